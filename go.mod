@@ -1,0 +1,3 @@
+module github.com/brokermark/brokermark
+
+go 1.26

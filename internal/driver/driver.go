@@ -1,0 +1,137 @@
+// Package driver is the contract between the harness and one client library: what a broker is asked to do, in the
+// same words for every broker. It knows nothing of time, histograms, phases, processes or files.
+package driver
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+)
+
+// Driver drives one running broker through one client library.
+//
+// Open (see Kind) connects; Setup is called once, before any Producer or Consume; Close is called once, after every
+// Producer has been closed and every Consume has returned. All methods may be called from different goroutines.
+type Driver interface {
+	// Setup creates the topics, queues or streams of t and everything Consume needs to see the first message sent
+	// after Setup returned. A setting or guarantee the broker can't honour is refused with *ErrUnsupported, never
+	// weakened. Setup blocks until the broker has confirmed.
+	Setup(ctx context.Context, t Topology) error
+	// Producer makes a producer that owns its own connection or session where the client library has that notion.
+	// r receives the fate of every slot that Send accepts.
+	Producer(ctx context.Context, c ProducerConfig, r Receipts) (Producer, error)
+	// Consume delivers messages to s until ctx ends, then returns nil; any other end is an error. Messages are
+	// acknowledged to the broker after Deliver has returned. One call is one consumer; Deliver is never called
+	// concurrently for one call of Consume. ready is called once, when the consumer is registered with the broker.
+	Consume(ctx context.Context, c ConsumerConfig, s Sink, ready func()) error
+	// Close releases the driver's connections and removes nothing from the broker.
+	Close() error
+}
+
+// Producer sends messages. It is owned by one goroutine: no two of its methods run at once.
+type Producer interface {
+	// Send hands batch to the client. It may block on the client's own back-pressure but never waits for an
+	// acknowledgement. batch itself is valid only during the call; each message's Payload and Key are lent until
+	// its slot is Done. If Send returns an error, every slot of batch is still completed exactly once via Receipts.
+	Send(ctx context.Context, batch []Message) error
+	// Flush pushes out whatever the client still holds back; it doesn't wait for acknowledgements.
+	Flush(ctx context.Context) error
+	// Close ends the producer. Afterwards every slot ever given to Send has been completed, with an error where
+	// the outcome is not known, even when the broker is gone. Close returns within a few seconds.
+	Close() error
+}
+
+// Message is one message to send. Key and Payload are lent to the driver until Slot is Done.
+type Message struct {
+	Slot    uint32
+	Topic   int // index into Topology.Topics
+	Key     []byte
+	Payload []byte
+}
+
+// Receipts learns the fate of slots. Done may be called from any goroutine, for each slot exactly once; the slices
+// are valid only during the call. err nil means: acknowledged as the guarantee demands (for at-most-once: handed to
+// the operating system or the client, as the broker's README states).
+type Receipts interface {
+	Done(slots []uint32, err error)
+}
+
+// Sink receives delivered payloads. The bytes are valid only during the call; the slice may be reused afterwards.
+type Sink interface {
+	Deliver(batch [][]byte)
+}
+
+// ProducerConfig describes one producer.
+type ProducerConfig struct {
+	ID       int   // 0..n-1 over the whole run
+	Topics   []int // indexes into Topology.Topics that this producer sends to
+	InFlight int   // slots: no more messages than this are ever outstanding
+	MaxBytes int   // largest payload that will be sent
+}
+
+// ConsumerConfig describes one consumer.
+type ConsumerConfig struct {
+	ID           int // 0..n-1 within its subscription and topic
+	Topic        int // index into Topology.Topics
+	Subscription int // index into Topology.Subscriptions
+}
+
+// Topology is what has to exist on the broker: every topic carries every subscription. Each subscription receives
+// every message of its topic once; the consumers of one subscription share its messages.
+type Topology struct {
+	Topics        []Topic
+	Subscriptions []string
+}
+
+// Topic is a destination: a Kafka topic, a RabbitMQ exchange with its queues, a NATS subject, a stream.
+type Topic struct {
+	Name       string
+	Partitions int
+}
+
+// Target says where a running broker is and how to reach it.
+type Target struct {
+	Addresses []string          // host:port, one per node
+	TLS       *tls.Config       // nil: plain
+	User      string            // empty: the broker's own default
+	Password  string            // never stored in a record
+	Version   string            // as provisioned; empty when attached
+	Endpoints map[string]string // further addresses by role, e.g. "management": "http://127.0.0.1:15672"
+}
+
+// Config is everything Open needs.
+type Config struct {
+	Target    Target
+	Guarantee Guarantee
+	Client    Values    // decoded client settings, defaults filled in
+	Topic     Values    // decoded topic/queue/stream settings, defaults filled in
+	Log       io.Writer // the client library's own log lines go here, never to the terminal
+}
+
+// Kind is a registered driver.
+type Kind struct {
+	Name     string
+	Client   string    // Go module path of the client library, for the version in the record
+	Settings []Setting // every client and topic setting it understands
+	// Supports tells, without a connection, whether g can be honoured: nil or *ErrUnsupported.
+	Supports func(g Guarantee) error
+	// Open connects and returns a driver, within a few seconds or with an error that says what failed
+	// (unreachable, refused credentials, TLS mismatch).
+	Open func(ctx context.Context, c Config) (Driver, error)
+}
+
+// ErrUnsupported refuses a setting or guarantee by name. The point is recorded as refused, with this sentence.
+type ErrUnsupported struct {
+	Setting string // e.g. "delivery: exactly-once" or "client.linger.ms"
+	Reason  string // a clause: "core NATS keeps no copy of a message"
+}
+
+func (e *ErrUnsupported) Error() string {
+	return fmt.Sprintf("%s is not supported: %s", e.Setting, e.Reason)
+}
+
+// Unsupported is shorthand for a refusal.
+func Unsupported(setting, reason string, args ...any) error {
+	return &ErrUnsupported{Setting: setting, Reason: fmt.Sprintf(reason, args...)}
+}

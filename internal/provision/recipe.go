@@ -1,0 +1,130 @@
+// Package provision runs real brokers as ordinary processes: it installs them, gives them ports, directories and
+// certificates, starts and stops them, breaks them on purpose, and meters what their processes use. It knows
+// nothing of messages, drivers or specs.
+package provision
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Recipe is everything that is particular to one broker product: how it is installed, configured, started, seen to
+// be ready and stopped. The package does the rest (ports, directories, privileges, process groups, metering).
+type Recipe struct {
+	Broker   string
+	Versions []Version // obtainable versions; the first is the default
+	// Ports names the TCP ports each node needs, e.g. "client", "controller". The client port is named "client".
+	Ports []string
+	// MaxNodes is the largest cluster the recipe can build; 1 where it builds no cluster.
+	MaxNodes int
+	// TLS tells that the recipe can put TLS on the client port.
+	TLS bool
+	// Install makes version available under i.Dir, from package registries by package name; it is called only
+	// when the last Install of that version did not finish. Nil where nothing needs installing.
+	Install func(ctx context.Context, i *Install) error
+	// Configure writes the node's configuration below n.Dir and does what must precede the first start (such as
+	// formatting a data directory). It is called once per node, not again on restart. Server settings that it
+	// doesn't know are refused with *ErrSetting.
+	Configure func(ctx context.Context, n *Node) error
+	// Command returns the process to run for the node.
+	Command func(n *Node) (Command, error)
+	// Ready is tried again and again until it returns nil or the start deadline passes; it must ask something that
+	// only this instance can answer (not merely whether a port accepts).
+	Ready func(ctx context.Context, n *Node) error
+	// Formed is the same for the whole cluster, once every node is ready. Nil where Ready is enough.
+	Formed func(ctx context.Context, c *Cluster) error
+	// Leader names the node that leads the cluster now (for faults aimed at the leader). Nil where there is none.
+	Leader func(ctx context.Context, c *Cluster) (int, error)
+	// Stop asks the node to end. Nil means SIGTERM to its main process.
+	Stop func(ctx context.Context, n *Node) error
+	// Endpoints lists further addresses by role, e.g. "management". Nil where there are none.
+	Endpoints func(n *Node) map[string]string
+}
+
+// Version is one obtainable version of a broker.
+type Version struct {
+	Name  string
+	Doubt string // why a comparison with it deserves less trust ("2022, two major versions behind"); usually empty
+	Needs []Need // what must be on the machine; checked by doctor and before Install
+}
+
+// Need is something a version needs from the machine: a command on PATH, and the Debian packages that provide it.
+type Need struct {
+	Command string   // e.g. "java"; or an absolute path to a file
+	Apt     []string // installed when the tool runs as root
+}
+
+// Install is one installation in progress.
+type Install struct {
+	Version string
+	Dir     string // to be filled; world-readable; renamed into place when Install returns nil
+	Log     func(format string, args ...any)
+	host    *Host
+}
+
+// Node is one server process of a cluster (a single broker is a cluster of one).
+type Node struct {
+	ID      int // 1..N
+	Cluster *Cluster
+	Dir     string         // the node's own directory, owned by the user the broker runs as
+	Data    string         // Dir/data: what the broker stores; its growth is metered
+	Ports   map[string]int // by the recipe's port names, all on 127.0.0.1
+}
+
+// Cluster is one running instance of a broker product.
+type Cluster struct {
+	Recipe   *Recipe
+	ID       string // unique on this machine: safe as a cluster or node name
+	Version  string
+	Install  string         // directory made by Recipe.Install
+	Settings map[string]any // server settings by their native names
+	TLS      *TLSFiles      // nil: plain
+	Nodes    []*Node
+	// Facts is free for the recipe: a generated cluster id, a cookie.
+	Facts map[string]string
+	host  *Host
+}
+
+// Command is a process to start.
+type Command struct {
+	Path string
+	Args []string // without the program's own name
+	Env  []string // complete: nothing is inherited except PATH, HOME and LANG that the package sets
+	Dir  string   // working directory; empty: the node's
+	// Program, instead of Path, names an in-binary program (see RegisterProgram), run as a child of this executable.
+	Program string
+	// KeepRoot leaves the process as root where it must drop privileges itself.
+	KeepRoot bool
+}
+
+// ErrSetting refuses a server setting by its native name.
+type ErrSetting struct{ Name, Reason string }
+
+func (e *ErrSetting) Error() string { return fmt.Sprintf("server setting %q: %s", e.Name, e.Reason) }
+
+var recipes = map[string]*Recipe{}
+
+// Register adds a recipe; call it from init. It panics on a duplicate or incomplete one.
+func Register(r Recipe) {
+	if r.Broker == "" || len(r.Versions) == 0 || r.Command == nil || r.Ready == nil || r.MaxNodes < 1 {
+		panic(fmt.Sprintf("provision: incomplete recipe %q", r.Broker))
+	}
+	if _, dup := recipes[r.Broker]; dup {
+		panic("provision: registered twice: " + r.Broker)
+	}
+	recipes[r.Broker] = &r
+}
+
+// Lookup finds a recipe; an unknown name is answered with the names there are.
+func Lookup(broker string) (*Recipe, error) {
+	if r, ok := recipes[broker]; ok {
+		return r, nil
+	}
+	return nil, fmt.Errorf("no recipe to start %q; known: %s", broker, strings.Join(Names(), ", "))
+}
+
+// Names lists the brokers that can be started, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(recipes)) }

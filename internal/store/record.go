@@ -1,0 +1,230 @@
+// Package store keeps the records of finished repetitions and reads them back. Records are appended as each
+// repetition ends and never edited. It knows nothing of how they were measured or how they will be shown.
+package store
+
+import (
+	"time"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Schema is the version of Record's JSON form.
+const Schema = 1
+
+// Status is how a repetition ended.
+type Status string
+
+// The ways a repetition can end.
+const (
+	OK      Status = "ok"
+	Failed  Status = "failed"  // the broker or the guarantee failed
+	Void    Status = "void"    // the generator, not the broker, limited the number
+	Refused Status = "refused" // the broker can't do what the spec asks
+	Aborted Status = "aborted" // interrupted; not counted as done on resume
+)
+
+// Record is the stored outcome of one repetition of one point.
+type Record struct {
+	Schema     int               `json:"schema"`
+	ID         int64             `json:"id,omitempty"` // given by the store, in order of appending
+	PointID    string            `json:"point_id"`
+	Study      string            `json:"study"`
+	Label      string            `json:"label"`
+	Axes       map[string]string `json:"axes,omitempty"` // the axis values that tell this point from its neighbours
+	Repetition int               `json:"repetition"`     // 1..repeats
+	Status     Status            `json:"status"`
+	Reason     string            `json:"reason,omitempty"` // a sentence, whenever Status is not ok
+	Doubts     []Doubt           `json:"doubts,omitempty"`
+	Began      time.Time         `json:"began"`
+	Ended      time.Time         `json:"ended"`
+	Spec       study.Spec        `json:"spec"`     // complete
+	Settings   Settings          `json:"settings"` // what was in force, defaults included
+	Versions   Versions          `json:"versions"`
+	Host       Host              `json:"host"`
+	Result     *Result           `json:"result,omitempty"` // nil when nothing was measured
+}
+
+// Doubt is a stated reason why the numbers of a record deserve less trust.
+type Doubt struct {
+	Code string `json:"code"` // e.g. "unbalanced-books", "old-version", "shared-cores"
+	Text string `json:"text"` // one sentence with the figures
+}
+
+// Settings are the native settings in force.
+type Settings struct {
+	Server map[string]any `json:"server,omitempty"`
+	Client map[string]any `json:"client,omitempty"`
+	Topic  map[string]any `json:"topic,omitempty"`
+}
+
+// Versions says what was measured with what.
+type Versions struct {
+	Broker string `json:"broker"`
+	Client string `json:"client"` // module@version
+	Tool   string `json:"tool"`
+	Go     string `json:"go"`
+}
+
+// Host is the machine.
+type Host struct {
+	Name        string `json:"name"`
+	OS          string `json:"os"`
+	Kernel      string `json:"kernel"`
+	CPU         string `json:"cpu"`
+	Cores       int    `json:"cores"`
+	MemoryBytes int64  `json:"memory_bytes"`
+	Clock       string `json:"clock"` // kernel clock source
+}
+
+// Result is what was measured. Rates are messages per second, times nanoseconds, sizes bytes.
+type Result struct {
+	Books         Books        `json:"books"`             // measured phase
+	Streams       []Stream     `json:"streams,omitempty"` // one per producer, topic and subscription that shows a fault
+	Seconds       float64      `json:"seconds"`           // length of the measured phase
+	OfferedRate   float64      `json:"offered_rate,omitempty"`
+	PublishRate   float64      `json:"publish_rate"` // acked per second of the measured phase
+	ReceiveRate   float64      `json:"receive_rate"` // received per second, all subscriptions
+	PayloadSize   float64      `json:"payload_size"` // mean bytes
+	Latency       Latency      `json:"latency"`
+	Sustainable   *Sustainable `json:"sustainable,omitempty"`
+	Curve         []CurvePoint `json:"curve,omitempty"`
+	Count         *Count       `json:"count,omitempty"`
+	Backlog       *Backlog     `json:"backlog,omitempty"`
+	Cost          Cost         `json:"cost"`
+	Series        []Tick       `json:"series,omitempty"`
+	Faults        []FaultEvent `json:"faults,omitempty"`
+	WarmupSeconds float64      `json:"warmup_seconds"` // as it really was
+}
+
+// Books count messages; per subscription where several receive the same message.
+type Books struct {
+	Sent       int64 `json:"sent"`       // handed to the client
+	Acked      int64 `json:"acked"`      // confirmed
+	Failed     int64 `json:"failed"`     // reported as failed by the client
+	Unresolved int64 `json:"unresolved"` // neither, when the run ended
+	Expected   int64 `json:"expected"`   // sent × subscriptions
+	Received   int64 `json:"received"`   // distinct messages delivered, over all subscriptions
+	Lost       int64 `json:"lost"`       // expected − received
+	LostAcked  int64 `json:"lost_acked"` // confirmed by the broker and yet lost: the broken promise
+	Duplicated int64 `json:"duplicated"`
+	Reordered  int64 `json:"reordered"`
+	Corrupted  int64 `json:"corrupted"`
+}
+
+// Stream is the ledger of one (producer, topic, subscription), with the first ranges of lost sequence numbers.
+type Stream struct {
+	Producer      int        `json:"producer"`
+	Topic         string     `json:"topic"`
+	Subscription  string     `json:"subscription"`
+	Books         Books      `json:"books"`
+	LostRanges    [][2]int64 `json:"lost_ranges,omitempty"` // first..last, inclusive
+	LostRangesCut bool       `json:"lost_ranges_cut,omitempty"`
+}
+
+// Latency holds whole histograms, in nanoseconds.
+type Latency struct {
+	EndToEnd        hist.Snapshot `json:"e2e"`           // received − intended
+	EndToEndService hist.Snapshot `json:"e2e_service"`   // received − sent
+	Publish         hist.Snapshot `json:"publish"`       // acked − intended
+	Service         hist.Snapshot `json:"service"`       // acked − sent
+	Lag             hist.Snapshot `json:"lag"`           // sent − intended
+	GeneratorLag    hist.Snapshot `json:"generator_lag"` // the part of lag not caused by back-pressure
+}
+
+// Sustainable is the outcome of the search.
+type Sustainable struct {
+	Low    float64 `json:"low"`  // highest rate that passed, confirmed by long trials; 0: none did
+	High   float64 `json:"high"` // lowest rate that failed; 0: none did
+	Trials []Trial `json:"trials"`
+	Limit  string  `json:"limit"` // what ran out: broker-cpu | generator | disk | client-window | latency | unknown
+}
+
+// Trial is one timed run of load inside a search.
+type Trial struct {
+	Kind         string  `json:"kind"` // probe | short | confirm
+	Rate         float64 `json:"rate"`
+	Verdict      string  `json:"verdict"` // pass | fail | void
+	Reason       string  `json:"reason,omitempty"`
+	PublishRate  float64 `json:"publish_rate"`
+	ReceiveRate  float64 `json:"receive_rate"`
+	BacklogSlope float64 `json:"backlog_slope"` // upper 95 % bound, messages per second
+	EndToEndP50  int64   `json:"e2e_p50_ns"`
+	EndToEndP99  int64   `json:"e2e_p99_ns"`
+	Seconds      float64 `json:"seconds"`
+}
+
+// CurvePoint is the latency at one fixed rate.
+type CurvePoint struct {
+	Fraction    float64 `json:"fraction,omitempty"` // of the sustainable rate; 0 where rates were given
+	Rate        float64 `json:"rate"`
+	Status      Status  `json:"status"`
+	Reason      string  `json:"reason,omitempty"`
+	PublishRate float64 `json:"publish_rate"`
+	ReceiveRate float64 `json:"receive_rate"`
+	Latency     Latency `json:"latency"`
+	Cost        Cost    `json:"cost"`
+}
+
+// Count is the total time for a number of messages.
+type Count struct {
+	Messages       int64   `json:"messages"`
+	Bytes          int64   `json:"bytes"`
+	PublishSeconds float64 `json:"publish_seconds"` // first send to last ack
+	TotalSeconds   float64 `json:"total_seconds"`   // first send to last delivery
+}
+
+// Backlog is what filling and draining took.
+type Backlog struct {
+	Messages     int64   `json:"messages"`
+	Bytes        int64   `json:"bytes"`
+	FillSeconds  float64 `json:"fill_seconds"`
+	FillRate     float64 `json:"fill_rate"`
+	DrainSeconds float64 `json:"drain_seconds"`
+	DrainRate    float64 `json:"drain_rate"`
+}
+
+// Cost is what the measured phase used. Broker figures cover its whole process tree.
+type Cost struct {
+	BrokerUserSeconds      float64 `json:"broker_user_seconds"`
+	BrokerSystemSeconds    float64 `json:"broker_system_seconds"`
+	BrokerRSSBytes         int64   `json:"broker_rss_bytes"` // largest seen
+	BrokerDiskWriteBytes   int64   `json:"broker_disk_write_bytes"`
+	BrokerDataGrowthBytes  int64   `json:"broker_data_growth_bytes"`
+	BrokerKnown            bool    `json:"broker_known"` // false: attached or in-process, nothing was metered
+	GeneratorUserSeconds   float64 `json:"generator_user_seconds"`
+	GeneratorSystemSeconds float64 `json:"generator_system_seconds"`
+	GeneratorRSSBytes      int64   `json:"generator_rss_bytes"`
+	GeneratorGCPauseNs     int64   `json:"generator_gc_pause_ns"`
+	Messages               int64   `json:"messages"` // acked in the same phase: the divisor
+	Bytes                  int64   `json:"bytes"`    // their payload bytes
+}
+
+// Tick is one sample of the run. Offsets are from the start of the measured phase (negative in warm-up).
+type Tick struct {
+	OffsetNs     int64   `json:"offset_ns"`
+	Phase        string  `json:"phase"` // warmup | measure | drain
+	PublishRate  float64 `json:"publish_rate"`
+	ReceiveRate  float64 `json:"receive_rate"`
+	Backlog      int64   `json:"backlog"`
+	EndToEndP50  int64   `json:"e2e_p50_ns"`
+	EndToEndP99  int64   `json:"e2e_p99_ns"`
+	BrokerCPU    float64 `json:"broker_cpu"`    // cores
+	GeneratorCPU float64 `json:"generator_cpu"` // cores
+}
+
+// FaultEvent is a fault as it really happened.
+type FaultEvent struct {
+	OffsetNs int64  `json:"offset_ns"`
+	Do       string `json:"do"`
+	Node     int    `json:"node"`
+	Err      string `json:"err,omitempty"`
+}
+
+// PerMillion scales seconds to seconds per million of the phase's messages; 0 when there were none.
+func (c Cost) PerMillion(seconds float64) float64 {
+	if c.Messages == 0 {
+		return 0
+	}
+	return seconds * 1e6 / float64(c.Messages)
+}

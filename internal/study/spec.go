@@ -1,0 +1,152 @@
+// Package study knows what an experiment is: it decodes, completes, validates and expands specs, and gives each
+// point its identity. It knows nothing of brokers' powers, processes, clocks or results.
+package study
+
+import "time"
+
+// Spec is one complete experiment description. As stored in a record every default is filled in. JSON names are the
+// YAML names; they are those of the OpenMessaging Benchmark workload file where it has the notion.
+type Spec struct {
+	Name  string `json:"name,omitempty"`  // for people; not part of the point's identity
+	Label string `json:"label,omitempty"` // for people; made from the axes when empty; not part of the identity
+
+	// The broker.
+	Broker  string         `json:"broker"`            // kafka, rabbitmq, nats, jetstream, sim, …
+	Version string         `json:"version,omitempty"` // "" = the recipe's default; "broker: kafka@4.3.1" fills it too
+	Attach  []string       `json:"attach,omitempty"`  // addresses of a running broker, instead of starting one
+	Nodes   int            `json:"nodes"`             // cluster size
+	TLS     string         `json:"tls"`               // off | on
+	Server  map[string]any `json:"server,omitempty"`  // native server settings
+	Client  map[string]any `json:"client,omitempty"`  // native client settings
+	Topic   map[string]any `json:"topicConfig,omitempty"`
+
+	// The guarantee (see driver.Guarantee for the words).
+	Delivery    string `json:"delivery"`
+	Persistence string `json:"persistence"`
+	Replicas    int    `json:"replicas"`
+	Acks        string `json:"acks"`
+	Ordering    string `json:"ordering"`
+
+	// The topology.
+	Topics                  int `json:"topics"`
+	PartitionsPerTopic      int `json:"partitionsPerTopic"`
+	ProducersPerTopic       int `json:"producersPerTopic"`
+	SubscriptionsPerTopic   int `json:"subscriptionsPerTopic"`
+	ConsumerPerSubscription int `json:"consumerPerSubscription"`
+
+	// The messages.
+	MessageSize               Sizes   `json:"messageSize"` // one size or a weighted distribution
+	UseRandomizedPayloads     bool    `json:"useRandomizedPayloads"`
+	RandomBytesRatio          float64 `json:"randomBytesRatio"` // share that doesn't compress, 0..1
+	RandomizedPayloadPoolSize int     `json:"randomizedPayloadPoolSize"`
+	PayloadFile               string  `json:"payloadFile,omitempty"` // a file, or a directory of samples
+	KeyDistributor            string  `json:"keyDistributor"`        // NO_KEY | KEY_ROUND_ROBIN | RANDOM_NANO | RANDOM | ZIPF
+	Keys                      int     `json:"keys"`                  // number of distinct keys
+	ZipfExponent              float64 `json:"zipfExponent"`          // > 1
+
+	// What is measured.
+	Measure     string      `json:"measure"` // rate | peak | sustainable | curve | count | backlog
+	Load        Load        `json:"load"`
+	Warmup      Warmup      `json:"warmup"`
+	Duration    Duration    `json:"duration"` // of the measured phase
+	Drain       Duration    `json:"drain"`    // allowance for everything to arrive after the last send
+	InFlight    InFlight    `json:"inFlight"`
+	Sustainable Sustainable `json:"sustainable"`
+	Curve       Curve       `json:"curve"`
+	Count       Count       `json:"count"`
+	Backlog     Backlog     `json:"backlog"`
+	Faults      []Fault     `json:"faults,omitempty"`
+	Seed        int64       `json:"seed"`      // payload contents, Poisson arrivals, keys
+	Isolation   string      `json:"isolation"` // fresh (a new broker per repetition) | shared (one per run and broker settings)
+}
+
+// Load is the open-loop schedule of the whole point; the producers share it out exactly.
+type Load struct {
+	Shape string  `json:"shape"`           // constant | poisson | steps | ramp | bursts
+	Rate  float64 `json:"rate"`            // messages per second over all producers (OMB: producerRate); ramp: the start
+	To    float64 `json:"to,omitempty"`    // ramp: the end
+	Steps []Step  `json:"steps,omitempty"` // steps: one after the other, the last one holds
+	Burst *Burst  `json:"burst,omitempty"` // bursts: on top of Rate
+}
+
+// Step is a constant rate for a time.
+type Step struct {
+	Rate float64  `json:"rate"`
+	For  Duration `json:"for"`
+}
+
+// Burst sends Rate for For at the start of every Every, Load.Rate otherwise.
+type Burst struct {
+	Rate  float64  `json:"rate"`
+	Every Duration `json:"every"`
+	For   Duration `json:"for"`
+}
+
+// Warmup is a fixed time, or automatic: until rate and median latency stop drifting, at most Max.
+type Warmup struct {
+	Auto bool     `json:"auto"`
+	For  Duration `json:"for"` // with Auto: the shortest
+	Max  Duration `json:"max"` // with Auto: the longest
+}
+
+// InFlight bounds what a producer may have outstanding.
+type InFlight struct {
+	Messages int  `json:"messages"` // per producer
+	Bytes    Size `json:"bytes"`    // per producer
+}
+
+// Sustainable is the goal of the search for the highest sustainable rate (docs/method.md).
+type Sustainable struct {
+	Width     float64  `json:"width"`             // highest passing and lowest failing within this share, 0.05
+	Trial     Duration `json:"trial"`             // short trial
+	Confirm   Duration `json:"confirm"`           // long trial
+	Confirms  int      `json:"confirms"`          // how many long trials must pass
+	Warmup    Duration `json:"warmup"`            // at the start of every trial
+	MaxTrials int      `json:"maxTrials"`         // all together
+	MaxRate   float64  `json:"maxRate,omitempty"` // 0: no bound
+	Quantile  float64  `json:"quantile"`          // of the latency bound, e.g. 0.99
+	Latency   Duration `json:"latency,omitempty"` // end-to-end bound at Quantile; 0: none
+}
+
+// Curve measures latency at fractions of the sustainable rate (searched first), or at fixed rates.
+type Curve struct {
+	Fractions []float64 `json:"fractions,omitempty"`
+	Rates     []float64 `json:"rates,omitempty"`
+}
+
+// Count sends exactly so many messages, or bytes of payload, as fast as the in-flight window allows, or at Load.
+type Count struct {
+	Messages int64 `json:"messages,omitempty"`
+	Bytes    Size  `json:"bytes,omitempty"`
+}
+
+// Backlog fills the topics with consumers off, then drains them (OMB: consumerBacklogSizeGB, backlogDrainRatio).
+type Backlog struct {
+	Bytes       Size    `json:"bytes,omitempty"`
+	Messages    int64   `json:"messages,omitempty"`
+	DrainRatio  float64 `json:"drainRatio"`  // drained when this share of the backlog is gone, 1.0 = all
+	KeepSending bool    `json:"keepSending"` // producers go on at Load while consumers drain
+}
+
+// Fault is something done to a broker process at an offset from the start of the measured phase.
+type Fault struct {
+	At   Duration `json:"at"`
+	Do   string   `json:"do"`             // pause | resume | kill | restart
+	Node string   `json:"node,omitempty"` // "" = 1; a number, "all", or "leader"
+	For  Duration `json:"for,omitempty"`  // pause: resume after; kill: restart after
+}
+
+// Duration is a time.Duration written with its unit: 30s, 1.5m.
+type Duration time.Duration
+
+// Size is a number of bytes written with its unit: 100, 1KiB, 1MB.
+type Size int64
+
+// Sizes is one message size or a weighted distribution of them.
+type Sizes []WeightedSize
+
+// WeightedSize is one size and its relative weight.
+type WeightedSize struct {
+	Size   Size    `json:"size"`
+	Weight float64 `json:"weight"`
+}
