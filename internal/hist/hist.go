@@ -2,5 +2,103 @@
 // its values mean.
 package hist
 
-// Snapshot is a frozen histogram.
-type Snapshot struct{}
+import (
+	"math"
+	"math/bits"
+	"sync/atomic"
+)
+
+// Buckets are log-linear: one per nanosecond below 512, then 256 in every octave, so a bucket is never wider than
+// 1/256 of its lowest value. The last bucket takes everything from Limit up.
+//
+//	shift = max(0, bits(v) − 9)      index = shift·256 + v>>shift
+const (
+	subBits = 8
+	sub     = 1 << subBits
+	maxBits = 42
+	top     = (maxBits-subBits)*sub + sub // index of the bucket for everything from Limit up
+	buckets = top + 1
+)
+
+// Limit is the first value, in nanoseconds (73 minutes), that is no longer told from larger ones: such values are
+// counted in the last bucket and enter the mean as Limit. Max stays exact.
+const Limit = int64(1) << maxBits
+
+// Histogram counts nanosecond values. Its zero value is ready to use; it must not be copied. It takes 70 KiB.
+type Histogram struct {
+	// room is math.MaxInt64 − minimum, so that the zero value means "nothing yet" and both extremes only ever rise.
+	room, max atomic.Int64
+	counts    [buckets]atomic.Int64
+}
+
+// New makes an empty histogram.
+func New() *Histogram { return new(Histogram) }
+
+// Record counts one value; a negative one counts as 0. It may be called from any goroutine, takes no lock and
+// allocates nothing.
+func (h *Histogram) Record(ns int64) {
+	if ns < 0 {
+		ns = 0
+	}
+	if ns > h.max.Load() {
+		raise(&h.max, ns)
+	}
+	if math.MaxInt64-ns > h.room.Load() {
+		raise(&h.room, math.MaxInt64-ns)
+	}
+	// The only locked instruction: a second one for an exact sum would double the cost of Record.
+	h.counts[index(ns)].Add(1)
+}
+
+// Snapshot freezes what has been recorded. It may run beside Record; a value being recorded meanwhile is in it or not.
+func (h *Histogram) Snapshot() Snapshot {
+	var s Snapshot
+	h.SnapshotInto(&s)
+	return s
+}
+
+// SnapshotInto is Snapshot reusing the memory of s, which must not share it with a copy that is still wanted.
+func (h *Histogram) SnapshotInto(s *Snapshot) {
+	*s = Snapshot{cells: s.cells[:0]}
+	lo, hi := math.MaxInt64-h.room.Load(), h.max.Load()
+	if lo > hi {
+		return
+	}
+	for i := index(lo); i <= index(hi); i++ {
+		if n := h.counts[i].Load(); n > 0 {
+			s.cells = append(s.cells, cell{int32(i), n})
+		}
+	}
+	s.settle(lo, hi)
+}
+
+func raise(v *atomic.Int64, to int64) {
+	for old := v.Load(); to > old; old = v.Load() {
+		if v.CompareAndSwap(old, to) {
+			return
+		}
+	}
+}
+
+func index(ns int64) int {
+	if ns >= Limit {
+		return top
+	}
+	shift := max(0, bits.Len64(uint64(ns))-subBits-1)
+	return shift<<subBits + int(ns>>shift)
+}
+
+func lowest(i int) int64 {
+	if i < 2*sub {
+		return int64(i)
+	}
+	shift := i>>subBits - 1
+	return int64(i-shift<<subBits) << shift
+}
+
+func highest(i int) int64 {
+	if i == top {
+		return math.MaxInt64
+	}
+	return lowest(i+1) - 1
+}

@@ -1,0 +1,157 @@
+package hist
+
+import (
+	"math"
+	"sort"
+)
+
+// Snapshot is a frozen histogram. The zero value is an empty one. Copies share memory, which no method changes; only
+// Histogram.SnapshotInto and UnmarshalJSON write to their target.
+type Snapshot struct {
+	cells    []cell // by rising index, counts above 0
+	n        int64
+	min, max int64
+}
+
+type cell struct {
+	i int32 // bucket
+	n int64
+}
+
+// Count is the number of values.
+func (s Snapshot) Count() int64 { return s.n }
+
+// IsZero tells whether nothing was recorded (for omitzero).
+func (s Snapshot) IsZero() bool { return s.n == 0 }
+
+// Min is the smallest value, in nanoseconds; 0 when empty.
+func (s Snapshot) Min() int64 { return s.min }
+
+// Max is the largest value, in nanoseconds; 0 when empty.
+func (s Snapshot) Max() int64 { return s.max }
+
+// Mean is the arithmetic mean, in nanoseconds, of the middles of the values' buckets within Min and Max, as
+// HdrHistogram's getMean: at most 1/512 off the values' own mean. Empty: 0.
+func (s Snapshot) Mean() float64 {
+	if s.n == 0 {
+		return 0
+	}
+	var sum float64
+	for _, c := range s.cells {
+		lo, hi := lowest(int(c.i)), highest(int(c.i))
+		if c.i == top {
+			hi = lo
+		}
+		middle := float64(lo) + float64(hi-lo)/2
+		sum += float64(c.n) * min(max(middle, float64(s.min)), float64(s.max))
+	}
+	return sum / float64(s.n)
+}
+
+// Quantile is the value, in nanoseconds, that the share q of all values doesn't exceed: the highest value its bucket
+// can hold, at most 1/256 above the true one, and within the exact Min and Max. As in HdrHistogram's
+// getValueAtPercentile the rank is ceil(q·n), at least 1. Empty: 0.
+func (s Snapshot) Quantile(q float64) int64 {
+	switch {
+	case !(q > 0):
+		return s.min
+	case q >= 1 || s.n == 0:
+		return s.max
+	}
+	// One ulp less, as HdrHistogram does: 0.07·100 is a hair above 7 and must not become rank 8.
+	rank := int64(math.Ceil(math.Nextafter(q, 0) * float64(s.n)))
+	for _, c := range s.cells {
+		if rank -= c.n; rank <= 0 {
+			return s.clip(highest(int(c.i)))
+		}
+	}
+	return s.max
+}
+
+// CountAbove is the number of values above ns, each taken as Quantile reports it.
+func (s Snapshot) CountAbove(ns int64) int64 {
+	first := sort.Search(len(s.cells), func(k int) bool { return s.clip(highest(int(s.cells[k].i))) > ns })
+	var n int64
+	for _, c := range s.cells[first:] {
+		n += c.n
+	}
+	return n
+}
+
+// Buckets calls f for every bucket that holds something, in rising order, until f returns false. Values lie in
+// lowest..highest, both inclusive; only the edges of the last bucket (from Limit up) end at Max.
+func (s Snapshot) Buckets(f func(lowest, highest, count int64) bool) {
+	for _, c := range s.cells {
+		hi := highest(int(c.i))
+		if c.i == top {
+			hi = s.max
+		}
+		if !f(lowest(int(c.i)), hi, c.n) {
+			return
+		}
+	}
+}
+
+// Merge adds other to s: the same as having recorded both in one histogram.
+func (s Snapshot) Merge(other Snapshot) Snapshot {
+	if s.n == 0 || other.n == 0 {
+		if s.n == 0 {
+			return other
+		}
+		return s
+	}
+	out := Snapshot{cells: make([]cell, 0, max(len(s.cells), len(other.cells))+8)}
+	a, b := s.cells, other.cells
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].i < b[0].i:
+			out.cells, a = append(out.cells, a[0]), a[1:]
+		case len(a) == 0 || b[0].i < a[0].i:
+			out.cells, b = append(out.cells, b[0]), b[1:]
+		default:
+			out.cells = append(out.cells, cell{a[0].i, a[0].n + b[0].n})
+			a, b = a[1:], b[1:]
+		}
+	}
+	out.settle(min(s.min, other.min), max(s.max, other.max))
+	return out
+}
+
+// Sub is what came after earlier, an older snapshot of the same histogram. Its extremes are known only to the edges
+// of their buckets. A bucket that earlier holds more of counts as empty.
+func (s Snapshot) Sub(earlier Snapshot) Snapshot {
+	if earlier.n == 0 {
+		return s
+	}
+	var out Snapshot
+	b := earlier.cells
+	for _, c := range s.cells {
+		for len(b) > 0 && b[0].i < c.i {
+			b = b[1:]
+		}
+		if len(b) > 0 && b[0].i == c.i {
+			c.n -= b[0].n
+		}
+		if c.n > 0 {
+			out.cells = append(out.cells, c)
+		}
+	}
+	out.settle(s.min, s.max)
+	return out
+}
+
+// settle counts the cells and narrows lo and hi to what the cells allow: a snapshot taken beside Record may have read
+// an extreme whose bucket was not counted yet.
+func (s *Snapshot) settle(lo, hi int64) {
+	if s.n, s.min, s.max = 0, 0, 0; len(s.cells) == 0 {
+		return
+	}
+	for _, c := range s.cells {
+		s.n += c.n
+	}
+	first, last := int(s.cells[0].i), int(s.cells[len(s.cells)-1].i)
+	s.max = min(max(hi, lowest(last)), highest(last))
+	s.min = min(max(lo, lowest(first)), highest(first), s.max)
+}
+
+func (s Snapshot) clip(ns int64) int64 { return min(max(ns, s.min), s.max) }
