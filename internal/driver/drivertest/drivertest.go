@@ -1,0 +1,63 @@
+// Package drivertest is the driver contract as executable promises: one suite that every driver has to pass against
+// a running broker. It knows the contract and nothing of any particular broker.
+package drivertest
+
+import (
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Suite describes the driver and the broker under test.
+type Suite struct {
+	Kind driver.Kind
+	// Target returns a running broker. It is called once, after the promises that need no broker were checked; a
+	// broker started for the test is ended with t.Cleanup.
+	Target func(t *testing.T) driver.Target
+	// Guarantees are exercised one after the other; at least one at-most-once or at-least-once. Kind must support them.
+	Guarantees []driver.Guarantee
+	// Client and Topic are native settings for every session; usually nil, the defaults.
+	Client, Topic map[string]any
+	// Bulk is the number of messages each of two producers sends in the delivery test; 0 means 1,000.
+	Bulk int
+	// Pause and Resume freeze and thaw the broker (SIGSTOP, SIGCONT). Without them those promises are skipped.
+	Pause, Resume func(t *testing.T)
+	// Kill ends the broker without warning (SIGKILL). It is called in the last test. Nil: skipped.
+	Kill func(t *testing.T)
+	// Dead is an address where no broker answers; empty: a port of 127.0.0.1 that nobody listens on.
+	Dead string
+}
+
+type run struct {
+	suite  Suite
+	target driver.Target
+}
+
+// Run checks every promise as a subtest named after it.
+func Run(t *testing.T, s Suite) {
+	if s.Target == nil || len(s.Guarantees) == 0 {
+		t.Fatal("drivertest: the suite needs a target and a guarantee")
+	}
+	if s.Bulk == 0 {
+		s.Bulk = 1000
+	}
+	r := &run{suite: s}
+	t.Run("every setting is documented and has a default that decodes", r.settingsAreComplete)
+	t.Run("an unknown setting is refused by name", r.unknownSettingIsRefused)
+	t.Run("every guarantee is supported or refused by name", r.guaranteesAreAnswered)
+	t.Run("opening a dead address fails soon and says so", r.deadAddressFails)
+	r.target = s.Target(t)
+	t.Run("what Supports refuses is refused by Open or Setup too", r.refusalsHold)
+	for _, g := range s.Guarantees {
+		t.Run(label(g), func(t *testing.T) {
+			t.Run("delivery", func(t *testing.T) { r.delivery(t, g) })
+			t.Run("producers made again", func(t *testing.T) { r.producersMadeAgain(t, g) })
+			t.Run("paused broker", func(t *testing.T) { r.pausedBroker(t, g) })
+		})
+	}
+	t.Run("killed broker", r.killedBroker)
+}
+
+func label(g driver.Guarantee) string {
+	return string(g.Delivery) + " " + string(g.Persistence) + " " + string(g.Ordering)
+}

@@ -1,0 +1,240 @@
+package drivertest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// ahead bounds how far senders may be ahead of the slowest subscription: a broker that keeps messages at most once may
+// drop what a reader is too slow for, and that would be no fault of the driver.
+const ahead = 512
+
+// delivery runs one healthy session and checks each promise on what it left behind.
+func (r *run) delivery(t *testing.T, g driver.Guarantee) {
+	s := r.open(t, g, shape{topics: 2, subscriptions: 2, consumers: 2})
+	// Both send at once, and at once: what is sent right after the last ready must be seen.
+	senders := []*sender{s.newSender(t, 0, 0, 1), s.newSender(t, 1, 1, 0)}
+	for sent := 0; sent < r.suite.Bulk; sent += ahead / 4 {
+		errs := make([]error, len(senders))
+		var wg sync.WaitGroup
+		for i, p := range senders {
+			wg.Go(func() { errs[i] = p.send(context.Background(), min(ahead/4, r.suite.Bulk-sent)) })
+		}
+		wg.Wait()
+		for i, err := range errs {
+			if err != nil {
+				t.Fatalf("sender %d: %v", i, err)
+			}
+		}
+		if !eventually(patience, func() bool { return s.lagging() < ahead }) {
+			break // the tallies tell what is missing
+		}
+	}
+	for _, p := range senders {
+		p.settle(t)
+	}
+	eventually(patience, func() bool { return s.lagging() <= 0 })
+	for _, p := range senders {
+		p.close(t, true)
+	}
+	t.Run("Consume ends with nil soon after cancel, and Close closes", func(t *testing.T) { s.close(t, true) })
+	t.Run("no goroutine is left behind", func(t *testing.T) { requireNothingLeft(t, s) })
+	t.Run("every slot is completed exactly once, without an error", func(t *testing.T) {
+		s.reportSlots(t)
+		requireNoFailures(t, s)
+	})
+	t.Run("every payload arrives complete and unchanged, though its buffer is reused", s.reportTallies)
+	t.Run("each subscription sees every message of its topic once", func(t *testing.T) { requireCounts(t, s, exact) })
+}
+
+// producersMadeAgain makes one producer after the other under the same ID; the last ones are closed with messages in
+// flight, and with a context that has ended.
+func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
+	s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
+	for range 3 {
+		p := s.newSender(t, 0, 0)
+		if err := p.send(context.Background(), 100); err != nil {
+			t.Fatal(err)
+		}
+		p.settle(t)
+		p.close(t, true)
+	}
+	// Every settled message must have come before outcomes become uncertain.
+	eventually(patience, func() bool { return s.lagging() <= 0 })
+	requireNoFailures(t, s)
+	inFlightAtClose := s.newSender(t, 0, 0)
+	if err := inFlightAtClose.send(context.Background(), inFlight); err != nil {
+		t.Error(err)
+	}
+	inFlightAtClose.close(t, false)
+	cancelled := s.newSender(t, 0, 0)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = cancelled.send(ended, sendMax) // may be refused or accepted; its slots are completed either way
+	cancelled.close(t, false)
+	eventually(cancelBound, func() bool { return s.lagging() <= 0 || countsComplete(s) })
+	s.close(t, true)
+	t.Run("Close completes every slot that is in flight, and none later", func(t *testing.T) {
+		requireNothingLeft(t, s)
+		s.reportSlots(t)
+	})
+	t.Run("what was acknowledged was delivered, unchanged", func(t *testing.T) {
+		s.reportTallies(t)
+		requireCounts(t, s, acknowledged)
+	})
+	t.Run("the messages of a producer arrive in order", func(t *testing.T) {
+		if g.Ordering != driver.Ordered {
+			t.Skip("order was not asked for")
+		}
+		if late := s.tallies[0][0].late; late > 0 {
+			t.Errorf("%d messages came after a later one of the same producer", late)
+		}
+	})
+}
+
+func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
+	if r.suite.Pause == nil || r.suite.Resume == nil {
+		t.Skip("this broker can't be paused here")
+	}
+	s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
+	p := s.newSender(t, 0, 0)
+	if err := p.send(context.Background(), sendMax); err != nil {
+		t.Fatal(err)
+	}
+	p.settle(t)
+	r.suite.Pause(t)
+	resume := sync.OnceFunc(func() { r.suite.Resume(t) })
+	defer resume()
+	t.Run("Send never waits for an acknowledgement", func(t *testing.T) {
+		sent := make(chan error, 1)
+		go func() { sent <- p.send(context.Background(), sendMax) }()
+		select {
+		case err := <-sent:
+			if err != nil {
+				t.Errorf("sending to a paused broker: %v", err)
+			}
+		case <-time.After(cancelBound):
+			resume()
+			<-sent
+			t.Errorf("Send to a paused broker had not returned after %v", cancelBound)
+		}
+	})
+	t.Run("Close completes every slot, and Consume ends, while the broker is paused", func(t *testing.T) {
+		p.close(t, false)
+		s.close(t, false)
+		s.reportSlots(t)
+	})
+	resume()
+	t.Run("no goroutine is left behind", func(t *testing.T) { requireNothingLeft(t, s) })
+	s.reportTallies(t)
+}
+
+func (r *run) killedBroker(t *testing.T) {
+	if r.suite.Kill == nil {
+		t.Skip("this broker can't be killed here")
+	}
+	var open []*session
+	for _, g := range r.suite.Guarantees {
+		s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
+		p := s.newSender(t, 0, 0)
+		if err := p.send(context.Background(), sendMax); err != nil {
+			t.Fatal(err)
+		}
+		p.settle(t)
+		if err := p.send(context.Background(), sendMax); err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, s)
+	}
+	r.suite.Kill(t)
+	for _, s := range open {
+		t.Run(label(s.guarantee)+": Close completes every slot, and Consume ends", func(t *testing.T) {
+			p := s.all[0]
+			ctx, cancel := context.WithTimeout(context.Background(), cancelBound)
+			defer cancel()
+			_ = p.send(ctx, sendMax) // may well fail; its slots are completed all the same
+			p.close(t, false)
+			s.close(t, false)
+			s.reportSlots(t)
+			s.reportTallies(t)
+		})
+	}
+	t.Run("no goroutine is left behind", func(t *testing.T) { requireNothingLeft(t, open[0]) })
+}
+
+func requireNothingLeft(t *testing.T, s *session) {
+	t.Helper()
+	if left := s.leftovers(); left != "" {
+		t.Errorf("left behind:\n%s", left)
+	}
+}
+
+func requireNoFailures(t *testing.T, s *session) {
+	t.Helper()
+	for _, p := range s.all {
+		if n, err := p.slots.failed(); n > 0 {
+			t.Errorf("%d of %d messages of sender %d failed, one with: %v", n, len(p.sent), p.number, err)
+		}
+	}
+}
+
+// strictness is how the counts of a session are judged.
+type strictness int
+
+const (
+	exact        strictness = iota // every message sent was received once
+	acknowledged                   // every message acknowledged was received; the others at most once
+)
+
+// requireCounts compares what was received with what was sent.
+func requireCounts(t *testing.T, s *session, how strictness) {
+	t.Helper()
+	for _, problem := range miscounts(s, how) {
+		t.Error(problem)
+	}
+}
+
+func countsComplete(s *session) bool { return len(miscounts(s, acknowledged)) == 0 }
+
+func miscounts(s *session, how strictness) (problems []string) {
+	for topic, row := range s.tallies {
+		for sub, a := range row {
+			var lost, again, unsent int
+			known := map[identity]bool{}
+			a.mu.Lock()
+			for _, p := range s.all {
+				p.slots.eachFate(func(id identity, err error) {
+					if id.topic() != topic {
+						return
+					}
+					known[id] = true
+					// At most once, an acknowledgement says only that the client took the message over, so the
+					// last of a closed producer may be gone.
+					due := how == exact || err == nil && s.guarantee.Delivery != driver.AtMostOnce
+					if n := a.counts[id]; n == 0 && due {
+						lost++
+					} else if n > 1 {
+						again++
+					}
+				})
+			}
+			for id := range a.counts {
+				if !known[id] {
+					unsent++
+				}
+			}
+			received := len(a.counts)
+			a.mu.Unlock()
+			if lost+again+unsent > 0 {
+				problems = append(problems, fmt.Sprintf("subscription %d of topic %d, %d of %d messages received: %d lost, %d received again, %d never completed as sent",
+					sub, topic, received, len(known), lost, again, unsent))
+			}
+		}
+	}
+	return problems
+}

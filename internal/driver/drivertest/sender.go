@@ -1,0 +1,115 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	inFlight = 128
+	sendMax  = 32 // messages per Send
+)
+
+// sender is one producer and everything it has sent. Its number is unique within a session; the ID that the driver
+// sees is not, because a producer may be made again.
+type sender struct {
+	number int
+	prod   driver.Producer
+	slots  *slots
+	topics []int
+	next   int
+	batch  []driver.Message
+	sent   []identity
+}
+
+func (s *session) newSender(t *testing.T, producerID int, topics ...int) *sender {
+	t.Helper()
+	p := &sender{number: s.senders, slots: newSlots(inFlight), topics: topics}
+	s.senders++
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	prod, err := s.drv.Producer(ctx, driver.ProducerConfig{
+		ID: producerID, Topics: topics, InFlight: inFlight, MaxBytes: largest,
+	}, p.slots)
+	if err != nil {
+		t.Fatalf("making producer %d: %v", producerID, err)
+	}
+	p.prod = prod
+	s.all = append(s.all, p)
+	return p
+}
+
+// send sends n messages in batches of up to sendMax and returns the first error of Send, or of waiting for a slot.
+func (p *sender) send(ctx context.Context, n int) error {
+	for n > 0 {
+		p.batch = p.batch[:0]
+		for range min(n, sendMax) {
+			id := newIdentity(p.number, p.topics[p.next%len(p.topics)], p.next)
+			m, err := p.slots.lend(id, patience)
+			if err != nil {
+				return errors.Join(err, p.flushBatch(ctx))
+			}
+			p.next++
+			p.sent = append(p.sent, id)
+			p.batch = append(p.batch, m)
+		}
+		n -= len(p.batch)
+		if err := p.flushBatch(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *sender) flushBatch(ctx context.Context) error {
+	if len(p.batch) == 0 {
+		return nil
+	}
+	err := p.prod.Send(ctx, p.batch)
+	clear(p.batch) // the batch is the driver's only during the call
+	p.batch = p.batch[:0]
+	return err
+}
+
+// settle flushes and waits until every slot is completed.
+func (p *sender) settle(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := p.prod.Flush(ctx); err != nil {
+		t.Errorf("Flush: %v", err)
+	}
+	if !eventually(patience, func() bool { return p.slots.outstanding() == 0 }) {
+		t.Errorf("%d slots were not completed %v after Flush", p.slots.outstanding(), patience)
+	}
+}
+
+// close closes the producer within the bound.
+func (p *sender) close(t *testing.T, healthy bool) {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- p.prod.Close() }()
+	select {
+	case err := <-ended:
+		p.slots.close()
+		if healthy && err != nil {
+			t.Errorf("closing a producer: %v", err)
+		}
+	case <-time.After(closeBound):
+		t.Errorf("Producer.Close had not returned after %v", closeBound)
+	}
+}
+
+// eventually asks until done or the time is up.
+func eventually(within time.Duration, done func() bool) bool {
+	for end := time.Now().Add(within); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			return done()
+		}
+	}
+	return true
+}

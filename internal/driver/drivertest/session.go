@@ -1,0 +1,176 @@
+package drivertest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Bounds that the contract calls "a few seconds". They are wide enough for a JVM broker on a busy machine; no test
+// measures anything shorter.
+const (
+	patience    = 20 * time.Second // until something healthy must have happened
+	cancelBound = 5 * time.Second  // Consume after cancel
+	closeBound  = 15 * time.Second // Close, whatever the broker does
+	openBound   = 10 * time.Second // Open to an address where nobody answers
+)
+
+// session is one driver on topics of its own, with consumers and senders.
+type session struct {
+	drv       driver.Driver
+	guarantee driver.Guarantee
+	topology  driver.Topology
+	tallies   [][]*tally // by topic, by subscription
+	consumers []*consumer
+	all       []*sender
+	senders   int
+	before    goleak.Option // goroutines that were there
+}
+
+// shape says how many of everything a session has.
+type shape struct{ topics, subscriptions, consumers int }
+
+var sessions atomic.Int64
+
+func (r *run) config(t *testing.T, g driver.Guarantee, target driver.Target) driver.Config {
+	t.Helper()
+	client, err := driver.Decode(r.suite.Kind.Settings, driver.ClientScope, r.suite.Client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	topic, err := driver.Decode(r.suite.Kind.Settings, driver.TopicScope, r.suite.Topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return driver.Config{Target: target, Guarantee: g, Client: client, Topic: topic, Log: io.Discard}
+}
+
+// newTopology names everything anew: topics outlive a session, and brokers remember subscriptions.
+func newTopology(s shape) driver.Topology {
+	stem := fmt.Sprintf("dt-%x-%d", time.Now().UnixNano()&0xffffffffff, sessions.Add(1))
+	var t driver.Topology
+	for i := range s.topics {
+		t.Topics = append(t.Topics, driver.Topic{Name: fmt.Sprintf("%s-t%d", stem, i), Partitions: 1})
+	}
+	for i := range s.subscriptions {
+		t.Subscriptions = append(t.Subscriptions, fmt.Sprintf("%s-s%d", stem, i))
+	}
+	return t
+}
+
+// open connects, sets up and starts consumers, and returns once all of them are ready. It must be called before any
+// goroutine of the test that shouldn't be there afterwards.
+func (r *run) open(t *testing.T, g driver.Guarantee, sh shape) *session {
+	t.Helper()
+	s := &session{guarantee: g, topology: newTopology(sh), before: goleak.IgnoreCurrent()}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel() // a driver that keeps ctx beyond the call breaks here
+	drv, err := r.suite.Kind.Open(ctx, r.config(t, g, r.target))
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	s.drv = drv
+	if err := drv.Setup(ctx, s.topology); err != nil {
+		_ = drv.Close()
+		t.Fatalf("setup: %v", err)
+	}
+	for topic := range s.topology.Topics {
+		var row []*tally
+		for sub := range s.topology.Subscriptions {
+			a := &tally{topic: topic, counts: map[identity]int{}, last: map[int]int{}}
+			row = append(row, a)
+			for id := range sh.consumers {
+				s.consumers = append(s.consumers, startConsumer(drv, driver.ConsumerConfig{ID: id, Topic: topic, Subscription: sub}, a))
+			}
+		}
+		s.tallies = append(s.tallies, row)
+	}
+	t.Cleanup(func() { // ends a session that a Fatal cut short
+		for _, c := range s.consumers {
+			c.cancel()
+		}
+	})
+	for _, c := range s.consumers {
+		c.awaitReady(t)
+	}
+	return s
+}
+
+// lagging returns how many messages the slowest subscription is behind what was sent.
+func (s *session) lagging() int {
+	sent := make([]int, len(s.tallies))
+	for _, p := range s.all {
+		for _, id := range p.sent {
+			sent[id.topic()]++
+		}
+	}
+	worst := 0
+	for topic, row := range s.tallies {
+		for _, a := range row {
+			worst = max(worst, sent[topic]-a.received())
+		}
+	}
+	return worst
+}
+
+// close ends consumers and driver, in the order the contract promises to drivers: producers were closed before.
+func (s *session) close(t *testing.T, healthy bool) {
+	t.Helper()
+	for _, c := range s.consumers {
+		c.cancel()
+	}
+	for _, c := range s.consumers {
+		c.stop(t, healthy)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.drv.Close() }()
+	select {
+	case err := <-ended:
+		if healthy && err != nil {
+			t.Errorf("closing the driver: %v", err)
+		}
+	case <-time.After(closeBound):
+		t.Errorf("Driver.Close had not returned after %v", closeBound)
+	}
+}
+
+// leftovers returns the goroutines that the session left behind, after giving them time to end.
+func (s *session) leftovers() string {
+	var err error
+	for range 8 { // each Find already retries for about a second
+		if err = goleak.Find(s.before); err == nil {
+			return ""
+		}
+	}
+	text := err.Error()
+	if len(text) > 4000 {
+		text = text[:strings.LastIndexByte(text[:4000], '\n')+1] + "…"
+	}
+	return text
+}
+
+// reportSlots reports what the session's slots have seen break.
+func (s *session) reportSlots(t *testing.T) {
+	t.Helper()
+	for _, p := range s.all {
+		p.slots.faults.report(t)
+	}
+}
+
+// reportTallies reports wrong deliveries.
+func (s *session) reportTallies(t *testing.T) {
+	t.Helper()
+	for _, row := range s.tallies {
+		for _, a := range row {
+			a.faults.report(t)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package drivertest
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// tally is what one subscription of one topic has received, whichever of its consumers received it.
+type tally struct {
+	topic int
+
+	mu     sync.Mutex
+	counts map[identity]int
+	last   map[int]int // highest sequence by sender
+	late   int         // messages that came after a later one of the same sender
+
+	faults faults
+}
+
+func (a *tally) received() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.counts)
+}
+
+func (a *tally) add(id identity) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.counts[id]++
+	if last, ok := a.last[id.sender()]; ok && id.sequence() < last {
+		a.late++
+		return
+	}
+	a.last[id.sender()] = id.sequence()
+}
+
+// consumer is one call of Consume.
+type consumer struct {
+	tally    *tally
+	scratch  []byte
+	inside   atomic.Bool
+	returned atomic.Bool
+	readies  atomic.Int32
+	ready    chan struct{}
+	ended    chan error
+	cancel   context.CancelFunc
+}
+
+// Deliver implements driver.Sink.
+func (c *consumer) Deliver(batch [][]byte) {
+	if !c.inside.CompareAndSwap(false, true) {
+		c.tally.faults.add("Deliver was called while another Deliver of the same consumer was running")
+		return
+	}
+	defer c.inside.Store(false)
+	if c.returned.Load() {
+		c.tally.faults.add("Deliver was called after Consume had returned")
+	}
+	for _, p := range batch {
+		id, err := examine(p, c.scratch)
+		switch {
+		case err != nil:
+			c.tally.faults.add("%v", err)
+		case id.topic() != c.tally.topic:
+			c.tally.faults.add("%v was delivered by topic %d", id, c.tally.topic)
+		default:
+			c.tally.add(id)
+		}
+	}
+}
+
+// startConsumer begins to consume and returns at once.
+func startConsumer(drv driver.Driver, cfg driver.ConsumerConfig, a *tally) *consumer {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &consumer{
+		tally: a, scratch: make([]byte, largest),
+		ready: make(chan struct{}), ended: make(chan error, 1), cancel: cancel,
+	}
+	go func() {
+		err := drv.Consume(ctx, cfg, c, func() {
+			if c.readies.Add(1) == 1 {
+				close(c.ready)
+				return
+			}
+			a.faults.add("ready was called a second time")
+		})
+		c.returned.Store(true)
+		c.ended <- err
+	}()
+	return c
+}
+
+func (c *consumer) awaitReady(t *testing.T) {
+	t.Helper()
+	select {
+	case <-c.ready:
+	case err := <-c.ended:
+		c.ended <- err
+		t.Fatalf("Consume ended before it was ready: %v", err)
+	case <-time.After(patience):
+		t.Fatalf("a consumer was not ready after %v", patience)
+	}
+}
+
+// stop cancels the consumer; healthy says that its broker lives, so that nil is the only right end.
+func (c *consumer) stop(t *testing.T, healthy bool) {
+	t.Helper()
+	c.cancel()
+	select {
+	case err := <-c.ended:
+		c.ended <- err
+		if healthy && err != nil {
+			t.Errorf("Consume ended with %q after cancel; want nil", err)
+		}
+	case <-time.After(cancelBound):
+		t.Errorf("Consume had not returned %v after cancel", cancelBound)
+	}
+}
