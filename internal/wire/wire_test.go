@@ -1,0 +1,147 @@
+package wire
+
+import (
+	"bytes"
+	"hash/crc32"
+	"testing"
+)
+
+func stamped(size int, id ID) []byte {
+	p := make([]byte, size)
+	for i := range p {
+		p[i] = byte(i * 7)
+	}
+	Stamp(p, id, 1_000_000_007, -3, Prepare(p, 0xBEEF))
+	return p
+}
+
+func TestPayloadsNobodyStampedAreCorrupt(t *testing.T) {
+	for name, c := range map[string]struct {
+		payload []byte
+		want    Status
+	}{
+		"nil":               {nil, TooShort},
+		"seven bytes":       {make([]byte, 7), TooShort},
+		"zeros":             {make([]byte, 100), Foreign},
+		"text":              {bytes.Repeat([]byte("hello "), 20), Foreign},
+		"cut in its body":   {stamped(100, 1)[:99], Damaged},
+		"grown":             {append(stamped(100, 1), 0), Damaged},
+		"magic of a sudden": {append(append(make([]byte, 28), magic, version, 0, 0), 1, 2, 3), Damaged},
+	} {
+		if _, got := Read(c.payload); got != c.want || !got.Corrupt() {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestAnySingleFlippedBitIsNoticed(t *testing.T) {
+	for _, size := range []int{32, 33, 100, 257} {
+		p := stamped(size, MakeID(3, 99))
+		for bit := range size * 8 {
+			p[bit/8] ^= 1 << (bit % 8)
+			if _, got := Read(p); !got.Corrupt() {
+				t.Errorf("%d bytes, bit %d flipped: %v", size, bit, got)
+			}
+			p[bit/8] ^= 1 << (bit % 8)
+		}
+	}
+}
+
+func TestWhatWasStampedIsRead(t *testing.T) {
+	id := MakeID(65535, MaxSeq)
+	if id.Producer() != 65535 || id.Seq() != MaxSeq {
+		t.Fatalf("id %v", id)
+	}
+	want := Header{ID: id, Intended: 1_000_000_007, Sent: -3, Run: 0xBEEF, Timed: true}
+	for _, size := range []int{32, 33, 100, 10_000} {
+		if got, status := Read(stamped(size, id)); got != want || status != OK {
+			t.Errorf("%d bytes: %+v, %v; want %+v", size, got, status, want)
+		}
+	}
+	for _, size := range []int{8, 9, 31} {
+		p := stamped(size, id)
+		if got, status := Read(p); got != (Header{ID: id}) || status != Bare || status.Corrupt() {
+			t.Errorf("%d bytes: %+v, %v", size, got, status)
+		}
+		for i := 8; i < size; i++ {
+			if p[i] != byte(i*7) {
+				t.Errorf("%d bytes: byte %d of the body was changed", size, i)
+			}
+		}
+	}
+}
+
+func TestABufferIsStampedAgainWithoutSummingItsBody(t *testing.T) {
+	p := make([]byte, 1000)
+	sum := Prepare(p, 1)
+	for seq := range uint64(10) {
+		Stamp(p, MakeID(1, seq), int64(seq), int64(seq)+1, sum)
+		if h, status := Read(p); status != OK || h.ID.Seq() != seq || h.Sent != int64(seq)+1 {
+			t.Fatalf("message %d: %+v, %v", seq, h, status)
+		}
+	}
+}
+
+func TestTheLayoutStays(t *testing.T) {
+	p := make([]byte, 33)
+	p[32] = 0xFF
+	Stamp(p, MakeID(0x0102, 0x030405060708), 0x11, 0x22, Prepare(p, 0x3344))
+	want := []byte{
+		8, 7, 6, 5, 4, 3, 2, 1, 0x11, 0, 0, 0, 0, 0, 0, 0, 0x22, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 0xB7, 1, 0x44, 0x33, 0xFF,
+	}
+	sum := crc32.Checksum(append(bytes.Clone(want[28:]), want[:24]...), crc32.MakeTable(crc32.Castagnoli))
+	want[24], want[25], want[26], want[27] = byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)
+	if !bytes.Equal(p, want) {
+		t.Errorf("got  %x\nwant %x", p, want)
+	}
+}
+
+func TestStampingAndReadingAllocateNothing(t *testing.T) {
+	p := stamped(100, 1)
+	sum := Prepare(p, 1)
+	if got := testing.AllocsPerRun(1000, func() {
+		Stamp(p, 5, 6, 7, sum)
+		if _, status := Read(p); status != OK {
+			t.Fatal(status)
+		}
+	}); got != 0 {
+		t.Errorf("%g allocations per message", got)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(nil), uint(0))
+	f.Add(stamped(8, 1), uint(3))
+	f.Add(stamped(32, 1), uint(200))
+	f.Add(stamped(100, 1), uint(799))
+	f.Fuzz(func(t *testing.T, p []byte, bit uint) {
+		h, status := Read(p)
+		if id, ok := ReadID(p); ok && id != h.ID || !ok && status != TooShort {
+			t.Fatalf("ReadID %v, %v; Read %+v, %v", id, ok, h, status)
+		}
+		if len(p) < HeaderSize {
+			return
+		}
+		Stamp(p, h.ID, h.Intended, h.Sent, Prepare(p, h.Run))
+		if again, status := Read(p); again != h || status != OK {
+			t.Fatalf("stamped %+v, read %+v, %v", h, again, status)
+		}
+		bit %= uint(len(p) * 8)
+		p[bit/8] ^= 1 << (bit % 8)
+		if _, status := Read(p); !status.Corrupt() {
+			t.Fatalf("bit %d of %d bytes flipped: %v", bit, len(p), status)
+		}
+	})
+}
+
+func BenchmarkStampAndRead100(b *testing.B) {
+	p := stamped(100, 1)
+	sum := Prepare(p, 1)
+	for i := int64(0); b.Loop(); i++ {
+		Stamp(p, ID(i), i, i, sum)
+		if _, status := Read(p); status != OK {
+			b.Fatal(status)
+		}
+	}
+}
