@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Filter selects records; the zero Filter selects all of them.
+type Filter struct {
+	Study    string    // "" = every study
+	PointIDs []string  // none = every point
+	Statuses []Status  // none = every status
+	Since    time.Time // began at or after; zero = ever
+}
+
+// where writes the filter as SQL. Too many point IDs for one statement are left out; see each.
+func (f Filter) where() (string, []any) {
+	var terms []string
+	var args []any
+	if f.Study != "" {
+		args = append(args, f.Study)
+		terms = append(terms, fmt.Sprintf("study = $%d", len(args)))
+	}
+	if len(f.Statuses) > 0 {
+		terms = append(terms, "status IN ("+placeholders(len(args)+1, len(f.Statuses))+")")
+		for _, status := range f.Statuses {
+			args = append(args, string(status))
+		}
+	}
+	if n := len(f.PointIDs); n > 0 && n <= pointsPerQuery {
+		terms = append(terms, "point_id IN ("+placeholders(len(args)+1, n)+")")
+		for _, id := range f.PointIDs {
+			args = append(args, id)
+		}
+	}
+	if !f.Since.IsZero() {
+		args = append(args, f.Since.UnixNano())
+		terms = append(terms, fmt.Sprintf("began >= $%d", len(args)))
+	}
+	if terms == nil {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(terms, " AND "), args
+}
+
+// Records reads the selected records in the order they were appended, all into memory.
+func (s *Store) Records(ctx context.Context, f Filter) ([]Record, error) {
+	var records []Record
+	for r, err := range s.Each(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+// Each reads the selected records one by one, in the order they were appended. It sees the store as it was when the
+// loop began. After an error it ends.
+func (s *Store) Each(ctx context.Context, f Filter) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		if err := s.each(ctx, f, yield); err != nil {
+			yield(Record{}, s.explain(err, "read its records"))
+		}
+	}
+}
+
+// each gives every record to yield until that answers false; yield never sees an error here.
+func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bool) error {
+	where, args := f.where()
+	rows, err := s.db.QueryContext(ctx, `SELECT id, point_id, schema, body FROM record`+where+` ORDER BY id`, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	wanted := set(f.PointIDs)
+	for rows.Next() {
+		var id int64
+		var pointID, body string
+		var schema int
+		if err := rows.Scan(&id, &pointID, &schema, &body); err != nil {
+			return err
+		}
+		if len(wanted) > 0 && !wanted[pointID] {
+			continue
+		}
+		r, err := s.decode(id, schema, body)
+		if err != nil {
+			return err
+		}
+		if !yield(r, nil) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+func (s *Store) decode(id int64, schema int, body string) (Record, error) {
+	if schema > Schema {
+		return Record{}, &Error{Problem: Newer, Store: s.name, Detail: fmt.Sprintf(
+			"holds record %d of a newer brokermark (schema %d, this one knows %d): update brokermark", id, schema, Schema)}
+	}
+	var r Record
+	decoder := json.NewDecoder(strings.NewReader(body))
+	decoder.UseNumber() // a setting such as 9223372036854775807 must not turn into a float
+	if err := decoder.Decode(&r); err != nil {
+		return Record{}, &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: record %d can't be read", id), Err: err}
+	}
+	r.ID = id
+	return r, nil
+}
+
+// pointsPerQuery stays below the number of arguments any database takes in one statement.
+const pointsPerQuery = 500
+
+// Done tells which repetitions of which points need not run again: those that ended ok, failed or refused, with the
+// latest status. Void ones may come out better another time and aborted ones never finished, so neither counts.
+func (s *Store) Done(ctx context.Context, pointIDs []string) (map[string]map[int]Status, error) {
+	done := map[string]map[int]Status{}
+	for chunk := range slices.Chunk(pointIDs, pointsPerQuery) {
+		if err := s.doneAmong(ctx, chunk, done); err != nil {
+			return nil, s.explain(err, "read its records")
+		}
+	}
+	return done, nil
+}
+
+func (s *Store) doneAmong(ctx context.Context, pointIDs []string, done map[string]map[int]Status) error {
+	args := make([]any, len(pointIDs))
+	for i, id := range pointIDs {
+		args[i] = id
+	}
+	rows, err := s.db.QueryContext(ctx, `SELECT point_id, repetition, status FROM record WHERE status IN ('ok', 'failed', 'refused')
+		AND point_id IN (`+placeholders(1, len(args))+`) ORDER BY id`, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var pointID string
+		var repetition int
+		var status Status
+		if err := rows.Scan(&pointID, &repetition, &status); err != nil {
+			return err
+		}
+		if done[pointID] == nil {
+			done[pointID] = map[int]Status{}
+		}
+		done[pointID][repetition] = status
+	}
+	return rows.Err()
+}
+
+func set(names []string) map[string]bool {
+	members := make(map[string]bool, len(names))
+	for _, name := range names {
+		members[name] = true
+	}
+	return members
+}
