@@ -1,0 +1,190 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// deliverBatch is the most messages handed to the sink at once.
+const deliverBatch = 256
+
+// Consume competes with the other consumers of its subscription on each of the topic's queues. A lost connection is
+// made anew until ctx ends; what was not acknowledged on it comes again.
+func (d *rabbit) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	registered := sync.OnceFunc(ready)
+	for again := false; ; again = true {
+		err := d.session(ctx, c, s, registered, again)
+		if ctx.Err() != nil {
+			return nil
+		}
+		var refused *driver.ErrUnsupported
+		if !again || errors.As(err, &refused) {
+			if !errors.Is(err, errInterrupted) {
+				return fmt.Errorf("consume from %s: %w", d.topo.Topics[c.Topic].Name, err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+// errInterrupted ends a session that had been registered with the broker.
+var errInterrupted = errors.New("connection lost, or the broker cancelled the consumer")
+
+// session consumes on one connection until that or ctx ends. Every queue has a channel of its own, so that one
+// basic.ack covers messages of that queue only.
+func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, registered func(), again bool) error {
+	l, err := d.dial(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	if again { // what isn't durable is gone after a restart
+		if err := d.declare(l.ch, c.Topic); err != nil {
+			return err
+		}
+	}
+	var queues []*intake
+	sink := s
+	if partitions := d.topo.Topics[c.Topic].Partitions; partitions > 1 {
+		sink = &oneAtATime{sink: s}
+	}
+	for partition := range max(1, d.topo.Topics[c.Topic].Partitions) {
+		q, err := d.intake(l, sink, d.queue(c.Topic, c.Subscription, partition))
+		if err != nil {
+			return err
+		}
+		queues = append(queues, q)
+	}
+	registered()
+	var wg sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for _, q := range queues {
+		wg.Go(func() { q.run(ctx); cancel() })
+	}
+	wg.Wait()
+	return errInterrupted
+}
+
+// oneAtATime keeps the promise that one consumer's Deliver is never called concurrently.
+type oneAtATime struct {
+	mu   sync.Mutex
+	sink driver.Sink
+}
+
+func (o *oneAtATime) Deliver(batch [][]byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sink.Deliver(batch)
+}
+
+// intake takes the messages of one queue and acknowledges them in bulk.
+type intake struct {
+	ch         *amqp.Channel
+	deliveries <-chan amqp.Delivery
+	sink       driver.Sink
+	autoAck    bool
+	every      int           // messages per basic.ack
+	delay      time.Duration // longest wait for it
+
+	bodies  [][]byte // reused
+	last    uint64   // delivery tag
+	unacked int
+}
+
+func (d *rabbit) intake(l *link, s driver.Sink, queue string) (*intake, error) {
+	ch, err := l.conn.Channel()
+	if err != nil {
+		return nil, err
+	}
+	prefetch, every := d.cfg.Client.Int("prefetch"), d.cfg.Client.Int("ack.every")
+	if prefetch > 0 {
+		every = min(every, prefetch/2)
+	}
+	if !d.autoAck {
+		if err := ch.Qos(int(prefetch), 0, false); err != nil {
+			return nil, err
+		}
+	}
+	deliveries, err := ch.Consume(queue, "", d.autoAck, false, false, false, nil)
+	return &intake{
+		ch: ch, deliveries: deliveries, sink: s, autoAck: d.autoAck,
+		every: int(max(1, every)), delay: d.cfg.Client.Duration("ack.delay"), bodies: make([][]byte, 0, deliverBatch),
+	}, err
+}
+
+// run ends when ctx does or when the channel is gone; what has been delivered by then is acknowledged if it can be.
+func (q *intake) run(ctx context.Context) {
+	due := time.NewTimer(time.Hour)
+	defer due.Stop()
+	defer q.ack()
+	for {
+		select {
+		case m, open := <-q.deliveries:
+			if !open {
+				return
+			}
+			first := q.unacked == 0
+			q.deliver(m)
+			if q.unacked >= q.every {
+				q.ack()
+			} else if first && q.unacked > 0 {
+				due.Reset(q.delay)
+			}
+		case <-due.C:
+			q.ack()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// deliver hands m and what else is there to the sink.
+func (q *intake) deliver(m amqp.Delivery) {
+	q.bodies = append(q.bodies[:0], m.Body)
+	q.last = m.DeliveryTag
+	for yielded := false; len(q.bodies) < deliverBatch; {
+		select {
+		case m, open := <-q.deliveries:
+			if !open {
+				break
+			}
+			q.bodies = append(q.bodies, m.Body)
+			q.last = m.DeliveryTag
+			yielded = false
+			continue
+		default:
+		}
+		// The client hands over one message at a time on an unbuffered channel: its goroutine needs a turn to
+		// offer the next one.
+		if yielded {
+			break
+		}
+		runtime.Gosched()
+		yielded = true
+	}
+	q.sink.Deliver(q.bodies)
+	if !q.autoAck {
+		q.unacked += len(q.bodies)
+	}
+}
+
+// ack acknowledges everything delivered so far; if it fails, the channel is gone and the messages come again.
+func (q *intake) ack() {
+	if q.unacked > 0 {
+		_ = q.ch.Ack(q.last, true)
+		q.unacked = 0
+	}
+}

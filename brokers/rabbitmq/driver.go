@@ -1,0 +1,210 @@
+// Package rabbitmq drives and starts RabbitMQ: AMQP 0-9-1 through amqp091-go, classic and quorum queues. It knows
+// nothing of time stamps, histograms or phases.
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+func init() {
+	driver.Register(driver.Kind{
+		Name:     "rabbitmq",
+		Client:   "github.com/rabbitmq/amqp091-go",
+		Settings: settings,
+		Supports: supports,
+		Open:     open,
+	})
+}
+
+// rabbit is the driver of one running broker or cluster.
+type rabbit struct {
+	cfg     driver.Config
+	control *link // for Setup
+	quorum  bool  // queues are quorum queues
+	durable bool  // queues and messages are written down
+	confirm bool  // publishes wait for the broker's confirm
+	autoAck bool  // consumers don't acknowledge
+	topo    driver.Topology
+}
+
+// supports refuses what no queue of RabbitMQ can promise.
+func supports(g driver.Guarantee) error {
+	switch {
+	case g.Delivery == driver.ExactlyOnce:
+		return driver.Unsupported("delivery: exactly-once", "RabbitMQ redelivers what was not acknowledged and knows no duplicates")
+	case g.Delivery == driver.AtLeastOnce && g.Acks == driver.AcksNone:
+		return driver.Unsupported("acks: none", "at-least-once needs the publisher confirm")
+	case g.Delivery == driver.AtMostOnce && g.Acks != driver.AcksNone:
+		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once publishes without confirms; use none")
+	case g.Delivery == driver.AtMostOnce && g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: fsync", "at-most-once asks for no confirm, so nothing waits for the disk")
+	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
+		return driver.Unsupported("acks: leader", "a quorum queue confirms when a majority has the message, never earlier; use quorum")
+	}
+	return nil
+}
+
+// open connects and settles what the guarantee asks of queues, messages and consumers.
+func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
+	if c.Log != nil {
+		clientLog.to.Store(&c.Log)
+	}
+	g := c.Guarantee
+	if err := supports(g); err != nil {
+		return nil, err
+	}
+	if c.Client.Bool("mandatory") && g.Delivery == driver.AtMostOnce {
+		return nil, driver.Unsupported("mandatory", "at-most-once settles a message before it could be returned")
+	}
+	d := &rabbit{
+		cfg:     c,
+		durable: g.Persistence != driver.Memory,
+		confirm: g.Delivery == driver.AtLeastOnce,
+		autoAck: g.Delivery == driver.AtMostOnce,
+	}
+	needs := g.Persistence == driver.Fsync || g.Replicas > 1
+	kind := c.Topic.String("x-queue-type")
+	if needs && kind == "classic" {
+		if g.Replicas > 1 {
+			return nil, driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "a classic queue lives on one node; use a quorum queue")
+		}
+		return nil, driver.Unsupported("persistence: fsync", "a classic queue of RabbitMQ 4 confirms what it has handed to the operating system; use a quorum queue")
+	}
+	d.quorum = kind == "quorum" || kind == "auto" && needs
+	var err error
+	d.control, err = d.dial(ctx, 0)
+	return d, err
+}
+
+// Setup declares the exchanges and queues of t; it may be called again after the broker has restarted.
+func (d *rabbit) Setup(ctx context.Context, t driver.Topology) error {
+	d.topo = t
+	if err := d.versionAllows(); err != nil {
+		return err
+	}
+	if d.control.dead() {
+		d.control.close()
+		l, err := d.dial(ctx, 0)
+		if err != nil {
+			return err
+		}
+		d.control = l
+	}
+	stop := context.AfterFunc(ctx, func() { _ = d.control.wire.Close() })
+	defer stop()
+	for topic := range t.Topics {
+		if err := d.declare(d.control.ch, topic); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// versionAllows refuses settings that this server would accept and ignore.
+func (d *rabbit) versionAllows() error {
+	text, _ := d.control.conn.Properties["version"].(string)
+	major, rest, _ := strings.Cut(text, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	x, _ := strconv.Atoi(major)
+	y, _ := strconv.Atoi(minor)
+	if d.cfg.Topic.String("x-queue-mode") != "" && (x > 3 || x == 3 && y >= 12) {
+		return driver.Unsupported("x-queue-mode", "RabbitMQ %s ignores it: since 3.12 every classic queue keeps its messages on disk", text)
+	}
+	if d.cfg.Topic.Int("x-queue-version") != unset && x >= 4 {
+		return driver.Unsupported("x-queue-version", "RabbitMQ %s has version 2 only", text)
+	}
+	return nil
+}
+
+// declare creates what one topic needs; it changes nothing where that exists already.
+func (d *rabbit) declare(ch *amqp.Channel, topic int) error {
+	t := d.topo.Topics[topic]
+	kind, name := d.exchange(topic)
+	if kind == "fanout" && t.Partitions > 1 {
+		return driver.Unsupported("exchange: fanout", "it gives every partition a copy; topic %s has %d partitions", t.Name, t.Partitions)
+	}
+	if kind == "default" && len(d.topo.Subscriptions) > 1 {
+		return driver.Unsupported("exchange: default", "it reaches one queue per message; there are %d subscriptions", len(d.topo.Subscriptions))
+	}
+	if name != "" {
+		if err := ch.ExchangeDeclare(name, kind, d.durable || d.quorum, false, false, false, nil); err != nil {
+			return refusal("exchange "+name, err)
+		}
+	}
+	args := arguments(d.cfg.Topic)
+	if delete(args, "x-queue-type"); d.quorum {
+		args["x-queue-type"] = "quorum"
+		args["x-quorum-initial-group-size"] = int64(max(1, d.cfg.Guarantee.Replicas))
+	}
+	if d.cfg.Guarantee.Ordering == driver.Ordered {
+		args["x-single-active-consumer"] = true
+	}
+	for subscription := range d.topo.Subscriptions {
+		for partition := range max(1, t.Partitions) {
+			queue := d.queue(topic, subscription, partition)
+			if _, err := ch.QueueDeclare(queue, d.durable || d.quorum, false, false, false, args); err != nil {
+				return refusal("queue "+queue, err)
+			}
+			if name == "" {
+				continue
+			}
+			if err := ch.QueueBind(queue, strconv.Itoa(partition), name, false, nil); err != nil {
+				return refusal("binding of queue "+queue, err)
+			}
+		}
+	}
+	return nil
+}
+
+// refusal tells a setting that the broker won't have from a broker that can't be reached.
+func refusal(what string, err error) error {
+	var e *amqp.Error
+	final := []int{amqp.PreconditionFailed, amqp.NotImplemented, amqp.NotAllowed, amqp.InternalError}
+	if errors.As(err, &e) && e.Server && slices.Contains(final, e.Code) {
+		return driver.Unsupported(what, "the broker refused it: %s", e.Reason)
+	}
+	return fmt.Errorf("declare %s: %w", what, err)
+}
+
+// exchange is the type and name of a topic's exchange; the default exchange has no name.
+func (d *rabbit) exchange(topic int) (kind, name string) {
+	t := d.topo.Topics[topic]
+	kind = d.cfg.Topic.String("exchange")
+	if kind == "auto" {
+		switch {
+		case len(d.topo.Subscriptions) == 1:
+			kind = "default"
+		case t.Partitions > 1:
+			kind = "direct"
+		default:
+			kind = "fanout"
+		}
+	}
+	if kind == "default" {
+		return kind, ""
+	}
+	return kind, t.Name
+}
+
+func (d *rabbit) queue(topic, subscription, partition int) string {
+	t := d.topo.Topics[topic]
+	name := t.Name + "." + d.topo.Subscriptions[subscription]
+	if t.Partitions > 1 {
+		name += "." + strconv.Itoa(partition)
+	}
+	return name
+}
+
+func (d *rabbit) Close() error {
+	d.control.close()
+	return nil
+}

@@ -1,0 +1,143 @@
+package rabbitmq
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+const (
+	dialTimeout  = 4 * time.Second        // TCP, TLS and AMQP handshakes together
+	closeTimeout = time.Second            // the closing handshake; a frozen broker never answers it
+	retryPause   = 200 * time.Millisecond // between attempts to reconnect
+)
+
+var errLost = errors.New("connection lost before the broker confirmed")
+
+// link is one connection with one channel open on it.
+type link struct {
+	conn    *amqp.Connection
+	ch      *amqp.Channel
+	wire    *coalescer
+	returns chan amqp.Return // nil unless messages are mandatory
+}
+
+// dial connects to one of the target's nodes, starting with the one whose turn it is for id.
+func (d *rabbit) dial(ctx context.Context, id int) (*link, error) {
+	var errs []error
+	nodes := d.cfg.Target.Addresses
+	for i := range nodes {
+		l, err := d.dialNode(ctx, nodes[(id+i)%len(nodes)])
+		if err == nil {
+			return l, nil
+		}
+		errs = append(errs, err)
+	}
+	if len(errs) == 0 {
+		return nil, errors.New("no address to connect to")
+	}
+	return nil, errors.Join(errs...)
+}
+
+func (d *rabbit) dialNode(ctx context.Context, address string) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("rabbitmq at %s is unreachable: %w", address, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+	defer stop()
+	stream, err := d.secure(ctx, raw, address)
+	if err != nil {
+		_ = raw.Close()
+		return nil, fmt.Errorf("TLS with rabbitmq at %s failed (a plain port, or another authority?): %w", address, err)
+	}
+	l := &link{wire: newCoalescer(stream, int(d.cfg.Client.Int("write.buffer")))}
+	if l.conn, err = amqp.Open(l.wire, d.config()); err == nil {
+		l.ch, err = l.conn.Channel()
+	}
+	if err != nil {
+		_ = raw.Close()
+		return nil, d.handshakeError(ctx, address, err)
+	}
+	return l, nil
+}
+
+// secure puts TLS on raw where the target has it. It is done here and not by the client, so that the coalescer sits
+// above it: one TLS record per batch, not one per message.
+func (d *rabbit) secure(ctx context.Context, raw net.Conn, address string) (net.Conn, error) {
+	if d.cfg.Target.TLS == nil {
+		return raw, nil
+	}
+	conf := d.cfg.Target.TLS.Clone()
+	if conf.ServerName == "" {
+		conf.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	secured := tls.Client(raw, conf)
+	return secured, secured.HandshakeContext(ctx)
+}
+
+func (d *rabbit) config() amqp.Config {
+	user, password := d.cfg.Target.User, d.cfg.Target.Password
+	if user == "" {
+		user, password = "guest", "guest"
+	}
+	properties := amqp.NewConnectionProperties()
+	properties.SetClientConnectionName("brokermark")
+	return amqp.Config{
+		SASL:       []amqp.Authentication{&amqp.PlainAuth{Username: user, Password: password}},
+		Vhost:      d.cfg.Client.String("vhost"),
+		Heartbeat:  d.cfg.Client.Duration("heartbeat"),
+		FrameSize:  int(d.cfg.Client.Int("frame_max")),
+		ChannelMax: 2047, // the server's default; more would be refused
+		Locale:     "en_US",
+		Properties: properties,
+	}
+}
+
+// handshakeError says which part of the handshake failed, in words for the person who typed the address.
+func (d *rabbit) handshakeError(ctx context.Context, address string, err error) error {
+	var refusal *amqp.Error
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("rabbitmq at %s accepted the connection but did not answer: %w", address, ctx.Err())
+	case errors.Is(err, amqp.ErrCredentials), errors.As(err, &refusal) && refusal.Code == amqp.AccessRefused:
+		return fmt.Errorf("rabbitmq at %s refused the credentials of user %q: %w", address, d.config().SASL[0].(*amqp.PlainAuth).Username, err)
+	case refusal != nil && refusal.Server:
+		return fmt.Errorf("rabbitmq at %s refused the connection: %w", address, err)
+	}
+	return fmt.Errorf("no AMQP handshake with %s (a TLS port, or not RabbitMQ?): %w", address, err)
+}
+
+func (l *link) dead() bool { return l == nil || l.ch.IsClosed() || l.conn.IsClosed() }
+
+// close ends the link within closeTimeout; afterwards the client has released everything that waited on it.
+func (l *link) close() {
+	if l == nil {
+		return
+	}
+	_ = l.conn.CloseDeadline(time.Now().Add(closeTimeout))
+	_ = l.wire.Close()
+}
+
+// clientLog takes the client library's log lines. The library has one logger for the whole process, not to be
+// exchanged while connections live, hence the indirection.
+var clientLog logLines
+
+type logLines struct{ to atomic.Pointer[io.Writer] }
+
+func (l *logLines) Printf(format string, v ...any) {
+	if w := l.to.Load(); w != nil {
+		fmt.Fprintf(*w, "amqp091-go: "+format+"\n", v...)
+	}
+}
+
+func init() { amqp.SetLogger(&clientLog) }

@@ -1,0 +1,239 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// stuckSend is how long a Send may stay in a blocked write after its context has ended.
+const stuckSend = time.Second
+
+var (
+	errNacked   = errors.New("the broker rejected the message (basic.nack)")
+	errReturned = errors.New("the broker returned the message: no queue for it")
+)
+
+// producer publishes on a connection of its own. Confirms come back through the client's deferred confirmations: a
+// listener (NotifyPublish) would cost a timer and a hand-over between goroutines for every single message.
+type producer struct {
+	d        *rabbit
+	cfg      driver.ProducerConfig
+	receipts driver.Receipts
+	routes   map[int]*route
+	link     *link // nil or dead: to be dialled again
+	retryAt  time.Time
+	mode     uint8
+
+	published chan publication // in order of publishing; has room for every slot
+	settled   chan struct{}    // closed when the last publication is settled
+	slots     []uint32         // of one Send; reused
+
+	wire    atomic.Pointer[coalescer] // of link, for cutOff
+	sending atomic.Uint64             // odd during Send
+	watched <-chan struct{}           // the context's Done that cutOff is armed for
+	unwatch func() bool
+}
+
+// publication is one message on its way. The confirmation is done, and not acked, when the connection is lost.
+type publication struct {
+	confirmation *amqp.DeferredConfirmation
+	on           *link
+	slot         uint32
+}
+
+// route is how one topic's messages reach its queues.
+type route struct {
+	exchange string
+	keys     []string // by partition
+	turn     int      // of the next message without a key
+}
+
+func (d *rabbit) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	p := &producer{
+		d: d, cfg: c, receipts: r, routes: map[int]*route{}, mode: amqp.Transient,
+		published: make(chan publication, c.InFlight), settled: make(chan struct{}),
+		slots: make([]uint32, 0, c.InFlight), unwatch: func() bool { return true },
+	}
+	if d.durable {
+		p.mode = amqp.Persistent
+	}
+	for _, t := range c.Topics {
+		p.routes[t] = d.route(t)
+	}
+	if err := p.connect(ctx); err != nil {
+		return nil, err
+	}
+	go p.settle()
+	return p, nil
+}
+
+func (d *rabbit) route(topic int) *route {
+	_, exchange := d.exchange(topic)
+	r := &route{exchange: exchange}
+	for partition := range max(1, d.topo.Topics[topic].Partitions) {
+		key := strconv.Itoa(partition)
+		if exchange == "" {
+			key = d.queue(topic, 0, partition)
+		}
+		r.keys = append(r.keys, key)
+	}
+	return r
+}
+
+// key picks the partition: by the message's key, or in turn.
+func (r *route) key(key []byte) string {
+	if len(r.keys) == 1 {
+		return r.keys[0]
+	}
+	if len(key) > 0 {
+		return r.keys[crc32.ChecksumIEEE(key)%uint32(len(r.keys))]
+	}
+	r.turn = (r.turn + 1) % len(r.keys)
+	return r.keys[r.turn]
+}
+
+// Send publishes batch. On a lost connection it waits for the next attempt to reconnect, makes it, and fails the
+// batch's slots if that is in vain; it returns an error only when ctx has ended.
+func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
+	p.watch(ctx)
+	p.sending.Add(1)
+	defer p.sending.Add(1)
+	if err := p.reconnect(ctx); err != nil {
+		p.fail(batch, err)
+		return ctx.Err()
+	}
+	p.slots = p.slots[:0]
+	p.link.wire.hold()
+	sent, err := p.publish(batch)
+	if flushed := p.link.wire.release(); flushed != nil {
+		err = flushed
+	}
+	if !p.d.confirm {
+		p.receipts.Done(p.slots, err)
+	}
+	if sent < len(batch) {
+		p.fail(batch[sent:], err)
+	}
+	return ctx.Err()
+}
+
+// publish hands messages to the client until one fails.
+func (p *producer) publish(batch []driver.Message) (sent int, err error) {
+	msg := amqp.Publishing{DeliveryMode: p.mode}
+	mandatory := p.d.cfg.Client.Bool("mandatory")
+	for i := range batch {
+		m := &batch[i]
+		r := p.routes[m.Topic]
+		msg.Body = m.Payload
+		if mandatory {
+			msg.MessageId = strconv.FormatUint(uint64(m.Slot), 10)
+		}
+		confirmation, err := p.link.ch.PublishWithDeferredConfirm(r.exchange, r.key(m.Key), mandatory, false, msg)
+		if err != nil {
+			return i, fmt.Errorf("publish: %w", err)
+		}
+		if p.d.confirm {
+			p.published <- publication{confirmation, p.link, m.Slot}
+		} else {
+			p.slots = append(p.slots, m.Slot)
+		}
+	}
+	return len(batch), nil
+}
+
+func (p *producer) fail(batch []driver.Message, err error) {
+	slots := make([]uint32, len(batch))
+	for i := range batch {
+		slots[i] = batch[i].Slot
+	}
+	p.receipts.Done(slots, err)
+}
+
+// reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last time.
+func (p *producer) reconnect(ctx context.Context) error {
+	if ctx.Err() != nil || !p.link.dead() {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(p.retryAt)):
+	}
+	err := p.connect(ctx)
+	p.retryAt = time.Now().Add(retryPause)
+	return err
+}
+
+func (p *producer) connect(ctx context.Context) error {
+	again := p.link != nil
+	p.link.close()
+	l, err := p.d.dial(ctx, p.cfg.ID)
+	if err != nil {
+		return err
+	}
+	if p.d.confirm {
+		err = l.ch.Confirm(false)
+	}
+	if p.d.cfg.Client.Bool("mandatory") { // room for all of them: the client's reader must never wait for settle
+		l.returns = l.ch.NotifyReturn(make(chan amqp.Return, p.cfg.InFlight))
+	}
+	if again { // what isn't durable is gone after a restart
+		for t := range p.routes {
+			err = errors.Join(err, p.d.declare(l.ch, t))
+		}
+	}
+	if err != nil {
+		l.close()
+		return err
+	}
+	p.link = l
+	p.wire.Store(l.wire)
+	return nil
+}
+
+// watch arms cutOff for ctx, once for all the Sends that share it.
+func (p *producer) watch(ctx context.Context) {
+	if ctx.Done() == p.watched {
+		return
+	}
+	p.unwatch()
+	p.watched = ctx.Done()
+	p.unwatch = context.AfterFunc(ctx, p.cutOff)
+}
+
+// cutOff closes the connection under a Send that is still in the same blocked write some time after its context
+// ended: nothing else gets it out of there when the broker is frozen or has raised an alarm.
+func (p *producer) cutOff() {
+	if at := p.sending.Load(); at%2 == 1 {
+		time.AfterFunc(stuckSend, func() {
+			if p.sending.Load() == at {
+				_ = p.wire.Load().Close()
+			}
+		})
+	}
+}
+
+// Flush has nothing to do: Send leaves nothing behind.
+func (p *producer) Flush(context.Context) error { return nil }
+
+// Close gives outstanding confirms a moment, then closes the connection, which settles the rest.
+func (p *producer) Close() error {
+	p.unwatch()
+	close(p.published)
+	select {
+	case <-p.settled:
+	case <-time.After(closeTimeout):
+	}
+	p.link.close()
+	<-p.settled
+	return nil
+}

@@ -1,0 +1,97 @@
+package rabbitmq
+
+import (
+	"strconv"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// settlement gathers the outcomes of publications, so that a confirm for many messages becomes one Done.
+type settlement struct {
+	receipts driver.Receipts
+	slots    []uint32
+	err      error           // of all the gathered slots
+	returned map[string]bool // slots by message id that came back unroutable and still await their confirm
+}
+
+// settle waits for the confirms in order of publishing, which is the order the broker gives them in nearly always.
+// It ends when published is closed and drained; a lost connection settles everything published on it.
+func (p *producer) settle() {
+	defer close(p.settled)
+	s := settlement{receipts: p.receipts, slots: make([]uint32, 0, p.cfg.InFlight), returned: map[string]bool{}}
+	defer s.flush()
+	for {
+		pub, open := s.next(p.published)
+		if !open {
+			return
+		}
+		select {
+		case <-pub.confirmation.Done():
+		default:
+			s.flush()
+			<-pub.confirmation.Done()
+		}
+		s.add(pub.slot, s.outcome(pub))
+	}
+}
+
+// next takes the next publication; before it waits for one it reports what is known.
+func (s *settlement) next(published <-chan publication) (pub publication, open bool) {
+	select {
+	case pub, open = <-published:
+	default:
+		s.flush()
+		pub, open = <-published
+	}
+	return pub, open
+}
+
+func (s *settlement) add(slot uint32, err error) {
+	if err != s.err {
+		s.flush()
+	}
+	s.slots, s.err = append(s.slots, slot), err
+}
+
+func (s *settlement) flush() {
+	if len(s.slots) > 0 {
+		s.receipts.Done(s.slots, s.err)
+		s.slots = s.slots[:0]
+	}
+}
+
+// outcome of a publication whose confirmation is done. The broker returns a message before it confirms it, and both
+// come through the client's one reader: what was returned stands in the channel by now.
+func (s *settlement) outcome(pub publication) error {
+	acked := pub.confirmation.Acked()
+	if pub.on.returns == nil {
+		return fate(acked, pub.on)
+	}
+	for more := true; more; {
+		var r amqp.Return
+		select {
+		case r, more = <-pub.on.returns:
+			s.returned[r.MessageId] = more
+		default:
+			more = false
+		}
+	}
+	id := strconv.FormatUint(uint64(pub.slot), 10)
+	defer delete(s.returned, id)
+	if s.returned[id] {
+		return errReturned
+	}
+	return fate(acked, pub.on)
+}
+
+func fate(acked bool, on *link) error {
+	switch {
+	case acked:
+		return nil
+	case on.dead(): // the client marks it before it gives up the confirmations
+		return errLost
+	}
+	return errNacked
+}
