@@ -29,6 +29,13 @@ type Driver interface {
 	Close() error
 }
 
+// Cleaner is a Driver that can remove what its Setup made. Clean is called after every Producer has been closed and
+// every Consume has returned, before Close; on a broker that serves several points one after the other, what one
+// leaves behind would burden the next.
+type Cleaner interface {
+	Clean(ctx context.Context) error
+}
+
 // Producer sends messages. It is owned by one goroutine: no two of its methods run at once.
 type Producer interface {
 	// Send hands batch to the client. It may block on the client's own back-pressure but never waits for an
@@ -114,6 +121,8 @@ type Kind struct {
 	Name     string
 	Client   string    // Go module path of the client library, for the version in the record
 	Settings []Setting // every client and topic setting it understands
+	// Transient tells that a message is gone when no consumer is connected: no backlog can be built.
+	Transient bool
 	// Supports tells, without a connection, whether g can be honoured: nil or *ErrUnsupported.
 	Supports func(g Guarantee) error
 	// Open connects and returns a driver, within a few seconds or with an error that says what failed
