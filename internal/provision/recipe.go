@@ -62,7 +62,6 @@ type Install struct {
 	Version string
 	Dir     string // to be filled; world-readable; renamed into place when Install returns nil
 	Log     func(format string, args ...any)
-	host    *Host
 }
 
 // Node is one server process of a cluster (a single broker is a cluster of one).
@@ -85,7 +84,10 @@ type Cluster struct {
 	Nodes    []*Node
 	// Facts is free for the recipe: a generated cluster id, a cookie.
 	Facts map[string]string
-	host  *Host
+
+	host *Host
+	dir  string // holds everything of this instance
+	keep bool   // dir outlives the instance
 }
 
 // Command is a process to start.

@@ -1,5 +1,22 @@
 package provision
 
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
 // TLSFiles are the PEM files of one cluster: its own certificate authority, one server certificate valid for
 // localhost and 127.0.0.1, and one client certificate. Readable by the user the brokers run as.
 type TLSFiles struct {
@@ -7,4 +24,115 @@ type TLSFiles struct {
 	Cert, Key             string // server.pem, server.key (PKCS#8)
 	Keystore              string // key + certificate + CA in one PEM file, as Kafka wants it
 	ClientCert, ClientKey string
+}
+
+const certificateLife = 30 * 24 * time.Hour
+
+// makeTLSFiles makes an authority of its own for every cluster; its key never reaches the disk.
+func makeTLSFiles(dir, name string) (*TLSFiles, error) {
+	f := &TLSFiles{
+		CA:   filepath.Join(dir, "ca.pem"),
+		Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key"),
+		Keystore:   filepath.Join(dir, "keystore.pem"),
+		ClientCert: filepath.Join(dir, "client.pem"), ClientKey: filepath.Join(dir, "client.key"),
+	}
+	ca, err := newAuthority(name)
+	if err != nil {
+		return nil, err
+	}
+	cert, key, err := ca.issue("localhost", 2)
+	if err != nil {
+		return nil, err
+	}
+	clientCert, clientKey, err := ca.issue(name+" client", 3)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	for path, content := range map[string][]byte{
+		f.CA: ca.pem, f.Cert: cert, f.Key: key, f.Keystore: slices.Concat(key, cert, ca.pem),
+		f.ClientCert: clientCert, f.ClientKey: clientKey,
+	} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// ClientConfig trusts the cluster's own authority only, and shows the client certificate when asked for one.
+func (f *TLSFiles) ClientConfig() (*tls.Config, error) {
+	ca, err := os.ReadFile(f.CA)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.LoadX509KeyPair(f.ClientCert, f.ClientKey)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(ca) {
+		return nil, fmt.Errorf("%s holds no certificate", f.CA)
+	}
+	return &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	pem  []byte
+}
+
+func newAuthority(name string) (*authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	t := certificate(name+" authority", 1)
+	t.IsCA, t.BasicConstraintsValid, t.KeyUsage = true, true, x509.KeyUsageCertSign|x509.KeyUsageCRLSign
+	der, err := x509.CreateCertificate(rand.Reader, t, t, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, err
+	}
+	return &authority{cert: cert, key: key, pem: block("CERTIFICATE", der)}, nil
+}
+
+// issue makes a key (PKCS#8) and a certificate that serves both sides: cluster nodes are clients of each other.
+func (a *authority) issue(name string, serial int64) (cert, key []byte, err error) {
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := certificate(name, serial)
+	t.KeyUsage = x509.KeyUsageDigitalSignature
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	t.DNSNames = []string{"localhost"}
+	t.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	der, err := x509.CreateCertificate(rand.Reader, t, a.cert, k.Public(), a.key)
+	if err != nil {
+		return nil, nil, err
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(k)
+	if err != nil {
+		return nil, nil, err
+	}
+	return block("CERTIFICATE", der), block("PRIVATE KEY", pkcs8), nil
+}
+
+func certificate(name string, serial int64) *x509.Certificate {
+	now := time.Now()
+	return &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateLife),
+	}
+}
+
+func block(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }

@@ -1,0 +1,275 @@
+package provision
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+const startPolicy = "/usr/sbin/policy-rc.d"
+
+var aptUpdated sync.Mutex // held while apt works; updatedOnce says whether the lists are fresh
+
+var updatedOnce bool
+
+// Apt installs Debian packages on the machine (root only; otherwise *ErrMissing with the command to type).
+func (i *Install) Apt(ctx context.Context, packages ...string) error {
+	absent := slices.DeleteFunc(slices.Clone(packages), debInstalled)
+	if len(absent) == 0 {
+		return nil
+	}
+	what := "the system package " + strings.Join(absent, ", ")
+	if os.Geteuid() != 0 {
+		return &ErrMissing{What: what, Fix: aptCommand(absent)}
+	}
+	i.Log("installing %s", what)
+	if err := aptInstall(ctx, absent); err != nil {
+		return &ErrMissing{What: what, Fix: aptCommand(absent), Err: err}
+	}
+	return nil
+}
+
+func aptCommand(packages []string) string {
+	return "apt-get install -y --no-install-recommends " + strings.Join(packages, " ")
+}
+
+func debInstalled(name string) bool {
+	out, err := exec.Command("dpkg-query", "-W", "-f", "${db:Status-Status}", name).Output()
+	return err == nil && string(out) == "installed"
+}
+
+// aptInstall tries with the lists there are and fetches new ones only if that fails.
+func aptInstall(ctx context.Context, packages []string) error {
+	aptUpdated.Lock()
+	defer aptUpdated.Unlock()
+	defer forbidServices()()
+	args := append([]string{"-o", "DPkg::Lock::Timeout=120", "-y", "--no-install-recommends", "install"}, packages...)
+	err := aptGet(ctx, args...)
+	if err == nil || updatedOnce || ctx.Err() != nil {
+		return err
+	}
+	// Its failure alone proves nothing: one unreachable third-party source is enough for it.
+	updateErr := aptGet(ctx, "update")
+	updatedOnce = true
+	if err := aptGet(ctx, args...); err != nil {
+		return errors.Join(err, updateErr)
+	}
+	return nil
+}
+
+// aptGet changes the whole machine, so it is never killed in its tracks: cancelling ctx asks it to end.
+func aptGet(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, "apt-get", args...)
+	cmd.Env = append(os.Environ(), aptQuiet...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	out, err := cmd.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("apt-get: %w%s", err, logged(tail(string(out), tailLines)))
+	}
+	return nil
+}
+
+var aptQuiet = []string{"DEBIAN_FRONTEND=noninteractive", "LC_ALL=C"}
+
+// forbidServices keeps packages from starting their broker as a system service on the usual port; a policy that the
+// machine already has is left alone.
+func forbidServices() (undo func()) {
+	f, err := os.OpenFile(startPolicy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return func() {}
+	}
+	_, _ = f.WriteString("#!/bin/sh\nexit 101\n")
+	f.Close()
+	return func() { os.Remove(startPolicy) }
+}
+
+// AptTree unpacks packages of another Debian suite, with everything down to the C library, into Dir/tree. It needs no
+// root and leaves the machine's own packages alone: apt works on a state of its own, with an empty list of installed
+// packages. No maintainer script runs. A program in it is run with bwrap --ro-bind Dir/tree /.
+func (i *Install) AptTree(ctx context.Context, suite string, packages ...string) error {
+	source, err := debianSource()
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "brokermark-apt-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	options, err := privateApt(work, source.line(suite))
+	if err != nil {
+		return err
+	}
+	i.Log("fetching %s of Debian %s", strings.Join(packages, ", "), suite)
+	if err := i.exec(ctx, work, aptQuiet, "apt-get", append(options, "update")...); err != nil {
+		return err
+	}
+	base := []string{"dash", "bash", "coreutils", "sed", "grep", "gawk"} // what start scripts call
+	if err := i.exec(ctx, work, aptQuiet, "apt-get", slices.Concat(options, []string{"-y", "-d", "install"}, packages, base)...); err != nil {
+		return err
+	}
+	tree := filepath.Join(i.Dir, "tree")
+	debs, err := filepath.Glob(filepath.Join(work, "cache/archives/*.deb"))
+	if err != nil || len(debs) == 0 {
+		return errors.Join(fmt.Errorf("no package of %s was fetched", suite), err)
+	}
+	for _, deb := range debs {
+		if err := i.Exec(ctx, work, "dpkg", "-x", deb, tree); err != nil {
+			return err
+		}
+	}
+	return furnish(tree)
+}
+
+// privateApt makes an apt state below work and returns the options that make apt use it.
+func privateApt(work, sources string) ([]string, error) {
+	for _, d := range []string{"lists/partial", "cache/archives/partial", "state"} {
+		if err := os.MkdirAll(filepath.Join(work, d), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	list, status := filepath.Join(work, "sources.list"), filepath.Join(work, "state/status")
+	if err := errors.Join(os.WriteFile(list, []byte(sources), 0o644), os.WriteFile(status, nil, 0o644)); err != nil {
+		return nil, err
+	}
+	var options []string
+	for _, o := range []string{
+		"Dir::Etc::sourcelist=" + list, "Dir::Etc::sourceparts=/dev/null",
+		"Dir::Etc::preferences=/dev/null", "Dir::Etc::preferencesparts=/dev/null",
+		"Dir::State=" + filepath.Join(work, "state"), "Dir::State::lists=" + filepath.Join(work, "lists"),
+		"Dir::State::status=" + status, "Dir::Cache=" + filepath.Join(work, "cache"),
+		"APT::Install-Recommends=false", "Acquire::Languages=none",
+		"APT::Sandbox::User=root", "Debug::NoLocking=1",
+	} {
+		options = append(options, "-o", o)
+	}
+	return options, nil
+}
+
+// furnish adds what maintainer scripts would have made and start scripts ask for.
+func furnish(tree string) error {
+	for _, d := range []string{"tmp", "run", "proc", "dev", "etc"} {
+		if err := os.MkdirAll(filepath.Join(tree, d), 0o755); err != nil {
+			return err
+		}
+	}
+	awk := filepath.Join(tree, "usr/bin/awk")
+	if _, err := os.Lstat(awk); os.IsNotExist(err) {
+		if err := os.Symlink("gawk", awk); err != nil {
+			return err
+		}
+	}
+	passwd := "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"
+	return errors.Join(
+		os.WriteFile(filepath.Join(tree, "etc/passwd"), []byte(passwd), 0o644),
+		os.WriteFile(filepath.Join(tree, "etc/hosts"), []byte("127.0.0.1 localhost\n"), 0o644))
+}
+
+// aptSource is one entry of the machine's own package sources.
+type aptSource struct {
+	URI, SignedBy string
+	Suites        []string
+}
+
+func (s aptSource) line(suite string) string {
+	signed := ""
+	if s.SignedBy != "" {
+		signed = "[signed-by=" + s.SignedBy + "] "
+	}
+	return fmt.Sprintf("deb %s%s %s main\n", signed, s.URI, suite)
+}
+
+// debianSource finds the mirror this machine gets Debian itself from: the source that carries its own release.
+func debianSource() (aptSource, error) {
+	files, _ := filepath.Glob("/etc/apt/sources.list.d/*")
+	codename := osCodename()
+	for _, path := range append([]string{"/etc/apt/sources.list"}, files...) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		for _, s := range parseSources(path, b) {
+			if slices.Contains(s.Suites, codename) {
+				return s, nil
+			}
+		}
+	}
+	return aptSource{}, &ErrMissing{What: "a Debian package source for " + codename + " in /etc/apt"}
+}
+
+func osCodename() string {
+	b, _ := os.ReadFile("/etc/os-release")
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, "VERSION_CODENAME="); ok {
+			return strings.Trim(strings.TrimSpace(v), `"`)
+		}
+	}
+	return "stable"
+}
+
+// parseSources reads both forms: stanzas (.sources) and one line each (.list).
+func parseSources(path string, b []byte) []aptSource {
+	var list []aptSource
+	if !strings.HasSuffix(path, ".sources") {
+		for line := range strings.Lines(string(b)) {
+			if s, ok := parseLine(line); ok {
+				list = append(list, s)
+			}
+		}
+		return list
+	}
+	for stanza := range bytes.SplitSeq(b, []byte("\n\n")) {
+		var s aptSource
+		binary := false
+		for sc := bufio.NewScanner(bytes.NewReader(stanza)); sc.Scan(); {
+			key, value, _ := strings.Cut(sc.Text(), ":")
+			fields := strings.Fields(value)
+			switch {
+			case len(fields) == 0:
+			case strings.EqualFold(key, "Types"):
+				binary = slices.Contains(fields, "deb")
+			case strings.EqualFold(key, "URIs"):
+				s.URI = fields[0]
+			case strings.EqualFold(key, "Suites"):
+				s.Suites = fields
+			case strings.EqualFold(key, "Signed-By"):
+				s.SignedBy = fields[0]
+			}
+		}
+		if binary && s.URI != "" {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func parseLine(line string) (aptSource, bool) {
+	f := strings.Fields(line)
+	if len(f) == 0 || f[0] != "deb" {
+		return aptSource{}, false
+	}
+	var s aptSource
+	f = f[1:]
+	for len(f) > 0 && (strings.HasPrefix(f[0], "[") || strings.Contains(f[0], "=")) {
+		if v, ok := strings.CutPrefix(strings.Trim(f[0], "[]"), "signed-by="); ok {
+			s.SignedBy = v
+		}
+		f = f[1:]
+	}
+	if len(f) < 2 {
+		return aptSource{}, false
+	}
+	s.URI, s.Suites = f[0], f[1:2]
+	return s, true
+}

@@ -1,0 +1,135 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// LogPath is the file that takes the node's standard output and error; it grows over restarts.
+func (n *Node) LogPath() string {
+	return filepath.Join(n.Cluster.dir, fmt.Sprintf("node-%d.log", n.ID))
+}
+
+// Run runs a command to its end as the user that the broker runs as, with the same environment rules, and returns
+// what it printed (standard output and error together). For formatting a data directory, for a broker's own control
+// tool. It is killed, with all it started, when ctx or the tool itself ends.
+func (n *Node) Run(ctx context.Context, c Command) (string, error) {
+	if err := n.Cluster.host.give(n.Dir); err != nil {
+		return "", err
+	}
+	out, err := os.CreateTemp(n.Cluster.dir, "command-*.log")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(out.Name())
+	defer out.Close()
+	j, err := n.job(c)
+	if err != nil {
+		return "", err
+	}
+	p, err := launch(j, out, nil)
+	if err != nil {
+		return "", fmt.Errorf("run %s: %w", c.name(), err)
+	}
+	waitErr := p.wait(ctx)
+	p.kill()
+	p.dismiss()
+	text, err := os.ReadFile(out.Name())
+	switch {
+	case err != nil:
+		return "", err
+	case waitErr != nil:
+		return string(text), fmt.Errorf("run %s: %w", c.name(), waitErr)
+	case p.fate.Code != 0:
+		return string(text), fmt.Errorf("%s %s%s", c.name(), p.fate, logged(tail(string(text), tailLines)))
+	}
+	return string(text), nil
+}
+
+// job is c as a supervisor wants it.
+func (n *Node) job(c Command) (job, error) {
+	host := n.Cluster.host
+	j := job{Path: c.Path, Args: c.Args, Dir: c.Dir, Program: c.Program, UID: host.uid, GID: host.gid}
+	if c.KeepRoot {
+		j.UID, j.GID = -1, -1
+	}
+	if j.Dir == "" {
+		j.Dir = n.Dir
+	}
+	if !n.Cluster.keep {
+		j.Remove = n.Cluster.dir
+	}
+	if c.Program == "" {
+		path, err := exec.LookPath(c.Path)
+		if err != nil {
+			return job{}, &ErrMissing{What: c.Path, Err: err}
+		}
+		j.Path = path
+	}
+	j.Env = n.environment(c.Env)
+	return j, nil
+}
+
+// environment starts from nothing: a broker must behave the same whoever starts it.
+func (n *Node) environment(own []string) []string {
+	path := os.Getenv("PATH")
+	if path == "" {
+		path = usualPath
+	}
+	env := map[string]string{"PATH": path, "HOME": n.Dir, "LANG": "C.UTF-8"}
+	for _, kv := range own {
+		k, v, _ := strings.Cut(kv, "=")
+		env[k] = v
+	}
+	list := make([]string, 0, len(env))
+	for _, k := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, k+"="+env[k])
+	}
+	return list
+}
+
+func (c Command) name() string {
+	if c.Program != "" {
+		return c.Program
+	}
+	return filepath.Base(c.Path)
+}
+
+const (
+	tailLines = 12
+	tailBytes = 64 << 10
+)
+
+func tail(text string, n int) []string {
+	text = strings.TrimRight(text, "\n")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	return lines[max(0, len(lines)-n):]
+}
+
+// tailOf reads only the end of the file: a broker's log may be huge.
+func tailOf(path string, n int) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	from := max(0, fi.Size()-tailBytes)
+	buf := make([]byte, fi.Size()-from)
+	got, _ := f.ReadAt(buf, from)
+	return tail(string(buf[:got]), n)
+}

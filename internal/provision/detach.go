@@ -1,0 +1,109 @@
+package provision
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Detach lets the instance live on when this process ends; Attach finds it again.
+func (in *Instance) Detach() error {
+	in.mu.Lock()
+	in.detached = true
+	in.mu.Unlock()
+	for _, m := range in.members {
+		m.current().detach()
+	}
+	return in.save()
+}
+
+// Running lists the instances on this host that have a living node, oldest first.
+func (h *Host) Running() []State {
+	var list []State
+	for _, dir := range h.instances() {
+		if s, err := readState(dir); err == nil && s.Running > 0 {
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b State) int { return a.Began.Compare(b.Began) })
+	return list
+}
+
+// Attach takes a running instance over, to ask, break or Stop it. id may be a broker's name where only one instance
+// of it runs. Its nodes' ends are not reported as deaths, and they go on running when this process ends.
+func (h *Host) Attach(id string) (*Instance, error) {
+	var found []State
+	var ids []string
+	for _, s := range h.Running() {
+		ids = append(ids, s.ID)
+		if s.ID == id || s.Broker == id {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case len(ids) == 0:
+		return nil, fmt.Errorf("no broker is running below %s", h.Dir)
+	case len(found) == 0:
+		return nil, fmt.Errorf("no running broker %q; running: %s", id, strings.Join(ids, ", "))
+	case len(found) > 1:
+		return nil, fmt.Errorf("%d instances of %s are running, name one by its id: %s", len(found), id, strings.Join(ids, ", "))
+	}
+	return h.attach(found[0])
+}
+
+func (h *Host) attach(s State) (*Instance, error) {
+	r, err := Lookup(s.Broker)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{
+		Recipe: r, ID: s.ID, Version: s.Version, Install: s.Install, Settings: s.Settings, TLS: s.TLS, Facts: s.Facts,
+		host: h, dir: filepath.Join(h.runs(), s.ID), keep: s.Keep,
+	}
+	in := newInstance(h, c)
+	in.began, in.detached = s.Began, true
+	for i, ns := range s.Nodes {
+		n := &Node{ID: i + 1, Cluster: c, Dir: filepath.Join(c.dir, fmt.Sprintf("node-%d", i+1)), Ports: ns.Ports}
+		n.Data = filepath.Join(n.Dir, "data")
+		c.Nodes = append(c.Nodes, n)
+		m := &member{node: n, in: in, proc: adopt(ns.Supervisor, ns.Main), expected: true}
+		in.members = append(in.members, m)
+		go m.watch(m.proc)
+	}
+	return in, nil
+}
+
+// Sweep removes what crashed runs left behind: directories whose owner and supervisors are all gone, and processes
+// that still live in them. Kept directories stay. It returns the ids that it removed.
+func (h *Host) Sweep() []string {
+	var swept []string
+	for _, dir := range h.instances() {
+		s, err := readState(dir)
+		switch {
+		case os.IsNotExist(err) && young(dir): // another tool is just making or removing it
+			continue
+		case err == nil && (s.Running > 0 || s.Keep || s.Owner.alive()):
+			continue
+		}
+		for _, pid := range below(dir) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		removeStubborn(dir)
+		swept = append(swept, filepath.Base(dir))
+	}
+	return swept
+}
+
+func young(dir string) bool {
+	fi, err := os.Stat(dir)
+	return err != nil || time.Since(fi.ModTime()) < time.Minute
+}
+
+func (h *Host) instances() []string {
+	dirs, _ := filepath.Glob(filepath.Join(h.runs(), "bm-*"))
+	return dirs
+}

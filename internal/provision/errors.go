@@ -1,0 +1,97 @@
+package provision
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/docker/go-units"
+)
+
+// ErrRefused refuses a start that can't work as asked: an unknown version, too many nodes, TLS where there is none.
+type ErrRefused struct{ Broker, Reason string }
+
+func (e *ErrRefused) Error() string { return e.Broker + ": " + e.Reason }
+
+// ErrMissing says what could not be installed and what the user can type to change that.
+type ErrMissing struct {
+	What string // "java"
+	Fix  string // a command; empty where there is none
+	Err  error  // the attempt's own failure; nil where none was made
+}
+
+func (e *ErrMissing) Error() string {
+	s := e.What + " is missing"
+	if e.Err != nil {
+		s += " and could not be installed: " + e.Err.Error()
+	}
+	if e.Fix != "" {
+		s += "; install it with: " + e.Fix
+	}
+	return s
+}
+
+func (e *ErrMissing) Unwrap() error { return e.Err }
+
+// ErrPortInUse says that a port that was asked for (or tried twice) belongs to somebody else.
+type ErrPortInUse struct {
+	Name string // the recipe's name of the port
+	Port int    // 0 where only the broker knows which one
+	Log  []string
+}
+
+func (e *ErrPortInUse) Error() string {
+	if e.Port == 0 {
+		return "a port that the broker needs is in use" + logged(e.Log)
+	}
+	return fmt.Sprintf("port %d (%s) is in use on 127.0.0.1; choose another or stop its owner", e.Port, e.Name)
+}
+
+// ErrNotReady is a node or cluster that lived but did not answer before its deadline.
+type ErrNotReady struct {
+	Broker string
+	Node   int // 0: the cluster as a whole
+	After  time.Duration
+	Last   error // what the last probe said
+	Log    []string
+}
+
+func (e *ErrNotReady) Error() string {
+	who := e.Broker + " cluster"
+	if e.Node > 0 {
+		who = fmt.Sprintf("%s node %d", e.Broker, e.Node)
+	}
+	return fmt.Sprintf("%s was not ready after %s: %v%s", who, e.After.Round(time.Millisecond), e.Last, logged(e.Log))
+}
+
+func (e *ErrNotReady) Unwrap() error { return e.Last }
+
+// ErrDied is a node that ended while it was being started or when it was needed.
+type ErrDied struct {
+	Broker string
+	Node   int
+	Reason string // "exited with code 1"
+	Log    []string
+}
+
+func (e *ErrDied) Error() string {
+	return fmt.Sprintf("%s node %d %s%s", e.Broker, e.Node, e.Reason, logged(e.Log))
+}
+
+// ErrNoDisk is a file system with less room than a broker can start on.
+type ErrNoDisk struct {
+	Dir        string
+	Free, Need int64 // bytes
+}
+
+func (e *ErrNoDisk) Error() string {
+	return fmt.Sprintf("not enough disk below %s: %s free, at least %s needed",
+		e.Dir, units.BytesSize(float64(e.Free)), units.BytesSize(float64(e.Need)))
+}
+
+func logged(lines []string) string {
+	if len(lines) == 0 {
+		return "; its log is empty"
+	}
+	return "; its log ends:\n  " + strings.Join(lines, "\n  ")
+}

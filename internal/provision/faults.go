@@ -1,0 +1,126 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Pause freezes every process of the node (SIGSTOP) and returns when all of them stand still. The kernel goes on
+// accepting connections and data for it, as with a broker that hangs.
+func (in *Instance) Pause(_ context.Context, node int) error {
+	m, p, err := in.running(node)
+	if err != nil {
+		return err
+	}
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	if !freeze(p.Supervisor.PID) {
+		return fmt.Errorf("node %d of %s could not be paused", node, in.ID())
+	}
+	return nil
+}
+
+// Resume ends a Pause; on a node that isn't paused it does nothing.
+func (in *Instance) Resume(_ context.Context, node int) error {
+	m, p, err := in.running(node)
+	if err != nil {
+		return err
+	}
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	thaw(p.Supervisor.PID)
+	return nil
+}
+
+// Kill ends every process of the node with SIGKILL and returns when all are gone. Its data stay; it is not a Death.
+func (in *Instance) Kill(_ context.Context, node int) error {
+	m, _, err := in.running(node)
+	if err != nil {
+		return err
+	}
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	m.expect(true).kill()
+	return nil
+}
+
+// Restart starts a node again on its own data and ports, stopping it gracefully first where it still runs. It blocks
+// until the node is ready.
+func (in *Instance) Restart(ctx context.Context, node int) error {
+	m, err := in.member(node)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := in.save(); err != nil { // names us as owner, lest another tool sweeps a stopped node up
+		return err
+	}
+	m.stop(ctx)
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	in.mu.Lock()
+	stopped, detached := in.stopped, in.detached
+	in.mu.Unlock()
+	if stopped {
+		return fmt.Errorf("%s is stopped", in.ID())
+	}
+	m.current().dismiss()
+	limited, cancel := context.WithTimeout(ctx, usualDeadline)
+	defer cancel()
+	if err := m.start(limited); err != nil {
+		return in.explain(ctx, err, began)
+	}
+	if detached {
+		m.current().detach()
+	}
+	if p := m.expect(false); p.dead() {
+		return m.death(p)
+	}
+	return nil
+}
+
+// NodeOf finds the nodes that a fault is aimed at: "all", a number, or "leader".
+func (in *Instance) NodeOf(ctx context.Context, target string) ([]int, error) {
+	switch target {
+	case "all":
+		all := make([]int, len(in.members))
+		for i := range all {
+			all[i] = i + 1
+		}
+		return all, nil
+	case "leader":
+		if in.cluster.Recipe.Leader == nil {
+			if len(in.members) == 1 {
+				return []int{1}, nil
+			}
+			return nil, &ErrRefused{in.Broker(), "which node leads is not known for this broker; name a node by number"}
+		}
+		leader, err := in.cluster.Recipe.Leader(ctx, in.cluster)
+		if err != nil {
+			return nil, fmt.Errorf("find the leader of %s: %w", in.ID(), err)
+		}
+		return []int{leader}, nil
+	}
+	n, err := strconv.Atoi(target)
+	if err != nil {
+		return nil, fmt.Errorf("a fault's node is %q; allowed: all, leader, or a number", target)
+	}
+	if _, err := in.member(n); err != nil {
+		return nil, err
+	}
+	return []int{n}, nil
+}
+
+func (in *Instance) running(node int) (*member, *process, error) {
+	m, err := in.member(node)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := m.current()
+	if p == nil || p.dead() {
+		return nil, nil, fmt.Errorf("node %d of %s does not run", node, in.ID())
+	}
+	return m, p, nil
+}

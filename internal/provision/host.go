@@ -1,0 +1,119 @@
+package provision
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// Host is the place on this machine where brokers are installed and run. Safe for use by several goroutines, and
+// several processes may share one directory.
+type Host struct {
+	Dir string // install/ and run/ lie below
+	log func(format string, args ...any)
+	// The user that brokers run as; -1 where we are not root and they run as ourselves.
+	uid, gid int
+}
+
+// leastDisk is what a broker needs to come up and write its first segments.
+const leastDisk = 512 << 20
+
+const homeVariable = "BROKERMARK_HOME"
+
+// DefaultDir is $BROKERMARK_HOME; without it /var/lib/brokermark for root (the user nobody must be able to reach
+// it, unlike /root) and the user's cache directory for others.
+func DefaultDir() string {
+	if dir := os.Getenv(homeVariable); dir != "" {
+		return dir
+	}
+	if os.Geteuid() == 0 {
+		return "/var/lib/brokermark"
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	return filepath.Join(cache, "brokermark")
+}
+
+// NewHost prepares dir and refuses one that can't work: not makeable, out of reach for the user that brokers run as,
+// or on a disk that is (almost) full (*ErrNoDisk). log may be nil; it is called from several goroutines.
+func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if log == nil {
+		log = func(string, ...any) {}
+	}
+	h := &Host{Dir: dir, log: log, uid: -1, gid: -1}
+	for _, d := range []string{h.installs(), h.runs()} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return nil, fmt.Errorf("make the directory for brokers: %w (choose another with %s)", err, homeVariable)
+		}
+	}
+	if os.Geteuid() == 0 {
+		h.uid, h.gid = nobody()
+		if shut := outOfReach(dir); shut != "" {
+			return nil, fmt.Errorf("brokers run as the user nobody, who can't enter %s: choose another directory with %s",
+				shut, homeVariable)
+		}
+	}
+	return h, h.checkDisk()
+}
+
+func (h *Host) installs() string { return filepath.Join(h.Dir, "install") }
+func (h *Host) runs() string     { return filepath.Join(h.Dir, "run") }
+
+func (h *Host) checkDisk() error {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(h.Dir, &fs); err != nil {
+		return fmt.Errorf("ask for free disk below %s: %w", h.Dir, err)
+	}
+	if free := int64(fs.Bavail) * fs.Bsize; free < leastDisk {
+		return &ErrNoDisk{Dir: h.Dir, Free: free, Need: leastDisk}
+	}
+	return nil
+}
+
+// give hands everything below dir to the user that brokers run as.
+func (h *Host) give(dir string) error {
+	if h.uid < 0 {
+		return nil
+	}
+	return filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, h.uid, h.gid)
+	})
+}
+
+func nobody() (uid, gid int) {
+	const usual = 65534
+	u, err := user.Lookup("nobody")
+	if err != nil {
+		return usual, usual
+	}
+	uid, errU := strconv.Atoi(u.Uid)
+	gid, errG := strconv.Atoi(u.Gid)
+	if errU != nil || errG != nil {
+		return usual, usual
+	}
+	return uid, gid
+}
+
+// outOfReach names the first directory on the way to dir that others can't enter.
+func outOfReach(dir string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		if fi, err := os.Stat(d); err != nil || fi.Mode().Perm()&0o001 == 0 {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return ""
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Install makes a broker version available and returns its directory; "" means the default version. It is quick when
+// that was done before. Two tools never install the same thing at once; a failed installation leaves nothing.
+func (h *Host) Install(ctx context.Context, broker, version string) (dir string, err error) {
+	r, err := Lookup(broker)
+	if err != nil {
+		return "", &ErrRefused{broker, err.Error()}
+	}
+	v, err := r.version(version)
+	if err != nil {
+		return "", err
+	}
+	unlock, err := lockFile(ctx, filepath.Join(h.installs(), ".lock"))
+	if err != nil {
+		return "", fmt.Errorf("wait for another installation: %w", err)
+	}
+	defer unlock()
+	if err := h.meet(ctx, v.Needs); err != nil {
+		return "", fmt.Errorf("%s %s: %w", broker, v.Name, err)
+	}
+	dir = h.installDir(r, v)
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if err := h.checkDisk(); err != nil {
+		return "", err
+	}
+	temp, err := os.MkdirTemp(h.installs(), ".new-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(temp)
+	if r.Install != nil {
+		h.log("installing %s %s", broker, v.Name)
+		if err := r.Install(ctx, &Install{Version: v.Name, Dir: temp, Log: h.log}); err != nil {
+			return "", installFailed(broker, v.Name, err)
+		}
+	}
+	if err := openToAll(temp); err != nil {
+		return "", err
+	}
+	return dir, os.Rename(temp, dir)
+}
+
+func installFailed(broker, version string, err error) error {
+	var missing *ErrMissing
+	if errors.As(err, &missing) || errors.Is(err, context.Canceled) {
+		return fmt.Errorf("install %s %s: %w", broker, version, err)
+	}
+	return &ErrMissing{What: broker + " " + version, Err: err}
+}
+
+// Installed lists, one sentence each, what stands between this machine and starting the broker: nothing where it
+// could start now. It changes nothing.
+func (h *Host) Installed(broker, version string) (missing []string) {
+	r, err := Lookup(broker)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	v, err := r.version(version)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, n := range v.Needs {
+		if !n.met() {
+			missing = append(missing, n.missing(nil).Error())
+		}
+	}
+	if _, err := os.Stat(h.installDir(r, v)); err != nil && r.Install != nil {
+		missing = append(missing, fmt.Sprintf("%s %s is not installed yet; install it with: brokermark broker install %s@%s",
+			broker, v.Name, broker, v.Name))
+	}
+	return missing
+}
+
+func (h *Host) installDir(r *Recipe, v Version) string {
+	return filepath.Join(h.installs(), r.Broker+"-"+strings.ReplaceAll(v.Name, "/", "_"))
+}
+
+// version finds a version by name; "" is the default.
+func (r *Recipe) version(name string) (Version, error) {
+	var known []string
+	for _, v := range r.Versions {
+		if name == "" || v.Name == name {
+			return v, nil
+		}
+		known = append(known, v.Name)
+	}
+	return Version{}, &ErrRefused{r.Broker, fmt.Sprintf("no version %q; obtainable: %s", name, strings.Join(known, ", "))}
+}
+
+// meet installs the system packages that are missing where we may, and otherwise names the command.
+func (h *Host) meet(ctx context.Context, needs []Need) error {
+	for _, n := range needs {
+		if n.met() {
+			continue
+		}
+		if os.Geteuid() != 0 || len(n.Apt) == 0 {
+			return n.missing(nil)
+		}
+		h.log("installing the system packages %s", strings.Join(n.Apt, " "))
+		if err := aptInstall(ctx, n.Apt); err != nil {
+			return n.missing(err)
+		}
+		if !n.met() {
+			return n.missing(errors.New("its packages were installed without it"))
+		}
+	}
+	return nil
+}
+
+func (n Need) met() bool {
+	_, err := exec.LookPath(n.Command)
+	if err != nil && filepath.IsAbs(n.Command) { // a file need not be executable
+		_, err = os.Stat(n.Command)
+	}
+	return err == nil
+}
+
+func (n Need) missing(err error) error {
+	m := &ErrMissing{What: n.Command, Err: err}
+	if len(n.Apt) > 0 {
+		m.Fix = aptCommand(n.Apt)
+	}
+	return m
+}
+
+// lockFile waits for an exclusive lock; the kernel drops it when this process ends in whatever way.
+func lockFile(ctx context.Context, path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { f.Close() }, nil
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// openToAll lets the user that brokers run as read what was installed, whatever our umask is.
+func openToAll(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		fi, err := d.Info()
+		if err != nil {
+			return err
+		}
+		mode := fi.Mode().Perm() | 0o444
+		if d.IsDir() || mode&0o100 != 0 {
+			mode |= 0o111
+		}
+		return os.Chmod(path, mode|fi.Mode()&fs.ModeSticky)
+	})
+}

@@ -1,0 +1,181 @@
+package provision
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Instance is one running broker: a single server or a cluster. Safe for use by several goroutines; the starter owns
+// it and must Stop it.
+type Instance struct {
+	host    *Host
+	cluster *Cluster
+	members []*member
+	meter   *Meter
+	deaths  chan Death
+	began   time.Time
+
+	mu       sync.Mutex
+	stopped  bool
+	detached bool
+}
+
+// Death is a node that ended although nobody had asked it to.
+type Death struct {
+	Node   int
+	At     time.Time
+	Reason string   // "exited with code 1"
+	Log    []string // the last lines
+}
+
+func (d Death) String() string {
+	return fmt.Sprintf("node %d %s%s", d.Node, d.Reason, logged(d.Log))
+}
+
+func newInstance(h *Host, c *Cluster) *Instance {
+	in := &Instance{host: h, cluster: c, deaths: make(chan Death, 64), began: time.Now()}
+	in.meter = &Meter{in: in}
+	return in
+}
+
+// ID is unique on this machine.
+func (in *Instance) ID() string { return in.cluster.ID }
+
+// Broker is the recipe's name.
+func (in *Instance) Broker() string { return in.cluster.Recipe.Broker }
+
+// Version is the version that runs, never empty.
+func (in *Instance) Version() string { return in.cluster.Version }
+
+// Nodes counts the cluster's nodes, dead ones included.
+func (in *Instance) Nodes() int { return len(in.members) }
+
+// Addresses lists host:port of every node's client port.
+func (in *Instance) Addresses() []string {
+	var list []string
+	for _, m := range in.members {
+		list = append(list, address(m.node.Ports["client"]))
+	}
+	return list
+}
+
+// Endpoints lists the recipe's further addresses by role; those of nodes after the first have "-2", "-3" after
+// the role.
+func (in *Instance) Endpoints() map[string]string {
+	all := map[string]string{}
+	if in.cluster.Recipe.Endpoints == nil {
+		return all
+	}
+	for _, m := range in.members {
+		mine := in.cluster.Recipe.Endpoints(m.node)
+		if m.node.ID == 1 {
+			maps.Copy(all, mine)
+			continue
+		}
+		for role, where := range mine {
+			all[fmt.Sprintf("%s-%d", role, m.node.ID)] = where
+		}
+	}
+	return all
+}
+
+// ClientTLS is nil for a plain instance; otherwise it trusts this instance only and carries a client certificate.
+func (in *Instance) ClientTLS() *tls.Config {
+	if in.cluster.TLS == nil {
+		return nil
+	}
+	c, err := in.cluster.TLS.ClientConfig()
+	if err != nil { // the files are ours: without them nothing must connect
+		return &tls.Config{MinVersion: tls.VersionTLS13, ServerName: "invalid." + in.ID()}
+	}
+	return c
+}
+
+// TLSFiles is nil for a plain instance.
+func (in *Instance) TLSFiles() *TLSFiles { return in.cluster.TLS }
+
+// Meter reads what the instance's processes use.
+func (in *Instance) Meter() *Meter { return in.meter }
+
+// Deaths carries unexpected ends after Start has returned. It is never closed.
+func (in *Instance) Deaths() <-chan Death { return in.deaths }
+
+// LogPath is the file with the node's output; node counts from 1.
+func (in *Instance) LogPath(node int) string {
+	m, err := in.member(node)
+	if err != nil {
+		return ""
+	}
+	return m.node.LogPath()
+}
+
+// LogTail is the last n lines of the node's output.
+func (in *Instance) LogTail(node, n int) []string {
+	m, err := in.member(node)
+	if err != nil {
+		return nil
+	}
+	return m.tail(n)
+}
+
+// Stop ends every node gracefully, then by force, removes the instance's directory unless it is to be kept, and
+// returns when no process is left. A second call does nothing.
+func (in *Instance) Stop(ctx context.Context) error {
+	in.mu.Lock()
+	again := in.stopped
+	in.stopped = true
+	in.mu.Unlock()
+	if again {
+		return nil
+	}
+	var all sync.WaitGroup
+	for _, m := range in.members {
+		all.Go(func() { m.stop(ctx) })
+	}
+	all.Wait()
+	return in.clear()
+}
+
+// abandon is Stop without grace, for an instance that never came up.
+func (in *Instance) abandon() {
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := in.Stop(done); err != nil {
+		in.host.log("%v", err)
+	}
+}
+
+// clear is called with every process dead.
+func (in *Instance) clear() error {
+	for _, m := range in.members {
+		if p := m.current(); p != nil {
+			p.dismiss()
+		}
+		if m.ports != nil {
+			m.ports.release()
+		}
+	}
+	if in.cluster.keep {
+		return nil
+	}
+	if err := os.RemoveAll(in.cluster.dir); err != nil {
+		return fmt.Errorf("remove the instance's directory: %w", err)
+	}
+	return nil
+}
+
+func (in *Instance) member(node int) (*member, error) {
+	if node < 1 || node > len(in.members) {
+		return nil, fmt.Errorf("no node %d: %s has nodes 1 to %d", node, in.ID(), len(in.members))
+	}
+	return in.members[node-1], nil
+}
+
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

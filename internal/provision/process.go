@@ -1,0 +1,174 @@
+package provision
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is one broker process tree, seen from the tool: its supervisor, and what that reports.
+type process struct {
+	Supervisor identity
+	Main       int
+
+	cmd   *exec.Cmd // nil where the supervisor was started by another run of the tool
+	mu    sync.Mutex
+	words io.WriteCloser
+	ended chan struct{} // closed once the whole tree is dead
+	fate  fate          // valid after ended
+}
+
+// launch starts j under a supervisor that writes the broker's output to log and holds locks open. It returns when
+// the broker process exists, not when it is ready.
+func launch(j job, log *os.File, locks []*os.File) (*process, error) {
+	if !mainCalled {
+		return nil, errors.New("provision.Main was not called at the start of this program (or of TestMain)")
+	}
+	statusR, statusW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer statusW.Close()
+	j.Locks = len(locks)
+	cmd := &exec.Cmd{
+		Path: self, Args: []string{"brokermark", superviseArg}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: "/",
+		Stdout: log, Stderr: log,
+		ExtraFiles:  append([]*os.File{statusW}, locks...),
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	words, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		statusR.Close()
+		return nil, fmt.Errorf("start a supervisor: %w", err)
+	}
+	p := &process{Supervisor: identify(cmd.Process.Pid), cmd: cmd, words: words, ended: make(chan struct{})}
+	_ = json.NewEncoder(words).Encode(j)
+	reports := json.NewDecoder(statusR)
+	var first fate
+	if err := reports.Decode(&first); err != nil {
+		first = fate{Error: "its supervisor ended: " + err.Error()}
+	}
+	if first.PID == 0 {
+		statusR.Close()
+		p.dismiss()
+		return nil, errors.New(first.Error)
+	}
+	p.Main = first.PID
+	go p.follow(reports, statusR)
+	return p, nil
+}
+
+// follow waits for the supervisor's last report. Where the supervisor itself was killed there is none: then the
+// kernel has killed the broker's main process with it, and what else it had started is swept up here.
+func (p *process) follow(reports *json.Decoder, status io.Closer) {
+	defer status.Close()
+	orphans := descendants(p.Supervisor.PID)
+	if err := reports.Decode(&p.fate); err != nil {
+		p.fate = fate{Ended: true, Code: -1, Signal: "its supervisor was killed", WriteBytes: -1}
+		for _, o := range orphans {
+			if (identity{o.PID, o.Starttime}).alive() {
+				_ = syscall.Kill(o.PID, syscall.SIGKILL)
+			}
+		}
+	}
+	close(p.ended)
+}
+
+// adopt makes a process of a supervisor that an earlier run of the tool left running.
+func adopt(supervisor identity, main int) *process {
+	p := &process{Supervisor: supervisor, Main: main, ended: make(chan struct{})}
+	go func() {
+		for supervisor.alive() {
+			time.Sleep(20 * time.Millisecond)
+		}
+		p.fate = fate{Ended: true, WriteBytes: -1}
+		close(p.ended)
+	}()
+	return p
+}
+
+func (p *process) tell(word string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.words != nil {
+		_, _ = io.WriteString(p.words, word+"\n")
+	}
+}
+
+// terminate asks the main process to end; it does not wait.
+func (p *process) terminate() {
+	if p.cmd != nil {
+		p.tell(wordTerm)
+		return
+	}
+	for _, d := range descendants(p.Supervisor.PID) {
+		if d.PID == p.Main && p.Supervisor.alive() {
+			_ = syscall.Kill(d.PID, syscall.SIGTERM)
+		}
+	}
+	thaw(p.Supervisor.PID)
+}
+
+// kill ends the whole tree and waits until the last process is gone.
+func (p *process) kill() {
+	if p.cmd != nil {
+		p.tell(wordKill)
+		<-p.ended
+		return
+	}
+	for !p.dead() {
+		if p.Supervisor.alive() {
+			for _, d := range descendants(p.Supervisor.PID) {
+				_ = syscall.Kill(d.PID, syscall.SIGKILL)
+			}
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func (p *process) dead() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait returns early, with the context's error, when ctx ends.
+func (p *process) wait(ctx context.Context) error {
+	select {
+	case <-p.ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// dismiss lets the supervisor of a dead tree go; idempotent.
+func (p *process) dismiss() {
+	if p.cmd == nil {
+		return
+	}
+	p.tell(wordDismiss)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.words != nil {
+		p.words.Close()
+		p.words = nil
+		_ = p.cmd.Wait()
+	}
+}
+
+// detach lets the tree live on when the tool ends.
+func (p *process) detach() { p.tell(wordDetach) }

@@ -1,0 +1,276 @@
+package provision
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Options say which broker to start and how.
+type Options struct {
+	Broker   string
+	Version  string         // "": the recipe's default
+	Nodes    int            // 0: 1
+	TLS      bool           // on the client port
+	Server   map[string]any // server settings by their native names
+	Ports    map[string]int // wanted ports of node 1 by the recipe's names; free ones are found for the others
+	Keep     bool           // leave the directories behind
+	Deadline time.Duration  // for everything after the installation; 0: a minute
+}
+
+const (
+	usualDeadline = time.Minute
+	stopDeadline  = 15 * time.Second
+	probeFirst    = 50 * time.Millisecond
+	probeLast     = 500 * time.Millisecond
+	probeLimit    = 15 * time.Second // for one probe: a hung one must not eat the whole deadline
+)
+
+var portClash = regexp.MustCompile(`(?i)address (already )?in use|eaddrinuse|port .*in use`)
+
+// Start installs the broker where necessary, starts it and blocks until it is ready. After an error nothing of it is
+// left. Errors: *ErrRefused, *ErrSetting, *ErrMissing, *ErrNoDisk, *ErrPortInUse, *ErrDied, *ErrNotReady, or ctx's.
+func (h *Host) Start(ctx context.Context, o Options) (*Instance, error) {
+	recipe, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	install, err := h.Install(ctx, o.Broker, o.Version)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.checkDisk(); err != nil {
+		return nil, err
+	}
+	for _, id := range h.Sweep() {
+		h.log("removed what was left of %s", id)
+	}
+	for attempt := 1; ; attempt++ {
+		in, err := h.startOnce(ctx, recipe, install, o)
+		log, clash := clashed(err)
+		switch {
+		case err == nil:
+			return in, nil
+		case !clash:
+			return nil, err
+		case attempt > 1 || len(o.Ports) > 0:
+			return nil, &ErrPortInUse{Log: log}
+		}
+		h.log("%s met a port in use; trying other ports", o.Broker)
+	}
+}
+
+// complete fills defaults in and refuses what the recipe can't do.
+func (o *Options) complete() (*Recipe, error) {
+	r, err := Lookup(o.Broker)
+	if err != nil {
+		return nil, &ErrRefused{o.Broker, err.Error()}
+	}
+	v, err := r.version(o.Version)
+	if err != nil {
+		return nil, err
+	}
+	o.Version = v.Name
+	o.Nodes = max(o.Nodes, 1)
+	if o.Nodes > r.MaxNodes {
+		return nil, &ErrRefused{o.Broker, fmt.Sprintf("a cluster of %d nodes was asked for, at most %d can be started", o.Nodes, r.MaxNodes)}
+	}
+	if o.TLS && !r.TLS {
+		return nil, &ErrRefused{o.Broker, "TLS was asked for, but it can't be started with TLS"}
+	}
+	if o.Deadline == 0 {
+		o.Deadline = usualDeadline
+	}
+	return r, nil
+}
+
+// clashed tells that a broker ended because somebody took its port between our look and its bind.
+func clashed(err error) ([]string, bool) {
+	var died *ErrDied
+	var notReady *ErrNotReady
+	var log []string
+	switch {
+	case errors.As(err, &died):
+		log = died.Log
+	case errors.As(err, &notReady):
+		log = notReady.Log
+	}
+	return log, slices.ContainsFunc(log, portClash.MatchString)
+}
+
+func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Options) (_ *Instance, err error) {
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, o.Deadline)
+	defer cancel()
+	in, err := h.prepare(r, install, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			in.abandon()
+		}
+	}()
+	for _, m := range in.members {
+		if err := m.configure(limited); err != nil {
+			return nil, in.explain(ctx, fmt.Errorf("configure %s: %w", o.Broker, err), began)
+		}
+	}
+	group, all := errgroup.WithContext(limited)
+	for _, m := range in.members {
+		group.Go(func() error { return m.start(all) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, in.explain(ctx, err, began)
+	}
+	if r.Formed != nil {
+		if err := in.untilFormed(limited); err != nil {
+			return nil, in.explain(ctx, err, began)
+		}
+	}
+	if err := in.arm(); err != nil {
+		return nil, err
+	}
+	h.log("%s %s is ready after %s", o.Broker, o.Version, time.Since(began).Round(time.Millisecond))
+	return in, nil
+}
+
+// prepare makes the instance's directories, ports and certificates. From its first file on the instance's state says
+// who owns it, so that Sweep can clear up after a crash at any moment.
+func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err error) {
+	id := newID(o.Broker)
+	c := &Cluster{
+		Recipe: r, ID: id, Version: o.Version, Install: install, Settings: o.Server, Facts: map[string]string{},
+		host: h, dir: filepath.Join(h.runs(), id), keep: o.Keep,
+	}
+	in := newInstance(h, c)
+	if err := os.Mkdir(c.dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the instance's directory: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			in.abandon()
+		}
+	}()
+	if err := in.save(); err != nil {
+		return nil, err
+	}
+	for i := 1; i <= o.Nodes; i++ {
+		wanted := o.Ports
+		if i > 1 {
+			wanted = nil
+		}
+		taken, err := reservePorts(r.Ports, wanted)
+		if err != nil {
+			return nil, err
+		}
+		n := &Node{ID: i, Cluster: c, Dir: filepath.Join(c.dir, fmt.Sprintf("node-%d", i)), Ports: taken.Numbers}
+		n.Data = filepath.Join(n.Dir, "data")
+		c.Nodes = append(c.Nodes, n)
+		in.members = append(in.members, &member{node: n, in: in, ports: taken, expected: true})
+		if err := os.MkdirAll(n.Data, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	if o.TLS {
+		dir := filepath.Join(c.dir, "tls")
+		if c.TLS, err = makeTLSFiles(dir, id); err != nil {
+			return nil, fmt.Errorf("make certificates: %w", err)
+		}
+		if err := h.give(dir); err != nil {
+			return nil, err
+		}
+	}
+	return in, in.save()
+}
+
+func newID(broker string) string {
+	var b [3]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "bm-" + broker + "-" + hex.EncodeToString(b[:])
+}
+
+// explain turns a failure into the kind of error it is.
+func (in *Instance) explain(ctx context.Context, err error, began time.Time) error {
+	var died *ErrDied
+	var notReady *ErrNotReady
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &died):
+		return died
+	case errors.As(err, &notReady):
+		notReady.After = time.Since(began)
+		return notReady
+	case errors.Is(err, context.DeadlineExceeded):
+		return &ErrNotReady{Broker: in.Broker(), After: time.Since(began), Last: err}
+	}
+	return err
+}
+
+// untilReady asks again and again, at once giving up when the process has ended.
+func (m *member) untilReady(ctx context.Context, p *process) error {
+	alive, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_ = p.wait(alive)
+		cancel()
+	}()
+	last := probe(alive, func(ctx context.Context) error { return m.in.cluster.Recipe.Ready(ctx, m.node) })
+	switch {
+	case last == nil:
+		return nil
+	case p.dead():
+		return m.death(p)
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	}
+	return &ErrNotReady{Broker: m.in.Broker(), Node: m.node.ID, Last: last, Log: m.tail(tailLines)}
+}
+
+func (in *Instance) untilFormed(ctx context.Context) error {
+	alive, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for _, m := range in.members {
+		go func() {
+			_ = m.current().wait(alive)
+			cancel()
+		}()
+	}
+	last := probe(alive, func(ctx context.Context) error { return in.cluster.Recipe.Formed(ctx, in.cluster) })
+	if last == nil {
+		return nil
+	}
+	for _, m := range in.members {
+		if p := m.current(); p.dead() {
+			return m.death(p)
+		}
+	}
+	return &ErrNotReady{Broker: in.Broker(), Last: last, Log: in.members[0].tail(tailLines)}
+}
+
+// probe tries until ask agrees or ctx ends, and returns what ask said last.
+func probe(ctx context.Context, ask func(context.Context) error) error {
+	for wait := probeFirst; ; wait = min(2*wait, probeLast) {
+		one, cancel := context.WithTimeout(ctx, probeLimit)
+		err := ask(one)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package provision
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// State is what an instance's directory says about it, for other runs of the tool.
+type State struct {
+	ID        string
+	Broker    string
+	Version   string
+	Began     time.Time
+	Addresses []string
+	Detached  bool // outlives the tool that started it
+	Keep      bool
+	Running   int // nodes alive now; not stored
+
+	Owner    identity // the tool that started it
+	Install  string
+	Settings map[string]any    `json:",omitempty"`
+	Facts    map[string]string `json:",omitempty"`
+	TLS      *TLSFiles         `json:",omitempty"`
+	Nodes    []nodeState
+}
+
+type nodeState struct {
+	Ports      map[string]int
+	Supervisor identity
+	Main       int
+}
+
+const stateFile = "state.json"
+
+// save writes the state down; by rename, because another tool may be reading it.
+func (in *Instance) save() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	c := in.cluster
+	s := State{
+		ID: c.ID, Broker: c.Recipe.Broker, Version: c.Version, Began: in.began, Addresses: in.Addresses(),
+		Detached: in.detached, Keep: c.keep, Owner: identify(os.Getpid()),
+		Install: c.Install, Settings: c.Settings, Facts: c.Facts, TLS: c.TLS,
+	}
+	for _, m := range in.members {
+		n := nodeState{Ports: m.node.Ports}
+		if p := m.current(); p != nil {
+			n.Supervisor, n.Main = p.Supervisor, p.Main
+		}
+		s.Nodes = append(s.Nodes, n)
+	}
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the state of %s: %w", c.ID, err)
+	}
+	temp := filepath.Join(c.dir, "."+stateFile)
+	if err := os.WriteFile(temp, b, 0o600); err != nil {
+		return fmt.Errorf("write the state of %s: %w", c.ID, err)
+	}
+	return os.Rename(temp, filepath.Join(c.dir, stateFile))
+}
+
+func readState(dir string) (State, error) {
+	var s State
+	b, err := os.ReadFile(filepath.Join(dir, stateFile))
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("%s: %w", filepath.Join(dir, stateFile), err)
+	}
+	for _, n := range s.Nodes {
+		if n.Supervisor.alive() {
+			s.Running++
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,255 @@
+package provision
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// job is what a supervisor is told on the first line of its standard input.
+type job struct {
+	Path     string
+	Args     []string
+	Env      []string
+	Dir      string
+	Program  string // instead of Path
+	UID, GID int    // -1: keep
+	// Remove is deleted when the tool vanishes without saying what to do (killed, crashed).
+	Remove string
+	// Locks is how many inherited descriptors follow the status pipe; they only have to stay open.
+	Locks int
+}
+
+// fate is what a supervisor reports on its status pipe: first a start (PID or Error), then the end.
+type fate struct {
+	PID   int    `json:",omitempty"`
+	Error string `json:",omitempty"`
+
+	Ended        bool
+	Code         int    `json:",omitempty"`
+	Signal       string `json:",omitempty"`
+	User, System int64  // nanoseconds, the whole dead tree
+	WriteBytes   int64  // -1: unknown
+}
+
+func (f fate) String() string {
+	switch {
+	case f.Error != "":
+		return "could not be started: " + f.Error
+	case f.Signal != "":
+		return "was ended by a signal: " + f.Signal
+	}
+	return fmt.Sprintf("exited with code %d", f.Code)
+}
+
+const statusFD = 3
+
+// Words a supervisor understands on its standard input after the job. The end of that input means kill and remove:
+// the tool is gone, however it went.
+const (
+	wordTerm   = "term"   // SIGTERM to the main process
+	wordKill   = "kill"   // SIGKILL to the whole tree
+	wordDetach = "detach" // from now on the end of the input means nothing
+	// wordDismiss lets a supervisor go whose broker has ended; until then it guards the directory.
+	wordDismiss = "dismiss"
+	toolGone    = "" // stands for the end of the input
+)
+
+const openFiles = 65536
+
+// supervise runs one broker process and outlives it. It is a process of its own so that nothing that happens to the
+// tool, kill -9 included, can leave a broker behind: orphans of the broker fall to it (child subreaper), and the
+// end of its input tells it that the tool is gone.
+func supervise() int {
+	// Pdeathsig is tied to the thread that forked, so that thread must live as long as we do.
+	runtime.LockOSThread()
+	// Caught rather than ignored: an ignored signal would stay ignored in the broker.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	status := os.NewFile(statusFD, "status")
+	syscall.CloseOnExec(statusFD)
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 1<<20)
+	var j job
+	if !in.Scan() || json.Unmarshal(in.Bytes(), &j) != nil {
+		return 2
+	}
+	for fd := statusFD + 1; fd <= statusFD+j.Locks; fd++ {
+		syscall.CloseOnExec(fd)
+	}
+	report := json.NewEncoder(status)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		_ = report.Encode(fate{Error: "become subreaper: " + err.Error(), Ended: true})
+		return 2
+	}
+	main, err := j.start()
+	if err != nil {
+		_ = report.Encode(fate{Error: err.Error(), Ended: true})
+		return 2
+	}
+	_ = report.Encode(fate{PID: main})
+
+	ended := make(chan syscall.WaitStatus, 1)
+	gone := make(chan struct{})
+	go reap(main, ended, gone)
+	words := make(chan string)
+	go listen(in, words)
+
+	w := watch{main: main, ended: ended, gone: gone, words: words}
+	ws := w.untilEnd()
+	killTree(os.Getpid(), gone)
+	_ = report.Encode(endOf(ws))
+	if w.untilDismissed(); w.orphaned && j.Remove != "" {
+		removeStubborn(j.Remove)
+	}
+	return 0
+}
+
+// watch is a supervisor's view of its broker and of the tool.
+type watch struct {
+	main     int
+	ended    <-chan syscall.WaitStatus
+	gone     <-chan struct{}
+	words    <-chan string
+	detached bool
+	orphaned bool
+}
+
+func (w *watch) untilEnd() syscall.WaitStatus {
+	for {
+		select {
+		case ws := <-w.ended:
+			return ws
+		case word := <-w.words:
+			switch word {
+			case wordTerm:
+				_ = syscall.Kill(w.main, syscall.SIGTERM)
+				thaw(os.Getpid()) // a paused process would never see it
+			case wordDetach:
+				w.detached = true
+			case toolGone:
+				w.orphaned = !w.detached
+				if w.orphaned {
+					killTree(os.Getpid(), w.gone)
+				}
+			case wordKill:
+				killTree(os.Getpid(), w.gone)
+			}
+		}
+	}
+}
+
+// untilDismissed keeps guarding the directory of a broker that has ended for as long as the tool may still use it.
+func (w *watch) untilDismissed() {
+	for !w.detached && !w.orphaned {
+		switch <-w.words {
+		case wordDismiss:
+			return
+		case wordDetach:
+			w.detached = true
+		case toolGone:
+			w.orphaned = true
+		}
+	}
+}
+
+func listen(in *bufio.Scanner, words chan<- string) {
+	for in.Scan() {
+		words <- in.Text()
+	}
+	words <- toolGone
+}
+
+func (j job) start() (int, error) {
+	path, argv := j.Path, append([]string{j.Path}, j.Args...)
+	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if j.Program != "" {
+		path, argv = programCommand(j)
+	} else if j.UID >= 0 {
+		attr.Credential = &syscall.Credential{Uid: uint32(j.UID), Gid: uint32(j.GID), Groups: []uint32{}}
+	}
+	raiseOpenFiles()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0, err
+	}
+	defer null.Close()
+	p, err := os.StartProcess(path, argv, &os.ProcAttr{
+		Dir: j.Dir, Env: j.Env, Files: []*os.File{null, os.Stdout, os.Stderr}, Sys: attr,
+	})
+	if err != nil {
+		return 0, err
+	}
+	pid := p.Pid
+	_ = p.Release() // reap waits for it
+	return pid, nil
+}
+
+// raiseOpenFiles lets brokers open many files, but not the millions some machines allow: Erlang walks them all.
+func raiseOpenFiles() {
+	var lim syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim) == nil {
+		lim.Cur = min(lim.Max, openFiles)
+		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &lim)
+	}
+}
+
+// reap collects every child, adopted ones included. gone is closed when there is none left after main ended.
+func reap(main int, ended chan<- syscall.WaitStatus, gone chan<- struct{}) {
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil: // ECHILD: nobody is left, so main has ended
+			close(gone)
+			return
+		case pid == main:
+			ended <- ws
+		}
+	}
+}
+
+// killTree kills everything below root until the reaper finds no child. Once is not enough: a process may fork
+// between our look and our signal.
+func killTree(root int, gone <-chan struct{}) {
+	for {
+		for _, p := range descendants(root) {
+			_ = syscall.Kill(p.PID, syscall.SIGKILL)
+		}
+		select {
+		case <-gone:
+			return
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// endOf is the final account. After the last child was reaped, the kernel's sums for our children are exact.
+func endOf(ws syscall.WaitStatus) fate {
+	f := fate{Ended: true, Code: ws.ExitStatus(), WriteBytes: writtenBy(os.Getpid())}
+	if ws.Signaled() {
+		f.Code, f.Signal = 128+int(ws.Signal()), ws.Signal().String()
+	}
+	var ru syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru) == nil {
+		f.User, f.System = ru.Utime.Nano(), ru.Stime.Nano()
+	}
+	return f
+}
+
+// removeStubborn deletes dir although a sibling node may still be writing into it for a moment.
+func removeStubborn(dir string) {
+	for range 200 {
+		if err := os.RemoveAll(dir); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

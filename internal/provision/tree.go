@@ -1,0 +1,128 @@
+package provision
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/procfs"
+)
+
+// descendants lists every process below root, parents before their children, zombies included, root excluded.
+func descendants(root int) []procfs.ProcStat {
+	procs, err := procfs.AllProcs()
+	if err != nil {
+		return nil
+	}
+	children := make(map[int][]procfs.ProcStat, len(procs))
+	for _, p := range procs {
+		if s, err := p.Stat(); err == nil {
+			children[s.PPID] = append(children[s.PPID], s)
+		}
+	}
+	var tree []procfs.ProcStat
+	for next := []int{root}; len(next) > 0; {
+		kids := children[next[0]]
+		next = next[1:]
+		for _, k := range kids {
+			tree = append(tree, k)
+			next = append(next, k.PID)
+		}
+	}
+	return tree
+}
+
+// identity is a process that can't be confused with a later one of the same number.
+type identity struct {
+	PID   int
+	Start uint64 // clock ticks since boot
+}
+
+func identify(pid int) identity {
+	if s, err := statOf(pid); err == nil {
+		return identity{PID: pid, Start: s.Starttime}
+	}
+	return identity{PID: pid}
+}
+
+func (i identity) alive() bool {
+	s, err := statOf(i.PID)
+	return err == nil && s.Starttime == i.Start && s.State != "Z" && s.State != "X"
+}
+
+func statOf(pid int) (procfs.ProcStat, error) {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return procfs.ProcStat{}, err
+	}
+	return p.Stat()
+}
+
+// writtenBy is the bytes the process and its reaped children caused to be written to disk; -1 where the kernel
+// does not tell us.
+func writtenBy(pid int) int64 {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return -1
+	}
+	io, err := p.IO()
+	if err != nil {
+		return -1
+	}
+	return int64(io.WriteBytes)
+}
+
+// freeze and thaw act on the whole tree below root until every member obeys: one may fork while we look.
+func freeze(root int) bool {
+	for range 100 {
+		settled := true
+		for _, p := range descendants(root) {
+			if !slices.Contains([]string{"T", "t", "Z", "X"}, p.State) {
+				settled = false
+				_ = syscall.Kill(p.PID, syscall.SIGSTOP)
+			}
+		}
+		if settled {
+			return true
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return false
+}
+
+func thaw(root int) {
+	for range 100 {
+		settled := true
+		for _, p := range descendants(root) {
+			if p.State == "T" {
+				settled = false
+				_ = syscall.Kill(p.PID, syscall.SIGCONT)
+			}
+		}
+		if settled {
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// below lists processes whose home lies under dir: leftovers of a supervisor that was itself killed.
+func below(dir string) []int {
+	procs, err := procfs.AllProcs()
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, p := range procs {
+		env, err := p.Environ()
+		if err != nil || p.PID == os.Getpid() {
+			continue
+		}
+		if slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "HOME="+dir+"/") }) {
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids
+}
