@@ -1,0 +1,129 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Consume is one member of the subscription's consumer group. Where the group promises at least once, offsets are
+// committed after Deliver has returned, at most once before it is called.
+func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	topic := k.topology.Topics[c.Topic]
+	name := group(topic.Name, k.topology.Subscriptions[c.Subscription])
+	opts := append(consumerOptions(k.config.Guarantee, k.config.Client, name, topic.Name), k.common...)
+	assigned := sync.OnceFunc(ready) // the group has answered, even if it has no partition for this member
+	opts = append(opts, kgo.OnPartitionsAssigned(func(context.Context, *kgo.Client, map[string][]int32) { assigned() }))
+	life, end := context.WithCancel(context.Background())
+	client, err := kgo.NewClient(append(opts, kgo.WithContext(life))...)
+	if err != nil {
+		end()
+		return driver.Unsupported("client settings", "franz-go says: %v", err)
+	}
+	r := &reader{client: client, sink: s, early: k.config.Guarantee.Delivery == driver.AtMostOnce,
+		background: k.config.Client.Bool("enable.auto.commit"), delivered: k.delivered[name]}
+	defer r.leave(end)
+	for {
+		fetches := client.PollRecords(ctx, int(k.config.Client.Int("max.poll.records")))
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := fatal(fetches); err != nil {
+			return fmt.Errorf("consuming %s as %s: %w", topic.Name, name, err)
+		}
+		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+			if len(p.Records) > 0 && err == nil {
+				err = r.deliver(ctx, p)
+			}
+		})
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("committing offsets of %s: %w", name, err)
+		}
+		client.AllowRebalance()
+	}
+}
+
+// fatal picks the errors that the client doesn't get over by itself.
+func fatal(fetches kgo.Fetches) (worst error) {
+	fetches.EachError(func(_ string, _ int32, err error) {
+		var loss *kgo.ErrDataLoss
+		var session *kgo.ErrGroupSession
+		if !errors.As(err, &loss) && !errors.As(err, &session) {
+			worst = errors.Join(worst, err)
+		}
+	})
+	return worst
+}
+
+type reader struct {
+	client     *kgo.Client
+	sink       driver.Sink
+	payloads   [][]byte
+	early      bool           // commit before Deliver
+	background bool           // commit now and then
+	delivered  []atomic.Int64 // by partition: next offset; nil where a message may be delivered twice
+}
+
+func (r *reader) deliver(ctx context.Context, p kgo.FetchTopicPartition) error {
+	last := p.Records[len(p.Records)-1]
+	first := p.Records[0].Offset
+	if r.delivered != nil {
+		first = claim(&r.delivered[p.Partition], last.Offset+1)
+	}
+	if r.early {
+		if err := r.commit(ctx, last); err != nil {
+			return err
+		}
+	}
+	r.payloads = r.payloads[:0]
+	for _, record := range p.Records {
+		if record.Offset >= first {
+			r.payloads = append(r.payloads, record.Value)
+		}
+	}
+	if len(r.payloads) > 0 {
+		r.sink.Deliver(r.payloads)
+	}
+	if r.early {
+		return nil
+	}
+	return r.commit(ctx, last)
+}
+
+// claim moves next on to end, unless it is there, and returns from which offset on messages are the caller's.
+func claim(next *atomic.Int64, end int64) int64 {
+	for {
+		from := next.Load()
+		if from >= end {
+			return end
+		}
+		if next.CompareAndSwap(from, end) {
+			return from
+		}
+	}
+}
+
+func (r *reader) commit(ctx context.Context, last *kgo.Record) error {
+	if r.background {
+		r.client.MarkCommitRecords(last)
+		return nil
+	}
+	return r.client.CommitRecords(ctx, last)
+}
+
+// leave commits what is marked and leaves the group, or gives up soon when the broker doesn't answer: end is
+// what stops a commit under way.
+func (r *reader) leave(end context.CancelFunc) {
+	r.client.AllowRebalance()
+	ctx, cancel := context.WithTimeout(context.Background(), leavePatience)
+	defer cancel()
+	_ = r.client.LeaveGroupContext(ctx)
+	end()
+	r.client.Close()
+}

@@ -1,0 +1,139 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// closePatience is how long Close waits for answers before it gives up on what is in flight.
+const closePatience = 3 * time.Second
+
+type producer struct {
+	client   *kgo.Client
+	topics   []driver.Topic
+	records  []record // by slot
+	receipts driver.Receipts
+	promise  func(*kgo.Record, error)
+	commits  *committer // exactly once, else nil
+	given    int64      // slots ever handed to Send; its goroutine's
+	settled  atomic.Int64
+	slot     [1]uint32 // what Done is given; promises come one after the other
+}
+
+// record is what one slot sends. The embedded record comes first, so that the client's pointer to it, which is all
+// that a promise gets, leads back to the slot.
+type record struct {
+	kgo.Record
+	slot uint32
+}
+
+func slotOf(r *kgo.Record) uint32 { return (*record)(unsafe.Pointer(r)).slot }
+
+func (k *kafka) Producer(_ context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	g, v := k.config.Guarantee, k.config.Client
+	need := c.MaxBytes + headroom
+	if limit, _ := strconv.Atoi(k.config.Topic.String("max.message.bytes")); limit > 0 && need > limit {
+		return nil, driver.Unsupported(fmt.Sprintf("topic.max.message.bytes: %d", limit), "messages of %d bytes need %d", c.MaxBytes, need)
+	}
+	if need > requestLimit {
+		return nil, driver.Unsupported(fmt.Sprintf("a message of %d bytes", c.MaxBytes), "the broker takes requests of up to 100 MiB")
+	}
+	opts := append(producerOptions(g, v),
+		kgo.ProducerBatchMaxBytes(int32(max(need, int(v.Int("batch.size"))))),
+		kgo.MaxBufferedRecords(2*c.InFlight+1)) // a slot is given back just before the client counts it as gone
+	if g.Ordering == driver.Ordered {
+		opts = append(opts, kgo.RecordPartitioner(pinned(c.ID)))
+	}
+	if g.Delivery == driver.ExactlyOnce {
+		opts = append(opts, kgo.TransactionalID(fmt.Sprintf("%s.%d", k.topology.Topics[c.Topics[0]].Name, c.ID)))
+	}
+	client, err := kgo.NewClient(append(opts, k.common...)...)
+	if err != nil {
+		return nil, driver.Unsupported("client settings", "franz-go says: %v", err)
+	}
+	p := &producer{client: client, topics: k.topology.Topics, records: make([]record, c.InFlight), receipts: r}
+	for slot := range p.records {
+		p.records[slot].slot = uint32(slot)
+	}
+	p.promise = func(r *kgo.Record, err error) {
+		p.slot[0] = slotOf(r)
+		p.receipts.Done(p.slot[:], err)
+		p.settled.Add(1)
+	}
+	if g.Delivery == driver.ExactlyOnce {
+		p.commits = newCommitter(client, r, millis(v, "commit.interval.ms"), c.InFlight)
+	}
+	return p, nil
+}
+
+// Send stamps the records of a batch with one creation time: Kafka's has no meaning here, and asking the clock for
+// each costs as much as all else that is done here.
+func (p *producer) Send(_ context.Context, batch []driver.Message) error {
+	now := time.Now()
+	for i := range batch {
+		m := &batch[i]
+		r := &p.records[m.Slot].Record
+		*r = kgo.Record{Topic: p.topics[m.Topic].Name, Value: m.Payload, Timestamp: now}
+		if len(m.Key) > 0 {
+			r.Key = m.Key
+		}
+		if p.commits == nil {
+			p.client.Produce(context.Background(), r, p.promise)
+		} else {
+			p.commits.add(r)
+		}
+	}
+	p.given += int64(len(batch))
+	return nil
+}
+
+// past is a context that has ended: Flush then starts what lingers and doesn't wait for answers.
+var past = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+func (p *producer) Flush(context.Context) error {
+	if p.commits == nil {
+		_ = p.client.Flush(past)
+	}
+	return nil
+}
+
+func (p *producer) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	if p.commits != nil {
+		p.commits.close(ctx)
+		return nil
+	}
+	_ = p.client.Flush(ctx)
+	p.client.Close()
+	for p.settled.Load() < p.given { // the client fails what is left from a goroutine of its own
+		time.Sleep(time.Millisecond)
+	}
+	return nil
+}
+
+// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per
+// key for the others.
+func pinned(producer int) kgo.Partitioner {
+	return kgo.BasicConsistentPartitioner(func(topic string) func(*kgo.Record, int) int {
+		byKey := kgo.StickyKeyPartitioner(nil).ForTopic(topic)
+		return func(r *kgo.Record, n int) int {
+			if r.Key == nil {
+				return producer % n
+			}
+			return byKey.Partition(r, n)
+		}
+	})
+}

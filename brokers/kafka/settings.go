@@ -1,0 +1,159 @@
+package kafka
+
+import (
+	"math"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// settings are the client's, named as Kafka users know them, and the topic's, which are Kafka's own.
+var settings = append([]driver.Setting{
+	client("linger.ms", int64(1), "how long a partition waits for more messages before a batch is sent, ms"),
+	client("batch.size", int64(1_000_012), "largest batch of one partition before compression, bytes; raised to fit the largest message"),
+	client("compression.type", "none", "compression of batches by the producer", "none", "gzip", "snappy", "lz4", "zstd"),
+	client("max.in.flight.requests.per.connection", int64(0), "unanswered produce requests per broker; 0: 5, or 1 where retries would break the order; always 5 when idempotent"),
+	client("enable.idempotence", "auto", "deduplication of retries by the broker; auto: with acks: quorum, except at most once", "auto", "true", "false"),
+	client("retries", int64(math.MaxInt32), "how often a batch is sent again within delivery.timeout.ms; at most once: always 0"),
+	client("delivery.timeout.ms", int64(120_000), "when a message that isn't acknowledged has failed, ms, at least 1000; 0: never"),
+	client("request.timeout.ms", int64(30_000), "how long the broker may take to replicate a produce request, ms"),
+	client("transaction.timeout.ms", int64(60_000), "when the broker aborts an open transaction, ms"),
+	client("commit.interval.ms", int64(100), "exactly once: how long a transaction collects messages before it is committed, ms"),
+	client("fetch.min.bytes", int64(1), "what a fetch waits for, bytes"),
+	client("fetch.max.wait.ms", int64(500), "how long a fetch waits for fetch.min.bytes, ms, at least 10"),
+	client("fetch.max.bytes", int64(50<<20), "largest answer to a fetch, bytes"),
+	client("max.partition.fetch.bytes", int64(1<<20), "largest share of one partition in a fetch, bytes"),
+	client("max.poll.records", int64(0), "most messages handed over at once; 0: all that a fetch brought"),
+	client("check.crcs", true, "whether the consumer checks the checksum of batches"),
+	client("enable.auto.commit", true, "commit offsets in the background; false: one commit per poll, waited for"),
+	client("auto.commit.interval.ms", int64(5_000), "how often offsets are committed in the background, ms, at least 100"),
+	client("session.timeout.ms", int64(45_000), "when a silent consumer loses its partitions, ms"),
+	client("heartbeat.interval.ms", int64(500), "how often a consumer asks whether its group rebalances, ms"),
+	client("metadata.max.age.ms", int64(300_000), "how often metadata are fetched anew, ms, at least 10"),
+	client("sasl.mechanism", "PLAIN", "how user and password are presented", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+}, topicSettings(
+	"cleanup.policy", "compression.gzip.level", "compression.lz4.level", "compression.type", "compression.zstd.level",
+	"delete.retention.ms", "file.delete.delay.ms", "flush.messages", "flush.ms", "index.interval.bytes",
+	"local.retention.bytes", "local.retention.ms", "max.compaction.lag.ms", "max.message.bytes",
+	"message.timestamp.after.max.ms", "message.timestamp.before.max.ms", "message.timestamp.type",
+	"min.cleanable.dirty.ratio", "min.compaction.lag.ms", "min.insync.replicas", "preallocate",
+	"remote.storage.enable", "retention.bytes", "retention.ms", "segment.bytes", "segment.index.bytes",
+	"segment.jitter.ms", "segment.ms", "unclean.leader.election.enable",
+)...)
+
+func client(name string, value any, doc string, allowed ...string) driver.Setting {
+	return driver.Setting{Scope: driver.ClientScope, Name: name, Default: value, Allowed: allowed, Doc: doc}
+}
+
+func topicSettings(names ...string) (all []driver.Setting) {
+	for _, name := range names {
+		all = append(all, driver.Setting{
+			Scope: driver.TopicScope, Name: name, Default: "",
+			Doc: "Kafka's topic configuration of that name; empty: what the guarantee needs, or else the broker's default",
+		})
+	}
+	return all
+}
+
+func millis(v driver.Values, name string) time.Duration {
+	return time.Duration(v.Int(name)) * time.Millisecond
+}
+
+// idempotent tells whether the broker deduplicates what the producer sends again.
+func idempotent(g driver.Guarantee, v driver.Values) bool {
+	switch v.String("enable.idempotence") {
+	case "auto":
+		return g.Delivery != driver.AtMostOnce && g.Acks == driver.AcksQuorum
+	case "true":
+		return true
+	}
+	return false
+}
+
+// checkClient refuses client settings that contradict the guarantee.
+func checkClient(g driver.Guarantee, v driver.Values) error {
+	const idempotence = "client.enable.idempotence: "
+	deduplicated := idempotent(g, v)
+	window := v.Int("max.in.flight.requests.per.connection")
+	switch {
+	case deduplicated && g.Delivery == driver.AtMostOnce:
+		return driver.Unsupported(idempotence+"true", "at most once nothing is sent again, so there is nothing to deduplicate")
+	case deduplicated && g.Acks != driver.AcksQuorum:
+		return driver.Unsupported(idempotence+"true", "the broker deduplicates only with acks: quorum (acks=all)")
+	case !deduplicated && g.Delivery == driver.ExactlyOnce:
+		return driver.Unsupported(idempotence+"false", "transactions need an idempotent producer")
+	case g.Delivery == driver.AtMostOnce && v.Int("retries") != math.MaxInt32 && v.Int("retries") != 0:
+		return driver.Unsupported("client.retries", "at most once nothing is sent again")
+	case window < 0 || deduplicated && window != 0 && window != 5:
+		return driver.Unsupported("client.max.in.flight.requests.per.connection", "franz-go has 5 when idempotent, else any number from 1")
+	case window > 1 && !deduplicated && g.Ordering == driver.Ordered && g.Delivery == driver.AtLeastOnce:
+		return driver.Unsupported("client.max.in.flight.requests.per.connection", "ordering: ordered with retries needs 1, or an idempotent producer (acks: quorum)")
+	case g.Delivery == driver.ExactlyOnce && v.Int("commit.interval.ms") >= v.Int("transaction.timeout.ms"):
+		return driver.Unsupported("client.commit.interval.ms", "it must be shorter than transaction.timeout.ms")
+	}
+	return nil
+}
+
+// producerOptions maps guarantee and settings to the client's words. It assumes that checkClient agreed.
+func producerOptions(g driver.Guarantee, v driver.Values) []kgo.Opt {
+	acks := map[driver.Acks]kgo.Acks{driver.AcksNone: kgo.NoAck(), driver.AcksLeader: kgo.LeaderAck(), driver.AcksQuorum: kgo.AllISRAcks()}
+	codecs := map[string]kgo.CompressionCodec{
+		"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(),
+		"lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression(),
+	}
+	opts := []kgo.Opt{
+		kgo.RequiredAcks(acks[g.Acks]),
+		kgo.ProducerLinger(millis(v, "linger.ms")),
+		kgo.ProducerBatchCompression(codecs[v.String("compression.type")]),
+		kgo.ProduceRequestTimeout(millis(v, "request.timeout.ms")),
+		kgo.RecordDeliveryTimeout(millis(v, "delivery.timeout.ms")),
+		kgo.TransactionTimeout(millis(v, "transaction.timeout.ms")),
+		kgo.UnknownTopicRetries(-1), // Setup has seen the topics; a broker that restarts may not know them yet
+	}
+	retries := int(v.Int("retries"))
+	if g.Delivery == driver.AtMostOnce {
+		retries = 0
+	}
+	opts = append(opts, kgo.RecordRetries(retries))
+	if !idempotent(g, v) {
+		window := int(v.Int("max.in.flight.requests.per.connection"))
+		switch {
+		case window > 0:
+		case retries > 0 && g.Ordering == driver.Ordered:
+			window = 1 // a batch sent again would come after the one that followed it
+		default:
+			window = 5
+		}
+		opts = append(opts, kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(window))
+	}
+	return opts
+}
+
+// consumerOptions maps guarantee and settings to the client's words for a member of group.
+func consumerOptions(g driver.Guarantee, v driver.Values, group, topic string) []kgo.Opt {
+	opts := []kgo.Opt{
+		kgo.ConsumerGroup(group),
+		kgo.ConsumeTopics(topic), // from its start: topics are made for the run
+		kgo.BlockRebalanceOnPoll(),
+		kgo.FetchMinBytes(int32(v.Int("fetch.min.bytes"))),
+		kgo.FetchMaxWait(millis(v, "fetch.max.wait.ms")),
+		kgo.FetchMaxBytes(int32(v.Int("fetch.max.bytes"))),
+		kgo.FetchMaxPartitionBytes(int32(v.Int("max.partition.fetch.bytes"))),
+		kgo.SessionTimeout(millis(v, "session.timeout.ms")),
+		kgo.HeartbeatInterval(millis(v, "heartbeat.interval.ms")),
+	}
+	if v.Bool("enable.auto.commit") {
+		opts = append(opts, kgo.AutoCommitMarks(), kgo.AutoCommitInterval(millis(v, "auto.commit.interval.ms")))
+	} else {
+		opts = append(opts, kgo.DisableAutoCommit())
+	}
+	if !v.Bool("check.crcs") {
+		opts = append(opts, kgo.DisableFetchCRCValidation())
+	}
+	if g.Delivery == driver.ExactlyOnce {
+		opts = append(opts, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+	}
+	return opts
+}

@@ -1,0 +1,146 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// committer sends records in one transaction after the other; a record is acknowledged when its transaction is
+// committed. It has a goroutine of its own, because a producer can't send into a transaction that is being
+// committed, and Send must not wait for that.
+type committer struct {
+	client   *kgo.Client
+	receipts driver.Receipts
+	interval time.Duration
+	wake     chan struct{} // something is queued
+	closing  chan struct{}
+	ended    chan struct{}
+	ctx      context.Context // ends when Close gives up
+	giveUp   context.CancelFunc
+
+	mu     sync.Mutex
+	queue  []*kgo.Record
+	failed error // the first of the open transaction
+
+	// The open transaction; the goroutine's own.
+	taken    []*kgo.Record // spare of queue
+	slots    []uint32
+	promises sync.WaitGroup
+}
+
+func newCommitter(client *kgo.Client, r driver.Receipts, interval time.Duration, inFlight int) *committer {
+	c := &committer{
+		client: client, receipts: r, interval: interval,
+		wake: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{}),
+		queue: make([]*kgo.Record, 0, inFlight), taken: make([]*kgo.Record, 0, inFlight), slots: make([]uint32, 0, inFlight),
+	}
+	c.ctx, c.giveUp = context.WithCancel(context.Background())
+	go c.run()
+	return c
+}
+
+func (c *committer) add(r *kgo.Record) {
+	c.mu.Lock()
+	c.queue = append(c.queue, r)
+	c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (c *committer) run() {
+	defer close(c.ended)
+	for {
+		select {
+		case <-c.wake:
+		case <-c.closing:
+			select {
+			case <-c.wake: // given before Close: still to be sent
+			default:
+				return
+			}
+		}
+		err := c.transaction()
+		if err != nil && c.ctx.Err() != nil {
+			return // the client still holds the records: close completes them after it
+		}
+		c.receipts.Done(c.slots, err)
+		c.slots = c.slots[:0]
+	}
+}
+
+// transaction sends what comes within the interval and commits it.
+func (c *committer) transaction() error {
+	c.failed = nil
+	begun := c.client.BeginTransaction()
+	for timer := time.After(c.interval); ; {
+		c.produce()
+		select {
+		case <-c.wake:
+			continue
+		case <-timer:
+		case <-c.closing:
+			c.produce()
+		}
+		break
+	}
+	err := errors.Join(begun, c.client.Flush(c.ctx))
+	if err == nil {
+		c.promises.Wait() // Flush doesn't know of records that were refused at once
+		err = c.failed
+	}
+	if err == nil {
+		err = c.client.EndTransaction(c.ctx, kgo.TryCommit)
+	}
+	if err != nil && c.ctx.Err() == nil {
+		err = errors.Join(err, c.client.AbortBufferedRecords(c.ctx), c.client.EndTransaction(c.ctx, kgo.TryAbort))
+		if c.ctx.Err() == nil {
+			c.promises.Wait()
+		}
+	}
+	return err
+}
+
+func (c *committer) produce() {
+	c.mu.Lock()
+	c.queue, c.taken = c.taken[:0], c.queue
+	c.mu.Unlock()
+	for _, r := range c.taken {
+		c.slots = append(c.slots, slotOf(r))
+		c.promises.Add(1)
+		c.client.Produce(c.ctx, r, c.promised)
+	}
+}
+
+func (c *committer) promised(_ *kgo.Record, err error) {
+	if err != nil {
+		c.mu.Lock()
+		c.failed = errors.Join(c.failed, err)
+		c.mu.Unlock()
+	}
+	c.promises.Done()
+}
+
+// close commits what was given, or, when ctx ends before, completes it with an error.
+func (c *committer) close(ctx context.Context) {
+	close(c.closing)
+	stop := context.AfterFunc(ctx, c.giveUp)
+	<-c.ended
+	stop()
+	c.giveUp()
+	c.client.Close()
+	c.promises.Wait()
+	for _, r := range c.queue {
+		c.slots = append(c.slots, slotOf(r))
+	}
+	if len(c.slots) > 0 {
+		c.receipts.Done(c.slots, context.DeadlineExceeded)
+	}
+}
