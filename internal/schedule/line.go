@@ -1,0 +1,86 @@
+package schedule
+
+import (
+	"sort"
+	"time"
+
+	"lukechampine.com/uint128"
+)
+
+// line is a rate that is constant in segments. With L(t) the quanta up to t, arrival i is where L reaches
+// i·perMessage, rounded down to the nanosecond; since L runs on through every edge, no edge gains or loses a fraction
+// of a message.
+type line struct {
+	segments []segment
+	period   int64           // ns after which it begins again; 0: the last segment holds
+	total    uint128.Uint128 // quanta in one period
+}
+
+type segment struct {
+	start  int64
+	rate   uint64          // quanta per ns
+	before uint128.Uint128 // quanta before start
+}
+
+// add appends a segment; until hold, the line is periodic.
+func (l *line) add(rate uint64, length time.Duration) {
+	l.segments = append(l.segments, segment{l.period, rate, l.total})
+	l.period += int64(length)
+	l.total = l.total.Add(uint128.From64(uint64(length)).Mul64(rate))
+}
+
+func (l *line) hold() { l.period, l.total = 0, uint128.Zero }
+
+func (l *line) At(i int64) int64 {
+	target, base := uint128.From64(uint64(i)).Mul64(perMessage), uint128.Zero
+	if l.period > 0 {
+		var periods uint128.Uint128
+		if periods, target = target.QuoRem(l.total); periods.Cmp64(uint64(Never/l.period)) >= 0 {
+			return Never
+		}
+		base = periods.Mul64(uint64(l.period))
+	}
+	// The last segment that begins at or below the target: silent ones before it are passed over.
+	j := sort.Search(len(l.segments), func(j int) bool { return l.segments[j].before.Cmp(target) > 0 }) - 1
+	s := l.segments[j]
+	if s.rate == 0 {
+		return Never
+	}
+	at := target.Sub(s.before).Div64(s.rate).Add64(uint64(s.start)).Add(base)
+	if at.Cmp64(uint64(Never)) >= 0 {
+		return Never
+	}
+	return int64(at.Lo)
+}
+
+func (l *line) Count(d int64) int64 {
+	if d <= 0 {
+		return 0
+	}
+	base := uint128.Zero
+	if l.period > 0 {
+		base = l.total.Mul64(uint64(d / l.period))
+		d %= l.period
+	}
+	s := l.at(d)
+	sum := uint128.From64(uint64(d - s.start)).Mul64(s.rate).Add(s.before).Add(base)
+	n, rest := sum.QuoRem64(perMessage)
+	if rest > 0 {
+		n = n.Add64(1)
+	}
+	return int64(n.Lo)
+}
+
+func (l *line) Rate(t int64) float64 {
+	if t < 0 {
+		return 0
+	}
+	if l.period > 0 {
+		t %= l.period
+	}
+	return float64(l.at(t).rate) / perRate
+}
+
+func (l *line) at(t int64) segment {
+	return l.segments[sort.Search(len(l.segments), func(j int) bool { return l.segments[j].start > t })-1]
+}

@@ -1,0 +1,170 @@
+package schedule
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+)
+
+// Poisson sends at independent, exponentially distributed distances: what many unrelated users do together. rate is
+// in messages per second; the same rate and seed give the same arrivals. Random access costs tens of nanoseconds per
+// thousand arrivals before the one asked for; Sequential makes it constant.
+func Poisson(rate float64, seed uint64) (Schedule, error) {
+	if _, err := quanta("poisson rate", rate, false); err != nil {
+		return nil, err
+	}
+	return poisson{rate, seed}, nil
+}
+
+type poisson struct {
+	rate float64
+	seed uint64
+}
+
+func (p poisson) At(i int64) int64     { return p.sequential().At(i) }
+func (p poisson) Count(d int64) int64  { return p.sequential().Count(d) }
+func (p poisson) sequential() Schedule { w := &walk{poisson: p}; w.rng = rand.New(&w.source); return w }
+
+func (p poisson) Rate(t int64) float64 {
+	if t < 0 {
+		return 0
+	}
+	return p.rate
+}
+
+// Arrivals come in blocks of a fixed number, each with its own random stream made from seed and block number. The
+// length of a block is one draw of the Gamma distribution that the sum of its exponential distances has; given
+// that sum, their ratios to it are independent of it (Devroye, Non-Uniform Random Variate Generation, 1986, ch. V,
+// theorem 2.2), so the block is filled with exponentials scaled to the length drawn. That makes it exactly a Poisson
+// process, and lets a block be passed over without making what is in it.
+const perBlock = 1024
+
+type block struct {
+	number, start, length int64
+	filled                bool
+	at                    [perBlock]int64 // the last one at start + length
+}
+
+// walk keeps two neighbouring blocks, because a sender that asks what is due looks a little ahead of what it sends.
+type walk struct {
+	poisson
+	blocks [2]block
+	source rand.PCG
+	rng    *rand.Rand
+	last   *block
+}
+
+func (w *walk) sequential() Schedule { return w.poisson.sequential() }
+
+func (w *walk) At(i int64) int64 {
+	b := w.last
+	if b == nil || b.number != i/perBlock || !b.filled {
+		if b = w.seek(i / perBlock); b == nil {
+			return Never
+		}
+	}
+	return b.at[i%perBlock]
+}
+
+func (w *walk) Count(d int64) int64 {
+	if d <= 0 {
+		return 0
+	}
+	b := w.last
+	if b == nil || d <= b.start {
+		b = w.first()
+	}
+	for b.start+b.length < d {
+		next := w.next(b)
+		if next == nil {
+			return (b.number + 1) * perBlock
+		}
+		b = next
+	}
+	w.fill(b)
+	return b.number*perBlock + int64(sort.Search(perBlock, func(k int) bool { return b.at[k] >= d }))
+}
+
+// seek makes the block with that number the last one used.
+func (w *walk) seek(number int64) *block {
+	b := &w.blocks[number&1]
+	if w.last == nil || b.number != number || !b.filled {
+		if b = w.last; b == nil || number < b.number {
+			b = w.first()
+		}
+		for b != nil && b.number < number {
+			b = w.next(b)
+		}
+		if b == nil {
+			return nil
+		}
+		w.fill(b)
+	}
+	w.last = b
+	return b
+}
+
+func (w *walk) first() *block {
+	b := &w.blocks[0]
+	*b = block{length: w.length(0)}
+	w.last = b
+	return b
+}
+
+// next puts the block after b in the place of the one before it; nil past the end of time.
+func (w *walk) next(b *block) *block {
+	start, number := b.start+b.length, b.number+1
+	length := w.length(number)
+	if length >= Never-start {
+		return nil
+	}
+	n := &w.blocks[number&1]
+	n.number, n.start, n.length, n.filled = number, start, length, false
+	w.last = n
+	return n
+}
+
+func (w *walk) fill(b *block) {
+	if b.filled {
+		return
+	}
+	w.length(b.number) // brings the stream to where the distances begin
+	var distances [perBlock]float64
+	sum := 0.0
+	for k := range distances {
+		sum += w.rng.ExpFloat64()
+		distances[k] = sum
+	}
+	for k, d := range distances {
+		b.at[k] = b.start + int64(d/sum*float64(b.length))
+	}
+	b.at[perBlock-1] = b.start + b.length
+	b.filled = true
+}
+
+// length starts a block's stream and draws the block's length, in ns, by the method of Marsaglia and Tsang (A simple
+// method for generating gamma variables, 2000).
+func (w *walk) length(number int64) int64 {
+	w.source.Seed(mix(w.seed), mix(uint64(number)^0x6a09e667f3bcc908))
+	const d = perBlock - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := w.rng.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v *= v * v
+		if math.Log(1-w.rng.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
+			return int64(min(math.Round(d*v/w.rate*1e9), float64(Never/2)))
+		}
+	}
+}
+
+// mix is the finaliser of SplitMix64: neighbouring numbers become unrelated seeds.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
