@@ -1,0 +1,118 @@
+package measure
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+// ledger is the account of one stream as one subscription received it. A stream is everything one producer sends;
+// its sequence numbers are counted from the start of the trial.
+type ledger struct {
+	seen bitmap
+	next atomic.Uint64 // one past the highest number received
+	// keyed holds the same per key, where the order is promised per key only; nil otherwise.
+	keyed      []atomic.Uint64
+	duplicated [phases]atomic.Int64
+	reordered  [phases]atomic.Int64
+}
+
+// run is a row of deliveries of one stream to one consumer, gathered while they fall into one word of the bitmap: in
+// order, 64 messages then cost two atomic operations.
+type run struct {
+	ledger *ledger
+	word   uint64 // seq/64
+	old    uint64 // members of the word when the run began
+	new    uint64 // members the run adds
+	high   uint64 // one past the highest number known to have been received
+	n      [phases]int64
+	late   [phases]int64 // reordered
+	twice  [phases]int64 // duplicated
+}
+
+// take books the delivery of seq and tells whether it was the first of its message. A run of another ledger or word
+// must have been published.
+func (r *run) take(l *ledger, seq uint64, key int, phase Phase) bool {
+	if r.ledger == nil {
+		*r = run{ledger: l, word: seq >> 6, old: l.seen.word(seq &^ 63), high: l.next.Load()}
+	}
+	bit := uint64(1) << (seq & 63)
+	if (r.old|r.new)&bit != 0 {
+		r.twice[phase]++
+		return false
+	}
+	r.new |= bit
+	r.n[phase]++
+	if l.keyed != nil && key >= 0 {
+		if l.keyed[key].Load() > seq {
+			r.late[phase]++
+		} else {
+			l.keyed[key].Store(seq + 1)
+		}
+	} else if seq < r.high {
+		r.late[phase]++
+	}
+	r.high = max(r.high, seq+1)
+	return true
+}
+
+// publish writes the run into its ledger and returns how many messages it added. A message is reordered when it
+// arrives after a later one of its stream (RFC 4737, section 3), or of its key where keys carry the order.
+func (r *run) publish() (added [phases]int64) {
+	l := r.ledger
+	if l == nil {
+		return added
+	}
+	if r.new != 0 {
+		// Another consumer may have received the same message since the run began.
+		if both := l.seen.addWord(r.word<<6, r.new) & r.new; both != 0 {
+			again := int64(bits.OnesCount64(both))
+			phase := Measured
+			if r.n[Measured] < again {
+				phase = Warmup
+			}
+			r.n[phase] -= again
+			r.twice[phase] += again
+		}
+		for high := l.next.Load(); r.high > high && !l.next.CompareAndSwap(high, r.high); {
+			high = l.next.Load()
+		}
+	}
+	for phase := range phases {
+		if r.late[phase] > 0 {
+			l.reordered[phase].Add(r.late[phase])
+		}
+		if r.twice[phase] > 0 {
+			l.duplicated[phase].Add(r.twice[phase])
+		}
+	}
+	added = r.n
+	*r = run{}
+	return added
+}
+
+// Range is a run of sequence numbers, both ends included.
+type Range struct{ First, Last uint64 }
+
+// lost counts what is missing of [from, to), how much of that the broker had confirmed, and returns the first
+// ranges, at most limit of them.
+func (l *ledger) lost(from, to uint64, unconfirmed *bitmap, limit int) (lost, acked int64, ranges []Range, cut bool) {
+	eachWord(from, to, func(seq, mask uint64) bool {
+		missing := ^l.seen.word(seq) & mask
+		lost += int64(bits.OnesCount64(missing))
+		acked += int64(bits.OnesCount64(missing &^ unconfirmed.word(seq)))
+		for missing != 0 {
+			n := seq + uint64(bits.TrailingZeros64(missing))
+			missing &= missing - 1
+			switch {
+			case len(ranges) > 0 && ranges[len(ranges)-1].Last+1 == n:
+				ranges[len(ranges)-1].Last = n
+			case len(ranges) < limit:
+				ranges = append(ranges, Range{n, n})
+			default:
+				cut = true
+			}
+		}
+		return true
+	})
+	return lost, acked, ranges, cut
+}

@@ -1,0 +1,186 @@
+package measure
+
+import (
+	"math"
+
+	"github.com/brokermark/brokermark/internal/hist"
+)
+
+// Books are the balanced counts of a phase. Expected, Received, Lost and the faults count per subscription.
+type Books struct {
+	Sent, Acked, Failed, Unresolved     int64
+	Expected, Received, Lost, LostAcked int64
+	Duplicated, Reordered, Corrupted    int64
+	Bytes                               int64 // payload bytes sent
+	Stale, Untimed                      int64 // of an earlier trial; without a latency
+}
+
+// Add merges the books of another shard, stream or phase.
+func (b *Books) Add(o Books) {
+	b.Sent += o.Sent
+	b.Acked += o.Acked
+	b.Failed += o.Failed
+	b.Unresolved += o.Unresolved
+	b.Expected += o.Expected
+	b.Received += o.Received
+	b.Lost += o.Lost
+	b.LostAcked += o.LostAcked
+	b.Duplicated += o.Duplicated
+	b.Reordered += o.Reordered
+	b.Corrupted += o.Corrupted
+	b.Bytes += o.Bytes
+	b.Stale += o.Stale
+	b.Untimed += o.Untimed
+}
+
+// Balanced tells whether sent = acked + failed + unresolved and received + lost = expected.
+func (b Books) Balanced() bool {
+	return b.Sent == b.Acked+b.Failed+b.Unresolved && b.Received+b.Lost == b.Expected
+}
+
+// Histograms are the latencies of a phase, ns.
+type Histograms struct {
+	EndToEnd, EndToEndService, Publish, Service, Lag, GeneratorLag hist.Snapshot
+}
+
+// StreamBooks is the ledger of one producer and subscription, whole trial.
+type StreamBooks struct {
+	Producer, Subscription int
+	Books                  Books
+	Lost                   []Range // counted from the stream's first message of the trial
+	LostCut                bool    // there were more ranges
+}
+
+// maxRanges bounds the lost ranges kept per stream.
+const maxRanges = 100
+
+// Books closes the books of a phase. Call it when nothing is being sent or received any more.
+func (t *Trial) Books(phase Phase) Books {
+	var b Books
+	for i := range t.lanes {
+		l := &t.lanes[i]
+		b.Sent += l.sent[phase].Load()
+		b.Bytes += l.sentBytes[phase].Load()
+		b.Acked += l.acked[phase].Load()
+		b.Failed += l.failed[phase].Load()
+		b.Corrupted += l.corrupted[phase].Load()
+		b.Stale += l.stale[phase].Load()
+		b.Untimed += l.untimed[phase].Load()
+	}
+	b.Unresolved = b.Sent - b.Acked - b.Failed
+	for i := range t.streams {
+		for j := range t.streams[i].ledgers {
+			s := t.streamBooks(i, j, phase)
+			s.Books.Sent, s.Books.Acked, s.Books.Failed, s.Books.Unresolved = 0, 0, 0, 0
+			b.Add(s.Books)
+		}
+	}
+	return b
+}
+
+// Streams returns the ledgers that show a fault (loss, duplicates, reorders), whole trial, in order of producer and
+// subscription; with all, every ledger.
+func (t *Trial) Streams(all bool) []StreamBooks {
+	var out []StreamBooks
+	for i := range t.streams {
+		for j := range t.streams[i].ledgers {
+			s := t.streamBooks(i, j, Warmup)
+			m := t.streamBooks(i, j, Measured)
+			s.Books.Add(m.Books)
+			s.Lost = append(s.Lost, m.Lost...)
+			s.LostCut = s.LostCut || m.LostCut
+			if all || s.Books.Lost+s.Books.Duplicated+s.Books.Reordered > 0 {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+func (t *Trial) streamBooks(producer, subscription int, phase Phase) StreamBooks {
+	s := &t.streams[producer]
+	l := &s.ledgers[subscription]
+	from, to := uint64(0), s.end.Load()
+	switch measured := s.measured.Load(); phase {
+	case Warmup:
+		to = min(to, measured)
+	default:
+		from = min(to, measured)
+	}
+	out := StreamBooks{Producer: producer, Subscription: subscription}
+	b := &out.Books
+	b.Sent = int64(to - from)
+	b.Expected = b.Sent
+	b.Received = l.seen.count(from, to)
+	b.Lost, b.LostAcked, out.Lost, out.LostCut = l.lost(from, to, &s.unconfirmed, maxRanges)
+	b.Failed = s.unconfirmed.count(from, to)
+	b.Acked = b.Sent - b.Failed
+	b.Duplicated = l.duplicated[phase].Load()
+	b.Reordered = l.reordered[phase].Load()
+	return out
+}
+
+// Histograms freezes the histograms of a phase.
+func (t *Trial) Histograms(phase Phase) Histograms {
+	var h Histograms
+	for i := range t.lanes {
+		l := &t.lanes[i]
+		h.Merge(Histograms{
+			EndToEnd: l.endToEnd[phase].Snapshot(), EndToEndService: l.endToEndService[phase].Snapshot(),
+			Publish: l.publish[phase].Snapshot(), Service: l.service[phase].Snapshot(),
+			Lag: l.lag[phase].Snapshot(), GeneratorLag: l.generatorLag[phase].Snapshot(),
+		})
+	}
+	return h
+}
+
+// Merge adds the histograms of another shard.
+func (h *Histograms) Merge(o Histograms) {
+	h.EndToEnd = h.EndToEnd.Merge(o.EndToEnd)
+	h.EndToEndService = h.EndToEndService.Merge(o.EndToEndService)
+	h.Publish = h.Publish.Merge(o.Publish)
+	h.Service = h.Service.Merge(o.Service)
+	h.Lag = h.Lag.Merge(o.Lag)
+	h.GeneratorLag = h.GeneratorLag.Merge(o.GeneratorLag)
+}
+
+// Count is a momentary view of the counters, all phases.
+type Count struct{ Sent, Bytes, Acked, Failed, Received int64 }
+
+// Count reads the live counters; it may be called at any time.
+func (t *Trial) Count() Count {
+	var c Count
+	for i := range t.lanes {
+		l := &t.lanes[i]
+		for phase := range phases {
+			// Received first: what is counted as received was sent before.
+			c.Received += l.received[phase].Load()
+			c.Acked += l.acked[phase].Load()
+			c.Failed += l.failed[phase].Load()
+			c.Bytes += l.sentBytes[phase].Load()
+			c.Sent += l.sent[phase].Load()
+		}
+	}
+	return c
+}
+
+// Subscriptions is how many deliveries each message should have.
+func (t *Trial) Subscriptions() int { return t.subscriptions }
+
+// EndToEnd is a momentary view of the end-to-end latency over all phases; publish latency where nobody subscribes.
+func (t *Trial) EndToEnd() hist.Snapshot {
+	var s hist.Snapshot
+	for i := range t.lanes {
+		for phase := range phases {
+			if t.subscriptions > 0 {
+				s = s.Merge(t.lanes[i].endToEnd[phase].Snapshot())
+			} else {
+				s = s.Merge(t.lanes[i].publish[phase].Snapshot())
+			}
+		}
+	}
+	return s
+}
+
+// Undecided is what MeasuredSince returns while the measured phase hasn't begun.
+const Undecided = math.MaxInt64

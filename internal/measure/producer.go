@@ -1,0 +1,97 @@
+package measure
+
+import "github.com/brokermark/brokermark/internal/hist"
+
+// Producer records what one producer does. Sent and Commit belong to the goroutine that sends; the others may be
+// called from any goroutine.
+type Producer struct {
+	trial  *Trial
+	stream *stream
+	lane   *lane
+	// Tallies of the batch being stamped; Commit publishes them.
+	sent, bytes Tally
+	end         uint64
+	lag         [phases]hist.Batch
+}
+
+// Tally counts per phase.
+type Tally [phases]int64
+
+// Producer returns the recorder of producer i.
+func (t *Trial) Producer(i int) *Producer {
+	return &Producer{trial: t, stream: &t.streams[i], lane: &t.lanes[i%lanes]}
+}
+
+// Sent books message seq of size bytes, due at intended and stamped at sent, before its batch is handed to the
+// client. Times are ns on the clock's axis.
+func (p *Producer) Sent(seq uint64, size int, intended, sent int64) Phase {
+	n := seq - p.stream.base
+	phase := Warmup
+	if intended >= p.trial.from.Load() {
+		phase = Measured
+		if n < p.stream.measured.Load() {
+			p.stream.measured.Store(n)
+		}
+	}
+	if p.stream.times != nil {
+		p.stream.times.put(n, intended, sent)
+	}
+	p.lane.lag[phase].Add(&p.lag[phase], sent-intended)
+	p.end = n + 1
+	p.sent[phase]++
+	p.bytes[phase] += int64(size)
+	return phase
+}
+
+// Commit publishes the batch booked by Sent; call it before handing the batch to the client, or a fast consumer
+// would see messages that were never sent. generatorLag is the part of the batch's lag that the generator itself
+// caused: since its first message was due, or since the client last held the producer up.
+func (p *Producer) Commit(generatorLag int64) {
+	p.stream.end.Store(p.end)
+	last := Warmup
+	for phase := range phases {
+		if p.sent[phase] > 0 {
+			p.lane.sent[phase].Add(p.sent[phase])
+			p.lane.sentBytes[phase].Add(p.bytes[phase])
+			p.lane.lag[phase].Flush(&p.lag[phase])
+			last = phase
+		}
+	}
+	p.lane.generatorLag[last].Record(generatorLag)
+	p.sent, p.bytes = Tally{}, Tally{}
+}
+
+// Acks gathers acknowledgements that arrive together. Its zero value is empty; it belongs to one goroutine and is
+// published by Producer.Confirm.
+type Acks struct {
+	n                [phases]int64
+	publish, service [phases]hist.Batch
+}
+
+// Acked books a message confirmed (or, at most once, handed over) at now.
+func (p *Producer) Acked(a *Acks, phase Phase, intended, sent, now int64) {
+	p.lane.publish[phase].Add(&a.publish[phase], now-intended)
+	p.lane.service[phase].Add(&a.service[phase], now-sent)
+	a.n[phase]++
+}
+
+// Confirm publishes and empties a.
+func (p *Producer) Confirm(a *Acks) {
+	for phase := range phases {
+		if a.n[phase] > 0 {
+			p.lane.publish[phase].Flush(&a.publish[phase])
+			p.lane.service[phase].Flush(&a.service[phase])
+			p.lane.acked[phase].Add(a.n[phase])
+			a.n[phase] = 0
+		}
+	}
+}
+
+// Failed books a message that the client reported as failed.
+func (p *Producer) Failed(phase Phase, seq uint64) {
+	p.stream.unconfirmed.add(seq - p.stream.base)
+	p.lane.failed[phase].Add(1)
+}
+
+// Unresolved books a message whose fate wasn't known when the trial ended.
+func (p *Producer) Unresolved(seq uint64) { p.stream.unconfirmed.add(seq - p.stream.base) }

@@ -1,0 +1,129 @@
+// Package measure turns the events of a trial (sent, acknowledged, received) into counts, histograms and the ledger.
+// Recording is lock-free and allocation-free. It knows nothing of brokers, pacing or what the numbers will be used for.
+package measure
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/brokermark/brokermark/internal/hist"
+)
+
+// Phase is the part of a trial a message belongs to, by its intended time. Nothing is reset between phases.
+type Phase int
+
+// The phases in which messages are sent.
+const (
+	Warmup Phase = iota
+	Measured
+	phases
+)
+
+// lanes spread the counters over cache lines; producers and consumers use the lane of their number.
+const lanes = 8
+
+type lane struct {
+	sent, sentBytes, acked, failed      [phases]atomic.Int64
+	received, corrupted, stale, untimed [phases]atomic.Int64
+	lag, generatorLag, publish, service [phases]hist.Histogram
+	endToEnd, endToEndService           [phases]hist.Histogram
+	_                                   [64]byte
+}
+
+// Trial collects one trial. Producers and consumers are numbered from 0; every subscription index occurs with every
+// producer whose topic it belongs to.
+type Trial struct {
+	streams       []stream
+	subscriptions int
+	from          atomic.Int64 // intended times from here on are Measured; ns on the clock's axis
+	lanes         [lanes]lane
+}
+
+// stream is what one producer sends.
+type stream struct {
+	base        uint64        // its first sequence number in this trial; fixed before the trial begins
+	end         atomic.Uint64 // one past the last number stamped, from base
+	measured    atomic.Uint64 // the first number of the measured phase, from base
+	unconfirmed bitmap        // failed, or unresolved when the trial ended
+	ledgers     []ledger      // per subscription
+	times       *timeTable    // nil where payloads carry their times
+}
+
+// Shape is what a Trial has to know of the topology.
+type Shape struct {
+	Producers     int
+	Subscriptions int  // per producer's topic
+	Keys          int  // > 0: order is promised per key
+	ShortPayload  bool // payloads too short to carry their times
+	Outstanding   int  // messages per producer whose times are kept when payloads are short
+}
+
+// NewTrial makes an empty trial; its measured phase begins with the first message unless Open moves it.
+func NewTrial(s Shape) *Trial {
+	t := &Trial{streams: make([]stream, s.Producers), subscriptions: s.Subscriptions}
+	t.from.Store(math.MaxInt64)
+	for i := range t.streams {
+		st := &t.streams[i]
+		st.measured.Store(math.MaxUint64)
+		st.ledgers = make([]ledger, s.Subscriptions)
+		if s.Keys > 0 {
+			for j := range st.ledgers {
+				st.ledgers[j].keyed = make([]atomic.Uint64, s.Keys)
+			}
+		}
+		if s.ShortPayload {
+			st.times = newTimeTable(s.Outstanding)
+		}
+	}
+	return t
+}
+
+// Base tells the number of a producer's first message in this trial. Call it before the trial begins.
+func (t *Trial) Base(producer int, seq uint64) { t.streams[producer].base = seq }
+
+// MeasureFrom begins the measured phase: messages intended at or after ns belong to it.
+func (t *Trial) MeasureFrom(ns int64) { t.from.Store(ns) }
+
+// MeasuredSince tells when the measured phase began; math.MaxInt64 while it hasn't been decided.
+func (t *Trial) MeasuredSince() int64 { return t.from.Load() }
+
+func (s *stream) phase(n uint64) Phase {
+	if n >= s.measured.Load() {
+		return Measured
+	}
+	return Warmup
+}
+
+// timeTable keeps the intended and sent times of the last messages of a stream, for payloads too short to carry
+// them. A message that arrives after its entry was reused counts as untimed.
+type timeTable struct {
+	mask    uint64
+	entries []timeEntry
+}
+
+type timeEntry struct{ seq, intended, sent atomic.Int64 }
+
+func newTimeTable(outstanding int) *timeTable {
+	size := 1024
+	for size < outstanding {
+		size *= 2
+	}
+	return &timeTable{mask: uint64(size - 1), entries: make([]timeEntry, size)}
+}
+
+func (t *timeTable) put(n uint64, intended, sent int64) {
+	e := &t.entries[n&t.mask]
+	e.seq.Store(0) // a reader in between sees neither number
+	e.intended.Store(intended)
+	e.sent.Store(sent)
+	e.seq.Store(int64(n) + 1)
+}
+
+func (t *timeTable) look(n uint64) (intended, sent int64, ok bool) {
+	e := &t.entries[n&t.mask]
+	if e.seq.Load() != int64(n)+1 {
+		return 0, 0, false
+	}
+	intended, sent = e.intended.Load(), e.sent.Load()
+	return intended, sent, e.seq.Load() == int64(n)+1
+}

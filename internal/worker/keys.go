@@ -1,0 +1,65 @@
+package worker
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+)
+
+// Keys describes which key each message carries. Keys are pure functions of a message's identity, so a consumer knows
+// them without reading them.
+type Keys struct {
+	Kind     string // none | roundrobin | random | zipf
+	N        int    // distinct keys
+	Exponent float64
+	Seed     int64
+}
+
+// keys computes and renders keys; nil means none.
+type keys struct {
+	Keys
+	text [][]byte
+	cdf  []float64 // zipf: cumulative probabilities
+}
+
+func newKeys(k Keys) (*keys, error) {
+	switch k.Kind {
+	case "none", "":
+		return nil, nil
+	case "roundrobin", "random", "zipf":
+	default:
+		return nil, fmt.Errorf("keys: %q is not one of none, roundrobin, random, zipf", k.Kind)
+	}
+	if k.N < 1 {
+		return nil, fmt.Errorf("keys: %d distinct keys; at least 1 is needed", k.N)
+	}
+	ks := &keys{Keys: k, text: make([][]byte, k.N)}
+	for i := range ks.text {
+		ks.text[i] = strconv.AppendInt(nil, int64(i), 10)
+	}
+	if k.Kind == "zipf" {
+		var sum float64
+		ks.cdf = make([]float64, k.N)
+		for i := range ks.cdf {
+			sum += math.Pow(float64(i+1), -k.Exponent)
+			ks.cdf[i] = sum
+		}
+		for i := range ks.cdf {
+			ks.cdf[i] /= sum
+		}
+	}
+	return ks, nil
+}
+
+// of tells the key of message seq of a producer: 0..N-1. Zipf's law by inversion of the cumulative distribution.
+func (k *keys) of(producer int, seq uint64) int {
+	if k.Kind == "roundrobin" {
+		return int(seq % uint64(k.N))
+	}
+	r := mix(uint64(k.Seed) ^ mix(uint64(producer)<<48^seq) ^ 0x5bf03635)
+	if k.Kind == "random" {
+		return int(r % uint64(k.N))
+	}
+	return min(sort.SearchFloat64s(k.cdf, float64(r>>11)/(1<<53)), k.N-1)
+}

@@ -1,0 +1,111 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/schedule"
+)
+
+// sampleEvery is the distance of samples: ten a second are enough for the slope of a backlog.
+const sampleEvery = 100 * time.Millisecond
+
+// quantilesEvery is how many samples share one look at the latency.
+const quantilesEvery = 5
+
+// observer samples a running trial and, with an automatic warm-up, decides when it has settled.
+type observer struct {
+	trial     *trial
+	samples   []Sample
+	histogram hist.Snapshot
+	quantiles Quantiles
+	settling  settling
+	schedule  schedule.Schedule // nil: closed loop
+}
+
+func newObserver(t *trial) *observer {
+	o := &observer{trial: t, settling: settling{shortest: t.load.Warmup.For, longest: t.load.Warmup.Max}}
+	if t.load.Schedule != nil && t.load.Messages == 0 {
+		o.schedule = schedule.Sequential(t.load.Schedule)
+	}
+	return o
+}
+
+func (o *observer) run(ended <-chan struct{}) {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-tick.C:
+			o.look(n%quantilesEvery == 0)
+		case <-ended:
+			o.look(true)
+			return
+		}
+	}
+}
+
+func (o *observer) look(latency bool) {
+	t := o.trial
+	now := clock.Now()
+	if latency {
+		h := t.measure.EndToEnd()
+		d := h.Sub(o.histogram)
+		o.quantiles = Quantiles{d.Count(), d.Quantile(0.5), d.Quantile(0.99)}
+		o.histogram = h
+	}
+	c := t.measure.Count()
+	s := Sample{At: now, Count: c, EndToEnd: o.quantiles, Sending: !stopped(t.sent)}
+	s.Due = c.Sent
+	if o.schedule != nil {
+		s.Due = o.schedule.Count(min(now, t.until.Load()) - t.start)
+	}
+	s.Backlog = max(0, s.Due-c.Failed-c.Acked, (s.Due-c.Failed)*int64(t.measure.Subscriptions())-c.Received)
+	if now >= t.measure.MeasuredSince() {
+		s.Phase = measure.Measured
+	}
+	o.samples = append(o.samples, s)
+	if latency && t.load.Warmup.Auto && t.measure.MeasuredSince() == measure.Undecided &&
+		o.settling.settled(time.Duration(now-t.start), s) {
+		t.decide(now + int64(10*time.Millisecond))
+	}
+	if t.load.Observe != nil {
+		t.load.Observe(s)
+	}
+}
+
+// settling decides when a warm-up has settled: over the last three half seconds neither the rate nor the median
+// latency differed by more than a tenth from their mean (the median may also stay within 50 µs of it, since that is
+// what a small latency does by itself).
+type settling struct {
+	shortest, longest time.Duration
+	rates, medians    [3]float64
+	n                 int
+	last              Sample
+}
+
+func (w *settling) settled(since time.Duration, s Sample) bool {
+	if w.n > 0 {
+		seconds := float64(s.At-w.last.At) / 1e9
+		w.rates[w.n%3] = float64(s.Count.Acked-w.last.Count.Acked) / seconds
+		w.medians[w.n%3] = float64(s.EndToEnd.P50)
+	}
+	w.n++
+	w.last = s
+	if since >= w.longest {
+		return true
+	}
+	return since >= w.shortest && w.n > 3 && level(w.rates, 0.1, 0) && level(w.medians, 0.1, 50e3)
+}
+
+func level(v [3]float64, share, slack float64) bool {
+	mean := (v[0] + v[1] + v[2]) / 3
+	for _, x := range v {
+		if d := max(x-mean, mean-x); d > share*mean && d > slack {
+			return false
+		}
+	}
+	return mean > 0
+}

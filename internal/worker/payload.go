@@ -1,0 +1,160 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/wire"
+)
+
+// Payload describes what messages carry.
+type Payload struct {
+	Sizes   []Size  // of made-up payloads; weights need not add up to 1
+	Random  float64 // share of made-up payloads that doesn't compress, 0..1
+	Pool    int     // how many different made-up payloads of each size
+	Samples string  // instead: a file, or a directory of files, with real payloads
+	Seed    int64
+}
+
+// Size is a payload size in bytes and its weight.
+type Size struct {
+	Bytes  int
+	Weight float64
+}
+
+// bodies are the payloads to send, ready but for their header.
+type bodies struct {
+	all    [][]byte
+	sums   []uint32
+	groups []group // one per size; one for all samples
+	seed   uint64
+	run    uint16
+	size   int     // of the largest
+	mean   float64 // bytes, over the distribution
+}
+
+type group struct {
+	first, n int
+	upTo     float64 // cumulative weight, 0..1
+}
+
+func newBodies(p Payload, run uint16) (*bodies, error) {
+	b := &bodies{seed: uint64(p.Seed), run: run}
+	if p.Samples != "" {
+		return b, b.load(p.Samples)
+	}
+	rng := rand.New(rand.NewPCG(uint64(p.Seed), 0x9e3779b97f4a7c15))
+	var total, sum float64
+	for _, s := range p.Sizes {
+		total += s.Weight
+	}
+	for _, s := range p.Sizes {
+		if s.Bytes < wire.IDSize {
+			return nil, fmt.Errorf("message size %d: at least %d bytes are needed for the message's identity", s.Bytes, wire.IDSize)
+		}
+		sum += s.Weight
+		n := max(1, p.Pool)
+		b.groups = append(b.groups, group{len(b.all), n, sum / total})
+		for range n {
+			body := make([]byte, s.Bytes)
+			fill(body[:int(float64(s.Bytes)*p.Random+0.5)], rng)
+			b.add(body)
+		}
+		b.mean += float64(s.Bytes) * s.Weight / total
+	}
+	return b, nil
+}
+
+func (b *bodies) shortest() int {
+	n := b.size
+	for _, body := range b.all {
+		n = min(n, len(body))
+	}
+	return n
+}
+
+func (b *bodies) add(body []byte) {
+	b.all = append(b.all, body)
+	b.sums = append(b.sums, wire.Prepare(body, b.run))
+	b.size = max(b.size, len(body))
+}
+
+func fill(b []byte, rng *rand.Rand) {
+	for len(b) >= 8 {
+		v := rng.Uint64()
+		for i := range 8 {
+			b[i] = byte(v >> (8 * i))
+		}
+		b = b[8:]
+	}
+	for i := range b {
+		b[i] = byte(rng.Uint32())
+	}
+}
+
+// maxSamples bounds the memory that real samples may take, in bytes.
+const maxSamples = 64 << 20
+
+func (b *bodies) load(path string) error {
+	var names []string
+	err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("payload samples: %w", err)
+	}
+	slices.Sort(names)
+	var total int
+	for _, name := range names {
+		body, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("payload samples: %w", err)
+		}
+		if len(body) < wire.IDSize {
+			return fmt.Errorf("payload sample %s has %d bytes; at least %d are needed for the message's identity", name, len(body), wire.IDSize)
+		}
+		if total += len(body); total > maxSamples {
+			return fmt.Errorf("payload samples in %s take more than %d MiB", path, maxSamples>>20)
+		}
+		b.add(body)
+		b.mean += float64(len(body))
+	}
+	if len(b.all) == 0 {
+		return errors.New("payload samples: no file in " + path)
+	}
+	b.mean /= float64(len(b.all))
+	b.groups = []group{{0, len(b.all), 1}}
+	return nil
+}
+
+// pick chooses the body of message seq of a producer that will travel in slot; a pure function. Where every size is
+// the same a slot keeps its body, which saves copying it.
+func (b *bodies) pick(producer int, seq uint64, slot uint32) int {
+	if len(b.groups) == 1 && len(b.all[0]) == b.size && b.mean == float64(b.size) {
+		return int(slot) % len(b.all)
+	}
+	r := mix(b.seed ^ mix(uint64(producer)<<48^seq))
+	at := float64(r>>11) / (1 << 53)
+	for _, g := range b.groups {
+		if at < g.upTo || g.first+g.n == len(b.all) {
+			return g.first + int(mix(r)%uint64(g.n))
+		}
+	}
+	return 0
+}
+
+// mix is the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,96 @@
+// Package worker runs one shard of a trial: it owns the producers and consumers of one driver, paces the sends,
+// stamps the messages and feeds what happens to measure. It knows nothing of searches, processes or records.
+package worker
+
+import (
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/schedule"
+)
+
+// Plan is everything that stays the same over the trials of a point.
+type Plan struct {
+	Topology   driver.Topology
+	Producers  []Producer
+	Consumers  []driver.ConsumerConfig
+	Payload    Payload
+	Keys       Keys
+	KeyOrdered bool // order is promised per key, not per producer
+	InFlight   int  // messages per producer
+	Bytes      int  // payload bytes in flight per producer; lowers InFlight where messages are large
+	// ConsumeLater leaves the consumers off until StartConsumers: a backlog is to be filled first.
+	ConsumeLater bool
+	// Run tells the messages of this point from those of others on the same broker.
+	Run uint16
+	// Connect bounds everything Prepare waits for, probing included.
+	Connect time.Duration
+}
+
+// Producer is one producer and the topic it sends to.
+type Producer struct {
+	ID    int // unique over the whole run, below 65,536
+	Topic int // index into Plan.Topology.Topics
+}
+
+// Load is one trial. Exactly one of Duration and Messages ends it.
+type Load struct {
+	Start    int64             // when the schedule begins, ns on the clock's axis; 0: now
+	Schedule schedule.Schedule // over all producers; nil: closed loop, as fast as the in-flight window allows
+	Warmup   Warmup
+	Duration time.Duration // of the measured phase
+	Messages int64         // over all producers
+	Drain    time.Duration // allowance, after the last send, for everything to be confirmed and received
+	// Lossy ends the drain early when nothing has arrived for a second: at most once, what isn't there won't come.
+	Lossy bool
+	// Measuring is told, once, when the measured phase begins (or that it will, a moment later). May be nil.
+	Measuring func(at int64)
+	// Observe receives a sample about ten times a second, from one goroutine. May be nil.
+	Observe func(Sample)
+	// Streams asks for every ledger, not only those that show a fault.
+	Streams bool
+}
+
+// Warmup is a fixed time, or automatic: until rate and median latency stop drifting, between For and Max.
+type Warmup struct {
+	Auto     bool
+	For, Max time.Duration
+}
+
+// Sample is a momentary view of a running trial.
+type Sample struct {
+	At      int64 // ns on the clock's axis
+	Phase   measure.Phase
+	Sending bool // false while draining
+	Count   measure.Count
+	Due     int64 // messages due by now by the schedule; those sent in closed loop
+	// Backlog is what is due but not done: deliveries (due × subscriptions − received) or acknowledgements
+	// (due − acked), whichever is more; what failed is not counted. It includes what waits in the generator for a
+	// free slot, so a bounded client window can't hide a stalled broker.
+	Backlog  int64
+	EndToEnd Quantiles
+}
+
+// Quantiles of the messages received in the last half second, ns.
+type Quantiles struct{ Count, P50, P99 int64 }
+
+// Outcome is what a trial gave. Times are ns on the clock's axis.
+type Outcome struct {
+	Warmup, Measured measure.Books
+	Histograms       measure.Histograms
+	Streams          []measure.StreamBooks
+	Start            int64 // of the schedule
+	From, Until      int64 // the measured phase, by intended time
+	FirstSent        int64 // as it really happened; 0: nothing was sent
+	LastSent         int64
+	LastReceived     int64
+	LastAcked        int64
+	Drained          bool          // everything sent was confirmed and received within the allowance
+	Blocked          time.Duration // time producers waited for a free slot, summed
+	Sending          time.Duration // time producers spent inside the client, summed
+	Producers        int
+	Samples          []Sample
+	SendErr          error // the last error of a Send; its messages are in the books as failed
+	Err              error // why the trial ended before its time; what was measured until then stands
+}

@@ -1,0 +1,153 @@
+package worker
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/wire"
+)
+
+// maxBatch bounds how many messages one Send carries.
+const maxBatch = 512
+
+// producer owns one driver.Producer, its slots and their payload buffers. The sending goroutine and probe use it one
+// after the other; Done comes from anywhere.
+type producer struct {
+	plan   Producer
+	worker *Worker
+	client driver.Producer
+	slots  *slots
+	table  []slot
+	batch  []driver.Message
+	taken  []uint32
+	seq    uint64 // of the next message; goes on over trials
+
+	sending, blocked atomic.Int64 // ns, this trial
+	first, last      atomic.Int64 // times of the first and last Send of this trial
+	lastAck          atomic.Int64
+	base             uint64                // first sequence number of this trial
+	failure          atomic.Pointer[error] // of the last Send that failed
+}
+
+// slot is one message in flight. Its owner writes the fields before Send, the client reads them at Done: handing the
+// slot over orders the two.
+type slot struct {
+	payload        []byte // the buffer, as long as the largest body
+	recorder       *measure.Producer
+	seq            uint64
+	intended, sent int64
+	body           int // which body the buffer holds
+	phase          measure.Phase
+}
+
+func newProducer(ctx context.Context, w *Worker, plan Producer) (*producer, error) {
+	n := max(1, min(w.plan.InFlight, w.plan.Bytes/w.bodies.size))
+	p := &producer{plan: plan, worker: w, slots: newSlots(n), table: make([]slot, n)}
+	buffers := make([]byte, n*w.bodies.size)
+	for i := range p.table {
+		p.table[i].payload = buffers[i*w.bodies.size:][:w.bodies.size:w.bodies.size]
+		p.table[i].body = -1
+	}
+	p.batch = make([]driver.Message, min(n, maxBatch))
+	p.taken = make([]uint32, len(p.batch))
+	var err error
+	p.client, err = w.driver.Producer(ctx, driver.ProducerConfig{
+		ID: plan.ID, Topics: []int{plan.Topic}, InFlight: n, MaxBytes: w.bodies.size,
+	}, p)
+	return p, err
+}
+
+// message makes the next message of the batch in slot id: number seq, due at intended, stamped at sent. recorder is
+// nil for probes.
+func (p *producer) message(i int, id uint32, seq uint64, intended, sent int64, recorder *measure.Producer) {
+	s := &p.table[id]
+	bodies := p.worker.bodies
+	body := bodies.pick(p.plan.ID, seq, id)
+	content := bodies.all[body]
+	payload := s.payload[:len(content)]
+	if s.body != body {
+		copy(payload, content)
+		s.body = body
+	}
+	wire.Stamp(payload, wire.MakeID(uint16(p.plan.ID), seq), intended, sent, bodies.sums[body])
+	s.seq, s.intended, s.sent, s.recorder = seq, intended, sent, recorder
+	if recorder != nil {
+		s.phase = recorder.Sent(seq, len(payload), intended, sent)
+	}
+	m := &p.batch[i]
+	m.Slot, m.Topic, m.Payload = id, p.plan.Topic, payload
+	if k := p.worker.keys; k != nil {
+		m.Key = k.text[k.of(p.plan.ID, seq)]
+	}
+}
+
+// Done completes slots; see driver.Receipts.
+func (p *producer) Done(ids []uint32, err error) {
+	now := clock.Now()
+	var acks measure.Acks
+	var recorder *measure.Producer
+	for _, id := range ids {
+		s := &p.table[id]
+		switch {
+		case s.recorder == nil: // a probe
+		case err != nil:
+			s.recorder.Failed(s.phase, s.seq)
+		default:
+			if recorder != nil && recorder != s.recorder {
+				recorder.Confirm(&acks)
+			}
+			recorder = s.recorder
+			recorder.Acked(&acks, s.phase, s.intended, s.sent, now)
+		}
+	}
+	if recorder != nil {
+		recorder.Confirm(&acks)
+		p.lastAck.Store(now)
+	}
+	p.slots.put(ids)
+}
+
+// sendBackoff is the pause after a Send that failed.
+const sendBackoff = 5 * time.Millisecond
+
+// send hands over the first n messages of the batch and returns the time when the client let go.
+func (p *producer) send(ctx context.Context, n int) int64 {
+	began := clock.Now()
+	if p.first.Load() == 0 {
+		p.first.Store(began)
+	}
+	if err := p.client.Send(ctx, p.batch[:n]); err != nil {
+		// The slots come back as failed; a broker that is being restarted must not be hammered meanwhile.
+		kept := err // err itself must not escape: it would be allocated for every batch
+		p.failure.Store(&kept)
+		time.Sleep(sendBackoff)
+	}
+	p.last.Store(began)
+	ended := clock.Now()
+	p.sending.Add(ended - began)
+	return ended
+}
+
+// await waits for free slots. It asks for an eighth of the window at once, lest a full window degenerate into
+// batches of one, and reports whether the trial goes on.
+func (p *producer) await(t *trial) bool {
+	began := clock.Now()
+	ok := p.slots.wait(min(len(p.batch), max(1, len(p.table)/8)), t.stop)
+	p.blocked.Add(clock.Now() - began)
+	return ok
+}
+
+// unresolved lists the messages of this trial that are still in flight. The sending goroutine must have ended.
+func (p *producer) unresolved() []uint64 {
+	var out []uint64
+	for _, id := range p.slots.taken() {
+		if seq := p.table[id].seq; seq >= p.base && seq&probeBit == 0 {
+			out = append(out, seq)
+		}
+	}
+	return out
+}

@@ -1,0 +1,220 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/schedule"
+)
+
+// trial is one running trial.
+type trial struct {
+	load    Load
+	start   int64
+	until   atomic.Int64 // messages intended from here on aren't sent
+	measure *measure.Trial
+	stop    chan struct{} // closed to end sending
+	sent    chan struct{} // closed when all producers have sent their last message
+	decided sync.Once
+	halted  sync.Once
+}
+
+// halt ends sending.
+func (t *trial) halt() { t.halted.Do(func() { close(t.stop) }) }
+
+// Run runs one trial and blocks until it has drained or its allowance is used up. Only one may run at a time. ctx
+// ends it early: what was measured until then is in the outcome, with Err set.
+func (w *Worker) Run(ctx context.Context, load Load) Outcome {
+	t := w.begin(load)
+	var observing sync.WaitGroup
+	ended := make(chan struct{})
+	observer := newObserver(t)
+	observing.Go(func() { observer.run(ended) })
+
+	err := w.sendAll(ctx, t)
+	drained := w.drain(ctx, t, &err)
+	close(ended)
+	observing.Wait()
+	return w.close(t, observer, drained, err)
+}
+
+func (w *Worker) begin(load Load) *trial {
+	shape := measure.Shape{
+		Subscriptions: len(w.plan.Topology.Subscriptions),
+		ShortPayload:  w.bodies.shortest() < 32,
+		Outstanding:   4 * w.plan.InFlight,
+	}
+	for _, p := range w.plan.Producers {
+		shape.Producers = max(shape.Producers, p.ID+1)
+	}
+	if w.plan.KeyOrdered && w.keys != nil {
+		shape.Keys = w.keys.N
+	}
+	t := &trial{load: load, start: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{}), sent: make(chan struct{})}
+	if t.start == 0 {
+		t.start = clock.Now()
+	}
+	t.until.Store(math.MaxInt64)
+	if !load.Warmup.Auto {
+		t.decide(t.start + int64(load.Warmup.For))
+	}
+	for _, p := range w.producers {
+		p.base = p.seq
+		t.measure.Base(p.plan.ID, p.base)
+		p.sending.Store(0)
+		p.blocked.Store(0)
+		p.first.Store(0)
+		p.last.Store(0)
+		p.lastAck.Store(0)
+		p.failure.Store(nil)
+	}
+	var keyOf measure.KeyOf
+	if shape.Keys > 0 {
+		keyOf = w.keys.of
+	}
+	for _, c := range w.consumers {
+		c.last.Store(0)
+		c.recorder.Store(t.measure.Consumer(c.index, c.subscription, keyOf))
+	}
+	return t
+}
+
+// decide fixes when the measured phase begins and, where time ends it, when it ends.
+func (t *trial) decide(from int64) {
+	t.decided.Do(func() {
+		t.measure.MeasureFrom(from)
+		if t.load.Messages == 0 {
+			t.until.Store(from + int64(t.load.Duration))
+		}
+		if t.load.Measuring != nil {
+			t.load.Measuring(from)
+		}
+	})
+}
+
+// sendAll runs the producers until the trial has sent everything, ctx ends or a consumer fails.
+func (w *Worker) sendAll(ctx context.Context, t *trial) error {
+	var sending sync.WaitGroup
+	flushed := make(chan error, len(w.producers))
+	for i, p := range w.producers {
+		sending.Go(func() { flushed <- w.sendOne(ctx, p, i, t) })
+	}
+	go func() { sending.Wait(); close(t.sent) }()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	var err error
+	for {
+		select {
+		case <-t.sent:
+			for range w.producers {
+				err = errors.Join(err, <-flushed)
+			}
+			return err
+		case e := <-w.failed:
+			err = errors.Join(err, e)
+			w.failed <- e // for whoever looks next: the worker is unusable
+			t.halt()
+			<-t.sent
+			return err
+		case <-ctx.Done():
+			t.halt()
+			<-t.sent
+			return errors.Join(err, ctx.Err())
+		case <-tick.C:
+			// Claims that are still waiting for a slot may be sent late, but not for ever.
+			if until := t.until.Load(); until != math.MaxInt64 && clock.Now() > until+int64(t.load.Drain) {
+				t.halt()
+			}
+		}
+	}
+}
+
+func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial) error {
+	n := len(w.producers)
+	limit := int64(math.MaxInt64)
+	if m := t.load.Messages; m > 0 {
+		limit = m / int64(n)
+		if int64(i) < m%int64(n) {
+			limit++
+		}
+	}
+	if t.load.Schedule == nil {
+		return p.closedLoop(ctx, t, limit)
+	}
+	return p.openLoop(ctx, t, schedule.Sequential(schedule.Share(t.load.Schedule, i, n)), limit)
+}
+
+// quiet is how long nothing may arrive before a lossy drain ends.
+const quiet = time.Second
+
+// drain blocks until everything sent has been confirmed and received, and tells whether it was within the allowance.
+func (w *Worker) drain(ctx context.Context, t *trial, err *error) bool {
+	deadline := time.Now().Add(t.load.Drain)
+	last, moved := t.measure.Count(), time.Now()
+	for {
+		now := t.measure.Count()
+		resolved := now.Sent == now.Acked+now.Failed
+		if resolved && now.Received >= (now.Sent-now.Failed)*int64(t.measure.Subscriptions()) {
+			return true
+		}
+		if now != last {
+			last, moved = now, time.Now()
+		}
+		if time.Now().After(deadline) || t.load.Lossy && resolved && time.Since(moved) > quiet {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			*err = errors.Join(*err, ctx.Err())
+			return false
+		case e := <-w.failed:
+			w.failed <- e
+			*err = errors.Join(*err, e)
+			return false
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// close takes the recorders off and closes the books.
+func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
+	for _, c := range w.consumers {
+		c.recorder.Store(nil)
+	}
+	out := Outcome{
+		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(),
+		Drained: drained, Producers: len(w.producers), Samples: o.samples, Err: err,
+	}
+	for _, p := range w.producers {
+		recorder := t.measure.Producer(p.plan.ID)
+		for _, seq := range p.unresolved() {
+			recorder.Unresolved(seq) // a Done that still comes finds closed books and changes nothing
+		}
+		if e := p.failure.Load(); e != nil {
+			out.SendErr = *e
+		}
+		out.Blocked += time.Duration(p.blocked.Load())
+		out.Sending += time.Duration(p.sending.Load())
+		out.LastSent = max(out.LastSent, p.last.Load())
+		out.LastAcked = max(out.LastAcked, p.lastAck.Load())
+		if f := p.first.Load(); f != 0 && (out.FirstSent == 0 || f < out.FirstSent) {
+			out.FirstSent = f
+		}
+	}
+	for _, c := range w.consumers {
+		out.LastReceived = max(out.LastReceived, c.last.Load())
+	}
+	if out.Until == math.MaxInt64 {
+		out.Until = out.LastSent
+	}
+	out.Warmup, out.Measured = t.measure.Books(measure.Warmup), t.measure.Books(measure.Measured)
+	out.Histograms = t.measure.Histograms(measure.Measured)
+	out.Streams = t.measure.Streams(t.load.Streams)
+	return out
+}

@@ -1,0 +1,118 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Worker holds the connections of one shard, ready for trials.
+type Worker struct {
+	plan      Plan
+	driver    driver.Driver
+	bodies    *bodies
+	keys      *keys
+	producers []*producer
+	consumers []*consumer
+	running   sync.WaitGroup // consumers
+	stop      context.CancelFunc
+	failed    chan error // the first consumer that ended by itself
+	probed    *probed
+}
+
+// Prepare connects producers and consumers and, unless consumers are to come later, probes until every subscription
+// has seen every producer. It blocks for at most plan.Connect. d stays the caller's; close the Worker first.
+func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
+	w := &Worker{plan: plan, driver: d, failed: make(chan error, 1), probed: newProbed(plan)}
+	var err error
+	if w.bodies, err = newBodies(plan.Payload, plan.Run); err != nil {
+		return nil, err
+	}
+	if w.keys, err = newKeys(plan.Keys); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, plan.Connect)
+	defer cancel()
+	if err := w.connect(ctx); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+func (w *Worker) connect(ctx context.Context) error {
+	if err := w.driver.Setup(ctx, w.plan.Topology); err != nil {
+		return fmt.Errorf("set up topics: %w", err)
+	}
+	if !w.plan.ConsumeLater {
+		if err := w.StartConsumers(ctx); err != nil {
+			return err
+		}
+	}
+	for _, p := range w.plan.Producers {
+		made, err := newProducer(ctx, w, p)
+		if err != nil {
+			return fmt.Errorf("producer %d: %w", p.ID, err)
+		}
+		w.producers = append(w.producers, made)
+	}
+	if w.plan.ConsumeLater || len(w.consumers) == 0 {
+		return nil
+	}
+	return w.probe(ctx)
+}
+
+// StartConsumers connects the consumers and blocks until all are registered with the broker.
+func (w *Worker) StartConsumers(ctx context.Context) error {
+	life, stop := context.WithCancel(context.Background())
+	w.stop = stop
+	ready := make(chan struct{}, len(w.plan.Consumers))
+	for i, c := range w.plan.Consumers {
+		consumer := newConsumer(i, c, w)
+		w.consumers = append(w.consumers, consumer)
+		w.running.Go(func() {
+			var once sync.Once
+			err := w.driver.Consume(life, c, consumer, func() { once.Do(func() { ready <- struct{}{} }) })
+			if life.Err() == nil {
+				select {
+				case w.failed <- fmt.Errorf("consumer %d of subscription %d: %w", c.ID, c.Subscription, orEnded(err)):
+				default:
+				}
+			}
+		})
+	}
+	for range w.plan.Consumers {
+		select {
+		case <-ready:
+		case err := <-w.failed:
+			return err
+		case <-ctx.Done():
+			return fmt.Errorf("consumers were not ready in time: %w", ctx.Err())
+		}
+	}
+	return nil
+}
+
+func orEnded(err error) error {
+	if err == nil {
+		return errors.New("ended by itself")
+	}
+	return err
+}
+
+// Close ends consumers and producers. It blocks until the driver has completed every slot.
+func (w *Worker) Close() error {
+	var errs []error
+	for _, p := range w.producers {
+		if err := p.client.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("close producer %d: %w", p.plan.ID, err))
+		}
+	}
+	if w.stop != nil {
+		w.stop()
+		w.running.Wait()
+	}
+	return errors.Join(errs...)
+}
