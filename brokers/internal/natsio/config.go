@@ -1,0 +1,153 @@
+package natsio
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// Block is a block of nats-server's configuration: values, lists and blocks by native name.
+type Block map[string]any
+
+// Configure writes n's configuration: what every node needs, own, and the cluster's settings, whose names may be
+// dotted paths ("jetstream.max_mem"). The server's own parser judges every setting, so that it is refused before the
+// start and by its name.
+func Configure(n *provision.Node, own Block) error {
+	all := common(n)
+	maps.Copy(all, own)
+	settings := map[string]any{}
+	flatten(settings, "", n.Cluster.Settings)
+	for _, path := range slices.Sorted(maps.Keys(settings)) {
+		alone := Block{}
+		if err := alone.set(path, settings[path]); err != nil {
+			return err
+		}
+		if err := parse(alone); err != nil {
+			return &provision.ErrSetting{Name: path, Reason: err.Error()}
+		}
+		if err := all.set(path, settings[path]); err != nil {
+			return err
+		}
+	}
+	if err := parse(all); err != nil {
+		return fmt.Errorf("nats-server's configuration: %w", err)
+	}
+	return os.WriteFile(file(n), []byte(all.String()), 0o644) // readable by whom the server runs as; no secrets in it
+}
+
+func file(n *provision.Node) string { return filepath.Join(n.Dir, "nats.conf") }
+
+func common(n *provision.Node) Block {
+	c := n.Cluster
+	all := Block{
+		"server_name": ServerName(n),
+		"listen":      address(n.Ports["client"]),
+		"http":        address(n.Ports["monitor"]),
+	}
+	if c.TLS != nil {
+		all["tls"] = Block{"cert_file": c.TLS.Cert, "key_file": c.TLS.Key, "ca_file": c.TLS.CA}
+	}
+	if len(c.Nodes) > 1 {
+		var routes []any
+		for _, m := range c.Nodes {
+			routes = append(routes, "nats://"+address(m.Ports["route"]))
+		}
+		all["cluster"] = Block{"name": c.ID, "listen": address(n.Ports["route"]), "routes": routes}
+	}
+	return all
+}
+
+// ServerName is what n calls itself.
+func ServerName(n *provision.Node) string { return fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID) }
+
+func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
+
+func flatten(into map[string]any, prefix string, settings map[string]any) {
+	for name, v := range settings {
+		if nested, ok := v.(map[string]any); ok {
+			flatten(into, prefix+name+".", nested)
+			continue
+		}
+		into[prefix+name] = v
+	}
+}
+
+// set puts v at path, unless the recipe has put something there.
+func (b Block) set(path string, v any) error {
+	at := b
+	names := strings.Split(path, ".")
+	for _, name := range names[:len(names)-1] {
+		if _, ok := at[name]; !ok {
+			at[name] = Block{}
+		}
+		next, ok := at[name].(Block)
+		if !ok {
+			return &provision.ErrSetting{Name: path, Reason: name + " is not a block"}
+		}
+		at = next
+	}
+	last := names[len(names)-1]
+	if was, ok := at[last]; ok {
+		return &provision.ErrSetting{Name: path, Reason: fmt.Sprintf("set by the recipe, to %v", was)}
+	}
+	at[last] = v
+	return nil
+}
+
+// The server takes 64MB for a number only where it isn't quoted.
+var sized = regexp.MustCompile(`^-?\d+([KMGTkmgt]i?[Bb]?)?$`)
+
+// String is the block in nats-server's syntax.
+func (b Block) String() string {
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(b)) {
+		fmt.Fprintf(&out, "%s: %s\n", name, render(b[name]))
+	}
+	return out.String()
+}
+
+func render(v any) string {
+	switch v := v.(type) {
+	case Block:
+		return "{\n" + v.String() + "}"
+	case []any:
+		items := make([]string, len(v))
+		for i := range v {
+			items[i] = render(v[i])
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case string:
+		if sized.MatchString(v) {
+			return v
+		}
+		return strconv.Quote(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+var position = regexp.MustCompile(`^(<config>|:)?:?\d+:\d+:? ?`)
+
+func parse(b Block) error {
+	err := (&server.Options{}).ProcessConfigString(b.String())
+	if err == nil {
+		return nil
+	}
+	if many, ok := err.(interface{ Errors() []error }); ok {
+		if len(many.Errors()) == 0 {
+			return nil // warnings only
+		}
+		err = many.Errors()[0]
+	}
+	return fmt.Errorf("%s", position.ReplaceAllString(err.Error(), ""))
+}

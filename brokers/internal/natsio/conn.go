@@ -1,0 +1,188 @@
+// Package natsio is what core NATS and JetStream share: connections that can always be ended, the server that is
+// compiled in, and the common half of their recipes. It knows nothing of guarantees.
+package natsio
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// ClientSettings are the connection options that both drivers pass through, under the names of nats.Options.
+var ClientSettings = []driver.Setting{
+	{Scope: driver.ClientScope, Name: "WriteBufferSize", Default: int64(nats.DefaultWriteBufSize), Doc: "bytes buffered before the publishing goroutine itself writes to the socket"},
+	{Scope: driver.ClientScope, Name: "ReconnectBufSize", Default: int64(nats.DefaultReconnectBufSize), Doc: "bytes kept while disconnected, then publishing fails; -1 keeps none"},
+	{Scope: driver.ClientScope, Name: "ReconnectWait", Default: 250 * time.Millisecond, Doc: "pause between attempts to reach the same server again; reconnecting never gives up"},
+	{Scope: driver.ClientScope, Name: "PingInterval", Default: nats.DefaultPingInterval, Doc: "how often an idle connection is checked"},
+}
+
+const (
+	openBudget = 4 * time.Second // over all addresses
+	shutBudget = 2 * time.Second
+)
+
+// Dialer makes the connections of one driver; all of them log to the same place.
+type Dialer struct {
+	target  driver.Target
+	options []nats.Option
+	budget  time.Duration // per address
+	log     *log.Logger
+}
+
+// NewDialer reads target, log and the ClientSettings of c.
+func NewDialer(c driver.Config) *Dialer {
+	out := c.Log
+	if out == nil {
+		out = io.Discard
+	}
+	d := &Dialer{target: c.Target, log: log.New(out, "nats: ", log.LstdFlags|log.Lmsgprefix)}
+	d.budget = openBudget / time.Duration(max(1, len(c.Target.Addresses)))
+	d.options = []nats.Option{
+		nats.Timeout(d.budget), nats.MaxReconnects(-1), nats.ReconnectJitter(0, 0),
+		nats.WriteBufferSize(int(c.Client.Int("WriteBufferSize"))),
+		nats.ReconnectBufSize(int(c.Client.Int("ReconnectBufSize"))),
+		nats.ReconnectWait(c.Client.Duration("ReconnectWait")),
+		nats.PingInterval(c.Client.Duration("PingInterval")),
+		// Setup has validated every subject once; the client would do it again for every message.
+		nats.SkipSubjectValidation(),
+	}
+	if c.Target.TLS != nil {
+		d.options = append(d.options, nats.Secure(c.Target.TLS))
+	}
+	if c.Target.User != "" {
+		d.options = append(d.options, nats.UserInfo(c.Target.User, c.Target.Password))
+	}
+	return d
+}
+
+// Logf writes a line to the client log.
+func (d *Dialer) Logf(format string, args ...any) { d.log.Printf(format, args...) }
+
+// Dial connects within a few seconds, or says what failed. lost, unless nil, is called whenever the connection is
+// lost, before the client tries to reconnect; closed when it will never come back.
+func (d *Dialer) Dial(name string, lost func(error), closed func()) (*Conn, error) {
+	c := &Conn{}
+	options := append([]nats.Option{
+		nats.Name("brokermark " + name), nats.SetCustomDialer(c),
+		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) { d.report(name, s, err) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) { d.Logf("%s: connected again, to %s", name, nc.ConnectedAddr()) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			d.Logf("%s: disconnected: %v", name, err)
+			if lost != nil {
+				lost(err)
+			}
+		}),
+		nats.ClosedHandler(func(*nats.Conn) {
+			if closed != nil {
+				closed()
+			}
+		}),
+	}, d.options...)
+	c.dialer.Timeout = d.budget
+	nc, err := nats.Connect(strings.Join(urls(d.target.Addresses), ","), options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %s: %w", strings.Join(d.target.Addresses, ", "), reason(err), err)
+	}
+	c.Conn = nc
+	return c, nil
+}
+
+func (d *Dialer) report(name string, s *nats.Subscription, err error) {
+	if s == nil {
+		d.Logf("%s: %v", name, err)
+		return
+	}
+	dropped, _ := s.Dropped()
+	d.Logf("%s: subscription to %s: %v (%d dropped so far)", name, s.Subject, err, dropped)
+}
+
+func urls(addresses []string) []string {
+	out := make([]string, len(addresses))
+	for i, a := range addresses {
+		out[i] = "nats://" + a
+	}
+	return out
+}
+
+func reason(err error) string {
+	var unknown x509.UnknownAuthorityError
+	var record tls.RecordHeaderError
+	var wrongCert *tls.CertificateVerificationError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
+		return "credentials refused"
+	case errors.Is(err, nats.ErrSecureConnWanted):
+		return "TLS mismatch, the server speaks none"
+	case errors.As(err, &unknown), errors.As(err, &wrongCert):
+		return "TLS mismatch, the server's certificate is not trusted (a server that wants TLS gets it even when it was not asked for)"
+	case errors.As(err, &record), strings.Contains(err.Error(), "tls:"):
+		return "TLS mismatch"
+	case errors.Is(err, nats.ErrNoServers):
+		return "unreachable"
+	case errors.Is(err, nats.ErrTimeout), errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer"
+	}
+	return "failed"
+}
+
+// Conn is a client connection whose socket can be cut from outside. The client holds its lock while it writes: when a
+// server stops reading, Publish, its flusher and even Close would wait for each other until the write times out, after
+// a minute.
+type Conn struct {
+	*nats.Conn
+	dialer net.Dialer
+
+	mu  sync.Mutex
+	raw net.Conn
+	cut bool
+}
+
+// Dial implements nats.CustomDialer.
+func (c *Conn) Dial(network, address string) (net.Conn, error) {
+	c.mu.Lock()
+	cut := c.cut
+	c.mu.Unlock()
+	if cut {
+		return nil, net.ErrClosed
+	}
+	raw, err := c.dialer.Dial(network, address)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.raw = raw
+	return raw, nil
+}
+
+// Cut closes the socket under the client and lets it make no other: whoever is blocked writing gets an error.
+func (c *Conn) Cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = true
+	if c.raw != nil {
+		_ = c.raw.Close()
+	}
+}
+
+// Shut makes the server read what was published, then closes; it takes at most shutBudget, whatever the server does.
+func (c *Conn) Shut() {
+	cut := time.AfterFunc(shutBudget, c.Cut)
+	defer cut.Stop()
+	if c.IsConnected() {
+		_ = c.FlushTimeout(shutBudget)
+	}
+	c.Close()
+}

@@ -1,0 +1,90 @@
+package natsio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// Recipe is the common half of both recipes; own makes a node's particular configuration.
+func Recipe(broker string, own func(n *provision.Node) Block) provision.Recipe {
+	return provision.Recipe{
+		Broker:   broker,
+		Versions: []provision.Version{{Name: server.VERSION}}, // the one that is compiled in
+		Ports:    []string{"client", "monitor", "route"},
+		MaxNodes: 9,
+		TLS:      true,
+		Configure: func(_ context.Context, n *provision.Node) error {
+			return Configure(n, own(n))
+		},
+		Command: func(n *provision.Node) (provision.Command, error) {
+			return provision.Command{Program: program, Args: []string{file(n)}}, nil
+		},
+		Ready:  ready,
+		Formed: Routed,
+		Endpoints: func(n *provision.Node) map[string]string {
+			return map[string]string{"monitor": "http://" + address(n.Ports["monitor"])}
+		},
+	}
+}
+
+// ready asks the monitoring port for the server's name: another instance's port answers with another one.
+func ready(ctx context.Context, n *provision.Node) error {
+	var v server.Varz
+	if err := Monitor(ctx, n, "/varz", &v); err != nil {
+		return err
+	}
+	if v.Name != ServerName(n) {
+		return fmt.Errorf("port %d belongs to the server %q, want %q", n.Ports["monitor"], v.Name, ServerName(n))
+	}
+	return nil
+}
+
+// Routed tells whether every node has routes to all others.
+func Routed(ctx context.Context, c *provision.Cluster) error {
+	for _, n := range c.Nodes {
+		var v server.Routez
+		if err := Monitor(ctx, n, "/routez", &v); err != nil {
+			return err
+		}
+		peers := map[string]bool{}
+		for _, r := range v.Routes {
+			peers[r.RemoteName] = true
+		}
+		if len(peers) < len(c.Nodes)-1 {
+			return fmt.Errorf("node %d has routes to %d of %d other nodes", n.ID, len(peers), len(c.Nodes)-1)
+		}
+	}
+	return nil
+}
+
+// Monitor reads one page of n's monitoring port.
+func Monitor(ctx context.Context, n *provision.Node, page string, into any) error {
+	return Read(ctx, "http://"+address(n.Ports["monitor"])+page, into)
+}
+
+// No connection is kept: its goroutines would outlive whoever asked.
+var monitor = http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+// Read fetches a page of a monitoring port.
+func Read(ctx context.Context, url string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := monitor.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s", url, resp.Status)
+	}
+	return json.NewDecoder(resp.Body).Decode(into)
+}

@@ -1,0 +1,64 @@
+package natsio
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Sender is a producer that publishes and forgets: nobody answers.
+type Sender struct {
+	conn     *Conn
+	watch    *Watch
+	subjects []string // by topic
+	receipts driver.Receipts
+	done     []uint32
+}
+
+// NewSender connects a producer that publishes topic i to subjects[i].
+func NewSender(d *Dialer, subjects []string, c driver.ProducerConfig, r driver.Receipts) (*Sender, error) {
+	conn, err := d.Dial(fmt.Sprintf("producer %d", c.ID), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckSize(conn, c.MaxBytes); err != nil {
+		conn.Shut()
+		return nil, err
+	}
+	return &Sender{conn: conn, watch: NewWatch(conn), subjects: subjects, receipts: r}, nil
+}
+
+// Send completes a slot once the client has copied its message; the client's flusher writes it out by itself.
+func (p *Sender) Send(ctx context.Context, batch []driver.Message) error {
+	p.watch.Enter(ctx)
+	defer p.watch.Leave()
+	p.done = p.done[:0]
+	for i := range batch {
+		m := &batch[i]
+		err := ctx.Err()
+		if err == nil {
+			err = p.conn.Publish(p.subjects[m.Topic], m.Payload)
+		}
+		if err != nil {
+			p.receipts.Done([]uint32{m.Slot}, err)
+			continue
+		}
+		p.done = append(p.done, m.Slot)
+	}
+	if len(p.done) > 0 {
+		p.receipts.Done(p.done, nil)
+	}
+	return ctx.Err()
+}
+
+// Flush has nothing to do: the flusher runs as soon as anything is buffered, and what the client offers as Flush waits
+// for the server's answer.
+func (p *Sender) Flush(context.Context) error { return nil }
+
+// Close makes the server read what was published, as far as it can within a few seconds.
+func (p *Sender) Close() error {
+	p.watch.Stop()
+	p.conn.Shut()
+	return nil
+}

@@ -1,0 +1,170 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	confirmBudget = 5 * time.Second
+	ackEvery      = 256 // AckPolicy all, while more messages wait in the stream
+)
+
+// Consume is one of the consumers that share the subscription's durable consumer.
+func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink driver.Sink, ready func()) error {
+	if s.policy == jetstream.AckAllPolicy && c.ID > 0 {
+		return driver.Unsupported("client.AckPolicy: all", "it would acknowledge what the subscription's other consumers have not seen yet; one consumer per subscription, or explicit")
+	}
+	subject, durable := s.subjects[c.Topic], s.subscriptions[c.Subscription]
+	name := fmt.Sprintf("consumer %d of %s on %s", c.ID, durable, subject)
+	conn, err := s.dialer.Dial(name, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer conn.Shut()
+	js, err := jetstream.New(conn.Conn)
+	if err != nil {
+		return err
+	}
+	var bound jetstream.Consumer
+	err = s.untilFormed(ctx, func(ctx context.Context) (err error) {
+		bound, err = js.Consumer(ctx, entityName(subject), durable)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	r := &reader{ctx: ctx, sink: sink, policy: s.policy, logf: s.dialer.Logf, name: name}
+	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
+		r.confirmed = s.confirmations(subject, durable)
+	}
+	options := append(s.pull(), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { s.dialer.Logf("%s: %v", name, err) }))
+	pulling, err := bound.Consume(r.handle, options...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	ended := pulling.Closed() // after the last call of handle
+	if err := conn.FlushTimeout(confirmBudget); err != nil {
+		err = fmt.Errorf("%s: no answer from the server: %w", name, err)
+		conn.Shut()
+		<-ended
+		return err
+	}
+	ready()
+	select {
+	case <-ctx.Done():
+		pulling.Stop()
+		conn.Shut() // also sends the last acknowledgements
+		<-ended
+		return nil
+	case <-ended:
+		return fmt.Errorf("%s: the server ended the consumer or the connection is closed", name)
+	}
+}
+
+func (s *session) pull() []jetstream.PullConsumeOpt {
+	c := s.config.Client
+	options := []jetstream.PullConsumeOpt{
+		jetstream.PullExpiry(c.Duration("PullExpiry")), jetstream.PullHeartbeat(c.Duration("PullHeartbeat")),
+	}
+	if n := c.Int("PullMaxBytes"); n > 0 {
+		return append(options, jetstream.PullMaxBytes(int(n)))
+	}
+	return append(options, jetstream.PullMaxMessages(int(c.Int("PullMaxMessages"))))
+}
+
+// reader hands messages on and acknowledges them. handle is called by one goroutine of the client.
+type reader struct {
+	ctx       context.Context
+	sink      driver.Sink
+	policy    jetstream.AckPolicy
+	confirmed *confirmations // exactly-once; else nil
+	logf      func(string, ...any)
+	name      string
+	one       [1][]byte
+	since     int // messages since the last acknowledgement
+}
+
+func (r *reader) handle(m jetstream.Msg) {
+	if r.confirmed != nil {
+		r.once(m)
+		return
+	}
+	r.one[0] = m.Data()
+	r.sink.Deliver(r.one[:])
+	switch r.policy {
+	case jetstream.AckExplicitPolicy:
+		r.report(m.Ack())
+	case jetstream.AckAllPolicy:
+		// The last message that waits in the stream is acknowledged at once: no other may follow to do it.
+		r.since++
+		if meta, err := m.Metadata(); r.since >= ackEvery || err != nil || meta.NumPending == 0 {
+			r.since = 0
+			r.report(m.Ack())
+		}
+	}
+}
+
+// once delivers m unless it was delivered before and only its acknowledgement was lost.
+func (r *reader) once(m jetstream.Msg) {
+	meta, err := m.Metadata()
+	if err != nil {
+		r.report(err)
+		return
+	}
+	if r.confirmed.doubt(meta.Sequence.Stream) {
+		r.one[0] = m.Data()
+		r.sink.Deliver(r.one[:])
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, confirmBudget)
+	defer cancel()
+	if err := m.DoubleAck(ctx); err != nil {
+		r.report(err)
+		return
+	}
+	r.confirmed.confirm(meta.Sequence.Stream)
+}
+
+func (r *reader) report(err error) {
+	if err != nil && r.ctx.Err() == nil {
+		r.logf("%s: acknowledge: %v", r.name, err)
+	}
+}
+
+// confirmations are the stream sequences that were delivered while the server has not confirmed the acknowledgement:
+// should one of them come again, to whichever consumer of the subscription, it is not delivered again.
+type confirmations struct {
+	mu  sync.Mutex
+	due map[uint64]struct{}
+}
+
+func (s *session) confirmations(subject, durable string) *confirmations {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := subject + " " + durable
+	if s.unconfirmed[key] == nil {
+		s.unconfirmed[key] = &confirmations{due: map[uint64]struct{}{}}
+	}
+	return s.unconfirmed[key]
+}
+
+// doubt tells whether sequence is new, and not merely unconfirmed.
+func (c *confirmations) doubt(sequence uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, known := c.due[sequence]
+	c.due[sequence] = struct{}{}
+	return !known
+}
+
+func (c *confirmations) confirm(sequence uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.due, sequence)
+}

@@ -1,0 +1,178 @@
+// Package jetstream drives NATS JetStream: a stream per topic, a durable pull consumer per subscription. It knows
+// nothing of core NATS without streams.
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+func init() {
+	driver.Register(driver.Kind{
+		Name:     "jetstream",
+		Client:   "github.com/nats-io/nats.go",
+		Settings: slices.Concat(clientSettings, natsio.ClientSettings, topicSettings),
+		Supports: supports,
+		Open:     open,
+	})
+}
+
+var clientSettings = []driver.Setting{
+	{Scope: driver.ClientScope, Name: "PublishAsyncTimeout", Default: 5 * time.Second, Doc: "a message without an acknowledgement after this time has failed"},
+	{Scope: driver.ClientScope, Name: "AckPolicy", Default: "auto", Allowed: []string{"auto", "explicit", "all", "none"}, Doc: "how consumers acknowledge; auto: none for at-most-once, else explicit"},
+	{Scope: driver.ClientScope, Name: "AckWait", Default: 30 * time.Second, Doc: "a message not acknowledged by then is delivered again"},
+	{Scope: driver.ClientScope, Name: "MaxAckPending", Default: int64(10_000), Doc: "messages that may be delivered and not acknowledged, per subscription; -1: no limit"},
+	{Scope: driver.ClientScope, Name: "PullMaxMessages", Default: int64(2000), Doc: "messages asked for ahead, per consumer; refilled at half"},
+	{Scope: driver.ClientScope, Name: "PullMaxBytes", Default: int64(0), Doc: "bytes asked for ahead instead of messages; 0: count messages"},
+	{Scope: driver.ClientScope, Name: "PullExpiry", Default: jetstream.DefaultExpires, Doc: "how long the server keeps a pull request, at least 1s"},
+	{Scope: driver.ClientScope, Name: "PullHeartbeat", Default: time.Second, Doc: "how often the server tells that it still has the pull request, at least 500ms; two missing ones renew the request"},
+}
+
+func supports(g driver.Guarantee) error {
+	waits := g.Delivery != driver.AtMostOnce
+	switch {
+	case waits && g.Acks == driver.AcksNone:
+		return driver.Unsupported("acks: none", "%s waits for the stream's acknowledgement", g.Delivery)
+	case !waits && g.Acks != driver.AcksNone:
+		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once publishes without asking for an acknowledgement; ask for acks: none")
+	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
+		return driver.Unsupported("acks: leader", "a stream with %d replicas acknowledges when a quorum has the message, never earlier", g.Replicas)
+	case g.Replicas > 5:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "a stream has at most 5")
+	}
+	return nil
+}
+
+type session struct {
+	config        driver.Config
+	dialer        *natsio.Dialer
+	conn          *natsio.Conn // for Setup
+	policy        jetstream.AckPolicy
+	subjects      []string // by topic
+	subscriptions []string // durable names
+	mu            sync.Mutex
+	unconfirmed   map[string]*confirmations // exactly-once: by stream and durable
+}
+
+func open(_ context.Context, c driver.Config) (driver.Driver, error) {
+	if err := supports(c.Guarantee); err != nil {
+		return nil, err
+	}
+	policy, err := ackPolicy(c.Client.String("AckPolicy"), c.Guarantee.Delivery)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{config: c, dialer: natsio.NewDialer(c), policy: policy, unconfirmed: map[string]*confirmations{}}
+	s.conn, err = s.dialer.Dial("control", nil, nil)
+	return s, err
+}
+
+func ackPolicy(asked string, d driver.Delivery) (jetstream.AckPolicy, error) {
+	refuse := func(reason string) (jetstream.AckPolicy, error) {
+		return 0, driver.Unsupported("client.AckPolicy: "+asked, "%s", reason)
+	}
+	none := asked == "none" || asked == "auto" && d == driver.AtMostOnce
+	switch {
+	case none && d != driver.AtMostOnce:
+		return refuse("the server forgets a message as soon as it is sent to a consumer, which is at most once")
+	case none:
+		return jetstream.AckNonePolicy, nil
+	case d == driver.AtMostOnce:
+		return refuse("the server would deliver again what was not acknowledged, which is at least once")
+	case asked == "all" && d == driver.ExactlyOnce:
+		return refuse("exactly-once has each acknowledgement confirmed by the server")
+	case asked == "all":
+		return jetstream.AckAllPolicy, nil
+	}
+	return jetstream.AckExplicitPolicy, nil
+}
+
+// Setup creates a stream for each topic and on it a durable consumer for each subscription.
+func (s *session) Setup(ctx context.Context, t driver.Topology) error {
+	if s.config.Guarantee.Persistence == driver.Fsync {
+		if err := s.syncsAlways(ctx); err != nil {
+			return err
+		}
+	}
+	js, err := jetstream.New(s.conn.Conn)
+	if err != nil {
+		return err
+	}
+	for _, name := range t.Subscriptions {
+		s.subscriptions = append(s.subscriptions, entityName(name))
+	}
+	for _, topic := range t.Topics {
+		if topic.Partitions > 1 {
+			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "a stream has no partitions; more topics are more streams")
+		}
+		if err := natsio.CheckSubject(topic.Name); err != nil {
+			return err
+		}
+		s.subjects = append(s.subjects, topic.Name)
+		if err := s.create(ctx, js, topic.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncsAlways asks the server's monitoring port, because no answer of the client protocol tells how it writes.
+func (s *session) syncsAlways(ctx context.Context) error {
+	const setting = "persistence: fsync"
+	const how = "the server setting jetstream.sync_interval: always"
+	asked := 0
+	for role, url := range s.config.Target.Endpoints {
+		if !strings.HasPrefix(role, "monitor") {
+			continue
+		}
+		asked++
+		var v server.Varz
+		if err := natsio.Read(ctx, url+"/varz", &v); err != nil {
+			return driver.Unsupported(setting, "it needs %s, and that could not be checked: %v", how, err)
+		}
+		if c := v.JetStream.Config; c == nil || !c.SyncAlways {
+			return driver.Unsupported(setting, "it needs %s; this server writes to the disk at intervals", how)
+		}
+	}
+	if asked == 0 {
+		return driver.Unsupported(setting, "it needs %s, and there is no monitoring address to check that", how)
+	}
+	return nil
+}
+
+func (s *session) Close() error {
+	s.conn.Shut()
+	return nil
+}
+
+func (s *session) Producer(_ context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	if s.config.Guarantee.Delivery == driver.AtMostOnce {
+		return natsio.NewSender(s.dialer, s.subjects, c, r)
+	}
+	timeout := s.config.Client.Duration("PublishAsyncTimeout")
+	w, err := natsio.NewWindow(s.dialer, fmt.Sprintf("producer %d", c.ID), c.InFlight, timeout, r, judge)
+	if err != nil {
+		return nil, err
+	}
+	if err := natsio.CheckSize(w.Conn(), c.MaxBytes); err != nil {
+		w.Close()
+		return nil, err
+	}
+	p := &producer{window: w, watch: natsio.NewWatch(w.Conn()), subjects: s.subjects, receipts: r}
+	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
+		p.ids = newIDs()
+		p.message.Header = nats.Header{jetstream.MsgIDHeader: p.ids.header}
+	}
+	return p, nil
+}

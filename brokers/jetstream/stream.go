@@ -1,0 +1,167 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// topicSettings are fields of the stream's configuration by their JSON names; storage and num_replicas follow from the
+// guarantee.
+var topicSettings = []driver.Setting{
+	{Scope: driver.TopicScope, Name: "retention", Default: "limits", Allowed: []string{"limits", "interest", "workqueue"}, Doc: "limits keeps messages until a limit; interest until every subscription has acknowledged"},
+	{Scope: driver.TopicScope, Name: "discard", Default: "old", Allowed: []string{"old", "new"}, Doc: "what goes when a limit is reached; new refuses what is published"},
+	{Scope: driver.TopicScope, Name: "max_bytes", Default: int64(-1), Doc: "most bytes in the stream; -1: no limit"},
+	{Scope: driver.TopicScope, Name: "max_msgs", Default: int64(-1), Doc: "most messages in the stream; -1: no limit"},
+	{Scope: driver.TopicScope, Name: "max_age", Default: time.Duration(0), Doc: "how long a message is kept; 0: for ever"},
+	{Scope: driver.TopicScope, Name: "duplicate_window", Default: 2 * time.Minute, Doc: "how long the stream remembers message ids (exactly-once)"},
+	{Scope: driver.TopicScope, Name: "compression", Default: "none", Allowed: []string{"none", "s2"}, Doc: "of the files"},
+}
+
+var (
+	retentions   = map[string]jetstream.RetentionPolicy{"limits": jetstream.LimitsPolicy, "interest": jetstream.InterestPolicy, "workqueue": jetstream.WorkQueuePolicy}
+	discards     = map[string]jetstream.DiscardPolicy{"old": jetstream.DiscardOld, "new": jetstream.DiscardNew}
+	compressions = map[string]jetstream.StoreCompression{"none": jetstream.NoCompression, "s2": jetstream.S2Compression}
+)
+
+const (
+	formBudget = 20 * time.Second // for a stream or consumer to get a leader
+	tryBudget  = 3 * time.Second  // for one request
+	tryPause   = 100 * time.Millisecond
+)
+
+// entityName is a name for a stream or consumer: the server allows no dots, wildcards, slashes or white space there.
+func entityName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(".*>/\\ \t\r\n", r) {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+func (s *session) streamConfig(topic string) jetstream.StreamConfig {
+	t := s.config.Topic
+	storage := jetstream.FileStorage
+	if s.config.Guarantee.Persistence == driver.Memory {
+		storage = jetstream.MemoryStorage
+	}
+	return jetstream.StreamConfig{
+		Name: entityName(topic), Subjects: []string{topic},
+		Storage: storage, Replicas: max(1, s.config.Guarantee.Replicas),
+		Retention: retentions[t.String("retention")], Discard: discards[t.String("discard")],
+		MaxBytes: t.Int("max_bytes"), MaxMsgs: t.Int("max_msgs"), MaxAge: t.Duration("max_age"),
+		Duplicates: t.Duration("duplicate_window"), Compression: compressions[t.String("compression")],
+	}
+}
+
+func (s *session) consumerConfig(durable string) jetstream.ConsumerConfig {
+	c := jetstream.ConsumerConfig{
+		Durable: durable, DeliverPolicy: jetstream.DeliverAllPolicy, AckPolicy: s.policy,
+		MemoryStorage: s.config.Guarantee.Persistence == driver.Memory,
+	}
+	if s.policy != jetstream.AckNonePolicy {
+		c.AckWait, c.MaxAckPending = s.config.Client.Duration("AckWait"), int(s.config.Client.Int("MaxAckPending"))
+	}
+	return c
+}
+
+// create makes the stream of topic and its consumers and waits until all of them answer: right after its start a
+// cluster that calls itself healthy still refuses, or loses, requests.
+func (s *session) create(ctx context.Context, js jetstream.JetStream, topic string) error {
+	var stream jetstream.Stream
+	err := s.untilFormed(ctx, func(ctx context.Context) (err error) {
+		stream, err = js.CreateStream(ctx, s.streamConfig(topic))
+		if api := (*jetstream.APIError)(nil); errors.As(err, &api) && api.ErrorCode == notClustered {
+			return driver.Unsupported(fmt.Sprintf("replicas: %d", s.config.Guarantee.Replicas), "the server is no cluster")
+		}
+		if err != nil {
+			return err
+		}
+		return caughtUp(ctx, stream)
+	})
+	if err != nil {
+		return fmt.Errorf("create the stream of topic %s: %w", topic, err)
+	}
+	for _, durable := range s.subscriptions {
+		err := s.untilFormed(ctx, func(ctx context.Context) error {
+			consumer, err := stream.CreateOrUpdateConsumer(ctx, s.consumerConfig(durable))
+			if err != nil {
+				return err
+			}
+			batch, err := consumer.FetchNoWait(1) // of a stream that is still empty
+			if err != nil {
+				return err
+			}
+			for range batch.Messages() { //nolint:revive // drained
+			}
+			return batch.Error()
+		})
+		if err != nil {
+			return fmt.Errorf("create the consumer %s of topic %s: %w", durable, topic, err)
+		}
+	}
+	return nil
+}
+
+// Error codes of the server's API that the client library has no name for.
+const (
+	noPeers      jetstream.ErrorCode = 10005 // no suitable peers for placement (yet)
+	notClustered jetstream.ErrorCode = 10074 // replicas > 1 not supported in non-clustered mode
+)
+
+// errForming asks to try again.
+var errForming = errors.New("not all replicas have caught up")
+
+func caughtUp(ctx context.Context, stream jetstream.Stream) error {
+	info, err := stream.Info(ctx)
+	if err != nil || info.Cluster == nil {
+		return err
+	}
+	if info.Cluster.Leader == "" {
+		return errForming
+	}
+	for _, peer := range info.Cluster.Replicas {
+		if !peer.Current {
+			return errForming
+		}
+	}
+	return nil
+}
+
+func (s *session) untilFormed(ctx context.Context, try func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, formBudget)
+	defer cancel()
+	for {
+		once, done := context.WithTimeout(ctx, tryBudget)
+		err := try(once)
+		done()
+		if err == nil || !passing(err) || ctx.Err() != nil {
+			return err
+		}
+		s.dialer.Logf("setup: %v; trying again", err)
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(tryPause):
+		}
+	}
+}
+
+// passing tells whether err may go away by itself. An API error of another kind than "unavailable" won't.
+func passing(err error) bool {
+	var api *jetstream.APIError
+	if errors.As(err, &api) {
+		return api.Code == http.StatusServiceUnavailable || api.ErrorCode == noPeers
+	}
+	return errors.Is(err, errForming) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) ||
+		errors.Is(err, jetstream.ErrNoHeartbeat) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,128 @@
+// Package natscore drives core NATS: subjects and queue groups, at most once. It knows nothing of streams.
+package natscore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const confirmBudget = 5 * time.Second // for the server's answer to a subscription
+
+func init() {
+	driver.Register(driver.Kind{
+		Name:   "nats",
+		Client: "github.com/nats-io/nats.go",
+		Settings: append([]driver.Setting{
+			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
+		}, natsio.ClientSettings...),
+		Supports: supports,
+		Open:     open,
+	})
+}
+
+func supports(g driver.Guarantee) error {
+	switch {
+	case g.Delivery != driver.AtMostOnce:
+		return driver.Unsupported("delivery: "+string(g.Delivery), "core NATS keeps no copy of a message and confirms none; jetstream does")
+	case g.Persistence != driver.Memory:
+		return driver.Unsupported("persistence: "+string(g.Persistence), "core NATS writes nothing to a disk; jetstream does")
+	case g.Replicas > 1:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "nodes of a NATS cluster route messages, they keep no copies; jetstream does")
+	case g.Acks != driver.AcksNone:
+		return driver.Unsupported("acks: "+string(g.Acks), "no server confirms a message of core NATS; ask for acks: none")
+	}
+	return nil
+}
+
+type session struct {
+	dialer        *natsio.Dialer
+	conn          *natsio.Conn // proves that the server is there; producers and consumers have their own
+	guarantee     driver.Guarantee
+	pending       int
+	subjects      []string
+	subscriptions []string
+}
+
+func open(_ context.Context, c driver.Config) (driver.Driver, error) {
+	s := &session{dialer: natsio.NewDialer(c), guarantee: c.Guarantee, pending: int(c.Client.Int("PendingMsgsLimit"))}
+	if s.pending < 1 {
+		return nil, driver.Unsupported("client.PendingMsgsLimit", "%d is not at least 1", s.pending)
+	}
+	var err error
+	s.conn, err = s.dialer.Dial("control", nil, nil)
+	return s, err
+}
+
+// Setup has nothing to create: a subject exists while somebody subscribes to it.
+func (s *session) Setup(_ context.Context, t driver.Topology) error {
+	if err := supports(s.guarantee); err != nil {
+		return err
+	}
+	for _, topic := range t.Topics {
+		if topic.Partitions > 1 {
+			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "a subject has no partitions; more topics are more subjects")
+		}
+		if err := natsio.CheckSubject(topic.Name); err != nil {
+			return err
+		}
+		s.subjects = append(s.subjects, topic.Name)
+	}
+	for _, name := range t.Subscriptions {
+		if name == "" || strings.ContainsAny(name, " \t\r\n") {
+			return fmt.Errorf("subscription %q can't be a queue group: empty or with white space", name)
+		}
+	}
+	s.subscriptions = t.Subscriptions
+	return nil
+}
+
+// Consume is one member of the queue group that its subscription is.
+func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink driver.Sink, ready func()) error {
+	inbox := natsio.NewInbox(s.pending)
+	name := fmt.Sprintf("consumer %d of %s", c.ID, s.subjects[c.Topic])
+	conn, err := s.dialer.Dial(name, nil, inbox.End)
+	if err != nil {
+		return err
+	}
+	defer conn.Shut()
+	sub, err := conn.ChanQueueSubscribe(s.subjects[c.Topic], s.subscriptions[c.Subscription], inbox.C)
+	if err != nil {
+		return fmt.Errorf("subscribe to %s: %w", s.subjects[c.Topic], err)
+	}
+	if err := conn.FlushTimeout(confirmBudget); err != nil {
+		return fmt.Errorf("subscribe to %s: no answer from the server: %w", s.subjects[c.Topic], err)
+	}
+	defer context.AfterFunc(ctx, inbox.End)()
+	ready()
+	payloads := make([][]byte, 0, 256)
+	inbox.Each(func(batch []*nats.Msg) {
+		payloads = payloads[:0]
+		for _, m := range batch {
+			payloads = append(payloads, m.Data)
+		}
+		sink.Deliver(payloads)
+	})
+	if dropped, err := sub.Dropped(); err == nil && dropped > 0 {
+		s.dialer.Logf("%s: the client dropped %d messages because PendingMsgsLimit (%d) was reached", name, dropped, s.pending)
+	}
+	if ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", name, nats.ErrConnectionClosed)
+	}
+	return nil
+}
+
+func (s *session) Producer(_ context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	return natsio.NewSender(s.dialer, s.subjects, c, r)
+}
+
+func (s *session) Close() error {
+	s.conn.Shut()
+	return nil
+}
