@@ -26,8 +26,10 @@ func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.S
 		end()
 		return driver.Unsupported("client settings", "franz-go says: %v", err)
 	}
-	r := &reader{client: client, sink: s, early: k.config.Guarantee.Delivery == driver.AtMostOnce,
-		background: k.config.Client.Bool("enable.auto.commit"), delivered: k.delivered[name]}
+	r := &reader{
+		client: client, sink: s, early: k.config.Guarantee.Delivery == driver.AtMostOnce,
+		background: k.config.Client.Bool("enable.auto.commit"), delivered: k.delivered[name],
+	}
 	defer r.leave(end)
 	for {
 		fetches := client.PollRecords(ctx, int(k.config.Client.Int("max.poll.records")))

@@ -122,6 +122,8 @@ func explain(err error) error {
 		reason = "nobody listens there"
 	case errors.Is(err, kerr.SaslAuthenticationFailed):
 		reason = "user or password is wrong"
+	case errors.Is(err, kerr.IllegalSaslState), errors.Is(err, kerr.UnsupportedSaslMechanism):
+		reason = "it takes no login of this kind"
 	case errors.As(err, &certificate):
 		reason = "its certificate is not trusted"
 	case errors.As(err, &record):

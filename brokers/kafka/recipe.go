@@ -1,0 +1,136 @@
+package kafka
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const (
+	clusterID   = "cluster.id" // a fact: only our own instance knows it
+	knownNames  = "settings.txt"
+	controller  = "controller"
+	brokerNames = `id="brokerconfigs_([^"]+)"`
+)
+
+func init() {
+	needs := []provision.Need{{Command: "java", Apt: []string{"default-jre-headless"}}, {Command: "mvn", Apt: []string{"maven"}}}
+	provision.Register(provision.Recipe{
+		Broker: "kafka",
+		Versions: []provision.Version{
+			{Name: "4.3.1", Needs: needs},
+			{Name: "3.9.2", Needs: needs},
+			{Name: "3.9.1", Needs: needs},
+		},
+		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true,
+		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
+	})
+}
+
+// install fetches the server with its tools, and asks it for the names of its settings.
+func install(ctx context.Context, i *provision.Install) error {
+	jars := []string{"org.apache.kafka:kafka_2.13:" + i.Version, "org.apache.kafka:kafka-tools:" + i.Version}
+	if !strings.HasPrefix(i.Version, "3.") {
+		jars = append(jars, "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4") // left out by Kafka 4's own pom
+	}
+	if err := i.Maven(ctx, jars...); err != nil {
+		return err
+	}
+	if err := i.Exec(ctx, i.Dir, "sh", "-c", "java -cp 'lib/*' kafka.server.KafkaConfig > settings.html"); err != nil {
+		return err
+	}
+	page, err := os.ReadFile(filepath.Join(i.Dir, "settings.html"))
+	if err != nil {
+		return err
+	}
+	var names strings.Builder
+	for _, m := range regexp.MustCompile(brokerNames).FindAllSubmatch(page, -1) {
+		fmt.Fprintf(&names, "%s\n", m[1])
+	}
+	if names.Len() == 0 {
+		return fmt.Errorf("kafka %s printed no names of settings", i.Version)
+	}
+	return os.WriteFile(filepath.Join(i.Dir, knownNames), []byte(names.String()), 0o644)
+}
+
+// configure writes the node's files and formats its log directory, which also has the server check the values.
+func configure(ctx context.Context, n *provision.Node) error {
+	known, err := os.ReadFile(filepath.Join(n.Cluster.Install, knownNames))
+	if err != nil {
+		return err
+	}
+	properties, err := serverProperties(n, strings.Fields(string(known)))
+	if err != nil {
+		return err
+	}
+	if n.Cluster.Facts[clusterID] == "" {
+		var id [16]byte
+		_, _ = rand.Read(id[:]) // never fails
+		n.Cluster.Facts[clusterID] = base64.RawURLEncoding.EncodeToString(id[:])
+	}
+	for name, text := range map[string]string{"server.properties": properties, "log4j2.properties": log4j2, "log4j.properties": log4j} {
+		if err := os.WriteFile(filepath.Join(n.Dir, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	args := append(java(n), "kafka.tools.StorageTool", "format", "-t", n.Cluster.Facts[clusterID], "-c", "server.properties")
+	if out, err := n.Run(ctx, provision.Command{Path: "java", Args: args}); err != nil {
+		return blame(out, n.Cluster.Settings, err)
+	}
+	return nil
+}
+
+func command(n *provision.Node) (provision.Command, error) {
+	return provision.Command{Path: "java", Args: append(java(n), "kafka.Kafka", "server.properties")}, nil
+}
+
+// java is the command line up to the main class; memory and collector are those of Kafka's own start script.
+func java(n *provision.Node) []string {
+	heap, options := heapOf(n.Cluster.Settings), jvmOptions(n.Cluster.Settings)
+	args := append([]string{
+		"-Xmx" + heap, "-Xms" + heap, "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
+		"-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
+	}, options...)
+	if slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(o, "-XX:+Use") && strings.HasSuffix(o, "GC") }) {
+		args = slices.DeleteFunc(args, func(o string) bool { return o == "-XX:+UseG1GC" })
+	}
+	return append(args, "-Djava.awt.headless=true", "-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
+		"-Dlog4j.configuration=file:"+filepath.Join(n.Dir, "log4j.properties"), "-cp", filepath.Join(n.Cluster.Install, "lib", "*"))
+}
+
+// ready: this node knows our cluster, and counts itself among its brokers.
+func ready(ctx context.Context, n *provision.Node) error {
+	return ask(ctx, n, func(ctx context.Context, admin *kadm.Client) error {
+		m, err := admin.BrokerMetadata(ctx)
+		if err != nil {
+			return err
+		}
+		if want := n.Cluster.Facts[clusterID]; m.Cluster != want {
+			return fmt.Errorf("%s is of cluster %s, not of %s", address(n), m.Cluster, want)
+		}
+		if !slices.Contains(m.Brokers.NodeIDs(), int32(n.ID)) {
+			return fmt.Errorf("node %d is not yet among the brokers %v", n.ID, m.Brokers.NodeIDs())
+		}
+		return nil
+	})
+}
+
+func formed(ctx context.Context, c *provision.Cluster) error {
+	return ask(ctx, c.Nodes[0], func(ctx context.Context, admin *kadm.Client) error {
+		brokers, err := admin.ListBrokers(ctx)
+		if err == nil && len(brokers) < len(c.Nodes) {
+			err = fmt.Errorf("%d of %d brokers have joined", len(brokers), len(c.Nodes))
+		}
+		return err
+	})
+}

@@ -1,0 +1,247 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const log4j2 = `status = error
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = [%d] %p %m (%c)%n
+rootLogger.level = INFO
+rootLogger.appenderRef.out.ref = out
+`
+
+// log4j is for Kafka 3, which brings reload4j.
+const log4j = `log4j.rootLogger=INFO, out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
+`
+
+const (
+	jvmPrefix   = "jvm."
+	usualHeap   = "1g"
+	askPatience = 3 * time.Second
+)
+
+func address(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports["client"]) }
+
+// serverProperties is the node's configuration: what makes it part of this cluster, defaults for a small cluster,
+// and the settings asked for.
+func serverProperties(n *provision.Node, known []string) (string, error) {
+	nodes := n.Cluster.Nodes
+	var voters []string
+	for _, v := range nodes {
+		voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", v.ID, v.Ports[controller]))
+	}
+	own := map[string]string{
+		"process.roles": "broker,controller", "node.id": strconv.Itoa(n.ID), "log.dirs": n.Data,
+		"controller.quorum.voters": strings.Join(voters, ","), "controller.listener.names": "CONTROLLER",
+		"listeners":                  fmt.Sprintf("CLIENT://%s,CONTROLLER://127.0.0.1:%d", address(n), n.Ports[controller]),
+		"advertised.listeners":       "CLIENT://" + address(n),
+		"inter.broker.listener.name": "CLIENT", "listener.security.protocol.map": "CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+	}
+	if tls := n.Cluster.TLS; tls != nil {
+		own["listener.security.protocol.map"] = "CLIENT:SSL,CONTROLLER:PLAINTEXT"
+		own["ssl.keystore.type"], own["ssl.keystore.location"] = "PEM", tls.Keystore
+		own["ssl.truststore.type"], own["ssl.truststore.location"] = "PEM", tls.CA
+	}
+	copies := strconv.Itoa(min(3, len(nodes)))
+	inSync := strconv.Itoa(min(3, len(nodes))/2 + 1)
+	lines := map[string]string{
+		"offsets.topic.replication.factor": copies, "transaction.state.log.replication.factor": copies,
+		"transaction.state.log.min.isr": inSync,
+		// A group of consumers starts at once instead of waiting 3 s for more members, and the first use of groups
+		// or transactions doesn't wait for 50 partitions each.
+		"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "4", "transaction.state.log.num.partitions": "4",
+	}
+	if slices.Contains(known, "share.coordinator.state.topic.replication.factor") {
+		lines["share.coordinator.state.topic.replication.factor"], lines["share.coordinator.state.topic.min.isr"] = copies, inSync
+	}
+	for name, value := range n.Cluster.Settings {
+		text, err := checked(name, value, own, known)
+		switch {
+		case err != nil:
+			return "", err
+		case !strings.HasPrefix(name, jvmPrefix):
+			lines[name] = text
+		}
+	}
+	maps.Copy(lines, own)
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(lines)) {
+		fmt.Fprintf(&b, "%s=%s\n", name, strings.ReplaceAll(lines[name], `\`, `\\`))
+	}
+	return b.String(), nil
+}
+
+// checked refuses names that the server doesn't know, or that aren't the user's to set, and returns the value's text.
+func checked(name string, value any, own map[string]string, known []string) (string, error) {
+	text := textOf(value)
+	_, ours := own[name]
+	switch {
+	case ours || name == "log.dir" || name == "broker.id" || strings.HasPrefix(name, "controller.quorum."):
+		return "", &provision.ErrSetting{Name: name, Reason: "it is set for each node when the broker is started"}
+	case strings.ContainsAny(text, "\r\n"):
+		return "", &provision.ErrSetting{Name: name, Reason: "its value must be one line"}
+	case strings.HasPrefix(name, jvmPrefix), strings.HasPrefix(name, "listener.name."), slices.Contains(known, name):
+		return text, nil
+	}
+	return "", &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("this version of Kafka has %d settings, and none of that name%s; java options begin with %q, as in jvm.Xmx",
+		len(known), similar(name, known), jvmPrefix)}
+}
+
+// similar names the settings that share the longest beginning with name, if that says anything.
+func similar(name string, known []string) string {
+	for end := strings.LastIndexByte(name, '.'); end > 0; end = strings.LastIndexByte(name[:end], '.') {
+		var near []string
+		for _, k := range known {
+			if strings.HasPrefix(k, name[:end+1]) {
+				near = append(near, k)
+			}
+		}
+		if len(near) > 0 {
+			return " (there are " + strings.Join(near[:min(5, len(near))], ", ") + ")"
+		}
+	}
+	return ""
+}
+
+func textOf(value any) string {
+	if f, ok := value.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64) // never 1e+09
+	}
+	return fmt.Sprint(value)
+}
+
+func heapOf(settings map[string]any) string {
+	if heap, ok := settings["jvm.Xmx"]; ok {
+		return textOf(heap)
+	}
+	return usualHeap
+}
+
+// jvmOptions turns jvm.NAME settings into options of java: jvm.Xss: 1m, jvm.XX:MaxGCPauseMillis: 50,
+// jvm.XX:+UseZGC: true.
+func jvmOptions(settings map[string]any) (options []string) {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		option, ok := strings.CutPrefix(name, jvmPrefix)
+		value := textOf(settings[name])
+		switch {
+		case !ok || option == "Xmx":
+		case value == "" || value == "true":
+			options = append(options, "-"+option)
+		case strings.HasPrefix(option, "X") && !strings.HasPrefix(option, "XX:"):
+			options = append(options, "-"+option+value)
+		default:
+			options = append(options, "-"+option+"="+value)
+		}
+	}
+	return options
+}
+
+var (
+	badValue = regexp.MustCompile(`ConfigException: (.* for configuration (\S+?)(?::.*)?)\n`)
+	badJVM   = regexp.MustCompile(`(?m)^(Unrecognized .*|Invalid .*|.*heap size.*|Conflicting .*|Error: .*)$`)
+)
+
+// blame finds the setting that the server or its Java machine complained about.
+func blame(out string, settings map[string]any, err error) error {
+	if m := badValue.FindStringSubmatch(out + "\n"); m != nil {
+		return &provision.ErrSetting{Name: m[2], Reason: "Kafka says: " + m[1]}
+	}
+	if m := badJVM.FindString(out); m != "" {
+		return &provision.ErrSetting{Name: jvmSetting(m, settings), Reason: "java says: " + m}
+	}
+	return fmt.Errorf("format the log directory: %w", err)
+}
+
+// ask has node n itself answer for the cluster, within askPatience.
+func ask(ctx context.Context, n *provision.Node, question func(context.Context, *kadm.Client) error) error {
+	opts := []kgo.Opt{kgo.SeedBrokers(address(n)), kgo.DisableClientMetrics()}
+	if n.Cluster.TLS != nil {
+		config, err := n.Cluster.TLS.ClientConfig()
+		if err != nil {
+			return err
+		}
+		opts = append(opts, kgo.DialTLSConfig(config))
+	}
+	client, err := kgo.NewClient(opts...)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	return question(ctx, kadm.NewClient(client))
+}
+
+// jvmSetting finds the one that java's complaint names.
+func jvmSetting(complaint string, settings map[string]any) string {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		option, ok := strings.CutPrefix(name, jvmPrefix)
+		if ok && strings.Contains(complaint, strings.TrimLeft(strings.TrimPrefix(option, "XX:"), "+-")) {
+			return name
+		}
+	}
+	return jvmPrefix + "*"
+}
+
+// leader is the node that leads most partitions of topics with data; where there are none, of Kafka's own.
+func leader(ctx context.Context, c *provision.Cluster) (int, error) {
+	var errs []error
+	for _, n := range c.Nodes {
+		id := 0
+		err := ask(ctx, n, func(ctx context.Context, admin *kadm.Client) error {
+			topics, err := admin.ListTopicsWithInternal(ctx)
+			if err != nil {
+				return err
+			}
+			id, err = busiest(topics)
+			return err
+		})
+		if err == nil {
+			return id, nil
+		}
+		errs = append(errs, err)
+	}
+	return 0, errors.Join(errs...)
+}
+
+func busiest(topics kadm.TopicDetails) (int, error) {
+	led := map[int]int{}
+	topics.EachPartition(func(p kadm.PartitionDetail) {
+		weight := 1000
+		if topics[p.Topic].IsInternal {
+			weight = 1
+		}
+		if p.Leader >= 0 {
+			led[int(p.Leader)] += weight
+		}
+	})
+	best := 0
+	for _, id := range slices.Sorted(maps.Keys(led)) {
+		if best == 0 || led[id] > led[best] {
+			best = id
+		}
+	}
+	if best == 0 {
+		return 0, errors.New("no partition has a leader")
+	}
+	return best, nil
+}
