@@ -22,11 +22,11 @@ type ErrMissing struct {
 
 func (e *ErrMissing) Error() string {
 	s := e.What + " is missing"
-	if e.Err != nil {
-		s += " and could not be installed: " + e.Err.Error()
-	}
 	if e.Fix != "" {
 		s += "; install it with: " + e.Fix
+	}
+	if e.Err != nil {
+		s += "; trying to install it failed: " + e.Err.Error()
 	}
 	return s
 }

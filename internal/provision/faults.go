@@ -67,7 +67,7 @@ func (in *Instance) Restart(ctx context.Context, node int) error {
 		return fmt.Errorf("%s is stopped", in.ID())
 	}
 	m.current().dismiss()
-	limited, cancel := context.WithTimeout(ctx, usualDeadline)
+	limited, cancel := context.WithTimeout(ctx, in.deadline)
 	defer cancel()
 	if err := m.start(limited); err != nil {
 		return in.explain(ctx, err, began)

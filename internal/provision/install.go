@@ -20,40 +20,48 @@ func (h *Host) Install(ctx context.Context, broker, version string) (dir string,
 	if err != nil {
 		return "", &ErrRefused{broker, err.Error()}
 	}
-	v, err := r.version(version)
+	v, err := r.Version(version)
 	if err != nil {
 		return "", err
 	}
-	unlock, err := lockFile(ctx, filepath.Join(h.installs(), ".lock"))
+	dir = h.installDir(r, v)
+	unlock, err := lockFile(ctx, dir+".lock")
 	if err != nil {
-		return "", fmt.Errorf("wait for another installation: %w", err)
+		return "", fmt.Errorf("wait for another installation of %s %s: %w", broker, v.Name, err)
 	}
 	defer unlock()
 	if err := h.meet(ctx, v.Needs); err != nil {
 		return "", fmt.Errorf("%s %s: %w", broker, v.Name, err)
 	}
-	dir = h.installDir(r, v)
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
 	if err := h.checkDisk(); err != nil {
 		return "", err
 	}
-	temp, err := os.MkdirTemp(h.installs(), ".new-")
-	if err != nil {
-		return "", err
+	return dir, h.fill(ctx, r, v, dir)
+}
+
+// fill installs beside dir and renames, so that dir is there only when it is complete.
+func (h *Host) fill(ctx context.Context, r *Recipe, v Version, dir string) error {
+	temp := dir + ".new"
+	if err := os.RemoveAll(temp); err != nil { // of a tool that was killed: the lock is ours now
+		return err
+	}
+	if err := os.Mkdir(temp, 0o755); err != nil {
+		return err
 	}
 	defer os.RemoveAll(temp)
 	if r.Install != nil {
-		h.log("installing %s %s", broker, v.Name)
+		h.log("installing %s %s", r.Broker, v.Name)
 		if err := r.Install(ctx, &Install{Version: v.Name, Dir: temp, Log: h.log}); err != nil {
-			return "", installFailed(broker, v.Name, err)
+			return installFailed(r.Broker, v.Name, err)
 		}
 	}
 	if err := openToAll(temp); err != nil {
-		return "", err
+		return err
 	}
-	return dir, os.Rename(temp, dir)
+	return os.Rename(temp, dir)
 }
 
 func installFailed(broker, version string, err error) error {
@@ -71,7 +79,7 @@ func (h *Host) Installed(broker, version string) (missing []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	v, err := r.version(version)
+	v, err := r.Version(version)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -91,8 +99,8 @@ func (h *Host) installDir(r *Recipe, v Version) string {
 	return filepath.Join(h.installs(), r.Broker+"-"+strings.ReplaceAll(v.Name, "/", "_"))
 }
 
-// version finds a version by name; "" is the default.
-func (r *Recipe) version(name string) (Version, error) {
+// Version finds a version by name; "" is the default. An unknown one is answered with those there are (*ErrRefused).
+func (r *Recipe) Version(name string) (Version, error) {
 	var known []string
 	for _, v := range r.Versions {
 		if name == "" || v.Name == name {

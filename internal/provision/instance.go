@@ -21,6 +21,8 @@ type Instance struct {
 	meter   *Meter
 	deaths  chan Death
 	began   time.Time
+	// deadline bounds a start and every restart.
+	deadline time.Duration
 
 	mu       sync.Mutex
 	stopped  bool
@@ -40,7 +42,7 @@ func (d Death) String() string {
 }
 
 func newInstance(h *Host, c *Cluster) *Instance {
-	in := &Instance{host: h, cluster: c, deaths: make(chan Death, 64), began: time.Now()}
+	in := &Instance{host: h, cluster: c, deaths: make(chan Death, 64), began: time.Now(), deadline: usualDeadline}
 	in.meter = &Meter{in: in}
 	return in
 }

@@ -2,12 +2,10 @@ package provision
 
 import (
 	"os"
-	"strconv"
+	"syscall"
 	"testing"
 	"time"
 )
-
-func strconvPID() string { return strconv.Itoa(os.Getpid()) }
 
 // What the children of children burn is seen while they live and kept when they are gone, over restarts too.
 func TestMeterCountsGrandchildrenAndNeverGoesBack(t *testing.T) {
@@ -58,21 +56,13 @@ func TestMeterKeepsWhatWasSeenWhenASupervisorIsKilled(t *testing.T) {
 	ask(t, in, 1, "burn")
 	seen := in.Meter().Sample()
 	p := in.members[0].current()
-	if err := killProcess(p.Supervisor.PID); err != nil {
+	if err := syscall.Kill(p.Supervisor.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	<-in.Deaths()
 	if u := in.Meter().Sample(); u.User < seen.User {
 		t.Errorf("%v after %v", u.User, seen.User)
 	}
-}
-
-func killProcess(pid int) error {
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return err
-	}
-	return p.Kill()
 }
 
 func TestSelfUsageIsOfThisProcess(t *testing.T) {

@@ -38,7 +38,7 @@ func (i *Install) Maven(ctx context.Context, coordinates ...string) error {
 		return err
 	}
 	i.Log("fetching %s with Maven", strings.Join(coordinates, ", "))
-	return i.Exec(ctx, work, "mvn", "-q", "-B", "dependency:copy-dependencies",
+	return i.Exec(ctx, work, "mvn", "-q", "-B", "-Dstyle.color=never", "dependency:copy-dependencies",
 		"-DoutputDirectory="+filepath.Join(i.Dir, "lib"), "-DincludeScope=runtime")
 }
 

@@ -38,7 +38,7 @@ func launch(j job, log *os.File, locks []*os.File) (*process, error) {
 	defer statusW.Close()
 	j.Locks = len(locks)
 	cmd := &exec.Cmd{
-		Path: self, Args: []string{"brokermark", superviseArg}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: "/",
+		Path: self, Args: []string{"brokermark", superviseArg}, Dir: "/",
 		Stdout: log, Stderr: log,
 		ExtraFiles:  append([]*os.File{statusW}, locks...),
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},

@@ -21,6 +21,8 @@ func TestMain(m *testing.M) {
 	RegisterProgram("testtool", testTool)
 	Register(testRecipe())
 	Main()
+	// The race detector lets every process sleep for a second at its exit; supervisors inherit this.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	os.Exit(m.Run())
 }
 

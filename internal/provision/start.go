@@ -30,7 +30,7 @@ type Options struct {
 const (
 	usualDeadline = time.Minute
 	stopDeadline  = 15 * time.Second
-	probeFirst    = 50 * time.Millisecond
+	probeFirst    = 10 * time.Millisecond
 	probeLast     = 500 * time.Millisecond
 	probeLimit    = 15 * time.Second // for one probe: a hung one must not eat the whole deadline
 )
@@ -75,7 +75,7 @@ func (o *Options) complete() (*Recipe, error) {
 	if err != nil {
 		return nil, &ErrRefused{o.Broker, err.Error()}
 	}
-	v, err := r.version(o.Version)
+	v, err := r.Version(o.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -153,6 +153,7 @@ func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err e
 		host: h, dir: filepath.Join(h.runs(), id), keep: o.Keep,
 	}
 	in := newInstance(h, c)
+	in.deadline = o.Deadline
 	if err := os.Mkdir(c.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the instance's directory: %w", err)
 	}

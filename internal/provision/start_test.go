@@ -211,3 +211,12 @@ func TestNewHostRefusesWhatCannotWork(t *testing.T) {
 		}
 	}
 }
+
+func TestFullDiskIsRefusedWithItsFigures(t *testing.T) {
+	h := &Host{Dir: "/proc"} // a file system that never has room
+	err := h.checkDisk()
+	var full *ErrNoDisk
+	if !errors.As(err, &full) || err.Error() != "not enough disk below /proc: 0B free, at least 512MiB needed" {
+		t.Error(err)
+	}
+}

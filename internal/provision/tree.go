@@ -74,15 +74,20 @@ func writtenBy(pid int) int64 {
 	return int64(io.WriteBytes)
 }
 
-// freeze and thaw act on the whole tree below root until every member obeys: one may fork while we look.
+// freeze and thaw act on the whole tree below root until every member obeys: one may fork while we look. A process
+// that waits for its disk (D) obeys as soon as the disk answers; it is not waited for.
 func freeze(root int) bool {
-	for range 100 {
+	told := map[identity]bool{}
+	for range 500 {
 		settled := true
 		for _, p := range descendants(root) {
-			if !slices.Contains([]string{"T", "t", "Z", "X"}, p.State) {
-				settled = false
-				_ = syscall.Kill(p.PID, syscall.SIGSTOP)
+			id := identity{p.PID, p.Starttime}
+			if slices.Contains([]string{"T", "t", "Z", "X"}, p.State) || p.State == "D" && told[id] {
+				continue
 			}
+			settled = false
+			told[id] = true
+			_ = syscall.Kill(p.PID, syscall.SIGSTOP)
 		}
 		if settled {
 			return true
