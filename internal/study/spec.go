@@ -2,8 +2,6 @@
 // point its identity. It knows nothing of brokers' powers, processes, clocks or results.
 package study
 
-import "time"
-
 // Spec is one complete experiment description. As stored in a record every default is filled in. JSON names are the
 // YAML names; they are those of the OpenMessaging Benchmark workload file where it has the notion.
 type Spec struct {
@@ -39,7 +37,8 @@ type Spec struct {
 	UseRandomizedPayloads     bool    `json:"useRandomizedPayloads"`
 	RandomBytesRatio          float64 `json:"randomBytesRatio"` // share that doesn't compress, 0..1
 	RandomizedPayloadPoolSize int     `json:"randomizedPayloadPoolSize"`
-	PayloadFile               string  `json:"payloadFile,omitempty"` // a file, or a directory of samples
+	PayloadFile               string  `json:"payloadFile,omitempty"`   // a file, or a directory of samples, as found
+	PayloadDigest             string  `json:"payloadDigest,omitempty"` // of the samples' contents: stands for PayloadFile in the identity
 	KeyDistributor            string  `json:"keyDistributor"`        // NO_KEY | KEY_ROUND_ROBIN | RANDOM_NANO | RANDOM | ZIPF
 	Keys                      int     `json:"keys"`                  // number of distinct keys
 	ZipfExponent              float64 `json:"zipfExponent"`          // > 1
@@ -134,19 +133,4 @@ type Fault struct {
 	Do   string   `json:"do"`             // pause | resume | kill | restart
 	Node string   `json:"node,omitempty"` // "" = 1; a number, "all", or "leader"
 	For  Duration `json:"for,omitempty"`  // pause: resume after; kill: restart after
-}
-
-// Duration is a time.Duration written with its unit: 30s, 1.5m.
-type Duration time.Duration
-
-// Size is a number of bytes written with its unit: 100, 1KiB, 1MB.
-type Size int64
-
-// Sizes is one message size or a weighted distribution of them.
-type Sizes []WeightedSize
-
-// WeightedSize is one size and its relative weight.
-type WeightedSize struct {
-	Size   Size    `json:"size"`
-	Weight float64 `json:"weight"`
 }

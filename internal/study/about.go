@@ -1,0 +1,92 @@
+package study
+
+// about is what a person needs to know of one setting. fallback says the default in words where it depends on other
+// settings; otherwise the default is read off a completed Spec.
+type about struct {
+	path, doc string
+	fallback  string
+	allowed   []string
+}
+
+var onOff = []string{"off", "on"}
+
+// abouts is the one table of settings, in the order of Spec.
+var abouts = []about{
+	{path: "name", doc: "a name for people; not part of a point's identity", fallback: "the study's"},
+	{path: "label", doc: "a label for people; not part of a point's identity", fallback: "made from the axes"},
+
+	{path: "broker", doc: "the broker to measure, or broker@version"},
+	{path: "version", doc: "the broker's version", fallback: "the recipe's newest"},
+	{path: "attach", doc: "addresses (host:port) of a running broker to use instead of starting one", fallback: "none"},
+	{path: "nodes", doc: "servers in the cluster"},
+	{path: "tls", doc: "encrypt the clients' connections", allowed: onOff},
+	{path: "server", doc: "server settings by their native names", fallback: "the broker's"},
+	{path: "client", doc: "client settings by their native names", fallback: "the driver's"},
+	{path: "topicConfig", doc: "topic, queue or stream settings by their native names", fallback: "the driver's"},
+
+	{path: "delivery", doc: "how often a message may reach the application", fallback: "at-most-once for nats, else at-least-once", allowed: []string{atMostOnce, atLeastOnce, exactlyOnce}},
+	{path: "persistence", doc: "what has happened to a message when it is acknowledged: nothing lasting, handed to the OS, flushed to disk", fallback: "memory for nats and sim, and where at-most-once keeps none; else log", allowed: []string{memory, log, fsync}},
+	{path: "replicas", doc: "copies of each message, on as many nodes"},
+	{path: "acks", doc: "who must have a message when it is acknowledged", fallback: "none for at-most-once, quorum for several replicas, else leader", allowed: []string{acksNone, acksLeader, acksQuorum}},
+	{path: "ordering", doc: "whether messages of one stream must arrive in the order sent", allowed: []string{unordered, ordered}},
+
+	{path: "topics", doc: "topics, queues or subjects"},
+	{path: "partitionsPerTopic", doc: "partitions of each topic"},
+	{path: "producersPerTopic", doc: "producers of each topic"},
+	{path: "subscriptionsPerTopic", doc: "subscriptions of each topic; each receives every message"},
+	{path: "consumerPerSubscription", doc: "consumers that share the messages of one subscription"},
+
+	{path: "messageSize", doc: "payload size, at least 8 bytes, or a weighted distribution", fallback: "100, or the size of the payload samples"},
+	{path: "useRandomizedPayloads", doc: "make payloads up; where true, payloadFile is not read; false without a payloadFile: all zero bytes", fallback: "true unless there is a payloadFile"},
+	{path: "randomBytesRatio", doc: "share of a made-up payload that does not compress, 0 to 1"},
+	{path: "randomizedPayloadPoolSize", doc: "different made-up payloads of each size", fallback: "1000, fewer for large messages (16 MiB in all)"},
+	{path: "payloadFile", doc: "a file, or a directory of files, with real payloads; looked for from here, beside the study, and one folder above it", fallback: "none"},
+	{path: "keyDistributor", doc: "which key a message gets", allowed: []string{noKey, keyRoundRobin, randomNano, keyRandom, keyZipf}},
+	{path: "keys", doc: "distinct keys"},
+	{path: "zipfExponent", doc: "skew of ZIPF keys, above 1"},
+
+	{path: "measure", doc: "what is measured", fallback: "what the given groups are for, else sustainable", allowed: measures},
+	{path: "load.shape", doc: "how the rate changes with time", allowed: []string{constant, poisson, steps, ramp, bursts}},
+	{path: "load.rate", doc: "messages per second over all producers; count and backlog without it go as fast as the in-flight window allows", fallback: "none"},
+	{path: "load.to", doc: "ramp: the rate at its end", fallback: "none"},
+	{path: "load.steps", doc: "steps: one after the other, the last one holds", fallback: "none"},
+	{path: "load.burst.rate", doc: "bursts: messages per second within a burst", fallback: "none"},
+	{path: "load.burst.every", doc: "bursts: time from one start to the next", fallback: "none"},
+	{path: "load.burst.for", doc: "bursts: length of one", fallback: "none"},
+	{path: "warmup.auto", doc: "warm up until rate and median latency stop drifting (short form: warmup: auto)"},
+	{path: "warmup.for", doc: "length of the warm-up; with auto the shortest (short form: warmup: 5s)", fallback: "5s; 0s for count and backlog; 1m in a file that says testDurationMinutes"},
+	{path: "warmup.max", doc: "with auto: the longest warm-up", fallback: "30s"},
+	{path: "duration", doc: "length of the measured phase", fallback: "30s"},
+	{path: "drain", doc: "allowance for everything to arrive after the last send", fallback: "10s; peak 1m, count 2m, backlog 10m"},
+	{path: "inFlight.messages", doc: "messages a producer may have outstanding", fallback: "10000, fewer for more than 10 producers (100000 in all)"},
+	{path: "inFlight.bytes", doc: "bytes a producer may have outstanding", fallback: "16MiB, fewer for more than 4 producers (64MiB in all)"},
+	{path: "sustainable.width", doc: "how close the highest passing and the lowest failing rate must be, as a share", fallback: "0.05"},
+	{path: "sustainable.trial", doc: "length of a short trial", fallback: "3s"},
+	{path: "sustainable.confirm", doc: "length of a confirming trial", fallback: "10s"},
+	{path: "sustainable.confirms", doc: "confirming trials that must pass", fallback: "2"},
+	{path: "sustainable.warmup", doc: "warm-up at the start of every trial", fallback: "1s"},
+	{path: "sustainable.maxTrials", doc: "most trials altogether", fallback: "24"},
+	{path: "sustainable.maxRate", doc: "highest rate to try", fallback: "none"},
+	{path: "sustainable.quantile", doc: "quantile that sustainable.latency bounds", fallback: "0.99"},
+	{path: "sustainable.latency", doc: "bound of the end-to-end latency", fallback: "none"},
+	{path: "curve.fractions", doc: "rates as shares of the sustainable rate, which is searched first", fallback: "0.1, 0.25, 0.5, 0.75, 0.9 unless curve.rates are given"},
+	{path: "curve.rates", doc: "fixed rates, messages per second", fallback: "none"},
+	{path: "count.messages", doc: "messages to send, over all producers", fallback: "1000000 unless count.bytes is given"},
+	{path: "count.bytes", doc: "bytes of payload to send, over all producers", fallback: "none"},
+	{path: "backlog.bytes", doc: "bytes of payload to pile up before the consumers start", fallback: "none"},
+	{path: "backlog.messages", doc: "messages to pile up before the consumers start", fallback: "100000 unless backlog.bytes is given"},
+	{path: "backlog.drainRatio", doc: "share of the backlog that must be gone, 0 to 1; 0: drain for the duration", fallback: "1"},
+	{path: "backlog.keepSending", doc: "producers go on while consumers drain", fallback: "false"},
+	{path: "faults", doc: "what is done to the broker, by offset from the start of the measured phase", fallback: "none"},
+	{path: "seed", doc: "of payload contents, arrivals and keys"},
+	{path: "isolation", doc: "a new broker for each repetition, or one for all points with its settings", fallback: "fresh; shared where attached", allowed: []string{fresh, shared}},
+}
+
+// aboutOf finds a row of the table.
+var aboutOf = func() map[string]about {
+	m := map[string]about{}
+	for _, a := range abouts {
+		m[a.path] = a
+	}
+	return m
+}()

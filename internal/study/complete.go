@@ -1,0 +1,178 @@
+package study
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Defaults is the complete Spec of a study that says nothing.
+func Defaults() Spec { return complete(newDraft("")) }
+
+// fixed are the defaults that depend on nothing.
+func fixed() Spec {
+	return Spec{
+		Broker: "nats", Nodes: 1, TLS: "off",
+		Replicas: 1, Ordering: unordered,
+		Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: 1,
+		MessageSize: Sizes{{100, 1}}, UseRandomizedPayloads: true, RandomBytesRatio: 0.5,
+		KeyDistributor: noKey, Keys: 10_000, ZipfExponent: 1.1,
+		Measure:  MeasureSustainable,
+		Load:     Load{Shape: constant},
+		Warmup:   Warmup{For: seconds(5)},
+		Duration: seconds(30),
+		Seed:     1, Isolation: fresh,
+	}
+}
+
+func seconds(s float64) Duration { return Duration(s * float64(time.Second)) }
+
+// DefaultDelivery is the guarantee asked of a broker when the spec names none: core NATS keeps no copy of a message,
+// everything else is compared at the guarantee people run it with.
+func DefaultDelivery(broker string) string {
+	if broker == "nats" {
+		return atMostOnce
+	}
+	return atLeastOnce
+}
+
+// DefaultPersistence is what must have happened to an acknowledged message when the spec says nothing: at most once
+// keeps nothing where the broker has a choice; Kafka always writes its log.
+func DefaultPersistence(broker, delivery string) string {
+	switch {
+	case broker == "nats" || broker == "sim":
+		return memory
+	case delivery == atMostOnce && (broker == "rabbitmq" || broker == "jetstream"):
+		return memory
+	}
+	return log
+}
+
+// complete lays what was given over the fixed defaults and derives the rest.
+func complete(d *draft) Spec {
+	s := fixed()
+	for _, g := range d.given {
+		if g.path != meant {
+			g.apply(&s)
+		}
+	}
+	completeBroker(&s, d)
+	completeMessages(&s, d)
+	completeTimes(&s, d)
+	completeMeasure(&s, d)
+	completeInFlight(&s, d)
+	return s
+}
+
+// fill sets a field that was not given.
+func fill[T any](d *draft, path string, field *T, value T) {
+	if !d.has(path) {
+		*field = value
+	}
+}
+
+func completeBroker(s *Spec, d *draft) {
+	fill(d, "delivery", &s.Delivery, DefaultDelivery(s.Broker))
+	fill(d, "persistence", &s.Persistence, DefaultPersistence(s.Broker, s.Delivery))
+	acks := acksLeader
+	switch {
+	case s.Delivery == atMostOnce:
+		acks = acksNone
+	case s.Replicas > 1:
+		acks = acksQuorum
+	}
+	fill(d, "acks", &s.Acks, acks)
+	if len(s.Attach) > 0 {
+		fill(d, "nodes", &s.Nodes, len(s.Attach))
+		fill(d, "isolation", &s.Isolation, shared)
+	}
+	s.Faults = slices.Clone(s.Faults)
+	for i := range s.Faults {
+		s.Faults[i].Node = cmp.Or(s.Faults[i].Node, "1")
+	}
+	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
+}
+
+// poolBytes bounds the made-up payloads in memory.
+const poolBytes = 16 << 20
+
+func completeMessages(s *Spec, d *draft) {
+	s.MessageSize = slices.Clone(s.MessageSize)
+	slices.SortStableFunc(s.MessageSize, func(a, b WeightedSize) int { return cmp.Compare(a.Size, b.Size) })
+	if len(s.MessageSize) == 1 && s.MessageSize[0].Weight > 0 {
+		s.MessageSize[0].Weight = 1
+	}
+	if s.UseRandomizedPayloads && d.has("useRandomizedPayloads") {
+		s.PayloadFile = "" // as in the OpenMessaging Benchmark
+	}
+	switch {
+	case s.PayloadFile != "":
+		s.UseRandomizedPayloads, s.RandomBytesRatio, s.RandomizedPayloadPoolSize = false, 0, 0
+	case !s.UseRandomizedPayloads:
+		s.RandomBytesRatio, s.RandomizedPayloadPoolSize = 0, 1
+	default:
+		largest := max(1, int64(s.MessageSize.Largest())*int64(len(s.MessageSize)))
+		fill(d, "randomizedPayloadPoolSize", &s.RandomizedPayloadPoolSize, int(max(1, min(1000, poolBytes/largest))))
+	}
+}
+
+func completeTimes(s *Spec, d *draft) {
+	switch {
+	case s.Measure == MeasureCount || s.Measure == MeasureBacklog:
+		fill(d, "warmup.for", &s.Warmup.For, 0)
+	case d.given["duration"].as == "testDurationMinutes":
+		fill(d, "warmup.for", &s.Warmup.For, seconds(60)) // that tool's default
+	}
+	if s.Warmup.Auto {
+		fill(d, "warmup.for", &s.Warmup.For, max(s.Warmup.For, seconds(1)))
+		fill(d, "warmup.max", &s.Warmup.Max, max(seconds(30), s.Warmup.For))
+	}
+	drain := seconds(10)
+	switch s.Measure {
+	case MeasurePeak: // consumers may fall behind for the whole run
+		drain = seconds(60)
+	case MeasureCount:
+		drain = seconds(120)
+	case MeasureBacklog:
+		drain = seconds(600)
+	}
+	fill(d, "drain", &s.Drain, drain)
+}
+
+func completeMeasure(s *Spec, d *draft) {
+	switch s.Measure {
+	case MeasureSustainable:
+		completeSearch(&s.Sustainable, d)
+	case MeasureCurve:
+		if !d.has("curve.rates") {
+			fill(d, "curve.fractions", &s.Curve.Fractions, []float64{0.1, 0.25, 0.5, 0.75, 0.9})
+			completeSearch(&s.Sustainable, d)
+		}
+	case MeasureCount:
+		if !d.has("count.bytes") {
+			fill(d, "count.messages", &s.Count.Messages, 1_000_000)
+		}
+	case MeasureBacklog:
+		if !d.has("backlog.bytes") {
+			fill(d, "backlog.messages", &s.Backlog.Messages, 100_000)
+		}
+		fill(d, "backlog.drainRatio", &s.Backlog.DrainRatio, 1)
+	}
+}
+
+func completeSearch(s *Sustainable, d *draft) {
+	fill(d, "sustainable.width", &s.Width, 0.05)
+	fill(d, "sustainable.trial", &s.Trial, seconds(3))
+	fill(d, "sustainable.confirm", &s.Confirm, seconds(10))
+	fill(d, "sustainable.confirms", &s.Confirms, 2)
+	fill(d, "sustainable.warmup", &s.Warmup, seconds(1))
+	fill(d, "sustainable.maxTrials", &s.MaxTrials, 24)
+	fill(d, "sustainable.quantile", &s.Quantile, 0.99)
+}
+
+// completeInFlight shares one budget of memory out over the producers.
+func completeInFlight(s *Spec, d *draft) {
+	producers := max(1, int64(s.Topics)*int64(s.ProducersPerTopic))
+	fill(d, "inFlight.messages", &s.InFlight.Messages, int(max(1, min(10_000, 100_000/producers))))
+	fill(d, "inFlight.bytes", &s.InFlight.Bytes, max(min(16<<20, 64<<20/Size(producers)), s.MessageSize.Largest()))
+}

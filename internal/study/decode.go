@@ -1,0 +1,295 @@
+package study
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v3"
+)
+
+// place is where something was written.
+type place struct {
+	file string
+	line int
+}
+
+// decoder turns YAML nodes into typed values and collects what is wrong with them.
+type decoder struct {
+	*problems
+	file string
+	flag bool // file is a flag as written: it has no lines
+}
+
+func (d decoder) at(n *yaml.Node) place {
+	if d.flag || n == nil {
+		return place{file: d.file}
+	}
+	return place{d.file, n.Line}
+}
+
+// value decodes n into v, which is settable; allowed is a closed set of words or nil. It reports whether all was well.
+func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []string) bool {
+	n = resolve(n)
+	switch v.Type() {
+	case reflect.TypeFor[Sizes]():
+		return d.sizes(n, path, v)
+	case reflect.TypeFor[map[string]any]():
+		d.add(d.at(n), path, "%s is not a mapping of native settings", seen(n))
+		return false
+	}
+	switch v.Kind() {
+	case reflect.Slice:
+		return d.list(n, path, v)
+	case reflect.Struct:
+		return d.mapping(n, path, v)
+	case reflect.Interface:
+		return d.native(n, path, v)
+	}
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		hint := ""
+		if n.Kind == yaml.SequenceNode {
+			hint = "; several values belong under axes"
+		}
+		d.add(d.at(n), path, "%s is not %s%s", seen(n), expected(v.Type(), allowed), hint)
+		return false
+	}
+	if err := scalar(strings.TrimSpace(n.Value), v, allowed); err != nil {
+		d.add(d.at(n), path, "%v", err)
+		return false
+	}
+	return true
+}
+
+func (d decoder) sizes(n *yaml.Node, path string, v reflect.Value) bool {
+	if n.Kind != yaml.SequenceNode {
+		var one Size
+		ok := d.value(n, path, reflect.ValueOf(&one).Elem(), nil)
+		v.Set(reflect.ValueOf(Sizes{{one, 1}}))
+		return ok
+	}
+	if len(n.Content) > 0 && resolve(n.Content[0]).Kind == yaml.ScalarNode {
+		d.add(d.at(n), path, "a list of plain sizes; allowed: a size, or a list of {size, weight}; several values belong under axes")
+		return false
+	}
+	var list []WeightedSize
+	ok := d.list(n, path, reflect.ValueOf(&list).Elem())
+	v.Set(reflect.ValueOf(Sizes(list)))
+	return ok
+}
+
+func (d decoder) list(n *yaml.Node, path string, v reflect.Value) bool {
+	elem := v.Type().Elem()
+	if n.Kind == yaml.MappingNode && elem.Kind() == reflect.Float64 {
+		values, ok := d.span(n, path)
+		v.Set(reflect.ValueOf(values))
+		return ok
+	}
+	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" && elem.Kind() == reflect.String {
+		var one string
+		ok := d.value(n, path, reflect.ValueOf(&one).Elem(), nil)
+		v.Set(reflect.ValueOf([]string{one}))
+		return ok
+	}
+	if n.Kind != yaml.SequenceNode {
+		d.add(d.at(n), path, "%s is not a %s", seen(n), typeText(v.Type()))
+		return false
+	}
+	out := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
+	ok := true
+	for i, c := range n.Content {
+		ok = d.value(c, fmt.Sprintf("%s[%d]", path, i), out.Index(i), nil) && ok
+	}
+	v.Set(out)
+	return ok
+}
+
+// mapping decodes an element of a list: a step, a fault, a weighted size.
+func (d decoder) mapping(n *yaml.Node, path string, v reflect.Value) bool {
+	var names []string
+	byName := map[string]reflect.Value{}
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+		byName[name] = v.FieldByIndex(f.Index)
+	}
+	if n.Kind != yaml.MappingNode {
+		d.add(d.at(n), path, "%s is not a mapping with %s", seen(n), strings.Join(names, ", "))
+		return false
+	}
+	ok := true
+	for _, p := range d.pairs(n, path) {
+		field, known := byName[p.key]
+		if !known {
+			d.add(d.at(p.keyNode), path+"."+p.key, "unknown key %q%s", p.key, didYouMean(p.key, names))
+			ok = false
+			continue
+		}
+		ok = d.value(p.value, path+"."+p.key, field, elementWords[v.Type().Name()+"."+p.key]) && ok
+	}
+	return ok
+}
+
+// elementWords are the closed sets inside list elements.
+var elementWords = map[string][]string{"Fault.do": {"pause", "resume", "kill", "restart"}}
+
+// native keeps a native setting's value as the scalar YAML says it is.
+func (d decoder) native(n *yaml.Node, path string, v reflect.Value) bool {
+	var value any
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" || n.Decode(&value) != nil {
+		d.add(d.at(n), path, "%s is not a single value: native settings are texts, numbers, true or false", seen(n))
+		return false
+	}
+	switch value.(type) {
+	case string, bool, int, int64, uint64, float64:
+	default: // a timestamp, say: the broker reads it as it is written
+		value = n.Value
+	}
+	v.Set(reflect.ValueOf(value))
+	return true
+}
+
+// scalar parses text into v.
+func scalar(text string, v reflect.Value, allowed []string) error {
+	switch p := v.Addr().Interface().(type) {
+	case *Duration:
+		d, err := ParseDuration(text)
+		*p = d
+		return err
+	case *Size:
+		s, err := ParseSize(text)
+		*p = s
+		return err
+	case *bool:
+		b, ok := switchWord(text)
+		if !ok {
+			return fmt.Errorf("%q is not true or false", text)
+		}
+		*p = b
+	case *float64:
+		f, err := strconv.ParseFloat(yamlSpecials.Replace(text), 64)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", text)
+		}
+		*p = f
+	case *string:
+		return word(text, p, allowed)
+	default: // int, int64
+		i, err := wholeNumber(text)
+		if err != nil {
+			return err
+		}
+		v.SetInt(i)
+	}
+	return nil
+}
+
+// yamlSpecials rewrites YAML's .nan and .inf for strconv, so that validation can name them.
+var yamlSpecials = strings.NewReplacer(".nan", "nan", ".NaN", "nan", ".inf", "inf", ".Inf", "inf")
+
+func wholeNumber(text string) (int64, error) {
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return i, nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != float64(int64(f)) || f > 1<<53 || f < -1<<53 {
+		return 0, fmt.Errorf("%q is not a whole number", text)
+	}
+	return int64(f), nil
+}
+
+// word checks a text against a closed set; on and off may be written as YAML's booleans.
+func word(text string, into *string, allowed []string) error {
+	if len(allowed) == 2 && allowed[0] == onOff[0] {
+		if b, ok := switchWord(text); ok {
+			text = onOff[0]
+			if b {
+				text = onOff[1]
+			}
+		}
+	}
+	*into = text
+	for _, a := range allowed {
+		if a == text {
+			return nil
+		}
+	}
+	if allowed == nil {
+		return nil
+	}
+	return fmt.Errorf("%q is not one of %s%s", text, strings.Join(allowed, ", "), didYouMean(text, allowed))
+}
+
+func switchWord(text string) (value, ok bool) {
+	switch strings.ToLower(text) {
+	case "true", "on", "yes", "y":
+		return true, true
+	case "false", "off", "no", "n":
+		return false, true
+	}
+	return false, false
+}
+
+// pair is one key of a mapping and its value.
+type pair struct {
+	key            string
+	keyNode, value *yaml.Node
+}
+
+// pairs reads a mapping; a key given twice is a problem and counts once.
+func (d decoder) pairs(n *yaml.Node, path string) []pair {
+	var out []pair
+	first := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		full := strings.TrimPrefix(path+"."+k.Value, ".")
+		if k.Kind != yaml.ScalarNode {
+			d.add(d.at(k), path, "%s is not a key", seen(k))
+			continue
+		}
+		if line, dup := first[k.Value]; dup {
+			d.add(d.at(k), full, "given twice, first at line %d", line)
+			continue
+		}
+		first[k.Value] = k.Line
+		out = append(out, pair{k.Value, k, resolve(n.Content[i+1])})
+	}
+	return out
+}
+
+// resolve follows a YAML alias to its anchor.
+func resolve(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode && n.Alias != nil {
+		n = n.Alias
+	}
+	return n
+}
+
+// seen says what a node is.
+func seen(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Tag == "!!null":
+		return "nothing"
+	}
+	return strconv.Quote(n.Value)
+}
+
+// expected says what a scalar of type t must be.
+func expected(t reflect.Type, allowed []string) string {
+	if allowed != nil {
+		return "one of " + strings.Join(allowed, ", ")
+	}
+	switch text := typeText(t); text {
+	case "text":
+		return "a text"
+	case "true or false":
+		return text
+	default:
+		return "a " + text
+	}
+}

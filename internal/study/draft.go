@@ -1,0 +1,142 @@
+package study
+
+import (
+	"slices"
+	"strings"
+)
+
+// draft is a spec in the making: what was given, and by which layer. Layers are numbered upwards; a later one
+// overrides an earlier one, and takes with it what the earlier one said only for the sake of what is overridden.
+type draft struct {
+	given map[string]ranked
+	file  string
+}
+
+type ranked struct {
+	setting
+	rank int
+}
+
+func newDraft(file string) *draft { return &draft{map[string]ranked{}, file} }
+
+// has tells whether path was given; a group's name asks for anything in it.
+func (d *draft) has(path string) bool {
+	if _, ok := d.given[path]; ok {
+		return true
+	}
+	return len(d.under(path)) > 0
+}
+
+// under lists the given paths at or below path, sorted.
+func (d *draft) under(path string) []string {
+	var out []string
+	for p := range d.given {
+		if p == path || strings.HasPrefix(p, path+".") {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// exclusive settings replace one another when a later layer gives the other one.
+var exclusive = map[string]string{
+	"count.messages": "count.bytes", "count.bytes": "count.messages",
+	"backlog.messages": "backlog.bytes", "backlog.bytes": "backlog.messages",
+	"curve.fractions": "curve.rates", "curve.rates": "curve.fractions",
+	"messageSize": "payloadFile", "payloadFile": "messageSize",
+}
+
+// put lays l over what was given so far.
+func (d *draft) put(l layer, rank int) {
+	for _, s := range l {
+		if rival, ok := exclusive[s.path]; ok {
+			d.drop(rival, rank)
+		}
+		switch s.path {
+		case "broker":
+			d.drop("version", rank)
+		case "load.shape":
+			for _, p := range d.under("load") {
+				if p != "load.rate" {
+					d.drop(p, rank)
+				}
+			}
+		case "attach":
+			for _, p := range []string{"nodes", "version", "isolation"} {
+				d.drop(p, rank)
+			}
+		case "payloadFile":
+			d.drop("useRandomizedPayloads", rank)
+		}
+	}
+	for _, s := range l {
+		d.given[s.path] = ranked{s, rank}
+	}
+}
+
+// drop forgets what an earlier layer said of path.
+func (d *draft) drop(path string, rank int) {
+	if g, ok := d.given[path]; ok && g.rank < rank {
+		delete(d.given, path)
+	}
+}
+
+// settle decides what is measured and drops what only served another measure that a later layer replaced. It returns
+// the paths given without purpose.
+func (d *draft) settle() (measure string, idle []string, ambiguous bool) {
+	measure, rank := "", -1
+	if g, ok := d.given["measure"]; ok {
+		measure, rank = g.value.(string), g.rank
+	} else {
+		measure, rank, ambiguous = d.infer()
+	}
+	delete(d.given, meant)
+	for path, g := range d.given {
+		if serves(path, measure) {
+			continue
+		}
+		if g.soft || g.rank < rank {
+			delete(d.given, path)
+			continue
+		}
+		idle = append(idle, path)
+	}
+	slices.Sort(idle)
+	return measure, idle, ambiguous
+}
+
+// infer reads the measure off the groups that were given. What a later layer gives decides; within one, the groups
+// that only one measure uses go before load, which several share.
+func (d *draft) infer() (measure string, rank int, ambiguous bool) {
+	rank = -1
+	special := false
+	for _, m := range []string{MeasureCount, MeasureBacklog, MeasureCurve} {
+		for _, p := range d.under(m) {
+			g := d.given[p]
+			if g.soft {
+				continue
+			}
+			if special && m != measure && g.rank == rank {
+				ambiguous = true
+			}
+			if g.rank > rank {
+				measure, rank, special, ambiguous = m, g.rank, true, false
+			}
+		}
+	}
+	for _, c := range []struct{ path, measure string }{{"load", MeasureRate}, {"sustainable", MeasureSustainable}, {meant, MeasureSustainable}} {
+		if special && serves(c.path, measure) || c.path == meant && special {
+			continue
+		}
+		for _, p := range d.under(c.path) {
+			if g := d.given[p]; g.rank > rank {
+				measure, rank = c.measure, g.rank
+			}
+		}
+	}
+	if measure == "" {
+		return MeasureSustainable, -1, false
+	}
+	return measure, rank, ambiguous
+}

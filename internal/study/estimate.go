@@ -1,0 +1,53 @@
+package study
+
+// What is assumed of a broker nobody has measured yet, for estimates of time only.
+const (
+	guessedRate  = 50_000.0 // messages per second
+	guessedBytes = 100e6    // bytes per second
+	settling     = 1.0      // seconds to drain and tidy up after a phase of load
+	usualTrials  = 10       // short trials of a search, at most 12 on average
+)
+
+// EstimateSeconds is an honest guess of how long one repetition of a point takes, without starting a broker.
+func EstimateSeconds(s Spec) float64 {
+	warmup := s.Warmup.For.Seconds()
+	if s.Warmup.Auto {
+		warmup = (warmup + s.Warmup.Max.Seconds()) / 2
+	}
+	one := warmup + s.Duration.Seconds() + settling
+	switch s.Measure {
+	case MeasureSustainable:
+		return searchSeconds(s.Sustainable)
+	case MeasureCurve:
+		if len(s.Curve.Rates) > 0 {
+			return float64(len(s.Curve.Rates)) * one
+		}
+		return searchSeconds(s.Sustainable) + float64(len(s.Curve.Fractions))*one
+	case MeasureCount:
+		return warmup + sending(s, float64(s.Count.Messages), float64(s.Count.Bytes)) + settling
+	case MeasureBacklog:
+		return warmup + 2*sending(s, float64(s.Backlog.Messages), float64(s.Backlog.Bytes)) + settling
+	}
+	return one
+}
+
+// searchSeconds counts one probe, the usual number of short trials, and the confirmations with one that fails.
+func searchSeconds(s Sustainable) float64 {
+	short := s.Warmup.Seconds() + s.Trial.Seconds() + settling/2
+	long := s.Warmup.Seconds() + s.Confirm.Seconds() + settling/2
+	trials := float64(min(usualTrials, max(1, s.MaxTrials-s.Confirms)))
+	return (1+trials)*short + float64(s.Confirms+1)*long
+}
+
+// sending is the time to send so many messages or bytes.
+func sending(s Spec, messages, bytes float64) float64 {
+	mean := max(1, s.MessageSize.Mean())
+	if bytes > 0 {
+		messages = bytes / mean
+	}
+	rate := min(guessedRate, guessedBytes/mean)
+	if s.Load.Rate > 0 {
+		rate = s.Load.Rate
+	}
+	return messages / rate
+}

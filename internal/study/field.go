@@ -1,0 +1,144 @@
+package study
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Field documents one setting of a Spec: what help, checks and suggestions are made from.
+type Field struct {
+	Path     string   // as in a spec file, dots between levels
+	Also     []string // other accepted names
+	Type     string   // what a value looks like
+	Default  string   // what holds when nothing is said
+	Allowed  []string // the closed set of words, nil for any value
+	Measures []string // the measures that use it, nil for all
+	Doc      string   // one line
+}
+
+// Fields lists every setting of a Spec in its order there. The caller owns the slice.
+func Fields() []Field {
+	defaults := reflect.ValueOf(Defaults())
+	out := make([]Field, 0, len(abouts))
+	for _, a := range abouts {
+		f := Field{Path: a.path, Default: a.fallback, Allowed: slices.Clone(a.allowed), Measures: users(a.path), Doc: a.doc}
+		l := layout().leaves[a.path]
+		f.Type = typeText(l.typ)
+		if f.Default == "" {
+			f.Default = text(l.in(defaults))
+		}
+		for _, o := range others {
+			if o.path == a.path && o.name != a.path {
+				f.Also = append(f.Also, o.name)
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// leaf is one settable field of Spec.
+type leaf struct {
+	path  string
+	typ   reflect.Type
+	index [][]int // one step per level
+}
+
+// in finds the leaf in a Spec; the zero Value when a pointer on the way is nil.
+func (l leaf) in(spec reflect.Value) reflect.Value {
+	for _, step := range l.index {
+		if spec.Kind() == reflect.Pointer {
+			if spec.IsNil() {
+				return reflect.Value{}
+			}
+			spec = spec.Elem()
+		}
+		spec = spec.FieldByIndex(step)
+	}
+	return spec
+}
+
+// place finds the leaf in an addressable Spec and makes the pointers on the way.
+func (l leaf) place(spec reflect.Value) reflect.Value {
+	for _, step := range l.index {
+		if spec.Kind() == reflect.Pointer {
+			if spec.IsNil() {
+				spec.Set(reflect.New(spec.Type().Elem()))
+			}
+			spec = spec.Elem()
+		}
+		spec = spec.FieldByIndex(step)
+	}
+	return spec
+}
+
+// plan is the shape of Spec as its users write it.
+type plan struct {
+	leaves map[string]leaf
+	groups map[string][]string // path of a nested group ("" = the spec) -> the names in it, in order
+	native map[string]leaf     // maps of native settings: server, client, topicConfig
+}
+
+// computed fields are filled in by the package, never given.
+var computed = map[string]bool{"payloadDigest": true}
+
+var layout = sync.OnceValue(func() plan {
+	p := plan{map[string]leaf{}, map[string][]string{}, map[string]leaf{}}
+	p.walk(reflect.TypeFor[Spec](), "", nil)
+	return p
+})
+
+func (p plan) walk(t reflect.Type, prefix string, index [][]int) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		path := strings.TrimPrefix(prefix+"."+name, ".")
+		if computed[path] {
+			continue
+		}
+		p.groups[prefix] = append(p.groups[prefix], name)
+		l := leaf{path, f.Type, append(slices.Clone(index), f.Index)}
+		inner := f.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		switch inner.Kind() {
+		case reflect.Struct:
+			p.walk(inner, path, l.index)
+		case reflect.Map:
+			p.native[path] = l
+			p.leaves[path] = l
+		default:
+			p.leaves[path] = l
+		}
+	}
+}
+
+func typeText(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[Duration]():
+		return "time"
+	case reflect.TypeFor[Size]():
+		return "size"
+	case reflect.TypeFor[Sizes]():
+		return "size, or list of {size, weight}"
+	case reflect.TypeFor[[]Step]():
+		return "list of {rate, for}"
+	case reflect.TypeFor[[]Fault]():
+		return "list of {at, do, node, for}"
+	}
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		return "whole number"
+	case reflect.Float64:
+		return "number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "list of " + typeText(t.Elem()) + "s"
+	case reflect.Map:
+		return "native settings"
+	}
+	return "text"
+}

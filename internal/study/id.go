@@ -1,0 +1,55 @@
+package study
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// ID identifies what a complete Spec describes: the first 16 hex digits of the SHA-256 of its canonical JSON, without
+// name and label. It doesn't depend on the order of keys or on spelling (1KiB or 1024, 60s or 1m), nor on where the
+// payload samples lie, only on what they hold.
+func (s Spec) ID() string {
+	s.Name, s.Label = "", ""
+	if s.PayloadDigest != "" {
+		s.PayloadFile = ""
+	}
+	s.Server, s.Client, s.Topic = spelled(s.Server), spelled(s.Client), spelled(s.Topic)
+	data, err := json.Marshal(s)
+	if err == nil {
+		// Once more through a map: keys sorted, so that moving a field within Spec changes no identity.
+		var keys map[string]any
+		exact := json.NewDecoder(bytes.NewReader(data))
+		exact.UseNumber() // a seed beyond 2^53 must keep its digits
+		if err = exact.Decode(&keys); err == nil {
+			data, err = json.Marshal(keys)
+		}
+	}
+	if err != nil {
+		panic(fmt.Sprintf("study: a spec that can't be written: %v", err)) // NaN: validation comes first
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
+
+// spelled writes native values as text: 4 from YAML, "4" and 4.0 from a stored record mean the same to a broker.
+func spelled(native map[string]any) map[string]any {
+	if len(native) == 0 {
+		return nil
+	}
+	out := make(map[string]any, len(native))
+	for name, v := range native {
+		if f, ok := v.(float64); ok {
+			out[name] = number(f)
+			continue
+		}
+		out[name] = fmt.Sprint(v)
+	}
+	return out
+}
+
+// number writes a float shortly and without an exponent.
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

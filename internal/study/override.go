@@ -1,0 +1,204 @@
+package study
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v3"
+)
+
+// Set overrides one setting of every point: "load.rate=1000", "server.num.io.threads=4". The value is read as YAML. An
+// axis over the same path is replaced by the value; of an axis of named choices that give the path, those that agree
+// remain. On error (*Errors, naming the flag as --set 'x=y') nothing has changed.
+func (s *Study) Set(pathEqualsValue string) error {
+	flag := "--set '" + pathEqualsValue + "'"
+	path, value, ok := strings.Cut(pathEqualsValue, "=")
+	if path = strings.TrimSpace(path); !ok || path == "" {
+		return &Errors{[]Problem{{File: flag, Text: "not a setting; allowed: path=value, such as load.rate=1000"}}}
+	}
+	return s.override(flag, path, []string{value})
+}
+
+// SetAxis overrides a setting by a list of values (each read as YAML), one point for each; one value is as good as Set.
+// For an axis of named choices, or "sweep", values are names. On error nothing has changed.
+func (s *Study) SetAxis(path string, values []string) error {
+	flag := "--" + path + " " + strings.Join(values, ",")
+	if len(values) == 0 {
+		return &Errors{[]Problem{{File: "--" + path, Text: "no value"}}}
+	}
+	return s.override(flag, path, values)
+}
+
+func (s *Study) override(flag, path string, values []string) error {
+	d := decoder{problems: &problems{}, file: flag, flag: true}
+	if path == "repeats" && len(values) == 1 {
+		repeats := 0
+		if d.value(flagNode(values[0]), path, reflect.ValueOf(&repeats).Elem(), nil) && (repeats < 1 || repeats > maxRepeats) {
+			d.add(place{file: flag}, path, "%d is out of range; allowed: 1 to %d", repeats, maxRepeats)
+		}
+		if len(d.found) == 0 {
+			s.Repeats = repeats
+		}
+		return d.err()
+	}
+	if !known(path) {
+		return s.choose(d, path, values)
+	}
+	var choices []choice
+	for _, v := range values {
+		n := flagNode(v)
+		if set := d.settings(n, n, path, "", nil); len(set) > 0 {
+			choices = append(choices, choice{labelOf(set), set})
+		}
+	}
+	if err := d.err(); err != nil || len(choices) == 0 {
+		return err
+	}
+	var kept []sweep
+	reason := ""
+	for _, w := range s.sweeps {
+		w, why := w.overridden(canonical(path), choices)
+		if why != "" {
+			reason = why
+			continue
+		}
+		kept = append(kept, w)
+	}
+	if len(kept) == 0 {
+		d.add(place{file: flag}, path, "%s", reason)
+		return d.err()
+	}
+	s.sweeps = kept
+	if one := choices[0].set; len(choices) == 1 && one[0].path == "seed" {
+		s.Seed = one[0].value.(int64)
+	}
+	return nil
+}
+
+// flagNode reads a flag's value as YAML; what is no YAML is a text.
+func flagNode(value string) *yaml.Node {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(value), &doc); err == nil && len(doc.Content) == 1 {
+		return resolve(doc.Content[0])
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+}
+
+// overridden lays choices for the axis called name over the sweep; why tells that none of its points is left.
+func (w sweep) overridden(name string, choices []choice) (_ sweep, why string) {
+	w.axes = slices.Clone(w.axes)
+	w.over = slices.Clone(w.over)
+	for i, a := range w.axes {
+		if a.named && slices.ContainsFunc(choices[0].set, func(s setting) bool { return a.sets(s.path) }) {
+			left := slices.DeleteFunc(slices.Clone(a.values), func(c choice) bool { return !agrees(c.set, choices) })
+			if len(left) == 0 {
+				return w, fmt.Sprintf("no choice of the axis %q agrees; it has %s", a.name, strings.Join(labels(a), ", "))
+			}
+			w.axes[i].values = left
+			return w, ""
+		}
+	}
+	if _, given := w.set.find(name); name == "broker" && given {
+		if !agrees(w.set, choices) {
+			return w, "no point of the study has that broker"
+		}
+		return w, ""
+	}
+	for _, s := range choices[0].set {
+		w.over = slices.DeleteFunc(w.over, func(o setting) bool { return o.path == s.path })
+	}
+	at := slices.IndexFunc(w.axes, func(a axis) bool { return a.name == name })
+	switch {
+	case len(choices) == 1:
+		if at >= 0 {
+			w.axes = slices.Delete(w.axes, at, at+1)
+		}
+		for _, s := range choices[0].set {
+			w.over = w.over.put(s)
+		}
+	case at >= 0:
+		w.axes[at].values, w.axes[at].rank = choices, rankFlags
+	default:
+		w.axes = append(w.axes, axis{name: name, at: choices[0].set[0].at, values: choices, rank: rankFlags})
+	}
+	return w, ""
+}
+
+// agrees tells whether what l says is what one of the choices says, as far as both speak of it.
+func agrees(l layer, choices []choice) bool {
+	return slices.ContainsFunc(choices, func(c choice) bool {
+		both := 0
+		for _, s := range c.set {
+			if own, ok := l.find(s.path); ok {
+				both++
+				if text(reflect.ValueOf(own.value)) != text(reflect.ValueOf(s.value)) {
+					return false
+				}
+			}
+		}
+		return both > 0
+	})
+}
+
+func labels(a axis) []string {
+	var out []string
+	for _, c := range a.values {
+		out = append(out, c.label)
+	}
+	return out
+}
+
+// choose keeps the named choices, or sweeps, among values.
+func (s *Study) choose(d decoder, name string, values []string) error {
+	var there []string
+	found := false
+	kept := slices.Clone(s.sweeps)
+	if name == "sweep" {
+		for _, w := range s.sweeps {
+			there = append(there, w.name)
+		}
+		found = len(there) > 1
+		kept = slices.DeleteFunc(kept, func(w sweep) bool { return !slices.Contains(values, w.name) })
+	}
+	for i := range kept {
+		for j, a := range kept[i].axes {
+			if a.named && a.name == name {
+				found = true
+				there = append(there, labels(a)...)
+				kept[i].axes = slices.Clone(kept[i].axes)
+				kept[i].axes[j].values = slices.DeleteFunc(slices.Clone(a.values), func(c choice) bool { return !slices.Contains(values, c.label) })
+			}
+		}
+	}
+	kept = slices.DeleteFunc(kept, func(w sweep) bool {
+		return slices.ContainsFunc(w.axes, func(a axis) bool { return len(a.values) == 0 })
+	})
+	if !found {
+		d.unknown(place{file: d.file}, name, "", append(slices.Clone(studyKeys), s.choiceNames()...))
+		return d.err()
+	}
+	for _, v := range values {
+		if !slices.Contains(there, v) {
+			d.add(place{file: d.file}, name, "%q is not one of %s%s", v, strings.Join(there, ", "), didYouMean(v, there))
+		}
+	}
+	if err := d.err(); err != nil {
+		return err
+	}
+	s.sweeps = kept
+	return nil
+}
+
+func (s *Study) choiceNames() []string {
+	var out []string
+	for _, w := range s.sweeps {
+		for _, a := range w.axes {
+			if a.named && !slices.Contains(out, a.name) {
+				out = append(out, a.name)
+			}
+		}
+	}
+	return out
+}

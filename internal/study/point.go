@@ -1,0 +1,266 @@
+package study
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Point is one cell of a study: a complete, valid Spec and what tells it from its neighbours.
+type Point struct {
+	ID    string
+	Study string
+	Label string
+	Axes  map[string]string // by canonical path, or the name of an axis of choices; "sweep" where there are several
+	Spec  Spec
+}
+
+// Axis is one axis as a plan shows it.
+type Axis struct {
+	Name   string
+	Values []string
+}
+
+// Axes lists the axes of all sweeps with their values, in the order written.
+func (s *Study) Axes() []Axis {
+	var out []Axis
+	for _, w := range s.sweeps {
+		for _, a := range w.axes {
+			i := slices.IndexFunc(out, func(o Axis) bool { return o.Name == a.name })
+			if i < 0 {
+				i = len(out)
+				out = append(out, Axis{Name: a.name})
+			}
+			for _, l := range labels(a) {
+				if !slices.Contains(out[i].Values, l) {
+					out[i].Values = append(out[i].Values, l)
+				}
+			}
+		}
+	}
+	return out
+}
+
+const (
+	maxPoints   = 100_000
+	enoughWrong = 50 // problems after which expansion stops
+)
+
+// Points expands the study: every combination of its axes and every explicit point, completed by defaults and
+// validated, in the order written; of equal points the first. It reads payload files. What is wrong comes together, as
+// *Errors.
+func (s *Study) Points() ([]Point, error) {
+	e := &expansion{study: s, lib: &library{dir: filepath.Dir(s.File)}, seen: map[string]bool{}}
+	total := 0
+	for _, w := range s.sweeps {
+		n := 1
+		for _, a := range w.axes {
+			n *= len(a.values)
+			if n > maxPoints {
+				break
+			}
+		}
+		if total += n; total > maxPoints {
+			e.add(place{file: s.File}, "axes", "more than %d points", maxPoints)
+			return nil, e.err()
+		}
+	}
+	for _, w := range s.sweeps {
+		e.sweep(w)
+	}
+	if err := e.err(); err != nil {
+		return nil, err
+	}
+	if len(e.points) == 0 {
+		e.add(place{file: s.File}, "exclude", "no point is left")
+		return nil, e.err()
+	}
+	return e.points, nil
+}
+
+// expansion collects points and problems.
+type expansion struct {
+	problems
+	study  *Study
+	lib    *library
+	seen   map[string]bool // IDs
+	points []Point
+}
+
+func (e *expansion) sweep(w sweep) {
+	if e.rivals(w) {
+		return
+	}
+	at := make([]int, len(w.axes))
+	for len(e.found) < enoughWrong {
+		e.point(w, at)
+		i := len(at) - 1
+		for ; i >= 0; i-- { // the last axis turns fastest
+			if at[i]++; at[i] < len(w.axes[i].values) {
+				break
+			}
+			at[i] = 0
+		}
+		if i < 0 {
+			return
+		}
+	}
+}
+
+// rivals refuses two axes of one sweep that give the same setting, and conditions on an axis that isn't there.
+func (e *expansion) rivals(w sweep) bool {
+	before := len(e.found)
+	owner := map[string]string{}
+	for _, a := range w.axes {
+		mine := map[string]bool{}
+		for _, c := range a.values {
+			for _, s := range c.set {
+				mine[s.path] = true
+			}
+		}
+		for path := range mine {
+			if other, ok := owner[path]; ok && path != meant && path != "version" {
+				e.add(a.at, "axes."+a.name, "gives %s, as the axis %q does", path, other)
+			}
+			owner[path] = a.name
+		}
+	}
+	for _, r := range w.exclude {
+		for _, c := range r {
+			if c.name != "" && !slices.ContainsFunc(w.axes, func(a axis) bool { return a.named && a.name == c.name }) && len(e.study.sweeps) == 1 {
+				e.add(c.at, c.path, "no axis or setting %q%s", c.name, didYouMean(c.name, append(otherNames(), layout().groups[""]...)))
+			}
+		}
+	}
+	return len(e.found) > before
+}
+
+// point makes the point of one combination.
+func (e *expansion) point(w sweep, at []int) {
+	file := e.study.File
+	if file == "" {
+		file = e.study.Name
+	}
+	d := newDraft(file)
+	d.put(e.study.base, rankBase)
+	d.put(w.set, rankSweep)
+	p := Point{Study: e.study.Name, Axes: map[string]string{}}
+	chosen := map[int]layer{}
+	for i, a := range w.axes {
+		c := a.values[at[i]]
+		p.Axes[a.name] = c.label
+		chosen[a.rank] = append(chosen[a.rank], c.set...)
+	}
+	d.put(chosen[rankAxes], rankAxes)
+	d.put(append(slices.Clone(w.over), chosen[rankFlags]...), rankFlags)
+	measure, idle, ambiguous := d.settle()
+	d.given["measure"] = ranked{setting{path: "measure", value: measure, at: d.given["measure"].at}, d.given["measure"].rank}
+
+	p.Spec = complete(d)
+	if e.study.quick {
+		shorten(&p.Spec, d)
+	}
+	if w.excludes(p) {
+		return
+	}
+	v := &validator{&e.problems, &p.Spec, d}
+	if ambiguous {
+		v.fail("measure", "missing: the settings of several measures are given; allowed: %s", strings.Join(measures, ", "))
+		return
+	}
+	v.idle(idle)
+	before := len(e.found)
+	v.completePayload(e.lib)
+	if len(e.found) > before {
+		return
+	}
+	completeInFlight(&p.Spec, d)
+	v.validate()
+	if len(e.found) > 0 {
+		return
+	}
+	e.keep(p, w)
+}
+
+// keep labels a valid point and adds it unless it is there.
+func (e *expansion) keep(p Point, w sweep) {
+	p.ID = p.Spec.ID()
+	if e.seen[p.ID] {
+		return
+	}
+	e.seen[p.ID] = true
+	if w.single {
+		for _, s := range w.set {
+			if s.path != "name" && s.path != "label" && s.path != meant {
+				p.Axes[s.path] = text(reflect.ValueOf(s.value))
+			}
+		}
+	}
+	if w.name != "" {
+		p.Axes["sweep"] = w.name
+	}
+	if p.Spec.Name == "" {
+		p.Spec.Name = e.study.Name
+	}
+	p.Spec.Label = strings.TrimSpace(p.Spec.Label + " " + e.label(p, w))
+	p.Label = p.Spec.Label
+	e.points = append(e.points, p)
+}
+
+// label makes the words that tell a point from its neighbours.
+func (e *expansion) label(p Point, w sweep) string {
+	var parts []string
+	if w.name != "" && len(e.study.sweeps) > 1 {
+		parts = append(parts, w.name)
+	}
+	for _, a := range w.axes {
+		switch {
+		case len(a.values) == 1:
+		case a.named || a.name == "broker" || a.name == "measure":
+			parts = append(parts, p.Axes[a.name])
+		default:
+			parts = append(parts, a.name+"="+p.Axes[a.name])
+		}
+	}
+	if w.single && p.Spec.Label == "" {
+		for _, s := range w.set {
+			if value, ok := p.Axes[s.path]; ok {
+				parts = append(parts, s.path+"="+value)
+			}
+		}
+	}
+	if len(parts) == 0 && p.Spec.Label == "" {
+		broker := p.Spec.Broker
+		if p.Spec.Version != "" {
+			broker += "@" + p.Spec.Version
+		}
+		return fmt.Sprintf("%s %s", broker, p.Spec.Measure)
+	}
+	return strings.Join(parts, " ")
+}
+
+// excludes tells whether a rule of the sweep drops the point.
+func (w sweep) excludes(p Point) bool {
+	return slices.ContainsFunc(w.exclude, func(r rule) bool {
+		for _, c := range r {
+			if !c.holds(p) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (c condition) holds(p Point) bool {
+	if c.name != "" {
+		return slices.Contains(c.labels, p.Axes[c.name])
+	}
+	spec := reflect.ValueOf(p.Spec)
+	return slices.ContainsFunc(c.any, func(l layer) bool {
+		return !slices.ContainsFunc(l, func(s setting) bool {
+			return valueAt(spec, s.path) != text(reflect.ValueOf(s.value))
+		})
+	})
+}

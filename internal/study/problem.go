@@ -1,0 +1,101 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// Problem is one thing wrong with a study: where it stands and what is allowed instead.
+type Problem struct {
+	File string // the file, or the flag as written: --set 'x=y'
+	Line int    // 0 where there is none
+	Path string // "" where the whole file is meant
+	Text string
+}
+
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d", p.Line)
+	}
+	if p.File != "" {
+		b.WriteString(": ")
+	}
+	if p.Path != "" {
+		b.WriteString(p.Path + ": ")
+	}
+	b.WriteString(p.Text)
+	return b.String()
+}
+
+// Errors are all the problems found in one go, at most shown ten.
+type Errors struct{ Problems []Problem }
+
+const shownProblems = 10
+
+func (e *Errors) Error() string {
+	var lines []string
+	for i, p := range e.Problems {
+		if i == shownProblems {
+			lines = append(lines, fmt.Sprintf("and %d more", len(e.Problems)-i))
+			break
+		}
+		lines = append(lines, p.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// problems collects problems, each once.
+type problems struct {
+	found []Problem
+	seen map[Problem]bool
+}
+
+func (ps *problems) add(at place, path, format string, args ...any) {
+	p := Problem{at.file, at.line, path, fmt.Sprintf(format, args...)}
+	if ps.seen == nil {
+		ps.seen = map[Problem]bool{}
+	}
+	if !ps.seen[p] {
+		ps.seen[p] = true
+		ps.found = append(ps.found, p)
+	}
+}
+
+// err is nil when nothing was found; problems come in the order of lines, those of no line last.
+func (ps *problems) err() error {
+	if len(ps.found) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(ps.found, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(uint(a.Line-1), uint(b.Line-1)))
+	})
+	return &Errors{ps.found}
+}
+
+// nearest is the candidate a mistyped word most likely meant, "" when none is near.
+func nearest(word string, candidates []string) string {
+	best, score := "", max(2, len(word)/3)+1
+	for _, c := range candidates {
+		if strings.EqualFold(c, word) {
+			return c
+		}
+		if d := levenshtein.Distance(strings.ToLower(word), strings.ToLower(c), nil); d < score && d < len(c) {
+			best, score = c, d
+		}
+	}
+	return best
+}
+
+// didYouMean is the clause that ends a complaint about word.
+func didYouMean(word string, candidates []string) string {
+	if c := nearest(word, candidates); c != "" {
+		return fmt.Sprintf("; did you mean %q?", c)
+	}
+	return ""
+}

@@ -1,0 +1,262 @@
+package study
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v3"
+)
+
+// setting is one decoded value for one path, and where it was written.
+type setting struct {
+	path  string // canonical: a leaf of Spec, or server.NAME and the like
+	value any    // of the leaf's type
+	at    place
+	as    string // the path as written
+	// soft settings are dropped where they serve no purpose instead of being refused: an OpenMessaging Benchmark file
+	// says testDurationMinutes whatever it measures.
+	soft bool
+}
+
+// layer is a set of settings given in one go; a later layer overrides an earlier one.
+type layer []setting
+
+func (l layer) find(path string) (setting, bool) {
+	for _, s := range l {
+		if s.path == path {
+			return s, true
+		}
+	}
+	return setting{}, false
+}
+
+// put adds s or replaces what l says of its path.
+func (l layer) put(s setting) layer {
+	for i := range l {
+		if l[i].path == s.path {
+			l[i] = s
+			return l
+		}
+	}
+	return append(l, s)
+}
+
+// clash finds the first of more that l already says; an implied measure never clashes.
+func (l layer) clash(more []setting) (first, second setting, twice bool) {
+	for _, s := range more {
+		if f, ok := l.find(s.path); ok && s.path != meant {
+			return f, s, true
+		}
+	}
+	return setting{}, setting{}, false
+}
+
+func onLine(at place) string {
+	if at.line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" at line %d", at.line)
+}
+
+// meant is the pseudo path of a measure that an alias implies: the file's own measure goes before it.
+const meant = "(measure)"
+
+// layer decodes a mapping of settings; prefix is the path of the mapping ("" = a whole spec) and shown the path to
+// print before it. Keys in skip are left to the caller.
+func (d decoder) layer(n *yaml.Node, prefix, shown string, skip []string) layer {
+	var out layer
+	for _, p := range d.pairs(n, join(shown, prefix)) {
+		if prefix == "" && slices.Contains(skip, p.key) {
+			continue
+		}
+		given := d.settings(p.keyNode, p.value, join(prefix, p.key), shown, skip)
+		if first, s, twice := out.clash(given); twice {
+			d.add(s.at, join(shown, s.as), "given twice: %q%s means the same", first.as, onLine(first.at))
+			continue
+		}
+		for _, s := range given {
+			out = out.put(s)
+		}
+	}
+	return out
+}
+
+// settings decodes what one key says: one setting, several where it is a group or a short form.
+func (d decoder) settings(key, n *yaml.Node, path, shown string, also []string) []setting {
+	full := join(shown, path)
+	at := d.at(key)
+	if o, ok := otherName(path); ok {
+		if o.settings != nil {
+			return o.settings(d, at, n, path, full)
+		}
+		return d.renamed(d.settings(key, n, o.path, shown, also), path, o.path)
+	}
+	p := layout()
+	for name, l := range p.native {
+		if path == name {
+			return d.natives(n, l, path, full)
+		}
+		if strings.HasPrefix(path, name+".") {
+			return d.one(key, n, path, full, reflect.TypeFor[any](), nil)
+		}
+	}
+	if l, ok := p.leaves[path]; ok {
+		return d.one(key, n, path, full, l.typ, aboutOf[path].allowed)
+	}
+	if names, ok := p.groups[path]; ok {
+		if n.Kind == yaml.MappingNode {
+			return d.layer(n, path, shown, nil)
+		}
+		if n.Tag == "!!null" && n.Kind == yaml.ScalarNode {
+			return nil
+		}
+		d.add(at, full, "%s is not a mapping; allowed: %s", seen(n), strings.Join(names, ", "))
+		return nil
+	}
+	d.unknown(at, path, shown, also)
+	return nil
+}
+
+func (d decoder) one(key, n *yaml.Node, path, full string, t reflect.Type, allowed []string) []setting {
+	if t.Kind() == reflect.String && n.Kind == yaml.ScalarNode && n.Tag == "!!null" && aboutOf[path].allowed == nil {
+		return nil // an empty text is as good as none: payloadFile:
+	}
+	v := reflect.New(t).Elem()
+	if !d.value(n, full, v, allowed) {
+		return nil
+	}
+	return []setting{{path: path, value: v.Interface(), at: d.at(key), as: path}}
+}
+
+func (d decoder) natives(n *yaml.Node, l leaf, path, full string) []setting {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		d.add(d.at(n), full, "%s is not a mapping of native settings", seen(n))
+		return nil
+	}
+	var out []setting
+	for _, p := range d.pairs(n, full) {
+		out = append(out, d.one(p.keyNode, p.value, path+"."+p.key, full+"."+p.key, l.typ.Elem(), nil)...)
+	}
+	return out
+}
+
+func (d decoder) renamed(list []setting, written, path string) []setting {
+	for i := range list {
+		list[i].as = written + strings.TrimPrefix(list[i].as, path)
+	}
+	return list
+}
+
+// unknown complains about a path, with the nearest one that exists where it was written.
+func (d decoder) unknown(at place, path, shown string, also []string) {
+	group, name := "", path
+	names := append(slices.Clone(also), otherNames()...)
+	if head, tail, nested := cutLast(path); nested {
+		if _, ok := layout().groups[head]; ok {
+			group, name = head, tail
+			names = nil
+		}
+	}
+	names = append(names, layout().groups[group]...)
+	if group == "" && strings.Contains(path, ".") {
+		for leaf := range layout().leaves {
+			names = append(names, leaf)
+		}
+		slices.Sort(names)
+	}
+	hint := didYouMean(name, names)
+	if hint == "" && group != "" {
+		hint = "; known: " + strings.Join(names, ", ")
+	}
+	d.add(at, join(shown, path), "unknown key %q%s", name, hint)
+}
+
+func cutLast(path string) (head, tail string, ok bool) {
+	i := strings.LastIndexByte(path, '.')
+	if i < 0 {
+		return "", path, false
+	}
+	return path[:i], path[i+1:], true
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "." + b
+}
+
+// groupOf is the first level of a path.
+func groupOf(path string) string {
+	head, _, _ := strings.Cut(path, ".")
+	return head
+}
+
+// apply writes the setting into spec.
+func (s setting) apply(spec *Spec) {
+	root := reflect.ValueOf(spec).Elem()
+	p := layout()
+	if l, ok := p.leaves[s.path]; ok {
+		l.place(root).Set(reflect.ValueOf(s.value))
+		return
+	}
+	name, native, _ := strings.Cut(s.path, ".")
+	l, ok := p.native[name]
+	if !ok {
+		panic("study: no such setting: " + s.path)
+	}
+	m := l.in(root)
+	if m.IsNil() {
+		m.Set(reflect.MakeMap(m.Type()))
+	}
+	m.SetMapIndex(reflect.ValueOf(native), reflect.ValueOf(s.value))
+}
+
+// text writes a value the way a person would in a spec file; equal values give equal texts.
+func text(v reflect.Value) string {
+	if !v.IsValid() {
+		return ""
+	}
+	if s, ok := v.Interface().(fmt.Stringer); ok {
+		return s.String()
+	}
+	switch v.Kind() {
+	case reflect.Float64:
+		return number(v.Float())
+	case reflect.Interface:
+		return text(v.Elem())
+	case reflect.Slice:
+		var parts []string
+		for i := range v.Len() {
+			parts = append(parts, text(v.Index(i)))
+		}
+		return strings.Join(parts, ",")
+	case reflect.Struct:
+		var parts []string
+		for i := range v.NumField() {
+			if !v.Field(i).IsZero() {
+				parts = append(parts, text(v.Field(i)))
+			}
+		}
+		return strings.Join(parts, " ")
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// valueAt is the text of what a spec says at path, native settings included; "" where it says nothing.
+func valueAt(spec reflect.Value, path string) string {
+	p := layout()
+	if l, ok := p.leaves[path]; ok {
+		return text(l.in(spec))
+	}
+	name, native, _ := strings.Cut(path, ".")
+	if l, ok := p.native[name]; ok {
+		return text(l.in(spec).MapIndex(reflect.ValueOf(native)))
+	}
+	return ""
+}

@@ -1,0 +1,148 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Size is a number of bytes, written with its unit: 100, 1KiB (1,024), 1kB (1,000), 1MB (1,000,000).
+// In JSON it is the plain number.
+type Size int64
+
+// Sizes is one message size or a weighted distribution of them.
+type Sizes []WeightedSize
+
+// WeightedSize is one size and its relative weight.
+type WeightedSize struct {
+	Size   Size    `json:"size"`
+	Weight float64 `json:"weight"`
+}
+
+const maxBytes = 1 << 50 // humanize computes in float64: beyond this, bytes would no longer be exact
+
+// ParseSize reads a number of bytes with or without a unit; k, M, G are powers of 1,000 and Ki, Mi, Gi of 1,024.
+func ParseSize(text string) (Size, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if n > maxBytes || n < -maxBytes {
+			return 0, fmt.Errorf("%q is beyond 1 PiB", text)
+		}
+		return Size(n), nil
+	}
+	negative := strings.HasPrefix(text, "-")
+	n, err := humanize.ParseBytes(strings.TrimPrefix(text, "-"))
+	if err != nil || strings.Contains(text, ",") || text == "" || !strings.ContainsAny(text[:1], "-0123456789.") {
+		return 0, fmt.Errorf("%q is not a size; allowed: bytes such as 100, 1KiB, 1MB", text)
+	}
+	if n > maxBytes {
+		return 0, fmt.Errorf("%q is beyond 1 PiB", text)
+	}
+	if negative {
+		return -Size(n), nil
+	}
+	return Size(n), nil
+}
+
+// String writes the size exactly, with the largest unit that divides it.
+func (s Size) String() string {
+	for _, u := range []struct {
+		bytes int64
+		name  string
+	}{{1 << 40, "TiB"}, {1e12, "TB"}, {1 << 30, "GiB"}, {1e9, "GB"}, {1 << 20, "MiB"}, {1e6, "MB"}, {1 << 10, "KiB"}, {1e3, "kB"}} {
+		if s != 0 && int64(s)%u.bytes == 0 {
+			return strconv.FormatInt(int64(s)/u.bytes, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(s), 10)
+}
+
+// UnmarshalJSON reads a number of bytes or a text with a unit.
+func (s *Size) UnmarshalJSON(data []byte) error {
+	text := string(data)
+	if len(data) > 0 && data[0] == '"' {
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+	}
+	n, err := ParseSize(text)
+	if err != nil {
+		return err
+	}
+	*s = n
+	return nil
+}
+
+// MarshalJSON writes a single size as a number, a distribution as a list.
+func (s Sizes) MarshalJSON() ([]byte, error) {
+	if len(s) == 1 {
+		return json.Marshal(s[0].Size)
+	}
+	return json.Marshal([]WeightedSize(s))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Sizes) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '[' {
+		return json.Unmarshal(data, (*[]WeightedSize)(s))
+	}
+	if string(data) == "null" {
+		*s = nil
+		return nil
+	}
+	var one Size
+	if err := json.Unmarshal(data, &one); err != nil {
+		return err
+	}
+	*s = Sizes{{one, 1}}
+	return nil
+}
+
+// String writes a single size as such, a distribution as size:weight pairs.
+func (s Sizes) String() string {
+	if len(s) == 1 {
+		return s[0].Size.String()
+	}
+	var parts []string
+	for _, w := range s {
+		parts = append(parts, w.Size.String()+":"+strconv.FormatFloat(w.Weight, 'g', -1, 64))
+	}
+	return strings.Join(parts, ",")
+}
+
+// Smallest tells the smallest size; 0 when there is none.
+func (s Sizes) Smallest() Size {
+	smallest := Size(math.MaxInt64)
+	for _, w := range s {
+		smallest = min(smallest, w.Size)
+	}
+	if len(s) == 0 {
+		return 0
+	}
+	return smallest
+}
+
+// Largest tells the largest size; 0 when there is none.
+func (s Sizes) Largest() Size {
+	var largest Size
+	for _, w := range s {
+		largest = max(largest, w.Size)
+	}
+	return largest
+}
+
+// Mean is the mean size in bytes over the distribution.
+func (s Sizes) Mean() float64 {
+	var bytes, weights float64
+	for _, w := range s {
+		bytes += float64(w.Size) * w.Weight
+		weights += w.Weight
+	}
+	if weights == 0 {
+		return 0
+	}
+	return bytes / weights
+}

@@ -1,0 +1,237 @@
+package study
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v3"
+)
+
+// Study is a question and the points that answer it. Repeats may be set directly; specs and axes change through Set,
+// SetAxis and Quick. It is not safe for concurrent use.
+type Study struct {
+	Name        string
+	Question    string
+	Description string
+	Source      string // where a published study can be found
+	Repeats     int    // of every point, at least 1
+	Seed        int64  // of the order of points
+	File        string // as given to Parse
+
+	base   layer
+	sweeps []sweep
+	quick  bool
+}
+
+// sweep is one cross product of axes; a study has one, or several that share its base.
+type sweep struct {
+	name    string // "" where there is only one
+	set     layer
+	axes    []axis
+	exclude []rule
+	over    layer // from flags
+	single  bool  // one explicit point: set tells it from its neighbours
+}
+
+// Ranks of the layers a point is made of.
+const (
+	rankBase = iota
+	rankSweep
+	rankAxes
+	rankFlags
+)
+
+// New is a study of one point with nothing but defaults.
+func New(name string) *Study {
+	return &Study{Name: name, Repeats: 1, Seed: 1, sweeps: []sweep{{}}}
+}
+
+// studyKeys are the keys of a study document that are no settings of a spec.
+var studyKeys = []string{"question", "description", "source", "repeats", "base", "axes", "exclude", "sweeps", "points"}
+
+const maxDocument = 8 << 20 // bytes
+
+// Parse reads a study document, a spec (a study of one point) or an OpenMessaging Benchmark workload file. name is used
+// in complaints, and its folder to find payload files. Everything wrong with the document is reported together, as
+// *Errors; impossible combinations of settings are found by Points.
+func Parse(name string, data []byte) (*Study, error) {
+	d := decoder{problems: &problems{}, file: name}
+	root, err := document(name, data)
+	if err != nil {
+		return nil, err
+	}
+	base := filepath.Base(name)
+	s := New(strings.TrimSuffix(base, filepath.Ext(base)))
+	s.File = name
+	s.decode(d, root)
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+var syntaxLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+
+// document finds the one mapping of a document.
+func document(name string, data []byte) (*yaml.Node, error) {
+	fail := func(line int, text string) error {
+		return &Errors{[]Problem{{File: name, Line: line, Text: text}}}
+	}
+	if len(data) > maxDocument {
+		return nil, fail(0, "larger than "+Size(maxDocument).String()+": that is no study")
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0:
+		return nil, fail(0, "empty; a study says at least what is measured, such as measure: peak")
+	case err != nil:
+		m := syntaxLine.FindStringSubmatch(err.Error())
+		line, _ := strconv.Atoi(m[1])
+		return nil, fail(line, "not YAML: "+strings.TrimPrefix(err.Error(), m[0]))
+	}
+	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, fail(second.Line, "a second document; a file holds one study")
+	}
+	root := resolve(doc.Content[0])
+	if root.Kind != yaml.MappingNode {
+		return nil, fail(root.Line, seen(root)+" is not a study; allowed: a mapping of settings")
+	}
+	return root, nil
+}
+
+func (s *Study) decode(d decoder, root *yaml.Node) {
+	into := map[string]any{"question": &s.Question, "description": &s.Description, "source": &s.Source, "repeats": &s.Repeats}
+	var axes []axis
+	var exclude []rule
+	var sweepsNode, pointsNode, axesNode *yaml.Node
+	flat := d.layer(root, "", "", studyKeys)
+	for _, p := range (decoder{problems: &problems{}, file: d.file}).pairs(root, "") {
+		switch p.key {
+		case "base":
+			if p.value.Kind != yaml.MappingNode {
+				d.add(d.at(p.value), "base", "%s is not a mapping of settings", seen(p.value))
+				continue
+			}
+			s.base = d.layer(p.value, "", "base", nil)
+		case "axes":
+			axesNode = p.value
+			axes = d.axes(p.value, "axes")
+		case "exclude":
+			exclude = d.rules(p.value, "exclude")
+		case "sweeps":
+			sweepsNode = p.value
+		case "points":
+			pointsNode = p.value
+		default:
+			if field, ok := into[p.key]; ok {
+				d.value(p.value, p.key, reflect.ValueOf(field).Elem(), nil)
+			}
+		}
+	}
+	if s.Repeats < 1 || s.Repeats > maxRepeats {
+		d.add(place{file: d.file}, "repeats", "%d is out of range; allowed: 1 to %d", s.Repeats, maxRepeats)
+	}
+	s.mergeFlat(d, flat)
+	s.sweeps = nil
+	if sweepsNode != nil {
+		s.sweeps = d.sweeps(sweepsNode, axes, exclude)
+	}
+	if len(s.sweeps) == 0 && (axesNode != nil || pointsNode == nil) {
+		s.sweeps = []sweep{{axes: axes, exclude: exclude}}
+	}
+	if pointsNode != nil {
+		s.sweeps = append(s.sweeps, d.points(pointsNode)...)
+	}
+}
+
+const maxRepeats = 10_000
+
+// mergeFlat adds the settings at the top level to the base; name and seed there are the study's too.
+func (s *Study) mergeFlat(d decoder, flat layer) {
+	if first, second, twice := s.base.clash(flat); twice && second.path != "name" && second.path != "seed" {
+		d.add(second.at, second.as, "given twice: also in base%s", onLine(first.at))
+	}
+	for _, f := range flat {
+		switch f.path {
+		case "name":
+			s.Name = f.value.(string)
+		case "seed":
+			s.Seed = f.value.(int64)
+		}
+		if _, there := s.base.find(f.path); !there {
+			s.base = append(s.base, f)
+		}
+	}
+}
+
+// sweeps decodes the list of sweeps; each has the study's axes too, unless it names its own of that name.
+func (d decoder) sweeps(n *yaml.Node, axes []axis, exclude []rule) []sweep {
+	if n.Kind != yaml.SequenceNode {
+		d.add(d.at(n), "sweeps", "%s is not a list of {name, set, axes, exclude}", seen(n))
+		return nil
+	}
+	var out []sweep
+	for i, item := range n.Content {
+		path := "sweeps[" + strconv.Itoa(i) + "]"
+		if item = resolve(item); item.Kind != yaml.MappingNode {
+			d.add(d.at(item), path, "%s is not a mapping with name, set, axes, exclude", seen(item))
+			continue
+		}
+		w := sweep{exclude: slices.Clone(exclude)}
+		var own []axis
+		for _, p := range d.pairs(item, path) {
+			switch full := path + "." + p.key; p.key {
+			case "name":
+				d.value(p.value, full, reflect.ValueOf(&w.name).Elem(), nil)
+			case "set":
+				w.set = d.set(p.value, full)
+			case "axes":
+				own = d.axes(p.value, full)
+			case "exclude":
+				w.exclude = append(w.exclude, d.rules(p.value, full)...)
+			default:
+				d.add(d.at(p.keyNode), full, "unknown key %q%s", p.key, didYouMean(p.key, []string{"name", "set", "axes", "exclude"}))
+			}
+		}
+		if w.name == "" || slices.ContainsFunc(out, func(o sweep) bool { return o.name == w.name }) {
+			d.add(d.at(item), path+".name", "%q: every sweep needs a name of its own", w.name)
+		}
+		for _, a := range axes {
+			if !slices.ContainsFunc(own, func(o axis) bool { return o.name == a.name }) {
+				w.axes = append(w.axes, a)
+			}
+		}
+		w.axes = append(w.axes, own...)
+		out = append(out, w)
+	}
+	return out
+}
+
+// set decodes a mapping of settings inside a study.
+func (d decoder) set(n *yaml.Node, path string) layer {
+	if n.Kind != yaml.MappingNode {
+		d.add(d.at(n), path, "%s is not a mapping of settings", seen(n))
+		return nil
+	}
+	return d.layer(n, "", path, nil)
+}
+
+func (d decoder) points(n *yaml.Node) []sweep {
+	if n.Kind != yaml.SequenceNode {
+		d.add(d.at(n), "points", "%s is not a list of mappings of settings", seen(n))
+		return nil
+	}
+	var out []sweep
+	for i, item := range n.Content {
+		out = append(out, sweep{set: d.set(resolve(item), "points["+strconv.Itoa(i)+"]"), single: true})
+	}
+	return out
+}

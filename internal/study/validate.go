@@ -1,0 +1,260 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// The bounds of what is sensible; beyond them a number is a mistake.
+const (
+	minMessage  = 8 // bytes: a message's identity
+	maxMessage  = 256 << 20
+	minRate     = 1e-6 // messages per second: one in twelve days
+	maxRate     = 100e6
+	maxDuration = Duration(7 * 24 * time.Hour)
+	maxClients  = 65535
+	maxNodes    = 99
+)
+
+// validator checks a completed spec for what is impossible whatever the broker.
+type validator struct {
+	*problems
+	spec  *Spec
+	given *draft
+}
+
+// fail blames the setting at path, where it was written if it was.
+func (v *validator) fail(path, format string, args ...any) {
+	at := place{file: v.given.file}
+	if g, ok := v.given.given[path]; ok {
+		at = g.at
+	} else if below := v.given.under(path); len(below) > 0 {
+		at = v.given.given[below[0]].at
+	}
+	v.add(at, path, format, args...)
+}
+
+func (v *validator) validate() {
+	v.broker()
+	v.guarantee()
+	v.topology()
+	v.messages()
+	v.keys()
+	v.times()
+	v.inFlight()
+	v.faults()
+	switch v.spec.Measure {
+	case MeasureRate, MeasureCount, MeasureBacklog:
+		v.load()
+	}
+	switch v.spec.Measure {
+	case MeasureSustainable:
+		v.sustainable()
+	case MeasureCurve:
+		v.curve()
+	case MeasureCount:
+		v.count()
+	case MeasureBacklog:
+		v.backlog()
+	}
+}
+
+// idle refuses settings that the measure doesn't use.
+func (v *validator) idle(paths []string) {
+	for _, p := range paths {
+		said := "measure: " + v.spec.Measure
+		if !v.given.has("measure") {
+			said += " (which the other settings imply)"
+		}
+		hint := ""
+		if v.spec.Measure == MeasureSustainable && (p == "duration" || strings.HasPrefix(p, "warmup.")) {
+			hint = "; its trials have sustainable.trial, .confirm and .warmup"
+		}
+		v.fail(p, "not used by %s, only by %s%s", said, strings.Join(users(p), ", "), hint)
+	}
+}
+
+// within checks a whole number.
+func (v *validator) within(path string, n, low, high int64) bool {
+	if n >= low && n <= high {
+		return true
+	}
+	v.fail(path, "%d is out of range; allowed: %d to %d", n, low, high)
+	return false
+}
+
+// rate checks a number of messages per second.
+func (v *validator) rate(path string, r float64) bool {
+	if r >= minRate && r <= maxRate { // NaN fails too
+		return true
+	}
+	v.fail(path, "%s is not a rate; allowed: above 0, up to %s messages per second", number(r), number(maxRate))
+	return false
+}
+
+// silentRate is a rate that may be 0.
+func (v *validator) silentRate(path string, r float64) bool { return r == 0 || v.rate(path, r) }
+
+// time checks a duration; zero tells whether 0 is allowed.
+func (v *validator) time(path string, d Duration, zero bool) bool {
+	if d > 0 && d <= maxDuration || zero && d == 0 {
+		return true
+	}
+	least := "above 0"
+	if zero {
+		least = "0"
+	}
+	v.fail(path, "%s is out of range; allowed: %s to %s", d, least, maxDuration)
+	return false
+}
+
+// share checks a number between bounds, low excluded unless closed.
+func (v *validator) share(path string, f, low, high float64, closed bool) bool {
+	if f > low && f <= high || closed && f == low {
+		return true
+	}
+	from := "above " + number(low)
+	if closed {
+		from = number(low)
+	}
+	v.fail(path, "%s is out of range; allowed: %s to %s", number(f), from, number(high))
+	return false
+}
+
+func (v *validator) broker() {
+	s := v.spec
+	if s.Broker == "" || s.Broker != strings.ToLower(s.Broker) {
+		v.fail("broker", "%q is not a broker; names are lower case", s.Broker)
+	}
+	v.within("nodes", int64(s.Nodes), 1, maxNodes)
+	if !v.given.has("attach") {
+		return
+	}
+	if len(s.Attach) == 0 {
+		v.fail("attach", "no address; allowed: host:port of each node")
+	}
+	for _, a := range s.Attach {
+		if a == "" || strings.ContainsAny(a, " \t,") || !strings.Contains(a, ":") {
+			v.fail("attach", "%q is not an address; allowed: host:port", a)
+		}
+	}
+	for _, p := range []string{"nodes", "version", "server", "faults"} {
+		if v.given.has(p) {
+			v.fail(p, "can't be had with attach: that broker was not started here")
+		}
+	}
+	if s.Isolation == fresh {
+		v.fail("isolation", "fresh can't be had with attach: that broker was not started here; allowed: shared")
+	}
+}
+
+func (v *validator) guarantee() {
+	s := v.spec
+	most := int64(s.Nodes)
+	if len(s.Attach) > 0 {
+		most = maxNodes
+	}
+	if int64(s.Replicas) > most && s.Replicas <= maxNodes {
+		v.fail("replicas", "%d replicas don't fit on %s; add nodes: %d", s.Replicas, plural(s.Nodes, "node"), s.Replicas)
+	} else {
+		v.within("replicas", int64(s.Replicas), 1, most)
+	}
+	switch {
+	case s.Acks == acksNone && s.Delivery != atMostOnce:
+		v.fail("acks", "none with delivery: %s: what is not acknowledged can't be sent again; allowed: leader, quorum", s.Delivery)
+	case s.Acks == acksQuorum && s.Delivery == atMostOnce:
+		v.fail("acks", "quorum with delivery: at-most-once: nothing is sent again, so nothing waits for a quorum; allowed: none, leader")
+	}
+	if s.Persistence == fsync && s.Acks == acksNone {
+		v.fail("persistence", "fsync with acks: none: it means flushed before the acknowledgement, and there is none; allowed: memory, log")
+	}
+	if s.Ordering != ordered {
+		return
+	}
+	if s.PartitionsPerTopic > 1 && s.KeyDistributor == noKey {
+		v.fail("ordering", "ordered over %d partitions needs keys; allowed: partitionsPerTopic: 1, or a keyDistributor", s.PartitionsPerTopic)
+	}
+	if s.ConsumerPerSubscription > s.PartitionsPerTopic {
+		v.fail("ordering", "ordered with %s of one subscription on %s: they would share a stream; allowed: at most one consumer per partition",
+			plural(s.ConsumerPerSubscription, "consumer"), plural(s.PartitionsPerTopic, "partition"))
+	}
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func (v *validator) topology() {
+	s := v.spec
+	ok := v.within("topics", int64(s.Topics), 1, maxClients)
+	v.within("partitionsPerTopic", int64(s.PartitionsPerTopic), 1, maxClients)
+	ok = v.within("producersPerTopic", int64(s.ProducersPerTopic), 1, maxClients) && ok
+	ok = v.within("subscriptionsPerTopic", int64(s.SubscriptionsPerTopic), 0, maxClients) && ok
+	ok = v.within("consumerPerSubscription", int64(s.ConsumerPerSubscription), 1, maxClients) && ok
+	if !ok {
+		return
+	}
+	if n := int64(s.Topics) * int64(s.ProducersPerTopic); n > maxClients {
+		v.fail("producersPerTopic", "%d producers of %d topics are %d; allowed: %d in all", s.ProducersPerTopic, s.Topics, n, maxClients)
+	}
+	if n := float64(s.Topics) * float64(s.SubscriptionsPerTopic) * float64(s.ConsumerPerSubscription); n > maxClients {
+		v.fail("consumerPerSubscription", "%d consumers of %d subscriptions of %d topics are %s; allowed: %d in all",
+			s.ConsumerPerSubscription, s.SubscriptionsPerTopic, s.Topics, number(n), maxClients)
+	}
+}
+
+func (v *validator) messages() {
+	s := v.spec
+	if len(s.MessageSize) == 0 {
+		v.fail("messageSize", "no size; allowed: a size, or a list of {size, weight}")
+	}
+	for i, w := range s.MessageSize {
+		switch {
+		case w.Size < minMessage:
+			v.fail("messageSize", "%s is too small; allowed: 8 (a message's identity) to %s", bytesText(w.Size), Size(maxMessage))
+		case w.Size > maxMessage:
+			v.fail("messageSize", "%s is too large; allowed: 8 to %s", bytesText(w.Size), Size(maxMessage))
+		case !(w.Weight > 0) || math.IsInf(w.Weight, 0):
+			v.fail("messageSize", "weight %s of size %s; allowed: above 0", number(w.Weight), w.Size)
+		case i > 0 && s.MessageSize[i-1].Size == w.Size:
+			v.fail("messageSize", "size %s is there twice", w.Size)
+		}
+	}
+	v.share("randomBytesRatio", s.RandomBytesRatio, 0, 1, true)
+	if s.PayloadFile == "" {
+		v.within("randomizedPayloadPoolSize", int64(s.RandomizedPayloadPoolSize), 1, 1_000_000)
+	}
+}
+
+// bytesText names the unit where the number alone wouldn't.
+func bytesText(s Size) string {
+	if text := s.String(); strings.HasSuffix(text, "B") {
+		return text
+	}
+	return plural(int(s), "byte")
+}
+
+func (v *validator) keys() {
+	s := v.spec
+	v.within("keys", int64(s.Keys), 1, 100_000_000)
+	if v.given.has("keys") && s.KeyDistributor == noKey {
+		v.fail("keys", "not used by keyDistributor: NO_KEY; allowed with KEY_ROUND_ROBIN, RANDOM_NANO, RANDOM, ZIPF")
+	}
+	v.share("zipfExponent", s.ZipfExponent, 1, 10, false)
+	if v.given.has("zipfExponent") && s.KeyDistributor != keyZipf {
+		v.fail("zipfExponent", "not used by keyDistributor: %s; allowed with ZIPF", s.KeyDistributor)
+	}
+}
+
+func (v *validator) inFlight() {
+	s := v.spec
+	v.within("inFlight.messages", int64(s.InFlight.Messages), 1, 10_000_000)
+	if s.InFlight.Bytes < s.MessageSize.Largest() || s.InFlight.Bytes < 1 {
+		v.fail("inFlight.bytes", "%s holds no message of %s", bytesText(s.InFlight.Bytes), bytesText(s.MessageSize.Largest()))
+	}
+}

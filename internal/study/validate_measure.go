@@ -1,0 +1,217 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+func (v *validator) times() {
+	s := v.spec
+	v.time("duration", s.Duration, false)
+	v.time("drain", s.Drain, false)
+	v.time("warmup.for", s.Warmup.For, !s.Warmup.Auto)
+	switch {
+	case !s.Warmup.Auto && v.given.has("warmup.max"):
+		v.fail("warmup.max", "only used with auto: true")
+	case s.Warmup.Auto && v.time("warmup.max", s.Warmup.Max, false) && s.Warmup.Max < s.Warmup.For:
+		v.fail("warmup.max", "%s is shorter than warmup.for: %s", s.Warmup.Max, s.Warmup.For)
+	}
+}
+
+// shapeOf says which shape needs the settings of load that the others don't know.
+var shapeOf = []struct{ path, shape string }{{"load.to", ramp}, {"load.steps", steps}, {"load.burst", bursts}}
+
+func (v *validator) load() {
+	l := v.spec.Load
+	for _, f := range shapeOf {
+		switch {
+		case l.Shape == f.shape && !v.given.has(f.path):
+			v.fail(f.path, "missing; load.shape: %s needs it", f.shape)
+		case l.Shape != f.shape && v.given.has(f.path):
+			v.fail(f.path, "not used by load.shape: %s, only by %s", l.Shape, f.shape)
+		}
+	}
+	if v.spec.Measure != MeasureRate && l.Shape != constant && l.Shape != poisson {
+		v.fail("load.shape", "%s needs measure: rate; measure: %s allows constant, poisson", l.Shape, v.spec.Measure)
+		return
+	}
+	switch given := v.given.has("load.rate"); {
+	case l.Shape == steps:
+		if given {
+			v.fail("load.rate", "not used by load.shape: steps; each step has its rate")
+		}
+	case l.Shape == ramp || l.Shape == bursts:
+		v.silentRate("load.rate", l.Rate)
+	case given:
+		v.rate("load.rate", l.Rate)
+	case v.spec.Measure == MeasureRate:
+		v.fail("load.rate", "missing; measure: rate needs messages per second (measure: peak goes as fast as it can)")
+	case v.given.has("load.shape") && l.Shape == poisson:
+		v.fail("load.rate", "missing; load.shape: poisson needs messages per second")
+	}
+	switch {
+	case l.Shape == ramp && v.given.has("load.to"):
+		if v.silentRate("load.to", l.To) && l.To == 0 && l.Rate == 0 {
+			v.fail("load.to", "0 after load.rate: 0; allowed: one of them 0")
+		}
+	case l.Shape == steps:
+		v.steps(l.Steps)
+	case l.Shape == bursts && l.Burst != nil:
+		v.burst(*l.Burst, l.Rate)
+	}
+}
+
+func (v *validator) steps(list []Step) {
+	if v.given.has("load.steps") && len(list) == 0 {
+		v.fail("load.steps", "no step; allowed: a list of {rate, for}")
+	}
+	var all float64
+	for i, s := range list {
+		if v.silentRate("load.steps", s.Rate) {
+			v.time("load.steps", s.For, i == len(list)-1)
+		}
+		all += s.Rate
+	}
+	if len(list) > 0 && all == 0 {
+		v.fail("load.steps", "every rate is 0; allowed: at least one above 0")
+	}
+}
+
+func (v *validator) burst(b Burst, base float64) {
+	ok := v.silentRate("load.burst.rate", b.Rate)
+	if b.Rate == 0 && base == 0 {
+		v.fail("load.burst.rate", "0 beside load.rate: 0; allowed: one of them 0")
+	}
+	ok = v.time("load.burst.every", b.Every, false) && ok
+	if v.time("load.burst.for", b.For, false) && ok && b.For >= b.Every {
+		v.fail("load.burst.for", "%s is not shorter than load.burst.every: %s", b.For, b.Every)
+	}
+}
+
+func (v *validator) sustainable() {
+	s := v.spec.Sustainable
+	v.share("sustainable.width", s.Width, 0, 0.5, false)
+	v.time("sustainable.trial", s.Trial, false)
+	v.time("sustainable.confirm", s.Confirm, false)
+	v.time("sustainable.warmup", s.Warmup, true)
+	if v.within("sustainable.confirms", int64(s.Confirms), 1, 100) {
+		v.within("sustainable.maxTrials", int64(s.MaxTrials), int64(s.Confirms)+2, 10_000)
+	}
+	if v.given.has("sustainable.maxRate") {
+		v.rate("sustainable.maxRate", s.MaxRate)
+	}
+	if v.given.has("sustainable.latency") {
+		v.time("sustainable.latency", s.Latency, false)
+	} else if v.given.has("sustainable.quantile") {
+		v.fail("sustainable.quantile", "only used with sustainable.latency")
+	}
+	if !(s.Quantile > 0 && s.Quantile < 1) {
+		v.fail("sustainable.quantile", "%s is not a quantile; allowed: between 0 and 1, such as 0.99", number(s.Quantile))
+	}
+}
+
+func (v *validator) curve() {
+	c := v.spec.Curve
+	if v.given.has("curve.rates") {
+		if v.given.has("curve.fractions") {
+			v.fail("curve.fractions", "given beside curve.rates; allowed: one of them")
+		}
+		if v.given.has("sustainable") {
+			v.fail("sustainable", "not used with curve.rates: nothing is searched")
+		}
+		if len(c.Rates) == 0 {
+			v.fail("curve.rates", "no rate; allowed: a list of messages per second")
+		}
+		for _, r := range c.Rates {
+			v.rate("curve.rates", r)
+		}
+		return
+	}
+	v.sustainable()
+	if len(c.Fractions) == 0 {
+		v.fail("curve.fractions", "no fraction; allowed: a list of shares of the sustainable rate, above 0 to 1.5")
+	}
+	for _, f := range c.Fractions {
+		v.share("curve.fractions", f, 0, 1.5, false)
+	}
+}
+
+const maxMessages = 1e12
+
+func (v *validator) count() {
+	c := v.spec.Count
+	v.amount("count", c.Messages, c.Bytes)
+}
+
+func (v *validator) backlog() {
+	b := v.spec.Backlog
+	v.amount("backlog", b.Messages, b.Bytes)
+	v.share("backlog.drainRatio", b.DrainRatio, 0, 1, true)
+	if v.spec.SubscriptionsPerTopic == 0 {
+		v.fail("subscriptionsPerTopic", "0 with measure: backlog: nobody would drain it")
+	}
+}
+
+// amount checks a number of messages or bytes: one of them.
+func (v *validator) amount(group string, messages int64, bytes Size) {
+	byBytes := v.given.has(group + ".bytes")
+	if byBytes && v.given.has(group+".messages") {
+		v.fail(group+".bytes", "given beside %s.messages; allowed: one of them", group)
+		return
+	}
+	if !byBytes {
+		v.within(group+".messages", messages, 1, maxMessages)
+		return
+	}
+	if largest := v.spec.MessageSize.Largest(); bytes < largest || bytes > maxBytes {
+		v.fail(group+".bytes", "%s is out of range; allowed: one message (%s) to %s", bytesText(bytes), bytesText(largest), Size(maxBytes))
+	}
+}
+
+func (v *validator) faults() {
+	if len(v.spec.Attach) > 0 {
+		return // refused as such
+	}
+	for i, f := range v.spec.Faults {
+		v.fault(f, v.spec.Faults[:i], v.spec.Faults[i+1:])
+	}
+}
+
+// fault checks one fault among those before and after it.
+func (v *validator) fault(f Fault, before, after []Fault) {
+	name := fmt.Sprintf("%s at %s", f.Do, f.At)
+	timed := v.spec.Measure == MeasureRate || v.spec.Measure == MeasurePeak
+	switch {
+	case f.Do == "":
+		v.fail("faults", "no do; allowed: pause, resume, kill, restart")
+		return
+	case f.At < 0 || f.At > maxDuration:
+		v.fail("faults", "%s: an offset is from the start of the measured phase, 0 or more", name)
+	case timed && f.At >= v.spec.Duration:
+		v.fail("faults", "%s: the measured phase ends at %s", name, v.spec.Duration)
+	case f.For < 0 || f.For > maxDuration:
+		v.fail("faults", "%s: for: %s is out of range; allowed: above 0 to %s", name, f.For, maxDuration)
+	case f.For > 0 && (f.Do == "resume" || f.Do == "restart"):
+		v.fail("faults", "%s: for is only used by pause and kill", name)
+	}
+	if f.Node != "all" && f.Node != "leader" {
+		if n, err := strconv.Atoi(f.Node); err != nil || n < 1 || n > v.spec.Nodes {
+			v.fail("faults", "%s: node %q is not there; allowed: 1 to %d, all, leader", name, f.Node, v.spec.Nodes)
+			return
+		}
+	}
+	is := func(do string) func(Fault) bool {
+		return func(o Fault) bool { return o.Do == do && (o.Node == f.Node || o.Node == "all") }
+	}
+	switch {
+	case f.Do == "pause" && f.For == 0 && !slices.ContainsFunc(after, is("resume")):
+		v.fail("faults", "%s: it never ends; add for, or a resume of node %s", name, f.Node)
+	case f.Do == "resume" && !slices.ContainsFunc(before, func(o Fault) bool {
+		return o.Do == "pause" && (o.Node == f.Node || o.Node == "all" || f.Node == "all")
+	}):
+		v.fail("faults", "%s: nothing was paused before it on node %s", name, f.Node)
+	case f.Do == "kill" && f.For == 0 && v.spec.Isolation == shared && !slices.ContainsFunc(after, is("restart")):
+		v.fail("faults", "%s: with isolation: shared the next point would find no broker; add for, or a restart of node %s", name, f.Node)
+	}
+}

@@ -1,0 +1,69 @@
+package study
+
+import "slices"
+
+// The words of a spec. Those of the guarantee are the driver contract's.
+const (
+	atMostOnce  = "at-most-once"
+	atLeastOnce = "at-least-once"
+	exactlyOnce = "exactly-once"
+
+	memory = "memory"
+	log    = "log"
+	fsync  = "fsync"
+
+	acksNone   = "none"
+	acksLeader = "leader"
+	acksQuorum = "quorum"
+
+	ordered   = "ordered"
+	unordered = "unordered"
+
+	noKey         = "NO_KEY"
+	keyRoundRobin = "KEY_ROUND_ROBIN"
+	randomNano    = "RANDOM_NANO"
+	keyRandom     = "RANDOM"
+	keyZipf       = "ZIPF"
+
+	constant = "constant"
+	poisson  = "poisson"
+	steps    = "steps"
+	ramp     = "ramp"
+	bursts   = "bursts"
+
+	fresh  = "fresh"
+	shared = "shared"
+)
+
+// What a point can measure.
+const (
+	MeasureRate        = "rate"
+	MeasurePeak        = "peak"
+	MeasureSustainable = "sustainable"
+	MeasureCurve       = "curve"
+	MeasureCount       = "count"
+	MeasureBacklog     = "backlog"
+)
+
+var measures = []string{MeasureRate, MeasurePeak, MeasureSustainable, MeasureCurve, MeasureCount, MeasureBacklog}
+
+// usedBy says which measures use a setting or a whole group; what is not listed serves all.
+var usedBy = map[string][]string{
+	"load":        {MeasureRate, MeasureCount, MeasureBacklog},
+	"warmup":      {MeasureRate, MeasurePeak, MeasureCurve, MeasureCount, MeasureBacklog},
+	"duration":    {MeasureRate, MeasurePeak, MeasureCurve, MeasureBacklog},
+	"sustainable": {MeasureSustainable, MeasureCurve},
+	"curve":       {MeasureCurve},
+	"count":       {MeasureCount},
+	"backlog":     {MeasureBacklog},
+	"faults":      {MeasureRate, MeasurePeak, MeasureCount, MeasureBacklog},
+}
+
+// users lists the measures that use the setting at path; nil for all of them.
+func users(path string) []string { return usedBy[groupOf(path)] }
+
+// serves tells whether the setting at path means something to a measure.
+func serves(path, measure string) bool {
+	u := users(path)
+	return u == nil || slices.Contains(u, measure)
+}
