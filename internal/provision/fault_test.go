@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // testTool is a run of the tool as a process of its own: it starts a broker, says where, and waits to be killed.
@@ -222,6 +224,20 @@ func TestKilledNodeRestartsOnItsOwnDataAndPorts(t *testing.T) {
 	case d := <-in.Deaths():
 		t.Errorf("a kill on purpose is reported as a death: %v", d)
 	default:
+	}
+}
+
+func TestRestartsAtTheSameTimeDoNotHarmEachOther(t *testing.T) {
+	in := start(t, newHost(t), Options{})
+	var all errgroup.Group
+	for range 3 {
+		all.Go(func() error { return in.Restart(t.Context(), 1) })
+	}
+	if err := all.Wait(); err != nil {
+		t.Error(err)
+	}
+	if got := ask(t, in, 1, "id"); got != in.ID() {
+		t.Errorf("answer %q", got)
 	}
 }
 

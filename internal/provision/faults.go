@@ -57,9 +57,10 @@ func (in *Instance) Restart(ctx context.Context, node int) error {
 	if err := in.save(); err != nil { // names us as owner, lest another tool sweeps a stopped node up
 		return err
 	}
-	m.stop(ctx)
+	// Held throughout: dismissing a supervisor whose broker somebody else has just started would end that one.
 	m.turn.Lock()
 	defer m.turn.Unlock()
+	m.end(ctx)
 	in.mu.Lock()
 	stopped, detached := in.stopped, in.detached
 	in.mu.Unlock()

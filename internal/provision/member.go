@@ -100,10 +100,14 @@ func (m *member) expect(end bool) *process {
 	return m.proc
 }
 
-// stop ends the node gracefully while ctx and the grace period last, then by force.
 func (m *member) stop(ctx context.Context) {
 	m.turn.Lock()
 	defer m.turn.Unlock()
+	m.end(ctx)
+}
+
+// end stops the node gracefully while ctx and the grace period last, then by force; m.turn is held.
+func (m *member) end(ctx context.Context) {
 	p := m.expect(true)
 	if p == nil || p.dead() {
 		return

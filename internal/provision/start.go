@@ -259,8 +259,9 @@ func (in *Instance) untilFormed(ctx context.Context) error {
 	return &ErrNotReady{Broker: in.Broker(), Last: last, Log: in.members[0].tail(tailLines)}
 }
 
-// probe tries until ask agrees or ctx ends, and returns what ask said last.
+// probe tries until ask agrees or ctx ends, and returns what ask said last; being cut off by ctx says nothing.
 func probe(ctx context.Context, ask func(context.Context) error) error {
+	var last error
 	for wait := probeFirst; ; wait = min(2*wait, probeLast) {
 		one, cancel := context.WithTimeout(ctx, probeLimit)
 		err := ask(one)
@@ -268,9 +269,12 @@ func probe(ctx context.Context, ask func(context.Context) error) error {
 		if err == nil {
 			return nil
 		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return err
+			return last
 		case <-time.After(wait):
 		}
 	}
