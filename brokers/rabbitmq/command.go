@@ -1,0 +1,66 @@
+package rabbitmq
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+func nodeName(n *provision.Node) string { return fmt.Sprintf("%s-%d@localhost", n.Cluster.ID, n.ID) }
+
+// command is one of RabbitMQ's own scripts, in the unpacked tree where the server lives in one.
+func command(n *provision.Node, script string, args ...string) (provision.Command, error) {
+	c := provision.Command{Path: filepath.Join(debianServer, "sbin", script), Args: args, Dir: n.Dir, Env: []string{
+		"HOME=" + n.Dir, "LC_ALL=C.UTF-8", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+		"RABBITMQ_CONF_ENV_FILE=/dev/null", // not the machine's own
+		"RABBITMQ_NODENAME=" + nodeName(n),
+		"RABBITMQ_CONFIG_FILE=" + filepath.Join(n.Dir, "rabbitmq"),
+		"RABBITMQ_ENABLED_PLUGINS_FILE=" + filepath.Join(n.Dir, "enabled_plugins"),
+		"RABBITMQ_MNESIA_BASE=" + n.Data, "RABBITMQ_LOG_BASE=" + n.Dir, "RABBITMQ_LOGS=-",
+		"RABBITMQ_PID_FILE=" + pidFile(n),
+		"RABBITMQ_DIST_PORT=" + strconv.Itoa(n.Ports["dist"]),
+		// One epmd per cluster, on a port of its own: the machine's would outlive us and know the nodes of others.
+		"ERL_EPMD_PORT=" + strconv.Itoa(n.Cluster.Nodes[0].Ports["epmd"]), "ERL_EPMD_ADDRESS=127.0.0.1",
+		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}",
+	}}
+	if n.Cluster.Version == "3.10.8" {
+		return c, nil
+	}
+	return enclosed(n, c, "/usr/lib/rabbitmq/lib/rabbitmq_server-"+n.Cluster.Version+"/sbin/"+script)
+}
+
+// enclosed runs c with the tree's /usr and /etc instead of the machine's: Debian 13's Erlang needs a newer C library
+// than Debian 12 has. bwrap comes from the tree too, started through the tree's own loader; so neither root nor any
+// package on the machine is needed, only user namespaces. Paths outside of /usr and /etc are the same on both sides.
+func enclosed(n *provision.Node, c provision.Command, script string) (provision.Command, error) {
+	tree := filepath.Join(n.Cluster.Install, "tree")
+	loaders, _ := filepath.Glob(filepath.Join(tree, "usr/lib/*-linux-gnu*/ld-linux*.so.*"))
+	if len(loaders) == 0 {
+		return c, fmt.Errorf("no program loader below %s", tree)
+	}
+	args := []string{
+		"--library-path", filepath.Dir(loaders[0]), filepath.Join(tree, "usr/bin/bwrap"),
+		"--ro-bind", tree + "/usr", "/usr", "--ro-bind", tree + "/etc", "/etc",
+		"--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin", "/sbin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
+		"--dev", "/dev", "--ro-bind", "/proc", "/proc", "--ro-bind-try", "/sys", "/sys", "--tmpfs", "/tmp", "--bind", n.Dir, n.Dir,
+	}
+	if t := n.Cluster.TLS; t != nil {
+		args = append(args, "--ro-bind", filepath.Dir(t.CA), filepath.Dir(t.CA))
+	}
+	c.Args = append(append(args, "--chdir", n.Dir, script), c.Args...)
+	c.Path = loaders[0]
+	return c, nil
+}
+
+func control(ctx context.Context, n *provision.Node, args ...string) (string, error) {
+	c, err := command(n, "rabbitmqctl", append([]string{"-q"}, args...)...)
+	if err != nil {
+		return "", err
+	}
+	return n.Run(ctx, c)
+}
+
+func pidFile(n *provision.Node) string { return filepath.Join(n.Dir, "rabbit.pid") }
