@@ -23,6 +23,13 @@ func testTool(args []string) int {
 	if err != nil {
 		return 2
 	}
+	if args[1] == "install" {
+		i := &Install{Dir: filepath.Join(h.installs(), "half.new")}
+		_ = os.Mkdir(i.Dir, 0o755)
+		_ = json.NewEncoder(os.Stdout).Encode("half")
+		_ = i.Exec(context.Background(), i.Dir, "sh", "-c", "sleep 1000 & echo $! > pid; wait")
+		return 1
+	}
 	in, err := h.Start(context.Background(), Options{Broker: "testbroker", Nodes: 2, Server: map[string]any{"daemon": true}})
 	if err != nil {
 		return 3
@@ -78,6 +85,15 @@ func TestKilledToolLeavesNoProcessAndNoDirectory(t *testing.T) {
 	_ = tool.Process.Signal(syscall.SIGKILL)
 	eventually(t, "every process gone", func() bool { return !slices.ContainsFunc(pids, alive) })
 	eventually(t, "the directory gone", func() bool { return isEmpty(t, h.runs()) })
+}
+
+func TestToolKilledInMidInstallLeavesNothing(t *testing.T) {
+	h := newHost(t)
+	tool, _ := runTool(t, h, "install")
+	download := readPID(t, filepath.Join(h.installs(), "half.new", "pid"))
+	_ = tool.Process.Kill()
+	eventually(t, "the download ended", func() bool { return !alive(download) })
+	eventually(t, "the half installation gone", func() bool { return isEmpty(t, h.installs()) })
 }
 
 func TestDetachedInstanceOutlivesItsToolAndIsFoundAgain(t *testing.T) {
