@@ -124,6 +124,10 @@ func tailOf(path string, n int) []string {
 		return nil
 	}
 	defer f.Close()
+	return tailOfFile(f, n)
+}
+
+func tailOfFile(f *os.File, n int) []string {
 	fi, err := f.Stat()
 	if err != nil {
 		return nil

@@ -89,8 +89,8 @@ func (i *Install) exec(ctx context.Context, dir string, env []string, name strin
 	if err != nil {
 		return err
 	}
-	defer os.Remove(out.Name())
 	defer out.Close()
+	os.Remove(out.Name()) // already: a killed tool leaves no file either
 	j := job{Path: path, Args: args, Env: append(os.Environ(), env...), Dir: dir, UID: -1, GID: -1, Remove: i.Dir}
 	p, err := launch(j, out, nil)
 	if err != nil {
@@ -103,7 +103,7 @@ func (i *Install) exec(ctx context.Context, dir string, env []string, name strin
 		return waitErr
 	}
 	if p.fate.Code != 0 {
-		return fmt.Errorf("%s %s%s", name, p.fate, logged(tailOf(out.Name(), tailLines)))
+		return fmt.Errorf("%s %s%s", name, p.fate, logged(tailOfFile(out, tailLines)))
 	}
 	return nil
 }
