@@ -60,7 +60,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	select {
 	case <-ctx.Done():
 		pulling.Stop()
-		conn.Shut() // also sends the last acknowledgements
+		conn.Finish() // sends the last acknowledgements
 		<-ended
 		return nil
 	case <-ended:

@@ -5,15 +5,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/internal/driver"
 )
-
-const confirmBudget = 5 * time.Second // for the server's answer to a subscription
 
 func init() {
 	driver.Register(driver.Kind{
@@ -96,8 +93,8 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", s.subjects[c.Topic], err)
 	}
-	if err := conn.FlushTimeout(confirmBudget); err != nil {
-		return fmt.Errorf("subscribe to %s: no answer from the server: %w", s.subjects[c.Topic], err)
+	if err := s.dialer.Announced(ctx, conn); err != nil {
+		return fmt.Errorf("subscribe to %s: %w", s.subjects[c.Topic], err)
 	}
 	defer context.AfterFunc(ctx, inbox.End)()
 	ready()

@@ -27,15 +27,15 @@ func Configure(n *provision.Node, own Block) error {
 	settings := map[string]any{}
 	flatten(settings, "", n.Cluster.Settings)
 	for _, path := range slices.Sorted(maps.Keys(settings)) {
+		if err := all.set(path, settings[path]); err != nil {
+			return err
+		}
 		alone := Block{}
 		if err := alone.set(path, settings[path]); err != nil {
 			return err
 		}
 		if err := parse(alone); err != nil {
 			return &provision.ErrSetting{Name: path, Reason: err.Error()}
-		}
-		if err := all.set(path, settings[path]); err != nil {
-			return err
 		}
 	}
 	if err := parse(all); err != nil {

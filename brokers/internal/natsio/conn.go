@@ -28,8 +28,9 @@ var ClientSettings = []driver.Setting{
 }
 
 const (
-	openBudget = 4 * time.Second // over all addresses
-	shutBudget = 2 * time.Second
+	openBudget  = 4 * time.Second // over all addresses
+	flushBudget = 2 * time.Second
+	shutBudget  = 500 * time.Millisecond
 )
 
 // Dialer makes the connections of one driver; all of them log to the same place.
@@ -72,12 +73,19 @@ func (d *Dialer) Logf(format string, args ...any) { d.log.Printf(format, args...
 // Dial connects within a few seconds, or says what failed. lost, unless nil, is called whenever the connection is
 // lost, before the client tries to reconnect; closed when it will never come back.
 func (d *Dialer) Dial(name string, lost func(error), closed func()) (*Conn, error) {
+	return d.dial(d.target.Addresses, name, lost, closed)
+}
+
+func (d *Dialer) dial(addresses []string, name string, lost func(error), closed func()) (*Conn, error) {
 	c := &Conn{}
 	options := append([]nats.Option{
 		nats.Name("brokermark " + name), nats.SetCustomDialer(c),
 		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) { d.report(name, s, err) }),
 		nats.ReconnectHandler(func(nc *nats.Conn) { d.Logf("%s: connected again, to %s", name, nc.ConnectedAddr()) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err == nil {
+				return // our own Close
+			}
 			d.Logf("%s: disconnected: %v", name, err)
 			if lost != nil {
 				lost(err)
@@ -90,9 +98,9 @@ func (d *Dialer) Dial(name string, lost func(error), closed func()) (*Conn, erro
 		}),
 	}, d.options...)
 	c.dialer.Timeout = d.budget
-	nc, err := nats.Connect(strings.Join(urls(d.target.Addresses), ","), options...)
+	nc, err := nats.Connect(strings.Join(urls(addresses), ","), options...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %s: %w", strings.Join(d.target.Addresses, ", "), reason(err), err)
+		return nil, fmt.Errorf("connect to NATS at %s: %s: %w", strings.Join(addresses, ", "), reason(err), err)
 	}
 	c.Conn = nc
 	return c, nil
@@ -177,12 +185,19 @@ func (c *Conn) Cut() {
 	}
 }
 
-// Shut makes the server read what was published, then closes; it takes at most shutBudget, whatever the server does.
+// Finish makes the server read what was published, then shuts; it takes a few seconds at most, whatever the server does.
+func (c *Conn) Finish() {
+	cut := time.AfterFunc(flushBudget, c.Cut)
+	defer cut.Stop()
+	if c.IsConnected() {
+		_ = c.FlushTimeout(flushBudget)
+	}
+	c.Close()
+}
+
+// Shut closes at once; only a blocked write holds it up, for a moment.
 func (c *Conn) Shut() {
 	cut := time.AfterFunc(shutBudget, c.Cut)
 	defer cut.Stop()
-	if c.IsConnected() {
-		_ = c.FlushTimeout(shutBudget)
-	}
 	c.Close()
 }

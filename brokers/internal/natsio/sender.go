@@ -59,6 +59,6 @@ func (p *Sender) Flush(context.Context) error { return nil }
 // Close makes the server read what was published, as far as it can within a few seconds.
 func (p *Sender) Close() error {
 	p.watch.Stop()
-	p.conn.Shut()
+	p.conn.Finish()
 	return nil
 }

@@ -175,9 +175,6 @@ func (w *Window) expire(tick time.Duration) {
 }
 
 func (w *Window) fail(err error) {
-	if err == nil {
-		err = nats.ErrDisconnected
-	}
 	w.failWhere(err, func(uint32) bool { return true })
 }
 

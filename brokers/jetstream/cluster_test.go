@@ -1,0 +1,256 @@
+package jetstream_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/internal/natsio/natstest"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const patience = 30 * time.Second
+
+var quorum = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Log, Replicas: 3, Acks: driver.AcksQuorum, Ordering: driver.Unordered}
+
+// books are the receipts and the sink of a test: what was acknowledged and what has arrived.
+type books struct {
+	mu       sync.Mutex
+	lent     map[uint32]uint64 // slot to message
+	acked    map[uint64]bool
+	failed   int
+	lastErr  error
+	received map[uint64]int
+	free     chan uint32
+}
+
+func newBooks(slots int) *books {
+	b := &books{lent: map[uint32]uint64{}, acked: map[uint64]bool{}, received: map[uint64]int{}, free: make(chan uint32, slots)}
+	for i := range slots {
+		b.free <- uint32(i)
+	}
+	return b
+}
+
+func (b *books) Done(slots []uint32, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range slots {
+		if err == nil {
+			b.acked[b.lent[s]] = true
+		} else {
+			b.failed, b.lastErr = b.failed+1, err
+		}
+		b.free <- s
+	}
+}
+
+func (b *books) Deliver(batch [][]byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range batch {
+		b.received[binary.LittleEndian.Uint64(p)]++
+	}
+}
+
+// send sends message id once a slot is free.
+func (b *books) send(t *testing.T, p driver.Producer, id uint64) {
+	t.Helper()
+	select {
+	case slot := <-b.free:
+		b.mu.Lock()
+		b.lent[slot] = id
+		b.mu.Unlock()
+		payload := binary.LittleEndian.AppendUint64(nil, id)
+		if err := p.Send(context.Background(), []driver.Message{{Slot: slot, Payload: payload}}); err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(patience):
+		t.Fatalf("no slot was completed for %v", patience)
+	}
+}
+
+func (b *books) ackedCount() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.acked)
+}
+
+// missing counts acknowledged messages that have not arrived.
+func (b *books) missing() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id := range b.acked {
+		if b.received[id] == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func openSession(t *testing.T, target driver.Target, g driver.Guarantee, client, topic map[string]any) (driver.Driver, error) {
+	t.Helper()
+	k := kind(t)
+	c, err := driver.Decode(k.Settings, driver.ClientScope, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tp, err := driver.Decode(k.Settings, driver.TopicScope, topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k.Open(context.Background(), driver.Config{Target: target, Guarantee: g, Client: c, Topic: tp, Log: testLog{t}})
+}
+
+type testLog struct{ t *testing.T }
+
+func (l testLog) Write(p []byte) (int, error) {
+	l.t.Logf("%s", p)
+	return len(p), nil
+}
+
+var _ io.Writer = testLog{}
+
+func eventually(done func() bool) bool {
+	for end := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// start sets topology up, starts one consumer and makes one producer; stop ends all of them.
+func start(t *testing.T, drv driver.Driver, b *books) (p driver.Producer, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	if err := drv.Setup(ctx, driver.Topology{Topics: []driver.Topic{{Name: "orders", Partitions: 1}}, Subscriptions: []string{"audit"}}); err != nil {
+		t.Fatal(err)
+	}
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- drv.Consume(ctx, driver.ConsumerConfig{}, b, func() { close(ready) }) }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	p, err := drv.Producer(ctx, driver.ProducerConfig{Topics: []int{0}, InFlight: cap(b.free), MaxBytes: 8}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if err := drv.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestClusterWithTLSLosesNothingAcknowledgedWhenItsLeaderIsKilled(t *testing.T) {
+	cluster := natstest.Start(t, provision.Options{Broker: "jetstream", Nodes: 3, TLS: true})
+	drv, err := openSession(t, natstest.Target(cluster), quorum, map[string]any{"PublishAsyncTimeout": "2s"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBooks(64)
+	p, stop := start(t, drv, b)
+	next := uint64(0)
+	until := func(acked int) {
+		t.Helper()
+		for end := time.Now().Add(patience); b.ackedCount() < acked; next++ {
+			b.send(t, p, next)
+			if time.Now().After(end) {
+				t.Fatalf("only %d of %d messages were acknowledged; %d failed, the last with: %v", b.ackedCount(), acked, b.failed, b.lastErr)
+			}
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
+	until(500)
+	before, err := cluster.NodeOf(context.Background(), "leader")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Kill(context.Background(), before[0]); err != nil {
+		t.Fatal(err)
+	}
+	until(b.ackedCount() + 500)
+	after, err := cluster.NodeOf(context.Background(), "leader")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after[0] == before[0] {
+		t.Errorf("node %d leads although it was killed", after[0])
+	}
+	if err := cluster.Restart(context.Background(), before[0]); err != nil {
+		t.Fatal(err)
+	}
+	until(b.ackedCount() + 500)
+	if !eventually(func() bool { return b.missing() == 0 }) {
+		t.Errorf("%d of %d acknowledged messages did not arrive", b.missing(), b.ackedCount())
+	}
+	stop()
+	t.Logf("%d acknowledged, %d failed (last: %v)", b.ackedCount(), b.failed, b.lastErr)
+}
+
+func TestConsumerAndProducerGoOnAfterARestart(t *testing.T) {
+	server := natstest.Start(t, provision.Options{Broker: "jetstream"})
+	drv, err := openSession(t, natstest.Target(server), fileLeast, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBooks(16)
+	p, stop := start(t, drv, b)
+	for id := range uint64(100) {
+		b.send(t, p, id)
+	}
+	if !eventually(func() bool { return b.ackedCount() == 100 }) {
+		t.Fatalf("%d of 100 messages acknowledged; last error: %v", b.ackedCount(), b.lastErr)
+	}
+	if err := server.Kill(context.Background(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Restart(context.Background(), 1); err != nil {
+		t.Fatal(err)
+	}
+	// What is sent before the client has connected again waits in its buffer.
+	for id := uint64(100); b.ackedCount() < 200 && id < 100_000; id++ {
+		b.send(t, p, id)
+		time.Sleep(time.Millisecond)
+	}
+	if !eventually(func() bool { return b.ackedCount() >= 200 && b.missing() == 0 }) {
+		t.Errorf("%d messages acknowledged, %d of them did not arrive; last error: %v", b.ackedCount(), b.missing(), b.lastErr)
+	}
+	stop()
+}
+
+func TestFsyncIsRefusedWhereTheServerWritesAtIntervals(t *testing.T) {
+	server := natstest.Start(t, provision.Options{Broker: "jetstream"})
+	attached := natstest.Target(server)
+	attached.Endpoints = nil
+	for name, target := range map[string]driver.Target{"provisioned": natstest.Target(server), "attached without a monitoring address": attached} {
+		t.Run(name, func(t *testing.T) {
+			drv, err := openSession(t, target, synced, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer drv.Close()
+			var refusal *driver.ErrUnsupported
+			err = drv.Setup(context.Background(), driver.Topology{Topics: []driver.Topic{{Name: "x", Partitions: 1}}})
+			if !errors.As(err, &refusal) || refusal.Setting != "persistence: fsync" {
+				t.Errorf("Setup said %v; want a refusal of persistence: fsync", err)
+			}
+		})
+	}
+}
