@@ -65,7 +65,7 @@ func (r Rule) Judge(e Evidence) (Verdict, string) {
 	if e.Err != nil {
 		return Fail, e.Err.Error()
 	}
-	if v, why := r.generator(e); v != Pass {
+	if v, why := r.Generator(e); v != Pass {
 		return v, why
 	}
 	if why := r.ledger(e); why != "" {
@@ -91,7 +91,8 @@ func (r Rule) Judge(e Evidence) (Verdict, string) {
 	return Pass, ""
 }
 
-func (r Rule) generator(e Evidence) (Verdict, string) {
+// Generator applies the part of the rule that concerns the generator: Void with its reason, or Pass.
+func (r Rule) Generator(e Evidence) (Verdict, string) {
 	if budget := max(int64(r.LagFloor), int64(r.LagShare*float64(e.Latency))); e.GeneratorLag > budget {
 		return Void, fmt.Sprintf("the generator itself was %s late at p99 (allowed %s)",
 			time.Duration(e.GeneratorLag).Round(time.Microsecond), time.Duration(budget).Round(time.Microsecond))

@@ -57,7 +57,7 @@ func (o *observer) look(latency bool) {
 		o.histogram = h
 	}
 	c := t.measure.Count()
-	s := Sample{At: now, Count: c, EndToEnd: o.quantiles, Sending: !stopped(t.sent)}
+	s := Sample{At: now, Count: c, EndToEnd: o.quantiles, Sending: !t.sent.Load()}
 	s.Due = c.Sent
 	if o.schedule != nil {
 		s.Due = o.schedule.Count(min(now, t.until.Load()) - t.start)

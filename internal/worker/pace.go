@@ -17,16 +17,16 @@ const nap = 50 * time.Millisecond
 
 // openLoop sends the producer's share of the schedule: what is due is claimed even while it has to wait for a slot,
 // so that waiting is measured instead of omitted.
-func (p *producer) openLoop(ctx context.Context, t *trial, share schedule.Schedule, limit int64) error {
+func (p *producer) openLoop(ctx context.Context, t *trial, share schedule.Schedule, start, limit int64) error {
 	sleeper := clock.NewSleeper()
 	defer sleeper.Close()
 	recorder := t.measure.Producer(p.plan.ID)
-	free := t.start // when the producer was last held up
+	free := start // when the producer was last held up
 	for i := int64(0); i < limit; {
 		now := clock.Now()
-		due := schedule.Due(share, i, now-t.start, int(min(limit-i, int64(len(p.batch)))))
+		due := schedule.Due(share, i, now-start, int(min(limit-i, int64(len(p.batch)))))
 		if due == 0 {
-			next := t.start + share.At(i)
+			next := start + share.At(i)
 			if next >= t.until.Load() || stopped(t.stop) {
 				return p.flush(ctx)
 			}
@@ -43,9 +43,9 @@ func (p *producer) openLoop(ctx context.Context, t *trial, share schedule.Schedu
 		}
 		until := t.until.Load()
 		sent := clock.Now()
-		oldest := t.start + share.At(i)
+		oldest := start + share.At(i)
 		for j, id := range p.taken[:n] {
-			intended := t.start + share.At(i+int64(j))
+			intended := start + share.At(i+int64(j))
 			if intended >= until || stopped(t.stop) {
 				p.slots.put(p.taken[j:n])
 				n, limit = j, i+int64(j)

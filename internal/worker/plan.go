@@ -42,6 +42,12 @@ type Load struct {
 	Duration time.Duration // of the measured phase
 	Messages int64         // over all producers
 	Drain    time.Duration // allowance, after the last send, for everything to be confirmed and received
+	// Settle goes on waiting after a drain that failed, so that what is still under way doesn't burden the next
+	// trial; the outcome stays undrained.
+	Settle time.Duration
+	// Backlog, where not nil, makes this a backlog trial: Messages are sent with the consumers off, then the
+	// consumers are connected and drain them. Plan.ConsumeLater must be set.
+	Backlog *Backlog
 	// Lossy ends the drain early when nothing has arrived for a second: at most once, what isn't there won't come.
 	Lossy bool
 	// Measuring is told, once, when the measured phase begins (or that it will, a moment later). May be nil.
@@ -50,6 +56,21 @@ type Load struct {
 	Observe func(Sample)
 	// Streams asks for every ledger, not only those that show a fault.
 	Streams bool
+}
+
+// Backlog is how a backlog is drained.
+type Backlog struct {
+	Ratio float64 // it counts as drained when this share of it has been received
+	// Meanwhile is what the producers go on sending while the consumers drain; nil: nothing.
+	Meanwhile schedule.Schedule
+}
+
+// Drained is what draining a backlog took.
+type Drained struct {
+	Filled   int64 // messages confirmed before the consumers were connected
+	FilledAt int64 // when the last of them was confirmed, ns on the clock's axis
+	From, To int64 // ns on the clock's axis: consumers ready, share reached
+	Received int64 // deliveries in between
 }
 
 // Warmup is a fixed time, or automatic: until rate and median latency stop drifting, between For and Max.
@@ -86,6 +107,7 @@ type Outcome struct {
 	LastSent         int64
 	LastReceived     int64
 	LastAcked        int64
+	Backlog          Drained       // of a backlog trial
 	Drained          bool          // everything sent was confirmed and received within the allowance
 	Blocked          time.Duration // time producers waited for a free slot, summed
 	Sending          time.Duration // time producers spent inside the client, summed

@@ -20,7 +20,8 @@ type trial struct {
 	until   atomic.Int64 // messages intended from here on aren't sent
 	measure *measure.Trial
 	stop    chan struct{} // closed to end sending
-	sent    chan struct{} // closed when all producers have sent their last message
+	sent    atomic.Bool   // all producers have sent their last message
+	keyOf   measure.KeyOf
 	decided sync.Once
 	halted  sync.Once
 }
@@ -37,11 +38,28 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	observer := newObserver(t)
 	observing.Go(func() { observer.run(ended) })
 
-	err := w.sendAll(ctx, t)
-	drained := w.drain(ctx, t, &err)
+	err := w.sendAll(ctx, t, course{load.Schedule, t.start, load.Messages})
+	var backlog Drained
+	if load.Backlog != nil && err == nil {
+		backlog, err = w.drainBacklog(ctx, t)
+	}
+	drained := w.drain(ctx, t, load.Drain, &err)
+	if !drained && load.Settle > load.Drain && err == nil {
+		w.drain(ctx, t, load.Settle-load.Drain, &err)
+	}
 	close(ended)
 	observing.Wait()
-	return w.close(t, observer, drained, err)
+	out := w.close(t, observer, drained, err)
+	out.Backlog = backlog
+	return out
+}
+
+// course is what the producers send: a schedule over all of them (nil: closed loop) that begins at start, and after
+// how many messages it ends (0: when time is up).
+type course struct {
+	schedule schedule.Schedule
+	start    int64
+	messages int64
 }
 
 func (w *Worker) begin(load Load) *trial {
@@ -56,7 +74,7 @@ func (w *Worker) begin(load Load) *trial {
 	if w.plan.KeyOrdered && w.keys != nil {
 		shape.Keys = w.keys.N
 	}
-	t := &trial{load: load, start: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{}), sent: make(chan struct{})}
+	t := &trial{load: load, start: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
 	if t.start == 0 {
 		t.start = clock.Now()
 	}
@@ -78,11 +96,17 @@ func (w *Worker) begin(load Load) *trial {
 	if shape.Keys > 0 {
 		keyOf = w.keys.of
 	}
+	t.keyOf = keyOf
+	w.listen(t)
+	return t
+}
+
+// listen gives the consumers the trial's recorders.
+func (w *Worker) listen(t *trial) {
 	for _, c := range w.consumers {
 		c.last.Store(0)
-		c.recorder.Store(t.measure.Consumer(c.index, c.subscription, keyOf))
+		c.recorder.Store(t.measure.Consumer(c.index, c.subscription, t.keyOf))
 	}
-	return t
 }
 
 // decide fixes when the measured phase begins and, where time ends it, when it ends.
@@ -99,19 +123,20 @@ func (t *trial) decide(from int64) {
 }
 
 // sendAll runs the producers until the trial has sent everything, ctx ends or a consumer fails.
-func (w *Worker) sendAll(ctx context.Context, t *trial) error {
+func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	var sending sync.WaitGroup
 	flushed := make(chan error, len(w.producers))
 	for i, p := range w.producers {
-		sending.Go(func() { flushed <- w.sendOne(ctx, p, i, t) })
+		sending.Go(func() { flushed <- w.sendOne(ctx, p, i, t, c) })
 	}
-	go func() { sending.Wait(); close(t.sent) }()
+	sent := make(chan struct{})
+	go func() { sending.Wait(); t.sent.Store(true); close(sent) }()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	var err error
 	for {
 		select {
-		case <-t.sent:
+		case <-sent:
 			for range w.producers {
 				err = errors.Join(err, <-flushed)
 			}
@@ -120,11 +145,11 @@ func (w *Worker) sendAll(ctx context.Context, t *trial) error {
 			err = errors.Join(err, e)
 			w.failed <- e // for whoever looks next: the worker is unusable
 			t.halt()
-			<-t.sent
+			<-sent
 			return err
 		case <-ctx.Done():
 			t.halt()
-			<-t.sent
+			<-sent
 			return errors.Join(err, ctx.Err())
 		case <-tick.C:
 			// Claims that are still waiting for a slot may be sent late, but not for ever.
@@ -135,27 +160,28 @@ func (w *Worker) sendAll(ctx context.Context, t *trial) error {
 	}
 }
 
-func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial) error {
+func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial, c course) error {
 	n := len(w.producers)
 	limit := int64(math.MaxInt64)
-	if m := t.load.Messages; m > 0 {
-		limit = m / int64(n)
-		if int64(i) < m%int64(n) {
+	if c.messages > 0 {
+		limit = c.messages / int64(n)
+		if int64(i) < c.messages%int64(n) {
 			limit++
 		}
 	}
-	if t.load.Schedule == nil {
+	if c.schedule == nil {
 		return p.closedLoop(ctx, t, limit)
 	}
-	return p.openLoop(ctx, t, schedule.Sequential(schedule.Share(t.load.Schedule, i, n)), limit)
+	return p.openLoop(ctx, t, schedule.Sequential(schedule.Share(c.schedule, i, n)), c.start, limit)
 }
 
 // quiet is how long nothing may arrive before a lossy drain ends.
 const quiet = time.Second
 
-// drain blocks until everything sent has been confirmed and received, and tells whether it was within the allowance.
-func (w *Worker) drain(ctx context.Context, t *trial, err *error) bool {
-	deadline := time.Now().Add(t.load.Drain)
+// drain blocks until everything sent has been confirmed and received, and tells whether that was within the
+// allowance.
+func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, err *error) bool {
+	deadline := time.Now().Add(allowance)
 	last, moved := t.measure.Count(), time.Now()
 	for {
 		now := t.measure.Count()

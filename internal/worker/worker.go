@@ -66,12 +66,12 @@ func (w *Worker) connect(ctx context.Context) error {
 
 // StartConsumers connects the consumers and blocks until all are registered with the broker.
 func (w *Worker) StartConsumers(ctx context.Context) error {
+	w.makeConsumers()
 	life, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	ready := make(chan struct{}, len(w.plan.Consumers))
 	for i, c := range w.plan.Consumers {
-		consumer := newConsumer(i, c, w)
-		w.consumers = append(w.consumers, consumer)
+		consumer := w.consumers[i]
 		w.running.Go(func() {
 			var once sync.Once
 			err := w.driver.Consume(life, c, consumer, func() { once.Do(func() { ready <- struct{}{} }) })
@@ -93,6 +93,16 @@ func (w *Worker) StartConsumers(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// makeConsumers makes the sinks, once; StartConsumers connects them.
+func (w *Worker) makeConsumers() {
+	if w.consumers != nil {
+		return
+	}
+	for i, c := range w.plan.Consumers {
+		w.consumers = append(w.consumers, newConsumer(i, c, w))
+	}
 }
 
 func orEnded(err error) error {

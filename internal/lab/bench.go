@@ -1,0 +1,228 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// connectTime bounds connecting, creating topics and probing.
+const connectTime = 60 * time.Second
+
+// bench is everything one repetition of a point needs.
+type bench struct {
+	lab      *lab
+	record   *store.Record
+	spec     study.Spec
+	stage    func(Event)
+	instance *provision.Instance // nil: attached, or without processes of its own
+	giveBack func()
+	agent    agent.Agent
+	died     *provision.Death
+	size     float64 // mean payload, bytes
+}
+
+// run brings everything up, measures and fills the record's result.
+func (b *bench) run(ctx context.Context) error {
+	kind, err := driver.Lookup(b.spec.Broker)
+	if err != nil {
+		return err
+	}
+	config, err := b.config(kind)
+	if err != nil {
+		return err
+	}
+	if err := b.start(ctx, &config); err != nil {
+		return err
+	}
+	b.stage(Event{Kind: Staged, Stage: "connecting"})
+	b.agent = b.lab.NewAgent()
+	if err := b.agent.Prepare(ctx, agent.Plan{Broker: b.spec.Broker, Config: config, Worker: b.plan()}); err != nil {
+		b.agent = nil
+		if b.instance != nil {
+			b.lookForDeath(time.Second)
+		}
+		return err
+	}
+	return b.measure(ctx)
+}
+
+// config decodes the settings and asks whether the guarantee can be kept at all.
+func (b *bench) config(kind driver.Kind) (driver.Config, error) {
+	c := driver.Config{Guarantee: guarantee(b.spec), Log: b.lab.Log}
+	var err error
+	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, b.spec.Client); err != nil {
+		return c, err
+	}
+	if c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, b.spec.Topic); err != nil {
+		return c, err
+	}
+	b.record.Settings = store.Settings{Server: b.spec.Server, Client: c.Client, Topic: c.Topic}
+	b.record.Versions.Client = moduleVersion(kind.Client)
+	b.record.Versions.Broker = b.spec.Version
+	if b.spec.Measure == "backlog" && kind.Transient {
+		return c, driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
+	}
+	return c, kind.Supports(c.Guarantee)
+}
+
+func guarantee(s study.Spec) driver.Guarantee {
+	return driver.Guarantee{
+		Delivery: driver.Delivery(s.Delivery), Persistence: driver.Persistence(s.Persistence),
+		Replicas: s.Replicas, Acks: driver.Acks(s.Acks), Ordering: driver.Ordering(s.Ordering),
+	}
+}
+
+// start finds or starts the broker and completes the target.
+func (b *bench) start(ctx context.Context, c *driver.Config) error {
+	b.giveBack = func() {}
+	if len(b.spec.Attach) > 0 {
+		c.Target.Addresses = b.spec.Attach
+		b.doubt("attached", "the broker was not started here: its cost, its settings and what else it does are not known")
+		return nil
+	}
+	recipe, err := provision.Lookup(b.spec.Broker)
+	if err != nil { // a driver without a recipe runs in this process; each repetition gets one of its own
+		c.Target.Addresses = []string{fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())}
+		b.doubt("in-process", "the broker ran inside the generator's process: its cost can't be told apart")
+		return nil
+	}
+	if b.spec.Nodes > recipe.MaxNodes {
+		return driver.Unsupported(fmt.Sprintf("nodes: %d", b.spec.Nodes), "at most %d can be started here", recipe.MaxNodes)
+	}
+	if b.spec.TLS == "on" && !recipe.TLS {
+		return driver.Unsupported("tls: on", "the recipe for %s can't switch it on", b.spec.Broker)
+	}
+	b.stage(Event{Kind: Staged, Stage: "starting " + b.spec.Broker})
+	b.instance, b.giveBack, err = b.lab.pool.take(ctx, b.spec)
+	if err != nil {
+		b.giveBack = func() {}
+		return err
+	}
+	c.Target = driver.Target{
+		Addresses: b.instance.Addresses(), TLS: b.instance.ClientTLS(),
+		Version: b.instance.Version(), Endpoints: b.instance.Endpoints(),
+	}
+	b.record.Versions.Broker = b.instance.Version()
+	for _, v := range recipe.Versions {
+		if v.Name == b.instance.Version() && v.Doubt != "" {
+			b.doubt("old-version", "%s %s: %s", b.spec.Broker, v.Name, v.Doubt)
+		}
+	}
+	return nil
+}
+
+// plan lays out producers and consumers: topics × producersPerTopic, and for each topic and subscription its
+// consumers.
+func (b *bench) plan() worker.Plan {
+	s := b.spec
+	p := worker.Plan{
+		Payload: worker.Payload{
+			Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Seed: s.Seed,
+		},
+		Keys:         worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: s.Seed},
+		KeyOrdered:   s.PartitionsPerTopic > 1,
+		InFlight:     s.InFlight.Messages,
+		Bytes:        int(s.InFlight.Bytes),
+		ConsumeLater: s.Measure == "backlog",
+		Run:          uint16(rand.Uint32()),
+		Connect:      connectTime,
+	}
+	for _, size := range s.MessageSize {
+		p.Payload.Sizes = append(p.Payload.Sizes, worker.Size{Bytes: int(size.Size), Weight: size.Weight})
+	}
+	// Unique, so that what an earlier point left on a shared broker is never mistaken for this one's.
+	name := fmt.Sprintf("bm-%s-%d-%04x", b.record.PointID[:8], b.record.Repetition, p.Run)
+	for i := range s.SubscriptionsPerTopic {
+		p.Topology.Subscriptions = append(p.Topology.Subscriptions, fmt.Sprintf("s%d", i))
+	}
+	for t := range s.Topics {
+		p.Topology.Topics = append(p.Topology.Topics, driver.Topic{Name: fmt.Sprintf("%s-%d", name, t), Partitions: s.PartitionsPerTopic})
+		for range s.ProducersPerTopic {
+			p.Producers = append(p.Producers, worker.Producer{ID: len(p.Producers), Topic: t})
+		}
+		for sub := range s.SubscriptionsPerTopic {
+			for c := range s.ConsumerPerSubscription {
+				p.Consumers = append(p.Consumers, driver.ConsumerConfig{ID: c, Topic: t, Subscription: sub})
+			}
+		}
+	}
+	return p
+}
+
+// keyKinds maps the spec's words (the OpenMessaging Benchmark's, and ours) to the worker's.
+var keyKinds = map[string]string{
+	"NO_KEY": "none", "KEY_ROUND_ROBIN": "roundrobin", "RANDOM_NANO": "random", "RANDOM": "random", "ZIPF": "zipf",
+}
+
+func (b *bench) close() {
+	if b.agent != nil {
+		if err := b.agent.Close(); err != nil && b.died == nil {
+			b.doubt("unclean-close", "closing the clients failed: %v", err)
+		}
+	}
+	if b.giveBack != nil {
+		b.giveBack()
+	}
+}
+
+// doubt adds a doubt to the record, once.
+func (b *bench) doubt(code, format string, args ...any) {
+	for _, d := range b.record.Doubts {
+		if d.Code == code {
+			return
+		}
+	}
+	b.record.Doubts = append(b.record.Doubts, store.Doubt{Code: code, Text: fmt.Sprintf(format, args...)})
+}
+
+// lookForDeath notes a death that has been reported, waiting a little for one that is being found out.
+func (b *bench) lookForDeath(wait time.Duration) {
+	select {
+	case d := <-b.instance.Deaths():
+		b.died = &d
+	case <-time.After(wait):
+	}
+}
+
+var errDied = errors.New("the broker died")
+
+// guard ends the context it returns when the broker dies unasked.
+func (b *bench) guard(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if b.instance == nil {
+		return ctx, func() { cancel(nil) }
+	}
+	over := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case d := <-b.instance.Deaths():
+			b.died = &d
+			cancel(errDied)
+		case <-over:
+		}
+	}()
+	return ctx, func() { close(over); <-ended; cancel(nil) }
+}
+
+// clone copies native settings into plain JSON values.
+func clone(v map[string]any) map[string]any {
+	var out map[string]any
+	data, err := json.Marshal(v)
+	if err == nil {
+		_ = json.Unmarshal(data, &out)
+	}
+	return out
+}

@@ -1,0 +1,255 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/schedule"
+	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// measure does what the spec's measure asks and fills the record's result.
+func (b *bench) measure(ctx context.Context) error {
+	switch b.spec.Measure {
+	case "rate":
+		return b.rate(ctx)
+	case "peak":
+		return b.flatOut(ctx, "as fast as the window allows", worker.Load{
+			Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
+		})
+	case "count":
+		return b.count(ctx)
+	case "sustainable":
+		_, err := b.sustainable(ctx)
+		return err
+	case "curve":
+		return b.curve(ctx)
+	case "backlog":
+		return b.backlog(ctx)
+	}
+	return fmt.Errorf("measure: unknown word %q", b.spec.Measure)
+}
+
+func (b *bench) warmup() worker.Warmup {
+	w := b.spec.Warmup
+	return worker.Warmup{Auto: w.Auto, For: time.Duration(w.For), Max: time.Duration(w.Max)}
+}
+
+// rate offers the spec's load in open loop.
+func (b *bench) rate(ctx context.Context) error {
+	s, err := loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)
+	if err != nil {
+		return err
+	}
+	t := b.runTrial(ctx, "fixed load", b.spec.Load.Rate, worker.Load{
+		Schedule: s, Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
+	})
+	b.fill(t)
+	b.record.Result.OfferedRate = offered(s, t)
+	return b.judge(t, b.record.Result.OfferedRate)
+}
+
+// offered is the mean rate the schedule asked for in the measured phase.
+func offered(s schedule.Schedule, t trial) float64 {
+	seconds := float64(t.Until-t.From) / 1e9
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(due(s, t)) / seconds
+}
+
+// due counts the messages of the measured phase by the schedule.
+func due(s schedule.Schedule, t trial) int64 {
+	s = schedule.Sequential(s)
+	return s.Count(t.Until-t.Start) - s.Count(t.From-t.Start)
+}
+
+// flatOut runs a closed loop.
+func (b *bench) flatOut(ctx context.Context, stage string, load worker.Load) error {
+	t := b.runTrial(ctx, stage, 0, load)
+	b.fill(t)
+	return b.judge(t, 0)
+}
+
+// count sends a number of messages and times it.
+func (b *bench) count(ctx context.Context) error {
+	n := b.spec.Count.Messages
+	if n == 0 {
+		n = max(1, int64(float64(b.spec.Count.Bytes)/b.spec.MessageSize.Mean()+0.5))
+	}
+	load := worker.Load{Messages: n, Drain: time.Duration(b.spec.Drain)}
+	if b.spec.Load.Rate > 0 {
+		s, err := loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)
+		if err != nil {
+			return err
+		}
+		load.Schedule = s
+	}
+	t := b.runTrial(ctx, fmt.Sprintf("%d messages", n), b.spec.Load.Rate, load)
+	b.fill(t)
+	b.record.Result.Count = &store.Count{
+		Messages: t.Measured.Sent, Bytes: t.Measured.Bytes,
+		PublishSeconds: seconds(t.FirstSent, t.LastAcked),
+		TotalSeconds:   seconds(t.FirstSent, max(t.LastAcked, t.LastReceived)),
+	}
+	return b.judge(t, 0)
+}
+
+func seconds(from, to int64) float64 { return max(0, float64(to-from)/1e9) }
+
+// backlog fills the topics with the consumers off, then lets them drain what there is.
+func (b *bench) backlog(ctx context.Context) error {
+	n := b.spec.Backlog.Messages
+	if n == 0 {
+		n = max(1, int64(float64(b.spec.Backlog.Bytes)/b.spec.MessageSize.Mean()+0.5))
+	}
+	load := worker.Load{
+		Messages: n, Drain: time.Duration(b.spec.Drain), Backlog: &worker.Backlog{Ratio: b.spec.Backlog.DrainRatio},
+	}
+	if b.spec.Load.Rate > 0 {
+		s, err := loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)
+		if err != nil {
+			return err
+		}
+		load.Schedule = s
+		if b.spec.Backlog.KeepSending {
+			load.Backlog.Meanwhile = s
+		}
+	}
+	t := b.runTrial(ctx, fmt.Sprintf("filling and draining %d messages", n), b.spec.Load.Rate, load)
+	b.fill(t)
+	fill, drain := seconds(t.FirstSent, t.Backlog.FilledAt), seconds(t.Backlog.From, t.Backlog.To)
+	r := &store.Backlog{Messages: t.Backlog.Filled, Bytes: t.Measured.Bytes, FillSeconds: fill, DrainSeconds: drain}
+	if fill > 0 {
+		r.FillRate = float64(t.Backlog.Filled) / fill
+	}
+	if drain > 0 {
+		r.DrainRate = float64(t.Backlog.Received) / drain
+	}
+	b.record.Result.Backlog = r
+	return b.judge(t, 0)
+}
+
+// fill turns a trial into the record's result.
+func (b *bench) fill(t trial) {
+	r := result(t, b.streamNames())
+	b.record.Result = &r
+	b.doubts(t)
+}
+
+// judge decides whether a finished trial stands: broken promises fail it, a generator that got in its own way voids
+// it, lesser things become doubts.
+func (b *bench) judge(t trial, rate float64) error {
+	if t.Err != nil {
+		return t.Err
+	}
+	m := t.Measured
+	atLeast := b.spec.Delivery != "at-most-once"
+	planned := len(b.spec.Faults) > 0
+	if m.Sent == 0 {
+		return failed("nothing could be sent in the measured phase%s", because(t.SendErr))
+	}
+	if m.Corrupted > 0 {
+		return failed("%d messages arrived corrupted", m.Corrupted)
+	}
+	if m.LostAcked > 0 && atLeast && !b.mayForget() {
+		return failed("%d messages were lost although the broker had confirmed them", m.LostAcked)
+	}
+	if m.Duplicated > 0 && b.spec.Delivery == "exactly-once" {
+		return failed("%d messages were delivered twice although exactly once was asked for", m.Duplicated)
+	}
+	if float64(m.Failed) > 0.001*float64(m.Sent) && !planned {
+		return failed("%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
+	}
+	if m.Reordered > 0 && b.spec.Ordering == "ordered" {
+		return failed("%d messages arrived out of order although order was asked for", m.Reordered)
+	}
+	if v, why := rule(b.spec).Generator(b.evidence(t, rate, true)); v == search.Void {
+		return voidError{why}
+	}
+	return nil
+}
+
+// mayForget tells that the spec's own faults may cost confirmed messages: a broker that was killed isn't asked to
+// remember what it was only asked to hold in memory.
+func (b *bench) mayForget() bool {
+	if b.spec.Persistence != "memory" {
+		return false
+	}
+	for _, f := range b.spec.Faults {
+		if f.Do == "kill" {
+			return true
+		}
+	}
+	return false
+}
+
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + err.Error()
+}
+
+// rule is the trial rule for a spec.
+func rule(s study.Spec) search.Rule {
+	r := search.DefaultRule()
+	r.Bound = time.Duration(s.Sustainable.Latency)
+	r.Duplicates = s.Delivery != "exactly-once"
+	if s.Delivery == "at-most-once" {
+		r.MaxLoss = 0.001
+	}
+	return r
+}
+
+// evidence puts a trial into the rule's words.
+func (b *bench) evidence(t trial, rate float64, long bool) search.Evidence {
+	m := t.Measured
+	e := search.Evidence{
+		Rate: rate, Long: long, Drained: t.Drained, Offered: m.Sent, Sent: m.Sent, Expected: m.Expected, Lost: m.Lost,
+		LostAcked: m.LostAcked, Failed: m.Failed, Corrupted: m.Corrupted, Duplicated: m.Duplicated,
+		GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
+		Cores: float64(b.lab.host.Cores), Err: t.Err,
+	}
+	latency := t.Histograms.EndToEnd
+	if b.spec.SubscriptionsPerTopic == 0 {
+		latency = t.Histograms.Publish
+	}
+	e.Latency = latency.Quantile(b.spec.Sustainable.Quantile)
+	for _, s := range t.Samples {
+		if s.At >= t.From && s.At <= t.Until && s.Phase == measure.Measured {
+			e.Backlog = append(e.Backlog, search.Point{Seconds: float64(s.At-t.From) / 1e9, Backlog: float64(s.Backlog)})
+		}
+	}
+	return e
+}
+
+// loadSchedule builds the schedule of a load; ramps run over the measured phase.
+func loadSchedule(l study.Load, over time.Duration, seed int64) (schedule.Schedule, error) {
+	switch l.Shape {
+	case "constant":
+		return schedule.Constant(l.Rate)
+	case "poisson":
+		return schedule.Poisson(l.Rate, uint64(seed))
+	case "steps":
+		steps := make([]schedule.Step, len(l.Steps))
+		for i, s := range l.Steps {
+			steps[i] = schedule.Step{Rate: s.Rate, For: time.Duration(s.For)}
+		}
+		return schedule.Steps(steps)
+	case "ramp":
+		return schedule.Ramp(l.Rate, l.To, over)
+	case "bursts":
+		if l.Burst == nil {
+			return nil, errors.New("load.burst: a bursty load needs rate, every and for")
+		}
+		return schedule.Bursts(l.Rate, l.Burst.Rate, time.Duration(l.Burst.Every), time.Duration(l.Burst.For))
+	}
+	return nil, fmt.Errorf("load.shape: unknown word %q", l.Shape)
+}

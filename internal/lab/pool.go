@@ -1,0 +1,78 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// pool holds the brokers that several points share (isolation: shared), until no point to come needs them.
+type pool struct {
+	host *provision.Host
+	keep bool
+	open map[string]*provision.Instance
+}
+
+func newPool(h *provision.Host, keep bool) *pool {
+	return &pool{host: h, keep: keep, open: map[string]*provision.Instance{}}
+}
+
+// instanceKey tells which points can share a broker: those that start the same one.
+func instanceKey(s study.Spec) string {
+	server, _ := json.Marshal(s.Server) // a map with ordered keys, from JSON in the first place
+	key, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, string(server)})
+	return string(key)
+}
+
+// take returns a running broker for the spec and the call that gives it back.
+func (p *pool) take(ctx context.Context, s study.Spec) (*provision.Instance, func(), error) {
+	shared := s.Isolation == "shared" && len(s.Faults) == 0
+	key := instanceKey(s)
+	if in, ok := p.open[key]; ok && shared {
+		return in, func() {}, nil
+	}
+	in, err := p.host.Start(ctx, provision.Options{
+		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS == "on", Server: s.Server, Keep: p.keep,
+	})
+	if err != nil {
+		return nil, nil, errStart{err}
+	}
+	if shared {
+		p.open[key] = in
+		return in, func() {}, nil
+	}
+	return in, func() { stop(in) }, nil
+}
+
+// drop ends a shared broker that can't be trusted any more.
+func (p *pool) drop(s study.Spec) {
+	if in, ok := p.open[instanceKey(s)]; ok {
+		delete(p.open, instanceKey(s))
+		stop(in)
+	}
+}
+
+// release ends the brokers that none of the runs to come shares.
+func (p *pool) release(runs []study.Run) {
+	wanted := map[string]bool{}
+	for _, r := range runs {
+		wanted[instanceKey(r.Point.Spec)] = true
+	}
+	for key, in := range p.open {
+		if !wanted[key] {
+			delete(p.open, key)
+			stop(in)
+		}
+	}
+}
+
+func (p *pool) close() { p.release(nil) }
+
+func stop(in *provision.Instance) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	_ = in.Stop(ctx) // it ends by force what doesn't end by itself
+}

@@ -1,0 +1,65 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// repetition runs one repetition of one point; whatever happens it becomes a record.
+func (l *lab) repetition(ctx context.Context, done int, run study.Run) store.Record {
+	r := store.Record{
+		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Label: run.Point.Label,
+		Axes: run.Point.Axes, Repetition: run.Repetition, Spec: run.Point.Spec, Host: l.host,
+		Began: time.Now().UTC(), Versions: store.Versions{Tool: l.Tool, Go: goVersion()},
+	}
+	b := &bench{lab: l, record: &r, spec: run.Point.Spec, stage: func(e Event) { l.watch(done, run, e) }}
+	err := b.run(ctx)
+	b.close()
+	if errors.Is(err, errInvalid) || startFailed(err) || b.died != nil {
+		l.pool.drop(b.spec)
+	}
+	r.Status, r.Reason = verdict(ctx, b, err)
+	r.Ended = time.Now().UTC()
+	return r
+}
+
+// verdict turns how a repetition ended into a status and its reason.
+func verdict(ctx context.Context, b *bench, err error) (store.Status, string) {
+	var unsupported *driver.ErrUnsupported
+	var setting *provision.ErrSetting
+	var refused *provision.ErrRefused
+	switch {
+	case ctx.Err() != nil:
+		return store.Aborted, "interrupted"
+	case errors.As(err, &unsupported), errors.As(err, &setting), errors.As(err, &refused):
+		return store.Refused, err.Error()
+	case b.died != nil:
+		return store.Failed, "the broker died: " + b.died.String()
+	case errors.Is(err, errVoid):
+		return store.Void, err.Error()
+	case err != nil:
+		return store.Failed, err.Error()
+	}
+	return store.OK, ""
+}
+
+var (
+	// errVoid ends a repetition whose numbers the generator limited.
+	errVoid = errors.New("void")
+	// errInvalid ends a repetition after which a shared broker shouldn't serve another.
+	errInvalid = errors.New("broker left in an unknown state")
+)
+
+type voidError struct{ reason string }
+
+func (v voidError) Error() string      { return v.reason }
+func (voidError) Is(target error) bool { return target == errVoid }
+
+func failed(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -1,0 +1,111 @@
+package lab
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// streamName names a producer's topic and a subscription.
+type streamName func(producer, subscription int) (topic, name string)
+
+func (b *bench) streamNames() streamName {
+	s := b.spec
+	return func(producer, subscription int) (string, string) {
+		return strconv.Itoa(producer / max(1, s.ProducersPerTopic)), fmt.Sprintf("s%d", subscription)
+	}
+}
+
+// result turns a trial into the stored form; names may be nil to leave the streams out.
+func result(t trial, names streamName) store.Result {
+	length := float64(t.Until-t.From) / 1e9
+	if t.From >= t.Until || t.LastSent == 0 {
+		length = 0
+	}
+	if t.Rate == 0 && t.LastSent > 0 { // a count ends when the last message is confirmed
+		length = max(0, float64(min(t.Until, max(t.LastSent, t.LastAcked))-t.From)/1e9)
+	}
+	r := store.Result{
+		Books: books(t.Measured), Seconds: length, Latency: latency(t), Cost: t.Cost, Series: t.Series, Faults: t.Faults,
+		WarmupSeconds: max(0, float64(t.From-t.Start)/1e9),
+	}
+	if length > 0 {
+		r.PublishRate = float64(t.Measured.Acked) / length
+		r.ReceiveRate = float64(t.Measured.Received) / length
+	}
+	if t.Measured.Sent > 0 {
+		r.PayloadSize = float64(t.Measured.Bytes) / float64(t.Measured.Sent)
+	}
+	for _, s := range t.Streams {
+		if names == nil {
+			break
+		}
+		topic, name := names(s.Producer, s.Subscription)
+		k := store.Stream{Producer: s.Producer, Topic: topic, Subscription: name, Books: books(s.Books), LostRangesCut: s.LostCut}
+		for _, l := range s.Lost {
+			k.LostRanges = append(k.LostRanges, [2]int64{int64(l.First), int64(l.Last)})
+		}
+		r.Streams = append(r.Streams, k)
+	}
+	return r
+}
+
+func books(b measure.Books) store.Books {
+	return store.Books{
+		Sent: b.Sent, Acked: b.Acked, Failed: b.Failed, Unresolved: b.Unresolved, Expected: b.Expected,
+		Received: b.Received, Lost: b.Lost, LostAcked: b.LostAcked, Duplicated: b.Duplicated,
+		Reordered: b.Reordered, Corrupted: b.Corrupted,
+	}
+}
+
+func latency(t trial) store.Latency {
+	h := t.Histograms
+	return store.Latency{
+		EndToEnd: h.EndToEnd, EndToEndService: h.EndToEndService, Publish: h.Publish, Service: h.Service,
+		Lag: h.Lag, GeneratorLag: h.GeneratorLag,
+	}
+}
+
+// doubts states what makes a trial's numbers deserve less trust.
+func (b *bench) doubts(t trial) {
+	m, h := t.Measured, t.Histograms
+	if !m.Balanced() {
+		b.doubt("unbalanced-books", "sent %d = acked %d + failed %d + unresolved %d, expected %d = received %d + lost %d does not hold",
+			m.Sent, m.Acked, m.Failed, m.Unresolved, m.Expected, m.Received, m.Lost)
+	}
+	if m.Unresolved > 0 {
+		b.doubt("unresolved", "the fate of %d messages was not known when the run ended", m.Unresolved)
+	}
+	if m.Lost > 0 {
+		b.doubt("loss", "%d of %d deliveries never came", m.Lost, m.Expected)
+	}
+	if m.Failed > 0 {
+		b.doubt("failed-sends", "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
+	}
+	if w := t.Warmup; w.LostAcked > 0 || w.Corrupted > 0 {
+		b.doubt("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.LostAcked, w.Corrupted)
+	}
+	if m.Untimed > 0 {
+		b.doubt("untimed", "%d messages arrived too late for their latency to be known: they were too short to carry their times", m.Untimed)
+	}
+	if lag, e2e := h.GeneratorLag.Quantile(0.99), h.EndToEnd.Quantile(0.99); lag > int64(time.Millisecond) && lag > e2e/10 {
+		b.doubt("generator-lag", "the generator itself was %s late at p99, end to end was %s", ms(lag), ms(e2e))
+	}
+	if cores := float64(b.lab.host.Cores); b.instance != nil && t.brokerCPU()+t.generatorCPU() > 0.9*cores {
+		b.doubt("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", t.brokerCPU(), t.generatorCPU(), cores)
+	}
+	if n := h.EndToEnd.Count(); n > 0 && n < 1000 {
+		b.doubt("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
+	}
+	if b.spec.Warmup.Auto && t.From != 0 && time.Duration(t.From-t.Start) >= time.Duration(b.spec.Warmup.Max) {
+		b.doubt("not-settled", "rate and latency were still drifting after %s of warm-up", time.Duration(b.spec.Warmup.Max))
+	}
+	if len(t.Samples) > 0 && t.Err == nil && !t.Drained && m.Lost == 0 && m.Unresolved == 0 {
+		b.doubt("late", "not everything of the warm-up had arrived when the drain allowance was used up")
+	}
+}
+
+func ms(ns int64) string { return time.Duration(ns).Round(10 * time.Microsecond).String() }

@@ -1,0 +1,207 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/schedule"
+	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// hunt is one search for the sustainable rate, with the trials worth keeping.
+type hunt struct {
+	bench  *bench
+	trials []store.Trial
+	best   *trial // the last confirming trial that passed, or the best short one
+	failed *trial // the last trial that failed
+	why    string // its reason
+	void   bool   // it was the generator's fault
+}
+
+// sustainable searches for the highest sustainable rate and fills the result from the trial that confirmed it.
+func (b *bench) sustainable(ctx context.Context) (float64, error) {
+	goal := b.spec.Sustainable
+	h := &hunt{bench: b}
+	found, err := search.Sustainable(ctx, search.Goal{
+		Width: goal.Width, Confirms: goal.Confirms, MaxTrials: goal.MaxTrials, MaxRate: goal.MaxRate, Floor: 1,
+	}, h.run)
+	if h.best != nil {
+		b.fill(*h.best)
+		b.record.Result.OfferedRate = h.best.Rate
+	} else {
+		b.record.Result = &store.Result{}
+	}
+	b.record.Result.Sustainable = &store.Sustainable{Low: found.Low, High: found.High, Trials: h.trials, Limit: h.limit()}
+	switch {
+	case err != nil:
+		return 0, err
+	case found.Low == 0 && h.void:
+		return 0, voidError{"no rate could be confirmed: " + h.why}
+	case found.Low == 0:
+		return 0, failed("%s: %s", found.Incomplete, h.why)
+	case found.Incomplete != "":
+		b.doubt("incomplete-search", "%s", found.Incomplete)
+	}
+	if h.limit() == "generator" {
+		b.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first")
+	}
+	return found.Low, b.judge(*h.best, h.best.Rate)
+}
+
+// run runs one trial of the search.
+func (h *hunt) run(ctx context.Context, r search.Request) (search.Answer, error) {
+	goal := h.bench.spec.Sustainable
+	load := worker.Load{
+		Warmup: worker.Warmup{For: time.Duration(goal.Warmup)}, Duration: time.Duration(goal.Trial),
+		Drain: h.allowance(), Settle: time.Duration(h.bench.spec.Drain),
+	}
+	stage := fmt.Sprintf("trial %d: %s", len(h.trials)+1, r.Kind)
+	switch r.Kind {
+	case search.Probe:
+		load.Warmup = h.bench.warmup()
+	case search.Confirm:
+		load.Duration = time.Duration(goal.Confirm)
+	}
+	if r.Rate > 0 {
+		s, err := schedule.Constant(r.Rate)
+		if err != nil {
+			return search.Answer{}, err
+		}
+		load.Schedule = s
+	}
+	t := h.bench.runTrial(ctx, stage, r.Rate, load)
+	if t.Err != nil {
+		return search.Answer{}, t.Err
+	}
+	return h.judge(r, load, t), nil
+}
+
+// allowance is how long a trial's messages may take to drain: what a passing trial needs is a matter of latency, so
+// a second is generous, and an overloaded one shouldn't be waited for.
+func (h *hunt) allowance() time.Duration {
+	return min(time.Duration(h.bench.spec.Drain), max(time.Second, 2*time.Duration(h.bench.spec.Sustainable.Latency)))
+}
+
+func (h *hunt) judge(r search.Request, load worker.Load, t trial) search.Answer {
+	e := h.bench.evidence(t, r.Rate, r.Kind == search.Confirm)
+	verdict, why := search.Pass, ""
+	if r.Kind != search.Probe {
+		e.Offered = due(load.Schedule, t)
+		verdict, why = rule(h.bench.spec).Judge(e)
+	}
+	seconds := max(1e-9, float64(t.Until-t.From)/1e9)
+	through := h.throughput(t, seconds)
+	_, slope := search.Slope(e.Backlog)
+	kept := store.Trial{
+		Kind: string(r.Kind), Rate: r.Rate, Verdict: string(verdict), Reason: why,
+		PublishRate: float64(t.Measured.Acked) / seconds, ReceiveRate: float64(t.Measured.Received) / seconds,
+		EndToEndP50: t.Histograms.EndToEnd.Quantile(0.5), EndToEndP99: t.Histograms.EndToEnd.Quantile(0.99),
+		Seconds: seconds,
+	}
+	if len(e.Backlog) >= 3 {
+		kept.BacklogSlope = slope
+	}
+	h.trials = append(h.trials, kept)
+	switch {
+	case r.Kind == search.Probe:
+	case verdict == search.Pass && (r.Kind == search.Confirm || h.best == nil || r.Rate > h.best.Rate):
+		h.best = &t
+	case verdict != search.Pass:
+		h.failed, h.why, h.void = &t, why, verdict == search.Void
+	}
+	return search.Answer{Verdict: verdict, Reason: why, Throughput: through}
+}
+
+// throughput is what came through while the trial was sending, per second: the slower of confirming and receiving.
+func (h *hunt) throughput(t trial, seconds float64) float64 {
+	var first, last *worker.Sample
+	for i := range t.Samples {
+		s := &t.Samples[i]
+		if s.At >= t.From && s.At <= t.Until {
+			if first == nil {
+				first = s
+			}
+			last = s
+		}
+	}
+	if first == nil || last == first {
+		return float64(t.Measured.Acked) / seconds
+	}
+	elapsed := float64(last.At-first.At) / 1e9
+	rate := float64(last.Count.Acked-first.Count.Acked) / elapsed
+	if subs := float64(h.bench.spec.SubscriptionsPerTopic); subs > 0 {
+		rate = min(rate, float64(last.Count.Received-first.Count.Received)/elapsed/subs)
+	}
+	return rate
+}
+
+// limit names what ran out in the last trial that failed.
+func (h *hunt) limit() string {
+	if h.failed == nil {
+		return "unknown"
+	}
+	t := h.failed
+	cores := float64(h.bench.lab.host.Cores)
+	window := t.Window.Seconds() * float64(max(1, t.Producers))
+	goal := h.bench.spec.Sustainable
+	switch {
+	case h.void:
+		return "generator"
+	case goal.Latency > 0 && t.Histograms.EndToEnd.Quantile(goal.Quantile) > int64(goal.Latency):
+		return "latency"
+	case t.brokerCPU()+t.generatorCPU() > 0.9*cores:
+		return "cpu"
+	case t.Blocked.Seconds() > 0.5*window:
+		return "client-window"
+	case t.Sending.Seconds() > 0.8*window:
+		return "generator"
+	}
+	return "unknown"
+}
+
+// curve measures latency at fractions of the sustainable rate, searched first, or at given rates.
+func (b *bench) curve(ctx context.Context) error {
+	c := b.spec.Curve
+	rates, top := c.Rates, 0.0
+	if len(rates) == 0 {
+		var err error
+		if top, err = b.sustainable(ctx); err != nil {
+			return err
+		}
+		for _, f := range c.Fractions {
+			rates = append(rates, f*top)
+		}
+	}
+	var points []store.CurvePoint
+	var last *trial
+	for _, rate := range rates {
+		s, err := schedule.Constant(rate)
+		if err != nil {
+			return err
+		}
+		t := b.runTrial(ctx, "curve", rate, worker.Load{
+			Schedule: s, Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
+		})
+		p := store.CurvePoint{Rate: rate, Status: store.OK, Cost: t.Cost, Latency: latency(t)}
+		if top > 0 {
+			p.Fraction = rate / top
+		}
+		r := result(t, nil)
+		p.PublishRate, p.ReceiveRate = r.PublishRate, r.ReceiveRate
+		if err := b.judge(t, rate); err != nil {
+			p.Status, p.Reason = verdict(ctx, b, err)
+			if t.Err != nil {
+				return err
+			}
+		}
+		points, last = append(points, p), &t
+	}
+	if b.record.Result == nil && last != nil {
+		b.fill(*last)
+	}
+	b.record.Result.Curve = points
+	return nil
+}

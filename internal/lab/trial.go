@@ -1,0 +1,172 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// trial is one run of load with what it cost.
+type trial struct {
+	worker.Outcome
+	Rate   float64 // offered; 0: closed loop
+	Cost   store.Cost
+	Window time.Duration // over which the cost was taken
+	Series []store.Tick
+	Faults []store.FaultEvent
+}
+
+// generatorCPU is the generator's share of processor cores over the trial's window.
+func (t trial) generatorCPU() float64 {
+	return (t.Cost.GeneratorUserSeconds + t.Cost.GeneratorSystemSeconds) / t.Window.Seconds()
+}
+
+func (t trial) brokerCPU() float64 {
+	return (t.Cost.BrokerUserSeconds + t.Cost.BrokerSystemSeconds) / t.Window.Seconds()
+}
+
+// runTrial runs one load: it meters from the start of the measured phase to the end of the drain, injects the spec's
+// faults, samples the series and passes samples on to whoever watches.
+func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
+	ctx, unguard := b.guard(ctx)
+	defer unguard()
+	b.stage(Event{Kind: Staged, Stage: stage, Target: rate})
+	// A collection that a previous trial's garbage would otherwise force into this one.
+	runtime.GC()
+	m := &metering{bench: b, rate: rate, stage: stage}
+	faults := newFaults(b)
+	load.Lossy = b.spec.Delivery == "at-most-once"
+	load.Measuring = func(at int64) {
+		m.measuring(at)
+		faults.begin(ctx, at)
+	}
+	load.Observe = m.observe
+	out := b.agent.Run(ctx, load)
+	t := trial{Outcome: out, Rate: rate, Series: m.series(out), Faults: faults.end()}
+	if cause := context.Cause(ctx); errors.Is(cause, errDied) {
+		t.Err = cause
+	}
+	t.Cost, t.Window = m.cost(out)
+	return t
+}
+
+// metering reads the meters around the measured phase.
+type metering struct {
+	bench *bench
+	rate  float64
+	stage string
+	begin chan reading
+	last  reading
+	cpu   Cores
+	cpus  []Cores // parallel to the outcome's samples
+	peak  reading // largest memory seen
+}
+
+type reading struct {
+	at     int64
+	broker provision.Usage
+	self   provision.Usage
+	gc     time.Duration
+}
+
+func (m *metering) read() reading {
+	r := reading{at: clock.Now(), self: provision.SelfUsage()}
+	if in := m.bench.instance; in != nil {
+		r.broker = in.Meter().Sample()
+	}
+	var gc debug.GCStats
+	debug.ReadGCStats(&gc)
+	r.gc = gc.PauseTotal
+	m.peak.broker.RSSBytes = max(m.peak.broker.RSSBytes, r.broker.RSSBytes)
+	m.peak.self.RSSBytes = max(m.peak.self.RSSBytes, r.self.RSSBytes)
+	return r
+}
+
+// measuring takes the first reading when the measured phase begins, at on the clock's axis.
+func (m *metering) measuring(at int64) {
+	m.begin = make(chan reading, 1)
+	go func() {
+		time.Sleep(time.Duration(at - clock.Now()))
+		m.begin <- (&metering{bench: m.bench}).read()
+	}()
+}
+
+// meterEvery is how many samples share one reading of the meters.
+const meterEvery = 5
+
+func (m *metering) observe(s worker.Sample) {
+	if len(m.cpus)%meterEvery == 0 {
+		r := m.read()
+		if m.last.at > 0 {
+			seconds := float64(r.at-m.last.at) / 1e9
+			m.cpu = Cores{
+				Broker:    (r.broker.User + r.broker.System - m.last.broker.User - m.last.broker.System).Seconds() / seconds,
+				Generator: (r.self.User + r.self.System - m.last.self.User - m.last.self.System).Seconds() / seconds,
+			}
+		}
+		m.last = r
+	}
+	m.cpus = append(m.cpus, m.cpu)
+	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cpu})
+}
+
+// cost is what was used since the measured phase began.
+func (m *metering) cost(out worker.Outcome) (store.Cost, time.Duration) {
+	end := m.read()
+	begin := end
+	if m.begin != nil && out.From < end.at {
+		begin = <-m.begin
+	}
+	c := store.Cost{
+		BrokerKnown:            m.bench.instance != nil,
+		BrokerUserSeconds:      (end.broker.User - begin.broker.User).Seconds(),
+		BrokerSystemSeconds:    (end.broker.System - begin.broker.System).Seconds(),
+		BrokerRSSBytes:         m.peak.broker.RSSBytes,
+		BrokerDiskWriteBytes:   end.broker.DiskWriteBytes - begin.broker.DiskWriteBytes,
+		BrokerDataGrowthBytes:  end.broker.DataBytes - begin.broker.DataBytes,
+		GeneratorUserSeconds:   (end.self.User - begin.self.User).Seconds(),
+		GeneratorSystemSeconds: (end.self.System - begin.self.System).Seconds(),
+		GeneratorRSSBytes:      m.peak.self.RSSBytes,
+		GeneratorGCPauseNs:     int64(end.gc - begin.gc),
+		Messages:               out.Measured.Acked,
+	}
+	if end.broker.DiskWriteBytes < 0 {
+		c.BrokerDiskWriteBytes = -1
+	}
+	if out.Measured.Sent > 0 {
+		c.Bytes = int64(float64(out.Measured.Bytes) * float64(out.Measured.Acked) / float64(out.Measured.Sent))
+	}
+	return c, max(time.Duration(end.at-begin.at), time.Millisecond)
+}
+
+// series turns samples into ticks, two a second.
+func (m *metering) series(out worker.Outcome) []store.Tick {
+	var ticks []store.Tick
+	for i := meterEvery; i < len(out.Samples); i += meterEvery {
+		s, was := out.Samples[i], out.Samples[i-meterEvery]
+		seconds := float64(s.At-was.At) / 1e9
+		t := store.Tick{
+			OffsetNs: s.At - out.From, Phase: "measure", Backlog: s.Backlog,
+			PublishRate: float64(s.Count.Acked-was.Count.Acked) / seconds,
+			ReceiveRate: float64(s.Count.Received-was.Count.Received) / seconds,
+			EndToEndP50: s.EndToEnd.P50, EndToEndP99: s.EndToEnd.P99,
+		}
+		if s.At < out.From {
+			t.Phase = "warmup"
+		} else if !s.Sending {
+			t.Phase = "drain"
+		}
+		if i < len(m.cpus) {
+			t.BrokerCPU, t.GeneratorCPU = m.cpus[i].Broker, m.cpus[i].Generator
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
+}

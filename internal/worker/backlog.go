@@ -1,0 +1,81 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+)
+
+// drainBacklog connects the consumers to a backlog and blocks until the wanted share of it has been received, or
+// until nothing has arrived for as long as the drain allowance.
+func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
+	var err error
+	w.drainAcks(ctx, t)
+	filled := t.measure.Count()
+	d := Drained{Filled: filled.Acked, FilledAt: w.lastAck()}
+	connect, cancel := context.WithTimeout(ctx, w.plan.Connect)
+	defer cancel()
+	// Recorders first: the first delivery may come before StartConsumers returns.
+	w.makeConsumers()
+	w.listen(t)
+	d.From = clock.Now()
+	if err := w.StartConsumers(connect); err != nil {
+		return d, err
+	}
+	stop := func() {}
+	if m := t.load.Backlog.Meanwhile; m != nil {
+		meanwhile := make(chan error, 1)
+		go func() { meanwhile <- w.sendAll(ctx, t, course{m, clock.Now(), 0}) }()
+		stop = func() { t.halt(); err = errors.Join(err, <-meanwhile) }
+	}
+	want := int64(t.load.Backlog.Ratio * float64(filled.Acked*int64(t.measure.Subscriptions())))
+	err = w.receive(ctx, t, want)
+	d.To = clock.Now()
+	d.Received = t.measure.Count().Received
+	stop()
+	return d, err
+}
+
+// lastAck is when the last message so far was confirmed.
+func (w *Worker) lastAck() int64 {
+	var last int64
+	for _, p := range w.producers {
+		last = max(last, p.lastAck.Load())
+	}
+	return last
+}
+
+// drainAcks waits until everything sent is resolved, at most as long as the drain allowance.
+func (w *Worker) drainAcks(ctx context.Context, t *trial) {
+	deadline := time.Now().Add(t.load.Drain)
+	for c := t.measure.Count(); c.Sent > c.Acked+c.Failed && time.Now().Before(deadline) && ctx.Err() == nil; c = t.measure.Count() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// receive blocks until want deliveries have been booked.
+func (w *Worker) receive(ctx context.Context, t *trial, want int64) error {
+	last, moved := int64(-1), time.Now()
+	for {
+		got := t.measure.Count().Received
+		if got >= want {
+			return nil
+		}
+		if got > last {
+			last, moved = got, time.Now()
+		} else if time.Since(moved) > t.load.Drain {
+			return fmt.Errorf("the backlog stopped draining: %d of %d deliveries, then nothing for %s", got, want, t.load.Drain)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-w.failed:
+			w.failed <- err
+			return err
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
