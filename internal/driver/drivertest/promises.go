@@ -19,11 +19,13 @@ func (r *run) delivery(t *testing.T, g driver.Guarantee) {
 	s := r.open(t, g, shape{topics: 2, subscriptions: 2, consumers: 2})
 	// Both send at once, and at once: what is sent right after the last ready must be seen.
 	senders := []*sender{s.newSender(t, 0, 0, 1), s.newSender(t, 1, 1, 0)}
+	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
+	defer cancel()
 	for sent := 0; sent < r.suite.Bulk; sent += ahead / 4 {
 		errs := make([]error, len(senders))
 		var wg sync.WaitGroup
 		for i, p := range senders {
-			wg.Go(func() { errs[i] = p.send(context.Background(), min(ahead/4, r.suite.Bulk-sent)) })
+			wg.Go(func() { errs[i] = p.send(ctx, min(ahead/4, r.suite.Bulk-sent)) })
 		}
 		wg.Wait()
 		for i, err := range errs {
@@ -56,9 +58,11 @@ func (r *run) delivery(t *testing.T, g driver.Guarantee) {
 // flight, and with a context that has ended.
 func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 	s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
+	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
+	defer cancel()
 	for range 3 {
 		p := s.newSender(t, 0, 0)
-		if err := p.send(context.Background(), 100); err != nil {
+		if err := p.send(ctx, 100); err != nil {
 			t.Fatal(err)
 		}
 		p.settle(t)
@@ -68,13 +72,13 @@ func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 	eventually(patience, func() bool { return s.lagging() <= 0 })
 	requireNoFailures(t, s)
 	inFlightAtClose := s.newSender(t, 0, 0)
-	if err := inFlightAtClose.send(context.Background(), inFlight); err != nil {
+	if err := inFlightAtClose.send(ctx, inFlight); err != nil {
 		t.Error(err)
 	}
 	inFlightAtClose.close(t, false)
 	cancelled := s.newSender(t, 0, 0)
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
+	ended, end := context.WithCancel(ctx)
+	end()
 	_ = cancelled.send(ended, sendMax) // may be refused or accepted; its slots are completed either way
 	cancelled.close(t, false)
 	eventually(cancelBound, func() bool { return s.lagging() <= 0 || countsComplete(s) })
@@ -103,7 +107,9 @@ func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
 	}
 	s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
 	p := s.newSender(t, 0, 0)
-	if err := p.send(context.Background(), sendMax); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
+	defer cancel()
+	if err := p.send(ctx, sendMax); err != nil {
 		t.Fatal(err)
 	}
 	p.settle(t)
@@ -112,7 +118,7 @@ func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
 	defer resume()
 	t.Run("Send never waits for an acknowledgement", func(t *testing.T) {
 		sent := make(chan error, 1)
-		go func() { sent <- p.send(context.Background(), sendMax) }()
+		go func() { sent <- p.send(ctx, sendMax) }()
 		select {
 		case err := <-sent:
 			if err != nil {
@@ -138,15 +144,17 @@ func (r *run) killedBroker(t *testing.T) {
 	if r.suite.Kill == nil {
 		t.Skip("this broker can't be killed here")
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
+	defer cancel()
 	var open []*session
 	for _, g := range r.suite.Guarantees {
 		s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
 		p := s.newSender(t, 0, 0)
-		if err := p.send(context.Background(), sendMax); err != nil {
+		if err := p.send(ctx, sendMax); err != nil {
 			t.Fatal(err)
 		}
 		p.settle(t)
-		if err := p.send(context.Background(), sendMax); err != nil {
+		if err := p.send(ctx, sendMax); err != nil {
 			t.Fatal(err)
 		}
 		open = append(open, s)
@@ -155,9 +163,9 @@ func (r *run) killedBroker(t *testing.T) {
 	for _, s := range open {
 		t.Run(label(s.guarantee)+": Close completes every slot, and Consume ends", func(t *testing.T) {
 			p := s.all[0]
-			ctx, cancel := context.WithTimeout(context.Background(), cancelBound)
+			soon, cancel := context.WithTimeout(ctx, cancelBound)
 			defer cancel()
-			_ = p.send(ctx, sendMax) // may well fail; its slots are completed all the same
+			_ = p.send(soon, sendMax) // may well fail; its slots are completed all the same
 			p.close(t, false)
 			s.close(t, false)
 			s.reportSlots(t)

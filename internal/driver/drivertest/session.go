@@ -17,10 +17,11 @@ import (
 // Bounds that the contract calls "a few seconds". They are wide enough for a JVM broker on a busy machine; no test
 // measures anything shorter.
 const (
-	patience    = 20 * time.Second // until something healthy must have happened
-	cancelBound = 5 * time.Second  // Consume after cancel
-	closeBound  = 15 * time.Second // Close, whatever the broker does
-	openBound   = 10 * time.Second // Open to an address where nobody answers
+	patience     = 20 * time.Second // until something healthy must have happened
+	sessionBound = time.Minute      // all sending of a session
+	cancelBound  = 5 * time.Second  // Consume after cancel
+	closeBound   = 15 * time.Second // Close, whatever the broker does
+	openBound    = 10 * time.Second // Open to an address where nobody answers
 )
 
 // session is one driver on topics of its own, with consumers and senders.

@@ -1,0 +1,127 @@
+// Package sim is a calibrated broker inside the process: its capacity, latency, stalls, losses, duplicates, reorders and
+// corruptions are set exactly, to prove the instrument that measures them. It knows nothing of that instrument.
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+func init() { driver.Register(Kind()) }
+
+// Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
+// same one share its broker.
+func Kind() driver.Kind {
+	return driver.Kind{Name: "sim", Settings: declared(), Supports: supports, Open: open}
+}
+
+type simDriver struct {
+	broker    *broker
+	guarantee driver.Guarantee
+	topology  driver.Topology
+	close     sync.Once
+}
+
+func open(_ context.Context, c driver.Config) (driver.Driver, error) {
+	if len(c.Target.Addresses) == 0 || c.Target.Addresses[0] == "" {
+		return nil, fmt.Errorf("sim: no address; any name will do")
+	}
+	if err := supports(c.Guarantee); err != nil {
+		return nil, err
+	}
+	if c.Target.TLS != nil {
+		return nil, driver.Unsupported("tls", "sim has no network")
+	}
+	s, err := newSettings(c.Client)
+	if err != nil {
+		return nil, err
+	}
+	b, err := join(c.Target.Addresses[0], s)
+	if err != nil {
+		return nil, err
+	}
+	return &simDriver{broker: b, guarantee: c.Guarantee}, nil
+}
+
+// Setup implements driver.Driver.
+func (d *simDriver) Setup(_ context.Context, t driver.Topology) error {
+	d.topology = t
+	return d.broker.create(t, d.guarantee.Ordering)
+}
+
+// Producer implements driver.Driver.
+func (d *simDriver) Producer(_ context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	b := d.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.isKilled() {
+		return nil, errKilled
+	}
+	if int64(c.MaxBytes) > b.settings.memory/2 {
+		return nil, driver.Unsupported("client.memory", "%d bytes are too few for messages of %d", b.settings.memory, c.MaxBytes)
+	}
+	for _, i := range c.Topics {
+		if i >= len(d.topology.Topics) {
+			return nil, fmt.Errorf("sim: topic %d is not in the topology of %d topics", i, len(d.topology.Topics))
+		}
+	}
+	p := &producer{
+		broker: b, receipts: r, atMostOnce: d.guarantee.Delivery == driver.AtMostOnce,
+		handed: make([]uint32, 0, max(c.InFlight, handful)), scratch: make([]uint32, 0, handful),
+		held: make([]parcel, len(d.topology.Topics)), room: make(chan struct{}, 1),
+	}
+	for _, t := range d.topology.Topics {
+		p.topics = append(p.topics, b.topics[t.Name])
+	}
+	b.producers = append(b.producers, p)
+	return p, nil
+}
+
+// Consume implements driver.Driver.
+func (d *simDriver) Consume(ctx context.Context, cfg driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	if cfg.Topic >= len(d.topology.Topics) || cfg.Subscription >= len(d.topology.Subscriptions) {
+		return fmt.Errorf("sim: topic %d, subscription %d: not in the topology", cfg.Topic, cfg.Subscription)
+	}
+	b := d.broker
+	c := &consumer{sink: s, batch: make([][]byte, 0, handful)}
+	b.mu.Lock()
+	queues := b.topics[d.topology.Topics[cfg.Topic].Name].subscription(d.topology.Subscriptions[cfg.Subscription]).queues
+	for _, q := range queues {
+		q.consumers = append(slices.Clip(q.consumers), c)
+	}
+	wake := b.server.wakeFor(0)
+	b.mu.Unlock()
+	if wake {
+		b.server.wake() // there may be a backlog
+	}
+	defer c.leave(b, queues)
+	ready()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-b.killed:
+		return errKilled
+	}
+}
+
+// leave returns once the server will never again deliver to the consumer.
+func (c *consumer) leave(b *broker, queues []*queue) {
+	c.mu.Lock()
+	c.gone = true
+	c.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, q := range queues {
+		q.consumers = slices.DeleteFunc(slices.Clone(q.consumers), func(o *consumer) bool { return o == c })
+	}
+}
+
+// Close implements driver.Driver.
+func (d *simDriver) Close() error {
+	d.close.Do(d.broker.leave)
+	return nil
+}
