@@ -42,7 +42,12 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	}
 	r := &reader{ctx: ctx, sink: sink, policy: s.policy, logf: s.dialer.Logf, name: name}
 	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
-		r.confirmed = s.confirmations(subject, durable)
+		r.seen = s.sequences(subject, durable)
+		defer func() {
+			if n := r.seen.repeated(); n > 0 {
+				s.dialer.Logf("%s: the server delivered %d messages again; they were recognised", name, n)
+			}
+		}()
 	}
 	options := append(s.pull(), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { s.dialer.Logf("%s: %v", name, err) }))
 	pulling, err := bound.Consume(r.handle, options...)
@@ -81,18 +86,18 @@ func (s *session) pull() []jetstream.PullConsumeOpt {
 
 // reader hands messages on and acknowledges them. handle is called by one goroutine of the client.
 type reader struct {
-	ctx       context.Context
-	sink      driver.Sink
-	policy    jetstream.AckPolicy
-	confirmed *confirmations // exactly-once; else nil
-	logf      func(string, ...any)
-	name      string
-	one       [1][]byte
-	since     int // messages since the last acknowledgement
+	ctx    context.Context
+	sink   driver.Sink
+	policy jetstream.AckPolicy
+	seen   *sequences // exactly-once; else nil
+	logf   func(string, ...any)
+	name   string
+	one    [1][]byte
+	since  int // messages since the last acknowledgement
 }
 
 func (r *reader) handle(m jetstream.Msg) {
-	if r.confirmed != nil {
+	if r.seen != nil {
 		r.once(m)
 		return
 	}
@@ -111,24 +116,20 @@ func (r *reader) handle(m jetstream.Msg) {
 	}
 }
 
-// once delivers m unless it was delivered before and only its acknowledgement was lost.
+// once delivers m unless it was delivered before, and has the server confirm the acknowledgement.
 func (r *reader) once(m jetstream.Msg) {
 	meta, err := m.Metadata()
 	if err != nil {
 		r.report(err)
 		return
 	}
-	if r.confirmed.doubt(meta.Sequence.Stream) {
+	if r.seen.first(meta.Sequence.Stream) {
 		r.one[0] = m.Data()
 		r.sink.Deliver(r.one[:])
 	}
 	ctx, cancel := context.WithTimeout(r.ctx, confirmBudget)
 	defer cancel()
-	if err := m.DoubleAck(ctx); err != nil {
-		r.report(err)
-		return
-	}
-	r.confirmed.confirm(meta.Sequence.Stream)
+	r.report(m.DoubleAck(ctx))
 }
 
 func (r *reader) report(err error) {
@@ -137,34 +138,47 @@ func (r *reader) report(err error) {
 	}
 }
 
-// confirmations are the stream sequences that were delivered while the server has not confirmed the acknowledgement:
-// should one of them come again, to whichever consumer of the subscription, it is not delivered again.
-type confirmations struct {
-	mu  sync.Mutex
-	due map[uint64]struct{}
+// sequences are the places in a stream whose messages one subscription has delivered. Exactly-once needs them: a
+// confirmed acknowledgement is in the server's memory only, and one that is killed within about a second delivers the
+// message again, under a new count of deliveries.
+type sequences struct {
+	mu    sync.Mutex
+	all   uint64              // everything up to here
+	ahead map[uint64]struct{} // and these
+	again int
 }
 
-func (s *session) confirmations(subject, durable string) *confirmations {
+func (s *session) sequences(subject, durable string) *sequences {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := subject + " " + durable
-	if s.unconfirmed[key] == nil {
-		s.unconfirmed[key] = &confirmations{due: map[uint64]struct{}{}}
+	if s.seen[key] == nil {
+		s.seen[key] = &sequences{ahead: map[uint64]struct{}{}}
 	}
-	return s.unconfirmed[key]
+	return s.seen[key]
 }
 
-// doubt tells whether sequence is new, and not merely unconfirmed.
-func (c *confirmations) doubt(sequence uint64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, known := c.due[sequence]
-	c.due[sequence] = struct{}{}
-	return !known
+// first tells whether n comes for the first time.
+func (q *sequences) first(n uint64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, ok := q.ahead[n]; ok || n <= q.all {
+		q.again++
+		return false
+	}
+	q.ahead[n] = struct{}{}
+	for {
+		if _, ok := q.ahead[q.all+1]; !ok {
+			return true
+		}
+		q.all++
+		delete(q.ahead, q.all)
+	}
 }
 
-func (c *confirmations) confirm(sequence uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.due, sequence)
+// repeated counts the messages that came again.
+func (q *sequences) repeated() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.again
 }

@@ -62,7 +62,7 @@ type session struct {
 	subjects      []string // by topic
 	subscriptions []string // durable names
 	mu            sync.Mutex
-	unconfirmed   map[string]*confirmations // exactly-once: by stream and durable
+	seen          map[string]*sequences // exactly-once: by stream and durable
 }
 
 func open(_ context.Context, c driver.Config) (driver.Driver, error) {
@@ -73,7 +73,7 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{config: c, dialer: natsio.NewDialer(c), policy: policy, unconfirmed: map[string]*confirmations{}}
+	s := &session{config: c, dialer: natsio.NewDialer(c), policy: policy, seen: map[string]*sequences{}}
 	s.conn, err = s.dialer.Dial("control", nil, nil)
 	return s, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"io"
 	"sync"
 	"testing"
 	"time"
@@ -93,6 +92,18 @@ func (b *books) missing() (n int) {
 	return n
 }
 
+// again counts messages that arrived more than once.
+func (b *books) again() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, times := range b.received {
+		if times > 1 {
+			n++
+		}
+	}
+	return n
+}
+
 func openSession(t *testing.T, target driver.Target, g driver.Guarantee, client, topic map[string]any) (driver.Driver, error) {
 	t.Helper()
 	k := kind(t)
@@ -113,8 +124,6 @@ func (l testLog) Write(p []byte) (int, error) {
 	l.t.Logf("%s", p)
 	return len(p), nil
 }
-
-var _ io.Writer = testLog{}
 
 func eventually(done func() bool) bool {
 	for end := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
@@ -205,34 +214,94 @@ func TestClusterWithTLSLosesNothingAcknowledgedWhenItsLeaderIsKilled(t *testing.
 }
 
 func TestConsumerAndProducerGoOnAfterARestart(t *testing.T) {
+	for _, g := range []driver.Guarantee{fileLeast, exactlyOnce} {
+		t.Run(string(g.Delivery), func(t *testing.T) {
+			server := natstest.Start(t, provision.Options{Broker: "jetstream"})
+			drv, err := openSession(t, natstest.Target(server), g, map[string]any{"AckWait": "1s"}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := newBooks(16)
+			p, stop := start(t, drv, b)
+			for id := range uint64(100) {
+				b.send(t, p, id)
+			}
+			if !eventually(func() bool { return b.ackedCount() == 100 }) {
+				t.Fatalf("%d of 100 messages acknowledged; last error: %v", b.ackedCount(), b.lastErr)
+			}
+			if err := server.Kill(context.Background(), 1); err != nil {
+				t.Fatal(err)
+			}
+			if err := server.Restart(context.Background(), 1); err != nil {
+				t.Fatal(err)
+			}
+			// What is sent before the client has connected again waits in its buffer.
+			for id := uint64(100); b.ackedCount() < 200 && id < 100_000; id++ {
+				b.send(t, p, id)
+				time.Sleep(time.Millisecond)
+			}
+			if !eventually(func() bool { return b.ackedCount() >= 200 && b.missing() == 0 }) {
+				t.Errorf("%d messages acknowledged, %d of them did not arrive; last error: %v", b.ackedCount(), b.missing(), b.lastErr)
+			}
+			time.Sleep(1500 * time.Millisecond) // longer than AckWait
+			stop()
+			// The server has forgotten the acknowledgements of the last moment before it was killed.
+			if n := b.again(); n > 0 && g.Delivery == driver.ExactlyOnce {
+				t.Errorf("%d messages arrived more than once", n)
+			}
+		})
+	}
+}
+
+func TestAckPolicyAllAcknowledgesTheLastMessageToo(t *testing.T) {
 	server := natstest.Start(t, provision.Options{Broker: "jetstream"})
-	drv, err := openSession(t, natstest.Target(server), fileLeast, nil, nil)
+	drv, err := openSession(t, natstest.Target(server), memoryLeast, map[string]any{"AckPolicy": "all", "AckWait": "1s"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newBooks(16)
 	p, stop := start(t, drv, b)
-	for id := range uint64(100) {
+	for id := range uint64(600) {
 		b.send(t, p, id)
 	}
-	if !eventually(func() bool { return b.ackedCount() == 100 }) {
-		t.Fatalf("%d of 100 messages acknowledged; last error: %v", b.ackedCount(), b.lastErr)
+	if !eventually(func() bool { return b.ackedCount() == 600 && b.missing() == 0 }) {
+		t.Fatalf("%d of 600 acknowledged, %d missing", b.ackedCount(), b.missing())
 	}
-	if err := server.Kill(context.Background(), 1); err != nil {
-		t.Fatal(err)
+	time.Sleep(1500 * time.Millisecond) // longer than AckWait: what was not acknowledged would come again
+	if n := b.again(); n > 0 {
+		t.Errorf("%d messages arrived more than once", n)
 	}
-	if err := server.Restart(context.Background(), 1); err != nil {
-		t.Fatal(err)
-	}
-	// What is sent before the client has connected again waits in its buffer.
-	for id := uint64(100); b.ackedCount() < 200 && id < 100_000; id++ {
-		b.send(t, p, id)
-		time.Sleep(time.Millisecond)
-	}
-	if !eventually(func() bool { return b.ackedCount() >= 200 && b.missing() == 0 }) {
-		t.Errorf("%d messages acknowledged, %d of them did not arrive; last error: %v", b.ackedCount(), b.missing(), b.lastErr)
+	if err := drv.Consume(t.Context(), driver.ConsumerConfig{ID: 1}, b, func() {}); err == nil {
+		t.Error("a second consumer of the subscription was accepted; it would acknowledge what the first has not seen")
 	}
 	stop()
+}
+
+func TestReplicasAreRefusedByASingleServer(t *testing.T) {
+	server := natstest.Start(t, provision.Options{Broker: "jetstream"})
+	drv, err := openSession(t, natstest.Target(server), quorum, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer drv.Close()
+	requireRefused(t, setUp(drv), "replicas: 3")
+}
+
+func TestAckPoliciesThatWouldWeakenOrExceedTheGuaranteeAreRefused(t *testing.T) {
+	nowhere := driver.Target{Addresses: []string{"127.0.0.1:1"}}
+	for _, c := range []struct {
+		policy string
+		asked  driver.Guarantee
+	}{
+		{"none", memoryLeast},
+		{"none", exactlyOnce},
+		{"all", exactlyOnce},
+		{"all", memoryOnce},
+		{"explicit", memoryOnce},
+	} {
+		_, err := openSession(t, nowhere, c.asked, map[string]any{"AckPolicy": c.policy}, nil)
+		requireRefused(t, err, "client.AckPolicy: "+c.policy)
+	}
 }
 
 func TestFsyncIsRefusedWhereTheServerWritesAtIntervals(t *testing.T) {
@@ -246,11 +315,19 @@ func TestFsyncIsRefusedWhereTheServerWritesAtIntervals(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer drv.Close()
-			var refusal *driver.ErrUnsupported
-			err = drv.Setup(context.Background(), driver.Topology{Topics: []driver.Topic{{Name: "x", Partitions: 1}}})
-			if !errors.As(err, &refusal) || refusal.Setting != "persistence: fsync" {
-				t.Errorf("Setup said %v; want a refusal of persistence: fsync", err)
-			}
+			requireRefused(t, setUp(drv), "persistence: fsync")
 		})
+	}
+}
+
+func setUp(drv driver.Driver) error {
+	return drv.Setup(context.Background(), driver.Topology{Topics: []driver.Topic{{Name: "x", Partitions: 1}}})
+}
+
+func requireRefused(t *testing.T, err error, setting string) {
+	t.Helper()
+	var refusal *driver.ErrUnsupported
+	if !errors.As(err, &refusal) || refusal.Setting != setting {
+		t.Errorf("%v; want a refusal of %s", err, setting)
 	}
 }
