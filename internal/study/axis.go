@@ -95,12 +95,12 @@ func (d decoder) axis(p pair, path string) (axis, bool) {
 		}
 		return a, false
 	}
+	if !slices.ContainsFunc(items, func(n *yaml.Node) bool { return !isChoice(n, known(p.key)) }) {
+		a.named = true
+		a.values = d.choices(items, full)
+		return a, true
+	}
 	if !known(p.key) {
-		if !slices.ContainsFunc(items, func(n *yaml.Node) bool { return n.Kind != yaml.MappingNode }) {
-			a.name, a.named = p.key, true
-			a.values = d.choices(items, full)
-			return a, true
-		}
 		d.unknown(a.at, p.key, path, nil)
 		return a, false
 	}
@@ -110,6 +110,19 @@ func (d decoder) axis(p pair, path string) (axis, bool) {
 		}
 	}
 	return a, true
+}
+
+// isChoice tells a {name, set} from the value of a setting; where the axis is no setting any mapping is meant as one.
+func isChoice(n *yaml.Node, setting bool) bool {
+	if n.Kind != yaml.MappingNode || !setting {
+		return n.Kind == yaml.MappingNode
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Value == "set" {
+			return true
+		}
+	}
+	return false
 }
 
 // items are the nodes of an axis's values, with a {from, to, step} spelled out.

@@ -8,8 +8,9 @@ import (
 // draft is a spec in the making: what was given, and by which layer. Layers are numbered upwards; a later one
 // overrides an earlier one, and takes with it what the earlier one said only for the sake of what is overridden.
 type draft struct {
-	given map[string]ranked
-	file  string
+	given   map[string]ranked
+	file    string
+	implied bool // the measure was read off the other settings
 }
 
 type ranked struct {
@@ -17,7 +18,7 @@ type ranked struct {
 	rank int
 }
 
-func newDraft(file string) *draft { return &draft{map[string]ranked{}, file} }
+func newDraft(file string) *draft { return &draft{given: map[string]ranked{}, file: file} }
 
 // has tells whether path was given; a group's name asks for anything in it.
 func (d *draft) has(path string) bool {
@@ -84,12 +85,14 @@ func (d *draft) drop(path string, rank int) {
 
 // settle decides what is measured and drops what only served another measure that a later layer replaced. It returns
 // the paths given without purpose.
-func (d *draft) settle() (measure string, idle []string, ambiguous bool) {
+func (d *draft) settle() (idle []string, ambiguous bool) {
 	measure, rank := "", -1
 	if g, ok := d.given["measure"]; ok {
 		measure, rank = g.value.(string), g.rank
 	} else {
 		measure, rank, ambiguous = d.infer()
+		d.implied = true
+		d.given["measure"] = ranked{setting{path: "measure", value: measure, at: place{file: d.file}}, rank}
 	}
 	delete(d.given, meant)
 	for path, g := range d.given {
@@ -103,7 +106,7 @@ func (d *draft) settle() (measure string, idle []string, ambiguous bool) {
 		idle = append(idle, path)
 	}
 	slices.Sort(idle)
-	return measure, idle, ambiguous
+	return idle, ambiguous
 }
 
 // infer reads the measure off the groups that were given. What a later layer gives decides; within one, the groups

@@ -91,8 +91,11 @@ func (w sweep) overridden(name string, choices []choice) (_ sweep, why string) {
 	w.axes = slices.Clone(w.axes)
 	w.over = slices.Clone(w.over)
 	for i, a := range w.axes {
-		if a.named && slices.ContainsFunc(choices[0].set, func(s setting) bool { return a.sets(s.path) }) {
-			left := slices.DeleteFunc(slices.Clone(a.values), func(c choice) bool { return !agrees(c.set, choices) })
+		if a.named && (a.name == name || slices.ContainsFunc(choices[0].set, func(s setting) bool { return a.sets(s.path) })) {
+			left := slices.DeleteFunc(slices.Clone(a.values), func(c choice) bool {
+				byName := a.name == name && slices.ContainsFunc(choices, func(o choice) bool { return o.label == c.label })
+				return !byName && !agrees(c.set, choices)
+			})
 			if len(left) == 0 {
 				return w, fmt.Sprintf("no choice of the axis %q agrees; it has %s", a.name, strings.Join(labels(a), ", "))
 			}

@@ -155,9 +155,7 @@ func (e *expansion) point(w sweep, at []int) {
 	}
 	d.put(chosen[rankAxes], rankAxes)
 	d.put(append(slices.Clone(w.over), chosen[rankFlags]...), rankFlags)
-	measure, idle, ambiguous := d.settle()
-	d.given["measure"] = ranked{setting{path: "measure", value: measure, at: d.given["measure"].at}, d.given["measure"].rank}
-
+	idle, ambiguous := d.settle()
 	p.Spec = complete(d)
 	if e.study.quick {
 		shorten(&p.Spec, d)

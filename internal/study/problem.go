@@ -53,7 +53,7 @@ func (e *Errors) Error() string {
 // problems collects problems, each once.
 type problems struct {
 	found []Problem
-	seen map[Problem]bool
+	seen  map[Problem]bool
 }
 
 func (ps *problems) add(at place, path, format string, args ...any) {

@@ -52,7 +52,7 @@ func (s Size) String() string {
 	for _, u := range []struct {
 		bytes int64
 		name  string
-	}{{1 << 40, "TiB"}, {1e12, "TB"}, {1 << 30, "GiB"}, {1e9, "GB"}, {1 << 20, "MiB"}, {1e6, "MB"}, {1 << 10, "KiB"}, {1e3, "kB"}} {
+	}{{1 << 50, "PiB"}, {1 << 40, "TiB"}, {1e12, "TB"}, {1 << 30, "GiB"}, {1e9, "GB"}, {1 << 20, "MiB"}, {1e6, "MB"}, {1 << 10, "KiB"}, {1e3, "kB"}} {
 		if s != 0 && int64(s)%u.bytes == 0 {
 			return strconv.FormatInt(int64(s)/u.bytes, 10) + u.name
 		}

@@ -39,9 +39,9 @@ type Spec struct {
 	RandomizedPayloadPoolSize int     `json:"randomizedPayloadPoolSize"`
 	PayloadFile               string  `json:"payloadFile,omitempty"`   // a file, or a directory of samples, as found
 	PayloadDigest             string  `json:"payloadDigest,omitempty"` // of the samples' contents: stands for PayloadFile in the identity
-	KeyDistributor            string  `json:"keyDistributor"`        // NO_KEY | KEY_ROUND_ROBIN | RANDOM_NANO | RANDOM | ZIPF
-	Keys                      int     `json:"keys"`                  // number of distinct keys
-	ZipfExponent              float64 `json:"zipfExponent"`          // > 1
+	KeyDistributor            string  `json:"keyDistributor"`          // NO_KEY | KEY_ROUND_ROBIN | RANDOM_NANO | RANDOM | ZIPF
+	Keys                      int     `json:"keys"`                    // number of distinct keys
+	ZipfExponent              float64 `json:"zipfExponent"`            // > 1
 
 	// What is measured.
 	Measure     string      `json:"measure"` // rate | peak | sustainable | curve | count | backlog

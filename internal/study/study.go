@@ -61,6 +61,19 @@ const maxDocument = 8 << 20 // bytes
 // Parse reads a study document, a spec (a study of one point) or an OpenMessaging Benchmark workload file. name is used
 // in complaints, and its folder to find payload files. Everything wrong with the document is reported together, as
 // *Errors; impossible combinations of settings are found by Points.
+//
+//	question: Do large batches pay?          # also name, description, source, repeats, seed
+//	base: {size: 500, measure: peak}         # or the settings at the top level
+//	axes:                                    # every combination is a point
+//	  partitions: [5, 15]
+//	  client.batch.size: {from: 10000, to: 200000, step: 10000}      # or factor
+//	  guarantee:                             # a choice of several settings
+//	  - {name: loose, set: {delivery: at-most-once}}
+//	  - {name: safe, set: {delivery: at-least-once}}
+//	exclude: [{guarantee: safe, partitions: [5, 15]}]                # combinations that are no points
+//	sweeps:                                  # several cross products; each has the axes above too
+//	- {name: kafka, set: {broker: kafka}, axes: {client.linger.ms: [0, 5]}, exclude: []}
+//	points: [{broker: nats, size: 8}]        # further points, one by one
 func Parse(name string, data []byte) (*Study, error) {
 	d := decoder{problems: &problems{}, file: name}
 	root, err := document(name, data)

@@ -65,7 +65,7 @@ func (v *validator) validate() {
 func (v *validator) idle(paths []string) {
 	for _, p := range paths {
 		said := "measure: " + v.spec.Measure
-		if !v.given.has("measure") {
+		if v.given.implied {
 			said += " (which the other settings imply)"
 		}
 		hint := ""
@@ -155,6 +155,9 @@ func (v *validator) guarantee() {
 	most := int64(s.Nodes)
 	if len(s.Attach) > 0 {
 		most = maxNodes
+	}
+	if s.Nodes < 1 {
+		most = maxNodes // said already
 	}
 	if int64(s.Replicas) > most && s.Replicas <= maxNodes {
 		v.fail("replicas", "%d replicas don't fit on %s; add nodes: %d", s.Replicas, plural(s.Nodes, "node"), s.Replicas)

@@ -1,0 +1,221 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestSpellingAndOrderDoNotChangeTheIdentity(t *testing.T) {
+	for name, c := range map[string][]string{
+		"units":        {"size: 1KiB", "size: 1024", "messageSize: 1.0KiB", "messageSize: [{size: 1024, weight: 7}]"},
+		"times":        {"rate: 5\nduration: 60s", "rate: 5\nduration: 1m", "rate: 5\nduration: 0.5m30s", "testDurationMinutes: 1\nproducerRate: 5.0\nwarmup: 5s"},
+		"defaults":     {"topics: 1", "topics: 1.0", "partitions: 1\nmeasure: sustainable", "broker: nats\ndelivery: at-most-once\nacks: none", "seed: 1"},
+		"words":        {"name: a", "name: b\nlabel: c\ntopics: 1"},
+		"key order":    {"topics: 2\nsize: 10\nserver: {b: 1, a: 2}", "server: {a: 2, b: 1}\nsize: 10\ntopics: 2"},
+		"nesting":      {"load: {rate: 5, shape: constant}", "load.rate: 5", "base: {load: {rate: 5}}", "rate: 5"},
+		"native types": {"server: {a: 4}", `server: {a: "4"}`, "server.a: 4.0"},
+		"on and off":   {"tls: on", "tls: true", `tls: "on"`, "tls: yes"},
+		"distribution": {"size: [{size: 10, weight: 1}, {size: 20, weight: 2}]", "size: [{size: 20, weight: 2}, {size: 10, weight: 1}]"},
+		"warm-up":      {"rate: 1\nwarmup: auto", "rate: 1\nwarmup: {auto: true}", "rate: 1\nwarmup: {auto: true, for: 5s, max: 30s}"},
+		"faults":       {"rate: 1\nfaults: [{at: 1s, do: kill}, {at: 2s, do: restart}]", `{rate: 1, faults: [{at: 2000ms, do: restart, node: 1}, {at: 1s, do: kill, node: "1"}]}`},
+		"broker":       {"broker: kafka@4.3.1", "broker: kafka\nversion: 4.3.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := one(t, c[0])
+			for _, doc := range c[1:] {
+				if p := one(t, doc); p.ID != first.ID {
+					a, _ := json.Marshal(first.Spec)
+					b, _ := json.Marshal(p.Spec)
+					t.Errorf("%q and %q differ\n%s\n%s", c[0], doc, a, b)
+				}
+			}
+		})
+	}
+}
+
+// Stored results are found again by identity: a change here makes every one of them unreachable, so it must be meant.
+func TestIdentityOfTheDefaultsStays(t *testing.T) {
+	if got, want := Defaults().ID(), "6d0ebbbe97e70cb2"; got != want {
+		t.Errorf("got %s, want %s: a default, a field or the canonical form has changed", got, want)
+	}
+}
+
+func TestEverySettingChangesTheIdentity(t *testing.T) {
+	base := map[string]string{
+		"load": "rate: 5\n", "warmup": "rate: 5\n", "duration": "rate: 5\n", "faults": "rate: 5\n", "keys": "keyDistributor: RANDOM\n",
+		"zipfExponent": "keyDistributor: ZIPF\n", "curve": "measure: curve\n", "count": "measure: count\n", "backlog": "measure: backlog\n",
+		"replicas": "nodes: 3\n", "isolation": "", "sustainable.quantile": "sustainable.latency: 1s\n", "load.to": "load.shape: ramp\nload.rate: 1\n",
+		"load.burst": "load.shape: bursts\nload.burst: {rate: 1, every: 9s, for: 1s}\n", "warmup.max": "rate: 5\nwarmup.auto: true\n",
+		"load.steps": "load.shape: steps\n", "randomizedPayloadPoolSize": "", "acks": "broker: kafka\n", "keys.": "",
+	}
+	values := map[string]string{
+		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}",
+		"delivery": "at-least-once", "persistence": "log", "acks": "quorum", "ordering": "ordered", "useRandomizedPayloads": "false",
+		"payloadFile": "testdata/payload/sixtyfour.data", "keyDistributor": "RANDOM", "measure": "peak", "load.shape": "poisson",
+		"load.steps": "[{rate: 5, for: 1s}]", "warmup.auto": "true", "curve.fractions": "[0.5]", "curve.rates": "[7]", "faults": "[{at: 1s, do: kill}]",
+		"backlog.keepSending": "true", "isolation": "shared", "nodes": "3", "replicas": "2", "randomBytesRatio": "0.7",
+		"sustainable.width": "0.1", "zipfExponent": "2", "sustainable.quantile": "0.5", "backlog.drainRatio": "0.5", "count.bytes": "1MB", "backlog.bytes": "1MB",
+		"inFlight.bytes": "1MB", "warmup.max": "40s", "load.burst.for": "2s", "load.burst.every": "8s",
+	}
+	at := func(m map[string]string, path string) string {
+		for p := path; ; {
+			if v, ok := m[p]; ok {
+				return v
+			}
+			head, _, ok := cutLast(p)
+			if !ok {
+				return ""
+			}
+			p = head
+		}
+	}
+	for _, f := range Fields() {
+		if f.Path == "name" || f.Path == "label" {
+			continue
+		}
+		value, ok := values[f.Path]
+		switch {
+		case ok:
+		case f.Type == "time":
+			value = "7s"
+		default:
+			value = "17"
+		}
+		doc := at(base, f.Path)
+		s := parse(t, "topics: 2\n"+doc)
+		var before string
+		if points, err := s.Points(); err == nil {
+			before = points[0].ID
+		}
+		if err := s.Set(f.Path + "=" + value); err != nil {
+			t.Errorf("%s: %v", f.Path, err)
+			continue
+		}
+		points, err := s.Points()
+		if err != nil {
+			t.Errorf("%s: %v", f.Path, err)
+			continue
+		}
+		if points[0].ID == before {
+			t.Errorf("%s=%s does not change the identity", f.Path, value)
+		}
+	}
+}
+
+func TestStoredSpecsKeepTheirIdentity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Int64().Draw(t, "seed")
+		size := rapid.Int64Range(8, 1<<20).Draw(t, "size")
+		native := rapid.OneOf(rapid.Float64Range(-1e6, 1e6).AsAny(), rapid.IntRange(-1e9, 1e9).AsAny(), rapid.Bool().AsAny(), rapid.StringMatching(`[a-z]{1,8}`).AsAny()).Draw(t, "native")
+		lines := []string{
+			fmt.Sprintf("seed: %d", seed), fmt.Sprintf("size: %d", size), fmt.Sprintf("server: {x.y: %v}", native),
+			fmt.Sprintf("rate: %v", rapid.Float64Range(1, 1e6).Draw(t, "rate")),
+			fmt.Sprintf("duration: %dms", rapid.IntRange(1, 1e6).Draw(t, "ms")),
+			fmt.Sprintf("topics: %d", rapid.IntRange(1, 100).Draw(t, "topics")),
+		}
+		id := func() (string, Spec) {
+			rand.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+			s, err := Parse("f.yaml", []byte(strings.Join(lines, "\n")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			points, err := s.Points()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return points[0].ID, points[0].Spec
+		}
+		first, spec := id()
+		if second, _ := id(); second != first {
+			t.Fatalf("another order, another identity")
+		}
+		data, err := json.Marshal(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Spec
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		if back.ID() != first {
+			t.Fatalf("%s after a round trip through %s, %s before", back.ID(), data, first)
+		}
+	})
+}
+
+func TestPayloadsAreIdentifiedByWhatTheyHold(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	write(t, a, "x.json", `{"time": 1}`)
+	write(t, b, "y.json", `{"time": 1}`)
+	at := func(path string) Point { return one(t, "payloadFile: "+path) }
+	first, second := at(filepath.Join(a, "x.json")), at(filepath.Join(b, "y.json"))
+	if first.ID != second.ID {
+		t.Error("a copy elsewhere is another point")
+	}
+	if got := first.Spec.MessageSize.String(); got != "11" {
+		t.Errorf("size %s, want that of the file", got)
+	}
+	write(t, b, "y.json", `{"time": 2}`)
+	if at(filepath.Join(b, "y.json")).ID == first.ID {
+		t.Error("other contents, the same point")
+	}
+	write(t, b, "z.json", `{"time": 2, "more": true}`)
+	write(t, b, "zz.json", `{"time": 3, "more": true}`)
+	if got := at(b).Spec.MessageSize.String(); got != "11:1,25:2" {
+		t.Errorf("sizes %s, want those of the files", got)
+	}
+	if _, err := os.Stat(at(b).Spec.PayloadFile); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOrderInterleavesRepeatsInASeededShuffle(t *testing.T) {
+	s := New("x")
+	if err := s.SetAxis("topics", strings.Fields("1 2 3 4 5 6 7 8 9 10")); err != nil {
+		t.Fatal(err)
+	}
+	points := expand(t, s)
+	runs := Order(points, 3, 7)
+	if len(runs) != 30 {
+		t.Fatalf("got %d runs", len(runs))
+	}
+	rounds := map[string]bool{}
+	for r := range 3 {
+		seen := map[string]bool{}
+		var order []string
+		for _, run := range runs[10*r : 10*r+10] {
+			if run.Repetition != r+1 {
+				t.Errorf("repetition %d in round %d", run.Repetition, r+1)
+			}
+			seen[run.Point.ID] = true
+			order = append(order, run.Point.Label)
+		}
+		if len(seen) != 10 {
+			t.Errorf("round %d has %d different points", r+1, len(seen))
+		}
+		rounds[strings.Join(order, ";")] = true
+	}
+	if len(rounds) != 3 {
+		t.Error("two rounds have the same order")
+	}
+	same := func(a, b []Run) bool {
+		return slices.EqualFunc(a, b, func(x, y Run) bool { return x.Point.ID == y.Point.ID && x.Repetition == y.Repetition })
+	}
+	if !same(runs, Order(points, 3, 7)) {
+		t.Error("equal seeds, other orders")
+	}
+	if same(runs, Order(points, 3, 8)) {
+		t.Error("other seeds, equal orders")
+	}
+	if len(Order(points, 0, 1)) != 0 || len(Order(nil, 3, 1)) != 0 {
+		t.Error("runs of nothing")
+	}
+}

@@ -1,0 +1,145 @@
+package study
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestImpossibleCombinationsAreRefusedInASentence(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "small", "1234567")
+	write(t, dir, "ten", "1234567890")
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ doc, want string }{
+		"no identity":          {"messageSize: 7", `f.yaml:1: messageSize: 7 bytes is too small; allowed: 8 (a message's identity) to 256MiB`},
+		"one byte":             {"messageSize: 1", `f.yaml:1: messageSize: 1 byte is too small; allowed: 8 (a message's identity) to 256MiB`},
+		"negative size":        {"messageSize: -1KiB", `f.yaml:1: messageSize: -1KiB is too small; allowed: 8 (a message's identity) to 256MiB`},
+		"absurd size":          {"messageSize: 1GiB", `f.yaml:1: messageSize: 1GiB is too large; allowed: 8 to 256MiB`},
+		"no weight":            {"messageSize: [{size: 10, weight: 1}, {size: 20}]", `f.yaml:1: messageSize: weight 0 of size 20; allowed: above 0`},
+		"size twice":           {"messageSize: [{size: 1KiB, weight: 1}, {size: 1024, weight: 2}]", `f.yaml:1: messageSize: size 1KiB is there twice`},
+		"no size":              {"messageSize: []", `f.yaml:1: messageSize: no size; allowed: a size, or a list of {size, weight}`},
+		"3 replicas on 1 node": {"replicas: 3", `f.yaml:1: replicas: 3 replicas don't fit on 1 node; add nodes: 3`},
+		"no replica":           {"replicas: 0", `f.yaml:1: replicas: 0 is out of range; allowed: 1 to 1`},
+		"no node":              {"nodes: 0", `f.yaml:1: nodes: 0 is out of range; allowed: 1 to 99`},
+		"upper case":           {"broker: Kafka", `f.yaml:1: broker: "Kafka" is not a broker; names are lower case`},
+		"quorum, once at most": {"delivery: at-most-once\nacks: quorum", `f.yaml:2: acks: quorum with delivery: at-most-once: nothing is sent again, so nothing waits for a quorum; allowed: none, leader`},
+		"exactly once, no ack": {"delivery: exactly-once\nacks: none", `f.yaml:2: acks: none with delivery: exactly-once: what is not acknowledged can't be sent again; allowed: leader, quorum`},
+		"at least once, no ack": {
+			"delivery: at-least-once\nacks: none", `f.yaml:2: acks: none with delivery: at-least-once: what is not acknowledged can't be sent again; allowed: leader, quorum`,
+		},
+		"fsync without ack":    {"delivery: at-most-once\npersistence: fsync", `f.yaml:2: persistence: fsync with acks: none: it means flushed before the acknowledgement, and there is none; allowed: memory, log`},
+		"ordered without keys": {"ordering: ordered\npartitions: 8", `f.yaml:1: ordering: ordered over 8 partitions needs keys; allowed: partitionsPerTopic: 1, or a keyDistributor`},
+		"ordered, shared":      {"ordering: ordered\nconsumers: 2", `f.yaml:1: ordering: ordered with 2 consumers of one subscription on 1 partition: they would share a stream; allowed: at most one consumer per partition`},
+		"no topic":             {"topics: 0", `f.yaml:1: topics: 0 is out of range; allowed: 1 to 65535`},
+		"too many producers":   {"topics: 1000\nproducers: 1000", `f.yaml:2: producersPerTopic: 1000 producers of 1000 topics are 1000000; allowed: 65535 in all`},
+		"too many consumers":   {"topics: 1000\nconsumers: 1000", `f.yaml:2: consumerPerSubscription: 1000 consumers of 1 subscriptions of 1000 topics are 1000000; allowed: 65535 in all`},
+		"ratio":                {"randomBytesRatio: 1.5", `f.yaml:1: randomBytesRatio: 1.5 is out of range; allowed: 0 to 1`},
+		"keys without keys":    {"keys: 10", `f.yaml:1: keys: not used by keyDistributor: NO_KEY; allowed with KEY_ROUND_ROBIN, RANDOM_NANO, RANDOM, ZIPF`},
+		"no keys":              {"keys: 0\nkeyDistributor: RANDOM", `f.yaml:1: keys: 0 is out of range; allowed: 1 to 100000000`},
+		"flat Zipf":            {"keyDistributor: ZIPF\nzipfExponent: 1", `f.yaml:2: zipfExponent: 1 is out of range; allowed: above 1 to 10`},
+		"Zipf elsewhere":       {"keyDistributor: RANDOM\nzipfExponent: 2", `f.yaml:2: zipfExponent: not used by keyDistributor: RANDOM; allowed with ZIPF`},
+		"nothing in flight":    {"inFlight: {messages: 0}", `f.yaml:1: inFlight.messages: 0 is out of range; allowed: 1 to 10000000`},
+		"window too small":     {"messageSize: 1KiB\ninFlight: {bytes: 100}", `f.yaml:2: inFlight.bytes: 100 bytes holds no message of 1KiB`},
+		"no such payload":      {"payloadFile: nowhere.data", `f.yaml:1: payloadFile: no file or directory "nowhere.data" here, beside the study or one folder above it; without it (payloadFile: "") payloads are made up`},
+		"small payload":        {"payloadFile: DIR/small", `f.yaml:1: payloadFile: payloads can't be read: DIR/small has 7 bytes; a message needs at least 8`},
+		"no payload in there":  {"payloadFile: DIR/empty", `f.yaml:1: payloadFile: payloads can't be read: no file in DIR/empty`},
+		"payload of other size": {
+			"payloadFile: DIR/ten\nmessageSize: 1KiB", `f.yaml:2: messageSize: 1KiB, but the payloads in DIR/ten have 10; leave messageSize out to use their own`,
+		},
+
+		"rate without rate":    {"measure: rate", `f.yaml: load.rate: missing; measure: rate needs messages per second (measure: peak goes as fast as it can)`},
+		"no rate":              {"load: {rate: 0}", `f.yaml:1: load.rate: 0 is not a rate; allowed: above 0, up to 100000000 messages per second`},
+		"negative rate":        {"rate: -5", `f.yaml:1: load.rate: -5 is not a rate; allowed: above 0, up to 100000000 messages per second`},
+		"not a rate":           {"rate: .nan", `f.yaml:1: load.rate: NaN is not a rate; allowed: above 0, up to 100000000 messages per second`},
+		"endless rate":         {"rate: .inf", `f.yaml:1: load.rate: +Inf is not a rate; allowed: above 0, up to 100000000 messages per second`},
+		"absurd rate":          {"rate: 1e12", `f.yaml:1: load.rate: 1000000000000 is not a rate; allowed: above 0, up to 100000000 messages per second`},
+		"no time":              {"rate: 1\nduration: 0s", `f.yaml:2: duration: 0s is out of range; allowed: above 0 to 168h`},
+		"a month":              {"rate: 1\nduration: 720h", `f.yaml:2: duration: 720h is out of range; allowed: above 0 to 168h`},
+		"negative warm-up":     {"rate: 1\nwarmup: -1s", `f.yaml:2: warmup.for: -1s is out of range; allowed: 0 to 168h`},
+		"warm-up too short":    {"rate: 1\nwarmup: {auto: true, for: 9s, max: 8s}", `f.yaml:2: warmup.max: 8s is shorter than warmup.for: 9s`},
+		"limit of nothing":     {"rate: 1\nwarmup: {for: 9s, max: 10s}", `f.yaml:2: warmup.max: only used with auto: true`},
+		"ramp to nowhere":      {"load: {shape: ramp, rate: 5}", `f.yaml: load.to: missing; load.shape: ramp needs it`},
+		"constant with to":     {"load: {rate: 5, to: 6}", `f.yaml:1: load.to: not used by load.shape: constant, only by ramp`},
+		"constant with steps":  {"load: {rate: 5, steps: [{rate: 1, for: 1s}]}", `f.yaml:1: load.steps: not used by load.shape: constant, only by steps`},
+		"poisson with burst":   {"load: {shape: poisson, rate: 5, burst: {rate: 1, every: 2s, for: 1s}}", `f.yaml:1: load.burst: not used by load.shape: poisson, only by bursts`},
+		"steps without steps":  {"load: {shape: steps}", `f.yaml: load.steps: missing; load.shape: steps needs it`},
+		"no step":              {"load: {shape: steps, steps: []}", `f.yaml:1: load.steps: no step; allowed: a list of {rate, for}`},
+		"steps with a rate":    {"load: {shape: steps, rate: 5, steps: [{rate: 1, for: 1s}]}", `f.yaml:1: load.rate: not used by load.shape: steps; each step has its rate`},
+		"steps of silence":     {"load: {shape: steps, steps: [{rate: 0, for: 1s}]}", `f.yaml:1: load.steps: every rate is 0; allowed: at least one above 0`},
+		"step without time":    {"load: {shape: steps, steps: [{rate: 1}, {rate: 2}]}", `f.yaml:1: load.steps: 0s is out of range; allowed: above 0 to 168h`},
+		"burst without end":    {"load: {shape: bursts, rate: 5, burst: {rate: 9, every: 1s, for: 1s}}", `f.yaml:1: load.burst.for: 1s is not shorter than load.burst.every: 1s`},
+		"ramp of a count":      {"count: {messages: 5}\nload: {shape: ramp, rate: 1, to: 2}", `f.yaml:2: load.shape: ramp needs measure: rate; measure: count allows constant, poisson`},
+		"rate when searching":  {"measure: sustainable\nrate: 5", `f.yaml:2: load.rate: not used by measure: sustainable, only by rate, count, backlog`},
+		"time when searching":  {"measure: sustainable\nduration: 5s", `f.yaml:2: duration: not used by measure: sustainable, only by rate, peak, curve, backlog; its trials have sustainable.trial, .confirm and .warmup`},
+		"count for a rate":     {"measure: rate\nrate: 5\ncount: {messages: 5}", `f.yaml:3: count.messages: not used by measure: rate, only by count`},
+		"implied measure":      {"rate: 5\nsustainable: {trial: 1s}", `f.yaml:2: sustainable.trial: not used by measure: rate (which the other settings imply), only by sustainable, curve`},
+		"two measures":         {"count: {messages: 5}\nbacklog: {messages: 5}", `f.yaml: measure: missing: the settings of several measures are given; allowed: rate, peak, sustainable, curve, count, backlog`},
+		"width":                {"sustainable: {width: 0}", `f.yaml:1: sustainable.width: 0 is out of range; allowed: above 0 to 0.5`},
+		"too few trials":       {"sustainable: {maxTrials: 3}", `f.yaml:1: sustainable.maxTrials: 3 is out of range; allowed: 4 to 10000`},
+		"quantile":             {"sustainable: {quantile: 99, latency: 1s}", `f.yaml:1: sustainable.quantile: 99 is not a quantile; allowed: between 0 and 1, such as 0.99`},
+		"quantile of nothing":  {"sustainable: {quantile: 0.9}", `f.yaml:1: sustainable.quantile: only used with sustainable.latency`},
+		"no latency":           {"sustainable: {latency: 0s}", `f.yaml:1: sustainable.latency: 0s is out of range; allowed: above 0 to 168h`},
+		"fractions and rates":  {"curve: {fractions: [0.5], rates: [5]}", `f.yaml:1: curve.fractions: given beside curve.rates; allowed: one of them`},
+		"far beyond":           {"curve: {fractions: [0.5, 2]}", `f.yaml:1: curve.fractions: 2 is out of range; allowed: above 0 to 1.5`},
+		"no fraction":          {"curve: {fractions: []}", `f.yaml:1: curve.fractions: no fraction; allowed: a list of shares of the sustainable rate, above 0 to 1.5`},
+		"search for nothing":   {"curve: {rates: [5]}\nsustainable: {trial: 1s}", `f.yaml:2: sustainable: not used with curve.rates: nothing is searched`},
+		"messages and bytes":   {"count: {messages: 5, bytes: 1MB}", `f.yaml:1: count.bytes: given beside count.messages; allowed: one of them`},
+		"less than a message":  {"count: {bytes: 99}", `f.yaml:1: count.bytes: 99 bytes is out of range; allowed: one message (100 bytes) to 1PiB`},
+		"no messages":          {"count: {messages: 0}", `f.yaml:1: count.messages: 0 is out of range; allowed: 1 to 1000000000000`},
+		"backlog of both":      {"backlog: {messages: 5, bytes: 1MB}", `f.yaml:1: backlog.bytes: given beside backlog.messages; allowed: one of them`},
+		"drain ratio":          {"backlog: {drainRatio: 1.5}", `f.yaml:1: backlog.drainRatio: 1.5 is out of range; allowed: 0 to 1`},
+		"nobody drains":        {"backlog: {messages: 5}\nsubscriptions: 0", `f.yaml:2: subscriptionsPerTopic: 0 with measure: backlog: nobody would drain it`},
+		"fault after the end":  {"rate: 5\nduration: 10s\nfaults: [{at: 10s, do: kill}]", `f.yaml:3: faults: kill at 10s: the measured phase ends at 10s`},
+		"fault before":         {"rate: 5\nfaults: [{at: -1s, do: kill}]", `f.yaml:2: faults: kill at -1s: an offset is from the start of the measured phase, 0 or more`},
+		"fault without a verb": {"rate: 5\nfaults: [{at: 1s}]", `f.yaml:2: faults: no do; allowed: pause, resume, kill, restart`},
+		"endless pause":        {"rate: 5\nfaults: [{at: 1s, do: pause}]", `f.yaml:2: faults: pause at 1s: it never ends; add for, or a resume of node 1`},
+		"resume of nothing":    {"rate: 5\nfaults: [{at: 1s, do: resume}]", `f.yaml:2: faults: resume at 1s: nothing was paused before it on node 1`},
+		"for of a restart":     {"rate: 5\nfaults: [{at: 1s, do: restart, for: 1s}]", `f.yaml:2: faults: restart at 1s: for is only used by pause and kill`},
+		"no such node":         {"rate: 5\nfaults: [{at: 1s, do: kill, node: 2}]", `f.yaml:2: faults: kill at 1s: node "2" is not there; allowed: 1 to 1, all, leader`},
+		"killed for all":       {"rate: 5\nisolation: shared\nfaults: [{at: 1s, do: kill}]", `f.yaml:3: faults: kill at 1s: with isolation: shared the next point would find no broker; add for, or a restart of node 1`},
+		"faults in a search":   {"measure: sustainable\nfaults: [{at: 1s, do: kill}]", `f.yaml:2: faults: not used by measure: sustainable, only by rate, peak, count, backlog`},
+		"attached and broken":  {"rate: 5\nattach: 'a:1'\nfaults: [{at: 1s, do: kill}]", `f.yaml:3: faults: can't be had with attach: that broker was not started here`},
+		"attached and new":     {"attach: ['a:1']\nisolation: fresh\nversion: 3\nserver: {x: 1}\nnodes: 3", "f.yaml:2: isolation: fresh can't be had with attach: that broker was not started here; allowed: shared\nf.yaml:3: version: can't be had with attach: that broker was not started here\nf.yaml:4: server: can't be had with attach: that broker was not started here\nf.yaml:5: nodes: can't be had with attach: that broker was not started here"},
+		"attached to nowhere":  {"attach: [localhost]", `f.yaml:1: attach: "localhost" is not an address; allowed: host:port`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Parse("f.yaml", []byte(strings.ReplaceAll(c.doc, "DIR", dir)+"\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.Points()
+			wantError(t, err, strings.ReplaceAll(c.want, "DIR", dir))
+		})
+	}
+}
+
+func TestWhatTheStudiesAskForIsAllowed(t *testing.T) {
+	for name, doc := range map[string]string{
+		"no subscription":         "subscriptions: 0\nrate: 5",
+		"the smallest message":    "messageSize: 8",
+		"the first step forever":  "load: {shape: steps, steps: [{rate: 0, for: 1s}, {rate: 5}]}",
+		"bursts out of silence":   "load: {shape: bursts, burst: {rate: 9, every: 2s, for: 1s}}",
+		"ramp from nothing":       "load: {shape: ramp, rate: 0, to: 10}",
+		"ordered by key":          "ordering: ordered\npartitions: 8\nconsumers: 8\nkeyDistributor: RANDOM_NANO",
+		"pause and resume":        "rate: 5\nfaults: [{at: 2s, do: resume}, {at: 1s, do: pause}]",
+		"pause one, resume all":   "rate: 5\nnodes: 3\nfaults: [{at: 1s, do: pause, node: 2}, {at: 2s, do: resume, node: all}]",
+		"kill the leader":         "rate: 5\nnodes: 3\nreplicas: 3\nfaults: [{at: 1s, do: kill, node: leader, for: 2s}]",
+		"replicas where attached": "attach: 'a:1'\nreplicas: 3",
+		"a count at a rate":       "count: {messages: 5}\nload: {shape: poisson, rate: 40}",
+		"curve at fixed rates":    "curve: {rates: {from: 1000, to: 30000, step: 1000}}\nwarmup: 10s\nduration: 10s",
+		"a bounded rate":          "sustainable: {latency: 200ms}\nsize: 100",
+	} {
+		t.Run(name, func(t *testing.T) { one(t, doc) })
+	}
+}
+
+func write(t *testing.T, dir, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
