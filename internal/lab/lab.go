@@ -18,7 +18,7 @@ import (
 
 // Options say where and how a study runs.
 type Options struct {
-	Host  *provision.Host
+	Host  *provision.Host // nil where no point starts a broker
 	Store *store.Store
 	Again bool      // run what is stored already
 	Keep  bool      // leave the brokers' directories behind

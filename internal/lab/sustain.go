@@ -56,15 +56,15 @@ func (h *hunt) run(ctx context.Context, r search.Request) (search.Answer, error)
 	goal := h.bench.spec.Sustainable
 	load := worker.Load{
 		Warmup: worker.Warmup{For: time.Duration(goal.Warmup)}, Duration: time.Duration(goal.Trial),
-		Drain: h.allowance(), Settle: time.Duration(h.bench.spec.Drain),
+		Drain: h.allowance(), Settle: settle,
 	}
-	stage := fmt.Sprintf("trial %d: %s", len(h.trials)+1, r.Kind)
-	switch r.Kind {
-	case search.Probe:
-		load.Warmup = h.bench.warmup()
-	case search.Confirm:
+	if r.Kind == search.Probe {
+		return h.probe(ctx, load)
+	}
+	if r.Kind == search.Confirm {
 		load.Duration = time.Duration(goal.Confirm)
 	}
+	stage := fmt.Sprintf("trial %d: %s", len(h.trials)+1, r.Kind)
 	if r.Rate > 0 {
 		s, err := schedule.Constant(r.Rate)
 		if err != nil {
@@ -77,6 +77,32 @@ func (h *hunt) run(ctx context.Context, r search.Request) (search.Answer, error)
 		return search.Answer{}, t.Err
 	}
 	return h.judge(r, load, t), nil
+}
+
+// settle bounds how long the leftovers of an overloaded trial are waited for, lest they burden the next.
+const settle = 30 * time.Second
+
+// probe finds where to begin: closed loops with windows of 32, 256, 2,048 … messages, until eight times the window
+// no longer brings four times the rate. A window much larger than the broker can use would only fill its queues,
+// which then take long to empty. The first loop also is the point's warm-up.
+func (h *hunt) probe(ctx context.Context, load worker.Load) (search.Answer, error) {
+	var last float64
+	load.Warmup = h.bench.warmup()
+	load.Duration = min(load.Duration, 500*time.Millisecond)
+	for window := 32; ; window *= 8 {
+		load.Window = window
+		t := h.bench.runTrial(ctx, fmt.Sprintf("trial %d: probe", len(h.trials)+1), 0, load)
+		if t.Err != nil {
+			return search.Answer{}, t.Err
+		}
+		a := h.judge(search.Request{Kind: search.Probe}, load, t)
+		if a.Throughput < 4*last || window >= h.bench.spec.InFlight.Messages {
+			a.Throughput = max(a.Throughput, last)
+			return a, nil
+		}
+		last = a.Throughput
+		load.Warmup = worker.Warmup{For: 100 * time.Millisecond}
+	}
 }
 
 // allowance is how long a trial's messages may take to drain: what a passing trial needs is a matter of latency, so

@@ -65,7 +65,7 @@ type metering struct {
 	begin chan reading
 	last  reading
 	cpu   Cores
-	cpus  []Cores // parallel to the outcome's samples
+	cpus  []Cores // one per observed sample
 	peak  reading // largest memory seen
 }
 
@@ -148,9 +148,10 @@ func (m *metering) cost(out worker.Outcome) (store.Cost, time.Duration) {
 
 // series turns samples into ticks, two a second.
 func (m *metering) series(out worker.Outcome) []store.Tick {
+	const every = int(500 * time.Millisecond / worker.SampleEvery)
 	var ticks []store.Tick
-	for i := meterEvery; i < len(out.Samples); i += meterEvery {
-		s, was := out.Samples[i], out.Samples[i-meterEvery]
+	for i := every; i < len(out.Samples); i += every {
+		s, was := out.Samples[i], out.Samples[i-every]
 		seconds := float64(s.At-was.At) / 1e9
 		t := store.Tick{
 			OffsetNs: s.At - out.From, Phase: "measure", Backlog: s.Backlog,
@@ -163,8 +164,8 @@ func (m *metering) series(out worker.Outcome) []store.Tick {
 		} else if !s.Sending {
 			t.Phase = "drain"
 		}
-		if i < len(m.cpus) {
-			t.BrokerCPU, t.GeneratorCPU = m.cpus[i].Broker, m.cpus[i].Generator
+		if j := i * len(m.cpus) / len(out.Samples); j < len(m.cpus) {
+			t.BrokerCPU, t.GeneratorCPU = m.cpus[j].Broker, m.cpus[j].Generator
 		}
 		ticks = append(ticks, t)
 	}

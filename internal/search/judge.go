@@ -119,9 +119,34 @@ func (r Rule) ledger(e Evidence) string {
 	return ""
 }
 
-// Slope fits a line through the backlog by least squares: its slope per second, and the upper end of the slope's
-// one-sided 95 % interval (Student's t, n−2 degrees of freedom).
+// floors is into how many equal parts a trial is cut to find the floor of its backlog.
+const floors = 10
+
+// floor keeps the smallest backlog of each tenth of the trial. A broker that keeps up works its backlog off again
+// and again, so the floor stays where it is however far single stalls and batches push the backlog up; one that
+// doesn't lifts the floor with everything else.
+func floor(points []Point) []Point {
+	if len(points) <= floors {
+		return points
+	}
+	out := make([]Point, 0, floors)
+	for i := range floors {
+		part := points[i*len(points)/floors : (i+1)*len(points)/floors]
+		low := part[0]
+		for _, p := range part {
+			if p.Backlog < low.Backlog {
+				low = p
+			}
+		}
+		out = append(out, low)
+	}
+	return out
+}
+
+// Slope fits a line through the floor of the backlog by least squares: its slope per second, and the upper end of
+// the slope's one-sided 95 % interval (Student's t, n−2 degrees of freedom).
 func Slope(points []Point) (slope, upper float64) {
+	points = floor(points)
 	n := float64(len(points))
 	if n < 3 {
 		return 0, math.Inf(1)

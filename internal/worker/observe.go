@@ -9,11 +9,15 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// sampleEvery is the distance of samples: ten a second are enough for the slope of a backlog.
-const sampleEvery = 100 * time.Millisecond
+// SampleEvery is the distance of samples. A backlog breathes with the batches of client and broker; its floor, which
+// tells whether it grows, shows only when it is looked at several times per breath.
+const SampleEvery = 20 * time.Millisecond
 
-// quantilesEvery is how many samples share one look at the latency.
-const quantilesEvery = 5
+// A look at the latency costs more and is taken by every 25th sample; every 5th is passed on to whoever observes.
+const (
+	quantilesEvery = 25
+	observeEvery   = 5
+)
 
 // observer samples a running trial and, with an automatic warm-up, decides when it has settled.
 type observer struct {
@@ -34,20 +38,20 @@ func newObserver(t *trial) *observer {
 }
 
 func (o *observer) run(ended <-chan struct{}) {
-	tick := time.NewTicker(sampleEvery)
+	tick := time.NewTicker(SampleEvery)
 	defer tick.Stop()
 	for n := 1; ; n++ {
 		select {
 		case <-tick.C:
-			o.look(n%quantilesEvery == 0)
+			o.look(n%quantilesEvery == 0, n%observeEvery == 0)
 		case <-ended:
-			o.look(true)
+			o.look(true, true)
 			return
 		}
 	}
 }
 
-func (o *observer) look(latency bool) {
+func (o *observer) look(latency, tell bool) {
 	t := o.trial
 	now := clock.Now()
 	if latency {
@@ -71,7 +75,7 @@ func (o *observer) look(latency bool) {
 		o.settling.settled(time.Duration(now-t.start), s) {
 		t.decide(now + int64(10*time.Millisecond))
 	}
-	if t.load.Observe != nil {
+	if tell && t.load.Observe != nil {
 		t.load.Observe(s)
 	}
 }

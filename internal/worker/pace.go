@@ -67,6 +67,10 @@ func (p *producer) openLoop(ctx context.Context, t *trial, share schedule.Schedu
 // closedLoop sends as fast as the in-flight window allows: a message is intended when its slot is there.
 func (p *producer) closedLoop(ctx context.Context, t *trial, limit int64) error {
 	recorder := t.measure.Producer(p.plan.ID)
+	if w := t.load.Window; w > 0 && w < len(p.table) {
+		kept := make([]uint32, len(p.table)-w)
+		defer func(n int) { p.slots.put(kept[:n]) }(p.slots.take(kept))
+	}
 	for i := int64(0); i < limit; {
 		n := p.slots.take(p.taken[:min(limit-i, int64(len(p.batch)))])
 		if n == 0 {

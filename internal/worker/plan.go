@@ -38,6 +38,7 @@ type Producer struct {
 type Load struct {
 	Start    int64             // when the schedule begins, ns on the clock's axis; 0: now
 	Schedule schedule.Schedule // over all producers; nil: closed loop, as fast as the in-flight window allows
+	Window   int               // closed loop: at most this many in flight per producer; 0: as the plan says
 	Warmup   Warmup
 	Duration time.Duration // of the measured phase
 	Messages int64         // over all producers

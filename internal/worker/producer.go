@@ -136,7 +136,11 @@ func (p *producer) send(ctx context.Context, n int) int64 {
 // batches of one, and reports whether the trial goes on.
 func (p *producer) await(t *trial) bool {
 	began := clock.Now()
-	ok := p.slots.wait(min(len(p.batch), max(1, len(p.table)/8)), t.stop)
+	window := len(p.table)
+	if w := t.load.Window; w > 0 {
+		window = min(window, w)
+	}
+	ok := p.slots.wait(min(len(p.batch), max(1, window/8)), t.stop)
 	p.blocked.Add(clock.Now() - began)
 	return ok
 }
