@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -92,6 +93,26 @@ func (b *broker) create(t driver.Topology, ordering driver.Ordering) error {
 		}
 	}
 	return nil
+}
+
+// remove drops the topics of t with everything in them.
+func (b *broker) remove(t driver.Topology) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, gone := range t.Topics {
+		if b.topics[gone.Name] == nil {
+			continue
+		}
+		for _, s := range b.topics[gone.Name].subscriptions {
+			for _, q := range s.queues {
+				for ; q.len > 0; b.waiting-- {
+					b.memory.release(q.pop().chunk)
+				}
+			}
+			b.queues = slices.DeleteFunc(b.queues, func(q *queue) bool { return slices.Contains(s.queues, q) })
+		}
+		delete(b.topics, gone.Name)
+	}
 }
 
 func (b *broker) subscribe(t *topic, name string, ordering driver.Ordering) {

@@ -120,6 +120,12 @@ func (c *consumer) leave(b *broker, queues []*queue) {
 	}
 }
 
+// Clean implements driver.Cleaner.
+func (d *simDriver) Clean(context.Context) error {
+	d.broker.remove(d.topology)
+	return nil
+}
+
 // Close implements driver.Driver.
 func (d *simDriver) Close() error {
 	d.close.Do(d.broker.leave)

@@ -50,6 +50,12 @@ func (b *broker) leave() {
 	b.server.waker.close() // under the lock: Kill and Resume may want to wake it
 	b.server = nil
 	b.memory.free = nil
+	if b.waiting == 0 { // an address may never be opened again: keep nothing large for it
+		b.memory.open, b.memory.taken = nil, 0
+		for _, q := range b.queues {
+			q.ring, q.head = nil, 0
+		}
+	}
 }
 
 func at(address string) *broker {

@@ -52,6 +52,7 @@ func Run(t *testing.T, s Suite) {
 		t.Run(label(g), func(t *testing.T) {
 			t.Run("delivery", func(t *testing.T) { r.delivery(t, g) })
 			t.Run("producers made again", func(t *testing.T) { r.producersMadeAgain(t, g) })
+			t.Run("cleaned", func(t *testing.T) { r.cleaned(t, g) })
 			t.Run("paused broker", func(t *testing.T) { r.pausedBroker(t, g) })
 		})
 	}

@@ -101,6 +101,45 @@ func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 	})
 }
 
+// cleaned leaves messages behind that nobody has read, cleans, and looks for them under the same names.
+func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
+	unread := shape{topics: 1, subscriptions: 1}
+	s := r.open(t, g, unread)
+	cleaner, ok := s.drv.(driver.Cleaner)
+	if !ok {
+		s.close(t, true)
+		t.Skip("this driver removes nothing")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
+	defer cancel()
+	p := s.newSender(t, 0, 0)
+	if err := p.send(ctx, sendMax); err != nil {
+		t.Error(err)
+	}
+	p.settle(t)
+	p.close(t, true)
+	if err := cleaner.Clean(ctx); err != nil {
+		t.Errorf("Clean: %v", err)
+	}
+	s.close(t, true)
+	read := unread
+	read.consumers = 1
+	again := r.reopen(t, g, read, s.topology)
+	again.senders = 1 // its messages are others than those left behind
+	after := again.newSender(t, 0, 0)
+	if err := after.send(ctx, sendMax); err != nil {
+		t.Error(err)
+	}
+	after.settle(t)
+	eventually(patience, func() bool { return again.lagging() <= 0 })
+	after.close(t, true)
+	again.close(t, true)
+	t.Run("Clean removes what Setup made, and the names can be used again", func(t *testing.T) {
+		again.reportTallies(t)
+		requireCounts(t, again, exact)
+	})
+}
+
 func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
 	if r.suite.Pause == nil || r.suite.Resume == nil {
 		t.Skip("this broker can't be paused here")

@@ -71,7 +71,13 @@ func newTopology(s shape) driver.Topology {
 // goroutine of the test that shouldn't be there afterwards.
 func (r *run) open(t *testing.T, g driver.Guarantee, sh shape) *session {
 	t.Helper()
-	s := &session{guarantee: g, topology: newTopology(sh), before: goleak.IgnoreCurrent()}
+	return r.reopen(t, g, sh, newTopology(sh))
+}
+
+// reopen is open on a topology that may have been there before.
+func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver.Topology) *session {
+	t.Helper()
+	s := &session{guarantee: g, topology: topology, before: goleak.IgnoreCurrent()}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel() // a driver that keeps ctx beyond the call breaks here
 	drv, err := r.suite.Kind.Open(ctx, r.config(t, g, r.target))
