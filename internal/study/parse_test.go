@@ -172,3 +172,15 @@ func same(t *testing.T, got, want Spec) {
 		}
 	}
 }
+
+func TestAStudyIsNamedAfterItselfItsFileOrItsFolder(t *testing.T) {
+	for file, want := range map[string]string{"a/b/rabiee/study.yaml": "rabiee", "study.yaml": "study", "/study.yml": "study", "x/y.yaml": "y", "-": "-"} {
+		s, err := Parse(file, []byte("topics: 1"))
+		if err != nil || s.Name != want {
+			t.Errorf("%s: got %q, %v, want %q", file, s.Name, err, want)
+		}
+	}
+	if s := parse(t, "name: own"); s.Name != "own" {
+		t.Errorf("got %q", s.Name)
+	}
+}

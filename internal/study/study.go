@@ -80,14 +80,23 @@ func Parse(name string, data []byte) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := filepath.Base(name)
-	s := New(strings.TrimSuffix(base, filepath.Ext(base)))
+	s := New(nameOf(name))
 	s.File = name
 	s.decode(d, root)
 	if err := d.err(); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// nameOf is the name of a study that says none: its file's, or its folder's where the file is study.yaml.
+func nameOf(file string) string {
+	base := filepath.Base(file)
+	name := strings.TrimSuffix(base, filepath.Ext(base))
+	if dir := filepath.Base(filepath.Dir(file)); name == "study" && dir != "." && dir != "/" {
+		return dir
+	}
+	return name
 }
 
 var syntaxLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
