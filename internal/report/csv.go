@@ -1,0 +1,105 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// renderCSV writes the tables with plain numbers in base units (the column's key names it), each with its own header
+// and an empty line between them. A document without a table becomes its sentences.
+func renderCSV(w io.Writer, d Document, _ Options) error {
+	out := csv.NewWriter(w)
+	tables, notes := d.Tables(), d.Notes()
+	for i, t := range tables {
+		if i > 0 {
+			out.Flush()
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		_ = out.Write(csvHeader(t)) // an error stays until Error
+		for _, row := range t.Rows {
+			_ = out.Write(csvRow(t, row, notes))
+		}
+	}
+	if len(tables) == 0 {
+		_ = out.Write([]string{"text"})
+		for _, b := range d.Blocks {
+			if p, ok := b.(Paragraph); ok {
+				_ = out.Write([]string{inert(p.Text)})
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func csvHeader(t Table) []string {
+	var header []string
+	if t.Title != "" {
+		header = append(header, "table")
+	}
+	for _, c := range t.Columns {
+		header = append(header, c.Key)
+		if c.Spread {
+			header = append(header, c.Key+"_low", c.Key+"_high")
+		}
+	}
+	return append(header, "notes")
+}
+
+func csvRow(t Table, row []Cell, notes map[int]string) []string {
+	var fields []string
+	if t.Title != "" {
+		fields = append(fields, inert(t.Title))
+	}
+	for i, c := range t.Columns {
+		cell := row[i]
+		switch cell.Kind {
+		case Figure, Interval:
+			fields = append(fields, plain(cell.Number))
+		default:
+			fields = append(fields, inert(cell.Text))
+		}
+		if c.Spread && cell.Kind == Interval {
+			fields = append(fields, plain(cell.Low), plain(cell.High))
+		} else if c.Spread {
+			fields = append(fields, "", "")
+		}
+	}
+	return append(fields, inert(strings.Join(rowNotes(row, notes), " | ")))
+}
+
+// rowNotes are the footnotes a row points to, each once, in order of their marks' appearance.
+func rowNotes(row []Cell, notes map[int]string) []string {
+	var texts []string
+	seen := map[int]bool{}
+	for _, cell := range row {
+		for _, mark := range cell.Marks {
+			if !seen[mark] {
+				seen[mark] = true
+				texts = append(texts, notes[mark])
+			}
+		}
+	}
+	return texts
+}
+
+func plain(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// inert keeps a spreadsheet from taking text for a formula.
+func inert(text string) string {
+	text = clean(text)
+	if text != "" && strings.ContainsRune("=+-@|%", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

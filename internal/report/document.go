@@ -1,0 +1,149 @@
+// Package report turns records into documents and documents into text: the document model, statistics over
+// repetitions, and one renderer per format. It knows nothing of brokers or of how a record was measured; what a
+// particular report says lives in one file each under reports/.
+package report
+
+import "math"
+
+// Document is a report before it is rendered. Its texts may come from anywhere and hold anything: every renderer
+// makes them harmless for its own format.
+type Document struct {
+	Title  string
+	Blocks []Block
+}
+
+// Block is a part of a document: Heading, Paragraph, Table, Note or Listing.
+type Block interface{ block() }
+
+// Heading starts a section; Level 1 is the largest below the title.
+type Heading struct {
+	Level int
+	Text  string
+}
+
+// Paragraph is running text.
+type Paragraph struct{ Text string }
+
+// Note is a footnote; cells point to it by Mark.
+type Note struct {
+	Mark int
+	Text string
+}
+
+// Listing is text whose lines stay as they are.
+type Listing struct{ Text string }
+
+// Table has typed columns; every row has one cell per column.
+type Table struct {
+	Title   string
+	Columns []Column
+	Rows    [][]Cell
+}
+
+func (Heading) block()   {}
+func (Paragraph) block() {}
+func (Note) block()      {}
+func (Listing) block()   {}
+func (Table) block()     {}
+
+// Column describes the cells below it.
+type Column struct {
+	Key    string // for machines: stable, lower case, ends with the unit where there is one
+	Name   string // for people; may hold a line break
+	Unit   Unit   // of its numbers
+	Row    bool   // tells the rows apart: repeated where a table has to be split
+	Spread bool   // show the interval of its cells
+	Data   bool   // only for machines: what a reader sees from the headings
+}
+
+// Kind says what a cell holds.
+type Kind int
+
+// The kinds of cells.
+const (
+	Blank    Kind = iota // not measured or not known, which is never the same as 0
+	Words                // text
+	Figure               // one number
+	Interval             // a number within Low..High; an infinite bound is unknown
+)
+
+// Cell is one value of a table.
+type Cell struct {
+	Kind              Kind
+	Text              string
+	Number, Low, High float64
+	Unit              Unit  // of this cell's number; None = the column's
+	Marks             []int // footnotes
+	Unused            bool  // in parentheses: shown, but no conclusion is drawn from it
+}
+
+// Text makes a cell of words; an empty text is a blank cell.
+func Text(text string) Cell {
+	if text == "" {
+		return Cell{}
+	}
+	return Cell{Kind: Words, Text: text}
+}
+
+// Number makes a cell of one number; NaN is a blank cell.
+func Number[T int | int64 | float64](v T) Cell {
+	if math.IsNaN(float64(v)) {
+		return Cell{}
+	}
+	return Cell{Kind: Figure, Number: float64(v)}
+}
+
+// Cell makes a cell of a summary; one of no values is blank, one of a single value has no interval.
+func (s Summary) Cell() Cell {
+	switch s.N {
+	case 0:
+		return Cell{}
+	case 1:
+		return Number(s.Median)
+	}
+	return Cell{Kind: Interval, Number: s.Median, Low: s.Low, High: s.High}
+}
+
+// In returns the cell with its own unit, for tables whose rows differ in it.
+func (c Cell) In(u Unit) Cell {
+	c.Unit = u
+	return c
+}
+
+// Marked returns the cell with footnotes added.
+func (c Cell) Marked(marks ...int) Cell {
+	c.Marks = append(append([]int(nil), c.Marks...), marks...)
+	return c
+}
+
+// Add appends blocks.
+func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
+
+// Say appends a paragraph unless text is empty.
+func (d *Document) Say(text string) {
+	if text != "" {
+		d.Add(Paragraph{text})
+	}
+}
+
+// Tables lists the document's tables.
+func (d Document) Tables() []Table {
+	var tables []Table
+	for _, b := range d.Blocks {
+		if t, ok := b.(Table); ok {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+// Notes is the text of every footnote by its mark.
+func (d Document) Notes() map[int]string {
+	notes := map[int]string{}
+	for _, b := range d.Blocks {
+		if n, ok := b.(Note); ok {
+			notes[n.Mark] = n.Text
+		}
+	}
+	return notes
+}

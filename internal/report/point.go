@@ -1,0 +1,179 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Point is everything the store holds about one point.
+type Point struct {
+	ID      string
+	Name    string // broker, and what else tells it from other points of the same broker
+	Spec    study.Spec
+	Records []store.Record // in order of appending, superseded attempts left out
+}
+
+// measures is the order in which kinds of measurement are shown.
+var measures = []string{"sustainable", "curve", "peak", "rate", "count", "backlog"}
+
+// Points groups records by point, sorted by message size, delivery, measure, rate and broker. An attempt that came to
+// nothing (void, aborted, refused) is superseded by a later record of the same repetition; one that ran is never
+// dropped, failed or not.
+func Points(records []store.Record) []Point {
+	byID := map[string]*Point{}
+	var points []*Point
+	for _, r := range records {
+		p := byID[r.PointID]
+		if p == nil {
+			p = &Point{ID: r.PointID, Spec: r.Spec}
+			byID[r.PointID] = p
+			points = append(points, p)
+		}
+		p.Records = slices.DeleteFunc(p.Records, func(old store.Record) bool {
+			return old.Repetition == r.Repetition && old.Status != store.OK && old.Status != store.Failed
+		})
+		p.Records = append(p.Records, r)
+	}
+	slices.SortStableFunc(points, func(a, b *Point) int {
+		return cmp.Or(
+			cmp.Compare(a.Spec.MessageSize.Mean(), b.Spec.MessageSize.Mean()),
+			cmp.Compare(a.Spec.Delivery, b.Spec.Delivery),
+			cmp.Compare(slices.Index(measures, a.Spec.Measure), slices.Index(measures, b.Spec.Measure)),
+			cmp.Compare(a.Spec.Load.Rate, b.Spec.Load.Rate),
+			cmp.Compare(a.Spec.Broker, b.Spec.Broker),
+		)
+	})
+	name(points)
+	out := make([]Point, len(points))
+	for i, p := range points {
+		out[i] = *p
+	}
+	return out
+}
+
+// shownElsewhere are axes that every report has a place of its own for.
+var shownElsewhere = map[string]bool{
+	"broker": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
+}
+
+// name gives every point its broker's name, with the values of further axes that vary.
+func name(points []*Point) {
+	values := map[string]map[string]bool{}
+	for _, p := range points {
+		for axis, value := range p.axes() {
+			if values[axis] == nil {
+				values[axis] = map[string]bool{}
+			}
+			values[axis][value] = true
+		}
+	}
+	for _, p := range points {
+		p.Name = p.Spec.Broker
+		axes := p.axes()
+		for _, axis := range sortedKeys(axes) {
+			if !shownElsewhere[axis] && len(values[axis]) > 1 {
+				p.Name += fmt.Sprintf(" %s=%s", axis, axes[axis])
+			}
+		}
+	}
+}
+
+func (p Point) axes() map[string]string { return p.Records[0].Axes }
+
+// Ok are the records conclusions may be drawn from.
+func (p Point) Ok() []store.Record { return p.with(store.OK) }
+
+// Shown are the records whose figures may stand in a table: the ok ones, else the failed, else the void ones (which
+// enter no conclusion).
+func (p Point) Shown() []store.Record {
+	for _, status := range []store.Status{store.OK, store.Failed, store.Void} {
+		if records := p.with(status); len(records) > 0 {
+			return records
+		}
+	}
+	return nil
+}
+
+func (p Point) with(status store.Status) []store.Record {
+	var records []store.Record
+	for _, r := range p.Records {
+		if r.Status == status {
+			records = append(records, r)
+		}
+	}
+	return records
+}
+
+// Status says how the point's repetitions ended: "ok", or "failed 1 of 3, ok 2 of 3".
+func (p Point) Status() string {
+	var words []string
+	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted, store.Refused, store.OK} {
+		switch n := len(p.with(status)); {
+		case n == len(p.Records):
+			return string(status)
+		case n > 0:
+			words = append(words, fmt.Sprintf("%s %d of %d", status, n, len(p.Records)))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// Load says what was done: "sustainable", "rate 1k/s", "peak".
+func (p Point) Load() string {
+	if p.Spec.Measure == "rate" {
+		return "rate " + rate(p.Spec.Load)
+	}
+	return p.Spec.Measure
+}
+
+func rate(l study.Load) string {
+	text := PerSecond.Format(l.Rate)
+	if l.Shape != "" && l.Shape != "constant" {
+		text += " " + l.Shape
+	}
+	return text
+}
+
+// Setting names the group of points that stand in one table: "100 B, at-least-once".
+func (p Point) Setting() string {
+	if len(p.Spec.MessageSize) == 1 {
+		return Bytes.Format(float64(p.Spec.MessageSize[0].Size)) + ", " + p.Spec.Delivery
+	}
+	return p.Spec.MessageSize.String() + " B, " + p.Spec.Delivery
+}
+
+// Values are the values of m in records, unknown ones left out.
+func (m Metric) Values(records []store.Record) []float64 {
+	var values []float64
+	for _, r := range records {
+		if v := m.Of(r); v == v { // not NaN
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// Cell summarizes m over the point's shown records.
+func (p Point) Cell(key string) Cell {
+	m := metric(key)
+	cell := Summarize(m.Values(p.Shown())).Cell()
+	if key == "sustainable_low" {
+		cell = Sustained(p.Shown()).Cell()
+	}
+	cell.Unused = len(p.Ok()) == 0
+	return cell
+}
+
+// metric is MetricByKey for keys in the program's own text.
+func metric(key string) Metric {
+	m, err := MetricByKey(key)
+	if err != nil {
+		panic("report: " + err.Error())
+	}
+	return m
+}

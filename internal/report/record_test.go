@@ -1,0 +1,188 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+var update = flag.Bool("update", false, "write the golden file")
+
+func measured() store.Record {
+	h := hist.New()
+	for i := range int64(1000) {
+		h.Record((i + 1) * 1000)
+	}
+	return store.Record{
+		PointID: "0123abc", Study: "s", Label: "kafka <100>", Repetition: 1, Status: store.OK, Axes: map[string]string{"broker": "kafka"},
+		Doubts: []store.Doubt{{Code: "shared-cores", Text: "broker and generator share 2 cores"}},
+		Began:  time.Date(2026, 3, 1, 9, 0, 0, 5, time.UTC),
+		Spec:   study.Spec{Broker: "kafka", MessageSize: study.Sizes{{Size: 1024, Weight: 1}}, Client: map[string]any{"linger.ms": 5}},
+		Host:   store.Host{Cores: 2}, Versions: store.Versions{Broker: "4.3.1"},
+		Result: &store.Result{
+			Books:       store.Books{Sent: 1000, Acked: 999, Received: 998, Lost: 2, Duplicated: 3, Reordered: 4, Corrupted: 5},
+			PublishRate: 99.9, ReceiveRate: 99.8, Sustainable: &store.Sustainable{Low: 90},
+			Latency: store.Latency{EndToEnd: h.Snapshot(), Publish: h.Snapshot(), Service: h.Snapshot(), Lag: h.Snapshot()},
+			Cost: store.Cost{
+				BrokerKnown: true, BrokerUserSeconds: 1, BrokerSystemSeconds: 0.5, GeneratorUserSeconds: 0.25, Messages: 500_000,
+				BrokerRSSBytes: 1 << 20, BrokerDiskWriteBytes: 4096,
+			},
+		},
+	}
+}
+
+func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
+	refused := store.Record{PointID: "77", Status: store.Refused, Reason: "no", Spec: study.Spec{Broker: "nats"}}
+	unmetered := measured()
+	unmetered.Result.Cost = store.Cost{}
+	unmetered.Result.Latency = store.Latency{}
+	unmetered.Result.Sustainable = &store.Sustainable{High: 10}
+	var out bytes.Buffer
+	for _, r := range []store.Record{refused, unmetered, measured()} {
+		line, err := json.Marshal(Flat(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(line, '\n'))
+	}
+	if *update {
+		if err := os.WriteFile("testdata/flat.jsonl", out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/flat.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(out.Bytes(), want) {
+		t.Errorf("got\n%s\nwant\n%s", out.Bytes(), want)
+	}
+	var keys []string
+	for _, m := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(string(want), -1) {
+		keys = append(keys, m[1])
+	}
+	const order = "broker label status reason doubts sent acked received lost duplicated reordered corrupted publish_rate receive_rate " +
+		"sustainable_low sustainable_high e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns publish_p50_ns publish_p99_ns " +
+		"service_p50_ns service_p99_ns lag_p99_ns broker_cpu_s_per_million generator_cpu_s_per_million broker_rss_bytes " +
+		"broker_disk_write_bytes began point_id "
+	if got := strings.Join(keys, " ") + " "; got != strings.Repeat(order, 3) {
+		t.Errorf("keys are %s", got)
+	}
+}
+
+func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
+	rabbit := measured()
+	rabbit.Spec.Broker, rabbit.Axes, rabbit.PointID, rabbit.Repetition = "rabbitmq", map[string]string{"broker": "rabbitmq", "window": "9"}, "ffff", 2
+	records := []store.Record{measured(), rabbit}
+	for _, c := range []struct{ expr, err string }{
+		{"broker", `"broker" is not name=value`},
+		{"=kafka", `is not name=value`},
+		{"brokre=kafka", `no record has a "brokre"; did you mean "broker"?`},
+		{"broker=kafak", "no record has broker=kafak; there are: kafka, rabbitmq"},
+		{"broker=kafka,repetition=2", "no record has repetition=2; there are: 1"},
+	} {
+		if _, err := Select(records, c.expr); err == nil || !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: %v, want %q", c.expr, err, c.err)
+		}
+	}
+	if _, err := Select(nil, "broker=kafka"); err == nil || !strings.Contains(err.Error(), "no records to select from") {
+		t.Error(err)
+	}
+	for expr, want := range map[string][]string{
+		"broker=kafka":                   {"0123abc"},
+		"point=01":                       {"0123abc"},
+		"window=9":                       {"ffff"},
+		"messageSize=1KiB":               {"0123abc", "ffff"},
+		"size=1024":                      {"0123abc", "ffff"},
+		"client.linger.ms=5":             {"0123abc", "ffff"},
+		"version=4.3.1, broker=rabbitmq": {"ffff"},
+		"study=s,host.cores=2":           {"0123abc", "ffff"},
+	} {
+		got, err := Select(records, expr)
+		var ids []string
+		for _, r := range got {
+			ids = append(ids, r.PointID)
+		}
+		if err != nil || !slices.Equal(ids, want) {
+			t.Errorf("%q: %v, %v; want %v", expr, ids, err, want)
+		}
+	}
+	if got := Named("broker=kafka, size=1KiB"); !slices.Equal(got, []string{"broker", "size"}) {
+		t.Errorf("named: %v", got)
+	}
+}
+
+func TestResidueIsWhatNobodyNamed(t *testing.T) {
+	a, b := measured(), measured()
+	b.Spec.Broker, b.Versions.Broker, b.Spec.Client = "nats", "2.15.2", map[string]any{"window": 3}
+	b.Spec.Name, b.Label = "other", "other" // for people
+	b.Host.Cores = 8
+	records := []store.Record{a, b}
+	want := []string{"broker: kafka, nats", "client.linger.ms: 5, unset", "client.window: 3, unset", "host.cores: 2, 8", "versions.broker: 2.15.2, 4.3.1"}
+	if got := Residue(records); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := Residue(records, "broker"); !slices.Equal(got, []string{"host.cores: 2, 8"}) {
+		t.Errorf("with broker named: %q", got)
+	}
+	if got := Residue(records, "broker", "host"); got != nil {
+		t.Errorf("with broker and host named: %q", got)
+	}
+	if Warning("x", nil) != "" {
+		t.Error("a warning about nothing")
+	}
+}
+
+func TestALaterAttemptSupersedesOneThatCameToNothing(t *testing.T) {
+	attempt := func(status store.Status, repetition int) store.Record {
+		r := measured()
+		r.Status, r.Repetition = status, repetition
+		return r
+	}
+	for _, c := range []struct {
+		name    string
+		records []store.Record
+		want    string
+	}{
+		{"failed stays", []store.Record{attempt(store.Failed, 1), attempt(store.OK, 1)}, "failed 1 of 2, ok 1 of 2"},
+		{"void goes", []store.Record{attempt(store.Void, 1), attempt(store.OK, 1)}, "ok"},
+		{"aborted goes", []store.Record{attempt(store.Aborted, 1), attempt(store.OK, 1)}, "ok"},
+		{"another repetition's doesn't", []store.Record{attempt(store.Void, 1), attempt(store.OK, 2)}, "void 1 of 2, ok 1 of 2"},
+	} {
+		if got := Points(c.records)[0].Status(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
+	p99, sustainable := metric("e2e_p99_ns"), metric("sustainable_low")
+	for _, c := range []struct {
+		name       string
+		metric     Metric
+		contenders []Contender
+		want       string
+	}{
+		{"nobody", p99, nil, ""},
+		{"without values", p99, []Contender{{Name: "a"}}, ""},
+		{"alone", p99, []Contender{{"a", []float64{1e6}, 1e6, 1e6}}, "Only a 1.00 ms (n=1) was measured: nothing to compare it with."},
+		{"once each", p99, []Contender{{"a", []float64{1e6}, 1e6, 1e6}, {"b", []float64{9e6}, 9e6, 9e6}}, "No difference shown in e2e p99 between a 1.00 ms (n=1) and b 9.00 ms (n=1). Too few repetitions for a test: at least 4 each are needed."},
+		{"overlapping brackets", sustainable, []Contender{{"a", []float64{100}, 100, 110}, {"b", []float64{105}, 105, 120}}, "No difference shown in sustainable between b 105/s [105–120/s] (n=1) and a 100/s [100–110/s] (n=1). Too few repetitions for a test: at least 4 each are needed."},
+		{"brackets apart", sustainable, []Contender{{"a", []float64{100}, 100, 110}, {"b", []float64{200}, 200, 210}}, "Highest sustainable: b 200/s [200–210/s] (n=1), before a 100/s [100–110/s] (n=1). Too few repetitions for a test: at least 4 each are needed."},
+		{"tested", p99, []Contender{{"a", []float64{5e6, 6e6, 7e6, 8e6}, 5e6, 8e6}, {"b", []float64{1e6, 2e6, 3e6, 4e6}, 1e6, 4e6}}, "Lowest e2e p99: b 2.50 ms [1.00–4.00 ms] (n=4), before a 6.50 ms [5.00–8.00 ms] (n=4). Against a: p = 0.029, Mann–Whitney U, n=4 and n=4."},
+	} {
+		if got := Rank(c.metric, c.contenders).String(); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// forPeople are parts of a spec that change nothing.
+var forPeople = map[string]bool{"name": true, "label": true}
+
+// Facts is everything that could make two records incomparable, by path: the complete spec under its own names,
+// settings.*, versions.* and host.*. Axis values come under their axis's name where the spec has no such path.
+func Facts(r store.Record) map[string]string {
+	facts := map[string]string{}
+	maps.Copy(facts, r.Axes)
+	flatten(facts, "", r.Spec)
+	for name := range forPeople {
+		delete(facts, name)
+	}
+	flatten(facts, "settings", r.Settings)
+	flatten(facts, "versions", r.Versions)
+	host := r.Host
+	host.MemoryBytes = 0 // differs by a few pages after a new kernel
+	flatten(facts, "host", host)
+	delete(facts, "host.memory_bytes")
+	facts["messageSize"] = r.Spec.MessageSize.String()
+	return facts
+}
+
+func flatten(into map[string]string, path string, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		into[path] = err.Error() // such a record was never stored
+		return
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(data)))
+	decoder.UseNumber()
+	var tree any
+	if err := decoder.Decode(&tree); err != nil {
+		into[path] = err.Error()
+		return
+	}
+	flattenTree(into, path, tree)
+}
+
+func flattenTree(into map[string]string, path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			below := key
+			if path != "" {
+				below = path + "." + key
+			}
+			flattenTree(into, below, value)
+		}
+	case []any:
+		data, _ := json.Marshal(v) // it just came from JSON
+		into[path] = string(data)
+	case nil:
+	default:
+		into[path] = fmt.Sprint(v)
+	}
+}
+
+// implied are the facts that differ of necessity when the named one does.
+var implied = map[string][]string{
+	"broker": {
+		"version", "attach", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client",
+	},
+	"size":        {"messageSize"},
+	"version":     {"versions.broker", "settings"},
+	"client":      {"settings.client"},
+	"server":      {"settings.server"},
+	"topicConfig": {"settings.topic"},
+	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup"},
+}
+
+// covering tells whether a path lies below one of the named facts or what they imply.
+func covering(named []string) func(path string) bool {
+	covered := slices.Clone(named)
+	for _, n := range named {
+		covered = append(covered, implied[n]...)
+		if strings.HasPrefix(n, "client.") || strings.HasPrefix(n, "server.") || strings.HasPrefix(n, "topicConfig.") {
+			covered = append(covered, "settings."+strings.Replace(n, "topicConfig.", "topic.", 1))
+		}
+	}
+	return func(path string) bool {
+		return slices.ContainsFunc(covered, func(n string) bool { return path == n || strings.HasPrefix(path, n+".") })
+	}
+}
+
+// Workload identifies what a spec asks for, apart from the named facts: two points of equal workload were given the
+// same work.
+func Workload(s study.Spec, named ...string) string {
+	covered := covering(named)
+	facts := map[string]string{}
+	flatten(facts, "", s)
+	var lines []string
+	for _, path := range sortedKeys(facts) {
+		if !forPeople[path] && !covered(path) {
+			lines = append(lines, path+"="+facts[path])
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Residue tells in which facts records that are about to be pooled or compared differ, apart from the named ones:
+// "host.cores: 2, 8", sorted. A name covers everything below it and what differs of necessity with it.
+func Residue(records []store.Record, named ...string) []string {
+	covered := covering(named)
+	counts := map[string]map[string]int{}
+	for _, r := range records {
+		for path, value := range Facts(r) {
+			if counts[path] == nil {
+				counts[path] = map[string]int{}
+			}
+			counts[path][value]++
+		}
+	}
+	var lines []string
+	for _, path := range sortedKeys(counts) {
+		present := 0
+		for _, n := range counts[path] {
+			present += n
+		}
+		values := sortedKeys(counts[path])
+		if present < len(records) {
+			values = append(values, "unset")
+		}
+		if len(values) > 1 && !covered(path) {
+			lines = append(lines, path+": "+strings.Join(values, ", "))
+		}
+	}
+	return lines
+}
+
+// Warning is the residue as a sentence, "" when there is none.
+func Warning(what string, residue []string) string {
+	if len(residue) == 0 {
+		return ""
+	}
+	text := strings.Join(residue[:min(len(residue), 6)], "; ")
+	if more := len(residue) - 6; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return fmt.Sprintf("Warning: %s differ in what was not named as the difference: %s.", what, text)
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/aclements/go-moremath/stats"
+	"golang.org/x/perf/benchmath"
+)
+
+const (
+	confidence = 0.95
+	alpha      = 1 - confidence
+)
+
+// Summary is what repetitions have in common.
+type Summary struct {
+	N         int
+	Median    float64
+	Low, High float64
+	// Confident tells that Low..High holds the true median with 95 % confidence, whatever the distribution (it
+	// needs 6 values). Otherwise they are just the smallest and the largest value.
+	Confident bool
+}
+
+// Summarize never assumes a distribution: the interval is made of order statistics.
+func Summarize(values []float64) Summary {
+	if len(values) == 0 {
+		return Summary{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	}
+	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), confidence)
+	out := Summary{N: len(values), Median: s.Center, Low: s.Lo, High: s.Hi, Confident: true}
+	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
+		out.Low, out.High, out.Confident = slices.Min(values), slices.Max(values), false
+	}
+	return out
+}
+
+// Difference is how b differs from a.
+type Difference struct {
+	A, B Summary
+	P    float64 // Mann–Whitney U, two-sided; 1 when no test was possible
+	// Ratio is the Hodges–Lehmann estimate of b/a (the median of all pairwise ratios), within RatioLow..RatioHigh
+	// with 95 % confidence (0..+Inf where there are too few values); NaN when a value isn't positive.
+	Ratio, RatioLow, RatioHigh float64
+	Delta                      float64 // Cliff's: P(b>a) − P(b<a), −1..1
+	Needed                     int     // 0, or how many repetitions each side needs at least for any test to show a difference
+}
+
+// Shown tells that the samples differ at the 5 % level.
+func (d Difference) Shown() bool { return d.P < alpha }
+
+// Why says in words what the test found.
+func (d Difference) Why() string {
+	switch {
+	case d.A.N == 0 || d.B.N == 0:
+		return fmt.Sprintf("no test possible with n=%d and n=%d", d.A.N, d.B.N)
+	case d.Needed > 0:
+		return fmt.Sprintf("no test possible with n=%d and n=%d: at least %d repetitions each are needed", d.A.N, d.B.N, d.Needed)
+	}
+	return fmt.Sprintf("p = %s, Mann–Whitney U, n=%d and n=%d", significance(d.P), d.A.N, d.B.N)
+}
+
+func significance(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+// Contrast compares two samples without assuming a distribution.
+func Contrast(a, b []float64) Difference {
+	d := Difference{A: Summarize(a), B: Summarize(b), P: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1)}
+	if len(a) == 0 || len(b) == 0 {
+		return d
+	}
+	test := benchmath.AssumeNothing.Compare(sample(a), sample(b))
+	if d.P = test.P; math.IsNaN(d.P) {
+		d.P = 1
+	}
+	if smallestP(len(a), len(b)) >= alpha {
+		d.P = 1
+		for d.Needed = 2; smallestP(d.Needed, d.Needed) >= alpha; d.Needed++ {
+		}
+	}
+	d.Delta, d.Ratio = 0, math.NaN()
+	var ratios []float64
+	for _, x := range a {
+		for _, y := range b {
+			d.Delta += float64(sign(y - x))
+			ratios = append(ratios, y/x)
+		}
+	}
+	d.Delta /= float64(len(ratios))
+	if slices.Min(a) > 0 && slices.Min(b) > 0 {
+		slices.Sort(ratios)
+		d.Ratio = middle(ratios)
+		d.RatioLow, d.RatioHigh = hodgesLehmannInterval(ratios, len(a), len(b))
+	}
+	return d
+}
+
+func sample(values []float64) *benchmath.Sample {
+	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+}
+
+// smallestP is the p value of the clearest outcome there can be: all of one sample above all of the other.
+//
+//	2 / (n1+n2 choose n1)
+func smallestP(n1, n2 int) float64 {
+	ways := 1.0
+	for i := 1; i <= n1; i++ {
+		ways *= float64(n2+i) / float64(i)
+	}
+	return min(1, 2/ways)
+}
+
+// exactPairs bounds the exact distribution of U, whose cost grows with the fourth power of the sample size.
+const exactPairs = 400
+
+// hodgesLehmannInterval inverts the U test: with D(1) ≤ … ≤ D(mn) the sorted pairwise ratios the interval is
+// D(k) … D(mn+1−k), k the largest with P(U ≤ k−1) ≤ 2.5 %; unbounded when there is no such k.
+func hodgesLehmannInterval(sorted []float64, n1, n2 int) (low, high float64) {
+	k := 0
+	if pairs := float64(n1 * n2); pairs > exactPairs {
+		k = int(pairs/2 - 1.96*math.Sqrt(pairs*float64(n1+n2+1)/12)) // U is close to normal
+	} else {
+		dist := stats.UDist{N1: n1, N2: n2}
+		for dist.CDF(float64(k)) <= alpha/2 {
+			k++
+		}
+	}
+	if k == 0 {
+		return 0, math.Inf(1)
+	}
+	return sorted[k-1], sorted[len(sorted)-k]
+}
+
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+func sign(v float64) int {
+	switch {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
+	}
+	return 0
+}

@@ -1,0 +1,248 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// gap is the space between two columns.
+const gap = 2
+
+// widest is the width at which words in a table are wrapped.
+const widest = 30
+
+// renderTerminal writes text that fits o.Width: paragraphs are wrapped, tables that are too wide are split, repeating
+// the columns that tell rows apart.
+func renderTerminal(w io.Writer, d Document, o Options) error {
+	if o.Width == 0 {
+		o.Width = 100
+	}
+	var out strings.Builder
+	emphasis := func(s string) string {
+		if o.Colour {
+			return text.Bold.EscapeSeq() + s + text.Reset.EscapeSeq()
+		}
+		return s
+	}
+	out.WriteString(emphasis(wrap(clean(d.Title), o.Width, "")) + "\n")
+	noted := false
+	for _, b := range d.Blocks {
+		switch b := b.(type) {
+		case Heading:
+			out.WriteString("\n" + emphasis(wrap(clean(b.Text), o.Width, "")) + "\n")
+		case Paragraph:
+			out.WriteString("\n" + wrap(clean(b.Text), o.Width, "") + "\n")
+		case Note:
+			if !noted {
+				out.WriteByte('\n')
+				noted = true
+			}
+			out.WriteString(wrap(superscript(b.Mark)+" "+clean(b.Text), o.Width, "  ") + "\n")
+		case Listing:
+			out.WriteString("\n" + strings.TrimRight(cleanLines(b.Text), "\n") + "\n")
+		case Table:
+			for i, part := range split(forReaders(b), o.Width) {
+				if i == 0 && b.Title != "" {
+					out.WriteString("\n" + emphasis(wrap(clean(b.Title), o.Width, "")) + "\n")
+				}
+				out.WriteString("\n" + terminalTable(part, o) + "\n")
+			}
+		}
+	}
+	_, err := io.WriteString(w, strings.TrimRight(out.String(), "\n")+"\n")
+	return err
+}
+
+func terminalTable(t Table, o Options) string {
+	tw := table.NewWriter()
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true, DoNotColorBordersAndSeparators: true}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
+	style.Format.Header, style.Format.HeaderAlign = text.FormatDefault, text.AlignDefault
+	tw.SetStyle(style)
+	tw.SuppressTrailingSpaces()
+	widths := columnWidths(t)
+	header, configs := table.Row{}, []table.ColumnConfig{}
+	for i, c := range t.Columns {
+		header = append(header, cleanLines(c.Name))
+		config := table.ColumnConfig{Number: i + 1, VAlignHeader: text.VAlignBottom}
+		if numeric(t, i) {
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
+		} else {
+			config.WidthMax, config.WidthMaxEnforcer = widths[i], text.WrapSoft
+		}
+		configs = append(configs, config)
+	}
+	tw.AppendHeader(header)
+	tw.SetColumnConfigs(configs)
+	for _, row := range t.Rows {
+		out := table.Row{}
+		for i, cell := range row {
+			out = append(out, colour(t.Columns[i], cell, o))
+		}
+		tw.AppendRow(out)
+	}
+	lines := strings.Split(tw.Render(), "\n")
+	for i, line := range lines {
+		if strings.Trim(line, "─") == "" { // the rule below the header goes on under the last column's padding
+			lines[i] = strings.TrimSuffix(line, strings.Repeat("─", gap))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// colour underlines the status words, which are readable without it too.
+func colour(c Column, cell Cell, o Options) string {
+	words := cellText(c, cell)
+	if !o.Colour || c.Key != "status" {
+		return words
+	}
+	switch {
+	case strings.Contains(cell.Text, "failed"):
+		return text.FgRed.Sprint(words)
+	case strings.Contains(cell.Text, "void"):
+		return text.FgYellow.Sprint(words)
+	}
+	return words
+}
+
+// split cuts a table into parts that fit width, each beginning with the columns that tell rows apart.
+func split(t Table, width int) []Table {
+	widths := columnWidths(t)
+	var keys, rest []int
+	used := 0
+	for i, c := range t.Columns {
+		if c.Row {
+			keys = append(keys, i)
+			used += widths[i] + gap
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	var parts []Table
+	for len(rest) > 0 {
+		n, at := 0, used
+		for n < len(rest) && (n == 0 || at+widths[rest[n]] <= width) {
+			at += widths[rest[n]] + gap
+			n++
+		}
+		parts = append(parts, columnsOf(t, append(append([]int(nil), keys...), rest[:n]...)))
+		rest = rest[n:]
+	}
+	if parts == nil {
+		return []Table{t}
+	}
+	return parts
+}
+
+func columnsOf(t Table, indexes []int) Table {
+	out := Table{Title: t.Title}
+	for _, i := range indexes {
+		out.Columns = append(out.Columns, t.Columns[i])
+	}
+	for _, row := range t.Rows {
+		var cells []Cell
+		for _, i := range indexes {
+			cells = append(cells, row[i])
+		}
+		out.Rows = append(out.Rows, cells)
+	}
+	return out
+}
+
+func columnWidths(t Table) []int {
+	widths := make([]int, len(t.Columns))
+	for i, c := range t.Columns {
+		for line := range strings.Lines(c.Name) {
+			widths[i] = max(widths[i], text.StringWidth(strings.TrimSpace(line)))
+		}
+		for _, row := range t.Rows {
+			widths[i] = max(widths[i], text.StringWidth(cellText(c, row[i])))
+		}
+		if !numeric(t, i) {
+			widths[i] = min(widths[i], widest)
+		}
+	}
+	return widths
+}
+
+// forReaders drops columns that are for machines and those that hold nothing in any row.
+func forReaders(t Table) Table {
+	var kept []int
+	for i, c := range t.Columns {
+		filled := c.Row && len(t.Rows) == 0
+		for _, row := range t.Rows {
+			filled = filled || row[i].Kind != Blank || len(row[i].Marks) > 0
+		}
+		if filled && !c.Data {
+			kept = append(kept, i)
+		}
+	}
+	return columnsOf(t, kept)
+}
+
+// numeric tells that a column holds numbers, which are aligned to the right.
+func numeric(t Table, i int) bool {
+	for _, row := range t.Rows {
+		if row[i].Kind == Words {
+			return false
+		}
+	}
+	return true
+}
+
+// cellText writes a cell for people.
+func cellText(c Column, cell Cell) string {
+	var words string
+	unit := c.Unit
+	if cell.Unit != None {
+		unit = cell.Unit
+	}
+	switch {
+	case cell.Kind == Blank:
+		words = "–"
+	case cell.Kind == Words:
+		words = clean(cell.Text)
+	case cell.Kind == Interval && c.Spread:
+		words = unit.Format(cell.Number)
+		if low, high := unit.Format(cell.Low), unit.Format(cell.High); low != words || high != words {
+			words += " [" + unit.Range(cell.Low, cell.High) + "]"
+		}
+	default:
+		words = unit.Format(cell.Number)
+	}
+	if cell.Unused && cell.Kind != Blank {
+		words = "(" + words + ")"
+	}
+	for i, mark := range cell.Marks {
+		if i > 0 {
+			words += "˒"
+		}
+		words += superscript(mark)
+	}
+	return words
+}
+
+func superscript(n int) string {
+	return strings.Map(func(r rune) rune { return []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[r-'0'] }, fmt.Sprint(n))
+}
+
+func wrap(s string, width int, indent string) string {
+	lines := strings.Split(text.WrapSoft(s, width-len(indent)), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n"+indent)
+}
+
+func sum(values []int) int {
+	total := 0
+	for _, v := range values {
+		total += v
+	}
+	return total
+}

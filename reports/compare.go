@@ -1,0 +1,174 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// Side is one side of a comparison: a name for people and its records.
+type Side struct {
+	Name    string
+	Records []store.Record
+}
+
+// compared are the metrics a comparison shows, where both sides have them.
+var compared = []string{
+	"sustainable_low", "publish_rate", "e2e_p50_ns", "e2e_p99_ns", "publish_p99_ns", "total_s", "drain_rate",
+	"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes", "lost_acked",
+}
+
+// Compare sets b against a, workload by workload: medians with intervals, a non-parametric test, the size of the
+// effect, and a sentence. named are the spec paths in which the sides are meant to differ (see report.Named); whatever
+// else differs raises a warning.
+func Compare(a, b Side, named ...string) report.Document {
+	d := report.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
+	exact := func(p report.Point) string { return report.Workload(p.Spec, named...) }
+	similar := func(p report.Point) string { return p.Setting() + ", " + p.Load() }
+	pairs, alone := match(a, b, exact)
+	if pairs == nil {
+		pairs, alone = match(a, b, similar)
+	}
+	if pairs == nil {
+		d.Say(fmt.Sprintf("Nothing to compare: no point of %s (%s) has the message size, guarantee and load of a point of %s (%s).",
+			a.Name, plural(len(a.Records), "record"), b.Name, plural(len(b.Records), "record")))
+		return d
+	}
+	for _, p := range pairs {
+		d.Add(p.blocks(named)...)
+	}
+	if alone > 0 {
+		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", plural(alone, "workload")))
+	}
+	d.Say("Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
+		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. Test: Mann–Whitney U, two-sided, at 5 %.")
+	return d
+}
+
+// pair is the points of both sides that were given the same work.
+type pair struct {
+	title  string
+	names  [2]string
+	points [2][]report.Point
+}
+
+// match pairs the groups of equal key, and counts those without a partner.
+func match(a, b Side, key func(report.Point) string) (pairs []pair, alone int) {
+	as, bs := groupBy(report.Points(a.Records), key), groupBy(report.Points(b.Records), key)
+	for _, ga := range as {
+		for _, gb := range bs {
+			if ga.name == gb.name {
+				first := ga.points[0]
+				pairs = append(pairs, pair{first.Setting() + ", " + first.Load(), [2]string{a.Name, b.Name}, [2][]report.Point{ga.points, gb.points}})
+			}
+		}
+	}
+	return pairs, len(as) + len(bs) - 2*len(pairs)
+}
+
+func (p pair) sound(side int) []store.Record {
+	var records []store.Record
+	for _, point := range p.points[side] {
+		records = append(records, point.Ok()...)
+	}
+	return records
+}
+
+func (p pair) blocks(named []string) []report.Block {
+	blocks := []report.Block{report.Heading{Level: 1, Text: p.title}}
+	a, b := p.sound(0), p.sound(1)
+	for side, records := range [][]store.Record{a, b} {
+		if len(records) == 0 {
+			text := fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", p.names[side], p.points[side][0].Status())
+			return append(blocks, report.Paragraph{Text: text})
+		}
+	}
+	t := report.Table{Columns: compareColumns(p.names)}
+	m, ok := headline(p.points[0][0].Spec.Measure)
+	if ok {
+		blocks = append(blocks, report.Paragraph{Text: p.finding(m, report.Contrast(m.Values(a), m.Values(b)))})
+	}
+	for _, key := range compared {
+		if cells := p.row(key, a, b); cells != nil {
+			t.Rows = append(t.Rows, cells)
+		}
+	}
+	blocks = append(blocks, t)
+	if warning := report.Warning("the compared records", report.Residue(append(a, b...), named...)); warning != "" {
+		blocks = append(blocks, report.Paragraph{Text: warning})
+	}
+	return blocks
+}
+
+func compareColumns(names [2]string) []report.Column {
+	return []report.Column{
+		{Key: "metric", Name: "metric", Row: true},
+		{Key: "first", Name: names[0], Spread: true},
+		{Key: "second", Name: names[1], Spread: true},
+		{Key: "finding", Name: "finding"},
+		{Key: "ratio", Name: "ratio", Unit: report.Factor, Spread: true},
+		{Key: "delta", Name: "delta"},
+		{Key: "p", Name: "p"},
+		{Key: "first_n", Name: "n of\n" + names[0], Unit: report.Count},
+		{Key: "second_n", Name: "n of\n" + names[1], Unit: report.Count},
+	}
+}
+
+// row is nil where a side has no value, or both have nothing but zeros.
+func (p pair) row(key string, a, b []store.Record) []report.Cell {
+	m, err := report.MetricByKey(key)
+	if err != nil {
+		return nil
+	}
+	d := report.Contrast(m.Values(a), m.Values(b))
+	if d.A.N == 0 || d.B.N == 0 || d.A.High == 0 && d.B.High == 0 {
+		return nil
+	}
+	first, second := d.A.Cell(), d.B.Cell()
+	if key == "sustainable_low" {
+		first, second = report.Sustained(a).Cell(), report.Sustained(b).Cell()
+	}
+	ratio := report.Number(d.Ratio)
+	if !math.IsInf(d.RatioHigh, 0) && !math.IsNaN(d.Ratio) {
+		ratio = report.Cell{Kind: report.Interval, Number: d.Ratio, Low: d.RatioLow, High: d.RatioHigh}
+	}
+	test := report.Number(d.P)
+	if d.Needed > 0 {
+		test = report.Cell{}
+	}
+	finding := "no difference shown"
+	if d.Shown() && m.Better != report.Neither {
+		finding = p.names[0] + " better"
+		if d.Delta > 0 == (m.Better == report.Higher) {
+			finding = p.names[1] + " better"
+		}
+	}
+	return []report.Cell{
+		report.Text(m.Name), first.In(m.Unit), second.In(m.Unit), report.Text(finding), ratio, report.Number(d.Delta), test,
+		report.Number(d.A.N), report.Number(d.B.N),
+	}
+}
+
+// finding is the plain sentence: who is better at m, or that no difference was shown.
+func (p pair) finding(m report.Metric, d report.Difference) string {
+	if !d.Shown() {
+		return fmt.Sprintf("%s: no difference shown (%s).", m.Name, d.Why())
+	}
+	change, better := "higher", m.Better == report.Higher
+	if d.Delta < 0 {
+		change, better = "lower", m.Better == report.Lower
+	}
+	text := fmt.Sprintf("%s: %s is %s than %s", m.Name, p.names[1], change, p.names[0])
+	if !math.IsNaN(d.Ratio) {
+		text += ", " + report.Factor.Format(d.Ratio)
+		if !math.IsInf(d.RatioHigh, 0) {
+			text += " [" + report.Factor.Range(d.RatioLow, d.RatioHigh) + "]"
+		}
+	}
+	if m.Better != report.Neither {
+		text += map[bool]string{true: ", which is better", false: ", which is worse"}[better]
+	}
+	return text + " (" + d.Why() + ")."
+}

@@ -1,0 +1,220 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+func init() {
+	report.Register(report.Report{
+		Name:  "headtohead",
+		Doc:   "one row per broker for each message size and guarantee: sustainable rate, latency at fixed rates, cost",
+		Build: headToHead,
+	})
+}
+
+func headToHead(records []store.Record) (report.Document, error) {
+	d := report.Document{Title: "Head to head"}
+	points := report.Points(records)
+	d.Say(state(points))
+	var notes report.Footnotes
+	for _, g := range bySetting(points) {
+		d.Add(report.Heading{Level: 1, Text: g.name})
+		d.Add(duel(g, &notes))
+		d.Say(verdict(g))
+		d.Say(poolWarning(g.points))
+	}
+	if len(points) > 0 {
+		d.Say("Latency is end to end from the intended time. A sustainable rate stands with [highest passing–lowest failing]. " +
+			"CPU is in seconds per million messages, at the sustainable rate where there is one, else at the highest fixed rate. Figures are medians over n repetitions that ended ok.")
+	}
+	d.Add(notes.Blocks()...)
+	return d, nil
+}
+
+// side is everything measured of one broker under one size and guarantee.
+type side struct {
+	name   string
+	points []report.Point
+}
+
+// at is what was measured at one fixed rate, by a rate point or as a part of a curve.
+type at struct {
+	rate    float64
+	latency []store.Latency
+	cost    []store.Cost
+}
+
+func duel(g group, notes *report.Footnotes) report.Table {
+	var sides []side
+	for _, p := range g.points {
+		i := slices.IndexFunc(sides, func(s side) bool { return s.name == p.Name })
+		if i < 0 {
+			i = len(sides)
+			sides = append(sides, side{name: p.Name})
+		}
+		sides[i].points = append(sides[i].points, p)
+	}
+	slices.SortStableFunc(sides, func(a, b side) int { return cmp.Compare(a.name, b.name) })
+	rates := fixedRates(sides)
+	t := report.Table{Columns: duelColumns(rates)}
+	for _, s := range sides {
+		t.Rows = append(t.Rows, s.row(rates, notes))
+	}
+	return t
+}
+
+func duelColumns(rates []float64) []report.Column {
+	columns := []report.Column{
+		{Key: "message_bytes", Unit: report.Bytes, Data: true},
+		{Key: "delivery", Data: true},
+		{Key: "broker", Name: "broker", Row: true},
+		{Key: "status", Name: "status"},
+		{Key: "sustainable", Name: "sustainable", Unit: report.PerSecond, Spread: true},
+	}
+	for _, rate := range rates {
+		text := report.PerSecond.Format(rate)
+		columns = append(columns,
+			report.Column{Key: "e2e_p50_ns_at_" + report.None.Format(rate), Name: "p50 at\n" + text, Unit: report.Nanoseconds},
+			report.Column{Key: "e2e_p99_ns_at_" + report.None.Format(rate), Name: "p99 at\n" + text, Unit: report.Nanoseconds})
+	}
+	return append(columns,
+		report.Column{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: report.CPUSeconds},
+		report.Column{Key: "generator_cpu_s_per_million", Name: "CPU\nclient", Unit: report.CPUSeconds},
+		report.Column{Key: "broker_rss_bytes", Name: "memory\nbroker", Unit: report.Bytes},
+		report.Column{Key: "doubts", Name: "doubts", Unit: report.Count},
+		report.Column{Key: "n", Name: "n", Unit: report.Count})
+}
+
+func (s side) row(rates []float64, notes *report.Footnotes) []report.Cell {
+	var shown, sound []store.Record
+	var marks []int
+	for _, p := range s.points {
+		shown = append(shown, p.Shown()...)
+		sound = append(sound, p.Ok()...)
+		marks = append(marks, reasons(p, notes)...)
+	}
+	slices.Sort(marks)
+	row := []report.Cell{
+		report.Number(s.points[0].Spec.MessageSize.Mean()),
+		report.Text(s.points[0].Spec.Delivery),
+		report.Text(s.name),
+		report.Text(s.status()).Marked(slices.Compact(marks)...),
+		report.Sustained(sound).Cell(),
+	}
+	fixed := s.fixed()
+	for _, rate := range rates {
+		var p50, p99 []float64
+		for _, f := range fixed {
+			if f.rate == rate {
+				for _, l := range f.latency {
+					p50 = append(p50, report.Quantile(l.EndToEnd, 0.5))
+					p99 = append(p99, report.Quantile(l.EndToEnd, 0.99))
+				}
+			}
+		}
+		row = append(row, report.Summarize(p50).Cell(), report.Summarize(p99).Cell())
+	}
+	costs := s.costs(fixed)
+	repetitions := map[int]bool{}
+	for _, r := range sound {
+		repetitions[r.Repetition] = true
+	}
+	return append(row, costs[0], costs[1], costs[2], doubts(report.Point{Records: shown, Spec: s.points[0].Spec}, notes), report.Number(len(repetitions)))
+}
+
+// status is that of all points, or what went wrong where.
+func (s side) status() string {
+	same := true
+	var words []string
+	for _, p := range s.points {
+		same = same && p.Status() == s.points[0].Status()
+		if worst, _, _ := strings.Cut(p.Status(), ","); worst != string(store.OK) {
+			words = append(words, worst+" at "+p.Load())
+		}
+	}
+	if same {
+		return s.points[0].Status()
+	}
+	return strings.Join(words, ", ")
+}
+
+// fixed lists what was measured at fixed rates, lowest first.
+func (s side) fixed() []at {
+	var found []at
+	add := func(rate float64, l store.Latency, c store.Cost) {
+		i := slices.IndexFunc(found, func(f at) bool { return f.rate == rate })
+		if i < 0 {
+			i = len(found)
+			found = append(found, at{rate: rate})
+		}
+		found[i].latency = append(found[i].latency, l)
+		found[i].cost = append(found[i].cost, c)
+	}
+	for _, p := range s.points {
+		for _, r := range p.Ok() {
+			if r.Result == nil {
+				continue
+			}
+			if r.Spec.Measure == "rate" && (r.Spec.Load.Shape == "constant" || r.Spec.Load.Shape == "poisson") {
+				add(r.Spec.Load.Rate, r.Result.Latency, r.Result.Cost)
+			}
+			for _, c := range r.Result.Curve {
+				// Fractions of different sustainable rates are different rates: no column for them.
+				if c.Status == store.OK && c.Fraction == 0 {
+					add(c.Rate, c.Latency, c.Cost)
+				}
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b at) int { return cmp.Compare(a.rate, b.rate) })
+	return found
+}
+
+// costs are broker CPU, generator CPU and broker memory: of the search for the sustainable rate, else of peaks, else
+// at the highest fixed rate.
+func (s side) costs(fixed []at) [3]report.Cell {
+	var of []store.Cost
+	for _, measures := range [][]string{{"sustainable", "curve"}, {"peak", "count", "backlog"}} {
+		for _, p := range s.points {
+			if of == nil && slices.Contains(measures, p.Spec.Measure) {
+				for _, r := range p.Ok() {
+					if r.Result != nil && r.Result.Cost.Messages > 0 {
+						of = append(of, r.Result.Cost)
+					}
+				}
+			}
+		}
+	}
+	if of == nil && len(fixed) > 0 {
+		of = fixed[len(fixed)-1].cost
+	}
+	var cpu, generator, memory []float64
+	for _, c := range of {
+		if v := report.BrokerCPU(c); v == v { // not NaN
+			cpu = append(cpu, v)
+		}
+		if v := report.GeneratorCPU(c); v == v {
+			generator = append(generator, v)
+		}
+		if c.BrokerKnown {
+			memory = append(memory, float64(c.BrokerRSSBytes))
+		}
+	}
+	return [3]report.Cell{report.Summarize(cpu).Cell(), report.Summarize(generator).Cell(), report.Summarize(memory).Cell()}
+}
+
+func fixedRates(sides []side) []float64 {
+	var rates []float64
+	for _, s := range sides {
+		for _, f := range s.fixed() {
+			rates = append(rates, f.rate)
+		}
+	}
+	slices.Sort(rates)
+	return slices.Compact(rates)
+}

@@ -1,0 +1,88 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+func init() {
+	report.Register(report.Report{
+		Name:  "points",
+		Doc:   "everything needed to repeat each point: its complete spec, the settings in force, versions and host",
+		Build: points,
+	})
+}
+
+func points(records []store.Record) (report.Document, error) {
+	d := report.Document{Title: "Points"}
+	all := report.Points(records)
+	d.Say(state(all))
+	for _, p := range all {
+		d.Add(report.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Setting(), p.Load(), p.ID)})
+		d.Say(repetitions(p))
+		last := p.Records[len(p.Records)-1]
+		spec, err := asYAML(last.Spec)
+		if err != nil {
+			return d, fmt.Errorf("point %s: %w", p.ID, err)
+		}
+		rest, err := asYAML(inForce{last.Settings, last.Versions, last.Host})
+		if err != nil {
+			return d, fmt.Errorf("point %s: %w", p.ID, err)
+		}
+		d.Say("The spec, as a file for brokermark run:")
+		d.Add(report.Listing{Text: spec})
+		d.Say("What was in force:")
+		d.Add(report.Listing{Text: rest})
+		d.Say(report.Warning("the repetitions of this point", report.Residue(p.Records)))
+	}
+	return d, nil
+}
+
+// inForce is what a spec leaves open.
+type inForce struct {
+	Settings store.Settings `json:"settings"`
+	Versions store.Versions `json:"versions"`
+	Host     store.Host     `json:"host"`
+}
+
+func repetitions(p report.Point) string {
+	var words []string
+	for _, r := range p.Records {
+		text := fmt.Sprintf("repetition %d %s", r.Repetition, ending(r))
+		if !r.Began.IsZero() {
+			text += fmt.Sprintf(", %s, took %s", r.Began.UTC().Format(time.RFC3339), r.Ended.Sub(r.Began).Round(time.Second))
+		}
+		words = append(words, text)
+	}
+	return strings.Join(words, "; ") + "."
+}
+
+// asYAML goes by way of JSON, whose names and order are those of the spec; JSON is YAML in flow style.
+func asYAML(v any) (string, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	var node yaml.Node
+	if err := yaml.Unmarshal(data, &node); err != nil {
+		return "", err
+	}
+	plainStyle(&node)
+	out, err := yaml.Marshal(&node)
+	return string(out), err
+}
+
+// plainStyle takes the braces and quotes away; the encoder quotes where it must.
+func plainStyle(n *yaml.Node) {
+	n.Style = 0
+	for _, child := range n.Content {
+		plainStyle(child)
+	}
+}

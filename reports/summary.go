@@ -1,0 +1,179 @@
+// Package reports holds the reports, one per file: each turns records into a document. It reads records and nothing
+// else. Importing the package registers all of them.
+package reports
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+func init() {
+	report.Register(report.Report{
+		Name:  "summary",
+		Doc:   "the verdict in words, then every point: rate, latency, losses, cost and doubts",
+		Build: summary,
+	})
+}
+
+func summary(records []store.Record) (report.Document, error) {
+	d := report.Document{Title: "Summary"}
+	points := report.Points(records)
+	d.Say(state(points))
+	if len(points) == 0 {
+		return d, nil
+	}
+	var notes report.Footnotes
+	groups := bySetting(points)
+	d.Add(report.Heading{Level: 1, Text: "Verdict"})
+	for _, g := range groups {
+		d.Say(g.name + ": " + verdict(g))
+	}
+	for _, g := range groups {
+		d.Add(report.Heading{Level: 1, Text: g.name})
+		d.Add(summaryTable(g, &notes))
+		d.Say(poolWarning(g.points))
+	}
+	d.Say("Rates and latencies are medians over the n repetitions that ended ok; a sustainable rate stands with " +
+		"[highest passing–lowest failing]. CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
+	d.Add(notes.Blocks()...)
+	return d, nil
+}
+
+func summaryTable(g group, notes *report.Footnotes) report.Table {
+	t := report.Table{Columns: []report.Column{
+		{Key: "point_id", Data: true},
+		{Key: "message_bytes", Unit: report.Bytes, Data: true},
+		{Key: "delivery", Data: true},
+		{Key: "broker", Name: "broker", Row: true},
+		{Key: "load", Name: "load", Row: true},
+		{Key: "status", Name: "status"},
+		{Key: "sustainable", Name: "sustainable", Unit: report.PerSecond, Spread: true},
+		{Key: "publish_rate", Name: "published", Unit: report.PerSecond},
+		{Key: "e2e_p50_ns", Name: "e2e p50", Unit: report.Nanoseconds},
+		{Key: "e2e_p99_ns", Name: "e2e p99", Unit: report.Nanoseconds},
+		{Key: "lost", Name: "lost", Unit: report.Count},
+		{Key: "duplicated", Name: "dup.", Unit: report.Count},
+		{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: report.CPUSeconds},
+		{Key: "generator_cpu_s_per_million", Name: "CPU\nclient", Unit: report.CPUSeconds},
+		{Key: "broker_rss_bytes", Name: "memory\nbroker", Unit: report.Bytes},
+		{Key: "doubts", Name: "doubts", Unit: report.Count},
+		{Key: "n", Name: "n", Unit: report.Count},
+	}}
+	for _, p := range g.points {
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Text(p.ID),
+			report.Number(p.Spec.MessageSize.Mean()),
+			report.Text(p.Spec.Delivery),
+			report.Text(p.Name),
+			report.Text(p.Load()),
+			report.Text(p.Status()).Marked(reasons(p, notes)...),
+			p.Cell("sustainable_low"),
+			p.Cell("publish_rate"),
+			p.Cell("e2e_p50_ns"),
+			p.Cell("e2e_p99_ns"),
+			total(p, "lost"),
+			total(p, "duplicated"),
+			p.Cell("broker_cpu_s_per_million"),
+			p.Cell("generator_cpu_s_per_million"),
+			p.Cell("broker_rss_bytes"),
+			doubts(p, notes),
+			report.Number(len(p.Shown())),
+		})
+	}
+	return t
+}
+
+// total adds a count over every repetition that ran, failed ones too: a loss isn't averaged away.
+func total(p report.Point, key string) report.Cell {
+	m, err := report.MetricByKey(key)
+	if err != nil {
+		return report.Cell{}
+	}
+	var sum float64
+	values := m.Values(slices.DeleteFunc(slices.Clone(p.Records), func(r store.Record) bool {
+		return r.Status != store.OK && r.Status != store.Failed
+	}))
+	for _, v := range values {
+		sum += v
+	}
+	if values == nil {
+		return report.Cell{}
+	}
+	return report.Number(sum)
+}
+
+// reasons are the footnotes that say why repetitions of p didn't end ok.
+func reasons(p report.Point, notes *report.Footnotes) []int {
+	var marks []int
+	for _, r := range p.Records {
+		if r.Status == store.OK || r.Reason == "" {
+			continue
+		}
+		about := p.Spec.Broker
+		if r.Status == store.Refused {
+			about = "" // names the setting and its reason
+		}
+		if mark := notes.Mark(about, fmt.Sprintf("%s: %s", r.Status, r.Reason)); !slices.Contains(marks, mark) {
+			marks = append(marks, mark)
+		}
+	}
+	return marks
+}
+
+// doubts counts the kinds of doubts about p's shown records, with a footnote for each kind and broker.
+func doubts(p report.Point, notes *report.Footnotes) report.Cell {
+	var marks []int
+	for _, r := range p.Shown() {
+		for _, doubt := range r.Doubts {
+			mark := notes.Mark(p.Spec.Broker, fmt.Sprintf("%s: %s", doubt.Code, doubt.Text))
+			if !slices.Contains(marks, mark) {
+				marks = append(marks, mark)
+			}
+		}
+	}
+	if marks == nil {
+		return report.Cell{}
+	}
+	return report.Number(len(marks)).Marked(marks...)
+}
+
+// state says in a sentence what there is to report on, above all when that is little.
+func state(points []report.Point) string {
+	count := map[store.Status]int{}
+	repetitions := 0
+	for _, p := range points {
+		for _, r := range p.Records {
+			count[r.Status]++
+			repetitions++
+		}
+	}
+	if repetitions == 0 {
+		return "The store holds no record yet: nothing was measured."
+	}
+	var words []string
+	for _, status := range slices.Sorted(maps.Keys(count)) {
+		words = append(words, fmt.Sprintf("%d %s", count[status], status))
+	}
+	text := fmt.Sprintf("%s of %s: %s.", plural(repetitions, "repetition"), plural(len(points), "point"), strings.Join(words, ", "))
+	switch {
+	case count[store.OK] == 0 && count[store.Void] == repetitions:
+		text += " Every one is void: no conclusion can be drawn."
+	case count[store.OK] == 0:
+		text += " None ended ok: no conclusion can be drawn."
+	case len(points) == 1:
+		text += " A single point: there is nothing to compare it with."
+	}
+	return text
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
