@@ -36,7 +36,7 @@ func points(records []store.Record) (report.Document, error) {
 		if err != nil {
 			return d, fmt.Errorf("point %s: %w", p.ID, err)
 		}
-		d.Say("The spec, as a file for brokermark run:")
+		d.Say("The complete spec, every default filled in:")
 		d.Add(report.Listing{Text: spec})
 		d.Say("What was in force:")
 		d.Add(report.Listing{Text: rest})
