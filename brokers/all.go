@@ -1,0 +1,10 @@
+// Package all is the one list of brokers: importing it registers every driver and recipe there is.
+package all
+
+import (
+	_ "github.com/brokermark/brokermark/brokers/jetstream"
+	_ "github.com/brokermark/brokermark/brokers/kafka"
+	_ "github.com/brokermark/brokermark/brokers/nats"
+	_ "github.com/brokermark/brokermark/brokers/rabbitmq"
+	_ "github.com/brokermark/brokermark/brokers/sim"
+)

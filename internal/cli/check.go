@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+type checkOptions struct {
+	workload *workload
+	store    string
+	format   string
+	again    bool
+	all      bool
+}
+
+func (s *shell) checkCommand() *cobra.Command {
+	o := checkOptions{}
+	c := &cobra.Command{
+		Use:   "check [STUDY | FILE | -]...",
+		Short: "Validate what run would run, show the plan and estimate the time",
+		Long: "Check takes the arguments of run, says everything that is wrong with them, and shows the points, what brokers are\n" +
+			"known to refuse, and how long it will take. It starts nothing and writes nothing.",
+		Example: "  brokermark check head-to-head\n" +
+			"  brokermark check --broker kafka,jetstream --delivery at-most-once,at-least-once --repeat 5\n" +
+			"  brokermark check --measure rate --rate 1000,20000 --quick",
+		RunE: func(c *cobra.Command, args []string) error { return s.check(c.Context(), o, args) },
+	}
+	o.workload = s.workload(c)
+	f := c.Flags()
+	f.StringVar(&o.store, "store", defaultStore, storeDoc)
+	f.BoolVar(&o.again, "again", false, "count what is stored already, too")
+	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all points, not only the first %d", shownPoints))
+	formatFlag(f, &o.format, documentFormats...)
+	return c
+}
+
+const shownPoints = 40
+
+func (s *shell) check(ctx context.Context, o checkOptions, args []string) error {
+	p, err := o.workload.load(ctx, args)
+	if err != nil {
+		return err
+	}
+	refused, err := refusals(p.points)
+	if err != nil {
+		return err
+	}
+	d := report.Document{Title: "Plan"}
+	for _, st := range p.studies {
+		d.Add(report.Heading{Level: 1, Text: st.Name})
+		d.Say(st.Question)
+		for _, axis := range st.Axes() {
+			d.Say(axis.Name + ": " + strings.Join(axis.Values, ", "))
+		}
+	}
+	shown := p.points
+	if len(shown) > shownPoints && !o.all {
+		shown = shown[:shownPoints]
+	}
+	d.Add(pointTable(shown, refused))
+	if n := len(p.points) - len(shown); n > 0 {
+		d.Say(fmt.Sprintf("… and %d more points; --all shows them.", n))
+	}
+	sum, err := summary(ctx, o, p, refused)
+	if err != nil {
+		return err
+	}
+	d.Say(sum)
+	if err := s.write(d, o.format); err != nil {
+		return err
+	}
+	if len(refused) == len(p.points) {
+		return &failure{code: exitInput, err: fmt.Errorf("every point would be refused: %s", refused[p.points[0].ID])}
+	}
+	return nil
+}
+
+func pointTable(points []study.Point, refused map[string]string) report.Table {
+	t := report.Table{Columns: []report.Column{
+		{Key: "number", Name: "#", Unit: report.Count, Row: true},
+		{Key: "point", Name: "point"},
+		{Key: "broker", Name: "broker"},
+		{Key: "measure", Name: "measure"},
+		{Key: "delivery", Name: "delivery"},
+		{Key: "size", Name: "size"},
+		{Key: "estimate_s", Name: "about", Unit: report.Seconds},
+		{Key: "refused", Name: "refused"},
+	}}
+	for i, p := range points {
+		s := p.Spec
+		broker := s.Broker
+		if s.Version != "" {
+			broker += "@" + s.Version
+		}
+		measure := s.Measure
+		if s.Load.Rate > 0 {
+			measure += " " + report.PerSecond.Format(s.Load.Rate)
+		}
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Number(i + 1), report.Text(p.ID), report.Text(broker), report.Text(measure),
+			report.Text(s.Delivery), report.Text(s.MessageSize.String()),
+			report.Number(repetitionSeconds(s)), report.Text(refused[p.ID]),
+		})
+	}
+	return t
+}
+
+// startSeconds is what starting and stopping a broker of one's own takes at most on a small machine.
+const startSeconds = 5
+
+func repetitionSeconds(s study.Spec) float64 {
+	seconds := study.EstimateSeconds(s)
+	if starts(s) && s.Isolation != "shared" {
+		seconds += startSeconds
+	}
+	return seconds
+}
+
+// summary counts what there is to do.
+func summary(ctx context.Context, o checkOptions, p plan, refused map[string]string) (string, error) {
+	done, err := stored(ctx, o, p)
+	if err != nil {
+		return "", err
+	}
+	seconds, have := 0.0, 0
+	for _, r := range p.runs {
+		if _, ok := done[r.Point.ID][r.Repetition]; ok && !o.again {
+			have++
+		} else if refused[r.Point.ID] == "" {
+			seconds += repetitionSeconds(r.Point.Spec)
+		}
+	}
+	text := fmt.Sprintf("%s, %s", counted(len(p.points), "point"), counted(len(p.runs), "repetition"))
+	if have > 0 {
+		text += fmt.Sprintf(", %d of them stored already in %s", have, o.store)
+	}
+	if n := len(refused); n > 0 {
+		text += fmt.Sprintf(", %s will be refused", counted(n, "point"))
+	}
+	return text + fmt.Sprintf("; about %s, installations not counted.", span(time.Duration(seconds)*time.Second)), nil
+}
+
+// stored asks the store what need not run again; a store that isn't there yet holds nothing.
+func stored(ctx context.Context, o checkOptions, p plan) (map[string]map[int]store.Status, error) {
+	st, err := store.OpenReadOnly(o.store)
+	if store.ProblemOf(err) == store.Missing {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	var ids []string
+	for _, point := range p.points {
+		ids = append(ids, point.ID)
+	}
+	return st.Done(ctx, ids)
+}
+
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,123 @@
+// Package cli is the program as its users meet it: commands, flags, progress, hints and exit codes. It decides
+// nothing about how anything is measured.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	_ "github.com/brokermark/brokermark/brokers"
+	_ "github.com/brokermark/brokermark/reports"
+)
+
+// shell is what a command may read from and write to.
+type shell struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// Main runs the program: args without its name, and the streams. It returns the exit code and never panics. When ctx
+// ends, what is under way is recorded as aborted and cleaned up before Main returns.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	s := &shell{in: stdin, out: stdout, err: stderr}
+	defer func() {
+		if r := recover(); r != nil {
+			code = s.crashed(r)
+		}
+	}()
+	root := s.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return s.ended(ctx, root.ExecuteContext(ctx))
+}
+
+// ended says what went wrong and how the program ends.
+func (s *shell) ended(ctx context.Context, err error) int {
+	if err == nil {
+		return exitFine
+	}
+	var f *failure
+	if errors.As(err, &f) && f.err == nil {
+		return f.code
+	}
+	code := codeOf(err)
+	if ctx.Err() != nil {
+		code = exitInterrupted
+	}
+	if code == exitInterrupted {
+		fmt.Fprintln(s.err, "brokermark: interrupted")
+		return code
+	}
+	for line := range strings.Lines(err.Error()) {
+		if strings.HasPrefix(line, "  ") { // the end of a broker's log
+			fmt.Fprintln(s.err, strings.TrimRight(line, "\n"))
+			continue
+		}
+		fmt.Fprintln(s.err, "brokermark: "+strings.TrimRight(line, "\n"))
+	}
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintln(s.err, "hint: "+hint)
+	}
+	return code
+}
+
+// crashed keeps the trace of a panic for a report and spares the user.
+func (s *shell) crashed(panicked any) int {
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("brokermark-crash-%d.txt", os.Getpid()))
+	trace := fmt.Sprintf("%s\nbrokermark %s\n%v\n\n%s", time.Now().Format(time.RFC3339), toolVersion(), panicked, debug.Stack())
+	where := "and attach " + path
+	if err := os.WriteFile(path, []byte(trace), 0o600); err != nil {
+		where = "with what you did"
+	}
+	fmt.Fprintf(s.err, "brokermark: internal error: %v; please report it %s\n", panicked, where)
+	return exitInternal
+}
+
+// Interruptible returns a context that the first SIGINT or SIGTERM ends, so that a run can record and clean up. The
+// second one ends the program at once; brokers end with it, because their supervisors notice.
+func Interruptible(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(exitInterrupted)
+	}()
+	return ctx, func() { signal.Stop(signals); cancel() }
+}
+
+func (s *shell) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "brokermark",
+		Short: "Which message broker, with which settings, for my workload, on my machines?",
+		Long: "Brokermark starts real brokers (or attaches to yours), finds what each can sustain, proves what each delivered\n" +
+			"and accounts for what it cost.\n\nExit codes:\n" + exitTable(),
+		Example:       "  brokermark run\n  brokermark run --broker kafka,jetstream --size 100,1KiB --measure sustainable\n  brokermark report",
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          group,
+	}
+	root.SetFlagErrorFunc(unknownFlag)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(
+		s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.exportCommand(),
+		s.listCommand(), s.brokerCommand(), s.doctorCommand(), s.versionCommand(),
+	)
+	return root
+}

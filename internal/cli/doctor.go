@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/docker/go-units"
+	"github.com/prometheus/procfs"
+	"github.com/spf13/cobra"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/report"
+)
+
+func (s *shell) doctorCommand() *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look at this machine: what is missing, and what will be doubted",
+		Example: "  brokermark doctor\n" +
+			"  brokermark doctor --format markdown\n" +
+			"  brokermark doctor --format jsonl",
+		Args: arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			if err := checkFormat(format, documentFormats...); err != nil {
+				return err
+			}
+			d := report.Document{Title: "This machine"}
+			findings := lookAround()
+			d.Add(machineTable(findings))
+			h, err := provision.NewHost(provision.DefaultDir(), nil)
+			if err != nil {
+				d.Say("Brokers can't be started here: " + err.Error() + ".")
+				return s.write(d, format)
+			}
+			d.Add(report.Heading{Level: 1, Text: "Brokers"}, brokerTable(h))
+			d.Add(report.Heading{Level: 1, Text: "What will be doubted"})
+			doubts := 0
+			for _, f := range findings {
+				if f.doubt != "" {
+					d.Say(f.doubt)
+					doubts++
+				}
+			}
+			if doubts == 0 {
+				d.Say("Nothing about this machine.")
+			}
+			return s.write(d, format)
+		},
+	}
+	formatFlag(c.Flags(), &format, documentFormats...)
+	return c
+}
+
+// finding is one fact about the machine.
+type finding struct{ what, seen, doubt string }
+
+// fewCores is where broker and generator begin to get in each other's way.
+const fewCores = 4
+
+const (
+	leastFiles  = 4096
+	leastMemory = 4 << 30
+	leastDisk   = 10 << 30
+)
+
+func lookAround() []finding {
+	h := lab.HostFacts()
+	list := []finding{
+		{what: "system", seen: strings.TrimSpace(h.OS + ", Linux " + h.Kernel)},
+		{what: "processor", seen: h.CPU},
+		cores(h.Cores), memory(h.MemoryBytes), clockSource(h.Clock), governor(), load(), openFiles(), disk(provision.DefaultDir()), privileges(),
+	}
+	return list
+}
+
+func cores(n int) finding {
+	f := finding{what: "cores", seen: fmt.Sprint(n)}
+	if n < fewCores {
+		f.doubt = fmt.Sprintf("Broker and generator share %s: when both together use them up, the record says so (shared-cores).", counted(n, "core"))
+	}
+	return f
+}
+
+func memory(bytes int64) finding {
+	f := finding{what: "memory", seen: units.BytesSize(float64(bytes))}
+	if bytes > 0 && bytes < leastMemory {
+		f.doubt = fmt.Sprintf("%s of memory is little for a Java broker with its page cache.", f.seen)
+	}
+	return f
+}
+
+func clockSource(name string) finding {
+	f := finding{what: "clock source", seen: name}
+	switch name {
+	case "", "tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page":
+	default:
+		f.doubt = fmt.Sprintf("The kernel reads its clock from %s, which takes a system call and up to a microsecond: the generator's own cost is higher.", name)
+	}
+	return f
+}
+
+func governor() finding {
+	b, err := os.ReadFile("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+	if err != nil {
+		return finding{what: "frequency governor", seen: "not known here"}
+	}
+	f := finding{what: "frequency governor", seen: strings.TrimSpace(string(b))}
+	if f.seen != "performance" {
+		f.doubt = fmt.Sprintf("The frequency governor is %q: cores slow down when idle, which lengthens latencies at low rates.", f.seen)
+	}
+	return f
+}
+
+func load() finding {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return finding{what: "load", seen: "not known here"}
+	}
+	l, err := fs.LoadAvg()
+	if err != nil {
+		return finding{what: "load", seen: "not known here"}
+	}
+	f := finding{what: "load", seen: fmt.Sprintf("%.2f over the last minute", l.Load1)}
+	if l.Load1 > 0.3*float64(runtime.NumCPU()) {
+		f.doubt = fmt.Sprintf("Something else is busy here: the load was %.2f over the last minute.", l.Load1)
+	}
+	return f
+}
+
+func openFiles() finding {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
+		return finding{what: "open files", seen: "not known here"}
+	}
+	f := finding{what: "open files", seen: fmt.Sprintf("at most %d", l.Max)}
+	if l.Max < leastFiles {
+		f.doubt = fmt.Sprintf("At most %d files may be open: many topics or connections will fail. Raise it with: ulimit -n %d", l.Max, leastFiles)
+	}
+	return f
+}
+
+// disk looks at the file system that dir is or will be on.
+func disk(dir string) finding {
+	f := finding{what: "work directory", seen: dir}
+	var fs syscall.Statfs_t
+	for d := dir; syscall.Statfs(d, &fs) != nil; d = filepath.Dir(d) {
+		if d == filepath.Dir(d) {
+			return f
+		}
+	}
+	free := int64(fs.Bavail) * fs.Bsize
+	f.seen += ", " + units.BytesSize(float64(free)) + " free"
+	if free < leastDisk {
+		f.doubt = fmt.Sprintf("Only %s of disk are free: a backlog or a long run may fill it.", units.BytesSize(float64(free)))
+	}
+	const tmpfs = 0x01021994
+	if int64(fs.Type) == tmpfs {
+		f.doubt = dir + " is in memory: figures of brokers that write to disk say nothing about one."
+	}
+	return f
+}
+
+func privileges() finding {
+	if os.Geteuid() == 0 {
+		return finding{what: "user", seen: "root: missing system packages are installed; brokers run as nobody"}
+	}
+	return finding{what: "user", seen: "not root: missing system packages are named, not installed"}
+}
+
+func machineTable(list []finding) report.Table {
+	t := report.Table{Columns: []report.Column{{Key: "what", Name: "what", Row: true}, {Key: "seen", Name: "seen"}}}
+	for _, f := range list {
+		t.Rows = append(t.Rows, []report.Cell{report.Text(f.what), report.Text(f.seen)})
+	}
+	return t
+}
+
+func brokerTable(h *provision.Host) report.Table {
+	t := report.Table{Columns: []report.Column{
+		{Key: "broker", Name: "broker", Row: true},
+		{Key: "state", Name: "state"},
+		{Key: "missing", Name: "what to do, and doubts"},
+	}}
+	for _, name := range driver.Names() {
+		r, err := provision.Lookup(name)
+		if err != nil {
+			t.Rows = append(t.Rows, []report.Cell{report.Text(name), report.Text("ready"), report.Text("runs in this process; for proving the instrument")})
+			continue
+		}
+		for _, v := range r.Versions {
+			state, remarks := "ready", h.Installed(name, v.Name)
+			if len(remarks) > 0 {
+				state = "missing"
+			}
+			if v.Doubt != "" {
+				remarks = append(remarks, "doubted: "+v.Doubt)
+			}
+			t.Rows = append(t.Rows, []report.Cell{report.Text(name + "@" + v.Name), report.Text(state), report.Text(strings.Join(remarks, "; "))})
+		}
+	}
+	return t
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// documentFormats are the formats of reports; "table" is the terminal.
+var documentFormats = []string{"table", "markdown", "csv", "jsonl"}
+
+// show writes a report over records to stdout.
+func (s *shell) show(name string, records []store.Record, format string) error {
+	r, err := report.Lookup(name)
+	if err != nil {
+		return badInput("%w%s", err, didYouMean(name, report.Names()))
+	}
+	d, err := r.Build(records)
+	if err != nil {
+		return err
+	}
+	return s.write(d, format)
+}
+
+// write renders a document to stdout.
+func (s *shell) write(d report.Document, format string) error {
+	if err := checkFormat(format, documentFormats...); err != nil {
+		return err
+	}
+	if format == "table" {
+		format = "terminal"
+	}
+	options := report.Options{}
+	if f, ok := s.out.(*os.File); ok {
+		options = report.OptionsFor(f)
+	}
+	return report.Render(s.out, d, format, options)
+}

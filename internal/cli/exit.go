@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Exit codes, one per kind of ending. Where several apply the first of 130, 6, 3, 4, 5 is taken.
+const (
+	exitFine        = 0
+	exitInternal    = 1
+	exitInput       = 2
+	exitBroker      = 3
+	exitFailed      = 4
+	exitVoid        = 5
+	exitStore       = 6
+	exitInterrupted = 130
+)
+
+// ExitCode is a row of the table in the help.
+type ExitCode struct {
+	Code    int
+	Meaning string
+}
+
+// ExitCodes are all codes the program ends with.
+var ExitCodes = []ExitCode{
+	{exitFine, "fine; single refused points of a sweep are answers too"},
+	{exitInternal, "an error of brokermark itself, or output that could not be written"},
+	{exitInput, "bad input, or every point was refused"},
+	{exitBroker, "a broker could not be installed, started or reached"},
+	{exitFailed, "a point failed"},
+	{exitVoid, "results are void: the generator limited them"},
+	{exitStore, "the store could not be used"},
+	{exitInterrupted, "interrupted; what was finished is stored"},
+}
+
+func exitTable() string {
+	var b strings.Builder
+	for _, e := range ExitCodes {
+		fmt.Fprintf(&b, "  %3d  %s\n", e.Code, e.Meaning)
+	}
+	return b.String()
+}
+
+// failure is an error with the exit code it deserves and what the user can do about it.
+type failure struct {
+	code int
+	hint string // a sentence or a command; empty where there is nothing to do
+	err  error  // nil: everything has been said already
+}
+
+func (f *failure) Error() string {
+	if f.err == nil {
+		return fmt.Sprintf("exit code %d", f.code)
+	}
+	return f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// badInput is a complaint about what the user wrote.
+func badInput(format string, args ...any) error {
+	return &failure{code: exitInput, err: fmt.Errorf(format, args...)}
+}
+
+func hinted(err error, hint string, args ...any) error {
+	return &failure{code: codeOf(err), err: err, hint: fmt.Sprintf(hint, args...)}
+}
+
+// brokerFailed is an error of installing, starting or finding a broker.
+func brokerFailed(err error) error {
+	if err == nil || codeOf(err) != exitInternal {
+		return err
+	}
+	return &failure{code: exitBroker, err: err}
+}
+
+// codeOf tells the kind of an error.
+func codeOf(err error) int {
+	var f *failure
+	switch {
+	case err == nil:
+		return exitFine
+	case errors.As(err, &f):
+		return f.code
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case store.ProblemOf(err) != "":
+		return exitStore
+	case is[*study.Errors](err), is[*provision.ErrRefused](err), is[*provision.ErrSetting](err), is[*driver.ErrUnsupported](err):
+		return exitInput
+	case is[*provision.ErrMissing](err), is[*provision.ErrPortInUse](err), is[*provision.ErrNotReady](err),
+		is[*provision.ErrDied](err), is[*provision.ErrNoDisk](err):
+		return exitBroker
+	}
+	return exitInternal
+}
+
+func is[T error](err error) bool {
+	var e T
+	return errors.As(err, &e)
+}
+
+// hintOf tells what the user can do; "" where nothing is known.
+func hintOf(err error) string {
+	var f *failure
+	if errors.As(err, &f) && f.hint != "" {
+		return f.hint
+	}
+	switch {
+	case store.ProblemOf(err) == store.Locked:
+		return "wait for the other process to end, or name another file with --store"
+	case store.ProblemOf(err) == store.Foreign, store.ProblemOf(err) == store.BadURL, store.ProblemOf(err) == store.Newer:
+		return "name another file with --store"
+	case is[*provision.ErrNoDisk](err):
+		return "make room, or choose another directory with BROKERMARK_HOME"
+	}
+	return ""
+}
+
+// codeOfTally tells how a run went.
+func codeOfTally(t lab.Tally) int {
+	switch {
+	case t.Aborted > 0:
+		return exitInterrupted
+	case t.Unstarted > 0:
+		return exitBroker
+	case t.Failed > 0:
+		return exitFailed
+	case t.Void > 0:
+		return exitVoid
+	case t.Refused > 0 && t.OK == 0:
+		return exitInput
+	}
+	return exitFine
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/studies"
+)
+
+func (s *shell) listCommand() *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:     "list brokers | studies | reports | settings [BROKER]",
+		Short:   "List what there is",
+		Example: "  brokermark list brokers\n  brokermark list settings kafka\n  brokermark list studies --format jsonl",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    group,
+	}
+	c.PersistentFlags().StringVar(&format, "format", "table", "output: "+strings.Join(documentFormats, ", "))
+	add := func(use, short string, args cobra.PositionalArgs, make func(args []string) (report.Document, error)) *cobra.Command {
+		sub := &cobra.Command{
+			Use: use, Short: short, Args: arguments(args),
+			RunE: func(_ *cobra.Command, args []string) error {
+				d, err := make(args)
+				if err != nil {
+					return err
+				}
+				return s.write(d, format)
+			},
+		}
+		c.AddCommand(sub)
+		return sub
+	}
+	add("brokers", "Brokers that can be measured, with their versions", cobra.NoArgs, listBrokers)
+	add("studies", "Studies that come with the program", cobra.NoArgs, listStudies)
+	add("reports", "Reports over stored results", cobra.NoArgs, listReports)
+	settings := add("settings [BROKER]", "Settings of a spec, or a broker's client and topic settings", cobra.MaximumNArgs(1), listSettings)
+	settings.ValidArgsFunction = cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp)
+	return c
+}
+
+func listBrokers([]string) (report.Document, error) {
+	d := report.Document{Title: "Brokers"}
+	t := report.Table{Columns: []report.Column{
+		{Key: "broker", Name: "broker", Row: true},
+		{Key: "versions", Name: "versions, the default first"},
+		{Key: "client", Name: "client"},
+		{Key: "nodes", Name: "nodes", Unit: report.Count},
+		{Key: "tls", Name: "TLS"},
+		{Key: "doubt", Name: "doubted"},
+	}}
+	for _, name := range driver.Names() {
+		kind, err := driver.Lookup(name)
+		if err != nil {
+			return d, err
+		}
+		row := []report.Cell{report.Text(name), report.Text("in this process"), report.Text(kind.Client), {}, {}, {}}
+		if r, err := provision.Lookup(name); err == nil {
+			var versions, doubts []string
+			for _, v := range r.Versions {
+				versions = append(versions, v.Name)
+				if v.Doubt != "" {
+					doubts = append(doubts, v.Doubt)
+				}
+			}
+			tls := "no"
+			if r.TLS {
+				tls = "yes"
+			}
+			row[1], row[3], row[4] = report.Text(strings.Join(versions, ", ")), report.Number(r.MaxNodes), report.Text(tls)
+			row[5] = report.Text(strings.Join(doubts, "; "))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	d.Add(t)
+	return d, nil
+}
+
+func listStudies([]string) (report.Document, error) {
+	d := report.Document{Title: "Studies"}
+	t := report.Table{Columns: []report.Column{
+		{Key: "study", Name: "study", Row: true},
+		{Key: "question", Name: "question"},
+		{Key: "points", Name: "points", Unit: report.Count},
+		{Key: "repeats", Name: "repeats", Unit: report.Count},
+		{Key: "source", Name: "source"},
+	}}
+	for _, name := range studies.Names() {
+		data, err := studies.Read(name)
+		if err != nil {
+			return d, err
+		}
+		s, err := study.Parse(name+".yaml", data)
+		if err != nil {
+			return d, err
+		}
+		points, err := s.Points()
+		if err != nil {
+			return d, err
+		}
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Text(name), report.Text(s.Question), report.Number(len(points)), report.Number(s.Repeats), report.Text(s.Source),
+		})
+	}
+	d.Add(t)
+	return d, nil
+}
+
+func listReports([]string) (report.Document, error) {
+	d := report.Document{Title: "Reports"}
+	t := report.Table{Columns: []report.Column{{Key: "report", Name: "report", Row: true}, {Key: "shows", Name: "shows"}}}
+	for _, name := range report.Names() {
+		r, err := report.Lookup(name)
+		if err != nil {
+			return d, err
+		}
+		t.Rows = append(t.Rows, []report.Cell{report.Text(name), report.Text(r.Doc)})
+	}
+	d.Add(t)
+	return d, nil
+}
+
+func listSettings(args []string) (report.Document, error) {
+	columns := []report.Column{
+		{Key: "setting", Name: "setting", Row: true},
+		{Key: "default", Name: "default"},
+		{Key: "allowed", Name: "allowed"},
+		{Key: "doc", Name: "what it is"},
+	}
+	if len(args) == 1 {
+		return brokerSettings(args[0], columns)
+	}
+	d := report.Document{Title: "Settings of a spec"}
+	t := report.Table{Columns: columns}
+	for _, f := range study.Fields() {
+		allowed := f.Type
+		if len(f.Allowed) > 0 {
+			allowed = strings.Join(f.Allowed, ", ")
+		}
+		doc := f.Doc
+		if len(f.Also) > 0 {
+			doc += " (also " + strings.Join(f.Also, ", ") + ")"
+		}
+		t.Rows = append(t.Rows, []report.Cell{report.Text(f.Path), report.Text(f.Default), report.Text(allowed), report.Text(doc)})
+	}
+	d.Add(t)
+	return d, nil
+}
+
+// brokerSettings lists client and topic settings; those of the server are the server's own and checked by its recipe.
+func brokerSettings(name string, columns []report.Column) (report.Document, error) {
+	kind, err := driver.Lookup(name)
+	if err != nil {
+		return report.Document{}, badInput("%w%s", err, didYouMean(name, driver.Names()))
+	}
+	d := report.Document{Title: "Settings of " + name}
+	t := report.Table{Columns: columns}
+	scopes := map[driver.Scope]string{driver.ClientScope: "client.", driver.TopicScope: "topicConfig."}
+	settings := slices.SortedStableFunc(slices.Values(kind.Settings), func(a, b driver.Setting) int {
+		return strings.Compare(string(a.Scope), string(b.Scope))
+	})
+	for _, s := range settings {
+		allowed := map[string]string{"int64": "whole number", "float64": "number", "bool": "true or false", "time.Duration": "time"}[fmt.Sprintf("%T", s.Default)]
+		if len(s.Allowed) > 0 {
+			allowed = strings.Join(s.Allowed, ", ")
+		}
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Text(scopes[s.Scope] + s.Name), report.Text(fmt.Sprint(s.Default)), report.Text(allowed), report.Text(s.Doc),
+		})
+	}
+	d.Add(t)
+	d.Say("Server settings (server.NAME) go to the broker by their native names; unknown ones are refused when it is started.")
+	return d, nil
+}

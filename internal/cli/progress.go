@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
+
+	"github.com/brokermark/brokermark/internal/lab"
+)
+
+// progress shows a run on stderr: one plain line per finished repetition, and below them, on a terminal only, a few
+// lines that are redrawn. Its methods may be called from several goroutines.
+type progress struct {
+	mu     sync.Mutex
+	out    io.Writer
+	size   func() int // columns; nil where out is no terminal
+	points int
+	now    live
+	drawn  int // lines on the screen to be redrawn
+	stop   chan struct{}
+	done   sync.WaitGroup
+}
+
+const (
+	redraw     = 250 * time.Millisecond
+	widestLive = 100 // columns; longer lines are harder to read, not more telling
+)
+
+// newProgress begins to watch a run of so many repetitions.
+func newProgress(out io.Writer, total int) *progress {
+	p := &progress{out: out, points: total, stop: make(chan struct{})}
+	f, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return p
+	}
+	p.size = func() int {
+		width, _, err := term.GetSize(int(f.Fd()))
+		if err != nil || width < 20 {
+			width = 80
+		}
+		return min(width, widestLive)
+	}
+	p.done.Go(p.animate)
+	return p
+}
+
+func (p *progress) animate() {
+	tick := time.NewTicker(redraw)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-tick.C:
+			p.mu.Lock()
+			p.erase()
+			p.draw()
+			p.mu.Unlock()
+		}
+	}
+}
+
+// close takes the live lines away; idempotent.
+func (p *progress) close() {
+	p.mu.Lock()
+	select {
+	case <-p.stop:
+	default:
+		close(p.stop)
+	}
+	p.mu.Unlock()
+	p.done.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+	p.now = live{}
+}
+
+func (p *progress) total(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.points = n
+}
+
+// say prints a line that stays.
+func (p *progress) say(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.print(fmt.Sprintf(format, args...))
+}
+
+// note says what goes on below the stage: an installation, a port in use. Where nothing is live it is a plain line.
+func (p *progress) note(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := fmt.Sprintf(format, args...)
+	if p.size == nil {
+		p.print(text)
+		return
+	}
+	p.now.stage(text)
+	p.erase()
+	p.draw()
+}
+
+// event follows the lab.
+func (p *progress) event(e lab.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e.Kind {
+	case lab.Skipped:
+		p.now = live{}
+		if e.Record != nil {
+			p.print(finished(e) + " (stored before)")
+		}
+	case lab.Ended:
+		p.now = live{}
+		p.print(finished(e))
+	default:
+		p.now.follow(e)
+	}
+}
+
+func (p *progress) print(line string) {
+	p.erase()
+	fmt.Fprintln(p.out, line)
+	p.draw()
+}
+
+func (p *progress) erase() {
+	if p.drawn > 0 {
+		fmt.Fprintf(p.out, "\x1b[%dA\r\x1b[J", p.drawn)
+		p.drawn = 0
+	}
+}
+
+func (p *progress) draw() {
+	if p.size == nil {
+		return
+	}
+	width := p.size()
+	var b strings.Builder
+	for _, line := range p.now.lines(width-1, time.Now()) {
+		b.WriteString(runewidth.Truncate(line, width-1, "…") + "\n")
+		p.drawn++
+	}
+	_, _ = io.WriteString(p.out, b.String())
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/reports"
+)
+
+const whereDoc = "only records that match, such as broker=kafka,messageSize=1KiB"
+
+func (s *shell) reportCommand() *cobra.Command {
+	var path, format, where string
+	c := &cobra.Command{
+		Use:   "report [NAME]",
+		Short: "Show stored results",
+		Long: "Report shows what the store holds, as one of the reports that brokermark list reports names; without a name it is\n" +
+			"the summary. It measures nothing and changes nothing.",
+		Example: "  brokermark report\n" +
+			"  brokermark report summary --where status=ok --format markdown\n" +
+			"  brokermark report points --format csv",
+		Args:              arguments(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: cobra.FixedCompletions(report.Names(), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(c *cobra.Command, args []string) error {
+			name := report.Default
+			if len(args) == 1 {
+				name = args[0]
+			}
+			if _, err := report.Lookup(name); err != nil {
+				return badInput("%w%s", err, didYouMean(name, report.Names()))
+			}
+			if err := checkFormat(format, documentFormats...); err != nil {
+				return err
+			}
+			records, err := readStore(c.Context(), path, where)
+			if err != nil {
+				return err
+			}
+			return s.show(name, records, format)
+		},
+	}
+	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
+	c.Flags().StringVar(&where, "where", "", whereDoc)
+	formatFlag(c.Flags(), &format, documentFormats...)
+	return c
+}
+
+// readStore reads the records of a store that match where ("" = all).
+func readStore(ctx context.Context, path, where string) ([]store.Record, error) {
+	st, err := store.OpenReadOnly(path)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	records, err := st.Records(ctx, store.Filter{})
+	if err != nil || where == "" {
+		return records, err
+	}
+	records, err = report.Select(records, where)
+	if err != nil {
+		return nil, badInput("%w", err)
+	}
+	return records, nil
+}
+
+func (s *shell) compareCommand() *cobra.Command {
+	var path, format, where string
+	c := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Set two sides against each other, with intervals and a test",
+		Long: "Compare sets B against A, workload by workload. Each side is a broker (kafka, kafka@4.3.1), a selection\n" +
+			"(client.linger.ms=5) or another store's file. Whatever differs without having been named raises a warning.",
+		Example: "  brokermark compare kafka jetstream\n" +
+			"  brokermark compare client.linger.ms=0 client.linger.ms=5 --where broker=kafka\n" +
+			"  brokermark compare monday.db tuesday.db",
+		Args: arguments(cobra.ExactArgs(2)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkFormat(format, documentFormats...); err != nil {
+				return err
+			}
+			var sides [2]reports.Side
+			var named []string
+			for i, arg := range args {
+				from, expr := side(path, arg)
+				records, err := readStore(c.Context(), from, joined(where, expr))
+				if err != nil {
+					return err
+				}
+				sides[i] = reports.Side{Name: arg, Records: records}
+				named = append(named, report.Named(expr)...)
+			}
+			return s.write(reports.Compare(sides[0], sides[1], named...), format)
+		},
+	}
+	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
+	c.Flags().StringVar(&where, "where", "", whereDoc)
+	formatFlag(c.Flags(), &format, documentFormats...)
+	return c
+}
+
+// side tells which store a side's records are in and the selection that finds them there.
+func side(path, arg string) (from, expr string) {
+	if strings.Contains(arg, "=") {
+		return path, arg
+	}
+	if fi, err := os.Stat(arg); err == nil && !fi.IsDir() {
+		return arg, ""
+	}
+	broker, version, found := strings.Cut(arg, "@")
+	expr = "broker=" + broker
+	if found {
+		expr += ",version=" + version
+	}
+	return path, expr
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return fmt.Sprintf("%s,%s", a, b)
+}

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// defaultStore is in the folder the user works in, beside the studies.
+const defaultStore = "brokermark.db"
+
+const storeDoc = "file that keeps the results"
+
+type runOptions struct {
+	workload  *workload
+	store     string
+	format    string
+	log       string
+	again     bool
+	keep      bool
+	available bool
+}
+
+func (s *shell) runCommand() *cobra.Command {
+	o := runOptions{}
+	c := &cobra.Command{
+		Use:   "run [STUDY | FILE | -]...",
+		Short: "Measure: a study, a spec file or an OpenMessaging Benchmark workload",
+		Long: "Run measures every point of a study: one that comes with the program (brokermark list studies), a spec file, an\n" +
+			"OpenMessaging Benchmark workload file as it is, or - for standard input. Without arguments and settings it is a short\n" +
+			"first run on nats, which needs no installation. What the store holds already is not run again; --again does.\n\n" +
+			"--format jsonl prints one flat object per repetition on stdout and nothing else, also for what was stored before.\n" +
+			"The first Ctrl-C records what is under way as aborted and cleans up; the second leaves at once.\n\nExit codes:\n" + exitTable(),
+		Example: "  brokermark run\n" +
+			"  brokermark run --broker kafka,rabbitmq --size 100,1KiB --rate 1000 --duration 10s --repeat 3\n" +
+			"  brokermark run head-to-head --quick --available --format jsonl",
+		RunE: func(c *cobra.Command, args []string) error { return s.run(c.Context(), o, args) },
+	}
+	o.workload = s.workload(c)
+	f := c.Flags()
+	f.StringVar(&o.store, "store", defaultStore, storeDoc)
+	formatFlag(f, &o.format, "table", "jsonl")
+	f.BoolVar(&o.again, "again", false, "run what is stored already, too")
+	f.BoolVar(&o.available, "available", false, "leave out brokers that can't be installed here")
+	f.BoolVar(&o.keep, "keep", false, "leave the brokers' directories behind")
+	f.StringVar(&o.log, "log", "", "file for the client libraries' own messages (default: brokermark.log in the work directory)")
+	return c
+}
+
+func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
+	if err := checkFormat(o.format, "table", "jsonl"); err != nil {
+		return err
+	}
+	p, err := o.workload.load(ctx, args)
+	if err != nil {
+		return err
+	}
+	if _, err := refusals(p.points); err != nil {
+		return err
+	}
+	st, err := store.Open(o.store)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	view := newProgress(s.err, len(p.runs))
+	defer view.close()
+	host, err := provision.NewHost(provision.DefaultDir(), view.note)
+	if err != nil {
+		return brokerFailed(err)
+	}
+	log, err := openLog(o.log, host.Dir)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if o.available {
+		if p, err = s.available(ctx, host, p, view); err != nil {
+			return err
+		}
+	}
+	r := &running{sh: s, options: o, store: st, view: view}
+	tally, err := lab.Run(ctx, p.runs, lab.Options{
+		Host: host, Store: st, Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
+		Watch: func(e lab.Event) { r.event(ctx, e) },
+	})
+	view.close()
+	return r.finish(p, tally, err)
+}
+
+// running is a run under way.
+type running struct {
+	sh      *shell
+	options runOptions
+	store   *store.Store
+	view    *progress
+	stored  lab.Tally // how the skipped repetitions had ended
+	outErr  error
+}
+
+// event is called by the lab from one goroutine.
+func (r *running) event(ctx context.Context, e lab.Event) {
+	if e.Kind == lab.Skipped {
+		e.Record = r.lookUp(ctx, e.Run)
+		if e.Record != nil {
+			count(&r.stored, e.Record)
+		}
+	}
+	r.view.event(e)
+	if e.Record != nil && r.options.format == "jsonl" && r.outErr == nil {
+		r.outErr = json.NewEncoder(r.sh.out).Encode(report.Flat(*e.Record))
+	}
+}
+
+// lookUp finds the stored record because of which a repetition was skipped.
+func (r *running) lookUp(ctx context.Context, run study.Run) *store.Record {
+	records, err := r.store.Records(context.WithoutCancel(ctx), store.Filter{
+		PointIDs: []string{run.Point.ID}, Statuses: []store.Status{store.OK, store.Failed, store.Refused},
+	})
+	if err != nil {
+		return nil
+	}
+	for _, rec := range slices.Backward(records) {
+		if rec.Repetition == run.Repetition {
+			return &rec
+		}
+	}
+	return nil
+}
+
+func count(t *lab.Tally, r *store.Record) {
+	switch r.Status {
+	case store.OK:
+		t.OK++
+	case store.Failed:
+		t.Failed++
+	case store.Refused:
+		t.Refused++
+	}
+}
+
+// finish shows the results and tells how the run went.
+func (r *running) finish(p plan, t lab.Tally, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are stored in %s; the same command goes on from there\n",
+			t.OK+t.Failed+t.Refused+t.Skipped, len(p.runs), r.options.store)
+		return &failure{code: exitInterrupted}
+	case err != nil:
+		return err
+	case r.outErr != nil:
+		return fmt.Errorf("write to stdout: %w", r.outErr)
+	}
+	if r.options.format == "table" {
+		if err := r.summary(p); err != nil {
+			return err
+		}
+	}
+	t.OK += r.stored.OK
+	t.Failed += r.stored.Failed
+	t.Refused += r.stored.Refused
+	if code := codeOfTally(t); code != exitFine {
+		return r.complain(t, code)
+	}
+	return nil
+}
+
+// complain says on stderr why the exit code isn't 0; the reasons of single points have been shown.
+func (r *running) complain(t lab.Tally, code int) error {
+	total := t.OK + t.Failed + t.Void + t.Refused + t.Aborted
+	what := map[int]string{
+		exitBroker: fmt.Sprintf("%d of %d repetitions found no broker: it could not be installed, started or reached", t.Unstarted, total),
+		exitFailed: fmt.Sprintf("%d of %d repetitions failed", t.Failed, total),
+		exitVoid:   fmt.Sprintf("%d of %d repetitions are void: the generator limited them", t.Void, total),
+		exitInput:  fmt.Sprintf("all %d repetitions were refused: the broker can't do what was asked", total),
+	}[code]
+	hint := map[int]string{
+		exitBroker: "brokermark doctor says what is missing",
+		exitVoid:   "a lower rate, more cores, or a larger inFlight window; void repetitions run again next time",
+		exitInput:  "brokermark check shows the refusals without running anything",
+	}[code]
+	return &failure{code: code, err: errors.New(what), hint: hint}
+}
+
+func (r *running) summary(p plan) error {
+	var ids []string
+	for _, point := range p.points {
+		ids = append(ids, point.ID)
+	}
+	records, err := r.store.Records(context.Background(), store.Filter{PointIDs: ids})
+	if err != nil {
+		return err
+	}
+	if err := r.sh.show(report.Default, records, "table"); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; more: brokermark report%s\n", r.options.store, storeArgument(r.options.store))
+	return err
+}
+
+func storeArgument(path string) string {
+	if path == defaultStore {
+		return ""
+	}
+	return " --store " + path
+}
+
+const maxLog = 16 << 20 // bytes, then the default log begins anew
+
+// openLog opens the file for what client libraries say; name "" is the default in the work directory.
+func openLog(name, dir string) (io.WriteCloser, error) {
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if name == "" {
+		name = filepath.Join(dir, "brokermark.log")
+		if fi, err := os.Stat(name); err == nil && fi.Size() > maxLog {
+			flags |= os.O_TRUNC
+		}
+	}
+	f, err := os.OpenFile(name, flags, 0o644)
+	if err != nil {
+		return nil, &failure{code: exitInput, err: fmt.Errorf("log file: %w", err), hint: "choose another with --log FILE"}
+	}
+	return f, nil
+}

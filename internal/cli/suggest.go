@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// group answers a command that only holds others: with its help, or about the word that is none of them.
+func group(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	complaint := fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), didYouMean(args[0], names))
+	if _, err := os.Stat(args[0]); err == nil && !c.HasParent() {
+		return hinted(&failure{code: exitInput, err: complaint}, "to run a file: brokermark run %s", args[0])
+	}
+	return hinted(&failure{code: exitInput, err: complaint}, "commands: %s", strings.Join(names, ", "))
+}
+
+// unknownFlag adds the nearest flag to pflag's complaint.
+func unknownFlag(c *cobra.Command, err error) error {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	c.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	text := err.Error()
+	var missing *pflag.NotExistError
+	if errors.As(err, &missing) {
+		text = fmt.Sprintf("unknown flag --%s for %q", missing.GetSpecifiedName(), c.CommandPath())
+		if near := nearest(missing.GetSpecifiedName(), names); near != "" {
+			text += fmt.Sprintf("; did you mean --%s?", near)
+		}
+	}
+	return hinted(&failure{code: exitInput, err: errors.New(text)}, "%s --help", c.CommandPath())
+}
+
+// arguments turns cobra's complaints about the number of arguments into bad input.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return hinted(&failure{code: exitInput, err: err}, "%s", c.UseLine())
+		}
+		return nil
+	}
+}
+
+func didYouMean(word string, known []string) string {
+	if near := nearest(word, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// nearest is the known word that word most likely meant, "" when none is near.
+func nearest(word string, known []string) string {
+	best, least := "", max(2, len(word)/3)+1
+	for _, k := range known {
+		if d := levenshtein.Distance(word, k, nil); d < least && d < len(k) {
+			best, least = k, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/studies"
+)
+
+// axisFlag is a flag that takes one value, or several for an axis.
+type axisFlag struct{ name, path, doc string }
+
+var axisFlags = []axisFlag{
+	{"broker", "broker", "brokers, or broker@version"},
+	{"size", "messageSize", "payload sizes, such as 100,1KiB"},
+	{"measure", "measure", "what is measured: rate, peak, sustainable, curve, count, backlog"},
+	{"rate", "load.rate", "messages per second over all producers"},
+	{"delivery", "delivery", "guarantees: at-most-once, at-least-once, exactly-once"},
+	{"persistence", "persistence", "memory, log, fsync"},
+	{"replicas", "replicas", "copies of each message"},
+	{"nodes", "nodes", "servers in the cluster"},
+	{"topics", "topics", "topics, queues or subjects"},
+	{"partitions", "partitionsPerTopic", "partitions per topic"},
+	{"producers", "producersPerTopic", "producers per topic"},
+	{"subscriptions", "subscriptionsPerTopic", "subscriptions per topic; each receives every message"},
+	{"consumers", "consumerPerSubscription", "consumers that share a subscription"},
+	{"duration", "duration", "length of the measured phase, such as 30s"},
+	{"seed", "seed", "of payloads, arrivals, keys and the order of points"},
+}
+
+// workload are the flags that say what to run; run and check share them.
+type workload struct {
+	sh      *shell
+	axes    map[string]*string
+	sets    []string
+	more    []string
+	repeat  int
+	quick   bool
+	attach  []string
+	changed func(name string) bool
+}
+
+func (s *shell) workload(c *cobra.Command) *workload {
+	w := &workload{sh: s, axes: map[string]*string{}, changed: c.Flags().Changed}
+	f := c.Flags()
+	f.SortFlags = false
+	for _, a := range axisFlags {
+		w.axes[a.name] = f.String(a.name, "", a.doc+" (one value, or a list for one point each)")
+	}
+	f.StringArrayVar(&w.sets, "set", nil, "override any setting, such as client.linger.ms=5 (repeatable)")
+	f.StringArrayVar(&w.more, "axis", nil, "vary any setting, such as inFlight.messages=100,1000 (repeatable)")
+	f.IntVar(&w.repeat, "repeat", 0, "repetitions of every point")
+	f.BoolVar(&w.quick, "quick", false, "a few seconds per point, for a first look")
+	f.StringSliceVar(&w.attach, "attach", nil, "measure a running broker at these addresses instead of starting one")
+	return w
+}
+
+// plan is what a command was asked to run, expanded.
+type plan struct {
+	studies []*study.Study
+	points  []study.Point // of all studies
+	runs    []study.Run
+}
+
+// load reads what args name and lays the flags over it.
+func (w *workload) load(_ context.Context, args []string) (plan, error) {
+	var p plan
+	list, err := w.studies(args)
+	if err != nil {
+		return p, err
+	}
+	for _, s := range list {
+		if err := w.override(s); err != nil {
+			return p, asTyped(err)
+		}
+		points, err := s.Points()
+		if err != nil {
+			return p, asTyped(err)
+		}
+		p.studies = append(p.studies, s)
+		p.points = append(p.points, points...)
+		p.runs = append(p.runs, study.Order(points, s.Repeats, s.Seed)...)
+	}
+	return p, nil
+}
+
+func (w *workload) studies(args []string) ([]*study.Study, error) {
+	if len(args) == 0 {
+		if w.untouched() {
+			s := study.New("first-run")
+			s.Quick()
+			return []*study.Study{s}, nil
+		}
+		return []*study.Study{study.New("command-line")}, nil
+	}
+	var list []*study.Study
+	for _, arg := range args {
+		name, data, err := w.read(arg)
+		if err != nil {
+			return nil, err
+		}
+		s, err := study.Parse(name, data)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// untouched tells that no flag says what to run.
+func (w *workload) untouched() bool {
+	for name := range w.axes {
+		if w.changed(name) {
+			return false
+		}
+	}
+	return len(w.sets)+len(w.more)+len(w.attach) == 0
+}
+
+// read finds what arg names: "-" for standard input, a study that comes with the program, or a file.
+func (w *workload) read(arg string) (name string, data []byte, err error) {
+	if arg == "-" {
+		data, err = io.ReadAll(w.sh.in)
+		return "stdin", data, err
+	}
+	if data, err = studies.Read(arg); err == nil {
+		return arg + ".yaml", data, nil
+	}
+	unknown := err
+	data, err = os.ReadFile(arg)
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !looksLikeFile(arg):
+		return "", nil, badInput("%w, and there is no file of that name%s", unknown, didYouMean(arg, studies.Names()))
+	case errors.As(err, &path):
+		return "", nil, badInput("study file %s can't be read: %w", arg, path.Err)
+	}
+	return arg, data, err
+}
+
+func looksLikeFile(arg string) bool {
+	return strings.ContainsRune(arg, os.PathSeparator) || filepath.Ext(arg) != ""
+}
+
+// override lays the flags over a study.
+func (w *workload) override(s *study.Study) error {
+	for _, a := range axisFlags {
+		if !w.changed(a.name) {
+			continue
+		}
+		if err := s.SetAxis(a.path, strings.Split(*w.axes[a.name], ",")); err != nil {
+			return err
+		}
+	}
+	for _, axis := range w.more {
+		path, values, ok := strings.Cut(axis, "=")
+		if !ok {
+			return badInput("--axis '%s': not an axis; allowed: path=value,value, such as load.rate=1000,20000", axis)
+		}
+		if err := s.SetAxis(strings.TrimSpace(path), strings.Split(values, ",")); err != nil {
+			return err
+		}
+	}
+	for _, set := range w.sets {
+		if err := s.Set(set); err != nil {
+			return err
+		}
+	}
+	if w.changed("attach") {
+		if err := s.Set("attach=[" + strings.Join(w.attach, ", ") + "]"); err != nil {
+			return err
+		}
+	}
+	if w.changed("repeat") {
+		if err := s.SetAxis("repeats", []string{strconv.Itoa(w.repeat)}); err != nil {
+			return err
+		}
+	}
+	if w.quick {
+		s.Quick()
+	}
+	return nil
+}
+
+// asTyped names the flag that was typed in complaints that name the setting it stands for.
+func asTyped(err error) error {
+	var list *study.Errors
+	if !errors.As(err, &list) {
+		return err
+	}
+	typed := map[string]string{"repeats": "repeat"}
+	for _, a := range axisFlags {
+		typed[a.path] = a.name
+	}
+	out := &study.Errors{}
+	for _, p := range list.Problems {
+		if rest, ok := strings.CutPrefix(p.File, "--"); ok && !strings.HasPrefix(rest, "set ") {
+			path, values, _ := strings.Cut(rest, " ")
+			switch name, known := typed[path]; {
+			case known:
+				p.File = "--" + name + " " + values
+			default:
+				p.File = fmt.Sprintf("--axis '%s=%s'", path, values)
+			}
+		}
+		if rest, ok := strings.CutPrefix(p.File, "--set 'attach=["); ok {
+			p.File = "--attach " + strings.TrimSuffix(rest, "]'")
+		}
+		out.Problems = append(out.Problems, p)
+	}
+	return out
+}
+
+// outputFlags are the flags of commands that write a document.
+func formatFlag(f *pflag.FlagSet, into *string, allowed ...string) {
+	f.StringVar(into, "format", allowed[0], "output: "+strings.Join(allowed, ", "))
+}
+
+func checkFormat(format string, allowed ...string) error {
+	for _, a := range allowed {
+		if a == format {
+			return nil
+		}
+	}
+	return badInput("--format %s: unknown format; allowed: %s%s", format, strings.Join(allowed, ", "), didYouMean(format, allowed))
+}
