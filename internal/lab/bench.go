@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -67,7 +66,7 @@ func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 	if c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, b.spec.Topic); err != nil {
 		return c, err
 	}
-	b.record.Settings = store.Settings{Server: b.spec.Server, Client: c.Client, Topic: c.Topic}
+	b.record.Settings = store.Settings{Server: b.spec.Server, Client: plain(c.Client), Topic: plain(c.Topic)}
 	b.record.Versions.Client = moduleVersion(kind.Client)
 	b.record.Versions.Broker = b.spec.Version
 	if b.spec.Measure == "backlog" && kind.Transient {
@@ -217,12 +216,14 @@ func (b *bench) guard(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { close(over); <-ended; cancel(nil) }
 }
 
-// clone copies native settings into plain JSON values.
-func clone(v map[string]any) map[string]any {
-	var out map[string]any
-	data, err := json.Marshal(v)
-	if err == nil {
-		_ = json.Unmarshal(data, &out)
+// plain writes settings as a person would: durations with their unit.
+func plain(v driver.Values) map[string]any {
+	out := map[string]any{}
+	for name, value := range v {
+		if d, ok := value.(time.Duration); ok {
+			value = d.String()
+		}
+		out[name] = value
 	}
 	return out
 }
