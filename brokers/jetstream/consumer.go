@@ -12,7 +12,9 @@ import (
 )
 
 const (
-	confirmBudget = 5 * time.Second
+	readyBudget = 5 * time.Second
+	// A server that dies with a confirmation holds its consumer up for so long, while more messages pile up behind it.
+	confirmBudget = time.Second
 	ackEvery      = 256 // AckPolicy all, while more messages wait in the stream
 )
 
@@ -55,7 +57,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	ended := pulling.Closed() // after the last call of handle
-	if err := conn.FlushTimeout(confirmBudget); err != nil {
+	if err := conn.FlushTimeout(readyBudget); err != nil {
 		err = fmt.Errorf("%s: no answer from the server: %w", name, err)
 		conn.Shut()
 		<-ended
