@@ -25,6 +25,12 @@ func (f *faults) add(format string, args ...any) {
 	}
 }
 
+func (f *faults) any() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.count > 0
+}
+
 func (f *faults) report(t *testing.T) {
 	t.Helper()
 	f.mu.Lock()

@@ -12,7 +12,9 @@ type identity uint64
 
 const (
 	identityBytes = 8
-	largest       = 64<<10 + 7 // more than one TCP segment, one frame and one power of two
+	scribble      = 0xa5               // overwrites every byte of a completed slot
+	scribbled     = 0xa5a5a5a5a5a5a5a5 // as an identity
+	largest       = 64<<10 + 7         // more than one TCP segment, one frame and one power of two
 )
 
 func newIdentity(sender, topic, sequence int) identity {
@@ -57,6 +59,9 @@ func examine(p, scratch []byte) (identity, error) {
 		return 0, fmt.Errorf("a payload of %d bytes was delivered; none that short was sent", len(p))
 	}
 	id := identity(binary.LittleEndian.Uint64(p))
+	if id == scribbled {
+		return id, fmt.Errorf("a payload of %d bytes was delivered with what its buffer held after its slot was completed", len(p))
+	}
 	if len(p) != id.size() {
 		return id, fmt.Errorf("%v was delivered with %d bytes, sent with %d", id, len(p), id.size())
 	}

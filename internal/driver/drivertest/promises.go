@@ -33,14 +33,14 @@ func (r *run) delivery(t *testing.T, g driver.Guarantee) {
 				t.Fatalf("sender %d: %v", i, err)
 			}
 		}
-		if !eventually(patience, func() bool { return s.lagging() < ahead }) {
+		if !eventually(patience, func() bool { return s.lagging() < ahead || s.broken() }) {
 			break // the tallies tell what is missing
 		}
 	}
 	for _, p := range senders {
 		p.settle(t)
 	}
-	eventually(patience, func() bool { return s.lagging() <= 0 })
+	s.caughtUp()
 	for _, p := range senders {
 		p.close(t, true)
 	}
@@ -69,7 +69,7 @@ func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 		p.close(t, true)
 	}
 	// Every settled message must have come before outcomes become uncertain.
-	eventually(patience, func() bool { return s.lagging() <= 0 })
+	s.caughtUp()
 	requireNoFailures(t, s)
 	inFlightAtClose := s.newSender(t, 0, 0)
 	if err := inFlightAtClose.send(ctx, inFlight); err != nil {
@@ -81,7 +81,7 @@ func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 	end()
 	_ = cancelled.send(ended, sendMax) // may be refused or accepted; its slots are completed either way
 	cancelled.close(t, false)
-	eventually(cancelBound, func() bool { return s.lagging() <= 0 || countsComplete(s) })
+	eventually(cancelBound, func() bool { return countsComplete(s) })
 	s.close(t, true)
 	t.Run("Close completes every slot that is in flight, and none later", func(t *testing.T) {
 		requireNothingLeft(t, s)
@@ -131,7 +131,7 @@ func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 		t.Error(err)
 	}
 	after.settle(t)
-	eventually(patience, func() bool { return again.lagging() <= 0 })
+	again.caughtUp()
 	after.close(t, true)
 	again.close(t, true)
 	t.Run("Clean removes what Setup made, and the names can be used again", func(t *testing.T) {

@@ -128,6 +128,27 @@ func (s *session) lagging() int {
 	return worst
 }
 
+// caughtUp waits until every subscription has received what was sent; not where a promise is already broken.
+func (s *session) caughtUp() {
+	eventually(patience, func() bool { return s.lagging() <= 0 || s.broken() })
+}
+
+func (s *session) broken() bool {
+	for _, p := range s.all {
+		if n, _ := p.slots.failed(); n > 0 || p.slots.faults.any() {
+			return true
+		}
+	}
+	for _, row := range s.tallies {
+		for _, a := range row {
+			if a.faults.any() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // close ends consumers and driver, in the order the contract promises to drivers: producers were closed before.
 func (s *session) close(t *testing.T, healthy bool) {
 	t.Helper()
@@ -152,7 +173,7 @@ func (s *session) close(t *testing.T, healthy bool) {
 // leftovers returns the goroutines that the session left behind, after giving them time to end.
 func (s *session) leftovers() string {
 	var err error
-	for range 8 { // each Find already retries for about a second
+	for range 12 { // each Find already retries for about half a second
 		if err = goleak.Find(s.before); err == nil {
 			return ""
 		}

@@ -78,8 +78,8 @@ func (s *slots) Done(done []uint32, err error) {
 		}
 		delete(s.lent, slot)
 		s.fates[id] = err
-		scribble(s.payloads[slot][:id.size()])
-		scribble(s.keys[slot])
+		overwrite(s.payloads[slot][:id.size()])
+		overwrite(s.keys[slot])
 		s.free <- slot
 	}
 }
@@ -121,8 +121,8 @@ func (s *slots) eachFate(f func(id identity, err error)) {
 	}
 }
 
-func scribble(p []byte) {
+func overwrite(p []byte) {
 	for i := range p {
-		p[i] = 0xa5
+		p[i] = scribble
 	}
 }

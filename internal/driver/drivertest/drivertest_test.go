@@ -1,0 +1,284 @@
+package drivertest_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/sim"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/drivertest"
+)
+
+// A defect breaks one promise of a driver that otherwise keeps them all.
+type defect struct {
+	client   map[string]any
+	receipts func(driver.Receipts) driver.Receipts
+	driver   func(driver.Driver) driver.Driver
+	supports func(driver.Guarantee) error
+	caught   string // by this subtest
+	says     string
+}
+
+var defects = map[string]defect{
+	"a message is delivered twice": {
+		client: map[string]any{"duplicate.every": 50},
+		caught: "at-least-once/delivery/each_subscription_sees_every_message", says: "received again",
+	},
+	"a payload is corrupted": {
+		client: map[string]any{"corrupt.every": 50},
+		caught: "at-least-once/delivery/every_payload_arrives", says: "another content",
+	},
+	"neighbours change places": {
+		client: map[string]any{"reorder.every": 50},
+		caught: "at-least-once/producers_made_again/the_messages_of_a_producer_arrive_in_order", says: "after a later one",
+	},
+	"a slot fails": {
+		client: map[string]any{"fail.every": 50},
+		caught: "at-least-once/delivery/every_slot_is_completed", says: "refused",
+	},
+	"a slot is completed twice": {
+		receipts: func(r driver.Receipts) driver.Receipts { return twice{r} },
+		caught:   "at-least-once/delivery/every_slot_is_completed", says: "not lent",
+	},
+	"an unknown slot is completed": {
+		receipts: func(r driver.Receipts) driver.Receipts { return foreign{r} },
+		caught:   "at-least-once/delivery/every_slot_is_completed", says: "there are only",
+	},
+	"a buffer is read after its slot was completed": {
+		driver: func(d driver.Driver) driver.Driver { return hasty{Driver: d} },
+		caught: "at-least-once/delivery/every_payload_arrives", says: "after its slot was completed",
+	},
+	"Close leaves slots behind": {
+		driver: func(d driver.Driver) driver.Driver { return forgetful{Driver: d} },
+		caught: "at-least-once/producers_made_again/Close_completes_every_slot", says: "still not completed",
+	},
+	"Consume ends with the context's error": {
+		driver: func(d driver.Driver) driver.Driver { return talkative{d} },
+		caught: "at-least-once/delivery/Consume_ends_with_nil", says: "context canceled",
+	},
+	"a goroutine stays": {
+		driver: func(d driver.Driver) driver.Driver { return sticky{d} },
+		caught: "at-least-once/delivery/no_goroutine_is_left_behind", says: "left behind",
+	},
+	"Send waits for the acknowledgement": {
+		driver: func(d driver.Driver) driver.Driver { return patient{d} },
+		caught: "at-least-once/paused_broker/Send_never_waits", says: "had not returned",
+	},
+	"Supports refuses more than Open": {
+		supports: func(g driver.Guarantee) error {
+			if g.Acks == driver.AcksQuorum {
+				return driver.Unsupported("acks: quorum", "said so")
+			}
+			return nil
+		},
+		caught: "what_Supports_refuses", says: "accepted it",
+	},
+}
+
+const chosen = "DRIVERTEST_DEFECT"
+
+// TestDefective is run by TestEveryDefectIsCaught, in a process of its own: it is meant to fail.
+func TestDefective(t *testing.T) {
+	d, ok := defects[os.Getenv(chosen)]
+	if !ok {
+		t.Skip("runs only for a defect")
+	}
+	kind := sim.Kind()
+	open := kind.Open
+	kind.Open = func(ctx context.Context, c driver.Config) (driver.Driver, error) {
+		inner, err := open(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		inner = middle{inner, d.receipts}
+		if d.driver != nil {
+			inner = d.driver(inner)
+		}
+		return inner, nil
+	}
+	if d.supports != nil {
+		kind.Supports = d.supports
+	}
+	drivertest.Run(t, drivertest.Suite{
+		Kind:   kind,
+		Target: func(*testing.T) driver.Target { return driver.Target{Addresses: []string{"x"}} },
+		Guarantees: []driver.Guarantee{{
+			Delivery: driver.AtLeastOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered,
+		}},
+		Client: d.client,
+		Bulk:   200,
+		Pause:  func(*testing.T) { sim.Pause("x") },
+		Resume: func(*testing.T) { sim.Resume("x") },
+	})
+}
+
+func TestEveryDefectIsCaught(t *testing.T) {
+	for name, d := range defects {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(os.Args[0], "-test.v", "-test.run=^TestDefective$/"+upTo(d.caught, 2))
+			cmd.Env = append(os.Environ(), chosen+"="+name)
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Run(); err == nil {
+				t.Fatal("the suite passed a driver with this defect")
+			}
+			if !failed(out.String(), d.caught) || !strings.Contains(out.String(), d.says) {
+				t.Errorf("%q didn't fail with %q:\n%s", d.caught, d.says, out.String())
+			}
+		})
+	}
+}
+
+// upTo returns the first n elements of a subtest's path.
+func upTo(path string, n int) string {
+	parts := strings.Split(path, "/")
+	return strings.Join(parts[:min(n, len(parts))], "/")
+}
+
+// failed says whether a subtest whose path has the elements of test in it failed.
+func failed(output, test string) bool {
+	pattern := "--- FAIL: TestDefective/.*" + strings.ReplaceAll(test, "/", ".*/")
+	return regexp.MustCompile(pattern).MatchString(output)
+}
+
+// middle puts a defect between producer and receipts.
+type middle struct {
+	driver.Driver
+	receipts func(driver.Receipts) driver.Receipts
+}
+
+func (m middle) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	if m.receipts != nil {
+		r = m.receipts(r)
+	}
+	return m.Driver.Producer(ctx, c, r)
+}
+
+type twice struct{ driver.Receipts }
+
+func (r twice) Done(slots []uint32, err error) {
+	r.Receipts.Done(slots, err)
+	r.Receipts.Done(slots[:1], err)
+}
+
+type foreign struct{ driver.Receipts }
+
+func (r foreign) Done(slots []uint32, err error) {
+	r.Receipts.Done(slots, err)
+	r.Receipts.Done([]uint32{1 << 20}, err)
+}
+
+type silent struct{}
+
+func (silent) Done([]uint32, error) {}
+
+// hasty completes slots before it sends.
+type hasty struct{ driver.Driver }
+
+func (d hasty) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	p, err := d.Driver.Producer(ctx, c, silent{})
+	return &hastyProducer{p, r}, err
+}
+
+type hastyProducer struct {
+	driver.Producer
+	receipts driver.Receipts
+}
+
+func (p *hastyProducer) Send(ctx context.Context, batch []driver.Message) error {
+	for _, m := range batch {
+		p.receipts.Done([]uint32{m.Slot}, nil)
+	}
+	return p.Producer.Send(ctx, batch)
+}
+
+// forgetful doesn't wait for what is in flight when it closes.
+type forgetful struct{ driver.Driver }
+
+func (d forgetful) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	gate := &gate{Receipts: r}
+	p, err := d.Driver.Producer(ctx, c, gate)
+	return &forgetfulProducer{p, gate}, err
+}
+
+type gate struct {
+	driver.Receipts
+	mu     sync.Mutex
+	closed bool
+}
+
+func (g *gate) Done(slots []uint32, err error) {
+	time.Sleep(time.Millisecond)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.closed {
+		g.Receipts.Done(slots, err)
+	}
+}
+
+type forgetfulProducer struct {
+	driver.Producer
+	gate *gate
+}
+
+func (p *forgetfulProducer) Close() error {
+	p.gate.mu.Lock()
+	p.gate.closed = true
+	p.gate.mu.Unlock()
+	return p.Producer.Close()
+}
+
+type talkative struct{ driver.Driver }
+
+func (d talkative) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	if err := d.Driver.Consume(ctx, c, s, ready); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+type sticky struct{ driver.Driver }
+
+func (d sticky) Close() error {
+	go func() { time.Sleep(time.Hour) }()
+	return d.Driver.Close()
+}
+
+// patient waits in Send until every message is acknowledged.
+type patient struct{ driver.Driver }
+
+func (d patient) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	w := &counting{Receipts: r}
+	p, err := d.Driver.Producer(ctx, c, w)
+	return &patientProducer{p, w}, err
+}
+
+type counting struct {
+	driver.Receipts
+	open sync.WaitGroup
+}
+
+func (c *counting) Done(slots []uint32, err error) {
+	c.Receipts.Done(slots, err)
+	c.open.Add(-len(slots))
+}
+
+type patientProducer struct {
+	driver.Producer
+	counting *counting
+}
+
+func (p *patientProducer) Send(ctx context.Context, batch []driver.Message) error {
+	p.counting.open.Add(len(batch))
+	err := p.Producer.Send(ctx, batch)
+	p.counting.open.Wait()
+	return err
+}
