@@ -22,10 +22,11 @@ type producer struct {
 	records  []record // by slot
 	receipts driver.Receipts
 	promise  func(*kgo.Record, error)
-	commits  *committer // exactly once, else nil
-	given    int64      // slots ever handed to Send; its goroutine's
-	settled  atomic.Int64
-	slot     [1]uint32 // what Done is given; promises come one after the other
+	acks     *acks      // nil for exactly once
+	commits  *committer // only for exactly once
+	given    uint64     // slots ever handed to Send; its goroutine's
+	failed   atomic.Uint64
+	slot     [1]uint32 // that has failed; promises come one after the other
 }
 
 // record is what one slot sends. The embedded record comes first, so that the client's pointer to it, which is all
@@ -63,15 +64,23 @@ func (k *kafka) Producer(_ context.Context, c driver.ProducerConfig, r driver.Re
 	for slot := range p.records {
 		p.records[slot].slot = uint32(slot)
 	}
-	p.promise = func(r *kgo.Record, err error) {
-		p.slot[0] = slotOf(r)
-		p.receipts.Done(p.slot[:], err)
-		p.settled.Add(1)
-	}
 	if g.Delivery == driver.ExactlyOnce {
 		p.commits = newCommitter(client, r, millis(v, "commit.interval.ms"), c.InFlight)
+		return p, nil
 	}
+	p.acks = newAcks(r, c.InFlight)
+	p.promise = p.answered
 	return p, nil
+}
+
+func (p *producer) answered(r *kgo.Record, err error) {
+	if err == nil {
+		p.acks.push(slotOf(r))
+		return
+	}
+	p.slot[0] = slotOf(r)
+	p.receipts.Done(p.slot[:], err)
+	p.failed.Add(1)
 }
 
 // Send stamps the records of a batch with one creation time: Kafka's has no meaning here, and asking the clock for
@@ -81,7 +90,7 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 	for i := range batch {
 		m := &batch[i]
 		r := &p.records[m.Slot].Record
-		*r = kgo.Record{Topic: p.topics[m.Topic].Name, Value: m.Payload, Timestamp: now}
+		r.Topic, r.Key, r.Value, r.Timestamp = p.topics[m.Topic].Name, nil, m.Payload, now
 		if len(m.Key) > 0 {
 			r.Key = m.Key
 		}
@@ -91,7 +100,7 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 			p.commits.add(r)
 		}
 	}
-	p.given += int64(len(batch))
+	p.given += uint64(len(batch))
 	return nil
 }
 
@@ -118,9 +127,10 @@ func (p *producer) Close() error {
 	}
 	_ = p.client.Flush(ctx)
 	p.client.Close()
-	for p.settled.Load() < p.given { // the client fails what is left from a goroutine of its own
+	for p.acks.head.Load()+p.failed.Load() < p.given { // the client fails what is left from a goroutine of its own
 		time.Sleep(time.Millisecond)
 	}
+	p.acks.close()
 	return nil
 }
 

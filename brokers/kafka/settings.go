@@ -93,6 +93,15 @@ func checkClient(g driver.Guarantee, v driver.Values) error {
 	case g.Delivery == driver.ExactlyOnce && v.Int("commit.interval.ms") >= v.Int("transaction.timeout.ms"):
 		return driver.Unsupported("client.commit.interval.ms", "it must be shorter than transaction.timeout.ms")
 	}
+	for name, value := range v {
+		if n, number := value.(int64); number && (n < 0 || n > math.MaxInt32) {
+			return driver.Unsupported("client."+name, "%d is not between 0 and %d", n, math.MaxInt32)
+		}
+	}
+	opts := append(producerOptions(g, v), consumerOptions(g, v, "group", "topic")...)
+	if err := kgo.ValidateOpts(append(opts, kgo.ProducerBatchMaxBytes(int32(v.Int("batch.size"))))...); err != nil {
+		return driver.Unsupported("client settings", "franz-go says: %v", err)
+	}
 	return nil
 }
 
