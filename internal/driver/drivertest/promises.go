@@ -152,6 +152,7 @@ func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
 		t.Fatal(err)
 	}
 	p.settle(t)
+	s.caughtUp()
 	r.suite.Pause(t)
 	resume := sync.OnceFunc(func() { r.suite.Resume(t) })
 	defer resume()
