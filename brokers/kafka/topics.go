@@ -1,0 +1,150 @@
+package kafka
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
+	k.topology, k.delivered = t, map[string][]atomic.Int64{}
+	configs, err := k.topicConfigs()
+	if err != nil {
+		return err
+	}
+	replicas := max(1, k.config.Guarantee.Replicas)
+	if err := k.awaitBrokers(ctx, replicas); err != nil {
+		return err
+	}
+	names := make([]string, len(t.Topics))
+	for i, topic := range t.Topics {
+		names[i] = topic.Name
+		for _, subscription := range t.Subscriptions {
+			if k.config.Guarantee.Delivery != driver.AtLeastOnce {
+				k.delivered[group(topic.Name, subscription)] = make([]atomic.Int64, topic.Partitions)
+			}
+		}
+		created, err := k.admin.CreateTopic(ctx, int32(topic.Partitions), int16(replicas), configs, topic.Name)
+		if errors.Is(err, kerr.InvalidConfig) || errors.Is(err, kerr.PolicyViolation) {
+			return driver.Unsupported("topic configuration", "the broker says: %s", cmp.Or(created.ErrMessage, err.Error()))
+		} else if err != nil {
+			return fmt.Errorf("creating topic %s with %d partition(s): %w: %s", topic.Name, topic.Partitions, err, created.ErrMessage)
+		}
+	}
+	return k.awaitLeaders(ctx, replicas, names)
+}
+
+// topicConfigs maps the guarantee to topic configuration, beside what the user asked for.
+func (k *kafka) topicConfigs() (map[string]*string, error) {
+	g := k.config.Guarantee
+	need := map[string]string{"max.message.bytes": strconv.Itoa(requestLimit)} // the payload's size decides, not the topic
+	if g.Acks == driver.AcksQuorum {
+		need["min.insync.replicas"] = strconv.Itoa(max(1, g.Replicas)/2 + 1)
+	}
+	if g.Persistence == driver.Fsync {
+		need["flush.messages"] = "1"
+	}
+	configs := map[string]*string{}
+	for name, value := range need {
+		configs[name] = &value
+	}
+	for name := range k.config.Topic {
+		value := k.config.Topic.String(name)
+		if value == "" {
+			continue
+		}
+		if needed, guaranteed := need[name]; guaranteed && name != "max.message.bytes" && value != needed {
+			return nil, driver.Unsupported("topic."+name+": "+value, "the guarantee needs %s", needed)
+		}
+		configs[name] = &value
+	}
+	return configs, nil
+}
+
+// awaitBrokers gives a cluster that has just come up a moment to count its members before it refuses.
+func (k *kafka) awaitBrokers(ctx context.Context, replicas int) error {
+	for deadline := time.Now().Add(openPatience); ; time.Sleep(pollInterval) {
+		brokers, err := k.admin.ListBrokers(ctx)
+		switch {
+		case err != nil:
+			return fmt.Errorf("listing brokers: %w", err)
+		case len(brokers) >= replicas:
+			return nil
+		case time.Now().After(deadline):
+			return driver.Unsupported(fmt.Sprintf("replicas: %d", replicas), "the cluster has %d broker(s)", len(brokers))
+		}
+	}
+}
+
+// awaitLeaders waits until every partition has a leader and all replicas are in sync.
+func (k *kafka) awaitLeaders(ctx context.Context, replicas int, names []string) error {
+	for ; ; time.Sleep(pollInterval) {
+		topics, err := k.admin.ListTopics(ctx, names...)
+		if err != nil {
+			return fmt.Errorf("waiting for leaders: %w", err)
+		}
+		led := len(topics) == len(names)
+		topics.EachPartition(func(p kadm.PartitionDetail) { led = led && p.Err == nil && p.Leader >= 0 && len(p.ISR) >= replicas })
+		if led && topics.Error() == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("not every partition has got a leader and %d replica(s) in sync: %w", replicas, ctx.Err())
+		}
+	}
+}
+
+// group names the consumer group of a subscription; one group consumes one topic.
+func group(topic, subscription string) string { return topic + "." + subscription }
+
+// Clean deletes the topics and consumer groups of Setup, and returns when the broker has forgotten the topics; it
+// removes their files some time later (file.delete.delay.ms).
+func (k *kafka) Clean(ctx context.Context) error {
+	var names, groups []string
+	for _, topic := range k.topology.Topics {
+		names = append(names, topic.Name)
+		for _, subscription := range k.topology.Subscriptions {
+			groups = append(groups, group(topic.Name, subscription))
+		}
+	}
+	deleted, err := k.admin.DeleteTopics(ctx, names...)
+	if err != nil {
+		return fmt.Errorf("deleting topics: %w", err)
+	}
+	for name, topic := range deleted {
+		if topic.Err != nil && !errors.Is(topic.Err, kerr.UnknownTopicOrPartition) {
+			return fmt.Errorf("deleting topic %s: %w", name, topic.Err)
+		}
+	}
+	forgotten, err := k.admin.DeleteGroups(ctx, groups...)
+	if err != nil {
+		return fmt.Errorf("deleting consumer groups: %w", err)
+	}
+	for name, g := range forgotten {
+		if g.Err != nil && !errors.Is(g.Err, kerr.GroupIDNotFound) {
+			return fmt.Errorf("deleting consumer group %s: %w", name, g.Err)
+		}
+	}
+	for ; ; time.Sleep(pollInterval) {
+		topics, err := k.admin.ListTopics(ctx, names...)
+		if err != nil {
+			return fmt.Errorf("waiting for topics to go: %w", err)
+		}
+		gone := true
+		for _, topic := range topics {
+			gone = gone && errors.Is(topic.Err, kerr.UnknownTopicOrPartition)
+		}
+		if gone {
+			return nil
+		}
+	}
+}
