@@ -22,7 +22,7 @@ type KeyOf func(producer int, seq uint64) int
 
 // Consumer returns a recorder for consumer i, which belongs to subscription. keys may be nil.
 func (t *Trial) Consumer(i, subscription int, keys KeyOf) *Consumer {
-	return &Consumer{trial: t, lane: &t.lanes[i%lanes], subscription: subscription, keys: keys}
+	return &Consumer{trial: t, lane: t.lane(i), subscription: subscription, keys: keys}
 }
 
 // Commit publishes the batch booked by Received.

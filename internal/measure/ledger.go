@@ -20,13 +20,12 @@ type ledger struct {
 // order, 64 messages then cost two atomic operations.
 type run struct {
 	ledger *ledger
-	word   uint64 // seq/64
-	old    uint64 // members of the word when the run began
-	new    uint64 // members the run adds
-	high   uint64 // one past the highest number known to have been received
-	n      [phases]int64
-	late   [phases]int64 // reordered
-	twice  [phases]int64 // duplicated
+	word   uint64         // seq/64
+	old    uint64         // members of the word when the run began
+	new    [phases]uint64 // members the run adds
+	late   uint64         // those of them that came after a later one
+	high   uint64         // one past the highest number known to have been received
+	twice  [phases]int64  // duplicated
 }
 
 // take books the delivery of seq and tells whether it was the first of its message. A run of another ledger or word
@@ -36,20 +35,19 @@ func (r *run) take(l *ledger, seq uint64, key int, phase Phase) bool {
 		*r = run{ledger: l, word: seq >> 6, old: l.seen.word(seq &^ 63), high: l.next.Load()}
 	}
 	bit := uint64(1) << (seq & 63)
-	if (r.old|r.new)&bit != 0 {
+	if (r.old|r.new[Warmup]|r.new[Measured])&bit != 0 {
 		r.twice[phase]++
 		return false
 	}
-	r.new |= bit
-	r.n[phase]++
+	r.new[phase] |= bit
 	if l.keyed != nil && key >= 0 {
 		if l.keyed[key].Load() > seq {
-			r.late[phase]++
+			r.late |= bit
 		} else {
 			l.keyed[key].Store(seq + 1)
 		}
 	} else if seq < r.high {
-		r.late[phase]++
+		r.late |= bit
 	}
 	r.high = max(r.high, seq+1)
 	return true
@@ -62,30 +60,26 @@ func (r *run) publish() (added [phases]int64) {
 	if l == nil {
 		return added
 	}
-	if r.new != 0 {
-		// Another consumer may have received the same message since the run began.
-		if both := l.seen.addWord(r.word<<6, r.new) & r.new; both != 0 {
-			again := int64(bits.OnesCount64(both))
-			phase := Measured
-			if r.n[Measured] < again {
-				phase = Warmup
+	if all := r.new[Warmup] | r.new[Measured]; all != 0 {
+		// Another consumer may have received the same message since the run began: then that one was the first.
+		before := l.seen.addWord(r.word<<6, all)
+		for phase, members := range r.new {
+			first := members &^ before
+			added[phase] = int64(bits.OnesCount64(first))
+			r.twice[phase] += int64(bits.OnesCount64(members & before))
+			if late := first & r.late; late != 0 {
+				l.reordered[phase].Add(int64(bits.OnesCount64(late)))
 			}
-			r.n[phase] -= again
-			r.twice[phase] += again
 		}
 		for high := l.next.Load(); r.high > high && !l.next.CompareAndSwap(high, r.high); {
 			high = l.next.Load()
 		}
 	}
-	for phase := range phases {
-		if r.late[phase] > 0 {
-			l.reordered[phase].Add(r.late[phase])
-		}
-		if r.twice[phase] > 0 {
-			l.duplicated[phase].Add(r.twice[phase])
+	for phase, n := range r.twice {
+		if n > 0 {
+			l.duplicated[phase].Add(n)
 		}
 	}
-	added = r.n
 	*r = run{}
 	return added
 }

@@ -19,7 +19,7 @@ type Tally [phases]int64
 
 // Producer returns the recorder of producer i.
 func (t *Trial) Producer(i int) *Producer {
-	return &Producer{trial: t, stream: &t.streams[i], lane: &t.lanes[i%lanes]}
+	return &Producer{trial: t, stream: &t.streams[i], lane: t.lane(i)}
 }
 
 // Sent books message seq of size bytes, due at intended and stamped at sent, before its batch is handed to the

@@ -19,8 +19,9 @@ const (
 	phases
 )
 
-// lanes spread the counters over cache lines; producers and consumers use the lane of their number.
-const lanes = 8
+// maxLanes bounds how many lanes spread the counters over cache lines; producers and consumers use the lane of their
+// number. A lane takes 0.8 MiB, so there are no more of them than there are producers or consumers.
+const maxLanes = 8
 
 type lane struct {
 	sent, sentBytes, acked, failed      [phases]atomic.Int64
@@ -36,7 +37,7 @@ type Trial struct {
 	streams       []stream
 	subscriptions int
 	from          atomic.Int64 // intended times from here on are Measured; ns on the clock's axis
-	lanes         [lanes]lane
+	lanes         []lane
 }
 
 // stream is what one producer sends.
@@ -52,15 +53,21 @@ type stream struct {
 // Shape is what a Trial has to know of the topology.
 type Shape struct {
 	Producers     int
+	Consumers     int
 	Subscriptions int  // per producer's topic
 	Keys          int  // > 0: order is promised per key
 	ShortPayload  bool // payloads too short to carry their times
 	Outstanding   int  // messages per producer whose times are kept when payloads are short
 }
 
+func (t *Trial) lane(i int) *lane { return &t.lanes[i%len(t.lanes)] }
+
 // NewTrial makes an empty trial; its measured phase begins with the first message unless Open moves it.
 func NewTrial(s Shape) *Trial {
-	t := &Trial{streams: make([]stream, s.Producers), subscriptions: s.Subscriptions}
+	t := &Trial{
+		streams: make([]stream, s.Producers), subscriptions: s.Subscriptions,
+		lanes: make([]lane, max(1, min(maxLanes, max(s.Producers, s.Consumers)))),
+	}
 	t.from.Store(math.MaxInt64)
 	for i := range t.streams {
 		st := &t.streams[i]

@@ -72,9 +72,8 @@ func (w *Worker) receive(ctx context.Context, t *trial, want int64) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case err := <-w.failed:
-			w.failed <- err
-			return err
+		case <-w.broken.is:
+			return w.broken.err
 		case <-time.After(time.Millisecond):
 		}
 	}

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -14,24 +15,38 @@ type consumer struct {
 	index        int
 	subscription int
 	run          uint16
+	shortest     int // of the payloads that are sent
 	probed       *probed
-	recorder     atomic.Pointer[measure.Consumer] // nil between trials
-	last         atomic.Int64                     // when a counted message last came
+	last         atomic.Int64 // when a counted message last came
+
+	mu       sync.Mutex        // held while delivering: books are closed between two batches, not within one
+	recorder *measure.Consumer // nil between trials
 }
 
 func newConsumer(i int, c driver.ConsumerConfig, w *Worker) *consumer {
-	return &consumer{index: i, subscription: c.Subscription, run: w.plan.Run, probed: w.probed}
+	return &consumer{
+		index: i, subscription: c.Subscription, run: w.plan.Run, shortest: w.bodies.shortest(), probed: w.probed,
+	}
+}
+
+// listen has deliveries from now on booked by r; nil: not at all. It waits for the batch being delivered.
+func (c *consumer) listen(r *measure.Consumer) {
+	c.mu.Lock()
+	c.recorder = r
+	c.mu.Unlock()
 }
 
 // Deliver books a batch; one clock reading serves all of it, since it came in one piece.
 func (c *consumer) Deliver(batch [][]byte) {
 	now := clock.Now()
-	recorder := c.recorder.Load()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	recorder := c.recorder
 	counted := false
 	for _, payload := range batch {
 		h, status := wire.Read(payload)
 		switch {
-		case status.Corrupt():
+		case status.Corrupt(), len(payload) < c.shortest: // one that was cut may lack its checksum
 			if recorder != nil {
 				recorder.Corrupted(now)
 			}

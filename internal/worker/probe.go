@@ -50,8 +50,8 @@ func (w *Worker) probe(ctx context.Context) error {
 		}
 		for again := time.After(wait); again != nil && len(w.unprobed()) > 0; {
 			select {
-			case err := <-w.failed:
-				return err
+			case <-w.broken.is:
+				return w.broken.err
 			case <-ctx.Done():
 				return fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
 					len(unseen), len(w.producers), w.plan.Connect, unseen[0].plan.ID, ctx.Err())

@@ -123,6 +123,9 @@ func (p *producer) send(ctx context.Context, n int) int64 {
 	if err := p.client.Send(ctx, p.batch[:n]); err != nil {
 		// The slots come back as failed; a broker that is being restarted must not be hammered meanwhile.
 		kept := err // err itself must not escape: it would be allocated for every batch
+		if cause := context.Cause(ctx); cause != nil {
+			kept = cause
+		}
 		p.failure.Store(&kept)
 		time.Sleep(sendBackoff)
 	}

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -64,6 +65,7 @@ type course struct {
 
 func (w *Worker) begin(load Load) *trial {
 	shape := measure.Shape{
+		Consumers:     len(w.plan.Consumers),
 		Subscriptions: len(w.plan.Topology.Subscriptions),
 		ShortPayload:  w.bodies.shortest() < 32,
 		Outstanding:   4 * w.plan.InFlight,
@@ -105,7 +107,7 @@ func (w *Worker) begin(load Load) *trial {
 func (w *Worker) listen(t *trial) {
 	for _, c := range w.consumers {
 		c.last.Store(0)
-		c.recorder.Store(t.measure.Consumer(c.index, c.subscription, t.keyOf))
+		c.listen(t.measure.Consumer(c.index, c.subscription, t.keyOf))
 	}
 }
 
@@ -122,8 +124,16 @@ func (t *trial) decide(from int64) {
 	})
 }
 
-// sendAll runs the producers until the trial has sent everything, ctx ends or a consumer fails.
+// endGrace is how long a client that is to end may take to hand over what it has accepted.
+const endGrace = time.Second
+
+var errHeld = errors.New("the client still held messages back when the drain allowance was used up")
+
+// sendAll runs the producers until the trial has sent everything, ctx ends, a consumer fails or nothing moves any more.
 func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
+	// A Send that waits for a broker that has stopped answering would wait for ever.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var sending sync.WaitGroup
 	flushed := make(chan error, len(w.producers))
 	for i, p := range w.producers {
@@ -131,33 +141,64 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	}
 	sent := make(chan struct{})
 	go func() { sending.Wait(); t.sent.Store(true); close(sent) }()
+	end := func(why error) error {
+		t.halt()
+		select {
+		case <-sent:
+		case <-time.After(endGrace):
+			cancel(why)
+			<-sent
+		}
+		return why
+	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	var err error
+	idle := newIdle(t)
 	for {
 		select {
 		case <-sent:
+			var err error
 			for range w.producers {
 				err = errors.Join(err, <-flushed)
 			}
 			return err
-		case e := <-w.failed:
-			err = errors.Join(err, e)
-			w.failed <- e // for whoever looks next: the worker is unusable
-			t.halt()
-			<-sent
-			return err
+		case <-w.broken.is:
+			return end(w.broken.err)
 		case <-ctx.Done():
-			t.halt()
-			<-sent
-			return errors.Join(err, ctx.Err())
+			return end(ctx.Err())
 		case <-tick.C:
-			// Claims that are still waiting for a slot may be sent late, but not for ever.
-			if until := t.until.Load(); until != math.MaxInt64 && clock.Now() > until+int64(t.load.Drain) {
-				t.halt()
+			switch until := t.until.Load(); {
+			case t.load.Messages > 0 && idle.tooLong():
+				return end(idle.err())
+			case until != math.MaxInt64 && clock.Now() > until+int64(t.load.Drain):
+				// Claims that are still waiting may be sent late, but not for ever.
+				_ = end(errHeld) // not an error of the trial: what was not sent is missing from its books
+				return nil
 			}
 		}
 	}
+}
+
+// idle watches a trial that has no end in time: while something is outstanding, something has to move.
+type idle struct {
+	trial *trial
+	last  measure.Count
+	since time.Time
+}
+
+func newIdle(t *trial) *idle { return &idle{trial: t, since: time.Now()} }
+
+func (i *idle) tooLong() bool {
+	c := i.trial.measure.Count()
+	if c != i.last || c.Sent == c.Acked+c.Failed {
+		i.last, i.since = c, time.Now()
+	}
+	return time.Since(i.since) > i.trial.load.Drain
+}
+
+func (i *idle) err() error {
+	return fmt.Errorf("the broker stopped answering: of %d messages sent, %d were confirmed and %d failed, then nothing for %s",
+		i.last.Sent, i.last.Acked, i.last.Failed, i.trial.load.Drain)
 }
 
 func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial, c course) error {
@@ -186,7 +227,8 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, e
 	for {
 		now := t.measure.Count()
 		resolved := now.Sent == now.Acked+now.Failed
-		if resolved && now.Received >= (now.Sent-now.Failed)*int64(t.measure.Subscriptions()) {
+		if resolved && now.Received >= (now.Sent-now.Failed)*int64(t.measure.Subscriptions()) &&
+			(now.Failed == 0 || t.measure.Missing() == 0) {
 			return true
 		}
 		if now != last {
@@ -199,9 +241,8 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, e
 		case <-ctx.Done():
 			*err = errors.Join(*err, ctx.Err())
 			return false
-		case e := <-w.failed:
-			w.failed <- e
-			*err = errors.Join(*err, e)
+		case <-w.broken.is:
+			*err = errors.Join(*err, w.broken.err)
 			return false
 		case <-time.After(2 * time.Millisecond):
 		}
@@ -211,7 +252,7 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, e
 // close takes the recorders off and closes the books.
 func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	for _, c := range w.consumers {
-		c.recorder.Store(nil)
+		c.listen(nil)
 	}
 	out := Outcome{
 		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(),
@@ -235,6 +276,9 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	}
 	for _, c := range w.consumers {
 		out.LastReceived = max(out.LastReceived, c.last.Load())
+	}
+	if out.From == measure.Undecided { // it ended before its warm-up did
+		out.From = clock.Now()
 	}
 	if out.Until == math.MaxInt64 {
 		out.Until = out.LastSent

@@ -19,14 +19,24 @@ type Worker struct {
 	consumers []*consumer
 	running   sync.WaitGroup // consumers
 	stop      context.CancelFunc
-	failed    chan error // the first consumer that ended by itself
+	broken    broken
 	probed    *probed
 }
+
+// broken is that a consumer ended by itself, which makes the worker unusable. Many end at once when a broker dies: the
+// first one's error counts, and everybody who waits sees it.
+type broken struct {
+	once sync.Once
+	is   chan struct{} // closed after err has been set
+	err  error
+}
+
+func (b *broken) because(err error) { b.once.Do(func() { b.err = err; close(b.is) }) }
 
 // Prepare connects producers and consumers and, unless consumers are to come later, probes until every subscription
 // has seen every producer. It blocks for at most plan.Connect. d stays the caller's; close the Worker first.
 func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
-	w := &Worker{plan: plan, driver: d, failed: make(chan error, 1), probed: newProbed(plan)}
+	w := &Worker{plan: plan, driver: d, broken: broken{is: make(chan struct{})}, probed: newProbed(plan)}
 	var err error
 	if w.bodies, err = newBodies(plan.Payload, plan.Run); err != nil {
 		return nil, err
@@ -76,18 +86,15 @@ func (w *Worker) StartConsumers(ctx context.Context) error {
 			var once sync.Once
 			err := w.driver.Consume(life, c, consumer, func() { once.Do(func() { ready <- struct{}{} }) })
 			if life.Err() == nil {
-				select {
-				case w.failed <- fmt.Errorf("consumer %d of subscription %d: %w", c.ID, c.Subscription, orEnded(err)):
-				default:
-				}
+				w.broken.because(fmt.Errorf("consumer %d of subscription %d: %w", c.ID, c.Subscription, orEnded(err)))
 			}
 		})
 	}
 	for range w.plan.Consumers {
 		select {
 		case <-ready:
-		case err := <-w.failed:
-			return err
+		case <-w.broken.is:
+			return w.broken.err
 		case <-ctx.Done():
 			return fmt.Errorf("consumers were not ready in time: %w", ctx.Err())
 		}
@@ -114,12 +121,17 @@ func orEnded(err error) error {
 
 // Close ends consumers and producers. It blocks until the driver has completed every slot.
 func (w *Worker) Close() error {
-	var errs []error
-	for _, p := range w.producers {
-		if err := p.client.Close(); err != nil {
-			errs = append(errs, fmt.Errorf("close producer %d: %w", p.plan.ID, err))
-		}
+	// All at once: each may wait some seconds for a broker that doesn't answer any more.
+	errs := make([]error, len(w.producers))
+	var closing sync.WaitGroup
+	for i, p := range w.producers {
+		closing.Go(func() {
+			if err := p.client.Close(); err != nil {
+				errs[i] = fmt.Errorf("close producer %d: %w", p.plan.ID, err)
+			}
+		})
 	}
+	closing.Wait()
 	if w.stop != nil {
 		w.stop()
 		w.running.Wait()
