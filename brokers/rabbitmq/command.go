@@ -3,8 +3,11 @@ package rabbitmq
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -64,3 +67,19 @@ func control(ctx context.Context, n *provision.Node, args ...string) (string, er
 }
 
 func pidFile(n *provision.Node) string { return filepath.Join(n.Dir, "rabbit.pid") }
+
+// stop signals the Erlang machine itself: the enclosure around it does not pass signals on.
+func stop(_ context.Context, n *provision.Node) error {
+	b, err := os.ReadFile(pidFile(n))
+	if err != nil {
+		return err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return fmt.Errorf("%s: %w", pidFile(n), err)
+	}
+	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || !strings.Contains(string(line), n.Dir) {
+		return fmt.Errorf("process %d is not this server", pid)
+	}
+	return syscall.Kill(pid, syscall.SIGTERM)
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -141,15 +142,16 @@ func (b *book) fate(slot uint32) (err error, known bool) {
 	return err, known
 }
 
+func (b *book) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.delivered)
+}
+
 func (b *book) has(payload string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, p := range b.delivered {
-		if p == payload {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.delivered, payload)
 }
 
 // eventually waits for something that a healthy broker does within a moment.
@@ -164,18 +166,18 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("never happened: %s", what)
 }
 
-// bench is one driver with a topic, a producer and the consumers of every subscription.
-type bench struct {
+// rig is one driver with a topic, a producer and the consumers of every subscription.
+type rig struct {
 	*book
 	drv      driver.Driver
 	producer driver.Producer
 }
 
-func open1(t *testing.T, c driver.Config, topology driver.Topology) *bench {
+func opened(t *testing.T, c driver.Config, topology driver.Topology) *rig {
 	t.Helper()
 	drv, err := kind(t).Open(t.Context(), c)
 	must(t, err)
-	b := &bench{book: &book{fates: map[uint32]error{}}, drv: drv}
+	b := &rig{book: &book{fates: map[uint32]error{}}, drv: drv}
 	must(t, drv.Setup(t.Context(), topology))
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -200,7 +202,7 @@ func open1(t *testing.T, c driver.Config, topology driver.Topology) *bench {
 }
 
 // send sends one message and waits for its fate.
-func (b *bench) send(t *testing.T, slot uint32, payload string) error {
+func (b *rig) send(t *testing.T, slot uint32, payload string) error {
 	t.Helper()
 	must(t, b.producer.Send(t.Context(), []driver.Message{{Slot: slot, Payload: []byte(payload)}}))
 	eventually(t, "the fate of "+payload, func() bool { _, known := b.fate(slot); return known })
@@ -230,7 +232,7 @@ func TestSingleBroker(t *testing.T) {
 	t.Run("a message that a full queue rejects fails", func(t *testing.T) {
 		limits := map[string]any{"x-max-length": 1, "x-overflow": "reject-publish"}
 		c := config(t, target, logged, map[string]any{"prefetch": 1, "ack.delay": "1h"}, limits)
-		b := open1(t, c, driver.Topology{Topics: []driver.Topic{{Name: "full", Partitions: 1}}, Subscriptions: []string{"idle"}})
+		b := opened(t, c, driver.Topology{Topics: []driver.Topic{{Name: "full", Partitions: 1}}, Subscriptions: []string{"idle"}})
 		must(t, b.producer.Close())
 		b.producer, _ = b.drv.Producer(t.Context(), driver.ProducerConfig{Topics: []int{0}, InFlight: 64}, b)
 		var batch []driver.Message
@@ -247,28 +249,44 @@ func TestSingleBroker(t *testing.T) {
 			return false
 		})
 	})
-	t.Run("keys stay on one of several queues, in order", func(t *testing.T) {
-		b := open1(t, config(t, target, logged, nil, nil), driver.Topology{Topics: []driver.Topic{{Name: "parts", Partitions: 4}}, Subscriptions: []string{"a", "b"}})
+	t.Run("messages of one key keep their order over several queues", func(t *testing.T) {
+		parts := driver.Topology{Topics: []driver.Topic{{Name: "parts", Partitions: 4}}, Subscriptions: []string{"s"}}
+		b := opened(t, config(t, target, logged, nil, map[string]any{"exchange": "direct"}), parts)
 		var batch []driver.Message
-		for slot := range uint32(40) {
+		for slot := range uint32(60) {
 			batch = append(batch, driver.Message{Slot: slot, Key: []byte{byte(slot % 3)}, Payload: []byte{byte(slot)}})
 		}
 		must(t, b.producer.Send(t.Context(), batch))
-		eventually(t, "both subscriptions got everything", func() bool {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			return len(b.delivered) == 80
-		})
+		eventually(t, "all were delivered", func() bool { return b.count() == len(batch) })
+		last := map[byte]byte{}
+		for _, p := range b.delivered {
+			if key := p[0] % 3; p[0] < last[key] {
+				t.Errorf("message %d came after message %d of the same key", p[0], last[key])
+			}
+			last[p[0]%3] = p[0]
+		}
+	})
+	t.Run("every subscription gets every message, from several queues each", func(t *testing.T) {
+		fan := driver.Topology{Topics: []driver.Topic{{Name: "fan", Partitions: 2}}, Subscriptions: []string{"a", "b", "c"}}
+		b := opened(t, config(t, target, logged, nil, nil), fan)
+		for slot := range uint32(4) {
+			must(t, b.send(t, slot, string('a'+rune(slot))))
+		}
+		eventually(t, "12 deliveries", func() bool { return b.count() == 12 })
+		slices.Sort(b.delivered)
+		if got := strings.Join(b.delivered, ""); got != "aaabbbcccddd" {
+			t.Errorf("delivered %s", got)
+		}
 	})
 	t.Run("an unroutable mandatory message fails", func(t *testing.T) {
 		c := config(t, target, logged, map[string]any{"mandatory": true}, map[string]any{"exchange": "fanout"})
-		b := open1(t, c, driver.Topology{Topics: []driver.Topic{{Name: "nowhere", Partitions: 1}}})
+		b := opened(t, c, driver.Topology{Topics: []driver.Topic{{Name: "nowhere", Partitions: 1}}})
 		if err := b.send(t, 7, "lost"); !errors.Is(err, errReturned) {
 			t.Errorf("the fate of an unroutable message is %v, want %v", err, errReturned)
 		}
 	})
 	t.Run("producer and consumer come back after a restart, and nothing acknowledged is lost", func(t *testing.T) {
-		b := open1(t, config(t, target, logged, nil, nil), topic(1, "s"))
+		b := opened(t, config(t, target, logged, nil, nil), topic(1, "s"))
 		must(t, b.send(t, 1, "before"))
 		must(t, in.Restart(t.Context(), 1))
 		slot := uint32(1)

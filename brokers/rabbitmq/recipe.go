@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -48,14 +47,18 @@ func install(ctx context.Context, i *provision.Install) error {
 	if i.Version == "3.10.8" {
 		return nil
 	}
-	if err := i.AptTree(ctx, "trixie", "rabbitmq-server", "bubblewrap"); err != nil {
-		return err
+	err := i.AptTree(ctx, "trixie", "rabbitmq-server", "bubblewrap")
+	if err == nil {
+		_, err = os.Stat(serverIn(i.Dir, i.Version)) // Debian may have moved on
 	}
-	_, err := os.Stat(serverIn(i.Dir, i.Version))
 	return err
 }
 
+// serverIn is the server's own directory, of one installed below dir where it isn't the machine's.
 func serverIn(dir, version string) string {
+	if version == "3.10.8" {
+		return debianServer
+	}
 	return filepath.Join(dir, "tree/usr/lib/rabbitmq/lib/rabbitmq_server-"+version)
 }
 
@@ -64,11 +67,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	if c.Facts["cookie"] == "" {
 		c.Facts["cookie"] = rand.Text()
 	}
-	server := debianServer
-	if c.Version != "3.10.8" {
-		server = serverIn(c.Install, c.Version)
-	}
-	text, err := conf(n, server)
+	text, err := conf(n, serverIn(c.Install, c.Version))
 	if err != nil {
 		return err
 	}
@@ -131,20 +130,4 @@ func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 		return best, nil
 	}
 	return 0, errors.Join(errs...)
-}
-
-// stop signals the Erlang machine itself: the enclosure around it does not pass signals on.
-func stop(_ context.Context, n *provision.Node) error {
-	b, err := os.ReadFile(pidFile(n))
-	if err != nil {
-		return err
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil {
-		return fmt.Errorf("%s: %w", pidFile(n), err)
-	}
-	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || !strings.Contains(string(line), n.Dir) {
-		return fmt.Errorf("process %d is not this server", pid)
-	}
-	return syscall.Kill(pid, syscall.SIGTERM)
 }
