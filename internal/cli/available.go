@@ -2,46 +2,71 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// available installs what the plan needs and leaves out the points of brokers for which that fails, saying why.
-func (s *shell) available(ctx context.Context, host *provision.Host, p plan, view *progress) (plan, error) {
-	type product struct{ broker, version string }
-	missing := map[product]bool{}
+// product is a broker in one version.
+type product struct{ broker, version string }
+
+func productOf(s study.Spec) product { return product{s.Broker, s.Version} }
+
+// install makes the brokers of the runs that are still to do available, before the first point: installations take
+// minutes and would spoil every estimate of time. It returns those that could not be installed. A version that
+// doesn't exist isn't among them: that is a refusal, which the results have to show.
+func install(ctx context.Context, host *provision.Host, st *store.Store, p plan, again bool, view *progress) (map[product]error, error) {
+	var ids []string
 	for _, point := range p.points {
-		b := product{point.Spec.Broker, point.Spec.Version}
-		if _, known := missing[b]; known || !starts(point.Spec) {
+		ids = append(ids, point.ID)
+	}
+	done, err := st.Done(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	tried, missing := map[product]bool{}, map[product]error{}
+	for _, r := range p.runs {
+		s := r.Point.Spec
+		if _, stored := done[r.Point.ID][r.Repetition]; stored && !again || tried[productOf(s)] || !starts(s) {
 			continue
 		}
-		_, err := host.Install(ctx, b.broker, b.version)
+		tried[productOf(s)] = true
+		if len(host.Installed(s.Broker, s.Version)) > 0 {
+			view.say("installing %s", strings.TrimSuffix(s.Broker+"@"+s.Version, "@"))
+		}
+		_, err := host.Install(ctx, s.Broker, s.Version)
 		if ctx.Err() != nil {
-			return p, ctx.Err()
+			return nil, ctx.Err()
 		}
-		// A version that doesn't exist is a refusal that the results must show.
-		missing[b] = err != nil && !is[*provision.ErrRefused](err)
-		if missing[b] {
-			view.say("leaving out %s: %s", b.broker, firstLine(err))
+		if err != nil && !is[*provision.ErrRefused](err) {
+			missing[productOf(s)] = err
 		}
 	}
-	gone := func(point study.Point) bool {
-		return starts(point.Spec) && missing[product{point.Spec.Broker, point.Spec.Version}]
+	return missing, nil
+}
+
+// without leaves out the points of missing brokers and says why.
+func (p plan) without(missing map[product]error, view *progress) (plan, error) {
+	for b, err := range missing {
+		view.say("leaving out %s: %s", b.broker, firstLine(err))
 	}
+	gone := func(point study.Point) bool { return starts(point.Spec) && missing[productOf(point.Spec)] != nil }
 	p.points = slices.DeleteFunc(slices.Clone(p.points), gone)
 	p.runs = slices.DeleteFunc(slices.Clone(p.runs), func(r study.Run) bool { return gone(r.Point) })
 	if len(p.runs) == 0 {
-		return p, &failure{code: exitBroker, err: fmt.Errorf("none of the brokers can be started on this machine"), hint: "brokermark doctor says what is missing"}
+		return p, &failure{
+			code: exitBroker, err: errors.New("none of the brokers can be started on this machine"), hint: "brokermark doctor says what is missing",
+		}
 	}
-	view.total(len(p.runs))
 	return p, nil
 }
 
 func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
+	line, _, _ := strings.Cut(fmt.Sprint(err), "\n")
 	return line
 }

@@ -35,13 +35,13 @@ func (s *shell) host() (*provision.Host, error) {
 	return h, brokerFailed(err)
 }
 
-// product splits broker@version.
-func product(arg string) (broker, version string, err error) {
-	broker, version, _ = strings.Cut(arg, "@")
+// parseProduct splits broker@version.
+func parseProduct(arg string) (product, error) {
+	broker, version, _ := strings.Cut(arg, "@")
 	if _, err := provision.Lookup(broker); err != nil {
-		return "", "", badInput("%w%s", err, didYouMean(broker, provision.Names()))
+		return product{}, badInput("%w%s", err, didYouMean(broker, provision.Names()))
 	}
-	return broker, version, nil
+	return product{broker, version}, nil
 }
 
 func (s *shell) installCommand() *cobra.Command {
@@ -56,11 +56,11 @@ func (s *shell) installCommand() *cobra.Command {
 				return err
 			}
 			for _, arg := range args {
-				broker, version, err := product(arg)
+				p, err := parseProduct(arg)
 				if err != nil {
 					return err
 				}
-				dir, err := h.Install(c.Context(), broker, version)
+				dir, err := h.Install(c.Context(), p.broker, p.version)
 				if err != nil {
 					return brokerFailed(err)
 				}
@@ -98,14 +98,16 @@ func (s *shell) upCommand() *cobra.Command {
 }
 
 func (s *shell) up(ctx context.Context, o upOptions, arg string) error {
-	broker, version, err := product(arg)
+	p, err := parseProduct(arg)
 	if err != nil {
 		return err
 	}
 	if o.nodes < 1 {
 		return badInput("--nodes %d: allowed: 1 or more", o.nodes)
 	}
-	options := provision.Options{Broker: broker, Version: version, Nodes: o.nodes, TLS: o.tls, Server: map[string]any{}, Ports: map[string]int{}}
+	options := provision.Options{
+		Broker: p.broker, Version: p.version, Nodes: o.nodes, TLS: o.tls, Server: map[string]any{}, Ports: map[string]int{},
+	}
 	for name, value := range o.server {
 		options.Server[name] = value
 	}
@@ -137,7 +139,7 @@ func (s *shell) up(ctx context.Context, o upOptions, arg string) error {
 	if files := in.TLSFiles(); files != nil {
 		fmt.Fprintf(s.out, "  certificates: %+v\n", *files)
 	}
-	fmt.Fprintf(s.out, "  measure: brokermark run --broker %s --attach %s\n  stop: brokermark broker down %s\n", broker, addresses, in.ID())
+	fmt.Fprintf(s.out, "  measure: brokermark run --broker %s --attach %s\n  stop: brokermark broker down %s\n", p.broker, addresses, in.ID())
 	return nil
 }
 

@@ -78,7 +78,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 		return err
 	}
 	if len(refused) == len(p.points) {
-		return &failure{code: exitInput, err: fmt.Errorf("every point would be refused: %s", refused[p.points[0].ID])}
+		return &failure{code: exitInput, err: fmt.Errorf("every point would be refused; the first: %s", refused[p.points[0].ID])}
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func pointTable(points []study.Point, refused map[string]string) report.Table {
 		{Key: "delivery", Name: "delivery"},
 		{Key: "size", Name: "size"},
 		{Key: "estimate_s", Name: "about", Unit: report.Seconds},
-		{Key: "refused", Name: "refused"},
+		{Key: "refused", Name: "refused", Wide: true},
 	}}
 	for i, p := range points {
 		s := p.Spec

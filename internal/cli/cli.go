@@ -121,3 +121,22 @@ func (s *shell) root() *cobra.Command {
 	)
 	return root
 }
+
+// Usage is a command's path with its examples, for documents and tests made from the help.
+type Usage struct{ Path, Example string }
+
+// Commands lists every command that users type, in the order of the help.
+func Commands() []Usage {
+	var list []Usage
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.HasParent() && c.Example != "" || !c.HasParent() {
+			list = append(list, Usage{c.CommandPath(), c.Example})
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk((&shell{}).root())
+	return list
+}

@@ -175,7 +175,7 @@ func privileges() finding {
 }
 
 func machineTable(list []finding) report.Table {
-	t := report.Table{Columns: []report.Column{{Key: "what", Name: "what", Row: true}, {Key: "seen", Name: "seen"}}}
+	t := report.Table{Columns: []report.Column{{Key: "what", Name: "what", Row: true}, {Key: "seen", Name: "seen", Wide: true}}}
 	for _, f := range list {
 		t.Rows = append(t.Rows, []report.Cell{report.Text(f.what), report.Text(f.seen)})
 	}
@@ -186,7 +186,7 @@ func brokerTable(h *provision.Host) report.Table {
 	t := report.Table{Columns: []report.Column{
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "state", Name: "state"},
-		{Key: "missing", Name: "what to do, and doubts"},
+		{Key: "remarks", Name: "what to do, and doubts", Wide: true},
 	}}
 	for _, name := range driver.Names() {
 		r, err := provision.Lookup(name)

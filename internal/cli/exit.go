@@ -119,7 +119,7 @@ func hintOf(err error) string {
 	switch {
 	case store.ProblemOf(err) == store.Locked:
 		return "wait for the other process to end, or name another file with --store"
-	case store.ProblemOf(err) == store.Foreign, store.ProblemOf(err) == store.BadURL, store.ProblemOf(err) == store.Newer:
+	case store.ProblemOf(err) == store.Other:
 		return "name another file with --store"
 	case is[*provision.ErrNoDisk](err):
 		return "make room, or choose another directory with BROKERMARK_HOME"

@@ -54,7 +54,7 @@ func listBrokers([]string) (report.Document, error) {
 		{Key: "client", Name: "client"},
 		{Key: "nodes", Name: "nodes", Unit: report.Count},
 		{Key: "tls", Name: "TLS"},
-		{Key: "doubt", Name: "doubted"},
+		{Key: "doubt", Name: "doubted", Wide: true},
 	}}
 	for _, name := range driver.Names() {
 		kind, err := driver.Lookup(name)
@@ -87,7 +87,7 @@ func listStudies([]string) (report.Document, error) {
 	d := report.Document{Title: "Studies"}
 	t := report.Table{Columns: []report.Column{
 		{Key: "study", Name: "study", Row: true},
-		{Key: "question", Name: "question"},
+		{Key: "question", Name: "question", Wide: true},
 		{Key: "points", Name: "points", Unit: report.Count},
 		{Key: "repeats", Name: "repeats", Unit: report.Count},
 		{Key: "source", Name: "source"},
@@ -115,7 +115,7 @@ func listStudies([]string) (report.Document, error) {
 
 func listReports([]string) (report.Document, error) {
 	d := report.Document{Title: "Reports"}
-	t := report.Table{Columns: []report.Column{{Key: "report", Name: "report", Row: true}, {Key: "shows", Name: "shows"}}}
+	t := report.Table{Columns: []report.Column{{Key: "report", Name: "report", Row: true}, {Key: "shows", Name: "shows", Wide: true}}}
 	for _, name := range report.Names() {
 		r, err := report.Lookup(name)
 		if err != nil {

@@ -83,16 +83,17 @@ func (l *live) figures() string {
 	if seconds <= 0 {
 		return ""
 	}
-	rate := report.PerSecond.Format(float64(last.Count.Received-first.Count.Received) / seconds)
+	rate := report.PerSecond.Format(float64(last.Count.Sent-first.Count.Sent) / seconds)
 	if l.event.Target > 0 {
 		rate += " of " + report.PerSecond.Format(l.event.Target)
 	}
-	parts := []string{"received " + rate, "behind " + report.Count.Format(float64(max(0, last.Backlog)))}
+	behind := strings.TrimSuffix(report.PerSecond.Format(float64(max(0, last.Backlog))), "/s") // 1.8M is short
+	parts := []string{"sent " + rate, "behind " + behind}
 	if q := last.EndToEnd; q.Count > 0 {
 		parts = append(parts, fmt.Sprintf("p50 %s p99 %s", report.Nanoseconds.Format(float64(q.P50)), report.Nanoseconds.Format(float64(q.P99))))
 	}
 	if l.cpu != (lab.Cores{}) {
-		parts = append(parts, fmt.Sprintf("cores %.1f+%.1f", l.cpu.Broker, l.cpu.Generator))
+		parts = append(parts, fmt.Sprintf("cpu %.1f+%.1f", l.cpu.Broker, l.cpu.Generator))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -100,8 +101,8 @@ func (l *live) figures() string {
 // title names a repetition.
 func title(e lab.Event) string {
 	name := e.Run.Point.Label
-	if name == "" {
-		name = e.Run.Point.Spec.Broker
+	if broker := e.Run.Point.Spec.Broker; !strings.Contains(name, broker) {
+		name = strings.TrimSpace(broker + " " + name)
 	}
 	if e.Run.Repetition > 1 {
 		name += fmt.Sprintf(" #%d", e.Run.Repetition)
@@ -133,6 +134,8 @@ func outcome(r store.Record) string {
 	switch s := r.Result; {
 	case s.Sustainable != nil:
 		text = "  sustainable " + report.PerSecond.Range(s.Sustainable.Low, s.Sustainable.High)
+	case len(s.Curve) > 0:
+		text, latency = "  "+counted(len(s.Curve), "rate"), false
 	case s.Count != nil:
 		text, latency = fmt.Sprintf("  %s messages in %s", report.Count.Format(float64(s.Count.Messages)), span(time.Duration(s.Count.TotalSeconds*1e9))), false
 	case s.Backlog != nil:

@@ -17,14 +17,13 @@ import (
 // progress shows a run on stderr: one plain line per finished repetition, and below them, on a terminal only, a few
 // lines that are redrawn. Its methods may be called from several goroutines.
 type progress struct {
-	mu     sync.Mutex
-	out    io.Writer
-	size   func() int // columns; nil where out is no terminal
-	points int
-	now    live
-	drawn  int // lines on the screen to be redrawn
-	stop   chan struct{}
-	done   sync.WaitGroup
+	mu    sync.Mutex
+	out   io.Writer
+	size  func() int // columns; nil where out is no terminal
+	now   live
+	drawn int // lines on the screen to be redrawn
+	stop  chan struct{}
+	done  sync.WaitGroup
 }
 
 const (
@@ -32,9 +31,9 @@ const (
 	widestLive = 100 // columns; longer lines are harder to read, not more telling
 )
 
-// newProgress begins to watch a run of so many repetitions.
-func newProgress(out io.Writer, total int) *progress {
-	p := &progress{out: out, points: total, stop: make(chan struct{})}
+// newProgress begins to watch a run.
+func newProgress(out io.Writer) *progress {
+	p := &progress{out: out, stop: make(chan struct{})}
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return p
@@ -82,12 +81,6 @@ func (p *progress) close() {
 	p.now = live{}
 }
 
-func (p *progress) total(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.points = n
-}
-
 // say prints a line that stays.
 func (p *progress) say(format string, args ...any) {
 	p.mu.Lock()
@@ -95,18 +88,11 @@ func (p *progress) say(format string, args ...any) {
 	p.print(fmt.Sprintf(format, args...))
 }
 
-// note says what goes on below the stage: an installation, a port in use. Where nothing is live it is a plain line.
+// note says what goes on below the stage, such as a step of an installation; it is only seen live.
 func (p *progress) note(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text := fmt.Sprintf(format, args...)
-	if p.size == nil {
-		p.print(text)
-		return
-	}
-	p.now.stage(text)
-	p.erase()
-	p.draw()
+	p.now.stage(fmt.Sprintf(format, args...))
 }
 
 // event follows the lab.

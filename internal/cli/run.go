@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,7 +77,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		return err
 	}
 	defer st.Close()
-	view := newProgress(s.err, len(p.runs))
+	view := newProgress(s.err)
 	defer view.close()
 	host, err := provision.NewHost(provision.DefaultDir(), view.note)
 	if err != nil {
@@ -87,8 +88,12 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		return err
 	}
 	defer log.Close()
+	missing, err := install(ctx, host, st, p, o.again, view)
+	if err != nil {
+		return err
+	}
 	if o.available {
-		if p, err = s.available(ctx, host, p, view); err != nil {
+		if p, err = p.without(missing, view); err != nil {
 			return err
 		}
 	}
@@ -107,7 +112,8 @@ type running struct {
 	options runOptions
 	store   *store.Store
 	view    *progress
-	stored  lab.Tally // how the skipped repetitions had ended
+	stored  lab.Tally     // how the skipped repetitions had ended
+	bad     *store.Record // the first that did not end ok
 	outErr  error
 }
 
@@ -120,6 +126,9 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 		}
 	}
 	r.view.event(e)
+	if e.Record != nil && e.Record.Status != store.OK && r.bad == nil {
+		r.bad = e.Record
+	}
 	if e.Record != nil && r.options.format == "jsonl" && r.outErr == nil {
 		r.outErr = json.NewEncoder(r.sh.out).Encode(report.Flat(*e.Record))
 	}
@@ -180,13 +189,17 @@ func (r *running) finish(p plan, t lab.Tally, err error) error {
 
 // complain says on stderr why the exit code isn't 0; the reasons of single points have been shown.
 func (r *running) complain(t lab.Tally, code int) error {
-	total := t.OK + t.Failed + t.Void + t.Refused + t.Aborted
+	total := counted(t.OK+t.Failed+t.Void+t.Refused+t.Aborted, "repetition")
 	what := map[int]string{
-		exitBroker: fmt.Sprintf("%d of %d repetitions found no broker: it could not be installed, started or reached", t.Unstarted, total),
-		exitFailed: fmt.Sprintf("%d of %d repetitions failed", t.Failed, total),
-		exitVoid:   fmt.Sprintf("%d of %d repetitions are void: the generator limited them", t.Void, total),
-		exitInput:  fmt.Sprintf("all %d repetitions were refused: the broker can't do what was asked", total),
+		exitBroker: fmt.Sprintf("%d of %s found no broker", t.Unstarted, total),
+		exitFailed: fmt.Sprintf("%d of %s failed", t.Failed, total),
+		exitVoid:   fmt.Sprintf("%d of %s are void: the generator limited them", t.Void, total),
+		exitInput:  "nothing was measured: every point was refused",
 	}[code]
+	if r.bad != nil {
+		reason, _, _ := strings.Cut(r.bad.Reason, "\n")
+		what += fmt.Sprintf("; the first: %s: %s", r.bad.Label, reason)
+	}
 	hint := map[int]string{
 		exitBroker: "brokermark doctor says what is missing",
 		exitVoid:   "a lower rate, more cores, or a larger inFlight window; void repetitions run again next time",

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/studies"
 )
@@ -53,11 +54,15 @@ type workload struct {
 
 func (s *shell) workload(c *cobra.Command) *workload {
 	w := &workload{sh: s, axes: map[string]*string{}, changed: c.Flags().Changed}
+	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return studies.Names(), cobra.ShellCompDirectiveDefault // and files
+	}
 	f := c.Flags()
 	f.SortFlags = false
 	for _, a := range axisFlags {
 		w.axes[a.name] = f.String(a.name, "", a.doc+" (one value, or a list for one point each)")
 	}
+	_ = c.RegisterFlagCompletionFunc("broker", cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp))
 	f.StringArrayVar(&w.sets, "set", nil, "override any setting, such as client.linger.ms=5 (repeatable)")
 	f.StringArrayVar(&w.more, "axis", nil, "vary any setting, such as inFlight.messages=100,1000 (repeatable)")
 	f.IntVar(&w.repeat, "repeat", 0, "repetitions of every point")
@@ -126,7 +131,7 @@ func (w *workload) untouched() bool {
 			return false
 		}
 	}
-	return len(w.sets)+len(w.more)+len(w.attach) == 0
+	return !w.changed("set") && !w.changed("axis") && !w.changed("attach")
 }
 
 // read finds what arg names: "-" for standard input, a study that comes with the program, or a file.
@@ -138,12 +143,11 @@ func (w *workload) read(arg string) (name string, data []byte, err error) {
 	if data, err = studies.Read(arg); err == nil {
 		return arg + ".yaml", data, nil
 	}
-	unknown := err
 	data, err = os.ReadFile(arg)
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !looksLikeFile(arg):
-		return "", nil, badInput("%w, and there is no file of that name%s", unknown, didYouMean(arg, studies.Names()))
+		return "", nil, badInput("no study or file %q; studies: %s%s", arg, strings.Join(studies.Names(), ", "), didYouMean(arg, studies.Names()))
 	case errors.As(err, &path):
 		return "", nil, badInput("study file %s can't be read: %w", arg, path.Err)
 	}
@@ -223,7 +227,7 @@ func asTyped(err error) error {
 	return out
 }
 
-// outputFlags are the flags of commands that write a document.
+// formatFlag adds --format; the first of allowed is the default.
 func formatFlag(f *pflag.FlagSet, into *string, allowed ...string) {
 	f.StringVar(into, "format", allowed[0], "output: "+strings.Join(allowed, ", "))
 }

@@ -53,6 +53,7 @@ type Column struct {
 	Unit   Unit   // of its numbers
 	Row    bool   // tells the rows apart: repeated where a table has to be split
 	Spread bool   // show the interval of its cells
+	Wide   bool   // holds sentences: wrapped later than other words
 	Data   bool   // only for machines: what a reader sees from the headings
 }
 

@@ -12,8 +12,11 @@ import (
 // gap is the space between two columns.
 const gap = 2
 
-// widest is the width at which words in a table are wrapped.
-const widest = 30
+// widest is the width at which words in a table are wrapped, sentences a good deal later.
+const (
+	widest       = 30
+	widestPhrase = 56
+)
 
 // renderTerminal writes text that fits o.Width: paragraphs are wrapped, tables that are too wide are split, repeating
 // the columns that tell rows apart.
@@ -163,7 +166,11 @@ func columnWidths(t Table) []int {
 		for _, row := range t.Rows {
 			widths[i] = max(widths[i], text.StringWidth(cellText(c, row[i])))
 		}
-		if !numeric(t, i) {
+		switch {
+		case numeric(t, i):
+		case c.Wide:
+			widths[i] = min(widths[i], widestPhrase)
+		default:
 			widths[i] = min(widths[i], widest)
 		}
 	}

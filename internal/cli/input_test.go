@@ -1,0 +1,169 @@
+package cli_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite"
+)
+
+// Every complaint is a sentence that says which thing, what was seen and what is allowed; {tmp} stands for the test's
+// directory.
+func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
+	files := map[string]string{
+		"unknown-key.yaml": "messageSiz: 100\n",
+		"ill-typed.yaml":   "topics: many\n",
+		"syntax.yaml":      "a: [\n",
+		"empty.yaml":       "",
+		"list.yaml":        "- 1\n",
+	}
+	dir := t.TempDir()
+	for name, text := range files {
+		write(t, filepath.Join(dir, name), text)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"check {tmp}/unknown-key.yaml", `{tmp}/unknown-key.yaml:1: messageSiz: unknown key "messageSiz"; did you mean "messageSize"?`},
+		{"check {tmp}/ill-typed.yaml", `{tmp}/ill-typed.yaml:1: topics: "many" is not a whole number`},
+		{"check {tmp}/syntax.yaml", `{tmp}/syntax.yaml:1: not YAML: did not find expected node content`},
+		{"check {tmp}/empty.yaml", `{tmp}/empty.yaml: empty; a study says at least what is measured, such as measure: peak`},
+		{"check {tmp}/list.yaml", `{tmp}/list.yaml:1: a list is not a study; allowed: a mapping of settings`},
+		{"check {tmp}/none.yaml", `study file {tmp}/none.yaml can't be read: no such file or directory`},
+		{"check {tmp}", `study file {tmp} can't be read: is a directory`},
+		{"check head-to-haed", `no study or file "head-to-haed"; studies: `},
+		{"check --broker nats --delivery exactly-once", `every point would be refused; the first: delivery: exactly-once is not supported: core NATS keeps no copy of a message and confirms none; jetstream does`},
+		{"check --replicas 3", `--replicas 3: replicas: 3 replicas don't fit on 1 node; add nodes: 3`},
+		{"check --size 7", `--size 7: messageSize: 7 bytes is too small; allowed: 8 (a message's identity) to 256MiB`},
+		{"check --size=-5", `--size -5: messageSize: -5 bytes is too small; allowed: 8 (a message's identity) to 256MiB`},
+		{"check --size 9EiB", `--size 9EiB: messageSize: "9EiB" is beyond 1 PiB`},
+		{"check --set payloadFile={tmp}/none", `--set 'payloadFile={tmp}/none': payloadFile: no file or directory "{tmp}/none" here, beside the study or one folder above it; without it (payloadFile: "") payloads are made up`},
+		{"check --set payloadFile={tmp}/empty.yaml", `--set 'payloadFile={tmp}/empty.yaml': payloadFile: payloads can't be read: {tmp}/empty.yaml has 0 bytes; a message needs at least 8`},
+		{"check --broker kafak", `unknown broker "kafak"; known: jetstream, kafka, nats, rabbitmq, sim; did you mean "kafka"?`},
+		{"check --broker=", `--broker : broker: "" is not a broker; allowed: a name such as kafka, or kafka@4.3.1`},
+		{"check --broker nats@9", `every point would be refused; the first: nats: no version "9"; obtainable: `},
+		{"check --broker sim --set client.lateny=5ms", `every point would be refused; the first: client setting "lateny" is not supported: known: `},
+		{"check --broker sim --set client.latency=soon", `sim: client setting "latency": "soon" is not a duration such as 5ms`},
+		{"check --set clinet=5", `--set 'clinet=5': clinet: unknown key "clinet"; did you mean "client"?`},
+		{"check --set foo", `--set 'foo': not a setting; allowed: path=value, such as load.rate=1000`},
+		{"check --axis foo", `--axis 'foo': not an axis; allowed: path=value,value, such as load.rate=1000,20000`},
+		{"check --axis inFlight.messages=1,x", `--axis 'inFlight.messages=1,x': inFlight.messages: "x" is not a whole number`},
+		{"check --measure speed", `--measure speed: measure: "speed" is not one of rate, peak, sustainable, curve, count, backlog`},
+		{"check --rate 1e12", `--rate 1e12: load.rate: 1000000000000 is not a rate; allowed: above 0, up to 100000000 messages per second`},
+		{"check --repeat 0", `--repeat 0: repeats: 0 is out of range; allowed: 1 to 10000`},
+		{"check --attach=", `--attach : attach: no address; allowed: host:port of each node`},
+		{"check --format html", `--format html: unknown format; allowed: table, markdown, csv, jsonl`},
+		{"run --format html", `--format html: unknown format; allowed: table, jsonl`},
+		{"run --brokr nats", `unknown flag --brokr for "brokermark run"; did you mean --broker?`},
+		{"run --broker sim --store {tmp}/s.db --log {tmp}/none/log", `log file: open {tmp}/none/log: no such file or directory`},
+		{"rnu", `unknown command "rnu" for "brokermark"; did you mean "run"?`},
+		{"list brokesr", `unknown command "brokesr" for "brokermark list"; did you mean "brokers"?`},
+		{"list settings kfka", `unknown broker "kfka"; known: jetstream, kafka, nats, rabbitmq, sim; did you mean "kafka"?`},
+		{"report sumary", `unknown report "sumary"; known: `},
+		{"compare a", `accepts 2 arg(s), received 1`},
+		{"broker up nts", `no recipe to start "nts"; known: jetstream, kafka, nats, rabbitmq; did you mean "nats"?`},
+		{"broker up nats@9", `nats: no version "9"; obtainable: `},
+		{"broker up nats --nodes 99", `nats: a cluster of 99 nodes was asked for, at most 9 can be started`},
+		{"broker up nats --nodes 0", `--nodes 0: allowed: 1 or more`},
+		{"broker up nats --port client=x", `--port client=x: not a port; allowed: 1 to 65535`},
+		{"broker up nats --server foo=1", `configure nats: server setting "foo": unknown field "foo"`},
+		{"broker down", `name the brokers to stop, or --all`},
+		{"broker down nats", `no broker is running below `},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			args := strings.Fields(strings.ReplaceAll(c.args, "{tmp}", dir))
+			complains(t, brokermark(t, args...).want(t, 2), strings.ReplaceAll(c.want, "{tmp}", dir))
+		})
+	}
+}
+
+// complains checks that the first complaint begins with want and that nothing looks like a stack trace.
+func complains(t *testing.T, r result, want string) {
+	t.Helper()
+	first := ""
+	for line := range strings.Lines(r.err) {
+		if text, ok := strings.CutPrefix(line, "brokermark: "); ok {
+			first = strings.TrimSpace(text)
+			break
+		}
+	}
+	if !strings.HasPrefix(first, want) {
+		t.Errorf("complained\n  %s\nwant\n  %s", first, want)
+	}
+	if strings.Contains(r.err, "goroutine ") || strings.Contains(r.err, "panic") {
+		t.Errorf("a stack trace:\n%s", r.err)
+	}
+}
+
+func TestAStoreThatCantBeUsedIsExitCode6(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	write(t, in("text.db"), "this is a text and no database at all\n")
+	brokermark(t, short("--store", in("newer.db"))...).want(t, 0)
+	execute(t, in("newer.db"), "UPDATE brokermark_store SET layout = 99")
+	execute(t, in("foreign.db"), "CREATE TABLE something (other INTEGER)")
+	for _, c := range []struct {
+		store, want string
+		args        []string
+	}{
+		{in("text.db"), " is not a SQLite file", short()},
+		{in("newer.db"), " was written by a newer brokermark (layout 99, this one knows 1)", short()},
+		{in("newer.db"), " was written by a newer brokermark", []string{"report"}},
+		{in("newer.db"), " was written by a newer brokermark", []string{"check"}},
+		{in("foreign.db"), " is a database of something else", short()},
+		{dir, " is a directory", short()},
+		{"/proc/brokermark.db", " can't be opened for that by this user", short()},
+		{in("none.db"), " does not exist: run a study first", []string{"report"}},
+		{in("none.db"), " does not exist: run a study first", []string{"export"}},
+		{in("none.db"), " does not exist: run a study first", []string{"compare", "a", "b"}},
+	} {
+		t.Run(strings.Join(c.args[:1], " ")+c.want, func(t *testing.T) {
+			complains(t, brokermark(t, append(c.args, "--store", c.store)...).want(t, 6), "store "+c.store+c.want)
+		})
+	}
+}
+
+func TestALockedStoreIsReportedAndNotWaitedForForever(t *testing.T) {
+	t.Parallel() // it waits until the store's patience ends
+	path := filepath.Join(t.TempDir(), "locked.db")
+	brokermark(t, short("--store", path)...).want(t, 0)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	r := brokermark(t, short("--again", "--store", path)...).want(t, 6)
+	if !strings.Contains(r.err, "is locked by another process") || !strings.Contains(r.err, "hint: ") {
+		t.Errorf("stderr: %s", r.err)
+	}
+}
+
+func TestABadSelectionIsExitCode2(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	brokermark(t, short("--store", path)...).want(t, 0)
+	for where, want := range map[string]string{
+		"foo":          `selection "foo": "foo" is not name=value`,
+		"brokr=sim":    `selection "brokr=sim": no record has a "brokr"; did you mean "broker"?`,
+		"broker=kafka": `selection "broker=kafka": no record has broker=kafka; there are: sim`,
+	} {
+		for _, command := range []string{"report", "export"} {
+			complains(t, brokermark(t, command, "--store", path, "--where", where).want(t, 2), want)
+		}
+	}
+}
+
+func execute(t *testing.T, path, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statement); err != nil {
+		t.Fatal(err)
+	}
+}

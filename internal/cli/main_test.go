@@ -1,0 +1,93 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/cli"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+func TestMain(m *testing.M) {
+	provision.Main() // this binary is also the supervisor and the NATS server of these tests
+	os.Exit(inHome(m.Run))
+}
+
+// inHome runs the tests with a work directory of their own, which the user that brokers run as can enter.
+func inHome(run func() int) int {
+	home, err := os.MkdirTemp("", "brokermark-cli-")
+	if err == nil {
+		err = os.Chmod(home, 0o755)
+	}
+	if err == nil {
+		err = os.Setenv("BROKERMARK_HOME", home)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(home)
+	return run()
+}
+
+// result is what a run of the program gave.
+type result struct {
+	code     int
+	out, err string
+}
+
+func brokermark(t *testing.T, args ...string) result {
+	t.Helper()
+	return with(t, t.Context(), "", args...)
+}
+
+func with(t *testing.T, ctx context.Context, stdin string, args ...string) result {
+	t.Helper()
+	var out, err bytes.Buffer
+	code := cli.Main(ctx, args, strings.NewReader(stdin), &out, &err)
+	return result{code, out.String(), err.String()}
+}
+
+func (r result) want(t *testing.T, code int) result {
+	t.Helper()
+	if r.code != code {
+		t.Fatalf("exit code %d, want %d\nstdout: %s\nstderr: %s", r.code, code, r.out, r.err)
+	}
+	return r
+}
+
+// objects decodes JSON lines and fails on anything else.
+func (r result) objects(t *testing.T) []map[string]any {
+	t.Helper()
+	var list []map[string]any
+	for line := range strings.Lines(r.out) {
+		var o map[string]any
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatalf("stdout holds %q, which is no JSON object: %v", line, err)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// short is a point on the in-process broker that takes a fraction of a second.
+func short(more ...string) []string {
+	return append([]string{
+		"run", "--broker", "sim", "--measure", "rate", "--rate", "1000", "--duration", "200ms", "--set", "warmup=50ms", "--set", "drain=2s",
+	}, more...)
+}
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,214 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/cli"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// flatKeys are promised to scripts.
+var flatKeys = strings.Fields(`broker label status reason doubts sent acked received lost duplicated reordered corrupted
+	publish_rate receive_rate sustainable_low sustainable_high e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns
+	publish_p50_ns publish_p99_ns service_p50_ns service_p99_ns lag_p99_ns broker_cpu_s_per_million generator_cpu_s_per_million
+	broker_rss_bytes broker_disk_write_bytes began point_id`)
+
+func TestJSONLinesAreOneObjectPerRepetitionAndNothingElse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	args := short("--store", path, "--format", "jsonl", "--repeat", "2", "--axis", "messageSize=50,100", "--axis", "client.latency=0s,1ms")
+	list := brokermark(t, args...).want(t, 0).objects(t)
+	if len(list) != 8 {
+		t.Fatalf("%d objects, want 2 sizes × 2 latencies × 2 repetitions", len(list))
+	}
+	for _, o := range list {
+		for _, key := range flatKeys {
+			if _, ok := o[key]; !ok {
+				t.Errorf("no %q in %v", key, o)
+			}
+		}
+		if o["sent"] != 200.0 || o["status"] != "ok" {
+			t.Errorf("sent %v with status %v, want 200 and ok: %v", o["sent"], o["status"], o)
+		}
+	}
+	t.Run("stored ones too", func(t *testing.T) {
+		again := brokermark(t, args...).want(t, 0)
+		if got := again.objects(t); len(got) != 8 || !slices.ContainsFunc(list, func(o map[string]any) bool { return o["began"] == got[0]["began"] }) {
+			t.Errorf("%d objects, want the 8 that are stored", len(got))
+		}
+		if n := strings.Count(again.err, "(stored before)"); n != 8 {
+			t.Errorf("stderr tells of %d stored repetitions, want 8:\n%s", n, again.err)
+		}
+	})
+	t.Run("again", func(t *testing.T) {
+		got := brokermark(t, append(args, "--again")...).want(t, 0).objects(t)
+		if len(got) != 8 || slices.ContainsFunc(list, func(o map[string]any) bool { return o["began"] == got[0]["began"] }) {
+			t.Errorf("%d objects, want 8 new ones", len(got))
+		}
+	})
+}
+
+func TestASpecFromStandardInputAndAnOMBFileRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	spec := "broker: sim\nmeasure: rate\nload: {rate: 1000}\nduration: 200ms\nwarmup: 50ms\n"
+	if list := with(t, t.Context(), spec, "run", "-", "--store", path, "--format", "jsonl").want(t, 0).objects(t); len(list) != 1 {
+		t.Errorf("%d objects, want 1", len(list))
+	}
+	omb := file(t, "simple.yaml", `name: 1 producer / 1 consumers on 1 topic
+topics: 1
+partitionsPerTopic: 1
+messageSize: 1024
+useRandomizedPayloads: true
+randomBytesRatio: 0.5
+randomizedPayloadPoolSize: 1000
+subscriptionsPerTopic: 1
+consumerPerSubscription: 1
+producersPerTopic: 1
+producerRate: 1000
+consumerBacklogSizeGB: 0
+testDurationMinutes: 5
+`)
+	list := brokermark(t, "run", omb, "--broker", "sim", "--set", "duration=200ms", "--set", "warmup=50ms", "--store", path, "--format", "jsonl").want(t, 0).objects(t)
+	if len(list) != 1 || list[0]["sent"] != 200.0 {
+		t.Errorf("got %v, want one repetition of 200 messages", list)
+	}
+}
+
+func TestNATSRunsAsAProcessThatIsAccountedFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	args := []string{"run", "--broker", "nats", "--measure", "rate", "--rate", "500", "--duration", "1s", "--set", "warmup=200ms", "--store", path}
+	o := brokermark(t, append(args, "--format", "jsonl")...).want(t, 0).objects(t)[0]
+	if rss, _ := o["broker_rss_bytes"].(float64); o["lost"] != 0.0 || o["sent"] != 500.0 || rss <= 0 {
+		t.Errorf("sent %v, lost %v, broker memory %v", o["sent"], o["lost"], o["broker_rss_bytes"])
+	}
+	table := brokermark(t, args...).want(t, 0)
+	for _, want := range []string{"nats", "Stored in " + path} {
+		if !strings.Contains(table.out, want) {
+			t.Errorf("no %q in the summary:\n%s", want, table.out)
+		}
+	}
+	nothingRuns(t)
+}
+
+func TestEveryKindOfEndingHasItsExitCode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	for _, c := range []struct {
+		name, want string
+		code       int
+		args       []string
+	}{
+		{"refused altogether", "nothing was measured: every point was refused; the first: ", 2, []string{"run", "--broker", "nats", "--delivery", "exactly-once", "--measure", "peak"}},
+		{"nothing at the address", "1 of 1 repetition found no broker; the first: ", 3, []string{"run", "--broker", "nats", "--attach", "127.0.0.1:1", "--measure", "peak"}},
+		{"messages that fail", "1 of 1 repetition failed; the first: ", 4, short("--set", "client.fail.every=2")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := brokermark(t, append(c.args, "--store", path, "--format", "jsonl")...).want(t, c.code)
+			complains(t, r, c.want)
+			if list := r.objects(t); len(list) != 1 || list[0]["reason"] == "" {
+				t.Errorf("want one object with a reason: %s", r.out)
+			}
+		})
+	}
+	t.Run("a refused point among others is an answer", func(t *testing.T) {
+		list := brokermark(t, short("--delivery", "at-most-once,exactly-once", "--store", path, "--format", "jsonl")...).want(t, 0).objects(t)
+		statuses := []any{list[0]["status"], list[1]["status"]}
+		if !slices.Contains(statuses, any("ok")) || !slices.Contains(statuses, any("refused")) {
+			t.Errorf("statuses %v, want ok and refused", statuses)
+		}
+	})
+}
+
+// trigger calls do once, when what is written contains text.
+type trigger struct {
+	bytes.Buffer
+	text string
+	once sync.Once
+	do   func()
+}
+
+func (w *trigger) Write(p []byte) (int, error) {
+	n, err := w.Buffer.Write(p)
+	if strings.Contains(w.String(), w.text) {
+		w.once.Do(w.do)
+	}
+	return n, err
+}
+
+func TestAnInterruptRecordsThePointAndLeavesNothingRunning(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stderr := &trigger{text: "[1/2]", do: func() { time.AfterFunc(time.Second, cancel) }}
+	var out bytes.Buffer
+	args := []string{
+		"run", "--broker", "nats", "--measure", "rate", "--rate", "200", "--duration", "1s", "--set", "warmup=200ms",
+		"--repeat", "2", "--store", path, "--format", "jsonl",
+	}
+	code := cli.Main(ctx, args, strings.NewReader(""), &out, stderr)
+	if code != 130 {
+		t.Fatalf("exit code %d, want 130\n%s", code, stderr)
+	}
+	list := result{out: out.String()}.objects(t)
+	if len(list) != 2 || list[0]["status"] != "ok" || list[1]["status"] != "aborted" {
+		t.Errorf("want ok and aborted, got: %s", out.String())
+	}
+	if !strings.Contains(stderr.String(), "1 of 2 repetitions are stored in "+path) {
+		t.Errorf("stderr: %s", stderr)
+	}
+	nothingRuns(t)
+	t.Run("the same command goes on", func(t *testing.T) {
+		list := brokermark(t, args...).want(t, 0).objects(t)
+		if len(list) != 2 || list[1]["status"] != "ok" {
+			t.Errorf("got %v", list)
+		}
+	})
+}
+
+func nothingRuns(t *testing.T) {
+	t.Helper()
+	h, err := provision.NewHost(provision.DefaultDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if running := h.Running(); len(running) > 0 {
+		t.Errorf("still running: %v", running)
+	}
+}
+
+func TestABrokerGoesUpIsMeasuredAndComesDown(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	up := brokermark(t, "broker", "up", "nats").want(t, 0)
+	defer brokermark(t, "broker", "down", "--all")
+	_, rest, found := strings.Cut(up.out, "--attach ")
+	if !found {
+		t.Fatalf("no way to attach in: %s", up.out)
+	}
+	address := strings.Fields(rest)[0]
+	if status := brokermark(t, "broker", "status", "--format", "jsonl").want(t, 0).objects(t); len(status) != 1 || status[0]["addresses"] != address {
+		t.Errorf("status %v, want %s", status, address)
+	}
+	o := brokermark(t, "run", "--broker", "nats", "--attach", address, "--measure", "rate", "--rate", "500", "--duration", "500ms",
+		"--set", "warmup=100ms", "--store", path, "--format", "jsonl").want(t, 0).objects(t)[0]
+	if o["received"] != 250.0 || o["broker_rss_bytes"] != nil {
+		t.Errorf("received %v, want 250; memory %v of a broker that isn't ours, want null", o["received"], o["broker_rss_bytes"])
+	}
+	if log := brokermark(t, "broker", "logs", "nats", "-n", "3").want(t, 0); strings.Count(log.out, "\n") != 3 {
+		t.Errorf("log: %s", log.out)
+	}
+	brokermark(t, "broker", "down", "nats").want(t, 0)
+	nothingRuns(t)
+}
