@@ -26,8 +26,9 @@ func (s *shell) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [STUDY | FILE | -]...",
 		Short: "Validate what run would run, show the plan and estimate the time",
-		Long: "Check takes the arguments of run, says everything that is wrong with them, and shows the points, what brokers are\n" +
-			"known to refuse, and how long it will take. It starts nothing and writes nothing.",
+		Long: `Check takes the arguments of run, says everything that is wrong with them, and
+shows the points, what brokers are known to refuse, and how long it will take.
+It starts nothing and writes nothing.`,
 		Example: "  brokermark check head-to-head\n" +
 			"  brokermark check --broker kafka,jetstream --delivery at-most-once,at-least-once --repeat 5\n" +
 			"  brokermark check --measure rate --rate 1000,20000 --quick",
@@ -65,7 +66,8 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	if len(shown) > shownPoints && !o.all {
 		shown = shown[:shownPoints]
 	}
-	d.Add(pointTable(shown, refused))
+	var notes report.Footnotes
+	d.Add(pointTable(shown, refused, &notes))
 	if n := len(p.points) - len(shown); n > 0 {
 		d.Say(fmt.Sprintf("… and %d more points; --all shows them.", n))
 	}
@@ -74,6 +76,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 		return err
 	}
 	d.Say(sum)
+	d.Add(notes.Blocks()...)
 	if err := s.write(d, o.format); err != nil {
 		return err
 	}
@@ -83,7 +86,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	return nil
 }
 
-func pointTable(points []study.Point, refused map[string]string) report.Table {
+func pointTable(points []study.Point, refused map[string]string, notes *report.Footnotes) report.Table {
 	t := report.Table{Columns: []report.Column{
 		{Key: "number", Name: "#", Unit: report.Count, Row: true},
 		{Key: "point", Name: "point"},
@@ -92,7 +95,7 @@ func pointTable(points []study.Point, refused map[string]string) report.Table {
 		{Key: "delivery", Name: "delivery"},
 		{Key: "size", Name: "size"},
 		{Key: "estimate_s", Name: "about", Unit: report.Seconds},
-		{Key: "refused", Name: "refused", Wide: true},
+		{Key: "refused", Name: "refused"},
 	}}
 	for i, p := range points {
 		s := p.Spec
@@ -104,10 +107,14 @@ func pointTable(points []study.Point, refused map[string]string) report.Table {
 		if s.Load.Rate > 0 {
 			measure += " " + report.PerSecond.Format(s.Load.Rate)
 		}
+		verdict := report.Cell{}
+		if reason := refused[p.ID]; reason != "" {
+			verdict = report.Text("refused").Marked(notes.Mark(s.Broker, s.Broker+": "+reason))
+		}
 		t.Rows = append(t.Rows, []report.Cell{
 			report.Number(i + 1), report.Text(p.ID), report.Text(broker), report.Text(measure),
 			report.Text(s.Delivery), report.Text(s.MessageSize.String()),
-			report.Number(repetitionSeconds(s)), report.Text(refused[p.ID]),
+			report.Number(repetitionSeconds(s)), verdict,
 		})
 	}
 	return t

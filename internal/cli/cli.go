@@ -101,12 +101,41 @@ func Interruptible(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel() }
 }
 
+// usage is cobra's template with the examples last, and lines that fit 80 columns.
+const usage = `Usage:
+  {{.UseLine}}
+{{- if .HasAvailableSubCommands}}
+
+Commands:
+{{- range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{- end}}
+{{- if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 79 | trimTrailingWhitespaces}}
+{{- end}}
+{{- if .HasAvailableInheritedFlags}}
+
+Flags of {{.Parent.CommandPath}}:
+{{.InheritedFlags.FlagUsagesWrapped 79 | trimTrailingWhitespaces}}
+{{- end}}
+{{- if .HasExample}}
+
+Examples:
+{{.Example}}
+{{- end}}
+`
+
 func (s *shell) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "brokermark",
 		Short: "Which message broker, with which settings, for my workload, on my machines?",
-		Long: "Brokermark starts real brokers (or attaches to yours), finds what each can sustain, proves what each delivered\n" +
-			"and accounts for what it cost.\n\nExit codes:\n" + exitTable(),
+		Long: `Brokermark starts real brokers (or attaches to yours), finds what each can
+sustain, proves what each delivered and accounts for what it cost.
+
+Exit codes:
+` + exitTable(),
 		Example:       "  brokermark run\n  brokermark run --broker kafka,jetstream --size 100,1KiB --measure sustainable\n  brokermark report",
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
@@ -114,7 +143,7 @@ func (s *shell) root() *cobra.Command {
 		RunE:          group,
 	}
 	root.SetFlagErrorFunc(unknownFlag)
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetUsageTemplate(usage)
 	root.AddCommand(
 		s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.exportCommand(),
 		s.listCommand(), s.brokerCommand(), s.doctorCommand(), s.versionCommand(),

@@ -2,13 +2,16 @@ package cli
 
 import (
 	"os"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// documentFormats are the formats of reports; "table" is the terminal.
-var documentFormats = []string{"table", "markdown", "csv", "jsonl"}
+// documentFormats are the formats of documents, "table" (the terminal's) first.
+var documentFormats = append([]string{"table"}, slices.DeleteFunc(report.Formats(), func(f string) bool { return f == terminal })...)
+
+const terminal = "terminal"
 
 // show writes a report over records to stdout.
 func (s *shell) show(name string, records []store.Record, format string) error {
@@ -29,7 +32,7 @@ func (s *shell) write(d report.Document, format string) error {
 		return err
 	}
 	if format == "table" {
-		format = "terminal"
+		format = terminal
 	}
 	options := report.Options{}
 	if f, ok := s.out.(*os.File); ok {

@@ -21,8 +21,9 @@ func (s *shell) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write stored records as data",
-		Long: "Export writes every record with all it holds as JSON lines (complete spec, settings, versions, host, books,\n" +
-			"histograms, trials, series), or as CSV with one row of figures per repetition and a column per axis.",
+		Long: `Export writes every record with all it holds as JSON lines (complete spec,
+settings, versions, host, books, histograms, trials, series), or as CSV with
+one row of figures per repetition and a column per axis.`,
 		Example: "  brokermark export > records.jsonl\n" +
 			"  brokermark export --format csv --where status=ok\n" +
 			"  brokermark export --store brokermark.db --where broker=kafka",

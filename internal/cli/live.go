@@ -18,7 +18,7 @@ type live struct {
 	event   lab.Event
 	doing   string
 	since   time.Time // of the stage
-	asOf    time.Time // of event.Left
+	ends    time.Time // of the whole run, as estimated when the repetition began
 	samples []worker.Sample
 	cpu     lab.Cores
 }
@@ -30,9 +30,10 @@ func (l *live) stage(text string) {
 }
 
 func (l *live) follow(e lab.Event) {
-	l.event, l.asOf = e, time.Now()
+	l.event = e
 	switch e.Kind {
 	case lab.Began:
+		l.ends = time.Now().Add(e.Left)
 		l.stage("preparing")
 	case lab.Staged:
 		l.stage(e.Stage)
@@ -61,7 +62,7 @@ func (l *live) lines(width int, now time.Time) []string {
 	e := l.event
 	head := fmt.Sprintf("[%d/%d] %s", e.Done+1, e.Total, title(e))
 	left := ""
-	if remains := e.Left - now.Sub(l.asOf); remains > 0 {
+	if remains := l.ends.Sub(now); remains > 0 {
 		left = " about " + span(remains) + " left"
 	}
 	room := width - runewidth.StringWidth(left)

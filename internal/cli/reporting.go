@@ -13,15 +13,16 @@ import (
 	"github.com/brokermark/brokermark/reports"
 )
 
-const whereDoc = "only records that match, such as broker=kafka,messageSize=1KiB"
+const whereDoc = "only records that match the `selection`, such as broker=kafka,messageSize=1KiB"
 
 func (s *shell) reportCommand() *cobra.Command {
 	var path, format, where string
 	c := &cobra.Command{
 		Use:   "report [NAME]",
 		Short: "Show stored results",
-		Long: "Report shows what the store holds, as one of the reports that brokermark list reports names; without a name it is\n" +
-			"the summary. It measures nothing and changes nothing.",
+		Long: `Report shows what the store holds, as one of the reports that brokermark list
+reports names; without a name it is the summary. It measures nothing and
+changes nothing.`,
 		Example: "  brokermark report\n" +
 			"  brokermark report summary --where status=ok --format markdown\n" +
 			"  brokermark report points --format csv",
@@ -74,8 +75,9 @@ func (s *shell) compareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Set two sides against each other, with intervals and a test",
-		Long: "Compare sets B against A, workload by workload. Each side is a broker (kafka, kafka@4.3.1), a selection\n" +
-			"(client.linger.ms=5) or another store's file. Whatever differs without having been named raises a warning.",
+		Long: `Compare sets B against A, workload by workload. Each side is a broker (kafka,
+kafka@4.3.1), a selection (client.linger.ms=5) or another store's file.
+Whatever differs without having been named raises a warning.`,
 		Example: "  brokermark compare kafka jetstream\n" +
 			"  brokermark compare client.linger.ms=0 client.linger.ms=5 --where broker=kafka\n" +
 			"  brokermark compare monday.db tuesday.db",

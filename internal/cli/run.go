@@ -23,7 +23,7 @@ import (
 // defaultStore is in the folder the user works in, beside the studies.
 const defaultStore = "brokermark.db"
 
-const storeDoc = "file that keeps the results"
+const storeDoc = "`file` that keeps the results"
 
 type runOptions struct {
 	workload  *workload
@@ -40,11 +40,19 @@ func (s *shell) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [STUDY | FILE | -]...",
 		Short: "Measure: a study, a spec file or an OpenMessaging Benchmark workload",
-		Long: "Run measures every point of a study: one that comes with the program (brokermark list studies), a spec file, an\n" +
-			"OpenMessaging Benchmark workload file as it is, or - for standard input. Without arguments and settings it is a short\n" +
-			"first run on nats, which needs no installation. What the store holds already is not run again; --again does.\n\n" +
-			"--format jsonl prints one flat object per repetition on stdout and nothing else, also for what was stored before.\n" +
-			"The first Ctrl-C records what is under way as aborted and cleans up; the second leaves at once.\n\nExit codes:\n" + exitTable(),
+		Long: `Run measures every point of a study: one that comes with the program
+(brokermark list studies), a spec file, an OpenMessaging Benchmark workload
+file as it is, or - for standard input. Without arguments and settings it is a
+short first run on nats, which needs no installation. A list makes one point
+of each value, all lists together their combinations. What the store holds
+already is not run again; --again does.
+
+--format jsonl prints one flat object per repetition on stdout and nothing
+else, also for what was stored before. The first Ctrl-C records what is under
+way as aborted and cleans up; the second leaves at once.
+
+Exit codes:
+` + exitTable(),
 		Example: "  brokermark run\n" +
 			"  brokermark run --broker kafka,rabbitmq --size 100,1KiB --rate 1000 --duration 10s --repeat 3\n" +
 			"  brokermark run head-to-head --quick --available --format jsonl",
@@ -57,7 +65,7 @@ func (s *shell) runCommand() *cobra.Command {
 	f.BoolVar(&o.again, "again", false, "run what is stored already, too")
 	f.BoolVar(&o.available, "available", false, "leave out brokers that can't be installed here")
 	f.BoolVar(&o.keep, "keep", false, "leave the brokers' directories behind")
-	f.StringVar(&o.log, "log", "", "file for the client libraries' own messages (default: brokermark.log in the work directory)")
+	f.StringVar(&o.log, "log", "", "`file` for the client libraries' own messages (default: brokermark.log in the work directory)")
 	return c
 }
 
@@ -164,8 +172,8 @@ func count(t *lab.Tally, r *store.Record) {
 // finish shows the results and tells how the run went.
 func (r *running) finish(p plan, t lab.Tally, err error) error {
 	switch {
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are stored in %s; the same command goes on from there\n",
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are done and stored in %s; the same command goes on from there\n",
 			t.OK+t.Failed+t.Refused+t.Skipped, len(p.runs), r.options.store)
 		return &failure{code: exitInterrupted}
 	case err != nil:

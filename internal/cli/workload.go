@@ -28,7 +28,7 @@ var axisFlags = []axisFlag{
 	{"measure", "measure", "what is measured: rate, peak, sustainable, curve, count, backlog"},
 	{"rate", "load.rate", "messages per second over all producers"},
 	{"delivery", "delivery", "guarantees: at-most-once, at-least-once, exactly-once"},
-	{"persistence", "persistence", "memory, log, fsync"},
+	{"persistence", "persistence", "what an ack stands for: memory, log, fsync"},
 	{"replicas", "replicas", "copies of each message"},
 	{"nodes", "nodes", "servers in the cluster"},
 	{"topics", "topics", "topics, queues or subjects"},
@@ -40,10 +40,17 @@ var axisFlags = []axisFlag{
 	{"seed", "seed", "of payloads, arrivals, keys and the order of points"},
 }
 
+// list is the value of such a flag: values with commas between them, which the study takes apart.
+type list string
+
+func (l *list) String() string         { return string(*l) }
+func (l *list) Set(value string) error { *l = list(value); return nil }
+func (*list) Type() string             { return "list" }
+
 // workload are the flags that say what to run; run and check share them.
 type workload struct {
 	sh      *shell
-	axes    map[string]*string
+	axes    map[string]*list
 	sets    []string
 	more    []string
 	repeat  int
@@ -53,21 +60,22 @@ type workload struct {
 }
 
 func (s *shell) workload(c *cobra.Command) *workload {
-	w := &workload{sh: s, axes: map[string]*string{}, changed: c.Flags().Changed}
+	w := &workload{sh: s, axes: map[string]*list{}, changed: c.Flags().Changed}
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return studies.Names(), cobra.ShellCompDirectiveDefault // and files
 	}
 	f := c.Flags()
 	f.SortFlags = false
 	for _, a := range axisFlags {
-		w.axes[a.name] = f.String(a.name, "", a.doc+" (one value, or a list for one point each)")
+		w.axes[a.name] = new(list)
+		f.Var(w.axes[a.name], a.name, a.doc)
 	}
 	_ = c.RegisterFlagCompletionFunc("broker", cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp))
-	f.StringArrayVar(&w.sets, "set", nil, "override any setting, such as client.linger.ms=5 (repeatable)")
-	f.StringArrayVar(&w.more, "axis", nil, "vary any setting, such as inFlight.messages=100,1000 (repeatable)")
-	f.IntVar(&w.repeat, "repeat", 0, "repetitions of every point")
+	f.StringArrayVar(&w.sets, "set", nil, "override a setting by `path=value`, such as client.linger.ms=5; repeatable")
+	f.StringArrayVar(&w.more, "axis", nil, "vary a setting by `path=list`, such as inFlight.messages=100,1000; repeatable")
+	f.IntVar(&w.repeat, "repeat", 0, "`number` of repetitions of every point")
 	f.BoolVar(&w.quick, "quick", false, "a few seconds per point, for a first look")
-	f.StringSliceVar(&w.attach, "attach", nil, "measure a running broker at these addresses instead of starting one")
+	f.StringSliceVar(&w.attach, "attach", nil, "`addresses` of a running broker, to measure that instead of starting one")
 	return w
 }
 
@@ -81,11 +89,11 @@ type plan struct {
 // load reads what args name and lays the flags over it.
 func (w *workload) load(_ context.Context, args []string) (plan, error) {
 	var p plan
-	list, err := w.studies(args)
+	found, err := w.studies(args)
 	if err != nil {
 		return p, err
 	}
-	for _, s := range list {
+	for _, s := range found {
 		if err := w.override(s); err != nil {
 			return p, asTyped(err)
 		}
@@ -109,7 +117,7 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 		}
 		return []*study.Study{study.New("command-line")}, nil
 	}
-	var list []*study.Study
+	var found []*study.Study
 	for _, arg := range args {
 		name, data, err := w.read(arg)
 		if err != nil {
@@ -119,9 +127,9 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, s)
+		found = append(found, s)
 	}
-	return list, nil
+	return found, nil
 }
 
 // untouched tells that no flag says what to run.
@@ -164,7 +172,7 @@ func (w *workload) override(s *study.Study) error {
 		if !w.changed(a.name) {
 			continue
 		}
-		if err := s.SetAxis(a.path, strings.Split(*w.axes[a.name], ",")); err != nil {
+		if err := s.SetAxis(a.path, strings.Split(string(*w.axes[a.name]), ",")); err != nil {
 			return err
 		}
 	}
@@ -200,8 +208,8 @@ func (w *workload) override(s *study.Study) error {
 
 // asTyped names the flag that was typed in complaints that name the setting it stands for.
 func asTyped(err error) error {
-	var list *study.Errors
-	if !errors.As(err, &list) {
+	var wrong *study.Errors
+	if !errors.As(err, &wrong) {
 		return err
 	}
 	typed := map[string]string{"repeats": "repeat"}
@@ -209,7 +217,7 @@ func asTyped(err error) error {
 		typed[a.path] = a.name
 	}
 	out := &study.Errors{}
-	for _, p := range list.Problems {
+	for _, p := range wrong.Problems {
 		if rest, ok := strings.CutPrefix(p.File, "--"); ok && !strings.HasPrefix(rest, "set ") {
 			path, values, _ := strings.Cut(rest, " ")
 			switch name, known := typed[path]; {
@@ -229,7 +237,7 @@ func asTyped(err error) error {
 
 // formatFlag adds --format; the first of allowed is the default.
 func formatFlag(f *pflag.FlagSet, into *string, allowed ...string) {
-	f.StringVar(into, "format", allowed[0], "output: "+strings.Join(allowed, ", "))
+	f.StringVar(into, "format", allowed[0], "`format` of the output: "+strings.Join(allowed, ", "))
 }
 
 func checkFormat(format string, allowed ...string) error {
