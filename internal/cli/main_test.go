@@ -14,8 +14,17 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
+// asProgram makes this binary the program itself, for tests that send it signals.
+const asProgram = "BROKERMARK_CLI_TEST_AS_PROGRAM"
+
 func TestMain(m *testing.M) {
 	provision.Main() // this binary is also the supervisor and the NATS server of these tests
+	if os.Getenv(asProgram) != "" {
+		ctx, stop := cli.Interruptible(context.Background())
+		code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+		stop()
+		os.Exit(code)
+	}
 	os.Exit(inHome(m.Run))
 }
 

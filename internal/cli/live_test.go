@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+var anyRun = study.Run{Point: study.Point{ID: "1", Label: "kafka messageSize=100 delivery=at-least-once", Spec: study.Spec{Broker: "kafka"}}, Repetition: 2}
+
+func TestTheLiveViewSaysWhatGoesOn(t *testing.T) {
+	var l live
+	l.follow(lab.Event{Kind: lab.Began, Run: anyRun, Done: 3, Total: 24, Left: 200 * time.Second})
+	l.follow(lab.Event{Kind: lab.Staged, Run: anyRun, Done: 3, Total: 24, Stage: "short trial", Target: 12_000})
+	for i := range int64(20) {
+		l.follow(lab.Event{
+			Kind: lab.Sampled, Run: anyRun, Done: 3, Total: 24, Stage: "short trial", Target: 12_000, CPU: lab.Cores{Broker: 1.2, Generator: 0.4},
+			Sample: &worker.Sample{
+				At: i * 100e6, Count: measure.Count{Sent: i * 1190}, Backlog: 120, EndToEnd: worker.Quantiles{Count: 500, P50: 1_200_000, P99: 4_500_000},
+			},
+		})
+	}
+	now := l.since.Add(500 * time.Millisecond)
+	got := strings.Join(l.lines(79, now), "\n")
+	for _, want := range []string{
+		"[4/24] kafka messageSize=100 delivery=at-least-once #2", "left",
+		"  short trial", "  sent 11.9k/s of 12k/s  behind 120  p50 1.20 ms p99 4.50 ms  cpu 1.2+0.4",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+	for _, width := range []int{40, 79, 100} {
+		if head := l.lines(width, now)[0]; runewidth.StringWidth(head) != width {
+			t.Errorf("the first line takes %d columns of %d: %q", runewidth.StringWidth(head), width, head)
+		}
+	}
+}
+
+func TestTheLineThatStaysSaysHowItEnded(t *testing.T) {
+	h := hist.New()
+	h.Record(3_000_000)
+	result := func(r store.Result) *store.Result {
+		r.Latency.EndToEnd = h.Snapshot()
+		return &r
+	}
+	began := time.Unix(1000, 0)
+	for want, r := range map[string]store.Record{
+		": refused: nats can't":                              {Status: store.Refused, Reason: "nats can't"},
+		": failed: it died":                                  {Status: store.Failed, Reason: "it died\nits log"},
+		": ok  sustainable 1–1.05k/s  p99 3.00 ms  (42s)":   {Status: store.OK, Result: result(store.Result{Sustainable: &store.Sustainable{Low: 1000, High: 1050}})},
+		": ok  received 900/s  p99 3.00 ms  doubts 1  (42s)": {Status: store.OK, Result: result(store.Result{ReceiveRate: 900}), Doubts: []store.Doubt{{}}},
+		": ok  200 messages in 1.5s  (42s)":                  {Status: store.OK, Result: result(store.Result{Count: &store.Count{Messages: 200, TotalSeconds: 1.5}})},
+		": ok  drained at 5k/s  (42s)":                       {Status: store.OK, Result: result(store.Result{Backlog: &store.Backlog{DrainRate: 5000}})},
+		": ok  2 rates  (42s)":                               {Status: store.OK, Result: result(store.Result{Curve: make([]store.CurvePoint, 2)})},
+	} {
+		r.Began, r.Ended = began, began.Add(42*time.Second)
+		if got := finished(lab.Event{Run: anyRun, Done: 4, Total: 24, Record: &r}); got != "[4/24] kafka messageSize=100 delivery=at-least-once #2"+want {
+			t.Errorf("got  %s\nwant …%s", got, want)
+		}
+	}
+}
+
+func TestAPanicBecomesASentenceAndItsTraceAFile(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	var out strings.Builder
+	s := &shell{err: &out}
+	code := func() (code int) {
+		defer func() { code = s.crashed(recover()) }()
+		panic("the sky fell")
+	}()
+	_, path, _ := strings.Cut(strings.TrimSpace(out.String()), "and attach ")
+	trace, err := os.ReadFile(path)
+	if code != exitInternal || err != nil || !strings.Contains(string(trace), "the sky fell") || strings.Contains(out.String(), "goroutine") {
+		t.Errorf("exit code %d, %v, stderr: %s", code, err, out.String())
+	}
+}

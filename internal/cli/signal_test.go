@@ -1,0 +1,128 @@
+package cli_test
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// endless starts the program on a measurement that doesn't end and returns when its broker is up.
+func endless(t *testing.T, path string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(os.Args[0], "run", "--broker", "nats", "--measure", "count", "--set", "count.messages=1000000000", "--store", path)
+	c.Env = append(os.Environ(), asProgram+"=1")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	h, err := provision.NewHost(provision.DefaultDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a broker runs", func() bool { return len(h.Running()) == 1 })
+	return c
+}
+
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not after 30 s: %s", what)
+		}
+	}
+}
+
+func exitCode(t *testing.T, c *exec.Cmd) int {
+	t.Helper()
+	var exit *exec.ExitError
+	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode()
+}
+
+func TestTheFirstSignalRecordsAndTheSecondLeavesAtOnce(t *testing.T) {
+	for name, signals := range map[string][]os.Signal{
+		"one SIGTERM": {syscall.SIGTERM}, "two different": {syscall.SIGTERM, os.Interrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.db")
+			c := endless(t, path)
+			for _, s := range signals {
+				if err := c.Process.Signal(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if code := exitCode(t, c); code != 130 {
+				t.Errorf("exit code %d, want 130", code)
+			}
+			h, err := provision.NewHost(provision.DefaultDir(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			until(t, "no broker is left", func() bool { return len(h.Running()) == 0 })
+			if len(signals) > 1 {
+				return // it left before it could record
+			}
+			st, err := store.OpenReadOnly(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.Close()
+			records, err := st.Records(t.Context(), store.Filter{})
+			if err != nil || len(records) != 1 || records[0].Status != store.Aborted {
+				t.Errorf("%d records, %v; want one aborted", len(records), err)
+			}
+		})
+	}
+}
+
+func TestABrokerThatCantBeInstalledIsExitCode3OrLeftOut(t *testing.T) {
+	t.Setenv("PATH", "") // no java, and nothing to install it with
+	path := filepath.Join(t.TempDir(), "s.db")
+	args := []string{"--measure", "count", "--set", "count.messages=200", "--store", path, "--format", "jsonl"}
+	r := brokermark(t, append([]string{"run", "--broker", "kafka,sim"}, args...)...).want(t, 3)
+	complains(t, r, "1 of 2 repetitions found no broker; the first: ")
+	if n := len(r.objects(t)); n != 2 {
+		t.Errorf("%d objects, want kafka's and sim's", n)
+	}
+	r = brokermark(t, append([]string{"run", "--broker", "kafka,sim", "--available", "--again"}, args...)...).want(t, 0)
+	if n := len(r.objects(t)); n != 1 || !strings.Contains(r.err, "leaving out kafka: ") {
+		t.Errorf("%d objects, want sim's; stderr: %s", n, r.err)
+	}
+	r = brokermark(t, append([]string{"run", "--broker", "kafka", "--available", "--again"}, args...)...).want(t, 3)
+	complains(t, r, "none of the brokers can be started on this machine")
+	if out := brokermark(t, "doctor").want(t, 0).out; !strings.Contains(out, "java is missing") {
+		t.Errorf("doctor doesn't see that java is missing:\n%s", out)
+	}
+	r = brokermark(t, "broker", "install", "kafka").want(t, 3)
+	complains(t, r, "kafka 4.3.1: ")
+}
+
+// A pipe between the program and a reader of lines stays line by line: every object is written as its repetition ends.
+func TestObjectsComeAsRepetitionsEnd(t *testing.T) {
+	c := exec.Command(os.Args[0], short("--axis", "count.messages=200,1000000000", "--format", "jsonl", "--store", filepath.Join(t.TempDir(), "s.db"), "--seed", "1")...)
+	c.Env = append(os.Environ(), asProgram+"=1")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Wait() }()
+	defer func() { _ = c.Process.Signal(os.Interrupt) }()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, `{"broker":"sim"`) {
+		t.Errorf("read %q, %v", line, err)
+	}
+}
