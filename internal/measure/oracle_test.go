@@ -78,7 +78,7 @@ func send(t *Trial, n, measured int, failed map[int]bool) {
 		for range min(7, n-seq) {
 			phase := p.Sent(uint64(seq), size, int64(seq), int64(seq)+1)
 			if failed[seq] {
-				p.Failed(phase, uint64(seq))
+				p.Failed(&acks, phase, uint64(seq))
 			} else {
 				p.Acked(&acks, phase, int64(seq), int64(seq)+1, int64(seq)+2)
 			}

@@ -61,10 +61,10 @@ func (p *Producer) Commit(generatorLag int64) {
 	p.sent, p.bytes = Tally{}, Tally{}
 }
 
-// Acks gathers acknowledgements that arrive together. Its zero value is empty; it belongs to one goroutine and is
-// published by Producer.Confirm.
+// Acks gathers acknowledgements, failures too, that arrive together. Its zero value is empty; it belongs to one
+// goroutine and is published by Producer.Confirm.
 type Acks struct {
-	n                [phases]int64
+	n, failed        [phases]int64
 	publish, service [phases]hist.Batch
 }
 
@@ -84,13 +84,17 @@ func (p *Producer) Confirm(a *Acks) {
 			p.lane.acked[phase].Add(a.n[phase])
 			a.n[phase] = 0
 		}
+		if a.failed[phase] > 0 {
+			p.lane.failed[phase].Add(a.failed[phase])
+			a.failed[phase] = 0
+		}
 	}
 }
 
 // Failed books a message that the client reported as failed.
-func (p *Producer) Failed(phase Phase, seq uint64) {
+func (p *Producer) Failed(a *Acks, phase Phase, seq uint64) {
 	p.stream.unconfirmed.add(seq - p.stream.base)
-	p.lane.failed[phase].Add(1)
+	a.failed[phase]++
 }
 
 // Unresolved books a message whose fate wasn't known when the trial ended.

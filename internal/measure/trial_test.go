@@ -286,7 +286,7 @@ func TestUnresolvedMessagesMayBeLostWithoutABrokenPromise(t *testing.T) {
 		case seq < 5:
 			p.Acked(&acks, phase, 0, 0, 1)
 		case seq < 7:
-			p.Failed(phase, uint64(seq))
+			p.Failed(&acks, phase, uint64(seq))
 		default:
 			p.Unresolved(uint64(seq))
 		}

@@ -92,23 +92,27 @@ func (p *producer) Done(ids []uint32, err error) {
 	var recorder *measure.Producer
 	for _, id := range ids {
 		s := &p.table[id]
-		switch {
-		case s.recorder == nil: // a probe
-		case err != nil:
-			s.recorder.Failed(s.phase, s.seq)
-		default:
-			if recorder != nil && recorder != s.recorder {
-				recorder.Confirm(&acks)
-			}
-			recorder = s.recorder
+		if s.recorder == nil { // a probe
+			continue
+		}
+		if recorder != nil && recorder != s.recorder {
+			recorder.Confirm(&acks)
+		}
+		recorder = s.recorder
+		if err != nil {
+			recorder.Failed(&acks, s.phase, s.seq)
+		} else {
 			recorder.Acked(&acks, s.phase, s.intended, s.sent, now)
 		}
 	}
-	if recorder != nil {
-		recorder.Confirm(&acks)
+	if recorder != nil && err == nil {
 		p.lastAck.Store(now)
 	}
+	// Freed first: a slot whose message is already counted must not be found in flight when the trial ends.
 	p.slots.put(ids)
+	if recorder != nil {
+		recorder.Confirm(&acks)
+	}
 }
 
 // sendBackoff is the pause after a Send that failed.

@@ -1,0 +1,95 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestABacklogIsFilledWithoutConsumersAndDrained(t *testing.T) {
+	const messages, subscriptions = 3000, 2
+	for name, c := range map[string]struct {
+		client map[string]any
+		load   Load
+		ratio  float64
+	}{
+		"all of it":  {nil, Load{}, 1},
+		"half of it": {map[string]any{"latency": "1ms"}, Load{}, 0.5},
+		"at a rate":  {nil, Load{Schedule: constant(t, 10_000)}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := simple(3, subscriptions)
+			plan.ConsumeLater = true
+			w := ready(t, open(t, c.client), plan)
+			c.load.Messages, c.load.Drain, c.load.Backlog = messages, 20*time.Second, &Backlog{Ratio: c.ratio}
+			out := w.Run(t.Context(), c.load)
+			if out.Err != nil || !out.Drained {
+				t.Fatalf("drained %v: %v", out.Drained, out.Err)
+			}
+			if m := out.Measured; m.Sent != messages || m.Received != messages*subscriptions || m.Lost+m.Duplicated+m.Reordered != 0 {
+				t.Errorf("%+v", m)
+			}
+			b := out.Backlog
+			if b.Filled != messages || b.Received < int64(c.ratio*messages*subscriptions) {
+				t.Errorf("filled %d, received %d", b.Filled, b.Received)
+			}
+			if !(out.FirstSent <= b.FilledAt && b.FilledAt <= b.From && b.From <= b.To && b.To <= out.LastReceived+int64(time.Second)) {
+				t.Errorf("out of order: first sent %d, filled %d, from %d, to %d, last received %d", out.FirstSent, b.FilledAt, b.From, b.To, out.LastReceived)
+			}
+			// Nobody listened while it was filled: every latency covers the wait.
+			if got := out.Histograms.EndToEndService.Min(); b.FilledAt > out.FirstSent && got <= 0 {
+				t.Errorf("a message was received %d ns after it was sent", got)
+			}
+		})
+	}
+}
+
+func TestProducersGoOnWhileABacklogDrainsIfAsked(t *testing.T) {
+	plan := simple(2, 1)
+	plan.ConsumeLater = true
+	w := ready(t, open(t, map[string]any{"capacity": 20_000, "latency": "50ms"}), plan)
+	out := w.Run(t.Context(), Load{
+		Messages: 2000, Drain: 20 * time.Second, Backlog: &Backlog{Ratio: 1, Meanwhile: constant(t, 5000)},
+	})
+	if out.Err != nil || !out.Drained {
+		t.Fatalf("drained %v: %v", out.Drained, out.Err)
+	}
+	if m := out.Measured; out.Backlog.Filled != 2000 || m.Sent <= 2000 || m.Received != m.Sent {
+		t.Errorf("filled %d: %+v", out.Backlog.Filled, m)
+	}
+}
+
+func TestABacklogThatStopsDrainingIsAnError(t *testing.T) {
+	plan := simple(1, 1)
+	plan.ConsumeLater = true
+	w := ready(t, open(t, map[string]any{"loss.every": 10}), plan)
+	out := w.Run(t.Context(), Load{Messages: 1000, Drain: 100 * time.Millisecond, Backlog: &Backlog{Ratio: 1}})
+	if out.Err == nil || !strings.Contains(out.Err.Error(), "the backlog stopped draining: 900 of 1000 deliveries, then nothing for 100ms") {
+		t.Errorf("ended with %v", out.Err)
+	}
+	if m := out.Measured; m.Lost != 100 || m.LostAcked != 100 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestACancelledBacklogEnds(t *testing.T) {
+	for name, client := range map[string]map[string]any{
+		"filling":  {"capacity": 100, "window": 10},
+		"draining": {"latency": "1h"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := simple(1, 1)
+			plan.ConsumeLater = true
+			ctx, cancel := context.WithCancel(t.Context())
+			w := ready(t, open(t, client), plan)
+			time.AfterFunc(300*time.Millisecond, cancel)
+			began := time.Now()
+			out := w.Run(ctx, Load{Messages: 1000, Drain: time.Hour, Backlog: &Backlog{Ratio: 1}})
+			if !errors.Is(out.Err, context.Canceled) || time.Since(began) > 30*time.Second || !out.Measured.Balanced() {
+				t.Errorf("after %v: %v, %+v", time.Since(began), out.Err, out.Measured)
+			}
+		})
+	}
+}

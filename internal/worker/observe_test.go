@@ -1,0 +1,147 @@
+package worker
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/sim"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/measure"
+)
+
+// half-second samples of a load whose rate and median are functions of the half second.
+func settledAfter(w settling, rate func(n int) float64, median func(n int) int64) time.Duration {
+	const half = 500 * time.Millisecond
+	var s Sample
+	for n := 1; ; n++ {
+		s.At = int64(n) * int64(half)
+		s.Count.Acked += int64(rate(n) * half.Seconds())
+		s.EndToEnd.P50 = median(n)
+		if since := time.Duration(n) * half; w.settled(since, s) {
+			return since
+		}
+	}
+}
+
+func TestAWarmUpEndsWhenRateAndMedianStopDrifting(t *testing.T) {
+	steady := func(int) float64 { return 10_000 }
+	level := func(int) int64 { return 2_000_000 }
+	for name, c := range map[string]struct {
+		rate   func(n int) float64
+		median func(n int) int64
+		want   time.Duration
+	}{
+		"nothing moves":             {func(int) float64 { return 0 }, level, 30 * time.Second},
+		"nothing arrives":           {steady, func(int) int64 { return 0 }, 30 * time.Second},
+		"the rate keeps climbing":   {func(n int) float64 { return 1000 * math.Pow(1.25, float64(n)) }, level, 30 * time.Second},
+		"the median keeps climbing": {steady, func(n int) int64 { return int64(1e6 * math.Pow(1.25, float64(n))) }, 30 * time.Second},
+		"the rate goes up and down": {func(n int) float64 { return 8000 + 4000*float64(n%2) }, level, 30 * time.Second},
+		"steady from the start":     {steady, level, 3 * time.Second},
+		"within a tenth":            {func(n int) float64 { return 10_000 + 1000*float64(n%2) }, level, 3 * time.Second},
+		"tiny medians may jump":     {steady, func(n int) int64 { return 40_000 + 60_000*int64(n%2) }, 3 * time.Second},
+		"steady after five seconds": {func(n int) float64 { return min(10_000, float64(n)*1000) }, level, 5500 * time.Millisecond},
+		"medians fall until eight":  {steady, func(n int) int64 { return 2_000_000 << max(0, 16-n) }, 9 * time.Second},
+	} {
+		got := settledAfter(settling{shortest: 3 * time.Second, longest: 30 * time.Second}, c.rate, c.median)
+		if got != c.want {
+			t.Errorf("%s: after %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestAnAutomaticWarmUpLastsAtLeastForAndAtMostMax(t *testing.T) {
+	for name, c := range map[string]struct {
+		latency func(sent int) time.Duration
+		warmup  Warmup
+	}{
+		"steady":   {func(int) time.Duration { return 0 }, Warmup{Auto: true, For: 2 * time.Second, Max: 20 * time.Second}},
+		"drifting": {func(sent int) time.Duration { return time.Duration(sent) * time.Millisecond }, Warmup{Auto: true, For: time.Second, Max: 3 * time.Second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := &script{}
+			d.send = func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+				if wait := c.latency(p.sent); wait > 0 && !probing(batch) {
+					p.later(batch, func(batch []driver.Message) {
+						time.Sleep(wait)
+						p.deliver(batch)
+						p.done(batch, nil)
+					})
+					return nil
+				}
+				p.deliver(batch)
+				p.done(batch, nil)
+				return nil
+			}
+			var told []int64
+			out := ready(t, d, simple(1, 1)).Run(t.Context(), Load{
+				Schedule: constant(t, 500), Warmup: c.warmup, Duration: 300 * time.Millisecond, Drain: 20 * time.Second,
+				Measuring: func(at int64) { told = append(told, at) },
+			})
+			warm := time.Duration(out.From - out.Start)
+			if warm < c.warmup.For {
+				t.Errorf("the warm-up lasted %v, at least %v was asked for", warm, c.warmup.For)
+			}
+			// When it ends is looked at every half second, and not more often on a busy machine.
+			if drifts := name == "drifting"; drifts && warm < c.warmup.Max || !drifts && warm >= c.warmup.Max {
+				t.Errorf("the warm-up lasted %v of at most %v", warm, c.warmup.Max)
+			}
+			if len(told) != 1 || told[0] != out.From || time.Duration(out.Until-out.From) != 300*time.Millisecond {
+				t.Errorf("told %v; measured from %d for %v", told, out.From, time.Duration(out.Until-out.From))
+			}
+			if m := out.Measured; m.Sent != 150 && m.Sent != 149 && m.Sent != 151 || out.Warmup.Sent == 0 || out.Err != nil {
+				t.Errorf("%d in warm-up, %d measured: %v", out.Warmup.Sent, m.Sent, out.Err)
+			}
+		})
+	}
+}
+
+func TestTheBacklogCountsWhatWaitsInTheGenerator(t *testing.T) {
+	// The broker serves a tenth of what is offered, and its client's window hides all but ten messages.
+	w := ready(t, open(t, map[string]any{"capacity": 200, "window": 10}), simple(1, 2))
+	var seen []Sample
+	out := w.Run(t.Context(), Load{
+		Schedule: constant(t, 2000), Duration: time.Second, Drain: time.Millisecond, Observe: func(s Sample) { seen = append(seen, s) },
+	})
+	if len(seen) == 0 || len(seen) > len(out.Samples) {
+		t.Fatalf("%d samples passed on, %d taken", len(seen), len(out.Samples))
+	}
+	for _, s := range out.Samples {
+		if s.At <= out.Start || s.At > out.Until {
+			continue
+		}
+		if want := 2 * s.Due; s.Backlog < want-s.Count.Received-2*s.Count.Failed || s.Backlog > want {
+			t.Errorf("backlog %d with %d due and %d received", s.Backlog, s.Due, s.Count.Received)
+		}
+		if due := (s.At - out.Start) / 500_000; s.Due < due || s.Due > due+1 || s.Phase != measure.Measured {
+			t.Errorf("phase %d: %d due, want %d", s.Phase, s.Due, due)
+		}
+	}
+	last := out.Samples[len(out.Samples)-1]
+	served := int64(float64(last.At-out.Start)/1e9*200) + 1
+	if least := 2 * (2000 - last.Count.Failed - served); last.Backlog < least {
+		t.Errorf("backlog %d in the end, with at most %d served of 2000 it is at least %d", last.Backlog, served, least)
+	}
+}
+
+// open opens a sim of its own with these settings.
+func open(t *testing.T, client map[string]any) driver.Driver {
+	t.Helper()
+	k := sim.Kind()
+	values, err := driver.Decode(k.Settings, driver.ClientScope, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := k.Open(t.Context(), driver.Config{
+		Target:    driver.Target{Addresses: []string{t.Name()}},
+		Guarantee: driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered},
+		Client:    values,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close(); sim.Remove(t.Name()) })
+	return d
+}

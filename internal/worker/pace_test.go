@@ -1,0 +1,225 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/schedule"
+	"github.com/brokermark/brokermark/internal/wire"
+)
+
+func headerOf(m driver.Message) wire.Header {
+	h, _ := wire.Read(m.Payload)
+	return h
+}
+
+func constant(t *testing.T, rate float64) schedule.Schedule {
+	t.Helper()
+	s, err := schedule.Constant(rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestEveryArrivalKeepsItsIntendedTimeToTheNanosecond(t *testing.T) {
+	poisson, err := schedule.Poisson(7000, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := schedule.Steps([]schedule.Step{{Rate: 3000, For: 70 * time.Millisecond}, {Rate: 0, For: 33 * time.Millisecond}, {Rate: 9001, For: time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]schedule.Schedule{"constant": constant(t, 6789.123), "poisson": poisson, "steps": steps} {
+		t.Run(name, func(t *testing.T) {
+			const producers = 3
+			intended := make([][]int64, producers) // each written by its own producer
+			d := &script{}
+			d.send = func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+				for _, m := range batch {
+					if h := headerOf(m); h.ID.Seq()&probeBit == 0 {
+						intended[p.config.ID] = append(intended[p.config.ID], h.Intended)
+						if h.Sent < h.Intended {
+							t.Errorf("sent %d ns before its time", h.Intended-h.Sent)
+						}
+					}
+				}
+				p.deliver(batch)
+				p.done(batch, nil)
+				return nil
+			}
+			w := ready(t, d, simple(producers, 1))
+			start := clock.Now() + int64(5*time.Millisecond)
+			const warmup, length = 50 * time.Millisecond, 250 * time.Millisecond
+			out := w.Run(t.Context(), Load{Start: start, Schedule: s, Warmup: Warmup{For: warmup}, Duration: length, Drain: 20 * time.Second})
+			if out.Err != nil {
+				t.Fatal(out.Err)
+			}
+			sequence := schedule.Sequential(s)
+			total := sequence.Count(int64(warmup + length))
+			warm := sequence.Count(int64(warmup))
+			for k, times := range intended {
+				want := (total - int64(k) + producers - 1) / producers
+				if int64(len(times)) != want {
+					t.Errorf("producer %d sent %d messages, its share is %d", k, len(times), want)
+				}
+				for i, at := range times {
+					if due := start + s.At(int64(k+i*producers)); at != due {
+						t.Fatalf("producer %d, message %d: intended %d ns off the schedule", k, i, at-due)
+					}
+				}
+			}
+			if out.Warmup.Sent != warm || out.Measured.Sent != total-warm {
+				t.Errorf("%d in warm-up and %d measured, want %d and %d", out.Warmup.Sent, out.Measured.Sent, warm, total-warm)
+			}
+			if got := out.Histograms.EndToEnd.Count(); got != total-warm {
+				t.Errorf("%d latencies, want %d", got, total-warm)
+			}
+		})
+	}
+}
+
+func TestBackPressureDelaysMessagesAndIsNotHeldAgainstTheGenerator(t *testing.T) {
+	const rate, window = 1000, 10
+	d := &script{}
+	var mu sync.Mutex
+	var stalled, resumed int64
+	var held []func()
+	d.send = func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if p.sent > 100 && stalled == 0 {
+			stalled = clock.Now()
+			time.AfterFunc(300*time.Millisecond, func() {
+				mu.Lock()
+				defer mu.Unlock()
+				resumed = clock.Now()
+				for _, f := range held {
+					f()
+				}
+			})
+		}
+		kept := append([]driver.Message(nil), batch...)
+		finish := func() { p.deliver(kept); p.done(kept, nil) }
+		if stalled != 0 && resumed == 0 {
+			held = append(held, finish)
+		} else {
+			finish()
+		}
+		return nil
+	}
+	plan := simple(1, 1)
+	plan.InFlight = window
+	out := ready(t, d, plan).Run(t.Context(), Load{Schedule: constant(t, rate), Duration: time.Second, Drain: 20 * time.Second})
+	if out.Err != nil || out.Measured.Sent != rate || out.Measured.Received != rate {
+		t.Fatalf("%+v, %v: every message must be sent, however late", out.Measured, out.Err)
+	}
+	// The window fills within 10 ms; the next message waits for the rest of the stall.
+	stall := resumed - stalled
+	least := stall - int64((window+1)*time.Second/rate)
+	if got := out.Histograms.Lag.Max(); got < least {
+		t.Errorf("lag up to %v during a stall of %v", time.Duration(got), time.Duration(stall))
+	}
+	if got := out.Histograms.EndToEnd.Max(); got < stall {
+		t.Errorf("end to end up to %v during a stall of %v", time.Duration(got), time.Duration(stall))
+	}
+	if waited := out.Histograms.Lag.CountAbove(stall / 2); waited < rate*300/1000/2-window-2 {
+		t.Errorf("only %d messages waited for more than half of the stall", waited)
+	}
+	if out.Blocked < time.Duration(least) {
+		t.Errorf("blocked for %v during a stall of %v", out.Blocked, time.Duration(stall))
+	}
+	if got := out.Histograms.GeneratorLag.Quantile(0.9); got > stall/3 {
+		t.Errorf("the generator is blamed for %v", time.Duration(got))
+	}
+}
+
+func TestSendErrorsAreBookedAndTheTrialGoesOn(t *testing.T) {
+	broke := errors.New("no leader for partition")
+	for name, load := range map[string]Load{
+		"open loop":   {Schedule: constant(t, 20_000), Messages: 4000, Drain: 5 * time.Second},
+		"closed loop": {Messages: 4000, Drain: 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &script{}
+			calls, refused := 0, 0
+			d.send = func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+				if calls++; !probing(batch) && calls%5 == 0 {
+					refused += len(batch)
+					p.done(batch, broke)
+					return broke
+				}
+				p.deliver(batch)
+				p.done(batch, nil)
+				return nil
+			}
+			out := ready(t, d, simple(1, 1)).Run(t.Context(), load)
+			m := out.Measured
+			if out.Err != nil || !errors.Is(out.SendErr, broke) {
+				t.Errorf("the trial ended with %v, sends failed with %v", out.Err, out.SendErr)
+			}
+			if refused == 0 || m.Failed != int64(refused) || m.Sent != 4000 || m.Acked != int64(4000-refused) || m.Lost != m.Failed || m.LostAcked != 0 {
+				t.Errorf("%+v; %d were refused", m, refused)
+			}
+			if !out.Drained {
+				t.Error("a drain doesn't wait for what has failed")
+			}
+		})
+	}
+}
+
+func TestTheWindowLimitsWhatIsInFlight(t *testing.T) {
+	const window = 37
+	for name, load := range map[string]Load{
+		"of the plan": {Messages: 5000, Drain: 5 * time.Second},
+		"of the load": {Messages: 5000, Window: window, Drain: 5 * time.Second},
+	} {
+		d := &script{}
+		var flying, most atomic.Int64
+		d.send = func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+			now := flying.Add(int64(len(batch)))
+			most.Store(max(most.Load(), now)) // by the one producer only
+			p.later(batch, func(batch []driver.Message) {
+				p.deliver(batch)
+				flying.Add(-int64(len(batch)))
+				p.done(batch, nil)
+			})
+			return nil
+		}
+		plan := simple(1, 1)
+		limit := int64(window)
+		if load.Window == 0 {
+			plan.InFlight, limit = 500, 500
+		}
+		w := ready(t, d, plan)
+		for range 2 { // a window that was lent to a trial is given back
+			out := w.Run(t.Context(), load)
+			if out.Measured.Sent != 5000 || out.Measured.Received != 5000 || out.Err != nil {
+				t.Errorf("%s: %+v, %v", name, out.Measured, out.Err)
+			}
+			if most.Load() > limit {
+				t.Errorf("%s: %d in flight, allowed %d", name, most.Load(), limit)
+			}
+		}
+		if free := w.producers[0].slots.take(make([]uint32, 1000)); free != len(w.producers[0].table) {
+			t.Errorf("%s: %d of %d slots are free in the end", name, free, len(w.producers[0].table))
+		}
+	}
+}
+
+func TestLargeMessagesLowerTheWindow(t *testing.T) {
+	plan := simple(1, 0)
+	plan.Payload.Sizes = []Size{{10_000, 1}}
+	plan.Bytes = 55_000
+	w := ready(t, &script{}, plan)
+	if n := len(w.producers[0].table); n != 5 {
+		t.Errorf("%d slots of 10,000 bytes, want 5 in 55,000 bytes", n)
+	}
+}

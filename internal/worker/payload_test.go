@@ -1,0 +1,198 @@
+package worker
+
+import (
+	"bytes"
+	"compress/flate"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/wire"
+)
+
+func TestPayloadsThatCannotBeSentAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	short := filepath.Join(dir, "short")
+	if err := os.WriteFile(short, []byte("seven b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := filepath.Join(dir, "empty")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		payload Payload
+		want    string
+	}{
+		"too small":     {Payload{Sizes: []Size{{100, 1}, {7, 1}}}, "message size 7: at least 8 bytes are needed"},
+		"no such file":  {Payload{Samples: filepath.Join(dir, "none")}, "payload samples: lstat"},
+		"short sample":  {Payload{Samples: short}, "short has 7 bytes; at least 8 are needed"},
+		"no file in it": {Payload{Samples: empty}, "no file in " + empty},
+	} {
+		if _, err := newBodies(c.payload, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestSizesOccurWithTheirWeights(t *testing.T) {
+	const n = 400_000
+	p := Payload{Sizes: []Size{{8, 1}, {100, 6}, {1000, 2}, {5000, 1}}, Random: 1, Pool: 3, Seed: 7}
+	b, err := newBodies(p, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, used := map[int]int{}, map[int]bool{}
+	for seq := range n {
+		body := b.pick(seq%5, uint64(seq), uint32(seq))
+		counts[len(b.all[body])]++
+		used[body] = true
+		if again := b.pick(seq%5, uint64(seq), uint32(seq+1)); again != body {
+			t.Fatalf("message %d is body %d in one slot and %d in another", seq, body, again)
+		}
+	}
+	for _, s := range p.Sizes {
+		share := s.Weight / 10
+		if got := float64(counts[s.Bytes]) / n; math.Abs(got-share) > 5*math.Sqrt(share*(1-share)/n) { // five standard errors
+			t.Errorf("%d bytes: share %.4f, want %.4f", s.Bytes, got, share)
+		}
+	}
+	if len(used) != 12 {
+		t.Errorf("%d different bodies were sent, want 4 sizes × 3", len(used))
+	}
+	if mean := 0.8 + 60 + 200 + 500; math.Abs(b.mean-mean) > 1e-9 || b.size != 5000 || b.shortest() != 8 {
+		t.Errorf("mean %g, largest %d, shortest %d; want %g, 5000, 8", b.mean, b.size, b.shortest(), mean)
+	}
+}
+
+func TestTheSeedAloneDecidesTheContents(t *testing.T) {
+	made := func(seed int64) [][]byte {
+		b, err := newBodies(Payload{Sizes: []Size{{50, 1}, {60, 1}}, Random: 1, Pool: 5, Seed: seed}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.all
+	}
+	first := bytes.Join(made(1), nil)
+	if !bytes.Equal(first, bytes.Join(made(1), nil)) {
+		t.Error("the same seed made other payloads")
+	}
+	if bytes.Equal(first, bytes.Join(made(2), nil)) {
+		t.Error("another seed made the same payloads")
+	}
+}
+
+func TestTheRandomShareDoesNotCompressAndTheRestDoes(t *testing.T) {
+	const size = 10_000
+	for _, share := range []float64{0, 0.25, 0.5, 1} {
+		b, err := newBodies(Payload{Sizes: []Size{{size, 1}}, Random: share, Pool: 2, Seed: 1}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, body := range b.all {
+			var out bytes.Buffer
+			w, _ := flate.NewWriter(&out, flate.BestCompression)
+			_, _ = w.Write(body)
+			_ = w.Close()
+			if got := float64(out.Len()) / size; math.Abs(got-share) > 0.02 {
+				t.Errorf("random share %g: %.3f of it is left when compressed", share, got)
+			}
+		}
+		if bytes.Equal(b.all[0], b.all[1]) != (share == 0) {
+			t.Errorf("random share %g: two bodies of the pool are the same: %v", share, share != 0)
+		}
+	}
+}
+
+func TestSamplesAreSentAsTheyAre(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{"b/second": strings.Repeat("two ", 25), "a": strings.Repeat("one", 11), "c": "8 bytes!"}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := newBodies(Payload{Samples: dir, Seed: 3}, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"a", "b/second", "c"} { // in order of their names
+		text := files[name]
+		if body := b.all[i]; len(body) != len(text) {
+			t.Errorf("%s: %d bytes, want %d", name, len(body), len(text))
+		} else if len(text) > wire.HeaderSize && string(body[wire.HeaderSize:]) != text[wire.HeaderSize:] {
+			t.Errorf("%s: %q behind the header", name, body[wire.HeaderSize:])
+		}
+	}
+	counts := map[int]int{}
+	for seq := range 30_000 {
+		counts[b.pick(0, uint64(seq), 0)]++
+	}
+	for i, n := range counts {
+		if math.Abs(float64(n)-10_000) > 5*82 { // five standard deviations
+			t.Errorf("sample %d was sent %d times of 30,000", i, n)
+		}
+	}
+	one, err := newBodies(Payload{Samples: filepath.Join(dir, "a")}, 9)
+	if err != nil || len(one.all) != 1 || one.mean != 33 {
+		t.Errorf("a single file: %+v, %v", one, err)
+	}
+}
+
+func TestKeysAreRefusedByName(t *testing.T) {
+	for want, k := range map[string]Keys{
+		`keys: "zip" is not one of none, roundrobin, random, zipf`: {Kind: "zip", N: 1},
+		"keys: 0 distinct keys; at least 1 is needed":              {Kind: "random"},
+	} {
+		if _, err := newKeys(k); err == nil || err.Error() != want {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	if k, err := newKeys(Keys{Kind: "none"}); k != nil || err != nil {
+		t.Errorf("none: %v, %v", k, err)
+	}
+}
+
+func TestKeysOccurAsTheirDistributionSays(t *testing.T) {
+	const n, keys = 300_000, 20
+	for kind, share := range map[string]func(key int) float64{
+		"roundrobin": func(int) float64 { return 1.0 / keys },
+		"random":     func(int) float64 { return 1.0 / keys },
+		"zipf": func(key int) float64 {
+			var sum float64
+			for i := 1; i <= keys; i++ {
+				sum += math.Pow(float64(i), -1.3)
+			}
+			return math.Pow(float64(key+1), -1.3) / sum
+		},
+	} {
+		k, err := newKeys(Keys{Kind: kind, N: keys, Exponent: 1.3, Seed: 11})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var counts [keys]int
+		for seq := range uint64(n) {
+			key := k.of(2, seq)
+			if again := k.of(2, seq); again != key {
+				t.Fatalf("%s: message %d has keys %d and %d", kind, seq, key, again)
+			}
+			counts[key]++
+		}
+		for key, got := range counts {
+			p := share(key)
+			off := math.Abs(float64(got)/n - p)
+			if kind == "roundrobin" && off != 0 || off > 5*math.Sqrt(p*(1-p)/n) {
+				t.Errorf("%s: key %d has share %.4f, want %.4f", kind, key, float64(got)/n, p)
+			}
+		}
+		if kind != "roundrobin" && k.of(0, 1) == k.of(1, 1) && k.of(0, 2) == k.of(1, 2) && k.of(0, 3) == k.of(1, 3) {
+			t.Errorf("%s: two producers use the same keys in the same order", kind)
+		}
+	}
+}
