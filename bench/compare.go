@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const messageSize = 100 // bytes
+
+// bench is one call of this program.
+type bench struct {
+	host    *provision.Host
+	tool    string // the brokermark binary
+	pairs   int
+	warmup  time.Duration // before the measured time of every run; the JVM tools have rules of their own
+	measure time.Duration
+	report  document
+}
+
+// contender is one way to put load on the broker.
+type contender struct {
+	name string
+	run  func(ctx context.Context) (sample, error)
+}
+
+// target is what one contender has to reach against another, as the median of the ratios pair by pair.
+type target struct {
+	of, against string
+	rate        float64 // at least
+	cpu         float64 // at most; 0: nothing is asked
+}
+
+// compare runs the contenders one after the other, again and again: A B C A B C. after, unless nil, clears up behind
+// every run. The first contender runs once more, unrecorded, at the start: the broker has to get warm, too.
+func (b *bench) compare(ctx context.Context, s section, list []contender, targets []target, after func(context.Context) error) error {
+	one := func(c contender) (sample, error) {
+		r, err := c.run(ctx)
+		if err == nil && after != nil {
+			err = after(ctx)
+		}
+		if err != nil {
+			return r, fmt.Errorf("%s: %s: %w", s.Title, c.name, err)
+		}
+		return r, nil
+	}
+	if _, err := one(list[0]); err != nil {
+		return err
+	}
+	s.Runs = make([]runs, len(list))
+	var failure error
+	for pair := 0; pair < b.pairs && failure == nil; pair++ {
+		for i, c := range list {
+			r, err := one(c)
+			if failure = err; err != nil {
+				break
+			}
+			s.Runs[i].Name = c.name
+			s.Runs[i].Samples = append(s.Runs[i].Samples, r)
+			progress("%s, pair %d of %d: %s", s.Title, pair+1, b.pairs, describe(c.name, r))
+		}
+	}
+	if len(s.Runs[len(list)-1].Samples) == 0 {
+		return failure
+	}
+	for _, t := range targets { // of what there is, where it ended early
+		s.judge(t)
+	}
+	s.agreement()
+	b.report.Sections = append(b.report.Sections, s)
+	return failure
+}
+
+func (s *section) samples(name string) []sample {
+	i := slices.IndexFunc(s.Runs, func(r runs) bool { return r.Name == name })
+	return s.Runs[i].Samples
+}
+
+func (s *section) judge(t target) {
+	a, c := s.samples(t.of), s.samples(t.against)
+	add := func(figure string, of func(sample) float64, bound float64, atLeast bool) {
+		list := ratios(a, c, of)
+		v := verdict{
+			What: fmt.Sprintf("%s: %s ÷ %s, %s", s.Title, t.of, t.against, figure), Value: median(list),
+			Low: slices.Min(list), High: slices.Max(list), Bound: bound, AtLeast: atLeast, Form: ratioForm,
+		}
+		s.Verdicts = append(s.Verdicts, v)
+	}
+	add("messages/s", rateOf, t.rate, true)
+	if t.cpu > 0 {
+		add("CPU per message", cpuOf, t.cpu, false)
+	}
+}
+
+// agreement sets what Brokermark's own records say of its processor time beside what was seen from outside.
+func (s *section) agreement() {
+	const tolerance = 0.1 // its window begins elsewhere in the same load, and ends with the drain
+	for _, r := range s.Runs {
+		if r.Samples[0].OwnCPU == 0 {
+			continue
+		}
+		list := each(r.Samples, func(x sample) float64 { return math.Abs(x.OwnCPU/x.CPU - 1) })
+		s.Verdicts = append(s.Verdicts, verdict{
+			What: fmt.Sprintf("%s: %s, its own CPU figure differs from the one seen from outside by", s.Title, r.Name), Value: median(list),
+			Low: slices.Min(list), High: slices.Max(list), Bound: tolerance, Form: percentForm,
+		})
+	}
+}
+
+// memory judges the largest resident set of every Brokermark process seen.
+func (b *bench) memory() {
+	const bound = 200e6
+	v := verdict{What: "largest resident set of any Brokermark run", Bound: bound, Form: bytesForm, Low: math.Inf(1)}
+	for _, s := range b.report.Sections {
+		for _, r := range s.Runs {
+			for _, x := range r.Samples {
+				if x.OwnCPU > 0 {
+					v.Value = max(v.Value, float64(x.Memory))
+					v.Low = min(v.Low, float64(x.Memory))
+				}
+			}
+		}
+	}
+	if v.High = v.Value; v.Value > 0 {
+		b.report.Sections = append(b.report.Sections, section{Title: "Memory", Verdicts: []verdict{v}})
+	}
+}
+
+// with starts a broker for as long as do takes.
+func (b *bench) with(ctx context.Context, o provision.Options, do func(in *provision.Instance) error) error {
+	progress("starting %s", o.Broker)
+	in, err := b.host.Start(ctx, o)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", o.Broker, err)
+	}
+	defer func() {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		defer cancel()
+		_ = in.Stop(stopping)
+	}()
+	return do(in)
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// harness runs the benchmark of internal/worker: the whole harness over a driver that only hands messages on.
+func (b *bench) harness(ctx context.Context) error {
+	const most = 100e-9 // seconds
+	progress("harness: go test -bench Harness")
+	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkHarness$", "-benchmem", "-benchtime", "1s",
+		"-count", strconv.Itoa(b.pairs), "./internal/worker")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("harness: %w\n%s", err, tail(string(out), 15))
+	}
+	times, allocs := map[string][]float64{}, map[string][]float64{}
+	var names []string
+	results := benchfmt.NewReader(bytes.NewReader(out), "harness")
+	for results.Scan() {
+		r, ok := results.Result().(*benchfmt.Result)
+		if !ok {
+			continue
+		}
+		name := string(r.Name.Base())
+		if _, parts := r.Name.Parts(); len(parts) > 0 {
+			name = string(parts[0][1:])
+		}
+		if times[name] == nil {
+			names = append(names, name)
+		}
+		t, _ := r.Value("sec/op")
+		a, _ := r.Value("allocs/op")
+		times[name], allocs[name] = append(times[name], t), append(allocs[name], a)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("harness: the benchmark printed nothing\n%s", tail(string(out), 15))
+	}
+	s := section{Title: "Harness", Settings: "one producer in closed loop over a driver that delivers and confirms at once; per message, both directions"}
+	for _, name := range names {
+		s.Verdicts = append(s.Verdicts,
+			verdict{What: "harness per message, " + name, Value: median(times[name]) * 1e9, Low: slices.Min(times[name]) * 1e9, High: slices.Max(times[name]) * 1e9, Bound: most * 1e9, Form: timeForm},
+			verdict{What: "harness per message, " + name, Value: median(allocs[name]), Low: slices.Min(allocs[name]), High: slices.Max(allocs[name]), Bound: 0, Form: allocsForm})
+	}
+	b.report.Sections = append(b.report.Sections, s)
+	return nil
+}
+
+// start times the whole process of brokermark version.
+func (b *bench) start(ctx context.Context) error {
+	const runs, most = 20, 50e6
+	var times []float64
+	for range runs {
+		began := time.Now()
+		if out, err := exec.CommandContext(ctx, b.tool, "version").CombinedOutput(); err != nil {
+			return fmt.Errorf("%s version: %w\n%s", b.tool, err, out)
+		}
+		times = append(times, float64(time.Since(began)))
+	}
+	b.report.Sections = append(b.report.Sections, section{Title: "Start", Verdicts: []verdict{{
+		What: "brokermark version, whole process", Value: median(times), Low: slices.Min(times), High: slices.Max(times), Bound: most, Form: timeForm,
+	}}})
+	return nil
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// loopArg, as the first argument, makes this program the child process that runs one bare loop.
+const loopArg = "loop"
+
+// loopPlan is what a bare loop is told: the least that a program needs to produce, consume and take the latency.
+type loopPlan struct {
+	Client  string // kafka, rabbitmq or nats
+	Address string // host:port
+	Name    string // of the topic, queue or subject; exists already where the broker wants that
+	Size    int    // bytes
+	Window  int    // messages that may be unconfirmed
+	Confirm bool   // RabbitMQ: confirms, persistent messages, consumer acknowledgements
+	// Messages end the loop when they have all arrived; where it is 0, time does, and the rate is of what arrived.
+	Messages int64
+	Time     time.Duration
+}
+
+// loopResult is what it answers: one JSON object on stdout.
+type loopResult struct {
+	From, Until         int64 // from the first message sent to the last one received, unix ns
+	Published, Received int64 // published is confirmed where the client is told
+	P50, P99            int64 // end to end, ns
+}
+
+// books are what a loop counts. The producing side writes published, the consuming side all else.
+type books struct {
+	published atomic.Int64
+	_         [56]byte
+	received  atomic.Int64
+	latency   latencies
+}
+
+func (b *books) took(now int64, payload []byte) {
+	b.latency.add(now - int64(binary.LittleEndian.Uint64(payload)))
+}
+
+func stamp(payload []byte, now time.Time) {
+	binary.LittleEndian.PutUint64(payload, uint64(now.UnixNano()))
+}
+
+// bodies makes n payloads of random bytes.
+func bodies(n, size int) [][]byte {
+	random := rand.NewChaCha8([32]byte{1})
+	all := make([][]byte, n)
+	for i := range all {
+		all[i] = make([]byte, size)
+		_, _ = random.Read(all[i]) // never fails
+	}
+	return all
+}
+
+// bareLoop sends Messages messages, or until ctx ends, and receives until ctx ends; started is called when the
+// consumer is registered, just before the first message.
+type bareLoop func(ctx context.Context, p loopPlan, b *books, started func()) error
+
+var bareLoops = map[string]bareLoop{"kafka": kafkaLoop, "rabbitmq": rabbitLoop, "nats": natsLoop}
+
+// more tells whether message i, from 0, is to be sent.
+func (p loopPlan) more(ctx context.Context, i int64) bool {
+	return ctx.Err() == nil && (p.Messages == 0 || i < p.Messages)
+}
+
+// loopMain is the child's main.
+func loopMain(plan string) int {
+	var p loopPlan
+	if err := json.Unmarshal([]byte(plan), &p); err != nil {
+		fmt.Fprintln(os.Stderr, "bench loop:", err)
+		return 2
+	}
+	r, err := runLoop(p)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench loop:", err)
+		return 1
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(r)
+	return 0
+}
+
+func runLoop(p loopPlan) (loopResult, error) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var b books
+	started, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- bareLoops[p.Client](ctx, p, &b, func() { close(started) }) }()
+	if err := awaitStart(started, ended); err != nil {
+		return loopResult{}, err
+	}
+	r := loopResult{From: time.Now().UnixNano()}
+	if p.Messages == 0 {
+		time.Sleep(p.Time)
+		r.Until = time.Now().UnixNano()
+	} else {
+		r.Until = b.arrival(p.Messages)
+	}
+	r.Published, r.Received = b.published.Load(), b.received.Load()
+	stop()
+	err := <-ended
+	r.P50, r.P99 = b.latency.quantile(0.5), b.latency.quantile(0.99)
+	return r, err
+}
+
+// arrival waits until n messages have arrived, or nothing does any more, and returns when the last one did.
+func (b *books) arrival(n int64) int64 {
+	const quiet = 5 * time.Second
+	seen, at := int64(-1), time.Now()
+	for now := at; now.Sub(at) < quiet; now = time.Now() {
+		if r := b.received.Load(); r != seen {
+			if seen, at = r, now; r >= n {
+				break
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return at.UnixNano()
+}
+
+func awaitStart(started <-chan struct{}, ended <-chan error) error {
+	select {
+	case <-started:
+		return nil
+	case err := <-ended:
+		return err
+	case <-time.After(20 * time.Second):
+		return fmt.Errorf("the consumer was not registered within 20 s")
+	}
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// pacing takes what fixed rates cost the generator, and how late it sends.
+func (b *bench) pacing(ctx context.Context) error {
+	rates := []struct {
+		rate  int
+		cores float64
+	}{{1_000, 0.06}, {20_000, 0.25}}
+	const lag = 300e3 // ns
+	return b.kafka(ctx, func(k *kafkaRun) error {
+		s := section{
+			Title: "Kafka at fixed rates, 100 B",
+			Settings: fmt.Sprintf("1 topic, 1 partition, 1 producer; acks=1, batch.size %d, linger.ms %d; 1 consumer, end-to-end latency taken; "+
+				"nothing else on the broker", kafkaBatch, kafkaLinger.Milliseconds()),
+		}
+		var list []contender
+		for _, r := range rates {
+			list = append(list, contender{fmt.Sprintf("Brokermark at %d/s", r.rate), func(ctx context.Context) (sample, error) {
+				return k.b.steady(ctx, k.address, "kafka", k.settings(), "--measure", "rate", "--rate", strconv.Itoa(r.rate))
+			}})
+		}
+		if err := b.compare(ctx, s, list, nil, k.clear); err != nil {
+			return err
+		}
+		s = b.report.Sections[len(b.report.Sections)-1]
+		s.Verdicts = nil // at these rates the books' own cost, a reading every 0.1 s, is too short for 5 % agreement
+		for i, r := range rates {
+			one := s.Runs[i]
+			s.bound(one, "share of one core", func(x sample) float64 { return x.Cores }, r.cores, percentForm)
+			s.bound(one, "p99 of schedule lag", func(x sample) float64 { return float64(x.Lag) }, lag, timeForm)
+		}
+		b.report.Sections[len(b.report.Sections)-1] = s
+		return nil
+	})
+}
+
+// bound judges the median of one figure.
+func (s *section) bound(r runs, what string, of func(sample) float64, bound float64, f form) {
+	list := each(r.Samples, of)
+	s.Verdicts = append(s.Verdicts, verdict{
+		What: s.Title + ": " + r.Name + ", " + what, Value: median(list), Low: slices.Min(list), High: slices.Max(list), Bound: bound, Form: f,
+	})
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// sampleEvery is how often a generator's processor time is read: all of them from outside, in the same way.
+const sampleEvery = 50 * time.Millisecond
+
+// reading is one look at a process.
+type reading struct {
+	at  time.Time
+	cpu time.Duration // user and system, all threads, ended ones included
+}
+
+// line is a line of a process's output with the processor time at which it was read.
+type line struct {
+	text string
+	reading
+}
+
+// watched is a generator that has run.
+type watched struct {
+	began    time.Time
+	readings []reading
+	lines    []line // stdout
+	errors   string // the end of stderr
+	memory   int64  // largest resident set, bytes
+	total    time.Duration
+}
+
+// watch runs a generator to its end and watches it from outside. enough, unless nil, is asked after every line of
+// stdout whether the process may be ended now. The process dies with ctx and with this program.
+func watch(ctx context.Context, enough func([]line) bool, path string, args ...string) (*watched, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	w := &watched{began: time.Now()}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	var sampling sync.WaitGroup
+	gone := make(chan struct{})
+	sampling.Go(func() { w.sample(cmd.Process.Pid, gone) })
+	ended := w.read(out, cmd.Process.Pid, enough)
+	if ended {
+		stop()
+	}
+	close(gone)
+	sampling.Wait()
+	err = cmd.Wait()
+	w.errors = tail(stderr.String(), 15)
+	w.total = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if err != nil && !ended {
+		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args[:min(2, len(cmd.Args))], " "), err, w.errors)
+	}
+	return w, nil
+}
+
+// read collects the lines of stdout until it is closed or enough says so.
+func (w *watched) read(out io.Reader, pid int, enough func([]line) bool) (ended bool) {
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		w.lines = append(w.lines, line{lines.Text(), look(pid)})
+		if enough != nil && enough(w.lines) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *watched) sample(pid int, gone <-chan struct{}) {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for {
+		if r := look(pid); r.cpu > 0 {
+			w.readings = append(w.readings, r)
+		}
+		if p, err := procfs.NewProc(pid); err == nil && len(w.readings)%5 == 0 {
+			if s, err := p.NewStatus(); err == nil {
+				w.memory = max(w.memory, int64(s.VmHWM)) // of this program alone, unlike what wait reports
+			}
+		}
+		select {
+		case <-gone:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// look reads a process's processor clock, which has the scheduler's resolution instead of the 10 ms of /proc/PID/stat.
+// The clock's number is made as in clock_getcpuclockid.
+func look(pid int) reading {
+	const schedulerClock = 2
+	var t unix.Timespec
+	if unix.ClockGettime(int32(^pid<<3|schedulerClock), &t) != nil {
+		return reading{at: time.Now()}
+	}
+	return reading{time.Now(), time.Duration(t.Nano())}
+}
+
+// cpuAt is the processor time used until at, between the two nearest readings.
+func (w *watched) cpuAt(at time.Time) (time.Duration, error) {
+	i, _ := slices.BinarySearchFunc(w.readings, at, func(r reading, t time.Time) int { return cmp.Compare(r.at.UnixNano(), t.UnixNano()) })
+	if i == 0 || i == len(w.readings) {
+		return 0, errors.New("the process was not running at the edges of the window that counts")
+	}
+	a, b := w.readings[i-1], w.readings[i]
+	return a.cpu + time.Duration(float64(b.cpu-a.cpu)*float64(at.Sub(a.at))/float64(b.at.Sub(a.at))), nil
+}
+
+// cores is the number of processor cores that were busy for the process between two times.
+func (w *watched) cores(from, until time.Time) (float64, error) {
+	a, errA := w.cpuAt(from)
+	b, errB := w.cpuAt(until)
+	return float64(b-a) / float64(until.Sub(from)), cmp.Or(errA, errB)
+}
+
+func tail(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

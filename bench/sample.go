@@ -1,0 +1,60 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// sample is what one run of one contender gave.
+type sample struct {
+	Rate     float64 `json:"rate"`                            // messages per second through the whole path: sent, and where the row consumes also received
+	Received float64 `json:"received,omitempty"`              // per second in the same time; 0 where nothing consumes
+	CPU      float64 `json:"cpu_s_per_million"`               // of the generator, seen from outside
+	OwnCPU   float64 `json:"own_cpu_s_per_million,omitempty"` // what Brokermark's own record says
+	Cores    float64 `json:"cores"`
+	P50      int64   `json:"e2e_p50_ns,omitempty"`
+	Lag      int64   `json:"lag_p99_ns,omitempty"`
+	Memory   int64   `json:"resident_bytes"`
+	Note     string  `json:"note,omitempty"`
+}
+
+// perMillion is processor seconds for a million messages.
+func perMillion(cores, rate float64) float64 { return cores / rate * 1e6 }
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	s := slices.Sorted(slices.Values(values))
+	if n := len(s); n%2 == 0 {
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[len(s)/2]
+}
+
+// each picks one figure of every sample.
+func each(samples []sample, of func(sample) float64) []float64 {
+	var list []float64
+	for _, s := range samples {
+		list = append(list, of(s))
+	}
+	return list
+}
+
+// ratios divides pair by pair: what the machine did to both of a pair cancels out.
+func ratios(a, b []sample, of func(sample) float64) []float64 {
+	var list []float64
+	for i := range min(len(a), len(b)) {
+		list = append(list, of(a[i])/of(b[i]))
+	}
+	return list
+}
+
+func rateOf(s sample) float64 { return s.Rate }
+func cpuOf(s sample) float64  { return s.CPU }
+
+// enough is how many messages take about the measured time, in tens of thousands.
+func (b *bench) enough(s sample) int64 {
+	const round = 10_000
+	return max(1, int64(s.Rate*b.measure.Seconds())/round) * round
+}
