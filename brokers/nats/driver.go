@@ -19,8 +19,9 @@ func init() {
 		Settings: append([]driver.Setting{
 			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
 		}, natsio.ClientSettings...),
-		Supports: supports,
-		Open:     open,
+		Transient: true, // a subject has no memory
+		Supports:  supports,
+		Open:      open,
 	})
 }
 

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/provision"
@@ -27,12 +28,18 @@ func instanceKey(s study.Spec) string {
 	return string(key)
 }
 
+// shareable tells whether a point may leave its broker to others: not when it breaks it.
+func shareable(s study.Spec) bool { return s.Isolation == "shared" && len(s.Faults) == 0 }
+
 // take returns a running broker for the spec and the call that gives it back.
 func (p *pool) take(ctx context.Context, s study.Spec) (*provision.Instance, func(), error) {
-	shared := s.Isolation == "shared" && len(s.Faults) == 0
+	shared := shareable(s)
 	key := instanceKey(s)
 	if in, ok := p.open[key]; ok && shared {
 		return in, func() {}, nil
+	}
+	if p.host == nil {
+		return nil, nil, errStart{fmt.Errorf("%s can't be started: there is no directory for brokers", s.Broker)}
 	}
 	in, err := p.host.Start(ctx, provision.Options{
 		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS == "on", Server: s.Server, Keep: p.keep,
@@ -59,7 +66,9 @@ func (p *pool) drop(s study.Spec) {
 func (p *pool) release(runs []study.Run) {
 	wanted := map[string]bool{}
 	for _, r := range runs {
-		wanted[instanceKey(r.Point.Spec)] = true
+		if shareable(r.Point.Spec) {
+			wanted[instanceKey(r.Point.Spec)] = true
+		}
 	}
 	for key, in := range p.open {
 		if !wanted[key] {

@@ -82,12 +82,15 @@ func (h *hunt) run(ctx context.Context, r search.Request) (search.Answer, error)
 // settle bounds how long the leftovers of an overloaded trial are waited for, lest they burden the next.
 const settle = 30 * time.Second
 
+// probeWarmup is how many times a trial's warm-up the first probe warms up, since everything is still cold.
+const probeWarmup = 5
+
 // probe finds where to begin: closed loops with windows of 32, 256, 2,048 … messages, until eight times the window
 // no longer brings four times the rate. A window much larger than the broker can use would only fill its queues,
-// which then take long to empty. The first loop also is the point's warm-up.
+// which then take long to empty.
 func (h *hunt) probe(ctx context.Context, load worker.Load) (search.Answer, error) {
 	var last float64
-	load.Warmup = h.bench.warmup()
+	load.Warmup = worker.Warmup{For: probeWarmup * time.Duration(h.bench.spec.Sustainable.Warmup)}
 	load.Duration = min(load.Duration, 500*time.Millisecond)
 	for window := 32; ; window *= 8 {
 		load.Window = window
@@ -143,25 +146,14 @@ func (h *hunt) judge(r search.Request, load worker.Load, t trial) search.Answer 
 
 // throughput is what came through while the trial was sending, per second: the slower of confirming and receiving.
 func (h *hunt) throughput(t trial, seconds float64) float64 {
-	var first, last *worker.Sample
-	for i := range t.Samples {
-		s := &t.Samples[i]
-		if s.At >= t.From && s.At <= t.Until {
-			if first == nil {
-				first = s
-			}
-			last = s
-		}
-	}
-	if first == nil || last == first {
+	acked, received, ok := t.flow()
+	if !ok {
 		return float64(t.Measured.Acked) / seconds
 	}
-	elapsed := float64(last.At-first.At) / 1e9
-	rate := float64(last.Count.Acked-first.Count.Acked) / elapsed
 	if subs := float64(h.bench.spec.SubscriptionsPerTopic); subs > 0 {
-		rate = min(rate, float64(last.Count.Received-first.Count.Received)/elapsed/subs)
+		return min(acked, received/subs)
 	}
-	return rate
+	return acked
 }
 
 // limit names what ran out in the last trial that failed.
@@ -202,7 +194,6 @@ func (b *bench) curve(ctx context.Context) error {
 		}
 	}
 	var points []store.CurvePoint
-	var last *trial
 	for _, rate := range rates {
 		s, err := schedule.Constant(rate)
 		if err != nil {
@@ -219,15 +210,15 @@ func (b *bench) curve(ctx context.Context) error {
 		p.PublishRate, p.ReceiveRate = r.PublishRate, r.ReceiveRate
 		if err := b.judge(t, rate); err != nil {
 			p.Status, p.Reason = verdict(ctx, b, err)
-			if t.Err != nil {
-				return err
-			}
 		}
-		points, last = append(points, p), &t
+		points = append(points, p)
+		if top == 0 { // there was no search to fill the result from
+			b.fill(t)
+		}
+		b.record.Result.Curve = points
+		if t.Err != nil {
+			return t.Err
+		}
 	}
-	if b.record.Result == nil && last != nil {
-		b.fill(*last)
-	}
-	b.record.Result.Curve = points
 	return nil
 }

@@ -32,6 +32,28 @@ func (t trial) brokerCPU() float64 {
 	return (t.Cost.BrokerUserSeconds + t.Cost.BrokerSystemSeconds) / t.Window.Seconds()
 }
 
+// flow is how many confirmations and deliveries came per second between the first and the last sample of the measured
+// phase, whichever phase their messages belong to.
+func (t trial) flow() (acked, received float64, ok bool) {
+	var first, last *worker.Sample
+	for i := range t.Samples {
+		s := &t.Samples[i]
+		if s.At >= t.From && s.At <= t.Until {
+			if first == nil {
+				first = s
+			}
+			last = s
+		}
+	}
+	if first == nil || last == first {
+		return 0, 0, false
+	}
+	elapsed := float64(last.At-first.At) / 1e9
+	acked = float64(last.Count.Acked-first.Count.Acked) / elapsed
+	received = float64(last.Count.Received-first.Count.Received) / elapsed
+	return acked, received, true
+}
+
 // runTrial runs one load: it meters from the start of the measured phase to the end of the drain, injects the spec's
 // faults, samples the series and passes samples on to whoever watches.
 func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
@@ -40,7 +62,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	b.stage(Event{Kind: Staged, Stage: stage, Target: rate})
 	// A collection that a previous trial's garbage would otherwise force into this one.
 	runtime.GC()
-	m := &metering{bench: b, rate: rate, stage: stage}
+	m := &metering{bench: b, rate: rate, stage: stage, over: make(chan struct{})}
 	faults := newFaults(b)
 	load.Lossy = b.spec.Delivery == "at-most-once"
 	load.Measuring = func(at int64) {
@@ -62,7 +84,8 @@ type metering struct {
 	bench *bench
 	rate  float64
 	stage string
-	begin chan reading
+	begin chan reading  // holds the first reading once the measured phase has begun; nil before that is decided
+	over  chan struct{} // closed when the trial has ended
 	last  reading
 	cpu   Cores
 	cpus  []Cores // one per observed sample
@@ -93,8 +116,11 @@ func (m *metering) read() reading {
 func (m *metering) measuring(at int64) {
 	m.begin = make(chan reading, 1)
 	go func() {
-		time.Sleep(time.Duration(at - clock.Now()))
-		m.begin <- (&metering{bench: m.bench}).read()
+		select {
+		case <-time.After(time.Duration(at - clock.Now())):
+			m.begin <- (&metering{bench: m.bench}).read()
+		case <-m.over: // interrupted in warm-up
+		}
 	}()
 }
 
@@ -124,6 +150,7 @@ func (m *metering) cost(out worker.Outcome) (store.Cost, time.Duration) {
 	if m.begin != nil && out.From < end.at {
 		begin = <-m.begin
 	}
+	close(m.over)
 	c := store.Cost{
 		BrokerKnown:            m.bench.instance != nil,
 		BrokerUserSeconds:      (end.broker.User - begin.broker.User).Seconds(),

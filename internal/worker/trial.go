@@ -277,8 +277,12 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	for _, c := range w.consumers {
 		out.LastReceived = max(out.LastReceived, c.last.Load())
 	}
+	now := clock.Now()
 	if out.From == measure.Undecided { // it ended before its warm-up did
-		out.From = clock.Now()
+		out.From = now
+	}
+	if err != nil { // a rate over time that never came would be a fiction
+		out.Until = min(out.Until, now)
 	}
 	if out.Until == math.MaxInt64 {
 		out.Until = out.LastSent

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,18 +105,17 @@ func TestWhatCannotBePreparedIsSaidAndLeavesNothingBehind(t *testing.T) {
 }
 
 func TestProbesAreRepeatedUntilEverySubscriptionHasSeenEveryProducer(t *testing.T) {
-	probes := 0
+	var probes atomic.Int64
 	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
-		probes++
-		if probes > 5 { // until then routes are still being set up
+		if probes.Add(1) > 5 { // until then routes are still being set up
 			p.deliver(batch)
 		}
 		p.done(batch, nil)
 		return nil
 	}}
 	w := ready(t, d, simple(2, 3))
-	if probes < 6 {
-		t.Errorf("ready after %d probes, none of the first 5 arrived", probes)
+	if n := probes.Load(); n < 6 {
+		t.Errorf("ready after %d probes, none of the first 5 arrived", n)
 	}
 	out := w.Run(t.Context(), Load{Messages: 100, Drain: time.Second})
 	if m := out.Measured; m.Sent != 100 || m.Received != 300 || m.Stale+m.Duplicated+m.Corrupted != 0 {

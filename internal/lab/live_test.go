@@ -1,0 +1,216 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/brokermark/brokermark/brokers/jetstream"
+	_ "github.com/brokermark/brokermark/brokers/kafka"
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// brokerHost makes a place for brokers that goes with the test. Not t.TempDir: they run as a user who can't enter that.
+func brokerHost(t *testing.T) *provision.Host {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "brokermark-lab-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h, err := provision.NewHost(dir, t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// nothingLeft fails when the run has left a process or a directory behind.
+func nothingLeft(t *testing.T, h *provision.Host) {
+	t.Helper()
+	if left := h.Running(); len(left) > 0 {
+		t.Errorf("still running: %+v", left)
+	}
+	dirs, err := filepath.Glob(filepath.Join(h.Dir, "run", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range dirs {
+		if i, err := os.Stat(d); err == nil && i.IsDir() && !strings.HasPrefix(filepath.Base(d), ".") && filepath.Base(d) != "ports" {
+			t.Errorf("%s is left behind", d)
+		}
+	}
+}
+
+func onNATS(edit func(*study.Spec)) study.Spec {
+	return onSim(func(s *study.Spec) {
+		s.Broker, s.Delivery, s.Acks = "nats", "at-most-once", "none"
+		fixed(s, 1000, 500*time.Millisecond)
+		if edit != nil {
+			edit(s)
+		}
+	})
+}
+
+func TestABrokerThatDiesFailsItsPointAndNoOther(t *testing.T) {
+	for _, isolation := range []string{"fresh", "shared"} {
+		t.Run(isolation, func(t *testing.T) {
+			h, db := brokerHost(t), openStore(t)
+			doomed := onNATS(func(s *study.Spec) { s.Duration, s.Isolation = study.Duration(time.Hour), isolation })
+			next := onNATS(func(s *study.Spec) { s.Isolation = isolation })
+			killed := 0
+			began := time.Now()
+			tally, err := lab.Run(t.Context(), runsOf(doomed, next), lab.Options{
+				Store: db, Host: h, Log: testLog{t},
+				Watch: func(e lab.Event) {
+					if e.Kind != lab.Sampled || killed > 0 || e.Sample.Count.Received < 300 {
+						return
+					}
+					killed = h.Running()[0].Nodes[0].Main
+					if err := syscall.Kill(killed, syscall.SIGKILL); err != nil {
+						t.Error(err)
+					}
+				},
+			})
+			if err != nil || time.Since(began) > time.Minute {
+				t.Fatalf("after %v: %v", time.Since(began), err)
+			}
+			records := recordsOf(t, db)
+			if tally.Failed != 1 || tally.OK != 1 || len(records) != 2 {
+				t.Fatalf("%+v: %+v", tally, records)
+			}
+			dead := records[0]
+			if dead.Status != store.Failed || !strings.HasPrefix(dead.Reason, "the broker died: node 1 ") {
+				t.Errorf("%s: %s", dead.Status, dead.Reason)
+			}
+			if dead.Result == nil || dead.Result.Books.Sent < 100 || dead.Result.Seconds > 60 || dead.Result.OfferedRate < 900 {
+				t.Errorf("what was measured until then is missing: %+v", dead.Result)
+			}
+			if r := records[1]; r.Result.Books.Received != 500 || !r.Result.Cost.BrokerKnown || r.Versions.Broker == "" {
+				t.Errorf("the next point: %s %s %+v %+v", r.Status, r.Reason, r.Result.Books, r.Result.Cost)
+			}
+			nothingLeft(t, h)
+		})
+	}
+}
+
+func TestAnInterruptedRunLeavesNoBrokerBehind(t *testing.T) {
+	h, db := brokerHost(t), openStore(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := lab.Run(ctx, runsOf(onNATS(func(s *study.Spec) { s.Duration = study.Duration(time.Hour) })), lab.Options{
+		Store: db, Host: h, Watch: func(e lab.Event) {
+			if e.Kind == lab.Sampled {
+				cancel()
+			}
+		},
+	})
+	if records := recordsOf(t, db); err == nil || len(records) != 1 || records[0].Status != store.Aborted {
+		t.Errorf("%v, %+v", err, records)
+	}
+	nothingLeft(t, h)
+}
+
+func TestABrokerThatCannotBeStartedFailsItsPoint(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit   func(*study.Spec)
+		status store.Status
+		reason string
+	}{
+		"unknown version":        {func(s *study.Spec) { s.Version = "0.0.1" }, store.Refused, `no version "0.0.1"`},
+		"unknown server setting": {func(s *study.Spec) { s.Server = map[string]any{"max_paylod": 5} }, store.Refused, "max_paylod"},
+		"too many nodes":         {func(s *study.Spec) { s.Nodes = 1000 }, store.Refused, "nodes: 1000 is not supported: at most "},
+		"nobody at the address":  {func(s *study.Spec) { s.Attach = []string{"127.0.0.1:1"} }, store.Failed, "connect to nats: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := brokerHost(t)
+			r := one(t, onNATS(c.edit), lab.Options{Host: h})
+			if r.Status != c.status || !strings.Contains(r.Reason, c.reason) {
+				t.Errorf("%s: %q; want %s: %q", r.Status, r.Reason, c.status, c.reason)
+			}
+			nothingLeft(t, h)
+		})
+	}
+}
+
+func TestAnAttachedBrokerIsMeasuredWithDoubt(t *testing.T) {
+	in, err := brokerHost(t).Start(t.Context(), provision.Options{Broker: "nats"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Stop(t.Context()) }()
+	r := one(t, onNATS(func(s *study.Spec) { s.Attach = in.Addresses() }), lab.Options{})
+	if r.Status != store.OK || !doubted(r, "attached") || r.Result.Cost.BrokerKnown || r.Result.Books.Received != 500 {
+		t.Errorf("%s %s, doubts %+v, %+v", r.Status, r.Reason, r.Doubts, r.Result.Books)
+	}
+}
+
+func TestAPauseShowsInTheLatenciesOfThoseWhoWaited(t *testing.T) {
+	const pause = 300 * time.Millisecond
+	r := one(t, onSim(func(s *study.Spec) {
+		s.Broker = "jetstream"
+		fixed(s, 1000, 2*time.Second)
+		s.Drain = study.Duration(10 * time.Second)
+		s.Faults = []study.Fault{{At: study.Duration(800 * time.Millisecond), Do: "pause", Node: "1", For: study.Duration(pause)}}
+	}), lab.Options{Host: brokerHost(t)})
+	if r.Status != store.OK {
+		t.Fatalf("%s: %s", r.Status, r.Reason)
+	}
+	f := r.Result.Faults
+	if len(f) != 2 || f[0].Do != "pause" || f[1].Do != "resume" || f[0].Node != 1 || f[0].Err+f[1].Err != "" || f[0].OffsetNs < 800e6 || f[1].OffsetNs < f[0].OffsetNs {
+		t.Fatalf("%+v", f)
+	}
+	stood := f[1].OffsetNs - max(f[0].OffsetNs, 800e6) // as it really was: resuming may be late on a busy machine
+	e2e := r.Result.Latency.EndToEnd
+	if e2e.Max() < stood*9/10 {
+		t.Errorf("end to end up to %v, the broker stood still for %v", time.Duration(e2e.Max()), time.Duration(stood))
+	}
+	if waited := e2e.CountAbove(stood / 2); waited < stood/2/1e6*8/10 {
+		t.Errorf("%d messages waited for more than half of the pause, about %d were due in its first half", waited, stood/2/1e6)
+	}
+	if b := r.Result.Books; b.Sent != 2000 || b.Received != 2000 || b.Lost+b.Duplicated+b.Corrupted != 0 {
+		t.Errorf("%+v", b)
+	}
+}
+
+func TestAThreeSecondPauseOfKafkaReadsAsItMust(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 45 s")
+	}
+	h, err := provision.NewHost(provision.DefaultDir(), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var missing *provision.ErrMissing
+	if _, err := h.Install(t.Context(), "kafka", ""); errors.As(err, &missing) {
+		t.Skipf("Kafka can't be installed here: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	r := one(t, onSim(func(s *study.Spec) {
+		s.Broker, s.Persistence = "kafka", "log"
+		fixed(s, 1000, 30*time.Second)
+		s.Warmup.For, s.Drain = study.Duration(3*time.Second), study.Duration(20*time.Second)
+		s.Faults = []study.Fault{{At: study.Duration(12 * time.Second), Do: "pause", Node: "1", For: study.Duration(3 * time.Second)}}
+	}), lab.Options{Host: h})
+	if r.Status != store.OK {
+		t.Fatalf("%s: %s", r.Status, r.Reason)
+	}
+	// A tenth of the messages waits between 0 and 3 s, evenly: p95 is the median of those, p99 their p90.
+	e2e := r.Result.Latency.EndToEnd
+	near(t, "p95", float64(e2e.Quantile(0.95)), 1.5e9, 0.07)
+	near(t, "p99", float64(e2e.Quantile(0.99)), 2.7e9, 0.07)
+	if b := r.Result.Books; b.Sent != 30_000 || b.Lost != 0 || b.Received != 30_000 {
+		t.Errorf("%+v", b)
+	}
+}

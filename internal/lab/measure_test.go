@@ -1,0 +1,122 @@
+package lab_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+func TestACurveHasAPointForEveryRate(t *testing.T) {
+	rates := []float64{500, 1000, 4000}
+	r := one(t, onSim(func(s *study.Spec) {
+		s.Measure, s.Curve = "curve", study.Curve{Rates: rates}
+		s.Client = map[string]any{"latency": "20ms"}
+	}), lab.Options{})
+	if r.Status != store.OK || len(r.Result.Curve) != len(rates) {
+		t.Fatalf("%s: %s, %d points", r.Status, r.Reason, len(r.Result.Curve))
+	}
+	for i, p := range r.Result.Curve {
+		if p.Rate != rates[i] || p.Fraction != 0 || p.Status != store.OK || p.PublishRate != p.Rate || p.ReceiveRate != p.Rate {
+			t.Errorf("%+v", p)
+		}
+		if got := p.Latency.EndToEnd.Min(); got < int64(20*time.Millisecond)*99/100 {
+			t.Errorf("at %g/s: a latency of %v, at least 20 ms is the truth", p.Rate, time.Duration(got))
+		}
+	}
+}
+
+func TestACurveOfFractionsSearchesTheRateFirst(t *testing.T) {
+	fractions := []float64{0.25, 0.5}
+	r := one(t, onSim(func(s *study.Spec) {
+		s.Measure, s.Curve = "curve", study.Curve{Fractions: fractions}
+		s.Sustainable = study.Sustainable{
+			Width: 0.2, Trial: study.Duration(300 * time.Millisecond), Confirm: study.Duration(600 * time.Millisecond),
+			Confirms: 1, Warmup: study.Duration(100 * time.Millisecond), MaxTrials: 30, Quantile: 0.99,
+		}
+		s.Client = map[string]any{"capacity": 1000}
+	}), lab.Options{})
+	if r.Result == nil || r.Result.Sustainable == nil || r.Result.Sustainable.Low == 0 {
+		t.Fatalf("%s: %s", r.Status, r.Reason)
+	}
+	if len(r.Result.Curve) != len(fractions) {
+		t.Fatalf("%d points: %s", len(r.Result.Curve), r.Reason)
+	}
+	for i, p := range r.Result.Curve {
+		if p.Fraction != fractions[i] || math.Abs(p.Rate-fractions[i]*r.Result.Sustainable.Low) > 1e-9*p.Rate {
+			t.Errorf("%g of %g is %g", p.Fraction, r.Result.Sustainable.Low, p.Rate)
+		}
+	}
+}
+
+func TestABacklogIsFilledThenDrainedAtTheBrokersRate(t *testing.T) {
+	for name, keep := range map[string]bool{"alone": false, "while producers go on": true} {
+		t.Run(name, func(t *testing.T) {
+			r := one(t, onSim(func(s *study.Spec) {
+				s.Measure, s.Backlog, s.SubscriptionsPerTopic = "backlog", study.Backlog{Messages: 5000, DrainRatio: 1, KeepSending: keep}, 2
+				s.Load.Rate, s.Drain = 0, study.Duration(20*time.Second)
+				if keep {
+					s.Load.Rate = 20_000
+				}
+			}), lab.Options{})
+			if r.Status != store.OK {
+				t.Fatalf("%s: %s", r.Status, r.Reason)
+			}
+			b, books := r.Result.Backlog, r.Result.Books
+			if b.Messages != 5000 || b.FillSeconds <= 0 || b.DrainSeconds < 0 || books.Lost != 0 || books.Received != 2*books.Sent {
+				t.Errorf("%+v, %+v", *b, books)
+			}
+			if keep != (books.Sent > 5000) {
+				t.Errorf("%d sent", books.Sent)
+			}
+			if rate := 5000 / b.FillSeconds; math.Abs(b.FillRate-rate) > 1e-6*rate {
+				t.Errorf("%d messages in %g s are not %g/s", b.Messages, b.FillSeconds, b.FillRate)
+			}
+			if keep && b.FillRate > 20_000*1.02 {
+				t.Errorf("filled at %g/s, 20,000 were asked for", b.FillRate)
+			}
+		})
+	}
+}
+
+func TestPeakFindsWhatTheBrokerServes(t *testing.T) {
+	r := one(t, onSim(func(s *study.Spec) {
+		s.Measure, s.Duration = "peak", study.Duration(time.Second)
+		s.Client = map[string]any{"capacity": 5000, "window": 100}
+	}), lab.Options{})
+	if r.Status != store.OK {
+		t.Fatalf("%s: %s", r.Status, r.Reason)
+	}
+	near(t, "publish rate", r.Result.PublishRate, 5000, 0.05)
+	near(t, "receive rate", r.Result.ReceiveRate, 5000, 0.05)
+	if lag := r.Result.Latency.Lag.Max(); lag != 0 {
+		t.Errorf("a closed loop has no schedule to lag behind, read %v", time.Duration(lag))
+	}
+}
+
+func TestACountSendsThatManyMessagesOrBytes(t *testing.T) {
+	for name, c := range map[string]struct {
+		count study.Count
+		size  study.Sizes
+		want  int64
+	}{
+		"messages":         {study.Count{Messages: 1234}, study.Sizes{{Size: 100, Weight: 1}}, 1234},
+		"bytes":            {study.Count{Bytes: 100_000}, study.Sizes{{Size: 250, Weight: 1}}, 400},
+		"bytes, not whole": {study.Count{Bytes: 10}, study.Sizes{{Size: 250, Weight: 1}}, 1},
+	} {
+		r := one(t, onSim(func(s *study.Spec) {
+			s.Measure, s.Count, s.MessageSize, s.Load.Rate, s.Warmup = "count", c.count, c.size, 0, study.Warmup{}
+		}), lab.Options{})
+		if r.Status != store.OK || r.Result.Count == nil || r.Result.Count.Messages != c.want || r.Result.Books.Received != c.want {
+			t.Errorf("%s: %s %s, %+v", name, r.Status, r.Reason, r.Result)
+			continue
+		}
+		n := r.Result.Count
+		if n.Bytes != c.want*int64(c.size[0].Size) || n.TotalSeconds < n.PublishSeconds || n.TotalSeconds <= 0 {
+			t.Errorf("%s: %+v", name, *n)
+		}
+	}
+}

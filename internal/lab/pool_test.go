@@ -1,0 +1,73 @@
+package lab
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+func TestABrokerIsSharedByThePointsThatStartTheSame(t *testing.T) {
+	base := study.Defaults()
+	base.Broker, base.Isolation = "kafka", "shared"
+	base.Server = map[string]any{"num.io.threads": 4, "log.dirs": "x"}
+	for name, c := range map[string]struct {
+		edit func(*study.Spec)
+		same bool
+	}{
+		"another broker":       {func(s *study.Spec) { s.Broker = "rabbitmq" }, false},
+		"another version":      {func(s *study.Spec) { s.Version = "3.9.2" }, false},
+		"more nodes":           {func(s *study.Spec) { s.Nodes = 3 }, false},
+		"TLS":                  {func(s *study.Spec) { s.TLS = "on" }, false},
+		"server settings":      {func(s *study.Spec) { s.Server = map[string]any{"num.io.threads": 8, "log.dirs": "x"} }, false},
+		"settings in order":    {func(s *study.Spec) { s.Server = map[string]any{"log.dirs": "x", "num.io.threads": 4} }, true},
+		"client settings":      {func(s *study.Spec) { s.Client = map[string]any{"linger.ms": 5} }, true},
+		"what is measured":     {func(s *study.Spec) { s.Measure, s.Seed = "peak", 9 }, true},
+		"message and topology": {func(s *study.Spec) { s.Topics, s.MessageSize = 7, study.Sizes{{Size: 8, Weight: 1}} }, true},
+	} {
+		s := base
+		c.edit(&s)
+		if got := instanceKey(s) == instanceKey(base); got != c.same {
+			t.Errorf("%s: shared %v, want %v", name, got, c.same)
+		}
+	}
+}
+
+func TestABrokerThatIsBrokenOnPurposeIsNotShared(t *testing.T) {
+	s := study.Defaults()
+	if shareable(s) {
+		t.Error("isolation: fresh is shared")
+	}
+	if s.Isolation = "shared"; !shareable(s) {
+		t.Error("isolation: shared isn't")
+	}
+	if s.Faults = []study.Fault{{Do: "pause"}}; shareable(s) {
+		t.Error("a broker that is paused is shared")
+	}
+}
+
+func TestFaultsBecomeATimetable(t *testing.T) {
+	at := func(s float64) study.Duration { return study.Duration(s * float64(time.Second)) }
+	for name, c := range map[string]struct {
+		faults []study.Fault
+		want   []act
+	}{
+		"none":                       {nil, nil},
+		"a pause that ends":          {[]study.Fault{{At: at(10), Do: "pause", Node: "1", For: at(3)}}, []act{{10e9, "pause", "1"}, {13e9, "resume", "1"}}},
+		"a kill that ends":           {[]study.Fault{{At: at(1), Do: "kill", Node: "leader", For: at(0.5)}}, []act{{1e9, "kill", "leader"}, {1.5e9, "restart", "leader"}}},
+		"a pause and its own resume": {[]study.Fault{{At: at(2), Do: "pause"}, {At: at(4), Do: "resume"}}, []act{{2e9, "pause", ""}, {4e9, "resume", ""}}},
+		"interleaved, in order of time": {
+			[]study.Fault{{At: at(5), Do: "kill", Node: "2", For: at(10)}, {At: at(6), Do: "pause", Node: "1", For: at(1)}, {At: at(3), Do: "restart", Node: "3"}},
+			[]act{{3e9, "restart", "3"}, {5e9, "kill", "2"}, {6e9, "pause", "1"}, {7e9, "resume", "1"}, {15e9, "restart", "2"}},
+		},
+		"at once, in the order written": {
+			[]study.Fault{{At: at(1), Do: "kill", Node: "1"}, {At: at(1), Do: "restart", Node: "1"}},
+			[]act{{1e9, "kill", "1"}, {1e9, "restart", "1"}},
+		},
+	} {
+		if got := acts(c.faults); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
