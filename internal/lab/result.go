@@ -97,6 +97,9 @@ func (b *bench) doubts(t trial) {
 	if cores := float64(b.lab.host.Cores); b.instance != nil && t.brokerCPU()+t.generatorCPU() > 0.9*cores {
 		b.doubt("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", t.brokerCPU(), t.generatorCPU(), cores)
 	}
+	if cores := float64(b.lab.host.Cores); t.Others > 0.1*cores {
+		b.doubt("busy-machine", "other processes used %.1f of the %.0f cores meanwhile", t.Others, cores)
+	}
 	if n := h.EndToEnd.Count(); n > 0 && n < 1000 {
 		b.doubt("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
 	}

@@ -21,6 +21,7 @@ type trial struct {
 	Window time.Duration // over which the cost was taken
 	Series []store.Tick
 	Faults []store.FaultEvent
+	Others float64 // cores that other processes, or the hypervisor for others, used meanwhile
 }
 
 // generatorCPU is the generator's share of processor cores over the trial's window.
@@ -76,6 +77,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 		t.Err = cause
 	}
 	t.Cost, t.Window = m.cost(out)
+	t.Others = max(0, m.busy/t.Window.Seconds()-t.brokerCPU()-t.generatorCPU())
 	return t
 }
 
@@ -90,6 +92,7 @@ type metering struct {
 	cpu   Cores
 	cpus  []Cores // one per observed sample
 	peak  reading // largest memory seen
+	busy  float64 // processor seconds the whole machine spent between the readings of cost
 }
 
 type reading struct {
@@ -97,10 +100,11 @@ type reading struct {
 	broker provision.Usage
 	self   provision.Usage
 	gc     time.Duration
+	busy   float64 // processor seconds of the whole machine
 }
 
 func (m *metering) read() reading {
-	r := reading{at: clock.Now(), self: provision.SelfUsage()}
+	r := reading{at: clock.Now(), self: provision.SelfUsage(), busy: machineBusy()}
 	if in := m.bench.instance; in != nil {
 		r.broker = in.Meter().Sample()
 	}
@@ -151,6 +155,7 @@ func (m *metering) cost(out worker.Outcome) (store.Cost, time.Duration) {
 		begin = <-m.begin
 	}
 	close(m.over)
+	m.busy = end.busy - begin.busy
 	c := store.Cost{
 		BrokerKnown:            m.bench.instance != nil,
 		BrokerUserSeconds:      (end.broker.User - begin.broker.User).Seconds(),
