@@ -178,18 +178,21 @@ func columnWidths(t Table) []int {
 }
 
 // forReaders drops columns that are for machines and those that hold nothing in any row.
-func forReaders(t Table) Table {
-	var kept []int
+func forReaders(t Table) Table { return columnsOf(t, shownColumns(t)) }
+
+// shownColumns are the indexes of the columns that a reader is shown.
+func shownColumns(t Table) []int {
+	var shown []int
 	for i, c := range t.Columns {
 		filled := c.Row && len(t.Rows) == 0
 		for _, row := range t.Rows {
 			filled = filled || row[i].Kind != Blank || len(row[i].Marks) > 0
 		}
 		if filled && !c.Data {
-			kept = append(kept, i)
+			shown = append(shown, i)
 		}
 	}
-	return columnsOf(t, kept)
+	return shown
 }
 
 // numeric tells that a column holds numbers, which are aligned to the right.

@@ -1,0 +1,226 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// data is what the front end draws (web/src/data.ts). Every statistic in it was computed here, by package report.
+type data struct {
+	Metrics       []metric    `json:"metrics"`
+	Quantiles     []float64   `json:"quantiles"`
+	Distributions any         `json:"distributions"`
+	Axes          []axis      `json:"axes"`
+	Points        []point     `json:"points"`
+	Levels        []drawn     `json:"levels"`
+	Trials        []trial     `json:"trials,omitempty"`
+	Runs          []run       `json:"runs"`
+	RunsLeftOut   int         `json:"runsLeftOut,omitempty"`
+	Repeat        []repeating `json:"repeat"`
+	Lines         []string    `json:"lines"` // what Repeat points into
+}
+
+type metric struct {
+	Key    string `json:"key"`
+	Name   string `json:"name"`
+	Unit   string `json:"unit"`
+	Better string `json:"better"`
+}
+
+type point struct {
+	ID      string   `json:"id"`
+	Name    string   `json:"name"`
+	Broker  string   `json:"broker"`
+	Setting string   `json:"setting"`
+	Load    string   `json:"load"`
+	Measure string   `json:"measure"`
+	Status  string   `json:"status"`
+	Doubts  []string `json:"doubts,omitempty"`
+}
+
+// drawn is a level with its figures.
+type drawn struct {
+	Point   int       `json:"p"`
+	Load    string    `json:"load"`
+	Rate    number    `json:"rate,omitempty"`
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason,omitempty"`
+	Closed  bool      `json:"closed,omitempty"`
+	At      []int     `json:"at"`
+	Metrics []summary `json:"m"`
+	Curves  []*curve  `json:"h,omitempty"`
+}
+
+// trial is one step of a search: [rate, published, p50, p99], its kind and verdict.
+type trial struct {
+	Point   int      `json:"p"`
+	Kind    string   `json:"kind"`
+	Verdict string   `json:"verdict"`
+	Figures []number `json:"f"`
+}
+
+// allTrials bounds the searches drawn: a page of thousands of points would show a cloud.
+const allTrials = 5000
+
+// measures are the figures of records that the page draws, those of package report and what a message costs on disk.
+var measures = append(report.Metrics[:len(report.Metrics):len(report.Metrics)], report.Metric{
+	Key: "broker_disk_bytes_per_message", Name: "written per message", Unit: report.Bytes, Better: report.Lower,
+	Of: func(r store.Record) float64 {
+		if r.Result == nil || !r.Result.Cost.BrokerKnown || r.Result.Cost.Messages == 0 || r.Result.Cost.BrokerDiskWriteBytes < 0 {
+			return math.NaN()
+		}
+		return float64(r.Result.Cost.BrokerDiskWriteBytes) / float64(r.Result.Cost.Messages)
+	},
+})
+
+var units = map[report.Unit]string{
+	report.None: "none", report.Count: "count", report.Nanoseconds: "ns", report.Seconds: "s", report.PerSecond: "per-second",
+	report.Bytes: "bytes", report.CPUSeconds: "cpu-s", report.Share: "share", report.Factor: "factor",
+}
+
+var directions = map[report.Better]string{report.Neither: "", report.Higher: "higher", report.Lower: "lower"}
+
+func gather(records []store.Record) (data, error) {
+	points := report.Points(records)
+	d := data{Quantiles: quantiles, Distributions: distributions, Points: []point{}, Levels: []drawn{}, Runs: []run{}, Axes: []axis{}}
+	var all []level
+	for i, p := range points {
+		d.Points = append(d.Points, describe(p))
+		all = append(all, levels(i, p)...)
+		d.Trials = append(d.Trials, trials(i, p)...)
+	}
+	if len(d.Trials) > allTrials {
+		d.Trials = nil
+	}
+	found, index := axes(points, all)
+	d.Axes = append(d.Axes, found...)
+	for i, l := range all {
+		d.Levels = append(d.Levels, draw(l, index[i]))
+	}
+	d.dropUnmeasured()
+	runs, leftOut := runs(points)
+	d.Runs, d.RunsLeftOut = append(d.Runs, runs...), leftOut
+	var err error
+	d.Repeat, d.Lines, err = repeat(records)
+	return d, err
+}
+
+func describe(p report.Point) point {
+	out := point{
+		ID: p.ID, Name: p.Name, Broker: p.Spec.Broker, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: p.Status(),
+	}
+	seen := map[string]bool{}
+	for _, r := range p.Shown() {
+		for _, d := range r.Doubts {
+			if !seen[d.Code] {
+				seen[d.Code] = true
+				out.Doubts = append(out.Doubts, d.Code+": "+d.Text)
+			}
+		}
+	}
+	return out
+}
+
+func draw(l level, at []int) drawn {
+	d := drawn{Point: l.point, Load: l.load, Status: string(l.status), Reason: l.reason, Closed: l.closed, At: at, Rate: number(l.rate)}
+	if len(l.records) == 0 {
+		return d
+	}
+	for _, m := range measures {
+		if m.Key == "sustainable_low" {
+			d.Metrics = append(d.Metrics, summarize(report.Sustained(l.records).Summary))
+			continue
+		}
+		d.Metrics = append(d.Metrics, summarize(report.Summarize(m.Values(l.records))))
+	}
+	d.Curves = curves(l.records)
+	return d
+}
+
+// dropUnmeasured leaves out metrics that no level has.
+func (d *data) dropUnmeasured() {
+	for i, m := range measures {
+		measured := false
+		for _, l := range d.Levels {
+			measured = measured || l.Metrics != nil && l.Metrics[i] != nil
+		}
+		if measured {
+			d.Metrics = append(d.Metrics, metric{m.Key, m.Name, units[m.Unit], directions[m.Better]})
+			continue
+		}
+		d.Metrics = append(d.Metrics, metric{Key: ""}) // keeps the index of the others
+	}
+}
+
+func trials(index int, p report.Point) []trial {
+	var out []trial
+	for _, r := range p.Shown() {
+		if r.Result == nil || r.Result.Sustainable == nil {
+			continue
+		}
+		for _, t := range r.Result.Sustainable.Trials {
+			if t.Kind == "probe" {
+				continue // a closed loop: its latency says nothing
+			}
+			out = append(out, trial{index, t.Kind, t.Verdict, []number{number(t.Rate), number(t.PublishRate), number(t.EndToEndP50), number(t.EndToEndP99)}})
+		}
+	}
+	return out
+}
+
+// repeating is what is needed to repeat a point: its heading and text, as lines of data.Lines.
+type repeating struct {
+	Heading string     `json:"heading"`
+	Parts   []passages `json:"parts"`
+}
+
+// passages are a paragraph (Text) or a listing (Lines).
+type passages struct {
+	Text  string `json:"text,omitempty"`
+	Lines []int  `json:"lines,omitempty"`
+}
+
+// repeat is the points report, its listings as indexes into the distinct lines of all of them: specs of one study
+// differ in two lines of seventy.
+func repeat(records []store.Record) ([]repeating, []string, error) {
+	r, err := report.Lookup("points")
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := r.Build(records)
+	if err != nil {
+		return nil, nil, fmt.Errorf("what is needed to repeat the points: %w", err)
+	}
+	out, lines, known := []repeating{}, []string{}, map[string]int{}
+	for _, b := range d.Blocks {
+		if h, ok := b.(report.Heading); ok {
+			out = append(out, repeating{Heading: h.Text})
+			continue
+		}
+		if len(out) == 0 {
+			continue // before the first point
+		}
+		last := &out[len(out)-1]
+		switch b := b.(type) {
+		case report.Paragraph:
+			last.Parts = append(last.Parts, passages{Text: b.Text})
+		case report.Listing:
+			var p passages
+			for line := range strings.Lines(b.Text) {
+				i, ok := known[line]
+				if !ok {
+					i = len(lines)
+					known[line] = i
+					lines = append(lines, line)
+				}
+				p.Lines = append(p.Lines, i)
+			}
+			last.Parts = append(last.Parts, p)
+		}
+	}
+	return out, lines, nil
+}

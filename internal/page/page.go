@@ -1,0 +1,116 @@
+// Package page writes reports as self-contained HTML files: documents as text and tables, records as figures, with the
+// front end of package web inside. It computes nothing that package report doesn't, and a finished file needs no
+// network.
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/reports"
+	"github.com/brokermark/brokermark/web"
+)
+
+//go:embed page.html
+var shell string
+
+var shellTemplate = template.Must(template.New("page").Parse(shell))
+
+// Source says what a page was made from.
+type Source struct {
+	Records []store.Record // drawn as figures; none = no figures
+	Command string         // what was typed to make the page
+	Tool    string         // version of brokermark
+}
+
+// Summary writes the whole report over s.Records: verdict, tables, figures, what was refused or void, and what is
+// needed to repeat it.
+func Summary(w io.Writer, s Source) error {
+	lead, rest, err := compose(s.Records)
+	if err != nil {
+		return err
+	}
+	return write(w, s, "Brokermark report", lead, rest)
+}
+
+// Document writes one document, with figures over s.Records below it.
+func Document(w io.Writer, d report.Document, s Source) error {
+	return write(w, s, d.Title, report.Fragment(d.Blocks, "d", 2), "")
+}
+
+// Write writes the page of a named report: everything there is for the default one, else that report alone.
+func Write(w io.Writer, name string, s Source) error {
+	if name == report.Default {
+		return Summary(w, s)
+	}
+	r, err := report.Lookup(name)
+	if err != nil {
+		return err
+	}
+	d, err := r.Build(s.Records)
+	if err != nil {
+		return err
+	}
+	s.Records = nil
+	return Document(w, d, s)
+}
+
+// Compare writes a comparison, with figures over the records of both sides.
+func Compare(w io.Writer, a, b reports.Side, named []string, s Source) error {
+	s.Records = append(append([]store.Record(nil), a.Records...), b.Records...)
+	return Document(w, reports.Compare(a, b, named...), s)
+}
+
+type content struct {
+	Title   string
+	Policy  string
+	Style   template.CSS
+	Script  template.JS
+	Data    template.JS
+	Lead    template.HTML
+	Rest    template.HTML
+	Figures bool
+	Origin  string
+	Command string
+}
+
+func write(w io.Writer, s Source, title, lead, rest string) error {
+	script, style, err := web.Bundle()
+	if err != nil {
+		return err
+	}
+	script = strings.ReplaceAll(script, "</script", `<\/script`)
+	drawn := []byte("null")
+	if len(s.Records) > 0 {
+		d, err := gather(s.Records)
+		if err != nil {
+			return err
+		}
+		if drawn, err = json.Marshal(d); err != nil { // with <, > and & escaped
+			return err
+		}
+	}
+	digest := sha256.Sum256([]byte(script))
+	var out bytes.Buffer
+	err = shellTemplate.Execute(&out, content{
+		Title: title, Lead: template.HTML(lead), Rest: template.HTML(rest), Figures: len(s.Records) > 0,
+		Style: template.CSS(style), Script: template.JS(script), Data: template.JS(drawn), Origin: origin(s), Command: s.Command,
+		// Nothing but this very script may run, and nothing may be fetched from anywhere.
+		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+			base64.StdEncoding.EncodeToString(digest[:])),
+	})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}

@@ -1,0 +1,139 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// A page holds at most so many ticks of its runs' courses; what is left out is said in the page.
+const (
+	allTicks  = 120_000
+	fewestRun = 40 // ticks a course is thinned to at most
+)
+
+// run is the course of one repetition, column by column.
+type run struct {
+	Point      int        `json:"p"`
+	Repetition int        `json:"rep"`
+	Status     string     `json:"status"`
+	Reason     string     `json:"reason,omitempty"`
+	Doubts     []string   `json:"doubts,omitempty"`
+	Began      string     `json:"began"`
+	Cores      int        `json:"cores"`
+	Seconds    []number   `json:"t"`
+	Phases     []phase    `json:"phases"`
+	Published  []number   `json:"pub"`
+	Received   []number   `json:"rec"`
+	Backlog    []number   `json:"backlog"`
+	P50        []number   `json:"p50"`
+	P99        []number   `json:"p99"`
+	BrokerCPU  []number   `json:"bcpu"`
+	Generator  []number   `json:"gcpu"`
+	Faults     []faultful `json:"faults,omitempty"`
+}
+
+// phase is where a phase ends, in seconds.
+type phase struct {
+	Name  string `json:"name"`
+	Until number `json:"until"`
+}
+
+type faultful struct {
+	At   number `json:"t"`
+	Do   string `json:"do"`
+	Node int    `json:"node"`
+	Err  string `json:"err,omitempty"`
+}
+
+// runs are the courses of all repetitions, as many as fit: those with faults first, then by repetition. leftOut counts
+// the others.
+func runs(points []report.Point) (out []run, leftOut int) {
+	type candidate struct {
+		point  int
+		record store.Record
+	}
+	var all []candidate
+	for i, p := range points {
+		for _, r := range p.Records {
+			if r.Result != nil && len(r.Result.Series) > 1 {
+				all = append(all, candidate{i, r})
+			}
+		}
+	}
+	faulty := func(c candidate) int { return -min(1, len(c.record.Result.Faults)) }
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(faulty(a), faulty(b)), cmp.Compare(a.record.Repetition, b.record.Repetition))
+	})
+	each := max(fewestRun, allTicks/max(1, len(all)))
+	total := 0
+	for i, c := range all {
+		n := min(each, len(c.record.Result.Series))
+		if total += n; total > allTicks {
+			leftOut = len(all) - i
+			break
+		}
+		out = append(out, course(c.point, c.record, each))
+	}
+	slices.SortStableFunc(out, func(a, b run) int {
+		return cmp.Or(cmp.Compare(a.Point, b.Point), cmp.Compare(a.Repetition, b.Repetition))
+	})
+	return out, leftOut
+}
+
+func course(point int, r store.Record, ticks int) run {
+	c := run{Point: point, Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores}
+	for _, d := range r.Doubts {
+		c.Doubts = append(c.Doubts, d.Code+": "+d.Text)
+	}
+	if !r.Began.IsZero() {
+		c.Began = r.Began.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	for _, f := range r.Result.Faults {
+		c.Faults = append(c.Faults, faultful{At: seconds(f.OffsetNs), Do: f.Do, Node: f.Node, Err: f.Err})
+	}
+	for _, t := range thin(r.Result.Series, ticks) {
+		at := seconds(t.OffsetNs)
+		c.Seconds = append(c.Seconds, at)
+		c.Published = append(c.Published, number(t.PublishRate))
+		c.Received = append(c.Received, number(t.ReceiveRate))
+		c.Backlog = append(c.Backlog, number(t.Backlog))
+		c.P50 = append(c.P50, number(t.EndToEndP50))
+		c.P99 = append(c.P99, number(t.EndToEndP99))
+		c.BrokerCPU = append(c.BrokerCPU, number(t.BrokerCPU))
+		c.Generator = append(c.Generator, number(t.GeneratorCPU))
+		if n := len(c.Phases); n > 0 && c.Phases[n-1].Name == t.Phase {
+			c.Phases[n-1].Until = at
+		} else {
+			c.Phases = append(c.Phases, phase{Name: t.Phase, Until: at})
+		}
+	}
+	return c
+}
+
+// thin leaves at most n ticks: of several it keeps the mean rates and the worst backlog and latency, because a stall
+// must not vanish between two dots.
+func thin(ticks []store.Tick, n int) []store.Tick {
+	if len(ticks) <= n {
+		return ticks
+	}
+	out := make([]store.Tick, 0, n)
+	for i := range n {
+		part := ticks[i*len(ticks)/n : (i+1)*len(ticks)/n]
+		t := part[len(part)-1]
+		t.PublishRate, t.ReceiveRate = 0, 0
+		for _, p := range part {
+			t.PublishRate += p.PublishRate / float64(len(part))
+			t.ReceiveRate += p.ReceiveRate / float64(len(part))
+			t.Backlog = max(t.Backlog, p.Backlog)
+			t.EndToEndP50, t.EndToEndP99 = max(t.EndToEndP50, p.EndToEndP50), max(t.EndToEndP99, p.EndToEndP99)
+			t.BrokerCPU, t.GeneratorCPU = max(t.BrokerCPU, p.BrokerCPU), max(t.GeneratorCPU, p.GeneratorCPU)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func seconds(ns int64) number { return number(float64(ns/1e6) / 1e3) }

@@ -1,0 +1,188 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// compose writes what stands above and below the figures.
+func compose(records []store.Record) (lead, rest string, err error) {
+	summary, err := built("summary", records)
+	if err != nil {
+		return "", "", err
+	}
+	duel, err := built("headtohead", records)
+	if err != nil {
+		return "", "", err
+	}
+	verdict, tables := opening(summary.Blocks)
+	points := report.Points(records)
+	lead = report.Fragment(verdict, "v", 2)
+	if len(points) == 0 {
+		return lead, "", nil
+	}
+	lead += "<h2>Who sustains what, at which latency and cost</h2>\n"
+	lead += report.Fragment(withGuarantees(unsaid(duel.Blocks, verdict), points), "h", 3)
+	rest = report.Fragment(missing(points), "m", 2)
+	rest += "<h2>Every point</h2>\n" + report.Fragment(unsaid(tables, duel.Blocks), "s", 3)
+	return lead, rest, nil
+}
+
+func built(name string, records []store.Record) (report.Document, error) {
+	r, err := report.Lookup(name)
+	if err != nil {
+		return report.Document{}, err
+	}
+	return r.Build(records)
+}
+
+// opening parts the summary into what is said before its first table's heading and the rest.
+func opening(blocks []report.Block) (verdict, tables []report.Block) {
+	for i, b := range blocks {
+		if _, ok := b.(report.Table); ok {
+			return blocks[:i-1], blocks[i-1:]
+		}
+	}
+	return blocks, nil
+}
+
+// unsaid drops the paragraphs whose text earlier blocks hold already.
+func unsaid(blocks, earlier []report.Block) []report.Block {
+	return slices.DeleteFunc(slices.Clone(blocks), func(b report.Block) bool {
+		p, ok := b.(report.Paragraph)
+		return ok && slices.ContainsFunc(earlier, func(b report.Block) bool {
+			said, ok := b.(report.Paragraph)
+			return ok && strings.HasSuffix(said.Text, p.Text)
+		})
+	})
+}
+
+// withGuarantees adds below the heading of every group what its brokers had to guarantee.
+func withGuarantees(blocks []report.Block, points []report.Point) []report.Block {
+	said := map[string]string{}
+	for _, p := range points {
+		s := p.Spec
+		text := fmt.Sprintf("%s, persistence %s, %d replicas with acks %s, %s", s.Delivery, s.Persistence, s.Replicas, s.Acks, s.Ordering)
+		text = strings.Replace(text, " 1 replicas with acks", " 1 replica with acks", 1)
+		if old := said[p.Setting()]; old == "" {
+			said[p.Setting()] = text
+		} else if !strings.Contains(old, text) {
+			said[p.Setting()] = old + "; or " + text
+		}
+	}
+	var out []report.Block
+	for _, b := range blocks {
+		out = append(out, b)
+		if h, ok := b.(report.Heading); ok && said[h.Text] != "" {
+			out = append(out, report.Paragraph{Text: "Guarantee asked for: " + said[h.Text] + "."})
+		}
+	}
+	return out
+}
+
+// missing lists the cells without a usable figure, with the reason each has none.
+func missing(points []report.Point) []report.Block {
+	titles := []struct {
+		status store.Status
+		title  string
+	}{
+		{store.Refused, "Refused: what a broker cannot do"},
+		{store.Failed, "Failed: promises broken"},
+		{store.Void, "Void: limited by the generator, in no conclusion"},
+		{store.Aborted, "Aborted"},
+	}
+	var blocks []report.Block
+	for _, t := range titles {
+		table := missingTable(points, t.status)
+		if len(table.Rows) > 0 {
+			blocks = append(blocks, report.Heading{Level: 1, Text: t.title}, table)
+		}
+	}
+	return blocks
+}
+
+func missingTable(points []report.Point, status store.Status) report.Table {
+	t := report.Table{Columns: []report.Column{
+		{Key: "broker", Name: "broker", Row: true},
+		{Key: "reason", Name: "reason", Wide: true},
+		{Key: "cells", Name: "cells", Wide: true},
+		{Key: "n", Name: "repetitions", Unit: report.Count},
+	}}
+	type cause struct{ name, reason string }
+	cells, count := map[cause][]string{}, map[cause]int{}
+	for _, p := range points {
+		for _, r := range p.Records {
+			if r.Status != status {
+				continue
+			}
+			c := cause{p.Name, r.Reason}
+			count[c]++
+			if cell := p.Setting() + ", " + p.Load(); !slices.Contains(cells[c], cell) {
+				cells[c] = append(cells[c], cell)
+			}
+		}
+	}
+	causes := slices.SortedFunc(maps.Keys(cells), func(a, b cause) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.reason, b.reason))
+	})
+	for _, c := range causes {
+		shown := strings.Join(cells[c][:min(len(cells[c]), 6)], "; ")
+		if more := len(cells[c]) - 6; more > 0 {
+			shown += fmt.Sprintf("; and %d more", more)
+		}
+		t.Rows = append(t.Rows, []report.Cell{report.Text(c.name), report.Text(c.reason), report.Text(shown), report.Number(count[c])})
+	}
+	return t
+}
+
+// origin says in a line when, where and with what the records were made.
+func origin(s Source) string {
+	if len(s.Records) == 0 {
+		return ""
+	}
+	first, last := s.Records[0].Began, s.Records[0].Began
+	hosts, studies := map[string]bool{}, map[string]bool{}
+	for _, r := range s.Records {
+		if r.Began.Before(first) {
+			first = r.Began
+		}
+		if r.Began.After(last) {
+			last = r.Began
+		}
+		hosts[fmt.Sprintf("%s (%d cores, %s)", r.Host.Name, r.Host.Cores, r.Host.CPU)] = true
+		if r.Study != "" {
+			studies[r.Study] = true
+		}
+	}
+	var parts []string
+	if names := slices.Sorted(maps.Keys(studies)); len(names) > 0 {
+		parts = append(parts, "Study "+some(names))
+	}
+	if !first.IsZero() {
+		day := first.UTC().Format(time.DateOnly)
+		if end := last.UTC().Format(time.DateOnly); end != day {
+			day += " to " + end
+		}
+		parts = append(parts, day)
+	}
+	parts = append(parts, "on "+some(slices.Sorted(maps.Keys(hosts))))
+	if s.Tool != "" {
+		parts = append(parts, "brokermark "+s.Tool)
+	}
+	return strings.Join(parts, " · ")
+}
+
+func some(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

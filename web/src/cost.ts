@@ -1,0 +1,55 @@
+// What a message costs: bars as a table, so that they read aloud and print as they are.
+
+import { distinct, metricIndex, value, type Data, type Level } from "./data";
+import { append, el, select } from "./dom";
+import { section } from "./figure";
+import { format, spread, range } from "./format";
+import { remarks, settings, settingSelect, usable } from "./pick";
+
+const columns: [key: string, name: string, about: string][] = [
+  ["broker_cpu_s_per_million", "broker CPU", "seconds per million messages"],
+  ["generator_cpu_s_per_million", "client CPU", "seconds per million messages"],
+  ["broker_disk_bytes_per_message", "written", "to disk per message"],
+  ["broker_rss_bytes", "broker memory", "largest resident set"],
+];
+
+export function cost(d: Data, main: HTMLElement): void {
+  const known = columns.map(([key, name, about]) => ({ index: metricIndex(d, key), name, about })).filter((c) => c.index >= 0);
+  const all = d.levels.filter((l) => known.some((c) => value(l, c.index)));
+  if (!all.length) return;
+  const names = settings(d, all);
+  const loads = (setting: string) => distinct(all.filter((l) => d.points[l.p].setting === setting).map((l) => l.load));
+  let setting = names[0], load = loads(setting)[0];
+  const host = section(main, "cost", "Cost per message", "Of the broker's whole process tree and of the load generator. Blank: not known, which is not zero.");
+  const controls = el("div", { class: "controls" }), place = el("div", {});
+  append(host, controls, place);
+  const draw = () => {
+    if (!loads(setting).includes(load)) load = loads(setting)[0];
+    controls.replaceChildren(
+      settingSelect(names, setting, (v) => { setting = v; draw(); }),
+      select("Load", loads(setting).map((v) => ({ value: v, text: v })), load, (v) => { load = v; draw(); }),
+    );
+    const rows = all.filter((l) => d.points[l.p].setting === setting && l.load === load)
+      .sort((a, b) => d.points[a.p].name.localeCompare(d.points[b.p].name));
+    place.replaceChildren(bars(d, rows, known, `Cost per message, ${setting}, ${load}`));
+  };
+  draw();
+}
+
+function bars(d: Data, rows: Level[], known: { index: number; name: string; about: string }[], caption: string): HTMLElement {
+  const most = known.map((c) => Math.max(0, ...rows.map((l) => value(l, c.index)?.[0] ?? 0)));
+  return el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": caption }, el("table", { class: "bars" },
+    el("caption", {}, caption),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, ""), ...known.map((c) => el("th", { scope: "col" }, c.name, el("small", {}, c.about))))),
+    el("tbody", {}, ...rows.map((l) => el("tr", { class: usable(l) ? null : "unused" },
+      el("th", { scope: "row", title: remarks(d, l).join(" ") || null }, d.points[l.p].name, usable(l) ? null : el("small", {}, `${l.status}, in no conclusion`),
+        d.points[l.p].doubts ? el("small", {}, "doubts: " + d.points[l.p].doubts!.map((t) => t.split(":")[0]).join(", ")) : null),
+      ...known.map((c, i) => {
+        const s = value(l, c.index), unit = d.metrics[c.index].unit;
+        if (!s) return el("td", {}, "–");
+        const bar = el("span", { class: "bar" });
+        bar.style.width = `${most[i] ? Math.max(0.5, (100 * s[0]) / most[i]) : 0}%`;
+        return el("td", { title: spread(unit, s) }, el("span", { class: "bar-value" }, format(unit, s[0]),
+          s[1] !== s[2] ? el("small", {}, ` [${range(unit, s[1], s[2])}]`) : null, el("small", {}, ` n=${s[3]}`)), el("span", { class: "bar-track" }, bar));
+      }))))));
+}

@@ -1,0 +1,142 @@
+// One repetition over time: rate, backlog, latency and CPU, with its phases and faults.
+
+import { axis, tooltip, type Option } from "./chart";
+import { distinct, type Data, type Run } from "./data";
+import { select } from "./dom";
+import { card, Figure, section, type Drawing, type Series } from "./figure";
+import { format } from "./format";
+import { scaleSelect } from "./pick";
+import { lookAt } from "./style";
+import { colour } from "./theme";
+
+type Column = "pub" | "rec" | "backlog" | "p50" | "p99" | "bcpu" | "gcpu";
+
+const panels: { title: string; unit: string; columns: [Column, string][] }[] = [
+  { title: "messages per second", unit: "per-second", columns: [["pub", "published"], ["rec", "received"]] },
+  { title: "backlog, messages", unit: "count", columns: [["backlog", "backlog"]] },
+  { title: "latency, end to end", unit: "ns", columns: [["p50", "e2e p50"], ["p99", "e2e p99"]] },
+  { title: "CPU, cores", unit: "none", columns: [["bcpu", "broker CPU"], ["gcpu", "generator CPU"]] },
+];
+
+const columns = panels.flatMap((p) => p.columns.map(([key, name]) => ({ key, name, unit: p.unit })));
+const panelHeight = 118, panelGap = 44;
+
+export function course(d: Data, main: HTMLElement): void {
+  if (!d.runs.length) return;
+  let run = d.runs.find((r) => r.faults?.length) ?? d.runs.find((r) => r.status === "ok") ?? d.runs[0];
+  let log = true;
+  const of = (r: Run) => d.points[r.p];
+  const host = section(main, "course", "Over time", "One repetition, two samples a second. Shaded: warm-up and drain; vertical lines: faults." +
+    (d.runsLeftOut ? ` The courses of ${d.runsLeftOut} further repetitions are left out; choose with --where to see them.` : ""));
+  const narrow = (f: Figure, among: Run[]) => { run = among[0] ?? run; f.redraw(true); };
+  new Figure(host, "", "", (f) => {
+    const same = d.runs.filter((r) => of(r).setting === of(run).setting);
+    const load = same.filter((r) => of(r).load === of(run).load);
+    const mine = load.filter((r) => of(r).name === of(run).name);
+    const choices = (values: string[]) => distinct(values).map((v) => ({ value: v, text: v }));
+    return [
+      select("Messages and guarantee", choices(d.runs.map((r) => of(r).setting)), of(run).setting, (v) => narrow(f, prefer(d.runs.filter((r) => of(r).setting === v), d, run))),
+      select("Load", choices(same.map((r) => of(r).load)), of(run).load, (v) => narrow(f, prefer(same.filter((r) => of(r).load === v), d, run))),
+      select("Who", choices(load.map((r) => of(r).name)), of(run).name, (v) => narrow(f, load.filter((r) => of(r).name === v))),
+      select("Repetition", mine.map((r, i) => ({ value: String(i), text: `${r.rep}${r.status === "ok" ? "" : ` (${r.status})`}` })), String(mine.indexOf(run)), (v) => { run = mine[Number(v)]; f.redraw(); }),
+      scaleSelect("Latency", log, (v) => { log = v; f.redraw(); }),
+    ];
+  }, () => drawing(d, run, log));
+}
+
+/** The run that differs least from the one looked at. */
+function prefer(runs: Run[], d: Data, from: Run): Run[] {
+  const score = (r: Run) => Number(d.points[r.p].name === d.points[from.p].name) * 4 + Number(d.points[r.p].load === d.points[from.p].load) * 2 + Number(r.rep === from.rep);
+  return [...runs].sort((a, b) => score(b) - score(a));
+}
+
+function drawing(d: Data, run: Run, log: boolean): Drawing {
+  const p = d.points[run.p];
+  const title = `${p.name}, ${p.setting}, ${p.load}, repetition ${run.rep}`;
+  const series: Series[] = columns.map((c, i) => ({ name: c.name, look: lookAt(i) }));
+  const faults = run.faults ?? [];
+  return {
+    label: `${title}, over time: rate, backlog, latency and CPU.${faults.map((f) => ` ${words(f)} at ${f.t} s.`).join("")}`,
+    series,
+    height: panels.length * (panelHeight + panelGap) + 40,
+    notes: [
+      `${title}${run.began ? ", began " + run.began : ""}.`,
+      ...(run.status === "ok" ? [] : [`${run.status}: ${run.reason ?? ""} – in no conclusion.`]),
+      ...(run.doubts ?? []).map((t) => "Doubt: " + t),
+    ],
+    option: (on) => ({
+      tooltip: tooltip("axis", (ps) => tip(run, ps, on)),
+      axisPointer: { link: [{ xAxisIndex: "all" }] },
+      grid: panels.map((_, i) => ({ left: 66, right: 20, top: 36 + i * (panelHeight + panelGap), height: panelHeight })),
+      xAxis: panels.map((_, i) => ({
+        ...axis({ name: i === panels.length - 1 ? "seconds from the start of the measured phase" : "", log: false, min: Math.min(run.t[0], 0), max: run.t[run.t.length - 1], format: (v) => String(Math.round(v * 10) / 10) }),
+        gridIndex: i, splitLine: { show: false },
+      })),
+      yAxis: panels.map((panel, i) => ({
+        ...axis({ name: "", log: log && panel.unit === "ns", format: (v) => format(panel.unit, v), min: log && panel.unit === "ns" ? undefined : 0 }),
+        gridIndex: i, name: panel.title, nameLocation: "end", nameGap: 10, splitNumber: 3,
+        nameTextStyle: { align: "left", padding: [0, 0, 0, -50], color: colour("text"), fontSize: 12 },
+      })),
+      series: panels.flatMap((panel, i) => lines(run, panel, i, on, log && panel.unit === "ns")),
+    }),
+    grid: (on) => {
+      const shown = columns.filter((c) => on(c.name));
+      const step = Math.max(1, Math.ceil(run.t.length / 400));
+      return {
+        caption: title,
+        columns: [{ name: "second", number: true }, { name: "phase" }, ...shown.map((c) => ({ name: c.name, number: true })), { name: "fault" }],
+        rows: run.t.map((t, i) => [String(t), phaseAt(run, t), ...shown.map((c) => format(c.unit, run[c.key][i])),
+          faults.filter((f) => f.t <= t && f.t > (run.t[i - 1] ?? -Infinity)).map(words).join(", ")]).filter((_, i) => i % step === 0),
+      };
+    },
+  };
+}
+
+function lines(run: Run, panel: (typeof panels)[number], index: number, on: (n: string) => boolean, log: boolean): Option[] {
+  const marks = {
+    markArea: {
+      silent: true, itemStyle: { color: colour("phase") }, label: { show: index === 0, position: "insideTop", color: colour("muted"), fontSize: 11 },
+      data: areas(run).map((a) => [{ name: a.name, xAxis: a.from }, { xAxis: a.until }]),
+    },
+    markLine: {
+      silent: true, symbol: "none", lineStyle: { color: colour("bad"), type: "dashed", width: 1.5 },
+      label: { show: index === 0, formatter: (m: { name: string }) => m.name, color: colour("bad"), fontSize: 11, position: "end" },
+      data: (run.faults ?? []).map((f) => ({ name: words(f), xAxis: f.t })),
+    },
+  };
+  const out: Option[] = [{ type: "line", name: "marks", data: [], xAxisIndex: index, yAxisIndex: index, silent: true, ...marks }];
+  for (const [key, name] of panel.columns) {
+    if (!on(name)) continue;
+    const { colour: tint, dash } = lookAt(columns.findIndex((c) => c.key === key));
+    out.push({
+      type: "line", name, xAxisIndex: index, yAxisIndex: index, showSymbol: false, symbol: "circle",
+      lineStyle: { color: tint, width: 1.8, type: dash }, itemStyle: { color: tint },
+      data: run.t.map((t, i) => [t, log && run[key][i] <= 0 ? null : run[key][i]]),
+    });
+  }
+  return out;
+}
+
+function words(f: { do: string; node: number; err?: string }): string {
+  return `${f.do} node ${f.node}${f.err ? ` (${f.err})` : ""}`;
+}
+
+/** Warm-up and drain; what is measured stays unshaded. */
+function areas(run: Run): { name: string; from: number; until: number }[] {
+  let from = run.t[0];
+  return run.phases.flatMap((p) => {
+    const area = { name: p.name === "warmup" ? "warm-up" : p.name, from, until: p.until };
+    from = p.until;
+    return p.name === "measure" ? [] : [area];
+  });
+}
+
+function phaseAt(run: Run, t: number): string {
+  return run.phases.find((p) => t <= p.until)?.name ?? "";
+}
+
+function tip(run: Run, ps: unknown, on: (n: string) => boolean): HTMLElement {
+  const t = (ps as { value: [number] }[])[0]?.value[0] ?? 0;
+  const i = Math.max(0, run.t.indexOf(t));
+  return card(`${t} s, ${phaseAt(run, t)}`, columns.filter((c) => on(c.name)).map((c) => [c.name, format(c.unit, run[c.key][i])]));
+}

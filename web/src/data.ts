@@ -1,0 +1,51 @@
+// What the program computed (internal/page/data.go). Nothing here is computed again in the page, only drawn.
+
+export type Summary = [median: number, low: number, high: number, n: number] | null;
+
+export interface Metric { key: string; name: string; unit: string; better: "" | "higher" | "lower" }
+export interface Axis { name: string; values: string[]; numbers?: number[] }
+export interface Curve { n: number; max: number; v: number[] }
+
+export interface Point {
+  id: string; name: string; broker: string; setting: string; load: string; measure: string; status: string; doubts?: string[];
+}
+
+export interface Level {
+  p: number; load: string; rate?: number; status: string; reason?: string; closed?: boolean;
+  at: number[]; m: Summary[] | null; h?: (Curve | null)[];
+}
+
+export interface Trial { p: number; kind: string; verdict: string; f: [rate: number, published: number, p50: number, p99: number] }
+
+export interface Run {
+  p: number; rep: number; status: string; reason?: string; doubts?: string[]; began: string; cores: number;
+  t: number[]; phases: { name: string; until: number }[];
+  pub: number[]; rec: number[]; backlog: number[]; p50: number[]; p99: number[]; bcpu: number[]; gcpu: number[];
+  faults?: { t: number; do: string; node: number; err?: string }[];
+}
+
+export interface Repeating { heading: string; parts: { text?: string; lines?: number[] }[] }
+
+export interface Data {
+  metrics: Metric[]; quantiles: number[]; distributions: { key: string; name: string }[];
+  axes: Axis[]; points: Point[]; levels: Level[]; trials?: Trial[]; runs: Run[]; runsLeftOut?: number;
+  repeat: Repeating[]; lines: string[];
+}
+
+export function read(): Data | null {
+  return JSON.parse(document.getElementById("data")?.textContent ?? "null");
+}
+
+/** The index of a metric in Level.m, −1 where nothing in the page has it. */
+export function metricIndex(d: Data, key: string): number {
+  return d.metrics.findIndex((m) => m.key === key);
+}
+
+export function value(l: Level, index: number): Summary {
+  return index >= 0 && l.m ? l.m[index] : null;
+}
+
+/** Values in the order in which they first appear. */
+export function distinct<T>(values: T[]): T[] {
+  return [...new Set(values)];
+}

@@ -1,0 +1,101 @@
+// Whole distributions on HdrHistogram's axis: 1/(1−q), so that each decade is one nine more.
+
+import { axis, tooltip } from "./chart";
+import { distinct, type Curve, type Data, type Level } from "./data";
+import { select } from "./dom";
+import { card, Figure, section, type Drawing } from "./figure";
+import { format } from "./format";
+import { scaleSelect, settings, settingSelect, usable } from "./pick";
+import { look } from "./style";
+import { colour } from "./theme";
+
+interface State { setting: string; load: string; kind: number; ylog: boolean }
+interface Line { name: string; level: Level; curve: Curve }
+
+export function percentiles(d: Data, main: HTMLElement): void {
+  const all = d.levels.filter((l) => l.h?.some((c) => c));
+  if (!all.length) return;
+  const kinds = d.distributions.map((k, i) => ({ value: String(i), text: k.name })).filter((_, i) => all.some((l) => l.h?.[i]));
+  const names = settings(d, all);
+  const loads = (setting: string) => distinct(all.filter((l) => d.points[l.p].setting === setting).map((l) => l.load));
+  const s: State = { setting: names[0], load: "", kind: Number(kinds[0].value), ylog: true };
+  s.load = busiest(d, all, s.setting, loads(s.setting));
+  const host = section(main, "percentiles", "Percentiles",
+    "How many messages waited how long, repetitions merged. The axis stretches the tail: each step to the right is one nine more. Dashed grey: void or failed, in no conclusion.");
+  new Figure(host, "", "", (f) => [
+    settingSelect(names, s.setting, (v) => { s.setting = v; if (!loads(v).includes(s.load)) s.load = busiest(d, all, v, loads(v)); f.redraw(true); }),
+    select("Load", loads(s.setting).map((v) => ({ value: v, text: v })), s.load, (v) => { s.load = v; f.redraw(); }),
+    select("Latency", kinds, String(s.kind), (v) => { s.kind = Number(v); f.redraw(); }),
+    scaleSelect("Up", s.ylog, (v) => { s.ylog = v; f.redraw(); }),
+  ], () => drawing(d, all, s));
+}
+
+function busiest(d: Data, all: Level[], setting: string, loads: string[]): string {
+  const count = (load: string) => all.filter((l) => l.load === load && d.points[l.p].setting === setting && usable(l)).length;
+  return loads.reduce((best, l) => (count(l) > count(best) ? l : best));
+}
+
+function drawing(d: Data, all: Level[], s: State): Drawing {
+  const lines: Line[] = [];
+  for (const level of all) {
+    const p = d.points[level.p], curve = level.h?.[s.kind];
+    if (p.setting === s.setting && level.load === s.load && curve) lines.push({ name: usable(level) ? p.name : `${p.name} (${level.status})`, level, curve });
+  }
+  lines.sort((a, b) => a.name.localeCompare(b.name));
+  const ticks = Math.max(2, Math.ceil(Math.max(0, ...lines.map((l) => decade(d.quantiles[l.curve.v.length - 1])))));
+  const title = d.distributions[s.kind].name;
+  const tables = [0.5, 0.9, 0.99, 0.999, 0.9999].map((q) => [q, nearest(d.quantiles, q)] as const);
+  const closed = lines.some((l) => l.level.closed);
+  return {
+    label: `Percentiles of latency (${title}), ${s.setting}, ${s.load}: ${lines.map((l) => l.name).join(", ")}.`,
+    series: lines.map((l) => ({ name: l.name, look: look(d.points[l.level.p].name) })),
+    height: 400,
+    notes: [
+      ...(closed ? ["A closed loop: this latency says how full the client's window was, nothing about a system under a given load."] : []),
+      ...distinct(lines.flatMap((l) => (usable(l.level) ? [] : [`${l.name}: ${l.level.reason ?? ""} – in no conclusion.`]))),
+      ...distinct(lines.flatMap((l) => (d.points[l.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[l.level.p].name}: ${t}`))),
+    ],
+    option: (on) => ({
+      grid: { left: 66, right: 24, top: 20, bottom: 48 },
+      tooltip: tooltip("axis", (ps) => tip(lines.filter((l) => on(l.name)), ps)),
+      xAxis: { ...axis({ name: "share of messages at or below", log: false, min: 0, max: ticks, format: nines }), interval: 1 },
+      yAxis: axis({ name: "", log: s.ylog, format: (v) => format("ns", v) }),
+      series: lines.filter((l) => on(l.name)).map((l) => {
+        const style = look(d.points[l.level.p].name);
+        return {
+          type: "line", name: l.name, showSymbol: false, symbol: style.shape, symbolSize: 6,
+          lineStyle: usable(l.level) ? { color: style.colour, width: 2, type: style.dash } : { color: colour("muted"), width: 1.5, type: "dashed" },
+          itemStyle: { color: style.colour },
+          data: l.curve.v.map((v, i) => [decade(d.quantiles[i]), v]).filter(([, v]) => !s.ylog || v > 0),
+        };
+      }),
+    }),
+    grid: (on) => ({
+      columns: [{ name: "" }, { name: "messages", number: true }, ...tables.map(([q]) => ({ name: "p" + 100 * q, number: true })), { name: "max", number: true }],
+      rows: lines.filter((l) => on(l.name)).map((l) => [l.name, format("count", l.curve.n),
+        ...tables.map(([, i]) => format("ns", i < l.curve.v.length ? l.curve.v[i] : l.curve.max)), format("ns", l.curve.max)]),
+    }),
+  };
+}
+
+function decade(q: number): number { return -Math.log10(1 - q); }
+
+/** 0 → "0 %", 1 → "90 %", 2 → "99 %", 3 → "99.9 %". */
+function nines(v: number): string {
+  if (!Number.isInteger(v)) return "";
+  return v === 0 ? "0 %" : v === 1 ? "90 %" : v === 2 ? "99 %" : `99.${"9".repeat(v - 2)} %`;
+}
+
+function nearest(qs: number[], q: number): number {
+  return qs.reduce((best, v, i) => (Math.abs(decade(v) - decade(q)) < Math.abs(decade(qs[best]) - decade(q)) ? i : best), 0);
+}
+
+function tip(lines: Line[], ps: unknown): HTMLElement {
+  const hovered = ps as { value: [number, number]; seriesName: string }[];
+  const q = 1 - 10 ** -(hovered[0]?.value[0] ?? 0);
+  const rows = hovered.map((p): [string, string] => {
+    const line = lines.find((l) => l.name === p.seriesName);
+    return [p.seriesName, `${format("ns", p.value[1])} (of ${format("count", line?.curve.n)})`];
+  });
+  return card(`p${Number((100 * q).toPrecision(Math.max(3, 2 + Math.ceil(decade(q)))))}`, rows);
+}

@@ -1,0 +1,43 @@
+// Everything needed to repeat a point: made when it is looked at.
+
+import type { Data, Repeating } from "./data";
+import { append, el } from "./dom";
+
+const atOnce = 50;
+
+export function repeat(d: Data, host: HTMLElement): void {
+  append(host, el("h2", { id: "repeat-title" }, "Repeat it"),
+    el("p", {}, "Each point's complete spec, every default filled in, with the settings in force, the versions and the host. Save a spec as point.yaml and run it:"),
+    el("pre", { tabindex: 0 }, "brokermark check point.yaml\nbrokermark run point.yaml\nbrokermark report"));
+  host.setAttribute("aria-labelledby", "repeat-title");
+  host.removeAttribute("aria-label");
+  const list = el("div", {}), count = el("p", { class: "about", "aria-live": "polite" });
+  const fill = (words: string) => {
+    const wanted = words.toLowerCase().split(/\s+/).filter((w) => w);
+    const found = d.repeat.filter((r) => wanted.every((w) => r.heading.toLowerCase().includes(w)));
+    list.replaceChildren(...found.slice(0, atOnce).map((r) => entry(d, r)));
+    count.textContent = found.length > atOnce ? `The first ${atOnce} of ${found.length} points; type to find others.` : "";
+  };
+  if (d.repeat.length > 8) {
+    const input = el("input", { type: "search", placeholder: "kafka 1 KiB", input: () => fill(input.value) });
+    append(host, el("label", { class: "control" }, el("span", {}, "Find a point"), input));
+  }
+  append(host, count, list);
+  fill("");
+}
+
+function entry(d: Data, r: Repeating): HTMLElement {
+  const box = el("details", { class: "point", toggle: () => {
+    if (box.open && box.childElementCount === 1) append(box, ...r.parts.map((p) => (p.lines ? listing(p.lines.map((i) => d.lines[i]).join("")) : el("p", {}, p.text ?? ""))));
+  } }, el("summary", {}, r.heading));
+  return box;
+}
+
+function listing(text: string): HTMLElement {
+  const pre = el("pre", { tabindex: 0 }, text);
+  const button = el("button", { type: "button", class: "plain", click: () => {
+    getSelection()?.selectAllChildren(pre);
+    navigator.clipboard?.writeText(text).then(() => { button.textContent = "Copied"; }, () => { button.textContent = "Selected: copy it"; });
+  } }, "Copy");
+  return el("div", { class: "listing" }, button, pre);
+}

@@ -1,0 +1,146 @@
+// Sweeps: every axis as table, row, column or colour, or held at one value. Points that differ in something else
+// stand side by side in a cell; nothing is pooled here.
+
+import { distinct, value, type Data, type Level, type Summary } from "./data";
+import { append, el, select, type Choice } from "./dom";
+import { fillLegend, section, swatch } from "./figure";
+import { format, spread } from "./format";
+import { Multiples, type Panel } from "./multiples";
+import { remarks, scaleSelect, usable } from "./pick";
+import { look, type Look } from "./style";
+import { onTheme } from "./theme";
+
+const roles = ["table", "row", "column", "colour"] as const;
+type Role = (typeof roles)[number];
+
+interface State { metric: number; view: "heat" | "lines"; roles: string[]; xlog: boolean; ylog: boolean; off: Set<string> }
+
+const mostPanels = 24;
+
+export function sweep(d: Data, main: HTMLElement): void {
+  const metrics = d.metrics.map((m, i) => ({ value: String(i), text: m.name, m })).filter(({ m }, i) => m.key && d.levels.some((l) => value(l, i)));
+  if (!d.axes.length || !metrics.length) return;
+  const preferred = ["sustainable_low", "e2e_p99_ns", "publish_rate"].map((k) => metrics.find(({ m }) => m.key === k)).find((m) => m) ?? metrics[0];
+  const s: State = { metric: Number(preferred.value), view: "heat", roles: atFirst(d, Number(preferred.value)), xlog: true, ylog: true, off: new Set() };
+  const host = section(main, "sweeps", "Sweeps", "Any axis as table, row, column or colour, or held at one value. Medians over repetitions; hatched: refused; in parentheses: void or failed, in no conclusion.");
+  const controls = el("div", { class: "controls" }), legend = el("div", { class: "legend", role: "group", "aria-label": "Colours: press to hide or show" });
+  const place = el("div", { class: "sweep", "aria-live": "polite" }), multiples = new Multiples(place);
+  append(host, controls, legend, place);
+  const draw = () => {
+    controls.replaceChildren(...choices(d, s, metrics, draw));
+    const panels = arrange(d, s);
+    const colours = distinct(panels.flatMap((p) => p.cells.map((c) => c.colour))).filter((c) => c);
+    fillLegend(legend, colours.map((c) => ({ name: c, look: tone(d, c) })), s.off, draw);
+    if (s.view === "lines") multiples.show(panels.slice(0, mostPanels).map((p) => lines(d, s, p)));
+    else place.replaceChildren(...panels.slice(0, mostPanels).map((p) => heat(d, s, p, extremes(s, panels))));
+    if (panels.length > mostPanels) append(place, el("p", {}, `${panels.length - mostPanels} more tables are not shown: hold an axis at one value.`));
+  };
+  onTheme(draw);
+  draw();
+}
+
+/** Brokers as rows, the longest other axis as columns, the next ones as tables; the rest is held. */
+function atFirst(d: Data, metric: number): string[] {
+  const measured = (i: number) => distinct(d.levels.filter((l) => value(l, metric)).map((l) => l.at[i])).filter((v) => v >= 0);
+  const order = d.axes.map((a, i) => ({ i, name: a.name, n: measured(i).length })).sort((a, b) => b.n - a.n);
+  const out = d.axes.map(() => "");
+  const give = (role: Role, pick: (a: (typeof order)[number]) => boolean) => {
+    const a = order.find((o) => !out[o.i] && o.n > 1 && pick(o));
+    if (a) out[a.i] = role;
+  };
+  give("row", (a) => a.name === "broker");
+  give("column", () => true);
+  if (!out.includes("row")) give("row", () => true);
+  give("table", (a) => a.n <= 6);
+  return out.map((r, i) => r || (measured(i).length > 1 && d.axes[i].name !== "load" ? "table" : `=${measured(i)[0] ?? 0}`));
+}
+
+function choices(d: Data, s: State, metrics: Choice[], draw: () => void): HTMLElement[] {
+  return [
+    select("Figure", metrics, String(s.metric), (v) => { s.metric = Number(v); draw(); }),
+    select("As", [{ value: "heat", text: "heat map" }, { value: "lines", text: "lines" }], s.view, (v) => { s.view = v as State["view"]; draw(); }),
+    ...d.axes.map((a, i) => select(a.name, [
+      ...roles.map((r) => ({ value: r, text: r, group: "as" })),
+      ...a.values.map((v, j) => ({ value: `=${j}`, text: v, group: "only" })),
+    ], s.roles[i], (v) => { s.roles[i] = v; draw(); })),
+    ...(s.view === "lines" ? [scaleSelect("Across", s.xlog, (v) => { s.xlog = v; draw(); }), scaleSelect("Up", s.ylog, (v) => { s.ylog = v; draw(); })] : []),
+  ];
+}
+
+interface Placed { level: Level; row: string; column: string; colour: string; x: number | null }
+interface Table { title: string; rows: string[]; columns: string[]; cells: Placed[] }
+
+/** Puts every level that the held axes leave into its table, row, column and colour. */
+function arrange(d: Data, s: State): Table[] {
+  const of = (role: Role) => d.axes.map((_, i) => i).filter((i) => s.roles[i] === role);
+  const held = d.axes.map((_, i) => i).filter((i) => s.roles[i].startsWith("="));
+  const name = (l: Level, role: Role) => of(role).map((i) => d.axes[i].values[l.at[i]] ?? "–").join(", ");
+  const rank = (l: Level, role: Role) => of(role).map((i) => l.at[i]);
+  const kept = d.levels.filter((l) => held.every((i) => l.at[i] === Number(s.roles[i].slice(1))) && (value(l, s.metric) || !l.m));
+  const sorted = (levels: Level[], role: Role) => distinct([...levels].sort((a, b) => compare(rank(a, role), rank(b, role))).map((l) => name(l, role)));
+  const across = of("column");
+  const x = (l: Level) => (across.length === 1 ? d.axes[across[0]].numbers?.[l.at[across[0]]] ?? null : null);
+  return sorted(kept, "table").map((title) => {
+    const mine = kept.filter((l) => name(l, "table") === title);
+    return {
+      title, rows: sorted(mine, "row"), columns: sorted(mine, "column"),
+      cells: mine.map((l) => ({ level: l, row: name(l, "row"), column: name(l, "column"), colour: name(l, "colour"), x: x(l) })),
+    };
+  });
+}
+
+function compare(a: number[], b: number[]): number {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return a[i] - b[i];
+  return 0;
+}
+
+function tone(d: Data, name: string): Look {
+  return look(d.points.find((p) => p.broker === name)?.name ?? name);
+}
+
+function extremes(s: State, tables: Table[]): [number, number] {
+  const all = tables.flatMap((t) => t.cells.map((c) => (usable(c.level) ? value(c.level, s.metric)?.[0] ?? NaN : NaN))).filter((v) => v > 0);
+  return [Math.min(...all), Math.max(...all)];
+}
+
+function heat(d: Data, s: State, t: Table, [low, high]: [number, number]): HTMLElement {
+  const m = d.metrics[s.metric], coloured = t.cells.some((c) => c.colour);
+  const head = (names: string[]) => names.map((n) => el("th", { scope: "col", class: "n" }, n || m.name));
+  const caption = [m.name, t.title].filter((x) => x).join(": ");
+  return el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": caption }, el("table", { class: "heat" },
+    el("caption", {}, caption),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, ""), ...head(t.columns))),
+    el("tbody", {}, ...t.rows.map((row) => el("tr", {}, el("th", { scope: "row" }, row), ...t.columns.map((column) => {
+      const cells = t.cells.filter((c) => c.row === row && c.column === column && !s.off.has(c.colour));
+      const refused = cells.length > 0 && cells.every((c) => c.level.status === "refused");
+      const td = el("td", { class: "n" + (refused ? " refused" : "") }, ...(cells.length ? cells.map((c) => entry(d, s, c, cells.length > 1)) : ["·"]));
+      const v = cells.length === 1 && usable(cells[0].level) ? value(cells[0].level, s.metric)?.[0] ?? 0 : 0;
+      if (!coloured && v > 0 && high > low) td.style.setProperty("--heat", `${Math.round(6 + (54 * Math.log(v / low)) / Math.log(high / low))}%`);
+      return td;
+    }))))));
+}
+
+function entry(d: Data, s: State, c: Placed, several: boolean): HTMLElement {
+  const unit = d.metrics[s.metric].unit, v: Summary = value(c.level, s.metric);
+  const text = v ? format(unit, v[0]) : c.level.status;
+  const p = d.points[c.level.p];
+  return el("div", { title: [`${p.name}, ${p.setting}, ${c.level.load}`, v ? spread(unit, v) : "", ...remarks(d, c.level)].filter((x) => x).join("\n"), class: usable(c.level) ? null : "unused" },
+    c.colour ? swatch(tone(d, c.colour)) : null, several && !c.colour ? el("small", {}, c.level.load + " ") : null,
+    usable(c.level) || !v ? text : `(${text})`, c.level.status !== "refused" && p.doubts ? el("sup", {}, "?") : null);
+}
+
+function lines(d: Data, s: State, t: Table): Panel {
+  const m = d.metrics[s.metric];
+  const numeric = t.cells.length > 0 && t.cells.every((c) => c.x !== null) && t.columns.length > 1;
+  const names = distinct(t.cells.map((c) => [c.row, c.colour].filter((x) => x).join(", "))).filter((n) => n || true);
+  return {
+    title: [m.name, t.title].filter((x) => x).join(": "), unit: m.unit, xlog: s.xlog, ylog: s.ylog, columns: t.columns, numeric,
+    series: names.map((name) => {
+      const mine = t.cells.filter((c) => [c.row, c.colour].filter((x) => x).join(", ") === name && !s.off.has(c.colour));
+      return {
+        name: name || m.name, look: tone(d, mine[0]?.colour || mine[0]?.row || name),
+        dots: mine.filter((c) => value(c.level, s.metric)).map((c) => ({ x: numeric ? c.x! : t.columns.indexOf(c.column), column: c.column, y: value(c.level, s.metric)!, usable: usable(c.level), remarks: remarks(d, c.level) })),
+      };
+    }),
+  };
+}
