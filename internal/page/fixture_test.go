@@ -1,0 +1,219 @@
+package page_test
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// product is a broker as the fixture pretends to have measured it, at 100 B.
+type product struct {
+	name, version string
+	sustains      float64 // messages per second
+	p50           float64 // nanoseconds end to end, at a low rate
+	cpu           float64 // seconds per million
+	rss           int64
+	refuses       string // delivery it can't do
+}
+
+var products = []product{
+	{"kafka", "4.3.1", 812_000, 2.1e6, 1.9, 700 << 20, ""},
+	{"rabbitmq", "3.10.8", 46_000, 0.9e6, 21.5, 180 << 20, ""},
+	{"nats", "2.15.2", 1_150_000, 0.21e6, 0.55, 22 << 20, "at-least-once"},
+	{"jetstream", "2.15.2", 96_000, 0.6e6, 8.4, 95 << 20, ""},
+}
+
+var began = time.Date(2026, 3, 1, 9, 0, 0, 123456789, time.UTC)
+
+// sweep is what a study of four brokers, two sizes and two guarantees stores: a curve, a fixed rate with a fault, and
+// what goes wrong in practice.
+func sweep(repeats int) []store.Record {
+	var records []store.Record
+	for repetition := 1; repetition <= repeats; repetition++ {
+		for _, size := range []study.Size{100, 1024} {
+			for _, delivery := range []string{"at-most-once", "at-least-once"} {
+				for _, p := range products {
+					records = append(records, p.curve(size, delivery, repetition), p.rate(size, delivery, 20_000, repetition))
+				}
+			}
+		}
+	}
+	return numbered(records)
+}
+
+func numbered(records []store.Record) []store.Record {
+	for i := range records {
+		records[i].Began = began.Add(time.Duration(i) * time.Minute)
+		records[i].Ended = records[i].Began.Add(21 * time.Second)
+	}
+	return records
+}
+
+func (p product) record(size study.Size, delivery, measure string, rate float64, repetition int) store.Record {
+	r := store.Record{
+		Schema: store.Schema, Study: "sizes", Repetition: repetition, Status: store.OK,
+		PointID: fmt.Sprintf("%s-%d-%s-%s-%.0f", p.name, size, delivery, measure, rate),
+		Label:   fmt.Sprintf("%s %s %s", p.name, size, delivery),
+		Axes:    map[string]string{"broker": p.name, "messageSize": size.String(), "delivery": delivery},
+		Spec: study.Spec{
+			Broker: p.name, Version: p.version, Nodes: 1, TLS: "off", Delivery: delivery, Persistence: "log", Replicas: 1, Acks: "leader", Ordering: "ordered",
+			Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: 1,
+			MessageSize: study.Sizes{{Size: size, Weight: 1}}, KeyDistributor: "NO_KEY", Measure: measure,
+			Load: study.Load{Shape: "constant", Rate: rate}, Duration: study.Duration(10 * time.Second), Drain: study.Duration(5 * time.Second),
+			Seed: 1, Isolation: "shared", InFlight: study.InFlight{Messages: 1024, Bytes: 64 << 20},
+		},
+		Settings: store.Settings{Client: map[string]any{"window": 1024.0}, Server: map[string]any{"log.dirs": "data"}},
+		Versions: store.Versions{Broker: p.version, Client: "client@v1.2.3", Tool: "0.1.0", Go: "go1.26.8"},
+		Host:     store.Host{Name: "bench-1", OS: "linux", Kernel: "6.12.9", CPU: "AMD EPYC 9B45", Cores: 2, MemoryBytes: 8 << 30, Clock: "tsc"},
+	}
+	if p.refuses == delivery {
+		r.Status, r.Reason = store.Refused, fmt.Sprintf("delivery: %s is not supported: core NATS keeps no copy of a message", delivery)
+	}
+	if p.name == "rabbitmq" {
+		r.Doubts = append(r.Doubts, store.Doubt{Code: "old-version", Text: "RabbitMQ 3.10.8 is of 2022, two major versions behind"})
+	}
+	return r
+}
+
+func (p product) capacity(size study.Size, repetition int) (rate, drift float64) {
+	drift = 1 + 0.02*float64((repetition*7)%5-2)
+	return p.sustains * drift / math.Sqrt(float64(size)/100), drift
+}
+
+func (p product) curve(size study.Size, delivery string, repetition int) store.Record {
+	r := p.record(size, delivery, "curve", 0, repetition)
+	r.Spec.Curve.Fractions = []float64{0.1, 0.25, 0.5, 0.75, 0.9}
+	if r.Status == store.Refused {
+		return r
+	}
+	top, drift := p.capacity(size, repetition)
+	r.Result = p.result(size, top, top, drift)
+	r.Result.Sustainable = &store.Sustainable{Low: top, High: top * 1.05, Limit: "cpu", Trials: []store.Trial{
+		{Kind: "probe", Rate: top * 1.3, Verdict: "pass", PublishRate: top * 1.3, EndToEndP50: 9e6, EndToEndP99: 40e6, Seconds: 2},
+		{Kind: "short", Rate: top * 1.05, Verdict: "fail", Reason: "the backlog grows", PublishRate: top * 1.02, EndToEndP50: 12e6, EndToEndP99: 90e6, Seconds: 3},
+		{Kind: "confirm", Rate: top, Verdict: "pass", PublishRate: top, EndToEndP50: 4e6, EndToEndP99: 11e6, Seconds: 6},
+	}}
+	for _, f := range r.Spec.Curve.Fractions {
+		at := p.result(size, f*top, top, drift)
+		c := store.CurvePoint{Fraction: f, Rate: f * top, Status: store.OK, PublishRate: f * top, ReceiveRate: f * top, Latency: at.Latency, Cost: at.Cost}
+		if p.name == "jetstream" && f == 0.9 && size == 1024 {
+			c.Status, c.Reason = store.Void, "the generator was 3.1 ms late at p99, allowed are 1.0 ms"
+		}
+		r.Result.Curve = append(r.Result.Curve, c)
+	}
+	return r
+}
+
+func (p product) rate(size study.Size, delivery string, rate float64, repetition int) store.Record {
+	r := p.record(size, delivery, "rate", rate, repetition)
+	if r.Status == store.Refused {
+		return r
+	}
+	top, drift := p.capacity(size, repetition)
+	r.Result = p.result(size, rate, top, drift)
+	if p.name == "kafka" {
+		r.Spec.Faults = []study.Fault{{At: study.Duration(4 * time.Second), Do: "pause", For: study.Duration(time.Second)}}
+		r.Result.Faults = []store.FaultEvent{{OffsetNs: 4e9, Do: "pause", Node: 1}, {OffsetNs: 5e9, Do: "resume", Node: 1}}
+	}
+	switch {
+	case p.name == "rabbitmq" && size == 1024:
+		r.Status, r.Reason = store.Void, fmt.Sprintf("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
+	case p.name == "jetstream" && size == 1024 && delivery == "at-least-once" && repetition == 2:
+		r.Status, r.Reason = store.Failed, "3 confirmed messages were lost, at-least-once allows none"
+		r.Result.Books.Lost, r.Result.Books.LostAcked = 3, 3
+		r.Result.Books.Received -= 3
+	}
+	return r
+}
+
+func (p product) result(size study.Size, rate, top, drift float64) *store.Result {
+	sent := int64(rate * 10)
+	r := &store.Result{
+		Books:   store.Books{Sent: sent, Acked: sent, Expected: sent, Received: sent},
+		Seconds: 10, OfferedRate: rate, PublishRate: rate, ReceiveRate: rate, PayloadSize: float64(size),
+		Latency: store.Latency{
+			EndToEnd: p.latency(rate, top, drift, 1), Publish: p.latency(rate, top, drift, 0.8),
+			Service: p.latency(rate, top, drift, 0.78), Lag: p.latency(rate, top, drift, 0.02),
+		},
+		Cost: store.Cost{
+			BrokerKnown: true, BrokerUserSeconds: p.cpu * 0.7 * drift * float64(sent) / 1e6, BrokerSystemSeconds: p.cpu * 0.3 * drift * float64(sent) / 1e6,
+			BrokerRSSBytes: p.rss, BrokerDiskWriteBytes: sent * int64(size) * 11 / 10, GeneratorUserSeconds: 0.6 * float64(sent) / 1e6,
+			Messages: sent, Bytes: sent * int64(size),
+		},
+	}
+	for i := -4; i < 24; i++ {
+		phase, at, wobble := "measure", rate, 1+0.05*math.Sin(float64(i))
+		if i < 0 {
+			phase = "warmup"
+		} else if i >= 20 {
+			phase, at = "drain", 0
+		}
+		t := store.Tick{
+			OffsetNs: int64(i) * 5e8, Phase: phase, PublishRate: at * wobble, ReceiveRate: at / wobble, Backlog: int64(rate / 500 * wobble),
+			EndToEndP50: int64(p.p50 * wobble), EndToEndP99: int64(p.p50 * 9 * wobble), BrokerCPU: 0.8 * wobble, GeneratorCPU: 0.4 / wobble,
+		}
+		if i == 8 || i == 9 {
+			t.Backlog, t.EndToEndP99, t.ReceiveRate = int64(rate), 1e9, 0
+		}
+		r.Series = append(r.Series, t)
+	}
+	return r
+}
+
+// latency grows with utilization as a queue's does, with a tail of ten times the median.
+func (p product) latency(rate, top, drift, factor float64) hist.Snapshot {
+	h := hist.New()
+	median := p.p50 * drift * factor / max(0.1, 1-rate/(top*1.1))
+	for i := range 3000 {
+		h.Record(int64(median * (0.5 + float64(i)/3000 + math.Pow(float64(i)/3000, 60)*9)))
+	}
+	return h.Snapshot()
+}
+
+// linger is a sweep of one broker's settings, and of many points where a study is large.
+func linger(lingers, batches, repeats int) []store.Record {
+	var records []store.Record
+	p := products[0]
+	series := p.result(100, 1000, 5000, 1).Series
+	latencies := make([]store.Latency, 8)
+	for i := range latencies {
+		latencies[i] = p.result(100, float64(i)*600+1, 5000, 1).Latency
+	}
+	for repetition := 1; repetition <= repeats; repetition++ {
+		for l := range lingers {
+			for b := range batches {
+				r := p.record(100, "at-least-once", "rate", 1000, repetition)
+				r.Study, r.PointID = "linger", fmt.Sprintf("linger-%d-%d", l, b)
+				r.Axes = map[string]string{"client.linger.ms": fmt.Sprint(l), "client.batch.size": (study.Size(1024) << (b % 12)).String() + map[bool]string{true: fmt.Sprint("+", b)}[b >= 12]}
+				r.Spec.Client = map[string]any{"linger.ms": l, "batch.size": b}
+				r.Result = p.result(100, 1000, 5000, 1)
+				r.Result.Series, r.Result.Latency = series, latencies[(l+b+repetition)%len(latencies)]
+				r.Result.Cost.BrokerUserSeconds *= 1 + float64(l)/10 + float64(b)/7
+				records = append(records, r)
+			}
+		}
+	}
+	return numbered(records)
+}
+
+// hostile is a store whose every text tries to become markup.
+func hostile() []store.Record {
+	const evil = `</script><script>document.title='owned'</script><img src=x onerror="document.title='owned'">"'&`
+	records := sweep(2)[:16]
+	for i := range records {
+		r := &records[i]
+		r.Label, r.Study, r.Host.Name, r.Spec.Name = evil, evil, evil, evil
+		r.Axes["evil<b>"] = evil + fmt.Sprint(i%2)
+		r.PointID += evil + fmt.Sprint(i%2)
+		r.Reason = map[bool]string{true: evil}[r.Status != store.OK]
+		r.Doubts = append(r.Doubts, store.Doubt{Code: "evil", Text: evil})
+		if r.Result != nil && len(r.Result.Faults) > 0 {
+			r.Result.Faults[0].Err = evil
+		}
+	}
+	return records
+}
