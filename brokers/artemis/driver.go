@@ -1,0 +1,165 @@
+// Package artemis drives and starts Apache ActiveMQ Artemis: AMQP 1.0 through go-amqp, queues made through the
+// broker's management address. It knows nothing of the protocol's connections and links.
+package artemis
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+func init() { amqp10.Register(product) }
+
+var product = &amqp10.Product{
+	Name:     "artemis",
+	Settings: settings,
+	Supports: supports,
+	Dialect:  func(c driver.Config) (amqp10.Dialect, error) { return newAddresses(c) },
+}
+
+// unset leaves an attribute out of the queue, so that the server's own default holds.
+const unset = int64(-1)
+
+var settings = []driver.Setting{
+	{Scope: driver.TopicScope, Name: "routing-type", Default: "auto", Allowed: []string{"auto", "anycast", "multicast"}, Doc: "auto: anycast for one subscription, multicast with a queue each for several"},
+	{Scope: driver.TopicScope, Name: "exclusive", Default: false, Doc: "only one consumer of a queue gets messages, the others stand by"},
+	{Scope: driver.TopicScope, Name: "last-value", Default: false, Doc: "a queue keeps only the newest message of each last-value-key"},
+	{Scope: driver.TopicScope, Name: "last-value-key", Default: "", Doc: "the property that last-value goes by; empty: _AMQ_LVQ_NAME"},
+	{Scope: driver.TopicScope, Name: "non-destructive", Default: false, Doc: "consuming leaves messages in the queue"},
+	{Scope: driver.TopicScope, Name: "purge-on-no-consumers", Default: false, Doc: "a queue is emptied when its last consumer goes"},
+	{Scope: driver.TopicScope, Name: "max-consumers", Default: unset, Doc: "consumers a queue admits; -1: no limit"},
+	{Scope: driver.TopicScope, Name: "consumers-before-dispatch", Default: unset, Doc: "consumers to wait for before a queue delivers; -1: none"},
+	{Scope: driver.TopicScope, Name: "delay-before-dispatch", Default: unset, Doc: "milliseconds to wait for those consumers; -1: for ever"},
+	{Scope: driver.TopicScope, Name: "ring-size", Default: unset, Doc: "messages a queue keeps, the newest ones; -1: no limit"},
+	{Scope: driver.TopicScope, Name: "group-rebalance", Default: false, Doc: "message groups are shared out anew when a consumer comes"},
+	{Scope: driver.TopicScope, Name: "group-buckets", Default: unset, Doc: "groups are hashed to so many; -1: every group by itself"},
+}
+
+// supports refuses what no queue of Artemis can promise.
+func supports(g driver.Guarantee) error {
+	switch {
+	case g.Delivery == driver.ExactlyOnce:
+		return driver.Unsupported("delivery: exactly-once", "duplicate detection covers the way in only; what a consumer has not settled when its connection breaks comes again")
+	case g.Delivery == driver.AtLeastOnce && g.Acks == driver.AcksNone:
+		return driver.Unsupported("acks: none", "at-least-once needs the broker's disposition")
+	case g.Delivery == driver.AtMostOnce && g.Acks != driver.AcksNone:
+		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once sends messages already settled; use none")
+	case g.Delivery == driver.AtMostOnce && g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: fsync", "at-most-once asks for no disposition, so nothing waits for the disk")
+	case g.Replicas > 2:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "a primary replicates to one backup; use 2")
+	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
+		return driver.Unsupported("acks: leader", "a primary answers when its backup has the message too, never earlier; use quorum")
+	case g.Replicas > 1 && g.Persistence == driver.Memory:
+		return driver.Unsupported("persistence: memory", "only the journal is replicated; use log or fsync")
+	}
+	return nil
+}
+
+// addresses maps a topic to an address: with one queue of the same name, or a queue for each subscription.
+type addresses struct {
+	config   driver.Config
+	replicas bool // seen in step, by Setup: while one of them is down the other one must go on
+}
+
+func newAddresses(c driver.Config) (*addresses, error) {
+	stored := c.Target.Endpoints[storeRole]
+	switch want := c.Guarantee.Persistence; {
+	case want == driver.Fsync && stored == "":
+		return nil, driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here; its default, journal-datasync, would keep it")
+	case want == driver.Fsync && stored != string(driver.Fsync):
+		return nil, driver.Unsupported("persistence: fsync", "it needs the server settings journal-datasync, journal-sync-non-transactional and persistence-enabled, all on by default")
+	case want == driver.Log && stored == string(driver.Memory):
+		return nil, driver.Unsupported("persistence: log", "it needs the server settings journal-sync-non-transactional and persistence-enabled, both on by default")
+	}
+	return &addresses{config: c}, nil
+}
+
+func (a *addresses) multicast(t driver.Topology) bool {
+	asked := a.config.Topic.String("routing-type")
+	return asked == "multicast" || asked == "auto" && len(t.Subscriptions) > 1
+}
+
+func (a *addresses) queue(t driver.Topology, topic, subscription int) string {
+	name := t.Topics[topic].Name
+	if !a.multicast(t) {
+		return name
+	}
+	return name + "." + t.Subscriptions[subscription]
+}
+
+// Declare creates the queues, and the address with them.
+func (a *addresses) Declare(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
+	if !a.multicast(t) && len(t.Subscriptions) > 1 {
+		return driver.Unsupported("topic.routing-type: anycast", "it gives a message to one queue; there are %d subscriptions", len(t.Subscriptions))
+	}
+	m, err := manage(ctx, l)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	if n := a.config.Guarantee.Replicas; n > 1 && !a.replicas {
+		if err := m.attribute(ctx, "ReplicaSync", &a.replicas); err != nil {
+			return err
+		}
+		if !a.replicas {
+			return driver.Unsupported(fmt.Sprintf("replicas: %d", n), "this broker has no backup that is in step with it; nodes: 2 starts one")
+		}
+	}
+	for subscription := range t.Subscriptions {
+		if err := m.invoke(ctx, nil, "createQueue", a.definition(t, topic, subscription), true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// definition is the queue as the management operation createQueue wants it.
+func (a *addresses) definition(t driver.Topology, topic, subscription int) string {
+	def := map[string]any{
+		"name": a.queue(t, topic, subscription), "address": t.Topics[topic].Name, "routing-type": "ANYCAST",
+		"durable": true, "auto-create-address": true, "auto-delete": false,
+	}
+	if a.multicast(t) {
+		def["routing-type"] = "MULTICAST"
+	}
+	for _, s := range settings {
+		if value := a.config.Topic[s.Name]; value != s.Default {
+			if s.Name != "routing-type" {
+				def[s.Name] = value
+			}
+		}
+	}
+	return jsonText(def)
+}
+
+// Remove destroys the queues with what is in them and who still consumes from them, and then the address.
+func (a *addresses) Remove(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
+	m, err := manage(ctx, l)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	for subscription := range t.Subscriptions {
+		if err := m.invoke(ctx, nil, "destroyQueue", a.queue(t, topic, subscription), true); err != nil {
+			return err
+		}
+	}
+	return m.invoke(ctx, nil, "deleteAddress", t.Topics[topic].Name, true)
+}
+
+// Target is the address; the capability keeps the client's messages from being routed the other way.
+func (a *addresses) Target(t driver.Topology, topic int) amqp10.Node {
+	kind := "queue"
+	if a.multicast(t) {
+		kind = "topic"
+	}
+	return amqp10.Node{Address: t.Topics[topic].Name, Capabilities: []string{kind}}
+}
+
+// Source is the queue by its fully qualified name: attaching to it never makes another one.
+func (a *addresses) Source(t driver.Topology, topic, subscription int) amqp10.Node {
+	return amqp10.Node{Address: t.Topics[topic].Name + "::" + a.queue(t, topic, subscription)}
+}

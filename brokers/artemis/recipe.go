@@ -1,0 +1,177 @@
+package artemis
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const (
+	tunedFile = "journal-buffer-timeout.txt"
+	// storeRole is not an address, but like one it is something that a client can't find out by itself.
+	storeRole   = "store"
+	askPatience = 3 * time.Second
+)
+
+func init() {
+	provision.Register(provision.Recipe{
+		Broker: "artemis",
+		Versions: []provision.Version{
+			{Name: "2.56.0", Needs: jvm.Needs},
+			{Name: "2.40.0", Needs: jvm.Needs},
+		},
+		Ports: []string{"client", "cluster"}, MaxNodes: 2, TLS: true,
+		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
+		Endpoints: func(n *provision.Node) map[string]string {
+			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}
+		},
+	})
+}
+
+var timeout = regexp.MustCompile(`<journal-buffer-timeout>(\d+)<`)
+
+// install unpacks the distribution, and has the server measure this machine's disk as it does for everybody who
+// makes an instance of it: how long it gathers writes before it flushes them follows from that.
+func install(ctx context.Context, i *provision.Install) error {
+	group := "org.apache.artemis"
+	if i.Version == "2.40.0" { // it was a part of ActiveMQ up to 2.44
+		group = "org.apache.activemq"
+	}
+	if err := jvm.Distribution(ctx, i, group+":apache-artemis:"+i.Version+":tar.gz:bin"); err != nil {
+		return err
+	}
+	trial := filepath.Join(i.Dir, "trial")
+	if err := i.Exec(ctx, i.Dir, filepath.Join(i.Dir, "bin", "artemis"), "create", trial, "--silent", "--user", "admin", "--password", "admin", "--allow-anonymous",
+		"--host", "127.0.0.1", "--no-web", "--nio"); err != nil {
+		return err
+	}
+	made, err := os.ReadFile(filepath.Join(trial, "etc", "broker.xml"))
+	if err != nil {
+		return err
+	}
+	found := timeout.FindSubmatch(made)
+	if found == nil {
+		return errors.New("the server found no journal-buffer-timeout for this disk")
+	}
+	return errors.Join(os.WriteFile(filepath.Join(i.Dir, tunedFile), found[1], 0o644), os.RemoveAll(trial))
+}
+
+func configure(_ context.Context, n *provision.Node) error {
+	if n.Cluster.Facts["secret"] == "" {
+		n.Cluster.Facts["secret"] = rand.Text()
+	}
+	asked, _, err := jvm.Split(n.Cluster.Settings)
+	if err != nil {
+		return err
+	}
+	xml, err := conf(n, asked)
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{"etc", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(n.Dir, dir), 0o755); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.WriteFile(filepath.Join(n.Dir, "etc", "broker.xml"), xml, 0o644), others(n))
+}
+
+// command is what the server's own script runs, with the options of java in its artemis.profile.
+func command(n *provision.Node) (provision.Command, error) {
+	_, asked, err := jvm.Split(n.Cluster.Settings)
+	if err != nil {
+		return provision.Command{}, err
+	}
+	home, etc := n.Cluster.Install, filepath.Join(n.Dir, "etc")
+	arch := map[string]string{"amd64": "x86_64", "386": "i686"}[runtime.GOARCH]
+	args := append(jvm.Options([]string{
+		"-XX:AutoBoxCacheMax=20000", "-XX:+UseG1GC", "-XX:+UseStringDeduplication", "-Xms512M", "-Xmx2G",
+		"-Dlog4j2.disableJmx=true", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+	}, asked),
+		"-Dlog4j2.configurationFile="+filepath.Join(etc, "log4j2.properties"), "-Djava.security.auth.login.config="+filepath.Join(etc, "login.config"),
+		"-Dartemis.home="+home, "-Dartemis.instance="+n.Dir, "-Dartemis.instance.etc="+etc, "-Ddata.dir="+n.Data,
+		"-Djava.library.path="+filepath.Join(home, "bin", "lib", "linux-"+arch), "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"),
+		"-cp", filepath.Join(home, "lib", "artemis-boot.jar"), "org.apache.activemq.artemis.boot.Artemis", "run")
+	return provision.Command{Path: "java", Args: args}, nil
+}
+
+func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }
+
+// ready asks for the server's name, which only this node has. A backup opens no port as long as it is one; it is
+// waited for in formed.
+func ready(ctx context.Context, n *provision.Node) error {
+	if n.ID > 1 {
+		return nil
+	}
+	var name string
+	err := ask(ctx, n, "Name", &name)
+	if err == nil && name != nodeName(n) {
+		err = fmt.Errorf("port %d is answered by another broker: %s", n.Ports["client"], name)
+	}
+	return err
+}
+
+// formed waits until the backup has everything that the primary has.
+func formed(ctx context.Context, c *provision.Cluster) error {
+	if len(c.Nodes) == 1 {
+		return nil
+	}
+	var inSync bool
+	err := ask(ctx, c.Nodes[0], "ReplicaSync", &inSync)
+	if err == nil && !inSync {
+		err = errors.New("the backup is not yet in step with the primary")
+	}
+	return err
+}
+
+// leader is the node that serves: the other one doesn't answer.
+func leader(ctx context.Context, c *provision.Cluster) (int, error) {
+	var errs []error
+	for _, n := range c.Nodes {
+		var active bool
+		err := ask(ctx, n, "Active", &active)
+		if err == nil && active {
+			return n.ID, nil
+		}
+		errs = append(errs, err)
+	}
+	return 0, fmt.Errorf("no node is active: %w", errors.Join(errs...))
+}
+
+// ask reads an attribute of the node's broker control.
+func ask(ctx context.Context, n *provision.Node, attribute string, result any) error {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	client, err := driver.Decode(amqp10.ClientSettings, driver.ClientScope, nil)
+	if err != nil {
+		return err
+	}
+	c := driver.Config{Client: client, Target: driver.Target{Addresses: []string{"127.0.0.1:" + strconv.Itoa(n.Ports["client"])}}}
+	if n.Cluster.TLS != nil {
+		if c.Target.TLS, err = n.Cluster.TLS.ClientConfig(); err != nil {
+			return err
+		}
+	}
+	l, err := amqp10.Dial(ctx, product, &c, 0)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	m, err := manage(ctx, l)
+	if err != nil {
+		return err
+	}
+	return m.attribute(ctx, attribute, result)
+}

@@ -1,0 +1,106 @@
+package amqp10
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/Azure/go-amqp"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// deliverBatch is the most messages handed to the sink at once.
+const deliverBatch = 256
+
+var errInterrupted = errors.New("connection lost, or the broker closed the link")
+
+// Consume competes with the other consumers of its subscription. A lost connection is made anew until ctx ends; what
+// was not accepted on it comes again.
+func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	registered := sync.OnceFunc(ready)
+	for again := false; ; again = true {
+		err := d.consume(ctx, c, s, registered, again)
+		if ctx.Err() != nil {
+			return nil
+		}
+		var refused *driver.ErrUnsupported
+		if !errors.Is(err, errInterrupted) && (!again || errors.As(err, &refused)) {
+			return fmt.Errorf("consume from %s: %w", d.topology.Topics[c.Topic].Name, err)
+		}
+		d.logf("consumer %d: %v", c.ID, err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+// consume takes messages on one connection until that or ctx ends.
+func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, registered func(), again bool) error {
+	l, err := Dial(ctx, d.product, &d.config, c.ID)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	attaching, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	if again {
+		if err := d.dialect.Declare(attaching, l, d.topology, c.Topic); err != nil {
+			return err
+		}
+	}
+	node := d.dialect.Source(d.topology, c.Topic, c.Subscription)
+	mode := amqp.SenderSettleModeSettled
+	if d.unsettled {
+		mode = amqp.SenderSettleModeUnsettled
+	}
+	r, err := l.Session.NewReceiver(attaching, node.Address, &amqp.ReceiverOptions{
+		Credit: int32(d.config.Client.Int("Credit")), RequestedSenderSettleMode: &mode, SourceCapabilities: node.Capabilities,
+	})
+	if err != nil {
+		return fmt.Errorf("receive from %s: %w", node.Address, err)
+	}
+	registered()
+	// An accept that the broker doesn't read blocks in its write, whatever its context.
+	unwatch := context.AfterFunc(ctx, func() { time.AfterFunc(closeTimeout, l.cut) })
+	defer unwatch()
+	return fmt.Errorf("%w: %w", errInterrupted, d.take(ctx, l, r, s))
+}
+
+// take delivers and then accepts, batch by batch, until the link or ctx ends.
+func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.Sink) error {
+	messages := make([]*amqp.Message, 0, deliverBatch)
+	bodies := make([][]byte, 0, deliverBatch)
+	for {
+		m, err := r.Receive(ctx, nil)
+		if err != nil {
+			return err
+		}
+		messages, bodies = append(messages[:0], m), append(bodies[:0], m.GetData())
+		for len(messages) < deliverBatch {
+			m := r.Prefetched()
+			if m == nil {
+				break
+			}
+			messages, bodies = append(messages, m), append(bodies, m.GetData())
+		}
+		s.Deliver(bodies)
+		if !d.unsettled {
+			continue
+		}
+		l.wire.hold()
+		for _, m := range messages {
+			if err := r.AcceptMessage(context.Background(), m); err != nil {
+				_ = l.wire.release()
+				return err
+			}
+		}
+		if err := l.wire.release(); err != nil {
+			return err
+		}
+	}
+}

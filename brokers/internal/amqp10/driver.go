@@ -1,0 +1,162 @@
+// Package amqp10 drives brokers over AMQP 1.0 through go-amqp: connections, producers, consumers. It knows nothing of
+// any product's addresses, queues or settings; those come as a Product.
+package amqp10
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Product is what distinguishes a broker from others that speak the same protocol.
+type Product struct {
+	Name     string
+	Hostname string           // of the open frame; brokers with virtual hosts choose by it
+	Settings []driver.Setting // beside ClientSettings
+	Supports func(driver.Guarantee) error
+	// Dialect reads the settings of one run and refuses what they can't keep.
+	Dialect func(c driver.Config) (Dialect, error)
+}
+
+// Dialect is how a product maps topics and subscriptions to its addresses.
+type Dialect interface {
+	// Declare makes what a topic and its subscriptions need, and changes nothing where that exists. It is called
+	// again on every new connection: not everything outlives a broker.
+	Declare(ctx context.Context, l *Link, t driver.Topology, topic int) error
+	// Remove takes away what Declare made, with the messages in it.
+	Remove(ctx context.Context, l *Link, t driver.Topology, topic int) error
+	Target(t driver.Topology, topic int) Node
+	Source(t driver.Topology, topic, subscription int) Node
+}
+
+// Node is an address with the capabilities that tell its kind ("queue", "topic").
+type Node struct {
+	Address      string
+	Capabilities []string
+}
+
+// What messages are grouped by; the brokers give all messages of a group to the same consumer while that is there.
+const (
+	groupAuto     = "auto"
+	groupNone     = "none"
+	groupKey      = "key"
+	groupProducer = "producer"
+)
+
+// ClientSettings are those of every product, under the names that go-amqp has for them.
+var ClientSettings = []driver.Setting{
+	{Scope: driver.ClientScope, Name: "Credit", Default: int64(1000), Doc: "messages a consumer may hold that are not settled"},
+	{Scope: driver.ClientScope, Name: "MaxFrameSize", Default: int64(65536), Doc: "largest frame accepted from the broker, in bytes; at least 512"},
+	{Scope: driver.ClientScope, Name: "IdleTimeout", Default: time.Minute, Doc: "silence of the broker after which the connection is given up"},
+	{Scope: driver.ClientScope, Name: "GroupID", Default: groupAuto, Allowed: []string{groupAuto, groupNone, groupKey, groupProducer}, Doc: "group-id of messages: all of a group go to one consumer; auto: producer where ordered is asked for, else none"},
+	{Scope: driver.ClientScope, Name: "write.buffer", Default: int64(64 << 10), Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per frame"},
+}
+
+// Register adds the product's driver.
+func Register(p *Product) {
+	driver.Register(driver.Kind{
+		Name:     p.Name,
+		Client:   "github.com/Azure/go-amqp",
+		Settings: slices.Concat(ClientSettings, p.Settings),
+		Supports: p.Supports,
+		Open: func(ctx context.Context, c driver.Config) (driver.Driver, error) {
+			return open(ctx, p, c)
+		},
+	})
+}
+
+// session is the driver of one running broker.
+type session struct {
+	product   *Product
+	config    driver.Config
+	dialect   Dialect
+	control   *Link // for Setup
+	topology  driver.Topology
+	durable   bool // messages are written down
+	unsettled bool // senders and receivers settle
+	group     string
+}
+
+func open(ctx context.Context, p *Product, c driver.Config) (driver.Driver, error) {
+	if c.Log == nil {
+		c.Log = io.Discard
+	}
+	if err := p.Supports(c.Guarantee); err != nil {
+		return nil, err
+	}
+	d := &session{
+		product: p, config: c, group: c.Client.String("GroupID"),
+		durable:   c.Guarantee.Persistence != driver.Memory,
+		unsettled: c.Guarantee.Delivery == driver.AtLeastOnce,
+	}
+	ordered := c.Guarantee.Ordering == driver.Ordered
+	switch {
+	case d.group == groupAuto && ordered:
+		d.group = groupProducer
+	case ordered && d.group != groupProducer:
+		return nil, driver.Unsupported("client.GroupID: "+d.group, "a producer's messages keep their order over several consumers only as one group")
+	}
+	if n := c.Client.Int("Credit"); n < 1 || n > 5000 {
+		return nil, driver.Unsupported(fmt.Sprintf("client.Credit: %d", n), "1 to 5000, the client's session window")
+	}
+	if n := c.Client.Int("MaxFrameSize"); n < 512 || n > 1<<30 {
+		return nil, driver.Unsupported(fmt.Sprintf("client.MaxFrameSize: %d", n), "512 bytes to 1 GiB")
+	}
+	if n := c.Client.Int("write.buffer"); n < 0 || n > 1<<30 {
+		return nil, driver.Unsupported(fmt.Sprintf("client.write.buffer: %d", n), "0 bytes to 1 GiB")
+	}
+	var err error
+	if d.dialect, err = p.Dialect(c); err != nil {
+		return nil, err
+	}
+	if d.control, err = Dial(ctx, p, &d.config, 0); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Setup declares every topic; it may be called again after the broker has restarted.
+func (d *session) Setup(ctx context.Context, t driver.Topology) error {
+	d.topology = t
+	for _, topic := range t.Topics {
+		if topic.Partitions > 1 {
+			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "an address has no partitions; more topics are more queues")
+		}
+	}
+	return d.each(ctx, d.dialect.Declare)
+}
+
+// Clean removes every topic.
+func (d *session) Clean(ctx context.Context) error { return d.each(ctx, d.dialect.Remove) }
+
+func (d *session) each(ctx context.Context, do func(context.Context, *Link, driver.Topology, int) error) error {
+	if d.control.dead() {
+		d.control.Close()
+		l, err := Dial(ctx, d.product, &d.config, 0)
+		if err != nil {
+			return err
+		}
+		d.control = l
+	}
+	stop := context.AfterFunc(ctx, d.control.cut)
+	defer stop()
+	for topic := range d.topology.Topics {
+		if err := do(ctx, d.control, d.topology, topic); err != nil {
+			return fmt.Errorf("topic %s: %w", d.topology.Topics[topic].Name, err)
+		}
+	}
+	return nil
+}
+
+func (d *session) Close() error {
+	d.control.Close()
+	return nil
+}
+
+func (d *session) logf(format string, args ...any) {
+	fmt.Fprintf(d.config.Log, d.product.Name+": "+format+"\n", args...)
+}

@@ -1,0 +1,219 @@
+package amqp10
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/Azure/go-amqp"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// stuckSend is how long a Send may stay in a blocked write after its context has ended.
+const stuckSend = time.Second
+
+// producer sends on a connection of its own, over one AMQP link per topic.
+type producer struct {
+	d        *session
+	cfg      driver.ProducerConfig
+	receipts driver.Receipts
+	link     *Link // nil or dead: to be dialled again
+	senders  map[int]*amqp.Sender
+	retryAt  time.Time
+	message  amqp.Message // the client copies it before it returns
+	groupID  *string      // nil: messages belong to no group
+
+	sent    chan delivery // in order of sending; has room for every slot
+	settled chan struct{} // closed when the last delivery is settled
+	arrived *arrivals     // of link
+	slots   []uint32      // of one Send; reused
+
+	wire    atomic.Pointer[Link] // link, for cutOff
+	sending atomic.Uint64        // odd during Send
+	watched <-chan struct{}      // the context's Done that cutOff is armed for
+	unwatch func() bool
+}
+
+func (d *session) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	p := &producer{
+		d: d, cfg: c, receipts: r,
+		sent: make(chan delivery, c.InFlight), settled: make(chan struct{}),
+		slots: make([]uint32, 0, c.InFlight), unwatch: func() bool { return true },
+	}
+	p.message.Data = make([][]byte, 1)
+	p.message.Header = &amqp.MessageHeader{Durable: d.durable, Priority: 4}
+	switch d.group {
+	case groupProducer:
+		id := fmt.Sprintf("producer-%d", c.ID)
+		p.groupID = &id
+	case groupKey:
+		p.groupID = new(string)
+	}
+	if p.groupID != nil {
+		p.message.Properties = &amqp.MessageProperties{GroupID: p.groupID}
+	}
+	if err := p.connect(ctx); err != nil {
+		return nil, err
+	}
+	go p.settle()
+	return p, nil
+}
+
+// Send sends batch. On a lost connection it waits for the next attempt to reconnect, makes it, and fails the batch's
+// slots if that is in vain; it returns an error only when ctx has ended.
+func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
+	p.watch(ctx)
+	p.sending.Add(1)
+	defer p.sending.Add(1)
+	if err := p.reconnect(ctx); err != nil {
+		p.fail(batch, err)
+		return ctx.Err()
+	}
+	p.slots = p.slots[:0]
+	p.link.wire.hold()
+	sent, err := p.transfer(ctx, batch)
+	if flushed := p.link.wire.release(); flushed != nil {
+		err = flushed
+	}
+	if len(p.slots) > 0 {
+		p.receipts.Done(p.slots, err)
+	}
+	if sent < len(batch) {
+		p.fail(batch[sent:], err)
+		if ctx.Err() == nil { // a link that the broker has closed isn't opened again
+			p.link.cut()
+		}
+	}
+	return ctx.Err()
+}
+
+// transfer hands messages to the client until one fails. The client waits here for the broker's credit.
+func (p *producer) transfer(ctx context.Context, batch []driver.Message) (sent int, err error) {
+	for i := range batch {
+		m := &batch[i]
+		sender := p.senders[m.Topic]
+		p.message.Data[0] = m.Payload
+		if p.d.group == groupKey {
+			*p.groupID = string(m.Key)
+		}
+		if !p.d.unsettled {
+			if err := sender.Send(ctx, &p.message, nil); err != nil {
+				return i, fmt.Errorf("send: %w", err)
+			}
+			p.slots = append(p.slots, m.Slot)
+			continue
+		}
+		receipt, err := sender.SendWithReceipt(ctx, &p.message, nil)
+		if err != nil {
+			return i, fmt.Errorf("send: %w", err)
+		}
+		p.sent <- delivery{receipt, p.arrived, m.Slot}
+	}
+	return len(batch), nil
+}
+
+func (p *producer) fail(batch []driver.Message, err error) {
+	slots := make([]uint32, len(batch))
+	for i := range batch {
+		slots[i] = batch[i].Slot
+	}
+	p.receipts.Done(slots, err)
+}
+
+// reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last time.
+func (p *producer) reconnect(ctx context.Context) error {
+	if ctx.Err() != nil || !p.link.dead() {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(p.retryAt)):
+	}
+	err := p.connect(ctx)
+	p.retryAt = time.Now().Add(retryPause)
+	if err != nil {
+		p.d.logf("producer %d: %v", p.cfg.ID, err)
+	}
+	return err
+}
+
+// connect dials, declares again what may not have outlived the broker, and attaches a sender for each topic.
+func (p *producer) connect(ctx context.Context) error {
+	again := p.link != nil
+	p.link.Close()
+	l, err := Dial(ctx, p.d.product, &p.d.config, p.cfg.ID)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	mode := amqp.SenderSettleModeSettled
+	if p.d.unsettled {
+		mode = amqp.SenderSettleModeUnsettled
+	}
+	senders, arrived := map[int]*amqp.Sender{}, &arrivals{}
+	for _, topic := range p.cfg.Topics {
+		if again {
+			err = errors.Join(err, p.d.dialect.Declare(ctx, l, p.d.topology, topic))
+		}
+		node := p.d.dialect.Target(p.d.topology, topic)
+		sender, attachErr := l.Session.NewSender(ctx, node.Address, &amqp.SenderOptions{
+			SettlementMode: &mode, TargetCapabilities: node.Capabilities, OnDeliveryStateChanged: arrived.one,
+		})
+		if err = errors.Join(err, attachErr); err != nil {
+			l.Close()
+			return fmt.Errorf("send to %s: %w", node.Address, err)
+		}
+		if limit := sender.MaxMessageSize(); limit > 0 && uint64(p.cfg.MaxBytes) > limit {
+			l.Close()
+			return driver.Unsupported(fmt.Sprintf("messageSize: %d", p.cfg.MaxBytes), "%s takes at most %d bytes", p.d.product.Name, limit)
+		}
+		senders[topic] = sender
+	}
+	p.link, p.senders, p.arrived = l, senders, arrived
+	p.wire.Store(l)
+	return nil
+}
+
+// watch arms cutOff for ctx, once for all the Sends that share it.
+func (p *producer) watch(ctx context.Context) {
+	if ctx.Done() == p.watched {
+		return
+	}
+	p.unwatch()
+	p.watched = ctx.Done()
+	p.unwatch = context.AfterFunc(ctx, p.cutOff)
+}
+
+// cutOff closes the connection under a Send that is still in the same blocked write some time after its context
+// ended: nothing else gets it out of there when the broker is frozen.
+func (p *producer) cutOff() {
+	if at := p.sending.Load(); at%2 == 1 {
+		time.AfterFunc(stuckSend, func() {
+			if p.sending.Load() == at {
+				p.wire.Load().cut()
+			}
+		})
+	}
+}
+
+// Flush has nothing to do: Send leaves nothing behind.
+func (p *producer) Flush(context.Context) error { return nil }
+
+// Close gives outstanding messages a moment to be settled, then closes the connection, which settles the rest.
+func (p *producer) Close() error {
+	p.unwatch()
+	close(p.sent)
+	select {
+	case <-p.settled:
+	case <-time.After(closeTimeout):
+		p.link.cut()
+	}
+	p.link.Close()
+	<-p.settled
+	return nil
+}

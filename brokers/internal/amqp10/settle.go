@@ -1,0 +1,98 @@
+package amqp10
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/Azure/go-amqp"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// delivery is one message on its way.
+type delivery struct {
+	receipt amqp.SendReceipt
+	on      *arrivals
+	slot    uint32
+}
+
+// arrivals counts the dispositions that a link has brought, so that settle can tell without asking whether the next
+// receipt is there: the client's Wait can't be polled, and a Done for each message would cost as much as the message.
+type arrivals struct {
+	n     atomic.Uint64
+	taken uint64 // by settle
+}
+
+// one is called by the client's goroutine for every delivery, after its receipt has been given the state.
+func (a *arrivals) one(amqp.DeliveryState) { a.n.Add(1) }
+
+// settlement gathers the outcomes of deliveries, so that many become one Done.
+type settlement struct {
+	receipts driver.Receipts
+	slots    []uint32
+	err      error // of all the gathered slots
+}
+
+// settle waits for the dispositions in order of sending, which is the order the brokers give them in nearly always.
+// It ends when sent is closed and drained; a lost connection settles everything sent on it.
+func (p *producer) settle() {
+	defer close(p.settled)
+	s := settlement{receipts: p.receipts, slots: make([]uint32, 0, p.cfg.InFlight)}
+	defer s.flush()
+	for {
+		d, open := s.next(p.sent)
+		if !open {
+			return
+		}
+		if d.on.n.Load() <= d.on.taken {
+			s.flush()
+		}
+		d.on.taken++
+		state, err := d.receipt.Wait(context.Background())
+		s.add(d.slot, outcome(state, err))
+	}
+}
+
+// next takes the next delivery; before it waits for one it reports what is known.
+func (s *settlement) next(sent <-chan delivery) (d delivery, open bool) {
+	select {
+	case d, open = <-sent:
+	default:
+		s.flush()
+		d, open = <-sent
+	}
+	return d, open
+}
+
+func (s *settlement) add(slot uint32, err error) {
+	if err != nil || s.err != nil {
+		s.flush()
+	}
+	s.slots, s.err = append(s.slots, slot), err
+}
+
+func (s *settlement) flush() {
+	if len(s.slots) > 0 {
+		s.receipts.Done(s.slots, s.err)
+		s.slots = s.slots[:0]
+	}
+	s.err = nil
+}
+
+func outcome(state amqp.DeliveryState, err error) error {
+	if err != nil {
+		return fmt.Errorf("%w: %w", errLost, err)
+	}
+	switch state := state.(type) {
+	case *amqp.StateAccepted:
+		return nil
+	case *amqp.StateRejected:
+		if state.Error != nil {
+			return fmt.Errorf("the broker rejected the message: %w", state.Error)
+		}
+		return errors.New("the broker rejected the message")
+	}
+	return fmt.Errorf("the broker did not accept the message: %v", state)
+}

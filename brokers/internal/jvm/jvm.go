@@ -1,0 +1,96 @@
+// Package jvm is what the recipes of brokers on the Java machine share: unpacking a distribution, options of java among
+// the server settings, key stores. It knows nothing of any product's configuration.
+package jvm
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// Needs is what a version needs from the machine.
+var Needs = []provision.Need{
+	{Command: "java", Apt: []string{"default-jre-headless"}},
+	{Command: "mvn", Apt: []string{"maven"}},
+}
+
+// prefix marks the server settings that are options of java: jvm.Xmx, jvm.XX:+UseZGC.
+const prefix = "jvm."
+
+// Distribution unpacks a product's archive (group:artifact:version:tar.gz:bin) into i.Dir, without the directory that
+// the archive's files are in. Maven fetches the archive alone, not what its pom depends on.
+func Distribution(ctx context.Context, i *provision.Install, coordinate string) error {
+	i.Log("fetching %s with Maven", coordinate)
+	archive := filepath.Join(i.Dir, "archive")
+	if err := i.Exec(ctx, i.Dir, "mvn", "-q", "-B", "-Dstyle.color=never", "dependency:copy",
+		"-Dartifact="+coordinate, "-DoutputDirectory="+archive); err != nil {
+		return err
+	}
+	if err := i.Exec(ctx, i.Dir, "sh", "-c", "tar xzf archive/*.tar.gz --strip-components=1"); err != nil {
+		return err
+	}
+	return os.RemoveAll(archive)
+}
+
+// Split takes the options of java out of a cluster's server settings.
+func Split(settings map[string]any) (server map[string]string, options []string, err error) {
+	server = map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		text := Text(settings[name])
+		if strings.ContainsAny(text, "\r\n") {
+			return nil, nil, &provision.ErrSetting{Name: name, Reason: "its value must be one line"}
+		}
+		option, ok := strings.CutPrefix(name, prefix)
+		switch {
+		case !ok:
+			server[name] = text
+		case strings.HasPrefix(option, "XX:") && strings.ContainsAny(option, "+-"):
+			options = append(options, "-"+option)
+		case strings.HasPrefix(option, "XX:"), strings.HasPrefix(option, "D"):
+			options = append(options, "-"+option+"="+text)
+		case strings.HasPrefix(option, "X"):
+			options = append(options, "-"+option+text)
+		default:
+			return nil, nil, &provision.ErrSetting{Name: name, Reason: "options of java begin with jvm.X, jvm.XX: or jvm.D, as in jvm.Xmx: 1g"}
+		}
+	}
+	return server, options, nil
+}
+
+// Options are the product's usual options of java, unless one of the same kind was asked for. java itself refuses
+// what it doesn't know, with a line that is shown.
+func Options(usual, asked []string) []string {
+	usual = slices.DeleteFunc(slices.Clone(usual), func(u string) bool {
+		return slices.ContainsFunc(asked, func(a string) bool { return kind(a) == kind(u) })
+	})
+	return append(usual, asked...)
+}
+
+// kind is what two options that exclude each other have in common.
+func kind(option string) string {
+	name, _, _ := strings.Cut(option, "=")
+	switch {
+	case strings.HasPrefix(name, "-XX:") && strings.HasSuffix(name, "GC"):
+		return "collector"
+	case strings.HasPrefix(name, "-XX:"):
+		return strings.NewReplacer("+", "", "-", "").Replace(name)
+	case strings.HasPrefix(name, "-Xm"):
+		return name[:4]
+	}
+	return name
+}
+
+// Text is a setting's value as a configuration file has it.
+func Text(value any) string {
+	if f, ok := value.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64) // never 1e+09
+	}
+	return fmt.Sprint(value)
+}

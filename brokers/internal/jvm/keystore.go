@@ -1,0 +1,49 @@
+package jvm
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"software.sslmate.com/src/go-pkcs12"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// KeyStores are the PKCS #12 files of one node: its own key with its certificate, and the authority whose clients it
+// trusts.
+type KeyStores struct{ Keys, Trust, Password string }
+
+// NewKeyStores writes the node's key stores from the cluster's PEM files. The password guards nothing that doesn't lie
+// beside it: java refuses stores without one.
+func NewKeyStores(n *provision.Node) (KeyStores, error) {
+	t := n.Cluster.TLS
+	s := KeyStores{Keys: filepath.Join(n.Dir, "keys.p12"), Trust: filepath.Join(n.Dir, "trust.p12"), Password: "brokermark"}
+	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	if err != nil {
+		return s, err
+	}
+	cert, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return s, err
+	}
+	text, err := os.ReadFile(t.CA)
+	if err != nil {
+		return s, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return s, fmt.Errorf("%s holds no certificate", t.CA)
+	}
+	ca, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return s, err
+	}
+	keys, errK := pkcs12.Modern.Encode(pair.PrivateKey, cert, []*x509.Certificate{ca}, s.Password)
+	trust, errT := pkcs12.Modern.EncodeTrustStore([]*x509.Certificate{ca}, s.Password)
+	return s, errors.Join(errK, errT, os.WriteFile(s.Keys, keys, 0o600), os.WriteFile(s.Trust, trust, 0o600))
+}
