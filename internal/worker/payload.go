@@ -34,8 +34,10 @@ type bodies struct {
 	groups []group // one per size; one for all samples
 	seed   uint64
 	run    uint16
-	size   int     // of the largest
-	mean   float64 // bytes, over the distribution
+	size   int // of the largest
+	// uniform: every size is the same. A slot then keeps its body, which saves choosing and copying one.
+	uniform bool
+	mean    float64 // bytes, over the distribution
 }
 
 type group struct {
@@ -46,7 +48,9 @@ type group struct {
 func newBodies(p Payload, run uint16) (*bodies, error) {
 	b := &bodies{seed: uint64(p.Seed), run: run}
 	if p.Samples != "" {
-		return b, b.load(p.Samples)
+		err := b.load(p.Samples)
+		b.uniform = err == nil && b.shortest() == b.size
+		return b, err
 	}
 	rng := rand.New(rand.NewPCG(uint64(p.Seed), 0x9e3779b97f4a7c15))
 	var total, sum float64
@@ -67,6 +71,7 @@ func newBodies(p Payload, run uint16) (*bodies, error) {
 		}
 		b.mean += float64(s.Bytes) * s.Weight / total
 	}
+	b.uniform = b.shortest() == b.size
 	return b, nil
 }
 
@@ -135,12 +140,8 @@ func (b *bodies) load(path string) error {
 	return nil
 }
 
-// pick chooses the body of message seq of a producer that will travel in slot; a pure function. Where every size is
-// the same a slot keeps its body, which saves copying it.
-func (b *bodies) pick(producer int, seq uint64, slot uint32) int {
-	if len(b.groups) == 1 && len(b.all[0]) == b.size && b.mean == float64(b.size) {
-		return int(slot) % len(b.all)
-	}
+// pick chooses the body of message seq of a producer; a pure function.
+func (b *bodies) pick(producer int, seq uint64) int {
 	r := mix(b.seed ^ mix(uint64(producer)<<48^seq))
 	at := float64(r>>11) / (1 << 53)
 	for _, g := range b.groups {

@@ -46,11 +46,11 @@ func TestSizesOccurWithTheirWeights(t *testing.T) {
 	}
 	counts, used := map[int]int{}, map[int]bool{}
 	for seq := range n {
-		body := b.pick(seq%5, uint64(seq), uint32(seq))
+		body := b.pick(seq%5, uint64(seq))
 		counts[len(b.all[body])]++
 		used[body] = true
-		if again := b.pick(seq%5, uint64(seq), uint32(seq+1)); again != body {
-			t.Fatalf("message %d is body %d in one slot and %d in another", seq, body, again)
+		if again := b.pick(seq%5, uint64(seq)); again != body {
+			t.Fatalf("message %d is body %d, then %d", seq, body, again)
 		}
 	}
 	for _, s := range p.Sizes {
@@ -132,7 +132,7 @@ func TestSamplesAreSentAsTheyAre(t *testing.T) {
 	}
 	counts := map[int]int{}
 	for seq := range 30_000 {
-		counts[b.pick(0, uint64(seq), 0)]++
+		counts[b.pick(0, uint64(seq))]++
 	}
 	for i, n := range counts {
 		if math.Abs(float64(n)-10_000) > 5*82 { // five standard deviations

@@ -36,12 +36,19 @@ type producer struct {
 // slot is one message in flight. Its owner writes the fields before Send, the client reads them at Done: handing the
 // slot over orders the two.
 type slot struct {
-	payload        []byte // the buffer, as long as the largest body
+	payload        []byte // a buffer with room for the largest body, as long as the one it holds
 	recorder       *measure.Producer
 	seq            uint64
 	intended, sent int64
-	body           int // which body the buffer holds
+	body           int    // which body the buffer holds
+	sum            uint32 // of that body
 	phase          measure.Phase
+}
+
+func (s *slot) fill(b *bodies, body int) {
+	s.payload = s.payload[:len(b.all[body])]
+	copy(s.payload, b.all[body])
+	s.body, s.sum = body, b.sums[body]
 }
 
 func newProducer(ctx context.Context, w *Worker, plan Producer) (*producer, error) {
@@ -49,8 +56,9 @@ func newProducer(ctx context.Context, w *Worker, plan Producer) (*producer, erro
 	p := &producer{plan: plan, worker: w, slots: newSlots(n), table: make([]slot, n)}
 	buffers := make([]byte, n*w.bodies.size)
 	for i := range p.table {
-		p.table[i].payload = buffers[i*w.bodies.size:][:w.bodies.size:w.bodies.size]
-		p.table[i].body = -1
+		s := &p.table[i]
+		s.payload = buffers[i*w.bodies.size:][:w.bodies.size:w.bodies.size]
+		s.fill(w.bodies, i%len(w.bodies.all))
 	}
 	p.batch = make([]driver.Message, min(n, maxBatch))
 	p.taken = make([]uint32, len(p.batch))
@@ -65,15 +73,13 @@ func newProducer(ctx context.Context, w *Worker, plan Producer) (*producer, erro
 // nil for probes.
 func (p *producer) message(i int, id uint32, seq uint64, intended, sent int64, recorder *measure.Producer) {
 	s := &p.table[id]
-	bodies := p.worker.bodies
-	body := bodies.pick(p.plan.ID, seq, id)
-	content := bodies.all[body]
-	payload := s.payload[:len(content)]
-	if s.body != body {
-		copy(payload, content)
-		s.body = body
+	if b := p.worker.bodies; !b.uniform {
+		if body := b.pick(p.plan.ID, seq); body != s.body {
+			s.fill(b, body)
+		}
 	}
-	wire.Stamp(payload, wire.MakeID(uint16(p.plan.ID), seq), intended, sent, bodies.sums[body])
+	payload := s.payload
+	wire.Stamp(payload, wire.MakeID(uint16(p.plan.ID), seq), intended, sent, s.sum)
 	s.seq, s.intended, s.sent, s.recorder = seq, intended, sent, recorder
 	if recorder != nil {
 		s.phase = recorder.Sent(seq, len(payload), intended, sent)

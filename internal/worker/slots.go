@@ -8,26 +8,31 @@ import (
 // slots hands out the fixed set of in-flight slots of one producer. take and wait belong to the producing goroutine;
 // put may be called from any goroutine.
 //
-// Free slots sit in a ring that can hold all of them, so put never finds it full: a writer claims a place with one
-// add and stores slot+1 there; the reader empties the place it reads. 0 marks a place that is claimed but not yet
-// written.
+// Free slots sit in a ring that can hold all of them, so put never finds it full: a writer claims the next position
+// with one add and stores the slot there, marked with that position. A place whose mark isn't the reader's position is
+// claimed but not yet written, or hasn't been used again since the ring last came round; nothing has to be cleared.
 type slots struct {
-	ring    []atomic.Uint32
+	ring    []atomic.Uint64 // position (its lower 32 bits) << 32 | slot
 	n       int
 	mask    uint64
-	head    uint64 // next place to read
+	head    uint64 // next position to read
 	_       [48]byte
-	tail    atomic.Uint64 // next place to write
+	tail    atomic.Uint64 // next position to write
 	_       [48]byte
 	waiting atomic.Int64 // 0: nobody waits; else: tail at which to wake
 	wake    chan struct{}
 }
 
+func marked(position uint64, slot uint32) uint64 { return position<<32 | uint64(slot) }
+
 func newSlots(n int) *slots {
 	size := 1 << bits.Len(uint(n-1))
-	s := &slots{ring: make([]atomic.Uint32, size), n: n, mask: uint64(size - 1), wake: make(chan struct{}, 1)}
+	s := &slots{ring: make([]atomic.Uint64, size), n: n, mask: uint64(size - 1), wake: make(chan struct{}, 1)}
+	for i := range s.ring {
+		s.ring[i].Store(marked(^uint64(0), 0)) // no position of the first lap
+	}
 	for i := range n {
-		s.ring[i].Store(uint32(i) + 1)
+		s.ring[i].Store(marked(uint64(i), uint32(i)))
 	}
 	s.tail.Store(uint64(n))
 	return s
@@ -36,13 +41,11 @@ func newSlots(n int) *slots {
 // take fills into with free slots and returns how many there were; it never waits.
 func (s *slots) take(into []uint32) int {
 	for i := range into {
-		place := &s.ring[s.head&s.mask]
-		slot := place.Load()
-		if slot == 0 {
+		v := s.ring[s.head&s.mask].Load()
+		if uint32(v>>32) != uint32(s.head) {
 			return i
 		}
-		place.Store(0)
-		into[i] = slot - 1
+		into[i] = uint32(v)
 		s.head++
 	}
 	return len(into)
@@ -52,7 +55,8 @@ func (s *slots) take(into []uint32) int {
 func (s *slots) put(free []uint32) {
 	at := s.tail.Add(uint64(len(free))) - uint64(len(free))
 	for i, slot := range free {
-		s.ring[(at+uint64(i))&s.mask].Store(slot + 1)
+		position := at + uint64(i)
+		s.ring[position&s.mask].Store(marked(position, slot))
 	}
 	if want := s.waiting.Load(); want != 0 && int64(at)+int64(len(free)) >= want && s.waiting.CompareAndSwap(want, 0) {
 		s.wake <- struct{}{}
@@ -79,12 +83,12 @@ func (s *slots) wait(n int, stop <-chan struct{}) bool {
 	}
 }
 
-// taken lists the slots that are in flight.
+// taken lists the slots that are in flight. It belongs to the producing goroutine, or to whoever has waited for its end.
 func (s *slots) taken() []uint32 {
-	free := make([]bool, len(s.ring))
-	for i := range s.ring {
-		if slot := s.ring[i].Load(); slot != 0 {
-			free[slot-1] = true
+	free := make([]bool, s.n)
+	for position := s.head; position < s.head+uint64(len(s.ring)); position++ {
+		if v := s.ring[position&s.mask].Load(); uint32(v>>32) == uint32(position) {
+			free[uint32(v)] = true
 		}
 	}
 	var out []uint32

@@ -127,7 +127,7 @@ func TestWhatIsUnresolvedIsCountedAndALateReceiptChangesNothing(t *testing.T) {
 	w := ready(t, d, plan)
 	first := w.Run(t.Context(), Load{Messages: 1000, Drain: 50 * time.Millisecond})
 	mu.Lock()
-	left, receipts := int64(len(open)), receipts
+	left, back := int64(len(open)), receipts
 	mu.Unlock()
 	m := first.Measured
 	if m.Sent != 1000 || left != 100 || m.Unresolved != left || m.Acked != 1000-left || !m.Balanced() || first.Drained {
@@ -144,7 +144,7 @@ func TestWhatIsUnresolvedIsCountedAndALateReceiptChangesNothing(t *testing.T) {
 			if i%2 == 0 {
 				err = errors.New("late")
 			}
-			receipts.Done([]uint32{m.Slot}, err)
+			back.Done([]uint32{m.Slot}, err)
 			time.Sleep(100 * time.Microsecond)
 		}
 	})
