@@ -54,6 +54,7 @@ func (l *Local) Prepare(ctx context.Context, p Plan) error {
 	}
 	w, err := worker.Prepare(ctx, d, p.Worker)
 	if err != nil {
+		clean(d)
 		return errors.Join(err, d.Close())
 	}
 	l.driver, l.worker = d, w
@@ -75,13 +76,17 @@ func (l *Local) Close() error {
 		return nil
 	}
 	err := l.worker.Close()
-	if c, ok := l.driver.(driver.Cleaner); ok {
+	clean(l.driver)
+	err = errors.Join(err, l.driver.Close())
+	l.worker, l.driver = nil, nil
+	return err
+}
+
+func clean(d driver.Driver) {
+	if c, ok := d.(driver.Cleaner); ok {
 		ctx, cancel := context.WithTimeout(context.Background(), cleanTime)
 		defer cancel()
 		// A broker that died can't be cleaned; whoever stops it removes its data anyway.
 		_ = c.Clean(ctx)
 	}
-	err = errors.Join(err, l.driver.Close())
-	l.worker, l.driver = nil, nil
-	return err
 }

@@ -1,0 +1,93 @@
+package agent_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/brokermark/brokermark/brokers/sim"
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// plan is one producer and one consumer on a sim of the test's own.
+func plan(t *testing.T, client map[string]any) agent.Plan {
+	t.Helper()
+	values, err := driver.Decode(sim.Kind().Settings, driver.ClientScope, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sim.Remove(t.Name()) })
+	return agent.Plan{
+		Broker: "sim",
+		Config: driver.Config{
+			Target:    driver.Target{Addresses: []string{t.Name()}},
+			Guarantee: driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered},
+			Client:    values,
+		},
+		Worker: worker.Plan{
+			Topology:  driver.Topology{Topics: []driver.Topic{{Name: "t", Partitions: 1}}, Subscriptions: []string{"s"}},
+			Producers: []worker.Producer{{}}, Consumers: []driver.ConsumerConfig{{}},
+			Payload:  worker.Payload{Sizes: []worker.Size{{Bytes: 100, Weight: 1}}, Random: 1, Pool: 1},
+			InFlight: 100, Bytes: 1 << 20, Connect: 5 * time.Second,
+		},
+	}
+}
+
+func TestWhatCannotBePreparedLeavesNothingBehind(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for name, c := range map[string]struct {
+		client map[string]any
+		edit   func(*agent.Plan)
+		want   string
+	}{
+		"unknown broker": {nil, func(p *agent.Plan) { p.Broker = "simm" }, "simm"},
+		"no address":     {nil, func(p *agent.Plan) { p.Config.Target.Addresses = nil }, "connect to sim: sim: no address"},
+		"refused":        {nil, func(p *agent.Plan) { p.Config.Guarantee.Replicas = 3 }, "replicas is not supported"},
+		"too small":      {nil, func(p *agent.Plan) { p.Worker.Payload.Sizes[0].Bytes = 1 }, "message size 1"},
+		"never seen":     {map[string]any{"latency": "1h"}, func(p *agent.Plan) { p.Worker.Connect = 200 * time.Millisecond }, "1 of 1 producers were not seen"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan(t, c.client)
+			c.edit(&p)
+			var a agent.Local
+			err := a.Prepare(t.Context(), p)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+			if refused := name == "refused"; errors.As(err, new(*driver.ErrUnsupported)) != refused {
+				t.Errorf("%v: a refusal must stay one, and nothing else become one", err)
+			}
+			if err := a.Close(); err != nil {
+				t.Errorf("Close of an agent that isn't prepared: %v", err)
+			}
+			if s, ok := sim.Stats(t.Name()); ok && s.Waiting > 0 {
+				t.Errorf("%d deliveries were left on the broker", s.Waiting)
+			}
+		})
+	}
+}
+
+func TestAnAgentRunsTrialsOneAfterTheOther(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	var a agent.Local
+	for range 2 { // it can be prepared again after Close
+		if err := a.Prepare(t.Context(), plan(t, nil)); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int64{10, 1000} {
+			if m := a.Run(t.Context(), worker.Load{Messages: n, Drain: 5 * time.Second}).Measured; m.Sent != n || m.Received != n || m.Stale != 0 {
+				t.Errorf("%+v; want %d", m, n)
+			}
+		}
+		for range 2 {
+			if err := a.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
