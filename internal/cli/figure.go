@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/brokermark/brokermark/internal/figure"
+	"github.com/brokermark/brokermark/internal/report"
+)
+
+func (s *shell) figureCommand() *cobra.Command {
+	var path, where, out, width, height string
+	var o figure.Options
+	c := &cobra.Command{
+		Use:   "figure NAME -o FILE",
+		Short: "Draw stored results as SVG, PNG or PDF",
+		Long:  "Figure draws what the store holds, for papers and slides; the file's ending says the format.\n\nFigures:\n" + figureTable(),
+		Example: "  brokermark figure sustainable -o sustainable.svg\n" +
+			"  brokermark figure percentiles --where load.rate=10000 -o percentiles.pdf\n" +
+			"  brokermark figure heatmap --row broker --col messageSize --metric e2e_p99_ns -o heat.png",
+		Args:              arguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: cobra.FixedCompletions(figure.Names(), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(c *cobra.Command, args []string) error {
+			if figure.Doc(args[0]) == "" {
+				return badInput("unknown figure %q; known: %s%s", args[0], strings.Join(figure.Names(), ", "), didYouMean(args[0], figure.Names()))
+			}
+			format := strings.ToLower(strings.TrimPrefix(filepath.Ext(out), "."))
+			if out == "" {
+				return hinted(badInput("a figure needs a file to be drawn to"), "brokermark figure %s -o %s.svg", args[0], args[0])
+			}
+			if err := checkEnding(out, format, figure.Formats); err != nil {
+				return err
+			}
+			var err error
+			if o.Width, err = paperLength("width", width); err != nil {
+				return err
+			}
+			if o.Height, err = paperLength("height", height); err != nil {
+				return err
+			}
+			if err := checkFigureWords(o); err != nil {
+				return err
+			}
+			records, err := readStore(c.Context(), path, where)
+			if err != nil {
+				return err
+			}
+			f, err := figure.Build(args[0], records, o)
+			if is[*figure.ErrNothing](err) {
+				return badInput("%w", err)
+			}
+			if err != nil {
+				return err
+			}
+			return toFile(out, func(w io.Writer) error { return f.Write(w, format) })
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVarP(&out, "output", "o", "", "file to draw to: .svg, .png or .pdf")
+	f.StringVar(&path, "store", defaultStore, storeDoc)
+	f.StringVar(&where, "where", "", whereDoc)
+	f.StringVar(&o.Row, "row", "", "heatmap: axis of the rows (default: chosen from what varies)")
+	f.StringVar(&o.Col, "col", "", "heatmap: axis of the columns")
+	f.StringVar(&o.Metric, "metric", "", "heatmap: what is shown, such as e2e_p99_ns (default: what the points were measured for)")
+	f.StringVar(&o.Latency, "latency", "", "which latency: "+strings.Join(report.LatencyNames(), ", "))
+	f.BoolVar(&o.Linear, "linear", false, "linear instead of logarithmic axes")
+	f.StringVar(&o.Title, "title", "", "instead of the figure's own title")
+	f.StringVar(&width, "width", "", "such as 16cm, 6in or 400pt (default: the figure's own)")
+	f.StringVar(&height, "height", "", "likewise")
+	return c
+}
+
+func figureTable() string {
+	var b strings.Builder
+	for _, name := range figure.Names() {
+		fmt.Fprintf(&b, "  %-20s%s\n", name, figure.Doc(name))
+	}
+	return b.String()
+}
+
+func checkFigureWords(o figure.Options) error {
+	if _, err := report.LatencyByName(o.Latency); err != nil {
+		return badInput("--latency: %w", err)
+	}
+	if o.Metric == "" {
+		return nil
+	}
+	if _, err := report.MetricByKey(o.Metric); err != nil {
+		return badInput("--metric: %w", err)
+	}
+	return nil
+}
+
+// checkEnding refuses a file whose ending names none of the allowed formats.
+func checkEnding(path, ending string, allowed []string) error {
+	for _, a := range allowed {
+		if ending == a {
+			return nil
+		}
+	}
+	return badInput("-o %s: the ending doesn't name a format; allowed: .%s", path, strings.Join(allowed, ", ."))
+}
+
+// paperLength reads a length on paper; "" is 0.
+func paperLength(flag, text string) (vg.Length, error) {
+	if text == "" {
+		return 0, nil
+	}
+	number := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
+	unit, known := map[string]vg.Length{"cm": vg.Centimeter, "mm": vg.Millimeter, "in": vg.Inch, "pt": 1}[text[len(number):]]
+	v, err := strconv.ParseFloat(number, 64)
+	length := vg.Length(v) * unit
+	if !known || err != nil || !(length >= 4*vg.Centimeter && length <= 200*vg.Centimeter) {
+		return 0, badInput("--%s %s: not a size for a figure; allowed: 4cm to 200cm, in cm, mm, in or pt", flag, text)
+	}
+	return length, nil
+}
+
+// toFile writes path whole or not at all: what can't be finished leaves no half of a file and no old one destroyed.
+func toFile(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".brokermark-*")
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	defer os.Remove(f.Name()) // after the rename there is nothing
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return cannotWrite(path, err)
+	}
+	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
+		return cannotWrite(path, err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return cannotWrite(path, err)
+	}
+	return nil
+}
+
+func cannotWrite(path string, err error) error {
+	var inPath *os.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &inPath):
+		return badInput("%s can't be written: %w", path, inPath.Err)
+	case errors.As(err, &link):
+		return badInput("%s can't be written: %w", path, link.Err)
+	}
+	return fmt.Errorf("write %s: %w", path, err)
+}

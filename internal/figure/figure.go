@@ -1,0 +1,171 @@
+// Package figure draws stored records as SVG, PNG or PDF for papers and slides. It knows how to show numbers and
+// nothing of how they were measured; what they mean is report's.
+package figure
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// Options say how a figure is drawn; each figure looks at those that mean something to it.
+type Options struct {
+	Title         string    // "" = the figure's own
+	Width, Height vg.Length // 0 = the figure's own
+	Linear        bool      // linear instead of logarithmic axes, where both make sense
+	Latency       string    // a name of report.LatencyKinds; "" = the first
+	Metric        string    // heatmap: a key of report.Metrics; "" = what the points were measured for
+	Row, Col      string    // heatmap: axes or spec paths; "" = chosen from what varies
+}
+
+// Figure is a drawing before it is written to a file.
+type Figure struct {
+	Title, Subtitle string
+	Panels          [][]*Panel // rows of equally many columns; nil leaves a place empty
+	Legend          []Entry
+	Notes           []string // below the panels
+	Width, Height   vg.Length
+}
+
+type kind struct {
+	name, doc string
+	draw      func(points []report.Point, o Options) (Figure, error)
+}
+
+var kinds = []kind{
+	{"latency-throughput", "latency at p50 and p99 against throughput, from curves and fixed rates", latencyThroughput},
+	{"percentiles", "latency by percentile, on HdrHistogram's axis", percentiles},
+	{"timeseries", "rate, backlog, latency and CPU over time, with phases and faults", timeseries},
+	{"cost", "CPU and bytes written per message, and memory", cost},
+	{"sustainable", "the rate each sustains, with its bracket", sustainable},
+	{"heatmap", "one metric over two axes", heatmap},
+}
+
+// Names lists the figures.
+func Names() []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Doc says in a line what the named figure shows; "" for an unknown one.
+func Doc(name string) string {
+	for _, k := range kinds {
+		if k.name == name {
+			return k.doc
+		}
+	}
+	return ""
+}
+
+// ErrNothing says that the records hold nothing for a figure, or too much for one.
+type ErrNothing struct{ Reason string }
+
+func (e *ErrNothing) Error() string { return e.Reason }
+
+func nothing(format string, args ...any) error { return &ErrNothing{fmt.Sprintf(format, args...)} }
+
+// Build makes the named figure of records. It answers records that hold nothing to show, or more than fits, with an
+// *ErrNothing that says so.
+func Build(name string, records []store.Record, o Options) (Figure, error) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+	if i < 0 {
+		return Figure{}, fmt.Errorf("unknown figure %q; known: %s", name, strings.Join(Names(), ", "))
+	}
+	if len(records) == 0 {
+		return Figure{}, nothing("there are no records to draw")
+	}
+	points := report.Points(records)
+	f, err := kinds[i].draw(points, o)
+	if err != nil {
+		return Figure{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if o.Title != "" {
+		f.Title = o.Title
+	}
+	if o.Width > 0 {
+		f.Width = o.Width
+	}
+	if o.Height > 0 {
+		f.Height = o.Height
+	}
+	if f.Subtitle == "" {
+		f.Subtitle = circumstances(points)
+	}
+	return f, nil
+}
+
+// circumstances is what a reader has to know about all of points: machines, versions, repetitions.
+func circumstances(points []report.Point) string {
+	versions, hosts := map[string]bool{}, map[string]bool{}
+	var order, machines []string
+	least, most := 0, 0
+	for _, p := range points {
+		n := len(p.Shown())
+		if n == 0 {
+			continue
+		}
+		if least == 0 || n < least {
+			least = n
+		}
+		most = max(most, n)
+		for _, r := range p.Shown() {
+			v := strings.TrimSpace(r.Spec.Broker + " " + r.Versions.Broker)
+			if !versions[v] {
+				versions[v] = true
+				order = append(order, v)
+			}
+			h := strings.TrimSpace(r.Host.CPU)
+			if r.Host.Cores > 0 {
+				h += fmt.Sprintf(", %d cores", r.Host.Cores)
+			}
+			if h != "" && !hosts[h] {
+				hosts[h] = true
+				machines = append(machines, h)
+			}
+		}
+	}
+	slices.Sort(order)
+	parts := []string{strings.Join(order, ", ")}
+	if len(machines) > 0 {
+		parts = append(parts, strings.Join(machines, " and "))
+	}
+	switch {
+	case most == 0:
+	case least == most:
+		parts = append(parts, fmt.Sprintf("n = %d", most))
+	default:
+		parts = append(parts, fmt.Sprintf("n = %d to %d", least, most))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// grid arranges panels in rows of at most columns.
+func grid(panels []*Panel, columns int) [][]*Panel {
+	columns = max(1, min(columns, len(panels)))
+	var rows [][]*Panel
+	for row := range slices.Chunk(panels, columns) {
+		for len(row) < columns {
+			row = append(slices.Clone(row), nil)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+const mostPanels = 12
+
+// tooMany refuses what would be too small to read.
+func tooMany(n, most int, what string) error {
+	if n <= most {
+		return nil
+	}
+	return nothing("the selection gives %d %s, a figure shows at most %d: narrow it with --where", n, what, most)
+}

@@ -1,0 +1,257 @@
+package figure
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
+)
+
+// chosen is what each figure is shown in these tests.
+func chosen(t *testing.T, name string) []store.Record {
+	t.Helper()
+	expr, ok := map[string]string{
+		"latency-throughput": "study=head-to-head", "percentiles": "load.rate=20000", "timeseries": "load.rate=20000",
+		"cost": "study=head-to-head", "sustainable": "study=head-to-head", "heatmap": "measure=sustainable",
+	}[name]
+	if !ok {
+		t.Fatalf("figure %s is shown nothing in the tests", name)
+	}
+	records, err := report.Select(storetest.Demo(), expr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+func built(t *testing.T, name string, o Options) Figure {
+	t.Helper()
+	f, err := Build(name, chosen(t, name), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func written(t *testing.T, f Figure, format string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := f.Write(&out, format); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// texts are the words of an SVG; it fails on anything that isn't one.
+func texts(t *testing.T, svg []byte) []string {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(svg))
+	var words []string
+	inside := false
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return words
+		}
+		if err != nil {
+			t.Fatalf("not XML: %v", err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			inside = token.Name.Local == "text"
+			if token.Name.Local == "script" {
+				t.Error("a script got into the figure")
+			}
+		case xml.CharData:
+			if inside {
+				words = append(words, string(token))
+			}
+		case xml.EndElement:
+			inside = false
+		}
+	}
+}
+
+func TestRecordsWithNothingToShowAreAnsweredWithASentence(t *testing.T) {
+	for what, records := range storetest.Empty() {
+		for _, name := range Names() {
+			f, err := Build(name, records, Options{})
+			var none *ErrNothing
+			switch {
+			case err == nil:
+				written(t, f, "svg")
+			case !errors.As(err, &none) || len(err.Error()) < 20:
+				t.Errorf("%s of %s: %v", name, what, err)
+			}
+		}
+	}
+	if _, err := Build("pie", nil, Options{}); err == nil || !strings.Contains(err.Error(), "known: latency-throughput") {
+		t.Error(err)
+	}
+	if _, err := Build("heatmap", storetest.Demo(), Options{Row: "colour"}); err == nil || !strings.Contains(err.Error(), `no record has a setting "colour"`) {
+		t.Error(err)
+	}
+	if _, err := Build("heatmap", storetest.Demo(), Options{Metric: "beauty"}); err == nil || !strings.Contains(err.Error(), "unknown metric") {
+		t.Error(err)
+	}
+	if _, err := Build("percentiles", storetest.Demo(), Options{Latency: "telepathy"}); err == nil || !strings.Contains(err.Error(), "unknown latency") {
+		t.Error(err)
+	}
+	if _, err := Build("percentiles", storetest.Demo(), Options{}); err == nil || !strings.Contains(err.Error(), "narrow it with --where") {
+		t.Error(err)
+	}
+}
+
+func TestEveryFigureIsWrittenInEveryFormat(t *testing.T) {
+	for _, name := range Names() {
+		f := built(t, name, Options{})
+		for format, begins := range map[string]string{"svg": "<?xml", "png": "\x89PNG", "pdf": "%PDF"} {
+			if data := written(t, f, format); !bytes.HasPrefix(data, []byte(begins)) {
+				t.Errorf("%s as %s begins with %q", name, format, data[:8])
+			}
+		}
+		words := texts(t, written(t, f, "svg"))
+		for _, want := range []string{f.Title, "n ="} {
+			if !strings.Contains(strings.Join(words, "\n"), want) {
+				t.Errorf("%s doesn't say %q", name, want)
+			}
+		}
+		if keep := os.Getenv("BROKERMARK_FIGURES"); keep != "" {
+			if err := os.WriteFile(filepath.Join(keep, name+".png"), written(t, f, "png"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(keep, name+".pdf"), written(t, f, "pdf"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestAFigureIsTheSameEveryTime(t *testing.T) {
+	for _, name := range Names() {
+		a, b := written(t, built(t, name, Options{}), "svg"), written(t, built(t, name, Options{}), "svg")
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s differs from itself", name)
+		}
+	}
+}
+
+func TestSizeAndTitleAreThoseAskedFor(t *testing.T) {
+	f := built(t, "sustainable", Options{Title: "Mine", Width: 10 * vg.Centimeter, Height: 8 * vg.Centimeter})
+	cfg, err := png.DecodeConfig(bytes.NewReader(written(t, f, "png")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Width != 787 || cfg.Height != 630 { // centimetres of 200/2.54 dots
+		t.Errorf("%d × %d dots", cfg.Width, cfg.Height)
+	}
+	if !slices.Contains(texts(t, written(t, f, "svg")), "Mine") {
+		t.Error("the title isn't there")
+	}
+}
+
+func TestVoidPointsAreShownAndNeverJoined(t *testing.T) {
+	m := func(x float64, used bool) mark { return mark{x, 1, 1, 1, used} }
+	gap := mark{3, math.NaN(), math.NaN(), math.NaN(), true}
+	for _, c := range []struct {
+		name  string
+		marks []mark
+		want  []int // lengths of the runs
+	}{
+		{"none", nil, nil},
+		{"only void", []mark{m(1, false), m(2, false)}, nil},
+		{"void in the middle", []mark{m(1, true), m(2, true), m(3, false), m(4, true)}, []int{2, 1}},
+		{"a gap", []mark{m(1, true), m(2, true), gap, m(4, true)}, []int{2, 1}},
+		{"all used", []mark{m(1, true), m(2, true)}, []int{2}},
+	} {
+		var got []int
+		for _, run := range (trace{marks: c.marks}).runs() {
+			got = append(got, len(run))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: runs of %v, want %v", c.name, got, c.want)
+		}
+	}
+	kind, _ := report.LatencyByName("")
+	points := report.Points(storetest.Demo())
+	points = slices.DeleteFunc(points, func(p report.Point) bool { return p.Spec.Measure != "curve" })
+	_, groups := report.PointsBySetting(points)
+	marks := throughputMarks(groups["1 KiB, at-least-once"], "rabbitmq", kind)[1]
+	if len(marks) != 6 || marks[2].used || !marks[1].used || !marks[3].used {
+		t.Errorf("the curve with a void point became %+v", marks)
+	}
+	if !marks[0].used || !(marks[0].low < marks[0].y) || !(marks[0].high > marks[0].y) {
+		t.Errorf("three repetitions without an interval: %+v", marks[0])
+	}
+}
+
+func TestHeatCellsHoldTheMediansAndTellRefusedFromMissing(t *testing.T) {
+	points := report.Points(chosen(t, "heatmap"))
+	m, err := report.MetricByKey("sustainable_low")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := heatCells(points, m, "broker", "messageSize")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(h.rows, []string{"jetstream", "kafka", "nats", "rabbitmq"}) || !slices.Equal(h.cols, []string{"100", "1024"}) && !slices.Equal(h.cols, []string{"100", "1KiB"}) {
+		t.Errorf("rows %v, columns %v", h.rows, h.cols)
+	}
+	if c := h.cells[[2]int{2, 1}]; c.word != "refused" || c.used {
+		t.Errorf("the refused cell: %+v", c)
+	}
+	want := report.Summarize(m.Values(points[0].Ok())).Median
+	r, c := slices.Index(h.rows, points[0].Spec.Broker), slices.Index(h.cols, points[0].Records[0].Axes["messageSize"])
+	if got := h.cells[[2]int{r, c}]; got.value != want || !got.used {
+		t.Errorf("got %+v, want %v", got, want)
+	}
+	if _, err := heatCells(points, m, "broker", "tls"); err == nil || !strings.Contains(err.Error(), "they differ in messageSize") {
+		t.Error(err)
+	}
+}
+
+func TestTicksAreRoundAndSayTheirUnit(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		unit      report.Unit
+		most      int
+		want      string
+	}{
+		{9e4, 6e6, report.Nanoseconds, 9, "100 µs 200 µs 500 µs 1 ms 2 ms 5 ms"},
+		{9e4, 6e6, report.Nanoseconds, 4, "100 µs 300 µs 1 ms 3 ms"},
+		{900, 1.1e6, report.PerSecond, 4, "1k/s 10k/s 100k/s 1M/s"},
+		{900, 1.1e9, report.PerSecond, 4, "10k/s 1M/s 100M/s"},
+		{1000, 3000, report.PerSecond, 9, "1k/s 2k/s 3k/s"},
+	} {
+		var words []string
+		for _, tick := range logTicks(c.low, c.high, c.unit, c.most) {
+			if tick.Label != "" {
+				words = append(words, tick.Label)
+			}
+		}
+		if got := strings.Join(words, " "); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+	var sizes []string
+	for _, tick := range linearTicks(0, 700<<20, report.Bytes, 4) {
+		sizes = append(sizes, tick.Label)
+	}
+	if got := strings.Join(sizes, " "); got != "0 200 MiB 400 MiB 600 MiB" {
+		t.Errorf("got %q", got)
+	}
+}

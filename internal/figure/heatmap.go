@@ -1,0 +1,310 @@
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/palette/brewer"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// headline is what a measurement is made to find.
+var headline = map[string]string{
+	"sustainable": "sustainable_low", "curve": "sustainable_low", "peak": "publish_rate", "rate": "e2e_p99_ns", "count": "total_s", "backlog": "drain_rate",
+}
+
+const mostCells = 40 // a side
+
+// heatmap draws one metric over two axes; the remaining settings must not vary.
+func heatmap(points []report.Point, o Options) (Figure, error) {
+	key := o.Metric
+	if key == "" {
+		key = headline[points[0].Spec.Measure]
+	}
+	metric, err := report.MetricByKey(key)
+	if err != nil {
+		return Figure{}, err
+	}
+	points = withMetric(points, metric)
+	if len(points) == 0 {
+		return Figure{}, nothing("none of the records holds the metric %s", metric.Key)
+	}
+	row, col, err := heatAxes(points, o.Row, o.Col)
+	if err != nil {
+		return Figure{}, err
+	}
+	h, err := heatCells(points, metric, row, col)
+	if err != nil {
+		return Figure{}, err
+	}
+	p := panel("", col, row)
+	x, y := &p.Plot.X, &p.Plot.Y
+	x.Min, x.Max, y.Min, y.Max = -0.5, float64(len(h.cols))-0.5, -0.5, float64(len(h.rows))-0.5
+	x.Tick.Marker, y.Tick.Marker = nominal(h.cols, false), nominal(h.rows, true)
+	x.Tick.Length, y.Tick.Length = 0, 0
+	p.Add(h)
+	f := Figure{
+		Title: fmt.Sprintf("%s by %s and %s", strings.ToUpper(metric.Name[:1])+metric.Name[1:], row, col), Panels: [][]*Panel{{p}},
+		Width:  max(12*vg.Centimeter, min(30*vg.Centimeter, vg.Length(len(h.cols))*2.2*vg.Centimeter+5*vg.Centimeter)),
+		Height: 3.6*vg.Centimeter + vg.Length(len(h.rows))*1.1*vg.Centimeter,
+		Legend: h.legend(),
+		Notes:  []string{"Medians over repetitions that ended ok. In parentheses and without colour: void or failed, not used."},
+	}
+	return f, nil
+}
+
+// withMetric keeps points that have the metric, and those of the same kind of measurement that came to nothing.
+func withMetric(points []report.Point, m report.Metric) []report.Point {
+	measures := map[string]bool{}
+	for _, p := range points {
+		if len(m.Values(p.Shown())) > 0 {
+			measures[p.Spec.Measure] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(points), func(p report.Point) bool { return !measures[p.Spec.Measure] })
+}
+
+// heatAxes checks the axes asked for and chooses those that weren't from what varies.
+func heatAxes(points []report.Point, row, col string) (string, string, error) {
+	varies := varying(points, func(r store.Record) map[string]string { return r.Axes })
+	facts := varying(points, report.Facts)
+	for _, asked := range []string{row, col} {
+		if asked != "" && facts[asked] == nil && varies[asked] == nil {
+			return "", "", nothing("no record has a setting %q; axes that vary: %s", asked, list(varies))
+		}
+	}
+	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(varies)), func(a string) bool { return len(varies[a]) < 2 || a == row || a == col || a == "measure" })
+	// The broker is a row if it can be.
+	slices.SortStableFunc(rest, func(a, b string) int { return cmp.Compare(last(a != "broker"), last(b != "broker")) })
+	for _, axis := range []*string{&row, &col} {
+		if *axis == "" && len(rest) > 0 {
+			*axis, rest = rest[0], rest[1:]
+		}
+	}
+	if row == "" || col == "" {
+		return "", "", nothing("a heat map needs two axes that vary; there are: %s", list(varies))
+	}
+	if row == col {
+		return "", "", nothing("row and column are the same axis, %s", row)
+	}
+	return row, col, nil
+}
+
+func last(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func varying(points []report.Point, of func(store.Record) map[string]string) map[string]map[string]bool {
+	values := map[string]map[string]bool{}
+	for _, p := range points {
+		for name, v := range of(p.Records[0]) {
+			if values[name] == nil {
+				values[name] = map[string]bool{}
+			}
+			values[name][v] = true
+		}
+	}
+	return values
+}
+
+func list(axes map[string]map[string]bool) string {
+	var names []string
+	for name, values := range axes {
+		if len(values) > 1 {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return "none"
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// heat is the plotter of the cells, rows from top to bottom.
+type heat struct {
+	metric     report.Metric
+	rows, cols []string
+	cells      map[[2]int]heatCell
+	low, high  float64 // of the used cells
+	log        bool
+}
+
+type heatCell struct {
+	value float64
+	used  bool
+	word  string
+}
+
+func heatCells(points []report.Point, m report.Metric, row, col string) (heat, error) {
+	h := heat{metric: m, cells: map[[2]int]heatCell{}, low: math.Inf(1), high: math.Inf(-1)}
+	place := func(p report.Point) (r, c string) {
+		facts := report.Facts(p.Records[0])
+		return facts[row], facts[col]
+	}
+	for _, p := range points {
+		r, c := place(p)
+		h.rows, h.cols = add(h.rows, r), add(h.cols, c)
+	}
+	byValue(h.rows)
+	byValue(h.cols)
+	if err := tooMany(max(len(h.rows), len(h.cols)), mostCells, "rows or columns"); err != nil {
+		return h, err
+	}
+	taken := map[[2]int]report.Point{}
+	for _, p := range points {
+		r, c := place(p)
+		at := [2]int{slices.Index(h.rows, r), slices.Index(h.cols, c)}
+		if other, clash := taken[at]; clash {
+			return h, nothing("several points have %s=%s and %s=%s; they differ in %s: narrow the selection with --where",
+				row, r, col, c, strings.Join(report.Residue([]store.Record{other.Records[0], p.Records[0]}), "; "))
+		}
+		taken[at] = p
+		cell := heatCell{value: math.NaN(), word: word(p)}
+		if s := report.Summarize(m.Values(p.Shown())); s.N > 0 {
+			cell = heatCell{value: s.Median, used: len(p.Ok()) > 0}
+		}
+		if cell.used {
+			h.low, h.high = math.Min(h.low, cell.value), math.Max(h.high, cell.value)
+		}
+		h.cells[at] = cell
+	}
+	h.log = h.low > 0 && h.high/h.low > 5
+	return h, nil
+}
+
+func add(values []string, v string) []string {
+	if slices.Contains(values, v) {
+		return values
+	}
+	return append(values, v)
+}
+
+// byValue sorts numbers and sizes by what they are worth, and everything else by its letters.
+func byValue(values []string) {
+	worth := func(s string) (float64, bool) {
+		if f, err := strconv.ParseFloat(s, 64); err == nil {
+			return f, true
+		}
+		if size, err := study.ParseSize(s); err == nil {
+			return float64(size), true
+		}
+		return 0, false
+	}
+	slices.SortFunc(values, func(a, b string) int {
+		x, okX := worth(a)
+		y, okY := worth(b)
+		if okX && okY {
+			return cmp.Compare(x, y)
+		}
+		return cmp.Compare(a, b)
+	})
+}
+
+func nominal(names []string, downwards bool) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for i, name := range names {
+		at := i
+		if downwards {
+			at = len(names) - 1 - i
+		}
+		if name == "" {
+			name = "not set"
+		}
+		ticks = append(ticks, plot.Tick{Value: float64(at), Label: cut(letters(smallSize, ink), name, 4*vg.Centimeter)})
+	}
+	return ticks
+}
+
+func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	places := slices.SortedFunc(maps.Keys(h.cells), func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	for _, at := range places {
+		cell := h.cells[at]
+		row, col := float64(len(h.rows)-1-at[0]), float64(at[1])
+		box := []vg.Point{{X: x(col - 0.5), Y: y(row - 0.5)}, {X: x(col + 0.5), Y: y(row - 0.5)}, {X: x(col + 0.5), Y: y(row + 0.5)}, {X: x(col - 0.5), Y: y(row + 0.5)}}
+		fill, style := color.Color(shade), letters(bodySize, soft)
+		if cell.used {
+			fill = h.colour(cell.value)
+			style.Color = readableOn(fill)
+		}
+		c.FillPolygon(fill, box)
+		c.StrokeLines(draw.LineStyle{Color: color.White, Width: vg.Points(1.5)}, append(box, box[0]))
+		text := cell.word
+		switch {
+		case text != "":
+		case cell.used:
+			text = h.metric.Unit.Format(cell.value)
+		default:
+			text = "(" + h.metric.Unit.Format(cell.value) + ")"
+		}
+		style.XAlign = draw.XCenter
+		beside(c, style, vg.Point{X: x(col), Y: y(row)}, cut(style, text, box[1].X-box[0].X))
+	}
+}
+
+var blues = sequential()
+
+func sequential() []color.Color {
+	p, err := brewer.GetPalette(brewer.TypeSequential, "Blues", 9)
+	if err != nil {
+		panic("figure: " + err.Error()) // its name is written above
+	}
+	return p.Colors()[1:]
+}
+
+// colour is darker for larger values.
+func (h heat) colour(v float64) color.Color {
+	if h.high <= h.low {
+		return blues[2]
+	}
+	share := (v - h.low) / (h.high - h.low)
+	if h.log {
+		share = math.Log(v/h.low) / math.Log(h.high/h.low)
+	}
+	at := share * float64(len(blues)-1)
+	i := min(int(at), len(blues)-2)
+	mix := at - float64(i)
+	ar, ag, ab, _ := blues[i].RGBA()
+	br, bg, bb, _ := blues[i+1].RGBA()
+	blend := func(a, b uint32) uint8 { return uint8((float64(a)*(1-mix) + float64(b)*mix) / 257) }
+	return color.RGBA{blend(ar, br), blend(ag, bg), blend(ab, bb), 255}
+}
+
+func readableOn(c color.Color) color.Color {
+	r, g, b, _ := c.RGBA()
+	if 0.299*float64(r)+0.587*float64(g)+0.114*float64(b) < 0.55*0xffff {
+		return color.White
+	}
+	return ink
+}
+
+func (h heat) legend() []Entry {
+	if h.high < h.low {
+		return nil
+	}
+	entries := []Entry{{Text: h.metric.Unit.Format(h.low), Fill: h.colour(h.low)}}
+	if h.high > h.low {
+		middle := (h.low + h.high) / 2
+		if h.log {
+			middle = math.Sqrt(h.low * h.high)
+		}
+		entries = append(entries, Entry{Text: h.metric.Unit.Format(middle), Fill: h.colour(middle)}, Entry{Text: h.metric.Unit.Format(h.high), Fill: h.colour(h.high)})
+	}
+	return entries
+}

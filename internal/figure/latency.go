@@ -1,0 +1,168 @@
+package figure
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// loads are the figures of one broker at one load, over its repetitions.
+type load struct {
+	rates  []float64 // confirmed per second
+	values [2][]float64
+	used   bool
+}
+
+var shownQuantiles = [2]float64{0.5, 0.99}
+
+// latencyThroughput draws a panel for each size and guarantee, and in it two lines for each broker.
+func latencyThroughput(points []report.Point, o Options) (Figure, error) {
+	kind, err := report.LatencyByName(o.Latency)
+	if err != nil {
+		return Figure{}, err
+	}
+	points = slices.DeleteFunc(slices.Clone(points), func(p report.Point) bool { return p.Spec.Measure != "curve" && p.Spec.Measure != "rate" })
+	names := namesOf(points)
+	settings, groups := report.PointsBySetting(points)
+	if err := tooMany(len(settings), mostPanels, "sizes and guarantees"); err != nil {
+		return Figure{}, err
+	}
+	f := Figure{Title: "Latency against throughput", Width: 18 * vg.Centimeter}
+	var panels []*Panel
+	var drawn, void bool
+	for _, setting := range settings {
+		p := panel(setting, "throughput (messages/s, confirmed)", kind.Text)
+		e := nowhere()
+		var traces []trace
+		for i, name := range names {
+			for q, marks := range throughputMarks(groups[setting], name, kind) {
+				void = void || slices.ContainsFunc(marks, func(m mark) bool { return !m.used })
+				t := trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))}
+				if q == 1 {
+					t.line.Dashes = dashed
+				}
+				e.take(marks, !o.Linear)
+				traces = append(traces, t)
+			}
+		}
+		if e.high < e.low {
+			continue
+		}
+		drawn = true
+		scale(&p.Plot.X, report.PerSecond, e.xlow, e.xhigh, 6, o)
+		scale(&p.Plot.Y, report.Nanoseconds, e.low, e.high, 9, o)
+		for _, t := range traces {
+			p.Add(t)
+		}
+		panels = append(panels, p)
+	}
+	if !drawn {
+		return Figure{}, nothing("none of the records holds a latency at a given rate (measure curve or rate)")
+	}
+	f.Panels = grid(panels, 2)
+	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*8*vg.Centimeter
+	f.Legend = namesLegend(names)
+	p50, p99 := line(soft), lineDashed(soft, dashed)
+	f.Legend = append(f.Legend, Entry{Text: "p50", Line: &p50}, Entry{Text: "p99", Line: &p99})
+	if void {
+		f.Legend = append(f.Legend, voidEntry())
+	}
+	f.Notes = []string{"Medians over repetitions; uprights are their intervals. " + kindNote(kind)}
+	return f, nil
+}
+
+func scale(a *plot.Axis, u report.Unit, low, high float64, labels int, o Options) {
+	if o.Linear {
+		linearAxis(a, u, low, high, labels)
+	} else {
+		logAxis(a, u, low, high, labels)
+	}
+}
+
+func voidEntry() Entry {
+	g := voidGlyph(unused)
+	return Entry{Text: "void or failed: not used", Glyph: &g}
+}
+
+func kindNote(k report.LatencyKind) string {
+	if k.Name == "e2e" {
+		return "Latency is counted from the time a message was due, so a stall is charged to all who waited in it."
+	}
+	return "Latency: " + k.Text + "."
+}
+
+// throughputMarks are the marks of one broker in one panel, for each of shownQuantiles, by rising rate.
+func throughputMarks(points []report.Point, name string, kind report.LatencyKind) [2][]mark {
+	loads := map[string]*load{}
+	add := func(key string, ok bool, rate float64, l store.Latency) {
+		if kind.Of(l).Count() == 0 || rate <= 0 {
+			return
+		}
+		at := loads[key]
+		if at == nil || ok && !at.used {
+			at = &load{used: ok} // what isn't ok gives way to what is
+			loads[key] = at
+		}
+		if at.used != ok {
+			return
+		}
+		at.rates = append(at.rates, rate)
+		for i, q := range shownQuantiles {
+			at.values[i] = append(at.values[i], report.Quantile(kind.Of(l), q))
+		}
+	}
+	for _, p := range points {
+		if p.Name != name {
+			continue
+		}
+		for _, r := range p.Records {
+			if r.Result == nil {
+				continue
+			}
+			for _, c := range r.Result.Curve {
+				add(p.ID+report.CurveLoad(c), c.Status == store.OK, c.PublishRate, c.Latency)
+			}
+			if r.Result.Curve == nil {
+				add(p.ID, r.Status == store.OK, r.Result.PublishRate, r.Result.Latency)
+			}
+		}
+	}
+	var marks [2][]mark
+	for _, l := range loads {
+		x := report.Summarize(l.rates).Median
+		for i := range marks {
+			s := report.Summarize(l.values[i])
+			marks[i] = append(marks[i], mark{x, s.Median, s.Low, s.High, l.used})
+		}
+	}
+	for i := range marks {
+		slices.SortFunc(marks[i], func(a, b mark) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
+	}
+	return marks
+}
+
+// namesOf lists the names of points, sorted, so that a broker has the same colour in all panels of a figure.
+func namesOf(points []report.Point) []string {
+	var names []string
+	for _, p := range points {
+		if !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func namesLegend(names []string) []Entry {
+	var entries []Entry
+	for i, name := range names {
+		l, g := line(colourOf(i)), glyph(i, colourOf(i))
+		entries = append(entries, Entry{Text: name, Line: &l, Glyph: &g})
+	}
+	return entries
+}

@@ -1,0 +1,116 @@
+package figure
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/report"
+)
+
+const mostLines = 14
+
+// percentiles draws a panel for each size and guarantee, and in it a line for each broker and load.
+func percentiles(points []report.Point, o Options) (Figure, error) {
+	kind, err := report.LatencyByName(o.Latency)
+	if err != nil {
+		return Figure{}, err
+	}
+	all := report.Distributions(points, kind)
+	if len(all) == 0 {
+		return Figure{}, nothing("none of the records holds the latency %s", kind.Name)
+	}
+	settings, groups := report.PointsBySetting(points)
+	names := lineNames(all)
+	if err := tooMany(len(names), mostLines, "lines"); err != nil {
+		return Figure{}, err
+	}
+	f := Figure{Title: "Latency by percentile", Width: 18 * vg.Centimeter}
+	var panels []*Panel
+	var void bool
+	for _, setting := range settings {
+		inPanel := slices.DeleteFunc(slices.Clone(all), func(d report.Distribution) bool {
+			return !slices.ContainsFunc(groups[setting], func(p report.Point) bool { return p.ID == d.Point.ID })
+		})
+		if len(inPanel) == 0 {
+			continue
+		}
+		p := panel(setting, "percentile", kind.Text)
+		e := nowhere()
+		for _, d := range inPanel {
+			t := trace{marks: percentileMarks(d.Snapshot, d.Used), line: line(colourOf(slices.Index(names, lineName(d, all))))}
+			if i := slices.Index(names, lineName(d, all)); i >= len(palette) {
+				t.line.Dashes = dashed
+			}
+			void = void || !d.Used
+			e.take(t.marks, !o.Linear)
+			p.Add(t)
+		}
+		scale(&p.Plot.Y, report.Nanoseconds, e.low, e.high, 9, o)
+		percentileAxis(&p.Plot.X, e.xhigh)
+		panels = append(panels, p)
+	}
+	if err := tooMany(len(panels), mostPanels, "sizes and guarantees"); err != nil {
+		return Figure{}, err
+	}
+	f.Panels = grid(panels, 2)
+	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*8*vg.Centimeter
+	for i, name := range names {
+		l := line(colourOf(i))
+		if i >= len(palette) {
+			l.Dashes = dashed
+		}
+		f.Legend = append(f.Legend, Entry{Text: name, Line: &l})
+	}
+	if void {
+		f.Legend = append(f.Legend, voidEntry())
+	}
+	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides. " + kindNote(kind)}
+	return f, nil
+}
+
+// percentileMarks are the distribution's steps: x is 1/(1−q), HdrHistogram's axis, y the value at q. The axis has no
+// place for the maximum (q = 1), so it stands where the last of n messages does.
+func percentileMarks(s hist.Snapshot, used bool) []mark {
+	n := float64(s.Count())
+	marks := []mark{{x: 1, y: float64(s.Min()), low: float64(s.Min()), high: float64(s.Min()), used: used}}
+	// Fifty steps for every nine; void lines are single crosses and get fewer.
+	per := 50.0
+	if !used {
+		per = 6
+	}
+	for k := 1.0; ; k++ {
+		x := math.Pow(10, k/per)
+		if x >= n {
+			break
+		}
+		y := float64(s.Quantile(1 - 1/x))
+		marks = append(marks, mark{x, y, y, y, used})
+	}
+	top := float64(s.Max())
+	return append(marks, mark{math.Max(n, 1), top, top, top, used})
+}
+
+// lineName is the broker, with its load where it has several.
+func lineName(d report.Distribution, all []report.Distribution) string {
+	several := slices.ContainsFunc(all, func(o report.Distribution) bool {
+		return o.Point.Name == d.Point.Name && o.Load != d.Load
+	})
+	if several {
+		return d.Point.Name + ", " + d.Load
+	}
+	return d.Point.Name
+}
+
+func lineNames(all []report.Distribution) []string {
+	var names []string
+	for _, d := range all {
+		if name := lineName(d, all); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

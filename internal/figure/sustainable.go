@@ -1,0 +1,83 @@
+package figure
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+const mostBars = 30
+
+// sustainable draws a bar to the highest passing rate of each point and over it the bracket of all repetitions.
+func sustainable(points []report.Point, _ Options) (Figure, error) {
+	points = slices.DeleteFunc(slices.Clone(points), func(p report.Point) bool {
+		return p.Spec.Measure != "sustainable" && report.Sustained(p.Shown()).N == 0
+	})
+	if len(points) == 0 {
+		return Figure{}, nothing("none of the records is of a search (measure sustainable)")
+	}
+	names := namesOf(points)
+	settings, groups := report.PointsBySetting(points)
+	f := Figure{Title: "Sustainable throughput", Width: 18 * vg.Centimeter}
+	rows := 0
+	for _, setting := range settings {
+		list := sustainableBars(groups[setting], names)
+		rows += len(list)
+		f.Panels = append(f.Panels, []*Panel{barsPanel(setting, "messages/s", list, report.PerSecond, true)})
+	}
+	if err := tooMany(rows, mostBars, "bars"); err != nil {
+		return Figure{}, err
+	}
+	f.Height = 2.8*vg.Centimeter + vg.Length(len(f.Panels))*2*vg.Centimeter + vg.Length(rows)*0.7*vg.Centimeter
+	f.Notes = []string{"Bars: highest rate that passed long trials, median over repetitions. Brackets: from the lowest passing to the " +
+		"highest failing rate of any repetition. In parentheses: void or failed, not used."}
+	return f, nil
+}
+
+// sustainableBars are the rows of one panel, the highest first, those without a usable figure last.
+func sustainableBars(points []report.Point, names []string) []bar {
+	var rows []bar
+	for _, p := range points {
+		b := bar{name: p.Name, low: math.NaN(), high: math.NaN(), used: len(p.Ok()) > 0, colour: colourOf(slices.Index(names, p.Name))}
+		bracket := report.Sustained(p.Shown())
+		switch {
+		case bracket.N > 0:
+			b.parts, b.low, b.high = []float64{bracket.Median}, bracket.Low, bracket.High
+		default:
+			b.word = word(p)
+		}
+		rows = append(rows, b)
+	}
+	sortBars(rows)
+	return rows
+}
+
+// word says why there is no figure.
+func word(p report.Point) string {
+	switch status := p.Status(); status {
+	case string(store.OK):
+		return "not known"
+	default:
+		return status
+	}
+}
+
+func sortBars(rows []bar) {
+	rank := func(b bar) int {
+		switch {
+		case b.word != "" || math.IsNaN(b.sum()):
+			return 2
+		case !b.used:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(rows, func(a, b bar) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), -cmp.Compare(a.sum(), b.sum()))
+	})
+}

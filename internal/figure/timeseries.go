@@ -1,0 +1,209 @@
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+const mostSeries = 6
+
+// timeseries draws four panels over one time axis, with one repetition of each point in them.
+func timeseries(points []report.Point, _ Options) (Figure, error) {
+	var names []string
+	var runs []store.Record
+	for _, p := range points {
+		r, ok := withSeries(p)
+		if !ok {
+			continue
+		}
+		names = append(names, p.Name+", "+p.Setting()+", "+p.Load())
+		runs = append(runs, r)
+	}
+	if len(runs) == 0 {
+		return Figure{}, nothing("none of the records holds a course over time")
+	}
+	if err := tooMany(len(runs), mostSeries, "courses over time"); err != nil {
+		return Figure{}, err
+	}
+	f := Figure{Title: "Course over time", Width: 18 * vg.Centimeter, Height: 21 * vg.Centimeter}
+	from, to := span(runs)
+	for i, s := range courses {
+		p := panel("", "", s.name)
+		if i == len(courses)-1 {
+			p.X = "seconds since the start of the measured phase"
+		}
+		e := nowhere()
+		for _, b := range phases(runs, from, to) {
+			p.Add(b)
+		}
+		for j, r := range runs {
+			for _, t := range s.traces(r, j) {
+				e.take(t.marks, s.log)
+				p.Add(t)
+			}
+		}
+		if s.log {
+			logAxis(&p.Plot.Y, s.unit, e.low, e.high, 6)
+		} else {
+			linearAxis(&p.Plot.Y, s.unit, 0, e.high, 4)
+		}
+		p.Plot.X.Min, p.Plot.X.Max = from, to
+		p.Plot.X.Tick.Marker = plot.TickerFunc(plainTicks)
+		for _, u := range faultLines(runs, i == 0) {
+			p.Add(u)
+		}
+		f.Panels = append(f.Panels, []*Panel{p})
+	}
+	for i, name := range names {
+		l := line(colourOf(i))
+		f.Legend = append(f.Legend, Entry{Text: name, Line: &l})
+	}
+	first, second := line(soft), lineDashed(soft, dashed)
+	f.Legend = append(f.Legend,
+		Entry{Text: "confirmed · p50 · broker", Line: &first}, Entry{Text: "received · p99 · generator", Line: &second},
+		Entry{Text: "warm-up and drain", Fill: shade})
+	if slices.ContainsFunc(runs, func(r store.Record) bool { return r.Status != store.OK }) {
+		f.Legend = append(f.Legend, voidEntry())
+	}
+	f.Notes = notesOf(names, runs)
+	return f, nil
+}
+
+// withSeries is the first repetition that ended ok, else the first there is a course of.
+func withSeries(p report.Point) (store.Record, bool) {
+	for _, r := range append(p.Ok(), p.Records...) {
+		if r.Result != nil && len(r.Result.Series) > 0 {
+			return r, true
+		}
+	}
+	return store.Record{}, false
+}
+
+// course is what one panel shows of a run: two lines of the same quantity.
+type course struct {
+	name string
+	unit report.Unit
+	log  bool
+	of   [2]func(store.Tick) float64 // nil: there is only one
+}
+
+var courses = []course{
+	{"messages/s", report.PerSecond, false, [2]func(store.Tick) float64{
+		func(t store.Tick) float64 { return t.PublishRate },
+		func(t store.Tick) float64 { return t.ReceiveRate },
+	}},
+	{"backlog (messages)", report.Count, false, [2]func(store.Tick) float64{func(t store.Tick) float64 { return float64(t.Backlog) }}},
+	{"e2e latency", report.Nanoseconds, true, [2]func(store.Tick) float64{
+		func(t store.Tick) float64 { return known(t.EndToEndP50) },
+		func(t store.Tick) float64 { return known(t.EndToEndP99) },
+	}},
+	{"CPU (cores)", report.None, false, [2]func(store.Tick) float64{
+		func(t store.Tick) float64 { return t.BrokerCPU },
+		func(t store.Tick) float64 { return t.GeneratorCPU },
+	}},
+}
+
+// known turns the 0 of a moment in which nothing arrived into a gap.
+func known(ns int64) float64 {
+	if ns <= 0 {
+		return math.NaN()
+	}
+	return float64(ns)
+}
+
+func (s course) traces(r store.Record, i int) []trace {
+	var traces []trace
+	for k, of := range s.of {
+		if of == nil {
+			continue
+		}
+		t := trace{line: line(colourOf(i))}
+		if k == 1 {
+			t.line.Dashes = dashed
+		}
+		for _, tick := range r.Result.Series {
+			v := of(tick)
+			t.marks = append(t.marks, mark{float64(tick.OffsetNs) / 1e9, v, v, v, r.Status == store.OK})
+		}
+		traces = append(traces, t)
+	}
+	return traces
+}
+
+func span(runs []store.Record) (from, to float64) {
+	from, to = math.Inf(1), math.Inf(-1)
+	for _, r := range runs {
+		for _, t := range r.Result.Series {
+			from, to = math.Min(from, float64(t.OffsetNs)/1e9), math.Max(to, float64(t.OffsetNs)/1e9)
+		}
+	}
+	if to <= from {
+		to = from + 1
+	}
+	return from, to
+}
+
+// phases shades what lies outside the measured phase of every run.
+func phases(runs []store.Record, from, to float64) []band {
+	end := 0.0
+	for _, r := range runs {
+		for _, t := range r.Result.Series {
+			if t.Phase == "measure" {
+				end = math.Max(end, float64(t.OffsetNs)/1e9)
+			}
+		}
+	}
+	var bands []band
+	if from < 0 {
+		bands = append(bands, band{from, 0, shade})
+	}
+	if end > 0 && end < to {
+		bands = append(bands, band{end, to, shade})
+	}
+	return bands
+}
+
+// faultLines mark what was done to the brokers, each once; the words stand in one panel only.
+func faultLines(runs []store.Record, words bool) []upright {
+	var lines []upright
+	for _, r := range runs {
+		for _, fault := range r.Result.Faults {
+			u := upright{at: float64(fault.OffsetNs) / 1e9, text: fmt.Sprintf("%s %d", fault.Do, fault.Node), colour: ink}
+			same := func(o upright) bool { return o.text == u.text && math.Abs(o.at-u.at) < 0.25 }
+			if !slices.ContainsFunc(lines, same) {
+				lines = append(lines, u)
+			}
+		}
+	}
+	slices.SortFunc(lines, func(a, b upright) int { return cmp.Compare(a.at, b.at) })
+	for i := range lines {
+		lines[i].lower = i % 3
+		if !words {
+			lines[i].text = ""
+		}
+	}
+	return lines
+}
+
+func notesOf(names []string, runs []store.Record) []string {
+	var notes []string
+	for i, r := range runs {
+		text := fmt.Sprintf("%s: repetition %d", names[i], r.Repetition)
+		if r.Status != store.OK {
+			text += fmt.Sprintf(", %s: %s", r.Status, r.Reason)
+		}
+		notes = append(notes, text+".")
+	}
+	if slices.ContainsFunc(runs, func(r store.Record) bool { return r.Status != store.OK }) {
+		return notes
+	}
+	return []string{"One repetition of each. A gap in latency means that nothing arrived."}
+}
