@@ -6,6 +6,8 @@ import (
 	_ "github.com/brokermark/brokermark/brokers/jetstream"
 	_ "github.com/brokermark/brokermark/brokers/kafka"
 	_ "github.com/brokermark/brokermark/brokers/nats"
+	_ "github.com/brokermark/brokermark/brokers/pulsar"
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq"
+	_ "github.com/brokermark/brokermark/brokers/redis"
 	_ "github.com/brokermark/brokermark/brokers/sim"
 )

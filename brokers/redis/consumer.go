@@ -1,0 +1,151 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Consume is one consumer of the group that its subscription is. A lost connection is made anew until ctx ends; what
+// was not acknowledged on it is read again.
+func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	registered := sync.OnceFunc(ready)
+	for again := false; ; again = true {
+		err := d.consume(ctx, c, s, registered, again)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !again && !errors.Is(err, errInterrupted) {
+			return fmt.Errorf("consume from %s: %w", d.streams[c.Topic][0], err)
+		}
+		d.logf("consumer %d of %s: %v; connecting again", c.ID, d.streams[c.Topic][0], err)
+		wait(ctx, retryPause)
+	}
+}
+
+// errInterrupted ends a connection on which the consumer had been registered.
+var errInterrupted = errors.New("interrupted")
+
+func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, registered func(), again bool) error {
+	client := d.dial(d.address)
+	defer client.Close()
+	defer context.AfterFunc(ctx, func() { _ = client.Close() })() // nothing else ends a read that waits
+	streams, group, name := d.streams[c.Topic], d.subscriptions[c.Subscription], fmt.Sprintf("c%d", c.ID)
+	if again { // what is in memory only is gone after a restart, and what came since has not been read
+		if err := d.groups(ctx, client, streams, "0"); err != nil {
+			return err
+		}
+	}
+	for _, stream := range streams {
+		if err := client.XGroupCreateConsumer(ctx, stream, group, name).Err(); err != nil {
+			return explain(d.address, err)
+		}
+	}
+	registered()
+	r := d.reader(client, streams, group, name, s)
+	// What an earlier connection left behind comes first, and again whenever nothing else comes: one of its commands
+	// may have been waiting in a frozen server.
+	behind := true
+	for {
+		n, err := r.read(ctx, behind)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errInterrupted, err)
+		}
+		if n == 0 {
+			behind = !behind && again
+		}
+	}
+}
+
+// reader reads the streams of one topic for one consumer. Each round trip acknowledges what the one before has
+// delivered, and reads on; the acknowledgement doesn't wait for new messages, only the read does.
+type reader struct {
+	client   *redis.Client
+	sink     driver.Sink
+	fresh    []any // XREADGROUP of new messages
+	pending  []any // and of those delivered before and not acknowledged
+	acks     map[string]*acks
+	messages []message
+	payloads [][]byte
+}
+
+// acks is an XACK of one stream. The ids lie in the last reply.
+type acks struct {
+	args []any
+	ids  []body
+	head int // arguments before the first id
+}
+
+func (d *session) reader(client *redis.Client, streams []string, group, name string, s driver.Sink) *reader {
+	c := d.config.Client
+	count := int(c.Int("COUNT"))
+	args := []any{"xreadgroup", "group", group, name, "count", count, "block", c.Duration("BLOCK").Milliseconds()}
+	r := &reader{client: client, sink: s, acks: map[string]*acks{}, messages: make([]message, 0, count), payloads: make([][]byte, 0, count)}
+	once := d.config.Guarantee.Delivery == driver.AtMostOnce
+	if once {
+		args = append(args, "noack")
+	}
+	args = append(args, "streams")
+	for _, stream := range streams {
+		args = append(args, stream)
+		if !once {
+			r.acks[stream] = &acks{args: []any{"xack", stream, group}, ids: make([]body, count), head: 3}
+		}
+	}
+	r.fresh, r.pending = slices.Clone(args), args
+	for range streams {
+		r.fresh, r.pending = append(r.fresh, ">"), append(r.pending, "0")
+	}
+	return r
+}
+
+// read delivers what comes, n messages, or nothing in time.
+func (r *reader) read(ctx context.Context, behind bool) (n int, err error) {
+	args := r.fresh
+	if behind {
+		args = r.pending
+	}
+	pipeline := r.client.Pipeline()
+	for _, a := range r.acks {
+		if len(a.args) > a.head {
+			_ = pipeline.Process(ctx, redis.NewIntCmd(ctx, a.args...))
+		}
+	}
+	cmd := redis.NewRawCmd(ctx, args...)
+	_ = pipeline.Process(ctx, cmd)
+	if _, err := pipeline.Exec(ctx); err != nil {
+		return 0, err
+	}
+	for _, a := range r.acks {
+		a.args = a.args[:a.head]
+	}
+	p := parser{rest: cmd.Val()}
+	err = p.each(r.messages, func(stream []byte, list []message) {
+		n += len(list)
+		r.deliver(r.acks[string(stream)], list)
+	})
+	return n, err
+}
+
+func (r *reader) deliver(a *acks, list []message) {
+	r.payloads = r.payloads[:0]
+	for i := range list {
+		if list[i].payload != nil { // else trimmed before it could be read again
+			r.payloads = append(r.payloads, list[i].payload)
+		}
+	}
+	r.sink.Deliver(r.payloads)
+	if a == nil {
+		return
+	}
+	for i := range list {
+		a.ids[i].bytes = list[i].id
+		a.args = append(a.args, &a.ids[i])
+	}
+}

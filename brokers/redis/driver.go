@@ -1,0 +1,167 @@
+// Package redis drives Redis and Valkey: streams with consumer groups (broker "redis") and pub/sub (broker
+// "redis-pubsub"). It knows nothing of time stamps, histograms or phases.
+package redis
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const library = "github.com/redis/go-redis/v9"
+
+func init() {
+	driver.Register(driver.Kind{
+		Name: "redis", Client: library, Settings: append(streamSettings, connectionSettings...), Supports: supports, Open: open,
+	})
+}
+
+var streamSettings = []driver.Setting{
+	{Scope: driver.ClientScope, Name: "pipeline", Default: int64(500), Doc: "most XADDs written before their replies are read, per producer"},
+	{Scope: driver.ClientScope, Name: "COUNT", Default: int64(500), Doc: "most messages one XREADGROUP brings, per stream"},
+	{Scope: driver.ClientScope, Name: "BLOCK", Default: time.Second, Doc: "how long an XREADGROUP waits for messages; must be less than ReadTimeout"},
+	{Scope: driver.ClientScope, Name: "WAIT", Default: time.Second, Doc: "longest wait of a pipeline for its replicas (acks: quorum); must be less than ReadTimeout"},
+	{Scope: driver.TopicScope, Name: "MAXLEN", Default: int64(0), Doc: "entries a stream keeps at least, read or not; older ones go (MAXLEN ~); 0: all"},
+	{Scope: driver.TopicScope, Name: "trim", Default: "acknowledged", Allowed: []string{"acknowledged", "none"}, Doc: "acknowledged: once a second, entries that every subscription has acknowledged are removed (XTRIM MINID ~)"},
+}
+
+var connectionSettings = []driver.Setting{
+	{Scope: driver.ClientScope, Name: "ReadTimeout", Default: 3 * time.Second, Doc: "longest wait for a reply; the connection is given up after it"},
+	{Scope: driver.ClientScope, Name: "WriteTimeout", Default: 3 * time.Second, Doc: "longest wait of a blocked write"},
+	{Scope: driver.ClientScope, Name: "ReadBufferSize", Default: int64(64 << 10), Doc: "bytes, per connection"},
+	{Scope: driver.ClientScope, Name: "WriteBufferSize", Default: int64(64 << 10), Doc: "bytes, per connection"},
+}
+
+func supports(g driver.Guarantee) error {
+	once := g.Delivery == driver.AtMostOnce
+	switch {
+	case g.Delivery == driver.ExactlyOnce:
+		return driver.Unsupported("delivery: exactly-once", "a stream takes the same message twice when it is added twice, and knows no duplicates")
+	case !once && g.Acks == driver.AcksNone:
+		return driver.Unsupported("acks: none", "at-least-once waits for the reply of XADD")
+	case once && g.Acks != driver.AcksNone:
+		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once promises nothing of a reply; use none")
+	case once && g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: fsync", "at-most-once asks for no acknowledgement that could come after the flush")
+	case g.Replicas > maxCopies:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "at most %d", maxCopies)
+	}
+	return nil
+}
+
+type session struct {
+	config        driver.Config
+	address       string        // of the node that takes writes
+	control       *redis.Client // for Setup, trimming and Clean
+	streams       [][]string    // by topic, by partition
+	subscriptions []string      // groups
+	before        map[string]string
+	stopTrim      context.CancelFunc
+	trimmed       chan struct{}
+}
+
+func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
+	if err := supports(c.Guarantee); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"pipeline", "COUNT"} {
+		if n := c.Client.Int(name); n < 1 {
+			return nil, driver.Unsupported("client."+name, "%d is not at least 1", n)
+		}
+	}
+	for _, name := range []string{"BLOCK", "WAIT"} {
+		// 0 means for ever to the server.
+		if v, most := c.Client.Duration(name), c.Client.Duration("ReadTimeout"); v < time.Millisecond || v >= most {
+			return nil, driver.Unsupported("client."+name, "%v is not between 1ms and the ReadTimeout of %v", v, most)
+		}
+	}
+	return connected(ctx, c)
+}
+
+func connected(ctx context.Context, c driver.Config) (*session, error) {
+	if c.Log != nil {
+		clientLog.to.Store(&c.Log)
+	}
+	d := &session{config: c, stopTrim: func() {}}
+	var err error
+	if d.address, err = d.primary(ctx); err != nil {
+		return nil, err
+	}
+	d.control = d.dial(d.address)
+	return d, nil
+}
+
+// Setup makes a stream for each partition and on it a group for each subscription.
+func (d *session) Setup(ctx context.Context, t driver.Topology) error {
+	if err := d.persist(ctx); err != nil {
+		return err
+	}
+	if err := d.copies(ctx); err != nil {
+		return err
+	}
+	d.subscriptions = t.Subscriptions
+	for _, topic := range t.Topics {
+		var streams []string
+		for p := range max(1, topic.Partitions) {
+			name := topic.Name
+			if topic.Partitions > 1 {
+				name += "." + strconv.Itoa(p)
+			}
+			streams = append(streams, name)
+		}
+		if err := d.groups(ctx, d.control, streams, "$"); err != nil {
+			return err
+		}
+		d.streams = append(d.streams, streams)
+	}
+	d.startTrim()
+	return nil
+}
+
+// groups makes every subscription's group on streams, to be read from an id on; one that exists is left alone.
+func (d *session) groups(ctx context.Context, c *redis.Client, streams []string, from string) error {
+	for _, stream := range streams {
+		for _, group := range d.subscriptions {
+			err := c.XGroupCreateMkStream(ctx, stream, group, from).Err()
+			if err != nil && !strings.HasPrefix(err.Error(), "BUSYGROUP") {
+				return fmt.Errorf("create group %s of stream %s: %w", group, stream, err)
+			}
+		}
+	}
+	return nil
+}
+
+// stream picks the partition: by the message's key, or in turn.
+func stream[T any](streams []T, key []byte, turn *int) T {
+	if len(streams) == 1 {
+		return streams[0]
+	}
+	if len(key) > 0 {
+		return streams[crc32.ChecksumIEEE(key)%uint32(len(streams))]
+	}
+	*turn = (*turn + 1) % len(streams)
+	return streams[*turn]
+}
+
+// Clean removes the streams and puts the server's persistence back.
+func (d *session) Clean(ctx context.Context) error {
+	d.endTrim()
+	for _, streams := range d.streams {
+		if err := d.control.Unlink(ctx, streams...).Err(); err != nil {
+			return fmt.Errorf("remove streams %s: %w", strings.Join(streams, ", "), err)
+		}
+	}
+	return d.restore(ctx)
+}
+
+func (d *session) Close() error {
+	d.endTrim()
+	return d.control.Close()
+}

@@ -1,0 +1,148 @@
+package redis
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	openBudget   = 4 * time.Second        // TCP, TLS, authentication and the first answer together
+	closeBudget  = time.Second            // for the last replies, in Close
+	retryPause   = 200 * time.Millisecond // between attempts to reconnect
+	maxCopies    = 64                     // of a message
+	errorClasses = "WRONGPASS NOAUTH NOPERM"
+)
+
+var (
+	errUnreachable = errors.New("unreachable")
+	errTLS         = errors.New("TLS mismatch (a plain port, or another authority?)")
+)
+
+// dial makes a client with one connection to address, made when it is first needed and made anew when it is lost.
+// Nothing is sent twice: a command whose reply is missing has failed.
+func (d *session) dial(address string) *redis.Client {
+	c, t := d.config.Client, d.config.Target
+	return redis.NewClient(&redis.Options{
+		Addr: address, Username: t.User, Password: t.Password, Protocol: 2, ClientName: "brokermark",
+		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) { return connect(ctx, addr, t.TLS) },
+		// One connection, so that messages keep their order, and no second attempt, so that none is doubled.
+		PoolSize: 1, MaxActiveConns: 1, PipelinePoolSize: -1, MaxRetries: -1, DialerRetries: 1,
+		DialTimeout: openBudget, ReadTimeout: c.Duration("ReadTimeout"), WriteTimeout: c.Duration("WriteTimeout"),
+		ReadBufferSize: int(c.Int("ReadBufferSize")), WriteBufferSize: int(c.Int("WriteBufferSize")),
+		ConnMaxIdleTime: -1, ContextTimeoutEnabled: true, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+}
+
+// connect dials and puts TLS on the connection; its errors tell which of the two failed.
+func connect(ctx context.Context, address string, secure *tls.Config) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, openBudget)
+	defer cancel()
+	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil || secure == nil {
+		return raw, wrap(errUnreachable, err)
+	}
+	conf := secure.Clone()
+	if conf.ServerName == "" {
+		conf.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	conn := tls.Client(raw, conf)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, wrap(errTLS, err)
+	}
+	return conn, nil
+}
+
+func wrap(kind, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", kind, err)
+}
+
+// primary finds the node that takes writes, and says what is wrong with the nodes that can't be asked.
+func (d *session) primary(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, openBudget)
+	defer cancel()
+	errs := []error{}
+	for _, address := range d.config.Target.Addresses {
+		client := d.dial(address)
+		role, err := client.Do(ctx, "role").Slice()
+		_ = client.Close()
+		switch {
+		case err != nil:
+			errs = append(errs, explain(address, err))
+		case len(role) == 0 || role[0] != "master":
+			errs = append(errs, fmt.Errorf("redis at %s is a replica and takes no writes", address))
+		default:
+			return address, nil
+		}
+	}
+	if len(errs) == 0 {
+		return "", errors.New("no address to connect to")
+	}
+	return "", errors.Join(errs...)
+}
+
+// explain says which part of connecting failed, in words for the person who typed the address.
+func explain(address string, err error) error {
+	class, _, _ := strings.Cut(err.Error(), " ")
+	var reply redis.Error
+	switch {
+	case errors.Is(err, errUnreachable), errors.Is(err, errTLS):
+		return fmt.Errorf("redis at %s: %w", address, err)
+	case strings.Contains(errorClasses, class), strings.Contains(err.Error(), "AUTH"):
+		return fmt.Errorf("redis at %s: credentials refused: %w", address, err)
+	case errors.As(err, &reply):
+		return fmt.Errorf("redis at %s: %w", address, err)
+	}
+	return fmt.Errorf("redis at %s accepted the connection, but gave no answer of Redis' protocol (a TLS mismatch, or not Redis?): %w", address, err)
+}
+
+// lost tells a broken connection from an error that the server replied.
+func lost(err error) bool {
+	var reply redis.Error
+	return err != nil && !errors.As(err, &reply)
+}
+
+func (d *session) logf(format string, args ...any) {
+	if d.config.Log != nil {
+		fmt.Fprintf(d.config.Log, "redis: "+format+"\n", args...)
+	}
+}
+
+// clientLog takes the client library's log lines. The library has one logger for the whole process.
+var clientLog logLines
+
+type logLines struct{ to atomic.Pointer[io.Writer] }
+
+func (l *logLines) Printf(_ context.Context, format string, v ...any) {
+	if w := l.to.Load(); w != nil {
+		fmt.Fprintf(*w, "go-redis: "+format+"\n", v...)
+	}
+}
+
+func init() { redis.SetLogger(&clientLog) }
+
+// wait is a pause that ends with ctx.
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+var _ driver.Driver = (*session)(nil)

@@ -1,0 +1,99 @@
+package redis
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// message is one entry of a stream: its parts lie in the reply's own bytes.
+type message struct{ id, payload []byte }
+
+var errReply = errors.New("an unexpected reply of XREADGROUP")
+
+// parser takes a reply of XREADGROUP apart:
+//
+//	*streams ( *2 $name *entries ( *2 $id *fields ( $field $value … ) ) … ) …
+//
+// The client's own result is a map per message; that costs more than all the rest of consuming one.
+type parser struct {
+	rest []byte
+	err  error
+}
+
+// each calls f with every stream that has messages; the slice is reused. A nil reply (nothing came in time) has none.
+func (p *parser) each(room []message, f func(stream []byte, list []message)) error {
+	for range p.count() {
+		p.count()
+		name := p.bulk()
+		room = room[:0]
+		for range p.count() {
+			p.count()
+			m := message{id: p.bulk()}
+			// Of an entry that was trimmed while it was pending, nil is left.
+			if fields := p.count(); fields > 0 {
+				for i := range fields {
+					if b := p.bulk(); i == 1 {
+						m.payload = b
+					}
+				}
+			}
+			room = append(room, m)
+		}
+		if p.err != nil {
+			return p.err
+		}
+		if len(room) > 0 {
+			f(name, room)
+		}
+	}
+	return p.err
+}
+
+// count reads the head of an array; 0 for nil.
+func (p *parser) count() int { return max(0, p.head('*')) }
+
+func (p *parser) bulk() []byte {
+	n := p.head('$')
+	if n < 0 || p.err != nil {
+		return nil
+	}
+	if len(p.rest) < n+2 {
+		p.err = errReply
+		return nil
+	}
+	b := p.rest[:n]
+	p.rest = p.rest[n+2:]
+	return b
+}
+
+func (p *parser) head(kind byte) int {
+	if p.err != nil {
+		return 0
+	}
+	line, rest, ok := bytes.Cut(p.rest, []byte("\r\n"))
+	if !ok || len(line) < 2 {
+		p.err = errReply
+		return 0
+	}
+	p.rest = rest
+	if line[0] == '-' {
+		p.err = replied(line[1:])
+		return 0
+	}
+	n, err := strconv.Atoi(string(line[1:])) // does not escape: not allocated
+	if line[0] != kind || err != nil {
+		p.err = fmt.Errorf("%w: %q", errReply, line)
+		return 0
+	}
+	return n
+}
+
+// replied is an error that the server replied.
+type replied string
+
+func (e replied) Error() string { return string(e) }
+
+// RedisError implements redis.Error.
+func (replied) RedisError() {}

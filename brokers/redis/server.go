@@ -1,0 +1,129 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	rewriteBudget = 20 * time.Second // for the first append-only file
+	askEvery      = 20 * time.Millisecond
+)
+
+// wanted is what the append-only file has to be for a persistence. "log" is not everysec: while a flush takes long,
+// everysec holds a write back for up to two seconds and replies all the same, so a killed process may lose what it had
+// acknowledged; "no" writes before every reply and leaves the flush to the system.
+var wanted = map[driver.Persistence]string{driver.Log: "no", driver.Fsync: "always"}
+
+// persist has the server keep what the guarantee asks for. Of a server that was started for this the settings are
+// changed, and with them its file, so that they outlive a restart; of another they are only checked.
+func (d *session) persist(ctx context.Context) error {
+	p := d.config.Guarantee.Persistence
+	if p == driver.Memory {
+		return nil
+	}
+	setting := "persistence: " + string(p)
+	now, err := d.control.ConfigGet(ctx, "append*").Result()
+	if err != nil {
+		return driver.Unsupported(setting, "it needs the server settings appendonly and appendfsync, and they can't be read: %v", err)
+	}
+	fits := now["appendonly"] == "yes" && (now["appendfsync"] == wanted[p] || now["appendfsync"] == "always")
+	if fits {
+		return nil
+	}
+	if d.config.Target.Version == "" {
+		return driver.Unsupported(setting, "it needs the server settings appendonly: yes and appendfsync: %s; this server has %s and %s",
+			wanted[p], now["appendonly"], now["appendfsync"])
+	}
+	d.before = map[string]string{"appendonly": now["appendonly"], "appendfsync": now["appendfsync"]}
+	if err := d.configure(ctx, map[string]string{"appendonly": "yes", "appendfsync": wanted[p]}); err != nil {
+		return err
+	}
+	return d.rewritten(ctx)
+}
+
+func (d *session) restore(ctx context.Context) error {
+	if d.before == nil {
+		return nil
+	}
+	return d.configure(ctx, d.before)
+}
+
+func (d *session) configure(ctx context.Context, settings map[string]string) error {
+	for _, name := range []string{"appendfsync", "appendonly"} {
+		if err := d.control.ConfigSet(ctx, name, settings[name]).Err(); err != nil {
+			return fmt.Errorf("set %s: %w", name, err)
+		}
+	}
+	if err := d.control.ConfigRewrite(ctx).Err(); err != nil {
+		return fmt.Errorf("write the server's configuration file: %w", err)
+	}
+	return nil
+}
+
+// rewritten waits until the append-only file that was just switched on is the one a restart would read.
+func (d *session) rewritten(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, rewriteBudget)
+	defer cancel()
+	for ctx.Err() == nil {
+		about, err := info(ctx, d.control, "persistence")
+		if err != nil {
+			return err
+		}
+		if about["aof_enabled"] == "1" && about["aof_rewrite_in_progress"] == "0" && about["aof_rewrite_scheduled"] == "0" {
+			return nil
+		}
+		wait(ctx, askEvery)
+	}
+	return fmt.Errorf("the server has not switched its append-only file on: %w", ctx.Err())
+}
+
+// copies refuses more replicas than are connected.
+func (d *session) copies(ctx context.Context) error {
+	asked := d.config.Guarantee.Replicas
+	if asked < 2 {
+		return nil
+	}
+	about, err := info(ctx, d.control, "replication")
+	if err != nil {
+		return err
+	}
+	if n := online(about); n+1 < asked {
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", asked), "the server has %d replicas beside itself; start more nodes", n)
+	}
+	if d.config.Guarantee.Acks == driver.AcksQuorum && d.config.Guarantee.Persistence == driver.Fsync {
+		return driver.Unsupported("persistence: fsync", "WAIT tells that replicas have a message, not that they flushed it; use acks: leader, or log")
+	}
+	return nil
+}
+
+// online counts a primary's replicas that have caught up.
+func online(replication map[string]string) (n int) {
+	for name, value := range replication {
+		if strings.HasPrefix(name, "slave") && strings.Contains(value, "state=online") {
+			n++
+		}
+	}
+	return n
+}
+
+// info is a section of INFO by its names.
+func info(ctx context.Context, c *redis.Client, section string) (map[string]string, error) {
+	text, err := c.Info(ctx, section).Result()
+	if err != nil {
+		return nil, fmt.Errorf("ask for %s: %w", section, err)
+	}
+	about := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			about[name] = value
+		}
+	}
+	return about, nil
+}
