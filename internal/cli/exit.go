@@ -119,6 +119,10 @@ func hintOf(err error) string {
 	switch {
 	case store.ProblemOf(err) == store.Locked:
 		return "wait for the other process to end, or name another file with --store"
+	case store.ProblemOf(err) == store.Unreachable:
+		return "is the server running, and does it accept connections from this machine?"
+	case store.ProblemOf(err) == store.Denied:
+		return "a password may also come from PGPASSWORD or ~/.pgpass"
 	case store.ProblemOf(err) == store.Other:
 		return "name another file with --store"
 	case is[*provision.ErrNoDisk](err):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/cli"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store/pgtest"
 )
 
 // asProgram makes this binary the program itself, for tests that send it signals.
@@ -42,6 +43,7 @@ func inHome(run func() int) int {
 		return 1
 	}
 	defer os.RemoveAll(home)
+	defer pgtest.Stop()
 	return run()
 }
 

@@ -76,7 +76,7 @@ func (s *shell) compareCommand() *cobra.Command {
 		Use:   "compare A B",
 		Short: "Set two sides against each other, with intervals and a test",
 		Long: `Compare sets B against A, workload by workload. Each side is a broker (kafka,
-kafka@4.3.1), a selection (client.linger.ms=5) or another store's file.
+kafka@4.3.1), a selection (client.linger.ms=5) or another store's file or URL.
 Whatever differs without having been named raises a warning.`,
 		Example: "  brokermark compare kafka jetstream\n" +
 			"  brokermark compare client.linger.ms=0 client.linger.ms=5 --where broker=kafka\n" +
@@ -94,7 +94,7 @@ Whatever differs without having been named raises a warning.`,
 				if err != nil {
 					return err
 				}
-				sides[i] = reports.Side{Name: arg, Records: records}
+				sides[i] = reports.Side{Name: store.Printable(arg), Records: records}
 				named = append(named, report.Named(expr)...)
 			}
 			return s.write(reports.Compare(sides[0], sides[1], named...), format)
@@ -108,6 +108,9 @@ Whatever differs without having been named raises a warning.`,
 
 // side tells which store a side's records are in and the selection that finds them there.
 func side(path, arg string) (from, expr string) {
+	if store.IsURL(arg) {
+		return arg, ""
+	}
 	if strings.Contains(arg, "=") {
 		return path, arg
 	}

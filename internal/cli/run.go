@@ -23,7 +23,7 @@ import (
 // defaultStore is in the folder the user works in, beside the studies.
 const defaultStore = "brokermark.db"
 
-const storeDoc = "`file` that keeps the results"
+const storeDoc = "`file` that keeps the results, or postgres://user@host/database"
 
 type runOptions struct {
 	workload  *workload
@@ -174,7 +174,7 @@ func (r *running) finish(p plan, t lab.Tally, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are done and stored in %s; the same command goes on from there\n",
-			t.OK+t.Failed+t.Refused+t.Skipped, len(p.runs), r.options.store)
+			t.OK+t.Failed+t.Refused+t.Skipped, len(p.runs), r.store.Name())
 		return &failure{code: exitInterrupted}
 	case err != nil:
 		return err
@@ -228,7 +228,7 @@ func (r *running) summary(p plan) error {
 	if err := r.sh.show(report.Default, records, "table"); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; more: brokermark report%s\n", r.options.store, storeArgument(r.options.store))
+	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; more: brokermark report%s\n", r.store.Name(), storeArgument(r.store.Name()))
 	return err
 }
 

@@ -3,9 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Problem says what is wrong with a store, for the caller to choose an exit code or a hint.
@@ -17,10 +14,14 @@ const (
 	BadURL  Problem = "bad-url" // not a path or URL that names a store
 	Locked  Problem = "locked"  // another process holds it
 	Newer   Problem = "newer"   // written by a newer brokermark
+	Older   Problem = "older"   // written by an older one, and opened for reading only
 	Foreign Problem = "foreign" // somebody else's file
 	Corrupt Problem = "corrupt" // damaged
 	Full    Problem = "full"    // no room for another record
+	Denied  Problem = "denied"  // the server doesn't let this user do that
 	Other   Problem = "other"
+
+	Unreachable Problem = "unreachable" // the server doesn't answer
 )
 
 // Error is what every function of the package returns when the store itself is at fault. Its text is one sentence
@@ -56,24 +57,12 @@ func (s *Store) explain(err error, doing string) error {
 	if err == nil || ProblemOf(err) != "" {
 		return err
 	}
-	problem, detail := Other, "could not "+doing
-	var cause *sqlite.Error
-	if errors.As(err, &cause) {
-		if cause.Code() == sqlite3.SQLITE_IOERR_SHMSIZE { // no room for the write-ahead log's index
-			return &Error{Problem: Full, Store: s.name, Detail: "has no room left: could not " + doing, Err: err}
-		}
-		switch cause.Code() & 0xff { // the low byte is the kind, the rest refines it
-		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-			problem, detail = Locked, fmt.Sprintf("is locked by another process (waited %v): could not %s", s.patience, doing)
-		case sqlite3.SQLITE_NOTADB:
-			problem, detail = Foreign, "is not a SQLite file: name another file"
-		case sqlite3.SQLITE_CORRUPT:
-			problem, detail = Corrupt, "is damaged: could not "+doing
-		case sqlite3.SQLITE_FULL:
-			problem, detail = Full, "has no room left: could not "+doing+"; earlier records are intact"
-		case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
-			detail = "can't be opened for that by this user: could not " + doing
-		}
+	problem, detail, cause := s.backend.diagnose(err, doing)
+	switch problem {
+	case "":
+		problem, detail = Other, "could not "+doing
+	case Locked:
+		detail += fmt.Sprintf(" (waited %v)", s.patience)
 	}
-	return &Error{Problem: problem, Store: s.name, Detail: detail, Err: err}
+	return &Error{Problem: problem, Store: s.name, Detail: detail, Err: cause}
 }

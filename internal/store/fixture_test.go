@@ -1,22 +1,14 @@
 package store
 
 import (
-	"database/sql"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func newStore(t *testing.T) (*Store, string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "s.db")
-	s, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s, path
+	return places[0].store(t)
 }
 
 func mustAppend(t *testing.T, s *Store, r Record) int64 {
@@ -55,16 +47,7 @@ func writes(text string) func(*testing.T, string) {
 }
 
 func executes(statement string) func(*testing.T, string) {
-	return func(t *testing.T, path string) {
-		db, err := sql.Open("sqlite", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return func(t *testing.T, path string) { places[0].exec(t, path, statement) }
 }
 
 func future(t *testing.T, path string) {

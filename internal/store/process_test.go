@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/store/pgtest"
 )
 
 // childStore makes the test binary append to the named store instead of running tests, printing each ID when the
@@ -25,7 +26,9 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	pgtest.Stop()
+	os.Exit(code)
 }
 
 func appendForever(url string, count int) error {
@@ -56,84 +59,88 @@ func child(t *testing.T, path string, count int) *exec.Cmd {
 }
 
 func TestNoFinishedRecordIsLostWhenTheProcessIsKilled(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.db")
-	stored := map[string]bool{}
-	for range 3 { // each time the next process takes over what the killed one left
-		cmd := child(t, path, 0)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(out)
-		for n := 0; lines.Scan(); n++ {
-			stored[lines.Text()] = true
-			if n == 20 { // in the middle of some later append
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
+	everywhere(t, func(t *testing.T, p place) {
+		path := p.fresh(t)
+		stored := map[string]bool{}
+		for range 3 { // each time the next process takes over what the killed one left
+			cmd := child(t, path, 0)
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(out)
+			for n := 0; lines.Scan(); n++ {
+				stored[lines.Text()] = true
+				if n == 20 { // in the middle of some later append
+					if err := cmd.Process.Kill(); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
+			_ = cmd.Wait() // "signal: killed"
 		}
-		_ = cmd.Wait() // "signal: killed"
-	}
-	s, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for r, err := range s.Each(t.Context(), Filter{}) {
+		s, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Reason) != 10_000 {
-			t.Errorf("record %d was stored in part", r.ID)
+		defer s.Close()
+		for r, err := range s.Each(t.Context(), Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Reason) != 10_000 {
+				t.Errorf("record %d was stored in part", r.ID)
+			}
+			delete(stored, fmt.Sprint(r.ID))
 		}
-		delete(stored, fmt.Sprint(r.ID))
-	}
-	if len(stored) != 0 {
-		t.Errorf("reported as stored, but lost: %v", stored)
-	}
+		if len(stored) != 0 {
+			t.Errorf("reported as stored, but lost: %v", stored)
+		}
+	})
 }
 
 func TestProcessesMayCreateAndAppendToOneStoreAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.db")
-	const processes, each = 4, 25
-	var running []*exec.Cmd
-	for range processes {
-		cmd := child(t, path, each)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+	everywhere(t, func(t *testing.T, p place) {
+		path := p.fresh(t)
+		const processes, each = 4, 25
+		var running []*exec.Cmd
+		for range processes {
+			cmd := child(t, path, each)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			running = append(running, cmd)
 		}
-		running = append(running, cmd)
-	}
-	for _, cmd := range running {
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
+		for _, cmd := range running {
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
 		}
-	}
-	s, err := OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	next := map[string]int{}
-	for r, err := range s.Each(t.Context(), Filter{}) {
+		s, err := OpenReadOnly(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Repetition != next[r.PointID] {
-			t.Errorf("process %s: record %d came where %d was due", r.PointID, r.Repetition, next[r.PointID])
+		defer s.Close()
+		next := map[string]int{}
+		for r, err := range s.Each(t.Context(), Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Repetition != next[r.PointID] {
+				t.Errorf("process %s: record %d came where %d was due", r.PointID, r.Repetition, next[r.PointID])
+			}
+			next[r.PointID]++
 		}
-		next[r.PointID]++
-	}
-	for pid, n := range next {
-		if n != each {
-			t.Errorf("process %s stored %d of %d records", pid, n, each)
+		for pid, n := range next {
+			if n != each {
+				t.Errorf("process %s stored %d of %d records", pid, n, each)
+			}
 		}
-	}
-	if len(next) != processes {
-		t.Errorf("%d processes stored records, want %d", len(next), processes)
-	}
+		if len(next) != processes {
+			t.Errorf("%d processes stored records, want %d", len(next), processes)
+		}
+	})
 }

@@ -23,7 +23,7 @@ func (f Filter) where() (string, []any) {
 	var terms []string
 	var args []any
 	if f.Study != "" {
-		args = append(args, f.Study)
+		args = append(args, text(f.Study))
 		terms = append(terms, fmt.Sprintf("study = $%d", len(args)))
 	}
 	if len(f.Statuses) > 0 {
@@ -101,15 +101,22 @@ func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bo
 }
 
 func (s *Store) decode(id int64, schema int, body string) (Record, error) {
-	if schema > Schema {
+	if schema > s.forms.current {
 		return Record{}, &Error{Problem: Newer, Store: s.name, Detail: fmt.Sprintf(
-			"holds record %d of a newer brokermark (schema %d, this one knows %d): update brokermark", id, schema, Schema)}
+			"holds record %d of a newer brokermark (schema %d, this one knows %d): update brokermark", id, schema, s.forms.current)}
+	}
+	damaged := func(err error) error {
+		return &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: record %d can't be read", id), Err: err}
+	}
+	body, err := s.forms.update(schema, body)
+	if err != nil {
+		return Record{}, damaged(err)
 	}
 	var r Record
 	decoder := json.NewDecoder(strings.NewReader(body))
 	decoder.UseNumber() // a setting such as 9223372036854775807 must not turn into a float
 	if err := decoder.Decode(&r); err != nil {
-		return Record{}, &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: record %d can't be read", id), Err: err}
+		return Record{}, damaged(err)
 	}
 	r.ID = id
 	return r, nil

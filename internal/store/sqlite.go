@@ -7,18 +7,14 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"strings"
 	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// layoutVersion is the version of the tables, not of the records in them (that is Schema).
-const layoutVersion = 1
-
-var schemaSQLite = []string{
-	`CREATE TABLE IF NOT EXISTS record (
+var layoutsSQLite = [][]string{{
+	`CREATE TABLE record (
 		id         INTEGER PRIMARY KEY AUTOINCREMENT,
 		point_id   TEXT    NOT NULL,
 		study      TEXT    NOT NULL,
@@ -28,32 +24,21 @@ var schemaSQLite = []string{
 		schema     INTEGER NOT NULL,
 		body       TEXT    NOT NULL  -- the whole record as JSON
 	)`,
-	`CREATE INDEX IF NOT EXISTS record_point ON record (point_id, repetition, status)`,
-	`CREATE INDEX IF NOT EXISTS record_study ON record (study)`,
-	`CREATE TABLE IF NOT EXISTS brokermark_store (layout INTEGER PRIMARY KEY)`,
-	fmt.Sprintf(`INSERT INTO brokermark_store (layout) SELECT %d WHERE NOT EXISTS (SELECT 1 FROM brokermark_store)`, layoutVersion),
-}
+	`CREATE INDEX record_point ON record (point_id, repetition, status)`,
+	`CREATE INDEX record_study ON record (study)`,
+	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
+}}
 
-// sqlitePath is the file that url names.
-func sqlitePath(url string) (string, error) {
-	scheme, rest, found := strings.Cut(url, ":")
-	switch {
-	case url == "" || found && scheme == "sqlite" && rest == "":
-		return "", &Error{Problem: BadURL, Store: fmt.Sprintf("%q", url), Detail: "names no file: give a path or sqlite:path"}
-	case found && scheme == "sqlite":
-		return strings.TrimPrefix(rest, "//"), nil
-	case found && strings.HasPrefix(rest, "//"):
-		return "", &Error{Problem: BadURL, Store: redact(url), Detail: fmt.Sprintf("has the unknown scheme %q: allowed are a path and sqlite:path", scheme)}
+// sqliteFile is a store in a file.
+func sqliteFile(path string) *backend {
+	return &backend{
+		open:      func(a access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, a, patience) },
+		enter:     enterWAL,
+		diagnose:  diagnoseSQLite,
+		tables:    `SELECT name FROM sqlite_master WHERE type = 'table'`,
+		layouts:   layoutsSQLite,
+		elsewhere: "file",
 	}
-	return url, nil
-}
-
-// redact hides a password, since the sentence may end up in a log.
-func redact(store string) string {
-	if u, err := url.Parse(store); err == nil {
-		return u.Redacted()
-	}
-	return "given"
 }
 
 // openSQLite opens path. It doesn't touch the file yet, except for finding out whether there is one.
@@ -99,19 +84,25 @@ func enterWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
 	}
 }
 
-func tablesSQLite(ctx context.Context, db *sql.DB) (map[string]bool, error) {
-	rows, err := db.QueryContext(ctx, `SELECT name FROM sqlite_master WHERE type = 'table'`)
-	if err != nil {
-		return nil, err
+func diagnoseSQLite(err error, doing string) (Problem, string, error) {
+	var cause *sqlite.Error
+	if !errors.As(err, &cause) {
+		return "", "", err
 	}
-	defer rows.Close()
-	tables := map[string]bool{}
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		tables[name] = true
+	if cause.Code() == sqlite3.SQLITE_IOERR_SHMSIZE { // no room for the write-ahead log's index
+		return Full, "has no room left: could not " + doing, err
 	}
-	return tables, rows.Err()
+	switch cause.Code() & 0xff { // the low byte is the kind, the rest refines it
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return Locked, "is locked by another process: could not " + doing, err
+	case sqlite3.SQLITE_NOTADB:
+		return Foreign, "is not a SQLite file: name another file", err
+	case sqlite3.SQLITE_CORRUPT:
+		return Corrupt, "is damaged: could not " + doing, err
+	case sqlite3.SQLITE_FULL:
+		return Full, "has no room left: could not " + doing + "; earlier records are intact", err
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
+		return Other, "can't be opened for that by this user: could not " + doing, err
+	}
+	return Other, "could not " + doing, err
 }

@@ -15,9 +15,12 @@ const patience = 10 * time.Second
 // Store is an open store. Its methods may be called from different goroutines, and several processes may have the
 // same store open and append to it.
 type Store struct {
-	name     string // as given, for people
+	name     string // for people: as given, but without a password
+	backend  *backend
 	db       *sql.DB
+	access   access
 	patience time.Duration
+	forms    forms // of the records in it
 }
 
 // access says what an open store will be used for.
@@ -29,7 +32,8 @@ const (
 )
 
 // Open opens the store at url for appending and reading, and creates it when nothing is there. url is the path of a
-// SQLite file, optionally written sqlite:path. Every failure is an *Error.
+// SQLite file, optionally written sqlite:path, or the URL of a PostgreSQL database, in which it takes the current
+// schema. Every failure is an *Error, which never holds a password.
 func Open(url string) (*Store, error) { return open(url, appending, patience) }
 
 // OpenReadOnly opens a store that exists; it never creates or changes one, so that a report over a mistyped path is
@@ -37,20 +41,23 @@ func Open(url string) (*Store, error) { return open(url, appending, patience) }
 func OpenReadOnly(url string) (*Store, error) { return open(url, reading, patience) }
 
 func open(url string, a access, patience time.Duration) (*Store, error) {
-	path, err := sqlitePath(url)
+	b, name, err := choose(url)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{name: url, patience: patience}
-	if s.db, err = openSQLite(path, a, patience); err != nil {
+	s := &Store{name: name, backend: b, access: a, patience: patience, forms: known}
+	if s.db, err = b.open(a, patience); err != nil {
 		return nil, s.explain(err, "open it")
 	}
-	if err := s.prepare(context.Background(), a); err != nil {
+	if err := s.prepare(context.Background()); err != nil {
 		_ = s.db.Close()
 		return nil, err
 	}
 	return s, nil
 }
+
+// Name is the store's path or URL as it may be shown to anyone: without its password.
+func (s *Store) Name() string { return s.name }
 
 // Close releases the store.
 func (s *Store) Close() error { return s.explain(s.db.Close(), "close it") }
@@ -65,65 +72,55 @@ func (s *Store) Append(ctx context.Context, r Record) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("record of %s, repetition %d, can't be written as JSON: %w", r.PointID, r.Repetition, err)
 	}
-	const insert = `INSERT INTO record (point_id, study, repetition, status, began, schema, body)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`
-	var id int64
-	err = s.db.QueryRowContext(ctx, insert,
-		r.PointID, r.Study, r.Repetition, string(r.Status), r.Began.UnixNano(), r.Schema, string(body)).Scan(&id)
+	if s.access == reading {
+		return 0, &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + doing}
+	}
+	id, err := s.insert(ctx, r, string(body))
 	return id, s.explain(err, doing)
 }
 
-// prepare checks that the database is a store this version can use, and makes an empty one a store when appending.
-func (s *Store) prepare(ctx context.Context, a access) error {
-	err := s.check(ctx)
-	if a == reading || err != nil && ProblemOf(err) != Missing {
-		return err
-	}
-	if walErr := enterWAL(ctx, s.db, s.patience); walErr != nil {
-		return s.explain(walErr, "open it for appending")
-	}
-	if err == nil {
-		return nil
-	}
-	// Two processes may find the same empty file: the transaction takes the write lock first and the statements
-	// do nothing the second time.
-	tx, err := s.db.BeginTx(ctx, nil)
+func (s *Store) insert(ctx context.Context, r Record, body string) (id int64, err error) {
+	tx, err := s.begin(ctx)
 	if err != nil {
-		return s.explain(err, "create it")
+		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	for _, statement := range schemaSQLite {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			return s.explain(err, "create it")
+	if s.backend.insert != "" {
+		if _, err := tx.ExecContext(ctx, s.backend.insert); err != nil {
+			return 0, err
 		}
 	}
-	if err := tx.Commit(); err != nil {
-		return s.explain(err, "create it")
+	const insert = `INSERT INTO record (point_id, study, repetition, status, began, schema, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`
+	if err := tx.QueryRowContext(ctx, insert,
+		r.PointID, text(r.Study), r.Repetition, string(r.Status), r.Began.UnixNano(), r.Schema, body).Scan(&id); err != nil {
+		return 0, err
 	}
-	return s.check(ctx)
+	return id, tx.Commit()
 }
 
-// check answers nil for a usable store, Missing for an empty database, Newer or Foreign for one to leave alone.
-func (s *Store) check(ctx context.Context) error {
-	tables, err := tablesSQLite(ctx, s.db)
-	if err != nil {
-		return s.explain(err, "read it")
+// begin begins a transaction, waiting a while for a server that restarts: in a run of hours that must not cost a
+// record. Nothing has been written yet, so trying again is safe.
+func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
+	for deadline := time.Now().Add(s.patience); ; {
+		tx, err := s.db.BeginTx(ctx, nil)
+		if err == nil {
+			return tx, nil
+		}
+		if problem, _, _ := s.backend.diagnose(err, ""); problem != Unreachable || time.Now().After(deadline) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
-	if len(tables) == 0 {
-		return &Error{Problem: Missing, Store: s.name, Detail: "holds nothing yet: run a study first"}
-	}
-	if !tables["brokermark_store"] {
-		return &Error{Problem: Foreign, Store: s.name, Detail: "is a database of something else: name another file"}
-	}
-	var layout int
-	if err := s.db.QueryRowContext(ctx, `SELECT layout FROM brokermark_store`).Scan(&layout); err != nil {
-		return s.explain(err, "read its version")
-	}
-	if layout > layoutVersion {
-		return &Error{Problem: Newer, Store: s.name, Detail: fmt.Sprintf(
-			"was written by a newer brokermark (layout %d, this one knows %d): update brokermark or name another file", layout, layoutVersion)}
-	}
-	return nil
+}
+
+// text is what every database can keep in a column: PostgreSQL takes neither zero bytes nor broken UTF-8.
+func text(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
 
 // placeholders writes $from, $from+1, … for n arguments.

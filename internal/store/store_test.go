@@ -32,7 +32,7 @@ func TestWhatIsNoUsableStoreIsRefusedWithASentenceAndLeftAlone(t *testing.T) {
 		{"directory", ".", nil, nil, BadURL, "is a directory"},
 		{"text file", "s.db", writes(strings.Repeat("messages,rate\n", 100)), nil, Foreign, "is not a SQLite file"},
 		{"another program's database", "s.db", executes(`CREATE TABLE bookmarks (url TEXT)`), nil, Foreign, "is a database of something else"},
-		{"a store of the future", "s.db", future, nil, Newer, "was written by a newer brokermark (layout 99, this one knows 1)"},
+		{"a store of the future", "s.db", future, nil, Newer, "was written by a newer brokermark (layout 99, this one knows 1): update brokermark or name another file"},
 		{"zeroed in the middle", "s.db", damaged, nil, Corrupt, "is damaged"},
 		{"directory that isn't there", "no/such/dir/s.db", nil, Open, Other, "can't be opened"},
 	} {
@@ -71,14 +71,19 @@ func useStore(open func(string) (*Store, error), url string) error {
 	return err
 }
 
-func TestAnUnknownSchemeIsNamedWithoutThePassword(t *testing.T) {
+func TestAnUnusableURLIsNamedWithoutItsPassword(t *testing.T) {
 	for url, says := range map[string]string{
-		"postgres://me:secret@db/x": `unknown scheme "postgres"`,
-		"":                          "names no file",
-		"sqlite:":                   "names no file",
+		"mysql://me:secret@db/x":                 `unknown scheme "mysql"`,
+		"mysql://db/x?password=secret":           `unknown scheme "mysql"`,
+		"postgres://me:se/cret@db/x":             "is no readable URL",
+		"postgres://me:secret@db/x?sslmode=odd":  "sslmode is invalid",
+		"postgres://me:secret@db:99999/x":        "is no usable URL",
+		"postgres://db/x?password=secret&port=x": "is no usable URL",
+		"":                                       "names no file",
+		"sqlite:":                                "names no file",
 	} {
 		_, err := Open(url)
-		if ProblemOf(err) != BadURL || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+		if ProblemOf(err) != BadURL || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "cret") {
 			t.Errorf("Open(%q): %v; want BadURL saying %q", url, err, says)
 		}
 	}
@@ -137,7 +142,7 @@ func TestALockedStoreIsReportedAndRecovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Append(t.Context(), Record{PointID: "p"})
-	if ProblemOf(err) != Locked || !strings.Contains(err.Error(), "is locked by another process (waited 50ms)") {
+	if ProblemOf(err) != Locked || !strings.Contains(err.Error(), "is locked by another process: could not append repetition 0 of point p (waited 50ms)") {
 		t.Errorf("got %v, want Locked", err)
 	}
 	if err := lock.Rollback(); err != nil {
@@ -147,44 +152,50 @@ func TestALockedStoreIsReportedAndRecovers(t *testing.T) {
 }
 
 func TestAReadOnlyStoreTakesNoRecord(t *testing.T) {
-	_, path := newStore(t)
-	s, err := OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := s.Append(t.Context(), Record{PointID: "p"}); err == nil {
-		t.Error("Append succeeded")
-	}
+	everywhere(t, func(t *testing.T, p place) {
+		_, url := p.store(t)
+		s, err := OpenReadOnly(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if _, err := s.Append(t.Context(), Record{PointID: "p"}); err == nil || !strings.Contains(err.Error(), "was opened for reading only") {
+			t.Errorf("Append: %v", err)
+		}
+	})
 }
 
 func TestARecordOfANewerSchemaIsRefusedByNumber(t *testing.T) {
-	s, _ := newStore(t)
-	id := mustAppend(t, s, Record{PointID: "p"})
-	if _, err := s.db.Exec(`UPDATE record SET schema = 7`); err != nil {
-		t.Fatal(err)
-	}
-	_, err := s.Records(t.Context(), Filter{})
-	if want := fmt.Sprintf("holds record %d of a newer brokermark (schema 7", id); ProblemOf(err) != Newer || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %v, want Newer saying %q", err, want)
-	}
+	everywhere(t, func(t *testing.T, p place) {
+		s, _ := p.store(t)
+		id := mustAppend(t, s, Record{PointID: "p"})
+		if _, err := s.db.Exec(`UPDATE record SET schema = 7`); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Records(t.Context(), Filter{})
+		if want := fmt.Sprintf("holds record %d of a newer brokermark (schema 7", id); ProblemOf(err) != Newer || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want Newer saying %q", err, want)
+		}
+	})
 }
 
 func TestEveryFieldOfARecordComesBackAsItWas(t *testing.T) {
-	var want Record
-	fill(t, reflect.ValueOf(&want).Elem(), new(int))
-	want.Schema = Schema
-	s, _ := newStore(t)
-	want.ID = mustAppend(t, s, want)
-	got, err := s.Records(t.Context(), Filter{})
-	if err != nil || len(got) != 1 {
-		t.Fatalf("%d records, %v", len(got), err)
-	}
-	if !reflect.DeepEqual(got[0], want) {
-		g, _ := json.MarshalIndent(got[0], "", " ")
-		w, _ := json.MarshalIndent(want, "", " ")
-		t.Errorf("got  %s\nwant %s", g, w)
-	}
+	everywhere(t, func(t *testing.T, p place) {
+		var want Record
+		fill(t, reflect.ValueOf(&want).Elem(), new(int))
+		want.Schema = Schema
+		s, _ := p.store(t)
+		want.ID = mustAppend(t, s, want)
+		got, err := s.Records(t.Context(), Filter{})
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%d records, %v", len(got), err)
+		}
+		if !reflect.DeepEqual(got[0], want) {
+			g, _ := json.MarshalIndent(got[0], "", " ")
+			w, _ := json.MarshalIndent(want, "", " ")
+			t.Errorf("got  %s\nwant %s", g, w)
+		}
+	})
 }
 
 // fill gives every field a value of its own, so that two swapped or forgotten ones show.
@@ -244,112 +255,133 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 }
 
 func TestAFilterSelects(t *testing.T) {
-	s, _ := newStore(t)
-	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	mustAppend(t, s, Record{PointID: "a", Study: "x", Status: OK, Began: day})
-	mustAppend(t, s, Record{PointID: "b", Study: "x", Status: Void, Began: day.Add(time.Hour)})
-	mustAppend(t, s, Record{PointID: "c", Study: "y", Status: OK, Began: day.Add(2 * time.Hour)})
-	many := []string{"b"}
-	for i := range 2 * pointsPerQuery {
-		many = append(many, fmt.Sprint("absent", i))
-	}
-	for _, c := range []struct {
-		filter Filter
-		want   string
-	}{
-		{Filter{Study: "z"}, ""},
-		{Filter{}, "abc"},
-		{Filter{Study: "x"}, "ab"},
-		{Filter{PointIDs: []string{"c", "a"}}, "ac"},
-		{Filter{PointIDs: many}, "b"},
-		{Filter{Statuses: []Status{OK, Failed}}, "ac"},
-		{Filter{Since: day.Add(time.Hour)}, "bc"},
-		{Filter{Study: "x", Statuses: []Status{OK}, Since: day, PointIDs: []string{"a", "b"}}, "a"},
-	} {
-		records, err := s.Records(t.Context(), c.filter)
-		if err != nil {
-			t.Fatal(err)
+	everywhere(t, func(t *testing.T, p place) {
+		s, _ := p.store(t)
+		day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		mustAppend(t, s, Record{PointID: "a", Study: "x", Status: OK, Began: day})
+		mustAppend(t, s, Record{PointID: "b", Study: "x", Status: Void, Began: day.Add(time.Hour)})
+		mustAppend(t, s, Record{PointID: "c", Study: "y", Status: OK, Began: day.Add(2 * time.Hour)})
+		many := []string{"b"}
+		for i := range 2 * pointsPerQuery {
+			many = append(many, fmt.Sprint("absent", i))
 		}
-		var got string
-		for _, r := range records {
-			got += r.PointID
+		for _, c := range []struct {
+			filter Filter
+			want   string
+		}{
+			{Filter{Study: "z"}, ""},
+			{Filter{}, "abc"},
+			{Filter{Study: "x"}, "ab"},
+			{Filter{PointIDs: []string{"c", "a"}}, "ac"},
+			{Filter{PointIDs: many}, "b"},
+			{Filter{Statuses: []Status{OK, Failed}}, "ac"},
+			{Filter{Since: day.Add(time.Hour)}, "bc"},
+			{Filter{Study: "x", Statuses: []Status{OK}, Since: day, PointIDs: []string{"a", "b"}}, "a"},
+		} {
+			records, err := s.Records(t.Context(), c.filter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got string
+			for _, r := range records {
+				got += r.PointID
+			}
+			if got != c.want {
+				t.Errorf("%+v: got %q, want %q", c.filter, got, c.want)
+			}
 		}
-		if got != c.want {
-			t.Errorf("%+v: got %q, want %q", c.filter, got, c.want)
-		}
-	}
+	})
 }
 
 func TestVoidAndAbortedRepetitionsAreNotDone(t *testing.T) {
-	s, _ := newStore(t)
-	for i, status := range []Status{OK, Failed, Void, Refused, Aborted} {
-		mustAppend(t, s, Record{PointID: "p", Repetition: i + 1, Status: status})
-	}
-	mustAppend(t, s, Record{PointID: "p", Repetition: 2, Status: OK}) // run again on request
-	mustAppend(t, s, Record{PointID: "other", Repetition: 1, Status: OK})
-	many := []string{"p", "never ran"}
-	for i := range 2 * pointsPerQuery {
-		many = append(many, fmt.Sprint("absent", i))
-	}
-	done, err := s.Done(t.Context(), many)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := map[int]Status{1: OK, 2: OK, 4: Refused}; len(done) != 1 || !maps.Equal(done["p"], want) {
-		t.Errorf("got %v, want %v for p only", done, want)
-	}
-}
-
-func TestTenThousandRecordsLoad(t *testing.T) {
-	s, _ := newStore(t)
-	tx, err := s.db.Begin() // one transaction: ten thousand durable ones would only test the disk
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := hist.New()
-	for i := range int64(60) {
-		h.Record(i * i * 1000)
-	}
-	r := Record{PointID: "p", Study: "big", Status: OK, Schema: Schema, Result: &Result{Latency: Latency{
-		EndToEnd: h.Snapshot(), Publish: h.Snapshot(), Service: h.Snapshot(), Lag: h.Snapshot(),
-	}}}
-	body, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const n = 10_000
-	for i := range n {
-		if _, err := tx.Exec(`INSERT INTO record (point_id, study, repetition, status, began, schema, body) VALUES ($1, 'big', 1, 'ok', 0, 1, $2)`,
-			fmt.Sprint("p", i), string(body)); err != nil {
-			t.Fatal(err)
+	everywhere(t, func(t *testing.T, p place) {
+		s, _ := p.store(t)
+		for i, status := range []Status{OK, Failed, Void, Refused, Aborted} {
+			mustAppend(t, s, Record{PointID: "p", Repetition: i + 1, Status: status})
 		}
-	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	var count int64
-	for r, err := range s.Each(t.Context(), Filter{Study: "big"}) {
+		mustAppend(t, s, Record{PointID: "p", Repetition: 2, Status: OK}) // run again on request
+		mustAppend(t, s, Record{PointID: "other", Repetition: 1, Status: OK})
+		many := []string{"p", "never ran"}
+		for i := range 2 * pointsPerQuery {
+			many = append(many, fmt.Sprint("absent", i))
+		}
+		done, err := s.Done(t.Context(), many)
 		if err != nil {
 			t.Fatal(err)
 		}
-		count += r.Result.Latency.EndToEnd.Count()
-	}
-	if count != n*60 {
-		t.Errorf("read %d values, want %d", count, n*60)
-	}
-	t.Logf("%d records of %d bytes in %v", n, len(body), time.Since(began))
-	if plan := queryPlan(t, s, `SELECT body FROM record WHERE point_id IN ('p1', 'p2')`); !strings.Contains(plan, "record_point") {
-		t.Errorf("a point is looked up without its index: %s", plan)
-	}
+		if want := map[int]Status{1: OK, 2: OK, 4: Refused}; len(done) != 1 || !maps.Equal(done["p"], want) {
+			t.Errorf("got %v, want %v for p only", done, want)
+		}
+	})
 }
 
-func queryPlan(t *testing.T, s *Store, query string) string {
+func TestTenThousandRecordsLoad(t *testing.T) {
+	everywhere(t, func(t *testing.T, p place) {
+		s, _ := p.store(t)
+		tx, err := s.db.Begin() // one transaction: ten thousand durable ones would only test the disk
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := hist.New()
+		for i := range int64(60) {
+			h.Record(i * i * 1000)
+		}
+		r := Record{PointID: "p", Study: "big", Status: OK, Schema: Schema, Result: &Result{Latency: Latency{
+			EndToEnd: h.Snapshot(), Publish: h.Snapshot(), Service: h.Snapshot(), Lag: h.Snapshot(),
+		}}}
+		body, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const n = 10_000
+		for i := range n {
+			if _, err := tx.Exec(`INSERT INTO record (point_id, study, repetition, status, began, schema, body) VALUES ($1, 'big', 1, 'ok', 0, 1, $2)`,
+				fmt.Sprint("p", i), string(body)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		var count int64
+		for r, err := range s.Each(t.Context(), Filter{Study: "big"}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			count += r.Result.Latency.EndToEnd.Count()
+		}
+		if count != n*60 {
+			t.Errorf("read %d values, want %d", count, n*60)
+		}
+		t.Logf("%d records of %d bytes in %v", n, len(body), time.Since(began))
+		if plan := queryPlan(t, p, s, `SELECT body FROM record WHERE point_id IN ('p1', 'p2')`); !strings.Contains(plan, "record_point") {
+			t.Errorf("a point is looked up without its index: %s", plan)
+		}
+	})
+}
+
+func queryPlan(t *testing.T, p place, s *Store, query string) string {
 	t.Helper()
-	var id, parent, unused int
-	var detail string
-	if err := s.db.QueryRow(`EXPLAIN QUERY PLAN `+query).Scan(&id, &parent, &unused, &detail); err != nil {
+	explain := `EXPLAIN QUERY PLAN `
+	if p.driver == "pgx" {
+		explain = `EXPLAIN (FORMAT JSON) `
+	}
+	rows, err := s.db.Query(explain + query)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return detail
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil || !rows.Next() {
+		t.Fatalf("no plan: %v", err)
+	}
+	into := make([]any, len(columns))
+	for i := range into {
+		into[i] = new(sql.NullString)
+	}
+	if err := rows.Scan(into...); err != nil {
+		t.Fatal(err)
+	}
+	return into[len(into)-1].(*sql.NullString).String
 }

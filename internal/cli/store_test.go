@@ -1,0 +1,44 @@
+package cli_test
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/store/pgtest"
+)
+
+func TestATeamsDatabaseIsAStoreLikeAFileAndItsPasswordIsNeverPrinted(t *testing.T) {
+	db := pgtest.Database(t)
+	file := filepath.Join(t.TempDir(), "s.db")
+	wrong := strings.Replace(db, "team:", "team:x", 1)
+	var said []result
+	did := func(code int, args ...string) result {
+		r := brokermark(t, args...).want(t, code)
+		said = append(said, r)
+		return r
+	}
+	did(6, "report", "--store", db)
+	did(6, short("--store", wrong)...)
+	if out := did(0, short("--store", db)...).out; !strings.Contains(out, "Stored in postgres://team:xxxxx@127.0.0.1:") {
+		t.Errorf("summary:\n%s", out)
+	}
+	if again := did(0, short("--store", db)...); !strings.Contains(again.err, "(stored before)") {
+		t.Errorf("the second run doesn't find the first:\n%s", again.err)
+	}
+	did(0, short("--store", file)...)
+	did(0, "report", "--store", db)
+	if list := did(0, "export", "--store", db).objects(t); len(list) != 1 || list[0]["status"] != "ok" {
+		t.Errorf("export: %v", list)
+	}
+	did(0, "compare", file, db+"?sslmode=disable")
+	did(6, "compare", file, wrong)
+	for _, r := range said {
+		for _, secret := range []string{pgtest.Password, url.QueryEscape(pgtest.Password), url.PathEscape(pgtest.Password), "gehe"} {
+			if strings.Contains(r.out+r.err, secret) {
+				t.Errorf("the password is in:\n%s\n%s", r.out, r.err)
+			}
+		}
+	}
+}
