@@ -24,15 +24,16 @@ func points(records []store.Record) (report.Document, error) {
 	d := report.Document{Title: "Points"}
 	all := report.Points(records)
 	d.Say(state(all))
+	known := yamls{}
 	for _, p := range all {
 		d.Add(report.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Setting(), p.Load(), p.ID)})
 		d.Say(repetitions(p))
 		last := p.Records[len(p.Records)-1]
-		spec, err := asYAML(last.Spec)
+		spec, err := known.of(last.Spec)
 		if err != nil {
 			return d, fmt.Errorf("point %s: %w", p.ID, err)
 		}
-		rest, err := asYAML(inForce{last.Settings, last.Versions, last.Host})
+		rest, err := known.of(inForce{last.Settings, last.Versions, last.Host})
 		if err != nil {
 			return d, fmt.Errorf("point %s: %w", p.ID, err)
 		}
@@ -64,11 +65,17 @@ func repetitions(p report.Point) string {
 	return strings.Join(words, "; ") + "."
 }
 
-// asYAML goes by way of JSON, whose names and order are those of the spec; JSON is YAML in flow style.
-func asYAML(v any) (string, error) {
+// yamls remembers by their JSON what was written before: what was in force is the same for most points.
+type yamls map[string]string
+
+// of goes by way of JSON, whose names and order are those of the spec; JSON is YAML in flow style.
+func (y yamls) of(v any) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "", err
+	}
+	if text, ok := y[string(data)]; ok {
+		return text, nil
 	}
 	var node yaml.Node
 	if err := yaml.Unmarshal(data, &node); err != nil {
@@ -76,6 +83,7 @@ func asYAML(v any) (string, error) {
 	}
 	plainStyle(&node)
 	out, err := yaml.Marshal(&node)
+	y[string(data)] = string(out)
 	return string(out), err
 }
 

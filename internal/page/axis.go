@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -24,18 +25,30 @@ var elsewhere = map[string]bool{
 	"curve.rates": true, "curve.fractions": true,
 }
 
-const loadAxis = "load"
+// value is where a level lies on an axis, and what that measures (NaN: nothing).
+type value struct {
+	text   string
+	number float64
+}
 
 // coordinates says where a level lies on every axis.
-func coordinates(p report.Point, l level) map[string]string {
-	at := map[string]string{
-		"broker": p.Spec.Broker, "messageSize": p.Spec.MessageSize.String(), "delivery": p.Spec.Delivery,
-		"persistence": p.Spec.Persistence, "acks": p.Spec.Acks, "replicas": strconv.Itoa(p.Spec.Replicas), "nodes": strconv.Itoa(p.Spec.Nodes),
-		loadAxis: l.load,
+func coordinates(p report.Point, l level) map[string]value {
+	s := p.Spec
+	at := map[string]value{
+		"broker": {s.Broker, math.NaN()}, "delivery": {s.Delivery, math.NaN()}, "persistence": {s.Persistence, math.NaN()}, "acks": {s.Acks, math.NaN()},
+		"replicas": magnitude(strconv.Itoa(s.Replicas)), "nodes": magnitude(strconv.Itoa(s.Nodes)),
+		"messageSize": {s.MessageSize.String(), s.MessageSize.Mean()},
+		"load":        {l.load, math.NaN()},
 	}
-	for name, value := range p.Records[0].Axes {
+	if len(s.MessageSize) == 1 {
+		at["messageSize"] = value{report.Bytes.Format(s.MessageSize.Mean()), s.MessageSize.Mean()}
+	}
+	if l.rate > 0 {
+		at["load"] = value{l.load, l.rate}
+	}
+	for name, text := range p.Records[0].Axes {
 		if !elsewhere[name] {
-			at[name] = value
+			at[name] = magnitude(text)
 		}
 	}
 	return at
@@ -43,36 +56,36 @@ func coordinates(p report.Point, l level) map[string]string {
 
 // axes lists what the levels differ in, and for every level the index of its value on each of them (−1 = none).
 func axes(points []report.Point, levels []level) ([]axis, [][]int) {
-	values := map[string]map[string]bool{}
-	at := make([]map[string]string, len(levels))
-	rates := map[string]float64{}
+	values := map[string]map[string]float64{}
+	at := make([]map[string]value, len(levels))
 	for i, l := range levels {
 		at[i] = coordinates(points[l.point], l)
-		rates[l.load] = l.rate
-		for name, value := range at[i] {
+		for name, v := range at[i] {
 			if values[name] == nil {
-				values[name] = map[string]bool{}
+				values[name] = map[string]float64{}
 			}
-			values[name][value] = true
+			values[name][v.text] = v.number
 		}
 	}
 	var out []axis
+	places := map[string]map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if len(values[name]) < 2 {
 			continue
 		}
-		measure := magnitude
-		if name == loadAxis {
-			measure = func(text string) (float64, bool) { return rates[text], rates[text] > 0 }
+		a := ordered(name, values[name])
+		out = append(out, a)
+		places[name] = map[string]int{}
+		for i, text := range a.Values {
+			places[name][text] = i
 		}
-		out = append(out, ordered(name, slices.Collect(maps.Keys(values[name])), measure))
 	}
 	index := make([][]int, len(levels))
 	for i := range levels {
 		for _, a := range out {
 			where := -1
-			if value, ok := at[i][a.Name]; ok {
-				where = slices.Index(a.Values, value)
+			if v, ok := at[i][a.Name]; ok {
+				where = places[a.Name][v.text]
 			}
 			index[i] = append(index[i], where)
 		}
@@ -80,40 +93,30 @@ func axes(points []report.Point, levels []level) ([]axis, [][]int) {
 	return out, index
 }
 
-func ordered(name string, values []string, measure func(string) (float64, bool)) axis {
-	slices.SortFunc(values, func(a, b string) int {
-		x, xok := measure(a)
-		y, yok := measure(b)
-		switch {
-		case xok && yok:
-			return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
-		case xok != yok: // words first
-			return map[bool]int{true: 1, false: -1}[xok]
-		}
-		return cmp.Compare(a, b)
-	})
-	a := axis{Name: name, Values: values}
-	for _, value := range values {
-		v, ok := measure(value)
-		if !ok {
+// ordered sorts what is no number first, then by what the values measure.
+func ordered(name string, values map[string]float64) axis {
+	a := axis{Name: name, Values: slices.Collect(maps.Keys(values))}
+	slices.SortFunc(a.Values, func(x, y string) int { return cmp.Or(cmp.Compare(values[x], values[y]), cmp.Compare(x, y)) })
+	for _, text := range a.Values {
+		if math.IsNaN(values[text]) {
 			a.Numbers = nil
 			break
 		}
-		a.Numbers = append(a.Numbers, number(v))
+		a.Numbers = append(a.Numbers, number(values[text]))
 	}
 	return a
 }
 
 // magnitude reads a number, a size or a duration.
-func magnitude(text string) (float64, bool) {
+func magnitude(text string) value {
 	if v, err := strconv.ParseFloat(text, 64); err == nil {
-		return v, true
+		return value{text, v}
 	}
 	if size, err := study.ParseSize(text); err == nil {
-		return float64(size), true
+		return value{text, float64(size)}
 	}
 	if d, err := time.ParseDuration(text); err == nil {
-		return float64(d), true
+		return value{text, float64(d)}
 	}
-	return 0, false
+	return value{text, math.NaN()}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -153,13 +154,16 @@ func (b *tab) quiet(t *testing.T) {
 }
 
 // shoot leaves a picture of the whole page beside the pages that -pages keeps.
-func (b *tab) shoot(t *testing.T, name string) {
+func (b *tab) shoot(t *testing.T, name string, width int64) {
 	t.Helper()
-	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	height := eval[int64](t, b, `document.documentElement.scrollHeight`)
+	b.do(t, chromedp.EmulateViewport(width, height))
+	eval[bool](t, b, `new Promise(r => setTimeout(() => r(true), 500))`)
+	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(*keep+"/"+name+".png", picture, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(*keep, name+".png"), picture, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -84,9 +84,11 @@ var units = map[report.Unit]string{
 
 var directions = map[report.Better]string{report.Neither: "", report.Higher: "higher", report.Lower: "lower"}
 
-func gather(records []store.Record) (data, error) {
+// draw fills in everything but Repeat and Lines.
+func (d *data) draw(records []store.Record) {
 	points := report.Points(records)
-	d := data{Quantiles: quantiles, Distributions: distributions, Points: []point{}, Levels: []drawn{}, Runs: []run{}, Axes: []axis{}}
+	d.Quantiles, d.Distributions = quantiles, distributions
+	d.Points, d.Levels, d.Runs, d.Axes = []point{}, []drawn{}, []run{}, []axis{}
 	var all []level
 	for i, p := range points {
 		d.Points = append(d.Points, describe(p))
@@ -99,14 +101,11 @@ func gather(records []store.Record) (data, error) {
 	found, index := axes(points, all)
 	d.Axes = append(d.Axes, found...)
 	for i, l := range all {
-		d.Levels = append(d.Levels, draw(l, index[i]))
+		d.Levels = append(d.Levels, drawLevel(l, index[i]))
 	}
 	d.dropUnmeasured()
 	runs, leftOut := runs(points)
 	d.Runs, d.RunsLeftOut = append(d.Runs, runs...), leftOut
-	var err error
-	d.Repeat, d.Lines, err = repeat(records)
-	return d, err
 }
 
 func describe(p report.Point) point {
@@ -125,7 +124,7 @@ func describe(p report.Point) point {
 	return out
 }
 
-func draw(l level, at []int) drawn {
+func drawLevel(l level, at []int) drawn {
 	d := drawn{Point: l.point, Load: l.load, Status: string(l.status), Reason: l.reason, Closed: l.closed, At: at, Rate: number(l.rate)}
 	if len(l.records) == 0 {
 		return d
@@ -184,19 +183,15 @@ type passages struct {
 	Lines []int  `json:"lines,omitempty"`
 }
 
-// repeat is the points report, its listings as indexes into the distinct lines of all of them: specs of one study
-// differ in two lines of seventy.
-func repeat(records []store.Record) ([]repeating, []string, error) {
-	r, err := report.Lookup("points")
+// repeat fills in Repeat and Lines: the points report, its listings as indexes into the distinct lines of all of them,
+// because specs of one study differ in two lines of seventy.
+func (d *data) repeat(records []store.Record) error {
+	document, err := built("points", records)
 	if err != nil {
-		return nil, nil, err
-	}
-	d, err := r.Build(records)
-	if err != nil {
-		return nil, nil, fmt.Errorf("what is needed to repeat the points: %w", err)
+		return fmt.Errorf("what is needed to repeat the points: %w", err)
 	}
 	out, lines, known := []repeating{}, []string{}, map[string]int{}
-	for _, b := range d.Blocks {
+	for _, b := range document.Blocks {
 		if h, ok := b.(report.Heading); ok {
 			out = append(out, repeating{Heading: h.Text})
 			continue
@@ -222,5 +217,6 @@ func repeat(records []store.Record) ([]repeating, []string, error) {
 			last.Parts = append(last.Parts, p)
 		}
 	}
-	return out, lines, nil
+	d.Repeat, d.Lines = out, lines
+	return nil
 }

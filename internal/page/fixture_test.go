@@ -38,6 +38,9 @@ func sweep(repeats int) []store.Record {
 			for _, delivery := range []string{"at-most-once", "at-least-once"} {
 				for _, p := range products {
 					records = append(records, p.curve(size, delivery, repetition), p.rate(size, delivery, 20_000, repetition))
+					if p.name == "kafka" && size == 100 {
+						records = append(records, p.paused(size, delivery, repetition))
+					}
 				}
 			}
 		}
@@ -115,10 +118,6 @@ func (p product) rate(size study.Size, delivery string, rate float64, repetition
 	}
 	top, drift := p.capacity(size, repetition)
 	r.Result = p.result(size, rate, top, drift)
-	if p.name == "kafka" {
-		r.Spec.Faults = []study.Fault{{At: study.Duration(4 * time.Second), Do: "pause", For: study.Duration(time.Second)}}
-		r.Result.Faults = []store.FaultEvent{{OffsetNs: 4e9, Do: "pause", Node: 1}, {OffsetNs: 5e9, Do: "resume", Node: 1}}
-	}
 	switch {
 	case p.name == "rabbitmq" && size == 1024:
 		r.Status, r.Reason = store.Void, fmt.Sprintf("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
@@ -127,6 +126,13 @@ func (p product) rate(size study.Size, delivery string, rate float64, repetition
 		r.Result.Books.Lost, r.Result.Books.LostAcked = 3, 3
 		r.Result.Books.Received -= 3
 	}
+	return r
+}
+
+func (p product) paused(size study.Size, delivery string, repetition int) store.Record {
+	r := p.rate(size, delivery, 10_000, repetition)
+	r.Spec.Faults = []study.Fault{{At: study.Duration(4 * time.Second), Do: "pause", For: study.Duration(time.Second)}}
+	r.Result.Faults = []store.FaultEvent{{OffsetNs: 4e9, Do: "pause", Node: 1}, {OffsetNs: 5e9, Do: "resume", Node: 1}}
 	return r
 }
 
@@ -178,10 +184,9 @@ func (p product) latency(rate, top, drift, factor float64) hist.Snapshot {
 func linger(lingers, batches, repeats int) []store.Record {
 	var records []store.Record
 	p := products[0]
-	series := p.result(100, 1000, 5000, 1).Series
-	latencies := make([]store.Latency, 8)
-	for i := range latencies {
-		latencies[i] = p.result(100, float64(i)*600+1, 5000, 1).Latency
+	results := make([]store.Result, 8)
+	for i := range results {
+		results[i] = *p.result(100, float64(i)*600+1, 5000, 1)
 	}
 	for repetition := 1; repetition <= repeats; repetition++ {
 		for l := range lingers {
@@ -190,8 +195,8 @@ func linger(lingers, batches, repeats int) []store.Record {
 				r.Study, r.PointID = "linger", fmt.Sprintf("linger-%d-%d", l, b)
 				r.Axes = map[string]string{"client.linger.ms": fmt.Sprint(l), "client.batch.size": (study.Size(1024) << (b % 12)).String() + map[bool]string{true: fmt.Sprint("+", b)}[b >= 12]}
 				r.Spec.Client = map[string]any{"linger.ms": l, "batch.size": b}
-				r.Result = p.result(100, 1000, 5000, 1)
-				r.Result.Series, r.Result.Latency = series, latencies[(l+b+repetition)%len(latencies)]
+				result := results[(l+b+repetition)%len(results)]
+				r.Result = &result
 				r.Result.Cost.BrokerUserSeconds *= 1 + float64(l)/10 + float64(b)/7
 				records = append(records, r)
 			}

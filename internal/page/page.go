@@ -14,6 +14,8 @@ import (
 	"io"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
@@ -35,16 +37,12 @@ type Source struct {
 // Summary writes the whole report over s.Records: verdict, tables, figures, what was refused or void, and what is
 // needed to repeat it.
 func Summary(w io.Writer, s Source) error {
-	lead, rest, err := compose(s.Records)
-	if err != nil {
-		return err
-	}
-	return write(w, s, "Brokermark report", lead, rest)
+	return write(w, s, "Brokermark report", func() (lead, rest string, err error) { return compose(s.Records) })
 }
 
 // Document writes one document, with figures over s.Records below it.
 func Document(w io.Writer, d report.Document, s Source) error {
-	return write(w, s, d.Title, report.Fragment(d.Blocks, "d", 2), "")
+	return write(w, s, d.Title, func() (lead, rest string, err error) { return report.Fragment(d.Blocks, "d", 2), "", nil })
 }
 
 // Write writes the page of a named report: everything there is for the default one, else that report alone.
@@ -83,27 +81,42 @@ type content struct {
 	Command string
 }
 
-func write(w io.Writer, s Source, title, lead, rest string) error {
+// text writes what stands above and below the figures.
+type text func() (lead, rest string, err error)
+
+func write(w io.Writer, s Source, title string, text text) error {
 	script, style, err := web.Bundle()
 	if err != nil {
 		return err
 	}
 	script = strings.ReplaceAll(script, "</script", `<\/script`)
-	drawn := []byte("null")
+	var lead, rest string
+	var drawn *data // nil without records
+	var work errgroup.Group
+	work.Go(func() (err error) {
+		lead, rest, err = text()
+		return err
+	})
 	if len(s.Records) > 0 {
-		d, err := gather(s.Records)
-		if err != nil {
-			return err
-		}
-		if drawn, err = json.Marshal(d); err != nil { // with <, > and & escaped
-			return err
-		}
+		drawn = &data{}
+		work.Go(func() error {
+			drawn.draw(s.Records)
+			return nil
+		})
+		work.Go(func() error { return drawn.repeat(s.Records) })
+	}
+	if err := work.Wait(); err != nil {
+		return err
+	}
+	encoded, err := json.Marshal(drawn) // with <, > and & escaped
+	if err != nil {
+		return err
 	}
 	digest := sha256.Sum256([]byte(script))
 	var out bytes.Buffer
 	err = shellTemplate.Execute(&out, content{
 		Title: title, Lead: template.HTML(lead), Rest: template.HTML(rest), Figures: len(s.Records) > 0,
-		Style: template.CSS(style), Script: template.JS(script), Data: template.JS(drawn), Origin: origin(s), Command: s.Command,
+		Style: template.CSS(style), Script: template.JS(script), Data: template.JS(encoded), Origin: origin(s), Command: s.Command,
 		// Nothing but this very script may run, and nothing may be fetched from anywhere.
 		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
 			base64.StdEncoding.EncodeToString(digest[:])),

@@ -62,7 +62,7 @@ func TestShots(t *testing.T) {
 		for suffix, s := range map[string]screen{"light": desktop, "dark": {1280, 900, true}, "phone": {390, 844, false}, "phone-dark": {390, 844, true}} {
 			b := open(t, path, s)
 			b.scroll(t)
-			b.shoot(t, name+"-"+suffix)
+			b.shoot(t, name+"-"+suffix, s.width)
 			b.quiet(t)
 		}
 	}

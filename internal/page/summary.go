@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,11 +25,11 @@ func compose(records []store.Record) (lead, rest string, err error) {
 	}
 	verdict, tables := opening(summary.Blocks)
 	points := report.Points(records)
-	lead = report.Fragment(verdict, "v", 2)
+	lead = report.Fragment(verdict[:min(1, len(verdict))], "o", 2) + verdicts(verdict)
 	if len(points) == 0 {
 		return lead, "", nil
 	}
-	lead += "<h2>Who sustains what, at which latency and cost</h2>\n"
+	lead += "<h2>In figures</h2>\n<p class=\"about\">Who sustains what, at which latency and cost, under which guarantee.</p>\n"
 	lead += report.Fragment(withGuarantees(unsaid(duel.Blocks, verdict), points), "h", 3)
 	rest = report.Fragment(missing(points), "m", 2)
 	rest += "<h2>Every point</h2>\n" + report.Fragment(unsaid(tables, duel.Blocks), "s", 3)
@@ -64,6 +65,38 @@ func unsaid(blocks, earlier []report.Block) []report.Block {
 	})
 }
 
+var (
+	figures  = regexp.MustCompile(`\d+(\.\d+)?`)
+	finding  = regexp.MustCompile(`^(Highest|Lowest|No difference)`)
+	sentence = regexp.MustCompile(`\. ([A-Z])`)
+)
+
+// verdicts sets the paragraphs of the verdict as cards: what they are about, the finding, then what else there is to say.
+func verdicts(blocks []report.Block) string {
+	var out strings.Builder
+	for _, b := range blocks[min(1, len(blocks)):] {
+		p, ok := b.(report.Paragraph)
+		if !ok {
+			out.WriteString(report.Fragment([]report.Block{b}, "v", 2))
+			continue
+		}
+		about, text, found := strings.Cut(p.Text, ": ")
+		if !found {
+			about, text = "", p.Text
+		}
+		said := strings.Split(sentence.ReplaceAllString(text, ".\x00$1"), "\x00")
+		first := max(0, slices.IndexFunc(said, func(s string) bool { return finding.MatchString(s) }))
+		rest := slices.Delete(slices.Clone(said), first, first+1)
+		out.WriteString("<article class=\"verdict\">\n")
+		out.WriteString(report.Fragment([]report.Block{report.Heading{Level: 2, Text: about}, report.Paragraph{Text: said[first]}}, "v", 2))
+		if len(rest) > 0 {
+			out.WriteString(report.Fragment([]report.Block{report.Paragraph{Text: strings.Join(rest, " ")}}, "v", 2))
+		}
+		out.WriteString("</article>\n")
+	}
+	return out.String()
+}
+
 // withGuarantees adds below the heading of every group what its brokers had to guarantee.
 func withGuarantees(blocks []report.Block, points []report.Point) []report.Block {
 	said := map[string]string{}
@@ -92,17 +125,18 @@ func missing(points []report.Point) []report.Block {
 	titles := []struct {
 		status store.Status
 		title  string
+		means  string
 	}{
-		{store.Refused, "Refused: what a broker cannot do"},
-		{store.Failed, "Failed: promises broken"},
-		{store.Void, "Void: limited by the generator, in no conclusion"},
-		{store.Aborted, "Aborted"},
+		{store.Refused, "Refused", "What was asked for and can't be done."},
+		{store.Failed, "Failed", "Promises broken, or nothing measured."},
+		{store.Void, "Void", "Limited by the generator instead of the broker; part of no conclusion."},
+		{store.Aborted, "Aborted", "Interrupted before the end."},
 	}
 	var blocks []report.Block
 	for _, t := range titles {
 		table := missingTable(points, t.status)
 		if len(table.Rows) > 0 {
-			blocks = append(blocks, report.Heading{Level: 1, Text: t.title}, table)
+			blocks = append(blocks, report.Heading{Level: 1, Text: t.title}, report.Paragraph{Text: t.means}, table)
 		}
 	}
 	return blocks
@@ -115,15 +149,18 @@ func missingTable(points []report.Point, status store.Status) report.Table {
 		{Key: "cells", Name: "cells", Wide: true},
 		{Key: "n", Name: "repetitions", Unit: report.Count},
 	}}
-	type cause struct{ name, reason string }
-	cells, count := map[cause][]string{}, map[cause]int{}
+	type cause struct{ name, reason string } // the reason without its figures
+	cells, count, texts := map[cause][]string{}, map[cause]int{}, map[cause][]string{}
 	for _, p := range points {
 		for _, r := range p.Records {
 			if r.Status != status {
 				continue
 			}
-			c := cause{p.Name, r.Reason}
+			c := cause{p.Name, figures.ReplaceAllString(r.Reason, "#")}
 			count[c]++
+			if !slices.Contains(texts[c], r.Reason) {
+				texts[c] = append(texts[c], r.Reason)
+			}
 			if cell := p.Setting() + ", " + p.Load(); !slices.Contains(cells[c], cell) {
 				cells[c] = append(cells[c], cell)
 			}
@@ -133,13 +170,19 @@ func missingTable(points []report.Point, status store.Status) report.Table {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.reason, b.reason))
 	})
 	for _, c := range causes {
-		shown := strings.Join(cells[c][:min(len(cells[c]), 6)], "; ")
-		if more := len(cells[c]) - 6; more > 0 {
-			shown += fmt.Sprintf("; and %d more", more)
-		}
-		t.Rows = append(t.Rows, []report.Cell{report.Text(c.name), report.Text(c.reason), report.Text(shown), report.Number(count[c])})
+		t.Rows = append(t.Rows, []report.Cell{
+			report.Text(c.name), report.Text(few(texts[c], 1)), report.Text(few(cells[c], 6)), report.Number(count[c]),
+		})
 	}
 	return t
+}
+
+func few(texts []string, most int) string {
+	out := strings.Join(texts[:min(len(texts), most)], "; ")
+	if more := len(texts) - most; more > 0 {
+		out += fmt.Sprintf("; and %d more like it", more)
+	}
+	return out
 }
 
 // origin says in a line when, where and with what the records were made.

@@ -23,10 +23,10 @@ export class Chart {
       self.disconnect();
       this.show();
     }, { rootMargin: "400px" }).observe(box);
-    new ResizeObserver(() => this.chart?.resize()).observe(box);
+    new ResizeObserver(() => this.fit()).observe(box);
     onTheme(() => this.draw());
     addEventListener("beforeprint", () => { this.show(); this.chart?.resize({ width: Math.min(paper, this.box.clientWidth || paper) }); });
-    addEventListener("afterprint", () => this.chart?.resize({ width: "auto" as unknown as number }));
+    addEventListener("afterprint", () => this.fit());
   }
 
   /** Draws again, once it has been seen. */
@@ -36,6 +36,11 @@ export class Chart {
     this.chart ??= echarts.init(this.box, null, { renderer: "svg" });
     this.chart.setOption({ ...basics(), ...this.option() }, { notMerge: true });
     this.stale = false;
+  }
+
+  private fit(): void {
+    const { clientWidth: width, clientHeight: height } = this.box;
+    if (width && height) this.chart?.resize({ width, height });
   }
 
   private show(): void {
@@ -59,13 +64,24 @@ export function axis(a: AxisLook): Option {
   return {
     type: a.log ? "log" : "value",
     name: a.name, nameLocation: "middle", nameGap: 30, nameTextStyle: { color: colour("muted"), fontSize: 12 },
-    min: a.min, max: a.max,
+    min: a.min ?? (a.log ? (e: Extent) => round(e.min, Math.floor) : undefined),
+    max: a.max ?? (a.log ? (e: Extent) => round(e.max, Math.ceil) : undefined),
     axisLabel: { color: colour("muted"), formatter: a.format, hideOverlap: true, fontSize: 12 },
     axisLine: { show: true, lineStyle: { color: colour("line") } },
     axisTick: { show: true, lineStyle: { color: colour("line") } },
     splitLine: { lineStyle: { color: colour("grid") } },
     minorSplitLine: { show: false },
   };
+}
+
+interface Extent { min: number; max: number }
+
+/** The next number of 1, 2, 3, 5, 10, …: a whole decade would leave half the chart empty. */
+function round(v: number, way: (v: number) => number): number | undefined {
+  if (!(v > 0)) return undefined;
+  const decade = 10 ** Math.floor(Math.log10(v)), steps = [1, 2, 3, 5, 10];
+  const digit = v / decade;
+  return decade * (way === Math.floor ? steps.filter((s) => s <= digit * 1.0001).pop()! : steps.find((s) => s >= digit * 0.9999)!);
 }
 
 export function tooltip(trigger: "item" | "axis", content: (p: never) => HTMLElement): Option {

@@ -19,7 +19,7 @@ const panels: { title: string; unit: string; columns: [Column, string][] }[] = [
 ];
 
 const columns = panels.flatMap((p) => p.columns.map(([key, name]) => ({ key, name, unit: p.unit })));
-const panelHeight = 118, panelGap = 44;
+const panelHeight = 118, panelGap = 34, above = 52;
 
 export function course(d: Data, main: HTMLElement): void {
   if (!d.runs.length) return;
@@ -58,7 +58,7 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
   return {
     label: `${title}, over time: rate, backlog, latency and CPU.${faults.map((f) => ` ${words(f)} at ${f.t} s.`).join("")}`,
     series,
-    height: panels.length * (panelHeight + panelGap) + 40,
+    height: above + panels.length * (panelHeight + panelGap) + 20,
     notes: [
       `${title}${run.began ? ", began " + run.began : ""}.`,
       ...(run.status === "ok" ? [] : [`${run.status}: ${run.reason ?? ""} – in no conclusion.`]),
@@ -67,14 +67,15 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
     option: (on) => ({
       tooltip: tooltip("axis", (ps) => tip(run, ps, on)),
       axisPointer: { link: [{ xAxisIndex: "all" }] },
-      grid: panels.map((_, i) => ({ left: 66, right: 20, top: 36 + i * (panelHeight + panelGap), height: panelHeight })),
+      grid: panels.map((_, i) => ({ left: 66, right: 20, top: above + i * (panelHeight + panelGap), height: panelHeight })),
       xAxis: panels.map((_, i) => ({
-        ...axis({ name: i === panels.length - 1 ? "seconds from the start of the measured phase" : "", log: false, min: Math.min(run.t[0], 0), max: run.t[run.t.length - 1], format: (v) => String(Math.round(v * 10) / 10) }),
+        ...axis({ name: i === panels.length - 1 ? "seconds from the start of the measured phase" : "", log: false, min: Math.min(run.t[0], 0), max: run.t[run.t.length - 1], format: (v) => (i === panels.length - 1 ? String(Math.round(v * 10) / 10) : "") }),
         gridIndex: i, splitLine: { show: false },
       })),
       yAxis: panels.map((panel, i) => ({
         ...axis({ name: "", log: log && panel.unit === "ns", format: (v) => format(panel.unit, v), min: log && panel.unit === "ns" ? undefined : 0 }),
-        gridIndex: i, name: panel.title, nameLocation: "end", nameGap: 10, splitNumber: 3,
+        axisLine: { show: true, onZero: false, lineStyle: { color: colour("line") } },
+        gridIndex: i, name: panel.title, nameLocation: "end", nameGap: i === 0 ? 32 : 10, splitNumber: 3,
         nameTextStyle: { align: "left", padding: [0, 0, 0, -50], color: colour("text"), fontSize: 12 },
       })),
       series: panels.flatMap((panel, i) => lines(run, panel, i, on, log && panel.unit === "ns")),
@@ -101,7 +102,7 @@ function lines(run: Run, panel: (typeof panels)[number], index: number, on: (n: 
     markLine: {
       silent: true, symbol: "none", lineStyle: { color: colour("bad"), type: "dashed", width: 1.5 },
       label: { show: index === 0, formatter: (m: { name: string }) => m.name, color: colour("bad"), fontSize: 11, position: "end" },
-      data: (run.faults ?? []).map((f) => ({ name: words(f), xAxis: f.t })),
+      data: (run.faults ?? []).map((f, n) => ({ name: words(f), xAxis: f.t, label: { distance: 3 + 13 * (n % 2) } })), // neighbours must not overlap
     },
   };
   const out: Option[] = [{ type: "line", name: "marks", data: [], xAxisIndex: index, yAxisIndex: index, silent: true, ...marks }];

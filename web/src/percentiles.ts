@@ -56,7 +56,7 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
       ...distinct(lines.flatMap((l) => (d.points[l.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[l.level.p].name}: ${t}`))),
     ],
     option: (on) => ({
-      grid: { left: 66, right: 24, top: 20, bottom: 48 },
+      grid: { left: 66, right: 34, top: 20, bottom: 48 },
       tooltip: tooltip("axis", (ps) => tip(lines.filter((l) => on(l.name)), ps)),
       xAxis: { ...axis({ name: "share of messages at or below", log: false, min: 0, max: ticks, format: nines }), interval: 1 },
       yAxis: axis({ name: "", log: s.ylog, format: (v) => format("ns", v) }),
@@ -80,10 +80,10 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
 
 function decade(q: number): number { return -Math.log10(1 - q); }
 
-/** 0 → "0 %", 1 → "90 %", 2 → "99 %", 3 → "99.9 %". */
+/** 0 → "min", 1 → "p90", 2 → "p99", 3 → "p99.9". */
 function nines(v: number): string {
   if (!Number.isInteger(v)) return "";
-  return v === 0 ? "0 %" : v === 1 ? "90 %" : v === 2 ? "99 %" : `99.${"9".repeat(v - 2)} %`;
+  return v === 0 ? "min" : v === 1 ? "p90" : v === 2 ? "p99" : `p99.${"9".repeat(v - 2)}`;
 }
 
 function nearest(qs: number[], q: number): number {

@@ -15,14 +15,14 @@ type Role = (typeof roles)[number];
 
 interface State { metric: number; view: "heat" | "lines"; roles: string[]; xlog: boolean; ylog: boolean; off: Set<string> }
 
-const mostPanels = 24;
+const mostPanels = 24, mostDoubts = 8;
 
 export function sweep(d: Data, main: HTMLElement): void {
   const metrics = d.metrics.map((m, i) => ({ value: String(i), text: m.name, m })).filter(({ m }, i) => m.key && d.levels.some((l) => value(l, i)));
   if (!d.axes.length || !metrics.length) return;
   const preferred = ["sustainable_low", "e2e_p99_ns", "publish_rate"].map((k) => metrics.find(({ m }) => m.key === k)).find((m) => m) ?? metrics[0];
   const s: State = { metric: Number(preferred.value), view: "heat", roles: atFirst(d, Number(preferred.value)), xlog: true, ylog: true, off: new Set() };
-  const host = section(main, "sweeps", "Sweeps", "Any axis as table, row, column or colour, or held at one value. Medians over repetitions; hatched: refused; in parentheses: void or failed, in no conclusion.");
+  const host = section(main, "sweeps", "Sweeps", "Any axis as table, row, column or colour, or held at one value. Medians over repetitions. Hatched: refused; in parentheses: void or failed, in no conclusion; a question mark: doubts, named below.");
   const controls = el("div", { class: "controls" }), legend = el("div", { class: "legend", role: "group", "aria-label": "Colours: press to hide or show" });
   const place = el("div", { class: "sweep", "aria-live": "polite" }), multiples = new Multiples(place);
   append(host, controls, legend, place);
@@ -33,6 +33,8 @@ export function sweep(d: Data, main: HTMLElement): void {
     fillLegend(legend, colours.map((c) => ({ name: c, look: tone(d, c) })), s.off, draw);
     if (s.view === "lines") multiples.show(panels.slice(0, mostPanels).map((p) => lines(d, s, p)));
     else place.replaceChildren(...panels.slice(0, mostPanels).map((p) => heat(d, s, p, extremes(s, panels))));
+    const doubts = distinct(panels.slice(0, mostPanels).flatMap((p) => p.cells.flatMap((c) => (d.points[c.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[c.level.p].name}: ${t}`))));
+    append(place, el("div", { class: "figure-notes" }, ...doubts.slice(0, mostDoubts).map((t) => el("p", {}, t)), doubts.length > mostDoubts ? el("p", {}, `And ${doubts.length - mostDoubts} more; each stands in its cell's title.`) : null));
     if (panels.length > mostPanels) append(place, el("p", {}, `${panels.length - mostPanels} more tables are not shown: hold an axis at one value.`));
   };
   onTheme(draw);

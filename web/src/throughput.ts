@@ -17,7 +17,7 @@ export function throughput(d: Data, main: HTMLElement): void {
   if (!all.length) return;
   const names = settings(d, all);
   const known = latencies.filter((k) => metricIndex(d, k) >= 0);
-  const s = { setting: fullest(d, all, names), metric: "e2e_p99_ns", xlog: true, ylog: true, trials: true };
+  const s = { setting: fullest(d, all, names), metric: "e2e_p99_ns", xlog: true, ylog: true, trials: false };
   const host = section(main, "throughput", "Latency against throughput",
     "Every dot is one load: what was published per second, and the latency at that rate. Bars span the repetitions. Hollow grey dots are void or failed and belong to no conclusion.");
   new Figure(host, "", "", (f) => [
