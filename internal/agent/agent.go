@@ -34,6 +34,11 @@ type Agent interface {
 // cleanTime bounds the removal of topics at the end of a point.
 const cleanTime = 5 * time.Second
 
+// ErrConnect marks a broker that could not be reached at all.
+type ErrConnect struct{ error }
+
+func (e ErrConnect) Unwrap() error { return e.error }
+
 // Local is an Agent in this process.
 type Local struct {
 	driver driver.Driver
@@ -50,7 +55,7 @@ func (l *Local) Prepare(ctx context.Context, p Plan) error {
 	defer cancel()
 	d, err := kind.Open(open, p.Config)
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", p.Broker, err)
+		return ErrConnect{fmt.Errorf("connect to %s: %w", p.Broker, err)}
 	}
 	w, err := worker.Prepare(ctx, d, p.Worker)
 	if err != nil {

@@ -50,6 +50,8 @@ func (b *bench) run(ctx context.Context) error {
 		b.agent = nil
 		if b.instance != nil {
 			b.lookForDeath(time.Second)
+		} else if errors.As(err, new(agent.ErrConnect)) {
+			return errStart{err}
 		}
 		return err
 	}

@@ -61,7 +61,7 @@ const (
 // Tally counts how the repetitions of a run ended.
 type Tally struct {
 	OK, Failed, Void, Refused, Aborted, Skipped int
-	Unstarted                                   int // of Failed: the broker could not be installed or started
+	Unstarted                                   int // of Failed: the broker could not be installed, started or reached
 }
 
 // Run runs repetitions in the order given, appending a record as each one ends. It blocks. When ctx ends, the
@@ -91,13 +91,13 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 		}
 		l.watch(i, run, Event{Kind: Began})
 		began := time.Now()
-		r := l.repetition(ctx, i, run)
+		r, unstarted := l.repetition(ctx, i, run)
 		l.spent(run, time.Since(began))
 		// A first Ctrl-C ends ctx, but what was measured is kept all the same.
 		if _, err := o.Store.Append(context.WithoutCancel(ctx), r); err != nil {
 			return l.tally, fmt.Errorf("record of %s: %w", run.Point.Label, err)
 		}
-		l.count(r)
+		l.count(r, unstarted)
 		l.watch(i+1, run, Event{Kind: Ended, Record: &r})
 		if err := ctx.Err(); err != nil {
 			return l.tally, err
@@ -146,13 +146,13 @@ func (l *lab) watch(done int, run study.Run, e Event) {
 	l.Watch(e)
 }
 
-func (l *lab) count(r store.Record) {
+func (l *lab) count(r store.Record, unstarted bool) {
 	switch r.Status {
 	case store.OK:
 		l.tally.OK++
 	case store.Failed:
 		l.tally.Failed++
-		if r.Result == nil {
+		if unstarted {
 			l.tally.Unstarted++
 		}
 	case store.Void:

@@ -12,8 +12,9 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// repetition runs one repetition of one point; whatever happens it becomes a record.
-func (l *lab) repetition(ctx context.Context, done int, run study.Run) store.Record {
+// repetition runs one repetition of one point; whatever happens it becomes a record. unstarted tells that there was no
+// broker to measure.
+func (l *lab) repetition(ctx context.Context, done int, run study.Run) (_ store.Record, unstarted bool) {
 	r := store.Record{
 		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Label: run.Point.Label,
 		Axes: run.Point.Axes, Repetition: run.Repetition, Spec: run.Point.Spec, Host: l.host,
@@ -27,7 +28,7 @@ func (l *lab) repetition(ctx context.Context, done int, run study.Run) store.Rec
 	}
 	r.Status, r.Reason = verdict(ctx, b, err)
 	r.Ended = time.Now().UTC()
-	return r
+	return r, startFailed(err)
 }
 
 // verdict turns how a repetition ended into a status and its reason.

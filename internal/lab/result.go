@@ -69,6 +69,9 @@ func latency(t trial) store.Latency {
 	}
 }
 
+// busyShare is the share of all cores that others may use before they are taken to disturb a measurement.
+const busyShare = 0.1
+
 // doubts states what makes a trial's numbers deserve less trust.
 func (b *bench) doubts(t trial) {
 	m, h := t.Measured, t.Histograms
@@ -97,7 +100,7 @@ func (b *bench) doubts(t trial) {
 	if cores := float64(b.lab.host.Cores); b.instance != nil && t.brokerCPU()+t.generatorCPU() > 0.9*cores {
 		b.doubt("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", t.brokerCPU(), t.generatorCPU(), cores)
 	}
-	if cores := float64(b.lab.host.Cores); t.Others > 0.1*cores {
+	if cores := float64(b.lab.host.Cores); t.Others > busyShare*cores {
 		b.doubt("busy-machine", "other processes used %.1f of the %.0f cores meanwhile", t.Others, cores)
 	}
 	if n := h.EndToEnd.Count(); n > 0 && n < 1000 {

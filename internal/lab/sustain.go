@@ -120,6 +120,11 @@ func (h *hunt) judge(r search.Request, load worker.Load, t trial) search.Answer 
 	if r.Kind != search.Probe {
 		e.Offered = due(load.Schedule, t)
 		verdict, why = rule(h.bench.spec).Judge(e)
+		h.void = verdict == search.Void
+		if others, cores := t.Others, e.Cores; verdict == search.Fail && others > busyShare*cores {
+			// Somebody else's work looks like a broker at its limit: look again.
+			verdict, why = search.Void, fmt.Sprintf("other processes used %.1f of %.0f cores, and %s", others, cores, why)
+		}
 	}
 	seconds := max(1e-9, float64(t.Until-t.From)/1e9)
 	through := h.throughput(t, seconds)
@@ -139,7 +144,7 @@ func (h *hunt) judge(r search.Request, load worker.Load, t trial) search.Answer 
 	case verdict == search.Pass && (r.Kind == search.Confirm || h.best == nil || r.Rate > h.best.Rate):
 		h.best = &t
 	case verdict != search.Pass:
-		h.failed, h.why, h.void = &t, why, verdict == search.Void
+		h.failed, h.why = &t, why
 	}
 	return search.Answer{Verdict: verdict, Reason: why, Throughput: through}
 }

@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 )
@@ -46,9 +45,6 @@ type Result struct {
 	// Incomplete says why the bracket is wider than asked, or not confirmed; "" otherwise.
 	Incomplete string
 }
-
-// ErrVoid ends a search in which the generator limited every trial that was left to try.
-var ErrVoid = errors.New("the generator, not the broker, limits the rate")
 
 // Sustainable searches. It begins with a closed-loop probe, brackets by doubling, bisects on a logarithmic scale with
 // short trials and confirms with long ones; a confirmation that fails becomes the new upper end. A void trial is
@@ -211,7 +207,7 @@ func (s *searcher) result() Result {
 		r.Incomplete = fmt.Sprintf("stopped after %d trials before the bracket was narrow enough", s.trials)
 	}
 	if s.void != "" {
-		r.Incomplete = joined(r.Incomplete, "limited from above by the generator: "+s.void)
+		r.Incomplete = joined(r.Incomplete, "the upper end is a void trial: "+s.void)
 	}
 	return r
 }
