@@ -98,8 +98,14 @@ func result(of func(*store.Result) float64) func(store.Record) float64 {
 	}
 }
 
+// books is unknown where nothing was counted, as in results of other tools: no loss known isn't no loss.
 func books(of func(store.Books) int64) func(store.Record) float64 {
-	return result(func(r *store.Result) float64 { return float64(of(r.Books)) })
+	return result(func(r *store.Result) float64 {
+		if r.Books == (store.Books{}) {
+			return math.NaN()
+		}
+		return float64(of(r.Books))
+	})
 }
 
 func broker(of func(store.Cost) int64) func(store.Record) float64 {

@@ -1,0 +1,165 @@
+// Package exchange writes records in the formats of other tools and reads theirs: HdrHistogram's percentile text and
+// interval log, and the OpenMessaging Benchmark's results. It knows those formats; what the numbers mean is
+// docs/method.md's.
+package exchange
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// digits of the HdrHistograms written: their buckets are narrower than ours, so nothing is lost twice.
+const digits = 3
+
+// ticks per halving of the distance to 100 %, as HdrHistogram's own tools write it.
+const ticks = 5
+
+const nanosPerMilli = 1e6
+
+// HDR is s as an HdrHistogram, every value at the upper edge of its bucket, where Quantile reports it; smallest and
+// largest value are exact within HdrHistogram's own precision. per divides the nanoseconds.
+func hdr(s hist.Snapshot, per int64) (*hdrhistogram.Histogram, error) {
+	h := hdrhistogram.New(1, max(s.Max()/per, 2), digits)
+	first := true
+	var failed error
+	s.Buckets(func(_, highest, n int64) bool {
+		if first {
+			failed = h.RecordValue(s.Min() / per)
+			n, first = n-1, false
+		}
+		if failed == nil && n > 0 {
+			failed = h.RecordValues(min(highest, s.Max())/per, n)
+		}
+		return failed == nil
+	})
+	return h, failed
+}
+
+// ErrEmpty says that there is no histogram to write.
+var ErrEmpty = errors.New("none of the records holds this latency")
+
+// WriteHgrm writes one distribution as HdrHistogram's percentile text, in milliseconds. Lines beginning with # say
+// what it is.
+func WriteHgrm(w io.Writer, d report.Distribution, kind report.LatencyKind) error {
+	if d.Count() == 0 {
+		return ErrEmpty
+	}
+	h, err := hdr(d.Snapshot, 1)
+	if err != nil {
+		return fmt.Errorf("point %s: %w", d.Point.ID, err)
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "#[%s of %s, %s, %s; point %s; repetitions: %d; milliseconds]\n",
+		inLine(kind.Text), inLine(d.Point.Name), inLine(d.Point.Setting()), inLine(d.Load), inLine(d.Point.ID), d.N)
+	if !d.Used {
+		fmt.Fprintln(out, "#[void or failed: no conclusion may be drawn from it]")
+	}
+	if _, err := h.PercentilesPrint(out, ticks, nanosPerMilli); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// WriteHlog writes an interval log (format 1.3, V2 compressed histograms of nanoseconds): one interval for each
+// repetition, and for each rate of a curve, tagged with point, load and, unless it is ok, status. Intervals begin when
+// the repetition began, warm-up included, and are as long as the measured phase; Interval_Max is in milliseconds.
+func WriteHlog(w io.Writer, records []store.Record, kind report.LatencyKind) error {
+	out := bufio.NewWriter(w)
+	log := hdrhistogram.NewHistogramLogWriter(out)
+	begun := false
+	for _, r := range records {
+		for _, i := range intervals(r, kind) {
+			if !begun {
+				if err := logHead(log, r.Began, kind); err != nil {
+					return err
+				}
+				begun = true
+			}
+			h, err := hdr(i.snapshot, 1)
+			if err != nil {
+				return fmt.Errorf("record %d: %w", r.ID, err)
+			}
+			h.SetTag(i.tag)
+			h.SetStartTimeMs(r.Began.UnixMilli())
+			h.SetEndTimeMs(r.Began.UnixMilli() + int64(r.Result.Seconds*1000))
+			if err := log.OutputIntervalHistogram(h); err != nil {
+				return fmt.Errorf("record %d: %w", r.ID, err)
+			}
+		}
+	}
+	if !begun {
+		return ErrEmpty
+	}
+	return out.Flush()
+}
+
+func logHead(log *hdrhistogram.HistogramLogWriter, began time.Time, kind report.LatencyKind) error {
+	return errors.Join(
+		log.OutputComment("[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]"), log.OutputLogFormatVersion(),
+		log.OutputStartTime(began.UnixMilli()), log.OutputLegend(),
+	)
+}
+
+// interval is one line of a log.
+type interval struct {
+	tag      string
+	snapshot hist.Snapshot
+}
+
+func intervals(r store.Record, kind report.LatencyKind) []interval {
+	if r.Result == nil {
+		return nil
+	}
+	var list []interval
+	add := func(load string, status store.Status, s hist.Snapshot) {
+		if s.Count() == 0 {
+			return
+		}
+		tag := r.PointID
+		if load != "" {
+			tag += "-" + load
+		}
+		if status != store.OK {
+			tag += "-" + string(status)
+		}
+		list = append(list, interval{inTag(tag), s})
+	}
+	for _, c := range r.Result.Curve {
+		add(report.CurveLoad(c), c.Status, kind.Of(c.Latency))
+	}
+	if r.Result.Curve == nil {
+		add("", r.Status, kind.Of(r.Result.Latency))
+	}
+	return list
+}
+
+// inTag keeps a tag within what the format allows: no commas, no spaces, no line breaks.
+func inTag(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r <= ' ' || r == ',' || r == 0x7f:
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+// inLine keeps a comment on its line.
+func inLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}

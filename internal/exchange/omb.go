@@ -1,0 +1,179 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// OMB is a result of the OpenMessaging Benchmark, with every field of its TestResult in that order. Latencies are
+// milliseconds, delays microseconds, rates messages per second; lists have one value for each ten seconds.
+type OMB struct {
+	Workload          string `json:"workload"`
+	Driver            string `json:"driver"`
+	MessageSize       int64  `json:"messageSize"`
+	Topics            int    `json:"topics"`
+	Partitions        int    `json:"partitions"`
+	ProducersPerTopic int    `json:"producersPerTopic"`
+	ConsumersPerTopic int    `json:"consumersPerTopic"`
+
+	PublishRate      []float64 `json:"publishRate"`
+	PublishErrorRate []float64 `json:"publishErrorRate"`
+	ConsumeRate      []float64 `json:"consumeRate"`
+	Backlog          []int64   `json:"backlog"`
+
+	PublishLatencyAvg      []float64 `json:"publishLatencyAvg"`
+	PublishLatency50pct    []float64 `json:"publishLatency50pct"`
+	PublishLatency75pct    []float64 `json:"publishLatency75pct"`
+	PublishLatency95pct    []float64 `json:"publishLatency95pct"`
+	PublishLatency99pct    []float64 `json:"publishLatency99pct"`
+	PublishLatency999pct   []float64 `json:"publishLatency999pct"`
+	PublishLatency9999pct  []float64 `json:"publishLatency9999pct"`
+	PublishLatency99999pct []float64 `json:"publishLatency99999pct"`
+	PublishLatencyMax      []float64 `json:"publishLatencyMax"`
+
+	PublishDelayLatencyAvg      []float64 `json:"publishDelayLatencyAvg"`
+	PublishDelayLatency50pct    []int64   `json:"publishDelayLatency50pct"`
+	PublishDelayLatency75pct    []int64   `json:"publishDelayLatency75pct"`
+	PublishDelayLatency95pct    []int64   `json:"publishDelayLatency95pct"`
+	PublishDelayLatency99pct    []int64   `json:"publishDelayLatency99pct"`
+	PublishDelayLatency999pct   []int64   `json:"publishDelayLatency999pct"`
+	PublishDelayLatency9999pct  []int64   `json:"publishDelayLatency9999pct"`
+	PublishDelayLatency99999pct []int64   `json:"publishDelayLatency99999pct"`
+	PublishDelayLatencyMax      []int64   `json:"publishDelayLatencyMax"`
+
+	AggregatedPublishLatencyAvg      float64 `json:"aggregatedPublishLatencyAvg"`
+	AggregatedPublishLatency50pct    float64 `json:"aggregatedPublishLatency50pct"`
+	AggregatedPublishLatency75pct    float64 `json:"aggregatedPublishLatency75pct"`
+	AggregatedPublishLatency95pct    float64 `json:"aggregatedPublishLatency95pct"`
+	AggregatedPublishLatency99pct    float64 `json:"aggregatedPublishLatency99pct"`
+	AggregatedPublishLatency999pct   float64 `json:"aggregatedPublishLatency999pct"`
+	AggregatedPublishLatency9999pct  float64 `json:"aggregatedPublishLatency9999pct"`
+	AggregatedPublishLatency99999pct float64 `json:"aggregatedPublishLatency99999pct"`
+	AggregatedPublishLatencyMax      float64 `json:"aggregatedPublishLatencyMax"`
+
+	AggregatedPublishDelayLatencyAvg      float64 `json:"aggregatedPublishDelayLatencyAvg"`
+	AggregatedPublishDelayLatency50pct    int64   `json:"aggregatedPublishDelayLatency50pct"`
+	AggregatedPublishDelayLatency75pct    int64   `json:"aggregatedPublishDelayLatency75pct"`
+	AggregatedPublishDelayLatency95pct    int64   `json:"aggregatedPublishDelayLatency95pct"`
+	AggregatedPublishDelayLatency99pct    int64   `json:"aggregatedPublishDelayLatency99pct"`
+	AggregatedPublishDelayLatency999pct   int64   `json:"aggregatedPublishDelayLatency999pct"`
+	AggregatedPublishDelayLatency9999pct  int64   `json:"aggregatedPublishDelayLatency9999pct"`
+	AggregatedPublishDelayLatency99999pct int64   `json:"aggregatedPublishDelayLatency99999pct"`
+	AggregatedPublishDelayLatencyMax      int64   `json:"aggregatedPublishDelayLatencyMax"`
+
+	AggregatedPublishLatencyQuantiles      Quantiles `json:"aggregatedPublishLatencyQuantiles"`
+	AggregatedPublishDelayLatencyQuantiles Quantiles `json:"aggregatedPublishDelayLatencyQuantiles"`
+
+	EndToEndLatencyAvg      []float64 `json:"endToEndLatencyAvg"`
+	EndToEndLatency50pct    []float64 `json:"endToEndLatency50pct"`
+	EndToEndLatency75pct    []float64 `json:"endToEndLatency75pct"`
+	EndToEndLatency95pct    []float64 `json:"endToEndLatency95pct"`
+	EndToEndLatency99pct    []float64 `json:"endToEndLatency99pct"`
+	EndToEndLatency999pct   []float64 `json:"endToEndLatency999pct"`
+	EndToEndLatency9999pct  []float64 `json:"endToEndLatency9999pct"`
+	EndToEndLatency99999pct []float64 `json:"endToEndLatency99999pct"`
+	EndToEndLatencyMax      []float64 `json:"endToEndLatencyMax"`
+
+	AggregatedEndToEndLatencyQuantiles Quantiles `json:"aggregatedEndToEndLatencyQuantiles"`
+
+	AggregatedEndToEndLatencyAvg      float64 `json:"aggregatedEndToEndLatencyAvg"`
+	AggregatedEndToEndLatency50pct    float64 `json:"aggregatedEndToEndLatency50pct"`
+	AggregatedEndToEndLatency75pct    float64 `json:"aggregatedEndToEndLatency75pct"`
+	AggregatedEndToEndLatency95pct    float64 `json:"aggregatedEndToEndLatency95pct"`
+	AggregatedEndToEndLatency99pct    float64 `json:"aggregatedEndToEndLatency99pct"`
+	AggregatedEndToEndLatency999pct   float64 `json:"aggregatedEndToEndLatency999pct"`
+	AggregatedEndToEndLatency9999pct  float64 `json:"aggregatedEndToEndLatency9999pct"`
+	AggregatedEndToEndLatency99999pct float64 `json:"aggregatedEndToEndLatency99999pct"`
+	AggregatedEndToEndLatencyMax      float64 `json:"aggregatedEndToEndLatencyMax"`
+
+	Brokermark *Origin `json:"brokermark,omitempty"` // ours; other tools pass over it
+}
+
+// Origin says where a result written here comes from.
+type Origin struct {
+	PointID    string        `json:"point_id"`
+	Repetition int           `json:"repetition"`
+	Status     store.Status  `json:"status"`
+	Reason     string        `json:"reason,omitempty"`
+	Doubts     []store.Doubt `json:"doubts,omitempty"`
+	Note       string        `json:"note"`
+}
+
+// Quantiles is a table of percentiles (0 to 100) by rising percentile; in JSON an object with percentiles for keys.
+type Quantiles []Quantile
+
+// Quantile says that the share Percent of all values doesn't exceed Value.
+type Quantile struct{ Percent, Value float64 }
+
+// MarshalJSON writes the percentiles as Java writes doubles, so that they are numbers with a point.
+func (q Quantiles) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, e := range q {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key := strconv.FormatFloat(e.Percent, 'f', -1, 64)
+		if e.Percent == math.Trunc(e.Percent) {
+			key += ".0"
+		}
+		fmt.Fprintf(&b, "%q:%s", key, strconv.FormatFloat(e.Value, 'f', -1, 64))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// UnmarshalJSON refuses percentiles outside 0 to 100 and values that fall while the percentile rises.
+func (q *Quantiles) UnmarshalJSON(data []byte) error {
+	var table map[string]float64
+	if err := json.Unmarshal(data, &table); err != nil {
+		return fmt.Errorf("quantile table: %w", err)
+	}
+	list := make(Quantiles, 0, len(table))
+	for key, value := range table {
+		percent, err := strconv.ParseFloat(key, 64)
+		if err != nil || !(percent >= 0 && percent <= 100) {
+			return fmt.Errorf("quantile table: percentile %q, allowed are 0 to 100", key)
+		}
+		if !(value >= 0) {
+			return fmt.Errorf("quantile table: %v at percentile %s, allowed are 0 and above", value, key)
+		}
+		list = append(list, Quantile{percent, value})
+	}
+	slices.SortFunc(list, func(a, b Quantile) int {
+		if a.Percent < b.Percent {
+			return -1
+		}
+		return 1
+	})
+	for i := 1; i < len(list); i++ {
+		if list[i].Value < list[i-1].Value {
+			return fmt.Errorf("quantile table: %v at percentile %v is less than %v at %v", list[i].Value, list[i].Percent, list[i-1].Value, list[i-1].Percent)
+		}
+	}
+	*q = list
+	return nil
+}
+
+// snapshot rebuilds a histogram of n values; unit is the table's in nanoseconds. Every value stands at the upper end
+// of its step, so percentiles named in the table come out as they stand there.
+func (q Quantiles) snapshot(n int64, unit float64) hist.Snapshot {
+	h := hist.New()
+	var counted int64
+	for i, e := range q {
+		upTo := min(int64(math.Round(float64(n)*e.Percent/100)), n-1) // at least the largest is for the last step
+		if i == len(q)-1 {
+			upTo = n // a table that ends below 100 % still holds every value
+		}
+		h.RecordMany(int64(math.Round(e.Value*unit)), upTo-counted)
+		counted = max(counted, upTo)
+	}
+	return h.Snapshot()
+}

@@ -1,0 +1,212 @@
+package exchange
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// ImportTool stands as the tool's version in records of other tools' numbers.
+const ImportTool = "openmessaging-benchmark"
+
+// unknown is what a result doesn't say.
+const unknown = "unknown"
+
+// FromOMB makes a record of an OMB result file. The record says in its doubts that and why its numbers aren't ours;
+// its broker is called "omb:…", so no selection and no verdict takes it for a measurement of that broker. What the
+// file doesn't say (the guarantee, subscriptions, the load asked for) is unknown, unless like names the spec of a point
+// that was given the same work. written is when the file was, for names that hold no time.
+func FromOMB(path string, data []byte, written time.Time, like *study.Spec) (store.Record, error) {
+	name := filepath.Base(path)
+	o, err := decodeOMB(data)
+	if err != nil {
+		return store.Record{}, fmt.Errorf("%s: %w", name, err)
+	}
+	seconds := float64(len(o.PublishRate)) * period.Seconds()
+	r := store.Record{
+		Schema: store.Schema, Study: "imported", Label: o.Workload, Repetition: 1, Status: store.OK,
+		Axes: map[string]string{"broker": brokerOf(o.Driver)}, Spec: o.spec(),
+		Versions: store.Versions{Tool: ImportTool}, Ended: ended(name, written), Doubts: o.doubts(name, data),
+	}
+	if like != nil {
+		if err := o.agrees(*like); err != nil {
+			return store.Record{}, fmt.Errorf("%s: %w", name, err)
+		}
+		r.Spec = *like
+		r.Spec.Broker, r.Spec.Version, r.Spec.Attach = brokerOf(o.Driver), "", nil
+	}
+	r.Spec.Name, r.Spec.Label = "", o.Workload
+	r.Began = r.Ended.Add(-time.Duration(seconds * float64(time.Second)))
+	r.PointID = pointOf(r.Spec, o)
+	r.Result = o.result(seconds)
+	return r, nil
+}
+
+// decodeOMB takes fields it doesn't know for those of another version.
+func decodeOMB(data []byte) (OMB, error) {
+	var o OMB
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&o); err != nil {
+		return o, fmt.Errorf("not a result of the OpenMessaging Benchmark: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return o, errors.New("not a result of the OpenMessaging Benchmark: something follows its closing brace")
+	}
+	switch {
+	case o.Driver == "" || len(o.PublishRate) == 0:
+		return o, errors.New("not a result of the OpenMessaging Benchmark: it has no driver or no publishRate")
+	case len(o.AggregatedPublishLatencyQuantiles) == 0 && len(o.AggregatedEndToEndLatencyQuantiles) == 0:
+		return o, errors.New("the run wasn't finished: it has no aggregated quantiles")
+	}
+	for _, list := range [][]float64{o.PublishRate, o.ConsumeRate} {
+		for _, v := range list {
+			if v < 0 {
+				return o, fmt.Errorf("a rate of %v, allowed are 0 and above", v)
+			}
+		}
+	}
+	return o, nil
+}
+
+var notInName = regexp.MustCompile(`[^a-z0-9._]+`)
+
+func brokerOf(driver string) string {
+	return "omb:" + strings.Trim(notInName.ReplaceAllString(strings.ToLower(driver), "-"), "-")
+}
+
+// spec is what the file says of the work, everything else unknown.
+func (o OMB) spec() study.Spec {
+	return study.Spec{
+		Broker: brokerOf(o.Driver), Topics: o.Topics, PartitionsPerTopic: o.Partitions,
+		ProducersPerTopic: o.ProducersPerTopic, ConsumerPerSubscription: o.ConsumersPerTopic,
+		MessageSize: study.Sizes{{Size: study.Size(o.MessageSize), Weight: 1}}, Measure: "imported",
+		Delivery: unknown, Persistence: unknown, Acks: unknown, Ordering: unknown, TLS: unknown, KeyDistributor: unknown, Isolation: unknown,
+		Load: study.Load{Shape: unknown},
+	}
+}
+
+// agrees refuses a spec that the file contradicts.
+func (o OMB) agrees(s study.Spec) error {
+	for _, f := range []struct {
+		name       string
+		file, spec int64
+	}{
+		{"messageSize", o.MessageSize, int64(s.MessageSize.Mean())},
+		{"topics", int64(o.Topics), int64(s.Topics)},
+		{"partitionsPerTopic", int64(o.Partitions), int64(s.PartitionsPerTopic)},
+		{"producersPerTopic", int64(o.ProducersPerTopic), int64(s.ProducersPerTopic)},
+		{"consumerPerSubscription", int64(o.ConsumersPerTopic), int64(s.ConsumerPerSubscription)},
+	} {
+		if f.file != f.spec {
+			return fmt.Errorf("%s is %d in the file and %d in the point it is said to be like", f.name, f.file, f.spec)
+		}
+	}
+	return nil
+}
+
+// pointOf identifies the work of a result, so that several files of it are repetitions of one point.
+func pointOf(s study.Spec, o OMB) string {
+	spec, err := json.Marshal(s)
+	if err != nil {
+		spec = nil // a spec of plain values never fails
+	}
+	sum := sha256.Sum256(append(spec, o.Workload+"\x00"+o.Driver...))
+	return "omb-" + hex.EncodeToString(sum[:6])
+}
+
+// Digest identifies a file's contents; an imported record's first doubt holds it.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
+
+func (o OMB) doubts(name string, data []byte) []store.Doubt {
+	doubts := []store.Doubt{
+		{Code: "imported", Text: fmt.Sprintf("numbers of the OpenMessaging Benchmark, not measured by brokermark: %s (sha256 %s…)", inLine(name), Digest(data))},
+		{Code: "omb-latency", Text: "latency is counted from the actual send, so a stall is charged to the few messages that were sent into it; latency from the intended time is unknown"},
+		{Code: "omb-end-to-end", Text: "end-to-end latency comes from the message's own timestamp, with most drivers in whole milliseconds, and samples of 0 are left out: every percentile is too high where many messages take less than a millisecond"},
+		{Code: "omb-no-ledger", Text: "messages weren't accounted for one by one: loss, duplicates and order are unknown"},
+		{Code: "omb-rebuilt", Text: "histograms are rebuilt from the published quantile tables, their counts from the mean rates"},
+		{Code: "omb-unstated", Text: "the file doesn't say the guarantee, subscriptions, load asked for, versions or host"},
+	}
+	var failed float64
+	for _, v := range o.PublishErrorRate {
+		failed += v * period.Seconds()
+	}
+	if failed > 0 {
+		doubts = append(doubts, store.Doubt{Code: "failed-sends", Text: fmt.Sprintf("about %.0f sends failed", failed)})
+	}
+	return doubts
+}
+
+// inName is the time in the names that OMB gives its files.
+var inName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2})\.json$`)
+
+// ended is when the run did: the time in the file's name, taken for UTC since it doesn't say, else the file's own.
+func ended(name string, written time.Time) time.Time {
+	if m := inName.FindStringSubmatch(name); m != nil {
+		if t, err := time.Parse("2006-01-02-15-04-05", m[1]); err == nil {
+			return t
+		}
+	}
+	return written.UTC()
+}
+
+func (o OMB) result(seconds float64) *store.Result {
+	published, consumed := mean(o.PublishRate), mean(o.ConsumeRate)
+	r := &store.Result{Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize)}
+	count := func(rate float64) int64 { return max(1, int64(rate*seconds)) }
+	r.Latency = store.Latency{
+		EndToEndService: rebuilt(o.AggregatedEndToEndLatencyQuantiles, count(consumed), nanosPerMilli),
+		Service:         rebuilt(o.AggregatedPublishLatencyQuantiles, count(published), nanosPerMilli),
+		Lag:             rebuilt(o.AggregatedPublishDelayLatencyQuantiles, count(published), 1000),
+	}
+	at := func(list []float64, i int) float64 {
+		if i < len(list) {
+			return list[i]
+		}
+		return 0
+	}
+	for i, rate := range o.PublishRate {
+		t := store.Tick{
+			OffsetNs: int64(i+1) * int64(period), Phase: "measure", PublishRate: rate, ReceiveRate: at(o.ConsumeRate, i),
+			EndToEndP50: int64(at(o.EndToEndLatency50pct, i) * nanosPerMilli), EndToEndP99: int64(at(o.EndToEndLatency99pct, i) * nanosPerMilli),
+		}
+		if i < len(o.Backlog) {
+			t.Backlog = o.Backlog[i]
+		}
+		r.Series = append(r.Series, t)
+	}
+	return r
+}
+
+// rebuilt is empty without a table, as old versions have none of the delay.
+func rebuilt(q Quantiles, n int64, unit float64) hist.Snapshot {
+	if len(q) == 0 {
+		return hist.Snapshot{}
+	}
+	return q.snapshot(n, unit)
+}
+
+func mean(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += v
+	}
+	if len(values) == 0 {
+		return 0
+	}
+	return sum / float64(len(values))
+}

@@ -1,0 +1,218 @@
+package exchange
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+const sample = "testdata/1-topic-1kb-Kafka-2024-02-08-10-51-41.json"
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func imported(t *testing.T) store.Record {
+	t.Helper()
+	r, err := FromOMB(sample, read(t, sample), time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestWhatIsNoResultIsRefusedWithASentence(t *testing.T) {
+	good := string(read(t, sample))
+	for _, c := range []struct{ name, data, want string }{
+		{"empty", "", "not a result of the OpenMessaging Benchmark"},
+		{"not JSON", "workload: x", "not a result of the OpenMessaging Benchmark"},
+		{"something else", `{"a":1}`, "it has no driver or no publishRate"},
+		{"two of them", good + good, "something follows its closing brace"},
+		{"unfinished", `{"driver":"Kafka","publishRate":[1]}`, "it has no aggregated quantiles"},
+		{"negative rate", `{"driver":"Kafka","publishRate":[-1],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "a rate of -1"},
+		{"percentile", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"150":1}}`, `percentile "150", allowed are 0 to 100`},
+		{"negative latency", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"50":-1}}`, "allowed are 0 and above"},
+		{"falling", `{"driver":"Kafka","publishRate":[1],"aggregatedPublishLatencyQuantiles":{"50":2,"60":1}}`, "1 at percentile 60 is less than 2 at 50"},
+	} {
+		_, err := FromOMB("dir/r.json", []byte(c.data), time.Now(), nil)
+		if err == nil || !strings.HasPrefix(err.Error(), "r.json: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestAnImportedResultSaysWhatItIs(t *testing.T) {
+	r := imported(t)
+	if r.Spec.Broker != "omb:kafka" || r.Versions.Tool != ImportTool || r.Study != "imported" || r.Spec.Delivery != "unknown" {
+		t.Errorf("broker %q, tool %q, study %q, delivery %q", r.Spec.Broker, r.Versions.Tool, r.Study, r.Spec.Delivery)
+	}
+	var codes []string
+	for _, d := range r.Doubts {
+		codes = append(codes, d.Code)
+	}
+	for _, want := range []string{"imported", "omb-latency", "omb-end-to-end", "omb-no-ledger", "omb-rebuilt", "omb-unstated", "failed-sends"} {
+		if !slices.Contains(codes, want) {
+			t.Errorf("the doubt %s is missing in %v", want, codes)
+		}
+	}
+	if want := time.Date(2024, 2, 8, 10, 51, 41, 0, time.UTC); !r.Ended.Equal(want) || r.Ended.Sub(r.Began) != 30*time.Second {
+		t.Errorf("began %v, ended %v", r.Began, r.Ended)
+	}
+	flat := report.Flat(r)
+	if flat.EndToEndP99 != nil || flat.Lost != nil || flat.BrokerCPUPerMillion != nil {
+		t.Errorf("unknown figures are given: %v %v %v", flat.EndToEndP99, flat.Lost, flat.BrokerCPUPerMillion)
+	}
+	if *flat.PublishRate != 1000 || *flat.ReceiveRate != 999 {
+		t.Errorf("rates %v and %v", *flat.PublishRate, *flat.ReceiveRate)
+	}
+}
+
+func TestPublishedPercentilesComeBackFromTheRebuiltHistogram(t *testing.T) {
+	var o OMB
+	if err := json.Unmarshal(read(t, sample), &o); err != nil {
+		t.Fatal(err)
+	}
+	l := imported(t).Result.Latency
+	for _, c := range []struct {
+		name string
+		q    float64
+		got  int64
+		want float64
+	}{
+		{"publish p50", 0.5, l.Service.Quantile(0.5), o.AggregatedPublishLatency50pct * 1e6},
+		{"publish p99", 0.99, l.Service.Quantile(0.99), o.AggregatedPublishLatency99pct * 1e6},
+		{"publish max", 1, l.Service.Quantile(1), o.AggregatedPublishLatencyMax * 1e6},
+		{"end to end p50", 0.5, l.EndToEndService.Quantile(0.5), o.AggregatedEndToEndLatency50pct * 1e6},
+		{"end to end p99", 0.99, l.EndToEndService.Quantile(0.99), o.AggregatedEndToEndLatency99pct * 1e6},
+		{"delay p99", 0.99, l.Lag.Quantile(0.99), float64(o.AggregatedPublishDelayLatency99pct) * 1e3},
+	} {
+		if !near(float64(c.got), c.want) {
+			t.Errorf("%s: %d, want %v", c.name, c.got, c.want)
+		}
+	}
+	if n := l.Service.Count(); n != 30_000 {
+		t.Errorf("%d values, want 1,000 a second for 30 s", n)
+	}
+	if l.EndToEnd.Count() != 0 || l.Publish.Count() != 0 {
+		t.Error("latencies from the intended time were invented")
+	}
+}
+
+func TestFilesOfTheSameWorkAreOnePoint(t *testing.T) {
+	a, b := imported(t), imported(t)
+	other := strings.Replace(string(read(t, sample)), `"topics" : 1`, `"topics" : 2`, 1)
+	c, err := FromOMB(sample, []byte(other), time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.PointID != b.PointID || a.PointID == c.PointID || !strings.HasPrefix(a.PointID, "omb-") {
+		t.Errorf("points %s, %s and %s", a.PointID, b.PointID, c.PointID)
+	}
+}
+
+func TestLikeAPointTakesItsSpecUnlessTheFileContradicts(t *testing.T) {
+	like := storetest.Demo()[0].Spec
+	if _, err := FromOMB(sample, read(t, sample), time.Now(), &like); err == nil || !strings.Contains(err.Error(), "messageSize is 1024 in the file and 100") {
+		t.Error(err)
+	}
+	like.MessageSize = study.Sizes{{Size: 1024, Weight: 1}}
+	r, err := FromOMB(sample, read(t, sample), time.Now(), &like)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Workload(r.Spec, "broker") != report.Workload(like, "broker") || r.Spec.Broker != "omb:kafka" {
+		t.Errorf("another workload: %+v", r.Spec)
+	}
+}
+
+func TestAnExportHasEveryFieldAndReadsBackTheSame(t *testing.T) {
+	var record store.Record
+	for _, r := range storetest.Demo() {
+		if r.Result != nil && len(r.Result.Series) > 0 && r.Status == store.OK {
+			record = r
+			break
+		}
+	}
+	o, err := ToOMB(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		t.Fatal(err)
+	}
+	// The fields of TestResult, from its names: what is for publish is for end to end too.
+	for _, name := range strings.Fields("workload driver messageSize topics partitions producersPerTopic consumersPerTopic publishRate publishErrorRate consumeRate backlog") {
+		if fields[name] == nil {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	for _, latency := range []string{"PublishLatency", "PublishDelayLatency", "EndToEndLatency"} {
+		for _, what := range strings.Fields("Avg 50pct 75pct 95pct 99pct 999pct 9999pct 99999pct Max") {
+			list, ok := fields[strings.ToLower(latency[:1])+latency[1:]+what].([]any)
+			if !ok || len(list) == 0 {
+				t.Errorf("the list of %s %s is missing", latency, what)
+			}
+			if _, ok := fields["aggregated"+latency+what].(float64); !ok {
+				t.Errorf("aggregated %s %s is missing", latency, what)
+			}
+		}
+		if table, ok := fields["aggregated"+latency+"Quantiles"].(map[string]any); !ok || len(table) < 20 || table["100.0"] == nil {
+			t.Errorf("the quantiles of %s: %v", latency, fields["aggregated"+latency+"Quantiles"])
+		}
+	}
+	var back OMB
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back, o) {
+		t.Error("reading the export back gives something else")
+	}
+	r, err := FromOMB("x.json", data, time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []float64{0.5, 0.9, 0.99} {
+		if a, b := float64(r.Result.Latency.Service.Quantile(q)), float64(record.Result.Latency.Service.Quantile(q)); math.Abs(a-b) > 2*within*b+2000 {
+			t.Errorf("p%v: %v came back as %v", 100*q, b, a)
+		}
+	}
+}
+
+func TestRefusedRecordsCannotBeExported(t *testing.T) {
+	for _, r := range storetest.Demo() {
+		if _, err := ToOMB(r); (err == nil) != (r.Result != nil) {
+			t.Errorf("%s, %s: %v", r.PointID, r.Status, err)
+		}
+	}
+}
+
+func TestFileNamesAreSafeAndDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range storetest.Demo() {
+		name := FileName(r)
+		if strings.ContainsAny(name, `/\:*?"<>| `) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-") || seen[name] {
+			t.Errorf("file name %q", name)
+		}
+		seen[name] = true
+	}
+}
