@@ -7,10 +7,13 @@ import (
 	"testing"
 
 	_ "modernc.org/sqlite"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // Every complaint is a sentence that says which thing, what was seen and what is allowed; {tmp} stands for the test's
-// directory.
+// directory, {brokers} and {recipes} for those there are.
 func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 	files := map[string]string{
 		"unknown-key.yaml": "messageSiz: 100\n",
@@ -23,6 +26,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 	for name, text := range files {
 		write(t, filepath.Join(dir, name), text)
 	}
+	known := strings.NewReplacer("{tmp}", dir, "{brokers}", strings.Join(driver.Names(), ", "), "{recipes}", strings.Join(provision.Names(), ", "))
 	for _, c := range []struct{ args, want string }{
 		{"check {tmp}/unknown-key.yaml", `{tmp}/unknown-key.yaml:1: messageSiz: unknown key "messageSiz"; did you mean "messageSize"?`},
 		{"check {tmp}/ill-typed.yaml", `{tmp}/ill-typed.yaml:1: topics: "many" is not a whole number`},
@@ -39,7 +43,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check --size 9EiB", `--size 9EiB: messageSize: "9EiB" is beyond 1 PiB`},
 		{"check --set payloadFile={tmp}/none", `--set 'payloadFile={tmp}/none': payloadFile: no file or directory "{tmp}/none" here, beside the study or one folder above it; without it (payloadFile: "") payloads are made up`},
 		{"check --set payloadFile={tmp}/empty.yaml", `--set 'payloadFile={tmp}/empty.yaml': payloadFile: payloads can't be read: {tmp}/empty.yaml has 0 bytes; a message needs at least 8`},
-		{"check --broker kafak", `unknown broker "kafak"; known: jetstream, kafka, nats, rabbitmq, sim; did you mean "kafka"?`},
+		{"check --broker kafak", `unknown broker "kafak"; known: {brokers}; did you mean "kafka"?`},
 		{"check --broker=", `--broker : broker: "" is not a broker; allowed: a name such as kafka, or kafka@4.3.1`},
 		{"check --broker nats@9", `every point would be refused; the first: nats: no version "9"; obtainable: `},
 		{"check --broker sim --set client.lateny=5ms", `every point would be refused; the first: client setting "lateny" is not supported: known: `},
@@ -58,10 +62,10 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"run --broker sim --store {tmp}/s.db --log {tmp}/none/log", `log file: open {tmp}/none/log: no such file or directory`},
 		{"rnu", `unknown command "rnu" for "brokermark"; did you mean "run"?`},
 		{"list brokesr", `unknown command "brokesr" for "brokermark list"; did you mean "brokers"?`},
-		{"list settings kfka", `unknown broker "kfka"; known: jetstream, kafka, nats, rabbitmq, sim; did you mean "kafka"?`},
+		{"list settings kfka", `unknown broker "kfka"; known: {brokers}; did you mean "kafka"?`},
 		{"report sumary", `unknown report "sumary"; known: `},
 		{"compare a", `accepts 2 arg(s), received 1`},
-		{"broker up nts", `no recipe to start "nts"; known: jetstream, kafka, nats, rabbitmq; did you mean "nats"?`},
+		{"broker up nts", `no recipe to start "nts"; known: {recipes}; did you mean "nats"?`},
 		{"broker up nats@9", `nats: no version "9"; obtainable: `},
 		{"broker up nats --nodes 99", `nats: a cluster of 99 nodes was asked for, at most 9 can be started`},
 		{"broker up nats --nodes 0", `--nodes 0: allowed: 1 or more`},
@@ -72,7 +76,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(c.args, "{tmp}", dir))
-			complains(t, brokermark(t, args...).want(t, 2), strings.ReplaceAll(c.want, "{tmp}", dir))
+			complains(t, brokermark(t, args...).want(t, 2), known.Replace(c.want))
 		})
 	}
 }
