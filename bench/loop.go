@@ -25,6 +25,7 @@ type loopPlan struct {
 	// Messages end the loop when they have all arrived; where it is 0, time does, and the rate is of what arrived.
 	Messages int64
 	Time     time.Duration
+	Rate     float64 // messages per second, paced with the runtime's own sleep; 0: as fast as the window allows
 }
 
 // loopResult is what it answers: one JSON object on stdout.
@@ -67,8 +68,11 @@ type bareLoop func(ctx context.Context, p loopPlan, b *books, started func()) er
 
 var bareLoops = map[string]bareLoop{"kafka": kafkaLoop, "rabbitmq": rabbitLoop, "nats": natsLoop}
 
-// more tells whether message i, from 0, is to be sent.
-func (p loopPlan) more(ctx context.Context, i int64) bool {
+// more tells whether message i, from 0, is to be sent, and waits until it is due.
+func (p loopPlan) more(ctx context.Context, i int64, began time.Time) bool {
+	if p.Rate > 0 {
+		time.Sleep(time.Until(began.Add(time.Duration(float64(i) / p.Rate * 1e9))))
+	}
 	return ctx.Err() == nil && (p.Messages == 0 || i < p.Messages)
 }
 

@@ -55,7 +55,7 @@ func kafkaProduce(ctx context.Context, client *kgo.Client, p loopPlan, b *books)
 	for i, body := range bodies(len(records), p.Size) {
 		records[i].Value = body
 	}
-	for i := int64(0); p.more(ctx, i); i++ {
+	for i, began := int64(0), time.Now(); p.more(ctx, i, began); i++ {
 		r := &records[i%int64(len(records))]
 		now := time.Now()
 		stamp(r.Value, now)

@@ -36,7 +36,7 @@ func natsLoop(ctx context.Context, p loopPlan, b *books, started func()) error {
 	defer out.Close()
 	started()
 	body := bodies(1, p.Size)[0] // copied by Publish
-	for i := int64(0); p.more(ctx, i); i++ {
+	for i, began := int64(0), time.Now(); p.more(ctx, i, began); i++ {
 		stamp(body, time.Now())
 		if err := out.Publish(p.Name, body); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (e rabbitEnd) close() { _ = e.conn.CloseDeadline(time.Now().Add(2 * time.Se
 
 func rabbitPublish(ctx context.Context, ch *amqp.Channel, p loopPlan, b *books) error {
 	body := bodies(1, p.Size)[0] // written out before Publish returns
-	for i := int64(0); p.more(ctx, i); i++ {
+	for i, began := int64(0), time.Now(); p.more(ctx, i, began); i++ {
 		stamp(body, time.Now())
 		msg := amqp.Publishing{DeliveryMode: amqp.Transient, Body: body}
 		if err := ch.PublishWithContext(ctx, "", p.Name, false, false, msg); err != nil {
@@ -88,7 +88,7 @@ func rabbitConfirmed(ctx context.Context, ch *amqp.Channel, p loopPlan, b *books
 		}
 	}()
 	body := bodies(1, p.Size)[0]
-	for i := int64(0); p.more(ctx, i); i++ {
+	for i, began := int64(0), time.Now(); p.more(ctx, i, began); i++ {
 		stamp(body, time.Now())
 		msg := amqp.Publishing{DeliveryMode: amqp.Persistent, Body: body}
 		c, err := ch.PublishWithDeferredConfirm("", p.Name, false, false, msg)

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestTheReportsOfPeerToolsAreRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		of             interval
+		text           string
+		sent, received float64
+		ok             bool
+	}{
+		"a log line":        {producerPerformance, "[2026-11-20] WARN something (org.apache.kafka)", 0, 0, false},
+		"no rates yet":      {perfTestLine, "id: test-1, starting producer #0", 0, 0, false},
+		"records":           {producerPerformance, "1443211 records sent, 1443211.0 records/sec (137.64 MB/sec), 0.9 ms avg latency, 9.0 ms max latency.", 1443211, 0, true},
+		"without confirms":  {perfTestLine, "id: test-1, time 5.000 s, sent: 70,123 msg/s, received: 69998 msg/s, min/median: 1/2 µs", 70123, 69998, true},
+		"with confirms":     {perfTestLine, "id: test-1, time 2.0 s, sent: 41000 msg/s, returned: 0 msg/s, confirmed: 40990 msg/s, nacked: 0 msg/s, received: 40980 msg/s", 41000, 40980, true},
+		"publishing only":   {perfTestLine, "id: test-1, time 2.0 s, sent: 41000 msg/s", 0, 0, false},
+		"a summary of both": {perfTestLine, "id: test-1, sending rate avg: 41000 msg/s", 0, 0, false},
+	} {
+		sent, received, ok := c.of.parse(c.text)
+		if ok != c.ok || ok && (sent != c.sent || received != c.received) {
+			t.Errorf("%s: %v, %v, %v; want %v, %v, %v", name, sent, received, ok, c.sent, c.received, c.ok)
+		}
+	}
+}
+
+func TestQuantilesOfTheBareLoopAreWithinASixteenth(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var l latencies
+	var all []int64
+	for range 10_000 {
+		ns := int64(math.Exp(3 + 17*random.Float64()))
+		all = append(all, ns)
+		l.add(ns)
+	}
+	slices.Sort(all)
+	for _, q := range []float64{0.01, 0.5, 0.99} {
+		want := all[int(q*float64(len(all)))-1]
+		if got := l.quantile(q); got > want || float64(got) < float64(want)*15/16-1 {
+			t.Errorf("quantile %v: %d, the sorted list says %d", q, got, want)
+		}
+	}
+}
+
+func TestRatiosArePairwiseAndMissedTargetsAreCalledMissed(t *testing.T) {
+	s := section{Title: "x", Runs: []runs{
+		{"a", []sample{{Rate: 90, CPU: 2}, {Rate: 50, CPU: 4}, {Rate: 80, CPU: 3}}},
+		{"b", []sample{{Rate: 100, CPU: 1}, {Rate: 100, CPU: 4}, {Rate: 80, CPU: 2}}},
+	}}
+	s.judge(target{of: "a", against: "b", rate: 0.9, cpu: 1.15})
+	rate, cpu := s.Verdicts[0], s.Verdicts[1]
+	if rate.Value != 0.9 || rate.Low != 0.5 || rate.High != 1 || !rate.met() {
+		t.Errorf("rate: %+v, met %v", rate, rate.met())
+	}
+	if cpu.Value != 1.5 || cpu.met() {
+		t.Errorf("processor time: %+v, met %v", cpu, cpu.met())
+	}
+}
