@@ -2,7 +2,9 @@ package clock
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -73,7 +75,45 @@ func TestSleepersNeverWakeEarly(t *testing.T) {
 	s.SleepUntil(-1 << 63)
 }
 
+// taken makes Sleepers until none is left that would get a P of its own.
+func taken(t *testing.T) {
+	t.Helper()
+	for range owners {
+		s := NewSleeper()
+		t.Cleanup(s.Close)
+	}
+}
+
+func TestManySleepersLeaveProcessorsToTheOthers(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	var sleeping sync.WaitGroup
+	until := Now() + int64(300*time.Millisecond)
+	for range 50 {
+		sleeping.Go(func() {
+			s := NewSleeper()
+			defer s.Close()
+			s.SleepUntil(until)
+		})
+	}
+	turns := 0
+	for Now() < until {
+		done := make(chan struct{})
+		go close(done) // needs a processor that no sleeper holds
+		<-done
+		runtime.GC() // stops the world, sleepers included
+		turns++
+	}
+	sleeping.Wait()
+	if turns < 2 {
+		t.Errorf("the others ran %d times while 50 slept", turns)
+	}
+	if after := runtime.GOMAXPROCS(0); after != before {
+		t.Errorf("GOMAXPROCS was %d and is %d", before, after)
+	}
+}
+
 func TestTheThreadGetsItsSlackBack(t *testing.T) {
+	taken(t)
 	slack := func() int {
 		n, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 		if err != nil {
@@ -81,8 +121,8 @@ func TestTheThreadGetsItsSlackBack(t *testing.T) {
 		}
 		return n
 	}
-	outer := NewSleeper() // keeps this test on one thread
-	defer outer.Close()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 12345, 0, 0, 0); err != nil {
 		t.Skip("the kernel refuses to set the timer slack: ", err)
 	}

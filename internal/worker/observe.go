@@ -76,6 +76,9 @@ func (o *observer) look(latency, tell bool) {
 		t.decide(now + int64(10*time.Millisecond))
 	}
 	if tell && t.load.Observe != nil {
+		if latency { // not in the samples that are kept: in hours they would add up
+			s.Latency = &Latency{o.histogram, t.measure.Service()}
+		}
 		t.load.Observe(s)
 	}
 }

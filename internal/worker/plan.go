@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/schedule"
 )
@@ -92,7 +93,12 @@ type Sample struct {
 	// free slot, so a bounded client window can't hide a stalled broker.
 	Backlog  int64
 	EndToEnd Quantiles
+	// Latency is set in every fifth sample that is passed to Load.Observe, nil elsewhere.
+	Latency *Latency
 }
+
+// Latency are whole histograms of a trial so far, ns.
+type Latency struct{ EndToEnd, Service hist.Snapshot }
 
 // Quantiles of the messages received in the last half second, ns.
 type Quantiles struct{ Count, P50, P99 int64 }
