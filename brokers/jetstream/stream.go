@@ -17,7 +17,7 @@ import (
 // topicSettings are fields of the stream's configuration by their JSON names; storage and num_replicas follow from the
 // guarantee.
 var topicSettings = []driver.Setting{
-	{Scope: driver.TopicScope, Name: "retention", Default: "limits", Allowed: []string{"limits", "interest", "workqueue"}, Doc: "limits keeps messages until a limit; interest until every subscription has acknowledged"},
+	{Scope: driver.TopicScope, Name: "retention", Default: "auto", Allowed: []string{"auto", "limits", "interest", "workqueue"}, Doc: "limits keeps messages until a limit; interest until every subscription has acknowledged; auto: interest in memory, limits in files"},
 	{Scope: driver.TopicScope, Name: "discard", Default: "old", Allowed: []string{"old", "new"}, Doc: "what goes when a limit is reached; new refuses what is published"},
 	{Scope: driver.TopicScope, Name: "max_bytes", Default: int64(-1), Doc: "most bytes in the stream; -1: no limit"},
 	{Scope: driver.TopicScope, Name: "max_msgs", Default: int64(-1), Doc: "most messages in the stream; -1: no limit"},
@@ -50,14 +50,21 @@ func entityName(name string) string {
 
 func (s *session) streamConfig(topic string) jetstream.StreamConfig {
 	t := s.config.Topic
-	storage := jetstream.FileStorage
+	storage, auto := jetstream.FileStorage, jetstream.LimitsPolicy
 	if s.config.Guarantee.Persistence == driver.Memory {
 		storage = jetstream.MemoryStorage
+		if len(s.subscriptions) > 0 { // without consumers nobody is interested, and nothing would be stored at all
+			auto = jetstream.InterestPolicy
+		}
+	}
+	retention, ok := retentions[t.String("retention")]
+	if !ok {
+		retention = auto
 	}
 	return jetstream.StreamConfig{
 		Name: entityName(topic), Subjects: []string{topic},
 		Storage: storage, Replicas: max(1, s.config.Guarantee.Replicas),
-		Retention: retentions[t.String("retention")], Discard: discards[t.String("discard")],
+		Retention: retention, Discard: discards[t.String("discard")],
 		MaxBytes: t.Int("max_bytes"), MaxMsgs: t.Int("max_msgs"), MaxAge: t.Duration("max_age"),
 		Duplicates: t.Duration("duplicate_window"), Compression: compressions[t.String("compression")],
 	}
