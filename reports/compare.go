@@ -25,12 +25,7 @@ var compared = []string{
 // else differs raises a warning.
 func Compare(a, b Side, named ...string) report.Document {
 	d := report.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
-	exact := func(p report.Point) string { return report.Workload(p.Spec, named...) }
-	similar := func(p report.Point) string { return p.Setting() + ", " + p.Load() }
-	pairs, alone := match(a, b, exact)
-	if pairs == nil {
-		pairs, alone = match(a, b, similar)
-	}
+	pairs, alone := matched(a, b, named)
 	if pairs == nil {
 		d.Say(fmt.Sprintf("Nothing to compare: no point of %s (%s) has the message size, guarantee and load of a point of %s (%s).",
 			a.Name, plural(len(a.Records), "record"), b.Name, plural(len(b.Records), "record")))
@@ -52,6 +47,16 @@ type pair struct {
 	title  string
 	names  [2]string
 	points [2][]report.Point
+}
+
+// matched pairs the points that were given exactly the same work, or where there are none those with the same message
+// size, guarantee and load.
+func matched(a, b Side, named []string) (pairs []pair, alone int) {
+	pairs, alone = match(a, b, func(p report.Point) string { return report.Workload(p.Spec, named...) })
+	if pairs == nil {
+		pairs, alone = match(a, b, func(p report.Point) string { return p.Setting() + ", " + p.Load() })
+	}
+	return pairs, alone
 }
 
 // match pairs the groups of equal key, and counts those without a partner.
