@@ -193,5 +193,16 @@ func (t *Trial) EndToEnd() hist.Snapshot {
 	return s
 }
 
+// Service is a momentary view of the service time (from sent to acked) over all phases.
+func (t *Trial) Service() hist.Snapshot {
+	var s hist.Snapshot
+	for i := range t.lanes {
+		for phase := range phases {
+			s = s.Merge(t.lanes[i].service[phase].Snapshot())
+		}
+	}
+	return s
+}
+
 // Undecided is what MeasuredSince returns while the measured phase hasn't begun.
 const Undecided = math.MaxInt64
