@@ -8,21 +8,31 @@ STATIC   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Tests that measure share two cores with the brokers they measure: one package at a time.
 TESTFLAGS ?= -p 1 -count 1 -timeout 15m
 
-.PHONY: build demo test race lint bench clean
+PAGE     := web/dist/main.js
 
-build: ## one static binary in bin/
+.PHONY: build web demo test race lint bench clean
+
+build: web ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/brokermark ./cmd/brokermark
 
-demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most six minutes after installs
-	bin/brokermark run head-to-head --available --store demo.db
+web: $(PAGE) ## the front end of the HTML report; without npm there is none, and HTML is refused
 
-test: ## the whole test ladder; the tests install and start the real brokers themselves
+$(PAGE): $(wildcard web/src/*) web/package.json web/package-lock.json
+	@if command -v npm >/dev/null; then set -e; cd web; npm ci --no-audit --no-fund; npm run check; npm run build; \
+	else echo 'npm is not installed: this build will refuse to write HTML reports (apt-get install npm)' >&2; fi
+
+demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most six minutes after installs
+	bin/brokermark run head-to-head --available --store demo.db >/dev/null || test $$? -eq 4 -o $$? -eq 5 # a point failed or is void: the report says which
+	@bin/brokermark report headtohead --store demo.db
+	@bin/brokermark report --store demo.db -o demo.html && echo "The whole report: $(CURDIR)/demo.html"
+
+test: web ## the whole test ladder; the tests install and start the real brokers themselves
 	$(GO) test $(TESTFLAGS) ./...
 
-race: ## the same under the race detector, without what takes long
+race: web ## the same under the race detector, without what takes long
 	$(GO) test -race -short $(TESTFLAGS) ./...
 
-lint:
+lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"
 	$(GO) vet ./...
 	$(GO) run $(STATIC) ./...
@@ -31,4 +41,5 @@ bench: build ## paired speed comparisons; brings the brokers up itself
 	$(GO) run ./bench
 
 clean:
-	rm -rf bin
+	rm -rf bin web/node_modules
+	find web/dist -type f ! -name .keep -delete

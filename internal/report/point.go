@@ -59,6 +59,7 @@ func Points(records []store.Record) []Point {
 // shownElsewhere are axes that every report has a place of its own for.
 var shownElsewhere = map[string]bool{
 	"broker": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
+	"sweep": true, // how a study is written, not what is measured
 }
 
 // name gives every point its broker's name, with the values of further axes that vary.
