@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Exit codes, one per kind of ending. Where several apply the first of 130, 6, 3, 4, 5 is taken.
+// Exit codes, one per kind of ending. Where several apply the first of 130, 6, 3, 4, 5, 7 is taken.
 const (
 	exitFine        = 0
 	exitInternal    = 1
@@ -22,6 +22,7 @@ const (
 	exitFailed      = 4
 	exitVoid        = 5
 	exitStore       = 6
+	exitGate        = 7
 	exitInterrupted = 130
 )
 
@@ -40,6 +41,7 @@ var ExitCodes = []ExitCode{
 	{exitFailed, "a point failed"},
 	{exitVoid, "results are void: the generator limited them"},
 	{exitStore, "the store could not be used"},
+	{exitGate, "a result is beyond a threshold of --fail-if, or could not be judged"},
 	{exitInterrupted, "interrupted; what was finished is stored"},
 }
 

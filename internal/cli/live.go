@@ -10,111 +10,74 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/internal/worker"
+	"github.com/brokermark/brokermark/internal/watch"
 )
 
-// live is the repetition under way.
-type live struct {
-	event   lab.Event
-	doing   string
-	since   time.Time // of the stage
-	ends    time.Time // of the whole run, as estimated when the repetition began
-	samples []worker.Sample
-	cpu     lab.Cores
-}
-
-func (l *live) stage(text string) {
-	if text != l.doing {
-		l.doing, l.since, l.samples = text, time.Now(), nil
-	}
-}
-
-func (l *live) follow(e lab.Event) {
-	l.event = e
-	switch e.Kind {
-	case lab.Began:
-		l.ends = time.Now().Add(e.Left)
-		l.stage("preparing")
-	case lab.Staged:
-		l.stage(e.Stage)
-		l.samples = nil
-	case lab.Sampled:
-		l.stage(e.Stage)
-		l.cpu = e.CPU
-		l.samples = append(l.samples, *e.Sample)
-		if n := len(l.samples); n > window {
-			l.samples = l.samples[n-window:]
-		}
-	}
-}
-
-// window is how many samples the shown rates are taken over; ten come in a second.
-const window = 11
-
 // lines are what is to be seen now, at most so many columns wide.
-func (l *live) lines(width int, now time.Time) []string {
-	if l.doing == "" {
+func lines(v watch.View, width int) []string {
+	if v.Stage == "" {
 		return nil
 	}
-	if l.event.Run.Point.ID == "" { // before the first repetition
-		return []string{l.doing + elapsed(now.Sub(l.since))}
+	doing := v.Stage
+	if v.Phase != "" {
+		doing += ", " + v.Phase
 	}
-	e := l.event
-	head := fmt.Sprintf("[%d/%d] %s", e.Done+1, e.Total, title(e))
+	doing += elapsed(time.Duration(v.StageNs))
+	if v.Title == "" { // before the first repetition
+		return []string{doing}
+	}
 	left := ""
-	if remains := l.ends.Sub(now); remains > 0 {
-		left = " about " + span(remains) + " left"
+	if v.LeftNs > 0 {
+		left = " about " + span(time.Duration(v.LeftNs)) + " left"
 	}
 	room := width - runewidth.StringWidth(left)
-	head = runewidth.FillRight(runewidth.Truncate(head, room, "…"), room) + left
-	lines := []string{head, "  " + l.doing + elapsed(now.Sub(l.since))}
-	if figures := l.figures(); figures != "" {
-		lines = append(lines, "  "+figures)
-	}
-	return lines
+	head := runewidth.Truncate(fmt.Sprintf("[%d/%d] %s", v.Done+1, v.Total, v.Title), room, "…")
+	return append([]string{runewidth.FillRight(head, room) + left, "  " + doing}, figures(v.Now, width)...)
 }
 
-func (l *live) figures() string {
-	n := len(l.samples)
-	if n < 2 {
-		return ""
+// twoColumns is the width from which on figures stand side by side.
+const twoColumns = 76
+
+// figures keep their places, so that the eye finds them while they change.
+func figures(t *watch.Tick, width int) []string {
+	if t == nil {
+		return nil
 	}
-	last, first := l.samples[n-1], l.samples[0]
-	seconds := float64(last.At-first.At) / 1e9
-	if seconds <= 0 {
-		return ""
+	rate := report.PerSecond.Format(t.Sent)
+	if t.Target > 0 {
+		rate += " of " + report.PerSecond.Format(t.Target)
 	}
-	rate := report.PerSecond.Format(float64(last.Count.Sent-first.Count.Sent) / seconds)
-	if l.event.Target > 0 {
-		rate += " of " + report.PerSecond.Format(l.event.Target)
+	latency := "nothing arrived"
+	if t.P99 > 0 {
+		latency = fmt.Sprintf("%s, p50 %s", report.Nanoseconds.Format(float64(t.P99)), report.Nanoseconds.Format(float64(t.P50)))
 	}
-	behind := strings.TrimSuffix(report.PerSecond.Format(float64(max(0, last.Backlog))), "/s") // 1.8M is short
-	parts := []string{"sent " + rate, "behind " + behind}
-	if q := last.EndToEnd; q.Count > 0 {
-		parts = append(parts, fmt.Sprintf("p50 %s p99 %s", report.Nanoseconds.Format(float64(q.P50)), report.Nanoseconds.Format(float64(q.P99))))
+	broker := "–"
+	if t.BrokerCPU > 0 {
+		broker = inCores(t.BrokerCPU)
 	}
-	if l.cpu != (lab.Cores{}) {
-		parts = append(parts, fmt.Sprintf("cpu %.1f+%.1f", l.cpu.Broker, l.cpu.Generator))
+	cpu := fmt.Sprintf("broker %s, generator %s cores", broker, inCores(t.GeneratorCPU))
+	backlog := strings.TrimSuffix(report.PerSecond.Format(float64(t.Backlog)), "/s") // 1.8M is short
+	if width < twoColumns {
+		return []string{"  rate     " + rate, "  backlog  " + backlog, "  p99      " + latency, "  cpu      " + cpu}
 	}
-	return strings.Join(parts, "  ")
+	return []string{
+		"  rate  " + runewidth.FillRight(rate, 26) + "backlog  " + backlog,
+		"  p99   " + runewidth.FillRight(latency, 26) + "cpu      " + cpu,
+	}
 }
 
-// title names a repetition.
-func title(e lab.Event) string {
-	name := e.Run.Point.Label
-	if broker := e.Run.Point.Spec.Broker; !strings.Contains(name, broker) {
-		name = strings.TrimSpace(broker + " " + name)
+// inCores keeps large machines' figures short, too.
+func inCores(n float64) string {
+	if n < 9.995 {
+		return fmt.Sprintf("%.2f", n)
 	}
-	if e.Run.Repetition > 1 {
-		name += fmt.Sprintf(" #%d", e.Run.Repetition)
-	}
-	return name
+	return fmt.Sprintf("%.1f", n)
 }
 
 // finished is the line that stays of a repetition.
 func finished(e lab.Event) string {
 	r := e.Record
-	line := fmt.Sprintf("[%d/%d] %s: %s", e.Done, e.Total, title(e), r.Status)
+	line := fmt.Sprintf("[%d/%d] %s: %s", e.Done, e.Total, watch.Title(e), r.Status)
 	if r.Reason != "" {
 		reason, _, _ := strings.Cut(r.Reason, "\n")
 		line += ": " + reason

@@ -13,37 +13,77 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/watch"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
 var anyRun = study.Run{Point: study.Point{ID: "1", Label: "kafka messageSize=100 delivery=at-least-once", Spec: study.Spec{Broker: "kafka"}}, Repetition: 2}
 
-func TestTheLiveViewSaysWhatGoesOn(t *testing.T) {
-	var l live
-	l.follow(lab.Event{Kind: lab.Began, Run: anyRun, Done: 3, Total: 24, Left: 200 * time.Second})
-	l.follow(lab.Event{Kind: lab.Staged, Run: anyRun, Done: 3, Total: 24, Stage: "short trial", Target: 12_000})
+// atLoad is what the lab tells while a trial at 12,000/s runs.
+func atLoad(f *watch.Follower) {
+	f.Event(lab.Event{Kind: lab.Began, Run: anyRun, Done: 3, Total: 24, Left: 200 * time.Second})
+	f.Event(lab.Event{Kind: lab.Staged, Run: anyRun, Done: 3, Total: 24, Stage: "short trial", Target: 12_000})
 	for i := range int64(20) {
-		l.follow(lab.Event{
+		f.Event(lab.Event{
 			Kind: lab.Sampled, Run: anyRun, Done: 3, Total: 24, Stage: "short trial", Target: 12_000, CPU: lab.Cores{Broker: 1.2, Generator: 0.4},
 			Sample: &worker.Sample{
-				At: i * 100e6, Count: measure.Count{Sent: i * 1190}, Backlog: 120, EndToEnd: worker.Quantiles{Count: 500, P50: 1_200_000, P99: 4_500_000},
+				At: i * 100e6, Phase: measure.Measured, Sending: true, Count: measure.Count{Sent: i * 1190, Received: i * 1180}, Backlog: 120,
+				EndToEnd: worker.Quantiles{Count: 500, P50: 1_200_000, P99: 4_500_000},
 			},
 		})
 	}
-	now := l.since.Add(500 * time.Millisecond)
-	got := strings.Join(l.lines(79, now), "\n")
+}
+
+func TestTheLiveViewSaysWhatGoesOnAndFitsItsColumns(t *testing.T) {
+	var f watch.Follower
+	atLoad(&f)
+	v := f.View(time.Now())
+	v.StageNs = int64(4 * time.Second)
+	got := strings.Join(lines(v, 79), "\n")
 	for _, want := range []string{
-		"[4/24] kafka messageSize=100 delivery=at-least-once #2", "left",
-		"  short trial", "  sent 11.9k/s of 12k/s  behind 120  p50 1.20 ms p99 4.50 ms  cpu 1.2+0.4",
+		"[4/24] kafka messageSize=100 delivery=at-least-once #2", "left\n",
+		"  short trial, measuring 4s\n",
+		"  rate  11.9k/s of 12k/s          backlog  120\n",
+		"  p99   4.50 ms, p50 1.20 ms      cpu      broker 1.20, generator 0.40 cores",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
 	}
-	for _, width := range []int{40, 79, 100} {
-		if head := l.lines(width, now)[0]; runewidth.StringWidth(head) != width {
-			t.Errorf("the first line takes %d columns of %d: %q", runewidth.StringWidth(head), width, head)
+	v.Now.Target, v.Now.Sent, v.Now.Backlog, v.Now.P50, v.Now.P99 = 999_500_000, 999_400_000, 1_234_567_890, 59_990_000_000, 61_110_000_000
+	v.Now.BrokerCPU, v.Now.GeneratorCPU = 128.5, 100.25
+	for _, width := range []int{40, 75, 79, 100} {
+		for i, line := range lines(v, width) {
+			w := runewidth.StringWidth(line)
+			if i == 0 && w != width || w > max(width, 46) { // below 46 columns the long figures are cut off
+				t.Errorf("line %d takes %d columns of %d: %q", i, w, width, line)
+			}
 		}
+	}
+}
+
+func TestTheLiveViewBeforeBetweenAndAfterLoads(t *testing.T) {
+	var f watch.Follower
+	view := func() string { return strings.Join(lines(f.View(time.Now()), 79), "\n") }
+	if got := view(); got != "" {
+		t.Errorf("before anything: %q", got)
+	}
+	f.Note("unpacking kafka")
+	if got := view(); got != "unpacking kafka" {
+		t.Errorf("while installing: %q", got)
+	}
+	f.Event(lab.Event{Kind: lab.Began, Run: anyRun, Done: 0, Total: 2})
+	if got := view(); !strings.HasPrefix(got, "[1/2] kafka") || !strings.HasSuffix(got, "\n  preparing") {
+		t.Errorf("before the load: %q", got)
+	}
+	atLoad(&f)
+	f.Event(lab.Event{Kind: lab.Staged, Run: anyRun, Done: 3, Total: 24, Stage: "short trial", Target: 6_000})
+	if got := view(); strings.Contains(got, "p99") {
+		t.Errorf("figures of the trial before: %q", got)
+	}
+	f.Event(lab.Event{Kind: lab.Ended, Run: anyRun, Done: 4, Total: 24, Record: &store.Record{Status: store.OK}})
+	if got := view(); got != "" {
+		t.Errorf("between two repetitions: %q", got)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/watch"
 )
 
 // progress shows a run on stderr: one plain line per finished repetition, and below them, on a terminal only, a few
@@ -20,7 +22,8 @@ type progress struct {
 	mu    sync.Mutex
 	out   io.Writer
 	size  func() int // columns; nil where out is no terminal
-	now   live
+	now   watch.Follower
+	over  bool
 	drawn int // lines on the screen to be redrawn
 	stop  chan struct{}
 	done  sync.WaitGroup
@@ -34,6 +37,7 @@ const (
 // newProgress begins to watch a run.
 func newProgress(out io.Writer) *progress {
 	p := &progress{out: out, stop: make(chan struct{})}
+	p.now.Outcome = func(r store.Record) string { return strings.TrimSpace(outcome(r)) }
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return p
@@ -78,7 +82,7 @@ func (p *progress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
-	p.now = live{}
+	p.over = true
 }
 
 // say prints a line that stays.
@@ -90,26 +94,21 @@ func (p *progress) say(format string, args ...any) {
 
 // note says what goes on below the stage, such as a step of an installation; it is only seen live.
 func (p *progress) note(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.now.stage(fmt.Sprintf(format, args...))
+	p.now.Note(fmt.Sprintf(format, args...))
 }
 
 // event follows the lab.
 func (p *progress) event(e lab.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.now.Event(e)
 	switch e.Kind {
 	case lab.Skipped:
-		p.now = live{}
 		if e.Record != nil {
 			p.print(finished(e) + " (stored before)")
 		}
 	case lab.Ended:
-		p.now = live{}
 		p.print(finished(e))
-	default:
-		p.now.follow(e)
 	}
 }
 
@@ -127,12 +126,12 @@ func (p *progress) erase() {
 }
 
 func (p *progress) draw() {
-	if p.size == nil {
+	if p.size == nil || p.over {
 		return
 	}
 	width := p.size()
 	var b strings.Builder
-	for _, line := range p.now.lines(width-1, time.Now()) {
+	for _, line := range lines(p.now.View(time.Now()), width-1) {
 		b.WriteString(runewidth.Truncate(line, width-1, "…") + "\n")
 		p.drawn++
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/report"
@@ -33,6 +34,8 @@ type runOptions struct {
 	again     bool
 	keep      bool
 	available bool
+	gates     gates
+	watching  watching
 }
 
 func (s *shell) runCommand() *cobra.Command {
@@ -65,6 +68,8 @@ Exit codes:
 	f.BoolVar(&o.again, "again", false, "run what is stored already, too")
 	f.BoolVar(&o.available, "available", false, "leave out brokers that can't be installed here")
 	f.BoolVar(&o.keep, "keep", false, "leave the brokers' directories behind")
+	o.gates.flags(f, "e2e_p99 > 50ms")
+	o.watching.flags(f)
 	f.StringVar(&o.log, "log", "", "`file` for the client libraries' own messages (default: brokermark.log in the work directory)")
 	return c
 }
@@ -73,6 +78,10 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	if err := checkFormat(o.format, "table", "jsonl"); err != nil {
 		return err
 	}
+	if err := o.gates.open(gate.Parse); err != nil {
+		return err
+	}
+	defer o.gates.close()
 	p, err := o.workload.load(ctx, args)
 	if err != nil {
 		return err
@@ -87,6 +96,10 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	defer st.Close()
 	view := newProgress(s.err)
 	defer view.close()
+	if err := o.watching.open(&view.now, view.say); err != nil {
+		return err
+	}
+	defer o.watching.close()
 	host, err := provision.NewHost(provision.DefaultDir(), view.note)
 	if err != nil {
 		return brokerFailed(err)
@@ -105,23 +118,25 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 			return err
 		}
 	}
-	r := &running{sh: s, options: o, store: st, view: view}
+	r := &running{sh: s, options: &o, store: st, view: view}
 	tally, err := lab.Run(ctx, p.runs, lab.Options{
 		Host: host, Store: st, Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
 		Watch: func(e lab.Event) { r.event(ctx, e) },
 	})
 	view.close()
+	o.watching.close()
 	return r.finish(p, tally, err)
 }
 
 // running is a run under way.
 type running struct {
 	sh      *shell
-	options runOptions
+	options *runOptions
 	store   *store.Store
 	view    *progress
-	stored  lab.Tally     // how the skipped repetitions had ended
-	bad     *store.Record // the first that did not end ok
+	records []store.Record // of this run, those stored before included; for the gates
+	stored  lab.Tally      // how the skipped repetitions had ended
+	bad     *store.Record  // the first that did not end ok
 	outErr  error
 }
 
@@ -134,6 +149,10 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 		}
 	}
 	r.view.event(e)
+	r.options.watching.event(e)
+	if e.Record != nil && r.options.gates.wanted() {
+		r.records = append(r.records, *e.Record)
+	}
 	if e.Record != nil && e.Record.Status != store.OK && r.bad == nil {
 		r.bad = e.Record
 	}
@@ -175,6 +194,7 @@ func (r *running) finish(p plan, t lab.Tally, err error) error {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are done and stored in %s; the same command goes on from there\n",
 			t.OK+t.Failed+t.Refused+t.Skipped, len(p.runs), r.store.Name())
+		_ = r.options.gates.judge(r.sh.err, r.records) // being interrupted is what the exit code says
 		return &failure{code: exitInterrupted}
 	case err != nil:
 		return err
@@ -186,13 +206,14 @@ func (r *running) finish(p plan, t lab.Tally, err error) error {
 			return err
 		}
 	}
+	judged := r.options.gates.judge(r.sh.err, r.records)
 	t.OK += r.stored.OK
 	t.Failed += r.stored.Failed
 	t.Refused += r.stored.Refused
 	if code := codeOfTally(t); code != exitFine {
 		return r.complain(t, code)
 	}
-	return nil
+	return judged
 }
 
 // complain says on stderr why the exit code isn't 0; the reasons of single points have been shown.

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/reports"
+)
+
+// gates are the thresholds that decide about the exit code, and the file that tells of them.
+type gates struct {
+	failIf     []string
+	junit      string
+	conditions []gate.Condition
+	file       *os.File // of junit; nil without
+}
+
+func (g *gates) flags(f *pflag.FlagSet, example string) {
+	f.StringArrayVar(&g.failIf, "fail-if", nil, "`threshold` to fail beyond, such as '"+example+"'; repeatable")
+	f.StringVar(&g.junit, "junit", "", "`file` for the verdicts as JUnit XML")
+}
+
+// open understands the thresholds and makes the file, before anything takes time.
+func (g *gates) open(parse func(string) (gate.Condition, error)) (err error) {
+	g.conditions, err = gate.ParseAll(g.failIf, parse)
+	var unknown *gate.UnknownMetric
+	switch {
+	case errors.As(err, &unknown):
+		return badInput("--fail-if: %w%s", err, didYouMean(unknown.Name, unknown.Known))
+	case err != nil:
+		return badInput("--fail-if: %w", err)
+	case g.junit == "":
+		return nil
+	}
+	if g.file, err = os.Create(g.junit); err != nil {
+		return &failure{code: exitInput, err: fmt.Errorf("--junit: %w", err)}
+	}
+	return nil
+}
+
+// wanted tells that somebody asked for verdicts.
+func (g *gates) wanted() bool { return g.file != nil || len(g.conditions) > 0 }
+
+// close ends the file if nothing has been said about the verdicts.
+func (g *gates) close() {
+	if g.file != nil {
+		_ = g.file.Close()
+	}
+}
+
+// judge tells how stored points fare, and is nil when nothing is beyond a threshold.
+func (g *gates) judge(out io.Writer, records []store.Record) error {
+	verdicts := gate.Judge(records, g.conditions)
+	return g.tell(out, verdicts, gate.Endings(records))
+}
+
+// judgeChanges tells how the second side of a comparison fares.
+func (g *gates) judgeChanges(out io.Writer, a, b reports.Side, named []string) error {
+	return g.tell(out, gate.Changes(reports.Pairs(a, b, named...), g.conditions), nil)
+}
+
+// tell writes verdicts for people and, with what else belongs there, for machines.
+func (g *gates) tell(out io.Writer, verdicts, besides []gate.Verdict) error {
+	for _, c := range g.conditions {
+		tellOf(out, c.Text, verdicts)
+	}
+	if g.file != nil {
+		err := gate.WriteJUnit(g.file, append(besides, verdicts...))
+		if err = errors.Join(err, g.file.Close()); err != nil {
+			return fmt.Errorf("--junit: %w", err)
+		}
+		g.file = nil
+	}
+	if n := gate.Failures(verdicts); n > 0 {
+		return &failure{code: exitGate, err: fmt.Errorf("%s of --fail-if: see above", counted(n, "failure"))}
+	}
+	return nil
+}
+
+// fewVerdicts is how many of one condition are shown one by one; beyond that only those that failed.
+const fewVerdicts = 20
+
+func tellOf(out io.Writer, condition string, verdicts []gate.Verdict) {
+	count := map[gate.Outcome]int{}
+	var of []gate.Verdict
+	for _, v := range verdicts {
+		if v.Condition == condition {
+			of = append(of, v)
+			count[v.Outcome]++
+		}
+	}
+	var parts []string
+	for _, o := range []gate.Outcome{gate.Failed, gate.Skipped, gate.Passed} {
+		if count[o] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", o, count[o]))
+		}
+	}
+	fmt.Fprintf(out, "gate %s: %s\n", condition, strings.Join(parts, ", "))
+	for _, v := range of {
+		if v.Outcome == gate.Failed || len(of) <= fewVerdicts {
+			fmt.Fprintf(out, "  %-7s  %s: %s\n", v.Outcome, oneLine(v.Point), oneLine(v.Text))
+		}
+	}
+}
+
+// oneLine keeps a label from writing lines of its own.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,51 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestAThresholdDecidesAboutTheExitCodeAndJUnitTellsWhy(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		name string
+		code int
+		args []string
+		says string // on stderr
+		xml  string
+	}{
+		{"within", 0, short("--fail-if", "received < 200", "--fail-if", "lost > 0%"), "gate received < 200: passed 1\n  passed   sim, 100 B, at-least-once, count: 200 (n=1)\ngate lost > 0%: passed 1", `tests="3" failures="0" skipped="0"`},
+		{"beyond", 7, short("--fail-if", "received < 201"), "gate received < 201: failed 1\n  failed   sim, 100 B, at-least-once, count: 200 (n=1)\nbrokermark: 1 failure of --fail-if: see above\n", `<failure message="200 (n=1)" type="received &lt; 201">`},
+		{"of what failed", 4, short("--set", "client.fail.every=2", "--fail-if", "acked < 0"), "gate acked < 0: failed 1\n  failed   sim, 100 B, at-least-once, count: failed: 100 of 200 sends failed", `failures="2"`},
+		{"of what was refused", 2, short("--delivery", "exactly-once", "--fail-if", "acked < 0"), "gate acked < 0: failed 1, skipped 1", `<skipped message="refused: `},
+		{"without thresholds", 0, short(), "", `tests="1" failures="0"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(dir, c.name+".db")
+			junit := filepath.Join(dir, c.name+".xml")
+			r := brokermark(t, append(c.args, "--store", path, "--junit", junit, "--format", "jsonl")...).want(t, c.code)
+			if !strings.Contains(r.err, c.says) {
+				t.Errorf("no %q on stderr:\n%s", c.says, r.err)
+			}
+			if len(r.objects(t)) != 1 {
+				t.Errorf("stdout: %s", r.out)
+			}
+			xml, err := os.ReadFile(junit)
+			if err != nil || !strings.Contains(string(xml), c.xml) {
+				t.Errorf("%v, no %q in:\n%s", err, c.xml, xml)
+			}
+		})
+	}
+}
+
+func TestOnlyWhatThisRunAskedForIsJudged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	brokermark(t, short("--store", path, "--set", "client.fail.every=2")...).want(t, 4)
+	brokermark(t, short("--store", path)...).want(t, 0)
+	r := brokermark(t, short("--store", path, "--fail-if", "received < 200")...).want(t, 0)
+	if !strings.Contains(r.err, "(stored before)") || !strings.Contains(r.err, "gate received < 200: passed 1\n") {
+		t.Errorf("what was stored before isn't judged, or too much is:\n%s", r.err)
+	}
+}

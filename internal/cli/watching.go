@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/watch"
+)
+
+// watching is what shows a run to others than the terminal.
+type watching struct {
+	page, scrape string // addresses; "" without
+	metrics      *watch.Metrics
+	servers      []*watch.Server
+}
+
+func (w *watching) flags(f *pflag.FlagSet) {
+	f.StringVar(&w.page, "watch", "", "`address` of a page that shows the run live, such as 8080")
+	f.StringVar(&w.scrape, "metrics", "", "`address` where Prometheus may scrape the run, such as 9464")
+}
+
+// open completes the addresses and listens.
+func (w *watching) open(f *watch.Follower, say func(format string, args ...any)) error {
+	for flag, address := range map[string]*string{"--watch": &w.page, "--metrics": &w.scrape} {
+		if *address == "" {
+			continue
+		}
+		complete, err := watch.Address(*address)
+		if err != nil {
+			return badInput("%s: %w", flag, err)
+		}
+		*address = complete
+	}
+	if w.scrape != "" {
+		w.metrics = watch.NewMetrics(f)
+	}
+	if w.page != "" {
+		shared := w.metrics
+		if w.scrape != w.page {
+			shared = nil
+		}
+		if err := w.serve("--watch", w.page, f, shared); err != nil {
+			return err
+		}
+		say("watch the run at %s/", w.servers[0].URL)
+	}
+	if w.scrape == "" {
+		return nil
+	}
+	if w.scrape != w.page {
+		if err := w.serve("--metrics", w.scrape, nil, w.metrics); err != nil {
+			return err
+		}
+	}
+	say("metrics at %s/metrics", w.servers[len(w.servers)-1].URL)
+	return nil
+}
+
+func (w *watching) serve(flag, address string, f *watch.Follower, m *watch.Metrics) error {
+	s, err := watch.Serve(address, f, m)
+	if err != nil {
+		w.close()
+		return &failure{code: exitInput, err: badInput("%s: %w", flag, err), hint: "another port, or 0 for a free one"}
+	}
+	w.servers = append(w.servers, s)
+	return nil
+}
+
+func (w *watching) event(e lab.Event) {
+	if w.metrics != nil {
+		w.metrics.Event(e)
+	}
+}
+
+func (w *watching) close() {
+	for _, s := range w.servers {
+		s.Close()
+	}
+	w.servers = nil
+}

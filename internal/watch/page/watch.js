@@ -1,0 +1,129 @@
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+
+// Three significant digits with the unit that suits them; the same as in the terminal.
+function scaled(v, units) {
+  for (const [from, suffix] of units) {
+    if (Math.abs(v) >= from * 0.9995) return significant(v / from) + suffix;
+  }
+  return significant(v / units[units.length - 1][0]) + units[units.length - 1][1];
+}
+function significant(v) {
+  if (v === 0) return "0";
+  if (Number.isInteger(v) && Math.abs(v) < 1000) return String(v);
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(v))));
+  return v.toFixed(Math.min(digits, 3));
+}
+const rate = (v) => scaled(v, [[1e9, "G/s"], [1e6, "M/s"], [1e3, "k/s"], [1, "/s"]]);
+const count = (v) => scaled(v, [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]]);
+const time = (v) => scaled(v, [[1e9, " s"], [1e6, " ms"], [1e3, " µs"], [1, " ns"]]);
+const cores = (v) => v.toFixed(2);
+function span(ns) {
+  const s = Math.round(ns / 1e9);
+  if (s < 60) return s + " s";
+  if (s < 3600) return Math.floor(s / 60) + " min " + (s % 60) + " s";
+  return Math.floor(s / 3600) + " h " + Math.floor((s % 3600) / 60) + " min";
+}
+
+const shown = 240; // ticks: two minutes
+let ticks = [];
+let stage = "";
+
+// draw puts lines into a figure, over the ticks shown; from zero to the largest value.
+function draw(id, lines) {
+  const svg = byId(id).querySelector("svg");
+  const view = ticks.slice(-shown);
+  let top = 0;
+  for (const [, of] of lines) for (const t of view) top = Math.max(top, of(t) || 0);
+  svg.setAttribute("viewBox", "0 0 100 40");
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.replaceChildren();
+  if (view.length < 2 || top === 0) return;
+  const from = view[0].at_ns, over = Math.max(1, view[view.length - 1].at_ns - from);
+  for (const [name, of] of lines) {
+    let d = "", pen = "M";
+    for (const t of view) {
+      const v = of(t);
+      if (v === null) { pen = "M"; continue; } // a gap, not a zero
+      d += pen + ((t.at_ns - from) / over * 100).toFixed(2) + " " + (39 - v / top * 37).toFixed(2);
+      pen = "L";
+    }
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    path.setAttribute("d", d || "M0 0");
+    path.setAttribute("class", name);
+    svg.append(path);
+  }
+}
+
+function say(id, value, beside) {
+  byId(id).querySelector(".value").textContent = value;
+  byId(id).querySelector(".beside").textContent = beside;
+}
+
+function showNow(t) {
+  if (!t) {
+    for (const id of ["rate", "backlog", "latency", "cpu"]) say(id, "–", "");
+    return;
+  }
+  say("rate", rate(t.sent), (t.target > 0 ? "of " + rate(t.target) + " · " : "as fast as possible · ") + "received " + rate(t.received));
+  say("backlog", count(t.backlog), t.received > 0 && t.backlog > 0 ? "about " + time(t.backlog / t.received * 1e9) + " of deliveries" : "");
+  say("latency", t.p99_ns > 0 ? time(t.p99_ns) : "–", t.p50_ns > 0 ? "p50 " + time(t.p50_ns) : "nothing arrived yet");
+  const broker = t.broker_cpu > 0 ? cores(t.broker_cpu) : "–";
+  say("cpu", broker + " + " + cores(t.generator_cpu), "cores: broker + generator");
+  draw("rate", [["t", (x) => x.target > 0 ? x.target : null], ["b", (x) => x.received], ["a", (x) => x.sent]]);
+  draw("backlog", [["a", (x) => x.backlog]]);
+  draw("latency", [["b", (x) => x.p50_ns > 0 ? x.p50_ns : null], ["a", (x) => x.p99_ns > 0 ? x.p99_ns : null]]);
+  draw("cpu", [["b", (x) => x.generator_cpu], ["a", (x) => x.broker_cpu > 0 ? x.broker_cpu : null]]);
+}
+
+function addEnding(e) {
+  const row = document.createElement("tr");
+  for (const [text, name] of [[e.number, "number"], [e.title, ""], [e.status, e.status], [e.text + (e.stored ? " (stored before)" : ""), ""]]) {
+    const cell = document.createElement("td");
+    cell.textContent = text;
+    if (name) cell.className = name;
+    row.append(cell);
+  }
+  const body = byId("endings").tBodies[0];
+  body.prepend(row); // the latest first
+  byId("endings").hidden = false;
+  byId("none").hidden = true;
+  while (body.rows.length > 1000) body.lastChild.remove();
+}
+
+function show(message) {
+  const v = message.view;
+  if (message.ticks) {
+    ticks = message.ticks;
+    byId("endings").tBodies[0].replaceChildren(); // also after a reconnection: everything comes again
+  } else if (v.now && (v.stage !== stage || ticks.length && v.now.at_ns < ticks[ticks.length - 1].at_ns)) {
+    ticks = [];
+  }
+  stage = v.stage;
+  if (v.now && (!ticks.length || v.now.at_ns > ticks[ticks.length - 1].at_ns)) ticks.push(v.now);
+  if (ticks.length > 4 * shown) ticks = ticks.slice(-shown);
+  (message.endings || []).forEach(addEnding);
+
+  byId("done").textContent = v.total ? v.done + " of " + v.total + " repetitions" : "";
+  byId("left").textContent = v.finished ? "finished" : v.left_ns > 0 ? "about " + span(v.left_ns) + " left" : "";
+  byId("bar").max = v.total || 1;
+  byId("bar").value = v.done;
+  byId("title").textContent = v.finished ? "The run is over." : v.title || "Between two repetitions";
+  const doing = v.stage ? v.stage + (v.phase ? " · " + v.phase : "") : "";
+  if (byId("stage").dataset.doing !== doing) { // screen readers hear of stages, not of seconds
+    byId("stage").dataset.doing = doing;
+    byId("stage").textContent = doing;
+  }
+  document.title = v.finished ? "Finished · Brokermark" : v.total ? v.done + "/" + v.total + " · Brokermark" : "Brokermark";
+  showNow(v.now);
+}
+
+const source = new EventSource("events");
+source.onmessage = (event) => {
+  document.body.classList.remove("lost");
+  const message = JSON.parse(event.data);
+  show(message);
+  if (message.view.finished) source.close();
+};
+source.onerror = () => document.body.classList.add("lost");
