@@ -18,7 +18,9 @@ build: web ## one static binary in bin/
 web: $(PAGE) ## the front end of the HTML report; without npm there is none, and HTML is refused
 
 $(PAGE): $(wildcard web/src/*) web/package.json web/package-lock.json
-	@if command -v npm >/dev/null; then set -e; cd web; npm ci --no-audit --no-fund; npm run check; npm run build; \
+	@if command -v npm >/dev/null; then set -e; cd web; \
+	test node_modules/.package-lock.json -nt package-lock.json || { npm ci --no-audit --no-fund; touch node_modules/.package-lock.json; }; \
+	npm run --silent check; npm run --silent build; \
 	else echo 'npm is not installed: this build will refuse to write HTML reports (apt-get install npm)' >&2; fi
 
 demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most six minutes after installs

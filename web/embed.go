@@ -16,12 +16,14 @@ var dist embed.FS
 var ErrNotBuilt = errors.New("this brokermark was built without its front end, which HTML needs: install npm, then make build")
 
 // Bundle is the front end's script and style sheet, or ErrNotBuilt.
-func Bundle() (script, style string, err error) {
-	js, err := fs.ReadFile(dist, "dist/main.js")
+func Bundle() (script, style string, err error) { return bundle(dist) }
+
+func bundle(files fs.FS) (script, style string, err error) {
+	js, err := fs.ReadFile(files, "dist/main.js")
 	if err != nil {
 		return "", "", ErrNotBuilt
 	}
-	css, err := fs.ReadFile(dist, "dist/page.css")
+	css, err := fs.ReadFile(files, "dist/page.css")
 	if err != nil {
 		return "", "", ErrNotBuilt
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"slices"
 
@@ -15,6 +16,10 @@ const terminal = "terminal"
 
 // show writes a report over records to stdout.
 func (s *shell) show(name string, records []store.Record, format string) error {
+	return showTo(s.out, name, records, format)
+}
+
+func showTo(w io.Writer, name string, records []store.Record, format string) error {
 	r, err := report.Lookup(name)
 	if err != nil {
 		return badInput("%w%s", err, didYouMean(name, report.Names()))
@@ -23,11 +28,13 @@ func (s *shell) show(name string, records []store.Record, format string) error {
 	if err != nil {
 		return err
 	}
-	return s.write(d, format)
+	return render(w, d, format)
 }
 
 // write renders a document to stdout.
-func (s *shell) write(d report.Document, format string) error {
+func (s *shell) write(d report.Document, format string) error { return render(s.out, d, format) }
+
+func render(w io.Writer, d report.Document, format string) error {
 	if err := checkFormat(format, documentFormats...); err != nil {
 		return err
 	}
@@ -35,8 +42,8 @@ func (s *shell) write(d report.Document, format string) error {
 		format = terminal
 	}
 	options := report.Options{}
-	if f, ok := s.out.(*os.File); ok {
+	if f, ok := w.(*os.File); ok {
 		options = report.OptionsFor(f)
 	}
-	return report.Render(s.out, d, format, options)
+	return report.Render(w, d, format, options)
 }

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
@@ -16,16 +18,18 @@ import (
 const whereDoc = "only records that match the `selection`, such as broker=kafka,messageSize=1KiB"
 
 func (s *shell) reportCommand() *cobra.Command {
-	var path, format, where string
+	var path, where string
+	var out output
 	c := &cobra.Command{
 		Use:   "report [NAME]",
 		Short: "Show stored results",
 		Long: `Report shows what the store holds, as one of the reports that brokermark list
 reports names; without a name it is the summary. It measures nothing and
-changes nothing.`,
+changes nothing. As HTML the summary is one file with all figures in it, which
+needs no network to be looked at.`,
 		Example: "  brokermark report\n" +
-			"  brokermark report summary --where status=ok --format markdown\n" +
-			"  brokermark report points --format csv",
+			"  brokermark report -o report.html\n" +
+			"  brokermark report summary --where status=ok --format markdown",
 		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: cobra.FixedCompletions(report.Names(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -36,19 +40,24 @@ changes nothing.`,
 			if _, err := report.Lookup(name); err != nil {
 				return badInput("%w%s", err, didYouMean(name, report.Names()))
 			}
-			if err := checkFormat(format, documentFormats...); err != nil {
+			if err := out.settle(c.Flags()); err != nil {
 				return err
 			}
 			records, err := readStore(c.Context(), path, where)
 			if err != nil {
 				return err
 			}
-			return s.show(name, records, format)
+			return s.to(out, func(w io.Writer) error {
+				if out.format != html {
+					return showTo(w, name, records, out.format)
+				}
+				return explained(page.Write(w, name, s.source(records, path, where, out, append([]string{"report"}, args...)...)))
+			})
 		},
 	}
 	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
 	c.Flags().StringVar(&where, "where", "", whereDoc)
-	formatFlag(c.Flags(), &format, documentFormats...)
+	out.flags(c.Flags())
 	return c
 }
 
@@ -71,7 +80,8 @@ func readStore(ctx context.Context, path, where string) ([]store.Record, error) 
 }
 
 func (s *shell) compareCommand() *cobra.Command {
-	var path, format, where string
+	var path, where string
+	var out output
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Set two sides against each other, with intervals and a test",
@@ -83,7 +93,7 @@ Whatever differs without having been named raises a warning.`,
 			"  brokermark compare monday.db tuesday.db",
 		Args: arguments(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := checkFormat(format, documentFormats...); err != nil {
+			if err := out.settle(c.Flags()); err != nil {
 				return err
 			}
 			var sides [2]reports.Side
@@ -97,12 +107,17 @@ Whatever differs without having been named raises a warning.`,
 				sides[i] = reports.Side{Name: store.Printable(arg), Records: records}
 				named = append(named, report.Named(expr)...)
 			}
-			return s.write(reports.Compare(sides[0], sides[1], named...), format)
+			return s.to(out, func(w io.Writer) error {
+				if out.format != html {
+					return render(w, reports.Compare(sides[0], sides[1], named...), out.format)
+				}
+				return explained(page.Compare(w, sides[0], sides[1], named, s.source(nil, path, where, out, append([]string{"compare"}, args...)...)))
+			})
 		},
 	}
 	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
 	c.Flags().StringVar(&where, "where", "", whereDoc)
-	formatFlag(c.Flags(), &format, documentFormats...)
+	out.flags(c.Flags())
 	return c
 }
 

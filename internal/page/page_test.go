@@ -1,18 +1,158 @@
 package page_test
 
 import (
+	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
+	"github.com/brokermark/brokermark/web"
 )
 
-var keep = flag.String("pages", "", "directory to leave the pages in, to be looked at")
+var keep = flag.String("pages", "", "directory to leave pages and pictures in, to be looked at")
+
+// written writes a page to a file and returns its path.
+func written(t *testing.T, name string, write func(io.Writer) error) string {
+	t.Helper()
+	if _, _, err := web.Bundle(); errors.Is(err, web.ErrNotBuilt) {
+		t.Skip("the front end was not built: make web")
+	}
+	dir := *keep
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	path := filepath.Join(dir, name+".html")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := write(f); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// summary writes the whole report over records.
+func summary(t *testing.T, name string, records []store.Record) string {
+	t.Helper()
+	return written(t, name, func(w io.Writer) error {
+		return page.Write(w, report.Default, page.Source{Records: records, Command: "brokermark report -o " + name + ".html", Tool: "0.1.0"})
+	})
+}
+
+func comparison(t *testing.T) string {
+	t.Helper()
+	sides := map[string][]store.Record{}
+	for _, r := range sweep(5) {
+		sides[r.Spec.Broker] = append(sides[r.Spec.Broker], r)
+	}
+	return written(t, "compare", func(w io.Writer) error {
+		a, b := reports.Side{Name: "kafka", Records: sides["kafka"]}, reports.Side{Name: "jetstream", Records: sides["jetstream"]}
+		return page.Compare(w, a, b, []string{"broker"}, page.Source{Command: "brokermark compare kafka jetstream -o compare.html"})
+	})
+}
+
+func TestEveryRecordedSituationMakesASensiblePage(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		records []store.Record
+		charts  int
+		says    []string
+	}{
+		{"empty", nil, 0, []string{"The store holds no record yet: nothing was measured."}},
+		{"void", voidOnly(), 3, []string{"No conclusion.", "in no conclusion", "Void"}},
+		{"refused", only(sweep(1), store.Refused), 0, []string{"Refused", "core NATS keeps no copy of a message"}},
+		{"single", sweep(1)[:1], 3, []string{"A single point: there is nothing to compare it with."}},
+		{"mixed", sweep(5), 3, []string{"Highest sustainable: nats", "rabbitmq", "Refused", "3 confirmed messages were lost", "old-version", "Guarantee asked for", "Repeat it"}},
+		{"settings", linger(6, 5, 3), 3, []string{"client.linger.ms", "client.batch.size"}},
+		{"thousands", linger(100, 20, 5), 3, []string{"2000 rows", "The first 50 of 2000 points"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := open(t, summary(t, c.name, c.records), desktop)
+			b.scroll(t)
+			text := eval[string](t, b, `document.body.innerText`)
+			for _, want := range c.says {
+				if !strings.Contains(text, want) {
+					t.Errorf("the page doesn't say %q", want)
+				}
+			}
+			if drawn := eval[int](t, b, `document.querySelectorAll(".chart svg").length`); drawn != c.charts {
+				t.Errorf("%d charts are drawn, want %d", drawn, c.charts)
+			}
+			b.quiet(t)
+		})
+	}
+}
+
+func TestAComparisonIsAPageWithItsFigures(t *testing.T) {
+	b := open(t, comparison(t), desktop)
+	b.scroll(t)
+	for _, want := range []string{"jetstream against kafka", "sustainable: jetstream is lower than kafka", "Latency against throughput"} {
+		if text := eval[string](t, b, `document.body.innerText`); !strings.Contains(text, want) {
+			t.Errorf("the page doesn't say %q", want)
+		}
+	}
+	b.quiet(t)
+}
+
+func TestAReportWithoutFiguresIsAPageToo(t *testing.T) {
+	b := open(t, written(t, "ledger", func(w io.Writer) error { return page.Write(w, "ledger", page.Source{Records: sweep(2)}) }), desktop)
+	if n := eval[int](t, b, `document.querySelectorAll("main table").length`); n == 0 {
+		t.Error("the page of the ledger holds no table")
+	}
+	b.quiet(t)
+}
+
+func TestNamesThatAreMarkupStayText(t *testing.T) {
+	path := summary(t, "hostile", hostile())
+	b := open(t, path, desktop)
+	b.scroll(t)
+	eval[bool](t, b, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
+	b.scroll(t)
+	if title := eval[string](t, b, `document.title`); title != "Brokermark report" {
+		t.Errorf("the title is %q", title)
+	}
+	if n := eval[int](t, b, `document.querySelectorAll("img, iframe, object, script:not(#data):not(:last-of-type), [onerror]").length`); n != 0 {
+		t.Errorf("%d elements came out of data", n)
+	}
+	if text := eval[string](t, b, `document.body.innerText`); !strings.Contains(text, "</script><script>document.title='owned'</script>") {
+		t.Error("the name isn't shown as the text it is")
+	}
+	b.quiet(t)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(strings.ToLower(string(data)), "</script"); n != 2 {
+		t.Errorf("%d ends of scripts, want those of the data and the program", n)
+	}
+}
+
+// TestPictures leaves pictures of everything for people to look at.
+func TestPictures(t *testing.T) {
+	if *keep == "" {
+		t.Skip("no -pages to leave pictures in")
+	}
+	screens := map[string]screen{"light": desktop, "dark": {1280, 900, true}, "phone": {390, 844, false}, "phone-dark": {390, 844, true}}
+	for name, path := range map[string]string{
+		"mixed": summary(t, "mixed", sweep(5)), "settings": summary(t, "settings", linger(6, 5, 3)), "compare": comparison(t), "void": summary(t, "void", voidOnly()),
+	} {
+		for suffix, s := range screens {
+			b := open(t, path, s)
+			b.scroll(t)
+			b.shoot(t, name+"-"+suffix, s.width)
+			b.quiet(t)
+		}
+	}
+}
 
 // voidOnly are records none of which may be used.
 func voidOnly() []store.Record {
@@ -25,45 +165,12 @@ func voidOnly() []store.Record {
 	return records
 }
 
-// file writes the page of records and returns its path.
-func file(t *testing.T, name string, records []store.Record) string {
-	t.Helper()
-	dir := *keep
-	if dir == "" {
-		dir = t.TempDir()
-	}
-	path := filepath.Join(dir, name+".html")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := page.Write(f, report.Default, page.Source{Records: records, Command: "brokermark report --format html -o " + name + ".html", Tool: "0.1.0"}); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func TestPages(t *testing.T) {
-	for name, records := range map[string][]store.Record{
-		"sweep": sweep(5), "linger": linger(6, 5, 3), "void": voidOnly(), "single": sweep(1)[:1], "empty": nil, "hostile": hostile(), "large": linger(100, 20, 5),
-	} {
-		file(t, name, records)
-	}
-	_ = reports.Side{}
-}
-
-func TestShots(t *testing.T) {
-	if *keep == "" {
-		t.Skip("no -pages to leave pictures in")
-	}
-	for _, name := range []string{"sweep", "linger"} {
-		path := file(t, name, map[string][]store.Record{"sweep": sweep(5), "linger": linger(6, 5, 3)}[name])
-		for suffix, s := range map[string]screen{"light": desktop, "dark": {1280, 900, true}, "phone": {390, 844, false}, "phone-dark": {390, 844, true}} {
-			b := open(t, path, s)
-			b.scroll(t)
-			b.shoot(t, name+"-"+suffix, s.width)
-			b.quiet(t)
+func only(records []store.Record, status store.Status) []store.Record {
+	var out []store.Record
+	for _, r := range records {
+		if r.Status == status {
+			out = append(out, r)
 		}
 	}
+	return out
 }

@@ -118,7 +118,7 @@ func (r Ranking) String() string {
 		for _, c := range contenders {
 			texts = append(texts, c.text(r.Metric.Unit))
 		}
-		return enumerate(texts)
+		return enumerate(abridged(texts))
 	}
 	switch {
 	case len(r.Level) == 0:
@@ -147,9 +147,9 @@ func (r Ranking) Short() string {
 	case len(names) == 1:
 		return names[0]
 	case once:
-		return "no difference shown (n=1) between " + enumerate(names)
+		return "no difference shown (n=1) between " + enumerate(abridged(names))
 	}
-	return "no difference shown between " + enumerate(names)
+	return "no difference shown between " + enumerate(abridged(names))
 }
 
 // apart tells that no value either stands for could belong to the other. A single value without a bracket stands for
@@ -164,6 +164,19 @@ func superlative(m Metric) string {
 		return "Highest"
 	}
 	return "Lowest"
+}
+
+// longest is how many contenders a sentence names; a sweep has hundreds, which the tables show.
+const longest = 6
+
+// abridged keeps the first and the last of many.
+func abridged(items []string) []string {
+	if len(items) <= longest {
+		return items
+	}
+	left := len(items) - longest + 1
+	out := append([]string(nil), items[:longest-2]...)
+	return append(out, fmt.Sprintf("%d more", left), items[len(items)-1])
 }
 
 func enumerate(items []string) string {

@@ -64,8 +64,8 @@ export function axis(a: AxisLook): Option {
   return {
     type: a.log ? "log" : "value",
     name: a.name, nameLocation: "middle", nameGap: 30, nameTextStyle: { color: colour("muted"), fontSize: 12 },
-    min: a.min ?? (a.log ? (e: Extent) => round(e.min, Math.floor) : undefined),
-    max: a.max ?? (a.log ? (e: Extent) => round(e.max, Math.ceil) : undefined),
+    min: a.min ?? (a.log ? (e: Extent) => round(e.min / 1.2, Math.floor) : undefined),
+    max: a.max ?? (a.log ? (e: Extent) => round(e.max * 1.2, Math.ceil) : undefined),
     axisLabel: { color: colour("muted"), formatter: a.format, hideOverlap: true, fontSize: 12 },
     axisLine: { show: true, lineStyle: { color: colour("line") } },
     axisTick: { show: true, lineStyle: { color: colour("line") } },

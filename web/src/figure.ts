@@ -75,7 +75,7 @@ export function fillLegend(legend: HTMLElement, series: Series[], off: Set<strin
   }, swatch(s.look), s.name));
   if (series.length > 3) {
     const all = (hide: boolean) => () => { for (const s of series) hide ? off.add(s.name) : off.delete(s.name); changed(); };
-    buttons.push(el("button", { type: "button", class: "plain", click: all(false) }, "All"), el("button", { type: "button", class: "plain", click: all(true) }, "None"));
+    buttons.unshift(el("button", { type: "button", class: "plain", click: all(false) }, "All"), el("button", { type: "button", class: "plain", click: all(true) }, "None"));
   }
   legend.hidden = series.length < 2;
   legend.replaceChildren(...buttons);

@@ -111,7 +111,7 @@ function heat(d: Data, s: State, t: Table, [low, high]: [number, number]): HTMLE
   const caption = [m.name, t.title].filter((x) => x).join(": ");
   return el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": caption }, el("table", { class: "heat" },
     el("caption", {}, caption),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, ""), ...head(t.columns))),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "corner" }, corner(d, s)), ...head(t.columns))),
     el("tbody", {}, ...t.rows.map((row) => el("tr", {}, el("th", { scope: "row" }, row), ...t.columns.map((column) => {
       const cells = t.cells.filter((c) => c.row === row && c.column === column && !s.off.has(c.colour));
       const refused = cells.length > 0 && cells.every((c) => c.level.status === "refused");
@@ -120,6 +120,12 @@ function heat(d: Data, s: State, t: Table, [low, high]: [number, number]): HTMLE
       if (!coloured && v > 0 && high > low) td.style.setProperty("--heat", `${Math.round(6 + (54 * Math.log(v / low)) / Math.log(high / low))}%`);
       return td;
     }))))));
+}
+
+/** What the rows and the columns are: "broker ↓ delivery →". */
+function corner(d: Data, s: State): string {
+  const of = (role: Role) => d.axes.filter((_, i) => s.roles[i] === role).map((a) => a.name).join(", ");
+  return [of("row") && of("row") + " ↓", of("column") && of("column") + " →"].filter((x) => x).join("  ");
 }
 
 function entry(d: Data, s: State, c: Placed, several: boolean): HTMLElement {

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/brokermark/brokermark/internal/page"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/web"
+)
+
+const html = "html"
+
+// pageFormats are the formats of report and compare.
+var pageFormats = append(documentFormats[:len(documentFormats):len(documentFormats)], html)
+
+// output is where a report goes.
+type output struct{ path, format string }
+
+func (o *output) flags(f *pflag.FlagSet) {
+	formatFlag(f, &o.format, pageFormats...)
+	f.StringVarP(&o.path, "output", "o", "", "`file` to write instead of stdout; .html, .md, .csv and .jsonl choose the format")
+}
+
+// settle chooses the format by the file's name where --format doesn't, and checks it.
+func (o *output) settle(f *pflag.FlagSet) error {
+	byName := map[string]string{".html": html, ".htm": html, ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl"}
+	if format := byName[strings.ToLower(filepath.Ext(o.path))]; format != "" && !f.Changed("format") {
+		o.format = format
+	}
+	return checkFormat(o.format, pageFormats...)
+}
+
+// to calls write with stdout, or with a file that takes o.path's place once it is complete.
+func (s *shell) to(o output, write func(io.Writer) error) error {
+	if o.path == "" || o.path == "-" {
+		return write(s.out)
+	}
+	return toFile(o.path, write)
+}
+
+// source says what a page is made from and how; passwords in args are left out.
+func (s *shell) source(records []store.Record, path, where string, o output, args ...string) page.Source {
+	words := append([]string{"brokermark"}, args...)
+	for _, flag := range [][2]string{{"--store", store.Printable(path)}, {"--where", where}, {"--format", o.format}, {"--output", o.path}} {
+		if flag[1] != "" && (flag[0] != "--store" || path != defaultStore) {
+			words = append(words, flag[0], flag[1])
+		}
+	}
+	for i, w := range words {
+		words[i] = store.Printable(w)
+	}
+	return page.Source{Records: records, Command: strings.Join(words, " "), Tool: toolVersion()}
+}
+
+// explained turns a front end that was never built into something the user can act on.
+func explained(err error) error {
+	if errors.Is(err, web.ErrNotBuilt) {
+		return badInput("--format html: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/web"
+)
+
+func TestAReportIsWrittenAsAPageOrNotAtAll(t *testing.T) {
+	if _, _, err := web.Bundle(); err != nil {
+		t.Skip("the front end was not built: make web")
+	}
+	dir := t.TempDir()
+	db, page := filepath.Join(dir, "records.db"), filepath.Join(dir, "report.html")
+	brokermark(t, short("--store", db)...).want(t, 0)
+	brokermark(t, "report", "--store", db, "-o", page).want(t, 0)
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The name chose the format, and the page says how it was made.
+	for _, want := range []string{"<!DOCTYPE html>", `data-key="e2e_p99_ns"`, "brokermark report --store " + db + " --format html --output " + page} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if out := brokermark(t, "report", "--store", db, "--format", "html").want(t, 0).out; !strings.HasPrefix(out, "<!DOCTYPE html>") {
+		t.Errorf("on stdout the page begins with %.40q", out)
+	}
+	compared := brokermark(t, "compare", "status=ok", "broker=sim", "--store", db, "--format", "html").want(t, 0).out
+	if !strings.Contains(compared, "<title>broker=sim against status=ok</title>") {
+		t.Errorf("a comparison's page begins with %.400q", compared)
+	}
+	brokermark(t, "report", "--store", filepath.Join(dir, "none.db"), "-o", page).want(t, 6)
+	if after, err := os.ReadFile(page); err != nil || string(after) != string(text) {
+		t.Error("a report that failed changed the page that was there")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".brokermark-*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+}

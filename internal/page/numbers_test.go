@@ -1,0 +1,146 @@
+package page_test
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// stored puts records through a real store.
+func stored(t *testing.T, records []store.Record) []store.Record {
+	t.Helper()
+	s, err := store.Open(filepath.Join(t.TempDir(), "records.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, r := range records {
+		if _, err := s.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back, err := s.Records(t.Context(), store.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// shown are the records of a point whose figures stand in tables.
+func shown(records []store.Record, id string) []store.Record {
+	for _, status := range []store.Status{store.OK, store.Failed, store.Void} {
+		var out []store.Record
+		for _, r := range records {
+			if r.PointID == id && r.Status == status {
+				out = append(out, r)
+			}
+		}
+		if out != nil {
+			return out
+		}
+	}
+	return nil
+}
+
+type figure struct{ Point, Key, Value, Text string }
+
+func TestTheTablesHoldTheStoresNumbers(t *testing.T) {
+	records := stored(t, sweep(5))
+	b := open(t, summary(t, "numbers", records), desktop)
+	figures := eval[[]figure](t, b, `[...document.querySelectorAll("tr[data-point-id] [data-value]")].map(c => ({
+		Point: c.parentElement.dataset.pointId, Key: c.dataset.key, Value: c.dataset.value, Text: c.innerText }))`)
+	compared := 0
+	for _, f := range figures {
+		m, err := report.MetricByKey(f.Key)
+		if err != nil || f.Key == "lost" || f.Key == "duplicated" { // sums over repetitions, compared in package reports
+			continue
+		}
+		values := m.Values(shown(records, f.Point))
+		want := median(values)
+		got, err := strconv.ParseFloat(f.Value, 64)
+		if err != nil || got != want {
+			t.Errorf("%s of %s: the page holds %s, the store %v", f.Key, f.Point, f.Value, want)
+		}
+		if text := m.Unit.Format(want); strings.Trim(f.Text, "()") != text {
+			t.Errorf("%s of %s: the page shows %q, want %q", f.Key, f.Point, f.Text, text)
+		}
+		compared++
+	}
+	if want := 28 * 6; compared < want { // points that ran × metrics
+		t.Errorf("%d figures compared, want at least %d", compared, want)
+	}
+	b.quiet(t)
+}
+
+// median is the textbook one.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := append([]float64(nil), values...)
+	for i := range sorted {
+		for j := i; j > 0 && sorted[j] < sorted[j-1]; j-- {
+			sorted[j], sorted[j-1] = sorted[j-1], sorted[j]
+		}
+	}
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+func TestTheChartsHoldTheStoresNumbers(t *testing.T) {
+	records := stored(t, sweep(5))
+	b := open(t, summary(t, "numbers", records), desktop)
+	eval[bool](t, b, `(document.querySelector("#throughput details").open = true)`)
+	setting := eval[string](t, b, `document.querySelector("#throughput select").value`)
+	rows := eval[[][]string](t, b, `new Promise(r => setTimeout(() => r([...document.querySelectorAll("#throughput details tbody tr")].map(tr => [...tr.children].map(c => c.innerText))), 200))`)
+	compared := 0
+	for _, row := range rows { // who, load, status, offered, published, latency, remarks
+		if row[1] != "sustainable" {
+			continue
+		}
+		for _, p := range report.Points(records) {
+			if p.Name != row[0] || p.Setting() != setting || p.Spec.Measure != "curve" {
+				continue
+			}
+			var rates, latencies []float64
+			for _, r := range p.Ok() {
+				rates = append(rates, r.Result.PublishRate)
+				latencies = append(latencies, float64(r.Result.Latency.EndToEnd.Quantile(0.99)))
+			}
+			rate, latency := report.Summarize(rates), report.Summarize(latencies)
+			if want := fmt.Sprintf("%s [%s], n = %d", report.PerSecond.Format(rate.Median), report.PerSecond.Range(rate.Low, rate.High), rate.N); row[4] != want {
+				t.Errorf("%s published %q, the store has %q", row[0], row[4], want)
+			}
+			if want := fmt.Sprintf("%s [%s], n = %d", report.Nanoseconds.Format(latency.Median), report.Nanoseconds.Range(latency.Low, latency.High), latency.N); row[5] != want {
+				t.Errorf("%s p99 %q, the store has %q", row[0], row[5], want)
+			}
+			compared++
+		}
+	}
+	if compared != len(products) {
+		t.Errorf("%d contenders compared, want %d; rows: %q", compared, len(products), rows)
+	}
+	b.quiet(t)
+}
+
+func TestNumbersReadTheSameInTablesAndCharts(t *testing.T) {
+	b := open(t, summary(t, "single", sweep(1)[:1]), desktop)
+	units := map[string]report.Unit{
+		"ns": report.Nanoseconds, "per-second": report.PerSecond, "bytes": report.Bytes, "s": report.Seconds, "cpu-s": report.CPUSeconds,
+		"share": report.Share, "factor": report.Factor, "none": report.None, "count": report.Count,
+	}
+	values := []float64{0, 1e-7, 0.00012345, 0.005, 0.05, 0.999, 1, 1.005, 7, 9.995, 12.34, 99.95, 100, 999.4, 999.6, 1000, 1023, 1024, 12_345, 54_321.5, 999_499, 999_600, 1e6, 2.5e7, 1e9, 3e12, -5, -1234}
+	for name, unit := range units {
+		for _, v := range values {
+			if got, want := eval[string](t, b, fmt.Sprintf("brokermark.format(%q, %v)", name, v)), unit.Format(v); got != want {
+				t.Errorf("%v in %s: charts say %q, tables %q", v, name, got, want)
+			}
+		}
+	}
+}

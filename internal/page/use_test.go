@@ -1,0 +1,176 @@
+package page_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+func TestSeriesAxesAndThemeCanBeSwitched(t *testing.T) {
+	b := open(t, summary(t, "mixed", sweep(5)), desktop)
+	b.scroll(t)
+	const lines = `document.querySelectorAll("#throughput .chart svg path[fill=none]").length`
+	before := eval[int](t, b, lines)
+	b.do(t, chromedp.ScrollIntoView("#throughput .legend .series"), chromedp.Click("#throughput .legend .series"))
+	if pressed := eval[string](t, b, `document.querySelector("#throughput .legend .series").getAttribute("aria-pressed")`); pressed != "false" {
+		t.Errorf("after a click aria-pressed is %q", pressed)
+	}
+	if after := eval[int](t, b, lines); after >= before {
+		t.Errorf("%d lines before the series was hidden, %d after", before, after)
+	}
+	b.do(t, chromedp.Focus("#throughput .legend .series"), chromedp.KeyEvent(kb.Enter))
+	if after := eval[int](t, b, lines); after != before {
+		t.Errorf("%d lines before, %d after the keyboard showed the series again", before, after)
+	}
+	labels := func() string {
+		return eval[string](t, b, `[...document.querySelectorAll("#throughput .chart svg text")].map(e => e.textContent).join(" ")`)
+	}
+	logarithmic := labels()
+	eval[bool](t, b, `(() => { const s = [...document.querySelectorAll("#throughput select")].filter(s => s.value === "log")[0]; s.value = "linear"; s.dispatchEvent(new Event("change")); return true; })()`)
+	if linear := labels(); linear == logarithmic {
+		t.Errorf("a linear axis has the labels of the logarithmic one: %s", linear)
+	}
+	background := func() string { return eval[string](t, b, `getComputedStyle(document.body).backgroundColor`) }
+	light := background()
+	b.do(t, chromedp.Click("#theme"))
+	if dark := background(); dark == light {
+		t.Errorf("the theme button leaves the background %s", dark)
+	}
+	b.quiet(t)
+}
+
+func TestASweepCanBeTurned(t *testing.T) {
+	b := open(t, summary(t, "settings", linger(6, 5, 3)), desktop)
+	set := func(label, value string) {
+		t.Helper()
+		found := eval[bool](t, b, `(() => { const l = [...document.querySelectorAll("#sweeps label")].find(l => l.innerText.startsWith("`+label+`"));
+			if (!l) return false; const s = l.querySelector("select"); s.value = "`+value+`"; s.dispatchEvent(new Event("change")); return s.value === "`+value+`"; })()`)
+		if !found {
+			t.Fatalf("no choice %q for %q", value, label)
+		}
+	}
+	tables := func() int { return eval[int](t, b, `document.querySelectorAll("#sweeps table.heat").length`) }
+	cells := func() int { return eval[int](t, b, `document.querySelectorAll("#sweeps table.heat td").length`) }
+	set("client.linger.ms", "row")
+	set("client.batch.size", "column")
+	if tables() != 1 || cells() != 30 {
+		t.Errorf("%d tables with %d cells, want 1 with 6 × 5", tables(), cells())
+	}
+	set("client.batch.size", "table")
+	if tables() != 5 {
+		t.Errorf("%d tables, want one for each of 5 sizes", tables())
+	}
+	set("client.batch.size", "=0")
+	if tables() != 1 || cells() != 6 {
+		t.Errorf("%d tables with %d cells, want 1 with 6", tables(), cells())
+	}
+	set("client.linger.ms", "column")
+	set("client.batch.size", "colour")
+	set("As", "lines")
+	if n := eval[int](t, b, `document.querySelectorAll("#sweeps .legend button.series").length`); n != 5 {
+		t.Errorf("%d colours, want 5", n)
+	}
+	b.scroll(t)
+	if n := eval[int](t, b, `document.querySelectorAll("#sweeps .chart svg").length`); n != 1 {
+		t.Errorf("%d charts, want 1", n)
+	}
+	b.quiet(t)
+}
+
+func TestHoverShowsCountAndSpread(t *testing.T) {
+	b := open(t, summary(t, "mixed", sweep(5)), desktop)
+	b.scroll(t)
+	b.do(t, chromedp.ScrollIntoView("#throughput .chart"))
+	// Every symbol is tried: lines and whiskers lie among them.
+	texts := eval[[]string](t, b, `(async () => {
+		const out = [];
+		for (const p of [...document.querySelectorAll("#throughput .chart svg path")].slice(-40)) {
+			const r = p.getBoundingClientRect();
+			const at = { bubbles: true, clientX: r.x + r.width / 2, clientY: r.y + r.height / 2 };
+			p.dispatchEvent(new MouseEvent("mousemove", at));
+			await new Promise(r => setTimeout(r, 30));
+			const tip = document.querySelector("#throughput .tip");
+			if (tip) out.push(tip.innerText);
+		}
+		return out;
+	})()`)
+	if !slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "n = 5") && strings.Contains(s, "[") }) {
+		t.Errorf("no hover shows count and spread: %q", texts)
+	}
+	b.quiet(t)
+}
+
+// problems are what would stop somebody without mouse or sight.
+const problems = `(() => {
+	const out = [];
+	const visible = e => e.getClientRects().length > 0;
+	for (const l of ["header", "main", "footer", "nav[aria-label]"]) if (document.querySelectorAll(l).length !== 1) out.push("landmark " + l);
+	if (document.documentElement.lang !== "en") out.push("no language");
+	for (const th of document.querySelectorAll("main table th")) if (!th.closest(".tip") && !th.scope) out.push("th without scope: " + th.textContent);
+	for (const s of document.querySelectorAll("select, input")) if (!s.closest("label") || !s.closest("label").innerText.trim() && visible(s)) out.push("control without label");
+	for (const b of document.querySelectorAll("button")) if (!(b.textContent.trim() || b.getAttribute("aria-label"))) out.push("button without name");
+	for (const c of document.querySelectorAll(".chart")) if (c.getAttribute("role") !== "img" || !(c.getAttribute("aria-label") || "").trim()) out.push("chart without text");
+	for (const s of document.querySelectorAll(".scroll")) if (s.tabIndex !== 0 || !s.getAttribute("aria-label")) out.push("region that can't be scrolled with the keyboard");
+	const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+	for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) out.push("id twice: " + id);
+	for (const a of document.querySelectorAll("a[href^='#']")) if (!document.getElementById(a.getAttribute("href").slice(1))) out.push("link to nothing: " + a.getAttribute("href"));
+	for (const a of document.querySelectorAll("a[href]")) if (!a.getAttribute("href").startsWith("#")) out.push("link out of the page: " + a.getAttribute("href"));
+	let level = 0;
+	for (const h of document.querySelectorAll("h1, h2, h3, h4, h5, h6")) { const n = Number(h.tagName[1]); if (n > level + 1) out.push("heading skips a level: " + h.textContent); level = n; }
+	return out;
+})()`
+
+func TestThePageCanBeUsedWithoutMouseOrSight(t *testing.T) {
+	for name, path := range map[string]string{"mixed": summary(t, "mixed", sweep(5)), "settings": summary(t, "settings", linger(6, 5, 3)), "compare": comparison(t)} {
+		b := open(t, path, desktop)
+		b.scroll(t)
+		for _, problem := range eval[[]string](t, b, problems) {
+			t.Errorf("%s: %s", name, problem)
+		}
+		// Tab reaches the skip link first, and what has the focus shows it.
+		b.do(t, chromedp.KeyEvent(kb.Tab))
+		if got := eval[string](t, b, `document.activeElement.className + " " + getComputedStyle(document.activeElement).outlineStyle`); got != "skip solid" {
+			t.Errorf("%s: the first Tab reaches %q", name, got)
+		}
+	}
+}
+
+func TestAPhoneScrollsDownOnly(t *testing.T) {
+	for name, path := range map[string]string{"mixed": summary(t, "mixed", sweep(5)), "settings": summary(t, "settings", linger(6, 5, 3)), "hostile": summary(t, "hostile", hostile())} {
+		b := open(t, path, screen{width: 390, height: 844})
+		b.scroll(t)
+		if width := eval[int](t, b, `document.documentElement.scrollWidth`); width > 390 {
+			t.Errorf("%s: the page is %d pixels wide on a screen of 390", name, width)
+		}
+		b.quiet(t)
+	}
+}
+
+func TestPaperHoldsEveryChart(t *testing.T) {
+	b := open(t, summary(t, "mixed", sweep(5)), screen{1280, 900, true})
+	paper, err := chromedp.Run(b.ctx, chromedp.PrintToPDF())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(paper), "%PDF") {
+		t.Error("printing gives no PDF")
+	}
+	if *keep != "" {
+		if err := os.WriteFile(filepath.Join(*keep, "mixed.pdf"), paper, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Nothing was scrolled: printing alone has to draw the charts below the fold.
+	if n := eval[int](t, b, `[...document.querySelectorAll(".chart")].filter(c => !c.querySelector("svg")).length`); n != 0 {
+		t.Errorf("%d charts were not drawn for paper", n)
+	}
+	if theme := eval[string](t, b, `document.documentElement.dataset.theme ?? ""`); theme != "" {
+		t.Errorf("after printing the theme is %q", theme)
+	}
+	b.quiet(t)
+}
