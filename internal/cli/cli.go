@@ -146,7 +146,7 @@ Exit codes:
 	root.SetUsageTemplate(usage)
 	root.AddCommand(
 		s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.exportCommand(),
-		s.figureCommand(), s.listCommand(), s.brokerCommand(), s.doctorCommand(), s.versionCommand(),
+		s.figureCommand(), s.importCommand(), s.listCommand(), s.brokerCommand(), s.doctorCommand(), s.versionCommand(),
 	)
 	return root
 }

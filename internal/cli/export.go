@@ -2,8 +2,8 @@ package cli
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,48 +14,39 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-var exportFormats = []string{"jsonl", "csv"}
-
 func (s *shell) exportCommand() *cobra.Command {
-	var path, format, where string
+	var path, format, where, out, latency string
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "Write stored records as data",
-		Long: `Export writes every record with all it holds as JSON lines (complete spec,
-settings, versions, host, books, histograms, trials, series), or as CSV with
-one row of figures per repetition and a column per axis.`,
+		Short: "Write stored records as data, for other tools",
+		Long: "Export writes what the store holds in formats that programs read. The pages in\n" +
+			"docs/formats.md say what each holds.\n\nFormats:\n" + exportTable(),
 		Example: "  brokermark export > records.jsonl\n" +
-			"  brokermark export --format csv --where status=ok\n" +
-			"  brokermark export --store brokermark.db --where broker=kafka",
+			"  brokermark export --format xlsx -o results.xlsx\n" +
+			"  brokermark export --format hlog --where broker=kafka -o kafka.hlog",
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := checkFormat(format, exportFormats...); err != nil {
+			if err := checkFormat(format, exportFormatNames()...); err != nil {
 				return err
 			}
 			records, err := readStore(c.Context(), path, where)
 			if err != nil {
 				return err
 			}
-			if format == "csv" {
-				return s.exportCSV(records)
-			}
-			out := json.NewEncoder(s.out)
-			for _, r := range records {
-				if err := out.Encode(r); err != nil {
-					return fmt.Errorf("write record %d: %w", r.ID, err)
-				}
-			}
-			return nil
+			return s.export(format, out, latency, records)
 		},
 	}
-	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
-	c.Flags().StringVar(&where, "where", "", whereDoc)
-	formatFlag(c.Flags(), &format, exportFormats...)
+	f := c.Flags()
+	f.StringVar(&path, "store", defaultStore, storeDoc)
+	f.StringVar(&where, "where", "", whereDoc)
+	f.StringVarP(&out, "output", "o", "", "`file` to write instead of stdout, or a directory for formats with a file for each")
+	f.StringVar(&latency, "latency", "", "hgrm and hlog: which `latency`: "+strings.Join(report.LatencyNames(), ", "))
+	formatFlag(f, &format, exportFormatNames()...)
 	return c
 }
 
 // exportCSV writes the flat form of records, with the columns of report.FlatRecord, the repetition and the axes.
-func (s *shell) exportCSV(records []store.Record) error {
+func exportCSV(w io.Writer, records []store.Record) error {
 	var axes []string
 	for _, r := range records {
 		for name := range r.Axes {
@@ -65,23 +56,23 @@ func (s *shell) exportCSV(records []store.Record) error {
 		}
 	}
 	slices.Sort(axes)
-	out := csv.NewWriter(s.out)
+	out := csv.NewWriter(w)
 	header := []string{"study", "repetition"}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[report.FlatRecord]()) {
 		header = append(header, f.Tag.Get("json"))
 	}
 	for _, a := range axes {
-		header = append(header, "axis."+a)
+		header = append(header, report.Inert("axis."+a))
 	}
 	_ = out.Write(header) // an error stays until Error
 	for _, r := range records {
-		row := []string{r.Study, fmt.Sprint(r.Repetition)}
+		row := []string{report.Inert(r.Study), fmt.Sprint(r.Repetition)}
 		flat := reflect.ValueOf(report.Flat(r))
 		for i := range flat.NumField() {
 			row = append(row, csvField(flat.Field(i)))
 		}
 		for _, a := range axes {
-			row = append(row, r.Axes[a])
+			row = append(row, report.Inert(r.Axes[a]))
 		}
 		_ = out.Write(row)
 	}
@@ -89,7 +80,7 @@ func (s *shell) exportCSV(records []store.Record) error {
 	return out.Error()
 }
 
-// csvField writes a field; what is unknown is empty.
+// csvField writes a field; what is unknown is empty, and no text is a formula.
 func csvField(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -97,8 +88,11 @@ func csvField(v reflect.Value) string {
 		}
 		v = v.Elem()
 	}
-	if list, ok := v.Interface().([]string); ok {
-		return strings.Join(list, " | ")
+	switch v := v.Interface().(type) {
+	case []string:
+		return report.Inert(strings.Join(v, " | "))
+	case string:
+		return report.Inert(v)
 	}
 	return fmt.Sprint(v.Interface())
 }

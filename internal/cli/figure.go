@@ -22,10 +22,11 @@ func (s *shell) figureCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "figure NAME -o FILE",
 		Short: "Draw stored results as SVG, PNG or PDF",
-		Long:  "Figure draws what the store holds, for papers and slides; the file's ending says the format.\n\nFigures:\n" + figureTable(),
+		Long: "Figure draws what the store holds, for papers and slides; the file's ending says\n" +
+			"the format.\n\nFigures:\n" + figureTable(),
 		Example: "  brokermark figure sustainable -o sustainable.svg\n" +
-			"  brokermark figure percentiles --where load.rate=10000 -o percentiles.pdf\n" +
-			"  brokermark figure heatmap --row broker --col messageSize --metric e2e_p99_ns -o heat.png",
+			"  brokermark figure percentiles --where broker=kafka -o percentiles.pdf\n" +
+			"  brokermark figure heatmap --metric e2e_p99_ns --row client.linger.ms --col messageSize --where broker=kafka -o heat.png",
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cobra.FixedCompletions(figure.Names(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -65,17 +66,17 @@ func (s *shell) figureCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVarP(&out, "output", "o", "", "file to draw to: .svg, .png or .pdf")
+	f.StringVarP(&out, "output", "o", "", "`file` to draw to: .svg, .png or .pdf")
 	f.StringVar(&path, "store", defaultStore, storeDoc)
 	f.StringVar(&where, "where", "", whereDoc)
-	f.StringVar(&o.Row, "row", "", "heatmap: axis of the rows (default: chosen from what varies)")
-	f.StringVar(&o.Col, "col", "", "heatmap: axis of the columns")
-	f.StringVar(&o.Metric, "metric", "", "heatmap: what is shown, such as e2e_p99_ns (default: what the points were measured for)")
-	f.StringVar(&o.Latency, "latency", "", "which latency: "+strings.Join(report.LatencyNames(), ", "))
+	f.StringVar(&o.Row, "row", "", "heatmap: `axis` of the rows (default: chosen from what varies)")
+	f.StringVar(&o.Col, "col", "", "heatmap: `axis` of the columns")
+	f.StringVar(&o.Metric, "metric", "", "heatmap: `key` of what is shown, such as e2e_p99_ns (default: what was measured for)")
+	f.StringVar(&o.Latency, "latency", "", "which `latency`: "+strings.Join(report.LatencyNames(), ", "))
 	f.BoolVar(&o.Linear, "linear", false, "linear instead of logarithmic axes")
-	f.StringVar(&o.Title, "title", "", "instead of the figure's own title")
-	f.StringVar(&width, "width", "", "such as 16cm, 6in or 400pt (default: the figure's own)")
-	f.StringVar(&height, "height", "", "likewise")
+	f.StringVar(&o.Title, "title", "", "`text` instead of the figure's own title")
+	f.StringVar(&width, "width", "", "`size` such as 16cm, 6in or 400pt (default: the figure's own)")
+	f.StringVar(&height, "height", "", "`size`, likewise")
 	return c
 }
 

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/cli"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/studies"
 )
@@ -37,7 +39,7 @@ func stored(t *testing.T, path string) {
 			spec.Client = map[string]any{"linger.ms": linger}
 			r := store.Record{
 				PointID: spec.ID(), Study: "example", Label: p.Label, Axes: p.Axes, Repetition: 1, Status: store.OK,
-				Began: time.Now(), Spec: spec, Result: &store.Result{PublishRate: float64(1000 + i)},
+				Began: time.Now(), Spec: spec, Result: storetest.Demo()[i].Result,
 			}
 			if _, err := st.Append(t.Context(), r); err != nil {
 				t.Fatal(err)
@@ -59,6 +61,9 @@ func TestHelpEndsWithThreeExamplesThatRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"brokermark.db", "monday.db", "tuesday.db"} {
 		stored(t, filepath.Join(".", name))
+	}
+	if err := os.WriteFile("result.json", ombResult, 0o644); err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range cli.Commands() {
 		t.Run(c.Path, func(t *testing.T) {

@@ -29,7 +29,7 @@ func renderCSV(w io.Writer, d Document, _ Options) error {
 		_ = out.Write([]string{"text"})
 		for _, b := range d.Blocks {
 			if p, ok := b.(Paragraph); ok {
-				_ = out.Write([]string{inert(p.Text)})
+				_ = out.Write([]string{Inert(p.Text)})
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func csvHeader(t Table) []string {
 func csvRow(t Table, row []Cell, notes map[int]string) []string {
 	var fields []string
 	if t.Title != "" {
-		fields = append(fields, inert(t.Title))
+		fields = append(fields, Inert(t.Title))
 	}
 	for i, c := range t.Columns {
 		cell := row[i]
@@ -62,7 +62,7 @@ func csvRow(t Table, row []Cell, notes map[int]string) []string {
 		case Figure, Interval:
 			fields = append(fields, plain(cell.Number))
 		default:
-			fields = append(fields, inert(cell.Text))
+			fields = append(fields, Inert(cell.Text))
 		}
 		if c.Spread && cell.Kind == Interval {
 			fields = append(fields, plain(cell.Low), plain(cell.High))
@@ -70,7 +70,7 @@ func csvRow(t Table, row []Cell, notes map[int]string) []string {
 			fields = append(fields, "", "")
 		}
 	}
-	return append(fields, inert(strings.Join(rowNotes(row, notes), " | ")))
+	return append(fields, Inert(strings.Join(rowNotes(row, notes), " | ")))
 }
 
 // rowNotes are the footnotes a row points to, each once, in order of their marks' appearance.
@@ -95,8 +95,8 @@ func plain(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// inert keeps a spreadsheet from taking text for a formula.
-func inert(text string) string {
+// Inert keeps a spreadsheet from taking text for a formula.
+func Inert(text string) string {
 	text = clean(text)
 	if text != "" && strings.ContainsRune("=+-@|%", rune(text[0])) {
 		return "'" + text

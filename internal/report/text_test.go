@@ -79,8 +79,8 @@ func TestTextIsMadeHarmless(t *testing.T) {
 	for in, want := range map[string]string{
 		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\t=1": "'=1", "fine": "fine", "": "",
 	} {
-		if got := inert(in); got != want {
-			t.Errorf("inert(%q) = %q, want %q", in, got, want)
+		if got := Inert(in); got != want {
+			t.Errorf("Inert(%q) = %q, want %q", in, got, want)
 		}
 	}
 	if got := literal("a|b *c* <d> `e`"); got != "a\\|b \\*c\\* &lt;d&gt; \\`e\\`" {

@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/brokermark/brokermark/internal/exchange"
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/sheet"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// exporter writes records in one format.
+type exporter struct {
+	format string
+	doc    string
+	file   bool   // needs -o: a terminal can do nothing with it
+	ending string // set: one document for each of several things, so several need a directory
+	write  func(w io.Writer, records []store.Record, latency report.LatencyKind) error
+	split  func(records []store.Record, latency report.LatencyKind) ([]document, error)
+}
+
+// document is one of the files of an export that makes one for each thing.
+type document struct {
+	name  string // of its file in a directory
+	write func(io.Writer) error
+}
+
+var exporters = []exporter{
+	{format: "jsonl", doc: "everything, a line for each record", write: writeRecords},
+	{format: "flat", doc: "the figures only, a line for each record", write: writeFlat},
+	{format: "csv", doc: "the figures, a row for each record and a column for each axis", write: func(w io.Writer, records []store.Record, _ report.LatencyKind) error { return exportCSV(w, records) }},
+	{format: "xlsx", doc: "a spreadsheet with charts, a sheet for each experiment", file: true, write: func(w io.Writer, records []store.Record, _ report.LatencyKind) error {
+		return sheet.Write(w, records)
+	}},
+	{format: "hlog", doc: "HdrHistogram's interval log, an interval for each repetition", write: exchange.WriteHlog},
+	{format: "hgrm", doc: "HdrHistogram's percentiles, a file for each point and load", ending: ".hgrm", split: splitHgrm},
+	{format: "omb", doc: "results of the OpenMessaging Benchmark, a file for each record", ending: ".json", split: splitOMB},
+}
+
+func exportFormatNames() []string {
+	var names []string
+	for _, e := range exporters {
+		names = append(names, e.format)
+	}
+	return names
+}
+
+// exportTable is for the help.
+func exportTable() string {
+	var b strings.Builder
+	for _, e := range exporters {
+		fmt.Fprintf(&b, "  %-7s%s\n", e.format, e.doc)
+	}
+	return b.String()
+}
+
+// export writes records to out, or to stdout when that is empty.
+func (s *shell) export(format, out, latency string, records []store.Record) error {
+	var e exporter
+	for _, known := range exporters {
+		if known.format == format {
+			e = known
+		}
+	}
+	kind, err := report.LatencyByName(latency)
+	if err != nil {
+		return badInput("--latency: %w", err)
+	}
+	write := func(w io.Writer) error { return e.write(w, records, kind) }
+	if e.split != nil {
+		documents, err := e.split(records, kind)
+		if err != nil {
+			return badInput("%w", err)
+		}
+		if isDirectory(out) {
+			for _, d := range documents {
+				if err := toFile(filepath.Join(out, d.name), d.write); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if len(documents) != 1 {
+			return hinted(badInput("%d results match, a file of the format %s holds one", len(documents), format),
+				"narrow the selection with --where, or name an existing directory with -o")
+		}
+		write = documents[0].write
+	}
+	stdout := out == "" || out == "-"
+	switch {
+	case stdout && e.file:
+		return hinted(badInput("the format %s needs a file", format), "brokermark export --format %s -o results.%s", format, format)
+	case stdout:
+		err = write(s.out)
+	default:
+		err = toFile(out, write)
+	}
+	if errors.Is(err, exchange.ErrEmpty) {
+		return badInput("nothing to export: %w (%s)", exchange.ErrEmpty, kind.Name)
+	}
+	return err
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return path != "" && err == nil && info.IsDir()
+}
+
+func writeRecords(w io.Writer, records []store.Record, _ report.LatencyKind) error {
+	out := json.NewEncoder(w)
+	for _, r := range records {
+		if err := out.Encode(r); err != nil {
+			return fmt.Errorf("write record %d: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+func writeFlat(w io.Writer, records []store.Record, _ report.LatencyKind) error {
+	out := json.NewEncoder(w)
+	for _, r := range records {
+		if err := out.Encode(report.Flat(r)); err != nil {
+			return fmt.Errorf("write record %d: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+func splitHgrm(records []store.Record, latency report.LatencyKind) ([]document, error) {
+	var list []document
+	for _, d := range report.Distributions(report.Points(records), latency) {
+		name := strings.Map(inFileName, d.Point.ID+"-"+d.Load+"-"+latency.Name) + ".hgrm"
+		list = append(list, document{name, func(w io.Writer) error { return exchange.WriteHgrm(w, d, latency) }})
+	}
+	if list == nil {
+		return nil, fmt.Errorf("nothing to export: %w (%s)", exchange.ErrEmpty, latency.Name)
+	}
+	return list, nil
+}
+
+// inFileName keeps what every file system takes.
+func inFileName(r rune) rune {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_':
+		return r
+	}
+	return '-'
+}
+
+// splitOMB leaves out records without a result: there is no way to write them in that format.
+func splitOMB(records []store.Record, _ report.LatencyKind) ([]document, error) {
+	var list []document
+	for _, r := range records {
+		if r.Result == nil {
+			continue
+		}
+		o, err := exchange.ToOMB(r)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, document{exchange.FileName(r), func(w io.Writer) error {
+			out := json.NewEncoder(w)
+			out.SetIndent("", "  ")
+			return out.Encode(o)
+		}})
+	}
+	if list == nil {
+		return nil, errors.New("nothing to export: none of the records holds a result")
+	}
+	return list, nil
+}
+
+func (s *shell) importCommand() *cobra.Command {
+	var path, like string
+	c := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Store results of the OpenMessaging Benchmark, for comparison",
+		Long: "Import stores result files of the OpenMessaging Benchmark as records of brokers\n" +
+			"called omb:NAME, with the doubts that such numbers deserve. What a file doesn't\n" +
+			"say is unknown, unless --like names a stored point that was given the same work.",
+		Example: "  brokermark import result.json\n" +
+			"  brokermark import result.json --store omb.db\n" +
+			"  brokermark compare omb:kafka kafka",
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			spec, err := s.specOf(c, path, like)
+			if err != nil {
+				return err
+			}
+			var list []read
+			for _, arg := range args { // all are read before the first is stored
+				r, err := readOMB(arg, spec)
+				if err != nil {
+					return err
+				}
+				list = append(list, r)
+			}
+			return s.keep(c, path, list)
+		},
+	}
+	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
+	c.Flags().StringVar(&like, "like", "", "stored `point` (or the beginning of its ID) that was given the same work")
+	return c
+}
+
+// read is a file that was read: its name, and the record made of it.
+type read struct {
+	path, digest string
+	record       store.Record
+}
+
+func readOMB(path string, like *study.Spec) (read, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return read{}, cannotRead(path, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return read{}, cannotRead(path, err)
+	}
+	r, err := exchange.FromOMB(path, bytes.TrimSpace(data), info.ModTime().Truncate(time.Second), like)
+	if err != nil {
+		return read{}, badInput("%w", err)
+	}
+	return read{path, exchange.Digest(bytes.TrimSpace(data)), r}, nil
+}
+
+func cannotRead(path string, err error) error {
+	var inPath *os.PathError
+	if errors.As(err, &inPath) {
+		return badInput("%s can't be read: %w", path, inPath.Err)
+	}
+	return badInput("%s can't be read: %w", path, err)
+}
+
+// specOf finds the spec of the point that id begins; nil without an id.
+func (s *shell) specOf(c *cobra.Command, path, id string) (*study.Spec, error) {
+	if id == "" {
+		return nil, nil
+	}
+	records, err := readStore(c.Context(), path, "point="+id)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		if r.PointID != records[0].PointID {
+			return nil, badInput("--like %s: several points begin so: %s and %s", id, records[0].PointID, r.PointID)
+		}
+	}
+	return &records[0].Spec, nil
+}
+
+// keep appends what isn't in the store yet; a file that is counts as kept.
+func (s *shell) keep(c *cobra.Command, path string, list []read) error {
+	st, err := store.Open(path)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	for _, r := range list {
+		there, err := st.Records(c.Context(), store.Filter{PointIDs: []string{r.record.PointID}})
+		if err != nil {
+			return err
+		}
+		r.record.Repetition = 1
+		kept := false
+		for _, old := range there {
+			r.record.Repetition = max(r.record.Repetition, old.Repetition+1)
+			kept = kept || len(old.Doubts) > 0 && strings.Contains(old.Doubts[0].Text, "sha256 "+r.digest)
+		}
+		if kept {
+			fmt.Fprintf(s.out, "%s is in the store already, as point %s\n", r.path, r.record.PointID)
+			continue
+		}
+		if _, err := st.Append(c.Context(), r.record); err != nil {
+			return err
+		}
+		fmt.Fprintf(s.out, "%s: %s, point %s, repetition %d\n", r.path, r.record.Spec.Broker, r.record.PointID, r.record.Repetition)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package sheet
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// repetitions writes every record with the flat columns that every format shares, in base units.
+func (b *book) repetitions(records []store.Record) {
+	sheet := b.sheet("Repetitions")
+	axes := map[string]bool{}
+	for _, r := range records {
+		for axis := range r.Axes {
+			axes[axis] = true
+		}
+	}
+	t := table{header: []string{"study", "repetition"}, widths: []float64{18, 11}, frozen: 2}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[report.FlatRecord]()) {
+		t.header, t.widths = append(t.header, f.Tag.Get("json")), append(t.widths, 16)
+	}
+	names := slices.Sorted(maps.Keys(axes))
+	for _, axis := range names {
+		t.header, t.widths = append(t.header, "axis."+axis), append(t.widths, 14)
+	}
+	b.fill(sheet, t, func(row func(...any)) {
+		for _, r := range records {
+			values := []any{r.Study, r.Repetition}
+			flat := reflect.ValueOf(report.Flat(r))
+			for i := range flat.NumField() {
+				values = append(values, plain(flat.Field(i)))
+			}
+			for _, axis := range names {
+				values = append(values, r.Axes[axis])
+			}
+			row(values...)
+		}
+	})
+}
+
+// plain is a field as a cell holds it; what is unknown is empty.
+func plain(v reflect.Value) any {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	if list, ok := v.Interface().([]string); ok {
+		return strings.Join(list, " | ")
+	}
+	return v.Interface()
+}
+
+// settings writes what all points have in common, then a column for everything in which they differ.
+func (b *book) settings(points []report.Point) {
+	values := map[string]map[string]bool{}
+	facts := make([]map[string]string, len(points))
+	for i, p := range points {
+		facts[i] = report.Facts(p.Records[len(p.Records)-1])
+		for path, v := range facts[i] {
+			if values[path] == nil {
+				values[path] = map[string]bool{}
+			}
+			values[path][v] = true
+		}
+	}
+	present := func(path string) bool {
+		return !slices.ContainsFunc(facts, func(f map[string]string) bool { _, ok := f[path]; return !ok })
+	}
+	var common, differing []string
+	for _, path := range slices.Sorted(maps.Keys(values)) {
+		if len(values[path]) == 1 && present(path) {
+			common = append(common, path)
+		} else {
+			differing = append(differing, path)
+		}
+	}
+	b.fill(b.sheet("Settings"), table{header: []string{"setting, equal in all points", "value"}, widths: []float64{40, 60}, frozen: 1}, func(row func(...any)) {
+		for _, path := range common {
+			row(path, facts[0][path])
+		}
+	})
+	t := table{header: append([]string{"point", "label"}, differing...), widths: []float64{20, 34}, frozen: 2}
+	for range differing {
+		t.widths = append(t.widths, 18)
+	}
+	b.fill(b.sheet("Points"), t, func(row func(...any)) {
+		for i, p := range points {
+			cells := []any{p.ID, p.Records[0].Label}
+			for _, path := range differing {
+				cells = append(cells, facts[i][path])
+			}
+			row(cells...)
+		}
+	})
+}
+
+// doubts writes each point's reasons to distrust it, and why repetitions didn't end ok.
+func (b *book) doubts(points []report.Point) {
+	t := table{header: []string{"label", "what", "text", "repetitions", "point"}, widths: []float64{34, 20, 90, 12, 20}, frozen: 1}
+	b.fill(b.sheet("Doubts"), t, func(row func(...any)) {
+		for _, p := range points {
+			type doubt struct{ what, text string }
+			count := map[doubt]int{}
+			var order []doubt
+			add := func(d doubt) {
+				if count[d] == 0 {
+					order = append(order, d)
+				}
+				count[d]++
+			}
+			for _, r := range p.Records {
+				if r.Status != store.OK {
+					add(doubt{string(r.Status), r.Reason})
+				}
+				for _, d := range r.Doubts {
+					add(doubt{d.Code, d.Text})
+				}
+				if r.Result == nil {
+					continue
+				}
+				for _, c := range r.Result.Curve {
+					if c.Status != store.OK {
+						add(doubt{string(c.Status), report.CurveLoad(c) + ": " + c.Reason})
+					}
+				}
+			}
+			for _, d := range order {
+				row(p.Name+", "+p.Setting()+", "+p.Load(), d.what, d.text, count[d], p.ID)
+			}
+		}
+	})
+}
+
+// about says what the columns mean.
+func (b *book) about(records []store.Record) {
+	b.fill(b.sheet("About"), table{header: []string{"column", "meaning"}, widths: []float64{24, 110}, frozen: 1}, func(row func(...any)) {
+		if len(records) == 0 {
+			row("", "The store holds no records that match: nothing was measured.")
+		}
+		row("sheets", "One for each study and kind of measurement, a row for each point and load; Repetitions holds every record, in nanoseconds and bytes.")
+		row("rows", "Medians over repetitions that ended ok. Rows in grey are void, failed or refused: shown, in no chart, and no conclusion may be drawn from them.")
+		row("msg/s", "Messages confirmed by the broker per second of the measured phase.")
+		row("sustainable, fails at", "Highest rate that passed long trials, and the lowest that failed.")
+		row("min … max", "End-to-end latency from the intended time of sending, in milliseconds, from the merged histograms of all repetitions.")
+		row("disk MB", "Bytes the kernel wrote for the broker's processes from the start of the measured phase to the end of the drain, in 10^6 bytes.")
+		row("cpu %usr, cpu %sys", "CPU time of all of the broker's processes, as a share of what all cores of the machine had in the measured phase.")
+		row("empty cells", "Not measured or not known, which is never the same as 0.")
+		row("lost, duplicated, reordered", "Sums over all repetitions in the row.")
+		versions := map[string]bool{}
+		for _, r := range records {
+			versions[fmt.Sprintf("%s %s, client %s, brokermark %s, on %s, %d cores", r.Spec.Broker, r.Versions.Broker, r.Versions.Client, r.Versions.Tool, r.Host.CPU, r.Host.Cores)] = true
+		}
+		for _, v := range slices.Sorted(maps.Keys(versions)) {
+			row("measured", v)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package sheet
+
+import (
+	"math"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// line is a row of an experiment: one point at one load, over its repetitions.
+type line struct {
+	point  report.Point
+	load   string
+	used   bool // false: void or failed, or nothing was measured
+	status string
+	reason string
+	runs   []run
+	// distribution is the end-to-end latency of all runs together; nil when there is none.
+	distribution *report.Distribution
+}
+
+// run is what one repetition measured at one load.
+type run struct {
+	record  store.Record
+	publish float64
+	receive float64
+	seconds float64
+	cost    store.Cost
+}
+
+// column is a column of an experiment.
+type column struct {
+	name, unit, format string
+	width              float64
+	of                 func(l line) any // nil: not known
+}
+
+const (
+	whole   = "#,##0"
+	tenths  = "#,##0.0"
+	thirds  = "#,##0.000"
+	percent = "0.0"
+)
+
+// columns are those of the first study under its names (msg/s, min, avg, 95th, 99th, disk MB, cpu %usr, cpu %sys),
+// with what it left out beside them.
+var columns = []column{
+	{"msg/s", "confirmed per second", whole, 11, median(func(r run) float64 { return r.publish })},
+	{"received/s", "all subscriptions", whole, 11, median(func(r run) float64 { return r.receive })},
+	{"sustainable", "msg/s, passing", whole, 12, metric("sustainable_low")},
+	{"fails at", "msg/s", whole, 11, metric("sustainable_high")},
+	{"min", "ms", thirds, 10, latency(func(d report.Distribution) float64 { return float64(d.Min()) })},
+	{"avg", "ms", thirds, 10, latency(func(d report.Distribution) float64 { return d.Mean() })},
+	{"50th", "ms", thirds, 10, quantile(0.5)},
+	{"95th", "ms", thirds, 10, quantile(0.95)},
+	{"99th", "ms", thirds, 10, quantile(0.99)},
+	{"99.9th", "ms", thirds, 10, quantile(0.999)},
+	{"max", "ms", thirds, 10, quantile(1)},
+	{"disk MB", "written, 10^6 B", tenths, 11, median(func(r run) float64 {
+		if r.cost.BrokerDiskWriteBytes < 0 {
+			return math.NaN()
+		}
+		return metered(r, float64(r.cost.BrokerDiskWriteBytes)/1e6)
+	})},
+	{"cpu %usr", "broker, % of all cores", percent, 11, median(func(r run) float64 { return metered(r, share(r, r.cost.BrokerUserSeconds)) })},
+	{"cpu %sys", "broker, % of all cores", percent, 11, median(func(r run) float64 { return metered(r, share(r, r.cost.BrokerSystemSeconds)) })},
+	{"generator cpu %", "% of all cores", percent, 11, median(func(r run) float64 {
+		return share(r, r.cost.GeneratorUserSeconds+r.cost.GeneratorSystemSeconds)
+	})},
+	{"broker CPU", "s per million", thirds, 12, median(func(r run) float64 { return report.BrokerCPU(r.cost) })},
+	{"memory MB", "broker, 10^6 B", tenths, 11, median(func(r run) float64 { return metered(r, float64(r.cost.BrokerRSSBytes)/1e6) })},
+	{"total s", "", thirds, 10, metric("total_s")},
+	{"drained/s", "", whole, 11, metric("drain_rate")},
+	{"lost", "all repetitions", whole, 9, total("lost")},
+	{"duplicated", "all repetitions", whole, 10, total("duplicated")},
+	{"reordered", "all repetitions", whole, 10, total("reordered")},
+}
+
+// metered is v where the broker's processes were.
+func metered(r run, v float64) float64 {
+	if !r.cost.BrokerKnown {
+		return math.NaN()
+	}
+	return v
+}
+
+// share is CPU seconds as a percentage of what all cores had, as mpstat shows it.
+func share(r run, seconds float64) float64 {
+	cores := float64(r.record.Host.Cores)
+	if r.seconds <= 0 || cores == 0 || r.cost.Messages == 0 {
+		return math.NaN()
+	}
+	return 100 * seconds / r.seconds / cores
+}
+
+func number(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return v
+}
+
+func median(of func(run) float64) func(line) any {
+	return func(l line) any {
+		var values []float64
+		for _, r := range l.runs {
+			if v := of(r); !math.IsNaN(v) {
+				values = append(values, v)
+			}
+		}
+		return number(report.Summarize(values).Median)
+	}
+}
+
+// metric is of whole records, which is not what a single rate of a curve is.
+func metric(key string) func(line) any {
+	m, err := report.MetricByKey(key)
+	if err != nil {
+		panic("sheet: " + err.Error()) // keys in this file
+	}
+	return median(func(r run) float64 { return m.Of(r.record) })
+}
+
+// total adds over repetitions: a loss isn't averaged away. The books of a curve's rates aren't kept one by one.
+func total(key string) func(line) any {
+	m, err := report.MetricByKey(key)
+	if err != nil {
+		panic("sheet: " + err.Error()) // keys in this file
+	}
+	return func(l line) any {
+		var sum any
+		for _, r := range l.runs {
+			if v := m.Of(r.record); !math.IsNaN(v) && r.record.Result.Curve == nil {
+				if sum == nil {
+					sum = 0.0
+				}
+				sum = sum.(float64) + v
+			}
+		}
+		return sum
+	}
+}
+
+// latency is read from the merged histogram of all runs, never averaged over percentiles; in milliseconds.
+func latency(of func(report.Distribution) float64) func(line) any {
+	return func(l line) any {
+		if l.distribution == nil {
+			return nil
+		}
+		return number(of(*l.distribution) / 1e6)
+	}
+}
+
+func quantile(q float64) func(line) any {
+	return latency(func(d report.Distribution) float64 { return float64(d.Quantile(q)) })
+}

@@ -1,0 +1,240 @@
+package sheet
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// experiment writes a sheet with a row for each point and load, the usable ones first, so that the charts below are
+// drawn from an unbroken range that holds nothing void.
+func (b *book) experiment(e experiment) {
+	sheet := b.sheet(e.name)
+	lines := linesOf(e.points)
+	slices.SortStableFunc(lines, func(x, y line) int { return rank(x) - rank(y) })
+	axes := axesOf(e.points)
+	t := table{header: []string{"label"}, units: []string{""}, widths: []float64{34}, frozen: 1}
+	add := func(name, unit string, width float64) {
+		t.header, t.units, t.widths = append(t.header, name), append(t.units, unit), append(t.widths, width)
+	}
+	for _, axis := range axes {
+		add(axis, "axis", 13)
+	}
+	add("load", "", 18)
+	for _, c := range columns {
+		add(c.name, c.unit, c.width)
+	}
+	add("n", "repetitions", 10)
+	add("status", "", 16)
+	add("doubts", "kinds", 8)
+	add("reason", "", 40)
+	add("point", "", 18)
+	b.fill(sheet, t, func(row func(...any)) {
+		for _, l := range lines {
+			row(b.row(l, axes, e.points)...)
+		}
+	})
+	used := slices.IndexFunc(lines, func(l line) bool { return !l.used })
+	if used < 0 {
+		used = len(lines)
+	}
+	b.charts(sheet, len(axes)+2, used, len(lines))
+}
+
+func rank(l line) int {
+	if l.used {
+		return 0
+	}
+	return 1
+}
+
+func (b *book) row(l line, axes []string, points []report.Point) []any {
+	grey := excelize.Style{}
+	if !l.used {
+		grey.Font = &excelize.Font{Italic: true, Color: "888888"}
+	}
+	words := b.style("", grey)
+	put := func(v any, format string) any {
+		if v == nil {
+			return nil
+		}
+		style := words
+		if format != "" {
+			style = b.style(format, grey)
+		}
+		return excelize.Cell{StyleID: style, Value: v}
+	}
+	row := []any{put(label(l, points), "")}
+	for _, axis := range axes {
+		row = append(row, axisValue(b, l.point.Records[0].Axes[axis], grey))
+	}
+	row = append(row, put(l.load, ""))
+	for _, c := range columns {
+		row = append(row, put(c.of(l), c.format))
+	}
+	kinds := map[string]bool{}
+	for _, r := range l.point.Shown() {
+		for _, d := range r.Doubts {
+			kinds[d.Code] = true
+		}
+	}
+	return append(row, put(len(l.runs), whole), put(l.status, ""), put(len(kinds), whole), put(l.reason, ""), put(l.point.ID, ""))
+}
+
+// axisValue is a number where the axis has numbers, so that it can be sorted and drawn along.
+func axisValue(b *book, text string, s excelize.Style) any {
+	if v, err := strconv.ParseFloat(text, 64); err == nil && number(v) != nil {
+		return excelize.Cell{StyleID: b.style("General", s), Value: v}
+	}
+	return excelize.Cell{StyleID: b.style("", s), Value: text}
+}
+
+// label tells the rows of a sheet apart.
+func label(l line, points []report.Point) string {
+	text := l.point.Name
+	if slices.ContainsFunc(points, func(p report.Point) bool { return p.Setting() != l.point.Setting() }) {
+		text += ", " + l.point.Setting()
+	}
+	if l.load != l.point.Load() || slices.ContainsFunc(points, func(p report.Point) bool { return p.Load() != l.point.Load() }) {
+		text += ", " + l.load
+	}
+	return text
+}
+
+func axesOf(points []report.Point) []string {
+	names := map[string]bool{}
+	for _, p := range points {
+		for axis := range p.Records[0].Axes {
+			names[axis] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// linesOf are the loads of points, with the repetitions that ended ok, else those that are void or failed.
+func linesOf(points []report.Point) []line {
+	kind := report.LatencyKinds[0]
+	latencies := map[string]*report.Distribution{}
+	for _, d := range report.Distributions(points, kind) {
+		latencies[d.Point.ID+"\x00"+d.Load] = &d
+	}
+	var lines []line
+	for _, p := range points {
+		before := len(lines)
+		at := func(load string) *line {
+			for i := before; i < len(lines); i++ {
+				if lines[i].load == load {
+					return &lines[i]
+				}
+			}
+			lines = append(lines, line{point: p, load: load, distribution: latencies[p.ID+"\x00"+load]})
+			return &lines[len(lines)-1]
+		}
+		for _, r := range p.Records {
+			if r.Result == nil {
+				continue
+			}
+			for _, c := range r.Result.Curve {
+				seconds := 0.0
+				if c.PublishRate > 0 {
+					seconds = float64(c.Cost.Messages) / c.PublishRate
+				}
+				at(report.CurveLoad(c)).take(c.Status, c.Reason, run{r, c.PublishRate, c.ReceiveRate, seconds, c.Cost})
+			}
+			if r.Result.Curve == nil {
+				at(p.Load()).take(r.Status, r.Reason, run{r, r.Result.PublishRate, r.Result.ReceiveRate, r.Result.Seconds, r.Result.Cost})
+			}
+		}
+		if len(lines) == before {
+			last := p.Records[len(p.Records)-1]
+			lines = append(lines, line{point: p, load: p.Load(), status: p.Status(), reason: last.Reason})
+		}
+	}
+	return lines
+}
+
+// take adds a run: an ok one drives out what isn't.
+func (l *line) take(status store.Status, reason string, r run) {
+	ok := status == store.OK
+	switch {
+	case ok && !l.used:
+		l.used, l.status, l.reason, l.runs = true, string(store.OK), "", nil
+	case !ok && l.used:
+		return
+	case !ok:
+		l.status, l.reason = string(status), reason
+	}
+	l.runs = append(l.runs, r)
+}
+
+const mostBars = 40 // more are drawn as lines
+
+// charts draws throughput and latency of the usable rows below the table. first is the number of the column before
+// the figures.
+func (b *book) charts(sheet string, first, used, rows int) {
+	if used == 0 || b.err != nil {
+		return
+	}
+	const head = 2
+	kind := excelize.Bar
+	if used > mostBars {
+		kind = excelize.Line
+	}
+	letter := func(name string) string {
+		i := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
+		text, err := excelize.ColumnNumberToName(first + i + 1)
+		if err != nil {
+			panic("sheet: " + err.Error()) // a few dozen columns
+		}
+		return text
+	}
+	span := func(column string) string {
+		return fmt.Sprintf("%s!$%s$%d:$%s$%d", quoted(sheet), column, head+1, column, head+used)
+	}
+	series := func(names ...string) []excelize.ChartSeries {
+		var list []excelize.ChartSeries
+		for i, name := range names {
+			list = append(list, excelize.ChartSeries{
+				Name: fmt.Sprintf("%s!$%s$1", quoted(sheet), letter(name)), Categories: span("A"), Values: span(letter(name)),
+				Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{colours[i%len(colours)]}}, Marker: excelize.ChartMarker{Symbol: "none"},
+			})
+		}
+		return list
+	}
+	height := uint(max(320, min(900, 90+used*28)))
+	for i, c := range []struct {
+		title, unit string
+		series      []excelize.ChartSeries
+	}{
+		{"Throughput", "messages/s", series("msg/s")},
+		{"End-to-end latency", "ms", series("min", "avg", "95th", "99th")},
+	} {
+		chart := &excelize.Chart{
+			Type: kind, Series: c.series, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: c.title}}},
+			Legend: excelize.ChartLegend{Position: "bottom"}, Dimension: excelize.ChartDimension{Width: 640, Height: height},
+			YAxis: excelize.ChartAxis{MajorGridLines: true, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: c.unit}}}},
+			XAxis: excelize.ChartAxis{ReverseOrder: kind == excelize.Bar},
+		}
+		b.try(func() error { return b.file.AddChart(sheet, cell(1+i*8, head+rows+3), chart) })
+	}
+}
+
+// colours are those of the figures.
+var colours = []string{"0072B2", "D55E00", "009E73", "CC79A7"}
+
+func quoted(sheet string) string {
+	text := "'"
+	for _, r := range sheet {
+		if r == '\'' {
+			text += "'"
+		}
+		text += string(r)
+	}
+	return text + "'"
+}

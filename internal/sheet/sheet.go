@@ -1,0 +1,222 @@
+// Package sheet writes stored records as a spreadsheet (XLSX): real numbers, charts, and what is needed to judge
+// them. It knows the format; what the numbers mean is report's.
+package sheet
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// book is a workbook under construction. The first error stays, and everything after it does nothing.
+type book struct {
+	file   *excelize.File
+	styles map[string]int
+	names  []string // of the sheets so far, in lower case
+	err    error
+}
+
+// Write makes a workbook of records: a sheet for each experiment (what one study measured in one way) with a row for
+// each point and load, then every repetition, the settings, the doubts, and what the columns mean. No records make a
+// workbook that says so.
+func Write(w io.Writer, records []store.Record) error {
+	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
+	defer b.file.Close()
+	const first = "Sheet1" // every new file has it
+	points := report.Points(records)
+	for _, e := range experiments(points) {
+		b.experiment(e)
+	}
+	if len(records) > 0 {
+		b.repetitions(records)
+		b.settings(points)
+		b.doubts(points)
+	}
+	b.about(records)
+	b.try(func() error { return b.file.DeleteSheet(first) })
+	b.try(func() error {
+		return b.file.SetDocProps(&excelize.DocProperties{Title: "Brokermark results", Creator: "brokermark"})
+	})
+	b.file.SetActiveSheet(0)
+	if b.err != nil {
+		return b.err
+	}
+	return b.file.Write(w)
+}
+
+// experiment is what one study measured in one way.
+type experiment struct {
+	name   string
+	points []report.Point
+}
+
+func experiments(points []report.Point) []experiment {
+	var list []experiment
+	for _, p := range points {
+		name := strings.TrimSpace(p.Records[0].Study + " " + p.Spec.Measure)
+		i := slices.IndexFunc(list, func(e experiment) bool { return e.name == name })
+		if i < 0 {
+			i = len(list)
+			list = append(list, experiment{name: name})
+		}
+		list[i].points = append(list[i].points, p)
+	}
+	return list
+}
+
+func (b *book) try(do func() error) {
+	if b.err == nil {
+		b.err = do()
+	}
+}
+
+// longest is how many letters the name of a sheet may have.
+const longest = 31
+
+// sheet adds a sheet under a name that the format allows and no other sheet has.
+func (b *book) sheet(name string) string {
+	name = strings.Trim(strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`[]:*?/\`, r) {
+			return '-'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "-")), "' ")
+	if name == "" {
+		name = "records"
+	}
+	unique := shortened(name, longest)
+	for i := 2; slices.Contains(b.names, strings.ToLower(unique)); i++ {
+		suffix := fmt.Sprintf(" %d", i)
+		unique = shortened(name, longest-len(suffix)) + suffix
+	}
+	b.names = append(b.names, strings.ToLower(unique))
+	b.try(func() error { _, err := b.file.NewSheet(unique); return err })
+	return unique
+}
+
+// shortened keeps n UTF-16 units, which is how spreadsheets count letters.
+func shortened(s string, n int) string {
+	units := 0
+	for i, r := range s {
+		units++
+		if r > 0xffff {
+			units++
+		}
+		if units > n {
+			return strings.TrimRight(s[:i], "' ")
+		}
+	}
+	return s
+}
+
+// style makes a style once: the number format "" is that of words.
+func (b *book) style(format string, s excelize.Style) int {
+	key := fmt.Sprintf("%s %+v", format, s)
+	if s.Font != nil {
+		key += fmt.Sprintf(" %+v", *s.Font)
+	}
+	if id, known := b.styles[key]; known {
+		return id
+	}
+	if format != "" {
+		s.CustomNumFmt = &format
+	}
+	var id int
+	b.try(func() (err error) { id, err = b.file.NewStyle(&s); return err })
+	b.styles[key] = id
+	return id
+}
+
+func (b *book) header() int {
+	return b.style("", excelize.Style{
+		Font: &excelize.Font{Bold: true}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"DDE8F0"}},
+		Alignment: &excelize.Alignment{WrapText: true, Vertical: "center"},
+	})
+}
+
+func (b *book) unit() int {
+	return b.style("", excelize.Style{Font: &excelize.Font{Italic: true, Color: "666666"}})
+}
+
+// cell is the name of the place at column and row, both from 1.
+func cell(column, row int) string {
+	name, err := excelize.CoordinatesToCellName(column, row)
+	if err != nil {
+		panic("sheet: " + err.Error()) // beyond a million rows; callers stay below
+	}
+	return name
+}
+
+// table is the rows of a sheet; a value is nil, a string, or a number.
+type table struct {
+	header []string
+	units  []string // below the header; nil: none
+	widths []float64
+	styles []int // of each column's cells; nil: none
+	frozen int   // columns that stay when scrolling
+}
+
+const mostRows = 1_000_000 // a little less than the format's limit
+
+// fill streams rows into a sheet: it never holds the sheet as cells, which matters from some ten thousand rows on.
+func (b *book) fill(sheet string, t table, rows func(add func(values ...any))) {
+	if b.err != nil {
+		return
+	}
+	w, err := b.file.NewStreamWriter(sheet)
+	if err != nil {
+		b.err = err
+		return
+	}
+	for i, width := range t.widths {
+		b.try(func() error { return w.SetColWidth(i+1, i+1, width) })
+	}
+	row := 1
+	head := func(words []string, style int) {
+		if words == nil {
+			return
+		}
+		values := make([]any, len(words))
+		for i, word := range words {
+			values[i] = excelize.Cell{StyleID: style, Value: word}
+		}
+		b.try(func() error { return w.SetRow(cell(1, row), values) })
+		row++
+	}
+	headRows := 1
+	if t.units != nil {
+		headRows = 2
+	}
+	b.try(func() error {
+		return w.SetPanes(&excelize.Panes{
+			Freeze: true, XSplit: t.frozen, YSplit: headRows, TopLeftCell: cell(t.frozen+1, headRows+1), ActivePane: "bottomRight",
+		})
+	})
+	head(t.header, b.header())
+	head(t.units, b.unit())
+	rows(func(values ...any) {
+		if row > mostRows {
+			return
+		}
+		cells := make([]any, len(values))
+		for i, v := range values {
+			c, made := v.(excelize.Cell)
+			if !made {
+				c = excelize.Cell{Value: v}
+			}
+			if c.StyleID == 0 && i < len(t.styles) {
+				c.StyleID = t.styles[i]
+			}
+			cells[i] = c
+		}
+		b.try(func() error { return w.SetRow(cell(1, row), cells) })
+		row++
+	})
+	b.try(w.Flush)
+}

@@ -1,0 +1,252 @@
+package sheet
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
+)
+
+func written(t *testing.T, records []store.Record) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, records); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func opened(t *testing.T, data []byte) *excelize.File {
+	t.Helper()
+	f, err := excelize.OpenReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// column finds a column by its name in the first row.
+func columnOf(t *testing.T, f *excelize.File, sheet, name string) int {
+	t.Helper()
+	rows, err := f.GetRows(sheet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range rows[0] {
+		if text == name {
+			return i + 1
+		}
+	}
+	t.Fatalf("sheet %s has no column %q: %q", sheet, name, rows[0])
+	return 0
+}
+
+// figure is a cell that must hold a number and not a text that looks like one.
+func figure(t *testing.T, f *excelize.File, sheet, name string, row int) (value float64, shown string) {
+	t.Helper()
+	at := cell(columnOf(t, f, sheet, name), row)
+	kind, err := f.GetCellType(sheet, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind != excelize.CellTypeUnset && kind != excelize.CellTypeNumber { // unset is how the format marks numbers
+		t.Errorf("%s %s is of type %v, not a number", sheet, name, kind)
+	}
+	raw, err := f.GetCellValue(sheet, at, excelize.Options{RawCellValue: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if value, err = strconv.ParseFloat(raw, 64); err != nil {
+		t.Errorf("%s %s holds %q", sheet, name, raw)
+	}
+	shown, err = f.GetCellValue(sheet, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value, shown
+}
+
+func TestRecordsWithNothingToShowMakeAWorkbookThatSaysSo(t *testing.T) {
+	for what, records := range storetest.Empty() {
+		f := opened(t, written(t, records))
+		rows, err := f.GetRows("About")
+		if err != nil || len(rows) < 5 {
+			t.Fatalf("%s: %d rows, %v", what, len(rows), err)
+		}
+		if says := strings.Contains(rows[1][len(rows[1])-1], "nothing was measured"); says != (len(records) == 0) {
+			t.Errorf("%s: %q", what, rows[1])
+		}
+	}
+}
+
+func TestAnExperimentHoldsTheFirstStudysColumnsAsNumbers(t *testing.T) {
+	records := storetest.Demo()
+	f := opened(t, written(t, records))
+	const sheet = "head-to-head sustainable"
+	points := report.Points(records)
+	rows, err := f.GetRows(sheet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pointColumn := columnOf(t, f, sheet, "point")
+	checked := 0
+	for i := 3; i <= len(rows); i++ {
+		id := rows[i-1][pointColumn-1]
+		for _, p := range points {
+			if p.ID != id || len(p.Ok()) == 0 {
+				continue
+			}
+			checked++
+			d := report.Distributions([]report.Point{p}, report.LatencyKinds[0])[0]
+			cost := p.Ok()[1].Result.Cost // the median of three
+			for name, want := range map[string]float64{
+				"msg/s": report.Summarize(values(p, "publish_rate")).Median, "sustainable": report.Sustained(p.Ok()).Median,
+				"min": float64(d.Min()) / 1e6, "avg": d.Mean() / 1e6, "95th": float64(d.Quantile(0.95)) / 1e6, "99th": float64(d.Quantile(0.99)) / 1e6,
+				"lost": 0, "n": 3,
+			} {
+				if got, _ := figure(t, f, sheet, name, i); math.Abs(got-want) > 1e-9*math.Abs(want) {
+					t.Errorf("%s, %s: %v, want %v", id, name, got, want)
+				}
+			}
+			if disk, _ := figure(t, f, sheet, "disk MB", i); !(disk > 0) || cost.BrokerDiskWriteBytes <= 0 {
+				t.Errorf("%s: %v MB", id, disk)
+			}
+			usr, shown := figure(t, f, sheet, "cpu %usr", i)
+			sys, _ := figure(t, f, sheet, "cpu %sys", i)
+			if !(usr > 2*sys) || !(sys > 0) || shown != fmt.Sprintf("%.1f", usr) {
+				t.Errorf("%s: %v %% user (shown as %s), %v %% system", id, usr, shown, sys)
+			}
+		}
+	}
+	if checked != 7 {
+		t.Errorf("checked %d rows, want all but the refused one", checked)
+	}
+	if last := rows[len(rows)-1]; last[columnOf(t, f, sheet, "status")-1] != "refused" {
+		t.Errorf("the refused point isn't last: %q", last)
+	}
+}
+
+func values(p report.Point, key string) []float64 {
+	m, _ := report.MetricByKey(key)
+	return m.Values(p.Ok())
+}
+
+func TestChartsAreDrawnFromUsableRowsOnly(t *testing.T) {
+	data := written(t, storetest.Demo())
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	charts, text := 0, ""
+	for _, file := range z.File {
+		if !strings.HasPrefix(file.Name, "xl/charts/chart") {
+			continue
+		}
+		charts++
+		r, err := file.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		xml, _ := io.ReadAll(r)
+		text += string(xml)
+		_ = r.Close()
+	}
+	if charts != 6 { // throughput and latency of three experiments
+		t.Errorf("%d charts", charts)
+	}
+	// Eight points were searched, one was refused: rows 3 to 9.
+	if !strings.Contains(text, "$A$3:$A$9") || strings.Contains(text, "$A$3:$A$10<") {
+		t.Error("the charts of the search aren't of its seven usable rows")
+	}
+}
+
+func TestHeadersAreFrozen(t *testing.T) {
+	f := opened(t, written(t, storetest.Demo()))
+	for _, sheet := range f.GetSheetList() {
+		panes, err := f.GetPanes(sheet)
+		if err != nil || !panes.Freeze || panes.YSplit < 1 || panes.XSplit < 1 {
+			t.Errorf("%s: %+v, %v", sheet, panes, err)
+		}
+	}
+}
+
+func TestEveryRepetitionIsThereWithItsFlatColumns(t *testing.T) {
+	records := storetest.Demo()
+	f := opened(t, written(t, records))
+	rows, err := f.GetRows("Repetitions")
+	if err != nil || len(rows) != len(records)+1 {
+		t.Fatalf("%d rows of %d records, %v", len(rows), len(records), err)
+	}
+	for i, r := range records {
+		flat := report.Flat(r)
+		if flat.PublishRate == nil {
+			continue
+		}
+		if got, _ := figure(t, f, "Repetitions", "publish_rate", i+2); got != *flat.PublishRate {
+			t.Errorf("row %d: %v, want %v", i+2, got, *flat.PublishRate)
+		}
+	}
+}
+
+func TestHostileWordsAreTextAndNoFormula(t *testing.T) {
+	records := storetest.Demo()
+	records[0].Study = "a[b]:c*d?e/f\\g'h " + strings.Repeat("long ", 10)
+	records[1].Study = records[0].Study + "x"
+	records[2].Study = ""
+	f := opened(t, written(t, records))
+	found := false
+	for _, sheet := range f.GetSheetList() {
+		if len([]rune(sheet)) > 31 || strings.ContainsAny(sheet, `[]:*?/\`) {
+			t.Errorf("sheet name %q", sheet)
+		}
+		rows, err := f.GetRows(sheet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range rows {
+			for j, text := range row {
+				found = found || text == storetest.Hostile
+				if formula, _ := f.GetCellFormula(sheet, cell(j+1, i+1)); formula != "" {
+					t.Errorf("%s holds the formula %q", sheet, formula)
+				}
+			}
+		}
+	}
+	if !found {
+		t.Error("the hostile label got lost")
+	}
+}
+
+func TestSettingsAreSplitIntoCommonOnesAndDifferences(t *testing.T) {
+	f := opened(t, written(t, storetest.Demo()))
+	common, err := f.GetRows("Settings")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, row := range common[1:] {
+		if len(row) == 2 {
+			seen[row[0]] = row[1]
+		}
+	}
+	if seen["delivery"] != "at-least-once" || seen["host.cores"] != "2" || seen["broker"] != "" {
+		t.Errorf("common settings: delivery %q, cores %q, broker %q", seen["delivery"], seen["host.cores"], seen["broker"])
+	}
+	columnOf(t, f, "Points", "broker")
+	columnOf(t, f, "Points", "messageSize")
+	doubts, err := f.GetRows("Doubts")
+	if err != nil || !strings.Contains(fmt.Sprint(doubts), "two major versions behind") || !strings.Contains(fmt.Sprint(doubts), "core NATS keeps no copy") {
+		t.Errorf("doubts: %v, %v", doubts, err)
+	}
+}
