@@ -31,8 +31,8 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most si
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
 	$(GO) test $(TESTFLAGS) ./...
 
-race: web ## the same under the race detector, without what takes long
-	$(GO) test -race -short $(TESTFLAGS) ./...
+race: web ## the harness under the race detector, without what takes long
+	$(GO) test -race -short $(TESTFLAGS) . ./internal/... ./reports/... ./brokers/sim
 
 lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"

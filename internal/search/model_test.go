@@ -116,6 +116,25 @@ func TestAGeneratorThatLimitsIsReportedNotTakenForTheBroker(t *testing.T) {
 	}
 }
 
+func TestTheLastTrialsConfirmWhatThereIs(t *testing.T) {
+	// A broker that long trials find ever slower: every confirmation fails until little is left to try.
+	limit := 1000.0
+	r, err := Sustainable(t.Context(), Goal{Width: 0.05, Confirms: 1, MaxTrials: 14, Floor: 1},
+		func(_ context.Context, r Request) (Answer, error) {
+			if r.Kind == Confirm && r.Rate > 500 {
+				limit = r.Rate * 0.9
+				return Answer{Verdict: Fail, Throughput: r.Rate}, nil
+			}
+			if r.Kind == Probe || r.Rate <= limit {
+				return Answer{Verdict: Pass, Throughput: 1000}, nil
+			}
+			return Answer{Verdict: Fail, Throughput: limit}, nil
+		})
+	if err != nil || r.Low == 0 || r.Low > 500 || r.Trials > 14 {
+		t.Errorf("found %+v, %v; want a confirmed rate of at most 500", r, err)
+	}
+}
+
 func TestNothingSustainableIsSaidAndNotSearchedForever(t *testing.T) {
 	trials := 0
 	r, err := Sustainable(t.Context(), Goal{Width: 0.05, Confirms: 1, MaxTrials: 40, Floor: 1},

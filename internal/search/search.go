@@ -47,7 +47,8 @@ type Result struct {
 }
 
 // Sustainable searches. It begins with a closed-loop probe, brackets by doubling, bisects on a logarithmic scale with
-// short trials and confirms with long ones; a confirmation that fails becomes the new upper end. A void trial is
+// short trials and confirms with long ones; a confirmation that fails becomes the new upper end, and from then on only
+// long trials count. A void trial is
 // repeated once; a second void at the same rate ends the search from above as a failure would, and is reported.
 // run blocks for one trial and drains before it returns; its error ends the search.
 func Sustainable(ctx context.Context, g Goal, run func(context.Context, Request) (Answer, error)) (Result, error) {
@@ -55,15 +56,26 @@ func Sustainable(ctx context.Context, g Goal, run func(context.Context, Request)
 	if err := s.bracket(ctx); err != nil {
 		return s.result(), err
 	}
-	for {
-		if err := s.bisect(ctx); err != nil || s.low == 0 || s.spent() {
+	if err := s.bisect(ctx, Short); err != nil {
+		return s.result(), err
+	}
+	for s.low > 0 && !s.spent() {
+		ok, err := s.confirm(ctx)
+		if err != nil {
 			return s.result(), err
 		}
-		ok, err := s.confirm(ctx)
-		if ok || err != nil || s.spent() {
+		if !ok {
+			continue // at the rate it fell back to
+		}
+		if s.narrow() || s.spentShort() {
+			break
+		}
+		// A confirmation failed on the way: short trials have shown that they are too lenient here.
+		if err := s.bisect(ctx, Confirm); err != nil {
 			return s.result(), err
 		}
 	}
+	return s.result(), nil
 }
 
 type searcher struct {
@@ -77,6 +89,9 @@ type searcher struct {
 }
 
 func (s *searcher) spent() bool { return s.trials >= s.goal.MaxTrials }
+
+// spentShort keeps trials back for one confirmation: a narrow bracket that nothing confirmed is worth nothing.
+func (s *searcher) spentShort() bool { return s.trials+max(1, s.goal.Confirms) >= s.goal.MaxTrials }
 
 func (s *searcher) try(ctx context.Context, kind Kind, rate float64) (Answer, error) {
 	for attempt := 0; ; attempt++ {
@@ -102,7 +117,7 @@ func (s *searcher) bracket(ctx context.Context) error {
 		return err
 	}
 	rate := s.bounded(max(probe.Throughput, s.goal.Floor))
-	for !s.spent() {
+	for !s.spentShort() {
 		a, err := s.try(ctx, Short, rate)
 		if err != nil {
 			return err
@@ -146,15 +161,18 @@ func (s *searcher) bounded(rate float64) float64 {
 
 func (s *searcher) narrow() bool { return s.high == 0 || s.high <= s.low*(1+s.goal.Width) }
 
-func (s *searcher) bisect(ctx context.Context) error {
-	for s.low > 0 && !s.narrow() && !s.spent() {
+func (s *searcher) bisect(ctx context.Context, kind Kind) error {
+	for s.low > 0 && !s.narrow() && !s.spentShort() {
 		rate := math.Sqrt(s.low * s.high)
-		a, err := s.try(ctx, Short, rate)
+		a, err := s.try(ctx, kind, rate)
 		if err != nil {
 			return err
 		}
 		if a.Verdict == Pass {
 			s.low = rate
+			if kind == Confirm && s.goal.Confirms <= 1 {
+				s.confirmed = rate
+			}
 		} else {
 			s.high = rate
 		}
@@ -193,7 +211,7 @@ func (s *searcher) fallback() float64 {
 	if rate < s.goal.Floor {
 		return 0
 	}
-	return rate
+	return max(rate, s.confirmed)
 }
 
 func (s *searcher) result() Result {
