@@ -40,14 +40,6 @@ var settings = []driver.Setting{
 // supports refuses what no queue of Artemis can promise.
 func supports(g driver.Guarantee) error {
 	switch {
-	case g.Delivery == driver.ExactlyOnce:
-		return driver.Unsupported("delivery: exactly-once", "duplicate detection covers the way in only; what a consumer has not settled when its connection breaks comes again")
-	case g.Delivery == driver.AtLeastOnce && g.Acks == driver.AcksNone:
-		return driver.Unsupported("acks: none", "at-least-once needs the broker's disposition")
-	case g.Delivery == driver.AtMostOnce && g.Acks != driver.AcksNone:
-		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once sends messages already settled; use none")
-	case g.Delivery == driver.AtMostOnce && g.Persistence == driver.Fsync:
-		return driver.Unsupported("persistence: fsync", "at-most-once asks for no disposition, so nothing waits for the disk")
 	case g.Replicas > 2:
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "a primary replicates to one backup; use 2")
 	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
@@ -55,7 +47,7 @@ func supports(g driver.Guarantee) error {
 	case g.Replicas > 1 && g.Persistence == driver.Memory:
 		return driver.Unsupported("persistence: memory", "only the journal is replicated; use log or fsync")
 	}
-	return nil
+	return amqp10.Supports(g)
 }
 
 // addresses maps a topic to an address: with one queue of the same name, or a queue for each subscription.
@@ -99,7 +91,7 @@ func (a *addresses) Declare(ctx context.Context, l *amqp10.Link, t driver.Topolo
 	if err != nil {
 		return err
 	}
-	defer m.close()
+	defer m.Close()
 	if n := a.config.Guarantee.Replicas; n > 1 && !a.replicas {
 		if err := m.attribute(ctx, "ReplicaSync", &a.replicas); err != nil {
 			return err
@@ -109,7 +101,7 @@ func (a *addresses) Declare(ctx context.Context, l *amqp10.Link, t driver.Topolo
 		}
 	}
 	for subscription := range t.Subscriptions {
-		if err := m.invoke(ctx, nil, "createQueue", a.definition(t, topic, subscription), true); err != nil {
+		if err := m.invoke(ctx, "createQueue", a.definition(t, topic, subscription), true); err != nil {
 			return err
 		}
 	}
@@ -141,13 +133,13 @@ func (a *addresses) Remove(ctx context.Context, l *amqp10.Link, t driver.Topolog
 	if err != nil {
 		return err
 	}
-	defer m.close()
+	defer m.Close()
 	for subscription := range t.Subscriptions {
-		if err := m.invoke(ctx, nil, "destroyQueue", a.queue(t, topic, subscription), true); err != nil {
+		if err := m.invoke(ctx, "destroyQueue", a.queue(t, topic, subscription), true); err != nil {
 			return err
 		}
 	}
-	return m.invoke(ctx, nil, "deleteAddress", t.Topics[topic].Name, true)
+	return m.invoke(ctx, "deleteAddress", t.Topics[topic].Name, true)
 }
 
 // Target is the address; the capability keeps the client's messages from being routed the other way.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -154,17 +153,7 @@ func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 func ask(ctx context.Context, n *provision.Node, attribute string, result any) error {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	client, err := driver.Decode(amqp10.ClientSettings, driver.ClientScope, nil)
-	if err != nil {
-		return err
-	}
-	c := driver.Config{Client: client, Target: driver.Target{Addresses: []string{"127.0.0.1:" + strconv.Itoa(n.Ports["client"])}}}
-	if n.Cluster.TLS != nil {
-		if c.Target.TLS, err = n.Cluster.TLS.ClientConfig(); err != nil {
-			return err
-		}
-	}
-	l, err := amqp10.Dial(ctx, product, &c, 0)
+	l, err := amqp10.Probe(ctx, product, n, nil)
 	if err != nil {
 		return err
 	}
@@ -173,5 +162,6 @@ func ask(ctx context.Context, n *provision.Node, attribute string, result any) e
 	if err != nil {
 		return err
 	}
+	defer m.Close()
 	return m.attribute(ctx, attribute, result)
 }

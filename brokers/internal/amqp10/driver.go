@@ -15,7 +15,7 @@ import (
 // Product is what distinguishes a broker from others that speak the same protocol.
 type Product struct {
 	Name     string
-	Hostname string           // of the open frame; brokers with virtual hosts choose by it
+	Hostname string           // the client setting whose value the open frame has, where the broker has virtual hosts
 	Settings []driver.Setting // beside ClientSettings
 	Supports func(driver.Guarantee) error
 	// Dialect reads the settings of one run and refuses what they can't keep.

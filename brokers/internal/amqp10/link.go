@@ -90,10 +90,12 @@ func secure(ctx context.Context, raw net.Conn, conf *tls.Config, address string)
 
 func options(p *Product, c *driver.Config) *amqp.ConnOptions {
 	o := &amqp.ConnOptions{
-		HostName:     p.Hostname,
 		IdleTimeout:  c.Client.Duration("IdleTimeout"),
 		MaxFrameSize: uint32(c.Client.Int("MaxFrameSize")),
 		SASLType:     amqp.SASLTypeAnonymous(),
+	}
+	if p.Hostname != "" {
+		o.HostName = c.Client.String(p.Hostname)
 	}
 	if c.Target.User != "" {
 		o.SASLType = amqp.SASLTypePlain(c.Target.User, c.Target.Password)

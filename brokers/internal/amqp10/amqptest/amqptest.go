@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,6 +162,8 @@ func (s sink) Deliver(batch [][]byte) {
 	}
 }
 
+var rigs atomic.Int32
+
 // Rig is a driver with one topic, one producer and a consumer for each subscription.
 type Rig struct {
 	*Books
@@ -173,7 +177,7 @@ func Open(t *testing.T, broker string, c driver.Config, subscriptions ...string)
 	t.Helper()
 	drv, err := Kind(t, broker).Open(t.Context(), c)
 	Must(t, err)
-	topology := driver.Topology{Topics: []driver.Topic{{Name: "rig-" + broker, Partitions: 1}}, Subscriptions: subscriptions}
+	topology := driver.Topology{Topics: []driver.Topic{{Name: fmt.Sprintf("rig-%d", rigs.Add(1)), Partitions: 1}}, Subscriptions: subscriptions}
 	Must(t, drv.Setup(t.Context(), topology))
 	r := &Rig{Books: &Books{fates: map[uint32]error{}, received: map[uint32][]int{}}, subs: len(subscriptions)}
 	ctx, cancel := context.WithCancel(context.Background())

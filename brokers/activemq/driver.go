@@ -1,0 +1,136 @@
+// Package activemq drives and starts Apache ActiveMQ Classic: AMQP 1.0 through go-amqp, queues and virtual topics. It
+// knows nothing of the protocol's connections and links.
+package activemq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/Azure/go-amqp"
+
+	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+func init() { amqp10.Register(product) }
+
+var product = &amqp10.Product{
+	Name: "activemq",
+	Settings: []driver.Setting{
+		{Scope: driver.TopicScope, Name: "destination", Default: "auto", Allowed: []string{"auto", "queue", "VirtualTopic"}, Doc: "auto: a queue for one subscription, a virtual topic with a queue each for several"},
+	},
+	Supports: supports,
+	Dialect:  func(c driver.Config) (amqp10.Dialect, error) { return newDestinations(c) },
+}
+
+const (
+	noCredit = -1
+	// emptyAfter is the silence after which a queue is taken for empty: draining the credit, the protocol's way to
+	// know it, doesn't come back from this broker.
+	emptyAfter = 500 * time.Millisecond
+)
+
+// supports refuses what no queue of ActiveMQ can promise.
+func supports(g driver.Guarantee) error {
+	if g.Replicas > 1 {
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "a network of brokers passes messages on and copies none, and a pair with a shared store has one copy")
+	}
+	return amqp10.Supports(g)
+}
+
+// destinations maps a topic to a queue, or to a virtual topic that the broker copies to a queue for each subscription.
+type destinations struct{ kind string }
+
+func newDestinations(c driver.Config) (*destinations, error) {
+	stored := c.Target.Endpoints[storeRole]
+	switch want := c.Guarantee.Persistence; {
+	case want == driver.Memory:
+	case stored == "" && want == driver.Fsync:
+		return nil, driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here; KahaDB's defaults would keep it")
+	case stored == string(driver.Memory):
+		return nil, driver.Unsupported("persistence: "+string(want), "it needs persistent: true and kahaDB.journalDiskSyncStrategy: always, both the default; otherwise the broker doesn't wait for the write at all")
+	}
+	return &destinations{c.Topic.String("destination")}, nil
+}
+
+func (d *destinations) virtual(t driver.Topology) bool {
+	return d.kind == "VirtualTopic" || d.kind == "auto" && len(t.Subscriptions) > 1
+}
+
+// Target is the queue or the virtual topic.
+func (d *destinations) Target(t driver.Topology, topic int) amqp10.Node {
+	if d.virtual(t) {
+		return amqp10.Node{Address: "topic://VirtualTopic." + t.Topics[topic].Name, Capabilities: []string{"topic"}}
+	}
+	return amqp10.Node{Address: "queue://" + t.Topics[topic].Name, Capabilities: []string{"queue"}}
+}
+
+// oneSegment keeps a subscription's name from being taken for several parts of a destination's.
+var oneSegment = strings.NewReplacer(".", "_", "*", "_", ">", "_")
+
+// Source is the subscription's queue; consumers of the same one share its messages.
+func (d *destinations) Source(t driver.Topology, topic, subscription int) amqp10.Node {
+	address := "queue://" + t.Topics[topic].Name
+	if d.virtual(t) {
+		address = "queue://Consumer." + oneSegment.Replace(t.Subscriptions[subscription]) + ".VirtualTopic." + t.Topics[topic].Name
+	}
+	return amqp10.Node{Address: address, Capabilities: []string{"queue"}}
+}
+
+// Declare attaches to every queue, which makes it: a virtual topic copies to the queues that are there.
+func (d *destinations) Declare(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
+	if strings.ContainsAny(t.Topics[topic].Name, "*>,") {
+		return driver.Unsupported("topic "+t.Topics[topic].Name, "the characters * > and , have a meaning in destinations")
+	}
+	if !d.virtual(t) && len(t.Subscriptions) > 1 {
+		return driver.Unsupported("topic.destination: queue", "it gives a message to one consumer; there are %d subscriptions", len(t.Subscriptions))
+	}
+	for subscription := range t.Subscriptions {
+		r, err := d.attach(ctx, l, t, topic, subscription, noCredit)
+		if err != nil {
+			return err
+		}
+		if err := r.Close(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attach makes a receiver with credit for as many messages, or with none.
+func (d *destinations) attach(ctx context.Context, l *amqp10.Link, t driver.Topology, topic, subscription int, credit int32) (*amqp.Receiver, error) {
+	settled := amqp.SenderSettleModeSettled
+	node := d.Source(t, topic, subscription)
+	r, err := l.Session.NewReceiver(ctx, node.Address, &amqp.ReceiverOptions{
+		Credit: credit, RequestedSenderSettleMode: &settled, SourceCapabilities: node.Capabilities,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("attach to %s: %w", node.Address, err)
+	}
+	return r, nil
+}
+
+// Remove empties the queues. The protocol has no way to remove them; an empty one costs the broker next to nothing.
+func (d *destinations) Remove(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
+	for subscription := range t.Subscriptions {
+		r, err := d.attach(ctx, l, t, topic, subscription, 1000)
+		if err != nil {
+			return err
+		}
+		for err == nil {
+			quiet, cancel := context.WithTimeout(ctx, emptyAfter)
+			_, err = r.Receive(quiet, nil)
+			cancel()
+		}
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("empty %s: %w", r.Address(), err)
+		}
+		if err := r.Close(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package activemq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const (
+	schemaFile = "activemq.xsd"
+	// storeRole is not an address, but like one it is something that a client can't find out by itself.
+	storeRole = "store"
+)
+
+func init() {
+	provision.Register(provision.Recipe{
+		Broker: "activemq",
+		Versions: []provision.Version{
+			{Name: "6.3.1", Needs: jvm.Needs},
+			{Name: "5.18.3", Needs: jvm.Needs, Doubt: "ActiveMQ 5.18 is from 2023; 6 has been its successor since"},
+		},
+		Ports: []string{"client"}, MaxNodes: 1, TLS: true,
+		Install: install, Configure: configure, Command: command, Ready: ready,
+		Endpoints: func(n *provision.Node) map[string]string {
+			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}
+		},
+	})
+}
+
+// install fetches the server's jars: of 6 there is no archive in the registries. activemq.xml is read by Spring, which
+// the server's own pom leaves out.
+func install(ctx context.Context, i *provision.Install) error {
+	others := []string{"org.springframework:spring-context:7.0.8", "commons-logging:commons-logging:1.3.5"}
+	if strings.HasPrefix(i.Version, "5.") {
+		others = []string{"org.springframework:spring-context:5.3.30"}
+	}
+	jars := append(others, "org.apache.logging.log4j:log4j-core:2.25.4", "org.apache.logging.log4j:log4j-slf4j2-impl:2.25.4")
+	for _, artifact := range []string{"broker", "kahadb-store", "spring", "console", "amqp", "jaas"} {
+		jars = append(jars, "org.apache.activemq:activemq-"+artifact+":"+i.Version)
+	}
+	if err := i.Maven(ctx, jars...); err != nil {
+		return err
+	}
+	return extractSchema(i)
+}
+
+func configure(_ context.Context, n *provision.Node) error {
+	asked, _, err := jvm.Split(n.Cluster.Settings)
+	if err != nil {
+		return err
+	}
+	xml, err := conf(n, asked)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.MkdirAll(filepath.Join(n.Dir, "tmp"), 0o755),
+		os.WriteFile(filepath.Join(n.Dir, "activemq.xml"), xml, 0o644),
+		os.WriteFile(filepath.Join(n.Dir, "log4j2.properties"), []byte(jvm.Log4j2), 0o644))
+}
+
+// command has the memory and the openings of the server's own start script.
+func command(n *provision.Node) (provision.Command, error) {
+	_, asked, err := jvm.Split(n.Cluster.Settings)
+	if err != nil {
+		return provision.Command{}, err
+	}
+	usual := []string{"-Xms64M", "-Xmx1G"}
+	for _, p := range []string{"java.io", "java.security", "java.net", "java.lang", "java.util", "java.util.concurrent", "java.util.concurrent.atomic"} {
+		usual = append(usual, "--add-opens=java.base/"+p+"=ALL-UNNAMED")
+	}
+	args := append(jvm.Options(usual, asked),
+		"-Djava.awt.headless=true", "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
+		"-Dactivemq.home="+n.Dir, "-Dactivemq.base="+n.Dir, "-Dactivemq.conf="+n.Dir, "-Dactivemq.data="+n.Data,
+		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.activemq.console.Main", "start", "xbean:file:"+filepath.Join(n.Dir, "activemq.xml"))
+	return provision.Command{Path: "java", Args: args}, nil
+}
+
+func nodeName(n *provision.Node) string { return n.Cluster.ID }
+
+// ready: this very process has written that it is started, and something speaks AMQP on its port. Over AMQP the broker
+// doesn't tell its name.
+func ready(ctx context.Context, n *provision.Node) error {
+	log, err := os.ReadFile(n.LogPath())
+	if err != nil {
+		return err
+	}
+	if started := fmt.Sprintf("Apache ActiveMQ %s (%s,", n.Cluster.Version, nodeName(n)); !strings.Contains(string(log), started) {
+		return fmt.Errorf("its log doesn't say yet that %s… is started", started)
+	}
+	l, err := amqp10.Probe(ctx, product, n, nil)
+	if err != nil {
+		return err
+	}
+	l.Close()
+	return nil
+}
