@@ -24,7 +24,7 @@ func Install(ctx context.Context, i *provision.Install, suite, version, program,
 		return err
 	}
 	// Mosquitto ends its help with code 3; what matters is the version in the text.
-	script := `case "$("$@" 2>&1)" in *` + version + `*) ;; *) echo "not ` + version + `"; exit 1;; esac`
+	script := `case "$("$@" 2>&1)" in *"` + version + `"*) ;; *) echo "not ` + version + `"; exit 1;; esac`
 	return i.Exec(ctx, i.Dir, "sh", append([]string{"-c", script, "sh", c.Path}, c.Args...)...)
 }
 

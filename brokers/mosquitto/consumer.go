@@ -1,0 +1,130 @@
+package mosquitto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/eclipse/paho.golang/packets"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// deliverBatch is the most messages handed to the sink at once.
+const deliverBatch = 256
+
+var errInterrupted = errors.New("connection lost")
+
+// Consume is one consumer of a subscription. A lost connection is made anew until ctx ends; the server then sends
+// what was not acknowledged on it again.
+func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	if c.ID > 0 && !d.config.Topic.Bool("shared") {
+		return driver.Unsupported("topic.shared: false", "every consumer of a plain subscription gets every message, so it has one")
+	}
+	registered := sync.OnceFunc(ready)
+	r := &receiver{qos: d.qos, sink: s, payloads: make([][]byte, 0, deliverBatch), ids: make([]uint16, 0, deliverBatch)}
+	for again := false; ; again = true {
+		err := d.consume(ctx, c, r, registered)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !again && !errors.Is(err, errInterrupted) {
+			return fmt.Errorf("consume from %s: %w", d.topics[c.Topic], err)
+		}
+		d.logf("consumer %d of %s: %v; connecting again", c.ID, d.topics[c.Topic], err)
+		pause(ctx)
+	}
+}
+
+func (d *driving) consume(ctx context.Context, c driver.ConsumerConfig, r *receiver, registered func()) error {
+	r.wire, r.payloads, r.ids = nil, r.payloads[:0], r.ids[:0] // of the connection before
+	lossless := d.qos > 0
+	l, err := d.dial(ctx, station{
+		id: d.clientID(c), clean: !lossless, keep: lossless, session: r, idle: r.settle, received: r.deliverOne,
+	})
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	if err := d.subscribe(ctx, l, c); err != nil {
+		return err
+	}
+	registered()
+	select {
+	case <-ctx.Done():
+	case <-l.Done():
+	}
+	return errInterrupted
+}
+
+// receiver is the session of a consumer; it outlives connections. All but deliverOne is called by the client's reading
+// goroutine, which is alone while it runs.
+type receiver struct {
+	handshake
+	qos      byte
+	sink     driver.Sink
+	wire     *wire
+	payloads [][]byte
+	ids      []uint16
+	one      [1][]byte
+	// At QoS 2: delivered, and not yet released by the server. Sent again, it must not be delivered again.
+	delivered [1 << 16]bool
+}
+
+// ConAckReceived implements session.SessionManager.
+func (r *receiver) ConAckReceived(w io.Writer, c *packets.Connect, ack *packets.Connack) error {
+	r.wire = w.(*wire) // what dial gave the client
+	if !ack.SessionPresent {
+		clear(r.delivered[:])
+	}
+	return r.handshake.ConAckReceived(w, c, ack)
+}
+
+// PacketReceived implements session.SessionManager.
+func (r *receiver) PacketReceived(p *packets.ControlPacket, next chan<- *packets.Publish) error {
+	switch m := p.Content.(type) {
+	case *packets.Publish:
+		if r.delivered[m.PacketID] && m.Duplicate {
+			r.wire.answer(pubrec, m.PacketID)
+			break
+		}
+		r.payloads, r.ids = append(r.payloads, m.Payload), append(r.ids, m.PacketID)
+		if len(r.ids) == deliverBatch {
+			r.settle()
+		}
+	case *packets.Pubrel:
+		r.delivered[m.PacketID] = false
+		r.wire.answer(pubcomp, m.PacketID)
+	default:
+		return r.handshake.PacketReceived(p, next)
+	}
+	return nil
+}
+
+// settle delivers what has come and acknowledges it.
+func (r *receiver) settle() {
+	if r.wire == nil { // still connecting
+		return
+	}
+	if len(r.ids) > 0 {
+		r.sink.Deliver(r.payloads)
+	}
+	for _, id := range r.ids {
+		if r.qos == 1 {
+			r.wire.answer(puback, id)
+			continue
+		}
+		r.delivered[id] = true
+		r.wire.answer(pubrec, id)
+	}
+	r.payloads, r.ids = r.payloads[:0], r.ids[:0]
+	r.wire.push()
+}
+
+// deliverOne takes a message of QoS 0; the client hands them over one by one.
+func (r *receiver) deliverOne(payload []byte) {
+	r.one[0] = payload
+	r.sink.Deliver(r.one[:])
+}

@@ -1,0 +1,339 @@
+package mosquitto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/eclipse/paho.golang/packets"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+var (
+	errLost   = errors.New("connection lost before the server acknowledged; the message may have been taken all the same")
+	errClosed = errors.New("the producer was closed before the server acknowledged; the message may have been taken all the same")
+	errNobody = errors.New("the server has no subscription for the message (reason 0x10) and dropped it")
+)
+
+const burst = 256 // messages written, or acknowledgements handed on, at once
+
+// stage is how far a slot has come. A message longer than the write buffer may be acknowledged while Send's goroutine
+// still has it in hand; then that one completes it.
+type stage uint8
+
+const (
+	free stage = iota
+	writing
+	written
+	early // acknowledged while writing
+)
+
+// producer writes queued messages as far as the server takes unacknowledged ones (its receive maximum). Slot n has
+// packet identifier n+1, so that an acknowledgement finds its slot without a map. Only run fails slots when a
+// connection is lost: it alone knows that it isn't reading a payload.
+type producer struct {
+	handshake
+	d        *driving
+	receipts driver.Receipts
+	packets  []packets.Publish // by slot
+	link     *link             // nil: to be made; run's own
+	socket   atomic.Pointer[wire]
+	ended    chan struct{}
+	quit     context.Context //nolint:containedctx // ends with the producer, not with a call
+	cancel   context.CancelFunc
+	awake    chan struct{} // holds one wake-up
+
+	mu     sync.Mutex
+	queue  []uint32
+	stages []stage          // by slot
+	fates  map[uint32]error // of early slots that failed
+	flying int
+	up     bool
+	closed bool
+
+	// Of the reading goroutine.
+	acked   []uint32        // until it would wait
+	refused map[uint16]byte // by packet identifier: the reason, while the exchange of QoS 2 goes on
+}
+
+func (d *driving) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	if c.InFlight >= subscribeID && d.qos > 0 {
+		return nil, driver.Unsupported(fmt.Sprintf("inFlight.messages: %d", c.InFlight), "MQTT has %d packet identifiers", subscribeID-1)
+	}
+	p := &producer{
+		d: d, receipts: r, packets: make([]packets.Publish, c.InFlight), stages: make([]stage, c.InFlight),
+		queue: make([]uint32, 0, c.InFlight), acked: make([]uint32, 0, c.InFlight),
+		ended: make(chan struct{}), awake: make(chan struct{}, 1), fates: map[uint32]error{},
+	}
+	p.quit, p.cancel = context.WithCancel(context.Background())
+	for slot := range p.packets {
+		p.packets[slot] = packets.Publish{QoS: d.qos, PacketID: uint16(slot + 1), Properties: &packets.Properties{}}
+	}
+	if err := p.connect(ctx); err != nil {
+		p.cancel()
+		return nil, err
+	}
+	go p.run()
+	return p, nil
+}
+
+func (p *producer) connect(ctx context.Context) (err error) {
+	p.socket.Store(nil) // nothing of the connection before runs any more
+	p.acked, p.refused = p.acked[:0], map[uint16]byte{}
+	p.link, err = p.d.dial(ctx, station{clean: true, session: p, idle: p.settle})
+	return err
+}
+
+// Send queues batch; it never blocks.
+func (p *producer) Send(_ context.Context, batch []driver.Message) error {
+	p.mu.Lock()
+	for i := range batch {
+		m := &batch[i]
+		p.packets[m.Slot].Topic, p.packets[m.Slot].Payload = p.d.topics[m.Topic], m.Payload
+		p.queue = append(p.queue, m.Slot)
+	}
+	p.mu.Unlock()
+	p.wake()
+	return nil
+}
+
+// Flush has nothing to do: what is queued is on its way.
+func (p *producer) Flush(context.Context) error { return nil }
+
+func (p *producer) wake() {
+	select {
+	case p.awake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *producer) run() {
+	defer close(p.ended)
+	taken := make([]uint32, 0, burst)
+	for p.quit.Err() == nil {
+		if p.link == nil {
+			p.again()
+			continue
+		}
+		var lost, last bool
+		taken, lost, last = p.take(taken)
+		switch {
+		case lost:
+			p.drop(errLost)
+		case len(taken) > 0:
+			p.write(taken)
+		case last:
+			p.drop(errClosed)
+			return
+		default:
+			<-p.awake
+		}
+	}
+	p.drop(errClosed)
+}
+
+// take marks the next messages that may be written; last: none is left, of a producer that is being closed.
+func (p *producer) take(taken []uint32) (next []uint32, lost, last bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.up {
+		return taken[:0], true, false
+	}
+	n := min(len(p.queue), burst)
+	if p.d.qos > 0 {
+		n = min(n, p.max-p.flying)
+		p.flying += n
+		for _, slot := range p.queue[:n] {
+			p.stages[slot] = writing
+		}
+	}
+	taken = append(taken[:0], p.queue[:n]...)
+	p.queue = append(p.queue[:0], p.queue[n:]...)
+	return taken, false, p.closed && n == 0 && p.flying == 0
+}
+
+// write sends taken. At QoS 0 a message is done when its bytes are in the socket.
+func (p *producer) write(taken []uint32) {
+	w := p.link.wire
+	w.hold()
+	for _, slot := range taken {
+		_, _ = p.packets[slot].WriteTo(w) // its errors come back from release
+	}
+	if p.d.qos == 0 {
+		err := w.release()
+		p.receipts.Done(taken, err)
+		return
+	}
+	defer func() { _ = w.release() }()
+	p.mu.Lock()
+	done := taken[:0]
+	for _, slot := range taken {
+		if p.stages[slot] == early {
+			done = append(done, slot)
+			p.stages[slot] = free
+			continue
+		}
+		p.stages[slot] = written
+	}
+	p.flying -= len(done)
+	p.mu.Unlock()
+	for i, slot := range done { // few
+		p.receipts.Done(done[i:i+1], p.fate(slot))
+	}
+}
+
+func (p *producer) fate(slot uint32) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.fates[slot]
+	delete(p.fates, slot)
+	return err
+}
+
+// drop fails everything and gives the connection up.
+func (p *producer) drop(err error) {
+	if p.link != nil {
+		p.link.close() // afterwards nobody acknowledges
+		p.link = nil
+	}
+	p.mu.Lock()
+	failed := append([]uint32(nil), p.queue...)
+	p.queue = p.queue[:0]
+	for slot := range p.stages {
+		if p.stages[slot] != free {
+			failed = append(failed, uint32(slot))
+			p.stages[slot] = free
+		}
+	}
+	p.flying = 0
+	clear(p.fates)
+	p.mu.Unlock()
+	if len(failed) > 0 {
+		p.receipts.Done(failed, err)
+	}
+}
+
+// again tries to connect, and otherwise fails what has been queued meanwhile.
+func (p *producer) again() {
+	if err := p.connect(p.quit); err != nil {
+		p.drop(err)
+		pause(p.quit)
+	}
+}
+
+// ConAckReceived implements session.SessionManager.
+func (p *producer) ConAckReceived(w io.Writer, c *packets.Connect, ack *packets.Connack) error {
+	p.socket.Store(w.(*wire)) // what dial gave the client
+	p.mu.Lock()
+	p.up = true
+	p.mu.Unlock()
+	return p.handshake.ConAckReceived(w, c, ack)
+}
+
+// ConnectionLost implements session.SessionManager.
+func (p *producer) ConnectionLost(*packets.Disconnect) error {
+	p.mu.Lock()
+	p.up = false
+	p.mu.Unlock()
+	p.wake()
+	return nil
+}
+
+// PacketReceived implements session.SessionManager; called by the client's reading goroutine.
+func (p *producer) PacketReceived(packet *packets.ControlPacket, _ chan<- *packets.Publish) error {
+	switch m := packet.Content.(type) {
+	case *packets.Puback:
+		p.answered(m.PacketID, m.ReasonCode)
+	case *packets.Pubrec:
+		if m.ReasonCode >= packets.PubrecUnspecifiedError {
+			p.answered(m.PacketID, m.ReasonCode)
+			break
+		}
+		if m.ReasonCode != 0 {
+			p.refused[m.PacketID] = m.ReasonCode
+		}
+		p.socket.Load().answer(pubrel, m.PacketID)
+	case *packets.Pubcomp:
+		reason := max(m.ReasonCode, p.refused[m.PacketID])
+		delete(p.refused, m.PacketID)
+		p.answered(m.PacketID, reason)
+	}
+	return nil
+}
+
+func (p *producer) answered(id uint16, reason byte) {
+	slot := uint32(id) - 1
+	if int(slot) >= len(p.stages) {
+		return
+	}
+	if reason != 0 {
+		err := errNobody
+		if reason != packets.PubackNoMatchingSubscribers {
+			err = fmt.Errorf("the server refused the message, reason %#x", reason)
+		}
+		p.complete([]uint32{slot}, err)
+		return
+	}
+	if p.acked = append(p.acked, slot); len(p.acked) >= burst {
+		p.settle()
+	}
+}
+
+// settle hands on what has been acknowledged, before the reading goroutine waits for more.
+func (p *producer) settle() {
+	if len(p.acked) > 0 {
+		p.complete(p.acked, nil)
+		p.acked = p.acked[:0]
+	}
+	if w := p.socket.Load(); w != nil && p.d.qos == 2 {
+		w.push()
+	}
+}
+
+// complete ends the flight of slots, whose place in the slice it reuses.
+func (p *producer) complete(slots []uint32, err error) {
+	done := slots[:0]
+	p.mu.Lock()
+	for _, slot := range slots {
+		switch p.stages[slot] {
+		case written:
+			p.stages[slot] = free
+			done = append(done, slot)
+		case writing:
+			p.stages[slot] = early
+			if err != nil {
+				p.fates[slot] = err
+			}
+		}
+	}
+	p.flying -= len(done)
+	p.mu.Unlock()
+	if len(done) > 0 {
+		p.receipts.Done(done, err)
+	}
+	p.wake()
+}
+
+// Close gives the last acknowledgements a moment, then cuts the connection, which fails the rest.
+func (p *producer) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.wake()
+	select {
+	case <-p.ended:
+	case <-time.After(closeBudget):
+	}
+	p.cancel()
+	if w := p.socket.Load(); w != nil {
+		_ = w.Conn.Close() // a blocked write ends
+	}
+	p.wake()
+	<-p.ended
+	return nil
+}
