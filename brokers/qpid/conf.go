@@ -1,0 +1,209 @@
+package qpid
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+type object = map[string]any
+
+// Server settings are attributes of the virtual host and of the AMQP port, and context variables.
+const (
+	hostPrefix    = "virtualhost."
+	portPrefix    = "port."
+	contextPrefix = "context."
+	remotePolicy  = hostPrefix + "remoteTransactionSynchronizationPolicy"
+	localPolicy   = hostPrefix + "localTransactionSynchronizationPolicy"
+	howToStore    = "its type must be BDB or DERBY, and in a group both synchronization policies SYNC (WRITE_NO_SYNC for log)"
+)
+
+var (
+	hostAttributes = []string{
+		"type", "connectionThreadPoolSize", "flowToDiskCheckPeriod", "housekeepingCheckPeriod", "housekeepingThreadCount", "localTransactionSynchronizationPolicy",
+		"numberOfSelectors", "remoteTransactionSynchronizationPolicy", "statisticsReportingPeriod", "storeOverfullSize", "storeTransactionIdleTimeoutClose",
+		"storeTransactionIdleTimeoutWarn", "storeTransactionOpenTimeoutClose", "storeTransactionOpenTimeoutWarn", "storeUnderfullSize",
+	}
+	portAttributes = []string{"maxOpenConnections", "needClientAuth", "numberOfSelectors", "tcpNoDelay", "threadPoolSize", "wantClientAuth"}
+	policies       = []string{"SYNC", "WRITE_NO_SYNC", "NO_SYNC"}
+)
+
+// placed are the settings asked for, by the object that has them.
+type placed struct{ host, port, context object }
+
+type scope struct {
+	known []string
+	into  object
+}
+
+// place sorts the settings and refuses those that nothing has.
+func place(n *provision.Node, asked map[string]string) (placed, error) {
+	p := placed{object{}, object{}, object{}}
+	known, err := os.ReadFile(filepath.Join(n.Cluster.Install, contextFile))
+	if err != nil {
+		return p, err
+	}
+	scopes := map[string]scope{
+		hostPrefix: {hostAttributes, p.host}, portPrefix: {portAttributes, p.port}, contextPrefix: {strings.Fields(string(known)), p.context},
+	}
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		group, key, _ := strings.Cut(name, ".")
+		s, ok := scopes[group+"."]
+		switch {
+		case !ok:
+			return p, &provision.ErrSetting{Name: name, Reason: "settings begin with virtualhost., port., context. or jvm."}
+		case !slices.Contains(s.known, key):
+			return p, &provision.ErrSetting{Name: name, Reason: "there is none of that name; the nearest is " + group + "." + jvm.Nearest(key, s.known)}
+		}
+		s.into[key] = asked[name]
+	}
+	return p, check(n, asked)
+}
+
+// check refuses values that the server would take for another, or only complain about in its log.
+func check(n *provision.Node, asked map[string]string) error {
+	kinds := []string{"BDB", "DERBY", "Memory"}
+	if len(n.Cluster.Nodes) > 1 {
+		kinds = []string{"BDB_HA"}
+	}
+	for name, allowed := range map[string][]string{hostPrefix + "type": kinds, remotePolicy: policies, localPolicy: policies} {
+		value, ok := asked[name]
+		switch {
+		case ok && !slices.Contains(allowed, value):
+			return &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("%q is not one of %s", value, strings.Join(allowed, ", "))}
+		case ok && len(n.Cluster.Nodes) == 1 && name != hostPrefix+"type":
+			return &provision.ErrSetting{Name: name, Reason: "only a group of several nodes has it"}
+		}
+	}
+	return nil
+}
+
+// conf is the broker's initial configuration.
+func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
+	p, err := place(n, asked)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(p.port, object{
+		"name": "AMQP", "type": "AMQP", "port": strconv.Itoa(n.Ports["client"]), "bindingAddress": "127.0.0.1",
+		"authenticationProvider": "users", "protocols": []string{"AMQP_1_0"}, "transports": []string{"TCP"},
+		"virtualhostaliases": []object{{"name": "name", "type": "nameAlias"}, {"name": "default", "type": "defaultAlias"}},
+	})
+	rules := []object{
+		{"name": "root", "type": "NameAndLevel", "level": "WARN", "loggerName": "ROOT"},
+		{"name": "qpid", "type": "NameAndLevel", "level": "INFO", "loggerName": "org.apache.qpid.*"},
+		{"name": "operational", "type": "NameAndLevel", "level": "INFO", "loggerName": "qpid.message.broker.*"},
+	}
+	all := object{
+		"name": nodeName(n), "modelVersion": "9.1", "context": p.context,
+		"authenticationproviders": []object{{"name": "users", "type": "Anonymous"}},
+		"brokerloggers":           []object{{"name": "out", "type": "Console", "brokerloginclusionrules": rules}},
+		"ports":                   []object{p.port}, "virtualhostnodes": []object{hostNode(n, p.host)},
+	}
+	if n.Cluster.TLS != nil {
+		stores, err := jvm.NewKeyStores(n)
+		if err != nil {
+			return nil, err
+		}
+		all["keystores"] = []object{{"name": "keys", "type": "FileKeyStore", "storeUrl": stores.Keys, "password": stores.Password, "keyStoreType": "pkcs12"}}
+		all["truststores"] = []object{{"name": "trust", "type": "FileTrustStore", "storeUrl": stores.Trust, "password": stores.Password, "trustStoreType": "pkcs12"}}
+		maps.Copy(p.port, object{"transports": []string{"SSL"}, "keyStore": "keys", "trustStores": []string{"trust"}})
+	}
+	return json.MarshalIndent(all, "", "  ")
+}
+
+// hostNode is the node that keeps the virtual host: alone with a store of its own, or as a member of a group.
+func hostNode(n *provision.Node, host object) object {
+	node := object{"name": n.Cluster.ID, "type": "JSON", "defaultVirtualHostNode": "true"}
+	usual := object{"type": "BDB"}
+	if nodes := n.Cluster.Nodes; len(nodes) > 1 {
+		var addresses []string
+		for _, m := range nodes {
+			addresses = append(addresses, groupAddress(m))
+		}
+		maps.Copy(node, object{
+			"name": nodeName(n), "type": "BDB_HA", "groupName": n.Cluster.ID, "address": groupAddress(n),
+			"helperAddress": addresses[0], "helperNodeName": nodeName(nodes[0]), "permittedNodes": addresses,
+		})
+		usual = object{"type": "BDB_HA", "localTransactionSynchronizationPolicy": "SYNC", "remoteTransactionSynchronizationPolicy": "SYNC"}
+	}
+	maps.Copy(usual, host)
+	text, _ := json.Marshal(usual) // of strings
+	node["virtualHostInitialConfiguration"] = string(text)
+	return node
+}
+
+func groupAddress(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports["group"]) }
+
+// stored is what has happened to a durable message when the broker accepts it: the least of what its copies have.
+func stored(c *provision.Cluster) driver.Persistence {
+	least := driver.Fsync
+	if v, ok := c.Settings[hostPrefix+"type"]; ok && jvm.Text(v) == "Memory" {
+		least = driver.Memory
+	}
+	for _, policy := range []string{localPolicy, remotePolicy} {
+		switch c.Settings[policy] {
+		case "WRITE_NO_SYNC":
+			if least == driver.Fsync {
+				least = driver.Log
+			}
+		case "NO_SYNC":
+			least = driver.Memory
+		}
+	}
+	return least
+}
+
+var contextName = regexp.MustCompile(`\b(?:qpid|queue|broker|virtualhost|connection|channel|producer|consumer|port|store)\.[A-Za-z0-9_.]*[A-Za-z0-9_]\b`)
+
+// contextNames finds the names of context variables that the server's own classes mention: it takes any, and ignores
+// what it doesn't know.
+func contextNames(lib string) ([]string, error) {
+	jars, err := filepath.Glob(filepath.Join(lib, "qpid-*.jar"))
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, path := range jars {
+		jar, err := zip.OpenReader(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range jar.File {
+			if !strings.HasSuffix(f.Name, ".class") {
+				continue
+			}
+			text, err := contents(f)
+			if err != nil {
+				_ = jar.Close()
+				return nil, err
+			}
+			for _, name := range contextName.FindAll(text, -1) {
+				found[string(name)] = true
+			}
+		}
+		_ = jar.Close()
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+func contents(f *zip.File) ([]byte, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}

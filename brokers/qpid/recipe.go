@@ -1,0 +1,80 @@
+package qpid
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const (
+	contextFile = "context.txt"
+	// storeRole is not an address, but like one it is something that a client can't find out by itself.
+	storeRole = "store"
+)
+
+func init() {
+	provision.Register(provision.Recipe{
+		Broker:   "qpid",
+		Versions: []provision.Version{{Name: "10.1.0", Needs: jvm.Needs}},
+		Ports:    []string{"client", "group"}, MaxNodes: 1, TLS: true,
+		Install: install, Configure: configure, Command: command, Ready: ready,
+		Endpoints: func(n *provision.Node) map[string]string {
+			return map[string]string{storeRole: string(stored(n.Cluster))}
+		},
+	})
+}
+
+func install(ctx context.Context, i *provision.Install) error {
+	if err := jvm.Distribution(ctx, i, "org.apache.qpid:apache-qpid-broker-j:"+i.Version+":tar.gz:bin"); err != nil {
+		return err
+	}
+	names, err := contextNames(filepath.Join(i.Dir, i.Version, "lib"))
+	return errors.Join(err, os.WriteFile(filepath.Join(i.Dir, contextFile), []byte(strings.Join(names, "\n")), 0o644))
+}
+
+func configure(_ context.Context, n *provision.Node) error {
+	asked, _, err := jvm.Split(n.Cluster.Settings)
+	if err != nil {
+		return err
+	}
+	text, err := conf(n, asked)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.MkdirAll(filepath.Join(n.Dir, "tmp"), 0o755),
+		os.WriteFile(filepath.Join(n.Dir, "initial.json"), text, 0o644))
+}
+
+// command has the memory and the collector of the server's own start script. What the server has made of the initial
+// configuration by then wins on later starts.
+func command(n *provision.Node) (provision.Command, error) {
+	_, asked, err := jvm.Split(n.Cluster.Settings)
+	if err != nil {
+		return provision.Command{}, err
+	}
+	home := filepath.Join(n.Cluster.Install, n.Cluster.Version)
+	args := append(jvm.Options([]string{"-Xmx512m", "-XX:MaxDirectMemorySize=1536m", "-XX:+UseG1GC"}, asked),
+		"-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-DQPID_HOME="+home, "-DQPID_WORK="+n.Data,
+		"-cp", filepath.Join(home, "lib", "*"), "org.apache.qpid.server.Main", "-icp", filepath.Join(n.Dir, "initial.json"))
+	return provision.Command{Path: "java", Args: args}, nil
+}
+
+func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }
+
+// ready asks for the virtual host by its name, which only this cluster has: a broker without it refuses.
+func ready(ctx context.Context, n *provision.Node) error {
+	l, err := amqp10.Probe(ctx, product, n, map[string]any{vhostSetting: n.Cluster.ID})
+	if err != nil {
+		return err
+	}
+	l.Close()
+	return nil
+}
