@@ -2,8 +2,10 @@ package pulsar
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,4 +91,48 @@ func TestContractHoldsOnARealBroker(t *testing.T) {
 		Resume: fault(func(ctx context.Context, n int) error { return in.Resume(ctx, n) }),
 		Kill:   fault(func(ctx context.Context, n int) error { return in.Kill(ctx, n) }),
 	})
+}
+
+func TestThreeNodesWithTLSKeepTheContractAndTheirPromisesWhenTheLeaderDies(t *testing.T) {
+	g := copies(atLeast, 3)
+	var in *provision.Instance
+	drivertest.Run(t, drivertest.Suite{
+		Kind: kind(t),
+		Target: func(t *testing.T) driver.Target {
+			in = start(t, provision.Options{Nodes: 3, TLS: true})
+			return target(in)
+		},
+		Guarantees: []driver.Guarantee{g},
+	})
+	if in == nil {
+		return
+	}
+	t.Run("without TLS it can't be opened, and the error says why", func(t *testing.T) {
+		bare := target(in)
+		bare.TLS = nil
+		requireOpenError(t, bare, "TLS")
+	})
+	t.Run("a certificate of somebody else's is not trusted", func(t *testing.T) {
+		foreign := target(in)
+		foreign.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		requireOpenError(t, foreign, "its certificate is not trusted")
+	})
+	breakAndCheck(t, in, []promise{
+		{g: g, mayRepeat: true},
+		{g: copies(unordered(atLeast), 2), mayRepeat: true},
+		{g: copies(exactly, 2)},
+		{g: copies(atMost, 2), mayLose: true, mayFail: true},
+	})
+}
+
+func requireOpenError(t *testing.T, to driver.Target, want string) {
+	t.Helper()
+	began := time.Now()
+	d, err := open(t.Context(), driver.Config{Target: to, Client: decode(t, driver.ClientScope, nil), Guarantee: atLeast})
+	if err == nil {
+		_ = d.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), want) || time.Since(began) > 3*openPatience {
+		t.Errorf("open: %v after %v; want %q soon", err, time.Since(began), want)
+	}
 }

@@ -13,17 +13,19 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// line is one producer's way to one topic. At most once it may need several of the client's producers, one after the
-// other: the client sends again what was not answered when it reconnects, and can only be kept from that by keeping it
-// from reconnecting.
+// line is one producer's way to one topic. It may need several of the client's producers, one after the other: the client
+// gives one up when it is told that the topic isn't there, as happens while a cluster moves it; and at most once it must
+// not reconnect, because it would send again what was not answered.
 type line struct {
 	producer *producer
 	options  client.ProducerOptions
 	address  string
-	once     bool // at most once
+	once     bool   // at most once
+	orderKey string // of messages without a key, where consumers share a topic by key
 
 	life    context.Context // ends with close
 	end     context.CancelFunc
+	ending  sync.Mutex      // no renewal begins once life has ended
 	renewal sync.WaitGroup
 
 	mu sync.Mutex // held while sending: the client must not be closed under it
@@ -31,7 +33,10 @@ type line struct {
 }
 
 // link is one of the client's producers.
-type link struct{ client.Producer }
+type link struct {
+	client.Producer
+	lost func() // has the line make another one; may be called again and again, by anybody
+}
 
 func (s *session) newLine(p *producer, c driver.ProducerConfig, topic int) *line {
 	l := &line{
@@ -42,11 +47,9 @@ func (s *session) newLine(p *producer, c driver.ProducerConfig, topic int) *line
 	l.options.Topic = l.address
 	if s.config.Guarantee.Ordering == driver.Ordered {
 		l.options.MessageRouter = pinned(c.ID)
-	}
-	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
-		// The broker knows repeats by this name and a number. It is never used again: a producer that is made anew sends
-		// other messages.
-		l.options.Name = fmt.Sprintf("brokermark-%d-%s", c.ID, rand.Text())
+		if subscriptionType(s.config.Guarantee, s.config.Client) == client.KeyShared {
+			l.orderKey = fmt.Sprintf("producer %d", c.ID) // or else the broker makes up another key for each
+		}
 	}
 	return l
 }
@@ -68,33 +71,42 @@ func (l *line) open(ctx context.Context) error {
 }
 
 func (l *line) newLink() (*link, error) {
-	made := &link{}
+	made, ready := &link{}, make(chan struct{})
+	defer close(ready)
+	made.lost = sync.OnceFunc(func() {
+		l.ending.Lock()
+		defer l.ending.Unlock()
+		if l.life.Err() != nil {
+			return
+		}
+		l.renewal.Go(func() {
+			<-ready
+			if made.Producer != nil {
+				l.renew(made)
+			}
+		})
+	})
 	options := l.options
+	// The broker knows repeats by this name and a number. It is never used again: another link sends other messages, and
+	// would begin to count where the broker has stored this one's.
+	options.Name = "brokermark-" + rand.Text()
 	if l.once {
 		var none uint
 		options.MaxReconnectToBroker = &none
-		ready := make(chan struct{})
-		defer close(ready)
-		lost := sync.OnceFunc(func() {
-			l.renewal.Go(func() {
-				<-ready
-				if made.Producer != nil {
-					l.renew(made)
-				}
-			})
-		})
 		// The client asks for the pauses of its reconnecting when, and only when, it has lost a connection.
 		options.BackOffPolicyFunc = func() backoff.Policy {
-			lost()
+			made.lost()
 			return &pauses{}
 		}
 	}
-	var err error
-	made.Producer, err = l.producer.client.CreateProducer(options)
+	created, err := l.producer.client.CreateProducer(options)
+	if err == nil {
+		made.Producer = created
+	}
 	return made, err
 }
 
-// renew replaces a link that has lost its connection; what was sent through it has failed.
+// renew replaces a link that is lost; what was sent through it has failed.
 func (l *line) renew(old *link) {
 	l.mu.Lock()
 	l.at = nil
@@ -124,10 +136,8 @@ func (l *line) now() *link {
 
 // send hands messages over; those that the client can't take are completed with an error.
 func (l *line) send(ctx context.Context, batch []driver.Message) {
-	if l.once {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	p, through := l.producer, l.at
 	if through == nil {
 		through = &link{}
@@ -138,19 +148,24 @@ func (l *line) send(ctx context.Context, batch []driver.Message) {
 	p.lend(batch, through)
 	defer func() {
 		if recover() != nil { // the client closes its queue when it gives a topic up, whoever is sending
-			p.fail(through, errLost)
+			through.lost()
 		}
 	}()
 	for i := range batch {
 		m := &batch[i]
 		out := &p.messages[m.Slot].ProducerMessage
-		out.Payload, out.Key = m.Payload, string(m.Key)
+		out.Payload, out.Key, out.OrderingKey = m.Payload, string(m.Key), ""
+		if len(m.Key) == 0 {
+			out.OrderingKey = l.orderKey
+		}
 		through.SendAsync(ctx, out, p.answer)
 	}
 }
 
 func (l *line) close() {
+	l.ending.Lock()
 	l.end()
+	l.ending.Unlock()
 	l.renewal.Wait()
 	if through := l.now(); through != nil {
 		through.Close()

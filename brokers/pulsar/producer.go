@@ -35,13 +35,13 @@ type producer struct {
 	endFlush context.CancelFunc
 	flushes  sync.WaitGroup
 
-	mu       sync.Mutex
-	via      []*link // by slot: what it was sent through; nil: completed
-	open     int
-	acked    []uint32  // answered, to be completed together
-	one      [1]uint32 // that has failed
-	waiting  bool      // Close waits for idle
-	idle     chan struct{}
+	mu      sync.Mutex
+	via     []*link // by slot: what it was sent through; nil: completed
+	open    int
+	acked   []uint32  // answered, to be completed together
+	one     [1]uint32 // that has failed
+	waiting bool      // Close waits for idle
+	idle    chan struct{}
 }
 
 // outgoing is what one slot sends. The client's message comes first, so that the pointer to it, which is all that an
@@ -111,9 +111,13 @@ func (p *producer) answered(id client.MessageID, m *client.ProducerMessage, err 
 	if p.via[slot] == nil {
 		return // of a producer that Close has given up
 	}
+	through := p.via[slot]
 	p.via[slot] = nil
 	p.open--
 	if err != nil {
+		if errors.Is(err, client.ErrProducerClosed) || errors.Is(err, client.ErrTopicNotfound) {
+			through.lost()
+		}
 		p.one[0] = slot
 		p.receipts.Done(p.one[:], err)
 	} else {
@@ -168,7 +172,10 @@ func (p *producer) Flush(context.Context) error {
 			continue
 		}
 		if through := l.now(); through != nil {
-			p.flushes.Go(func() { _ = through.FlushWithCtx(p.flushing) })
+			p.flushes.Go(func() {
+				defer func() { _ = recover() }() // the client closes its queue when it closes a producer, whoever uses it
+				_ = through.FlushWithCtx(p.flushing)
+			})
 		}
 	}
 	return nil
@@ -187,13 +194,13 @@ func (p *producer) Close() error {
 		}
 	}
 	p.endFlush()
+	p.flushes.Wait()
 	within(closePatience, func() {
 		for _, l := range p.lines {
 			if l != nil {
 				l.close()
 			}
 		}
-		p.flushes.Wait()
 		p.client.Close()
 	})
 	p.fail(nil, errUnanswered)

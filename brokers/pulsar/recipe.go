@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -32,7 +33,7 @@ func init() {
 		Broker:   "pulsar",
 		Versions: []provision.Version{{Name: "4.0.8", Needs: jvm.Needs}},
 		Ports:    []string{"client", plainPort, webPort, bookiePort, bookieAdmin, zooPort, zooPeerPort, zooVotesPort},
-		MaxNodes: 5, TLS: true,
+		MaxNodes: 5, TLS: true, Deadline: 3 * time.Minute,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, Endpoints: endpoints,
 	})
 }

@@ -88,7 +88,7 @@ func producerOptions(g driver.Guarantee, v driver.Values, inFlight int) client.P
 	o := client.ProducerOptions{
 		DisableBatching: !v.Bool("batchingEnabled"), BatchingMaxPublishDelay: v.Duration("batchingMaxPublishDelay"),
 		BatchingMaxMessages: uint(v.Int("batchingMaxMessages")), BatchingMaxSize: uint(v.Int("batchingMaxSize")),
-		CompressionType: compressions[v.String("compressionType")],
+		CompressionType:    compressions[v.String("compressionType")],
 		MaxPendingMessages: int(v.Int("maxPendingMessages")), SendTimeout: v.Duration("sendTimeout"),
 		PartitionsAutoDiscoveryInterval: never, BackOffPolicyFunc: func() backoff.Policy { return &pauses{} },
 	}

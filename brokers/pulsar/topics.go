@@ -19,6 +19,7 @@ const (
 	atOnce       = 8 // requests that make topics and subscriptions
 	retryPause   = 100 * time.Millisecond
 	formPatience = 20 * time.Second // for a cluster that has just come up
+	movePatience = time.Minute
 )
 
 // Setup makes a namespace of its own, whose policies are the guarantee, and in it the topics with their subscriptions.
@@ -128,10 +129,10 @@ func (s *session) makeTopic(ctx context.Context, i int) error {
 	return nil
 }
 
-// insist repeats what fails with the server's own errors: the topics of a cluster that has just come up or lost a node
-// move from broker to broker.
+// insist repeats what fails with the server's own errors, or isn't answered: the topics of a cluster that has just come up
+// or lost a node move from broker to broker, and may wait for the dead one's session to end.
 func (s *session) insist(ctx context.Context, try func() error) error {
-	for deadline := time.Now().Add(formPatience); ; {
+	for deadline := time.Now().Add(movePatience); ; {
 		err := try()
 		code := status(err)
 		if err == nil || code != 0 && code < http.StatusInternalServerError && code != http.StatusPreconditionFailed || time.Now().After(deadline) {
@@ -191,7 +192,9 @@ func (s *session) Clean(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	err := s.insist(ctx, func() error { return s.admin.do(ctx, http.MethodDelete, "namespaces/"+tenant+"/"+s.namespace, nil, nil) })
+	err := s.insist(ctx, func() error {
+		return s.admin.do(ctx, http.MethodDelete, "namespaces/"+tenant+"/"+s.namespace, nil, nil)
+	})
 	if err != nil && status(err) != http.StatusNotFound {
 		return fmt.Errorf("deleting namespace %s/%s: %w", tenant, s.namespace, err)
 	}

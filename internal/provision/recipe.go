@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Recipe is everything that is particular to one broker product: how it is installed, configured, started, seen to
@@ -22,6 +23,8 @@ type Recipe struct {
 	MaxNodes int
 	// TLS tells that the recipe can put TLS on the client port.
 	TLS bool
+	// Deadline bounds a start where nobody asks for another; 0: a minute.
+	Deadline time.Duration
 	// Install makes version available under i.Dir, from package registries by package name; it is called only
 	// when the last Install of that version did not finish. Nil where nothing needs installing.
 	Install func(ctx context.Context, i *Install) error

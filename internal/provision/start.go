@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -24,7 +25,7 @@ type Options struct {
 	Server   map[string]any // server settings by their native names
 	Ports    map[string]int // wanted ports of node 1 by the recipe's names; free ones are found for the others
 	Keep     bool           // leave the directories behind
-	Deadline time.Duration  // for everything after the installation; 0: a minute
+	Deadline time.Duration  // for everything after the installation; 0: the recipe's
 }
 
 const (
@@ -88,7 +89,7 @@ func (o *Options) complete() (*Recipe, error) {
 		return nil, &ErrRefused{o.Broker, "TLS was asked for, but it can't be started with TLS"}
 	}
 	if o.Deadline == 0 {
-		o.Deadline = usualDeadline
+		o.Deadline = cmp.Or(r.Deadline, usualDeadline)
 	}
 	return r, nil
 }
