@@ -49,3 +49,29 @@ func TestOnlyWhatThisRunAskedForIsJudged(t *testing.T) {
 		t.Errorf("what was stored before isn't judged, or too much is:\n%s", r.err)
 	}
 }
+
+func TestReportsAndComparisonsHaveGatesToo(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
+	brokermark(t, short("--store", a)...).want(t, 0)
+	brokermark(t, short("--store", b, "--set", "count.messages=300")...).want(t, 0)
+	for _, c := range []struct {
+		code int
+		args []string
+		says string
+	}{
+		{0, []string{"report", "--store", a, "--fail-if", "received < 200"}, "gate received < 200: passed 1\n"},
+		{7, []string{"report", "points", "--store", a, "--format", "csv", "--fail-if", "received < 200", "--fail-if", "drain_rate < 1"}, "gate received < 200: passed 1\n  passed   sim, 100 B, at-least-once, count: 200 (n=1)\ngate drain_rate < 1: failed 1, skipped 1\n"},
+		{0, []string{"compare", a, b, "--fail-if", "received > 50%"}, "gate received > 50%: passed 1\n"},
+		{7, []string{"compare", a, b, "--fail-if", "received > 49%"}, "  failed   100 B, at-least-once, count: +50.0 %, 200 to 300; the medians alone, since no test possible with n=1 and n=1: at least 4 repetitions each are needed\n"},
+		{2, []string{"compare", a, b, "--fail-if", "received > 49"}, `brokermark: --fail-if: "49" is no change; allowed: a percentage`},
+		{2, []string{"report", "--store", a, "--fail-if", "e2e_p98 > 1ms"}, `brokermark: --fail-if: unknown metric "e2e_p98"; known: sent, `},
+		{2, []string{"report", "--store", a, "--junit", filepath.Join(dir, "none", "x.xml")}, "brokermark: --junit: open "},
+		{2, append(short("--store", a), "--watch", "host"), `brokermark: --watch: "host" is no address; allowed: HOST:PORT or PORT, such as 9464 or 127.0.0.1:9464`},
+		{2, append(short("--store", a), "--metrics", "192.0.2.1:80"), "brokermark: --metrics: can't listen at 192.0.2.1:80: "},
+	} {
+		if r := brokermark(t, c.args...).want(t, c.code); !strings.Contains(r.err, c.says) {
+			t.Errorf("%v: no %q on stderr:\n%s", c.args, c.says, r.err)
+		}
+	}
+}

@@ -100,7 +100,7 @@ func checking(args []string) []string {
 	for i := 1; i < len(args); i++ {
 		switch args[i] {
 		case "--available", "--keep":
-		case "--format", "--log":
+		case "--format", "--log", "--watch", "--metrics", "--fail-if", "--junit":
 			i++
 		default:
 			out = append(out, args[i])

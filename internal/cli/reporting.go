@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
@@ -20,6 +21,7 @@ const whereDoc = "only records that match the `selection`, such as broker=kafka,
 func (s *shell) reportCommand() *cobra.Command {
 	var path, where string
 	var out output
+	var g gates
 	c := &cobra.Command{
 		Use:   "report [NAME]",
 		Short: "Show stored results",
@@ -29,7 +31,7 @@ changes nothing. As HTML the summary is one file with all figures in it, which
 needs no network to be looked at.`,
 		Example: "  brokermark report\n" +
 			"  brokermark report -o report.html\n" +
-			"  brokermark report summary --where status=ok --format markdown",
+			"  brokermark report summary --where status=ok --fail-if 'e2e_p99>50s' --junit gates.xml",
 		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: cobra.FixedCompletions(report.Names(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -43,21 +45,30 @@ needs no network to be looked at.`,
 			if err := out.settle(c.Flags()); err != nil {
 				return err
 			}
+			if err := g.open(gate.Parse); err != nil {
+				return err
+			}
+			defer g.close()
 			records, err := readStore(c.Context(), path, where)
 			if err != nil {
 				return err
 			}
-			return s.to(out, func(w io.Writer) error {
+			err = s.to(out, func(w io.Writer) error {
 				if out.format != html {
 					return showTo(w, name, records, out.format)
 				}
 				return explained(page.Write(w, name, s.source(records, path, where, out, append([]string{"report"}, args...)...)))
 			})
+			if err != nil {
+				return err
+			}
+			return g.judge(s.err, records)
 		},
 	}
 	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
 	c.Flags().StringVar(&where, "where", "", whereDoc)
 	out.flags(c.Flags())
+	g.flags(c.Flags(), "e2e_p99 > 50ms")
 	return c
 }
 
@@ -82,20 +93,27 @@ func readStore(ctx context.Context, path, where string) ([]store.Record, error) 
 func (s *shell) compareCommand() *cobra.Command {
 	var path, where string
 	var out output
+	var g gates
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Set two sides against each other, with intervals and a test",
 		Long: `Compare sets B against A, workload by workload. Each side is a broker (kafka,
 kafka@4.3.1), a selection (client.linger.ms=5) or another store's file or URL.
-Whatever differs without having been named raises a warning.`,
+Whatever differs without having been named raises a warning. --fail-if bounds
+how much B may differ from A: by the medians, when the test shows a difference
+or when there are too few repetitions for one.`,
 		Example: "  brokermark compare kafka jetstream\n" +
 			"  brokermark compare client.linger.ms=0 client.linger.ms=5 --where broker=kafka\n" +
-			"  brokermark compare monday.db tuesday.db",
+			"  brokermark compare monday.db tuesday.db --fail-if 'publish_rate<-5%'",
 		Args: arguments(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := out.settle(c.Flags()); err != nil {
 				return err
 			}
+			if err := g.open(gate.ParseChange); err != nil {
+				return err
+			}
+			defer g.close()
 			var sides [2]reports.Side
 			var named []string
 			for i, arg := range args {
@@ -107,17 +125,22 @@ Whatever differs without having been named raises a warning.`,
 				sides[i] = reports.Side{Name: store.Printable(arg), Records: records}
 				named = append(named, report.Named(expr)...)
 			}
-			return s.to(out, func(w io.Writer) error {
+			err := s.to(out, func(w io.Writer) error {
 				if out.format != html {
 					return render(w, reports.Compare(sides[0], sides[1], named...), out.format)
 				}
 				return explained(page.Compare(w, sides[0], sides[1], named, s.source(nil, path, where, out, append([]string{"compare"}, args...)...)))
 			})
+			if err != nil {
+				return err
+			}
+			return g.judgeChanges(s.err, sides[0], sides[1], named)
 		},
 	}
 	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
 	c.Flags().StringVar(&where, "where", "", whereDoc)
 	out.flags(c.Flags())
+	g.flags(c.Flags(), "sustainable < -5%")
 	return c
 }
 

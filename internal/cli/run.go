@@ -58,7 +58,7 @@ Exit codes:
 ` + exitTable(),
 		Example: "  brokermark run\n" +
 			"  brokermark run --broker kafka,rabbitmq --size 100,1KiB --rate 1000 --duration 10s --repeat 3\n" +
-			"  brokermark run head-to-head --quick --available --format jsonl",
+			"  brokermark run head-to-head --quick --available --watch 8080 --fail-if 'lost>0'",
 		RunE: func(c *cobra.Command, args []string) error { return s.run(c.Context(), o, args) },
 	}
 	o.workload = s.workload(c)
