@@ -30,24 +30,14 @@ func (s *shell) figureCommand() *cobra.Command {
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: cobra.FixedCompletions(figure.Names(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
-			if figure.Doc(args[0]) == "" {
-				return badInput("unknown figure %q; known: %s%s", args[0], strings.Join(figure.Names(), ", "), didYouMean(args[0], figure.Names()))
-			}
-			format := strings.ToLower(strings.TrimPrefix(filepath.Ext(out), "."))
-			if out == "" {
-				return hinted(badInput("a figure needs a file to be drawn to"), "brokermark figure %s -o %s.svg", args[0], args[0])
-			}
-			if err := checkEnding(out, format, figure.Formats); err != nil {
+			format, err := checkFigure(args[0], out, o)
+			if err != nil {
 				return err
 			}
-			var err error
 			if o.Width, err = paperLength("width", width); err != nil {
 				return err
 			}
 			if o.Height, err = paperLength("height", height); err != nil {
-				return err
-			}
-			if err := checkFigureWords(o); err != nil {
 				return err
 			}
 			records, err := readStore(c.Context(), path, where)
@@ -88,17 +78,28 @@ func figureTable() string {
 	return b.String()
 }
 
-func checkFigureWords(o figure.Options) error {
+// checkFigure refuses what no store could make a figure of, and tells the format that the file's name asks for.
+func checkFigure(name, out string, o figure.Options) (format string, err error) {
+	format = strings.ToLower(strings.TrimPrefix(filepath.Ext(out), "."))
+	switch {
+	case figure.Doc(name) == "":
+		return "", badInput("unknown figure %q; known: %s%s", name, strings.Join(figure.Names(), ", "), didYouMean(name, figure.Names()))
+	case out == "":
+		return "", hinted(badInput("a figure needs a file to be drawn to"), "brokermark figure %s -o %s.svg", name, name)
+	}
+	if err := checkEnding(out, format, figure.Formats); err != nil {
+		return "", err
+	}
 	if _, err := report.LatencyByName(o.Latency); err != nil {
-		return badInput("--latency: %w", err)
+		return "", badInput("--latency: %w", err)
 	}
 	if o.Metric == "" {
-		return nil
+		return format, nil
 	}
 	if _, err := report.MetricByKey(o.Metric); err != nil {
-		return badInput("--metric: %w", err)
+		return "", badInput("--metric: %w", err)
 	}
-	return nil
+	return format, nil
 }
 
 // checkEnding refuses a file whose ending names none of the allowed formats.

@@ -115,11 +115,11 @@ func tickLabel(v float64, u report.Unit) string {
 	return number + suffix
 }
 
-// plainTicks label an axis of plain numbers.
+// plainTicks label an axis of plain numbers; + 0 takes the sign from a zero.
 func plainTicks(low, high float64) []plot.Tick {
 	ticks := linearTicks(low, high, report.None, 8)
 	for i, t := range ticks {
-		ticks[i].Label = strings.Replace(strconv.FormatFloat(t.Value, 'f', -1, 64), "-", "–", 1)
+		ticks[i].Label = strings.Replace(strconv.FormatFloat(math.Round(t.Value*1e6)/1e6+0, 'f', -1, 64), "-", "–", 1)
 	}
 	return ticks
 }
@@ -130,7 +130,11 @@ func percentileAxis(a *plot.Axis, most float64) {
 	a.Min, a.Max = 1, math.Max(most, 10)
 	a.Scale = plot.LogScale{}
 	a.Tick.Marker = plot.TickerFunc(func(_, high float64) []plot.Tick {
-		ticks := []plot.Tick{{Value: 1, Label: "0 %"}, {Value: 2, Label: "50"}, {Value: 4, Label: ""}}
+		half := "50"
+		if high > 1e6 {
+			half = "" // no room for it
+		}
+		ticks := []plot.Tick{{Value: 1, Label: "0"}, {Value: 2, Label: half}, {Value: 4, Label: ""}}
 		label := "90"
 		for v := 10.0; v <= high*1.0001; v *= 10 {
 			ticks = append(ticks, plot.Tick{Value: v, Label: label})

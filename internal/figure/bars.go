@@ -53,10 +53,11 @@ func barsPanel(title, x string, rows []bar, u report.Unit, names bool) *Panel {
 	p := panel(title, "", x)
 	top := 0.0
 	for _, b := range rows {
-		for _, v := range []float64{b.sum(), b.high} {
-			if !math.IsNaN(v) && !math.IsInf(v, 0) {
-				top = math.Max(top, v)
-			}
+		if v := b.sum(); !math.IsNaN(v) {
+			top = math.Max(top, v)
+		}
+		if b.used && !math.IsNaN(b.high) && !math.IsInf(b.high, 0) {
+			top = math.Max(top, b.high)
 		}
 	}
 	linearAxis(&p.Plot.X, u, 0, top, 4)

@@ -255,3 +255,27 @@ func TestTicksAreRoundAndSayTheirUnit(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestWhatIsNotUsedNeitherScalesTheAxisNorLooksLikeAFigure(t *testing.T) {
+	records := chosen(t, "sustainable")
+	failed := records[0]
+	result := *failed.Result
+	failed.Status, failed.Reason, failed.Result = store.Failed, "no rate was confirmed", &result
+	result.Sustainable = &store.Sustainable{High: 1e9}
+	rows := sustainableBars(report.Points([]store.Record{failed, records[2]}), []string{"kafka", "rabbitmq"})
+	if len(rows) != 2 || rows[1].word != "failed" || rows[0].word != "" {
+		t.Fatalf("rows %+v", rows)
+	}
+	void := bar{parts: []float64{10}, low: 1, high: 1e9, colour: palette[0]}
+	if p := barsPanel("", "", []bar{void}, report.PerSecond, true); p.Plot.X.Max > 20 {
+		t.Errorf("the axis goes to %v", p.Plot.X.Max)
+	}
+}
+
+func TestTimeTicksAreShort(t *testing.T) {
+	for _, tick := range append(plainTicks(-2, 1.8), plainTicks(math.Copysign(0, -1), 1.8)...) {
+		if len([]rune(tick.Label)) > 4 || tick.Label == "–0" {
+			t.Errorf("tick %q", tick.Label)
+		}
+	}
+}

@@ -56,13 +56,23 @@ func heatmap(points []report.Point, o Options) (Figure, error) {
 	x.Tick.Length, y.Tick.Length = 0, 0
 	p.Add(h)
 	f := Figure{
-		Title: fmt.Sprintf("%s by %s and %s", strings.ToUpper(metric.Name[:1])+metric.Name[1:], row, col), Panels: [][]*Panel{{p}},
+		Title: fmt.Sprintf("%s by %s and %s", capital(metric.Name), row, col), Panels: [][]*Panel{{p}},
 		Width:  max(12*vg.Centimeter, min(30*vg.Centimeter, vg.Length(len(h.cols))*2.2*vg.Centimeter+5*vg.Centimeter)),
 		Height: 3.6*vg.Centimeter + vg.Length(len(h.rows))*1.1*vg.Centimeter,
 		Legend: h.legend(),
 		Notes:  []string{"Medians over repetitions that ended ok. In parentheses and without colour: void or failed, not used."},
 	}
+	if slices.ContainsFunc(points, func(p report.Point) bool { return p.Spec.Measure == "curve" }) {
+		f.Notes = append(f.Notes, "Of a curve: at its last rate.")
+	}
 	return f, nil
+}
+
+func capital(name string) string {
+	if strings.HasPrefix(name, "e2e") {
+		return name
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 // withMetric keeps points that have the metric, and those of the same kind of measurement that came to nothing.

@@ -37,7 +37,7 @@ func percentiles(points []report.Point, o Options) (Figure, error) {
 		if len(inPanel) == 0 {
 			continue
 		}
-		p := panel(setting, "percentile", kind.Text)
+		p := panel(setting, "percentile (%)", kind.Text)
 		e := nowhere()
 		for _, d := range inPanel {
 			t := trace{marks: percentileMarks(d.Snapshot, d.Used), line: line(colourOf(slices.Index(names, lineName(d, all))))}

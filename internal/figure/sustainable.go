@@ -46,7 +46,7 @@ func sustainableBars(points []report.Point, names []string) []bar {
 		b := bar{name: p.Name, low: math.NaN(), high: math.NaN(), used: len(p.Ok()) > 0, colour: colourOf(slices.Index(names, p.Name))}
 		bracket := report.Sustained(p.Shown())
 		switch {
-		case bracket.N > 0:
+		case bracket.N > 0 && (b.used || bracket.Median > 0): // a failed search that found nothing has no figure
 			b.parts, b.low, b.high = []float64{bracket.Median}, bracket.Low, bracket.High
 		default:
 			b.word = word(p)

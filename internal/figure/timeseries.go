@@ -138,8 +138,9 @@ func (s course) traces(r store.Record, i int) []trace {
 	return traces
 }
 
+// span holds every sample and the start of the measured phase.
 func span(runs []store.Record) (from, to float64) {
-	from, to = math.Inf(1), math.Inf(-1)
+	from, to = 0, math.Inf(-1)
 	for _, r := range runs {
 		for _, t := range r.Result.Series {
 			from, to = math.Min(from, float64(t.OffsetNs)/1e9), math.Max(to, float64(t.OffsetNs)/1e9)
