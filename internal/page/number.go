@@ -7,27 +7,32 @@ import (
 	"github.com/brokermark/brokermark/internal/report"
 )
 
-// number is a figure with four significant digits, one more than a reader is ever shown; NaN and infinity are null.
+// number is a figure with nine significant digits: more than a reader is ever shown, so that what the front end rounds
+// is what package report would. NaN and infinity are null.
 type number float64
 
 // MarshalJSON writes the shortest form.
-func (n number) MarshalJSON() ([]byte, error) {
-	v := float64(n)
+func (n number) MarshalJSON() ([]byte, error) { return shortest(float64(n), 9), nil }
+
+// rough is a figure with four significant digits, for dots on a line.
+type rough float64
+
+// MarshalJSON writes the shortest form.
+func (r rough) MarshalJSON() ([]byte, error) { return shortest(float64(r), 4), nil }
+
+func shortest(v float64, digits int) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return []byte("null"), nil
+		return []byte("null")
 	}
-	if v == math.Trunc(v) && math.Abs(v) < 10_000 {
-		return strconv.AppendInt(nil, int64(v), 10), nil
-	}
-	short := strconv.AppendFloat(nil, v, 'g', 4, 64)
-	exact, err := strconv.ParseFloat(string(short), 64)
+	short := strconv.AppendFloat(nil, v, 'g', digits, 64)
+	rounded, err := strconv.ParseFloat(string(short), 64)
 	if err != nil {
-		return short, nil
+		return short
 	}
-	if whole := strconv.AppendFloat(nil, exact, 'f', -1, 64); len(whole) <= len(short) {
-		return whole, nil
+	if whole := strconv.AppendFloat(nil, rounded, 'f', -1, 64); len(whole) <= len(short) {
+		return whole
 	}
-	return short, nil
+	return short
 }
 
 // summary is [median, low, high, n], nil where nothing was measured.

@@ -40,8 +40,9 @@ func Summary(w io.Writer, s Source) error {
 	return write(w, s, "Brokermark report", func() (lead, rest string, err error) { return compose(s.Records) })
 }
 
-// Document writes one document, with figures over s.Records below it.
+// Document writes one document.
 func Document(w io.Writer, d report.Document, s Source) error {
+	s.Records = nil
 	return write(w, s, d.Title, func() (lead, rest string, err error) { return report.Fragment(d.Blocks, "d", 2), "", nil })
 }
 
@@ -58,14 +59,14 @@ func Write(w io.Writer, name string, s Source) error {
 	if err != nil {
 		return err
 	}
-	s.Records = nil
 	return Document(w, d, s)
 }
 
 // Compare writes a comparison, with figures over the records of both sides.
 func Compare(w io.Writer, a, b reports.Side, named []string, s Source) error {
 	s.Records = append(append([]store.Record(nil), a.Records...), b.Records...)
-	return Document(w, reports.Compare(a, b, named...), s)
+	d := reports.Compare(a, b, named...)
+	return write(w, s, d.Title, func() (lead, rest string, err error) { return findings(d.Blocks), "", nil })
 }
 
 type content struct {

@@ -95,7 +95,7 @@ func TestEveryRecordedSituationMakesASensiblePage(t *testing.T) {
 func TestAComparisonIsAPageWithItsFigures(t *testing.T) {
 	b := open(t, comparison(t), desktop)
 	b.scroll(t)
-	for _, want := range []string{"jetstream against kafka", "sustainable: jetstream is lower than kafka", "Latency against throughput"} {
+	for _, want := range []string{"jetstream against kafka", "Verdict", "sustainable: jetstream is lower than kafka", "Latency against throughput"} {
 		if text := eval[string](t, b, `document.body.innerText`); !strings.Contains(text, want) {
 			t.Errorf("the page doesn't say %q", want)
 		}

@@ -23,26 +23,26 @@ type run struct {
 	Doubts     []string   `json:"doubts,omitempty"`
 	Began      string     `json:"began"`
 	Cores      int        `json:"cores"`
-	Seconds    []number   `json:"t"`
+	Seconds    []rough    `json:"t"`
 	Phases     []phase    `json:"phases"`
-	Published  []number   `json:"pub"`
-	Received   []number   `json:"rec"`
-	Backlog    []number   `json:"backlog"`
-	P50        []number   `json:"p50"`
-	P99        []number   `json:"p99"`
-	BrokerCPU  []number   `json:"bcpu"`
-	Generator  []number   `json:"gcpu"`
+	Published  []rough    `json:"pub"`
+	Received   []rough    `json:"rec"`
+	Backlog    []rough    `json:"backlog"`
+	P50        []rough    `json:"p50"`
+	P99        []rough    `json:"p99"`
+	BrokerCPU  []rough    `json:"bcpu"`
+	Generator  []rough    `json:"gcpu"`
 	Faults     []faultful `json:"faults,omitempty"`
 }
 
 // phase is where a phase ends, in seconds.
 type phase struct {
 	Name  string `json:"name"`
-	Until number `json:"until"`
+	Until rough  `json:"until"`
 }
 
 type faultful struct {
-	At   number `json:"t"`
+	At   rough  `json:"t"`
 	Do   string `json:"do"`
 	Node int    `json:"node"`
 	Err  string `json:"err,omitempty"`
@@ -97,13 +97,13 @@ func course(point int, r store.Record, ticks int) run {
 	for _, t := range thin(r.Result.Series, ticks) {
 		at := seconds(t.OffsetNs)
 		c.Seconds = append(c.Seconds, at)
-		c.Published = append(c.Published, number(t.PublishRate))
-		c.Received = append(c.Received, number(t.ReceiveRate))
-		c.Backlog = append(c.Backlog, number(t.Backlog))
-		c.P50 = append(c.P50, number(t.EndToEndP50))
-		c.P99 = append(c.P99, number(t.EndToEndP99))
-		c.BrokerCPU = append(c.BrokerCPU, number(t.BrokerCPU))
-		c.Generator = append(c.Generator, number(t.GeneratorCPU))
+		c.Published = append(c.Published, rough(t.PublishRate))
+		c.Received = append(c.Received, rough(t.ReceiveRate))
+		c.Backlog = append(c.Backlog, rough(t.Backlog))
+		c.P50 = append(c.P50, rough(t.EndToEndP50))
+		c.P99 = append(c.P99, rough(t.EndToEndP99))
+		c.BrokerCPU = append(c.BrokerCPU, rough(t.BrokerCPU))
+		c.Generator = append(c.Generator, rough(t.GeneratorCPU))
 		if n := len(c.Phases); n > 0 && c.Phases[n-1].Name == t.Phase {
 			c.Phases[n-1].Until = at
 		} else {
@@ -136,4 +136,4 @@ func thin(ticks []store.Tick, n int) []store.Tick {
 	return out
 }
 
-func seconds(ns int64) number { return number(float64(ns/1e6) / 1e3) }
+func seconds(ns int64) rough { return rough(float64(ns/1e6) / 1e3) }

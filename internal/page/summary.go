@@ -87,14 +87,42 @@ func verdicts(blocks []report.Block) string {
 		said := strings.Split(sentence.ReplaceAllString(text, ".\x00$1"), "\x00")
 		first := max(0, slices.IndexFunc(said, func(s string) bool { return finding.MatchString(s) }))
 		rest := slices.Delete(slices.Clone(said), first, first+1)
-		out.WriteString("<article class=\"verdict\">\n")
-		out.WriteString(report.Fragment([]report.Block{report.Heading{Level: 2, Text: about}, report.Paragraph{Text: said[first]}}, "v", 2))
-		if len(rest) > 0 {
-			out.WriteString(report.Fragment([]report.Block{report.Paragraph{Text: strings.Join(rest, " ")}}, "v", 2))
-		}
-		out.WriteString("</article>\n")
+		out.WriteString(card(about, said[first], strings.Join(rest, " ")))
 	}
 	return out.String()
+}
+
+func card(about, finding, rest string) string {
+	blocks := []report.Block{report.Heading{Level: 2, Text: about}, report.Paragraph{Text: finding}}
+	if rest != "" {
+		blocks = append(blocks, report.Paragraph{Text: rest})
+	}
+	return "<article class=\"verdict\">\n" + report.Fragment(blocks, "v", 2) + "</article>\n"
+}
+
+// findings sets what a comparison found before the figures it rests on.
+func findings(blocks []report.Block) string {
+	var cards strings.Builder
+	var figures []report.Block
+	for i, b := range blocks {
+		p, isText := b.(report.Paragraph)
+		if h, below := before(blocks, i).(report.Heading); isText && below {
+			cards.WriteString(card(h.Text, p.Text, ""))
+			continue
+		}
+		figures = append(figures, b)
+	}
+	if cards.Len() == 0 {
+		return report.Fragment(blocks, "d", 2)
+	}
+	return "<h2>Verdict</h2>\n" + cards.String() + "<h2>In figures</h2>\n" + report.Fragment(figures, "d", 3)
+}
+
+func before(blocks []report.Block, i int) report.Block {
+	if i == 0 {
+		return nil
+	}
+	return blocks[i-1]
 }
 
 // withGuarantees adds below the heading of every group what its brokers had to guarantee.

@@ -37,9 +37,13 @@ func TestSeriesAxesAndThemeCanBeSwitched(t *testing.T) {
 	}
 	background := func() string { return eval[string](t, b, `getComputedStyle(document.body).backgroundColor`) }
 	light := background()
-	b.do(t, chromedp.Click("#theme"))
+	b.do(t, chromedp.Focus("#theme"), chromedp.KeyEvent(kb.Enter))
+	const swatch = `document.querySelector("#throughput .legend svg path").getAttribute("stroke")`
 	if dark := background(); dark == light {
 		t.Errorf("the theme button leaves the background %s", dark)
+	}
+	if line, key := eval[string](t, b, `document.querySelector("#throughput .chart svg path[fill=none][stroke-width='2']").getAttribute("stroke")`), eval[string](t, b, swatch); line != key {
+		t.Errorf("in the dark the first line is %s, its key %s", line, key)
 	}
 	b.quiet(t)
 }

@@ -1,10 +1,10 @@
-// A chart that is made when it comes into view, and made anew when theme or size change.
+// A chart that is made when it comes into view and fits its box; its owner draws it again when the theme changes.
 
 import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
 import { GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
-import { colour, onTheme } from "./theme";
+import { colour } from "./theme";
 
 echarts.use([BarChart, LineChart, ScatterChart, CustomChart, GridComponent, TooltipComponent, MarkAreaComponent, MarkLineComponent, SVGRenderer]);
 
@@ -24,8 +24,11 @@ export class Chart {
       this.show();
     }, { rootMargin: "400px" }).observe(box);
     new ResizeObserver(() => this.fit()).observe(box);
-    onTheme(() => this.draw());
-    addEventListener("beforeprint", () => { this.show(); this.chart?.resize({ width: Math.min(paper, this.box.clientWidth || paper) }); });
+    addEventListener("beforeprint", () => {
+      this.show();
+      this.chart?.resize({ width: Math.min(paper, this.box.clientWidth || paper) });
+      this.chart?.getZr().flush(); // paper doesn't wait for the next frame
+    });
     addEventListener("afterprint", () => this.fit());
   }
 
@@ -58,15 +61,21 @@ function basics(): Option {
   };
 }
 
-export interface AxisLook { name: string; log: boolean; format: (v: number) => string; min?: number; max?: number }
+export interface AxisLook { name: string; log: boolean; format: (v: number) => string; min?: number; max?: number; decades?: boolean }
 
 export function axis(a: AxisLook): Option {
+  const tight = a.log && !a.decades;
+  let low = 0, high = 0;
   return {
     type: a.log ? "log" : "value",
     name: a.name, nameLocation: "middle", nameGap: 30, nameTextStyle: { color: colour("muted"), fontSize: 12 },
-    min: a.min ?? (a.log ? (e: Extent) => round(e.min / 1.2, Math.floor) : undefined),
-    max: a.max ?? (a.log ? (e: Extent) => round(e.max * 1.2, Math.ceil) : undefined),
-    axisLabel: { color: colour("muted"), formatter: a.format, hideOverlap: true, fontSize: 12 },
+    min: a.min ?? (tight ? (e: Extent) => (low = round(e.min / 1.2, Math.floor)) : undefined),
+    max: a.max ?? (tight ? (e: Extent) => (high = round(e.max * 1.2, Math.ceil)) : undefined),
+    axisLabel: {
+      color: colour("muted"), hideOverlap: true, fontSize: 12,
+      // Between decades only where there aren't two of them to read the axis by.
+      formatter: (v: number) => (tight && decades(low, high) > 1 && !decade(v) ? "" : a.format(v)),
+    },
     axisLine: { show: true, lineStyle: { color: colour("line") } },
     axisTick: { show: true, lineStyle: { color: colour("line") } },
     splitLine: { lineStyle: { color: colour("grid") } },
@@ -74,11 +83,17 @@ export function axis(a: AxisLook): Option {
   };
 }
 
+function decade(v: number): boolean { return Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-6; }
+
+function decades(low: number, high: number): number {
+  return low > 0 ? Math.floor(Math.log10(high) + 1e-6) - Math.ceil(Math.log10(low) - 1e-6) + 1 : 0;
+}
+
 interface Extent { min: number; max: number }
 
 /** The next number of 1, 2, 3, 5, 10, …: a whole decade would leave half the chart empty. */
-function round(v: number, way: (v: number) => number): number | undefined {
-  if (!(v > 0)) return undefined;
+function round(v: number, way: (v: number) => number): number {
+  if (!(v > 0) || !Number.isFinite(v)) return 1;
   const decade = 10 ** Math.floor(Math.log10(v)), steps = [1, 2, 3, 5, 10];
   const digit = v / decade;
   return decade * (way === Math.floor ? steps.filter((s) => s <= digit * 1.0001).pop()! : steps.find((s) => s >= digit * 0.9999)!);

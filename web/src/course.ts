@@ -73,7 +73,7 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
         gridIndex: i, splitLine: { show: false },
       })),
       yAxis: panels.map((panel, i) => ({
-        ...axis({ name: "", log: log && panel.unit === "ns", format: (v) => format(panel.unit, v), min: log && panel.unit === "ns" ? undefined : 0 }),
+        ...axis({ name: "", log: log && panel.unit === "ns", decades: true, format: (v) => format(panel.unit, v), min: log && panel.unit === "ns" ? undefined : 0 }),
         axisLine: { show: true, onZero: false, lineStyle: { color: colour("line") } },
         gridIndex: i, name: panel.title, nameLocation: "end", nameGap: i === 0 ? 32 : 10, splitNumber: 3,
         nameTextStyle: { align: "left", padding: [0, 0, 0, -50], color: colour("text"), fontSize: 12 },

@@ -35,7 +35,7 @@ export class Figure {
     this.chart = new Chart(this.box, () => this.drawing.option((n) => this.on(n)));
     const caption = el("figcaption", {}, title ? el("h3", {}, title) : null, about ? el("p", { class: "about" }, about) : null);
     append(parent, el("figure", {}, caption, this.controls, this.legend, this.box, this.notes, this.numbers));
-    onTheme(() => this.swatches());
+    onTheme(() => this.redraw());
     this.redraw();
   }
 

@@ -4,6 +4,7 @@ import type { Data, Repeating } from "./data";
 import { append, el } from "./dom";
 
 const atOnce = 50;
+const onPaper = 12; // more points than this are printed only where they are open
 
 export function repeat(d: Data, host: HTMLElement): void {
   append(host, el("h2", { id: "repeat-title" }, "Repeat it"),
@@ -18,19 +19,34 @@ export function repeat(d: Data, host: HTMLElement): void {
     list.replaceChildren(...found.slice(0, atOnce).map((r) => entry(d, r)));
     count.textContent = found.length > atOnce ? `The first ${atOnce} of ${found.length} points; type to find others.` : "";
   };
-  if (d.repeat.length > 8) {
+  if (d.repeat.length > onPaper) {
     const input = el("input", { type: "search", placeholder: "kafka 1 KiB", input: () => fill(input.value) });
     append(host, el("label", { class: "control" }, el("span", {}, "Find a point"), input));
   }
   append(host, count, list);
   fill("");
+  if (d.repeat.length > onPaper) append(host, el("p", { class: "print-only" }, `Of ${d.repeat.length} points only those are printed that were open in the page.`));
+  else printAll(d, list);
+}
+
+function printAll(d: Data, list: HTMLElement): void {
+  let opened: HTMLDetailsElement[] = [];
+  addEventListener("beforeprint", () => {
+    opened = [...list.querySelectorAll<HTMLDetailsElement>("details:not([open])")];
+    list.querySelectorAll<HTMLDetailsElement>("details").forEach((box, i) => fillEntry(d, d.repeat[i], box));
+    for (const box of opened) box.open = true;
+  });
+  addEventListener("afterprint", () => { for (const box of opened) box.open = false; });
 }
 
 function entry(d: Data, r: Repeating): HTMLElement {
-  const box = el("details", { class: "point", toggle: () => {
-    if (box.open && box.childElementCount === 1) append(box, ...r.parts.map((p) => (p.lines ? listing(p.lines.map((i) => d.lines[i]).join("")) : el("p", {}, p.text ?? ""))));
-  } }, el("summary", {}, r.heading));
+  const box = el("details", { class: "point", toggle: () => { if (box.open) fillEntry(d, r, box); } }, el("summary", {}, r.heading));
   return box;
+}
+
+function fillEntry(d: Data, r: Repeating, box: HTMLElement): void {
+  if (box.childElementCount > 1) return;
+  append(box, ...r.parts.map((p) => (p.lines ? listing(p.lines.map((i) => d.lines[i]).join("")) : el("p", {}, p.text ?? ""))));
 }
 
 function listing(text: string): HTMLElement {
