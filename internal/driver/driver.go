@@ -123,6 +123,10 @@ type Kind struct {
 	Settings []Setting // every client and topic setting it understands
 	// Transient tells that a message is gone when no consumer is connected: no backlog can be built.
 	Transient bool
+	// Procs is how many threads of Go code serve one connection of this client best, 0 for no preference. A client
+	// that passes every message through several goroutines spends more on waking threads than on its work when it
+	// is given more. It is applied where a point has one producer and one consumer at most.
+	Procs int
 	// Supports tells, without a connection, whether g can be honoured: nil or *ErrUnsupported.
 	Supports func(g Guarantee) error
 	// Open connects and returns a driver, within a few seconds or with an error that says what failed

@@ -28,7 +28,7 @@ type bench struct {
 	giveBack func()
 	agent    agent.Agent
 	died     *provision.Death
-	size     float64 // mean payload, bytes
+	procs    int // limit of the generator's threads; 0: the cores
 }
 
 // run brings everything up, measures and fills the record's result.
@@ -46,7 +46,11 @@ func (b *bench) run(ctx context.Context) error {
 	}
 	b.stage(Event{Kind: Staged, Stage: "connecting"})
 	b.agent = b.lab.NewAgent()
-	if err := b.agent.Prepare(ctx, agent.Plan{Broker: b.spec.Broker, Config: config, Worker: b.plan()}); err != nil {
+	plan := b.plan()
+	if len(plan.Producers) <= 1 && len(plan.Consumers) <= 1 && kind.Procs > 0 {
+		plan.Procs, b.procs = kind.Procs, kind.Procs
+	}
+	if err := b.agent.Prepare(ctx, agent.Plan{Broker: b.spec.Broker, Config: config, Worker: plan}); err != nil {
 		b.agent = nil
 		if b.instance != nil {
 			b.lookForDeath(time.Second)

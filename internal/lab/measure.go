@@ -222,6 +222,9 @@ func (b *bench) evidence(t trial, rate float64, long bool) search.Evidence {
 		GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
 		Cores: float64(b.lab.host.Cores), Err: t.Err,
 	}
+	if b.procs > 0 {
+		e.Cores = min(e.Cores, float64(b.procs))
+	}
 	latency := t.Histograms.EndToEnd
 	if b.spec.SubscriptionsPerTopic == 0 {
 		latency = t.Histograms.Publish

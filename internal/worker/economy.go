@@ -15,12 +15,17 @@ const (
 
 // economise limits the runtime to one P for a load that one P can carry, and returns how to undo it. With more, every
 // message wakes idle threads that look for work, find none and sleep again: at 1,000/s that was half of what the
-// generator took, from the cores that the broker needs. Sleepers bring their own P.
-func economise(s schedule.Schedule, size float64) (restore func()) {
-	if s == nil || !easy(s, size) {
+// generator took, from the cores that the broker needs. Sleepers bring their own P. Plan.Procs sets the limit for other
+// loads.
+func (w *Worker) economise(s schedule.Schedule) (restore func()) {
+	procs := w.plan.Procs
+	if s != nil && easy(s, w.bodies.mean) {
+		procs = 1
+	}
+	if procs == 0 || procs >= runtime.GOMAXPROCS(0) {
 		return func() {}
 	}
-	before := runtime.GOMAXPROCS(1)
+	before := runtime.GOMAXPROCS(procs)
 	return func() { runtime.GOMAXPROCS(before) }
 }
 

@@ -25,6 +25,8 @@ type Plan struct {
 	ConsumeLater bool
 	// Run tells the messages of this point from those of others on the same broker.
 	Run uint16
+	// Procs limits how many threads run Go code at once during a trial (GOMAXPROCS); 0: as many as there are cores.
+	Procs int
 	// Connect bounds everything Prepare waits for, probing included.
 	Connect time.Duration
 }

@@ -33,7 +33,7 @@ func (t *trial) halt() { t.halted.Do(func() { close(t.stop) }) }
 // Run runs one trial and blocks until it has drained or its allowance is used up. Only one may run at a time. ctx
 // ends it early: what was measured until then is in the outcome, with Err set.
 func (w *Worker) Run(ctx context.Context, load Load) Outcome {
-	defer economise(load.Schedule, w.bodies.mean)()
+	defer w.economise(load.Schedule)()
 	t := w.begin(load)
 	var observing sync.WaitGroup
 	ended := make(chan struct{})
