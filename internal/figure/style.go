@@ -36,7 +36,6 @@ var (
 	shade  = color.RGBA{0xf1, 0xf1, 0xf1, 0xff}
 	unused = color.RGBA{0x88, 0x88, 0x88, 0xff} // of void points
 
-	solid  []vg.Length
 	dashed = []vg.Length{vg.Points(4), vg.Points(2.5)}
 )
 

@@ -21,9 +21,6 @@ type level struct {
 	records []store.Record
 }
 
-// used tells that conclusions may be drawn from the level.
-func (l level) used() bool { return l.status == store.OK }
-
 // levels lists what was measured of a point, the point itself first unless its curve says it better.
 func levels(index int, p report.Point) []level {
 	var out []level
@@ -51,10 +48,7 @@ func levels(index int, p report.Point) []level {
 	if p.Spec.Measure != "curve" || len(shown) == 0 || searched(shown) {
 		out = append(out, whole)
 	}
-	for _, c := range curveLevels(index, shown) {
-		out = append(out, c)
-	}
-	return out
+	return append(out, curveLevels(index, shown)...)
 }
 
 func searched(records []store.Record) bool {

@@ -248,11 +248,3 @@ func wrap(s string, width int, indent string) string {
 	}
 	return strings.Join(lines, "\n"+indent)
 }
-
-func sum(values []int) int {
-	total := 0
-	for _, v := range values {
-		total += v
-	}
-	return total
-}
