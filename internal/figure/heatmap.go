@@ -181,8 +181,12 @@ func heatCells(points []report.Point, m report.Metric, row, col string) (heat, e
 		r, c := place(p)
 		at := [2]int{slices.Index(h.rows, r), slices.Index(h.cols, c)}
 		if other, clash := taken[at]; clash {
+			differ := report.Residue([]store.Record{other.Records[0], p.Records[0]})
+			if differ == nil {
+				differ = []string{"point: " + other.ID + ", " + p.ID}
+			}
 			return h, nothing("several points have %s=%s and %s=%s; they differ in %s: narrow the selection with --where",
-				row, r, col, c, strings.Join(report.Residue([]store.Record{other.Records[0], p.Records[0]}), "; "))
+				row, r, col, c, strings.Join(differ[:min(len(differ), 4)], "; "))
 		}
 		taken[at] = p
 		cell := heatCell{value: math.NaN(), word: word(p)}

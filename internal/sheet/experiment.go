@@ -35,9 +35,10 @@ func (b *book) experiment(e experiment) {
 	add("doubts", "kinds", 8)
 	add("reason", "", 40)
 	add("point", "", 18)
+	told := tellers(e.points)
 	b.fill(sheet, t, func(row func(...any)) {
 		for _, l := range lines {
-			row(b.row(l, axes, e.points)...)
+			row(b.row(l, axes, told)...)
 		}
 	})
 	used := slices.IndexFunc(lines, func(l line) bool { return !l.used })
@@ -54,7 +55,7 @@ func rank(l line) int {
 	return 1
 }
 
-func (b *book) row(l line, axes []string, points []report.Point) []any {
+func (b *book) row(l line, axes []string, told telling) []any {
 	grey := excelize.Style{}
 	if !l.used {
 		grey.Font = &excelize.Font{Italic: true, Color: "888888"}
@@ -70,7 +71,7 @@ func (b *book) row(l line, axes []string, points []report.Point) []any {
 		}
 		return excelize.Cell{StyleID: style, Value: v}
 	}
-	row := []any{put(label(l, points), "")}
+	row := []any{put(told.label(l), "")}
 	for _, axis := range axes {
 		row = append(row, axisValue(b, l.point.Records[0].Axes[axis], grey))
 	}
@@ -95,13 +96,24 @@ func axisValue(b *book, text string, s excelize.Style) any {
 	return excelize.Cell{StyleID: b.style("", s), Value: text}
 }
 
-// label tells the rows of a sheet apart.
-func label(l line, points []report.Point) string {
+// telling is what tells the rows of a sheet apart, besides the name.
+type telling struct{ setting, load bool }
+
+func tellers(points []report.Point) telling {
+	var t telling
+	for _, p := range points {
+		t.setting = t.setting || p.Setting() != points[0].Setting()
+		t.load = t.load || p.Load() != points[0].Load()
+	}
+	return t
+}
+
+func (t telling) label(l line) string {
 	text := l.point.Name
-	if slices.ContainsFunc(points, func(p report.Point) bool { return p.Setting() != l.point.Setting() }) {
+	if t.setting {
 		text += ", " + l.point.Setting()
 	}
-	if l.load != l.point.Load() || slices.ContainsFunc(points, func(p report.Point) bool { return p.Load() != l.point.Load() }) {
+	if t.load || l.load != l.point.Load() {
 		text += ", " + l.load
 	}
 	return text

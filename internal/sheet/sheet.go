@@ -28,7 +28,6 @@ type book struct {
 func Write(w io.Writer, records []store.Record) error {
 	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
 	defer b.file.Close()
-	const first = "Sheet1" // every new file has it
 	points := report.Points(records)
 	for _, e := range experiments(points) {
 		b.experiment(e)
@@ -39,11 +38,9 @@ func Write(w io.Writer, records []store.Record) error {
 		b.doubts(points)
 	}
 	b.about(records)
-	b.try(func() error { return b.file.DeleteSheet(first) })
 	b.try(func() error {
 		return b.file.SetDocProps(&excelize.DocProperties{Title: "Brokermark results", Creator: "brokermark"})
 	})
-	b.file.SetActiveSheet(0)
 	if b.err != nil {
 		return b.err
 	}
@@ -96,6 +93,10 @@ func (b *book) sheet(name string) string {
 		unique = shortened(name, longest-len(suffix)) + suffix
 	}
 	b.names = append(b.names, strings.ToLower(unique))
+	if len(b.names) == 1 { // every new file has a sheet already
+		b.try(func() error { return b.file.SetSheetName(b.file.GetSheetName(0), unique) })
+		return unique
+	}
 	b.try(func() error { _, err := b.file.NewSheet(unique); return err })
 	return unique
 }
