@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,12 +20,11 @@ const library = "github.com/redis/go-redis/v9"
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "redis", Client: library, Settings: append(streamSettings, connectionSettings...), Supports: supports, Open: open,
+		Name: "redis", Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports, Open: open,
 	})
 }
 
 var streamSettings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "pipeline", Default: int64(500), Doc: "most XADDs written before their replies are read, per producer"},
 	{Scope: driver.ClientScope, Name: "COUNT", Default: int64(500), Doc: "most messages one XREADGROUP brings, per stream"},
 	{Scope: driver.ClientScope, Name: "BLOCK", Default: time.Second, Doc: "how long an XREADGROUP waits for messages; must be less than ReadTimeout"},
 	{Scope: driver.ClientScope, Name: "WAIT", Default: time.Second, Doc: "longest wait of a pipeline for its replicas (acks: quorum); must be less than ReadTimeout"},
@@ -33,6 +33,7 @@ var streamSettings = []driver.Setting{
 }
 
 var connectionSettings = []driver.Setting{
+	{Scope: driver.ClientScope, Name: "pipeline", Default: int64(500), Doc: "most commands written before their replies are read, per producer"},
 	{Scope: driver.ClientScope, Name: "ReadTimeout", Default: 3 * time.Second, Doc: "longest wait for a reply; the connection is given up after it"},
 	{Scope: driver.ClientScope, Name: "WriteTimeout", Default: 3 * time.Second, Doc: "longest wait of a blocked write"},
 	{Scope: driver.ClientScope, Name: "ReadBufferSize", Default: int64(64 << 10), Doc: "bytes, per connection"},
@@ -50,6 +51,8 @@ func supports(g driver.Guarantee) error {
 		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once promises nothing of a reply; use none")
 	case once && g.Persistence == driver.Fsync:
 		return driver.Unsupported("persistence: fsync", "at-most-once asks for no acknowledgement that could come after the flush")
+	case g.Replicas > 1 && g.Acks == driver.AcksQuorum && g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: fsync", "WAIT tells that replicas have a message, not that they flushed it; use acks: leader, or log")
 	case g.Replicas > maxCopies:
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "at most %d", maxCopies)
 	}
@@ -71,10 +74,8 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if err := supports(c.Guarantee); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"pipeline", "COUNT"} {
-		if n := c.Client.Int(name); n < 1 {
-			return nil, driver.Unsupported("client."+name, "%d is not at least 1", n)
-		}
+	if n := c.Client.Int("COUNT"); n < 1 {
+		return nil, driver.Unsupported("client.COUNT", "%d is not at least 1", n)
 	}
 	for _, name := range []string{"BLOCK", "WAIT"} {
 		// 0 means for ever to the server.
@@ -86,6 +87,9 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 }
 
 func connected(ctx context.Context, c driver.Config) (*session, error) {
+	if n := c.Client.Int("pipeline"); n < 1 {
+		return nil, driver.Unsupported("client.pipeline", "%d is not at least 1", n)
+	}
 	if c.Log != nil {
 		clientLog.to.Store(&c.Log)
 	}
@@ -138,16 +142,16 @@ func (d *session) groups(ctx context.Context, c *redis.Client, streams []string,
 	return nil
 }
 
-// stream picks the partition: by the message's key, or in turn.
-func stream[T any](streams []T, key []byte, turn *int) T {
-	if len(streams) == 1 {
-		return streams[0]
+// choose picks the partition's name: by the message's key, or in turn.
+func choose(names []any, key []byte, turn *int) any {
+	if len(names) == 1 {
+		return names[0]
 	}
 	if len(key) > 0 {
-		return streams[crc32.ChecksumIEEE(key)%uint32(len(streams))]
+		return names[crc32.ChecksumIEEE(key)%uint32(len(names))]
 	}
-	*turn = (*turn + 1) % len(streams)
-	return streams[*turn]
+	*turn = (*turn + 1) % len(names)
+	return names[*turn]
 }
 
 // Clean removes the streams and puts the server's persistence back.

@@ -18,11 +18,10 @@ import (
 )
 
 const (
-	openBudget   = 4 * time.Second        // TCP, TLS, authentication and the first answer together
-	closeBudget  = time.Second            // for the last replies, in Close
-	retryPause   = 200 * time.Millisecond // between attempts to reconnect
-	maxCopies    = 64                     // of a message
-	errorClasses = "WRONGPASS NOAUTH NOPERM"
+	openBudget  = 4 * time.Second        // TCP, TLS, authentication and the first answer together
+	closeBudget = time.Second            // for the last replies, in Close
+	retryPause  = 200 * time.Millisecond // between attempts to reconnect
+	maxCopies   = 64                     // of a message
 )
 
 var (
@@ -99,12 +98,11 @@ func (d *session) primary(ctx context.Context) (string, error) {
 
 // explain says which part of connecting failed, in words for the person who typed the address.
 func explain(address string, err error) error {
-	class, _, _ := strings.Cut(err.Error(), " ")
 	var reply redis.Error
 	switch {
 	case errors.Is(err, errUnreachable), errors.Is(err, errTLS):
 		return fmt.Errorf("redis at %s: %w", address, err)
-	case strings.Contains(errorClasses, class), strings.Contains(err.Error(), "AUTH"):
+	case strings.Contains(err.Error(), "WRONGPASS"), strings.Contains(err.Error(), "AUTH"), strings.Contains(err.Error(), "NOPERM"):
 		return fmt.Errorf("redis at %s: credentials refused: %w", address, err)
 	case errors.As(err, &reply):
 		return fmt.Errorf("redis at %s: %w", address, err)

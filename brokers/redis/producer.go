@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -135,13 +136,13 @@ func (p *pipe) close() {
 	<-p.ended
 }
 
-// producer adds to streams. Everything of a command is made once per slot: only stream and payload change.
+// producer adds to streams, or publishes to channels. Everything of a command is made once per slot: only stream and payload change.
 type producer struct {
 	*pipe
-	streams [][]any // by topic, by partition
-	turns   []int   // by topic
-	args    [][]any // by slot
-	bodies  []body
+	names  [][]any // by topic, by partition
+	turns  []int   // by topic
+	args   [][]any // by slot
+	bodies []body
 }
 
 // body is a payload as the client encodes it without boxing it anew for every message.
@@ -150,9 +151,10 @@ type body struct{ bytes []byte }
 // MarshalBinary implements encoding.BinaryMarshaler, which is what the client calls.
 func (b *body) MarshalBinary() ([]byte, error) { return b.bytes, nil }
 
-const streamArg = 1 // where the stream's name stands in an XADD
+const nameArg = 1 // where the name of the stream or channel stands in a command
 
-func (d *session) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+// newProducer makes a producer whose command for a payload is what template says, to a stream or channel not yet named.
+func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts, template func(payload *body) []any) (*producer, error) {
 	client := d.dial(d.address)
 	if err := client.Ping(ctx).Err(); err != nil {
 		_ = client.Close()
@@ -167,15 +169,25 @@ func (d *session) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 		for _, s := range streams {
 			names = append(names, s)
 		}
-		p.streams = append(p.streams, names)
-	}
-	args := []any{"xadd", ""}
-	if n := d.config.Topic.Int("MAXLEN"); n > 0 {
-		args = append(args, "maxlen", "~", n)
+		p.names = append(p.names, names)
 	}
 	for slot := range p.args {
-		p.args[slot] = append(append([]any(nil), args...), "*", "d", &p.bodies[slot])
+		p.args[slot] = template(&p.bodies[slot])
 		p.command[slot] = redis.NewStringCmd(context.Background(), p.args[slot]...)
+	}
+	return p, nil
+}
+
+func (d *session) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	var trim []any
+	if n := d.config.Topic.Int("MAXLEN"); n > 0 {
+		trim = []any{"maxlen", "~", n}
+	}
+	p, err := d.newProducer(ctx, c, r, func(payload *body) []any {
+		return slices.Concat([]any{"xadd", ""}, trim, []any{"*", "d", payload})
+	})
+	if err != nil {
+		return nil, err
 	}
 	if g := d.config.Guarantee; g.Acks == driver.AcksQuorum && g.Replicas > 1 {
 		d.awaitCopies(p.pipe, g.Replicas/2)
@@ -201,7 +213,7 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 	for i := range batch {
 		m := &batch[i]
 		p.bodies[m.Slot].bytes = m.Payload
-		p.args[m.Slot][streamArg] = stream(p.streams[m.Topic], m.Key, &p.turns[m.Topic])
+		p.args[m.Slot][nameArg] = choose(p.names[m.Topic], m.Key, &p.turns[m.Topic])
 	}
 	p.send(batch)
 	return nil

@@ -4,12 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
-	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -29,103 +24,23 @@ var sources = map[string]source{
 
 func init() {
 	needs := []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}
-	provision.Register(provision.Recipe{
-		Broker: "redis",
-		Versions: []provision.Version{
-			{Name: "8.0.2", Needs: needs},
-			{Name: "valkey-8.1.1", Needs: needs},
-			{Name: "7.0.15", Needs: needs, Doubt: "Redis 7.0 is from 2022 and out of support"},
-		},
-		Ports: []string{"client"}, MaxNodes: 6, TLS: true,
-		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
-	})
+	for _, broker := range []string{"redis", "redis-pubsub"} { // one server, two ways to use it
+		provision.Register(provision.Recipe{
+			Broker: broker,
+			Versions: []provision.Version{
+				{Name: "8.0.2", Needs: needs},
+				{Name: "valkey-8.1.1", Needs: needs},
+				{Name: "7.0.15", Needs: needs, Doubt: "Redis 7.0 is from 2022 and out of support"},
+			},
+			Ports: []string{"client"}, MaxNodes: 6, TLS: true,
+			Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
+		})
+	}
 }
 
 func install(ctx context.Context, i *provision.Install) error {
 	s := sources[i.Version]
 	return debian.Install(ctx, i, s.suite, "v="+strings.TrimPrefix(i.Version, "valkey-"), "usr/bin/"+s.server, "--version", s.server)
-}
-
-// ours are the settings, or the beginnings of their names, that the recipe decides.
-var ours = []string{
-	"bind", "port", "tls-port", "tls-cert", "tls-key", "tls-ca", "tls-replication", "dir", "daemonize", "pidfile", "logfile",
-	"supervised", "include", "unixsocket", "replicaof", "slaveof", "cluster-", "user", "aclfile", "masterauth", "enable-debug-command",
-}
-
-// last is no setting. The server reads its file line by line and ends at the first one it won't have: if that is this
-// one, it has accepted all others, in name and value.
-const last = "end-of-what-was-asked-for"
-
-var complaint = regexp.MustCompile(`(?s)>>> '(\S+).*?'\n(.*)`)
-
-func configure(ctx context.Context, n *provision.Node) error {
-	text := "save \"\"\nset-proc-title no\n"
-	for _, name := range slices.Sorted(maps.Keys(n.Cluster.Settings)) {
-		value := fmt.Sprint(n.Cluster.Settings[name])
-		if f, ok := n.Cluster.Settings[name].(float64); ok {
-			value = strconv.FormatFloat(f, 'f', -1, 64)
-		}
-		if slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(strings.ToLower(name), o) }) {
-			return &provision.ErrSetting{Name: name, Reason: "it is set by the recipe, so that the broker is found and alone"}
-		}
-		if value == "" {
-			value = `""`
-		}
-		if strings.ContainsAny(name+value, "\r\n") || strings.ContainsAny(name, " #\"'") {
-			return &provision.ErrSetting{Name: name, Reason: "name and value must fit one line of redis.conf"}
-		}
-		text += name + " " + value + "\n"
-	}
-	if err := accepted(ctx, n, text); err != nil {
-		return err
-	}
-	return os.WriteFile(conf(n), []byte(text+node(n)), 0o644)
-}
-
-// accepted has the server itself check the settings.
-func accepted(ctx context.Context, n *provision.Node, text string) error {
-	if len(n.Cluster.Settings) == 0 {
-		return nil
-	}
-	if err := os.WriteFile(conf(n), []byte(text+last+" 1\n"), 0o644); err != nil {
-		return err
-	}
-	c, err := command(n)
-	if err != nil {
-		return err
-	}
-	out, err := n.Run(ctx, c)
-	m := complaint.FindStringSubmatch(out)
-	switch {
-	case m == nil:
-		return fmt.Errorf("check the server settings: %w\n%s", err, out)
-	case m[1] == last:
-		return nil
-	}
-	return &provision.ErrSetting{Name: m[1], Reason: strings.TrimSpace(m[2])}
-}
-
-func conf(n *provision.Node) string { return filepath.Join(n.Dir, "redis.conf") }
-
-// node is what makes the node ours.
-func node(n *provision.Node) string {
-	port := "port"
-	text := fmt.Sprintf("bind 127.0.0.1\ndir %s\n", n.Data)
-	if t := n.Cluster.TLS; t != nil {
-		port = "tls-port"
-		text += fmt.Sprintf("port 0\ntls-cert-file %s\ntls-key-file %s\ntls-ca-cert-file %s\ntls-replication yes\n", t.Cert, t.Key, t.CA)
-		if _, asked := n.Cluster.Settings["tls-auth-clients"]; !asked {
-			text += "tls-auth-clients optional\n"
-		}
-	}
-	text += fmt.Sprintf("%s %d\n", port, n.Ports["client"])
-	if n.ID > 1 {
-		text += fmt.Sprintf("replicaof 127.0.0.1 %d\n", n.Cluster.Nodes[0].Ports["client"])
-		if password := n.Cluster.Settings["requirepass"]; password != nil {
-			text += fmt.Sprintf("masterauth %v\n", password)
-		}
-	}
-	return text
 }
 
 func command(n *provision.Node) (provision.Command, error) {

@@ -97,9 +97,6 @@ func (d *session) copies(ctx context.Context) error {
 	if n := online(about); n+1 < asked {
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", asked), "the server has %d replicas beside itself; start more nodes", n)
 	}
-	if d.config.Guarantee.Acks == driver.AcksQuorum && d.config.Guarantee.Persistence == driver.Fsync {
-		return driver.Unsupported("persistence: fsync", "WAIT tells that replicas have a message, not that they flushed it; use acks: leader, or log")
-	}
 	return nil
 }
 

@@ -20,6 +20,9 @@ type Suite struct {
 	Client, Topic map[string]any
 	// Bulk is the number of messages each of two producers sends in the delivery test; 0 means 1,000.
 	Bulk int
+	// Consumers share each subscription of the delivery test; 0 means 2. Set it to 1 only for a broker whose
+	// subscriptions can't be shared.
+	Consumers int
 	// Pause and Resume freeze and thaw the broker (SIGSTOP, SIGCONT). Without them those promises are skipped.
 	Pause, Resume func(t *testing.T)
 	// Kill ends the broker without warning (SIGKILL). It is called in the last test. Nil: skipped.
@@ -40,6 +43,9 @@ func Run(t *testing.T, s Suite) {
 	}
 	if s.Bulk == 0 {
 		s.Bulk = 1000
+	}
+	if s.Consumers == 0 {
+		s.Consumers = 2
 	}
 	r := &run{suite: s}
 	t.Run("every setting is documented and has a default that decodes", r.settingsAreComplete)

@@ -1,0 +1,100 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// ours are the settings, or the beginnings of their names, that the recipe decides.
+var ours = []string{
+	"bind", "port", "tls-port", "tls-cert", "tls-key", "tls-ca", "tls-replication", "dir", "daemonize", "pidfile", "logfile",
+	"supervised", "include", "unixsocket", "replicaof", "slaveof", "cluster-", "user", "aclfile", "masterauth", "enable-debug-command",
+}
+
+// The server's words for the first setting that it won't have, and for having accepted all.
+var (
+	complaint = regexp.MustCompile(`>>> '(\S+)[^\n]*'\n([^\n]*)`)
+	satisfied = "Configured to not listen anywhere"
+)
+
+func configure(ctx context.Context, n *provision.Node) error {
+	text := "save \"\"\nset-proc-title no\n"
+	for _, name := range slices.Sorted(maps.Keys(n.Cluster.Settings)) {
+		value := fmt.Sprint(n.Cluster.Settings[name])
+		if f, ok := n.Cluster.Settings[name].(float64); ok {
+			value = strconv.FormatFloat(f, 'f', -1, 64)
+		}
+		if slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(strings.ToLower(name), o) }) {
+			return &provision.ErrSetting{Name: name, Reason: "it is set by the recipe, so that the broker is found and alone"}
+		}
+		if value == "" {
+			value = `""`
+		}
+		if strings.ContainsAny(name+value, "\r\n") || strings.ContainsAny(name, " #\"'") {
+			return &provision.ErrSetting{Name: name, Reason: "name and value must fit one line of redis.conf"}
+		}
+		text += name + " " + value + "\n"
+	}
+	if err := accepted(ctx, n, text); err != nil {
+		return err
+	}
+	return os.WriteFile(conf(n), []byte(text+node(n)), 0o644)
+}
+
+// accepted has the server itself check the settings: it is started with nothing to listen on, which it notices last.
+func accepted(ctx context.Context, n *provision.Node, text string) error {
+	if len(n.Cluster.Settings) == 0 {
+		return nil
+	}
+	if err := os.WriteFile(conf(n), []byte(text+"port 0\n"), 0o644); err != nil {
+		return err
+	}
+	c, err := command(n)
+	if err != nil {
+		return err
+	}
+	out, err := n.Run(ctx, c)
+	if strings.Contains(out, satisfied) {
+		return nil
+	}
+	m := complaint.FindStringSubmatch(out)
+	switch {
+	case m == nil:
+		return fmt.Errorf("check the server settings: %w\n%s", err, out)
+	case strings.Contains(m[2], "Module"): // since 8.0 an unknown name is held for a module's
+		m[2] = "the server has no such setting"
+	}
+	return &provision.ErrSetting{Name: m[1], Reason: m[2]}
+}
+
+func conf(n *provision.Node) string { return filepath.Join(n.Dir, "redis.conf") }
+
+// node is what makes the node ours.
+func node(n *provision.Node) string {
+	port := "port"
+	text := fmt.Sprintf("bind 127.0.0.1\ndir %s\n", n.Data)
+	if t := n.Cluster.TLS; t != nil {
+		port = "tls-port"
+		text += fmt.Sprintf("port 0\ntls-cert-file %s\ntls-key-file %s\ntls-ca-cert-file %s\ntls-replication yes\n", t.Cert, t.Key, t.CA)
+		if _, asked := n.Cluster.Settings["tls-auth-clients"]; !asked {
+			text += "tls-auth-clients optional\n"
+		}
+	}
+	text += fmt.Sprintf("%s %d\n", port, n.Ports["client"])
+	if n.ID > 1 {
+		text += fmt.Sprintf("replicaof 127.0.0.1 %d\n", n.Cluster.Nodes[0].Ports["client"])
+		if password := n.Cluster.Settings["requirepass"]; password != nil {
+			text += fmt.Sprintf("masterauth %v\n", password)
+		}
+	}
+	return text
+}

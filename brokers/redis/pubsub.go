@@ -1,0 +1,109 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+func init() {
+	driver.Register(driver.Kind{
+		Name: "redis-pubsub", Client: library, Settings: connectionSettings, Supports: pubsubSupports, Open: openPubsub,
+		Transient: true,
+	})
+}
+
+func pubsubSupports(g driver.Guarantee) error {
+	switch {
+	case g.Delivery != driver.AtMostOnce:
+		return driver.Unsupported("delivery: "+string(g.Delivery), "pub/sub keeps no copy of a message; streams do (broker redis)")
+	case g.Persistence != driver.Memory:
+		return driver.Unsupported("persistence: "+string(g.Persistence), "pub/sub writes nothing to a disk; streams do (broker redis)")
+	case g.Replicas > 1:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "pub/sub keeps no copies; streams do (broker redis)")
+	case g.Acks != driver.AcksNone:
+		return driver.Unsupported("acks: "+string(g.Acks), "the reply of PUBLISH tells how many were listening, not that one has the message; use none")
+	}
+	return nil
+}
+
+// channels drives pub/sub: a topic is a channel, a subscription is one subscriber.
+type channels struct{ *session }
+
+func openPubsub(ctx context.Context, c driver.Config) (driver.Driver, error) {
+	if err := pubsubSupports(c.Guarantee); err != nil {
+		return nil, err
+	}
+	d, err := connected(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return channels{d}, nil
+}
+
+// Setup has nothing to create: a channel exists while somebody subscribes to it.
+func (d channels) Setup(_ context.Context, t driver.Topology) error {
+	for _, topic := range t.Topics {
+		if topic.Partitions > 1 {
+			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "a channel has no partitions; use more topics")
+		}
+		d.streams = append(d.streams, []string{topic.Name})
+	}
+	return nil
+}
+
+// Clean has nothing to remove.
+func (channels) Clean(context.Context) error { return nil }
+
+func (d channels) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	p, err := d.newProducer(ctx, c, r, func(payload *body) []any { return []any{"publish", "", payload} })
+	if err != nil {
+		return nil, err
+	}
+	for slot, args := range p.args { // its reply is a number
+		p.command[slot] = redis.NewIntCmd(context.Background(), args...)
+	}
+	go p.run()
+	return p, nil
+}
+
+// Consume is the subscriber of a subscription. The client subscribes again when the connection is lost; what is
+// published meanwhile is gone.
+func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	if c.ID > 0 {
+		return driver.Unsupported("consumerPerSubscription", "every subscriber of a channel gets every message, so a subscription has one; streams share (broker redis)")
+	}
+	client := d.dial(d.address)
+	defer client.Close()
+	name := d.streams[c.Topic][0]
+	sub := client.Subscribe(ctx, name)
+	defer sub.Close()
+	defer context.AfterFunc(ctx, func() { _ = sub.Close() })()
+	if _, err := sub.ReceiveTimeout(ctx, openBudget); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("subscribe to %s: %w", name, explain(d.address, err))
+	}
+	ready()
+	var payload []byte
+	var one [1][]byte
+	for ctx.Err() == nil {
+		m, err := sub.Receive(ctx)
+		if errors.Is(err, redis.ErrClosed) {
+			continue
+		}
+		if err != nil {
+			d.logf("subscriber of %s: %v; subscribing again", name, err)
+			wait(ctx, retryPause)
+			continue
+		}
+		if m, ok := m.(*redis.Message); ok {
+			payload = append(payload[:0], m.Payload...)
+			one[0] = payload
+			s.Deliver(one[:])
+		}
+	}
+	return nil
+}
