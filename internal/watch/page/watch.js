@@ -30,8 +30,8 @@ const shown = 240; // ticks: two minutes
 let ticks = [];
 let stage = "";
 
-// draw puts lines into a figure, over the ticks shown; from zero to the largest value.
-function draw(id, lines) {
+// draw puts lines into a figure, over the ticks shown; from zero to the largest value, which it names.
+function draw(id, unit, lines) {
   const svg = byId(id).querySelector("svg");
   const view = ticks.slice(-shown);
   let top = 0;
@@ -39,7 +39,10 @@ function draw(id, lines) {
   svg.setAttribute("viewBox", "0 0 100 40");
   svg.setAttribute("preserveAspectRatio", "none");
   svg.replaceChildren();
+  const label = byId(id).querySelector(".top");
+  label.textContent = "";
   if (view.length < 2 || top === 0) return;
+  label.textContent = "up to " + unit(top);
   const from = view[0].at_ns, over = Math.max(1, view[view.length - 1].at_ns - from);
   for (const [name, of] of lines) {
     let d = "", pen = "M";
@@ -71,10 +74,10 @@ function showNow(t) {
   say("latency", t.p99_ns > 0 ? time(t.p99_ns) : "–", t.p50_ns > 0 ? "p50 " + time(t.p50_ns) : "nothing arrived yet");
   const broker = t.broker_cpu > 0 ? cores(t.broker_cpu) : "–";
   say("cpu", broker + " + " + cores(t.generator_cpu), "cores: broker + generator");
-  draw("rate", [["t", (x) => x.target > 0 ? x.target : null], ["b", (x) => x.received], ["a", (x) => x.sent]]);
-  draw("backlog", [["a", (x) => x.backlog]]);
-  draw("latency", [["b", (x) => x.p50_ns > 0 ? x.p50_ns : null], ["a", (x) => x.p99_ns > 0 ? x.p99_ns : null]]);
-  draw("cpu", [["b", (x) => x.generator_cpu], ["a", (x) => x.broker_cpu > 0 ? x.broker_cpu : null]]);
+  draw("rate", rate, [["t", (x) => x.target > 0 ? x.target : null], ["b", (x) => x.received], ["a", (x) => x.sent]]);
+  draw("backlog", count, [["a", (x) => x.backlog]]);
+  draw("latency", time, [["b", (x) => x.p50_ns > 0 ? x.p50_ns : null], ["a", (x) => x.p99_ns > 0 ? x.p99_ns : null]]);
+  draw("cpu", cores, [["b", (x) => x.generator_cpu], ["a", (x) => x.broker_cpu > 0 ? x.broker_cpu : null]]);
 }
 
 function addEnding(e) {
@@ -116,6 +119,7 @@ function show(message) {
     byId("stage").textContent = doing;
   }
   document.title = v.finished ? "Finished · Brokermark" : v.total ? v.done + "/" + v.total + " · Brokermark" : "Brokermark";
+  byId("now").hidden = v.finished;
   showNow(v.now);
 }
 
