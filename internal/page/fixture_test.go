@@ -186,7 +186,8 @@ func linger(lingers, batches, repeats int) []store.Record {
 	p := products[0]
 	results := make([]store.Result, 8)
 	for i := range results {
-		results[i] = *p.result(100, float64(i)*600+1, 5000, 1)
+		results[i] = *p.result(100, 1000, 5000, 1)
+		results[i].Latency = p.result(100, float64(i)*600+1, 5000, 1).Latency
 	}
 	for repetition := 1; repetition <= repeats; repetition++ {
 		for l := range lingers {
