@@ -16,3 +16,7 @@ func TestMain(m *testing.M) {
 func TestDriverKeepsThePromises(t *testing.T) {
 	amqptest.Conformance(t, provision.Options{Broker: "artemis"}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)
 }
+
+func TestDriverKeepsThePromisesOnAnOlderVersion(t *testing.T) {
+	amqptest.Conformance(t, provision.Options{Broker: "artemis", Version: "2.40.0"}, amqptest.Ordered)
+}

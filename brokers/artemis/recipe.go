@@ -4,15 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strconv"
-	"time"
 
-	"github.com/brokermark/brokermark/brokers/internal/amqp10"
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -20,8 +16,7 @@ import (
 const (
 	tunedFile = "journal-buffer-timeout.txt"
 	// storeRole is not an address, but like one it is something that a client can't find out by itself.
-	storeRole   = "store"
-	askPatience = 3 * time.Second
+	storeRole = "store"
 )
 
 func init() {
@@ -104,64 +99,4 @@ func command(n *provision.Node) (provision.Command, error) {
 		"-Djava.library.path="+filepath.Join(home, "bin", "lib", "linux-"+arch), "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"),
 		"-cp", filepath.Join(home, "lib", "artemis-boot.jar"), "org.apache.activemq.artemis.boot.Artemis", "run")
 	return provision.Command{Path: "java", Args: args}, nil
-}
-
-func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }
-
-// ready asks for the server's name, which only this node has. A backup opens no port as long as it is one; it is
-// waited for in formed.
-func ready(ctx context.Context, n *provision.Node) error {
-	if n.ID > 1 {
-		return nil
-	}
-	var name string
-	err := ask(ctx, n, "Name", &name)
-	if err == nil && name != nodeName(n) {
-		err = fmt.Errorf("port %d is answered by another broker: %s", n.Ports["client"], name)
-	}
-	return err
-}
-
-// formed waits until the backup has everything that the primary has.
-func formed(ctx context.Context, c *provision.Cluster) error {
-	if len(c.Nodes) == 1 {
-		return nil
-	}
-	var inSync bool
-	err := ask(ctx, c.Nodes[0], "ReplicaSync", &inSync)
-	if err == nil && !inSync {
-		err = errors.New("the backup is not yet in step with the primary")
-	}
-	return err
-}
-
-// leader is the node that serves: the other one doesn't answer.
-func leader(ctx context.Context, c *provision.Cluster) (int, error) {
-	var errs []error
-	for _, n := range c.Nodes {
-		var active bool
-		err := ask(ctx, n, "Active", &active)
-		if err == nil && active {
-			return n.ID, nil
-		}
-		errs = append(errs, err)
-	}
-	return 0, fmt.Errorf("no node is active: %w", errors.Join(errs...))
-}
-
-// ask reads an attribute of the node's broker control.
-func ask(ctx context.Context, n *provision.Node, attribute string, result any) error {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
-	defer cancel()
-	l, err := amqp10.Probe(ctx, product, n, nil)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	m, err := manage(ctx, l)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	return m.attribute(ctx, attribute, result)
 }

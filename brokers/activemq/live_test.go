@@ -1,0 +1,46 @@
+package activemq
+
+import (
+	"context"
+	"testing"
+
+	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+func TestSingleBroker(t *testing.T) {
+	in, target := amqptest.Start(t, provision.Options{Broker: "activemq", Server: map[string]any{"kahaDB.journalMaxFileLength": "16mb", "policy.queuePrefetch": 500}})
+	amqptest.Attaching(t, "activemq", target)
+	t.Run("nothing acknowledged is lost when the broker is killed and started again", func(t *testing.T) {
+		kill := func(ctx context.Context) error {
+			if err := in.Kill(ctx, 1); err != nil {
+				return err
+			}
+			return in.Restart(ctx, 1)
+		}
+		amqptest.Survives(t, "activemq", target, amqptest.Synced, kill, "only")
+		amqptest.Survives(t, "activemq", target, amqptest.Ordered, kill, "a", "b")
+	})
+}
+
+func TestWhatIsNotWaitedForIsRefused(t *testing.T) {
+	_, target := amqptest.Start(t, provision.Options{Broker: "activemq", Server: map[string]any{"kahaDB.journalDiskSyncStrategy": "never"}})
+	amqptest.RequireOpenError(t, "activemq", target, amqptest.Synced, "persistence: fsync is not supported")
+	amqptest.RequireOpenError(t, "activemq", target, amqptest.Ordered, "persistence: log is not supported")
+}
+
+func TestEncrypted(t *testing.T) { amqptest.Encrypted(t, "activemq", "amqp.needClientAuth") }
+
+func TestServerSettingsAreRefusedByName(t *testing.T) {
+	amqptest.Refuses(t, "activemq", map[string]any{
+		"persistant":                   true,
+		"kahaDB.enableIndexWriteAsync": "perhaps",
+		"brokerName":                   "x",
+		"kahaDB.directory":             "/tmp/elsewhere",
+		"kahaDB.journalSync":           true,
+		"policy.queue":                 "x",
+		"memoryUsage.percentOfHeap":    10,
+		"storeUsage.limit":             `1 gb" x="`,
+		"amqp.transport.producerCred":  10,
+	})
+}

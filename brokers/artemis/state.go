@@ -1,0 +1,75 @@
+package artemis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// askPatience bounds one question to a node; there will be others.
+const askPatience = 3 * time.Second
+
+func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }
+
+// ready asks for the server's name, which only this node has. A backup opens no port as long as it is one; it is
+// waited for in formed.
+func ready(ctx context.Context, n *provision.Node) error {
+	if n.ID > 1 {
+		return nil
+	}
+	var name string
+	err := ask(ctx, n, "Name", &name)
+	if err == nil && name != nodeName(n) {
+		err = fmt.Errorf("port %d is answered by another broker: %s", n.Ports["client"], name)
+	}
+	return err
+}
+
+// formed waits until the backup has everything that the primary has.
+func formed(ctx context.Context, c *provision.Cluster) error {
+	if len(c.Nodes) == 1 {
+		return nil
+	}
+	var inSync bool
+	err := ask(ctx, c.Nodes[0], "ReplicaSync", &inSync)
+	if err == nil && !inSync {
+		err = errors.New("the backup is not yet in step with the primary")
+	}
+	return err
+}
+
+// leader is the node that serves: the other one doesn't answer.
+func leader(ctx context.Context, c *provision.Cluster) (int, error) {
+	var errs []error
+	for _, n := range c.Nodes {
+		var active bool
+		err := ask(ctx, n, "Active", &active)
+		if err == nil && active {
+			return n.ID, nil
+		}
+		errs = append(errs, err)
+	}
+	return 0, fmt.Errorf("no node is active: %w", errors.Join(errs...))
+}
+
+// ask reads an attribute of the node's broker control.
+func ask(ctx context.Context, n *provision.Node, attribute string, result any) error {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	l, err := amqp10.Probe(ctx, product, n, nil)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	m, err := manage(ctx, l)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	return m.attribute(ctx, attribute, result)
+}

@@ -1,0 +1,116 @@
+package amqptest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// RequireOpenError opens the target and wants an error soon that says what part says.
+func RequireOpenError(t *testing.T, broker string, target driver.Target, g driver.Guarantee, part string) {
+	t.Helper()
+	drv, err := Kind(t, broker).Open(t.Context(), Config(t, broker, target, g, nil, nil))
+	if err == nil {
+		_ = drv.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("open: %v; want one that says %q", err, part)
+	}
+}
+
+// Attaching checks that a target that can't work is answered with the reason.
+func Attaching(t *testing.T, broker string, plain driver.Target) {
+	t.Run("a wrong password is named as the cause", func(t *testing.T) {
+		wrong := plain
+		wrong.User, wrong.Password = "someone", "wrong"
+		RequireOpenError(t, broker, wrong, Memory, `refused the credentials of user "someone"`)
+	})
+	t.Run("TLS with a plain port is named as the cause", func(t *testing.T) {
+		secure := plain
+		secure.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		RequireOpenError(t, broker, secure, Memory, "TLS with "+broker)
+	})
+	t.Run("fsync is refused where nobody knows how the broker stores", func(t *testing.T) {
+		unknown := plain
+		unknown.Endpoints = nil
+		RequireOpenError(t, broker, unknown, Synced, "persistence: fsync is not supported")
+	})
+}
+
+// Encrypted runs a broker with TLS that wants the client's certificate, by the server setting named mutual, and
+// sends and receives through it.
+func Encrypted(t *testing.T, broker, mutual string) {
+	_, target := Start(t, provision.Options{Broker: broker, TLS: true, Server: map[string]any{mutual: true}})
+	r := Open(t, broker, Config(t, broker, target, Memory, nil, nil), "a", "b")
+	r.Send(t, 100)
+	r.Settled(t)
+	t.Run("without a client certificate it can't be opened", func(t *testing.T) {
+		nameless := target
+		nameless.TLS = target.TLS.Clone()
+		nameless.TLS.Certificates = nil
+		RequireOpenError(t, broker, nameless, Memory, broker)
+	})
+	t.Run("without TLS it can't be opened, and the error says why", func(t *testing.T) {
+		bare := target
+		bare.TLS = nil
+		RequireOpenError(t, broker, bare, Memory, "TLS port")
+	})
+}
+
+// Survives sends at a modest rate while break is done to the broker, and wants every acknowledged message to arrive at
+// every subscription, and sending to work again.
+func Survives(t *testing.T, broker string, target driver.Target, g driver.Guarantee, breaks func(context.Context) error, subscriptions ...string) {
+	t.Helper()
+	r := Open(t, broker, Config(t, broker, target, g, nil, nil), subscriptions...)
+	r.Send(t, 100)
+	r.Settled(t)
+	broken := make(chan error, 1)
+	go func() { broken <- breaks(context.Background()) }()
+	for done := false; !done; {
+		r.Send(t, 20)
+		select {
+		case err := <-broken:
+			Must(t, err)
+			done = true
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	before, _ := r.Acked()
+	Eventually(t, "messages are acknowledged again", func() bool {
+		r.Send(t, 20)
+		acked, _ := r.Acked()
+		return acked >= before+100
+	})
+	r.Settled(t)
+	acked, failed := r.Acked()
+	t.Logf("%d acknowledged, all received; %d failed", acked, failed)
+}
+
+// Refuses starts brokers with settings that must be refused by name.
+func Refuses(t *testing.T, broker string, settings map[string]any) {
+	t.Helper()
+	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
+	Must(t, err)
+	for name, value := range settings {
+		in, err := host.Start(t.Context(), provision.Options{Broker: broker, Server: map[string]any{name: value}})
+		if err == nil {
+			_ = in.Stop(context.Background())
+		}
+		var missing *provision.ErrMissing
+		var refused *provision.ErrSetting
+		switch {
+		case errors.As(err, &missing):
+			t.Skipf("%s can't be installed here: %v", broker, err)
+		case !errors.As(err, &refused) || refused.Name != name:
+			t.Errorf("%s: %v was answered with %v; want it refused by name", name, value, err)
+		default:
+			t.Log(err)
+		}
+	}
+}
