@@ -24,7 +24,10 @@ func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 		return driver.Unsupported("topic.shared: false", "every consumer of a plain subscription gets every message, so it has one")
 	}
 	registered := sync.OnceFunc(ready)
-	r := &receiver{qos: d.qos, sink: s, payloads: make([][]byte, 0, deliverBatch), ids: make([]uint16, 0, deliverBatch)}
+	r := &receiver{
+		qos: d.qos, sink: s, delivered: d.unreleased(d.clientID(c)),
+		payloads: make([][]byte, 0, deliverBatch), ids: make([]uint16, 0, deliverBatch),
+	}
 	for again := false; ; again = true {
 		err := d.consume(ctx, c, r, registered)
 		if ctx.Err() != nil {
@@ -63,14 +66,27 @@ func (d *driving) consume(ctx context.Context, c driver.ConsumerConfig, r *recei
 // goroutine, which is alone while it runs.
 type receiver struct {
 	handshake
-	qos      byte
-	sink     driver.Sink
-	wire     *wire
-	payloads [][]byte
-	ids      []uint16
-	one      [1][]byte
-	// At QoS 2: delivered, and not yet released by the server. Sent again, it must not be delivered again.
-	delivered [1 << 16]bool
+	qos       byte
+	sink      driver.Sink
+	wire      *wire
+	payloads  [][]byte
+	ids       []uint16
+	one       [1][]byte
+	delivered *identifiers
+}
+
+// identifiers are what QoS 2 remembers of a session: messages that were delivered, and not yet released by the server.
+// Sent again, they must not be delivered again.
+type identifiers [1 << 16]bool
+
+// unreleased are those of the session of a client; they outlive the consumer, as the session does.
+func (d *driving) unreleased(client string) *identifiers {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ids[client] == nil {
+		d.ids[client] = &identifiers{}
+	}
+	return d.ids[client]
 }
 
 // ConAckReceived implements session.SessionManager.

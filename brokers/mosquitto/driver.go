@@ -53,7 +53,7 @@ type driving struct {
 	subscriptions []string
 
 	mu  sync.Mutex
-	ids map[string]bool // clients whose session the server keeps
+	ids map[string]*identifiers // of the sessions that the server keeps, by client; nil where none has consumed
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
@@ -68,7 +68,7 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 			return nil, driver.Unsupported("client."+name, "%v is not a whole number of seconds up to %v", v, most)
 		}
 	}
-	d := &driving{config: c, qos: qos[c.Guarantee.Delivery], ids: map[string]bool{}}
+	d := &driving{config: c, qos: qos[c.Guarantee.Delivery], ids: map[string]*identifiers{}}
 	probe, err := d.dial(ctx, station{clean: true}) // the server picks an id
 	if err != nil {
 		return nil, err
@@ -120,7 +120,9 @@ func (d *driving) clientID(c driver.ConsumerConfig) string {
 	id := fmt.Sprintf("%s.%s.%d", d.topics[c.Topic], d.subscriptions[c.Subscription], c.ID)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.ids[id] = true
+	if _, noted := d.ids[id]; !noted {
+		d.ids[id] = nil // for Clean
+	}
 	return id
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,8 +56,7 @@ type producer struct {
 	closed bool
 
 	// Of the reading goroutine.
-	acked   []uint32        // until it would wait
-	refused map[uint16]byte // by packet identifier: the reason, while the exchange of QoS 2 goes on
+	acked []uint32 // until it would wait
 }
 
 func (d *driving) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
@@ -84,7 +82,7 @@ func (d *driving) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 
 func (p *producer) connect(ctx context.Context) (err error) {
 	p.socket.Store(nil) // nothing of the connection before runs any more
-	p.acked, p.refused = p.acked[:0], map[uint16]byte{}
+	p.acked = p.acked[:0]
 	p.link, err = p.d.dial(ctx, station{clean: true, session: p, idle: p.settle})
 	return err
 }
@@ -224,99 +222,6 @@ func (p *producer) again() {
 		p.drop(err)
 		pause(p.quit)
 	}
-}
-
-// ConAckReceived implements session.SessionManager.
-func (p *producer) ConAckReceived(w io.Writer, c *packets.Connect, ack *packets.Connack) error {
-	p.socket.Store(w.(*wire)) // what dial gave the client
-	p.mu.Lock()
-	p.up = true
-	p.mu.Unlock()
-	return p.handshake.ConAckReceived(w, c, ack)
-}
-
-// ConnectionLost implements session.SessionManager.
-func (p *producer) ConnectionLost(*packets.Disconnect) error {
-	p.mu.Lock()
-	p.up = false
-	p.mu.Unlock()
-	p.wake()
-	return nil
-}
-
-// PacketReceived implements session.SessionManager; called by the client's reading goroutine.
-func (p *producer) PacketReceived(packet *packets.ControlPacket, _ chan<- *packets.Publish) error {
-	switch m := packet.Content.(type) {
-	case *packets.Puback:
-		p.answered(m.PacketID, m.ReasonCode)
-	case *packets.Pubrec:
-		if m.ReasonCode >= packets.PubrecUnspecifiedError {
-			p.answered(m.PacketID, m.ReasonCode)
-			break
-		}
-		if m.ReasonCode != 0 {
-			p.refused[m.PacketID] = m.ReasonCode
-		}
-		p.socket.Load().answer(pubrel, m.PacketID)
-	case *packets.Pubcomp:
-		reason := max(m.ReasonCode, p.refused[m.PacketID])
-		delete(p.refused, m.PacketID)
-		p.answered(m.PacketID, reason)
-	}
-	return nil
-}
-
-func (p *producer) answered(id uint16, reason byte) {
-	slot := uint32(id) - 1
-	if int(slot) >= len(p.stages) {
-		return
-	}
-	if reason != 0 {
-		err := errNobody
-		if reason != packets.PubackNoMatchingSubscribers {
-			err = fmt.Errorf("the server refused the message, reason %#x", reason)
-		}
-		p.complete([]uint32{slot}, err)
-		return
-	}
-	if p.acked = append(p.acked, slot); len(p.acked) >= burst {
-		p.settle()
-	}
-}
-
-// settle hands on what has been acknowledged, before the reading goroutine waits for more.
-func (p *producer) settle() {
-	if len(p.acked) > 0 {
-		p.complete(p.acked, nil)
-		p.acked = p.acked[:0]
-	}
-	if w := p.socket.Load(); w != nil && p.d.qos == 2 {
-		w.push()
-	}
-}
-
-// complete ends the flight of slots, whose place in the slice it reuses.
-func (p *producer) complete(slots []uint32, err error) {
-	done := slots[:0]
-	p.mu.Lock()
-	for _, slot := range slots {
-		switch p.stages[slot] {
-		case written:
-			p.stages[slot] = free
-			done = append(done, slot)
-		case writing:
-			p.stages[slot] = early
-			if err != nil {
-				p.fates[slot] = err
-			}
-		}
-	}
-	p.flying -= len(done)
-	p.mu.Unlock()
-	if len(done) > 0 {
-		p.receipts.Done(done, err)
-	}
-	p.wake()
 }
 
 // Close gives the last acknowledgements a moment, then cuts the connection, which fails the rest.
