@@ -21,7 +21,7 @@ type line struct {
 	options  client.ProducerOptions
 	address  string
 	once     bool   // at most once
-	orderKey string // of messages without a key, where consumers share a topic by key
+	key      string // of messages without one, where consumers share a topic by key
 
 	life    context.Context // ends with close
 	end     context.CancelFunc
@@ -48,7 +48,7 @@ func (s *session) newLine(p *producer, c driver.ProducerConfig, topic int) *line
 	if s.config.Guarantee.Ordering == driver.Ordered {
 		l.options.MessageRouter = pinned(c.ID)
 		if subscriptionType(s.config.Guarantee, s.config.Client) == client.KeyShared {
-			l.orderKey = fmt.Sprintf("producer %d", c.ID) // or else the broker makes up another key for each
+			l.key = fmt.Sprintf("producer %d", c.ID) // or else the broker makes up another key for each
 		}
 	}
 	return l
@@ -154,9 +154,9 @@ func (l *line) send(ctx context.Context, batch []driver.Message) {
 	for i := range batch {
 		m := &batch[i]
 		out := &p.messages[m.Slot].ProducerMessage
-		out.Payload, out.Key, out.OrderingKey = m.Payload, string(m.Key), ""
-		if len(m.Key) == 0 {
-			out.OrderingKey = l.orderKey
+		out.Payload, out.Key = m.Payload, l.key
+		if len(m.Key) > 0 {
+			out.Key = string(m.Key)
 		}
 		through.SendAsync(ctx, out, p.answer)
 	}

@@ -119,7 +119,8 @@ func bookie(n *provision.Node) map[string]string {
 	return map[string]string{
 		"bookiePort": strconv.Itoa(n.Ports[bookiePort]), "advertisedAddress": "127.0.0.1",
 		"listeningInterface": "lo", "allowLoopback": "true", "allowEphemeralPorts": "true",
-		"metadataServiceUri": "metadata-store:zk:" + zooKeepers(n.Cluster), "zkServers": "",
+		// A bookie's configuration ends a value at a comma.
+		"metadataServiceUri": "metadata-store:zk:" + strings.ReplaceAll(zooKeepers(n.Cluster), ",", ";"), "zkServers": "",
 		"journalDirectory": filepath.Join(dir, "journal"), "ledgerDirectories": filepath.Join(dir, "ledgers"),
 		// Shipped as false for the server alone and as true for bookies: the same here for both.
 		"journalSyncData":   "false",
@@ -159,7 +160,7 @@ func steps(n *provision.Node, asked []string) []provision.Step {
 		"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(n.Dir, "zoo.cfg"))}
 	if n.ID == 1 {
 		stores := "zk:" + zooKeepers(n.Cluster)
-		setup := run("metadata", []string{"-Xmx256m"}, []string{zoo}, "org.apache.pulsar.PulsarClusterMetadataSetup",
+		setup := run("metadata", []string{"-Xmx256m", "-XX:TieredStopAtLevel=1"}, []string{zoo}, "org.apache.pulsar.PulsarClusterMetadataSetup",
 			"--cluster", n.Cluster.ID, "--metadata-store", stores, "--configuration-metadata-store", stores,
 			"--web-service-url", local(n, "http://", webPort), "--broker-service-url", local(n, "pulsar://", "client"))
 		setup.Done = made
