@@ -49,6 +49,7 @@ var parts = []part{
 	{"kafka", (*bench).kafkaPeak},
 	{"rabbitmq", (*bench).rabbitPeak},
 	{"nats", (*bench).natsPeak},
+	{"artemis", (*bench).artemisPeak},
 	{"pacing", (*bench).pacing},
 }
 

@@ -105,6 +105,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 		{"name": "root", "type": "NameAndLevel", "level": "WARN", "loggerName": "ROOT"},
 		{"name": "qpid", "type": "NameAndLevel", "level": "INFO", "loggerName": "org.apache.qpid.*"},
 		{"name": "operational", "type": "NameAndLevel", "level": "INFO", "loggerName": "qpid.message.broker.*"},
+		{"name": "group", "type": "NameAndLevel", "level": "INFO", "loggerName": "qpid.message.highavailability.*"},
 	}
 	all := object{
 		"name": nodeName(n), "modelVersion": "9.1", "context": p.context,

@@ -5,27 +5,30 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func TestSingleBroker(t *testing.T) {
-	for _, kind := range []string{"BDB", "DERBY"} {
-		t.Run(kind, func(t *testing.T) {
-			in, target := amqptest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{
-				"virtualhost.type": kind, "port.threadPoolSize": 10, "context.qpid.broker.bdbTotalCacheSize": 1 << 27,
-			}})
-			amqptest.Attaching(t, "qpid", target)
-			t.Run("nothing acknowledged is lost when the broker is killed and started again", func(t *testing.T) {
-				kill := func(ctx context.Context) error {
-					if err := in.Kill(ctx, 1); err != nil {
-						return err
-					}
-					return in.Restart(ctx, 1)
-				}
-				amqptest.Survives(t, "qpid", target, amqptest.Synced, kill, "only")
-				amqptest.Survives(t, "qpid", target, amqptest.Ordered, kill, "a", "b")
-			})
-		})
+func TestNothingAcknowledgedIsLostWhenTheBrokerIsKilled(t *testing.T) {
+	in, target := amqptest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{
+		"port.threadPoolSize": 10, "context.qpid.broker.bdbTotalCacheSize": 1 << 27,
+	}})
+	amqptest.Attaching(t, "qpid", target)
+	t.Run("one queue", func(t *testing.T) { amqptest.Survives(t, "qpid", target, amqptest.Synced, killed(in), "only") })
+	t.Run("two queues, ordered", func(t *testing.T) { amqptest.Survives(t, "qpid", target, amqptest.Ordered, killed(in), "a", "b") })
+}
+
+func TestDerbyLosesNothingEither(t *testing.T) {
+	in, target := amqptest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{"virtualhost.type": "DERBY"}})
+	amqptest.Survives(t, "qpid", target, amqptest.Synced, killed(in), "only")
+}
+
+func killed(in *provision.Instance) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := in.Kill(ctx, 1); err != nil {
+			return err
+		}
+		return in.Restart(ctx, 1)
 	}
 }
 
@@ -46,4 +49,20 @@ func TestServerSettingsAreRefusedByName(t *testing.T) {
 		"port.port":                        1,
 		"context.qpid.broker.bdbCacheSize": 1,
 	})
+}
+
+func TestGroupOfThreeLosesNothingWhenItsMasterDies(t *testing.T) {
+	in, target := amqptest.Start(t, provision.Options{Broker: "qpid", Nodes: 3, TLS: true, Server: map[string]any{
+		"jvm.Xmx": "256m", "jvm.XX:MaxDirectMemorySize": "512m",
+	}})
+	g := amqptest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksQuorum, driver.Unordered)
+	g.Replicas = 3
+	kill := func(ctx context.Context) error {
+		masters, err := in.NodeOf(ctx, "leader")
+		if err != nil {
+			return err
+		}
+		return in.Kill(ctx, masters[0])
+	}
+	amqptest.Survives(t, "qpid", target, g, kill, "a", "b")
 }

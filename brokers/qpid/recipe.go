@@ -3,8 +3,10 @@ package qpid
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,8 +25,8 @@ func init() {
 	provision.Register(provision.Recipe{
 		Broker:   "qpid",
 		Versions: []provision.Version{{Name: "10.1.0", Needs: jvm.Needs}},
-		Ports:    []string{"client", "group"}, MaxNodes: 1, TLS: true,
-		Install: install, Configure: configure, Command: command, Ready: ready,
+		Ports:    []string{"client", "group"}, MaxNodes: 9, TLS: true,
+		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{storeRole: string(stored(n.Cluster))}
 		},
@@ -64,17 +66,81 @@ func command(n *provision.Node) (provision.Command, error) {
 	args := append(jvm.Options([]string{"-Xmx512m", "-XX:MaxDirectMemorySize=1536m", "-XX:+UseG1GC"}, asked),
 		"-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-DQPID_HOME="+home, "-DQPID_WORK="+n.Data,
 		"-cp", filepath.Join(home, "lib", "*"), "org.apache.qpid.server.Main", "-icp", filepath.Join(n.Dir, "initial.json"))
-	return provision.Command{Path: "java", Args: args}, nil
+	first := n.Cluster.Nodes[0]
+	if _, err := os.Stat(filepath.Join(n.Data, "config.json")); err == nil || n.ID == first.ID {
+		return provision.Command{Path: "java", Args: args}, nil
+	}
+	// A new member asks the first one who belongs to the group, and gives up where that doesn't answer.
+	return provision.Together(nil, provision.Step{Name: "qpid", Path: "java", Args: args, After: []string{groupAddress(first)}})
 }
 
 func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }
 
-// ready asks for the virtual host by its name, which only this cluster has: a broker without it refuses.
+// ready asks for the virtual host by its name, which only this cluster has: a broker without it refuses. In a group only
+// the master has it, so the others are asked for what they have written.
 func ready(ctx context.Context, n *provision.Node) error {
+	if len(n.Cluster.Nodes) > 1 {
+		_, err := role(n)
+		return err
+	}
+	return serves(ctx, n)
+}
+
+func serves(ctx context.Context, n *provision.Node) error {
 	l, err := amqp10.Probe(ctx, product, n, map[string]any{vhostSetting: n.Cluster.ID})
 	if err != nil {
 		return err
 	}
 	l.Close()
 	return nil
+}
+
+var newRole = regexp.MustCompile(`HA-1010 : Role change reported: Node : '(\S+)' \(\S+\) : from '\w+' to '(\w+)'`)
+
+// role is the last one that the node has reported of itself.
+func role(n *provision.Node) (string, error) {
+	log, err := os.ReadFile(n.LogPath())
+	if err != nil {
+		return "", err
+	}
+	last := ""
+	for _, m := range newRole.FindAllStringSubmatch(string(log), -1) {
+		if m[1] == nodeName(n) {
+			last = m[2]
+		}
+	}
+	if last != "MASTER" && last != "REPLICA" {
+		return "", fmt.Errorf("%s is neither master nor replica yet: %q", nodeName(n), last)
+	}
+	return last, nil
+}
+
+// formed: the master serves and all others follow it.
+func formed(ctx context.Context, c *provision.Cluster) error {
+	if len(c.Nodes) == 1 {
+		return nil
+	}
+	master, err := leader(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, n := range c.Nodes {
+		if r, err := role(n); err != nil || n.ID != master && r != "REPLICA" {
+			return fmt.Errorf("%s is %s: %w", nodeName(n), r, err)
+		}
+	}
+	return nil
+}
+
+// leader is the node that has the virtual host.
+func leader(ctx context.Context, c *provision.Cluster) (int, error) {
+	var errs []error
+	for _, n := range c.Nodes {
+		err := serves(ctx, n)
+		if err == nil {
+			return n.ID, nil
+		}
+		errs = append(errs, err)
+	}
+	return 0, fmt.Errorf("no node is master: %w", errors.Join(errs...))
 }

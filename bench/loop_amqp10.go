@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/Azure/go-amqp"
+)
+
+// amqp10Loop is go-amqp as it comes: a connection each for producer and consumer, one queue. With confirms: the
+// dispositions awaited in order behind a window, every message accepted by itself, which is all the client offers.
+// Without: settled both ways.
+func amqp10Loop(ctx context.Context, p loopPlan, b *books, started func()) error {
+	in, err := amqp10Session(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	mode := amqp.SenderSettleModeSettled
+	if p.Confirm {
+		mode = amqp.SenderSettleModeUnsettled
+	}
+	receiver, err := in.NewReceiver(ctx, p.Name, &amqp.ReceiverOptions{
+		Credit: amqp10Credit, RequestedSenderSettleMode: &mode, SourceCapabilities: []string{"queue"},
+	})
+	if err != nil {
+		return err
+	}
+	out, err := amqp10Session(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	sender, err := out.NewSender(ctx, p.Name, &amqp.SenderOptions{SettlementMode: &mode, TargetCapabilities: []string{"queue"}})
+	if err != nil {
+		return err
+	}
+	started()
+	go amqp10Consume(ctx, receiver, p.Confirm, b)
+	return amqp10Send(ctx, sender, p, b)
+}
+
+type amqp10End struct {
+	*amqp.Session
+	conn *amqp.Conn
+}
+
+func amqp10Session(ctx context.Context, p loopPlan) (amqp10End, error) {
+	conn, err := amqp.Dial(ctx, "amqp://"+p.Address, &amqp.ConnOptions{SASLType: amqp.SASLTypeAnonymous()})
+	if err != nil {
+		return amqp10End{}, err
+	}
+	session, err := conn.NewSession(ctx, nil)
+	return amqp10End{session, conn}, err
+}
+
+func (e amqp10End) close() { _ = e.conn.Close() }
+
+func amqp10Send(ctx context.Context, sender *amqp.Sender, p loopPlan, b *books) error {
+	pending := make(chan amqp.SendReceipt, p.Window-1) // and the one being waited for
+	defer close(pending)
+	go func() {
+		for r := range pending {
+			if _, err := r.Wait(ctx); err == nil {
+				b.published.Add(1)
+			}
+		}
+	}()
+	body := bodies(1, p.Size)[0] // copied before Send returns
+	msg := &amqp.Message{Header: &amqp.MessageHeader{Priority: 4}, Data: [][]byte{body}}
+	for i, began := int64(0), time.Now(); p.more(ctx, i, began); i++ {
+		stamp(body, time.Now())
+		if !p.Confirm {
+			if err := sender.Send(ctx, msg, nil); err != nil {
+				return fmt.Errorf("send: %w", err)
+			}
+			b.published.Add(1)
+			continue
+		}
+		receipt, err := sender.SendWithReceipt(ctx, msg, nil)
+		if err != nil {
+			return fmt.Errorf("send: %w", err)
+		}
+		pending <- receipt
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func amqp10Consume(ctx context.Context, receiver *amqp.Receiver, accept bool, b *books) {
+	for {
+		m, err := receiver.Receive(ctx, nil)
+		if err != nil {
+			return // a lost connection shows at the producer
+		}
+		b.took(time.Now().UnixNano(), m.GetData())
+		b.received.Add(1)
+		if accept {
+			_ = receiver.AcceptMessage(ctx, m)
+		}
+	}
+}
