@@ -25,7 +25,7 @@ type line struct {
 
 	life    context.Context // ends with close
 	end     context.CancelFunc
-	ending  sync.Mutex      // no renewal begins once life has ended
+	ending  sync.Mutex // no renewal begins once life has ended
 	renewal sync.WaitGroup
 
 	mu sync.Mutex // held while sending: the client must not be closed under it
