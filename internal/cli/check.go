@@ -147,7 +147,7 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 	}
 	text := fmt.Sprintf("%s, %s", counted(len(p.points), "point"), counted(len(p.runs), "repetition"))
 	if have > 0 {
-		text += fmt.Sprintf(", %d of them stored already in %s", have, o.store)
+		text += fmt.Sprintf(", %d of them stored already in %s", have, store.Printable(o.store))
 	}
 	if n := len(refused); n > 0 {
 		text += fmt.Sprintf(", %s will be refused", counted(n, "point"))

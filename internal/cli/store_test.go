@@ -27,6 +27,11 @@ func TestATeamsDatabaseIsAStoreLikeAFileAndItsPasswordIsNeverPrinted(t *testing.
 	if again := did(0, short("--store", db)...); !strings.Contains(again.err, "(stored before)") {
 		t.Errorf("the second run doesn't find the first:\n%s", again.err)
 	}
+	check := append([]string{"check"}, short("--store", db)[1:]...)
+	if out := did(0, check...).out; !strings.Contains(out, "1 of them stored already in postgres://team:xxxxx@") {
+		t.Errorf("check: %s", out)
+	}
+	did(6, append([]string{"check"}, short("--store", strings.Replace(db, "/bm", "/none", 1))[1:]...)...)
 	did(0, short("--store", file)...)
 	did(0, "report", "--store", db)
 	if list := did(0, "export", "--store", db).objects(t); len(list) != 1 || list[0]["status"] != "ok" {

@@ -66,6 +66,10 @@ type trial struct {
 // allTrials bounds the searches drawn: a page of thousands of points would show a cloud.
 const allTrials = 5000
 
+// allKinds is the number of levels up to which every kind of latency has its distribution drawn; beyond it the page
+// has the first, end to end.
+const allKinds = 2000
+
 // measures are the figures of records that the page draws, those of package report and what a message costs on disk.
 var measures = append(report.Metrics[:len(report.Metrics):len(report.Metrics)], report.Metric{
 	Key: "broker_disk_bytes_per_message", Name: "written per message", Unit: report.Bytes, Better: report.Lower,
@@ -100,8 +104,12 @@ func (d *data) draw(records []store.Record) {
 	}
 	found, index := axes(points, all)
 	d.Axes = append(d.Axes, found...)
+	kinds := len(distributions)
+	if len(all) > allKinds {
+		kinds = 1
+	}
 	for i, l := range all {
-		d.Levels = append(d.Levels, drawLevel(l, index[i]))
+		d.Levels = append(d.Levels, drawLevel(l, index[i], kinds))
 	}
 	d.dropUnmeasured()
 	runs, leftOut := runs(points)
@@ -124,19 +132,19 @@ func describe(p report.Point) point {
 	return out
 }
 
-func drawLevel(l level, at []int) drawn {
+func drawLevel(l level, at []int, kinds int) drawn {
 	d := drawn{Point: l.point, Load: l.load, Status: string(l.status), Reason: l.reason, Closed: l.closed, At: at, Rate: number(l.rate)}
 	if len(l.records) == 0 {
 		return d
 	}
 	for _, m := range measures {
 		if m.Key == "sustainable_low" {
-			d.Metrics = append(d.Metrics, summarize(report.Sustained(l.records).Summary))
+			d.Metrics = append(d.Metrics, summary{report.Sustained(l.records).Summary})
 			continue
 		}
-		d.Metrics = append(d.Metrics, summarize(report.Summarize(m.Values(l.records))))
+		d.Metrics = append(d.Metrics, summary{report.Summarize(m.Values(l.records))})
 	}
-	d.Curves = curves(l.records)
+	d.Curves = curves(l.records, kinds)
 	return d
 }
 
@@ -145,7 +153,7 @@ func (d *data) dropUnmeasured() {
 	for i, m := range measures {
 		measured := false
 		for _, l := range d.Levels {
-			measured = measured || l.Metrics != nil && l.Metrics[i] != nil
+			measured = measured || l.Metrics != nil && l.Metrics[i].N > 0
 		}
 		if measured {
 			d.Metrics = append(d.Metrics, metric{m.Key, m.Name, units[m.Unit], directions[m.Better]})
@@ -177,10 +185,18 @@ type repeating struct {
 	Parts   []passages `json:"parts"`
 }
 
-// passages are a paragraph (Text) or a listing (Lines).
+// passages are a paragraph (Text) or a listing (Lines: first index, count, first index, count, …).
 type passages struct {
 	Text  string `json:"text,omitempty"`
 	Lines []int  `json:"lines,omitempty"`
+}
+
+func (p *passages) add(line int) {
+	if n := len(p.Lines); n > 0 && p.Lines[n-2]+p.Lines[n-1] == line {
+		p.Lines[n-1]++
+		return
+	}
+	p.Lines = append(p.Lines, line, 1)
 }
 
 // repeat fills in Repeat and Lines: the points report, its listings as indexes into the distinct lines of all of them,
@@ -212,7 +228,7 @@ func (d *data) repeat(records []store.Record) error {
 					known[line] = i
 					lines = append(lines, line)
 				}
-				p.Lines = append(p.Lines, i)
+				p.add(i)
 			}
 			last.Parts = append(last.Parts, p)
 		}

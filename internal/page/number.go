@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 
@@ -35,12 +36,20 @@ func shortest(v float64, digits int) []byte {
 	return short
 }
 
-// summary is [median, low, high, n], nil where nothing was measured.
-type summary []number
+// summary is [median, low, high, n] as JSON, the value alone where there is just one, null where there is none.
+type summary struct {
+	report.Summary
+}
 
-func summarize(s report.Summary) summary {
-	if s.N == 0 {
-		return nil
+// MarshalJSON writes the shortest form.
+func (s summary) MarshalJSON() ([]byte, error) {
+	switch s.N {
+	case 0:
+		return []byte("null"), nil
+	case 1:
+		if s.Low == s.Median && s.High == s.Median {
+			return number(s.Median).MarshalJSON()
+		}
 	}
-	return summary{number(s.Median), number(s.Low), number(s.High), number(s.N)}
+	return json.Marshal([]number{number(s.Median), number(s.Low), number(s.High), number(s.N)})
 }

@@ -38,9 +38,10 @@ type curve struct {
 	Values []number `json:"v"`
 }
 
-func curves(records []store.Record) []*curve {
-	out := make([]*curve, len(distributions))
-	for i, d := range distributions {
+// curves are those of the first kinds of latency.
+func curves(records []store.Record, kinds int) []*curve {
+	out := make([]*curve, kinds)
+	for i, d := range distributions[:kinds] {
 		var merged hist.Snapshot
 		for _, r := range records {
 			if r.Result != nil {

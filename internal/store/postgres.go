@@ -98,9 +98,9 @@ func sentencePostgres(config *pgx.ConnConfig, code, doing string) (Problem, stri
 	case code == "28P01" || code == "28000":
 		return Denied, fmt.Sprintf("does not let user %q in", config.User)
 	case code == "3D000":
-		return Missing, fmt.Sprintf("has no database %q: create it with createdb", config.Database)
+		return BadURL, fmt.Sprintf("has no database %q: create it with createdb", config.Database)
 	case code == "3F000":
-		return Missing, "has no schema to create tables in: create the one that search_path names"
+		return BadURL, "has no schema to create tables in: create the one that search_path names"
 	case code == "42501":
 		return Denied, fmt.Sprintf("does not let user %q %s", config.User, doing)
 	case code == "25006":

@@ -40,7 +40,7 @@ func TestAServerThatCantBeUsedIsASentenceWithoutThePassword(t *testing.T) {
 	}{
 		{"nobody listens", "", func(u *url.URL) { u.Host = "127.0.0.1:1" }, Open, Unreachable, "can't be reached at 127.0.0.1:1: could not read it: "},
 		{"no such host", "", func(u *url.URL) { u.Host = "no-such-host.invalid" }, Open, Unreachable, "can't be reached at no-such-host.invalid:5432"},
-		{"no such database", "", func(u *url.URL) { u.Path = "/none" }, Open, Missing, `has no database "none": create it with createdb`},
+		{"no such database", "", func(u *url.URL) { u.Path = "/none" }, Open, BadURL, `has no database "none": create it with createdb`},
 		{"wrong password", "", func(u *url.URL) { u.User = url.UserPassword("team", pgtest.Password+"!") }, Open, Denied, `does not let user "team" in`},
 		{"unknown user", "", func(u *url.URL) { u.User = url.UserPassword("nobody", pgtest.Password) }, Open, Denied, `does not let user "nobody" in`},
 		{"empty, for a report", "", func(*url.URL) {}, OpenReadOnly, Missing, "holds nothing yet: run a study first"},
@@ -48,7 +48,7 @@ func TestAServerThatCantBeUsedIsASentenceWithoutThePassword(t *testing.T) {
 		{"a namesake", "CREATE TABLE brokermark_store (colour TEXT)", func(*url.URL) {}, Open, Foreign, "lacks a table or column of brokermark's"},
 		{"two versions", "CREATE TABLE brokermark_store (layout INTEGER); INSERT INTO brokermark_store VALUES (1), (1)", func(*url.URL) {}, Open, Corrupt, "has 2 versions instead of one"},
 		{"a store of the future", "CREATE TABLE brokermark_store (layout INTEGER); INSERT INTO brokermark_store VALUES (99)", func(*url.URL) {}, Open, Newer, "was written by a newer brokermark (layout 99, this one knows 1)"},
-		{"no schema of that name", "", parameter("search_path", "nowhere"), Open, Missing, "has no schema to create tables in"},
+		{"no schema of that name", "", parameter("search_path", "nowhere"), Open, BadURL, "has no schema to create tables in"},
 		{"a user who may only look", "CREATE ROLE reader LOGIN PASSWORD '" + pgtest.Password + "'", func(u *url.URL) { u.User = url.UserPassword("reader", pgtest.Password) }, Open, Denied, `does not let user "reader" bring its tables up to date`},
 		{"read-only", "", parameter("default_transaction_read_only", "on"), Open, Denied, "is read-only"},
 	} {

@@ -12,7 +12,7 @@ export interface Point {
 
 export interface Level {
   p: number; load: string; rate?: number; status: string; reason?: string; closed?: boolean;
-  at: number[]; m: Summary[] | null; h?: (Curve | null)[];
+  at: number[]; m: (Summary | number)[] | null; h?: (Curve | null)[];
 }
 
 export interface Trial { p: number; kind: string; verdict: string; f: [rate: number, published: number, p50: number, p99: number] }
@@ -24,7 +24,7 @@ export interface Run {
   faults?: { t: number; do: string; node: number; err?: string }[];
 }
 
-export interface Repeating { heading: string; parts: { text?: string; lines?: number[] }[] }
+export interface Repeating { heading: string; parts: { text?: string; lines?: number[] }[] } // lines: first, count, first, count, …
 
 export interface Data {
   metrics: Metric[]; quantiles: number[]; distributions: { key: string; name: string }[];
@@ -42,7 +42,8 @@ export function metricIndex(d: Data, key: string): number {
 }
 
 export function value(l: Level, index: number): Summary {
-  return index >= 0 && l.m ? l.m[index] : null;
+  const s = index >= 0 && l.m ? l.m[index] : null;
+  return typeof s === "number" ? [s, s, s, 1] : s; // one value stands for itself
 }
 
 /** Values in the order in which they first appear. */

@@ -46,7 +46,13 @@ function entry(d: Data, r: Repeating): HTMLElement {
 
 function fillEntry(d: Data, r: Repeating, box: HTMLElement): void {
   if (box.childElementCount > 1) return;
-  append(box, ...r.parts.map((p) => (p.lines ? listing(p.lines.map((i) => d.lines[i]).join("")) : el("p", {}, p.text ?? ""))));
+  append(box, ...r.parts.map((p) => (p.lines ? listing(lines(d, p.lines)) : el("p", {}, p.text ?? ""))));
+}
+
+function lines(d: Data, ranges: number[]): string {
+  let text = "";
+  for (let i = 0; i < ranges.length; i += 2) text += d.lines.slice(ranges[i], ranges[i] + ranges[i + 1]).join("");
+  return text;
 }
 
 function listing(text: string): HTMLElement {
