@@ -127,7 +127,7 @@ func (b *Books) Acked() (acked, failed int) {
 	return acked, failed
 }
 
-// Lost counts the acknowledged messages that a subscription has not received, and Fate tells how a slot ended.
+// Lost counts the acknowledged messages that a subscription has not received.
 func (b *Books) Lost() (lost int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,14 +139,6 @@ func (b *Books) Lost() (lost int) {
 		}
 	}
 	return lost
-}
-
-// Fate is how a slot ended, if it has.
-func (b *Books) Fate(slot uint32) (err error, known bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	err, known = b.fates[slot]
-	return err, known
 }
 
 type sink struct {
