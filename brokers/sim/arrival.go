@@ -22,6 +22,10 @@ func (b *broker) accept(p *producer, batch []driver.Message) (n int, err error) 
 		b.mu.Unlock()
 		return 0, errKilled
 	}
+	if b.cut {
+		b.mu.Unlock()
+		return 0, errCut
+	}
 	at := now()
 	if b.origin == 0 {
 		b.origin = at

@@ -36,6 +36,7 @@ type broker struct {
 	pauses  int64 // how long all ended pauses were
 	paused  int64 // now() when the current pause began; 0: running
 
+	cut    bool          // by Cut
 	killed chan struct{} // closed by Kill
 	users  int           // open drivers
 	server *server       // runs while there are users

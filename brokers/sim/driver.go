@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/resend"
 )
 
 func init() { driver.Register(Kind()) }
@@ -55,6 +56,10 @@ func (d *simDriver) Setup(_ context.Context, t driver.Topology) error {
 
 // Producer implements driver.Driver.
 func (d *simDriver) Producer(_ context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	return resend.Producer(d.guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return d.producer(c, r) })
+}
+
+func (d *simDriver) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	b := d.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -5,6 +5,7 @@ package driver
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -51,10 +52,13 @@ type Producer interface {
 
 // Message is one message to send. Key and Payload are lent to the driver until Slot is Done.
 type Message struct {
-	Slot    uint32
-	Topic   int // index into Topology.Topics
+	Slot    uint32 // below ProducerConfig.InFlight
+	Topic   int    // index into Topology.Topics
 	Key     []byte
 	Payload []byte
+	// Resent tells that this producer was given the message before, in the same slot, and completed it with
+	// ErrDisconnected: where the broker knows duplicates, it gets the identity that it had then.
+	Resent bool
 }
 
 // Receipts learns the fate of slots. Done may be called from any goroutine, for each slot exactly once; the slices
@@ -132,6 +136,18 @@ type Kind struct {
 	// Open connects and returns a driver, within a few seconds or with an error that says what failed
 	// (unreachable, refused credentials, TLS mismatch).
 	Open func(ctx context.Context, c Config) (Driver, error)
+}
+
+// ErrDisconnected is in the error of a slot whose connection was lost before the outcome was known, or that found no
+// connection. It passes: package resend sends such messages again where the guarantee demands it. A driver reports
+// all that a lost connection has left open before it sends anything on the next one; else what is sent again would
+// come after what was sent later.
+var ErrDisconnected = errors.New("the connection was lost before the outcome was known")
+
+// Resends is implemented by Receipts that want to know how many messages were sent again. Resent may be called from
+// any goroutine.
+type Resends interface {
+	Resent(n int)
 }
 
 // ErrUnsupported refuses a setting or guarantee by name. The point is recorded as refused, with this sentence.

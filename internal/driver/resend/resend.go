@@ -1,0 +1,246 @@
+// Package resend makes producers survive a broker's restart: what a lost connection has left without an outcome is
+// sent again. It knows nothing of protocols and reconnecting; the driver tells with driver.ErrDisconnected what may be
+// sent again.
+package resend
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	// pause is from a failure to the next attempt: the failures of one cut gather meanwhile, and a broker that is
+	// coming up is asked a few times per second only.
+	pause = 50 * time.Millisecond
+	// most is how many messages one Send of an attempt carries.
+	most = 256
+)
+
+// producer hands messages on and remembers them until their outcome is known. While something waits to be sent again,
+// new messages wait behind it, so that the order is kept:
+//
+//	Send ──(turn)──> inner ──> Done ── outcome ──> receipts
+//	                   ^         └─ ErrDisconnected ─> failed ─┐
+//	                   └────────(turn)──── run <───────────────┘
+type producer struct {
+	inner    driver.Producer
+	receipts driver.Receipts
+	resends  driver.Resends // nil: nobody wants to know
+	table    []sent         // by slot
+	next     uint64         // order of the next message; the caller's
+
+	// turn is held by whoever uses inner: the caller per batch, run for an attempt, and that only while cut is set.
+	turn sync.Mutex
+	cut  atomic.Bool // something has to be sent again first; changed under mu
+
+	mu     sync.Mutex
+	failed []uint32
+	last   error         // of failed
+	over   chan struct{} // closed when cut is taken back
+	closed bool
+
+	wake    chan struct{} // holds one wake-up
+	ended   chan struct{}
+	running context.Context //nolint:containedctx // ends with the producer, not with a call
+	stop    context.CancelFunc
+}
+
+// sent is the message in a slot. It is copied field by field, which is half the cost of copying it as a whole.
+type sent struct {
+	topic        int
+	key, payload []byte
+	order        uint64
+}
+
+// Producer makes a producer by open, which gets the receipts to report to. Unless g is at-most-once, what open's
+// producer completes with driver.ErrDisconnected is sent again, in the order of sending, until it is acknowledged or
+// refused or until Close; only then r learns the fate of the slot. Exactly-once additionally needs a driver that
+// heeds Message.Resent.
+//
+// Send waits, like for back-pressure, while there are messages to be sent again.
+func Producer(g driver.Guarantee, c driver.ProducerConfig, r driver.Receipts, open func(driver.Receipts) (driver.Producer, error)) (driver.Producer, error) {
+	if g.Delivery == driver.AtMostOnce {
+		return open(r)
+	}
+	p := newProducer(c.InFlight, r)
+	var err error
+	if p.inner, err = open(p); err != nil {
+		return nil, err
+	}
+	go p.run()
+	return p, nil
+}
+
+func newProducer(slots int, r driver.Receipts) *producer {
+	p := &producer{
+		receipts: r, table: make([]sent, slots), failed: make([]uint32, 0, slots),
+		wake: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	p.resends, _ = r.(driver.Resends)
+	p.running, p.stop = context.WithCancel(context.Background())
+	return p
+}
+
+// Send implements driver.Producer. That the connection is lost is no error here: the batch will be sent again.
+func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
+	for i := range batch {
+		m := &batch[i]
+		s := &p.table[m.Slot]
+		s.topic, s.key, s.payload, s.order = m.Topic, m.Key, m.Payload, p.next
+		p.next++
+	}
+	if err := p.enter(ctx); err != nil {
+		slots := make([]uint32, len(batch))
+		for i := range batch {
+			slots[i] = batch[i].Slot
+		}
+		p.receipts.Done(slots, err)
+		return err
+	}
+	err := p.inner.Send(ctx, batch)
+	p.turn.Unlock()
+	if errors.Is(err, driver.ErrDisconnected) {
+		return nil
+	}
+	return err
+}
+
+// enter takes the turn as soon as nothing waits to be sent again.
+func (p *producer) enter(ctx context.Context) error {
+	for {
+		if p.turn.TryLock() { // else run has it
+			if !p.cut.Load() {
+				return nil
+			}
+			p.turn.Unlock()
+		}
+		p.mu.Lock()
+		over := p.over
+		p.mu.Unlock()
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Flush implements driver.Producer; what is sent again is flushed after each attempt.
+func (p *producer) Flush(ctx context.Context) error {
+	if !p.turn.TryLock() {
+		return nil
+	}
+	defer p.turn.Unlock()
+	return p.inner.Flush(ctx)
+}
+
+// Close implements driver.Producer: what waits to be sent again fails.
+func (p *producer) Close() error {
+	p.stop()
+	<-p.ended
+	p.mu.Lock()
+	p.closed = true
+	failed := p.failed
+	p.failed = nil
+	p.mu.Unlock()
+	if len(failed) > 0 {
+		p.receipts.Done(failed, p.last)
+	}
+	return p.inner.Close()
+}
+
+// Done implements driver.Receipts for inner.
+func (p *producer) Done(slots []uint32, err error) {
+	if err == nil || !errors.Is(err, driver.ErrDisconnected) || !p.keep(slots, err) {
+		p.receipts.Done(slots, err)
+		return
+	}
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *producer) keep(slots []uint32, err error) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.failed, p.last = append(p.failed, slots...), err
+	if !p.cut.Load() {
+		p.over = make(chan struct{})
+		p.cut.Store(true)
+	}
+	return true
+}
+
+// run sends again what has failed, until Close.
+func (p *producer) run() {
+	defer close(p.ended)
+	for {
+		select {
+		case <-p.wake:
+		case <-p.running.Done():
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-p.running.Done():
+			return
+		}
+		if !p.failing() { // woken for what the last attempt had taken already
+			continue
+		}
+		p.turn.Lock()
+		p.attempt()
+		p.turn.Unlock()
+		p.mu.Lock()
+		if len(p.failed) == 0 {
+			p.cut.Store(false)
+			close(p.over)
+		}
+		p.mu.Unlock()
+	}
+}
+
+// attempt sends what has failed in the order in which it was sent first. As soon as something fails again, the rest
+// stays behind it for the next attempt.
+func (p *producer) attempt() {
+	p.mu.Lock()
+	slots := slices.Clone(p.failed)
+	p.failed = p.failed[:0]
+	p.mu.Unlock()
+	slices.SortFunc(slots, func(a, b uint32) int { return cmp.Compare(p.table[a].order, p.table[b].order) })
+	batch := make([]driver.Message, 0, most)
+	for len(slots) > 0 && p.running.Err() == nil && !p.failing() {
+		n := min(len(slots), most)
+		batch = batch[:0]
+		for _, slot := range slots[:n] {
+			s := &p.table[slot]
+			batch = append(batch, driver.Message{Slot: slot, Topic: s.topic, Key: s.key, Payload: s.payload, Resent: true})
+		}
+		if p.resends != nil {
+			p.resends.Resent(n)
+		}
+		_ = p.inner.Send(p.running, batch) // every slot comes back through Done
+		slots = slots[n:]
+	}
+	p.mu.Lock()
+	p.failed = append(p.failed, slots...)
+	p.mu.Unlock()
+	_ = p.inner.Flush(p.running)
+}
+
+func (p *producer) failing() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.failed) > 0
+}
