@@ -1,4 +1,4 @@
-package rabbitmq
+package rabbitserver
 
 import (
 	"fmt"
@@ -28,12 +28,19 @@ var (
 	bytesize = regexp.MustCompile(`(?i)^[0-9]+([kmg]b?)?$`)
 )
 
-// knownKeys reads the server's schema. The server checks against it as well, but only while booting, and some wrong
+// knownKeys reads the schema of the server and of a plugin, unless that is empty. The server checks against it as well, but only while booting, and some wrong
 // values make it end with a stack trace of the check.
-func knownKeys(server string) ([]key, error) {
+func knownKeys(server, plugin string) ([]key, error) {
 	files, err := filepath.Glob(filepath.Join(server, "plugins/rabbit-*/priv/schema/*.schema"))
 	if err != nil {
 		return nil, err
+	}
+	if plugin != "" {
+		more, err := filepath.Glob(filepath.Join(server, "plugins/"+plugin+"-*/priv/schema/*.schema"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, more...)
 	}
 	var keys []key
 	for _, f := range files {
@@ -70,8 +77,8 @@ func parseSchema(text string) (keys []key) {
 	return keys
 }
 
-func checkKey(known []key, name, value string) error {
-	if group, _, _ := strings.Cut(name, "."); slices.Contains(ours, group) {
+func checkKey(known []key, own []string, name, value string) error {
+	if slices.ContainsFunc(slices.Concat(ours, own), func(o string) bool { return name == o || strings.HasPrefix(name, o+".") }) {
 		return &provision.ErrSetting{Name: name, Reason: "it is set by the recipe, so that the broker is found and alone"}
 	}
 	nearest, best := "", 0.0

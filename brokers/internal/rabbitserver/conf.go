@@ -1,9 +1,8 @@
-package rabbitmq
+package rabbitserver
 
 import (
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,33 +10,29 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// ours are the groups of keys that the recipe sets itself; another value would put the broker where nobody looks.
+// ours are the groups of keys that every recipe sets itself; another value would put the broker where nobody looks.
 var ours = []string{"listeners", "ssl_options", "cluster_formation", "cluster_name"}
 
 // conf is the node's rabbitmq.conf: the settings asked for, checked by name, and what makes the node ours.
-func conf(n *provision.Node, server string) (string, error) {
+func (p Protocol) conf(n *provision.Node, server string) (string, error) {
 	c := n.Cluster
 	keys := map[string]string{
 		"loopback_users": "none", // guest may come from anywhere, on 127.0.0.1
 		"log.console":    "true",
 	}
-	known, err := knownKeys(server)
+	known, err := knownKeys(server, p.Plugin)
 	if err != nil {
 		return "", err
 	}
 	for name, value := range c.Settings {
 		keys[name] = scalar(value)
-		if err := checkKey(known, name, keys[name]); err != nil {
+		if err := checkKey(known, p.Ours, name, keys[name]); err != nil {
 			return "", err
 		}
 	}
 	keys["cluster_name"] = c.ID
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"]))
-	if c.TLS == nil {
-		keys["listeners.tcp.1"] = address
-	} else {
-		keys["listeners.tcp"] = "none"
-		keys["listeners.ssl.1"] = address
+	maps.Copy(keys, p.Listen(n))
+	if c.TLS != nil {
 		keys["ssl_options.cacertfile"], keys["ssl_options.certfile"], keys["ssl_options.keyfile"] = c.TLS.CA, c.TLS.Cert, c.TLS.Key
 		keys["ssl_options.verify"] = "verify_none"
 		keys["ssl_options.fail_if_no_peer_cert"] = "false"

@@ -1,0 +1,128 @@
+// Package rabbitserver is what the recipes of RabbitMQ's protocols share: the server's versions, installation, settings,
+// cluster and end. It knows nothing of clients.
+package rabbitserver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// debianServer is Debian 12's; the scripts in /usr/sbin insist on root.
+const debianServer = "/usr/lib/rabbitmq/lib/rabbitmq_server-3.10.8"
+
+// Protocol is one way to talk to the server.
+type Protocol struct {
+	Broker string // the recipe's name
+	Plugin string // that has to be enabled for it; empty: none
+	// Ours are the keys of rabbitmq.conf, and all that begin with them and a dot, that Listen sets.
+	Ours []string
+	// Listen has the keys that make the node listen on its client port, and on nothing else.
+	Listen func(n *provision.Node) map[string]string
+	// Ready is the recipe's.
+	Ready func(ctx context.Context, n *provision.Node) error
+}
+
+// Recipe starts RabbitMQ with one protocol on its client port.
+func Recipe(p Protocol) provision.Recipe {
+	return provision.Recipe{
+		Broker: p.Broker,
+		Versions: []provision.Version{
+			{Name: "4.0.5", Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}},
+			{
+				Name:  "3.10.8",
+				Doubt: "RabbitMQ 3.10 is from 2022 and out of support; 4.0 has another storage for classic queues",
+				Needs: []provision.Need{{Command: debianServer + "/sbin/rabbitmq-server", Apt: []string{"rabbitmq-server"}}},
+			},
+		},
+		Ports:     []string{"client", "dist", "epmd"},
+		MaxNodes:  7,
+		TLS:       true,
+		Install:   install,
+		Configure: func(_ context.Context, n *provision.Node) error { return p.configure(n) },
+		Command:   func(n *provision.Node) (provision.Command, error) { return command(n, "rabbitmq-server") },
+		Ready:     p.Ready,
+		Formed:    formed,
+		Leader:    leader,
+		Stop:      stop,
+	}
+}
+
+// Address is where the node listens for clients.
+func Address(n *provision.Node) string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"]))
+}
+
+// install unpacks Debian 13's server with its own C library. Version 3.10.8 needs nothing beside its package.
+func install(ctx context.Context, i *provision.Install) error {
+	if i.Version == "3.10.8" {
+		return nil
+	}
+	err := i.AptTree(ctx, "trixie", "rabbitmq-server", "bubblewrap")
+	if err == nil {
+		_, err = os.Stat(serverIn(i.Dir, i.Version)) // Debian may have moved on
+	}
+	return err
+}
+
+// serverIn is the server's own directory, of one installed below dir where it isn't the machine's.
+func serverIn(dir, version string) string {
+	if version == "3.10.8" {
+		return debianServer
+	}
+	return filepath.Join(dir, "tree/usr/lib/rabbitmq/lib/rabbitmq_server-"+version)
+}
+
+func (p Protocol) configure(n *provision.Node) error {
+	c := n.Cluster
+	if c.Facts["cookie"] == "" {
+		c.Facts["cookie"] = rand.Text()
+	}
+	text, err := p.conf(n, serverIn(c.Install, c.Version))
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(n.Dir, "rabbitmq.conf"), []byte(text), 0o644),
+		os.WriteFile(filepath.Join(n.Dir, "enabled_plugins"), []byte("["+p.Plugin+"].\n"), 0o644),
+		os.WriteFile(filepath.Join(n.Dir, ".erlang.cookie"), []byte(c.Facts["cookie"]), 0o400))
+}
+
+func formed(ctx context.Context, c *provision.Cluster) error {
+	if len(c.Nodes) == 1 {
+		return nil
+	}
+	_, err := control(ctx, c.Nodes[0], "await_online_nodes", strconv.Itoa(len(c.Nodes)))
+	return err
+}
+
+// leader is the node that leads most queues; every replicated queue and every stream elects its own.
+func leader(ctx context.Context, c *provision.Cluster) (int, error) {
+	var errs []error
+	for _, asked := range c.Nodes { // any may be down
+		out, err := control(ctx, asked, "list_queues", "leader")
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		best, most := 0, 0
+		for _, n := range c.Nodes {
+			if led := strings.Count(out, nodeName(n)); led > most {
+				best, most = n.ID, led
+			}
+		}
+		if best == 0 {
+			return 0, errors.New("no queue has a leader")
+		}
+		return best, nil
+	}
+	return 0, fmt.Errorf("ask for the leader: %w", errors.Join(errs...))
+}
