@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -60,8 +61,15 @@ func ofBroker(s study.Spec, err error) error {
 }
 
 func askRecipe(s study.Spec) error {
+	if len(s.Attach) > 0 {
+		_, err := lab.Attached(s)
+		return err
+	}
 	recipe, err := provision.Lookup(s.Broker)
-	if err != nil || len(s.Attach) > 0 {
+	if err != nil {
+		if s.TLS != study.TLSOff {
+			return driver.Unsupported("tls: "+s.TLS, "%s runs in this process, without a network", s.Broker)
+		}
 		return nil // nothing is started
 	}
 	if _, err := recipe.Version(s.Version); err != nil {
@@ -70,10 +78,7 @@ func askRecipe(s study.Spec) error {
 	if s.Nodes > recipe.MaxNodes {
 		return driver.Unsupported(fmt.Sprintf("nodes: %d", s.Nodes), "at most %d can be started here", recipe.MaxNodes)
 	}
-	if s.TLS == "on" && !recipe.TLS {
-		return driver.Unsupported("tls: on", "the recipe for %s can't switch it on", s.Broker)
-	}
-	return nil
+	return lab.Encryptable(s, recipe)
 }
 
 // starts tells whether a broker is started for the spec.

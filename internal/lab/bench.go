@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
@@ -29,6 +30,7 @@ type bench struct {
 	agent    agent.Agent
 	died     *provision.Death
 	procs    int // limit of the generator's threads; 0: the cores
+	tls      atomic.Pointer[string]
 }
 
 // run brings everything up, measures and fills the record's result.
@@ -89,10 +91,13 @@ func guarantee(s study.Spec) driver.Guarantee {
 }
 
 // start finds or starts the broker and completes the target.
-func (b *bench) start(ctx context.Context, c *driver.Config) error {
+func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 	b.giveBack = func() {}
 	if len(b.spec.Attach) > 0 {
-		c.Target.Addresses = b.spec.Attach
+		if c.Target, err = Attached(b.spec); err != nil {
+			return errStart{err}
+		}
+		b.noteTLS(c.Target.TLS)
 		b.doubt("attached", "the broker was not started here: its cost, its settings and what else it does are not known")
 		return nil
 	}
@@ -105,8 +110,8 @@ func (b *bench) start(ctx context.Context, c *driver.Config) error {
 	if b.spec.Nodes > recipe.MaxNodes {
 		return driver.Unsupported(fmt.Sprintf("nodes: %d", b.spec.Nodes), "at most %d can be started here", recipe.MaxNodes)
 	}
-	if b.spec.TLS == "on" && !recipe.TLS {
-		return driver.Unsupported("tls: on", "the recipe for %s can't switch it on", b.spec.Broker)
+	if err := Encryptable(b.spec, recipe); err != nil {
+		return err
 	}
 	b.stage(Event{Kind: Staged, Stage: "starting " + b.spec.Broker})
 	b.instance, b.giveBack, err = b.lab.pool.take(ctx, b.spec)
@@ -118,6 +123,7 @@ func (b *bench) start(ctx context.Context, c *driver.Config) error {
 		Addresses: b.instance.Addresses(), TLS: b.instance.ClientTLS(),
 		Version: b.instance.Version(), Endpoints: b.instance.Endpoints(),
 	}
+	b.noteTLS(c.Target.TLS)
 	b.record.Versions.Broker = b.instance.Version()
 	for _, v := range recipe.Versions {
 		if v.Name == b.instance.Version() && v.Doubt != "" {
@@ -178,6 +184,9 @@ func (b *bench) close() {
 	}
 	if b.giveBack != nil {
 		b.giveBack()
+	}
+	if negotiated := b.tls.Load(); negotiated != nil {
+		b.record.Versions.TLS = *negotiated
 	}
 }
 

@@ -42,7 +42,7 @@ func (p *pool) take(ctx context.Context, s study.Spec) (*provision.Instance, fun
 		return nil, nil, errStart{fmt.Errorf("%s can't be started: there is no directory for brokers", s.Broker)}
 	}
 	in, err := p.host.Start(ctx, provision.Options{
-		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS == "on", Server: s.Server, Keep: p.keep,
+		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS != study.TLSOff, Mutual: s.TLS == study.TLSMutual, Server: s.Server, Keep: p.keep,
 	})
 	if err != nil {
 		return nil, nil, errStart{err}

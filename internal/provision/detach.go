@@ -61,7 +61,7 @@ func (h *Host) attach(s State) (*Instance, error) {
 		return nil, err
 	}
 	c := &Cluster{
-		Recipe: r, ID: s.ID, Version: s.Version, Install: s.Install, Settings: s.Settings, TLS: s.TLS, Facts: s.Facts,
+		Recipe: r, ID: s.ID, Version: s.Version, Install: s.Install, Settings: s.Settings, TLS: s.TLS, Login: s.Login, Facts: s.Facts,
 		host: h, dir: filepath.Join(h.runs(), s.ID), keep: s.Keep,
 	}
 	in := newInstance(h, c)

@@ -21,8 +21,9 @@ type Recipe struct {
 	Ports []string
 	// MaxNodes is the largest cluster the recipe can build; 1 where it builds no cluster.
 	MaxNodes int
-	// TLS tells that the recipe can put TLS on the client port.
-	TLS bool
+	// TLS tells that the recipe can put TLS on the client port; Mutual that it also makes the broker demand a client
+	// certificate where Cluster.TLS.Mutual asks for it; Login that it makes the broker demand Cluster.Login.
+	TLS, Mutual, Login bool
 	// Deadline bounds a start where nobody asks for another; 0: a minute.
 	Deadline time.Duration
 	// Install makes version available under i.Dir, from package registries by package name; it is called only
@@ -84,6 +85,7 @@ type Cluster struct {
 	Install  string         // directory made by Recipe.Install
 	Settings map[string]any // server settings by their native names
 	TLS      *TLSFiles      // nil: plain
+	Login    *Login         // nil: whoever comes is let in, or the broker's own default user
 	Nodes    []*Node
 	// Facts is free for the recipe: a generated cluster id, a cookie.
 	Facts map[string]string
@@ -92,6 +94,10 @@ type Cluster struct {
 	dir  string // holds everything of this instance
 	keep bool   // dir outlives the instance
 }
+
+// Login is the one user that a broker lets in. The password guards a throw-away broker on 127.0.0.1: it stands in the
+// broker's own configuration.
+type Login struct{ User, Password string }
 
 // Command is a process to start.
 type Command struct {

@@ -22,6 +22,8 @@ type Options struct {
 	Version  string         // "": the recipe's default
 	Nodes    int            // 0: 1
 	TLS      bool           // on the client port
+	Mutual   bool           // TLS, and a client certificate is demanded
+	Login    *Login         // the broker lets in nobody else; nil: its default
 	Server   map[string]any // server settings by their native names
 	Ports    map[string]int // wanted ports of node 1 by the recipe's names; free ones are found for the others
 	Keep     bool           // leave the directories behind
@@ -35,6 +37,9 @@ const (
 	probeLast     = 500 * time.Millisecond
 	probeLimit    = 15 * time.Second // for one probe: a hung one must not eat the whole deadline
 )
+
+// plainWord fits the configuration of every broker without quoting.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 var portClash = regexp.MustCompile(`(?i)address (already )?in use|eaddrinuse|port .*in use`)
 
@@ -85,8 +90,16 @@ func (o *Options) complete() (*Recipe, error) {
 	if o.Nodes > r.MaxNodes {
 		return nil, &ErrRefused{o.Broker, fmt.Sprintf("a cluster of %d nodes was asked for, at most %d can be started", o.Nodes, r.MaxNodes)}
 	}
-	if o.TLS && !r.TLS {
+	o.TLS = o.TLS || o.Mutual
+	switch {
+	case o.TLS && !r.TLS:
 		return nil, &ErrRefused{o.Broker, "TLS was asked for, but it can't be started with TLS"}
+	case o.Mutual && !r.Mutual:
+		return nil, &ErrRefused{o.Broker, "mutual TLS was asked for, but it can't be started so that it demands client certificates"}
+	case o.Login != nil && !r.Login:
+		return nil, &ErrRefused{o.Broker, "a login was asked for, but it can't be started so that it demands one"}
+	case o.Login != nil && !(plainWord.MatchString(o.Login.User) && plainWord.MatchString(o.Login.Password)):
+		return nil, &ErrRefused{o.Broker, "user and password that it is started with must be of letters, digits, - and _"}
 	}
 	if o.Deadline == 0 {
 		o.Deadline = cmp.Or(r.Deadline, usualDeadline)
@@ -150,7 +163,7 @@ func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Optio
 func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err error) {
 	id := newID(o.Broker)
 	c := &Cluster{
-		Recipe: r, ID: id, Version: o.Version, Install: install, Settings: o.Server, Facts: map[string]string{},
+		Recipe: r, ID: id, Version: o.Version, Install: install, Settings: o.Server, Login: o.Login, Facts: map[string]string{},
 		host: h, dir: filepath.Join(h.runs(), id), keep: o.Keep,
 	}
 	in := newInstance(h, c)
@@ -188,6 +201,7 @@ func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err e
 		if c.TLS, err = makeTLSFiles(dir, id); err != nil {
 			return nil, fmt.Errorf("make certificates: %w", err)
 		}
+		c.TLS.Mutual = o.Mutual
 		if err := h.give(dir); err != nil {
 			return nil, err
 		}

@@ -24,6 +24,7 @@ type State struct {
 	Settings map[string]any    `json:",omitempty"`
 	Facts    map[string]string `json:",omitempty"`
 	TLS      *TLSFiles         `json:",omitempty"`
+	Login    *Login            `json:",omitempty"` // the file is its owner's to read only
 	Nodes    []nodeState
 }
 
@@ -43,7 +44,7 @@ func (in *Instance) save() error {
 	s := State{
 		ID: c.ID, Broker: c.Recipe.Broker, Version: c.Version, Began: in.began, Addresses: in.Addresses(),
 		Detached: in.detached, Keep: c.keep, Owner: identify(os.Getpid()),
-		Install: c.Install, Settings: c.Settings, Facts: c.Facts, TLS: c.TLS,
+		Install: c.Install, Settings: c.Settings, Facts: c.Facts, TLS: c.TLS, Login: c.Login,
 	}
 	for _, m := range in.members {
 		n := nodeState{Ports: m.node.Ports}

@@ -24,6 +24,7 @@ type TLSFiles struct {
 	Cert, Key             string // server.pem, server.key (PKCS#8)
 	Keystore              string // key + certificate + CA in one PEM file, as Kafka wants it
 	ClientCert, ClientKey string
+	Mutual                bool // the broker lets nobody in without a certificate of this authority
 }
 
 const certificateLife = 30 * 24 * time.Hour

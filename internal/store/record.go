@@ -61,7 +61,8 @@ type Settings struct {
 // Versions says what was measured with what.
 type Versions struct {
 	Broker string `json:"broker"`
-	Client string `json:"client"` // module@version
+	Client string `json:"client"`        // module@version
+	TLS    string `json:"tls,omitempty"` // as negotiated: "TLS 1.3, TLS_AES_128_GCM_SHA256"
 	Tool   string `json:"tool"`
 	Go     string `json:"go"`
 }
@@ -196,8 +197,9 @@ type Cost struct {
 	GeneratorSystemSeconds float64 `json:"generator_system_seconds"`
 	GeneratorRSSBytes      int64   `json:"generator_rss_bytes"`
 	GeneratorGCPauseNs     int64   `json:"generator_gc_pause_ns"`
-	Messages               int64   `json:"messages"` // acked in the same phase: the divisor
-	Bytes                  int64   `json:"bytes"`    // their payload bytes
+	Seconds                float64 `json:"seconds,omitempty"` // from the start of the measured phase to the end of the drain
+	Messages               int64   `json:"messages"`          // acked in the same phase: the divisor
+	Bytes                  int64   `json:"bytes"`             // their payload bytes
 }
 
 // Tick is one sample of the run. Offsets are from the start of the measured phase (negative in warm-up).

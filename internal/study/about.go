@@ -8,8 +8,6 @@ type about struct {
 	allowed   []string
 }
 
-var onOff = []string{"off", "on"}
-
 // abouts is the one table of settings, in the order of Spec.
 var abouts = []about{
 	{path: "name", doc: "a name for people; not part of a point's identity", fallback: "the study's"},
@@ -19,10 +17,16 @@ var abouts = []about{
 	{path: "version", doc: "the broker's version", fallback: "the recipe's newest"},
 	{path: "attach", doc: "addresses (host:port) of a running broker to use instead of starting one", fallback: "none"},
 	{path: "nodes", doc: "servers in the cluster"},
-	{path: "tls", doc: "encrypt the clients' connections", allowed: onOff},
+	{path: "tls", doc: "encrypt the clients' connections; mutual: the broker demands a client certificate, too", allowed: []string{TLSOff, TLSOn, TLSMutual}},
 	{path: "server", doc: "server settings by their native names", fallback: "the broker's"},
 	{path: "client", doc: "client settings by their native names", fallback: "the driver's"},
 	{path: "topicConfig", doc: "topic, queue or stream settings by their native names", fallback: "the driver's"},
+	{path: "user", doc: "attached broker: the user to connect as", fallback: "none"},
+	{path: "passwordEnv", doc: "attached broker: the environment variable that holds the user's password; not part of a point's identity", fallback: "none"},
+	{path: "passwordFile", doc: "attached broker: the file whose first line is the user's password; not part of a point's identity", fallback: "none"},
+	{path: "caFile", doc: "attached broker with TLS: the authorities to trust, a PEM file; not part of a point's identity", fallback: "the system's"},
+	{path: "certFile", doc: "attached broker with mutual TLS: the client's certificate, a PEM file; not part of a point's identity", fallback: "none"},
+	{path: "keyFile", doc: "attached broker with mutual TLS: the certificate's key, a PEM file; not part of a point's identity", fallback: "none"},
 
 	{path: "delivery", doc: "how often a message may reach the application", fallback: "at-most-once for nats, else at-least-once", allowed: []string{atMostOnce, atLeastOnce, exactlyOnce}},
 	{path: "persistence", doc: "what has happened to a message when it is acknowledged: nothing lasting, handed to the OS, flushed to disk", fallback: "memory for nats and sim, and where at-most-once keeps none; else log", allowed: []string{memory, log, fsync}},

@@ -12,7 +12,7 @@ func Defaults() Spec { return complete(newDraft("")) }
 // fixed are the defaults that depend on nothing.
 func fixed() Spec {
 	return Spec{
-		Broker: "nats", Nodes: 1, TLS: "off",
+		Broker: "nats", Nodes: 1, TLS: TLSOff,
 		Replicas: 1, Ordering: unordered,
 		Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: 1,
 		MessageSize: Sizes{{100, 1}}, UseRandomizedPayloads: true, RandomBytesRatio: 0.5,

@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -201,11 +202,11 @@ func wholeNumber(text string) (int64, error) {
 
 // word checks a text against a closed set; on and off may be written as YAML's booleans.
 func word(text string, into *string, allowed []string) error {
-	if len(allowed) == 2 && allowed[0] == onOff[0] {
+	if slices.Contains(allowed, TLSOff) {
 		if b, ok := switchWord(text); ok {
-			text = onOff[0]
+			text = TLSOff
 			if b {
-				text = onOff[1]
+				text = TLSOn
 			}
 		}
 	}

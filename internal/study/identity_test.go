@@ -48,16 +48,18 @@ func TestIdentityOfTheDefaultsStays(t *testing.T) {
 	}
 }
 
+var notOfIdentity = []string{"name", "label", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile"}
+
 func TestEverySettingChangesTheIdentity(t *testing.T) {
 	base := map[string]string{
-		"load": "rate: 5\n", "warmup": "rate: 5\n", "duration": "rate: 5\n", "faults": "rate: 5\n", "keys": "keyDistributor: RANDOM\n",
+		"load": "rate: 5\n", "user": "attach: [a:1]\npasswordEnv: PW\nuser: adam\n", "warmup": "rate: 5\n", "duration": "rate: 5\n", "faults": "rate: 5\n", "keys": "keyDistributor: RANDOM\n",
 		"zipfExponent": "keyDistributor: ZIPF\n", "curve": "measure: curve\n", "count": "measure: count\n", "backlog": "measure: backlog\n",
 		"replicas": "nodes: 3\n", "isolation": "", "sustainable.quantile": "sustainable.latency: 1s\n", "load.to": "load.shape: ramp\nload.rate: 1\n",
 		"load.burst": "load.shape: bursts\nload.burst: {rate: 1, every: 9s, for: 1s}\n", "warmup.max": "rate: 5\nwarmup.auto: true\n",
 		"load.steps": "load.shape: steps\n", "randomizedPayloadPoolSize": "", "acks": "broker: kafka\n", "keys.": "",
 	}
 	values := map[string]string{
-		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}",
+		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "user": "eve", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}",
 		"delivery": "at-least-once", "persistence": "log", "acks": "quorum", "ordering": "ordered", "useRandomizedPayloads": "false",
 		"payloadFile": "testdata/payload/sixtyfour.data", "keyDistributor": "RANDOM", "measure": "peak", "load.shape": "poisson",
 		"load.steps": "[{rate: 5, for: 1s}]", "warmup.auto": "true", "curve.fractions": "[0.5]", "curve.rates": "[7]", "faults": "[{at: 1s, do: kill}]",
@@ -78,7 +80,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		}
 	}
 	for _, f := range Fields() {
-		if f.Path == "name" || f.Path == "label" {
+		if slices.Contains(notOfIdentity, f.Path) {
 			continue
 		}
 		value, ok := values[f.Path]

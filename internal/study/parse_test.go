@@ -47,7 +47,7 @@ func TestParseNamesFileLinePathAndWhatIsAllowed(t *testing.T) {
 		"huge size":           {"messageSize: 9EB\n", `f.yaml:1: messageSize: "9EB" is beyond 1 PiB`},
 		"unknown word":        {"delivery: at-leastonce\n", `f.yaml:1: delivery: "at-leastonce" is not one of at-most-once, at-least-once, exactly-once; did you mean "at-least-once"?`},
 		"unknown fault":       {"faults: [{at: 1s, do: stop}]\n", `f.yaml:1: faults[0].do: "stop" is not one of pause, resume, kill, restart`},
-		"neither on nor off":  {"tls: maybe\n", `f.yaml:1: tls: "maybe" is not one of off, on`},
+		"neither on nor off":  {"tls: maybe\n", `f.yaml:1: tls: "maybe" is not one of off, on, mutual`},
 		"bad flag":            {"backlog: {keepSending: 7}\n", `f.yaml:1: backlog.keepSending: "7" is not true or false`},
 		"no broker":           {"broker: '@4.3'\n", `f.yaml:1: broker: "@4.3" is not a broker; allowed: a name such as kafka, or kafka@4.3.1`},
 		"no version":          {"broker: kafka@\n", `f.yaml:1: broker: "kafka@" is not a broker; allowed: a name such as kafka, or kafka@4.3.1`},

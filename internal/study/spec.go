@@ -13,10 +13,19 @@ type Spec struct {
 	Version string         `json:"version,omitempty"` // "" = the recipe's default; "broker: kafka@4.3.1" fills it too
 	Attach  []string       `json:"attach,omitempty"`  // addresses of a running broker, instead of starting one
 	Nodes   int            `json:"nodes"`             // cluster size
-	TLS     string         `json:"tls"`               // off | on
+	TLS     string         `json:"tls"`               // off | on | mutual
 	Server  map[string]any `json:"server,omitempty"`  // native server settings
 	Client  map[string]any `json:"client,omitempty"`  // native client settings
 	Topic   map[string]any `json:"topicConfig,omitempty"`
+
+	// How to be let in by an attached broker. The password itself never stands in a spec; where the secrets lie is not
+	// part of the identity.
+	User         string `json:"user,omitempty"`
+	PasswordEnv  string `json:"passwordEnv,omitempty"`  // environment variable
+	PasswordFile string `json:"passwordFile,omitempty"` // its first line
+	CAFile       string `json:"caFile,omitempty"`       // PEM; "" = the system's authorities
+	CertFile     string `json:"certFile,omitempty"`     // PEM, with tls: mutual
+	KeyFile      string `json:"keyFile,omitempty"`      // PEM, with tls: mutual
 
 	// The guarantee (see driver.Guarantee for the words).
 	Delivery    string `json:"delivery"`

@@ -129,6 +129,7 @@ func (v *validator) broker() {
 		v.fail("broker", "%q is not a broker; names are lower case", s.Broker)
 	}
 	v.within("nodes", int64(s.Nodes), 1, maxNodes)
+	v.login()
 	if !v.given.has("attach") {
 		return
 	}

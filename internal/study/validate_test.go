@@ -46,7 +46,17 @@ func TestImpossibleCombinationsAreRefusedInASentence(t *testing.T) {
 		"window too small":     {"messageSize: 1KiB\ninFlight: {bytes: 100}", `f.yaml:2: inFlight.bytes: 100 bytes holds no message of 1KiB`},
 		"no such payload":      {"payloadFile: nowhere.data", `f.yaml:1: payloadFile: no file or directory "nowhere.data" here, beside the study or one folder above it; without it (payloadFile: "") payloads are made up`},
 		"small payload":        {"payloadFile: DIR/small", `f.yaml:1: payloadFile: payloads can't be read: DIR/small has 7 bytes; a message needs at least 8`},
-		"no payload in there":  {"payloadFile: DIR/empty", `f.yaml:1: payloadFile: payloads can't be read: no file in DIR/empty`},
+		"login of our own":     {"user: eve\npasswordEnv: PW", "f.yaml:1: user: only with attach; a broker that is started here needs none\nf.yaml:2: passwordEnv: only with attach; a broker that is started here needs none"},
+		"no password":          {"attach: [a:1]\nuser: eve", `f.yaml:2: user: no password; passwordEnv names an environment variable that holds it, passwordFile a file`},
+		"two passwords":        {"attach: [a:1]\nuser: eve\npasswordEnv: PW\npasswordFile: pw", `f.yaml:4: passwordFile: passwordEnv is given, too; allowed: one of them`},
+		"password of nobody":   {"attach: [a:1]\npasswordFile: pw", `f.yaml:2: passwordFile: no user; name one with user`},
+		"password itself":      {"attach: [a:1]\nuser: eve\npasswordEnv: PW=secret", `f.yaml:3: passwordEnv: "PW=secret" is not the name of an environment variable`},
+		"CA without TLS":       {"attach: [a:1]\ncaFile: ca.pem", `f.yaml:2: caFile: tls is off; allowed with tls: on or mutual`},
+		"certificate, not mutual": {
+			"attach: [a:1]\ntls: on\ncertFile: c.pem\nkeyFile: k.pem", `f.yaml:3: certFile: tls is on; allowed with tls: mutual`,
+		},
+		"mutual without key":  {"attach: [a:1]\ntls: mutual\ncertFile: c.pem", `f.yaml: keyFile: missing; an attached broker with tls: mutual needs certFile and keyFile`},
+		"no payload in there": {"payloadFile: DIR/empty", `f.yaml:1: payloadFile: payloads can't be read: no file in DIR/empty`},
 		"payload of other size": {
 			"payloadFile: DIR/ten\nmessageSize: 1KiB", `f.yaml:2: messageSize: 1KiB, but the payloads in DIR/ten have 10; leave messageSize out to use their own`,
 		},

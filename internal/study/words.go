@@ -35,6 +35,13 @@ const (
 	shared = "shared"
 )
 
+// Whether the clients' connections are encrypted, and who has to show a certificate.
+const (
+	TLSOff    = "off"
+	TLSOn     = "on"     // the broker shows one
+	TLSMutual = "mutual" // the client, too
+)
+
 // What a point can measure.
 const (
 	MeasureRate        = "rate"

@@ -1,0 +1,103 @@
+package lab
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Attached is the running broker that the spec names, with what lets the clients in: the password and the certificates
+// are read now. Nothing of them gets into a record.
+func Attached(s study.Spec) (driver.Target, error) {
+	t := driver.Target{Addresses: s.Attach, User: s.User}
+	var err error
+	if t.Password, err = password(s); err != nil || s.TLS == study.TLSOff {
+		return t, err
+	}
+	t.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	if s.CAFile != "" {
+		if t.TLS.RootCAs, err = authorities(s.CAFile); err != nil {
+			return t, err
+		}
+	}
+	if s.TLS == study.TLSMutual {
+		pair, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile)
+		if err != nil {
+			return t, fmt.Errorf("certFile %s with keyFile %s can't be used: %w", s.CertFile, s.KeyFile, cause(err))
+		}
+		t.TLS.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}
+
+func password(s study.Spec) (string, error) {
+	switch {
+	case s.PasswordEnv != "":
+		p, ok := os.LookupEnv(s.PasswordEnv)
+		if !ok {
+			return "", fmt.Errorf("passwordEnv: there is no environment variable %s", s.PasswordEnv)
+		}
+		return p, nil
+	case s.PasswordFile != "":
+		text, err := os.ReadFile(s.PasswordFile)
+		if err != nil {
+			return "", fmt.Errorf("passwordFile %s can't be read: %w", s.PasswordFile, cause(err))
+		}
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		return strings.TrimSuffix(string(line), "\r"), nil
+	}
+	return "", nil
+}
+
+func authorities(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("caFile %s can't be read: %w", file, cause(err))
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("caFile %s holds no certificate in PEM form", file)
+	}
+	return pool, nil
+}
+
+// cause is err without the path that the sentence around it names already.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// Encryptable refuses TLS that the recipe can't switch on.
+func Encryptable(s study.Spec, r *provision.Recipe) error {
+	switch {
+	case s.TLS != study.TLSOff && !r.TLS:
+		return driver.Unsupported("tls: "+s.TLS, "%s can't be started here with TLS", s.Broker)
+	case s.TLS == study.TLSMutual && !r.Mutual:
+		return driver.Unsupported("tls: mutual", "%s can't be started here so that it demands client certificates", s.Broker)
+	}
+	return nil
+}
+
+// noteTLS has every handshake of the clients tell what was negotiated.
+func (b *bench) noteTLS(c *tls.Config) {
+	if c == nil {
+		return
+	}
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		text := tls.VersionName(s.Version) + ", " + tls.CipherSuiteName(s.CipherSuite)
+		b.tls.Store(&text)
+		return nil
+	}
+}
