@@ -65,7 +65,11 @@ func TestWhatCannotBePreparedIsSaidAndLeavesNothingBehind(t *testing.T) {
 		"no producer":         {&refusing{producer: errors.New("too many connections")}, nil, "producer 1: too many connections"},
 		"consumers not ready": {&refusing{mute: true}, nil, "consumers were not ready in time: context deadline exceeded"},
 		"a consumer ends": {
-			&refusing{script: script{consume: func(context.Context, driver.ConsumerConfig) error { return errors.New("no such queue") }}}, nil,
+			&refusing{script: script{
+				// Nothing is delivered: preparing goes on until the end of the consumer is noticed.
+				send:    func(p *scriptProducer, _ context.Context, batch []driver.Message) error { p.done(batch, nil); return nil },
+				consume: func(context.Context, driver.ConsumerConfig) error { return errors.New("no such queue") },
+			}}, nil,
 			"consumer 0 of subscription",
 		},
 		"a subscription never sees": {
