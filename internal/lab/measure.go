@@ -103,7 +103,21 @@ func (b *bench) count(ctx context.Context) error {
 		PublishSeconds: seconds(t.FirstSent, t.LastAcked),
 		TotalSeconds:   seconds(t.FirstSent, max(t.LastAcked, t.LastReceived)),
 	}
+	b.over(b.record.Result.Count.PublishSeconds, seconds(t.FirstSent, t.LastReceived))
 	return b.judge(t, 0)
+}
+
+// over sets the rates of a number of messages: confirmed while they were published, delivered until the last of them
+// arrived, which at most once may be long after everything was handed over.
+func (b *bench) over(publishing, receiving float64) {
+	r := b.record.Result
+	r.Seconds, r.PublishRate, r.ReceiveRate = publishing, 0, 0
+	if publishing > 0 {
+		r.PublishRate = float64(r.Books.Acked) / publishing
+	}
+	if receiving > 0 {
+		r.ReceiveRate = float64(r.Books.Received) / receiving
+	}
 }
 
 func seconds(from, to int64) float64 { return max(0, float64(to-from)/1e9) }
@@ -138,6 +152,7 @@ func (b *bench) backlog(ctx context.Context) error {
 		r.DrainRate = float64(t.Backlog.Received) / drain
 	}
 	b.record.Result.Backlog = r
+	b.record.Result.PublishRate, b.record.Result.ReceiveRate = r.FillRate, r.DrainRate
 	return b.judge(t, 0)
 }
 

@@ -97,6 +97,46 @@ func TestPeakFindsWhatTheBrokerServes(t *testing.T) {
 	}
 }
 
+func TestWhatOnlyTheDrainBroughtIsNoThroughput(t *testing.T) {
+	const capacity = 1000
+	for name, s := range map[string]study.Spec{
+		"a fixed load": onSim(func(s *study.Spec) { fixed(s, 2*capacity, time.Second) }),
+		"a curve": onSim(func(s *study.Spec) {
+			s.Measure, s.Curve, s.Duration = "curve", study.Curve{Rates: []float64{2 * capacity}}, study.Duration(time.Second)
+		}),
+	} {
+		s.Client, s.Drain = map[string]any{"capacity": capacity}, study.Duration(20*time.Second)
+		r := one(t, s, lab.Options{})
+		if r.Status != store.OK || r.Result.Books.Lost != 0 {
+			t.Fatalf("%s: %s: %s, %+v", name, r.Status, r.Reason, r.Result)
+		}
+		published, received := r.Result.PublishRate, r.Result.ReceiveRate
+		if r.Result.Curve != nil {
+			published, received = r.Result.Curve[0].PublishRate, r.Result.Curve[0].ReceiveRate
+		}
+		if most := 1.1 * capacity; published > most || received > most || published <= 0 || received <= 0 {
+			t.Errorf("%s: a broker of %d/s confirmed %.0f/s and delivered %.0f/s", name, capacity, published, received)
+		}
+	}
+}
+
+func TestACountAtMostOnceIsDeliveredUntilTheLastMessageArrives(t *testing.T) {
+	const capacity = 2000
+	r := one(t, onSim(func(s *study.Spec) {
+		s.Measure, s.Count, s.Load.Rate, s.Warmup = "count", study.Count{Messages: 1000}, 0, study.Warmup{}
+		s.Delivery, s.Acks, s.Client = "at-most-once", "none", map[string]any{"capacity": capacity}
+	}), lab.Options{})
+	if r.Status != store.OK || r.Result.Books.Received != 1000 {
+		t.Fatalf("%s: %s, %+v", r.Status, r.Reason, r.Result)
+	}
+	if got := r.Result.ReceiveRate; got > 1.02*capacity || got <= 0 {
+		t.Errorf("a broker of %d/s delivered %.0f/s", capacity, got)
+	}
+	if n := r.Result.Count; r.Result.PublishRate*n.PublishSeconds < 999 || r.Result.PublishRate*n.PublishSeconds > 1001 {
+		t.Errorf("%.0f/s for %g s are not 1000 messages", r.Result.PublishRate, n.PublishSeconds)
+	}
+}
+
 func TestACountSendsThatManyMessagesOrBytes(t *testing.T) {
 	for name, c := range map[string]struct {
 		count study.Count

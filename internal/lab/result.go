@@ -25,17 +25,11 @@ func result(t trial, names streamName) store.Result {
 	if t.From >= t.Until || t.LastSent == 0 {
 		length = 0
 	}
-	if t.Rate == 0 && t.LastSent > 0 { // a count ends when the last message is confirmed
-		length = max(0, float64(min(t.Until, max(t.LastSent, t.LastAcked))-t.From)/1e9)
-	}
 	r := store.Result{
 		Books: books(t.Measured), Seconds: length, Latency: latency(t), Cost: t.Cost, Series: t.Series, Faults: t.Faults,
 		WarmupSeconds: max(0, float64(t.From-t.Start)/1e9),
 	}
-	if length > 0 {
-		r.PublishRate = float64(t.Measured.Acked) / length
-		r.ReceiveRate = float64(t.Measured.Received) / length
-	}
+	r.PublishRate, r.ReceiveRate = t.rates(length)
 	if t.Measured.Sent > 0 {
 		r.PayloadSize = float64(t.Measured.Bytes) / float64(t.Measured.Sent)
 	}

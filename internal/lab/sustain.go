@@ -129,9 +129,10 @@ func (h *hunt) judge(r search.Request, load worker.Load, t trial) search.Answer 
 	seconds := max(1e-9, float64(t.Until-t.From)/1e9)
 	through := h.throughput(t, seconds)
 	_, slope := search.Slope(e.Backlog)
+	published, received := t.rates(seconds)
 	kept := store.Trial{
 		Kind: string(r.Kind), Rate: r.Rate, Verdict: string(verdict), Reason: why,
-		PublishRate: float64(t.Measured.Acked) / seconds, ReceiveRate: float64(t.Measured.Received) / seconds,
+		PublishRate: published, ReceiveRate: received,
 		EndToEndP50: t.Histograms.EndToEnd.Quantile(0.5), EndToEndP99: t.Histograms.EndToEnd.Quantile(0.99),
 		Seconds: seconds,
 	}

@@ -55,6 +55,28 @@ func (t trial) flow() (acked, received float64, ok bool) {
 	return acked, received, true
 }
 
+// rates are how many messages of the measured phase were confirmed and delivered per second of it. What only the drain
+// brought is no throughput: where the broker fell behind, it is what came during the phase.
+func (t trial) rates(seconds float64) (acked, received float64) {
+	if seconds <= 0 {
+		return 0, 0
+	}
+	acked, received = float64(t.Measured.Acked)/seconds, float64(t.Measured.Received)/seconds
+	if a, r, ok := t.flow(); ok {
+		return throughput(acked, a, seconds), throughput(received, r, seconds)
+	}
+	return acked, received
+}
+
+// throughput is the booked rate unless the flow stayed behind it by more than the edges of its samples explain.
+func throughput(booked, flow, seconds float64) float64 {
+	const share, long = 0.02, 0.1 // of the messages; seconds' worth of them
+	if behind := 1 - flow/booked; behind > share && behind*seconds > long {
+		return flow
+	}
+	return booked
+}
+
 // runTrial runs one load: it meters from the start of the measured phase to the end of the drain, injects the spec's
 // faults, samples the series and passes samples on to whoever watches.
 func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
@@ -169,13 +191,15 @@ func (m *metering) cost(out worker.Outcome) (store.Cost, time.Duration) {
 		GeneratorGCPauseNs:     int64(end.gc - begin.gc),
 		Messages:               out.Measured.Acked,
 	}
+	window := max(time.Duration(end.at-begin.at), time.Millisecond)
+	c.Seconds = window.Seconds()
 	if end.broker.DiskWriteBytes < 0 {
 		c.BrokerDiskWriteBytes = -1
 	}
 	if out.Measured.Sent > 0 {
 		c.Bytes = int64(float64(out.Measured.Bytes) * float64(out.Measured.Acked) / float64(out.Measured.Sent))
 	}
-	return c, max(time.Duration(end.at-begin.at), time.Millisecond)
+	return c, window
 }
 
 // series turns samples into ticks, two a second.
