@@ -13,26 +13,35 @@ import (
 	"github.com/brokermark/brokermark/web"
 )
 
-const html = "html"
+const (
+	html = "html"
+	xlsx = "xlsx"
+)
 
 // pageFormats are the formats of report and compare.
-var pageFormats = append(documentFormats[:len(documentFormats):len(documentFormats)], html)
+var pageFormats = append(documentFormats[:len(documentFormats):len(documentFormats)], html, xlsx)
 
 // output is where a report goes.
 type output struct{ path, format string }
 
 func (o *output) flags(f *pflag.FlagSet) {
 	formatFlag(f, &o.format, pageFormats...)
-	f.StringVarP(&o.path, "output", "o", "", "`file` to write instead of stdout; .html, .md, .csv and .jsonl choose the format")
+	f.StringVarP(&o.path, "output", "o", "", "`file` to write instead of stdout; .html, .xlsx, .md, .csv and .jsonl choose the format")
 }
 
 // settle chooses the format by the file's name where --format doesn't, and checks it.
 func (o *output) settle(f *pflag.FlagSet) error {
-	byName := map[string]string{".html": html, ".htm": html, ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl"}
+	byName := map[string]string{".html": html, ".htm": html, ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl", ".xlsx": xlsx}
 	if format := byName[strings.ToLower(filepath.Ext(o.path))]; format != "" && !f.Changed("format") {
 		o.format = format
 	}
-	return checkFormat(o.format, pageFormats...)
+	if err := checkFormat(o.format, pageFormats...); err != nil {
+		return err
+	}
+	if o.format == xlsx && (o.path == "" || o.path == "-") {
+		return hinted(badInput("the format xlsx needs a file"), "name one with -o results.xlsx")
+	}
+	return nil
 }
 
 // to calls write with stdout, or with a file that takes o.path's place once it is complete.

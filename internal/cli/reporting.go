@@ -12,6 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/sheet"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
 )
@@ -28,7 +29,8 @@ func (s *shell) reportCommand() *cobra.Command {
 		Long: `Report shows what the store holds, as one of the reports that brokermark list
 reports names; without a name it is the summary. It measures nothing and
 changes nothing. As HTML the summary is one file with all figures in it, which
-needs no network to be looked at.`,
+needs no network to be looked at; as XLSX it is a workbook with charts, a sheet
+for each experiment.`,
 		Example: "  brokermark report\n" +
 			"  brokermark report -o report.html\n" +
 			"  brokermark report summary --where status=ok --fail-if 'e2e_p99>50s' --junit gates.xml",
@@ -54,10 +56,13 @@ needs no network to be looked at.`,
 				return err
 			}
 			err = s.to(out, func(w io.Writer) error {
-				if out.format != html {
-					return showTo(w, name, records, out.format)
+				switch out.format {
+				case html:
+					return explained(page.Write(w, name, s.source(records, path, where, out, append([]string{"report"}, args...)...)))
+				case xlsx:
+					return writeSheet(w, name, records)
 				}
-				return explained(page.Write(w, name, s.source(records, path, where, out, append([]string{"report"}, args...)...)))
+				return showTo(w, name, records, out.format)
 			})
 			if err != nil {
 				return err
@@ -70,6 +75,22 @@ needs no network to be looked at.`,
 	out.flags(c.Flags())
 	g.flags(c.Flags(), "e2e_p99 > 50ms")
 	return c
+}
+
+// writeSheet writes a report as a spreadsheet: the whole workbook for the default one, else that report alone.
+func writeSheet(w io.Writer, name string, records []store.Record) error {
+	if name == report.Default {
+		return sheet.Write(w, records)
+	}
+	r, err := report.Lookup(name)
+	if err != nil {
+		return err
+	}
+	d, err := r.Build(records)
+	if err != nil {
+		return err
+	}
+	return sheet.Document(w, d)
 }
 
 // readStore reads the records of a store that match where ("" = all).
@@ -126,10 +147,13 @@ or when there are too few repetitions for one.`,
 				named = append(named, report.Named(expr)...)
 			}
 			err := s.to(out, func(w io.Writer) error {
-				if out.format != html {
-					return render(w, reports.Compare(sides[0], sides[1], named...), out.format)
+				switch out.format {
+				case html:
+					return explained(page.Compare(w, sides[0], sides[1], named, s.source(nil, path, where, out, append([]string{"compare"}, args...)...)))
+				case xlsx:
+					return sheet.Document(w, reports.Compare(sides[0], sides[1], named...))
 				}
-				return explained(page.Compare(w, sides[0], sides[1], named, s.source(nil, path, where, out, append([]string{"compare"}, args...)...)))
+				return render(w, reports.Compare(sides[0], sides[1], named...), out.format)
 			})
 			if err != nil {
 				return err

@@ -70,11 +70,11 @@ func csvRow(t Table, row []Cell, notes map[int]string) []string {
 			fields = append(fields, "", "")
 		}
 	}
-	return append(fields, Inert(strings.Join(rowNotes(row, notes), " | ")))
+	return append(fields, Inert(strings.Join(RowNotes(row, notes), " | ")))
 }
 
-// rowNotes are the footnotes a row points to, each once, in order of their marks' appearance.
-func rowNotes(row []Cell, notes map[int]string) []string {
+// RowNotes are the footnotes a row points to, each once, in order of their marks' appearance.
+func RowNotes(row []Cell, notes map[int]string) []string {
 	var texts []string
 	seen := map[int]bool{}
 	for _, cell := range row {

@@ -59,7 +59,7 @@ func jsonRow(t Table, row []Cell, notes map[int]string) []field {
 		}
 	}
 	texts := []string{}
-	for _, text := range rowNotes(row, notes) {
+	for _, text := range RowNotes(row, notes) {
 		texts = append(texts, clean(text))
 	}
 	return append(fields, field{"notes", texts})

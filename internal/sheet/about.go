@@ -150,7 +150,7 @@ func (b *book) about(records []store.Record) {
 		row("sustainable, fails at", "Highest rate that passed long trials, and the lowest that failed.")
 		row("min … max", "End-to-end latency from the intended time of sending, in milliseconds, from the merged histograms of all repetitions.")
 		row("disk MB", "Bytes the kernel wrote for the broker's processes from the start of the measured phase to the end of the drain, in 10^6 bytes.")
-		row("cpu %usr, cpu %sys", "CPU time of all of the broker's processes, as a share of what all cores of the machine had in the measured phase.")
+		row("cpu %usr, cpu %sys", "CPU time of all of the broker's processes, as a share of what all cores of the machine had, from the start of the measured phase to the end of the drain.")
 		row("empty cells", "Not measured or not known, which is never the same as 0.")
 		row("lost, duplicated, reordered", "Sums over all repetitions in the row.")
 		versions := map[string]bool{}

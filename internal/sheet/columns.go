@@ -84,13 +84,16 @@ func metered(r run, v float64) float64 {
 	return v
 }
 
-// share is CPU seconds as a percentage of what all cores had, as mpstat shows it.
+// share is CPU seconds as a percentage of what all cores had meanwhile, as mpstat shows it.
 func share(r run, seconds float64) float64 {
-	cores := float64(r.record.Host.Cores)
-	if r.seconds <= 0 || cores == 0 || r.cost.Messages == 0 {
+	cores, window := float64(r.record.Host.Cores), r.cost.Seconds
+	if window == 0 { // older records don't say
+		window = r.seconds
+	}
+	if window <= 0 || cores == 0 || r.cost.Messages == 0 {
 		return math.NaN()
 	}
-	return 100 * seconds / r.seconds / cores
+	return 100 * seconds / window / cores
 }
 
 func number(v float64) any {

@@ -141,6 +141,8 @@ func (b *book) header() int {
 	})
 }
 
+func (b *book) title() int { return b.style("", excelize.Style{Font: &excelize.Font{Bold: true}}) }
+
 func (b *book) unit() int {
 	return b.style("", excelize.Style{Font: &excelize.Font{Italic: true, Color: "666666"}})
 }

@@ -1,0 +1,192 @@
+package sheet
+
+import (
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/brokermark/brokermark/internal/report"
+)
+
+// Document writes a document as a workbook of one sheet, from top to bottom as it reads: texts as text, tables as
+// cells with real numbers, intervals in columns of their own.
+func Document(w io.Writer, d report.Document) error {
+	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
+	defer b.file.Close()
+	sheet := b.sheet(d.Title)
+	b.try(func() error { return b.file.SetDocProps(&excelize.DocProperties{Title: d.Title, Creator: "brokermark"}) })
+	var out *excelize.StreamWriter
+	b.try(func() (err error) { out, err = b.file.NewStreamWriter(sheet); return err })
+	f := flow{book: b, out: out, row: 1, notes: d.Notes()}
+	f.columns(d)
+	f.text(d.Title, b.title())
+	for _, block := range d.Blocks {
+		f.block(block)
+	}
+	b.try(func() error { return out.Flush() })
+	if b.err != nil {
+		return b.err
+	}
+	return b.file.Write(w)
+}
+
+// flow is a sheet that is written downwards.
+type flow struct {
+	book  *book
+	out   *excelize.StreamWriter
+	row   int
+	notes map[int]string
+}
+
+const (
+	labelWidth  = 30.0
+	figureWidth = 14.0
+)
+
+// columns gives the widths that suit the widest table.
+func (f *flow) columns(d report.Document) {
+	widths := []float64{labelWidth}
+	for _, t := range d.Tables() {
+		for i, c := range placesOf(t) {
+			if i == len(widths) {
+				widths = append(widths, figureWidth)
+			}
+			if c.column.Wide {
+				widths[i] = labelWidth
+			}
+		}
+	}
+	for i, width := range widths {
+		f.book.try(func() error { return f.out.SetColWidth(i+1, i+1, width) })
+	}
+}
+
+func (f *flow) add(values ...any) {
+	if f.row > mostRows {
+		return
+	}
+	f.book.try(func() error { return f.out.SetRow(cell(1, f.row), values) })
+	f.row++
+}
+
+func (f *flow) text(text string, style int) { f.add(excelize.Cell{StyleID: style, Value: text}) }
+
+func (f *flow) block(b report.Block) {
+	switch b := b.(type) {
+	case report.Heading:
+		f.row++
+		f.text(b.Text, f.book.title())
+	case report.Paragraph:
+		f.text(b.Text, 0)
+	case report.Listing:
+		for line := range strings.Lines(b.Text) {
+			f.text(strings.TrimRight(line, "\n"), 0)
+		}
+	case report.Table:
+		f.table(b)
+	}
+}
+
+// place is a column of the sheet: a table's column, or an end of its intervals.
+type place struct {
+	column report.Column
+	index  int
+	name   string
+	of     func(report.Cell) float64 // NaN: nothing to show
+}
+
+func middle(c report.Cell) float64 { return c.Number }
+
+// end is that end of an interval; a single figure has none.
+func end(of func(report.Cell) float64) func(report.Cell) float64 {
+	return func(c report.Cell) float64 {
+		if c.Kind != report.Interval {
+			return math.NaN()
+		}
+		return of(c)
+	}
+}
+
+func placesOf(t report.Table) []place {
+	var places []place
+	for i, c := range t.Columns {
+		name := strings.ReplaceAll(c.Name, "\n", " ")
+		if name == "" {
+			name = c.Key
+		}
+		places = append(places, place{c, i, name, middle})
+		if c.Spread {
+			low, high := func(c report.Cell) float64 { return c.Low }, func(c report.Cell) float64 { return c.High }
+			places = append(places, place{c, i, name + ", low", end(low)}, place{c, i, name + ", high", end(high)})
+		}
+	}
+	return places
+}
+
+func (f *flow) table(t report.Table) {
+	f.row++
+	if t.Title != "" {
+		f.text(t.Title, f.book.title())
+	}
+	places := placesOf(t)
+	names, units := []any{}, []any{}
+	for _, p := range places {
+		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: p.name})
+		units = append(units, excelize.Cell{StyleID: f.book.unit(), Value: scales[p.column.Unit].word})
+	}
+	noted := slices.ContainsFunc(t.Rows, func(row []report.Cell) bool { return report.RowNotes(row, f.notes) != nil })
+	if noted {
+		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: "notes"})
+	}
+	f.add(names...)
+	f.add(units...)
+	for _, row := range t.Rows {
+		var values []any
+		for _, p := range places {
+			values = append(values, f.value(p, row[p.index]))
+		}
+		if noted {
+			values = append(values, strings.Join(report.RowNotes(row, f.notes), " | "))
+		}
+		f.add(values...)
+	}
+	f.row++
+}
+
+// scale is how numbers of a unit are written in a spreadsheet.
+type scale struct {
+	word   string
+	factor float64
+	format string
+}
+
+var scales = map[report.Unit]scale{
+	report.None: {"", 1, "General"}, report.Count: {"", 1, whole}, report.Nanoseconds: {"ms", 1e-6, thirds}, report.Seconds: {"s", 1, thirds},
+	report.PerSecond: {"per second", 1, whole}, report.Bytes: {"bytes", 1, whole}, report.CPUSeconds: {"CPU seconds", 1, thirds},
+	report.Share: {"%", 100, percent}, report.Factor: {"×", 1, thirds},
+}
+
+// value is nil where nothing is known: of a blank cell, and of an infinite bound.
+func (f *flow) value(p place, c report.Cell) any {
+	look := excelize.Style{}
+	if c.Unused {
+		look.Font = &excelize.Font{Italic: true, Color: "888888"}
+	}
+	if c.Kind == report.Words {
+		return excelize.Cell{StyleID: f.book.style("", look), Value: c.Text}
+	}
+	v := number(p.of(c))
+	if c.Kind == report.Blank || v == nil {
+		return nil
+	}
+	s := scales[p.column.Unit]
+	format := s.format
+	if c.Unit != report.None { // a row with a unit of its own says so in every cell
+		s = scales[c.Unit]
+		format = s.format + ` "` + s.word + `"`
+	}
+	return excelize.Cell{StyleID: f.book.style(format, look), Value: v.(float64) * s.factor}
+}

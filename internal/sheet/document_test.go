@@ -1,0 +1,67 @@
+package sheet
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/brokermark/brokermark/internal/report"
+)
+
+func TestADocumentIsASheetWithRealNumbers(t *testing.T) {
+	d := report.Document{Title: "Kafka: [a/b]?", Blocks: []report.Block{
+		report.Paragraph{Text: "=cmd|'/c calc'!A1"},
+		report.Heading{Level: 1, Text: "100 B"},
+		report.Table{Title: "Latency", Columns: []report.Column{
+			{Key: "broker", Name: "broker", Row: true},
+			{Key: "p99", Name: "e2e\np99", Unit: report.Nanoseconds, Spread: true},
+			{Key: "any", Name: "any"},
+		}, Rows: [][]report.Cell{
+			{report.Text("=1+1"), {Kind: report.Interval, Number: 1.5e6, Low: 1e6, High: math.Inf(1), Marks: []int{1}}, report.Number(0.25).In(report.Share)},
+			{report.Text("nats"), report.Number(2e6), {}},
+		}},
+		report.Listing{Text: "a: 1\nb: 2\n"},
+		report.Note{Mark: 1, Text: "few-samples: three"},
+	}}
+	var out bytes.Buffer
+	if err := Document(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	f := opened(t, out.Bytes())
+	sheet := f.GetSheetName(0)
+	raw, err := f.GetRows(sheet, excelize.Options{RawCellValue: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, row := range raw {
+		lines = append(lines, strings.Join(row, ";"))
+	}
+	for _, want := range []string{
+		"=cmd|'/c calc'!A1", "100 B", "broker;e2e p99;e2e p99, low;e2e p99, high;any;notes", ";ms;ms;ms",
+		"=1+1;1.5;1;;25;few-samples: three", "nats;2", "a: 1", "b: 2",
+	} {
+		found := false
+		for _, line := range lines {
+			found = found || strings.HasPrefix(line, want)
+		}
+		if !found {
+			t.Errorf("no row %q in\n%s", want, strings.Join(lines, "\n"))
+		}
+	}
+	for i, row := range raw {
+		for j, text := range row {
+			if formula, _ := f.GetCellFormula(sheet, cell(j+1, i+1)); formula != "" {
+				t.Errorf("%q is the formula %q", text, formula)
+			}
+			kind, _ := f.GetCellType(sheet, cell(j+1, i+1))
+			if _, err := strconv.ParseFloat(text, 64); err == nil && kind != excelize.CellTypeUnset && kind != excelize.CellTypeNumber {
+				t.Errorf("%q is a text", text)
+			}
+		}
+	}
+}
