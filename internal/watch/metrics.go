@@ -23,7 +23,7 @@ import (
 var (
 	destination = []string{"messaging_system", "messaging_operation_name", "messaging_destination_template", "messaging_destination_temporary"}
 
-	sentMessages      = describe("messaging_client_sent_messages_total", "Messages handed to the client library; with error_type those that it reported as failed.", append(destination, "error_type")...)
+	sentMessages      = describe("messaging_client_sent_messages_total", "Messages that the client library reported as sent, confirmed as the guarantee asks; with error_type those that it reported as failed.", append(destination, "error_type")...)
 	consumedMessages  = describe("messaging_client_consumed_messages_total", "Messages delivered to the application, over all subscriptions.", destination...)
 	operationDuration = describe("messaging_client_operation_duration_seconds", "From handing a message to the client library until the broker's confirmation.", destination...)
 
@@ -122,7 +122,7 @@ func template(e lab.Event) string {
 
 func (t *totals) fold() {
 	p, n := &t.past, t.now.Count
-	p.Sent += n.Sent
+	p.Acked += n.Acked
 	p.Failed += n.Failed
 	p.Received += n.Received
 	if l := t.now.Latency; l != nil {
@@ -179,11 +179,11 @@ func (t *totals) collect(out chan<- prometheus.Metric, template string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
 	}
 	c := t.past
-	c.Sent += t.now.Count.Sent
+	c.Acked += t.now.Count.Acked
 	c.Failed += t.now.Count.Failed
 	c.Received += t.now.Count.Received
 	send := []string{t.system, "send", template, "true"}
-	count(sentMessages, c.Sent-c.Failed, append(send, "")...)
+	count(sentMessages, c.Acked, append(send, "")...) // handed over ones less the failed would fall at times
 	if c.Failed > 0 {
 		count(sentMessages, c.Failed, append(send, "_OTHER")...)
 	}
