@@ -2,6 +2,7 @@ package sim
 
 import (
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
@@ -35,6 +36,8 @@ func TestSimKeepsTheDriverContract(t *testing.T) {
 				Bulk:       600,
 				Pause:      func(*testing.T) { Pause(address) },
 				Resume:     func(*testing.T) { Resume(address) },
+				Restart:    func(*testing.T) { Cut(address); time.Sleep(100 * time.Millisecond); Mend(address) },
+				Keeps:      func(driver.Guarantee) bool { return true },
 				Kill:       func(*testing.T) { Kill(address) },
 				Dead:       dead,
 			})

@@ -25,6 +25,12 @@ type Suite struct {
 	Consumers int
 	// Pause and Resume freeze and thaw the broker (SIGSTOP, SIGCONT). Without them those promises are skipped.
 	Pause, Resume func(t *testing.T)
+	// Restart ends the broker without warning (SIGKILL) and starts it again with what it has stored; it returns when
+	// the broker is ready. Without it those promises are skipped.
+	Restart func(t *testing.T)
+	// Keeps tells what the broker still has after Restart when it was acknowledged under g. Nil: what is not kept in
+	// memory only.
+	Keeps func(g driver.Guarantee) bool
 	// Kill ends the broker without warning (SIGKILL). It is called in the last test. Nil: skipped.
 	Kill func(t *testing.T)
 	// Dead is an address where no broker answers; empty: a port of 127.0.0.1 that nobody listens on.
@@ -47,6 +53,9 @@ func Run(t *testing.T, s Suite) {
 	if s.Consumers == 0 {
 		s.Consumers = 2
 	}
+	if s.Keeps == nil {
+		s.Keeps = func(g driver.Guarantee) bool { return g.Persistence != driver.Memory }
+	}
 	r := &run{suite: s}
 	t.Run("every setting is documented and has a default that decodes", r.settingsAreComplete)
 	t.Run("an unknown setting is refused by name", r.unknownSettingIsRefused)
@@ -62,6 +71,7 @@ func Run(t *testing.T, s Suite) {
 			t.Run("paused broker", func(t *testing.T) { r.pausedBroker(t, g) })
 		})
 	}
+	t.Run("restarted broker", r.restartedBroker)
 	t.Run("killed broker", r.killedBroker)
 }
 

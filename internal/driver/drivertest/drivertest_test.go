@@ -22,7 +22,8 @@ type defect struct {
 	receipts func(driver.Receipts) driver.Receipts
 	driver   func(driver.Driver) driver.Driver
 	supports func(driver.Guarantee) error
-	caught   string // by this subtest
+	asks     driver.Delivery // of the broker, instead of what was asked of the driver
+	caught   string          // by this subtest
 	says     string
 }
 
@@ -71,6 +72,20 @@ var defects = map[string]defect{
 		driver: func(d driver.Driver) driver.Driver { return patient{d} },
 		caught: "at-least-once/paused_broker/Send_never_waits", says: "had not returned",
 	},
+	"what finds no connection is given up": {
+		asks:   driver.AtMostOnce,
+		caught: "restarted_broker/at-least-once/nothing_is_refused_for_good", says: "the connection was lost",
+	},
+	"what finds no connection is acknowledged": {
+		asks:     driver.AtMostOnce,
+		receipts: func(r driver.Receipts) driver.Receipts { return careless{r} },
+		driver:   func(d driver.Driver) driver.Driver { return unconcerned{d} },
+		caught:   "restarted_broker/at-least-once/nothing_acknowledged_is_lost", says: "lost",
+	},
+	"a consumer ends with its connection": {
+		driver: func(d driver.Driver) driver.Driver { return frail{d} },
+		caught: "restarted_broker/at-least-once/Consume_goes_on", says: "has to connect again",
+	},
 	"Supports refuses more than Open": {
 		supports: func(g driver.Guarantee) error {
 			if g.Acks == driver.AcksQuorum {
@@ -93,6 +108,9 @@ func TestDefective(t *testing.T) {
 	kind := sim.Kind()
 	open := kind.Open
 	kind.Open = func(ctx context.Context, c driver.Config) (driver.Driver, error) {
+		if d.asks != "" {
+			c.Guarantee.Delivery = d.asks
+		}
 		inner, err := open(ctx, c)
 		if err != nil {
 			return nil, err
@@ -116,6 +134,13 @@ func TestDefective(t *testing.T) {
 		Bulk:   200,
 		Pause:  func(*testing.T) { sim.Pause("x") },
 		Resume: func(*testing.T) { sim.Resume("x") },
+		Keeps:  func(driver.Guarantee) bool { return true },
+		Restart: func(*testing.T) {
+			sim.Cut("x")
+			close(cut)
+			time.Sleep(100 * time.Millisecond) // messages are sent meanwhile
+			sim.Mend("x")
+		},
 	})
 }
 
@@ -243,6 +268,44 @@ func (d talkative) Consume(ctx context.Context, c driver.ConsumerConfig, s drive
 		return err
 	}
 	return ctx.Err()
+}
+
+// careless calls acknowledged what was lost.
+type careless struct{ driver.Receipts }
+
+func (r careless) Done(slots []uint32, _ error) { r.Receipts.Done(slots, nil) }
+
+// unconcerned finds nothing wrong with what it sends.
+type unconcerned struct{ driver.Driver }
+
+func (d unconcerned) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	p, err := d.Driver.Producer(ctx, c, r)
+	return unconcernedProducer{p}, err
+}
+
+type unconcernedProducer struct{ driver.Producer }
+
+func (p unconcernedProducer) Send(ctx context.Context, batch []driver.Message) error {
+	_ = p.Producer.Send(ctx, batch)
+	return nil
+}
+
+var cut = make(chan struct{}) // closed when the broker's connections are cut
+
+// frail consumes until the first cut.
+type frail struct{ driver.Driver }
+
+func (d frail) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-cut:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return d.Driver.Consume(ctx, c, s, ready)
 }
 
 type sticky struct{ driver.Driver }

@@ -24,11 +24,12 @@ type sender struct {
 	next   int
 	batch  []driver.Message
 	sent   []identity
+	bound  time.Duration // for a slot to become free
 }
 
 func (s *session) newSender(t *testing.T, producerID int, topics ...int) *sender {
 	t.Helper()
-	p := &sender{number: s.senders, slots: newSlots(inFlight), topics: topics}
+	p := &sender{number: s.senders, slots: newSlots(inFlight), topics: topics, bound: patience}
 	s.senders++
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -49,7 +50,7 @@ func (p *sender) send(ctx context.Context, n int) error {
 		p.batch = p.batch[:0]
 		for range min(n, sendMax) {
 			id := newIdentity(p.number, p.topics[p.next%len(p.topics)], p.next)
-			m, err := p.slots.lend(id, patience)
+			m, err := p.slots.lend(id, p.bound)
 			if err != nil {
 				return errors.Join(err, p.flushBatch(ctx))
 			}
@@ -78,13 +79,13 @@ func (p *sender) flushBatch(ctx context.Context) error {
 // settle flushes and waits until every slot is completed.
 func (p *sender) settle(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), p.bound)
 	defer cancel()
 	if err := p.prod.Flush(ctx); err != nil {
 		t.Errorf("Flush: %v", err)
 	}
-	if !eventually(patience, func() bool { return p.slots.outstanding() == 0 }) {
-		t.Errorf("%d slots were not completed %v after Flush", p.slots.outstanding(), patience)
+	if !eventually(p.bound, func() bool { return p.slots.outstanding() == 0 }) {
+		t.Errorf("%d slots were not completed %v after Flush", p.slots.outstanding(), p.bound)
 	}
 }
 

@@ -17,7 +17,7 @@ type tally struct {
 	mu     sync.Mutex
 	counts map[identity]int
 	last   map[int]int // highest sequence by sender
-	late   int         // messages that came after a later one of the same sender
+	late   int         // messages that came for the first time after a later one of the same sender
 
 	faults faults
 }
@@ -28,12 +28,30 @@ func (a *tally) received() int {
 	return len(a.counts)
 }
 
+// lastOf is the highest sequence that has come from a sender.
+func (a *tally) lastOf(sender int) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last[sender]
+}
+
+func (a *tally) deliveries() (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, times := range a.counts {
+		n += times
+	}
+	return n
+}
+
 func (a *tally) add(id identity) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.counts[id]++
 	if last, ok := a.last[id.sender()]; ok && id.sequence() < last {
-		a.late++
+		if a.counts[id] == 1 {
+			a.late++
+		}
 		return
 	}
 	a.last[id.sender()] = id.sequence()
@@ -106,6 +124,9 @@ func (c *consumer) awaitReady(t *testing.T) {
 		t.Fatalf("a consumer was not ready after %v", patience)
 	}
 }
+
+// hasEnded tells whether Consume has returned.
+func (c *consumer) hasEnded() bool { return len(c.ended) > 0 }
 
 // stop cancels the consumer; healthy says that its broker lives, so that nil is the only right end.
 func (c *consumer) stop(t *testing.T, healthy bool) {

@@ -1,0 +1,115 @@
+package drivertest
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	restartBound = 2 * time.Minute        // everything of a session through which the broker is restarted
+	slotBound    = time.Minute            // for a slot to be completed meanwhile
+	afterwards   = 100                    // messages sent when the broker is back
+	breath       = 2 * time.Millisecond   // between batches: the restart shall meet messages in every state
+	still        = 300 * time.Millisecond // for what would come once more
+)
+
+// restartedBroker kills and starts the broker while messages are being sent under every guarantee that is to hold
+// through it.
+func (r *run) restartedBroker(t *testing.T) {
+	if r.suite.Restart == nil {
+		t.Skip("this broker can't be restarted here")
+	}
+	var open []*session
+	for _, g := range r.suite.Guarantees {
+		if g.Delivery != driver.AtMostOnce && r.suite.Keeps(g) {
+			s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
+			s.newSender(t, 0, 0).bound = slotBound
+			open = append(open, s)
+		}
+	}
+	if len(open) == 0 {
+		t.Skip("no guarantee here is to hold through a restart")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), restartBound)
+	defer cancel()
+	restarted := make(chan struct{})
+	errs := make([]error, len(open))
+	var sending sync.WaitGroup
+	for i, s := range open {
+		sending.Go(func() { errs[i] = s.all[0].sendUntil(ctx, restarted) })
+	}
+	for _, s := range open {
+		eventually(patience, func() bool { return s.tallies[0][0].received() > 0 })
+	}
+	r.suite.Restart(t)
+	close(restarted)
+	sending.Wait()
+	for i, s := range open {
+		t.Run(label(s.guarantee), func(t *testing.T) { s.requireRestarted(t, errs[i]) })
+	}
+	t.Run("no goroutine is left behind", func(t *testing.T) { requireNothingLeft(t, open[0]) })
+}
+
+// sendUntil sends until over is closed, and then some more.
+func (p *sender) sendUntil(ctx context.Context, over <-chan struct{}) error {
+	for {
+		if err := p.send(ctx, sendMax/4); err != nil {
+			return err
+		}
+		select {
+		case <-over:
+			return p.send(ctx, afterwards)
+		case <-time.After(breath):
+		}
+	}
+}
+
+// requireRestarted waits for what is still to come and closes the session.
+func (s *session) requireRestarted(t *testing.T, sendErr error) {
+	p, got := s.all[0], s.tallies[0][0]
+	p.settle(t)
+	ended := false
+	eventually(patience, func() bool {
+		ended = s.consumers[0].hasEnded()
+		inOrder := s.guarantee.Ordering == driver.Ordered && got.lastOf(p.number) == p.next-1
+		return ended || inOrder || countsMatch(s, atLeast)
+	})
+	time.Sleep(still)
+	p.close(t, true)
+	s.close(t, true)
+	t.Run("nothing is refused for good", func(t *testing.T) {
+		if sendErr != nil {
+			t.Errorf("sending: %v", sendErr)
+		}
+		s.reportSlots(t)
+		requireNoFailures(t, s)
+	})
+	t.Run("Consume goes on", func(t *testing.T) {
+		if ended {
+			t.Errorf("Consume ended with %v; it has to connect again", <-s.consumers[0].ended)
+		}
+	})
+	t.Run("nothing acknowledged is lost", func(t *testing.T) {
+		s.reportTallies(t)
+		requireCounts(t, s, atLeast)
+	})
+	t.Run("nothing comes twice", func(t *testing.T) {
+		if s.guarantee.Delivery != driver.ExactlyOnce {
+			t.Skip("at least once it may")
+		}
+		requireCounts(t, s, exact)
+	})
+	t.Run("what comes for the first time comes in order", func(t *testing.T) {
+		if s.guarantee.Ordering != driver.Ordered {
+			t.Skip("order was not asked for")
+		}
+		if got.late > 0 {
+			t.Errorf("%d messages came after a later one of the same producer", got.late)
+		}
+	})
+	t.Logf("%d messages sent, %d deliveries", len(p.sent), got.deliveries())
+}
