@@ -23,6 +23,7 @@ var product = &amqp10.Product{
 		{Scope: driver.TopicScope, Name: "destination", Default: "auto", Allowed: []string{"auto", "queue", "VirtualTopic"}, Doc: "auto: a queue for one subscription, a virtual topic with a queue each for several"},
 	},
 	Supports: supports,
+	Maps:     natives,
 	Dialect:  func(c driver.Config) (amqp10.Dialect, error) { return newDestinations(c) },
 }
 

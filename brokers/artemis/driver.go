@@ -16,6 +16,8 @@ var product = &amqp10.Product{
 	Name:     "artemis",
 	Settings: settings,
 	Supports: supports,
+	Maps:     natives,
+	Failover: true,
 	Dialect:  func(c driver.Config) (amqp10.Dialect, error) { return newAddresses(c) },
 }
 

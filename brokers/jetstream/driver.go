@@ -24,6 +24,8 @@ func init() {
 		Client:   "github.com/nats-io/nats.go",
 		Settings: slices.Concat(clientSettings, natsio.ClientSettings, topicSettings),
 		Supports: supports,
+		Maps:     natives,
+		Failover: true,
 		Open:     open,
 	})
 }
@@ -127,10 +129,16 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	return nil
 }
 
+// What the spec has to ask of the server for persistence: fsync.
+const (
+	syncSetting = "jetstream.sync_interval"
+	syncAlways  = "always"
+)
+
 // syncsAlways asks the server's monitoring port, because no answer of the client protocol tells how it writes.
 func (s *session) syncsAlways(ctx context.Context) error {
 	const setting = "persistence: fsync"
-	const how = "the server setting jetstream.sync_interval: always"
+	const how = "the server setting " + syncSetting + ": " + syncAlways
 	asked := 0
 	for role, url := range s.config.Target.Endpoints {
 		if !strings.HasPrefix(role, "monitor") {

@@ -36,7 +36,8 @@ const (
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Open: open,
+		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Maps: natives, Open: open,
+		Failover: true,
 	})
 }
 
@@ -81,7 +82,7 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	defer cancel()
 	if err := client.Ping(ctx); err != nil {
 		client.Close()
-		return nil, fmt.Errorf("kafka at %s: %w", strings.Join(c.Target.Addresses, ", "), explain(err))
+		return nil, explain(c.Target, err)
 	}
 	return k, nil
 }
@@ -109,32 +110,6 @@ func connection(c driver.Config) []kgo.Opt {
 		opts = append(opts, kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha512Mechanism()))
 	}
 	return opts
-}
-
-// explain says which of the usual reasons it is that a broker can't be reached.
-func explain(err error) error {
-	var certificate *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	var reason string
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		reason = "nobody listens there"
-	case errors.Is(err, kerr.SaslAuthenticationFailed):
-		reason = "user or password is wrong"
-	case errors.Is(err, kerr.IllegalSaslState), errors.Is(err, kerr.UnsupportedSaslMechanism):
-		reason = "it takes no login of this kind"
-	case errors.As(err, &certificate):
-		reason = "its certificate is not trusted"
-	case errors.As(err, &record):
-		reason = "it doesn't speak TLS"
-	case errors.Is(err, io.EOF):
-		reason = "it hung up on the first request: TLS on one side only, or a login is missing"
-	case errors.Is(err, context.DeadlineExceeded):
-		reason = fmt.Sprintf("no answer within %v", openPatience)
-	default:
-		return err
-	}
-	return fmt.Errorf("%s: %w", reason, err)
 }
 
 func (k *kafka) Close() error {

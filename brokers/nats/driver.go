@@ -21,6 +21,7 @@ func init() {
 		}, natsio.ClientSettings...),
 		Transient: true, // a subject has no memory
 		Supports:  supports,
+		Maps:      natives,
 		Open:      open,
 	})
 }

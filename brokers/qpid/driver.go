@@ -20,6 +20,8 @@ var product = &amqp10.Product{
 	Hostname: vhostSetting,
 	Settings: settings,
 	Supports: supports,
+	Maps:     natives,
+	Failover: true,
 	Dialect:  func(c driver.Config) (amqp10.Dialect, error) { return newNodes(c) },
 }
 

@@ -22,6 +22,8 @@ func init() {
 		Settings: settings,
 		Procs:    1, // every message passes three goroutines of the client: with two threads that cost 13 instead of 9 CPU-s per million
 		Supports: supports,
+		Maps:     natives,
+		Failover: true,
 		Open:     open,
 	})
 }
@@ -66,25 +68,33 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if c.Client.Bool("mandatory") && g.Delivery == driver.AtMostOnce {
 		return nil, driver.Unsupported("mandatory", "at-most-once settles a message before it could be returned")
 	}
-	d := &rabbit{
-		cfg:     c,
-		durable: g.Persistence != driver.Memory,
-		confirm: g.Delivery == driver.AtLeastOnce,
-		autoAck: g.Delivery == driver.AtMostOnce,
-	}
-	needs := g.Persistence == driver.Fsync || g.Replicas > 1
-	kind := c.Topic.String("x-queue-type")
-	if needs && kind == "classic" {
+	d := settled(c)
+	if !d.quorum && needsQuorum(g) {
 		if g.Replicas > 1 {
 			return nil, driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "a classic queue lives on one node; use a quorum queue")
 		}
 		return nil, driver.Unsupported("persistence: fsync", "a classic queue of RabbitMQ 4 confirms what it has handed to the operating system; use a quorum queue")
 	}
-	d.quorum = kind == "quorum" || kind == "auto" && needs
 	var err error
-	d.control, err = d.dial(ctx, 0)
-	return d, err
+	if d.control, err = d.dial(ctx, 0); err != nil {
+		return nil, driver.Explain("rabbitmq", c.Target.Addresses, c.Target, err)
+	}
+	return d, nil
 }
+
+// settled is the driver with what the guarantee asks of queues, messages and consumers.
+func settled(c driver.Config) *rabbit {
+	g, kind := c.Guarantee, c.Topic.String("x-queue-type")
+	return &rabbit{
+		cfg:     c,
+		quorum:  kind == "quorum" || kind == "auto" && needsQuorum(g),
+		durable: g.Persistence != driver.Memory,
+		confirm: g.Delivery == driver.AtLeastOnce,
+		autoAck: g.Delivery == driver.AtMostOnce,
+	}
+}
+
+func needsQuorum(g driver.Guarantee) bool { return g.Persistence == driver.Fsync || g.Replicas > 1 }
 
 // Setup declares the exchanges and queues of t; it may be called again after the broker has restarted.
 func (d *rabbit) Setup(ctx context.Context, t driver.Topology) error {
@@ -141,14 +151,7 @@ func (d *rabbit) declare(ch *amqp.Channel, topic int) error {
 			return refusal("exchange "+name, err)
 		}
 	}
-	args := arguments(d.cfg.Topic)
-	if delete(args, "x-queue-type"); d.quorum {
-		args["x-queue-type"] = "quorum"
-		args["x-quorum-initial-group-size"] = int64(max(1, d.cfg.Guarantee.Replicas))
-	}
-	if d.cfg.Guarantee.Ordering == driver.Ordered {
-		args["x-single-active-consumer"] = true
-	}
+	args := d.arguments()
 	for subscription := range d.topo.Subscriptions {
 		for partition := range max(1, t.Partitions) {
 			queue := d.queue(topic, subscription, partition)

@@ -59,12 +59,9 @@ type route struct {
 
 func (d *rabbit) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	p := &producer{
-		d: d, cfg: c, receipts: r, routes: map[int]*route{}, mode: amqp.Transient,
+		d: d, cfg: c, receipts: r, routes: map[int]*route{}, mode: d.mode(),
 		published: make(chan publication, c.InFlight), settled: make(chan struct{}),
 		slots: make([]uint32, 0, c.InFlight), unwatch: func() bool { return true },
-	}
-	if d.durable {
-		p.mode = amqp.Persistent
 	}
 	for _, t := range c.Topics {
 		p.routes[t] = d.route(t)
@@ -74,6 +71,14 @@ func (d *rabbit) Producer(ctx context.Context, c driver.ProducerConfig, r driver
 	}
 	go p.settle()
 	return p, nil
+}
+
+// mode is the delivery_mode of every message.
+func (d *rabbit) mode() uint8 {
+	if d.durable {
+		return amqp.Persistent
+	}
+	return amqp.Transient
 }
 
 func (d *rabbit) route(topic int) *route {

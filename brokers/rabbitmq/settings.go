@@ -35,14 +35,20 @@ var settings = []driver.Setting{
 	{Scope: driver.TopicScope, Name: "x-queue-leader-locator", Default: "", Allowed: []string{"", "client-local", "balanced"}, Doc: "where a new queue's leader is placed"},
 }
 
-// arguments are the queue arguments that were asked for, by their native names.
-func arguments(topic driver.Values) amqp.Table {
+// arguments are the queue arguments that were asked for or follow from the guarantee, by their native names.
+func (d *rabbit) arguments() amqp.Table {
 	args := amqp.Table{}
 	for _, s := range settings {
-		if s.Scope != driver.TopicScope || s.Name == "exchange" || topic[s.Name] == s.Default {
-			continue
+		if value := d.cfg.Topic[s.Name]; s.Scope == driver.TopicScope && s.Name != "exchange" && value != s.Default {
+			args[s.Name] = value
 		}
-		args[s.Name] = topic[s.Name]
+	}
+	if delete(args, "x-queue-type"); d.quorum {
+		args["x-queue-type"] = "quorum"
+		args["x-quorum-initial-group-size"] = int64(max(1, d.cfg.Guarantee.Replicas))
+	}
+	if d.cfg.Guarantee.Ordering == driver.Ordered {
+		args["x-single-active-consumer"] = true
 	}
 	return args
 }

@@ -20,7 +20,8 @@ const library = "github.com/redis/go-redis/v9"
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "redis", Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports, Open: open,
+		Name: "redis", Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
+		Maps: natives, Open: open,
 	})
 }
 

@@ -189,11 +189,19 @@ func (d *session) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 	if err != nil {
 		return nil, err
 	}
-	if g := d.config.Guarantee; g.Acks == driver.AcksQuorum && g.Replicas > 1 {
-		d.awaitCopies(p.pipe, g.Replicas/2)
+	if need := awaited(d.config.Guarantee); need > 0 {
+		d.awaitCopies(p.pipe, need)
 	}
 	go p.run()
 	return p, nil
+}
+
+// awaited is how many replicas make a majority together with the primary.
+func awaited(g driver.Guarantee) int {
+	if g.Acks != driver.AcksQuorum {
+		return 0
+	}
+	return g.Replicas / 2
 }
 
 // awaitCopies ends every pipeline with WAIT: so many replicas have all that this connection has written so far.

@@ -13,7 +13,7 @@ import (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "redis-pubsub", Client: library, Settings: connectionSettings, Supports: pubsubSupports, Open: openPubsub,
-		Transient: true,
+		Transient: true, Maps: pubsubNatives,
 	})
 }
 

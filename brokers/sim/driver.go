@@ -17,7 +17,7 @@ func init() { driver.Register(Kind()) }
 // Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
 // same one share its broker.
 func Kind() driver.Kind {
-	return driver.Kind{Name: "sim", Settings: declared(), Supports: supports, Open: open}
+	return driver.Kind{Name: "sim", Settings: declared(), Supports: supports, Maps: natives, Open: open}
 }
 
 type simDriver struct {

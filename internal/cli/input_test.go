@@ -63,6 +63,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"rnu", `unknown command "rnu" for "brokermark"; did you mean "run"?`},
 		{"list brokesr", `unknown command "brokesr" for "brokermark list"; did you mean "brokers"?`},
 		{"list settings kfka", `unknown broker "kfka"; known: {brokers}; did you mean "kafka"?`},
+		{"list guarantees kfka", `unknown broker "kfka"; known: {brokers}; did you mean "kafka"?`},
 		{"report sumary", `unknown report "sumary"; known: `},
 		{"compare a", `accepts 2 arg(s), received 1`},
 		{"broker up nts", `no recipe to start "nts"; known: {recipes}; did you mean "nats"?`},

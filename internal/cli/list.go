@@ -17,9 +17,9 @@ import (
 func (s *shell) listCommand() *cobra.Command {
 	var format string
 	c := &cobra.Command{
-		Use:     "list brokers | studies | reports | settings [BROKER]",
+		Use:     "list brokers | studies | reports | settings [BROKER] | guarantees [BROKER]",
 		Short:   "List what there is",
-		Example: "  brokermark list brokers\n  brokermark list settings kafka\n  brokermark list studies --format jsonl",
+		Example: "  brokermark list brokers\n  brokermark list settings kafka\n  brokermark list guarantees kafka",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    group,
 	}
@@ -42,6 +42,8 @@ func (s *shell) listCommand() *cobra.Command {
 	add("studies", "Studies that come with the program", cobra.NoArgs, listStudies)
 	add("reports", "Reports over stored results", cobra.NoArgs, listReports)
 	settings := add("settings [BROKER]", "Settings of a spec, or a broker's client and topic settings", cobra.MaximumNArgs(1), listSettings)
+	guarantees := add("guarantees [BROKER]", "Which guarantees a broker keeps, by which settings, and which it doesn't", cobra.MaximumNArgs(1), listGuarantees)
+	guarantees.ValidArgsFunction = cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp)
 	settings.ValidArgsFunction = cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp)
 	return c
 }

@@ -131,8 +131,13 @@ type Kind struct {
 	// that passes every message through several goroutines spends more on waking threads than on its work when it
 	// is given more. It is applied where a point has one producer and one consumer at most.
 	Procs int
+	// Failover tells that a cluster of this product goes on by itself when the node that leads is gone.
+	Failover bool
 	// Supports tells, without a connection, whether g can be honoured: nil or *ErrUnsupported.
 	Supports func(g Guarantee) error
+	// Maps names the native settings by which a guarantee that is supported is kept, with the other settings at
+	// their defaults. It asks the same code that applies them.
+	Maps func(g Guarantee) []Native
 	// Open connects and returns a driver, within a few seconds or with an error that says what failed
 	// (unreachable, refused credentials, TLS mismatch).
 	Open func(ctx context.Context, c Config) (Driver, error)

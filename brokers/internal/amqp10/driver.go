@@ -18,6 +18,9 @@ type Product struct {
 	Hostname string           // the client setting whose value the open frame has, where the broker has virtual hosts
 	Settings []driver.Setting // beside ClientSettings
 	Supports func(driver.Guarantee) error
+	Failover bool // see driver.Kind
+	// Maps names the native settings of queues and server that a guarantee needs beside those of the protocol.
+	Maps func(driver.Guarantee) []driver.Native
 	// Dialect reads the settings of one run and refuses what they can't keep.
 	Dialect func(c driver.Config) (Dialect, error)
 }
@@ -63,6 +66,8 @@ func Register(p *Product) {
 		Client:   "github.com/Azure/go-amqp",
 		Settings: slices.Concat(ClientSettings, p.Settings),
 		Supports: p.Supports,
+		Failover: p.Failover,
+		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
 		Open: func(ctx context.Context, c driver.Config) (driver.Driver, error) {
 			return open(ctx, p, c)
 		},
@@ -88,16 +93,8 @@ func open(ctx context.Context, p *Product, c driver.Config) (driver.Driver, erro
 	if err := p.Supports(c.Guarantee); err != nil {
 		return nil, err
 	}
-	d := &session{
-		product: p, config: c, group: c.Client.String("GroupID"),
-		durable:   c.Guarantee.Persistence != driver.Memory,
-		unsettled: c.Guarantee.Delivery == driver.AtLeastOnce,
-	}
-	ordered := c.Guarantee.Ordering == driver.Ordered
-	switch {
-	case d.group == groupAuto && ordered:
-		d.group = groupProducer
-	case ordered && d.group != groupProducer:
+	d := promised(p, c)
+	if c.Guarantee.Ordering == driver.Ordered && d.group != groupProducer {
 		return nil, driver.Unsupported("client.GroupID: "+d.group, "a producer's messages keep their order over several consumers only as one group")
 	}
 	if n := c.Client.Int("Credit"); n < 1 || n > 5000 {
@@ -114,9 +111,22 @@ func open(ctx context.Context, p *Product, c driver.Config) (driver.Driver, erro
 		return nil, err
 	}
 	if d.control, err = Dial(ctx, p, &d.config, 0); err != nil {
-		return nil, err
+		return nil, driver.Explain(p.Name, c.Target.Addresses, c.Target, err)
 	}
 	return d, nil
+}
+
+// promised is the driver with what the guarantee asks of messages and links.
+func promised(p *Product, c driver.Config) *session {
+	d := &session{
+		product: p, config: c, group: c.Client.String("GroupID"),
+		durable:   c.Guarantee.Persistence != driver.Memory,
+		unsettled: c.Guarantee.Delivery == driver.AtLeastOnce,
+	}
+	if d.group == groupAuto && c.Guarantee.Ordering == driver.Ordered {
+		d.group = groupProducer
+	}
+	return d
 }
 
 // Setup declares every topic; it may be called again after the broker has restarted.

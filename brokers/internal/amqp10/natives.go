@@ -1,0 +1,30 @@
+package amqp10
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// natives reads the settings off a session that a guarantee has settled, and adds the product's own.
+func natives(p *Product, g driver.Guarantee) []driver.Native {
+	client, _ := driver.Decode(slices.Concat(ClientSettings, p.Settings), driver.ClientScope, nil)
+	d := promised(p, driver.Config{Guarantee: g, Client: client})
+	mode := "settled"
+	if d.unsettled {
+		mode = "unsettled"
+	}
+	list := []driver.Native{
+		{Side: driver.ProducerSide, Name: "snd-settle-mode", Value: mode},
+		{Side: driver.ProducerSide, Name: "durable", Value: strconv.FormatBool(d.durable)},
+		{Side: driver.ConsumerSide, Name: "snd-settle-mode", Value: mode},
+	}
+	if d.group == groupProducer {
+		list = append(list, driver.Native{Side: driver.ProducerSide, Name: "group-id", Value: "producer-N"})
+	}
+	if p.Maps != nil {
+		list = append(list, p.Maps(g)...)
+	}
+	return list
+}

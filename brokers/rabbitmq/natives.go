@@ -1,0 +1,30 @@
+package rabbitmq
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// natives reads the settings off a driver that a guarantee has settled.
+func natives(g driver.Guarantee) []driver.Native {
+	topic, _ := driver.Decode(settings, driver.TopicScope, nil)
+	d := settled(driver.Config{Guarantee: g, Topic: topic})
+	list := []driver.Native{
+		{Side: driver.ProducerSide, Name: "confirm.select", Value: strconv.FormatBool(d.confirm)},
+		{Side: driver.ProducerSide, Name: "delivery_mode", Value: strconv.Itoa(int(d.mode()))},
+		{Side: driver.ConsumerSide, Name: "no-ack", Value: strconv.FormatBool(d.autoAck)},
+		{Side: driver.TopicSide, Name: "durable", Value: strconv.FormatBool(d.durable || d.quorum)},
+	}
+	args := d.arguments()
+	if !d.quorum {
+		args["x-queue-type"] = "classic" // the server's default, which the driver relies on
+	}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		list = append(list, driver.Native{Side: driver.TopicSide, Name: name, Value: fmt.Sprint(args[name])})
+	}
+	return list
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/report"
+)
+
+// listGuarantees is the matrix of guarantees: how each broker keeps each, or why it doesn't.
+func listGuarantees(args []string) (report.Document, error) {
+	d := report.Document{Title: "Guarantees"}
+	names := driver.Names()
+	if len(args) == 1 {
+		if _, err := driver.Lookup(args[0]); err != nil {
+			return d, badInput("%w%s", err, didYouMean(args[0], driver.Names()))
+		}
+		names = args
+		d.Title = "Guarantees of " + args[0]
+	}
+	t := report.Table{Columns: []report.Column{
+		{Key: "broker", Name: "broker", Row: true, Data: len(args) == 1},
+		{Key: "guarantee", Name: "guarantee"},
+		{Key: "delivery", Data: true},
+		{Key: "persistence", Data: true},
+		{Key: "replicas", Data: true},
+		{Key: "acks", Data: true},
+		{Key: "ordering", Data: true},
+		{Key: "kept", Name: "kept"},
+		{Key: "how", Data: true},
+		{Key: "proof", Data: true},
+		{Key: "answer", Name: "how [proved by], or why not", Wide: true},
+	}}
+	for _, name := range names {
+		kind, err := driver.Lookup(name)
+		if err != nil {
+			return d, err
+		}
+		for _, row := range driver.Rows(kind.Matrix()) {
+			t.Rows = append(t.Rows, guaranteeRow(name, row))
+		}
+	}
+	d.Add(t)
+	d.Say("Settings are those of the client and the server with everything else at its default; server settings marked * have to be asked for in the spec, " +
+		"the others follow from the guarantee. Every row that is kept is proved on a running broker by the tests of brokers/BROKER: " +
+		"ledger = every message accounted for; kill -9 = what was acknowledged is there after all processes were killed and started again; " +
+		"flushes counted = at least one flush to the disk for each acknowledgement; leader killed = what a quorum acknowledged is there while the leader's node is down. " +
+		"Under load: brokermark run proof/BROKER.")
+	return d, nil
+}
+
+func guaranteeRow(broker string, row driver.Row) []report.Cell {
+	first := row.Cells[0]
+	kept, how, proof := "yes", driver.NativeText(marked(first.Native)), strings.Join(proofs(broker, row), ", ")
+	answer := how + " [" + proof + "]"
+	if first.Refusal != nil {
+		kept, how, proof, answer = "no", first.Refusal.Error(), "", first.Refusal.Error()
+	}
+	return []report.Cell{
+		report.Text(broker), report.Text(guaranteeText(row)), report.Text(row.Delivery), report.Text(row.Persistence), report.Text(row.Replicas),
+		report.Text(row.Acks), report.Text(row.Ordering), report.Text(kept), report.Text(how), report.Text(proof), report.Text(answer),
+	}
+}
+
+// guaranteeText leaves out what makes no difference.
+func guaranteeText(row driver.Row) string {
+	text := row.Delivery + ", " + row.Persistence
+	if row.Delivery == anyWord {
+		text = row.Persistence
+	}
+	if row.Delivery == anyWord && row.Persistence == anyWord {
+		text = "everything"
+	} else if row.Persistence == anyWord {
+		text = row.Delivery
+	}
+	for _, d := range [][2]string{{"acks", row.Acks}, {"replicas", row.Replicas}} {
+		if d[1] != anyWord {
+			text += "; " + d[0] + ": " + d[1]
+		}
+	}
+	if row.Ordering != anyWord {
+		text += "; " + row.Ordering
+	}
+	return text
+}
+
+// anyWord stands for all words of a dimension.
+const anyWord = "any"
+
+// marked puts an asterisk behind what the spec has to ask for.
+func marked(list []driver.Native) []driver.Native {
+	var out []driver.Native
+	for _, n := range list {
+		if n.Asked {
+			n.Name = "*" + n.Name
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// proofs are those that the row's cells owe, each once. A broker inside this process has nothing to kill.
+func proofs(broker string, row driver.Row) []string {
+	kind, err := driver.Lookup(broker)
+	if _, started := provision.Lookup(broker); err != nil || started != nil {
+		return []string{string(driver.ProofLedger)}
+	}
+	var list []string
+	for _, proof := range []driver.Proof{driver.ProofLedger, driver.ProofKill, driver.ProofFlush, driver.ProofLeader} {
+		for _, c := range row.Cells {
+			if slices.Contains(kind.Proofs(c.Guarantee), proof) {
+				list = append(list, string(proof))
+				break
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,263 @@
+package driver
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Cell is one guarantee of the matrix: kept by native settings, or refused.
+type Cell struct {
+	Guarantee Guarantee
+	Native    []Native // how it is kept; empty where it is refused
+	Refusal   error    // *ErrUnsupported; nil where it is kept
+}
+
+// Matrix is every guarantee there are words for, with one copy and with three (with two as well, where a broker has
+// two and not three), as the driver answers it before anything is started.
+func (k Kind) Matrix() []Cell {
+	var cells []Cell
+	for _, replicas := range k.copies() {
+		for _, g := range everyWord() {
+			g.Replicas = replicas
+			c := Cell{Guarantee: g, Refusal: k.Supports(g)}
+			if c.Refusal == nil && k.Maps != nil {
+				c.Native = k.Maps(g)
+			}
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+var (
+	deliveries   = []Delivery{AtMostOnce, AtLeastOnce, ExactlyOnce}
+	persistences = []Persistence{Memory, Log, Fsync}
+	acks         = []Acks{AcksNone, AcksLeader, AcksQuorum}
+	orderings    = []Ordering{Ordered, Unordered}
+)
+
+// everyWord is the cross product of all words, for one copy.
+func everyWord() []Guarantee {
+	var all []Guarantee
+	for _, d := range deliveries {
+		for _, p := range persistences {
+			for _, a := range acks {
+				for _, o := range orderings {
+					all = append(all, Guarantee{Delivery: d, Persistence: p, Replicas: 1, Acks: a, Ordering: o})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// copies are the numbers of replicas that tell something about the broker.
+func (k Kind) copies() []int {
+	kept := func(replicas int) bool {
+		return slices.ContainsFunc(everyWord(), func(g Guarantee) bool {
+			g.Replicas = replicas
+			return k.Supports(g) == nil
+		})
+	}
+	if !kept(3) && kept(2) {
+		return []int{1, 2, 3}
+	}
+	return []int{1, 3}
+}
+
+// Row is several cells with the same answer: every combination of its words. A dimension that makes no difference
+// has all its words, and reads "any".
+type Row struct {
+	Delivery, Persistence, Replicas, Acks, Ordering string
+	Cells                                           []Cell
+}
+
+// Rows folds a matrix: the fewer rows the clearer what a broker can and can't do. Kept ones come first. Settings that
+// only some of a row's copies or orderings have say so (Native.When).
+func Rows(matrix []Cell) []Row {
+	v := vocabularyOf(matrix)
+	var boxes []box
+	for _, c := range generalised(matrix) {
+		boxes = append(boxes, box{v.sets(c.Guarantee), outcome(c), []Cell{c}})
+	}
+	for n := 0; n != len(boxes); {
+		n = len(boxes)
+		for _, dimension := range []int{4, 2, 3, 1, 0} { // what readers care for least is folded first
+			boxes = merged(boxes, dimension)
+		}
+	}
+	slices.SortStableFunc(boxes, func(a, b box) int {
+		if (a.cells[0].Refusal == nil) != (b.cells[0].Refusal == nil) {
+			if a.cells[0].Refusal == nil {
+				return -1
+			}
+			return 1
+		}
+		return 0
+	})
+	rows := make([]Row, len(boxes))
+	for i, b := range boxes {
+		rows[i] = Row{v.text(0, b.sets), v.text(1, b.sets), v.text(2, b.sets), v.text(3, b.sets), v.text(4, b.sets), b.cells}
+	}
+	return rows
+}
+
+// generalised gives kept cells that differ in copies and ordering only the same settings, with their conditions.
+func generalised(matrix []Cell) []Cell {
+	type words struct {
+		Delivery
+		Persistence
+		Acks
+	}
+	families := map[words][]int{}
+	for i, c := range matrix {
+		if c.Refusal == nil {
+			w := words{c.Guarantee.Delivery, c.Guarantee.Persistence, c.Guarantee.Acks}
+			families[w] = append(families[w], i)
+		}
+	}
+	out := slices.Clone(matrix)
+	for _, family := range families {
+		var cells []Cell
+		for _, i := range family {
+			cells = append(cells, matrix[i])
+		}
+		list := conditioned(cells)
+		for _, i := range family {
+			out[i].Native = list
+		}
+	}
+	return out
+}
+
+// conditioned lists the settings of all cells, each once, with the condition under which a cell has it.
+func conditioned(cells []Cell) []Native {
+	var all []Native
+	for _, c := range cells {
+		for _, n := range c.Native {
+			if counts(cells, n) {
+				n.Value = "N"
+			}
+			if !slices.Contains(all, n) {
+				all = append(all, n)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Native) int { return strings.Compare(string(a.Side)+a.Name, string(b.Side)+b.Name) })
+	for i, n := range all {
+		all[i].When = when(cells, n)
+	}
+	return all
+}
+
+// counts tells that in every cell n is the number of copies.
+func counts(cells []Cell, n Native) bool {
+	return len(cells) > 1 && !slices.ContainsFunc(cells, func(c Cell) bool {
+		return !slices.ContainsFunc(c.Native, func(o Native) bool {
+			return o.Side == n.Side && o.Name == n.Name && o.Value == strconv.Itoa(c.Guarantee.Replicas)
+		})
+	}) && slices.ContainsFunc(cells, func(c Cell) bool { return c.Guarantee.Replicas > 1 })
+}
+
+// when says which of cells have n: "" for all of them.
+func when(cells []Cell, n Native) string {
+	var replicas, without []int
+	var order, disorder []Ordering
+	for _, c := range cells {
+		if n.Value == "N" || slices.Contains(c.Native, n) {
+			replicas, order = append(replicas, c.Guarantee.Replicas), append(order, c.Guarantee.Ordering)
+		} else {
+			without, disorder = append(without, c.Guarantee.Replicas), append(disorder, c.Guarantee.Ordering)
+		}
+	}
+	var words []string
+	if len(disorder) > 0 && !slices.Contains(order, Unordered) {
+		words = append(words, string(Ordered))
+	}
+	if len(disorder) > 0 && !slices.Contains(order, Ordered) {
+		words = append(words, string(Unordered))
+	}
+	if slices.ContainsFunc(without, func(r int) bool { return !slices.Contains(replicas, r) }) {
+		slices.Sort(replicas)
+		for _, r := range slices.Compact(replicas) {
+			words = append(words, "replicas "+strconv.Itoa(r))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+const dimensions = 5
+
+// box is a set of cells: of each dimension a set of words, as bits.
+type box struct {
+	sets    [dimensions]uint
+	outcome string
+	cells   []Cell
+}
+
+func outcome(c Cell) string {
+	if c.Refusal != nil {
+		return "refused: " + c.Refusal.Error()
+	}
+	return "kept: " + NativeText(c.Native)
+}
+
+// merged joins boxes of the same answer that differ in one dimension only.
+func merged(boxes []box, dimension int) []box {
+	var out []box
+	for _, b := range boxes {
+		i := slices.IndexFunc(out, func(o box) bool {
+			same := o.sets
+			same[dimension] = b.sets[dimension]
+			return o.outcome == b.outcome && same == b.sets
+		})
+		if i < 0 {
+			out = append(out, b)
+			continue
+		}
+		out[i].sets[dimension] |= b.sets[dimension]
+		out[i].cells = append(out[i].cells, b.cells...)
+	}
+	return out
+}
+
+// vocabulary are the words of each dimension, in their order.
+type vocabulary [dimensions][]string
+
+func vocabularyOf(matrix []Cell) vocabulary {
+	var v vocabulary
+	for _, c := range matrix {
+		for i, word := range words(c.Guarantee) {
+			if !slices.Contains(v[i], word) {
+				v[i] = append(v[i], word)
+			}
+		}
+	}
+	return v
+}
+
+func words(g Guarantee) [dimensions]string {
+	return [dimensions]string{string(g.Delivery), string(g.Persistence), strconv.Itoa(g.Replicas), string(g.Acks), string(g.Ordering)}
+}
+
+func (v vocabulary) sets(g Guarantee) (s [dimensions]uint) {
+	for i, word := range words(g) {
+		s[i] = 1 << slices.Index(v[i], word)
+	}
+	return s
+}
+
+func (v vocabulary) text(dimension int, s [dimensions]uint) string {
+	all := uint(1)<<len(v[dimension]) - 1
+	if s[dimension] == all && len(v[dimension]) > 1 {
+		return "any"
+	}
+	var list []string
+	for i, word := range v[dimension] {
+		if s[dimension]&(1<<i) != 0 {
+			list = append(list, word)
+		}
+	}
+	return strings.Join(list, ", ")
+}

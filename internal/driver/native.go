@@ -1,0 +1,54 @@
+package driver
+
+import "strings"
+
+// Side says whose setting a Native is.
+type Side string
+
+// The sides, in the order in which they are listed.
+const (
+	ProducerSide Side = "producer"
+	ConsumerSide Side = "consumer"
+	TopicSide    Side = "topic" // or queue, stream, exchange
+	ServerSide   Side = "server"
+)
+
+// Native is one of the settings by which a product keeps a guarantee, under the name that its users know.
+type Native struct {
+	Side  Side
+	Name  string // "acks", "flush.messages", "durable"
+	Value string // "all"; empty where it isn't a value but something done, such as "publisher confirms"
+	// Asked tells that the spec has to give it (server: {NAME: VALUE}): the driver can only look whether it is so.
+	Asked bool
+	// When names the words under which it is set, where a row of the matrix holds several: "ordered", "replicas 3".
+	When string
+}
+
+// String writes it as people do: acks=all.
+func (n Native) String() string {
+	text := n.Name
+	if n.Value != "" {
+		text += "=" + n.Value
+	}
+	if n.When != "" {
+		text += " (" + n.When + ")"
+	}
+	return text
+}
+
+// NativeText writes settings in one line, grouped by side: "producer: acks=all, retries=0; topic: flush.messages=1".
+func NativeText(list []Native) string {
+	var parts []string
+	for _, side := range []Side{ProducerSide, ConsumerSide, TopicSide, ServerSide} {
+		var words []string
+		for _, n := range list {
+			if n.Side == side {
+				words = append(words, n.String())
+			}
+		}
+		if words != nil {
+			parts = append(parts, string(side)+": "+strings.Join(words, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
