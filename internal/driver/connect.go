@@ -1,0 +1,102 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+)
+
+// Obstacle is one of the usual reasons why a broker can't be used at an address.
+type Obstacle string
+
+// The obstacles that are told apart.
+const (
+	Unreachable   Obstacle = "unreachable"  // nobody answers there
+	BadLogin      Obstacle = "login"        // wrong user or password, or none where one is demanded
+	TLSMismatch   Obstacle = "tls"          // TLS on one side only, or a certificate that the other side doesn't accept
+	NoAnswer      Obstacle = "no answer"    // the connection was accepted, and nothing came
+	Turned        Obstacle = "refused"      // for a reason that the broker gave
+	NotUnderstood Obstacle = "no handshake" // something answers, but not as this broker does
+	refusedClause          = "%s at %s refused the credentials of user %q"
+	lockedClause           = "%s at %s demands credentials, and none were given"
+)
+
+// ErrConnect is a broker that can't be used at an address. Its sentence names the address and the obstacle; never a
+// password.
+type ErrConnect struct {
+	Broker   string
+	Address  string
+	Obstacle Obstacle
+	User     string // BadLogin: empty where none was given
+	Detail   string // TLSMismatch: which side wants what, as a clause
+	Err      error  // the client's own
+}
+
+func (e *ErrConnect) Error() string {
+	var s string
+	switch e.Obstacle {
+	case Unreachable:
+		s = fmt.Sprintf("%s at %s is unreachable", e.Broker, e.Address)
+	case BadLogin:
+		s = fmt.Sprintf(refusedClause, e.Broker, e.Address, e.User)
+		if e.User == "" {
+			s = fmt.Sprintf(lockedClause, e.Broker, e.Address)
+		}
+	case TLSMismatch:
+		s = fmt.Sprintf("TLS mismatch with %s at %s: %s", e.Broker, e.Address, e.Detail)
+	case Turned:
+		s = fmt.Sprintf("%s at %s refused the connection", e.Broker, e.Address)
+	case NoAnswer:
+		s = fmt.Sprintf("%s at %s accepted the connection but did not answer", e.Broker, e.Address)
+	default:
+		s = fmt.Sprintf("%s at %s can't be used (another protocol on this port?)", e.Broker, e.Address)
+	}
+	if e.Err == nil {
+		return s
+	}
+	return s + ": " + e.Err.Error()
+}
+
+func (e *ErrConnect) Unwrap() error { return e.Err }
+
+// RefusedLogin is for a client that knows that its credentials were refused, or that it lacks some.
+func RefusedLogin(broker, address string, t Target, err error) error {
+	return &ErrConnect{Broker: broker, Address: address, Obstacle: BadLogin, User: t.User, Err: err}
+}
+
+// Refused is for a client that was turned away with a reason of another kind.
+func Refused(broker, address string, err error) error {
+	return &ErrConnect{Broker: broker, Address: address, Obstacle: Turned, Err: err}
+}
+
+// Explain finds out which of the usual reasons it is that a client could connect to none of the addresses: from err
+// where that says so, else by asking the ports themselves, which takes three seconds at most. Refusals, other
+// explanations and interruptions pass unchanged.
+func Explain(broker string, addresses []string, t Target, err error) error {
+	var refusal *ErrUnsupported
+	var explained *ErrConnect
+	if err == nil || errors.As(err, &refusal) || errors.As(err, &explained) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if len(addresses) == 0 {
+		return errors.New("no address to connect to")
+	}
+	reasons := make([]error, len(addresses))
+	var all sync.WaitGroup
+	for i, address := range addresses {
+		all.Go(func() {
+			e := diagnose(address, t.TLS, err)
+			e.Broker, e.Address = broker, address
+			reasons[i] = e
+		})
+	}
+	all.Wait()
+	return errors.Join(reasons...)
+}
+
+func timedOut(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}

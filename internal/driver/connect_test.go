@@ -1,0 +1,147 @@
+package driver_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// listen answers every connection and returns its address.
+func listen(t *testing.T, answer func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+				answer(c)
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// selfSigned is a certificate for 127.0.0.1 and the pool that trusts it.
+func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(leaf)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, pool
+}
+
+func secured(conf *tls.Config) func(net.Conn) {
+	return func(c net.Conn) { _, _ = io.Copy(io.Discard, tls.Server(c, conf)) }
+}
+
+func TestAFailedConnectionIsExplained(t *testing.T) {
+	pair, pool := selfSigned(t)
+	trusting := &tls.Config{RootCAs: pool}
+	shown := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}}
+	open := &tls.Config{Certificates: []tls.Certificate{pair}}
+	mutual := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
+	older := mutual.Clone()
+	older.MaxVersion = tls.VersionTLS12
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vanishing := gone.Addr().String()
+	_ = gone.Close()
+	hangsUp := func(c net.Conn) { _, _ = c.Read(make([]byte, 1)) }
+	silent := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+	replies := func(c net.Conn) { _, _ = c.Read(make([]byte, 8)); _, _ = c.Write([]byte("AMQP\x00\x00\x09\x01")) }
+	for name, c := range map[string]struct {
+		address string
+		conf    *tls.Config
+		met     error
+		want    driver.Obstacle
+		says    string
+	}{
+		"nobody listens":                     {vanishing, nil, io.EOF, driver.Unreachable, "is unreachable: dial tcp"},
+		"nobody listens, TLS":                {vanishing, trusting, io.EOF, driver.Unreachable, "is unreachable: dial tcp"},
+		"plain client, TLS port":             {listen(t, secured(open)), nil, io.EOF, driver.TLSMismatch, "this port speaks TLS, but TLS was not asked for: EOF"},
+		"plain client, mutual port":          {listen(t, secured(mutual)), nil, io.EOF, driver.TLSMismatch, "this port speaks TLS"},
+		"plain client, mutual port, TLS 1.2": {listen(t, secured(older)), nil, io.EOF, driver.TLSMismatch, "this port speaks TLS"},
+		"plain client that tried TLS":        {listen(t, secured(open)), nil, x509.UnknownAuthorityError{}, driver.TLSMismatch, "this port speaks TLS"},
+		"TLS client, port hangs up":          {listen(t, hangsUp), trusting, io.EOF, driver.TLSMismatch, "TLS was asked for, but this is a plain port"},
+		"TLS client, port replies":           {listen(t, replies), trusting, io.EOF, driver.TLSMismatch, "plain port"},
+		"TLS client, silent port":            {listen(t, silent), trusting, io.EOF, driver.TLSMismatch, "the handshake was not answered"},
+		"another authority":                  {listen(t, secured(open)), &tls.Config{}, io.EOF, driver.TLSMismatch, "the broker's certificate is not trusted"},
+		"no client certificate":              {listen(t, secured(mutual)), trusting, io.EOF, driver.TLSMismatch, "the broker demands a client certificate"},
+		"no client certificate, TLS 1.2":     {listen(t, secured(older)), trusting, io.EOF, driver.TLSMismatch, "a client certificate"},
+		"alert in the client's error":        {listen(t, silent), shown, &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, driver.TLSMismatch, "the broker demands a client certificate that it trusts: remote error: tls: bad certificate"},
+		"right on both sides, but silent":    {listen(t, secured(mutual)), shown, context.DeadlineExceeded, driver.NoAnswer, "accepted the connection but did not answer"},
+		"plain and silent":                   {listen(t, silent), nil, context.DeadlineExceeded, driver.NoAnswer, "did not answer"},
+		"plain, another protocol":            {listen(t, replies), nil, errors.New("what?"), driver.NotUnderstood, "another protocol on this port?): what?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := driver.Explain("kafka", []string{c.address}, driver.Target{TLS: c.conf}, c.met)
+			var e *driver.ErrConnect
+			if !errors.As(err, &e) || e.Obstacle != c.want || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "kafka at "+c.address) {
+				t.Errorf("%v; want %s with %q", err, c.want, c.says)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoConnectionsFaultPassesUnexplained(t *testing.T) {
+	refusal := driver.Unsupported("delivery: exactly-once", "why")
+	login := driver.RefusedLogin("nats", "h:1", driver.Target{User: "eve", Password: "secret"}, io.EOF)
+	for _, err := range []error{nil, refusal, login, fmt.Errorf("stopped: %w", context.Canceled)} {
+		if got := driver.Explain("nats", []string{"127.0.0.1:1"}, driver.Target{}, err); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+	if want := `nats at h:1 refused the credentials of user "eve": EOF`; login.Error() != want {
+		t.Errorf("%q, want %q", login, want)
+	}
+	if got, want := driver.RefusedLogin("nats", "h:1", driver.Target{}, nil).Error(), "nats at h:1 demands credentials, and none were given"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestEveryAddressIsExplained(t *testing.T) {
+	err := driver.Explain("kafka", []string{"127.0.0.1:1", "127.0.0.1:2"}, driver.Target{}, io.EOF)
+	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1 is unreachable") || !strings.Contains(err.Error(), "127.0.0.1:2 is unreachable") {
+		t.Error(err)
+	}
+}

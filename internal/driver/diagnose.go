@@ -1,0 +1,135 @@
+package driver
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"strings"
+	"time"
+)
+
+const (
+	dialBudget      = time.Second     // on the way to a port that has been tried just before
+	handshakeBudget = 2 * time.Second // longer than a healthy broker needs
+	alertBudget     = time.Second     // until a broker says that it misses a client certificate
+
+	unanswered       = "TLS was asked for, and the handshake was not answered; this may be a plain port"
+	plainPort        = "TLS was asked for, but this is a plain port"
+	tlsPort          = "this port speaks TLS, but TLS was not asked for"
+	untrusted        = "the broker's certificate is not trusted"
+	refusedHandshake = "the broker broke the handshake off; it may demand a client certificate or another version of TLS"
+	demanded         = "the broker demands a client certificate that it trusts"
+)
+
+// diagnose tells why a client that met err couldn't use address.
+func diagnose(address string, conf *tls.Config, err error) *ErrConnect {
+	if detail := cmp.Or(inCertificates(conf, err), inAlert(conf, err)); detail != "" {
+		return &ErrConnect{Obstacle: TLSMismatch, Detail: detail, Err: err}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), dialBudget)
+	defer cancel()
+	raw, dialErr := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if dialErr != nil {
+		return &ErrConnect{Obstacle: Unreachable, Err: dialErr}
+	}
+	defer raw.Close()
+	detail := ""
+	if conf == nil {
+		detail = askPlain(raw)
+	} else {
+		detail = askTLS(raw, address, conf)
+	}
+	switch {
+	case detail != "":
+		return &ErrConnect{Obstacle: TLSMismatch, Detail: detail, Err: err}
+	case timedOut(err):
+		return &ErrConnect{Obstacle: NoAnswer, Err: err}
+	}
+	return &ErrConnect{Obstacle: NotUnderstood, Err: err}
+}
+
+// inCertificates reads what a client's error says about certificates; a client may try TLS unasked, because its
+// protocol told it that the broker wants TLS.
+func inCertificates(conf *tls.Config, err error) string {
+	var verification *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	var hostname x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case !errors.As(err, &verification) && !errors.As(err, &unknown) && !errors.As(err, &hostname) && !errors.As(err, &invalid):
+		return ""
+	case conf == nil:
+		return tlsPort
+	}
+	return untrusted
+}
+
+// inAlert reads what a client's error says about an alert that the broker sent.
+func inAlert(conf *tls.Config, err error) string {
+	switch {
+	case conf == nil || !alerted(err):
+		return ""
+	case strings.Contains(err.Error(), "certificate"):
+		return demanded
+	}
+	return refusedHandshake
+}
+
+// askPlain finds out whether a port that a client used without TLS speaks TLS: only then is a ClientHello answered by
+// a handshake or an alert.
+func askPlain(raw net.Conn) string {
+	ctx, cancel := context.WithTimeout(context.Background(), handshakeBudget)
+	defer cancel()
+	met := tls.Client(raw, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx) // nothing is sent, nobody is believed
+	if met == nil || alerted(met) {
+		return tlsPort
+	}
+	return ""
+}
+
+// askTLS repeats the handshake of a client that was given conf.
+func askTLS(raw net.Conn, address string, conf *tls.Config) string {
+	conf = conf.Clone()
+	conf.VerifyConnection = nil
+	if conf.ServerName == "" {
+		conf.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), handshakeBudget)
+	defer cancel()
+	secured := tls.Client(raw, conf)
+	met := secured.HandshakeContext(ctx)
+	switch {
+	case met == nil: // since TLS 1.3 a client learns only after the handshake that its certificate is missed
+		_ = raw.SetReadDeadline(time.Now().Add(alertBudget))
+		if _, err := secured.Read(make([]byte, 1)); alerted(err) {
+			return demanded
+		}
+		return ""
+	case alerted(met):
+		return cmp.Or(inAlert(conf, met), refusedHandshake)
+	case inCertificates(conf, met) != "":
+		return untrusted
+	case spoken(met):
+		return ""
+	}
+	if timedOut(met) {
+		return unanswered
+	}
+	return plainPort
+}
+
+// spoken tells whether a NATS server has begun with its INFO, which it sends before TLS: whether it wants TLS stands
+// in there, and its client has read it.
+func spoken(err error) bool {
+	var record tls.RecordHeaderError
+	return errors.As(err, &record) && string(record.RecordHeader[:4]) == "INFO"
+}
+
+// alerted tells whether the other side has sent a TLS alert.
+func alerted(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
+}
