@@ -1,8 +1,10 @@
 package reports
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +67,8 @@ func repetitions(p report.Point) string {
 	return strings.Join(words, "; ") + "."
 }
 
-// yamls remembers by their JSON what was written before: what was in force is the same for most points.
+// yamls remembers, by name and JSON, the lines of every field that was written before: specs of one study differ in two
+// fields of fifty, and what was in force is the same for most points.
 type yamls map[string]string
 
 // of goes by way of JSON, whose names and order are those of the spec; JSON is YAML in flow style.
@@ -74,17 +77,46 @@ func (y yamls) of(v any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if text, ok := y[string(data)]; ok {
-		return text, nil
+	var out strings.Builder
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if _, err := decoder.Token(); err != nil { // the brace
+		return "", err
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return "", err
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return "", err
+		}
+		lines, err := y.field(fmt.Sprint(name), value)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(lines)
+	}
+	return out.String(), nil
+}
+
+func (y yamls) field(name string, value json.RawMessage) (string, error) {
+	key := name + "\x00" + string(value)
+	if lines, ok := y[key]; ok {
+		return lines, nil
+	}
+	quoted, err := json.Marshal(name)
+	if err != nil {
+		return "", err
 	}
 	var node yaml.Node
-	if err := yaml.Unmarshal(data, &node); err != nil {
+	if err := yaml.Unmarshal(slices.Concat([]byte("{"), quoted, []byte(": "), value, []byte("}")), &node); err != nil {
 		return "", err
 	}
 	plainStyle(&node)
-	out, err := yaml.Marshal(&node)
-	y[string(data)] = string(out)
-	return string(out), err
+	lines, err := yaml.Marshal(&node)
+	y[key] = string(lines)
+	return string(lines), err
 }
 
 // plainStyle takes the braces and quotes away; the encoder quotes where it must.

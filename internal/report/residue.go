@@ -1,11 +1,13 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -39,14 +41,44 @@ func flatten(into map[string]string, path string, v any) {
 		into[path] = err.Error() // such a record was never stored
 		return
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(data)))
+	maps.Copy(into, flat.of(path, data))
+}
+
+// flat remembers what was flattened before: most records of a study share their settings, versions and host, and
+// every report asks for the same specs again.
+var flat = flattened{known: map[string]map[string]string{}}
+
+type flattened struct {
+	mu    sync.Mutex
+	known map[string]map[string]string // by path and JSON; its values are never changed
+}
+
+// mostFlat bounds what is remembered, at a few kilobytes each.
+const mostFlat = 20_000
+
+func (f *flattened) of(path string, data []byte) map[string]string {
+	key := path + "\x00" + string(data)
+	f.mu.Lock()
+	facts := f.known[key]
+	f.mu.Unlock()
+	if facts != nil {
+		return facts
+	}
+	facts = map[string]string{}
+	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var tree any
 	if err := decoder.Decode(&tree); err != nil {
-		into[path] = err.Error()
-		return
+		return map[string]string{path: err.Error()}
 	}
-	flattenTree(into, path, tree)
+	flattenTree(facts, path, tree)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.known) >= mostFlat {
+		clear(f.known)
+	}
+	f.known[key] = facts
+	return facts
 }
 
 func flattenTree(into map[string]string, path string, v any) {

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -70,6 +73,17 @@ func (s *Store) Each(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	}
 }
 
+// stored is a record as the database holds it.
+type stored struct {
+	id     int64
+	schema int
+	body   string
+}
+
+// batch is how many records are decoded at a time, on all cores: a record is some ten kilobytes of JSON, and a report
+// over thousands of them would wait for it longest of all.
+const batch = 128
+
 // each gives every record to yield until that answers false; yield never sees an error here.
 func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bool) error {
 	where, args := f.where()
@@ -79,25 +93,54 @@ func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bo
 	}
 	defer rows.Close()
 	wanted := set(f.PointIDs)
-	for rows.Next() {
-		var id int64
-		var pointID, body string
-		var schema int
-		if err := rows.Scan(&id, &pointID, &schema, &body); err != nil {
-			return err
+	next := make([]stored, 0, batch)
+	for more := true; more; {
+		next = next[:0]
+		for len(next) < batch {
+			if more = rows.Next(); !more {
+				break
+			}
+			var r stored
+			var pointID string
+			if err := rows.Scan(&r.id, &pointID, &r.schema, &r.body); err != nil {
+				return err
+			}
+			if len(wanted) == 0 || wanted[pointID] {
+				next = append(next, r)
+			}
 		}
-		if len(wanted) > 0 && !wanted[pointID] {
-			continue
+		records, failed := s.decodeAll(next)
+		for _, r := range records {
+			if !yield(r, nil) {
+				return nil
+			}
 		}
-		r, err := s.decode(id, schema, body)
-		if err != nil {
-			return err
-		}
-		if !yield(r, nil) {
-			return nil
+		if failed != nil {
+			return failed
 		}
 	}
 	return rows.Err()
+}
+
+// decodeAll decodes in order, up to the first that can't be read.
+func (s *Store) decodeAll(list []stored) ([]Record, error) {
+	records, failures := make([]Record, len(list)), make([]error, len(list))
+	var next atomic.Int64
+	var working sync.WaitGroup
+	for range min(len(list), runtime.GOMAXPROCS(0)) {
+		working.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(list)); i = next.Add(1) - 1 {
+				records[i], failures[i] = s.decode(list[i].id, list[i].schema, list[i].body)
+			}
+		})
+	}
+	working.Wait()
+	for i, err := range failures {
+		if err != nil {
+			return records[:i], err
+		}
+	}
+	return records, nil
 }
 
 func (s *Store) decode(id int64, schema int, body string) (Record, error) {
