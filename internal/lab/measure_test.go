@@ -83,15 +83,15 @@ func TestABacklogIsFilledThenDrainedAtTheBrokersRate(t *testing.T) {
 }
 
 func TestPeakFindsWhatTheBrokerServes(t *testing.T) {
-	r := one(t, onSim(func(s *study.Spec) {
+	r := measured(t, func(s *study.Spec) {
 		s.Measure, s.Duration = "peak", study.Duration(time.Second)
 		s.Client = map[string]any{"capacity": 5000, "window": 100}
-	}), lab.Options{})
+	})
 	if r.Status != store.OK {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
-	near(t, "publish rate", r.Result.PublishRate, 5000, 0.05)
-	near(t, "receive rate", r.Result.ReceiveRate, 5000, 0.05)
+	near(t, r, "publish rate", r.Result.PublishRate, 5000, 0.05)
+	near(t, r, "receive rate", r.Result.ReceiveRate, 5000, 0.05)
 	if lag := r.Result.Latency.Lag.Max(); lag != 0 {
 		t.Errorf("a closed loop has no schedule to lag behind, read %v", time.Duration(lag))
 	}

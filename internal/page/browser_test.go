@@ -51,6 +51,9 @@ var desktop = screen{width: 1280, height: 900}
 // open loads a file in a fresh headless browser.
 func open(t *testing.T, path string, s screen) *tab {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes long, and it is not our code that runs in it")
+	}
 	browser, err := chromium()
 	if err != nil {
 		t.Skipf("no Chromium to look at the page with: %v", err)
