@@ -48,6 +48,8 @@ func supports(g driver.Guarantee) error {
 		return driver.Unsupported("acks: none", "%s waits for the stream's acknowledgement", g.Delivery)
 	case !waits && g.Acks != driver.AcksNone:
 		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once publishes without asking for an acknowledgement; ask for acks: none")
+	case !waits && g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: fsync", "at-most-once asks for no acknowledgement that could come after the flush")
 	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
 		return driver.Unsupported("acks: leader", "a stream with %d replicas acknowledges when a quorum has the message, never earlier", g.Replicas)
 	case g.Replicas > 5:

@@ -64,6 +64,8 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"list brokesr", `unknown command "brokesr" for "brokermark list"; did you mean "brokers"?`},
 		{"list settings kfka", `unknown broker "kfka"; known: {brokers}; did you mean "kafka"?`},
 		{"list guarantees kfka", `unknown broker "kfka"; known: {brokers}; did you mean "kafka"?`},
+		{"check proof/kafak", `proof/kafak: no broker "kafak" that could be started here; did you mean "proof/kafka"?`},
+		{"check proof/sim", `proof/sim: no broker "sim" that could be started here`},
 		{"report sumary", `unknown report "sumary"; known: `},
 		{"compare a", `accepts 2 arg(s), received 1`},
 		{"broker up nts", `no recipe to start "nts"; known: {recipes}; did you mean "nats"?`},

@@ -11,7 +11,6 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/study"
-	"github.com/brokermark/brokermark/studies"
 )
 
 func (s *shell) listCommand() *cobra.Command {
@@ -73,7 +72,10 @@ func listBrokers([]string) (report.Document, error) {
 				}
 			}
 			tls := "no"
-			if r.TLS {
+			switch {
+			case r.Mutual:
+				tls = "yes, mutual too"
+			case r.TLS:
 				tls = "yes"
 			}
 			row[1], row[3], row[4] = report.Text(strings.Join(versions, ", ")), report.Number(r.MaxNodes), report.Text(tls)
@@ -94,8 +96,8 @@ func listStudies([]string) (report.Document, error) {
 		{Key: "repeats", Name: "repeats", Unit: report.Count},
 		{Key: "source", Name: "source"},
 	}}
-	for _, name := range studies.Names() {
-		data, err := studies.Read(name)
+	for _, name := range studyNames() {
+		data, err := readStudy(name)
 		if err != nil {
 			return d, err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/studies/proof"
 )
 
 // defaultStore is in the folder the user works in, beside the studies.
@@ -113,7 +114,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.available {
+	if o.available || slices.Contains(args, proof.Name) { // that study is over whatever there is
 		if p, err = p.without(missing, view); err != nil {
 			return err
 		}
@@ -246,11 +247,19 @@ func (r *running) summary(p plan) error {
 	if err != nil {
 		return err
 	}
-	if err := r.sh.show(report.Default, records, "table"); err != nil {
+	if err := r.sh.show(reportFor(p.points), records, "table"); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; more: brokermark report%s\n", r.store.Name(), storeArgument(r.store.Name()))
 	return err
+}
+
+// reportFor is the report that says what points were made for.
+func reportFor(points []study.Point) string {
+	if slices.ContainsFunc(points, func(p study.Point) bool { return len(p.Spec.Faults) == 0 }) {
+		return report.Default
+	}
+	return "promise"
 }
 
 func storeArgument(path string) string {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/studies"
+	"github.com/brokermark/brokermark/studies/proof"
 )
 
 // axisFlag is a flag that takes one value, or several for an axis.
@@ -31,6 +33,7 @@ var axisFlags = []axisFlag{
 	{"persistence", "persistence", "what an ack stands for: memory, log, fsync"},
 	{"replicas", "replicas", "copies of each message"},
 	{"nodes", "nodes", "servers in the cluster"},
+	{"tls", "tls", "encryption of the clients' connections: off, on, mutual"},
 	{"topics", "topics", "topics, queues or subjects"},
 	{"partitions", "partitionsPerTopic", "partitions per topic"},
 	{"producers", "producersPerTopic", "producers per topic"},
@@ -51,6 +54,7 @@ func (*list) Type() string             { return "list" }
 type workload struct {
 	sh      *shell
 	axes    map[string]*list
+	login   map[string]*string
 	sets    []string
 	more    []string
 	repeat  int
@@ -62,7 +66,7 @@ type workload struct {
 func (s *shell) workload(c *cobra.Command) *workload {
 	w := &workload{sh: s, axes: map[string]*list{}, changed: c.Flags().Changed}
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return studies.Names(), cobra.ShellCompDirectiveDefault // and files
+		return append(studies.Names(), proof.Names(provable())...), cobra.ShellCompDirectiveDefault // and files
 	}
 	f := c.Flags()
 	f.SortFlags = false
@@ -70,6 +74,7 @@ func (s *shell) workload(c *cobra.Command) *workload {
 		w.axes[a.name] = new(list)
 		f.Var(w.axes[a.name], a.name, a.doc)
 	}
+	w.login = addLoginFlags(f)
 	_ = c.RegisterFlagCompletionFunc("broker", cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp))
 	f.StringArrayVar(&w.sets, "set", nil, "override a setting by `path=value`, such as client.linger.ms=5; repeatable")
 	f.StringArrayVar(&w.more, "axis", nil, "vary a setting by `path=list`, such as inFlight.messages=100,1000; repeatable")
@@ -151,11 +156,15 @@ func (w *workload) read(arg string) (name string, data []byte, err error) {
 	if data, err = studies.Read(arg); err == nil {
 		return arg + ".yaml", data, nil
 	}
+	if broker, version, ok := proof.Parse(arg); ok {
+		data, err = proofStudy(arg, broker, version)
+		return arg + ".yaml", data, err
+	}
 	data, err = os.ReadFile(arg)
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !looksLikeFile(arg):
-		return "", nil, badInput("no study or file %q; studies: %s%s", arg, strings.Join(studies.Names(), ", "), didYouMean(arg, studies.Names()))
+		return "", nil, badInput("no study or file %q; studies: %s%s", arg, strings.Join(studyNames(), ", "), didYouMean(arg, studyNames()))
 	case errors.As(err, &path):
 		return "", nil, badInput("study file %s can't be read: %w", arg, path.Err)
 	}
@@ -173,6 +182,14 @@ func (w *workload) override(s *study.Study) error {
 			continue
 		}
 		if err := s.SetAxis(a.path, strings.Split(string(*w.axes[a.name]), ",")); err != nil {
+			return err
+		}
+	}
+	for _, l := range loginFlags {
+		if !w.changed(l.name) {
+			continue
+		}
+		if err := s.SetAxis(l.path, []string{*w.login[l.name]}); err != nil {
 			return err
 		}
 	}
@@ -213,7 +230,7 @@ func asTyped(err error) error {
 		return err
 	}
 	typed := map[string]string{"repeats": "repeat"}
-	for _, a := range axisFlags {
+	for _, a := range slices.Concat(axisFlags, loginFlags) {
 		typed[a.path] = a.name
 	}
 	out := &study.Errors{}

@@ -50,13 +50,14 @@ func (f *faults) begin(ctx context.Context, from int64) {
 		return
 	}
 	f.began.Do(func() {
+		acting := ctx // the end of the trial doesn't cut short a restart that has begun
 		ctx, f.cancel = context.WithCancel(ctx)
 		f.done.Go(func() {
 			hit := map[string][]int{} // "leader" means the one that was hit, not the one that leads by then
 			for _, a := range acts(f.bench.spec.Faults) {
 				select {
 				case <-time.After(time.Duration(from + int64(a.at) - clock.Now())):
-					f.do(ctx, from, a, hit)
+					f.do(acting, from, a, hit)
 				case <-ctx.Done():
 					return
 				}

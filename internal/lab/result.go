@@ -30,6 +30,9 @@ func result(t trial, names streamName) store.Result {
 		WarmupSeconds: max(0, float64(t.From-t.Start)/1e9),
 	}
 	r.PublishRate, r.ReceiveRate = t.rates(length)
+	if len(t.Faults) > 0 {
+		r.Outage = outage(t)
+	}
 	if t.Measured.Sent > 0 {
 		r.PayloadSize = float64(t.Measured.Bytes) / float64(t.Measured.Sent)
 	}

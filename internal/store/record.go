@@ -95,7 +95,8 @@ type Result struct {
 	Cost          Cost         `json:"cost"`
 	Series        []Tick       `json:"series,omitempty"`
 	Faults        []FaultEvent `json:"faults,omitempty"`
-	WarmupSeconds float64      `json:"warmup_seconds"` // as it really was
+	Outage        *Outage      `json:"outage,omitempty"` // where faults were asked for
+	WarmupSeconds float64      `json:"warmup_seconds"`   // as it really was
 }
 
 // Books count messages; per subscription where several receive the same message.
@@ -221,6 +222,13 @@ type FaultEvent struct {
 	Do       string `json:"do"`
 	Node     int    `json:"node"`
 	Err      string `json:"err,omitempty"`
+}
+
+// Outage is the longest time, while load was due, in which the application saw nothing move. It is read from samples
+// 20 ms apart.
+type Outage struct {
+	ReceiveNs int64 `json:"receive_ns"` // nothing was delivered
+	PublishNs int64 `json:"publish_ns"` // nothing was confirmed
 }
 
 // PerMillion scales seconds to seconds per million of the phase's messages; 0 when there were none.

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/studies"
+	"github.com/brokermark/brokermark/studies/proof"
+)
+
+// studyNames are the studies that come with the program; proof is there for every broker, too.
+func studyNames() []string {
+	return slices.Sorted(slices.Values(append(studies.Names(), proof.Name)))
+}
+
+func readStudy(name string) ([]byte, error) {
+	if broker, version, ok := proof.Parse(name); ok {
+		return proofStudy(name, broker, version)
+	}
+	return studies.Read(name)
+}
+
+// provable are the brokers that can be started, and so broken.
+func provable() []string {
+	return slices.DeleteFunc(driver.Names(), func(name string) bool {
+		_, err := provision.Lookup(name)
+		return err != nil
+	})
+}
+
+// proofStudy writes the study over one broker, or over all where that is "".
+func proofStudy(name, broker, version string) ([]byte, error) {
+	names := provable()
+	if broker != "" {
+		if !slices.Contains(names, broker) {
+			return nil, badInput("%s: no broker %q that could be started here%s", name, broker, didYouMean(name, proof.Names(names)))
+		}
+		names = []string{broker}
+	}
+	var list []proof.Broker
+	for _, n := range names {
+		kind, err := driver.Lookup(n)
+		if err != nil {
+			return nil, err
+		}
+		recipe, err := provision.Lookup(n)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, proof.Broker{Kind: kind, Version: version, MaxNodes: recipe.MaxNodes})
+	}
+	return proof.Write(name, list...)
+}

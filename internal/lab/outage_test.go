@@ -1,0 +1,30 @@
+package lab
+
+import (
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+func TestAnOutageIsTheLongestStandstillWhileLoadWasDue(t *testing.T) {
+	sample := func(at, received int64) worker.Sample {
+		return worker.Sample{At: at, Count: measure.Count{Received: received, Acked: received / 2}}
+	}
+	for name, c := range map[string]struct {
+		samples []worker.Sample
+		want    int64
+	}{
+		"nothing at all":                         {nil, 1000},
+		"nothing delivered":                      {[]worker.Sample{sample(150, 0), sample(900, 0), sample(1300, 0)}, 1000},
+		"a standstill in the middle":             {[]worker.Sample{sample(150, 1), sample(300, 2), sample(700, 2), sample(800, 3), sample(1099, 9)}, 500},
+		"one that ends in the drain":             {[]worker.Sample{sample(150, 1), sample(400, 2), sample(1300, 3), sample(5000, 3)}, 900},
+		"quiet after the last one isn't missing": {[]worker.Sample{sample(200, 1), sample(500, 2), sample(800, 3), sample(1090, 4), sample(9000, 4)}, 300},
+		"warm-up doesn't count":                  {[]worker.Sample{sample(10, 5), sample(90, 5), sample(350, 6), sample(600, 7), sample(900, 8), sample(1050, 9)}, 300},
+	} {
+		tr := trial{Outcome: worker.Outcome{From: 100, Until: 1100, Samples: c.samples}}
+		if got := outage(tr).ReceiveNs; got != c.want {
+			t.Errorf("%s: %d ns, want %d", name, got, c.want)
+		}
+	}
+}

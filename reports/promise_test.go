@@ -1,0 +1,106 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// through is a record of 10,000 messages through a fault, with what went wrong.
+func through(broker, delivery, persistence string, fault study.Fault, wrong store.Books) store.Record {
+	p := product{name: broker, version: "4.1", client: "x@v1", sustains: 1e5, p50: 1e6}
+	r := p.record(100, delivery, 1000, 1)
+	fault.At = study.Duration(2 * time.Second)
+	r.Study, r.Spec.Persistence, r.Spec.Faults = "proof", persistence, []study.Fault{fault}
+	r.PointID += persistence + fault.Do + fault.Node
+	b := r.Result.Books
+	b.Acked, b.Failed = b.Sent-wrong.Failed, wrong.Failed
+	b.Lost, b.LostAcked = wrong.LostAcked+wrong.Lost, wrong.LostAcked
+	b.Received = b.Expected - b.Lost
+	b.Duplicated, b.Reordered = wrong.Duplicated, wrong.Reordered
+	r.Result.Books = b
+	r.Result.Outage = &store.Outage{ReceiveNs: 1.4e9, PublishNs: 1.3e9}
+	r.Result.Faults = []store.FaultEvent{{OffsetNs: 2e9, Do: fault.Do, Node: 1}}
+	if fault.For > 0 {
+		r.Result.Faults = append(r.Result.Faults, store.FaultEvent{OffsetNs: 3e9, Do: "restart", Node: 1})
+	}
+	if wrong.LostAcked > 0 && delivery != "at-most-once" && persistence != "memory" {
+		r.Status, r.Reason = store.Failed, "messages were lost although the broker had confirmed them"
+	}
+	return r
+}
+
+var (
+	kill    = study.Fault{Do: "kill", Node: "1", For: study.Duration(time.Second)}
+	pause   = study.Fault{Do: "pause", Node: "1", For: study.Duration(3 * time.Second)}
+	restart = study.Fault{Do: "restart", Node: "1"}
+)
+
+// ordeals are one of everything the report tells apart.
+func ordeals() []store.Record {
+	records := []store.Record{
+		through("redis", "at-least-once", "log", kill, store.Books{LostAcked: 17}),
+		through("redis", "at-least-once", "memory", kill, store.Books{LostAcked: 2100}),
+		through("kafka", "at-most-once", "log", kill, store.Books{LostAcked: 212}),
+		through("kafka", "at-most-once", "log", restart, store.Books{Duplicated: 3}),
+		through("kafka", "at-least-once", "log", pause, store.Books{}),
+		through("kafka", "at-least-once", "log", kill, store.Books{Failed: 12, Lost: 4, Duplicated: 51}),
+		through("kafka", "exactly-once", "fsync", kill, store.Books{Duplicated: 1, Reordered: 2}),
+	}
+	leader := through("kafka", "exactly-once", "log", study.Fault{Do: "kill", Node: "leader", For: study.Duration(3 * time.Second)}, store.Books{})
+	leader.Spec.Replicas, leader.Spec.Acks, leader.Spec.Nodes = 3, "quorum", 3
+	undone := through("jetstream", "at-least-once", "log", kill, store.Books{})
+	undone.Result.Faults[1].Err = "no answer within 1m0s"
+	late := through("jetstream", "at-least-once", "log", pause, store.Books{})
+	late.Status, late.Reason = store.Void, "the generator was 30 ms late at p99"
+	no := through("jetstream", "exactly-once", "log", kill, store.Books{})
+	no.Status, no.Reason, no.Result = store.Refused, "delivery: exactly-once is not supported: for the sake of the example", nil
+	records = append(records, leader, undone, late, no, demo(1)[0])
+	for i := range records {
+		records[i].ID = int64(i + 1)
+	}
+	return records
+}
+
+func TestThePromiseReportLooksAsItDid(t *testing.T) {
+	for _, c := range [][2]string{{"terminal", "promise.txt"}, {"markdown", "promise.md"}, {"csv", "promise.csv"}} {
+		golden(t, c[1], rendered(t, build(t, "promise", ordeals()), c[0], 100))
+	}
+	golden(t, "promise.html", []byte(report.Fragment(build(t, "promise", ordeals()).Blocks, "p", 2)))
+}
+
+func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		record store.Record
+		want   string
+		says   string
+	}{
+		"acknowledged and lost":                     {through("b", "at-least-once", "log", pause, store.Books{LostAcked: 1}), broken, "1 lost"},
+		"a duplicate, at most once":                 {through("b", "at-most-once", "memory", pause, store.Books{Duplicated: 1}), broken, "1 delivered twice"},
+		"a duplicate, exactly once":                 {through("b", "exactly-once", "log", pause, store.Books{Duplicated: 1}), broken, "1 delivered twice"},
+		"out of order though ordered":               {through("b", "at-least-once", "log", pause, store.Books{Reordered: 4}), broken, "4 out of order"},
+		"loss from memory without a kill":           {through("b", "at-least-once", "memory", pause, store.Books{LostAcked: 5}), broken, "5 lost"},
+		"loss from memory through a kill":           {through("b", "at-least-once", "memory", kill, store.Books{LostAcked: 5}), nothing, "5 of 10000 acknowledged"},
+		"a duplicate from memory, exactly once":     {through("b", "exactly-once", "memory", kill, store.Books{Duplicated: 5}), broken, "5 delivered twice"},
+		"loss, at most once":                        {through("b", "at-most-once", "log", kill, store.Books{LostAcked: 5}), kept, "5 lost, which it allows"},
+		"a duplicate, at least once":                {through("b", "at-least-once", "log", kill, store.Books{Duplicated: 2}), kept, "2 delivered twice, which it allows"},
+		"lost, but the application was told":        {through("b", "at-least-once", "log", kill, store.Books{Failed: 7, Lost: 7}), kept, ""},
+		"nothing wrong":                             {through("b", "exactly-once", "fsync", kill, store.Books{}), kept, ""},
+		"failed for a reason that isn't the ledger": {failedBecause("the broker died: node 1 exited"), void, "the broker died"},
+	} {
+		o := try(c.record)
+		if o.verdict != c.want || !strings.Contains(o.why, c.says) {
+			t.Errorf("%s: %s (%s), want %s (%s)", name, o.verdict, o.why, c.want, c.says)
+		}
+	}
+}
+
+func failedBecause(reason string) store.Record {
+	r := through("b", "at-least-once", "log", kill, store.Books{})
+	r.Status, r.Reason = store.Failed, reason
+	return r
+}
