@@ -1,12 +1,16 @@
 # Everything is installed by package name with the machine's own package managers.
 
+SHELL    := /bin/bash
 GO       ?= go
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS  := -s -w -X github.com/brokermark/brokermark/internal/cli.Version=$(VERSION)
 GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 STATIC   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-# Tests that measure share two cores with the brokers they measure: one package at a time.
-TESTFLAGS ?= -p 1 -count 1 -timeout 15m
+# Tests that measure have the machine for themselves, one package at a time; those that wait for brokers, browsers
+# and databases run two at a time.
+MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
+CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/hist ./internal/measure ./internal/provision ./internal/watch
+TESTFLAGS ?= -count 1 -timeout 15m
 
 PAGE     := web/dist/main.js
 
@@ -29,10 +33,11 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most si
 	@bin/brokermark report --store demo.db -o demo.html && echo "The whole report: $(CURDIR)/demo.html"
 
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test $(TESTFLAGS) -p 1 $(MEASURING)
+	$(GO) test $(TESTFLAGS) -p 2 $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)))
 
-race: web ## the harness under the race detector, without what takes long
-	$(GO) test -race -short $(TESTFLAGS) . ./internal/... ./reports/... ./brokers/sim
+race: web ## what runs in several goroutines, under the race detector, without what takes long
+	$(GO) test -race -short $(TESTFLAGS) -p 1 $(CONCURRENT)
 
 lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"
