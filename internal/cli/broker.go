@@ -13,6 +13,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 func (s *shell) brokerCommand() *cobra.Command {
@@ -72,10 +73,12 @@ func (s *shell) installCommand() *cobra.Command {
 }
 
 type upOptions struct {
-	nodes  int
-	tls    bool
-	server map[string]string
-	ports  map[string]string
+	nodes       int
+	tls         string
+	user        string
+	passwordEnv string
+	server      map[string]string
+	ports       map[string]string
 }
 
 func (s *shell) upCommand() *cobra.Command {
@@ -91,7 +94,10 @@ func (s *shell) upCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.IntVar(&o.nodes, "nodes", 1, "servers in the cluster")
-	f.BoolVar(&o.tls, "tls", false, "encrypt the clients' connections, with certificates made for it")
+	f.StringVar(&o.tls, "tls", study.TLSOff, "encrypt the clients' connections, with certificates made for it: off, on, mutual")
+	f.Lookup("tls").NoOptDefVal = study.TLSOn
+	f.StringVar(&o.user, "user", "", "let in this user only")
+	f.StringVar(&o.passwordEnv, "password-env", "", "environment `variable` that holds the user's password")
 	f.StringToStringVar(&o.server, "server", nil, "server settings by their native names, such as num.io.threads=4")
 	f.StringToStringVar(&o.ports, "port", nil, "ports of the first node by role, such as client=9092 (default: free ones)")
 	return c
@@ -106,7 +112,10 @@ func (s *shell) up(ctx context.Context, o upOptions, arg string) error {
 		return badInput("--nodes %d: allowed: 1 or more", o.nodes)
 	}
 	options := provision.Options{
-		Broker: p.broker, Version: p.version, Nodes: o.nodes, TLS: o.tls, Server: map[string]any{}, Ports: map[string]int{},
+		Broker: p.broker, Version: p.version, Nodes: o.nodes, Server: map[string]any{}, Ports: map[string]int{},
+	}
+	if err := o.guarded(&options); err != nil {
+		return err
 	}
 	for name, value := range o.server {
 		options.Server[name] = value
@@ -136,10 +145,8 @@ func (s *shell) up(ctx context.Context, o upOptions, arg string) error {
 	for _, role := range slices.Sorted(maps.Keys(in.Endpoints())) {
 		fmt.Fprintf(s.out, "  %s: %s\n", role, in.Endpoints()[role])
 	}
-	if files := in.TLSFiles(); files != nil {
-		fmt.Fprintf(s.out, "  certificates: %+v\n", *files)
-	}
-	fmt.Fprintf(s.out, "  measure: brokermark run --broker %s --attach %s\n  stop: brokermark broker down %s\n", p.broker, addresses, in.ID())
+	fmt.Fprintf(s.out, "  measure: brokermark run --broker %s --attach %s%s\n  stop: brokermark broker down %s\n",
+		p.broker, addresses, o.leave(in.TLSFiles()), in.ID())
 	return nil
 }
 
