@@ -6,6 +6,7 @@ import (
 	_ "github.com/brokermark/brokermark/brokers/artemis"
 	_ "github.com/brokermark/brokermark/brokers/jetstream"
 	_ "github.com/brokermark/brokermark/brokers/kafka"
+	_ "github.com/brokermark/brokermark/brokers/mosquitto"
 	_ "github.com/brokermark/brokermark/brokers/nats"
 	_ "github.com/brokermark/brokermark/brokers/qpid"
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq"

@@ -1,0 +1,172 @@
+package mosquitto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/eclipse/paho.golang/packets"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// deliverBatch is the most messages handed to the sink at once.
+const deliverBatch = 256
+
+var errInterrupted = errors.New("connection lost")
+
+// Consume is one consumer of a subscription. A lost connection is made anew until ctx ends; the server then sends
+// what was not acknowledged on it again.
+func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	if c.ID > 0 && !d.config.Topic.Bool("shared") {
+		return driver.Unsupported("topic.shared: false", "every consumer of a plain subscription gets every message, so it has one")
+	}
+	registered := sync.OnceFunc(ready)
+	r := &receiver{
+		qos: d.qos, sink: s, delivered: d.unreleased(d.clientID(c)),
+		payloads: make([][]byte, 0, deliverBatch), ids: make([]uint16, 0, deliverBatch),
+	}
+	d.seat(c, nil)
+	defer d.leave(c)
+	for again := false; ; again = true {
+		err := d.consume(ctx, c, r, registered)
+		d.seat(c, nil)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !again && !errors.Is(err, errInterrupted) {
+			return fmt.Errorf("consume from %s: %w", d.topics[c.Topic], err)
+		}
+		d.logf("consumer %d of %s: %v; connecting again", c.ID, d.topics[c.Topic], err)
+		pause(ctx)
+	}
+}
+
+func (d *driving) consume(ctx context.Context, c driver.ConsumerConfig, r *receiver, registered func()) error {
+	r.wire, r.payloads, r.ids, r.left = nil, r.payloads[:0], r.ids[:0], false // of the connection before
+	lossless := d.qos > 0
+	l, err := d.dial(ctx, station{
+		id: d.clientID(c), clean: !lossless, keep: lossless, session: r, idle: r.settle, received: r.deliverOne,
+	})
+	if err != nil {
+		return err
+	}
+	defer l.close(false)
+	defer r.leave()
+	if err := d.subscribe(ctx, l, c); err != nil {
+		return err
+	}
+	d.seat(c, l)
+	registered()
+	select {
+	case <-ctx.Done():
+	case <-l.Done():
+	}
+	return errInterrupted
+}
+
+// receiver is the session of a consumer; it outlives connections. All but deliverOne and leave is called by the client's
+// reading goroutine, which is alone while it runs.
+type receiver struct {
+	handshake
+	turn      sync.Mutex // a batch is delivered and acknowledged, or neither
+	left      bool       // nothing is delivered any more
+	qos       byte
+	sink      driver.Sink
+	wire      *wire
+	payloads  [][]byte
+	ids       []uint16
+	one       [1][]byte
+	delivered *identifiers
+}
+
+// identifiers are what QoS 2 remembers of a session: messages that were delivered, and not yet released by the server.
+// Sent again, they must not be delivered again.
+type identifiers [1 << 16]bool
+
+// unreleased are those of the session of a client; they outlive the consumer, as the session does.
+func (d *driving) unreleased(client string) *identifiers {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ids[client] == nil {
+		d.ids[client] = &identifiers{}
+	}
+	return d.ids[client]
+}
+
+// ConAckReceived implements session.SessionManager.
+func (r *receiver) ConAckReceived(w io.Writer, c *packets.Connect, ack *packets.Connack) error {
+	r.wire = w.(*wire) // what dial gave the client
+	if !ack.SessionPresent {
+		clear(r.delivered[:])
+	}
+	return r.handshake.ConAckReceived(w, c, ack)
+}
+
+// PacketReceived implements session.SessionManager.
+func (r *receiver) PacketReceived(p *packets.ControlPacket, next chan<- *packets.Publish) error {
+	switch m := p.Content.(type) {
+	case *packets.Publish:
+		if r.delivered[m.PacketID] && m.Duplicate {
+			r.wire.answer(pubrec, m.PacketID)
+			break
+		}
+		r.payloads, r.ids = append(r.payloads, m.Payload), append(r.ids, m.PacketID)
+		if len(r.ids) == deliverBatch {
+			r.settle()
+		}
+	case *packets.Pubrel:
+		r.turn.Lock()
+		defer r.turn.Unlock()
+		if !r.left {
+			r.delivered[m.PacketID] = false
+			r.wire.answer(pubcomp, m.PacketID)
+		}
+	default:
+		return r.handshake.PacketReceived(p, next)
+	}
+	return nil
+}
+
+// settle delivers what has come and acknowledges it.
+func (r *receiver) settle() {
+	if r.wire == nil { // still connecting
+		return
+	}
+	r.turn.Lock()
+	defer r.turn.Unlock()
+	if !r.left {
+		r.accept()
+	}
+	r.payloads, r.ids = r.payloads[:0], r.ids[:0]
+}
+
+func (r *receiver) accept() {
+	if len(r.ids) > 0 {
+		r.sink.Deliver(r.payloads)
+	}
+	for _, id := range r.ids {
+		if r.qos == 1 {
+			r.wire.answer(puback, id)
+			continue
+		}
+		r.delivered[id] = true
+		r.wire.answer(pubrec, id)
+	}
+	r.wire.push()
+}
+
+// leave waits until what is being delivered is acknowledged, too. What comes then goes to the next consumer.
+func (r *receiver) leave() {
+	r.turn.Lock()
+	defer r.turn.Unlock()
+	r.left = true
+}
+
+// deliverOne takes a message of QoS 0; the client hands them over one by one.
+func (r *receiver) deliverOne(payload []byte) {
+	r.one[0] = payload
+	r.sink.Deliver(r.one[:])
+}

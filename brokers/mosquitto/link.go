@@ -1,0 +1,217 @@
+package mosquitto
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/eclipse/paho.golang/packets"
+	"github.com/eclipse/paho.golang/paho"
+	"github.com/eclipse/paho.golang/paho/log"
+	"github.com/eclipse/paho.golang/paho/session"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	openBudget  = 4 * time.Second        // TCP, TLS and CONNACK together
+	closeBudget = time.Second            // for the last acknowledgements, and for DISCONNECT
+	retryPause  = 200 * time.Millisecond // between attempts to reconnect
+	// Subscriptions are made one at a time, so one identifier is enough; publications have the lower ones.
+	subscribeID = 65535
+)
+
+// handshake is a session of the client without any publication in it: the client asks it for identifiers and tells
+// it of packets that have one. Producers and consumers extend it. The client's own session starts a goroutine and
+// copies the message for every publication, and tells nobody of an acknowledgement that isn't waited for.
+type handshake struct {
+	mu      sync.Mutex
+	waiting chan<- packets.ControlPacket // for SUBACK
+	max     int                          // publications the server takes unacknowledged
+	present bool                         // the server still has the session of the connection before
+}
+
+var _ session.SessionManager = (*handshake)(nil)
+
+func (h *handshake) ConAckReceived(_ io.Writer, _ *packets.Connect, ack *packets.Connack) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.present, h.max = ack.SessionPresent, subscribeID-1
+	if p := ack.Properties; p != nil && p.ReceiveMaximum != nil {
+		h.max = min(h.max, int(*p.ReceiveMaximum))
+	}
+	return nil
+}
+
+func (h *handshake) AddToSession(_ context.Context, p session.Packet, answer chan<- packets.ControlPacket) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p.SetIdentifier(subscribeID)
+	h.waiting = answer
+	return nil
+}
+
+func (h *handshake) PacketReceived(p *packets.ControlPacket, _ chan<- *packets.Publish) error {
+	if p.Type == packets.SUBACK {
+		h.subscribed(*p)
+	}
+	return nil
+}
+
+func (h *handshake) ConnectionLost(*packets.Disconnect) error {
+	h.subscribed(packets.ControlPacket{})
+	return nil
+}
+
+func (h *handshake) subscribed(answer packets.ControlPacket) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.waiting != nil {
+		h.waiting <- answer
+		h.waiting = nil
+	}
+}
+
+func (h *handshake) Ack(*packets.Publish) error { return nil }
+func (h *handshake) Close() error               { return nil }
+func (h *handshake) SetErrorLogger(log.Logger)  {}
+func (h *handshake) SetDebugLogger(log.Logger)  {}
+
+// station is one end of a connection: what the client has to know of it.
+type station struct {
+	id       string
+	clean    bool                   // begin without the server's session of this id
+	keep     bool                   // have the server keep the session when the connection ends
+	session  session.SessionManager // nil: handshake
+	idle     func()
+	received func(payload []byte) // QoS 0
+}
+
+// link is one connection.
+type link struct {
+	*paho.Client
+	wire        *wire
+	subscribing sync.Mutex // subscribeID is one
+}
+
+// dial connects, and says which part of it failed in words for the person who typed the address.
+func (d *driving) dial(ctx context.Context, s station) (*link, error) {
+	if len(d.config.Target.Addresses) == 0 {
+		return nil, errors.New("no address to connect to")
+	}
+	address := d.config.Target.Addresses[0]
+	ctx, cancel := context.WithTimeout(ctx, openBudget)
+	defer cancel()
+	conn, err := connect(ctx, address, d.config.Target.TLS)
+	if err != nil {
+		return nil, fmt.Errorf("mosquitto at %s: %w", address, err)
+	}
+	if s.idle == nil {
+		s.idle = func() {}
+	}
+	if s.received == nil {
+		s.received = func([]byte) {}
+	}
+	if s.session == nil {
+		s.session = &handshake{}
+	}
+	l := &link{wire: newWire(conn, s.idle)}
+	l.Client = paho.NewClient(paho.ClientConfig{
+		Conn: l.wire, Session: s.session, PacketTimeout: openBudget,
+		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(p paho.PublishReceived) (bool, error) {
+			s.received(p.Packet.Payload)
+			return true, nil
+		}},
+		OnClientError: func(err error) {
+			if !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.EOF) { // by us, or the answer to our goodbye
+				d.logf("%s: %v", s.id, err)
+			}
+		},
+		OnServerDisconnect: func(p *paho.Disconnect) { d.logf("%s: the server disconnected, reason %#x", s.id, p.ReasonCode) },
+	})
+	ack, err := l.Connect(ctx, d.connectPacket(s))
+	switch {
+	case err == nil:
+		return l, nil
+	case ack != nil && (ack.ReasonCode == packets.ConnackNotAuthorized || ack.ReasonCode == packets.ConnackBadUsernameOrPassword):
+		return nil, driver.RefusedLogin("mosquitto", address, d.config.Target, err)
+	case ack != nil:
+		return nil, driver.Refused("mosquitto", address, fmt.Errorf("reason %#x: %w", ack.ReasonCode, err))
+	}
+	return nil, fmt.Errorf("mosquitto at %s gave no answer of MQTT 5: %w", address, err)
+}
+
+func connect(ctx context.Context, address string, secure *tls.Config) (net.Conn, error) {
+	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if secure == nil {
+		return raw, nil
+	}
+	conf := secure.Clone()
+	if conf.ServerName == "" {
+		conf.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	conn := tls.Client(raw, conf)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (d *driving) connectPacket(s station) *paho.Connect {
+	c, t := d.config.Client, d.config.Target
+	receive := uint16(c.Int("ReceiveMaximum"))
+	var expiry uint32
+	if s.keep {
+		expiry = uint32(c.Duration("SessionExpiryInterval") / time.Second)
+	}
+	return &paho.Connect{
+		ClientID: s.id, CleanStart: s.clean, KeepAlive: uint16(c.Duration("KeepAlive") / time.Second),
+		Username: t.User, UsernameFlag: t.User != "", Password: []byte(t.Password), PasswordFlag: t.Password != "",
+		Properties: &paho.ConnectProperties{ReceiveMaximum: &receive, SessionExpiryInterval: &expiry},
+	}
+}
+
+// close says goodbye, and returns when nothing of the client runs any more. It waits, for a moment, until the server
+// has closed the connection: closed at once on our side, the next message that the server writes would be answered
+// by a reset, and a reset throws away what the server has not read yet, the last acknowledgements among it. With forget
+// the server's session ends as well.
+func (l *link) close(forget bool) {
+	goodbye := &paho.Disconnect{}
+	if forget {
+		goodbye.Properties = &paho.DisconnectProperties{SessionExpiryInterval: new(uint32)}
+	}
+	_ = l.wire.SetWriteDeadline(time.Now().Add(closeBudget))
+	if _, err := goodbye.Packet().WriteTo(l.wire); err == nil {
+		select {
+		case <-l.Done():
+		case <-time.After(closeBudget):
+		}
+	}
+	_ = l.wire.Conn.Close()
+	_ = l.Disconnect(&paho.Disconnect{})
+}
+
+func (d *driving) logf(format string, args ...any) {
+	if d.config.Log != nil {
+		fmt.Fprintf(d.config.Log, "paho.golang: "+format+"\n", args...)
+	}
+}
+
+// pause ends with ctx.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(retryPause):
+	}
+}
+
+var _ driver.Driver = (*driving)(nil)

@@ -1,0 +1,66 @@
+package mosquitto
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/brokers/internal/debian"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// suites of Debian that the versions come from.
+var suites = map[string]string{"2.0.21": "trixie", "2.0.11": "bookworm"}
+
+const program = "usr/sbin/mosquitto"
+
+func init() {
+	needs := []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}
+	provision.Register(provision.Recipe{
+		Broker: "mosquitto",
+		Versions: []provision.Version{
+			{Name: "2.0.21", Needs: needs},
+			{Name: "2.0.11", Needs: needs, Doubt: "Mosquitto 2.0.11 is from 2021; later 2.0 releases mend losses and leaks"},
+		},
+		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
+		Install: install, Configure: configure, Command: command, Ready: ready,
+	})
+}
+
+func install(ctx context.Context, i *provision.Install) error {
+	return debian.Install(ctx, i, suites[i.Version], "version "+i.Version, program, "-h", "mosquitto")
+}
+
+func command(n *provision.Node) (provision.Command, error) {
+	return debian.Command(n, program, "-c", conf(n))
+}
+
+// ready has the server make up a client's name: it begins with what only this instance was told.
+func ready(ctx context.Context, n *provision.Node) error {
+	values, err := driver.Decode(settings, driver.ClientScope, nil)
+	if err != nil {
+		return err
+	}
+	d := &driving{config: driver.Config{Client: values}}
+	d.config.Target.Addresses = []string{net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"]))}
+	if login := n.Cluster.Login; login != nil {
+		d.config.Target.User, d.config.Target.Password = login.User, login.Password
+	}
+	if n.Cluster.TLS != nil {
+		if d.config.Target.TLS, err = n.Cluster.TLS.ClientConfig(); err != nil {
+			return err
+		}
+	}
+	l, err := d.dial(ctx, station{clean: true})
+	if err != nil {
+		return err
+	}
+	defer l.close(true)
+	if name := l.ClientID(); !strings.HasPrefix(name, n.Cluster.ID) {
+		return fmt.Errorf("port %d is answered by another server, which calls us %q", n.Ports["client"], name)
+	}
+	return nil
+}
