@@ -37,12 +37,12 @@ func DefaultDelivery(broker string) string {
 }
 
 // DefaultPersistence is what must have happened to an acknowledged message when the spec says nothing: at most once
-// keeps nothing where the broker has a choice; Kafka always writes its log.
+// keeps nothing where the broker has a choice; Kafka always writes its log, Mosquitto has none.
 func DefaultPersistence(broker, delivery string) string {
 	switch {
-	case broker == "nats" || broker == "sim":
+	case broker == "nats" || broker == "sim" || broker == "mosquitto":
 		return memory
-	case delivery == atMostOnce && (broker == "rabbitmq" || broker == "jetstream"):
+	case delivery == atMostOnce && (broker == "rabbitmq" || broker == "jetstream" || broker == "nats-streaming"):
 		return memory
 	}
 	return log
