@@ -10,6 +10,7 @@ import (
 	_ "github.com/brokermark/brokermark/brokers/nats"
 	_ "github.com/brokermark/brokermark/brokers/qpid"
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq"
+	_ "github.com/brokermark/brokermark/brokers/rabbitmq-stream"
 	_ "github.com/brokermark/brokermark/brokers/redis"
 	_ "github.com/brokermark/brokermark/brokers/sim"
 )

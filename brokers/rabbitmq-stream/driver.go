@@ -1,0 +1,199 @@
+// Package rabbitmqstream drives and starts RabbitMQ's streams through their own protocol and client. It knows nothing
+// of time stamps, histograms or phases.
+package rabbitmqstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const broker = "rabbitmq-stream"
+
+func init() {
+	driver.Register(driver.Kind{
+		Name:     broker,
+		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
+		Settings: settings,
+		Supports: supports,
+		Maps:     natives,
+		Open:     open,
+	})
+}
+
+// streams is the driver of one running broker or cluster. It keeps no connection of its own: those of the client
+// can't be asked whether they still live.
+type streams struct {
+	cfg  driver.Config
+	topo driver.Topology
+
+	mu     sync.Mutex
+	places map[string]*place // by subscription and stream
+}
+
+// supports refuses what no stream can promise.
+func supports(g driver.Guarantee) error {
+	switch {
+	case g.Persistence == driver.Memory:
+		return driver.Unsupported("persistence: memory", "a stream is written to its log whatever is asked")
+	case g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: fsync", "RabbitMQ never flushes a stream to the disk before it confirms, it leaves that to the operating system")
+	case g.Delivery != driver.AtMostOnce && g.Acks == driver.AcksNone:
+		return driver.Unsupported("acks: none", "%s needs the publisher confirm", g.Delivery)
+	case g.Delivery == driver.AtMostOnce && g.Acks != driver.AcksNone:
+		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once doesn't wait for confirms; use none")
+	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
+		return driver.Unsupported("acks: leader", "a stream confirms when a majority has the message, never earlier; use quorum")
+	}
+	return nil
+}
+
+func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
+	if c.Log != nil {
+		clientLog.to.Store(&c.Log)
+	}
+	if err := supports(c.Guarantee); err != nil {
+		return nil, err
+	}
+	d := &streams{cfg: c, places: map[string]*place{}}
+	if err := d.settingsAgree(); err != nil {
+		return nil, err
+	}
+	l, err := d.dial(ctx, 0)
+	if err != nil {
+		return nil, driver.Explain(broker, c.Target.Addresses, c.Target, err)
+	}
+	l.close()
+	return d, nil
+}
+
+// settingsAgree refuses settings that exclude each other.
+func (d *streams) settingsAgree() error {
+	subEntries, compression := d.cfg.Client.Int("sub.entry.size"), d.cfg.Client.String("compression")
+	switch {
+	case subEntries < 1 || subEntries > 65535:
+		return driver.Unsupported("sub.entry.size", "%d is not from 1 to 65535", subEntries)
+	case subEntries == 1 && compression != "none":
+		return driver.Unsupported("compression", "the client compresses sub-entries; set sub.entry.size above 1")
+	case subEntries > 1 && d.cfg.Guarantee.Delivery == driver.ExactlyOnce:
+		return driver.Unsupported("sub.entry.size", "RabbitMQ knows duplicates by the entry and not by the message; exactly-once needs 1")
+	}
+	return nil
+}
+
+// Setup creates a stream for every topic, or a super stream where it has several partitions. It refuses a stream that
+// is there already: a subscription would begin with what somebody else has left in it.
+func (d *streams) Setup(ctx context.Context, t driver.Topology) error {
+	l, err := d.dial(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	d.topo = t
+	_, err = within(ctx, func() (struct{}, error) { return struct{}{}, d.declare(l, t) }, nil)
+	return err
+}
+
+func (d *streams) declare(l *link, topology driver.Topology) error {
+	for _, t := range topology.Topics {
+		if t.Partitions > 1 && !l.version.atLeast(3, 13) {
+			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", t.Partitions),
+				"RabbitMQ %s has no super streams that a client can declare (since 3.13)", l.version)
+		}
+		for _, name := range streamsOf(t) {
+			if there, err := l.StreamExists(name); err != nil {
+				return err
+			} else if there {
+				return fmt.Errorf("stream %s exists already", name)
+			}
+		}
+		if err := d.create(l, t); err != nil {
+			return fmt.Errorf("declare stream %s: %w", t.Name, err)
+		}
+	}
+	for _, t := range topology.Topics {
+		for _, name := range streamsOf(t) {
+			if err := d.replicated(l, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *streams) create(l *link, t driver.Topic) error {
+	length, segment := bytesOf(d.cfg.Topic.Int("max-length-bytes")), bytesOf(d.cfg.Topic.Int("stream-max-segment-size-bytes"))
+	age := d.cfg.Topic.Duration("max-age")
+	if t.Partitions > 1 {
+		o := stream.NewPartitionsOptions(t.Partitions).SetMaxAge(age).SetMaxLengthBytes(length).SetMaxSegmentSizeBytes(segment)
+		return l.DeclareSuperStream(t.Name, o.SetBalancedLeaderLocator())
+	}
+	return l.DeclareStream(t.Name, stream.NewStreamOptions().SetMaxAge(age).SetMaxLengthBytes(length).SetMaxSegmentSizeBytes(segment))
+}
+
+// bytesOf is nil for unset, which leaves the server's default.
+func bytesOf(n int64) *stream.ByteCapacity {
+	if n == unset {
+		return nil
+	}
+	return stream.ByteCapacity{}.B(n)
+}
+
+// replicated compares the stream's copies with those asked for: the client has no way to ask for a number, and the
+// server puts one on every node.
+func (d *streams) replicated(l *link, name string) error {
+	m, err := l.StreamMetaData(name)
+	if err != nil {
+		return fmt.Errorf("look for the leader of stream %s: %w", name, err)
+	}
+	if copies, asked := 1+len(m.Replicas), max(1, d.cfg.Guarantee.Replicas); copies != asked {
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", asked),
+			"the client declares streams with a copy on every node of the cluster; there are %d", copies)
+	}
+	return nil
+}
+
+// streamsOf names the topic's streams as RabbitMQ names those of a super stream.
+func streamsOf(t driver.Topic) []string {
+	if t.Partitions < 2 {
+		return []string{t.Name}
+	}
+	names := make([]string, t.Partitions)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s-%d", t.Name, i)
+	}
+	return names
+}
+
+// Clean deletes the streams of Setup, and with them the offsets that consumers have stored in them.
+func (d *streams) Clean(ctx context.Context) error {
+	l, err := d.dial(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	_, err = within(ctx, func() (struct{}, error) { return struct{}{}, d.remove(l) }, nil)
+	return err
+}
+
+func (d *streams) remove(l *link) error {
+	var errs []error
+	for _, t := range d.topo.Topics {
+		remove := l.DeleteStream
+		if t.Partitions > 1 {
+			remove = l.DeleteSuperStream
+		}
+		if err := remove(t.Name); err != nil && !errors.Is(err, stream.StreamDoesNotExist) {
+			errs = append(errs, fmt.Errorf("delete stream %s: %w", t.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Close has nothing to close: producers and consumers own their connections.
+func (d *streams) Close() error { return nil }

@@ -1,0 +1,255 @@
+package rabbitmqstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/message"
+	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// lane is a producer's way into one stream: a queue, a writer that empties it into publish frames, and a reader of
+// confirms. It reconnects for itself; what was open on a lost connection has failed by then.
+type lane struct {
+	p      *producer
+	stream string
+	name   string // of the publisher; empty: the server keeps no record of what it sent
+	wake   chan struct{}
+
+	mu     sync.Mutex
+	up     chan struct{} // closed while there is a connection
+	pub    *publisher    // nil: none
+	queue  []*outgoing   // open, to be written
+	nextID int64
+
+	writing []*outgoing // the writer's: taken from the queue
+	frame   []message.StreamMessage
+	wire    []byte
+	slots   []uint32
+}
+
+// publisher is the client's producer with the channel of its confirms, which is closed when its connection is lost.
+type publisher struct {
+	*stream.Producer
+	confirms stream.ChannelPublishConfirm
+	share    *share
+}
+
+func newLane(p *producer, stream, name string) *lane {
+	return &lane{
+		p: p, stream: stream, name: name, wake: make(chan struct{}, 1), up: make(chan struct{}),
+		queue: make([]*outgoing, 0, p.cfg.InFlight), writing: make([]*outgoing, 0, p.cfg.InFlight),
+	}
+}
+
+// publisher are the client's options. Nothing may time out: a confirm that is late isn't one that is lost, and the
+// client forgets a message with its timeout.
+func (d *streams) publisher(c driver.ProducerConfig, name string) *stream.ProducerOptions {
+	o := stream.NewProducerOptions().SetConfirmationTimeOut(100 * time.Hour).SetQueueSize(min(max(c.InFlight+1, 500), 1_000_000))
+	if n := int(d.cfg.Client.Int("sub.entry.size")); n > 1 {
+		o.SetSubEntrySize(n).SetCompression(codecs[d.cfg.Client.String("compression")](stream.Compression{}))
+	}
+	return o.SetProducerName(name).SetClientProvidedName("brokermark")
+}
+
+func declare(s *share, name string, o *stream.ProducerOptions) (*publisher, error) {
+	made, err := s.NewProducer(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return &publisher{made, made.NotifyPublishConfirmation(), s}, nil
+}
+
+// rise makes the lane ready for messages.
+func (l *lane) rise(pub *publisher) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pub = pub
+	close(l.up)
+}
+
+// fall fails what is open on the lane.
+func (l *lane) fall(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pub != nil {
+		l.pub, l.up = nil, make(chan struct{})
+	}
+	l.queue = l.queue[:0]
+	var slots []uint32
+	for i := range l.p.slots {
+		if o := &l.p.slots[i]; o.in.CompareAndSwap(l, nil) {
+			slots = append(slots, o.slot)
+		}
+	}
+	l.p.done(slots, err)
+}
+
+// take queues m, unless there is no connection.
+func (l *lane) take(m *driver.Message) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pub == nil {
+		return false
+	}
+	o := &l.p.slots[m.Slot]
+	if o.home != l {
+		l.nextID++
+		o.home, o.id = l, l.nextID
+	}
+	o.slot, o.payload = m.Slot, m.Payload
+	o.in.Store(l)
+	l.p.open.Add(1)
+	l.queue = append(l.queue, o)
+	return true
+}
+
+// await waits for a connection; false: in vain.
+func (l *lane) await(ctx context.Context, until <-chan time.Time) bool {
+	l.mu.Lock()
+	up := l.up
+	l.mu.Unlock()
+	select {
+	case <-up:
+		return true
+	case <-until:
+	case <-ctx.Done():
+	case <-l.p.running.Done():
+	}
+	return false
+}
+
+// nudge wakes the writer where there is something to write.
+func (l *lane) nudge() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run serves one connection after the other until the producer is closed.
+func (l *lane) run(pub *publisher) {
+	for {
+		l.serve(pub)
+		l.fall(errLost)
+		l.p.leave(pub.share)
+		for pub = nil; pub == nil; {
+			select {
+			case <-l.p.running.Done():
+				return
+			case <-time.After(retryPause):
+			}
+			pub, _ = l.p.connect(l.p.running, l)
+		}
+		l.rise(pub)
+	}
+}
+
+// serve writes what is queued until the connection is lost or the producer closed.
+func (l *lane) serve(pub *publisher) {
+	lost := make(chan struct{})
+	go func() {
+		defer close(lost)
+		for confirms := range pub.confirms {
+			l.settle(pub, confirms)
+		}
+	}()
+	for {
+		select {
+		case <-l.wake:
+		case <-lost:
+			return
+		case <-l.p.running.Done():
+			return
+		}
+		if err := l.write(pub); err != nil {
+			return
+		}
+	}
+}
+
+// write empties the queue into publish frames.
+func (l *lane) write(pub *publisher) error {
+	l.mu.Lock()
+	l.queue, l.writing = l.writing[:0], l.queue
+	l.mu.Unlock()
+	for rest := l.writing; len(rest) > 0; {
+		n := l.fill(rest)
+		err := pub.BatchSend(l.frame)
+		if errors.Is(err, stream.FrameTooLarge) {
+			err = nil // comes back as the messages' outcome
+		}
+		if l.p.d.cfg.Guarantee.Delivery == driver.AtMostOnce {
+			l.finish(rest[:n], err)
+		}
+		if err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// fill encodes as many messages as one frame holds.
+func (l *lane) fill(rest []*outgoing) (n int) {
+	most, room := int(l.p.d.cfg.Client.Int("batch.size")), int(l.p.d.cfg.Client.Int("frame.max"))-frameHead
+	l.frame, l.wire = l.frame[:0], l.wire[:0]
+	for _, o := range rest {
+		if room -= len(o.payload) + overhead; n > 0 && (room < 0 || n >= most) {
+			break
+		}
+		from := len(l.wire)
+		l.wire = appendData(l.wire, o.payload) // where it moves, what was encoded before stays valid
+		o.wire = l.wire[from:]
+		l.frame = append(l.frame, o)
+		n++
+	}
+	return n
+}
+
+// finish reports what was written, with at-most-once.
+func (l *lane) finish(written []*outgoing, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.slots = l.slots[:0]
+	for _, o := range written {
+		if o.in.CompareAndSwap(l, nil) {
+			l.slots = append(l.slots, o.slot)
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errLost, err)
+	}
+	l.p.done(l.slots, err)
+}
+
+// settle reports confirmed and refused messages. What the client gives up because the connection is lost stays open
+// for fall.
+func (l *lane) settle(pub *publisher, statuses []*stream.ConfirmationStatus) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pub != pub || l.p.d.cfg.Guarantee.Delivery == driver.AtMostOnce {
+		return
+	}
+	l.slots = l.slots[:0]
+	for _, s := range statuses {
+		if s == nil {
+			continue
+		}
+		o, ok := s.GetMessage().(*outgoing)
+		switch err := s.GetError(); {
+		case !ok || errors.Is(err, stream.ConfirmationTimoutError) || errors.Is(err, stream.AlreadyClosed):
+		case !o.in.CompareAndSwap(l, nil):
+		case s.IsConfirmed():
+			l.slots = append(l.slots, o.slot)
+		default:
+			l.p.done([]uint32{o.slot}, fmt.Errorf("the broker refused the message: %w", err))
+		}
+	}
+	l.p.done(l.slots, nil)
+}

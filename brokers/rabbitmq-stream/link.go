@@ -1,0 +1,174 @@
+package rabbitmqstream
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/logs"
+	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	greetTimeout = 4 * time.Second        // TCP, TLS and the first frame together
+	callTimeout  = 5 * time.Second        // for an answer of the server
+	closeTimeout = 2 * time.Second        // for the closing of connections; a frozen broker never answers
+	retryPause   = 200 * time.Millisecond // between attempts to reconnect
+)
+
+// link is the client's handle on a server; the connections below it are made as producers and consumers are.
+type link struct {
+	*stream.Environment
+	version version
+}
+
+// dial connects to one of the target's nodes, starting with the one whose turn it is.
+func (d *streams) dial(ctx context.Context, turn int) (*link, error) {
+	var errs []error
+	nodes := d.cfg.Target.Addresses
+	for i := range nodes {
+		l, err := d.dialNode(ctx, nodes[(turn+i)%len(nodes)])
+		if err == nil {
+			return l, nil
+		}
+		errs = append(errs, err)
+	}
+	if len(errs) == 0 {
+		return nil, errors.New("no address to connect to")
+	}
+	return nil, errors.Join(errs...)
+}
+
+// dialNode asks the node who it is before the client may try: the client tells a wrong port, a TLS mismatch and a
+// server that doesn't answer by one and the same timeout, and with nobody there it would try for ever.
+func (d *streams) dialNode(ctx context.Context, address string) (*link, error) {
+	properties, err := greet(ctx, address, d.cfg.Target.TLS)
+	if err != nil {
+		return nil, err
+	}
+	v, err := parseVersion(properties["version"])
+	if err != nil {
+		return nil, driver.Refused(broker, address, err)
+	}
+	options, err := d.environment(address)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	env, err := within(ctx, func() (*stream.Environment, error) { return stream.NewEnvironment(options) },
+		func(env *stream.Environment) { _ = env.Close() })
+	switch {
+	case errors.Is(err, stream.AuthenticationFailure), errors.Is(err, stream.AuthenticationFailureLoopbackError):
+		t := d.cfg.Target
+		t.User = d.user()
+		return nil, driver.RefusedLogin(broker, address, t, err)
+	case err != nil:
+		return nil, driver.Refused(broker, address, err)
+	}
+	return &link{env, v}, nil
+}
+
+func (d *streams) user() string {
+	if d.cfg.Target.User == "" {
+		return "guest"
+	}
+	return d.cfg.Target.User
+}
+
+func (d *streams) environment(address string) (*stream.EnvironmentOptions, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	password := d.cfg.Target.Password
+	if d.cfg.Target.User == "" {
+		password = "guest"
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	o := stream.NewEnvironmentOptions()
+	// The client pastes these into a URI and takes it apart again, the path twice.
+	o.ConnectionParameters = []*stream.Broker{{
+		Host: host, Port: port, User: url.PathEscape(d.user()), Password: url.PathEscape(password),
+		Vhost: url.PathEscape(url.QueryEscape(d.cfg.Client.String("vhost"))),
+	}}
+	o.SetRPCTimeout(callTimeout).SetMaxProducersPerClient(254).SetMaxConsumersPerClient(254)
+	o.SetRequestedHeartbeat(d.cfg.Client.Duration("heartbeat")).SetRequestedMaxFrameSize(int(d.cfg.Client.Int("frame.max")))
+	o.SetWriteBuffer(int(d.cfg.Client.Int("write.buffer"))).SetReadBuffer(int(d.cfg.Client.Int("read.buffer")))
+	if conf := tlsFor(d.cfg.Target.TLS, address); conf != nil {
+		o.IsTLS(true).SetTLSConfig(conf)
+	}
+	return o, nil
+}
+
+func tlsFor(conf *tls.Config, address string) *tls.Config {
+	if conf == nil {
+		return nil
+	}
+	conf = conf.Clone()
+	if conf.ServerName == "" {
+		conf.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	return conf
+}
+
+// within runs f, which the client doesn't let us bound, until ctx ends; what f returns later goes to discard.
+func within[T any](ctx context.Context, f func() (T, error), discard func(T)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := f()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-done; r.err == nil && discard != nil {
+				discard(r.value)
+			}
+		}()
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// close ends the link's connections, and leaves that to the background after closeTimeout: the client asks the server.
+func (l *link) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	_, _ = within(ctx, func() (struct{}, error) { return struct{}{}, l.Close() }, nil)
+}
+
+// clientLog takes the client library's log lines. The library has one logger for the whole process.
+var clientLog logLines
+
+type logLines struct{ to atomic.Pointer[io.Writer] }
+
+func (l *logLines) line(level, format string, v []any) {
+	if w := l.to.Load(); w != nil {
+		fmt.Fprintf(*w, "rabbitmq-stream-go-client: "+level+": "+format+"\n", v...)
+	}
+}
+
+func (l *logLines) Info(format string, v ...any)  { l.line("info", format, v) }
+func (l *logLines) Error(format string, v ...any) { l.line("error", format, v) }
+func (l *logLines) Warn(format string, v ...any)  { l.line("warning", format, v) }
+func (l *logLines) Debug(string, ...any)          {}
+
+func init() { logs.SetLogger(&clientLog) }

@@ -1,0 +1,44 @@
+package rabbitmqstream
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/message"
+)
+
+// outgoing is the message in one slot, as the client wants it: an AMQP 1.0 message of one data section.
+type outgoing struct {
+	message.StreamMessage // nil: of its methods the client calls those below only
+	slot                  uint32
+	in                    atomic.Pointer[lane] // where it has no outcome yet; changed under that lane's lock
+	home                  *lane                // that has numbered it; the sender's
+	id                    int64                // publishing id: its number on that lane
+	payload               []byte
+	wire                  []byte // encoded; valid while it is being written
+}
+
+func (o *outgoing) MarshalBinary() ([]byte, error) { return o.wire, nil }
+func (o *outgoing) HasPublishingId() bool          { return true }
+func (o *outgoing) GetPublishingId() int64         { return o.id }
+
+const (
+	smallBinary = 0xa0 // one byte of length
+	largeBinary = 0xb0 // four
+	// overhead of a message in a publish frame: its section's head, publishing id and length.
+	overhead = 3 + 5 + 8 + 4
+	// frameHead is what a publish frame holds besides.
+	frameHead = 4 + 2 + 2 + 1 + 4
+)
+
+// appendData appends the data section of an AMQP 1.0 message.
+func appendData(b, payload []byte) []byte {
+	b = append(b, 0x00, 0x53, 0x75)
+	if n := len(payload); n < 256 {
+		b = append(b, smallBinary, byte(n))
+	} else {
+		b = append(b, largeBinary)
+		b = binary.BigEndian.AppendUint32(b, uint32(n))
+	}
+	return append(b, payload...)
+}

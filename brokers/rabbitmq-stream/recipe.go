@@ -1,0 +1,57 @@
+package rabbitmqstream
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"strconv"
+
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+func init() {
+	provision.Register(rabbitserver.Recipe(rabbitserver.Protocol{
+		Broker: broker,
+		Plugin: "rabbitmq_stream",
+		Ours:   []string{"stream.listeners", "stream.advertised_host", "stream.advertised_port", "stream.advertised_tls_host", "stream.advertised_tls_port"},
+		Listen: listen,
+		Ready:  ready,
+	}))
+}
+
+// listen opens the stream port only. The server tells clients where to find a stream's leader; that has to be the
+// address that they can reach, not the machine's name.
+func listen(n *provision.Node) map[string]string {
+	port := strconv.Itoa(n.Ports["client"])
+	keys := map[string]string{
+		"listeners.tcp":          "none",
+		"stream.advertised_host": "127.0.0.1", "stream.advertised_tls_host": "127.0.0.1",
+		"stream.advertised_port": port, "stream.advertised_tls_port": port,
+	}
+	if n.Cluster.TLS == nil {
+		keys["stream.listeners.tcp.1"] = rabbitserver.Address(n)
+	} else {
+		keys["stream.listeners.tcp"], keys["stream.listeners.ssl.1"] = "none", rabbitserver.Address(n)
+	}
+	return keys
+}
+
+// ready asks for the cluster's name, which only this instance has.
+func ready(ctx context.Context, n *provision.Node) error {
+	var conf *tls.Config
+	if n.Cluster.TLS != nil {
+		var err error
+		if conf, err = n.Cluster.TLS.ClientConfig(); err != nil {
+			return err
+		}
+	}
+	properties, err := greet(ctx, rabbitserver.Address(n), conf)
+	if err != nil {
+		return err
+	}
+	if name := properties["cluster_name"]; name != n.Cluster.ID {
+		return fmt.Errorf("%s is answered by another cluster: %q", rabbitserver.Address(n), name)
+	}
+	return nil
+}

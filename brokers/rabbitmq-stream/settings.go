@@ -1,0 +1,39 @@
+package rabbitmqstream
+
+import (
+	"time"
+
+	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// unset leaves an argument out of the declaration, so that the server's own default holds.
+const unset = int64(-1)
+
+var settings = []driver.Setting{
+	{Scope: driver.ClientScope, Name: "batch.size", Default: int64(1000), Doc: "messages in one publish frame at most; what has been handed over while the last frame was written goes into the next"},
+	{Scope: driver.ClientScope, Name: "sub.entry.size", Default: int64(1), Doc: "messages stored and confirmed as one entry; above 1 they share a publishing id"},
+	{Scope: driver.ClientScope, Name: "compression", Default: "none", Allowed: []string{"none", "gzip", "snappy", "lz4", "zstd"}, Doc: "of sub-entries"},
+	{Scope: driver.ClientScope, Name: "initial.credits", Default: int64(10), Doc: "chunks that the server may send ahead to a consumer, 1 to 30000"},
+	{Scope: driver.ClientScope, Name: "crc.check", Default: true, Doc: "consumers check the sum of every chunk"},
+	{Scope: driver.ClientScope, Name: "offset.store.every", Default: int64(10_000), Doc: "delivered messages after which a consumer stores its offset; not for at-most-once"},
+	{Scope: driver.ClientScope, Name: "offset.store.delay", Default: 5 * time.Second, Doc: "longest time from a delivery to the store of its offset"},
+	{Scope: driver.ClientScope, Name: "heartbeat", Default: 60 * time.Second, Doc: "in whole seconds, 3 at least"},
+	{Scope: driver.ClientScope, Name: "frame.max", Default: int64(1 << 20), Doc: "largest frame in bytes; bounds a message"},
+	{Scope: driver.ClientScope, Name: "write.buffer", Default: int64(0), Doc: "SO_SNDBUF in bytes; 0 leaves it to the system"},
+	{Scope: driver.ClientScope, Name: "read.buffer", Default: int64(0), Doc: "SO_RCVBUF in bytes; 0 leaves it to the system"},
+	{Scope: driver.ClientScope, Name: "vhost", Default: "/", Doc: "virtual host"},
+
+	{Scope: driver.TopicScope, Name: "max-length-bytes", Default: unset, Doc: "size at which a stream's oldest segments go; -1: no limit"},
+	{Scope: driver.TopicScope, Name: "max-age", Default: time.Duration(0), Doc: "age at which a stream's segments go, in whole seconds; 0s: never"},
+	{Scope: driver.TopicScope, Name: "stream-max-segment-size-bytes", Default: unset, Doc: "size of a segment file; -1: the server's 500,000,000"},
+}
+
+var codecs = map[string]func(stream.Compression) stream.Compression{
+	"none":   stream.Compression.None,
+	"gzip":   stream.Compression.Gzip,
+	"snappy": stream.Compression.Snappy,
+	"lz4":    stream.Compression.Lz4,
+	"zstd":   stream.Compression.Zstd,
+}
