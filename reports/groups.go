@@ -19,9 +19,17 @@ func bySetting(points []report.Point) []group {
 	return groupBy(points, report.Point.Setting)
 }
 
-// byWorkload groups points that were given exactly the same work, whatever the broker.
-func byWorkload(points []report.Point) []group {
-	return groupBy(points, func(p report.Point) string { return report.Workload(p.Spec, "broker") })
+// comparable groups points that were given the same work: they differ in the broker and in what their names say.
+func comparable(points []report.Point) []group {
+	named := []string{"broker"}
+	for _, p := range points {
+		for axis := range p.Records[0].Axes {
+			if report.InNames(axis) && !slices.Contains(named, axis) {
+				named = append(named, axis)
+			}
+		}
+	}
+	return groupBy(points, func(p report.Point) string { return report.Workload(p.Spec, named...) })
 }
 
 // groupBy keeps the order in which the groups first appear.
@@ -52,58 +60,107 @@ func headline(measure string) (report.Metric, bool) {
 	return m, err == nil
 }
 
+// mostRates is the number of fixed rates up to which each has its ranking told in full.
+const mostRates = 2
+
 // verdict says who did best in g: in full for what each workload was made to find, in short for latency at fixed rates
-// where there is something fuller.
+// where there is something fuller or there are many.
 func verdict(g group) string {
-	var sentences, short, refused, unusable []string
-	workloads := byWorkload(g.points)
-	full := slices.ContainsFunc(workloads, func(w group) bool { return w.points[0].Spec.Measure != "rate" })
+	var v said
+	workloads := comparable(g.points)
+	rates := 0
 	for _, w := range workloads {
-		first := w.points[0]
-		m, ok := headline(first.Spec.Measure)
-		if !ok {
-			continue
-		}
-		var contenders []report.Contender
-		for _, p := range w.points {
-			switch {
-			case len(p.Ok()) > 0:
-				contenders = append(contenders, report.Contend(p.Name, m, p.Ok()))
-			case p.Status() == string(store.Refused):
-				refused = append(refused, p.Name)
-			default:
-				unusable = append(unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
-			}
-		}
-		r := report.Rank(m, contenders)
-		switch {
-		case len(r.Level) == 0:
-		case full && first.Spec.Measure == "rate" && len(contenders) > 1:
-			short = append(short, r.Short()+" at "+strings.TrimPrefix(first.Load(), "rate "))
-		case full:
-			sentences = append([]string{r.String() + costs(r.Level, w.points)}, sentences...)
-		default:
-			sentences = append(sentences, "At "+first.Load()+": "+r.String())
+		if w.points[0].Spec.Measure == "rate" {
+			rates++
 		}
 	}
-	if short != nil {
-		sentences = append(sentences, "Lowest e2e p99: "+strings.Join(short, "; ")+".")
+	brief := rates < len(workloads) || rates > mostRates
+	for _, w := range workloads {
+		v.workload(w, brief)
+	}
+	return v.String()
+}
+
+// said is a verdict's sentences in the making.
+type said struct {
+	full, alone, short []string
+	refused, unusable  []string
+}
+
+func (v *said) workload(w group, brief bool) {
+	first := w.points[0]
+	m, ok := headline(first.Spec.Measure)
+	if !ok {
+		return
+	}
+	var contenders []report.Contender
+	for _, p := range w.points {
+		switch {
+		case len(p.Ok()) > 0:
+			contenders = append(contenders, report.Contend(p.Name, m, p.Ok()))
+		case p.Status() == string(store.Refused):
+			v.refused = append(v.refused, p.Name)
+		default:
+			v.unusable = append(v.unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
+		}
+	}
+	r := report.Rank(m, contenders)
+	fixed := first.Spec.Measure == "rate"
+	switch {
+	case len(r.Level) == 0:
+	case fixed && len(r.Level)+len(r.Behind) == 1:
+		v.lonely(m, r.Level[0], first)
+	case fixed && brief:
+		v.short = append(v.short, r.Short()+" at "+strings.TrimPrefix(first.Load(), "rate "))
+	case fixed:
+		v.full = append(v.full, "At "+first.Load()+": "+r.String())
+	default:
+		v.full = append(v.full, r.String()+costs(r.Level, w.points))
+	}
+}
+
+// lonely notes a figure that nothing was measured to compare with, beside others of the same kind and name.
+func (v *said) lonely(m report.Metric, c report.Contender, p report.Point) {
+	text := m.Unit.Format(report.Summarize(c.Values).Median) + " at " + strings.TrimPrefix(p.Load(), "rate ")
+	whose := m.Name + " of " + c.Name + " "
+	for i, said := range v.alone {
+		if strings.HasPrefix(said, whose) {
+			v.alone[i] += ", " + text
+			return
+		}
+	}
+	v.alone = append(v.alone, whose+text)
+}
+
+func (v *said) String() string {
+	sentences := v.full
+	if v.short != nil {
+		sentences = append(sentences, "Lowest e2e p99: "+strings.Join(report.Abridged(v.short), "; ")+".")
+	}
+	if v.alone != nil {
+		sentences = append(sentences, "With nothing to compare it with: "+strings.Join(report.Abridged(v.alone), "; ")+".")
 	}
 	if sentences == nil {
 		sentences = []string{"No conclusion."}
 	}
-	if unusable != nil {
-		sentences = append(sentences, "Without a usable figure: "+strings.Join(unusable, ", ")+".")
+	if v.unusable != nil {
+		sentences = append(sentences, "Without a usable figure: "+strings.Join(report.Abridged(v.unusable), ", ")+".")
 	}
-	if refused != nil {
-		slices.Sort(refused)
-		sentences = append(sentences, "Refused by "+strings.Join(slices.Compact(refused), ", ")+".")
+	if v.refused != nil {
+		slices.Sort(v.refused)
+		sentences = append(sentences, "Refused by "+strings.Join(report.Abridged(slices.Compact(v.refused)), ", ")+".")
 	}
 	return strings.Join(sentences, " ")
 }
 
+// mostCosts is the number of contenders on a level up to which each has its cost told.
+const mostCosts = 2
+
 // costs says at what latency and cost the best were measured.
 func costs(best []report.Contender, points []report.Point) string {
+	if len(best) > mostCosts {
+		return ""
+	}
 	var text strings.Builder
 	for _, p := range points {
 		if !slices.ContainsFunc(best, func(c report.Contender) bool { return c.Name == p.Name }) {

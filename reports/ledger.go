@@ -44,11 +44,25 @@ func ledger(records []store.Record) (report.Document, error) {
 		return d, nil
 	}
 	d.Add(books)
-	if faults == nil {
+	switch {
+	case faulty(points) && faults == nil:
+		d.Say("Which streams the faults were in was not recorded.")
+	case faults == nil:
 		d.Say("No stream shows a fault: nothing was lost, duplicated, reordered or corrupted.")
 	}
 	d.Add(faults...)
 	return d, nil
+}
+
+func faulty(points []report.Point) bool {
+	for _, p := range points {
+		for _, r := range p.Records {
+			if r.Result != nil && r.Result.Books.Lost+r.Result.Books.Duplicated+r.Result.Books.Reordered+r.Result.Books.Corrupted > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // streams shows the streams of r that have a fault.

@@ -54,6 +54,31 @@ func coordinates(p report.Point, l level) map[string]value {
 	return at
 }
 
+// implied is 1 for what no study varied on purpose: acks that follow from the delivery, say.
+func implied(points []report.Point, name string) int {
+	named := func(p report.Point) bool { _, ok := p.Records[0].Axes[name]; return ok }
+	if name == "broker" || name == "load" || name == "messageSize" || slices.ContainsFunc(points, named) {
+		return 0
+	}
+	return 1
+}
+
+// alike tells that two axes part the levels in the same way: one of them says it all.
+func alike(at []map[string]value, a, b string) bool {
+	there, back := map[string]string{}, map[string]string{}
+	for _, values := range at {
+		x, y := values[a].text, values[b].text
+		if old, ok := there[x]; ok && old != y {
+			return false
+		}
+		if old, ok := back[y]; ok && old != x {
+			return false
+		}
+		there[x], back[y] = y, x
+	}
+	return true
+}
+
 // axes lists what the levels differ in, and for every level the index of its value on each of them (−1 = none).
 func axes(points []report.Point, levels []level) ([]axis, [][]int) {
 	values := map[string]map[string]float64{}
@@ -69,8 +94,12 @@ func axes(points []report.Point, levels []level) ([]axis, [][]int) {
 	}
 	var out []axis
 	places := map[string]map[string]int{}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if len(values[name]) < 2 {
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(implied(points, a), implied(points, b)), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		said := func(a axis) bool { return alike(at, a.Name, name) }
+		if len(values[name]) < 2 || implied(points, name) == 1 && slices.ContainsFunc(out, said) {
 			continue
 		}
 		a := ordered(name, values[name])

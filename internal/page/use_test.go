@@ -183,3 +183,23 @@ func TestPaperHoldsEveryChart(t *testing.T) {
 	}
 	b.quiet(t)
 }
+
+func TestOneOfThousandsOfSeriesCanBeFound(t *testing.T) {
+	b := open(t, summary(t, "many", linger(20, 5, 1)), desktop)
+	b.scroll(t)
+	const names = `[...document.querySelectorAll("#percentiles .legend .series")].map(b => b.dataset.name)`
+	if n := len(eval[[]string](t, b, names)); n != 40 {
+		t.Errorf("%d buttons for 100 series, want 40 and a search", n)
+	}
+	b.do(t, chromedp.Focus("#percentiles .legend input"), chromedp.KeyEvent("ms=17 8K"))
+	if got := eval[[]string](t, b, names); len(got) != 1 || !strings.Contains(got[0], "linger.ms=17") || !strings.Contains(got[0], "8KiB") {
+		t.Errorf("the search finds %q", got)
+	}
+	const lines = `document.querySelectorAll("#percentiles .chart svg path[fill=none]").length`
+	before := eval[int](t, b, lines)
+	b.do(t, chromedp.KeyEvent(kb.Tab+kb.Tab+kb.Tab+kb.Enter))
+	if after := eval[int](t, b, lines); after <= before {
+		t.Errorf("%d lines before the series that was found was shown, %d after", before, after)
+	}
+	b.quiet(t)
+}

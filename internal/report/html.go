@@ -75,7 +75,7 @@ func (f *fragment) table(t Table) {
 		fmt.Fprintf(&f.out, "<details class=\"long\"><summary>%d rows</summary>\n", len(t.Rows))
 	}
 	// The region can be scrolled with the keyboard; a table wider than a phone needs that.
-	fmt.Fprintf(&f.out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n", escape("Table: "+name))
+	fmt.Fprintf(&f.out, "<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n", escape("Table: "+name))
 	if t.Title != "" {
 		fmt.Fprintf(&f.out, "<caption>%s</caption>\n", escape(t.Title))
 	}
@@ -107,12 +107,13 @@ func (f *fragment) row(t Table, row []Cell, shown []int) {
 	}
 	f.out.WriteString(">")
 	for _, i := range shown {
-		f.cell(t.Columns[i], row[i])
+		f.cell(t.Columns[i], row[i], numeric(t, i))
 	}
 	f.out.WriteString("</tr>\n")
 }
 
-func (f *fragment) cell(c Column, cell Cell) {
+// cell writes a cell of a column of words or of numbers; what is blank stands where its neighbours do.
+func (f *fragment) cell(c Column, cell Cell, numbers bool) {
 	tag, class := "td", ""
 	if c.Row {
 		tag = "th"
@@ -120,7 +121,7 @@ func (f *fragment) cell(c Column, cell Cell) {
 	} else {
 		f.out.WriteString("<td")
 	}
-	if cell.Kind != Words {
+	if cell.Kind != Words && (numbers || cell.Kind != Blank) {
 		class = "n"
 	}
 	if cell.Unused {

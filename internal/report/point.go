@@ -62,6 +62,9 @@ var shownElsewhere = map[string]bool{
 	"sweep": true, // how a study is written, not what is measured
 }
 
+// InNames tells whether the values of an axis stand in the names of points that differ in it.
+func InNames(axis string) bool { return !shownElsewhere[axis] }
+
 // name gives every point its broker's name, with the values of further axes that vary.
 func name(points []*Point) {
 	values := map[string]map[string]bool{}
@@ -77,7 +80,7 @@ func name(points []*Point) {
 		p.Name = p.Spec.Broker
 		axes := p.axes()
 		for _, axis := range sortedKeys(axes) {
-			if !shownElsewhere[axis] && len(values[axis]) > 1 {
+			if InNames(axis) && len(values[axis]) > 1 {
 				p.Name += fmt.Sprintf(" %s=%s", axis, axes[axis])
 			}
 		}

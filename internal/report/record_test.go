@@ -175,7 +175,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 	}{
 		{"nobody", p99, nil, ""},
 		{"without values", p99, []Contender{{Name: "a"}}, ""},
-		{"alone", p99, []Contender{{"a", []float64{1e6}, 1e6, 1e6}}, "Only a 1.00 ms (n=1) was measured: nothing to compare it with."},
+		{"alone", p99, []Contender{{"a", []float64{1e6}, 1e6, 1e6}}, "Only a was measured: e2e p99 1.00 ms (n=1)."},
 		{"once each", p99, []Contender{{"a", []float64{1e6}, 1e6, 1e6}, {"b", []float64{9e6}, 9e6, 9e6}}, "No difference shown in e2e p99 between a 1.00 ms (n=1) and b 9.00 ms (n=1). Too few repetitions for a test: at least 4 each are needed."},
 		{"overlapping brackets", sustainable, []Contender{{"a", []float64{100}, 100, 110}, {"b", []float64{105}, 105, 120}}, "No difference shown in sustainable between b 105/s [105–120/s] (n=1) and a 100/s [100–110/s] (n=1). Too few repetitions for a test: at least 4 each are needed."},
 		{"brackets apart", sustainable, []Contender{{"a", []float64{100}, 100, 110}, {"b", []float64{200}, 200, 210}}, "Highest sustainable: b 200/s [200–210/s] (n=1), before a 100/s [100–110/s] (n=1). Too few repetitions for a test: at least 4 each are needed."},

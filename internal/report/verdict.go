@@ -60,9 +60,11 @@ func Contend(name string, m Metric, records []store.Record) Contender {
 	return Contender{name, values, s.Low, s.High}
 }
 
-func (c Contender) text(u Unit) string {
+func (c Contender) text(u Unit) string { return c.Name + " " + c.figure(u) }
+
+func (c Contender) figure(u Unit) string {
 	s := Summarize(c.Values)
-	text := fmt.Sprintf("%s %s", c.Name, u.Format(s.Median))
+	text := u.Format(s.Median)
 	if c.Low != c.High {
 		text += fmt.Sprintf(" [%s]", u.Range(c.Low, c.High))
 	}
@@ -118,13 +120,14 @@ func (r Ranking) String() string {
 		for _, c := range contenders {
 			texts = append(texts, c.text(r.Metric.Unit))
 		}
-		return enumerate(abridged(texts))
+		return enumerate(Abridged(texts))
 	}
 	switch {
 	case len(r.Level) == 0:
 		return ""
 	case len(r.Level)+len(r.Behind) == 1:
-		return fmt.Sprintf("Only %s was measured: nothing to compare it with.", texts(r.Level))
+		only := r.Level[0]
+		return fmt.Sprintf("Only %s was measured: %s %s.", only.Name, r.Metric.Name, only.figure(r.Metric.Unit))
 	case len(r.Level) == 1:
 		return fmt.Sprintf("%s %s: %s, before %s. %s", superlative(r.Metric), r.Metric.Name, texts(r.Level), texts(r.Behind), r.Evidence)
 	case len(r.Behind) == 0:
@@ -147,9 +150,9 @@ func (r Ranking) Short() string {
 	case len(names) == 1:
 		return names[0]
 	case once:
-		return "no difference shown (n=1) between " + enumerate(abridged(names))
+		return "no difference shown (n=1) between " + enumerate(Abridged(names))
 	}
-	return "no difference shown between " + enumerate(abridged(names))
+	return "no difference shown between " + enumerate(Abridged(names))
 }
 
 // apart tells that no value either stands for could belong to the other. A single value without a bracket stands for
@@ -169,8 +172,8 @@ func superlative(m Metric) string {
 // longest is how many contenders a sentence names; a sweep has hundreds, which the tables show.
 const longest = 6
 
-// abridged keeps the first and the last of many.
-func abridged(items []string) []string {
+// Abridged keeps the first and the last of many.
+func Abridged(items []string) []string {
 	if len(items) <= longest {
 		return items
 	}

@@ -38,9 +38,9 @@ export function cost(d: Data, main: HTMLElement): void {
 
 function bars(d: Data, rows: Level[], known: { index: number; name: string; about: string }[], caption: string): HTMLElement {
   const most = known.map((c) => Math.max(0, ...rows.map((l) => value(l, c.index)?.[0] ?? 0)));
-  return el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": caption }, el("table", { class: "bars" },
+  return el("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": caption }, el("table", { class: "bars" },
     el("caption", {}, caption),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, ""), ...known.map((c) => el("th", { scope: "col" }, c.name, el("small", {}, c.about))))),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "who"), ...known.map((c) => el("th", { scope: "col" }, c.name, el("small", {}, c.about))))),
     el("tbody", {}, ...rows.map((l) => el("tr", { class: usable(l) ? null : "unused" },
       el("th", { scope: "row", title: remarks(d, l).join(" ") || null }, d.points[l.p].name, usable(l) ? null : el("small", {}, `${l.status}, in no conclusion`),
         d.points[l.p].doubts ? el("small", {}, "doubts: " + d.points[l.p].doubts!.map((t) => t.split(":")[0]).join(", ")) : null),

@@ -50,6 +50,6 @@ export function table(g: Grid, label: string): HTMLElement {
     const attributes = { class: [g.columns[i]?.number ? "n" : "", c.class ?? ""].join(" ").trim() || null, title: c.title };
     return i === 0 ? el("th", { scope: "row", ...attributes }, c.text) : el("td", attributes, c.text);
   }))));
-  return el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": label },
+  return el("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": label },
     el("table", {}, g.caption ? el("caption", {}, g.caption) : null, el("thead", {}, head), body));
 }

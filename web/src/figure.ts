@@ -16,7 +16,8 @@ export interface Drawing {
   height?: number;
 }
 
-const atFirst = 10; // more series than this are switched off to begin with
+const atFirst = 14; // more series than this are switched off to begin with
+const fewEnough = 40; // beyond it the key has a search instead of a button for each
 
 export class Figure {
   private readonly controls = el("div", { class: "controls" });
@@ -66,20 +67,33 @@ export class Figure {
   private swatches(): void { fillLegend(this.legend, this.drawing.series, this.off, () => this.redraw()); }
 }
 
-/** Buttons that switch series off and on; the one that has the focus keeps it. */
+/** Buttons that switch series off and on; what has the focus keeps it. */
 export function fillLegend(legend: HTMLElement, series: Series[], off: Set<string>, changed: () => void): void {
-  const focused = [...legend.children].indexOf(document.activeElement as Element);
-  const buttons: HTMLElement[] = series.map((s) => el("button", {
-    type: "button", class: "series", "aria-pressed": String(!off.has(s.name)), title: s.note,
+  const many = series.length > fewEnough, focused = document.activeElement as HTMLElement | null;
+  const find = many ? legend.querySelector("input") ?? el("input", { type: "search", "aria-label": "Find a series", placeholder: `find one of ${series.length}` }) : null;
+  if (find) find.oninput = () => fillLegend(legend, series, off, changed);
+  const shown = many ? found(series, off, find?.value ?? "") : series;
+  const buttons: HTMLElement[] = shown.map((s) => el("button", {
+    type: "button", class: "series", "aria-pressed": String(!off.has(s.name)), title: s.note, "data-name": s.name,
     click: () => { off.delete(s.name) || off.add(s.name); changed(); },
   }, swatch(s.look), s.name));
   if (series.length > 3) {
-    const all = (hide: boolean) => () => { for (const s of series) hide ? off.add(s.name) : off.delete(s.name); changed(); };
-    buttons.unshift(el("button", { type: "button", class: "plain", click: all(false) }, "All"), el("button", { type: "button", class: "plain", click: all(true) }, "None"));
+    buttons.unshift(el("button", { type: "button", class: "plain", "data-name": "all", click: () => { for (const s of shown) off.delete(s.name); changed(); } }, "All"),
+      el("button", { type: "button", class: "plain", "data-name": "none", click: () => { for (const s of series) off.add(s.name); changed(); } }, "None"));
   }
+  const name = legend.contains(focused) ? focused?.dataset.name : undefined, typing = find !== null && focused === find;
   legend.hidden = series.length < 2;
-  legend.replaceChildren(...buttons);
-  if (focused >= 0) (legend.children[focused] as HTMLElement | undefined)?.focus();
+  legend.replaceChildren(...(find ? [find] : []), ...buttons, ...(many ? [el("span", { class: "about" }, `${series.length - shown.length} more`)] : []));
+  if (typing) find.focus();
+  else if (name) buttons.find((b) => b.dataset.name === name)?.focus();
+}
+
+/** Of very many series those that match, or without words those that are on and the first others. */
+function found(series: Series[], off: Set<string>, text: string): Series[] {
+  const words = text.toLowerCase().split(/\s+/).filter((w) => w);
+  if (words.length) return series.filter((s) => words.every((w) => s.name.toLowerCase().includes(w))).slice(0, fewEnough);
+  const first = [...series.filter((s) => !off.has(s.name)), ...series.filter((s) => off.has(s.name))].slice(0, fewEnough);
+  return series.filter((s) => first.includes(s));
 }
 
 const paths: Record<string, string> = {

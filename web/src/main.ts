@@ -21,6 +21,8 @@ if (data && figures) {
 }
 contents();
 
+const fewEnough = 14; // more sections are folded away
+
 /** The list of sections, once there are enough to choose from. */
 function contents(): void {
   const headings = [...document.querySelectorAll<HTMLElement>("main h2")];
@@ -29,7 +31,8 @@ function contents(): void {
     h.id ||= `section-${i}`;
     return el("li", {}, el("a", { href: "#" + h.id }, h.textContent ?? ""));
   });
-  const nav = el("nav", { "aria-label": "On this page" }, el("ul", {}, ...items));
+  const list = el("ul", {}, ...items);
+  const nav = el("nav", { "aria-label": "On this page" }, items.length > fewEnough ? el("details", {}, el("summary", {}, `On this page: ${items.length} sections`), list) : list);
   document.querySelector("main")?.before(nav);
 }
 

@@ -71,7 +71,7 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
       }),
     }),
     grid: (on) => ({
-      columns: [{ name: "" }, { name: "messages", number: true }, ...tables.map(([q]) => ({ name: "p" + 100 * q, number: true })), { name: "max", number: true }],
+      columns: [{ name: "who" }, { name: "messages", number: true }, ...tables.map(([q]) => ({ name: "p" + 100 * q, number: true })), { name: "max", number: true }],
       rows: lines.filter((l) => on(l.name)).map((l) => [l.name, format("count", l.curve.n),
         ...tables.map(([, i]) => format("ns", i < l.curve.v.length ? l.curve.v[i] : l.curve.max)), format("ns", l.curve.max)]),
     }),

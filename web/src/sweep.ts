@@ -20,7 +20,10 @@ const mostPanels = 24, mostDoubts = 8;
 export function sweep(d: Data, main: HTMLElement): void {
   const metrics = d.metrics.map((m, i) => ({ value: String(i), text: m.name, m })).filter(({ m }, i) => m.key && d.levels.some((l) => value(l, i)));
   if (!d.axes.length || !metrics.length) return;
-  const preferred = ["sustainable_low", "e2e_p99_ns", "publish_rate"].map((k) => metrics.find(({ m }) => m.key === k)).find((m) => m) ?? metrics[0];
+  // What most points have, unless a good part has what the reader came for.
+  const known = (i: number) => d.levels.filter((l) => usable(l) && value(l, i)).length;
+  const enough = 0.2 * d.levels.filter(usable).length;
+  const preferred = ["sustainable_low", "e2e_p99_ns", "publish_rate"].map((k) => metrics.find(({ m, value }) => m.key === k && known(Number(value)) >= enough)).find((m) => m) ?? metrics[0];
   const s: State = { metric: Number(preferred.value), view: "heat", roles: atFirst(d, Number(preferred.value)), xlog: true, ylog: true, off: new Set() };
   const host = section(main, "sweeps", "Sweeps", "Any axis as table, row, column or colour, or held at one value. Medians over repetitions. Hatched: refused; in parentheses: void or failed, in no conclusion; a question mark: doubts, named below.");
   const controls = el("div", { class: "controls" }), legend = el("div", { class: "legend", role: "group", "aria-label": "Colours: press to hide or show" });
@@ -109,7 +112,7 @@ function heat(d: Data, s: State, t: Table, [low, high]: [number, number]): HTMLE
   const m = d.metrics[s.metric], coloured = t.cells.some((c) => c.colour);
   const head = (names: string[]) => names.map((n) => el("th", { scope: "col", class: "n" }, n || m.name));
   const caption = [m.name, t.title].filter((x) => x).join(": ");
-  return el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": caption }, el("table", { class: "heat" },
+  return el("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": caption }, el("table", { class: "heat" },
     el("caption", {}, caption),
     el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "corner" }, corner(d, s)), ...head(t.columns))),
     el("tbody", {}, ...t.rows.map((row) => el("tr", {}, el("th", { scope: "row" }, row), ...t.columns.map((column) => {

@@ -1,7 +1,7 @@
 // Latency against throughput: a dot per level, a line per contender.
 
 import { axis, tooltip, type Option } from "./chart";
-import { metricIndex, value, type Data, type Level } from "./data";
+import { distinct, metricIndex, value, type Data, type Level } from "./data";
 import { checkbox, select, type Cell } from "./dom";
 import { card, Figure, section, type Drawing } from "./figure";
 import { format, spread } from "./format";
@@ -14,7 +14,7 @@ const latencies = ["e2e_p50_ns", "e2e_p90_ns", "e2e_p95_ns", "e2e_p99_ns", "e2e_
 export function throughput(d: Data, main: HTMLElement): void {
   const rate = metricIndex(d, "publish_rate");
   const all = d.levels.filter((l) => !l.closed && value(l, rate) && value(l, metricIndex(d, "e2e_p50_ns")));
-  if (!all.length) return;
+  if (!all.length || distinct(all.map((l) => l.rate || l.load)).length < 2) return; // one load makes no curve: the tables and percentiles say it all
   const names = settings(d, all);
   const known = latencies.filter((k) => metricIndex(d, k) >= 0);
   const s = { setting: fullest(d, all, names), metric: "e2e_p99_ns", xlog: true, ylog: true, trials: false };
@@ -58,7 +58,7 @@ function drawing(d: Data, all: Level[], s: State, rate: number): Drawing {
       series: contenders.filter(on).flatMap((name) => contender(d, name, by.get(name) ?? [], s, rate, index)),
     }),
     grid: (on) => ({
-      columns: [{ name: "" }, { name: "load" }, { name: "status" }, { name: "offered", number: true }, { name: "published", number: true }, { name: title, number: true }, { name: "remarks" }],
+      columns: [{ name: "who" }, { name: "load" }, { name: "status" }, { name: "offered", number: true }, { name: "published", number: true }, { name: title, number: true }, { name: "remarks" }],
       rows: contenders.filter(on).flatMap((name) => (by.get(name) ?? []).map((l): Cell[] => [
         { text: name }, { text: l.load }, { text: l.status }, { text: l.rate ? format("per-second", l.rate) : "–" },
         { text: spread("per-second", value(l, rate)) }, { text: spread("ns", value(l, index)), class: usable(l) ? "" : "unused" }, { text: remarks(d, l).join(" "), class: "wide" },

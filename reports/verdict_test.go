@@ -1,0 +1,61 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// swept gives the records at fixed rates of one broker an axis with two values.
+func swept(broker, axis string) []store.Record {
+	var out []store.Record
+	for _, r := range demo(5) {
+		if r.Spec.Broker != broker || r.Spec.Delivery != "at-least-once" || r.Spec.Measure != "rate" || r.Status != store.OK || len(r.Spec.MessageSize) == 0 || r.Spec.MessageSize[0].Size != 100 {
+			continue
+		}
+		for _, value := range []string{"log", "memory"} {
+			r.Axes = map[string]string{"broker": broker, "load.rate": r.Axes["load.rate"], axis: value}
+			r.PointID += value
+			r.Spec.Persistence = value
+			if value == "memory" {
+				faster := *r.Result
+				faster.Latency = products[2].result(100, r.Spec.Load.Rate, r.Repetition).Latency // as core NATS
+				r.Result = &faster
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func TestContendersMayDifferInWhatTheirNamesSay(t *testing.T) {
+	text := verdict(group{"100 B", report.Points(swept("kafka", "persistence"))})
+	for _, want := range []string{"At rate 1k/s: Lowest e2e p99: kafka persistence=memory", "before kafka persistence=log", "At rate 20k/s: Lowest e2e p99"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the verdict doesn't say %q: %s", want, text)
+		}
+	}
+	if strings.Contains(text, "nothing to compare") {
+		t.Errorf("the values of an axis were not compared: %s", text)
+	}
+}
+
+func TestFiguresThatStandAloneAreToldInOneSentence(t *testing.T) {
+	var records []store.Record
+	for _, r := range demo(2) {
+		if r.Spec.Broker == "kafka" && r.Spec.Delivery == "at-least-once" && r.Spec.MessageSize[0].Size == 100 {
+			records = append(records, r)
+		}
+	}
+	text := verdict(group{"100 B", report.Points(records)})
+	for _, want := range []string{
+		"Only kafka was measured: sustainable 828k/s [812–887k/s] (n=2). At that rate kafka had ",
+		". With nothing to compare it with: e2e p99 of kafka 13.1 ms at 1k/s, 13.4 ms at 20k/s.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the verdict doesn't say %q: %s", want, text)
+		}
+	}
+}
