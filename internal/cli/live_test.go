@@ -111,6 +111,19 @@ func TestTheLineThatStaysSaysHowItEnded(t *testing.T) {
 	}
 }
 
+func TestALineThatIsTooLongIsFoldedBetweenFiguresOrWords(t *testing.T) {
+	for line, want := range map[string]string{
+		"[2/36] nats: ok": "[2/36] nats: ok",
+		"[2/36] jetstream load.rate=1000 persistence=memory: ok  received 1k/s  p99 1.14 ms  doubts 1  (2.6s)":        "[2/36] jetstream load.rate=1000 persistence=memory: ok  received 1k/s\n      p99 1.14 ms  doubts 1  (2.6s)",
+		"[2/36] nats: refused: persistence: log is not supported: core NATS writes nothing to a disk; jetstream does": "[2/36] nats: refused: persistence: log is not supported: core NATS writes\n      nothing to a disk; jetstream does",
+		"[2/36] " + strings.Repeat("x", 90): "[2/36] " + strings.Repeat("x", 90),
+	} {
+		if got := folded(line, 80); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
 func TestAPanicBecomesASentenceAndItsTraceAFile(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var out strings.Builder

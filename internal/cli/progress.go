@@ -114,8 +114,30 @@ func (p *progress) event(e lab.Event) {
 
 func (p *progress) print(line string) {
 	p.erase()
+	if p.size != nil {
+		line = folded(line, p.size())
+	}
 	fmt.Fprintln(p.out, line)
 	p.draw()
+}
+
+// indent is where a line that was too long goes on.
+const indent = "      "
+
+// folded breaks a line where it is too long for the screen: between two figures if it can, else between two words.
+func folded(line string, width int) string {
+	if runewidth.StringWidth(line) <= width {
+		return line
+	}
+	room := runewidth.Truncate(line, width+1, "")
+	at := strings.LastIndex(strings.TrimRight(room, " "), "  ")
+	if at <= len(indent) {
+		at = strings.LastIndexByte(room, ' ')
+	}
+	if at <= len(indent) {
+		return line // one long word
+	}
+	return strings.TrimRight(line[:at], " ") + "\n" + folded(indent+strings.TrimLeft(line[at:], " "), width)
 }
 
 func (p *progress) erase() {
