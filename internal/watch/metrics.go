@@ -86,9 +86,9 @@ func (m *Metrics) Event(e lab.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.event = e
-	t := m.totals(e)
 	switch e.Kind {
 	case lab.Sampled:
+		t := m.totals(e)
 		latency := t.now.Latency
 		t.now = *e.Sample
 		if t.now.Latency == nil {
@@ -100,7 +100,9 @@ func (m *Metrics) Event(e lab.Event) {
 	case lab.Ended:
 		m.statuses[string(e.Record.Status)]++
 	}
-	t.fold() // another trial begins to count at zero
+	if t := m.points[template(e)]; t != nil { // nil: nothing was sent for it
+		t.fold() // another trial begins to count at zero
+	}
 }
 
 func (m *Metrics) totals(e lab.Event) *totals {
