@@ -68,7 +68,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 		}
 	}
 	data := map[string]any{
-		"Name": nodeName(n), "Data": n.Data, "KahaDB": all[0].values, "Policy": all[1].values,
+		"Name": nodeName(n), "Login": n.Cluster.Login, "Data": n.Data, "KahaDB": all[0].values, "Policy": all[1].values,
 		"Memory": all[2].values, "Store": all[3].values, "Temp": all[4].values, "Broker": all[6].values,
 	}
 	scheme := "amqp"
@@ -76,6 +76,9 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 		scheme = "amqp+ssl"
 		if data["Stores"], err = jvm.NewKeyStores(n); err != nil {
 			return nil, err
+		}
+		if n.Cluster.TLS.Mutual {
+			all[5].values["needClientAuth"] = "true"
 		}
 	}
 	var options []string

@@ -29,8 +29,6 @@ func TestWhatIsNotWaitedForIsRefused(t *testing.T) {
 	amqptest.RequireOpenError(t, "activemq", target, amqptest.Ordered, "persistence: log is not supported")
 }
 
-func TestEncrypted(t *testing.T) { amqptest.Encrypted(t, "activemq", "amqp.needClientAuth") }
-
 func TestServerSettingsAreRefusedByName(t *testing.T) {
 	amqptest.Refuses(t, "activemq", map[string]any{
 		"persistant":                   true,

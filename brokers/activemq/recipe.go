@@ -26,7 +26,7 @@ func init() {
 			{Name: "6.3.1", Needs: jvm.Needs},
 			{Name: "5.18.3", Needs: jvm.Needs, Doubt: "ActiveMQ 5.18 is from 2023; 6 has been its successor since"},
 		},
-		Ports: []string{"client"}, MaxNodes: 1, TLS: true,
+		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready,
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}

@@ -92,6 +92,9 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 			"sslEnabled": "true", "keyStorePath": stores.Keys, "keyStoreType": "PKCS12", "keyStorePassword": stores.Password,
 			"trustStorePath": stores.Trust, "trustStoreType": "PKCS12", "trustStorePassword": stores.Password,
 		})
+		if t.Mutual {
+			acceptor["needClientAuth"] = "true"
+		}
 	}
 	var out bytes.Buffer
 	err = brokerTemplate.Execute(&out, map[string]any{
@@ -149,9 +152,26 @@ const noAudit = `logger.audit.name = org.apache.activemq.audit
 logger.audit.level = OFF
 `
 
+// Who is let in: the users of a file, and whoever gives no name.
+const (
+	usersModule = `   org.apache.activemq.artemis.spi.core.security.jaas.PropertiesLoginModule sufficient
+       org.apache.activemq.jaas.properties.user="artemis-users.properties"
+       org.apache.activemq.jaas.properties.role="artemis-roles.properties";
+`
+	guestModule = `   org.apache.activemq.artemis.spi.core.security.jaas.GuestLoginModule sufficient
+       credentialsInvalidate=true
+       org.apache.activemq.jaas.guest.user="guest"
+       org.apache.activemq.jaas.guest.role="amq";
+`
+)
+
 // others are the files beside broker.xml that the server reads.
 func others(n *provision.Node) error {
 	etc := filepath.Join(n.Dir, "etc")
+	login, modules := n.Cluster.Login, usersModule
+	if login == nil {
+		login, modules = &provision.Login{User: "admin", Password: "admin"}, usersModule+guestModule
+	}
 	var errs []error
 	for name, text := range map[string]string{
 		"bootstrap.xml": fmt.Sprintf(`<broker xmlns="http://activemq.apache.org/schema">
@@ -159,19 +179,10 @@ func others(n *provision.Node) error {
    <server configuration="file:%s/broker.xml"/>
 </broker>
 `, etc),
-		"login.config": `activemq {
-   org.apache.activemq.artemis.spi.core.security.jaas.PropertiesLoginModule sufficient
-       org.apache.activemq.jaas.properties.user="artemis-users.properties"
-       org.apache.activemq.jaas.properties.role="artemis-roles.properties";
-   org.apache.activemq.artemis.spi.core.security.jaas.GuestLoginModule sufficient
-       credentialsInvalidate=true
-       org.apache.activemq.jaas.guest.user="guest"
-       org.apache.activemq.jaas.guest.role="amq";
-};
-`,
+		"login.config":             "activemq {\n" + modules + "};\n",
 		"management.xml":           `<management-context xmlns="http://activemq.apache.org/schema"/>` + "\n",
-		"artemis-users.properties": "admin = admin\n",
-		"artemis-roles.properties": "amq = admin\n",
+		"artemis-users.properties": login.User + " = " + login.Password + "\n",
+		"artemis-roles.properties": "amq = " + login.User + "\n",
 		"log4j2.properties":        jvm.Log4j2 + noAudit,
 	} {
 		errs = append(errs, os.WriteFile(filepath.Join(etc, name), []byte(text), 0o644))

@@ -33,8 +33,6 @@ func TestNothingFlushedIsLostWhenTheBrokerIsKilled(t *testing.T) {
 	amqptest.Survives(t, "artemis", target, amqptest.Synced, func(ctx context.Context) error { return killed(ctx, in) }, "only")
 }
 
-func TestEncrypted(t *testing.T) { amqptest.Encrypted(t, "artemis", "acceptor.needClientAuth") }
-
 func TestServerSettingsAreRefusedByName(t *testing.T) {
 	amqptest.Refuses(t, "artemis", map[string]any{
 		"journal-typ":                   "NIO",

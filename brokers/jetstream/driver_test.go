@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/brokers/internal/natsio/natstest"
 	_ "github.com/brokermark/brokermark/brokers/jetstream"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -44,6 +45,10 @@ func TestDriverKeepsThePromises(t *testing.T) {
 			return natstest.Target(server)
 		},
 	}
+	s.Guarded = func(t *testing.T) driver.Target {
+		return natstest.Target(natstest.Start(t, livetest.Guarded(provision.Options{Broker: "jetstream"})))
+	}
+	s.Cost = func(*testing.T) drivertest.Cost { return livetest.Cost(server) }
 	s.Pause, s.Resume, s.Kill = natstest.Faults(func() *provision.Instance { return server })
 	drivertest.Run(t, s)
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -47,7 +49,7 @@ func start(t *testing.T, o provision.Options) *provision.Instance {
 }
 
 func target(in *provision.Instance) driver.Target {
-	return driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version()}
+	return reach.Instance(in)
 }
 
 func kind(t *testing.T) driver.Kind {
@@ -87,6 +89,10 @@ func TestContractHoldsOnARealBroker(t *testing.T) {
 		Pause:  fault(func(ctx context.Context, n int) error { return in.Pause(ctx, n) }),
 		Resume: fault(func(ctx context.Context, n int) error { return in.Resume(ctx, n) }),
 		Kill:   fault(func(ctx context.Context, n int) error { return in.Kill(ctx, n) }),
+		Guarded: func(t *testing.T) driver.Target {
+			return target(start(t, livetest.Guarded(provision.Options{Server: map[string]any{"jvm.Xmx": "512m"}})))
+		},
+		Cost: func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
 	})
 }
 

@@ -32,7 +32,7 @@ func init() {
 			{Name: "3.9.2", Needs: needs},
 			{Name: "3.9.1", Needs: needs},
 		},
-		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true,
+		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
 	})
 }

@@ -13,7 +13,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
 
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -54,12 +56,10 @@ func serverProperties(n *provision.Node, known []string) (string, error) {
 		"controller.quorum.voters": strings.Join(voters, ","), "controller.listener.names": "CONTROLLER",
 		"listeners":                  fmt.Sprintf("CLIENT://%s,CONTROLLER://127.0.0.1:%d", address(n), n.Ports[controller]),
 		"advertised.listeners":       "CLIENT://" + address(n),
-		"inter.broker.listener.name": "CLIENT", "listener.security.protocol.map": "CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+		"inter.broker.listener.name": "CLIENT",
 	}
-	if tls := n.Cluster.TLS; tls != nil {
-		own["listener.security.protocol.map"] = "CLIENT:SSL,CONTROLLER:PLAINTEXT"
-		own["ssl.keystore.type"], own["ssl.keystore.location"] = "PEM", tls.Keystore
-		own["ssl.truststore.type"], own["ssl.truststore.location"] = "PEM", tls.CA
+	if err := guard(n, own); err != nil {
+		return "", err
 	}
 	copies := strconv.Itoa(min(3, len(nodes)))
 	inSync := strconv.Itoa(min(3, len(nodes))/2 + 1)
@@ -173,13 +173,16 @@ func blame(out string, settings map[string]any, err error) error {
 
 // ask has node n itself answer for the cluster, within askPatience.
 func ask(ctx context.Context, n *provision.Node, question func(context.Context, *kadm.Client) error) error {
-	opts := []kgo.Opt{kgo.SeedBrokers(address(n)), kgo.DisableClientMetrics()}
-	if n.Cluster.TLS != nil {
-		config, err := n.Cluster.TLS.ClientConfig()
-		if err != nil {
-			return err
-		}
-		opts = append(opts, kgo.DialTLSConfig(config))
+	t, err := reach.Node(n)
+	if err != nil {
+		return err
+	}
+	opts := []kgo.Opt{kgo.SeedBrokers(t.Addresses...), kgo.DisableClientMetrics()}
+	if t.TLS != nil {
+		opts = append(opts, kgo.DialTLSConfig(t.TLS))
+	}
+	if t.User != "" {
+		opts = append(opts, kgo.SASL(plain.Auth{User: t.User, Pass: t.Password}.AsMechanism()))
 	}
 	client, err := kgo.NewClient(opts...)
 	if err != nil {

@@ -2,13 +2,11 @@ package natscore_test
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"os"
-	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/brokers/internal/natsio/natstest"
 	_ "github.com/brokermark/brokermark/brokers/nats"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -43,6 +41,10 @@ func TestDriverKeepsThePromises(t *testing.T) {
 			return natstest.Target(server)
 		},
 	}
+	s.Guarded = func(t *testing.T) driver.Target {
+		return natstest.Target(natstest.Start(t, livetest.Guarded(provision.Options{Broker: "nats"})))
+	}
+	s.Cost = func(*testing.T) drivertest.Cost { return livetest.Cost(server) }
 	s.Pause, s.Resume, s.Kill = natstest.Faults(func() *provision.Instance { return server })
 	drivertest.Run(t, s)
 }
@@ -54,41 +56,6 @@ func open(t *testing.T, target driver.Target) (driver.Driver, error) {
 		t.Fatal(err)
 	}
 	return kind(t).Open(context.Background(), driver.Config{Target: target, Guarantee: atMostOnce, Client: c})
-}
-
-func TestOpenSaysWhatFailed(t *testing.T) {
-	plain := natstest.Target(natstest.Start(t, provision.Options{Broker: "nats"}))
-	secured := natstest.Target(natstest.Start(t, provision.Options{Broker: "nats", TLS: true}))
-	locked := natstest.Target(natstest.Start(t, provision.Options{
-		Broker: "nats", Server: map[string]any{"authorization": map[string]any{"user": "ali", "password": "sesame"}},
-	}))
-	wantsTLS := plain
-	wantsTLS.TLS = secured.TLS
-	wantsPlain := secured
-	wantsPlain.TLS = nil
-	stranger := secured
-	stranger.TLS = &tls.Config{RootCAs: x509.NewCertPool()}
-	locked.User, locked.Password = "ali", "wrong"
-	for name, c := range map[string]struct {
-		target driver.Target
-		want   string
-	}{
-		"TLS asked of a plain server":    {wantsTLS, "TLS mismatch, the server speaks none"},
-		"plain asked of a TLS server":    {wantsPlain, "TLS mismatch"},
-		"certificate of a stranger":      {stranger, "TLS mismatch"},
-		"wrong password":                 {locked, "credentials refused"},
-		"nobody there, on two addresses": {driver.Target{Addresses: []string{"127.0.0.1:1", "127.0.0.1:2"}}, "unreachable"},
-	} {
-		drv, err := open(t, c.target)
-		if err == nil {
-			t.Errorf("%s: Open succeeded", name)
-			_ = drv.Close()
-			continue
-		}
-		if !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: Open failed with %q; want it to say %q", name, err, c.want)
-		}
-	}
 }
 
 func TestPartitionsAreRefused(t *testing.T) {

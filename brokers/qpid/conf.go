@@ -109,7 +109,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	}
 	all := object{
 		"name": nodeName(n), "modelVersion": "9.1", "context": p.context,
-		"authenticationproviders": []object{{"name": "users", "type": "Anonymous"}},
+		"authenticationproviders": []object{users(n.Cluster.Login)},
 		"brokerloggers":           []object{{"name": "out", "type": "Console", "brokerloginclusionrules": rules}},
 		"ports":                   []object{p.port}, "virtualhostnodes": []object{hostNode(n, p.host)},
 	}
@@ -121,8 +121,22 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 		all["keystores"] = []object{{"name": "keys", "type": "FileKeyStore", "storeUrl": stores.Keys, "password": stores.Password, "keyStoreType": "pkcs12"}}
 		all["truststores"] = []object{{"name": "trust", "type": "FileTrustStore", "storeUrl": stores.Trust, "password": stores.Password, "trustStoreType": "pkcs12"}}
 		maps.Copy(p.port, object{"transports": []string{"SSL"}, "keyStore": "keys", "trustStores": []string{"trust"}})
+		if n.Cluster.TLS.Mutual {
+			p.port["needClientAuth"] = "true"
+		}
 	}
 	return json.MarshalIndent(all, "", "  ")
+}
+
+// users are those that are let in: whoever comes, or one. The broker would take a plain password over TLS only.
+func users(l *provision.Login) object {
+	if l == nil {
+		return object{"name": "users", "type": "Anonymous"}
+	}
+	return object{
+		"name": "users", "type": "Plain", "secureOnlyMechanisms": []string{},
+		"users": []object{{"name": l.User, "type": "managed", "password": l.Password}},
+	}
 }
 
 // hostNode is the node that keeps the virtual host: alone with a store of its own, or as a member of a group.

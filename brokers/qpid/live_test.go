@@ -38,8 +38,6 @@ func TestPersistenceIsRefusedInMemory(t *testing.T) {
 	amqptest.RequireOpenError(t, "qpid", target, amqptest.Ordered, "persistence: log is not supported")
 }
 
-func TestEncrypted(t *testing.T) { amqptest.Encrypted(t, "qpid", "port.needClientAuth") }
-
 func TestServerSettingsAreRefusedByName(t *testing.T) {
 	amqptest.Refuses(t, "qpid", map[string]any{
 		"threadPoolSize":   1,

@@ -25,7 +25,7 @@ func init() {
 	provision.Register(provision.Recipe{
 		Broker:   "qpid",
 		Versions: []provision.Version{{Name: "10.1.0", Needs: jvm.Needs}},
-		Ports:    []string{"client", "group"}, MaxNodes: 9, TLS: true,
+		Ports:    []string{"client", "group"}, MaxNodes: 9, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{storeRole: string(stored(n.Cluster))}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
 const (
@@ -51,14 +53,14 @@ func (d *rabbit) dialNode(ctx context.Context, address string) (*link, error) {
 	defer cancel()
 	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("rabbitmq at %s is unreachable: %w", address, err)
+		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
 	stream, err := d.secure(ctx, raw, address)
 	if err != nil {
 		_ = raw.Close()
-		return nil, fmt.Errorf("TLS with rabbitmq at %s failed (a plain port, or another authority?): %w", address, err)
+		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
 	}
 	l := &link{wire: newCoalescer(stream, int(d.cfg.Client.Int("write.buffer")))}
 	if l.conn, err = amqp.Open(l.wire, d.config()); err == nil {
@@ -103,18 +105,20 @@ func (d *rabbit) config() amqp.Config {
 	}
 }
 
-// handshakeError says which part of the handshake failed, in words for the person who typed the address.
+// handshakeError tells a refusal from a handshake that never came about.
 func (d *rabbit) handshakeError(ctx context.Context, address string, err error) error {
 	var refusal *amqp.Error
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("rabbitmq at %s accepted the connection but did not answer: %w", address, ctx.Err())
+		return fmt.Errorf("AMQP handshake with %s: %w", address, ctx.Err())
 	case errors.Is(err, amqp.ErrCredentials), errors.As(err, &refusal) && refusal.Code == amqp.AccessRefused:
-		return fmt.Errorf("rabbitmq at %s refused the credentials of user %q: %w", address, d.config().SASL[0].(*amqp.PlainAuth).Username, err)
+		t := d.cfg.Target
+		t.User = d.config().SASL[0].(*amqp.PlainAuth).Username
+		return driver.RefusedLogin("rabbitmq", address, t, err)
 	case refusal != nil && refusal.Server:
-		return fmt.Errorf("rabbitmq at %s refused the connection: %w", address, err)
+		return driver.Refused("rabbitmq", address, err)
 	}
-	return fmt.Errorf("no AMQP handshake with %s (a TLS port, or not RabbitMQ?): %w", address, err)
+	return fmt.Errorf("AMQP handshake with %s: %w", address, err)
 }
 
 func (l *link) dead() bool { return l == nil || l.ch.IsClosed() || l.conn.IsClosed() }

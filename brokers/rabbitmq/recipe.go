@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -29,12 +30,11 @@ func ready(ctx context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	probe := &rabbit{cfg: driver.Config{Client: values}}
-	if n.Cluster.TLS != nil {
-		if probe.cfg.Target.TLS, err = n.Cluster.TLS.ClientConfig(); err != nil {
-			return err
-		}
+	t, err := reach.Node(n)
+	if err != nil {
+		return err
 	}
+	probe := &rabbit{cfg: driver.Config{Client: values, Target: t}}
 	l, err := probe.dialNode(ctx, rabbitserver.Address(n))
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 // ours are the settings, or the beginnings of their names, that the recipe decides.
 var ours = []string{
 	"bind", "port", "tls-port", "tls-cert", "tls-key", "tls-ca", "tls-replication", "dir", "daemonize", "pidfile", "logfile",
-	"supervised", "include", "unixsocket", "replicaof", "slaveof", "cluster-", "user", "aclfile", "masterauth", "enable-debug-command",
+	"supervised", "include", "unixsocket", "replicaof", "slaveof", "cluster-", "user", "aclfile", "masterauth", "masteruser", "enable-debug-command",
 }
 
 // The server's words for the first setting that it won't have, and for having accepted all.
@@ -85,11 +85,16 @@ func node(n *provision.Node) string {
 	if t := n.Cluster.TLS; t != nil {
 		port = "tls-port"
 		text += fmt.Sprintf("port 0\ntls-cert-file %s\ntls-key-file %s\ntls-ca-cert-file %s\ntls-replication yes\n", t.Cert, t.Key, t.CA)
-		if _, asked := n.Cluster.Settings["tls-auth-clients"]; !asked {
+		if _, asked := n.Cluster.Settings["tls-auth-clients"]; t.Mutual {
+			text += "tls-auth-clients yes\n"
+		} else if !asked {
 			text += "tls-auth-clients optional\n"
 		}
 	}
 	text += fmt.Sprintf("%s %d\n", port, n.Ports["client"])
+	if l := n.Cluster.Login; l != nil {
+		text += fmt.Sprintf("user default off\nuser %[1]s on >%[2]s ~* &* +@all\nmasteruser %[1]s\nmasterauth %[2]s\n", l.User, l.Password)
+	}
 	if n.ID > 1 {
 		text += fmt.Sprintf("replicaof 127.0.0.1 %d\n", n.Cluster.Nodes[0].Ports["client"])
 		if password := n.Cluster.Settings["requirepass"]; password != nil {

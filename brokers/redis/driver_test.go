@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	_ "github.com/brokermark/brokermark/brokers/redis"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
@@ -56,14 +58,14 @@ func started(t *testing.T, o provision.Options) (*provision.Instance, driver.Tar
 			t.Error(err)
 		}
 	})
-	return in, driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version()}
+	return in, reach.Instance(in)
 }
 
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
-	for _, version := range []string{"8.0.2", "valkey-8.1.1", "7.0.15"} {
+	for i, version := range []string{"8.0.2", "valkey-8.1.1", "7.0.15"} {
 		t.Run(version, func(t *testing.T) {
 			var in *provision.Instance
-			drivertest.Run(t, drivertest.Suite{
+			s := drivertest.Suite{
 				Kind: kind(t),
 				Target: func(t *testing.T) (target driver.Target) {
 					in, target = started(t, provision.Options{Version: version})
@@ -73,7 +75,15 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 				Pause:      func(t *testing.T) { must(t, in.Pause(t.Context(), 1)) },
 				Resume:     func(t *testing.T) { must(t, in.Resume(t.Context(), 1)) },
 				Kill:       func(t *testing.T) { must(t, in.Kill(t.Context(), 1)) },
-			})
+				Cost:       func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
+			}
+			if i == 0 {
+				s.Guarded = func(t *testing.T) driver.Target {
+					_, target := started(t, livetest.Guarded(provision.Options{}))
+					return target
+				}
+			}
+			drivertest.Run(t, s)
 		})
 	}
 }

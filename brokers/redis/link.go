@@ -24,11 +24,6 @@ const (
 	maxCopies   = 64                     // of a message
 )
 
-var (
-	errUnreachable = errors.New("unreachable")
-	errTLS         = errors.New("TLS mismatch (a plain port, or another authority?)")
-)
-
 // dial makes a client with one connection to address, made when it is first needed and made anew when it is lost.
 // Nothing is sent twice: a command whose reply is missing has failed.
 func (d *session) dial(address string) *redis.Client {
@@ -45,13 +40,13 @@ func (d *session) dial(address string) *redis.Client {
 	})
 }
 
-// connect dials and puts TLS on the connection; its errors tell which of the two failed.
+// connect dials and puts TLS on the connection.
 func connect(ctx context.Context, address string, secure *tls.Config) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, openBudget)
 	defer cancel()
 	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil || secure == nil {
-		return raw, wrap(errUnreachable, err)
+		return raw, err
 	}
 	conf := secure.Clone()
 	if conf.ServerName == "" {
@@ -60,16 +55,9 @@ func connect(ctx context.Context, address string, secure *tls.Config) (net.Conn,
 	conn := tls.Client(raw, conf)
 	if err := conn.HandshakeContext(ctx); err != nil {
 		_ = raw.Close()
-		return nil, wrap(errTLS, err)
+		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
 	}
 	return conn, nil
-}
-
-func wrap(kind, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", kind, err)
 }
 
 // primary finds the node that takes writes, and says what is wrong with the nodes that can't be asked.
@@ -83,7 +71,7 @@ func (d *session) primary(ctx context.Context) (string, error) {
 		_ = client.Close()
 		switch {
 		case err != nil:
-			errs = append(errs, explain(address, err))
+			errs = append(errs, refusal(address, d.config.Target, err))
 		case len(role) == 0 || role[0] != "master":
 			errs = append(errs, fmt.Errorf("redis at %s is a replica and takes no writes", address))
 		default:
@@ -96,18 +84,19 @@ func (d *session) primary(ctx context.Context) (string, error) {
 	return "", errors.Join(errs...)
 }
 
-// explain says which part of connecting failed, in words for the person who typed the address.
-func explain(address string, err error) error {
+// explain is for connections made after the first, which told what is wrong.
+func explain(address string, err error) error { return fmt.Errorf("redis at %s: %w", address, err) }
+
+// refusal tells a refusal from a connection that never came about.
+func refusal(address string, t driver.Target, err error) error {
 	var reply redis.Error
 	switch {
-	case errors.Is(err, errUnreachable), errors.Is(err, errTLS):
-		return fmt.Errorf("redis at %s: %w", address, err)
+	case !errors.As(err, &reply):
+		return driver.Explain("redis", []string{address}, t, err)
 	case strings.Contains(err.Error(), "WRONGPASS"), strings.Contains(err.Error(), "AUTH"), strings.Contains(err.Error(), "NOPERM"):
-		return fmt.Errorf("redis at %s: credentials refused: %w", address, err)
-	case errors.As(err, &reply):
-		return fmt.Errorf("redis at %s: %w", address, err)
+		return driver.RefusedLogin("redis", address, t, err)
 	}
-	return fmt.Errorf("redis at %s accepted the connection, but gave no answer of Redis' protocol (a TLS mismatch, or not Redis?): %w", address, err)
+	return driver.Refused("redis", address, err)
 }
 
 // lost tells a broken connection from an error that the server replied.

@@ -2,8 +2,6 @@ package redis_test
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"slices"
@@ -149,33 +147,8 @@ func refused(t *testing.T, err error, part string) {
 	}
 }
 
-func TestOpenSaysWhatFailed(t *testing.T) {
-	_, plain := started(t, provision.Options{})
-	_, secured := started(t, provision.Options{TLS: true})
+func TestAServerWithOnePasswordForAllLetsInWhoKnowsIt(t *testing.T) {
 	_, locked := started(t, provision.Options{Server: map[string]any{"requirepass": "sesame"}})
-	wantsTLS, wantsPlain, stranger, wrong := plain, secured, secured, locked
-	wantsTLS.TLS, wantsPlain.TLS, stranger.TLS = secured.TLS, nil, &tls.Config{RootCAs: x509.NewCertPool()}
-	wrong.Password = "wrong"
-	for name, c := range map[string]struct {
-		target driver.Target
-		want   string
-	}{
-		"TLS asked of a plain server":     {wantsTLS, "TLS mismatch"},
-		"plain asked of a TLS server":     {wantsPlain, "TLS mismatch"},
-		"certificate of a stranger":       {stranger, "TLS mismatch"},
-		"wrong password":                  {wrong, "credentials refused"},
-		"no password where one is needed": {locked, "credentials refused"},
-		"nobody there, nor at the second": {driver.Target{Addresses: []string{"127.0.0.1:1", "127.0.0.1:2"}}, "127.0.0.1:2: unreachable"},
-		"no address":                      {driver.Target{}, "no address"},
-	} {
-		drv, err := kind(t).Open(t.Context(), config(t, "redis", c.target, memory, nil, nil))
-		if err == nil {
-			_ = drv.Close()
-		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: Open failed with %v; want it to say %q", name, err, c.want)
-		}
-	}
 	locked.Password = "sesame"
 	must(t, opened(t, config(t, "redis", locked, memory, nil, nil), topic("open", 1, "s")).send(t, "", "let in"))
 }

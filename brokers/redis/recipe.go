@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/debian"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -32,7 +31,7 @@ func init() {
 				{Name: "valkey-8.1.1", Needs: needs},
 				{Name: "7.0.15", Needs: needs, Doubt: "Redis 7.0 is from 2022 and out of support"},
 			},
-			Ports: []string{"client"}, MaxNodes: 6, TLS: true,
+			Ports: []string{"client"}, MaxNodes: 6, TLS: true, Mutual: true, Login: true,
 			Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
 		})
 	}
@@ -53,16 +52,15 @@ func ask(ctx context.Context, n *provision.Node, section string) (map[string]str
 	if err != nil {
 		return nil, err
 	}
-	probe := &session{config: driver.Config{Client: values}}
+	t, err := reach.Node(n)
+	if err != nil {
+		return nil, err
+	}
+	probe := &session{config: driver.Config{Client: values, Target: t}}
 	if password := n.Cluster.Settings["requirepass"]; password != nil {
 		probe.config.Target.Password = fmt.Sprint(password)
 	}
-	if n.Cluster.TLS != nil {
-		if probe.config.Target.TLS, err = n.Cluster.TLS.ClientConfig(); err != nil {
-			return nil, err
-		}
-	}
-	client := probe.dial(net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"])))
+	client := probe.dial(t.Addresses[0])
 	defer client.Close()
 	return info(ctx, client, section)
 }

@@ -85,6 +85,10 @@ func TestAFailedConnectionIsExplained(t *testing.T) {
 	}
 	vanishing := gone.Addr().String()
 	_ = gone.Close()
+	wordless := func(c net.Conn) {
+		asking := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert}
+		_ = tls.Server(c, asking).Handshake()
+	}
 	hangsUp := func(c net.Conn) { _, _ = c.Read(make([]byte, 1)) }
 	silent := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 	replies := func(c net.Conn) { _, _ = c.Read(make([]byte, 8)); _, _ = c.Write([]byte("AMQP\x00\x00\x09\x01")) }
@@ -106,6 +110,7 @@ func TestAFailedConnectionIsExplained(t *testing.T) {
 		"TLS client, silent port":            {listen(t, silent), trusting, io.EOF, driver.TLSMismatch, "the handshake was not answered"},
 		"another authority":                  {listen(t, secured(open)), &tls.Config{}, io.EOF, driver.TLSMismatch, "the broker's certificate is not trusted"},
 		"no client certificate":              {listen(t, secured(mutual)), trusting, io.EOF, driver.TLSMismatch, "the broker demands a client certificate"},
+		"no client certificate, no alert":    {listen(t, wordless), trusting, io.EOF, driver.TLSMismatch, "the broker demands a client certificate"},
 		"no client certificate, TLS 1.2":     {listen(t, secured(older)), trusting, io.EOF, driver.TLSMismatch, "a client certificate"},
 		"alert in the client's error":        {listen(t, silent), shown, &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, driver.TLSMismatch, "the broker demands a client certificate that it trusts: remote error: tls: bad certificate"},
 		"right on both sides, but silent":    {listen(t, secured(mutual)), shown, context.DeadlineExceeded, driver.NoAnswer, "accepted the connection but did not answer"},

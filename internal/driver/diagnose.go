@@ -97,6 +97,13 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 	if conf.ServerName == "" {
 		conf.ServerName, _, _ = net.SplitHostPort(address)
 	}
+	asked := false
+	if len(conf.Certificates) == 0 && conf.GetClientCertificate == nil {
+		conf.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			asked = true
+			return &tls.Certificate{}, nil
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeBudget)
 	defer cancel()
 	secured := tls.Client(raw, conf)
@@ -104,8 +111,8 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 	switch {
 	case met == nil: // since TLS 1.3 a client learns only after the handshake that its certificate is missed
 		_ = raw.SetReadDeadline(time.Now().Add(alertBudget))
-		if _, err := secured.Read(make([]byte, 1)); alerted(err) {
-			return demanded
+		if _, err := secured.Read(make([]byte, 1)); alerted(err) || asked && err != nil && !timedOut(err) {
+			return demanded // some hang up without a word
 		}
 		return ""
 	case alerted(met):

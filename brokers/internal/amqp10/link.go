@@ -52,14 +52,14 @@ func dialNode(ctx context.Context, p *Product, c *driver.Config, address string)
 	defer cancel()
 	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("%s at %s is unreachable: %w", p.Name, address, err)
+		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
 	stream, err := secure(ctx, raw, c.Target.TLS, address)
 	if err != nil {
 		_ = raw.Close()
-		return nil, fmt.Errorf("TLS with %s at %s failed (a plain port, or another authority?): %w", p.Name, address, err)
+		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
 	}
 	l := &Link{wire: newCoalescer(stream, int(c.Client.Int("write.buffer")))}
 	l.Conn, err = amqp.NewConn(ctx, l.wire, options(p, c))
@@ -103,19 +103,19 @@ func options(p *Product, c *driver.Config) *amqp.ConnOptions {
 	return o
 }
 
-// handshakeError says which part of the handshake failed, in words for the person who typed the address.
+// handshakeError tells a refusal from a handshake that never came about.
 func handshakeError(ctx context.Context, p *Product, c *driver.Config, address string, err error) error {
 	var refused *amqp.Error
 	switch {
 	case strings.Contains(err.Error(), "SASL"), strings.Contains(err.Error(), "auth mechanism"),
 		errors.As(err, &refused) && refused.Condition == amqp.ErrCondUnauthorizedAccess:
-		return fmt.Errorf("%s at %s refused the credentials of user %q: %w", p.Name, address, c.Target.User, err)
+		return driver.RefusedLogin(p.Name, address, c.Target, err)
 	case refused != nil:
-		return fmt.Errorf("%s at %s refused the connection: %w", p.Name, address, err)
+		return driver.Refused(p.Name, address, err)
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s at %s accepted the connection but did not answer (a TLS port?): %w", p.Name, address, ctx.Err())
+		return fmt.Errorf("AMQP 1.0 handshake with %s: %w", address, ctx.Err())
 	}
-	return fmt.Errorf("no AMQP 1.0 handshake with %s (a TLS port, or not %s?): %w", address, p.Name, err)
+	return fmt.Errorf("AMQP 1.0 handshake with %s: %w", address, err)
 }
 
 func (l *Link) dead() bool {

@@ -2,11 +2,10 @@ package amqp10
 
 import (
 	"context"
-	"net"
 	"slices"
-	"strconv"
 	"time"
 
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -20,13 +19,12 @@ func Probe(ctx context.Context, p *Product, n *provision.Node, set map[string]an
 	if err != nil {
 		return nil, err
 	}
-	c := driver.Config{Client: client}
-	if n.Cluster.TLS != nil {
-		if c.Target.TLS, err = n.Cluster.TLS.ClientConfig(); err != nil {
-			return nil, err
-		}
+	t, err := reach.Node(n)
+	if err != nil {
+		return nil, err
 	}
+	c := driver.Config{Client: client, Target: t}
 	ctx, cancel := context.WithTimeout(ctx, probePatience)
 	defer cancel()
-	return dialNode(ctx, p, &c, net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"])))
+	return dialNode(ctx, p, &c, t.Addresses[0])
 }

@@ -19,29 +19,36 @@ import (
 type Block map[string]any
 
 // Configure writes n's configuration: what every node needs, own, and the cluster's settings, whose names may be
-// dotted paths ("jetstream.max_mem"). The server's own parser judges every setting, so that it is refused before the
-// start and by its name.
+// dotted paths ("jetstream.max_mem").
 func Configure(n *provision.Node, own Block) error {
+	all, err := Compose(n, own, Flatten(n.Cluster.Settings))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file(n), []byte(all.String()), 0o644) // readable by whom the server runs as
+}
+
+// Compose makes n's configuration of what every node needs, own and settings by dotted paths. The server's own parser
+// judges every setting, so that it is refused before the start and by its name.
+func Compose(n *provision.Node, own Block, settings map[string]any) (Block, error) {
 	all := common(n)
 	maps.Copy(all, own)
-	settings := map[string]any{}
-	flatten(settings, "", n.Cluster.Settings)
 	for _, path := range slices.Sorted(maps.Keys(settings)) {
 		if err := all.set(path, settings[path]); err != nil {
-			return err
+			return nil, err
 		}
 		alone := Block{}
 		if err := alone.set(path, settings[path]); err != nil {
-			return err
+			return nil, err
 		}
 		if err := parse(alone); err != nil {
-			return &provision.ErrSetting{Name: path, Reason: err.Error()}
+			return nil, &provision.ErrSetting{Name: path, Reason: err.Error()}
 		}
 	}
 	if err := parse(all); err != nil {
-		return fmt.Errorf("nats-server's configuration: %w", err)
+		return nil, fmt.Errorf("nats-server's configuration: %w", err)
 	}
-	return os.WriteFile(file(n), []byte(all.String()), 0o644) // readable by whom the server runs as; no secrets in it
+	return all, nil
 }
 
 func file(n *provision.Node) string { return filepath.Join(n.Dir, "nats.conf") }
@@ -54,7 +61,10 @@ func common(n *provision.Node) Block {
 		"http":        address(n.Ports["monitor"]),
 	}
 	if c.TLS != nil {
-		all["tls"] = Block{"cert_file": c.TLS.Cert, "key_file": c.TLS.Key, "ca_file": c.TLS.CA}
+		all["tls"] = Block{"cert_file": c.TLS.Cert, "key_file": c.TLS.Key, "ca_file": c.TLS.CA, "verify": c.TLS.Mutual}
+	}
+	if c.Login != nil {
+		all["authorization"] = Block{"user": c.Login.User, "password": c.Login.Password}
 	}
 	if len(c.Nodes) > 1 {
 		var routes []any
@@ -70,6 +80,13 @@ func common(n *provision.Node) Block {
 func ServerName(n *provision.Node) string { return fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID) }
 
 func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
+
+// Flatten gives nested settings dotted paths for names.
+func Flatten(settings map[string]any) map[string]any {
+	flat := map[string]any{}
+	flatten(flat, "", settings)
+	return flat
+}
 
 func flatten(into map[string]any, prefix string, settings map[string]any) {
 	for name, v := range settings {

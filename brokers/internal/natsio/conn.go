@@ -1,12 +1,9 @@
-// Package natsio is what core NATS and JetStream share: connections that can always be ended, the server that is
+// Package natsio is what core NATS, JetStream and NATS Streaming share: connections that can always be ended, the server that is
 // compiled in, and the common half of their recipes. It knows nothing of guarantees.
 package natsio
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
@@ -19,12 +16,17 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// ClientSettings are the connection options that both drivers pass through, under the names of nats.Options.
-var ClientSettings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "WriteBufferSize", Default: int64(nats.DefaultWriteBufSize), Doc: "bytes buffered before the publishing goroutine itself writes to the socket"},
-	{Scope: driver.ClientScope, Name: "ReconnectBufSize", Default: int64(nats.DefaultReconnectBufSize), Doc: "bytes kept while disconnected, then publishing fails; -1 keeps none"},
-	{Scope: driver.ClientScope, Name: "ReconnectWait", Default: 250 * time.Millisecond, Doc: "pause between attempts to reach the same server again; reconnecting never gives up"},
-	{Scope: driver.ClientScope, Name: "PingInterval", Default: nats.DefaultPingInterval, Doc: "how often an idle connection is checked"},
+// ClientSettings are the connection options that the drivers pass through, under the names of nats.Options.
+var ClientSettings = ConnectionSettings(nats.DefaultReconnectBufSize)
+
+// ConnectionSettings are ClientSettings with another default for what is kept while disconnected.
+func ConnectionSettings(reconnectBuffer int64) []driver.Setting {
+	return []driver.Setting{
+		{Scope: driver.ClientScope, Name: "WriteBufferSize", Default: int64(nats.DefaultWriteBufSize), Doc: "bytes buffered before the publishing goroutine itself writes to the socket"},
+		{Scope: driver.ClientScope, Name: "ReconnectBufSize", Default: reconnectBuffer, Doc: "bytes kept while disconnected, then publishing fails; -1 keeps none"},
+		{Scope: driver.ClientScope, Name: "ReconnectWait", Default: 250 * time.Millisecond, Doc: "pause between attempts to reach the same server again; reconnecting never gives up"},
+		{Scope: driver.ClientScope, Name: "PingInterval", Default: nats.DefaultPingInterval, Doc: "how often an idle connection is checked"},
+	}
 }
 
 const (
@@ -100,7 +102,7 @@ func (d *Dialer) dial(addresses []string, name string, lost func(error), closed 
 	c.dialer.Timeout = d.budget
 	nc, err := nats.Connect(strings.Join(urls(addresses), ","), options...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %s: %w", strings.Join(addresses, ", "), reason(err), err)
+		return nil, d.explain(addresses, err)
 	}
 	c.Conn = nc
 	return c, nil
@@ -123,26 +125,16 @@ func urls(addresses []string) []string {
 	return out
 }
 
-func reason(err error) string {
-	var unknown x509.UnknownAuthorityError
-	var record tls.RecordHeaderError
-	var wrongCert *tls.CertificateVerificationError
-	var timeout net.Error
+// explain tells a refusal from a connection that never came about.
+func (d *Dialer) explain(addresses []string, err error) error {
+	where := strings.Join(addresses, ", ")
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return "credentials refused"
-	case errors.Is(err, nats.ErrSecureConnWanted):
-		return "TLS mismatch, the server speaks none"
-	case errors.As(err, &unknown), errors.As(err, &wrongCert):
-		return "TLS mismatch, the server's certificate is not trusted (a server that wants TLS gets it even when it was not asked for)"
-	case errors.As(err, &record), strings.Contains(err.Error(), "tls:"):
-		return "TLS mismatch"
-	case errors.Is(err, nats.ErrNoServers):
-		return "unreachable"
-	case errors.Is(err, nats.ErrTimeout), errors.As(err, &timeout) && timeout.Timeout():
-		return "no answer"
+		return driver.RefusedLogin("nats", where, d.target, err)
+	case errors.Is(err, nats.ErrSecureConnWanted): // the server has said that it has none
+		return &driver.ErrConnect{Broker: "nats", Address: where, Obstacle: driver.TLSMismatch, Detail: "TLS was asked for, but this is a plain port", Err: err}
 	}
-	return "failed"
+	return driver.Explain("nats", addresses, d.target, err)
 }
 
 // Conn is a client connection whose socket can be cut from outside. The client holds its lock while it writes: when a

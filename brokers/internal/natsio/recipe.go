@@ -20,6 +20,8 @@ func Recipe(broker string, own func(n *provision.Node) Block) provision.Recipe {
 		Ports:    []string{"client", "monitor", "route"},
 		MaxNodes: 9,
 		TLS:      true,
+		Mutual:   true,
+		Login:    true,
 		Configure: func(_ context.Context, n *provision.Node) error {
 			return Configure(n, own(n))
 		},

@@ -11,7 +11,10 @@ import (
 )
 
 // ours are the groups of keys that every recipe sets itself; another value would put the broker where nobody looks.
-var ours = []string{"listeners", "ssl_options", "cluster_formation", "cluster_name"}
+var ours = []string{
+	"listeners", "cluster_formation", "cluster_name",
+	"ssl_options.cacertfile", "ssl_options.certfile", "ssl_options.keyfile", "ssl_options.verify", "ssl_options.fail_if_no_peer_cert",
+}
 
 // conf is the node's rabbitmq.conf: the settings asked for, checked by name, and what makes the node ours.
 func (p Protocol) conf(n *provision.Node, server string) (string, error) {
@@ -34,8 +37,13 @@ func (p Protocol) conf(n *provision.Node, server string) (string, error) {
 	maps.Copy(keys, p.Listen(n))
 	if c.TLS != nil {
 		keys["ssl_options.cacertfile"], keys["ssl_options.certfile"], keys["ssl_options.keyfile"] = c.TLS.CA, c.TLS.Cert, c.TLS.Key
-		keys["ssl_options.verify"] = "verify_none"
-		keys["ssl_options.fail_if_no_peer_cert"] = "false"
+		keys["ssl_options.verify"], keys["ssl_options.fail_if_no_peer_cert"] = "verify_none", "false"
+		if c.TLS.Mutual {
+			keys["ssl_options.verify"], keys["ssl_options.fail_if_no_peer_cert"] = "verify_peer", "true"
+		}
+	}
+	if c.Login != nil { // it is made instead of guest
+		keys["default_user"], keys["default_pass"] = c.Login.User, c.Login.Password
 	}
 	if len(c.Nodes) > 1 {
 		keys["cluster_formation.peer_discovery_backend"] = "classic_config"

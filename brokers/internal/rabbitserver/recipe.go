@@ -46,6 +46,8 @@ func Recipe(p Protocol) provision.Recipe {
 		Ports:     []string{"client", "dist", "epmd"},
 		MaxNodes:  7,
 		TLS:       true,
+		Mutual:    true,
+		Login:     true,
 		Install:   install,
 		Configure: func(_ context.Context, n *provision.Node) error { return p.configure(n) },
 		Command:   func(n *provision.Node) (provision.Command, error) { return command(n, "rabbitmq-server") },

@@ -33,6 +33,11 @@ type Suite struct {
 	Keeps func(g driver.Guarantee) bool
 	// Kill ends the broker without warning (SIGKILL). It is called in the last test. Nil: skipped.
 	Kill func(t *testing.T)
+	// Guarded returns a broker that lets nobody in without TLS, a certificate of the client and a login; its target has
+	// all three. Nil: those promises are skipped.
+	Guarded func(t *testing.T) driver.Target
+	// Cost reads what the broker of Target has used. Nil: skipped.
+	Cost func(t *testing.T) Cost
 	// Dead is an address where no broker answers; empty: a port of 127.0.0.1 that nobody listens on.
 	Dead string
 }
@@ -61,18 +66,27 @@ func Run(t *testing.T, s Suite) {
 	t.Run("an unknown setting is refused by name", r.unknownSettingIsRefused)
 	t.Run("every guarantee is supported or refused by name", r.guaranteesAreAnswered)
 	t.Run("opening a dead address fails soon and says so", r.deadAddressFails)
+	overhear(t)
 	r.target = s.Target(t)
 	t.Run("what Supports refuses is refused by Open or Setup too", r.refusalsHold)
 	for _, g := range s.Guarantees {
 		t.Run(label(g), func(t *testing.T) {
+			var before Cost
+			if s.Cost != nil {
+				before = s.Cost(t)
+			}
 			t.Run("delivery", func(t *testing.T) { r.delivery(t, g) })
 			t.Run("producers made again", func(t *testing.T) { r.producersMadeAgain(t, g) })
 			t.Run("cleaned", func(t *testing.T) { r.cleaned(t, g) })
 			t.Run("paused broker", func(t *testing.T) { r.pausedBroker(t, g) })
+			if s.Cost != nil {
+				t.Run("what it costs is metered", func(t *testing.T) { r.requireCost(t, g, before) })
+			}
 		})
 	}
 	t.Run("restarted broker", r.restartedBroker)
 	t.Run("killed broker", r.killedBroker)
+	t.Run("guarded broker", r.guardedBroker)
 }
 
 func label(g driver.Guarantee) string {

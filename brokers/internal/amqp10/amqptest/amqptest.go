@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -50,14 +52,14 @@ func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Targe
 			t.Error(err)
 		}
 	})
-	return in, driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version(), Endpoints: in.Endpoints()}
+	return in, reach.Instance(in)
 }
 
 // Conformance runs the suite with every fault on a broker of its own.
 func Conformance(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) {
 	var in *provision.Instance
 	ctx := context.Background()
-	drivertest.Run(t, drivertest.Suite{
+	s := drivertest.Suite{
 		Kind: Kind(t, o.Broker),
 		Target: func(t *testing.T) (target driver.Target) {
 			in, target = Start(t, o)
@@ -67,7 +69,15 @@ func Conformance(t *testing.T, o provision.Options, guarantees ...driver.Guarant
 		Pause:      func(t *testing.T) { Must(t, in.Pause(ctx, 1)) },
 		Resume:     func(t *testing.T) { Must(t, in.Resume(ctx, 1)) },
 		Kill:       func(t *testing.T) { Must(t, in.Kill(ctx, 1)) },
-	})
+		Cost:       func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
+	}
+	if o.Version == "" { // once for each product
+		s.Guarded = func(t *testing.T) driver.Target {
+			_, target := Start(t, livetest.Guarded(o))
+			return target
+		}
+	}
+	drivertest.Run(t, s)
 }
 
 // Kind is the registered driver.

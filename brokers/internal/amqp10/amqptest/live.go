@@ -2,7 +2,6 @@ package amqptest
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"strings"
 	"testing"
@@ -26,40 +25,10 @@ func RequireOpenError(t *testing.T, broker string, target driver.Target, g drive
 
 // Attaching checks that a target that can't work is answered with the reason.
 func Attaching(t *testing.T, broker string, plain driver.Target) {
-	t.Run("a wrong password is named as the cause", func(t *testing.T) {
-		wrong := plain
-		wrong.User, wrong.Password = "someone", "wrong"
-		RequireOpenError(t, broker, wrong, Memory, `refused the credentials of user "someone"`)
-	})
-	t.Run("TLS with a plain port is named as the cause", func(t *testing.T) {
-		secure := plain
-		secure.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-		RequireOpenError(t, broker, secure, Memory, "TLS with "+broker)
-	})
 	t.Run("fsync is refused where nobody knows how the broker stores", func(t *testing.T) {
 		unknown := plain
 		unknown.Endpoints = nil
 		RequireOpenError(t, broker, unknown, Synced, "persistence: fsync is not supported")
-	})
-}
-
-// Encrypted runs a broker with TLS that wants the client's certificate, by the server setting named mutual, and
-// sends and receives through it.
-func Encrypted(t *testing.T, broker, mutual string) {
-	_, target := Start(t, provision.Options{Broker: broker, TLS: true, Server: map[string]any{mutual: true}})
-	r := Open(t, broker, Config(t, broker, target, Memory, nil, nil), "a", "b")
-	r.Send(t, 100)
-	r.Settled(t)
-	t.Run("without a client certificate it can't be opened", func(t *testing.T) {
-		nameless := target
-		nameless.TLS = target.TLS.Clone()
-		nameless.TLS.Certificates = nil
-		RequireOpenError(t, broker, nameless, Memory, broker)
-	})
-	t.Run("without TLS it can't be opened, and the error says why", func(t *testing.T) {
-		bare := target
-		bare.TLS = nil
-		RequireOpenError(t, broker, bare, Memory, "TLS port")
 	})
 }
 

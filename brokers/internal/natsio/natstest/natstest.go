@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -54,7 +55,7 @@ func Host(t *testing.T) *provision.Host {
 
 // Target is where in is reached.
 func Target(in *provision.Instance) driver.Target {
-	return driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version(), Endpoints: in.Endpoints()}
+	return reach.Instance(in)
 }
 
 // Faults are the pause, resume and kill of in's only node, for the conformance suite. in is asked for when they happen.

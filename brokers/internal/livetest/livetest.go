@@ -1,0 +1,20 @@
+// Package livetest is what the live tests of all brokers share: a broker that is guarded in every way, and its cost as
+// the conformance suite reads it.
+package livetest
+
+import (
+	"github.com/brokermark/brokermark/internal/driver/drivertest"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// Guarded is o with everything demanded of clients: TLS, a certificate of theirs, and a login.
+func Guarded(o provision.Options) provision.Options {
+	o.Mutual, o.Login = true, &provision.Login{User: "benchmark", Password: "sesame-0pen"}
+	return o
+}
+
+// Cost reads what the instance has used.
+func Cost(in *provision.Instance) drivertest.Cost {
+	u := in.Meter().Sample()
+	return drivertest.Cost{CPU: u.User + u.System, Memory: u.RSSBytes, Data: u.DataBytes, Written: max(0, u.DiskWriteBytes)}
+}

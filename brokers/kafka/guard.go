@@ -1,0 +1,34 @@
+package kafka
+
+import (
+	"fmt"
+
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// guard puts TLS and a login on the client port, through which the nodes of a cluster talk to each other, too.
+func guard(n *provision.Node, own map[string]string) error {
+	protocol := "PLAINTEXT"
+	if login := n.Cluster.Login; login != nil {
+		protocol = "SASL_PLAINTEXT"
+		own["sasl.enabled.mechanisms"], own["sasl.mechanism.inter.broker.protocol"] = "PLAIN", "PLAIN"
+		own["listener.name.client.plain.sasl.jaas.config"] = fmt.Sprintf(
+			`org.apache.kafka.common.security.plain.PlainLoginModule required username="%[1]s" password="%[2]s" user_%[1]s="%[2]s";`, login.User, login.Password)
+	}
+	if t := n.Cluster.TLS; t != nil {
+		protocol = map[string]string{"PLAINTEXT": "SSL", "SASL_PLAINTEXT": "SASL_SSL"}[protocol]
+		stores, err := jvm.NewKeyStores(n)
+		if err != nil {
+			return err
+		}
+		own["ssl.keystore.type"], own["ssl.keystore.location"], own["ssl.keystore.password"] = "PKCS12", stores.Keys, stores.Password
+		own["ssl.truststore.type"], own["ssl.truststore.location"], own["ssl.truststore.password"] = "PKCS12", stores.Trust, stores.Password
+		own["ssl.key.password"] = stores.Password
+		if t.Mutual { // without the listener's name it would be ignored where there is a login, too
+			own["listener.name.client.ssl.client.auth"] = "required"
+		}
+	}
+	own["listener.security.protocol.map"] = "CLIENT:" + protocol + ",CONTROLLER:PLAINTEXT"
+	return nil
+}

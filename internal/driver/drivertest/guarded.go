@@ -1,0 +1,87 @@
+package drivertest
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// guardedBroker comes to a broker that demands TLS, a client certificate and a login, with all three and without each,
+// and asks the plain broker for TLS.
+func (r *run) guardedBroker(t *testing.T) {
+	if r.suite.Guarded == nil {
+		t.Skip("no guarded broker here")
+	}
+	guarded := r.suite.Guarded(t)
+	with := func(change func(*driver.Target)) driver.Target {
+		to := guarded
+		to.TLS = guarded.TLS.Clone()
+		change(&to)
+		return to
+	}
+	plain := r.target
+	plain.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	t.Run("without leave", func(t *testing.T) {
+		for name, c := range map[string]struct {
+			to   driver.Target
+			want driver.Obstacle
+			says string
+		}{
+			"a wrong password":                         {with(func(to *driver.Target) { to.Password = "not-" + to.Password }), driver.BadLogin, `refused the credentials of user "` + guarded.User + `"`},
+			"an unknown user":                          {with(func(to *driver.Target) { to.User = "nobody-knows" }), driver.BadLogin, `refused the credentials of user "nobody-knows"`},
+			"no login where one is demanded":           {with(func(to *driver.Target) { to.User, to.Password = "", "" }), driver.BadLogin, "credentials"},
+			"no TLS where the port has it":             {with(func(to *driver.Target) { to.TLS = nil }), driver.TLSMismatch, "this port speaks TLS, but TLS was not asked for"},
+			"no client certificate where it is needed": {with(func(to *driver.Target) { to.TLS.Certificates = nil }), driver.TLSMismatch, "client certificate"},
+			"a broker of another authority":            {with(func(to *driver.Target) { to.TLS.RootCAs = x509.NewCertPool() }), driver.TLSMismatch, "the broker's certificate is not trusted"},
+			"TLS where the port has none":              {plain, driver.TLSMismatch, "plain port"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel() // most of it is waiting
+				r.requireObstacle(t, c.to, c.want, c.says)
+			})
+		}
+	})
+	t.Run("all three let in", func(t *testing.T) {
+		inside := *r
+		inside.target, inside.suite.Bulk = guarded, ahead
+		inside.delivery(t, r.suite.Guarantees[0])
+	})
+}
+
+// requireObstacle wants Open to fail within the bound, for the reason wanted, with a sentence that names the address and
+// no password.
+func (r *run) requireObstacle(t *testing.T, to driver.Target, want driver.Obstacle, says string) {
+	t.Helper()
+	cfg := r.config(t, r.suite.Guarantees[0], to)
+	failed := make(chan error, 1)
+	go func() {
+		drv, err := r.suite.Kind.Open(context.Background(), cfg)
+		if err == nil {
+			_ = drv.Close()
+		}
+		failed <- err
+	}()
+	var err error
+	select {
+	case err = <-failed:
+	case <-time.After(openBound):
+		t.Fatalf("Open had not failed after %v", openBound)
+	}
+	var met *driver.ErrConnect
+	switch {
+	case err == nil:
+		t.Error("Open succeeded")
+	case !errors.As(err, &met) || met.Obstacle != want || !strings.Contains(err.Error(), says):
+		t.Errorf("Open failed with %q; want an ErrConnect of kind %q that says %q", err, want, says)
+	case !strings.Contains(err.Error(), to.Addresses[0]):
+		t.Errorf("%q doesn't name the address %s", err, to.Addresses[0])
+	case to.Password != "" && strings.Contains(err.Error(), to.Password):
+		t.Errorf("%q gives the password away", err)
+	}
+}
