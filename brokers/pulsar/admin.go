@@ -1,0 +1,210 @@
+package pulsar
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	adminRole  = "admin"  // endpoint: a broker's admin interface
+	bookieRole = "bookie" // endpoint: a bookie's administration
+	// usualLargest is Pulsar's own default of maxMessageSize.
+	usualLargest = 5 << 20
+	askPatience  = 10 * time.Second
+)
+
+// admin speaks to the brokers' admin interface; any of them answers for all.
+type admin struct {
+	urls     []string
+	bookies  []string
+	http     *http.Client
+	user     string
+	password string
+}
+
+func newAdmin(t driver.Target, given string) *admin {
+	a := &admin{user: t.User, password: t.Password, http: &http.Client{Transport: &http.Transport{TLSClientConfig: t.TLS}}}
+	for _, role := range slices.Sorted(maps.Keys(t.Endpoints)) {
+		switch where := t.Endpoints[role]; {
+		case strings.HasPrefix(role, adminRole):
+			a.urls = append(a.urls, where)
+		case strings.HasPrefix(role, bookieRole):
+			a.bookies = append(a.bookies, where)
+		}
+	}
+	if given != "" {
+		a.urls = strings.Split(strings.TrimRight(given, "/"), ",")
+	}
+	if len(a.urls) > 0 {
+		return a
+	}
+	for _, address := range t.Addresses {
+		host, _, _ := net.SplitHostPort(address)
+		if t.TLS == nil {
+			a.urls = append(a.urls, "http://"+net.JoinHostPort(host, "8080"))
+		} else {
+			a.urls = append(a.urls, "https://"+net.JoinHostPort(host, "8443"))
+		}
+	}
+	return a
+}
+
+func (a *admin) close() { a.http.CloseIdleConnections() }
+
+// answerError is an answer that isn't what was asked for.
+type answerError struct {
+	code   int
+	reason string
+}
+
+func (e *answerError) Error() string { return fmt.Sprintf("status %d: %s", e.code, e.reason) }
+
+func status(err error) int {
+	var answer *answerError
+	if errors.As(err, &answer) {
+		return answer.code
+	}
+	return 0
+}
+
+// do asks one broker after the other until one answers: a node may be down. body and into may be nil.
+func (a *admin) do(ctx context.Context, method, path string, body, into any) error {
+	var errs []error
+	for _, base := range a.urls {
+		err := a.ask(ctx, method, base+"/admin/v2/"+path, body, into)
+		if err == nil || status(err) != 0 && status(err) != http.StatusServiceUnavailable {
+			return err
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (a *admin) ask(ctx context.Context, method, where string, body, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, where, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	switch {
+	case a.user != "":
+		request.SetBasicAuth(a.user, a.password)
+	case a.password != "":
+		request.Header.Set("Authorization", "Bearer "+a.password)
+	}
+	response, err := a.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	switch {
+	case err != nil:
+		return err
+	case response.StatusCode >= 300:
+		var e struct{ Reason string }
+		_ = json.Unmarshal(answer, &e)
+		return &answerError{code: response.StatusCode, reason: cmp.Or(e.Reason, http.StatusText(response.StatusCode))}
+	case into != nil:
+		return json.Unmarshal(answer, into)
+	}
+	return nil
+}
+
+func (a *admin) maxMessageSize(ctx context.Context) (int, error) {
+	var clusters []string // anybody who may administer may see them
+	if err := a.do(ctx, http.MethodGet, "clusters", nil, &clusters); err != nil {
+		return 0, err
+	}
+	var config struct {
+		MaxMessageSize string `json:"maxMessageSize"`
+	}
+	_ = a.do(ctx, http.MethodGet, "brokers/configuration/runtime", nil, &config)
+	if n, err := strconv.Atoi(config.MaxMessageSize); err == nil {
+		return n, nil
+	}
+	return usualLargest, nil
+}
+
+// liveBookies counts the storage nodes.
+func (a *admin) liveBookies(ctx context.Context) (int, error) {
+	var all struct{ Bookies []json.RawMessage }
+	err := a.do(ctx, http.MethodGet, "bookies/all", nil, &all)
+	return len(all.Bookies), err
+}
+
+// syncsJournals asks every bookie whether it flushes its journal before it answers: neither the client protocol nor the
+// brokers know.
+func (a *admin) syncsJournals(ctx context.Context) error {
+	const setting = "persistence: fsync"
+	const how = "journalSyncData=true on every bookie (server: {journalSyncData: true})"
+	if len(a.bookies) == 0 {
+		return driver.Unsupported(setting, "it needs %s, and there is no address of a bookie's administration to check that", how)
+	}
+	for _, bookie := range a.bookies {
+		config := map[string]string{} // what was never set isn't there, and true
+		err := a.ask(ctx, http.MethodGet, bookie+"/api/v1/config/server_config", nil, &config)
+		switch {
+		case err != nil:
+			return driver.Unsupported(setting, "it needs %s, and that could not be checked: %v", how, err)
+		case cmp.Or(config["journalSyncData"], "true") != "true":
+			return driver.Unsupported(setting, "it needs %s; %s answers before its journal is flushed", how, bookie)
+		case cmp.Or(config["journalWriteData"], "true") != "true":
+			return driver.Unsupported(setting, "it needs journalWriteData=true; %s writes no journal", bookie)
+		}
+	}
+	return nil
+}
+
+// availablePermits is how many messages the broker may still send to a consumer of one topic or partition.
+func (a *admin) availablePermits(ctx context.Context, topic, subscription, consumer string) (int, error) {
+	var stats struct {
+		Subscriptions map[string]struct {
+			Consumers []struct {
+				ConsumerName     string
+				AvailablePermits int
+			}
+		}
+	}
+	if err := a.do(ctx, http.MethodGet, topic+"/stats", nil, &stats); err != nil {
+		return 0, err
+	}
+	for _, c := range stats.Subscriptions[subscription].Consumers {
+		if c.ConsumerName == consumer {
+			return c.AvailablePermits, nil
+		}
+	}
+	return 0, nil
+}
+
+// pathOf is a name as a path of the admin interface has it.
+func pathOf(parts ...string) string {
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	return strings.Join(parts, "/")
+}

@@ -1,0 +1,46 @@
+package pulsar
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/drivertest"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// TestThreeNodesKeepTheirPromisesWhenOneDies brings up three ZooKeepers, three bookies and three brokers.
+func TestThreeNodesKeepTheirPromisesWhenOneDies(t *testing.T) {
+	in := start(t, provision.Options{Nodes: 3, TLS: true, Server: small(map[string]any{
+		// How long a dead node is believed to live: its topics move and its bookie may come back no sooner.
+		"zkTimeout": 10_000, "metadataStoreSessionTimeoutMillis": 10_000,
+	})})
+	drivertest.Run(t, drivertest.Suite{
+		Kind: kind(t), Target: func(*testing.T) driver.Target { return target(in) }, Guarantees: []driver.Guarantee{copies(atLeast, 3)}, Bulk: 200,
+	})
+	for name, offset := range map[string]int{
+		"the node whose broker owns most topics": 0,
+		"another node's bookie and ZooKeeper":    1,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var node int
+			breakAndCheck(t, target(in), []promise{
+				{g: copies(atLeast, 3), mayRepeat: true},
+				{g: copies(unordered(atLeast), 2), mayRepeat: true},
+				{g: copies(exactly, 2)},
+				{g: copies(atMost, 2), mayLose: true, mayFail: true},
+			}, func(ctx context.Context) error {
+				leader, err := in.NodeOf(ctx, "leader") // of the topics that are there now
+				if err != nil {
+					return err
+				}
+				node = (leader[0]-1+offset)%in.Nodes() + 1
+				return in.Kill(ctx, node)
+			}, func(ctx context.Context) error { return in.Restart(ctx, node) })
+			if t.Failed() {
+				t.Logf("the end of node %d's log:\n%s", node, strings.Join(in.LogTail(node, 60), "\n"))
+			}
+		})
+	}
+}

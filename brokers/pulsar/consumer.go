@@ -1,0 +1,192 @@
+package pulsar
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	client "github.com/apache/pulsar-client-go/pulsar"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	// most messages handed over at once
+	deliverMost = 1000
+	// A consumer that is acknowledging to a broker that doesn't answer is waited for so long, then left to itself.
+	leavePatience = time.Second
+)
+
+// Consume is one of the consumers that share the subscription.
+func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink driver.Sink, ready func()) error {
+	g := s.config.Guarantee
+	options := consumerOptions(g, s.config.Client)
+	options.Topic, options.SubscriptionName = s.address(c.Topic), s.topology.Subscriptions[c.Subscription]
+	options.Name = fmt.Sprintf("%s-%d", options.SubscriptionName, c.ID)
+	if options.Type == client.Exclusive && c.ID > 0 {
+		return driver.Unsupported("client.subscriptionType: Exclusive", "a subscription then has one consumer; Failover has more that take over")
+	}
+	connected, err := s.connect()
+	if err != nil {
+		return err
+	}
+	subscribed, err := s.subscribe(ctx, connected, options)
+	if err != nil {
+		go connected.Close()
+		return err
+	}
+	defer within(releasePatience, func() {
+		subscribed.Close()
+		connected.Close()
+	})
+	r := &reader{consumer: subscribed, sink: sink, early: g.Delivery == driver.AtMostOnce, acks: g.Persistence != driver.Memory}
+	if g.Delivery != driver.AtLeastOnce && g.Persistence != driver.Memory {
+		r.seen = s.seenBy(c)
+		defer func() {
+			if n := r.seen.repeated(); n > 0 {
+				s.log.Warnf("subscription %s of %s: the broker delivered %d messages again; they were recognised", options.SubscriptionName, options.Topic, n)
+			}
+		}()
+	}
+	if err := s.awaitPermits(ctx, c.Topic, options); err != nil {
+		return err
+	}
+	ready()
+	r.run(ctx)
+	return nil
+}
+
+// subscribe tries until ctx ends: topics may just be moving to another broker.
+func (s *session) subscribe(ctx context.Context, c client.Client, o client.ConsumerOptions) (client.Consumer, error) {
+	for deadline := time.Now().Add(formPatience); ; {
+		subscribed, err := c.Subscribe(o)
+		if err == nil {
+			return subscribed, nil
+		}
+		if ctx.Err() != nil || time.Now().After(deadline) {
+			return nil, fmt.Errorf("subscribing to %s as %s: %w", o.Topic, o.SubscriptionName, err)
+		}
+		time.Sleep(retryPause)
+	}
+}
+
+// awaitPermits waits until the broker may send to a consumer of a non-persistent topic: what comes before that is gone.
+func (s *session) awaitPermits(ctx context.Context, topic int, o client.ConsumerOptions) error {
+	if s.domain() == persistent {
+		return nil
+	}
+	path := s.path(topic)
+	parts := []string{path}
+	if n := s.topology.Topics[topic].Partitions; n > 1 {
+		parts = parts[:0]
+		for i := range n {
+			parts = append(parts, fmt.Sprintf("%s-partition-%d", path, i))
+		}
+	}
+	for deadline := time.Now().Add(formPatience); len(parts) > 0; {
+		n, err := s.admin.availablePermits(ctx, parts[0], o.SubscriptionName, o.Name)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil && n > 0:
+			parts = parts[1:]
+		case time.Now().After(deadline):
+			return fmt.Errorf("subscribing to %s as %s: the broker sends nothing to it: %w", o.Topic, o.SubscriptionName, err)
+		default:
+			time.Sleep(retryPause / 10)
+		}
+	}
+	return nil
+}
+
+// reader hands the messages of one consumer on and acknowledges them.
+type reader struct {
+	consumer client.Consumer
+	sink     driver.Sink
+	early    bool // acknowledge before delivery
+	acks     bool
+	seen     *seen // nil where a message may be delivered twice
+	messages []client.Message
+	payloads [][]byte
+
+	mu   sync.Mutex
+	left bool // Consume has returned: nothing may be delivered any more
+}
+
+// run returns soon after ctx has ended, even if an acknowledgement is still stuck in the client.
+func (r *reader) run(ctx context.Context) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for r.gather(ctx) {
+			r.handOn()
+		}
+	}()
+	<-ctx.Done()
+	select {
+	case <-ended:
+	case <-time.After(leavePatience):
+	}
+	r.mu.Lock()
+	r.left = true
+	r.mu.Unlock()
+}
+
+// gather waits for a message and takes those that have come with it.
+func (r *reader) gather(ctx context.Context) bool {
+	clear(r.messages)
+	r.messages = r.messages[:0]
+	select {
+	case <-ctx.Done():
+		return false
+	case m := <-r.consumer.Chan():
+		r.messages = append(r.messages, m.Message)
+	}
+	for len(r.messages) < deliverMost {
+		select {
+		case m := <-r.consumer.Chan():
+			r.messages = append(r.messages, m.Message)
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+func (r *reader) handOn() {
+	if r.early {
+		r.acknowledge()
+	}
+	if r.deliver() && !r.early {
+		r.acknowledge()
+	}
+}
+
+func (r *reader) deliver() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left {
+		return false
+	}
+	r.payloads = r.payloads[:0]
+	for _, m := range r.messages {
+		if r.seen == nil || r.seen.first(m.ID()) {
+			r.payloads = append(r.payloads, m.Payload())
+		}
+	}
+	if len(r.payloads) > 0 {
+		r.sink.Deliver(r.payloads)
+	}
+	return true
+}
+
+// acknowledge tells the client only; it has no errors but of a consumer that is closed.
+func (r *reader) acknowledge() {
+	if !r.acks {
+		return
+	}
+	for _, m := range r.messages {
+		_ = r.consumer.AckID(m.ID())
+	}
+}

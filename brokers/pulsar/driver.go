@@ -1,0 +1,126 @@
+// Package pulsar drives and provides Apache Pulsar: pulsar-client-go and the admin interface behind the driver contract,
+// and the recipe for one server alone or for brokers, bookies and ZooKeepers. It knows nothing of how messages are made
+// or measured.
+package pulsar
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	client "github.com/apache/pulsar-client-go/pulsar"
+	"github.com/apache/pulsar-client-go/pulsar/log"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// never is for what the client would do now and then and needn't: topics keep their partitions for a run.
+const never = 1000 * time.Hour
+
+func init() {
+	driver.Register(driver.Kind{
+		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Maps: natives, Open: open,
+	})
+}
+
+// supports is the guarantee table of the README.
+func supports(g driver.Guarantee) error {
+	switch {
+	case g.Persistence == driver.Memory && g.Delivery != driver.AtMostOnce:
+		return driver.Unsupported(fmt.Sprintf("persistence: memory with delivery: %s", g.Delivery),
+			"a non-persistent topic drops what a subscriber is too slow for; a persistent one always writes, ask for log")
+	case g.Persistence == driver.Memory && g.Replicas > 1:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d with persistence: memory", g.Replicas), "a non-persistent topic is in one broker's memory only")
+	case g.Delivery != driver.AtMostOnce && g.Acks == driver.AcksNone:
+		return driver.Unsupported("acks: none", "%s waits for the broker's answer", g.Delivery)
+	}
+	return nil
+}
+
+// session is one driver: the namespace that its topics are in, and what its subscriptions have delivered.
+type session struct {
+	config    driver.Config
+	log       log.Logger
+	admin     *admin
+	largest   int // message that the broker takes, bytes
+	namespace string
+	topology  driver.Topology
+
+	mu   sync.Mutex
+	seen map[driver.ConsumerConfig]*seen
+}
+
+func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
+	if err := cmp.Or(supports(c.Guarantee), checkClient(c.Guarantee, c.Client)); err != nil {
+		return nil, err
+	}
+	s := &session{config: c, log: log.DefaultNopLogger(), seen: map[driver.ConsumerConfig]*seen{}}
+	if c.Log != nil {
+		s.log = log.NewLoggerWithSlog(slog.New(slog.NewTextHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	}
+	s.admin = newAdmin(c.Target, c.Client.String("webServiceUrl"))
+	if err := s.attach(ctx); err != nil {
+		s.admin.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// connect makes a client of its own for a producer or consumer: a shared one would send everything through one
+// connection and one goroutine, and could only be closed as a whole.
+func (s *session) connect() (client.Client, error) {
+	t, v := s.config.Target, s.config.Client
+	scheme := "pulsar://"
+	if t.TLS != nil {
+		scheme = "pulsar+ssl://"
+	}
+	o := client.ClientOptions{
+		URL: scheme + strings.Join(t.Addresses, ","), TLSConfig: t.TLS, Logger: s.log,
+		ConnectionTimeout: v.Duration("connectionTimeout"), OperationTimeout: v.Duration("operationTimeout"),
+		KeepAliveInterval: v.Duration("keepAliveInterval"), MaxConnectionsPerBroker: int(v.Int("connectionsPerBroker")),
+		MemoryLimitBytes: v.Int("memoryLimitBytes"), ConnectionMaxIdleTime: -1,
+		MetricsCardinality: client.MetricsCardinalityNone, MetricsRegisterer: prometheus.NewRegistry(),
+	}
+	if o.MemoryLimitBytes == 0 {
+		o.MemoryLimitBytes = -1
+	}
+	switch {
+	case t.User != "":
+		basic, err := client.NewAuthenticationBasic(t.User, t.Password)
+		if err != nil {
+			return nil, err
+		}
+		o.Authentication = basic
+	case t.Password != "":
+		o.Authentication = client.NewAuthenticationToken(t.Password)
+	}
+	c, err := client.NewClient(o)
+	if err != nil {
+		return nil, driver.Unsupported("client settings", "pulsar-client-go says: %v", err)
+	}
+	return c, nil
+}
+
+func (s *session) Close() error {
+	s.admin.close()
+	return nil
+}
+
+// within runs do and returns when it has ended, or after patience; then it ends by itself, when the broker answers or
+// operationTimeout is over. The client's own Close has no bound.
+func within(patience time.Duration, do func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		do()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+	}
+}

@@ -1,0 +1,188 @@
+package pulsar
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"time"
+
+	client "github.com/apache/pulsar-client-go/pulsar"
+	"github.com/apache/pulsar-client-go/pulsar/backoff"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// line is one producer's way to one topic. It may need several of the client's producers, one after the other: the client
+// gives one up when it is told that the topic isn't there, as happens while a cluster moves it; and at most once it must
+// not reconnect, because it would send again what was not answered.
+type line struct {
+	producer *producer
+	options  client.ProducerOptions
+	address  string
+	once     bool   // at most once
+	key      string // of messages without one, where consumers share a topic by key
+
+	life    context.Context // ends with close
+	end     context.CancelFunc
+	ending  sync.Mutex // no renewal begins once life has ended
+	renewal sync.WaitGroup
+
+	mu sync.Mutex // held while sending: the client must not be closed under it
+	at *link      // nil while there is none
+}
+
+// link is one of the client's producers.
+type link struct {
+	client.Producer
+	lost func() // has the line make another one; may be called again and again, by anybody
+}
+
+func (s *session) newLine(p *producer, c driver.ProducerConfig, topic int) *line {
+	l := &line{
+		producer: p, options: producerOptions(s.config.Guarantee, s.config.Client, c.InFlight), address: s.address(topic),
+		once: s.config.Guarantee.Delivery == driver.AtMostOnce,
+	}
+	l.life, l.end = context.WithCancel(context.Background())
+	l.options.Topic = l.address
+	if s.config.Guarantee.Ordering == driver.Ordered {
+		l.options.MessageRouter = pinned(c.ID)
+		if subscriptionType(s.config.Guarantee, s.config.Client) == client.KeyShared {
+			l.key = fmt.Sprintf("producer %d", c.ID) // or else the broker makes up another key for each
+		}
+	}
+	return l
+}
+
+// open makes the first link, which may take a broker that moves topics several attempts.
+func (l *line) open(ctx context.Context) error {
+	for {
+		made, err := l.newLink()
+		if err == nil {
+			l.at = made
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("making a producer for %s: %w", l.address, err)
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+func (l *line) newLink() (*link, error) {
+	made, ready := &link{}, make(chan struct{})
+	defer close(ready)
+	made.lost = sync.OnceFunc(func() {
+		l.ending.Lock()
+		defer l.ending.Unlock()
+		if l.life.Err() != nil {
+			return
+		}
+		l.renewal.Go(func() {
+			<-ready
+			if made.Producer != nil {
+				l.renew(made)
+			}
+		})
+	})
+	options := l.options
+	// The broker knows repeats by this name and a number. It is never used again: another link sends other messages, and
+	// would begin to count where the broker has stored this one's.
+	options.Name = "brokermark-" + rand.Text()
+	if l.once {
+		var none uint
+		options.MaxReconnectToBroker = &none
+		// The client asks for the pauses of its reconnecting when, and only when, it has lost a connection.
+		options.BackOffPolicyFunc = func() backoff.Policy {
+			made.lost()
+			return &pauses{}
+		}
+	}
+	created, err := l.producer.client.CreateProducer(options)
+	if err == nil {
+		made.Producer = created
+	}
+	return made, err
+}
+
+// renew replaces a link that is lost; what was sent through it has failed.
+func (l *line) renew(old *link) {
+	l.mu.Lock()
+	l.at = nil
+	l.mu.Unlock()
+	old.Close()
+	l.producer.fail(old, errLost)
+	for pause := (&pauses{}); ; {
+		select {
+		case <-l.life.Done():
+			return
+		case <-time.After(pause.Next()):
+		}
+		if made, err := l.newLink(); err == nil {
+			l.mu.Lock()
+			l.at = made
+			l.mu.Unlock()
+			return
+		}
+	}
+}
+
+func (l *line) now() *link {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at
+}
+
+// send hands messages over; those that the client can't take are completed with an error.
+func (l *line) send(ctx context.Context, batch []driver.Message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, through := l.producer, l.at
+	if through == nil {
+		through = &link{}
+		p.lend(batch, through)
+		p.fail(through, errLost)
+		return
+	}
+	p.lend(batch, through)
+	defer func() {
+		if recover() != nil { // the client closes its queue when it gives a topic up, whoever is sending
+			through.lost()
+		}
+	}()
+	for i := range batch {
+		m := &batch[i]
+		out := &p.messages[m.Slot].ProducerMessage
+		out.Payload, out.Key = m.Payload, l.key
+		if len(m.Key) > 0 {
+			out.Key = string(m.Key)
+		}
+		through.SendAsync(ctx, out, p.answer)
+	}
+}
+
+func (l *line) close() {
+	l.ending.Lock()
+	l.end()
+	l.ending.Unlock()
+	l.renewal.Wait()
+	if through := l.now(); through != nil {
+		through.Close()
+	}
+}
+
+// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per key
+// for the others.
+func pinned(producer int) func(*client.ProducerMessage, client.TopicMetadata) int {
+	return func(m *client.ProducerMessage, t client.TopicMetadata) int {
+		if m.Key == "" {
+			return producer % int(t.NumPartitions())
+		}
+		var hash uint32 // Java's of a string, which all of Pulsar's clients use
+		for i := range len(m.Key) {
+			hash = 31*hash + uint32(m.Key[i])
+		}
+		return int(hash % t.NumPartitions())
+	}
+}

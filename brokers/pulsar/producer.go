@@ -1,0 +1,210 @@
+package pulsar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+
+	client "github.com/apache/pulsar-client-go/pulsar"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	// closePatience is how long Close waits for answers.
+	closePatience = 2 * time.Second
+	// releasePatience is how long the client may take to let go; what takes longer ends by itself.
+	releasePatience = time.Second
+	// headroom is what a message's own metadata add to a payload.
+	headroom = 1024
+)
+
+var (
+	errUnanswered = errors.New("the broker had not answered when the producer was closed")
+	errLost       = errors.New("the connection to the broker was lost")
+)
+
+type producer struct {
+	client   client.Client
+	lines    []*line    // by topic; nil where this producer doesn't send to
+	messages []outgoing // by slot
+	receipts driver.Receipts
+	answer   func(client.MessageID, *client.ProducerMessage, error)
+	flushing context.Context // ends with Close
+	endFlush context.CancelFunc
+	flushes  sync.WaitGroup
+
+	mu      sync.Mutex
+	via     []*link // by slot: what it was sent through; nil: completed
+	open    int
+	acked   []uint32  // answered, to be completed together
+	one     [1]uint32 // that has failed
+	waiting bool      // Close waits for idle
+	idle    chan struct{}
+}
+
+// outgoing is what one slot sends. The client's message comes first, so that the pointer to it, which is all that an
+// answer brings, leads back to the slot.
+type outgoing struct {
+	client.ProducerMessage
+	slot uint32
+}
+
+func slotOf(m *client.ProducerMessage) uint32 { return (*outgoing)(unsafe.Pointer(m)).slot }
+
+func (s *session) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	if need := c.MaxBytes + headroom; need > s.largest {
+		return nil, driver.Unsupported(fmt.Sprintf("a message of %d bytes", c.MaxBytes), "the broker takes up to %d bytes (maxMessageSize)", s.largest)
+	}
+	connected, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	p := &producer{
+		client: connected, lines: make([]*line, len(s.topology.Topics)), messages: make([]outgoing, c.InFlight), receipts: r,
+		via: make([]*link, c.InFlight), acked: make([]uint32, 0, c.InFlight), idle: make(chan struct{}),
+	}
+	p.answer = p.answered
+	p.flushing, p.endFlush = context.WithCancel(context.Background())
+	for slot := range p.messages {
+		p.messages[slot].slot = uint32(slot)
+	}
+	for _, topic := range c.Topics {
+		p.lines[topic] = s.newLine(p, c, topic)
+		if err := p.lines[topic].open(ctx); err != nil {
+			_ = p.Close()
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
+	for len(batch) > 0 {
+		n := 1
+		for n < len(batch) && batch[n].Topic == batch[0].Topic {
+			n++
+		}
+		p.lines[batch[0].Topic].send(ctx, batch[:n])
+		batch = batch[n:]
+	}
+	return ctx.Err()
+}
+
+// lend notes through what the slots of batch are sent.
+func (p *producer) lend(batch []driver.Message, through *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range batch {
+		p.via[batch[i].Slot] = through
+	}
+	p.open += len(batch)
+}
+
+// answered is called by the client for each message. What a batch's answer confirms is completed together, with its
+// last message.
+func (p *producer) answered(id client.MessageID, m *client.ProducerMessage, err error) {
+	slot := slotOf(m)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.via[slot] == nil {
+		return // of a producer that Close has given up
+	}
+	through := p.via[slot]
+	p.via[slot] = nil
+	p.open--
+	if err != nil {
+		if errors.Is(err, client.ErrProducerClosed) || errors.Is(err, client.ErrTopicNotfound) {
+			through.lost()
+		}
+		p.one[0] = slot
+		p.receipts.Done(p.one[:], err)
+	} else {
+		p.acked = append(p.acked, slot)
+		if id.BatchIdx()+1 >= id.BatchSize() {
+			p.confirm()
+		}
+	}
+	p.settle()
+}
+
+// settle is called with p.mu held.
+func (p *producer) settle() {
+	if p.open == 0 && p.waiting {
+		p.waiting = false
+		close(p.idle)
+	}
+}
+
+// confirm is called with p.mu held.
+func (p *producer) confirm() {
+	if len(p.acked) > 0 {
+		p.receipts.Done(p.acked, nil)
+		p.acked = p.acked[:0]
+	}
+}
+
+// fail completes the slots that were sent through l, or all where l is nil: the client forgets those that are queued
+// when it closes a producer.
+func (p *producer) fail(l *link, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.confirm()
+	var slots []uint32
+	for slot, through := range p.via {
+		if through != nil && (l == nil || through == l) {
+			p.via[slot] = nil
+			slots = append(slots, uint32(slot))
+		}
+	}
+	p.open -= len(slots)
+	if len(slots) > 0 {
+		p.receipts.Done(slots, err)
+	}
+	p.settle()
+}
+
+// Flush has the client send what it gathers; the client's own Flush would also wait for the answers.
+func (p *producer) Flush(context.Context) error {
+	for _, l := range p.lines {
+		if l == nil {
+			continue
+		}
+		if through := l.now(); through != nil {
+			p.flushes.Go(func() {
+				defer func() { _ = recover() }() // the client closes its queue when it closes a producer, whoever uses it
+				_ = through.FlushWithCtx(p.flushing)
+			})
+		}
+	}
+	return nil
+}
+
+func (p *producer) Close() error {
+	p.mu.Lock()
+	p.waiting = p.open > 0
+	wait := p.waiting
+	p.mu.Unlock()
+	if wait {
+		_ = p.Flush(p.flushing)
+		select {
+		case <-p.idle:
+		case <-time.After(closePatience):
+		}
+	}
+	p.endFlush()
+	p.flushes.Wait()
+	within(releasePatience, func() {
+		for _, l := range p.lines {
+			if l != nil {
+				l.close()
+			}
+		}
+		p.client.Close()
+	})
+	p.fail(nil, errUnanswered)
+	return nil
+}

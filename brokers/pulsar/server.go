@@ -1,0 +1,216 @@
+package pulsar
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+func alone(c *provision.Cluster) bool { return len(c.Nodes) == 1 }
+
+// asked are the server settings that the user wants.
+type asked struct {
+	server map[string]string
+	java   []string
+}
+
+func split(c *provision.Cluster) (asked, error) {
+	server, options, err := jvm.Split(c.Settings)
+	return asked{server, options}, err
+}
+
+// passed are settings that the files name in no line of their own: the broker hands them on to its bookkeeper client.
+const passed = "bookkeeper_"
+
+var named = regexp.MustCompile(`(?m)^(?:# ?)?([A-Za-z][\w.]*)=(.*)$`)
+
+// shipped reads a configuration file of the distribution: the lines that are set, and the names of those that are not.
+func shipped(c *provision.Cluster, name string) (set map[string]string, known []string, err error) {
+	text, err := os.ReadFile(filepath.Join(c.Install, "conf", name))
+	if err != nil {
+		return nil, nil, err
+	}
+	set = map[string]string{}
+	for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+		known = append(known, m[1])
+		if !strings.HasPrefix(m[0], "#") {
+			set[m[1]] = strings.TrimSpace(m[2])
+		}
+	}
+	return set, known, nil
+}
+
+// conf is a shipped file with what makes the node part of its cluster and the settings asked for. A server alone reads
+// the settings of bookies and brokers from one file; else each has its own, and a setting that both know goes to both.
+func (a asked) conf(c *provision.Cluster, file string, own map[string]string) (string, error) {
+	set, _, err := shipped(c, file)
+	if err != nil {
+		return "", err
+	}
+	knows := map[string][]string{}
+	var all []string
+	for _, name := range []string{"broker.conf", "bookkeeper.conf", "standalone.conf"} {
+		_, known, err := shipped(c, name)
+		if err != nil {
+			return "", err
+		}
+		knows[name] = known
+		all = append(all, known...)
+	}
+	for name, value := range a.server {
+		_, ours := own[name]
+		switch {
+		case ours && !slices.Contains(changeable, name):
+			return "", &provision.ErrSetting{Name: name, Reason: "it is set for each node when the broker is started"}
+		case !slices.Contains(all, name) && !strings.HasPrefix(name, passed):
+			return "", &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("neither broker.conf nor bookkeeper.conf nor standalone.conf has it; the nearest is %s. Options of java begin with jvm.", jvm.Nearest(name, all))}
+		case file == "standalone.conf", slices.Contains(knows[file], name), strings.HasPrefix(name, passed) && file == "broker.conf":
+			own[name] = value
+		}
+	}
+	maps.Copy(set, own)
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		fmt.Fprintf(&b, "%s=%s\n", name, strings.ReplaceAll(set[name], `\`, `\\`))
+	}
+	return b.String(), nil
+}
+
+// changeable are defaults of ours that are nobody's identity.
+var changeable = []string{"journalSyncData", "numIOThreads", "httpServerClass"}
+
+// standalone makes one server of everything.
+func standalone(n *provision.Node) map[string]string {
+	own := broker(n)
+	maps.Copy(own, bookie(n))
+	// Bookie and broker share the name, and the bookie's administration can't read the broker's "so many as it likes".
+	own["numIOThreads"] = strconv.Itoa(2 * runtime.NumCPU())
+	for _, name := range []string{"metadataStoreUrl", "configurationMetadataStoreUrl", "metadataServiceUri", "bookiePort", "journalDirectory", "ledgerDirectories", "zkServers", "extraServerComponents"} {
+		delete(own, name) // its command line says
+	}
+	return own
+}
+
+func broker(n *provision.Node) map[string]string {
+	stores := "zk:" + zooKeepers(n.Cluster)
+	own := map[string]string{
+		"clusterName": n.Cluster.ID, "metadataStoreUrl": stores, "configurationMetadataStoreUrl": stores,
+		"bindAddress": "127.0.0.1", "bindAddresses": "", "advertisedAddress": "127.0.0.1",
+		"brokerServicePort": strconv.Itoa(n.Ports["client"]), "webServicePort": strconv.Itoa(n.Ports[webPort]),
+	}
+	return own
+}
+
+func bookie(n *provision.Node) map[string]string {
+	dir := filepath.Join(n.Data, "bookkeeper")
+	return map[string]string{
+		"bookiePort": strconv.Itoa(n.Ports[bookiePort]), "advertisedAddress": "127.0.0.1",
+		"listeningInterface": "lo", "allowLoopback": "true", "allowEphemeralPorts": "true",
+		// BookKeeper's own way to ZooKeeper. By Pulsar's ("metadata-store:zk:…") a bookie that is started again within the
+		// session of its killed predecessor finds its own name taken, and stays half dead instead of waiting.
+		"zkServers": zooKeepers(n.Cluster), "metadataServiceUri": "",
+		"journalDirectory": filepath.Join(dir, "journal"), "ledgerDirectories": filepath.Join(dir, "ledgers"),
+		// Shipped as false for the server alone and as true for bookies: the same here for both.
+		"journalSyncData":   "false",
+		"httpServerEnabled": "true", "httpServerHost": "127.0.0.1", "httpServerPort": strconv.Itoa(n.Ports[bookieAdmin]),
+		"httpServerClass": "org.apache.bookkeeper.http.vertx.VertxHttpServer", "prometheusStatsHttpEnable": "false",
+		"extraServerComponents": "",
+	}
+}
+
+func zooKeepers(c *provision.Cluster) string {
+	var all []string
+	for _, n := range c.Nodes {
+		all = append(all, local(n, "", zooPort))
+	}
+	return strings.Join(all, ",")
+}
+
+func zooConf(n *provision.Node) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "tickTime=2000\ninitLimit=10\nsyncLimit=5\nadmin.enableServer=false\ndataDir=%s\nclientPortAddress=127.0.0.1\nclientPort=%d\n",
+		filepath.Join(n.Data, "zookeeper"), n.Ports[zooPort])
+	for _, m := range n.Cluster.Nodes {
+		fmt.Fprintf(&b, "server.%d=127.0.0.1:%d:%d\n", m.ID, m.Ports[zooPeerPort], m.Ports[zooVotesPort])
+	}
+	return b.String()
+}
+
+// steps are the processes of a node of a cluster. The first node makes the cluster's metadata, once, which bookies and
+// brokers need.
+func steps(n *provision.Node, asked []string) []provision.Step {
+	made := filepath.Join(n.Cluster.Nodes[0].Dir, "metadata-made")
+	zoo := local(n, "", zooPort)
+	run := func(name string, usual []string, after []string, main ...string) provision.Step {
+		return provision.Step{Name: name, Path: "java", Args: append(java(n, usual), main...), After: after}
+	}
+	all := []provision.Step{run("zookeeper", []string{"-Xmx256m"}, nil,
+		"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(n.Dir, "zoo.cfg"))}
+	if n.ID == 1 {
+		stores := "zk:" + zooKeepers(n.Cluster)
+		setup := run("metadata", []string{"-Xmx256m", "-XX:TieredStopAtLevel=1"}, []string{zoo}, "org.apache.pulsar.PulsarClusterMetadataSetup",
+			"--cluster", n.Cluster.ID, "--metadata-store", stores, "--configuration-metadata-store", stores,
+			"--web-service-url", local(n, "http://", webPort), "--broker-service-url", local(n, "pulsar://", "client"))
+		setup.Done = made
+		all = append(all, setup)
+	} else {
+		// Bookies that come up together for the first time can fail at each other's node of the metadata (BadVersion for
+		// /ledgers/underreplication/LAYOUT), so the first one goes ahead.
+		all = append(all, provision.Step{
+			Name: "turn", Path: "true", Done: filepath.Join(n.Dir, "turn-taken"), After: []string{made, local(n.Cluster.Nodes[0], "", bookiePort)},
+		})
+	}
+	memory := jvm.Options([]string{"-Xms256m", "-Xmx512m", "-XX:MaxDirectMemorySize=512m"}, asked)
+	return append(all,
+		run("bookie", memory, []string{zoo, made}, "org.apache.bookkeeper.server.Main", "--conf", filepath.Join(n.Dir, "bookkeeper.conf")),
+		run("broker", memory, []string{local(n, "", bookiePort)}, "org.apache.pulsar.PulsarBrokerStarter", "--broker-conf", filepath.Join(n.Dir, "broker.conf")))
+}
+
+// java is the command line up to the main class, with the options of Pulsar's own start script.
+func java(n *provision.Node, memory []string) []string {
+	args := slices.Clone(memory)
+	for _, module := range []string{
+		"java.base/java.io", "java.base/java.util.zip", "java.base/java.nio", "java.base/jdk.internal.misc",
+		"java.base/jdk.internal.platform", "java.management/sun.management", "jdk.management/com.sun.management.internal",
+	} {
+		args = append(args, "--add-opens", module+"=ALL-UNNAMED")
+	}
+	const drivers = "org.apache.pulsar.metadata.bookkeeper.PulsarMetadata"
+	return append(args, "-Djava.net.preferIPv4Stack=true", "-Djute.maxbuffer=10485760", "-Dzookeeper.clientTcpKeepAlive=true",
+		"-Dio.netty.tryReflectionSetAccessible=true", "-Dorg.apache.pulsar.shade.io.netty.tryReflectionSetAccessible=true",
+		"-Dpulsar.allocator.exit_on_oom=true", "-Dlog4j.shutdownHookEnabled=false", "-Dlog4j2.is.webapp=false",
+		"-Dzookeeper.4lw.commands.whitelist=*", "-Dzookeeper.snapshot.trust.empty=true", "-Dzookeeper.tcpKeepAlive=true",
+		"-Dbookkeeper.metadata.bookie.drivers="+drivers+"BookieDriver", "-Dbookkeeper.metadata.client.drivers="+drivers+"ClientDriver",
+		"-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
+		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"))
+}
+
+func endpoints(n *provision.Node) map[string]string {
+	return map[string]string{adminRole: local(n, "http://", webPort), bookieRole: local(n, "http://", bookieAdmin)}
+}
+
+func adminOf(nodes ...*provision.Node) *admin {
+	t := driver.Target{Endpoints: map[string]string{}}
+	for _, n := range nodes {
+		t.Endpoints[fmt.Sprintf("%s-%d", adminRole, n.ID)] = local(n, "http://", webPort)
+	}
+	if l := nodes[0].Cluster.Login; l != nil {
+		t.User, t.Password = l.User, l.Password
+	}
+	return newAdmin(t, "")
+}
+
+// local is an address of a node.
+func local(n *provision.Node, scheme, port string) string {
+	return scheme + "127.0.0.1:" + strconv.Itoa(n.Ports[port])
+}

@@ -1,0 +1,148 @@
+package pulsar
+
+import (
+	"math"
+	"time"
+
+	client "github.com/apache/pulsar-client-go/pulsar"
+	"github.com/apache/pulsar-client-go/pulsar/backoff"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// settings carry the names that Pulsar's own clients and policies have.
+var settings = []driver.Setting{
+	clientSetting("batchingEnabled", true, "send several messages as one entry"),
+	clientSetting("batchingMaxPublishDelay", time.Millisecond, "how long a batch waits for more messages"),
+	clientSetting("batchingMaxMessages", int64(1000), "most messages in a batch"),
+	clientSetting("batchingMaxSize", int64(128<<10), "largest batch before compression, bytes; a larger message goes alone"),
+	clientSetting("batchBuilder", "auto", "which messages share a batch; auto: keys are kept apart with Key_Shared", "auto", "DEFAULT", "KEY_BASED"),
+	clientSetting("compressionType", "NONE", "compression of batches by the producer", "NONE", "LZ4", "ZLIB", "ZSTD", "SNAPPY"),
+	clientSetting("maxPendingMessages", int64(0), "messages of one producer and partition that may wait for an answer; 0: the run's own window"),
+	clientSetting("memoryLimitBytes", int64(0), "bytes that may wait for an answer, per producer; 0: no limit but the run's window"),
+	clientSetting("sendTimeout", time.Duration(0), "a message without an answer after this time has failed; 0: never"),
+	clientSetting("subscriptionType", "auto", "how consumers share a subscription; auto: Failover when ordered, else Shared", "auto", "Exclusive", "Shared", "Failover", "Key_Shared"),
+	clientSetting("receiverQueueSize", int64(1000), "messages a consumer asks for ahead, per partition"),
+	clientSetting("ackGroupingTime", 100*time.Millisecond, "how long acknowledgements are gathered; 0: each is sent at once"),
+	clientSetting("ackGroupingMaxSize", int64(1000), "how many acknowledgements are gathered at most"),
+	clientSetting("operationTimeout", 3*time.Second, "how long lookups, subscribing and closing wait for an answer"),
+	clientSetting("connectionTimeout", 5*time.Second, "how long connecting may take"),
+	clientSetting("keepAliveInterval", 30*time.Second, "how often the broker is asked whether it lives; silent for two of them, its connection is given up"),
+	clientSetting("connectionsPerBroker", int64(1), "connections of one producer or consumer to each broker"),
+	clientSetting("webServiceUrl", "", "the admin interface; empty: what the broker was started with, or port 8080 (TLS: 8443) of its address"),
+
+	policy("numBundles", int64(4), "parts of the namespace, which brokers share among them"),
+	policy("retentionTimeInMinutes", int64(0), "how long messages stay after every subscription has acknowledged them; -1: for ever"),
+	policy("retentionSizeInMB", int64(0), "how much of them stays; -1: all"),
+	policy("messageTTLInSeconds", int64(0), "after which time a message counts as acknowledged; 0: never"),
+	policy("maxUnackedMessagesPerConsumer", int64(-1), "delivered and not acknowledged, with Shared; 0: no limit, -1: the broker's setting"),
+	policy("maxUnackedMessagesPerSubscription", int64(-1), "the same for all consumers of a subscription"),
+	policy("managedLedgerMaxMarkDeleteRate", 1.0, "how often a second the place of a subscription is stored"),
+}
+
+func clientSetting(name string, value any, doc string, allowed ...string) driver.Setting {
+	return driver.Setting{Scope: driver.ClientScope, Name: name, Default: value, Allowed: allowed, Doc: doc}
+}
+
+func policy(name string, value any, doc string) driver.Setting {
+	return driver.Setting{Scope: driver.TopicScope, Name: name, Default: value, Doc: doc}
+}
+
+var (
+	compressions = map[string]client.CompressionType{"NONE": client.NoCompression, "LZ4": client.LZ4, "ZLIB": client.ZLib, "ZSTD": client.ZSTD, "SNAPPY": client.SNAPPY}
+	types        = map[string]client.SubscriptionType{"Exclusive": client.Exclusive, "Shared": client.Shared, "Failover": client.Failover, "Key_Shared": client.KeyShared}
+)
+
+// checkClient refuses client settings that contradict the guarantee or each other.
+func checkClient(g driver.Guarantee, v driver.Values) error {
+	kind, builder := v.String("subscriptionType"), v.String("batchBuilder")
+	switch {
+	case kind == "Shared" && g.Ordering == driver.Ordered:
+		return driver.Unsupported("client.subscriptionType: Shared", "its consumers take turns, which keeps no order")
+	case kind == "Key_Shared" && builder == "DEFAULT" && v.Bool("batchingEnabled"):
+		return driver.Unsupported("client.batchBuilder: DEFAULT", "Key_Shared hands out batches whole, so one must not hold several keys")
+	case g.Delivery == driver.ExactlyOnce && v.Duration("sendTimeout") > 0:
+		return driver.Unsupported("client.sendTimeout", "the broker recognises only what the client itself sends again; exactly-once needs 0")
+	case g.Delivery == driver.AtMostOnce && v.Int("maxPendingMessages") > 0:
+		return driver.Unsupported("client.maxPendingMessages", "at most once nothing waits in the client; the run's window is the limit")
+	case v.Duration("batchingMaxPublishDelay") <= 0:
+		return driver.Unsupported("client.batchingMaxPublishDelay: 0s", "the client would take 0 for 10ms; ask for 1ns, or batchingEnabled: false")
+	case v.Duration("operationTimeout") <= 0 || v.Duration("keepAliveInterval") <= 0:
+		return driver.Unsupported("client.operationTimeout and keepAliveInterval", "they must be longer than 0s")
+	}
+	for name, least := range map[string]int64{"batchingMaxMessages": 1, "batchingMaxSize": 1, "receiverQueueSize": 1, "connectionsPerBroker": 1} {
+		if n := v.Int(name); n < least {
+			return driver.Unsupported("client."+name, "%d is less than %d", n, least)
+		}
+	}
+	for name, value := range v {
+		if n, number := value.(int64); number && (n < 0 || n > math.MaxInt32) {
+			return driver.Unsupported("client."+name, "%d is not between 0 and %d", n, math.MaxInt32)
+		}
+	}
+	return nil
+}
+
+// producerOptions maps guarantee and settings to the client's words, but for the topic.
+func producerOptions(g driver.Guarantee, v driver.Values, inFlight int) client.ProducerOptions {
+	o := client.ProducerOptions{
+		DisableBatching: !v.Bool("batchingEnabled"), BatchingMaxPublishDelay: v.Duration("batchingMaxPublishDelay"),
+		BatchingMaxMessages: uint(v.Int("batchingMaxMessages")), BatchingMaxSize: uint(v.Int("batchingMaxSize")),
+		CompressionType:    compressions[v.String("compressionType")],
+		MaxPendingMessages: int(v.Int("maxPendingMessages")), SendTimeout: v.Duration("sendTimeout"),
+		PartitionsAutoDiscoveryInterval: never, BackOffPolicyFunc: func() backoff.Policy { return &pauses{} },
+	}
+	if o.MaxPendingMessages == 0 {
+		o.MaxPendingMessages = inFlight
+	}
+	if o.SendTimeout == 0 {
+		o.SendTimeout = -1 // the client's 0 means 30 s
+	}
+	if b := v.String("batchBuilder"); b == "KEY_BASED" || b == "auto" && v.String("subscriptionType") == "Key_Shared" {
+		o.BatcherBuilderType = client.KeyBasedBatchBuilder
+	}
+	return o
+}
+
+func subscriptionType(g driver.Guarantee, v driver.Values) client.SubscriptionType {
+	if kind, ok := types[v.String("subscriptionType")]; ok {
+		return kind
+	}
+	if g.Ordering == driver.Ordered {
+		return client.Failover
+	}
+	return client.Shared
+}
+
+func consumerOptions(g driver.Guarantee, v driver.Values) client.ConsumerOptions {
+	o := client.ConsumerOptions{
+		Type: subscriptionType(g, v), SubscriptionInitialPosition: client.SubscriptionPositionEarliest,
+		ReceiverQueueSize:  int(v.Int("receiverQueueSize")),
+		AckGroupingOptions: &client.AckGroupingOptions{MaxSize: uint32(v.Int("ackGroupingMaxSize")), MaxTime: v.Duration("ackGroupingTime")},
+		// The client's own channel has room for 10, so that it and we would wake each other all the time.
+		MessageChannel:      make(chan client.ConsumerMessage, v.Int("receiverQueueSize")),
+		AutoDiscoveryPeriod: never, BackOffPolicyFunc: func() backoff.Policy { return &pauses{} },
+	}
+	if v.Duration("ackGroupingTime") == 0 {
+		o.AckGroupingOptions.MaxSize = 1
+	}
+	return o
+}
+
+const (
+	firstPause = 50 * time.Millisecond
+	lastPause  = time.Second
+)
+
+// pauses lie between attempts to reconnect. The client's own grow up to a minute, which would be measured as the time
+// that the broker takes to come back.
+type pauses struct{ last time.Duration }
+
+func (p *pauses) Next() time.Duration {
+	p.last = min(max(2*p.last, firstPause), lastPause)
+	return p.last
+}
+
+func (p *pauses) IsMaxBackoffReached() bool { return p.last == lastPause }
+
+func (p *pauses) Reset() { p.last = 0 }

@@ -1,0 +1,203 @@
+package pulsar
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	tenant       = "public"
+	atOnce       = 8 // requests that make topics and subscriptions
+	retryPause   = 100 * time.Millisecond
+	formPatience = 20 * time.Second // for a cluster that has just come up
+	movePatience = time.Minute
+)
+
+// Setup makes a namespace of its own, whose policies are the guarantee, and in it the topics with their subscriptions.
+func (s *session) Setup(ctx context.Context, t driver.Topology) error {
+	s.topology = t
+	if err := s.checkStorage(ctx); err != nil {
+		return err
+	}
+	var suffix [6]byte
+	_, _ = rand.Read(suffix[:]) // never fails
+	name := "brokermark-" + hex.EncodeToString(suffix[:])
+	if err := s.admin.do(ctx, http.MethodPut, "namespaces/"+tenant+"/"+name, s.policies(), nil); err != nil {
+		if code := status(err); code == http.StatusBadRequest || code == http.StatusPreconditionFailed {
+			return driver.Unsupported("topic settings", "the broker says: %v", err)
+		}
+		return fmt.Errorf("making namespace %s/%s: %w", tenant, name, err)
+	}
+	s.namespace = name
+	group, all := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range t.Topics {
+		group.Go(func() error { return s.makeTopic(all, i) })
+	}
+	return group.Wait()
+}
+
+// checkStorage refuses what the bookies can't do.
+func (s *session) checkStorage(ctx context.Context) error {
+	g := s.config.Guarantee
+	if g.Persistence == driver.Memory {
+		return nil
+	}
+	if g.Persistence == driver.Fsync {
+		if err := s.admin.syncsJournals(ctx); err != nil {
+			return err
+		}
+	}
+	for deadline := time.Now().Add(formPatience); ; time.Sleep(retryPause) {
+		n, err := s.admin.liveBookies(ctx)
+		switch {
+		case err != nil:
+			return fmt.Errorf("counting bookies: %w", err)
+		case n >= g.Replicas:
+			return nil
+		case len(s.admin.urls) < g.Replicas || time.Now().After(deadline):
+			return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "there are %d bookies", n)
+		}
+	}
+}
+
+// policies are those of the namespace: guarantee and topic settings in Pulsar's words.
+func (s *session) policies() map[string]any {
+	g, v := s.config.Guarantee, s.config.Topic
+	copies, answers := max(1, g.Replicas), 1
+	if g.Acks == driver.AcksQuorum {
+		answers = copies/2 + 1
+	}
+	p := map[string]any{
+		"bundles": map[string]any{"numBundles": v.Int("numBundles")},
+		"persistence": map[string]any{
+			"bookkeeperEnsemble": copies, "bookkeeperWriteQuorum": copies, "bookkeeperAckQuorum": answers,
+			"managedLedgerMaxMarkDeleteRate": v.Float("managedLedgerMaxMarkDeleteRate"),
+		},
+		"deduplicationEnabled": g.Delivery == driver.ExactlyOnce,
+	}
+	if minutes, size := v.Int("retentionTimeInMinutes"), v.Int("retentionSizeInMB"); minutes != 0 || size != 0 {
+		p["retention_policies"] = map[string]any{"retentionTimeInMinutes": minutes, "retentionSizeInMB": size}
+	}
+	if ttl := v.Int("messageTTLInSeconds"); ttl > 0 {
+		p["message_ttl_in_seconds"] = ttl
+	}
+	for name, field := range map[string]string{
+		"maxUnackedMessagesPerConsumer":     "max_unacked_messages_per_consumer",
+		"maxUnackedMessagesPerSubscription": "max_unacked_messages_per_subscription",
+	} {
+		if n := v.Int(name); n >= 0 {
+			p[field] = n
+		}
+	}
+	return p
+}
+
+// makeTopic makes a topic, and the subscriptions where they outlive their consumers.
+func (s *session) makeTopic(ctx context.Context, i int) error {
+	topic := s.topology.Topics[i]
+	path := s.path(i)
+	var err error
+	if topic.Partitions > 1 {
+		err = s.admin.do(ctx, http.MethodPut, path+"/partitions", topic.Partitions, nil)
+	} else if s.domain() == persistent {
+		err = s.admin.do(ctx, http.MethodPut, path, nil, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("making topic %s with %d partition(s): %w", topic.Name, topic.Partitions, err)
+	}
+	if s.domain() != persistent {
+		return nil
+	}
+	for _, subscription := range s.topology.Subscriptions {
+		err := s.insist(ctx, func() error {
+			return s.admin.do(ctx, http.MethodPut, path+"/subscription/"+pathOf(subscription), "earliest", nil)
+		})
+		if err != nil && status(err) != http.StatusConflict { // an attempt that timed out may have made it
+			return fmt.Errorf("making subscription %s of topic %s: %w", subscription, topic.Name, err)
+		}
+	}
+	return nil
+}
+
+// insist repeats what fails with the server's own errors, or isn't answered: the topics of a cluster that has just come up
+// or lost a node move from broker to broker, and may wait for the dead one's session to end.
+func (s *session) insist(ctx context.Context, try func() error) error {
+	for deadline := time.Now().Add(movePatience); ; {
+		err := try()
+		code := status(err)
+		if err == nil || code != 0 && code < http.StatusInternalServerError && code != http.StatusPreconditionFailed || time.Now().After(deadline) {
+			return err
+		}
+		s.log.Warnf("trying again: %v", err)
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+const (
+	persistent    = "persistent"
+	nonPersistent = "non-persistent"
+)
+
+func (s *session) domain() string {
+	if s.config.Guarantee.Persistence == driver.Memory {
+		return nonPersistent
+	}
+	return persistent
+}
+
+// path of a topic at the admin interface.
+func (s *session) path(topic int) string {
+	return s.domain() + "/" + pathOf(tenant, s.namespace, s.topology.Topics[topic].Name)
+}
+
+// address of a topic for the client.
+func (s *session) address(topic int) string {
+	return s.domain() + "://" + strings.Join([]string{tenant, s.namespace, s.topology.Topics[topic].Name}, "/")
+}
+
+// Clean deletes the namespace with all that is in it; storage is given back when the bookies next compact.
+func (s *session) Clean(ctx context.Context) error {
+	if s.namespace == "" {
+		return nil
+	}
+	group, all := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, topic := range s.topology.Topics {
+		path := s.path(i)
+		if topic.Partitions > 1 {
+			path += "/partitions"
+		}
+		group.Go(func() error {
+			err := s.insist(all, func() error { return s.admin.do(all, http.MethodDelete, path+"?force=true", nil, nil) })
+			if err != nil && status(err) != http.StatusNotFound {
+				return fmt.Errorf("deleting topic %s: %w", topic.Name, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	err := s.insist(ctx, func() error {
+		return s.admin.do(ctx, http.MethodDelete, "namespaces/"+tenant+"/"+s.namespace, nil, nil)
+	})
+	if err != nil && status(err) != http.StatusNotFound {
+		return fmt.Errorf("deleting namespace %s/%s: %w", tenant, s.namespace, err)
+	}
+	s.namespace = ""
+	return nil
+}

@@ -1,0 +1,198 @@
+package pulsar
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const (
+	keys     = 16
+	messages = 600
+	ahead    = 100 // messages that may be on their way
+)
+
+// reading is what one subscription has received: each message carries its number, and every other one its key.
+type reading struct {
+	mu    sync.Mutex
+	count map[uint32]int
+	last  map[uint32]uint32 // highest number by key; those without one under keys
+	late  int
+}
+
+func (r *reading) Deliver(batch [][]byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, payload := range batch {
+		n := binary.LittleEndian.Uint32(payload)
+		r.count[n]++
+		if last, ok := r.last[keyOf(n)]; ok && n < last {
+			r.late++
+		}
+		r.last[keyOf(n)] = n
+	}
+}
+
+func (r *reading) received() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.count)
+}
+
+func keyOf(n uint32) uint32 {
+	if n%2 == 0 {
+		return keys
+	}
+	return n / 2 % keys
+}
+
+func topologies(t *testing.T, in *provision.Instance) {
+	for name, c := range map[string]struct {
+		g         driver.Guarantee
+		client    map[string]any
+		topic     map[string]any
+		consumers int
+	}{
+		"Failover":   {g: atLeast, consumers: 2},
+		"Shared":     {g: unordered(exactly), consumers: 3},
+		"Key_Shared": {g: atLeast, consumers: 3, client: map[string]any{"subscriptionType": "Key_Shared"}},
+		"memory":     {g: memory, consumers: 2},
+		"Exclusive; no batches, small window, acknowledged at once": {g: atLeast, consumers: 1, client: map[string]any{
+			"subscriptionType": "Exclusive", "batchingEnabled": false, "maxPendingMessages": 50, "ackGroupingTime": "0s", "compressionType": "LZ4",
+		}},
+		"policies": {g: atLeast, consumers: 1, client: map[string]any{"compressionType": "ZSTD"}, topic: map[string]any{
+			"numBundles": 2, "retentionTimeInMinutes": 5, "retentionSizeInMB": 100, "messageTTLInSeconds": 600,
+			"maxUnackedMessagesPerConsumer": 0, "maxUnackedMessagesPerSubscription": 1000, "managedLedgerMaxMarkDeleteRate": 5,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := open(t.Context(), driver.Config{
+				Target: target(in), Guarantee: c.g, Log: io.Discard,
+				Client: decode(t, driver.ClientScope, c.client), Topic: decode(t, driver.TopicScope, c.topic),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			for i, r := range exchange(t, d, c.consumers) {
+				if n := r.received(); n != messages {
+					t.Errorf("subscription %d has received %d of %d messages", i, n, messages)
+				}
+				for n, times := range r.count {
+					if times > 1 {
+						t.Errorf("subscription %d has received message %d %d times", i, n, times)
+						break
+					}
+				}
+				if r.late > 0 && c.g.Ordering == driver.Ordered {
+					t.Errorf("subscription %d: %d messages came after a later one of the same key", i, r.late)
+				}
+			}
+		})
+	}
+}
+
+// exchange sends messages to one topic of several partitions, and returns what two subscriptions have received.
+func exchange(t *testing.T, d driver.Driver, consumers int) []*reading {
+	t.Helper()
+	topology := driver.Topology{Topics: []driver.Topic{{Name: "exchange", Partitions: 3}}, Subscriptions: []string{"one", "two"}}
+	if err := d.Setup(t.Context(), topology); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	all := make([]*reading, len(topology.Subscriptions))
+	ended := make(chan error, consumers*len(all))
+	var ready sync.WaitGroup
+	for i := range all {
+		all[i] = &reading{count: map[uint32]int{}, last: map[uint32]uint32{}}
+		for id := range consumers {
+			ready.Add(1)
+			go func() {
+				ended <- d.Consume(ctx, driver.ConsumerConfig{ID: id, Subscription: i}, all[i], ready.Done)
+			}()
+		}
+	}
+	ready.Wait()
+	b := newBook()
+	producer, err := d.Producer(t.Context(), driver.ProducerConfig{Topics: []int{0}, InFlight: messages, MaxBytes: 8}, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := func(n int) func() bool {
+		return func() bool { return all[0].received() >= n && all[1].received() >= n }
+	}
+	for n := range uint32(messages) {
+		m := driver.Message{Slot: n, Payload: binary.LittleEndian.AppendUint32(nil, n)}
+		if key := keyOf(n); key < keys {
+			m.Key = fmt.Appendf(nil, "key %d", key)
+		}
+		if err := producer.Send(ctx, []driver.Message{m}); err != nil {
+			t.Fatal(err)
+		}
+		if n%ahead == ahead-1 { // a non-persistent topic drops what comes too fast
+			eventually(both(int(n) - ahead))
+		}
+	}
+	eventually(both(messages))
+	if err := producer.Close(); err != nil {
+		t.Error(err)
+	}
+	stop()
+	for range cap(ended) {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	for slot, err := range b.failed {
+		t.Errorf("%d messages failed, %d with: %v", len(b.failed), slot, err)
+		break
+	}
+	return all
+}
+
+func serverSettings(t *testing.T, in *provision.Instance) {
+	s := opened(t, target(in), atLeast)
+	if s.largest != 1<<20 {
+		t.Errorf("maxMessageSize is %d on the broker", s.largest)
+	}
+	bookie := map[string]string{}
+	if err := s.admin.ask(t.Context(), "GET", in.Endpoints()[bookieRole]+"/api/v1/config/server_config", nil, &bookie); err != nil || bookie["journalMaxGroupWaitMSec"] != "3" {
+		t.Errorf("journalMaxGroupWaitMSec is %q on the bookie (%v)", bookie["journalMaxGroupWaitMSec"], err)
+	}
+	if _, err := s.Producer(t.Context(), driver.ProducerConfig{MaxBytes: 1 << 20, InFlight: 1}, nil); err == nil {
+		t.Error("messages larger than maxMessageSize are accepted")
+	}
+	requireRefusal(t, target(in), copies(atLeast, 3), "replicas: 3")
+}
+
+func TestUnknownServerSettingsAreRefusedByName(t *testing.T) {
+	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]any{"journalSyncDat": true, "clusterName": "x", "web\nServicePort": 1, "jvm.Zmx": "1g"} {
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			refused, err := host.Start(t.Context(), provision.Options{Broker: "pulsar", Server: map[string]any{name: value}})
+			var missing *provision.ErrMissing
+			if errors.As(err, &missing) {
+				t.Skipf("Pulsar can't be installed here: %v", err)
+			}
+			if err == nil {
+				_ = refused.Stop(context.Background())
+			}
+			var setting *provision.ErrSetting
+			if !errors.As(err, &setting) {
+				t.Fatalf("%v; want an ErrSetting", err)
+			}
+			t.Log(err)
+		})
+	}
+}
