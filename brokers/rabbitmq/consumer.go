@@ -25,11 +25,8 @@ func (d *rabbit) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.
 		if ctx.Err() != nil {
 			return nil
 		}
-		var refused *driver.ErrUnsupported
-		if !again || errors.As(err, &refused) {
-			if !errors.Is(err, errInterrupted) {
-				return fmt.Errorf("consume from %s: %w", d.topo.Topics[c.Topic].Name, err)
-			}
+		if !again && !errors.Is(err, errInterrupted) {
+			return fmt.Errorf("consume from %s: %w", d.topo.Topics[c.Topic].Name, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -50,6 +47,8 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 		return err
 	}
 	defer l.close()
+	attached := l.bound(ctx)
+	defer attached()
 	if again { // what isn't durable is gone after a restart
 		if err := d.declare(l.ch, c.Topic); err != nil {
 			return err
@@ -67,6 +66,7 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 		}
 		queues = append(queues, q)
 	}
+	attached()
 	registered()
 	var wg sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)

@@ -21,7 +21,7 @@ const (
 	retryPause   = 200 * time.Millisecond // between attempts to reconnect
 )
 
-var errLost = errors.New("connection lost before the broker confirmed")
+var errLost = fmt.Errorf("rabbitmq: %w", driver.ErrDisconnected)
 
 // link is one connection with one channel open on it.
 type link struct {
@@ -29,6 +29,8 @@ type link struct {
 	ch      *amqp.Channel
 	wire    *coalescer
 	returns chan amqp.Return // nil unless messages are mandatory
+	ended   chan *amqp.Error // brings why the broker closed the channel, if it did
+	reason  atomic.Pointer[amqp.Error]
 }
 
 // dial connects to one of the target's nodes, starting with the one whose turn it is for id.
@@ -70,6 +72,7 @@ func (d *rabbit) dialNode(ctx context.Context, address string) (*link, error) {
 		_ = raw.Close()
 		return nil, d.handshakeError(ctx, address, err)
 	}
+	l.ended = l.ch.NotifyClose(make(chan *amqp.Error, 1))
 	return l, nil
 }
 
@@ -122,6 +125,26 @@ func (d *rabbit) handshakeError(ctx context.Context, address string, err error) 
 }
 
 func (l *link) dead() bool { return l == nil || l.ch.IsClosed() || l.conn.IsClosed() }
+
+// why says why the broker closed the channel of a dead link; nil: it didn't, the connection was lost.
+func (l *link) why() *amqp.Error {
+	select {
+	case e := <-l.ended:
+		if e != nil {
+			l.reason.Store(e)
+		}
+	default:
+	}
+	return l.reason.Load()
+}
+
+// bound cuts the link when ctx ends, or when what is asked of the broker until stop isn't answered soon: the client's
+// calls wait for ever, and a queue without a leader answers nobody.
+func (l *link) bound(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	cut := context.AfterFunc(ctx, func() { _ = l.wire.Close() })
+	return func() { cut(); cancel() }
+}
 
 // close ends the link within closeTimeout; afterwards the client has released everything that waited on it.
 func (l *link) close() {

@@ -12,6 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/resend"
 )
 
 // stuckSend is how long a Send may stay in a blocked write after its context has ended.
@@ -30,12 +31,15 @@ type producer struct {
 	receipts driver.Receipts
 	routes   map[int]*route
 	link     *link // nil or dead: to be dialled again
+	again    bool  // it has been dialled before
 	retryAt  time.Time
 	mode     uint8
 
 	published chan publication // in order of publishing; has room for every slot
 	settled   chan struct{}    // closed when the last publication is settled
 	slots     []uint32         // of one Send; reused
+	given     uint64           // publications ever put into published
+	taken     atomic.Uint64    // and how many of them are settled
 
 	wire    atomic.Pointer[coalescer] // of link, for cutOff
 	sending atomic.Uint64             // odd during Send
@@ -58,6 +62,10 @@ type route struct {
 }
 
 func (d *rabbit) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	return resend.Producer(d.cfg.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return d.producer(ctx, c, r) })
+}
+
+func (d *rabbit) producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	p := &producer{
 		d: d, cfg: c, receipts: r, routes: map[int]*route{}, mode: d.mode(),
 		published: make(chan publication, c.InFlight), settled: make(chan struct{}),
@@ -119,8 +127,8 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	p.slots = p.slots[:0]
 	p.link.wire.hold()
 	sent, err := p.publish(batch)
-	if flushed := p.link.wire.release(); flushed != nil {
-		err = flushed
+	if flushed := p.link.wire.release(); flushed != nil && err == nil {
+		err = fmt.Errorf("%w: %w", errLost, flushed)
 	}
 	if !p.d.confirm {
 		p.receipts.Done(p.slots, err)
@@ -144,9 +152,10 @@ func (p *producer) publish(batch []driver.Message) (sent int, err error) {
 		}
 		confirmation, err := p.link.ch.PublishWithDeferredConfirm(r.exchange, r.key(m.Key), mandatory, false, msg)
 		if err != nil {
-			return i, fmt.Errorf("publish: %w", err)
+			return i, fmt.Errorf("%w: publish: %w", p.link.loss(), err)
 		}
 		if p.d.confirm {
+			p.given++
 			p.published <- publication{confirmation, p.link, m.Slot}
 		} else {
 			p.slots = append(p.slots, m.Slot)
@@ -161,48 +170,6 @@ func (p *producer) fail(batch []driver.Message, err error) {
 		slots[i] = batch[i].Slot
 	}
 	p.receipts.Done(slots, err)
-}
-
-// reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last time.
-func (p *producer) reconnect(ctx context.Context) error {
-	if ctx.Err() != nil || !p.link.dead() {
-		return ctx.Err()
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(p.retryAt)):
-	}
-	err := p.connect(ctx)
-	p.retryAt = time.Now().Add(retryPause)
-	return err
-}
-
-func (p *producer) connect(ctx context.Context) error {
-	again := p.link != nil
-	p.link.close()
-	l, err := p.d.dial(ctx, p.cfg.ID)
-	if err != nil {
-		return err
-	}
-	if p.d.confirm {
-		err = l.ch.Confirm(false)
-	}
-	if p.d.cfg.Client.Bool("mandatory") { // room for all of them: the client's reader must never wait for settle
-		l.returns = l.ch.NotifyReturn(make(chan amqp.Return, p.cfg.InFlight))
-	}
-	if again { // what isn't durable is gone after a restart
-		for t := range p.routes {
-			err = errors.Join(err, p.d.declare(l.ch, t))
-		}
-	}
-	if err != nil {
-		l.close()
-		return err
-	}
-	p.link = l
-	p.wire.Store(l.wire)
-	return nil
 }
 
 // watch arms cutOff for ctx, once for all the Sends that share it.

@@ -1,7 +1,9 @@
 package rabbitmq
 
 import (
+	"slices"
 	"strconv"
+	"sync/atomic"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -14,13 +16,14 @@ type settlement struct {
 	slots    []uint32
 	err      error           // of all the gathered slots
 	returned map[string]bool // slots by message id that came back unroutable and still await their confirm
+	taken    *atomic.Uint64  // how many slots were reported
 }
 
 // settle waits for the confirms in order of publishing, which is the order the broker gives them in nearly always.
 // It ends when published is closed and drained; a lost connection settles everything published on it.
 func (p *producer) settle() {
 	defer close(p.settled)
-	s := settlement{receipts: p.receipts, slots: make([]uint32, 0, p.cfg.InFlight), returned: map[string]bool{}}
+	s := settlement{receipts: p.receipts, slots: make([]uint32, 0, p.cfg.InFlight), returned: map[string]bool{}, taken: &p.taken}
 	defer s.flush()
 	for {
 		pub, open := s.next(p.published)
@@ -58,6 +61,7 @@ func (s *settlement) add(slot uint32, err error) {
 func (s *settlement) flush() {
 	if len(s.slots) > 0 {
 		s.receipts.Done(s.slots, s.err)
+		s.taken.Add(uint64(len(s.slots)))
 		s.slots = s.slots[:0]
 	}
 }
@@ -86,12 +90,25 @@ func (s *settlement) outcome(pub publication) error {
 	return fate(acked, pub.on)
 }
 
+// final are reasons to close a channel that would come again with the same message.
+var final = []int{amqp.ContentTooLarge, amqp.AccessRefused, amqp.PreconditionFailed}
+
+// fate tells a message that got lost with its link from one that the broker doesn't want. The client marks a link as
+// dead, and says why, before it gives up the confirmations.
 func fate(acked bool, on *link) error {
 	switch {
 	case acked:
 		return nil
-	case on.dead(): // the client marks it before it gives up the confirmations
-		return errLost
+	case !on.dead():
+		return errNacked
 	}
-	return errNacked
+	return on.loss()
+}
+
+// loss is why what a broken link has left open is lost, or refused.
+func (l *link) loss() error {
+	if why := l.why(); why != nil && slices.Contains(final, why.Code) {
+		return why
+	}
+	return errLost
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -215,9 +217,9 @@ func (r *run) killedBroker(t *testing.T) {
 	t.Run("no goroutine is left behind", func(t *testing.T) { requireNothingLeft(t, open[0]) })
 }
 
-func requireNothingLeft(t *testing.T, s *session) {
+func requireNothingLeft(t *testing.T, s *session, except ...goleak.Option) {
 	t.Helper()
-	if left := s.leftovers(); left != "" {
+	if left := s.leftovers(except...); left != "" {
 		t.Errorf("left behind:\n%s", left)
 	}
 }

@@ -1,0 +1,63 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last time.
+// Where messages are sent again, the first call after a loss doesn't: what the lost link has left open comes first.
+func (p *producer) reconnect(ctx context.Context) error {
+	if ctx.Err() != nil || !p.link.dead() {
+		return ctx.Err()
+	}
+	if p.link != nil && p.d.confirm {
+		p.link.close()
+		for p.link = nil; p.taken.Load() < p.given; {
+			time.Sleep(time.Millisecond)
+		}
+		return errLost
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(p.retryAt)):
+	}
+	err := p.connect(ctx)
+	p.retryAt = time.Now().Add(retryPause)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errLost, err)
+	}
+	return nil
+}
+
+func (p *producer) connect(ctx context.Context) error {
+	p.link.close()
+	l, err := p.d.dial(ctx, p.cfg.ID)
+	if err != nil {
+		return err
+	}
+	defer l.bound(ctx)()
+	if p.d.confirm {
+		err = l.ch.Confirm(false)
+	}
+	if p.d.cfg.Client.Bool("mandatory") { // room for all of them: the client's reader must never wait for settle
+		l.returns = l.ch.NotifyReturn(make(chan amqp.Return, p.cfg.InFlight))
+	}
+	if p.again { // what isn't durable is gone after a restart
+		for t := range p.routes {
+			err = errors.Join(err, p.d.declare(l.ch, t))
+		}
+	}
+	if err != nil {
+		l.close()
+		return err
+	}
+	p.link, p.again = l, true
+	p.wire.Store(l.wire)
+	return nil
+}
