@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	_ "github.com/brokermark/brokermark/brokers/mosquitto"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
@@ -54,14 +56,14 @@ func started(t *testing.T, o provision.Options) (*provision.Instance, driver.Tar
 			t.Error(err)
 		}
 	})
-	return in, driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version()}
+	return in, reach.Instance(in)
 }
 
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
-	for _, version := range []string{"2.0.21", "2.0.11"} {
+	for i, version := range []string{"2.0.21", "2.0.11"} {
 		t.Run(version, func(t *testing.T) {
 			var in *provision.Instance
-			drivertest.Run(t, drivertest.Suite{
+			s := drivertest.Suite{
 				Kind: kind(t),
 				Target: func(t *testing.T) (target driver.Target) {
 					in, target = started(t, provision.Options{Version: version})
@@ -77,18 +79,15 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 				// What waits in the server goes with its memory; but what it could not acknowledge is sent again.
 				Keeps: func(driver.Guarantee) bool { return false },
 				Kill:  func(t *testing.T) { must(t, in.Kill(t.Context(), 1)) },
-			})
+				Cost:  func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
+			}
+			if i == 0 {
+				s.Guarded = func(t *testing.T) driver.Target {
+					_, target := started(t, livetest.Guarded(provision.Options{}))
+					return target
+				}
+			}
+			drivertest.Run(t, s)
 		})
 	}
-}
-
-func TestDriverKeepsThePromisesOverTLS(t *testing.T) {
-	drivertest.Run(t, drivertest.Suite{
-		Kind: kind(t),
-		Target: func(t *testing.T) driver.Target {
-			_, target := started(t, provision.Options{TLS: true})
-			return target
-		},
-		Guarantees: []driver.Guarantee{least},
-	})
 }

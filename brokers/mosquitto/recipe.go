@@ -3,11 +3,10 @@ package mosquitto
 import (
 	"context"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/debian"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -45,14 +44,8 @@ func ready(ctx context.Context, n *provision.Node) error {
 		return err
 	}
 	d := &driving{config: driver.Config{Client: values}}
-	d.config.Target.Addresses = []string{net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"]))}
-	if login := n.Cluster.Login; login != nil {
-		d.config.Target.User, d.config.Target.Password = login.User, login.Password
-	}
-	if n.Cluster.TLS != nil {
-		if d.config.Target.TLS, err = n.Cluster.TLS.ClientConfig(); err != nil {
-			return err
-		}
+	if d.config.Target, err = reach.Node(n); err != nil {
+		return err
 	}
 	l, err := d.dial(ctx, station{clean: true})
 	if err != nil {

@@ -138,6 +138,10 @@ type Kind struct {
 	// Maps names the native settings by which a guarantee that is supported is kept, with the other settings at
 	// their defaults. It asks the same code that applies them.
 	Maps func(g Guarantee) []Native
+	// Server completes the settings, by their native names, of a server that is started for g: what the guarantee
+	// needs of the server itself, beside what the spec asks for. Where that contradicts g it is *ErrUnsupported. Nil:
+	// a guarantee needs nothing of the server that Setup couldn't do. It doesn't change settings.
+	Server func(g Guarantee, settings map[string]any) (map[string]any, error)
 	// Open connects and returns a driver, within a few seconds or with an error that says what failed
 	// (unreachable, refused credentials, TLS mismatch).
 	Open func(ctx context.Context, c Config) (Driver, error)

@@ -74,7 +74,11 @@ func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 	if c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, b.spec.Topic); err != nil {
 		return c, err
 	}
-	b.record.Settings = store.Settings{Server: b.spec.Server, Client: plain(c.Client), Topic: plain(c.Topic)}
+	server, err := served(b.spec)
+	if err != nil {
+		return c, err
+	}
+	b.record.Settings = store.Settings{Server: server, Client: plain(c.Client), Topic: plain(c.Topic)}
 	b.record.Versions.Client = moduleVersion(kind.Client)
 	b.record.Versions.Broker = b.spec.Version
 	if b.spec.Measure == "backlog" && kind.Transient {

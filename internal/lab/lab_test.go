@@ -12,6 +12,7 @@ import (
 	"time"
 
 	_ "github.com/brokermark/brokermark/brokers/nats"
+	_ "github.com/brokermark/brokermark/brokers/nats-streaming"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"

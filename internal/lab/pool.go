@@ -23,7 +23,8 @@ func newPool(h *provision.Host, keep bool) *pool {
 
 // instanceKey tells which points can share a broker: those that start the same one.
 func instanceKey(s study.Spec) string {
-	server, _ := json.Marshal(s.Server) // a map with ordered keys, from JSON in the first place
+	settings, _ := served(s)            // what is refused starts nothing
+	server, _ := json.Marshal(settings) // a map with ordered keys, from JSON in the first place
 	key, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, string(server)})
 	return string(key)
 }
@@ -41,8 +42,12 @@ func (p *pool) take(ctx context.Context, s study.Spec) (*provision.Instance, fun
 	if p.host == nil {
 		return nil, nil, errStart{fmt.Errorf("%s can't be started: there is no directory for brokers", s.Broker)}
 	}
+	server, err := served(s)
+	if err != nil {
+		return nil, nil, err
+	}
 	in, err := p.host.Start(ctx, provision.Options{
-		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS != study.TLSOff, Mutual: s.TLS == study.TLSMutual, Server: s.Server, Keep: p.keep,
+		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS != study.TLSOff, Mutual: s.TLS == study.TLSMutual, Server: server, Keep: p.keep,
 	})
 	if err != nil {
 		return nil, nil, errStart{err}

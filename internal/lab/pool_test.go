@@ -71,3 +71,22 @@ func TestFaultsBecomeATimetable(t *testing.T) {
 		}
 	}
 }
+
+func TestABrokerIsStartedWithWhatTheGuaranteeNeedsOfIt(t *testing.T) {
+	s := study.Defaults()
+	s.Broker, s.Delivery, s.Persistence, s.Isolation = "nats-streaming", "at-least-once", "memory", "shared"
+	synced := s
+	synced.Persistence, synced.Server = "fsync", map[string]any{"max_payload": 9}
+	settings, err := served(synced)
+	want := map[string]any{"max_payload": 9, "streaming.store": "file", "streaming.file.sync": true}
+	if err != nil || !reflect.DeepEqual(settings, want) {
+		t.Errorf("%v, %v; want %v", settings, err, want)
+	}
+	if instanceKey(s) == instanceKey(synced) {
+		t.Error("points that need different servers share one")
+	}
+	synced.Attach = []string{"127.0.0.1:4222"}
+	if settings, _ := served(synced); len(settings) != 1 {
+		t.Errorf("an attached broker was to be started with %v", settings)
+	}
+}

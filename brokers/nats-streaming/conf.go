@@ -1,0 +1,163 @@
+package natsstreaming
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// block is the part of the configuration that only NATS Streaming knows. Names in it that it doesn't know it passes
+// over in silence, so they are checked here.
+const block = "streaming."
+
+// kinds of values, as the server checks them.
+const (
+	aBool     = "true or false"
+	aNumber   = "a whole number"
+	aDuration = "a time with a unit, such as 30s"
+	aWord     = "a word"
+)
+
+// native are the settings that may be set, without those that make the node ours.
+var native = map[string]string{
+	"store":       aWord,
+	"hb_interval": aDuration, "hb_timeout": aDuration, "hb_fail_count": aNumber, "replace_durable": aBool, "sd": aBool, "sv": aBool,
+	"store_limits.max_channels": aNumber, "store_limits.max_msgs": aNumber, "store_limits.max_bytes": aNumber,
+	"store_limits.max_age": aDuration, "store_limits.max_subs": aNumber, "store_limits.max_inactivity": aDuration,
+	"file.compact": aBool, "file.compact_fragmentation": aNumber, "file.compact_interval": aNumber, "file.compact_min_size": aNumber,
+	"file.buffer_size": aNumber, "file.crc": aBool, "file.crc_poly": aNumber, "file.sync": aBool, "file.auto_sync": aDuration,
+	"file.slice_max_msgs": aNumber, "file.slice_max_bytes": aNumber, "file.slice_max_age": aDuration, "file.fds_limit": aNumber,
+	"file.parallel_recovery": aNumber, "file.read_buffer_size": aNumber,
+	"cluster.sync": aBool, "cluster.log_cache_size": aNumber, "cluster.log_snapshots": aNumber, "cluster.trailing_logs": aNumber,
+	"cluster.raft_heartbeat_timeout": aDuration, "cluster.raft_election_timeout": aDuration, "cluster.raft_lease_timeout": aDuration,
+	"cluster.raft_commit_timeout": aDuration, "cluster.raft_logging": aBool,
+}
+
+// embedded are settings of the nats-server inside that may be set, too: it is an older one than that whose parser checks
+// them, and silent about what it doesn't know.
+var embedded = []string{
+	"max_payload", "max_pending", "max_connections", "max_control_line", "max_subscriptions", "write_deadline", "ping_interval",
+	"ping_max", "debug", "trace", "lame_duck_duration",
+}
+
+func configure(_ context.Context, n *provision.Node) error {
+	outer, inner := map[string]any{}, map[string]any{}
+	for name, value := range natsio.Flatten(n.Cluster.Settings) {
+		if own, ok := strings.CutPrefix(name, block); ok {
+			inner[own] = value
+			continue
+		}
+		if !slices.Contains(embedded, name) {
+			return &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("not one of %s, or of %s…", strings.Join(embedded, ", "), block)}
+		}
+		outer[name] = value
+	}
+	all, err := natsio.Compose(n, nil, outer)
+	if err != nil {
+		return err
+	}
+	streaming, err := streaming(n, inner)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(conf(n), []byte(all.String()+streaming), 0o644) // readable by whom the server runs as
+}
+
+func conf(n *provision.Node) string { return filepath.Join(n.Dir, "stan.conf") }
+
+// streaming is the block with what makes the node ours, and settings.
+func streaming(n *provision.Node, settings map[string]any) (string, error) {
+	values := map[string]string{
+		"cluster_id": quoted("test-cluster"), "store": quoted("file"), "dir": quoted(filepath.Join(n.Data, "store")),
+		// The server's own 100 is soon reached by the channels of points that share it: nothing but the server's end
+		// removes one.
+		"store_limits.max_channels": "0",
+	}
+	c := n.Cluster
+	if t := c.TLS; t != nil { // of the server's own connections to itself
+		values["tls.client_cert"], values["tls.client_key"], values["tls.client_ca"] = quoted(t.ClientCert), quoted(t.ClientKey), quoted(t.CA)
+	}
+	if len(c.Nodes) > 1 {
+		var peers []string
+		for _, m := range c.Nodes {
+			peers = append(peers, quoted(natsio.ServerName(m)))
+		}
+		values["cluster.node_id"], values["cluster.peers"] = quoted(natsio.ServerName(n)), "["+strings.Join(peers, ", ")+"]"
+		values["cluster.log_path"] = quoted(filepath.Join(n.Data, "raft"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		kind, ok := native[name]
+		if !ok {
+			return "", &provision.ErrSetting{Name: block + name, Reason: "set by the recipe, or unknown; known: " + strings.Join(slices.Sorted(maps.Keys(native)), ", ")}
+		}
+		if strings.HasPrefix(name, "cluster.") && len(c.Nodes) == 1 {
+			return "", &provision.ErrSetting{Name: block + name, Reason: "one node is no cluster"}
+		}
+		text, err := rendered(kind, settings[name])
+		if err != nil {
+			return "", &provision.ErrSetting{Name: block + name, Reason: err.Error()}
+		}
+		values[name] = text
+	}
+	if len(c.Nodes) > 1 && strings.EqualFold(values["store"], quoted("memory")) {
+		return "", &provision.ErrSetting{Name: block + "store", Reason: "the server has no cluster with a memory store"}
+	}
+	return nested(values), nil
+}
+
+func quoted(text string) string { return strconv.Quote(text) }
+
+// rendered is value in the syntax that the server wants for its kind.
+func rendered(kind string, value any) (string, error) {
+	text := fmt.Sprint(value)
+	if f, ok := value.(float64); ok {
+		text = strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	var err error
+	switch kind {
+	case aBool:
+		_, err = strconv.ParseBool(text)
+	case aNumber:
+		_, err = strconv.ParseInt(text, 10, 64)
+	case aDuration:
+		_, err = time.ParseDuration(text)
+		text = quoted(text)
+	case aWord:
+		if text != "file" && text != "memory" {
+			return "", fmt.Errorf("%q is not file or memory", text)
+		}
+		return quoted(text), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("%v is not %s", value, kind)
+	}
+	return text, nil
+}
+
+// nested is the block of values, whose names have at most one dot.
+func nested(values map[string]string) string {
+	blocks := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		inside, last := "", name
+		if before, after, ok := strings.Cut(name, "."); ok {
+			inside, last = before, after
+		}
+		blocks[inside] += last + ": " + values[name] + "\n"
+	}
+	text := "streaming: {\n" + blocks[""]
+	for _, name := range slices.Sorted(maps.Keys(blocks)) {
+		if name != "" {
+			text += name + ": {\n" + blocks[name] + "}\n"
+		}
+	}
+	return text + "}\n"
+}

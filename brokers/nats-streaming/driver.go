@@ -1,0 +1,142 @@
+// Package natsstreaming drives NATS Streaming (STAN): a channel per topic, a durable queue group per subscription. It
+// knows nothing of core NATS beyond its connections, and nothing of JetStream.
+package natsstreaming
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nuid"
+	"github.com/nats-io/stan.go"
+
+	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+func init() {
+	driver.Register(driver.Kind{
+		Name: "nats-streaming", Client: "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Maps: natives,
+		Server: server, Failover: true, Open: open,
+	})
+}
+
+var settings = append([]driver.Setting{
+	{Scope: driver.ClientScope, Name: "ClusterID", Default: "test-cluster", Doc: "the server's cluster_id; the default is the server's own"},
+	{Scope: driver.ClientScope, Name: "PubAckWait", Default: 5 * time.Second, Doc: "a message without an acknowledgement after this time is sent again (at-least-once)"},
+	{Scope: driver.ClientScope, Name: "MaxPubAcksInflight", Default: int64(stan.DefaultMaxPubAcksInflight), Doc: "at-most-once: messages of a producer that the server has not acknowledged; then publishing waits. at-least-once: inFlight.messages"},
+	{Scope: driver.ClientScope, Name: "MaxInflight", Default: int64(stan.DefaultMaxInflight), Doc: "messages a consumer may hold unacknowledged"},
+	{Scope: driver.ClientScope, Name: "AckWait", Default: stan.DefaultAckWait, Doc: "a message not acknowledged by then is delivered again; in whole seconds"},
+	{Scope: driver.ClientScope, Name: "Pings.Interval", Default: time.Duration(stan.DefaultPingInterval) * time.Second, Doc: "how often the client asks whether the server still knows it; in whole seconds"},
+	{Scope: driver.ClientScope, Name: "Pings.MaxOut", Default: int64(stan.DefaultPingMaxOut), Doc: "unanswered pings after which the connection is lost, at least 2"},
+}, natsio.ConnectionSettings(-1)...)
+
+func supports(g driver.Guarantee) error {
+	once := g.Delivery == driver.AtMostOnce
+	switch {
+	case g.Delivery == driver.ExactlyOnce:
+		return driver.Unsupported("delivery: exactly-once", "NATS Streaming does not recognise a message that is published again; jetstream does")
+	case once && g.Acks != driver.AcksNone:
+		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once takes no notice of acknowledgements; ask for acks: none")
+	case !once && g.Acks == driver.AcksNone:
+		return driver.Unsupported("acks: none", "%s waits for the server's acknowledgement", g.Delivery)
+	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
+		return driver.Unsupported("acks: leader", "a cluster acknowledges when a quorum has the message, never earlier")
+	case g.Replicas > 1 && g.Persistence == driver.Memory:
+		return driver.Unsupported("persistence: memory", "the nodes of a cluster keep files; ask for log")
+	}
+	return nil
+}
+
+// driving is the driver of one running server or cluster.
+type driving struct {
+	config        driver.Config
+	dialer        *natsio.Dialer
+	subjects      []string // by topic
+	subscriptions []string
+}
+
+func open(_ context.Context, c driver.Config) (driver.Driver, error) {
+	if err := supports(c.Guarantee); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"AckWait", "Pings.Interval"} {
+		if v := c.Client.Duration(name); v < time.Second || v%time.Second != 0 {
+			return nil, driver.Unsupported("client."+name, "%v is not a whole number of seconds", v)
+		}
+	}
+	for name, least := range map[string]int64{"MaxPubAcksInflight": 1, "MaxInflight": 1, "Pings.MaxOut": 2} {
+		if n := c.Client.Int(name); n < least {
+			return nil, driver.Unsupported("client."+name, "%d is not at least %d", n, least)
+		}
+	}
+	if v := c.Client.Duration("PubAckWait"); v <= 0 {
+		return nil, driver.Unsupported("client.PubAckWait", "%v is not longer than 0", v)
+	}
+	d := &driving{config: c, dialer: natsio.NewDialer(c)}
+	l, err := d.dial(clientID("open"), 1)
+	if err != nil {
+		return nil, err
+	}
+	l.close()
+	return d, nil
+}
+
+// clientID is one that no other client has: the server lets each in once.
+func clientID(role string) string { return "brokermark-" + role + "-" + nuid.Next() }
+
+// Setup makes the durable queue groups, which collect from now on whether or not somebody consumes.
+func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
+	if err := d.kept(ctx); err != nil {
+		return err
+	}
+	for _, topic := range t.Topics {
+		if topic.Partitions > 1 {
+			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "a channel has no partitions; more topics are more channels")
+		}
+		if err := natsio.CheckSubject(topic.Name); err != nil {
+			return err
+		}
+		d.subjects = append(d.subjects, topic.Name)
+	}
+	for _, name := range t.Subscriptions {
+		if name == "" || strings.ContainsAny(name, ": \t\r\n") {
+			return fmt.Errorf("subscription %q can't be a durable queue group: empty, or with a colon or white space", name)
+		}
+	}
+	d.subscriptions = t.Subscriptions
+	return d.each("setup", func(s stan.Subscription) error { return s.Close() })
+}
+
+// Clean ends the queue groups. Channels can't be deleted; they go with the server.
+func (d *driving) Clean(context.Context) error {
+	return d.each("clean", func(s stan.Subscription) error { return s.Unsubscribe() })
+}
+
+// each joins every queue group for a moment, and leaves it by way of end.
+func (d *driving) each(role string, end func(stan.Subscription) error) error {
+	if len(d.subjects)*len(d.subscriptions) == 0 {
+		return nil
+	}
+	l, err := d.dial(clientID(role), 1)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	for _, subject := range d.subjects {
+		for _, group := range d.subscriptions {
+			sub, err := l.QueueSubscribe(subject, group, func(*stan.Msg) {}, stan.DurableName(group), stan.SetManualAckMode(), stan.MaxInflight(1))
+			if err == nil {
+				err = end(sub)
+			}
+			if err != nil {
+				return fmt.Errorf("%s the queue group %s of %s: %w", role, group, subject, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Close has nothing to release: every producer and consumer has its own connection.
+func (d *driving) Close() error { return nil }

@@ -1,0 +1,121 @@
+package natsstreaming
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+
+	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const module = "github.com/nats-io/nats-streaming-server"
+
+func init() {
+	provision.Register(provision.Recipe{
+		Broker: "nats-streaming",
+		Versions: []provision.Version{{
+			Name: "0.25.6", Needs: []provision.Need{{Command: "go", Apt: []string{"golang-go"}}},
+			Doubt: "NATS Streaming has reached its end of life in 2023; its makers point to JetStream",
+		}},
+		Ports: []string{"client", "monitor", "route"}, MaxNodes: 5, TLS: true, Mutual: true, Login: true,
+		Install: func(ctx context.Context, i *provision.Install) error {
+			return i.GoInstall(ctx, module+"@v"+i.Version)
+		},
+		Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
+		Endpoints: func(n *provision.Node) map[string]string {
+			return map[string]string{"monitor": "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["monitor"]))}
+		},
+	})
+}
+
+func command(n *provision.Node) (provision.Command, error) {
+	return provision.Command{Path: filepath.Join(n.Cluster.Install, "bin", "nats-streaming-server"), Args: []string{"-c", conf(n)}}, nil
+}
+
+// ready asks the monitoring port for the name of the nats-server inside, which is this instance's alone, and for the
+// streaming server, which has no page before it has started.
+func ready(ctx context.Context, n *provision.Node) error {
+	var inside struct {
+		Name string `json:"server_name"`
+	}
+	if err := natsio.Monitor(ctx, n, "/varz", &inside); err != nil {
+		return err
+	}
+	if inside.Name != natsio.ServerName(n) {
+		return fmt.Errorf("port %d belongs to the server %q, want %q", n.Ports["monitor"], inside.Name, natsio.ServerName(n))
+	}
+	if _, err := role(ctx, n); err != nil || len(n.Cluster.Nodes) > 1 {
+		return err
+	}
+	return answered(n)
+}
+
+// answered becomes a client for a moment: the pages are there a little before the server listens to clients.
+func answered(n *provision.Node) error {
+	values, err := driver.Decode(settings, driver.ClientScope, nil)
+	if err != nil {
+		return err
+	}
+	config := driver.Config{Client: values}
+	if config.Target, err = reach.Node(n); err != nil {
+		return err
+	}
+	l, err := (&driving{config: config, dialer: natsio.NewDialer(config)}).dial(clientID("ready"), 1)
+	if err != nil {
+		return err
+	}
+	l.close()
+	return nil
+}
+
+// role is what a node is in its cluster: Leader or Follower.
+func role(ctx context.Context, n *provision.Node) (string, error) {
+	var about struct{ State, Role string }
+	if err := natsio.Monitor(ctx, n, "/streaming/serverz", &about); err != nil {
+		return "", err
+	}
+	if want := map[bool]string{false: "STANDALONE", true: "CLUSTERED"}[len(n.Cluster.Nodes) > 1]; about.State != want {
+		return "", fmt.Errorf("node %d is %s, not %s", n.ID, about.State, want)
+	}
+	return about.Role, nil
+}
+
+// formed waits until all nodes know each other and one of them leads.
+func formed(ctx context.Context, c *provision.Cluster) error {
+	if len(c.Nodes) == 1 {
+		return nil
+	}
+	if err := natsio.Routed(ctx, c); err != nil {
+		return err
+	}
+	for _, n := range c.Nodes {
+		if r, err := role(ctx, n); err != nil || r != "Leader" && r != "Follower" {
+			return errors.Join(fmt.Errorf("node %d is %q", n.ID, r), err)
+		}
+	}
+	if _, err := leader(ctx, c); err != nil {
+		return err
+	}
+	return answered(c.Nodes[0])
+}
+
+func leader(ctx context.Context, c *provision.Cluster) (int, error) {
+	if len(c.Nodes) == 1 {
+		return 1, nil
+	}
+	var all error
+	for _, n := range c.Nodes {
+		r, err := role(ctx, n)
+		if r == "Leader" {
+			return n.ID, nil
+		}
+		all = errors.Join(all, err) // a node that is down can't be asked, and doesn't lead
+	}
+	return 0, errors.Join(errors.New("no node leads"), all)
+}
