@@ -16,7 +16,7 @@ const loopArg = "loop"
 
 // loopPlan is what a bare loop is told: the least that a program needs to produce, consume and take the latency.
 type loopPlan struct {
-	Client  string // kafka, rabbitmq, nats or amqp10
+	Client  string // kafka, rabbitmq, nats, amqp10, …: see bareLoops
 	Address string // host:port
 	Name    string // of the topic, queue or subject; exists already where the broker wants that
 	Size    int    // bytes
@@ -66,7 +66,10 @@ func bodies(n, size int) [][]byte {
 // consumer is registered, just before the first message.
 type bareLoop func(ctx context.Context, p loopPlan, b *books, started func()) error
 
-var bareLoops = map[string]bareLoop{"kafka": kafkaLoop, "rabbitmq": rabbitLoop, "nats": natsLoop, "amqp10": amqp10Loop}
+var bareLoops = map[string]bareLoop{
+	"kafka": kafkaLoop, "rabbitmq": rabbitLoop, "nats": natsLoop, "amqp10": amqp10Loop, "mosquitto": mosquittoLoop, "stan": stanLoop,
+	"rabbitmq-stream": streamLoop,
+}
 
 // more tells whether message i, from 0, is to be sent, and waits until it is due.
 func (p loopPlan) more(ctx context.Context, i int64, began time.Time) bool {

@@ -48,8 +48,11 @@ var parts = []part{
 	{"harness", (*bench).harness},
 	{"kafka", (*bench).kafkaPeak},
 	{"rabbitmq", (*bench).rabbitPeak},
+	{"rabbitmq-stream", (*bench).streamPeak},
 	{"nats", (*bench).natsPeak},
 	{"artemis", (*bench).artemisPeak},
+	{"mosquitto", (*bench).mosquittoPeak},
+	{"nats-streaming", (*bench).stanPeak},
 	{"pacing", (*bench).pacing},
 }
 
