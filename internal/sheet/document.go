@@ -17,7 +17,14 @@ func Document(w io.Writer, d report.Document) error {
 	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
 	defer b.file.Close()
 	sheet := b.sheet(d.Title)
-	b.try(func() error { return b.file.SetDocProps(&excelize.DocProperties{Title: d.Title, Creator: "brokermark"}) })
+	b.try(func() error {
+		return b.file.SetDocProps(&excelize.DocProperties{Title: d.Title, Creator: "brokermark"})
+	})
+	columns := 1
+	for _, t := range d.Tables() {
+		columns = max(columns, len(placesOf(t)))
+	}
+	b.paper(sheet, columns)
 	var out *excelize.StreamWriter
 	b.try(func() (err error) { out, err = b.file.NewStreamWriter(sheet); return err })
 	f := flow{book: b, out: out, row: 1, notes: d.Notes()}
@@ -41,22 +48,21 @@ type flow struct {
 	notes map[int]string
 }
 
-const (
-	labelWidth  = 30.0
-	figureWidth = 14.0
-)
+const narrowest, broadest = 14, 42 // of a column, in letters
 
-// columns gives the widths that suit the widest table.
+// columns gives the widths that suit what stands in any of the tables.
 func (f *flow) columns(d report.Document) {
-	widths := []float64{labelWidth}
+	widths := []float64{broadest / 2}
 	for _, t := range d.Tables() {
-		for i, c := range placesOf(t) {
+		for i, p := range placesOf(t) {
 			if i == len(widths) {
-				widths = append(widths, figureWidth)
+				widths = append(widths, narrowest)
 			}
-			if c.column.Wide {
-				widths[i] = labelWidth
+			longest := len([]rune(p.name)) + 1
+			for _, row := range t.Rows {
+				longest = max(longest, len([]rune(row[p.index].Text))+1)
 			}
+			widths[i] = max(widths[i], min(float64(longest), broadest))
 		}
 	}
 	for i, width := range widths {
@@ -95,7 +101,7 @@ type place struct {
 	column report.Column
 	index  int
 	name   string
-	of     func(report.Cell) float64 // NaN: nothing to show
+	of     func(report.Cell) float64 // NaN: nothing to show; nil: not the number but the unit of its row
 }
 
 func middle(c report.Cell) float64 { return c.Number }
@@ -112,12 +118,17 @@ func end(of func(report.Cell) float64) func(report.Cell) float64 {
 
 func placesOf(t report.Table) []place {
 	var places []place
+	named := false
 	for i, c := range t.Columns {
 		name := strings.ReplaceAll(c.Name, "\n", " ")
 		if name == "" {
 			name = c.Key
 		}
 		places = append(places, place{c, i, name, middle})
+		if own := func(row []report.Cell) bool { return row[i].Unit != report.None }; slices.ContainsFunc(t.Rows, own) && !named {
+			named = true
+			places = slices.Insert(places, len(places)-1, place{column: report.Column{Name: "unit"}, index: i, name: "unit"})
+		}
 		if c.Spread {
 			low, high := func(c report.Cell) float64 { return c.Low }, func(c report.Cell) float64 { return c.High }
 			places = append(places, place{c, i, name + ", low", end(low)}, place{c, i, name + ", high", end(high)})
@@ -164,7 +175,7 @@ type scale struct {
 }
 
 var scales = map[report.Unit]scale{
-	report.None: {"", 1, "General"}, report.Count: {"", 1, whole}, report.Nanoseconds: {"ms", 1e-6, thirds}, report.Seconds: {"s", 1, thirds},
+	report.None: {"", 1, "0.####"}, report.Count: {"", 1, whole}, report.Nanoseconds: {"ms", 1e-6, thirds}, report.Seconds: {"s", 1, thirds},
 	report.PerSecond: {"per second", 1, whole}, report.Bytes: {"bytes", 1, whole}, report.CPUSeconds: {"CPU seconds", 1, thirds},
 	report.Share: {"%", 100, percent}, report.Factor: {"×", 1, thirds},
 }
@@ -175,6 +186,9 @@ func (f *flow) value(p place, c report.Cell) any {
 	if c.Unused {
 		look.Font = &excelize.Font{Italic: true, Color: "888888"}
 	}
+	if p.of == nil {
+		return excelize.Cell{StyleID: f.book.unit(), Value: scales[c.Unit].word}
+	}
 	if c.Kind == report.Words {
 		return excelize.Cell{StyleID: f.book.style("", look), Value: c.Text}
 	}
@@ -183,10 +197,8 @@ func (f *flow) value(p place, c report.Cell) any {
 		return nil
 	}
 	s := scales[p.column.Unit]
-	format := s.format
-	if c.Unit != report.None { // a row with a unit of its own says so in every cell
+	if c.Unit != report.None {
 		s = scales[c.Unit]
-		format = s.format + ` "` + s.word + `"`
 	}
-	return excelize.Cell{StyleID: f.book.style(format, look), Value: v.(float64) * s.factor}
+	return excelize.Cell{StyleID: f.book.style(s.format, look), Value: v.(float64) * s.factor}
 }

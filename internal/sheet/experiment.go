@@ -19,7 +19,12 @@ func (b *book) experiment(e experiment) {
 	lines := linesOf(e.points)
 	slices.SortStableFunc(lines, func(x, y line) int { return rank(x) - rank(y) })
 	axes := axesOf(e.points)
-	t := table{header: []string{"label"}, units: []string{""}, widths: []float64{34}, frozen: 1}
+	told := tellers(e.points)
+	label := 20.0
+	for _, l := range lines {
+		label = max(label, min(60, float64(len([]rune(told.label(l))))))
+	}
+	t := table{header: []string{"label"}, units: []string{""}, widths: []float64{label}, frozen: 1}
 	add := func(name, unit string, width float64) {
 		t.header, t.units, t.widths = append(t.header, name), append(t.units, unit), append(t.widths, width)
 	}
@@ -35,17 +40,16 @@ func (b *book) experiment(e experiment) {
 	add("doubts", "kinds", 8)
 	add("reason", "", 40)
 	add("point", "", 18)
-	told := tellers(e.points)
+	used := slices.IndexFunc(lines, func(l line) bool { return !l.used })
+	if used < 0 {
+		used = len(lines)
+	}
+	b.charts(sheet, t.widths, len(axes)+2, used, len(lines))
 	b.fill(sheet, t, func(row func(...any)) {
 		for _, l := range lines {
 			row(b.row(l, axes, told)...)
 		}
 	})
-	used := slices.IndexFunc(lines, func(l line) bool { return !l.used })
-	if used < 0 {
-		used = len(lines)
-	}
-	b.charts(sheet, len(axes)+2, used, len(lines))
 }
 
 func rank(l line) int {
@@ -91,6 +95,7 @@ func (b *book) row(l line, axes []string, told telling) []any {
 // axisValue is a number where the axis has numbers, so that it can be sorted and drawn along.
 func axisValue(b *book, text string, s excelize.Style) any {
 	if v, err := strconv.ParseFloat(text, 64); err == nil && number(v) != nil {
+		s.Alignment = &excelize.Alignment{Horizontal: "left"} // as the words of other axes
 		return excelize.Cell{StyleID: b.style("General", s), Value: v}
 	}
 	return excelize.Cell{StyleID: b.style("", s), Value: text}
@@ -185,11 +190,16 @@ func (l *line) take(status store.Status, reason string, r run) {
 	l.runs = append(l.runs, r)
 }
 
-const mostBars = 40 // more are drawn as lines
+const (
+	mostBars  = 40 // more are drawn as lines
+	mostAbove = 60 // below more rows nobody would find a chart
 
-// charts draws throughput and latency of the usable rows below the table. first is the number of the column before
-// the figures.
-func (b *book) charts(sheet string, first, used, rows int) {
+	chartWidth = 640
+)
+
+// charts draws throughput and latency of the usable rows below the table, or on a sheet of their own where that is
+// long. first is the number of the column before the figures.
+func (b *book) charts(sheet string, widths []float64, first, used, rows int) {
 	if used == 0 || b.err != nil {
 		return
 	}
@@ -200,11 +210,7 @@ func (b *book) charts(sheet string, first, used, rows int) {
 	}
 	letter := func(name string) string {
 		i := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
-		text, err := excelize.ColumnNumberToName(first + i + 1)
-		if err != nil {
-			panic("sheet: " + err.Error()) // a few dozen columns
-		}
-		return text
+		return letterOf(first + i + 1)
 	}
 	span := func(column string) string {
 		return fmt.Sprintf("%s!$%s$%d:$%s$%d", quoted(sheet), column, head+1, column, head+used)
@@ -220,6 +226,15 @@ func (b *book) charts(sheet string, first, used, rows int) {
 		return list
 	}
 	height := uint(max(320, min(900, 90+used*28)))
+	on, row := sheet, head+rows+3
+	if rows > mostAbove {
+		on, row, widths = b.sheet(sheet+" charts"), 2, nil
+		b.paper(on, perPage)
+	}
+	for i, width := range widths { // the stream will say so, too; charts need it now to know where they end
+		b.try(func() error { return b.file.SetColWidth(on, letterOf(i+1), letterOf(i+1), width) })
+	}
+	places := []string{cell(1, row), cell(columnAfter(widths, chartWidth+20), row)}
 	for i, c := range []struct {
 		title, unit string
 		series      []excelize.ChartSeries
@@ -227,14 +242,42 @@ func (b *book) charts(sheet string, first, used, rows int) {
 		{"Throughput", "messages/s", series("msg/s")},
 		{"End-to-end latency", "ms", series("min", "avg", "95th", "99th")},
 	} {
-		chart := &excelize.Chart{
-			Type: kind, Series: c.series, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: c.title}}},
-			Legend: excelize.ChartLegend{Position: "bottom"}, Dimension: excelize.ChartDimension{Width: 640, Height: height},
-			YAxis: excelize.ChartAxis{MajorGridLines: true, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: c.unit}}}},
-			XAxis: excelize.ChartAxis{ReverseOrder: kind == excelize.Bar},
+		legend, vary := "bottom", false
+		if len(c.series) == 1 {
+			legend = "none"
 		}
-		b.try(func() error { return b.file.AddChart(sheet, cell(1+i*8, head+rows+3), chart) })
+		letters := excelize.Font{Color: "404040", Size: 9}
+		chart := &excelize.Chart{
+			VaryColors: &vary,
+			Type:       kind, Series: c.series, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: c.title}}},
+			Legend: excelize.ChartLegend{Position: legend}, Dimension: excelize.ChartDimension{Width: chartWidth, Height: height},
+			YAxis: excelize.ChartAxis{Font: letters, MajorGridLines: true, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: c.unit}}}},
+			XAxis: excelize.ChartAxis{Font: letters, ReverseOrder: kind == excelize.Bar},
+		}
+		b.try(func() error { return b.file.AddChart(on, places[i], chart) })
 	}
+}
+
+func letterOf(column int) string {
+	text, err := excelize.ColumnNumberToName(column)
+	if err != nil {
+		panic("sheet: " + err.Error()) // a few dozen columns
+	}
+	return text
+}
+
+// columnAfter is the first column that begins so many pixels to the right; columns without a width have the usual one.
+func columnAfter(widths []float64, pixels float64) int {
+	const usual, letter, edges = 8.43, 7, 5
+	column := 1
+	for ; pixels > 0; column++ {
+		width := usual
+		if column <= len(widths) {
+			width = widths[column-1]
+		}
+		pixels -= width*letter + edges
+	}
+	return column
 }
 
 // colours are those of the figures.

@@ -95,10 +95,22 @@ func (b *book) sheet(name string) string {
 	b.names = append(b.names, strings.ToLower(unique))
 	if len(b.names) == 1 { // every new file has a sheet already
 		b.try(func() error { return b.file.SetSheetName(b.file.GetSheetName(0), unique) })
-		return unique
+	} else {
+		b.try(func() error { _, err := b.file.NewSheet(unique); return err })
 	}
-	b.try(func() error { _, err := b.file.NewSheet(unique); return err })
 	return unique
+}
+
+// perPage is how many columns can still be read when they are printed beside each other.
+const perPage = 16
+
+// paper sets a sheet across the page, as few pages wide as can be read.
+func (b *book) paper(sheet string, columns int) {
+	landscape, wide, tall, fit := "landscape", (columns+perPage-1)/perPage, 0, true
+	b.try(func() error {
+		return b.file.SetPageLayout(sheet, &excelize.PageLayoutOptions{Orientation: &landscape, FitToWidth: &wide, FitToHeight: &tall})
+	})
+	b.try(func() error { return b.file.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: &fit}) })
 }
 
 // shortened keeps n UTF-16 units, which is how spreadsheets count letters.
@@ -118,9 +130,14 @@ func shortened(s string, n int) string {
 
 // style makes a style once: the number format "" is that of words.
 func (b *book) style(format string, s excelize.Style) int {
-	key := fmt.Sprintf("%s %+v", format, s)
+	bare := s
+	bare.Font, bare.Alignment = nil, nil // pointers would make every style another one
+	key := fmt.Sprintf("%s %+v", format, bare)
 	if s.Font != nil {
 		key += fmt.Sprintf(" %+v", *s.Font)
+	}
+	if s.Alignment != nil {
+		key += fmt.Sprintf(" %+v", *s.Alignment)
 	}
 	if id, known := b.styles[key]; known {
 		return id
@@ -144,7 +161,9 @@ func (b *book) header() int {
 func (b *book) title() int { return b.style("", excelize.Style{Font: &excelize.Font{Bold: true}}) }
 
 func (b *book) unit() int {
-	return b.style("", excelize.Style{Font: &excelize.Font{Italic: true, Color: "666666"}})
+	return b.style("", excelize.Style{
+		Font: &excelize.Font{Italic: true, Color: "666666"}, Alignment: &excelize.Alignment{WrapText: true, Vertical: "top"},
+	})
 }
 
 // cell is the name of the place at column and row, both from 1.
@@ -165,13 +184,17 @@ type table struct {
 	frozen int   // columns that stay when scrolling
 }
 
+const twoLines = 30 // points
+
 const mostRows = 1_000_000 // a little less than the format's limit
 
 // fill streams rows into a sheet: it never holds the sheet as cells, which matters from some ten thousand rows on.
+// Whatever else the sheet is to have, charts above all, must have been added before: the stream ends the sheet.
 func (b *book) fill(sheet string, t table, rows func(add func(values ...any))) {
 	if b.err != nil {
 		return
 	}
+	b.paper(sheet, len(t.header))
 	w, err := b.file.NewStreamWriter(sheet)
 	if err != nil {
 		b.err = err
@@ -189,7 +212,7 @@ func (b *book) fill(sheet string, t table, rows func(add func(values ...any))) {
 		for i, word := range words {
 			values[i] = excelize.Cell{StyleID: style, Value: word}
 		}
-		b.try(func() error { return w.SetRow(cell(1, row), values) })
+		b.try(func() error { return w.SetRow(cell(1, row), values, excelize.RowOpts{Height: twoLines}) })
 		row++
 	}
 	headRows := 1
