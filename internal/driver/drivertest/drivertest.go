@@ -45,6 +45,7 @@ type Suite struct {
 type run struct {
 	suite  Suite
 	target driver.Target
+	*terminal
 }
 
 // Run checks every promise as a subtest named after it.
@@ -66,7 +67,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("an unknown setting is refused by name", r.unknownSettingIsRefused)
 	t.Run("every guarantee is supported or refused by name", r.guaranteesAreAnswered)
 	t.Run("opening a dead address fails soon and says so", r.deadAddressFails)
-	overhear(t)
+	r.terminal = overhear(t)
 	r.target = s.Target(t)
 	t.Run("what Supports refuses is refused by Open or Setup too", r.refusalsHold)
 	for _, g := range s.Guarantees {
@@ -85,9 +86,9 @@ func Run(t *testing.T, s Suite) {
 		})
 	}
 	t.Run("restarted broker", r.restartedBroker)
-	t.Run("killed broker", r.killedBroker)
 	t.Run("guarded broker", r.guardedBroker)
 }
+	t.Run("killed broker", r.killedBroker)
 
 func label(g driver.Guarantee) string {
 	return string(g.Delivery) + " " + string(g.Persistence) + " " + string(g.Ordering)

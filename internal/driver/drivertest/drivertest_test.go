@@ -3,6 +3,7 @@ package drivertest_test
 import (
 	"bytes"
 	"context"
+	"log"
 	"os"
 	"os/exec"
 	"regexp"
@@ -67,6 +68,10 @@ var defects = map[string]defect{
 	"a goroutine stays": {
 		driver: func(d driver.Driver) driver.Driver { return sticky{d} },
 		caught: "at-least-once/delivery/no_goroutine_is_left_behind", says: "left behind",
+	},
+	"the client writes to the terminal": {
+		driver: func(d driver.Driver) driver.Driver { return noisy{d} },
+		caught: "at-least-once/delivery/nothing_is_written", says: "instead of Config.Log",
 	},
 	"Send waits for the acknowledgement": {
 		driver: func(d driver.Driver) driver.Driver { return patient{d} },
@@ -312,6 +317,13 @@ type sticky struct{ driver.Driver }
 
 func (d sticky) Close() error {
 	go func() { time.Sleep(time.Hour) }()
+	return d.Driver.Close()
+}
+
+type noisy struct{ driver.Driver }
+
+func (d noisy) Close() error {
+	log.Print("closing")
 	return d.Driver.Close()
 }
 

@@ -9,43 +9,62 @@ import (
 	"testing"
 )
 
-// overhear diverts what the process writes to its standard error, whoever does it, until the test ends; then anything
-// that was written is a broken promise. A crash still shows on the real one.
-func overhear(t *testing.T) {
+// terminal is the process's standard error, diverted into a file: whatever is written to it, by whomever, is a broken
+// promise. A crash still shows on the real one.
+type terminal struct{ file *os.File }
+
+const stderr = 2
+
+// overhear diverts until the test ends.
+func overhear(t *testing.T) *terminal {
 	t.Helper()
-	const stderr = 2
 	kept, err := syscall.Dup(stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	syscall.CloseOnExec(kept)
-	into, err := os.CreateTemp(t.TempDir(), "stderr")
+	file, err := os.CreateTemp(t.TempDir(), "stderr")
 	if err != nil {
 		t.Fatal(err)
 	}
-	terminal := os.NewFile(uintptr(kept), "stderr")
-	if err := debug.SetCrashOutput(terminal, debug.CrashOptions{}); err != nil {
+	screen := os.NewFile(uintptr(kept), "stderr")
+	if err := debug.SetCrashOutput(screen, debug.CrashOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Dup3(int(into.Fd()), stderr, 0); err != nil {
+	if err := syscall.Dup3(int(file.Fd()), stderr, 0); err != nil {
 		t.Fatal(err)
 	}
+	o := &terminal{file}
 	t.Cleanup(func() {
 		if err := syscall.Dup3(kept, stderr, 0); err != nil {
 			t.Fatal(err)
 		}
 		_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
-		_ = terminal.Close()
-		defer into.Close()
-		if _, err := into.Seek(0, io.SeekStart); err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(into)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if noise := strings.TrimSpace(string(text)); noise != "" {
-			t.Errorf("written to the terminal instead of Config.Log:\n%s", noise[:min(len(noise), 4000)])
-		}
+		_ = screen.Close()
+		o.requireSilence(t)
+		_ = file.Close()
 	})
+	return o
+}
+
+// requireSilence reports what was written and forgets it.
+func (o *terminal) requireSilence(t *testing.T) {
+	t.Helper()
+	info, err := o.file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := make([]byte, info.Size())
+	if _, err := o.file.ReadAt(text, 0); err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	if noise := strings.TrimSpace(string(text)); noise != "" {
+		t.Errorf("written to the terminal instead of Config.Log:\n%s", noise[:min(len(noise), 4000)])
+	}
+	if err := o.file.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.file.Seek(0, io.SeekStart); err != nil { // the position is that of the standard error, too
+		t.Fatal(err)
+	}
 }

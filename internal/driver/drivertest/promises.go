@@ -48,6 +48,7 @@ func (r *run) delivery(t *testing.T, g driver.Guarantee) {
 	}
 	t.Run("Consume ends with nil soon after cancel, and Close closes", func(t *testing.T) { s.close(t, true) })
 	t.Run("no goroutine is left behind", func(t *testing.T) { requireNothingLeft(t, s) })
+	t.Run("nothing is written to the terminal", r.requireSilence)
 	t.Run("every slot is completed exactly once, without an error", func(t *testing.T) {
 		s.reportSlots(t)
 		requireNoFailures(t, s)
