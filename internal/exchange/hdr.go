@@ -64,9 +64,17 @@ func WriteHgrm(w io.Writer, d report.Distribution, kind report.LatencyKind) erro
 	if !d.Used {
 		fmt.Fprintln(out, "#[void or failed: no conclusion may be drawn from it]")
 	}
-	if _, err := h.PercentilesPrint(out, ticks, nanosPerMilli); err != nil {
-		return err
+	fmt.Fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
+	for _, b := range h.CumulativeDistributionWithTicks(ticks) {
+		// As Java writes it: the library's own text has six digits, which is nothing beyond p99.9999, and a word at 100 %.
+		fmt.Fprintf(out, "%12.3f %14.12f %10d", float64(b.ValueAt)/nanosPerMilli, b.Quantile/100, b.Count)
+		if b.Quantile < 100 {
+			fmt.Fprintf(out, " %14.2f", 1/(1-b.Quantile/100))
+		}
+		fmt.Fprintln(out)
 	}
+	fmt.Fprintf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n#[Max     = %12.3f, Total count    = %12d]\n",
+		h.Mean()/nanosPerMilli, h.StdDev()/nanosPerMilli, float64(h.Max())/nanosPerMilli, h.TotalCount())
 	return out.Flush()
 }
 
