@@ -87,8 +87,8 @@ func Run(t *testing.T, s Suite) {
 	}
 	t.Run("restarted broker", r.restartedBroker)
 	t.Run("guarded broker", r.guardedBroker)
-}
 	t.Run("killed broker", r.killedBroker)
+}
 
 func label(g driver.Guarantee) string {
 	return string(g.Delivery) + " " + string(g.Persistence) + " " + string(g.Ordering)
