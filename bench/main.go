@@ -48,6 +48,7 @@ var parts = []part{
 	{"harness", (*bench).harness},
 	{"kafka", (*bench).kafkaPeak},
 	{"rabbitmq", (*bench).rabbitPeak},
+	{"rabbitmq-stream", (*bench).streamPeak},
 	{"nats", (*bench).natsPeak},
 	{"artemis", (*bench).artemisPeak},
 	{"mosquitto", (*bench).mosquittoPeak},
