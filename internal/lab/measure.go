@@ -166,7 +166,8 @@ func (b *bench) fill(t trial) {
 // judge decides whether a finished trial stands: broken promises fail it, a generator that got in its own way voids
 // it, lesser things become doubts.
 func (b *bench) judge(t trial, rate float64) error {
-	if t.Err != nil {
+	dry := errors.Is(t.Err, worker.ErrRanDry)
+	if t.Err != nil && !dry {
 		return t.Err
 	}
 	m := t.Measured
@@ -179,7 +180,10 @@ func (b *bench) judge(t trial, rate float64) error {
 		return failed("%d messages arrived corrupted", m.Corrupted)
 	}
 	if m.LostAcked > 0 && atLeast && !b.mayForget() {
-		return failed("%d messages were lost although the broker had confirmed them", m.LostAcked)
+		return failed("%d messages were lost although the broker had confirmed them%s", m.LostAcked, because(t.Err))
+	}
+	if dry {
+		return t.Err
 	}
 	if m.Duplicated > 0 && b.spec.Delivery == "exactly-once" {
 		return failed("%d messages were delivered twice although exactly once was asked for", m.Duplicated)

@@ -9,6 +9,10 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
+// ErrRanDry ends a trial whose backlog turned out to hold less than the broker had acknowledged, or that the broker
+// stopped delivering.
+var ErrRanDry = errors.New("the backlog stopped draining")
+
 // drainBacklog connects the consumers to a backlog and blocks until the wanted share of it has been received, or
 // until nothing has arrived for as long as the drain allowance.
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
@@ -67,7 +71,7 @@ func (w *Worker) receive(ctx context.Context, t *trial, want int64) error {
 		if got > last {
 			last, moved = got, time.Now()
 		} else if time.Since(moved) > t.load.Drain {
-			return fmt.Errorf("the backlog stopped draining: %d of %d deliveries, then nothing for %s", got, want, t.load.Drain)
+			return fmt.Errorf("%w: %d of %d deliveries, then nothing for %s", ErrRanDry, got, want, t.load.Drain)
 		}
 		select {
 		case <-ctx.Done():
