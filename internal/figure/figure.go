@@ -93,6 +93,7 @@ func Build(name string, records []store.Record, o Options) (Figure, error) {
 	if o.Width > 0 {
 		f.Width = o.Width
 	}
+	f.Height += legendHeight(f.Legend, f.Width-vg.Points(20))
 	if o.Height > 0 {
 		f.Height = o.Height
 	}

@@ -212,21 +212,36 @@ func beside(c draw.Canvas, style text.Style, at vg.Point, s string) {
 	c.FillText(style, at, s)
 }
 
+const (
+	legendSample = vg.Length(20)
+	legendGap    = vg.Length(16)
+	legendRow    = vg.Length(13)
+)
+
+// legendColumns is how many entries stand beside each other on so much width, and how wide the widest text may be.
+func legendColumns(entries []Entry, width vg.Length) (columns int, widest vg.Length) {
+	style := letters(bodySize, ink)
+	for _, e := range entries {
+		widest = max(widest, style.Width(e.Text))
+	}
+	widest = min(widest, width-legendSample-vg.Points(5))
+	return max(1, int((width+legendGap)/(legendSample+vg.Points(5)+widest+legendGap))), widest
+}
+
+// legendHeight is what a legend needs beyond the two rows that every figure has room for.
+func legendHeight(entries []Entry, width vg.Length) vg.Length {
+	columns, _ := legendColumns(entries, width)
+	return vg.Length(max(0, (len(entries)+columns-1)/columns-2)) * legendRow
+}
+
 // drawLegend flows entries in columns of equal width below the title.
 func drawLegend(c draw.Canvas, entries []Entry) draw.Canvas {
 	if len(entries) == 0 {
 		return c
 	}
-	style := letters(bodySize, ink)
-	sample, gap, height := vg.Points(20), vg.Points(16), vg.Points(13)
-	width := c.Max.X - c.Min.X
-	var widest vg.Length
-	for _, e := range entries {
-		widest = max(widest, style.Width(e.Text))
-	}
-	widest = min(widest, width-sample-vg.Points(5))
-	cell := sample + vg.Points(5) + widest + gap
-	columns := max(1, int((width+gap)/cell))
+	style, sample, height := letters(bodySize, ink), legendSample, legendRow
+	columns, widest := legendColumns(entries, c.Max.X-c.Min.X)
+	cell := sample + vg.Points(5) + widest + legendGap
 	for i, e := range entries {
 		x := c.Min.X + vg.Length(i%columns)*cell
 		y := c.Max.Y - vg.Length(i/columns)*height - height/2

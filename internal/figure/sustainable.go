@@ -16,7 +16,8 @@ const mostBars = 30
 // sustainable draws a bar to the highest passing rate of each point and over it the bracket of all repetitions.
 func sustainable(points []report.Point, _ Options) (Figure, error) {
 	points = slices.DeleteFunc(slices.Clone(points), func(p report.Point) bool {
-		return p.Spec.Measure != "sustainable" && report.Sustained(p.Shown()).N == 0
+		searching := p.Spec.Measure == "sustainable" || p.Spec.Measure == "curve" && len(p.Spec.Curve.Rates) == 0
+		return !searching && report.Sustained(p.Shown()).N == 0
 	})
 	if len(points) == 0 {
 		return Figure{}, nothing("none of the records is of a search (measure sustainable)")
