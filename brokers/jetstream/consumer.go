@@ -43,7 +43,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	r := &reader{ctx: ctx, sink: sink, policy: s.policy, logf: s.dialer.Logf, name: name}
-	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
+	if s.config.Guarantee.Delivery != driver.AtLeastOnce {
 		r.seen = s.sequences(subject, durable)
 		defer func() {
 			if n := r.seen.repeated(); n > 0 {
@@ -91,7 +91,7 @@ type reader struct {
 	ctx    context.Context
 	sink   driver.Sink
 	policy jetstream.AckPolicy
-	seen   *sequences // exactly-once; else nil
+	seen   *sequences // nil: at-least-once
 	logf   func(string, ...any)
 	name   string
 	one    [1][]byte
@@ -118,7 +118,7 @@ func (r *reader) handle(m jetstream.Msg) {
 	}
 }
 
-// once delivers m unless it was delivered before, and has the server confirm the acknowledgement.
+// once delivers m unless it was delivered before, and has the server confirm the acknowledgement where there is one.
 func (r *reader) once(m jetstream.Msg) {
 	meta, err := m.Metadata()
 	if err != nil {
@@ -128,6 +128,9 @@ func (r *reader) once(m jetstream.Msg) {
 	if r.seen.first(meta.Sequence.Stream) {
 		r.one[0] = m.Data()
 		r.sink.Deliver(r.one[:])
+	}
+	if r.policy == jetstream.AckNonePolicy {
+		return
 	}
 	ctx, cancel := context.WithTimeout(r.ctx, confirmBudget)
 	defer cancel()
@@ -140,9 +143,9 @@ func (r *reader) report(err error) {
 	}
 }
 
-// sequences are the places in a stream whose messages one subscription has delivered. Exactly-once needs them: a
-// confirmed acknowledgement is in the server's memory only, and one that is killed within about a second delivers the
-// message again, under a new count of deliveries.
+// sequences are the places in a stream whose messages one subscription has delivered. Exactly-once needs them, and
+// at-most-once: what the server has delivered, and a confirmed acknowledgement, is in its memory only, and one that is
+// killed within about a second delivers the message again, under a new count of deliveries.
 type sequences struct {
 	mu    sync.Mutex
 	all   uint64              // everything up to here

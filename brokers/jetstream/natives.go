@@ -20,6 +20,9 @@ func natives(g driver.Guarantee) []driver.Native {
 		{Side: driver.TopicSide, Name: "storage", Value: stream.Storage.String()},
 		{Side: driver.TopicSide, Name: "num_replicas", Value: strconv.Itoa(stream.Replicas)},
 	}
+	if g.Delivery == driver.AtMostOnce {
+		list = append(list, driver.Native{Side: driver.ConsumerSide, Name: "no sequence delivered twice"})
+	}
 	if g.Delivery == driver.ExactlyOnce {
 		list = append(list,
 			driver.Native{Side: driver.ProducerSide, Name: "Nats-Msg-Id"},

@@ -45,8 +45,8 @@ func listGuarantees(args []string) (report.Document, error) {
 	d.Add(t)
 	d.Say("Settings are those of the client and the server with everything else at its default; server settings marked * have to be asked for in the spec, " +
 		"the others follow from the guarantee. Every row that is kept is proved on a running broker by the tests of brokers/BROKER: " +
-		"ledger = every message accounted for; kill -9 = what was acknowledged is there after all processes were killed and started again; " +
-		"flushes counted = at least one flush to the disk for each acknowledgement; leader killed = what a quorum acknowledged is there while the leader's node is down. " +
+		"ledger = every message accounted for; kill -9 = what was acknowledged is there after the broker was killed and started again; " +
+		"flushes counted = at least one flush to the disk for each acknowledgement; leader killed = what a quorum of copies acknowledged is there while the leader's node is down. " +
 		"Under load: brokermark run proof/BROKER.")
 	return d, nil
 }

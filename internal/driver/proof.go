@@ -7,22 +7,22 @@ type Proof string
 const (
 	// ProofLedger sends and receives with nobody disturbing: every message once, in order where order was asked for.
 	ProofLedger Proof = "ledger"
-	// ProofKill kills every process of the broker with SIGKILL while messages wait in it, and starts it again: what it
-	// had acknowledged is delivered, and nothing twice unless at-least-once was asked for. The operating system
+	// ProofKill kills the broker with SIGKILL while messages wait in it and more are on their way, and starts it again:
+	// what it had acknowledged is delivered, and nothing twice unless at-least-once was asked for. The operating system
 	// survives, so this shows that messages were handed to it, not that they were on the disk.
 	ProofKill Proof = "kill -9"
-	// ProofFlush counts the flushes (fsync, fdatasync, msync, and writes to files opened with O_SYNC or O_DSYNC) that
-	// the broker's processes ask of the operating system while messages are sent one at a time: at least one for each
-	// acknowledgement, on each of a majority of the copies.
+	// ProofFlush counts the flushes (fsync, fdatasync, msync) that the broker's processes ask of the operating system
+	// while messages are sent one at a time: at least one for each acknowledgement, and copy that it waits for.
 	ProofFlush Proof = "flushes counted"
-	// ProofLeader kills the node that leads, and reads on while it is down: what a quorum had acknowledged is there.
+	// ProofLeader is the same with several copies: the node that leads is killed and stays down, and what a quorum had
+	// acknowledged is read from those that are left.
 	ProofLeader Proof = "leader killed"
 )
 
 // Proofs are those that k owes for g.
 func (k Kind) Proofs(g Guarantee) []Proof {
 	owed := []Proof{ProofLedger}
-	if g.Persistence != Memory {
+	if g.Persistence != Memory && (g.Replicas == 1 || !k.Failover) {
 		owed = append(owed, ProofKill)
 	}
 	if g.Persistence == Fsync {

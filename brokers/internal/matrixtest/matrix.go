@@ -1,0 +1,189 @@
+// Package matrixtest proves, on running brokers, every guarantee that a driver says it keeps. It knows the words of a
+// guarantee and what each of them owes (driver.Proof), and nothing of any particular broker.
+package matrixtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/internal/reach"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// Matrix is the broker whose guarantees are proved.
+type Matrix struct {
+	Broker string // by which driver and recipe are registered
+	// Server are settings for every server of the test, such as a smaller heap.
+	Server map[string]any
+}
+
+const (
+	patience  = time.Minute            // until something must have happened, on a busy machine too
+	deadline  = 2 * time.Minute        // for a start
+	atOnce    = 8                      // cells that are busy at the same time
+	afterwork = 300 * time.Millisecond // for what would come once more
+)
+
+// Prove starts as few servers as the guarantees allow and carries out, as a subtest of every guarantee that is kept,
+// every proof that it owes. What is refused needs none.
+func Prove(t *testing.T, m Matrix) {
+	kind, err := driver.Lookup(m.Broker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind.Maps == nil {
+		t.Fatalf("%s doesn't say how it keeps guarantees (driver.Kind.Maps)", m.Broker)
+	}
+	groups := grouped(kind)
+	if len(groups) == 0 {
+		t.Fatalf("%s keeps no guarantee", m.Broker)
+	}
+	for _, g := range groups {
+		t.Run(g.name, func(t *testing.T) { m.prove(t, kind, g) })
+	}
+}
+
+// group are the guarantees that one broker can be asked for.
+type group struct {
+	name   string
+	nodes  int
+	server map[string]any // what the spec would have to ask for
+	cells  []driver.Guarantee
+}
+
+func grouped(kind driver.Kind) []group {
+	matrix := kind.Matrix()
+	most := 1
+	for _, c := range matrix {
+		if c.Refusal == nil {
+			most = max(most, c.Guarantee.Replicas)
+		}
+	}
+	byName := map[string]*group{}
+	for _, c := range matrix {
+		if c.Refusal != nil {
+			continue
+		}
+		g := group{name: "one node", nodes: 1, server: map[string]any{}}
+		if c.Guarantee.Replicas > 1 {
+			g.name, g.nodes = fmt.Sprintf("%d nodes", most), most
+		}
+		for _, n := range c.Native {
+			if n.Asked {
+				g.server[n.Name] = n.Value
+				g.name += ", " + n.String()
+			}
+		}
+		if byName[g.name] == nil {
+			byName[g.name] = &g
+		}
+		byName[g.name].cells = append(byName[g.name].cells, c.Guarantee)
+	}
+	var groups []group
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		groups = append(groups, *byName[name])
+	}
+	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(a.nodes, b.nodes) })
+	return groups
+}
+
+// prove takes all cells of a group through the same stages: a healthy exchange; messages one at a time while flushes
+// are counted; messages that wait, and messages in flight, while a node is killed; what is there afterwards.
+func (m Matrix) prove(t *testing.T, kind driver.Kind, g group) {
+	in := m.start(t, g)
+	var cells []*cell
+	for i, guarantee := range g.cells {
+		cells = append(cells, newCell(kind, guarantee, reach.Instance(in), i))
+	}
+	defer each(cells, (*cell).close)
+	each(cells, (*cell).open)
+	each(cells, (*cell).exchange)
+	m.flushes(t, in, cells)
+	each(cells, (*cell).fill)
+	if left := slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return !c.survives() }); len(left) > 0 {
+		each(left, (*cell).hurry)
+		breakIt(t, in, g.nodes, kind.Failover)
+		each(left, (*cell).recover)
+	}
+	for _, c := range cells {
+		t.Run(c.String(), c.report)
+	}
+}
+
+// breakIt kills the one node and starts it again; of several it kills the one that leads, and starts it again only
+// where nobody takes over.
+func breakIt(t *testing.T, in *provision.Instance, nodes int, failover bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), deadline)
+	defer cancel()
+	target := "1"
+	if nodes > 1 {
+		target = "leader"
+	}
+	hit, err := in.NodeOf(ctx, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Kill(ctx, hit[0]); err != nil {
+		t.Fatal(err)
+	}
+	if nodes > 1 && failover {
+		return
+	}
+	if err := in.Restart(ctx, hit[0]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m Matrix) start(t *testing.T, g group) *provision.Instance {
+	t.Helper()
+	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := maps.Clone(g.server)
+	maps.Copy(server, m.Server)
+	in, err := host.Start(t.Context(), provision.Options{Broker: m.Broker, Nodes: g.nodes, Server: server, Deadline: deadline})
+	var missing *provision.ErrMissing
+	if errors.As(err, &missing) {
+		t.Skipf("%s can't be installed here: %v", m.Broker, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := in.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return in
+}
+
+// each calls do for all cells, some at once.
+func each(cells []*cell, do func(*cell)) {
+	slots := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
+	for _, c := range cells {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			do(c)
+		})
+	}
+	wg.Wait()
+}
+
+// String names the guarantee as the matrix does.
+func (c *cell) String() string {
+	g := c.guarantee
+	return strings.Join([]string{string(g.Delivery), string(g.Persistence), fmt.Sprint("replicas ", g.Replicas), "acks " + string(g.Acks), string(g.Ordering)}, ", ")
+}

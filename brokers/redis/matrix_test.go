@@ -1,0 +1,15 @@
+package redis_test
+
+import (
+	"testing"
+
+	"github.com/brokermark/brokermark/brokers/internal/matrixtest"
+)
+
+func TestEveryGuaranteeThatIsKeptIsProved(t *testing.T) {
+	matrixtest.Prove(t, matrixtest.Matrix{Broker: "redis"})
+}
+
+func TestEveryGuaranteeOfPubSubIsProved(t *testing.T) {
+	matrixtest.Prove(t, matrixtest.Matrix{Broker: "redis-pubsub"})
+}
