@@ -29,6 +29,8 @@ func ConnectionSettings(reconnectBuffer int64) []driver.Setting {
 	}
 }
 
+const brokenOff = "the server ended the connection after the handshake; it may demand a client certificate that it trusts"
+
 const (
 	openBudget  = 4 * time.Second // over all addresses
 	flushBudget = 2 * time.Second
@@ -133,6 +135,8 @@ func (d *Dialer) explain(addresses []string, err error) error {
 		return driver.RefusedLogin("nats", where, d.target, err)
 	case errors.Is(err, nats.ErrSecureConnWanted): // the server has said that it has none
 		return &driver.ErrConnect{Broker: "nats", Address: where, Obstacle: driver.TLSMismatch, Detail: "TLS was asked for, but this is a plain port", Err: err}
+	case errors.Is(err, nats.ErrTLS) && strings.Contains(err.Error(), "after TLS handshake"): // asked again, the server would say INFO before TLS
+		return &driver.ErrConnect{Broker: "nats", Address: where, Obstacle: driver.TLSMismatch, Detail: brokenOff, Err: err}
 	}
 	return driver.Explain("nats", addresses, d.target, err)
 }
