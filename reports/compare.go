@@ -3,7 +3,9 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -96,9 +98,16 @@ func (p pair) blocks(named []string) []report.Block {
 		blocks = append(blocks, report.Paragraph{Text: p.finding(m, report.Contrast(m.Values(a), m.Values(b)))})
 	}
 	for _, key := range compared {
-		if cells := p.row(key, a, b); cells != nil {
-			t.Rows = append(t.Rows, cells)
+		if m, err := report.MetricByKey(key); err == nil {
+			t.Rows = append(t.Rows, p.row(m, a, b)...)
 		}
+	}
+	if m := fromSend[0]; len(m.Values(a)) > 0 && len(m.Values(b)) > 0 && !(latencyOf(a) && latencyOf(b)) {
+		for _, m := range fromSend {
+			t.Rows = append(t.Rows, p.row(m, a, b)...)
+		}
+		blocks = append(blocks, report.Paragraph{Text: "One side's latency is only known from the actual send, so that is what is compared: " +
+			"it hides every wait before the send."})
 	}
 	blocks = append(blocks, t)
 	if warning := report.Warning("the compared records", report.Residue(append(a, b...), named...)); warning != "" {
@@ -116,23 +125,45 @@ func compareColumns(names [2]string) []report.Column {
 		{Key: "ratio", Name: "ratio", Unit: report.Factor, Spread: true},
 		{Key: "delta", Name: "delta"},
 		{Key: "p", Name: "p"},
-		{Key: "first_n", Name: "n of\n" + names[0], Unit: report.Count},
-		{Key: "second_n", Name: "n of\n" + names[1], Unit: report.Count},
+		{Key: "n", Name: "n"},
+		{Key: "first_n", Unit: report.Count, Data: true},
+		{Key: "second_n", Unit: report.Count, Data: true},
 	}
 }
 
-// row is nil where a side has no value, or both have nothing but zeros.
-func (p pair) row(key string, a, b []store.Record) []report.Cell {
-	m, err := report.MetricByKey(key)
-	if err != nil {
-		return nil
+// fromSend are latencies as other tools count them; results imported from one have no others.
+var fromSend = []report.Metric{
+	{Key: "service_p50_ns", Name: "service p50", Unit: report.Nanoseconds, Better: report.Lower, Of: quantileOf(service, 0.5)},
+	{Key: "service_p99_ns", Name: "service p99", Unit: report.Nanoseconds, Better: report.Lower, Of: quantileOf(service, 0.99)},
+	{Key: "e2e_service_p50_ns", Name: "e2e from send, p50", Unit: report.Nanoseconds, Better: report.Lower, Of: quantileOf(endToEndService, 0.5)},
+	{Key: "e2e_service_p99_ns", Name: "e2e from send, p99", Unit: report.Nanoseconds, Better: report.Lower, Of: quantileOf(endToEndService, 0.99)},
+}
+
+func service(l store.Latency) hist.Snapshot         { return l.Service }
+func endToEndService(l store.Latency) hist.Snapshot { return l.EndToEndService }
+
+func quantileOf(of func(store.Latency) hist.Snapshot, q float64) func(store.Record) float64 {
+	return func(r store.Record) float64 {
+		if r.Result == nil {
+			return math.NaN()
+		}
+		return report.Quantile(of(r.Result.Latency), q)
 	}
+}
+
+// latencyOf tells that records hold latency from the intended time.
+func latencyOf(records []store.Record) bool {
+	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
+}
+
+// row is nil where a side has no value, or both have nothing but zeros.
+func (p pair) row(m report.Metric, a, b []store.Record) [][]report.Cell {
 	d := report.Contrast(m.Values(a), m.Values(b))
 	if d.A.N == 0 || d.B.N == 0 || d.A.High == 0 && d.B.High == 0 {
 		return nil
 	}
 	first, second := d.A.Cell(), d.B.Cell()
-	if key == "sustainable_low" {
+	if m.Key == "sustainable_low" {
 		first, second = report.Sustained(a).Cell(), report.Sustained(b).Cell()
 	}
 	ratio := report.Number(d.Ratio)
@@ -150,14 +181,19 @@ func (p pair) row(key string, a, b []store.Record) []report.Cell {
 			finding = p.names[1] + " better"
 		}
 	}
-	return []report.Cell{
+	return [][]report.Cell{{
 		report.Text(m.Name), first.In(m.Unit), second.In(m.Unit), report.Text(finding), ratio, report.Number(d.Delta), test,
-		report.Number(d.A.N), report.Number(d.B.N),
-	}
+		report.Text(fmt.Sprintf("%d, %d", d.A.N, d.B.N)), report.Number(d.A.N), report.Number(d.B.N),
+	}}
 }
 
 // finding is the plain sentence: who is better at m, or that no difference was shown.
 func (p pair) finding(m report.Metric, d report.Difference) string {
+	for side, n := range [2]int{d.A.N, d.B.N} {
+		if n == 0 {
+			return fmt.Sprintf("%s: not known of %s, so there is no comparison of it.", m.Name, p.names[side])
+		}
+	}
 	if !d.Shown() {
 		return fmt.Sprintf("%s: no difference shown (%s).", m.Name, d.Why())
 	}

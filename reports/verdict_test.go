@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -56,6 +57,27 @@ func TestFiguresThatStandAloneAreToldInOneSentence(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)
+		}
+	}
+}
+
+func TestLatencyFromTheSendIsComparedWhereOneSideHasNoOther(t *testing.T) {
+	sides := map[string][]store.Record{}
+	for _, r := range demo(5) {
+		if r.Spec.Delivery != "at-least-once" || r.Spec.Measure != "rate" || r.Spec.MessageSize[0].Size != 100 || r.Result == nil {
+			continue
+		}
+		if r.Spec.Broker == "kafka" { // as imported from another tool
+			bare := *r.Result
+			bare.Latency.EndToEnd, bare.Latency.Publish, bare.Latency.Lag = hist.Snapshot{}, hist.Snapshot{}, hist.Snapshot{}
+			r.Result = &bare
+		}
+		sides[r.Spec.Broker] = append(sides[r.Spec.Broker], r)
+	}
+	text := string(rendered(t, Compare(Side{"kafka", sides["kafka"]}, Side{"jetstream", sides["jetstream"]}, "broker"), "markdown", 0))
+	for _, want := range []string{"e2e p99: not known of kafka", "only known from the actual send", "e2e from send, p99", "service p99"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the comparison doesn't say %q:\n%s", want, text)
 		}
 	}
 }
