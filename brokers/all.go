@@ -9,6 +9,7 @@ import (
 	_ "github.com/brokermark/brokermark/brokers/mosquitto"
 	_ "github.com/brokermark/brokermark/brokers/nats"
 	_ "github.com/brokermark/brokermark/brokers/nats-streaming"
+	_ "github.com/brokermark/brokermark/brokers/pulsar"
 	_ "github.com/brokermark/brokermark/brokers/qpid"
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq"
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq-stream"

@@ -111,7 +111,7 @@ func (a *admin) ask(ctx context.Context, method, where string, body, into any) e
 	}
 	request.Header.Set("Content-Type", "application/json")
 	switch {
-	case a.user != "":
+	case a.user != "" && a.user != tokenUser:
 		request.SetBasicAuth(a.user, a.password)
 	case a.password != "":
 		request.Header.Set("Authorization", "Bearer "+a.password)

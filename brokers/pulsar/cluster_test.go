@@ -2,6 +2,7 @@ package pulsar
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,6 +13,9 @@ import (
 
 // TestThreeNodesKeepTheirPromisesWhenOneDies brings up three ZooKeepers, three bookies and three brokers.
 func TestThreeNodesKeepTheirPromisesWhenOneDies(t *testing.T) {
+	if os.Getenv("BROKERMARK_LONG") == "" {
+		t.Skip("nine JVMs take minutes on two cores; BROKERMARK_LONG=1 has them started")
+	}
 	in := start(t, provision.Options{Nodes: 3, TLS: true, Server: small(map[string]any{
 		// How long a dead node is believed to live: its topics move and its bookie may come back no sooner.
 		"zkTimeout": 10_000, "metadataStoreSessionTimeoutMillis": 10_000,

@@ -22,6 +22,9 @@ import (
 // never is for what the client would do now and then and needn't: topics keep their partitions for a run.
 const never = 1000 * time.Hour
 
+// tokenUser is whose password is a token.
+const tokenUser = "token"
+
 func init() {
 	driver.Register(driver.Kind{
 		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Maps: natives, Open: open,
@@ -90,7 +93,7 @@ func (s *session) connect() (client.Client, error) {
 		o.MemoryLimitBytes = -1
 	}
 	switch {
-	case t.User != "":
+	case t.User != "" && t.User != tokenUser:
 		basic, err := client.NewAuthenticationBasic(t.User, t.Password)
 		if err != nil {
 			return nil, err

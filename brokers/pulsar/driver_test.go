@@ -11,6 +11,8 @@ import (
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -45,13 +47,7 @@ func start(t *testing.T, o provision.Options) *provision.Instance {
 	return in
 }
 
-func target(in *provision.Instance) driver.Target {
-	t := driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version(), Endpoints: in.Endpoints()}
-	if l := in.Login(); l != nil {
-		t.User, t.Password = l.User, l.Password
-	}
-	return t
-}
+func target(in *provision.Instance) driver.Target { return reach.Instance(in) }
 
 func kind(t *testing.T) driver.Kind {
 	k, err := driver.Lookup("pulsar")
@@ -98,14 +94,16 @@ func TestServerAlone(t *testing.T) {
 		Kind:   kind(t),
 		Target: func(*testing.T) driver.Target { return target(in) },
 		Guarantees: []driver.Guarantee{
+			guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered),
 			guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Unordered),
 			guarantee(driver.AtMostOnce, driver.Memory, driver.AcksNone, driver.Ordered),
-			guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered),
 		},
-		Bulk:   500,
-		Pause:  fault(in.Pause),
-		Resume: fault(in.Resume),
-		Kill:   fault(in.Kill),
+		Bulk:    500,
+		Pause:   fault(in.Pause),
+		Resume:  fault(in.Resume),
+		Kill:    fault(in.Kill),
+		Guarded: guardedServer,
+		Cost:    func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
 	})
 }
 

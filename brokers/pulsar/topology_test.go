@@ -60,8 +60,6 @@ func topologies(t *testing.T, in *provision.Instance) {
 		topic     map[string]any
 		consumers int
 	}{
-		"Failover":   {g: atLeast, consumers: 2},
-		"Shared":     {g: unordered(exactly), consumers: 3},
 		"Key_Shared": {g: atLeast, consumers: 3, client: map[string]any{"subscriptionType": "Key_Shared"}},
 		"memory":     {g: memory, consumers: 2},
 		"Exclusive; no batches, small window, acknowledged at once": {g: atLeast, consumers: 1, client: map[string]any{

@@ -1,0 +1,11 @@
+package pulsar
+
+import (
+	"testing"
+
+	"github.com/brokermark/brokermark/brokers/internal/matrixtest"
+)
+
+func TestEveryGuaranteeThatIsKeptIsProved(t *testing.T) {
+	matrixtest.Prove(t, matrixtest.Matrix{Broker: "pulsar"})
+}
