@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,7 @@ func (h *Host) Installed(broker, version string) (missing []string) {
 }
 
 func (h *Host) installDir(r *Recipe, v Version) string {
-	return filepath.Join(h.installs(), r.Broker+"-"+strings.ReplaceAll(v.Name, "/", "_"))
+	return filepath.Join(h.installs(), cmp.Or(r.Product, r.Broker)+"-"+strings.ReplaceAll(v.Name, "/", "_"))
 }
 
 // Version finds a version by name; "" is the default. An unknown one is answered with those there are (*ErrRefused).

@@ -16,6 +16,7 @@ import (
 // be ready and stopped. The package does the rest (ports, directories, privileges, process groups, metering).
 type Recipe struct {
 	Broker   string
+	Product  string    // what is installed, where several brokers are ways to use one product; empty: Broker
 	Versions []Version // obtainable versions; the first is the default
 	// Ports names the TCP ports each node needs, e.g. "client", "controller". The client port is named "client".
 	Ports []string

@@ -34,7 +34,8 @@ type Protocol struct {
 // Recipe starts RabbitMQ with one protocol on its client port.
 func Recipe(p Protocol) provision.Recipe {
 	return provision.Recipe{
-		Broker: p.Broker,
+		Broker:  p.Broker,
+		Product: "rabbitmq",
 		Versions: []provision.Version{
 			{Name: "4.0.5", Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}},
 			{
