@@ -171,7 +171,7 @@ func (a *admin) syncsJournals(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return driver.Unsupported(setting, "it needs %s, and that could not be checked: %v", how, err)
-		case cmp.Or(config["journalSyncData"], "true") != "true":
+		case cmp.Or(config[journalSync], "true") != "true":
 			return driver.Unsupported(setting, "it needs %s; %s answers before its journal is flushed", how, bookie)
 		case cmp.Or(config["journalWriteData"], "true") != "true":
 			return driver.Unsupported(setting, "it needs journalWriteData=true; %s writes no journal", bookie)

@@ -11,11 +11,17 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// TestThreeNodesKeepTheirPromisesWhenOneDies brings up three ZooKeepers, three bookies and three brokers.
-func TestThreeNodesKeepTheirPromisesWhenOneDies(t *testing.T) {
+// long skips what starts clusters, unless it is asked for.
+func long(t *testing.T) {
+	t.Helper()
 	if os.Getenv("BROKERMARK_LONG") == "" {
 		t.Skip("nine JVMs take minutes on two cores; BROKERMARK_LONG=1 has them started")
 	}
+}
+
+// TestThreeNodesKeepTheirPromisesWhenOneDies brings up three ZooKeepers, three bookies and three brokers.
+func TestThreeNodesKeepTheirPromisesWhenOneDies(t *testing.T) {
+	long(t)
 	in := start(t, provision.Options{Nodes: 3, TLS: true, Server: small(map[string]any{
 		// How long a dead node is believed to live: its topics move and its bookie may come back no sooner.
 		"zkTimeout": 10_000, "metadataStoreSessionTimeoutMillis": 10_000,

@@ -2,6 +2,7 @@ package pulsar
 
 import (
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -200,6 +201,28 @@ func TestEveryGuaranteeThatIsKeptSaysByWhatSettings(t *testing.T) {
 	} {
 		if got := driver.NativeText(natives(c.g)); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
+func TestAServerForFlushedMessagesIsStartedSoOrRefused(t *testing.T) {
+	fsync := guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksQuorum, driver.Ordered)
+	for name, c := range map[string]struct {
+		g     driver.Guarantee
+		asked map[string]any
+		want  map[string]any // nil: refused
+	}{
+		"against the spec":  {g: fsync, asked: map[string]any{journalSync: false}},
+		"nothing asked for": {g: fsync, want: map[string]any{journalSync: true}},
+		"asked for":         {g: fsync, asked: map[string]any{journalSync: true}, want: map[string]any{journalSync: true}},
+		"other settings":    {g: fsync, asked: map[string]any{"jvm.Xmx": "1g"}, want: map[string]any{journalSync: true, "jvm.Xmx": "1g"}},
+		"more than needed":  {g: atLeast, asked: map[string]any{journalSync: true}, want: map[string]any{journalSync: true}},
+		"not needed":        {g: atLeast, asked: map[string]any{}, want: map[string]any{}},
+	} {
+		got, err := completed(c.g, c.asked)
+		var refusal *driver.ErrUnsupported
+		if !maps.Equal(got, c.want) || c.want == nil != errors.As(err, &refusal) {
+			t.Errorf("%s: %v, %v; want %v", name, got, err, c.want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package pulsar
 
 import (
 	"fmt"
-	"strconv"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
@@ -44,9 +43,7 @@ func natives(g driver.Guarantee) []driver.Native {
 		add(driver.TopicSide, name, storage[name])
 	}
 	add(driver.TopicSide, "deduplicationEnabled", policies["deduplicationEnabled"])
-	list = append(list, driver.Native{
-		Side: driver.ServerSide, Name: "journalSyncData", Value: strconv.FormatBool(g.Persistence == driver.Fsync), Asked: g.Persistence == driver.Fsync,
-	})
+	add(driver.ServerSide, journalSync, g.Persistence == driver.Fsync)
 	return list
 }
 

@@ -29,6 +29,23 @@ func split(c *provision.Cluster) (asked, error) {
 	return asked{server, options}, err
 }
 
+// journalSync is the bookies' setting that makes them flush their journal before they answer.
+const journalSync = "journalSyncData"
+
+// completed are the settings of a server that is started for g.
+func completed(g driver.Guarantee, settings map[string]any) (map[string]any, error) {
+	given := settings[journalSync]
+	switch {
+	case g.Persistence != driver.Fsync || given != nil && jvm.Text(given) == "true":
+		return settings, nil
+	case given != nil:
+		return nil, driver.Unsupported("persistence: fsync", "it needs %s: true, and the spec says %v", journalSync, given)
+	}
+	all := map[string]any{journalSync: true}
+	maps.Copy(all, settings)
+	return all, nil
+}
+
 // passed are settings that the files name in no line of their own: the broker hands them on to its bookkeeper client.
 const passed = "bookkeeper_"
 
@@ -87,7 +104,7 @@ func (a asked) conf(c *provision.Cluster, file string, own map[string]string) (s
 }
 
 // changeable are defaults of ours that are nobody's identity.
-var changeable = []string{"journalSyncData", "numIOThreads", "httpServerClass"}
+var changeable = []string{journalSync, "numIOThreads", "httpServerClass"}
 
 // standalone makes one server of everything.
 func standalone(n *provision.Node) map[string]string {
@@ -121,7 +138,7 @@ func bookie(n *provision.Node) map[string]string {
 		"zkServers": zooKeepers(n.Cluster), "metadataServiceUri": "",
 		"journalDirectory": filepath.Join(dir, "journal"), "ledgerDirectories": filepath.Join(dir, "ledgers"),
 		// Shipped as false for the server alone and as true for bookies: the same here for both.
-		"journalSyncData":   "false",
+		journalSync:         "false",
 		"httpServerEnabled": "true", "httpServerHost": "127.0.0.1", "httpServerPort": strconv.Itoa(n.Ports[bookieAdmin]),
 		"httpServerClass": "org.apache.bookkeeper.http.vertx.VertxHttpServer", "prometheusStatsHttpEnable": "false",
 		"extraServerComponents": "",
