@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
@@ -14,6 +16,11 @@ import (
 )
 
 const broker = "rabbitmq-stream"
+
+const (
+	copiesTimeout = 10 * time.Second // for a new stream's copies to be there
+	copiesPause   = 20 * time.Millisecond
+)
 
 func init() {
 	driver.Register(driver.Kind{
@@ -144,14 +151,25 @@ func bytesOf(n int64) *stream.ByteCapacity {
 	return stream.ByteCapacity{}.B(n)
 }
 
-// replicated compares the stream's copies with those asked for: the client has no way to ask for a number, and the
-// server puts one on every node.
+// replicated waits until the stream has the copies asked for. The client has no way to ask for a number, and the server
+// puts one on every node, but starts them one after the other.
 func (d *streams) replicated(l *link, name string) error {
-	m, err := l.StreamMetaData(name)
-	if err != nil {
-		return fmt.Errorf("look for the leader of stream %s: %w", name, err)
+	asked, patience := max(1, d.cfg.Guarantee.Replicas), copiesTimeout
+	if asked > len(d.cfg.Target.Addresses) {
+		patience = copiesTimeout / 5 // not likely that there are more nodes than we know
 	}
-	if copies, asked := 1+len(m.Replicas), max(1, d.cfg.Guarantee.Replicas); copies != asked {
+	copies := 0
+	for end := time.Now().Add(patience); copies < asked && time.Now().Before(end); {
+		m, err := l.StreamMetaData(name)
+		if err != nil {
+			return fmt.Errorf("look for the leader of stream %s: %w", name, err)
+		}
+		running := slices.DeleteFunc(m.Replicas, func(b *stream.Broker) bool { return b == nil })
+		if copies = 1 + len(running); copies < asked {
+			time.Sleep(copiesPause)
+		}
+	}
+	if copies != asked {
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", asked),
 			"the client declares streams with a copy on every node of the cluster; there are %d", copies)
 	}

@@ -67,7 +67,10 @@ func TestDriverKeepsThePromises(t *testing.T) {
 		Guarantees: []driver.Guarantee{fast, logged, once},
 		Pause:      func(t *testing.T) { must(t, in.Pause(t.Context(), 1)) },
 		Resume:     func(t *testing.T) { must(t, in.Resume(t.Context(), 1)) },
-		Restart:    func(t *testing.T) { must(t, in.Restart(t.Context(), 1)) },
-		Kill:       func(t *testing.T) { must(t, in.Kill(t.Context(), 1)) },
+		Restart: func(t *testing.T) {
+			must(t, in.Kill(t.Context(), 1))
+			must(t, in.Restart(t.Context(), 1))
+		},
+		Kill: func(t *testing.T) { must(t, in.Kill(t.Context(), 1)) },
 	})
 }
