@@ -27,7 +27,7 @@ func init() {
 			{Name: "2.40.0", Needs: jvm.Needs},
 		},
 		Ports: []string{"client", "cluster"}, MaxNodes: 2, TLS: true, Mutual: true, Login: true,
-		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
+		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}
 		},

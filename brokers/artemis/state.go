@@ -43,6 +43,22 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 	return err
 }
 
+// inSync counts the node that serves and, where it has one that has caught up, its backup.
+func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
+	id, err := leader(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	var caughtUp bool
+	if err := ask(ctx, c.Nodes[id-1], "ReplicaSync", &caughtUp); err != nil {
+		return 0, err
+	}
+	if caughtUp {
+		return 2, nil
+	}
+	return 1, nil
+}
+
 // leader is the node that serves: the other one doesn't answer.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 	var errs []error

@@ -14,7 +14,7 @@ func init() {
 	r := natsio.Recipe("jetstream", func(n *provision.Node) natsio.Block {
 		return natsio.Block{"jetstream": natsio.Block{"store_dir": n.Data}}
 	})
-	r.Formed, r.Leader = formed, leader
+	r.Formed, r.Leader, r.InSync = formed, leader, inSync
 	provision.Register(r)
 }
 

@@ -33,7 +33,7 @@ func init() {
 			{Name: "3.9.1", Needs: needs},
 		},
 		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true, Mutual: true, Login: true,
-		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
+		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 	})
 }
 

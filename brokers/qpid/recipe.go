@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,7 +27,7 @@ func init() {
 		Broker:   "qpid",
 		Versions: []provision.Version{{Name: "10.1.0", Needs: jvm.Needs}},
 		Ports:    []string{"client", "group"}, MaxNodes: 9, TLS: true, Mutual: true, Login: true,
-		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
+		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{storeRole: string(stored(n.Cluster))}
 		},
@@ -130,6 +131,25 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 		}
 	}
 	return nil
+}
+
+// inSync counts the master and those that follow it: since the master waits for a majority of them, those are not far.
+func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
+	if _, err := leader(ctx, c); err != nil {
+		return 0, err
+	}
+	in := 0
+	for _, n := range c.Nodes {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", groupAddress(n))
+		if err != nil {
+			continue // its log ends with what it was
+		}
+		_ = conn.Close()
+		if _, err := role(n); err == nil {
+			in++
+		}
+	}
+	return in, nil
 }
 
 // leader is the node that has the virtual host.

@@ -32,7 +32,7 @@ func init() {
 				{Name: "7.0.15", Needs: needs, Doubt: "Redis 7.0 is from 2022 and out of support"},
 			},
 			Ports: []string{"client"}, MaxNodes: 6, TLS: true, Mutual: true, Login: true,
-			Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
+			Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 		})
 	}
 }

@@ -66,11 +66,8 @@ func askRecipe(s study.Spec) error {
 		return err
 	}
 	recipe, err := provision.Lookup(s.Broker)
-	if err != nil {
-		if s.TLS != study.TLSOff {
-			return driver.Unsupported("tls: "+s.TLS, "%s runs in this process, without a network", s.Broker)
-		}
-		return nil // nothing is started
+	if err != nil { // nothing is started
+		return lab.Encryptable(s, nil)
 	}
 	if _, err := recipe.Version(s.Version); err != nil {
 		return err

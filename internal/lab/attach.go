@@ -79,10 +79,14 @@ func cause(err error) error {
 	return err
 }
 
-// Encryptable refuses TLS that the recipe can't switch on.
+// Encryptable refuses TLS that the recipe can't switch on; nil is a broker in this process.
 func Encryptable(s study.Spec, r *provision.Recipe) error {
 	switch {
-	case s.TLS != study.TLSOff && !r.TLS:
+	case s.TLS == study.TLSOff:
+		return nil
+	case r == nil:
+		return driver.Unsupported("tls: "+s.TLS, "%s runs in this process, without a network", s.Broker)
+	case !r.TLS:
 		return driver.Unsupported("tls: "+s.TLS, "%s can't be started here with TLS", s.Broker)
 	case s.TLS == study.TLSMutual && !r.Mutual:
 		return driver.Unsupported("tls: mutual", "%s can't be started here so that it demands client certificates", s.Broker)

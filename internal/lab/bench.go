@@ -61,6 +61,9 @@ func (b *bench) run(ctx context.Context) error {
 		}
 		return err
 	}
+	if err := b.copies(ctx); err != nil {
+		return err
+	}
 	return b.measure(ctx)
 }
 
@@ -107,6 +110,9 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 	}
 	recipe, err := provision.Lookup(b.spec.Broker)
 	if err != nil { // a driver without a recipe runs in this process; each repetition gets one of its own
+		if err := Encryptable(b.spec, nil); err != nil {
+			return err
+		}
 		c.Target.Addresses = []string{fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())}
 		b.doubt("in-process", "the broker ran inside the generator's process: its cost can't be told apart")
 		return nil

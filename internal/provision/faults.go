@@ -114,6 +114,22 @@ func (in *Instance) NodeOf(ctx context.Context, target string) ([]int, error) {
 	return []int{n}, nil
 }
 
+// InSync waits until at least copies nodes have all of what is replicated, or ctx ends, and returns how many do.
+func (in *Instance) InSync(ctx context.Context, copies int) (int, error) {
+	ask := in.cluster.Recipe.InSync
+	if ask == nil {
+		return 0, &ErrRefused{in.Broker(), "how many copies are in step is not known for this broker"}
+	}
+	have := 0
+	err := probe(ctx, func(ctx context.Context) (err error) {
+		if have, err = ask(ctx, in.cluster); err == nil && have < copies {
+			err = fmt.Errorf("%d of %d copies are in step", have, copies)
+		}
+		return err
+	})
+	return have, err
+}
+
 func (in *Instance) running(node int) (*member, *process, error) {
 	m, err := in.member(node)
 	if err != nil {

@@ -43,6 +43,9 @@ type Recipe struct {
 	Formed func(ctx context.Context, c *Cluster) error
 	// Leader names the node that leads the cluster now (for faults aimed at the leader). Nil where there is none.
 	Leader func(ctx context.Context, c *Cluster) (int, error)
+	// InSync counts the nodes that have all of what is replicated, the leader among them: the least over all topics,
+	// queues or streams that are replicated now; 0 where there are none. Nil where nothing is replicated.
+	InSync func(ctx context.Context, c *Cluster) (int, error)
 	// Stop asks the node to end. Nil means SIGTERM to its main process.
 	Stop func(ctx context.Context, n *Node) error
 	// Endpoints lists further addresses by role, e.g. "management". Nil where there are none.

@@ -40,6 +40,8 @@ func TestFailedStartsSayWhyAndLeaveNothing(t *testing.T) {
 		{"no such port", Options{Ports: map[string]int{"clinet": 1}}, kind(new(error)), []string{`no port is named "clinet"`, "client, other"}},
 		{"unknown setting", Options{Server: map[string]any{"unknown": 1}}, kind(new(*ErrSetting)), []string{`server setting "unknown": not known`}},
 		{"too many nodes", Options{Nodes: 4}, kind(new(*ErrRefused)), []string{"4 nodes", "at most 3"}},
+		{"mutual TLS", Options{Mutual: true}, kind(new(*ErrRefused)), []string{"mutual TLS was asked for"}},
+		{"a login", Options{Login: &Login{"u", "p"}}, kind(new(*ErrRefused)), []string{"a login was asked for"}},
 		{"unknown version", Options{Version: "9"}, kind(new(*ErrRefused)), []string{`no version "9"; obtainable: 1`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -55,6 +55,7 @@ func Recipe(p Protocol) provision.Recipe {
 		Ready:     p.Ready,
 		Formed:    formed,
 		Leader:    leader,
+		InSync:    inSync,
 		Stop:      stop,
 	}
 }

@@ -1,0 +1,35 @@
+package rabbitserver
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// inSync is the smallest number of members online that a quorum queue or stream with several members has. The others
+// of such a queue vote, so a member that is online follows its leader's log.
+func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
+	var errs []error
+	for _, n := range c.Nodes { // any may be down
+		out, err := control(ctx, n, "--silent", "list_queues", "members", "online")
+		if err == nil {
+			return fewest(out), nil
+		}
+		errs = append(errs, err)
+	}
+	return 0, errors.Join(errs...)
+}
+
+// fewest reads lines of two lists of nodes: all members of a queue, and those online.
+func fewest(lines string) int {
+	least := 0
+	for line := range strings.Lines(lines) {
+		members, online, ok := strings.Cut(line, "\t")
+		if n := strings.Count(online, "@"); ok && strings.Count(members, "@") > 1 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}

@@ -1,0 +1,20 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// inSync counts the primary and the replicas that are connected and have its data.
+func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
+	id, err := leader(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	about, err := ask(ctx, c.Nodes[id-1], "replication")
+	if err != nil {
+		return 0, err
+	}
+	return 1 + online(about), nil
+}
