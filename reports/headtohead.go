@@ -59,7 +59,7 @@ func duel(g group, notes *report.Footnotes) report.Table {
 		}
 		sides[i].points = append(sides[i].points, p)
 	}
-	slices.SortStableFunc(sides, func(a, b side) int { return cmp.Compare(a.name, b.name) })
+	slices.SortStableFunc(sides, func(a, b side) int { return report.CompareNames(a.name, b.name) })
 	rates := fixedRates(sides)
 	t := report.Table{Columns: duelColumns(rates)}
 	for _, s := range sides {

@@ -227,7 +227,9 @@ func origin(s Source) string {
 		if r.Began.After(last) {
 			last = r.Began
 		}
-		hosts[fmt.Sprintf("%s (%d cores, %s)", r.Host.Name, r.Host.Cores, r.Host.CPU)] = true
+		if r.Host.Cores > 0 { // else it is not known, as of results from elsewhere
+			hosts[fmt.Sprintf("%s (%d cores, %s)", r.Host.Name, r.Host.Cores, r.Host.CPU)] = true
+		}
 		if r.Study != "" {
 			studies[r.Study] = true
 		}
@@ -243,7 +245,9 @@ func origin(s Source) string {
 		}
 		parts = append(parts, day)
 	}
-	parts = append(parts, "on "+some(slices.Sorted(maps.Keys(hosts))))
+	if len(hosts) > 0 {
+		parts = append(parts, "on "+some(slices.Sorted(maps.Keys(hosts))))
+	}
 	if s.Tool != "" {
 		parts = append(parts, "brokermark "+s.Tool)
 	}

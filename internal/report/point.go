@@ -62,6 +62,33 @@ var shownElsewhere = map[string]bool{
 	"sweep": true, // how a study is written, not what is measured
 }
 
+// CompareNames orders names as people do: what is equal up to a number goes by the number, 2KiB before 16KiB.
+func CompareNames(a, b string) int {
+	number := func(s string) (value, rest string) {
+		n := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+		if n < 0 {
+			n = len(s)
+		}
+		return strings.TrimLeft(s[:n], "0"), s[n:]
+	}
+	for a != "" && b != "" {
+		x, afterX := number(a)
+		y, afterY := number(b)
+		if afterX != a && afterY != b { // both begin with a number
+			if order := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); order != 0 {
+				return order
+			}
+			a, b = afterX, afterY
+			continue
+		}
+		if a[0] != b[0] {
+			break
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(a, b)
+}
+
 // InNames tells whether the values of an axis stand in the names of points that differ in it.
 func InNames(axis string) bool { return !shownElsewhere[axis] }
 

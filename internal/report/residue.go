@@ -31,6 +31,10 @@ func Facts(r store.Record) map[string]string {
 	host.MemoryBytes = 0 // differs by a few pages after a new kernel
 	flatten(facts, "host", host)
 	delete(facts, "host.memory_bytes")
+	if host.Cores == 0 {
+		delete(facts, "host.cores") // not known, as of results from elsewhere
+	}
+	maps.DeleteFunc(facts, func(_, value string) bool { return value == "" })
 	facts["messageSize"] = r.Spec.MessageSize.String()
 	return facts
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -129,5 +130,15 @@ func TestColourIsOnlyAddedWhenAsked(t *testing.T) {
 		if strings.Contains(out.String(), "\x1b[") != colour {
 			t.Errorf("colour %v: %q", colour, out.String())
 		}
+	}
+}
+
+func TestNamesAreInTheOrderOfTheirNumbers(t *testing.T) {
+	want := []string{"", "kafka", "kafka size=", "kafka size=1", "kafka size=01KiB x=2", "kafka size=1KiB x=10", "kafka size=2KiB", "kafka size=16KiB", "nats", "nats-2", "nats10"}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, CompareNames)
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

@@ -30,7 +30,7 @@ export function cost(d: Data, main: HTMLElement): void {
       select("Load", loads(setting).map((v) => ({ value: v, text: v })), load, (v) => { load = v; draw(); }),
     );
     const rows = all.filter((l) => d.points[l.p].setting === setting && l.load === load)
-      .sort((a, b) => d.points[a.p].name.localeCompare(d.points[b.p].name));
+      .sort((a, b) => d.points[a.p].name.localeCompare(d.points[b.p].name, "en", { numeric: true }));
     place.replaceChildren(bars(d, rows, known, `Cost per message, ${setting}, ${load}`));
   };
   draw();

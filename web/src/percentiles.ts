@@ -41,7 +41,7 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
     const p = d.points[level.p], curve = level.h?.[s.kind];
     if (p.setting === s.setting && level.load === s.load && curve) lines.push({ name: usable(level) ? p.name : `${p.name} (${level.status})`, level, curve });
   }
-  lines.sort((a, b) => a.name.localeCompare(b.name));
+  lines.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
   const ticks = Math.max(2, Math.ceil(Math.max(0, ...lines.map((l) => decade(d.quantiles[l.curve.v.length - 1])))));
   const title = d.distributions[s.kind].name;
   const tables = [0.5, 0.9, 0.99, 0.999, 0.9999].map((q) => [q, nearest(d.quantiles, q)] as const);
