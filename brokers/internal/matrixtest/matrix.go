@@ -43,7 +43,10 @@ func Prove(t *testing.T, m Matrix) {
 	if kind.Maps == nil {
 		t.Fatalf("%s doesn't say how it keeps guarantees (driver.Kind.Maps)", m.Broker)
 	}
-	groups := grouped(kind)
+	groups, err := grouped(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(groups) == 0 {
 		t.Fatalf("%s keeps no guarantee", m.Broker)
 	}
@@ -56,11 +59,11 @@ func Prove(t *testing.T, m Matrix) {
 type group struct {
 	name   string
 	nodes  int
-	server map[string]any // what the spec would have to ask for
+	server map[string]any // what the guarantees need of it
 	cells  []driver.Guarantee
 }
 
-func grouped(kind driver.Kind) []group {
+func grouped(kind driver.Kind) ([]group, error) {
 	matrix := kind.Matrix()
 	most := 1
 	for _, c := range matrix {
@@ -80,8 +83,16 @@ func grouped(kind driver.Kind) []group {
 		for _, n := range c.Native {
 			if n.Asked {
 				g.server[n.Name] = n.Value
-				g.name += ", " + n.String()
 			}
+		}
+		if kind.Server != nil {
+			var err error
+			if g.server, err = kind.Server(c.Guarantee, g.server); err != nil {
+				return nil, err
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(g.server)) {
+			g.name += fmt.Sprintf(", %s=%v", name, g.server[name])
 		}
 		if byName[g.name] == nil {
 			byName[g.name] = &g
@@ -93,7 +104,7 @@ func grouped(kind driver.Kind) []group {
 		groups = append(groups, *byName[name])
 	}
 	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(a.nodes, b.nodes) })
-	return groups
+	return groups, nil
 }
 
 // prove takes all cells of a group through the same stages: a healthy exchange; messages one at a time while flushes
