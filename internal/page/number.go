@@ -15,11 +15,12 @@ type number float64
 // MarshalJSON writes the shortest form.
 func (n number) MarshalJSON() ([]byte, error) { return shortest(float64(n), 9), nil }
 
-// rough is a figure with four significant digits, for dots on a line.
+// rough is a figure as readers are shown it, with three significant digits: for the thousands of dots on a line. More
+// would be rounded twice, and at times to another figure than the store's.
 type rough float64
 
 // MarshalJSON writes the shortest form.
-func (r rough) MarshalJSON() ([]byte, error) { return shortest(float64(r), 4), nil }
+func (r rough) MarshalJSON() ([]byte, error) { return shortest(float64(r), 3), nil }
 
 func shortest(v float64, digits int) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -23,11 +23,11 @@ type run struct {
 	Doubts     []string   `json:"doubts,omitempty"`
 	Began      string     `json:"began"`
 	Cores      int        `json:"cores"`
-	Seconds    []rough    `json:"t"`
+	Seconds    []number   `json:"t"`
 	Phases     []phase    `json:"phases"`
 	Published  []rough    `json:"pub"`
 	Received   []rough    `json:"rec"`
-	Backlog    []rough    `json:"backlog"`
+	Backlog    []number   `json:"backlog"`
 	P50        []rough    `json:"p50"`
 	P99        []rough    `json:"p99"`
 	BrokerCPU  []rough    `json:"bcpu"`
@@ -38,11 +38,11 @@ type run struct {
 // phase is where a phase ends, in seconds.
 type phase struct {
 	Name  string `json:"name"`
-	Until rough  `json:"until"`
+	Until number `json:"until"`
 }
 
 type faultful struct {
-	At   rough  `json:"t"`
+	At   number `json:"t"`
 	Do   string `json:"do"`
 	Node int    `json:"node"`
 	Err  string `json:"err,omitempty"`
@@ -99,7 +99,7 @@ func course(point int, r store.Record, ticks int) run {
 		c.Seconds = append(c.Seconds, at)
 		c.Published = append(c.Published, rough(t.PublishRate))
 		c.Received = append(c.Received, rough(t.ReceiveRate))
-		c.Backlog = append(c.Backlog, rough(t.Backlog))
+		c.Backlog = append(c.Backlog, number(t.Backlog))
 		c.P50 = append(c.P50, rough(t.EndToEndP50))
 		c.P99 = append(c.P99, rough(t.EndToEndP99))
 		c.BrokerCPU = append(c.BrokerCPU, rough(t.BrokerCPU))
@@ -136,4 +136,4 @@ func thin(ticks []store.Tick, n int) []store.Tick {
 	return out
 }
 
-func seconds(ns int64) rough { return rough(float64(ns/1e6) / 1e3) }
+func seconds(ns int64) number { return number(float64(ns/1e6) / 1e3) }

@@ -147,6 +147,7 @@ func TestThePageShowsWhatTheRunDoesAsTextWithoutComplaints(t *testing.T) {
 				t.Errorf("the page is %d wide on a screen of %d", wide, c.width)
 			}
 			b.shoot(t, name)
+			b.accessible(t)
 			w.ended(2, store.OK)
 			until(t, b, "#endings tbody tr:first-child", "received 900/s")
 			w.f.Finish()
@@ -156,6 +157,20 @@ func TestThePageShowsWhatTheRunDoesAsTextWithoutComplaints(t *testing.T) {
 				t.Error(trouble)
 			}
 		})
+	}
+}
+
+// accessible runs axe-core, which npm installs beside the report's front end, over the page.
+func (b *tab) accessible(t *testing.T) {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join("..", "..", "web", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Log("axe-core isn't installed (make web): accessibility not checked")
+		return
+	}
+	eval[bool](t, b, string(source)+"; true")
+	for _, v := range eval[[]string](t, b, `axe.run(document, { resultTypes: ["violations"] }).then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.target).join(", ")))`) {
+		t.Error(v)
 	}
 }
 
