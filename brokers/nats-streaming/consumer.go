@@ -20,6 +20,9 @@ var errInterrupted = errors.New("connection lost")
 // Consume is a member of the subscription's durable queue group. A lost connection is made anew until ctx ends; the
 // server then delivers again what was not acknowledged.
 func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	if err := d.config.Guarantee.TakingTurns(c); err != nil {
+		return err
+	}
 	registered := sync.OnceFunc(ready)
 	// The same name on every connection: the server drops the member of before at once, instead of delivering to it
 	// until it has missed its heartbeats.

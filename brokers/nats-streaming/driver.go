@@ -39,6 +39,8 @@ func supports(g driver.Guarantee) error {
 		return driver.Unsupported("delivery: exactly-once", "NATS Streaming does not recognise a message that is published again; jetstream does")
 	case once && g.Acks != driver.AcksNone:
 		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once takes no notice of acknowledgements; ask for acks: none")
+	case once && g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: fsync", "at-most-once is done with a message before the server has flushed it; ask for log")
 	case !once && g.Acks == driver.AcksNone:
 		return driver.Unsupported("acks: none", "%s waits for the server's acknowledgement", g.Delivery)
 	case g.Replicas > 1 && g.Acks == driver.AcksLeader:

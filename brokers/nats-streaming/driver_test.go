@@ -23,7 +23,7 @@ var (
 	once   = driver.Guarantee{Delivery: driver.AtMostOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksNone, Ordering: driver.Ordered}
 	memory = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered}
 	logged = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Log, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered}
-	synced = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Fsync, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Unordered}
+	synced = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Fsync, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered}
 	quorum = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Log, Replicas: 3, Acks: driver.AcksQuorum, Ordering: driver.Unordered}
 )
 
@@ -84,7 +84,7 @@ func suite(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) dr
 }
 
 func TestDriverKeepsThePromisesOnFiles(t *testing.T) {
-	s := suite(t, provision.Options{}, synced, logged)
+	s := suite(t, provision.Options{}, synced)
 	s.Guarded = func(t *testing.T) driver.Target {
 		_, target := started(t, logged, livetest.Guarded(provision.Options{}))
 		return target

@@ -142,7 +142,7 @@ func producer(t *testing.T, drv driver.Driver, b *books) driver.Producer {
 
 func TestClusterLosesNothingAcknowledgedWhenItsLeaderIsKilled(t *testing.T) {
 	cluster, target := started(t, quorum, provision.Options{TLS: true})
-	drv := opened(t, target, quorum, map[string]any{"PubAckWait": "2s"})
+	drv := opened(t, target, quorum, map[string]any{"PubAckWait": "1s"})
 	b := newBooks(64)
 	consume(t, drv, b)
 	p := producer(t, drv, b)

@@ -116,6 +116,8 @@ func (p *producer) answered(slot uint32, number uint64, err error) {
 }
 
 func (p *producer) settle(slot uint32, number uint64, err error) {
+	p.settling.RLock()
+	defer p.settling.RUnlock()
 	if p.states[slot].CompareAndSwap(number, 0) {
 		p.receipts.Done([]uint32{slot}, err)
 	}
@@ -225,8 +227,16 @@ func (p *producer) keep(f *flight) {
 func (p *producer) fail(number uint64, err error) {
 	p.sending.Lock()
 	defer p.sending.Unlock()
+	p.settling.Lock()
+	defer p.settling.Unlock()
+	var failed []uint32
 	for slot := range p.states {
-		p.settle(uint32(slot), number, err)
+		if p.states[slot].CompareAndSwap(number, 0) {
+			failed = append(failed, uint32(slot))
+		}
+	}
+	if len(failed) > 0 {
+		p.receipts.Done(failed, err)
 	}
 }
 
