@@ -35,6 +35,7 @@ type producer struct {
 	done     []uint32 // of one batch
 	flight   atomic.Pointer[flight]
 	sending  sync.Mutex      // slots in hand are not failed
+	settling sync.RWMutex    // who has ended a flight has also told so, before Close returns
 	quit     context.Context //nolint:containedctx // ends with the producer, not with a call
 	cancel   context.CancelFunc
 	ended    chan struct{}
