@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -177,6 +178,13 @@ func TestPaperHoldsEveryChart(t *testing.T) {
 	// Nothing was scrolled: printing alone has to draw the charts below the fold.
 	if n := eval[int](t, b, `[...document.querySelectorAll(".chart")].filter(c => !c.querySelector("svg")).length`); n != 0 {
 		t.Errorf("%d charts were not drawn for paper", n)
+	}
+	// Paper has no controls: what was chosen stands there as a sentence.
+	b.do(t, command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}))
+	for id, want := range map[string]string{"throughput": "e2e p99 against published messages per second, 100 B", "percentiles": "100 B, at-least-once, sustainable"} {
+		if text := eval[string](t, b, `document.getElementById("`+id+`").innerText`); !strings.Contains(text, want) {
+			t.Errorf("on paper %s doesn't say %q", id, want)
+		}
 	}
 	if theme := eval[string](t, b, `document.documentElement.dataset.theme ?? ""`); theme != "" {
 		t.Errorf("after printing the theme is %q", theme)

@@ -23,6 +23,7 @@ export class Figure {
   private readonly controls = el("div", { class: "controls" });
   private readonly legend = el("div", { class: "legend", role: "group", "aria-label": "Series: press to hide or show" });
   private readonly box = el("div", { class: "chart", role: "img" });
+  private readonly said = el("p", { class: "print-only about" }); // paper has no controls to tell what was chosen
   private readonly notes = el("div", { class: "figure-notes" });
   private readonly numbers = el("details", { class: "numbers", toggle: () => this.fill() }, el("summary", {}, "The same as a table"));
   private readonly chart: Chart;
@@ -35,7 +36,7 @@ export class Figure {
     append(this.controls, ...setUp(this));
     this.chart = new Chart(this.box, () => this.drawing.option((n) => this.on(n)));
     const caption = el("figcaption", {}, title ? el("h3", {}, title) : null, about ? el("p", { class: "about" }, about) : null);
-    append(parent, el("figure", {}, caption, this.controls, this.legend, this.box, this.notes, this.numbers));
+    append(parent, el("figure", {}, caption, this.controls, this.said, this.legend, this.box, this.notes, this.numbers));
     onTheme(() => this.redraw());
     this.redraw();
   }
@@ -50,6 +51,7 @@ export class Figure {
       if (i >= atFirst) this.off.add(s.name);
     }
     this.swatches();
+    this.said.textContent = this.drawing.label;
     this.box.setAttribute("aria-label", this.drawing.label + " The table below holds the same figures.");
     if (this.drawing.height) this.box.style.height = this.drawing.height + "px";
     this.notes.replaceChildren(...(this.drawing.notes ?? []).map((n) => el("p", {}, n)));
