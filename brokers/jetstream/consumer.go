@@ -20,6 +20,9 @@ const (
 
 // Consume is one of the consumers that share the subscription's durable consumer.
 func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink driver.Sink, ready func()) error {
+	if err := s.config.Guarantee.TakingTurns(c); err != nil {
+		return err
+	}
 	if s.policy == jetstream.AckAllPolicy && c.ID > 0 {
 		return driver.Unsupported("client.AckPolicy: all", "it would acknowledge what the subscription's other consumers have not seen yet; one consumer per subscription, or explicit")
 	}

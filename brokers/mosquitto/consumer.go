@@ -20,6 +20,9 @@ var errInterrupted = errors.New("connection lost")
 // Consume is one consumer of a subscription. A lost connection is made anew until ctx ends; the server then sends
 // what was not acknowledged on it again.
 func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	if err := d.config.Guarantee.TakingTurns(c); err != nil {
+		return err
+	}
 	if c.ID > 0 && !d.config.Topic.Bool("shared") {
 		return driver.Unsupported("topic.shared: false", "every consumer of a plain subscription gets every message, so it has one")
 	}

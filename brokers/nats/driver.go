@@ -84,6 +84,9 @@ func (s *session) Setup(_ context.Context, t driver.Topology) error {
 
 // Consume is one member of the queue group that its subscription is.
 func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink driver.Sink, ready func()) error {
+	if err := s.guarantee.TakingTurns(c); err != nil {
+		return err
+	}
 	inbox := natsio.NewInbox(s.pending)
 	name := fmt.Sprintf("consumer %d of %s", c.ID, s.subjects[c.Topic])
 	conn, err := s.dialer.Dial(name, nil, inbox.End)

@@ -15,6 +15,9 @@ import (
 // Consume is one consumer of the group that its subscription is. A lost connection is made anew until ctx ends; what
 // was not acknowledged on it is read again.
 func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
+	if err := d.config.Guarantee.TakingTurns(c); err != nil {
+		return err
+	}
 	registered := sync.OnceFunc(ready)
 	for again := false; ; again = true {
 		err := d.consume(ctx, c, s, registered, again)

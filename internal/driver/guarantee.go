@@ -1,5 +1,7 @@
 package driver
 
+import "fmt"
+
 // Guarantee is what the spec asks of the broker, in the same words for every broker.
 type Guarantee struct {
 	Delivery    Delivery    `json:"delivery"`
@@ -38,3 +40,13 @@ const (
 	Ordered   Ordering = "ordered"
 	Unordered Ordering = "unordered"
 )
+
+// TakingTurns refuses a second consumer of a subscription where order was asked for and the broker deals a
+// subscription's messages out to its consumers: each has its own in order, together they have none.
+func (g Guarantee) TakingTurns(c ConsumerConfig) error {
+	if g.Ordering != Ordered || c.ID == 0 {
+		return nil
+	}
+	return Unsupported(fmt.Sprintf("consumerPerSubscription: %d", c.ID+1),
+		"a subscription's consumers take turns here, so that its messages would be in no order; ordering: ordered needs one")
+}

@@ -85,6 +85,7 @@ func Run(t *testing.T, s Suite) {
 			}
 		})
 	}
+	t.Run("topologies", r.topologies)
 	t.Run("restarted broker", r.restartedBroker)
 	t.Run("guarded broker", r.guardedBroker)
 	t.Run("killed broker", r.killedBroker)

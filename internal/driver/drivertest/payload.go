@@ -40,6 +40,9 @@ func (id identity) size() int {
 // keyed says that a third of the messages carry a key: the payload's identity again.
 func (id identity) keyed() bool { return id.sequence()%3 == 1 }
 
+// key is one of n, where few keys are asked for.
+func (id identity) key(n int) int { return id.sequence() % n }
+
 func (id identity) fill(p []byte) {
 	binary.LittleEndian.PutUint64(p, uint64(id))
 	x := uint64(id)*0x9e3779b97f4a7c15 + 1

@@ -107,13 +107,18 @@ func (r *run) refusalsHold(t *testing.T) {
 
 func (r *run) openAndSetUp(t *testing.T, g driver.Guarantee) error {
 	t.Helper()
+	return r.openAndSetUpAs(t, g, shape{topics: 1, subscriptions: 1})
+}
+
+func (r *run) openAndSetUpAs(t *testing.T, g driver.Guarantee, sh shape) error {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	drv, err := r.suite.Kind.Open(ctx, r.config(t, g, r.target))
 	if err != nil {
 		return err
 	}
-	err = drv.Setup(ctx, newTopology(shape{topics: 1, subscriptions: 1}))
+	err = drv.Setup(ctx, newTopology(sh))
 	if cerr := drv.Close(); cerr != nil {
 		t.Errorf("closing the driver after a refusal: %v", cerr)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,7 +38,7 @@ type session struct {
 }
 
 // shape says how many of everything a session has.
-type shape struct{ topics, subscriptions, consumers int }
+type shape struct{ topics, subscriptions, consumers, partitions int } // partitions 0: 1
 
 var sessions atomic.Int64
 
@@ -59,7 +60,7 @@ func newTopology(s shape) driver.Topology {
 	stem := fmt.Sprintf("dt-%x-%d", time.Now().UnixNano()&0xffffffffff, sessions.Add(1))
 	var t driver.Topology
 	for i := range s.topics {
-		t.Topics = append(t.Topics, driver.Topic{Name: fmt.Sprintf("%s-t%d", stem, i), Partitions: 1})
+		t.Topics = append(t.Topics, driver.Topic{Name: fmt.Sprintf("%s-t%d", stem, i), Partitions: max(1, s.partitions)})
 	}
 	for i := range s.subscriptions {
 		t.Subscriptions = append(t.Subscriptions, fmt.Sprintf("%s-s%d", stem, i))
@@ -92,7 +93,7 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 	for topic := range s.topology.Topics {
 		var row []*tally
 		for sub := range s.topology.Subscriptions {
-			a := &tally{topic: topic, counts: map[identity]int{}, last: map[int]int{}}
+			a := &tally{topic: topic, counts: map[identity]int{}, last: map[int]int{}, lastInKey: map[[2]int]int{}}
 			row = append(row, a)
 			for id := range sh.consumers {
 				s.consumers = append(s.consumers, startConsumer(drv, driver.ConsumerConfig{ID: id, Topic: topic, Subscription: sub}, a))
@@ -105,9 +106,13 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 			c.cancel()
 		}
 	})
-	for _, c := range s.consumers {
-		c.awaitReady(t)
-	}
+	s.consumers = slices.DeleteFunc(s.consumers, func(c *consumer) bool {
+		refused := g.Ordering == driver.Ordered && c.id > 0 && c.awaitRefusal()
+		if !refused {
+			c.awaitReady(t)
+		}
+		return refused
+	})
 	return s
 }
 

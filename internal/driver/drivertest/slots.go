@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ type slots struct {
 	lent     map[uint32]identity
 	fates    map[identity]error // of everything completed
 	closed   bool
+	fewKeys  int // each message has one of so many keys; 0: as its identity says
 
 	faults faults
 }
@@ -52,7 +54,11 @@ func (s *slots) lend(id identity, patience time.Duration) (driver.Message, error
 	s.lent[slot] = id
 	m := driver.Message{Slot: slot, Topic: id.topic(), Payload: s.payloads[slot][:id.size()]}
 	id.fill(m.Payload)
-	if id.keyed() {
+	switch {
+	case s.fewKeys > 0:
+		m.Key = s.keys[slot]
+		binary.LittleEndian.PutUint64(m.Key, uint64(id.key(s.fewKeys)))
+	case id.keyed():
 		m.Key = s.keys[slot]
 		copy(m.Key, m.Payload)
 	}

@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,10 @@ type tally struct {
 	counts map[identity]int
 	last   map[int]int // highest sequence by sender
 	late   int         // messages that came for the first time after a later one of the same sender
+
+	keys      int            // 0: order by key is not looked at
+	lastInKey map[[2]int]int // highest sequence by sender and key
+	lateInKey int
 
 	faults faults
 }
@@ -48,6 +53,14 @@ func (a *tally) add(id identity) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.counts[id]++
+	if a.keys > 0 {
+		at := [2]int{id.sender(), id.key(a.keys)}
+		if last, ok := a.lastInKey[at]; ok && id.sequence() < last {
+			a.lateInKey++
+		} else {
+			a.lastInKey[at] = id.sequence()
+		}
+	}
 	if last, ok := a.last[id.sender()]; ok && id.sequence() < last {
 		if a.counts[id] == 1 {
 			a.late++
@@ -59,6 +72,7 @@ func (a *tally) add(id identity) {
 
 // consumer is one call of Consume.
 type consumer struct {
+	id       int
 	tally    *tally
 	scratch  []byte
 	inside   atomic.Bool
@@ -96,7 +110,7 @@ func (c *consumer) Deliver(batch [][]byte) {
 func startConsumer(drv driver.Driver, cfg driver.ConsumerConfig, a *tally) *consumer {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &consumer{
-		tally: a, scratch: make([]byte, largest),
+		id: cfg.ID, tally: a, scratch: make([]byte, largest),
 		ready: make(chan struct{}), ended: make(chan error, 1), cancel: cancel,
 	}
 	go func() {
@@ -111,6 +125,19 @@ func startConsumer(drv driver.Driver, cfg driver.ConsumerConfig, a *tally) *cons
 		c.ended <- err
 	}()
 	return c
+}
+
+// awaitRefusal waits until the consumer is ready, or has ended because the driver refuses another one beside the first.
+func (c *consumer) awaitRefusal() bool {
+	var refused *driver.ErrUnsupported
+	select {
+	case <-c.ready:
+	case err := <-c.ended:
+		c.ended <- err
+		return errors.As(err, &refused)
+	case <-time.After(patience):
+	}
+	return false
 }
 
 func (c *consumer) awaitReady(t *testing.T) {

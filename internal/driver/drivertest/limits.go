@@ -1,0 +1,126 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Limit is a setting that bounds what waits for consumers.
+type Limit struct {
+	Name   string         // of the subtest: the setting as its users write it
+	Client map[string]any // native settings, beside those of the suite
+	Topic  map[string]any
+	Keeps  int // messages that the broker holds; 0: that isn't to be told exactly
+	Full   Full
+}
+
+// Full is what a full topic does.
+type Full string
+
+// What a full topic does with what doesn't fit. Dropped is what was acknowledged all the same.
+const (
+	DropsOldest Full = "drops the oldest"
+	DropsNewest Full = "drops the newest"
+	Refuses     Full = "refuses"
+)
+
+const (
+	beyondLimit = 300                    // messages sent, several times what any Limit keeps
+	quiet       = 500 * time.Millisecond // after the last message of a drained topic
+)
+
+// Limits fills a topic whose consumers are off beyond its limit and reads what is there: the oldest or the newest of what
+// was accepted, or exactly that. g is one that acknowledges.
+func Limits(t *testing.T, s Suite, target driver.Target, g driver.Guarantee, limits ...Limit) {
+	for _, l := range limits {
+		t.Run(l.Name, func(t *testing.T) {
+			r := &run{suite: s, target: target}
+			r.suite.Client, r.suite.Topic = l.Client, l.Topic
+			r.limited(t, g, l)
+		})
+	}
+}
+
+func (r *run) limited(t *testing.T, g driver.Guarantee, l Limit) {
+	s := r.open(t, g, shape{topics: 1, subscriptions: 1})
+	p := s.newSender(t, 0, 0)
+	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
+	defer cancel()
+	if err := p.send(ctx, beyondLimit); err != nil {
+		t.Fatal(err)
+	}
+	p.settle(t)
+	accepted := p.accepted(t)
+	got := s.drain()
+	p.close(t, true)
+	s.close(t, true)
+	s.reportSlots(t)
+	s.reportTallies(t)
+	t.Logf("sent %d, accepted %d, refused %d, received %d: %d lost although acknowledged",
+		len(p.sent), len(accepted), len(p.sent)-len(accepted), len(got), len(accepted)-len(got))
+	due := accepted
+	switch {
+	case len(got) == len(p.sent):
+		t.Fatalf("all %d messages came out of a topic that is limited", len(got))
+	case l.Full != Refuses && len(accepted) != len(p.sent):
+		t.Errorf("%d of %d messages were refused by a topic that %s", len(p.sent)-len(accepted), len(p.sent), l.Full)
+	case l.Full == DropsOldest:
+		due = accepted[max(0, len(accepted)-len(got)):]
+	case l.Full == DropsNewest:
+		due = accepted[:min(len(got), len(accepted))]
+	}
+	if !slices.Equal(got, due) {
+		t.Errorf("received %d messages, accepted %d: not those that a topic leaves that %s", len(got), len(accepted), l.Full)
+	}
+	if l.Keeps > 0 && len(got) != l.Keeps {
+		t.Errorf("received %d messages of a topic that keeps %d", len(got), l.Keeps)
+	}
+}
+
+// drain consumes until nothing has come for a while, and returns the messages in order of sending.
+func (s *session) drain() []identity {
+	all := s.tallies[0][0]
+	c := startConsumer(s.drv, driver.ConsumerConfig{}, all)
+	s.consumers = append(s.consumers, c)
+	seen, since := -1, time.Now()
+	eventually(patience, func() bool {
+		if n := all.received(); n != seen {
+			seen, since = n, time.Now()
+		}
+		return seen > 0 && time.Since(since) > quiet || s.broken()
+	})
+	return all.all()
+}
+
+// accepted are the messages that were acknowledged, in order of sending; the others must have been refused for good.
+func (p *sender) accepted(t *testing.T) (list []identity) {
+	t.Helper()
+	p.slots.eachFate(func(id identity, err error) {
+		if err == nil {
+			list = append(list, id)
+		} else if errors.Is(err, driver.ErrDisconnected) {
+			t.Errorf("%v: %v; want it refused", id, err)
+		}
+	})
+	slices.Sort(list)
+	if len(list) == 0 {
+		t.Fatal("nothing was accepted")
+	}
+	return list
+}
+
+// all are the messages received, in order of sending.
+func (a *tally) all() (list []identity) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id := range a.counts {
+		list = append(list, id)
+	}
+	slices.Sort(list)
+	return list
+}

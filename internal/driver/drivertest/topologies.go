@@ -1,0 +1,131 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	several    = 3   // producers, consumers or subscriptions, where a topology has more than one
+	manyTopics = 100 // at once
+	partitions = 4   // of a topic whose order is kept by key
+	keys       = 7
+	perTopic   = 90 // messages of a producer to a topic
+	perMany    = 3  // the same, to each of many topics
+)
+
+// topology is a shape with its number of producers; each sends to every topic.
+type topology struct {
+	name string
+	shape
+	producers int
+	messages  int // of each producer to each topic
+}
+
+var topologies = []topology{
+	{"1 to 1", shape{topics: 1, subscriptions: 1, consumers: 1}, 1, perTopic},
+	{"1 to N: each message goes to one of the consumers of a queue", shape{topics: 1, subscriptions: 1, consumers: several}, 1, perTopic},
+	{"N to 1", shape{topics: 1, subscriptions: 1, consumers: 1}, several, perTopic},
+	{"N to M", shape{topics: 1, subscriptions: 1, consumers: several}, several, perTopic},
+	{"publish and subscribe: each subscription gets every message", shape{topics: 1, subscriptions: several, consumers: 1}, several, perTopic},
+	{"many topics at once", shape{topics: manyTopics, subscriptions: 1, consumers: 1}, 1, perMany},
+}
+
+// shown has the names of the drivers whose topologies were exercised in this process: a broker of another version, or
+// a cluster of them, has the same.
+var shown sync.Map
+
+// topologies exercises every shape under one guarantee: the first that acknowledges, where there is one.
+func (r *run) topologies(t *testing.T) {
+	if _, again := shown.LoadOrStore(r.suite.Kind.Name, true); again {
+		t.Skip("shown before")
+	}
+	g := r.suite.Guarantees[0]
+	for _, other := range r.suite.Guarantees {
+		if g.Delivery == driver.AtMostOnce {
+			g = other
+		}
+	}
+	for _, shape := range topologies {
+		t.Run(shape.name, func(t *testing.T) {
+			if shape.consumers > r.suite.Consumers {
+				if shape.consumers = several; r.suite.Consumers == 1 {
+					t.Skip("this broker's subscriptions can't be shared")
+				}
+			}
+			s := r.open(t, g, shape.shape)
+			r.exchange(t, s, shape, nil)
+			requireCounts(t, s, exact)
+		})
+	}
+	t.Run("messages of one key come in order", func(t *testing.T) { r.keyOrder(t) })
+}
+
+// keyOrder sends with few keys to a partitioned topic, or to one of one partition where the broker knows no others;
+// its consumers share the subscription.
+func (r *run) keyOrder(t *testing.T) {
+	for _, g := range r.suite.Guarantees {
+		if g.Ordering != driver.Ordered || g.Delivery == driver.AtMostOnce {
+			continue
+		}
+		shape := topology{shape: shape{topics: 1, subscriptions: 1, consumers: min(several, r.suite.Consumers), partitions: partitions}, producers: 2, messages: perTopic}
+		var refused *driver.ErrUnsupported
+		if err := r.openAndSetUpAs(t, g, shape.shape); errors.As(err, &refused) {
+			t.Logf("with one partition: %v", refused)
+			shape.partitions = 1
+		}
+		s := r.open(t, g, shape.shape)
+		all := s.tallies[0][0]
+		all.mu.Lock()
+		all.keys = keys
+		all.mu.Unlock()
+		r.exchange(t, s, shape, func(p *sender) { p.slots.fewKeys = keys })
+		requireCounts(t, s, exact)
+		if all.lateInKey > 0 {
+			t.Errorf("%d messages came after a later one of the same producer and key", all.lateInKey)
+		}
+		return
+	}
+	t.Skip("order was not asked for")
+}
+
+// exchange sends everything, waits until it has arrived and closes the session.
+func (r *run) exchange(t *testing.T, s *session, shape topology, prepare func(*sender)) {
+	t.Helper()
+	topics := make([]int, shape.topics)
+	for i := range topics {
+		topics[i] = i
+	}
+	for id := range shape.producers {
+		p := s.newSender(t, id, topics...)
+		if prepare != nil {
+			prepare(p)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
+	defer cancel()
+	errs := make([]error, len(s.all))
+	var wg sync.WaitGroup
+	for i, p := range s.all {
+		wg.Go(func() { errs[i] = p.send(ctx, shape.messages*len(topics)) })
+	}
+	wg.Wait()
+	for i, p := range s.all {
+		if errs[i] != nil {
+			t.Errorf("producer %d: %v", i, errs[i])
+		}
+		p.settle(t)
+	}
+	s.caughtUp()
+	for _, p := range s.all {
+		p.close(t, true)
+	}
+	s.close(t, true)
+	s.reportSlots(t)
+	requireNoFailures(t, s)
+	s.reportTallies(t)
+}
