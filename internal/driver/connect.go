@@ -17,10 +17,8 @@ const (
 	BadLogin      Obstacle = "login"        // wrong user or password, or none where one is demanded
 	TLSMismatch   Obstacle = "tls"          // TLS on one side only, or a certificate that the other side doesn't accept
 	NoAnswer      Obstacle = "no answer"    // the connection was accepted, and nothing came
-	Turned        Obstacle = "refused"      // for a reason that the broker gave
+	TurnedAway    Obstacle = "refused"      // for a reason that the broker gave
 	NotUnderstood Obstacle = "no handshake" // something answers, but not as this broker does
-	refusedClause          = "%s at %s refused the credentials of user %q"
-	lockedClause           = "%s at %s demands credentials, and none were given"
 )
 
 // ErrConnect is a broker that can't be used at an address. Its sentence names the address and the obstacle; never a
@@ -40,13 +38,13 @@ func (e *ErrConnect) Error() string {
 	case Unreachable:
 		s = fmt.Sprintf("%s at %s is unreachable", e.Broker, e.Address)
 	case BadLogin:
-		s = fmt.Sprintf(refusedClause, e.Broker, e.Address, e.User)
+		s = fmt.Sprintf("%s at %s refused the credentials of user %q", e.Broker, e.Address, e.User)
 		if e.User == "" {
-			s = fmt.Sprintf(lockedClause, e.Broker, e.Address)
+			s = fmt.Sprintf("%s at %s demands credentials, and none were given", e.Broker, e.Address)
 		}
 	case TLSMismatch:
 		s = fmt.Sprintf("TLS mismatch with %s at %s: %s", e.Broker, e.Address, e.Detail)
-	case Turned:
+	case TurnedAway:
 		s = fmt.Sprintf("%s at %s refused the connection", e.Broker, e.Address)
 	case NoAnswer:
 		s = fmt.Sprintf("%s at %s accepted the connection but did not answer", e.Broker, e.Address)
@@ -68,11 +66,11 @@ func RefusedLogin(broker, address string, t Target, err error) error {
 
 // Refused is for a client that was turned away with a reason of another kind.
 func Refused(broker, address string, err error) error {
-	return &ErrConnect{Broker: broker, Address: address, Obstacle: Turned, Err: err}
+	return &ErrConnect{Broker: broker, Address: address, Obstacle: TurnedAway, Err: err}
 }
 
 // Explain finds out which of the usual reasons it is that a client could connect to none of the addresses: from err
-// where that says so, else by asking the ports themselves, which takes three seconds at most. Refusals, other
+// where that says so, else by asking the ports themselves, which takes four seconds at most. Refusals, other
 // explanations and interruptions pass unchanged.
 func Explain(broker string, addresses []string, t Target, err error) error {
 	var refusal *ErrUnsupported
