@@ -203,6 +203,9 @@ func judge(s study.Spec, b store.Books) (verdict, why string) {
 		}
 		return nothing, "held in memory, and yet nothing was lost"
 	}
+	if tolerated == "" {
+		tolerated = "nothing lost, nothing twice"
+	}
 	return kept, tolerated
 }
 
