@@ -124,9 +124,11 @@ func elapsed(d time.Duration) string {
 	return " " + span(d)
 }
 
-// span writes a time for people: 3m20s, 42s, 0.8s.
+// span writes a time for people: 3m20s, 42s, 0.8s, 2.39 ms.
 func span(d time.Duration) string {
 	switch {
+	case d > 0 && d < 100*time.Millisecond:
+		return report.Nanoseconds.Format(float64(d))
 	case d < 10*time.Second:
 		return d.Round(100 * time.Millisecond).String()
 	case d < time.Hour:
