@@ -9,7 +9,7 @@ import (
 )
 
 func TestSingleBroker(t *testing.T) {
-	in, target := amqptest.Start(t, provision.Options{Broker: "activemq", Server: map[string]any{"kahaDB.journalMaxFileLength": "16mb", "policy.queuePrefetch": 500}})
+	in, target := amqptest.Start(t, provision.Options{Broker: "activemq", Server: map[string]any{"kahaDB.journalMaxFileLength": "16mb", "policy.queuePrefetch": 500, "policy.advancedMessageStatisticsEnabled": true}})
 	amqptest.Attaching(t, "activemq", target)
 	t.Run("nothing acknowledged is lost when the broker is killed and started again", func(t *testing.T) {
 		kill := func(ctx context.Context) error {
