@@ -138,6 +138,11 @@ func TestResidueIsWhatNobodyNamed(t *testing.T) {
 	if got := Residue(records, "broker", "host"); got != nil {
 		t.Errorf("with broker and host named: %q", got)
 	}
+	encrypted := measured()
+	encrypted.Spec.TLS, encrypted.Versions.TLS, encrypted.Spec.CAFile = "on", "TLS 1.3, TLS_AES_128_GCM_SHA256", "ca.pem"
+	if got := Residue([]store.Record{a, encrypted}, "tls"); got != nil {
+		t.Errorf("with tls named: %q", got)
+	}
 	if Warning("x", nil) != "" {
 		t.Error("a warning about nothing")
 	}

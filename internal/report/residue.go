@@ -14,7 +14,10 @@ import (
 )
 
 // forPeople are parts of a spec that change nothing.
-var forPeople = map[string]bool{"name": true, "label": true}
+var forPeople = map[string]bool{
+	"name": true, "label": true,
+	"passwordEnv": true, "passwordFile": true, "caFile": true, "certFile": true, "keyFile": true,
+}
 
 // Facts is everything that could make two records incomparable, by path: the complete spec under its own names,
 // settings.*, versions.* and host.*. Axis values come under their axis's name where the spec has no such path.
@@ -107,8 +110,9 @@ func flattenTree(into map[string]string, path string, v any) {
 // implied are the facts that differ of necessity when the named one does.
 var implied = map[string][]string{
 	"broker": {
-		"version", "attach", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client",
+		"version", "attach", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls",
 	},
+	"tls":         {"versions.tls"},
 	"size":        {"messageSize"},
 	"version":     {"versions.broker", "settings"},
 	"client":      {"settings.client"},
