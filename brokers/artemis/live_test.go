@@ -12,6 +12,7 @@ import (
 func TestSingleBroker(t *testing.T) {
 	in, target := amqptest.Start(t, provision.Options{Broker: "artemis", Server: map[string]any{"journal-datasync": false, "jvm.Xmx": "600m"}})
 	amqptest.Attaching(t, "artemis", target)
+	t.Run("limits", func(t *testing.T) { limits(t, target) })
 	t.Run("fsync is refused without journal-datasync", func(t *testing.T) {
 		amqptest.RequireOpenError(t, "artemis", target, amqptest.Synced, "persistence: fsync is not supported")
 	})

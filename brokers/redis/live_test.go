@@ -289,6 +289,10 @@ func TestStreamsAreTrimmedToWhatIsNotAcknowledgedByAll(t *testing.T) {
 	r.consume(t, 1)
 	eventually(t, "the slow one has all", func() bool { return len(r.arrived()) == 2*sent })
 	eventually(t, "most are gone", func() bool { return length() < sent/2 })
+	k, err := driver.Lookup("redis")
+	must(t, err)
+	drivertest.Limits(t, drivertest.Suite{Kind: k}, target, memory,
+		drivertest.Limit{Name: "MAXLEN", Topic: map[string]any{"MAXLEN": 100, "trim": "none"}, Full: drivertest.DropsOldest})
 }
 
 func TestQuorumFailsWithoutReplicas(t *testing.T) {

@@ -92,7 +92,7 @@ func (s *session) drain() []identity {
 		if n := all.received(); n != seen {
 			seen, since = n, time.Now()
 		}
-		return seen > 0 && time.Since(since) > quiet || s.broken()
+		return seen > 0 && time.Since(since) > quiet
 	})
 	return all.all()
 }
