@@ -28,7 +28,9 @@ func (s *shell) checkCommand() *cobra.Command {
 		Short: "Validate what run would run, show the plan and estimate the time",
 		Long: `Check takes the arguments of run, says everything that is wrong with them, and
 shows the points, what brokers are known to refuse, and how long it will take.
-It starts nothing and writes nothing.`,
+A point that a broker is known to refuse stands there with the reason; that is no
+error. The time is that of measuring: installations come on top. It starts
+nothing and writes nothing.`,
 		Example: "  brokermark check head-to-head\n" +
 			"  brokermark check --broker kafka,jetstream --delivery at-most-once,at-least-once --repeat 5\n" +
 			"  brokermark check --measure rate --rate 1000,20000 --quick",

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
 	"github.com/brokermark/brokermark/internal/gate"
@@ -26,11 +27,17 @@ func (s *shell) reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report [NAME]",
 		Short: "Show stored results",
-		Long: `Report shows what the store holds, as one of the reports that brokermark list
-reports names; without a name it is the summary. It measures nothing and
-changes nothing. As HTML the summary is one file with all figures in it, which
-needs no network to be looked at; as XLSX it is a workbook with charts, a sheet
-for each experiment.`,
+		Long: `Report shows what the store holds; without a name it is the summary. It measures
+nothing and changes nothing. As HTML the summary is one file with all figures in
+it, which needs no network to be looked at; as XLSX it is a workbook with
+charts, a sheet for each experiment.
+
+Reports:
+` + reportTable() + `
+A threshold of --fail-if is METRIC OPERATOR VALUE. Metrics are the keys of
+export --format flat, with or without their unit: e2e_p99, publish_rate,
+sustainable, lost, broker_cpu and so on. Each point is judged by the median of
+its repetitions; beyond a threshold the exit code is 7.`,
 		Example: "  brokermark report\n" +
 			"  brokermark report -o report.html\n" +
 			"  brokermark report summary --where status=ok --fail-if 'e2e_p99>50s' --junit gates.xml",
@@ -75,6 +82,28 @@ for each experiment.`,
 	out.flags(c.Flags())
 	g.flags(c.Flags(), "e2e_p99 > 50ms")
 	return c
+}
+
+// reportTable is for the help.
+func reportTable() string {
+	const indent, width = 12, 79
+	var b strings.Builder
+	for _, name := range report.Names() {
+		r, err := report.Lookup(name)
+		if err != nil {
+			continue // it is among the names
+		}
+		line := fmt.Sprintf("  %-*s", indent-2, name)
+		for _, word := range strings.Fields(r.Doc) {
+			if runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > width {
+				b.WriteString(line + "\n")
+				line = strings.Repeat(" ", indent)
+			}
+			line += " " + word
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
 }
 
 // writeSheet writes a report as a spreadsheet: the whole workbook for the default one, else that report alone.
