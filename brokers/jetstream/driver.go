@@ -16,13 +16,14 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/resend"
 )
 
 func init() {
 	driver.Register(driver.Kind{
 		Name:     "jetstream",
 		Client:   "github.com/nats-io/nats.go",
-		Settings: slices.Concat(clientSettings, natsio.ClientSettings, topicSettings),
+		Settings: slices.Concat(clientSettings, natsio.ConnectionSettings(-1), topicSettings),
 		Supports: supports,
 		Maps:     natives,
 		Failover: true,
@@ -31,7 +32,7 @@ func init() {
 }
 
 var clientSettings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "PublishAsyncTimeout", Default: 5 * time.Second, Doc: "a message without an acknowledgement after this time has failed"},
+	{Scope: driver.ClientScope, Name: "PublishAsyncTimeout", Default: 5 * time.Second, Doc: "a message without an acknowledgement after this time is sent again"},
 	{Scope: driver.ClientScope, Name: "AckPolicy", Default: "auto", Allowed: []string{"auto", "explicit", "all", "none"}, Doc: "how consumers acknowledge; auto: none for at-most-once, else explicit"},
 	{Scope: driver.ClientScope, Name: "AckWait", Default: 30 * time.Second, Doc: "a message not acknowledged by then is delivered again"},
 	{Scope: driver.ClientScope, Name: "MaxAckPending", Default: int64(10_000), Doc: "messages that may be delivered and not acknowledged, per subscription; -1: no limit"},
@@ -72,6 +73,9 @@ type session struct {
 func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 	if err := supports(c.Guarantee); err != nil {
 		return nil, err
+	}
+	if n := c.Client.Int("ReconnectBufSize"); n != -1 && c.Guarantee.Delivery != driver.AtMostOnce {
+		return nil, driver.Unsupported(fmt.Sprintf("client.ReconnectBufSize: %d", n), "what was not acknowledged when the connection was lost is sent again, and what the client had kept would overtake it; -1")
 	}
 	policy, err := ackPolicy(c.Client.String("AckPolicy"), c.Guarantee.Delivery)
 	if err != nil {
@@ -170,6 +174,11 @@ func (s *session) Producer(_ context.Context, c driver.ProducerConfig, r driver.
 	if s.config.Guarantee.Delivery == driver.AtMostOnce {
 		return natsio.NewSender(s.dialer, s.subjects, c, r)
 	}
+	return resend.Producer(s.config.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return s.producer(c, r) })
+}
+
+// producer makes one that asks for acknowledgements.
+func (s *session) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	timeout := s.config.Client.Duration("PublishAsyncTimeout")
 	w, err := natsio.NewWindow(s.dialer, fmt.Sprintf("producer %d", c.ID), c.InFlight, timeout, r, judge)
 	if err != nil {
@@ -181,7 +190,7 @@ func (s *session) Producer(_ context.Context, c driver.ProducerConfig, r driver.
 	}
 	p := &producer{window: w, watch: natsio.NewWatch(w.Conn()), subjects: s.subjects, receipts: r}
 	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
-		p.ids = newIDs()
+		p.ids = newIDs(c.InFlight)
 		p.message.Header = nats.Header{jetstream.MsgIDHeader: p.ids.header}
 	}
 	return p, nil

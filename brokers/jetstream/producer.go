@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -35,7 +37,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 			continue
 		}
 		if p.ids != nil {
-			p.ids.next()
+			p.ids.pick(m)
 		}
 		p.message.Subject, p.message.Data = p.subjects[m.Topic], m.Payload
 		_ = p.window.Publish(m.Slot, &p.message) // its receipt tells
@@ -57,19 +59,29 @@ type ids struct {
 	header []string // the value of the message's id header
 	prefix string
 	n      uint64
+	of     []uint64 // by slot, for when its message is sent again
 }
 
-func newIDs() *ids { return &ids{header: make([]string, 1), prefix: nuid.Next() + "-"} }
+func newIDs(slots int) *ids {
+	return &ids{header: make([]string, 1), prefix: nuid.Next() + "-", of: make([]uint64, slots)}
+}
 
-func (i *ids) next() {
-	i.n++
-	i.header[0] = i.prefix + strconv.FormatUint(i.n, 36)
+// pick sets the header for m.
+func (i *ids) pick(m *driver.Message) {
+	if !m.Resent {
+		i.n++
+		i.of[m.Slot] = i.n
+	}
+	i.header[0] = i.prefix + strconv.FormatUint(i.of[m.Slot], 36)
 }
 
 var (
 	ackHead  = []byte(`{"stream":`)
 	ackError = []byte(`"error"`)
 )
+
+// errNobody is the answer of a server that was just started, or whose stream has no leader at the moment.
+var errNobody = fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, jetstream.ErrNoStreamResponse)
 
 // judge reads a publish acknowledgement. Taking the usual one apart as JSON would be a third of a message's cost.
 func judge(m *nats.Msg) error {
@@ -80,7 +92,7 @@ func judge(m *nats.Msg) error {
 		if status := m.Header.Get("Status"); status != "503" {
 			return fmt.Errorf("publish: the server answered with status %s", status)
 		}
-		return jetstream.ErrNoStreamResponse
+		return errNobody
 	}
 	var ack struct {
 		Stream string              `json:"stream"`
@@ -88,6 +100,10 @@ func judge(m *nats.Msg) error {
 	}
 	if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Stream == "" && ack.Error == nil {
 		return fmt.Errorf("publish: %w: %q", jetstream.ErrInvalidJSAck, m.Data)
+	}
+	// A full stream refuses with the same code: "maximum messages exceeded" and the like, for good.
+	if ack.Error != nil && ack.Error.Code == http.StatusServiceUnavailable && !strings.HasPrefix(ack.Error.Description, "maximum ") {
+		return fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, ack.Error)
 	}
 	if ack.Error != nil {
 		return fmt.Errorf("publish: %w", ack.Error)

@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"os"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 var (
 	fast    = driver.Guarantee{Delivery: driver.AtMostOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksNone, Ordering: driver.Unordered}
 	logged  = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Log, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Unordered}
-	ordered = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered}
+	ordered = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Log, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered}
 	synced  = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Fsync, Replicas: 1, Acks: driver.AcksQuorum, Ordering: driver.Unordered}
 	three   = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Fsync, Replicas: 3, Acks: driver.AcksQuorum, Ordering: driver.Unordered}
 )
@@ -50,7 +51,7 @@ func started(t *testing.T, o provision.Options) (*provision.Instance, driver.Tar
 			t.Error(err)
 		}
 	})
-	return in, driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version()}
+	return in, reach.Instance(in)
 }
 
 func kind(t *testing.T) driver.Kind {
@@ -63,20 +64,29 @@ func kind(t *testing.T) driver.Kind {
 }
 
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
-	for _, version := range []string{"4.0.5", "3.10.8"} {
+	for i, version := range []string{"4.0.5", "3.10.8"} {
 		t.Run(version, func(t *testing.T) {
 			var in *provision.Instance
-			drivertest.Run(t, drivertest.Suite{
+			s := drivertest.Suite{
 				Kind: kind(t),
 				Target: func(t *testing.T) (target driver.Target) {
 					in, target = started(t, provision.Options{Version: version})
 					return target
 				},
-				Guarantees: []driver.Guarantee{fast, logged, ordered, synced},
+				Guarantees: [][]driver.Guarantee{{fast, logged, ordered, synced}, {ordered, synced}}[i],
 				Pause:      func(t *testing.T) { must(t, in.Pause(t.Context(), 1)) },
 				Resume:     func(t *testing.T) { must(t, in.Resume(t.Context(), 1)) },
+				Restart:    func(t *testing.T) { must(t, in.Kill(t.Context(), 1)); must(t, in.Restart(t.Context(), 1)) },
 				Kill:       func(t *testing.T) { must(t, in.Kill(t.Context(), 1)) },
-			})
+				Cost:       func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
+			}
+			if i == 0 {
+				s.Guarded = func(t *testing.T) driver.Target {
+					_, target := started(t, livetest.Guarded(provision.Options{}))
+					return target
+				}
+			}
+			drivertest.Run(t, s)
 		})
 	}
 }
@@ -148,12 +158,6 @@ func (b *book) count() int {
 	return len(b.delivered)
 }
 
-func (b *book) has(payload string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Contains(b.delivered, payload)
-}
-
 // eventually waits for something that a healthy broker does within a moment.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
@@ -215,17 +219,7 @@ func topic(partitions int, subscriptions ...string) driver.Topology {
 }
 
 func TestSingleBroker(t *testing.T) {
-	in, target := started(t, provision.Options{})
-	t.Run("a wrong password is named as the cause", func(t *testing.T) {
-		wrong := target
-		wrong.User, wrong.Password = "guest", "wrong"
-		requireError(t, openError(t, config(t, wrong, logged, nil, nil)), `refused the credentials of user "guest"`)
-	})
-	t.Run("TLS with a plain port is named as the cause", func(t *testing.T) {
-		secure := target
-		secure.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-		requireError(t, openError(t, config(t, secure, logged, nil, nil)), "TLS with rabbitmq")
-	})
+	_, target := started(t, provision.Options{})
 	t.Run("a lazy queue is refused where the server would ignore it", func(t *testing.T) {
 		requireError(t, setupError(t, config(t, target, logged, nil, map[string]any{"x-queue-mode": "lazy"}), topic(1, "s")), "x-queue-mode is not supported")
 	})
@@ -284,17 +278,6 @@ func TestSingleBroker(t *testing.T) {
 		if err := b.send(t, 7, "lost"); !errors.Is(err, errReturned) {
 			t.Errorf("the fate of an unroutable message is %v, want %v", err, errReturned)
 		}
-	})
-	t.Run("producer and consumer come back after a restart, and nothing acknowledged is lost", func(t *testing.T) {
-		b := opened(t, config(t, target, logged, nil, nil), topic(1, "s"))
-		must(t, b.send(t, 1, "before"))
-		must(t, in.Restart(t.Context(), 1))
-		slot := uint32(1)
-		eventually(t, "a message is acknowledged after the restart", func() bool {
-			slot++
-			return b.send(t, slot, "after") == nil
-		})
-		eventually(t, "both were delivered", func() bool { return b.has("before") && b.has("after") })
 	})
 }
 

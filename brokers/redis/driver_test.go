@@ -74,6 +74,7 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 				Guarantees: []driver.Guarantee{once, memory, logged, synced},
 				Pause:      func(t *testing.T) { must(t, in.Pause(t.Context(), 1)) },
 				Resume:     func(t *testing.T) { must(t, in.Resume(t.Context(), 1)) },
+				Restart:    func(t *testing.T) { must(t, in.Kill(t.Context(), 1)); must(t, in.Restart(t.Context(), 1)) },
 				Kill:       func(t *testing.T) { must(t, in.Kill(t.Context(), 1)) },
 				Cost:       func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
 			}

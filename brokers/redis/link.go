@@ -24,8 +24,10 @@ const (
 	maxCopies   = 64                     // of a message
 )
 
+var errLost = fmt.Errorf("redis: %w", driver.ErrDisconnected)
+
 // dial makes a client with one connection to address, made when it is first needed and made anew when it is lost.
-// Nothing is sent twice: a command whose reply is missing has failed.
+// The client sends nothing twice: a command whose reply is missing has failed.
 func (d *session) dial(address string) *redis.Client {
 	c, t := d.config.Client, d.config.Target
 	return redis.NewClient(&redis.Options{
@@ -99,10 +101,10 @@ func refusal(address string, t driver.Target, err error) error {
 	return driver.Refused("redis", address, err)
 }
 
-// lost tells a broken connection from an error that the server replied.
+// lost tells a broken connection, or a server that is still reading its files, from an error that the server replied.
 func lost(err error) bool {
 	var reply redis.Error
-	return err != nil && !errors.As(err, &reply)
+	return err != nil && (!errors.As(err, &reply) || strings.HasPrefix(reply.Error(), "LOADING"))
 }
 
 func (d *session) logf(format string, args ...any) {

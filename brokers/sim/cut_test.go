@@ -15,7 +15,7 @@ type counted struct {
 	resent chan int
 }
 
-func (c counted) Resent(n int) { c.resent <- n }
+func (c counted) Resent(slots []uint32) { c.resent <- len(slots) }
 
 func TestWhatACutLeavesOpenIsSentAgainAndNothingElse(t *testing.T) {
 	const n = 2000

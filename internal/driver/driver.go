@@ -153,10 +153,10 @@ type Kind struct {
 // come after what was sent later.
 var ErrDisconnected = errors.New("the connection was lost before the outcome was known")
 
-// Resends is implemented by Receipts that want to know how many messages were sent again. Resent may be called from
-// any goroutine.
+// Resends is implemented by Receipts that want to know which messages are sent again. Resent is called before that,
+// from any goroutine; the slice is valid only during the call.
 type Resends interface {
-	Resent(n int)
+	Resent(slots []uint32)
 }
 
 // ErrUnsupported refuses a setting or guarantee by name. The point is recorded as refused, with this sentence.

@@ -191,6 +191,9 @@ func (b *bench) judge(t trial, rate float64) error {
 	if float64(m.Failed) > 0.001*float64(m.Sent) && !planned {
 		return failed("%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
 	}
+	if m.Resent > 0 && m.Unresolved > 0 && !planned {
+		return failed("%d of %d sends had no outcome when the run ended: the connection was lost", m.Unresolved, m.Sent)
+	}
 	if m.Reordered > 0 && b.spec.Ordering == "ordered" {
 		return failed("%d messages arrived out of order although order was asked for", m.Reordered)
 	}

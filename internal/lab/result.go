@@ -54,7 +54,7 @@ func books(b measure.Books) store.Books {
 	return store.Books{
 		Sent: b.Sent, Acked: b.Acked, Failed: b.Failed, Unresolved: b.Unresolved, Expected: b.Expected,
 		Received: b.Received, Lost: b.Lost, LostAcked: b.LostAcked, Duplicated: b.Duplicated,
-		Reordered: b.Reordered, Corrupted: b.Corrupted,
+		Reordered: b.Reordered, Corrupted: b.Corrupted, Resent: b.Resent,
 	}
 }
 
@@ -84,6 +84,9 @@ func (b *bench) doubts(t trial) {
 	}
 	if m.Failed > 0 {
 		b.doubt("failed-sends", "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
+	}
+	if m.Resent > 0 && len(b.spec.Faults) == 0 {
+		b.doubt("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
 	}
 	if w := t.Warmup; w.LostAcked > 0 || w.Corrupted > 0 {
 		b.doubt("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.LostAcked, w.Corrupted)

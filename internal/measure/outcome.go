@@ -13,6 +13,7 @@ type Books struct {
 	Duplicated, Reordered, Corrupted    int64
 	Bytes                               int64 // payload bytes sent
 	Stale, Untimed                      int64 // of an earlier trial; without a latency
+	Resent                              int64 // sent once more after a lost connection, once or oftener
 }
 
 // Add merges the books of another shard, stream or phase.
@@ -31,6 +32,7 @@ func (b *Books) Add(o Books) {
 	b.Bytes += o.Bytes
 	b.Stale += o.Stale
 	b.Untimed += o.Untimed
+	b.Resent += o.Resent
 }
 
 // Balanced tells whether sent = acked + failed + unresolved and received + lost = expected.
@@ -66,6 +68,7 @@ func (t *Trial) Books(phase Phase) Books {
 		b.Corrupted += l.corrupted[phase].Load()
 		b.Stale += l.stale[phase].Load()
 		b.Untimed += l.untimed[phase].Load()
+		b.Resent += l.resent[phase].Load()
 	}
 	b.Unresolved = b.Sent - b.Acked - b.Failed
 	for i := range t.streams {

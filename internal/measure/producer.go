@@ -97,5 +97,9 @@ func (p *Producer) Failed(a *Acks, phase Phase, seq uint64) {
 	a.failed[phase]++
 }
 
+// Resent books that a message is sent once more: its outcome isn't known yet, and its times stay those of the first
+// attempt.
+func (p *Producer) Resent(phase Phase) { p.lane.resent[phase].Add(1) }
+
 // Unresolved books a message whose fate wasn't known when the trial ended.
 func (p *Producer) Unresolved(seq uint64) { p.stream.unconfirmed.add(seq - p.stream.base) }

@@ -25,6 +25,7 @@ const maxLanes = 8
 
 type lane struct {
 	sent, sentBytes, acked, failed      [phases]atomic.Int64
+	resent                              [phases]atomic.Int64
 	received, corrupted, stale, untimed [phases]atomic.Int64
 	lag, generatorLag, publish, service [phases]hist.Histogram
 	endToEnd, endToEndService           [phases]hist.Histogram

@@ -112,6 +112,7 @@ type Books struct {
 	Duplicated int64 `json:"duplicated"`
 	Reordered  int64 `json:"reordered"`
 	Corrupted  int64 `json:"corrupted"`
+	Resent     int64 `json:"resent,omitempty"` // sent once more after a lost connection; not counted again above
 }
 
 // Stream is the ledger of one (producer, topic, subscription), with the first ranges of lost sequence numbers.

@@ -121,6 +121,15 @@ func (p *producer) Done(ids []uint32, err error) {
 	}
 }
 
+// Resent implements driver.Resends.
+func (p *producer) Resent(ids []uint32) {
+	for _, id := range ids {
+		if s := &p.table[id]; s.recorder != nil {
+			s.recorder.Resent(s.phase)
+		}
+	}
+}
+
 // sendBackoff is the pause after a Send that failed.
 const sendBackoff = 5 * time.Millisecond
 

@@ -75,13 +75,14 @@ func NewDialer(c driver.Config) *Dialer {
 func (d *Dialer) Logf(format string, args ...any) { d.log.Printf(format, args...) }
 
 // Dial connects within a few seconds, or says what failed. lost, unless nil, is called whenever the connection is
-// lost, before the client tries to reconnect; closed when it will never come back.
+// lost and in any case before there is another one, perhaps more often; it must not call the client. closed is called
+// when the connection will never come back.
 func (d *Dialer) Dial(name string, lost func(error), closed func()) (*Conn, error) {
 	return d.dial(d.target.Addresses, name, lost, closed)
 }
 
 func (d *Dialer) dial(addresses []string, name string, lost func(error), closed func()) (*Conn, error) {
-	c := &Conn{}
+	c := &Conn{lost: lost}
 	options := append([]nats.Option{
 		nats.Name("brokermark " + name), nats.SetCustomDialer(c),
 		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) { d.report(name, s, err) }),
@@ -148,6 +149,8 @@ type Conn struct {
 	*nats.Conn
 	dialer net.Dialer
 
+	lost func(error) // unless nil, called before dialling again
+
 	mu  sync.Mutex
 	raw net.Conn
 	cut bool
@@ -156,10 +159,13 @@ type Conn struct {
 // Dial implements nats.CustomDialer.
 func (c *Conn) Dial(network, address string) (net.Conn, error) {
 	c.mu.Lock()
-	cut := c.cut
+	cut, again := c.cut, c.raw != nil
 	c.mu.Unlock()
 	if cut {
 		return nil, net.ErrClosed
+	}
+	if again && c.lost != nil { // the client's handler may come later than the next connection
+		c.lost(nats.ErrDisconnected)
 	}
 	raw, err := c.dialer.Dial(network, address)
 	if err != nil {

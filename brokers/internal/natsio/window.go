@@ -2,6 +2,7 @@ package natsio
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,8 +15,10 @@ import (
 )
 
 // ErrUnanswered completes a slot whose message may or may not have been stored: no answer came in time, or before the
-// producer was closed.
-var ErrUnanswered = errors.New("no acknowledgement came in time; the message may have been stored all the same")
+// producer was closed. Who would have answered may have been restarted while our own connection went to another server.
+var ErrUnanswered = fmt.Errorf("no acknowledgement came in time; the message may have been stored all the same: %w", driver.ErrDisconnected)
+
+var errLost = fmt.Errorf("nats: %w", driver.ErrDisconnected)
 
 const (
 	drainBudget = 3 * time.Second // for the last answers, in Close
@@ -52,7 +55,7 @@ func NewWindow(d *Dialer, name string, n int, timeout time.Duration, r driver.Re
 	w := &Window{receipts: r, judge: judge, slots: make([]slot, n), stop: make(chan struct{})}
 	w.inbox, w.done = NewInbox(2*n+batchMax), make([]uint32, 0, batchMax)
 	w.epoch.Store(1)
-	conn, err := d.Dial(name, w.fail, nil)
+	conn, err := d.Dial(name, func(err error) { w.fail(fmt.Errorf("%w: %w", errLost, err)) }, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,15 @@ func (w *Window) Publish(i uint32, m *nats.Msg) error {
 		err = w.conn.PublishMsg(m)
 	}
 	if err != nil && s.settle(generation, 0) {
-		w.receipts.Done([]uint32{i}, err)
+		w.receipts.Done([]uint32{i}, disconnected(err))
+	}
+	return err
+}
+
+// disconnected marks the errors of a message that found no connection.
+func disconnected(err error) error {
+	if errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionReconnecting) {
+		return fmt.Errorf("%w: %w", errLost, err)
 	}
 	return err
 }

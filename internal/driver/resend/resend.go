@@ -228,7 +228,7 @@ func (p *producer) attempt() {
 			batch = append(batch, driver.Message{Slot: slot, Topic: s.topic, Key: s.key, Payload: s.payload, Resent: true})
 		}
 		if p.resends != nil {
-			p.resends.Resent(n)
+			p.resends.Resent(slots[:n])
 		}
 		_ = p.inner.Send(p.running, batch) // every slot comes back through Done
 		slots = slots[n:]

@@ -95,10 +95,10 @@ func (f *fates) Done(slots []uint32, err error) {
 	}
 }
 
-func (f *fates) Resent(n int) {
+func (f *fates) Resent(slots []uint32) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.more += n
+	f.more += len(slots)
 }
 
 func (f *fates) count() (n, resent int) {

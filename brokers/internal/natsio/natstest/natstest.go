@@ -73,3 +73,16 @@ func Faults(in func() *provision.Instance) (pause, resume, kill func(t *testing.
 		fault(func(in *provision.Instance) error { return in.Resume(ctx, 1) }),
 		fault(func(in *provision.Instance) error { return in.Kill(ctx, 1) })
 }
+
+// Restart kills in's only node and starts it again, for the conformance suite.
+func Restart(in func() *provision.Instance) func(t *testing.T) {
+	return func(t *testing.T) {
+		t.Helper()
+		if err := in().Kill(context.Background(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := in().Restart(context.Background(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+var errClosed = errors.New("the producer was closed before the server replied; the message may have been stored all the same")
+
+// pipe sends the commands of a producer on one connection, those that gathered while the last replies were awaited in
+// one pipeline:
+//
+//	Send ── slots ──> queue ──(run)──> write all, read all ──> Done
+//
+// The contract's Send must not wait for replies, the client's Exec does, hence the goroutine.
+type pipe struct {
+	client   *redis.Client
+	receipts driver.Receipts
+	most     int           // commands per pipeline
+	command  []redis.Cmder // by slot
+	last     redis.Cmder   // ends every pipeline; nil: none
+	judge    func() error  // of last
+
+	mu      sync.Mutex
+	queue   []uint32
+	cut     bool // a connection was lost; only what is sent again is accepted, for it comes first
+	again   bool // what gets lost is sent again
+	closed  bool
+	awake   chan struct{} // holds one wake-up
+	ended   chan struct{}
+	stop    context.CancelFunc
+	stopped context.Context //nolint:containedctx // ends with the pipe, not with a call
+}
+
+func newPipe(client *redis.Client, r driver.Receipts, slots, most int) *pipe {
+	p := &pipe{
+		client: client, receipts: r, most: most, command: make([]redis.Cmder, slots),
+		queue: make([]uint32, 0, slots), awake: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	p.stopped, p.stop = context.WithCancel(context.Background())
+	return p
+}
+
+// send queues batch, or completes it if a connection was lost and something else has to come first.
+func (p *pipe) send(batch []driver.Message) {
+	p.mu.Lock()
+	refused := p.cut && !batch[0].Resent
+	p.cut = refused
+	if !refused {
+		for i := range batch {
+			p.queue = append(p.queue, batch[i].Slot)
+		}
+	}
+	p.mu.Unlock()
+	if !refused {
+		p.wake()
+		return
+	}
+	slots := make([]uint32, len(batch))
+	for i := range batch {
+		slots[i] = batch[i].Slot
+	}
+	p.receipts.Done(slots, errLost)
+}
+
+func (p *pipe) wake() {
+	select {
+	case p.awake <- struct{}{}:
+	default:
+	}
+}
+
+// run ends when the pipe is closed and the queue is empty.
+func (p *pipe) run() {
+	defer close(p.ended)
+	taken := make([]uint32, 0, len(p.command))
+	for {
+		p.mu.Lock()
+		p.queue, taken = taken[:0], p.queue
+		closed := p.closed
+		p.mu.Unlock()
+		if len(taken) == 0 {
+			if closed {
+				return
+			}
+			<-p.awake
+			continue
+		}
+		for from := 0; from < len(taken); from += p.most {
+			to := min(from+p.most, len(taken))
+			if p.exec(taken[from:to]) {
+				continue
+			}
+			if p.again {
+				p.giveUp(taken[to:])
+				from = len(taken)
+			}
+			wait(p.stopped, retryPause)
+		}
+	}
+}
+
+// giveUp completes what a lost connection has left in the queue, too: it must not overtake what is sent again.
+func (p *pipe) giveUp(taken []uint32) {
+	p.mu.Lock()
+	left := append(slices.Clone(taken), p.queue...)
+	p.queue = p.queue[:0]
+	p.mu.Unlock()
+	if len(left) > 0 {
+		p.receipts.Done(left, errLost)
+	}
+}
+
+// exec settles slots and tells whether the connection lives. After a lost one run pauses, so that a dead server costs
+// no more than an attempt now and then; back-pressure is then felt as a lack of slots.
+func (p *pipe) exec(slots []uint32) (alive bool) {
+	if p.stopped.Err() != nil {
+		p.receipts.Done(slots, errClosed)
+		return true
+	}
+	pipeline := p.client.Pipeline()
+	for _, s := range slots {
+		p.command[s].SetErr(nil)
+		_ = pipeline.Process(context.Background(), p.command[s])
+	}
+	if p.last != nil {
+		p.last.SetErr(nil)
+		_ = pipeline.Process(context.Background(), p.last)
+	}
+	_, err := pipeline.Exec(context.Background())
+	if err == nil && p.last != nil {
+		err = p.judge()
+		p.receipts.Done(slots, err)
+		return true
+	}
+	if err == nil {
+		p.receipts.Done(slots, nil)
+		return true
+	}
+	alive = !lost(err)
+	if !alive {
+		p.mu.Lock()
+		p.cut = p.again
+		p.mu.Unlock()
+	}
+	for from, to := 0, 0; from < len(slots); from = to {
+		fate := p.command[slots[from]].Err()
+		for to = from + 1; to < len(slots) && p.command[slots[to]].Err() == fate; to++ { //nolint:errorlint // the same
+		}
+		if fate == nil && p.last != nil {
+			fate = p.judge()
+		}
+		if !alive && lost(fate) && p.stopped.Err() == nil {
+			fate = fmt.Errorf("%w: %w", errLost, fate)
+		}
+		p.receipts.Done(slots[from:to], fate)
+	}
+	return alive
+}
+
+// close gives the last replies a moment, then closes the connection, which fails what is still awaited.
+func (p *pipe) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.wake()
+	select {
+	case <-p.ended:
+	case <-time.After(closeBudget):
+	}
+	p.stop()
+	_ = p.client.Close()
+	<-p.ended
+}
+
+// Flush has nothing to do: what is queued is on its way.
+func (p *pipe) Flush(context.Context) error { return nil }
+
+// Close implements driver.Producer.
+func (p *pipe) Close() error {
+	p.close()
+	return nil
+}
