@@ -39,6 +39,8 @@ func supports(g driver.Guarantee) error {
 			"a non-persistent topic drops what a subscriber is too slow for; a persistent one always writes, ask for log")
 	case g.Persistence == driver.Memory && g.Replicas > 1:
 		return driver.Unsupported(fmt.Sprintf("replicas: %d with persistence: memory", g.Replicas), "a non-persistent topic is in one broker's memory only")
+	case g.Persistence == driver.Fsync && g.Acks == driver.AcksNone:
+		return driver.Unsupported("persistence: fsync with acks: none", "flushed means before the acknowledgement, and none is asked for")
 	case g.Delivery != driver.AtMostOnce && g.Acks == driver.AcksNone:
 		return driver.Unsupported("acks: none", "%s waits for the broker's answer", g.Delivery)
 	}

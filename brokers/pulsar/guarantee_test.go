@@ -45,6 +45,7 @@ func TestWhatPulsarCannotPromiseIsRefusedByName(t *testing.T) {
 	}{
 		"memory, at least once":           {g: guarantee(driver.AtLeastOnce, driver.Memory, driver.AcksLeader, driver.Ordered), names: "persistence: memory with delivery: at-least-once"},
 		"memory, three copies":            {g: copies(memory, 3), names: "replicas: 3 with persistence: memory"},
+		"flushed, no answer":              {g: guarantee(driver.AtMostOnce, driver.Fsync, driver.AcksNone, driver.Ordered), names: "persistence: fsync with acks: none"},
 		"at least once, no answer":        {g: guarantee(driver.AtLeastOnce, driver.Log, driver.AcksNone, driver.Ordered), names: "acks: none"},
 		"exactly once, no answer":         {g: guarantee(driver.ExactlyOnce, driver.Log, driver.AcksNone, driver.Ordered), names: "acks: none"},
 		"ordered, taking turns":           {g: atLeast, client: map[string]any{"subscriptionType": "Shared"}, names: "client.subscriptionType: Shared"},
