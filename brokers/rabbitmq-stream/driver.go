@@ -27,6 +27,7 @@ func init() {
 		Name:     broker,
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
 		Settings: settings,
+		Failover: true,
 		Supports: supports,
 		Maps:     natives,
 		Open:     open,
@@ -79,16 +80,24 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	return d, nil
 }
 
-// settingsAgree refuses settings that exclude each other.
+// settingsAgree refuses settings out of range, and those that exclude each other.
 func (d *streams) settingsAgree() error {
-	subEntries, compression := d.cfg.Client.Int("sub.entry.size"), d.cfg.Client.String("compression")
+	for name, most := range map[string]int64{"batch.size": 1 << 20, "sub.entry.size": 65535, "initial.credits": 30_000} {
+		if n := d.cfg.Client.Int(name); n < 1 || n > most {
+			return driver.Unsupported("client."+name, "%d is not from 1 to %d", n, most)
+		}
+	}
+	subEntries := d.cfg.Client.Int("sub.entry.size")
+	heartbeat, age := d.cfg.Client.Duration("heartbeat"), d.cfg.Topic.Duration("max-age")
 	switch {
-	case subEntries < 1 || subEntries > 65535:
-		return driver.Unsupported("sub.entry.size", "%d is not from 1 to 65535", subEntries)
-	case subEntries == 1 && compression != "none":
-		return driver.Unsupported("compression", "the client compresses sub-entries; set sub.entry.size above 1")
+	case subEntries == 1 && d.cfg.Client.String("compression") != "none":
+		return driver.Unsupported("client.compression", "the client compresses sub-entries; set sub.entry.size above 1")
 	case subEntries > 1 && d.cfg.Guarantee.Delivery == driver.ExactlyOnce:
-		return driver.Unsupported("sub.entry.size", "RabbitMQ knows duplicates by the entry and not by the message; exactly-once needs 1")
+		return driver.Unsupported("client.sub.entry.size", "RabbitMQ knows duplicates by the entry and not by the message; exactly-once needs 1")
+	case heartbeat < 3*time.Second || heartbeat%time.Second != 0:
+		return driver.Unsupported("client.heartbeat", "%v is not a whole number of seconds, three at least", heartbeat)
+	case age%time.Second != 0:
+		return driver.Unsupported("topicConfig.max-age", "%v is not a whole number of seconds", age)
 	}
 	return nil
 }

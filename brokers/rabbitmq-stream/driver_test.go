@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -39,7 +41,7 @@ func started(t *testing.T, o provision.Options) (*provision.Instance, driver.Tar
 			t.Error(err)
 		}
 	})
-	return in, driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version()}
+	return in, reach.Instance(in)
 }
 
 func kind(t *testing.T) driver.Kind {
@@ -72,5 +74,10 @@ func TestDriverKeepsThePromises(t *testing.T) {
 			must(t, in.Restart(t.Context(), 1))
 		},
 		Kill: func(t *testing.T) { must(t, in.Kill(t.Context(), 1)) },
+		Cost: func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
+		Guarded: func(t *testing.T) driver.Target {
+			_, target := started(t, livetest.Guarded(provision.Options{}))
+			return target
+		},
 	})
 }

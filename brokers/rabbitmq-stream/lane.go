@@ -21,6 +21,8 @@ type lane struct {
 	name   string // of the publisher; empty: the server keeps no record of what it sent
 	wake   chan struct{}
 
+	touched bool // by the Send that is running
+
 	mu     sync.Mutex
 	up     chan struct{} // closed while there is a connection
 	pub    *publisher    // nil: none

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -111,6 +110,20 @@ func settingsReachTheServer(t *testing.T, target driver.Target) {
 		must(t, setup(t, config(t, target, logged, nil, nil), there))
 		requireError(t, setup(t, config(t, target, logged, nil, nil), there), "exists already")
 	})
+	t.Run("settings that exclude each other are refused", func(t *testing.T) {
+		for name, c := range map[string]struct {
+			g      driver.Guarantee
+			client map[string]any
+		}{
+			"compression":     {logged, map[string]any{"compression": "gzip"}},
+			"sub.entry.size":  {once, map[string]any{"sub.entry.size": 10}},
+			"heartbeat":       {logged, map[string]any{"heartbeat": "1s"}},
+			"initial.credits": {logged, map[string]any{"initial.credits": 0}},
+		} {
+			_, err := kind(t).Open(t.Context(), config(t, target, c.g, c.client, nil))
+			requireError(t, err, "client."+name+" is not supported")
+		}
+	})
 	t.Run("a message that fits in no frame is refused", func(t *testing.T) {
 		drv := opened(t, config(t, target, logged, map[string]any{"frame.max": 4096}, nil), topology(1))
 		_, err := drv.Producer(t.Context(), driver.ProducerConfig{Topics: []int{0}, InFlight: 1, MaxBytes: 4096}, &book{})
@@ -196,30 +209,6 @@ func TestOldServerRefusesWhatItLacks(t *testing.T) {
 	eventually(t, "all", func() bool { n, _ := b.counts(); return n >= 100 })
 	end()
 	requireOnce(t, b, 100)
-}
-
-func TestThreeCopiesOutliveTheirLeader(t *testing.T) {
-	if testing.Short() {
-		t.Skip("three servers take a quarter of a minute to find each other")
-	}
-	in, target := started(t, provision.Options{Nodes: 3, TLS: true, Deadline: 3 * time.Minute})
-	var leader []int
-	drivertest.Run(t, drivertest.Suite{
-		Kind:       kind(t),
-		Target:     func(*testing.T) driver.Target { return target },
-		Guarantees: []driver.Guarantee{{Delivery: driver.ExactlyOnce, Persistence: driver.Log, Replicas: 3, Acks: driver.AcksQuorum, Ordering: driver.Ordered}},
-		Bulk:       300,
-		Restart: func(t *testing.T) {
-			var err error
-			leader, err = in.NodeOf(t.Context(), "leader")
-			must(t, err)
-			must(t, in.Kill(t.Context(), leader[0]))
-			must(t, in.Restart(t.Context(), leader[0]))
-		},
-	})
-	if leader == nil {
-		t.Error("no leader was killed")
-	}
 }
 
 // sendAll sends n messages with a producer of its own, numbered unless text says otherwise, and waits until all are

@@ -29,6 +29,7 @@ type producer struct {
 	slots    []outgoing
 	routes   map[int][]*lane // by topic, by partition
 	lanes    []*lane
+	touched  []*lane // by one Send; reused
 	hash     hash.Hash32
 	turn     int // of the next message without a key
 
@@ -131,10 +132,15 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 				break
 			}
 		}
+		if !l.touched {
+			l.touched, p.touched = true, append(p.touched, l)
+		}
 	}
-	for _, l := range p.lanes {
+	for _, l := range p.touched {
+		l.touched = false
 		l.nudge()
 	}
+	p.touched = p.touched[:0]
 	if len(failed) > 0 {
 		p.receipts.Done(failed, fmt.Errorf("no connection: %w", driver.ErrDisconnected))
 	}
