@@ -8,8 +8,12 @@ func (v *validator) login() {
 	s := v.spec
 	given := false
 	for _, f := range []struct{ path, text string }{
-		{"user", s.User}, {"passwordEnv", s.PasswordEnv}, {"passwordFile", s.PasswordFile},
-		{"caFile", s.CAFile}, {"certFile", s.CertFile}, {"keyFile", s.KeyFile},
+		{"user", s.User},
+		{"passwordEnv", s.PasswordEnv},
+		{"passwordFile", s.PasswordFile},
+		{"caFile", s.CAFile},
+		{"certFile", s.CertFile},
+		{"keyFile", s.KeyFile},
 	} {
 		if f.text != "" && len(s.Attach) == 0 {
 			v.fail(f.path, "only with attach; a broker that is started here needs none")

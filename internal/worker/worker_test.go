@@ -67,7 +67,10 @@ func TestWhatCannotBePreparedIsSaidAndLeavesNothingBehind(t *testing.T) {
 		"a consumer ends": {
 			&refusing{script: script{
 				// Nothing is delivered: preparing goes on until the end of the consumer is noticed.
-				send:    func(p *scriptProducer, _ context.Context, batch []driver.Message) error { p.done(batch, nil); return nil },
+				send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+					p.done(batch, nil)
+					return nil
+				},
 				consume: func(context.Context, driver.ConsumerConfig) error { return errors.New("no such queue") },
 			}}, nil,
 			"consumer 0 of subscription",
