@@ -95,7 +95,6 @@ func (s *shell) upCommand() *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&o.nodes, "nodes", 1, "servers in the cluster")
 	f.StringVar(&o.tls, "tls", study.TLSOff, "encrypt the clients' connections, with certificates made for it: off, on, mutual")
-	f.Lookup("tls").NoOptDefVal = study.TLSOn
 	f.StringVar(&o.user, "user", "", "let in this user only")
 	f.StringVar(&o.passwordEnv, "password-env", "", "environment `variable` that holds the user's password")
 	f.StringToStringVar(&o.server, "server", nil, "server settings by their native names, such as num.io.threads=4")
