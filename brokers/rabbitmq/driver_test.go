@@ -71,6 +71,7 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 				Kind: kind(t),
 				Target: func(t *testing.T) (target driver.Target) {
 					in, target = started(t, provision.Options{Version: version})
+					t.Run("features", func(t *testing.T) { features(t, version, target) })
 					return target
 				},
 				Guarantees: [][]driver.Guarantee{{fast, logged, ordered, synced}, {ordered, synced}}[i],
@@ -220,6 +221,7 @@ func topic(partitions int, subscriptions ...string) driver.Topology {
 
 func TestSingleBroker(t *testing.T) {
 	_, target := started(t, provision.Options{})
+	t.Run("limits", func(t *testing.T) { limits(t, target) })
 	t.Run("a lazy queue is refused where the server would ignore it", func(t *testing.T) {
 		requireError(t, setupError(t, config(t, target, logged, nil, map[string]any{"x-queue-mode": "lazy"}), topic(1, "s")), "x-queue-mode is not supported")
 	})
@@ -279,15 +281,6 @@ func TestSingleBroker(t *testing.T) {
 			t.Errorf("the fate of an unroutable message is %v, want %v", err, errReturned)
 		}
 	})
-}
-
-func openError(t *testing.T, c driver.Config) error {
-	t.Helper()
-	drv, err := kind(t).Open(t.Context(), c)
-	if err == nil {
-		_ = drv.Close()
-	}
-	return err
 }
 
 func setupError(t *testing.T, c driver.Config, topology driver.Topology) error {
