@@ -9,7 +9,7 @@ import (
 )
 
 // copyTime is how long new topics may take until every copy follows its leader.
-const copyTime = 20 * time.Second
+const copyTime = 60 * time.Second
 
 // copies wants as many nodes in step as the spec asks for copies: what a broker was told and what it does may differ.
 // It asks through the broker's own administration, before anything is measured.
