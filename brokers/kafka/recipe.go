@@ -83,7 +83,7 @@ func configure(ctx context.Context, n *provision.Node) error {
 			return err
 		}
 	}
-	args := append(java(n), "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "-t", n.Cluster.Facts[clusterID], "-c", "server.properties")
+	args := append(java(n), "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "--cluster-id="+n.Cluster.Facts[clusterID], "-c", "server.properties") // an id may begin with a dash
 	if out, err := n.Run(ctx, provision.Command{Path: "java", Args: args}); err != nil {
 		return blame(out, n.Cluster.Settings, err)
 	}
