@@ -51,6 +51,7 @@ var parts = []part{
 	{"rabbitmq-stream", (*bench).streamPeak},
 	{"nats", (*bench).natsPeak},
 	{"artemis", (*bench).artemisPeak},
+	{"pulsar", (*bench).pulsarPeak},
 	{"mosquitto", (*bench).mosquittoPeak},
 	{"nats-streaming", (*bench).stanPeak},
 	{"pacing", (*bench).pacing},

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const (
+	pulsarWindow   = 10_000 // messages without an answer
+	pulsarQueue    = 1000   // messages a consumer asks for ahead
+	pulsarPerfWarm = 15 * time.Second
+	pulsarPerfRest = 5 * time.Second // it runs for longer than it is looked at
+)
+
+// pulsarRun is one running server.
+type pulsarRun struct {
+	b        *bench
+	address  string
+	admin    string
+	lib      string
+	topics   int
+	messages int64 // of every run through the whole path; 0 until the unrecorded one has told what takes the measured time
+}
+
+func (b *bench) pulsarPeak(ctx context.Context) error {
+	install, err := b.host.Install(ctx, "pulsar", "")
+	if err != nil {
+		return err
+	}
+	return b.with(ctx, provision.Options{Broker: "pulsar"}, func(in *provision.Instance) error {
+		r := &pulsarRun{b: b, address: in.Addresses()[0], admin: in.Endpoints()["admin"], lib: filepath.Join(install, "lib", "*")}
+		s := section{
+			Title: "Pulsar, 100 B",
+			Settings: fmt.Sprintf("1 standalone server, 1 persistent topic, journalSyncData=false; 1 producer, batches up to 1,000 messages, 128 KiB or %v, "+
+				"%d messages may be unanswered, no compression; 1 Shared consumer, receiver queue %d, acknowledgements gathered for 100 ms, where consuming; "+
+				"pulsar-perf's messages are counted by the broker", pulsarDelay, pulsarWindow, pulsarQueue),
+		}
+		return b.compare(ctx, s, []contender{
+			{"bare pulsar-client-go", r.bare},
+			{"Brokermark", r.through},
+			{"pulsar-perf (produce only)", r.perf},
+			{"Brokermark, produce only", r.produceOnly},
+		}, []target{
+			{of: "Brokermark", against: "bare pulsar-client-go", rate: 0.9, cpu: 1.15},
+			{of: "Brokermark, produce only", against: "pulsar-perf (produce only)"},
+		}, nil)
+	})
+}
+
+func (r *pulsarRun) topic() string {
+	r.topics++
+	return fmt.Sprintf("bench-%d", r.topics)
+}
+
+func (r *pulsarRun) bare(ctx context.Context) (sample, error) {
+	s, err := r.b.bare(ctx, loopPlan{Client: "pulsar", Address: r.address, Name: r.topic(), Window: pulsarWindow, Messages: r.messages})
+	if r.messages == 0 {
+		r.messages = r.b.enough(s)
+	}
+	return s, err
+}
+
+func (r *pulsarRun) settings() []string {
+	return []string{
+		"delivery=at-least-once", "persistence=log", "ordering=unordered", fmt.Sprintf("inFlight.messages=%d", pulsarWindow),
+		"client.batchingMaxPublishDelay=" + pulsarDelay.String(), fmt.Sprintf("client.receiverQueueSize=%d", pulsarQueue),
+		"client.webServiceUrl=" + r.admin,
+	}
+}
+
+func (r *pulsarRun) through(ctx context.Context) (sample, error) {
+	return r.b.through(ctx, r.address, "pulsar", r.messages, r.settings()...)
+}
+
+func (r *pulsarRun) produceOnly(ctx context.Context) (sample, error) {
+	return r.b.steady(ctx, r.address, "pulsar", append(r.settings(), "subscriptionsPerTopic=0"), "--measure", "peak")
+}
+
+// perf runs the broker's own tool for a while and looks at a part of it from outside: its summary divides by its whole
+// life, so the messages are those that the broker has counted.
+func (r *pulsarRun) perf(ctx context.Context) (sample, error) {
+	topic := r.topic()
+	length := pulsarPerfWarm + r.b.measure + pulsarPerfRest
+	type counted struct {
+		from, until time.Time
+		messages    float64
+		err         error
+	}
+	seen := make(chan counted, 1)
+	go func() {
+		var c counted
+		var before, after float64
+		if c.err = wait(ctx, pulsarPerfWarm); c.err == nil {
+			before, c.from, c.err = r.count(ctx, topic)
+		}
+		if c.err == nil {
+			c.err = wait(ctx, r.b.measure)
+		}
+		if c.err == nil {
+			after, c.until, c.err = r.count(ctx, topic)
+		}
+		c.messages = after - before
+		seen <- c
+	}()
+	// Memory and options are those of its own start script.
+	w, err := watch(ctx, nil, "java", "-Xmx512m", "-XX:MaxDirectMemorySize=1g", "-Dio.netty.tryReflectionSetAccessible=true",
+		"--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED", "--add-opens", "java.base/java.util.zip=ALL-UNNAMED",
+		"-cp", r.lib, "org.apache.pulsar.testclient.PulsarPerfTestTool", "/dev/null", "produce",
+		"--service-url", "pulsar://"+r.address, "--size", strconv.Itoa(messageSize), "--rate", "100000000",
+		"--max-outstanding", strconv.Itoa(pulsarWindow), "--batch-time-window", strconv.Itoa(int(pulsarDelay.Milliseconds())),
+		"--batch-max-messages", "1000", "--batch-max-bytes", strconv.Itoa(128<<10), "--num-producers", "1", "--test-duration", strconv.Itoa(int(length.Seconds())),
+		"persistent://public/default/"+topic)
+	if err != nil {
+		return sample{}, err
+	}
+	c := <-seen
+	if c.err != nil {
+		return sample{}, fmt.Errorf("pulsar-perf: %w\n%s", c.err, w.errors)
+	}
+	s := sample{Rate: c.messages / c.until.Sub(c.from).Seconds(), Memory: w.memory, Note: fmt.Sprintf("warm after %v", pulsarPerfWarm)}
+	if s.Cores, err = w.cores(c.from, c.until); err != nil {
+		return s, fmt.Errorf("pulsar-perf: %w", err)
+	}
+	s.CPU = perMillion(s.Cores, s.Rate)
+	return s, nil
+}
+
+// count asks the broker how many messages it has taken for a topic.
+func (r *pulsarRun) count(ctx context.Context, topic string) (float64, time.Time, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.admin+"/admin/v2/persistent/public/default/"+topic+"/stats", nil)
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	defer response.Body.Close()
+	var stats struct{ MsgInCounter *float64 }
+	err = json.NewDecoder(response.Body).Decode(&stats)
+	if err != nil || stats.MsgInCounter == nil {
+		return 0, time.Time{}, fmt.Errorf("the broker tells no count for %s: %s (%w)", topic, response.Status, err)
+	}
+	return *stats.MsgInCounter, time.Now(), nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
