@@ -47,7 +47,9 @@ func supports(g driver.Guarantee) error {
 	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
 		return driver.Unsupported("acks: leader", "a primary answers when its backup has the message too, never earlier; use quorum")
 	case g.Replicas > 1 && g.Persistence == driver.Memory:
-		return driver.Unsupported("persistence: memory", "only the journal is replicated; use log or fsync")
+		return driver.Unsupported("persistence: memory", "only the journal is replicated; use log")
+	case g.Replicas > 1 && g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: fsync", "the backup answers when it has written the message, it doesn't flush it; use log")
 	}
 	return amqp10.Supports(g)
 }

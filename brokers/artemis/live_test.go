@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -30,6 +31,7 @@ func killed(ctx context.Context, in *provision.Instance) error {
 }
 
 func TestNothingFlushedIsLostWhenTheBrokerIsKilled(t *testing.T) {
+	livetest.Long(t)
 	in, target := amqptest.Start(t, provision.Options{Broker: "artemis"})
 	amqptest.Survives(t, "artemis", target, amqptest.Synced, func(ctx context.Context) error { return killed(ctx, in) }, "only")
 }
@@ -49,8 +51,9 @@ func TestServerSettingsAreRefusedByName(t *testing.T) {
 }
 
 func TestPairLosesNothingWhenThePrimaryDies(t *testing.T) {
+	livetest.Long(t)
 	in, target := amqptest.Start(t, provision.Options{Broker: "artemis", Nodes: 2, TLS: true, Server: map[string]any{"jvm.Xmx": "600m"}})
-	g := amqptest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksQuorum, driver.Unordered)
+	g := amqptest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksQuorum, driver.Unordered)
 	g.Replicas = 2
 	leads := func(want int) {
 		t.Helper()

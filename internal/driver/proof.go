@@ -12,7 +12,7 @@ const (
 	// survives, so this shows that messages were handed to it, not that they were on the disk.
 	ProofKill Proof = "kill -9"
 	// ProofFlush counts the flushes (fsync, fdatasync, msync) that the broker's processes ask of the operating system
-	// while messages are sent one at a time: at least one for each acknowledgement, and copy that it waits for.
+	// while messages are sent one at a time: at least one for each acknowledgement, on each node whose copy it waits for.
 	ProofFlush Proof = "flushes counted"
 	// ProofLeader is the same with several copies: the node that leads is killed and stays down, and what a quorum had
 	// acknowledged is read from those that are left.

@@ -3,7 +3,6 @@ package matrixtest
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"testing"
@@ -18,6 +17,7 @@ const (
 	single   = 10 // sent one at a time while flushes are counted
 	waiting  = 20
 	inFlight = 20
+	spare    = 4 // slots, for messages that follow those that the kill met in flight
 )
 
 // cell is one guarantee being proved: a driver on a topic of its own.
@@ -32,6 +32,9 @@ type cell struct {
 	drv       driver.Driver
 	producer  driver.Producer
 	stop      func() // of the consumer; nil: none
+	nudged    int    // messages it took after the kill until the fate of all was known
+	flushed   []int  // times, by node
+	said      chatter
 	excuse    string // why a proof can't be carried out on this machine
 	mu        sync.Mutex
 	problems  []string
@@ -41,11 +44,13 @@ func newCell(kind driver.Kind, g driver.Guarantee, target driver.Target, number 
 	stem := fmt.Sprintf("bm-matrix-%x-%d", time.Now().UnixNano()&0xffffffff, number)
 	client, _ := driver.Decode(kind.Settings, driver.ClientScope, nil)
 	topic, _ := driver.Decode(kind.Settings, driver.TopicScope, nil)
-	return &cell{
-		ledger: newLedger(stem+"/", inFlight), kind: kind, guarantee: g, owed: kind.Proofs(g),
-		config:   driver.Config{Target: target, Guarantee: g, Client: client, Topic: topic, Log: io.Discard},
+	c := &cell{
+		ledger: newLedger(stem+"/", inFlight+spare), kind: kind, guarantee: g, owed: kind.Proofs(g),
+		config:   driver.Config{Target: target, Guarantee: g, Client: client, Topic: topic},
 		topology: driver.Topology{Topics: []driver.Topic{{Name: stem, Partitions: 1}}, Subscriptions: []string{"s"}},
 	}
+	c.config.Log = &c.said
+	return c
 }
 
 func (c *cell) failf(format string, args ...any) {
@@ -73,7 +78,7 @@ func (c *cell) open() {
 		c.failf("setup: %v", err)
 		return
 	}
-	if c.producer, err = c.drv.Producer(ctx, driver.ProducerConfig{Topics: []int{0}, InFlight: inFlight, MaxBytes: 100}, c); err != nil {
+	if c.producer, err = c.drv.Producer(ctx, driver.ProducerConfig{Topics: []int{0}, InFlight: inFlight + spare, MaxBytes: 100}, c); err != nil {
 		c.failf("producer: %v", err)
 	}
 }
@@ -126,8 +131,8 @@ func (c *cell) hurry() {
 
 // recover reads what is there after the kill.
 func (c *cell) recover() {
-	if !eventually(func() bool { return c.settled(c.sent) }) {
-		c.failf("a minute after the kill the fate of some messages was not known")
+	if !c.concluded() {
+		c.failf("minutes after the kill the fate of some messages was not known: %v of %d are", c.known(), c.sent)
 		return
 	}
 	if !c.consume() {
@@ -155,9 +160,26 @@ func (c *cell) recover() {
 	}
 }
 
+// concluded waits until the fate of every message is known. An application goes on sending, and some brokers come back
+// to what they had overlooked only then.
+func (c *cell) concluded() bool {
+	for i := range uint32(spare) {
+		if eventually(patience/spare, func() bool { return c.settled(c.sent) }) {
+			return true
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		slot := inFlight + i
+		_ = c.producer.Send(ctx, []driver.Message{{Slot: slot, Payload: c.payload(c.next(slot))}})
+		_ = c.producer.Flush(ctx)
+		c.nudged++
+	}
+	return eventually(patience, func() bool { return c.settled(c.sent) })
+}
+
 // arrived waits until every acknowledged message from..to has arrived.
 func (c *cell) arrived(from, to int) bool {
-	return eventually(func() bool { b := c.books(from, to); return b.lost == 0 && c.settled(to) })
+	return eventually(patience, func() bool { b := c.books(from, to); return b.lost == 0 && c.settled(to) })
 }
 
 // sendAll sends n messages and waits until each has a fate.
@@ -167,7 +189,7 @@ func (c *cell) sendAll(n int) {
 	if err := c.send(ctx, n); err != nil {
 		c.failf("send: %v", err)
 	}
-	if !eventually(func() bool { return c.settled(c.sent) }) {
+	if !eventually(patience, func() bool { return c.settled(c.sent) }) {
 		c.failf("the broker acknowledged too few of %d messages: %+v", c.sent, c.books(0, c.sent))
 	}
 }
@@ -236,6 +258,15 @@ func (c *cell) report(t *testing.T) {
 		t.Error(p)
 	}
 	t.Logf("%s: %v", driver.NativeText(c.kind.Maps(c.guarantee)), c.done)
+	if c.flushed != nil {
+		t.Logf("flushes for %d acknowledgements, by node: %v", single, c.flushed)
+	}
+	if c.nudged > 0 {
+		t.Logf("the fate of all messages was known only after %d more had been sent", c.nudged)
+	}
+	if t.Failed() {
+		t.Logf("the client said:\n%s", c.said.last())
+	}
 	if c.excuse != "" && !t.Failed() {
 		t.Skip(c.excuse)
 	}

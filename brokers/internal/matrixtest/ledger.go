@@ -97,6 +97,18 @@ func (l *ledger) settled(n int) bool {
 	return true
 }
 
+// known lists the numbers that have a fate, those from the last stage.
+func (l *ledger) known() (list []int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for n := max(0, l.sent-inFlight-spare); n < l.sent; n++ {
+		if _, ok := l.fates[n]; ok {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
 // count is the books: acknowledged messages that didn't arrive, arrivals beyond the first, failed ones.
 type count struct{ acked, lost, again, failed, late int }
 
@@ -133,8 +145,8 @@ func (l *ledger) failure(from, to int) error {
 }
 
 // eventually waits for what a healthy broker does within a moment.
-func eventually(ok func() bool) bool {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+func eventually(bound time.Duration, ok func() bool) bool {
+	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if ok() {
 			return true
 		}
