@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -14,8 +15,11 @@ func TestMain(m *testing.M) {
 }
 
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
-	for _, version := range []string{"6.3.1", "5.18.3"} {
+	for i, version := range []string{"6.3.1", "5.18.3"} {
 		t.Run(version, func(t *testing.T) {
+			if i > 0 {
+				livetest.Long(t)
+			}
 			amqptest.Conformance(t, provision.Options{Broker: "activemq", Version: version}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -18,5 +19,6 @@ func TestDriverKeepsThePromises(t *testing.T) {
 }
 
 func TestDriverKeepsThePromisesOnAnOlderVersion(t *testing.T) {
+	livetest.Long(t)
 	amqptest.Conformance(t, provision.Options{Broker: "artemis", Version: "2.40.0"}, amqptest.Ordered)
 }

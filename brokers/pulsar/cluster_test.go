@@ -2,26 +2,18 @@ package pulsar
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// long skips what starts clusters, unless it is asked for.
-func long(t *testing.T) {
-	t.Helper()
-	if os.Getenv("BROKERMARK_LONG") == "" {
-		t.Skip("nine JVMs take minutes on two cores; BROKERMARK_LONG=1 has them started")
-	}
-}
-
 // TestThreeNodesKeepTheirPromisesWhenOneDies brings up three ZooKeepers, three bookies and three brokers.
 func TestThreeNodesKeepTheirPromisesWhenOneDies(t *testing.T) {
-	long(t)
+	livetest.Long(t)
 	in := start(t, provision.Options{Nodes: 3, TLS: true, Server: small(map[string]any{
 		// How long a dead node is believed to live: its topics move and its bookie may come back no sooner.
 		"zkTimeout": 10_000, "metadataStoreSessionTimeoutMillis": 10_000,

@@ -3,10 +3,11 @@ package pulsar
 import (
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/brokers/internal/matrixtest"
 )
 
 func TestEveryGuaranteeOfTheMatrixIsProved(t *testing.T) {
-	long(t)
+	livetest.Long(t)
 	matrixtest.Prove(t, matrixtest.Matrix{Broker: "pulsar", Server: small(nil)})
 }

@@ -66,6 +66,9 @@ func kind(t *testing.T) driver.Kind {
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 	for i, version := range []string{"4.0.5", "3.10.8"} {
 		t.Run(version, func(t *testing.T) {
+			if i > 0 {
+				livetest.Long(t)
+			}
 			var in *provision.Instance
 			s := drivertest.Suite{
 				Kind: kind(t),
@@ -93,9 +96,7 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 }
 
 func TestDriverKeepsThePromisesOverTLSOnAClusterOfThree(t *testing.T) {
-	if testing.Short() {
-		t.Skip("three servers take a quarter of a minute to find each other")
-	}
+	livetest.Long(t)
 	drivertest.Run(t, drivertest.Suite{
 		Kind: kind(t),
 		Target: func(t *testing.T) driver.Target {
