@@ -76,6 +76,7 @@ func configure(ctx context.Context, n *provision.Node) error {
 	if n.Cluster.Facts[clusterID] == "" {
 		var id [16]byte
 		_, _ = rand.Read(id[:]) // never fails
+		id[0] &= 0x7f           // a leading - of base64 would be taken for an option
 		n.Cluster.Facts[clusterID] = base64.RawURLEncoding.EncodeToString(id[:])
 	}
 	for name, text := range map[string]string{"server.properties": properties, "log4j2.properties": log4j2, "log4j.properties": log4j} {
