@@ -14,7 +14,7 @@ TESTFLAGS ?= -count 1 -timeout 15m
 
 PAGE     := web/dist/main.js
 
-.PHONY: build web demo test race lint bench clean
+.PHONY: build web demo test proof race lint bench clean
 
 build: web ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/brokermark ./cmd/brokermark
@@ -35,6 +35,9 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most si
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
 	$(GO) test $(TESTFLAGS) -p 1 $(MEASURING)
 	$(GO) test $(TESTFLAGS) -p 2 $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)))
+
+proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long
 	$(GO) test -race -short $(TESTFLAGS) -p 1 $(CONCURRENT)
