@@ -81,3 +81,22 @@ func TestLatencyFromTheSendIsComparedWhereOneSideHasNoOther(t *testing.T) {
 		}
 	}
 }
+
+func TestTwoVersionsOfABrokerAreTwoContenders(t *testing.T) {
+	var records []store.Record
+	for _, r := range demo(2) {
+		if r.Spec.Broker != "kafka" || r.Spec.Delivery != "at-least-once" || r.Spec.MessageSize[0].Size != 100 {
+			continue
+		}
+		records = append(records, r)
+		r.PointID, r.Spec.Version, r.Versions.Broker = r.PointID+"-old", "3.9.1", "3.9.1"
+		records = append(records, r)
+	}
+	out := string(rendered(t, build(t, "headtohead", records), "markdown", 0))
+	if !strings.Contains(out, "kafka@4.3.1") || !strings.Contains(out, "kafka@3.9.1") {
+		t.Errorf("the versions can't be told apart:\n%s", out)
+	}
+	if strings.Contains(out, "Warning") {
+		t.Errorf("the versions are pooled:\n%s", out)
+	}
+}

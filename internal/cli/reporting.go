@@ -148,7 +148,8 @@ func (s *shell) compareCommand() *cobra.Command {
 		Use:   "compare A B",
 		Short: "Set two sides against each other, with intervals and a test",
 		Long: `Compare sets B against A, workload by workload. Each side is a broker (kafka,
-kafka@4.3.1), a selection (client.linger.ms=5) or another store's file or URL.
+kafka@4.3.1), a selection (client.linger.ms=5, or a run: began=2026-11-20T14)
+or another store's file or URL.
 Whatever differs without having been named raises a warning. --fail-if bounds
 how much B may differ from A: by the medians, when the test shows a difference
 or when there are too few repetitions for one.`,

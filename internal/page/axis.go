@@ -21,7 +21,7 @@ type axis struct {
 
 // elsewhere are axes whose values come from the spec or the load, under one name whatever the study called them.
 var elsewhere = map[string]bool{
-	"broker": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
+	"broker": true, "version": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
 	"curve.rates": true, "curve.fractions": true,
 }
 
@@ -35,7 +35,7 @@ type value struct {
 func coordinates(p report.Point, l level) map[string]value {
 	s := p.Spec
 	at := map[string]value{
-		"broker": {s.Broker, math.NaN()}, "delivery": {s.Delivery, math.NaN()}, "persistence": {s.Persistence, math.NaN()}, "acks": {s.Acks, math.NaN()},
+		"broker": {p.Product, math.NaN()}, "delivery": {s.Delivery, math.NaN()}, "persistence": {s.Persistence, math.NaN()}, "acks": {s.Acks, math.NaN()},
 		"replicas": magnitude(strconv.Itoa(s.Replicas)), "nodes": magnitude(strconv.Itoa(s.Nodes)),
 		"messageSize": {s.MessageSize.String(), s.MessageSize.Mean()},
 		"load":        {l.load, math.NaN()},

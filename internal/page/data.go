@@ -118,7 +118,7 @@ func (d *data) draw(records []store.Record) {
 
 func describe(p report.Point) point {
 	out := point{
-		ID: p.ID, Name: p.Name, Broker: p.Spec.Broker, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: p.Status(),
+		ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: p.Status(),
 	}
 	seen := map[string]bool{}
 	for _, r := range p.Shown() {

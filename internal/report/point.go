@@ -13,7 +13,8 @@ import (
 // Point is everything the store holds about one point.
 type Point struct {
 	ID      string
-	Name    string // broker, and what else tells it from other points of the same broker
+	Product string // broker, with its version where points of the same broker differ in it
+	Name    string // product, and what else tells it from other points of the same broker
 	Spec    study.Spec
 	Records []store.Record // in order of appending, superseded attempts left out
 }
@@ -59,7 +60,8 @@ func Points(records []store.Record) []Point {
 // shownElsewhere are axes that every report has a place of its own for.
 var shownElsewhere = map[string]bool{
 	"broker": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
-	"sweep": true, // how a study is written, not what is measured
+	"version": true, // stands beside the broker
+	"sweep":   true, // how a study is written, not what is measured
 }
 
 // CompareNames orders names as people do: what is equal up to a number goes by the number, 2KiB before 16KiB.
@@ -94,8 +96,12 @@ func InNames(axis string) bool { return !shownElsewhere[axis] }
 
 // name gives every point its broker's name, with the values of further axes that vary.
 func name(points []*Point) {
-	values := map[string]map[string]bool{}
+	values, versions := map[string]map[string]bool{}, map[string]map[string]bool{}
 	for _, p := range points {
+		if versions[p.Spec.Broker] == nil {
+			versions[p.Spec.Broker] = map[string]bool{}
+		}
+		versions[p.Spec.Broker][p.Spec.Version] = true
 		for axis, value := range p.axes() {
 			if values[axis] == nil {
 				values[axis] = map[string]bool{}
@@ -104,7 +110,11 @@ func name(points []*Point) {
 		}
 	}
 	for _, p := range points {
-		p.Name = p.Spec.Broker
+		p.Product = p.Spec.Broker
+		if p.Spec.Version != "" && len(versions[p.Spec.Broker]) > 1 {
+			p.Product += "@" + p.Spec.Version
+		}
+		p.Name = p.Product
 		axes := p.axes()
 		for _, axis := range sortedKeys(axes) {
 			if InNames(axis) && len(values[axis]) > 1 {

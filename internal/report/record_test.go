@@ -107,6 +107,7 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 		"client.linger.ms=5":             {"0123abc", "ffff"},
 		"version=4.3.1, broker=rabbitmq": {"ffff"},
 		"study=s,host.cores=2":           {"0123abc", "ffff"},
+		"began=" + measured().Began.UTC().Format(time.DateOnly): {"0123abc", "ffff"},
 	} {
 		got, err := Select(records, expr)
 		var ids []string

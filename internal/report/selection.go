@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agext/levenshtein"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // Select picks the records that match every term of expr, such as "broker=kafka,messageSize=1KiB". A term names
-// study, label, status, point (or the beginning of its ID), repetition, an axis, or any path of the spec or of
+// study, label, status, point (or the beginning of its ID), repetition, began (or its beginning: a day, an hour), an axis, or any path of the spec or of
 // settings.*, versions.* and host.*; "version" also matches the version that was measured. An unknown name or a value
 // that no record has is an error that says what there is.
 func Select(records []store.Record, expr string) ([]store.Record, error) {
@@ -76,6 +77,7 @@ func selectable(r store.Record) map[string][]string {
 	out["label"] = []string{r.Label}
 	out["status"] = []string{string(r.Status)}
 	out["point"] = []string{r.PointID}
+	out["began"] = []string{r.Began.UTC().Format(time.RFC3339)}
 	out["repetition"] = []string{fmt.Sprint(r.Repetition)}
 	out["version"] = append(out["version"], r.Versions.Broker)
 	out["size"] = out["messageSize"]
@@ -84,7 +86,7 @@ func selectable(r store.Record) map[string][]string {
 
 func matches(name, want string, values []string) bool {
 	switch name {
-	case "point":
+	case "point", "began":
 		return want != "" && strings.HasPrefix(values[0], want)
 	case "size", "messageSize":
 		if size, err := study.ParseSize(want); err == nil {
