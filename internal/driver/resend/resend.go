@@ -46,6 +46,7 @@ type producer struct {
 	over   chan struct{} // closed when cut is taken back
 	closed bool
 
+	vain    bool          // the last attempt failed; run's
 	wake    chan struct{} // holds one wake-up
 	ended   chan struct{}
 	running context.Context //nolint:containedctx // ends with the producer, not with a call
@@ -191,9 +192,7 @@ func (p *producer) run() {
 		case <-p.running.Done():
 			return
 		}
-		select {
-		case <-time.After(pause):
-		case <-p.running.Done():
+		if !p.sleep() {
 			return
 		}
 		if !p.failing() { // woken for what the last attempt had taken already
@@ -203,7 +202,8 @@ func (p *producer) run() {
 		p.attempt()
 		p.turn.Unlock()
 		p.mu.Lock()
-		if len(p.failed) == 0 {
+		p.vain = len(p.failed) > 0
+		if !p.vain {
 			p.cut.Store(false)
 			close(p.over)
 		}
@@ -211,17 +211,31 @@ func (p *producer) run() {
 	}
 }
 
+// sleep pauses and tells whether the producer still runs.
+func (p *producer) sleep() bool {
+	select {
+	case <-time.After(pause):
+		return true
+	case <-p.running.Done():
+		return false
+	}
+}
+
 // attempt sends what has failed in the order in which it was sent first. As soon as something fails again, the rest
-// stays behind it for the next attempt.
+// stays behind it for the next attempt. After an attempt in vain a single message goes ahead: while a broker is away,
+// not all of them shall be counted as sent again and again.
 func (p *producer) attempt() {
 	p.mu.Lock()
 	slots := slices.Clone(p.failed)
 	p.failed = p.failed[:0]
 	p.mu.Unlock()
 	slices.SortFunc(slots, func(a, b uint32) int { return cmp.Compare(p.table[a].order, p.table[b].order) })
-	batch := make([]driver.Message, 0, most)
+	batch, size := make([]driver.Message, 0, most), most
+	if p.vain {
+		size = 1
+	}
 	for len(slots) > 0 && p.running.Err() == nil && !p.failing() {
-		n := min(len(slots), most)
+		n := min(len(slots), size)
 		batch = batch[:0]
 		for _, slot := range slots[:n] {
 			s := &p.table[slot]
@@ -232,6 +246,9 @@ func (p *producer) attempt() {
 		}
 		_ = p.inner.Send(p.running, batch) // every slot comes back through Done
 		slots = slots[n:]
+		if size == 1 && len(slots) > 0 && !p.failing() && p.sleep() {
+			size = most
+		}
 	}
 	p.mu.Lock()
 	p.failed = append(p.failed, slots...)

@@ -22,12 +22,16 @@ type line struct {
 	down     bool
 	open     []uint32         // without an outcome
 	sent     []driver.Message // ever
+	refused  []int            // sizes of the batches that found it down
 	closed   bool
 }
 
 func (l *line) Send(_ context.Context, batch []driver.Message) error {
 	l.mu.Lock()
 	down := l.down
+	if down {
+		l.refused = append(l.refused, len(batch))
+	}
 	var refused []uint32
 	for _, m := range batch {
 		if down {
@@ -194,6 +198,24 @@ func TestItGoesOnUntilTheConnectionIsBack(t *testing.T) {
 	l.turn(false)
 	eventually(t, "the message is sent again", func() bool { return len(l.payloads()) == 2 })
 	l.complete(1, nil)
+	f.require(t, 0, nil)
+	_ = p.Close()
+}
+
+func TestOnlyOneMessageKnocksWhileNobodyIsThere(t *testing.T) {
+	p, l, f := start(t, driver.AtLeastOnce)
+	l.turn(true)
+	send(t, p, batch(0, 6))
+	eventually(t, "four attempts", func() bool { _, resent := f.count(); return resent >= 6+3 })
+	l.turn(false)
+	send(t, p, batch(6, 1)) // waits for the others
+	if got := l.refused; !slices.Equal(got[:4], []int{6, 6, 1, 1}) || slices.Max(got[2:]) > 1 {
+		t.Errorf("the batches that found nobody had sizes %v; want 6 twice, then 1", got)
+	}
+	if got, want := l.payloads(), []byte{0, 1, 2, 3, 4, 5, 6}; !slices.Equal(got, want) {
+		t.Errorf("sent were %v, want %v", got, want)
+	}
+	l.complete(7, nil)
 	f.require(t, 0, nil)
 	_ = p.Close()
 }
