@@ -42,3 +42,21 @@ func TestAReportIsWrittenAsAPageOrNotAtAll(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+func TestReportsAndComparisonsAreWrittenAsSpreadsheets(t *testing.T) {
+	dir := t.TempDir()
+	db := filepath.Join(dir, "records.db")
+	stored(t, db)
+	for name, args := range map[string][]string{
+		"summary": {"report"}, "ledger": {"report", "ledger"}, "comparison": {"compare", "kafka", "jetstream"},
+	} {
+		path := filepath.Join(dir, name+".xlsx")
+		brokermark(t, append(args, "--store", db, "-o", path)...).want(t, 0)
+		if data, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(data), "PK") {
+			t.Errorf("%s: %v, a file that begins with %.10q", name, err, data)
+		}
+		if says := brokermark(t, append(args, "--store", db, "--format", "xlsx")...).want(t, 2).err; !strings.Contains(says, "the format xlsx needs a file") {
+			t.Errorf("%s on stdout: %s", name, says)
+		}
+	}
+}

@@ -48,26 +48,55 @@ type screen struct {
 
 var desktop = screen{width: 1280, height: 900}
 
-// open loads a file in a fresh headless browser.
-func open(t *testing.T, path string, s screen) *tab {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes long, and it is not our code that runs in it")
-	}
-	browser, err := chromium()
+// started is the browser that all tests open their pages in; quit ends it.
+var (
+	started = sync.OnceValues(start)
+	quit    = func() {}
+)
+
+func start() (context.Context, error) {
+	path, err := chromium()
 	if err != nil {
-		t.Skipf("no Chromium to look at the page with: %v", err)
+		return nil, err
 	}
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(browser), chromedp.UserDataDir(t.TempDir())}
+	dir, err := os.MkdirTemp("", "brokermark-page-")
+	if err != nil {
+		return nil, err
+	}
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(dir)}
 	for _, flag := range []string{
 		"headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update",
 		"disable-sync", "disable-dev-shm-usage", "hide-scrollbars",
 	} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
-	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
-	t.Cleanup(cancel)
+	ctx, release := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, _ = chromedp.NewContext(ctx)
+	quit = func() {
+		_ = chromedp.Cancel(ctx)
+		release()
+		_ = os.RemoveAll(dir)
+	}
+	return ctx, chromedp.Do(ctx)
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	quit()
+	os.Exit(code)
+}
+
+// open loads a file in a page of its own.
+func open(t *testing.T, path string, s screen) *tab {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes long, and it is not our code that runs in it")
+	}
+	browser, err := started()
+	if err != nil {
+		t.Skipf("no Chromium to look at the page with: %v", err)
+	}
+	ctx, _ := chromedp.NewContext(browser, chromedp.WithNewBrowserContext()) // nothing that another page stored
 	t.Cleanup(func() {
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Error(err)

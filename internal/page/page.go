@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -64,9 +66,34 @@ func Write(w io.Writer, name string, s Source) error {
 
 // Compare writes a comparison, with figures over the records of both sides.
 func Compare(w io.Writer, a, b reports.Side, named []string, s Source) error {
-	s.Records = append(append([]store.Record(nil), a.Records...), b.Records...)
+	s.Records = apart(a, b)
 	d := reports.Compare(a, b, named...)
 	return write(w, s, d.Title, func() (lead, rest string, err error) { return findings(d.Blocks), "", nil })
+}
+
+// apart are the records of both sides for the figures. Where both measured something of the same name, two runs or two
+// versions, the side becomes part of the name: equal points must not be pooled, nor look alike.
+func apart(a, b reports.Side) []store.Record {
+	names := map[string]bool{}
+	for _, p := range report.Points(a.Records) {
+		names[p.Name] = true
+	}
+	alike := slices.ContainsFunc(report.Points(b.Records), func(p report.Point) bool { return names[p.Name] })
+	var all []store.Record
+	for _, side := range []reports.Side{a, b} {
+		for _, r := range side.Records {
+			if alike {
+				r.Axes = maps.Clone(r.Axes)
+				if r.Axes == nil {
+					r.Axes = map[string]string{}
+				}
+				r.Axes["side"] = side.Name
+				r.PointID += " of " + side.Name
+			}
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 type content struct {

@@ -103,6 +103,29 @@ func TestAComparisonIsAPageWithItsFigures(t *testing.T) {
 	b.quiet(t)
 }
 
+func TestTwoRunsOfTheSamePointsAreDrawnApart(t *testing.T) {
+	var monday, tuesday []store.Record
+	for i, r := range linger(2, 2, 3) {
+		monday = append(monday, r)
+		slower := *r.Result
+		slower.Latency = products[1].result(100, 1000+float64(i), 5000, 1).Latency
+		r.Result = &slower
+		tuesday = append(tuesday, r)
+	}
+	b := open(t, written(t, "runs", func(w io.Writer) error {
+		return page.Compare(w, reports.Side{Name: "monday.db", Records: monday}, reports.Side{Name: "tuesday.db", Records: tuesday}, nil, page.Source{})
+	}), desktop)
+	b.scroll(t)
+	series := eval[[]string](t, b, `[...document.querySelectorAll("#percentiles .legend .series")].map(b => b.dataset.name)`)
+	if len(series) != 8 || !strings.Contains(series[0], "side=monday.db") || !strings.Contains(strings.Join(series, " "), "side=tuesday.db") {
+		t.Errorf("two runs of four points are drawn as %q", series)
+	}
+	if text := eval[string](t, b, `document.querySelector("#cost").innerText`); strings.Contains(text, "n=6") || !strings.Contains(text, "n=3") {
+		t.Errorf("repetitions of two runs are pooled: %s", text)
+	}
+	b.quiet(t)
+}
+
 func TestAReportWithoutFiguresIsAPageToo(t *testing.T) {
 	b := open(t, written(t, "ledger", func(w io.Writer) error { return page.Write(w, "ledger", page.Source{Records: sweep(2)}) }), desktop)
 	if n := eval[int](t, b, `document.querySelectorAll("main table").length`); n == 0 {
