@@ -128,7 +128,7 @@ func try(r store.Record) ordeal {
 		o.verdict, o.why = refused, r.Reason
 	case r.Result == nil || r.Result.Books.Sent == 0:
 		o.verdict, o.why = void, "nothing was measured: "+r.Reason
-	case r.Status == store.Void || r.Status == store.Aborted:
+	case r.Status == store.Aborted:
 		o.verdict, o.why = void, r.Reason
 	case missed != "":
 		o.verdict, o.why = void, missed
@@ -136,8 +136,9 @@ func try(r store.Record) ordeal {
 		o.verdict, o.why = void, "the books don't balance"
 	default:
 		o.verdict, o.why = judge(r.Spec, r.Result.Books)
-		if o.verdict == kept && r.Status == store.Failed && r.Result.Books.LostAcked == 0 {
-			o.verdict, o.why = void, r.Reason // for a reason that is no matter of the ledger
+		// A promise that was broken under less load than was meant is broken; one that was kept may be so for that.
+		if o.verdict != broken && (r.Status == store.Void || r.Status == store.Failed) {
+			o.verdict, o.why = void, r.Reason
 		}
 	}
 	return o

@@ -91,12 +91,20 @@ func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
 		"lost, but the application was told":        {through("b", "at-least-once", "log", kill, store.Books{Failed: 7, Lost: 7}), kept, ""},
 		"nothing wrong":                             {through("b", "exactly-once", "fsync", kill, store.Books{}), kept, ""},
 		"failed for a reason that isn't the ledger": {failedBecause("the broker died: node 1 exited"), void, "the broker died"},
+		"kept, but under less load than was meant":  {late(store.Books{}), void, "30 ms late"},
+		"broken under less load than was meant":     {late(store.Books{LostAcked: 9}), broken, "9 lost"},
 	} {
 		o := try(c.record)
 		if o.verdict != c.want || !strings.Contains(o.why, c.says) {
 			t.Errorf("%s: %s (%s), want %s (%s)", name, o.verdict, o.why, c.want, c.says)
 		}
 	}
+}
+
+func late(wrong store.Books) store.Record {
+	r := through("b", "at-least-once", "log", kill, wrong)
+	r.Status, r.Reason = store.Void, "the generator was 30 ms late at p99"
+	return r
 }
 
 func failedBecause(reason string) store.Record {
