@@ -2,9 +2,13 @@ package page_test
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/page"
+	"github.com/brokermark/brokermark/internal/report"
 )
 
 // axe is the accessibility checker that npm installed beside the front end.
@@ -40,15 +44,21 @@ func violations(t *testing.T, b *tab, source string) []violation {
 
 func TestNoRuleOfAccessibilityIsBroken(t *testing.T) {
 	source := axe(t)
-	for _, c := range []struct {
+	type seen struct {
 		name, path string
 		screen     screen
-	}{
+	}
+	pages := []seen{
 		{"mixed", summary(t, "mixed", sweep(2)), desktop},
 		{"mixed in the dark", summary(t, "mixed", sweep(2)), screen{390, 844, true}},
 		{"settings", summary(t, "settings", linger(12, 5, 1)), desktop},
 		{"comparison in the dark", comparison(t), screen{1280, 900, true}},
-	} {
+	}
+	for _, name := range report.Names() {
+		path := written(t, name, func(w io.Writer) error { return page.Write(w, name, page.Source{Records: sweep(1)}) })
+		pages = append(pages, seen{name, path, desktop})
+	}
+	for _, c := range pages {
 		b := open(t, c.path, c.screen)
 		b.scroll(t)
 		eval[bool](t, b, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
