@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -14,11 +15,14 @@ func TestNothingAcknowledgedIsLostWhenTheBrokerIsKilled(t *testing.T) {
 		"port.threadPoolSize": 10, "context.qpid.broker.bdbTotalCacheSize": 1 << 27,
 	}})
 	amqptest.Attaching(t, "qpid", target)
+	t.Run("limits", func(t *testing.T) { limits(t, target) })
+	livetest.Long(t) // the matrix kills it too
 	t.Run("one queue", func(t *testing.T) { amqptest.Survives(t, "qpid", target, amqptest.Synced, killed(in), "only") })
 	t.Run("two queues, ordered", func(t *testing.T) { amqptest.Survives(t, "qpid", target, amqptest.Ordered, killed(in), "a", "b") })
 }
 
 func TestDerbyLosesNothingEither(t *testing.T) {
+	livetest.Long(t)
 	in, target := amqptest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{"virtualhost.type": "DERBY"}})
 	amqptest.Survives(t, "qpid", target, amqptest.Synced, killed(in), "only")
 }
@@ -50,6 +54,7 @@ func TestServerSettingsAreRefusedByName(t *testing.T) {
 }
 
 func TestGroupOfThreeLosesNothingWhenItsMasterDies(t *testing.T) {
+	livetest.Long(t)
 	in, target := amqptest.Start(t, provision.Options{Broker: "qpid", Nodes: 3, TLS: true, Server: map[string]any{
 		"jvm.Xmx": "256m", "jvm.XX:MaxDirectMemorySize": "512m",
 	}})
