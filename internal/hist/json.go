@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -60,7 +61,13 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 }
 
 func unpack(packed []byte) ([]cell, error) {
-	var cells []cell
+	ends := 0 // of numbers, two for each cell
+	for _, b := range packed {
+		if b < 0x80 {
+			ends++
+		}
+	}
+	cells := slices.Grow([]cell(nil), ends/2)
 	var total uint64
 	for i := -1; len(packed) > 0; {
 		step, a := binary.Uvarint(packed)
