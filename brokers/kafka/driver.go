@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,7 @@ import (
 const (
 	openPatience  = 5 * time.Second
 	leavePatience = 2 * time.Second
+	retryPause    = 200 * time.Millisecond // between attempts to reach a broker that doesn't answer
 	pollInterval  = 20 * time.Millisecond
 	// requestLimit is the broker's socket.request.max.bytes and franz-go's own bound, less room for the headers.
 	requestLimit = 100<<20 - 4096
@@ -71,7 +73,9 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 		return nil, fmt.Errorf("kafka client: %w", err)
 	}
 	// From here on a connection that breaks is a broker that restarts; before, it tells of wrong credentials.
-	k.common = append(k.common, kgo.AlwaysRetryEOF())
+	// It is tried again at a steady pace: the client's own pauses grow up to 5 s, which a short outage would last longer.
+	k.common = append(k.common, kgo.AlwaysRetryEOF(),
+		kgo.RetryBackoffFn(func(int) time.Duration { return retryPause }), kgo.RequestRetries(math.MaxInt32))
 	k.admin = kadm.NewClient(client)
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()

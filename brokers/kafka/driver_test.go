@@ -89,6 +89,9 @@ func TestContractHoldsOnARealBroker(t *testing.T) {
 		Pause:  fault(func(ctx context.Context, n int) error { return in.Pause(ctx, n) }),
 		Resume: fault(func(ctx context.Context, n int) error { return in.Resume(ctx, n) }),
 		Kill:   fault(func(ctx context.Context, n int) error { return in.Kill(ctx, n) }),
+		Restart: fault(func(ctx context.Context, n int) error {
+			return errors.Join(in.Kill(ctx, n), in.Restart(ctx, n))
+		}),
 		Guarded: func(t *testing.T) driver.Target {
 			return target(start(t, livetest.Guarded(provision.Options{Server: map[string]any{"jvm.Xmx": "512m"}})))
 		},
@@ -97,6 +100,7 @@ func TestContractHoldsOnARealBroker(t *testing.T) {
 }
 
 func TestContractHoldsOnKafka3(t *testing.T) {
+	livetest.Long(t)
 	drivertest.Run(t, drivertest.Suite{
 		Kind:       kind(t),
 		Target:     func(t *testing.T) driver.Target { return target(start(t, provision.Options{Version: "3.9.2"})) },
@@ -106,6 +110,7 @@ func TestContractHoldsOnKafka3(t *testing.T) {
 }
 
 func TestContractHoldsOnAClusterOfThreeWithTLS(t *testing.T) {
+	livetest.Long(t)
 	var in *provision.Instance
 	g := guarantee(driver.AtLeastOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
 	g.Replicas = 3

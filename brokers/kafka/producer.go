@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/resend"
 )
 
 // closePatience is how long Close waits for answers before it gives up on what is in flight.
@@ -38,7 +39,16 @@ type record struct {
 
 func slotOf(r *kgo.Record) uint32 { return (*record)(unsafe.Pointer(r)).slot }
 
+// Producer makes one whose client itself sends again what a lost connection has left open. Only a transaction that
+// the broker has aborted meanwhile is nothing that the client could repeat.
 func (k *kafka) Producer(_ context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	if g := k.config.Guarantee; g.Delivery == driver.ExactlyOnce {
+		return resend.Producer(g, c, r, func(r driver.Receipts) (driver.Producer, error) { return k.producer(c, r) })
+	}
+	return k.producer(c, r)
+}
+
+func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	g, v := k.config.Guarantee, k.config.Client
 	need := c.MaxBytes + headroom
 	if limit, _ := strconv.Atoi(k.config.Topic.String("max.message.bytes")); limit > 0 && need > limit {
@@ -54,7 +64,8 @@ func (k *kafka) Producer(_ context.Context, c driver.ProducerConfig, r driver.Re
 		opts = append(opts, kgo.RecordPartitioner(pinned(c.ID)))
 	}
 	if g.Delivery == driver.ExactlyOnce {
-		opts = append(opts, kgo.TransactionalID(fmt.Sprintf("%s.%d", k.topology.Topics[c.Topics[0]].Name, c.ID)))
+		// A commit whose answer is given up on is lost for good: nobody knows its outcome.
+		opts = append(opts, kgo.RetryTimeout(millis(v, "delivery.timeout.ms")), kgo.TransactionalID(fmt.Sprintf("%s.%d", k.topology.Topics[c.Topics[0]].Name, c.ID)))
 	}
 	client, err := kgo.NewClient(append(opts, k.common...)...)
 	if err != nil {
@@ -97,7 +108,7 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 		if p.commits == nil {
 			p.client.Produce(context.Background(), r, p.promise)
 		} else {
-			p.commits.add(r)
+			p.commits.add(r, m.Resent)
 		}
 	}
 	p.given += uint64(len(batch))

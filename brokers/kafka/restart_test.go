@@ -68,7 +68,7 @@ func TestGuaranteesHoldThroughKillAndRestart(t *testing.T) {
 		{g: atMost, mayLose: true, mayFail: true},
 		{g: atLeast, mayRepeat: true},
 		{g: leaderOnly, mayRepeat: true},
-		{g: exactly, mayFail: true},
+		{g: exactly},
 	}
 	sessions := make([]*session, len(cases))
 	for i, c := range cases {

@@ -3,9 +3,12 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -27,6 +30,7 @@ type committer struct {
 	mu     sync.Mutex
 	queue  []*kgo.Record
 	failed error // the first of the open transaction
+	cut    bool  // a transaction was aborted; its messages come before any other
 
 	// The open transaction; the goroutine's own.
 	taken    []*kgo.Record // spare of queue
@@ -45,10 +49,18 @@ func newCommitter(client *kgo.Client, r driver.Receipts, interval time.Duration,
 	return c
 }
 
-func (c *committer) add(r *kgo.Record) {
+func (c *committer) add(r *kgo.Record, resent bool) {
 	c.mu.Lock()
-	c.queue = append(c.queue, r)
+	c.cut = c.cut && !resent
+	refused := c.cut
+	if !refused {
+		c.queue = append(c.queue, r)
+	}
 	c.mu.Unlock()
+	if refused {
+		c.receipts.Done([]uint32{slotOf(r)}, errAborted)
+		return
+	}
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -71,9 +83,43 @@ func (c *committer) run() {
 		if err != nil && c.ctx.Err() != nil {
 			return // the client still holds the records: close completes them after it
 		}
+		if errors.Is(err, driver.ErrDisconnected) {
+			c.takeAll()
+		}
 		c.receipts.Done(c.slots, err)
 		c.slots = c.slots[:0]
 	}
+}
+
+var errAborted = fmt.Errorf("kafka: %w: the transaction was aborted", driver.ErrDisconnected)
+
+// takeAll takes what is queued along with an aborted transaction.
+func (c *committer) takeAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = true
+	for _, r := range c.queue {
+		c.slots = append(c.slots, slotOf(r))
+	}
+	c.queue = c.queue[:0]
+}
+
+// repeatable tells whether what err prevented may succeed next time.
+func repeatable(err error) bool {
+	var e *kerr.Error
+	switch {
+	case errors.Is(err, kgo.ErrRecordTimeout), errors.Is(err, kgo.ErrRecordRetries), errors.Is(err, context.Canceled):
+		return false
+	case errors.As(err, &e):
+		return e.Retriable || slices.Contains(overtaken, e)
+	}
+	return true
+}
+
+// overtaken are what the broker says of a transaction that timed out, or that a new coordinator doesn't know.
+var overtaken = []*kerr.Error{
+	kerr.InvalidProducerIDMapping, kerr.InvalidProducerEpoch, kerr.InvalidTxnState, kerr.UnknownProducerID,
+	kerr.OutOfOrderSequenceNumber, kerr.OperationNotAttempted, kerr.TransactionAbortable,
 }
 
 // transaction sends what comes within the interval and commits it.
@@ -96,14 +142,20 @@ func (c *committer) transaction() error {
 		c.promises.Wait() // Flush doesn't know of records that were refused at once
 		err = c.failed
 	}
+	known := true // that the transaction isn't committed
 	if err == nil {
 		err = c.client.EndTransaction(c.ctx, kgo.TryCommit)
+		known = errors.Is(err, kerr.OperationNotAttempted) || errors.Is(err, kerr.TransactionAbortable)
 	}
 	if err != nil && c.ctx.Err() == nil {
-		err = errors.Join(err, c.client.AbortBufferedRecords(c.ctx), c.client.EndTransaction(c.ctx, kgo.TryAbort))
+		undone := errors.Join(c.client.AbortBufferedRecords(c.ctx), c.client.EndTransaction(c.ctx, kgo.TryAbort))
 		if c.ctx.Err() == nil {
 			c.promises.Wait()
 		}
+		if undone == nil && known && repeatable(err) {
+			return fmt.Errorf("%w: %w", errAborted, err)
+		}
+		return errors.Join(err, undone)
 	}
 	return err
 }
