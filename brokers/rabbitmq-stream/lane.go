@@ -22,10 +22,13 @@ type lane struct {
 	wake   chan struct{}
 
 	touched bool // by the Send that is running
+	since   int  // the connection that it found; 0: none
 
 	mu     sync.Mutex
 	up     chan struct{} // closed while there is a connection
 	pub    *publisher    // nil: none
+	count  int           // of connections so far
+	lost   bool          // what was open on a connection, and no Send has failed since
 	queue  []*outgoing   // open, to be written
 	nextID int64
 
@@ -72,6 +75,7 @@ func (l *lane) rise(pub *publisher) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pub = pub
+	l.count++
 	close(l.up)
 }
 
@@ -89,14 +93,30 @@ func (l *lane) fall(err error) {
 			slots = append(slots, o.slot)
 		}
 	}
+	l.lost = l.lost || len(slots) > 0
 	l.p.done(slots, err)
 }
 
-// take queues m, unless there is no connection.
+// state is which connection there is, 0 for none, and whether a Send may use it: the first after a loss has to fail,
+// because what the lost connection has left open is to be sent again before anything new.
+func (l *lane) state() (connection int, free bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost && l.p.d.cfg.Guarantee.Delivery != driver.AtMostOnce {
+		l.lost = false
+		return 0, false
+	}
+	if l.pub == nil {
+		return 0, true
+	}
+	return l.count, true
+}
+
+// take queues m, unless the connection that this Send found is gone.
 func (l *lane) take(m *driver.Message) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.pub == nil {
+	if l.pub == nil || l.count != l.since {
 		return false
 	}
 	o := &l.p.slots[m.Slot]
@@ -111,19 +131,21 @@ func (l *lane) take(m *driver.Message) bool {
 	return true
 }
 
-// await waits for a connection; false: in vain.
-func (l *lane) await(ctx context.Context, until <-chan time.Time) bool {
+// await waits for a connection and returns which it is; 0: in vain.
+func (l *lane) await(ctx context.Context, until <-chan time.Time) int {
 	l.mu.Lock()
 	up := l.up
 	l.mu.Unlock()
 	select {
 	case <-up:
-		return true
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.count
 	case <-until:
 	case <-ctx.Done():
 	case <-l.p.running.Done():
 	}
-	return false
+	return 0
 }
 
 // nudge wakes the writer where there is something to write.

@@ -112,28 +112,31 @@ func (p *producer) route(m *driver.Message) *lane {
 }
 
 // Send queues batch on its lanes, whose writers put into one frame what has gathered since the last. Where a lane has
-// no connection it waits for it a while, and fails the rest of the batch.
+// no connection it waits for it a while; where that is in vain, or the connection is lost meanwhile, the rest of what is
+// for that lane fails, lest later messages overtake earlier ones.
 func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	var failed []uint32
-	var waited <-chan time.Time
+	var patience <-chan time.Time
 	for i := range batch {
 		m := &batch[i]
 		l := p.route(m)
-		if !m.Resent { // what was sent again keeps the number that it has been sent with, if it was
+		if !m.Resent { // what is sent again keeps the number that it has been sent with, if it was
 			p.slots[m.Slot].home = nil
-		}
-		for !l.take(m) {
-			if waited == nil {
-				waited = time.After(retryPause)
-			}
-			if !l.await(ctx, waited) {
-				failed = append(failed, m.Slot)
-				waited = fired
-				break
-			}
 		}
 		if !l.touched {
 			l.touched, p.touched = true, append(p.touched, l)
+			var free bool
+			if l.since, free = l.state(); free && l.since == 0 {
+				if patience == nil {
+					patience = time.After(retryPause)
+				}
+				if l.since = l.await(ctx, patience); l.since == 0 {
+					patience = fired
+				}
+			}
+		}
+		if !l.take(m) {
+			failed = append(failed, m.Slot)
 		}
 	}
 	for _, l := range p.touched {
