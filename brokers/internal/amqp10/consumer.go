@@ -26,8 +26,7 @@ func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 		if ctx.Err() != nil {
 			return nil
 		}
-		var refused *driver.ErrUnsupported
-		if !errors.Is(err, errInterrupted) && (!again || errors.As(err, &refused)) {
+		if !again && !errors.Is(err, errInterrupted) {
 			return fmt.Errorf("consume from %s: %w", d.topology.Topics[c.Topic].Name, err)
 		}
 		d.logf("consumer %d: %v", c.ID, err)

@@ -20,7 +20,7 @@ const (
 	retryPause   = 200 * time.Millisecond // between attempts to reconnect
 )
 
-var errLost = errors.New("connection lost before the broker settled the message")
+var errLost = fmt.Errorf("AMQP 1.0: %w", driver.ErrDisconnected)
 
 // Link is one connection with one session on it.
 type Link struct {
@@ -131,7 +131,11 @@ func (l *Link) dead() bool {
 }
 
 // cut closes the socket: whoever waits in a write or for the broker gets an error.
-func (l *Link) cut() { _ = l.wire.Close() }
+func (l *Link) cut() {
+	if l != nil {
+		_ = l.wire.Close()
+	}
+}
 
 // Close ends the link within closeTimeout; afterwards the client has released everything that waited on it. The
 // session's closing handshake makes the broker read what was sent before: a socket closed with unread bytes in it

@@ -2,7 +2,6 @@ package amqp10
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/Azure/go-amqp"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/resend"
 )
 
 // stuckSend is how long a Send may stay in a blocked write after its context has ended.
@@ -21,6 +21,7 @@ type producer struct {
 	cfg      driver.ProducerConfig
 	receipts driver.Receipts
 	link     *Link // nil or dead: to be dialled again
+	again    bool  // it has been dialled before
 	senders  map[int]*amqp.Sender
 	retryAt  time.Time
 	message  amqp.Message // the client copies it before it returns
@@ -28,6 +29,8 @@ type producer struct {
 
 	sent    chan delivery // in order of sending; has room for every slot
 	settled chan struct{} // closed when the last delivery is settled
+	given   uint64        // deliveries ever put into sent
+	taken   atomic.Uint64 // and how many of them are settled
 	arrived *arrivals     // of link
 	slots   []uint32      // of one Send; reused
 
@@ -38,6 +41,10 @@ type producer struct {
 }
 
 func (d *session) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	return resend.Producer(d.config.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return d.producer(ctx, c, r) })
+}
+
+func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	p := &producer{
 		d: d, cfg: c, receipts: r,
 		sent: make(chan delivery, c.InFlight), settled: make(chan struct{}),
@@ -75,8 +82,11 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	p.slots = p.slots[:0]
 	p.link.wire.hold()
 	sent, err := p.transfer(ctx, batch)
-	if flushed := p.link.wire.release(); flushed != nil {
-		err = flushed
+	if flushed := p.link.wire.release(); flushed != nil && err == nil {
+		err = fmt.Errorf("%w: %w", errLost, flushed)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
 	}
 	if len(p.slots) > 0 {
 		p.receipts.Done(p.slots, err)
@@ -101,15 +111,16 @@ func (p *producer) transfer(ctx context.Context, batch []driver.Message) (sent i
 		}
 		if !p.d.unsettled {
 			if err := sender.Send(ctx, &p.message, nil); err != nil {
-				return i, fmt.Errorf("send: %w", err)
+				return i, fmt.Errorf("send: %w", loss(err))
 			}
 			p.slots = append(p.slots, m.Slot)
 			continue
 		}
 		receipt, err := sender.SendWithReceipt(ctx, &p.message, nil)
 		if err != nil {
-			return i, fmt.Errorf("send: %w", err)
+			return i, fmt.Errorf("send: %w", loss(err))
 		}
+		p.given++
 		p.sent <- delivery{receipt, p.arrived, m.Slot}
 	}
 	return len(batch), nil
@@ -121,62 +132,6 @@ func (p *producer) fail(batch []driver.Message, err error) {
 		slots[i] = batch[i].Slot
 	}
 	p.receipts.Done(slots, err)
-}
-
-// reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last time.
-func (p *producer) reconnect(ctx context.Context) error {
-	if ctx.Err() != nil || !p.link.dead() {
-		return ctx.Err()
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(p.retryAt)):
-	}
-	err := p.connect(ctx)
-	p.retryAt = time.Now().Add(retryPause)
-	if err != nil {
-		p.d.logf("producer %d: %v", p.cfg.ID, err)
-	}
-	return err
-}
-
-// connect dials, declares again what may not have outlived the broker, and attaches a sender for each topic.
-func (p *producer) connect(ctx context.Context) error {
-	again := p.link != nil
-	p.link.Close()
-	l, err := Dial(ctx, p.d.product, &p.d.config, p.cfg.ID)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	mode := amqp.SenderSettleModeSettled
-	if p.d.unsettled {
-		mode = amqp.SenderSettleModeUnsettled
-	}
-	senders, arrived := map[int]*amqp.Sender{}, &arrivals{}
-	for _, topic := range p.cfg.Topics {
-		if again {
-			err = errors.Join(err, p.d.dialect.Declare(ctx, l, p.d.topology, topic))
-		}
-		node := p.d.dialect.Target(p.d.topology, topic)
-		sender, attachErr := l.Session.NewSender(ctx, node.Address, &amqp.SenderOptions{
-			SettlementMode: &mode, TargetCapabilities: node.Capabilities, OnDeliveryStateChanged: arrived.one,
-		})
-		if err = errors.Join(err, attachErr); err != nil {
-			l.Close()
-			return fmt.Errorf("send to %s: %w", node.Address, err)
-		}
-		if limit := sender.MaxMessageSize(); limit > 0 && uint64(p.cfg.MaxBytes) > limit {
-			l.Close()
-			return driver.Unsupported(fmt.Sprintf("messageSize: %d", p.cfg.MaxBytes), "%s takes at most %d bytes", p.d.product.Name, limit)
-		}
-		senders[topic] = sender
-	}
-	p.link, p.senders, p.arrived = l, senders, arrived
-	p.wire.Store(l)
-	return nil
 }
 
 // watch arms cutOff for ctx, once for all the Sends that share it.

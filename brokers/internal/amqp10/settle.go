@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/Azure/go-amqp"
@@ -32,14 +33,15 @@ func (a *arrivals) one(amqp.DeliveryState) { a.n.Add(1) }
 type settlement struct {
 	receipts driver.Receipts
 	slots    []uint32
-	err      error // of all the gathered slots
+	err      error          // of all the gathered slots
+	taken    *atomic.Uint64 // how many slots were reported
 }
 
 // settle waits for the dispositions in order of sending, which is the order the brokers give them in nearly always.
 // It ends when sent is closed and drained; a lost connection settles everything sent on it.
 func (p *producer) settle() {
 	defer close(p.settled)
-	s := settlement{receipts: p.receipts, slots: make([]uint32, 0, p.cfg.InFlight)}
+	s := settlement{receipts: p.receipts, slots: make([]uint32, 0, p.cfg.InFlight), taken: &p.taken}
 	defer s.flush()
 	for {
 		d, open := s.next(p.sent)
@@ -76,14 +78,27 @@ func (s *settlement) add(slot uint32, err error) {
 func (s *settlement) flush() {
 	if len(s.slots) > 0 {
 		s.receipts.Done(s.slots, s.err)
+		s.taken.Add(uint64(len(s.slots)))
 		s.slots = s.slots[:0]
 	}
 	s.err = nil
 }
 
+// final are reasons to end a link that would come again with the same message.
+var final = []amqp.ErrCond{amqp.ErrCondMessageSizeExceeded, amqp.ErrCondUnauthorizedAccess, amqp.ErrCondNotAllowed}
+
+// loss tells a message that was refused together with its link from one that got lost with its connection.
+func loss(err error) error {
+	var link *amqp.LinkError
+	if errors.As(err, &link) && link.RemoteErr != nil && slices.Contains(final, link.RemoteErr.Condition) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errLost, err)
+}
+
 func outcome(state amqp.DeliveryState, err error) error {
 	if err != nil {
-		return fmt.Errorf("%w: %w", errLost, err)
+		return loss(err)
 	}
 	switch state := state.(type) {
 	case *amqp.StateAccepted:

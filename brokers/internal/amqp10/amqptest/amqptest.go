@@ -68,6 +68,7 @@ func Conformance(t *testing.T, o provision.Options, guarantees ...driver.Guarant
 		Guarantees: guarantees,
 		Pause:      func(t *testing.T) { Must(t, in.Pause(ctx, 1)) },
 		Resume:     func(t *testing.T) { Must(t, in.Resume(ctx, 1)) },
+		Restart:    func(t *testing.T) { Must(t, in.Kill(ctx, 1)); Must(t, in.Restart(ctx, 1)) },
 		Kill:       func(t *testing.T) { Must(t, in.Kill(ctx, 1)) },
 		Cost:       func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
 	}
