@@ -50,9 +50,9 @@ func (d *streams) session(ctx context.Context, c driver.ConsumerConfig, s driver
 			"RabbitMQ %s has no single active consumer for streams (since 3.11), without which each would get every message", l.version)
 	}
 	in := d.intake(l, c, s, own)
-	opening, cancel := context.WithTimeout(ctx, callTimeout)
+	opening, cancel := context.WithTimeout(ctx, leaderWait)
 	defer cancel()
-	_, err = within(opening, func() (struct{}, error) { return struct{}{}, in.subscribe() }, nil)
+	_, err = within(opening, func() (struct{}, error) { return struct{}{}, available(opening, in.subscribe) }, nil)
 	if err == nil {
 		registered()
 		in.keep(ctx)

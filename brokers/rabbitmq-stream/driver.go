@@ -170,6 +170,10 @@ func (d *streams) replicated(l *link, name string) error {
 	copies := 0
 	for end := time.Now().Add(patience); copies < asked && time.Now().Before(end); {
 		m, err := l.StreamMetaData(name)
+		if errors.Is(err, stream.StreamNotAvailable) || errors.Is(err, stream.LeaderNotReady) {
+			time.Sleep(copiesPause)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("look for the leader of stream %s: %w", name, err)
 		}

@@ -21,6 +21,7 @@ import (
 const (
 	greetTimeout = 4 * time.Second        // TCP, TLS and the first frame together
 	callTimeout  = 5 * time.Second        // for an answer of the server
+	leaderWait   = 20 * time.Second       // for a stream to have a leader, after a restart
 	closeTimeout = 2 * time.Second        // for the closing of connections; a frozen broker never answers
 	retryPause   = 200 * time.Millisecond // between attempts to reconnect
 )
@@ -121,6 +122,21 @@ func tlsFor(conf *tls.Config, address string) *tls.Config {
 		conf.ServerName, _, _ = net.SplitHostPort(address)
 	}
 	return conf
+}
+
+// available tries again while the stream has no leader: one that was just restarted is there before it is in charge.
+func available(ctx context.Context, try func() error) error {
+	for {
+		err := try()
+		if !errors.Is(err, stream.StreamNotAvailable) && !errors.Is(err, stream.LeaderNotReady) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(copiesPause):
+		}
+	}
 }
 
 // within runs f, which the client doesn't let us bound, until ctx ends; what f returns later goes to discard.

@@ -184,10 +184,16 @@ func (p *producer) connect(ctx context.Context, l *lane) (*publisher, error) {
 		p.current = &share{link: fresh}
 	}
 	s := p.current
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, leaderWait)
 	defer cancel()
 	options := p.d.publisher(p.cfg, l.name)
-	pub, err := within(ctx, func() (*publisher, error) { return declare(s, l.stream, options) }, nil)
+	pub, err := within(ctx, func() (pub *publisher, err error) {
+		err = available(ctx, func() error {
+			pub, err = declare(s, l.stream, options)
+			return err
+		})
+		return pub, err
+	}, nil)
 	if err != nil {
 		if p.current = nil; s.users == 0 {
 			s.close()
