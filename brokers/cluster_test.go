@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 var clusters = map[string]struct{ copies, server string }{
 	"jetstream": {"3", ""},
 	"kafka":     {"3", "server: {jvm.Xmx: 384m}\n"},
+	"rabbitmq":  {"3", "topicConfig: {x-queue-type: quorum}\npersistence: fsync\n"},
 	"artemis":   {"2", "server: {jvm.Xmx: 384m, jvm.Xms: 256m}\n"},
 }
 
