@@ -45,6 +45,8 @@ func supports(g driver.Guarantee) error {
 		return driver.Unsupported("acks: none", "%s waits for the server's acknowledgement", g.Delivery)
 	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
 		return driver.Unsupported("acks: leader", "a cluster acknowledges when a quorum has the message, never earlier")
+	case g.Replicas > 1 && g.Ordering == driver.Ordered:
+		return driver.Unsupported("ordering: ordered", "what the leader of a cluster takes along when it dies is sent again after what its successor has taken; ask for unordered")
 	case g.Replicas > 1 && g.Persistence == driver.Memory:
 		return driver.Unsupported("persistence: memory", "the nodes of a cluster keep files; ask for log")
 	}

@@ -113,13 +113,16 @@ func (b Broker) sweep(g driver.Guarantee, faults ...fault) sweep {
 	return s
 }
 
-// replicated is the guarantee of a quorum of three copies, or of two where the broker has no three.
+// replicated is the guarantee of a quorum of three copies, or of two where the broker has no three; ordered where that is
+// kept.
 func (b Broker) replicated(delivery driver.Delivery) (driver.Guarantee, bool) {
 	for _, copies := range []int{3, 2} {
-		for _, persistence := range []driver.Persistence{driver.Log, driver.Fsync, driver.Memory} {
-			g := driver.Guarantee{Delivery: delivery, Persistence: persistence, Replicas: copies, Acks: driver.AcksQuorum, Ordering: driver.Ordered}
-			if copies <= b.MaxNodes && b.Kind.Supports(g) == nil {
-				return g, true
+		for _, ordering := range []driver.Ordering{driver.Ordered, driver.Unordered} {
+			for _, persistence := range []driver.Persistence{driver.Log, driver.Fsync, driver.Memory} {
+				g := driver.Guarantee{Delivery: delivery, Persistence: persistence, Replicas: copies, Acks: driver.AcksQuorum, Ordering: ordering}
+				if copies <= b.MaxNodes && b.Kind.Supports(g) == nil {
+					return g, true
+				}
 			}
 		}
 	}
