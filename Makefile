@@ -7,10 +7,10 @@ LDFLAGS  := -s -w -X github.com/brokermark/brokermark/internal/cli.Version=$(VER
 GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 STATIC   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Tests that measure have the machine for themselves, one package at a time; those that wait for brokers, browsers
-# and databases run two at a time.
+# and databases run several at a time.
 MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/hist ./internal/measure ./internal/provision ./internal/watch
-TESTFLAGS ?= -count 1 -timeout 15m
+TESTFLAGS ?= -vet off -count 1 -timeout 15m
 
 PAGE     := web/dist/main.js
 
@@ -34,13 +34,13 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most si
 
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
 	$(GO) test $(TESTFLAGS) -p 1 $(MEASURING)
-	$(GO) test $(TESTFLAGS) -p 2 $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)))
+	$(GO) test $(TESTFLAGS) -p 3 $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)))
 
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long
-	$(GO) test -race -short $(TESTFLAGS) -p 1 $(CONCURRENT)
+	$(GO) test -race -short $(TESTFLAGS) -p 2 $(CONCURRENT)
 
 lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"
