@@ -67,7 +67,10 @@ func declare(s *share, name string, o *stream.ProducerOptions) (*publisher, erro
 	if err != nil {
 		return nil, err
 	}
-	return &publisher{made, made.NotifyPublishConfirmation(), s}, nil
+	pub := &publisher{made, made.NotifyPublishConfirmation(), s}
+	// The client sets the channel without a lock, and reads it when the connection ends; both ends take this one.
+	_ = made.GetID()
+	return pub, nil
 }
 
 // rise makes the lane ready for messages.
