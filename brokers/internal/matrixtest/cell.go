@@ -13,10 +13,10 @@ import (
 
 // Messages of each stage; a producer has as many slots as it ever has in flight.
 const (
-	healthy  = 20
-	single   = 10 // sent one at a time while flushes are counted
-	waiting  = 20
-	inFlight = 20
+	healthy  = 10
+	single   = 5 // sent one at a time while flushes are counted
+	waiting  = 10
+	inFlight = 10
 	spare    = 4 // slots, for messages that follow those that the kill met in flight
 )
 

@@ -30,7 +30,7 @@ type Matrix struct {
 const (
 	patience  = time.Minute            // until something must have happened, on a busy machine too
 	deadline  = 2 * time.Minute        // for a start
-	atOnce    = 8                      // cells that are busy at the same time
+	atOnce    = 16                     // cells that are busy at the same time
 	ripening  = 2 * time.Second        // from the setup to the kill: brokers write down later what makes a topic than what is sent to it
 	afterwork = 300 * time.Millisecond // for what would come once more
 )
