@@ -22,7 +22,7 @@ const (
 	greetTimeout = 4 * time.Second        // TCP, TLS and the first frame together
 	callTimeout  = 5 * time.Second        // for an answer of the server
 	leaderWait   = 20 * time.Second       // for a stream to have a leader, after a restart
-	closeTimeout = 2 * time.Second        // for the closing of connections; a frozen broker never answers
+	closeTimeout = time.Second            // for the closing of connections; a frozen broker never answers
 	retryPause   = 200 * time.Millisecond // between attempts to reconnect
 )
 

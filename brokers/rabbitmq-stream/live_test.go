@@ -135,6 +135,7 @@ func settingsReachTheServer(t *testing.T, target driver.Target) {
 			b := &book{fates: map[uint32]error{}}
 			end := consuming(t, drv, []int{0}, b)
 			sendAll(t, drv, b, 95, nil)
+			eventually(t, "all were delivered", func() bool { n, _ := b.counts(); return n >= 95 })
 			end()
 			requireOnce(t, b, 95)
 		})
