@@ -12,6 +12,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -320,5 +321,10 @@ func TestPubSubKeepsThePromises(t *testing.T) {
 		Pause:  func(t *testing.T) { must(t, in.Pause(t.Context(), 1)) },
 		Resume: func(t *testing.T) { must(t, in.Resume(t.Context(), 1)) },
 		Kill:   func(t *testing.T) { must(t, in.Kill(t.Context(), 1)) },
+		Cost:   func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
+		Guarded: func(t *testing.T) driver.Target {
+			_, target := started(t, livetest.Guarded(provision.Options{}))
+			return target
+		},
 	})
 }
