@@ -24,10 +24,11 @@ func TestMain(m *testing.M) {
 
 // clusters are those whose copies wait for a quorum, small enough to stand beside each other on one machine.
 var clusters = map[string]struct{ copies, server string }{
-	"jetstream": {"3", ""},
-	"kafka":     {"3", "server: {jvm.Xmx: 384m}\n"},
-	"rabbitmq":  {"3", "topicConfig: {x-queue-type: quorum}\npersistence: fsync\n"},
-	"artemis":   {"2", "server: {jvm.Xmx: 384m, jvm.Xms: 256m}\n"},
+	"jetstream":       {"3", ""},
+	"kafka":           {"3", "server: {jvm.Xmx: 384m}\n"},
+	"rabbitmq":        {"3", "topicConfig: {x-queue-type: quorum}\npersistence: fsync\n"},
+	"rabbitmq-stream": {"3", ""},
+	"artemis":         {"2", "server: {jvm.Xmx: 384m, jvm.Xms: 256m}\n"},
 }
 
 // Whether the copies really follow the leader, the lab asks each broker's administration before it measures. Qpid's group
