@@ -8,9 +8,10 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// amqp10Loop is go-amqp as it comes: a connection each for producer and consumer, one queue. With confirms: the
-// dispositions awaited in order behind a window, every message accepted by itself, which is all the client offers.
-// Without: settled both ways.
+const amqp10Credit = 1000 // messages a consumer may hold
+
+// amqp10Loop is go-amqp as it comes: a connection each for producer and consumer, one queue, the dispositions awaited
+// in order behind a window, every message accepted by itself, which is all the client offers. Without Confirm: settled.
 func amqp10Loop(ctx context.Context, p loopPlan, b *books, started func()) error {
 	in, err := amqp10Session(ctx, p)
 	if err != nil {
@@ -58,7 +59,7 @@ func amqp10Session(ctx context.Context, p loopPlan) (amqp10End, error) {
 func (e amqp10End) close() { _ = e.conn.Close() }
 
 func amqp10Send(ctx context.Context, sender *amqp.Sender, p loopPlan, b *books) error {
-	pending := make(chan amqp.SendReceipt, p.Window-1) // and the one being waited for
+	pending := make(chan amqp.SendReceipt, p.Window-2) // and the one being waited for, and the one just sent
 	defer close(pending)
 	go func() {
 		for r := range pending {
@@ -72,13 +73,16 @@ func amqp10Send(ctx context.Context, sender *amqp.Sender, p loopPlan, b *books) 
 	for i, began := int64(0), time.Now(); p.more(ctx, i, began); i++ {
 		stamp(body, time.Now())
 		if !p.Confirm {
-			if err := sender.Send(ctx, msg, nil); err != nil {
+			if err := sender.Send(ctx, msg, nil); err != nil && ctx.Err() == nil {
 				return fmt.Errorf("send: %w", err)
 			}
 			b.published.Add(1)
 			continue
 		}
 		receipt, err := sender.SendWithReceipt(ctx, msg, nil)
+		if ctx.Err() != nil {
+			break // time is up
+		}
 		if err != nil {
 			return fmt.Errorf("send: %w", err)
 		}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// plainRun sets Brokermark against the bare loop over the same client alone, on one running server.
+type plainRun struct {
+	b        *bench
+	broker   string
+	bareName string
+	plan     loopPlan // Client, Window and Confirm; the rest is filled in
+	sets     []string // for Brokermark
+	address  string
+	names    int
+	messages int64 // of every run; 0 until the unrecorded one has told what takes the measured time
+}
+
+func (r *plainRun) compare(ctx context.Context, s section) error {
+	return r.b.compare(ctx, s, []contender{{r.bareName, r.bare}, {"Brokermark", r.through}},
+		[]target{{of: "Brokermark", against: r.bareName, rate: 0.9, cpu: 1.15}}, nil)
+}
+
+func (r *plainRun) bare(ctx context.Context) (sample, error) {
+	r.names++
+	p := r.plan
+	p.Address, p.Name, p.Messages = r.address, fmt.Sprintf("bench-%d", r.names), r.messages
+	s, err := r.b.bare(ctx, p)
+	if r.messages == 0 {
+		r.messages = r.b.enough(s)
+	}
+	return s, err
+}
+
+func (r *plainRun) through(ctx context.Context) (sample, error) {
+	return r.b.through(ctx, r.address, r.broker, r.messages, r.sets...)
+}
+
+const plainWindow = 1000 // unacknowledged messages
+
+func atLeastOnce(more ...string) []string {
+	return append([]string{"delivery=at-least-once", "persistence=memory", fmt.Sprintf("inFlight.messages=%d", plainWindow)}, more...)
+}
+
+func (b *bench) jetstreamPeak(ctx context.Context) error {
+	return b.with(ctx, provision.Options{Broker: "jetstream"}, func(in *provision.Instance) error {
+		r := &plainRun{
+			b: b, broker: "jetstream", bareName: "bare nats.go", address: in.Addresses()[0],
+			plan: loopPlan{Client: "jetstream", Window: plainWindow}, sets: atLeastOnce(),
+		}
+		return r.compare(ctx, section{
+			Title: "JetStream, 100 B, memory",
+			Settings: fmt.Sprintf("1 stream kept while there is interest; 1 producer, %d may be unacknowledged; 1 durable pull consumer, "+
+				"%d asked for ahead, every message acknowledged", plainWindow, pulledAhead),
+		})
+	})
+}
+
+func (b *bench) redisPeak(ctx context.Context) error {
+	return b.with(ctx, provision.Options{Broker: "redis"}, func(in *provision.Instance) error {
+		r := &plainRun{
+			b: b, broker: "redis", bareName: "bare go-redis", address: in.Addresses()[0],
+			plan: loopPlan{Client: "redis", Window: plainWindow},
+			sets: atLeastOnce(fmt.Sprintf("client.pipeline=%d", pipelined), fmt.Sprintf("client.COUNT=%d", pipelined)),
+		}
+		return r.compare(ctx, section{
+			Title: "Redis Streams, 100 B, memory",
+			Settings: fmt.Sprintf("1 stream; 1 producer, pipelines of %d XADD; 1 consumer of a group, XREADGROUP COUNT %d, every message acknowledged "+
+				"(Brokermark also removes from the stream what is acknowledged)", pipelined, pipelined),
+		})
+	})
+}
+
+// amqp10Peak runs the loop over go-amqp against the brokers that make a queue for whoever asks for it. Qpid doesn't;
+// its driver and its client are the same.
+func (b *bench) amqp10Peak(ctx context.Context) error {
+	for _, broker := range []string{"artemis", "activemq"} {
+		err := b.with(ctx, provision.Options{Broker: broker}, func(in *provision.Instance) error {
+			r := plainRun{b: b, broker: broker, bareName: "bare go-amqp", address: in.Addresses()[0]}
+			settled, accepted := r, r
+			settled.plan = loopPlan{Client: "amqp10", Window: plainWindow}
+			settled.sets = []string{"delivery=at-most-once", "persistence=memory"}
+			if err := settled.compare(ctx, section{
+				Title:    broker + " over AMQP 1.0, 100 B, settled",
+				Settings: "1 queue; 1 producer, non-durable messages, settled; 1 consumer, settled deliveries",
+			}); err != nil {
+				return err
+			}
+			accepted.plan = loopPlan{Client: "amqp10", Window: plainWindow, Confirm: true}
+			accepted.sets = atLeastOnce(fmt.Sprintf("client.Credit=%d", amqp10Credit))
+			accepted.names = settled.names
+			return accepted.compare(ctx, section{
+				Title: broker + " over AMQP 1.0, 100 B, dispositions",
+				Settings: fmt.Sprintf("1 queue; 1 producer, non-durable messages, %d may be unsettled; 1 consumer, credit %d, every message accepted",
+					plainWindow, amqp10Credit),
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
