@@ -162,7 +162,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 			for range w.producers {
 				err = errors.Join(err, <-flushed)
 			}
-			return err
+			return errors.Join(err, w.broken.now())
 		case <-w.broken.is:
 			return end(w.broken.err)
 		case <-ctx.Done():

@@ -33,6 +33,16 @@ type broken struct {
 
 func (b *broken) because(err error) { b.once.Do(func() { b.err = err; close(b.is) }) }
 
+// now is why the worker is unusable, nil if it isn't.
+func (b *broken) now() error {
+	select {
+	case <-b.is:
+		return b.err
+	default:
+		return nil
+	}
+}
+
 // Prepare connects producers and consumers and, unless consumers are to come later, probes until every subscription
 // has seen every producer. It blocks for at most plan.Connect. d stays the caller's; close the Worker first.
 func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
