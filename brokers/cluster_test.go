@@ -11,6 +11,7 @@ import (
 	"time"
 
 	_ "github.com/brokermark/brokermark/brokers"
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
@@ -36,6 +37,9 @@ var clusters = map[string]struct{ copies, server string }{
 func TestNothingAcknowledgedIsLostWhenTheLeaderOfAClusterIsKilled(t *testing.T) {
 	for broker, c := range clusters {
 		t.Run(broker, func(t *testing.T) {
+			if broker == "kafka" || broker == "artemis" || broker == "rabbitmq-stream" {
+				livetest.Long(t)
+			}
 			record := runOne(t, fmt.Sprintf(`
 broker: %s
 nodes: %s
