@@ -7,7 +7,7 @@ import (
 )
 
 func TestEveryGuaranteeThatIsKeptIsProved(t *testing.T) {
-	matrixtest.Prove(t, matrixtest.Matrix{Broker: "redis"})
+	matrixtest.Prove(t, matrixtest.Matrix{Broker: "redis", Apart: true})
 }
 
 func TestEveryGuaranteeOfPubSubIsProved(t *testing.T) {

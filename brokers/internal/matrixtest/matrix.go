@@ -25,6 +25,8 @@ type Matrix struct {
 	Broker string // by which driver and recipe are registered
 	// Server are settings for every server of the test, such as a smaller heap.
 	Server map[string]any
+	// Apart gives each persistence a server of its own, where a driver sets it on the running server for all.
+	Apart bool
 }
 
 const (
@@ -45,7 +47,7 @@ func Prove(t *testing.T, m Matrix) {
 	if kind.Maps == nil {
 		t.Fatalf("%s doesn't say how it keeps guarantees (driver.Kind.Maps)", m.Broker)
 	}
-	groups, err := grouped(kind)
+	groups, err := grouped(kind, m.Apart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ type group struct {
 	cells  []driver.Guarantee
 }
 
-func grouped(kind driver.Kind) ([]group, error) {
+func grouped(kind driver.Kind, apart bool) ([]group, error) {
 	matrix := kind.Matrix()
 	most := 1
 	for _, c := range matrix {
@@ -86,6 +88,9 @@ func grouped(kind driver.Kind) ([]group, error) {
 		g := group{name: "one node", nodes: 1, server: map[string]any{}}
 		if c.Guarantee.Replicas > 1 {
 			g.name, g.nodes = fmt.Sprintf("%d nodes", most), most
+		}
+		if apart {
+			g.name += ", " + string(c.Guarantee.Persistence)
 		}
 		for _, n := range c.Native {
 			if n.Asked {
