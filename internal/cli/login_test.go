@@ -82,7 +82,7 @@ func TestAGuardedBrokerLetsInWhoHasEverything(t *testing.T) {
 	}{
 		"a wrong password":      {with("BROKER_PASSWORD", "OLD_PASSWORD"), `refused the credentials of user "alice"`},
 		"no login":              {with("--user alice --password-env BROKER_PASSWORD", ""), "demands credentials, and none were given"},
-		"no client certificate": {strings.Fields(strings.Split(strings.Replace(strings.Join(let, " "), "--tls mutual", "--tls on", 1), "--cert-file")[0]), " a client certificate"},
+		"no client certificate": {strings.Fields(strings.Split(strings.Replace(strings.Join(let, " "), "--tls mutual", "--tls on", 1), "--cert-file")[0]), "the broker demands a client certificate"},
 		"no TLS":                {let[:2], "this port speaks TLS, but TLS was not asked for"},
 		"TLS, plain port":       {append(slices.Clone(plain), strings.Fields(certificates)...), "TLS was asked for, but this is a plain port"},
 		"another authority":     {with(let[5], writeCA(t, dir)), "the broker's certificate is not trusted"},

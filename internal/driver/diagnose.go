@@ -21,8 +21,10 @@ const (
 	tlsPort          = "this port speaks TLS, but TLS was not asked for"
 	untrusted        = "the broker's certificate is not trusted"
 	refusedHandshake = "the broker broke the handshake off; it may demand a client certificate or another version of TLS"
-	demanded         = "the broker demands a client certificate that it trusts"
 )
+
+// DemandsCertificate is the Detail of a TLSMismatch whose client has no certificate, or none that the broker trusts.
+const DemandsCertificate = "the broker demands a client certificate that it trusts"
 
 // diagnose tells why a client that met err couldn't use address.
 func diagnose(address string, conf *tls.Config, err error) *ErrConnect {
@@ -73,7 +75,7 @@ func inAlert(conf *tls.Config, err error) string {
 	case conf == nil || !alerted(err):
 		return ""
 	case strings.Contains(err.Error(), "certificate"):
-		return demanded
+		return DemandsCertificate
 	}
 	return refusedHandshake
 }
@@ -112,7 +114,7 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 	case met == nil: // since TLS 1.3 a client learns only after the handshake that its certificate is missed
 		_ = raw.SetReadDeadline(time.Now().Add(alertBudget))
 		if _, err := secured.Read(make([]byte, 1)); alerted(err) || asked && err != nil && !timedOut(err) {
-			return demanded // some hang up without a word
+			return DemandsCertificate // some hang up without a word
 		}
 		return ""
 	case alerted(met):

@@ -3,12 +3,14 @@
 package natsio
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"log"
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,7 +31,7 @@ func ConnectionSettings(reconnectBuffer int64) []driver.Setting {
 	}
 }
 
-const brokenOff = "the server ended the connection after the handshake; it may demand a client certificate that it trusts"
+const brokenOff = "the server ended the connection after the handshake"
 
 const (
 	openBudget  = 4 * time.Second // over all addresses
@@ -43,6 +45,7 @@ type Dialer struct {
 	options []nats.Option
 	budget  time.Duration // per address
 	log     *log.Logger
+	asked   atomic.Bool // for a client certificate, of which there is none
 }
 
 // NewDialer reads target, log and the ClientSettings of c.
@@ -63,12 +66,26 @@ func NewDialer(c driver.Config) *Dialer {
 		nats.SkipSubjectValidation(),
 	}
 	if c.Target.TLS != nil {
-		d.options = append(d.options, nats.Secure(c.Target.TLS))
+		d.options = append(d.options, nats.Secure(d.noticing(c.Target.TLS)))
 	}
 	if c.Target.User != "" {
 		d.options = append(d.options, nats.UserInfo(c.Target.User, c.Target.Password))
 	}
 	return d
+}
+
+// noticing is conf, which takes down that the server asks for a certificate where conf has none: since TLS 1.3 the
+// server hangs up only after the handshake, and what it said is lost when the client is writing at that moment.
+func (d *Dialer) noticing(conf *tls.Config) *tls.Config {
+	if len(conf.Certificates) > 0 || conf.GetClientCertificate != nil {
+		return conf
+	}
+	conf = conf.Clone()
+	conf.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		d.asked.Store(true)
+		return &tls.Certificate{}, nil
+	}
+	return conf
 }
 
 // Logf writes a line to the client log.
@@ -137,7 +154,11 @@ func (d *Dialer) explain(addresses []string, err error) error {
 	case errors.Is(err, nats.ErrSecureConnWanted): // the server has said that it has none
 		return &driver.ErrConnect{Broker: "nats", Address: where, Obstacle: driver.TLSMismatch, Detail: "TLS was asked for, but this is a plain port", Err: err}
 	case errors.Is(err, nats.ErrTLS) && strings.Contains(err.Error(), "after TLS handshake"): // asked again, the server would say INFO before TLS
-		return &driver.ErrConnect{Broker: "nats", Address: where, Obstacle: driver.TLSMismatch, Detail: brokenOff, Err: err}
+		detail := brokenOff
+		if d.asked.Load() {
+			detail = driver.DemandsCertificate
+		}
+		return &driver.ErrConnect{Broker: "nats", Address: where, Obstacle: driver.TLSMismatch, Detail: detail, Err: err}
 	}
 	return driver.Explain("nats", addresses, d.target, err)
 }
