@@ -92,7 +92,6 @@ func TestContractHoldsOnARealBroker(t *testing.T) {
 		Restart: fault(func(ctx context.Context, n int) error {
 			return errors.Join(in.Kill(ctx, n), in.Restart(ctx, n))
 		}),
-		Uncertain: true,
 		Guarded: func(t *testing.T) driver.Target {
 			return target(start(t, livetest.Guarded(provision.Options{Server: map[string]any{"jvm.Xmx": "512m"}})))
 		},

@@ -142,22 +142,28 @@ func (c *committer) transaction() error {
 		c.promises.Wait() // Flush doesn't know of records that were refused at once
 		err = c.failed
 	}
-	known := true // that the transaction isn't committed
+	committed, known := false, true
 	if err == nil {
 		err = c.client.EndTransaction(c.ctx, kgo.TryCommit)
-		known = errors.Is(err, kerr.OperationNotAttempted) || errors.Is(err, kerr.TransactionAbortable)
-	}
-	if err != nil && c.ctx.Err() == nil {
-		undone := errors.Join(c.client.AbortBufferedRecords(c.ctx), c.client.EndTransaction(c.ctx, kgo.TryAbort))
-		if c.ctx.Err() == nil {
-			c.promises.Wait()
+		if err != nil && !errors.Is(err, kerr.OperationNotAttempted) && !errors.Is(err, kerr.TransactionAbortable) {
+			committed, known = fate(c.ctx, c.client)
 		}
-		if undone == nil && known && repeatable(err) {
-			return fmt.Errorf("%w: %w", errAborted, err)
-		}
-		return errors.Join(err, undone)
 	}
-	return err
+	if err == nil || c.ctx.Err() != nil {
+		return err
+	}
+	// Of a committed transaction this ends nothing; the client needs it to begin another.
+	undone := errors.Join(c.client.AbortBufferedRecords(c.ctx), c.client.EndTransaction(c.ctx, kgo.TryAbort))
+	if c.ctx.Err() == nil {
+		c.promises.Wait()
+	}
+	switch {
+	case committed:
+		return nil
+	case undone == nil && known && repeatable(err):
+		return fmt.Errorf("%w: %w", errAborted, err)
+	}
+	return errors.Join(err, undone)
 }
 
 func (c *committer) produce() {

@@ -33,9 +33,6 @@ type Suite struct {
 	Keeps func(g driver.Guarantee) bool
 	// Redelivers says that what was on its way to a consumer at a restart may come after later messages.
 	Redelivers bool
-	// Uncertain says that exactly-once the fate of what was being committed at a restart can't be learnt: it fails, since
-	// sending it again might double it.
-	Uncertain bool
 	// Kill ends the broker without warning (SIGKILL). It is called in the last test. Nil: skipped.
 	Kill func(t *testing.T)
 	// Guarded returns a broker that lets nobody in without TLS, a certificate of the client and a login; its target has

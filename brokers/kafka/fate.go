@@ -1,0 +1,53 @@
+package kafka
+
+import (
+	"context"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+const (
+	fateBudget = 30 * time.Second // for a coordinator to come back
+	fatePause  = 200 * time.Millisecond
+	// A commit on its way when the connection was cut arrives well within this time, or never.
+	fateSettles = time.Second
+)
+
+// fate asks the coordinator of the client's transaction whether a commit without an answer has taken effect. known is
+// false when it can't be learnt. The transaction had records, so it was open before the commit, and is now either still
+// open or ended as the coordinator says.
+func fate(ctx context.Context, client *kgo.Client) (committed, known bool) {
+	id, _ := client.OptValue(kgo.TransactionalID).(string)
+	admin := kadm.NewClient(client)
+	ctx, cancel := context.WithTimeout(ctx, fateBudget)
+	defer cancel()
+	var open time.Time // since when it is seen open
+	for {
+		all, err := admin.DescribeTransactions(ctx, id)
+		state := ""
+		if t, ok := all[id]; err == nil && ok && t.Err == nil {
+			state = t.State
+		}
+		switch state {
+		case "PrepareCommit", "CompleteCommit":
+			return true, true
+		case "PrepareAbort", "CompleteAbort", "PrepareEpochFence":
+			return false, true
+		case "Ongoing":
+			if open.IsZero() {
+				open = time.Now()
+			} else if time.Since(open) > fateSettles {
+				return false, true
+			}
+		default: // nobody answers, or it is being loaded
+			open = time.Time{}
+		}
+		select {
+		case <-ctx.Done():
+			return false, false
+		case <-time.After(fatePause):
+		}
+	}
+}
