@@ -97,12 +97,15 @@ func (w *Window) Publish(i uint32, m *nats.Msg) error {
 	return err
 }
 
-// disconnected marks the errors of a message that found no connection.
+// disconnected marks the errors of a message that found no connection, or broke it. What the client refuses for good it
+// refuses before it writes.
 func disconnected(err error) error {
-	if errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionReconnecting) {
-		return fmt.Errorf("%w: %w", errLost, err)
+	for _, refused := range []error{nats.ErrMaxPayload, nats.ErrBadSubject, nats.ErrHeadersNotSupported, nats.ErrBadHeaderMsg, nats.ErrInvalidMsg} {
+		if errors.Is(err, refused) {
+			return err
+		}
 	}
-	return err
+	return fmt.Errorf("%w: %w", errLost, err)
 }
 
 // Close waits a little for the last answers, then completes every slot and closes the connection.
