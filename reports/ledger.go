@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/report"
@@ -20,30 +21,33 @@ func ledger(records []store.Record) (report.Document, error) {
 	d := report.Document{Title: "Ledger"}
 	points := report.Points(records)
 	d.Say(state(points))
-	books := report.Table{Title: "Books", Columns: append([]report.Column{
+	table := report.Table{Title: "Books", Columns: append([]report.Column{
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "setting", Name: "messages", Row: true},
 		{Key: "load", Name: "load", Row: true},
 		{Key: "repetition", Name: "rep.", Unit: report.Count, Row: true},
 		{Key: "status", Name: "status"},
-	}, bookColumns()...)}
+	}, bookColumns(false, resends(points))...)}
 	var faults []report.Block
 	for _, p := range points {
 		for _, r := range p.Records {
 			if r.Result == nil {
 				continue
 			}
-			books.Rows = append(books.Rows, append([]report.Cell{
+			table.Rows = append(table.Rows, append([]report.Cell{
 				report.Text(p.Name), report.Text(p.Setting()), report.Text(p.Load()), report.Number(r.Repetition), report.Text(string(r.Status)),
-			}, bookCells(r.Result.Books)...))
+			}, bookCells(false, r.Result.Books)...))
 			faults = append(faults, streams(p, r)...)
 		}
 	}
-	if len(books.Rows) == 0 {
+	if len(table.Rows) == 0 {
 		d.Say("No record holds a ledger.")
 		return d, nil
 	}
-	d.Add(books)
+	d.Add(table)
+	if resends(points) {
+		d.Say("Resent: sent once more because the connection was lost or no answer came; such a message is counted once in all other columns.")
+	}
 	switch {
 	case faulty(points) && faults == nil:
 		d.Say("Which streams the faults were in was not recorded.")
@@ -65,6 +69,13 @@ func faulty(points []report.Point) bool {
 	return false
 }
 
+// resends tells whether any message of points was sent again.
+func resends(points []report.Point) bool {
+	return slices.ContainsFunc(points, func(p report.Point) bool { return slices.ContainsFunc(p.Records, resent) })
+}
+
+func resent(r store.Record) bool { return r.Result != nil && r.Result.Books.Resent > 0 }
+
 // streams shows the streams of r that have a fault.
 func streams(p report.Point, r store.Record) []report.Block {
 	if len(r.Result.Streams) == 0 {
@@ -75,40 +86,51 @@ func streams(p report.Point, r store.Record) []report.Block {
 		{Key: "producer", Name: "producer", Unit: report.Count, Row: true},
 		{Key: "topic", Name: "topic", Row: true},
 		{Key: "subscription", Name: "subscription", Row: true},
-	}, append(bookColumns(), report.Column{Key: "lost_ranges", Name: "lost sequence numbers"})...)}
+	}, append(bookColumns(true, false), report.Column{Key: "lost_ranges", Name: "lost sequence numbers"})...)}
 	for _, s := range r.Result.Streams {
-		row := append([]report.Cell{report.Number(s.Producer), report.Text(s.Topic), report.Text(s.Subscription)}, bookCells(s.Books)...)
+		row := append([]report.Cell{report.Number(s.Producer), report.Text(s.Topic), report.Text(s.Subscription)}, bookCells(true, s.Books)...)
 		t.Rows = append(t.Rows, append(row, report.Text(ranges(s))))
 	}
 	return []report.Block{t}
 }
 
-func bookColumns() []report.Column {
+// books are the counts of a ledger. Which stream a message that was sent again belonged to isn't kept.
+var books = []struct {
+	key, name string
+	of        func(store.Books) int64
+	streams   bool
+}{
+	{"sent", "sent", func(b store.Books) int64 { return b.Sent }, true},
+	{"acked", "acked", func(b store.Books) int64 { return b.Acked }, true},
+	{"failed", "failed", func(b store.Books) int64 { return b.Failed }, true},
+	{"resent", "resent", func(b store.Books) int64 { return b.Resent }, false},
+	{"unresolved", "unres.", func(b store.Books) int64 { return b.Unresolved }, true},
+	{"expected", "expected", func(b store.Books) int64 { return b.Expected }, true},
+	{"received", "received", func(b store.Books) int64 { return b.Received }, true},
+	{"lost", "lost", func(b store.Books) int64 { return b.Lost }, true},
+	{"lost_acked", "lost\nafter ack", func(b store.Books) int64 { return b.LostAcked }, true},
+	{"duplicated", "dup.", func(b store.Books) int64 { return b.Duplicated }, true},
+	{"reordered", "reord.", func(b store.Books) int64 { return b.Reordered }, true},
+	{"corrupted", "corr.", func(b store.Books) int64 { return b.Corrupted }, true},
+}
+
+// bookColumns have messages that were sent again for readers only where there are any.
+func bookColumns(streams, again bool) []report.Column {
 	var columns []report.Column
-	for _, c := range [][2]string{
-		{"sent", "sent"},
-		{"acked", "acked"},
-		{"failed", "failed"},
-		{"unresolved", "unres."},
-		{"expected", "expected"},
-		{"received", "received"},
-		{"lost", "lost"},
-		{"lost_acked", "lost\nafter ack"},
-		{"duplicated", "dup."},
-		{"reordered", "reord."},
-		{"corrupted", "corr."},
-	} {
-		columns = append(columns, report.Column{Key: c[0], Name: c[1], Unit: report.Count})
+	for _, c := range books {
+		if !streams || c.streams {
+			columns = append(columns, report.Column{Key: c.key, Name: c.name, Unit: report.Count, Data: c.key == "resent" && !again})
+		}
 	}
 	return columns
 }
 
-func bookCells(b store.Books) []report.Cell {
+func bookCells(streams bool, b store.Books) []report.Cell {
 	var cells []report.Cell
-	for _, n := range []int64{
-		b.Sent, b.Acked, b.Failed, b.Unresolved, b.Expected, b.Received, b.Lost, b.LostAcked, b.Duplicated, b.Reordered, b.Corrupted,
-	} {
-		cells = append(cells, report.Number(n))
+	for _, c := range books {
+		if !streams || c.streams {
+			cells = append(cells, report.Number(c.of(b)))
+		}
 	}
 	return cells
 }

@@ -23,14 +23,14 @@ func promise(records []store.Record) (report.Document, error) {
 	d := report.Document{Title: "Who kept its promise"}
 	var trials []ordeal
 	var without int
-	repeated := false
+	var repeated, again bool
 	for _, p := range report.Points(records) {
 		for _, r := range p.Records {
 			if len(r.Spec.Faults) == 0 {
 				without++
 				continue
 			}
-			repeated = repeated || r.Repetition > 1
+			repeated, again = repeated || r.Repetition > 1, again || resent(r)
 			trials = append(trials, try(r))
 		}
 	}
@@ -46,15 +46,19 @@ func promise(records []store.Record) (report.Document, error) {
 			next = len(trials)
 		}
 		d.Add(report.Heading{Level: 1, Text: name})
-		t := report.Table{Columns: promiseColumns(repeated)}
+		t := report.Table{Columns: promiseColumns(repeated, again)}
 		for _, o := range trials[:next] {
 			t.Rows = append(t.Rows, o.row())
 		}
 		d.Add(t)
 		trials = trials[next:]
 	}
+	resends := ""
+	if again {
+		resends = "Resent: sent once more because the connection was lost or no answer came. "
+	}
 	d.Say("Acked: confirmed as the guarantee demands; at most once: handed over. Failed: the client told the application so; such a message may have been delivered " +
-		"all the same. Lost: acked and never delivered. Dup.: deliveries of a message that had been delivered. Reord.: first deliveries after a later message of the same " +
+		"all the same. " + resends + "Lost: acked and never delivered. Dup.: deliveries of a message that had been delivered. Reord.: first deliveries after a later message of the same " +
 		"stream. Outage: the longest time in which nothing was delivered, from samples 20 ms apart.")
 	if without > 0 {
 		d.Say(fmt.Sprintf("Left out: %s without a fault.", plural(without, "record")))
@@ -62,7 +66,7 @@ func promise(records []store.Record) (report.Document, error) {
 	return d, nil
 }
 
-func promiseColumns(repeated bool) []report.Column {
+func promiseColumns(repeated, again bool) []report.Column {
 	return []report.Column{
 		{Key: "broker", Data: true},
 		{Key: "version", Data: true},
@@ -78,6 +82,7 @@ func promiseColumns(repeated bool) []report.Column {
 		{Key: "sent", Unit: report.Count, Data: true},
 		{Key: "acked", Name: "acked", Unit: report.Count},
 		{Key: "failed", Name: "failed", Unit: report.Count},
+		{Key: "resent", Name: "resent", Unit: report.Count, Data: !again},
 		{Key: "lost_acked", Name: "lost", Unit: report.Count},
 		{Key: "duplicated", Name: "dup.", Unit: report.Count},
 		{Key: "reordered", Name: "reord.", Unit: report.Count},
@@ -222,10 +227,10 @@ func (o ordeal) row() []report.Cell {
 		report.Number(o.record.Repetition), report.Text(o.verdict),
 	}
 	if o.record.Result == nil {
-		return append(cells, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Text(o.why))
+		return append(cells, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Text(o.why))
 	}
 	b := o.record.Result.Books
-	for _, n := range []int64{b.Sent, b.Acked, b.Failed, b.LostAcked, b.Duplicated, b.Reordered} {
+	for _, n := range []int64{b.Sent, b.Acked, b.Failed, b.Resent, b.LostAcked, b.Duplicated, b.Reordered} {
 		cell := report.Number(n)
 		cell.Unused = o.verdict == void
 		cells = append(cells, cell)

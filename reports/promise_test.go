@@ -21,7 +21,7 @@ func through(broker, delivery, persistence string, fault study.Fault, wrong stor
 	b.Acked, b.Failed = b.Sent-wrong.Failed, wrong.Failed
 	b.Lost, b.LostAcked = wrong.LostAcked+wrong.Lost, wrong.LostAcked
 	b.Received = b.Expected - b.Lost
-	b.Duplicated, b.Reordered = wrong.Duplicated, wrong.Reordered
+	b.Duplicated, b.Reordered, b.Resent = wrong.Duplicated, wrong.Reordered, wrong.Resent
 	r.Result.Books = b
 	r.Result.Outage = &store.Outage{ReceiveNs: 1.4e9, PublishNs: 1.3e9}
 	r.Result.Faults = []store.FaultEvent{{OffsetNs: 2e9, Do: fault.Do, Node: 1}}
@@ -48,7 +48,7 @@ func ordeals() []store.Record {
 		through("kafka", "at-most-once", "log", kill, store.Books{LostAcked: 212}),
 		through("kafka", "at-most-once", "log", restart, store.Books{Duplicated: 3}),
 		through("kafka", "at-least-once", "log", pause, store.Books{}),
-		through("kafka", "at-least-once", "log", kill, store.Books{Failed: 12, Lost: 4, Duplicated: 51}),
+		through("kafka", "at-least-once", "log", kill, store.Books{Failed: 12, Resent: 63, Lost: 4, Duplicated: 51}),
 		through("kafka", "exactly-once", "fsync", kill, store.Books{Duplicated: 1, Reordered: 2}),
 	}
 	leader := through("kafka", "exactly-once", "log", study.Fault{Do: "kill", Node: "leader", For: study.Duration(3 * time.Second)}, store.Books{})
@@ -111,4 +111,26 @@ func failedBecause(reason string) store.Record {
 	r := through("b", "at-least-once", "log", kill, store.Books{})
 	r.Status, r.Reason = store.Failed, reason
 	return r
+}
+
+func TestMessagesSentAgainAreShownWhereThereAreAny(t *testing.T) {
+	const column = "resent"
+	for name, c := range map[string]struct {
+		records []store.Record
+		shown   bool
+	}{
+		"none was sent again": {[]store.Record{through("redis", "at-least-once", "log", kill, store.Books{})}, false},
+		"63 were sent again":  {[]store.Record{through("redis", "at-least-once", "log", kill, store.Books{Resent: 63})}, true},
+	} {
+		for _, about := range []string{"promise", "ledger"} {
+			d := build(t, about, c.records)
+			text, csv := string(rendered(t, d, "terminal", 120)), string(rendered(t, d, "csv", 0))
+			if strings.Contains(text, column) != c.shown || strings.Contains(text, "63") != c.shown {
+				t.Errorf("%s, %s: a column is shown: %v, want %v:\n%s", about, name, !c.shown, c.shown, text)
+			}
+			if !strings.Contains(csv, ",resent,") {
+				t.Errorf("%s, %s: machines miss the column:\n%s", about, name, csv)
+			}
+		}
+	}
 }

@@ -17,6 +17,7 @@ type FlatRecord struct {
 	Doubts                 []string `json:"doubts"` // "code: sentence"
 	Sent                   *int64   `json:"sent"`
 	Acked                  *int64   `json:"acked"`
+	Resent                 *int64   `json:"resent"`
 	Received               *int64   `json:"received"`
 	Lost                   *int64   `json:"lost"`
 	Duplicated             *int64   `json:"duplicated"`
@@ -58,7 +59,7 @@ func Flat(r store.Record) FlatRecord {
 		f.Began = &began
 	}
 	whole := map[string]**int64{
-		"sent": &f.Sent, "acked": &f.Acked, "received": &f.Received, "lost": &f.Lost,
+		"sent": &f.Sent, "acked": &f.Acked, "resent": &f.Resent, "received": &f.Received, "lost": &f.Lost,
 		"duplicated": &f.Duplicated, "reordered": &f.Reordered, "corrupted": &f.Corrupted,
 		"e2e_p50_ns": &f.EndToEndP50, "e2e_p90_ns": &f.EndToEndP90, "e2e_p95_ns": &f.EndToEndP95,
 		"e2e_p99_ns": &f.EndToEndP99, "e2e_p999_ns": &f.EndToEndP999, "e2e_max_ns": &f.EndToEndMax,

@@ -32,6 +32,7 @@ type Metric struct {
 var Metrics = []Metric{
 	{"sent", "sent", Count, Neither, books(func(b store.Books) int64 { return b.Sent })},
 	{"acked", "acked", Count, Neither, books(func(b store.Books) int64 { return b.Acked })},
+	{"resent", "resent", Count, Lower, books(func(b store.Books) int64 { return b.Resent })},
 	{"received", "received", Count, Neither, books(func(b store.Books) int64 { return b.Received })},
 	{"lost", "lost", Count, Lower, books(func(b store.Books) int64 { return b.Lost })},
 	{"lost_acked", "lost after ack", Count, Lower, books(func(b store.Books) int64 { return b.LostAcked })},

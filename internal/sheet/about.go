@@ -152,7 +152,7 @@ func (b *book) about(records []store.Record) {
 		row("disk MB", "Bytes the kernel wrote for the broker's processes from the start of the measured phase to the end of the drain, in 10^6 bytes.")
 		row("cpu %usr, cpu %sys", "CPU time of all of the broker's processes, as a share of what all cores of the machine had, from the start of the measured phase to the end of the drain.")
 		row("empty cells", "Not measured or not known, which is never the same as 0.")
-		row("lost, duplicated, reordered", "Sums over all repetitions in the row.")
+		row("resent, lost, duplicated, reordered", "Sums over all repetitions in the row. Resent: sent once more because the connection was lost or no answer came.")
 		versions := map[string]bool{}
 		for _, r := range records {
 			versions[fmt.Sprintf("%s %s, client %s, brokermark %s, on %s, %d cores", r.Spec.Broker, r.Versions.Broker, r.Versions.Client, r.Versions.Tool, r.Host.CPU, r.Host.Cores)] = true

@@ -71,6 +71,7 @@ var columns = []column{
 	{"memory MB", "broker, 10^6 B", tenths, 11, median(func(r run) float64 { return metered(r, float64(r.cost.BrokerRSSBytes)/1e6) })},
 	{"total s", "", thirds, 10, metric("total_s")},
 	{"drained/s", "", whole, 11, metric("drain_rate")},
+	{"resent", "all repetitions", whole, 9, total("resent")},
 	{"lost", "all repetitions", whole, 9, total("lost")},
 	{"duplicated", "all repetitions", whole, 10, total("duplicated")},
 	{"reordered", "all repetitions", whole, 10, total("reordered")},
