@@ -2,7 +2,6 @@ package mosquitto
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/eclipse/paho.golang/paho/log"
 	"github.com/eclipse/paho.golang/paho/session"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -107,7 +107,7 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 	address := d.config.Target.Addresses[0]
 	ctx, cancel := context.WithTimeout(ctx, openBudget)
 	defer cancel()
-	conn, err := connect(ctx, address, d.config.Target.TLS)
+	conn, err := socket.Dial(ctx, address, d.config.Target.TLS)
 	if err != nil {
 		return nil, fmt.Errorf("mosquitto at %s: %w", address, err)
 	}
@@ -144,26 +144,6 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 		return nil, driver.Refused("mosquitto", address, fmt.Errorf("reason %#x: %w", ack.ReasonCode, err))
 	}
 	return nil, fmt.Errorf("mosquitto at %s gave no answer of MQTT 5: %w", address, err)
-}
-
-func connect(ctx context.Context, address string, secure *tls.Config) (net.Conn, error) {
-	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	if secure == nil {
-		return raw, nil
-	}
-	conf := secure.Clone()
-	if conf.ServerName == "" {
-		conf.ServerName, _, _ = net.SplitHostPort(address)
-	}
-	conn := tls.Client(raw, conf)
-	if err := conn.HandshakeContext(ctx); err != nil {
-		_ = raw.Close()
-		return nil, err
-	}
-	return conn, nil
 }
 
 func (d *driving) connectPacket(s station) *paho.Connect {

@@ -130,7 +130,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	defer p.sending.Unlock()
 	f := p.flight.Load()
 	if f == nil {
-		p.refuse(batch, errAbsent)
+		driver.Fail(p.receipts, batch, errAbsent)
 		return nil
 	}
 	f.watch.Enter(ctx)
@@ -140,7 +140,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	}
 	for i := range batch {
 		if err := ctx.Err(); err != nil {
-			p.refuse(batch[i:], err)
+			driver.Fail(p.receipts, batch[i:], err)
 			return err
 		}
 		m := &batch[i]
@@ -165,28 +165,20 @@ func (p *producer) forget(ctx context.Context, f *flight, batch []driver.Message
 		select {
 		case f.room <- struct{}{}:
 		case <-f.lost:
-			p.refuse(batch[i:], errAbsent)
+			driver.Fail(p.receipts, batch[i:], errAbsent)
 			return nil
 		case <-ctx.Done():
-			p.refuse(batch[i:], ctx.Err())
+			driver.Fail(p.receipts, batch[i:], ctx.Err())
 			return ctx.Err()
 		}
 		if _, err := f.PublishAsync(p.d.subjects[m.Topic], m.Payload, f.handlers[0]); err != nil {
 			<-f.room
-			p.refuse(batch[i:i+1], passing(err))
+			driver.Fail(p.receipts, batch[i:i+1], passing(err))
 			continue
 		}
 		p.done = append(p.done, m.Slot)
 	}
 	return nil
-}
-
-func (p *producer) refuse(batch []driver.Message, err error) {
-	slots := make([]uint32, len(batch))
-	for i := range batch {
-		slots[i] = batch[i].Slot
-	}
-	p.receipts.Done(slots, err)
 }
 
 // passing marks all that publishing may fail with as a matter of the connection, unless it is one of the message.

@@ -9,26 +9,21 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 )
 
 // greet exchanges the protocol's first frames and returns what the server says of itself.
 func greet(ctx context.Context, address string, conf *tls.Config) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	conn, err := socket.Dial(ctx, address, conf)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if conf = tlsFor(conf, address); conf != nil {
-		secured := tls.Client(conn, conf)
-		if err := secured.HandshakeContext(ctx); err != nil {
-			return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
-		}
-		conn = secured
-	}
 	properties, err := peerProperties(conn)
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return nil, fmt.Errorf("stream protocol's handshake with %s: %w", address, err)

@@ -2,7 +2,6 @@ package rabbitmqstream
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/logs"
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -34,19 +34,7 @@ type link struct {
 
 // dial connects to one of the target's nodes, starting with the one whose turn it is.
 func (d *streams) dial(ctx context.Context, turn int) (*link, error) {
-	var errs []error
-	nodes := d.cfg.Target.Addresses
-	for i := range nodes {
-		l, err := d.dialNode(ctx, nodes[(turn+i)%len(nodes)])
-		if err == nil {
-			return l, nil
-		}
-		errs = append(errs, err)
-	}
-	if len(errs) == 0 {
-		return nil, errors.New("no address to connect to")
-	}
-	return nil, errors.Join(errs...)
+	return socket.InTurn(d.cfg.Target.Addresses, turn, func(address string) (*link, error) { return d.dialNode(ctx, address) })
 }
 
 // dialNode asks the node who it is before the client may try: the client tells a wrong port, a TLS mismatch and a
@@ -107,21 +95,10 @@ func (d *streams) environment(address string) (*stream.EnvironmentOptions, error
 	o.SetRPCTimeout(callTimeout).SetMaxProducersPerClient(254).SetMaxConsumersPerClient(254)
 	o.SetRequestedHeartbeat(d.cfg.Client.Duration("heartbeat")).SetRequestedMaxFrameSize(int(d.cfg.Client.Int("frame.max")))
 	o.SetWriteBuffer(int(d.cfg.Client.Int("write.buffer"))).SetReadBuffer(int(d.cfg.Client.Int("read.buffer")))
-	if conf := tlsFor(d.cfg.Target.TLS, address); conf != nil {
+	if conf := socket.ForServer(d.cfg.Target.TLS, address); conf != nil {
 		o.IsTLS(true).SetTLSConfig(conf)
 	}
 	return o, nil
-}
-
-func tlsFor(conf *tls.Config, address string) *tls.Config {
-	if conf == nil {
-		return nil
-	}
-	conf = conf.Clone()
-	if conf.ServerName == "" {
-		conf.ServerName, _, _ = net.SplitHostPort(address)
-	}
-	return conf
 }
 
 // available tries again while the stream has no leader: one that was just restarted is there before it is in charge.

@@ -2,16 +2,15 @@ package rabbitmq
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"sync/atomic"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -27,7 +26,7 @@ var errLost = fmt.Errorf("rabbitmq: %w", driver.ErrDisconnected)
 type link struct {
 	conn    *amqp.Connection
 	ch      *amqp.Channel
-	wire    *coalescer
+	wire    *socket.Coalescer
 	returns chan amqp.Return // nil unless messages are mandatory
 	ended   chan *amqp.Error // brings why the broker closed the channel, if it did
 	reason  atomic.Pointer[amqp.Error]
@@ -35,59 +34,28 @@ type link struct {
 
 // dial connects to one of the target's nodes, starting with the one whose turn it is for id.
 func (d *rabbit) dial(ctx context.Context, id int) (*link, error) {
-	var errs []error
-	nodes := d.cfg.Target.Addresses
-	for i := range nodes {
-		l, err := d.dialNode(ctx, nodes[(id+i)%len(nodes)])
-		if err == nil {
-			return l, nil
-		}
-		errs = append(errs, err)
-	}
-	if len(errs) == 0 {
-		return nil, errors.New("no address to connect to")
-	}
-	return nil, errors.Join(errs...)
+	return socket.InTurn(d.cfg.Target.Addresses, id, func(address string) (*link, error) { return d.dialNode(ctx, address) })
 }
 
 func (d *rabbit) dialNode(ctx context.Context, address string) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	conn, err := socket.Dial(ctx, address, d.cfg.Target.TLS) // below the coalescer: one TLS record per batch, not one per message
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	stream, err := d.secure(ctx, raw, address)
-	if err != nil {
-		_ = raw.Close()
-		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
-	}
-	l := &link{wire: newCoalescer(stream, int(d.cfg.Client.Int("write.buffer")))}
+	l := &link{wire: socket.NewCoalescer(conn, int(d.cfg.Client.Int("write.buffer")), 0)}
 	if l.conn, err = amqp.Open(l.wire, d.config()); err == nil {
 		l.ch, err = l.conn.Channel()
 	}
 	if err != nil {
-		_ = raw.Close()
+		_ = conn.Close()
 		return nil, d.handshakeError(ctx, address, err)
 	}
 	l.ended = l.ch.NotifyClose(make(chan *amqp.Error, 1))
 	return l, nil
-}
-
-// secure puts TLS on raw where the target has it. It is done here and not by the client, so that the coalescer sits
-// above it: one TLS record per batch, not one per message.
-func (d *rabbit) secure(ctx context.Context, raw net.Conn, address string) (net.Conn, error) {
-	if d.cfg.Target.TLS == nil {
-		return raw, nil
-	}
-	conf := d.cfg.Target.TLS.Clone()
-	if conf.ServerName == "" {
-		conf.ServerName, _, _ = net.SplitHostPort(address)
-	}
-	secured := tls.Client(raw, conf)
-	return secured, secured.HandshakeContext(ctx)
 }
 
 func (d *rabbit) config() amqp.Config {

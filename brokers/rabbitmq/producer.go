@@ -11,12 +11,10 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
 )
-
-// stuckSend is how long a Send may stay in a blocked write after its context has ended.
-const stuckSend = time.Second
 
 var (
 	errNacked   = errors.New("the broker rejected the message (basic.nack)")
@@ -41,10 +39,8 @@ type producer struct {
 	given     uint64           // publications ever put into published
 	taken     atomic.Uint64    // and how many of them are settled
 
-	wire    atomic.Pointer[coalescer] // of link, for cutOff
-	sending atomic.Uint64             // odd during Send
-	watched <-chan struct{}           // the context's Done that cutOff is armed for
-	unwatch func() bool
+	wire  atomic.Pointer[socket.Coalescer] // of link, for watch
+	watch *socket.Watch                    // over Send, when the broker is frozen or has raised an alarm
 }
 
 // publication is one message on its way. The confirmation is done, and not acked, when the connection is lost.
@@ -69,8 +65,9 @@ func (d *rabbit) producer(ctx context.Context, c driver.ProducerConfig, r driver
 	p := &producer{
 		d: d, cfg: c, receipts: r, routes: map[int]*route{}, mode: d.mode(),
 		published: make(chan publication, c.InFlight), settled: make(chan struct{}),
-		slots: make([]uint32, 0, c.InFlight), unwatch: func() bool { return true },
+		slots: make([]uint32, 0, c.InFlight),
 	}
+	p.watch = socket.NewWatch(func() { _ = p.wire.Load().Close() })
 	for _, t := range c.Topics {
 		p.routes[t] = d.route(t)
 	}
@@ -117,24 +114,23 @@ func (r *route) key(key []byte) string {
 // Send publishes batch. On a lost connection it waits for the next attempt to reconnect, makes it, and fails the
 // batch's slots if that is in vain; it returns an error only when ctx has ended.
 func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
-	p.watch(ctx)
-	p.sending.Add(1)
-	defer p.sending.Add(1)
+	p.watch.Enter(ctx)
+	defer p.watch.Leave()
 	if err := p.reconnect(ctx); err != nil {
-		p.fail(batch, err)
+		driver.Fail(p.receipts, batch, err)
 		return ctx.Err()
 	}
 	p.slots = p.slots[:0]
-	p.link.wire.hold()
+	p.link.wire.Hold()
 	sent, err := p.publish(batch)
-	if flushed := p.link.wire.release(); flushed != nil && err == nil {
+	if flushed := p.link.wire.Release(); flushed != nil && err == nil {
 		err = fmt.Errorf("%w: %w", errLost, flushed)
 	}
 	if !p.d.confirm {
 		p.receipts.Done(p.slots, err)
 	}
 	if sent < len(batch) {
-		p.fail(batch[sent:], err)
+		driver.Fail(p.receipts, batch[sent:], err)
 	}
 	return ctx.Err()
 }
@@ -164,42 +160,12 @@ func (p *producer) publish(batch []driver.Message) (sent int, err error) {
 	return len(batch), nil
 }
 
-func (p *producer) fail(batch []driver.Message, err error) {
-	slots := make([]uint32, len(batch))
-	for i := range batch {
-		slots[i] = batch[i].Slot
-	}
-	p.receipts.Done(slots, err)
-}
-
-// watch arms cutOff for ctx, once for all the Sends that share it.
-func (p *producer) watch(ctx context.Context) {
-	if ctx.Done() == p.watched {
-		return
-	}
-	p.unwatch()
-	p.watched = ctx.Done()
-	p.unwatch = context.AfterFunc(ctx, p.cutOff)
-}
-
-// cutOff closes the connection under a Send that is still in the same blocked write some time after its context
-// ended: nothing else gets it out of there when the broker is frozen or has raised an alarm.
-func (p *producer) cutOff() {
-	if at := p.sending.Load(); at%2 == 1 {
-		time.AfterFunc(stuckSend, func() {
-			if p.sending.Load() == at {
-				_ = p.wire.Load().Close()
-			}
-		})
-	}
-}
-
 // Flush has nothing to do: Send leaves nothing behind.
 func (p *producer) Flush(context.Context) error { return nil }
 
 // Close gives outstanding confirms a moment, then closes the connection, which settles the rest.
 func (p *producer) Close() error {
-	p.unwatch()
+	p.watch.Stop()
 	close(p.published)
 	select {
 	case <-p.settled:

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -42,24 +43,11 @@ func (d *session) dial(address string) *redis.Client {
 	})
 }
 
-// connect dials and puts TLS on the connection.
+// connect is bounded: the client's context may be that of a whole run.
 func connect(ctx context.Context, address string, secure *tls.Config) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, openBudget)
 	defer cancel()
-	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil || secure == nil {
-		return raw, err
-	}
-	conf := secure.Clone()
-	if conf.ServerName == "" {
-		conf.ServerName, _, _ = net.SplitHostPort(address)
-	}
-	conn := tls.Client(raw, conf)
-	if err := conn.HandshakeContext(ctx); err != nil {
-		_ = raw.Close()
-		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
-	}
-	return conn, nil
+	return socket.Dial(ctx, address, secure)
 }
 
 // primary finds the node that takes writes, and says what is wrong with the nodes that can't be asked.

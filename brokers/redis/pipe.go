@@ -64,11 +64,7 @@ func (p *pipe) send(batch []driver.Message) {
 		p.wake()
 		return
 	}
-	slots := make([]uint32, len(batch))
-	for i := range batch {
-		slots[i] = batch[i].Slot
-	}
-	p.receipts.Done(slots, errLost)
+	driver.Fail(p.receipts, batch, errLost)
 }
 
 func (p *pipe) wake() {

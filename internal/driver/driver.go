@@ -68,6 +68,15 @@ type Receipts interface {
 	Done(slots []uint32, err error)
 }
 
+// Fail completes the slots of batch with err.
+func Fail(r Receipts, batch []Message, err error) {
+	slots := make([]uint32, len(batch))
+	for i := range batch {
+		slots[i] = batch[i].Slot
+	}
+	r.Done(slots, err)
+}
+
 // Sink receives delivered payloads. The bytes are valid only during the call; the slice may be reused afterwards.
 type Sink interface {
 	Deliver(batch [][]byte)

@@ -1,4 +1,4 @@
-package rabbitmq
+package socket
 
 import (
 	"bytes"
@@ -36,11 +36,11 @@ func (m *meter) seen() (sizes []int) {
 }
 
 // piped is a coalescer whose other end is read into got; close ends the reading.
-func piped(t *testing.T, size int) (c *coalescer, m *meter, received func() []byte) {
+func piped(t *testing.T, size int) (c *Coalescer, m *meter, received func() []byte) {
 	t.Helper()
 	near, far := net.Pipe()
 	m = &meter{Conn: near}
-	c = newCoalescer(m, size)
+	c = NewCoalescer(m, size, 0)
 	all := make(chan []byte, 1)
 	go func() {
 		b, _ := io.ReadAll(far)
@@ -52,7 +52,7 @@ func piped(t *testing.T, size int) (c *coalescer, m *meter, received func() []by
 	}
 }
 
-func put(t *testing.T, c *coalescer, n int, b byte) []byte {
+func put(t *testing.T, c *Coalescer, n int, b byte) []byte {
 	t.Helper()
 	p := bytes.Repeat([]byte{b}, n)
 	if k, err := c.Write(p); k != n || err != nil {
@@ -78,11 +78,11 @@ func TestCoalescerWritesInOrderAndInFewWrites(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c, m, received := piped(t, tc.size)
 			var want []byte
-			c.hold()
+			c.Hold()
 			for i, n := range tc.held {
 				want = append(want, put(t, c, n, byte('a'+i))...)
 			}
-			if err := c.release(); err != nil {
+			if err := c.Release(); err != nil {
 				t.Fatal(err)
 			}
 			if got := m.seen(); !slices.Equal(got, tc.writes) {
@@ -110,9 +110,9 @@ func TestCoalescerKeepsConcurrentWritesWhole(t *testing.T) {
 		})
 	}
 	for range 100 {
-		c.hold()
+		c.Hold()
 		put(t, c, 10, 'p')
-		if err := c.release(); err != nil {
+		if err := c.Release(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,11 +130,11 @@ func TestCoalescerKeepsConcurrentWritesWhole(t *testing.T) {
 
 func TestCoalescerFailsForGoodOnceAWriteFailed(t *testing.T) {
 	near, far := net.Pipe()
-	c := newCoalescer(near, 100)
-	c.hold()
+	c := NewCoalescer(near, 100, 0)
+	c.Hold()
 	put(t, c, 10, 'a')
 	_ = far.Close()
-	if err := c.release(); err == nil {
+	if err := c.Release(); err == nil {
 		t.Fatal("release reported no error though the other end is gone")
 	}
 	if _, err := c.Write([]byte("b")); err == nil {
@@ -148,11 +148,11 @@ func TestCoalescerFailsForGoodOnceAWriteFailed(t *testing.T) {
 func TestCoalescerCloseFreesABlockedRelease(t *testing.T) {
 	near, far := net.Pipe() // nobody reads far
 	defer far.Close()
-	c := newCoalescer(near, 100)
-	c.hold()
+	c := NewCoalescer(near, 100, 0)
+	c.Hold()
 	put(t, c, 10, 'a')
 	freed := make(chan error, 1)
-	go func() { freed <- c.release() }()
+	go func() { freed <- c.Release() }()
 	_ = c.Close()
 	if err := <-freed; err == nil {
 		t.Error("release of a closed connection reported no error")
@@ -162,7 +162,7 @@ func TestCoalescerCloseFreesABlockedRelease(t *testing.T) {
 func TestCoalescerKeepsTheDeadlineForClosing(t *testing.T) {
 	near, far := net.Pipe()
 	defer far.Close()
-	c := newCoalescer(near, 100)
+	c := NewCoalescer(near, 100, 0)
 	if err := c.SetReadDeadline(time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}

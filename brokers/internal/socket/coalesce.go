@@ -1,0 +1,131 @@
+package socket
+
+import (
+	"bufio"
+	"net"
+	"sync"
+	"time"
+)
+
+// readBuffer is what one read from the socket may bring. Clients read through some KiB of their own, which at small
+// messages is a system call for every twenty of them.
+const readBuffer = 64 << 10
+
+// Coalescer is the net.Conn under a client that ends every publish with a write; between Hold and Release those writes
+// are gathered, and reach the socket in as few system calls as the buffer allows:
+//
+//	Hold   publish publish publish   Release
+//	         |copy   |copy   |copy     |one write
+//
+// Outside of Hold and Release every write goes straight through, so acknowledgements, heartbeats and the closing
+// handshake are never delayed. Safe for concurrent use, except that Read belongs to one goroutine.
+type Coalescer struct {
+	net.Conn
+	in *bufio.Reader
+
+	mu      sync.Mutex // held while writing: keeps the order of bytes, also when a write blocks
+	out     []byte     // only filled while holding
+	holding bool
+	err     error         // the first failed write; the stream is broken after it
+	longest time.Duration // to hold; 0: until Release
+	due     *time.Timer   // nil unless longest is set
+
+	deadlines sync.Mutex
+	readBy    time.Time
+	final     bool // a deadline for closing is set and must not be moved by a late frame
+}
+
+// NewCoalescer wraps conn; size 0 gathers nothing. What is gathered waits for Release, and for longest at most unless
+// that is 0: a client that has to wait for the broker between Hold and Release waits for what the broker hasn't seen.
+func NewCoalescer(conn net.Conn, size int, longest time.Duration) *Coalescer {
+	c := &Coalescer{Conn: conn, in: bufio.NewReaderSize(conn, readBuffer), out: make([]byte, 0, size), longest: longest}
+	if longest > 0 {
+		c.due = time.AfterFunc(longest, func() { _ = c.Release() })
+		c.due.Stop()
+	}
+	return c
+}
+
+// Read implements net.Conn.
+func (c *Coalescer) Read(p []byte) (int, error) { return c.in.Read(p) }
+
+// Write implements net.Conn. After an error every later write returns the same.
+func (c *Coalescer) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.holding && len(c.out)+len(p) > cap(c.out) {
+		c.flush()
+	}
+	if c.holding && c.err == nil && len(p) <= cap(c.out) {
+		c.out = append(c.out, p...)
+		return len(p), nil
+	}
+	if c.err == nil {
+		_, c.err = c.Conn.Write(p)
+	}
+	if c.err != nil {
+		return 0, c.err
+	}
+	return len(p), nil
+}
+
+// Hold starts gathering writes.
+func (c *Coalescer) Hold() {
+	c.mu.Lock()
+	c.holding = true
+	c.mu.Unlock()
+	if c.due != nil {
+		c.due.Reset(c.longest)
+	}
+}
+
+// Release writes what was gathered and ends the gathering. After an error the connection is closed, so that the
+// client's reader learns of it at once instead of at the next heartbeat.
+func (c *Coalescer) Release() error {
+	if c.due != nil {
+		c.due.Stop()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.holding = false
+	c.flush()
+	if c.err != nil {
+		_ = c.Close()
+	}
+	return c.err
+}
+
+// flush writes the buffer; the caller holds mu.
+func (c *Coalescer) flush() {
+	if len(c.out) > 0 && c.err == nil {
+		_, c.err = c.Conn.Write(c.out)
+	}
+	c.out = c.out[:0]
+}
+
+// SetDeadline sets both deadlines. Clients use it with a time only for handshakes: until it is taken back
+// SetReadDeadline is ignored. Otherwise a frame that arrives during the closing handshake would move the deadline out
+// to several heartbeats, and closing a connection to a frozen broker would take half a minute.
+func (c *Coalescer) SetDeadline(t time.Time) error {
+	c.deadlines.Lock()
+	defer c.deadlines.Unlock()
+	c.final, c.readBy = !t.IsZero(), time.Time{}
+	return c.Conn.SetDeadline(t)
+}
+
+// SetReadDeadline moves the read deadline. Clients call it for every frame they read, to the same time from now; a move
+// of less than a second is not worth a timer of the runtime.
+func (c *Coalescer) SetReadDeadline(t time.Time) error {
+	c.deadlines.Lock()
+	defer c.deadlines.Unlock()
+	moved := t.Sub(c.readBy)
+	if c.final || !c.readBy.IsZero() && moved >= 0 && moved < time.Second {
+		return nil
+	}
+	c.readBy = t
+	return c.Conn.SetReadDeadline(t)
+}
+
+// SetWriteDeadline does nothing: some clients set one for every frame, and a Watch cuts the connection under a write
+// that is blocked.
+func (c *Coalescer) SetWriteDeadline(time.Time) error { return nil }
