@@ -21,6 +21,8 @@ const (
 	pause = 50 * time.Millisecond
 	// most is how many messages one Send of an attempt carries.
 	most = 256
+	// look is how often it is asked whether all that is in flight has an outcome.
+	look = time.Millisecond
 )
 
 // producer hands messages on and remembers them until their outcome is known. While something waits to be sent again,
@@ -33,12 +35,14 @@ type producer struct {
 	inner    driver.Producer
 	receipts driver.Receipts
 	resends  driver.Resends // nil: nobody wants to know
-	table    []sent         // by slot
-	next     uint64         // order of the next message; the caller's
+	ordered  bool
+	table    []sent // by slot
+	next     uint64 // order of the next message; the caller's
 
 	// turn is held by whoever uses inner: the caller per batch, run for an attempt, and that only while cut is set.
-	turn sync.Mutex
-	cut  atomic.Bool // something has to be sent again first; changed under mu
+	turn  sync.Mutex
+	cut   atomic.Bool // something has to be sent again first; changed under mu
+	given int64       // messages that inner was given, each as often as it was sent; under turn
 
 	mu     sync.Mutex
 	failed []uint32
@@ -51,6 +55,9 @@ type producer struct {
 	ended   chan struct{}
 	running context.Context //nolint:containedctx // ends with the producer, not with a call
 	stop    context.CancelFunc
+
+	_       [64]byte     // not on a cache line with what Send writes
+	settled atomic.Int64 // of given, those that came back through Done
 }
 
 // sent is the message in a slot. It is copied field by field, which is half the cost of copying it as a whole.
@@ -65,12 +72,17 @@ type sent struct {
 // refused or until Close; only then r learns the fate of the slot. Exactly-once additionally needs a driver that
 // heeds Message.Resent.
 //
+// Where g is ordered, nothing is sent again while any message is without an outcome: the broker that has taken in the
+// second of two may yet let the first go, which would then come behind it. And a single message goes ahead until it is
+// acknowledged: a broker that is coming up may refuse the first of two and take in the second.
+//
 // Send waits, like for back-pressure, while there are messages to be sent again.
 func Producer(g driver.Guarantee, c driver.ProducerConfig, r driver.Receipts, open func(driver.Receipts) (driver.Producer, error)) (driver.Producer, error) {
 	if g.Delivery == driver.AtMostOnce {
 		return open(r)
 	}
 	p := newProducer(c.InFlight, r)
+	p.ordered = g.Ordering == driver.Ordered
 	var err error
 	if p.inner, err = open(p); err != nil {
 		return nil, err
@@ -105,6 +117,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		p.receipts.Done(slots, err)
 		return err
 	}
+	p.given += int64(len(batch))
 	err := p.inner.Send(ctx, batch)
 	p.turn.Unlock()
 	if errors.Is(err, driver.ErrDisconnected) {
@@ -160,9 +173,11 @@ func (p *producer) Close() error {
 // Done implements driver.Receipts for inner.
 func (p *producer) Done(slots []uint32, err error) {
 	if err == nil || !errors.Is(err, driver.ErrDisconnected) || !p.keep(slots, err) {
+		p.settled.Add(int64(len(slots)))
 		p.receipts.Done(slots, err)
 		return
 	}
+	p.settled.Add(int64(len(slots))) // after keep: who sees all settled sees all that failed
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -221,17 +236,36 @@ func (p *producer) sleep() bool {
 	}
 }
 
+// settle waits until everything in flight has an outcome and tells whether it has; if not, the producer is being closed.
+func (p *producer) settle() bool {
+	_ = p.inner.Flush(p.running) // what the client holds back would wait for ever
+	for p.settled.Load() != p.given {
+		select {
+		case <-time.After(look):
+		case <-p.running.Done():
+			return false
+		}
+	}
+	return true
+}
+
 // attempt sends what has failed in the order in which it was sent first. As soon as something fails again, the rest
 // stays behind it for the next attempt. After an attempt in vain a single message goes ahead: while a broker is away,
 // not all of them shall be counted as sent again and again.
 func (p *producer) attempt() {
+	ahead := p.sleep // what follows the single message waits for
+	if p.ordered {
+		if ahead = p.settle; !ahead() {
+			return
+		}
+	}
 	p.mu.Lock()
 	slots := slices.Clone(p.failed)
 	p.failed = p.failed[:0]
 	p.mu.Unlock()
 	slices.SortFunc(slots, func(a, b uint32) int { return cmp.Compare(p.table[a].order, p.table[b].order) })
 	batch, size := make([]driver.Message, 0, most), most
-	if p.vain {
+	if p.vain || p.ordered {
 		size = 1
 	}
 	for len(slots) > 0 && p.running.Err() == nil && !p.failing() {
@@ -244,9 +278,10 @@ func (p *producer) attempt() {
 		if p.resends != nil {
 			p.resends.Resent(slots[:n])
 		}
+		p.given += int64(n)
 		_ = p.inner.Send(p.running, batch) // every slot comes back through Done
 		slots = slots[n:]
-		if size == 1 && len(slots) > 0 && !p.failing() && p.sleep() {
+		if size == 1 && len(slots) > 0 && !p.failing() && ahead() {
 			size = most
 		}
 	}

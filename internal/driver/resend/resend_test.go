@@ -122,8 +122,13 @@ func (f *fates) require(t *testing.T, slot uint32, want error) {
 
 func start(t *testing.T, d driver.Delivery) (driver.Producer, *line, *fates) {
 	t.Helper()
+	return startWith(t, driver.Guarantee{Delivery: d})
+}
+
+func startWith(t *testing.T, g driver.Guarantee) (driver.Producer, *line, *fates) {
+	t.Helper()
 	l, f := &line{}, &fates{of: map[uint32][]error{}}
-	p, err := resend.Producer(driver.Guarantee{Delivery: d}, driver.ProducerConfig{InFlight: 8}, f, func(r driver.Receipts) (driver.Producer, error) {
+	p, err := resend.Producer(g, driver.ProducerConfig{InFlight: 8}, f, func(r driver.Receipts) (driver.Producer, error) {
 		l.receipts = r
 		return l, nil
 	})
@@ -218,6 +223,50 @@ func TestOnlyOneMessageKnocksWhileNobodyIsThere(t *testing.T) {
 	l.complete(7, nil)
 	f.require(t, 0, nil)
 	_ = p.Close()
+}
+
+func TestOrderedNothingIsSentAgainBeforeAllInFlightHaveAnOutcome(t *testing.T) {
+	p, l, f := startWith(t, driver.Guarantee{Delivery: driver.AtLeastOnce, Ordering: driver.Ordered})
+	send(t, p, batch(0, 4))
+	l.mu.Lock()
+	l.open[0], l.open[2] = l.open[2], l.open[0]
+	l.mu.Unlock()
+	l.complete(1, errLost) // 2 is refused while nothing is known of 0, 1 and 3
+	time.Sleep(150 * time.Millisecond)
+	if got := l.payloads(); len(got) != 4 {
+		t.Errorf("sent were %v while messages were in flight; 0 and 1, if lost, would come behind 2", got)
+	}
+	l.complete(2, errLost) // 1 and 0
+	l.complete(1, nil)
+	sent := func(want ...byte) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("%v were sent", want), func() bool { return slices.Equal(l.payloads(), want) })
+	}
+	sent(0, 1, 2, 3, 0)
+	time.Sleep(150 * time.Millisecond)
+	sent(0, 1, 2, 3, 0) // the others wait until it is acknowledged
+	l.complete(1, errLost)
+	sent(0, 1, 2, 3, 0, 0)
+	l.complete(1, nil)
+	sent(0, 1, 2, 3, 0, 0, 1, 2)
+	l.complete(2, nil)
+	for slot := range uint32(4) {
+		f.require(t, slot, nil)
+	}
+	_ = p.Close()
+}
+
+func TestOrderedCloseDoesNotWaitForAnOutcomeThatNeverComes(t *testing.T) {
+	p, l, f := startWith(t, driver.Guarantee{Delivery: driver.AtLeastOnce, Ordering: driver.Ordered})
+	send(t, p, batch(0, 2))
+	l.complete(1, errLost)
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	f.require(t, 0, driver.ErrDisconnected)
+	if n, _ := f.count(); n != 2 {
+		t.Errorf("%d slots were completed, want 2", n)
+	}
 }
 
 func TestOtherErrorsAreFinal(t *testing.T) {
