@@ -129,7 +129,7 @@ func (b *bench) backlog(ctx context.Context) error {
 		n = max(1, int64(float64(b.spec.Backlog.Bytes)/b.spec.MessageSize.Mean()+0.5))
 	}
 	load := worker.Load{
-		Messages: n, Drain: time.Duration(b.spec.Drain), Backlog: &worker.Backlog{Ratio: b.spec.Backlog.DrainRatio},
+		Messages: n, Drain: time.Duration(b.spec.Drain), Backlog: &worker.Backlog{Ratio: b.spec.Backlog.DrainRatio, For: time.Duration(b.spec.Duration)},
 	}
 	if b.spec.Load.Rate > 0 {
 		s, err := loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)

@@ -157,6 +157,9 @@ func completeMeasure(s *Spec, d *draft) {
 			fill(d, "backlog.messages", &s.Backlog.Messages, 100_000)
 		}
 		fill(d, "backlog.drainRatio", &s.Backlog.DrainRatio, 1)
+		if d.given["backlog.keepSending"].as == "consumerBacklogSizeGB" && !d.has("load.rate") {
+			s.Backlog.KeepSending = false // at no given rate: implied, not asked for
+		}
 	}
 }
 

@@ -48,6 +48,9 @@ var exclusive = map[string]string{
 	"messageSize": "payloadFile", "payloadFile": "messageSize",
 }
 
+// madeUp settings say how payloads are made up.
+var madeUp = []string{"randomBytesRatio", "randomizedPayloadPoolSize"}
+
 // put lays l over what was given so far.
 func (d *draft) put(l layer, rank int) {
 	for _, s := range l {
@@ -68,7 +71,15 @@ func (d *draft) put(l layer, rank int) {
 				d.drop(p, rank)
 			}
 		case "payloadFile":
-			d.drop("useRandomizedPayloads", rank)
+			for _, p := range append([]string{"useRandomizedPayloads"}, madeUp...) {
+				d.drop(p, rank)
+			}
+		case "useRandomizedPayloads":
+			if s.value == false {
+				for _, p := range madeUp {
+					d.drop(p, rank)
+				}
+			}
 		}
 	}
 	for _, s := range l {
@@ -99,7 +110,7 @@ func (d *draft) settle() (idle []string, ambiguous bool) {
 		if serves(path, measure) {
 			continue
 		}
-		if g.soft || g.rank < rank {
+		if g.soft || g.rank < rank || groupOf(path) == "warmup" && asksNothing(g.value) {
 			delete(d.given, path)
 			continue
 		}
@@ -108,6 +119,9 @@ func (d *draft) settle() (idle []string, ambiguous bool) {
 	slices.Sort(idle)
 	return idle, ambiguous
 }
+
+// asksNothing: "warmup: 0s" agrees with a measure that has no warm-up.
+func asksNothing(value any) bool { return value == Duration(0) || value == false }
 
 // infer reads the measure off the groups that were given. What a later layer gives decides; within one, the groups
 // that only one measure uses go before load, which several share.

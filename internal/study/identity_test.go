@@ -53,7 +53,7 @@ var notOfIdentity = []string{"name", "label", "passwordEnv", "passwordFile", "ca
 func TestEverySettingChangesTheIdentity(t *testing.T) {
 	base := map[string]string{
 		"load": "rate: 5\n", "user": "attach: [a:1]\npasswordEnv: PW\nuser: adam\n", "warmup": "rate: 5\n", "duration": "rate: 5\n", "faults": "rate: 5\n", "keys": "keyDistributor: RANDOM\n",
-		"zipfExponent": "keyDistributor: ZIPF\n", "curve": "measure: curve\n", "count": "measure: count\n", "backlog": "measure: backlog\n",
+		"zipfExponent": "keyDistributor: ZIPF\n", "curve": "measure: curve\n", "count": "measure: count\n", "backlog": "measure: backlog\n", "backlog.keepSending": "measure: backlog\nrate: 5\n",
 		"replicas": "nodes: 3\n", "isolation": "", "sustainable.quantile": "sustainable.latency: 1s\n", "load.to": "load.shape: ramp\nload.rate: 1\n",
 		"load.burst": "load.shape: bursts\nload.burst: {rate: 1, every: 9s, for: 1s}\n", "warmup.max": "rate: 5\nwarmup.auto: true\n",
 		"load.steps": "load.shape: steps\n", "randomizedPayloadPoolSize": "", "acks": "broker: kafka\n", "keys.": "",

@@ -32,7 +32,7 @@ func TestOpenMessagingBenchmarkFilesRunUnchanged(t *testing.T) {
 			s.Name, s.Measure = "100k-backlog-2gb", MeasureBacklog
 			s.Topics, s.PartitionsPerTopic = 10, 3
 			s.KeyDistributor, s.MessageSize = "RANDOM_NANO", Sizes{{1024, 1}}
-			s.Load.Rate, s.Duration, s.Warmup.For, s.Drain = 100_000, minutes(15), minutes(1), minutes(10)
+			s.Load.Rate, s.Duration, s.Warmup.For, s.Drain = 100_000, minutes(15), 0, minutes(10)
 			s.Backlog = Backlog{Bytes: 2 << 30, DrainRatio: 0.99, KeepSending: true}
 			s.Sustainable = Sustainable{}
 			s.InFlight.Bytes = 64 << 20 / 10

@@ -230,6 +230,11 @@ func (v *validator) messages() {
 		}
 	}
 	v.share("randomBytesRatio", s.RandomBytesRatio, 0, 1, true)
+	for _, p := range madeUp {
+		if g, ok := v.given.given[p]; ok && !s.UseRandomizedPayloads && g.value != 0.0 && g.value != 0 {
+			v.fail(p, "not used: payloads are %s; allowed with useRandomizedPayloads: true", first(s.PayloadFile != "", "read from payloadFile", "all zero bytes"))
+		}
+	}
 	if s.PayloadFile == "" {
 		v.within("randomizedPayloadPoolSize", int64(s.RandomizedPayloadPoolSize), 1, 1_000_000)
 	}

@@ -148,6 +148,12 @@ func (v *validator) backlog() {
 	b := v.spec.Backlog
 	v.amount("backlog", b.Messages, b.Bytes)
 	v.share("backlog.drainRatio", b.DrainRatio, 0, 1, true)
+	if b.KeepSending && !v.given.has("load.rate") {
+		v.fail("backlog.keepSending", "without load.rate; add the rate at which producers go on while consumers drain")
+	}
+	if d, ok := v.given.given["duration"]; ok && b.DrainRatio > 0 && !d.soft && d.rank >= v.given.given["measure"].rank {
+		v.fail("duration", "not used by backlog.drainRatio: %s: it ends when that share is gone; allowed with drainRatio: 0", number(b.DrainRatio))
+	}
 	if v.spec.SubscriptionsPerTopic == 0 {
 		v.fail("subscriptionsPerTopic", "0 with measure: backlog: nobody would drain it")
 	}

@@ -103,6 +103,12 @@ func TestImpossibleCombinationsAreRefusedInASentence(t *testing.T) {
 		"backlog of both":      {"backlog: {messages: 5, bytes: 1MB}", `f.yaml:1: backlog.bytes: given beside backlog.messages; allowed: one of them`},
 		"drain ratio":          {"backlog: {drainRatio: 1.5}", `f.yaml:1: backlog.drainRatio: 1.5 is out of range; allowed: 0 to 1`},
 		"nobody drains":        {"backlog: {messages: 5}\nsubscriptions: 0", `f.yaml:2: subscriptionsPerTopic: 0 with measure: backlog: nobody would drain it`},
+		"a rate to go on at":   {"backlog: {messages: 5, keepSending: true}", `f.yaml:1: backlog.keepSending: without load.rate; add the rate at which producers go on while consumers drain`},
+		"time of a backlog":    {"backlog: {messages: 5}\nduration: 9s", `f.yaml:2: duration: not used by backlog.drainRatio: 1: it ends when that share is gone; allowed with drainRatio: 0`},
+		"warm-up of a backlog": {"backlog: {messages: 5}\nwarmup: 9s", `f.yaml:2: warmup.for: not used by measure: backlog (which the other settings imply), only by rate, peak, curve`},
+		"warm-up of a count":   {"count: {messages: 5}\nwarmup: auto", `f.yaml:2: warmup.auto: not used by measure: count (which the other settings imply), only by rate, peak, curve`},
+		"random samples":       {"payloadFile: DIR/ten\nrandomBytesRatio: 0.2", `f.yaml:2: randomBytesRatio: not used: payloads are read from payloadFile; allowed with useRandomizedPayloads: true`},
+		"random zeros":         {"useRandomizedPayloads: false\nrandomizedPayloadPoolSize: 5", `f.yaml:2: randomizedPayloadPoolSize: not used: payloads are all zero bytes; allowed with useRandomizedPayloads: true`},
 		"fault after the end":  {"rate: 5\nduration: 10s\nfaults: [{at: 10s, do: kill}]", `f.yaml:3: faults: kill at 10s: the measured phase ends at 10s`},
 		"fault before":         {"rate: 5\nfaults: [{at: -1s, do: kill}]", `f.yaml:2: faults: kill at -1s: an offset is from the start of the measured phase, 0 or more`},
 		"fault without a verb": {"rate: 5\nfaults: [{at: 1s}]", `f.yaml:2: faults: no do; allowed: pause, resume, kill, restart`},
@@ -141,6 +147,9 @@ func TestWhatTheStudiesAskForIsAllowed(t *testing.T) {
 		"replicas where attached": "attach: 'a:1'\nreplicas: 3",
 		"a count at a rate":       "count: {messages: 5}\nload: {shape: poisson, rate: 40}",
 		"curve at fixed rates":    "curve: {rates: {from: 1000, to: 30000, step: 1000}}\nwarmup: 10s\nduration: 10s",
+		"no warm-up of a count":   "count: {messages: 5}\nwarmup: 0s",
+		"a backlog for a time":    "backlog: {messages: 5, drainRatio: 0}\nduration: 9s",
+		"none of what isn't made": "useRandomizedPayloads: false\nrandomBytesRatio: 0\nrandomizedPayloadPoolSize: 0",
 		"a bounded rate":          "sustainable: {latency: 200ms}\nsize: 100",
 	} {
 		t.Run(name, func(t *testing.T) { one(t, doc) })

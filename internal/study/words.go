@@ -57,7 +57,7 @@ var measures = []string{MeasureRate, MeasurePeak, MeasureSustainable, MeasureCur
 // usedBy says which measures use a setting or a whole group; what is not listed serves all.
 var usedBy = map[string][]string{
 	"load":        {MeasureRate, MeasureCount, MeasureBacklog},
-	"warmup":      {MeasureRate, MeasurePeak, MeasureCurve, MeasureCount, MeasureBacklog},
+	"warmup":      {MeasureRate, MeasurePeak, MeasureCurve},
 	"duration":    {MeasureRate, MeasurePeak, MeasureCurve, MeasureBacklog},
 	"sustainable": {MeasureSustainable, MeasureCurve},
 	"curve":       {MeasureCurve},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -35,12 +36,25 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 		go func() { meanwhile <- w.sendAll(ctx, t, course{m, clock.Now(), 0}) }()
 		stop = func() { t.halt(); err = errors.Join(err, <-meanwhile) }
 	}
-	want := int64(t.load.Backlog.Ratio * float64(filled.Acked*int64(t.measure.Subscriptions())))
-	err = w.receive(ctx, t, want)
+	want, until := t.wanted(filled.Acked)
+	err = w.receive(ctx, t, want, until)
 	d.To = clock.Now()
 	d.Received = t.measure.Count().Received
 	stop()
 	return d, err
+}
+
+// wanted says after how many deliveries a backlog counts as drained, and when at the latest; the zero time is never.
+func (t *trial) wanted(filled int64) (deliveries int64, until time.Time) {
+	b := t.load.Backlog
+	all := filled * int64(t.measure.Subscriptions())
+	switch {
+	case b.Ratio > 0:
+		return int64(b.Ratio * float64(all)), time.Time{}
+	case b.Meanwhile != nil: // what is sent meanwhile is drained, too
+		return math.MaxInt64, time.Now().Add(b.For)
+	}
+	return all, time.Now().Add(b.For)
 }
 
 // lastAck is when the last message so far was confirmed.
@@ -60,12 +74,12 @@ func (w *Worker) drainAcks(ctx context.Context, t *trial) {
 	}
 }
 
-// receive blocks until want deliveries have been booked.
-func (w *Worker) receive(ctx context.Context, t *trial, want int64) error {
+// receive blocks until want deliveries have been booked, or until, where that is a time.
+func (w *Worker) receive(ctx context.Context, t *trial, want int64, until time.Time) error {
 	last, moved := int64(-1), time.Now()
 	for {
 		got := t.measure.Count().Received
-		if got >= want {
+		if got >= want || !until.IsZero() && time.Now().After(until) {
 			return nil
 		}
 		if got > last {

@@ -46,6 +46,40 @@ func TestABacklogIsFilledWithoutConsumersAndDrained(t *testing.T) {
 	}
 }
 
+// Share 0 is for a time.
+func TestABacklogIsDrainedForATimeWhereNoShareIsAsked(t *testing.T) {
+	const messages, rate, long = 10_000, 20_000, 60 * time.Millisecond
+	plan := simple(1, 1)
+	plan.ConsumeLater = true
+	w := ready(t, open(t, nil), plan)
+	// The fill takes half a second; then the producers go on for as long as the consumers drain.
+	out := w.Run(t.Context(), Load{
+		Messages: messages, Drain: 20 * time.Second, Schedule: constant(t, rate),
+		Backlog: &Backlog{For: long, Meanwhile: constant(t, rate)},
+	})
+	if out.Err != nil || !out.Drained {
+		t.Fatalf("drained %v: %v", out.Drained, out.Err)
+	}
+	b := out.Backlog
+	if took := time.Duration(b.To - b.From); took < long {
+		t.Errorf("drained for %s, asked for %s", took, long)
+	}
+	if b.Filled != messages || out.Measured.Sent <= messages {
+		t.Errorf("filled %d, sent %d: nothing was sent meanwhile", b.Filled, out.Measured.Sent)
+	}
+}
+
+func TestABacklogWithoutProducersDrainsNoLongerThanThereIsSomething(t *testing.T) {
+	const messages = 3000
+	plan := simple(1, 1)
+	plan.ConsumeLater = true
+	w := ready(t, open(t, nil), plan)
+	out := w.Run(t.Context(), Load{Messages: messages, Drain: 20 * time.Second, Backlog: &Backlog{For: time.Hour}})
+	if out.Err != nil || !out.Drained || out.Backlog.Received != messages {
+		t.Errorf("received %d, %v", out.Backlog.Received, out.Err)
+	}
+}
+
 func TestProducersGoOnWhileABacklogDrainsIfAsked(t *testing.T) {
 	plan := simple(2, 1)
 	plan.ConsumeLater = true

@@ -64,7 +64,9 @@ type Load struct {
 
 // Backlog is how a backlog is drained.
 type Backlog struct {
-	Ratio float64 // it counts as drained when this share of it has been received
+	Ratio float64 // it counts as drained when this share of it has been received; 0: For decides
+	// For, where Ratio is 0, is how long it drains; without Meanwhile it ends when nothing is left.
+	For time.Duration
 	// Meanwhile is what the producers go on sending while the consumers drain; nil: nothing.
 	Meanwhile schedule.Schedule
 }
