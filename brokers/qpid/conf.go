@@ -1,20 +1,16 @@
 package qpid
 
 import (
-	"archive/zip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -25,9 +21,6 @@ const (
 	hostPrefix    = "virtualhost."
 	portPrefix    = "port."
 	contextPrefix = "context."
-	remotePolicy  = hostPrefix + "remoteTransactionSynchronizationPolicy"
-	localPolicy   = hostPrefix + "localTransactionSynchronizationPolicy"
-	howToStore    = "its type must be BDB or DERBY, and in a group both synchronization policies SYNC (WRITE_NO_SYNC for log)"
 )
 
 var (
@@ -158,67 +151,4 @@ func hostNode(n *provision.Node, host object) object {
 	text, _ := json.Marshal(usual) // of strings
 	node["virtualHostInitialConfiguration"] = string(text)
 	return node
-}
-
-func groupAddress(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports["group"]) }
-
-// stored is what has happened to a durable message when the broker accepts it: the least of what its copies have.
-func stored(c *provision.Cluster) driver.Persistence {
-	least := driver.Fsync
-	if v, ok := c.Settings[hostPrefix+"type"]; ok && jvm.Text(v) == "Memory" {
-		least = driver.Memory
-	}
-	for _, policy := range []string{localPolicy, remotePolicy} {
-		switch c.Settings[policy] {
-		case "WRITE_NO_SYNC":
-			if least == driver.Fsync {
-				least = driver.Log
-			}
-		case "NO_SYNC":
-			least = driver.Memory
-		}
-	}
-	return least
-}
-
-var contextName = regexp.MustCompile(`\b(?:qpid|queue|broker|virtualhost|connection|channel|producer|consumer|port|store)\.[A-Za-z0-9_.]*[A-Za-z0-9_]\b`)
-
-// contextNames finds the names of context variables that the server's own classes mention: it takes any, and ignores
-// what it doesn't know.
-func contextNames(lib string) ([]string, error) {
-	jars, err := filepath.Glob(filepath.Join(lib, "qpid-*.jar"))
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]bool{}
-	for _, path := range jars {
-		jar, err := zip.OpenReader(path)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range jar.File {
-			if !strings.HasSuffix(f.Name, ".class") {
-				continue
-			}
-			text, err := contents(f)
-			if err != nil {
-				_ = jar.Close()
-				return nil, err
-			}
-			for _, name := range contextName.FindAll(text, -1) {
-				found[string(name)] = true
-			}
-		}
-		_ = jar.Close()
-	}
-	return slices.Sorted(maps.Keys(found)), nil
-}
-
-func contents(f *zip.File) ([]byte, error) {
-	r, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
 }

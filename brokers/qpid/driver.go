@@ -21,6 +21,7 @@ var product = &amqp10.Product{
 	Settings: settings,
 	Supports: supports,
 	Maps:     natives,
+	Server:   served,
 	Failover: true,
 	Dialect:  func(c driver.Config) (amqp10.Dialect, error) { return newNodes(c) },
 }

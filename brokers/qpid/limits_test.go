@@ -9,7 +9,10 @@ import (
 )
 
 func limits(t *testing.T, target driver.Target) {
-	ring := map[string]any{"maximumQueueDepthMessages": 100, "overflowPolicy": "RING"}
+	full := func(policy string) map[string]any {
+		return map[string]any{"maximumQueueDepthMessages": 100, "overflowPolicy": policy}
+	}
 	drivertest.Limits(t, drivertest.Suite{Kind: amqptest.Kind(t, "qpid")}, target, amqptest.Memory,
-		drivertest.Limit{Name: "RING", Topic: ring, Keeps: 100, Full: drivertest.DropsOldest})
+		drivertest.Limit{Name: "RING", Topic: full("RING"), Keeps: 100, Full: drivertest.DropsOldest},
+		drivertest.Limit{Name: "REJECT", Topic: full("REJECT"), Keeps: 100, Full: drivertest.Refuses})
 }

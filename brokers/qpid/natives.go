@@ -26,8 +26,8 @@ func natives(g driver.Guarantee) []driver.Native {
 	case g.Persistence == driver.Memory:
 	case g.Replicas > 1:
 		server(hostPrefix+"type", "BDB_HA")
-		server(remotePolicy, "SYNC")
-		server(localPolicy, "SYNC")
+		server(remotePolicy, policyOf[g.Persistence])
+		server(localPolicy, policyOf[g.Persistence])
 	default:
 		server(hostPrefix+"type", "BDB")
 	}

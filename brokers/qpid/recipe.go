@@ -3,11 +3,8 @@ package qpid
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -94,73 +91,4 @@ func serves(ctx context.Context, n *provision.Node) error {
 	}
 	l.Close()
 	return nil
-}
-
-var newRole = regexp.MustCompile(`HA-1010 : Role change reported: Node : '(\S+)' \(\S+\) : from '\w+' to '(\w+)'`)
-
-// role is the last one that the node has reported of itself.
-func role(n *provision.Node) (string, error) {
-	log, err := os.ReadFile(n.LogPath())
-	if err != nil {
-		return "", err
-	}
-	last := ""
-	for _, m := range newRole.FindAllStringSubmatch(string(log), -1) {
-		if m[1] == nodeName(n) {
-			last = m[2]
-		}
-	}
-	if last != "MASTER" && last != "REPLICA" {
-		return "", fmt.Errorf("%s is neither master nor replica yet: %q", nodeName(n), last)
-	}
-	return last, nil
-}
-
-// formed: the master serves and all others follow it.
-func formed(ctx context.Context, c *provision.Cluster) error {
-	if len(c.Nodes) == 1 {
-		return nil
-	}
-	master, err := leader(ctx, c)
-	if err != nil {
-		return err
-	}
-	for _, n := range c.Nodes {
-		if r, err := role(n); err != nil || n.ID != master && r != "REPLICA" {
-			return fmt.Errorf("%s is %s: %w", nodeName(n), r, err)
-		}
-	}
-	return nil
-}
-
-// inSync counts the master and those that follow it: since the master waits for a majority of them, those are not far.
-func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
-	if _, err := leader(ctx, c); err != nil {
-		return 0, err
-	}
-	in := 0
-	for _, n := range c.Nodes {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", groupAddress(n))
-		if err != nil {
-			continue // its log ends with what it was
-		}
-		_ = conn.Close()
-		if _, err := role(n); err == nil {
-			in++
-		}
-	}
-	return in, nil
-}
-
-// leader is the node that has the virtual host.
-func leader(ctx context.Context, c *provision.Cluster) (int, error) {
-	var errs []error
-	for _, n := range c.Nodes {
-		err := serves(ctx, n)
-		if err == nil {
-			return n.ID, nil
-		}
-		errs = append(errs, err)
-	}
-	return 0, fmt.Errorf("no node is master: %w", errors.Join(errs...))
 }

@@ -46,18 +46,20 @@ func newCoalescer(conn net.Conn, size int) *coalescer {
 
 func (c *coalescer) Read(p []byte) (int, error) { return c.in.Read(p) }
 
+// Write takes one frame.
 func (c *coalescer) Write(p []byte) (int, error) {
+	frame := withOutcomes(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.holding && len(c.out)+len(p) > cap(c.out) {
+	if c.holding && len(c.out)+len(frame) > cap(c.out) {
 		c.flush()
 	}
-	if c.holding && c.err == nil && len(p) <= cap(c.out) {
-		c.out = append(c.out, p...)
+	if c.holding && c.err == nil && len(frame) <= cap(c.out) {
+		c.out = append(c.out, frame...)
 		return len(p), nil
 	}
 	if c.err == nil {
-		_, c.err = c.Conn.Write(p)
+		_, c.err = c.Conn.Write(frame)
 	}
 	if c.err != nil {
 		return 0, c.err

@@ -21,6 +21,8 @@ type Product struct {
 	Failover bool // see driver.Kind
 	// Maps names the native settings of queues and server that a guarantee needs beside those of the protocol.
 	Maps func(driver.Guarantee) []driver.Native
+	// Server may be nil, see driver.Kind.
+	Server func(driver.Guarantee, map[string]any) (map[string]any, error)
 	// Dialect reads the settings of one run and refuses what they can't keep.
 	Dialect func(c driver.Config) (Dialect, error)
 }
@@ -68,6 +70,7 @@ func Register(p *Product) {
 		Supports: p.Supports,
 		Failover: p.Failover,
 		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
+		Server:   p.Server,
 		Open: func(ctx context.Context, c driver.Config) (driver.Driver, error) {
 			return open(ctx, p, c)
 		},

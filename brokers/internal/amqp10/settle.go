@@ -84,8 +84,9 @@ func (s *settlement) flush() {
 	s.err = nil
 }
 
-// final are reasons to end a link that would come again with the same message.
-var final = []amqp.ErrCond{amqp.ErrCondMessageSizeExceeded, amqp.ErrCondUnauthorizedAccess, amqp.ErrCondNotAllowed}
+// final are reasons to end a link that would come again with the same message. A broker that has a disposition for a
+// message that it has no room for uses that, see withOutcomes.
+var final = []amqp.ErrCond{amqp.ErrCondMessageSizeExceeded, amqp.ErrCondUnauthorizedAccess, amqp.ErrCondNotAllowed, amqp.ErrCondResourceLimitExceeded}
 
 // loss tells a message that was refused together with its link from one that got lost with its connection.
 func loss(err error) error {

@@ -1,0 +1,48 @@
+package qpid
+
+import (
+	"maps"
+
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+const (
+	remotePolicy = hostPrefix + "remoteTransactionSynchronizationPolicy"
+	localPolicy  = hostPrefix + "localTransactionSynchronizationPolicy"
+	howToStore   = "its type must be BDB or DERBY, and in a group both synchronization policies SYNC (WRITE_NO_SYNC for log)"
+)
+
+// policyOf is how far a transaction of a group must have come, at the master and at a majority, before it is committed.
+var policyOf = map[driver.Persistence]string{driver.Log: "WRITE_NO_SYNC", driver.Fsync: "SYNC"}
+
+// served adds to the settings of a group what doesn't flush where nobody asked for that: its commits are made one after
+// the other, and each would wait for the disk of another member.
+func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
+	if g.Replicas < 2 || g.Persistence == driver.Memory {
+		return asked, nil
+	}
+	settings := map[string]any{localPolicy: policyOf[g.Persistence], remotePolicy: policyOf[g.Persistence]}
+	maps.Copy(settings, asked)
+	return settings, nil
+}
+
+// stored is what has happened to a durable message when the broker accepts it: the least of what its copies have.
+func stored(c *provision.Cluster) driver.Persistence {
+	least := driver.Fsync
+	if v, ok := c.Settings[hostPrefix+"type"]; ok && jvm.Text(v) == "Memory" {
+		least = driver.Memory
+	}
+	for _, policy := range []string{localPolicy, remotePolicy} {
+		switch c.Settings[policy] {
+		case "WRITE_NO_SYNC":
+			if least == driver.Fsync {
+				least = driver.Log
+			}
+		case "NO_SYNC":
+			least = driver.Memory
+		}
+	}
+	return least
+}
