@@ -1,7 +1,10 @@
 package brokermark_test
 
 import (
+	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +43,10 @@ func TestFoundationsImportNothingOfOurs(t *testing.T) {
 }
 
 func TestClientLibrariesAreUsedUnderBrokersOnly(t *testing.T) {
-	clients := []string{"github.com/twmb/franz-go", "github.com/rabbitmq/amqp091-go", "github.com/nats-io/"}
+	clients := []string{
+		"github.com/twmb/franz-go", "github.com/rabbitmq/", "github.com/nats-io/", "github.com/Azure/go-amqp",
+		"github.com/apache/pulsar-client-go", "github.com/redis/", "github.com/eclipse/paho",
+	}
 	for _, pkg := range packages(t) {
 		out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, pkg).Output()
 		if err != nil {
@@ -63,6 +69,25 @@ func TestReportsReadOnlyTheStore(t *testing.T) {
 		for _, name := range forbidden {
 			if slices.Contains(all, module+"/internal/"+name) {
 				t.Errorf("%s depends on internal/%s", pkg, name)
+			}
+		}
+	}
+}
+
+// Decision 012 says why the rest of a broker has files of its own.
+func TestDriverAndRecipeOfABrokerStayWithinTheirLines(t *testing.T) {
+	for pattern, most := range map[string]int{"brokers/*/driver.go": 250, "brokers/*/recipe.go": 150, "brokers/*/*.go": 400, "brokers/internal/*/*.go": 400} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lines := bytes.Count(text, []byte("\n")); lines > most {
+				t.Errorf("%s has %d lines, at most %d are allowed", file, lines, most)
 			}
 		}
 	}
