@@ -10,6 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -19,10 +20,10 @@ func TestWhatKafkaCannotPromiseIsRefusedByName(t *testing.T) {
 		client map[string]any
 		names  string // "" where the point is accepted
 	}{
-		"memory":                              {g: guarantee(driver.AtMostOnce, driver.Memory, driver.AcksNone, driver.Ordered), names: "persistence: memory"},
-		"fsync, nobody waits":                 {g: guarantee(driver.AtMostOnce, driver.Fsync, driver.AcksNone, driver.Ordered), names: "persistence: fsync with acks: none"},
-		"at least once, no answer":            {g: guarantee(driver.AtLeastOnce, driver.Log, driver.AcksNone, driver.Ordered), names: "delivery: at-least-once with acks: none"},
-		"exactly once, leader only":           {g: guarantee(driver.ExactlyOnce, driver.Log, driver.AcksLeader, driver.Ordered), names: "delivery: exactly-once with acks: leader"},
+		"memory":                              {g: livetest.Guarantee(driver.AtMostOnce, driver.Memory, driver.AcksNone, driver.Ordered), names: "persistence: memory"},
+		"fsync, nobody waits":                 {g: livetest.Guarantee(driver.AtMostOnce, driver.Fsync, driver.AcksNone, driver.Ordered), names: "persistence: fsync with acks: none"},
+		"at least once, no answer":            {g: livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksNone, driver.Ordered), names: "delivery: at-least-once with acks: none"},
+		"exactly once, leader only":           {g: livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksLeader, driver.Ordered), names: "delivery: exactly-once with acks: leader"},
 		"idempotent at most once":             {g: atMost, client: map[string]any{"enable.idempotence": true}, names: "client.enable.idempotence: true"},
 		"idempotent, leader only":             {g: leaderOnly, client: map[string]any{"enable.idempotence": true}, names: "client.enable.idempotence: true"},
 		"transactions, not idempotent":        {g: exactly, client: map[string]any{"enable.idempotence": false}, names: "client.enable.idempotence: false"},
@@ -38,7 +39,7 @@ func TestWhatKafkaCannotPromiseIsRefusedByName(t *testing.T) {
 		"exactly once":                        {g: exactly},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := open(t.Context(), driver.Config{Guarantee: c.g, Client: decode(t, c.client), Target: driver.Target{Addresses: []string{"127.0.0.1:1"}}})
+			_, err := open(t.Context(), livetest.Config(t, "kafka", driver.Target{Addresses: []string{"127.0.0.1:1"}}, c.g, c.client, nil))
 			var refusal *driver.ErrUnsupported
 			switch {
 			case c.names == "" && errors.As(err, &refusal):
@@ -51,10 +52,10 @@ func TestWhatKafkaCannotPromiseIsRefusedByName(t *testing.T) {
 }
 
 var (
-	atMost     = guarantee(driver.AtMostOnce, driver.Log, driver.AcksNone, driver.Ordered)
-	atLeast    = guarantee(driver.AtLeastOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
-	leaderOnly = guarantee(driver.AtLeastOnce, driver.Log, driver.AcksLeader, driver.Ordered)
-	exactly    = guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
+	atMost     = livetest.Guarantee(driver.AtMostOnce, driver.Log, driver.AcksNone, driver.Ordered)
+	atLeast    = livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
+	leaderOnly = livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksLeader, driver.Ordered)
+	exactly    = livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
 )
 
 func TestGuaranteesReachTheClient(t *testing.T) {
@@ -74,7 +75,7 @@ func TestGuaranteesReachTheClient(t *testing.T) {
 		"exactly once, committed": {exactly, kgo.AllISRAcks(), true, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, err := kgo.NewClient(producerOptions(c.g, decode(t, nil))...)
+			client, err := kgo.NewClient(producerOptions(c.g, livetest.Values(t, "kafka", driver.ClientScope, nil))...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,11 +111,7 @@ func TestGuaranteesReachTheTopic(t *testing.T) {
 		"any other setting":  {with(leaderOnly, driver.Log, 1), map[string]any{"retention.ms": 1e9}, map[string]string{"retention.ms": "1000000000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			values, err := driver.Decode(settings, driver.TopicScope, c.topic)
-			if err != nil {
-				t.Fatal(err)
-			}
-			configs, err := (&kafka{config: driver.Config{Guarantee: c.g, Topic: values}}).topicConfigs()
+			configs, err := (&kafka{config: livetest.Config(t, "kafka", driver.Target{}, c.g, nil, c.topic)}).topicConfigs()
 			var refusal *driver.ErrUnsupported
 			if c.want == nil != errors.As(err, &refusal) {
 				t.Fatalf("error %v; refused should be %v", err, c.want == nil)

@@ -1,0 +1,42 @@
+package livetest
+
+import (
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Kind is the registered driver.
+func Kind(t *testing.T, broker string) driver.Kind {
+	t.Helper()
+	k, err := driver.Lookup(broker)
+	Must(t, err)
+	return k
+}
+
+// Config decodes native settings; nil are the defaults.
+func Config(t *testing.T, broker string, target driver.Target, g driver.Guarantee, client, topic map[string]any) driver.Config {
+	t.Helper()
+	return driver.Config{
+		Target: target, Guarantee: g, Log: &Log{},
+		Client: Values(t, broker, driver.ClientScope, client), Topic: Values(t, broker, driver.TopicScope, topic),
+	}
+}
+
+// Values decodes the native settings of one scope.
+func Values(t *testing.T, broker string, scope driver.Scope, given map[string]any) driver.Values {
+	t.Helper()
+	v, err := driver.Decode(Kind(t, broker).Settings, scope, given)
+	Must(t, err)
+	return v
+}
+
+// Guarantee is a guarantee of one replica.
+func Guarantee(d driver.Delivery, p driver.Persistence, a driver.Acks, o driver.Ordering) driver.Guarantee {
+	return driver.Guarantee{Delivery: d, Persistence: p, Replicas: 1, Acks: a, Ordering: o}
+}
+
+// Topic is a topology of one topic.
+func Topic(name string, partitions int, subscriptions ...string) driver.Topology {
+	return driver.Topology{Topics: []driver.Topic{{Name: name, Partitions: partitions}}, Subscriptions: subscriptions}
+}

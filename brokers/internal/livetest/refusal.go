@@ -1,0 +1,68 @@
+package livetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// Says wants err to say part.
+func Says(t *testing.T, err error, part string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("error %v; want one that says %q", err, part)
+	}
+}
+
+// Refused wants err to be the refusal of a setting by that name.
+func Refused(t *testing.T, err error, setting string) {
+	t.Helper()
+	var refusal *driver.ErrUnsupported
+	if !errors.As(err, &refusal) || refusal.Setting != setting {
+		t.Errorf("%v; want a refusal of %q", err, setting)
+	}
+}
+
+// OpenSays opens the target with the default settings and wants an error that says part.
+func OpenSays(t *testing.T, broker string, target driver.Target, g driver.Guarantee, part string) {
+	t.Helper()
+	drv, err := Kind(t, broker).Open(t.Context(), Config(t, broker, target, g, nil, nil))
+	if err == nil {
+		_ = drv.Close()
+	}
+	Says(t, err, part)
+}
+
+// SetupError opens the target, sets topology up and closes it again.
+func SetupError(t *testing.T, broker string, c driver.Config, topology driver.Topology) error {
+	t.Helper()
+	drv, err := Kind(t, broker).Open(t.Context(), c)
+	Must(t, err)
+	return errors.Join(drv.Setup(t.Context(), topology), drv.Close())
+}
+
+// RefusesServer starts a broker with o and one more server setting, which must be refused by that name with a reason that
+// says part.
+func RefusesServer(t *testing.T, o provision.Options, name string, value any, part string) {
+	t.Helper()
+	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
+	Must(t, err)
+	server := map[string]any{name: value}
+	for also, v := range o.Server {
+		server[also] = v
+	}
+	o.Server = server
+	in, err := host.Start(t.Context(), o)
+	if err == nil {
+		_ = in.Stop(context.Background())
+	}
+	skipMissing(t, o, err)
+	var refused *provision.ErrSetting
+	if !errors.As(err, &refused) || refused.Name != name || !strings.Contains(refused.Reason, part) {
+		t.Errorf("%s: %v was answered with %v; want it refused by name with %q", name, value, err, part)
+	}
+}

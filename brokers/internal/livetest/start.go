@@ -1,0 +1,58 @@
+package livetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/internal/reach"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// startBound is for a cluster of JVMs on a busy machine.
+const startBound = 3 * time.Minute
+
+// Main runs the tests of a package that starts brokers: they are children of the test binary.
+func Main(m *testing.M) {
+	provision.Main()
+	m.Run()
+}
+
+// Start brings a broker up that ends with the test, or skips the test where the broker can't be installed.
+func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Target) {
+	t.Helper()
+	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
+	Must(t, err)
+	o.Deadline = startBound
+	in, err := host.Start(t.Context(), o)
+	skipMissing(t, o, err)
+	Must(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			for node := range in.Nodes() {
+				t.Logf("the last lines of node %d: %q", node+1, in.LogTail(node+1, 30))
+			}
+		}
+		if err := in.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return in, reach.Instance(in)
+}
+
+func skipMissing(t *testing.T, o provision.Options, err error) {
+	t.Helper()
+	if missing := (*provision.ErrMissing)(nil); errors.As(err, &missing) {
+		t.Skipf("%s %s can't be installed here: %v", o.Broker, o.Version, err)
+	}
+}
+
+// Restart ends a node without warning and starts it again.
+func Restart(ctx context.Context, in *provision.Instance, node int) error {
+	if err := in.Kill(ctx, node); err != nil {
+		return err
+	}
+	return in.Restart(ctx, node)
+}

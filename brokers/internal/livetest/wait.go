@@ -1,0 +1,35 @@
+package livetest
+
+import (
+	"testing"
+	"time"
+)
+
+// Patience is how long a test waits for what a healthy broker does within a moment, on a busy machine too.
+const Patience = time.Minute
+
+// Within tells whether ok comes true before bound is over.
+func Within(bound time.Duration, ok func() bool) bool {
+	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if ok() {
+			return true
+		}
+	}
+	return ok()
+}
+
+// Eventually ends the test where ok does not come true within Patience.
+func Eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	if !Within(Patience, ok) {
+		t.Fatalf("never happened: %s", what)
+	}
+}
+
+// Must ends the test on an error.
+func Must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
