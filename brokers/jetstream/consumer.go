@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,6 +15,8 @@ const (
 	// A server that dies with a confirmation holds its consumer up for so long, while more messages pile up behind it.
 	confirmBudget = time.Second
 	ackEvery      = 256 // AckPolicy all, while more messages wait in the stream
+	// leftover is for what was on its way when the consumer was set back, and is as early as what came before it.
+	leftover = time.Second
 )
 
 // Consume is one of the consumers that share the subscription's durable consumer.
@@ -45,15 +46,17 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	r := &reader{ctx: ctx, sink: sink, policy: s.policy, logf: s.dialer.Logf, name: name}
-	if s.config.Guarantee.Delivery != driver.AtLeastOnce {
+	r := &reader{ctx: ctx, sink: sink, policy: s.policy, delivery: s.config.Guarantee.Delivery, logf: s.dialer.Logf, name: name}
+	if s.config.Guarantee.Ordering == driver.Ordered {
+		r.course = s.course(subject, durable, bound.CachedInfo().AckFloor.Stream)
+		r.rewinds = func(ctx context.Context, to uint64) error {
+			_, err := js.ResetConsumerToSequence(ctx, entityName(subject), durable, to)
+			return err
+		}
+	} else if r.delivery != driver.AtLeastOnce {
 		r.seen = s.sequences(subject, durable)
-		defer func() {
-			if n := r.seen.repeated(); n > 0 {
-				s.dialer.Logf("%s: the server delivered %d messages again; they were recognised", name, n)
-			}
-		}()
 	}
+	defer r.sum()
 	options := append(s.pull(), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { s.dialer.Logf("%s: %v", name, err) }))
 	pulling, err := bound.Consume(r.handle, options...)
 	if err != nil {
@@ -91,27 +94,73 @@ func (s *session) pull() []jetstream.PullConsumeOpt {
 
 // reader hands messages on and acknowledges them. handle is called by one goroutine of the client.
 type reader struct {
-	ctx    context.Context
-	sink   driver.Sink
-	policy jetstream.AckPolicy
-	seen   *sequences // nil: at-least-once
-	logf   func(string, ...any)
-	name   string
-	one    [1][]byte
-	since  int // messages since the last acknowledgement
+	ctx      context.Context
+	sink     driver.Sink
+	policy   jetstream.AckPolicy
+	delivery driver.Delivery
+	course   *course    // ordered; else nil
+	seen     *sequences // unordered, unless at-least-once; else nil
+	rewinds  func(ctx context.Context, to uint64) error
+	rewound  time.Time // the last time
+	logf     func(string, ...any)
+	name     string
+	one      [1][]byte
+	since    int // messages since the last acknowledgement
+	again    int // messages that came again and were recognised
 }
 
 func (r *reader) handle(m jetstream.Msg) {
-	if r.seen != nil {
-		r.once(m)
-		return
+	deliver := true
+	if r.course != nil || r.seen != nil {
+		at, err := placeOf(m.Reply())
+		if err != nil {
+			r.report(err)
+			return
+		}
+		var early bool
+		if deliver, early = r.judge(at); early {
+			r.rewind(at)
+			return
+		}
 	}
-	r.one[0] = m.Data()
-	r.sink.Deliver(r.one[:])
-	switch r.policy {
-	case jetstream.AckExplicitPolicy:
+	if deliver {
+		r.one[0] = m.Data()
+		r.sink.Deliver(r.one[:])
+	} else {
+		r.again++
+	}
+	r.acknowledge(m)
+}
+
+// judge tells whether the message at that place is to be delivered now, or is early: others before it have to come first.
+func (r *reader) judge(at place) (deliver, early bool) {
+	if r.course == nil {
+		return r.seen.first(at), false
+	}
+	switch r.course.judge(at) {
+	case due:
+		r.course.pass(at)
+		return true, false
+	case repeated:
+		return r.delivery == driver.AtLeastOnce, false
+	}
+	if r.delivery == driver.AtMostOnce { // what is missing is lost
+		r.course.pass(at)
+		return true, false
+	}
+	return false, true
+}
+
+func (r *reader) acknowledge(m jetstream.Msg) {
+	switch {
+	case r.policy == jetstream.AckNonePolicy:
+	case r.delivery == driver.ExactlyOnce:
+		ctx, cancel := context.WithTimeout(r.ctx, confirmBudget)
+		defer cancel()
+		r.report(m.DoubleAck(ctx))
+	case r.policy == jetstream.AckExplicitPolicy:
 		r.report(m.Ack())
-	case jetstream.AckAllPolicy:
+	default:
 		// The last message that waits in the stream is acknowledged at once: no other may follow to do it.
 		r.since++
 		if meta, err := m.Metadata(); r.since >= ackEvery || err != nil || meta.NumPending == 0 {
@@ -121,72 +170,38 @@ func (r *reader) handle(m jetstream.Msg) {
 	}
 }
 
-// once delivers m unless it was delivered before, and has the server confirm the acknowledgement where there is one.
-func (r *reader) once(m jetstream.Msg) {
-	meta, err := m.Metadata()
-	if err != nil {
-		r.report(err)
+// rewind has the server deliver again from the first message that is missing before at: it was on its way to a consumer
+// that has lost its connection, or was sent by a server that died, and would come behind all others, after AckWait. What
+// comes early is neither delivered nor acknowledged, so that it comes again, too.
+func (r *reader) rewind(at place) {
+	if time.Since(r.rewound) < leftover {
 		return
 	}
-	if r.seen.first(meta.Sequence.Stream) {
-		r.one[0] = m.Data()
-		r.sink.Deliver(r.one[:])
+	r.logf("%s: message %d of the stream came and %d is missing; the consumer is set back", r.name, at.stream, r.course.next)
+	for r.ctx.Err() == nil {
+		ctx, cancel := context.WithTimeout(r.ctx, confirmBudget)
+		err := r.rewinds(ctx, r.course.next)
+		cancel()
+		if err == nil {
+			break
+		}
+		r.report(fmt.Errorf("set the consumer back: %w", err)) // no leader yet
+		select {
+		case <-r.ctx.Done():
+		case <-time.After(tryPause):
+		}
 	}
-	if r.policy == jetstream.AckNonePolicy {
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.ctx, confirmBudget)
-	defer cancel()
-	r.report(m.DoubleAck(ctx))
+	r.rewound, r.since = time.Now(), 0
 }
 
 func (r *reader) report(err error) {
 	if err != nil && r.ctx.Err() == nil {
-		r.logf("%s: acknowledge: %v", r.name, err)
+		r.logf("%s: %v", r.name, err)
 	}
 }
 
-// sequences are the places in a stream whose messages one subscription has delivered. Exactly-once needs them, and
-// at-most-once: what the server has delivered, and a confirmed acknowledgement, is in its memory only, and one that is
-// killed within about a second delivers the message again, under a new count of deliveries.
-type sequences struct {
-	mu    sync.Mutex
-	all   uint64              // everything up to here
-	ahead map[uint64]struct{} // and these
-	again int
-}
-
-func (s *session) sequences(subject, durable string) *sequences {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := subject + " " + durable
-	if s.seen[key] == nil {
-		s.seen[key] = &sequences{ahead: map[uint64]struct{}{}}
+func (r *reader) sum() {
+	if r.again > 0 {
+		r.logf("%s: the server delivered %d messages again; they were recognised", r.name, r.again)
 	}
-	return s.seen[key]
-}
-
-// first tells whether n comes for the first time.
-func (q *sequences) first(n uint64) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if _, ok := q.ahead[n]; ok || n <= q.all {
-		q.again++
-		return false
-	}
-	q.ahead[n] = struct{}{}
-	for {
-		if _, ok := q.ahead[q.all+1]; !ok {
-			return true
-		}
-		q.all++
-		delete(q.ahead, q.all)
-	}
-}
-
-// repeated counts the messages that came again.
-func (q *sequences) repeated() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.again
 }

@@ -67,7 +67,9 @@ type session struct {
 	subjects      []string // by topic
 	subscriptions []string // durable names
 	mu            sync.Mutex
-	seen          map[string]*sequences // exactly-once: by stream and durable
+	seen          map[string]*sequences // by stream and durable; courses, too
+	courses       map[string]*course
+	remaking      func() // ends it; nil: nothing is made anew
 }
 
 func open(_ context.Context, c driver.Config) (driver.Driver, error) {
@@ -81,7 +83,7 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{config: c, dialer: natsio.NewDialer(c), policy: policy, seen: map[string]*sequences{}}
+	s := &session{config: c, dialer: natsio.NewDialer(c), policy: policy, seen: map[string]*sequences{}, courses: map[string]*course{}}
 	s.conn, err = s.dialer.Dial("control", nil, nil)
 	return s, err
 }
@@ -113,6 +115,9 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 			return err
 		}
 	}
+	if err := s.ordersOn(s.conn.ConnectedServerVersion()); err != nil {
+		return err
+	}
 	js, err := jetstream.New(s.conn.Conn)
 	if err != nil {
 		return err
@@ -128,11 +133,26 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 			return err
 		}
 		s.subjects = append(s.subjects, topic.Name)
-		if err := s.create(ctx, js, topic.Name); err != nil {
+		if err := s.create(ctx, js, topic.Name, topic.Name); err != nil {
 			return err
 		}
 	}
+	if s.config.Guarantee.Persistence == driver.Memory {
+		s.remaking = s.remake(js)
+	}
 	return nil
+}
+
+// ordersOn refuses order where version is of a server that can't set a consumer back to a message that is missing.
+func (s *session) ordersOn(version string) error {
+	if s.config.Guarantee.Ordering != driver.Ordered || s.config.Guarantee.Delivery == driver.AtMostOnce {
+		return nil
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err == nil && (major > 2 || major == 2 && minor >= 14) {
+		return nil
+	}
+	return driver.Unsupported("ordering: ordered", "a message that is lost on its way to a consumer comes again behind later ones, unless the consumer is set back, which needs nats-server 2.14; this is %q", version)
 }
 
 // What the spec has to ask of the server for persistence: fsync.
@@ -166,6 +186,9 @@ func (s *session) syncsAlways(ctx context.Context) error {
 }
 
 func (s *session) Close() error {
+	if s.remaking != nil {
+		s.remaking()
+	}
 	s.conn.Shut()
 	return nil
 }

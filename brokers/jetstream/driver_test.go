@@ -49,7 +49,6 @@ func TestDriverKeepsThePromises(t *testing.T) {
 		return natstest.Target(natstest.Start(t, livetest.Guarded(provision.Options{Broker: "jetstream"})))
 	}
 	s.Client = map[string]any{"AckWait": "2s"} // what was on its way to a consumer when the server died comes again after that
-	s.Redelivers = true
 	s.Restart = natstest.Restart(func() *provision.Instance { return server })
 	s.Cost = func(*testing.T) drivertest.Cost { return livetest.Cost(server) }
 	s.Pause, s.Resume, s.Kill = natstest.Faults(func() *provision.Instance { return server })

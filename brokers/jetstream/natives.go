@@ -13,7 +13,7 @@ func natives(g driver.Guarantee) []driver.Native {
 	client, _ := driver.Decode(slices.Concat(clientSettings, topicSettings), driver.ClientScope, nil)
 	policy, _ := ackPolicy(client.String("AckPolicy"), g.Delivery)
 	s := &session{config: driver.Config{Guarantee: g, Topic: topic, Client: client}, policy: policy, subscriptions: []string{"s"}}
-	stream, consumer := s.streamConfig("t"), s.consumerConfig("s")
+	stream, consumer := s.streamConfig("t", "t"), s.consumerConfig("s")
 	list := []driver.Native{
 		{Side: driver.ProducerSide, Name: map[bool]string{true: "publish without reply", false: "publish with acknowledgement"}[g.Delivery == driver.AtMostOnce]},
 		{Side: driver.ConsumerSide, Name: "ack_policy", Value: consumer.AckPolicy.String()},

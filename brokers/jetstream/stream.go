@@ -48,7 +48,7 @@ func entityName(name string) string {
 	}, name)
 }
 
-func (s *session) streamConfig(topic string) jetstream.StreamConfig {
+func (s *session) streamConfig(topic, subject string) jetstream.StreamConfig {
 	t := s.config.Topic
 	storage, auto := jetstream.FileStorage, jetstream.LimitsPolicy
 	if s.config.Guarantee.Persistence == driver.Memory {
@@ -62,7 +62,7 @@ func (s *session) streamConfig(topic string) jetstream.StreamConfig {
 		retention = auto
 	}
 	return jetstream.StreamConfig{
-		Name: entityName(topic), Subjects: []string{topic},
+		Name: entityName(topic), Subjects: []string{subject},
 		Storage: storage, Replicas: max(1, s.config.Guarantee.Replicas),
 		Retention: retention, Discard: discards[t.String("discard")],
 		MaxBytes: t.Int("max_bytes"), MaxMsgs: t.Int("max_msgs"), MaxAge: t.Duration("max_age"),
@@ -81,12 +81,12 @@ func (s *session) consumerConfig(durable string) jetstream.ConsumerConfig {
 	return c
 }
 
-// create makes the stream of topic and its consumers and waits until all of them answer: right after its start a
-// cluster that calls itself healthy still refuses, or loses, requests.
-func (s *session) create(ctx context.Context, js jetstream.JetStream, topic string) error {
+// create makes the stream of topic, on subject, and its consumers and waits until all of them answer: right after its
+// start a cluster that calls itself healthy still refuses, or loses, requests.
+func (s *session) create(ctx context.Context, js jetstream.JetStream, topic, subject string) error {
 	var stream jetstream.Stream
 	err := s.untilFormed(ctx, func(ctx context.Context) (err error) {
-		stream, err = js.CreateStream(ctx, s.streamConfig(topic))
+		stream, err = js.CreateStream(ctx, s.streamConfig(topic, subject))
 		if api := (*jetstream.APIError)(nil); errors.As(err, &api) && api.ErrorCode == notClustered {
 			return driver.Unsupported(fmt.Sprintf("replicas: %d", s.config.Guarantee.Replicas), "the server is no cluster")
 		}

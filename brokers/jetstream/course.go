@@ -1,0 +1,93 @@
+package jetstream
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// place is where a message stands.
+type place struct {
+	stream uint64 // in its stream, from 1
+	flow   uint64 // among what its consumer was sent since it was made or set back, from 1
+	stored int64  // when, in nanoseconds since 1970
+}
+
+// placeOf reads what the subject of an acknowledgement says of its message, as Metadata does, without making an object
+// of it:
+//
+//	$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<delivered>.<place in the stream>.<in the flow>.<stored>.<pending>…
+func placeOf(reply string) (place, error) {
+	before := 5
+	if strings.Count(reply, ".") > 8 {
+		before = 7
+	}
+	rest := reply
+	for range before {
+		_, rest, _ = strings.Cut(rest, ".")
+	}
+	stream, rest, _ := strings.Cut(rest, ".")
+	flow, rest, _ := strings.Cut(rest, ".")
+	stored, _, _ := strings.Cut(rest, ".")
+	var p place
+	var errs [3]error
+	p.stream, errs[0] = strconv.ParseUint(stream, 10, 64)
+	p.flow, errs[1] = strconv.ParseUint(flow, 10, 64)
+	p.stored, errs[2] = strconv.ParseInt(stored, 10, 64)
+	for _, err := range errs {
+		if err != nil {
+			return place{}, fmt.Errorf("the message's acknowledgement subject %q tells no place in the stream: %w", reply, err)
+		}
+	}
+	return p, nil
+}
+
+// course is how far one subscription has come in its stream: everything before next was delivered, or is gone from the
+// stream.
+type course struct {
+	next   uint64
+	latest int64 // when the latest of them was stored
+}
+
+type verdict int
+
+const (
+	due verdict = iota
+	repeated
+	early
+)
+
+func (s *session) course(subject, durable string, acknowledged uint64) *course {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := subject + " " + durable
+	if s.courses[key] == nil {
+		c := &course{next: acknowledged + 1}
+		if acknowledged > 0 { // by an earlier process
+			c.latest = time.Now().UnixNano()
+		}
+		s.courses[key] = c
+	}
+	return s.courses[key]
+}
+
+// judge tells what a message's place means. The first of a flow is due wherever it stands: a flow begins at next or
+// before, so that nothing is left between. A place that was passed already, with a message stored later than any,
+// is in another stream of that name: one in memory is empty after its server's restart, and counts from 1.
+func (c *course) judge(at place) verdict {
+	if at.stream < c.next && at.stored > c.latest {
+		c.next = 1
+	}
+	switch {
+	case at.stream < c.next:
+		return repeated
+	case at.stream == c.next || at.flow == 1:
+		return due
+	}
+	return early
+}
+
+func (c *course) pass(at place) {
+	c.next, c.latest = at.stream+1, max(c.latest, at.stored)
+}
