@@ -3,6 +3,7 @@ package rabbitmq
 import (
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 )
@@ -13,7 +14,7 @@ func limits(t *testing.T, target driver.Target) {
 	settings := func(kind, overflow string) map[string]any {
 		return map[string]any{"x-queue-type": kind, "x-max-length": 100, "x-overflow": overflow}
 	}
-	drivertest.Limits(t, drivertest.Suite{Kind: kind(t)}, target, logged,
+	drivertest.Limits(t, drivertest.Suite{Kind: livetest.Kind(t, "rabbitmq")}, target, logged,
 		drivertest.Limit{Name: "classic, drop-head", Topic: settings("classic", "drop-head"), Keeps: 100, Full: drivertest.DropsOldest},
 		drivertest.Limit{Name: "classic, reject-publish", Topic: settings("classic", "reject-publish"), Keeps: 100, Full: drivertest.Refuses},
 		drivertest.Limit{Name: "quorum, drop-head", Topic: settings("quorum", "drop-head"), Keeps: 100, Full: drivertest.DropsOldest},
@@ -25,21 +26,21 @@ func limits(t *testing.T, target driver.Target) {
 // features asks for what only one of the versions has: it is refused, or it reaches the server, which then won't have
 // the same queue without it.
 func features(t *testing.T, version string, target driver.Target) {
+	setUp := func(topic string, settings map[string]any) error {
+		return livetest.SetupError(t, "rabbitmq", config(t, target, nil, settings), livetest.Topic(topic, 1, "s"))
+	}
 	for setting, value := range map[string]any{"x-queue-mode": "lazy", "x-queue-version": 1} {
 		t.Run(setting, func(t *testing.T) {
-			there := driver.Topology{Topics: []driver.Topic{{Name: "feature-" + setting, Partitions: 1}}, Subscriptions: []string{"s"}}
-			err := setupError(t, config(t, target, logged, nil, map[string]any{setting: value}), there)
+			err := setUp("feature-"+setting, map[string]any{setting: value})
 			if version == "4.0.5" {
-				requireError(t, err, setting+" is not supported: RabbitMQ 4.0.5 ")
+				livetest.Says(t, err, setting+" is not supported: RabbitMQ 4.0.5 ")
 				return
 			}
-			must(t, err)
-			requireError(t, setupError(t, config(t, target, logged, nil, nil), there), "inequivalent arg '"+setting+"'")
+			livetest.Must(t, err)
+			livetest.Says(t, setUp("feature-"+setting, nil), "inequivalent arg '"+setting+"'")
 		})
 	}
 	t.Run("a quorum queue is never lazy", func(t *testing.T) {
-		there := driver.Topology{Topics: []driver.Topic{{Name: "lazy-quorum", Partitions: 1}}, Subscriptions: []string{"s"}}
-		both := map[string]any{"x-queue-mode": "lazy", "x-queue-type": "quorum"}
-		requireError(t, setupError(t, config(t, target, logged, nil, both), there), "not supported")
+		livetest.Says(t, setUp("lazy-quorum", map[string]any{"x-queue-mode": "lazy", "x-queue-type": "quorum"}), "not supported")
 	})
 }

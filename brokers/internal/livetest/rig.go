@@ -115,3 +115,23 @@ func (r *Rig) Settled(t *testing.T) {
 		return c.Pending == 0 && c.Lost == 0
 	})
 }
+
+// KeysKeepTheirOrder sends messages of three keys and wants those of one key to arrive in order. Nothing else may have
+// been sent; the first subscription has a consumer.
+func (r *Rig) KeysKeepTheirOrder(t *testing.T) {
+	t.Helper()
+	const keys, each = 3, 20
+	var batch []driver.Message
+	for n := range byte(keys * each) {
+		batch = append(batch, driver.Message{Key: []byte{n % keys}, Payload: []byte{n}})
+	}
+	Must(t, r.Book.Send(t.Context(), r.Producer, batch...))
+	Eventually(t, "all were delivered", func() bool { return len(r.Received(0)) == keys*each })
+	last := map[byte]byte{}
+	for _, p := range r.Received(0) {
+		if key := p[0] % keys; p[0] < last[key] {
+			t.Errorf("message %d came after message %d of the same key", p[0], last[key])
+		}
+		last[p[0]%keys] = p[0]
+	}
+}
