@@ -76,9 +76,31 @@ func verdict(g group) string {
 	}
 	brief := rates < len(workloads) || rates > mostRates
 	for _, w := range workloads {
-		v.workload(w, brief)
+		v.workload(w, brief, apart(w, workloads))
 	}
 	return v.String()
+}
+
+// mostApart is the number of settings that a sentence names; what else differs, the warning below the table tells.
+const mostApart = 2
+
+// apart says in what w differs from the other workloads of its kind: "persistence log". Without that, sentences about
+// them would contradict each other.
+func apart(w group, workloads []group) string {
+	if w.points[0].Spec.Measure == "rate" {
+		return "" // told by its rate, or beside others
+	}
+	mine := report.Facts(w.points[0].Records[0])
+	var words []string
+	for _, path := range []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"} {
+		differs := func(o group) bool {
+			return o.points[0].Spec.Measure == w.points[0].Spec.Measure && report.Facts(o.points[0].Records[0])[path] != mine[path]
+		}
+		if slices.ContainsFunc(workloads, differs) && len(words) < mostApart {
+			words = append(words, path+" "+mine[path])
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // said is a verdict's sentences in the making.
@@ -87,7 +109,7 @@ type said struct {
 	refused, unusable  []string
 }
 
-func (v *said) workload(w group, brief bool) {
+func (v *said) workload(w group, brief bool, apart string) {
 	first := w.points[0]
 	m, ok := headline(first.Spec.Measure)
 	if !ok {
@@ -115,7 +137,11 @@ func (v *said) workload(w group, brief bool) {
 	case fixed:
 		v.full = append(v.full, "At "+first.Load()+": "+r.String())
 	default:
-		v.full = append(v.full, r.String()+costs(r.Level, w.points))
+		text := r.String()
+		if apart != "" {
+			text = "With " + apart + ", " + strings.ToLower(text[:1]) + text[1:]
+		}
+		v.full = append(v.full, text+costs(r.Level, w.points))
 	}
 }
 

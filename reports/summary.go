@@ -38,8 +38,12 @@ func summary(records []store.Record) (report.Document, error) {
 		d.Add(summaryTable(g, &notes))
 		d.Say(poolWarning(g.points))
 	}
+	curves := ""
+	if slices.ContainsFunc(points, func(p report.Point) bool { return p.Spec.Measure == "curve" }) {
+		curves = "Of a curve, the figures at its last rate. "
+	}
 	d.Say("Rates and latencies are medians over the n repetitions that ended ok; a sustainable rate stands with " +
-		"[highest passing–lowest failing]. CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
+		"[highest passing–lowest failing]. " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
 	d.Add(notes.Blocks()...)
 	return d, nil
 }

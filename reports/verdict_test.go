@@ -100,3 +100,22 @@ func TestTwoVersionsOfABrokerAreTwoContenders(t *testing.T) {
 		t.Errorf("the versions are pooled:\n%s", out)
 	}
 }
+
+func TestWorkloadsThatCantBeComparedSayWhatSetsThemApart(t *testing.T) {
+	var records []store.Record
+	for _, r := range demo(1) {
+		if r.Spec.Delivery != "at-most-once" || r.Spec.Measure != "sustainable" || r.Spec.MessageSize[0].Size != 100 || r.Spec.Broker == "rabbitmq" {
+			continue
+		}
+		if r.Spec.Broker != "kafka" {
+			r.Spec.Persistence = "memory"
+		}
+		records = append(records, r)
+	}
+	text := verdict(group{"100 B", report.Points(records)})
+	for _, want := range []string{"With persistence memory, highest sustainable: nats ", "With persistence log, only kafka was measured: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the verdict doesn't say %q: %s", want, text)
+		}
+	}
+}

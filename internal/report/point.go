@@ -122,6 +122,7 @@ func name(points []*Point) {
 			}
 		}
 	}
+	distinguish(points)
 }
 
 func (p Point) axes() map[string]string { return p.Records[0].Axes }
