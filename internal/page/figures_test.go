@@ -6,15 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/browsertest"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
 // choose sets the select of a section whose label begins so, and returns what is chosen then.
-func choose(t *testing.T, b *tab, section, label, value string) {
+func choose(t *testing.T, b *browsertest.Tab, section, label, value string) {
 	t.Helper()
-	got := eval[string](t, b, fmt.Sprintf(`(() => { const l = [...document.querySelectorAll("#%s label")].find(l => l.innerText.startsWith(%q));
+	got := browsertest.Eval[string](t, b, fmt.Sprintf(`(() => { const l = [...document.querySelectorAll("#%s label")].find(l => l.innerText.startsWith(%q));
 		if (!l) return "no such choice"; const s = l.querySelector("select"); const o = [...s.options].find(o => o.text === %q); if (!o) return "no such option";
 		s.value = o.value; s.dispatchEvent(new Event("change")); return o.text; })()`, section, label, value))
 	if got != value {
@@ -23,10 +24,10 @@ func choose(t *testing.T, b *tab, section, label, value string) {
 }
 
 // rows are the texts of a section's table, by the text that heads the row.
-func rows(t *testing.T, b *tab, selector string) map[string][]string {
+func rows(t *testing.T, b *browsertest.Tab, selector string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
-	for _, row := range eval[[][]string](t, b, fmt.Sprintf(`new Promise(r => setTimeout(() => r([...document.querySelectorAll(%q)].map(tr => [...tr.children].map(c => c.innerText))), 200))`, selector+" tbody tr")) {
+	for _, row := range browsertest.Eval[[][]string](t, b, fmt.Sprintf(`new Promise(r => setTimeout(() => r([...document.querySelectorAll(%q)].map(tr => [...tr.children].map(c => c.innerText))), 200))`, selector+" tbody tr")) {
 		out[strings.Fields(row[0])[0]] = row[1:]
 	}
 	return out
@@ -51,7 +52,7 @@ const (
 func TestThePercentilesAreThoseOfTheMergedHistograms(t *testing.T) {
 	records := stored(t, sweep(3))
 	b := open(t, summary(t, "percentiles", records), desktop)
-	eval[bool](t, b, `(document.querySelector("#percentiles details").open = true)`)
+	browsertest.Eval[bool](t, b, `(document.querySelector("#percentiles details").open = true)`)
 	choose(t, b, "percentiles", "Messages", setting)
 	choose(t, b, "percentiles", "Load", load)
 	shown := rows(t, b, "#percentiles details")
@@ -74,7 +75,7 @@ func TestThePercentilesAreThoseOfTheMergedHistograms(t *testing.T) {
 			t.Errorf("%s: the page shows %q, the store has %q", name, got, want)
 		}
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 func TestTheCostsAreTheStores(t *testing.T) {
@@ -100,7 +101,7 @@ func TestTheCostsAreTheStores(t *testing.T) {
 	if compared != 9 {
 		t.Errorf("%d figures compared, want three of three brokers", compared)
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 func TestTheHeatMapHoldsTheStoresMedians(t *testing.T) {
@@ -109,7 +110,7 @@ func TestTheHeatMapHoldsTheStoresMedians(t *testing.T) {
 	choose(t, b, "sweeps", "Figure", "e2e p99")
 	choose(t, b, "sweeps", "client.linger.ms", "row")
 	choose(t, b, "sweeps", "client.batch.size", "column")
-	sizes := eval[[]string](t, b, `[...document.querySelectorAll("#sweeps thead th")].slice(1).map(th => th.innerText)`)
+	sizes := browsertest.Eval[[]string](t, b, `[...document.querySelectorAll("#sweeps thead th")].slice(1).map(th => th.innerText)`)
 	shown := rows(t, b, "#sweeps")
 	m, err := report.MetricByKey("e2e_p99_ns")
 	if err != nil {
@@ -128,14 +129,14 @@ func TestTheHeatMapHoldsTheStoresMedians(t *testing.T) {
 	if compared != 12 {
 		t.Errorf("%d cells compared", compared)
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 func TestTheCourseIsTheStoresSeries(t *testing.T) {
 	records := stored(t, sweep(1))
 	b := open(t, summary(t, "course", records), desktop)
-	eval[bool](t, b, `(document.querySelector("#course details").open = true)`)
-	notes := eval[string](t, b, `document.querySelector("#course .figure-notes").innerText`)
+	browsertest.Eval[bool](t, b, `(document.querySelector("#course details").open = true)`)
+	notes := browsertest.Eval[string](t, b, `document.querySelector("#course .figure-notes").innerText`)
 	var series []store.Tick
 	for _, r := range records {
 		if len(r.Spec.Faults) > 0 && r.Spec.Delivery == "at-least-once" && strings.Contains(notes, "kafka, 100 B, at-least-once, rate 10k/s") {
@@ -156,5 +157,5 @@ func TestTheCourseIsTheStoresSeries(t *testing.T) {
 			t.Errorf("at %s s the page shows %q, the store has %q", at, got, want)
 		}
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }

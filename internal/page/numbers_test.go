@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/browsertest"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -53,7 +54,7 @@ type figure struct{ Point, Key, Value, Text string }
 func TestTheTablesHoldTheStoresNumbers(t *testing.T) {
 	records := stored(t, sweep(5))
 	b := open(t, summary(t, "numbers", records), desktop)
-	figures := eval[[]figure](t, b, `[...document.querySelectorAll("tr[data-point-id] [data-value]")].map(c => ({
+	figures := browsertest.Eval[[]figure](t, b, `[...document.querySelectorAll("tr[data-point-id] [data-value]")].map(c => ({
 		Point: c.parentElement.dataset.pointId, Key: c.dataset.key, Value: c.dataset.value, Text: c.innerText }))`)
 	compared := 0
 	for _, f := range figures {
@@ -75,7 +76,7 @@ func TestTheTablesHoldTheStoresNumbers(t *testing.T) {
 	if want := 28 * 6; compared < want { // points that ran × metrics
 		t.Errorf("%d figures compared, want at least %d", compared, want)
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 // median is the textbook one.
@@ -96,9 +97,9 @@ func median(values []float64) float64 {
 func TestTheChartsHoldTheStoresNumbers(t *testing.T) {
 	records := stored(t, sweep(5))
 	b := open(t, summary(t, "numbers", records), desktop)
-	eval[bool](t, b, `(document.querySelector("#throughput details").open = true)`)
-	setting := eval[string](t, b, `document.querySelector("#throughput select").value`)
-	rows := eval[[][]string](t, b, `new Promise(r => setTimeout(() => r([...document.querySelectorAll("#throughput details tbody tr")].map(tr => [...tr.children].map(c => c.innerText))), 200))`)
+	browsertest.Eval[bool](t, b, `(document.querySelector("#throughput details").open = true)`)
+	setting := browsertest.Eval[string](t, b, `document.querySelector("#throughput select").value`)
+	rows := browsertest.Eval[[][]string](t, b, `new Promise(r => setTimeout(() => r([...document.querySelectorAll("#throughput details tbody tr")].map(tr => [...tr.children].map(c => c.innerText))), 200))`)
 	compared := 0
 	for _, row := range rows { // who, load, status, offered, published, latency, remarks
 		if row[1] != "sustainable" {
@@ -126,7 +127,7 @@ func TestTheChartsHoldTheStoresNumbers(t *testing.T) {
 	if compared != len(products) {
 		t.Errorf("%d contenders compared, want %d; rows: %q", compared, len(products), rows)
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 func TestNumbersReadTheSameInTablesAndCharts(t *testing.T) {
@@ -138,7 +139,7 @@ func TestNumbersReadTheSameInTablesAndCharts(t *testing.T) {
 	values := []float64{0, 1e-7, 0.00012345, 0.005, 0.05, 0.999, 1, 1.005, 7, 9.995, 12.34, 99.95, 100, 999.4, 999.6, 1000, 1023, 1024, 12_345, 54_321.5, 999_499, 999_600, 1e6, 2.5e7, 1e9, 3e12, -5, -1234}
 	for name, unit := range units {
 		for _, v := range values {
-			if got, want := eval[string](t, b, fmt.Sprintf("brokermark.format(%q, %v)", name, v)), unit.Format(v); got != want {
+			if got, want := browsertest.Eval[string](t, b, fmt.Sprintf("brokermark.format(%q, %v)", name, v)), unit.Format(v); got != want {
 				t.Errorf("%v in %s: charts say %q, tables %q", v, name, got, want)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/browsertest"
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
@@ -77,30 +78,30 @@ func TestEveryRecordedSituationMakesASensiblePage(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := open(t, summary(t, c.name, c.records), desktop)
-			b.scroll(t)
-			text := eval[string](t, b, `document.body.innerText`)
+			scroll(t, b)
+			text := browsertest.Eval[string](t, b, `document.body.innerText`)
 			for _, want := range c.says {
 				if !strings.Contains(text, want) {
 					t.Errorf("the page doesn't say %q", want)
 				}
 			}
-			if drawn := eval[int](t, b, `document.querySelectorAll(".chart svg").length`); drawn != c.charts {
+			if drawn := browsertest.Eval[int](t, b, `document.querySelectorAll(".chart svg").length`); drawn != c.charts {
 				t.Errorf("%d charts are drawn, want %d", drawn, c.charts)
 			}
-			b.quiet(t)
+			b.Quiet(t)
 		})
 	}
 }
 
 func TestAComparisonIsAPageWithItsFigures(t *testing.T) {
 	b := open(t, comparison(t), desktop)
-	b.scroll(t)
+	scroll(t, b)
 	for _, want := range []string{"jetstream against kafka", "Verdict", "sustainable: jetstream is lower than kafka", "Latency against throughput"} {
-		if text := eval[string](t, b, `document.body.innerText`); !strings.Contains(text, want) {
+		if text := browsertest.Eval[string](t, b, `document.body.innerText`); !strings.Contains(text, want) {
 			t.Errorf("the page doesn't say %q", want)
 		}
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 func TestTwoRunsOfTheSamePointsAreDrawnApart(t *testing.T) {
@@ -115,41 +116,41 @@ func TestTwoRunsOfTheSamePointsAreDrawnApart(t *testing.T) {
 	b := open(t, written(t, "runs", func(w io.Writer) error {
 		return page.Compare(w, reports.Side{Name: "monday.db", Records: monday}, reports.Side{Name: "tuesday.db", Records: tuesday}, nil, page.Source{})
 	}), desktop)
-	b.scroll(t)
-	series := eval[[]string](t, b, `[...document.querySelectorAll("#percentiles .legend .series")].map(b => b.dataset.name)`)
+	scroll(t, b)
+	series := browsertest.Eval[[]string](t, b, `[...document.querySelectorAll("#percentiles .legend .series")].map(b => b.dataset.name)`)
 	if len(series) != 8 || !strings.Contains(series[0], "side=monday.db") || !strings.Contains(strings.Join(series, " "), "side=tuesday.db") {
 		t.Errorf("two runs of four points are drawn as %q", series)
 	}
-	if text := eval[string](t, b, `document.querySelector("#cost").innerText`); strings.Contains(text, "n=6") || !strings.Contains(text, "n=3") {
+	if text := browsertest.Eval[string](t, b, `document.querySelector("#cost").innerText`); strings.Contains(text, "n=6") || !strings.Contains(text, "n=3") {
 		t.Errorf("repetitions of two runs are pooled: %s", text)
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 func TestAReportWithoutFiguresIsAPageToo(t *testing.T) {
 	b := open(t, written(t, "ledger", func(w io.Writer) error { return page.Write(w, "ledger", page.Source{Records: sweep(2)}) }), desktop)
-	if n := eval[int](t, b, `document.querySelectorAll("main table").length`); n == 0 {
+	if n := browsertest.Eval[int](t, b, `document.querySelectorAll("main table").length`); n == 0 {
 		t.Error("the page of the ledger holds no table")
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 func TestNamesThatAreMarkupStayText(t *testing.T) {
 	path := summary(t, "hostile", hostile())
 	b := open(t, path, desktop)
-	b.scroll(t)
-	eval[bool](t, b, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
-	b.scroll(t)
-	if title := eval[string](t, b, `document.title`); title != "Brokermark report" {
+	scroll(t, b)
+	browsertest.Eval[bool](t, b, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
+	scroll(t, b)
+	if title := browsertest.Eval[string](t, b, `document.title`); title != "Brokermark report" {
 		t.Errorf("the title is %q", title)
 	}
-	if n := eval[int](t, b, `document.querySelectorAll("img, iframe, object, script:not(#data):not(:last-of-type), [onerror]").length`); n != 0 {
+	if n := browsertest.Eval[int](t, b, `document.querySelectorAll("img, iframe, object, script:not(#data):not(:last-of-type), [onerror]").length`); n != 0 {
 		t.Errorf("%d elements came out of data", n)
 	}
-	if text := eval[string](t, b, `document.body.innerText`); !strings.Contains(text, "</script><script>document.title='owned'</script>") {
+	if text := browsertest.Eval[string](t, b, `document.body.innerText`); !strings.Contains(text, "</script><script>document.title='owned'</script>") {
 		t.Error("the name isn't shown as the text it is")
 	}
-	b.quiet(t)
+	b.Quiet(t)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -164,15 +165,17 @@ func TestPictures(t *testing.T) {
 	if *keep == "" {
 		t.Skip("no -pages to leave pictures in")
 	}
-	screens := map[string]screen{"light": desktop, "dark": {1280, 900, true}, "phone": {390, 844, false}, "phone-dark": {390, 844, true}}
+	screens := map[string]browsertest.Screen{
+		"light": desktop, "dark": {Width: 1280, Height: 900, Dark: true}, "phone": {Width: 390, Height: 844}, "phone-dark": {Width: 390, Height: 844, Dark: true},
+	}
 	for name, path := range map[string]string{
 		"mixed": summary(t, "mixed", sweep(5)), "settings": summary(t, "settings", linger(6, 5, 3)), "compare": comparison(t), "void": summary(t, "void", voidOnly()),
 	} {
 		for suffix, s := range screens {
 			b := open(t, path, s)
-			b.scroll(t)
-			b.shoot(t, name+"-"+suffix, s.width)
-			b.quiet(t)
+			scroll(t, b)
+			shoot(t, b, name+"-"+suffix, s.Width)
+			b.Quiet(t)
 		}
 	}
 }

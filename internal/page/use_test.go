@@ -10,62 +10,70 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/brokermark/brokermark/internal/browsertest"
 )
 
 func TestSeriesAxesAndThemeCanBeSwitched(t *testing.T) {
 	b := open(t, summary(t, "mixed", sweep(5)), desktop)
-	b.scroll(t)
+	scroll(t, b)
 	const lines = `document.querySelectorAll("#throughput .chart svg path[fill=none]").length`
-	before := eval[int](t, b, lines)
-	b.do(t, chromedp.ScrollIntoView("#throughput .legend .series"), chromedp.Click("#throughput .legend .series"))
-	if pressed := eval[string](t, b, `document.querySelector("#throughput .legend .series").getAttribute("aria-pressed")`); pressed != "false" {
+	before := browsertest.Eval[int](t, b, lines)
+	b.Do(t, chromedp.ScrollIntoView("#throughput .legend .series"), chromedp.Click("#throughput .legend .series"))
+	if pressed := browsertest.Eval[string](t, b, `document.querySelector("#throughput .legend .series").getAttribute("aria-pressed")`); pressed != "false" {
 		t.Errorf("after a click aria-pressed is %q", pressed)
 	}
-	if after := eval[int](t, b, lines); after >= before {
+	if after := browsertest.Eval[int](t, b, lines); after >= before {
 		t.Errorf("%d lines before the series was hidden, %d after", before, after)
 	}
-	b.do(t, chromedp.Focus("#throughput .legend .series"), chromedp.KeyEvent(kb.Enter))
-	if after := eval[int](t, b, lines); after != before {
+	b.Do(t, chromedp.Focus("#throughput .legend .series"), chromedp.KeyEvent(kb.Enter))
+	if after := browsertest.Eval[int](t, b, lines); after != before {
 		t.Errorf("%d lines before, %d after the keyboard showed the series again", before, after)
 	}
 	labels := func() string {
-		return eval[string](t, b, `[...document.querySelectorAll("#throughput .chart svg text")].map(e => e.textContent).join(" ")`)
+		return browsertest.Eval[string](t, b, `[...document.querySelectorAll("#throughput .chart svg text")].map(e => e.textContent).join(" ")`)
 	}
 	logarithmic := labels()
-	eval[bool](t, b, `(() => { const s = [...document.querySelectorAll("#throughput select")].filter(s => s.value === "log")[0]; s.value = "linear"; s.dispatchEvent(new Event("change")); return true; })()`)
+	browsertest.Eval[bool](t, b, `(() => { const s = [...document.querySelectorAll("#throughput select")].filter(s => s.value === "log")[0]; s.value = "linear"; s.dispatchEvent(new Event("change")); return true; })()`)
 	if linear := labels(); linear == logarithmic {
 		t.Errorf("a linear axis has the labels of the logarithmic one: %s", linear)
 	}
-	background := func() string { return eval[string](t, b, `getComputedStyle(document.body).backgroundColor`) }
+	background := func() string {
+		return browsertest.Eval[string](t, b, `getComputedStyle(document.body).backgroundColor`)
+	}
 	light := background()
-	b.do(t, chromedp.Focus("#theme"), chromedp.KeyEvent(kb.Enter))
+	b.Do(t, chromedp.Focus("#theme"), chromedp.KeyEvent(kb.Enter))
 	const swatch = `document.querySelector("#throughput .legend svg path").getAttribute("stroke")`
 	if dark := background(); dark == light {
 		t.Errorf("the theme button leaves the background %s", dark)
 	}
-	strokes := eval[[]string](t, b, `[...document.querySelectorAll("#throughput .chart svg path[fill=none]")].map(p => p.getAttribute("stroke"))`)
-	if key := eval[string](t, b, swatch); !slices.Contains(strokes, key) {
+	strokes := browsertest.Eval[[]string](t, b, `[...document.querySelectorAll("#throughput .chart svg path[fill=none]")].map(p => p.getAttribute("stroke"))`)
+	if key := browsertest.Eval[string](t, b, swatch); !slices.Contains(strokes, key) {
 		t.Errorf("in the dark the lines are %s, the first key %s", strokes, key)
 	}
-	if !eval[bool](t, b, `(() => { scrollTo(0, 0); const r = document.getElementById("theme").getBoundingClientRect();
+	if !browsertest.Eval[bool](t, b, `(() => { scrollTo(0, 0); const r = document.getElementById("theme").getBoundingClientRect();
 		return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).id === "theme"; })()`) {
 		t.Error("something covers the theme button")
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 func TestASweepCanBeTurned(t *testing.T) {
 	b := open(t, summary(t, "settings", linger(6, 5, 3)), desktop)
 	set := func(label, value string) {
 		t.Helper()
-		found := eval[bool](t, b, `(() => { const l = [...document.querySelectorAll("#sweeps label")].find(l => l.innerText.startsWith("`+label+`"));
+		found := browsertest.Eval[bool](t, b, `(() => { const l = [...document.querySelectorAll("#sweeps label")].find(l => l.innerText.startsWith("`+label+`"));
 			if (!l) return false; const s = l.querySelector("select"); s.value = "`+value+`"; s.dispatchEvent(new Event("change")); return s.value === "`+value+`"; })()`)
 		if !found {
 			t.Fatalf("no choice %q for %q", value, label)
 		}
 	}
-	tables := func() int { return eval[int](t, b, `document.querySelectorAll("#sweeps table.heat").length`) }
-	cells := func() int { return eval[int](t, b, `document.querySelectorAll("#sweeps table.heat td").length`) }
+	tables := func() int {
+		return browsertest.Eval[int](t, b, `document.querySelectorAll("#sweeps table.heat").length`)
+	}
+	cells := func() int {
+		return browsertest.Eval[int](t, b, `document.querySelectorAll("#sweeps table.heat td").length`)
+	}
 	set("client.linger.ms", "row")
 	set("client.batch.size", "column")
 	if tables() != 1 || cells() != 30 {
@@ -82,22 +90,22 @@ func TestASweepCanBeTurned(t *testing.T) {
 	set("client.linger.ms", "column")
 	set("client.batch.size", "colour")
 	set("As", "lines")
-	if n := eval[int](t, b, `document.querySelectorAll("#sweeps .legend button.series").length`); n != 5 {
+	if n := browsertest.Eval[int](t, b, `document.querySelectorAll("#sweeps .legend button.series").length`); n != 5 {
 		t.Errorf("%d colours, want 5", n)
 	}
-	b.scroll(t)
-	if n := eval[int](t, b, `document.querySelectorAll("#sweeps .chart svg").length`); n != 1 {
+	scroll(t, b)
+	if n := browsertest.Eval[int](t, b, `document.querySelectorAll("#sweeps .chart svg").length`); n != 1 {
 		t.Errorf("%d charts, want 1", n)
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 func TestHoverShowsCountAndSpread(t *testing.T) {
 	b := open(t, summary(t, "mixed", sweep(5)), desktop)
-	b.scroll(t)
-	b.do(t, chromedp.ScrollIntoView("#throughput .chart"))
+	scroll(t, b)
+	b.Do(t, chromedp.ScrollIntoView("#throughput .chart"))
 	// Every symbol is tried: lines and whiskers lie among them.
-	texts := eval[[]string](t, b, `(async () => {
+	texts := browsertest.Eval[[]string](t, b, `(async () => {
 		const out = [];
 		for (const p of [...document.querySelectorAll("#throughput .chart svg path")].slice(-40)) {
 			const r = p.getBoundingClientRect();
@@ -112,7 +120,7 @@ func TestHoverShowsCountAndSpread(t *testing.T) {
 	if !slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "n = 5") && strings.Contains(s, "[") }) {
 		t.Errorf("no hover shows count and spread: %q", texts)
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 // problems are what would stop somebody without mouse or sight.
@@ -138,13 +146,13 @@ const problems = `(() => {
 func TestThePageCanBeUsedWithoutMouseOrSight(t *testing.T) {
 	for name, path := range map[string]string{"mixed": summary(t, "mixed", sweep(5)), "settings": summary(t, "settings", linger(6, 5, 3)), "compare": comparison(t)} {
 		b := open(t, path, desktop)
-		b.scroll(t)
-		for _, problem := range eval[[]string](t, b, problems) {
+		scroll(t, b)
+		for _, problem := range browsertest.Eval[[]string](t, b, problems) {
 			t.Errorf("%s: %s", name, problem)
 		}
 		// Tab reaches the skip link first, and what has the focus shows it.
-		b.do(t, chromedp.KeyEvent(kb.Tab))
-		if got := eval[string](t, b, `document.activeElement.className + " " + getComputedStyle(document.activeElement).outlineStyle`); got != "skip solid" {
+		b.Do(t, chromedp.KeyEvent(kb.Tab))
+		if got := browsertest.Eval[string](t, b, `document.activeElement.className + " " + getComputedStyle(document.activeElement).outlineStyle`); got != "skip solid" {
 			t.Errorf("%s: the first Tab reaches %q", name, got)
 		}
 	}
@@ -152,21 +160,18 @@ func TestThePageCanBeUsedWithoutMouseOrSight(t *testing.T) {
 
 func TestAPhoneScrollsDownOnly(t *testing.T) {
 	for name, path := range map[string]string{"mixed": summary(t, "mixed", sweep(5)), "settings": summary(t, "settings", linger(6, 5, 3)), "hostile": summary(t, "hostile", hostile())} {
-		b := open(t, path, screen{width: 390, height: 844})
-		b.scroll(t)
-		if width := eval[int](t, b, `document.documentElement.scrollWidth`); width > 390 {
+		b := open(t, path, browsertest.Screen{Width: 390, Height: 844})
+		scroll(t, b)
+		if width := browsertest.Eval[int](t, b, `document.documentElement.scrollWidth`); width > 390 {
 			t.Errorf("%s: the page is %d pixels wide on a screen of 390", name, width)
 		}
-		b.quiet(t)
+		b.Quiet(t)
 	}
 }
 
 func TestPaperHoldsEveryChart(t *testing.T) {
-	b := open(t, summary(t, "mixed", sweep(5)), screen{1280, 900, true})
-	paper, err := chromedp.Run(b.ctx, chromedp.PrintToPDF())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := open(t, summary(t, "mixed", sweep(5)), browsertest.Screen{Width: 1280, Height: 900, Dark: true})
+	paper := browsertest.Run(t, b, chromedp.PrintToPDF())
 	if !strings.HasPrefix(string(paper), "%PDF") {
 		t.Error("printing gives no PDF")
 	}
@@ -176,38 +181,38 @@ func TestPaperHoldsEveryChart(t *testing.T) {
 		}
 	}
 	// Nothing was scrolled: printing alone has to draw the charts below the fold.
-	if n := eval[int](t, b, `[...document.querySelectorAll(".chart")].filter(c => !c.querySelector("svg")).length`); n != 0 {
+	if n := browsertest.Eval[int](t, b, `[...document.querySelectorAll(".chart")].filter(c => !c.querySelector("svg")).length`); n != 0 {
 		t.Errorf("%d charts were not drawn for paper", n)
 	}
 	// Paper has no controls: what was chosen stands there as a sentence.
-	b.do(t, command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}))
+	b.Do(t, browsertest.Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}))
 	for id, want := range map[string]string{"throughput": "e2e p99 against published messages per second, 100 B", "percentiles": "100 B, at-least-once, sustainable"} {
-		if text := eval[string](t, b, `document.getElementById("`+id+`").innerText`); !strings.Contains(text, want) {
+		if text := browsertest.Eval[string](t, b, `document.getElementById("`+id+`").innerText`); !strings.Contains(text, want) {
 			t.Errorf("on paper %s doesn't say %q", id, want)
 		}
 	}
-	if theme := eval[string](t, b, `document.documentElement.dataset.theme ?? ""`); theme != "" {
+	if theme := browsertest.Eval[string](t, b, `document.documentElement.dataset.theme ?? ""`); theme != "" {
 		t.Errorf("after printing the theme is %q", theme)
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }
 
 func TestOneOfThousandsOfSeriesCanBeFound(t *testing.T) {
 	b := open(t, summary(t, "many", linger(20, 5, 1)), desktop)
-	b.scroll(t)
+	scroll(t, b)
 	const names = `[...document.querySelectorAll("#percentiles .legend .series")].map(b => b.dataset.name)`
-	if n := len(eval[[]string](t, b, names)); n != 40 {
+	if n := len(browsertest.Eval[[]string](t, b, names)); n != 40 {
 		t.Errorf("%d buttons for 100 series, want 40 and a search", n)
 	}
-	b.do(t, chromedp.Focus("#percentiles .legend input"), chromedp.KeyEvent("ms=17 8K"))
-	if got := eval[[]string](t, b, names); len(got) != 1 || !strings.Contains(got[0], "linger.ms=17") || !strings.Contains(got[0], "8KiB") {
+	b.Do(t, chromedp.Focus("#percentiles .legend input"), chromedp.KeyEvent("ms=17 8K"))
+	if got := browsertest.Eval[[]string](t, b, names); len(got) != 1 || !strings.Contains(got[0], "linger.ms=17") || !strings.Contains(got[0], "8KiB") {
 		t.Errorf("the search finds %q", got)
 	}
 	const lines = `document.querySelectorAll("#percentiles .chart svg path[fill=none]").length`
-	before := eval[int](t, b, lines)
-	b.do(t, chromedp.KeyEvent(kb.Tab+kb.Tab+kb.Tab+kb.Enter))
-	if after := eval[int](t, b, lines); after <= before {
+	before := browsertest.Eval[int](t, b, lines)
+	b.Do(t, chromedp.KeyEvent(kb.Tab+kb.Tab+kb.Tab+kb.Enter))
+	if after := browsertest.Eval[int](t, b, lines); after <= before {
 		t.Errorf("%d lines before the series that was found was shown, %d after", before, after)
 	}
-	b.quiet(t)
+	b.Quiet(t)
 }

@@ -1,108 +1,23 @@
 package watch
 
 import (
-	"context"
 	"flag"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/chromedp"
-
+	"github.com/brokermark/brokermark/internal/browsertest"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
 var pictures = flag.String("pictures", "", "directory to leave pictures of the page in")
 
-// tab is an open page and everything it complained about or asked others for.
-type tab struct {
-	ctx      context.Context
-	mu       sync.Mutex
-	troubles []string
-}
-
-func (b *tab) listen(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventExceptionThrown:
-		b.troubles = append(b.troubles, fmt.Sprintf("exception: %+v", e.ExceptionDetails))
-	case *runtime.EventConsoleAPICalled:
-		b.troubles = append(b.troubles, fmt.Sprintf("console.%s: %v", e.Type, e.Args))
-	case *log.EventEntryAdded:
-		b.troubles = append(b.troubles, "log: "+e.Entry.Text)
-	case *network.EventRequestWillBeSent:
-		if url := e.Request.URL; !strings.HasPrefix(url, "http://127.0.0.1:") {
-			b.troubles = append(b.troubles, "request: "+url)
-		}
-	}
-}
-
-func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
-	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, c, params)
-		return err
-	})
-}
-
-// browse opens the page in a headless browser.
-func browse(t *testing.T, url string, width int64, scheme string) *tab {
-	t.Helper()
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skipf("no Chromium to look at the page with: %v", err)
-	}
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(browser), chromedp.UserDataDir(t.TempDir())}
-	for _, name := range []string{
-		"headless", "no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync",
-		"disable-dev-shm-usage", "hide-scrollbars",
-	} {
-		options = append(options, chromedp.Flag(name, true))
-	}
-	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
-	t.Cleanup(cancel)
-	ctx, _ = chromedp.NewContext(ctx)
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
-	b := &tab{ctx: ctx}
-	if err := chromedp.Listen(ctx, b.listen); err != nil {
-		t.Fatal(err)
-	}
-	timeout, stop := context.WithTimeout(ctx, time.Minute)
-	defer stop()
-	err = chromedp.Do(timeout, command(network.Enable, network.EnableParams{}), command(log.Enable, cdp.Empty{}), chromedp.EmulateViewport(width, 800),
-		command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}),
-		chromedp.Navigate(url), chromedp.WaitReady("main"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// eval runs an expression in the page and waits for a promise.
-func eval[T any](t *testing.T, b *tab, expression string) T {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
-	defer cancel()
-	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+func TestMain(m *testing.M) { browsertest.Main(m) }
 
 // until waits for the page to say something somewhere.
-func until(t *testing.T, b *tab, selector, text string) {
+func until(t *testing.T, b *browsertest.Tab, selector, text string) {
 	t.Helper()
 	wait := `(async () => {
 		let seen = "";
@@ -113,16 +28,16 @@ func until(t *testing.T, b *tab, selector, text string) {
 		}
 		return "it says: " + seen;
 	})()`
-	if missing := eval[string](t, b, fmt.Sprintf(wait, selector, text)); missing != "" {
+	if missing := browsertest.Eval[string](t, b, fmt.Sprintf(wait, selector, text)); missing != "" {
 		t.Errorf("%s never said %q; %s", selector, text, missing)
 	}
 }
 
 func TestThePageShowsWhatTheRunDoesAsTextWithoutComplaints(t *testing.T) {
 	for name, c := range map[string]struct {
-		width  int64
-		scheme string
-	}{"desktop-light": {1280, "light"}, "phone-dark": {390, "dark"}} {
+		width int64
+		dark  bool
+	}{"desktop-light": {width: 1280}, "phone-dark": {width: 390, dark: true}} {
 		t.Run(name, func(t *testing.T) {
 			w := newWatched()
 			s := w.serve(t)
@@ -131,7 +46,7 @@ func TestThePageShowsWhatTheRunDoesAsTextWithoutComplaints(t *testing.T) {
 			w.event(lab.Event{Kind: lab.Began, Run: run(2), Done: 1, Total: 3, Left: 90 * time.Minute})
 			w.trial(2, 1000)
 			w.f.ticks = curve() // of two minutes, which no test waits for
-			b := browse(t, s.URL, c.width, c.scheme)
+			b := browsertest.Open(t, s.URL, s.URL, browsertest.Screen{Width: c.width, Height: 800, Dark: c.dark})
 			until(t, b, "#rate .value", "1k/s")
 			for selector, text := range map[string]string{
 				"#rate .beside": "of 1k/s · received 1.98k/s", "#backlog .value": "7", "#latency .value": "2 ms", "#latency .beside": "p50 1 ms",
@@ -140,37 +55,23 @@ func TestThePageShowsWhatTheRunDoesAsTextWithoutComplaints(t *testing.T) {
 			} {
 				until(t, b, selector, text)
 			}
-			if drawn := eval[int](t, b, `document.querySelectorAll("svg path").length`); drawn != 8 {
+			if drawn := browsertest.Eval[int](t, b, `document.querySelectorAll("svg path").length`); drawn != 8 {
 				t.Errorf("%d lines are drawn, want 8", drawn)
 			}
-			if wide := eval[int](t, b, `document.documentElement.scrollWidth`); int64(wide) > c.width {
+			if wide := browsertest.Eval[int](t, b, `document.documentElement.scrollWidth`); int64(wide) > c.width {
 				t.Errorf("the page is %d wide on a screen of %d", wide, c.width)
 			}
-			b.shoot(t, name)
-			b.accessible(t)
+			if *pictures != "" {
+				b.Shoot(t, filepath.Join(*pictures, name+".png"))
+			}
+			t.Run("no rule of accessibility is broken", b.Accessible)
 			w.ended(2, store.OK)
 			until(t, b, "#endings tbody tr:first-child", "received 900/s")
 			w.f.Finish()
 			s.Close()
 			until(t, b, "#title", "The run is over.")
-			for _, trouble := range b.troubles {
-				t.Error(trouble)
-			}
+			b.Quiet(t)
 		})
-	}
-}
-
-// accessible runs axe-core, which npm installs beside the report's front end, over the page.
-func (b *tab) accessible(t *testing.T) {
-	t.Helper()
-	source, err := os.ReadFile(filepath.Join("..", "..", "web", "node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Log("axe-core isn't installed (make web): accessibility not checked")
-		return
-	}
-	eval[bool](t, b, string(source)+"; true")
-	for _, v := range eval[[]string](t, b, `axe.run(document, { resultTypes: ["violations"] }).then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.target).join(", ")))`) {
-		t.Error(v)
 	}
 }
 
@@ -184,18 +85,4 @@ func curve() []Tick {
 		})
 	}
 	return ticks
-}
-
-func (b *tab) shoot(t *testing.T, name string) {
-	t.Helper()
-	if *pictures == "" {
-		return
-	}
-	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(*pictures, name+".png"), picture, 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
