@@ -3,15 +3,15 @@ package natsstreaming_test
 import (
 	"errors"
 	"maps"
-	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
 func TestServerIsStartedWithWhatAPersistenceNeeds(t *testing.T) {
-	server := kind(t).Server
+	server := livetest.Kind(t, "nats-streaming").Server
 	synced3 := driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Fsync, Replicas: 3, Acks: driver.AcksQuorum}
 	for name, c := range map[string]struct {
 		asked   driver.Guarantee
@@ -40,8 +40,6 @@ func TestServerIsStartedWithWhatAPersistenceNeeds(t *testing.T) {
 }
 
 func TestServerSettingsAreRefusedByName(t *testing.T) {
-	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	must(t, err)
 	for name, c := range map[string]struct {
 		value any
 		says  string
@@ -57,14 +55,6 @@ func TestServerSettingsAreRefusedByName(t *testing.T) {
 		"max_payload":                      {"much", ""},
 		"streaming.cluster.raft_log_level": {1, "unknown"},
 	} {
-		_, err := host.Start(t.Context(), provision.Options{Broker: "nats-streaming", Server: map[string]any{name: c.value}})
-		var missing *provision.ErrMissing
-		if errors.As(err, &missing) {
-			t.Skipf("NATS Streaming can't be installed here: %v", err)
-		}
-		var setting *provision.ErrSetting
-		if !errors.As(err, &setting) || setting.Name != name || !strings.Contains(setting.Reason, c.says) {
-			t.Errorf("%s: %v: %v; want it refused by name with %q", name, c.value, err, c.says)
-		}
+		livetest.RefusesServer(t, provision.Options{Broker: "nats-streaming"}, name, c.value, c.says)
 	}
 }
