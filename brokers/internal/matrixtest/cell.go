@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -34,7 +35,7 @@ type cell struct {
 	stop      func() // of the consumer; nil: none
 	nudged    int    // messages it took after the kill until the fate of all was known
 	flushed   []int  // times, by node
-	said      chatter
+	said      livetest.Log
 	excuse    string // why a proof can't be carried out on this machine
 	mu        sync.Mutex
 	problems  []string
@@ -164,7 +165,7 @@ func (c *cell) recover() {
 // to what they had overlooked only then.
 func (c *cell) concluded() bool {
 	for i := range uint32(spare) {
-		if eventually(patience/spare, func() bool { return c.settled(c.sent) }) {
+		if livetest.Within(patience/spare, func() bool { return c.settled(c.sent) }) {
 			return true
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -174,12 +175,12 @@ func (c *cell) concluded() bool {
 		_ = c.producer.Flush(ctx)
 		c.nudged++
 	}
-	return eventually(patience, func() bool { return c.settled(c.sent) })
+	return livetest.Within(patience, func() bool { return c.settled(c.sent) })
 }
 
 // arrived waits until every acknowledged message from..to has arrived.
 func (c *cell) arrived(from, to int) bool {
-	return eventually(patience, func() bool { b := c.books(from, to); return b.lost == 0 && c.settled(to) })
+	return livetest.Within(patience, func() bool { b := c.books(from, to); return b.lost == 0 && c.settled(to) })
 }
 
 // sendAll sends n messages and waits until each has a fate.
@@ -189,7 +190,7 @@ func (c *cell) sendAll(n int) {
 	if err := c.send(ctx, n); err != nil {
 		c.failf("send: %v", err)
 	}
-	if !eventually(patience, func() bool { return c.settled(c.sent) }) {
+	if !livetest.Within(patience, func() bool { return c.settled(c.sent) }) {
 		c.failf("the broker acknowledged too few of %d messages: %+v", c.sent, c.books(0, c.sent))
 	}
 }
@@ -265,7 +266,7 @@ func (c *cell) report(t *testing.T) {
 		t.Logf("the fate of all messages was known only after %d more had been sent", c.nudged)
 	}
 	if t.Failed() {
-		t.Logf("the client said:\n%s", c.said.last())
+		t.Logf("the client said:\n%s", c.said.Last())
 	}
 	if c.excuse != "" && !t.Failed() {
 		t.Skip(c.excuse)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -89,9 +90,7 @@ func counts(traces []*trace) []int {
 func tracedAll(t *testing.T, in *provision.Instance) (traces []*trace, why string) {
 	t.Helper()
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	livetest.Must(t, err)
 	if err := host.Meet(t.Context(), provision.Need{Command: "strace", Apt: []string{"strace"}}); err != nil {
 		return nil, err.Error()
 	}
@@ -141,7 +140,7 @@ func traced(t *testing.T, pids []int) (*trace, string) {
 		_ = tr.command.Wait()
 	}()
 	// It speaks of every process once it has attached to all threads of it.
-	if !eventually(patience, func() bool { return tr.spoke("attached") >= len(pids) || tr.over() }) || tr.over() {
+	if !livetest.Within(patience, func() bool { return tr.spoke("attached") >= len(pids) || tr.over() }) || tr.over() {
 		tr.end()
 		text, _ := os.ReadFile(tr.said)
 		return nil, fmt.Sprintf("strace can't attach to %d processes: %s", len(pids), text)

@@ -3,7 +3,6 @@ package matrixtest
 import (
 	"fmt"
 	"sync"
-	"time"
 )
 
 // ledger is what was sent, how each message ended, and what arrived.
@@ -142,14 +141,4 @@ func (l *ledger) failure(from, to int) error {
 		}
 	}
 	return nil
-}
-
-// eventually waits for what a healthy broker does within a moment.
-func eventually(bound time.Duration, ok func() bool) bool {
-	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if ok() {
-			return true
-		}
-	}
-	return ok()
 }

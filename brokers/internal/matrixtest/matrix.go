@@ -5,7 +5,6 @@ package matrixtest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
-	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -30,8 +28,8 @@ type Matrix struct {
 }
 
 const (
-	patience  = time.Minute            // until something must have happened, on a busy machine too
-	deadline  = 2 * time.Minute        // for a start
+	patience  = livetest.Patience
+	deadline  = 2 * time.Minute        // for what breaks a node and starts it again
 	atOnce    = 16                     // cells that are busy at the same time
 	ripening  = 2 * time.Second        // from the setup to the kill: brokers write down later what makes a topic than what is sent to it
 	afterwork = 300 * time.Millisecond // for what would come once more
@@ -40,17 +38,12 @@ const (
 // Prove starts as few servers as the guarantees allow and carries out, as a subtest of every guarantee that is kept,
 // every proof that it owes. What is refused needs none.
 func Prove(t *testing.T, m Matrix) {
-	kind, err := driver.Lookup(m.Broker)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kind := livetest.Kind(t, m.Broker)
 	if kind.Maps == nil {
 		t.Fatalf("%s doesn't say how it keeps guarantees (driver.Kind.Maps)", m.Broker)
 	}
 	groups, err := grouped(kind, m.Apart)
-	if err != nil {
-		t.Fatal(err)
-	}
+	livetest.Must(t, err)
 	if len(groups) == 0 {
 		t.Fatalf("%s keeps no guarantee", m.Broker)
 	}
@@ -122,10 +115,12 @@ func grouped(kind driver.Kind, apart bool) ([]group, error) {
 // prove takes all cells of a group through the same stages: a healthy exchange; messages one at a time while flushes
 // are counted; messages that wait, and messages in flight, while a node is killed; what is there afterwards.
 func (m Matrix) prove(t *testing.T, kind driver.Kind, g group) {
-	in := m.start(t, g)
+	server := maps.Clone(g.server)
+	maps.Copy(server, m.Server)
+	in, target := livetest.Start(t, provision.Options{Broker: m.Broker, Nodes: g.nodes, Server: server})
 	var cells []*cell
 	for i, guarantee := range g.cells {
-		cells = append(cells, newCell(kind, guarantee, reach.Instance(in), i))
+		cells = append(cells, newCell(kind, guarantee, target, i))
 	}
 	defer each(cells, (*cell).close)
 	each(cells, (*cell).open)
@@ -155,42 +150,11 @@ func breakIt(t *testing.T, in *provision.Instance, nodes int, failover bool) {
 		target = "leader"
 	}
 	hit, err := in.NodeOf(ctx, target)
-	if err != nil {
-		t.Fatal(err)
+	livetest.Must(t, err)
+	livetest.Must(t, in.Kill(ctx, hit[0]))
+	if nodes == 1 || !failover {
+		livetest.Must(t, in.Restart(ctx, hit[0]))
 	}
-	if err := in.Kill(ctx, hit[0]); err != nil {
-		t.Fatal(err)
-	}
-	if nodes > 1 && failover {
-		return
-	}
-	if err := in.Restart(ctx, hit[0]); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (m Matrix) start(t *testing.T, g group) *provision.Instance {
-	t.Helper()
-	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := maps.Clone(g.server)
-	maps.Copy(server, m.Server)
-	in, err := host.Start(t.Context(), provision.Options{Broker: m.Broker, Nodes: g.nodes, Server: server, Deadline: deadline})
-	var missing *provision.ErrMissing
-	if errors.As(err, &missing) {
-		t.Skipf("%s can't be installed here: %v", m.Broker, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := in.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return in
 }
 
 // each calls do for all cells, some at once.
