@@ -21,6 +21,8 @@ type Book struct {
 	fates    map[string]error
 	received [][]string       // by subscription
 	times    []map[string]int // the same
+	number   map[string]int   // by payload, when it was sent first, from 1
+	furthest []int            // by subscription, the highest number received
 	count    Count            // without what follows from the others
 	arrived  int              // what is acknowledged and received, by every subscription
 	foreign  []string         // completions of slots that were not in flight
@@ -29,10 +31,7 @@ type Book struct {
 // NewBook makes a book of that many slots; receiving at no subscription counts as none lost. The test fails where a slot
 // is completed that is not in flight.
 func NewBook(t *testing.T, slots, subscriptions int) *Book {
-	b := &Book{carried: map[uint32]string{}, fates: map[string]error{}, received: make([][]string, subscriptions)}
-	for range subscriptions {
-		b.times = append(b.times, map[string]int{})
-	}
+	b := emptyBook(subscriptions)
 	for slot := range slots {
 		b.free = append(b.free, uint32(slots-1-slot))
 	}
@@ -46,15 +45,34 @@ func NewBook(t *testing.T, slots, subscriptions int) *Book {
 	return b
 }
 
+func emptyBook(subscriptions int) *Book {
+	b := &Book{
+		carried: map[uint32]string{}, fates: map[string]error{}, number: map[string]int{},
+		received: make([][]string, subscriptions), furthest: make([]int, subscriptions),
+	}
+	for range subscriptions {
+		b.times = append(b.times, map[string]int{})
+	}
+	return b
+}
+
 // Send hands messages to p, each in the slot that was free last: what a client keeps by slot is soon met again. It waits
 // for free slots, and returns an error where none is completed in time, or that of p.
 func (b *Book) Send(ctx context.Context, p driver.Producer, messages ...driver.Message) error {
-	for i := range messages {
-		if !Within(Patience, func() bool { return b.lend(&messages[i]) }) {
+	for len(messages) > 0 {
+		if !Within(Patience, func() bool { return b.lend(&messages[0]) }) {
 			return fmt.Errorf("no slot was completed for %v", Patience)
 		}
+		n := 1
+		for n < len(messages) && b.lend(&messages[n]) {
+			n++
+		}
+		if err := p.Send(ctx, messages[:n]); err != nil {
+			return err
+		}
+		messages = messages[n:]
 	}
-	return p.Send(ctx, messages)
+	return nil
 }
 
 func (b *Book) lend(m *driver.Message) bool {
@@ -68,13 +86,16 @@ func (b *Book) lend(m *driver.Message) bool {
 	payload := string(m.Payload)
 	b.carried[m.Slot] = payload
 	b.count.Sent++
-	b.enter(payload, -1)
+	if b.number[payload] == 0 {
+		b.number[payload] = b.count.Sent
+	}
+	b.enterFate(payload, -1)
 	delete(b.fates, payload)
 	return true
 }
 
-// enter counts payload's fate, or with -1 takes it back.
-func (b *Book) enter(payload string, n int) {
+// enterFate counts payload's fate, or with -1 takes it back.
+func (b *Book) enterFate(payload string, n int) {
 	err, known := b.fates[payload]
 	switch {
 	case !known:
@@ -102,9 +123,9 @@ func (b *Book) Done(slots []uint32, err error) {
 		}
 		delete(b.carried, s)
 		b.free = append(b.free, s)
-		b.enter(payload, -1)
+		b.enterFate(payload, -1)
 		b.fates[payload] = err
-		b.enter(payload, 1)
+		b.enterFate(payload, 1)
 		if err != nil {
 			b.count.LastErr = err
 		}
@@ -123,18 +144,25 @@ func (s shelf) Deliver(batch [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range batch {
-		payload := string(p)
-		s.received[s.subscription] = append(s.received[s.subscription], payload)
-		s.times[s.subscription][payload]++
-		switch s.times[s.subscription][payload] {
-		case 1:
-			s.count.Received++
-			if err, known := s.fates[payload]; known && err == nil {
-				s.arrived++
-			}
-		case 2:
-			s.count.Repeated++
+		s.enterArrival(s.subscription, string(p))
+	}
+}
+
+func (b *Book) enterArrival(subscription int, payload string) {
+	b.received[subscription] = append(b.received[subscription], payload)
+	b.times[subscription][payload]++
+	switch b.times[subscription][payload] {
+	case 1:
+		b.count.Received++
+		if err, known := b.fates[payload]; known && err == nil {
+			b.arrived++
 		}
+		if n := b.number[payload]; n > 0 && n < b.furthest[subscription] {
+			b.count.Late++
+		}
+		b.furthest[subscription] = max(b.furthest[subscription], b.number[payload])
+	case 2:
+		b.count.Repeated++
 	}
 }
 
@@ -168,6 +196,7 @@ type Count struct {
 	LastErr       error // of a message that failed
 	Received      int   // different payloads, added up over the subscriptions
 	Repeated      int   // of them, those that came more than once
+	Late          int   // of them, those that came for the first time after something that was sent later
 	Lost          int   // acknowledged, and not received by a subscription; each of several counts
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// inFlight is how many messages of a rig may be without a fate.
+// inFlight is how many messages of a rig may be without a fate where a test doesn't ask for fewer.
 const inFlight = 4096
 
 // Rig is one driver with the topology of a test, one producer for its first topic, and the book of both.
@@ -22,9 +22,15 @@ type Rig struct {
 // Open makes a rig that is closed after the test, which fails where it can't be made.
 func Open(t *testing.T, broker string, c driver.Config, topology driver.Topology) *Rig {
 	t.Helper()
-	r := &Rig{Book: NewBook(t, inFlight, len(topology.Subscriptions)), Driver: SetUp(t, broker, c, topology)}
+	return OpenWith(t, broker, c, topology, inFlight)
+}
+
+// OpenWith makes a rig with that many slots: Send waits when no more are free.
+func OpenWith(t *testing.T, broker string, c driver.Config, topology driver.Topology, slots int) *Rig {
+	t.Helper()
+	r := &Rig{Book: NewBook(t, slots, len(topology.Subscriptions)), Driver: SetUp(t, broker, c, topology)}
 	var err error
-	r.Producer, err = r.Driver.Producer(t.Context(), driver.ProducerConfig{Topics: []int{0}, InFlight: inFlight, MaxBytes: 1000}, r)
+	r.Producer, err = r.Driver.Producer(t.Context(), driver.ProducerConfig{Topics: []int{0}, InFlight: slots, MaxBytes: 1000}, r)
 	Must(t, err)
 	t.Cleanup(func() {
 		if err := r.Producer.Close(); err != nil {
