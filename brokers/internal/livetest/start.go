@@ -3,6 +3,7 @@ package livetest
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Targe
 	t.Cleanup(func() {
 		if t.Failed() {
 			for node := range in.Nodes() {
-				t.Logf("the last lines of node %d: %q", node+1, in.LogTail(node+1, 30))
+				t.Logf("the last lines of node %d:\n%s", node+1, strings.Join(in.LogTail(node+1, 30), "\n"))
 			}
 		}
 		if err := in.Stop(context.Background()); err != nil {
