@@ -13,7 +13,7 @@ var orders = livetest.Topic("orders", 1, "audit")
 
 func opened(t *testing.T, target driver.Target, g driver.Guarantee, client map[string]any) *livetest.Rig {
 	t.Helper()
-	return livetest.Open(t, "nats-streaming", livetest.Config(t, "nats-streaming", target, g, client, nil), orders)
+	return livetest.OpenWith(t, "nats-streaming", livetest.Config(t, "nats-streaming", target, g, client, nil), orders, 64)
 }
 
 // numbers are the payloads from..until.
@@ -34,11 +34,8 @@ func TestClusterLosesNothingAcknowledgedWhenItsLeaderIsKilled(t *testing.T) {
 	more := func(n int) {
 		t.Helper()
 		before := r.Count().Acked
-		for end := time.Now().Add(livetest.Patience); r.Count().Acked < before+n; {
-			if r.Count().Pending < 64 {
-				r.Post(t, fmt.Sprint(next))
-				next++
-			}
+		for end := time.Now().Add(livetest.Patience); r.Count().Acked < before+n; next++ {
+			r.Post(t, fmt.Sprint(next))
 			if time.Now().After(end) {
 				t.Fatalf("fewer than %d messages were acknowledged: %+v", n, r.Count())
 			}
@@ -75,13 +72,11 @@ func TestAServerThatLostItsMemoryGoesOnWithTheSameClients(t *testing.T) {
 	livetest.Must(t, in.Kill(t.Context(), 1))
 	sent := make(chan error, 1)
 	go func() { // what is sent meanwhile waits
+		var batch []driver.Message
 		for _, n := range numbers(1, 51) {
-			if err := r.Book.Send(t.Context(), r.Producer, driver.Message{Payload: []byte(n)}); err != nil {
-				sent <- err
-				return
-			}
+			batch = append(batch, driver.Message{Payload: []byte(n)})
 		}
-		sent <- nil
+		sent <- r.Book.Send(t.Context(), r.Producer, batch...)
 	}()
 	livetest.Must(t, in.Restart(t.Context(), 1))
 	livetest.Must(t, <-sent)
