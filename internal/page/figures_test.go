@@ -56,7 +56,11 @@ func TestThePercentilesAreThoseOfTheMergedHistograms(t *testing.T) {
 	choose(t, b, "percentiles", "Messages", setting)
 	choose(t, b, "percentiles", "Load", load)
 	shown := rows(t, b, "#percentiles details")
-	for name, rs := range at(records, setting, load) {
+	all := at(records, setting, load)
+	if len(all) != 3 {
+		t.Errorf("%d brokers to compare, want 3", len(all))
+	}
+	for name, rs := range all {
 		var merged hist.Snapshot
 		for _, r := range rs {
 			merged = merged.Merge(r.Result.Latency.EndToEnd)
