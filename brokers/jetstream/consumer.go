@@ -15,7 +15,7 @@ const (
 	// A server that dies with a confirmation holds its consumer up for so long, while more messages pile up behind it.
 	confirmBudget = time.Second
 	ackEvery      = 256 // AckPolicy all, while more messages wait in the stream
-	// leftover is for what was on its way when the consumer was set back, and is as early as what came before it.
+	// What is still on its way when the consumer is set back comes within that, or its new flow was lost as well.
 	leftover = time.Second
 )
 
@@ -102,6 +102,7 @@ type reader struct {
 	seen     *sequences // unordered, unless at-least-once; else nil
 	rewinds  func(ctx context.Context, to uint64) error
 	rewound  time.Time // the last time
+	left     uint64    // the place in the flow that was given up then, until the new flow has begun
 	logf     func(string, ...any)
 	name     string
 	one      [1][]byte
@@ -136,6 +137,9 @@ func (r *reader) handle(m jetstream.Msg) {
 func (r *reader) judge(at place) (deliver, early bool) {
 	if r.course == nil {
 		return r.seen.first(at), false
+	}
+	if at.flow <= r.left {
+		r.left = 0
 	}
 	switch r.course.judge(at) {
 	case due:
@@ -174,7 +178,7 @@ func (r *reader) acknowledge(m jetstream.Msg) {
 // that has lost its connection, or was sent by a server that died, and would come behind all others, after AckWait. What
 // comes early is neither delivered nor acknowledged, so that it comes again, too.
 func (r *reader) rewind(at place) {
-	if time.Since(r.rewound) < leftover {
+	if r.left > 0 && time.Since(r.rewound) < leftover { // of the old flow
 		return
 	}
 	r.logf("%s: message %d of the stream came and %d is missing; the consumer is set back", r.name, at.stream, r.course.next)
@@ -191,7 +195,7 @@ func (r *reader) rewind(at place) {
 		case <-time.After(tryPause):
 		}
 	}
-	r.rewound, r.since = time.Now(), 0
+	r.rewound, r.left, r.since = time.Now(), at.flow, 0
 }
 
 func (r *reader) report(err error) {

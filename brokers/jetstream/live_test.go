@@ -15,7 +15,7 @@ import (
 
 const patience = 30 * time.Second
 
-var quorum = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Log, Replicas: 3, Acks: driver.AcksQuorum, Ordering: driver.Unordered}
+var quorum = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Log, Replicas: 3, Acks: driver.AcksQuorum, Ordering: driver.Ordered}
 
 // books are the receipts and the sink of a test: what was acknowledged and what has arrived.
 type books struct {
@@ -25,6 +25,8 @@ type books struct {
 	failed   int
 	lastErr  error
 	received map[uint64]int
+	latest   uint64 // of received
+	late     int    // first deliveries after a later message
 	free     chan uint32
 }
 
@@ -53,7 +55,12 @@ func (b *books) Deliver(batch [][]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range batch {
-		b.received[binary.LittleEndian.Uint64(p)]++
+		id := binary.LittleEndian.Uint64(p)
+		if id < b.latest && b.received[id] == 0 {
+			b.late++
+		}
+		b.latest = max(b.latest, id)
+		b.received[id]++
 	}
 }
 
@@ -78,6 +85,12 @@ func (b *books) ackedCount() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.acked)
+}
+
+func (b *books) arrived() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.received)
 }
 
 // missing counts acknowledged messages that have not arrived.
@@ -211,6 +224,9 @@ func TestClusterWithTLSLosesNothingAcknowledgedWhenItsLeaderIsKilled(t *testing.
 	}
 	stop()
 	t.Logf("%d acknowledged, %d failed (last: %v)", b.ackedCount(), b.failed, b.lastErr)
+	if b.late > 0 {
+		t.Errorf("%d messages came after a later one", b.late)
+	}
 }
 
 func TestConsumerAndProducerGoOnAfterARestart(t *testing.T) {
@@ -245,6 +261,9 @@ func TestConsumerAndProducerGoOnAfterARestart(t *testing.T) {
 			}
 			time.Sleep(1500 * time.Millisecond) // longer than AckWait
 			stop()
+			if b.late > 0 && g.Ordering == driver.Ordered {
+				t.Errorf("%d messages came after a later one", b.late)
+			}
 			// The server has forgotten the acknowledgements of the last moment before it was killed.
 			if n := b.again(); n > 0 && g.Delivery == driver.ExactlyOnce {
 				t.Errorf("%d messages arrived more than once", n)
