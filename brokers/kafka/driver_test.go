@@ -1,7 +1,6 @@
 package kafka
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -72,7 +71,7 @@ func TestServerSettingsReachTheBrokerOrAreRefused(t *testing.T) {
 	if found != "3" {
 		t.Errorf("num.io.threads is %q on the broker, 3 was asked for", found)
 	}
-	for name, value := range map[string]any{
+	livetest.RefusesEach(t, provision.Options{Broker: "kafka"}, map[string]any{
 		"num.io.thread":   4,
 		"num.io.threads":  "many",
 		"log.dirs":        "/tmp/elsewhere",
@@ -80,9 +79,5 @@ func TestServerSettingsReachTheBrokerOrAreRefused(t *testing.T) {
 		"jvm.Xmx":         "lots",
 		"message.max":     1e9,
 		"num.replica\nid": 1,
-	} {
-		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
-			livetest.RefusesServer(t, provision.Options{Broker: "kafka"}, name, value, "")
-		})
-	}
+	})
 }

@@ -2,11 +2,9 @@ package pulsar
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -14,20 +12,20 @@ import (
 // TestThreeNodesKeepTheirPromisesWhenOneDies brings up three ZooKeepers, three bookies and three brokers.
 func TestThreeNodesKeepTheirPromisesWhenOneDies(t *testing.T) {
 	livetest.Long(t)
-	in := start(t, provision.Options{Nodes: 3, TLS: true, Server: small(map[string]any{
+	in, target := livetest.Start(t, provision.Options{Broker: "pulsar", Nodes: 3, TLS: true, Server: small(map[string]any{
 		// How long a dead node is believed to live: its topics move and its bookie may come back no sooner.
 		"zkTimeout": 10_000, "metadataStoreSessionTimeoutMillis": 10_000,
 	})})
-	drivertest.Run(t, drivertest.Suite{
-		Kind: kind(t), Target: func(*testing.T) driver.Target { return target(in) }, Guarantees: []driver.Guarantee{copies(atLeast, 3)}, Bulk: 200,
-	})
+	s := livetest.SuiteOn(t, in, copies(atLeast, 3))
+	s.Bulk = 200
+	drivertest.Run(t, s)
 	for name, offset := range map[string]int{
 		"the node whose broker owns most topics": 0,
 		"another node's bookie and ZooKeeper":    1,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var node int
-			breakAndCheck(t, target(in), []promise{
+			breakAndCheck(t, target, []promise{
 				{g: copies(atLeast, 3), mayRepeat: true},
 				{g: copies(unordered(atLeast), 2), mayRepeat: true},
 				{g: copies(exactly, 2)},
@@ -40,9 +38,6 @@ func TestThreeNodesKeepTheirPromisesWhenOneDies(t *testing.T) {
 				node = (leader[0]-1+offset)%in.Nodes() + 1
 				return in.Kill(ctx, node)
 			}, func(ctx context.Context) error { return in.Restart(ctx, node) })
-			if t.Failed() {
-				t.Logf("the end of node %d's log:\n%s", node, strings.Join(in.LogTail(node, 60), "\n"))
-			}
 		})
 	}
 }

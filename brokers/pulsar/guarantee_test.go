@@ -8,14 +8,15 @@ import (
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
 var (
-	atMost  = guarantee(driver.AtMostOnce, driver.Log, driver.AcksNone, driver.Ordered)
-	atLeast = guarantee(driver.AtLeastOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
-	exactly = guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
-	memory  = guarantee(driver.AtMostOnce, driver.Memory, driver.AcksNone, driver.Unordered)
+	atMost  = livetest.Guarantee(driver.AtMostOnce, driver.Log, driver.AcksNone, driver.Ordered)
+	atLeast = livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
+	exactly = livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
+	memory  = livetest.Guarantee(driver.AtMostOnce, driver.Memory, driver.AcksNone, driver.Unordered)
 )
 
 func unordered(g driver.Guarantee) driver.Guarantee {
@@ -28,13 +29,9 @@ func copies(g driver.Guarantee, n int) driver.Guarantee {
 	return g
 }
 
-func decode(t *testing.T, scope driver.Scope, given map[string]any) driver.Values {
+func decode(t *testing.T, given map[string]any) driver.Values {
 	t.Helper()
-	v, err := driver.Decode(settings, scope, given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return livetest.Values(t, "pulsar", driver.ClientScope, given)
 }
 
 func TestWhatPulsarCannotPromiseIsRefusedByName(t *testing.T) {
@@ -43,11 +40,11 @@ func TestWhatPulsarCannotPromiseIsRefusedByName(t *testing.T) {
 		client map[string]any
 		names  string // "" where the point is accepted
 	}{
-		"memory, at least once":           {g: guarantee(driver.AtLeastOnce, driver.Memory, driver.AcksLeader, driver.Ordered), names: "persistence: memory with delivery: at-least-once"},
+		"memory, at least once":           {g: livetest.Guarantee(driver.AtLeastOnce, driver.Memory, driver.AcksLeader, driver.Ordered), names: "persistence: memory with delivery: at-least-once"},
 		"memory, three copies":            {g: copies(memory, 3), names: "replicas: 3 with persistence: memory"},
-		"flushed, no answer":              {g: guarantee(driver.AtMostOnce, driver.Fsync, driver.AcksNone, driver.Ordered), names: "persistence: fsync with acks: none"},
-		"at least once, no answer":        {g: guarantee(driver.AtLeastOnce, driver.Log, driver.AcksNone, driver.Ordered), names: "acks: none"},
-		"exactly once, no answer":         {g: guarantee(driver.ExactlyOnce, driver.Log, driver.AcksNone, driver.Ordered), names: "acks: none"},
+		"flushed, no answer":              {g: livetest.Guarantee(driver.AtMostOnce, driver.Fsync, driver.AcksNone, driver.Ordered), names: "persistence: fsync with acks: none"},
+		"at least once, no answer":        {g: livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksNone, driver.Ordered), names: "acks: none"},
+		"exactly once, no answer":         {g: livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksNone, driver.Ordered), names: "acks: none"},
 		"ordered, taking turns":           {g: atLeast, client: map[string]any{"subscriptionType": "Shared"}, names: "client.subscriptionType: Shared"},
 		"keys apart, batches mixed":       {g: atLeast, client: map[string]any{"subscriptionType": "Key_Shared", "batchBuilder": "DEFAULT"}, names: "client.batchBuilder: DEFAULT"},
 		"exactly once, given up":          {g: exactly, client: map[string]any{"sendTimeout": "30s"}, names: "client.sendTimeout"},
@@ -62,7 +59,7 @@ func TestWhatPulsarCannotPromiseIsRefusedByName(t *testing.T) {
 		"keys apart":                      {g: exactly, client: map[string]any{"subscriptionType": "Key_Shared"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := open(t.Context(), driver.Config{Guarantee: c.g, Client: decode(t, driver.ClientScope, c.client), Target: driver.Target{Addresses: []string{"127.0.0.1:1"}}})
+			_, err := open(t.Context(), livetest.Config(t, "pulsar", driver.Target{Addresses: []string{"127.0.0.1:1"}}, c.g, c.client, nil))
 			var refusal *driver.ErrUnsupported
 			switch {
 			case c.names == "" && errors.As(err, &refusal):
@@ -75,13 +72,9 @@ func TestWhatPulsarCannotPromiseIsRefusedByName(t *testing.T) {
 }
 
 // requireRefusal sets up under g, which must be refused by that name.
-func requireRefusal(t *testing.T, to driver.Target, g driver.Guarantee, name string) {
+func requireRefusal(t *testing.T, target driver.Target, g driver.Guarantee, name string) {
 	t.Helper()
-	err := opened(t, to, g).Setup(t.Context(), driver.Topology{Topics: []driver.Topic{{Name: "refused", Partitions: 1}}})
-	var refusal *driver.ErrUnsupported
-	if !errors.As(err, &refusal) || refusal.Setting != name {
-		t.Errorf("%v; want %q refused", err, name)
-	}
+	livetest.Refused(t, livetest.SetupError(t, "pulsar", livetest.Config(t, "pulsar", target, g, nil, nil), livetest.Topic("refused", 1)), name)
 }
 
 func TestGuaranteesReachTheNamespace(t *testing.T) {
@@ -100,7 +93,7 @@ func TestGuaranteesReachTheNamespace(t *testing.T) {
 		"exactly once, single": {exactly, 1, 1, 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &session{config: driver.Config{Guarantee: c.g, Topic: decode(t, driver.TopicScope, nil)}}
+			s := &session{config: livetest.Config(t, "pulsar", driver.Target{}, c.g, nil, nil)}
 			p := s.policies()
 			storage := p["persistence"].(map[string]any)
 			if storage["bookkeeperEnsemble"] != c.ensemble || storage["bookkeeperWriteQuorum"] != c.writeQuorum || storage["bookkeeperAckQuorum"] != c.answerQuorum {
@@ -125,18 +118,18 @@ func TestOrderingChoosesTheSubscription(t *testing.T) {
 		"ordered, keys":      {atLeast, "Key_Shared", client.KeyShared},
 		"unordered, no turn": {unordered(exactly), "Failover", client.Failover},
 	} {
-		if got := subscriptionType(c.g, decode(t, driver.ClientScope, map[string]any{"subscriptionType": c.asked})); got != c.want {
+		if got := subscriptionType(c.g, decode(t, map[string]any{"subscriptionType": c.asked})); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }
 
 func TestSettingsReachTheClient(t *testing.T) {
-	o := producerOptions(atLeast, decode(t, driver.ClientScope, nil), 500)
+	o := producerOptions(atLeast, decode(t, nil), 500)
 	if o.MaxPendingMessages != 500 || o.SendTimeout >= 0 || o.DisableBatching || o.BatcherBuilderType != client.DefaultBatchBuilder {
 		t.Errorf("by default: %+v", o)
 	}
-	o = producerOptions(atLeast, decode(t, driver.ClientScope, map[string]any{
+	o = producerOptions(atLeast, decode(t, map[string]any{
 		"maxPendingMessages": 7, "sendTimeout": "3s", "batchingEnabled": false, "compressionType": "ZSTD", "subscriptionType": "Key_Shared",
 	}), 500)
 	if o.MaxPendingMessages != 7 || o.SendTimeout != 3*time.Second || !o.DisableBatching || o.CompressionType != client.ZSTD || o.BatcherBuilderType != client.KeyBasedBatchBuilder {
@@ -195,7 +188,7 @@ func TestEveryGuaranteeThatIsKeptSaysByWhatSettings(t *testing.T) {
 			"consumer: subscriptionType=Failover, acknowledged after delivery, no place delivered twice; " +
 			"topic: bookkeeperEnsemble=3, bookkeeperWriteQuorum=3, bookkeeperAckQuorum=2, deduplicationEnabled=true; server: journalSyncData=false"},
 		"flushed": {
-			guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Unordered),
+			livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Unordered),
 			"producer: sendTimeout=0s; consumer: subscriptionType=Shared, acknowledged after delivery; " +
 				"topic: bookkeeperEnsemble=1, bookkeeperWriteQuorum=1, bookkeeperAckQuorum=1, deduplicationEnabled=false; server: journalSyncData=true",
 		},
@@ -207,7 +200,7 @@ func TestEveryGuaranteeThatIsKeptSaysByWhatSettings(t *testing.T) {
 }
 
 func TestAServerForFlushedMessagesIsStartedSoOrRefused(t *testing.T) {
-	fsync := guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksQuorum, driver.Ordered)
+	fsync := livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksQuorum, driver.Ordered)
 	for name, c := range map[string]struct {
 		g     driver.Guarantee
 		asked map[string]any

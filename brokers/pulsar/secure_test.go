@@ -16,15 +16,15 @@ var tokenKey = []byte("thirty-two bytes make a good key")
 
 // guardedServer is a server with everything that can keep a client out.
 func guardedServer(t *testing.T) driver.Target {
-	in := start(t, livetest.Guarded(provision.Options{
-		Server: small(map[string]any{"tlsEnabledWithKeyStore": true, "tokenSecretKey": "data:;base64," + base64.StdEncoding.EncodeToString(tokenKey)}),
+	in, target := livetest.Start(t, livetest.Guarded(provision.Options{
+		Broker: "pulsar", Server: small(map[string]any{"tlsEnabledWithKeyStore": true, "tokenSecretKey": "data:;base64," + base64.StdEncoding.EncodeToString(tokenKey)}),
 	}))
 	t.Run("a token lets in, a forged one doesn't", func(t *testing.T) {
-		to := target(in)
+		to := target
 		to.User = tokenUser
 		for key, want := range map[string]bool{string(tokenKey): true, "some other key of thirty-two byte": false} {
 			to.Password = token(in.Login().User, []byte(key))
-			d, err := open(t.Context(), driver.Config{Target: to, Client: decode(t, driver.ClientScope, nil), Guarantee: atLeast})
+			d, err := open(t.Context(), livetest.Config(t, "pulsar", to, atLeast, nil, nil))
 			if err == nil {
 				_ = d.Close()
 			}
@@ -34,9 +34,9 @@ func guardedServer(t *testing.T) driver.Target {
 		}
 	})
 	t.Run("fsync is refused where the journal isn't flushed", func(t *testing.T) {
-		requireRefusal(t, target(in), guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksQuorum, driver.Ordered), "persistence: fsync")
+		requireRefusal(t, target, livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksQuorum, driver.Ordered), "persistence: fsync")
 	})
-	return target(in)
+	return target
 }
 
 // token is what Pulsar's own tools make: a JSON Web Token that names a role, signed with HMAC and SHA-256.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,12 +131,14 @@ func (s *session) makeTopic(ctx context.Context, i int) error {
 }
 
 // insist repeats what fails with the server's own errors, or isn't answered: the topics of a cluster that has just come up
-// or lost a node move from broker to broker, and may wait for the dead one's session to end.
-func (s *session) insist(ctx context.Context, try func() error) error {
+// or lost a node move from broker to broker, and may wait for the dead one's session to end. also are
+// further answers that pass.
+func (s *session) insist(ctx context.Context, try func() error, also ...int) error {
 	for deadline := time.Now().Add(movePatience); ; {
 		err := try()
 		code := status(err)
-		if err == nil || code != 0 && code < http.StatusInternalServerError && code != http.StatusPreconditionFailed || time.Now().After(deadline) {
+		passes := code == 0 || code >= http.StatusInternalServerError || code == http.StatusPreconditionFailed || slices.Contains(also, code)
+		if err == nil || !passes || time.Now().After(deadline) {
 			return err
 		}
 		s.log.Warnf("trying again: %v", err)
@@ -194,7 +197,7 @@ func (s *session) Clean(ctx context.Context) error {
 	}
 	err := s.insist(ctx, func() error {
 		return s.admin.do(ctx, http.MethodDelete, "namespaces/"+tenant+"/"+s.namespace, nil, nil)
-	})
+	}, http.StatusConflict) // the server may be making the namespace's own topic just then
 	if err != nil && status(err) != http.StatusNotFound {
 		return fmt.Errorf("deleting namespace %s/%s: %w", tenant, s.namespace, err)
 	}

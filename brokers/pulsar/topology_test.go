@@ -1,14 +1,12 @@
 package pulsar
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -53,7 +51,7 @@ func keyOf(n uint32) uint32 {
 	return n / 2 % keys
 }
 
-func topologies(t *testing.T, in *provision.Instance) {
+func topologies(t *testing.T, target driver.Target) {
 	for name, c := range map[string]struct {
 		g         driver.Guarantee
 		client    map[string]any
@@ -71,14 +69,7 @@ func topologies(t *testing.T, in *provision.Instance) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := open(t.Context(), driver.Config{
-				Target: target(in), Guarantee: c.g, Log: io.Discard,
-				Client: decode(t, driver.ClientScope, c.client), Topic: decode(t, driver.TopicScope, c.topic),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer d.Close()
+			d := livetest.SetUp(t, "pulsar", livetest.Config(t, "pulsar", target, c.g, c.client, c.topic), livetest.Topic("exchange", 3, "one", "two"))
 			for i, r := range exchange(t, d, c.consumers) {
 				if n := r.received(); n != messages {
 					t.Errorf("subscription %d has received %d of %d messages", i, n, messages)
@@ -100,64 +91,42 @@ func topologies(t *testing.T, in *provision.Instance) {
 // exchange sends messages to one topic of several partitions, and returns what two subscriptions have received.
 func exchange(t *testing.T, d driver.Driver, consumers int) []*reading {
 	t.Helper()
-	topology := driver.Topology{Topics: []driver.Topic{{Name: "exchange", Partitions: 3}}, Subscriptions: []string{"one", "two"}}
-	if err := d.Setup(t.Context(), topology); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	all := make([]*reading, len(topology.Subscriptions))
-	ended := make(chan error, consumers*len(all))
-	var ready sync.WaitGroup
-	for i := range all {
-		all[i] = &reading{count: map[uint32]int{}, last: map[uint32]uint32{}}
+	all := []*reading{{count: map[uint32]int{}, last: map[uint32]uint32{}}, {count: map[uint32]int{}, last: map[uint32]uint32{}}}
+	var ends []func()
+	for i, r := range all {
 		for id := range consumers {
-			ready.Add(1)
-			go func() {
-				ended <- d.Consume(ctx, driver.ConsumerConfig{ID: id, Subscription: i}, all[i], ready.Done)
-			}()
+			ends = append(ends, livetest.Consume(t, d, driver.ConsumerConfig{ID: id, Subscription: i}, r))
 		}
 	}
-	ready.Wait()
-	b := newBook()
-	producer, err := d.Producer(t.Context(), driver.ProducerConfig{Topics: []int{0}, InFlight: messages, MaxBytes: 8}, &b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := livetest.NewBook(t, messages, 0)
+	producer, err := d.Producer(t.Context(), driver.ProducerConfig{Topics: []int{0}, InFlight: messages, MaxBytes: 8}, b)
+	livetest.Must(t, err)
 	both := func(n int) func() bool {
 		return func() bool { return all[0].received() >= n && all[1].received() >= n }
 	}
 	for n := range uint32(messages) {
-		m := driver.Message{Slot: n, Payload: binary.LittleEndian.AppendUint32(nil, n)}
+		m := driver.Message{Payload: binary.LittleEndian.AppendUint32(nil, n)}
 		if key := keyOf(n); key < keys {
 			m.Key = fmt.Appendf(nil, "key %d", key)
 		}
-		if err := producer.Send(ctx, []driver.Message{m}); err != nil {
-			t.Fatal(err)
-		}
+		livetest.Must(t, b.Send(t.Context(), producer, m))
 		if n%ahead == ahead-1 { // a non-persistent topic drops what comes too fast
-			eventually(both(int(n) - ahead))
+			livetest.Within(livetest.Patience, both(int(n)-ahead))
 		}
 	}
-	eventually(both(messages))
-	if err := producer.Close(); err != nil {
-		t.Error(err)
+	livetest.Within(livetest.Patience, both(messages)) // what has not come then, the readings show
+	livetest.Must(t, producer.Close())
+	for _, end := range ends {
+		end()
 	}
-	stop()
-	for range cap(ended) {
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}
-	for slot, err := range b.failed {
-		t.Errorf("%d messages failed, %d with: %v", len(b.failed), slot, err)
-		break
+	if c := b.Count(); c.Failed > 0 {
+		t.Errorf("%d messages failed, the last with: %v", c.Failed, c.LastErr)
 	}
 	return all
 }
 
-func serverSettings(t *testing.T, in *provision.Instance) {
-	s := opened(t, target(in), atLeast)
+func serverSettings(t *testing.T, in *provision.Instance, target driver.Target) {
+	s := livetest.SetUp(t, "pulsar", livetest.Config(t, "pulsar", target, atLeast, nil, nil), livetest.Topic("settings", 1)).(*session)
 	if s.largest != 1<<20 {
 		t.Errorf("maxMessageSize is %d on the broker", s.largest)
 	}
@@ -168,29 +137,9 @@ func serverSettings(t *testing.T, in *provision.Instance) {
 	if _, err := s.Producer(t.Context(), driver.ProducerConfig{MaxBytes: 1 << 20, InFlight: 1}, nil); err == nil {
 		t.Error("messages larger than maxMessageSize are accepted")
 	}
-	requireRefusal(t, target(in), copies(atLeast, 3), "replicas: 3")
+	requireRefusal(t, target, copies(atLeast, 3), "replicas: 3")
 }
 
 func TestUnknownServerSettingsAreRefusedByName(t *testing.T) {
-	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, value := range map[string]any{"journalSyncDat": true, "clusterName": "x", "web\nServicePort": 1, "jvm.Zmx": "1g"} {
-		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
-			refused, err := host.Start(t.Context(), provision.Options{Broker: "pulsar", Server: map[string]any{name: value}})
-			var missing *provision.ErrMissing
-			if errors.As(err, &missing) {
-				t.Skipf("Pulsar can't be installed here: %v", err)
-			}
-			if err == nil {
-				_ = refused.Stop(context.Background())
-			}
-			var setting *provision.ErrSetting
-			if !errors.As(err, &setting) {
-				t.Fatalf("%v; want an ErrSetting", err)
-			}
-			t.Log(err)
-		})
-	}
+	livetest.RefusesEach(t, provision.Options{Broker: "pulsar"}, map[string]any{"journalSyncDat": true, "clusterName": "x", "web\nServicePort": 1, "jvm.Zmx": "1g"})
 }

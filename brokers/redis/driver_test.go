@@ -1,88 +1,31 @@
 package redis_test
 
 import (
-	"context"
-	"errors"
-	"os"
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
-	"github.com/brokermark/brokermark/brokers/internal/reach"
 	_ "github.com/brokermark/brokermark/brokers/redis"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func TestMain(m *testing.M) {
-	provision.Main()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { livetest.Main(m) }
 
 var (
-	once   = driver.Guarantee{Delivery: driver.AtMostOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksNone, Ordering: driver.Ordered}
-	memory = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered}
-	logged = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Log, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered}
-	synced = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Fsync, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Unordered}
+	once   = livetest.Guarantee(driver.AtMostOnce, driver.Memory, driver.AcksNone, driver.Ordered)
+	memory = livetest.Guarantee(driver.AtLeastOnce, driver.Memory, driver.AcksLeader, driver.Ordered)
+	logged = livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksLeader, driver.Ordered)
+	synced = livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Unordered)
 	copied = driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Log, Replicas: 3, Acks: driver.AcksQuorum, Ordering: driver.Ordered}
 )
-
-func kind(t *testing.T) driver.Kind {
-	t.Helper()
-	k, err := driver.Lookup("redis")
-	must(t, err)
-	return k
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// started is a running broker, or a skipped test where it can't be had.
-func started(t *testing.T, o provision.Options) (*provision.Instance, driver.Target) {
-	t.Helper()
-	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	must(t, err)
-	o.Broker = "redis"
-	in, err := host.Start(t.Context(), o)
-	var missing *provision.ErrMissing
-	if errors.As(err, &missing) {
-		t.Skipf("Redis %s can't be installed here: %v", o.Version, err)
-	}
-	must(t, err)
-	t.Cleanup(func() {
-		if err := in.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return in, reach.Instance(in)
-}
 
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 	for i, version := range []string{"8.0.2", "valkey-8.1.1", "7.0.15"} {
 		t.Run(version, func(t *testing.T) {
-			var in *provision.Instance
-			s := drivertest.Suite{
-				Kind: kind(t),
-				Target: func(t *testing.T) (target driver.Target) {
-					in, target = started(t, provision.Options{Version: version})
-					return target
-				},
-				Guarantees: []driver.Guarantee{once, memory, logged, synced},
-				Pause:      func(t *testing.T) { must(t, in.Pause(t.Context(), 1)) },
-				Resume:     func(t *testing.T) { must(t, in.Resume(t.Context(), 1)) },
-				Restart:    func(t *testing.T) { must(t, in.Kill(t.Context(), 1)); must(t, in.Restart(t.Context(), 1)) },
-				Kill:       func(t *testing.T) { must(t, in.Kill(t.Context(), 1)) },
-				Cost:       func(*testing.T) drivertest.Cost { return livetest.Cost(in) },
-			}
+			s := livetest.Suite(t, provision.Options{Broker: "redis", Version: version}, once, memory, logged, synced)
 			if i == 0 {
-				s.Guarded = func(t *testing.T) driver.Target {
-					_, target := started(t, livetest.Guarded(provision.Options{}))
-					return target
-				}
+				s.Guarded = livetest.GuardedBroker(provision.Options{Broker: "redis"})
 			}
 			drivertest.Run(t, s)
 		})
@@ -90,12 +33,12 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 }
 
 func TestDriverKeepsThePromisesOverTLSWithTwoReplicas(t *testing.T) {
-	drivertest.Run(t, drivertest.Suite{
-		Kind: kind(t),
-		Target: func(t *testing.T) driver.Target {
-			_, target := started(t, provision.Options{Nodes: 3, TLS: true})
-			return target
-		},
-		Guarantees: []driver.Guarantee{copied},
-	})
+	drivertest.Run(t, livetest.Suite(t, provision.Options{Broker: "redis", Nodes: 3, TLS: true}, copied))
+}
+
+func TestPubSubKeepsThePromises(t *testing.T) {
+	s := livetest.Suite(t, provision.Options{Broker: "redis-pubsub"}, once)
+	s.Consumers = 1
+	s.Guarded = livetest.GuardedBroker(provision.Options{Broker: "redis-pubsub"})
+	drivertest.Run(t, s)
 }

@@ -3,6 +3,8 @@ package livetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -52,9 +54,7 @@ func RefusesServer(t *testing.T, o provision.Options, name string, value any, pa
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	Must(t, err)
 	server := map[string]any{name: value}
-	for also, v := range o.Server {
-		server[also] = v
-	}
+	maps.Copy(server, o.Server)
 	o.Server = server
 	in, err := host.Start(t.Context(), o)
 	if err == nil {
@@ -64,5 +64,13 @@ func RefusesServer(t *testing.T, o provision.Options, name string, value any, pa
 	var refused *provision.ErrSetting
 	if !errors.As(err, &refused) || refused.Name != name || !strings.Contains(refused.Reason, part) {
 		t.Errorf("%s: %v was answered with %v; want it refused by name with %q", name, value, err, part)
+	}
+}
+
+// RefusesEach does that with each of settings, as a subtest.
+func RefusesEach(t *testing.T, o provision.Options, settings map[string]any) {
+	t.Helper()
+	for name, value := range settings {
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) { RefusesServer(t, o, name, value, "") })
 	}
 }
