@@ -67,6 +67,9 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if err := cmp.Or(supports(c.Guarantee), checkClient(c.Guarantee, c.Client)); err != nil {
 		return nil, err
 	}
+	if mechanism := c.Client.String("sasl.mechanism"); c.Target.User == "" && mechanism != "PLAIN" {
+		return nil, driver.Unsupported("client.sasl.mechanism: "+mechanism, "no user is given to log in as")
+	}
 	k := &kafka{config: c, common: connection(c)}
 	client, err := kgo.NewClient(k.common...)
 	if err != nil {

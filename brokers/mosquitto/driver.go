@@ -18,14 +18,22 @@ import (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "mosquitto", Client: "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Maps: natives, Open: open,
+		Keyless: "an MQTT topic has neither partitions nor keys",
 	})
 }
 
 var settings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "ReceiveMaximum", Default: int64(1000), Doc: "messages a consumer may hold unacknowledged, 1 to 65535; the server's max_inflight_messages limits it too"},
-	{Scope: driver.ClientScope, Name: "SessionExpiryInterval", Default: time.Hour, Doc: "how long the server keeps the messages of a consumer that is away, in whole seconds; QoS 0: not at all"},
+	{Scope: driver.ClientScope, Name: "ReceiveMaximum", Default: int64(1000), Idle: qos0, Doc: "messages a consumer may hold unacknowledged, 1 to 65535; the server's max_inflight_messages limits it too"},
+	{Scope: driver.ClientScope, Name: "SessionExpiryInterval", Default: time.Hour, Idle: qos0, Doc: "how long the server keeps the messages of a consumer that is away, in whole seconds"},
 	{Scope: driver.ClientScope, Name: "KeepAlive", Default: 10 * time.Second, Doc: "between pings, in whole seconds; a missing answer ends the connection"},
 	{Scope: driver.TopicScope, Name: "shared", Default: true, Doc: "consumers of a subscription share it ($share/subscription/topic); false: a plain subscription, which has one consumer"},
+}
+
+func qos0(g driver.Guarantee, _ driver.Values) string {
+	if g.Delivery == driver.AtMostOnce {
+		return "at QoS 0 nothing is acknowledged, and nothing kept for who is away"
+	}
+	return ""
 }
 
 // qos is the quality of service that a delivery guarantee is in MQTT.

@@ -18,19 +18,33 @@ import (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "nats-streaming", Client: "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Maps: natives,
-		Server: server, Failover: true, Open: open,
+		Server: server, Failover: true, Open: open, Keyless: "a channel has neither partitions nor keys",
 	})
 }
 
 var settings = append([]driver.Setting{
 	{Scope: driver.ClientScope, Name: "ClusterID", Default: "test-cluster", Doc: "the server's cluster_id; the default is the server's own"},
-	{Scope: driver.ClientScope, Name: "PubAckWait", Default: 5 * time.Second, Doc: "a message without an acknowledgement after this time is sent again (at-least-once)"},
-	{Scope: driver.ClientScope, Name: "MaxPubAcksInflight", Default: int64(stan.DefaultMaxPubAcksInflight), Doc: "at-most-once: messages of a producer that the server has not acknowledged; then publishing waits. at-least-once: inFlight.messages"},
+	{Scope: driver.ClientScope, Name: "PubAckWait", Default: 5 * time.Second, Idle: unrepeated, Doc: "a message without an acknowledgement after this time is sent again (at-least-once)"},
+	{Scope: driver.ClientScope, Name: "MaxPubAcksInflight", Default: int64(stan.DefaultMaxPubAcksInflight), Idle: windowed, Doc: "at-most-once: messages of a producer that the server has not acknowledged; then publishing waits. at-least-once: inFlight.messages"},
 	{Scope: driver.ClientScope, Name: "MaxInflight", Default: int64(stan.DefaultMaxInflight), Doc: "messages a consumer may hold unacknowledged"},
 	{Scope: driver.ClientScope, Name: "AckWait", Default: stan.DefaultAckWait, Doc: "a message not acknowledged by then is delivered again; in whole seconds"},
 	{Scope: driver.ClientScope, Name: "Pings.Interval", Default: time.Duration(stan.DefaultPingInterval) * time.Second, Doc: "how often the client asks whether the server still knows it; in whole seconds"},
 	{Scope: driver.ClientScope, Name: "Pings.MaxOut", Default: int64(stan.DefaultPingMaxOut), Doc: "unanswered pings after which the connection is lost, at least 2"},
 }, natsio.ConnectionSettings(-1)...)
+
+func windowed(g driver.Guarantee, _ driver.Values) string {
+	if g.Delivery != driver.AtMostOnce {
+		return "inFlight.messages is the window of what is acknowledged"
+	}
+	return ""
+}
+
+func unrepeated(g driver.Guarantee, _ driver.Values) string {
+	if g.Delivery == driver.AtMostOnce {
+		return "at most once nothing is sent again"
+	}
+	return ""
+}
 
 func supports(g driver.Guarantee) error {
 	once := g.Delivery == driver.AtMostOnce

@@ -13,10 +13,10 @@ import (
 // settings carry the names that Pulsar's own clients and policies have.
 var settings = []driver.Setting{
 	clientSetting("batchingEnabled", true, "send several messages as one entry"),
-	clientSetting("batchingMaxPublishDelay", time.Millisecond, "how long a batch waits for more messages"),
-	clientSetting("batchingMaxMessages", int64(1000), "most messages in a batch"),
-	clientSetting("batchingMaxSize", int64(128<<10), "largest batch before compression, bytes; a larger message goes alone"),
-	clientSetting("batchBuilder", "auto", "which messages share a batch; auto: keys are kept apart with Key_Shared", "auto", "DEFAULT", "KEY_BASED"),
+	idle(unbatched, clientSetting("batchingMaxPublishDelay", time.Millisecond, "how long a batch waits for more messages")),
+	idle(unbatched, clientSetting("batchingMaxMessages", int64(1000), "most messages in a batch")),
+	idle(unbatched, clientSetting("batchingMaxSize", int64(128<<10), "largest batch before compression, bytes; a larger message goes alone")),
+	idle(unbatched, clientSetting("batchBuilder", "auto", "which messages share a batch; auto: keys are kept apart with Key_Shared", "auto", "DEFAULT", "KEY_BASED")),
 	clientSetting("compressionType", "NONE", "compression of batches by the producer", "NONE", "LZ4", "ZLIB", "ZSTD", "SNAPPY"),
 	clientSetting("maxPendingMessages", int64(0), "messages of one producer and partition that may wait for an answer; 0: the run's own window"),
 	clientSetting("memoryLimitBytes", int64(0), "bytes that may wait for an answer, per producer; 0: no limit but the run's window"),
@@ -24,7 +24,7 @@ var settings = []driver.Setting{
 	clientSetting("subscriptionType", "auto", "how consumers share a subscription; auto: Failover when ordered, else Shared", "auto", "Exclusive", "Shared", "Failover", "Key_Shared"),
 	clientSetting("receiverQueueSize", int64(1000), "messages a consumer asks for ahead, per partition"),
 	clientSetting("ackGroupingTime", 100*time.Millisecond, "how long acknowledgements are gathered; 0: each is sent at once"),
-	clientSetting("ackGroupingMaxSize", int64(1000), "how many acknowledgements are gathered at most"),
+	idle(ungrouped, clientSetting("ackGroupingMaxSize", int64(1000), "how many acknowledgements are gathered at most")),
 	clientSetting("operationTimeout", 3*time.Second, "how long lookups, subscribing and closing wait for an answer"),
 	clientSetting("connectionTimeout", 5*time.Second, "how long connecting may take"),
 	clientSetting("keepAliveInterval", 30*time.Second, "how often the broker is asked whether it lives; silent for two of them, its connection is given up"),
@@ -32,16 +32,42 @@ var settings = []driver.Setting{
 	clientSetting("webServiceUrl", "", "the admin interface; empty: what the broker was started with, or port 8080 (TLS: 8443) of its address"),
 
 	policy("numBundles", int64(4), "parts of the namespace, which brokers share among them"),
-	policy("retentionTimeInMinutes", int64(0), "how long messages stay after every subscription has acknowledged them; -1: for ever"),
-	policy("retentionSizeInMB", int64(0), "how much of them stays; -1: all"),
-	policy("messageTTLInSeconds", int64(0), "after which time a message counts as acknowledged; 0: never"),
-	policy("maxUnackedMessagesPerConsumer", int64(-1), "delivered and not acknowledged, with Shared; 0: no limit, -1: the broker's setting"),
-	policy("maxUnackedMessagesPerSubscription", int64(-1), "the same for all consumers of a subscription"),
-	policy("managedLedgerMaxMarkDeleteRate", 1.0, "how often a second the place of a subscription is stored"),
+	idle(unkept, policy("retentionTimeInMinutes", int64(0), "how long messages stay after every subscription has acknowledged them; -1: for ever")),
+	idle(unkept, policy("retentionSizeInMB", int64(0), "how much of them stays; -1: all")),
+	idle(unkept, policy("messageTTLInSeconds", int64(0), "after which time a message counts as acknowledged; 0: never")),
+	idle(unkept, policy("maxUnackedMessagesPerConsumer", int64(-1), "delivered and not acknowledged, with Shared; 0: no limit, -1: the broker's setting")),
+	idle(unkept, policy("maxUnackedMessagesPerSubscription", int64(-1), "the same for all consumers of a subscription")),
+	idle(unkept, policy("managedLedgerMaxMarkDeleteRate", 1.0, "how often a second the place of a subscription is stored")),
 }
 
 func clientSetting(name string, value any, doc string, allowed ...string) driver.Setting {
 	return driver.Setting{Scope: driver.ClientScope, Name: name, Default: value, Allowed: allowed, Doc: doc}
+}
+
+func idle(why func(driver.Guarantee, driver.Values) string, s driver.Setting) driver.Setting {
+	s.Idle = why
+	return s
+}
+
+func unbatched(_ driver.Guarantee, v driver.Values) string {
+	if !v.Bool("batchingEnabled") {
+		return "batchingEnabled is false"
+	}
+	return ""
+}
+
+func ungrouped(_ driver.Guarantee, v driver.Values) string {
+	if v.Duration("ackGroupingTime") == 0 {
+		return "with ackGroupingTime: 0s each acknowledgement is sent at once"
+	}
+	return ""
+}
+
+func unkept(g driver.Guarantee, _ driver.Values) string {
+	if g.Persistence == driver.Memory {
+		return "a non-persistent topic keeps no message and no place of a subscription"
+	}
+	return ""
 }
 
 func policy(name string, value any, doc string) driver.Setting {
@@ -67,6 +93,8 @@ func checkClient(g driver.Guarantee, v driver.Values) error {
 		return driver.Unsupported("client.maxPendingMessages", "at most once nothing waits in the client; the run's window is the limit")
 	case v.Duration("batchingMaxPublishDelay") <= 0:
 		return driver.Unsupported("client.batchingMaxPublishDelay: 0s", "the client would take 0 for 10ms; ask for 1ns, or batchingEnabled: false")
+	case v.Duration("connectionTimeout") <= 0:
+		return driver.Unsupported("client.connectionTimeout: 0s", "the client would take 0 for 10s")
 	case v.Duration("operationTimeout") <= 0 || v.Duration("keepAliveInterval") <= 0:
 		return driver.Unsupported("client.operationTimeout and keepAliveInterval", "they must be longer than 0s")
 	}

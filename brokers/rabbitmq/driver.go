@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -79,19 +80,42 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if d.control, err = d.dial(ctx, 0); err != nil {
 		return nil, driver.Explain("rabbitmq", c.Target.Addresses, c.Target, err)
 	}
+	if err := d.agreed(); err != nil {
+		d.control.close()
+		return nil, err
+	}
 	return d, nil
+}
+
+// agreed refuses what was asked for and the server has talked the client out of: each side may lower these.
+func (d *rabbit) agreed() error {
+	asked, got := d.config(), d.control.conn.Config
+	switch {
+	case asked.Heartbeat%time.Second != 0:
+		return driver.Unsupported("client.heartbeat", "%s is not a whole number of seconds", asked.Heartbeat)
+	case got.Heartbeat != asked.Heartbeat:
+		return driver.Unsupported("client.heartbeat", "the server lowers %s to %s", asked.Heartbeat, got.Heartbeat)
+	case got.FrameSize != asked.FrameSize:
+		return driver.Unsupported("client.frame_max", "the server lowers %d to %d", asked.FrameSize, got.FrameSize)
+	}
+	return nil
 }
 
 // settled is the driver with what the guarantee asks of queues, messages and consumers.
 func settled(c driver.Config) *rabbit {
-	g, kind := c.Guarantee, c.Topic.String("x-queue-type")
+	g := c.Guarantee
 	return &rabbit{
 		cfg:     c,
-		quorum:  kind == "quorum" || kind == "auto" && needsQuorum(g),
+		quorum:  quorum(g, c.Topic),
 		durable: g.Persistence != driver.Memory,
 		confirm: g.Delivery == driver.AtLeastOnce,
 		autoAck: g.Delivery == driver.AtMostOnce,
 	}
+}
+
+func quorum(g driver.Guarantee, topic driver.Values) bool {
+	kind := topic.String("x-queue-type")
+	return kind == "quorum" || kind == "auto" && needsQuorum(g)
 }
 
 func needsQuorum(g driver.Guarantee) bool { return g.Persistence == driver.Fsync || g.Replicas > 1 }

@@ -12,27 +12,56 @@ import (
 const unset = int64(-1)
 
 var settings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "prefetch", Default: int64(1000), Doc: "messages a consumer may hold unacknowledged (basic.qos); 0 is unlimited; without effect for at-most-once"},
-	{Scope: driver.ClientScope, Name: "ack.every", Default: int64(100), Doc: "messages acknowledged by one basic.ack (multiple); at most half the prefetch is used"},
-	{Scope: driver.ClientScope, Name: "ack.delay", Default: 5 * time.Millisecond, Doc: "longest wait of a delivered message for its basic.ack"},
+	{Scope: driver.ClientScope, Name: "prefetch", Default: int64(1000), Least: int64(0), Most: int64(65535), Idle: autoAcked, Doc: "messages a consumer may hold unacknowledged (basic.qos); 0 is unlimited"},
+	{Scope: driver.ClientScope, Name: "ack.every", Default: int64(100), Least: int64(1), Idle: autoAcked, Doc: "messages acknowledged by one basic.ack (multiple); at most half the prefetch is used"},
+	{Scope: driver.ClientScope, Name: "ack.delay", Default: 5 * time.Millisecond, Idle: autoAcked, Doc: "longest wait of a delivered message for its basic.ack"},
 	{Scope: driver.ClientScope, Name: "mandatory", Default: false, Doc: "have unroutable messages returned, which fails them"},
-	{Scope: driver.ClientScope, Name: "write.buffer", Default: int64(64 << 10), Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per message"},
-	{Scope: driver.ClientScope, Name: "heartbeat", Default: 10 * time.Second, Doc: "AMQP heartbeat in whole seconds"},
-	{Scope: driver.ClientScope, Name: "frame_max", Default: int64(131072), Doc: "largest AMQP frame in bytes"},
+	{Scope: driver.ClientScope, Name: "write.buffer", Default: int64(64 << 10), Least: int64(0), Most: int64(1 << 30), Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per message"},
+	{Scope: driver.ClientScope, Name: "heartbeat", Default: 10 * time.Second, Least: time.Second, Most: 65535 * time.Second, Doc: "AMQP heartbeat in whole seconds"},
+	{Scope: driver.ClientScope, Name: "frame_max", Default: int64(131072), Least: int64(4096), Most: int64(1 << 30), Doc: "largest AMQP frame in bytes"},
 	{Scope: driver.ClientScope, Name: "vhost", Default: "/", Doc: "virtual host"},
 
 	{Scope: driver.TopicScope, Name: "exchange", Default: "auto", Allowed: []string{"auto", "default", "fanout", "direct", "topic"}, Doc: "auto: the default exchange for one subscription; else fanout, or direct with several partitions"},
 	{Scope: driver.TopicScope, Name: "x-queue-type", Default: "auto", Allowed: []string{"auto", "classic", "quorum"}, Doc: "auto: quorum for persistence fsync or several replicas, else classic"},
-	{Scope: driver.TopicScope, Name: "x-queue-mode", Default: "", Allowed: []string{"", "default", "lazy"}, Doc: "lazy keeps messages of a classic queue on disk; before 3.12 only"},
-	{Scope: driver.TopicScope, Name: "x-queue-version", Default: unset, Doc: "storage version of a classic queue, 1 or 2; before 4.0 only"},
-	{Scope: driver.TopicScope, Name: "x-max-length", Default: unset, Doc: "messages a queue may hold; -1: no limit"},
-	{Scope: driver.TopicScope, Name: "x-max-length-bytes", Default: unset, Doc: "bytes a queue may hold; -1: no limit"},
-	{Scope: driver.TopicScope, Name: "x-overflow", Default: "", Allowed: []string{"", "drop-head", "reject-publish"}, Doc: "what a full queue does; with reject-publish the message fails"},
-	{Scope: driver.TopicScope, Name: "x-message-ttl", Default: unset, Doc: "milliseconds a message may wait; -1: for ever"},
-	{Scope: driver.TopicScope, Name: "x-expires", Default: unset, Doc: "milliseconds after which an unused queue goes; -1: never"},
-	{Scope: driver.TopicScope, Name: "x-delivery-limit", Default: unset, Doc: "redeliveries before a quorum queue drops a message; -1: the server's default"},
+	{Scope: driver.TopicScope, Name: "x-queue-mode", Default: "", Idle: ofClassic, Allowed: []string{"", "default", "lazy"}, Doc: "lazy keeps messages of a classic queue on disk; before 3.12 only"},
+	{Scope: driver.TopicScope, Name: "x-queue-version", Default: unset, Least: int64(1), Most: int64(2), Idle: ofClassic, Doc: "storage version of a classic queue, 1 or 2; before 4.0 only"},
+	{Scope: driver.TopicScope, Name: "x-max-length", Default: unset, Least: int64(0), Doc: "messages a queue may hold; -1: no limit"},
+	{Scope: driver.TopicScope, Name: "x-max-length-bytes", Default: unset, Least: int64(0), Doc: "bytes a queue may hold; -1: no limit"},
+	{Scope: driver.TopicScope, Name: "x-overflow", Default: "", Idle: unlimited, Allowed: []string{"", "drop-head", "reject-publish"}, Doc: "what a full queue does; with reject-publish the message fails"},
+	{Scope: driver.TopicScope, Name: "x-message-ttl", Default: unset, Least: int64(0), Doc: "milliseconds a message may wait; -1: for ever"},
+	{Scope: driver.TopicScope, Name: "x-expires", Default: unset, Least: int64(1), Doc: "milliseconds after which an unused queue goes; -1: never"},
+	{Scope: driver.TopicScope, Name: "x-delivery-limit", Default: unset, Least: int64(0), Idle: ofQuorum, Doc: "redeliveries before a quorum queue drops a message; -1: the server's default"},
 	{Scope: driver.TopicScope, Name: "x-single-active-consumer", Default: false, Doc: "only one consumer of a queue gets messages, the others stand by"},
 	{Scope: driver.TopicScope, Name: "x-queue-leader-locator", Default: "", Allowed: []string{"", "client-local", "balanced"}, Doc: "where a new queue's leader is placed"},
+}
+
+// autoAcked: what the server counts as acknowledged when it is sent needs neither an ack nor a limit.
+func autoAcked(g driver.Guarantee, _ driver.Values) string {
+	if g.Delivery == driver.AtMostOnce {
+		return "at most once nothing is acknowledged"
+	}
+	return ""
+}
+
+func ofClassic(g driver.Guarantee, v driver.Values) string {
+	if quorum(g, v) {
+		return "quorum queues have no such argument"
+	}
+	return ""
+}
+
+func ofQuorum(g driver.Guarantee, v driver.Values) string {
+	if !quorum(g, v) {
+		return "classic queues have no such argument"
+	}
+	return ""
+}
+
+func unlimited(_ driver.Guarantee, v driver.Values) string {
+	if v.Int("x-max-length") == unset && v.Int("x-max-length-bytes") == unset {
+		return "neither x-max-length nor x-max-length-bytes limits the queue"
+	}
+	return ""
 }
 
 // arguments are the queue arguments that were asked for or follow from the guarantee, by their native names.

@@ -26,19 +26,26 @@ func init() {
 }
 
 var streamSettings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "COUNT", Default: int64(500), Doc: "most messages one XREADGROUP brings, per stream"},
+	{Scope: driver.ClientScope, Name: "COUNT", Default: int64(500), Least: int64(1), Doc: "most messages one XREADGROUP brings, per stream"},
 	{Scope: driver.ClientScope, Name: "BLOCK", Default: time.Second, Doc: "how long an XREADGROUP waits for messages; must be less than ReadTimeout"},
-	{Scope: driver.ClientScope, Name: "WAIT", Default: time.Second, Doc: "longest wait of a pipeline for its replicas (acks: quorum); must be less than ReadTimeout"},
-	{Scope: driver.TopicScope, Name: "MAXLEN", Default: int64(0), Doc: "entries a stream keeps at least, read or not; older ones go (MAXLEN ~); 0: all"},
+	{Scope: driver.ClientScope, Name: "WAIT", Default: time.Second, Idle: unreplicated, Doc: "longest wait of a pipeline for its replicas (acks: quorum); must be less than ReadTimeout"},
+	{Scope: driver.TopicScope, Name: "MAXLEN", Default: int64(0), Least: int64(0), Doc: "entries a stream keeps at least, read or not; older ones go (MAXLEN ~); 0: all"},
 	{Scope: driver.TopicScope, Name: "trim", Default: "acknowledged", Allowed: []string{"acknowledged", "none"}, Doc: "acknowledged: once a second, entries that every subscription has acknowledged are removed (XTRIM MINID ~)"},
 }
 
 var connectionSettings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "pipeline", Default: int64(500), Doc: "most commands written before their replies are read, per producer"},
-	{Scope: driver.ClientScope, Name: "ReadTimeout", Default: 3 * time.Second, Doc: "longest wait for a reply; the connection is given up after it"},
-	{Scope: driver.ClientScope, Name: "WriteTimeout", Default: 3 * time.Second, Doc: "longest wait of a blocked write"},
-	{Scope: driver.ClientScope, Name: "ReadBufferSize", Default: int64(64 << 10), Doc: "bytes, per connection"},
-	{Scope: driver.ClientScope, Name: "WriteBufferSize", Default: int64(64 << 10), Doc: "bytes, per connection"},
+	{Scope: driver.ClientScope, Name: "pipeline", Default: int64(500), Least: int64(1), Doc: "most commands written before their replies are read, per producer"},
+	{Scope: driver.ClientScope, Name: "ReadTimeout", Default: 3 * time.Second, Least: time.Millisecond, Doc: "longest wait for a reply; the connection is given up after it"},
+	{Scope: driver.ClientScope, Name: "WriteTimeout", Default: 3 * time.Second, Least: time.Millisecond, Doc: "longest wait of a blocked write"},
+	{Scope: driver.ClientScope, Name: "ReadBufferSize", Default: int64(64 << 10), Least: int64(1024), Most: int64(1 << 30), Doc: "bytes, per connection"},
+	{Scope: driver.ClientScope, Name: "WriteBufferSize", Default: int64(64 << 10), Least: int64(1024), Most: int64(1 << 30), Doc: "bytes, per connection"},
+}
+
+func unreplicated(g driver.Guarantee, _ driver.Values) string {
+	if awaited(g) == 0 {
+		return "no replica is waited for without acks: quorum and several replicas"
+	}
+	return ""
 }
 
 func supports(g driver.Guarantee) error {
@@ -75,9 +82,6 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if err := supports(c.Guarantee); err != nil {
 		return nil, err
 	}
-	if n := c.Client.Int("COUNT"); n < 1 {
-		return nil, driver.Unsupported("client.COUNT", "%d is not at least 1", n)
-	}
 	for _, name := range []string{"BLOCK", "WAIT"} {
 		// 0 means for ever to the server.
 		if v, most := c.Client.Duration(name), c.Client.Duration("ReadTimeout"); v < time.Millisecond || v >= most {
@@ -88,9 +92,6 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 }
 
 func connected(ctx context.Context, c driver.Config) (*session, error) {
-	if n := c.Client.Int("pipeline"); n < 1 {
-		return nil, driver.Unsupported("client.pipeline", "%d is not at least 1", n)
-	}
 	if c.Log != nil {
 		clientLog.to.Store(&c.Log)
 	}

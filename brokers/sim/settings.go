@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -46,15 +47,32 @@ func declared() []driver.Setting {
 	client := func(name string, def any, doc string, allowed ...string) driver.Setting {
 		return driver.Setting{Scope: driver.ClientScope, Name: name, Default: def, Allowed: allowed, Doc: doc}
 	}
+	needs := func(name string, off any, s driver.Setting) driver.Setting {
+		s.Idle = func(_ driver.Guarantee, v driver.Values) string {
+			if v[name] == off {
+				return fmt.Sprintf("%s is %v", name, off)
+			}
+			return ""
+		}
+		return s
+	}
 	return []driver.Setting{
 		client("capacity", int64(0), "published messages served per second, by one server for all topics; 0: unlimited"),
 		client("latency", time.Duration(0), "from departure to delivery: the constant, the mean (exponential) or the median (lognormal)"),
-		client("latency.distribution", constant, "how the latencies of messages differ", constant, exponential, lognormal),
-		client("latency.sigma", float64(0.5), "sigma of the lognormal distribution"),
+		needs("latency", time.Duration(0), client("latency.distribution", constant, "how the latencies of messages differ", constant, exponential, lognormal)),
+		{
+			Scope: driver.ClientScope, Name: "latency.sigma", Default: 0.5, Doc: "sigma of the lognormal distribution",
+			Idle: func(_ driver.Guarantee, v driver.Values) string {
+				if v.String("latency.distribution") != lognormal {
+					return "only the lognormal distribution has one"
+				}
+				return ""
+			},
+		},
 		client("ack.latency", time.Duration(0), "from departure to acknowledgement"),
-		client("stall.at", time.Duration(0), "the first freeze begins this long after the first message"),
+		needs("stall.for", time.Duration(0), client("stall.at", time.Duration(0), "the first freeze begins this long after the first message")),
 		client("stall.for", time.Duration(0), "the broker freezes this long: it serves, delivers and acknowledges nothing; 0: never"),
-		client("stall.every", time.Duration(0), "freezes begin again after this long; 0: one freeze"),
+		needs("stall.for", time.Duration(0), client("stall.every", time.Duration(0), "freezes begin again after this long; 0: one freeze")),
 		client("loss.every", int64(0), "every n-th message of the broker is acknowledged but not delivered; 0: none"),
 		client("duplicate.every", int64(0), "every n-th message is delivered twice; 0: none"),
 		client("reorder.every", int64(0), "every n-th message changes places with the next one of its producer and topic; 0: none"),
@@ -62,7 +80,7 @@ func declared() []driver.Setting {
 		client("fail.every", int64(0), "every n-th message is refused: not delivered, and acknowledged with an error; 0: none"),
 		client("window", int64(0), "Send blocks while this many messages of the producer are unacknowledged; 0: unlimited"),
 		client("queue.limit", int64(0), "most messages waiting in one topic of one subscription; 0: unlimited"),
-		client("queue.full", fullBlocks, "what a message meets at queue.limit: block Send, be rejected with an error, or be dropped silently", fullBlocks, fullRejects, fullDrops),
+		needs("queue.limit", int64(0), client("queue.full", fullBlocks, "what a message meets at queue.limit: block Send, be rejected with an error, or be dropped silently", fullBlocks, fullRejects, fullDrops)),
 		client("memory", int64(512<<20), "bytes that messages may take up before Send blocks"),
 		client("seed", int64(1), "of the random latencies"),
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/lab"
@@ -21,61 +23,42 @@ func refusals(points []study.Point) (map[string]string, error) {
 		switch {
 		case err == nil:
 		case errors.As(err, &unsupported), errors.As(err, &unobtainable):
-			refused[p.ID] = err.Error()
+			refused[p.ID] = placed(p, err.Error())
 		default:
-			return nil, &failure{code: exitInput, err: err}
+			return nil, &failure{code: exitInput, err: errors.New(placed(p, err.Error()))}
 		}
 	}
 	return refused, nil
 }
 
+// blamed finds the setting that a complaint of a driver or recipe begins with, after the broker's name.
+var blamed = regexp.MustCompile(`^(?:[a-z-]+: )?(?:(client|topic|server) setting "([^"]+)"|([A-Za-z]+(?:\.[A-Za-z0-9_.-]+)?)(?::| is not supported)|(passwordFile|caFile|certFile) )`)
+
+// placed puts before a complaint where the setting that it is about was written.
+func placed(p study.Point, complaint string) string {
+	m := blamed.FindStringSubmatch(complaint)
+	if m == nil {
+		return complaint
+	}
+	path := m[3] + m[4]
+	if m[1] != "" {
+		path = m[1] + "." + m[2]
+	}
+	if rest, ok := strings.CutPrefix(path, "topic."); ok {
+		path = "topicConfig." + rest
+	}
+	if where := p.Where(path); where != "" {
+		return flagOf(where) + ": " + complaint
+	}
+	return complaint
+}
+
 // askPowers asks everything that can be asked without a running broker.
 func askPowers(s study.Spec) error {
-	kind, err := driver.Lookup(s.Broker)
-	if err != nil {
+	if _, err := driver.Lookup(s.Broker); err != nil {
 		return fmt.Errorf("%w%s", err, didYouMean(s.Broker, driver.Names()))
 	}
-	if _, err := driver.Decode(kind.Settings, driver.ClientScope, s.Client); err != nil {
-		return ofBroker(s, err)
-	}
-	if _, err := driver.Decode(kind.Settings, driver.TopicScope, s.Topic); err != nil {
-		return ofBroker(s, err)
-	}
-	if s.Measure == study.MeasureBacklog && kind.Transient {
-		return driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", s.Broker)
-	}
-	if err := kind.Supports(driver.Guarantee{
-		Delivery: driver.Delivery(s.Delivery), Persistence: driver.Persistence(s.Persistence),
-		Replicas: s.Replicas, Acks: driver.Acks(s.Acks), Ordering: driver.Ordering(s.Ordering),
-	}); err != nil {
-		return err
-	}
-	return askRecipe(s)
-}
-
-func ofBroker(s study.Spec, err error) error {
-	if is[*driver.ErrUnsupported](err) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", s.Broker, err)
-}
-
-func askRecipe(s study.Spec) error {
-	if len(s.Attach) > 0 {
-		_, err := lab.Attached(s)
-		return err
-	}
-	recipe, err := provision.Lookup(s.Broker)
-	if err != nil { // nothing is started
-		return lab.Encryptable(s, nil)
-	}
-	if _, err := recipe.Version(s.Version); err != nil {
-		return err
-	}
-	if s.Nodes > recipe.MaxNodes {
-		return driver.Unsupported(fmt.Sprintf("nodes: %d", s.Nodes), "at most %d can be started here", recipe.MaxNodes)
-	}
-	return lab.Encryptable(s, recipe)
+	return lab.Possible(s)
 }
 
 // starts tells whether a broker is started for the spec.

@@ -229,27 +229,32 @@ func asTyped(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
+	out := &study.Errors{}
+	for _, p := range wrong.Problems {
+		p.File = flagOf(p.File)
+		out.Problems = append(out.Problems, p)
+	}
+	return out
+}
+
+// flagOf turns the place of a setting that came from a flag into the flag; a file's name stays.
+func flagOf(place string) string {
+	if rest, ok := strings.CutPrefix(place, "--set 'attach=["); ok {
+		return "--attach " + strings.TrimSuffix(rest, "]'")
+	}
+	rest, ok := strings.CutPrefix(place, "--")
+	if !ok || strings.HasPrefix(rest, "set ") {
+		return place
+	}
 	typed := map[string]string{"repeats": "repeat"}
 	for _, a := range slices.Concat(axisFlags, loginFlags) {
 		typed[a.path] = a.name
 	}
-	out := &study.Errors{}
-	for _, p := range wrong.Problems {
-		if rest, ok := strings.CutPrefix(p.File, "--"); ok && !strings.HasPrefix(rest, "set ") {
-			path, values, _ := strings.Cut(rest, " ")
-			switch name, known := typed[path]; {
-			case known:
-				p.File = "--" + name + " " + values
-			default:
-				p.File = fmt.Sprintf("--axis '%s=%s'", path, values)
-			}
-		}
-		if rest, ok := strings.CutPrefix(p.File, "--set 'attach=["); ok {
-			p.File = "--attach " + strings.TrimSuffix(rest, "]'")
-		}
-		out.Problems = append(out.Problems, p)
+	path, values, _ := strings.Cut(rest, " ")
+	if name, known := typed[path]; known {
+		return "--" + name + " " + values
 	}
-	return out
+	return fmt.Sprintf("--axis '%s=%s'", path, values)
 }
 
 // formatFlag adds --format; the first of allowed is the default.

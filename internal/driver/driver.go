@@ -136,6 +136,9 @@ type Kind struct {
 	Settings []Setting // every client and topic setting it understands
 	// Transient tells that a message is gone when no consumer is connected: no backlog can be built.
 	Transient bool
+	// Keyless says why a message's key would go nowhere, as a clause; empty where the broker has a use for keys. A
+	// keyDistributor is refused with it.
+	Keyless string
 	// Procs is how many threads of Go code serve one connection of this client best, 0 for no preference. A client
 	// that passes every message through several goroutines spends more on waking threads than on its work when it
 	// is given more. It is applied where a point has one producer and one consumer at most.

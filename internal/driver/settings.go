@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/agext/levenshtein"
 )
 
 // Scope says whose setting it is.
@@ -26,6 +28,12 @@ type Setting struct {
 	Default any      // what holds when the spec is silent
 	Allowed []string // for strings: the closed set, nil for any
 	Doc     string   // one line, with the unit
+	// Least and Most bound a number or a time, in the type of Default; nil: no bound but the driver's own checks.
+	// Default itself is always allowed: -1 may stand for "unset".
+	Least, Most any
+	// Idle says why a value other than Default would have no effect under g, "" where it has one. v are all settings
+	// of the same scope. Nil: it always has one.
+	Idle func(g Guarantee, v Values) string
 }
 
 // Values are decoded settings: every known name is present, with a value of its default's type.
@@ -52,15 +60,80 @@ func Decode(settings []Setting, scope Scope, given map[string]any) (Values, erro
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		s, ok := known[name]
 		if !ok {
-			return nil, Unsupported(fmt.Sprintf("%s setting %q", scope, name), "known: %s", strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			names := slices.Sorted(maps.Keys(known))
+			return nil, Unsupported(fmt.Sprintf("%s setting %q", scope, name), "known: %s%s", strings.Join(names, ", "), didYouMean(name, names))
 		}
 		v, err := s.parse(given[name])
+		if err == nil {
+			err = s.bounded(v)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s setting %q: %w", scope, name, err)
 		}
 		out[name] = v
 	}
 	return out, nil
+}
+
+// didYouMean is the clause that ends a complaint about a mistyped name; empty where none is near.
+func didYouMean(name string, known []string) string {
+	best, least := "", max(2, len(name)/3)+1
+	for _, k := range known {
+		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil); d < least && d < len(k) {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+// Idle refuses, by name, settings that the spec gives and that would have no effect under g.
+func Idle(settings []Setting, g Guarantee, client, topic Values) error {
+	for _, s := range settings {
+		values := client
+		if s.Scope == TopicScope {
+			values = topic
+		}
+		if s.Idle == nil || values[s.Name] == s.Default {
+			continue
+		}
+		if why := s.Idle(g, values); why != "" {
+			return Unsupported(fmt.Sprintf("%s setting %q", s.Scope, s.Name), "it would have no effect: %s", why)
+		}
+	}
+	return nil
+}
+
+// bounded checks v, which has the type of Default.
+func (s Setting) bounded(v any) error {
+	if v == s.Default || !below(v, s.Least) && !below(s.Most, v) {
+		return nil
+	}
+	switch {
+	case s.Most == nil:
+		return fmt.Errorf("%v is out of range; allowed: %v or more", v, s.Least)
+	case s.Least == nil:
+		return fmt.Errorf("%v is out of range; allowed: %v or less", v, s.Most)
+	}
+	return fmt.Errorf("%v is out of range; allowed: %v to %v", v, s.Least, s.Most)
+}
+
+// below compares two values of one type; nil is no bound.
+func below(a, b any) bool {
+	if a == nil || b == nil {
+		return false
+	}
+	switch a := a.(type) {
+	case int64:
+		return a < b.(int64)
+	case float64:
+		return !(a >= b.(float64)) // NaN is out of every range
+	case time.Duration:
+		return a < b.(time.Duration)
+	}
+	panic(fmt.Sprintf("driver: a bound of type %T", a))
 }
 
 func (s Setting) parse(given any) (any, error) {

@@ -14,6 +14,9 @@ var declared = []Setting{
 	{Scope: ClientScope, Name: "idempotent", Default: true, Doc: "yes or no"},
 	{Scope: ClientScope, Name: "codec", Default: "none", Allowed: []string{"none", "lz4"}, Doc: "a word"},
 	{Scope: ClientScope, Name: "label", Default: "", Doc: "any text"},
+	{Scope: ClientScope, Name: "window", Default: int64(-1), Least: int64(1), Most: int64(9), Doc: "a bounded number, -1: unset"},
+	{Scope: ClientScope, Name: "beat", Default: 10 * time.Second, Least: time.Second, Doc: "a bounded time"},
+	{Scope: ClientScope, Name: "share", Default: 0.5, Least: 0.0, Doc: "a bounded share"},
 	{Scope: TopicScope, Name: "retention", Default: int64(-1), Doc: "ms"},
 }
 
@@ -24,7 +27,7 @@ func TestDecodeRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		refusal string // the refused setting; empty for an ordinary error
 		says    string
 	}{
-		"an unknown name":         {ClientScope, map[string]any{"batchsize": 1}, `client setting "batchsize"`, "batch.size"},
+		"an unknown name":         {ClientScope, map[string]any{"batchsize": 1}, `client setting "batchsize"`, `; did you mean "batch.size"?`},
 		"a name of another scope": {ClientScope, map[string]any{"retention": 1}, `client setting "retention"`, "batch.size"},
 		"nothing is known":        {"server", map[string]any{"x": 1}, `server setting "x"`, "known:"},
 		"a fraction":              {ClientScope, map[string]any{"batch.size": 1.5}, "", `client setting "batch.size": "1.5" is not a whole number`},
@@ -33,6 +36,10 @@ func TestDecodeRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		"a bare number":           {ClientScope, map[string]any{"linger": 5}, "", `client setting "linger": "5" is not a duration such as 5ms`},
 		"a negative duration":     {ClientScope, map[string]any{"linger": "-5ms"}, "", `client setting "linger": "-5ms" is not a duration such as 5ms`},
 		"a word that is not one":  {ClientScope, map[string]any{"codec": "zip"}, "", `client setting "codec": "zip" is not one of none, lz4`},
+		"too little":              {ClientScope, map[string]any{"window": 0}, "", `client setting "window": 0 is out of range; allowed: 1 to 9`},
+		"too much":                {ClientScope, map[string]any{"window": 10}, "", `client setting "window": 10 is out of range; allowed: 1 to 9`},
+		"too short":               {ClientScope, map[string]any{"beat": "999ms"}, "", `client setting "beat": 999ms is out of range; allowed: 1s or more`},
+		"no number":               {ClientScope, map[string]any{"share": "nan"}, "", `client setting "share": NaN is out of range; allowed: 0 or more`},
 		"a list":                  {ClientScope, map[string]any{"batch.size": []any{1}}, "", "is not a whole number"},
 	} {
 		_, err := Decode(declared, c.scope, c.given)
@@ -86,5 +93,13 @@ func TestDecodeLeavesGivenAndDefaultsAlone(t *testing.T) {
 	v["label"] = "y"
 	if given["label"] != "x" || declared[5].Default != "" {
 		t.Error("changing decoded values changed where they came from")
+	}
+}
+
+func TestWithinItsBoundsAValueIsTaken(t *testing.T) {
+	for _, given := range []map[string]any{{"window": 1}, {"window": 9}, {"window": -1}, {"beat": "1s"}, {"share": 0}} {
+		if _, err := Decode(declared, ClientScope, given); err != nil {
+			t.Errorf("%v: %v", given, err)
+		}
 	}
 }

@@ -84,10 +84,10 @@ func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 	b.record.Settings = store.Settings{Server: server, Client: plain(c.Client), Topic: plain(c.Topic)}
 	b.record.Versions.Client = moduleVersion(kind.Client)
 	b.record.Versions.Broker = b.spec.Version
-	if b.spec.Measure == "backlog" && kind.Transient {
-		return c, driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
+	if err := supported(kind, b.spec); err != nil {
+		return c, err
 	}
-	return c, kind.Supports(c.Guarantee)
+	return c, driver.Idle(kind.Settings, c.Guarantee, c.Client, c.Topic)
 }
 
 func guarantee(s study.Spec) driver.Guarantee {
@@ -100,6 +100,15 @@ func guarantee(s study.Spec) driver.Guarantee {
 // start finds or starts the broker and completes the target.
 func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 	b.giveBack = func() {}
+	recipe, err := provision.Lookup(b.spec.Broker)
+	if err != nil { // a driver without a recipe runs in this process; each repetition gets one of its own
+		if err := inProcess(b.spec); err != nil {
+			return err
+		}
+		c.Target.Addresses = []string{fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())}
+		b.doubt("in-process", "the broker ran inside the generator's process: its cost can't be told apart")
+		return nil
+	}
 	if len(b.spec.Attach) > 0 {
 		if c.Target, err = Attached(b.spec); err != nil {
 			return errStart{err}
@@ -108,19 +117,7 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 		b.doubt("attached", "the broker was not started here: its cost, its settings and what else it does are not known")
 		return nil
 	}
-	recipe, err := provision.Lookup(b.spec.Broker)
-	if err != nil { // a driver without a recipe runs in this process; each repetition gets one of its own
-		if err := Encryptable(b.spec, nil); err != nil {
-			return err
-		}
-		c.Target.Addresses = []string{fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())}
-		b.doubt("in-process", "the broker ran inside the generator's process: its cost can't be told apart")
-		return nil
-	}
-	if b.spec.Nodes > recipe.MaxNodes {
-		return driver.Unsupported(fmt.Sprintf("nodes: %d", b.spec.Nodes), "at most %d can be started here", recipe.MaxNodes)
-	}
-	if err := Encryptable(b.spec, recipe); err != nil {
+	if err := startable(recipe, b.spec); err != nil {
 		return err
 	}
 	b.stage(Event{Kind: Staged, Stage: "starting " + b.spec.Broker})

@@ -3,7 +3,9 @@ package lab
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,7 @@ type faults struct {
 	done   sync.WaitGroup
 	cancel context.CancelFunc
 	began  sync.Once
+	missed []string // that the run was over before
 }
 
 func newFaults(b *bench) *faults { return &faults{bench: b, cancel: func() {}} }
@@ -57,9 +60,12 @@ func (f *faults) begin(ctx context.Context, from int64) {
 			for _, a := range acts(f.bench.spec.Faults) {
 				select {
 				case <-time.After(time.Duration(from + int64(a.at) - clock.Now())):
-					f.do(acting, from, a, hit)
 				case <-ctx.Done():
-					return
+				}
+				if ctx.Err() == nil {
+					f.do(acting, from, a, hit)
+				} else {
+					f.miss(a)
 				}
 			}
 		})
@@ -91,9 +97,30 @@ func (f *faults) do(ctx context.Context, from int64, a act, hit map[string][]int
 	}
 }
 
+// miss notes a fault that the run was over before; to end one that never began is no loss.
+func (f *faults) miss(a act) {
+	if a.do == "kill" || a.do == "pause" {
+		f.missed = append(f.missed, fmt.Sprintf("%s at %s", a.do, a.at))
+	}
+}
+
+// doubt says which of the faults did not happen as asked.
+func (f *faults) doubt() {
+	missed := f.missed
+	for _, e := range f.events {
+		if e.Err != "" {
+			missed = append(missed, fmt.Sprintf("%s at %s: %s", e.Do, ms(e.OffsetNs), e.Err))
+		}
+	}
+	if len(missed) > 0 {
+		f.bench.doubt("faults-missed", "not everything was done to the broker that was asked for: %s", strings.Join(missed, ", "))
+	}
+}
+
 // end waits for what is being done, skips the rest and returns what happened.
 func (f *faults) end() []store.FaultEvent {
 	f.cancel()
 	f.done.Wait()
+	f.doubt()
 	return f.events
 }

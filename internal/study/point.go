@@ -15,6 +15,23 @@ type Point struct {
 	Label string
 	Axes  map[string]string // by canonical path, or the name of an axis of choices; "sweep" where there are several
 	Spec  Spec
+	given *draft // nil for a point that wasn't expanded from a study
+}
+
+// Where says where the setting at path was written: "study.yaml:7", or the flag as typed; "" where it was not.
+func (p Point) Where(path string) string {
+	if p.given == nil {
+		return ""
+	}
+	given := p.given.under(path)
+	if len(given) == 0 {
+		return ""
+	}
+	at := p.given.given[given[0]].at
+	if at.line > 0 {
+		return fmt.Sprintf("%s:%d", at.file, at.line)
+	}
+	return at.file
 }
 
 // Axis is one axis as a plan shows it.
@@ -179,6 +196,7 @@ func (e *expansion) point(w sweep, at []int) {
 	if len(e.found) > 0 {
 		return
 	}
+	p.given = d
 	e.keep(p, w)
 }
 

@@ -1,0 +1,101 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Possible refuses what a point asks for and is known, without a running broker, not to be had. A value that is none
+// of its setting's is an ordinary error; everything else is *driver.ErrUnsupported or *provision.ErrRefused.
+func Possible(s study.Spec) error {
+	kind, err := driver.Lookup(s.Broker)
+	if err != nil {
+		return err
+	}
+	var c driver.Config
+	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, s.Client); err != nil {
+		return ofBroker(s, err)
+	}
+	if c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, s.Topic); err != nil {
+		return ofBroker(s, err)
+	}
+	if err := supported(kind, s); err != nil {
+		return err
+	}
+	if err := driver.Idle(kind.Settings, guarantee(s), c.Client, c.Topic); err != nil {
+		return err
+	}
+	return reachable(s)
+}
+
+// ofBroker says whose setting has a wrong value.
+func ofBroker(s study.Spec, err error) error {
+	if errors.As(err, new(*driver.ErrUnsupported)) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.Broker, err)
+}
+
+// supported asks the driver.
+func supported(kind driver.Kind, s study.Spec) error {
+	switch {
+	case s.Measure == study.MeasureBacklog && kind.Transient:
+		return driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
+	case keyKinds[s.KeyDistributor] != "none" && kind.Keyless != "":
+		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", kind.Keyless)
+	}
+	return kind.Supports(guarantee(s))
+}
+
+// reachable asks the recipe, where a broker would be started.
+func reachable(s study.Spec) error {
+	recipe, err := provision.Lookup(s.Broker)
+	if err != nil {
+		return inProcess(s)
+	}
+	if len(s.Attach) > 0 {
+		_, err := Attached(s)
+		return err
+	}
+	return startable(recipe, s)
+}
+
+// startable refuses what the recipe can't start.
+func startable(r *provision.Recipe, s study.Spec) error {
+	if _, err := r.Version(s.Version); err != nil {
+		return err
+	}
+	if s.Nodes > r.MaxNodes {
+		return driver.Unsupported(fmt.Sprintf("nodes: %d", s.Nodes), "at most %d can be started here", r.MaxNodes)
+	}
+	for _, f := range s.Faults {
+		if f.Node == "leader" && r.Leader == nil && s.Nodes > 1 {
+			return driver.Unsupported("faults: node leader", "which node of %s leads isn't known; name it by number, or all", s.Broker)
+		}
+	}
+	return Encryptable(s, r)
+}
+
+// inProcess refuses what only a broker with processes of its own has.
+func inProcess(s study.Spec) error {
+	for _, f := range []struct {
+		asked   bool
+		setting string
+	}{
+		{len(s.Attach) > 0, "attach"},
+		{s.Version != "", "version: " + s.Version},
+		{s.Nodes > 1, fmt.Sprintf("nodes: %d", s.Nodes)},
+		{len(s.Server) > 0, "server"},
+		{len(s.Faults) > 0, "faults"},
+		{s.Isolation == "shared", "isolation: shared"},
+	} {
+		if f.asked {
+			return driver.Unsupported(f.setting, "%s runs in this process, anew for each repetition", s.Broker)
+		}
+	}
+	return Encryptable(s, nil)
+}
