@@ -193,21 +193,22 @@ func judge(s study.Spec, b store.Books) (verdict, why string) {
 	count(b.Duplicated, s.Delivery != "at-least-once", "delivered twice")
 	count(b.Reordered, s.Ordering == "ordered", "out of order")
 	count(b.Corrupted, true, "corrupted")
-	tolerated := ""
+	tolerated, fate := "", ""
 	if allowed != nil {
 		tolerated = strings.Join(allowed, ", ") + ", which it allows"
 	}
 	if b.Unresolved > 0 {
-		tolerated = strings.TrimPrefix(tolerated+fmt.Sprintf("; the fate of %d was never told", b.Unresolved), "; ")
+		fate = fmt.Sprintf("; the fate of %d was never told", b.Unresolved)
+		tolerated = strings.TrimPrefix(tolerated+fate, "; ")
 	}
 	switch {
 	case wrong != nil:
-		return broken, strings.Join(wrong, ", ")
+		return broken, strings.Join(wrong, ", ") + fate
 	case promisedNothing && s.Delivery != "at-most-once":
 		if b.LostAcked > 0 {
-			return nothing, fmt.Sprintf("held in memory: %d of %d acknowledged messages went with the process", b.LostAcked, b.Acked)
+			return nothing, fmt.Sprintf("held in memory: %d of %d acknowledged messages went with the process", b.LostAcked, b.Acked) + fate
 		}
-		return nothing, "held in memory, and yet nothing was lost"
+		return nothing, "held in memory, and yet nothing acknowledged was lost" + fate
 	}
 	if tolerated == "" {
 		tolerated = "nothing lost, nothing twice"

@@ -85,6 +85,7 @@ func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
 		"out of order though ordered":               {through("b", "at-least-once", "log", pause, store.Books{Reordered: 4}), broken, "4 out of order"},
 		"loss from memory without a kill":           {through("b", "at-least-once", "memory", pause, store.Books{LostAcked: 5}), broken, "5 lost"},
 		"loss from memory through a kill":           {through("b", "at-least-once", "memory", kill, store.Books{LostAcked: 5}), nothing, "5 of 10000 acknowledged"},
+		"an unknown fate, from memory":              {unresolved(), nothing, "the fate of 7 was never told"},
 		"a duplicate from memory, exactly once":     {through("b", "exactly-once", "memory", kill, store.Books{Duplicated: 5}), broken, "5 delivered twice"},
 		"loss, at most once":                        {through("b", "at-most-once", "log", kill, store.Books{LostAcked: 5}), kept, "5 lost, which it allows"},
 		"a duplicate, at least once":                {through("b", "at-least-once", "log", kill, store.Books{Duplicated: 2}), kept, "2 delivered twice, which it allows"},
@@ -104,6 +105,12 @@ func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
 func late(wrong store.Books) store.Record {
 	r := through("b", "at-least-once", "log", kill, wrong)
 	r.Status, r.Reason = store.Void, "the generator was 30 ms late at p99"
+	return r
+}
+
+func unresolved() store.Record {
+	r := through("b", "at-least-once", "memory", kill, store.Books{})
+	r.Result.Books.Acked, r.Result.Books.Unresolved = r.Result.Books.Acked-7, 7
 	return r
 }
 

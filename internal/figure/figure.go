@@ -19,8 +19,8 @@ type Options struct {
 	Width, Height vg.Length // 0 = the figure's own
 	Linear        bool      // linear instead of logarithmic axes, where both make sense
 	Latency       string    // a name of report.LatencyKinds; "" = the first
-	Metric        string    // heatmap: a key of report.Metrics; "" = what the points were measured for
-	Row, Col      string    // heatmap: axes or spec paths; "" = chosen from what varies
+	Metric        string    // heatmap, multiples: a key of report.Metrics; "" = what the points were measured for
+	Row, Col      string    // heatmap, multiples: axes or spec paths; "" = chosen from what varies
 }
 
 // Figure is a drawing before it is written to a file.
@@ -44,6 +44,7 @@ var kinds = []kind{
 	{"cost", "CPU and bytes written per message, and memory", cost},
 	{"sustainable", "the rate each sustains, with its bracket", sustainable},
 	{"heatmap", "one metric over two axes", heatmap},
+	{"multiples", "one metric along an axis, in a panel for each value of the others", multiples},
 }
 
 // Names lists the figures.

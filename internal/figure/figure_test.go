@@ -25,7 +25,7 @@ func chosen(t *testing.T, name string) []store.Record {
 	t.Helper()
 	expr, ok := map[string]string{
 		"latency-throughput": "study=head-to-head", "percentiles": "load.rate=20000", "timeseries": "load.rate=20000",
-		"cost": "study=head-to-head", "sustainable": "study=head-to-head", "heatmap": "measure=sustainable",
+		"cost": "study=head-to-head", "sustainable": "study=head-to-head", "heatmap": "measure=sustainable", "multiples": "measure=sustainable",
 	}[name]
 	if !ok {
 		t.Fatalf("figure %s is shown nothing in the tests", name)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/internal/study"
 )
 
 // headline is what a measurement is made to find.
@@ -209,20 +207,11 @@ func add(values []string, v string) []string {
 	return append(values, v)
 }
 
-// byValue sorts numbers and sizes by what they are worth, and everything else by its letters.
+// byValue sorts numbers, sizes and durations by what they are worth, and everything else by its letters.
 func byValue(values []string) {
-	worth := func(s string) (float64, bool) {
-		if f, err := strconv.ParseFloat(s, 64); err == nil {
-			return f, true
-		}
-		if size, err := study.ParseSize(s); err == nil {
-			return float64(size), true
-		}
-		return 0, false
-	}
 	slices.SortFunc(values, func(a, b string) int {
-		x, okX := worth(a)
-		y, okY := worth(b)
+		x, okX := report.Magnitude(a)
+		y, okY := report.Magnitude(b)
 		if okX && okY {
 			return cmp.Compare(x, y)
 		}

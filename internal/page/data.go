@@ -24,6 +24,21 @@ type data struct {
 	Lines         []string    `json:"lines"` // what Repeat points into
 }
 
+// axis is something levels differ in.
+type axis struct {
+	Name    string   `json:"name"`
+	Values  []string `json:"values"`
+	Numbers []number `json:"numbers,omitempty"` // what the values measure, where all of them measure something
+}
+
+func numbers(values []float64) []number {
+	var out []number
+	for _, v := range values {
+		out = append(out, number(v))
+	}
+	return out
+}
+
 type metric struct {
 	Key    string `json:"key"`
 	Name   string `json:"name"`
@@ -93,17 +108,19 @@ func (d *data) draw(records []store.Record) {
 	points := report.Points(records)
 	d.Quantiles, d.Distributions = quantiles, distributions
 	d.Points, d.Levels, d.Runs, d.Axes = []point{}, []drawn{}, []run{}, []axis{}
-	var all []level
+	var all []report.Level
 	for i, p := range points {
 		d.Points = append(d.Points, describe(p))
-		all = append(all, levels(i, p)...)
+		all = append(all, report.Levels(i, p)...)
 		d.Trials = append(d.Trials, trials(i, p)...)
 	}
 	if len(d.Trials) > allTrials {
 		d.Trials = nil
 	}
-	found, index := axes(points, all)
-	d.Axes = append(d.Axes, found...)
+	found, index := report.Axes(points, all)
+	for _, a := range found {
+		d.Axes = append(d.Axes, axis{a.Name, a.Values, numbers(a.Numbers)})
+	}
 	kinds := len(distributions)
 	if len(all) > allKinds {
 		kinds = 1
@@ -132,19 +149,19 @@ func describe(p report.Point) point {
 	return out
 }
 
-func drawLevel(l level, at []int, kinds int) drawn {
-	d := drawn{Point: l.point, Load: l.load, Status: string(l.status), Reason: l.reason, Closed: l.closed, At: at, Rate: number(l.rate)}
-	if len(l.records) == 0 {
+func drawLevel(l report.Level, at []int, kinds int) drawn {
+	d := drawn{Point: l.Point, Load: l.Load, Status: string(l.Status), Reason: l.Reason, Closed: l.Closed, At: at, Rate: number(l.Rate)}
+	if len(l.Records) == 0 {
 		return d
 	}
 	for _, m := range measures {
 		if m.Key == "sustainable_low" {
-			d.Metrics = append(d.Metrics, summary{report.Sustained(l.records).Summary})
+			d.Metrics = append(d.Metrics, summary{report.Sustained(l.Records).Summary})
 			continue
 		}
-		d.Metrics = append(d.Metrics, summary{report.Summarize(m.Values(l.records))})
+		d.Metrics = append(d.Metrics, summary{report.Summarize(m.Values(l.Records))})
 	}
-	d.Curves = curves(l.records, kinds)
+	d.Curves = curves(l.Records, kinds)
 	return d
 }
 

@@ -101,7 +101,7 @@ func (f *fragment) table(t Table) {
 func (f *fragment) row(t Table, row []Cell, shown []int) {
 	f.out.WriteString("<tr")
 	for i, c := range t.Columns {
-		if c.Data || c.Key == "status" {
+		if c.Data || c.Key == "status" || c.Key == "verdict" {
 			fmt.Fprintf(&f.out, " data-%s=\"%s\"", strings.ReplaceAll(c.Key, "_", "-"), escape(bare(row[i])))
 		}
 	}

@@ -165,10 +165,13 @@ func (p Point) Status() string {
 	return strings.Join(words, ", ")
 }
 
-// Load says what was done: "sustainable", "rate 1k/s", "peak".
+// Load says what was done: "sustainable", "rate 1k/s", "count at 1k/s", "peak".
 func (p Point) Load() string {
-	if p.Spec.Measure == "rate" {
+	switch {
+	case p.Spec.Measure == "rate":
 		return "rate " + rate(p.Spec.Load)
+	case p.Spec.Measure == "count" && p.Spec.Load.Rate > 0:
+		return "count at " + rate(p.Spec.Load)
 	}
 	return p.Spec.Measure
 }

@@ -98,14 +98,14 @@ func terminalTable(t Table, o Options) string {
 	return strings.Join(lines, "\n")
 }
 
-// colour underlines the status words, which are readable without it too.
+// colour underlines how something ended, which is readable without it too.
 func colour(c Column, cell Cell, o Options) string {
 	words := cellText(c, cell)
-	if !o.Colour || c.Key != "status" {
+	if !o.Colour || c.Key != "status" && c.Key != "verdict" {
 		return words
 	}
 	switch {
-	case strings.Contains(cell.Text, "failed"):
+	case strings.Contains(cell.Text, "failed"), cell.Text == "broken":
 		return text.FgRed.Sprint(words)
 	case strings.Contains(cell.Text, "void"):
 		return text.FgYellow.Sprint(words)

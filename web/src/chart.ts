@@ -74,7 +74,7 @@ export function axis(a: AxisLook): Option {
     axisLabel: {
       color: colour("muted"), hideOverlap: true, fontSize: 12,
       // Between decades only where there aren't two of them to read the axis by.
-      formatter: (v: number) => (tight && decades(low, high) > 1 && !decade(v) ? "" : a.format(v)),
+      formatter: (v: number) => (tight && decades(low, high) > 1 && !decade(v) ? "" : tidy(a.format(v))),
     },
     axisLine: { show: true, lineStyle: { color: colour("line") } },
     axisTick: { show: true, lineStyle: { color: colour("line") } },
@@ -82,6 +82,9 @@ export function axis(a: AxisLook): Option {
     minorSplitLine: { show: false },
   };
 }
+
+/** Without zeros that say nothing: "10 ms", not "10.0 ms". */
+function tidy(label: string): string { return label.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, ""); }
 
 function decade(v: number): boolean { return Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-6; }
 

@@ -19,7 +19,7 @@ const panels: { title: string; unit: string; columns: [Column, string][] }[] = [
 ];
 
 const columns = panels.flatMap((p) => p.columns.map(([key, name]) => ({ key, name, unit: p.unit })));
-const panelHeight = 118, panelGap = 34, above = 52;
+const panelHeight = 118, panelGap = 42, above = 52;
 
 export function course(d: Data, main: HTMLElement): void {
   if (!d.runs.length) return;
@@ -75,7 +75,7 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
       yAxis: panels.map((panel, i) => ({
         ...axis({ name: "", log: log && panel.unit === "ns", decades: true, format: (v) => format(panel.unit, v), min: log && panel.unit === "ns" ? undefined : 0 }),
         axisLine: { show: true, onZero: false, lineStyle: { color: colour("line") } },
-        gridIndex: i, name: panel.title, nameLocation: "end", nameGap: i === 0 ? 32 : 10, splitNumber: 3,
+        gridIndex: i, name: panel.title, nameLocation: "end", nameGap: i === 0 ? 32 : 15, splitNumber: 3,
         nameTextStyle: { align: "left", padding: [0, 0, 0, -50], color: colour("text"), fontSize: 12 },
       })),
       series: panels.flatMap((panel, i) => lines(run, panel, i, on, log && panel.unit === "ns")),

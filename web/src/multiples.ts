@@ -12,6 +12,7 @@ interface Dot { x: number; column: string; y: NonNullable<Summary>; usable: bool
 export interface Panel {
   title: string; unit: string; xlog: boolean; ylog: boolean; numeric: boolean; columns: string[];
   series: { name: string; look: Look; dots: Dot[] }[];
+  extent: number[]; // of all panels: equal heights are equal figures
 }
 
 interface Slot { frame: HTMLElement; title: HTMLElement; box: HTMLElement; panel: Panel; chart: Chart }
@@ -53,13 +54,13 @@ function option(p: Panel): Option {
     }),
     xAxis: { ...x, splitLine: { show: false } },
     yAxis: axis({ name: "", log: p.ylog, format: (v) => format(p.unit, v) }),
-    series: p.series.flatMap((s) => {
+    series: [{ type: "scatter", silent: true, symbolSize: 0, data: p.extent.map((y) => [p.series[0]?.dots[0]?.x ?? 0, y]) }, ...p.series.flatMap((s) => {
       const item = (d: Dot) => ({ value: [d.x, d.y[0]], dot: d, name: s.name });
       const dots = s.dots.filter(positive).sort((a, b) => a.x - b.x);
       return [
         { type: "line", name: s.name, data: dots.filter((d) => d.usable).map(item), symbol: s.look.shape, symbolSize: 7, lineStyle: { color: s.look.colour, type: s.look.dash, width: 1.8 }, itemStyle: { color: s.look.colour } },
         { type: "scatter", name: s.name, data: dots.filter((d) => !d.usable).map(item), symbol: s.look.shape, symbolSize: 7, itemStyle: { color: colour("card"), borderColor: colour("muted"), borderWidth: 2 } },
       ];
-    }),
+    })],
   };
 }

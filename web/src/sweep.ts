@@ -34,7 +34,7 @@ export function sweep(d: Data, main: HTMLElement): void {
     const panels = arrange(d, s);
     const colours = distinct(panels.flatMap((p) => p.cells.map((c) => c.colour))).filter((c) => c);
     fillLegend(legend, colours.map((c) => ({ name: c, look: tone(d, c) })), s.off, draw);
-    if (s.view === "lines") multiples.show(panels.slice(0, mostPanels).map((p) => lines(d, s, p)));
+    if (s.view === "lines") multiples.show(alike(panels.slice(0, mostPanels).map((p) => lines(d, s, p))));
     else place.replaceChildren(...panels.slice(0, mostPanels).map((p) => heat(d, s, p, extremes(s, panels))));
     const doubts = distinct(panels.slice(0, mostPanels).flatMap((p) => p.cells.flatMap((c) => (d.points[c.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[c.level.p].name}: ${t}`))));
     append(place, el("div", { class: "figure-notes" }, ...doubts.slice(0, mostDoubts).map((t) => el("p", {}, t)), doubts.length > mostDoubts ? el("p", {}, `And ${doubts.length - mostDoubts} more; each stands in its cell's title.`) : null));
@@ -140,12 +140,19 @@ function entry(d: Data, s: State, c: Placed, several: boolean): HTMLElement {
     usable(c.level) || !v ? text : `(${text})`, c.level.status !== "refused" && p.doubts ? el("sup", {}, "?") : null);
 }
 
+/** Gives all panels the same heights for the same figures. */
+function alike(panels: Panel[]): Panel[] {
+  const all = panels.flatMap((p) => p.series.flatMap((s) => s.dots.map((t) => t.y[0]))).filter((y) => y > 0 || panels.every((p) => !p.ylog));
+  return all.length ? panels.map((p) => ({ ...p, extent: [Math.min(...all), Math.max(...all)] })) : panels;
+}
+
 function lines(d: Data, s: State, t: Table): Panel {
   const m = d.metrics[s.metric];
   const numeric = t.cells.length > 0 && t.cells.every((c) => c.x !== null) && t.columns.length > 1;
   const names = distinct(t.cells.map((c) => [c.row, c.colour].filter((x) => x).join(", "))).filter((n) => n || true);
   return {
-    title: [m.name, t.title].filter((x) => x).join(": "), unit: m.unit, xlog: s.xlog, ylog: s.ylog, columns: t.columns, numeric,
+    title: [m.name, t.title].filter((x) => x).join(": "), unit: m.unit, extent: [], ylog: s.ylog, columns: t.columns, numeric,
+    xlog: s.xlog && t.cells.every((c) => (c.x ?? 0) > 0), // what is 0 must not vanish
     series: names.map((name) => {
       const mine = t.cells.filter((c) => [c.row, c.colour].filter((x) => x).join(", ") === name && !s.off.has(c.colour));
       return {

@@ -1,4 +1,4 @@
-package page
+package report
 
 import (
 	"cmp"
@@ -6,17 +6,13 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
-
-	"github.com/brokermark/brokermark/internal/report"
-	"github.com/brokermark/brokermark/internal/study"
 )
 
-// axis is something levels differ in; its values are in their natural order.
-type axis struct {
-	Name    string   `json:"name"`
-	Values  []string `json:"values"`
-	Numbers []number `json:"numbers,omitempty"` // what the values measure, where all of them measure something
+// Axis is something levels differ in; its values are in their natural order.
+type Axis struct {
+	Name    string
+	Values  []string
+	Numbers []float64 // what the values measure, where all of them measure something
 }
 
 // elsewhere are axes whose values come from the spec or the load, under one name whatever the study called them.
@@ -32,19 +28,22 @@ type value struct {
 }
 
 // coordinates says where a level lies on every axis.
-func coordinates(p report.Point, l level) map[string]value {
+func coordinates(p Point, l Level) map[string]value {
 	s := p.Spec
 	at := map[string]value{
 		"broker": {p.Product, math.NaN()}, "delivery": {s.Delivery, math.NaN()}, "persistence": {s.Persistence, math.NaN()}, "acks": {s.Acks, math.NaN()},
 		"replicas": magnitude(strconv.Itoa(s.Replicas)), "nodes": magnitude(strconv.Itoa(s.Nodes)),
 		"messageSize": {s.MessageSize.String(), s.MessageSize.Mean()},
-		"load":        {l.load, math.NaN()},
+		"load":        {l.Load, math.NaN()},
 	}
 	if len(s.MessageSize) == 1 {
-		at["messageSize"] = value{report.Bytes.Format(s.MessageSize.Mean()), s.MessageSize.Mean()}
+		at["messageSize"] = value{Bytes.Format(s.MessageSize.Mean()), s.MessageSize.Mean()}
 	}
-	if l.rate > 0 {
-		at["load"] = value{l.load, l.rate}
+	switch {
+	case l.share > 0: // of another rate for each broker
+		at["load"] = value{l.Load, l.share}
+	case l.Rate > 0:
+		at["load"] = value{l.Load, l.Rate}
 	}
 	for name, text := range p.Records[0].Axes {
 		if !elsewhere[name] {
@@ -54,9 +53,9 @@ func coordinates(p report.Point, l level) map[string]value {
 	return at
 }
 
-// implied is 1 for what no study varied on purpose: acks that follow from the delivery, say.
-func implied(points []report.Point, name string) int {
-	named := func(p report.Point) bool { _, ok := p.Records[0].Axes[name]; return ok }
+// incidental is 1 for what no study varied on purpose: acks that follow from the delivery, say.
+func incidental(points []Point, name string) int {
+	named := func(p Point) bool { _, ok := p.Records[0].Axes[name]; return ok }
 	if name == "broker" || name == "load" || name == "messageSize" || slices.ContainsFunc(points, named) {
 		return 0
 	}
@@ -79,12 +78,12 @@ func alike(at []map[string]value, a, b string) bool {
 	return true
 }
 
-// axes lists what the levels differ in, and for every level the index of its value on each of them (−1 = none).
-func axes(points []report.Point, levels []level) ([]axis, [][]int) {
+// Axes lists what the levels differ in, and for every level the index of its value on each of them (−1 = none).
+func Axes(points []Point, levels []Level) ([]Axis, [][]int) {
 	values := map[string]map[string]float64{}
 	at := make([]map[string]value, len(levels))
 	for i, l := range levels {
-		at[i] = coordinates(points[l.point], l)
+		at[i] = coordinates(points[l.Point], l)
 		for name, v := range at[i] {
 			if values[name] == nil {
 				values[name] = map[string]float64{}
@@ -92,17 +91,20 @@ func axes(points []report.Point, levels []level) ([]axis, [][]int) {
 			values[name][v.text] = v.number
 		}
 	}
-	var out []axis
+	var out []Axis
 	places := map[string]map[string]int{}
 	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
-		return cmp.Or(cmp.Compare(implied(points, a), implied(points, b)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(incidental(points, a), incidental(points, b)), cmp.Compare(a, b))
 	})
 	for _, name := range names {
-		said := func(a axis) bool { return alike(at, a.Name, name) }
-		if len(values[name]) < 2 || implied(points, name) == 1 && slices.ContainsFunc(out, said) {
+		said := func(a Axis) bool { return alike(at, a.Name, name) }
+		if len(values[name]) < 2 || incidental(points, name) == 1 && slices.ContainsFunc(out, said) {
 			continue
 		}
 		a := ordered(name, values[name])
+		if name == "load" && mixed(levels) {
+			a.Numbers = nil
+		}
 		out = append(out, a)
 		places[name] = map[string]int{}
 		for i, text := range a.Values {
@@ -122,30 +124,31 @@ func axes(points []report.Point, levels []level) ([]axis, [][]int) {
 	return out, index
 }
 
+// mixed tells that some loads are rates and others shares of a rate.
+func mixed(levels []Level) bool {
+	share := func(l Level) bool { return l.share > 0 }
+	return slices.ContainsFunc(levels, share) && slices.ContainsFunc(levels, func(l Level) bool { return l.Rate > 0 && !share(l) })
+}
+
 // ordered sorts what is no number first, then by what the values measure.
-func ordered(name string, values map[string]float64) axis {
-	a := axis{Name: name, Values: slices.Collect(maps.Keys(values))}
+func ordered(name string, values map[string]float64) Axis {
+	a := Axis{Name: name, Values: slices.Collect(maps.Keys(values))}
 	slices.SortFunc(a.Values, func(x, y string) int { return cmp.Or(cmp.Compare(values[x], values[y]), cmp.Compare(x, y)) })
 	for _, text := range a.Values {
 		if math.IsNaN(values[text]) {
 			a.Numbers = nil
 			break
 		}
-		a.Numbers = append(a.Numbers, number(values[text]))
+		a.Numbers = append(a.Numbers, values[text])
 	}
 	return a
 }
 
-// magnitude reads a number, a size or a duration.
+// magnitude is where text lies on an axis.
 func magnitude(text string) value {
-	if v, err := strconv.ParseFloat(text, 64); err == nil {
-		return value{text, v}
+	v, ok := Magnitude(text)
+	if !ok {
+		v = math.NaN()
 	}
-	if size, err := study.ParseSize(text); err == nil {
-		return value{text, float64(size)}
-	}
-	if d, err := time.ParseDuration(text); err == nil {
-		return value{text, float64(d)}
-	}
-	return value{text, math.NaN()}
+	return value{text, v}
 }

@@ -1,0 +1,235 @@
+package figure
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// mesh is where the levels of points stand among panels, lines and along the axis.
+type mesh struct {
+	metric   report.Metric
+	linear   bool
+	axes     []report.Axis
+	row      int // −1: one line
+	col      report.Axis
+	others   []int    // axes that the panels hold still
+	titles   []string // of the panels
+	names    []string // of the lines
+	dots     []dot
+	missing  []string
+	nominal  bool // the axis has places instead of numbers
+	straight bool // the metric's axis is linear
+}
+
+type dot struct {
+	panel, line string
+	mark        mark
+}
+
+// lay finds the axes and places every level that has the metric.
+func (m *mesh) lay(points []report.Point, o Options) error {
+	var levels []report.Level
+	for i, p := range points {
+		levels = append(levels, report.Levels(i, p)...)
+	}
+	levels = m.comparable(points, levels)
+	if len(levels) == 0 {
+		return nothing("none of the records holds the metric %s", m.metric.Key)
+	}
+	axes, at := report.Axes(points, levels)
+	row, col, err := lineAxes(axes, o)
+	if err != nil {
+		return err
+	}
+	m.axes, m.row, m.col = axes, row, axes[col]
+	m.nominal = m.col.Numbers == nil || !o.Linear && slices.Min(m.col.Numbers) <= 0
+	// How a study is written shows only where nothing else tells its points apart.
+	for _, without := range []string{"sweep", ""} {
+		m.others = nil
+		for i, a := range axes {
+			if i != row && i != col && a.Name != without {
+				m.others = append(m.others, i)
+			}
+		}
+		if err = m.place(points, levels, at, col); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	m.sort(at)
+	if err := tooMany(len(m.titles), mostPanels, "panels"); err != nil {
+		return err
+	}
+	return tooMany(len(m.names), mostLines, "lines")
+}
+
+func (m *mesh) place(points []report.Point, levels []report.Level, at [][]int, col int) error {
+	type where struct {
+		panel, line string
+		col         int
+	}
+	taken := map[where]report.Level{}
+	m.dots, m.missing, m.straight = nil, nil, m.linear
+	for i, l := range levels {
+		w := where{m.title(at[i]), m.name(at[i]), at[i][col]}
+		s := report.Summarize(m.metric.Values(l.Records))
+		if s.N == 0 || w.col < 0 {
+			m.miss(w.panel, w.line, string(l.Status))
+			continue
+		}
+		if other, clash := taken[w]; clash {
+			return clashing(points[other.Point], points[l.Point])
+		}
+		taken[w] = l
+		m.straight = m.straight || l.Status == store.OK && s.Low <= 0
+		m.dots = append(m.dots, dot{w.panel, w.line, mark{m.x(w.col), s.Median, s.Low, s.High, l.Status == store.OK}})
+	}
+	// What isn't used doesn't decide on the scale; where it has no place on it, it isn't drawn.
+	m.dots = slices.DeleteFunc(m.dots, func(d dot) bool {
+		out := !m.straight && d.mark.low <= 0
+		if out {
+			m.miss(d.panel, d.line, m.metric.Unit.Format(d.mark.y)+", not used")
+		}
+		return out
+	})
+	return nil
+}
+
+func (m *mesh) miss(panel, line, why string) {
+	what := strings.Join(slices.DeleteFunc([]string{line, panel}, func(s string) bool { return s == "" }), ", ")
+	m.missing = add(m.missing, strings.TrimSpace(what+" ("+why+")"))
+}
+
+// comparable keeps the levels that have the metric, and of the same loads and measurements those that came to nothing.
+func (m *mesh) comparable(points []report.Point, levels []report.Level) []report.Level {
+	has := func(l report.Level) bool { return len(m.metric.Values(l.Records)) > 0 }
+	known := map[string]bool{}
+	for _, l := range levels {
+		known[points[l.Point].Spec.Measure] = known[points[l.Point].Spec.Measure] || has(l)
+	}
+	return slices.DeleteFunc(levels, func(l report.Level) bool {
+		return !has(l) && (l.Records != nil || !known[points[l.Point].Spec.Measure])
+	})
+}
+
+// lineAxes checks the axes asked for and chooses the others: brokers as lines, along the longest other axis. No row is −1.
+func lineAxes(axes []report.Axis, o Options) (row, col int, err error) {
+	index := func(name string) int {
+		return slices.IndexFunc(axes, func(a report.Axis) bool { return a.Name == name })
+	}
+	var names []string
+	for _, a := range axes {
+		names = append(names, a.Name)
+	}
+	for _, asked := range []string{o.Row, o.Col} {
+		if asked != "" && index(asked) < 0 {
+			return 0, 0, nothing("the selection doesn't vary in %q; it does in: %s", asked, words(names))
+		}
+	}
+	row, col = index(o.Row), index(o.Col)
+	if row < 0 && o.Col != "broker" {
+		row = index("broker")
+	}
+	// Numbers before names, then the most values; "sweep" is how a study is written.
+	order := slices.Clone(names)
+	rank := func(name string) int {
+		a := axes[index(name)]
+		return len(a.Values) + 1000*last(a.Numbers != nil) - 10_000*last(name == "sweep")
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(rank(b), rank(a)) })
+	for _, name := range order {
+		if col < 0 && index(name) != row {
+			col = index(name)
+		}
+	}
+	switch {
+	case col < 0:
+		return 0, 0, nothing("small multiples need an axis that varies besides %s; there are: %s", cmp.Or(o.Row, "the broker"), words(names))
+	case row == col:
+		return 0, 0, nothing("lines and axis are the same, %s", o.Col)
+	}
+	return row, col, nil
+}
+
+// held are the names of the axes that the panels hold still.
+func (m *mesh) held() []string {
+	var names []string
+	for _, i := range m.others {
+		names = append(names, m.axes[i].Name)
+	}
+	return names
+}
+
+func words(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// sort puts panels and lines in the order of their axes' values; panels without a dot are left out.
+func (m *mesh) sort(at [][]int) {
+	m.titles, m.names = nil, nil
+	order := slices.Clone(at)
+	slices.SortStableFunc(order, func(a, b []int) int {
+		for _, i := range m.others {
+			if a[i] != b[i] {
+				return cmp.Compare(a[i], b[i])
+			}
+		}
+		return 0
+	})
+	for _, a := range order {
+		title := m.title(a)
+		if slices.ContainsFunc(m.dots, func(d dot) bool { return d.panel == title }) {
+			m.titles = add(m.titles, title)
+		}
+	}
+	if m.row >= 0 {
+		slices.SortStableFunc(order, func(a, b []int) int { return cmp.Compare(a[m.row], b[m.row]) })
+	}
+	for _, a := range order {
+		m.names = add(m.names, m.name(a))
+	}
+}
+
+// title says what a panel holds still: "at-least-once, partitions 4".
+func (m *mesh) title(at []int) string {
+	var parts []string
+	for _, i := range m.others {
+		if at[i] < 0 {
+			continue
+		}
+		text := m.axes[i].Values[at[i]]
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			text = m.axes[i].Name + " " + text
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (m *mesh) name(at []int) string {
+	switch {
+	case m.row < 0:
+		return ""
+	case at[m.row] < 0:
+		return "not set"
+	}
+	return m.axes[m.row].Values[at[m.row]]
+}
+
+func clashing(a, b report.Point) error {
+	differ := report.Residue([]store.Record{a.Records[0], b.Records[0]})
+	if differ == nil {
+		differ = []string{"point: " + a.ID + ", " + b.ID}
+	}
+	return nothing("several points have the same place; they differ in %s: narrow the selection with --where", strings.Join(differ[:min(len(differ), 4)], "; "))
+}

@@ -1,0 +1,144 @@
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/brokermark/brokermark/internal/report"
+)
+
+// multiples draws one metric along an axis: a panel for each combination of the values of the other axes, and in it a
+// line for each value of the row axis. Axes are those of the HTML report's sweeps. All panels have the same scales.
+func multiples(points []report.Point, o Options) (Figure, error) {
+	key := o.Metric
+	if key == "" {
+		key = headline[points[0].Spec.Measure]
+	}
+	metric, err := report.MetricByKey(key)
+	if err != nil {
+		return Figure{}, err
+	}
+	m := mesh{metric: metric, linear: o.Linear}
+	if err := m.lay(points, o); err != nil {
+		return Figure{}, err
+	}
+	f := Figure{Title: fmt.Sprintf("%s by %s", capital(metric.Name), m.col.Name), Width: 18 * vg.Centimeter}
+	f.Panels = grid(m.panels(), m.columns())
+	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*6.5*vg.Centimeter
+	for i, name := range m.names {
+		l, g := line(colourOf(i)), glyph(i, colourOf(i))
+		if len(m.names) > 1 || name != "" {
+			f.Legend = append(f.Legend, Entry{Text: name, Line: &l, Glyph: &g})
+		}
+	}
+	if slices.ContainsFunc(m.dots, func(d dot) bool { return !d.mark.used }) {
+		f.Legend = append(f.Legend, voidEntry())
+	}
+	f.Notes = []string{"Medians over repetitions; uprights are their intervals."}
+	if len(m.titles) > 1 {
+		f.Notes[0] += " Panels: " + words(m.held()) + "; all have the same scales."
+	}
+	if len(m.missing) > 0 {
+		f.Notes = append(f.Notes, "Without a figure: "+strings.Join(report.Abridged(m.missing), "; ")+".")
+	}
+	return f, nil
+}
+
+// columns is how many panels stand beside each other, so that their titles can be read.
+func (m *mesh) columns() int {
+	width := vg.Length(0)
+	for _, t := range m.titles {
+		width = max(width, bold(bodySize+1).Width(t))
+	}
+	if len(m.titles) == 4 || width > 5*vg.Centimeter {
+		return 2
+	}
+	return 3
+}
+
+// x is where a value of the axis stands.
+func (m *mesh) x(col int) float64 {
+	if m.nominal {
+		return float64(col)
+	}
+	return m.col.Numbers[col]
+}
+
+func (m *mesh) panels() []*Panel {
+	e := nowhere()
+	for _, d := range m.dots {
+		e.take([]mark{d.mark}, !m.straight)
+	}
+	var panels []*Panel
+	for _, title := range m.titles {
+		p := panel(title, m.col.Name, m.metric.Name)
+		m.scale(p, e)
+		for i, name := range m.names {
+			var marks []mark
+			for _, d := range m.dots {
+				if d.panel == title && d.line == name {
+					marks = append(marks, d.mark)
+				}
+			}
+			slices.SortFunc(marks, func(a, b mark) int { return cmp.Compare(a.x, b.x) })
+			for run := range slices.Chunk(marks, m.joined(len(marks))) {
+				p.Add(trace{marks: run, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))})
+			}
+		}
+		panels = append(panels, p)
+	}
+	return panels
+}
+
+// joined is how many of n dots a line goes through: between names, such as brokers, there is nothing.
+func (m *mesh) joined(n int) int {
+	if m.col.Numbers == nil {
+		return 1
+	}
+	return max(n, 1)
+}
+
+func (m *mesh) scale(p *Panel, e extent) {
+	if m.straight {
+		linearAxis(&p.Plot.Y, m.metric.Unit, e.low, e.high, 5)
+	} else {
+		logAxis(&p.Plot.Y, m.metric.Unit, e.low, e.high, 6)
+	}
+	x := &p.Plot.X
+	low, high := m.x(0), m.x(len(m.col.Values)-1)
+	share := func(v float64) float64 { return (v - low) / (high - low) }
+	if !m.nominal && !m.linear {
+		x.Scale = plot.LogScale{}
+		share = func(v float64) float64 { return math.Log(v/low) / math.Log(high/low) }
+		room := math.Pow(high/low, 0.06)
+		x.Min, x.Max = low/room, high*room
+	} else {
+		x.Min, x.Max = low-0.06*(high-low), high+0.06*(high-low)
+	}
+	x.Tick.Marker = plot.ConstantTicks(m.ticks(share))
+}
+
+// ticks are at the values themselves, with a label where the one before leaves room for it.
+func (m *mesh) ticks(share func(float64) float64) []plot.Tick {
+	style := letters(smallSize, ink)
+	var ticks []plot.Tick
+	end := math.Inf(-1)
+	for i, text := range m.col.Values {
+		t := plot.Tick{Value: m.x(i)}
+		half := float64(style.Width(text)/panelWidth) / 2
+		if at := share(t.Value); at-half > end {
+			t.Label, end = text, at+half+0.02
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
+}
+
+// panelWidth is about what the data of a panel have when three stand beside each other.
+const panelWidth = 4.4 * vg.Centimeter

@@ -1,0 +1,127 @@
+package figure
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
+)
+
+// curves are the demo's, one load to each rate; without the searches.
+func curves(t *testing.T) []store.Record {
+	t.Helper()
+	records, err := report.Select(storetest.Demo(), "measure=curve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+func TestMultiplesRefuseWhatWouldMislead(t *testing.T) {
+	varied := slices.Clone(chosen(t, "multiples"))
+	for i := range varied {
+		if i%2 == 1 {
+			varied[i].Spec.InFlight.Messages, varied[i].PointID = 7, varied[i].PointID+"-7"
+		}
+	}
+	for says, c := range map[string]struct {
+		records []store.Record
+		o       Options
+	}{
+		"they differ in inFlight.messages":   {append(varied, chosen(t, "multiples")...), Options{Metric: "sustainable_low"}},
+		`doesn't vary in "colour"`:           {curves(t), Options{Row: "colour", Metric: "e2e_p99_ns"}},
+		"lines and axis are the same, load":  {curves(t), Options{Row: "load", Col: "load", Metric: "e2e_p99_ns"}},
+		"none of the records holds":          {curves(t), Options{Metric: "total_s"}},
+		"an axis that varies besides broker": {chosen(t, "timeseries"), Options{Row: "broker", Metric: "e2e_p99_ns"}},
+	} {
+		if _, err := Build("multiples", c.records, c.o); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q is not what is said: %v", says, err)
+		}
+	}
+}
+
+func TestMultiplesHoldTheMediansOfWhatTheirTitlesSay(t *testing.T) {
+	metric, err := report.MetricByKey("e2e_p99_ns")
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := report.Points(curves(t))
+	m := mesh{metric: metric}
+	if err := m.lay(points, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(m.titles, []string{"100 B", "1 KiB"}) || m.col.Name != "load" || !slices.Equal(m.names, []string{"jetstream", "kafka", "nats", "rabbitmq"}) {
+		t.Fatalf("panels %v, along %s, lines %v", m.titles, m.col.Name, m.names)
+	}
+	for _, d := range m.dots {
+		i := slices.IndexFunc(points, func(p report.Point) bool {
+			return p.Name == d.line && strings.HasPrefix(p.Setting(), d.panel+",")
+		})
+		var want []float64
+		used := true
+		for _, r := range points[i].Records {
+			for _, c := range r.Result.Curve {
+				if c.Fraction == d.mark.x {
+					want, used = append(want, report.Quantile(c.Latency.EndToEnd, 0.99)), c.Status == store.OK
+				}
+			}
+		}
+		if s := report.Summarize(want); s.N != 3 || s.Median != d.mark.y || s.High != d.mark.high || used != d.mark.used {
+			t.Errorf("%s, %s at %v: %+v, want %+v", d.panel, d.line, d.mark.x, d.mark, s)
+		}
+	}
+	if len(m.dots) != 2*4*6 {
+		t.Errorf("%d dots of 48", len(m.dots))
+	}
+}
+
+func TestAllPanelsOfMultiplesHaveTheSameScales(t *testing.T) {
+	f, err := Build("multiples", curves(t), Options{Metric: "e2e_p99_ns"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := f.Panels[0][0], f.Panels[0][1]
+	if a.Plot.Y.Min != b.Plot.Y.Min || a.Plot.Y.Max != b.Plot.Y.Max || a.Plot.X.Min != b.Plot.X.Min || a.Plot.X.Max != b.Plot.X.Max {
+		t.Errorf("scales differ: %v–%v and %v–%v", a.Plot.Y.Min, a.Plot.Y.Max, b.Plot.Y.Min, b.Plot.Y.Max)
+	}
+}
+
+func TestWhatHasNoPlaceInMultiplesIsNamed(t *testing.T) {
+	records := slices.Clone(chosen(t, "multiples"))
+	for i, r := range records {
+		if r.Spec.Broker == "jetstream" && r.Repetition > 0 {
+			result := *r.Result
+			result.Sustainable = &store.Sustainable{High: 10}
+			records[i].Status, records[i].Reason, records[i].Result = store.Failed, "no rate was confirmed", &result
+		}
+	}
+	f, err := Build("multiples", records, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Join(f.Notes, " ")
+	for _, want := range []string{"Without a figure: ", "nats (refused)", "jetstream (0/s, not used)"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("the notes don't say %q: %s", want, words)
+		}
+	}
+	written(t, f, "svg") // a zero on a logarithmic axis would end it
+}
+
+func TestLabelsOfMultiplesDontOverlap(t *testing.T) {
+	m := mesh{col: report.Axis{Values: []string{"100 B", "101 B", "102 B", "1 KiB"}, Numbers: []float64{100, 101, 102, 1024}}}
+	var labels []string
+	for _, tick := range m.ticks(func(v float64) float64 { return (v - 100) / 924 }) {
+		if tick.Label != "" {
+			labels = append(labels, tick.Label)
+		}
+	}
+	if !slices.Equal(labels, []string{"100 B", "1 KiB"}) {
+		t.Errorf("labels %v on %v", labels, vg.Length(panelWidth))
+	}
+}
