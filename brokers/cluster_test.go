@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -18,10 +17,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-func TestMain(m *testing.M) {
-	provision.Main()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { livetest.Main(m) }
 
 // clusters are those whose copies wait for a quorum, small enough to stand beside each other on one machine.
 var clusters = map[string]struct{ copies, server string }{
@@ -76,17 +72,11 @@ faults: [{at: 1500ms, do: kill, node: leader}]
 func runOne(t *testing.T, spec string) store.Record {
 	t.Helper()
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	livetest.Must(t, err)
 	s, err := study.Parse("cluster.yaml", []byte(spec))
-	if err != nil {
-		t.Fatal(err)
-	}
+	livetest.Must(t, err)
 	points, err := s.Points()
-	if err != nil {
-		t.Fatal(err)
-	}
+	livetest.Must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	_, err = host.Install(ctx, points[0].Spec.Broker, points[0].Spec.Version)
@@ -94,9 +84,7 @@ func runOne(t *testing.T, spec string) store.Record {
 		t.Skipf("%s can't be installed here: %v", points[0].Spec.Broker, err)
 	}
 	db, err := store.Open(filepath.Join(t.TempDir(), "store.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	livetest.Must(t, err)
 	defer db.Close()
 	if _, err := lab.Run(ctx, study.Order(points, 1, 1), lab.Options{Store: db, Host: host, Log: io.Discard}); err != nil {
 		t.Fatal(err)
