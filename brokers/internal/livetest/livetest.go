@@ -1,5 +1,5 @@
-// Package livetest is what the live tests of all brokers share: a broker that is guarded in every way, and its cost as
-// the conformance suite reads it.
+// Package livetest is what the live tests of all drivers share: real brokers, started and broken, the conformance suite on
+// them, refusals, and the books of what a test sends and receives. It knows nothing of any particular broker.
 package livetest
 
 import (
