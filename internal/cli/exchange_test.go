@@ -88,7 +88,7 @@ func TestEveryFigureIsDrawnFromAStore(t *testing.T) {
 	db := demoStore(t)
 	for _, name := range figure.Names() {
 		where := "load.rate=20000"
-		if name == "sustainable" || name == "heatmap" {
+		if name == "sustainable" || name == "heatmap" || name == "multiples" {
 			where = "measure=sustainable"
 		}
 		path := filepath.Join(t.TempDir(), name+".svg")

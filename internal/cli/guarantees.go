@@ -22,7 +22,7 @@ func listGuarantees(args []string) (report.Document, error) {
 	}
 	t := report.Table{Columns: []report.Column{
 		{Key: "broker", Name: "broker", Row: true, Data: len(args) == 1},
-		{Key: "guarantee", Name: "guarantee"},
+		{Key: "guarantee", Name: "guarantee", Row: true},
 		{Key: "delivery", Data: true},
 		{Key: "persistence", Data: true},
 		{Key: "replicas", Data: true},

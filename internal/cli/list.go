@@ -53,7 +53,7 @@ func listBrokers([]string) (report.Document, error) {
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "versions", Name: "versions, the default first"},
 		{Key: "client", Name: "client"},
-		{Key: "nodes", Name: "nodes", Unit: report.Count},
+		{Key: "nodes", Name: "nodes,\nat most", Unit: report.Count},
 		{Key: "tls", Name: "TLS"},
 		{Key: "doubt", Name: "doubted", Wide: true},
 	}}

@@ -16,10 +16,11 @@ const gap = 2
 const (
 	widest       = 30
 	widestPhrase = 56
+	leastPhrase  = 24 // down to which sentences are narrowed before a table is split
 )
 
-// renderTerminal writes text that fits o.Width: paragraphs are wrapped, tables that are too wide are split, repeating
-// the columns that tell rows apart.
+// renderTerminal writes text that fits o.Width: paragraphs are wrapped, so are the sentences of tables that are too
+// wide; what is too wide even so is split, repeating the columns that tell rows apart.
 func renderTerminal(w io.Writer, d Document, o Options) error {
 	if o.Width == 0 {
 		o.Width = 100
@@ -60,7 +61,7 @@ func renderTerminal(w io.Writer, d Document, o Options) error {
 	return err
 }
 
-func terminalTable(t Table, o Options) string {
+func terminalTable(t part, o Options) string {
 	tw := table.NewWriter()
 	style := table.StyleLight
 	style.Options = table.Options{SeparateHeader: true, DoNotColorBordersAndSeparators: true}
@@ -68,15 +69,14 @@ func terminalTable(t Table, o Options) string {
 	style.Format.Header, style.Format.HeaderAlign = text.FormatDefault, text.AlignDefault
 	tw.SetStyle(style)
 	tw.SuppressTrailingSpaces()
-	widths := columnWidths(t)
 	header, configs := table.Row{}, []table.ColumnConfig{}
 	for i, c := range t.Columns {
 		header = append(header, cleanLines(c.Name))
 		config := table.ColumnConfig{Number: i + 1, VAlignHeader: text.VAlignBottom}
-		if numeric(t, i) {
+		if numeric(t.Table, i) {
 			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
 		} else {
-			config.WidthMax, config.WidthMaxEnforcer = widths[i], text.WrapSoft
+			config.WidthMax, config.WidthMaxEnforcer = t.widths[i], fold
 		}
 		configs = append(configs, config)
 	}
@@ -113,8 +113,34 @@ func colour(c Column, cell Cell, o Options) string {
 	return words
 }
 
+// part is a table with the widths at which its columns are wrapped.
+type part struct {
+	Table
+	widths []int
+}
+
+// narrowed takes from the columns of sentences what t is too wide; it tells whether that was enough.
+func narrowed(t Table, width int) (part, bool) {
+	p := part{t, columnWidths(t)}
+	over := -gap - width
+	for _, w := range p.widths {
+		over += w + gap
+	}
+	for i, c := range t.Columns {
+		if c.Wide && over > 0 {
+			give := min(over, max(0, p.widths[i]-leastPhrase))
+			p.widths[i] -= give
+			over -= give
+		}
+	}
+	return p, over <= 0
+}
+
 // split cuts a table into parts that fit width, each beginning with the columns that tell rows apart.
-func split(t Table, width int) []Table {
+func split(t Table, width int) []part {
+	if whole, fits := narrowed(t, width); fits {
+		return []part{whole}
+	}
 	widths := columnWidths(t)
 	var keys, rest []int
 	used := 0
@@ -126,18 +152,19 @@ func split(t Table, width int) []Table {
 			rest = append(rest, i)
 		}
 	}
-	var parts []Table
+	var parts []part
 	for len(rest) > 0 {
 		n, at := 0, used
 		for n < len(rest) && (n == 0 || at+widths[rest[n]] <= width) {
 			at += widths[rest[n]] + gap
 			n++
 		}
-		parts = append(parts, columnsOf(t, append(append([]int(nil), keys...), rest[:n]...)))
+		p, _ := narrowed(columnsOf(t, append(append([]int(nil), keys...), rest[:n]...)), width)
+		parts = append(parts, p)
 		rest = rest[n:]
 	}
 	if parts == nil {
-		return []Table{t}
+		return []part{{t, widths}}
 	}
 	return parts
 }
@@ -239,6 +266,26 @@ func cellText(c Column, cell Cell) string {
 
 func superscript(n int) string {
 	return strings.Map(func(r rune) rune { return []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[r-'0'] }, fmt.Sprint(n))
+}
+
+// fold wraps s at width; a word that is longer is broken behind one of its own separators, so that "…/franz-go" stays
+// readable.
+func fold(s string, width int) string {
+	const separators = "/-.,_=@"
+	words := strings.Split(s, " ")
+	for i, word := range words {
+		var pieces []string
+		for text.StringWidth(word) > width {
+			runes := []rune(word)
+			at := strings.LastIndexAny(string(runes[:width]), separators) + 1
+			if at < 2 || len(string(runes[:width])) != width { // none, or not plain letters
+				break
+			}
+			pieces, word = append(pieces, word[:at]), word[at:]
+		}
+		words[i] = strings.Join(append(pieces, word), "\n")
+	}
+	return text.WrapSoft(strings.Join(words, " "), width)
 }
 
 func wrap(s string, width int, indent string) string {

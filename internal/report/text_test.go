@@ -142,3 +142,39 @@ func TestNamesAreInTheOrderOfTheirNumbers(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
+
+func TestWordsThatAreTooLongAreBrokenBehindASeparator(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"short words stay", 20, "short words stay"},
+		{"github.com/apache/pulsar-client-go", 30, "github.com/apache/pulsar-\nclient-go"},
+		{"see client.max.in.flight.requests.per.connection=5", 20, "see client.max.in.\nflight.requests.per.\nconnection=5"},
+		{strings.Repeat("x", 12), 5, "xxxxx\nxxxxx\nxx"},
+	} {
+		got := fold(c.text, c.width)
+		for strings.Contains(got, " \n") { // padded to the width
+			got = strings.ReplaceAll(got, " \n", "\n")
+		}
+		if got != c.want {
+			t.Errorf("%q at %d became %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+func TestSentencesAreNarrowedBeforeATableIsSplit(t *testing.T) {
+	var d Document
+	d.Add(Table{
+		Columns: []Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b"}, {Key: "why", Name: "why", Wide: true}},
+		Rows:    [][]Cell{{Text("first"), Text("second"), Text("a sentence that would take all of the line and more than that")}},
+	})
+	var out strings.Builder
+	if err := renderTerminal(&out, d, Options{Width: 50}); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "first"); n != 1 {
+		t.Errorf("the row was split into %d:\n%s", n, out.String())
+	}
+}
