@@ -38,6 +38,10 @@ func summary(records []store.Record) (report.Document, error) {
 		d.Add(summaryTable(g, &notes))
 		d.Say(poolWarning(g.points))
 	}
+	if !slices.ContainsFunc(points, measured) {
+		d.Add(notes.Blocks()...)
+		return d, nil
+	}
 	curves := ""
 	if slices.ContainsFunc(points, func(p report.Point) bool { return p.Spec.Measure == "curve" }) {
 		curves = "Of a curve, the figures at its last rate. "
@@ -46,6 +50,11 @@ func summary(records []store.Record) (report.Document, error) {
 		"[highest passing–lowest failing]. " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
 	d.Add(notes.Blocks()...)
 	return d, nil
+}
+
+// measured tells whether there is any figure of p.
+func measured(p report.Point) bool {
+	return slices.ContainsFunc(p.Shown(), func(r store.Record) bool { return r.Result != nil })
 }
 
 func summaryTable(g group, notes *report.Footnotes) report.Table {

@@ -120,6 +120,11 @@ Flags:
 Flags of {{.Parent.CommandPath}}:
 {{.InheritedFlags.FlagUsagesWrapped 79 | trimTrailingWhitespaces}}
 {{- end}}
+{{- with index .Annotations "exit codes"}}
+
+Exit codes:
+{{. | trimTrailingWhitespaces}}
+{{- end}}
 {{- if .HasExample}}
 
 Examples:
@@ -132,10 +137,8 @@ func (s *shell) root() *cobra.Command {
 		Use:   "brokermark",
 		Short: "Which message broker, with which settings, for my workload, on my machines?",
 		Long: `Brokermark starts real brokers (or attaches to yours), finds what each can
-sustain, proves what each delivered and accounts for what it cost.
-
-Exit codes:
-` + exitTable(),
+sustain, proves what each delivered and accounts for what it cost.`,
+		Annotations:   exitCodes(),
 		Example:       "  brokermark run\n  brokermark run --broker kafka,jetstream --size 100,1KiB --measure sustainable\n  brokermark report",
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,

@@ -45,6 +45,9 @@ var ExitCodes = []ExitCode{
 	{exitInterrupted, "interrupted; what was finished is stored"},
 }
 
+// exitCodes has the help list them, after what people look for first.
+func exitCodes() map[string]string { return map[string]string{"exit codes": exitTable()} }
+
 func exitTable() string {
 	var b strings.Builder
 	for _, e := range ExitCodes {

@@ -26,14 +26,23 @@ type output struct{ path, format string }
 
 func (o *output) flags(f *pflag.FlagSet) {
 	formatFlag(f, &o.format, pageFormats...)
-	f.StringVarP(&o.path, "output", "o", "", "`file` to write instead of stdout; .html, .xlsx, .md, .csv and .jsonl choose the format")
+	f.StringVarP(&o.path, "output", "o", "", "`file` to write instead of stdout; .html, .xlsx, .md, .csv, .jsonl and .txt choose the format")
 }
 
 // settle chooses the format by the file's name where --format doesn't, and checks it.
 func (o *output) settle(f *pflag.FlagSet) error {
 	byName := map[string]string{".html": html, ".htm": html, ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl", ".xlsx": xlsx}
-	if format := byName[strings.ToLower(filepath.Ext(o.path))]; format != "" && !f.Changed("format") {
+	ending := strings.ToLower(filepath.Ext(o.path))
+	switch format := byName[ending]; {
+	case f.Changed("format"):
+	case format != "":
 		o.format = format
+	case ending != "" && ending != ".txt":
+		err := badInput("-o %s: the ending doesn't name a format; allowed: .html, .xlsx, .md, .csv, .jsonl, .txt, or any with --format", o.path)
+		if ending == ".pdf" || ending == ".svg" || ending == ".png" {
+			return hinted(err, "brokermark figure draws these; an HTML report can be printed")
+		}
+		return err
 	}
 	if err := checkFormat(o.format, pageFormats...); err != nil {
 		return err

@@ -43,6 +43,28 @@ func TestAReportIsWrittenAsAPageOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestAFileWhoseEndingNamesNoFormatIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	db := filepath.Join(dir, "records.db")
+	stored(t, db)
+	for _, c := range []struct{ name, says string }{
+		{"report.pdf", "brokermark figure draws these"},
+		{"report.docx", "the ending doesn't name a format; allowed: .html"},
+	} {
+		path := filepath.Join(dir, c.name)
+		if r := brokermark(t, "report", "--store", db, "-o", path); r.code != 2 || !strings.Contains(r.err, c.says) {
+			t.Errorf("%s: exit code %d, %s", c.name, r.code, r.err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s was written all the same", c.name)
+		}
+		brokermark(t, "report", "--store", db, "-o", path, "--format", "csv").want(t, 0)
+	}
+	for _, name := range []string{"report", "report.txt", "report.md"} {
+		brokermark(t, "report", "--store", db, "-o", filepath.Join(dir, name)).want(t, 0)
+	}
+}
+
 func TestReportsAndComparisonsAreWrittenAsSpreadsheets(t *testing.T) {
 	dir := t.TempDir()
 	db := filepath.Join(dir, "records.db")

@@ -53,10 +53,8 @@ already is not run again; --again does.
 
 --format jsonl prints one flat object per repetition on stdout and nothing
 else, also for what was stored before. The first Ctrl-C records what is under
-way as aborted and cleans up; the second leaves at once.
-
-Exit codes:
-` + exitTable(),
+way as aborted and cleans up; the second leaves at once.`,
+		Annotations: exitCodes(),
 		Example: "  brokermark run\n" +
 			"  brokermark run --broker kafka,rabbitmq --size 100,1KiB --rate 1000 --duration 10s --repeat 3\n" +
 			"  brokermark run head-to-head --quick --available --watch 8080 --fail-if 'lost>0'",
