@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -117,13 +120,34 @@ func claim(next *atomic.Int64, end int64) int64 {
 	}
 }
 
+// commit goes on until a broker that is away has come back.
 func (r *reader) commit(ctx context.Context) error {
 	if r.background {
 		r.client.MarkCommitRecords(&r.last)
 		return nil
 	}
-	return r.client.CommitRecords(ctx, &r.last)
+	for {
+		err := r.client.CommitRecords(ctx, &r.last)
+		switch {
+		case err == nil:
+			return nil
+		case !r.early && slices.ContainsFunc(expelled, func(e *kerr.Error) bool { return errors.Is(err, e) }):
+			return nil // whoever has the partition now gets once more what was not committed
+		case !repeatable(err):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(commitPause):
+		}
+	}
 }
+
+// expelled are what the coordinator says to a member that was away for too long.
+var expelled = []*kerr.Error{kerr.UnknownMemberID, kerr.IllegalGeneration, kerr.RebalanceInProgress}
+
+const commitPause = 100 * time.Millisecond
 
 // leave commits what is marked and leaves the group, or gives up soon when the broker doesn't answer: end is
 // what stops a commit under way.
