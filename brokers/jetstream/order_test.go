@@ -1,100 +1,56 @@
 package jetstream_test
 
 import (
-	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/brokermark/brokermark/brokers/internal/natsio/natstest"
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
-
-var orders = driver.Topology{Topics: []driver.Topic{{Name: "orders", Partitions: 1}}, Subscriptions: []string{"audit"}}
-
-// stocked is a driver whose stream holds messages 0 to n-1, none of them delivered.
-func stocked(t *testing.T, target driver.Target, g driver.Guarantee, client map[string]any, b *books, n int) driver.Driver {
-	t.Helper()
-	drv, err := openSession(t, target, g, client, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = drv.Close() })
-	if err := drv.Setup(t.Context(), orders); err != nil {
-		t.Fatal(err)
-	}
-	p, err := drv.Producer(t.Context(), driver.ProducerConfig{Topics: []int{0}, InFlight: cap(b.free), MaxBytes: 8}, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	for id := range uint64(n) {
-		b.send(t, p, id)
-	}
-	if !eventually(func() bool { return b.ackedCount() == n }) {
-		t.Fatalf("%d of %d messages were acknowledged; the last error: %v", b.ackedCount(), n, b.lastErr)
-	}
-	return drv
-}
 
 // administrator is somebody else's client of the same server.
 func administrator(t *testing.T, target driver.Target) jetstream.JetStream {
 	t.Helper()
 	nc, err := nats.Connect("nats://" + target.Addresses[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	livetest.Must(t, err)
 	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	livetest.Must(t, err)
 	return js
 }
 
-func requireInOrder(t *testing.T, drv driver.Driver, b *books, n int) {
+// requireInOrder consumes what the stream holds and wants n messages, each once.
+func requireInOrder(t *testing.T, r *livetest.Rig, n int) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- drv.Consume(ctx, driver.ConsumerConfig{}, b, func() {}) }()
-	if !eventually(func() bool { return b.arrived() >= n }) {
-		t.Errorf("%d messages arrived, want %d", b.arrived(), n)
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if b.late > 0 {
-		t.Errorf("%d messages came after a later one", b.late)
-	}
-	if again := b.again(); again > 0 {
-		t.Errorf("%d messages came more than once", again)
+	end := r.Consume(t, driver.ConsumerConfig{})
+	livetest.Eventually(t, fmt.Sprintf("%d messages arrive", n), func() bool { return r.Count().Received >= n })
+	end()
+	if c := r.Count(); c.Late > 0 || c.Repeated > 0 {
+		t.Errorf("%d messages came after a later one, %d more than once", c.Late, c.Repeated)
 	}
 }
 
 func TestOrderedNothingOvertakesWhatWasLostOnItsWayToAConsumer(t *testing.T) {
 	const messages, lost = 20, 5
-	once, ordered := memoryLeast, exactlyOnce
+	ordered := exactlyOnce
 	ordered.Ordering = driver.Ordered
 	for name, c := range map[string]struct {
 		g      driver.Guarantee
 		policy string
-	}{"at-least-once": {once, "explicit"}, "at-least-once, all": {once, "all"}, "exactly-once": {ordered, "explicit"}} {
+	}{"at-least-once": {memoryLeast, "explicit"}, "at-least-once, all": {memoryLeast, "all"}, "exactly-once": {ordered, "explicit"}} {
 		t.Run(name, func(t *testing.T) {
-			target := natstest.Target(natstest.Start(t, provision.Options{Broker: "jetstream"}))
-			b := newBooks(messages)
-			drv := stocked(t, target, c.g, map[string]any{"AckPolicy": c.policy, "AckWait": "10m"}, b, messages)
+			_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
+			r := opened(t, target, c.g, map[string]any{"AckPolicy": c.policy, "AckWait": "10m"}, messages)
+			livetest.Must(t, r.Send(t, numbers(0, messages)...))
 			consumer, err := administrator(t, target).Consumer(t.Context(), "orders", "audit")
-			if err != nil {
-				t.Fatal(err)
-			}
+			livetest.Must(t, err)
 			batch, err := consumer.Fetch(lost) // takes them away without acknowledging
-			if err != nil {
-				t.Fatal(err)
-			}
+			livetest.Must(t, err)
 			taken := 0
 			for range batch.Messages() {
 				taken++
@@ -102,27 +58,23 @@ func TestOrderedNothingOvertakesWhatWasLostOnItsWayToAConsumer(t *testing.T) {
 			if taken != lost {
 				t.Fatalf("%d messages were taken away, want %d", taken, lost)
 			}
-			requireInOrder(t, drv, b, messages)
+			requireInOrder(t, r, messages)
 		})
 	}
 }
 
 func TestOrderedWhatIsGoneFromTheStreamHoldsNothingUp(t *testing.T) {
 	const messages = 20
-	target := natstest.Target(natstest.Start(t, provision.Options{Broker: "jetstream"}))
-	b := newBooks(messages)
-	drv := stocked(t, target, fileLeast, nil, b, messages)
+	_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
+	r := opened(t, target, fileLeast, nil, messages)
+	livetest.Must(t, r.Send(t, numbers(0, messages)...))
 	stream, err := administrator(t, target).Stream(t.Context(), "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	livetest.Must(t, err)
 	gone := []uint64{1, 5, 6, 12}
 	for _, n := range gone {
-		if err := stream.DeleteMsg(t.Context(), n); err != nil {
-			t.Fatal(err)
-		}
+		livetest.Must(t, stream.DeleteMsg(t.Context(), n))
 	}
-	requireInOrder(t, drv, b, messages-len(gone))
+	requireInOrder(t, r, messages-len(gone))
 }
 
 func TestAfterARestartAStreamInMemoryIsMadeAnewAndTheRunGoesOn(t *testing.T) {
@@ -131,37 +83,30 @@ func TestAfterARestartAStreamInMemoryIsMadeAnewAndTheRunGoesOn(t *testing.T) {
 	ordered.Delivery, shared.Delivery, shared.Ordering = driver.ExactlyOnce, driver.ExactlyOnce, driver.Unordered
 	for name, g := range map[string]driver.Guarantee{"at-least-once": memoryLeast, "exactly-once": ordered, "exactly-once, unordered": shared} {
 		t.Run(name, func(t *testing.T) {
-			server := natstest.Start(t, provision.Options{Broker: "jetstream"})
-			drv, err := openSession(t, natstest.Target(server), g, nil, nil)
-			if err != nil {
-				t.Fatal(err)
+			in, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
+			r := opened(t, target, g, nil, 16)
+			end := r.Consume(t, driver.ConsumerConfig{})
+			r.Post(t, numbers(0, before)...)
+			livetest.Eventually(t, "all arrive", func() bool { return r.Count().Received == before })
+			livetest.Must(t, livetest.Restart(t.Context(), in, 1))
+			for id := before; r.Count().Acked < before+after && id < 100_000; id++ {
+				r.Post(t, fmt.Sprint(id))
+				time.Sleep(time.Millisecond)
 			}
-			b := newBooks(16)
-			p, stop := start(t, drv, b)
-			for id := range uint64(before) {
-				b.send(t, p, id)
+			r.Settled(t)
+			end()
+			c := r.Count()
+			if c.Acked < before+after {
+				t.Errorf("%d messages were acknowledged, want %d: %v", c.Acked, before+after, c.LastErr)
 			}
-			if !eventually(func() bool { return b.arrived() == before }) {
-				t.Fatalf("%d of %d messages arrived", b.arrived(), before)
+			if c.Failed > 0 && g.Delivery == driver.AtLeastOnce {
+				t.Errorf("%d messages failed, the last with %v", c.Failed, c.LastErr)
 			}
-			if err := server.Kill(context.Background(), 1); err != nil {
-				t.Fatal(err)
+			if c.Late > 0 && g.Ordering == driver.Ordered {
+				t.Errorf("%d messages came after a later one", c.Late)
 			}
-			if err := server.Restart(context.Background(), 1); err != nil {
-				t.Fatal(err)
-			}
-			for id := uint64(before); id < before+after; id++ {
-				b.send(t, p, id)
-			}
-			if !eventually(func() bool { return b.ackedCount() == before+after && b.missing() == 0 }) {
-				t.Errorf("%d of %d messages were acknowledged, %d of them did not arrive", b.ackedCount(), before+after, b.missing())
-			}
-			stop()
-			if b.failed > 0 || b.late > 0 {
-				t.Errorf("%d messages failed, the last with %v; %d came after a later one", b.failed, b.lastErr, b.late)
-			}
-			if n := b.again(); n > 0 && g.Delivery == driver.ExactlyOnce {
-				t.Errorf("%d messages came more than once", n)
+			if c.Repeated > 0 && g.Delivery == driver.ExactlyOnce {
+				t.Errorf("%d messages came more than once", c.Repeated)
 			}
 		})
 	}
@@ -170,40 +115,32 @@ func TestAfterARestartAStreamInMemoryIsMadeAnewAndTheRunGoesOn(t *testing.T) {
 func TestOrderedFirstDeliveriesAreInOrderWhenTheServerIsKilledUnderLoad(t *testing.T) {
 	g := synced
 	g.Ordering = driver.Ordered
-	server := natstest.Start(t, provision.Options{Broker: "jetstream", Server: map[string]any{"jetstream.sync_interval": "always"}})
-	drv, err := openSession(t, natstest.Target(server), g, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := newBooks(1000)
-	p, stop := start(t, drv, b)
-	next := uint64(0)
+	in, target := livetest.Start(t, provision.Options{Broker: "jetstream", Server: map[string]any{"jetstream.sync_interval": "always"}})
+	r := opened(t, target, g, nil, 1000)
+	end := r.Consume(t, driver.ConsumerConfig{})
+	next := 0
 	load := func(over func() bool) {
+		t.Helper()
 		for ; !over(); next++ {
-			b.send(t, p, next)
+			r.Post(t, fmt.Sprint(next))
 		}
 	}
 	for range 2 {
-		more := b.arrived() + 2000
-		load(func() bool { return b.arrived() >= more })
-		if err := server.Kill(context.Background(), 1); err != nil {
-			t.Fatal(err)
-		}
+		more := r.Count().Received + 2000
+		load(func() bool { return r.Count().Received >= more })
+		livetest.Must(t, in.Kill(t.Context(), 1))
 		back := make(chan error, 1)
-		go func() { back <- server.Restart(context.Background(), 1) }()
+		go func() { back <- in.Restart(t.Context(), 1) }()
 		load(func() bool { return len(back) > 0 })
-		if err := <-back; err != nil {
-			t.Fatal(err)
-		}
+		livetest.Must(t, <-back)
 	}
-	end := time.Now().Add(time.Second)
-	load(func() bool { return time.Now().After(end) })
-	if !eventually(func() bool { return b.ackedCount() == int(next) && b.missing() == 0 }) {
-		t.Errorf("%d of %d messages were acknowledged, %d of them did not arrive", b.ackedCount(), next, b.missing())
-	}
-	stop()
-	t.Logf("%d messages, %d of them more than once", next, b.again())
-	if b.late > 0 {
-		t.Errorf("%d messages came after a later one", b.late)
+	last := time.Now().Add(time.Second)
+	load(func() bool { return time.Now().After(last) })
+	livetest.Eventually(t, "all are acknowledged and arrive", func() bool { c := r.Count(); return c.Acked == next && c.Lost == 0 })
+	end()
+	c := r.Count()
+	t.Logf("%+v", c)
+	if c.Late > 0 {
+		t.Errorf("%d messages came after a later one", c.Late)
 	}
 }
