@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -24,9 +25,13 @@ func TestSingleBroker(t *testing.T) {
 }
 
 func TestWhatIsNotWaitedForIsRefused(t *testing.T) {
-	_, target := amqptest.Start(t, provision.Options{Broker: "activemq", Server: map[string]any{"kahaDB.journalDiskSyncStrategy": "never"}})
-	amqptest.RequireOpenError(t, "activemq", target, amqptest.Synced, "persistence: fsync is not supported")
-	amqptest.RequireOpenError(t, "activemq", target, amqptest.Ordered, "persistence: log is not supported")
+	for setting, value := range map[string]any{
+		"kahaDB.journalDiskSyncStrategy": "never", "kahaDB.enableJournalDiskSyncs": false, "persistent": false,
+	} {
+		running := driver.Target{Endpoints: map[string]string{storeRole: string(stored(map[string]any{setting: value}))}}
+		amqptest.RequireOpenError(t, "activemq", running, amqptest.Synced, "persistence: fsync is not supported")
+		amqptest.RequireOpenError(t, "activemq", running, amqptest.Ordered, "persistence: log is not supported")
+	}
 }
 
 func TestServerSettingsAreRefusedByName(t *testing.T) {

@@ -1,18 +1,18 @@
 package qpid
 
 import (
-	"os"
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func TestMain(m *testing.M) {
-	provision.Main()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { livetest.Main(m) }
 
 func TestDriverKeepsThePromises(t *testing.T) {
-	amqptest.Conformance(t, provision.Options{Broker: "qpid"}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)
+	s := livetest.Suite(t, provision.Options{Broker: "qpid"}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)
+	s.Guarded = livetest.GuardedBroker(provision.Options{Broker: "qpid"})
+	drivertest.Run(t, s)
 }

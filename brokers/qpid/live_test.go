@@ -11,39 +11,39 @@ import (
 )
 
 func TestNothingAcknowledgedIsLostWhenTheBrokerIsKilled(t *testing.T) {
-	in, target := amqptest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{
+	in, target := livetest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{
 		"port.threadPoolSize": 10, "context.qpid.broker.bdbTotalCacheSize": 1 << 27,
 	}})
 	amqptest.Attaching(t, "qpid", target)
 	t.Run("limits", func(t *testing.T) { limits(t, target) })
-	livetest.Long(t) // the matrix kills it too
-	t.Run("one queue", func(t *testing.T) { amqptest.Survives(t, "qpid", target, amqptest.Synced, killed(in), "only") })
-	t.Run("two queues, ordered", func(t *testing.T) { amqptest.Survives(t, "qpid", target, amqptest.Ordered, killed(in), "a", "b") })
+	t.Run("one queue", func(t *testing.T) {
+		livetest.Long(t) // the matrix kills it too
+		amqptest.Survives(t, "qpid", target, amqptest.Synced, killed(in), "only")
+	})
+	t.Run("two queues, ordered", func(t *testing.T) {
+		livetest.Long(t)
+		amqptest.Survives(t, "qpid", target, amqptest.Ordered, killed(in), "a", "b")
+	})
 }
 
 func TestDerbyLosesNothingEither(t *testing.T) {
 	livetest.Long(t)
-	in, target := amqptest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{"virtualhost.type": "DERBY"}})
+	in, target := livetest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{"virtualhost.type": "DERBY"}})
 	amqptest.Survives(t, "qpid", target, amqptest.Synced, killed(in), "only")
 }
 
 func killed(in *provision.Instance) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if err := in.Kill(ctx, 1); err != nil {
-			return err
-		}
-		return in.Restart(ctx, 1)
-	}
+	return func(ctx context.Context) error { return livetest.Restart(ctx, in, 1) }
 }
 
 func TestPersistenceIsRefusedInMemory(t *testing.T) {
-	_, target := amqptest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{"virtualhost.type": "Memory"}})
-	amqptest.RequireOpenError(t, "qpid", target, amqptest.Synced, "persistence: fsync is not supported")
-	amqptest.RequireOpenError(t, "qpid", target, amqptest.Ordered, "persistence: log is not supported")
+	_, target := livetest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{"virtualhost.type": "Memory"}})
+	livetest.OpenSays(t, "qpid", target, amqptest.Synced, "persistence: fsync is not supported")
+	livetest.OpenSays(t, "qpid", target, amqptest.Ordered, "persistence: log is not supported")
 }
 
 func TestServerSettingsAreRefusedByName(t *testing.T) {
-	amqptest.Refuses(t, "qpid", map[string]any{
+	livetest.RefusesEach(t, provision.Options{Broker: "qpid"}, map[string]any{
 		"threadPoolSize":   1,
 		"virtualhost.kind": "BDB",
 		"virtualhost.type": "Oracle",
@@ -55,10 +55,10 @@ func TestServerSettingsAreRefusedByName(t *testing.T) {
 
 func TestGroupOfThreeLosesNothingWhenItsMasterDies(t *testing.T) {
 	livetest.Long(t)
-	in, target := amqptest.Start(t, provision.Options{Broker: "qpid", Nodes: 3, TLS: true, Server: map[string]any{
+	in, target := livetest.Start(t, provision.Options{Broker: "qpid", Nodes: 3, TLS: true, Server: map[string]any{
 		"jvm.Xmx": "256m", "jvm.XX:MaxDirectMemorySize": "512m",
 	}})
-	g := amqptest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksQuorum, driver.Unordered)
+	g := livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksQuorum, driver.Unordered)
 	g.Replicas = 3
 	kill := func(ctx context.Context) error {
 		masters, err := in.NodeOf(ctx, "leader")

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
 func TestAGroupFlushesOnlyWhereThatWasAskedFor(t *testing.T) {
 	three := func(p driver.Persistence) driver.Guarantee {
-		g := amqptest.Guarantee(driver.AtLeastOnce, p, driver.AcksQuorum, driver.Ordered)
+		g := livetest.Guarantee(driver.AtLeastOnce, p, driver.AcksQuorum, driver.Ordered)
 		g.Replicas = 3
 		return g
 	}
