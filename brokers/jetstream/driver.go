@@ -197,6 +197,10 @@ func (s *session) Producer(_ context.Context, c driver.ProducerConfig, r driver.
 	if s.config.Guarantee.Delivery == driver.AtMostOnce {
 		return natsio.NewSender(s.dialer, s.subjects, c, r)
 	}
+	if g := s.config.Guarantee; g.Delivery == driver.ExactlyOnce && g.Persistence == driver.Memory && g.Replicas < 2 {
+		// Such a stream forgets with its server which messages it has taken in: sent again, they could come twice.
+		return s.producer(c, r)
+	}
 	return resend.Producer(s.config.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return s.producer(c, r) })
 }
 
