@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/Azure/go-amqp"
@@ -47,9 +48,15 @@ type amqp10End struct {
 	conn *amqp.Conn
 }
 
+// amqp10Session dials itself: amqp.Dial would ask for a virtual host by the name of the address.
 func amqp10Session(ctx context.Context, p loopPlan) (amqp10End, error) {
-	conn, err := amqp.Dial(ctx, "amqp://"+p.Address, &amqp.ConnOptions{SASLType: amqp.SASLTypeAnonymous()})
+	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.Address)
 	if err != nil {
+		return amqp10End{}, err
+	}
+	conn, err := amqp.NewConn(ctx, raw, &amqp.ConnOptions{SASLType: amqp.SASLTypeAnonymous()})
+	if err != nil {
+		_ = raw.Close()
 		return amqp10End{}, err
 	}
 	session, err := conn.NewSession(ctx, nil)
