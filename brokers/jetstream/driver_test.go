@@ -17,7 +17,7 @@ var (
 	memoryLeast = livetest.Guarantee(driver.AtLeastOnce, driver.Memory, driver.AcksLeader, driver.Ordered)
 	fileLeast   = livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksLeader, driver.Ordered)
 	exactlyOnce = livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksLeader, driver.Unordered)
-	synced      = livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Unordered)
+	synced      = livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Ordered)
 )
 
 func TestDriverKeepsThePromises(t *testing.T) {

@@ -29,6 +29,9 @@ func natives(g driver.Guarantee) []driver.Native {
 			driver.Native{Side: driver.ConsumerSide, Name: "DoubleAck, no sequence delivered twice"},
 			driver.Native{Side: driver.TopicSide, Name: "duplicate_window", Value: stream.Duplicates.String()})
 	}
+	if g.Ordering == driver.Ordered && g.Delivery != driver.AtMostOnce {
+		list = append(list, driver.Native{Side: driver.ConsumerSide, Name: "set back to the first missing sequence", When: "ordered"})
+	}
 	if g.Persistence == driver.Fsync {
 		list = append(list, driver.Native{Side: driver.ServerSide, Name: syncSetting, Value: syncAlways, Asked: true})
 	}

@@ -113,10 +113,8 @@ func TestAfterARestartAStreamInMemoryIsMadeAnewAndTheRunGoesOn(t *testing.T) {
 }
 
 func TestOrderedFirstDeliveriesAreInOrderWhenTheServerIsKilledUnderLoad(t *testing.T) {
-	g := synced
-	g.Ordering = driver.Ordered
 	in, target := livetest.Start(t, provision.Options{Broker: "jetstream", Server: map[string]any{"jetstream.sync_interval": "always"}})
-	r := opened(t, target, g, nil, 1000)
+	r := opened(t, target, synced, nil, 1000)
 	end := r.Consume(t, driver.ConsumerConfig{})
 	next := 0
 	load := func(over func() bool) {

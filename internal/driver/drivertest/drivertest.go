@@ -31,8 +31,6 @@ type Suite struct {
 	// Keeps tells what the broker still has after Restart when it was acknowledged under g. Nil: what is not kept in
 	// memory only.
 	Keeps func(g driver.Guarantee) bool
-	// Redelivers says that what was on its way to a consumer at a restart may come after later messages.
-	Redelivers bool
 	// Kill ends the broker without warning (SIGKILL). It is called in the last test. Nil: skipped.
 	Kill func(t *testing.T)
 	// Guarded returns a broker that lets nobody in without TLS, a certificate of the client and a login; its target has

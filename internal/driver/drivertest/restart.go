@@ -55,7 +55,7 @@ func (r *run) restartedBroker(t *testing.T) {
 	close(restarted)
 	sending.Wait()
 	for i, s := range open {
-		t.Run(label(s.guarantee), func(t *testing.T) { s.requireRestarted(t, errs[i], r.suite.Redelivers) })
+		t.Run(label(s.guarantee), func(t *testing.T) { s.requireRestarted(t, errs[i]) })
 	}
 	t.Run("no goroutine is left behind", func(t *testing.T) {
 		requireNothingLeft(t, open[0], // those that watch the broker are new, too
@@ -78,13 +78,13 @@ func (p *sender) sendUntil(ctx context.Context, over <-chan struct{}) error {
 }
 
 // requireRestarted waits for what is still to come and closes the session.
-func (s *session) requireRestarted(t *testing.T, sendErr error, redelivers bool) {
+func (s *session) requireRestarted(t *testing.T, sendErr error) {
 	p, got := s.all[0], s.tallies[0][0]
 	p.settle(t)
 	ended := false
 	eventually(patience, func() bool {
 		ended = s.consumers[0].hasEnded()
-		inOrder := s.guarantee.Ordering == driver.Ordered && !redelivers && got.lastOf(p.number) == p.next-1
+		inOrder := s.guarantee.Ordering == driver.Ordered && got.lastOf(p.number) == p.next-1
 		return ended || inOrder || countsMatch(s, atLeast)
 	})
 	time.Sleep(still)
@@ -113,8 +113,8 @@ func (s *session) requireRestarted(t *testing.T, sendErr error, redelivers bool)
 		requireCounts(t, s, exact)
 	})
 	t.Run("what comes for the first time comes in order", func(t *testing.T) {
-		if s.guarantee.Ordering != driver.Ordered || redelivers {
-			t.Skip("order was not asked for, or is not promised through a restart")
+		if s.guarantee.Ordering != driver.Ordered {
+			t.Skip("order was not asked for")
 		}
 		if got.late > 0 {
 			t.Errorf("%d messages came after a later one of the same producer", got.late)
