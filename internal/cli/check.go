@@ -111,7 +111,7 @@ func pointTable(points []study.Point, refused map[string]string, notes *report.F
 		}
 		verdict := report.Cell{}
 		if reason := refused[p.ID]; reason != "" {
-			verdict = report.Text("refused").Marked(notes.Mark(s.Broker, s.Broker+": "+reason))
+			verdict = report.Text("refused").Marked(notes.Mark(s.Broker, s.Broker+": "+strings.TrimPrefix(reason, s.Broker+": ")))
 		}
 		t.Rows = append(t.Rows, []report.Cell{
 			report.Number(i + 1), report.Text(p.ID), report.Text(broker), report.Text(measure),

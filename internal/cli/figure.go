@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -125,36 +123,4 @@ func paperLength(flag, text string) (vg.Length, error) {
 		return 0, badInput("--%s %s: not a size for a figure; allowed: 4cm to 200cm, in cm, mm, in or pt", flag, text)
 	}
 	return length, nil
-}
-
-// toFile writes path whole or not at all: what can't be finished leaves no half of a file and no old one destroyed.
-func toFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".brokermark-*")
-	if err != nil {
-		return cannotWrite(path, err)
-	}
-	defer os.Remove(f.Name()) // after the rename there is nothing
-	if err := write(f); err != nil {
-		_ = f.Close()
-		return cannotWrite(path, err)
-	}
-	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
-		return cannotWrite(path, err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return cannotWrite(path, err)
-	}
-	return nil
-}
-
-func cannotWrite(path string, err error) error {
-	var inPath *os.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &inPath):
-		return badInput("%s can't be written: %w", path, inPath.Err)
-	case errors.As(err, &link):
-		return badInput("%s can't be written: %w", path, link.Err)
-	}
-	return fmt.Errorf("write %s: %w", path, err)
 }

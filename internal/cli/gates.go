@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -19,7 +18,7 @@ type gates struct {
 	failIf     []string
 	junit      string
 	conditions []gate.Condition
-	file       *os.File // of junit; nil without
+	file       *file // of junit; nil without
 }
 
 func (g *gates) flags(f *pflag.FlagSet, example string) {
@@ -39,8 +38,8 @@ func (g *gates) open(parse func(string) (gate.Condition, error)) (err error) {
 	case g.junit == "":
 		return nil
 	}
-	if g.file, err = os.Create(g.junit); err != nil {
-		return &failure{code: exitInput, err: fmt.Errorf("--junit: %w", err)}
+	if g.file, err = newFile(g.junit); err != nil {
+		return &failure{code: codeOf(err), err: fmt.Errorf("--junit: %w", err), hint: hintOf(err)}
 	}
 	return nil
 }
@@ -48,10 +47,12 @@ func (g *gates) open(parse func(string) (gate.Condition, error)) (err error) {
 // wanted tells that somebody asked for verdicts.
 func (g *gates) wanted() bool { return g.file != nil || len(g.conditions) > 0 }
 
+var errNothingSaid = errors.New("nothing has been said about the verdicts")
+
 // close ends the file if nothing has been said about the verdicts.
 func (g *gates) close() {
 	if g.file != nil {
-		_ = g.file.Close()
+		_ = g.file.finish(errNothingSaid)
 	}
 }
 
@@ -72,11 +73,11 @@ func (g *gates) tell(out io.Writer, verdicts, besides []gate.Verdict) error {
 		tellOf(out, c.Text, verdicts)
 	}
 	if g.file != nil {
-		err := gate.WriteJUnit(g.file, append(besides, verdicts...))
-		if err = errors.Join(err, g.file.Close()); err != nil {
-			return fmt.Errorf("--junit: %w", err)
-		}
+		f := g.file
 		g.file = nil
+		if err := f.finish(gate.WriteJUnit(f, append(besides, verdicts...))); err != nil {
+			return &failure{code: codeOf(err), err: fmt.Errorf("--junit: %w", err), hint: hintOf(err)}
+		}
 	}
 	if n := gate.Failures(verdicts); n > 0 {
 		return &failure{code: exitGate, err: fmt.Errorf("%s of --fail-if: see above", counted(n, "failure"))}

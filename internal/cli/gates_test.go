@@ -66,7 +66,7 @@ func TestReportsAndComparisonsHaveGatesToo(t *testing.T) {
 		{7, []string{"compare", a, b, "--fail-if", "received > 49%"}, "  failed   100 B, at-least-once, count: +50.0 %, 200 to 300; the medians alone, since no test possible with n=1 and n=1: at least 4 repetitions each are needed\n"},
 		{2, []string{"compare", a, b, "--fail-if", "received > 49"}, `brokermark: --fail-if: "49" is no change; allowed: a percentage`},
 		{2, []string{"report", "--store", a, "--fail-if", "e2e_p98 > 1ms"}, `brokermark: --fail-if: unknown metric "e2e_p98"; known: sent, `},
-		{2, []string{"report", "--store", a, "--junit", filepath.Join(dir, "none", "x.xml")}, "brokermark: --junit: open "},
+		{2, []string{"report", "--store", a, "--junit", filepath.Join(dir, "none", "x.xml")}, "brokermark: --junit: "},
 		{2, append(short("--store", a), "--watch", "host"), `brokermark: --watch: "host" is no address; allowed: HOST:PORT or PORT, such as 9464 or 127.0.0.1:9464`},
 		{2, append(short("--store", a), "--metrics", "192.0.2.1:80"), "brokermark: --metrics: can't listen at 192.0.2.1:80: "},
 	} {

@@ -36,13 +36,18 @@ var blamed = regexp.MustCompile(`^(?:[a-z-]+: )?(?:(client|topic|server) setting
 
 // placed puts before a complaint where the setting that it is about was written.
 func placed(p study.Point, complaint string) string {
-	m := blamed.FindStringSubmatch(complaint)
-	if m == nil {
+	path := ""
+	switch m := blamed.FindStringSubmatch(complaint); {
+	case strings.HasPrefix(complaint, "unknown broker "):
+		path = "broker"
+	case strings.Contains(complaint, ": no version "):
+		path = "version"
+	case m == nil:
 		return complaint
-	}
-	path := m[3] + m[4]
-	if m[1] != "" {
+	case m[1] != "":
 		path = m[1] + "." + m[2]
+	default:
+		path = m[3] + m[4]
 	}
 	if rest, ok := strings.CutPrefix(path, "topic."); ok {
 		path = "topicConfig." + rest

@@ -233,6 +233,9 @@ func (r *running) complain(t lab.Tally, code int) error {
 		exitVoid:   "a lower rate, more cores, or a larger inFlight window; void repetitions run again next time",
 		exitInput:  "brokermark check shows the refusals without running anything",
 	}[code]
+	if r.bad != nil && len(r.bad.Spec.Attach) > 0 && code == exitBroker {
+		hint = "is the broker running at that address, and does it expect this protocol, TLS and login?"
+	}
 	return &failure{code: code, err: errors.New(what), hint: hint}
 }
 

@@ -1,0 +1,94 @@
+package cli_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What is no ordinary file is written to, never replaced: for root, -o /dev/null would have been the end of it.
+func TestAnOutputThatIsNoOrdinaryFileIsNotReplaced(t *testing.T) {
+	dir := t.TempDir()
+	st, pipe := filepath.Join(dir, "s.db"), filepath.Join(dir, "pipe")
+	brokermark(t, short("--store", st)...).want(t, 0)
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"report", "--store", st, "--format", "csv", "-o", pipe}, {"report", "--store", st, "--junit", pipe},
+	} {
+		read := make(chan []byte, 1)
+		go func() {
+			f, err := os.Open(pipe)
+			if err != nil {
+				read <- nil
+				return
+			}
+			defer f.Close()
+			b, _ := io.ReadAll(f)
+			read <- b
+		}()
+		brokermark(t, args...).want(t, 0)
+		if len(<-read) == 0 {
+			t.Errorf("%v: nothing came through the pipe", args)
+		}
+		if fi, err := os.Stat(pipe); err != nil || fi.Mode().IsRegular() {
+			t.Errorf("%v: the pipe has become %v, %v", args, fi.Mode(), err)
+		}
+	}
+}
+
+func TestALinkStaysALinkAndItsFileIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	st, link, target := filepath.Join(dir, "s.db"), filepath.Join(dir, "link.csv"), filepath.Join(dir, "target.csv")
+	brokermark(t, short("--store", st)...).want(t, 0)
+	write(t, target, "old")
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	brokermark(t, "report", "--store", st, "-o", link).want(t, 0)
+	fi, err := os.Lstat(link)
+	text, _ := os.ReadFile(target)
+	if err != nil || fi.Mode()&os.ModeSymlink == 0 || string(text) == "old" {
+		t.Errorf("%v, %v; the file holds %q", fi.Mode(), err, text)
+	}
+}
+
+// Verdicts get their name when they are complete: an old file survives what can't be finished, and no half of a new one
+// is found by who reads it.
+func TestVerdictsAreWrittenWholeOrNotAtAll(t *testing.T) {
+	dir := t.TempDir()
+	st, junit := filepath.Join(dir, "s.db"), filepath.Join(dir, "j.xml")
+	write(t, junit, "old")
+	brokermark(t, "report", "--store", st, "--junit", junit).want(t, 6) // there is no store
+	if text, _ := os.ReadFile(junit); string(text) != "old" {
+		t.Errorf("the file holds %q", text)
+	}
+	brokermark(t, short("--store", st, "--junit", junit)...).want(t, 0)
+	if text, _ := os.ReadFile(junit); !bytes.Contains(text, []byte("</testsuites>")) {
+		t.Errorf("the file holds %q", text)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".brokermark-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestOutputThatFindsNoRoomIsExitCode1(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("there is no /dev/full here to stand for a full disk")
+	}
+	st := filepath.Join(t.TempDir(), "s.db")
+	brokermark(t, short("--store", st)...).want(t, 0)
+	for _, args := range [][]string{
+		{"report", "--store", st, "--format", "html", "-o", "/dev/full"}, {"report", "--store", st, "--junit", "/dev/full"},
+	} {
+		if r := brokermark(t, args...).want(t, 1); !strings.Contains(r.err, "/dev/full can't be written: no space left on device") {
+			t.Errorf("%v: %s", args, r.err)
+		}
+	}
+}
