@@ -37,6 +37,11 @@ var settings = []driver.Setting{
 	idle(unkept, policy("messageTTLInSeconds", int64(0), "after which time a message counts as acknowledged; 0: never")),
 	idle(unkept, policy("maxUnackedMessagesPerConsumer", int64(-1), "delivered and not acknowledged, with Shared; 0: no limit, -1: the broker's setting")),
 	idle(unkept, policy("maxUnackedMessagesPerSubscription", int64(-1), "the same for all consumers of a subscription")),
+	idle(unkept, policy("backlogQuota.limitSize", int64(-1), "bytes that may wait to be acknowledged; -1: the broker's setting. The broker looks every backlogQuotaCheckIntervalInSeconds (a server setting, 60)")),
+	idle(unquoted, driver.Setting{
+		Scope: driver.TopicScope, Name: "backlogQuota.policy", Default: "producer_request_hold", Doc: "what happens beyond the quota: producers wait, they fail, or the oldest messages go",
+		Allowed: []string{"producer_request_hold", "producer_exception", "consumer_backlog_eviction"},
+	}),
 	idle(unkept, policy("managedLedgerMaxMarkDeleteRate", 1.0, "how often a second the place of a subscription is stored")),
 }
 
@@ -68,6 +73,13 @@ func unkept(g driver.Guarantee, _ driver.Values) string {
 		return "a non-persistent topic keeps no message and no place of a subscription"
 	}
 	return ""
+}
+
+func unquoted(g driver.Guarantee, v driver.Values) string {
+	if v.Int("backlogQuota.limitSize") < 0 {
+		return "backlogQuota.limitSize sets no limit"
+	}
+	return unkept(g, v)
 }
 
 func policy(name string, value any, doc string) driver.Setting {

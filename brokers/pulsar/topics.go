@@ -92,6 +92,11 @@ func (s *session) policies() map[string]any {
 	if ttl := v.Int("messageTTLInSeconds"); ttl > 0 {
 		p["message_ttl_in_seconds"] = ttl
 	}
+	if limit := v.Int("backlogQuota.limitSize"); limit >= 0 {
+		p["backlog_quota_map"] = map[string]any{
+			"destination_storage": map[string]any{"limitSize": limit, "limitTime": -1, "policy": v.String("backlogQuota.policy")},
+		}
+	}
 	for name, field := range map[string]string{
 		"maxUnackedMessagesPerConsumer":     "max_unacked_messages_per_consumer",
 		"maxUnackedMessagesPerSubscription": "max_unacked_messages_per_subscription",
