@@ -102,7 +102,7 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 	if err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp("", "brokermark-apt-")
+	work, err := os.MkdirTemp(i.Dir, ".apt-") // there, so that it goes with what a killed tool leaves
 	if err != nil {
 		return err
 	}

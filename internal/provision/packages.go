@@ -24,7 +24,7 @@ func (i *Install) Maven(ctx context.Context, coordinates ...string) error {
 		}
 		deps = append(deps, d)
 	}
-	work, err := os.MkdirTemp("", "brokermark-maven-")
+	work, err := os.MkdirTemp(i.Dir, ".maven-") // as in AptTree
 	if err != nil {
 		return err
 	}
