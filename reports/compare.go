@@ -93,8 +93,7 @@ func (p pair) blocks(named []string) []report.Block {
 		}
 	}
 	t := report.Table{Columns: compareColumns(p.names)}
-	m, ok := headline(p.points[0][0].Spec.Measure)
-	if ok {
+	if m, ok := p.headline(a, b); ok {
 		blocks = append(blocks, report.Paragraph{Text: p.finding(m, report.Contrast(m.Values(a), m.Values(b)))})
 	}
 	for _, key := range compared {
@@ -114,6 +113,16 @@ func (p pair) blocks(named []string) []report.Block {
 		blocks = append(blocks, report.Paragraph{Text: warning})
 	}
 	return blocks
+}
+
+// headline is what the workload was measured for; of a curve whose rates were given that isn't a sustainable rate.
+func (p pair) headline(a, b []store.Record) (report.Metric, bool) {
+	m, ok := headline(p.points[0][0].Spec.Measure)
+	if ok && m.Key == "sustainable_low" && len(m.Values(a))+len(m.Values(b)) == 0 {
+		m, _ = headline("rate")
+		m.Name += " at the last rate"
+	}
+	return m, ok
 }
 
 func compareColumns(names [2]string) []report.Column {

@@ -60,6 +60,11 @@ func headline(measure string) (report.Metric, bool) {
 	return m, err == nil
 }
 
+// calm are the points without planned faults: what the others were measured for, the promise report tells.
+func calm(points []report.Point) []report.Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p report.Point) bool { return len(p.Spec.Faults) > 0 })
+}
+
 // mostRates is the number of fixed rates up to which each has its ranking told in full.
 const mostRates = 2
 

@@ -25,7 +25,9 @@ func headToHead(records []store.Record) (report.Document, error) {
 	for _, g := range bySetting(points) {
 		d.Add(report.Heading{Level: 1, Text: g.name})
 		d.Add(duel(g, &notes))
-		d.Say(verdict(g))
+		if c := calm(g.points); len(c) > 0 {
+			d.Say(verdict(group{g.name, c}))
+		}
 		d.Say(poolWarning(g.points))
 	}
 	if len(points) > 0 {

@@ -25,9 +25,9 @@ func ledger(records []store.Record) (report.Document, error) {
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "setting", Name: "messages", Row: true},
 		{Key: "load", Name: "load", Row: true},
-		{Key: "repetition", Name: "rep.", Unit: report.Count, Row: true},
+		{Key: "repetition", Name: "rep.", Unit: report.Count, Row: true, Data: !anyRecord(points, repeated)},
 		{Key: "status", Name: "status"},
-	}, bookColumns(false, resends(points))...)}
+	}, bookColumns(false, map[string]bool{"resent": !anyRecord(points, resent), "expected": !anyRecord(points, fannedOut)})...)}
 	var faults []report.Block
 	for _, p := range points {
 		for _, r := range p.Records {
@@ -45,11 +45,11 @@ func ledger(records []store.Record) (report.Document, error) {
 		return d, nil
 	}
 	d.Add(table)
-	if resends(points) {
+	if anyRecord(points, resent) {
 		d.Say("Resent: sent once more because the connection was lost or no answer came; such a message is counted once in all other columns.")
 	}
 	switch {
-	case faulty(points) && faults == nil:
+	case anyRecord(points, faulty) && faults == nil:
 		d.Say("Which streams the faults were in was not recorded.")
 	case faults == nil:
 		d.Say("No stream shows a fault: nothing was lost, duplicated, reordered or corrupted.")
@@ -58,23 +58,22 @@ func ledger(records []store.Record) (report.Document, error) {
 	return d, nil
 }
 
-func faulty(points []report.Point) bool {
-	for _, p := range points {
-		for _, r := range p.Records {
-			if r.Result != nil && r.Result.Books.Lost+r.Result.Books.Duplicated+r.Result.Books.Reordered+r.Result.Books.Corrupted > 0 {
-				return true
-			}
-		}
-	}
-	return false
+func anyRecord(points []report.Point, is func(store.Record) bool) bool {
+	return slices.ContainsFunc(points, func(p report.Point) bool { return slices.ContainsFunc(p.Records, is) })
 }
 
-// resends tells whether any message of points was sent again.
-func resends(points []report.Point) bool {
-	return slices.ContainsFunc(points, func(p report.Point) bool { return slices.ContainsFunc(p.Records, resent) })
+func faulty(r store.Record) bool {
+	return r.Result != nil && r.Result.Books.Lost+r.Result.Books.Duplicated+r.Result.Books.Reordered+r.Result.Books.Corrupted > 0
 }
 
 func resent(r store.Record) bool { return r.Result != nil && r.Result.Books.Resent > 0 }
+
+func repeated(r store.Record) bool { return r.Repetition > 1 }
+
+// fannedOut tells that not each message was expected once.
+func fannedOut(r store.Record) bool {
+	return r.Result != nil && r.Result.Books.Expected != r.Result.Books.Sent
+}
 
 // streams shows the streams of r that have a fault.
 func streams(p report.Point, r store.Record) []report.Block {
@@ -86,7 +85,7 @@ func streams(p report.Point, r store.Record) []report.Block {
 		{Key: "producer", Name: "producer", Unit: report.Count, Row: true},
 		{Key: "topic", Name: "topic", Row: true},
 		{Key: "subscription", Name: "subscription", Row: true},
-	}, append(bookColumns(true, false), report.Column{Key: "lost_ranges", Name: "lost sequence numbers"})...)}
+	}, append(bookColumns(true, nil), report.Column{Key: "lost_ranges", Name: "lost sequence numbers"})...)}
 	for _, s := range r.Result.Streams {
 		row := append([]report.Cell{report.Number(s.Producer), report.Text(s.Topic), report.Text(s.Subscription)}, bookCells(true, s.Books)...)
 		t.Rows = append(t.Rows, append(row, report.Text(ranges(s))))
@@ -114,12 +113,12 @@ var books = []struct {
 	{"corrupted", "corr.", func(b store.Books) int64 { return b.Corrupted }, true},
 }
 
-// bookColumns have messages that were sent again for readers only where there are any.
-func bookColumns(streams, again bool) []report.Column {
+// bookColumns are for readers unless they say nothing new.
+func bookColumns(streams bool, idle map[string]bool) []report.Column {
 	var columns []report.Column
 	for _, c := range books {
 		if !streams || c.streams {
-			columns = append(columns, report.Column{Key: c.key, Name: c.name, Unit: report.Count, Data: c.key == "resent" && !again})
+			columns = append(columns, report.Column{Key: c.key, Name: c.name, Unit: report.Count, Data: idle[c.key]})
 		}
 	}
 	return columns

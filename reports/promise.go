@@ -21,24 +21,13 @@ func init() {
 
 func promise(records []store.Record) (report.Document, error) {
 	d := report.Document{Title: "Who kept its promise"}
-	var trials []ordeal
-	var without int
-	var repeated, again bool
-	for _, p := range report.Points(records) {
-		for _, r := range p.Records {
-			if len(r.Spec.Faults) == 0 {
-				without++
-				continue
-			}
-			repeated, again = repeated || r.Repetition > 1, again || resent(r)
-			trials = append(trials, try(r))
-		}
-	}
+	trials, without := ordealsOf(report.Points(records))
 	if len(trials) == 0 {
 		d.Say("No record of a fault: brokermark run proof makes them.")
 		return d, nil
 	}
-	slices.SortStableFunc(trials, ordeal.compare)
+	repeated := slices.ContainsFunc(trials, func(o ordeal) bool { return o.record.Repetition > 1 })
+	again := slices.ContainsFunc(trials, func(o ordeal) bool { return resent(o.record) })
 	d.Say(promises(trials))
 	for len(trials) > 0 {
 		name, next := trials[0].broker(), slices.IndexFunc(trials, func(o ordeal) bool { return o.broker() != trials[0].broker() })
@@ -64,6 +53,21 @@ func promise(records []store.Record) (report.Document, error) {
 		d.Say(fmt.Sprintf("Left out: %s without a fault.", plural(without, "record")))
 	}
 	return d, nil
+}
+
+// ordealsOf judges every repetition through faults; without is how many there are without any.
+func ordealsOf(points []report.Point) (trials []ordeal, without int) {
+	for _, p := range points {
+		for _, r := range p.Records {
+			if len(r.Spec.Faults) == 0 {
+				without++
+				continue
+			}
+			trials = append(trials, try(r))
+		}
+	}
+	slices.SortStableFunc(trials, ordeal.compare)
+	return trials, without
 }
 
 func promiseColumns(repeated, again bool) []report.Column {

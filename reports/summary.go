@@ -30,8 +30,11 @@ func summary(records []store.Record) (report.Document, error) {
 	var notes report.Footnotes
 	groups := bySetting(points)
 	d.Add(report.Heading{Level: 1, Text: "Verdict"})
-	for _, g := range groups {
+	for _, g := range bySetting(calm(points)) {
 		d.Say(g.name + ": " + verdict(g))
+	}
+	if trials, _ := ordealsOf(points); len(trials) > 0 {
+		d.Say("Through faults: " + promises(trials) + " More: brokermark report promise.")
 	}
 	for _, g := range groups {
 		d.Add(report.Heading{Level: 1, Text: g.name})

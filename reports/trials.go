@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
@@ -78,18 +79,26 @@ func trialTable(name string, trials []store.Trial) report.Table {
 		{Key: "e2e_p50_ns", Name: "e2e p50", Unit: report.Nanoseconds},
 		{Key: "e2e_p99_ns", Name: "e2e p99", Unit: report.Nanoseconds},
 		{Key: "seconds", Name: "length", Unit: report.Seconds},
-		{Key: "reason", Name: "reason"},
+		{Key: "reason", Name: "reason", Wide: true},
 	}}
 	for i, trial := range trials {
+		rate := report.Number(trial.Rate)
+		if trial.Rate == 0 { // a closed loop: as fast as the window allows
+			rate = report.Cell{}
+		}
+		slope := trial.BacklogSlope
+		if math.Abs(slope) < 0.01 { // what rounding leaves of none
+			slope = 0
+		}
 		t.Rows = append(t.Rows, []report.Cell{
 			report.Text(name),
 			report.Number(i + 1),
 			report.Text(trial.Kind),
-			report.Number(trial.Rate),
+			rate,
 			report.Text(trial.Verdict),
 			report.Number(trial.PublishRate),
 			report.Number(trial.ReceiveRate),
-			report.Number(trial.BacklogSlope),
+			report.Number(slope),
 			report.Number(trial.EndToEndP50),
 			report.Number(trial.EndToEndP99),
 			report.Number(trial.Seconds),

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,5 +118,38 @@ func TestWorkloadsThatCantBeComparedSayWhatSetsThemApart(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)
 		}
+	}
+}
+
+func TestCurvesAtGivenRatesAreComparedByLatency(t *testing.T) {
+	side := func(broker string) Side {
+		var records []store.Record
+		for _, r := range demo(5) {
+			if r.Spec.Broker == broker && r.Spec.Delivery == "at-least-once" && r.Spec.Load.Rate == 1000 && r.Spec.MessageSize[0].Size == 100 && r.Status == store.OK {
+				r.Spec.Measure = "curve"
+				records = append(records, r)
+			}
+		}
+		return Side{broker, records}
+	}
+	text := string(rendered(t, Compare(side("kafka"), side("jetstream"), "broker"), "terminal", 100))
+	if !strings.Contains(text, "e2e p99 at the last rate: jetstream is lower than kafka") || strings.Contains(text, "not known") {
+		t.Errorf("the finding is not about latency:\n%s", text)
+	}
+}
+
+func TestATrialShowsNoRateWhereNoneWasGiven(t *testing.T) {
+	table := trialTable("search", []store.Trial{{Kind: "probe", Verdict: "pass", BacklogSlope: 1.6e-14}, {Kind: "short", Rate: 10, BacklogSlope: -3}})
+	column := func(key string) int {
+		return slices.IndexFunc(table.Columns, func(c report.Column) bool { return c.Key == key })
+	}
+	if c := table.Rows[0][column("rate")]; c.Kind != report.Blank {
+		t.Errorf("a closed loop has the rate %v", c)
+	}
+	if c := table.Rows[0][column("backlog_slope")]; c.Number != 0 {
+		t.Errorf("the slope of nothing is %v", c.Number)
+	}
+	if a, b := table.Rows[1][column("rate")], table.Rows[1][column("backlog_slope")]; a.Number != 10 || b.Number != -3 {
+		t.Errorf("10 and -3 became %v and %v", a.Number, b.Number)
 	}
 }

@@ -29,6 +29,13 @@ func compose(records []store.Record) (lead, rest string, err error) {
 	if len(points) == 0 {
 		return lead, "", nil
 	}
+	kept, err := built("promise", records)
+	if err != nil {
+		return "", "", err
+	}
+	if len(kept.Tables()) > 0 {
+		lead += "<h2>Who kept its promise</h2>\n" + report.Fragment(kept.Blocks[1:], "k", 3)
+	}
 	lead += "<h2>In figures</h2>\n<p class=\"about\">Who sustains what, at which latency and cost, under which guarantee.</p>\n"
 	lead += report.Fragment(withGuarantees(unsaid(duel.Blocks, verdict), points), "h", 3)
 	rest = report.Fragment(missing(points), "m", 2)

@@ -118,6 +118,7 @@ var implied = map[string][]string{
 	"client":      {"settings.client"},
 	"server":      {"settings.server"},
 	"topicConfig": {"settings.topic"},
+	"fault":       {"faults"},
 	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup"},
 }
 

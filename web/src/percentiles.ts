@@ -53,7 +53,7 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
     notes: [
       ...(closed ? ["A closed loop: this latency says how full the client's window was, nothing about a system under a given load."] : []),
       ...distinct(lines.flatMap((l) => (usable(l.level) ? [] : [`${l.name}: ${l.level.reason ?? ""} – in no conclusion.`]))),
-      ...distinct(lines.flatMap((l) => (d.points[l.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[l.level.p].name}: ${t}`))),
+      ...some(distinct(lines.flatMap((l) => (d.points[l.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[l.level.p].name}: ${t}`)))),
     ],
     option: (on) => ({
       grid: { left: 66, right: 34, top: 20, bottom: 48 },
@@ -98,4 +98,10 @@ function tip(lines: Line[], ps: unknown): HTMLElement {
     return [p.seriesName, `${format("ns", p.value[1])} (of ${format("count", line?.curve.n)})`];
   });
   return card(`p${Number((100 * q).toPrecision(Math.max(3, 2 + Math.ceil(decade(q)))))}`, rows);
+}
+
+const mostDoubts = 8;
+
+function some(doubts: string[]): string[] {
+  return doubts.length <= mostDoubts ? doubts : [...doubts.slice(0, mostDoubts), `And ${doubts.length - mostDoubts} more; the notes of “Every point” hold all of them.`];
 }
