@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -25,22 +24,33 @@ func placeOf(reply string) (place, error) {
 	}
 	rest := reply
 	for range before {
-		_, rest, _ = strings.Cut(rest, ".")
+		rest = rest[strings.IndexByte(rest, '.')+1:]
 	}
-	stream, rest, _ := strings.Cut(rest, ".")
-	flow, rest, _ := strings.Cut(rest, ".")
-	stored, _, _ := strings.Cut(rest, ".")
 	var p place
-	var errs [3]error
-	p.stream, errs[0] = strconv.ParseUint(stream, 10, 64)
-	p.flow, errs[1] = strconv.ParseUint(flow, 10, 64)
-	p.stored, errs[2] = strconv.ParseInt(stored, 10, 64)
-	for _, err := range errs {
-		if err != nil {
-			return place{}, fmt.Errorf("the message's acknowledgement subject %q tells no place in the stream: %w", reply, err)
-		}
+	var stored uint64
+	ok := [3]bool{}
+	p.stream, rest, ok[0] = number(rest)
+	p.flow, rest, ok[1] = number(rest)
+	stored, _, ok[2] = number(rest)
+	if p.stored = int64(stored); ok != [3]bool{true, true, true} {
+		return place{}, fmt.Errorf("the message's acknowledgement subject %q tells no place in the stream", reply)
 	}
 	return p, nil
+}
+
+// number reads the first token of a subject; it has no sign, and no more digits than fit.
+func number(subject string) (n uint64, rest string, ok bool) {
+	for i := range len(subject) {
+		c := subject[i]
+		if c == '.' {
+			return n, subject[i+1:], i > 0 && i < 20
+		}
+		if c < '0' || c > '9' {
+			return 0, "", false
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	return 0, "", false
 }
 
 // course is how far one subscription has come in its stream: everything before next was delivered, or is gone from the
