@@ -97,6 +97,11 @@ func apart(w group, workloads []group) string {
 	}
 	mine := report.Facts(w.points[0].Records[0])
 	var words []string
+	if slices.ContainsFunc(workloads, func(o group) bool {
+		return o.points[0].Spec.Measure == w.points[0].Spec.Measure && o.points[0].Load() != w.points[0].Load()
+	}) {
+		words = append(words, w.points[0].Load())
+	}
 	for _, path := range []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"} {
 		differs := func(o group) bool {
 			return o.points[0].Spec.Measure == w.points[0].Spec.Measure && report.Facts(o.points[0].Records[0])[path] != mine[path]
@@ -187,7 +192,8 @@ func (v *said) String() string {
 // mostCosts is the number of contenders on a level up to which each has its cost told.
 const mostCosts = 2
 
-// costs says at what latency and cost the best were measured.
+// costs says at what latency and cost the best were measured. The latency of a closed loop and of a backlog says how
+// full they were, so it is left out.
 func costs(best []report.Contender, points []report.Point) string {
 	if len(best) > mostCosts {
 		return ""
@@ -204,13 +210,20 @@ func costs(best []report.Contender, points []report.Point) string {
 			{"broker_cpu_s_per_million", " of broker CPU per million"},
 			{"generator_cpu_s_per_million", " of client CPU per million"},
 		} {
+			if strings.HasPrefix(part.key, "e2e") && slices.Contains([]string{"peak", "count", "backlog"}, p.Spec.Measure) {
+				continue
+			}
 			m, err := report.MetricByKey(part.key)
 			if s := report.Summarize(m.Values(p.Ok())); err == nil && s.N > 0 {
 				parts = append(parts, m.Unit.Format(s.Median)+part.after)
 			}
 		}
 		if parts != nil {
-			text.WriteString(" At that rate " + p.Name + " had " + strings.Join(parts, ", ") + ".")
+			then := " At that rate "
+			if p.Spec.Measure == "count" || p.Spec.Measure == "backlog" {
+				then = " In that, "
+			}
+			text.WriteString(then + p.Name + " had " + strings.Join(parts, ", ") + ".")
 		}
 	}
 	return text.String()

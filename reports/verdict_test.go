@@ -153,3 +153,43 @@ func TestATrialShowsNoRateWhereNoneWasGiven(t *testing.T) {
 		t.Errorf("10 and -3 became %v and %v", a.Number, b.Number)
 	}
 }
+
+func TestAVerdictOnAClosedLoopTellsNoLatency(t *testing.T) {
+	for measure, figure := range map[string]string{"peak": "published 1k/s", "count": "total time 7.00 s", "backlog": "drained 9/s"} {
+		var records []store.Record
+		for _, r := range demo(2) {
+			if r.Spec.Broker == "kafka" && r.Spec.Delivery == "at-least-once" && r.Spec.Load.Rate == 1000 && r.Spec.MessageSize[0].Size == 100 && r.Status == store.OK {
+				result := *r.Result
+				result.Count, result.Backlog = &store.Count{TotalSeconds: 7}, &store.Backlog{DrainRate: 9}
+				r.Spec.Measure, r.Result = measure, &result
+				records = append(records, r)
+			}
+		}
+		points := report.Points(records)
+		text := verdict(group{"100 B", points})
+		if !strings.Contains(text, figure) || !strings.Contains(text, "of client CPU") || strings.Contains(text, "p50") {
+			t.Errorf("%s: %s", measure, text)
+		}
+		if l := report.Levels(0, points[0]); measure == "backlog" && !l[0].Closed {
+			t.Error("the latency of a backlog counts as that of a load")
+		}
+	}
+}
+
+func TestCountsAtSeveralRatesAreToldApart(t *testing.T) {
+	var records []store.Record
+	for _, r := range demo(1) {
+		if r.Spec.Broker == "kafka" && r.Spec.Delivery == "at-least-once" && r.Spec.Measure == "rate" && r.Spec.MessageSize[0].Size == 100 && r.Status == store.OK {
+			result := *r.Result
+			result.Count = &store.Count{TotalSeconds: 7}
+			r.Spec.Measure, r.Result = "count", &result
+			records = append(records, r)
+		}
+	}
+	text := verdict(group{"100 B", report.Points(records)})
+	for _, want := range []string{"With count at 1k/s, only kafka was measured: total time 7.00 s", "With count at 20k/s, only kafka"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the verdict doesn't say %q: %s", want, text)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func (l *lab) repetition(ctx context.Context, done int, run study.Run) (_ store.
 	b := &bench{lab: l, record: &r, spec: run.Point.Spec, stage: func(e Event) { l.watch(done, run, e) }}
 	err := b.run(ctx)
 	b.close()
-	if errors.Is(err, errInvalid) || startFailed(err) || b.died != nil {
+	if startFailed(err) || b.died != nil {
 		l.pool.drop(b.spec)
 	}
 	r.Status, r.Reason = verdict(ctx, b, err)
@@ -51,12 +51,8 @@ func verdict(ctx context.Context, b *bench, err error) (store.Status, string) {
 	return store.OK, ""
 }
 
-var (
-	// errVoid ends a repetition whose numbers the generator limited.
-	errVoid = errors.New("void")
-	// errInvalid ends a repetition after which a shared broker shouldn't serve another.
-	errInvalid = errors.New("broker left in an unknown state")
-)
+// errVoid ends a repetition whose numbers the generator limited.
+var errVoid = errors.New("void")
 
 type voidError struct{ reason string }
 

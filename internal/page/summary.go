@@ -74,7 +74,7 @@ func unsaid(blocks, earlier []report.Block) []report.Block {
 
 var (
 	figures  = regexp.MustCompile(`\d+(\.\d+)?`)
-	finding  = regexp.MustCompile(`^(Highest|Lowest|No difference|Only|At rate|With [^,]+, (highest|lowest|no difference|only))`)
+	finding  = regexp.MustCompile(`^(Highest|Lowest|No difference|Only|At rate|With .+?, (highest|lowest|no difference|only))`)
 	sentence = regexp.MustCompile(`\. ([A-Z])`)
 )
 

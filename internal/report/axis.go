@@ -133,7 +133,7 @@ func mixed(levels []Level) bool {
 // ordered sorts what is no number first, then by what the values measure.
 func ordered(name string, values map[string]float64) Axis {
 	a := Axis{Name: name, Values: slices.Collect(maps.Keys(values))}
-	slices.SortFunc(a.Values, func(x, y string) int { return cmp.Or(cmp.Compare(values[x], values[y]), cmp.Compare(x, y)) })
+	slices.SortFunc(a.Values, func(x, y string) int { return cmp.Or(cmp.Compare(values[x], values[y]), CompareNames(x, y)) })
 	for _, text := range a.Values {
 		if math.IsNaN(values[text]) {
 			a.Numbers = nil

@@ -34,9 +34,6 @@ func (f *Footnotes) Mark(about, text string) int {
 	return slices.Index(f.keys, key) + 1
 }
 
-// Len is the number of footnotes so far.
-func (f *Footnotes) Len() int { return len(f.keys) }
-
 // Blocks writes the footnotes, to be added at the end of the document.
 func (f *Footnotes) Blocks() []Block {
 	var blocks []Block

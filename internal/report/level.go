@@ -17,7 +17,7 @@ type Level struct {
 	share   float64 // of the sustainable rate, where the rates of a curve were given so
 	Status  store.Status
 	Reason  string
-	Closed  bool // a closed loop: its latency says how full the window was
+	Closed  bool // a closed loop or a backlog: its latency says how full the window or the backlog was
 	Records []store.Record
 }
 
@@ -38,9 +38,9 @@ func Levels(index int, p Point) []Level {
 		if shape := p.Spec.Load.Shape; shape != "constant" && shape != "poisson" && shape != "" {
 			whole.Rate = 0
 		}
-	case "peak":
+	case "peak", "backlog":
 		whole.Closed = true
-	case "count", "backlog":
+	case "count":
 		whole.Closed = p.Spec.Load.Rate == 0
 	case "curve":
 		whole.Load = "sustainable"

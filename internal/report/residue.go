@@ -119,7 +119,7 @@ var implied = map[string][]string{
 	"server":      {"settings.server"},
 	"topicConfig": {"settings.topic"},
 	"fault":       {"faults"},
-	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup"},
+	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup", "drain"},
 }
 
 // covering tells whether a path lies below one of the named facts or what they imply.

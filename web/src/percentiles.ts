@@ -51,7 +51,7 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
     series: lines.map((l) => ({ name: l.name, look: look(d.points[l.level.p].name) })),
     height: 400,
     notes: [
-      ...(closed ? ["A closed loop: this latency says how full the client's window was, nothing about a system under a given load."] : []),
+      ...(closed ? ["A closed loop or a backlog: this latency says how full the client's window or the backlog was, nothing about a system under a given load."] : []),
       ...distinct(lines.flatMap((l) => (usable(l.level) ? [] : [`${l.name}: ${l.level.reason ?? ""} – in no conclusion.`]))),
       ...some(distinct(lines.flatMap((l) => (d.points[l.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[l.level.p].name}: ${t}`)))),
     ],

@@ -128,7 +128,7 @@ function heat(d: Data, s: State, t: Table, [low, high]: [number, number]): HTMLE
 /** What the rows and the columns are: "broker ↓ delivery →". */
 function corner(d: Data, s: State): string {
   const of = (role: Role) => d.axes.filter((_, i) => s.roles[i] === role).map((a) => a.name).join(", ");
-  return [of("row") && of("row") + " ↓", of("column") && of("column") + " →"].filter((x) => x).join("  ");
+  return [of("row") && of("row") + "\u00a0↓", of("column") && of("column") + "\u00a0→"].filter((x) => x).join("  ");
 }
 
 function entry(d: Data, s: State, c: Placed, several: boolean): HTMLElement {
