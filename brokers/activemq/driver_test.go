@@ -1,18 +1,15 @@
 package activemq
 
 import (
-	"os"
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func TestMain(m *testing.M) {
-	provision.Main()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { livetest.Main(m) }
 
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 	for i, version := range []string{"6.3.1", "5.18.3"} {
@@ -20,7 +17,9 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 			if i > 0 {
 				livetest.Long(t)
 			}
-			amqptest.Conformance(t, provision.Options{Broker: "activemq", Version: version}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)
+			s := livetest.Suite(t, provision.Options{Broker: "activemq", Version: version}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)
+			s.Guarded = livetest.GuardedBroker(provision.Options{Broker: "activemq", Version: version})
+			drivertest.Run(t, s)
 		})
 	}
 }
