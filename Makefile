@@ -38,6 +38,7 @@ test: web ## the whole test ladder; the tests install and start the real brokers
 
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 20m ./internal/cli -run NothingIsLeft
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long
 	$(GO) test -race -short $(TESTFLAGS) -p 2 $(CONCURRENT)

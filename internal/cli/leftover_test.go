@@ -1,0 +1,176 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// endings are the ways in which the program can go, with the exit code each has; -1 is death by the signal.
+var endings = []struct {
+	name    string
+	signals []os.Signal
+	code    int
+}{
+	{"Ctrl-C", []os.Signal{os.Interrupt}, 130},
+	{"Ctrl-C twice", []os.Signal{os.Interrupt, os.Interrupt}, 130},
+	{"SIGTERM", []os.Signal{syscall.SIGTERM}, 130},
+	{"a closed terminal", []os.Signal{syscall.SIGHUP}, -1},
+	{"SIGKILL", []os.Signal{syscall.SIGKILL}, -1},
+	{"a crash", []os.Signal{syscall.SIGABRT}, 2}, // as after a panic in a client library's goroutine
+}
+
+// However the program ends, no process of a broker, no directory and no temporary file stays, and what was finished can
+// be read. A directory that nobody guarded when the program was killed goes when the next broker is started. With BROKERMARK_LONG also for brokers that are several processes: launchers, Erlang's port mapper, clusters.
+func TestNothingIsLeftHoweverTheProgramEnds(t *testing.T) {
+	brokers := [][]string{{"nats"}}
+	if os.Getenv("BROKERMARK_LONG") != "" {
+		t.Setenv("BROKERMARK_HOME", "") // installations are there, not in the home of these tests
+		brokers = [][]string{{"nats", "--nodes", "3"}, {"mosquitto"}, {"rabbitmq", "--nodes", "3"}, {"artemis"}, {"pulsar"}}
+	}
+	for _, b := range brokers {
+		for _, moment := range []string{"starting", "loaded"} {
+			for _, e := range endings {
+				t.Run(fmt.Sprintf("%s, %s, %s", strings.Join(b, " "), moment, e.name), func(t *testing.T) {
+					h := newPlace(t)
+					c := h.begin(t, b)
+					if moment == "starting" {
+						until(t, "a process of the broker is there", func() bool { return len(h.processes(t)) > 1 })
+					} else {
+						until(t, "a repetition is stored", func() bool { return len(h.records(t)) > 0 })
+					}
+					for _, s := range e.signals {
+						_ = c.Process.Signal(s)
+					}
+					if code := exitCode(t, c); code != e.code {
+						t.Errorf("exit code %d, want %d", code, e.code)
+					}
+					h.requireEmpty(t)
+					records := h.records(t)
+					if moment == "loaded" && len(records) == 0 {
+						t.Error("the finished repetition can't be read any more")
+					}
+					if aborted := slices.ContainsFunc(records, func(r store.Record) bool { return r.Status == store.Aborted }); len(e.signals) == 1 && aborted != (e.code == 130) {
+						t.Errorf("recorded as aborted: %v", aborted)
+					}
+				})
+			}
+		}
+	}
+}
+
+// place is where one run of the program has everything: brokers, temporary files, its store.
+type place struct{ dir, store string }
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	installs := filepath.Join(provision.DefaultDir(), "install")
+	dir, err := os.MkdirTemp("", "brokermark-left-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	h := place{dir, filepath.Join(dir, "s.db")}
+	for _, err := range []error{
+		os.Chmod(dir, 0o755), os.Mkdir(h.runs(), 0o755), os.Mkdir(h.temp(), 0o755), os.MkdirAll(installs, 0o755), os.Symlink(installs, filepath.Join(dir, "install")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+func (h place) runs() string { return filepath.Join(h.dir, "run") }
+func (h place) temp() string { return filepath.Join(h.dir, "tmp") }
+
+func (h place) begin(t *testing.T, broker []string) *exec.Cmd {
+	t.Helper()
+	args := append([]string{"run", "--broker"}, broker...)
+	args = append(args, "--measure", "rate", "--rate", "200", "--duration", "1s", "--set", "warmup=0s", "--repeat", "1000", "--store", h.store)
+	c := exec.Command(os.Args[0], args...)
+	c.Env = append(os.Environ(), asProgram+"=1", "BROKERMARK_HOME="+h.dir, "TMPDIR="+h.temp())
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	return c
+}
+
+// processes are those that have the place in their environment, or work in it.
+func (h place) processes(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		stat, _ := os.ReadFile(p + "/stat")
+		if _, state, ok := strings.Cut(string(stat), ") "); !ok || state[0] == 'Z' {
+			continue
+		}
+		environment, _ := os.ReadFile(p + "/environ")
+		directory, _ := os.Readlink(p + "/cwd")
+		if strings.Contains(string(environment), h.dir) || strings.HasPrefix(directory, h.dir) {
+			command, _ := os.ReadFile(p + "/cmdline")
+			found = append(found, filepath.Base(p)+" "+strings.ReplaceAll(string(command), "\x00", " "))
+		}
+	}
+	return found
+}
+
+func (h place) records(t *testing.T) []store.Record {
+	t.Helper()
+	st, err := store.OpenReadOnly(h.store)
+	if store.ProblemOf(err) == store.Missing {
+		return nil
+	}
+	if err != nil {
+		return nil // in the making
+	}
+	defer st.Close()
+	records, err := st.Records(t.Context(), store.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+func (h place) requireEmpty(t *testing.T) {
+	t.Helper()
+	host, err := provision.NewHost(h.dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	empty := func() bool {
+		if left = h.processes(t); len(left) == 0 {
+			host.Sweep() // as the next start does
+		}
+		for _, dir := range []string{h.runs(), h.temp()} {
+			entries, err := os.ReadDir(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				left = append(left, filepath.Join(dir, e.Name()))
+			}
+		}
+		return len(left) == 0
+	}
+	for end := time.Now().Add(90 * time.Second); !empty(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("left behind after 90 s:\n%s", strings.Join(left, "\n"))
+		}
+	}
+}
