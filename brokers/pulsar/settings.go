@@ -31,18 +31,18 @@ var settings = []driver.Setting{
 	clientSetting("connectionsPerBroker", int64(1), "connections of one producer or consumer to each broker"),
 	clientSetting("webServiceUrl", "", "the admin interface; empty: what the broker was started with, or port 8080 (TLS: 8443) of its address"),
 
-	policy("numBundles", int64(4), "parts of the namespace, which brokers share among them"),
-	idle(unkept, policy("retentionTimeInMinutes", int64(0), "how long messages stay after every subscription has acknowledged them; -1: for ever")),
-	idle(unkept, policy("retentionSizeInMB", int64(0), "how much of them stays; -1: all")),
-	idle(unkept, policy("messageTTLInSeconds", int64(0), "after which time a message counts as acknowledged; 0: never")),
-	idle(unkept, policy("maxUnackedMessagesPerConsumer", int64(-1), "delivered and not acknowledged, with Shared; 0: no limit, -1: the broker's setting")),
-	idle(unkept, policy("maxUnackedMessagesPerSubscription", int64(-1), "the same for all consumers of a subscription")),
-	idle(unkept, policy("backlogQuota.limitSize", int64(-1), "bytes that may wait to be acknowledged; -1: the broker's setting. The broker looks every backlogQuotaCheckIntervalInSeconds (a server setting, 60)")),
+	policy("numBundles", int64(4), int64(1), "parts of the namespace, which brokers share among them"),
+	idle(unkept, policy("retentionTimeInMinutes", int64(0), int64(-1), "how long messages stay after every subscription has acknowledged them; -1: for ever")),
+	idle(unkept, policy("retentionSizeInMB", int64(0), int64(-1), "how much of them stays; -1: all")),
+	idle(unkept, policy("messageTTLInSeconds", int64(0), int64(0), "after which time a message counts as acknowledged; 0: never")),
+	idle(unkept, policy("maxUnackedMessagesPerConsumer", int64(-1), int64(-1), "delivered and not acknowledged, with Shared; 0: no limit, -1: the broker's setting")),
+	idle(unkept, policy("maxUnackedMessagesPerSubscription", int64(-1), int64(-1), "the same for all consumers of a subscription")),
+	idle(unkept, policy("backlogQuota.limitSize", int64(-1), int64(-1), "bytes that may wait to be acknowledged; -1: the broker's setting. The broker looks every backlogQuotaCheckIntervalInSeconds (a server setting, 60)")),
 	idle(unquoted, driver.Setting{
 		Scope: driver.TopicScope, Name: "backlogQuota.policy", Default: "producer_request_hold", Doc: "what happens beyond the quota: producers wait, they fail, or the oldest messages go",
 		Allowed: []string{"producer_request_hold", "producer_exception", "consumer_backlog_eviction"},
 	}),
-	idle(unkept, policy("managedLedgerMaxMarkDeleteRate", 1.0, "how often a second the place of a subscription is stored")),
+	idle(unkept, policy("managedLedgerMaxMarkDeleteRate", 1.0, 0.0, "how often a second the place of a subscription is stored")),
 }
 
 func clientSetting(name string, value any, doc string, allowed ...string) driver.Setting {
@@ -82,8 +82,8 @@ func unquoted(g driver.Guarantee, v driver.Values) string {
 	return unkept(g, v)
 }
 
-func policy(name string, value any, doc string) driver.Setting {
-	return driver.Setting{Scope: driver.TopicScope, Name: name, Default: value, Doc: doc}
+func policy(name string, value, least any, doc string) driver.Setting {
+	return driver.Setting{Scope: driver.TopicScope, Name: name, Default: value, Least: least, Doc: doc}
 }
 
 var (

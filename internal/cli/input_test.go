@@ -71,6 +71,8 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check --broker kafka --set client.lingr.ms=5", `every point would be refused; the first: --set 'client.lingr.ms=5': client setting "lingr.ms" is not supported: known: `},
 		{"check --broker kafka --set client.commit.interval.ms=50", `every point would be refused; the first: --set 'client.commit.interval.ms=50': client setting "commit.interval.ms" is not supported: it would have no effect: only delivery: exactly-once has transactions`},
 		{"check --broker nats --set keyDistributor=RANDOM", `every point would be refused; the first: --set 'keyDistributor=RANDOM': keyDistributor: RANDOM is not supported: a subject has neither partitions nor keys; use NO_KEY`},
+		{"check --broker mosquitto --partitions 4", `every point would be refused; the first: --partitions 4: partitionsPerTopic: 4 is not supported: an MQTT topic has neither partitions nor keys; use more topics`},
+		{"check --broker pulsar --set topicConfig.messageTTLInSeconds=-5", `--set 'topicConfig.messageTTLInSeconds=-5': pulsar: topic setting "messageTTLInSeconds": -5 is out of range; allowed: 0 or more`},
 		{"check {tmp}/nodes.yaml", `every point would be refused; the first: {tmp}/nodes.yaml:2: nodes: 3 is not supported: sim runs in this process, anew for each repetition`},
 		{"check --format pdf", `--format pdf: unknown format; allowed: table, csv, `},
 		{"run --format pdf", `--format pdf: unknown format; allowed: table, jsonl`},

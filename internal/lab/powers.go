@@ -45,6 +45,8 @@ func supported(kind driver.Kind, s study.Spec) error {
 	switch {
 	case s.Measure == study.MeasureBacklog && kind.Transient:
 		return driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
+	case s.PartitionsPerTopic > 1 && kind.Keyless != "":
+		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.PartitionsPerTopic), "%s; use more topics", kind.Keyless)
 	case keyKinds[s.KeyDistributor] != "none" && kind.Keyless != "":
 		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", kind.Keyless)
 	}
