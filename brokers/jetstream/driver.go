@@ -171,11 +171,11 @@ func (s *session) syncsAlways(ctx context.Context) error {
 			continue
 		}
 		asked++
-		var v server.Varz
-		if err := natsio.Read(ctx, url+"/varz", &v); err != nil {
+		var js server.JSInfo // not /varz: asked before JetStream was up, that never tells of its settings
+		if err := natsio.Read(ctx, url+"/jsz", &js); err != nil {
 			return driver.Unsupported(setting, "it needs %s, and that could not be checked: %v", how, err)
 		}
-		if c := v.JetStream.Config; c == nil || !c.SyncAlways {
+		if !js.Config.SyncAlways {
 			return driver.Unsupported(setting, "it needs %s; this server writes to the disk at intervals", how)
 		}
 	}

@@ -84,7 +84,7 @@ func TestAfterARestartAStreamInMemoryIsMadeAnewAndTheRunGoesOn(t *testing.T) {
 	for name, g := range map[string]driver.Guarantee{"at-least-once": memoryLeast, "exactly-once": ordered, "exactly-once, unordered": shared} {
 		t.Run(name, func(t *testing.T) {
 			in, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
-			r := opened(t, target, g, nil, 16)
+			r := opened(t, target, g, map[string]any{"PullHeartbeat": "500ms"}, 16)
 			end := r.Consume(t, driver.ConsumerConfig{})
 			r.Post(t, numbers(0, before)...)
 			livetest.Eventually(t, "all arrive", func() bool { return r.Count().Received == before })
