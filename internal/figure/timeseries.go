@@ -177,7 +177,7 @@ func faultLines(runs []store.Record, words bool) []upright {
 	var lines []upright
 	for _, r := range runs {
 		for _, fault := range r.Result.Faults {
-			u := upright{at: float64(fault.OffsetNs) / 1e9, text: fmt.Sprintf("%s %d", fault.Do, fault.Node), colour: ink}
+			u := upright{at: float64(fault.OffsetNs) / 1e9, text: fmt.Sprintf("%s node %d", fault.Do, fault.Node), colour: ink}
 			same := func(o upright) bool { return o.text == u.text && math.Abs(o.at-u.at) < 0.25 }
 			if !slices.ContainsFunc(lines, same) {
 				lines = append(lines, u)

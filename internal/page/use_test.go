@@ -93,6 +93,11 @@ func TestASweepCanBeTurned(t *testing.T) {
 	if n := browsertest.Eval[int](t, b, `document.querySelectorAll("#sweeps .legend button.series").length`); n != 5 {
 		t.Errorf("%d colours, want 5", n)
 	}
+	set("client.batch.size", "row")
+	if n := browsertest.Eval[int](t, b, `document.querySelectorAll("#sweeps .legend button.series").length`); n != 5 {
+		t.Errorf("%d of 5 lines have a key", n)
+	}
+	set("client.batch.size", "colour")
 	scroll(t, b)
 	if n := browsertest.Eval[int](t, b, `document.querySelectorAll("#sweeps .chart svg").length`); n != 1 {
 		t.Errorf("%d charts, want 1", n)

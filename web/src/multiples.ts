@@ -10,7 +10,7 @@ import type { Summary } from "./data";
 
 interface Dot { x: number; column: string; y: NonNullable<Summary>; usable: boolean; remarks: string[] }
 export interface Panel {
-  title: string; unit: string; xlog: boolean; ylog: boolean; numeric: boolean; columns: string[];
+  title: string; unit: string; across: string; xlog: boolean; ylog: boolean; numeric: boolean; columns: string[];
   series: { name: string; look: Look; dots: Dot[] }[];
   extent: number[]; // of all panels: equal heights are equal figures
 }
@@ -44,21 +44,21 @@ export class Multiples {
 function option(p: Panel): Option {
   const positive = (d: Dot) => (!p.ylog || d.y[0] > 0) && (!p.xlog || !p.numeric || d.x > 0);
   const x = p.numeric
-    ? axis({ name: "", log: p.xlog, format: (v) => format("none", v) })
+    ? axis({ name: "", log: p.xlog, format: (v) => format(p.across === "messageSize" ? "bytes" : "none", v) })
     : { ...axis({ name: "", log: false, format: String }), type: "category", data: p.columns, axisLabel: { color: colour("muted"), hideOverlap: true } };
   return {
-    grid: { left: 62, right: 14, top: 14, bottom: 30 },
+    grid: { left: 62, right: 14, top: 14, bottom: 46 },
     tooltip: tooltip("item", (hovered) => {
       const { dot, name } = (hovered as { data: { dot: Dot; name: string } }).data;
       return card(name, [[dot.column, spread(p.unit, dot.y)]], dot.remarks);
     }),
-    xAxis: { ...x, splitLine: { show: false } },
+    xAxis: { ...x, name: p.across, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: colour("muted"), fontSize: 12 }, splitLine: { show: false } },
     yAxis: axis({ name: "", log: p.ylog, format: (v) => format(p.unit, v) }),
     series: [{ type: "scatter", silent: true, symbolSize: 0, data: p.extent.map((y) => [p.series[0]?.dots[0]?.x ?? 0, y]) }, ...p.series.flatMap((s) => {
       const item = (d: Dot) => ({ value: [d.x, d.y[0]], dot: d, name: s.name });
       const dots = s.dots.filter(positive).sort((a, b) => a.x - b.x);
       return [
-        { type: "line", name: s.name, data: dots.filter((d) => d.usable).map(item), symbol: s.look.shape, symbolSize: 7, lineStyle: { color: s.look.colour, type: s.look.dash, width: 1.8 }, itemStyle: { color: s.look.colour } },
+        { type: "line", name: s.name, data: dots.filter((d) => d.usable).map(item), symbol: s.look.shape, symbolSize: 7, lineStyle: { color: s.look.colour, type: s.look.dash, width: p.numeric ? 1.8 : 0 }, itemStyle: { color: s.look.colour } },
         { type: "scatter", name: s.name, data: dots.filter((d) => !d.usable).map(item), symbol: s.look.shape, symbolSize: 7, itemStyle: { color: colour("card"), borderColor: colour("muted"), borderWidth: 2 } },
       ];
     })],

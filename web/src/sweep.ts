@@ -32,9 +32,9 @@ export function sweep(d: Data, main: HTMLElement): void {
   const draw = () => {
     controls.replaceChildren(...choices(d, s, metrics, draw));
     const panels = arrange(d, s);
-    const colours = distinct(panels.flatMap((p) => p.cells.map((c) => c.colour))).filter((c) => c);
-    fillLegend(legend, colours.map((c) => ({ name: c, look: tone(d, c) })), s.off, draw);
-    if (s.view === "lines") multiples.show(alike(panels.slice(0, mostPanels).map((p) => lines(d, s, p))));
+    const keys = distinct(panels.flatMap((p) => p.cells.map((c) => (s.view === "lines" ? lineName(c) : c.colour)))).filter((k) => k);
+    fillLegend(legend, keys.map((c) => ({ name: c, look: tone(d, c) })), s.off, draw);
+    if (s.view === "lines") multiples.show(alike(panels.slice(0, mostPanels).filter((p) => p.cells.some((c) => value(c.level, s.metric))).map((p) => lines(d, s, p))));
     else place.replaceChildren(...panels.slice(0, mostPanels).map((p) => heat(d, s, p, extremes(s, panels))));
     const doubts = distinct(panels.slice(0, mostPanels).flatMap((p) => p.cells.flatMap((c) => (d.points[c.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[c.level.p].name}: ${t}`))));
     append(place, el("div", { class: "figure-notes" }, ...doubts.slice(0, mostDoubts).map((t) => el("p", {}, t)), doubts.length > mostDoubts ? el("p", {}, `And ${doubts.length - mostDoubts} more; each stands in its cell's title.`) : null));
@@ -125,9 +125,11 @@ function heat(d: Data, s: State, t: Table, [low, high]: [number, number]): HTMLE
     }))))));
 }
 
+function axesAs(d: Data, s: State, role: Role): string { return d.axes.filter((_, i) => s.roles[i] === role).map((a) => a.name).join(", "); }
+
 /** What the rows and the columns are: "broker ↓ delivery →". */
 function corner(d: Data, s: State): string {
-  const of = (role: Role) => d.axes.filter((_, i) => s.roles[i] === role).map((a) => a.name).join(", ");
+  const of = (role: Role) => axesAs(d, s, role);
   return [of("row") && of("row") + "\u00a0↓", of("column") && of("column") + "\u00a0→"].filter((x) => x).join("  ");
 }
 
@@ -140,6 +142,8 @@ function entry(d: Data, s: State, c: Placed, several: boolean): HTMLElement {
     usable(c.level) || !v ? text : `(${text})`, c.level.status !== "refused" && p.doubts ? el("sup", {}, "?") : null);
 }
 
+function lineName(c: Placed): string { return [c.row, c.colour].filter((x) => x).join(", "); }
+
 /** Gives all panels the same heights for the same figures. */
 function alike(panels: Panel[]): Panel[] {
   const all = panels.flatMap((p) => p.series.flatMap((s) => s.dots.map((t) => t.y[0]))).filter((y) => y > 0 || panels.every((p) => !p.ylog));
@@ -149,14 +153,14 @@ function alike(panels: Panel[]): Panel[] {
 function lines(d: Data, s: State, t: Table): Panel {
   const m = d.metrics[s.metric];
   const numeric = t.cells.length > 0 && t.cells.every((c) => c.x !== null) && t.columns.length > 1;
-  const names = distinct(t.cells.map((c) => [c.row, c.colour].filter((x) => x).join(", "))).filter((n) => n || true);
+  const names = distinct(t.cells.map(lineName));
   return {
-    title: [m.name, t.title].filter((x) => x).join(": "), unit: m.unit, extent: [], ylog: s.ylog, columns: t.columns, numeric,
+    title: [m.name, t.title].filter((x) => x).join(": "), unit: m.unit, extent: [], across: axesAs(d, s, "column"), ylog: s.ylog, columns: t.columns, numeric,
     xlog: s.xlog && t.cells.every((c) => (c.x ?? 0) > 0), // what is 0 must not vanish
     series: names.map((name) => {
-      const mine = t.cells.filter((c) => [c.row, c.colour].filter((x) => x).join(", ") === name && !s.off.has(c.colour));
+      const mine = t.cells.filter((c) => lineName(c) === name && !s.off.has(name));
       return {
-        name: name || m.name, look: tone(d, mine[0]?.colour || mine[0]?.row || name),
+        name: name || m.name, look: tone(d, name),
         dots: mine.filter((c) => value(c.level, s.metric)).map((c) => ({ x: numeric ? c.x! : t.columns.indexOf(c.column), column: c.column, y: value(c.level, s.metric)!, usable: usable(c.level), remarks: remarks(d, c.level) })),
       };
     }),
