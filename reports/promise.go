@@ -144,13 +144,29 @@ func try(r store.Record) ordeal {
 	case unbalanced(r.Result.Books):
 		o.verdict, o.why = void, "the books don't balance"
 	default:
-		o.verdict, o.why = judge(r.Spec, r.Result.Books)
+		books, late := r.Result.Books, doubted(r, "late")
+		if late != "" { // what is missing tells nothing then, what came tells as ever
+			books.LostAcked = 0
+		}
+		if o.verdict, o.why = judge(r.Spec, books); late != "" && o.verdict != broken {
+			o.verdict, o.why = void, late
+		}
 		// A promise that was broken under less load than was meant is broken; one that was kept may be so for that.
-		if o.verdict != broken && (r.Status == store.Void || r.Status == store.Failed) {
+		if o.verdict != broken && o.verdict != void && (r.Status == store.Void || r.Status == store.Failed) {
 			o.verdict, o.why = void, r.Reason
 		}
 	}
 	return o
+}
+
+// doubted is what a record says under a doubt's code; empty: it has no such doubt.
+func doubted(r store.Record, code string) string {
+	for _, d := range r.Doubts {
+		if d.Code == code {
+			return d.Text
+		}
+	}
+	return ""
 }
 
 // undone says which of the faults that were asked for did not happen.

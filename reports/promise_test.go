@@ -94,6 +94,8 @@ func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
 		"failed for a reason that isn't the ledger": {failedBecause("the broker died: node 1 exited"), void, "the broker died"},
 		"kept, but under less load than was meant":  {late(store.Books{}), void, "30 ms late"},
 		"broken under less load than was meant":     {late(store.Books{LostAcked: 9}), broken, "9 lost"},
+		"missing while others still came":           {stillComing(store.Books{LostAcked: 9}), void, "others still came"},
+		"the same, and delivered twice":             {stillComing(store.Books{LostAcked: 9, Duplicated: 2}), broken, "2 delivered twice"},
 	} {
 		o := try(c.record)
 		if o.verdict != c.want || !strings.Contains(o.why, c.says) {
@@ -105,6 +107,12 @@ func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
 func late(wrong store.Books) store.Record {
 	r := through("b", "at-least-once", "log", kill, wrong)
 	r.Status, r.Reason = store.Void, "the generator was 30 ms late at p99"
+	return r
+}
+
+func stillComing(wrong store.Books) store.Record {
+	r := through("b", "exactly-once", "log", kill, wrong)
+	r.Doubts = append(r.Doubts, store.Doubt{Code: "late", Text: "9 deliveries had not come, though others still came"})
 	return r
 }
 

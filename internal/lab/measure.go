@@ -179,6 +179,9 @@ func (b *bench) judge(t trial, rate float64) error {
 	if m.Corrupted > 0 {
 		return failed("%d messages arrived corrupted", m.Corrupted)
 	}
+	if m.LostAcked > 0 && atLeast && t.Arriving {
+		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", m.LostAcked, b.spec.Drain)
+	}
 	if m.LostAcked > 0 && atLeast && !b.mayForget() {
 		return failed("%d messages were lost although the broker had confirmed them%s", m.LostAcked, because(t.Err))
 	}

@@ -79,7 +79,10 @@ func (b *bench) doubts(t trial) {
 	if m.Unresolved > 0 {
 		b.doubt("unresolved", "the fate of %d messages was not known when the run ended", m.Unresolved)
 	}
-	if m.Lost > 0 {
+	switch {
+	case m.Lost > 0 && t.Arriving:
+		b.doubt("late", "%d of %d deliveries had not come when the drain allowance of %s was used up, though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
+	case m.Lost > 0:
 		b.doubt("loss", "%d of %d deliveries never came", m.Lost, m.Expected)
 	}
 	if m.Failed > 0 {

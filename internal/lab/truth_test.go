@@ -3,6 +3,8 @@ package lab_test
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,6 +158,28 @@ func TestLostRangesNameWhatIsMissing(t *testing.T) {
 	}
 	if lost != r.Result.Books.Lost {
 		t.Errorf("ranges hold %d messages, the books %d", lost, r.Result.Books.Lost)
+	}
+}
+
+func TestWhatIsLateIsNotCalledLost(t *testing.T) {
+	late := func(latency time.Duration, lossEvery int) (doubts []string, reason string) {
+		r := measured(t, func(s *study.Spec) {
+			fixed(s, 500, 2*time.Second)
+			s.Drain = study.Duration(time.Second)
+			s.Client = map[string]any{"latency": latency.String(), "loss.every": lossEvery}
+		})
+		for _, d := range r.Doubts {
+			doubts = append(doubts, d.Code)
+		}
+		return doubts, r.Reason
+	}
+	doubts, reason := late(2*time.Second, 0) // half of it comes after the drain
+	if !slices.Contains(doubts, "late") || slices.Contains(doubts, "loss") || !strings.Contains(reason, "others still came") {
+		t.Errorf("late messages: doubts %v, %q", doubts, reason)
+	}
+	doubts, reason = late(0, 100)
+	if slices.Contains(doubts, "late") || !slices.Contains(doubts, "loss") || !strings.Contains(reason, "lost") {
+		t.Errorf("lost messages: doubts %v, %q", doubts, reason)
 	}
 }
 

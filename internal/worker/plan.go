@@ -120,6 +120,7 @@ type Outcome struct {
 	LastAcked        int64
 	Backlog          Drained       // of a backlog trial
 	Drained          bool          // everything sent was confirmed and received within the allowance
+	Arriving         bool          // deliveries still came when the allowance was used up: what is missing may be late
 	Blocked          time.Duration // time producers waited for a free slot, summed
 	Sending          time.Duration // time producers spent inside the client, summed
 	Producers        int

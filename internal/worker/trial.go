@@ -25,6 +25,8 @@ type trial struct {
 	keyOf   measure.KeyOf
 	decided sync.Once
 	halted  sync.Once
+
+	arriving bool // Outcome.Arriving
 }
 
 // halt ends sending.
@@ -217,8 +219,10 @@ func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial, c co
 	return p.openLoop(ctx, t, schedule.Sequential(schedule.Share(c.schedule, i, n)), c.start, limit)
 }
 
-// quiet is how long nothing may arrive before a lossy drain ends.
-const quiet = time.Second
+const (
+	quiet = time.Second     // nothing may arrive for so long before a lossy drain ends
+	gust  = 5 * time.Second // some brokers let go of what they hold only every few seconds
+)
 
 // drain blocks until everything sent has been confirmed and received, and tells whether that was within the
 // allowance.
@@ -232,10 +236,15 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, e
 			(now.Failed == 0 || t.measure.Missing() == 0) {
 			return true
 		}
-		if now != last {
-			last, moved = now, time.Now()
+		if now.Received != last.Received || now.Acked != last.Acked {
+			moved = time.Now()
 		}
-		if time.Now().After(deadline) || t.load.Lossy && resolved && time.Since(moved) > quiet {
+		last = now
+		if time.Now().After(deadline) {
+			t.arriving = time.Since(moved) < min(gust, allowance/2)
+			return false
+		}
+		if t.load.Lossy && resolved && time.Since(moved) > quiet {
 			return false
 		}
 		select {
@@ -257,7 +266,7 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	}
 	out := Outcome{
 		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(),
-		Drained: drained, Producers: len(w.producers), Samples: o.samples, Err: err,
+		Drained: drained, Arriving: t.arriving, Producers: len(w.producers), Samples: o.samples, Err: err,
 	}
 	for _, p := range w.producers {
 		recorder := t.measure.Producer(p.plan.ID)
