@@ -194,7 +194,10 @@ func wholeNumber(text string) (int64, error) {
 		return i, nil
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f != float64(int64(f)) || f > 1<<53 || f < -1<<53 {
+	if f > 1<<53 || f < -1<<53 { // also where it is too large for a float64
+		return 0, fmt.Errorf("%q is too large", text)
+	}
+	if err != nil || f != float64(int64(f)) {
 		return 0, fmt.Errorf("%q is not a whole number", text)
 	}
 	return int64(f), nil

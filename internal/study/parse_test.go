@@ -44,6 +44,8 @@ func TestParseNamesFileLinePathAndWhatIsAllowed(t *testing.T) {
 		"list for a warm-up":  {"warmup: [1s]\n", `f.yaml:1: warmup: a list is not a time, auto, or a mapping with auto, for, max`},
 		"bad size":            {"messageSize: big\n", `f.yaml:1: messageSize: "big" is not a size; allowed: bytes such as 100, 1KiB, 1MB`},
 		"list of plain sizes": {"messageSize: [100, 200]\n", `f.yaml:1: messageSize: a list of plain sizes; allowed: a size, or a list of {size, weight}; several values belong under axes`},
+		"a size of 20 digits": {"messageSize: 99999999999999999999\n", `f.yaml:1: messageSize: "99999999999999999999" is beyond 1 PiB`},
+		"a number too large":  {"topics: 1e30\n", `f.yaml:1: topics: "1e30" is too large`},
 		"huge size":           {"messageSize: 9EB\n", `f.yaml:1: messageSize: "9EB" is beyond 1 PiB`},
 		"unknown word":        {"delivery: at-leastonce\n", `f.yaml:1: delivery: "at-leastonce" is not one of at-most-once, at-least-once, exactly-once; did you mean "at-least-once"?`},
 		"unknown fault":       {"faults: [{at: 1s, do: stop}]\n", `f.yaml:1: faults[0].do: "stop" is not one of pause, resume, kill, restart`},

@@ -33,6 +33,9 @@ func ParseSize(text string) (Size, error) {
 		}
 		return Size(n), nil
 	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && (f > maxBytes || f < -maxBytes) {
+		return 0, fmt.Errorf("%q is beyond 1 PiB", text)
+	}
 	negative := strings.HasPrefix(text, "-")
 	n, err := humanize.ParseBytes(strings.TrimPrefix(text, "-"))
 	if err != nil || strings.Contains(text, ",") || text == "" || !strings.ContainsAny(text[:1], "-0123456789.") {
