@@ -103,7 +103,7 @@ func (u *UnknownMetric) Error() string {
 // shareOf is what 100 % of a metric are; nil where that makes no sense.
 func shareOf(m report.Metric) func(store.Record) float64 {
 	switch m.Key {
-	case "acked":
+	case "acked", "resent":
 		return whole(func(r *store.Result) float64 { return float64(r.Books.Sent) })
 	case "received", "lost", "lost_acked", "duplicated", "reordered", "corrupted":
 		return whole(func(r *store.Result) float64 { return float64(r.Books.Expected) })

@@ -155,8 +155,15 @@ func split(t Table, width int) []part {
 	var parts []part
 	for len(rest) > 0 {
 		n, at := 0, used
-		for n < len(rest) && (n == 0 || at+widths[rest[n]] <= width) {
-			at += widths[rest[n]] + gap
+		for n < len(rest) {
+			least := widths[rest[n]]
+			if t.Columns[rest[n]].Wide {
+				least = min(least, leastPhrase)
+			}
+			if n > 0 && at+least > width {
+				break
+			}
+			at += least + gap
 			n++
 		}
 		p, _ := narrowed(columnsOf(t, append(append([]int(nil), keys...), rest[:n]...)), width)
