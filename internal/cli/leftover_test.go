@@ -46,7 +46,7 @@ func TestNothingIsLeftHoweverTheProgramEnds(t *testing.T) {
 					if moment == "starting" {
 						until(t, "a process of the broker is there", func() bool { return len(h.processes(t)) > 1 })
 					} else {
-						until(t, "a repetition is stored", func() bool { return len(h.records(t)) > 0 })
+						h.untilStored(t)
 					}
 					for _, s := range e.signals {
 						_ = c.Process.Signal(s)
@@ -144,6 +144,16 @@ func (h place) records(t *testing.T) []store.Record {
 		t.Fatal(err)
 	}
 	return records
+}
+
+// untilStored waits until a repetition is stored, which takes a JVM on a busy machine a minute.
+func (h place) untilStored(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(3 * time.Minute); len(h.records(t)) == 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nothing was stored for three minutes")
+		}
+	}
 }
 
 func (h place) requireEmpty(t *testing.T) {

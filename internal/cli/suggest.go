@@ -42,6 +42,7 @@ func unknownFlag(c *cobra.Command, err error) error {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
 	}
+	text, _, _ = strings.Cut(text, ": strconv.") // the flag and what was given say it already
 	return hinted(&failure{code: exitInput, err: errors.New(text)}, "%s --help", c.CommandPath())
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"time"
 
 	"modernc.org/sqlite"
@@ -49,8 +50,14 @@ func openSQLite(path string, a access, patience time.Duration) (*sql.DB, error) 
 		return nil, &Error{Problem: Missing, Store: path, Detail: "does not exist: run a study first, or name another file with --store"}
 	case err == nil && info.IsDir():
 		return nil, &Error{Problem: BadURL, Store: path, Detail: "is a directory: name a file in it"}
+	case err == nil && !info.Mode().IsRegular(): // SQLite would make its journal beside a device
+		return nil, &Error{Problem: BadURL, Store: path, Detail: "is no ordinary file"}
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return nil, err
+	case err != nil:
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, os.ErrNotExist) {
+			return nil, &Error{Problem: BadURL, Store: path, Detail: "lies in a folder that does not exist: make it, or name another file"}
+		}
 	}
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()))

@@ -3,6 +3,8 @@ package study
 import (
 	"fmt"
 	"math"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -139,6 +141,11 @@ func (v *validator) broker() {
 	for _, a := range s.Attach {
 		if a == "" || strings.ContainsAny(a, " \t,") || !strings.Contains(a, ":") {
 			v.fail("attach", "%q is not an address; allowed: host:port", a)
+			continue
+		}
+		_, port, _ := net.SplitHostPort(a)
+		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+			v.fail("attach", "%q has no port from 1 to 65535; allowed: host:port, [address]:port for IPv6", a)
 		}
 	}
 	for _, p := range []string{"nodes", "version", "server", "faults"} {
