@@ -32,7 +32,7 @@ func headToHead(records []store.Record) (report.Document, error) {
 	}
 	if len(points) > 0 {
 		d.Say("Latency is end to end from the intended time. A sustainable rate stands with [highest passing–lowest failing]. " +
-			"CPU is in seconds per million messages, at the sustainable rate where there is one, else at the highest fixed rate. Figures are medians over n repetitions that ended ok.")
+			"CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, else at the highest fixed rate. Figures are medians over n repetitions that ended ok.")
 	}
 	d.Add(notes.Blocks()...)
 	return d, nil
@@ -77,6 +77,7 @@ func duelColumns(rates []float64) []report.Column {
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "status", Name: "status"},
 		{Key: "sustainable", Name: "sustainable", Unit: report.PerSecond, Spread: true},
+		{Key: "peak_rate", Name: "peak", Unit: report.PerSecond},
 	}
 	for _, rate := range rates {
 		text := report.PerSecond.Format(rate)
@@ -107,6 +108,7 @@ func (s side) row(rates []float64, notes *report.Footnotes) []report.Cell {
 		report.Text(s.name),
 		report.Text(s.status()).Marked(slices.Compact(marks)...),
 		report.Sustained(sound).Cell(),
+		s.peak(),
 	}
 	fixed := s.fixed()
 	for _, rate := range rates {
@@ -127,6 +129,19 @@ func (s side) row(rates []float64, notes *report.Footnotes) []report.Cell {
 		repetitions[r.Repetition] = true
 	}
 	return append(row, costs[0], costs[1], costs[2], doubts(report.Point{Records: shown, Spec: s.points[0].Spec}, notes), report.Number(len(repetitions)))
+}
+
+// peak is what was confirmed per second as fast as the window allowed.
+func (s side) peak() report.Cell {
+	var rates []float64
+	for _, p := range s.points {
+		for _, r := range p.Ok() {
+			if p.Spec.Measure == "peak" && r.Result != nil {
+				rates = append(rates, r.Result.PublishRate)
+			}
+		}
+	}
+	return report.Summarize(rates).Cell()
 }
 
 // status is that of all points, or what went wrong where.

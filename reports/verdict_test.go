@@ -176,6 +176,21 @@ func TestAVerdictOnAClosedLoopTellsNoLatency(t *testing.T) {
 	}
 }
 
+func TestAPeakStandsBesideItsCost(t *testing.T) {
+	var records []store.Record
+	for _, r := range demo(3) {
+		if r.Spec.Broker == "kafka" && r.Spec.Load.Rate == 1000 && r.Status == store.OK {
+			r.Spec.Measure = "peak"
+			records = append(records, r)
+		}
+	}
+	tables := build(t, "headtohead", records).Tables()
+	i := slices.IndexFunc(tables[0].Columns, func(c report.Column) bool { return c.Key == "peak_rate" })
+	if c := tables[0].Rows[0][i]; c.Number != 1000 {
+		t.Errorf("the peak is %v, want 1000/s", c)
+	}
+}
+
 func TestCountsAtSeveralRatesAreToldApart(t *testing.T) {
 	var records []store.Record
 	for _, r := range demo(1) {
