@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { livetest.Main(m) }
 
 // clusters are those whose copies wait for a quorum, small enough to stand beside each other on one machine.
 var clusters = map[string]struct{ copies, server string }{
-	"jetstream":       {"3", ""},
+	"jetstream":       {"3", "ordering: unordered\n"},
 	"kafka":           {"3", "server: {jvm.Xmx: 384m}\n"},
 	"rabbitmq":        {"3", "topicConfig: {x-queue-type: quorum}\npersistence: fsync\n"},
 	"rabbitmq-stream": {"3", ""},
