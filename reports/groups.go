@@ -80,8 +80,9 @@ func verdict(g group) string {
 		}
 	}
 	brief := rates < len(workloads) || rates > mostRates
+	differ := varietyOf(workloads)
 	for _, w := range workloads {
-		v.workload(w, brief, apart(w, workloads))
+		v.workload(w, brief, differ.apart(w))
 	}
 	return v.String()
 }
@@ -89,25 +90,48 @@ func verdict(g group) string {
 // mostApart is the number of settings that a sentence names; what else differs, the warning below the table tells.
 const mostApart = 2
 
+// setApart are the settings that set workloads of the same kind apart.
+var setApart = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
+
+// variety is what the workloads of each kind of measurement differ in: by measure and setting, the values.
+type variety map[[2]string]map[string]bool
+
+func varietyOf(workloads []group) variety {
+	v := variety{}
+	for _, w := range workloads {
+		p := w.points[0]
+		v.add(p.Spec.Measure, "load", p.Load())
+		facts := report.Facts(p.Records[0])
+		for _, path := range setApart {
+			v.add(p.Spec.Measure, path, facts[path])
+		}
+	}
+	return v
+}
+
+func (v variety) add(measure, path, value string) {
+	key := [2]string{measure, path}
+	if v[key] == nil {
+		v[key] = map[string]bool{}
+	}
+	v[key][value] = true
+}
+
 // apart says in what w differs from the other workloads of its kind: "persistence log". Without that, sentences about
 // them would contradict each other.
-func apart(w group, workloads []group) string {
-	if w.points[0].Spec.Measure == "rate" {
+func (v variety) apart(w group) string {
+	p := w.points[0]
+	if p.Spec.Measure == "rate" {
 		return "" // told by its rate, or beside others
 	}
-	mine := report.Facts(w.points[0].Records[0])
 	var words []string
-	if slices.ContainsFunc(workloads, func(o group) bool {
-		return o.points[0].Spec.Measure == w.points[0].Spec.Measure && o.points[0].Load() != w.points[0].Load()
-	}) {
-		words = append(words, w.points[0].Load())
+	if len(v[[2]string{p.Spec.Measure, "load"}]) > 1 {
+		words = append(words, p.Load())
 	}
-	for _, path := range []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"} {
-		differs := func(o group) bool {
-			return o.points[0].Spec.Measure == w.points[0].Spec.Measure && report.Facts(o.points[0].Records[0])[path] != mine[path]
-		}
-		if slices.ContainsFunc(workloads, differs) && len(words) < mostApart {
-			words = append(words, path+" "+mine[path])
+	facts := report.Facts(p.Records[0])
+	for _, path := range setApart {
+		if len(v[[2]string{p.Spec.Measure, path}]) > 1 && len(words) < mostApart {
+			words = append(words, path+" "+facts[path])
 		}
 	}
 	return strings.Join(words, ", ")
