@@ -210,13 +210,13 @@ func (r *running) finish(p plan, t lab.Tally, err error) error {
 	t.Failed += r.stored.Failed
 	t.Refused += r.stored.Refused
 	if code := codeOfTally(t); code != exitFine {
-		return r.complain(t, code)
+		return r.complain(p, t, code)
 	}
 	return judged
 }
 
 // complain says on stderr why the exit code isn't 0; the reasons of single points have been shown.
-func (r *running) complain(t lab.Tally, code int) error {
+func (r *running) complain(p plan, t lab.Tally, code int) error {
 	total := counted(t.OK+t.Failed+t.Void+t.Refused+t.Aborted, "repetition")
 	what := map[int]string{
 		exitBroker: fmt.Sprintf("%d of %s found no broker", t.Unstarted, total),
@@ -233,6 +233,9 @@ func (r *running) complain(t lab.Tally, code int) error {
 		exitVoid:   "a lower rate, more cores, or a larger inFlight window; void repetitions run again next time",
 		exitInput:  "brokermark check shows the refusals without running anything",
 	}[code]
+	if known, err := refusals(p.points); code == exitInput && (err != nil || len(known) == 0) {
+		hint = "" // only the broker itself could tell
+	}
 	if r.bad != nil && len(r.bad.Spec.Attach) > 0 && code == exitBroker {
 		hint = "is the broker running at that address, and does it expect this protocol, TLS and login?"
 	}
