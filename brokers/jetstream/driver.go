@@ -6,11 +6,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -26,6 +24,7 @@ func init() {
 		Settings: slices.Concat(clientSettings, natsio.ConnectionSettings(-1), topicSettings),
 		Supports: supports,
 		Maps:     natives,
+		Server:   served,
 		Failover: true,
 		Open:     open,
 	})
@@ -155,36 +154,6 @@ func (s *session) ordersOn(version string) error {
 		return nil
 	}
 	return driver.Unsupported("ordering: ordered", "a message that is lost on its way to a consumer comes again behind later ones, unless the consumer is set back, which needs nats-server 2.14; this is %q", version)
-}
-
-// What the spec has to ask of the server for persistence: fsync.
-const (
-	syncSetting = "jetstream.sync_interval"
-	syncAlways  = "always"
-)
-
-// syncsAlways asks the server's monitoring port, because no answer of the client protocol tells how it writes.
-func (s *session) syncsAlways(ctx context.Context) error {
-	const setting = "persistence: fsync"
-	const how = "the server setting " + syncSetting + ": " + syncAlways
-	asked := 0
-	for role, url := range s.config.Target.Endpoints {
-		if !strings.HasPrefix(role, "monitor") {
-			continue
-		}
-		asked++
-		var js server.JSInfo // not /varz: asked before JetStream was up, that never tells of its settings
-		if err := natsio.Read(ctx, url+"/jsz", &js); err != nil {
-			return driver.Unsupported(setting, "it needs %s, and that could not be checked: %v", how, err)
-		}
-		if !js.Config.SyncAlways {
-			return driver.Unsupported(setting, "it needs %s; this server writes to the disk at intervals", how)
-		}
-	}
-	if asked == 0 {
-		return driver.Unsupported(setting, "it needs %s, and there is no monitoring address to check that", how)
-	}
-	return nil
 }
 
 func (s *session) Close() error {

@@ -1,6 +1,7 @@
 package jetstream_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -132,6 +133,24 @@ func TestAckPoliciesThatWouldWeakenOrExceedTheGuaranteeAreRefused(t *testing.T) 
 	} {
 		_, err := livetest.Kind(t, "jetstream").Open(t.Context(), livetest.Config(t, "jetstream", nowhere, c.asked, map[string]any{"AckPolicy": c.policy}, nil))
 		livetest.Refused(t, err, "client.AckPolicy: "+c.policy)
+	}
+}
+
+func TestServerIsStartedAsPersistenceNeedsItUnlessTheSpecContradicts(t *testing.T) {
+	kind := livetest.Kind(t, "jetstream")
+	for _, g := range []driver.Guarantee{fileLeast, memoryLeast} {
+		if got, err := kind.Server(g, nil); err != nil || len(got) != 0 {
+			t.Errorf("%s: %v, %v", g.Persistence, got, err)
+		}
+	}
+	for _, asked := range []map[string]any{nil, {"jetstream": map[string]any{"sync_interval": "always"}}} {
+		if got, err := kind.Server(synced, asked); err != nil || got["jetstream.sync_interval"] != "always" {
+			t.Errorf("fsync with %v: %v, %v", asked, got, err)
+		}
+	}
+	var refusal *driver.ErrUnsupported
+	if _, err := kind.Server(synced, map[string]any{"jetstream.sync_interval": "10s"}); !errors.As(err, &refusal) {
+		t.Errorf("fsync with a server that syncs every 10 s: %v", err)
 	}
 }
 

@@ -33,7 +33,7 @@ func natives(g driver.Guarantee) []driver.Native {
 		list = append(list, driver.Native{Side: driver.ConsumerSide, Name: "set back to the first missing sequence", When: "ordered"})
 	}
 	if g.Persistence == driver.Fsync {
-		list = append(list, driver.Native{Side: driver.ServerSide, Name: syncSetting, Value: syncAlways, Asked: true})
+		list = append(list, driver.Native{Side: driver.ServerSide, Name: syncSetting, Value: syncAlways})
 	}
 	return list
 }

@@ -43,8 +43,8 @@ func listGuarantees(args []string) (report.Document, error) {
 		}
 	}
 	d.Add(t)
-	d.Say("Settings are those of the client and the server with everything else at its default; server settings marked * have to be asked for in the spec, " +
-		"the others follow from the guarantee. Every row that is kept is proved on a running broker by the tests of brokers/BROKER: " +
+	d.Say("Settings are those of the client and the server with everything else at its default. " +
+		"All of them follow from the guarantee. Every row that is kept is proved on a running broker by the tests of brokers/BROKER: " +
 		"ledger = every message accounted for; kill -9 = what was acknowledged is there after the broker was killed and started again; " +
 		"flushes counted = at least one flush to the disk for each acknowledgement; leader killed = what a quorum of copies acknowledged is there while the leader's node is down. " +
 		"Under load: brokermark run proof/BROKER.")
@@ -53,7 +53,7 @@ func listGuarantees(args []string) (report.Document, error) {
 
 func guaranteeRow(broker string, row driver.Row) []report.Cell {
 	first := row.Cells[0]
-	kept, how, proof := "yes", driver.NativeText(marked(first.Native)), strings.Join(proofs(broker, row), ", ")
+	kept, how, proof := "yes", driver.NativeText(first.Native), strings.Join(proofs(broker, row), ", ")
 	answer := how + " [" + proof + "]"
 	if first.Refusal != nil {
 		kept, how, proof, answer = "no", first.Refusal.Error(), "", first.Refusal.Error()
@@ -88,18 +88,6 @@ func guaranteeText(row driver.Row) string {
 
 // anyWord stands for all words of a dimension.
 const anyWord = "any"
-
-// marked puts an asterisk behind what the spec has to ask for.
-func marked(list []driver.Native) []driver.Native {
-	var out []driver.Native
-	for _, n := range list {
-		if n.Asked {
-			n.Name = "*" + n.Name
-		}
-		out = append(out, n)
-	}
-	return out
-}
 
 // proofs are those that the row's cells owe, each once. A broker inside this process has nothing to kill.
 func proofs(broker string, row driver.Row) []string {

@@ -18,8 +18,6 @@ type Native struct {
 	Side  Side
 	Name  string // "acks", "flush.messages", "durable"
 	Value string // "all"; empty where it isn't a value but something done, such as "publisher confirms"
-	// Asked tells that the spec has to give it (server: {NAME: VALUE}): the driver can only look whether it is so.
-	Asked bool
 	// When names the words under which it is set, where a row of the matrix holds several: "ordered", "replicas 3".
 	When string
 }

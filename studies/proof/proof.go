@@ -52,7 +52,6 @@ type sweep struct {
 	Broker    string // name@version
 	Guarantee driver.Guarantee
 	Nodes     int
-	Server    []driver.Native // that the spec has to ask for
 	Faults    []fault
 	Drain     string
 }
@@ -99,13 +98,6 @@ func (b Broker) sweep(g driver.Guarantee, faults ...fault) sweep {
 	s := sweep{Broker: b.Kind.Name, Guarantee: g, Nodes: g.Replicas, Faults: faults, Drain: "40s"}
 	if b.Version != "" {
 		s.Broker += "@" + b.Version
-	}
-	if b.Kind.Maps != nil {
-		for _, n := range b.Kind.Maps(g) {
-			if n.Asked {
-				s.Server = append(s.Server, n)
-			}
-		}
 	}
 	if g.Persistence == driver.Memory { // what a kill has taken won't come however long it is waited for
 		s.Drain = "8s"

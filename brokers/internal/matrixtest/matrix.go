@@ -85,11 +85,6 @@ func grouped(kind driver.Kind, apart bool) ([]group, error) {
 		if apart {
 			g.name += ", " + string(c.Guarantee.Persistence)
 		}
-		for _, n := range c.Native {
-			if n.Asked {
-				g.server[n.Name] = n.Value
-			}
-		}
 		if kind.Server != nil {
 			var err error
 			if g.server, err = kind.Server(c.Guarantee, g.server); err != nil {

@@ -1,0 +1,56 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// With persistence: fsync the server is started with this, unless the spec contradicts.
+const (
+	syncSetting = "jetstream.sync_interval"
+	syncAlways  = "always"
+)
+
+// served implements driver.Kind.Server.
+func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
+	if g.Persistence != driver.Fsync {
+		return asked, nil
+	}
+	settings := natsio.Flatten(asked)
+	if given, ok := settings[syncSetting]; ok && fmt.Sprint(given) != syncAlways {
+		return nil, driver.Unsupported("persistence: fsync", "it needs %s: %s, and the spec says %v", syncSetting, syncAlways, given)
+	}
+	settings[syncSetting] = syncAlways
+	return settings, nil
+}
+
+// syncsAlways asks the monitoring port of the servers, which somebody else may have started, because no answer of the
+// client protocol tells how they write.
+func (s *session) syncsAlways(ctx context.Context) error {
+	const setting = "persistence: fsync"
+	const how = "the server setting " + syncSetting + ": " + syncAlways
+	asked := 0
+	for role, url := range s.config.Target.Endpoints {
+		if !strings.HasPrefix(role, "monitor") {
+			continue
+		}
+		asked++
+		var js server.JSInfo // not /varz: asked before JetStream was up, that never tells of its settings
+		if err := natsio.Read(ctx, url+"/jsz", &js); err != nil {
+			return driver.Unsupported(setting, "it needs %s, and that could not be checked: %v", how, err)
+		}
+		if !js.Config.SyncAlways {
+			return driver.Unsupported(setting, "it needs %s; this server writes to the disk at intervals", how)
+		}
+	}
+	if asked == 0 {
+		return driver.Unsupported(setting, "it needs %s, and there is no monitoring address to check that", how)
+	}
+	return nil
+}
