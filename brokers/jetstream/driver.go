@@ -25,6 +25,7 @@ func init() {
 		Supports: supports,
 		Maps:     natives,
 		Server:   served,
+		Keyless:  driver.Never("a stream has neither partitions nor keys"),
 		Failover: true,
 		Open:     open,
 	})
@@ -33,12 +34,26 @@ func init() {
 var clientSettings = []driver.Setting{
 	{Scope: driver.ClientScope, Name: "PublishAsyncTimeout", Default: 5 * time.Second, Doc: "a message without an acknowledgement after this time is sent again"},
 	{Scope: driver.ClientScope, Name: "AckPolicy", Default: "auto", Allowed: []string{"auto", "explicit", "all", "none"}, Doc: "how consumers acknowledge; auto: none for at-most-once, else explicit"},
-	{Scope: driver.ClientScope, Name: "AckWait", Default: 30 * time.Second, Doc: "a message not acknowledged by then is delivered again"},
-	{Scope: driver.ClientScope, Name: "MaxAckPending", Default: int64(10_000), Doc: "messages that may be delivered and not acknowledged, per subscription; -1: no limit"},
-	{Scope: driver.ClientScope, Name: "PullMaxMessages", Default: int64(2000), Doc: "messages asked for ahead, per consumer; refilled at half"},
-	{Scope: driver.ClientScope, Name: "PullMaxBytes", Default: int64(0), Doc: "bytes asked for ahead instead of messages; 0: count messages"},
-	{Scope: driver.ClientScope, Name: "PullExpiry", Default: jetstream.DefaultExpires, Doc: "how long the server keeps a pull request, at least 1s"},
-	{Scope: driver.ClientScope, Name: "PullHeartbeat", Default: time.Second, Doc: "how often the server tells that it still has the pull request, at least 500ms; two missing ones renew the request"},
+	{Scope: driver.ClientScope, Name: "AckWait", Default: 30 * time.Second, Least: time.Millisecond, Idle: unacknowledged, Doc: "a message not acknowledged by then is delivered again"},
+	{Scope: driver.ClientScope, Name: "MaxAckPending", Default: int64(10_000), Least: int64(-1), Idle: unacknowledged, Doc: "messages that may be delivered and not acknowledged, per subscription; -1: no limit"},
+	{Scope: driver.ClientScope, Name: "PullMaxMessages", Default: int64(2000), Least: int64(1), Idle: byBytes, Doc: "messages asked for ahead, per consumer; refilled at half"},
+	{Scope: driver.ClientScope, Name: "PullMaxBytes", Default: int64(0), Least: int64(0), Doc: "bytes asked for ahead instead of messages; 0: count messages"},
+	{Scope: driver.ClientScope, Name: "PullExpiry", Default: jetstream.DefaultExpires, Least: time.Second, Doc: "how long the server keeps a pull request, at least 1s"},
+	{Scope: driver.ClientScope, Name: "PullHeartbeat", Default: time.Second, Least: 500 * time.Millisecond, Doc: "how often the server tells that it still has the pull request, at least 500ms; two missing ones renew the request"},
+}
+
+func unacknowledged(g driver.Guarantee, _ driver.Values) string {
+	if g.Delivery == driver.AtMostOnce {
+		return "at most once consumers acknowledge nothing"
+	}
+	return ""
+}
+
+func byBytes(_ driver.Guarantee, v driver.Values) string {
+	if n := v.Int("PullMaxBytes"); n > 0 {
+		return fmt.Sprintf("PullMaxBytes is %d, and asks by bytes", n)
+	}
+	return ""
 }
 
 func supports(g driver.Guarantee) error {
@@ -77,7 +92,7 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 	if err := supports(c.Guarantee); err != nil {
 		return nil, err
 	}
-	if n := c.Client.Int("ReconnectBufSize"); n != -1 && c.Guarantee.Delivery != driver.AtMostOnce {
+	if n := c.Client.Int("ReconnectBufSize"); n > 0 && c.Guarantee.Delivery != driver.AtMostOnce {
 		return nil, driver.Unsupported(fmt.Sprintf("client.ReconnectBufSize: %d", n), "what was not acknowledged when the connection was lost is sent again, and what the client had kept would overtake it; -1")
 	}
 	policy, err := ackPolicy(c.Client.String("AckPolicy"), c.Guarantee.Delivery)

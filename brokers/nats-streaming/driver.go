@@ -18,7 +18,7 @@ import (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "nats-streaming", Client: "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Maps: natives,
-		Server: server, Failover: true, Open: open, Keyless: "a channel has neither partitions nor keys",
+		Server: server, Failover: true, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
 	})
 }
 

@@ -20,7 +20,7 @@ func init() {
 			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
 		}, natsio.ClientSettings...),
 		Transient: true, // a subject has no memory
-		Keyless:   "a subject has neither partitions nor keys",
+		Keyless:   driver.Never("a subject has neither partitions nor keys"),
 		Supports:  supports,
 		Maps:      natives,
 		Open:      open,

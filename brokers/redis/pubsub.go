@@ -13,7 +13,7 @@ import (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "redis-pubsub", Client: library, Settings: connectionSettings, Supports: pubsubSupports, Open: openPubsub,
-		Transient: true, Maps: pubsubNatives, Keyless: "a channel has neither partitions nor keys",
+		Transient: true, Maps: pubsubNatives, Keyless: driver.Never("a channel has neither partitions nor keys"),
 	})
 }
 

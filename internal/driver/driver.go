@@ -136,9 +136,9 @@ type Kind struct {
 	Settings []Setting // every client and topic setting it understands
 	// Transient tells that a message is gone when no consumer is connected: no backlog can be built.
 	Transient bool
-	// Keyless says, as a clause, that topics have no partitions and a message's key would go nowhere; empty where the
-	// broker has a use for keys. Several partitions and a keyDistributor are refused with it.
-	Keyless string
+	// Keyless says, as a clause, that topics have no partitions and a message's key would go nowhere under these client
+	// settings; empty, or nil, where the broker has a use for keys. Several partitions and a keyDistributor are refused with it.
+	Keyless func(client Values) string
 	// Procs is how many threads of Go code serve one connection of this client best, 0 for no preference. A client
 	// that passes every message through several goroutines spends more on waking threads than on its work when it
 	// is given more. It is applied where a point has one producer and one consumer at most.

@@ -36,6 +36,9 @@ type Setting struct {
 	Idle func(g Guarantee, v Values) string
 }
 
+// Never is a Kind.Keyless that depends on no setting.
+func Never(reason string) func(Values) string { return func(Values) string { return reason } }
+
 // Values are decoded settings: every known name is present, with a value of its default's type.
 type Values map[string]any
 

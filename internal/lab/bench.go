@@ -69,14 +69,11 @@ func (b *bench) run(ctx context.Context) error {
 
 // config decodes the settings and asks whether the guarantee can be kept at all.
 func (b *bench) config(kind driver.Kind) (driver.Config, error) {
-	c := driver.Config{Guarantee: guarantee(b.spec), Log: b.lab.Log}
-	var err error
-	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, b.spec.Client); err != nil {
+	c, err := asked(kind, b.spec)
+	if err != nil {
 		return c, err
 	}
-	if c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, b.spec.Topic); err != nil {
-		return c, err
-	}
+	c.Log = b.lab.Log
 	server, err := served(b.spec)
 	if err != nil {
 		return c, err
@@ -84,10 +81,7 @@ func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 	b.record.Settings = store.Settings{Server: server, Client: plain(c.Client), Topic: plain(c.Topic)}
 	b.record.Versions.Client = moduleVersion(kind.Client)
 	b.record.Versions.Broker = b.spec.Version
-	if err := supported(kind, b.spec); err != nil {
-		return c, err
-	}
-	return c, driver.Idle(kind.Settings, c.Guarantee, c.Client, c.Topic)
+	return c, supported(kind, b.spec, c)
 }
 
 func guarantee(s study.Spec) driver.Guarantee {

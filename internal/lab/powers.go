@@ -16,20 +16,24 @@ func Possible(s study.Spec) error {
 	if err != nil {
 		return err
 	}
-	var c driver.Config
-	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, s.Client); err != nil {
+	c, err := asked(kind, s)
+	if err != nil {
 		return ofBroker(s, err)
 	}
-	if c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, s.Topic); err != nil {
-		return ofBroker(s, err)
-	}
-	if err := supported(kind, s); err != nil {
-		return err
-	}
-	if err := driver.Idle(kind.Settings, guarantee(s), c.Client, c.Topic); err != nil {
+	if err := supported(kind, s, c); err != nil {
 		return err
 	}
 	return reachable(s)
+}
+
+// asked is what the spec asks of the driver.
+func asked(kind driver.Kind, s study.Spec) (c driver.Config, err error) {
+	c.Guarantee = guarantee(s)
+	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, s.Client); err != nil {
+		return c, err
+	}
+	c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, s.Topic)
+	return c, err
 }
 
 // ofBroker says whose setting has a wrong value.
@@ -41,16 +45,23 @@ func ofBroker(s study.Spec, err error) error {
 }
 
 // supported asks the driver.
-func supported(kind driver.Kind, s study.Spec) error {
+func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
+	keyless := ""
+	if kind.Keyless != nil {
+		keyless = kind.Keyless(c.Client)
+	}
 	switch {
 	case s.Measure == study.MeasureBacklog && kind.Transient:
 		return driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
-	case s.PartitionsPerTopic > 1 && kind.Keyless != "":
-		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.PartitionsPerTopic), "%s; use more topics", kind.Keyless)
-	case keyKinds[s.KeyDistributor] != "none" && kind.Keyless != "":
-		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", kind.Keyless)
+	case s.PartitionsPerTopic > 1 && keyless != "":
+		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.PartitionsPerTopic), "%s; use more topics", keyless)
+	case keyKinds[s.KeyDistributor] != "none" && keyless != "":
+		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", keyless)
 	}
-	return kind.Supports(guarantee(s))
+	if err := kind.Supports(c.Guarantee); err != nil {
+		return err
+	}
+	return driver.Idle(kind.Settings, c.Guarantee, c.Client, c.Topic)
 }
 
 // reachable asks the recipe, where a broker would be started.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -54,11 +55,11 @@ const (
 
 // ClientSettings are those of every product, under the names that go-amqp has for them.
 var ClientSettings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "Credit", Default: int64(1000), Doc: "messages a consumer may hold that are not settled"},
-	{Scope: driver.ClientScope, Name: "MaxFrameSize", Default: int64(65536), Doc: "largest frame accepted from the broker, in bytes; at least 512"},
+	{Scope: driver.ClientScope, Name: "Credit", Default: int64(1000), Least: int64(1), Doc: "messages a consumer may hold that are not settled"},
+	{Scope: driver.ClientScope, Name: "MaxFrameSize", Default: int64(65536), Least: int64(512), Most: int64(math.MaxUint32), Doc: "largest frame accepted from the broker, in bytes; at least 512"},
 	{Scope: driver.ClientScope, Name: "IdleTimeout", Default: time.Minute, Doc: "silence of the broker after which the connection is given up"},
 	{Scope: driver.ClientScope, Name: "GroupID", Default: groupAuto, Allowed: []string{groupAuto, groupNone, groupKey, groupProducer}, Doc: "group-id of messages: all of a group go to one consumer; auto: producer where ordered is asked for, else none"},
-	{Scope: driver.ClientScope, Name: "write.buffer", Default: int64(64 << 10), Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per frame"},
+	{Scope: driver.ClientScope, Name: "write.buffer", Default: int64(64 << 10), Least: int64(0), Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per frame"},
 }
 
 // Register adds the product's driver.
@@ -71,10 +72,18 @@ func Register(p *Product) {
 		Failover: p.Failover,
 		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
 		Server:   p.Server,
+		Keyless:  keyless,
 		Open: func(ctx context.Context, c driver.Config) (driver.Driver, error) {
 			return open(ctx, p, c)
 		},
 	})
+}
+
+func keyless(client driver.Values) string {
+	if client.String("GroupID") == groupKey {
+		return "" // several partitions are refused in Setup
+	}
+	return "an address has no partitions, and a key goes nowhere without client.GroupID: key"
 }
 
 // session is the driver of one running broker.

@@ -24,10 +24,10 @@ var ClientSettings = ConnectionSettings(nats.DefaultReconnectBufSize)
 // ConnectionSettings are ClientSettings with another default for what is kept while disconnected.
 func ConnectionSettings(reconnectBuffer int64) []driver.Setting {
 	return []driver.Setting{
-		{Scope: driver.ClientScope, Name: "WriteBufferSize", Default: int64(nats.DefaultWriteBufSize), Doc: "bytes buffered before the publishing goroutine itself writes to the socket"},
-		{Scope: driver.ClientScope, Name: "ReconnectBufSize", Default: reconnectBuffer, Doc: "bytes kept while disconnected, then publishing fails; -1 keeps none"},
-		{Scope: driver.ClientScope, Name: "ReconnectWait", Default: 250 * time.Millisecond, Doc: "pause between attempts to reach the same server again; reconnecting never gives up"},
-		{Scope: driver.ClientScope, Name: "PingInterval", Default: nats.DefaultPingInterval, Doc: "how often an idle connection is checked"},
+		{Scope: driver.ClientScope, Name: "WriteBufferSize", Default: int64(nats.DefaultWriteBufSize), Least: int64(1), Doc: "bytes buffered before the publishing goroutine itself writes to the socket"},
+		{Scope: driver.ClientScope, Name: "ReconnectBufSize", Default: reconnectBuffer, Least: int64(-1), Doc: "bytes kept while disconnected, then publishing fails; -1 and 0 keep none"},
+		{Scope: driver.ClientScope, Name: "ReconnectWait", Default: 250 * time.Millisecond, Least: time.Millisecond, Doc: "pause between attempts to reach the same server again; reconnecting never gives up"},
+		{Scope: driver.ClientScope, Name: "PingInterval", Default: nats.DefaultPingInterval, Least: time.Millisecond, Doc: "how often an idle connection is checked"},
 	}
 }
 
@@ -55,11 +55,15 @@ func NewDialer(c driver.Config) *Dialer {
 		out = io.Discard
 	}
 	d := &Dialer{target: c.Target, log: log.New(out, "nats: ", log.LstdFlags|log.Lmsgprefix)}
+	kept := int(c.Client.Int("ReconnectBufSize"))
+	if kept == 0 { // to the client that would mean its default
+		kept = -1
+	}
 	d.budget = openBudget / time.Duration(max(1, len(c.Target.Addresses)))
 	d.options = []nats.Option{
 		nats.Timeout(d.budget), nats.MaxReconnects(-1), nats.ReconnectJitter(0, 0),
 		nats.WriteBufferSize(int(c.Client.Int("WriteBufferSize"))),
-		nats.ReconnectBufSize(int(c.Client.Int("ReconnectBufSize"))),
+		nats.ReconnectBufSize(kept),
 		nats.ReconnectWait(c.Client.Duration("ReconnectWait")),
 		nats.PingInterval(c.Client.Duration("PingInterval")),
 		// Setup has validated every subject once; the client would do it again for every message.
