@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
 )
@@ -201,7 +202,7 @@ func (s *session) producer(c driver.ProducerConfig, r driver.Receipts) (driver.P
 		w.Close()
 		return nil, err
 	}
-	p := &producer{window: w, watch: natsio.NewWatch(w.Conn()), subjects: s.subjects, receipts: r}
+	p := &producer{window: w, watch: socket.NewWatch(w.Conn().Cut), subjects: s.subjects, receipts: r}
 	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
 		p.ids = newIDs(c.InFlight)
 		p.message.Header = nats.Header{jetstream.MsgIDHeader: p.ids.header}

@@ -14,13 +14,14 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
 // producer publishes with acknowledgements.
 type producer struct {
 	window   *natsio.Window
-	watch    *natsio.Watch
+	watch    *socket.Watch
 	subjects []string
 	receipts driver.Receipts
 	message  nats.Msg // reused

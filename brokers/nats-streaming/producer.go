@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/stan.go"
 
-	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
 )
@@ -45,7 +45,7 @@ type producer struct {
 type flight struct {
 	*link
 	number   uint64
-	watch    *natsio.Watch
+	watch    *socket.Watch
 	handlers []stan.AckHandler // by slot; at most once: a single one
 	room     chan struct{}     // at most once: what the server has not acknowledged
 }
@@ -95,7 +95,7 @@ func (p *producer) connect(number uint64) (*flight, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &flight{link: l, number: number, watch: natsio.NewWatch(l.nats)}
+	f := &flight{link: l, number: number, watch: socket.NewWatch(l.nats.Cut)}
 	if p.once() {
 		f.room = make(chan struct{}, p.window)
 		f.handlers = []stan.AckHandler{func(string, error) { <-f.room }}

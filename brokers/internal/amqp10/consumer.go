@@ -91,14 +91,14 @@ func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.
 		if !d.unsettled {
 			continue
 		}
-		l.wire.hold()
+		l.wire.Hold()
 		for _, m := range messages {
 			if err := r.AcceptMessage(context.Background(), m); err != nil {
-				_ = l.wire.release()
+				_ = l.wire.Release()
 				return err
 			}
 		}
-		if err := l.wire.release(); err != nil {
+		if err := l.wire.Release(); err != nil {
 			return err
 		}
 	}

@@ -2,15 +2,14 @@ package amqp10
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
 	"github.com/Azure/go-amqp"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -18,6 +17,9 @@ const (
 	dialTimeout  = 4 * time.Second        // TCP, TLS, SASL and AMQP handshakes together
 	closeTimeout = time.Second            // the closing handshake; a frozen broker never answers it
 	retryPause   = 200 * time.Millisecond // between attempts to reconnect
+	// heldAtMost bounds how long a gathered write may wait: the client may have to wait for the broker's credit, which the
+	// broker grants only for messages that it has seen.
+	heldAtMost = 100 * time.Microsecond
 )
 
 var errLost = fmt.Errorf("AMQP 1.0: %w", driver.ErrDisconnected)
@@ -26,66 +28,35 @@ var errLost = fmt.Errorf("AMQP 1.0: %w", driver.ErrDisconnected)
 type Link struct {
 	Conn    *amqp.Conn
 	Session *amqp.Session
-	wire    *coalescer
+	wire    wire
 }
 
 // Dial connects to one of the target's nodes, starting with the one whose turn it is for id. In a pair of which only
 // one node serves, the other one is passed over.
 func Dial(ctx context.Context, p *Product, c *driver.Config, id int) (*Link, error) {
-	var errs []error
-	nodes := c.Target.Addresses
-	for i := range nodes {
-		l, err := dialNode(ctx, p, c, nodes[(id+i)%len(nodes)])
-		if err == nil {
-			return l, nil
-		}
-		errs = append(errs, err)
-	}
-	if len(errs) == 0 {
-		return nil, errors.New("no address to connect to")
-	}
-	return nil, errors.Join(errs...)
+	return socket.InTurn(c.Target.Addresses, id, func(address string) (*Link, error) { return dialNode(ctx, p, c, address) })
 }
 
 func dialNode(ctx context.Context, p *Product, c *driver.Config, address string) (*Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	conn, err := socket.Dial(ctx, address, c.Target.TLS) // below the coalescer: one TLS record per batch, not one per message
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	stream, err := secure(ctx, raw, c.Target.TLS, address)
-	if err != nil {
-		_ = raw.Close()
-		return nil, fmt.Errorf("TLS handshake with %s: %w", address, err)
-	}
-	l := &Link{wire: newCoalescer(stream, int(c.Client.Int("write.buffer")))}
+	l := &Link{wire: wire{socket.NewCoalescer(conn, int(c.Client.Int("write.buffer")), heldAtMost)}}
 	l.Conn, err = amqp.NewConn(ctx, l.wire, options(p, c))
 	if err == nil {
 		l.Session, err = l.Conn.NewSession(ctx, nil)
 	}
 	if err != nil {
 		l.Close()
-		_ = raw.Close()
+		_ = conn.Close()
 		return nil, handshakeError(ctx, p, c, address, err)
 	}
 	return l, nil
-}
-
-// secure puts TLS on raw where the target has it. It is done here and not by the client, so that the coalescer sits
-// above it: one TLS record per batch, not one per message.
-func secure(ctx context.Context, raw net.Conn, conf *tls.Config, address string) (net.Conn, error) {
-	if conf == nil {
-		return raw, nil
-	}
-	conf = conf.Clone()
-	if conf.ServerName == "" {
-		conf.ServerName, _, _ = net.SplitHostPort(address)
-	}
-	secured := tls.Client(raw, conf)
-	return secured, secured.HandshakeContext(ctx)
 }
 
 func options(p *Product, c *driver.Config) *amqp.ConnOptions {

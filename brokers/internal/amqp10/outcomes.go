@@ -4,7 +4,20 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 )
+
+// wire is the net.Conn under the client, which ends every frame with a write of its own.
+type wire struct{ *socket.Coalescer }
+
+// Write takes one frame.
+func (w wire) Write(frame []byte) (int, error) {
+	if _, err := w.Coalescer.Write(withOutcomes(frame)); err != nil {
+		return 0, err
+	}
+	return len(frame), nil
+}
 
 // A sender's attach frame, as the client writes it, is
 //

@@ -8,12 +8,10 @@ import (
 
 	"github.com/Azure/go-amqp"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
 )
-
-// stuckSend is how long a Send may stay in a blocked write after its context has ended.
-const stuckSend = time.Second
 
 // producer sends on a connection of its own, over one AMQP link per topic.
 type producer struct {
@@ -34,10 +32,8 @@ type producer struct {
 	arrived *arrivals     // of link
 	slots   []uint32      // of one Send; reused
 
-	wire    atomic.Pointer[Link] // link, for cutOff
-	sending atomic.Uint64        // odd during Send
-	watched <-chan struct{}      // the context's Done that cutOff is armed for
-	unwatch func() bool
+	wire  atomic.Pointer[Link] // link, for watch
+	watch *socket.Watch        // over Send, when the broker is frozen
 }
 
 func (d *session) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
@@ -48,8 +44,9 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	p := &producer{
 		d: d, cfg: c, receipts: r,
 		sent: make(chan delivery, c.InFlight), settled: make(chan struct{}),
-		slots: make([]uint32, 0, c.InFlight), unwatch: func() bool { return true },
+		slots: make([]uint32, 0, c.InFlight),
 	}
+	p.watch = socket.NewWatch(func() { p.wire.Load().cut() })
 	p.message.Data = make([][]byte, 1)
 	p.message.Header = &amqp.MessageHeader{Durable: d.durable, Priority: 4}
 	switch d.group {
@@ -72,17 +69,16 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 // Send sends batch. On a lost connection it waits for the next attempt to reconnect, makes it, and fails the batch's
 // slots if that is in vain; it returns an error only when ctx has ended.
 func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
-	p.watch(ctx)
-	p.sending.Add(1)
-	defer p.sending.Add(1)
+	p.watch.Enter(ctx)
+	defer p.watch.Leave()
 	if err := p.reconnect(ctx); err != nil {
-		p.fail(batch, err)
+		driver.Fail(p.receipts, batch, err)
 		return ctx.Err()
 	}
 	p.slots = p.slots[:0]
-	p.link.wire.hold()
+	p.link.wire.Hold()
 	sent, err := p.transfer(ctx, batch)
-	if flushed := p.link.wire.release(); flushed != nil && err == nil {
+	if flushed := p.link.wire.Release(); flushed != nil && err == nil {
 		err = fmt.Errorf("%w: %w", errLost, flushed)
 	}
 	if err != nil && ctx.Err() != nil {
@@ -92,7 +88,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		p.receipts.Done(p.slots, err)
 	}
 	if sent < len(batch) {
-		p.fail(batch[sent:], err)
+		driver.Fail(p.receipts, batch[sent:], err)
 		if ctx.Err() == nil { // a link that the broker has closed isn't opened again
 			p.link.cut()
 		}
@@ -126,42 +122,12 @@ func (p *producer) transfer(ctx context.Context, batch []driver.Message) (sent i
 	return len(batch), nil
 }
 
-func (p *producer) fail(batch []driver.Message, err error) {
-	slots := make([]uint32, len(batch))
-	for i := range batch {
-		slots[i] = batch[i].Slot
-	}
-	p.receipts.Done(slots, err)
-}
-
-// watch arms cutOff for ctx, once for all the Sends that share it.
-func (p *producer) watch(ctx context.Context) {
-	if ctx.Done() == p.watched {
-		return
-	}
-	p.unwatch()
-	p.watched = ctx.Done()
-	p.unwatch = context.AfterFunc(ctx, p.cutOff)
-}
-
-// cutOff closes the connection under a Send that is still in the same blocked write some time after its context
-// ended: nothing else gets it out of there when the broker is frozen.
-func (p *producer) cutOff() {
-	if at := p.sending.Load(); at%2 == 1 {
-		time.AfterFunc(stuckSend, func() {
-			if p.sending.Load() == at {
-				p.wire.Load().cut()
-			}
-		})
-	}
-}
-
 // Flush has nothing to do: Send leaves nothing behind.
 func (p *producer) Flush(context.Context) error { return nil }
 
 // Close gives outstanding messages a moment to be settled, then closes the connection, which settles the rest.
 func (p *producer) Close() error {
-	p.unwatch()
+	p.watch.Stop()
 	close(p.sent)
 	select {
 	case <-p.settled:

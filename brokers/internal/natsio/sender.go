@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
 // Sender is a producer that publishes and forgets: nobody answers.
 type Sender struct {
 	conn     *Conn
-	watch    *Watch
+	watch    *socket.Watch
 	subjects []string // by topic
 	receipts driver.Receipts
 	done     []uint32
@@ -26,7 +27,7 @@ func NewSender(d *Dialer, subjects []string, c driver.ProducerConfig, r driver.R
 		conn.Shut()
 		return nil, err
 	}
-	return &Sender{conn: conn, watch: NewWatch(conn), subjects: subjects, receipts: r}, nil
+	return &Sender{conn: conn, watch: socket.NewWatch(conn.Cut), subjects: subjects, receipts: r}, nil
 }
 
 // Send completes a slot once the client has copied its message; the client's flusher writes it out by itself.

@@ -176,3 +176,14 @@ func TestCoalescerKeepsTheDeadlineForClosing(t *testing.T) {
 		t.Errorf("read: %v, want it to end at the deadline for closing", err)
 	}
 }
+
+func TestCoalescerHoldsNothingBackForLongWhereTheClientMayWait(t *testing.T) {
+	near, far := net.Pipe()
+	c := NewCoalescer(near, 100, time.Millisecond)
+	c.Hold()
+	put(t, c, 10, 'a')
+	if n, err := io.ReadFull(far, make([]byte, 10)); err != nil { // without a Release
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	_ = c.Close()
+}

@@ -110,11 +110,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		p.next++
 	}
 	if err := p.enter(ctx); err != nil {
-		slots := make([]uint32, len(batch))
-		for i := range batch {
-			slots[i] = batch[i].Slot
-		}
-		p.receipts.Done(slots, err)
+		driver.Fail(p.receipts, batch, err)
 		return err
 	}
 	p.given += int64(len(batch))
