@@ -81,16 +81,17 @@ func (f *fragment) table(t Table) {
 	}
 	shown := shownColumns(t)
 	f.out.WriteString("<thead><tr>")
+	numbers := make([]bool, len(t.Columns)) // asked once: it looks at every row
 	for _, i := range shown {
 		class := ""
-		if numeric(t, i) {
+		if numbers[i] = numeric(t, i); numbers[i] {
 			class = " class=\"n\""
 		}
 		fmt.Fprintf(&f.out, "<th scope=\"col\"%s>%s</th>", class, strings.ReplaceAll(html.EscapeString(cleanLines(t.Columns[i].Name)), "\n", "<br>"))
 	}
 	f.out.WriteString("</tr></thead>\n<tbody>\n")
 	for _, row := range t.Rows {
-		f.row(t, row, shown)
+		f.row(t, row, shown, numbers)
 	}
 	f.out.WriteString("</tbody></table></div>\n")
 	if long {
@@ -98,7 +99,7 @@ func (f *fragment) table(t Table) {
 	}
 }
 
-func (f *fragment) row(t Table, row []Cell, shown []int) {
+func (f *fragment) row(t Table, row []Cell, shown []int, numbers []bool) {
 	f.out.WriteString("<tr")
 	for i, c := range t.Columns {
 		if c.Data || c.Key == "status" || c.Key == "verdict" {
@@ -107,7 +108,7 @@ func (f *fragment) row(t Table, row []Cell, shown []int) {
 	}
 	f.out.WriteString(">")
 	for _, i := range shown {
-		f.cell(t.Columns[i], row[i], numeric(t, i))
+		f.cell(t.Columns[i], row[i], numbers[i])
 	}
 	f.out.WriteString("</tr>\n")
 }
