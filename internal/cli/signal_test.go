@@ -44,6 +44,8 @@ func until(t *testing.T, what string, holds func() bool) {
 func exitCode(t *testing.T, c *exec.Cmd) int {
 	t.Helper()
 	var exit *exec.ExitError
+	late := time.AfterFunc(2*time.Minute, func() { _ = c.Process.Kill() }) // a program that doesn't end fails by its exit code
+	defer late.Stop()
 	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
