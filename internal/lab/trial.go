@@ -24,13 +24,25 @@ type trial struct {
 	Others float64 // cores that other processes, or the hypervisor for others, used meanwhile
 }
 
-// generatorCPU is the generator's share of processor cores over the trial's window.
+// shareWindow is the shortest time over which shares of the processor mean anything: the kernel accounts in ticks of up to
+// 10 ms.
+const shareWindow = 100 * time.Millisecond
+
+// share is how many cores so many seconds of processor time are over the trial's window; 0 where that is too short to
+// tell.
+func (t trial) share(seconds float64) float64 {
+	if t.Window < shareWindow {
+		return 0
+	}
+	return seconds / t.Window.Seconds()
+}
+
 func (t trial) generatorCPU() float64 {
-	return (t.Cost.GeneratorUserSeconds + t.Cost.GeneratorSystemSeconds) / t.Window.Seconds()
+	return t.share(t.Cost.GeneratorUserSeconds + t.Cost.GeneratorSystemSeconds)
 }
 
 func (t trial) brokerCPU() float64 {
-	return (t.Cost.BrokerUserSeconds + t.Cost.BrokerSystemSeconds) / t.Window.Seconds()
+	return t.share(t.Cost.BrokerUserSeconds + t.Cost.BrokerSystemSeconds)
 }
 
 // flow is how many confirmations and deliveries came per second between the first and the last sample of the measured
@@ -99,7 +111,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 		t.Err = cause
 	}
 	t.Cost, t.Window = m.cost(out)
-	t.Others = max(0, m.busy/t.Window.Seconds()-t.brokerCPU()-t.generatorCPU())
+	t.Others = max(0, t.share(m.busy)-t.brokerCPU()-t.generatorCPU())
 	return t
 }
 
