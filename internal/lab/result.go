@@ -100,6 +100,9 @@ func (b *bench) doubts(t trial) {
 	if lag, e2e := h.GeneratorLag.Quantile(0.99), h.EndToEnd.Quantile(0.99); lag > int64(time.Millisecond) && lag > e2e/10 {
 		b.doubt("generator-lag", "the generator itself was %s late at p99, end to end was %s", ms(lag), ms(e2e))
 	}
+	if t.Window > 0 && t.Window < shareWindow {
+		b.doubt("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
+	}
 	if cores := float64(b.lab.host.Cores); b.instance != nil && t.brokerCPU()+t.generatorCPU() > 0.9*cores {
 		b.doubt("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", t.brokerCPU(), t.generatorCPU(), cores)
 	}

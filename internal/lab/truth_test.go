@@ -183,6 +183,18 @@ func TestWhatIsLateIsNotCalledLost(t *testing.T) {
 	}
 }
 
+func TestCostOfAMomentIsDoubted(t *testing.T) {
+	for messages, want := range map[int64]bool{200: true, 4000: false} { // at 20,000/s: 10 ms and 200 ms
+		r := measured(t, func(s *study.Spec) {
+			s.Measure, s.Count, s.Warmup = "count", study.Count{Messages: messages}, study.Warmup{}
+			s.Client = map[string]any{"capacity": 20_000}
+		})
+		if doubted(r, "coarse-cpu") != want {
+			t.Errorf("%d messages: doubts %v, coarse-cpu wanted: %v", messages, r.Doubts, want)
+		}
+	}
+}
+
 func TestKnownCapacityIsFoundWithinFivePercent(t *testing.T) {
 	for _, c := range []struct {
 		capacity      float64
