@@ -4,6 +4,7 @@ package figure
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -88,6 +89,10 @@ func Build(name string, records []store.Record, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, fmt.Errorf("%s: %w", name, err)
 	}
+	if doubts := doubted(points); doubts != "" {
+		f.Notes = append(f.Notes, doubts)
+		f.Height += 2 * vg.Points(smallSize) // it may take two lines
+	}
 	if o.Title != "" {
 		f.Title = o.Title
 	}
@@ -147,6 +152,31 @@ func circumstances(points []report.Point) string {
 		parts = append(parts, fmt.Sprintf("n = %d to %d", least, most))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// doubted says which doubts the selected repetitions carry; a figure leaves the report and its footnotes behind.
+func doubted(points []report.Point) string {
+	all, with := 0, map[string]int{}
+	for _, p := range points {
+		for _, r := range p.Shown() {
+			all++
+			codes := map[string]bool{}
+			for _, d := range r.Doubts {
+				codes[d.Code] = true
+			}
+			for code := range codes {
+				with[code]++
+			}
+		}
+	}
+	var parts []string
+	for _, code := range slices.Sorted(maps.Keys(with)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", code, with[code]))
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", all, strings.Join(parts, ", "))
 }
 
 // grid arranges panels in rows of at most columns.

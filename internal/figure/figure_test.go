@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"math"
@@ -280,5 +281,32 @@ func TestTimeTicksAreShort(t *testing.T) {
 		if len([]rune(tick.Label)) > 4 || tick.Label == "–0" {
 			t.Errorf("tick %q", tick.Label)
 		}
+	}
+}
+
+func TestAFigureNamesTheDoubtsOfWhatItShows(t *testing.T) {
+	records := storetest.Demo()
+	for i := range records {
+		records[i].Doubts = nil
+	}
+	notes := func() string {
+		f, err := Build("sustainable", records, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(f.Notes, " ")
+	}
+	if text := notes(); strings.Contains(text, "Doubts") {
+		t.Errorf("nothing is doubted, and yet: %s", text)
+	}
+	for i := range records {
+		records[i].Doubts = []store.Doubt{{Code: "busy-machine", Text: "others used 1.3 cores"}, {Code: "busy-machine", Text: "and again"}}
+	}
+	shown := 0
+	for _, p := range report.Points(records) {
+		shown += len(p.Shown())
+	}
+	if text, want := notes(), fmt.Sprintf("of the %d selected repetitions have them: busy-machine (%d)", shown, shown); !strings.Contains(text, want) {
+		t.Errorf("%q says not %q", text, want)
 	}
 }

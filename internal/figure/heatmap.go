@@ -23,15 +23,16 @@ var headline = map[string]string{
 	"sustainable": "sustainable_low", "curve": "sustainable_low", "peak": "publish_rate", "rate": "e2e_p99_ns", "count": "total_s", "backlog": "drain_rate",
 }
 
+// metricOf is the metric that o asks for, or the one that the points were measured for.
+func metricOf(points []report.Point, o Options) (report.Metric, error) {
+	return report.MetricByKey(cmp.Or(o.Metric, headline[points[0].Spec.Measure]))
+}
+
 const mostCells = 40 // a side
 
 // heatmap draws one metric over two axes; the remaining settings must not vary.
 func heatmap(points []report.Point, o Options) (Figure, error) {
-	key := o.Metric
-	if key == "" {
-		key = headline[points[0].Spec.Measure]
-	}
-	metric, err := report.MetricByKey(key)
+	metric, err := metricOf(points, o)
 	if err != nil {
 		return Figure{}, err
 	}

@@ -16,11 +16,7 @@ import (
 // multiples draws one metric along an axis: a panel for each combination of the values of the other axes, and in it a
 // line for each value of the row axis. Axes are those of the HTML report's sweeps. All panels have the same scales.
 func multiples(points []report.Point, o Options) (Figure, error) {
-	key := o.Metric
-	if key == "" {
-		key = headline[points[0].Spec.Measure]
-	}
-	metric, err := report.MetricByKey(key)
+	metric, err := metricOf(points, o)
 	if err != nil {
 		return Figure{}, err
 	}
