@@ -54,7 +54,7 @@ func TestCourseHoldsBackOnlyWhatIsEarly(t *testing.T) {
 }
 
 func TestSequencesOfAnotherStreamBeginAnew(t *testing.T) {
-	q := sequences{ahead: map[uint64]struct{}{}}
+	q := sequences{}
 	for i, c := range []struct {
 		at   place
 		want bool

@@ -5,6 +5,7 @@ import (
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
+	"github.com/brokermark/brokermark/brokers/internal/spans"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -24,10 +25,11 @@ type ledgerKey struct {
 	ledger    int64
 }
 
-// ledger is a part of a topic. Its entries are numbered from 0 without gaps, each a batch of messages.
+// ledger is a part of a topic. Its entries are numbered from 0, each is a batch of messages. Some never come: those that
+// the broker's limits take out of a topic.
 type ledger struct {
-	all   int64            // entries before this one are delivered whole
-	ahead map[int64]*batch // and these in part, or whole beyond a gap
+	whole   spans.Set         // entries that are delivered
+	partial map[uint64]*batch // and those of which a part is
 }
 
 type batch struct {
@@ -53,37 +55,35 @@ func (s *seen) first(id client.MessageID) bool {
 	if s.newest == nil || s.key != key {
 		l := s.ledgers[key]
 		if l == nil {
-			l = &ledger{ahead: map[int64]*batch{}}
+			l = &ledger{partial: map[uint64]*batch{}}
 			s.ledgers[key] = l
 		}
 		s.newest, s.key = l, key
 	}
-	if s.newest.first(id.EntryID(), max(0, id.BatchIdx()), max(1, id.BatchSize())) {
+	if s.newest.first(uint64(id.EntryID()), max(0, id.BatchIdx()), max(1, id.BatchSize())) {
 		return true
 	}
 	s.again++
 	return false
 }
 
-func (l *ledger) first(entry int64, index, size int32) bool {
-	if entry < l.all {
+func (l *ledger) first(entry uint64, index, size int32) bool {
+	if l.whole.Has(entry) {
 		return false
 	}
-	b := l.ahead[entry]
+	b := l.partial[entry]
 	if b == nil {
 		b = &batch{left: size, done: make([]uint64, (size+63)/64)}
-		l.ahead[entry] = b
+		l.partial[entry] = b
 	}
 	word, bit := &b.done[index/64], uint64(1)<<(index%64)
 	if *word&bit != 0 {
 		return false
 	}
 	*word |= bit
-	b.left--
-	for ; b != nil && b.left == 0 && entry == l.all; b = l.ahead[entry] {
-		delete(l.ahead, entry)
-		l.all++
-		entry = l.all
+	if b.left--; b.left == 0 {
+		delete(l.partial, entry)
+		l.whole.Add(entry)
 	}
 	return true
 }
