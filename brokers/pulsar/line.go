@@ -35,7 +35,8 @@ type line struct {
 // link is one of the client's producers.
 type link struct {
 	client.Producer
-	lost func() // has the line make another one; may be called again and again, by anybody
+	lost   func() // has the line make another one; may be called again and again, by anybody
+	answer func(client.MessageID, *client.ProducerMessage, error)
 }
 
 func (s *session) newLine(p *producer, c driver.ProducerConfig, topic int) *line {
@@ -73,6 +74,7 @@ func (l *line) open(ctx context.Context) error {
 func (l *line) newLink() (*link, error) {
 	made, ready := &link{}, make(chan struct{})
 	defer close(ready)
+	made.answer = func(id client.MessageID, m *client.ProducerMessage, err error) { l.producer.answered(made, id, m, err) }
 	made.lost = sync.OnceFunc(func() {
 		l.ending.Lock()
 		defer l.ending.Unlock()
@@ -158,7 +160,7 @@ func (l *line) send(ctx context.Context, batch []driver.Message) {
 		if len(m.Key) > 0 {
 			out.Key = string(m.Key)
 		}
-		through.SendAsync(ctx, out, p.answer)
+		through.SendAsync(ctx, out, through.answer)
 	}
 }
 

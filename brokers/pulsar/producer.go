@@ -32,7 +32,6 @@ type producer struct {
 	lines    []*line    // by topic; nil where this producer doesn't send to
 	messages []outgoing // by slot
 	receipts driver.Receipts
-	answer   func(client.MessageID, *client.ProducerMessage, error)
 	flushing context.Context // ends with Close
 	endFlush context.CancelFunc
 	flushes  sync.WaitGroup
@@ -67,7 +66,6 @@ func (s *session) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 		client: connected, lines: make([]*line, len(s.topology.Topics)), messages: make([]outgoing, c.InFlight), receipts: r,
 		via: make([]*link, c.InFlight), acked: make([]uint32, 0, c.InFlight), idle: make(chan struct{}),
 	}
-	p.answer = p.answered
 	p.flushing, p.endFlush = context.WithCancel(context.Background())
 	for slot := range p.messages {
 		p.messages[slot].slot = uint32(slot)
@@ -104,16 +102,15 @@ func (p *producer) lend(batch []driver.Message, through *link) {
 	p.open += len(batch)
 }
 
-// answered is called by the client for each message. What a batch's answer confirms is completed together, with its
-// last message.
-func (p *producer) answered(id client.MessageID, m *client.ProducerMessage, err error) {
+// answered is called by the client for each message that was sent through a link. What a batch's answer confirms is
+// completed together, with its last message.
+func (p *producer) answered(through *link, id client.MessageID, m *client.ProducerMessage, err error) {
 	slot := slotOf(m)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.via[slot] == nil {
-		return // of a producer that Close has given up
+	if p.via[slot] != through {
+		return // it was given up with its link; the slot may carry another message by now
 	}
-	through := p.via[slot]
 	p.via[slot] = nil
 	p.open--
 	if err != nil {
