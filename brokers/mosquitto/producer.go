@@ -61,6 +61,7 @@ type producer struct {
 	fates  map[uint32]error // of early slots that failed
 	flying int
 	up     bool
+	cut    bool // a connection has left something open; only what is sent again is accepted, for it comes first
 	closed bool
 
 	// Of the reading goroutine.
@@ -100,9 +101,14 @@ func (p *producer) connect(ctx context.Context, first bool) (err error) {
 	return err
 }
 
-// Send queues batch; it never blocks.
+// Send queues batch, or completes it if a connection was lost and something else has to come first; it never blocks.
 func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 	p.mu.Lock()
+	if p.cut = p.cut && !batch[0].Resent; p.cut {
+		p.mu.Unlock()
+		driver.Fail(p.receipts, batch, errLost)
+		return nil
+	}
 	for i := range batch {
 		m := &batch[i]
 		packet := &p.packets[m.Slot]
@@ -245,6 +251,7 @@ func (p *producer) drop(err error) {
 		}
 	}
 	p.flying = 0
+	p.cut = p.cut || len(failed) > 0 && p.d.qos > 0
 	clear(p.fates)
 	p.mu.Unlock()
 	if len(failed) > 0 {

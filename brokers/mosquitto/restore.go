@@ -16,8 +16,12 @@ const restoreBudget = 10 * time.Second
 func (d *driving) restore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, restoreBudget)
 	defer cancel()
-	d.restoring.Lock() // a second session of the same name would end the first
-	defer d.restoring.Unlock()
+	select {
+	case d.restoring <- struct{}{}: // a second session of the same name would end the first
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-d.restoring }()
 	for topic := range d.topics {
 		for subscription := range d.subscriptions {
 			if err := d.subscribed(ctx, driver.ConsumerConfig{Topic: topic, Subscription: subscription}); err != nil {

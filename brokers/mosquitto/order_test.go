@@ -1,0 +1,60 @@
+package mosquitto
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/eclipse/paho.golang/packets"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// slotted receipts are called back with what was completed.
+type slotted func(slots []uint32, err error)
+
+func (f slotted) Done(slots []uint32, err error) { f(slots, err) }
+
+// The sender has passed the gate of package resend, and waits for the producer's lock while the connection is lost: what
+// it hands over then must not reach the next connection before what the lost one has left open.
+func TestNothingNewIsTakenBetweenALossAndWhatIsSentAgain(t *testing.T) {
+	var p *producer
+	completed := map[uint32]error{}
+	late := []driver.Message{{Slot: 1, Payload: []byte("second")}}
+	p = &producer{
+		d: &driving{qos: 1, topics: []string{"t"}}, fates: map[uint32]error{}, awake: make(chan struct{}, 1),
+		packets: make([]packets.Publish, 2), stages: make([]stage, 2), freed: make([]bool, 2),
+	}
+	p.receipts = slotted(func(slots []uint32, err error) {
+		for _, s := range slots {
+			completed[s] = err
+		}
+		if late != nil {
+			batch := late
+			late = nil
+			_ = p.Send(context.Background(), batch)
+		}
+	})
+	_ = p.Send(context.Background(), []driver.Message{{Slot: 0, Payload: []byte("first")}})
+	p.drop(errLost)
+	if len(p.queue) > 0 || !errors.Is(completed[0], driver.ErrDisconnected) || !errors.Is(completed[1], driver.ErrDisconnected) {
+		t.Fatalf("queued %v, completed %v; want both to be sent again, in their order", p.queue, completed)
+	}
+	_ = p.Send(context.Background(), []driver.Message{{Slot: 0, Payload: []byte("first"), Resent: true}})
+	_ = p.Send(context.Background(), []driver.Message{{Slot: 1, Payload: []byte("second"), Resent: true}})
+	if len(p.queue) != 2 || p.queue[0] != 0 || p.queue[1] != 1 {
+		t.Errorf("queued %v of what is sent again, want slots 0 and 1", p.queue)
+	}
+}
+
+func TestWhoeverWaitsToRestoreEndsWithItsContext(t *testing.T) {
+	d := &driving{restoring: make(chan struct{}, 1)}
+	d.restoring <- struct{}{} // another producer's, which waits for a consumer
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if err := d.restore(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > restoreBudget/2 {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+}
