@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 )
 
@@ -54,7 +55,8 @@ func (e *ErrConnect) Error() string {
 	if e.Err == nil {
 		return s
 	}
-	return s + ": " + e.Err.Error()
+	// Some clients end with the reason that the broker gave, and it gave none.
+	return s + ": " + strings.TrimRight(e.Err.Error(), ": ")
 }
 
 func (e *ErrConnect) Unwrap() error { return e.Err }

@@ -111,6 +111,7 @@ func TestAFailedConnectionIsExplained(t *testing.T) {
 		"another authority":                  {listen(t, secured(open)), &tls.Config{}, io.EOF, driver.TLSMismatch, "the broker's certificate is not trusted"},
 		"no client certificate":              {listen(t, secured(mutual)), trusting, io.EOF, driver.TLSMismatch, "the broker demands a client certificate"},
 		"no client certificate, no alert":    {listen(t, wordless), trusting, io.EOF, driver.TLSMismatch, "the broker demands a client certificate"},
+		"certificate not trusted, no alert":  {listen(t, wordless), shown, io.EOF, driver.TLSMismatch, "the broker demands a client certificate that it trusts"},
 		"no client certificate, TLS 1.2":     {listen(t, secured(older)), trusting, io.EOF, driver.TLSMismatch, "a client certificate"},
 		"alert in the client's error":        {listen(t, silent), shown, &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, driver.TLSMismatch, "the broker demands a client certificate that it trusts: remote error: tls: bad certificate"},
 		"right on both sides, but silent":    {listen(t, secured(mutual)), shown, context.DeadlineExceeded, driver.NoAnswer, "accepted the connection but did not answer"},
@@ -138,6 +139,10 @@ func TestWhatIsNoConnectionsFaultPassesUnexplained(t *testing.T) {
 	}
 	if want := `nats at h:1 refused the credentials of user "eve": EOF`; login.Error() != want {
 		t.Errorf("%q, want %q", login, want)
+	}
+	wordless := driver.RefusedLogin("artemis", "h:1", driver.Target{User: "eve"}, errors.New("SASL PLAIN auth failed with code 0x1: "))
+	if got, want := wordless.Error(), `artemis at h:1 refused the credentials of user "eve": SASL PLAIN auth failed with code 0x1`; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := driver.RefusedLogin("nats", "h:1", driver.Target{}, nil).Error(), "nats at h:1 demands credentials, and none were given"; got != want {
 		t.Errorf("%q, want %q", got, want)

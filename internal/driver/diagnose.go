@@ -94,17 +94,11 @@ func askPlain(raw net.Conn) string {
 
 // askTLS repeats the handshake of a client that was given conf.
 func askTLS(raw net.Conn, address string, conf *tls.Config) string {
-	conf = conf.Clone()
+	asked := false
+	conf = NoticeDemand(conf, func() { asked = true })
 	conf.VerifyConnection = nil
 	if conf.ServerName == "" {
 		conf.ServerName, _, _ = net.SplitHostPort(address)
-	}
-	asked := false
-	if len(conf.Certificates) == 0 && conf.GetClientCertificate == nil {
-		conf.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			asked = true
-			return &tls.Certificate{}, nil
-		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeBudget)
 	defer cancel()
@@ -128,6 +122,26 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 		return unanswered
 	}
 	return plainPort
+}
+
+// NoticeDemand is a copy of conf that calls asked when the other side asks for a client certificate: since TLS 1.3 it
+// says only after the handshake that it misses one, or doesn't trust it, and some hang up without saying so.
+func NoticeDemand(conf *tls.Config, asked func()) *tls.Config {
+	conf = conf.Clone()
+	given, chosen := conf.Certificates, conf.GetClientCertificate
+	conf.GetClientCertificate = func(request *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		asked()
+		if chosen != nil {
+			return chosen(request)
+		}
+		for i := range given { // as crypto/tls chooses: one that the other side says it would trust, else none
+			if request.SupportsCertificate(&given[i]) == nil {
+				return &given[i], nil
+			}
+		}
+		return &tls.Certificate{}, nil
+	}
+	return conf
 }
 
 // spoken tells whether a NATS server has begun with its INFO, which it sends before TLS: whether it wants TLS stands

@@ -2,9 +2,13 @@ package drivertest
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -33,13 +37,14 @@ func (r *run) guardedBroker(t *testing.T) {
 			want driver.Obstacle
 			says string
 		}{
-			"a wrong password":                         {with(func(to *driver.Target) { to.Password = "not-" + to.Password }), driver.BadLogin, `refused the credentials of user "` + guarded.User + `"`},
-			"an unknown user":                          {with(func(to *driver.Target) { to.User = "nobody-knows" }), driver.BadLogin, `refused the credentials of user "nobody-knows"`},
-			"no login where one is demanded":           {with(func(to *driver.Target) { to.User, to.Password = "", "" }), driver.BadLogin, "credentials"},
-			"no TLS where the port has it":             {with(func(to *driver.Target) { to.TLS = nil }), driver.TLSMismatch, "this port speaks TLS, but TLS was not asked for"},
-			"no client certificate where it is needed": {with(func(to *driver.Target) { to.TLS.Certificates = nil }), driver.TLSMismatch, "client certificate"},
-			"a broker of another authority":            {with(func(to *driver.Target) { to.TLS.RootCAs = x509.NewCertPool() }), driver.TLSMismatch, "the broker's certificate is not trusted"},
-			"TLS where the port has none":              {plain, driver.TLSMismatch, "plain port"},
+			"a wrong password":                          {with(func(to *driver.Target) { to.Password = "not-" + to.Password }), driver.BadLogin, `refused the credentials of user "` + guarded.User + `"`},
+			"an unknown user":                           {with(func(to *driver.Target) { to.User = "nobody-knows" }), driver.BadLogin, `refused the credentials of user "nobody-knows"`},
+			"no login where one is demanded":            {with(func(to *driver.Target) { to.User, to.Password = "", "" }), driver.BadLogin, "credentials"},
+			"no TLS where the port has it":              {with(func(to *driver.Target) { to.TLS = nil }), driver.TLSMismatch, "this port speaks TLS, but TLS was not asked for"},
+			"no client certificate where it is needed":  {with(func(to *driver.Target) { to.TLS.Certificates = nil }), driver.TLSMismatch, "client certificate"},
+			"a client certificate of another authority": {with(func(to *driver.Target) { to.TLS.Certificates = []tls.Certificate{stranger(t)} }), driver.TLSMismatch, "client certificate that it trusts"},
+			"a broker of another authority":             {with(func(to *driver.Target) { to.TLS.RootCAs = x509.NewCertPool() }), driver.TLSMismatch, "the broker's certificate is not trusted"},
+			"TLS where the port has none":               {plain, driver.TLSMismatch, "plain port"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel() // most of it is waiting
@@ -52,6 +57,23 @@ func (r *run) guardedBroker(t *testing.T) {
 		inside.target, inside.suite.Bulk = guarded, ahead
 		inside.delivery(t, r.suite.Guarantees[0])
 	})
+}
+
+// stranger is a client certificate that nobody trusts.
+func stranger(t *testing.T) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
 // requireObstacle wants Open to fail within the bound, for the reason wanted, with a sentence that names the address and
