@@ -244,6 +244,9 @@ func variations(kind driver.Kind, s driver.Setting) []map[driver.Scope]driver.Va
 					all[changed.Scope][changed.Name] = time.Duration(0)
 				}
 			case string:
+				if changed.Allowed == nil {
+					all[changed.Scope][changed.Name] = def + "x"
+				}
 				for _, word := range changed.Allowed {
 					if word != def {
 						all[changed.Scope][changed.Name] = word // the last one

@@ -24,6 +24,7 @@ func init() {
 		Client:   "github.com/nats-io/nats.go",
 		Settings: slices.Concat(clientSettings, natsio.ConnectionSettings(-1), topicSettings),
 		Supports: supports,
+		Share:    driver.TakeTurns,
 		Maps:     natives,
 		Server:   served,
 		Keyless:  driver.Never("a stream has neither partitions nor keys"),
@@ -41,11 +42,19 @@ var clientSettings = []driver.Setting{
 	{Scope: driver.ClientScope, Name: "PullMaxBytes", Default: int64(0), Least: int64(0), Doc: "bytes asked for ahead instead of messages; 0: count messages"},
 	{Scope: driver.ClientScope, Name: "PullExpiry", Default: jetstream.DefaultExpires, Least: time.Second, Doc: "how long the server keeps a pull request, at least 1s"},
 	{Scope: driver.ClientScope, Name: "PullHeartbeat", Default: time.Second, Least: 500 * time.Millisecond, Doc: "how often the server tells that it still has the pull request, at least 500ms; two missing ones renew the request"},
+	natsio.MonitorSetting(unsynced),
 }
 
 func unacknowledged(g driver.Guarantee, _ driver.Values) string {
 	if g.Delivery == driver.AtMostOnce {
 		return "at most once consumers acknowledge nothing"
+	}
+	return ""
+}
+
+func unsynced(g driver.Guarantee, _ driver.Values) string {
+	if g.Persistence != driver.Fsync {
+		return "only for persistence: fsync the servers are asked how they write"
 	}
 	return ""
 }

@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -35,12 +34,8 @@ func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 func (s *session) syncsAlways(ctx context.Context) error {
 	const setting = "persistence: fsync"
 	const how = "the server setting " + syncSetting + ": " + syncAlways
-	asked := 0
-	for role, url := range s.config.Target.Endpoints {
-		if !strings.HasPrefix(role, "monitor") {
-			continue
-		}
-		asked++
+	monitors := natsio.Monitors(s.config)
+	for _, url := range monitors {
 		var js server.JSInfo // not /varz: asked before JetStream was up, that never tells of its settings
 		if err := natsio.Read(ctx, url+"/jsz", &js); err != nil {
 			return driver.Unsupported(setting, "it needs %s, and that could not be checked: %v", how, err)
@@ -49,8 +44,8 @@ func (s *session) syncsAlways(ctx context.Context) error {
 			return driver.Unsupported(setting, "it needs %s; this server writes to the disk at intervals", how)
 		}
 	}
-	if asked == 0 {
-		return driver.Unsupported(setting, "it needs %s, and there is no monitoring address to check that", how)
+	if len(monitors) == 0 {
+		return driver.Unsupported(setting, "it needs %s, and there is no monitoring address to check that; client.monitor names one", how)
 	}
 	return nil
 }

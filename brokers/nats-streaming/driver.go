@@ -18,7 +18,7 @@ import (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "nats-streaming", Client: "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Maps: natives,
-		Server: server, Failover: true, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
+		Server: server, Failover: true, Share: driver.TakeTurns, Attaching: attaching, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
 	})
 }
 
@@ -30,6 +30,7 @@ var settings = append([]driver.Setting{
 	{Scope: driver.ClientScope, Name: "AckWait", Default: stan.DefaultAckWait, Doc: "a message not acknowledged by then is delivered again; in whole seconds"},
 	{Scope: driver.ClientScope, Name: "Pings.Interval", Default: time.Duration(stan.DefaultPingInterval) * time.Second, Doc: "how often the client asks whether the server still knows it; in whole seconds"},
 	{Scope: driver.ClientScope, Name: "Pings.MaxOut", Default: int64(stan.DefaultPingMaxOut), Doc: "unanswered pings after which the connection is lost, at least 2"},
+	natsio.MonitorSetting(nil),
 }, natsio.ConnectionSettings(-1)...)
 
 func windowed(g driver.Guarantee, _ driver.Values) string {

@@ -41,6 +41,20 @@ func server(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 	return settings, nil
 }
 
+// attaching implements driver.Kind.Attaching. A server keeps messages in memory unless it was told otherwise, a cluster
+// keeps files, and every node has every message.
+func attaching(settings map[string]any, endpoints map[string]string) []string {
+	monitors := natsio.Monitors(driver.Config{Client: driver.Values{"monitor": ""}, Target: driver.Target{Endpoints: endpoints}})
+	said := []string{"client.monitor=" + strings.Join(monitors, ",")}
+	switch store, _ := natsio.Flatten(settings)["streaming.store"].(string); {
+	case len(monitors) > 1:
+		said = append(said, fmt.Sprintf("replicas=%d", len(monitors)))
+	case !strings.EqualFold(store, "file"):
+		said = append(said, "persistence=memory")
+	}
+	return said
+}
+
 // weaker tells whether given is less than what is needed; more is the spec's choice.
 func weaker(name string, given, needed any) bool {
 	strong := map[string]string{"streaming.store": "file", "streaming.file.sync": "true", "streaming.cluster.sync": "true"}
@@ -55,25 +69,21 @@ func (d *driving) kept(ctx context.Context) error {
 	if g.Persistence == driver.Fsync && d.config.Target.Version == "" {
 		return driver.Unsupported(setting, "it needs the server settings streaming.store: file and streaming.file.sync: true, and this server doesn't tell the second")
 	}
-	monitors := 0
-	for role, url := range d.config.Target.Endpoints {
-		if !strings.HasPrefix(role, "monitor") {
-			continue
-		}
-		monitors++
+	monitors := natsio.Monitors(d.config)
+	for _, url := range monitors {
 		var store struct{ Type string }
 		if err := natsio.Read(ctx, url+"/streaming/storez", &store); err != nil {
-			return fmt.Errorf("ask for the server's store: %w", err)
+			return driver.Unsupported(setting, "the server's store is not known: %v", err)
 		}
 		if g.Persistence != driver.Memory && !strings.HasSuffix(store.Type, "FILE") { // a cluster's is RAFT_FILE
 			return driver.Unsupported(setting, "it needs the server setting streaming.store: file; this server's is %s", strings.ToLower(store.Type))
 		}
 	}
 	switch {
-	case monitors == 0 && g.Persistence != driver.Memory:
-		return driver.Unsupported(setting, "it needs the server setting streaming.store: file, and there is no monitoring address to check that")
-	case monitors == 0 && g.Replicas > 1, monitors > 0 && monitors != g.Replicas:
-		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "every node of a cluster has every message; here are %d nodes whose monitoring address is known", monitors)
+	case len(monitors) == 0 && g.Persistence != driver.Memory:
+		return driver.Unsupported(setting, "it needs the server setting streaming.store: file, and there is no monitoring address to check that; client.monitor names one")
+	case len(monitors) == 0 && g.Replicas > 1, len(monitors) > 0 && len(monitors) != g.Replicas:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "every node of a cluster has every message; here are %d nodes whose monitoring address is known", len(monitors))
 	}
 	return nil
 }

@@ -12,6 +12,12 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
+// attaching implements driver.Kind.Attaching: the admin interface is behind another port than the clients'.
+func attaching(_ map[string]any, endpoints map[string]string) []string {
+	t := driver.Target{Endpoints: endpoints}
+	return []string{"client.webServiceUrl=" + strings.Join(newAdmin(t, "").urls, ",")}
+}
+
 const openPatience = 5 * time.Second
 
 // attach finds out whether the broker can be used as the target says, or why it can't. The client library knows only

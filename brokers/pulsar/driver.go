@@ -27,7 +27,7 @@ const tokenUser = "token"
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Maps: natives, Server: completed, Open: open,
+		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Maps: natives, Server: completed, Attaching: attaching, Open: open,
 	})
 }
 

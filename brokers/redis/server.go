@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,15 @@ func (d *session) persist(ctx context.Context) error {
 		return err
 	}
 	return d.rewritten(ctx)
+}
+
+// attaching implements driver.Kind.Attaching: of a server that is attached nothing is changed, and as it comes it keeps
+// less than log means.
+func attaching(settings map[string]any, _ map[string]string) []string {
+	if fmt.Sprint(settings["appendonly"]) == "yes" && slices.Contains([]any{"no", "always"}, settings["appendfsync"]) {
+		return nil
+	}
+	return []string{"persistence=memory"}
 }
 
 func (d *session) restore(ctx context.Context) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/study"
@@ -144,8 +145,14 @@ func (s *shell) up(ctx context.Context, o upOptions, arg string) error {
 	for _, role := range slices.Sorted(maps.Keys(in.Endpoints())) {
 		fmt.Fprintf(s.out, "  %s: %s\n", role, in.Endpoints()[role])
 	}
-	fmt.Fprintf(s.out, "  measure: brokermark run --broker %s --attach %s%s\n  stop: brokermark broker down %s\n",
-		p.broker, addresses, o.leave(in.TLSFiles()), in.ID())
+	said := ""
+	if kind, err := driver.Lookup(p.broker); err == nil && kind.Attaching != nil {
+		for _, set := range kind.Attaching(options.Server, in.Endpoints()) {
+			said += " --set " + set
+		}
+	}
+	fmt.Fprintf(s.out, "  measure: brokermark run --broker %s --attach %s%s%s\n  stop: brokermark broker down %s\n",
+		p.broker, addresses, said, o.leave(in.TLSFiles()), in.ID())
 	return nil
 }
 

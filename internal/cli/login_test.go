@@ -22,6 +22,18 @@ func theUps(t *testing.T, args ...string) []string {
 	return append([]string{"--attach"}, strings.Fields(line)...)
 }
 
+func TestTheCommandThatUpPrintsMeasuresWhatItStarted(t *testing.T) {
+	for _, broker := range []string{"redis", "redis-pubsub", "nats-streaming"} { // whose addresses alone are not enough
+		t.Run(broker, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.db")
+			list := brokermark(t, count(broker, append(theUps(t, broker), "--store", path, "--format", "jsonl")...)...).want(t, 0).objects(t)
+			if len(list) != 1 || list[0]["received"] != 200.0 {
+				t.Errorf("%v; want one repetition that received 200", list)
+			}
+		})
+	}
+}
+
 func TestTLSIsAnAxis(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	list := brokermark(t, count("nats", "--tls", "off,on,mutual", "--store", path, "--format", "jsonl")...).want(t, 0).objects(t)

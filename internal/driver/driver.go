@@ -126,7 +126,7 @@ type Config struct {
 	Guarantee Guarantee
 	Client    Values    // decoded client settings, defaults filled in
 	Topic     Values    // decoded topic/queue/stream settings, defaults filled in
-	Log       io.Writer // the client library's own log lines go here, never to the terminal
+	Log       io.Writer // the client library's own log lines go here, never to the terminal; safe for concurrent use
 }
 
 // Kind is a registered driver.
@@ -143,6 +143,9 @@ type Kind struct {
 	// that passes every message through several goroutines spends more on waking threads than on its work when it
 	// is given more. It is applied where a point has one producer and one consumer at most.
 	Procs int
+	// Share refuses, without a connection, so many consumers of one subscription on a topic of so many partitions. Nil:
+	// they may always share it.
+	Share func(g Guarantee, topic Values, consumers, partitions int) error
 	// Failover tells that a cluster of this product goes on by itself when the node that leads is gone.
 	Failover bool
 	// Supports tells, without a connection, whether g can be honoured: nil or *ErrUnsupported.
@@ -154,6 +157,9 @@ type Kind struct {
 	// needs of the server itself, beside what the spec asks for. Where that contradicts g it is *ErrUnsupported. Nil:
 	// a guarantee needs nothing of the server that Setup couldn't do. It doesn't change settings.
 	Server func(g Guarantee, settings map[string]any) (map[string]any, error)
+	// Attaching is what a spec has to say, beside the addresses, to attach to a server that was started with these
+	// settings and has these endpoints by role: path=value, where the defaults don't do. Nil: nothing.
+	Attaching func(settings map[string]any, endpoints map[string]string) []string
 	// Open connects and returns a driver, within a few seconds or with an error that says what failed
 	// (unreachable, refused credentials, TLS mismatch).
 	Open func(ctx context.Context, c Config) (Driver, error)

@@ -43,10 +43,13 @@ const (
 
 // TakingTurns refuses a second consumer of a subscription where order was asked for and the broker deals a
 // subscription's messages out to its consumers: each has its own in order, together they have none.
-func (g Guarantee) TakingTurns(c ConsumerConfig) error {
-	if g.Ordering != Ordered || c.ID == 0 {
+func (g Guarantee) TakingTurns(c ConsumerConfig) error { return TakeTurns(g, nil, c.ID+1, 1) }
+
+// TakeTurns is Kind.Share of such a broker.
+func TakeTurns(g Guarantee, _ Values, consumers, _ int) error {
+	if g.Ordering != Ordered || consumers < 2 {
 		return nil
 	}
-	return Unsupported(fmt.Sprintf("consumerPerSubscription: %d", c.ID+1),
+	return Unsupported(fmt.Sprintf("consumerPerSubscription: %d", consumers),
 		"a subscription's consumers take turns here, so that its messages would be in no order; ordering: ordered needs one")
 }

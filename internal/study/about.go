@@ -28,8 +28,8 @@ var abouts = []about{
 	{path: "certFile", doc: "attached broker with mutual TLS: the client's certificate, a PEM file; not part of a point's identity", fallback: "none"},
 	{path: "keyFile", doc: "attached broker with mutual TLS: the certificate's key, a PEM file; not part of a point's identity", fallback: "none"},
 
-	{path: "delivery", doc: "how often a message may reach the application", fallback: "at-most-once for nats, else at-least-once", allowed: []string{atMostOnce, atLeastOnce, exactlyOnce}},
-	{path: "persistence", doc: "what has happened to a message when it is acknowledged: nothing lasting, handed to the OS, flushed to disk", fallback: "memory for nats, mosquitto and sim, and where at-most-once keeps none; else log", allowed: []string{memory, log, fsync}},
+	{path: "delivery", doc: "how often a message may reach the application", fallback: "at-most-once for nats and redis-pubsub, else at-least-once", allowed: []string{atMostOnce, atLeastOnce, exactlyOnce}},
+	{path: "persistence", doc: "what has happened to a message when it is acknowledged: nothing lasting, handed to the OS, flushed to disk", fallback: "memory for nats, redis-pubsub, mosquitto and sim, and at most once where there is a choice; else log", allowed: []string{memory, log, fsync}},
 	{path: "replicas", doc: "copies of each message, on as many nodes"},
 	{path: "acks", doc: "who must have a message when it is acknowledged", fallback: "none for at-most-once, quorum for several replicas, else leader", allowed: []string{acksNone, acksLeader, acksQuorum}},
 	{path: "ordering", doc: "whether messages of one stream must arrive in the order sent", allowed: []string{unordered, ordered}},

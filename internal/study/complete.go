@@ -27,23 +27,26 @@ func fixed() Spec {
 
 func seconds(s float64) Duration { return Duration(s * float64(time.Second)) }
 
-// DefaultDelivery is the guarantee asked of a broker when the spec names none: core NATS keeps no copy of a message,
-// everything else is compared at the guarantee people run it with.
+// DefaultDelivery is the guarantee asked of a broker when the spec names none: core NATS and Redis' pub/sub keep no copy
+// of a message, everything else is compared at the guarantee people run it with.
 func DefaultDelivery(broker string) string {
-	if broker == "nats" {
+	if broker == "nats" || broker == "redis-pubsub" {
 		return atMostOnce
 	}
 	return atLeastOnce
 }
 
 // DefaultPersistence is what must have happened to an acknowledged message when the spec says nothing: at most once
-// keeps nothing where the broker has a choice; Kafka always writes its log, Mosquitto has none.
+// keeps nothing where the broker has a choice; Kafka always writes its log, Mosquitto has none. Pulsar has a choice, but
+// topics that drop undisturbed what one consumer is too slow for must be asked for.
 func DefaultPersistence(broker, delivery string) string {
-	switch {
-	case broker == "nats" || broker == "sim" || broker == "mosquitto":
+	switch broker {
+	case "nats", "redis-pubsub", "sim", "mosquitto":
 		return memory
-	case delivery == atMostOnce && (broker == "rabbitmq" || broker == "jetstream" || broker == "nats-streaming"):
-		return memory
+	case "rabbitmq", "jetstream", "nats-streaming", "activemq", "artemis", "qpid", "redis":
+		if delivery == atMostOnce {
+			return memory
+		}
 	}
 	return log
 }

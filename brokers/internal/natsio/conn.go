@@ -3,11 +3,12 @@
 package natsio
 
 import (
-	"crypto/tls"
 	"errors"
 	"io"
 	"log"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,32 @@ func ConnectionSettings(reconnectBuffer int64) []driver.Setting {
 	}
 }
 
+// MonitorSetting names the monitoring ports of servers that were not started here: what a server keeps, and when it
+// syncs, no answer of the client protocol tells.
+func MonitorSetting(idle func(driver.Guarantee, driver.Values) string) driver.Setting {
+	return driver.Setting{Scope: driver.ClientScope, Name: monitorName, Default: "", Idle: idle, Doc: "monitoring addresses of all servers, such as http://127.0.0.1:8222, separated by commas; empty: of servers that are started here"}
+}
+
+const monitorName = "monitor"
+
+// Monitors are the base URLs of the servers' monitoring ports, as far as they are known.
+func Monitors(c driver.Config) (urls []string) {
+	for url := range strings.SplitSeq(c.Client.String(monitorName), ",") {
+		if url = strings.TrimRight(strings.TrimSpace(url), "/"); url != "" {
+			urls = append(urls, url)
+		}
+	}
+	if len(urls) > 0 {
+		return urls
+	}
+	for _, role := range slices.Sorted(maps.Keys(c.Target.Endpoints)) {
+		if strings.HasPrefix(role, monitorName) {
+			urls = append(urls, c.Target.Endpoints[role])
+		}
+	}
+	return urls
+}
+
 const brokenOff = "the server ended the connection after the handshake"
 
 const (
@@ -45,7 +72,7 @@ type Dialer struct {
 	options []nats.Option
 	budget  time.Duration // per address
 	log     *log.Logger
-	asked   atomic.Bool // for a client certificate, of which there is none
+	asked   atomic.Bool // for a client certificate
 }
 
 // NewDialer reads target, log and the ClientSettings of c.
@@ -70,26 +97,12 @@ func NewDialer(c driver.Config) *Dialer {
 		nats.SkipSubjectValidation(),
 	}
 	if c.Target.TLS != nil {
-		d.options = append(d.options, nats.Secure(d.noticing(c.Target.TLS)))
+		d.options = append(d.options, nats.Secure(driver.NoticeDemand(c.Target.TLS, func() { d.asked.Store(true) })))
 	}
 	if c.Target.User != "" {
 		d.options = append(d.options, nats.UserInfo(c.Target.User, c.Target.Password))
 	}
 	return d
-}
-
-// noticing is conf, which takes down that the server asks for a certificate where conf has none: since TLS 1.3 the
-// server hangs up only after the handshake, and what it said is lost when the client is writing at that moment.
-func (d *Dialer) noticing(conf *tls.Config) *tls.Config {
-	if len(conf.Certificates) > 0 || conf.GetClientCertificate != nil {
-		return conf
-	}
-	conf = conf.Clone()
-	conf.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		d.asked.Store(true)
-		return &tls.Certificate{}, nil
-	}
-	return conf
 }
 
 // Logf writes a line to the client log.
