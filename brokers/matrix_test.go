@@ -53,3 +53,49 @@ func TestEveryBrokerProvesItsGuarantees(t *testing.T) {
 		}
 	}
 }
+
+// The words of a guarantee are not checked against each other where a spec is read: a sweep over all of them shall run
+// on every broker, and each says what it doesn't keep. What no broker can keep has to be refused by all.
+func TestWordsThatContradictEachOtherAreRefusedByEveryBroker(t *testing.T) {
+	for _, name := range driver.Names() {
+		kind, err := driver.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range kind.Matrix() {
+			g := c.Guarantee
+			if c.Refusal != nil || g.Acks != driver.AcksNone {
+				continue
+			}
+			if g.Delivery != driver.AtMostOnce {
+				t.Errorf("%s keeps %s without any acknowledgement", name, g.Delivery)
+			}
+			if g.Persistence == driver.Fsync {
+				t.Errorf("%s flushes before an acknowledgement that nobody asks for", name)
+			}
+		}
+	}
+}
+
+// Where consumers would take turns, whoever asks for order is refused before a broker is started.
+func TestOrderWithConsumersThatTakeTurnsIsRefusedBeforeAStart(t *testing.T) {
+	want := map[string]bool{"nats": true, "jetstream": true, "nats-streaming": true, "redis": true, "redis-pubsub": true, "mosquitto": true, "sim": true}
+	ordered := driver.Guarantee{Delivery: driver.AtMostOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksNone, Ordering: driver.Ordered}
+	for _, name := range driver.Names() {
+		kind, err := driver.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		topic, err := driver.Decode(kind.Settings, driver.TopicScope, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := kind.Share != nil && kind.Share(ordered, topic, 2, 1) != nil
+		if refused != want[name] {
+			t.Errorf("%s refuses two ordered consumers: %v, want %v", name, refused, want[name])
+		}
+		if kind.Share != nil && kind.Share(ordered, topic, 1, 1) != nil {
+			t.Errorf("%s refuses a single consumer", name)
+		}
+	}
+}

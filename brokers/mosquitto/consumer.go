@@ -17,14 +17,20 @@ const deliverBatch = 256
 
 var errInterrupted = errors.New("connection lost")
 
+// share implements driver.Kind.Share.
+func share(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
+	if consumers > 1 && !topic.Bool("shared") {
+		return driver.Unsupported(fmt.Sprintf("consumerPerSubscription: %d", consumers),
+			"with topicConfig.shared: false every consumer gets every message, so a subscription has one")
+	}
+	return driver.TakeTurns(g, topic, consumers, partitions)
+}
+
 // Consume is one consumer of a subscription. A lost connection is made anew until ctx ends; the server then sends
 // what was not acknowledged on it again.
 func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
-	if err := d.config.Guarantee.TakingTurns(c); err != nil {
+	if err := share(d.config.Guarantee, d.config.Topic, c.ID+1, 1); err != nil {
 		return err
-	}
-	if c.ID > 0 && !d.config.Topic.Bool("shared") {
-		return driver.Unsupported("topic.shared: false", "every consumer of a plain subscription gets every message, so it has one")
 	}
 	registered := sync.OnceFunc(ready)
 	r := &receiver{

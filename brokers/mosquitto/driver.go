@@ -18,7 +18,7 @@ import (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "mosquitto", Client: "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Maps: natives, Open: open,
-		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"),
+		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"), Share: share,
 	})
 }
 

@@ -22,6 +22,7 @@ func init() {
 		Transient: true, // a subject has no memory
 		Keyless:   driver.Never("a subject has neither partitions nor keys"),
 		Supports:  supports,
+		Share:     driver.TakeTurns,
 		Maps:      natives,
 		Open:      open,
 	})
@@ -99,7 +100,9 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", s.subjects[c.Topic], err)
 	}
-	if err := s.dialer.Announced(ctx, conn); err != nil {
+	if err := s.dialer.Announced(ctx, conn); ctx.Err() != nil {
+		return nil
+	} else if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", s.subjects[c.Topic], err)
 	}
 	defer context.AfterFunc(ctx, inbox.End)()

@@ -13,8 +13,17 @@ import (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "redis-pubsub", Client: library, Settings: connectionSettings, Supports: pubsubSupports, Open: openPubsub,
-		Transient: true, Maps: pubsubNatives, Keyless: driver.Never("a channel has neither partitions nor keys"),
+		Transient: true, Maps: pubsubNatives, Share: alone, Keyless: driver.Never("a channel has neither partitions nor keys"),
 	})
+}
+
+// alone implements driver.Kind.Share.
+func alone(_ driver.Guarantee, _ driver.Values, consumers, _ int) error {
+	if consumers < 2 {
+		return nil
+	}
+	return driver.Unsupported(fmt.Sprintf("consumerPerSubscription: %d", consumers),
+		"every subscriber of a channel gets every message, so a subscription has one; streams share (broker redis)")
 }
 
 func pubsubSupports(g driver.Guarantee) error {

@@ -17,7 +17,15 @@ func init() { driver.Register(Kind()) }
 // Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
 // same one share its broker.
 func Kind() driver.Kind {
-	return driver.Kind{Name: "sim", Settings: declared(), Supports: supports, Maps: natives, Open: open}
+	return driver.Kind{Name: "sim", Settings: declared(), Supports: supports, Maps: natives, Share: share, Open: open}
+}
+
+// share implements driver.Kind.Share: the surplus consumers of a partition compete for it.
+func share(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
+	if consumers <= partitions {
+		return nil
+	}
+	return driver.TakeTurns(g, topic, consumers, partitions)
 }
 
 type simDriver struct {

@@ -61,6 +61,11 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	if err := kind.Supports(c.Guarantee); err != nil {
 		return err
 	}
+	if kind.Share != nil {
+		if err := kind.Share(c.Guarantee, c.Topic, s.ConsumerPerSubscription, s.PartitionsPerTopic); err != nil {
+			return err
+		}
+	}
 	return driver.Idle(kind.Settings, c.Guarantee, c.Client, c.Topic)
 }
 
