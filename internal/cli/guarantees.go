@@ -53,7 +53,7 @@ func listGuarantees(args []string) (report.Document, error) {
 
 func guaranteeRow(broker string, row driver.Row) []report.Cell {
 	first := row.Cells[0]
-	kept, how, proof := "yes", driver.NativeText(first.Native), strings.Join(proofs(broker, row), ", ")
+	kept, how, proof := "yes", driver.NativeText(row.Native), strings.Join(proofs(broker, row), ", ")
 	answer := how + " [" + proof + "]"
 	if first.Refusal != nil {
 		kept, how, proof, answer = "no", first.Refusal.Error(), "", first.Refusal.Error()

@@ -71,15 +71,16 @@ func (k Kind) copies() []int {
 type Row struct {
 	Delivery, Persistence, Replicas, Acks, Ordering string
 	Cells                                           []Cell
+	// Native are the settings of all cells. Those that only some of the row's copies or orderings have say so (When).
+	Native []Native
 }
 
-// Rows folds a matrix: the fewer rows the clearer what a broker can and can't do. Kept ones come first. Settings that
-// only some of a row's copies or orderings have say so (Native.When).
+// Rows folds a matrix: the fewer rows the clearer what a broker can and can't do. Kept ones come first.
 func Rows(matrix []Cell) []Row {
 	v := vocabularyOf(matrix)
 	var boxes []box
-	for _, c := range generalised(matrix) {
-		boxes = append(boxes, box{v.sets(c.Guarantee), outcome(c), []Cell{c}})
+	for i, c := range generalised(matrix) {
+		boxes = append(boxes, box{v.sets(c.Guarantee), outcome(c), []Cell{matrix[i]}})
 	}
 	for n := 0; n != len(boxes); {
 		n = len(boxes)
@@ -98,7 +99,7 @@ func Rows(matrix []Cell) []Row {
 	})
 	rows := make([]Row, len(boxes))
 	for i, b := range boxes {
-		rows[i] = Row{v.text(0, b.sets), v.text(1, b.sets), v.text(2, b.sets), v.text(3, b.sets), v.text(4, b.sets), b.cells}
+		rows[i] = Row{v.text(0, b.sets), v.text(1, b.sets), v.text(2, b.sets), v.text(3, b.sets), v.text(4, b.sets), b.cells, conditioned(b.cells)}
 	}
 	return rows
 }

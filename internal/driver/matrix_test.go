@@ -74,7 +74,7 @@ func TestMatrixFoldsEqualAnswersAndLosesNone(t *testing.T) {
 			var got []string
 			cells := 0
 			for _, r := range driver.Rows(matrix) {
-				answer := driver.NativeText(r.Cells[0].Native)
+				answer := driver.NativeText(r.Native)
 				if r.Cells[0].Refusal != nil {
 					answer = r.Cells[0].Refusal.Error()
 				}
@@ -88,5 +88,34 @@ func TestMatrixFoldsEqualAnswersAndLosesNone(t *testing.T) {
 				t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
+	}
+}
+
+func TestARowNamesTheConditionsOfItsOwnCellsOnly(t *testing.T) {
+	toy := kindOf(func(g driver.Guarantee) string {
+		switch {
+		case g.Delivery != driver.AtLeastOnce || g.Persistence != driver.Log || g.Acks != driver.AcksQuorum:
+			return "another"
+		case g.Replicas > 1 && g.Ordering == driver.Ordered:
+			return "order of copies"
+		}
+		return ""
+	})
+	toy.Maps = func(g driver.Guarantee) []driver.Native {
+		copies := driver.Native{Side: driver.TopicSide, Name: "copies", Value: fmt.Sprint(g.Replicas)}
+		if g.Replicas == 1 && g.Ordering == driver.Ordered {
+			return []driver.Native{copies, {Side: driver.ServerSide, Name: "one by one", Value: "yes (slowly)"}}
+		}
+		return []driver.Native{copies}
+	}
+	var got []string
+	for _, r := range driver.Rows(toy.Matrix()) {
+		if r.Cells[0].Refusal == nil {
+			got = append(got, r.Replicas+" "+r.Ordering+": "+driver.NativeText(r.Native))
+		}
+	}
+	want := []string{"1 any: topic: copies=1; server: one by one=yes (slowly; ordered)", "3 unordered: topic: copies=3"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -28,10 +28,13 @@ func (n Native) String() string {
 	if n.Value != "" {
 		text += "=" + n.Value
 	}
-	if n.When != "" {
-		text += " (" + n.When + ")"
+	if n.When == "" {
+		return text
 	}
-	return text
+	if remarked, ok := strings.CutSuffix(text, ")"); ok {
+		return remarked + "; " + n.When + ")"
+	}
+	return text + " (" + n.When + ")"
 }
 
 // NativeText writes settings in one line, grouped by side: "producer: acks=all, retries=0; topic: flush.messages=1".
