@@ -43,7 +43,7 @@ func (s *shell) runCommand() *cobra.Command {
 	o := runOptions{}
 	c := &cobra.Command{
 		Use:   "run [STUDY | FILE | -]...",
-		Short: "Measure: a study, a spec file or an OpenMessaging Benchmark workload",
+		Short: "Measure: a study, a spec or an OpenMessaging Benchmark workload",
 		Long: `Run measures every point of a study: one that comes with the program
 (brokermark list studies), a spec file, an OpenMessaging Benchmark workload
 file as it is, or - for standard input. Without arguments and settings it is a
@@ -117,7 +117,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 			return err
 		}
 	}
-	r := &running{sh: s, options: &o, store: st, view: view}
+	r := &running{sh: s, options: &o, store: st, view: view, bad: map[store.Status]*store.Record{}}
 	tally, err := lab.Run(ctx, p.runs, lab.Options{
 		Host: host, Store: st, Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
 		Watch: func(e lab.Event) { r.event(ctx, e) },
@@ -133,9 +133,9 @@ type running struct {
 	options *runOptions
 	store   *store.Store
 	view    *progress
-	records []store.Record // of this run, those stored before included; for the gates
-	stored  lab.Tally      // how the skipped repetitions had ended
-	bad     *store.Record  // the first that did not end ok
+	records []store.Record                 // of this run, those stored before included; for the gates
+	stored  lab.Tally                      // how the skipped repetitions had ended
+	bad     map[store.Status]*store.Record // of those that did not end ok, the first of each status
 	outErr  error
 }
 
@@ -152,8 +152,8 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 	if e.Record != nil && r.options.gates.wanted() {
 		r.records = append(r.records, *e.Record)
 	}
-	if e.Record != nil && e.Record.Status != store.OK && r.bad == nil {
-		r.bad = e.Record
+	if e.Record != nil && e.Record.Status != store.OK && r.bad[e.Record.Status] == nil {
+		r.bad[e.Record.Status] = e.Record
 	}
 	if e.Record != nil && r.options.format == "jsonl" && r.outErr == nil {
 		r.outErr = json.NewEncoder(r.sh.out).Encode(report.Flat(*e.Record))
@@ -224,9 +224,11 @@ func (r *running) complain(p plan, t lab.Tally, code int) error {
 		exitVoid:   fmt.Sprintf("%d of %s are void: the generator limited them", t.Void, total),
 		exitInput:  "nothing was measured: every point was refused",
 	}[code]
-	if r.bad != nil {
-		reason, _, _ := strings.Cut(r.bad.Reason, "\n")
-		what += fmt.Sprintf("; the first: %s: %s", r.bad.Label, reason)
+	status := map[int]store.Status{exitBroker: store.Failed, exitFailed: store.Failed, exitVoid: store.Void, exitInput: store.Refused}[code]
+	first := r.bad[status]
+	if first != nil {
+		reason, _, _ := strings.Cut(first.Reason, "\n")
+		what += fmt.Sprintf("; the first: %s: %s", first.Label, reason)
 	}
 	hint := map[int]string{
 		exitBroker: "brokermark doctor says what is missing",
@@ -236,7 +238,7 @@ func (r *running) complain(p plan, t lab.Tally, code int) error {
 	if known, err := refusals(p.points); code == exitInput && (err != nil || len(known) == 0) {
 		hint = "" // only the broker itself could tell
 	}
-	if r.bad != nil && len(r.bad.Spec.Attach) > 0 && code == exitBroker {
+	if first != nil && len(first.Spec.Attach) > 0 && code == exitBroker {
 		hint = "is the broker running at that address, and does it expect this protocol, TLS and login?"
 	}
 	return &failure{code: code, err: errors.New(what), hint: hint}

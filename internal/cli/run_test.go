@@ -184,3 +184,11 @@ func TestABrokerGoesUpIsMeasuredAndComesDown(t *testing.T) {
 	brokermark(t, "broker", "down", "nats").want(t, 0)
 	nothingRuns(t)
 }
+
+// The sentence that ends a run is about what its exit code is about, whatever else did not end well before.
+func TestTheReasonGivenIsThatOfTheExitCode(t *testing.T) {
+	lossy := file(t, "lossy.yaml", "broker: sim\nmeasure: count\ncount: {messages: 200}\ndrain: 2s\nclient: {loss.every: 10}\n")
+	refused := file(t, "refused.yaml", "base: {broker: sim, measure: count, count: {messages: 200}, persistence: log}\naxes: {messageSize: [50, 60, 70, 80]}\n")
+	r := brokermark(t, "run", refused, lossy, "--store", filepath.Join(t.TempDir(), "s.db")).want(t, 4)
+	complains(t, r, "1 of 5 repetitions failed; the first: sim count: 20 messages were lost")
+}
