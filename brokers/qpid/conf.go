@@ -92,7 +92,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	maps.Copy(p.port, object{
 		"name": "AMQP", "type": "AMQP", "port": strconv.Itoa(n.Ports["client"]), "bindingAddress": "127.0.0.1",
 		"authenticationProvider": "users", "protocols": []string{"AMQP_1_0"}, "transports": []string{"TCP"},
-		"virtualhostaliases": []object{{"name": "name", "type": "nameAlias"}, {"name": "default", "type": "defaultAlias"}},
+		"virtualhostaliases": []object{{"name": "name", "type": "nameAlias"}, {"name": "default", "type": "defaultAlias"}, {"name": "hostname", "type": "hostnameAlias"}},
 	})
 	rules := []object{
 		{"name": "root", "type": "NameAndLevel", "level": "WARN", "loggerName": "ROOT"},

@@ -30,7 +30,7 @@ var product = &amqp10.Product{
 const unset = int64(-1)
 
 var settings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: vhostSetting, Default: "", Doc: "virtual host; empty: the broker's default one"},
+	{Scope: driver.ClientScope, Name: vhostSetting, Default: "", Doc: "virtual host; empty: the one that the broker has for the address's host name"},
 	{Scope: driver.TopicScope, Name: "type", Default: "standard", Allowed: []string{"standard", "lvq", "priority"}, Doc: "kind of queue; lvq keeps only the newest message of each key"},
 	{Scope: driver.TopicScope, Name: "lvqKey", Default: "", Doc: "the property that an lvq goes by; empty: the server's default"},
 	{Scope: driver.TopicScope, Name: "maximumQueueDepthMessages", Default: unset, Doc: "messages a queue may hold; -1: no limit"},

@@ -81,6 +81,8 @@ func handshakeError(ctx context.Context, p *Product, c *driver.Config, address s
 	case strings.Contains(err.Error(), "SASL"), strings.Contains(err.Error(), "auth mechanism"),
 		errors.As(err, &refused) && refused.Condition == amqp.ErrCondUnauthorizedAccess:
 		return driver.RefusedLogin(p.Name, address, c.Target, err)
+	case refused != nil && refused.Condition == amqp.ErrCondNotFound && p.Hostname != "":
+		return driver.Refused(p.Name, address, fmt.Errorf("%w; client.%s names the virtual host", err, p.Hostname))
 	case refused != nil:
 		return driver.Refused(p.Name, address, err)
 	case ctx.Err() != nil:
