@@ -82,12 +82,13 @@ func Rows(matrix []Cell) []Row {
 	for i, c := range generalised(matrix) {
 		boxes = append(boxes, box{v.sets(c.Guarantee), outcome(c), []Cell{matrix[i]}})
 	}
-	for n := 0; n != len(boxes); {
-		n = len(boxes)
-		for _, dimension := range []int{4, 2, 3, 1, 0} { // what readers care for least is folded first
-			boxes = merged(boxes, dimension)
+	boxes = folded(boxes)
+	for i, b := range boxes { // what set families apart may concern none of the cells
+		if b.cells[0].Refusal == nil {
+			boxes[i].outcome = "kept: " + NativeText(conditioned(b.cells))
 		}
 	}
+	boxes = folded(boxes)
 	slices.SortStableFunc(boxes, func(a, b box) int {
 		if (a.cells[0].Refusal == nil) != (b.cells[0].Refusal == nil) {
 			if a.cells[0].Refusal == nil {
@@ -202,6 +203,17 @@ func outcome(c Cell) string {
 		return "refused: " + c.Refusal.Error()
 	}
 	return "kept: " + NativeText(c.Native)
+}
+
+// folded joins boxes as long as two can be.
+func folded(boxes []box) []box {
+	for n := 0; n != len(boxes); {
+		n = len(boxes)
+		for _, dimension := range []int{4, 2, 3, 1, 0} { // what readers care for least is folded first
+			boxes = merged(boxes, dimension)
+		}
+	}
+	return boxes
 }
 
 // merged joins boxes of the same answer that differ in one dimension only.

@@ -94,9 +94,9 @@ func TestMatrixFoldsEqualAnswersAndLosesNone(t *testing.T) {
 func TestARowNamesTheConditionsOfItsOwnCellsOnly(t *testing.T) {
 	toy := kindOf(func(g driver.Guarantee) string {
 		switch {
-		case g.Delivery != driver.AtLeastOnce || g.Persistence != driver.Log || g.Acks != driver.AcksQuorum:
+		case g.Delivery != driver.AtLeastOnce || g.Persistence != driver.Log || g.Acks == driver.AcksNone:
 			return "another"
-		case g.Replicas > 1 && g.Ordering == driver.Ordered:
+		case g.Replicas > 1 && (g.Ordering == driver.Ordered || g.Acks == driver.AcksLeader):
 			return "order of copies"
 		}
 		return ""
@@ -111,10 +111,13 @@ func TestARowNamesTheConditionsOfItsOwnCellsOnly(t *testing.T) {
 	var got []string
 	for _, r := range driver.Rows(toy.Matrix()) {
 		if r.Cells[0].Refusal == nil {
-			got = append(got, r.Replicas+" "+r.Ordering+": "+driver.NativeText(r.Native))
+			got = append(got, r.Replicas+" "+r.Acks+" "+r.Ordering+": "+driver.NativeText(r.Native))
 		}
 	}
-	want := []string{"1 any: topic: copies=1; server: one by one=yes (slowly; ordered)", "3 unordered: topic: copies=3"}
+	want := []string{
+		"1 leader, quorum any: topic: copies=1; server: one by one=yes (slowly; ordered)",
+		"3 quorum unordered: topic: copies=3",
+	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
