@@ -43,7 +43,10 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		bound, err = js.Consumer(ctx, entityName(subject), durable)
 		return err
 	})
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	r := &reader{ctx: ctx, sink: sink, policy: s.policy, delivery: s.config.Guarantee.Delivery, logf: s.dialer.Logf, name: name}

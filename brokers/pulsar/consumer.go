@@ -34,6 +34,9 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	subscribed, err := s.subscribe(ctx, connected, options)
 	if err != nil {
 		go connected.Close()
+		if ctx.Err() != nil {
+			return nil
+		}
 		return err
 	}
 	defer within(releasePatience, func() {

@@ -86,6 +86,7 @@ func Run(t *testing.T, s Suite) {
 		})
 	}
 	t.Run("topologies", r.topologies)
+	t.Run("cut connections", r.cutConnections)
 	t.Run("restarted broker", r.restartedBroker)
 	t.Run("guarded broker", r.guardedBroker)
 	t.Run("killed broker", r.killedBroker)

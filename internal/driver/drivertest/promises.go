@@ -108,6 +108,7 @@ func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 	unread := shape{topics: 1, subscriptions: 1}
 	s := r.open(t, g, unread)
+	t.Run("Consume whose context has ended before it began ends with nil", s.consumeTooLate)
 	cleaner, ok := s.drv.(driver.Cleaner)
 	if !ok {
 		s.close(t, true)
@@ -141,6 +142,22 @@ func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 		again.reportTallies(t)
 		requireCounts(t, again, exact)
 	})
+}
+
+func (s *session) consumeTooLate(t *testing.T) {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	ended := make(chan error, 1)
+	sink := &consumer{tally: s.tallies[0][0], scratch: make([]byte, largest)}
+	go func() { ended <- s.drv.Consume(ctx, driver.ConsumerConfig{}, sink, func() {}) }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("Consume ended with %q; want nil", err)
+		}
+	case <-time.After(cancelBound):
+		t.Errorf("Consume had not returned after %v", cancelBound)
+	}
 }
 
 func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {

@@ -91,10 +91,13 @@ func (s *session) requireRestarted(t *testing.T, sendErr error) {
 	p.close(t, true)
 	s.close(t, true)
 	t.Run("nothing is refused for good", func(t *testing.T) {
+		s.reportSlots(t)
+		if lossy(s.guarantee) {
+			t.Skip("at most once it may")
+		}
 		if sendErr != nil {
 			t.Errorf("sending: %v", sendErr)
 		}
-		s.reportSlots(t)
 		requireNoFailures(t, s)
 	})
 	t.Run("Consume goes on", func(t *testing.T) {
@@ -107,14 +110,21 @@ func (s *session) requireRestarted(t *testing.T, sendErr error) {
 		requireCounts(t, s, atLeast)
 	})
 	t.Run("nothing comes twice", func(t *testing.T) {
-		if s.guarantee.Delivery != driver.ExactlyOnce {
+		switch s.guarantee.Delivery {
+		case driver.AtLeastOnce:
 			t.Skip("at least once it may")
+		case driver.AtMostOnce:
+			requireCounts(t, s, acknowledged)
+		default:
+			requireCounts(t, s, exact)
 		}
-		requireCounts(t, s, exact)
 	})
 	t.Run("what comes for the first time comes in order", func(t *testing.T) {
 		if s.guarantee.Ordering != driver.Ordered {
 			t.Skip("order was not asked for")
+		}
+		if lossy(s.guarantee) {
+			t.Skip("what a lost connection had taken, and nobody waits for, may come after what the next one brings")
 		}
 		if got.late > 0 {
 			t.Errorf("%d messages came after a later one of the same producer", got.late)

@@ -106,6 +106,12 @@ func (s *slots) close() {
 	}
 }
 
+func (s *slots) completed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.fates)
+}
+
 // failed counts the messages completed with an error and shows one of the errors.
 func (s *slots) failed() (n int, example error) {
 	s.mu.Lock()

@@ -1,0 +1,121 @@
+package drivertest
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	cuts      = 3
+	cutWithin = 20 * time.Millisecond // of a session that flows: the cuts shall meet messages in every state
+	torrent   = 4000                  // messages between two cuts that are sent without a breath
+)
+
+// cutConnections cuts all connections to a broker that lives on, again and again, while senders send as fast as slots
+// become free: whatever a guarantee promises holds through that, in memory, too.
+func (r *run) cutConnections(t *testing.T) {
+	var open []*session
+	for _, g := range r.suite.Guarantees {
+		s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
+		s.newSender(t, 0, 0).bound = slotBound
+		open = append(open, s)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), restartBound)
+	defer cancel()
+	over := make(chan struct{})
+	errs := make([]error, len(open))
+	var sending sync.WaitGroup
+	for i, s := range open {
+		sending.Go(func() { errs[i] = s.all[0].pour(ctx, over) })
+	}
+	broken := 0
+	for round := 0; round < cuts && (broken > 0 || round == 0); round++ {
+		for _, s := range open {
+			s.flowsOn()
+		}
+		time.Sleep(rand.N(cutWithin))
+		broken += cut(r.target.Addresses)
+	}
+	close(over)
+	sending.Wait()
+	if broken == 0 {
+		for _, s := range open {
+			s.all[0].close(t, false)
+			s.close(t, false)
+		}
+		t.Skip("this broker has no connections")
+	}
+	t.Logf("%d connections were cut", broken)
+	for i, s := range open {
+		t.Run(label(s.guarantee), func(t *testing.T) { s.requireRestarted(t, errs[i]) })
+	}
+	t.Run("no goroutine is left behind", func(t *testing.T) { requireNothingLeft(t, open[0]) })
+}
+
+// pour sends without a breath until over is closed, and then some more.
+func (p *sender) pour(ctx context.Context, over <-chan struct{}) error {
+	for {
+		err := p.send(ctx, sendMax)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		pause := time.Duration(0)
+		if p.next > cuts*torrent {
+			pause = breath
+		}
+		select {
+		case <-over:
+			return p.send(ctx, afterwards)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// flowsOn waits until more messages have been completed than were in flight, and some have come.
+func (s *session) flowsOn() {
+	slots, got := s.all[0].slots, s.tallies[0][0]
+	completed, received := slots.completed(), got.received()
+	eventually(patience, func() bool {
+		return slots.completed() > completed+inFlight && got.received() > received || got.faults.any()
+	})
+}
+
+// cut ends all connections of this process to the addresses' ports, as if the network had, and returns how many.
+func cut(addresses []string) (n int) {
+	ports := map[int]bool{}
+	for _, a := range addresses {
+		_, text, _ := net.SplitHostPort(a)
+		if port, err := strconv.Atoi(text); err == nil {
+			ports[port] = true
+		}
+	}
+	files, _ := os.ReadDir("/proc/self/fd")
+	for _, f := range files {
+		fd, err := strconv.Atoi(f.Name())
+		if err != nil {
+			continue
+		}
+		peer, err := unix.Getpeername(fd)
+		if err != nil {
+			continue
+		}
+		at, ok := peer.(*unix.SockaddrInet4)
+		if ok && ports[at.Port] && unix.Shutdown(fd, unix.SHUT_RDWR) == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// lossy tells that a guarantee lets messages fail or get lost with a connection.
+func lossy(g driver.Guarantee) bool { return g.Delivery == driver.AtMostOnce }
