@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -89,9 +88,7 @@ func (h *Host) Sweep() []string {
 		case err == nil && (s.Running > 0 || s.Keep || s.Owner.alive()):
 			continue
 		}
-		for _, pid := range below(dir) {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
+		killBelow(dir)
 		removeStubborn(dir)
 		swept = append(swept, filepath.Base(dir))
 	}

@@ -163,6 +163,17 @@ func TestSweepRemovesWhatDeadToolsLeft(t *testing.T) {
 	}
 }
 
+func TestNothingIsLeftOfANodeWhoseSupervisorIsKilled(t *testing.T) {
+	in := start(t, newHost(t), Options{Server: map[string]any{"daemon": true}})
+	node := in.cluster.Nodes[0]
+	daemon := readPID(t, filepath.Join(node.Dir, "daemon.pid"))
+	_ = syscall.Kill(in.members[0].current().Supervisor.PID, syscall.SIGKILL)
+	if d := <-in.Deaths(); !strings.Contains(d.Reason, "its supervisor was killed") {
+		t.Errorf("%+v", d)
+	}
+	eventually(t, "the daemon dead", func() bool { return !alive(daemon) })
+}
+
 func TestUnexpectedDeathIsReportedWithItsLog(t *testing.T) {
 	in := start(t, newHost(t), Options{Nodes: 2})
 	ask(t, in, 2, "exit")

@@ -43,6 +43,7 @@ func (m *member) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	j.Home = m.node.Dir
 	log, err := os.OpenFile(m.node.LogPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err

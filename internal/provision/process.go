@@ -64,21 +64,18 @@ func launch(j job, log *os.File, locks []*os.File) (*process, error) {
 		return nil, errors.New(first.Error)
 	}
 	p.Main = first.PID
-	go p.follow(reports, statusR)
+	go p.follow(reports, statusR, j.Home)
 	return p, nil
 }
 
 // follow waits for the supervisor's last report. Where the supervisor itself was killed there is none: then the
-// kernel has killed the broker's main process with it, and what else it had started is swept up here.
-func (p *process) follow(reports *json.Decoder, status io.Closer) {
+// kernel has killed the broker's main process with it, and what else it had started is swept up here, by its home.
+func (p *process) follow(reports *json.Decoder, status io.Closer, home string) {
 	defer status.Close()
-	orphans := descendants(p.Supervisor.PID)
 	if err := reports.Decode(&p.fate); err != nil {
 		p.fate = fate{Ended: true, Code: -1, Signal: "its supervisor was killed", WriteBytes: -1}
-		for _, o := range orphans {
-			if (identity{o.PID, o.Starttime}).alive() {
-				_ = syscall.Kill(o.PID, syscall.SIGKILL)
-			}
+		if home != "" {
+			killBelow(home)
 		}
 	}
 	close(p.ended)

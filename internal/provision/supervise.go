@@ -23,6 +23,9 @@ type job struct {
 	UID, GID int    // -1: keep
 	// Remove is deleted when the tool vanishes without saying what to do (killed, crashed).
 	Remove string
+	// Home is that of the node's processes and of nobody else's: where the supervisor is killed, who has it is swept up.
+	// Empty where there is none; it is not told to the supervisor.
+	Home string `json:"-"`
 	// Locks is how many inherited descriptors follow the status pipe; they only have to stay open.
 	Locks int
 }

@@ -113,19 +113,35 @@ func thaw(root int) {
 	}
 }
 
-// below lists processes whose home lies under dir: leftovers of a supervisor that was itself killed.
+// killBelow kills what a supervisor that was itself killed has left: processes whose home is dir or lies under it.
+func killBelow(dir string) {
+	for range 100 { // one may fork between our look and our signal
+		pids := below(dir)
+		if len(pids) == 0 {
+			return
+		}
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// below lists processes whose home is dir or lies under it. One that has ended has none, even if nobody has waited for
+// it yet.
 func below(dir string) []int {
 	procs, err := procfs.AllProcs()
 	if err != nil {
 		return nil
 	}
+	home := "HOME=" + dir
 	var pids []int
 	for _, p := range procs {
 		env, err := p.Environ()
 		if err != nil || p.PID == os.Getpid() {
 			continue
 		}
-		if slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "HOME="+dir+"/") }) {
+		if slices.ContainsFunc(env, func(kv string) bool { return kv == home || strings.HasPrefix(kv, home+"/") }) {
 			pids = append(pids, p.PID)
 		}
 	}
