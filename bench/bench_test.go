@@ -4,25 +4,33 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
 func TestTheReportsOfPeerToolsAreRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		of             interval
-		text           string
+		report         string
 		sent, received float64
 		ok             bool
 	}{
 		"a log line":        {producerPerformance, "[2026-11-20] WARN something (org.apache.kafka)", 0, 0, false},
-		"no rates yet":      {perfTestLine, "id: test-1, starting producer #0", 0, 0, false},
+		"no rates yet":      {perfTestReport, "id: test-1, starting producer #0", 0, 0, false},
 		"records":           {producerPerformance, "1443211 records sent, 1443211.0 records/sec (137.64 MB/sec), 0.9 ms avg latency, 9.0 ms max latency.", 1443211, 0, true},
-		"without confirms":  {perfTestLine, "id: test-1, time 5.000 s, sent: 70,123 msg/s, received: 69998 msg/s, min/median: 1/2 µs", 70123, 69998, true},
-		"with confirms":     {perfTestLine, "id: test-1, time 2.0 s, sent: 41000 msg/s, returned: 0 msg/s, confirmed: 40990 msg/s, nacked: 0 msg/s, received: 40980 msg/s", 41000, 40980, true},
-		"publishing only":   {perfTestLine, "id: test-1, time 2.0 s, sent: 41000 msg/s", 0, 0, false},
-		"a summary of both": {perfTestLine, "id: test-1, sending rate avg: 41000 msg/s", 0, 0, false},
+		"without confirms":  {perfTestReport, "id: test-1, time 5.000 s, sent: 70,123 msg/s, received: 69998 msg/s, min/median: 1/2 µs", 70123, 69998, true},
+		"with confirms":     {perfTestReport, "id: test-1, time 2.0 s, sent: 41000 msg/s, returned: 0 msg/s, confirmed: 40990 msg/s, nacked: 0 msg/s, received: 40980 msg/s", 41000, 40980, true},
+		"over four lines":   {artemisPerfReport, "\n--- warmup false\n--- sent:         14858 msg/sec\n--- blocked:         22 msg/sec\n--- completed:    15548 msg/sec\n--- received:     15033 msg/sec", 14858, 15033, true},
+		"not all the lines": {artemisPerfReport, "\n--- warmup false\n--- sent:         14858 msg/sec\n--- blocked:         22 msg/sec\n--- completed:    15548 msg/sec", 0, 0, false},
+		"a line too late":   {artemisPerfReport, "--- sent:         14858 msg/sec\n--- blocked:         22 msg/sec\n--- completed:    15548 msg/sec\n--- received:     15033 msg/sec\n", 0, 0, false},
+		"publishing only":   {perfTestReport, "id: test-1, time 2.0 s, sent: 41000 msg/s", 0, 0, false},
+		"a summary of both": {perfTestReport, "id: test-1, sending rate avg: 41000 msg/s", 0, 0, false},
 	} {
-		sent, received, ok := c.of.parse(c.text)
+		var lines []line
+		for text := range strings.SplitSeq(c.report, "\n") {
+			lines = append(lines, line{text: text})
+		}
+		sent, received, ok := c.of.parse(lines)
 		if ok != c.ok || ok && (sent != c.sent || received != c.received) {
 			t.Errorf("%s: %v, %v, %v; want %v, %v, %v", name, sent, received, ok, c.sent, c.received, c.ok)
 		}

@@ -84,11 +84,12 @@ func (b *bench) through(ctx context.Context, address, broker string, n int64, se
 
 // steady takes the rate of a measured phase from the record, and the processor time from outside.
 //
-// The load is the same in warm-up and measured phase, so a window as long as the measured phase that begins a warm-up
-// after the record's begin lies in it, whatever connecting took (less than a warm-up):
+// The load is the same in warm-up and measured phase, so a window about as long as the measured phase that begins a
+// warm-up after the record's begin lies in it, whatever connecting took (less than a warm-up). It is a little shorter,
+// since the process may end with its measured phase and is looked at now and then only:
 //
 //	began ─ connect ─┬─ warm-up ──┬──── measured ────┐
-//	began ─── as long as warm-up ─┬──── window ──────┐
+//	began ─── as long as warm-up ─┬──── window ───┐
 func (b *bench) steady(ctx context.Context, address, broker string, sets []string, flags ...string) (sample, error) {
 	sets = append(sets, "warmup="+b.warmup.String(), "duration="+b.measure.String())
 	r, err := b.brokermark(ctx, address, broker, sets, flags...)
@@ -97,7 +98,7 @@ func (b *bench) steady(ctx context.Context, address, broker string, sets []strin
 	}
 	s := r.sample()
 	from := r.record.Began.Add(b.warmup)
-	if s.Cores, err = r.cores(from, from.Add(b.measure)); err != nil {
+	if s.Cores, err = r.cores(from, from.Add(b.measure-3*sampleEvery)); err != nil {
 		return s, fmt.Errorf("brokermark: %w", err)
 	}
 	s.Rate = *r.flat.PublishRate

@@ -109,7 +109,7 @@ func (k *kafkaRun) producerPerformance(ctx context.Context) (sample, error) {
 	warm := func(elapsed time.Duration, records float64) bool {
 		return records >= warmRecords && elapsed >= warmTime || elapsed > 30*time.Second
 	}
-	return k.b.jvm(ctx, producerPerformance, warm,
+	return k.b.jvm(ctx, producerPerformance, warm, "java",
 		"-Xmx512M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
 		"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true", "-cp", k.lib,
 		"org.apache.kafka.tools.ProducerPerformance", "--bootstrap-server", k.address, "--topic", topic,

@@ -42,21 +42,29 @@ func installed(ctx context.Context, h *provision.Host, name string, fill func(ct
 	return dir, os.Rename(temp, dir)
 }
 
-// interval reads one line of a tool's running report: how many messages a second it sent (or how many in all, see
-// count) since the line before.
+// interval reads one report of a running tool: how many messages a second it sent (or how many in all, see count)
+// since the report before.
 type interval struct {
 	pattern  *regexp.Regexp
-	count    bool // the first group counts messages; else it is a rate
-	received bool // the second group is the rate of messages received
+	least    time.Duration // measured, where the reports differ much from one another
+	lines    int           // the report's last lines, all of which the pattern sees
+	count    bool          // the first group counts messages; else it is a rate
+	received bool          // the second group is the rate of messages received
+	ends     bool          // by itself, and has then taken back all that it sent; others are ended when measured
 }
 
 var (
-	producerPerformance = interval{pattern: regexp.MustCompile(`^(\d+) records sent, [\d.]+ records/sec`), count: true}
-	perfTestLine        = interval{pattern: regexp.MustCompile(`sent: ([\d.,]+) msg/s,.* received: ([\d.,]+) msg/s`), received: true}
+	producerPerformance = interval{pattern: regexp.MustCompile(`^(\d+) records sent, [\d.]+ records/sec`), lines: 1, count: true}
+	perfTestReport      = interval{pattern: regexp.MustCompile(`sent: ([\d.,]+) msg/s,.* received: ([\d.,]+) msg/s`), lines: 1, received: true}
+	artemisPerfReport   = interval{pattern: regexp.MustCompile(`(?s)^--- sent: +(\d+) msg/sec.*\n--- received: +(\d+) msg/sec`), lines: 4, received: true, ends: true, least: 10 * time.Second}
 )
 
-func (i interval) parse(text string) (sent, received float64, ok bool) {
-	m := i.pattern.FindStringSubmatch(text)
+func (i interval) parse(lines []line) (sent, received float64, ok bool) {
+	var report strings.Builder
+	for _, l := range lines[max(0, len(lines)-i.lines):] {
+		report.WriteString(l.text + "\n")
+	}
+	m := i.pattern.FindStringSubmatch(report.String())
 	if m == nil {
 		return 0, 0, false
 	}
@@ -68,8 +76,8 @@ func (i interval) parse(text string) (sent, received float64, ok bool) {
 }
 
 // jvm runs a Java tool until it has been warm for long enough to measure: the part before warm is discounted, of the
-// next lines (one a second) both the messages and the processor time are taken. Then the tool is ended.
-func (b *bench) jvm(ctx context.Context, i interval, warm func(elapsed time.Duration, messages float64) bool, args ...string) (sample, error) {
+// next reports (one a second) both the messages and the processor time are taken. Then the tool is ended, unless it ends.
+func (b *bench) jvm(ctx context.Context, i interval, warm func(elapsed time.Duration, messages float64) bool, path string, args ...string) (sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, jvmPatience+b.measure)
 	defer cancel()
 	var base line // the report at whose end the tool was warm
@@ -77,8 +85,8 @@ func (b *bench) jvm(ctx context.Context, i interval, warm func(elapsed time.Dura
 	began, last, messages, arrived := time.Now(), time.Now(), 0.0, 0.0
 	w, err := watch(ctx, func(lines []line) bool {
 		now := lines[len(lines)-1]
-		sent, received, ok := i.parse(now.text)
-		if !ok {
+		sent, received, ok := i.parse(lines)
+		if !ok || s.Cores > 0 {
 			return false
 		}
 		elapsed := now.at.Sub(last).Seconds()
@@ -96,23 +104,25 @@ func (b *bench) jvm(ctx context.Context, i interval, warm func(elapsed time.Dura
 		s.Rate += sent
 		arrived += received * elapsed
 		length := now.at.Sub(base.at)
-		if length < b.measure {
+		if length < max(b.measure, i.least) {
 			return false
 		}
 		s.Note = fmt.Sprintf("warm after %.1f M messages, %.0f s", (messages-s.Rate)/1e6, base.at.Sub(began).Seconds())
-		if i.received {
+		s.Cores = float64(now.cpu-base.cpu) / float64(length)
+		s.CPU = perMillion(s.Cores, s.Rate/length.Seconds())
+		if i.received { // one may be ahead of the other for a while, and both take processor time
+			s.CPU = perMillion(s.Cores, (s.Rate+arrived)/2/length.Seconds())
 			s.Rate = min(s.Rate, arrived)
 		}
 		s.Rate /= length.Seconds()
-		s.Cores = float64(now.cpu-base.cpu) / float64(length)
-		return true
-	}, "java", args...)
+		return !i.ends
+	}, path, args...)
 	if err != nil {
 		return sample{}, err
 	}
 	if s.Cores == 0 {
-		return sample{}, fmt.Errorf("%s ended before it was warm and measured\n%s", args[len(args)-1], w.errors)
+		return sample{}, fmt.Errorf("%s %s ended before it was warm and measured\n%s", path, strings.Join(args, " "), w.errors)
 	}
-	s.CPU, s.Memory = perMillion(s.Cores, s.Rate), w.memory
+	s.Memory = w.memory
 	return s, nil
 }

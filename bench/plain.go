@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// plainRun sets Brokermark against the bare loop over the same client alone, on one running server.
+// plainRun sets Brokermark against the bare loop over the same client, on one running server.
 type plainRun struct {
 	b        *bench
 	broker   string
@@ -17,13 +17,15 @@ type plainRun struct {
 	sets     []string // for Brokermark
 	declared bool     // the bare loop finds no topic unless somebody makes it
 	address  string
+	after    func(ctx context.Context) error // clears up behind every run; may be nil
 	names    int
 	messages int64 // of every run; 0 until the unrecorded one has told what takes the measured time
 }
 
-func (r *plainRun) compare(ctx context.Context, s section) error {
-	return r.b.compare(ctx, s, []contender{{r.bareName, r.bare}, {"Brokermark", r.through}},
-		[]target{{of: "Brokermark", against: r.bareName, rate: 0.9, cpu: 1.15}}, nil)
+// compare takes further contenders, which have no target.
+func (r *plainRun) compare(ctx context.Context, s section, further ...contender) error {
+	return r.b.compare(ctx, s, append([]contender{{r.bareName, r.bare}, {"Brokermark", r.through}}, further...),
+		[]target{{of: "Brokermark", against: r.bareName, rate: 0.9, cpu: 1.15}}, r.after)
 }
 
 func (r *plainRun) bare(ctx context.Context) (sample, error) {
@@ -83,50 +85,4 @@ func (b *bench) jetstreamPeak(ctx context.Context) error {
 				"%d asked for ahead, every message acknowledged", plainWindow, pulledAhead),
 		})
 	})
-}
-
-func (b *bench) redisPeak(ctx context.Context) error {
-	return b.with(ctx, provision.Options{Broker: "redis"}, func(in *provision.Instance) error {
-		r := &plainRun{
-			b: b, broker: "redis", bareName: "bare go-redis", address: in.Addresses()[0],
-			plan: loopPlan{Client: "redis", Window: plainWindow},
-			sets: atLeastOnce(fmt.Sprintf("client.pipeline=%d", pipelined), fmt.Sprintf("client.COUNT=%d", pipelined)),
-		}
-		return r.compare(ctx, section{
-			Title: "Redis Streams, 100 B, memory",
-			Settings: fmt.Sprintf("1 stream; 1 producer, pipelines of %d XADD; 1 consumer of a group, XREADGROUP COUNT %d, every message acknowledged "+
-				"(Brokermark also removes from the stream what is acknowledged)", pipelined, pipelined),
-		})
-	})
-}
-
-// amqp10Peak runs the loop over go-amqp against the brokers that speak the protocol. Qpid makes no queue for whoever
-// asks for it, the others do.
-func (b *bench) amqp10Peak(ctx context.Context) error {
-	for _, broker := range []string{"artemis", "activemq", "qpid"} {
-		err := b.with(ctx, provision.Options{Broker: broker}, func(in *provision.Instance) error {
-			r := plainRun{b: b, broker: broker, bareName: "bare go-amqp", address: in.Addresses()[0], declared: broker == "qpid"}
-			settled, accepted := r, r
-			settled.plan = loopPlan{Client: "amqp10", Window: plainWindow}
-			settled.sets = []string{"delivery=at-most-once", "persistence=memory"}
-			if err := settled.compare(ctx, section{
-				Title:    broker + " over AMQP 1.0, 100 B, settled",
-				Settings: "1 queue; 1 producer, non-durable messages, settled; 1 consumer, settled deliveries",
-			}); err != nil {
-				return err
-			}
-			accepted.plan = loopPlan{Client: "amqp10", Window: plainWindow, Confirm: true}
-			accepted.sets = atLeastOnce(fmt.Sprintf("client.Credit=%d", amqp10Credit))
-			accepted.names = settled.names
-			return accepted.compare(ctx, section{
-				Title: broker + " over AMQP 1.0, 100 B, dispositions",
-				Settings: fmt.Sprintf("1 queue; 1 producer, non-durable messages, %d may be unsettled; 1 consumer, credit %d, every message accepted",
-					plainWindow, amqp10Credit),
-			})
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

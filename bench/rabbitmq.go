@@ -104,5 +104,5 @@ func (r *rabbitRun) peer(ctx context.Context, confirm bool) (sample, error) {
 		args = append(args, "--autoack")
 	}
 	warm := func(elapsed time.Duration, _ float64) bool { return elapsed >= perfTestWarm }
-	return r.b.jvm(ctx, perfTestLine, warm, args...)
+	return r.b.jvm(ctx, perfTestReport, warm, "java", args...)
 }

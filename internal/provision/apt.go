@@ -132,6 +132,29 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 	return furnish(tree)
 }
 
+// TreeCommand runs a program of a tree that AptTree has made below install, through the tree's own loader and
+// libraries: they may be newer than the machine's. It needs neither root nor anything on the machine, and is the
+// program's own process, without a wrapper.
+func TreeCommand(install, program string, args ...string) (Command, error) {
+	tree := filepath.Join(install, "tree")
+	var dirs []string
+	loader := ""
+	// Until Debian 12 the C library lies in /lib, everything else in /usr/lib.
+	for _, lib := range []string{"lib/*-linux-gnu*", "usr/lib/*-linux-gnu*"} {
+		found, _ := filepath.Glob(filepath.Join(tree, lib))
+		dirs = append(dirs, found...)
+		if loaders, _ := filepath.Glob(filepath.Join(tree, lib, "ld-linux*.so.*")); len(loaders) > 0 {
+			loader = loaders[0]
+		}
+	}
+	path := filepath.Join(tree, program)
+	if _, err := os.Stat(path); err != nil || loader == "" {
+		return Command{}, errors.Join(fmt.Errorf("no %s with a program loader below %s", program, tree), err)
+	}
+	own := []string{"--argv0", filepath.Base(program), "--library-path", strings.Join(dirs, ":"), path}
+	return Command{Path: loader, Args: append(own, args...)}, nil
+}
+
 // privateApt makes an apt state below work and returns the options that make apt use it.
 func privateApt(work, sources string) ([]string, error) {
 	for _, d := range []string{"lists/partial", "cache/archives/partial", "state"} {

@@ -4,11 +4,6 @@ package debian
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -19,7 +14,7 @@ func Install(ctx context.Context, i *provision.Install, suite, version, program,
 	if err := i.AptTree(ctx, suite, packages...); err != nil {
 		return err
 	}
-	c, err := command(i.Dir, program, flag)
+	c, err := provision.TreeCommand(i.Dir, program, flag)
 	if err != nil {
 		return err
 	}
@@ -28,28 +23,7 @@ func Install(ctx context.Context, i *provision.Install, suite, version, program,
 	return i.Exec(ctx, i.Dir, "sh", append([]string{"-c", script, "sh", c.Path}, c.Args...)...)
 }
 
-// Command runs a program of the node's tree through the tree's own loader and libraries: they may be newer than the
-// machine's. It needs neither root nor anything on the machine, and is the server's own process, without a wrapper.
+// Command runs a program of the node's tree; see provision.TreeCommand.
 func Command(n *provision.Node, program string, args ...string) (provision.Command, error) {
-	return command(n.Cluster.Install, program, args...)
-}
-
-func command(install, program string, args ...string) (provision.Command, error) {
-	tree := filepath.Join(install, "tree")
-	var dirs []string
-	loader := ""
-	// Until Debian 12 the C library lies in /lib, everything else in /usr/lib.
-	for _, lib := range []string{"lib/*-linux-gnu*", "usr/lib/*-linux-gnu*"} {
-		found, _ := filepath.Glob(filepath.Join(tree, lib))
-		dirs = append(dirs, found...)
-		if loaders, _ := filepath.Glob(filepath.Join(tree, lib, "ld-linux*.so.*")); len(loaders) > 0 {
-			loader = loaders[0]
-		}
-	}
-	path := filepath.Join(tree, program)
-	if _, err := os.Stat(path); err != nil || loader == "" {
-		return provision.Command{}, errors.Join(fmt.Errorf("no %s with a program loader below %s", program, tree), err)
-	}
-	own := []string{"--argv0", filepath.Base(program), "--library-path", strings.Join(dirs, ":"), path}
-	return provision.Command{Path: loader, Args: append(own, args...)}, nil
+	return provision.TreeCommand(n.Cluster.Install, program, args...)
 }

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+func (b *bench) activemqPeak(ctx context.Context) error {
+	return b.amqp10Peak(ctx, "activemq", false, nil)
+}
+
+// qpidPeak has its queues made: Qpid makes none for whoever asks for it, the others do.
+func (b *bench) qpidPeak(ctx context.Context) error { return b.amqp10Peak(ctx, "qpid", true, nil) }
+
+const (
+	artemisPerfWarm = 20 * time.Second
+	artemisPerfRest = 3 * time.Second // its first report is late, and its last one is of a shorter time
+)
+
+// artemisPeak has the broker's own tool beside the others. It is started by the script that comes with it, which
+// becomes the tool.
+func (b *bench) artemisPeak(ctx context.Context) error {
+	home, err := b.host.Install(ctx, "artemis", "")
+	if err != nil {
+		return err
+	}
+	warm := func(elapsed time.Duration, _ float64) bool { return elapsed >= artemisPerfWarm }
+	length := artemisPerfWarm + max(b.measure, artemisPerfReport.least) + artemisPerfRest
+	return b.amqp10Peak(ctx, "artemis", false, func(protocol, url string) contender {
+		return contender{"artemis perf, " + protocol, func(ctx context.Context) (sample, error) {
+			return b.jvm(ctx, artemisPerfReport, warm, filepath.Join(home, "bin", "artemis"), "perf", "client", "--verbose",
+				"--protocol", protocol, "--url", url, "--message-size", strconv.Itoa(messageSize), "--max-pending", strconv.Itoa(plainWindow),
+				"--duration", strconv.Itoa(int(length.Seconds())), "queue://perf")
+		}}
+	})
+}
+
+// amqp10Peak runs the loop over go-amqp against a broker that speaks the protocol. peer, unless nil, is the broker's
+// own tool.
+func (b *bench) amqp10Peak(ctx context.Context, broker string, declared bool, peer func(protocol, url string) contender) error {
+	return b.with(ctx, provision.Options{Broker: broker}, func(in *provision.Instance) error {
+		address := in.Addresses()[0]
+		r := &plainRun{b: b, broker: broker, bareName: "bare go-amqp", address: address, declared: declared}
+		var settling, accepting []contender
+		if peer != nil {
+			settling = []contender{peer("AMQP", "amqp://"+address+"?jms.presettlePolicy.presettleAll=true")}
+			accepting = []contender{
+				peer("AMQP", fmt.Sprintf("amqp://%s?jms.prefetchPolicy.all=%d", address, amqp10Credit)),
+				peer("CORE", "tcp://"+address),
+			}
+		}
+		r.plan, r.sets = loopPlan{Client: "amqp10", Window: plainWindow}, []string{"delivery=at-most-once", "persistence=memory"}
+		if err := r.compare(ctx, section{
+			Title:    broker + " over AMQP 1.0, 100 B, settled",
+			Settings: "1 queue; 1 producer, non-durable messages, settled; 1 consumer, settled deliveries",
+		}, settling...); err != nil {
+			return err
+		}
+		r.plan.Confirm, r.sets, r.messages = true, atLeastOnce(fmt.Sprintf("client.Credit=%d", amqp10Credit)), 0
+		return r.compare(ctx, section{
+			Title: broker + " over AMQP 1.0, 100 B, dispositions",
+			Settings: fmt.Sprintf("1 queue; 1 producer, non-durable messages, %d may be unsettled; 1 consumer, credit %d, every message accepted",
+				plainWindow, amqp10Credit),
+		}, accepting...)
+	})
+}
