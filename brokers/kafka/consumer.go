@@ -131,8 +131,8 @@ func (r *reader) commit(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case !r.early && slices.ContainsFunc(expelled, func(e *kerr.Error) bool { return errors.Is(err, e) }):
-			return nil // whoever has the partition now gets once more what was not committed
+		case slices.ContainsFunc(expelled, func(e *kerr.Error) bool { return errors.Is(err, e) }):
+			return nil // whoever has the partition now gets once more what was not committed; at most once it is recognised
 		case !repeatable(err):
 			return err
 		}

@@ -6,9 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -96,7 +94,7 @@ func connection(c driver.Config) []kgo.Opt {
 		kgo.MetadataMinAge(min(250*time.Millisecond, millis(c.Client, "metadata.max.age.ms"))),
 	}
 	if c.Log != nil {
-		opts = append(opts, kgo.WithLogger(kgo.BasicLogger(&lockedWriter{w: c.Log}, kgo.LogLevelWarn, nil)))
+		opts = append(opts, kgo.WithLogger(kgo.BasicLogger(c.Log, kgo.LogLevelWarn, nil)))
 	}
 	if c.Target.TLS != nil {
 		opts = append(opts, kgo.DialTLSConfig(c.Target.TLS.Clone()))
@@ -117,16 +115,4 @@ func connection(c driver.Config) []kgo.Opt {
 func (k *kafka) Close() error {
 	k.admin.Close()
 	return nil
-}
-
-// lockedWriter serialises the lines of several clients.
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
 }
