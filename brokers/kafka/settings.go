@@ -18,9 +18,9 @@ var settings = append([]driver.Setting{
 	client("enable.idempotence", "auto", "deduplication of retries by the broker; auto: with acks: quorum, except at most once", "auto", "true", "false"),
 	client("retries", int64(math.MaxInt32), "how often a batch is sent again within delivery.timeout.ms; at most once: always 0"),
 	client("delivery.timeout.ms", int64(120_000), "when a message that isn't acknowledged has failed, ms, at least 1000; 0: never"),
-	idle(unanswered, client("request.timeout.ms", int64(30_000), "how long the broker may take to replicate a produce request, ms")),
-	idle(transactionless, client("transaction.timeout.ms", int64(60_000), "when the broker aborts an open transaction, ms")),
-	idle(transactionless, client("commit.interval.ms", int64(100), "exactly once: how long a transaction collects messages before it is committed, ms")),
+	client("request.timeout.ms", int64(30_000), "how long the broker may take to replicate a produce request, ms").IdleWhere(unanswered),
+	client("transaction.timeout.ms", int64(60_000), "when the broker aborts an open transaction, ms").IdleWhere(transactionless),
+	client("commit.interval.ms", int64(100), "exactly once: how long a transaction collects messages before it is committed, ms").IdleWhere(transactionless),
 	client("fetch.min.bytes", int64(1), "what a fetch waits for, bytes"),
 	client("fetch.max.wait.ms", int64(500), "how long a fetch waits for fetch.min.bytes, ms, at least 10"),
 	client("fetch.max.bytes", int64(50<<20), "largest answer to a fetch, bytes"),
@@ -28,7 +28,7 @@ var settings = append([]driver.Setting{
 	client("max.poll.records", int64(0), "most messages handed over at once; 0: all that a fetch brought"),
 	client("check.crcs", true, "whether the consumer checks the checksum of batches"),
 	client("enable.auto.commit", true, "commit offsets in the background; false: one commit per poll, waited for"),
-	idle(committing, client("auto.commit.interval.ms", int64(5_000), "how often offsets are committed in the background, ms, at least 100")),
+	client("auto.commit.interval.ms", int64(5_000), "how often offsets are committed in the background, ms, at least 100").IdleWhere(committing),
 	client("session.timeout.ms", int64(45_000), "when a silent consumer loses its partitions, ms"),
 	client("heartbeat.interval.ms", int64(500), "how often a consumer asks whether its group rebalances, ms"),
 	client("metadata.max.age.ms", int64(300_000), "how often metadata are fetched anew, ms, at least 10"),
@@ -45,11 +45,6 @@ var settings = append([]driver.Setting{
 
 func client(name string, value any, doc string, allowed ...string) driver.Setting {
 	return driver.Setting{Scope: driver.ClientScope, Name: name, Default: value, Allowed: allowed, Doc: doc}
-}
-
-func idle(why func(driver.Guarantee, driver.Values) string, s driver.Setting) driver.Setting {
-	s.Idle = why
-	return s
 }
 
 func transactionless(g driver.Guarantee, _ driver.Values) string {

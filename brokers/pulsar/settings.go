@@ -13,10 +13,10 @@ import (
 // settings carry the names that Pulsar's own clients and policies have.
 var settings = []driver.Setting{
 	clientSetting("batchingEnabled", true, "send several messages as one entry"),
-	idle(unbatched, clientSetting("batchingMaxPublishDelay", time.Millisecond, "how long a batch waits for more messages")),
-	idle(unbatched, clientSetting("batchingMaxMessages", int64(1000), "most messages in a batch")),
-	idle(unbatched, clientSetting("batchingMaxSize", int64(128<<10), "largest batch before compression, bytes; a larger message goes alone")),
-	idle(unbatched, clientSetting("batchBuilder", "auto", "which messages share a batch; auto: keys are kept apart with Key_Shared", "auto", "DEFAULT", "KEY_BASED")),
+	clientSetting("batchingMaxPublishDelay", time.Millisecond, "how long a batch waits for more messages").IdleWhere(unbatched),
+	clientSetting("batchingMaxMessages", int64(1000), "most messages in a batch").IdleWhere(unbatched),
+	clientSetting("batchingMaxSize", int64(128<<10), "largest batch before compression, bytes; a larger message goes alone").IdleWhere(unbatched),
+	clientSetting("batchBuilder", "auto", "which messages share a batch; auto: keys are kept apart with Key_Shared", "auto", "DEFAULT", "KEY_BASED").IdleWhere(unbatched),
 	clientSetting("compressionType", "NONE", "compression of batches by the producer", "NONE", "LZ4", "ZLIB", "ZSTD", "SNAPPY"),
 	clientSetting("maxPendingMessages", int64(0), "messages of one producer and partition that may wait for an answer; 0: the run's own window"),
 	clientSetting("memoryLimitBytes", int64(0), "bytes that may wait for an answer, per producer; 0: no limit but the run's window"),
@@ -24,7 +24,7 @@ var settings = []driver.Setting{
 	clientSetting("subscriptionType", "auto", "how consumers share a subscription; auto: Failover when ordered, else Shared", "auto", "Exclusive", "Shared", "Failover", "Key_Shared"),
 	clientSetting("receiverQueueSize", int64(1000), "messages a consumer asks for ahead, per partition"),
 	clientSetting("ackGroupingTime", 100*time.Millisecond, "how long acknowledgements are gathered; 0: each is sent at once"),
-	idle(ungrouped, clientSetting("ackGroupingMaxSize", int64(1000), "how many acknowledgements are gathered at most")),
+	clientSetting("ackGroupingMaxSize", int64(1000), "how many acknowledgements are gathered at most").IdleWhere(ungrouped),
 	clientSetting("operationTimeout", 3*time.Second, "how long lookups, subscribing and closing wait for an answer"),
 	clientSetting("connectionTimeout", 5*time.Second, "how long connecting may take"),
 	clientSetting("keepAliveInterval", 30*time.Second, "how often the broker is asked whether it lives; silent for two of them, its connection is given up"),
@@ -32,26 +32,21 @@ var settings = []driver.Setting{
 	clientSetting("webServiceUrl", "", "the admin interface; empty: what the broker was started with, or port 8080 (TLS: 8443) of its address"),
 
 	policy("numBundles", int64(4), int64(1), "parts of the namespace, which brokers share among them"),
-	idle(unkept, policy("retentionTimeInMinutes", int64(0), int64(-1), "how long messages stay after every subscription has acknowledged them; -1: for ever")),
-	idle(unkept, policy("retentionSizeInMB", int64(0), int64(-1), "how much of them stays; -1: all")),
-	idle(unkept, policy("messageTTLInSeconds", int64(0), int64(0), "after which time a message counts as acknowledged; 0: never")),
-	idle(unkept, policy("maxUnackedMessagesPerConsumer", int64(-1), int64(-1), "delivered and not acknowledged, with Shared; 0: no limit, -1: the broker's setting")),
-	idle(unkept, policy("maxUnackedMessagesPerSubscription", int64(-1), int64(-1), "the same for all consumers of a subscription")),
-	idle(unkept, policy("backlogQuota.limitSize", int64(-1), int64(-1), "bytes that may wait to be acknowledged; -1: the broker's setting. The broker looks every backlogQuotaCheckIntervalInSeconds (a server setting, 60)")),
-	idle(unquoted, driver.Setting{
+	policy("retentionTimeInMinutes", int64(0), int64(-1), "how long messages stay after every subscription has acknowledged them; -1: for ever").IdleWhere(unkept),
+	policy("retentionSizeInMB", int64(0), int64(-1), "how much of them stays; -1: all").IdleWhere(unkept),
+	policy("messageTTLInSeconds", int64(0), int64(0), "after which time a message counts as acknowledged; 0: never").IdleWhere(unkept),
+	policy("maxUnackedMessagesPerConsumer", int64(-1), int64(-1), "delivered and not acknowledged, with Shared; 0: no limit, -1: the broker's setting").IdleWhere(unkept),
+	policy("maxUnackedMessagesPerSubscription", int64(-1), int64(-1), "the same for all consumers of a subscription").IdleWhere(unkept),
+	policy("backlogQuota.limitSize", int64(-1), int64(-1), "bytes that may wait to be acknowledged; -1: the broker's setting. The broker looks every backlogQuotaCheckIntervalInSeconds (a server setting, 60)").IdleWhere(unkept),
+	{
 		Scope: driver.TopicScope, Name: "backlogQuota.policy", Default: "producer_request_hold", Doc: "what happens beyond the quota: producers wait, they fail, or the oldest messages go",
-		Allowed: []string{"producer_request_hold", "producer_exception", "consumer_backlog_eviction"},
-	}),
-	idle(unkept, policy("managedLedgerMaxMarkDeleteRate", 1.0, 0.0, "how often a second the place of a subscription is stored")),
+		Allowed: []string{"producer_request_hold", "producer_exception", "consumer_backlog_eviction"}, Idle: unquoted,
+	},
+	policy("managedLedgerMaxMarkDeleteRate", 1.0, 0.0, "how often a second the place of a subscription is stored").IdleWhere(unkept),
 }
 
 func clientSetting(name string, value any, doc string, allowed ...string) driver.Setting {
 	return driver.Setting{Scope: driver.ClientScope, Name: name, Default: value, Allowed: allowed, Doc: doc}
-}
-
-func idle(why func(driver.Guarantee, driver.Values) string, s driver.Setting) driver.Setting {
-	s.Idle = why
-	return s
 }
 
 func unbatched(_ driver.Guarantee, v driver.Values) string {

@@ -36,6 +36,12 @@ type Setting struct {
 	Idle func(g Guarantee, v Values) string
 }
 
+// IdleWhere is s with that for Idle.
+func (s Setting) IdleWhere(why func(Guarantee, Values) string) Setting {
+	s.Idle = why
+	return s
+}
+
 // Never is a Kind.Keyless that depends on no setting.
 func Never(reason string) func(Values) string { return func(Values) string { return reason } }
 
