@@ -182,11 +182,9 @@ func (in *intake) from(name string) (stream.OffsetSpecification, error) {
 // keep stores offsets when they are due, until the connection is lost or ctx ends.
 func (in *intake) keep(ctx context.Context) {
 	delay := in.d.cfg.Client.Duration("offset.store.delay")
-	stored := make(chan struct{})
 	storing, end := context.WithCancel(ctx)
 	defer end()
 	go func() { // a goroutine of its own: a write to a frozen broker may not keep Consume from returning
-		defer close(stored)
 		due := time.NewTicker(max(delay/2, time.Millisecond))
 		defer due.Stop()
 		for {
