@@ -127,11 +127,16 @@ func TestProducerAndConsumerComeBackAfterARestart(t *testing.T) {
 	}
 }
 
-func TestMessageThatNobodySubscribedFails(t *testing.T) {
+func TestMessageWhoseSubscriptionIsGoneFails(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "mosquitto"})
-	r := opened(t, target, least, nil)
+	r := opened(t, target, least, nil, "s")
+	livetest.Must(t, r.Driver.(driver.Cleaner).Clean(t.Context()))
 	for range 3 { // the slot, and with it the packet's identifier, is used again
 		livetest.Says(t, r.Send(t, "for nobody"), "no subscription")
+	}
+	// Where a topic has no subscriptions, nobody was to have it.
+	for _, g := range []driver.Guarantee{least, exactly} {
+		livetest.Must(t, opened(t, target, g, nil).Send(t, "published only"))
 	}
 }
 

@@ -60,6 +60,9 @@ func (p *producer) answered(id uint16, reason byte) {
 	if int(slot) >= len(p.stages) {
 		return
 	}
+	if reason == packets.PubackNoMatchingSubscribers && len(p.d.subscriptions) == 0 {
+		reason = 0 // nobody was to have it
+	}
 	if reason != 0 {
 		err := errNobody
 		if reason != packets.PubackNoMatchingSubscribers {

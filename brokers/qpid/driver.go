@@ -80,7 +80,8 @@ func newNodes(c driver.Config) (*nodes, error) {
 	return &nodes{c}, nil
 }
 
-func exchanged(t driver.Topology) bool { return len(t.Subscriptions) > 1 }
+// exchanged tells whether a topic is an exchange: without a subscription, too, it is something that can be sent to.
+func exchanged(t driver.Topology) bool { return len(t.Subscriptions) != 1 }
 
 func queue(t driver.Topology, topic, subscription int) string {
 	if !exchanged(t) {

@@ -28,6 +28,7 @@ type topology struct {
 
 var topologies = []topology{
 	{"1 to 1", shape{topics: 1, subscriptions: 1, consumers: 1}, 1, perTopic},
+	{"nobody receives", shape{topics: 1}, 1, perTopic},
 	{"1 to N: each message goes to one of the consumers of a queue", shape{topics: 1, subscriptions: 1, consumers: several}, 1, perTopic},
 	{"N to 1", shape{topics: 1, subscriptions: 1, consumers: 1}, several, perTopic},
 	{"N to M", shape{topics: 1, subscriptions: 1, consumers: several}, several, perTopic},
