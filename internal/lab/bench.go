@@ -143,7 +143,7 @@ func (b *bench) plan() worker.Plan {
 			Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Seed: s.Seed,
 		},
 		Keys:         worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: s.Seed},
-		KeyOrdered:   s.PartitionsPerTopic > 1,
+		KeyOrdered:   s.PartitionsPerTopic > 1 || s.ConsumerPerSubscription > 1, // whoever is given a key has all of it
 		InFlight:     s.InFlight.Messages,
 		Bytes:        int(s.InFlight.Bytes),
 		ConsumeLater: s.Measure == "backlog",

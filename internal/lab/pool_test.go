@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -88,5 +89,18 @@ func TestABrokerIsStartedWithWhatTheGuaranteeNeedsOfIt(t *testing.T) {
 	synced.Attach = []string{"127.0.0.1:4222"}
 	if settings, _ := served(synced); len(settings) != 1 {
 		t.Errorf("an attached broker was to be started with %v", settings)
+	}
+}
+
+func TestOrderIsJudgedByKeyWhereConsumersShareAStream(t *testing.T) {
+	for name, c := range map[string]struct {
+		partitions, consumers int
+		byKey                 bool
+	}{"one consumer": {1, 1, false}, "partitions": {4, 1, true}, "several consumers": {1, 3, true}} {
+		b := bench{spec: study.Defaults(), record: &store.Record{PointID: "0123456789"}}
+		b.spec.PartitionsPerTopic, b.spec.ConsumerPerSubscription = c.partitions, c.consumers
+		if got := b.plan().KeyOrdered; got != c.byKey {
+			t.Errorf("%s: by key %v, want %v", name, got, c.byKey)
+		}
 	}
 }
