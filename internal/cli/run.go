@@ -221,7 +221,7 @@ func (r *running) complain(p plan, t lab.Tally, code int) error {
 	what := map[int]string{
 		exitBroker: fmt.Sprintf("%d of %s found no broker", t.Unstarted, total),
 		exitFailed: fmt.Sprintf("%d of %s failed", t.Failed, total),
-		exitVoid:   fmt.Sprintf("%d of %s are void: the generator limited them", t.Void, total),
+		exitVoid:   fmt.Sprintf("%d of %s void: the generator limited what they found", t.Void, total),
 		exitInput:  "nothing was measured: every point was refused",
 	}[code]
 	status := map[int]store.Status{exitBroker: store.Failed, exitFailed: store.Failed, exitVoid: store.Void, exitInput: store.Refused}[code]
