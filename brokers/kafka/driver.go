@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -69,7 +70,8 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 		return nil, driver.Unsupported("client.sasl.mechanism: "+mechanism, "no user is given to log in as")
 	}
 	k := &kafka{config: c, common: connection(c)}
-	client, err := kgo.NewClient(k.common...)
+	// The first request of a connection heeds no context, and waits for 10 s.
+	client, err := kgo.NewClient(append(slices.Clip(k.common), kgo.RequestTimeoutOverhead(openPatience))...)
 	if err != nil {
 		return nil, fmt.Errorf("kafka client: %w", err)
 	}
