@@ -16,3 +16,13 @@ func TestAFullStoreRefusesWhereItIsToldTo(t *testing.T) {
 	drivertest.Limits(t, drivertest.Suite{Kind: livetest.Kind(t, "activemq")}, target, amqptest.Synced,
 		drivertest.Limit{Name: "storeUsage, sendFailIfNoSpace", Full: drivertest.Refuses})
 }
+
+// What doesn't fit in memory of messages that are not persistent waits in the temporary store.
+func TestAFullTemporaryStoreRefusesWhereItIsToldTo(t *testing.T) {
+	livetest.Long(t)
+	_, target := livetest.Start(t, provision.Options{Broker: "activemq", Server: map[string]any{
+		"memoryUsage.limit": "256 kb", "tempUsage.limit": "256 kb", "policy.sendFailIfNoSpace": true,
+	}})
+	drivertest.Limits(t, drivertest.Suite{Kind: livetest.Kind(t, "activemq")}, target, amqptest.Memory,
+		drivertest.Limit{Name: "tempUsage, sendFailIfNoSpace", Full: drivertest.Refuses})
+}
