@@ -1,10 +1,13 @@
 package lab
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -101,6 +104,26 @@ func TestOrderIsJudgedByKeyWhereConsumersShareAStream(t *testing.T) {
 		b.spec.PartitionsPerTopic, b.spec.ConsumerPerSubscription = c.partitions, c.consumers
 		if got := b.plan().KeyOrdered; got != c.byKey {
 			t.Errorf("%s: by key %v, want %v", name, got, c.byKey)
+		}
+	}
+}
+
+func TestARefusalIsTheSentenceAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"by the driver": {
+			fmt.Errorf("consumer 1 of subscription 0: consume from bm-1: %w", driver.Unsupported("consumerPerSubscription: 2", "each would get every message")),
+			"consumerPerSubscription: 2 is not supported: each would get every message",
+		},
+		"by the recipe": {
+			fmt.Errorf("start kafka: node 1: %w", &provision.ErrSetting{Name: "no.such", Reason: "unknown"}), `server setting "no.such": unknown`,
+		},
+	} {
+		status, reason := verdict(t.Context(), &bench{}, c.err)
+		if status != store.Refused || reason != c.want {
+			t.Errorf("%s: %s, %q; want refused, %q", name, status, reason, c.want)
 		}
 	}
 }

@@ -39,7 +39,11 @@ func verdict(ctx context.Context, b *bench, err error) (store.Status, string) {
 	switch {
 	case ctx.Err() != nil:
 		return store.Aborted, "interrupted"
-	case errors.As(err, &unsupported), errors.As(err, &setting), errors.As(err, &refused):
+	case errors.As(err, &unsupported): // whatever was being done when it turned out
+		return store.Refused, unsupported.Error()
+	case errors.As(err, &setting):
+		return store.Refused, setting.Error()
+	case errors.As(err, &refused):
 		return store.Refused, err.Error()
 	case b.died != nil:
 		return store.Failed, "the broker died: " + b.died.String()
