@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,9 +98,11 @@ func pointTable(points []study.Point, refused map[string]string, notes *report.F
 		{Key: "measure", Name: "measure"},
 		{Key: "delivery", Name: "delivery"},
 		{Key: "size", Name: "size"},
+		{Key: "apart", Name: "and", Wide: true},
 		{Key: "estimate_s", Name: "about", Unit: report.Seconds},
 		{Key: "refused", Name: "refused"},
 	}}
+	apart := settingApart(points)
 	for i, p := range points {
 		s := p.Spec
 		broker := s.Broker
@@ -115,11 +119,45 @@ func pointTable(points []study.Point, refused map[string]string, notes *report.F
 		}
 		t.Rows = append(t.Rows, []report.Cell{
 			report.Number(i + 1), report.Text(p.ID), report.Text(broker), report.Text(measure),
-			report.Text(s.Delivery), report.Text(s.MessageSize.String()),
+			report.Text(s.Delivery), report.Text(s.MessageSize.String()), apart(p),
 			report.Number(repetitionSeconds(s)), verdict,
 		})
 	}
 	return t
+}
+
+// shownAxes have columns of their own.
+var shownAxes = []string{"broker", "version", "measure", "delivery", "messageSize", "load.rate"}
+
+// settingApart writes the axes in which points differ, beside those that have columns.
+func settingApart(points []study.Point) func(study.Point) report.Cell {
+	values := map[string]map[string]bool{}
+	for _, p := range points {
+		for axis := range p.Axes {
+			values[axis] = map[string]bool{}
+		}
+	}
+	for axis, had := range values {
+		for _, p := range points {
+			had[p.Axes[axis]] = true // "" where it has no such axis
+		}
+	}
+	return func(p study.Point) report.Cell {
+		var words []string
+		for _, axis := range slices.Sorted(maps.Keys(p.Axes)) {
+			switch {
+			case slices.Contains(shownAxes, axis) || len(values[axis]) < 2:
+			case axis == "sweep":
+				words = append([]string{p.Axes[axis]}, words...)
+			default:
+				words = append(words, axis+"="+p.Axes[axis])
+			}
+		}
+		if len(words) == 0 {
+			return report.Cell{}
+		}
+		return report.Text(strings.Join(words, ", "))
+	}
 }
 
 // startSeconds is what starting and stopping a broker of one's own takes at most on a small machine.

@@ -192,3 +192,21 @@ func TestTheReasonGivenIsThatOfTheExitCode(t *testing.T) {
 	r := brokermark(t, "run", refused, lossy, "--store", filepath.Join(t.TempDir(), "s.db")).want(t, 4)
 	complains(t, r, "1 of 5 repetitions failed; the first: sim count: 20 messages were lost")
 }
+
+func TestThePlanSaysWhatSetsPointsApart(t *testing.T) {
+	plan := brokermark(t, append([]string{"check"}, short("--axis", "client.latency=0s,1ms", "--size", "50,100", "--format", "jsonl")[1:]...)...).want(t, 0)
+	apart := map[string]bool{}
+	for line := range strings.Lines(plan.out) {
+		for _, value := range []string{"0s", "1ms"} {
+			if strings.Contains(line, `"apart":"client.latency=`+value+`"`) {
+				apart[value] = true
+			}
+		}
+		if strings.Contains(line, `messageSize=`) {
+			t.Errorf("the size has a column of its own: %s", line)
+		}
+	}
+	if len(apart) != 2 {
+		t.Errorf("no line for each latency in:\n%s", plan.out)
+	}
+}
