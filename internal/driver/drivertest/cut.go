@@ -26,7 +26,7 @@ const (
 func (r *run) cutConnections(t *testing.T) {
 	var open []*session
 	for _, g := range r.suite.Guarantees {
-		s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
+		s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: r.suite.Consumers})
 		s.newSender(t, 0, 0).bound = slotBound
 		open = append(open, s)
 	}

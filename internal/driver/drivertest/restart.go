@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -83,7 +84,7 @@ func (s *session) requireRestarted(t *testing.T, sendErr error) {
 	p.settle(t)
 	ended := false
 	eventually(patience, func() bool {
-		ended = s.consumers[0].hasEnded()
+		ended = slices.ContainsFunc(s.consumers, (*consumer).hasEnded)
 		inOrder := s.guarantee.Ordering == driver.Ordered && got.lastOf(p.number) == p.next-1
 		return ended || inOrder || countsMatch(s, atLeast)
 	})
@@ -101,8 +102,14 @@ func (s *session) requireRestarted(t *testing.T, sendErr error) {
 		requireNoFailures(t, s)
 	})
 	t.Run("Consume goes on", func(t *testing.T) {
-		if ended {
-			t.Errorf("Consume ended with %v; it has to connect again", <-s.consumers[0].ended)
+		if !ended {
+			return
+		}
+		t.Error("Consume ended; it has to connect again")
+		for _, c := range s.consumers {
+			err := <-c.ended
+			c.ended <- err
+			t.Logf("consumer %d: %v", c.id, err)
 		}
 	})
 	t.Run("nothing acknowledged is lost", func(t *testing.T) {
