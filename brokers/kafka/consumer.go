@@ -158,6 +158,7 @@ func (r *reader) leave(end context.CancelFunc) {
 	_ = r.client.LeaveGroupContext(ctx)
 	end()
 	r.client.Close()
+	r.client.AllowRebalance() // Close leaves once more, in a goroutine that may still wait for polls to be over
 }
 
 // recordPool lets the client decode into the records of earlier fetches. They are twice as large as a message of 100

@@ -26,7 +26,6 @@ func TestContractHoldsOnKafka3(t *testing.T) {
 	livetest.Long(t)
 	s := livetest.Suite(t, provision.Options{Broker: "kafka", Version: "3.9.2"}, atLeast)
 	s.Client = map[string]any{"enable.auto.commit": false}
-	s.Kill = nil // a commit under way when the broker dies leaves a goroutine of the client's behind
 	drivertest.Run(t, s)
 }
 
@@ -56,7 +55,7 @@ func requireOpenError(t *testing.T, to driver.Target, want string) {
 }
 
 func TestServerSettingsReachTheBrokerOrAreRefused(t *testing.T) {
-	in, _ := livetest.Start(t, provision.Options{Broker: "kafka", Server: map[string]any{"num.io.threads": 3, "jvm.Xmx": "400m", "jvm.XX:+UseSerialGC": true}})
+	in, target := livetest.Start(t, provision.Options{Broker: "kafka", Server: map[string]any{"num.io.threads": 3, "jvm.Xmx": "400m", "jvm.XX:+UseSerialGC": true}})
 	requireOpenError(t, driver.Target{Addresses: in.Addresses(), User: "someone", Password: "wrong"}, "login")
 	client, err := kgo.NewClient(kgo.SeedBrokers(in.Addresses()...))
 	livetest.Must(t, err)
@@ -71,6 +70,9 @@ func TestServerSettingsReachTheBrokerOrAreRefused(t *testing.T) {
 	}
 	if found != "3" {
 		t.Errorf("num.io.threads is %q on the broker, 3 was asked for", found)
+	}
+	for _, g := range []driver.Guarantee{atMost, atLeast} {
+		t.Run(string(g.Delivery)+": a member that was forgotten goes on", func(t *testing.T) { goesOnForgotten(t, client, target, g) })
 	}
 	livetest.RefusesEach(t, provision.Options{Broker: "kafka"}, map[string]any{
 		"num.io.thread":   4,

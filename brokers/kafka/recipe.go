@@ -13,6 +13,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -69,7 +70,11 @@ func configure(ctx context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	properties, err := serverProperties(n, strings.Fields(string(known)))
+	asked, options, err := jvm.Split(n.Cluster.Settings)
+	if err != nil {
+		return err
+	}
+	properties, err := serverProperties(n, asked, strings.Fields(string(known)))
 	if err != nil {
 		return err
 	}
@@ -79,12 +84,12 @@ func configure(ctx context.Context, n *provision.Node) error {
 		id[0] &= 0x7f           // a leading - of base64 would be taken for an option
 		n.Cluster.Facts[clusterID] = base64.RawURLEncoding.EncodeToString(id[:])
 	}
-	for name, text := range map[string]string{"server.properties": properties, "log4j2.properties": log4j2, "log4j.properties": log4j} {
+	for name, text := range map[string]string{"server.properties": properties, "log4j2.properties": jvm.Log4j2, "log4j.properties": log4j} {
 		if err := os.WriteFile(filepath.Join(n.Dir, name), []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
-	args := append(java(n), "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "--cluster-id="+n.Cluster.Facts[clusterID], "-c", "server.properties") // an id may begin with a dash
+	args := append(java(n, options), "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "--cluster-id="+n.Cluster.Facts[clusterID], "-c", "server.properties") // an id may begin with a dash
 	if out, err := n.Run(ctx, provision.Command{Path: "java", Args: args}); err != nil {
 		return blame(out, n.Cluster.Settings, err)
 	}
@@ -92,18 +97,20 @@ func configure(ctx context.Context, n *provision.Node) error {
 }
 
 func command(n *provision.Node) (provision.Command, error) {
-	return provision.Command{Path: "java", Args: append(java(n), "kafka.Kafka", "server.properties")}, nil
+	_, options, err := jvm.Split(n.Cluster.Settings)
+	return provision.Command{Path: "java", Args: append(java(n, options), "kafka.Kafka", "server.properties")}, err
 }
 
-// java is the command line up to the main class; memory and collector are those of Kafka's own start script.
-func java(n *provision.Node) []string {
-	heap, options := heapOf(n.Cluster.Settings), jvmOptions(n.Cluster.Settings)
-	args := append([]string{
-		"-Xmx" + heap, "-Xms" + heap, "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
-		"-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
-	}, options...)
-	if slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(o, "-XX:+Use") && strings.HasSuffix(o, "GC") }) {
-		args = slices.DeleteFunc(args, func(o string) bool { return o == "-XX:+UseG1GC" })
+// java is the command line up to the main class; memory and collector are those of Kafka's own start script, which gives
+// the heap one size.
+func java(n *provision.Node, asked []string) []string {
+	args := jvm.Options([]string{
+		"-Xmx" + usualHeap, "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
+	}, asked)
+	for _, option := range args {
+		if size, ok := strings.CutPrefix(option, "-Xmx"); ok && !slices.ContainsFunc(asked, func(o string) bool { return strings.HasPrefix(o, "-Xms") }) {
+			args = append(args, "-Xms"+size)
+		}
 	}
 	return append(args, "-Djava.awt.headless=true", "-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
 		"-Dlog4j.configuration=file:"+filepath.Join(n.Dir, "log4j.properties"), "-cp", filepath.Join(n.Cluster.Install, "lib", "*"))

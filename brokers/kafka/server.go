@@ -19,15 +19,6 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-const log4j2 = `status = error
-appender.out.type = Console
-appender.out.name = out
-appender.out.layout.type = PatternLayout
-appender.out.layout.pattern = [%d] %p %m (%c)%n
-rootLogger.level = INFO
-rootLogger.appenderRef.out.ref = out
-`
-
 // log4j is for Kafka 3, which brings reload4j.
 const log4j = `log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -45,7 +36,7 @@ func address(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Po
 
 // serverProperties is the node's configuration: what makes it part of this cluster, defaults for a small cluster,
 // and the settings asked for.
-func serverProperties(n *provision.Node, known []string) (string, error) {
+func serverProperties(n *provision.Node, asked map[string]string, known []string) (string, error) {
 	nodes := n.Cluster.Nodes
 	var voters []string
 	for _, v := range nodes {
@@ -73,14 +64,11 @@ func serverProperties(n *provision.Node, known []string) (string, error) {
 	if slices.Contains(known, "share.coordinator.state.topic.replication.factor") {
 		lines["share.coordinator.state.topic.replication.factor"], lines["share.coordinator.state.topic.min.isr"] = copies, inSync
 	}
-	for name, value := range n.Cluster.Settings {
-		text, err := checked(name, value, own, known)
-		switch {
-		case err != nil:
+	for name, value := range asked {
+		if err := check(name, own, known); err != nil {
 			return "", err
-		case !strings.HasPrefix(name, jvmPrefix):
-			lines[name] = text
 		}
+		lines[name] = value
 	}
 	maps.Copy(lines, own)
 	var b strings.Builder
@@ -90,19 +78,16 @@ func serverProperties(n *provision.Node, known []string) (string, error) {
 	return b.String(), nil
 }
 
-// checked refuses names that the server doesn't know, or that aren't the user's to set, and returns the value's text.
-func checked(name string, value any, own map[string]string, known []string) (string, error) {
-	text := textOf(value)
+// check refuses names that the server doesn't know, or that aren't the user's to set.
+func check(name string, own map[string]string, known []string) error {
 	_, ours := own[name]
 	switch {
 	case ours || name == "log.dir" || name == "broker.id" || strings.HasPrefix(name, "controller.quorum."):
-		return "", &provision.ErrSetting{Name: name, Reason: "it is set for each node when the broker is started"}
-	case strings.ContainsAny(text, "\r\n"):
-		return "", &provision.ErrSetting{Name: name, Reason: "its value must be one line"}
-	case strings.HasPrefix(name, jvmPrefix), strings.HasPrefix(name, "listener.name."), slices.Contains(known, name):
-		return text, nil
+		return &provision.ErrSetting{Name: name, Reason: "it is set for each node when the broker is started"}
+	case strings.HasPrefix(name, "listener.name."), slices.Contains(known, name):
+		return nil
 	}
-	return "", &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("this version of Kafka has %d settings, and none of that name%s; java options begin with %q, as in jvm.Xmx",
+	return &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("this version of Kafka has %d settings, and none of that name%s; java options begin with %q, as in jvm.Xmx",
 		len(known), similar(name, known), jvmPrefix)}
 }
 
@@ -120,39 +105,6 @@ func similar(name string, known []string) string {
 		}
 	}
 	return ""
-}
-
-func textOf(value any) string {
-	if f, ok := value.(float64); ok {
-		return strconv.FormatFloat(f, 'f', -1, 64) // never 1e+09
-	}
-	return fmt.Sprint(value)
-}
-
-func heapOf(settings map[string]any) string {
-	if heap, ok := settings["jvm.Xmx"]; ok {
-		return textOf(heap)
-	}
-	return usualHeap
-}
-
-// jvmOptions turns jvm.NAME settings into options of java: jvm.Xss: 1m, jvm.XX:MaxGCPauseMillis: 50,
-// jvm.XX:+UseZGC: true.
-func jvmOptions(settings map[string]any) (options []string) {
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		option, ok := strings.CutPrefix(name, jvmPrefix)
-		value := textOf(settings[name])
-		switch {
-		case !ok || option == "Xmx":
-		case value == "" || value == "true":
-			options = append(options, "-"+option)
-		case strings.HasPrefix(option, "X") && !strings.HasPrefix(option, "XX:"):
-			options = append(options, "-"+option+value)
-		default:
-			options = append(options, "-"+option+"="+value)
-		}
-	}
-	return options
 }
 
 var (
