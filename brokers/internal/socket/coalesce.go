@@ -40,7 +40,7 @@ type Coalescer struct {
 func NewCoalescer(conn net.Conn, size int, longest time.Duration) *Coalescer {
 	c := &Coalescer{Conn: conn, in: bufio.NewReaderSize(conn, readBuffer), out: make([]byte, 0, size), longest: longest}
 	if longest > 0 {
-		c.due = time.AfterFunc(longest, func() { _ = c.Release() })
+		c.due = time.AfterFunc(time.Hour, func() { _ = c.Release() }) // until Hold sets it; it must not fire before it is stopped
 		c.due.Stop()
 	}
 	return c

@@ -187,3 +187,11 @@ func TestCoalescerHoldsNothingBackForLongWhereTheClientMayWait(t *testing.T) {
 	}
 	_ = c.Close()
 }
+
+func TestCoalescerIsReleasedByItsTimerOnlyWhileHolding(t *testing.T) {
+	for range 1000 { // the race detector tells
+		near, far := net.Pipe()
+		_ = NewCoalescer(near, 100, time.Nanosecond)
+		_ = far.Close()
+	}
+}
