@@ -43,8 +43,8 @@ func server(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 
 // attaching implements driver.Kind.Attaching. A server keeps messages in memory unless it was told otherwise, a cluster
 // keeps files, and every node has every message.
-func attaching(settings map[string]any, endpoints map[string]string) []string {
-	monitors := natsio.Monitors(driver.Config{Client: driver.Values{"monitor": ""}, Target: driver.Target{Endpoints: endpoints}})
+func attaching(settings map[string]any, t driver.Target) []string {
+	monitors := natsio.Monitors(driver.Config{Client: driver.Values{"monitor": ""}, Target: t})
 	said := []string{"client.monitor=" + strings.Join(monitors, ",")}
 	switch store, _ := natsio.Flatten(settings)["streaming.store"].(string); {
 	case len(monitors) > 1:

@@ -13,8 +13,7 @@ import (
 )
 
 // attaching implements driver.Kind.Attaching: the admin interface is behind another port than the clients'.
-func attaching(_ map[string]any, endpoints map[string]string) []string {
-	t := driver.Target{Endpoints: endpoints}
+func attaching(_ map[string]any, t driver.Target) []string {
 	return []string{"client.webServiceUrl=" + strings.Join(newAdmin(t, "").urls, ",")}
 }
 

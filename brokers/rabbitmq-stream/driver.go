@@ -27,10 +27,7 @@ func init() {
 		Name:     broker,
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
 		Settings: settings,
-		Failover: true,
-		Supports: supports,
-		Maps:     natives,
-		Open:     open,
+		Failover: true, Supports: supports, Maps: natives, Attaching: attaching, Open: open,
 	})
 }
 
@@ -163,8 +160,11 @@ func bytesOf(n int64) *stream.ByteCapacity {
 // replicated waits until the stream has the copies asked for. The client has no way to ask for a number, and the server
 // puts one on every node, but starts them one after the other.
 func (d *streams) replicated(l *link, name string) error {
-	asked, patience := max(1, d.cfg.Guarantee.Replicas), copiesTimeout
-	if asked > len(d.cfg.Target.Addresses) {
+	asked, patience, nodes := max(1, d.cfg.Guarantee.Replicas), copiesTimeout, len(d.cfg.Target.Addresses)
+	if asked < nodes { // the others would come while it is measured
+		return everyNode(asked, nodes)
+	}
+	if asked > nodes {
 		patience = copiesTimeout / 5 // not likely that there are more nodes than we know
 	}
 	copies := 0
@@ -183,8 +183,20 @@ func (d *streams) replicated(l *link, name string) error {
 		}
 	}
 	if copies != asked {
-		return driver.Unsupported(fmt.Sprintf("replicas: %d", asked),
-			"the client declares streams with a copy on every node of the cluster; there are %d", copies)
+		return everyNode(asked, copies)
+	}
+	return nil
+}
+
+func everyNode(asked, there int) error {
+	return driver.Unsupported(fmt.Sprintf("replicas: %d", asked),
+		"the client declares streams with a copy on every node of the cluster; there are %d", there)
+}
+
+// attaching implements driver.Kind.Attaching.
+func attaching(_ map[string]any, t driver.Target) []string {
+	if n := len(t.Addresses); n > 1 {
+		return []string{fmt.Sprintf("replicas=%d", n)}
 	}
 	return nil
 }

@@ -43,6 +43,10 @@ func settingsReachTheServer(t *testing.T, target driver.Target) {
 		g := logged
 		g.Replicas, g.Acks = 3, driver.AcksQuorum
 		livetest.Says(t, setUp(g, topology(1)), "replicas: 3 is not supported")
+		two := target // as of a cluster, whose second copy would come while it is measured
+		two.Addresses = append(slices.Clone(target.Addresses), target.Addresses[0])
+		livetest.Says(t, livetest.SetupError(t, "rabbitmq-stream", config(t, two, logged, nil, nil), topology(1)),
+			"replicas: 1 is not supported: the client declares streams with a copy on every node of the cluster; there are 2")
 	})
 	t.Run("a stream that is there already is not taken over", func(t *testing.T) {
 		there := topology(1)

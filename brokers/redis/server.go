@@ -51,7 +51,7 @@ func (d *session) persist(ctx context.Context) error {
 
 // attaching implements driver.Kind.Attaching: of a server that is attached nothing is changed, and as it comes it keeps
 // less than log means.
-func attaching(settings map[string]any, _ map[string]string) []string {
+func attaching(settings map[string]any, _ driver.Target) []string {
 	if fmt.Sprint(settings["appendonly"]) == "yes" && slices.Contains([]any{"no", "always"}, settings["appendfsync"]) {
 		return nil
 	}

@@ -147,7 +147,7 @@ func (s *shell) up(ctx context.Context, o upOptions, arg string) error {
 	}
 	said := ""
 	if kind, err := driver.Lookup(p.broker); err == nil && kind.Attaching != nil {
-		for _, set := range kind.Attaching(options.Server, in.Endpoints()) {
+		for _, set := range kind.Attaching(options.Server, driver.Target{Addresses: in.Addresses(), Endpoints: in.Endpoints()}) {
 			said += " --set " + set
 		}
 	}

@@ -158,8 +158,8 @@ type Kind struct {
 	// a guarantee needs nothing of the server that Setup couldn't do. It doesn't change settings.
 	Server func(g Guarantee, settings map[string]any) (map[string]any, error)
 	// Attaching is what a spec has to say, beside the addresses, to attach to a server that was started with these
-	// settings and has these endpoints by role: path=value, where the defaults don't do. Nil: nothing.
-	Attaching func(settings map[string]any, endpoints map[string]string) []string
+	// settings and has the addresses and endpoints of t: path=value, where the defaults don't do. Nil: nothing.
+	Attaching func(settings map[string]any, t Target) []string
 	// Open connects and returns a driver, within a few seconds or with an error that says what failed
 	// (unreachable, refused credentials, TLS mismatch).
 	Open func(ctx context.Context, c Config) (Driver, error)
