@@ -13,7 +13,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -22,7 +21,6 @@ import (
 type TLSFiles struct {
 	CA                    string // ca.pem
 	Cert, Key             string // server.pem, server.key (PKCS#8)
-	Keystore              string // key + certificate + CA in one PEM file, as Kafka wants it
 	ClientCert, ClientKey string
 	Mutual                bool // the broker lets nobody in without a certificate of this authority
 }
@@ -34,7 +32,6 @@ func makeTLSFiles(dir, name string) (*TLSFiles, error) {
 	f := &TLSFiles{
 		CA:   filepath.Join(dir, "ca.pem"),
 		Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key"),
-		Keystore:   filepath.Join(dir, "keystore.pem"),
 		ClientCert: filepath.Join(dir, "client.pem"), ClientKey: filepath.Join(dir, "client.key"),
 	}
 	ca, err := newAuthority(name)
@@ -53,7 +50,7 @@ func makeTLSFiles(dir, name string) (*TLSFiles, error) {
 		return nil, err
 	}
 	for path, content := range map[string][]byte{
-		f.CA: ca.pem, f.Cert: cert, f.Key: key, f.Keystore: slices.Concat(key, cert, ca.pem),
+		f.CA: ca.pem, f.Cert: cert, f.Key: key,
 		f.ClientCert: clientCert, f.ClientKey: clientKey,
 	} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
