@@ -112,7 +112,7 @@ func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
 		"faults of ourselves":        {func(s *study.Spec) { s.Faults = []study.Fault{{Do: "kill", Node: "1"}} }, store.Refused, "faults is not supported: sim runs in this process", ""},
 		"an unknown broker":          {func(s *study.Spec) { s.Broker = "nots" }, store.Failed, "nots", ""},
 		"payload samples not there":  {func(s *study.Spec) { s.PayloadFile = "/none" }, store.Failed, "payload samples", ""},
-		"refused messages":           {client("fail.every", 10), store.Failed, "of 600 sends failed", "failed-sends"},
+		"refused messages":           {client("fail.every", 10), store.Failed, "of 600 sends failed: sim: the broker refused the message", "failed-sends"},
 		"confirmed messages lost":    {client("loss.every", 10), store.Failed, "messages were lost although the broker had confirmed them", "loss"},
 		"order asked for and broken": {func(s *study.Spec) { s.Ordering, s.Client = "ordered", map[string]any{"reorder.every": 10} }, store.Failed, "arrived out of order although order was asked for", ""},
 		"nothing due":                {func(s *study.Spec) { s.Load.Rate = 0.001 }, store.Failed, "nothing could be sent in the measured phase", ""},

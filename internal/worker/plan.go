@@ -125,6 +125,6 @@ type Outcome struct {
 	Sending          time.Duration // time producers spent inside the client, summed
 	Producers        int
 	Samples          []Sample
-	SendErr          error // the last error of a Send; its messages are in the books as failed
+	SendErr          error // why messages failed that are in the books as failed: of a Send, or of an acknowledgement
 	Err              error // why the trial ended before its time; what was measured until then stands
 }

@@ -30,7 +30,7 @@ type producer struct {
 	first, last      atomic.Int64 // times of the first and last Send of this trial
 	lastAck          atomic.Int64
 	base             uint64                // first sequence number of this trial
-	failure          atomic.Pointer[error] // of the last Send that failed
+	failure          atomic.Pointer[error] // why a message failed, or a Send
 }
 
 // slot is one message in flight. Its owner writes the fields before Send, the client reads them at Done: handing the
@@ -111,13 +111,24 @@ func (p *producer) Done(ids []uint32, err error) {
 			recorder.Acked(&acks, s.phase, s.intended, s.sent, now)
 		}
 	}
-	if recorder != nil && err == nil {
+	switch {
+	case recorder == nil:
+	case err != nil:
+		p.reason(err)
+	default:
 		p.lastAck.Store(now)
 	}
 	// Freed first: a slot whose message is already counted must not be found in flight when the trial ends.
 	p.slots.put(ids)
 	if recorder != nil {
 		recorder.Confirm(&acks)
+	}
+}
+
+// reason keeps why messages failed: the first one, since what comes last may only be that the producer was closed.
+func (p *producer) reason(err error) {
+	if p.failure.Load() == nil {
+		p.failure.CompareAndSwap(nil, &err)
 	}
 }
 
