@@ -11,6 +11,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/brokermark/brokermark/brokers/internal/settle"
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
@@ -37,7 +38,7 @@ type producer struct {
 	settled   chan struct{}    // closed when the last publication is settled
 	slots     []uint32         // of one Send; reused
 	given     uint64           // publications ever put into published
-	taken     atomic.Uint64    // and how many of them are settled
+	outcomes  *settle.Outcomes // of those that are settled
 
 	wire  atomic.Pointer[socket.Coalescer] // of link, for watch
 	watch *socket.Watch                    // over Send, when the broker is frozen or has raised an alarm
@@ -65,7 +66,7 @@ func (d *rabbit) producer(ctx context.Context, c driver.ProducerConfig, r driver
 	p := &producer{
 		d: d, cfg: c, receipts: r, routes: map[int]*route{}, mode: d.mode(),
 		published: make(chan publication, c.InFlight), settled: make(chan struct{}),
-		slots: make([]uint32, 0, c.InFlight),
+		slots: make([]uint32, 0, c.InFlight), outcomes: settle.NewOutcomes(r, c.InFlight),
 	}
 	p.watch = socket.NewWatch(func() { _ = p.wire.Load().Close() })
 	for _, t := range c.Topics {

@@ -17,7 +17,7 @@ func (p *producer) reconnect(ctx context.Context) error {
 	}
 	if p.link != nil && p.d.confirm {
 		p.link.close()
-		for p.link = nil; p.taken.Load() < p.given; {
+		for p.link = nil; p.outcomes.Reported() < p.given; {
 			time.Sleep(time.Millisecond)
 		}
 		return errLost

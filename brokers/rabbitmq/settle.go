@@ -3,72 +3,39 @@ package rabbitmq
 import (
 	"slices"
 	"strconv"
-	"sync/atomic"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
-	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/brokers/internal/settle"
 )
-
-// settlement gathers the outcomes of publications, so that a confirm for many messages becomes one Done.
-type settlement struct {
-	receipts driver.Receipts
-	slots    []uint32
-	err      error           // of all the gathered slots
-	returned map[string]bool // slots by message id that came back unroutable and still await their confirm
-	taken    *atomic.Uint64  // how many slots were reported
-}
 
 // settle waits for the confirms in order of publishing, which is the order the broker gives them in nearly always.
 // It ends when published is closed and drained; a lost connection settles everything published on it.
 func (p *producer) settle() {
 	defer close(p.settled)
-	s := settlement{receipts: p.receipts, slots: make([]uint32, 0, p.cfg.InFlight), returned: map[string]bool{}, taken: &p.taken}
-	defer s.flush()
+	defer p.outcomes.Flush()
+	back := returned{}
 	for {
-		pub, open := s.next(p.published)
+		pub, open := settle.Next(p.outcomes, p.published)
 		if !open {
 			return
 		}
 		select {
 		case <-pub.confirmation.Done():
 		default:
-			s.flush()
+			p.outcomes.Flush()
 			<-pub.confirmation.Done()
 		}
-		s.add(pub.slot, s.outcome(pub))
+		p.outcomes.Add(pub.slot, back.outcome(pub))
 	}
 }
 
-// next takes the next publication; before it waits for one it reports what is known.
-func (s *settlement) next(published <-chan publication) (pub publication, open bool) {
-	select {
-	case pub, open = <-published:
-	default:
-		s.flush()
-		pub, open = <-published
-	}
-	return pub, open
-}
-
-func (s *settlement) add(slot uint32, err error) {
-	if err != s.err {
-		s.flush()
-	}
-	s.slots, s.err = append(s.slots, slot), err
-}
-
-func (s *settlement) flush() {
-	if len(s.slots) > 0 {
-		s.receipts.Done(s.slots, s.err)
-		s.taken.Add(uint64(len(s.slots)))
-		s.slots = s.slots[:0]
-	}
-}
+// returned are the slots, by message id, whose messages came back unroutable and still await their confirm.
+type returned map[string]bool
 
 // outcome of a publication whose confirmation is done. The broker returns a message before it confirms it, and both
 // come through the client's one reader: what was returned stands in the channel by now.
-func (s *settlement) outcome(pub publication) error {
+func (s returned) outcome(pub publication) error {
 	acked := pub.confirmation.Acked()
 	if pub.on.returns == nil {
 		return fate(acked, pub.on)
@@ -77,14 +44,14 @@ func (s *settlement) outcome(pub publication) error {
 		var r amqp.Return
 		select {
 		case r, more = <-pub.on.returns:
-			s.returned[r.MessageId] = more
+			s[r.MessageId] = more
 		default:
 			more = false
 		}
 	}
 	id := strconv.FormatUint(uint64(pub.slot), 10)
-	defer delete(s.returned, id)
-	if s.returned[id] {
+	defer delete(s, id)
+	if s[id] {
 		return errReturned
 	}
 	return fate(acked, pub.on)

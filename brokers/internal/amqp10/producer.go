@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/go-amqp"
 
+	"github.com/brokermark/brokermark/brokers/internal/settle"
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
@@ -25,12 +26,12 @@ type producer struct {
 	message  amqp.Message // the client copies it before it returns
 	groupID  *string      // nil: messages belong to no group
 
-	sent    chan delivery // in order of sending; has room for every slot
-	settled chan struct{} // closed when the last delivery is settled
-	given   uint64        // deliveries ever put into sent
-	taken   atomic.Uint64 // and how many of them are settled
-	arrived *arrivals     // of link
-	slots   []uint32      // of one Send; reused
+	sent     chan delivery    // in order of sending; has room for every slot
+	settled  chan struct{}    // closed when the last delivery is settled
+	given    uint64           // deliveries ever put into sent
+	outcomes *settle.Outcomes // of those that are settled
+	arrived  *arrivals        // of link
+	slots    []uint32         // of one Send; reused
 
 	wire  atomic.Pointer[Link] // link, for watch
 	watch *socket.Watch        // over Send, when the broker is frozen
@@ -44,7 +45,7 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	p := &producer{
 		d: d, cfg: c, receipts: r,
 		sent: make(chan delivery, c.InFlight), settled: make(chan struct{}),
-		slots: make([]uint32, 0, c.InFlight),
+		slots: make([]uint32, 0, c.InFlight), outcomes: settle.NewOutcomes(r, c.InFlight),
 	}
 	p.watch = socket.NewWatch(func() { p.wire.Load().cut() })
 	p.message.Data = make([][]byte, 1)

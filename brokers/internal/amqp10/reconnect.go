@@ -19,7 +19,7 @@ func (p *producer) reconnect(ctx context.Context) error {
 	}
 	if p.link != nil && p.d.unsettled {
 		p.link.Close()
-		for p.link = nil; p.taken.Load() < p.given; {
+		for p.link = nil; p.outcomes.Reported() < p.given; {
 			time.Sleep(time.Millisecond)
 		}
 		return errLost

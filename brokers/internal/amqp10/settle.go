@@ -9,7 +9,7 @@ import (
 
 	"github.com/Azure/go-amqp"
 
-	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/brokers/internal/settle"
 )
 
 // delivery is one message on its way.
@@ -29,59 +29,23 @@ type arrivals struct {
 // one is called by the client's goroutine for every delivery, after its receipt has been given the state.
 func (a *arrivals) one(amqp.DeliveryState) { a.n.Add(1) }
 
-// settlement gathers the outcomes of deliveries, so that many become one Done.
-type settlement struct {
-	receipts driver.Receipts
-	slots    []uint32
-	err      error          // of all the gathered slots
-	taken    *atomic.Uint64 // how many slots were reported
-}
-
 // settle waits for the dispositions in order of sending, which is the order the brokers give them in nearly always.
 // It ends when sent is closed and drained; a lost connection settles everything sent on it.
 func (p *producer) settle() {
 	defer close(p.settled)
-	s := settlement{receipts: p.receipts, slots: make([]uint32, 0, p.cfg.InFlight), taken: &p.taken}
-	defer s.flush()
+	defer p.outcomes.Flush()
 	for {
-		d, open := s.next(p.sent)
+		d, open := settle.Next(p.outcomes, p.sent)
 		if !open {
 			return
 		}
 		if d.on.n.Load() <= d.on.taken {
-			s.flush()
+			p.outcomes.Flush()
 		}
 		d.on.taken++
 		state, err := d.receipt.Wait(context.Background())
-		s.add(d.slot, outcome(state, err))
+		p.outcomes.Add(d.slot, outcome(state, err))
 	}
-}
-
-// next takes the next delivery; before it waits for one it reports what is known.
-func (s *settlement) next(sent <-chan delivery) (d delivery, open bool) {
-	select {
-	case d, open = <-sent:
-	default:
-		s.flush()
-		d, open = <-sent
-	}
-	return d, open
-}
-
-func (s *settlement) add(slot uint32, err error) {
-	if err != nil || s.err != nil {
-		s.flush()
-	}
-	s.slots, s.err = append(s.slots, slot), err
-}
-
-func (s *settlement) flush() {
-	if len(s.slots) > 0 {
-		s.receipts.Done(s.slots, s.err)
-		s.taken.Add(uint64(len(s.slots)))
-		s.slots = s.slots[:0]
-	}
-	s.err = nil
 }
 
 // final are reasons to end a link that would come again with the same message. A broker that has a disposition for a
