@@ -126,8 +126,8 @@ func pointTable(points []study.Point, refused map[string]string, notes *report.F
 	return t
 }
 
-// shownAxes have columns of their own.
-var shownAxes = []string{"broker", "version", "measure", "delivery", "messageSize", "load.rate"}
+// shownAxes have columns of their own, or come first.
+var shownAxes = []string{"broker", "version", "measure", "delivery", "messageSize", "load.rate", "sweep"}
 
 // settingApart writes the axes in which points differ, beside those that have columns.
 func settingApart(points []study.Point) func(study.Point) report.Cell {
@@ -144,12 +144,14 @@ func settingApart(points []study.Point) func(study.Point) report.Cell {
 	}
 	return func(p study.Point) report.Cell {
 		var words []string
+		if slices.ContainsFunc(points, func(o study.Point) bool { return o.Study != p.Study }) {
+			words = append(words, p.Study)
+		}
+		if len(values["sweep"]) > 1 {
+			words = append(words, p.Axes["sweep"])
+		}
 		for _, axis := range slices.Sorted(maps.Keys(p.Axes)) {
-			switch {
-			case slices.Contains(shownAxes, axis) || len(values[axis]) < 2:
-			case axis == "sweep":
-				words = append([]string{p.Axes[axis]}, words...)
-			default:
+			if !slices.Contains(shownAxes, axis) && len(values[axis]) > 1 {
 				words = append(words, axis+"="+p.Axes[axis])
 			}
 		}

@@ -75,9 +75,13 @@ func inCores(n float64) string {
 }
 
 // finished is the line that stays of a repetition.
-func finished(e lab.Event) string {
+func finished(e lab.Event, severalStudies bool) string {
 	r := e.Record
-	line := fmt.Sprintf("[%d/%d] %s: %s", e.Done, e.Total, watch.Title(e), r.Status)
+	title := watch.Title(e)
+	if severalStudies {
+		title = e.Run.Point.Study + ": " + title
+	}
+	line := fmt.Sprintf("[%d/%d] %s: %s", e.Done, e.Total, title, r.Status)
 	if r.Reason != "" {
 		reason, _, _ := strings.Cut(r.Reason, "\n")
 		line += ": " + reason

@@ -105,7 +105,7 @@ func TestTheLineThatStaysSaysHowItEnded(t *testing.T) {
 		": ok  2 rates  (42s)":                               {Status: store.OK, Result: result(store.Result{Curve: make([]store.CurvePoint, 2)})},
 	} {
 		r.Began, r.Ended = began, began.Add(42*time.Second)
-		if got := finished(lab.Event{Run: anyRun, Done: 4, Total: 24, Record: &r}); got != "[4/24] kafka messageSize=100 delivery=at-least-once #2"+want {
+		if got := finished(lab.Event{Run: anyRun, Done: 4, Total: 24, Record: &r}, false); got != "[4/24] kafka messageSize=100 delivery=at-least-once #2"+want {
 			t.Errorf("got  %s\nwant …%s", got, want)
 		}
 	}

@@ -19,14 +19,15 @@ import (
 // progress shows a run on stderr: one plain line per finished repetition, and below them, on a terminal only, a few
 // lines that are redrawn. Its methods may be called from several goroutines.
 type progress struct {
-	mu    sync.Mutex
-	out   io.Writer
-	size  func() int // columns; nil where out is no terminal
-	now   watch.Follower
-	over  bool
-	drawn int // lines on the screen to be redrawn
-	stop  chan struct{}
-	done  sync.WaitGroup
+	mu      sync.Mutex
+	out     io.Writer
+	size    func() int // columns; nil where out is no terminal
+	now     watch.Follower
+	several bool // studies, whose points may look alike
+	over    bool
+	drawn   int // lines on the screen to be redrawn
+	stop    chan struct{}
+	done    sync.WaitGroup
 }
 
 const (
@@ -105,10 +106,10 @@ func (p *progress) event(e lab.Event) {
 	switch e.Kind {
 	case lab.Skipped:
 		if e.Record != nil {
-			p.print(finished(e) + " (stored before)")
+			p.print(finished(e, p.several) + " (stored before)")
 		}
 	case lab.Ended:
-		p.print(finished(e))
+		p.print(finished(e, p.several))
 	}
 }
 

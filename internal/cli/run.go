@@ -94,6 +94,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	}
 	defer st.Close()
 	view := newProgress(s.err)
+	view.several = len(p.studies) > 1
 	defer view.close()
 	if err := o.watching.open(&view.now, view.say); err != nil {
 		return err

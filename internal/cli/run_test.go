@@ -191,6 +191,9 @@ func TestTheReasonGivenIsThatOfTheExitCode(t *testing.T) {
 	refused := file(t, "refused.yaml", "base: {broker: sim, measure: count, count: {messages: 200}, persistence: log}\naxes: {messageSize: [50, 60, 70, 80]}\n")
 	r := brokermark(t, "run", refused, lossy, "--store", filepath.Join(t.TempDir(), "s.db")).want(t, 4)
 	complains(t, r, "1 of 5 repetitions failed; the first: sim count: 20 messages were lost")
+	if !strings.Contains(r.err, "] lossy: sim count: failed") {
+		t.Errorf("no line says of which study it is:\n%s", r.err)
+	}
 }
 
 func TestThePlanSaysWhatSetsPointsApart(t *testing.T) {
