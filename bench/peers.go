@@ -21,8 +21,8 @@ const (
 	natsBench = "github.com/nats-io/nats.go/examples/nats-bench"
 )
 
-// jvmPatience is for a tool that never says what it does.
-const jvmPatience = time.Minute
+// jvmPatience is for a tool that never says what it does, or that takes long to end.
+const jvmPatience = 2 * time.Minute
 
 // installed makes a peer tool available below the host's installations, once.
 func installed(ctx context.Context, h *provision.Host, name string, fill func(ctx context.Context, i *provision.Install) error) (string, error) {
