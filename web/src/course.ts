@@ -75,7 +75,7 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
       yAxis: panels.map((panel, i) => ({
         ...axis({ name: "", log: log && panel.unit === "ns", decades: true, format: (v) => format(panel.unit, v), min: log && panel.unit === "ns" ? undefined : 0 }),
         axisLine: { show: true, onZero: false, lineStyle: { color: colour("line") } },
-        gridIndex: i, name: panel.title, nameLocation: "end", nameGap: i === 0 ? 32 : 15, splitNumber: 3,
+        gridIndex: i, name: panel.title, nameLocation: "end", nameGap: i === 0 ? 32 : 15, splitNumber: 3, minInterval: panel.unit === "count" ? 1 : 0,
         nameTextStyle: { align: "left", padding: [0, 0, 0, -50], color: colour("text"), fontSize: 12 },
       })),
       series: panels.flatMap((panel, i) => lines(run, panel, i, on, log && panel.unit === "ns")),
@@ -128,7 +128,7 @@ function areas(run: Run): { name: string; from: number; until: number }[] {
   return run.phases.flatMap((p) => {
     const area = { name: p.name === "warmup" ? "warm-up" : p.name, from, until: p.until };
     from = p.until;
-    return p.name === "measure" ? [] : [area];
+    return p.name === "measure" || area.until <= area.from ? [] : [area]; // before the first sample there is nothing to shade
   });
 }
 
