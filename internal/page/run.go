@@ -104,10 +104,17 @@ func course(point int, r store.Record, ticks int) run {
 		c.P99 = append(c.P99, rough(t.EndToEndP99))
 		c.BrokerCPU = append(c.BrokerCPU, rough(t.BrokerCPU))
 		c.Generator = append(c.Generator, rough(t.GeneratorCPU))
+		until := at
+		switch t.Phase { // which ends between two samples
+		case "warmup":
+			until = 0
+		case "measure":
+			until = max(at, number(r.Result.Seconds))
+		}
 		if n := len(c.Phases); n > 0 && c.Phases[n-1].Name == t.Phase {
-			c.Phases[n-1].Until = at
+			c.Phases[n-1].Until = until
 		} else {
-			c.Phases = append(c.Phases, phase{Name: t.Phase, Until: at})
+			c.Phases = append(c.Phases, phase{Name: t.Phase, Until: until})
 		}
 	}
 	return c
