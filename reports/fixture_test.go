@@ -109,7 +109,7 @@ func (p product) result(size study.Size, rate float64, repetition int) *store.Re
 		offered = sustains
 	}
 	sent := int64(offered * 10)
-	result := &store.Result{
+	result := &store.Result{Measurement: store.Measurement{
 		Books:   store.Books{Sent: sent, Acked: sent, Expected: sent, Received: sent},
 		Seconds: 10, OfferedRate: offered, PublishRate: offered, ReceiveRate: offered, PayloadSize: float64(size),
 		Latency: store.Latency{
@@ -120,7 +120,7 @@ func (p product) result(size study.Size, rate float64, repetition int) *store.Re
 			BrokerKnown: true, BrokerUserSeconds: p.brokerCPU * 0.7 * drift * float64(sent) / 1e6, BrokerSystemSeconds: p.brokerCPU * 0.3 * drift * float64(sent) / 1e6,
 			BrokerRSSBytes: p.rss, BrokerDiskWriteBytes: sent * int64(size), GeneratorUserSeconds: p.clientCPU * float64(sent) / 1e6, Messages: sent, Bytes: sent * int64(size),
 		},
-	}
+	}}
 	if rate == 0 {
 		result.Sustainable = &store.Sustainable{Low: sustains, High: sustains * 1.05, Limit: "broker-cpu", Trials: []store.Trial{
 			{Kind: "probe", Rate: sustains * 1.3, Verdict: "pass", PublishRate: sustains * 1.3, ReceiveRate: sustains * 1.2, EndToEndP50: 9e6, EndToEndP99: 40e6, Seconds: 2},

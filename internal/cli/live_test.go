@@ -99,7 +99,7 @@ func TestTheLineThatStaysSaysHowItEnded(t *testing.T) {
 		": refused: nats can't":                              {Status: store.Refused, Reason: "nats can't"},
 		": failed: it died":                                  {Status: store.Failed, Reason: "it died\nits log"},
 		": ok  sustainable 1–1.05k/s  p99 3.00 ms  (42s)":    {Status: store.OK, Result: result(store.Result{Sustainable: &store.Sustainable{Low: 1000, High: 1050}})},
-		": ok  received 900/s  p99 3.00 ms  doubts 1  (42s)": {Status: store.OK, Result: result(store.Result{ReceiveRate: 900}), Doubts: []store.Doubt{{}}},
+		": ok  received 900/s  p99 3.00 ms  doubts 1  (42s)": {Status: store.OK, Result: result(store.Result{Measurement: store.Measurement{ReceiveRate: 900}}), Doubts: []store.Doubt{{}}},
 		": ok  200 messages in 1.5s  (42s)":                  {Status: store.OK, Result: result(store.Result{Count: &store.Count{Messages: 200, TotalSeconds: 1.5}})},
 		": ok  drained at 5k/s  (42s)":                       {Status: store.OK, Result: result(store.Result{Backlog: &store.Backlog{DrainRate: 5000}})},
 		": ok  2 rates  (42s)":                               {Status: store.OK, Result: result(store.Result{Curve: make([]store.CurvePoint, 2)})},

@@ -166,7 +166,7 @@ func ended(name string, written time.Time) time.Time {
 
 func (o OMB) result(seconds float64) *store.Result {
 	published, consumed := mean(o.PublishRate), mean(o.ConsumeRate)
-	r := &store.Result{Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize)}
+	r := &store.Result{Measurement: store.Measurement{Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize)}}
 	count := func(rate float64) int64 { return max(1, int64(rate*seconds)) }
 	r.Latency = store.Latency{
 		EndToEndService: rebuilt(o.AggregatedEndToEndLatencyQuantiles, count(consumed), nanosPerMilli),

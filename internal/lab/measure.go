@@ -158,8 +158,7 @@ func (b *bench) backlog(ctx context.Context) error {
 
 // fill turns a trial into the record's result.
 func (b *bench) fill(t trial) {
-	r := result(t, b.streamNames())
-	b.record.Result = &r
+	b.record.Result = &store.Result{Measurement: measurement(t, b.streamNames())}
 	b.doubts(t)
 }
 

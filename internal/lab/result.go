@@ -19,13 +19,13 @@ func (b *bench) streamNames() streamName {
 	}
 }
 
-// result turns a trial into the stored form; names may be nil to leave the streams out.
-func result(t trial, names streamName) store.Result {
+// measurement turns a trial into the stored form; names may be nil to leave the streams out.
+func measurement(t trial, names streamName) store.Measurement {
 	length := float64(t.Until-t.From) / 1e9
 	if t.From >= t.Until || t.LastSent == 0 {
 		length = 0
 	}
-	r := store.Result{
+	r := store.Measurement{
 		Books: books(t.Measured), Seconds: length, Latency: latency(t), Cost: t.Cost, Series: t.Series, Faults: t.Faults,
 		WarmupSeconds: max(0, float64(t.From-t.Start)/1e9),
 	}
@@ -52,7 +52,7 @@ func result(t trial, names streamName) store.Result {
 
 func books(b measure.Books) store.Books {
 	return store.Books{
-		Sent: b.Sent, Acked: b.Acked, Failed: b.Failed, Unresolved: b.Unresolved, Expected: b.Expected,
+		Due: b.Due, Unsent: b.Unsent, Sent: b.Sent, Acked: b.Acked, Failed: b.Failed, Unresolved: b.Unresolved, Expected: b.Expected,
 		Received: b.Received, Lost: b.Lost, LostAcked: b.LostAcked, Duplicated: b.Duplicated,
 		Reordered: b.Reordered, Corrupted: b.Corrupted, Resent: b.Resent,
 	}

@@ -208,12 +208,10 @@ func (b *bench) curve(ctx context.Context) error {
 		t := b.runTrial(ctx, "curve", rate, worker.Load{
 			Schedule: s, Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
 		})
-		p := store.CurvePoint{Rate: rate, Status: store.OK, Cost: t.Cost, Latency: latency(t)}
+		p := store.CurvePoint{Rate: rate, Status: store.OK, Measurement: measurement(t, b.streamNames())}
 		if top > 0 {
 			p.Fraction = rate / top
 		}
-		r := result(t, nil)
-		p.PublishRate, p.ReceiveRate = r.PublishRate, r.ReceiveRate
 		if err := b.judge(t, rate); err != nil {
 			p.Status, p.Reason = verdict(ctx, b, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 // Books are the balanced counts of a phase. Expected, Received, Lost and the faults count per subscription.
 type Books struct {
+	Due, Unsent                         int64 // by the schedule; of those, never handed to the client
 	Sent, Acked, Failed, Unresolved     int64
 	Expected, Received, Lost, LostAcked int64
 	Duplicated, Reordered, Corrupted    int64
@@ -18,6 +19,8 @@ type Books struct {
 
 // Add merges the books of another shard, stream or phase.
 func (b *Books) Add(o Books) {
+	b.Due += o.Due
+	b.Unsent += o.Unsent
 	b.Sent += o.Sent
 	b.Acked += o.Acked
 	b.Failed += o.Failed

@@ -102,7 +102,8 @@ func (p product) curve(size study.Size, delivery string, repetition int) store.R
 	}}
 	for _, f := range r.Spec.Curve.Fractions {
 		at := p.result(size, f*top, top, drift)
-		c := store.CurvePoint{Fraction: f, Rate: f * top, Status: store.OK, PublishRate: f * top, ReceiveRate: f * top, Latency: at.Latency, Cost: at.Cost}
+		at.PublishRate, at.ReceiveRate = f*top, f*top
+		c := store.CurvePoint{Fraction: f, Rate: f * top, Status: store.OK, Measurement: at.Measurement}
 		if p.name == "jetstream" && f == 0.9 && size == 1024 {
 			c.Status, c.Reason = store.Void, "the generator was 3.1 ms late at p99, allowed are 1.0 ms"
 		}
@@ -138,7 +139,7 @@ func (p product) paused(size study.Size, delivery string, repetition int) store.
 
 func (p product) result(size study.Size, rate, top, drift float64) *store.Result {
 	sent := int64(rate * 10)
-	r := &store.Result{
+	r := &store.Result{Measurement: store.Measurement{
 		Books:   store.Books{Sent: sent, Acked: sent, Expected: sent, Received: sent},
 		Seconds: 10, OfferedRate: rate, PublishRate: rate, ReceiveRate: rate, PayloadSize: float64(size),
 		Latency: store.Latency{
@@ -150,7 +151,7 @@ func (p product) result(size study.Size, rate, top, drift float64) *store.Result
 			BrokerRSSBytes: p.rss, BrokerDiskWriteBytes: sent * int64(size) * 11 / 10, GeneratorUserSeconds: 0.6 * float64(sent) / 1e6,
 			Messages: sent, Bytes: sent * int64(size),
 		},
-	}
+	}}
 	for i := -4; i < 24; i++ {
 		phase, at, wobble := "measure", rate, 1+0.05*math.Sin(float64(i))
 		if i < 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestPhasesEndWhereTheyEndedNotAtTheirLastSample(t *testing.T) {
-	r := store.Record{Result: &store.Result{Seconds: 3}}
+	r := store.Record{Result: &store.Result{Measurement: store.Measurement{Seconds: 3}}}
 	for _, tick := range []struct {
 		at    float64
 		phase string

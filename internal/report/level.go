@@ -87,9 +87,7 @@ func curveLevels(index int, records []store.Record) []Level {
 
 // cut is the record as if nothing but one rate of its curve had been measured.
 func cut(r store.Record, c store.CurvePoint) store.Record {
-	r.Result = &store.Result{
-		OfferedRate: c.Rate, PublishRate: c.PublishRate, ReceiveRate: c.ReceiveRate, Latency: c.Latency, Cost: c.Cost,
-		Books: store.Books{Sent: c.Cost.Messages, Acked: c.Cost.Messages},
-	}
+	r.Result = &store.Result{Measurement: c.Measurement}
+	r.Result.OfferedRate = c.Rate
 	return r
 }

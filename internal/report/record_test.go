@@ -29,15 +29,15 @@ func measured() store.Record {
 		Began:  time.Date(2026, 3, 1, 9, 0, 0, 5, time.UTC),
 		Spec:   study.Spec{Broker: "kafka", MessageSize: study.Sizes{{Size: 1024, Weight: 1}}, Client: map[string]any{"linger.ms": 5}},
 		Host:   store.Host{Cores: 2}, Versions: store.Versions{Broker: "4.3.1"},
-		Result: &store.Result{
+		Result: &store.Result{Measurement: store.Measurement{
 			Books:       store.Books{Sent: 1000, Acked: 999, Received: 998, Lost: 2, Duplicated: 3, Reordered: 4, Corrupted: 5},
-			PublishRate: 99.9, ReceiveRate: 99.8, Sustainable: &store.Sustainable{Low: 90},
+			PublishRate: 99.9, ReceiveRate: 99.8,
 			Latency: store.Latency{EndToEnd: h.Snapshot(), Publish: h.Snapshot(), Service: h.Snapshot(), Lag: h.Snapshot()},
 			Cost: store.Cost{
 				BrokerKnown: true, BrokerUserSeconds: 1, BrokerSystemSeconds: 0.5, GeneratorUserSeconds: 0.25, Messages: 500_000,
 				BrokerRSSBytes: 1 << 20, BrokerDiskWriteBytes: 4096,
 			},
-		},
+		}, Sustainable: &store.Sustainable{Low: 90}},
 	}
 }
 

@@ -78,9 +78,19 @@ type Host struct {
 	Clock       string `json:"clock"` // kernel clock source
 }
 
-// Result is what was measured. Rates are messages per second, times nanoseconds, sizes bytes.
+// Result is what was measured: the point's own load, or the trial that the search reports, with what only some measures
+// have.
 type Result struct {
-	Books         Books        `json:"books"`             // measured phase
+	Measurement
+	Sustainable *Sustainable `json:"sustainable,omitempty"`
+	Curve       []CurvePoint `json:"curve,omitempty"`
+	Count       *Count       `json:"count,omitempty"`
+	Backlog     *Backlog     `json:"backlog,omitempty"`
+}
+
+// Measurement is one measured phase. Rates are messages per second, times nanoseconds, sizes bytes.
+type Measurement struct {
+	Books         Books        `json:"books"`
 	Streams       []Stream     `json:"streams,omitempty"` // one per producer, topic and subscription that shows a fault
 	Seconds       float64      `json:"seconds"`           // length of the measured phase
 	OfferedRate   float64      `json:"offered_rate,omitempty"`
@@ -88,11 +98,8 @@ type Result struct {
 	ReceiveRate   float64      `json:"receive_rate"` // received per second, all subscriptions
 	PayloadSize   float64      `json:"payload_size"` // mean bytes
 	Latency       Latency      `json:"latency"`
-	Sustainable   *Sustainable `json:"sustainable,omitempty"`
-	Curve         []CurvePoint `json:"curve,omitempty"`
-	Count         *Count       `json:"count,omitempty"`
-	Backlog       *Backlog     `json:"backlog,omitempty"`
 	Cost          Cost         `json:"cost"`
+	Pauses        *Pauses      `json:"pauses,omitempty"` // nil in records of before they were watched
 	Series        []Tick       `json:"series,omitempty"`
 	Faults        []FaultEvent `json:"faults,omitempty"`
 	Outage        *Outage      `json:"outage,omitempty"` // where faults were asked for
@@ -101,14 +108,16 @@ type Result struct {
 
 // Books count messages; per subscription where several receive the same message.
 type Books struct {
-	Sent       int64 `json:"sent"`       // handed to the client
-	Acked      int64 `json:"acked"`      // confirmed
-	Failed     int64 `json:"failed"`     // reported as failed by the client
-	Unresolved int64 `json:"unresolved"` // neither, when the run ended
-	Expected   int64 `json:"expected"`   // sent × subscriptions
-	Received   int64 `json:"received"`   // distinct messages delivered, over all subscriptions
-	Lost       int64 `json:"lost"`       // expected − received
-	LostAcked  int64 `json:"lost_acked"` // confirmed by the broker and yet lost: the broken promise
+	Due        int64 `json:"due,omitempty"`    // by the schedule: sent + unsent; 0 in records of before it was counted
+	Unsent     int64 `json:"unsent,omitempty"` // due, and never handed to the client
+	Sent       int64 `json:"sent"`             // handed to the client
+	Acked      int64 `json:"acked"`            // confirmed
+	Failed     int64 `json:"failed"`           // reported as failed by the client
+	Unresolved int64 `json:"unresolved"`       // neither, when the run ended
+	Expected   int64 `json:"expected"`         // sent × subscriptions
+	Received   int64 `json:"received"`         // distinct messages delivered, over all subscriptions
+	Lost       int64 `json:"lost"`             // expected − received
+	LostAcked  int64 `json:"lost_acked"`       // confirmed by the broker and yet lost: the broken promise
 	Duplicated int64 `json:"duplicated"`
 	Reordered  int64 `json:"reordered"`
 	Corrupted  int64 `json:"corrupted"`
@@ -157,16 +166,15 @@ type Trial struct {
 	Seconds      float64 `json:"seconds"`
 }
 
-// CurvePoint is the latency at one fixed rate.
+// CurvePoint is one fixed rate of a curve: a whole measurement with counts, doubts, cost and samples of its own. Of
+// records written before it was one, only the rates, the latency and the cost are known.
 type CurvePoint struct {
-	Fraction    float64 `json:"fraction,omitempty"` // of the sustainable rate; 0 where rates were given
-	Rate        float64 `json:"rate"`
-	Status      Status  `json:"status"`
-	Reason      string  `json:"reason,omitempty"`
-	PublishRate float64 `json:"publish_rate"`
-	ReceiveRate float64 `json:"receive_rate"`
-	Latency     Latency `json:"latency"`
-	Cost        Cost    `json:"cost"`
+	Fraction float64 `json:"fraction,omitempty"` // of the sustainable rate; 0 where rates were given
+	Rate     float64 `json:"rate"`
+	Status   Status  `json:"status"`
+	Reason   string  `json:"reason,omitempty"`
+	Doubts   []Doubt `json:"doubts,omitempty"`
+	Measurement
 }
 
 // Count is the total time for a number of messages.
@@ -200,8 +208,31 @@ type Cost struct {
 	GeneratorRSSBytes      int64   `json:"generator_rss_bytes"`
 	GeneratorGCPauseNs     int64   `json:"generator_gc_pause_ns"`
 	Seconds                float64 `json:"seconds,omitempty"` // from the start of the measured phase to the end of the drain
+	Shares                 *Shares `json:"shares,omitempty"`  // nil where the phase was too short to tell, or in older records
 	Messages               int64   `json:"messages"`          // acked in the same phase: the divisor
 	Bytes                  int64   `json:"bytes"`             // their payload bytes
+}
+
+// Shares are how many cores were in use while the load was offered, drain and settling left out.
+type Shares struct {
+	Seconds   float64 `json:"seconds"` // what they are the mean of: the measured phase
+	Broker    float64 `json:"broker"`  // 0 where the broker was not metered
+	Generator float64 `json:"generator"`
+	Others    float64 `json:"others"` // other processes, and what the hypervisor took for other machines
+}
+
+// Pauses say how far the generator's machine and process stood still in the measured phase: below that, nothing is
+// known of the broker.
+type Pauses struct {
+	// Late is how late a thread that only sleeps woke, ns; a pause longer than the distance of its wake-ups counts
+	// once for each wake-up that it swallowed (Gil Tene's jHiccup). Any latency may contain a pause of this
+	// distribution, on the sending and on the receiving side.
+	Late            hist.Snapshot `json:"late"`
+	LongestNs       int64         `json:"longest_ns"`
+	LongestOffsetNs int64         `json:"longest_offset_ns"` // when it began, from the start of the measured phase
+	GCPauseNs       int64         `json:"gc_pause_ns"`       // of which the garbage collector stopped the process, summed
+	StolenSeconds   float64       `json:"stolen_seconds"`    // of all cores, by the hypervisor (/proc/stat, steal)
+	QueuedSeconds   float64       `json:"queued_seconds"`    // threads of this process were ready and waited for a core (schedstat)
 }
 
 // Tick is one sample of the run. Offsets are from the start of the measured phase (negative in warm-up).

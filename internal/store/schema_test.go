@@ -187,7 +187,7 @@ func old() []Record {
 			Schema: 1, PointID: "0123456789abcdef", Study: "old", Label: "kafka 1KiB it's", Axes: map[string]string{"broker": "kafka"}, Repetition: 1,
 			Status: OK, Doubts: []Doubt{{"old-version", "a doubt"}}, Began: began, Ended: began.Add(time.Minute), Spec: spec,
 			Versions: Versions{Broker: "4.3.1", Tool: "0.1"}, Host: Host{Name: "bench", Cores: 2},
-			Result: &Result{Books: Books{Sent: 3, Acked: 3, Expected: 3, Received: 3}, Seconds: 10, Latency: Latency{EndToEnd: h.Snapshot()}},
+			Result: &Result{Measurement: Measurement{Books: Books{Sent: 3, Acked: 3, Expected: 3, Received: 3}, Seconds: 10, Latency: Latency{EndToEnd: h.Snapshot()}}},
 		},
 		{Schema: 1, PointID: "fedcba9876543210", Study: "old", Label: "nats", Repetition: 1, Status: Refused, Reason: "core NATS keeps nothing", Began: began, Ended: began, Spec: spec},
 	}

@@ -326,9 +326,9 @@ func TestTenThousandRecordsLoad(t *testing.T) {
 		for i := range int64(60) {
 			h.Record(i * i * 1000)
 		}
-		r := Record{PointID: "p", Study: "big", Status: OK, Schema: Schema, Result: &Result{Latency: Latency{
+		r := Record{PointID: "p", Study: "big", Status: OK, Schema: Schema, Result: &Result{Measurement: Measurement{Latency: Latency{
 			EndToEnd: h.Snapshot(), Publish: h.Snapshot(), Service: h.Snapshot(), Lag: h.Snapshot(),
-		}}}
+		}}}}
 		body, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)

@@ -123,10 +123,7 @@ func (p product) curve(size study.Size, repetition int) store.Record {
 	var points []store.CurvePoint
 	for _, f := range r.Spec.Curve.Fractions {
 		at := p.result(size, f*p.top(size), top, repetition)
-		c := store.CurvePoint{
-			Fraction: f, Rate: f * p.top(size), Status: store.OK,
-			PublishRate: at.PublishRate, ReceiveRate: at.ReceiveRate, Latency: at.Latency, Cost: at.Cost,
-		}
+		c := store.CurvePoint{Fraction: f, Rate: f * p.top(size), Status: store.OK, Measurement: at.Measurement}
 		if p.name == "rabbitmq" && size == 1024 && f == 0.5 {
 			c.Status, c.Reason = store.Void, "the generator was 3.1 ms late at p99, allowed are 1.0 ms"
 		}
@@ -168,7 +165,7 @@ func drift(repetition int) float64 { return 1 + 0.02*float64((repetition*7)%5-2)
 func (p product) result(size study.Size, rate, top float64, repetition int) *store.Result {
 	sent := int64(rate * 10)
 	d := drift(repetition)
-	return &store.Result{
+	return &store.Result{Measurement: store.Measurement{
 		Books: store.Books{Sent: sent, Acked: sent, Expected: sent, Received: sent}, Seconds: 10,
 		OfferedRate: rate, PublishRate: rate, ReceiveRate: rate, PayloadSize: float64(size),
 		Latency: store.Latency{
@@ -181,7 +178,7 @@ func (p product) result(size study.Size, rate, top float64, repetition int) *sto
 			GeneratorUserSeconds: p.clientCPU * 0.8 * float64(sent) / 1e6, GeneratorSystemSeconds: p.clientCPU * 0.2 * float64(sent) / 1e6,
 			GeneratorRSSBytes: 60 << 20, Messages: sent, Bytes: sent * int64(size),
 		},
-	}
+	}}
 }
 
 // latency grows with utilization as a queue's does, with a tail of ten times the median.
