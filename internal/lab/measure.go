@@ -162,63 +162,6 @@ func (b *bench) fill(t trial) {
 	b.doubts(t)
 }
 
-// judge decides whether a finished trial stands: broken promises fail it, a generator that got in its own way voids
-// it, lesser things become doubts.
-func (b *bench) judge(t trial, rate float64) error {
-	dry := errors.Is(t.Err, worker.ErrRanDry)
-	if t.Err != nil && !dry {
-		return t.Err
-	}
-	m := t.Measured
-	atLeast := b.spec.Delivery != "at-most-once"
-	planned := len(b.spec.Faults) > 0
-	if m.Sent == 0 {
-		return failed("nothing could be sent in the measured phase%s", because(t.SendErr))
-	}
-	if m.Corrupted > 0 {
-		return failed("%d messages arrived corrupted", m.Corrupted)
-	}
-	if m.LostAcked > 0 && atLeast && t.Arriving {
-		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", m.LostAcked, b.spec.Drain)
-	}
-	if m.LostAcked > 0 && atLeast && !b.mayForget() {
-		return failed("%d messages were lost although the broker had confirmed them%s", m.LostAcked, because(t.Err))
-	}
-	if dry {
-		return t.Err
-	}
-	if m.Duplicated > 0 && b.spec.Delivery == "exactly-once" {
-		return failed("%d messages were delivered twice although exactly once was asked for", m.Duplicated)
-	}
-	if float64(m.Failed) > 0.001*float64(m.Sent) && !planned {
-		return failed("%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
-	}
-	if m.Resent > 0 && m.Unresolved > 0 && !planned {
-		return failed("%d of %d sends had no outcome when the run ended: the connection was lost", m.Unresolved, m.Sent)
-	}
-	if m.Reordered > 0 && b.spec.Ordering == "ordered" {
-		return failed("%d messages arrived out of order although order was asked for", m.Reordered)
-	}
-	if v, why := rule(b.spec).Generator(b.evidence(t, rate, true)); v == search.Void {
-		return voidError{why}
-	}
-	return nil
-}
-
-// mayForget tells that the spec's own faults may cost confirmed messages: a broker that was killed isn't asked to
-// remember what it was only asked to hold in memory.
-func (b *bench) mayForget() bool {
-	if b.spec.Persistence != "memory" {
-		return false
-	}
-	for _, f := range b.spec.Faults {
-		if f.Do == "kill" {
-			return true
-		}
-	}
-	return false
-}
-
 func because(err error) string {
 	if err == nil {
 		return ""

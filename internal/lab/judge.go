@@ -1,0 +1,109 @@
+package lab
+
+import (
+	"errors"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// judge decides whether a finished trial stands: broken promises fail it, a generator that got in its own way voids
+// it, and only when the generator was not in its own way is what didn't come in time the broker's failure. Lesser things
+// become doubts.
+func (b *bench) judge(t trial, rate float64) error {
+	if errors.As(t.Err, new(*driver.ErrUnsupported)) {
+		return t.Err
+	}
+	if err := b.promises(t); err != nil {
+		return err
+	}
+	late := b.late(t)
+	e := b.evidence(t, rate, true)
+	if late != nil { // the drain that followed must not hide that the generator was saturated
+		e.GeneratorCPU = max(e.GeneratorCPU, t.sendingCPU())
+	}
+	v, why := rule(b.spec).Generator(e)
+	switch {
+	case v != search.Void:
+		return late
+	case late != nil:
+		why += "; " + late.Error()
+	}
+	return voidError{why}
+}
+
+// promises is the promise that the broker broke, whatever the generator did; nil: none. While a trial that broke off is
+// still under way, what has not come isn't lost.
+func (b *bench) promises(t trial) error {
+	if brokeOff(t) {
+		return nil
+	}
+	m := t.Measured
+	switch {
+	case m.Corrupted > 0:
+		return failed("%d messages arrived corrupted", m.Corrupted)
+	case m.LostAcked > 0 && b.atLeastOnce() && !t.Arriving && !b.mayForget():
+		return failed("%d messages were lost although the broker had confirmed them%s", m.LostAcked, because(t.Err))
+	case m.Duplicated > 0 && b.spec.Delivery == "exactly-once":
+		return failed("%d messages were delivered twice although exactly once was asked for", m.Duplicated)
+	case m.Reordered > 0 && b.spec.Ordering == "ordered":
+		return failed("%d messages arrived out of order although order was asked for", m.Reordered)
+	}
+	return nil
+}
+
+// late is what didn't come, or not in time: the broker's failure, or that of a saturated generator.
+func (b *bench) late(t trial) error {
+	m := t.Measured
+	planned := len(b.spec.Faults) > 0
+	switch {
+	case brokeOff(t):
+		return t.Err
+	case m.Sent == 0:
+		return failed("nothing could be sent in the measured phase%s", because(t.SendErr))
+	case m.LostAcked > 0 && b.atLeastOnce() && t.Arriving:
+		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", m.LostAcked, b.spec.Drain)
+	case t.Err != nil:
+		return t.Err
+	case float64(m.Failed) > 0.001*float64(m.Sent) && !planned:
+		return failed("%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
+	case m.Resent > 0 && m.Unresolved > 0 && !planned:
+		return failed("%d of %d sends had no outcome when the run ended: the connection was lost", m.Unresolved, m.Sent)
+	}
+	return nil
+}
+
+// brokeOff tells that a trial ended before its time; a backlog that ran dry was drained as far as it goes.
+func brokeOff(t trial) bool { return t.Err != nil && !errors.Is(t.Err, worker.ErrRanDry) }
+
+func (b *bench) atLeastOnce() bool { return b.spec.Delivery != "at-most-once" }
+
+// sendingCPU is how many cores the generator used during the measured phase alone; 0 where that is too short to tell.
+func (t trial) sendingCPU() float64 {
+	var cores, n float64
+	for _, tick := range t.Series {
+		if tick.Phase == "measure" {
+			cores += tick.GeneratorCPU
+			n++
+		}
+	}
+	if n < 2 { // what a single tick used may belong to the warm-up
+		return 0
+	}
+	return cores / n
+}
+
+// mayForget tells that the spec's own faults may cost confirmed messages: a broker that was killed isn't asked to
+// remember what it was only asked to hold in memory.
+func (b *bench) mayForget() bool {
+	if b.spec.Persistence != "memory" {
+		return false
+	}
+	for _, f := range b.spec.Faults {
+		if f.Do == "kill" {
+			return true
+		}
+	}
+	return false
+}
