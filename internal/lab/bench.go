@@ -31,6 +31,7 @@ type bench struct {
 	died     *provision.Death
 	procs    int // limit of the generator's threads; 0: the cores
 	tls      atomic.Pointer[string]
+	before   worker.Outcome // of the last trial
 }
 
 // run brings everything up, measures and fills the record's result.
@@ -193,12 +194,7 @@ func (b *bench) close() {
 
 // doubt adds a doubt to the record, once.
 func (b *bench) doubt(code, format string, args ...any) {
-	for _, d := range b.record.Doubts {
-		if d.Code == code {
-			return
-		}
-	}
-	b.record.Doubts = append(b.record.Doubts, store.Doubt{Code: code, Text: fmt.Sprintf(format, args...)})
+	(*doubts)(&b.record.Doubts).add(code, format, args...)
 }
 
 // lookForDeath notes a death that has been reported, waiting a little for one that is being found out.

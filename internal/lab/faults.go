@@ -104,8 +104,8 @@ func (f *faults) miss(a act) {
 	}
 }
 
-// doubt says which of the faults did not happen as asked.
-func (f *faults) doubt() {
+// doubts says which of the faults did not happen as asked.
+func (f *faults) doubts() (d doubts) {
 	missed := f.missed
 	for _, e := range f.events {
 		if e.Err != "" {
@@ -113,14 +113,14 @@ func (f *faults) doubt() {
 		}
 	}
 	if len(missed) > 0 {
-		f.bench.doubt("faults-missed", "not everything was done to the broker that was asked for: %s", strings.Join(missed, ", "))
+		d.add("faults-missed", "not everything was done to the broker that was asked for: %s", strings.Join(missed, ", "))
 	}
+	return d
 }
 
 // end waits for what is being done, skips the rest and returns what happened.
-func (f *faults) end() []store.FaultEvent {
+func (f *faults) end() ([]store.FaultEvent, []store.Doubt) {
 	f.cancel()
 	f.done.Wait()
-	f.doubt()
-	return f.events
+	return f.events, f.doubts()
 }

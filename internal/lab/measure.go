@@ -159,7 +159,9 @@ func (b *bench) backlog(ctx context.Context) error {
 // fill turns a trial into the record's result.
 func (b *bench) fill(t trial) {
 	b.record.Result = &store.Result{Measurement: measurement(t, b.streamNames())}
-	b.doubts(t)
+	for _, d := range b.doubts(t) {
+		b.doubt(d.Code, "%s", d.Text)
+	}
 }
 
 func because(err error) string {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -69,59 +70,70 @@ func latency(t trial) store.Latency {
 // busyShare is the share of all cores that others may use before they are taken to disturb a measurement.
 const busyShare = 0.1
 
+// doubts is a list that holds each kind once.
+type doubts []store.Doubt
+
+func (d *doubts) add(code, format string, args ...any) {
+	if !slices.ContainsFunc(*d, func(old store.Doubt) bool { return old.Code == code }) {
+		*d = append(*d, store.Doubt{Code: code, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
 // doubts states what makes a trial's numbers deserve less trust.
-func (b *bench) doubts(t trial) {
+func (b *bench) doubts(t trial) []store.Doubt {
+	d := slices.Clone(doubts(t.Doubts))
 	m, h := t.Measured, t.Histograms
 	if !m.Balanced() {
-		b.doubt("unbalanced-books", "sent %d = acked %d + failed %d + unresolved %d, expected %d = received %d + lost %d does not hold",
+		d.add("unbalanced-books", "sent %d = acked %d + failed %d + unresolved %d, expected %d = received %d + lost %d does not hold",
 			m.Sent, m.Acked, m.Failed, m.Unresolved, m.Expected, m.Received, m.Lost)
 	}
 	if m.Unresolved > 0 {
-		b.doubt("unresolved", "the fate of %d messages was not known when the run ended", m.Unresolved)
+		d.add("unresolved", "the fate of %d messages was not known when the run ended", m.Unresolved)
 	}
 	switch {
 	case m.Lost > 0 && t.Arriving:
-		b.doubt("late", "%d of %d deliveries had not come when the drain allowance of %s was used up, though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
+		d.add("late", "%d of %d deliveries had not come when the drain allowance of %s was used up, though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
 	case m.Lost > 0:
-		b.doubt("loss", "%d of %d deliveries never came", m.Lost, m.Expected)
+		d.add("loss", "%d of %d deliveries never came", m.Lost, m.Expected)
 	}
 	if m.Failed > 0 {
-		b.doubt("failed-sends", "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
+		d.add("failed-sends", "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
 	}
 	if m.Resent > 0 && len(b.spec.Faults) == 0 {
-		b.doubt("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
+		d.add("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
 	}
 	if w := t.Warmup; w.LostAcked > 0 || w.Corrupted > 0 {
-		b.doubt("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.LostAcked, w.Corrupted)
+		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.LostAcked, w.Corrupted)
 	}
 	if m.Untimed > 0 {
-		b.doubt("untimed", "%d messages arrived too late for their latency to be known: they were too short to carry their times", m.Untimed)
+		d.add("untimed", "%d messages arrived too late for their latency to be known: they were too short to carry their times", m.Untimed)
 	}
 	latency, measured := h.EndToEnd, "end to end"
 	if b.spec.SubscriptionsPerTopic == 0 { // nobody receives
 		latency, measured = h.Publish, "publishing"
 	}
 	if lag, p99 := h.GeneratorLag.Quantile(0.99), latency.Quantile(0.99); lag > int64(time.Millisecond) && lag > p99/10 {
-		b.doubt("generator-lag", "the generator itself was %s late at p99, %s was %s", ms(lag), measured, ms(p99))
+		d.add("generator-lag", "the generator itself was %s late at p99, %s was %s", ms(lag), measured, ms(p99))
 	}
 	if t.Window > 0 && t.Window < shareWindow {
-		b.doubt("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
+		d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
 	}
 	if cores := float64(b.lab.host.Cores); b.instance != nil && t.brokerCPU()+t.generatorCPU() > 0.9*cores {
-		b.doubt("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", t.brokerCPU(), t.generatorCPU(), cores)
+		d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", t.brokerCPU(), t.generatorCPU(), cores)
 	}
 	if cores := float64(b.lab.host.Cores); t.Others > busyShare*cores {
-		b.doubt("busy-machine", "other processes used %.1f of the %.0f cores meanwhile", t.Others, cores)
+		d.add("busy-machine", "other processes used %.1f of the %.0f cores meanwhile", t.Others, cores)
 	}
 	if n := h.EndToEnd.Count(); n > 0 && n < 1000 {
-		b.doubt("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
+		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
 	}
 	if b.spec.Warmup.Auto && t.From != 0 && time.Duration(t.From-t.Start) >= time.Duration(b.spec.Warmup.Max) {
-		b.doubt("not-settled", "rate and latency were still drifting after %s of warm-up", time.Duration(b.spec.Warmup.Max))
+		d.add("not-settled", "rate and latency were still drifting after %s of warm-up", time.Duration(b.spec.Warmup.Max))
 	}
 	if len(t.Samples) > 0 && t.Err == nil && !t.Drained && m.Lost == 0 && m.Unresolved == 0 {
-		b.doubt("late", "not everything of the warm-up had arrived when the drain allowance was used up")
+		d.add("late", "not everything of the warm-up had arrived when the drain allowance was used up")
 	}
+	return d
 }
 
 func ms(ns int64) string { return time.Duration(ns).Round(10 * time.Microsecond).String() }

@@ -21,6 +21,7 @@ type trial struct {
 	Window time.Duration // over which the cost was taken
 	Series []store.Tick
 	Faults []store.FaultEvent
+	Doubts []store.Doubt // that don't follow from the figures
 	Others float64 // cores that other processes, or the hypervisor for others, used meanwhile
 }
 
@@ -106,12 +107,14 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	}
 	load.Observe = m.observe
 	out := b.agent.Run(ctx, load)
-	t := trial{Outcome: out, Rate: rate, Series: m.series(out), Faults: faults.end()}
+	t := trial{Outcome: out, Rate: rate, Series: m.series(out)}
+	t.Faults, t.Doubts = faults.end()
 	if cause := context.Cause(ctx); errors.Is(cause, errDied) {
 		t.Err = cause
 	}
 	t.Cost, t.Window = m.cost(out)
 	t.Others = max(0, t.share(m.busy)-t.brokerCPU()-t.generatorCPU())
+	b.before = out
 	return t
 }
 

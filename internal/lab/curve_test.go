@@ -1,0 +1,109 @@
+package lab_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// curveOf is a short curve on sim at these rates.
+func curveOf(length time.Duration, rates ...float64) study.Spec {
+	return onSim(func(s *study.Spec) {
+		s.Measure, s.Curve, s.Duration = "curve", study.Curve{Rates: rates}, study.Duration(length)
+	})
+}
+
+func doubtOf(l store.CurvePoint, code string) string {
+	i := slices.IndexFunc(l.Doubts, func(d store.Doubt) bool { return d.Code == code })
+	if i < 0 {
+		return ""
+	}
+	return l.Doubts[i].Text
+}
+
+func TestEveryLevelOfACurveCountsItsOwnLosses(t *testing.T) {
+	rates := []float64{500, 4000, 2000}
+	s := curveOf(400*time.Millisecond, rates...)
+	s.Delivery, s.Acks, s.Client = "at-most-once", "none", map[string]any{"loss.every": 100, "duplicate.every": 50}
+	r := one(t, s, lab.Options{})
+	if r.Status != store.OK || len(r.Result.Curve) != len(rates) {
+		t.Fatalf("%s: %s, %d levels", r.Status, r.Reason, len(r.Result.Curve))
+	}
+	for i, l := range r.Result.Curve {
+		sent := int64(rates[i] * 0.4) // a whole number of hundreds, so the faults among them are known exactly
+		b := l.Books
+		// Every second duplicate would be of a lost message, which has no other fault.
+		if b.Sent != sent || b.Lost != sent/100 || b.Received != sent-sent/100 || b.Duplicated != sent/100 {
+			t.Errorf("at %g/s of %d messages every 100th is lost and another 100th comes twice: %+v", l.Rate, sent, b)
+		}
+		if got, want := doubtOf(l, "loss"), fmt.Sprintf("%d of %d deliveries never came", sent/100, sent); got != want {
+			t.Errorf("at %g/s the doubt is %q, want %q", l.Rate, got, want)
+		}
+		if doubtOf(l, "in-process") == "" || len(l.Series) == 0 && l.Seconds > 1 || l.OfferedRate != l.Rate || l.Cost.Messages != b.Acked {
+			t.Errorf("at %g/s: doubts %v, %d samples, offered %g/s, cost of %d messages", l.Rate, l.Doubts, len(l.Series), l.OfferedRate, l.Cost.Messages)
+		}
+	}
+	if doubted(r, "loss") {
+		t.Errorf("the repetition repeats a level's doubt as its own: %v", r.Doubts)
+	}
+}
+
+func TestALevelAfterASearchCarriesItsOwnDoubts(t *testing.T) {
+	s := curveOf(400 * time.Millisecond)
+	s.Curve.Fractions = []float64{0.25, 0.5}
+	s.Sustainable = study.Sustainable{
+		Width: 0.2, Trial: study.Duration(300 * time.Millisecond), Confirm: study.Duration(1500 * time.Millisecond),
+		Confirms: 1, Warmup: study.Duration(100 * time.Millisecond), MaxTrials: 30, Quantile: 0.99,
+	}
+	s.Client = map[string]any{"capacity": 1000}
+	r := one(t, s, lab.Options{})
+	if r.Result == nil || len(r.Result.Curve) != 2 {
+		t.Fatalf("%s: %s", r.Status, r.Reason)
+	}
+	for _, l := range r.Result.Curve {
+		if want := fmt.Sprintf("only %d latencies", l.Books.Received); l.Books.Received == 0 || !strings.HasPrefix(doubtOf(l, "few-samples"), want) {
+			t.Errorf("at %g/s: %v, want few-samples: %s…", l.Rate, l.Doubts, want)
+		}
+	}
+}
+
+func TestALevelThatBeginsOnAnUndrainedBrokerSaysSo(t *testing.T) {
+	s := curveOf(300*time.Millisecond, 3000, 500, 500)
+	s.Client, s.Drain = map[string]any{"capacity": 1000}, study.Duration(300*time.Millisecond)
+	r := one(t, s, lab.Options{})
+	if r.Result == nil || len(r.Result.Curve) != 3 {
+		t.Fatalf("%s: %s", r.Status, r.Reason)
+	}
+	for i, want := range []string{"", "the load before wasn't drained", ""} {
+		if got := doubtOf(r.Result.Curve[i], "undrained"); (want == "") != (got == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("level %d: %q, want %q…", i+1, got, want)
+		}
+	}
+}
+
+func TestALevelThatFailedFailsOnlyItself(t *testing.T) {
+	s := curveOf(300*time.Millisecond, 500, 8000)
+	s.Client = map[string]any{"capacity": 1000, "queue.limit": 50, "queue.full": "reject"}
+	r := one(t, s, lab.Options{})
+	if r.Result == nil || len(r.Result.Curve) != 2 {
+		t.Fatalf("%s: %s", r.Status, r.Reason)
+	}
+	fine, broken := r.Result.Curve[0], r.Result.Curve[1]
+	if fine.Status != store.OK || broken.Status != store.Failed || !strings.Contains(broken.Reason, "sends failed") {
+		t.Errorf("%s %q and %s %q, want ok and failed", fine.Status, fine.Reason, broken.Status, broken.Reason)
+	}
+	if r.Status != store.OK || len(r.Doubts) == 0 || r.Doubts[0].Code != "bad-levels" || !strings.HasPrefix(r.Doubts[0].Text, "1 of 2 loads did not stand; at 8000/s: ") {
+		t.Errorf("%s, first of %v: want bad-levels", r.Status, r.Doubts)
+	}
+
+	s.Curve.Rates = []float64{8000, 9000}
+	if r := one(t, s, lab.Options{}); r.Status != store.Failed || !strings.HasPrefix(r.Reason, "2 of 2 loads did not stand; at 8000/s: ") {
+		t.Errorf("%s %q, want failed since no level stands", r.Status, r.Reason)
+	}
+}
