@@ -39,6 +39,9 @@ func Compare(a, b Side, named ...string) report.Document {
 	if alone > 0 {
 		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", plural(alone, "workload")))
 	}
+	if slices.ContainsFunc(pairs, func(p pair) bool { return report.AnyClosedLoop(p.points[0]) || report.AnyClosedLoop(p.points[1]) }) {
+		d.Say(report.ClosedLoopNote)
+	}
 	d.Say("Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
 		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. Test: Mann–Whitney U, two-sided, at 5 %.")
 	return d
@@ -142,23 +145,14 @@ func compareColumns(names [2]string) []report.Column {
 
 // fromSend are latencies as other tools count them; results imported from one have no others.
 var fromSend = []report.Metric{
-	{Key: "service_p50_ns", Name: "service p50", Unit: report.Nanoseconds, Better: report.Lower, Of: quantileOf(service, 0.5)},
-	{Key: "service_p99_ns", Name: "service p99", Unit: report.Nanoseconds, Better: report.Lower, Of: quantileOf(service, 0.99)},
-	{Key: "e2e_service_p50_ns", Name: "e2e from send, p50", Unit: report.Nanoseconds, Better: report.Lower, Of: quantileOf(endToEndService, 0.5)},
-	{Key: "e2e_service_p99_ns", Name: "e2e from send, p99", Unit: report.Nanoseconds, Better: report.Lower, Of: quantileOf(endToEndService, 0.99)},
+	report.LatencyMetric("service_p50_ns", "service p50", service, 0.5),
+	report.LatencyMetric("service_p99_ns", "service p99", service, 0.99),
+	report.LatencyMetric("e2e_service_p50_ns", "e2e from send, p50", endToEndService, 0.5),
+	report.LatencyMetric("e2e_service_p99_ns", "e2e from send, p99", endToEndService, 0.99),
 }
 
 func service(l store.Latency) hist.Snapshot         { return l.Service }
 func endToEndService(l store.Latency) hist.Snapshot { return l.EndToEndService }
-
-func quantileOf(of func(store.Latency) hist.Snapshot, q float64) func(store.Record) float64 {
-	return func(r store.Record) float64 {
-		if r.Result == nil {
-			return math.NaN()
-		}
-		return report.Quantile(of(r.Result.Latency), q)
-	}
-}
 
 // latencyOf tells that records hold latency from the intended time.
 func latencyOf(records []store.Record) bool {

@@ -216,8 +216,7 @@ func (v *said) String() string {
 // mostCosts is the number of contenders on a level up to which each has its cost told.
 const mostCosts = 2
 
-// costs says at what latency and cost the best were measured. The latency of a closed loop and of a backlog says how
-// full they were, so it is left out.
+// costs says at what latency and cost the best were measured.
 func costs(best []report.Contender, points []report.Point) string {
 	if len(best) > mostCosts {
 		return ""
@@ -234,9 +233,6 @@ func costs(best []report.Contender, points []report.Point) string {
 			{"broker_cpu_s_per_million", " of broker CPU per million"},
 			{"generator_cpu_s_per_million", " of client CPU per million"},
 		} {
-			if strings.HasPrefix(part.key, "e2e") && slices.Contains([]string{"peak", "count", "backlog"}, p.Spec.Measure) {
-				continue
-			}
 			m, err := report.MetricByKey(part.key)
 			if s := report.Summarize(m.Values(p.Ok())); err == nil && s.N > 0 {
 				parts = append(parts, m.Unit.Format(s.Median)+part.after)

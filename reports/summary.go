@@ -45,6 +45,9 @@ func summary(records []store.Record) (report.Document, error) {
 		d.Add(notes.Blocks()...)
 		return d, nil
 	}
+	if report.AnyClosedLoop(points) {
+		d.Say(report.ClosedLoopNote)
+	}
 	curves := ""
 	if slices.ContainsFunc(points, func(p report.Point) bool { return p.Spec.Measure == "curve" }) {
 		curves = "Of a curve, the figures at its last rate. "

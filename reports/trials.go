@@ -66,6 +66,14 @@ func ending(r store.Record) string {
 	return fmt.Sprintf("%s (%s)", r.Status, r.Reason)
 }
 
+// latency is blank for a probe: it is a closed loop.
+func latency(t store.Trial, ns int64) report.Cell {
+	if t.Kind == "probe" {
+		return report.Cell{}
+	}
+	return report.Number(ns)
+}
+
 func trialTable(name string, trials []store.Trial) report.Table {
 	t := report.Table{Columns: []report.Column{
 		{Key: "search", Data: true},
@@ -99,8 +107,8 @@ func trialTable(name string, trials []store.Trial) report.Table {
 			report.Number(trial.PublishRate),
 			report.Number(trial.ReceiveRate),
 			report.Number(slope),
-			report.Number(trial.EndToEndP50),
-			report.Number(trial.EndToEndP99),
+			latency(trial, trial.EndToEndP50),
+			latency(trial, trial.EndToEndP99),
 			report.Number(trial.Seconds),
 			report.Text(trial.Reason),
 		})

@@ -161,7 +161,7 @@ func TestAVerdictOnAClosedLoopTellsNoLatency(t *testing.T) {
 			if r.Spec.Broker == "kafka" && r.Spec.Delivery == "at-least-once" && r.Spec.Load.Rate == 1000 && r.Spec.MessageSize[0].Size == 100 && r.Status == store.OK {
 				result := *r.Result
 				result.Count, result.Backlog = &store.Count{TotalSeconds: 7}, &store.Backlog{DrainRate: 9}
-				r.Spec.Measure, r.Result = measure, &result
+				r.Spec.Measure, r.Result, r.Spec.Load.Rate = measure, &result, 0
 				records = append(records, r)
 			}
 		}

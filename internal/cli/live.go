@@ -48,7 +48,10 @@ func figures(t *watch.Tick, width int) []string {
 		rate += " of " + report.PerSecond.Format(t.Target)
 	}
 	latency := "nothing arrived"
-	if t.P99 > 0 {
+	switch {
+	case t.Target == 0: // how full the window is
+		latency = "– (closed loop)"
+	case t.P99 > 0:
 		latency = fmt.Sprintf("%s, p50 %s", report.Nanoseconds.Format(float64(t.P99)), report.Nanoseconds.Format(float64(t.P50)))
 	}
 	broker := "–"
@@ -92,6 +95,14 @@ func finished(e lab.Event, severalStudies bool) string {
 	return line
 }
 
+var endToEndP99 = func() report.Metric {
+	m, err := report.MetricByKey("e2e_p99_ns")
+	if err != nil {
+		panic("cli: " + err.Error()) // the key stands in this file
+	}
+	return m
+}()
+
 // outcome is the one figure that was asked for, with the latency.
 func outcome(r store.Record) string {
 	if r.Result == nil {
@@ -111,7 +122,7 @@ func outcome(r store.Record) string {
 	default:
 		text = "  received " + report.PerSecond.Format(s.ReceiveRate)
 	}
-	if p99 := report.Quantile(r.Result.Latency.EndToEnd, 0.99); latency && p99 > 0 {
+	if p99 := endToEndP99.Of(r); latency && p99 > 0 {
 		text += "  p99 " + report.Nanoseconds.Format(p99)
 	}
 	if n := len(r.Doubts); n > 0 {

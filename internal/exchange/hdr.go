@@ -61,6 +61,9 @@ func WriteHgrm(w io.Writer, d report.Distribution, kind report.LatencyKind) erro
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "#[%s of %s, %s, %s; point %s; repetitions: %d; milliseconds]\n",
 		inLine(kind.Text), inLine(d.Point.Name), inLine(d.Point.Setting()), inLine(d.Load), inLine(d.Point.ID), d.N)
+	if d.Closed {
+		fmt.Fprintln(out, "#[closed loop: this says how full the client's window or the backlog was, and is no latency under a load]")
+	}
 	if !d.Used {
 		fmt.Fprintln(out, "#[void or failed: no conclusion may be drawn from it]")
 	}
@@ -136,6 +139,9 @@ func intervals(r store.Record, kind report.LatencyKind) []interval {
 		tag := r.PointID
 		if load != "" {
 			tag += "-" + load
+		}
+		if report.ClosedLoop(r.Spec) {
+			tag += "-closed-loop"
 		}
 		if status != store.OK {
 			tag += "-" + string(status)

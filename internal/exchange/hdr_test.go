@@ -156,3 +156,25 @@ func TestExtremesSurvive(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsOfAClosedLoopSaysSo(t *testing.T) {
+	for _, measure := range []string{"rate", "peak"} {
+		r := storetest.Demo()[1]
+		r.Spec.Measure, r.Result.Curve = measure, nil
+		all := report.Distributions(report.Points([]store.Record{r}), e2e(t))
+		if len(all) != 1 {
+			t.Fatalf("%s: %d distributions", measure, len(all))
+		}
+		var hgrm, hlog bytes.Buffer
+		if err := errors.Join(WriteHgrm(&hgrm, all[0], e2e(t)), WriteHlog(&hlog, []store.Record{r}, e2e(t))); err != nil {
+			t.Fatal(err)
+		}
+		want := measure == "peak"
+		if got := strings.Contains(hgrm.String(), "#[closed loop: "); got != want {
+			t.Errorf("percentile text of a %s says that it is of a closed loop: %v", measure, got)
+		}
+		if got := strings.Contains(hlog.String(), "-closed-loop,"); got != want {
+			t.Errorf("log of a %s says that it is of a closed loop: %v", measure, got)
+		}
+	}
+}

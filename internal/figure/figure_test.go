@@ -310,3 +310,39 @@ func TestAFigureNamesTheDoubtsOfWhatItShows(t *testing.T) {
 		t.Errorf("%q says not %q", text, want)
 	}
 }
+
+func TestNoFigureDrawsTheLatencyOfAClosedLoop(t *testing.T) {
+	records := chosen(t, "percentiles")
+	for i := range records {
+		records[i].Spec.Measure = "peak"
+	}
+	for name, o := range map[string]Options{"percentiles": {}, "latency-throughput": {}, "multiples": {Metric: "e2e_p99_ns"}, "heatmap": {Metric: "e2e_p99_ns"}} {
+		if _, err := Build(name, records, o); err == nil {
+			t.Errorf("%s draws it", name)
+		} else if name == "percentiles" && !strings.Contains(err.Error(), "closed loops") {
+			t.Errorf("%s doesn't say why: %v", name, err)
+		}
+	}
+	f, err := Build("timeseries", records, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if r.Result == nil {
+			continue
+		}
+		for _, course := range courses {
+			if course.name != "e2e latency" {
+				continue
+			}
+			for _, trace := range course.traces(r, 0) {
+				for _, m := range trace.marks {
+					if !math.IsNaN(m.y) {
+						t.Fatalf("the course over time holds a latency of %v", m.y)
+					}
+				}
+			}
+		}
+	}
+	written(t, f, "svg")
+}

@@ -19,7 +19,12 @@ func percentiles(points []report.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	all := report.Distributions(points, kind)
-	if len(all) == 0 {
+	measured := len(all)
+	all = slices.DeleteFunc(all, func(d report.Distribution) bool { return d.Closed })
+	switch {
+	case len(all) == 0 && measured > 0:
+		return Figure{}, nothing("all of the records are of closed loops, whose latency says how full the window or the backlog was")
+	case len(all) == 0:
 		return Figure{}, nothing("none of the records holds the latency %s", kind.Name)
 	}
 	settings, groups := report.PointsBySetting(points)

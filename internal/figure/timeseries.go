@@ -129,7 +129,7 @@ func (s course) traces(r store.Record, i int) []trace {
 		if k == 1 {
 			t.line.Dashes = dashed
 		}
-		for _, tick := range r.Result.Series {
+		for _, tick := range report.Course(r) {
 			v := of(tick)
 			t.marks = append(t.marks, mark{float64(tick.OffsetNs) / 1e9, v, v, v, r.Status == store.OK})
 		}

@@ -64,7 +64,6 @@ type drawn struct {
 	Rate    number    `json:"rate,omitempty"`
 	Status  string    `json:"status"`
 	Reason  string    `json:"reason,omitempty"`
-	Closed  bool      `json:"closed,omitempty"`
 	At      []int     `json:"at"`
 	Metrics []summary `json:"m"`
 	Curves  []*curve  `json:"h,omitempty"`
@@ -150,7 +149,7 @@ func describe(p report.Point) point {
 }
 
 func drawLevel(l report.Level, at []int, kinds int) drawn {
-	d := drawn{Point: l.Point, Load: l.Load, Status: string(l.Status), Reason: l.Reason, Closed: l.Closed, At: at, Rate: number(l.Rate)}
+	d := drawn{Point: l.Point, Load: l.Load, Status: string(l.Status), Reason: l.Reason, At: at, Rate: number(l.Rate)}
 	if len(l.Records) == 0 {
 		return d
 	}
@@ -161,7 +160,9 @@ func drawLevel(l report.Level, at []int, kinds int) drawn {
 		}
 		d.Metrics = append(d.Metrics, summary{report.Summarize(m.Values(l.Records))})
 	}
-	d.Curves = curves(l.Records, kinds)
+	if !l.Closed {
+		d.Curves = curves(l.Records, kinds)
+	}
 	return d
 }
 

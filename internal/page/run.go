@@ -94,7 +94,7 @@ func course(point int, r store.Record, ticks int) run {
 	for _, f := range r.Result.Faults {
 		c.Faults = append(c.Faults, faultful{At: seconds(f.OffsetNs), Do: f.Do, Node: f.Node, Err: f.Err})
 	}
-	for _, t := range thin(r.Result.Series, ticks) {
+	for _, t := range thin(report.Course(r), ticks) {
 		at := seconds(t.OffsetNs)
 		c.Seconds = append(c.Seconds, at)
 		c.Published = append(c.Published, rough(t.PublishRate))

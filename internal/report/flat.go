@@ -44,12 +44,13 @@ type FlatRecord struct {
 	BrokerDiskWriteBytes   *int64   `json:"broker_disk_write_bytes"`
 	Began                  *string  `json:"began"` // RFC 3339 with nanoseconds
 	PointID                string   `json:"point_id"`
+	ClosedLoop             bool     `json:"closed_loop"` // the latencies say how full the client's window or the backlog was
 }
 
 // Flat flattens a record.
 func Flat(r store.Record) FlatRecord {
 	f := FlatRecord{
-		Broker: r.Spec.Broker, Label: r.Label, Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, PointID: r.PointID,
+		Broker: r.Spec.Broker, Label: r.Label, Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, PointID: r.PointID, ClosedLoop: ClosedLoop(r.Spec),
 	}
 	for _, d := range r.Doubts {
 		f.Doubts = append(f.Doubts, d.Code+": "+d.Text)
@@ -73,7 +74,7 @@ func Flat(r store.Record) FlatRecord {
 		"broker_cpu_s_per_million": &f.BrokerCPUPerMillion, "generator_cpu_s_per_million": &f.GeneratorCPUPerMillion,
 	}
 	for _, m := range Metrics {
-		v := m.Of(r)
+		v := m.recorded(r)
 		if math.IsNaN(v) || math.IsInf(v, 0) { // JSON has no word for either
 			continue
 		}

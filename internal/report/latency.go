@@ -55,6 +55,9 @@ type Distribution struct {
 	Rate  float64 // confirmed messages per second, the median; 0 when not known
 	Used  bool    // false: of void or failed repetitions, from which no conclusion may be drawn
 	N     int     // repetitions in it
+	// Closed says that it is of a closed loop: it tells how full the window or the backlog was and is no latency
+	// under a load. Formats that copy records keep it with these words; nothing is drawn or concluded from it.
+	Closed bool
 	hist.Snapshot
 }
 
@@ -78,7 +81,7 @@ func Distributions(points []Point, kind LatencyKind) []Distribution {
 				i = 1
 			}
 			if pair[i] == nil {
-				pair[i] = &Distribution{Point: p, Load: load, Rate: rate, Used: used}
+				pair[i] = &Distribution{Point: p, Load: load, Rate: rate, Used: used, Closed: ClosedLoop(p.Spec)}
 			}
 			pair[i].N++
 			pair[i].Snapshot = pair[i].Merge(s)

@@ -17,7 +17,7 @@ type Level struct {
 	share   float64 // of the sustainable rate, where the rates of a curve were given so
 	Status  store.Status
 	Reason  string
-	Closed  bool // a closed loop or a backlog: its latency says how full the window or the backlog was
+	Closed  bool // a closed loop, so without a latency
 	Records []store.Record
 }
 
@@ -25,7 +25,7 @@ type Level struct {
 func Levels(index int, p Point) []Level {
 	var out []Level
 	shown := p.Shown()
-	whole := Level{Point: index, Load: p.Load(), Records: shown, Status: store.Refused}
+	whole := Level{Point: index, Load: p.Load(), Records: shown, Status: store.Refused, Closed: ClosedLoop(p.Spec)}
 	if len(shown) > 0 {
 		whole.Status, whole.Reason = shown[0].Status, shown[0].Reason
 	} else {
@@ -38,10 +38,6 @@ func Levels(index int, p Point) []Level {
 		if shape := p.Spec.Load.Shape; shape != "constant" && shape != "poisson" && shape != "" {
 			whole.Rate = 0
 		}
-	case "peak", "backlog":
-		whole.Closed = true
-	case "count":
-		whole.Closed = p.Spec.Load.Rate == 0
 	case "curve":
 		whole.Load = "sustainable"
 	}

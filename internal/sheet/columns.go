@@ -148,7 +148,7 @@ func total(key string) func(line) any {
 // latency is read from the merged histogram of all runs, never averaged over percentiles; in milliseconds.
 func latency(of func(report.Distribution) float64) func(line) any {
 	return func(l line) any {
-		if l.distribution == nil {
+		if l.distribution == nil || l.distribution.Closed {
 			return nil
 		}
 		return number(of(*l.distribution) / 1e6)

@@ -11,7 +11,7 @@ export interface Point {
 }
 
 export interface Level {
-  p: number; load: string; rate?: number; status: string; reason?: string; closed?: boolean;
+  p: number; load: string; rate?: number; status: string; reason?: string;
   at: number[]; m: (Summary | number)[] | null; h?: (Curve | null)[];
 }
 

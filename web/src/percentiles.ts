@@ -45,13 +45,11 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
   const ticks = Math.max(2, Math.ceil(Math.max(0, ...lines.map((l) => decade(d.quantiles[l.curve.v.length - 1])))));
   const title = d.distributions[s.kind].name;
   const tables = [0.5, 0.9, 0.99, 0.999, 0.9999].map((q) => [q, nearest(d.quantiles, q)] as const);
-  const closed = lines.some((l) => l.level.closed);
   return {
     label: `Percentiles of latency (${title}), ${s.setting}, ${s.load}: ${lines.map((l) => l.name).join(", ")}.`,
     series: lines.map((l) => ({ name: l.name, look: look(d.points[l.level.p].name) })),
     height: 400,
     notes: [
-      ...(closed ? ["A closed loop or a backlog: this latency says how full the client's window or the backlog was, nothing about a system under a given load."] : []),
       ...distinct(lines.flatMap((l) => (usable(l.level) ? [] : [`${l.name}: ${l.level.reason ?? ""} – in no conclusion.`]))),
       ...some(distinct(lines.flatMap((l) => (d.points[l.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[l.level.p].name}: ${t}`)))),
     ],

@@ -13,7 +13,7 @@ const latencies = ["e2e_p50_ns", "e2e_p90_ns", "e2e_p95_ns", "e2e_p99_ns", "e2e_
 
 export function throughput(d: Data, main: HTMLElement): void {
   const rate = metricIndex(d, "publish_rate");
-  const all = d.levels.filter((l) => !l.closed && value(l, rate) && value(l, metricIndex(d, "e2e_p50_ns")));
+  const all = d.levels.filter((l) => value(l, rate) && value(l, metricIndex(d, "e2e_p50_ns")));
   if (!all.length || distinct(all.map((l) => l.rate || l.load)).length < 2) return; // one load makes no curve: the tables and percentiles say it all
   const names = settings(d, all);
   const known = latencies.filter((k) => metricIndex(d, k) >= 0);
