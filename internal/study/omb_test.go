@@ -28,6 +28,14 @@ func TestOpenMessagingBenchmarkFilesRunUnchanged(t *testing.T) {
 			s.RandomBytesRatio, s.RandomizedPayloadPoolSize = 0.25, 500
 			s.InFlight.Bytes = 8 << 20
 		}},
+		{"wide", func(s *Spec) {
+			s.Name = "A million topics of four producers and four consumers"
+			s.Topics, s.ProducersPerTopic, s.ConsumerPerSubscription = 1_000_000, 4, 4
+			s.MessageSize, s.RandomizedPayloadPoolSize = Sizes{{1024, 1}}, 1000
+			s.Measure, s.Load.Rate, s.Duration, s.Warmup.For = MeasureRate, 2_000_000, minutes(5), minutes(1)
+			s.Sustainable = Sustainable{}
+			s.InFlight = InFlight{Messages: 1, Bytes: 1024}
+		}},
 		{"backlog", func(s *Spec) {
 			s.Name, s.Measure = "100k-backlog-2gb", MeasureBacklog
 			s.Topics, s.PartitionsPerTopic = 10, 3

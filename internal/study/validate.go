@@ -16,7 +16,7 @@ const (
 	minRate     = 1e-6 // messages per second: one in twelve days
 	maxRate     = 100e6
 	maxDuration = Duration(7 * 24 * time.Hour)
-	maxClients  = 65535
+	maxClients  = 1 << 22 // what an identity has room for, see docs/method.md
 	maxNodes    = 99
 )
 

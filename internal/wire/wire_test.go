@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"hash/crc32"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func stamped(size int, id ID) []byte {
@@ -48,8 +50,8 @@ func TestAnySingleFlippedBitIsNoticed(t *testing.T) {
 }
 
 func TestWhatWasStampedIsRead(t *testing.T) {
-	id := MakeID(65535, MaxSeq)
-	if id.Producer() != 65535 || id.Seq() != MaxSeq {
+	id := MakeID(Producers-1, MaxSeq)
+	if id.Producer() != Producers-1 || id.Seq() != MaxSeq {
 		t.Fatalf("id %v", id)
 	}
 	want := Header{ID: id, Intended: 1_000_000_007, Sent: -3, Run: 0xBEEF, Timed: true}
@@ -71,6 +73,32 @@ func TestWhatWasStampedIsRead(t *testing.T) {
 	}
 }
 
+func TestAnIdentityHoldsAnyProducerAndSequence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		producer := rapid.Uint32Range(0, Producers-1).Draw(t, "producer")
+		seq := rapid.Uint64Range(0, MaxSeq).Draw(t, "seq")
+		id := MakeID(producer, seq)
+		if id.Producer() != producer || id.Seq() != seq {
+			t.Fatalf("%d/%d became %v", producer, seq, id)
+		}
+		p := make([]byte, IDSize)
+		Stamp(p, id, 0, 0, Prepare(p, 0))
+		if got, ok := ReadID(p); !ok || got != id {
+			t.Fatalf("%v became %v on its way", id, got)
+		}
+	})
+}
+
+func TestAMillionTopicsWithFourProducersHaveIdentities(t *testing.T) {
+	if Producers < 4_000_000 {
+		t.Errorf("%d producers", Producers)
+	}
+	const week = 7 * 24 * 3600
+	if most := uint64(MaxSeq) / 2 / week; most < 3_000_000 { // the upper half is the probes'
+		t.Errorf("a producer runs out of sequence numbers within a week at %d/s", most)
+	}
+}
+
 func TestABufferIsStampedAgainWithoutSummingItsBody(t *testing.T) {
 	p := make([]byte, 1000)
 	sum := Prepare(p, 1)
@@ -85,10 +113,10 @@ func TestABufferIsStampedAgainWithoutSummingItsBody(t *testing.T) {
 func TestTheLayoutStays(t *testing.T) {
 	p := make([]byte, 33)
 	p[32] = 0xFF
-	Stamp(p, MakeID(0x0102, 0x030405060708), 0x11, 0x22, Prepare(p, 0x3344))
+	Stamp(p, MakeID(0x010203, 0x030405060708), 0x11, 0x22, Prepare(p, 0x3344))
 	want := []byte{
-		8, 7, 6, 5, 4, 3, 2, 1, 0x11, 0, 0, 0, 0, 0, 0, 0, 0x22, 0, 0, 0, 0, 0, 0, 0,
-		0, 0, 0, 0, 0xB7, 1, 0x44, 0x33, 0xFF,
+		8, 7, 6, 5, 4, 0x0F, 8, 4, 0x11, 0, 0, 0, 0, 0, 0, 0, 0x22, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 0xB7, 2, 0x44, 0x33, 0xFF,
 	}
 	sum := crc32.Checksum(append(bytes.Clone(want[28:]), want[:24]...), crc32.MakeTable(crc32.Castagnoli))
 	want[24], want[25], want[26], want[27] = byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"sort"
 	"strconv"
+
+	"github.com/brokermark/brokermark/internal/wire"
 )
 
 // Keys describes which key each message carries. Keys are pure functions of a message's identity, so a consumer knows
@@ -57,7 +59,7 @@ func (k *keys) of(producer int, seq uint64) int {
 	if k.Kind == "roundrobin" {
 		return int(seq % uint64(k.N))
 	}
-	r := mix(uint64(k.Seed) ^ mix(uint64(producer)<<48^seq) ^ 0x5bf03635)
+	r := mix(uint64(k.Seed) ^ mix(uint64(wire.MakeID(uint32(producer), seq))) ^ 0x5bf03635)
 	if k.Kind == "random" {
 		return int(r % uint64(k.N))
 	}

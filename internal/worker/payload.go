@@ -142,7 +142,7 @@ func (b *bodies) load(path string) error {
 
 // pick chooses the body of message seq of a producer; a pure function.
 func (b *bodies) pick(producer int, seq uint64) int {
-	r := mix(b.seed ^ mix(uint64(producer)<<48^seq))
+	r := mix(b.seed ^ mix(uint64(wire.MakeID(uint32(producer), seq))))
 	at := float64(r>>11) / (1 << 53)
 	for _, g := range b.groups {
 		if at < g.upTo || g.first+g.n == len(b.all) {

@@ -33,7 +33,7 @@ type Plan struct {
 
 // Producer is one producer and the topic it sends to.
 type Producer struct {
-	ID    int // unique over the whole run, below 65,536
+	ID    int // unique over the whole run, below wire.Producers
 	Topic int // index into Plan.Topology.Topics
 }
 

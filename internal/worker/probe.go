@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/wire"
 )
 
 // probeBit marks the sequence numbers of probes, which no trial counts.
-const probeBit = uint64(1) << 47
+const probeBit = uint64(wire.MaxSeq+1) / 2
 
 // probed is which subscription has seen which producer. It is made before anything is connected, since a delivery
 // may come at any moment.

@@ -79,7 +79,7 @@ func (p *producer) message(i int, id uint32, seq uint64, intended, sent int64, r
 		}
 	}
 	payload := s.payload
-	wire.Stamp(payload, wire.MakeID(uint16(p.plan.ID), seq), intended, sent, s.sum)
+	wire.Stamp(payload, wire.MakeID(uint32(p.plan.ID), seq), intended, sent, s.sum)
 	s.seq, s.intended, s.sent, s.recorder = seq, intended, sent, recorder
 	if recorder != nil {
 		s.phase = recorder.Sent(seq, len(payload), intended, sent)
