@@ -19,11 +19,7 @@ func (b *bench) judge(t trial, rate float64) error {
 		return err
 	}
 	late := b.late(t)
-	e := b.evidence(t, rate, true)
-	if late != nil { // the drain that followed must not hide that the generator was saturated
-		e.GeneratorCPU = max(e.GeneratorCPU, t.sendingCPU())
-	}
-	v, why := rule(b.spec).Generator(e)
+	v, why := rule(b.spec).Generator(b.evidence(t, rate, true))
 	switch {
 	case v != search.Void:
 		return late
@@ -78,21 +74,6 @@ func (b *bench) late(t trial) error {
 func brokeOff(t trial) bool { return t.Err != nil && !errors.Is(t.Err, worker.ErrRanDry) }
 
 func (b *bench) atLeastOnce() bool { return b.spec.Delivery != "at-most-once" }
-
-// sendingCPU is how many cores the generator used during the measured phase alone; 0 where that is too short to tell.
-func (t trial) sendingCPU() float64 {
-	var cores, n float64
-	for _, tick := range t.Series {
-		if tick.Phase == "measure" {
-			cores += tick.GeneratorCPU
-			n++
-		}
-	}
-	if n < 2 { // what a single tick used may belong to the warm-up
-		return 0
-	}
-	return cores / n
-}
 
 // mayForget tells that the spec's own faults may cost confirmed messages: a broker that was killed isn't asked to
 // remember what it was only asked to hold in memory.

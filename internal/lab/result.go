@@ -115,14 +115,14 @@ func (b *bench) doubts(t trial) []store.Doubt {
 	if lag, p99 := h.GeneratorLag.Quantile(0.99), latency.Quantile(0.99); lag > int64(time.Millisecond) && lag > p99/10 {
 		d.add("generator-lag", "the generator itself was %s late at p99, %s was %s", ms(lag), measured, ms(p99))
 	}
-	if t.Window > 0 && t.Window < shareWindow {
+	if t.Window > 0 && t.Cost.Shares == nil {
 		d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
 	}
 	if cores := float64(b.lab.host.Cores); b.instance != nil && t.brokerCPU()+t.generatorCPU() > 0.9*cores {
 		d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", t.brokerCPU(), t.generatorCPU(), cores)
 	}
-	if cores := float64(b.lab.host.Cores); t.Others > busyShare*cores {
-		d.add("busy-machine", "other processes used %.1f of the %.0f cores meanwhile", t.Others, cores)
+	if cores := float64(b.lab.host.Cores); t.others() > busyShare*cores {
+		d.add("busy-machine", "other processes used %.1f of the %.0f cores meanwhile", t.others(), cores)
 	}
 	if n := h.EndToEnd.Count(); n > 0 && n < 1000 {
 		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)

@@ -121,7 +121,7 @@ func (h *hunt) judge(r search.Request, load worker.Load, t trial) search.Answer 
 		e.Offered = due(load.Schedule, t)
 		verdict, why = rule(h.bench.spec).Judge(e)
 		h.void = verdict == search.Void
-		if others, cores := t.Others, float64(h.bench.lab.host.Cores); verdict == search.Fail && others > busyShare*cores {
+		if others, cores := t.others(), float64(h.bench.lab.host.Cores); verdict == search.Fail && others > busyShare*cores {
 			// Somebody else's work looks like a broker at its limit: look again.
 			verdict, why = search.Void, fmt.Sprintf("other processes used %.1f of %.0f cores, and %s", others, cores, why)
 		}

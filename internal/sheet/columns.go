@@ -62,11 +62,9 @@ var columns = []column{
 		}
 		return metered(r, float64(r.cost.BrokerDiskWriteBytes)/1e6)
 	})},
-	{"cpu %usr", "broker, % of all cores", percent, 11, median(func(r run) float64 { return metered(r, share(r, r.cost.BrokerUserSeconds)) })},
-	{"cpu %sys", "broker, % of all cores", percent, 11, median(func(r run) float64 { return metered(r, share(r, r.cost.BrokerSystemSeconds)) })},
-	{"generator cpu %", "% of all cores", percent, 11, median(func(r run) float64 {
-		return share(r, r.cost.GeneratorUserSeconds+r.cost.GeneratorSystemSeconds)
-	})},
+	{"cpu %usr", "broker, % of all cores", percent, 11, median(func(r run) float64 { return brokerShare(r, r.cost.BrokerUserSeconds) })},
+	{"cpu %sys", "broker, % of all cores", percent, 11, median(func(r run) float64 { return brokerShare(r, r.cost.BrokerSystemSeconds) })},
+	{"generator cpu %", "% of all cores", percent, 11, median(generatorShare)},
 	{"broker CPU", "s per million", thirds, 12, median(func(r run) float64 { return report.BrokerCPU(r.cost) })},
 	{"memory MB", "broker, 10^6 B", tenths, 11, median(func(r run) float64 { return metered(r, float64(r.cost.BrokerRSSBytes)/1e6) })},
 	{"total s", "", thirds, 10, metric("total_s")},
@@ -85,16 +83,41 @@ func metered(r run, v float64) float64 {
 	return v
 }
 
-// share is CPU seconds as a percentage of what all cores had meanwhile, as mpstat shows it.
+// brokerShare is user or system time as a percentage of all cores. The shares in a record are of the measured phase and
+// don't tell the two apart; the cost does, drain included.
+func brokerShare(r run, seconds float64) float64 {
+	all := r.cost.BrokerUserSeconds + r.cost.BrokerSystemSeconds
+	if r.cost.Shares == nil || all == 0 {
+		return metered(r, share(r, seconds))
+	}
+	return metered(r, ofCores(r, r.cost.Shares.Broker*seconds/all))
+}
+
+func generatorShare(r run) float64 {
+	if r.cost.Shares == nil {
+		return share(r, r.cost.GeneratorUserSeconds+r.cost.GeneratorSystemSeconds)
+	}
+	return ofCores(r, r.cost.Shares.Generator)
+}
+
+func ofCores(r run, cores float64) float64 {
+	if r.record.Host.Cores == 0 || r.cost.Messages == 0 {
+		return math.NaN()
+	}
+	return 100 * cores / float64(r.record.Host.Cores)
+}
+
+// share is CPU seconds as a percentage of what all cores had meanwhile, as mpstat shows it, where the record has no
+// shares.
 func share(r run, seconds float64) float64 {
-	cores, window := float64(r.record.Host.Cores), r.cost.Seconds
+	window := r.cost.Seconds
 	if window == 0 { // older records don't say
 		window = r.seconds
 	}
-	if window <= 0 || cores == 0 || r.cost.Messages == 0 {
+	if window <= 0 {
 		return math.NaN()
 	}
-	return 100 * seconds / window / cores
+	return ofCores(r, seconds/window)
 }
 
 func number(v float64) any {

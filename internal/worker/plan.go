@@ -56,6 +56,8 @@ type Load struct {
 	Lossy bool
 	// Measuring is told, once, when the measured phase begins (or that it will, a moment later). May be nil.
 	Measuring func(at int64)
+	// Sent is told, once, when the last message has been sent; a backlog's, when it is filled. May be nil.
+	Sent func()
 	// Observe receives a sample about ten times a second, from one goroutine. May be nil.
 	Observe func(Sample)
 	// Streams asks for every ledger, not only those that show a fault.

@@ -143,7 +143,13 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 		sending.Go(func() { flushed <- w.sendOne(ctx, p, i, t, c) })
 	}
 	sent := make(chan struct{})
-	go func() { sending.Wait(); t.sent.Store(true); close(sent) }()
+	go func() {
+		sending.Wait()
+		if !t.sent.Swap(true) && t.load.Sent != nil {
+			t.load.Sent()
+		}
+		close(sent)
+	}()
 	end := func(why error) error {
 		t.halt()
 		select {

@@ -1,0 +1,142 @@
+package lab
+
+import (
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/sim"
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/schedule"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+func TestSharesOfTheProcessorAreNotToldOfAMoment(t *testing.T) {
+	from, to := reading{at: 1e9}, reading{at: 1e9 + 78_000}
+	to.self.User, to.broker.System = 100*time.Microsecond, 200*time.Microsecond
+	if s := shares(from, to); s != nil {
+		t.Errorf("over 78 µs: %+v", s)
+	}
+	to = reading{at: 3e9}
+	to.self.User, to.self.System, to.broker.User = time.Second, 500*time.Millisecond, 3*time.Second
+	if s := shares(from, to); s == nil || s.Generator != 0.75 || s.Broker != 1.5 || s.Seconds != 2 {
+		t.Errorf("over 2 s: %+v, want generator 0.75 and broker 1.5", s)
+	}
+	var none trial
+	if g, b, o := none.generatorCPU(), none.brokerCPU(), none.others(); g != 0 || b != 0 || o != 0 {
+		t.Errorf("of a moment: %v, %v and %v cores", g, b, o)
+	}
+}
+
+func TestOfACountTheBusierPartIsJudged(t *testing.T) {
+	idle, busy := &store.Shares{Broker: 0.2, Generator: 0.1}, &store.Shares{Broker: 0.1, Generator: 1.5}
+	for _, c := range []struct{ a, b, want *store.Shares }{
+		{nil, nil, nil}, {nil, idle, idle}, {idle, nil, idle}, {idle, busy, busy}, {busy, idle, busy},
+	} {
+		if got := busier(c.a, c.b); got != c.want {
+			t.Errorf("of %+v and %+v: %+v", c.a, c.b, got)
+		}
+	}
+}
+
+// simBench is a bench with a prepared agent on a sim of the test's own.
+func simBench(t *testing.T, client map[string]any) *bench {
+	t.Helper()
+	s := study.Defaults()
+	s.Broker, s.Delivery, s.Persistence, s.Acks, s.Client = "sim", "at-least-once", "memory", "leader", client
+	b := &bench{
+		lab: &lab{host: HostFacts()}, record: &store.Record{PointID: "0123456789ab"}, spec: s,
+		agent: &agent.Local{}, stage: func(Event) {},
+	}
+	values, err := driver.Decode(sim.Kind().Settings, driver.ClientScope, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := driver.Config{Target: driver.Target{Addresses: []string{t.Name()}}, Guarantee: guarantee(s), Client: values}
+	if err := b.agent.Prepare(t.Context(), agent.Plan{Broker: "sim", Config: config, Worker: b.plan()}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.agent.Close(); sim.Remove(t.Name()) })
+	return b
+}
+
+// A broker at its limit is sent a second's load and takes seconds to drain. Somebody burns the generator's processor while
+// messages are sent and rests while they drain: the share is that of the sending.
+func TestDrainAndSettlingDoNotDiluteShares(t *testing.T) {
+	if testing.Short() {
+		t.Skip("figures take their time")
+	}
+	constant, err := schedule.Constant(4000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const length = time.Second
+	for name, load := range map[string]worker.Load{
+		"a drain":           {Schedule: constant, Duration: length, Drain: 20 * time.Second},
+		"settling":          {Schedule: constant, Duration: length, Drain: 500 * time.Millisecond, Settle: 20 * time.Second},
+		"a count":           {Schedule: constant, Messages: 4000, Drain: 20 * time.Second},
+		"a count in a loop": {Messages: 4000, Window: 500, Drain: 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := simBench(t, map[string]any{"capacity": 1000})
+			truth := burn(b)
+			out := b.runTrial(t.Context(), name, 4000, load)
+			used := truth()
+			s := out.Cost.Shares
+			if s == nil || out.Err != nil {
+				t.Fatalf("shares %+v, %v", s, out.Err)
+			}
+			if length := float64(out.LastSent-out.From) / 1e9; s.Seconds > length+0.3 || s.Seconds < length-0.3 {
+				t.Errorf("shares over %.2f s, messages were sent for %.2f s", s.Seconds, length)
+			}
+			// The samples that the truth is from miss up to 100 ms at either end; diluted, the share is 0.4 of it.
+			if s.Generator < 0.7*used || s.Generator > 1.4*used {
+				t.Errorf("the generator's share is %.2f cores, while messages were sent it used %.2f", s.Generator, used)
+			}
+			if out.generatorCPU() != s.Generator || out.Window < 3500*time.Millisecond {
+				t.Errorf("judged by %.2f cores, cost over %v", out.generatorCPU(), out.Window)
+			}
+		})
+	}
+}
+
+// burn keeps one core busy while messages are sent; the call it returns ends that and tells how many cores this process
+// used meanwhile.
+func burn(b *bench) func() float64 {
+	var rest, over atomic.Bool
+	var used atomic.Int64 // millicores
+	var first, since int64
+	b.stage = func(e Event) {
+		if e.Kind != Sampled || rest.Load() {
+			return
+		}
+		now, spent := clock.Now(), processNs()
+		if first == 0 {
+			first, since = now, spent
+		} else if e.Sample.Sending {
+			used.Store(1000 * (spent - since) / (now - first))
+		}
+		if !e.Sample.Sending {
+			rest.Store(true)
+		}
+	}
+	go func() {
+		for !over.Load() {
+			if rest.Load() {
+				time.Sleep(time.Millisecond)
+			}
+		}
+	}()
+	return func() float64 { over.Store(true); return float64(used.Load()) / 1000 }
+}
+
+func processNs() int64 {
+	var ru syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &ru)
+	return ru.Utime.Nano() + ru.Stime.Nano()
+}
