@@ -6,63 +6,89 @@ import (
 	"sync/atomic"
 )
 
-// pageBits sets the size of a bitmap page: 2^16 sequence numbers in 8 KiB, so that a page is allocated once per
-// 65,536 messages (0.000015 allocations per message).
+// Pages of a bitmap hold 2^16 sequence numbers in 8 KiB, so that one is allocated per 65,536 messages (0.000015
+// allocations per message). Only the first 2^16 numbers lie in smaller ones, the first 512 of them in 64 bytes: of a
+// million streams most are short.
+//
+//	words   0..8  ..16  ..32  ..64  ..128  ..256  ..512  ..1024  ..2048  ..3072  and so on
+//	page    0     1     2     3     4      5      6      7       8       9
 const (
-	pageBits  = 16
-	pageWords = 1 << pageBits / 64
+	pageBits   = 16
+	pageWords  = 1 << pageBits / 64
+	firstWords = 8
+	smallPages = 8
 )
 
-type page [pageWords]atomic.Uint64
+type page []atomic.Uint64
+
+// place is the page that holds seq and the place of its word there.
+func place(seq uint64) (pageNumber, word uint64) {
+	w := seq >> 6
+	if w >= pageWords {
+		return w/pageWords + smallPages - 1, w % pageWords
+	}
+	n := uint64(bits.Len64(w / firstWords))
+	if n == 0 {
+		return 0, w
+	}
+	return n, w - firstWords<<(n-1)
+}
+
+func newPage(number int) page {
+	switch {
+	case number == 0:
+		return make(page, firstWords)
+	case number < smallPages:
+		return make(page, firstWords<<(number-1))
+	}
+	return make(page, pageWords)
+}
 
 // bitmap is a set of sequence numbers, counted from 0, that several goroutines may add to at once. Exact at any
 // amount of reordering; one bit per number in memory.
 type bitmap struct {
-	pages atomic.Pointer[[]*page]
+	pages atomic.Pointer[[]page]
 	grow  sync.Mutex
 }
 
 // add puts seq into the set and tells whether it was new.
 func (b *bitmap) add(seq uint64) bool {
-	p := b.page(seq >> pageBits)
 	bit := uint64(1) << (seq & 63)
-	return p[seq>>6&(pageWords-1)].Or(bit)&bit == 0
+	return b.addWord(seq, bit)&bit == 0
 }
 
-// addWord puts the members of mask, counted from seq, a multiple of 64, into the set and returns what was there.
+// addWord puts the members of mask into the word of seq and returns what was there.
 func (b *bitmap) addWord(seq, mask uint64) uint64 {
-	return b.page(seq >> pageBits)[seq>>6&(pageWords-1)].Or(mask)
+	n, word := place(seq)
+	return b.page(n)[word].Or(mask)
 }
 
-func (b *bitmap) page(i uint64) *page {
+func (b *bitmap) page(i uint64) page {
 	if pages := b.pages.Load(); pages != nil && i < uint64(len(*pages)) {
 		return (*pages)[i]
 	}
 	b.grow.Lock()
 	defer b.grow.Unlock()
-	var old []*page
+	var grown []page
 	if pages := b.pages.Load(); pages != nil {
-		old = *pages
+		grown = *pages
 	}
-	if i < uint64(len(old)) {
-		return old[i]
-	}
-	// A new slice, since readers go on using the old one without a lock; its pages stay the same.
-	grown := append(make([]*page, 0, i+1), old...)
+	// Readers go on using the old slice without a lock: its length stays, and what it holds.
 	for uint64(len(grown)) <= i {
-		grown = append(grown, new(page))
+		grown = append(grown, newPage(len(grown)))
 	}
 	b.pages.Store(&grown)
 	return grown[i]
 }
 
-// word returns 64 members starting at seq, a multiple of 64.
+// word returns the 64 members of which seq is one.
 func (b *bitmap) word(seq uint64) uint64 {
+	n, word := place(seq)
 	pages := b.pages.Load()
-	if pages == nil || seq>>pageBits >= uint64(len(*pages)) {
+	if pages == nil || n >= uint64(len(*pages)) {
 		return 0
 	}
-	return (*pages)[seq>>pageBits][seq>>6&(pageWords-1)].Load()
+	return (*pages)[n][word].Load()
 }
 
 // count counts the members in [from, to).

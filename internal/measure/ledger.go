@@ -10,10 +10,22 @@ import (
 type ledger struct {
 	seen bitmap
 	next atomic.Uint64 // one past the highest number received
-	// keyed holds the same per key, where the order is promised per key only; nil otherwise.
-	keyed      []atomic.Uint64
+	// keyed holds the same for each of so many keys, where the order is promised per key only; made when it is needed.
+	keyed      atomic.Pointer[[]atomic.Uint64]
+	keys       int
 	duplicated [phases]atomic.Int64
 	reordered  [phases]atomic.Int64
+}
+
+// nextOf is one past the highest number received with key.
+func (l *ledger) nextOf(key int) *atomic.Uint64 {
+	keyed := l.keyed.Load()
+	if keyed == nil {
+		made := make([]atomic.Uint64, l.keys)
+		l.keyed.CompareAndSwap(nil, &made) // another consumer of the subscription may have been faster
+		keyed = l.keyed.Load()
+	}
+	return &(*keyed)[key]
 }
 
 // run is a row of deliveries of one stream to one consumer, gathered while they fall into one word of the bitmap: in
@@ -40,11 +52,11 @@ func (r *run) take(l *ledger, seq uint64, key int, phase Phase) bool {
 		return false
 	}
 	r.new[phase] |= bit
-	if l.keyed != nil && key >= 0 {
-		if l.keyed[key].Load() > seq {
+	if l.keys > 0 && key >= 0 {
+		if next := l.nextOf(key); next.Load() > seq {
 			r.late |= bit
 		} else {
-			l.keyed[key].Store(seq + 1)
+			next.Store(seq + 1)
 		}
 	} else if seq < r.high {
 		r.late |= bit

@@ -70,17 +70,16 @@ func NewTrial(s Shape) *Trial {
 		lanes: make([]lane, max(1, min(maxLanes, max(s.Producers, s.Consumers)))),
 	}
 	t.from.Store(math.MaxInt64)
+	ledgers := make([]ledger, s.Producers*s.Subscriptions)
+	for i := range ledgers {
+		ledgers[i].keys = s.Keys
+	}
 	for i := range t.streams {
 		st := &t.streams[i]
 		st.measured.Store(math.MaxUint64)
-		st.ledgers = make([]ledger, s.Subscriptions)
-		if s.Keys > 0 {
-			for j := range st.ledgers {
-				st.ledgers[j].keyed = make([]atomic.Uint64, s.Keys)
-			}
-		}
+		st.ledgers, ledgers = ledgers[:s.Subscriptions:s.Subscriptions], ledgers[s.Subscriptions:]
 		if s.ShortPayload {
-			st.times = newTimeTable(s.Outstanding)
+			st.times = newTimeTable(s.Outstanding, s.Producers)
 		}
 	}
 	return t
@@ -106,21 +105,36 @@ func (s *stream) phase(n uint64) Phase {
 // them. A message that arrives after its entry was reused counts as untimed.
 type timeTable struct {
 	mask    uint64
-	entries []timeEntry
+	entries atomic.Pointer[[]timeEntry] // made with the first message
 }
 
 type timeEntry struct{ seq, intended, sent atomic.Int64 }
 
-func newTimeTable(outstanding int) *timeTable {
-	size := 1024
-	for size < outstanding {
+// Messages wait in the broker as well: a table has more entries than a producer has messages in flight, as long as the
+// producers' tables don't have millions of them together.
+const (
+	mostEntries  = 1024
+	leastEntries = 64
+	allEntries   = 1 << 20
+)
+
+func newTimeTable(outstanding, producers int) *timeTable {
+	size := leastEntries
+	for size < mostEntries && size*producers < allEntries || size < outstanding {
 		size *= 2
 	}
-	return &timeTable{mask: uint64(size - 1), entries: make([]timeEntry, size)}
+	return &timeTable{mask: uint64(size - 1)}
 }
 
+// put belongs to one goroutine.
 func (t *timeTable) put(n uint64, intended, sent int64) {
-	e := &t.entries[n&t.mask]
+	entries := t.entries.Load()
+	if entries == nil {
+		made := make([]timeEntry, t.mask+1)
+		entries = &made
+		t.entries.Store(entries)
+	}
+	e := &(*entries)[n&t.mask]
 	e.seq.Store(0) // a reader in between sees neither number
 	e.intended.Store(intended)
 	e.sent.Store(sent)
@@ -128,7 +142,11 @@ func (t *timeTable) put(n uint64, intended, sent int64) {
 }
 
 func (t *timeTable) look(n uint64) (intended, sent int64, ok bool) {
-	e := &t.entries[n&t.mask]
+	entries := t.entries.Load()
+	if entries == nil {
+		return 0, 0, false
+	}
+	e := &(*entries)[n&t.mask]
 	if e.seq.Load() != int64(n)+1 {
 		return 0, 0, false
 	}

@@ -195,8 +195,9 @@ func TestShortPayloadsAreTimedWhileTheirEntryLasts(t *testing.T) {
 }
 
 func TestATimeTableNeverMixesTwoMessages(t *testing.T) {
-	table := newTimeTable(1)
-	n := uint64(len(table.entries))
+	table := newTimeTable(1, 1)
+	n := table.mask + 1
+	table.put(5, 0, 0)
 	var all sync.WaitGroup
 	stop := make(chan struct{})
 	all.Go(func() {
@@ -211,7 +212,7 @@ func TestATimeTableNeverMixesTwoMessages(t *testing.T) {
 	})
 	found := 0
 	for i := uint64(0); found < 1000; i++ {
-		at := uint64(table.entries[5].seq.Load())
+		at := uint64((*table.entries.Load())[5].seq.Load())
 		if at == 0 {
 			continue
 		}
