@@ -44,16 +44,28 @@ func TestWhatIsKnownIsReportedBeforeTheNextIsWaitedFor(t *testing.T) {
 	if n, open := settle.Next(o, waiting); n != 1 || !open || len(told) > 0 {
 		t.Errorf("%d, %v, %d reports; want the next at once", n, open, len(told))
 	}
-	ended := make(chan bool)
-	go func() {
-		_, open := settle.Next(o, waiting)
-		ended <- open
-	}()
+	type taken struct {
+		n    int
+		open bool
+	}
+	took := make(chan taken)
+	wait := func() {
+		go func() {
+			n, open := settle.Next(o, waiting)
+			took <- taken{n, open}
+		}()
+	}
+	wait()
 	if slot := <-told; slot != 7 { // before there is a next one
 		t.Errorf("slot %d was reported", slot)
 	}
+	waiting <- 2
+	if got := <-took; got.n != 2 || !got.open {
+		t.Errorf("%+v was taken, want the message that was waited for", got)
+	}
+	wait()
 	close(waiting)
-	if <-ended {
+	if got := <-took; got.open {
 		t.Error("a closed channel is still open")
 	}
 }
