@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -167,7 +168,7 @@ func ended(name string, written time.Time) time.Time {
 func (o OMB) result(seconds float64) *store.Result {
 	published, consumed := mean(o.PublishRate), mean(o.ConsumeRate)
 	r := &store.Result{Measurement: store.Measurement{Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize)}}
-	count := func(rate float64) int64 { return max(1, int64(rate*seconds)) }
+	count := func(rate float64) int64 { return max(1, int64(math.Round(rate*seconds))) }
 	r.Latency = store.Latency{
 		EndToEndService: rebuilt(o.AggregatedEndToEndLatencyQuantiles, count(consumed), nanosPerMilli),
 		Service:         rebuilt(o.AggregatedPublishLatencyQuantiles, count(published), nanosPerMilli),
