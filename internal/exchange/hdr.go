@@ -5,9 +5,11 @@ package exchange
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -83,7 +85,7 @@ func WriteHgrm(w io.Writer, d report.Distribution, kind report.LatencyKind) erro
 
 // WriteHlog writes an interval log (format 1.3, V2 compressed histograms of nanoseconds): one interval for each
 // repetition, and for each rate of a curve, tagged with point, load and, unless it is ok, status. Intervals begin when
-// the repetition began, warm-up included, and are as long as the measured phase; Interval_Max is in milliseconds.
+// the repetition began, warm-up included, and are as long as the measured phase of their load; Interval_Max is in milliseconds.
 func WriteHlog(w io.Writer, records []store.Record, kind report.LatencyKind) error {
 	out := bufio.NewWriter(w)
 	log := hdrhistogram.NewHistogramLogWriter(out)
@@ -102,7 +104,7 @@ func WriteHlog(w io.Writer, records []store.Record, kind report.LatencyKind) err
 			}
 			h.SetTag(i.tag)
 			h.SetStartTimeMs(r.Began.UnixMilli())
-			h.SetEndTimeMs(r.Began.UnixMilli() + int64(r.Result.Seconds*1000))
+			h.SetEndTimeMs(r.Began.UnixMilli() + int64(math.Round(i.seconds*1000)))
 			if err := log.OutputIntervalHistogram(h); err != nil {
 				return fmt.Errorf("record %d: %w", r.ID, err)
 			}
@@ -124,6 +126,7 @@ func logHead(log *hdrhistogram.HistogramLogWriter, began time.Time, kind report.
 // interval is one line of a log.
 type interval struct {
 	tag      string
+	seconds  float64
 	snapshot hist.Snapshot
 }
 
@@ -132,7 +135,7 @@ func intervals(r store.Record, kind report.LatencyKind) []interval {
 		return nil
 	}
 	var list []interval
-	add := func(load string, status store.Status, s hist.Snapshot) {
+	add := func(load string, status store.Status, seconds float64, s hist.Snapshot) {
 		if s.Count() == 0 {
 			return
 		}
@@ -146,13 +149,13 @@ func intervals(r store.Record, kind report.LatencyKind) []interval {
 		if status != store.OK {
 			tag += "-" + string(status)
 		}
-		list = append(list, interval{inTag(tag), s})
+		list = append(list, interval{inTag(tag), seconds, s})
 	}
 	for _, c := range r.Result.Curve {
-		add(report.CurveLoad(c), c.Status, kind.Of(c.Latency))
+		add(report.CurveLoad(c), c.Status, cmp.Or(c.Seconds, r.Result.Seconds), kind.Of(c.Latency)) // 0 in older records
 	}
 	if r.Result.Curve == nil {
-		add("", r.Status, kind.Of(r.Result.Latency))
+		add("", r.Status, r.Result.Seconds, kind.Of(r.Result.Latency))
 	}
 	return list
 }
