@@ -1,0 +1,244 @@
+package exchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+func recorded(values []int64) hist.Snapshot {
+	h := hist.New()
+	for _, v := range values {
+		h.Record(v)
+	}
+	return h.Snapshot()
+}
+
+// latencies are sorted nanoseconds from below a microsecond to minutes.
+var latencies = rapid.Map(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) int64 {
+	return rapid.Int64Range(0, 1<<40).Draw(t, "ns") >> rapid.IntRange(0, 34).Draw(t, "shift")
+}), 1, 60), func(values []int64) []int64 { slices.Sort(values); return values })
+
+func fields(t *rapid.T, v any) map[string]any {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Each of the oracles below holds one part of the export of a latency against the sorted values that it is made of:
+// within the width of a bucket, and cut to whole microseconds.
+func TestExportedLatenciesAreThoseOfTheSortedValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		publish, end, delay := latencies.Draw(t, "acked − sent"), latencies.Draw(t, "received − sent"), latencies.Draw(t, "sent − intended")
+		o, err := ToOMB(store.Record{Result: &store.Result{Measurement: store.Measurement{Latency: store.Latency{
+			Service: recorded(publish), EndToEndService: recorded(end), Lag: recorded(delay),
+			EndToEnd: recorded([]int64{1 << 41}), Publish: recorded([]int64{1 << 41}), GeneratorLag: recorded([]int64{1 << 41}),
+		}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := fields(t, o)
+		for _, l := range []struct {
+			name   string
+			values []int64
+			unit   float64
+		}{{"PublishLatency", publish, 1e6}, {"EndToEndLatency", end, 1e6}, {"PublishDelayLatency", delay, 1e3}} {
+			oneLatency(t, all, l.name, l.values, l.unit)
+			table, _ := all["aggregated"+l.name+"Quantiles"].(map[string]any)
+			oneTable(t, l.name, table, l.values, l.unit)
+		}
+	})
+}
+
+func oneLatency(t *rapid.T, all map[string]any, name string, sorted []int64, unit float64) {
+	t.Helper()
+	at := func(rank int) int64 { return sorted[max(rank, 1)-1] }
+	var sum float64
+	for _, v := range sorted {
+		sum += float64(v)
+	}
+	n := len(sorted)
+	want := map[string]float64{"Avg": sum / float64(n), "Max": float64(at(n))}
+	for _, pct := range []string{"50", "75", "95", "99", "999", "9999", "99999"} {
+		q, err := strconv.ParseFloat("0."+pct, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[pct+"pct"] = float64(at(int(math.Ceil(q*float64(n) - 1e-9))))
+	}
+	for what, ns := range want {
+		got, ok := all["aggregated"+name+what].(float64)
+		low, high := (ns-1000)/unit, ns*(1+1.0/256)/unit
+		if what == "Avg" {
+			low, high = ns*(1-1.0/512)/unit, ns*(1+1.0/512)/unit
+		}
+		if what == "Max" {
+			high = ns / unit
+		}
+		if !ok || got < low-1e-9 || got > high+1e-9 {
+			t.Fatalf("aggregated %s %s is %v, want %v to %v", name, what, got, low, high)
+		}
+		if list, _ := all[strings.ToLower(name[:1])+name[1:]+what].([]any); len(list) != 1 || list[0] != got {
+			t.Fatalf("the list of %s %s is %v, want [%v]", name, what, list, got)
+		}
+		if micros := got * unit / 1000; what != "Avg" && math.Abs(micros-math.Round(micros)) > 1e-6 {
+			t.Fatalf("%s %s is %v µs, want whole ones", name, what, micros)
+		}
+	}
+}
+
+func oneTable(t *rapid.T, name string, table map[string]any, sorted []int64, unit float64) {
+	t.Helper()
+	n, largest := float64(len(sorted)), float64(sorted[len(sorted)-1])
+	if end, ok := table["100.0"].(float64); !ok || end > largest/unit+1e-9 || end < (largest-1000)/unit-1e-9 {
+		t.Fatalf("the quantiles of %s end with %v, want the largest value, %v ns", name, table["100.0"], largest)
+	}
+	for key, v := range table {
+		percent, err := strconv.ParseFloat(key, 64)
+		value, ok := v.(float64)
+		if err != nil || !ok {
+			t.Fatalf("quantiles of %s: %q: %v", name, key, v)
+		}
+		ns := float64(sorted[max(int(math.Round(percent*n/100)), 1)-1])
+		if got := value * unit; got < ns-1000-1e-3 || got > ns*(1+within)+1000 {
+			t.Fatalf("quantiles of %s: %v ns at %s %%, want %v", name, got, key, ns)
+		}
+		if upTo := percent * n / 100; math.Abs(upTo-math.Round(upTo)) > 1e-6 {
+			t.Fatalf("quantiles of %s: %s %% are %v values, want a whole number", name, key, upTo)
+		}
+	}
+}
+
+func TestAQuantileTableNamesEveryPercentileOnceRising(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, err := summaryOf(recorded(latencies.Draw(t, "values")), 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, q := range s.quantiles {
+			if i > 0 && (q.Percent <= s.quantiles[i-1].Percent || q.Value < s.quantiles[i-1].Value) {
+				t.Fatalf("%v follows %v", q, s.quantiles[i-1])
+			}
+		}
+	})
+}
+
+func TestExportedRatesAreTheMeansOfTenSecondsEach(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := store.Result{Measurement: store.Measurement{PublishRate: 7, ReceiveRate: 9, Books: store.Books{Failed: 80}}}
+		r.Seconds = rapid.SampledFrom([]float64{0, 0.5, 40}).Draw(t, "seconds")
+		failed := map[float64]float64{0.5: 160, 40: 2}[r.Seconds]
+		type sums struct{ publish, receive, n, backlog float64 }
+		want := map[int]*sums{}
+		last := -1
+		offset := rapid.Int64Range(-3e9, 0).Draw(t, "first offset")
+		for range rapid.IntRange(0, 40).Draw(t, "samples") {
+			tick := store.Tick{
+				OffsetNs: offset, Phase: rapid.SampledFrom([]string{"warmup", "measure", "measure", "drain"}).Draw(t, "phase"),
+				PublishRate: float64(rapid.IntRange(0, 1000).Draw(t, "published")), ReceiveRate: float64(rapid.IntRange(0, 1000).Draw(t, "received")),
+				Backlog: int64(rapid.IntRange(0, 1000).Draw(t, "backlog")),
+			}
+			r.Series = append(r.Series, tick)
+			if tick.Phase == "measure" && offset >= 0 {
+				last = int(offset / 10e9)
+				if want[last] == nil {
+					want[last] = &sums{}
+				}
+				s := want[last]
+				s.publish, s.receive, s.n, s.backlog = s.publish+tick.PublishRate, s.receive+tick.ReceiveRate, s.n+1, float64(tick.Backlog)
+			}
+			offset = rapid.SampledFrom([]int64{offset + 1, offset + 1e9, offset + 4e9, max(offset/10e9+1, 0) * 10e9, offset + 25e9}).Draw(t, "offset")
+		}
+		var o OMB
+		o.rates(r)
+		if last < 0 {
+			if !slices.Equal(o.PublishRate, []float64{7}) || !slices.Equal(o.ConsumeRate, []float64{9}) || !slices.Equal(o.PublishErrorRate, []float64{failed}) || !slices.Equal(o.Backlog, []int64{0}) {
+				t.Fatalf("without samples: %v, %v, %v, %v", o.PublishRate, o.ConsumeRate, o.PublishErrorRate, o.Backlog)
+			}
+			return
+		}
+		if n := last + 1; len(o.PublishRate) != n || len(o.ConsumeRate) != n || len(o.PublishErrorRate) != n || len(o.Backlog) != n {
+			t.Fatalf("%d, %d, %d and %d values, want %d", len(o.PublishRate), len(o.ConsumeRate), len(o.PublishErrorRate), len(o.Backlog), n)
+		}
+		for i := range o.PublishRate {
+			s := want[i]
+			if s == nil {
+				s = &sums{n: 1} // nothing was sampled
+			}
+			if math.Abs(o.PublishRate[i]-s.publish/s.n) > 1e-9 || math.Abs(o.ConsumeRate[i]-s.receive/s.n) > 1e-9 || o.PublishErrorRate[i] != failed || float64(o.Backlog[i]) != s.backlog {
+				t.Fatalf("period %d: %v, %v, %v and %v; want %+v", i, o.PublishRate[i], o.ConsumeRate[i], o.PublishErrorRate[i], o.Backlog[i], *s)
+			}
+		}
+	})
+}
+
+func TestAnExportOfNothingIsZeroAndNotANumber(t *testing.T) {
+	o, err := ToOMB(store.Record{Result: &store.Result{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.AggregatedPublishLatencyAvg != 0 || o.AggregatedEndToEndLatencyMax != 0 || o.PublishErrorRate[0] != 0 || !strings.Contains(string(data), `"aggregatedPublishLatencyQuantiles":{}`) {
+		t.Errorf("%s", data)
+	}
+}
+
+func TestAnExportSaysWhatWorkItWasOf(t *testing.T) {
+	r := store.Record{
+		PointID: "p1", Label: "one topic", Repetition: 3, Status: store.Void, Reason: "late", Doubts: []store.Doubt{{Code: "c", Text: "t"}},
+		Spec:   study.Spec{Broker: "kafka", Topics: 2, PartitionsPerTopic: 3, ProducersPerTopic: 4, ConsumerPerSubscription: 5},
+		Result: &store.Result{Measurement: store.Measurement{PayloadSize: 1024}},
+	}
+	o, err := ToOMB(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(o.Workload, o.Driver, o.MessageSize, o.Topics, o.Partitions, o.ProducersPerTopic, o.ConsumersPerTopic)
+	if want := fmt.Sprint("one topic", "kafka", 1024, 2, 3, 4, 5); got != want {
+		t.Errorf("work %s, want %s", got, want)
+	}
+	if b := o.Brokermark; b == nil || b.PointID != "p1" || b.Repetition != 3 || b.Status != store.Void || b.Reason != "late" || len(b.Doubts) != 1 || b.Note == "" {
+		t.Errorf("origin %+v", o.Brokermark)
+	}
+	r.Result, r.Status = nil, store.Refused
+	if _, err := ToOMB(r); err == nil || err.Error() != "repetition 3 of point p1 holds no result (refused)" {
+		t.Error(err)
+	}
+}
+
+func TestAFileNameHoldsTheBeginningOfALongLabelAndTheTimeOMBWrites(t *testing.T) {
+	began := time.Date(2026, 3, 1, 9, 8, 7, 0, time.FixedZone("", 3600))
+	for label, want := range map[string]string{
+		"a b":                          "a-b",
+		"-.1 topic / 1kb.":             "1-topic-1kb",
+		strings.Repeat("ä", 60):        strings.Repeat("ä", 60),
+		strings.Repeat("ä", 61):        strings.Repeat("ä", 60),
+		"x" + strings.Repeat("ä", 100): "x" + strings.Repeat("ä", 59),
+	} {
+		r := store.Record{ID: 12, Label: label, Repetition: 3, Began: began, Spec: study.Spec{Broker: "omb:kafka"}}
+		if got, want := FileName(r), want+"-omb-kafka-2026-03-01-08-08-07-3-12.json"; got != want {
+			t.Errorf("%q: %q, want %q", label, got, want)
+		}
+	}
+}
