@@ -1,0 +1,142 @@
+package study
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEveryBoundIsWhereItsComplaintSays tries the last values that are allowed and the first that are not.
+func TestEveryBoundIsWhereItsComplaintSays(t *testing.T) {
+	for _, c := range []struct {
+		doc     string // V is the value
+		allowed string // separated by spaces
+		refused string
+		path    string // of the complaint; "" = the key at the end of doc
+	}{
+		{"nodes: V", "1 99", "0 100 -1", "nodes"},
+		{"nodes: 3\nreplicas: V", "1 3", "0 4 99 100", "replicas"},
+		{"attach: 'a:1'\nreplicas: V", "1 99", "0 100", "replicas"},
+		{"topics: V", "1 4194304", "0 4194305", "topics"},
+		{"partitions: V", "1 4194304", "0 4194305", "partitionsPerTopic"},
+		{"producers: V", "1 4194304", "0 4194305", "producersPerTopic"},
+		{"subscriptions: V", "0 4194304", "-1 4194305", "subscriptionsPerTopic"},
+		{"consumers: V", "1 4194304", "0 4194305", "consumerPerSubscription"},
+		{"topics: 2048\nproducers: V", "2048", "2049", "producersPerTopic"},
+		{"topics: 2048\nsubscriptions: V\nconsumers: 1", "2048", "2049", "consumerPerSubscription"},
+		{"topics: 1024\nsubscriptions: 1024\nconsumers: V", "4", "5", "consumerPerSubscription"},
+		{"partitions: V\nordering: ordered", "1", "2", "ordering"},
+
+		{"size: V", "8 9 256MiB", "7 268435457", "messageSize"},
+		{"size: [{size: 8, weight: V}, {size: 9, weight: 1}]", "0.001 1e9", "0 -1 .inf .nan", "messageSize"},
+		{"size: [{size: 8, weight: 1}, {size: V, weight: 1}]", "9 1KiB", "8 7", "messageSize"},
+		{"randomBytesRatio: V", "0 0.5 1", "-0.01 1.01 .nan", "randomBytesRatio"},
+		{"randomizedPayloadPoolSize: V", "1 1000000", "0 1000001", "randomizedPayloadPoolSize"},
+		{"keyDistributor: RANDOM\nkeys: V", "1 100000000", "0 100000001", "keys"},
+		{"keyDistributor: ZIPF\nzipfExponent: V", "1.001 10", "1 10.001 .nan", "zipfExponent"},
+		{"inFlight.messages: V", "1 10000000", "0 10000001", "inFlight.messages"},
+		{"size: 1KiB\ninFlight.bytes: V", "1024 1025", "1023 0", "inFlight.bytes"},
+
+		{"rate: V", "1e-6 1e8", "1e-7 0 -1 100000001 .nan .inf", "load.rate"},
+		{"count.messages: 5\nrate: V", "1 1e8", "0 100000001", "load.rate"},
+		{"rate: 1\nduration: V", "1ns 168h", "0s -1s 168h1ns", "duration"},
+		{"rate: 1\ndrain: V", "1ns 168h", "0s 168h1ns", "drain"},
+		{"rate: 1\nwarmup: V", "0s 168h", "-1ns 168h1ns", "warmup.for"},
+		{"rate: 1\nwarmup: {auto: true, for: V, max: 168h}", "1ns 168h", "0s 169h", "warmup.for"},
+		{"rate: 1\nwarmup: {auto: true, for: 5s, max: V}", "5s 168h", "4999ms 168h1ns", "warmup.max"},
+		{"load: {shape: ramp, rate: 0, to: V}", "1 1e8", "0 -1 100000001", "load.to"},
+		{"load: {shape: ramp, rate: V, to: 5}", "0 1e-6 1e8", "-1 100000001", "load.rate"},
+		{"load: {shape: ramp, rate: 1, to: V}", "0 1", "-1", "load.to"},
+		{"load: {shape: steps, steps: [{rate: V, for: 1s}, {rate: 5}]}", "0 1e8", "-1 100000001", "load.steps"},
+		{"load: {shape: steps, steps: [{rate: 1, for: V}, {rate: 5, for: 1s}]}", "1ns 168h", "0s -1s 169h", "load.steps"},
+		{"load: {shape: steps, steps: [{rate: 1, for: 1s}, {rate: 5, for: V}]}", "0s 1ns 168h", "-1s 169h", "load.steps"},
+		{"load: {shape: steps, steps: [{rate: V, for: 1s}]}", "1", "0", "load.steps"},
+		{"load: {shape: bursts, rate: V, burst: {rate: 1, every: 2s, for: 1s}}", "0 1", "-1 100000001", "load.rate"},
+		{"load: {shape: bursts, rate: 1, burst: {rate: V, every: 2s, for: 1s}}", "0 1e8", "-1 100000001", "load.burst.rate"},
+		{"load: {shape: bursts, rate: 0, burst: {rate: V, every: 2s, for: 1s}}", "1", "0", "load.burst.rate"},
+		{"load: {shape: bursts, rate: 1, burst: {rate: 1, every: V, for: 1s}}", "1001ms 168h", "0s 169h", "load.burst.every"},
+		{"load: {shape: bursts, rate: 1, burst: {rate: 1, every: 2s, for: V}}", "1ns 1999ms", "0s 2s 3s", "load.burst.for"},
+
+		{"sustainable.width: V", "0.001 0.5", "0 0.501 .nan", "sustainable.width"},
+		{"sustainable.trial: V", "1ns 168h", "0s 169h", "sustainable.trial"},
+		{"sustainable.confirm: V", "1ns 168h", "0s 169h", "sustainable.confirm"},
+		{"sustainable.warmup: V", "0s 168h", "-1s 169h", "sustainable.warmup"},
+		{"sustainable: {maxTrials: 200, confirms: V}", "1 100", "0 101", "sustainable.confirms"},
+		{"sustainable: {confirms: 5, maxTrials: V}", "7 10000", "6 10001", "sustainable.maxTrials"},
+		{"sustainable.maxRate: V", "1e-6 1e8", "0 -1 100000001", "sustainable.maxRate"},
+		{"sustainable: {latency: 1s, quantile: V}", "0.001 0.999", "0 1 -1 .nan", "sustainable.quantile"},
+		{"sustainable.latency: V", "1ns 168h", "0s 169h", "sustainable.latency"},
+		{"measure: curve\nsustainable.width: V", "0.5", "0.501", "sustainable.width"},
+		{"curve.fractions: [0.5, V]", "0.001 1.5", "0 1.501 -1", "curve.fractions"},
+		{"curve.rates: [5, V]", "1e-6 1e8", "0 100000001", "curve.rates"},
+
+		{"count.messages: V", "1 1000000000000", "0 1000000000001", "count.messages"},
+		{"size: 100\ncount.bytes: V", "100 1PiB", "99 0", "count.bytes"},
+		{"backlog.messages: V", "1 1000000000000", "0 1000000000001", "backlog.messages"},
+		{"size: 100\nbacklog.bytes: V", "100 1PiB", "99", "backlog.bytes"},
+		{"backlog: {messages: 5, drainRatio: V}", "0 0.5 1", "-0.01 1.01 .nan", "backlog.drainRatio"},
+		{"backlog.messages: 5\nsubscriptions: V", "1", "0", "subscriptionsPerTopic"},
+		{"count.messages: 5\nsubscriptions: V", "0 1", "-1", "subscriptionsPerTopic"},
+
+		{"rate: 5\nduration: 10s\nfaults: [{at: V, do: kill}]", "0s 9999ms", "-1ns 10s", "faults"},
+		{"measure: peak\nduration: 10s\nfaults: [{at: V, do: kill}]", "9s", "10s", "faults"},
+		{"count.messages: 5\nfaults: [{at: V, do: kill}]", "0s 60s 168h", "-1s 169h", "faults"},
+		{"rate: 5\nfaults: [{at: 1s, do: kill, for: V}]", "0s 1ns 168h", "-1s 169h", "faults"},
+		{"rate: 5\nfaults: [{at: 1s, do: pause, for: V}]", "1ns 168h", "0s -1s", "faults"},
+		{"rate: 5\nnodes: 3\nfaults: [{at: 1s, do: kill, node: V}]", "1 3 all leader", "0 4 -1 x", "faults"},
+		{"attach: V", "a:1 a:65535 '[::1]:1'", "a:0 a:65536 a 'a:' 'a:1,b:2' ::1 'a_b' a:x", "attach"},
+
+		{"testDurationMinutes: V\nproducerRate: 5", "0.1 10080", "-1 10080.1 .nan", "testDurationMinutes"},
+		{"warmupDurationMinutes: V\nproducerRate: 5", "0 10080", "-1 10081", "warmupDurationMinutes"},
+		{"consumerBacklogSizeGB: V\nproducerRate: 5", "0 1 1048576", "-1 1048577 .nan", "consumerBacklogSizeGB"},
+		{"repeats: V", "1 10000", "0 10001 -1", "repeats"},
+		{"axes: {topics: {from: 1, to: V, step: 1}}", "1 200", "0 10001", "axes.topics"},
+		{"axes: {topics: {from: 1, to: 100, step: V}}", "1 0.5e3", "0 -1 .inf", "axes.topics"},
+		{"axes: {rate: {from: 1, to: 100, factor: V}}", "1.01 1e3", "1 0.5 -1", "axes.rate"},
+		{"axes: {rate: {from: V, to: 100, factor: 2}}", "1 100", "0 -1 101", "axes.rate"},
+		{"axes: {topics: {from: 1, to: 200, step: 1}, partitions: {from: 1, to: V, step: 1}}", "3", "501", "axes"},
+	} {
+		for _, v := range strings.Fields(c.allowed) {
+			doc := strings.ReplaceAll(c.doc, "V", v)
+			if _, err := points(doc); err != nil {
+				t.Errorf("%q is refused: %v", doc, err)
+			}
+		}
+		for _, v := range strings.Fields(c.refused) {
+			doc := strings.ReplaceAll(c.doc, "V", v)
+			_, err := points(doc)
+			var es *Errors
+			if !errors.As(err, &es) {
+				t.Errorf("%q is allowed", doc)
+				continue
+			}
+			if !slices.ContainsFunc(es.Problems, func(p Problem) bool { return strings.HasPrefix(p.Path, c.path) }) {
+				t.Errorf("%q: %v; want a complaint about %s", doc, err, c.path)
+			}
+		}
+	}
+}
+
+func TestARangeHoldsAtMostTenThousandValues(t *testing.T) {
+	for doc, want := range map[string]int{
+		"axes: {topics: {from: 1, to: 10000, step: 1}}": 10_000, "axes: {rate: {from: 0, to: 9999, step: 1}}": 10_000,
+		"axes: {rate: {from: 0, to: 10000, step: 1}}": 0, "axes: {rate: {from: 1, to: 1e300, factor: 1.01}}": 0,
+	} {
+		s, err := Parse("f.yaml", []byte(doc))
+		if (err != nil) != (want == 0) {
+			t.Errorf("%q: %v", doc, err)
+		}
+		if err == nil && len(s.Axes()[0].Values) != want {
+			t.Errorf("%q: %d values, want %d", doc, len(s.Axes()[0].Values), want)
+		}
+	}
+}
+
+func points(doc string) ([]Point, error) {
+	s, err := Parse("f.yaml", []byte(doc+"\n"))
+	if err != nil {
+		return nil, err
+	}
+	return s.Points()
+}
