@@ -34,10 +34,16 @@ var own struct {
 // NewSleeper makes a Sleeper for the calling goroutine. Where the kernel refuses to take the timer slack away, sleeps
 // are up to 50 µs later.
 func NewSleeper() *Sleeper {
-	s := &Sleeper{own: claim()}
-	if s.own {
-		return s
+	if claim() {
+		return &Sleeper{own: true}
 	}
+	return newLockedSleeper()
+}
+
+// newLockedSleeper makes a Sleeper with a thread but no P of its own: after each sleep it waits for a P like every
+// other goroutine.
+func newLockedSleeper() *Sleeper {
+	s := &Sleeper{}
 	runtime.LockOSThread()
 	if was, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err == nil {
 		s.slack = was

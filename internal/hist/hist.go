@@ -36,10 +36,14 @@ func New() *Histogram { return new(Histogram) }
 
 // Record counts one value; a negative one counts as 0. It may be called from any goroutine, takes no lock and
 // allocates nothing.
-func (h *Histogram) Record(ns int64) {
-	if ns < 0 {
-		ns = 0
+func (h *Histogram) Record(ns int64) { h.RecordN(ns, 1) }
+
+// RecordN counts n values of the same size; none where n is 0 or less.
+func (h *Histogram) RecordN(ns, n int64) {
+	if n <= 0 {
+		return
 	}
+	ns = max(ns, 0)
 	if ns > h.max.Load() {
 		raise(&h.max, ns)
 	}
@@ -47,7 +51,7 @@ func (h *Histogram) Record(ns int64) {
 		raise(&h.room, math.MaxInt64-ns)
 	}
 	// The only locked instruction: a second one for an exact sum would double the cost of Record.
-	h.counts[index(ns)].Add(1)
+	h.counts[index(ns)].Add(n)
 }
 
 // Snapshot freezes what has been recorded. It may run beside Record; a value being recorded meanwhile is in it or not.

@@ -69,9 +69,9 @@ func TestAShortStreamCostsLittle(t *testing.T) {
 	for i := range producers {
 		p := trial.Producer(i)
 		for seq := range messages {
-			p.Sent(uint64(seq), size, 0, 0)
+			p.Sent(uint64(seq), size, 0, 0, 0)
 		}
-		p.Commit(0)
+		p.Commit()
 		for seq := range messages {
 			c.Received(header(i, seq), 1)
 		}

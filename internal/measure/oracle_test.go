@@ -49,6 +49,7 @@ func (m *model) receive(seq int) {
 func (m *model) close() [phases]Books {
 	for seq := range m.sent {
 		b := &m.books[m.phase(seq)]
+		b.Due++
 		b.Sent++
 		b.Expected++
 		b.Bytes += size
@@ -76,7 +77,7 @@ func send(t *Trial, n, measured int, failed map[int]bool) {
 	var acks Acks
 	for seq := 0; seq < n; {
 		for range min(7, n-seq) {
-			phase := p.Sent(uint64(seq), size, int64(seq), int64(seq)+1)
+			phase := p.Sent(uint64(seq), size, int64(seq), int64(seq)+1, 0)
 			if failed[seq] {
 				p.Failed(&acks, phase, uint64(seq))
 			} else {
@@ -84,7 +85,7 @@ func send(t *Trial, n, measured int, failed map[int]bool) {
 			}
 			seq++
 		}
-		p.Commit(0)
+		p.Commit()
 		p.Confirm(&acks)
 	}
 }

@@ -38,9 +38,9 @@ func (b *Books) Add(o Books) {
 	b.Resent += o.Resent
 }
 
-// Balanced tells whether sent = acked + failed + unresolved and received + lost = expected.
+// Balanced tells whether due = sent + unsent, sent = acked + failed + unresolved and received + lost = expected.
 func (b Books) Balanced() bool {
-	return b.Sent == b.Acked+b.Failed+b.Unresolved && b.Received+b.Lost == b.Expected
+	return b.Due == b.Sent+b.Unsent && b.Sent == b.Acked+b.Failed+b.Unresolved && b.Received+b.Lost == b.Expected
 }
 
 // Histograms are the latencies of a phase, ns.
@@ -59,7 +59,8 @@ type StreamBooks struct {
 // maxRanges bounds the lost ranges kept per stream.
 const maxRanges = 100
 
-// Books closes the books of a phase. Call it when nothing is being sent or received any more.
+// Books closes the books of a phase. Call it when nothing is being sent or received any more. Without a schedule
+// (see Scheduled) what was asked for was due.
 func (t *Trial) Books(phase Phase) Books {
 	var b Books
 	for i := range t.lanes {
@@ -72,8 +73,13 @@ func (t *Trial) Books(phase Phase) Books {
 		b.Stale += l.stale[phase].Load()
 		b.Untimed += l.untimed[phase].Load()
 		b.Resent += l.resent[phase].Load()
+		b.Unsent += l.unsent[phase].Load()
 	}
 	b.Unresolved = b.Sent - b.Acked - b.Failed
+	b.Due = b.Sent + b.Unsent
+	if t.scheduled {
+		b.Due = t.due[phase]
+	}
 	for i := range t.streams {
 		for j := range t.streams[i].ledgers {
 			s := t.streamBooks(i, j, phase)

@@ -11,7 +11,7 @@ type Producer struct {
 	// Tallies of the batch being stamped; Commit publishes them.
 	sent, bytes Tally
 	end         uint64
-	lag         [phases]hist.Batch
+	lag, own    [phases]hist.Batch
 }
 
 // Tally counts per phase.
@@ -23,8 +23,9 @@ func (t *Trial) Producer(i int) *Producer {
 }
 
 // Sent books message seq of size bytes, due at intended and stamped at sent, before its batch is handed to the
-// client. Times are ns on the clock's axis.
-func (p *Producer) Sent(seq uint64, size int, intended, sent int64) Phase {
+// client. own is the part of the delay in between that the generator itself caused. Times are ns, the first two on the
+// clock's axis.
+func (p *Producer) Sent(seq uint64, size int, intended, sent, own int64) Phase {
 	n := seq - p.stream.base
 	phase := Warmup
 	if intended >= p.trial.from.Load() {
@@ -37,6 +38,7 @@ func (p *Producer) Sent(seq uint64, size int, intended, sent int64) Phase {
 		p.stream.times.put(n, intended, sent)
 	}
 	p.lane.lag[phase].Add(&p.lag[phase], sent-intended)
+	p.lane.generatorLag[phase].Add(&p.own[phase], own)
 	p.end = n + 1
 	p.sent[phase]++
 	p.bytes[phase] += int64(size)
@@ -44,22 +46,34 @@ func (p *Producer) Sent(seq uint64, size int, intended, sent int64) Phase {
 }
 
 // Commit publishes the batch booked by Sent; call it before handing the batch to the client, or a fast consumer
-// would see messages that were never sent. generatorLag is the part of the batch's lag that the generator itself
-// caused: since its first message was due, or since the client last held the producer up.
-func (p *Producer) Commit(generatorLag int64) {
+// would see messages that were never sent.
+func (p *Producer) Commit() {
 	p.stream.end.Store(p.end)
-	last := Warmup
 	for phase := range phases {
 		if p.sent[phase] > 0 {
 			p.lane.sent[phase].Add(p.sent[phase])
 			p.lane.sentBytes[phase].Add(p.bytes[phase])
 			p.lane.lag[phase].Flush(&p.lag[phase])
-			last = phase
+			p.lane.generatorLag[phase].Flush(&p.own[phase])
 		}
 	}
-	p.lane.generatorLag[last].Record(generatorLag)
 	p.sent, p.bytes = Tally{}, Tally{}
 }
+
+// Unsent books n messages that were due at intended or a little before and had not been handed to the client when
+// sending ended, at end: each has waited at least that long, for its producer and for everyone who was to receive it.
+// own is the part of it that the generator caused. Call it when nothing is being sent any more.
+func (p *Producer) Unsent(phase Phase, n, intended, end, own int64) {
+	l := p.lane
+	l.unsent[phase].Add(n)
+	l.lag[phase].RecordN(end-intended, n)
+	l.publish[phase].RecordN(end-intended, n)
+	l.endToEnd[phase].RecordN(end-intended, n*int64(p.trial.subscriptions))
+	l.generatorLag[phase].RecordN(own, n)
+}
+
+// UnsentUntimed books n messages that were asked for without a time, as in a closed loop, and never sent.
+func (p *Producer) UnsentUntimed(phase Phase, n int64) { p.lane.unsent[phase].Add(n) }
 
 // Acks gathers acknowledgements, failures too, that arrive together. Its zero value is empty; it belongs to one
 // goroutine and is published by Producer.Confirm.

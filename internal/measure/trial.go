@@ -25,7 +25,7 @@ const maxLanes = 8
 
 type lane struct {
 	sent, sentBytes, acked, failed      [phases]atomic.Int64
-	resent                              [phases]atomic.Int64
+	resent, unsent                      [phases]atomic.Int64
 	received, corrupted, stale, untimed [phases]atomic.Int64
 	lag, generatorLag, publish, service [phases]hist.Histogram
 	endToEnd, endToEndService           [phases]hist.Histogram
@@ -39,6 +39,8 @@ type Trial struct {
 	subscriptions int
 	from          atomic.Int64 // intended times from here on are Measured; ns on the clock's axis
 	lanes         []lane
+	scheduled     bool
+	due           [phases]int64 // where scheduled
 }
 
 // stream is what one producer sends.
@@ -90,6 +92,12 @@ func (t *Trial) Base(producer int, seq uint64) { t.streams[producer].base = seq 
 
 // MeasureFrom begins the measured phase: messages intended at or after ns belong to it.
 func (t *Trial) MeasureFrom(ns int64) { t.from.Store(ns) }
+
+// Scheduled says how many messages were due in each phase by the schedule, counted apart from what the producers did.
+// Call it before Books.
+func (t *Trial) Scheduled(warmup, measured int64) {
+	t.scheduled, t.due = true, [phases]int64{warmup, measured}
+}
 
 // MeasuredSince tells when the measured phase began; math.MaxInt64 while it hasn't been decided.
 func (t *Trial) MeasuredSince() int64 { return t.from.Load() }

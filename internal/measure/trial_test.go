@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
@@ -44,9 +45,9 @@ func TestConsumersOfOneSubscriptionCountEachMessageOnceTogether(t *testing.T) {
 				p := trial.Producer(0)
 				trial.MeasureFrom(measured)
 				for seq := range n {
-					p.Sent(uint64(seq), size, int64(seq), int64(seq))
+					p.Sent(uint64(seq), size, int64(seq), int64(seq), 0)
 				}
-				p.Commit(0)
+				p.Commit()
 			})
 			all.Wait()
 			for i := range consumers {
@@ -113,9 +114,9 @@ func TestWhatCannotHaveBeenSentIsNotReceived(t *testing.T) {
 	trial.MeasureFrom(1005)
 	p := trial.Producer(0)
 	for seq := 1000; seq < 1010; seq++ {
-		p.Sent(uint64(seq), size, int64(seq), int64(seq))
+		p.Sent(uint64(seq), size, int64(seq), int64(seq), 0)
 	}
-	p.Commit(0)
+	p.Commit()
 	c := trial.Consumer(0, 0, nil)
 	for _, h := range []wire.Header{
 		header(0, 999),         // of an earlier trial
@@ -151,8 +152,8 @@ func TestAMessageBelongsToItsPhaseByItsIntendedTime(t *testing.T) {
 				trial.MeasureFrom(60_000)
 			}
 			// Everything is sent late, after the boundary: that must not matter.
-			p.Sent(uint64(seq), size, int64(seq*1000+i*30_000), 1e6)
-			p.Commit(int64(seq))
+			p.Sent(uint64(seq), size, int64(seq*1000+i*30_000), 1e6, int64(seq))
+			p.Commit()
 		}
 		for seq := range 100 {
 			c.Received(header(i, seq), 2e6)
@@ -164,8 +165,42 @@ func TestAMessageBelongsToItsPhaseByItsIntendedTime(t *testing.T) {
 			t.Errorf("phase %d: %+v, want %d", phase, b, want)
 		}
 	}
-	if got := trial.Histograms(Measured).GeneratorLag.Count(); got != 110 {
-		t.Errorf("%d batches have a generator lag, want 110", got)
+	if got := trial.Histograms(Measured).GeneratorLag; got.Count() != 110 || got.Min() != 30 || got.Max() != 99 {
+		t.Errorf("%d messages have a generator lag of %d to %d ns, want 110 of 30 to 99", got.Count(), got.Min(), got.Max())
+	}
+}
+
+func TestWhatWasDueAndNeverSentHasWaitedForEveryone(t *testing.T) {
+	trial := NewTrial(Shape{Producers: 2, Consumers: 2, Subscriptions: 3})
+	trial.MeasureFrom(1000)
+	p := trial.Producer(1)
+	p.Sent(0, size, 1500, 1600, 100)
+	p.Commit()
+	p.Unsent(Warmup, 2, 900, 5000, 0)
+	p.Unsent(Measured, 4, 2000, 5000, 700)
+	p.Unsent(Measured, 0, 1000, 90_000, 90_000) // of nobody
+	p.UnsentUntimed(Measured, 3)
+	b := trial.Books(Measured)
+	if b.Sent != 1 || b.Unsent != 4+3 || b.Expected != 3 || trial.Books(Warmup).Unsent != 2 {
+		t.Errorf("%+v, in warm-up %+v", b, trial.Books(Warmup))
+	}
+	if b.Due != 8 || !b.Balanced() {
+		t.Errorf("without a schedule what was asked for was due: %+v", b)
+	}
+	if trial.Scheduled(2, 9); trial.Books(Measured).Balanced() || trial.Books(Warmup).Due != 2 {
+		t.Errorf("a message that was due is neither sent nor unsent, and the books balance: %+v", trial.Books(Measured))
+	}
+	h := trial.Histograms(Measured)
+	for name, c := range map[string]struct {
+		got       hist.Snapshot
+		n, lo, hi int64
+	}{
+		"lag": {h.Lag, 5, 100, 3000}, "publish": {h.Publish, 4, 3000, 3000}, "end to end": {h.EndToEnd, 12, 3000, 3000},
+		"generator's own": {h.GeneratorLag, 5, 100, 700}, "service": {h.Service, 0, 0, 0}, "end to end from sending": {h.EndToEndService, 0, 0, 0},
+	} {
+		if c.got.Count() != c.n || c.got.Min() != c.lo || c.got.Max() != c.hi {
+			t.Errorf("%s: %d values of %d to %d, want %d of %d to %d", name, c.got.Count(), c.got.Min(), c.got.Max(), c.n, c.lo, c.hi)
+		}
 	}
 }
 
@@ -175,9 +210,9 @@ func TestShortPayloadsAreTimedWhileTheirEntryLasts(t *testing.T) {
 	trial.MeasureFrom(0)
 	p := trial.Producer(0)
 	for seq := range sent {
-		p.Sent(uint64(seq), 8, int64(seq)*100, int64(seq)*100+40)
+		p.Sent(uint64(seq), 8, int64(seq)*100, int64(seq)*100+40, 0)
 	}
-	p.Commit(0)
+	p.Commit()
 	for s := range 2 {
 		c := trial.Consumer(0, s, nil)
 		for seq := range sent {
@@ -282,7 +317,7 @@ func TestUnresolvedMessagesMayBeLostWithoutABrokenPromise(t *testing.T) {
 	p := trial.Producer(0)
 	var acks Acks
 	for seq := range 10 {
-		phase := p.Sent(uint64(seq), size, 0, 0)
+		phase := p.Sent(uint64(seq), size, 0, 0, 0)
 		switch {
 		case seq < 5:
 			p.Acked(&acks, phase, 0, 0, 1)
@@ -292,13 +327,14 @@ func TestUnresolvedMessagesMayBeLostWithoutABrokenPromise(t *testing.T) {
 			p.Unresolved(uint64(seq))
 		}
 	}
-	p.Commit(0)
+	p.Commit()
 	p.Confirm(&acks)
 	c := trial.Consumer(0, 0, nil)
 	c.Received(header(0, 0), 1)
 	c.Received(header(0, 6), 1) // reported as failed, and there all the same
 	c.Commit()
 	want := Books{
+		Due:  10,
 		Sent: 10, Acked: 5, Failed: 2, Unresolved: 3, Expected: 10, Received: 2, Lost: 8, LostAcked: 4, Bytes: 10 * size,
 	}
 	if got := trial.Books(Measured); got != want || !got.Balanced() {
@@ -320,10 +356,10 @@ func TestRecordingAllocatesNothing(t *testing.T) {
 			const batch, runs = 100, 300 // within the first page
 			once := func() {
 				for i := range batch {
-					phase := p.Sent(uint64(seq+i), size, int64(seq), int64(seq))
+					phase := p.Sent(uint64(seq+i), size, int64(seq), int64(seq), 0)
 					p.Acked(&acks, phase, int64(seq), int64(seq), int64(seq+i))
 				}
-				p.Commit(0)
+				p.Commit()
 				p.Confirm(&acks)
 				for i := range batch {
 					h := header(0, seq+i)

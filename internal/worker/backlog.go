@@ -26,22 +26,44 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 	// Recorders first: the first delivery may come before StartConsumers returns.
 	w.makeConsumers()
 	w.listen(t)
-	d.From = clock.Now()
 	if err := w.StartConsumers(connect); err != nil {
 		return d, err
 	}
+	registered, before := clock.Now(), t.measure.Count().Received
 	stop := func() {}
 	if m := t.load.Backlog.Meanwhile; m != nil {
 		meanwhile := make(chan error, 1)
-		go func() { meanwhile <- w.sendAll(ctx, t, course{m, clock.Now(), 0}) }()
+		go func() { meanwhile <- w.sendAll(ctx, t, course{main: m, start: clock.Now()}) }()
 		stop = func() { t.halt(); err = errors.Join(err, <-meanwhile) }
 	}
 	want, until := t.wanted(filled.Acked)
 	err = w.receive(ctx, t, want, until)
 	d.To = clock.Now()
 	d.Received = t.measure.Count().Received
+	d.since(registered, before, w.firstDelivery())
 	stop()
 	return d, err
+}
+
+// since decides from when on draining is timed: from when the last consumer was registered, and what had come before is
+// left out of the rate; or, where that was most of it, from the first delivery.
+func (d *Drained) since(registered, before, first int64) {
+	if 2*before > d.Received {
+		d.From = first
+		return
+	}
+	d.From, d.Received = registered, d.Received-before
+}
+
+// firstDelivery is when the first message of a trial came.
+func (w *Worker) firstDelivery() int64 {
+	first := int64(math.MaxInt64)
+	for _, c := range w.consumers {
+		if at := c.first.Load(); at != 0 {
+			first = min(first, at)
+		}
+	}
+	return first
 }
 
 // wanted says after how many deliveries a backlog counts as drained, and when at the latest; the zero time is never.
@@ -68,23 +90,24 @@ func (w *Worker) lastAck() int64 {
 
 // drainAcks waits until everything sent is resolved, at most as long as the drain allowance.
 func (w *Worker) drainAcks(ctx context.Context, t *trial) {
-	deadline := time.Now().Add(t.load.Drain)
-	for c := t.measure.Count(); c.Sent > c.Acked+c.Failed && time.Now().Before(deadline) && ctx.Err() == nil; c = t.measure.Count() {
+	waited := t.newTimer()
+	for c := t.measure.Count(); c.Sent > c.Acked+c.Failed && waited.Awake() < t.load.Drain && ctx.Err() == nil; c = t.measure.Count() {
 		time.Sleep(time.Millisecond)
 	}
 }
 
 // receive blocks until want deliveries have been booked, or until, where that is a time.
 func (w *Worker) receive(ctx context.Context, t *trial, want int64, until time.Time) error {
-	last, moved := int64(-1), time.Now()
+	last, still := int64(-1), t.newTimer()
 	for {
 		got := t.measure.Count().Received
 		if got >= want || !until.IsZero() && time.Now().After(until) {
 			return nil
 		}
 		if got > last {
-			last, moved = got, time.Now()
-		} else if time.Since(moved) > t.load.Drain {
+			last = got
+			still.Reset()
+		} else if still.Awake() > t.load.Drain {
 			return fmt.Errorf("%w: %d of %d deliveries, then nothing for %s", ErrRanDry, got, want, t.load.Drain)
 		}
 		select {

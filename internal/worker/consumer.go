@@ -17,7 +17,7 @@ type consumer struct {
 	run          uint16
 	shortest     int // of the payloads that are sent
 	probed       *probed
-	last         atomic.Int64 // when a counted message last came
+	first, last  atomic.Int64 // when a counted message first and last came
 
 	mu       sync.Mutex        // held while delivering: books are closed between two batches, not within one
 	recorder *measure.Consumer // nil between trials
@@ -61,6 +61,9 @@ func (c *consumer) Deliver(batch [][]byte) {
 	}
 	if counted {
 		recorder.Commit()
+		if c.first.Load() == 0 {
+			c.first.Store(now)
+		}
 		c.last.Store(now)
 	}
 }

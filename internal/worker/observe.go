@@ -6,7 +6,6 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
-	"github.com/brokermark/brokermark/internal/schedule"
 )
 
 // SampleEvery is the distance of samples. A backlog breathes with the batches of client and broker; its floor, which
@@ -26,13 +25,13 @@ type observer struct {
 	histogram hist.Snapshot
 	quantiles Quantiles
 	settling  settling
-	schedule  schedule.Schedule // nil: closed loop
+	course    course // without a schedule: closed loop
 }
 
 func newObserver(t *trial) *observer {
 	o := &observer{trial: t, settling: settling{shortest: t.load.Warmup.For, longest: t.load.Warmup.Max}}
-	if t.load.Schedule != nil && t.load.Messages == 0 {
-		o.schedule = schedule.Sequential(t.load.Schedule)
+	if t.load.Messages == 0 {
+		o.course = t.course()
 	}
 	return o
 }
@@ -63,8 +62,8 @@ func (o *observer) look(latency, tell bool) {
 	c := t.measure.Count()
 	s := Sample{At: now, Count: c, EndToEnd: o.quantiles, Sending: !t.sent.Load()}
 	s.Due = c.Sent
-	if o.schedule != nil {
-		s.Due = o.schedule.Count(min(now, t.until.Load()) - t.start)
+	if o.course.main != nil {
+		s.Due = o.course.due(t.measure.MeasuredSince(), t.start, min(now, t.until.Load()))
 	}
 	s.Backlog = max(0, s.Due-c.Failed-c.Acked, (s.Due-c.Failed)*int64(t.measure.Subscriptions())-c.Received)
 	if now >= t.measure.MeasuredSince() {

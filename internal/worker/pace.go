@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
@@ -15,66 +16,74 @@ const coalesce = 200 * time.Microsecond
 // nap bounds one sleep, so that a stopped trial is noticed.
 const nap = 50 * time.Millisecond
 
-// openLoop sends the producer's share of the schedule: what is due is claimed even while it has to wait for a slot,
-// so that waiting is measured instead of omitted.
-func (p *producer) openLoop(ctx context.Context, t *trial, share schedule.Schedule, start, limit int64) error {
+// openLoop sends the producer's share of a leg: what is due is claimed even while it has to wait for a slot, so that
+// waiting is measured instead of omitted. It reports whether the leg was sent to its end.
+func (p *producer) openLoop(ctx context.Context, t *trial, l *leg) (whole bool) {
 	sleeper := clock.NewSleeper()
 	defer sleeper.Close()
 	recorder := t.measure.Producer(p.plan.ID)
-	free := start // when the producer was last held up
-	for i := int64(0); i < limit; {
+	p.blame.free = l.start
+	for l.next < l.limit {
 		now := clock.Now()
-		due := schedule.Due(share, i, now-start, int(min(limit-i, int64(len(p.batch)))))
-		if due == 0 {
-			next := start + share.At(i)
-			if next >= t.until.Load() || stopped(t.stop) {
-				return p.flush(ctx)
-			}
-			sleeper.SleepUntil(min(max(next, now+int64(coalesce)), now+int64(nap)))
+		due := schedule.Due(l.share, l.next, now-l.start, int(min(l.limit-l.next, int64(len(p.batch)))))
+		at := l.start + l.share.At(l.next)
+		switch {
+		case due == 0 && at >= l.until():
+			return true
+		case due == 0 && stopped(t.stop):
+			return false
+		case due == 0:
+			sleeper.SleepUntil(min(max(at, now+int64(coalesce)), now+int64(nap)))
 			continue
 		}
 		n := p.slots.take(p.taken[:due])
 		if n == 0 {
-			if !p.await(t) {
-				return p.flush(ctx)
+			held, ok := p.await(t)
+			if p.blame.held(at, held); !ok {
+				return false
 			}
-			free = clock.Now()
 			continue
 		}
-		until := t.until.Load()
-		sent := clock.Now()
-		oldest := start + share.At(i)
-		for j, id := range p.taken[:n] {
-			intended := start + share.At(i+int64(j))
-			if intended >= until || stopped(t.stop) {
-				p.slots.put(p.taken[j:n])
-				n, limit = j, i+int64(j)
-				break
-			}
-			p.message(j, id, p.seq, intended, sent, recorder)
-			p.seq++
+		n, more := p.claim(t, l, n, recorder)
+		if n > 0 {
+			recorder.Commit()
+			p.blame.held(at, p.send(ctx, t, n))
 		}
-		if n == 0 {
-			break
+		if !more {
+			return !stopped(t.stop)
 		}
-		i += int64(n)
-		recorder.Commit(sent - max(oldest, free))
-		free = p.send(ctx, n)
 	}
-	return p.flush(ctx)
+	return true
+}
+
+// claim makes the next n messages of a leg, whose slots have been taken, and returns how many there were before the leg
+// or the trial ended.
+func (p *producer) claim(t *trial, l *leg, n int, recorder *measure.Producer) (made int, more bool) {
+	until, sent := l.until(), clock.Now()
+	for j, id := range p.taken[:n] {
+		intended := l.start + l.share.At(l.next)
+		if intended >= until || stopped(t.stop) {
+			p.slots.put(p.taken[j:n])
+			return j, false
+		}
+		p.message(j, id, stamp{p.seq, intended, sent, p.blame.own(intended, sent)}, recorder)
+		p.seq++
+		l.next++
+	}
+	return n, true
 }
 
 // closedLoop sends as fast as the in-flight window allows: a message is intended when its slot is there.
-func (p *producer) closedLoop(ctx context.Context, t *trial, limit int64) error {
+func (p *producer) closedLoop(ctx context.Context, t *trial, l *leg) error {
 	recorder := t.measure.Producer(p.plan.ID)
 	if w := t.load.Window; w > 0 && w < len(p.table) {
 		kept := make([]uint32, len(p.table)-w)
 		defer func(n int) { p.slots.put(kept[:n]) }(p.slots.take(kept))
 	}
-	for i := int64(0); i < limit; {
-		n := p.slots.take(p.taken[:min(limit-i, int64(len(p.batch)))])
+	for l.next < l.limit {
+		n := p.slots.take(p.taken[:min(l.limit-l.next, int64(len(p.batch)))])
 		if n == 0 {
-			if !p.await(t) {
+			if _, ok := p.await(t); !ok {
 				return p.flush(ctx)
 			}
 			continue
@@ -85,12 +94,12 @@ func (p *producer) closedLoop(ctx context.Context, t *trial, limit int64) error 
 			return p.flush(ctx)
 		}
 		for j, id := range p.taken[:n] {
-			p.message(j, id, p.seq, now, now, recorder)
+			p.message(j, id, stamp{p.seq, now, now, 0}, recorder)
 			p.seq++
 		}
-		i += int64(n)
-		recorder.Commit(0)
-		p.send(ctx, n)
+		l.next += int64(n)
+		recorder.Commit()
+		p.send(ctx, t, n)
 	}
 	return p.flush(ctx)
 }

@@ -41,7 +41,10 @@ type Producer struct {
 type Load struct {
 	Start    int64             // when the schedule begins, ns on the clock's axis; 0: now
 	Schedule schedule.Schedule // over all producers; nil: closed loop, as fast as the in-flight window allows
-	Window   int               // closed loop: at most this many in flight per producer; 0: as the plan says
+	// Before is what is sent during the warm-up where Schedule, a shape over time, is to begin with the measured phase;
+	// nil: Schedule begins with the warm-up.
+	Before   schedule.Schedule
+	Window   int // closed loop: at most this many in flight per producer; 0: as the plan says
 	Warmup   Warmup
 	Duration time.Duration // of the measured phase
 	Messages int64         // over all producers
@@ -77,7 +80,9 @@ type Backlog struct {
 type Drained struct {
 	Filled   int64 // messages confirmed before the consumers were connected
 	FilledAt int64 // when the last of them was confirmed, ns on the clock's axis
-	From, To int64 // ns on the clock's axis: consumers ready, share reached
+	// From, To is the time it took, ns on the clock's axis: from when all consumers were registered, or from the first
+	// delivery where most of the backlog came before that, until the wanted share was reached.
+	From, To int64
 	Received int64 // deliveries in between
 }
 
@@ -127,6 +132,7 @@ type Outcome struct {
 	Sending          time.Duration // time producers spent inside the client, summed
 	Producers        int
 	Samples          []Sample
+	Pauses           Pauses
 	SendErr          error // why messages failed that are in the books as failed: of a Send, or of an acknowledgement
 	Err              error // why the trial ended before its time; what was measured until then stands
 }

@@ -83,7 +83,7 @@ func (p *producer) sendProbe(ctx context.Context, attempt uint64) error {
 		return nil // all earlier probes are still on their way
 	}
 	now := clock.Now()
-	p.message(0, p.taken[0], probeBit|attempt, now, now, nil)
+	p.message(0, p.taken[0], stamp{probeBit | attempt, now, now, 0}, nil)
 	if err := p.client.Send(ctx, p.batch[:1]); err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type producer struct {
 	sending, blocked atomic.Int64 // ns, this trial
 	first, last      atomic.Int64 // times of the first and last Send of this trial
 	lastAck          atomic.Int64
+	blame            blame
+	legs             []*leg                // of this trial
 	base             uint64                // first sequence number of this trial
 	failure          atomic.Pointer[error] // why a message failed, or a Send
 }
@@ -69,25 +71,31 @@ func newProducer(ctx context.Context, w *Worker, plan Producer) (*producer, erro
 	return p, err
 }
 
-// message makes the next message of the batch in slot id: number seq, due at intended, stamped at sent. recorder is
-// nil for probes.
-func (p *producer) message(i int, id uint32, seq uint64, intended, sent int64, recorder *measure.Producer) {
+// stamp is the identity and the times of a message, ns on the clock's axis: when it was due, when it was stamped, and
+// how much of the time in between was the generator's own doing.
+type stamp struct {
+	seq                 uint64
+	intended, sent, own int64
+}
+
+// message makes message i of the batch in slot id. recorder is nil for probes.
+func (p *producer) message(i int, id uint32, m stamp, recorder *measure.Producer) {
 	s := &p.table[id]
 	if b := p.worker.bodies; !b.uniform {
-		if body := b.pick(p.plan.ID, seq); body != s.body {
+		if body := b.pick(p.plan.ID, m.seq); body != s.body {
 			s.fill(b, body)
 		}
 	}
 	payload := s.payload
-	wire.Stamp(payload, wire.MakeID(uint32(p.plan.ID), seq), intended, sent, s.sum)
-	s.seq, s.intended, s.sent, s.recorder = seq, intended, sent, recorder
+	wire.Stamp(payload, wire.MakeID(uint32(p.plan.ID), m.seq), m.intended, m.sent, s.sum)
+	s.seq, s.intended, s.sent, s.recorder = m.seq, m.intended, m.sent, recorder
 	if recorder != nil {
-		s.phase = recorder.Sent(seq, len(payload), intended, sent)
+		s.phase = recorder.Sent(m.seq, len(payload), m.intended, m.sent, m.own)
 	}
-	m := &p.batch[i]
-	m.Slot, m.Topic, m.Payload = id, p.plan.Topic, payload
+	d := &p.batch[i]
+	d.Slot, d.Topic, d.Payload = id, p.plan.Topic, payload
 	if k := p.worker.keys; k != nil {
-		m.Key = k.text[k.of(p.plan.ID, seq)]
+		d.Key = k.text[k.of(p.plan.ID, m.seq)]
 	}
 }
 
@@ -144,9 +152,10 @@ func (p *producer) Resent(ids []uint32) {
 // sendBackoff is the pause after a Send that failed.
 const sendBackoff = 5 * time.Millisecond
 
-// send hands over the first n messages of the batch and returns the time when the client let go.
-func (p *producer) send(ctx context.Context, n int) int64 {
+// send hands over the first n messages of the batch and returns for how many ns the client held on to the producer.
+func (p *producer) send(ctx context.Context, t *trial, n int) (held int64) {
 	began := clock.Now()
+	stood := t.watch.Stood(began)
 	if p.first.Load() == 0 {
 		p.first.Store(began)
 	}
@@ -162,20 +171,22 @@ func (p *producer) send(ctx context.Context, n int) int64 {
 	p.last.Store(began)
 	ended := clock.Now()
 	p.sending.Add(ended - began)
-	return ended
+	return ended - began - t.watch.Stood(ended) + stood
 }
 
 // await waits for free slots. It asks for an eighth of the window at once, lest a full window degenerate into
-// batches of one, and reports whether the trial goes on.
-func (p *producer) await(t *trial) bool {
+// batches of one. It returns for how many ns it waited and whether the trial goes on.
+func (p *producer) await(t *trial) (held int64, ok bool) {
 	began := clock.Now()
+	stood := t.watch.Stood(began)
 	window := len(p.table)
 	if w := t.load.Window; w > 0 {
 		window = min(window, w)
 	}
-	ok := p.slots.wait(min(len(p.batch), max(1, window/8)), t.stop)
-	p.blocked.Add(clock.Now() - began)
-	return ok
+	ok = p.slots.wait(min(len(p.batch), max(1, window/8)), t.stop)
+	ended := clock.Now()
+	p.blocked.Add(ended - began)
+	return ended - began - t.watch.Stood(ended) + stood, ok
 }
 
 // unresolved lists the messages of this trial that are still in flight. The sending goroutine must have ended.

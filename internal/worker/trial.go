@@ -20,13 +20,37 @@ type trial struct {
 	start   int64
 	until   atomic.Int64 // messages intended from here on aren't sent
 	measure *measure.Trial
+	watch   *clock.Watch
+	pauses  *pauses
 	stop    chan struct{} // closed to end sending
 	sent    atomic.Bool   // all producers have sent their last message
 	keyOf   measure.KeyOf
 	decided sync.Once
 	halted  sync.Once
 
-	arriving bool // Outcome.Arriving
+	arriving bool  // Outcome.Arriving
+	ended    int64 // when everything had been sent that was to be
+}
+
+// course makes schedules of its own, which one goroutine may go through.
+func (t *trial) course() course {
+	c := course{start: t.start, messages: t.load.Messages}
+	if t.load.Schedule != nil {
+		c.main = schedule.Sequential(t.load.Schedule)
+	}
+	if t.load.Before != nil {
+		c.warmup = schedule.Sequential(t.load.Before)
+	}
+	return c
+}
+
+// settleBounds fixes the measured phase of a trial that ended before its warm-up or its time was over: a rate over time
+// that never came would be a fiction.
+func (t *trial) settleBounds(err error) {
+	t.decided.Do(func() { t.measure.MeasureFrom(t.ended) })
+	if err != nil {
+		t.until.Store(min(t.until.Load(), t.ended))
+	}
 }
 
 // halt ends sending.
@@ -42,7 +66,8 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	observer := newObserver(t)
 	observing.Go(func() { observer.run(ended) })
 
-	err := w.sendAll(ctx, t, course{load.Schedule, t.start, load.Messages})
+	err := w.sendAll(ctx, t, t.course())
+	t.ended = clock.Now()
 	var backlog Drained
 	if load.Backlog != nil && err == nil {
 		backlog, err = w.drainBacklog(ctx, t)
@@ -56,14 +81,6 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	out := w.close(t, observer, drained, err)
 	out.Backlog = backlog
 	return out
-}
-
-// course is what the producers send: a schedule over all of them (nil: closed loop) that begins at start, and after
-// how many messages it ends (0: when time is up).
-type course struct {
-	schedule schedule.Schedule
-	start    int64
-	messages int64
 }
 
 func (w *Worker) begin(load Load) *trial {
@@ -80,6 +97,8 @@ func (w *Worker) begin(load Load) *trial {
 		shape.Keys = w.keys.N
 	}
 	t := &trial{load: load, start: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
+	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.until.Load}
+	t.watch = clock.NewWatch(t.pauses.woke)
 	if t.start == 0 {
 		t.start = clock.Now()
 	}
@@ -88,7 +107,7 @@ func (w *Worker) begin(load Load) *trial {
 		t.decide(t.start + int64(load.Warmup.For))
 	}
 	for _, p := range w.producers {
-		p.base = p.seq
+		p.base, p.blame, p.legs = p.seq, blame{}, nil
 		t.measure.Base(p.plan.ID, p.base)
 		p.sending.Store(0)
 		p.blocked.Store(0)
@@ -109,6 +128,7 @@ func (w *Worker) begin(load Load) *trial {
 // listen gives the consumers the trial's recorders.
 func (w *Worker) listen(t *trial) {
 	for _, c := range w.consumers {
+		c.first.Store(0)
 		c.last.Store(0)
 		c.listen(t.measure.Consumer(c.index, c.subscription, t.keyOf))
 	}
@@ -163,6 +183,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	idle := newIdle(t)
+	late := lateness{trial: t, timer: t.newTimer()}
 	for {
 		select {
 		case <-sent:
@@ -176,12 +197,12 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 		case <-ctx.Done():
 			return end(ctx.Err())
 		case <-tick.C:
-			switch until := t.until.Load(); {
+			switch {
 			case t.load.Messages > 0 && idle.tooLong():
 				return end(idle.err())
-			case until != math.MaxInt64 && clock.Now() > until+int64(t.load.Drain):
+			case late.tooLong():
 				// Claims that are still waiting may be sent late, but not for ever.
-				_ = end(errHeld) // not an error of the trial: what was not sent is missing from its books
+				_ = end(errHeld) // not an error of the trial: what was not sent stands in its books
 				return nil
 			}
 		}
@@ -192,17 +213,18 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 type idle struct {
 	trial *trial
 	last  measure.Count
-	since time.Time
+	timer *clock.Timer // since something moved
 }
 
-func newIdle(t *trial) *idle { return &idle{trial: t, since: time.Now()} }
+func newIdle(t *trial) *idle { return &idle{trial: t, timer: t.newTimer()} }
 
 func (i *idle) tooLong() bool {
 	c := i.trial.measure.Count()
 	if c != i.last || c.Sent == c.Acked+c.Failed {
-		i.last, i.since = c, time.Now()
+		i.last = c
+		i.timer.Reset()
 	}
-	return time.Since(i.since) > i.trial.load.Drain
+	return i.timer.Awake() > i.trial.load.Drain
 }
 
 func (i *idle) err() error {
@@ -210,19 +232,41 @@ func (i *idle) err() error {
 		i.last.Sent, i.last.Acked, i.last.Failed, i.trial.load.Drain)
 }
 
+// lateness watches a trial that ends at a time: what is due by then may be sent late, but not for ever.
+type lateness struct {
+	trial *trial
+	over  bool
+	timer *clock.Timer // since the end
+}
+
+func (l *lateness) tooLong() bool {
+	if !l.over {
+		l.over = clock.Now() > l.trial.until.Load()
+		l.timer.Reset()
+	}
+	return l.over && l.timer.Awake() > l.trial.load.Drain
+}
+
 func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial, c course) error {
 	n := len(w.producers)
-	limit := int64(math.MaxInt64)
-	if c.messages > 0 {
-		limit = c.messages / int64(n)
-		if int64(i) < c.messages%int64(n) {
-			limit++
-		}
+	main := &leg{start: c.start, until: t.until.Load, limit: c.share(i, n)}
+	if c.main == nil {
+		p.legs = []*leg{main}
+		return p.closedLoop(ctx, t, main)
 	}
-	if c.schedule == nil {
-		return p.closedLoop(ctx, t, limit)
+	main.share = sequential(c.main, i, n)
+	whole := true
+	if c.warmup != nil {
+		first := &leg{share: sequential(c.warmup, i, n), start: c.start, until: t.measure.MeasuredSince, limit: math.MaxInt64}
+		p.legs = append(p.legs, first)
+		whole = p.openLoop(ctx, t, first)
+		main.start = t.measure.MeasuredSince()
 	}
-	return p.openLoop(ctx, t, schedule.Sequential(schedule.Share(c.schedule, i, n)), c.start, limit)
+	p.legs = append(p.legs, main)
+	if whole {
+		p.openLoop(ctx, t, main)
+	}
+	return p.flush(ctx)
 }
 
 const (
@@ -233,8 +277,8 @@ const (
 // drain blocks until everything sent has been confirmed and received, and tells whether that was within the
 // allowance.
 func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, err *error) bool {
-	deadline := time.Now().Add(allowance)
-	last, moved := t.measure.Count(), time.Now()
+	waited, still := t.newTimer(), t.newTimer()
+	last := t.measure.Count()
 	for {
 		now := t.measure.Count()
 		resolved := now.Sent == now.Acked+now.Failed
@@ -243,14 +287,14 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, e
 			return true
 		}
 		if now.Received != last.Received || now.Acked != last.Acked {
-			moved = time.Now()
+			still.Reset()
 		}
 		last = now
-		if time.Now().After(deadline) {
-			t.arriving = time.Since(moved) < min(gust, allowance/2)
+		if waited.Awake() > allowance {
+			t.arriving = still.Awake() < min(gust, allowance/2)
 			return false
 		}
-		if t.load.Lossy && resolved && time.Since(moved) > quiet {
+		if t.load.Lossy && resolved && still.Awake() > quiet {
 			return false
 		}
 		select {
@@ -270,8 +314,10 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	for _, c := range w.consumers {
 		c.listen(nil)
 	}
+	t.watch.Close()
+	t.settleBounds(err)
 	out := Outcome{
-		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(),
+		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(), Pauses: t.pauses.outcome(),
 		Drained: drained, Arriving: t.arriving, Producers: len(w.producers), Samples: o.samples, Err: err,
 	}
 	for _, p := range w.producers {
@@ -279,6 +325,7 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 		for _, seq := range p.unresolved() {
 			recorder.Unresolved(seq) // a Done that still comes finds closed books and changes nothing
 		}
+		p.bookUnsent(t, t.ended)
 		if e := p.failure.Load(); e != nil {
 			out.SendErr = *e
 		}
@@ -293,15 +340,11 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	for _, c := range w.consumers {
 		out.LastReceived = max(out.LastReceived, c.last.Load())
 	}
-	now := clock.Now()
-	if out.From == measure.Undecided { // it ended before its warm-up did
-		out.From = now
-	}
-	if err != nil { // a rate over time that never came would be a fiction
-		out.Until = min(out.Until, now)
-	}
 	if out.Until == math.MaxInt64 {
 		out.Until = out.LastSent
+	}
+	if c := t.course(); c.main != nil && c.messages == 0 {
+		t.measure.Scheduled(c.due(out.From, out.Start, out.From), c.due(out.From, out.From, out.Until))
 	}
 	out.Warmup, out.Measured = t.measure.Books(measure.Warmup), t.measure.Books(measure.Measured)
 	out.Histograms = t.measure.Histograms(measure.Measured)

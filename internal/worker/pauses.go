@@ -1,0 +1,74 @@
+package worker
+
+import (
+	"sync"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/hist"
+)
+
+// Pauses is how far this process stood still during a trial, seen by a thread that only sleeps. Times are ns on the
+// clock's axis.
+type Pauses struct {
+	// Late is how late the thread woke in the measured phase. A pause counts once for each wake-up that it swallowed, with
+	// what was left of it by then, as jHiccup does: what any message would have waited that came at a random moment.
+	Late  hist.Snapshot
+	Stops []Stop // standstills of the whole trial, in order; the first maxStops of them
+}
+
+// Stop is one standstill.
+type Stop struct{ From, To int64 }
+
+// maxStops bounds the standstills that a trial keeps.
+const maxStops = 10_000
+
+// Within is how much of [from, to) the process stood still.
+func (p Pauses) Within(from, to int64) int64 {
+	var sum int64
+	for _, s := range p.Stops {
+		sum += max(0, min(to, s.To)-max(from, s.From))
+	}
+	return sum
+}
+
+// Longest is the longest standstill that reaches into [from, to); the zero Stop if there was none.
+func (p Pauses) Longest(from, to int64) Stop {
+	var longest Stop
+	for _, s := range p.Stops {
+		if s.From < to && s.To > from && s.To-s.From > longest.To-longest.From {
+			longest = s
+		}
+	}
+	return longest
+}
+
+// pauses gathers Pauses; woke belongs to the watching thread.
+type pauses struct {
+	from, until func() int64 // the measured phase
+	late        hist.Histogram
+
+	mu    sync.Mutex
+	stops []Stop
+}
+
+func (p *pauses) woke(due, at int64) {
+	for d, from, until := due, p.from(), p.until(); d == due || d < at; d += int64(clock.WatchEvery) {
+		if d >= from && d < until {
+			p.late.Record(at - d)
+		}
+	}
+	if at-due < int64(clock.Standstill) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.stops) < maxStops {
+		p.stops = append(p.stops, Stop{due, at})
+	}
+}
+
+func (p *pauses) outcome() Pauses {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Pauses{p.late.Snapshot(), p.stops}
+}
