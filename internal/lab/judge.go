@@ -26,7 +26,7 @@ func (b *bench) judge(t trial, rate float64) error {
 	case late != nil:
 		why += "; " + late.Error()
 	}
-	return voidError{why}
+	return voidError{why + longestPause(t)}
 }
 
 // promises is the promise that the broker broke, whatever the generator did; nil: none. While a trial that broke off is

@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/measure"
@@ -47,21 +49,35 @@ func (b *bench) rate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := b.runTrial(ctx, "fixed load", b.spec.Load.Rate, worker.Load{
+	load := worker.Load{
 		Schedule: s, Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
-	})
+	}
+	if changing(b.spec.Load) {
+		if load.Before, err = mean(s, load.Duration); err != nil {
+			return err
+		}
+	}
+	t := b.runTrial(ctx, "fixed load", b.spec.Load.Rate, load)
 	b.fill(t)
-	b.record.Result.OfferedRate = offered(s, t)
+	b.record.Result.OfferedRate = offered(t)
 	return b.judge(t, b.record.Result.OfferedRate)
 }
 
+// changing tells that a load is a shape over the measured phase, which has to begin with it.
+func changing(l study.Load) bool { return l.Shape != "constant" && l.Shape != "poisson" }
+
+// mean is the steady load of as many messages as s has over a time: what a shape is warmed up with.
+func mean(s schedule.Schedule, over time.Duration) (schedule.Schedule, error) {
+	return schedule.Constant(float64(schedule.Sequential(s).Count(int64(over))) / over.Seconds())
+}
+
 // offered is the mean rate the schedule asked for in the measured phase.
-func offered(s schedule.Schedule, t trial) float64 {
+func offered(t trial) float64 {
 	seconds := float64(t.Until-t.From) / 1e9
 	if seconds <= 0 {
 		return 0
 	}
-	return float64(due(s, t)) / seconds
+	return float64(t.Measured.Due) / seconds
 }
 
 // due counts the messages of the measured phase by the schedule.
@@ -159,7 +175,11 @@ func (b *bench) backlog(ctx context.Context) error {
 // fill turns a trial into the record's result.
 func (b *bench) fill(t trial) {
 	b.record.Result = &store.Result{Measurement: measurement(t, b.streamNames())}
-	for _, d := range b.doubts(t) {
+	of := b.doubts(t)
+	if len(of) > 0 && of[0].Code == rateMissed {
+		b.record.Doubts = slices.Insert(b.record.Doubts, 0, of[0])
+	}
+	for _, d := range of {
 		b.doubt(d.Code, "%s", d.Text)
 	}
 }
@@ -186,7 +206,7 @@ func rule(s study.Spec) search.Rule {
 func (b *bench) evidence(t trial, rate float64, long bool) search.Evidence {
 	m := t.Measured
 	e := search.Evidence{
-		Rate: rate, Long: long, Drained: t.Drained, Offered: m.Sent, Sent: m.Sent, Expected: m.Expected, Lost: m.Lost,
+		Rate: rate, Long: long, Drained: t.Drained, Offered: m.Due, Sent: m.Sent, Expected: m.Expected, Lost: m.Lost,
 		LostAcked: m.LostAcked, Failed: m.Failed, Corrupted: m.Corrupted, Duplicated: m.Duplicated,
 		GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
 		Cores: float64(b.lab.host.Cores), Err: t.Err,
@@ -198,7 +218,7 @@ func (b *bench) evidence(t trial, rate float64, long bool) search.Evidence {
 	if b.spec.SubscriptionsPerTopic == 0 {
 		latency = t.Histograms.Publish
 	}
-	e.Latency = latency.Quantile(b.spec.Sustainable.Quantile)
+	e.Latency = latency.Quantile(cmp.Or(b.spec.Sustainable.Quantile, 0.99))
 	for _, s := range t.Samples {
 		if s.At >= t.From && s.At <= t.Until && s.Phase == measure.Measured {
 			e.Backlog = append(e.Backlog, search.Point{Seconds: float64(s.At-t.From) / 1e9, Backlog: float64(s.Backlog)})

@@ -31,6 +31,7 @@ func measurement(t trial, names streamName) store.Measurement {
 		WarmupSeconds: max(0, float64(t.From-t.Start)/1e9),
 	}
 	r.PublishRate, r.ReceiveRate = t.rates(length)
+	r.Pauses = pauses(t)
 	if len(t.Faults) > 0 {
 		r.Outage = outage(t)
 	}
@@ -81,11 +82,15 @@ func (d *doubts) add(code, format string, args ...any) {
 
 // doubts states what makes a trial's numbers deserve less trust.
 func (b *bench) doubts(t trial) []store.Doubt {
-	d := slices.Clone(doubts(t.Doubts))
+	var d doubts
 	m, h := t.Measured, t.Histograms
+	if why := b.missedRate(t); why != "" { // first: nothing else matters as much
+		d.add(rateMissed, "%s", why)
+	}
+	d = append(d, t.Doubts...)
 	if !m.Balanced() {
-		d.add("unbalanced-books", "sent %d = acked %d + failed %d + unresolved %d, expected %d = received %d + lost %d does not hold",
-			m.Sent, m.Acked, m.Failed, m.Unresolved, m.Expected, m.Received, m.Lost)
+		d.add("unbalanced-books", "due %d = sent %d + unsent %d, sent = acked %d + failed %d + unresolved %d, expected %d = received %d + lost %d does not hold",
+			m.Due, m.Sent, m.Unsent, m.Acked, m.Failed, m.Unresolved, m.Expected, m.Received, m.Lost)
 	}
 	if m.Unresolved > 0 {
 		d.add("unresolved", "the fate of %d messages was not known when the run ended", m.Unresolved)
@@ -114,6 +119,9 @@ func (b *bench) doubts(t trial) []store.Doubt {
 	}
 	if lag, p99 := h.GeneratorLag.Quantile(0.99), latency.Quantile(0.99); lag > int64(time.Millisecond) && lag > p99/10 {
 		d.add("generator-lag", "the generator itself was %s late at p99, %s was %s", ms(lag), measured, ms(p99))
+	}
+	if why := b.stoodStill(t, latency.Quantile(0.99), measured); why != "" {
+		d.add("pauses", "%s", why)
 	}
 	if t.Window > 0 && t.Cost.Shares == nil {
 		d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)

@@ -13,12 +13,14 @@ import (
 // trial is one run of load with what it cost.
 type trial struct {
 	worker.Outcome
-	Rate   float64 // offered; 0: closed loop
-	Cost   store.Cost
-	Window time.Duration // over which the cost was taken
-	Series []store.Tick
-	Faults []store.FaultEvent
-	Doubts []store.Doubt // that don't follow from the figures
+	Rate float64 // offered; 0: closed loop
+	// Scheduled tells that the load was a schedule for a time, neither a closed loop nor a number of messages.
+	Scheduled bool
+	Cost      store.Cost
+	Window    time.Duration // over which the cost was taken
+	Series    []store.Tick
+	Faults    []store.FaultEvent
+	Doubts    []store.Doubt // that don't follow from the figures
 }
 
 // flow is how many confirmations and deliveries came per second between the first and the last sample of the measured
@@ -56,10 +58,13 @@ func (t trial) rates(seconds float64) (acked, received float64) {
 	return acked, received
 }
 
+// A rate stays behind another where it misses more than this share of the messages, and more than so many seconds' worth
+// of them.
+const missedShare, missedLong = 0.02, 0.1
+
 // throughput is the booked rate unless the flow stayed behind it by more than the edges of its samples explain.
 func throughput(booked, flow, seconds float64) float64 {
-	const share, long = 0.02, 0.1 // of the messages; seconds' worth of them
-	if behind := 1 - flow/booked; behind > share && behind*seconds > long {
+	if behind := 1 - flow/booked; behind > missedShare && behind*seconds > missedLong {
 		return flow
 	}
 	return booked
@@ -85,7 +90,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	}
 	load.Observe = m.observe
 	out := b.agent.Run(ctx, load)
-	t := trial{Outcome: out, Rate: rate, Series: m.series(out)}
+	t := trial{Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Series: m.series(out)}
 	t.Faults, t.Doubts = faults.end()
 	if cause := context.Cause(ctx); errors.Is(cause, errDied) {
 		t.Err = cause

@@ -65,7 +65,9 @@ func (o *observer) look(latency, tell bool) {
 	if o.course.main != nil {
 		s.Due = o.course.due(t.measure.MeasuredSince(), t.start, min(now, t.until.Load()))
 	}
-	s.Backlog = max(0, s.Due-c.Failed-c.Acked, (s.Due-c.Failed)*int64(t.measure.Subscriptions())-c.Received)
+	s.Unconfirmed = max(0, s.Due-c.Failed-c.Acked)
+	s.Undelivered = max(0, (s.Due-c.Failed)*int64(t.measure.Subscriptions())-c.Received)
+	s.Backlog = max(s.Unconfirmed, s.Undelivered)
 	if now >= t.measure.MeasuredSince() {
 		s.Phase = measure.Measured
 	}

@@ -102,8 +102,10 @@ type Sample struct {
 	// Backlog is what is due but not done: deliveries (due × subscriptions − received) or acknowledgements
 	// (due − acked), whichever is more; what failed is not counted. It includes what waits in the generator for a
 	// free slot, so a bounded client window can't hide a stalled broker.
-	Backlog  int64
-	EndToEnd Quantiles
+	Backlog int64
+	// Unconfirmed and Undelivered are due, haven't failed, and aren't confirmed or delivered (over all subscriptions).
+	Unconfirmed, Undelivered int64
+	EndToEnd                 Quantiles
 	// Latency is set in every fifth sample that is passed to Load.Observe, nil elsewhere.
 	Latency *Latency
 }

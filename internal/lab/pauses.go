@@ -1,0 +1,75 @@
+package lab
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// pauses is how far this process stood still in the measured phase.
+func pauses(t trial) *store.Pauses {
+	longest := t.Pauses.Longest(t.From, t.Until)
+	p := &store.Pauses{
+		Late: t.Pauses.Late, LongestNs: longest.To - longest.From,
+		GCPauseNs: t.Cost.GeneratorGCPauseNs,
+	}
+	if p.LongestNs > 0 {
+		p.LongestOffsetNs = longest.From - t.From
+	}
+	return p
+}
+
+// stoodShare is the share of a closed loop that the process may stand still before its rate is doubted.
+const stoodShare = 0.01
+
+// stoodStill says in a sentence why the pauses of this process may have made what was measured; "" where they are small
+// beside it. The rest of their story is generator-lag: what they did to the sending side, message by message.
+func (b *bench) stoodStill(t trial, p99 int64, measured string) string {
+	late := t.Pauses.Late.Quantile(0.99)
+	if !t.Scheduled {
+		stood := float64(t.Pauses.Within(t.From, t.Until)) / float64(max(1, t.Until-t.From))
+		if stood < stoodShare {
+			return ""
+		}
+		return fmt.Sprintf("this process stood still for %.1f %% of the time, so a rate without a schedule is that much too low%s", 100*stood, longestPause(t))
+	}
+	if late <= int64(time.Millisecond) || late <= p99/10 {
+		return ""
+	}
+	return fmt.Sprintf("this process or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s", ms(late), measured, ms(p99), longestPause(t))
+}
+
+// longestPause names the longest standstill of the measured phase, "" where there was none.
+func longestPause(t trial) string {
+	s := t.Pauses.Longest(t.From, t.Until)
+	if s.To-s.From < int64(clock.Standstill) {
+		return ""
+	}
+	return fmt.Sprintf("; the longest pause was %s, %s into the measured phase", ms(s.To-s.From), ms(s.From-t.From))
+}
+
+// rateMissed is the doubt that comes before all others.
+const rateMissed = "rate-missed"
+
+// missedRate says in a sentence that less came through than was offered; "" where the schedule was kept.
+func (b *bench) missedRate(t trial) string {
+	m := t.Measured
+	seconds := float64(t.Until-t.From) / 1e9
+	if !t.Scheduled || seconds <= 0 || m.Due == 0 {
+		return ""
+	}
+	acked, _ := t.rates(seconds)
+	due := float64(m.Due) / seconds
+	var parts []string
+	if m.Unsent > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d messages due were never sent", m.Unsent, m.Due))
+	}
+	// What a fault delays is its outage.
+	if behind := 1 - acked/due; behind > missedShare && behind*seconds > missedLong && len(b.spec.Faults) == 0 || m.Unsent > 0 {
+		parts = append(parts, fmt.Sprintf("%.6g/s of %.6g/s came through", acked, due))
+	}
+	return strings.Join(parts, "; ")
+}
