@@ -36,6 +36,12 @@ func measured(t *testing.T, edit func(*study.Spec)) store.Record {
 	return r
 }
 
+// stoodStill tells that a void record saw this process stand still for as long as the rule allows the generator to be
+// late: on a machine that busy nothing but counts can be asked for. The watch that saw it knows nothing of messages.
+func stoodStill(r store.Record) bool {
+	return r.Status == store.Void && r.Result.Pauses != nil && r.Result.Pauses.LongestNs > int64(10*time.Millisecond)
+}
+
 type testLog struct{ t *testing.T }
 
 func (l testLog) Write(p []byte) (int, error) { l.t.Logf("%s", p); return len(p), nil }
@@ -132,7 +138,7 @@ func TestKnownFaultsAreCountedExactly(t *testing.T) {
 			if b.Sent != sent || b.Sent != b.Acked+b.Failed+b.Unresolved || b.Received+b.Lost != b.Expected {
 				t.Errorf("the books don't balance: %+v", b)
 			}
-			if r.Status != c.status {
+			if r.Status != c.status && !stoodStill(r) {
 				t.Errorf("status %s (%s), want %s", r.Status, r.Reason, c.status)
 			}
 		})
