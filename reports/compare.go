@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/report"
@@ -23,8 +24,8 @@ var compared = []string{
 }
 
 // Compare sets b against a, workload by workload: medians with intervals, a non-parametric test, the size of the
-// effect, and a sentence. named are the spec paths in which the sides are meant to differ (see report.Named); whatever
-// else differs raises a warning.
+// effect, and a sentence. All metrics of all workloads are one family of tests. named are the spec paths in which the
+// sides are meant to differ (see report.Named); whatever else differs raises a warning.
 func Compare(a, b Side, named ...string) report.Document {
 	d := report.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
 	pairs, alone := matched(a, b, named)
@@ -33,8 +34,9 @@ func Compare(a, b Side, named ...string) report.Document {
 			a.Name, plural(len(a.Records), "record"), b.Name, plural(len(b.Records), "record")))
 		return d
 	}
-	for _, p := range pairs {
-		d.Add(p.blocks(named)...)
+	tests := contrasts(pairs)
+	for i, p := range pairs {
+		d.Add(p.blocks(named, tests[i])...)
 	}
 	if alone > 0 {
 		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", plural(alone, "workload")))
@@ -43,7 +45,8 @@ func Compare(a, b Side, named ...string) report.Document {
 		d.Say(report.ClosedLoopNote)
 	}
 	d.Say("Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
-		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. Test: Mann–Whitney U, two-sided, at 5 %.")
+		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); " +
+		"below 5 % a difference is shown.")
 	return d
 }
 
@@ -86,28 +89,73 @@ func (p pair) sound(side int) []store.Record {
 	return records
 }
 
-func (p pair) blocks(named []string) []report.Block {
+// tested is a metric of a pair and how its sides differ in it.
+type tested struct {
+	metric report.Metric
+	report.Difference
+}
+
+// contrasts are the tests of every pair, corrected as one family.
+func contrasts(pairs []pair) [][]tested {
+	out := make([][]tested, len(pairs))
+	var family []*report.Difference
+	for i, p := range pairs {
+		a, b := p.sound(0), p.sound(1)
+		for _, m := range p.metrics(a, b) {
+			out[i] = append(out[i], tested{m, report.Contrast(m.Values(a), m.Values(b))})
+		}
+		for k := range out[i] {
+			family = append(family, &out[i][k].Difference)
+		}
+	}
+	report.Correct(family)
+	return out
+}
+
+// metrics are those that both sides have. Latencies from the actual send are among them where one side has no others.
+func (p pair) metrics(a, b []store.Record) []report.Metric {
+	var candidates []report.Metric
+	for _, key := range compared {
+		if m, err := report.MetricByKey(key); err == nil {
+			candidates = append(candidates, m)
+		}
+	}
+	if !(latencyOf(a) && latencyOf(b)) {
+		candidates = append(candidates, fromSend...)
+	}
+	var out []report.Metric
+	for _, m := range candidates {
+		first, second := m.Values(a), m.Values(b)
+		// Nothing but zeros says nothing.
+		if len(first) > 0 && len(second) > 0 && (slices.Max(first) != 0 || slices.Max(second) != 0) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (p pair) blocks(named []string, tests []tested) []report.Block {
 	blocks := []report.Block{report.Heading{Level: 1, Text: p.title}}
+	say := func(finding string) {
+		blocks = append(blocks, report.Verdict{About: p.title, Finding: finding, Headed: true})
+	}
 	a, b := p.sound(0), p.sound(1)
 	for side, records := range [][]store.Record{a, b} {
 		if len(records) == 0 {
-			text := fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", p.names[side], p.points[side][0].Status())
-			return append(blocks, report.Paragraph{Text: text})
+			say(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", p.names[side], p.points[side][0].Status()))
+			return blocks
 		}
+	}
+	if m, ok := p.headline(a, b); ok {
+		say(p.finding(m, a, b, tests))
 	}
 	t := report.Table{Columns: compareColumns(p.names)}
-	if m, ok := p.headline(a, b); ok {
-		blocks = append(blocks, report.Paragraph{Text: p.finding(m, report.Contrast(m.Values(a), m.Values(b)))})
+	fromTheSend := false
+	for _, test := range tests {
+		t.Rows = append(t.Rows, p.row(test))
+		fromTheSend = fromTheSend || test.metric.Key == fromSend[0].Key
 	}
-	for _, key := range compared {
-		if m, err := report.MetricByKey(key); err == nil {
-			t.Rows = append(t.Rows, p.row(m, a, b)...)
-		}
-	}
-	if m := fromSend[0]; len(m.Values(a)) > 0 && len(m.Values(b)) > 0 && !(latencyOf(a) && latencyOf(b)) {
-		for _, m := range fromSend {
-			t.Rows = append(t.Rows, p.row(m, a, b)...)
-		}
+	if fromTheSend {
 		blocks = append(blocks, report.Paragraph{Text: "One side's latency is only known from the actual send, so that is what is compared: " +
 			"it hides every wait before the send."})
 	}
@@ -140,6 +188,8 @@ func compareColumns(names [2]string) []report.Column {
 		{Key: "n", Name: "n"},
 		{Key: "first_n", Unit: report.Count, Data: true},
 		{Key: "second_n", Unit: report.Count, Data: true},
+		{Key: "p_alone", Data: true}, // of this test by itself
+		{Key: "tests", Unit: report.Count, Data: true},
 	}
 }
 
@@ -159,45 +209,50 @@ func latencyOf(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
 }
 
-// row is nil where a side has no value, or both have nothing but zeros.
-func (p pair) row(m report.Metric, a, b []store.Record) [][]report.Cell {
-	d := report.Contrast(m.Values(a), m.Values(b))
-	if d.A.N == 0 || d.B.N == 0 || d.A.High == 0 && d.B.High == 0 {
-		return nil
-	}
-	first, second := d.A.Cell(), d.B.Cell()
-	if m.Key == "sustainable_low" {
-		first, second = report.Sustained(a).Cell(), report.Sustained(b).Cell()
-	}
+func (p pair) row(d tested) []report.Cell {
 	ratio := report.Number(d.Ratio)
 	if !math.IsInf(d.RatioHigh, 0) && !math.IsNaN(d.Ratio) {
 		ratio = report.Cell{Kind: report.Interval, Number: d.Ratio, Low: d.RatioLow, High: d.RatioHigh}
 	}
-	test := report.Number(d.P)
-	if d.Needed > 0 {
-		test = report.Cell{}
-	}
+	corrected, alone := report.Number(d.Adjusted), report.Number(d.P)
 	finding := "no difference shown"
-	if d.Shown() && m.Better != report.Neither {
+	switch better := d.metric.Better; {
+	case d.Answer() == report.NotTested:
+		finding, corrected, alone = "not tested", report.Cell{}, report.Cell{}
+	case d.Answer() == report.Different && better != report.Neither:
 		finding = p.names[0] + " better"
-		if d.Delta > 0 == (m.Better == report.Higher) {
+		if d.Delta > 0 == (better == report.Higher) {
 			finding = p.names[1] + " better"
 		}
+	case d.Answer() == report.Different:
+		finding = "different"
 	}
-	return [][]report.Cell{{
-		report.Text(m.Name), first.In(m.Unit), second.In(m.Unit), report.Text(finding), ratio, report.Number(d.Delta), test,
-		report.Text(fmt.Sprintf("%d, %d", d.A.N, d.B.N)), report.Number(d.A.N), report.Number(d.B.N),
-	}}
+	return []report.Cell{
+		report.Text(d.metric.Name), d.A.Cell().In(d.metric.Unit), d.B.Cell().In(d.metric.Unit), report.Text(finding), ratio, report.Number(d.Delta), corrected,
+		report.Text(fmt.Sprintf("%d, %d", d.A.N, d.B.N)), report.Number(d.A.N), report.Number(d.B.N), alone, report.Number(d.Family),
+	}
 }
 
-// finding is the plain sentence: who is better at m, or that no difference was shown.
-func (p pair) finding(m report.Metric, d report.Difference) string {
-	for side, n := range [2]int{d.A.N, d.B.N} {
-		if n == 0 {
+// finding is the plain sentence: who is better at m, that no difference was shown, or that nothing was tested.
+func (p pair) finding(m report.Metric, a, b []store.Record, tests []tested) string {
+	for side, records := range [2][]store.Record{a, b} {
+		if len(m.Values(records)) == 0 {
 			return fmt.Sprintf("%s: not known of %s, so there is no comparison of it.", m.Name, p.names[side])
 		}
 	}
-	if !d.Shown() {
+	i := slices.IndexFunc(tests, func(t tested) bool { return t.metric.Key == m.Key })
+	if i < 0 {
+		return fmt.Sprintf("%s: nothing but zeros on both sides.", m.Name)
+	}
+	d := tests[i]
+	switch d.Answer() {
+	case report.NotTested:
+		change := d.Change()
+		if change != "equal" {
+			change += " than"
+		}
+		return fmt.Sprintf("%s: %s is %s %s; %s.", m.Name, p.names[1], strings.Replace(change, "equal", "equal to", 1), p.names[0], d.Why())
+	case report.NoDifferenceShown:
 		return fmt.Sprintf("%s: no difference shown (%s).", m.Name, d.Why())
 	}
 	change, better := "higher", m.Better == report.Higher

@@ -70,7 +70,7 @@ const mostRates = 2
 
 // verdict says who did best in g: in full for what each workload was made to find, in short for latency at fixed rates
 // where there is something fuller or there are many.
-func verdict(g group) string {
+func verdict(g group) report.Verdict {
 	var v said
 	workloads := comparable(g.points)
 	rates := 0
@@ -84,7 +84,7 @@ func verdict(g group) string {
 	for _, w := range workloads {
 		v.workload(w, brief, differ.apart(w))
 	}
-	return v.String()
+	return v.verdict(g.name)
 }
 
 // mostApart is the number of settings that a sentence names; what else differs, the warning below the table tells.
@@ -163,20 +163,24 @@ func (v *said) workload(w group, brief bool, apart string) {
 	r := report.Rank(m, contenders)
 	fixed := first.Spec.Measure == "rate"
 	switch {
-	case len(r.Level) == 0:
-	case fixed && len(r.Level)+len(r.Behind) == 1:
-		v.lonely(m, r.Level[0], first)
+	case len(r.Order) == 0:
+	case fixed && len(r.Order) == 1:
+		v.lonely(m, r.Order[0].Contender, first)
 	case fixed && brief:
-		v.short = append(v.short, r.Short()+" at "+strings.TrimPrefix(first.Load(), "rate "))
+		v.short = append(v.short, r.Short(strings.TrimPrefix(first.Load(), "rate ")))
 	case fixed:
-		v.full = append(v.full, "At "+first.Load()+": "+r.String())
+		v.tell("At "+first.Load()+": "+r.Claim(), r.Basis())
 	default:
-		text := r.String()
+		claim, basis := r.Claim(), r.Basis()
 		if apart != "" {
-			text = "With " + apart + ", " + strings.ToLower(text[:1]) + text[1:]
+			claim = "With " + apart + ", " + strings.ToLower(claim[:1]) + claim[1:]
 		}
-		v.full = append(v.full, text+costs(r.Level, w.points))
+		v.tell(claim, basis, costs(r.Level(), w.points))
 	}
+}
+
+func (v *said) tell(sentences ...string) {
+	v.full = append(v.full, slices.DeleteFunc(sentences, func(s string) bool { return s == "" })...)
 }
 
 // lonely notes a figure that nothing was measured to compare with, beside others of the same kind and name.
@@ -192,7 +196,7 @@ func (v *said) lonely(m report.Metric, c report.Contender, p report.Point) {
 	v.alone = append(v.alone, whose+text)
 }
 
-func (v *said) String() string {
+func (v *said) verdict(about string) report.Verdict {
 	sentences := v.full
 	if v.short != nil {
 		sentences = append(sentences, "Lowest e2e p99: "+strings.Join(report.Abridged(v.short), "; ")+".")
@@ -210,20 +214,20 @@ func (v *said) String() string {
 		slices.Sort(v.refused)
 		sentences = append(sentences, "Refused by "+strings.Join(report.Abridged(slices.Compact(v.refused)), ", ")+".")
 	}
-	return strings.Join(sentences, " ")
+	return report.Verdict{About: about, Finding: sentences[0], Detail: strings.Join(sentences[1:], " ")}
 }
 
 // mostCosts is the number of contenders on a level up to which each has its cost told.
 const mostCosts = 2
 
 // costs says at what latency and cost the best were measured.
-func costs(best []report.Contender, points []report.Point) string {
+func costs(best []report.Standing, points []report.Point) string {
 	if len(best) > mostCosts {
 		return ""
 	}
 	var text strings.Builder
 	for _, p := range points {
-		if !slices.ContainsFunc(best, func(c report.Contender) bool { return c.Name == p.Name }) {
+		if !slices.ContainsFunc(best, func(s report.Standing) bool { return s.Name == p.Name }) {
 			continue
 		}
 		var parts []string
@@ -246,7 +250,7 @@ func costs(best []report.Contender, points []report.Point) string {
 			text.WriteString(then + p.Name + " had " + strings.Join(parts, ", ") + ".")
 		}
 	}
-	return text.String()
+	return strings.TrimSpace(text.String())
 }
 
 // poolWarning tells when repetitions of one point, or the points a verdict compares, weren't made under equal

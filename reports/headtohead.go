@@ -26,7 +26,9 @@ func headToHead(records []store.Record) (report.Document, error) {
 		d.Add(report.Heading{Level: 1, Text: g.name})
 		d.Add(duel(g, &notes))
 		if c := calm(g.points); len(c) > 0 {
-			d.Say(verdict(group{g.name, c}))
+			v := verdict(group{g.name, c})
+			v.Headed = true
+			d.Add(v)
 		}
 		d.Say(poolWarning(g.points))
 	}

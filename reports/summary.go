@@ -31,10 +31,10 @@ func summary(records []store.Record) (report.Document, error) {
 	groups := bySetting(points)
 	d.Add(report.Heading{Level: 1, Text: "Verdict"})
 	for _, g := range bySetting(calm(points)) {
-		d.Say(g.name + ": " + verdict(g))
+		d.Add(verdict(g))
 	}
 	if trials, _ := ordealsOf(points); len(trials) > 0 {
-		d.Say("Through faults: " + promises(trials) + " More: brokermark report promise.")
+		d.Add(report.Verdict{About: "Through faults", Finding: promises(trials), Detail: "More: brokermark report promise."})
 	}
 	for _, g := range groups {
 		d.Add(report.Heading{Level: 1, Text: g.name})

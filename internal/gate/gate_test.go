@@ -188,7 +188,7 @@ func TestAChangeCountsWhenItIsShownAndWhenNoTestIsPossible(t *testing.T) {
 		{"shown, but the better way", "e2e_p99 > 10%", slow, fast, "passed −33.3 %, 12.0 ms to 8.00 ms"},
 		{"shown, but small", "e2e_p99 > 60%", fast, slow, "passed +50.0 %"},
 		{"noise", "e2e_p99 > 10%", noisy, slow, "passed +20.0 %, 10.0 ms to 12.0 ms; no difference shown (p = "},
-		{"once each", "e2e_p99 > 10%", fast[:1], slow[:1], "failed +83.3 %, 6.00 ms to 11.0 ms; the medians alone, since no test possible with n=1 and n=1: at least 4 repetitions each are needed"},
+		{"once each", "e2e_p99 > 10%", fast[:1], slow[:1], "failed +83.3 %, 6.00 ms to 11.0 ms; the medians alone decide: one run each, so not tested: a test needs at least 4 each"},
 		{"once each, within bounds", "e2e_p99 < -5%", fast[:1], slow[:1], "passed +83.3 %"},
 		{"from nothing", "sustainable > 5%", []store.Record{none}, fast[:1], "failed 0/s to 10k/s; the medians alone"},
 		{"void on one side", "e2e_p99 > 10%", fast, []store.Record{void}, "failed void void: the generator was late"},

@@ -174,7 +174,7 @@ func (c Condition) judgeChange(d report.Difference) (Outcome, string) {
 	}
 	switch crossed := c.crossed(change); {
 	case crossed && d.Needed > 0:
-		return Failed, fmt.Sprintf("%s; the medians alone, since %s", text, d.Why())
+		return Failed, fmt.Sprintf("%s; the medians alone decide: %s", text, d.Why())
 	case crossed && !d.Shown():
 		return Passed, fmt.Sprintf("%s; no difference shown (%s)", text, d.Why())
 	case crossed:

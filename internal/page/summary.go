@@ -25,7 +25,7 @@ func compose(records []store.Record) (lead, rest string, err error) {
 	}
 	verdict, tables := opening(summary.Blocks)
 	points := report.Points(records)
-	lead = report.Fragment(verdict[:min(1, len(verdict))], "o", 2) + verdicts(verdict)
+	lead = verdicts(verdict)
 	if len(points) == 0 {
 		return lead, "", nil
 	}
@@ -53,56 +53,61 @@ func built(name string, records []store.Record) (report.Document, error) {
 
 // opening parts the summary into what is said before its first table's heading and the rest.
 func opening(blocks []report.Block) (verdict, tables []report.Block) {
-	for i, b := range blocks {
-		if _, ok := b.(report.Table); ok {
-			return blocks[:i-1], blocks[i-1:]
+	first := slices.IndexFunc(blocks, func(b report.Block) bool { _, ok := b.(report.Table); return ok })
+	if first < 0 {
+		return blocks, nil
+	}
+	if first > 0 {
+		if _, ok := blocks[first-1].(report.Heading); ok {
+			first--
 		}
 	}
-	return blocks, nil
+	return blocks[:first], blocks[first:]
 }
 
-// unsaid drops the paragraphs whose text earlier blocks hold already.
+// unsaid drops the verdicts, which stand in cards, and the paragraphs that earlier blocks hold already.
 func unsaid(blocks, earlier []report.Block) []report.Block {
+	said := paragraphs(earlier)
 	return slices.DeleteFunc(slices.Clone(blocks), func(b report.Block) bool {
-		p, ok := b.(report.Paragraph)
-		return ok && slices.ContainsFunc(earlier, func(b report.Block) bool {
-			said, ok := b.(report.Paragraph)
-			return ok && strings.HasSuffix(said.Text, p.Text)
-		})
+		switch b := b.(type) {
+		case report.Verdict:
+			return true
+		case report.Paragraph:
+			return slices.Contains(said, b)
+		}
+		return false
 	})
 }
 
-var (
-	figures  = regexp.MustCompile(`\d+(\.\d+)?`)
-	finding  = regexp.MustCompile(`^(Highest|Lowest|No difference|Only|At rate|With .+?, (highest|lowest|no difference|only))`)
-	sentence = regexp.MustCompile(`\. ([A-Z])`)
-)
+func paragraphs(blocks []report.Block) []report.Paragraph {
+	var out []report.Paragraph
+	for _, b := range blocks {
+		if p, ok := b.(report.Paragraph); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
 
-// verdicts sets the paragraphs of the verdict as cards: what they are about, the finding, then what else there is to say.
+var figures = regexp.MustCompile(`\d+(\.\d+)?`)
+
+// verdicts sets verdicts as cards: what they are about, the finding, then what else there is to say.
 func verdicts(blocks []report.Block) string {
 	var out strings.Builder
-	for _, b := range blocks[min(1, len(blocks)):] {
-		p, ok := b.(report.Paragraph)
-		if !ok {
-			out.WriteString(report.Fragment([]report.Block{b}, "v", 2))
+	for _, b := range blocks {
+		if v, ok := b.(report.Verdict); ok {
+			out.WriteString(card(v))
 			continue
 		}
-		about, text, found := strings.Cut(p.Text, ": ")
-		if !found {
-			about, text = "", p.Text
-		}
-		said := strings.Split(sentence.ReplaceAllString(text, ".\x00$1"), "\x00")
-		first := max(0, slices.IndexFunc(said, func(s string) bool { return finding.MatchString(s) }))
-		rest := slices.Delete(slices.Clone(said), first, first+1)
-		out.WriteString(card(about, said[first], strings.Join(rest, " ")))
+		out.WriteString(report.Fragment([]report.Block{b}, "v", 2))
 	}
 	return out.String()
 }
 
-func card(about, finding, rest string) string {
-	blocks := []report.Block{report.Heading{Level: 2, Text: about}, report.Paragraph{Text: finding}}
-	if rest != "" {
-		blocks = append(blocks, report.Paragraph{Text: rest})
+func card(v report.Verdict) string {
+	blocks := []report.Block{report.Heading{Level: 2, Text: v.About}, report.Paragraph{Text: v.Finding}}
+	if v.Detail != "" {
+		blocks = append(blocks, report.Paragraph{Text: v.Detail})
 	}
 	return "<article class=\"verdict\">\n" + report.Fragment(blocks, "v", 2) + "</article>\n"
 }
@@ -110,26 +115,17 @@ func card(about, finding, rest string) string {
 // findings sets what a comparison found before the figures it rests on.
 func findings(blocks []report.Block) string {
 	var cards strings.Builder
-	var figures []report.Block
-	for i, b := range blocks {
-		p, isText := b.(report.Paragraph)
-		if h, below := before(blocks, i).(report.Heading); isText && below {
-			cards.WriteString(card(h.Text, p.Text, ""))
-			continue
+	figures := slices.DeleteFunc(slices.Clone(blocks), func(b report.Block) bool {
+		v, ok := b.(report.Verdict)
+		if ok {
+			cards.WriteString(card(v))
 		}
-		figures = append(figures, b)
-	}
+		return ok
+	})
 	if cards.Len() == 0 {
 		return report.Fragment(blocks, "d", 2)
 	}
 	return "<h2>Verdict</h2>\n" + cards.String() + "<h2>In figures</h2>\n" + report.Fragment(figures, "d", 3)
-}
-
-func before(blocks []report.Block, i int) report.Block {
-	if i == 0 {
-		return nil
-	}
-	return blocks[i-1]
 }
 
 // withGuarantees adds below the heading of every group what its brokers had to guarantee.

@@ -28,7 +28,7 @@ func renderCSV(w io.Writer, d Document, _ Options) error {
 	if len(tables) == 0 {
 		_ = out.Write([]string{"text"})
 		for _, b := range d.Blocks {
-			if p, ok := b.(Paragraph); ok {
+			if p, ok := worded(b).(Paragraph); ok {
 				_ = out.Write([]string{Inert(p.Text)})
 			}
 		}

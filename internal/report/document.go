@@ -3,7 +3,10 @@
 // particular report says lives in one file each under reports/.
 package report
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // Document is a report before it is rendered. Its texts may come from anywhere and hold anything: every renderer
 // makes them harmless for its own format.
@@ -12,7 +15,7 @@ type Document struct {
 	Blocks []Block
 }
 
-// Block is a part of a document: Heading, Paragraph, Table, Note or Listing.
+// Block is a part of a document: Heading, Paragraph, Verdict, Table, Note or Listing.
 type Block interface{ block() }
 
 // Heading starts a section; Level 1 is the largest below the title.
@@ -23,6 +26,31 @@ type Heading struct {
 
 // Paragraph is running text.
 type Paragraph struct{ Text string }
+
+// Verdict is a conclusion.
+type Verdict struct {
+	About   string // "100 B, at-least-once"
+	Finding string // in a sentence, or two
+	Detail  string // what else there is to say
+	Headed  bool   // the heading above says what it is about
+}
+
+// Text is the verdict as running text.
+func (v Verdict) Text() string {
+	about := ""
+	if v.About != "" && !v.Headed {
+		about = v.About + ": "
+	}
+	return strings.TrimSpace(about + v.Finding + " " + v.Detail)
+}
+
+// worded gives a renderer that has no form of its own for verdicts a paragraph.
+func worded(b Block) Block {
+	if v, ok := b.(Verdict); ok {
+		return Paragraph{v.Text()}
+	}
+	return b
+}
 
 // Note is a footnote; cells point to it by Mark.
 type Note struct {
@@ -42,6 +70,7 @@ type Table struct {
 
 func (Heading) block()   {}
 func (Paragraph) block() {}
+func (Verdict) block()   {}
 func (Note) block()      {}
 func (Listing) block()   {}
 func (Table) block()     {}

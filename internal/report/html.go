@@ -40,7 +40,7 @@ func (f *fragment) block(b Block) {
 		return
 	}
 	f.closeNotes()
-	switch b := b.(type) {
+	switch b := worded(b).(type) {
 	case Heading:
 		f.heading = b.Text
 		level := min(6, f.level+b.Level-1)

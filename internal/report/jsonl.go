@@ -12,7 +12,7 @@ import (
 func renderJSONL(w io.Writer, d Document, _ Options) error {
 	notes := d.Notes()
 	for _, b := range d.Blocks {
-		switch b := b.(type) {
+		switch b := worded(b).(type) {
 		case Paragraph:
 			if err := writeObject(w, []field{{"text", clean(b.Text)}}); err != nil {
 				return err

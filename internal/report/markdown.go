@@ -11,7 +11,7 @@ func renderMarkdown(w io.Writer, d Document, _ Options) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n", literal(d.Title))
 	for _, b := range d.Blocks {
-		switch b := b.(type) {
+		switch b := worded(b).(type) {
 		case Heading:
 			fmt.Fprintf(&out, "\n%s %s\n", strings.Repeat("#", b.Level+1), literal(b.Text))
 		case Paragraph:

@@ -173,6 +173,14 @@ func TestALaterAttemptSupersedesOneThatCameToNothing(t *testing.T) {
 
 func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 	p99, sustainable := metric("e2e_p99_ns"), metric("sustainable_low")
+	many := func(n int, from float64) []float64 {
+		var values []float64
+		for i := range n {
+			values = append(values, from+float64(i)*1e5)
+		}
+		return values
+	}
+	bracket := func(low, high float64) *[2]float64 { return &[2]float64{low, high} }
 	for _, c := range []struct {
 		name       string
 		metric     Metric
@@ -181,14 +189,58 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 	}{
 		{"nobody", p99, nil, ""},
 		{"without values", p99, []Contender{{Name: "a"}}, ""},
-		{"alone", p99, []Contender{{"a", []float64{1e6}, 1e6, 1e6}}, "Only a was measured: e2e p99 1.00 ms (n=1)."},
-		{"once each", p99, []Contender{{"a", []float64{1e6}, 1e6, 1e6}, {"b", []float64{9e6}, 9e6, 9e6}}, "No difference shown in e2e p99 between a 1.00 ms (n=1) and b 9.00 ms (n=1). Too few repetitions for a test: at least 4 each are needed."},
-		{"overlapping brackets", sustainable, []Contender{{"a", []float64{100}, 100, 110}, {"b", []float64{105}, 105, 120}}, "No difference shown in sustainable between b 105/s [105–120/s] (n=1) and a 100/s [100–110/s] (n=1). Too few repetitions for a test: at least 4 each are needed."},
-		{"brackets apart", sustainable, []Contender{{"a", []float64{100}, 100, 110}, {"b", []float64{200}, 200, 210}}, "Highest sustainable: b 200/s [200–210/s] (n=1), before a 100/s [100–110/s] (n=1). Too few repetitions for a test: at least 4 each are needed."},
-		{"tested", p99, []Contender{{"a", []float64{5e6, 6e6, 7e6, 8e6}, 5e6, 8e6}, {"b", []float64{1e6, 2e6, 3e6, 4e6}, 1e6, 4e6}}, "Lowest e2e p99: b 2.50 ms [1.00–4.00 ms] (n=4), before a 6.50 ms [5.00–8.00 ms] (n=4). Against a: p = 0.029, Mann–Whitney U, n=4 and n=4."},
+		{"alone", p99, []Contender{{Name: "a", Values: []float64{1e6}}}, "Only a was measured: e2e p99 1.00 ms (n=1)."},
+		{
+			"once each", p99,
+			[]Contender{{Name: "a", Values: []float64{1e6}}, {Name: "b", Values: []float64{9e6}}},
+			"e2e p99, not tested: a 1.00 ms (n=1), then b 9.00 ms (n=1, 9.0 times higher). One run each: a test needs at least 4 each.",
+		},
+		{
+			"three times each, far apart", p99,
+			[]Contender{{Name: "a", Values: many(3, 1e6)}, {Name: "b", Values: many(3, 9e6)}},
+			"e2e p99, not tested: a 1.10 ms [1.00–1.20 ms] (n=3), then b 9.10 ms [9.00–9.20 ms] (n=3, 8.3 times higher). 3 runs each: a test needs at least 4 each.",
+		},
+		{
+			"once each, three of them", p99,
+			[]Contender{{Name: "a", Values: []float64{1e6}}, {Name: "b", Values: []float64{9e6}}, {Name: "c", Values: []float64{1e6}}},
+			"e2e p99, not tested: a 1.00 ms (n=1), then c 1.00 ms (n=1, equal) and b 9.00 ms (n=1, 9.0 times higher). One run each: 3 pairs at once need at least 5 each.",
+		},
+		{
+			"brackets apart", sustainable,
+			[]Contender{{"a", []float64{100}, bracket(100, 110)}, {"b", []float64{200}, bracket(200, 210)}},
+			"Sustainable, not tested: b 200/s (bracket 200–210/s, n=1), then a 100/s (bracket 100–110/s, n=1, 2.0 times lower). One run each: a test needs at least 4 each.",
+		},
+		{
+			"tested", p99,
+			[]Contender{{Name: "a", Values: many(4, 5e6)}, {Name: "b", Values: many(4, 1e6)}},
+			"Lowest e2e p99: b 1.15 ms [1.00–1.30 ms] (n=4), before a 5.15 ms [5.00–5.30 ms] (n=4, 4.5 times higher). p = 0.029, Mann–Whitney U.",
+		},
+		{
+			"enough for two, not for three", p99,
+			[]Contender{{Name: "a", Values: many(4, 5e6)}, {Name: "b", Values: many(4, 1e6)}, {Name: "c", Values: many(4, 9e6)}},
+			"e2e p99, not tested: b 1.15 ms [1.00–1.30 ms] (n=4), then a 5.15 ms [5.00–5.30 ms] (n=4, 4.5 times higher) and c 9.15 ms [9.00–9.30 ms] (n=4, 8.0 times higher). " +
+				"4 runs each: 3 pairs at once need at least 5 each.",
+		},
+		{
+			"three of them", p99,
+			[]Contender{{Name: "a", Values: many(5, 5e6)}, {Name: "b", Values: many(5, 1e6)}, {Name: "c", Values: many(5, 1.1e6)}},
+			"No difference shown in e2e p99 between b 1.20 ms [1.00–1.40 ms] (n=5) and c 1.30 ms [1.10–1.50 ms] (n=5); behind them a 5.20 ms [5.00–5.40 ms] (n=5, 4.3 times higher). " +
+				"p = 0.024 where shown, p = 0.889 where not, Mann–Whitney U, Holm over 3 pairs.",
+		},
+		{
+			"one of them run once", p99,
+			[]Contender{{Name: "a", Values: many(5, 5e6)}, {Name: "b", Values: many(5, 1e6)}, {Name: "c", Values: []float64{2e6}}},
+			"Lowest e2e p99: b 1.20 ms [1.00–1.40 ms] (n=5), before a 5.20 ms [5.00–5.40 ms] (n=5, 4.3 times higher). p = 0.008, Mann–Whitney U. " +
+				"Not tested: c 2.00 ms (n=1, 1.7 times higher). Too few runs: 3 pairs at once need at least 5 each.",
+		},
+		{
+			"no difference", sustainable,
+			[]Contender{{"a", []float64{1, 4, 5, 8}, bracket(1, 9)}, {"b", []float64{2, 3, 6, 7}, bracket(2, 8)}},
+			"No difference shown in sustainable between a 4.50/s (bracket 1–9/s, n=4) and b 4.50/s (bracket 2–8/s, n=4). p = 1.000, Mann–Whitney U.",
+		},
 	} {
 		if got := Rank(c.metric, c.contenders).String(); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+			t.Errorf("%s: got  %q\nwant %q", c.name, got, c.want)
 		}
 	}
 }

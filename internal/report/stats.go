@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -37,54 +36,63 @@ func Summarize(values []float64) Summary {
 	return out
 }
 
+// Answer is what the comparison of two samples comes to.
+type Answer int
+
+// The three answers. None of them may be taken for another, so each has words of its own.
+const (
+	NotTested         Answer = iota // with so few repetitions no outcome could show a difference: the ratio stands alone
+	NoDifferenceShown               // the test could have shown a difference, and did not
+	Different                       // the test shows one
+)
+
 // Difference is how b differs from a.
 type Difference struct {
 	A, B Summary
-	P    float64 // Mann–Whitney U, two-sided; 1 when no test was possible
+	P    float64 // Mann–Whitney U, two-sided, of this test alone; 1 when no test was possible
+	// Adjusted is P corrected for the Family tests that were made together (Correct).
+	Adjusted float64
+	Family   int
 	// Ratio is the Hodges–Lehmann estimate of b/a (the median of all pairwise ratios), within RatioLow..RatioHigh
 	// with 95 % confidence (0..+Inf where there are too few values); NaN when a value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
 	Delta                      float64 // Cliff's: P(b>a) − P(b<a), −1..1
 	Needed                     int     // 0, or how many repetitions each side needs at least for any test to show a difference
+	same                       bool    // every value of both sides is equal
 }
 
-// Shown tells that the samples differ at the 5 % level.
-func (d Difference) Shown() bool { return d.P < alpha }
-
-// Why says in words what the test found.
-func (d Difference) Why() string {
+// Answer is what d comes to.
+func (d Difference) Answer() Answer {
 	switch {
-	case d.A.N == 0 || d.B.N == 0:
-		return fmt.Sprintf("no test possible with n=%d and n=%d", d.A.N, d.B.N)
-	case d.Needed > 0:
-		return fmt.Sprintf("no test possible with n=%d and n=%d: at least %d repetitions each are needed", d.A.N, d.B.N, d.Needed)
+	case d.A.N == 0 || d.B.N == 0 || d.Needed > 0:
+		return NotTested
+	case d.Adjusted < alpha:
+		return Different
 	}
-	return fmt.Sprintf("p = %s, Mann–Whitney U, n=%d and n=%d", significance(d.P), d.A.N, d.B.N)
+	return NoDifferenceShown
 }
 
-func significance(p float64) string {
-	if p < 0.001 {
-		return "< 0.001"
-	}
-	return fmt.Sprintf("%.3f", p)
-}
+// Shown tells that the samples differ at the 5 % level, over all tests of the family.
+func (d Difference) Shown() bool { return d.Answer() == Different }
 
-// Contrast compares two samples without assuming a distribution.
+// Contrast compares two samples without assuming a distribution, as the only test that is made.
 func Contrast(a, b []float64) Difference {
-	d := Difference{A: Summarize(a), B: Summarize(b), P: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1)}
+	d := contrast(a, b)
+	Correct([]*Difference{&d})
+	return d
+}
+
+func contrast(a, b []float64) Difference {
+	d := Difference{A: Summarize(a), B: Summarize(b), P: 1, Adjusted: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1)}
 	if len(a) == 0 || len(b) == 0 {
 		return d
 	}
-	test := benchmath.AssumeNothing.Compare(sample(a), sample(b))
-	if d.P = test.P; math.IsNaN(d.P) {
-		d.P = 1
-	}
-	if smallestP(len(a), len(b)) >= alpha {
-		d.P = 1
-		for d.Needed = 2; smallestP(d.Needed, d.Needed) >= alpha; d.Needed++ {
+	d.same = min(slices.Min(a), slices.Min(b)) == max(slices.Max(a), slices.Max(b))
+	if smallestP(len(a), len(b)) < alpha && !d.same {
+		if d.P = benchmath.AssumeNothing.Compare(sample(a), sample(b)).P; math.IsNaN(d.P) {
+			d.P = 1
 		}
 	}
-	d.Delta, d.Ratio = 0, math.NaN()
 	var ratios []float64
 	for _, x := range a {
 		for _, y := range b {

@@ -15,8 +15,8 @@ func TestTooFewRepetitionsNeverShowADifference(t *testing.T) {
 		why    string
 	}{
 		{nil, []float64{1}, 0, "no test possible with n=0 and n=1"},
-		{[]float64{1}, []float64{1000}, 4, "no test possible with n=1 and n=1: at least 4 repetitions each are needed"},
-		{[]float64{1, 2, 3}, []float64{100, 200, 300}, 4, "n=3 and n=3: at least 4"},
+		{[]float64{1}, []float64{1000}, 4, "one run each, so not tested: a test needs at least 4 each"},
+		{[]float64{1, 2, 3}, []float64{100, 200, 300}, 4, "3 runs each, so not tested: a test needs at least 4 each"},
 		{[]float64{5, 5, 5, 5}, []float64{5, 5, 5, 5}, 0, "p = 1.000"},
 		{[]float64{1, 9, 2, 8, 5}, []float64{2, 8, 1, 9, 4}, 0, "p = "},
 	} {

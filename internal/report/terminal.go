@@ -35,7 +35,7 @@ func renderTerminal(w io.Writer, d Document, o Options) error {
 	out.WriteString(emphasis(wrap(clean(d.Title), o.Width, "")) + "\n")
 	noted := false
 	for _, b := range d.Blocks {
-		switch b := b.(type) {
+		switch b := worded(b).(type) {
 		case Heading:
 			out.WriteString("\n" + emphasis(wrap(clean(b.Text), o.Width, "")) + "\n")
 		case Paragraph:

@@ -21,6 +21,7 @@ type Bracket struct {
 func Sustained(records []store.Record) Bracket {
 	b := Bracket{Values: metric("sustainable_low").Values(records)}
 	b.Summary = Summarize(b.Values)
+	b.Confident = false
 	for _, r := range records {
 		if r.Result == nil || r.Result.Sustainable == nil {
 			continue
@@ -44,122 +45,109 @@ func (b Bracket) Cell() Cell {
 
 // Contender is one side of a comparison.
 type Contender struct {
-	Name      string
-	Values    []float64 // one per repetition
-	Low, High float64   // what the values stand for: their spread, or the bracket of a search
+	Name   string
+	Values []float64 // one per repetition
+	// Bracket is where searches say that their values lie: between the lowest rate that passed and the highest that
+	// failed, of any repetition. It is no spread over repetitions, and nothing is concluded from it.
+	Bracket *[2]float64
 }
 
 // Contend makes a contender for m from records that conclusions may be drawn from.
 func Contend(name string, m Metric, records []store.Record) Contender {
 	if m.Key == "sustainable_low" {
-		b := Sustained(records)
-		return Contender{name, b.Values, b.Low, b.High}
+		if b := Sustained(records); b.N > 0 {
+			return Contender{name, b.Values, &[2]float64{b.Low, b.High}}
+		}
 	}
-	values := m.Values(records)
-	s := Summarize(values)
-	return Contender{name, values, s.Low, s.High}
+	return Contender{Name: name, Values: m.Values(records)}
 }
 
-func (c Contender) text(u Unit) string { return c.Name + " " + c.figure(u) }
-
-func (c Contender) figure(u Unit) string {
+// text is the contender with its figure: "kafka 13.1 ms [12.4–13.4 ms] (n=5)". What else there is to say of it stands
+// in the parentheses.
+func (c Contender) text(u Unit, more ...string) string {
 	s := Summarize(c.Values)
-	text := u.Format(s.Median)
-	if c.Low != c.High {
-		text += fmt.Sprintf(" [%s]", u.Range(c.Low, c.High))
+	text := c.Name + " " + u.Format(s.Median)
+	in := []string{fmt.Sprintf("n=%d", s.N)}
+	switch {
+	case c.Bracket != nil:
+		in = append([]string{"bracket " + u.Range(c.Bracket[0], c.Bracket[1])}, in...)
+	case s.Low != s.High:
+		text += " [" + u.Range(s.Low, s.High) + "]"
 	}
-	return text + fmt.Sprintf(" (n=%d)", s.N)
+	return text + " (" + strings.Join(append(in, more...), ", ") + ")"
+}
+
+// Standing is a contender and how it differs from the best of its ranking.
+type Standing struct {
+	Contender
+	Against Difference // A is the best, B this contender; not set for the best itself
+	median  float64
 }
 
 // Ranking is who is best at a metric, as far as the repetitions tell.
 type Ranking struct {
-	Metric   Metric
-	Level    []Contender // the best, and those no difference from it was shown for
-	Behind   []Contender // the others, best first
-	Evidence string      // what the clearest claim rests on
+	Metric Metric
+	Order  []Standing // by median, the best first
 }
 
-// Rank orders contenders, leaving out those without a value.
+// Rank orders contenders, leaving out those without a value, and tests each against the best. Which one is best is only
+// known from the same values, so every pair of contenders counts as tested.
 func Rank(m Metric, contenders []Contender) Ranking {
-	contenders = slices.DeleteFunc(slices.Clone(contenders), func(c Contender) bool { return len(c.Values) == 0 })
 	r := Ranking{Metric: m}
-	if len(contenders) == 0 {
-		return r
+	runs := map[int]int{} // contenders by their number of repetitions
+	for _, c := range contenders {
+		if len(c.Values) > 0 {
+			r.Order = append(r.Order, Standing{Contender: c, median: Summarize(c.Values).Median})
+			runs[len(c.Values)]++
+		}
 	}
-	slices.SortStableFunc(contenders, func(a, b Contender) int {
-		order := cmp.Compare(Summarize(a.Values).Median, Summarize(b.Values).Median)
+	slices.SortStableFunc(r.Order, func(a, b Standing) int {
 		if m.Better == Higher {
-			return -order
+			a, b = b, a
 		}
-		return order
+		return cmp.Compare(a.median, b.median)
 	})
-	best := contenders[0]
-	r.Level = contenders[:1:1]
-	for i, c := range contenders[1:] {
-		d := Contrast(best.Values, c.Values)
-		if d.Shown() || d.Needed > 0 && apart(best, c) {
-			r.Behind = append(r.Behind, c)
-		} else {
-			r.Level = append(r.Level, c)
-		}
-		if i > 0 {
-			continue
-		}
-		r.Evidence = fmt.Sprintf("Against %s: %s.", c.Name, d.Why())
-		if d.Needed > 0 {
-			r.Evidence = fmt.Sprintf("Too few repetitions for a test: at least %d each are needed.", d.Needed)
-		}
+	var all []*Difference
+	for i := range r.Order[min(1, len(r.Order)):] {
+		r.Order[i+1].Against = contrast(r.Order[0].Values, r.Order[i+1].Values)
+		all = append(all, &r.Order[i+1].Against)
 	}
+	k := len(r.Order)
+	correct(all, pairs(runs), k*(k-1)/2)
 	return r
 }
 
-// String is the ranking in a sentence with every figure, "" when nobody was measured.
-func (r Ranking) String() string {
-	texts := func(contenders []Contender) string {
-		var texts []string
-		for _, c := range contenders {
-			texts = append(texts, c.text(r.Metric.Unit))
+// pairs counts the pairs of contenders whose repetitions are enough for a test.
+func pairs(runs map[int]int) int {
+	n := 0
+	for a, as := range runs {
+		for b, bs := range runs {
+			switch {
+			case smallestP(a, b) >= alpha:
+			case a == b:
+				n += as * (as - 1) / 2
+			case a < b:
+				n += as * bs
+			}
 		}
-		return enumerate(Abridged(texts))
 	}
-	switch {
-	case len(r.Level) == 0:
-		return ""
-	case len(r.Level)+len(r.Behind) == 1:
-		only := r.Level[0]
-		return fmt.Sprintf("Only %s was measured: %s %s.", only.Name, r.Metric.Name, only.figure(r.Metric.Unit))
-	case len(r.Level) == 1:
-		return fmt.Sprintf("%s %s: %s, before %s. %s", superlative(r.Metric), r.Metric.Name, texts(r.Level), texts(r.Behind), r.Evidence)
-	case len(r.Behind) == 0:
-		return fmt.Sprintf("No difference shown in %s between %s. %s", r.Metric.Name, texts(r.Level), r.Evidence)
-	}
-	return fmt.Sprintf("No difference shown in %s between %s; behind them %s. %s", r.Metric.Name, texts(r.Level), texts(r.Behind), r.Evidence)
+	return n
 }
 
-// Short says only who is best: "nats 1.31 ms", or between whom no difference was shown.
-func (r Ranking) Short() string {
-	var names []string
-	once := true
-	for _, c := range r.Level {
-		names = append(names, c.Name+" "+r.Metric.Unit.Format(Summarize(c.Values).Median))
-		once = once && len(c.Values) == 1
+// Of lists the contenders behind the best that the comparison with it came to answer for, best first.
+func (r Ranking) Of(answer Answer) []Standing {
+	var out []Standing
+	for i, s := range r.Order {
+		if i > 0 && s.Against.Answer() == answer {
+			out = append(out, s)
+		}
 	}
-	switch {
-	case len(names) == 0:
-		return "nobody"
-	case len(names) == 1:
-		return names[0]
-	case once:
-		return "no difference shown (n=1) between " + enumerate(Abridged(names))
-	}
-	return "no difference shown between " + enumerate(Abridged(names))
+	return out
 }
 
-// apart tells that no value either stands for could belong to the other. A single value without a bracket stands for
-// nothing but itself.
-func apart(a, b Contender) bool {
-	known := func(c Contender) bool { return len(c.Values) > 1 || c.Low != c.High }
-	return known(a) && known(b) && (a.High < b.Low || b.High < a.Low)
+// Level are the best and those that no difference from it was shown for.
+func (r Ranking) Level() []Standing {
+	return append(slices.Clone(r.Order[:min(1, len(r.Order))]), r.Of(NoDifferenceShown)...)
 }
 
 func superlative(m Metric) string {

@@ -87,6 +87,8 @@ func (f *flow) block(b report.Block) {
 		f.text(b.Text, f.book.title())
 	case report.Paragraph:
 		f.text(b.Text, 0)
+	case report.Verdict:
+		f.text(b.Text(), 0)
 	case report.Listing:
 		for line := range strings.Lines(b.Text) {
 			f.text(strings.TrimRight(line, "\n"), 0)
