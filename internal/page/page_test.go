@@ -52,7 +52,7 @@ func summary(t *testing.T, name string, records []store.Record) string {
 func comparison(t *testing.T) string {
 	t.Helper()
 	sides := map[string][]store.Record{}
-	for _, r := range sweep(5) {
+	for _, r := range sweep(7) {
 		sides[r.Spec.Broker] = append(sides[r.Spec.Broker], r)
 	}
 	return written(t, "compare", func(w io.Writer) error {
