@@ -1,0 +1,195 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestWrittenInTheWrongShapeIsNamedWithWhatItShouldBe(t *testing.T) {
+	for doc, want := range map[string]string{
+		"axes:":                           "",
+		"axes: 5":                         `f.yaml:1: axes: "5" is not a mapping of settings to lists of values`,
+		"axes: {g: [{name: a, sat: {}}]}": `f.yaml:1: axes.g[0].sat: unknown key "sat"; allowed: name, set`,
+		"axes: {g: [{name: a, set: 5}]}":  `f.yaml:1: axes.g[0].set: "5" is not a mapping of settings`,
+		"axes: {g: [{name: a, set: {}}, {name: a, set: {}}]}":  `f.yaml:1: axes.g[1].name: "a": every choice needs a name of its own`,
+		"axes: {g: [{name: a, set: {}}, 5]}":                   `f.yaml:1: axes.g: unknown key "g"`,
+		"axes: {topics: {from: 1, to: 2, stop: 1}}":            `f.yaml:1: axes.topics.stop: unknown key "stop"; allowed: from, to and step or factor`,
+		"axes: {topics: {from: 1, to: x, step: 1}}":            `f.yaml:1: axes.topics.to: "x" is not a number`,
+		"axes: {topics: {from: 1, to: [2], step: 1}}":          `f.yaml:1: axes.topics.to: a list is not a number`,
+		"axes: {topics: {from: 1, to: .nan, step: 1}}":         `f.yaml:1: axes.topics.to: ".nan" is not a number`,
+		"axes: {topics: {from: 1, to: inf, step: 1}}":          `f.yaml:1: axes.topics.to: "inf" is not a number`,
+		"axes: {topics: {from: 1, to: 2, step: 1, factor: 2}}": `f.yaml:1: axes.topics: a range needs from, to and either step or factor`,
+		"axes: {topics: {to: 2, step: 1}}":                     `f.yaml:1: axes.topics: a range needs from, to and either step or factor`,
+		"exclude: [5]":                                         `f.yaml:1: exclude[0]: "5" is not a mapping of settings to values`,
+		"axes: {topics: [1, 2]}\nexclude: [{}]":                `f.yaml:2: exclude[0]: a mapping is not a mapping of settings to values`,
+		"axes: {topics: [1, 2]}\nexclude: [{topics: x}]":       `f.yaml:2: exclude[0].topics: "x" is not a whole number`,
+		"base: 5":                        `f.yaml:1: base: "5" is not a mapping of settings`,
+		"sweeps: {name: a}":              `f.yaml:1: sweeps: a mapping is not a list of {name, set, axes, exclude}`,
+		"sweeps: [5]":                    `f.yaml:1: sweeps[0]: "5" is not a mapping with name, set, axes, exclude`,
+		"sweeps: [{name: a}, {name: a}]": `f.yaml:1: sweeps[1].name: "a": every sweep needs a name of its own`,
+		"sweeps: [{name: a, set: [5]}]":  `f.yaml:1: sweeps[0].set: a list is not a mapping of settings`,
+		"points: [5]":                    `f.yaml:1: points[0]: "5" is not a mapping of settings`,
+		"points: [{topics: x}]":          `f.yaml:1: points[0].topics: "x" is not a whole number`,
+		"server: {a: 1}\nserver.a: 2":    `f.yaml:2: server.a: given twice: "server.a" at line 1 means the same`,
+		"server:":                        "",
+		"load:":                          "",
+		"payloadFile:":                   "",
+		"delivery:":                      `f.yaml:1: delivery: nothing is not one of at-most-once, at-least-once, exactly-once`,
+		"name: [a]":                      `f.yaml:1: name: a list is not a text; several values belong under axes`,
+		"repeats: {a: 1}":                `f.yaml:1: repeats: a mapping is not a whole number`,
+		"useRandomizedPayloads: []":      `f.yaml:1: useRandomizedPayloads: a list is not true or false; several values belong under axes`,
+		"rate: []":                       `f.yaml:1: load.rate: a list is not a number; several values belong under axes`,
+		"duration: {}":                   `f.yaml:1: duration: a mapping is not a time`,
+		"curve.rates: 5":                 `f.yaml:1: curve.rates: "5" is not a list of numbers`,
+		"curve.rates: [5, x]":            `f.yaml:1: curve.rates[1]: "x" is not a number`,
+		"curve.rates: [x, 5]":            `f.yaml:1: curve.rates[0]: "x" is not a number`,
+		"attach:":                        `f.yaml:1: attach: nothing is not a list of texts`,
+		"faults: [5]":                    `f.yaml:1: faults[0]: "5" is not a mapping with at, do, node, for`,
+		"faults: [{att: 5s, do: kill}]":  `f.yaml:1: faults[0].att: unknown key "att"; did you mean "at"?`,
+		"server: {a: }":                  `f.yaml:1: server.a: nothing is not a single value: native settings are texts, numbers, true or false`,
+		"server: 5":                      `f.yaml:1: server: "5" is not a mapping of native settings`,
+		"broker: [a]":                    `f.yaml:1: broker: a list is not a text; several values belong under axes`,
+		"broker: a b":                    `f.yaml:1: broker: "a b" is not a broker; allowed: a name such as kafka, or kafka@4.3.1`,
+		"warmup: ":                       `f.yaml:1: warmup: nothing is not a time, auto, or a mapping with auto, for, max`,
+		"warmup: {fro: 1s}":              `f.yaml:1: warmup.fro: unknown key "fro"; did you mean "for"?`,
+		"producerRate: x":                `f.yaml:1: producerRate: "x" is not a number`,
+		"warmupDurationMinutes: x":       `f.yaml:1: warmupDurationMinutes: "x" is not a number`,
+		"consumerBacklogSizeGB: x":       `f.yaml:1: consumerBacklogSizeGB: "x" is not a number`,
+		"backlogDrainRatio: x":           `f.yaml:1: backlogDrainRatio: "x" is not a number`,
+		"logDir: [what, ever]":           "",
+		"[a]: 5":                         `f.yaml:1: a list is not a key`,
+		"a: &a {b: 1}\nbase: *a":         "f.yaml:1: a: unknown key \"a\"\nf.yaml:1: base.b: unknown key \"b\"",
+		"x.y.z: 5":                       `f.yaml:1: x.y.z: unknown key "x.y.z"`,
+		"load.burst: {rat: 5}":           `f.yaml:1: load.burst.rat: unknown key "rat"; did you mean "rate"?`,
+		"base: {topics: 1}\ntopics: 2":   `f.yaml:2: topics: given twice: also in base at line 1`,
+		"base: {name: a, seed: 3}\nname: b\nseed: 4": "",
+	} {
+		_, err := Parse("f.yaml", []byte(doc))
+		if want == "" {
+			if err != nil {
+				t.Errorf("%q: %v", doc, err)
+			}
+			continue
+		}
+		var es *Errors
+		if !errors.As(err, &es) || es.Error() != want {
+			t.Errorf("%q:\ngot  %v\nwant %s", doc, err, want)
+		}
+	}
+}
+
+func TestADocumentOfMoreThanEightMebibytesIsNoStudy(t *testing.T) {
+	doc := "topics: 2\n#" + strings.Repeat("x", maxDocument-len("topics: 2\n#"))
+	if _, err := Parse("f.yaml", []byte(doc)); err != nil || len(doc) != 8<<20 {
+		t.Errorf("%d bytes: %v", len(doc), err)
+	}
+	_, err := Parse("f.yaml", []byte(doc+"x"))
+	wantError(t, err, "f.yaml: larger than 8MiB: that is no study")
+}
+
+func TestNameAndSeedAtTheTopAreTheStudysToo(t *testing.T) {
+	s := parse(t, "base: {name: inner, seed: 3, topics: 2}\nname: outer\nseed: 4\n")
+	p := expand(t, s)[0]
+	if s.Name != "outer" || s.Seed != 4 || p.Spec.Name != "inner" || p.Spec.Seed != 3 || p.Study != "outer" || p.Spec.Topics != 2 {
+		t.Errorf("%q, %d and %q, %d", s.Name, s.Seed, p.Spec.Name, p.Spec.Seed)
+	}
+	if s := New("x"); s.Repeats != 1 || s.Seed != 1 || s.Name != "x" || len(expand(t, s)) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if s := parse(t, "question: q\ndescription: d\nsource: s\nrepeats: 7"); fmt.Sprint(s.Question, s.Description, s.Source, s.Repeats, s.File) != "qds7f.yaml" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestPayloadsThatCannotBeReadAreExplained(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "study.data", "12345678")
+	write(t, dir, "big", strings.Repeat("x", maxSamples/2+1))
+	big := filepath.Join(dir, "two")
+	if err := os.Mkdir(big, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		if err := os.Link(filepath.Join(dir, "big"), filepath.Join(big, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mixed := filepath.Join(dir, "mixed")
+	if err := os.Mkdir(mixed, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, mixed, "a", "12345678")
+	write(t, mixed, "b", "1234567890")
+	for doc, want := range map[string]string{
+		"payloadFile: two":                         "f: payloadFile: payloads can't be read: more than 64MiB of samples",
+		"payloadFile: " + strings.Repeat("x", 300): "file name too long",
+		"payloadFile: mixed\nsize: 8":              "8, but the payloads in " + mixed + " have 8 to 10; leave messageSize out to use their own",
+		"payloadFile: mixed\nsize: [{size: 8, weight: 1}, {size: 10, weight: 1}]": "",
+		"payloadFile: study.data\nsize: 8":                                        "",
+		"payloadFile: big":                                                        "",
+	} {
+		s, err := Parse(filepath.Join(dir, "f"), []byte(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Points()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), strings.TrimPrefix(want, "f: ")) {
+			t.Errorf("%.40q: %v, want %q", doc, err, want)
+		}
+	}
+	// Beside the study, and one folder above it.
+	for _, file := range []string{"f.yaml", "sub/f.yaml"} {
+		s, err := Parse(filepath.Join(dir, file), []byte("payloadFile: study.data"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := expand(t, s)[0].Spec
+		if len(p.PayloadDigest) != 32 || p.MessageSize.String() != "8" || filepath.Clean(p.PayloadFile) != filepath.Join(dir, "study.data") {
+			t.Errorf("%s: %q, digest %s, size %s", file, p.PayloadFile, p.PayloadDigest, p.MessageSize)
+		}
+	}
+}
+
+func TestFieldsSayWhatTheirValuesLookLike(t *testing.T) {
+	got := map[string]Field{}
+	for _, f := range Fields() {
+		got[f.Path] = f
+	}
+	for path, want := range map[string]string{
+		"duration": "time", "inFlight.bytes": "size", "messageSize": "size, or list of {size, weight}", "load.steps": "list of {rate, for}",
+		"faults": "list of {at, do, node, for}", "topics": "whole number", "seed": "whole number", "load.rate": "number", "warmup.auto": "true or false",
+		"attach": "list of texts", "curve.rates": "list of numbers", "server": "native settings", "broker": "text",
+	} {
+		if got[path].Type != want {
+			t.Errorf("%s: %q, want %q", path, got[path].Type, want)
+		}
+	}
+	if f := got["partitionsPerTopic"]; fmt.Sprintf("%v %v %v", f.Also, f.Default, f.Measures) != "[partitions] 1 []" {
+		t.Errorf("%+v", f)
+	}
+	if f := got["load.rate"]; fmt.Sprintf("%v %v %v", f.Also, f.Default, f.Measures) != "[rate producerRate] none [rate count backlog]" {
+		t.Errorf("%+v", f)
+	}
+	if f := got["broker"]; len(f.Also) != 0 || f.Default != "nats" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestAValueIsWrittenAsAPersonWould(t *testing.T) {
+	for want, v := range map[string]any{
+		"1.5": 1.5, "1000000": 1e6, "1,2.5": []float64{1, 2.5}, "3s": seconds(3), "1KiB": Size(1024), "true": true, "x": "x", "5 2s": Step{5, seconds(2)},
+		"1s kill 2": Fault{At: seconds(1), Do: "kill", Node: "2"}, "7": 7, "a,b": []string{"a", "b"},
+	} {
+		if got := text(reflect.ValueOf(v)); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+	if text(reflect.Value{}) != "" || text(reflect.ValueOf([]any{1, "x"})) != "1,x" {
+		t.Error("nothing, or values of several types")
+	}
+}
