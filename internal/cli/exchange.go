@@ -38,8 +38,8 @@ type document struct {
 
 var exporters = []exporter{
 	{format: "jsonl", doc: "everything, a line for each record", write: writeRecords},
-	{format: "flat", doc: "the figures only, a line for each record", write: writeFlat},
-	{format: "csv", doc: "the figures, a row for each record and a column for each axis", write: func(w io.Writer, records []store.Record, _ report.LatencyKind) error { return exportCSV(w, records) }},
+	{format: "flat", doc: "the figures only, a line for each record and each rate of its curve", write: writeFlat},
+	{format: "csv", doc: "the figures, a row for each record and each rate of its curve, a column for each axis", write: func(w io.Writer, records []store.Record, _ report.LatencyKind) error { return exportCSV(w, records) }},
 	{format: "xlsx", doc: "a spreadsheet with charts, a sheet for each experiment", file: true, write: func(w io.Writer, records []store.Record, _ report.LatencyKind) error {
 		return sheet.Write(w, records)
 	}},
@@ -130,8 +130,10 @@ func writeRecords(w io.Writer, records []store.Record, _ report.LatencyKind) err
 func writeFlat(w io.Writer, records []store.Record, _ report.LatencyKind) error {
 	out := json.NewEncoder(w)
 	for _, r := range records {
-		if err := out.Encode(report.Flat(r)); err != nil {
-			return fmt.Errorf("write record %d: %w", r.ID, err)
+		for _, f := range report.Flat(r) {
+			if err := out.Encode(f); err != nil {
+				return fmt.Errorf("write record %d: %w", r.ID, err)
+			}
 		}
 	}
 	return nil

@@ -66,15 +66,17 @@ func exportCSV(w io.Writer, records []store.Record) error {
 	}
 	_ = out.Write(header) // an error stays until Error
 	for _, r := range records {
-		row := []string{report.Inert(r.Study), fmt.Sprint(r.Repetition)}
-		flat := reflect.ValueOf(report.Flat(r))
-		for i := range flat.NumField() {
-			row = append(row, csvField(flat.Field(i)))
+		for _, f := range report.Flat(r) {
+			row := []string{report.Inert(r.Study), fmt.Sprint(r.Repetition)}
+			flat := reflect.ValueOf(f)
+			for i := range flat.NumField() {
+				row = append(row, csvField(flat.Field(i)))
+			}
+			for _, a := range axes {
+				row = append(row, report.Inert(r.Axes[a]))
+			}
+			_ = out.Write(row)
 		}
-		for _, a := range axes {
-			row = append(row, report.Inert(r.Axes[a]))
-		}
-		_ = out.Write(row)
 	}
 	out.Flush()
 	return out.Error()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -157,7 +156,7 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 		r.bad[e.Record.Status] = e.Record
 	}
 	if e.Record != nil && r.options.format == "jsonl" && r.outErr == nil {
-		r.outErr = json.NewEncoder(r.sh.out).Encode(report.Flat(*e.Record))
+		r.outErr = writeFlat(r.sh.out, []store.Record{*e.Record}, report.LatencyKind{})
 	}
 }
 

@@ -73,7 +73,7 @@ func TestAnImportedResultSaysWhatItIs(t *testing.T) {
 	if want := time.Date(2024, 2, 8, 10, 51, 41, 0, time.UTC); !r.Ended.Equal(want) || r.Ended.Sub(r.Began) != 30*time.Second {
 		t.Errorf("began %v, ended %v", r.Began, r.Ended)
 	}
-	flat := report.Flat(r)
+	flat := report.Flat(r)[0]
 	if flat.EndToEndP99 != nil || flat.Lost != nil || flat.BrokerCPUPerMillion != nil {
 		t.Errorf("unknown figures are given: %v %v %v", flat.EndToEndP99, flat.Lost, flat.BrokerCPUPerMillion)
 	}

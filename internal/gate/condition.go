@@ -16,7 +16,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Condition is what must not be: a metric beyond a limit.
+// Condition is a threshold: a metric and a limit. A result beyond it fails the gate.
 type Condition struct {
 	Text   string // as it was written
 	metric report.Metric
@@ -103,8 +103,10 @@ func (u *UnknownMetric) Error() string {
 // shareOf is what 100 % of a metric are; nil where that makes no sense.
 func shareOf(m report.Metric) func(store.Record) float64 {
 	switch m.Key {
-	case "acked", "resent":
+	case "acked", "failed", "unresolved", "resent":
 		return whole(func(r *store.Result) float64 { return float64(r.Books.Sent) })
+	case "sent", "unsent":
+		return whole(func(r *store.Result) float64 { return float64(r.Books.Due) })
 	case "received", "lost", "lost_acked", "duplicated", "reordered", "corrupted":
 		return whole(func(r *store.Result) float64 { return float64(r.Books.Expected) })
 	case "publish_rate":
@@ -230,6 +232,27 @@ func (c Condition) values(records []store.Record) []float64 {
 		}
 	}
 	return values
+}
+
+// counts tells that the metric counts messages, which are summed over repetitions.
+func (c Condition) counts() bool { return c.metric.Unit == report.Count }
+
+// over is the metric, or its share, over repetitions: of counts the sum, or the sum's share of the summed whole, of
+// everything else the median.
+func (c Condition) over(records []store.Record) report.Summary {
+	switch {
+	case !c.counts():
+		return report.Summarize(c.values(records))
+	case c.share == nil:
+		return c.metric.Over(records)
+	}
+	n, sum, whole := 0, 0.0, 0.0
+	for _, r := range records {
+		if v, w := c.metric.Of(r), c.share(r); !math.IsNaN(v + w) {
+			n, sum, whole = n+1, sum+v, whole+w
+		}
+	}
+	return report.Summary{N: n, Median: sum / whole, Low: sum / whole, High: sum / whole}
 }
 
 // show writes a value of the condition for people.

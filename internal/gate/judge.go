@@ -2,12 +2,11 @@ package gate
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/reports"
 )
 
 // Outcome is how a point fares at a gate.
@@ -30,30 +29,32 @@ type Verdict struct {
 	Seconds   float64
 }
 
-// Endings judges points by how their repetitions ended, whatever was measured.
+// Endings judges points, and the rates of curves, by how their repetitions ended, whatever was measured.
 func Endings(records []store.Record) []Verdict {
 	var verdicts []Verdict
-	for _, p := range report.Points(records) {
-		v := about(p)
-		v.Outcome, v.Text = ending(p)
-		verdicts = append(verdicts, v)
+	for _, l := range loads(records) {
+		verdicts = append(verdicts, l.ended)
 	}
 	return verdicts
 }
 
-// Judge judges every point by every condition, by the median over its repetitions. A point that failed, or has no
-// repetition that ended ok, fails with its reason; a refused one is skipped. A condition that no point could be judged
-// by fails: a gate that looks at nothing must not let pass.
+// Judge judges every point, and every rate of a curve, by every condition: counts by their sum over the repetitions,
+// everything else by the median. A point that failed, or has no repetition that ended ok, fails with its reason; a
+// refused one is skipped. A condition that no point could be judged by fails: a gate that looks at nothing must not let
+// pass.
 func Judge(records []store.Record, conditions []Condition) []Verdict {
 	var verdicts []Verdict
-	points := report.Points(records)
+	all := loads(records)
 	for _, c := range conditions {
 		judged := false
-		for _, p := range points {
-			v := about(p)
+		for i, l := range all {
+			v := l.ended
 			v.Condition = c.Text
-			if v.Outcome, v.Text = ending(p); v.Outcome == Passed {
-				v.Outcome, v.Text = c.judge(p.Ok())
+			if v.Outcome == Passed {
+				v.Outcome, v.Text = c.judge(l.records)
+				if v.Outcome == Skipped && c.knownOf(all, i) {
+					continue // the rates of a curve have no sustainable rate, and needn't say so one by one
+				}
 			}
 			judged = judged || v.Outcome != Skipped
 			verdicts = append(verdicts, v)
@@ -63,6 +64,46 @@ func Judge(records []store.Record, conditions []Condition) []Verdict {
 		}
 	}
 	return verdicts
+}
+
+// load is a point under one load.
+type load struct {
+	point   string
+	ended   Verdict
+	records []store.Record // that ended ok
+}
+
+// knownOf tells whether another load of the i-th load's point has the metric.
+func (c Condition) knownOf(all []load, i int) bool {
+	return slices.ContainsFunc(all, func(l load) bool { return l.point == all[i].point && len(c.values(l.records)) > 0 })
+}
+
+// loads are the points, curves with each of their rates.
+func loads(records []store.Record) []load {
+	var out []load
+	for i, p := range report.Points(records) {
+		own := load{point: p.ID, ended: about(p), records: p.Ok()}
+		own.ended.Outcome, own.ended.Text = ending(p)
+		levels := report.Levels(i, p)
+		if own.ended.Outcome != Passed || p.Spec.Measure != "curve" || len(levels) == 0 {
+			out = append(out, own)
+			continue
+		}
+		for _, l := range levels {
+			same := func(o report.Level) bool { return o.Load == l.Load && o.Status == store.OK }
+			if (l.Status == store.Void || l.Status == store.Aborted) && slices.ContainsFunc(levels, same) {
+				continue // other repetitions say how it went
+			}
+			at := load{point: p.ID, ended: own.ended, records: l.Records}
+			at.ended.Point = strings.Join([]string{p.Name, p.Setting(), "curve", l.Load}, ", ")
+			if own.ended.Seconds = 0; l.Status != store.OK { // the time is told once
+				reason, _, _ := strings.Cut(l.Reason, "\n")
+				at.ended.Outcome, at.ended.Text, at.records = Failed, fmt.Sprintf("%s: %s", l.Status, reason), nil
+			}
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 func about(p report.Point) Verdict {
@@ -100,94 +141,21 @@ func ending(p report.Point) (Outcome, string) {
 }
 
 func (c Condition) judge(records []store.Record) (Outcome, string) {
-	values := c.values(records)
-	if len(values) == 0 {
+	s := c.over(records)
+	if s.N == 0 {
 		return Skipped, c.metric.Key + " was not measured"
 	}
-	s := report.Summarize(values)
 	text := fmt.Sprintf("%s (n=%d)", c.show(s.Median), s.N)
-	if s.N > 1 {
+	switch {
+	case s.N > 1 && c.counts():
+		text = fmt.Sprintf("%s in all (n=%d)", c.show(s.Median), s.N)
+	case s.N > 1:
 		text = fmt.Sprintf("%s, %s–%s (n=%d)", c.show(s.Median), c.show(s.Low), c.show(s.High), s.N)
 	}
 	if c.crossed(s.Median) {
 		return Failed, text
 	}
 	return Passed, text
-}
-
-// Changes judges by how much the second side of each pair differs from the first. The change is that of the medians.
-// It counts when the test shows the difference; where there are too few repetitions for any test it counts as it is,
-// and says so, because a gate that can't fail is none.
-func Changes(pairs []reports.Pair, conditions []Condition) []Verdict {
-	var verdicts []Verdict
-	for _, c := range conditions {
-		judged := false
-		for _, p := range pairs {
-			v := Verdict{Condition: c.Text, Point: p.Title}
-			v.Outcome, v.Text = c.change(p)
-			judged = judged || v.Outcome != Skipped
-			verdicts = append(verdicts, v)
-		}
-		if !judged {
-			verdicts = append(verdicts, Verdict{Condition: c.Text, Outcome: Failed, Point: "all points", Text: "no workload has values of both sides to judge"})
-		}
-	}
-	return verdicts
-}
-
-func (c Condition) change(p reports.Pair) (Outcome, string) {
-	var sides [2][]float64
-	for i, points := range [2][]report.Point{p.A, p.B} {
-		var sound []store.Record
-		refused := true
-		for _, point := range points {
-			outcome, text := ending(point)
-			if outcome == Failed {
-				return Failed, point.Name + " " + text
-			}
-			refused = refused && outcome == Skipped
-			sound = append(sound, point.Ok()...)
-		}
-		if refused {
-			_, text := ending(points[0])
-			return Skipped, points[0].Name + " " + text
-		}
-		sides[i] = c.values(sound)
-	}
-	if len(sides[0]) == 0 || len(sides[1]) == 0 {
-		return Skipped, c.metric.Key + " was not measured on both sides"
-	}
-	return c.judgeChange(report.Contrast(sides[0], sides[1]))
-}
-
-func (c Condition) judgeChange(d report.Difference) (Outcome, string) {
-	change := d.B.Median/d.A.Median - 1
-	if d.A.Median == 0 {
-		change = 0 // from nothing to nothing; from nothing to something has no percentage, and is beyond any
-		if d.B.Median != 0 {
-			change = math.Inf(1)
-		}
-	}
-	text := fmt.Sprintf("%s to %s", c.metric.Unit.Format(d.A.Median), c.metric.Unit.Format(d.B.Median))
-	if !math.IsInf(change, 0) {
-		text = signed(change) + ", " + text
-	}
-	switch crossed := c.crossed(change); {
-	case crossed && d.Needed > 0:
-		return Failed, fmt.Sprintf("%s; the medians alone decide: %s", text, d.Why())
-	case crossed && !d.Shown():
-		return Passed, fmt.Sprintf("%s; no difference shown (%s)", text, d.Why())
-	case crossed:
-		return Failed, fmt.Sprintf("%s (%s)", text, d.Why())
-	}
-	return Passed, fmt.Sprintf("%s (n=%d and n=%d)", text, d.A.N, d.B.N)
-}
-
-func signed(share float64) string {
-	if share > 0 {
-		return "+" + report.Share.Format(share)
-	}
-	return report.Share.Format(share)
 }
 
 // Failures counts the failed verdicts.

@@ -31,7 +31,8 @@ func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
 		r.Spec = spec
 		for _, m := range Metrics {
 			v := m.Of(r)
-			if m.Latency() != (m.Unit == Nanoseconds) {
+			machine := strings.HasPrefix(m.Key, "pause_") // of the machine, whatever the load
+			if m.Latency() != (m.Unit == Nanoseconds && !machine) {
 				t.Errorf("%s: Latency() is %v", m.Key, m.Latency())
 			}
 			if m.Latency() && !math.IsNaN(v) {
@@ -74,7 +75,7 @@ func TestAFlatRecordOfAClosedLoopSaysSo(t *testing.T) {
 	for name, spec := range openLoops {
 		r := measured()
 		r.Spec = spec
-		if Flat(r).ClosedLoop {
+		if Flat(r)[0].ClosedLoop {
 			t.Errorf("%s is flagged as a closed loop", name)
 		}
 	}

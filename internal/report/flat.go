@@ -7,19 +7,26 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// FlatRecord is a record as one flat JSON object: always all keys, in this order, null where something was not
+// FlatRecord is one load of a record as a flat JSON object: always all keys, in this order, null where something was not
 // measured or is not known. Times are nanoseconds, rates messages per second.
 type FlatRecord struct {
 	Broker                 string   `json:"broker"`
 	Label                  string   `json:"label"`
+	Load                   string   `json:"load"` // what was measured; of a curve there is an object for each of its rates
 	Status                 string   `json:"status"`
-	Reason                 string   `json:"reason"` // "" when ok
-	Doubts                 []string `json:"doubts"` // "code: sentence"
+	Reason                 string   `json:"reason"`       // "" when ok
+	Doubts                 []string `json:"doubts"`       // "code: sentence"
+	OfferedRate            *float64 `json:"offered_rate"` // null without a schedule
+	Due                    *int64   `json:"due"`          // by the schedule: sent + unsent
+	Unsent                 *int64   `json:"unsent"`       // due, and never handed to the client
 	Sent                   *int64   `json:"sent"`
 	Acked                  *int64   `json:"acked"`
+	Failed                 *int64   `json:"failed"`     // reported as failed by the client
+	Unresolved             *int64   `json:"unresolved"` // neither confirmed nor failed when the run ended
 	Resent                 *int64   `json:"resent"`
 	Received               *int64   `json:"received"`
 	Lost                   *int64   `json:"lost"`
+	LostAcked              *int64   `json:"lost_acked"` // confirmed by the broker and yet lost
 	Duplicated             *int64   `json:"duplicated"`
 	Reordered              *int64   `json:"reordered"`
 	Corrupted              *int64   `json:"corrupted"`
@@ -38,6 +45,8 @@ type FlatRecord struct {
 	ServiceP50             *int64   `json:"service_p50_ns"`
 	ServiceP99             *int64   `json:"service_p99_ns"`
 	LagP99                 *int64   `json:"lag_p99_ns"`
+	PauseP99               *int64   `json:"pause_p99_ns"` // how late a thread woke that only sleeps: own pauses of the machine
+	PauseMax               *int64   `json:"pause_max_ns"`
 	BrokerCPUPerMillion    *float64 `json:"broker_cpu_s_per_million"`
 	GeneratorCPUPerMillion *float64 `json:"generator_cpu_s_per_million"`
 	BrokerRSSBytes         *int64   `json:"broker_rss_bytes"`
@@ -47,10 +56,19 @@ type FlatRecord struct {
 	ClosedLoop             bool     `json:"closed_loop"` // the latencies say how full the client's window or the backlog was
 }
 
-// Flat flattens a record.
-func Flat(r store.Record) FlatRecord {
+// Flat flattens a record: one object for each load that was measured in it.
+func Flat(r store.Record) []FlatRecord {
+	var out []FlatRecord
+	for _, l := range Loads(r) {
+		out = append(out, flatRecord(l))
+	}
+	return out
+}
+
+func flatRecord(l Load) FlatRecord {
+	r := l.Record
 	f := FlatRecord{
-		Broker: r.Spec.Broker, Label: r.Label, Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, PointID: r.PointID, ClosedLoop: ClosedLoop(r.Spec),
+		Broker: r.Spec.Broker, Label: r.Label, Load: l.Name, Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, PointID: r.PointID, ClosedLoop: ClosedLoop(r.Spec),
 	}
 	for _, d := range r.Doubts {
 		f.Doubts = append(f.Doubts, d.Code+": "+d.Text)
@@ -60,16 +78,18 @@ func Flat(r store.Record) FlatRecord {
 		f.Began = &began
 	}
 	whole := map[string]**int64{
-		"sent": &f.Sent, "acked": &f.Acked, "resent": &f.Resent, "received": &f.Received, "lost": &f.Lost,
+		"due": &f.Due, "unsent": &f.Unsent, "sent": &f.Sent, "acked": &f.Acked, "failed": &f.Failed, "unresolved": &f.Unresolved,
+		"resent": &f.Resent, "received": &f.Received, "lost": &f.Lost, "lost_acked": &f.LostAcked,
 		"duplicated": &f.Duplicated, "reordered": &f.Reordered, "corrupted": &f.Corrupted,
 		"e2e_p50_ns": &f.EndToEndP50, "e2e_p90_ns": &f.EndToEndP90, "e2e_p95_ns": &f.EndToEndP95,
 		"e2e_p99_ns": &f.EndToEndP99, "e2e_p999_ns": &f.EndToEndP999, "e2e_max_ns": &f.EndToEndMax,
 		"publish_p50_ns": &f.PublishP50, "publish_p99_ns": &f.PublishP99,
 		"service_p50_ns": &f.ServiceP50, "service_p99_ns": &f.ServiceP99, "lag_p99_ns": &f.LagP99,
+		"pause_p99_ns": &f.PauseP99, "pause_max_ns": &f.PauseMax,
 		"broker_rss_bytes": &f.BrokerRSSBytes, "broker_disk_write_bytes": &f.BrokerDiskWriteBytes,
 	}
 	real := map[string]**float64{
-		"publish_rate": &f.PublishRate, "receive_rate": &f.ReceiveRate,
+		"offered_rate": &f.OfferedRate, "publish_rate": &f.PublishRate, "receive_rate": &f.ReceiveRate,
 		"sustainable_low": &f.SustainableLow, "sustainable_high": &f.SustainableHigh,
 		"broker_cpu_s_per_million": &f.BrokerCPUPerMillion, "generator_cpu_s_per_million": &f.GeneratorCPUPerMillion,
 	}

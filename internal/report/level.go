@@ -56,24 +56,16 @@ func searched(records []store.Record) bool {
 func curveLevels(index int, records []store.Record) []Level {
 	var out []Level
 	for _, r := range records {
-		if r.Result == nil {
-			continue
-		}
-		for _, c := range r.Result.Curve {
-			load := "rate " + PerSecond.Format(c.Rate)
-			if c.Fraction > 0 {
-				load = Share.Format(c.Fraction) + " of sustainable"
+		for _, l := range Loads(r) {
+			if l.Rate == 0 {
+				continue // the point itself
 			}
-			status, reason := c.Status, c.Reason
-			if r.Status != store.OK {
-				status, reason = r.Status, r.Reason
-			}
-			i := slices.IndexFunc(out, func(l Level) bool { return l.Load == load && l.Status == status })
+			i := slices.IndexFunc(out, func(o Level) bool { return o.Load == l.Name && o.Status == l.Record.Status })
 			if i < 0 {
 				i = len(out)
-				out = append(out, Level{Point: index, Load: load, Rate: c.Rate, share: c.Fraction, Status: status, Reason: reason})
+				out = append(out, Level{Point: index, Load: l.Name, Rate: l.Rate, share: l.share, Status: l.Record.Status, Reason: l.Record.Reason})
 			}
-			out[i].Records = append(out[i].Records, cut(r, c))
+			out[i].Records = append(out[i].Records, l.Record)
 		}
 	}
 	// What ended ok speaks for its rate; the rest stands beside it, unused.
@@ -81,9 +73,54 @@ func curveLevels(index int, records []store.Record) []Level {
 	return out
 }
 
+// Load is one load that a repetition was measured under: its own, or one rate of its curve.
+type Load struct {
+	Name   string  // as levels are named
+	Title  string  // as rows are, where a curve is told from fixed rates
+	Rate   float64 // of a curve; 0: the repetition's own load
+	share  float64
+	Record store.Record // as if nothing but this load had been measured
+}
+
+// Loads are the loads of a repetition: its own unless it was a curve of given rates, then those of its curve.
+func Loads(r store.Record) []Load {
+	own := Load{Name: Point{Spec: r.Spec}.Load(), Title: Point{Spec: r.Spec}.Load(), Record: r}
+	if r.Result == nil || len(r.Result.Curve) == 0 {
+		return []Load{own}
+	}
+	var out []Load
+	if r.Result.Sustainable != nil {
+		own.Name, own.Title = "sustainable", "curve, searched"
+		out = append(out, own)
+	}
+	for _, c := range r.Result.Curve {
+		name := "rate " + PerSecond.Format(c.Rate)
+		if c.Fraction > 0 {
+			name = Share.Format(c.Fraction) + " of sustainable"
+		}
+		out = append(out, Load{name, CurveLoad(c), c.Rate, c.Fraction, cut(r, c)})
+	}
+	return out
+}
+
 // cut is the record as if nothing but one rate of its curve had been measured.
 func cut(r store.Record, c store.CurvePoint) store.Record {
+	search := r.Result.Sustainable != nil
 	r.Result = &store.Result{Measurement: c.Measurement}
 	r.Result.OfferedRate = c.Rate
+	if c.Books == (store.Books{}) && len(c.Doubts) == 0 { // of before a level had any of its own
+		if r.Status == store.OK {
+			r.Status, r.Reason = c.Status, c.Reason
+		}
+		return r
+	}
+	doubts := slices.Clone(c.Doubts)
+	for _, d := range r.Doubts { // those about the repetition concern every level, those about the search don't
+		known := func(o store.Doubt) bool { return o.Code == d.Code }
+		if !search && d.Code != "bad-levels" && !slices.ContainsFunc(doubts, known) {
+			doubts = append(doubts, d)
+		}
+	}
+	r.Status, r.Reason, r.Doubts = c.Status, c.Reason, doubts
 	return r
 }

@@ -32,8 +32,13 @@ type Metric struct {
 
 // Metrics lists every figure of a record.
 var Metrics = []Metric{
+	{Key: "offered_rate", Name: "offered", Unit: PerSecond, Better: Neither, Of: result(offeredRate)},
+	{Key: "due", Name: "due", Unit: Count, Better: Neither, Of: scheduled(func(b store.Books) int64 { return b.Due })},
+	{Key: "unsent", Name: "never sent", Unit: Count, Better: Lower, Of: scheduled(func(b store.Books) int64 { return b.Unsent })},
 	{Key: "sent", Name: "sent", Unit: Count, Better: Neither, Of: books(func(b store.Books) int64 { return b.Sent })},
 	{Key: "acked", Name: "acked", Unit: Count, Better: Neither, Of: books(func(b store.Books) int64 { return b.Acked })},
+	{Key: "failed", Name: "failed", Unit: Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Failed })},
+	{Key: "unresolved", Name: "unresolved", Unit: Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Unresolved })},
 	{Key: "resent", Name: "resent", Unit: Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Resent })},
 	{Key: "received", Name: "received", Unit: Count, Better: Neither, Of: books(func(b store.Books) int64 { return b.Received })},
 	{Key: "lost", Name: "lost", Unit: Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Lost })},
@@ -56,6 +61,8 @@ var Metrics = []Metric{
 	LatencyMetric("service_p50_ns", "service p50", service, 0.5),
 	LatencyMetric("service_p99_ns", "service p99", service, 0.99),
 	LatencyMetric("lag_p99_ns", "lag p99", lag, 0.99),
+	{Key: "pause_p99_ns", Name: "own pauses p99", Unit: Nanoseconds, Better: Lower, Of: pauses(func(p *store.Pauses) float64 { return Quantile(p.Late, 0.99) })},
+	{Key: "pause_max_ns", Name: "own pauses max", Unit: Nanoseconds, Better: Lower, Of: pauses(func(p *store.Pauses) float64 { return float64(p.LongestNs) })},
 	{Key: "broker_cpu_s_per_million", Name: "broker CPU", Unit: CPUSeconds, Better: Lower, Of: result(func(r *store.Result) float64 { return BrokerCPU(r.Cost) })},
 	{Key: "generator_cpu_s_per_million", Name: "generator CPU", Unit: CPUSeconds, Better: Lower, Of: result(func(r *store.Result) float64 { return GeneratorCPU(r.Cost) })},
 	{Key: "broker_rss_bytes", Name: "broker memory", Unit: Bytes, Better: Lower, Of: broker(func(c store.Cost) int64 { return c.BrokerRSSBytes })},
@@ -74,6 +81,19 @@ func MetricByKey(key string) (Metric, error) {
 		keys = append(keys, m.Key)
 	}
 	return Metric{}, fmt.Errorf("unknown metric %q; known: %s", key, strings.Join(keys, ", "))
+}
+
+// Over is m over repetitions: counts are summed, because a loss isn't averaged away; of everything else it is the median.
+func (m Metric) Over(records []store.Record) Summary {
+	values := m.Values(records)
+	if m.Unit != Count || len(values) == 0 {
+		return Summarize(values)
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return Summary{N: len(values), Median: sum, Low: sum, High: sum}
 }
 
 // BrokerCPU is CPU-seconds of the broker's processes per million messages; NaN when it wasn't metered.
@@ -109,6 +129,34 @@ func books(of func(store.Books) int64) func(store.Record) float64 {
 		}
 		return float64(of(r.Books))
 	})
+}
+
+// scheduled is unknown in records of before it was counted what was due, which is not the same as nothing.
+func scheduled(of func(store.Books) int64) func(store.Record) float64 {
+	return result(func(r *store.Result) float64 {
+		if r.Books.Due == 0 {
+			return math.NaN()
+		}
+		return float64(of(r.Books))
+	})
+}
+
+// pauses are unknown in records of before they were watched.
+func pauses(of func(*store.Pauses) float64) func(store.Record) float64 {
+	return result(func(r *store.Result) float64 {
+		if r.Pauses == nil {
+			return math.NaN()
+		}
+		return of(r.Pauses)
+	})
+}
+
+// offeredRate is unknown where there was no schedule.
+func offeredRate(r *store.Result) float64 {
+	if r.OfferedRate <= 0 {
+		return math.NaN()
+	}
+	return r.OfferedRate
 }
 
 func broker(of func(store.Cost) int64) func(store.Record) float64 {

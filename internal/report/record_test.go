@@ -49,7 +49,7 @@ func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
 	unmetered.Result.Sustainable = &store.Sustainable{High: 10}
 	var out bytes.Buffer
 	for _, r := range []store.Record{refused, unmetered, measured()} {
-		line, err := json.Marshal(Flat(r))
+		line, err := json.Marshal(Flat(r)[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,9 +71,10 @@ func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
 	for _, m := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(string(want), -1) {
 		keys = append(keys, m[1])
 	}
-	const order = "broker label status reason doubts sent acked resent received lost duplicated reordered corrupted publish_rate receive_rate " +
+	const order = "broker label load status reason doubts offered_rate due unsent sent acked failed unresolved resent received lost lost_acked duplicated " +
+		"reordered corrupted publish_rate receive_rate " +
 		"sustainable_low sustainable_high e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns publish_p50_ns publish_p99_ns " +
-		"service_p50_ns service_p99_ns lag_p99_ns broker_cpu_s_per_million generator_cpu_s_per_million broker_rss_bytes " +
+		"service_p50_ns service_p99_ns lag_p99_ns pause_p99_ns pause_max_ns broker_cpu_s_per_million generator_cpu_s_per_million broker_rss_bytes " +
 		"broker_disk_write_bytes began point_id closed_loop "
 	if got := strings.Join(keys, " ") + " "; got != strings.Repeat(order, 3) {
 		t.Errorf("keys are %s", got)

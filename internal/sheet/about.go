@@ -30,15 +30,17 @@ func (b *book) repetitions(records []store.Record) {
 	}
 	b.fill(sheet, t, func(row func(...any)) {
 		for _, r := range records {
-			values := []any{r.Study, r.Repetition}
-			flat := reflect.ValueOf(report.Flat(r))
-			for i := range flat.NumField() {
-				values = append(values, plain(flat.Field(i)))
+			for _, f := range report.Flat(r) {
+				values := []any{r.Study, r.Repetition}
+				flat := reflect.ValueOf(f)
+				for i := range flat.NumField() {
+					values = append(values, plain(flat.Field(i)))
+				}
+				for _, axis := range names {
+					values = append(values, r.Axes[axis])
+				}
+				row(values...)
 			}
-			for _, axis := range names {
-				values = append(values, r.Axes[axis])
-			}
-			row(values...)
 		}
 	})
 }
@@ -122,12 +124,14 @@ func (b *book) doubts(points []report.Point) {
 				for _, d := range r.Doubts {
 					add(doubt{d.Code, d.Text})
 				}
-				if r.Result == nil {
-					continue
-				}
-				for _, c := range r.Result.Curve {
-					if c.Status != store.OK {
-						add(doubt{string(c.Status), report.CurveLoad(c) + ": " + c.Reason})
+				for _, l := range report.Loads(r) {
+					if l.Rate > 0 && l.Record.Status != store.OK {
+						add(doubt{string(l.Record.Status), l.Name + ": " + l.Record.Reason})
+					}
+					for _, d := range l.Record.Doubts {
+						if l.Rate > 0 && !slices.Contains(r.Doubts, d) {
+							add(doubt{d.Code, l.Name + ": " + d.Text})
+						}
 					}
 				}
 			}

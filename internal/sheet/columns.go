@@ -21,7 +21,8 @@ type line struct {
 
 // run is what one repetition measured at one load.
 type run struct {
-	record  store.Record
+	record  store.Record // the repetition
+	load    store.Record // as if only this load had been measured in it
 	publish float64
 	receive float64
 	seconds float64
@@ -69,10 +70,22 @@ var columns = []column{
 	{"memory MB", "broker, 10^6 B", tenths, 11, median(func(r run) float64 { return metered(r, float64(r.cost.BrokerRSSBytes)/1e6) })},
 	{"total s", "", thirds, 10, metric("total_s")},
 	{"drained/s", "", whole, 11, metric("drain_rate")},
+	{"due", "all repetitions", whole, 11, total("due")},
+	{"never sent", "all repetitions", whole, 11, total("unsent")},
+	{"failed", "all repetitions", whole, 9, total("failed")},
+	{"unresolved", "all repetitions", whole, 11, total("unresolved")},
 	{"resent", "all repetitions", whole, 9, total("resent")},
 	{"lost", "all repetitions", whole, 9, total("lost")},
+	{"lost after ack", "all repetitions", whole, 13, total("lost_acked")},
 	{"duplicated", "all repetitions", whole, 10, total("duplicated")},
 	{"reordered", "all repetitions", whole, 10, total("reordered")},
+	{"corrupted", "all repetitions", whole, 10, total("corrupted")},
+	{"own pauses 99th", "ms", thirds, 14, paused(func(p *store.Pauses) float64 { return report.Quantile(p.Late, 0.99) / 1e6 })},
+	{"own pauses max", "ms", thirds, 14, paused(func(p *store.Pauses) float64 { return float64(p.LongestNs) / 1e6 })},
+	{"at", "s, in the run of the longest", thirds, 10, longestAt},
+	{"own GC pauses", "ms", thirds, 13, paused(func(p *store.Pauses) float64 { return float64(p.GCPauseNs) / 1e6 })},
+	{"stolen", "s, by the hypervisor", thirds, 10, paused(func(p *store.Pauses) float64 { return p.StolenSeconds })},
+	{"waited for a core", "s, threads of the generator", thirds, 15, paused(func(p *store.Pauses) float64 { return p.QueuedSeconds })},
 }
 
 // metered is v where the broker's processes were.
@@ -148,23 +161,48 @@ func metric(key string) func(line) any {
 	return median(func(r run) float64 { return m.Of(r.record) })
 }
 
-// total adds over repetitions: a loss isn't averaged away. The books of a curve's rates aren't kept one by one.
+// paused is the worst over repetitions of what the generator's machine stood still.
+func paused(of func(*store.Pauses) float64) func(line) any {
+	return func(l line) any {
+		var worst any
+		for _, r := range l.runs {
+			if r.load.Result.Pauses == nil {
+				continue
+			}
+			if v := number(of(r.load.Result.Pauses)); v != nil && (worst == nil || v.(float64) > worst.(float64)) {
+				worst = v
+			}
+		}
+		return worst
+	}
+}
+
+// longestAt is when the longest pause of all repetitions began.
+func longestAt(l line) any {
+	var longest *store.Pauses
+	for _, r := range l.runs {
+		if p := r.load.Result.Pauses; p != nil && (longest == nil || p.LongestNs > longest.LongestNs) {
+			longest = p
+		}
+	}
+	if longest == nil {
+		return nil
+	}
+	return float64(longest.LongestOffsetNs) / 1e9
+}
+
+// total adds over repetitions: a loss isn't averaged away.
 func total(key string) func(line) any {
 	m, err := report.MetricByKey(key)
 	if err != nil {
 		panic("sheet: " + err.Error()) // keys in this file
 	}
 	return func(l line) any {
-		var sum any
+		var loads []store.Record
 		for _, r := range l.runs {
-			if v := m.Of(r.record); !math.IsNaN(v) && r.record.Result.Curve == nil {
-				if sum == nil {
-					sum = 0.0
-				}
-				sum = sum.(float64) + v
-			}
+			loads = append(loads, r.load)
 		}
-		return sum
+		return number(m.Over(loads).Median)
 	}
 }
 

@@ -84,8 +84,8 @@ func (b *book) row(l line, axes []string, told telling) []any {
 		row = append(row, put(c.of(l), c.format))
 	}
 	kinds := map[string]bool{}
-	for _, r := range l.point.Shown() {
-		for _, d := range r.Doubts {
+	for _, r := range l.runs {
+		for _, d := range r.load.Doubts {
 			kinds[d.Code] = true
 		}
 	}
@@ -157,15 +157,15 @@ func linesOf(points []report.Point) []line {
 			if r.Result == nil {
 				continue
 			}
-			for _, c := range r.Result.Curve {
-				seconds := 0.0
-				if c.PublishRate > 0 {
-					seconds = float64(c.Cost.Messages) / c.PublishRate
+			for _, l := range report.Loads(r) {
+				if l.Rate == 0 && len(r.Result.Curve) > 0 {
+					continue // the search, whose rate stands in each row
 				}
-				at(report.CurveLoad(c)).take(c.Status, c.Reason, run{r, c.PublishRate, c.ReceiveRate, seconds, c.Cost})
-			}
-			if r.Result.Curve == nil {
-				at(p.Load()).take(r.Status, r.Reason, run{r, r.Result.PublishRate, r.Result.ReceiveRate, r.Result.Seconds, r.Result.Cost})
+				m := l.Record.Result.Measurement
+				if m.Seconds == 0 && m.PublishRate > 0 { // of a curve in older records
+					m.Seconds = float64(m.Cost.Messages) / m.PublishRate
+				}
+				at(l.Title).take(l.Record.Status, l.Record.Reason, run{r, l.Record, m.PublishRate, m.ReceiveRate, m.Seconds, m.Cost})
 			}
 		}
 		if len(lines) == before {

@@ -1,0 +1,190 @@
+package gate_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// counted are repetitions of one point with these books.
+func counted(books ...store.Books) []store.Record {
+	var records []store.Record
+	for i, b := range books {
+		r := point("x", time.Millisecond, 0)
+		r.Repetition, r.Result.Books = i+1, b
+		records = append(records, r)
+	}
+	return records
+}
+
+func TestALossInOneRepetitionIsNotAveragedAway(t *testing.T) {
+	lossy, clean := store.Books{Sent: 10_000, Expected: 20_000, Lost: 5000}, store.Books{Sent: 10_000, Expected: 20_000}
+	for _, records := range [][]store.Record{counted(clean, lossy, clean), counted(lossy, clean, clean), counted(clean, clean, lossy)} {
+		for text, want := range map[string]string{
+			"lost > 0":     "failed x: 5000 in all (n=3)",
+			"lost > 5000":  "passed x: 5000 in all (n=3)",
+			"lost > 8%":    "failed x: 8.33 % in all (n=3)", // 5,000 of 60,000
+			"lost >= 8.4%": "passed x: 8.33 % in all (n=3)",
+		} {
+			if got := judge(t, text, records...); got != want {
+				t.Errorf("%s: %s, want %s", text, got, want)
+			}
+		}
+	}
+}
+
+// countsOf are the counts a gate knows, and what 100 % of each are.
+var countsOf = map[string]struct {
+	set   func(*store.Books, int64)
+	whole func(store.Books) int64 // nil: nothing
+}{
+	"due":        {func(b *store.Books, n int64) { b.Due = n }, nil},
+	"unsent":     {func(b *store.Books, n int64) { b.Unsent = n }, due},
+	"sent":       {func(b *store.Books, n int64) { b.Sent = n }, due},
+	"acked":      {func(b *store.Books, n int64) { b.Acked = n }, sent},
+	"failed":     {func(b *store.Books, n int64) { b.Failed = n }, sent},
+	"unresolved": {func(b *store.Books, n int64) { b.Unresolved = n }, sent},
+	"resent":     {func(b *store.Books, n int64) { b.Resent = n }, sent},
+	"received":   {func(b *store.Books, n int64) { b.Received = n }, expected},
+	"lost":       {func(b *store.Books, n int64) { b.Lost = n }, expected},
+	"lost_acked": {func(b *store.Books, n int64) { b.LostAcked = n }, expected},
+	"duplicated": {func(b *store.Books, n int64) { b.Duplicated = n }, expected},
+	"reordered":  {func(b *store.Books, n int64) { b.Reordered = n }, expected},
+	"corrupted":  {func(b *store.Books, n int64) { b.Corrupted = n }, expected},
+}
+
+func due(b store.Books) int64      { return b.Due }
+func sent(b store.Books) int64     { return b.Sent }
+func expected(b store.Books) int64 { return b.Expected }
+
+// holds is what each operator means, as an oracle.
+var holds = map[string]func(v, limit float64) bool{
+	">": func(v, l float64) bool { return v > l }, ">=": func(v, l float64) bool { return v >= l },
+	"<": func(v, l float64) bool { return v < l }, "<=": func(v, l float64) bool { return v <= l },
+	"==": func(v, l float64) bool { return v == l }, "!=": func(v, l float64) bool { return v != l },
+}
+
+func TestEveryCountIsJudgedByItsSumAndByTheSumsShare(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 9))
+	for _, m := range report.Metrics {
+		if _, known := countsOf[m.Key]; m.Unit == report.Count && !known {
+			t.Errorf("the count %s is in no test", m.Key)
+		}
+	}
+	for key, c := range countsOf {
+		for range 20 {
+			var books []store.Books
+			var sum, whole int64
+			for range 1 + random.IntN(4) {
+				b := store.Books{Due: 1000 + random.Int64N(1000), Sent: 2000 + random.Int64N(1000), Expected: 5000 + random.Int64N(1000)}
+				n := 1 + random.Int64N(900)
+				c.set(&b, n)
+				sum += n
+				if c.whole != nil {
+					whole += c.whole(b)
+				}
+				books = append(books, b)
+			}
+			for operator, beyond := range holds {
+				for _, limit := range []int64{sum - 1, sum, sum + 1} {
+					text := fmt.Sprintf("%s %s %d", key, operator, limit)
+					if got := judge(t, text, counted(books...)...); strings.HasPrefix(got, "failed") != beyond(float64(sum), float64(limit)) {
+						t.Fatalf("%s of %d: %s", text, sum, got)
+					}
+				}
+				if c.whole == nil {
+					continue
+				}
+				share := 100 * float64(sum) / float64(whole)
+				for _, limit := range []float64{share * 0.99, share * 1.01} {
+					text := fmt.Sprintf("%s %s %.12f%%", key, operator, limit)
+					if got := judge(t, text, counted(books...)...); strings.HasPrefix(got, "failed") != beyond(share, limit) {
+						t.Fatalf("%s of %g %%: %s", text, share, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestWhatOlderRecordsDontCountIsUnknownAndNotNothing(t *testing.T) {
+	old := counted(store.Books{Sent: 1000, Expected: 1000})
+	for _, text := range []string{"unsent > 0", "unsent > 1%", "due < 1", "sent < 99%", "pause_p99 > 1h"} {
+		if got := judge(t, text, old...); !strings.HasPrefix(got, "skipped x: ") || !strings.HasSuffix(got, "failed all points: no point has a value to judge") {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	both := append(counted(store.Books{Due: 1000, Unsent: 100, Sent: 900, Expected: 900}), old...)
+	both[1].Repetition = 2
+	if got, want := judge(t, "unsent > 9.9%", both...), "failed x: 10.0 % (n=1)"; got != want {
+		t.Errorf("of one repetition that counts and one that doesn't: %s, want %s", got, want)
+	}
+	if got, want := judge(t, "unsent > 100", both...), "passed x: 100 (n=1)"; got != want {
+		t.Errorf("of one repetition that counts and one that doesn't: %s, want %s", got, want)
+	}
+}
+
+func TestOwnPausesAreBoundedLikeLatencies(t *testing.T) {
+	r := point("x", time.Millisecond, 0)
+	h := hist.New()
+	for range 98 {
+		h.Record(int64(50 * time.Microsecond))
+	}
+	h.Record(int64(40 * time.Millisecond))
+	h.Record(int64(40 * time.Millisecond))
+	r.Result.Pauses = &store.Pauses{Late: h.Snapshot(), LongestNs: int64(41 * time.Millisecond)}
+	for text, want := range map[string]string{
+		"pause_p99 > 10ms":    "failed x: 40.",
+		"pause_p99_ns > 50ms": "passed x: 40.",
+		"pause_max > 40ms":    "failed x: 41.0 ms (n=1)",
+	} {
+		if got := judge(t, text, r); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s…", text, got, want)
+		}
+	}
+}
+
+func TestAThresholdOverNothingNeverPasses(t *testing.T) {
+	refused := ended(store.Refused, "can't")
+	empty := point("empty", time.Millisecond, 0)
+	empty.Result = &store.Result{}
+	none := point("none", time.Millisecond, 0)
+	none.Result = nil
+	for _, m := range report.Metrics {
+		for operator := range holds {
+			value := map[report.Unit]string{report.Nanoseconds: "1s", report.Seconds: "1s", report.Bytes: "1KiB"}[m.Unit]
+			if value == "" {
+				value = "1"
+			}
+			text := fmt.Sprintf("%s %s %s", m.Key, operator, value)
+			for _, records := range [][]store.Record{nil, {refused}, {none}, {refused, none}} {
+				c, err := gate.Parse(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if v := gate.Judge(records, []gate.Condition{c}); gate.Failures(v) != 1 || v[len(v)-1].Outcome != gate.Failed {
+					t.Errorf("%s over %d records without a value: %+v", text, len(records), v)
+				}
+			}
+			if v := m.Of(empty); v != v { // not measured either
+				if got := judge(t, text, empty); !strings.HasSuffix(got, "failed all points: no point has a value to judge") {
+					t.Errorf("%s: %s", text, got)
+				}
+			}
+			change, err := gate.ParseChange(fmt.Sprintf("%s %s 5%%", m.Key, operator))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := gate.Changes(nil, []gate.Condition{change}); gate.Failures(v) != 1 {
+				t.Errorf("a change of %s over nothing: %+v", m.Key, v)
+			}
+		}
+	}
+}

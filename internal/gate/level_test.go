@@ -1,0 +1,113 @@
+package gate_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// level is one rate of a curve, with its p99 and losses of 1,000 messages.
+func level(rate float64, status store.Status, p99 time.Duration, lost int64) store.CurvePoint {
+	h := hist.New()
+	h.Record(int64(p99))
+	l := store.CurvePoint{Rate: rate, Status: status, Measurement: store.Measurement{
+		Books:   store.Books{Sent: 1000, Acked: 1000, Expected: 1000, Received: 1000 - lost, Lost: lost},
+		Latency: store.Latency{EndToEnd: h.Snapshot()},
+	}}
+	if status != store.OK {
+		l.Reason = "why\nand more"
+	}
+	return l
+}
+
+func curve(broker string, repetition int, levels ...store.CurvePoint) store.Record {
+	r := point(broker, time.Millisecond, 0)
+	r.Spec.Measure, r.Repetition = "curve", repetition
+	r.Began, r.Ended = time.Unix(0, 0), time.Unix(10, 0)
+	r.Result = &store.Result{Measurement: levels[len(levels)-1].Measurement, Curve: levels}
+	return r
+}
+
+func TestEveryRateOfACurveIsJudged(t *testing.T) {
+	ok, ms := store.OK, time.Millisecond
+	fine := []store.CurvePoint{level(1000, ok, ms, 0), level(2000, ok, 5*ms, 3), level(4000, ok, 90*ms, 0)}
+	searched := curve("searched", 1, fine...)
+	searched.Result.Sustainable = &store.Sustainable{Low: 5000}
+	bad := curve("x", 1, level(1000, ok, ms, 0), level(2000, store.Failed, ms, 9))
+	again := curve("x", 2, level(1000, store.Void, ms, 0), level(2000, ok, ms, 9))
+	for _, c := range []struct {
+		name, condition string
+		records         []store.Record
+		want            []string
+	}{
+		{"latency", "e2e_p99 > 50ms", []store.Record{curve("x", 1, fine...)}, []string{"passed 1k/s: 1.00 ms (n=1)", "passed 2k/s: 5.00 ms (n=1)", "failed 4k/s: 90.0 ms (n=1)"}},
+		{"loss in the middle", "lost > 0", []store.Record{curve("x", 1, fine...), curve("x", 2, fine...)}, []string{"passed 1k/s: 0 in all (n=2)", "failed 2k/s: 6 in all (n=2)", "passed 4k/s: 0 in all (n=2)"}},
+		{"of the search alone", "sustainable < 6k/s", []store.Record{searched}, []string{"failed sustainable: 5k/s (n=1)"}},
+		{"of none", "total > 1s", []store.Record{curve("x", 1, fine[:2]...)}, []string{"skipped 1k/s: total_s was not measured", "skipped 2k/s: total_s was not measured", "failed all points: no point has a value to judge"}},
+		{"void once, failed once", "lost > 100", []store.Record{bad, again}, []string{"passed 1k/s: 0 (n=1)", "failed 2k/s: failed: why", "passed 2k/s: 9 (n=1)"}},
+		{"void throughout", "lost > 100", []store.Record{curve("x", 1, level(1000, store.Void, ms, 0), level(2000, ok, ms, 0))}, []string{"failed 1k/s: void: why", "passed 2k/s: 0 (n=1)"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			condition, err := gate.Parse(c.condition)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, v := range gate.Judge(c.records, []gate.Condition{condition}) {
+				parts := strings.Split(v.Point, ", ")
+				got = append(got, string(v.Outcome)+" "+strings.TrimPrefix(parts[len(parts)-1], "rate ")+": "+v.Text)
+			}
+			if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+	endings := gate.Endings([]store.Record{bad, again})
+	if len(endings) != 3 || gate.Failures(endings) != 1 || endings[0].Seconds != 20 || endings[1].Seconds != 0 || endings[2].Seconds != 0 {
+		t.Errorf("two repetitions of 10 s, one rate failed once: %+v", endings)
+	}
+}
+
+func TestChangesOfCurvesAreJudgedRateByRate(t *testing.T) {
+	ok, ms := store.OK, time.Millisecond
+	a := []store.Record{curve("a", 1, level(1000, ok, ms, 0), level(2000, ok, ms, 0), level(9000, ok, ms, 0))}
+	b := []store.Record{curve("b", 1, level(1000, ok, ms, 0), level(2000, ok, 3*ms, 0), level(8000, ok, 9*ms, 0))}
+	want := "passed 0 %, 1.00 ms to 1.00 ms (n=1 and n=1)\nfailed +200 %, 1.00 ms to 3.00 ms; the medians alone decide"
+	if got := change(t, "e2e_p99 > 10%", a, b); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {
+		t.Errorf("got\n%s\nwant the rates of both sides\n%s", got, want)
+	}
+	b[0].Result.Curve[1].Status, b[0].Result.Curve[1].Reason = store.Failed, "lost"
+	if got := change(t, "e2e_p99 > 10%", a, b); !strings.HasSuffix(got, "\nfailed b failed: lost") {
+		t.Errorf("a rate that failed on one side: %s", got)
+	}
+}
+
+func TestAChangeOfCountsIsThatOfWhatThereWasPerRepetition(t *testing.T) {
+	lost := func(n ...int64) []store.Record {
+		var books []store.Books
+		for _, n := range n {
+			books = append(books, store.Books{Sent: 1000, Expected: 1000, Lost: n})
+		}
+		return counted(books...)
+	}
+	for _, c := range []struct {
+		condition string
+		a, b      []store.Record
+		want      string
+	}{
+		{"lost > 10%", lost(0, 0, 0, 0), lost(0, 5000, 0, 0), "failed 0 (n=4) to 5000 (n=4)"},
+		{"lost > 10%", lost(10, 10), lost(10, 10, 10), "passed 0 %, 20 (n=2) to 30 (n=3)"},
+		{"lost > 49%", lost(10, 10), lost(15, 15, 15), "failed +50.0 %, 20 (n=2) to 45 (n=3)"},
+		{"lost < -49%", lost(10, 10), lost(5), "failed −50.0 %, 20 (n=2) to 5 (n=1)"},
+		{"lost > 0%", lost(0), lost(0, 0), "passed 0 %, 0 (n=1) to 0 (n=2)"},
+		{"unsent > 0%", lost(0), lost(0), "skipped unsent was not measured on both sides"},
+	} {
+		if got := change(t, c.condition, c.a, c.b); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.condition, got, c.want)
+		}
+	}
+}
