@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/brokers/internal/socket"
@@ -134,6 +135,9 @@ func ackPolicy(asked string, d driver.Delivery) (jetstream.AckPolicy, error) {
 	return jetstream.AckExplicitPolicy, nil
 }
 
+// setupAtOnce is how many streams are being created at once.
+const setupAtOnce = 16
+
 // Setup creates a stream for each topic and on it a durable consumer for each subscription.
 func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	if s.config.Guarantee.Persistence == driver.Fsync {
@@ -159,9 +163,14 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 			return err
 		}
 		s.subjects = append(s.subjects, topic.Name)
-		if err := s.create(ctx, js, topic.Name, topic.Name); err != nil {
-			return err
-		}
+	}
+	creating, all := errgroup.WithContext(ctx)
+	creating.SetLimit(setupAtOnce)
+	for _, subject := range s.subjects {
+		creating.Go(func() error { return s.create(all, js, subject, subject) })
+	}
+	if err := creating.Wait(); err != nil {
+		return err
 	}
 	if s.config.Guarantee.Persistence == driver.Memory {
 		s.remaking = s.remake(js)

@@ -33,14 +33,43 @@ func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
 				k.delivered[group(topic.Name, subscription)] = make([]atomic.Int64, topic.Partitions)
 			}
 		}
-		created, err := k.admin.CreateTopic(ctx, int32(topic.Partitions), int16(replicas), configs, topic.Name)
+	}
+	for rest := t.Topics; len(rest) > 0; {
+		n := together(rest)
+		if err := k.create(ctx, rest[0].Partitions, int16(replicas), configs, names[:n]); err != nil {
+			return err
+		}
+		rest, names = rest[n:], names[n:]
+	}
+	return k.awaitLeaders(ctx, replicas, t.Topics)
+}
+
+// mostPartitions bounds what one request creates: the controller refuses more than 10,000 records in a piece.
+const mostPartitions = 1000
+
+// together is how many topics, from the first, can be created by one request: those with as many partitions.
+func together(topics []driver.Topic) int {
+	n := 1
+	for n < len(topics) && topics[n].Partitions == topics[0].Partitions && (n+1)*topics[0].Partitions <= mostPartitions {
+		n++
+	}
+	return n
+}
+
+func (k *kafka) create(ctx context.Context, partitions int, replicas int16, configs map[string]*string, names []string) error {
+	created, err := k.admin.CreateTopics(ctx, int32(partitions), replicas, configs, names...)
+	if err != nil {
+		return fmt.Errorf("creating topics: %w", err)
+	}
+	for _, topic := range created.Sorted() {
+		err := topic.Err
 		if errors.Is(err, kerr.InvalidConfig) || errors.Is(err, kerr.PolicyViolation) {
-			return driver.Unsupported("topic configuration", "the broker says: %s", cmp.Or(created.ErrMessage, err.Error()))
+			return driver.Unsupported("topic configuration", "the broker says: %s", cmp.Or(topic.ErrMessage, err.Error()))
 		} else if err != nil {
-			return fmt.Errorf("creating topic %s with %d partition(s): %w: %s", topic.Name, topic.Partitions, err, created.ErrMessage)
+			return fmt.Errorf("creating topic %s with %d partition(s): %w: %s", topic.Topic, partitions, err, topic.ErrMessage)
 		}
 	}
-	return k.awaitLeaders(ctx, replicas, names)
+	return nil
 }
 
 // topicConfigs maps the guarantee to topic configuration, beside what the user asked for.
@@ -86,7 +115,11 @@ func (k *kafka) awaitBrokers(ctx context.Context, replicas int) error {
 }
 
 // awaitLeaders waits until every partition has a leader and all replicas are in sync.
-func (k *kafka) awaitLeaders(ctx context.Context, replicas int, names []string) error {
+func (k *kafka) awaitLeaders(ctx context.Context, replicas int, created []driver.Topic) error {
+	names := make([]string, len(created))
+	for i, topic := range created {
+		names[i] = topic.Name
+	}
 	for ; ; time.Sleep(pollInterval) {
 		topics, err := k.admin.ListTopics(ctx, names...)
 		if err != nil {

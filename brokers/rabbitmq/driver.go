@@ -12,6 +12,7 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -136,12 +137,35 @@ func (d *rabbit) Setup(ctx context.Context, t driver.Topology) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = d.control.wire.Close() })
 	defer stop()
-	for topic := range t.Topics {
-		if err := d.declare(d.control.ch, topic); err != nil {
-			return err
-		}
+	return d.declareAll()
+}
+
+// setupAtOnce is how many channels declare the topics of a wide topology.
+const setupAtOnce = 16
+
+// declareAll creates what the topics need: a durable queue is an answer to wait for each.
+func (d *rabbit) declareAll() error {
+	topics := len(d.topo.Topics)
+	var declaring errgroup.Group
+	for first := range min(topics, setupAtOnce) {
+		declaring.Go(func() error {
+			ch := d.control.ch
+			if first > 0 {
+				var err error
+				if ch, err = d.control.conn.Channel(); err != nil {
+					return fmt.Errorf("open a channel: %w", err)
+				}
+				defer ch.Close()
+			}
+			for topic := first; topic < topics; topic += setupAtOnce {
+				if err := d.declare(ch, topic); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
-	return nil
+	return declaring.Wait()
 }
 
 // versionAllows refuses settings that this server would accept and ignore.

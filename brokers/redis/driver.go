@@ -30,7 +30,7 @@ var streamSettings = []driver.Setting{
 	{Scope: driver.ClientScope, Name: "BLOCK", Default: time.Second, Doc: "how long an XREADGROUP waits for messages; must be less than ReadTimeout"},
 	{Scope: driver.ClientScope, Name: "WAIT", Default: time.Second, Idle: unreplicated, Doc: "longest wait of a pipeline for its replicas (acks: quorum); must be less than ReadTimeout"},
 	{Scope: driver.TopicScope, Name: "MAXLEN", Default: int64(0), Least: int64(0), Doc: "entries a stream keeps at least, read or not; older ones go (MAXLEN ~); 0: all"},
-	{Scope: driver.TopicScope, Name: "trim", Default: "acknowledged", Allowed: []string{"acknowledged", "none"}, Doc: "acknowledged: once a second, entries that every subscription has acknowledged are removed (XTRIM MINID ~)"},
+	{Scope: driver.TopicScope, Name: "trim", Default: "acknowledged", Allowed: []string{"acknowledged", "none"}, Doc: "acknowledged: once a second (of many streams, 50 a second), entries that every subscription has acknowledged are removed (XTRIM MINID ~)"},
 }
 
 var connectionSettings = []driver.Setting{
@@ -104,6 +104,9 @@ func connected(ctx context.Context, c driver.Config) (*session, error) {
 	return d, nil
 }
 
+// setupAtOnce is for how many streams one pipeline makes the groups.
+const setupAtOnce = 500
+
 // Setup makes a stream for each partition and on it a group for each subscription.
 func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 	if err := d.persist(ctx); err != nil {
@@ -122,10 +125,12 @@ func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 			}
 			streams = append(streams, name)
 		}
-		if err := d.groups(ctx, d.control, streams, "$"); err != nil {
+		d.streams = append(d.streams, streams)
+	}
+	for some := range slices.Chunk(slices.Concat(d.streams...), setupAtOnce) {
+		if err := d.groups(ctx, d.control, some, "$"); err != nil {
 			return err
 		}
-		d.streams = append(d.streams, streams)
 	}
 	d.startTrim()
 	return nil
@@ -133,12 +138,20 @@ func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 
 // groups makes every subscription's group on streams, to be read from an id on; one that exists is left alone.
 func (d *session) groups(ctx context.Context, c *redis.Client, streams []string, from string) error {
+	if len(d.subscriptions) == 0 {
+		return nil
+	}
+	pipeline := c.Pipeline()
 	for _, stream := range streams {
 		for _, group := range d.subscriptions {
-			err := c.XGroupCreateMkStream(ctx, stream, group, from).Err()
-			if err != nil && !strings.HasPrefix(err.Error(), "BUSYGROUP") {
-				return fmt.Errorf("create group %s of stream %s: %w", group, stream, err)
-			}
+			pipeline.XGroupCreateMkStream(ctx, stream, group, from)
+		}
+	}
+	commands, _ := pipeline.Exec(ctx) // each command has its error
+	for i, command := range commands {
+		if err := command.Err(); err != nil && !strings.HasPrefix(err.Error(), "BUSYGROUP") {
+			groups := len(d.subscriptions)
+			return fmt.Errorf("create group %s of stream %s: %w", d.subscriptions[i%groups], streams[i/groups], err)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,7 +11,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-const trimEvery = time.Second
+// A stream is looked at once a second, but at most so many streams are in a second: the looks alone would keep the server
+// busy.
+const (
+	trimEvery = time.Second
+	trimMost  = 50
+)
 
 // startTrim keeps streams from growing for as long as a run lasts: XACK doesn't remove an entry.
 func (d *session) startTrim() {
@@ -20,17 +26,19 @@ func (d *session) startTrim() {
 	ctx, cancel := context.WithCancel(context.Background())
 	client := d.dial(d.address)
 	ended := make(chan struct{})
+	all := slices.Concat(d.streams...)
 	d.stopTrim, d.trimmed = cancel, ended
 	closing := context.AfterFunc(ctx, func() { _ = client.Close() })
 	go func() {
 		defer close(ended)
 		defer closing()
 		for wait(ctx, trimEvery); ctx.Err() == nil; wait(ctx, trimEvery) {
-			for _, streams := range d.streams {
-				for _, stream := range streams {
-					if err := d.trim(ctx, client, stream); err != nil && ctx.Err() == nil {
-						d.logf("trim %s: %v", stream, err)
-					}
+			for i, stream := range all {
+				if i > 0 && i%trimMost == 0 {
+					wait(ctx, trimEvery)
+				}
+				if err := d.trim(ctx, client, stream); err != nil && ctx.Err() == nil {
+					d.logf("trim %s: %v", stream, err)
 				}
 			}
 		}

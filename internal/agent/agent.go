@@ -31,7 +31,7 @@ type Agent interface {
 	Close() error
 }
 
-// cleanTime bounds the removal of topics at the end of a point.
+// cleanTime bounds the removal of topics at the end of a point; so many more seconds for each thousand of them.
 const cleanTime = 5 * time.Second
 
 // ErrConnect marks a broker that could not be reached at all.
@@ -41,8 +41,9 @@ func (e ErrConnect) Unwrap() error { return e.error }
 
 // Local is an Agent in this process.
 type Local struct {
-	driver driver.Driver
-	worker *worker.Worker
+	driver   driver.Driver
+	worker   *worker.Worker
+	topology driver.Topology
 }
 
 // Prepare opens the driver and the worker.
@@ -59,10 +60,10 @@ func (l *Local) Prepare(ctx context.Context, p Plan) error {
 	}
 	w, err := worker.Prepare(ctx, d, p.Worker)
 	if err != nil {
-		clean(d)
+		clean(d, p.Worker.Topology)
 		return errors.Join(err, d.Close())
 	}
-	l.driver, l.worker = d, w
+	l.driver, l.worker, l.topology = d, w, p.Worker.Topology
 	return nil
 }
 
@@ -81,15 +82,15 @@ func (l *Local) Close() error {
 		return nil
 	}
 	err := l.worker.Close()
-	clean(l.driver)
+	clean(l.driver, l.topology)
 	err = errors.Join(err, l.driver.Close())
 	l.worker, l.driver = nil, nil
 	return err
 }
 
-func clean(d driver.Driver) {
+func clean(d driver.Driver, t driver.Topology) {
 	if c, ok := d.(driver.Cleaner); ok {
-		ctx, cancel := context.WithTimeout(context.Background(), cleanTime)
+		ctx, cancel := context.WithTimeout(context.Background(), cleanTime+time.Duration(len(t.Topics))*cleanTime/1000)
 		defer cancel()
 		// A broker that died can't be cleaned; whoever stops it removes its data anyway.
 		_ = c.Clean(ctx)

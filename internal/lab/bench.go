@@ -16,8 +16,16 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// connectTime bounds connecting, creating topics and probing.
-const connectTime = 60 * time.Second
+// connectTime bounds connecting, creating topics and probing: a minute, and some time for everything that a wide topology
+// has.
+func connectTime(p worker.Plan) time.Duration {
+	const each, most = 10 * time.Millisecond, time.Hour
+	things := len(p.Producers) + len(p.Consumers)
+	for _, t := range p.Topology.Topics {
+		things += t.Partitions
+	}
+	return min(time.Minute+time.Duration(things)*each, most)
+}
 
 // bench is everything one repetition of a point needs.
 type bench struct {
@@ -149,7 +157,6 @@ func (b *bench) plan() worker.Plan {
 		Bytes:        int(s.InFlight.Bytes),
 		ConsumeLater: s.Measure == "backlog",
 		Run:          uint16(rand.Uint32()),
-		Connect:      connectTime,
 	}
 	for _, size := range s.MessageSize {
 		p.Payload.Sizes = append(p.Payload.Sizes, worker.Size{Bytes: int(size.Size), Weight: size.Weight})
@@ -170,6 +177,7 @@ func (b *bench) plan() worker.Plan {
 			}
 		}
 	}
+	p.Connect = connectTime(p)
 	return p
 }
 

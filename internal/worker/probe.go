@@ -38,18 +38,24 @@ func (p *probed) at(producer, subscription int) *atomic.Bool {
 
 // probe sends one message per producer, again and again, until each subscription of its topic has seen it.
 func (w *Worker) probe(ctx context.Context) error {
+	unseen := w.producers
 	wait := 20 * time.Millisecond
 	for attempt := uint64(0); ; attempt++ {
-		unseen := w.unprobed()
-		if len(unseen) == 0 {
+		if unseen = w.unprobed(unseen); len(unseen) == 0 {
 			return nil
 		}
-		for _, p := range unseen {
-			if err := p.sendProbe(ctx, attempt); err != nil {
-				return fmt.Errorf("producer %d: probe: %w", p.plan.ID, err)
+		err := eachAtOnce(ctx, unseen, func(ctx context.Context, i int) error {
+			if err := unseen[i].sendProbe(ctx, attempt); err != nil {
+				return fmt.Errorf("producer %d: probe: %w", unseen[i].plan.ID, err)
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		for again := time.After(wait); again != nil && len(w.unprobed()) > 0; {
+		// The probes of a thousand producers take a while: sent again too soon they would only take longer.
+		again := time.After(wait + time.Duration(len(unseen))*perProbe)
+		for waiting := true; waiting && len(unseen) > 0; unseen = w.unprobed(unseen) {
 			select {
 			case <-w.broken.is:
 				return w.broken.err
@@ -57,7 +63,7 @@ func (w *Worker) probe(ctx context.Context) error {
 				return fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
 					len(unseen), len(w.producers), w.plan.Connect, unseen[0].plan.ID, ctx.Err())
 			case <-again:
-				again = nil
+				waiting = false
 			case <-time.After(2 * time.Millisecond):
 			}
 		}
@@ -65,9 +71,13 @@ func (w *Worker) probe(ctx context.Context) error {
 	}
 }
 
-func (w *Worker) unprobed() []*producer {
+// perProbe is how much longer it is waited for each probe that is under way.
+const perProbe = 200 * time.Microsecond
+
+// unprobed are those of producers that some subscription hasn't seen yet.
+func (w *Worker) unprobed(producers []*producer) []*producer {
 	var out []*producer
-	for _, p := range w.producers {
+	for _, p := range producers {
 		for s := range w.plan.Topology.Subscriptions {
 			if !w.probed.at(p.plan.ID, s).Load() {
 				out = append(out, p)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -43,6 +46,9 @@ func (b *broken) now() error {
 	}
 }
 
+// together is how many producers, or consumers, are connected at once.
+const together = 64
+
 // Prepare connects producers and consumers and, unless consumers are to come later, probes until every subscription
 // has seen every producer. It blocks for at most plan.Connect. d stays the caller's; close the Worker first.
 func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
@@ -71,17 +77,42 @@ func (w *Worker) connect(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, p := range w.plan.Producers {
-		made, err := newProducer(ctx, w, p)
-		if err != nil {
-			return fmt.Errorf("producer %d: %w", p.ID, err)
-		}
-		w.producers = append(w.producers, made)
+	if err := w.makeProducers(ctx); err != nil {
+		return err
 	}
 	if w.plan.ConsumeLater || len(w.consumers) == 0 {
 		return nil
 	}
 	return w.probe(ctx)
+}
+
+func (w *Worker) makeProducers(ctx context.Context) error {
+	made := make([]*producer, len(w.plan.Producers))
+	err := eachAtOnce(ctx, made, func(ctx context.Context, i int) (err error) {
+		if made[i], err = newProducer(ctx, w, w.plan.Producers[i]); err != nil {
+			made[i] = nil
+			return fmt.Errorf("producer %d: %w", w.plan.Producers[i].ID, err)
+		}
+		return nil
+	})
+	// Those that were connected are closed with the worker.
+	w.producers = slices.DeleteFunc(made, func(p *producer) bool { return p == nil })
+	return err
+}
+
+// eachAtOnce does something for every index of list, for several at once; the first error ends it.
+func eachAtOnce[T any](ctx context.Context, list []T, do func(ctx context.Context, i int) error) error {
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(together)
+	for i := range list {
+		all.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return do(ctx, i)
+		})
+	}
+	return all.Wait()
 }
 
 // StartConsumers connects the consumers and blocks until all are registered with the broker.
@@ -90,23 +121,30 @@ func (w *Worker) StartConsumers(ctx context.Context) error {
 	life, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	ready := make(chan struct{}, len(w.plan.Consumers))
-	for i, c := range w.plan.Consumers {
-		consumer := w.consumers[i]
-		w.running.Go(func() {
-			var once sync.Once
-			err := w.driver.Consume(life, c, consumer, func() { once.Do(func() { ready <- struct{}{} }) })
-			if life.Err() == nil {
-				w.broken.because(fmt.Errorf("consumer %d of subscription %d: %w", c.ID, c.Subscription, orEnded(err)))
+	turns := make(chan struct{}, together)
+	w.running.Go(func() {
+		for i, c := range w.plan.Consumers {
+			select {
+			case turns <- struct{}{}:
+			case <-life.Done():
+				return
 			}
-		})
-	}
-	for range w.plan.Consumers {
+			w.running.Go(func() {
+				registered := sync.OnceFunc(func() { <-turns; ready <- struct{}{} })
+				err := w.driver.Consume(life, c, w.consumers[i], registered)
+				if life.Err() == nil {
+					w.broken.because(fmt.Errorf("consumer %d of subscription %d: %w", c.ID, c.Subscription, orEnded(err)))
+				}
+			})
+		}
+	})
+	for n := range w.plan.Consumers {
 		select {
 		case <-ready:
 		case <-w.broken.is:
 			return w.broken.err
 		case <-ctx.Done():
-			return fmt.Errorf("consumers were not ready in time: %w", ctx.Err())
+			return fmt.Errorf("%d of %d consumers were not ready in time: %w", len(w.plan.Consumers)-n, len(w.plan.Consumers), ctx.Err())
 		}
 	}
 	return nil

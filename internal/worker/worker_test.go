@@ -63,7 +63,7 @@ func TestWhatCannotBePreparedIsSaidAndLeavesNothingBehind(t *testing.T) {
 	}{
 		"setup refused":       {&refusing{setup: unsupported}, nil, "set up topics: partitionsPerTopic: 3 is not supported: it has no partitions"},
 		"no producer":         {&refusing{producer: errors.New("too many connections")}, nil, "producer 1: too many connections"},
-		"consumers not ready": {&refusing{mute: true}, nil, "consumers were not ready in time: context deadline exceeded"},
+		"consumers not ready": {&refusing{mute: true}, nil, "2 of 2 consumers were not ready in time: context deadline exceeded"},
 		"a consumer ends": {
 			&refusing{script: script{
 				// Nothing is delivered: preparing goes on until the end of the consumer is noticed.
