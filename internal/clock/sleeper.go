@@ -67,7 +67,7 @@ func claim() bool {
 // that must notice a cancelled context sleeps in slices, SleepUntil(min(t, Now()+100 ms)), and looks in between.
 func (s *Sleeper) SleepUntil(t int64) {
 	if s.own && Now() < t {
-		runtime.Gosched()
+		s.yield()
 	}
 	s.until = unix.NsecToTimespec(t)
 	for Now() < t {
@@ -82,10 +82,15 @@ func (s *Sleeper) SleepUntil(t int64) {
 	}
 }
 
+// yield lets run whom the goroutine has woken. It takes the timer slack away each time, since an unlocked goroutine may
+// find itself on another thread afterwards.
+func (s *Sleeper) yield() {
+	runtime.Gosched()
+	unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0, 0, 0, 0)
+}
+
 func (s *Sleeper) sleep() unix.Errno {
 	if s.own {
-		// The slack each time, since an unlocked goroutine may find itself on another thread.
-		unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0, 0, 0, 0)
 		_, _, e := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
 			uintptr(unsafe.Pointer(&s.until)), 0, 0, 0)
 		return e

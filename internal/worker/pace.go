@@ -13,14 +13,29 @@ import (
 // adds at most this much lag, which is recorded as such.
 const coalesce = 200 * time.Microsecond
 
+// threads is how many producers may have a thread of their own to sleep on; more of them share one.
+const threads = 4
+
+// sleepers makes a sleeper for each of n producers, on the goroutine that calls it. Call release when all have ended.
+func sleepers(n int) (sleep func() sleeper, release func()) {
+	if n <= threads {
+		return func() sleeper { return clock.NewSleeper() }, func() {}
+	}
+	alarm := clock.NewAlarm(coalesce)
+	return func() sleeper { return alarm.Waiter() }, alarm.Close
+}
+
+type sleeper interface {
+	SleepUntil(t int64)
+	Close()
+}
+
 // nap bounds one sleep, so that a stopped trial is noticed.
 const nap = 50 * time.Millisecond
 
 // openLoop sends the producer's share of a leg: what is due is claimed even while it has to wait for a slot, so that
 // waiting is measured instead of omitted. It reports whether the leg was sent to its end.
-func (p *producer) openLoop(ctx context.Context, t *trial, l *leg) (whole bool) {
-	sleeper := clock.NewSleeper()
-	defer sleeper.Close()
+func (p *producer) openLoop(ctx context.Context, t *trial, l *leg, s sleeper) (whole bool) {
 	recorder := t.measure.Producer(p.plan.ID)
 	p.blame.free = l.start
 	for l.next < l.limit {
@@ -33,7 +48,7 @@ func (p *producer) openLoop(ctx context.Context, t *trial, l *leg) (whole bool) 
 		case due == 0 && stopped(t.stop):
 			return false
 		case due == 0:
-			sleeper.SleepUntil(min(max(at, now+int64(coalesce)), now+int64(nap)))
+			s.SleepUntil(min(max(at, now+int64(coalesce)), now+int64(nap)))
 			continue
 		}
 		n := p.slots.take(p.taken[:due])

@@ -159,12 +159,14 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	defer cancel(nil)
 	var sending sync.WaitGroup
 	flushed := make(chan error, len(w.producers))
+	sleep, release := sleepers(len(w.producers))
 	for i, p := range w.producers {
-		sending.Go(func() { flushed <- w.sendOne(ctx, p, i, t, c) })
+		sending.Go(func() { flushed <- w.sendOne(ctx, p, i, t, c, sleep) })
 	}
 	sent := make(chan struct{})
 	go func() {
 		sending.Wait()
+		release()
 		if !t.sent.Swap(true) && t.load.Sent != nil {
 			t.load.Sent()
 		}
@@ -247,24 +249,26 @@ func (l *lateness) tooLong() bool {
 	return l.over && l.timer.Awake() > l.trial.load.Drain
 }
 
-func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial, c course) error {
+func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial, c course, sleep func() sleeper) error {
 	n := len(w.producers)
 	main := &leg{start: c.start, until: t.until.Load, limit: c.share(i, n)}
 	if c.main == nil {
 		p.legs = []*leg{main}
 		return p.closedLoop(ctx, t, main)
 	}
+	sleeper := sleep()
+	defer sleeper.Close()
 	main.share = sequential(c.main, i, n)
 	whole := true
 	if c.warmup != nil {
 		first := &leg{share: sequential(c.warmup, i, n), start: c.start, until: t.measure.MeasuredSince, limit: math.MaxInt64}
 		p.legs = append(p.legs, first)
-		whole = p.openLoop(ctx, t, first)
+		whole = p.openLoop(ctx, t, first, sleeper)
 		main.start = t.measure.MeasuredSince()
 	}
 	p.legs = append(p.legs, main)
 	if whole {
-		p.openLoop(ctx, t, main)
+		p.openLoop(ctx, t, main, sleeper)
 	}
 	return p.flush(ctx)
 }
