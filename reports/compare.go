@@ -62,23 +62,42 @@ type pair struct {
 func matched(a, b Side, named []string) (pairs []pair, alone int) {
 	pairs, alone = match(a, b, func(p report.Point) string { return report.Workload(p.Spec, named...) })
 	if pairs == nil {
-		pairs, alone = match(a, b, func(p report.Point) string { return p.Setting() + ", " + p.Load() })
+		pairs, alone = match(a, b, func(p report.Point) string { return p.Setting() + ", " + report.LoadID(p.Spec) })
 	}
 	return pairs, alone
 }
 
-// match pairs the groups of equal key, and counts those without a partner.
+// match pairs the groups of equal key, and counts those without a partner. The two sides of a pair may have been given
+// different loads, where that is what is compared; the points of one side never were.
 func match(a, b Side, key func(report.Point) string) (pairs []pair, alone int) {
 	as, bs := groupBy(report.Points(a.Records), key), groupBy(report.Points(b.Records), key)
+	alone = len(as) + len(bs)
 	for _, ga := range as {
 		for _, gb := range bs {
-			if ga.name == gb.name {
-				first := ga.points[0]
-				pairs = append(pairs, pair{first.Setting() + ", " + first.Load(), [2]string{a.Name, b.Name}, [2][]report.Point{ga.points, gb.points}})
+			if ga.name != gb.name {
+				continue
+			}
+			alone -= 2
+			for _, first := range byLoad(ga.points) {
+				for _, second := range byLoad(gb.points) {
+					title := first[0].Setting() + ", " + first[0].Load()
+					if other := second[0].Load(); other != first[0].Load() {
+						title += " against " + other
+					}
+					pairs = append(pairs, pair{title, [2]string{a.Name, b.Name}, [2][]report.Point{first, second}})
+				}
 			}
 		}
 	}
-	return pairs, len(as) + len(bs) - 2*len(pairs)
+	return pairs, alone
+}
+
+func byLoad(points []report.Point) [][]report.Point {
+	var out [][]report.Point
+	for _, g := range groupBy(points, func(p report.Point) string { return report.LoadID(p.Spec) }) {
+		out = append(out, g.points)
+	}
+	return out
 }
 
 func (p pair) sound(side int) []store.Record {

@@ -24,7 +24,8 @@ func comparable(points []report.Point) []group {
 	named := []string{"broker"}
 	for _, p := range points {
 		for axis := range p.Records[0].Axes {
-			if report.InNames(axis) && !slices.Contains(named, axis) {
+			load := axis == "load" || strings.HasPrefix(axis, "load.") // another load is other work
+			if report.InNames(axis) && !load && !slices.Contains(named, axis) {
 				named = append(named, axis)
 			}
 		}

@@ -2,7 +2,9 @@ package reports
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/report"
@@ -46,8 +48,9 @@ type side struct {
 	points []report.Point
 }
 
-// at is what was measured at one fixed rate, by a rate point or as a part of a curve.
-type at struct {
+// fixedRate is what was measured at one fixed rate, by a rate point or as a part of a curve.
+type fixedRate struct {
+	point   string
 	rate    float64
 	latency []store.Latency
 	cost    []store.Cost
@@ -82,10 +85,10 @@ func duelColumns(rates []float64) []report.Column {
 		{Key: "peak_rate", Name: "peak", Unit: report.PerSecond},
 	}
 	for _, rate := range rates {
-		text := report.PerSecond.Format(rate)
+		text, exact := report.RateText(rate), strconv.FormatFloat(rate, 'f', -1, 64)
 		columns = append(columns,
-			report.Column{Key: "e2e_p50_ns_at_" + report.None.Format(rate), Name: "p50 at\n" + text, Unit: report.Nanoseconds},
-			report.Column{Key: "e2e_p99_ns_at_" + report.None.Format(rate), Name: "p99 at\n" + text, Unit: report.Nanoseconds})
+			report.Column{Key: "e2e_p50_ns_at_" + exact, Name: "p50 at\n" + text, Unit: report.Nanoseconds},
+			report.Column{Key: "e2e_p99_ns_at_" + exact, Name: "p99 at\n" + text, Unit: report.Nanoseconds})
 	}
 	return append(columns,
 		report.Column{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: report.CPUSeconds},
@@ -109,7 +112,7 @@ func (s side) row(rates []float64, notes *report.Footnotes) []report.Cell {
 		report.Text(s.points[0].Spec.Delivery),
 		report.Text(s.name),
 		report.Text(s.status()).Marked(slices.Compact(marks)...),
-		report.Sustained(sound).Cell(),
+		s.sustained(),
 		s.peak(),
 	}
 	fixed := s.fixed()
@@ -136,11 +139,9 @@ func (s side) row(rates []float64, notes *report.Footnotes) []report.Cell {
 // peak is what was confirmed per second as fast as the window allowed.
 func (s side) peak() report.Cell {
 	var rates []float64
-	for _, p := range s.points {
-		for _, r := range p.Ok() {
-			if p.Spec.Measure == "peak" && r.Result != nil {
-				rates = append(rates, r.Result.PublishRate)
-			}
+	for _, r := range s.of("peak") {
+		if r.Result != nil {
+			rates = append(rates, r.Result.PublishRate)
 		}
 	}
 	return report.Summarize(rates).Cell()
@@ -162,50 +163,79 @@ func (s side) status() string {
 	return strings.Join(words, ", ")
 }
 
-// fixed lists what was measured at fixed rates, lowest first.
-func (s side) fixed() []at {
-	var found []at
-	add := func(rate float64, l store.Latency, c store.Cost) {
-		i := slices.IndexFunc(found, func(f at) bool { return f.rate == rate })
+// fixed lists what was measured at fixed rates, lowest first: of each rate, the repetitions of one point. A point made
+// for that rate comes before a curve through it.
+func (s side) fixed() []fixedRate {
+	var found []fixedRate
+	add := func(p report.Point, rate float64, l store.Latency, c store.Cost) {
+		i := slices.IndexFunc(found, func(f fixedRate) bool { return f.rate == rate })
 		if i < 0 {
 			i = len(found)
-			found = append(found, at{rate: rate})
+			found = append(found, fixedRate{point: p.ID, rate: rate})
 		}
-		found[i].latency = append(found[i].latency, l)
-		found[i].cost = append(found[i].cost, c)
+		if found[i].point == p.ID {
+			found[i].latency = append(found[i].latency, l)
+			found[i].cost = append(found[i].cost, c)
+		}
+	}
+	for _, p := range s.points {
+		for _, r := range p.Ok() {
+			shape := p.Spec.Load.Shape
+			if r.Result != nil && p.Spec.Measure == "rate" && (shape == "constant" || shape == "poisson" || shape == "") {
+				add(p, p.Spec.Load.Rate, r.Result.Latency, r.Result.Cost)
+			}
+		}
 	}
 	for _, p := range s.points {
 		for _, r := range p.Ok() {
 			if r.Result == nil {
 				continue
 			}
-			if r.Spec.Measure == "rate" && (r.Spec.Load.Shape == "constant" || r.Spec.Load.Shape == "poisson") {
-				add(r.Spec.Load.Rate, r.Result.Latency, r.Result.Cost)
-			}
 			for _, c := range r.Result.Curve {
 				// Fractions of different sustainable rates are different rates: no column for them.
 				if c.Status == store.OK && c.Fraction == 0 {
-					add(c.Rate, c.Latency, c.Cost)
+					add(p, c.Rate, c.Latency, c.Cost)
 				}
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b at) int { return cmp.Compare(a.rate, b.rate) })
+	slices.SortFunc(found, func(a, b fixedRate) int { return cmp.Compare(a.rate, b.rate) })
 	return found
 }
 
-// costs are broker CPU, generator CPU and broker memory: of the search for the sustainable rate, else of peaks, else
-// at the highest fixed rate.
-func (s side) costs(fixed []at) [3]report.Cell {
+// of are the records that ended ok of the point that was made for a measure, at the highest load where there are
+// several: other loads cost something else.
+func (s side) of(measure string) []store.Record {
+	var records []store.Record
+	for _, p := range s.points {
+		if ok := p.Ok(); p.Spec.Measure == measure && len(ok) > 0 {
+			records = ok
+		}
+	}
+	return records
+}
+
+// sustained is the search of the point made for it, else that of a curve.
+func (s side) sustained() report.Cell {
+	for _, measure := range []string{"sustainable", "curve"} {
+		if b := report.Sustained(s.of(measure)); b.N > 0 {
+			return b.Cell()
+		}
+	}
+	return report.Cell{}
+}
+
+// costs are broker CPU, generator CPU and broker memory: of the search for the sustainable rate, else of the peak, a
+// count or a backlog, else at the highest fixed rate.
+func (s side) costs(fixed []fixedRate) [3]report.Cell {
 	var of []store.Cost
-	for _, measures := range [][]string{{"sustainable", "curve"}, {"peak", "count", "backlog"}} {
-		for _, p := range s.points {
-			if of == nil && slices.Contains(measures, p.Spec.Measure) {
-				for _, r := range p.Ok() {
-					if r.Result != nil && r.Result.Cost.Messages > 0 {
-						of = append(of, r.Result.Cost)
-					}
-				}
+	for _, measure := range []string{"sustainable", "curve", "peak", "count", "backlog"} {
+		if of != nil {
+			break
+		}
+		for _, r := range s.of(measure) {
+			if r.Result != nil && r.Result.Cost.Messages > 0 {
+				of = append(of, r.Result.Cost)
 			}
 		}
 	}
@@ -214,10 +244,10 @@ func (s side) costs(fixed []at) [3]report.Cell {
 	}
 	var cpu, generator, memory []float64
 	for _, c := range of {
-		if v := report.BrokerCPU(c); v == v { // not NaN
+		if v := report.BrokerCPU(c); !math.IsNaN(v) {
 			cpu = append(cpu, v)
 		}
-		if v := report.GeneratorCPU(c); v == v {
+		if v := report.GeneratorCPU(c); !math.IsNaN(v) {
 			generator = append(generator, v)
 		}
 		if c.BrokerKnown {

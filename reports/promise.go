@@ -117,7 +117,7 @@ func (o ordeal) broker() string {
 }
 
 func (o ordeal) compare(b ordeal) int {
-	return slices.Compare(o.order(), b.order())
+	return slices.CompareFunc(o.order(), b.order(), report.CompareNames)
 }
 
 func (o ordeal) order() []string {
@@ -125,7 +125,7 @@ func (o ordeal) order() []string {
 	rank := func(list []string, word string) string { return string(rune('a' + slices.Index(list, word) + 1)) }
 	return []string{
 		s.Broker, o.record.Versions.Broker, fmt.Sprint(s.Replicas), rank([]string{"at-most-once", "at-least-once", "exactly-once"}, s.Delivery),
-		rank([]string{"memory", "log", "fsync"}, s.Persistence), faultText(s.Faults), fmt.Sprintf("%06d", o.record.Repetition),
+		rank([]string{"memory", "log", "fsync"}, s.Persistence), faultText(s.Faults), fmt.Sprint(o.record.Repetition),
 	}
 }
 

@@ -109,14 +109,6 @@ func Distributions(points []Point, kind LatencyKind) []Distribution {
 	return all
 }
 
-// CurveLoad names a point of a curve the same in every repetition: by its fraction, else by its rate.
-func CurveLoad(c store.CurvePoint) string {
-	if c.Fraction > 0 {
-		return "curve " + Share.Format(c.Fraction)
-	}
-	return "curve " + PerSecond.Format(c.Rate)
-}
-
 // PointsBySetting groups points that stand in one table or panel, in order of appearance.
 func PointsBySetting(points []Point) (settings []string, groups map[string][]Point) {
 	groups = map[string][]Point{}

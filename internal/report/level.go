@@ -94,9 +94,9 @@ func Loads(r store.Record) []Load {
 		out = append(out, own)
 	}
 	for _, c := range r.Result.Curve {
-		name := "rate " + PerSecond.Format(c.Rate)
+		name := "rate " + RateText(c.Rate)
 		if c.Fraction > 0 {
-			name = Share.Format(c.Fraction) + " of sustainable"
+			name = shareText(c.Fraction) + " of sustainable"
 		}
 		out = append(out, Load{name, CurveLoad(c), c.Rate, c.Fraction, cut(r, c)})
 	}

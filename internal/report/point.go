@@ -109,6 +109,15 @@ func name(points []*Point) {
 			values[axis][value] = true
 		}
 	}
+	shapes, details := map[string]bool{}, map[string]map[string]bool{}
+	for _, p := range points {
+		shape, detail := shape(p.Spec.Load)
+		shapes[shape] = true
+		if details[shape] == nil {
+			details[shape] = map[string]bool{}
+		}
+		details[shape][detail] = true
+	}
 	for _, p := range points {
 		p.Product = p.Spec.Broker
 		if p.Spec.Version != "" && len(versions[p.Spec.Broker]) > 1 {
@@ -116,6 +125,12 @@ func name(points []*Point) {
 		}
 		p.Name = p.Product
 		axes := p.axes()
+		// A load of another shape is another workload, and what has the same name stands in one row or line.
+		if shape, detail := shape(p.Spec.Load); len(details[shape]) > 1 {
+			p.Name += " " + detail
+		} else if len(shapes) > 1 && shape != "" && axes["load.shape"] == "" {
+			p.Name += " " + shape
+		}
 		for _, axis := range sortedKeys(axes) {
 			if InNames(axis) && len(values[axis]) > 1 {
 				p.Name += fmt.Sprintf(" %s=%s", axis, axes[axis])
@@ -177,7 +192,7 @@ func (p Point) Load() string {
 }
 
 func rate(l study.Load) string {
-	text := PerSecond.Format(l.Rate)
+	text := RateText(l.Rate)
 	if l.Shape != "" && l.Shape != "constant" {
 		text += " " + l.Shape
 	}

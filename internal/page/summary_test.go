@@ -1,0 +1,46 @@
+package page
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/report"
+)
+
+func TestASummaryMayBeginWithItsTable(t *testing.T) {
+	heading, text, table := report.Heading{Level: 1, Text: "h"}, report.Paragraph{Text: "p"}, report.Table{Title: "t"}
+	for _, c := range []struct {
+		blocks  []report.Block
+		verdict int
+	}{
+		{nil, 0},
+		{[]report.Block{text}, 1},
+		{[]report.Block{table}, 0},
+		{[]report.Block{table, text}, 0},
+		{[]report.Block{text, table}, 1},
+		{[]report.Block{heading, table}, 0},
+		{[]report.Block{text, heading, table, heading, table}, 1},
+	} {
+		verdict, tables := opening(c.blocks)
+		if len(verdict) != c.verdict || len(verdict)+len(tables) != len(c.blocks) {
+			t.Errorf("%v was parted into %v and %v", c.blocks, verdict, tables)
+		}
+	}
+}
+
+func TestAVerdictIsACardWhateverItsWords(t *testing.T) {
+	v := report.Verdict{About: "100 B: a setting", Finding: "Nobody knows. Nothing is sure.", Detail: "Highest guess: 7."}
+	out := verdicts([]report.Block{report.Paragraph{Text: "4 repetitions."}, v})
+	for _, want := range []string{"<p>4 repetitions.</p>", "<article class=\"verdict\">", ">100 B: a setting</h3>", "<p>Nobody knows. Nothing is sure.</p>", "<p>Highest guess: 7.</p>"} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("want %s once in %s", want, out)
+		}
+	}
+	if out := unsaid([]report.Block{v, report.Paragraph{Text: "4 repetitions."}, report.Paragraph{Text: "new"}}, []report.Block{report.Paragraph{Text: "4 repetitions."}}); len(out) != 1 {
+		t.Errorf("left are %v", out)
+	}
+	both := findings([]report.Block{report.Heading{Level: 1, Text: "h"}, v, report.Paragraph{Text: "figure"}})
+	if card, figure := strings.Index(both, "Nobody knows"), strings.Index(both, "figure</p>"); card < 0 || figure < card {
+		t.Errorf("the verdict doesn't come before the figures: %s", both)
+	}
+}
