@@ -25,8 +25,9 @@ type metering struct {
 
 	last reading
 	cpu  Cores
-	cpus []Cores // one per observed sample
-	peak reading // largest memory seen
+	cpus worker.Thinned[Cores] // one per observed sample
+	n    int                   // of these
+	peak reading               // largest memory seen
 }
 
 type reading struct {
@@ -88,7 +89,7 @@ func (m *metering) wait(until int64) bool {
 const meterEvery = 5
 
 func (m *metering) observe(s worker.Sample) {
-	if len(m.cpus)%meterEvery == 0 {
+	if m.n%meterEvery == 0 {
 		r := m.read()
 		m.remember(r)
 		if m.last.at > 0 {
@@ -100,7 +101,8 @@ func (m *metering) observe(s worker.Sample) {
 		}
 		m.last = r
 	}
-	m.cpus = append(m.cpus, m.cpu)
+	m.cpus.Add(m.cpu)
+	m.n++
 	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cpu})
 }
 
