@@ -123,6 +123,10 @@ func (b *bench) doubts(t trial) []store.Doubt {
 	if why := b.stoodStill(t, latency.Quantile(0.99), measured); why != "" {
 		d.add("pauses", "%s", why)
 	}
+	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
+		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, though inFlight.messages allows %d",
+			b.spec.InFlight.Bytes, b.spec.MessageSize.Largest(), n)
+	}
 	if t.Window > 0 && t.Cost.Shares == nil {
 		d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
 	}
