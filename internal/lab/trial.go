@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -21,6 +22,13 @@ type trial struct {
 	Series    []store.Tick
 	Faults    []store.FaultEvent
 	Doubts    []store.Doubt // that don't follow from the figures
+
+	GCPause time.Duration // in the measured phase, as the next two
+	Queued  time.Duration // threads of this process were ready and waited for a core
+	Stolen  time.Duration // by the hypervisor, of all cores
+
+	near        provision.Neighbours // over the same time as Cost.Shares
+	amongOthers bool                 // an attached broker that was not found may be among them
 }
 
 // flow is how many confirmations and deliveries came per second between the first and the last sample of the measured
