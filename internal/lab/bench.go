@@ -35,13 +35,8 @@ type bench struct {
 	stage    func(Event)
 	instance *provision.Instance // nil: attached, or without processes of its own
 	giveBack func()
-	meter    meter // nil: attached and not found on this machine, or without processes of its own
-	whole    bool  // it covers all the broker's nodes
-	hidden   bool  // attached, and on this machine, but not found
-	queue    provision.Queue
 	agent    agent.Agent
 	died     *provision.Death
-	procs    int // limit of the generator's threads; 0: the cores
 	tls      atomic.Pointer[string]
 	before   worker.Outcome // of the last trial
 }
@@ -62,8 +57,8 @@ func (b *bench) run(ctx context.Context) error {
 	b.stage(Event{Kind: Staged, Stage: "connecting"})
 	b.agent = b.lab.NewAgent()
 	plan := b.plan()
-	if len(plan.Producers) <= 1 && len(plan.Consumers) <= 1 && kind.Procs > 0 {
-		plan.Procs, b.procs = kind.Procs, kind.Procs
+	if len(plan.Producers) <= 1 && len(plan.Consumers) <= 1 {
+		plan.Procs = threads(kind.Procs, b.lab.host.Cores)
 	}
 	if err := b.agent.Prepare(ctx, agent.Plan{Broker: b.spec.Broker, Config: config, Worker: plan}); err != nil {
 		b.agent = nil
@@ -78,6 +73,15 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	return b.measure(ctx)
+}
+
+// threads is how many threads of Go code a client that wants no more than so many may use: half of the cores, which it
+// shares with the broker, and at least what it wants. 0: no limit.
+func threads(wanted, cores int) int {
+	if wanted == 0 {
+		return 0
+	}
+	return max(wanted, cores/2)
 }
 
 // config decodes the settings and asks whether the guarantee can be kept at all.
@@ -121,7 +125,7 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 			return errStart{err}
 		}
 		b.noteTLS(c.Target.TLS)
-		b.find(ctx)
+		b.doubt("attached", "the broker was not started here: its cost, its settings and what else it does are not known")
 		return nil
 	}
 	if err := startable(recipe, b.spec); err != nil {
@@ -133,7 +137,6 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 		b.giveBack = func() {}
 		return err
 	}
-	b.meter, b.whole = b.instance.Meter(), true
 	c.Target = driver.Target{
 		Addresses: b.instance.Addresses(), TLS: b.instance.ClientTLS(),
 		Version: b.instance.Version(), Endpoints: b.instance.Endpoints(),

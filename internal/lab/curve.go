@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -46,7 +45,7 @@ func (b *bench) curve(ctx context.Context) error {
 // level measures one rate of a curve. An error is one that ends the curve.
 func (b *bench) level(ctx context.Context, rate float64) (store.CurvePoint, error) {
 	p := store.CurvePoint{Rate: rate, Status: store.OK}
-	s, err := schedule.Constant(rate)
+	s, err := b.arrivals(rate)
 	if err != nil {
 		p.Status, p.Reason = verdict(ctx, b, err)
 		return p, err

@@ -114,6 +114,7 @@ type lab struct {
 	pool  *pool
 	tally Tally
 	pace  pace
+	found []neighbour
 }
 
 // stored tells which repetitions need not run again.

@@ -1,16 +1,13 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/schedule"
-	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -78,12 +75,6 @@ func offered(t trial) float64 {
 		return 0
 	}
 	return float64(t.Measured.Due) / seconds
-}
-
-// due counts the messages of the measured phase by the schedule.
-func due(s schedule.Schedule, t trial) int64 {
-	s = schedule.Sequential(s)
-	return s.Count(t.Until-t.Start) - s.Count(t.From-t.Start)
 }
 
 // flatOut runs a closed loop.
@@ -189,42 +180,6 @@ func because(err error) string {
 		return ""
 	}
 	return ": " + err.Error()
-}
-
-// rule is the trial rule for a spec.
-func rule(s study.Spec) search.Rule {
-	r := search.DefaultRule()
-	r.Bound = time.Duration(s.Sustainable.Latency)
-	r.Duplicates = s.Delivery != "exactly-once"
-	if s.Delivery == "at-most-once" {
-		r.MaxLoss = 0.001
-	}
-	return r
-}
-
-// evidence puts a trial into the rule's words.
-func (b *bench) evidence(t trial, rate float64, long bool) search.Evidence {
-	m := t.Measured
-	e := search.Evidence{
-		Rate: rate, Long: long, Drained: t.Drained, Offered: m.Due, Sent: m.Sent, Expected: m.Expected, Lost: m.Lost,
-		LostAcked: m.LostAcked, Failed: m.Failed, Corrupted: m.Corrupted, Duplicated: m.Duplicated,
-		GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
-		Cores: float64(b.lab.host.Cores), Err: t.Err,
-	}
-	if b.procs > 0 {
-		e.Cores = min(e.Cores, float64(b.procs))
-	}
-	latency := t.Histograms.EndToEnd
-	if b.spec.SubscriptionsPerTopic == 0 {
-		latency = t.Histograms.Publish
-	}
-	e.Latency = latency.Quantile(cmp.Or(b.spec.Sustainable.Quantile, 0.99))
-	for _, s := range t.Samples {
-		if s.At >= t.From && s.At <= t.Until && s.Phase == measure.Measured {
-			e.Backlog = append(e.Backlog, search.Point{Seconds: float64(s.At-t.From) / 1e9, Backlog: float64(s.Backlog)})
-		}
-	}
-	return e
 }
 
 // loadSchedule builds the schedule of a load; ramps run over the measured phase.

@@ -14,7 +14,7 @@ func pauses(t trial) *store.Pauses {
 	longest := t.Pauses.Longest(t.From, t.Until)
 	p := &store.Pauses{
 		Late: t.Pauses.Late, LongestNs: longest.To - longest.From,
-		GCPauseNs: int64(t.GCPause), StolenSeconds: t.Stolen.Seconds(), QueuedSeconds: t.Queued.Seconds(),
+		GCPauseNs: t.Cost.GeneratorGCPauseNs,
 	}
 	if p.LongestNs > 0 {
 		p.LongestOffsetNs = longest.From - t.From

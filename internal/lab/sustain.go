@@ -8,153 +8,215 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// hunt is one search for the sustainable rate, with the trials worth keeping.
+// hunt is one search for sustainable rates, with the trials worth keeping.
 type hunt struct {
 	bench  *bench
+	goals  []search.Goal
 	trials []store.Trial
-	best   *trial // the last confirming trial that passed, or the best short one
-	failed *trial // the last trial that failed
-	why    string // its reason
-	void   bool   // it was the generator's fault
+	about  float64       // what decides how many threads the generator uses in all trials
+	warmup time.Duration // what a trial's warm-up needs at least, by the latency seen
+
+	// By rate, for the first goal: the last trial of full length that passed, the last one that failed, and whether the
+	// generator made one void.
+	passed, failed map[float64]*trial
+	generator      map[float64]bool
+	why            string // of the last trial that didn't pass
 }
 
-// sustainable searches for the highest sustainable rate and fills the result from the trial that confirmed it.
+// sustainable searches for the highest sustainable rates and fills the result from a trial that confirmed the first one.
 func (b *bench) sustainable(ctx context.Context) (float64, error) {
-	goal := b.spec.Sustainable
-	h := &hunt{bench: b}
-	found, err := search.Sustainable(ctx, search.Goal{
-		Width: goal.Width, Confirms: goal.Confirms, MaxTrials: goal.MaxTrials, MaxRate: goal.MaxRate, Floor: 1,
-	}, h.run)
-	if h.best != nil {
-		b.fill(*h.best)
-		b.record.Result.OfferedRate = h.best.Rate
-	} else {
-		b.record.Result = &store.Result{}
+	h := &hunt{
+		bench: b, goals: goals(b.spec), passed: map[float64]*trial{}, failed: map[float64]*trial{}, generator: map[float64]bool{},
 	}
-	b.record.Result.Sustainable = &store.Sustainable{Low: found.Low, High: found.High, Trials: h.trials, Limit: h.limit()}
+	found, err := h.search(ctx)
+	b.record.Result = &store.Result{}
+	first := found.Goals[0]
+	best := h.passed[first.Low]
+	if best != nil {
+		b.fill(*best)
+		b.record.Result.OfferedRate = best.Rate
+	}
+	limit := h.limit(first)
+	b.record.Result.Sustainable = &store.Sustainable{
+		Low: first.Low, High: first.High, Goals: answers(b.spec, found.Goals), Trials: h.trials, Limit: limit,
+	}
 	switch {
 	case err != nil:
 		return 0, err
-	case found.Low == 0 && h.void:
-		return 0, voidError{"no rate could be confirmed: " + h.why}
-	case found.Low == 0:
-		return 0, failed("%s: %s", found.Incomplete, h.why)
-	case found.Incomplete != "":
-		b.doubt("incomplete-search", "%s", found.Incomplete)
+	case first.Low == 0 && first.Void != "":
+		return 0, voidError{"no rate could be confirmed: void " + first.Void}
+	case first.Low == 0:
+		return 0, failed("%s: %s", first.Undecided, h.why)
 	}
-	if h.limit() == "generator" {
+	for i, g := range found.Goals {
+		if g.Undecided != "" {
+			b.doubt("incomplete-search", "%s%s", of(h.goals[i], len(h.goals)), g.Undecided)
+		}
+	}
+	if limit == "generator" {
 		b.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first")
 	}
-	return found.Low, b.judge(*h.best, h.best.Rate)
+	b.horizon(*best)
+	b.lab.remember(b.record, first)
+	return first.Low, b.judge(*best, best.Rate)
+}
+
+// of names one of several goals.
+func of(g search.Goal, goals int) string {
+	switch {
+	case goals == 1:
+		return ""
+	case g.Latency == 0:
+		return "without a latency bound: "
+	}
+	return fmt.Sprintf("latency of at most %s at p%g: ", g.Latency, 100*g.Quantile)
+}
+
+func answers(s study.Spec, found []search.Bounds) []store.GoalResult {
+	var out []store.GoalResult
+	for i, g := range s.Sustainable.Bounds() {
+		b := found[i]
+		out = append(out, store.GoalResult{
+			LatencyNs: int64(g.Latency), Quantile: g.Quantile, Low: b.Low, High: b.High, Conditional: b.Conditional, Undecided: b.Undecided,
+		})
+	}
+	return out
+}
+
+func (h *hunt) search(ctx context.Context) (search.Result, error) {
+	asked := h.bench.spec.Sustainable
+	p := search.Plan{
+		Goals: h.goals, Short: time.Duration(asked.Trial), MaxTrials: asked.MaxTrials, MaxRate: asked.MaxRate, Floor: 1,
+	}
+	var err error
+	if p.Begin, p.Near, err = h.begin(ctx); err != nil {
+		return search.Result{Goals: make([]search.Bounds, len(h.goals))}, err
+	}
+	h.about = p.Begin
+	return search.Run(ctx, p, h.run)
 }
 
 // run runs one trial of the search.
 func (h *hunt) run(ctx context.Context, r search.Request) (search.Answer, error) {
-	goal := h.bench.spec.Sustainable
-	load := worker.Load{
-		Warmup: worker.Warmup{For: time.Duration(goal.Warmup)}, Duration: time.Duration(goal.Trial),
-		Drain: h.allowance(), Settle: settle,
+	s, err := h.bench.arrivals(r.Rate)
+	if err != nil {
+		return search.Answer{}, err
 	}
-	if r.Kind == search.Probe {
-		return h.probe(ctx, load)
+	load := h.load(r.For)
+	load.Schedule, load.About = s, h.about
+	limit := rule(h.bench.spec).Limit(r.Rate, h.bench.spec.SubscriptionsPerTopic)
+	load.Hopeless = func(samples []worker.Sample) bool {
+		last := samples[len(samples)-1]
+		return search.Hopeless(backlogOf(last.At-int64(r.For), last.At, samples), limit, r.For)
 	}
-	if r.Kind == search.Confirm {
-		load.Duration = time.Duration(goal.Confirm)
-	}
-	stage := fmt.Sprintf("trial %d: %s", len(h.trials)+1, r.Kind)
-	if r.Rate > 0 {
-		s, err := schedule.Constant(r.Rate)
-		if err != nil {
-			return search.Answer{}, err
-		}
-		load.Schedule = s
-	}
-	t := h.bench.runTrial(ctx, stage, r.Rate, load)
+	t := h.bench.runTrial(ctx, h.stage(r.Kind), r.Rate, load)
 	if t.Err != nil {
 		return search.Answer{}, t.Err
 	}
-	return h.judge(r, load, t), nil
+	return h.judge(r, t), nil
 }
+
+// arrivals are a steady load for searches and curves.
+func (b *bench) arrivals(rate float64) (schedule.Schedule, error) {
+	return loadSchedule(study.Load{Shape: b.spec.Load.Shape, Rate: rate}, 0, b.spec.Seed)
+}
+
+func (h *hunt) stage(k search.Kind) string { return fmt.Sprintf("trial %d: %s", len(h.trials)+1, k) }
 
 // settle bounds how long the leftovers of an overloaded trial are waited for, lest they burden the next.
 const settle = 30 * time.Second
 
-// probeWarmup is how many times a trial's warm-up the first probe warms up, since everything is still cold.
-const probeWarmup = 5
+// longestWarmup bounds what the latency makes of a warm-up.
+const longestWarmup = 10 * time.Second
 
-// probe finds where to begin: closed loops with windows of 32, 256, 2,048 … messages, until eight times the window
-// no longer brings four times the rate. A window much larger than the broker can use would only fill its queues,
-// which then take long to empty.
-func (h *hunt) probe(ctx context.Context, load worker.Load) (search.Answer, error) {
-	var last float64
-	load.Warmup = worker.Warmup{For: probeWarmup * time.Duration(h.bench.spec.Sustainable.Warmup)}
-	load.Duration = min(load.Duration, 500*time.Millisecond)
-	for window := 32; ; window *= 8 {
-		load.Window = window
-		t := h.bench.runTrial(ctx, fmt.Sprintf("trial %d: probe", len(h.trials)+1), 0, load)
-		if t.Err != nil {
-			return search.Answer{}, t.Err
-		}
-		a := h.judge(search.Request{Kind: search.Probe}, load, t)
-		if a.Throughput < 4*last || window >= h.bench.spec.InFlight.Messages {
-			a.Throughput = max(a.Throughput, last)
-			return a, nil
-		}
-		last = a.Throughput
-		load.Warmup = worker.Warmup{For: 100 * time.Millisecond}
+// load is what all trials of a search have in common. The broker's own latency is no reason to fail: until the first
+// deliveries have come the backlog grows, which is left to the warm-up, and the tail may take as long as the spec's drain.
+func (h *hunt) load(length time.Duration) worker.Load {
+	return worker.Load{
+		Warmup: worker.Warmup{For: max(time.Duration(h.bench.spec.Sustainable.Warmup), min(h.warmup, longestWarmup))}, Duration: length,
+		Drain: time.Duration(h.bench.spec.Drain), Settle: settle,
 	}
 }
 
-// allowance is how long a trial's messages may take to drain: what a passing trial needs is a matter of latency, so
-// a second is generous, and an overloaded one shouldn't be waited for.
-func (h *hunt) allowance() time.Duration {
-	return min(time.Duration(h.bench.spec.Drain), max(time.Second, 2*time.Duration(h.bench.spec.Sustainable.Latency)))
-}
-
-func (h *hunt) judge(r search.Request, load worker.Load, t trial) search.Answer {
-	e := h.bench.evidence(t, r.Rate, r.Kind == search.Confirm)
-	verdict, why := search.Pass, ""
-	if r.Kind != search.Probe {
-		e.Offered = due(load.Schedule, t)
-		verdict, why = rule(h.bench.spec).Judge(e)
-		h.void = verdict == search.Void
-		if others, cores := t.others(), float64(h.bench.lab.host.Cores); verdict == search.Fail && others > busyShare*cores {
+func (h *hunt) judge(r search.Request, t trial) search.Answer {
+	b := h.bench
+	e := b.evidence(t, r.Rate, r.Kind != search.Short)
+	var a search.Answer
+	for _, g := range h.goals {
+		look := rule(b.spec).Judge(e, g)
+		if others, cores := t.others(), float64(b.lab.host.Cores); look.Verdict == search.Fail && !look.Broken && others > busyShare*cores {
 			// Somebody else's work looks like a broker at its limit: look again.
-			verdict, why = search.Void, fmt.Sprintf("other processes used %.1f of %.0f cores, and %s", others, cores, why)
+			look = search.Look{Verdict: search.Void, Reason: fmt.Sprintf("other processes used %.1f of %.0f cores, and %s", others, cores, look.Reason)}
+		}
+		a.Looks = append(a.Looks, look)
+	}
+	a.Served, a.Through = e.Served(), h.throughput(t)
+	if v, _ := rule(b.spec).Generator(e); v == search.Void {
+		h.generator[r.Rate] = true
+		if t.Procs < b.lab.host.Cores && e.GeneratorCPU > 0.9*e.Cores {
+			h.about = maxRate // one thread was too few for this search; from now on it has all of them
 		}
 	}
-	seconds := max(1e-9, float64(t.Until-t.From)/1e9)
-	through := h.throughput(t, seconds)
-	_, slope := search.Slope(e.Backlog)
-	published, received := t.rates(seconds)
-	kept := store.Trial{
-		Kind: string(r.Kind), Rate: r.Rate, Verdict: string(verdict), Reason: why,
-		PublishRate: published, ReceiveRate: received,
-		EndToEndP50: t.Histograms.EndToEnd.Quantile(0.5), EndToEndP99: t.Histograms.EndToEnd.Quantile(0.99),
-		Seconds: seconds,
+	h.keep(r, t, a, e)
+	return a
+}
+
+// maxRate is more than any generator sends.
+const maxRate = 1e12
+
+// keep stores what a trial was, and the trial itself where the record may need it.
+func (h *hunt) keep(r search.Request, t trial, a search.Answer, e search.Evidence) {
+	first := a.Looks[0]
+	kept := h.stored(r.Kind, t)
+	kept.Rate, kept.Verdict, kept.Reason = r.Rate, string(first.Verdict), first.Reason
+	for _, l := range a.Looks[1:] {
+		kept.Others = append(kept.Others, string(l.Verdict))
 	}
-	if len(e.Backlog) >= 3 {
-		kept.BacklogSlope = slope
+	if g := search.GrowthOf(e.Backlog); g.Known() {
+		kept.BacklogSlope = g.AtMost(0.95)
 	}
 	h.trials = append(h.trials, kept)
 	switch {
-	case r.Kind == search.Probe:
-	case verdict == search.Pass && (r.Kind == search.Confirm || h.best == nil || r.Rate > h.best.Rate):
-		h.best = &t
-	case verdict != search.Pass:
-		h.failed, h.why = &t, why
+	case first.Verdict == search.Pass:
+		if r.For >= h.goals[0].Final {
+			h.passed[r.Rate] = &t
+		}
+		h.sawLatency(t)
+	case first.Verdict == search.Fail:
+		h.failed[r.Rate], h.why = &t, first.Reason
+	default:
+		h.why = first.Reason
 	}
-	return search.Answer{Verdict: verdict, Reason: why, Throughput: through}
+}
+
+func (h *hunt) stored(k search.Kind, t trial) store.Trial {
+	seconds := max(1e-9, float64(t.Until-t.From)/1e9)
+	published, received := t.rates(seconds)
+	return store.Trial{
+		Kind: string(k), Verdict: string(search.Pass), PublishRate: published, ReceiveRate: received,
+		EndToEndP50: t.Histograms.EndToEnd.Quantile(0.5), EndToEndP99: t.Histograms.EndToEnd.Quantile(0.99),
+		Seconds: seconds,
+	}
+}
+
+// sawLatency lets the warm-ups be twice as long as it takes until deliveries come as fast as they are sent.
+func (h *hunt) sawLatency(t trial) {
+	latency := t.Histograms.EndToEnd
+	if h.bench.spec.SubscriptionsPerTopic == 0 {
+		latency = t.Histograms.Publish
+	}
+	h.warmup = 2 * time.Duration(latency.Quantile(0.99))
 }
 
 // throughput is what came through while the trial was sending, per second: the slower of confirming and receiving.
-func (h *hunt) throughput(t trial, seconds float64) float64 {
+func (h *hunt) throughput(t trial) float64 {
 	acked, received, ok := t.flow()
 	if !ok {
-		return float64(t.Measured.Acked) / seconds
+		return 0
 	}
 	if subs := float64(h.bench.spec.SubscriptionsPerTopic); subs > 0 {
 		return min(acked, received/subs)
@@ -162,18 +224,23 @@ func (h *hunt) throughput(t trial, seconds float64) float64 {
 	return acked
 }
 
-// limit names what ran out in the last trial that failed.
-func (h *hunt) limit() string {
-	if h.failed == nil {
+// limit names what ran out above the rate that was found.
+func (h *hunt) limit(found search.Bounds) string {
+	if found.Void != "" {
+		for rate := range h.generator {
+			if rate > found.Low && (found.High == 0 || rate < found.High) {
+				return "generator"
+			}
+		}
+	}
+	t := h.failed[found.High]
+	if t == nil {
 		return "unknown"
 	}
-	t := h.failed
 	cores := float64(h.bench.lab.host.Cores)
 	window := t.Window.Seconds() * float64(max(1, t.Producers))
-	goal := h.bench.spec.Sustainable
+	goal := h.goals[0]
 	switch {
-	case h.void:
-		return "generator"
 	case goal.Latency > 0 && t.Histograms.EndToEnd.Quantile(goal.Quantile) > int64(goal.Latency):
 		return "latency"
 	case t.brokerCPU()+t.generatorCPU() > 0.9*cores:

@@ -1,5 +1,3 @@
-// Package search finds the highest rate a broker sustains: a stated rule for one trial, and a search over trials. It
-// knows nothing of brokers; a trial is a function it calls.
 package search
 
 import (
@@ -10,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Verdict is what a trial showed.
+// Verdict is what a trial showed for one goal.
 type Verdict string
 
 // The verdicts. Void: the generator, not the broker, didn't keep up; nothing follows from the trial.
@@ -20,80 +18,85 @@ const (
 	Void Verdict = "void"
 )
 
+// Look is what a trial showed for one goal, and why.
+type Look struct {
+	Verdict Verdict
+	Reason  string // the first reason against passing
+	// Broken: the broker broke a promise at this rate (it lost a message it had confirmed, say). No number of good
+	// trials makes up for that.
+	Broken bool
+}
+
 // Evidence is what a trial at a fixed rate gave, as the rule wants it. Times are nanoseconds unless named otherwise.
 type Evidence struct {
 	Rate          float64 // messages per second offered
-	Long          bool    // a confirming trial: the backlog rule is applied with its full strictness
+	Subscriptions int     // deliveries of each message; 0: nobody receives
+	Long          bool    // of full length: the backlog rule is applied with its full strictness
 	Backlog       []Point // while sending, measured phase
+	Hopeless      bool    // it was ended early because its backlog showed that it could only fail
 	Drained       bool    // everything confirmed and received within the allowance after the last send
-	Offered, Sent int64   // messages of the measured phase: due by the schedule, handed to the client
+	Arriving      bool    // deliveries still came when the allowance was used up: what is missing is late
+	Due, Sent     int64   // messages of the measured phase: due by the schedule, handed to the client
 	Expected      int64   // deliveries
 	Lost          int64   // of them, never received intact
 	LostAcked     int64   // of those, confirmed by the broker
 	Failed        int64
 	Corrupted     int64
 	Duplicated    int64
-	Latency       int64   // end to end at the bound's quantile; publish where nobody subscribes
-	GeneratorLag  int64   // p99 of the lag the generator itself caused
-	GeneratorCPU  float64 // cores
-	Cores         float64 // of the machine
-	Err           error   // why the trial broke off
+	Latency       func(quantile float64) int64 // end to end; publish where nobody subscribes
+	GeneratorLag  int64                        // p99 of the lag the generator itself caused
+	GeneratorCPU  float64                      // cores
+	Cores         float64                      // that the generator may use
+	Err           error                        // why the trial broke off
 }
 
-// Point is the backlog at a time: messages due by the schedule but not received by a subscription (summed over
-// subscriptions) or not confirmed, whichever is more.
-type Point struct{ Seconds, Backlog float64 }
-
-// Rule is what a trial must hold to pass, besides what the guarantee asks.
+// Rule is what every trial must hold, whatever the goal.
 type Rule struct {
-	MaxSlope   float64       // of the backlog, as a share of the rate
-	Bound      time.Duration // on Evidence.Latency; 0: none
-	MaxLoss    float64       // share of deliveries that may be lost; 0 unless at most once
+	MaxSlope   float64       // of the backlog, as a share of the rate of deliveries
+	Shown      float64       // a slope above this share must not be shown to be there at all
 	Duplicates bool          // allowed, as at least once allows them
+	Lossy      bool          // at most once: a loss is no broken promise, and a share of it is the goal's
 	LagFloor   time.Duration // generator lag below this is never held against a trial
 	LagShare   float64       // nor is lag below this share of the measured latency
-	BusyShare  float64       // a generator using more than this share of all cores is saturated
+	BusyShare  float64       // a generator using more than this share of its cores is saturated
 }
 
 // DefaultRule is the rule of docs/method.md.
 func DefaultRule() Rule {
-	return Rule{MaxSlope: 0.01, LagFloor: 10 * time.Millisecond, LagShare: 0.25, BusyShare: 0.9, Duplicates: true}
+	return Rule{
+		MaxSlope: 0.01, Shown: 0.0025, LagFloor: 10 * time.Millisecond, LagShare: 0.25, BusyShare: 0.9, Duplicates: true,
+	}
 }
 
-// Judge applies the rule: a verdict, and the first reason against passing.
-func (r Rule) Judge(e Evidence) (Verdict, string) {
+// confidence of what a trial must show.
+const confidence = 0.95
+
+// Judge applies the rule and the goal to a trial. Broken promises come first: they count whatever else happened.
+func (r Rule) Judge(e Evidence, g Goal) Look {
+	if why := r.promise(e); why != "" {
+		return Look{Fail, why, true}
+	}
 	if e.Err != nil {
-		return Fail, e.Err.Error()
+		return Look{Verdict: Fail, Reason: e.Err.Error()}
 	}
 	if v, why := r.Generator(e); v != Pass {
-		return v, why
+		return Look{Verdict: v, Reason: why}
 	}
-	if why := r.ledger(e); why != "" {
-		return Fail, why
-	}
-	if slope, bound := Slope(e.Backlog); len(e.Backlog) >= 3 {
-		limit := r.MaxSlope * e.Rate
-		// A short trial can't put a tight bound on the slope of a backlog that breathes with the client's batches:
-		// it goes by the slope itself, and the long trials decide.
-		if !e.Long && slope > limit || e.Long && bound > limit {
-			return Fail, fmt.Sprintf("backlog grows by %.0f/s (at most %.0f/s with 95 %% confidence; allowed %.0f/s)", slope, bound, limit)
+	for _, check := range []func(Evidence, Goal) string{r.loss, r.backlog, r.rest} {
+		if why := check(e, g); why != "" {
+			return Look{Verdict: Fail, Reason: why}
 		}
 	}
-	if float64(e.Sent) < 0.99*float64(e.Offered) {
-		return Fail, fmt.Sprintf("only %d of %d messages due could be handed to the client", e.Sent, e.Offered)
-	}
-	if !e.Drained {
-		return Fail, "not everything was confirmed and received within the drain allowance"
-	}
-	if r.Bound > 0 && e.Latency > int64(r.Bound) {
-		return Fail, fmt.Sprintf("latency %s is above the bound of %s", time.Duration(e.Latency).Round(time.Microsecond), r.Bound)
-	}
-	return Pass, ""
+	return Look{Verdict: Pass}
 }
 
 // Generator applies the part of the rule that concerns the generator: Void with its reason, or Pass.
 func (r Rule) Generator(e Evidence) (Verdict, string) {
-	if budget := max(int64(r.LagFloor), int64(r.LagShare*float64(e.Latency))); e.GeneratorLag > budget {
+	var latency int64
+	if e.Latency != nil {
+		latency = e.Latency(0.99)
+	}
+	if budget := max(int64(r.LagFloor), int64(r.LagShare*float64(latency))); e.GeneratorLag > budget {
 		return Void, fmt.Sprintf("the generator itself was %s late at p99 (allowed %s)",
 			time.Duration(e.GeneratorLag).Round(time.Microsecond), time.Duration(budget).Round(time.Microsecond))
 	}
@@ -103,73 +106,95 @@ func (r Rule) Generator(e Evidence) (Verdict, string) {
 	return Pass, ""
 }
 
-func (r Rule) ledger(e Evidence) string {
+// promise is what the broker promised and didn't keep. What still arrives when the allowance is used up is late, not
+// lost.
+func (r Rule) promise(e Evidence) string {
 	switch {
 	case e.Corrupted > 0:
 		return fmt.Sprintf("%d messages were corrupted", e.Corrupted)
-	case float64(e.Failed) > r.MaxLoss*float64(e.Sent):
-		return fmt.Sprintf("%d of %d sends failed", e.Failed, e.Sent)
-	case float64(e.LostAcked) > r.MaxLoss*float64(e.Expected) && e.Drained:
-		return fmt.Sprintf("%d confirmed messages were lost", e.LostAcked)
-	case e.Drained && float64(e.Lost) > r.MaxLoss*float64(e.Expected) && r.MaxLoss > 0:
-		return fmt.Sprintf("%d of %d deliveries were lost", e.Lost, e.Expected)
+	case e.LostAcked > 0 && !r.Lossy && !e.Arriving:
+		return fmt.Sprintf("%d messages were lost although the broker had confirmed them", e.LostAcked)
 	case e.Duplicated > 0 && !r.Duplicates:
 		return fmt.Sprintf("%d messages were delivered twice", e.Duplicated)
 	}
 	return ""
 }
 
-// floors is into how many equal parts a trial is cut to find the floor of its backlog.
-const floors = 10
-
-// floor keeps the smallest backlog of each tenth of the trial. A broker that keeps up works its backlog off again
-// and again, so the floor stays where it is however far single stalls and batches push the backlog up; one that
-// doesn't lifts the floor with everything else.
-func floor(points []Point) []Point {
-	if len(points) <= floors {
-		return points
+// loss compares with the goal's share. A short trial at a low rate is no place to measure a small share: more than the
+// share must be shown to have been lost, with 95 % confidence, and one lost message never shows that. Subscriptions
+// lose a message together where the broker lost it before it fanned out, so what counts is messages.
+func (r Rule) loss(e Evidence, g Goal) string {
+	if tooMany(e.Failed, e.Sent, g.Loss) {
+		return fmt.Sprintf("%d of %d sends failed", e.Failed, e.Sent)
 	}
-	out := make([]Point, 0, floors)
-	for i := range floors {
-		part := points[i*len(points)/floors : (i+1)*len(points)/floors]
-		low := part[0]
-		for _, p := range part {
-			if p.Backlog < low.Backlog {
-				low = p
-			}
-		}
-		out = append(out, low)
+	subscriptions := int64(max(1, e.Subscriptions))
+	if lost := (e.Lost + subscriptions - 1) / subscriptions; r.Lossy && !e.Arriving && tooMany(lost, e.Sent, g.Loss) {
+		return fmt.Sprintf("%d of %d deliveries were lost", e.Lost, e.Expected)
 	}
-	return out
+	return ""
 }
 
-// Slope fits a line through the floor of the backlog by least squares: its slope per second, and the upper end of
-// the slope's one-sided 95 % interval (Student's t, n−2 degrees of freedom).
-func Slope(points []Point) (slope, upper float64) {
-	points = floor(points)
-	n := float64(len(points))
-	if n < 3 {
-		return 0, math.Inf(1)
+// tooMany tells whether n of all are more than the share, with 95 % confidence where a share is allowed at all.
+func tooMany(n, all int64, share float64) bool {
+	if share <= 0 || n == 0 {
+		return n > 0
 	}
-	var mx, my float64
-	for _, p := range points {
-		mx += p.Seconds / n
-		my += p.Backlog / n
+	if n == 1 {
+		return false
 	}
-	var sxx, sxy float64
-	for _, p := range points {
-		sxx += (p.Seconds - mx) * (p.Seconds - mx)
-		sxy += (p.Seconds - mx) * (p.Backlog - my)
+	return distuv.Poisson{Lambda: share * float64(all)}.CDF(float64(n-1)) > confidence
+}
+
+// Limit is how fast a backlog may grow, in messages per second: what is summed over subscriptions may grow as many
+// times faster.
+func (r Rule) Limit(rate float64, subscriptions int) float64 {
+	return r.MaxSlope * rate * float64(max(1, subscriptions))
+}
+
+func (r Rule) backlog(e Evidence, _ Goal) string {
+	growth, limit := GrowthOf(e.Backlog), r.Limit(e.Rate, e.Subscriptions)
+	if !growth.Known() {
+		return ""
 	}
-	if sxx == 0 {
-		return 0, math.Inf(1)
+	most, least := growth.AtMost(confidence), growth.AtLeast(confidence)
+	switch {
+	case e.Hopeless:
+		return fmt.Sprintf("backlog grew by %.0f/s (allowed %.0f/s): ended early", growth.Slope, limit)
+	// A short trial can't put a tight bound on the slope of a backlog that breathes with the client's batches: it
+	// goes by a slope that is there at all, and the long trials decide.
+	case !e.Long && growth.Slope > limit && least > 0, e.Long && most > limit:
+		return fmt.Sprintf("backlog grows by %.0f/s (at most %.0f/s with 95 %% confidence; allowed %.0f/s)", growth.Slope, most, limit)
+	case e.Long && growth.Slope > limit*r.Shown/r.MaxSlope && least > 0:
+		return fmt.Sprintf("backlog grows by %.0f/s (at least %.0f/s with 95 %% confidence; allowed %.0f/s)",
+			growth.Slope, least, limit*r.Shown/r.MaxSlope)
 	}
-	slope = sxy / sxx
-	var rss float64
-	for _, p := range points {
-		d := p.Backlog - my - slope*(p.Seconds-mx)
-		rss += d * d
+	return ""
+}
+
+func (r Rule) rest(e Evidence, g Goal) string {
+	switch {
+	case float64(e.Sent) < 0.99*float64(e.Due):
+		return fmt.Sprintf("only %d of %d messages due could be handed to the client", e.Sent, e.Due)
+	case e.LostAcked > 0 && !r.Lossy: // Arriving
+		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance, though others still came", e.LostAcked)
+	case !e.Drained && !(r.Lossy && e.Lost > 0 && !e.Arriving): // what is lost for good never drains
+		return "not everything was confirmed and received within the drain allowance"
+	case g.Latency > 0 && e.Latency(g.Quantile) > int64(g.Latency):
+		return fmt.Sprintf("latency %s is above the bound of %s",
+			time.Duration(e.Latency(g.Quantile)).Round(time.Microsecond), g.Latency)
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 2}.Quantile(0.95)
-	return slope, slope + t*math.Sqrt(rss/(n-2)/sxx)
+	return ""
+}
+
+// Served is how many messages per second came through in a trial: the rate offered without what was lost and what was
+// added to the backlog.
+func (e Evidence) Served() float64 {
+	served := e.Rate
+	if e.Expected > 0 {
+		served *= 1 - float64(e.Lost)/float64(e.Expected)
+	}
+	if growth := GrowthOf(e.Backlog); growth.Known() {
+		served -= growth.Slope / float64(max(1, e.Subscriptions))
+	}
+	return math.Max(0, math.Min(served, e.Rate))
 }

@@ -4,235 +4,254 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"time"
 )
 
 // Kind is what a trial is for.
 type Kind string
 
-// The kinds of trials, in the order they are first used.
+// The kinds of trials.
 const (
-	Probe   Kind = "probe"   // closed loop: where to begin
+	Probe   Kind = "probe"   // closed loop, before the search: where to begin
 	Short   Kind = "short"   // brackets and bisects
-	Confirm Kind = "confirm" // long: what counts
+	Confirm Kind = "confirm" // of full length: what counts
+	Soak    Kind = "soak"    // confirms for longer than any cache lasts
 )
 
-// Request asks for one trial. Rate is ignored for a probe.
+// Request asks for one trial.
 type Request struct {
 	Kind Kind
 	Rate float64
+	For  time.Duration
 }
 
-// Answer is what a trial gave.
+// Answer is what a trial gave: a look for each goal, in their order.
 type Answer struct {
-	Verdict    Verdict
-	Reason     string
-	Throughput float64 // messages per second that came through, for a probe and as a hint after a failure
+	Looks   []Look
+	Served  float64 // messages per second that came through, at most the rate
+	Through float64 // the same while it was sending: after a failure what the broker could do; 0: not known
 }
 
-// Goal is when to stop.
-type Goal struct {
-	Width     float64 // highest passing and lowest failing rate within this share of each other
-	Confirms  int     // long trials that must pass at the result
-	MaxTrials int     // all trials together
-	MaxRate   float64 // 0: no bound
-	Floor     float64 // give up below this rate
+// Plan is what to search for, and how.
+type Plan struct {
+	Goals     []Goal
+	Begin     float64       // where to begin; only a guess
+	Near      bool          // the guess is likely to be right within a few widths
+	Short     time.Duration // of trials that only look where to look
+	MaxTrials int           // for each goal
+	MaxRate   float64       // 0: no bound
+	Floor     float64       // give up below this rate
 }
 
-// Result brackets the sustainable rate. Low is 0 when no rate was confirmed, High is 0 when none failed.
+// Bounds answer one goal. Low is MLRsearch's relevant lower bound, 0 when no rate was one; High the relevant upper bound,
+// 0 when no rate was one.
+type Bounds struct {
+	Low, High   float64
+	Conditional float64 // throughput at Low
+	Undecided   string  // why the bounds are not known, or wider apart than asked; "" otherwise
+	Void        string  // why what lies above Low could not be measured; "" otherwise
+}
+
+// Result answers all goals, in their order.
 type Result struct {
-	Low, High float64
-	Trials    int
-	// Incomplete says why the bracket is wider than asked, or not confirmed; "" otherwise.
-	Incomplete string
+	Goals  []Bounds
+	Trials int
 }
 
-// Sustainable searches. It begins with a closed-loop probe, brackets by doubling, bisects on a logarithmic scale with
-// short trials and confirms with long ones; a confirmation that fails becomes the new upper end, and from then on only
-// long trials count. A void trial is
-// repeated once; a second void at the same rate ends the search from above as a failure would, and is reported.
-// run blocks for one trial and drains before it returns; its error ends the search.
-func Sustainable(ctx context.Context, g Goal, run func(context.Context, Request) (Answer, error)) (Result, error) {
-	s := &searcher{goal: g, run: run}
-	if err := s.bracket(ctx); err != nil {
-		return s.result(), err
-	}
-	if err := s.bisect(ctx, Short); err != nil {
-		return s.result(), err
-	}
-	for s.low > 0 && !s.spent() {
-		ok, err := s.confirm(ctx)
+// Run searches until all goals are answered or the trials are used up. Every trial counts for every goal. run blocks for
+// one trial and drains before it returns; its error ends the search, and so does ctx.
+func Run(ctx context.Context, p Plan, run func(context.Context, Request) (Answer, error)) (Result, error) {
+	s := &searcher{Plan: p}
+	for {
+		r, ok := s.request()
+		if !ok {
+			return s.result(), nil
+		}
+		if err := ctx.Err(); err != nil {
+			return s.result(), err
+		}
+		a, err := run(ctx, r)
+		s.trials++
 		if err != nil {
 			return s.result(), err
 		}
-		if !ok {
-			continue // at the rate it fell back to
-		}
-		if s.narrow() || s.spentShort() {
-			break
-		}
-		// A confirmation failed on the way: short trials have shown that they are too lenient here.
-		if err := s.bisect(ctx, Confirm); err != nil {
-			return s.result(), err
-		}
+		s.book(r, a)
 	}
-	return s.result(), nil
+}
+
+// load is a rate that was tried.
+type load struct {
+	rate    float64
+	tallies []Tally // by goal
+	long    [][]served
+	soaked  []time.Duration // by goal: the longest trial that passed
+	sank    []bool          // by goal: a soak failed
+	through float64         // of the last trial that wasn't void
+	voids   int
+	void    string // why the last one was
 }
 
 type searcher struct {
-	goal      Goal
-	run       func(context.Context, Request) (Answer, error)
-	trials    int
-	low, high float64
-	confirmed float64
-	void      string
-	falls     int // confirmations that failed
+	Plan
+	loads  []*load // by rate
+	trials int
+	inVoid int // trials in a row that were void
+
 }
 
-func (s *searcher) spent() bool { return s.trials >= s.goal.MaxTrials }
-
-// spentShort keeps trials back for one confirmation: a narrow bracket that nothing confirmed is worth nothing.
-func (s *searcher) spentShort() bool { return s.trials+max(1, s.goal.Confirms) >= s.goal.MaxTrials }
-
-func (s *searcher) try(ctx context.Context, kind Kind, rate float64) (Answer, error) {
-	for attempt := 0; ; attempt++ {
-		if err := ctx.Err(); err != nil {
-			return Answer{}, err
-		}
-		a, err := s.run(ctx, Request{kind, rate})
-		s.trials++
-		if err != nil || a.Verdict != Void {
-			return a, err
-		}
-		if attempt == 1 || s.spent() {
-			s.void = fmt.Sprintf("at %.0f/s %s", rate, a.Reason)
-			return Answer{Verdict: Fail, Reason: a.Reason, Throughput: a.Throughput}, nil
-		}
-	}
-}
-
-// bracket finds a rate that passes and one, at most twice as high, that fails.
-func (s *searcher) bracket(ctx context.Context) error {
-	probe, err := s.try(ctx, Probe, 0)
-	if err != nil {
-		return err
-	}
-	rate := s.bounded(max(probe.Throughput, s.goal.Floor))
-	for !s.spentShort() {
-		a, err := s.try(ctx, Short, rate)
-		if err != nil {
-			return err
-		}
+func (s *searcher) at(rate float64) *load {
+	i, found := slices.BinarySearchFunc(s.loads, rate, func(l *load, r float64) int {
 		switch {
-		case a.Verdict == Pass:
-			s.low = rate
-			if s.high > 0 || rate == s.goal.MaxRate {
-				return nil
-			}
-			rate = s.bounded(2 * rate)
-		default:
-			s.high = rate
-			if s.low > 0 {
-				return nil
-			}
-			rate = s.below(rate, a.Throughput)
-			if rate < s.goal.Floor {
-				return nil
-			}
+		case l.rate < r:
+			return -1
+		case l.rate > r:
+			return 1
 		}
-	}
-	return nil
-}
-
-// below is where to look after a failure with nothing passing yet: what came through meanwhile is a good guess where
-// it is a plausible one, half the rate otherwise.
-func (s *searcher) below(rate, through float64) float64 {
-	if guess := 0.95 * through; guess > rate/2 && guess < 0.98*rate {
-		return guess
-	}
-	return rate / 2
-}
-
-func (s *searcher) bounded(rate float64) float64 {
-	if s.goal.MaxRate > 0 {
-		return min(rate, s.goal.MaxRate)
-	}
-	return rate
-}
-
-func (s *searcher) narrow() bool { return s.high == 0 || s.high <= s.low*(1+s.goal.Width) }
-
-func (s *searcher) bisect(ctx context.Context, kind Kind) error {
-	for s.low > 0 && !s.narrow() && !s.spentShort() {
-		rate := math.Sqrt(s.low * s.high)
-		a, err := s.try(ctx, kind, rate)
-		if err != nil {
-			return err
-		}
-		if a.Verdict == Pass {
-			s.low = rate
-			if kind == Confirm && s.goal.Confirms <= 1 {
-				s.confirmed = rate
-			}
-		} else {
-			s.high = rate
-		}
-	}
-	return nil
-}
-
-// confirm repeats long trials at the lower end. When one fails, the lower end falls back below it.
-func (s *searcher) confirm(ctx context.Context) (bool, error) {
-	if s.confirmed == s.low {
-		return true, nil
-	}
-	for range max(1, s.goal.Confirms) {
-		if s.spent() {
-			return false, nil
-		}
-		a, err := s.try(ctx, Confirm, s.low)
-		if err != nil {
-			return false, err
-		}
-		if a.Verdict != Pass {
-			s.high = s.low
-			s.low = s.fallback()
-			return false, nil
-		}
-	}
-	s.confirmed = s.low
-	return true, nil
-}
-
-// fallback is a rate to stand on below one that failed its confirmation: a step of the goal width, twice as many
-// steps each time.
-func (s *searcher) fallback() float64 {
-	rate := s.high / math.Pow(1+s.goal.Width, float64(int(1)<<s.falls))
-	s.falls++
-	if rate < s.goal.Floor {
 		return 0
+	})
+	if !found {
+		n := len(s.Goals)
+		s.loads = slices.Insert(s.loads, i, &load{
+			rate: rate, tallies: make([]Tally, n), long: make([][]served, n), soaked: make([]time.Duration, n), sank: make([]bool, n),
+		})
 	}
-	return max(rate, s.confirmed)
+	return s.loads[i]
 }
 
-func (s *searcher) result() Result {
-	r := Result{Low: s.confirmed, High: s.high, Trials: s.trials}
-	switch {
-	case s.confirmed == 0 && s.low > 0:
-		r.Incomplete = fmt.Sprintf("%.0f/s passed a short trial but no rate was confirmed within %d trials", s.low, s.trials)
-	case s.confirmed == 0:
-		r.Incomplete = "no rate passed"
-	case s.high > s.confirmed*(1+s.goal.Width)*(1+1e-9):
-		r.Incomplete = fmt.Sprintf("stopped after %d trials before the bracket was narrow enough", s.trials)
+// book adds a trial to the rate's tallies.
+func (s *searcher) book(r Request, a Answer) {
+	l := s.at(r.Rate)
+	void := true
+	for i, g := range s.Goals {
+		look := a.Looks[i]
+		l.tallies[i].add(g, r.For, look)
+		if look.Verdict == Void && !look.Broken {
+			l.void = look.Reason
+			continue
+		}
+		void = false
+		if r.For >= g.Final {
+			l.long[i] = append(l.long[i], served{a.Served, r.For})
+		}
+		if look.Verdict == Pass {
+			l.soaked[i] = max(l.soaked[i], r.For)
+		} else if r.Kind == Soak {
+			l.sank[i] = true
+		}
 	}
-	if s.void != "" {
-		r.Incomplete = joined(r.Incomplete, "the upper end is a void trial: "+s.void)
+	if void {
+		l.voids++
+		s.inVoid++
+		return
+	}
+	s.inVoid = 0
+	l.through = a.Through
+}
+
+// How often a rate is looked at again that shows nothing but that the generator, or somebody else, was in the way.
+const (
+	voidsToPass = 2 // before looking elsewhere
+	voidsToStop = 4 // before giving it up
+	voidsInARow = 8 // before giving up altogether
+)
+
+func (l *load) class(i int, g Goal) Class { return g.Class(l.tallies[i]) }
+
+// leans is the class of a rate for a goal, or what it is taken for until it has one. What can't be measured is not
+// sustained.
+func (l *load) leans(i int, g Goal) Class {
+	if c := l.class(i, g); c != Undecided {
+		return c
+	}
+	if l.tallies[i].empty() || l.voids >= voidsToStop {
+		return Upper
+	}
+	return l.tallies[i].leans()
+}
+
+// around finds the lowest rate that goal i takes for an upper bound and the highest below it that it takes for a lower
+// one; nil where there is none.
+func (s *searcher) around(i int, takes func(*load) Class) (low, high *load) {
+	for _, l := range s.loads {
+		switch takes(l) {
+		case Upper:
+			return low, l
+		case Lower:
+			low = l
+		case Undecided:
+		}
+	}
+	return low, nil
+}
+
+// result reads the bounds off the rates that are decided.
+func (s *searcher) result() Result {
+	r := Result{Trials: s.trials}
+	for i := range s.Goals {
+		r.Goals = append(r.Goals, s.bounds(i))
 	}
 	return r
 }
 
-func joined(a, b string) string {
-	if a == "" {
-		return b
+func (s *searcher) bounds(i int) Bounds {
+	g := s.Goals[i]
+	low, high := s.around(i, func(l *load) Class { return l.class(i, g) })
+	if s.sank(i) {
+		low, high = s.around(i, func(l *load) Class { return l.afterSoak(i, g) })
 	}
-	return a + "; " + b
+	var b Bounds
+	if high != nil {
+		b.High = high.rate
+	}
+	if low != nil {
+		b.Low, b.Conditional = low.rate, g.conditional(low.long[i])
+	}
+	for _, l := range s.loads {
+		if l.void != "" && l.rate > b.Low && (high == nil || l.rate < high.rate) && l.class(i, g) == Undecided {
+			b.Void = fmt.Sprintf("at %.0f/s %s", l.rate, l.void)
+			break
+		}
+	}
+	b.Undecided = s.undecided(i, b)
+	return b
+}
+
+func (s *searcher) undecided(i int, b Bounds) string {
+	g := s.Goals[i]
+	passed, _ := s.around(i, func(l *load) Class { return l.leans(i, g) })
+	why := ""
+	switch {
+	case b.Low == 0 && passed != nil:
+		why = fmt.Sprintf("%.0f/s passed, but no rate was confirmed within %d trials", passed.rate, s.trials)
+	case b.Low == 0:
+		why = "no rate passed"
+	case g.Soak > 0 && s.at(b.Low).soaked[i] < g.Soak:
+		why = fmt.Sprintf("%.0f/s was not soaked for %s within %d trials", b.Low, g.Soak, s.trials)
+	case s.capped(b.Low), b.High > 0 && within(b.Low, b.High, g.Width):
+		return ""
+	case b.High == 0 && b.Void == "":
+		why = fmt.Sprintf("stopped after %d trials before any rate failed", s.trials)
+	case b.Void == "":
+		why = fmt.Sprintf("stopped after %d trials before the bounds were within %g %%", s.trials, g.Width*100)
+	}
+	if b.Void == "" {
+		return why
+	}
+	if why != "" {
+		why += "; "
+	}
+	return why + "void " + b.Void
+}
+
+func (s *searcher) capped(rate float64) bool { return s.MaxRate > 0 && rate >= s.MaxRate }
+
+// within tells whether two rates are no further apart than width; rounding is forgiven.
+func within(low, high, width float64) bool { return high <= low*(1+width)*(1+1e-9) }
+
+func (s *searcher) bounded(rate float64) float64 {
+	if s.MaxRate > 0 {
+		return math.Min(rate, s.MaxRate)
+	}
+	return rate
 }

@@ -144,19 +144,30 @@ type Latency struct {
 	GeneratorLag    hist.Snapshot `json:"generator_lag"` // the part of lag not caused by back-pressure
 }
 
-// Sustainable is the outcome of the search.
+// Sustainable is the outcome of the search. Low and High are the bounds of its first goal.
 type Sustainable struct {
-	Low    float64 `json:"low"`  // highest rate that passed, confirmed by long trials; 0: none did
-	High   float64 `json:"high"` // lowest rate that failed; 0: none did
-	Trials []Trial `json:"trials"`
-	Limit  string  `json:"limit"` // what ran out: broker-cpu | generator | disk | client-window | latency | unknown
+	Low    float64      `json:"low"`             // highest rate that passed, confirmed by long trials; 0: none did
+	High   float64      `json:"high"`            // lowest rate that failed; 0: none did
+	Goals  []GoalResult `json:"goals,omitempty"` // nil in records of before there were several
+	Trials []Trial      `json:"trials"`
+	Limit  string       `json:"limit"` // what ran out: cpu | generator | client-window | latency | unknown
+}
+
+// GoalResult answers one goal of a search (MLRsearch, docs/method.md).
+type GoalResult struct {
+	LatencyNs   int64   `json:"latency_ns,omitempty"` // bound at Quantile; 0: none
+	Quantile    float64 `json:"quantile,omitempty"`
+	Low         float64 `json:"low"`                    // relevant lower bound; 0: none
+	High        float64 `json:"high"`                   // relevant upper bound; 0: none
+	Conditional float64 `json:"conditional_throughput"` // what came through at Low
+	Undecided   string  `json:"undecided,omitempty"`    // why a bound is unknown, or both are wider apart than asked
 }
 
 // Trial is one timed run of load inside a search.
 type Trial struct {
 	Kind         string  `json:"kind"` // probe | short | confirm
 	Rate         float64 `json:"rate"`
-	Verdict      string  `json:"verdict"` // pass | fail | void
+	Verdict      string  `json:"verdict"` // pass | fail | void; for the first goal
 	Reason       string  `json:"reason,omitempty"`
 	PublishRate  float64 `json:"publish_rate"`
 	ReceiveRate  float64 `json:"receive_rate"`
@@ -164,6 +175,8 @@ type Trial struct {
 	EndToEndP50  int64   `json:"e2e_p50_ns"`
 	EndToEndP99  int64   `json:"e2e_p99_ns"`
 	Seconds      float64 `json:"seconds"`
+	// Others are the verdicts for the other goals, in their order.
+	Others []string `json:"others,omitempty"`
 }
 
 // CurvePoint is one fixed rate of a curve: a whole measurement with counts, doubts, cost and samples of its own. Of
@@ -201,8 +214,8 @@ type Cost struct {
 	BrokerSystemSeconds    float64 `json:"broker_system_seconds"`
 	BrokerRSSBytes         int64   `json:"broker_rss_bytes"` // largest seen
 	BrokerDiskWriteBytes   int64   `json:"broker_disk_write_bytes"`
-	BrokerDataGrowthBytes  int64   `json:"broker_data_growth_bytes"` // -1: not known
-	BrokerKnown            bool    `json:"broker_known"`             // false: in-process, or attached and not found on this machine
+	BrokerDataGrowthBytes  int64   `json:"broker_data_growth_bytes"`
+	BrokerKnown            bool    `json:"broker_known"` // false: attached or in-process, nothing was metered
 	GeneratorUserSeconds   float64 `json:"generator_user_seconds"`
 	GeneratorSystemSeconds float64 `json:"generator_system_seconds"`
 	GeneratorRSSBytes      int64   `json:"generator_rss_bytes"`

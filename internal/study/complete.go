@@ -168,22 +168,24 @@ func completeMeasure(s *Spec, d *draft) {
 
 func completeSearch(s *Sustainable, d *draft) {
 	fill(d, "sustainable.width", &s.Width, 0.05)
-	fill(d, "sustainable.trial", &s.Trial, seconds(3))
-	fill(d, "sustainable.confirm", &s.Confirm, seconds(10))
+	fill(d, "sustainable.trial", &s.Trial, seconds(1))
+	fill(d, "sustainable.confirm", &s.Confirm, seconds(5))
 	fill(d, "sustainable.confirms", &s.Confirms, 2)
-	fill(d, "sustainable.warmup", &s.Warmup, seconds(1))
-	fill(d, "sustainable.maxTrials", &s.MaxTrials, 24)
+	fill(d, "sustainable.exceed", &s.Exceed, 0.34)
+	fill(d, "sustainable.warmup", &s.Warmup, seconds(0.5))
+	fill(d, "sustainable.maxTrials", &s.MaxTrials, 40)
 	fill(d, "sustainable.quantile", &s.Quantile, 0.99)
+	s.Goals = slices.Clone(s.Goals)
+	for i := range s.Goals {
+		if s.Goals[i].Latency > 0 {
+			s.Goals[i].Quantile = cmp.Or(s.Goals[i].Quantile, 0.99)
+		}
+	}
 }
 
 // completeInFlight shares one budget of memory out over the producers.
 func completeInFlight(s *Spec, d *draft) {
 	producers := max(1, int64(s.Topics)*int64(s.ProducersPerTopic))
 	fill(d, "inFlight.messages", &s.InFlight.Messages, int(max(1, min(10_000, 100_000/producers))))
-	largest := s.MessageSize.Largest()
-	bytes := max(min(16<<20, 64<<20/Size(producers)), largest)
-	if few := 4 * largest; s.InFlight.Messages > 1 && few*Size(producers) <= 128<<20 { // a window of one message is another experiment
-		bytes = max(bytes, few)
-	}
-	fill(d, "inFlight.bytes", &s.InFlight.Bytes, bytes)
+	fill(d, "inFlight.bytes", &s.InFlight.Bytes, max(min(16<<20, 64<<20/Size(producers)), s.MessageSize.Largest()))
 }

@@ -107,7 +107,7 @@ func (d *draft) settle() (idle []string, ambiguous bool) {
 	}
 	delete(d.given, meant)
 	for path, g := range d.given {
-		if serves(path, measure) {
+		if serves(path, measure) && !(path == "load.shape" && g.rank < rank && varies(g.value, measure)) {
 			continue
 		}
 		if g.soft || g.rank < rank || groupOf(path) == "warmup" && asksNothing(g.value) {
@@ -156,4 +156,9 @@ func (d *draft) infer() (measure string, rank int, ambiguous bool) {
 		return MeasureSustainable, -1, false
 	}
 	return measure, rank, ambiguous
+}
+
+// varies tells of a shape that changes with time, which a search or a curve has no use for.
+func varies(shape any, measure string) bool {
+	return (measure == MeasureSustainable || measure == MeasureCurve) && shape != constant && shape != poisson
 }

@@ -5,7 +5,8 @@ const (
 	guessedRate  = 50_000.0 // messages per second
 	guessedBytes = 100e6    // bytes per second
 	settling     = 1.0      // seconds to drain and tidy up after a phase of load
-	usualTrials  = 10       // short trials of a search, at most 12 on average
+	usualTrials  = 5        // short trials of a search
+	probing      = 3.0      // seconds until a search knows where to begin
 )
 
 // EstimateSeconds is an honest guess of how long one repetition of a point takes, without starting a broker.
@@ -31,12 +32,13 @@ func EstimateSeconds(s Spec) float64 {
 	return one
 }
 
-// searchSeconds counts one probe, the usual number of short trials, and the confirmations with one that fails.
+// searchSeconds counts the probe, the usual number of short trials, the confirmations, and two long trials that fail but
+// end early; of further goals half of that.
 func searchSeconds(s Sustainable) float64 {
-	short := s.Warmup.Seconds() + s.Trial.Seconds() + settling/2
-	long := s.Warmup.Seconds() + s.Confirm.Seconds() + settling/2
+	around := s.Warmup.Seconds() + settling/4
 	trials := float64(min(usualTrials, max(1, s.MaxTrials-s.Confirms)))
-	return (1+trials)*short + float64(s.Confirms+1)*long
+	one := (1+trials)*(around+s.Trial.Seconds()) + float64(s.Confirms)*(around+s.Confirm.Seconds()) + 2*(around+s.Confirm.Seconds()/4)
+	return probing + one*(1+float64(len(s.Bounds())-1)/2) + s.Soak.Seconds()
 }
 
 // sending is the time to send so many messages or bytes.

@@ -125,6 +125,8 @@ func typeText(t reflect.Type) string {
 		return "size, or list of {size, weight}"
 	case reflect.TypeFor[[]Step]():
 		return "list of {rate, for}"
+	case reflect.TypeFor[[]SearchGoal]():
+		return "list of {latency, quantile}"
 	case reflect.TypeFor[[]Fault]():
 		return "list of {at, do, node, for}"
 	}

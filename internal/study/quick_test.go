@@ -144,7 +144,7 @@ func TestQuickSqueezesALoadAsMuchAsThePhaseItChangesIn(t *testing.T) {
 	}
 }
 
-// An estimate is what its phases add up to: a second to settle after each phase of load, half of one after a trial,
+// An estimate is what its phases add up to: a second to settle after each phase of load, a quarter of one after a trial,
 // fifty thousand messages or a hundred megabytes a second where no rate is given.
 func TestEstimatesAddUpTheirPhases(t *testing.T) {
 	for doc, want := range map[string]float64{
@@ -152,10 +152,11 @@ func TestEstimatesAddUpTheirPhases(t *testing.T) {
 		"measure: peak\nwarmup: 0s\nduration: 20s":                                                                                20 + 1,
 		"rate: 5\nwarmup: {auto: true, for: 2s, max: 10s}\nduration: 20s":                                                         (2+10)/2.0 + 20 + 1,
 		"curve.rates: [1, 2, 3]\nwarmup: 4s\nduration: 20s":                                                                       3 * (4 + 20 + 1),
-		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2, maxTrials: 24}":                                          (1+10)*(1+3+0.5) + 3*(1+10+0.5),
-		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2, maxTrials: 11}":                                          (1+9)*(1+3+0.5) + 3*(1+10+0.5),
-		"sustainable: {trial: 3s, confirm: 10s, warmup: 0s, confirms: 5, maxTrials: 7}":                                           (1+2)*(3+0.5) + 6*(10+0.5),
-		"curve.fractions: [0.5, 0.9]\nwarmup: 4s\nduration: 20s\nsustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2}": (1+10)*(1+3+0.5) + 3*(1+10+0.5) + 2*(4+20+1),
+		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2, maxTrials: 24}":                                          3 + 6*(1+3+0.25) + 2*(1+10+0.25) + 2*(1+10/4.0+0.25),
+		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, goals: [{}, {latency: 1s}, {latency: 2s}], soak: 60s}":                3 + 2*(6*(1+3+0.25)+2*(1+10+0.25)+2*(1+10/4.0+0.25)) + 60,
+		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2, maxTrials: 6}":                                           3 + 5*(1+3+0.25) + 2*(1+10+0.25) + 2*(1+10/4.0+0.25),
+		"sustainable: {trial: 3s, confirm: 10s, warmup: 0s, confirms: 5, maxTrials: 7}":                                           3 + 3*(3+0.25) + 5*(10+0.25) + 2*(10/4.0+0.25),
+		"curve.fractions: [0.5, 0.9]\nwarmup: 4s\nduration: 20s\nsustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2}": 3 + 6*(1+3+0.25) + 2*(1+10+0.25) + 2*(1+10/4.0+0.25) + 2*(4+20+1),
 		"count.messages: 100000\nsize: 100":                                                                                       100_000/50_000.0 + 1,
 		"count.messages: 100000\nsize: 10kB":                                                                                      100_000/(100e6/10_000) + 1,
 		"count.messages: 100000\nsize: 100\nrate: 1000":                                                                           100_000/1000.0 + 1,

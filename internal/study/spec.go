@@ -105,15 +105,35 @@ type InFlight struct {
 
 // Sustainable is the goal of the search for the highest sustainable rate (docs/method.md).
 type Sustainable struct {
-	Width     float64  `json:"width"`             // highest passing and lowest failing within this share, 0.05
-	Trial     Duration `json:"trial"`             // short trial
-	Confirm   Duration `json:"confirm"`           // long trial
-	Confirms  int      `json:"confirms"`          // how many long trials must pass
-	Warmup    Duration `json:"warmup"`            // at the start of every trial
-	MaxTrials int      `json:"maxTrials"`         // all together
-	MaxRate   float64  `json:"maxRate,omitempty"` // 0: no bound
-	Quantile  float64  `json:"quantile"`          // of the latency bound, e.g. 0.99
-	Latency   Duration `json:"latency,omitempty"` // end-to-end bound at Quantile; 0: none
+	Width     float64      `json:"width"`             // highest passing and lowest failing within this share, 0.05
+	Trial     Duration     `json:"trial"`             // short trial
+	Confirm   Duration     `json:"confirm"`           // long trial
+	Confirms  int          `json:"confirms"`          // how many long trials must pass
+	Exceed    float64      `json:"exceed,omitempty"`  // share of the trial time at a rate that may fail by backlog or latency
+	Soak      Duration     `json:"soak,omitempty"`    // one more trial of this length at the rate that was found; 0: none
+	Warmup    Duration     `json:"warmup"`            // at the start of every trial
+	MaxTrials int          `json:"maxTrials"`         // for each goal
+	MaxRate   float64      `json:"maxRate,omitempty"` // 0: no bound
+	Quantile  float64      `json:"quantile"`          // of the latency bound, e.g. 0.99
+	Latency   Duration     `json:"latency,omitempty"` // end-to-end bound at Quantile; 0: none
+	Goals     []SearchGoal `json:"goals,omitempty"`   // several bounds, judged from the same trials, instead of Latency
+}
+
+// SearchGoal is one bound that a sustainable rate is searched for.
+type SearchGoal struct {
+	Latency  Duration `json:"latency,omitempty"`  // end-to-end bound at Quantile; 0: none
+	Quantile float64  `json:"quantile,omitempty"` // 0.99; 0 without a bound
+}
+
+// Bounds are the bounds to search for: Goals, or else the one of Latency.
+func (s Sustainable) Bounds() []SearchGoal {
+	switch {
+	case len(s.Goals) > 0:
+		return s.Goals
+	case s.Latency > 0:
+		return []SearchGoal{{s.Latency, s.Quantile}}
+	}
+	return []SearchGoal{{}}
 }
 
 // Curve measures latency at fractions of the sustainable rate (searched first), or at fixed rates.

@@ -50,6 +50,8 @@ func (v *validator) validate() {
 	switch v.spec.Measure {
 	case MeasureRate, MeasureCount, MeasureBacklog:
 		v.load()
+	case MeasureSustainable, MeasureCurve:
+		v.shape()
 	}
 	switch v.spec.Measure {
 	case MeasureSustainable:

@@ -32,8 +32,7 @@ func (v *validator) load() {
 			v.fail(f.path, "not used by load.shape: %s, only by %s", l.Shape, f.shape)
 		}
 	}
-	if v.spec.Measure != MeasureRate && l.Shape != constant && l.Shape != poisson {
-		v.fail("load.shape", "%s needs measure: rate; measure: %s allows constant, poisson", l.Shape, v.spec.Measure)
+	if !v.shape() {
 		return
 	}
 	switch given := v.given.has("load.rate"); {
@@ -60,6 +59,16 @@ func (v *validator) load() {
 	case l.Shape == bursts && l.Burst != nil:
 		v.burst(*l.Burst, l.Rate)
 	}
+}
+
+// shape refuses loads that change with time where the measure wants a rate.
+func (v *validator) shape() bool {
+	shape := v.spec.Load.Shape
+	if v.spec.Measure == MeasureRate || shape == constant || shape == poisson {
+		return true
+	}
+	v.fail("load.shape", "%s needs measure: rate; measure: %s allows constant, poisson", shape, v.spec.Measure)
+	return false
 }
 
 func (v *validator) steps(list []Step) {
@@ -101,6 +110,9 @@ func (v *validator) sustainable() {
 	if v.given.has("sustainable.maxRate") {
 		v.rate("sustainable.maxRate", s.MaxRate)
 	}
+	v.share("sustainable.exceed", s.Exceed, 0, 0.5, true)
+	v.time("sustainable.soak", s.Soak, true)
+	v.goals(s.Goals)
 	if v.given.has("sustainable.latency") {
 		v.time("sustainable.latency", s.Latency, false)
 	} else if v.given.has("sustainable.quantile") {
@@ -108,6 +120,28 @@ func (v *validator) sustainable() {
 	}
 	if !(s.Quantile > 0 && s.Quantile < 1) {
 		v.fail("sustainable.quantile", "%s is not a quantile; allowed: between 0 and 1, such as 0.99", number(s.Quantile))
+	}
+}
+
+func (v *validator) goals(list []SearchGoal) {
+	if !v.given.has("sustainable.goals") {
+		return
+	}
+	if len(list) == 0 {
+		v.fail("sustainable.goals", "no goal; allowed: a list of {latency, quantile}, {} for one without a bound")
+	}
+	if v.given.has("sustainable.latency") {
+		v.fail("sustainable.goals", "given beside sustainable.latency; allowed: one of them")
+	}
+	for i, g := range list {
+		switch {
+		case g.Latency == 0 && g.Quantile != 0:
+			v.fail("sustainable.goals", "a quantile (%s) without a latency", number(g.Quantile))
+		case g.Latency != 0 && v.time("sustainable.goals", g.Latency, false) && !(g.Quantile > 0 && g.Quantile < 1):
+			v.fail("sustainable.goals", "%s is not a quantile; allowed: between 0 and 1, such as 0.99", number(g.Quantile))
+		case slices.Contains(list[:i], g):
+			v.fail("sustainable.goals", "one goal is given twice")
+		}
 	}
 }
 

@@ -85,6 +85,13 @@ func TestImpossibleCombinationsAreRefusedInASentence(t *testing.T) {
 		"too few trials":       {"sustainable: {maxTrials: 3}", `f.yaml:1: sustainable.maxTrials: 3 is out of range; allowed: 4 to 10000`},
 		"quantile":             {"sustainable: {quantile: 99, latency: 1s}", `f.yaml:1: sustainable.quantile: 99 is not a quantile; allowed: between 0 and 1, such as 0.99`},
 		"quantile of nothing":  {"sustainable: {quantile: 0.9}", `f.yaml:1: sustainable.quantile: only used with sustainable.latency`},
+		"no goal":              {"sustainable: {goals: []}", `f.yaml:1: sustainable.goals: no goal; allowed: a list of {latency, quantile}, {} for one without a bound`},
+		"a goal twice":         {"sustainable: {goals: [{}, {}]}", `f.yaml:1: sustainable.goals: one goal is given twice`},
+		"quantile of no goal":  {"sustainable: {goals: [{quantile: 0.9}]}", `f.yaml:1: sustainable.goals: a quantile (0.9) without a latency`},
+		"quantile of a goal":   {"sustainable: {goals: [{latency: 1s, quantile: 99}]}", `f.yaml:1: sustainable.goals: 99 is not a quantile; allowed: between 0 and 1, such as 0.99`},
+		"goals and a latency":  {"sustainable: {goals: [{}], latency: 1s}", `f.yaml:1: sustainable.goals: given beside sustainable.latency; allowed: one of them`},
+		"exceed":               {"sustainable: {exceed: 0.6}", `f.yaml:1: sustainable.exceed: 0.6 is out of range; allowed: 0 to 0.5`},
+		"search with steps":    {"measure: sustainable\nload.shape: steps", `f.yaml:2: load.shape: steps needs measure: rate; measure: sustainable allows constant, poisson`},
 		"no latency":           {"sustainable: {latency: 0s}", `f.yaml:1: sustainable.latency: 0s is out of range; allowed: above 0 to 168h`},
 		"fractions and rates":  {"curve: {fractions: [0.5], rates: [5]}", `f.yaml:1: curve.fractions: given beside curve.rates; allowed: one of them`},
 		"far beyond":           {"curve: {fractions: [0.5, 2]}", `f.yaml:1: curve.fractions: 2 is out of range; allowed: above 0 to 1.5`},
@@ -145,6 +152,9 @@ func TestWhatTheStudiesAskForIsAllowed(t *testing.T) {
 		"a backlog for a time":    "backlog: {messages: 5, drainRatio: 0}\nduration: 9s",
 		"none of what isn't made": "useRandomizedPayloads: false\nrandomBytesRatio: 0\nrandomizedPayloadPoolSize: 0",
 		"a bounded rate":          "sustainable: {latency: 200ms}\nsize: 100",
+		"several bounds":          "sustainable: {goals: [{}, {latency: 10ms}, {latency: 10ms, quantile: 0.5}]}",
+		"poisson when searching":  "measure: sustainable\nload: {shape: poisson}",
+		"poisson levels":          "curve: {rates: [5]}\nload: {shape: poisson}",
 	} {
 		t.Run(name, func(t *testing.T) { one(t, doc) })
 	}

@@ -57,6 +57,7 @@ var measures = []string{MeasureRate, MeasurePeak, MeasureSustainable, MeasureCur
 // usedBy says which measures use a setting or a whole group; what is not listed serves all.
 var usedBy = map[string][]string{
 	"load":        {MeasureRate, MeasureCount, MeasureBacklog},
+	"load.shape":  {MeasureRate, MeasureSustainable, MeasureCurve, MeasureCount, MeasureBacklog},
 	"warmup":      {MeasureRate, MeasurePeak, MeasureCurve},
 	"duration":    {MeasureRate, MeasurePeak, MeasureCurve, MeasureBacklog},
 	"sustainable": {MeasureSustainable, MeasureCurve},
@@ -67,7 +68,12 @@ var usedBy = map[string][]string{
 }
 
 // users lists the measures that use the setting at path; nil for all of them.
-func users(path string) []string { return usedBy[groupOf(path)] }
+func users(path string) []string {
+	if u, ok := usedBy[path]; ok {
+		return u
+	}
+	return usedBy[groupOf(path)]
+}
 
 // serves tells whether the setting at path means something to a measure.
 func serves(path, measure string) bool {

@@ -12,9 +12,6 @@ import (
 // tells whether it grows, shows only when it is looked at several times per breath.
 const SampleEvery = 20 * time.Millisecond
 
-// maxKept bounds the samples that are kept, 150 bytes each: all of 20 minutes, every second one of 40, and so on.
-const maxKept = 60_000
-
 // A look at the latency costs more and is taken by every 25th sample; every 5th is passed on to whoever observes.
 const (
 	quantilesEvery = 25
@@ -24,17 +21,16 @@ const (
 // observer samples a running trial and, with an automatic warm-up, decides when it has settled.
 type observer struct {
 	trial     *trial
-	samples   Thinned[Sample]
-	delivered silence
-	confirmed silence
+	samples   []Sample
 	histogram hist.Snapshot
 	quantiles Quantiles
 	settling  settling
 	course    course // without a schedule: closed loop
+	hopeless  bool   // Load.Hopeless has said so
 }
 
 func newObserver(t *trial) *observer {
-	o := &observer{trial: t, samples: Thinned[Sample]{Limit: maxKept}, settling: settling{shortest: t.load.Warmup.For, longest: t.load.Warmup.Max}}
+	o := &observer{trial: t, settling: settling{shortest: t.load.Warmup.For, longest: t.load.Warmup.Max}}
 	if t.load.Messages == 0 {
 		o.course = t.course()
 	}
@@ -76,10 +72,14 @@ func (o *observer) look(latency, tell bool) {
 	if now >= t.measure.MeasuredSince() {
 		s.Phase = measure.Measured
 	}
-	o.keep(s, t.measure.MeasuredSince(), t.until.Load())
+	o.samples = append(o.samples, s)
 	if latency && t.load.Warmup.Auto && t.measure.MeasuredSince() == measure.Undecided &&
 		o.settling.settled(time.Duration(now-t.start), s) {
 		t.decide(now + int64(10*time.Millisecond))
+	}
+	if tell && s.Sending && s.Phase == measure.Measured && !o.hopeless && t.load.Hopeless != nil && t.load.Hopeless(o.samples) {
+		o.hopeless = true
+		t.until.Store(min(now, t.until.Load()))
 	}
 	if tell && t.load.Observe != nil {
 		if latency { // not in the samples that are kept: in hours they would add up
@@ -87,12 +87,6 @@ func (o *observer) look(latency, tell bool) {
 		}
 		t.load.Observe(s)
 	}
-}
-
-func (o *observer) keep(s Sample, from, until int64) {
-	o.samples.Add(s)
-	o.delivered.look(from, until, s.At, s.Count.Received, s.Undelivered)
-	o.confirmed.look(from, until, s.At, s.Count.Acked, s.Unconfirmed)
 }
 
 // settling decides when a warm-up has settled: over the last three half seconds neither the rate nor the median

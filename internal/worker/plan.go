@@ -61,6 +61,12 @@ type Load struct {
 	Measuring func(at int64)
 	// Sent is told, once, when the last message has been sent; a backlog's, when it is filled. May be nil.
 	Sent func()
+	// About is a rate, in messages per second, that decides how many threads are used instead of Schedule's: the trials of
+	// one search all use as many. 0: Schedule decides.
+	About float64
+	// Hopeless is asked about ten times a second during the measured phase, with all samples so far; when it says yes the
+	// phase ends there. It must not keep the samples. May be nil.
+	Hopeless func([]Sample) bool
 	// Observe receives a sample about ten times a second, from one goroutine. May be nil.
 	Observe func(Sample)
 	// Streams asks for every ledger, not only those that show a fault.
@@ -130,14 +136,13 @@ type Outcome struct {
 	Backlog          Drained       // of a backlog trial
 	Drained          bool          // everything sent was confirmed and received within the allowance
 	Arriving         bool          // deliveries still came when the allowance was used up: what is missing may be late
+	Hopeless         bool          // Load.Hopeless ended the measured phase early
+	Procs            int           // threads that may have run Go code at once (GOMAXPROCS)
 	Blocked          time.Duration // time producers waited for a free slot, summed
 	Sending          time.Duration // time producers spent inside the client, summed
 	Producers        int
-	Samples          []Sample // SampleEvery apart; of long trials every second, fourth, …
+	Samples          []Sample
 	Pauses           Pauses
-	// Undelivered and Unconfirmed are the longest times, beginning in the measured phase, in which messages were due and
-	// none was delivered or confirmed, in no order.
-	Undelivered, Unconfirmed []Stop
-	SendErr                  error // why messages failed that are in the books as failed: of a Send, or of an acknowledgement
-	Err                      error // why the trial ended before its time; what was measured until then stands
+	SendErr          error // why messages failed that are in the books as failed: of a Send, or of an acknowledgement
+	Err              error // why the trial ended before its time; what was measured until then stands
 }

@@ -29,6 +29,7 @@ type trial struct {
 	halted  sync.Once
 
 	arriving bool  // Outcome.Arriving
+	hushed   bool  // nothing has come for so long that nothing more is waited for
 	ended    int64 // when everything had been sent that was to be
 }
 
@@ -59,7 +60,8 @@ func (t *trial) halt() { t.halted.Do(func() { close(t.stop) }) }
 // Run runs one trial and blocks until it has drained or its allowance is used up. Only one may run at a time. ctx
 // ends it early: what was measured until then is in the outcome, with Err set.
 func (w *Worker) Run(ctx context.Context, load Load) Outcome {
-	defer w.economise(load.Schedule)()
+	procs, restore := w.economise(load)
+	defer restore()
 	t := w.begin(load)
 	var observing sync.WaitGroup
 	ended := make(chan struct{})
@@ -73,13 +75,13 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 		backlog, err = w.drainBacklog(ctx, t)
 	}
 	drained := w.drain(ctx, t, load.Drain, &err)
-	if !drained && load.Settle > load.Drain && err == nil {
+	if !drained && !t.hushed && load.Settle > load.Drain && err == nil {
 		w.drain(ctx, t, load.Settle-load.Drain, &err)
 	}
 	close(ended)
 	observing.Wait()
 	out := w.close(t, observer, drained, err)
-	out.Backlog = backlog
+	out.Backlog, out.Procs = backlog, procs
 	return out
 }
 
@@ -278,6 +280,15 @@ const (
 	gust  = 5 * time.Second // some brokers let go of what they hold only every few seconds
 )
 
+// patience is how long a drain waits for another delivery when only deliveries are missing: at most once they may be
+// lost, and a search has more trials to run. ends is false where the allowance is all that counts.
+func (t *trial) patience() (_ time.Duration, ends bool) {
+	if t.load.Lossy {
+		return quiet, true
+	}
+	return gust, t.load.Settle > 0
+}
+
 // drain blocks until everything sent has been confirmed and received, and tells whether that was within the
 // allowance.
 func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, err *error) bool {
@@ -298,7 +309,8 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, e
 			t.arriving = still.Awake() < min(gust, allowance/2)
 			return false
 		}
-		if t.load.Lossy && resolved && still.Awake() > quiet {
+		if patience, ends := t.patience(); ends && resolved && still.Awake() > patience {
+			t.hushed = true
 			return false
 		}
 		select {
@@ -322,9 +334,8 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	t.settleBounds(err)
 	out := Outcome{
 		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(), Pauses: t.pauses.outcome(),
-		Drained: drained, Arriving: t.arriving, Producers: len(w.producers), Samples: o.samples.Values(), Err: err,
+		Drained: drained, Arriving: t.arriving, Hopeless: o.hopeless, Producers: len(w.producers), Samples: o.samples, Err: err,
 	}
-	out.Undelivered, out.Unconfirmed = o.delivered.end(out.From, out.Until), o.confirmed.end(out.From, out.Until)
 	for _, p := range w.producers {
 		recorder := t.measure.Producer(p.plan.ID)
 		for _, seq := range p.unresolved() {

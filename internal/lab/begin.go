@@ -1,0 +1,166 @@
+package lab
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// neighbour is a point of this run whose sustainable rate is known.
+type neighbour struct {
+	study, point, broker string
+	axes                 map[string]string
+	low, high            float64
+	p99                  int64
+}
+
+// remember keeps a search's outcome for the points that come later.
+func (l *lab) remember(r *store.Record, found search.Bounds) {
+	l.found = append(l.found, neighbour{
+		r.Study, r.PointID, r.Spec.Broker, r.Axes, found.Low, math.Max(found.Low, found.High), r.Result.Latency.EndToEnd.Quantile(0.99),
+	})
+}
+
+// neighbour finds the point most like this one: itself in an earlier repetition, or one of the same study and broker
+// that differs in one axis.
+func (l *lab) neighbour(r *store.Record) (n neighbour, same, ok bool) {
+	for i := len(l.found) - 1; i >= 0; i-- { // the latest knows best
+		f := l.found[i]
+		if f.point == r.PointID {
+			return f, true, true
+		}
+		if !ok && f.study == r.Study && f.broker == r.Spec.Broker && apart(f.axes, r.Axes) == 1 {
+			n, ok = f, true
+		}
+	}
+	return n, false, ok
+}
+
+// apart counts the axes in which two points differ.
+func apart(a, b map[string]string) int {
+	n := 0
+	for name, value := range a {
+		if b[name] != value {
+			n++
+		}
+	}
+	for name := range b {
+		if _, known := a[name]; !known {
+			n++
+		}
+	}
+	return n
+}
+
+// begin finds where to begin, and whether that is likely to be near: where a neighbour was found, which costs nothing,
+// or else by a probe. It is only a guess, and no two repetitions begin at the same rate: they would find the same
+// bounds whatever they measured in between.
+func (h *hunt) begin(ctx context.Context) (rate float64, near bool, err error) {
+	b := h.bench
+	somewhere := rand.New(rand.NewPCG(uint64(b.spec.Seed), uint64(b.record.Repetition))).Float64() - 0.5
+	if n, same, ok := b.lab.neighbour(b.record); ok {
+		h.warmup = 2 * time.Duration(n.p99)
+		rate, near = math.Sqrt(n.low*n.high), same
+		err = h.warm(ctx, rate/2)
+	} else {
+		rate, err = h.probe(ctx)
+	}
+	return rate * math.Pow(1+b.spec.Sustainable.Width, somewhere), near, err
+}
+
+// warm offers a load that a neighbour sustained with ease, since everything is still cold.
+func (h *hunt) warm(ctx context.Context, rate float64) error {
+	s, err := h.bench.arrivals(rate)
+	if err != nil {
+		return err
+	}
+	load := h.load(probeWarmup * time.Duration(h.bench.spec.Sustainable.Warmup))
+	load.Schedule, load.About = s, rate
+	t := h.bench.runTrial(ctx, "warming up", rate, load)
+	return t.Err
+}
+
+// probeWarmup is how many times a trial's warm-up the first probe warms up, since everything is still cold.
+const probeWarmup = 5
+
+// probe finds where to begin. At most once nothing holds a closed loop back: it would pile up more than the broker works
+// off in minutes, so rates are tried that rise.
+func (h *hunt) probe(ctx context.Context) (float64, error) {
+	load := h.load(min(time.Duration(h.bench.spec.Sustainable.Trial), 500*time.Millisecond))
+	load.Warmup.For *= probeWarmup
+	if h.bench.spec.Delivery == "at-most-once" {
+		return h.rise(ctx, load)
+	}
+	return h.widen(ctx, load)
+}
+
+// after is the warm-up of further probes.
+var after = worker.Warmup{For: 100 * time.Millisecond}
+
+// widen runs closed loops with windows of 32, 256, 2,048 … messages, until eight times the window no longer brings four
+// times the rate. A window much larger than the broker can use would only fill its queues, which then take long to
+// empty.
+func (h *hunt) widen(ctx context.Context, load worker.Load) (float64, error) {
+	var last float64
+	for window := 32; ; window *= 8 {
+		load.Window = window
+		t, err := h.look(ctx, load, 0)
+		if err != nil {
+			return 0, err
+		}
+		through := max(h.throughput(t), h.little(t, window))
+		if through < 4*last || window >= h.bench.spec.InFlight.Messages {
+			return max(through, last), nil
+		}
+		last, load.Warmup = through, after
+	}
+}
+
+// rise offers 1,000/s, 4,000/s, 16,000/s … until less than nine tenths of it come through.
+func (h *hunt) rise(ctx context.Context, load worker.Load) (float64, error) {
+	for rate := 1000.0; ; rate *= 4 {
+		s, err := h.bench.arrivals(rate)
+		if err != nil {
+			return 0, err
+		}
+		load.Schedule, load.Duration = s, min(load.Duration, 300*time.Millisecond)
+		t, err := h.look(ctx, load, rate)
+		if err != nil {
+			return 0, err
+		}
+		if through := h.throughput(t); through < 0.9*rate {
+			return through, nil
+		}
+		load.Warmup = after
+	}
+}
+
+// look runs one probe.
+func (h *hunt) look(ctx context.Context, load worker.Load, rate float64) (trial, error) {
+	t := h.bench.runTrial(ctx, h.stage(search.Probe), rate, load)
+	if h.warmup == 0 {
+		h.sawLatency(t)
+	}
+	kept := h.stored(search.Probe, t)
+	kept.Rate = rate
+	h.trials = append(h.trials, kept)
+	return t, t.Err
+}
+
+// little is the throughput of a closed loop by Little's law. Where the latency is longer than the probe nothing, or a
+// whole window at once, comes while it lasts.
+func (h *hunt) little(t trial, window int) float64 {
+	p50 := t.Histograms.EndToEnd.Quantile(0.5)
+	if h.bench.spec.SubscriptionsPerTopic == 0 {
+		p50 = t.Histograms.Publish.Quantile(0.5)
+	}
+	if p50 < t.Until-t.From {
+		return 0
+	}
+	return float64(window*t.Producers) / (float64(p50) / 1e9)
+}

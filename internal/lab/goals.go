@@ -1,0 +1,74 @@
+package lab
+
+import (
+	"math"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// rule is the trial rule for a spec.
+func rule(s study.Spec) search.Rule {
+	r := search.DefaultRule()
+	r.Duplicates = s.Delivery != "exactly-once"
+	r.Lossy = s.Delivery == "at-most-once"
+	return r
+}
+
+// goals are the questions of a spec's search.
+func goals(s study.Spec) []search.Goal {
+	asked := s.Sustainable
+	final := time.Duration(asked.Confirm)
+	g := search.Goal{
+		Exceed: asked.Exceed, Final: final, Width: asked.Width, Soak: time.Duration(asked.Soak),
+		// So much that as many good long trials as were asked for make a lower bound.
+		Sum: time.Duration(math.Floor(float64(asked.Confirms) * float64(final) / (1 - asked.Exceed))),
+	}
+	if s.Delivery == "at-most-once" {
+		g.Loss = 0.001
+	}
+	var out []search.Goal
+	for _, b := range asked.Bounds() {
+		g.Latency, g.Quantile = time.Duration(b.Latency), b.Quantile
+		out = append(out, g)
+	}
+	return out
+}
+
+// evidence puts a trial into the rule's words. What became of its messages is told of those of the warm-up as well: a
+// broken promise is one whenever it is broken, and what the warm-up lost never drains.
+func (b *bench) evidence(t trial, rate float64, long bool) search.Evidence {
+	m, w := t.Measured, t.Warmup
+	e := search.Evidence{
+		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, Long: long, Hopeless: t.Hopeless,
+		Drained: t.Drained, Arriving: t.Arriving,
+		Due: max(m.Due, m.Sent) + max(w.Due, w.Sent), Sent: m.Sent + w.Sent, Expected: m.Expected + w.Expected,
+		Lost: m.Lost + w.Lost, LostAcked: m.LostAcked + w.LostAcked, Failed: m.Failed + w.Failed,
+		Corrupted: m.Corrupted + w.Corrupted, Duplicated: m.Duplicated + w.Duplicated,
+		GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
+		Cores: float64(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples), Err: t.Err,
+	}
+	if t.Procs > 0 { // no more can be used
+		e.Cores = math.Min(e.Cores, float64(t.Procs))
+	}
+	latency := t.Histograms.EndToEnd
+	if b.spec.SubscriptionsPerTopic == 0 {
+		latency = t.Histograms.Publish
+	}
+	e.Latency = latency.Quantile
+	return e
+}
+
+// backlogOf reads the backlog of the measured phase off samples.
+func backlogOf(from, until int64, samples []worker.Sample) []search.Point {
+	var points []search.Point
+	for _, s := range samples {
+		if s.At >= from && s.At <= until && s.Phase == measure.Measured {
+			points = append(points, search.Point{Seconds: float64(s.At-from) / 1e9, Backlog: float64(s.Backlog)})
+		}
+	}
+	return points
+}

@@ -1,0 +1,287 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// cliff is a broker that sustains exactly so much, seen without noise.
+func cliff(capacity float64) func(Request) (Verdict, float64) {
+	return func(r Request) (Verdict, float64) {
+		if r.Rate <= capacity {
+			return Pass, r.Rate
+		}
+		return Fail, capacity
+	}
+}
+
+// on makes an answer for one goal from a verdict and what came through.
+func on(f func(Request) (Verdict, float64)) func(context.Context, Request) (Answer, error) {
+	return func(_ context.Context, r Request) (Answer, error) {
+		v, through := f(r)
+		return Answer{Looks: []Look{{Verdict: v, Reason: "so it was"}}, Served: math.Min(r.Rate, through), Through: through}, nil
+	}
+}
+
+// found runs a search for one goal and fails unless it ends with bounds around capacity.
+func found(t *testing.T, name string, p Plan, capacity float64, f func(Request) (Verdict, float64)) Result {
+	t.Helper()
+	r, err := Run(t.Context(), p, on(f))
+	b := r.Goals[0]
+	if err != nil || b.Undecided != "" || b.Low > capacity || b.High < capacity || b.High > b.Low*(1+p.Goals[0].Width)*(1+1e-9) {
+		t.Errorf("%s: %+v after %d trials, %v; the truth is %.0f", name, b, r.Trials, err, capacity)
+	}
+	return r
+}
+
+func TestAnyBeginningLeadsToTheCapacity(t *testing.T) {
+	for _, capacity := range []float64{3, 500, 12_345, 1e6} {
+		for _, begin := range []float64{0, 1, capacity / 50, capacity / 2, 0.9 * capacity, capacity, 1.1 * capacity, 3 * capacity, 50 * capacity} {
+			for _, near := range []bool{false, true} {
+				p := planFor(confirmed(2, 0))
+				p.Begin, p.Near = begin, near
+				found(t, fmt.Sprintf("%g from %g", capacity, begin), p, capacity, cliff(capacity))
+			}
+		}
+	}
+}
+
+func TestANearBeginningNeedsTwoShortTrials(t *testing.T) {
+	p := planFor(confirmed(2, 0))
+	p.Begin, p.Near = 1000, true
+	r := found(t, "near", p, 1000, cliff(1000))
+	if r.Trials != 2+2+1 { // two short ones, two that confirm, one more that fails
+		t.Errorf("%d trials", r.Trials)
+	}
+}
+
+// A trial that fails once, whichever it is, changes nothing: it is looked at again.
+func TestOneHiccupNeverBiasesTheResult(t *testing.T) {
+	const capacity = 1000.0
+	for _, confirms := range []int{1, 2, 3} {
+		p := planFor(confirmed(confirms, 0))
+		p.Begin = 700
+		clean := found(t, "clean", p, capacity, cliff(capacity))
+		for at := range clean.Trials {
+			n := 0
+			r := found(t, fmt.Sprintf("hiccup in trial %d", at), p, capacity, func(r Request) (Verdict, float64) {
+				if n++; n == at+1 {
+					return Fail, r.Rate
+				}
+				return cliff(capacity)(r)
+			})
+			if r.Trials > clean.Trials+12 {
+				t.Errorf("%d confirmations, a hiccup in trial %d: %d trials instead of %d", confirms, at, r.Trials, clean.Trials)
+			}
+		}
+	}
+}
+
+func TestALuckyShortTrialDecidesNothing(t *testing.T) {
+	// Short trials are fooled up to 1,000/s; long ones see that 800/s is the truth.
+	found(t, "lenient", planFor(confirmed(2, 0)), 800, func(r Request) (Verdict, float64) {
+		if r.Kind == Short {
+			return cliff(1000)(r)
+		}
+		return cliff(800)(r)
+	})
+}
+
+func TestABrokenPromiseIsAnUpperBoundForGood(t *testing.T) {
+	const broken = 700.0 // above it the broker loses, now and then
+	losses := 0
+	p := planFor(confirmed(2, 0))
+	r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
+		a := Answer{Looks: []Look{{Verdict: Pass}}, Served: r.Rate, Through: r.Rate}
+		if r.Rate > broken && losses%2 == 0 {
+			a.Looks[0] = Look{Fail, "1 message was lost", true}
+		}
+		if r.Rate > broken {
+			losses++
+		}
+		return a, nil
+	})
+	if b := r.Goals[0]; err != nil || b.Low > broken*1.05 || b.Low < broken/1.1 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+func TestABrokerThatLosesAtEveryRateIsNotSearchedForLong(t *testing.T) {
+	trials := 0
+	r, err := Run(t.Context(), planFor(confirmed(2, 0)), func(_ context.Context, r Request) (Answer, error) {
+		trials++
+		return Answer{Looks: []Look{{Fail, "lost", true}}, Through: r.Rate}, nil
+	})
+	if b := r.Goals[0]; err != nil || b.Low != 0 || b.High == 0 || b.Undecided != "no rate passed" || trials > 6 {
+		t.Errorf("%+v, %v after %d trials", b, err, trials)
+	}
+}
+
+func TestNothingSustainableIsSaidAndNotSearchedForever(t *testing.T) {
+	r, err := Run(t.Context(), planFor(confirmed(2, 0)), on(func(Request) (Verdict, float64) { return Fail, 0 }))
+	if b := r.Goals[0]; err != nil || b.Low != 0 || b.Undecided != "no rate passed" || b.Conditional != 0 || r.Trials > 14 {
+		t.Errorf("%+v, %v after %d trials", b, err, r.Trials)
+	}
+}
+
+func TestWhatTheGeneratorLimitsIsALowerBoundThatSaysSo(t *testing.T) {
+	r, err := Run(t.Context(), planFor(confirmed(1, 0)), on(func(r Request) (Verdict, float64) {
+		if r.Rate > 1000 {
+			return Void, 0
+		}
+		return Pass, r.Rate
+	}))
+	b := r.Goals[0]
+	if err != nil || b.Low > 1000 || b.Low < 1000/1.06 || b.High != 0 || !strings.HasSuffix(b.Void, "/s so it was") || !strings.HasPrefix(b.Undecided, "void at ") {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+func TestAVoidTrialIsRepeatedAndForgottenWhereItTurnsOutWell(t *testing.T) {
+	seen := map[Request]int{}
+	r := found(t, "void once", planFor(confirmed(2, 0)), 1200, func(r Request) (Verdict, float64) {
+		if seen[r]++; seen[r] == 1 {
+			return Void, 0
+		}
+		return cliff(1200)(r)
+	})
+	if r.Goals[0].Void != "" {
+		t.Errorf("%+v", r.Goals[0])
+	}
+}
+
+func TestAMachineThatIsAlwaysInTheWayEndsTheSearch(t *testing.T) {
+	r, err := Run(t.Context(), planFor(confirmed(2, 0)), on(func(Request) (Verdict, float64) { return Void, 0 }))
+	if b := r.Goals[0]; err != nil || b.Low != 0 || b.Void == "" || b.Undecided != "no rate passed; void "+b.Void || r.Trials != voidsInARow {
+		t.Errorf("%+v, %v after %d trials", b, err, r.Trials)
+	}
+}
+
+func TestTheLastTrialsConfirmWhatThereIs(t *testing.T) {
+	// A broker that long trials find ever slower: every confirmation fails until little is left to try.
+	limit := 1000.0
+	p := planFor(confirmed(1, 0))
+	p.MaxTrials = 24
+	r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+		if r.Kind == Confirm && r.Rate > 500 {
+			limit = r.Rate * 0.9
+			return Fail, r.Rate
+		}
+		return cliff(limit)(r)
+	}))
+	if b := r.Goals[0]; err != nil || b.Low == 0 || b.Low > 500 || r.Trials > 24 {
+		t.Errorf("%+v, %v after %d trials; want a confirmed rate of at most 500", b, err, r.Trials)
+	}
+}
+
+func TestTheTrialsAreNeverMoreThanAllowedAndTheAnswerSaysWhatIsMissing(t *testing.T) {
+	for most := 1; most < 12; most++ {
+		for goals := 1; goals < 3; goals++ {
+			p := planFor(slices.Repeat([]Goal{confirmed(2, 0)}, goals)...)
+			p.MaxTrials = most
+			r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
+				v, through := cliff(12_345)(r)
+				return Answer{Looks: slices.Repeat([]Look{{Verdict: v}}, goals), Through: through}, nil
+			})
+			if err != nil || r.Trials > most*goals {
+				t.Errorf("%d trials of %d for %d goals, %v", r.Trials, most, goals, err)
+			}
+			for _, b := range r.Goals {
+				if narrow := b.Low > 0 && b.High > 0 && b.High <= b.Low*1.05*(1+1e-9); narrow == (b.Undecided != "") {
+					t.Errorf("%d trials: %+v", most, b)
+				}
+			}
+		}
+	}
+}
+
+func TestARateThatIsAllowedAtMostIsTheAnswerWhereItPasses(t *testing.T) {
+	p := planFor(confirmed(2, 0))
+	p.MaxRate = 5000
+	r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+		if r.Rate > p.MaxRate {
+			t.Errorf("tried %g/s", r.Rate)
+		}
+		return Pass, r.Rate
+	}))
+	if b := r.Goals[0]; err != nil || b.Low != 5000 || b.High != 0 || b.Undecided != "" || b.Conditional != 5000 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+func TestSeveralGoalsAreAnsweredByOneSearch(t *testing.T) {
+	// Sustains 10,000/s, within 10 ms up to 6,000/s.
+	free, bound := confirmed(2, 0), confirmed(2, 0)
+	bound.Latency, bound.Quantile = 10*time.Millisecond, 0.99
+	broker := func(goals ...Goal) (trials int, answers []Bounds) {
+		r, err := Run(t.Context(), planFor(goals...), func(_ context.Context, r Request) (Answer, error) {
+			v, through := cliff(10_000)(r)
+			a := Answer{Served: through, Through: through}
+			for _, g := range goals {
+				if g.Latency > 0 && r.Rate > 6000 {
+					a.Looks = append(a.Looks, Look{Verdict: Fail})
+					continue
+				}
+				a.Looks = append(a.Looks, Look{Verdict: v})
+			}
+			return a, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Trials, r.Goals
+	}
+	one, _ := broker(free)
+	other, _ := broker(bound)
+	both, answers := broker(free, bound)
+	if both >= one+other {
+		t.Errorf("%d trials for both goals, %d and %d for one", both, one, other)
+	}
+	for i, truth := range []float64{10_000, 6000} {
+		if b := answers[i]; b.Low > truth || b.High < truth || b.Undecided != "" {
+			t.Errorf("goal %d: %+v, the truth is %g", i, b, truth)
+		}
+	}
+}
+
+func TestASoakThatFailsMovesTheAnswerDown(t *testing.T) {
+	g := confirmed(2, 0)
+	g.Soak = time.Minute
+	r := found(t, "soak", planFor(g), 800, func(r Request) (Verdict, float64) {
+		if r.Kind == Soak {
+			return cliff(800)(r) // the page cache is full
+		}
+		return cliff(1000)(r)
+	})
+	if r.Goals[0].Low > 800 {
+		t.Errorf("%+v", r.Goals[0])
+	}
+}
+
+func TestASearchWithoutASoakNeverAsksForOne(t *testing.T) {
+	found(t, "no soak", planFor(confirmed(2, 0)), 800, func(r Request) (Verdict, float64) {
+		if r.Kind == Soak || r.For > 5*time.Second {
+			t.Errorf("%+v", r)
+		}
+		return cliff(800)(r)
+	})
+}
+
+func TestAnErrorAndTheContextEndASearch(t *testing.T) {
+	broken := errors.New("the broker died")
+	r, err := Run(t.Context(), planFor(confirmed(2, 0)), func(context.Context, Request) (Answer, error) { return Answer{}, broken })
+	if !errors.Is(err, broken) || r.Trials != 1 || len(r.Goals) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err = Run(ctx, planFor(confirmed(2, 0)), on(func(r Request) (Verdict, float64) { cancel(); return Pass, r.Rate }))
+	if !errors.Is(err, context.Canceled) || r.Trials != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
