@@ -2,9 +2,9 @@ package wire
 
 import (
 	"bytes"
-	"hash/crc32"
 	"testing"
 
+	"github.com/zeebo/xxh3"
 	"pgregory.net/rapid"
 )
 
@@ -116,9 +116,9 @@ func TestTheLayoutStays(t *testing.T) {
 	Stamp(p, MakeID(0x010203, 0x030405060708), 0x11, 0x22, Prepare(p, 0x3344))
 	want := []byte{
 		8, 7, 6, 5, 4, 0x0F, 8, 4, 0x11, 0, 0, 0, 0, 0, 0, 0, 0x22, 0, 0, 0, 0, 0, 0, 0,
-		0, 0, 0, 0, 0xB7, 2, 0x44, 0x33, 0xFF,
+		0, 0, 0, 0, 0xB7, 3, 0x44, 0x33, 0xFF,
 	}
-	sum := crc32.Checksum(append(bytes.Clone(want[28:]), want[:24]...), crc32.MakeTable(crc32.Castagnoli))
+	sum := uint32(xxh3.HashSeed(want[:24], xxh3.Hash(want[28:])))
 	want[24], want[25], want[26], want[27] = byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)
 	if !bytes.Equal(p, want) {
 		t.Errorf("got  %x\nwant %x", p, want)

@@ -30,7 +30,7 @@ type Size struct {
 // bodies are the payloads to send, ready but for their header.
 type bodies struct {
 	all    [][]byte
-	sums   []uint32
+	sums   []uint64
 	groups []group // one per size; one for all samples
 	seed   uint64
 	run    uint16

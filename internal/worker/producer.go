@@ -43,7 +43,7 @@ type slot struct {
 	seq            uint64
 	intended, sent int64
 	body           int    // which body the buffer holds
-	sum            uint32 // of that body
+	sum            uint64 // of that body
 	phase          measure.Phase
 }
 
