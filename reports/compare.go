@@ -165,6 +165,11 @@ func (p pair) blocks(named []string, tests []tested) []report.Block {
 			return blocks
 		}
 	}
+	for side, points := range p.points {
+		for _, v := range report.MissedRates(points) {
+			say(p.names[side] + ": " + v.Finding)
+		}
+	}
 	if m, ok := p.headline(a, b); ok {
 		say(p.finding(m, a, b, tests))
 	}

@@ -25,19 +25,24 @@ func ledger(records []store.Record) (report.Document, error) {
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "setting", Name: "messages", Row: true},
 		{Key: "load", Name: "load", Row: true},
-		{Key: "repetition", Name: "rep.", Unit: report.Count, Row: true, Data: !anyRecord(points, repeated)},
+		{Key: "repetition", Name: "rep.", Unit: report.Count, Row: true, Data: !anyLoad(points, repeated)},
 		{Key: "status", Name: "status"},
-	}, bookColumns(false, map[string]bool{"resent": !anyRecord(points, resent), "expected": !anyRecord(points, fannedOut)})...)}
+	}, bookColumns(false, map[string]bool{
+		"due": !anyLoad(points, missed), "unsent": !anyLoad(points, missed), "resent": !anyLoad(points, resent), "expected": !anyLoad(points, fannedOut),
+	})...)}
 	var faults []report.Block
 	for _, p := range points {
 		for _, r := range p.Records {
-			if r.Result == nil {
-				continue
+			for _, l := range report.Loads(r) {
+				if l.Record.Result == nil || l.Rate > 0 && l.Record.Result.Books == (store.Books{}) {
+					continue // older records don't have the books of each rate
+				}
+				table.Rows = append(table.Rows, append([]report.Cell{
+					report.Text(p.Name), report.Text(p.Setting()), report.Text(l.Title), report.Number(r.Repetition),
+					report.Text(report.Ending(string(l.Record.Status), []store.Record{l.Record})),
+				}, bookCells(false, l.Record.Result.Books)...))
+				faults = append(faults, streams(p, l)...)
 			}
-			table.Rows = append(table.Rows, append([]report.Cell{
-				report.Text(p.Name), report.Text(p.Setting()), report.Text(p.Load()), report.Number(r.Repetition), report.Text(string(r.Status)),
-			}, bookCells(false, r.Result.Books)...))
-			faults = append(faults, streams(p, r)...)
 		}
 	}
 	if len(table.Rows) == 0 {
@@ -45,11 +50,14 @@ func ledger(records []store.Record) (report.Document, error) {
 		return d, nil
 	}
 	d.Add(table)
-	if anyRecord(points, resent) {
+	if anyLoad(points, missed) {
+		d.Say("Due: by the schedule; never sent: of those, what there was no room for until the run ended.")
+	}
+	if anyLoad(points, resent) {
 		d.Say("Resent: sent once more because the connection was lost or no answer came; such a message is counted once in all other columns.")
 	}
 	switch {
-	case anyRecord(points, faulty) && faults == nil:
+	case anyLoad(points, faulty) && faults == nil:
 		d.Say("Which streams the faults were in was not recorded.")
 	case faults == nil:
 		d.Say("No stream shows a fault: nothing was lost, duplicated, reordered or corrupted.")
@@ -58,13 +66,16 @@ func ledger(records []store.Record) (report.Document, error) {
 	return d, nil
 }
 
-func anyRecord(points []report.Point, is func(store.Record) bool) bool {
-	return slices.ContainsFunc(points, func(p report.Point) bool { return slices.ContainsFunc(p.Records, is) })
+// anyLoad asks about every record and every rate of a curve.
+func anyLoad(points []report.Point, is func(store.Record) bool) bool {
+	return slices.ContainsFunc(points, func(p report.Point) bool { return slices.ContainsFunc(withLevels(p.Records), is) })
 }
 
 func faulty(r store.Record) bool {
 	return r.Result != nil && r.Result.Books.Lost+r.Result.Books.Duplicated+r.Result.Books.Reordered+r.Result.Books.Corrupted > 0
 }
+
+func missed(r store.Record) bool { return r.Result != nil && r.Result.Books.Unsent > 0 }
 
 func resent(r store.Record) bool { return r.Result != nil && r.Result.Books.Resent > 0 }
 
@@ -75,12 +86,13 @@ func fannedOut(r store.Record) bool {
 	return r.Result != nil && r.Result.Books.Expected != r.Result.Books.Sent
 }
 
-// streams shows the streams of r that have a fault.
-func streams(p report.Point, r store.Record) []report.Block {
+// streams shows the streams of a load that have a fault.
+func streams(p report.Point, l report.Load) []report.Block {
+	r := l.Record
 	if len(r.Result.Streams) == 0 {
 		return nil
 	}
-	name := fmt.Sprintf("Faults: %s, %s, %s, repetition %d", p.Name, p.Setting(), p.Load(), r.Repetition)
+	name := fmt.Sprintf("Faults: %s, %s, %s, repetition %d", p.Name, p.Setting(), l.Title, r.Repetition)
 	t := report.Table{Title: name, Columns: append([]report.Column{
 		{Key: "producer", Name: "producer", Unit: report.Count, Row: true},
 		{Key: "topic", Name: "topic", Row: true},
@@ -99,6 +111,8 @@ var books = []struct {
 	of        func(store.Books) int64
 	streams   bool
 }{
+	{"due", "due", func(b store.Books) int64 { return b.Due }, false},
+	{"unsent", "never\nsent", func(b store.Books) int64 { return b.Unsent }, false},
 	{"sent", "sent", func(b store.Books) int64 { return b.Sent }, true},
 	{"acked", "acked", func(b store.Books) int64 { return b.Acked }, true},
 	{"failed", "failed", func(b store.Books) int64 { return b.Failed }, true},
@@ -127,7 +141,11 @@ func bookColumns(streams bool, idle map[string]bool) []report.Column {
 func bookCells(streams bool, b store.Books) []report.Cell {
 	var cells []report.Cell
 	for _, c := range books {
-		if !streams || c.streams {
+		switch {
+		case streams && !c.streams:
+		case b.Due == 0 && (c.key == "due" || c.key == "unsent"): // not counted then
+			cells = append(cells, report.Cell{})
+		default:
 			cells = append(cells, report.Number(c.of(b)))
 		}
 	}

@@ -27,6 +27,9 @@ func summary(records []store.Record) (report.Document, error) {
 	if len(points) == 0 {
 		return d, nil
 	}
+	for _, v := range report.MissedRates(points) {
+		d.Add(v)
+	}
 	var notes report.Footnotes
 	groups := bySetting(points)
 	d.Add(report.Heading{Level: 1, Text: "Verdict"})
@@ -50,7 +53,7 @@ func summary(records []store.Record) (report.Document, error) {
 	}
 	curves := ""
 	if slices.ContainsFunc(points, func(p report.Point) bool { return p.Spec.Measure == "curve" }) {
-		curves = "Of a curve, the figures at its last rate. "
+		curves = "Each rate of a curve is a measurement of its own. "
 	}
 	d.Say("Rates and latencies are medians over the n repetitions that ended ok; a sustainable rate stands with " +
 		"[highest passing–lowest failing]. " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
@@ -64,6 +67,7 @@ func measured(p report.Point) bool {
 }
 
 func summaryTable(g group, notes *report.Footnotes) report.Table {
+	offered := len(report.MissedRates(g.points)) > 0
 	t := report.Table{Columns: []report.Column{
 		{Key: "point_id", Data: true},
 		{Key: "message_bytes", Unit: report.Bytes, Data: true},
@@ -72,11 +76,16 @@ func summaryTable(g group, notes *report.Footnotes) report.Table {
 		{Key: "load", Name: "load", Row: true},
 		{Key: "status", Name: "status"},
 		{Key: "sustainable", Name: "sustainable", Unit: report.PerSecond, Spread: true},
+		{Key: "offered_rate", Name: "offered", Unit: report.PerSecond, Data: !offered},
+		{Key: "due", Name: "due", Unit: report.Count, Data: true},
+		{Key: "unsent", Name: "never\nsent", Unit: report.Count, Data: !offered},
 		{Key: "publish_rate", Name: "published", Unit: report.PerSecond},
 		{Key: "total_s", Name: "total\ntime", Unit: report.Seconds},
 		{Key: "drain_rate", Name: "drained", Unit: report.PerSecond},
 		{Key: "e2e_p50_ns", Name: "e2e p50", Unit: report.Nanoseconds},
 		{Key: "e2e_p99_ns", Name: "e2e p99", Unit: report.Nanoseconds},
+		{Key: "pause_p99_ns", Name: "own pauses\np99", Unit: report.Nanoseconds, Data: !anyLoad(g.points, stood)},
+		{Key: "pause_max_ns", Name: "own pauses\nmax", Unit: report.Nanoseconds, Data: true},
 		{Key: "lost", Name: "lost", Unit: report.Count},
 		{Key: "duplicated", Name: "dup.", Unit: report.Count},
 		{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: report.CPUSeconds},
@@ -85,49 +94,62 @@ func summaryTable(g group, notes *report.Footnotes) report.Table {
 		{Key: "doubts", Name: "doubts", Unit: report.Count},
 		{Key: "n", Name: "n", Unit: report.Count},
 	}}
-	for _, p := range g.points {
-		t.Rows = append(t.Rows, []report.Cell{
-			report.Text(p.ID),
-			report.Number(p.Spec.MessageSize.Mean()),
-			report.Text(p.Spec.Delivery),
-			report.Text(p.Name),
-			report.Text(p.Load()),
-			report.Text(p.Status()).Marked(reasons(p, notes)...),
-			p.Cell("sustainable_low"),
-			p.Cell("publish_rate"),
-			p.Cell("total_s"),
-			p.Cell("drain_rate"),
-			p.Cell("e2e_p50_ns"),
-			p.Cell("e2e_p99_ns"),
-			total(p, "lost"),
-			total(p, "duplicated"),
-			p.Cell("broker_cpu_s_per_million"),
-			p.Cell("generator_cpu_s_per_million"),
-			p.Cell("broker_rss_bytes"),
-			doubts(p, notes),
-			report.Number(len(p.Shown())),
-		})
+	for i, p := range g.points {
+		for _, l := range report.Levels(i, p) {
+			t.Rows = append(t.Rows, summaryRow(p, l, notes))
+		}
 	}
 	return t
 }
 
+// stood tells that the generator's machine stood still for too long beside what was measured.
+func stood(r store.Record) bool {
+	return slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == "pauses" || d.Code == "generator-lag" })
+}
+
+// summaryRow is a point, or one rate of its curve.
+func summaryRow(p report.Point, l report.Level, notes *report.Footnotes) []report.Cell {
+	status, marks, count := p.Status(), reasons(p, notes), total(p)
+	if p.Spec.Measure == "curve" && l.Rate > 0 {
+		status, marks, count = string(l.Status), nil, l.Cell
+		if l.Reason != "" {
+			marks = append(marks, notes.Mark(p.Spec.Broker, fmt.Sprintf("%s: %s", l.Status, l.Reason)))
+		}
+	}
+	return []report.Cell{
+		report.Text(p.ID),
+		report.Number(p.Spec.MessageSize.Mean()),
+		report.Text(p.Spec.Delivery),
+		report.Text(p.Name),
+		report.Text(l.Title),
+		report.Text(report.Ending(status, l.Records)).Marked(marks...),
+		l.Cell("sustainable_low"),
+		l.Cell("offered_rate"),
+		count("due"),
+		count("unsent"),
+		l.Cell("publish_rate"),
+		l.Cell("total_s"),
+		l.Cell("drain_rate"),
+		l.Cell("e2e_p50_ns"),
+		l.Cell("e2e_p99_ns"),
+		l.Cell("pause_p99_ns"),
+		l.Cell("pause_max_ns"),
+		count("lost"),
+		count("duplicated"),
+		l.Cell("broker_cpu_s_per_million"),
+		l.Cell("generator_cpu_s_per_million"),
+		l.Cell("broker_rss_bytes"),
+		doubts(p, l.Records, notes),
+		report.Number(len(l.Records)),
+	}
+}
+
 // total adds a count over every repetition that ran, failed ones too: a loss isn't averaged away.
-func total(p report.Point, key string) report.Cell {
-	m, err := report.MetricByKey(key)
-	if err != nil {
-		return report.Cell{}
-	}
-	var sum float64
-	values := m.Values(slices.DeleteFunc(slices.Clone(p.Records), func(r store.Record) bool {
+func total(p report.Point) func(key string) report.Cell {
+	ran := slices.DeleteFunc(slices.Clone(p.Records), func(r store.Record) bool {
 		return r.Status != store.OK && r.Status != store.Failed
-	}))
-	for _, v := range values {
-		sum += v
-	}
-	if values == nil {
-		return report.Cell{}
-	}
-	return report.Number(sum)
+	})
+	return func(key string) report.Cell { return report.Level{Status: store.OK, Records: ran}.Cell(key) }
 }
 
 // reasons are the footnotes that say why repetitions of p didn't end ok.
@@ -148,10 +170,23 @@ func reasons(p report.Point, notes *report.Footnotes) []int {
 	return marks
 }
 
-// doubts counts the kinds of doubts about p's shown records, with a footnote for each kind and broker.
-func doubts(p report.Point, notes *report.Footnotes) report.Cell {
+// withLevels are records with each rate of their curves as one more.
+func withLevels(records []store.Record) []store.Record {
+	out := slices.Clone(records)
+	for _, r := range records {
+		for _, l := range report.Loads(r) {
+			if l.Rate > 0 {
+				out = append(out, l.Record)
+			}
+		}
+	}
+	return out
+}
+
+// doubts counts the kinds of doubts about records of p, with a footnote for each kind and broker.
+func doubts(p report.Point, records []store.Record, notes *report.Footnotes) report.Cell {
 	var marks []int
-	for _, r := range p.Shown() {
+	for _, r := range records {
 		for _, doubt := range r.Doubts {
 			mark := notes.Mark(p.Spec.Broker, fmt.Sprintf("%s: %s", doubt.Code, doubt.Text))
 			if !slices.Contains(marks, mark) {

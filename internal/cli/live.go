@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,6 +91,9 @@ func finished(e lab.Event, severalStudies bool) string {
 		line += ": " + reason
 	}
 	if r.Status == store.OK {
+		if missed := report.Missed(*r); missed != "" {
+			line += ", but the rate was missed: " + missed
+		}
 		line += outcome(*r)
 	}
 	return line
@@ -125,7 +129,13 @@ func outcome(r store.Record) string {
 	if p99 := endToEndP99.Of(r); latency && p99 > 0 {
 		text += "  p99 " + report.Nanoseconds.Format(p99)
 	}
-	if n := len(r.Doubts); n > 0 {
+	kinds := map[string]bool{}
+	for _, l := range report.Loads(r) {
+		for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
+			kinds[d.Code] = true
+		}
+	}
+	if n := len(kinds); n > 0 {
 		text += fmt.Sprintf("  doubts %d", n)
 	}
 	return text + "  (" + span(r.Ended.Sub(r.Began)) + ")"

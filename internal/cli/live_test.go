@@ -102,7 +102,15 @@ func TestTheLineThatStaysSaysHowItEnded(t *testing.T) {
 		": ok  received 900/s  p99 3.00 ms  doubts 1  (42s)": {Status: store.OK, Result: result(store.Result{Measurement: store.Measurement{ReceiveRate: 900}}), Doubts: []store.Doubt{{}}},
 		": ok  200 messages in 1.5s  (42s)":                  {Status: store.OK, Result: result(store.Result{Count: &store.Count{Messages: 200, TotalSeconds: 1.5}})},
 		": ok  drained at 5k/s  (42s)":                       {Status: store.OK, Result: result(store.Result{Backlog: &store.Backlog{DrainRate: 5000}})},
-		": ok  2 rates  (42s)":                               {Status: store.OK, Result: result(store.Result{Curve: make([]store.CurvePoint, 2)})},
+		": ok, but the rate was missed: 8 of 12 messages due were never sent  received 1k/s  p99 3.00 ms  doubts 1  (42s)": {
+			Status: store.OK, Result: result(store.Result{Measurement: store.Measurement{ReceiveRate: 1000}}),
+			Doubts: []store.Doubt{{Code: "rate-missed", Text: "8 of 12 messages due were never sent"}},
+		},
+		": ok, but the rate was missed: rate 9k/s: 1k/s came through  1 rate  doubts 3  (42s)": {
+			Status: store.OK, Doubts: []store.Doubt{{Code: "attached"}},
+			Result: result(store.Result{Curve: []store.CurvePoint{{Rate: 9000, Status: store.OK, Doubts: []store.Doubt{{Code: "rate-missed", Text: "1k/s came through"}, {Code: "loss"}}}}}),
+		},
+		": ok  2 rates  (42s)": {Status: store.OK, Result: result(store.Result{Curve: make([]store.CurvePoint, 2)})},
 	} {
 		r.Began, r.Ended = began, began.Add(42*time.Second)
 		if got := finished(lab.Event{Run: anyRun, Done: 4, Total: 24, Record: &r}, false); got != "[4/24] kafka messageSize=100 delivery=at-least-once #2"+want {

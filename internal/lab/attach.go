@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -37,6 +39,32 @@ func Attached(s study.Spec) (driver.Target, error) {
 		t.TLS.Certificates = []tls.Certificate{pair}
 	}
 	return t, nil
+}
+
+// findTime bounds asking for the addresses behind a name.
+const findTime = 5 * time.Second
+
+// find looks for the attached broker's processes on this machine, to meter them, and says what remains unknown.
+func (b *bench) find(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, findTime)
+	defer cancel()
+	found, missing := provision.Find(ctx, b.spec.Attach)
+	if found != nil {
+		b.meter = found
+	}
+	b.whole = found != nil && len(missing) == 0
+	if b.whole {
+		b.doubt("attached", "the broker was not started here: its cost is that of the processes that listen here (%s), its settings, its data and what else it does are not known", found)
+		return
+	}
+	text := ""
+	for _, m := range missing {
+		if m.Here {
+			b.hidden = true
+			text = fmt.Sprintf("; who serves %s can't be told (%s), so what other processes use may be the broker's", m.Address, m.Why)
+		}
+	}
+	b.doubt("attached", "the broker was not started here: its cost, its settings and what else it does are not known%s", text)
 }
 
 func password(s study.Spec) (string, error) {

@@ -35,6 +35,10 @@ type bench struct {
 	stage    func(Event)
 	instance *provision.Instance // nil: attached, or without processes of its own
 	giveBack func()
+	meter    meter // nil: attached and not found on this machine, or without processes of its own
+	whole    bool  // it covers all the broker's nodes
+	hidden   bool  // attached, and on this machine, but not found
+	queue    provision.Queue
 	agent    agent.Agent
 	died     *provision.Death
 	tls      atomic.Pointer[string]
@@ -125,7 +129,7 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 			return errStart{err}
 		}
 		b.noteTLS(c.Target.TLS)
-		b.doubt("attached", "the broker was not started here: its cost, its settings and what else it does are not known")
+		b.find(ctx)
 		return nil
 	}
 	if err := startable(recipe, b.spec); err != nil {
@@ -137,6 +141,7 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 		b.giveBack = func() {}
 		return err
 	}
+	b.meter, b.whole = b.instance.Meter(), true
 	c.Target = driver.Target{
 		Addresses: b.instance.Addresses(), TLS: b.instance.ClientTLS(),
 		Version: b.instance.Version(), Endpoints: b.instance.Endpoints(),

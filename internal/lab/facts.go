@@ -58,17 +58,3 @@ func moduleVersion(module string) string {
 	}
 	return module
 }
-
-// machineBusy is the processor time the whole machine has spent so far, in seconds, stolen time included.
-func machineBusy() float64 {
-	fs, err := procfs.NewDefaultFS()
-	if err != nil {
-		return 0
-	}
-	s, err := fs.Stat()
-	if err != nil {
-		return 0
-	}
-	c := s.CPUTotal
-	return c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal
-}

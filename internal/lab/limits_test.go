@@ -43,3 +43,16 @@ func TestWhatALimitedQueueDropsOrRefusesStandsInTheBooks(t *testing.T) {
 		})
 	}
 }
+
+func TestAWindowInBytesThatHoldsOneMessageSaysSo(t *testing.T) {
+	for bytes, want := range map[study.Size]bool{100: true, 199: true, 200: false} {
+		r := one(t, onSim(func(s *study.Spec) {
+			s.Measure, s.Count = "count", study.Count{Messages: 20}
+			s.MessageSize = study.Sizes{{Size: 100, Weight: 1}}
+			s.InFlight = study.InFlight{Messages: 50, Bytes: bytes}
+		}), lab.Options{})
+		if got := doubted(r, "one-in-flight"); got != want || r.Result == nil {
+			t.Errorf("%d bytes for messages of 100: doubted %v (%s %s)", bytes, got, r.Status, r.Reason)
+		}
+	}
+}

@@ -3,8 +3,12 @@ package lab_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -143,15 +147,115 @@ func TestABrokerThatCannotBeStartedFailsItsPoint(t *testing.T) {
 	}
 }
 
-func TestAnAttachedBrokerIsMeasuredWithDoubt(t *testing.T) {
+func TestAnAttachedBrokerIsFoundByItsAddressAndMetered(t *testing.T) {
 	in, err := brokerHost(t).Start(t.Context(), provision.Options{Broker: "nats"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = in.Stop(t.Context()) }()
-	r := one(t, onNATS(func(s *study.Spec) { s.Attach = in.Addresses() }), lab.Options{})
-	if r.Status != store.OK || !doubted(r, "attached") || r.Result.Cost.BrokerKnown || r.Result.Books.Received != 500 {
-		t.Errorf("%s %s, doubts %+v, %+v", r.Status, r.Reason, r.Doubts, r.Result.Books)
+	metered := in.Meter().Sample()
+	r := one(t, onNATS(func(s *study.Spec) {
+		s.Attach = in.Addresses()
+		fixed(s, 20_000, time.Second)
+	}), lab.Options{})
+	if !doubted(r, "attached") || r.Result.Books.Received != 20_000 {
+		t.Fatalf("%s %s, doubts %+v, %+v", r.Status, r.Reason, r.Doubts, r.Result.Books)
+	}
+	after := in.Meter().Sample()
+	c := r.Result.Cost
+	used, most := c.BrokerUserSeconds+c.BrokerSystemSeconds, (after.User + after.System - metered.User - metered.System).Seconds()
+	if !c.BrokerKnown || used <= 0 || used > most || c.BrokerRSSBytes == 0 || c.BrokerDataGrowthBytes != -1 {
+		t.Errorf("%.2f s, the broker used %.2f s over the whole run: %+v", used, most, c)
+	}
+	if c.Shares == nil || c.Shares.Broker <= 0 {
+		t.Errorf("shares %+v", c.Shares)
+	}
+	for _, d := range r.Doubts {
+		if d.Code == "attached" && !strings.Contains(d.Text, "its cost is that of the processes that listen here (") {
+			t.Error(d.Text)
+		}
+	}
+}
+
+// Behind a proxy of this process' own, as behind Docker's, nobody can tell which process is the broker.
+func TestAnAttachedBrokerThatIsNotFoundIsNotMeteredAndTheDoubtSaysWhy(t *testing.T) {
+	in, err := brokerHost(t).Start(t.Context(), provision.Options{Broker: "nats"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Stop(t.Context()) }()
+	r := one(t, onNATS(func(s *study.Spec) { s.Attach = []string{passOn(t, in.Addresses()[0])} }), lab.Options{})
+	if r.Result == nil || r.Result.Cost.BrokerKnown || r.Result.Cost.BrokerUserSeconds != 0 {
+		t.Fatalf("%s %s, %+v", r.Status, r.Reason, r.Result)
+	}
+	for _, d := range r.Doubts {
+		if d.Code == "attached" && !strings.Contains(d.Text, "(this process itself listens on it), so what other processes use may be the broker's") {
+			t.Error(d.Text)
+		}
+	}
+}
+
+// passOn listens and passes everything on to an address.
+func passOn(t *testing.T, to string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			pass := func(a, b net.Conn) { _, _ = io.Copy(a, b); _ = a.Close(); _ = b.Close() }
+			go pass(in, out)
+			go pass(out, in)
+		}
+	}()
+	return l.Addr().String()
+}
+
+const spinVariable = "LAB_TEST_SPIN"
+
+// TestSpin is no test but what another test runs as a process that keeps a core busy.
+func TestSpin(t *testing.T) {
+	length, err := time.ParseDuration(os.Getenv(spinVariable))
+	if err != nil {
+		t.Skip("only for another test")
+	}
+	for end := time.Now().Add(length); time.Now().Before(end); {
+	}
+}
+
+func TestABusyProcessBesideTheRunIsAmongTheOthers(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSpin$")
+	cmd.Env = append(os.Environ(), spinVariable+"=30s")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	r := one(t, onSim(func(s *study.Spec) { fixed(s, 100, time.Second) }), lab.Options{})
+	s := r.Result.Cost.Shares
+	if s == nil || s.Others < 0.3 {
+		t.Fatalf("shares %+v", s)
+	}
+	if cores := float64(runtime.NumCPU()); s.Others > 0.11*cores && !doubted(r, "busy-machine") {
+		t.Errorf("others used %.1f of %.0f cores: %+v", s.Others, cores, r.Doubts)
+	}
+	for _, d := range r.Doubts {
+		if d.Code == "busy-machine" && !strings.Contains(d.Text, "cores meanwhile (") {
+			t.Errorf("the doubt names nobody: %s", d.Text)
+		}
+	}
+	if p := r.Result.Pauses; p == nil || p.QueuedSeconds < 0 || p.StolenSeconds < 0 {
+		t.Errorf("pauses %+v", p)
 	}
 }
 

@@ -25,26 +25,45 @@ type metering struct {
 
 	last reading
 	cpu  Cores
-	cpus []Cores // one per observed sample
-	peak reading // largest memory seen
+	cpus worker.Thinned[Cores] // one per observed sample
+	n    int                   // of these
+	peak reading               // largest memory seen
+}
+
+// meter reads what a broker's processes use.
+type meter interface {
+	Sample() provision.Usage
+	Roots() []int // the processes whose trees are the broker's
 }
 
 type reading struct {
 	at     int64
 	broker provision.Usage
 	self   provision.Usage
-	gc     time.Duration
-	busy   float64 // processor seconds of the whole machine
+	gc     time.Duration // pauses of the garbage collector
+	queued time.Duration // threads of this process waited for a core
+	all    provision.Census
+	roots  []int
 }
 
 func (m *metering) read() reading {
-	r := reading{at: clock.Now(), self: provision.SelfUsage(), busy: machineBusy()}
-	if in := m.bench.instance; in != nil {
-		r.broker = in.Meter().Sample()
+	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: m.bench.queue.Delay()}
+	if m.bench.meter != nil {
+		r.broker = m.bench.meter.Sample()
 	}
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)
 	r.gc = gc.PauseTotal
+	return r
+}
+
+// survey reads every process of the machine as well, which takes milliseconds: not while a load is measured.
+func (m *metering) survey() reading {
+	r := m.read()
+	r.all = provision.TakeCensus()
+	if m.bench.meter != nil {
+		r.roots = m.bench.meter.Roots()
+	}
 	return r
 }
 
@@ -55,10 +74,10 @@ func (m *metering) measuring(at int64, length time.Duration) {
 		if !m.wait(at) { // interrupted in warm-up
 			return
 		}
-		r := m.read()
+		r := m.survey()
 		m.begin = &r
 		if length > 0 && m.wait(at+int64(length)) {
-			r := m.read()
+			r := m.survey()
 			m.until = &r
 		}
 	})
@@ -67,7 +86,7 @@ func (m *metering) measuring(at int64, length time.Duration) {
 // sent has the meters read when the last of a number of messages has been sent.
 func (m *metering) sent() {
 	m.reading.Go(func() {
-		r := m.read()
+		r := m.survey()
 		m.until = &r
 	})
 }
@@ -88,7 +107,7 @@ func (m *metering) wait(until int64) bool {
 const meterEvery = 5
 
 func (m *metering) observe(s worker.Sample) {
-	if len(m.cpus)%meterEvery == 0 {
+	if m.n%meterEvery == 0 {
 		r := m.read()
 		m.remember(r)
 		if m.last.at > 0 {
@@ -100,7 +119,8 @@ func (m *metering) observe(s worker.Sample) {
 		}
 		m.last = r
 	}
-	m.cpus = append(m.cpus, m.cpu)
+	m.cpus.Add(m.cpu)
+	m.n++
 	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cpu})
 }
 
@@ -114,7 +134,7 @@ func (m *metering) remember(r reading) {
 func (m *metering) finish(t *trial, counted bool) {
 	close(m.over)
 	m.reading.Wait()
-	end := m.read()
+	end := m.survey()
 	begin := end
 	if m.begin != nil {
 		begin = *m.begin
@@ -129,85 +149,43 @@ func (m *metering) finish(t *trial, counted bool) {
 	t.Cost = m.cost(begin, end, t.Outcome)
 	t.Window = max(time.Duration(end.at-begin.at), time.Millisecond)
 	t.Cost.Seconds = t.Window.Seconds()
-	t.Cost.Shares = shares(begin, until)
+	p := newPhase(begin, until)
+	t.GCPause, t.Queued, t.Stolen = until.gc-begin.gc, until.queued-begin.queued, p.near.Stolen
 	if counted { // the messages that come after the last was sent are part of what is measured
-		t.Cost.Shares = busier(t.Cost.Shares, shares(until, end))
+		p = busier(p, newPhase(until, end))
 	}
-	if t.Cost.Shares == nil && counted {
-		t.Cost.Shares = shares(begin, end)
+	if p.shares == nil && counted {
+		p = newPhase(begin, end)
 	}
+	t.Cost.Shares, t.near, t.amongOthers = p.shares, p.near, m.bench.hidden
 }
 
 // cost is what was used between two readings, for the confirmed messages of the measured phase.
 func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	c := store.Cost{
-		BrokerKnown:            m.bench.instance != nil,
-		BrokerUserSeconds:      (end.broker.User - begin.broker.User).Seconds(),
-		BrokerSystemSeconds:    (end.broker.System - begin.broker.System).Seconds(),
-		BrokerRSSBytes:         m.peak.broker.RSSBytes,
-		BrokerDiskWriteBytes:   end.broker.DiskWriteBytes - begin.broker.DiskWriteBytes,
-		BrokerDataGrowthBytes:  end.broker.DataBytes - begin.broker.DataBytes,
 		GeneratorUserSeconds:   (end.self.User - begin.self.User).Seconds(),
 		GeneratorSystemSeconds: (end.self.System - begin.self.System).Seconds(),
 		GeneratorRSSBytes:      m.peak.self.RSSBytes,
 		GeneratorGCPauseNs:     int64(end.gc - begin.gc),
 		Messages:               out.Measured.Acked,
 	}
-	if end.broker.DiskWriteBytes < 0 {
-		c.BrokerDiskWriteBytes = -1
-	}
 	if out.Measured.Sent > 0 {
 		c.Bytes = int64(float64(out.Measured.Bytes) * float64(out.Measured.Acked) / float64(out.Measured.Sent))
 	}
+	if !m.bench.whole {
+		return c
+	}
+	c.BrokerKnown = true
+	c.BrokerUserSeconds = (end.broker.User - begin.broker.User).Seconds()
+	c.BrokerSystemSeconds = (end.broker.System - begin.broker.System).Seconds()
+	c.BrokerRSSBytes = m.peak.broker.RSSBytes
+	c.BrokerDiskWriteBytes = end.broker.DiskWriteBytes - begin.broker.DiskWriteBytes
+	if end.broker.DiskWriteBytes < 0 {
+		c.BrokerDiskWriteBytes = -1
+	}
+	c.BrokerDataGrowthBytes = end.broker.DataBytes - begin.broker.DataBytes
+	if m.bench.instance == nil {
+		c.BrokerDataGrowthBytes = -1
+	}
 	return c
-}
-
-// shareWindow is the shortest time over which shares of the processor mean anything: the kernel accounts in ticks of up to
-// 10 ms.
-const shareWindow = 100 * time.Millisecond
-
-// shares are the cores in use between two readings; nil where they are too close together to tell.
-func shares(from, to reading) *store.Shares {
-	if time.Duration(to.at-from.at) < shareWindow {
-		return nil
-	}
-	seconds := float64(to.at-from.at) / 1e9
-	s := &store.Shares{
-		Seconds:   seconds,
-		Broker:    (processor(to.broker) - processor(from.broker)) / seconds,
-		Generator: (processor(to.self) - processor(from.self)) / seconds,
-	}
-	s.Others = max(0, (to.busy-from.busy)/seconds-s.Broker-s.Generator)
-	return s
-}
-
-// busier are the shares of the part, before or after the last message was sent, in which broker and generator used more.
-func busier(a, b *store.Shares) *store.Shares {
-	if a == nil || b != nil && b.Broker+b.Generator > a.Broker+a.Generator {
-		return b
-	}
-	return a
-}
-
-func processor(u provision.Usage) float64 { return (u.User + u.System).Seconds() }
-
-func (t trial) generatorCPU() float64 {
-	if t.Cost.Shares == nil {
-		return 0
-	}
-	return t.Cost.Shares.Generator
-}
-
-func (t trial) brokerCPU() float64 {
-	if t.Cost.Shares == nil {
-		return 0
-	}
-	return t.Cost.Shares.Broker
-}
-
-func (t trial) others() float64 {
-	if t.Cost.Shares == nil {
-		return 0
-	}
-	return t.Cost.Shares.Others
 }

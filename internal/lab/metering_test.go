@@ -10,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -19,12 +20,12 @@ import (
 func TestSharesOfTheProcessorAreNotToldOfAMoment(t *testing.T) {
 	from, to := reading{at: 1e9}, reading{at: 1e9 + 78_000}
 	to.self.User, to.broker.System = 100*time.Microsecond, 200*time.Microsecond
-	if s := shares(from, to); s != nil {
+	if s := newPhase(from, to).shares; s != nil {
 		t.Errorf("over 78 µs: %+v", s)
 	}
 	to = reading{at: 3e9}
 	to.self.User, to.self.System, to.broker.User = time.Second, 500*time.Millisecond, 3*time.Second
-	if s := shares(from, to); s == nil || s.Generator != 0.75 || s.Broker != 1.5 || s.Seconds != 2 {
+	if s := newPhase(from, to).shares; s == nil || s.Generator != 0.75 || s.Broker != 1.5 || s.Seconds != 2 {
 		t.Errorf("over 2 s: %+v, want generator 0.75 and broker 1.5", s)
 	}
 	var none trial
@@ -34,11 +35,11 @@ func TestSharesOfTheProcessorAreNotToldOfAMoment(t *testing.T) {
 }
 
 func TestOfACountTheBusierPartIsJudged(t *testing.T) {
-	idle, busy := &store.Shares{Broker: 0.2, Generator: 0.1}, &store.Shares{Broker: 0.1, Generator: 1.5}
-	for _, c := range []struct{ a, b, want *store.Shares }{
-		{nil, nil, nil}, {nil, idle, idle}, {idle, nil, idle}, {idle, busy, busy}, {busy, idle, busy},
+	none, idle, busy := phase{}, phase{shares: &store.Shares{Broker: 0.2, Generator: 0.1}}, phase{shares: &store.Shares{Broker: 0.1, Generator: 1.5}}
+	for _, c := range []struct{ a, b, want phase }{
+		{none, none, none}, {none, idle, idle}, {idle, none, idle}, {idle, busy, busy}, {busy, idle, busy},
 	} {
-		if got := busier(c.a, c.b); got != c.want {
+		if got := busier(c.a, c.b); got.shares != c.want.shares {
 			t.Errorf("of %+v and %+v: %+v", c.a, c.b, got)
 		}
 	}
@@ -139,4 +140,39 @@ func processNs() int64 {
 	var ru syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &ru)
 	return ru.Utime.Nano() + ru.Stime.Nano()
+}
+
+func TestWhatMayBeTheBrokersDoesNotDisturb(t *testing.T) {
+	b := &bench{lab: &lab{host: store.Host{Cores: 2}}}
+	tr := trial{Cost: store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}}}
+	tr.near = provision.Neighbours{Used: 2 * time.Second, Stolen: 400 * time.Millisecond, Biggest: "java", BiggestUsed: 1800 * time.Millisecond}
+	said := func() string {
+		var d doubts
+		b.crowded(tr, &d)
+		if len(d) != 1 || d[0].Code != "busy-machine" {
+			t.Fatalf("doubts %+v", d)
+		}
+		return d[0].Text
+	}
+	if n := tr.others(); n != 1.2 {
+		t.Errorf("%v cores", n)
+	}
+	want := "other processes used 1.0 of the 2 cores meanwhile (java 0.9), and the hypervisor took 0.2"
+	if got := said(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	tr.amongOthers = true
+	if n := tr.others(); n != 0.2 { // stolen time is no broker's
+		t.Errorf("%v cores although they may be the broker's", n)
+	}
+	if got := said(); got != want+"; the attached broker may be among them" {
+		t.Errorf("%q", got)
+	}
+	tr.Cost.Shares.Others, tr.near = 0.1, provision.Neighbours{Unseen: time.Second}
+	if got := said(); got != "processes that can't be seen from here used 0.5 of the 2 cores meanwhile" {
+		t.Errorf("%q", got)
+	}
+	if n := tr.others(); n != 0 { // it may be the kernel's work for the load
+		t.Errorf("%v cores", n)
+	}
 }

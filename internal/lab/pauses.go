@@ -14,7 +14,7 @@ func pauses(t trial) *store.Pauses {
 	longest := t.Pauses.Longest(t.From, t.Until)
 	p := &store.Pauses{
 		Late: t.Pauses.Late, LongestNs: longest.To - longest.From,
-		GCPauseNs: t.Cost.GeneratorGCPauseNs,
+		GCPauseNs: int64(t.GCPause), StolenSeconds: t.Stolen.Seconds(), QueuedSeconds: t.Queued.Seconds(),
 	}
 	if p.LongestNs > 0 {
 		p.LongestOffsetNs = longest.From - t.From

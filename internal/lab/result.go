@@ -68,9 +68,6 @@ func latency(t trial) store.Latency {
 	}
 }
 
-// busyShare is the share of all cores that others may use before they are taken to disturb a measurement.
-const busyShare = 0.1
-
 // doubts is a list that holds each kind once.
 type doubts []store.Doubt
 
@@ -123,15 +120,11 @@ func (b *bench) doubts(t trial) []store.Doubt {
 	if why := b.stoodStill(t, latency.Quantile(0.99), measured); why != "" {
 		d.add("pauses", "%s", why)
 	}
-	if t.Window > 0 && t.Cost.Shares == nil {
-		d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
+	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
+		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, though inFlight.messages allows %d",
+			b.spec.InFlight.Bytes, b.spec.MessageSize.Largest(), n)
 	}
-	if cores := float64(b.lab.host.Cores); b.instance != nil && t.brokerCPU()+t.generatorCPU() > 0.9*cores {
-		d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", t.brokerCPU(), t.generatorCPU(), cores)
-	}
-	if cores := float64(b.lab.host.Cores); t.others() > busyShare*cores {
-		d.add("busy-machine", "other processes used %.1f of the %.0f cores meanwhile", t.others(), cores)
-	}
+	b.crowded(t, &d)
 	if n := h.EndToEnd.Count(); n > 0 && n < 1000 {
 		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
 	}

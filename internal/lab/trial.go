@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -21,6 +22,13 @@ type trial struct {
 	Series    []store.Tick
 	Faults    []store.FaultEvent
 	Doubts    []store.Doubt // that don't follow from the figures
+
+	GCPause time.Duration // in the measured phase, as the next two
+	Queued  time.Duration // threads of this process were ready and waited for a core
+	Stolen  time.Duration // by the hypervisor, of all cores
+
+	near        provision.Neighbours // over the same time as Cost.Shares
+	amongOthers bool                 // an attached broker that was not found may be among them
 }
 
 // flow is how many confirmations and deliveries came per second between the first and the last sample of the measured
@@ -78,7 +86,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	b.stage(Event{Kind: Staged, Stage: stage, Target: rate})
 	// A collection that a previous trial's garbage would otherwise force into this one.
 	runtime.GC()
-	m := &metering{bench: b, rate: rate, stage: stage, over: make(chan struct{})}
+	m := &metering{bench: b, rate: rate, stage: stage, over: make(chan struct{}), cpus: worker.Thinned[Cores]{Limit: 10_000}}
 	faults := newFaults(b)
 	load.Lossy = b.spec.Delivery == "at-most-once"
 	load.Measuring = func(at int64) {
@@ -100,12 +108,25 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	return t
 }
 
-// series turns samples into ticks, two a second.
+// A series has a tick every tickEvery, and in long trials maxTicks of them.
+const (
+	tickEvery = 500 * time.Millisecond
+	maxTicks  = 4000
+)
+
+// series turns samples into ticks. Rates and backlog are exact however far the ticks are apart; the quantiles are those of
+// the last half second before each.
 func (m *metering) series(out worker.Outcome) []store.Tick {
-	const every = int(500 * time.Millisecond / worker.SampleEvery)
 	var ticks []store.Tick
-	for i := every; i < len(out.Samples); i += every {
-		s, was := out.Samples[i], out.Samples[i-every]
+	if len(out.Samples) == 0 {
+		return nil
+	}
+	was, cpus := out.Samples[0], m.cpus.Values()
+	every := max(int64(tickEvery), (out.Samples[len(out.Samples)-1].At-was.At)/maxTicks) - int64(worker.SampleEvery)/2
+	for i, s := range out.Samples {
+		if s.At-was.At < every {
+			continue
+		}
 		seconds := float64(s.At-was.At) / 1e9
 		t := store.Tick{
 			OffsetNs: s.At - out.From, Phase: "measure", Backlog: s.Backlog,
@@ -118,10 +139,11 @@ func (m *metering) series(out worker.Outcome) []store.Tick {
 		} else if !s.Sending {
 			t.Phase = "drain"
 		}
-		if j := i * len(m.cpus) / len(out.Samples); j < len(m.cpus) {
-			t.BrokerCPU, t.GeneratorCPU = m.cpus[j].Broker, m.cpus[j].Generator
+		if j := i * len(cpus) / len(out.Samples); j < len(cpus) {
+			t.BrokerCPU, t.GeneratorCPU = cpus[j].Broker, cpus[j].Generator
 		}
 		ticks = append(ticks, t)
+		was = s
 	}
 	return ticks
 }

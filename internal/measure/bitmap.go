@@ -19,7 +19,33 @@ const (
 	smallPages = 8
 )
 
-type page []atomic.Uint64
+type words []atomic.Uint64
+
+// page is a part of a bitmap. Once all of it has been received it lies in full, as every such page does: a stream that
+// loses nothing takes no more memory after a day than after a minute.
+type page struct {
+	words atomic.Pointer[words]
+	open  atomic.Int64 // members still to come
+}
+
+// full is what every page of the usual size looks like in the end. Adding to it changes nothing.
+var full = func() *words {
+	w := make(words, pageWords)
+	for i := range w {
+		w[i].Store(^uint64(0))
+	}
+	return &w
+}()
+
+// addWord puts the members of mask into a word and returns what was there.
+func (p *page) addWord(word, mask uint64) uint64 {
+	w := *p.words.Load()
+	old := w[word].Or(mask)
+	if added := mask &^ old; added != 0 && p.open.Add(-int64(bits.OnesCount64(added))) == 0 && len(w) == pageWords {
+		p.words.Store(full) // who still holds the old words finds the same there
+	}
+	return old
+}
 
 // place is the page that holds seq and the place of its word there.
 func place(seq uint64) (pageNumber, word uint64) {
@@ -34,20 +60,25 @@ func place(seq uint64) (pageNumber, word uint64) {
 	return n, w - firstWords<<(n-1)
 }
 
-func newPage(number int) page {
+func newPage(number int) *page {
+	size := pageWords
 	switch {
 	case number == 0:
-		return make(page, firstWords)
+		size = firstWords
 	case number < smallPages:
-		return make(page, firstWords<<(number-1))
+		size = firstWords << (number - 1)
 	}
-	return make(page, pageWords)
+	w := make(words, size)
+	p := &page{}
+	p.words.Store(&w)
+	p.open.Store(int64(size) * 64)
+	return p
 }
 
 // bitmap is a set of sequence numbers, counted from 0, that several goroutines may add to at once. Exact at any
-// amount of reordering; one bit per number in memory.
+// amount of reordering; in memory, one bit per number of a page that isn't full.
 type bitmap struct {
-	pages atomic.Pointer[[]page]
+	pages atomic.Pointer[[]*page]
 	grow  sync.Mutex
 }
 
@@ -60,16 +91,16 @@ func (b *bitmap) add(seq uint64) bool {
 // addWord puts the members of mask into the word of seq and returns what was there.
 func (b *bitmap) addWord(seq, mask uint64) uint64 {
 	n, word := place(seq)
-	return b.page(n)[word].Or(mask)
+	return b.page(n).addWord(word, mask)
 }
 
-func (b *bitmap) page(i uint64) page {
+func (b *bitmap) page(i uint64) *page {
 	if pages := b.pages.Load(); pages != nil && i < uint64(len(*pages)) {
 		return (*pages)[i]
 	}
 	b.grow.Lock()
 	defer b.grow.Unlock()
-	var grown []page
+	var grown []*page
 	if pages := b.pages.Load(); pages != nil {
 		grown = *pages
 	}
@@ -88,7 +119,7 @@ func (b *bitmap) word(seq uint64) uint64 {
 	if pages == nil || n >= uint64(len(*pages)) {
 		return 0
 	}
-	return (*pages)[n][word].Load()
+	return (*(*pages)[n].words.Load())[word].Load()
 }
 
 // count counts the members in [from, to).

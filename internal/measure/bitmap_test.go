@@ -2,6 +2,7 @@ package measure
 
 import (
 	"runtime"
+	"sync"
 	"testing"
 	"unsafe"
 )
@@ -10,7 +11,7 @@ func TestEveryNumberHasAPlaceOfItsOwnInABitmap(t *testing.T) {
 	page, word := uint64(0), uint64(0)
 	for w := uint64(1); w < 5*pageWords; w++ {
 		wantPage, wantWord := page, word+1
-		if wantWord == uint64(len(newPage(int(page)))) {
+		if wantWord == uint64(len(*newPage(int(page)).words.Load())) {
 			wantPage, wantWord = page+1, 0
 		}
 		if page, word = place(w << 6); page != wantPage || word != wantWord {
@@ -32,6 +33,68 @@ func TestALongBitmapGrowsWithoutCopyingItself(t *testing.T) {
 	}
 	if got := b.count(0, pages<<pageBits); got != pages {
 		t.Errorf("%d members of %d", got, pages)
+	}
+}
+
+func TestADayOfMessagesTakesNoMoreMemoryThanAMinute(t *testing.T) {
+	const window = 100_000 // messages that are late, out of order, at any time
+	for name, messages := range map[string]uint64{"a day at 20,000/s": 86_400 * 20_000, "an hour at 1,000,000/s": 3600 * 1_000_000} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() {
+				messages /= 20
+			}
+			var l ledger
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			last := messages &^ 63
+			for seq := uint64(0); seq < last; seq += 64 {
+				l.seen.addWord(seq, ^uint64(0)&^1) // the first of each word
+				if seq >= window {
+					l.seen.add((seq - window) &^ 63) // comes much later
+				}
+			}
+			for seq := last - window; seq < last; seq += 64 {
+				l.seen.add(seq &^ 63)
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 10<<20 {
+				t.Errorf("the ledger takes %d MiB", grown>>20)
+			}
+			if got := l.seen.count(0, last); got != int64(last) {
+				t.Errorf("%d of %d are there", got, last)
+			}
+			if l.seen.add(12_345_678) || l.seen.addWord(64, 5) != ^uint64(0) {
+				t.Error("what was received is new to it")
+			}
+		})
+	}
+}
+
+func TestPagesThatFillFromSeveralSidesKeepEveryMember(t *testing.T) {
+	const goroutines, pages = 8, 12
+	var b bitmap
+	var added [goroutines]int
+	var adding sync.WaitGroup
+	for g := range goroutines {
+		adding.Go(func() {
+			// Each adds everything, from a place of its own.
+			const n = pages << pageBits
+			for i := range uint64(n) {
+				if b.add((i + uint64(g)*n/goroutines) % n) {
+					added[g]++
+				}
+			}
+		})
+	}
+	adding.Wait()
+	sum := 0
+	for _, n := range added {
+		sum += n
+	}
+	if got := b.count(0, pages<<pageBits); sum != pages<<pageBits || got != pages<<pageBits {
+		t.Errorf("%d were new and %d are there, of %d", sum, got, pages<<pageBits)
 	}
 }
 

@@ -92,6 +92,17 @@ func (m *Meter) look() {
 	}
 }
 
+// Roots are the supervisors, whose trees this meter reads.
+func (m *Meter) Roots() []int {
+	var pids []int
+	for _, member := range m.in.members {
+		if p := member.current(); p != nil {
+			pids = append(pids, p.Supervisor.PID)
+		}
+	}
+	return pids
+}
+
 func (m *member) usage(trees map[int][]identity) Usage {
 	p := m.current()
 	if p == nil {
@@ -132,17 +143,25 @@ func read(supervisor identity, tree []identity) Usage {
 		if err != nil || s.Starttime != id.Start {
 			continue
 		}
-		one := Usage{
-			User:     time.Duration(int(s.UTime)+s.CUTime) * ticks,
-			System:   time.Duration(int(s.STime)+s.CSTime) * ticks,
-			RSSBytes: int64(s.ResidentMemory()), Processes: 1,
-		}
-		if s.State == "Z" {
-			one.RSSBytes, one.Processes = 0, 0
-		} else {
+		one := used(s)
+		if one.Processes > 0 {
 			one.DiskWriteBytes = writtenBy(id.PID)
 		}
 		u.add(one)
+	}
+	return u
+}
+
+// used is what a process and its reaped children have used, disk left out. One that nobody has waited for yet counts as
+// none.
+func used(s procfs.ProcStat) Usage {
+	u := Usage{
+		User:     time.Duration(int(s.UTime)+s.CUTime) * ticks,
+		System:   time.Duration(int(s.STime)+s.CSTime) * ticks,
+		RSSBytes: int64(s.ResidentMemory()), Processes: 1,
+	}
+	if s.State == "Z" {
+		u.RSSBytes, u.Processes = 0, 0
 	}
 	return u
 }

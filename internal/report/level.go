@@ -13,6 +13,7 @@ import (
 type Level struct {
 	Point   int // index among the points
 	Load    string
+	Title   string  // of its rows, where a curve is told from fixed rates
 	Rate    float64 // offered, messages per second; 0 where the load was not a constant rate
 	share   float64 // of the sustainable rate, where the rates of a curve were given so
 	Status  store.Status
@@ -25,7 +26,7 @@ type Level struct {
 func Levels(index int, p Point) []Level {
 	var out []Level
 	shown := p.Shown()
-	whole := Level{Point: index, Load: p.Load(), Records: shown, Status: store.Refused, Closed: ClosedLoop(p.Spec)}
+	whole := Level{Point: index, Load: p.Load(), Title: p.Load(), Records: shown, Status: store.Refused, Closed: ClosedLoop(p.Spec)}
 	if len(shown) > 0 {
 		whole.Status, whole.Reason = shown[0].Status, shown[0].Reason
 	} else {
@@ -40,11 +41,28 @@ func Levels(index int, p Point) []Level {
 		}
 	case "curve":
 		whole.Load = "sustainable"
+		if searched(shown) {
+			whole.Title = searchTitle
+		}
 	}
 	if p.Spec.Measure != "curve" || len(shown) == 0 || searched(shown) {
 		out = append(out, whole)
 	}
 	return append(out, curveLevels(index, shown)...)
+}
+
+// Cell summarizes the metric over the level's repetitions; counts are summed.
+func (l Level) Cell(key string) Cell {
+	m := metric(key)
+	cell := m.Over(l.Records).Cell()
+	switch {
+	case key == "sustainable_low":
+		cell = Sustained(l.Records).Cell()
+	case m.Unit == Count && cell.Kind == Interval:
+		cell = Number(cell.Number)
+	}
+	cell.Unused = l.Status != store.OK
+	return cell
 }
 
 func searched(records []store.Record) bool {
@@ -63,7 +81,7 @@ func curveLevels(index int, records []store.Record) []Level {
 			i := slices.IndexFunc(out, func(o Level) bool { return o.Load == l.Name && o.Status == l.Record.Status })
 			if i < 0 {
 				i = len(out)
-				out = append(out, Level{Point: index, Load: l.Name, Rate: l.Rate, share: l.share, Status: l.Record.Status, Reason: l.Record.Reason})
+				out = append(out, Level{Point: index, Load: l.Name, Title: l.Title, Rate: l.Rate, share: l.share, Status: l.Record.Status, Reason: l.Record.Reason})
 			}
 			out[i].Records = append(out[i].Records, l.Record)
 		}
@@ -72,6 +90,9 @@ func curveLevels(index int, records []store.Record) []Level {
 	slices.SortStableFunc(out, func(a, b Level) int { return cmp.Compare(a.Rate, b.Rate) })
 	return out
 }
+
+// searchTitle is the title of the search before a curve.
+const searchTitle = "curve, searched"
 
 // Load is one load that a repetition was measured under: its own, or one rate of its curve.
 type Load struct {
@@ -90,7 +111,7 @@ func Loads(r store.Record) []Load {
 	}
 	var out []Load
 	if r.Result.Sustainable != nil {
-		own.Name, own.Title = "sustainable", "curve, searched"
+		own.Name, own.Title = "sustainable", searchTitle
 		out = append(out, own)
 	}
 	for _, c := range r.Result.Curve {

@@ -214,8 +214,8 @@ type Cost struct {
 	BrokerSystemSeconds    float64 `json:"broker_system_seconds"`
 	BrokerRSSBytes         int64   `json:"broker_rss_bytes"` // largest seen
 	BrokerDiskWriteBytes   int64   `json:"broker_disk_write_bytes"`
-	BrokerDataGrowthBytes  int64   `json:"broker_data_growth_bytes"`
-	BrokerKnown            bool    `json:"broker_known"` // false: attached or in-process, nothing was metered
+	BrokerDataGrowthBytes  int64   `json:"broker_data_growth_bytes"` // -1: not known
+	BrokerKnown            bool    `json:"broker_known"`             // false: in-process, or attached and not found on this machine
 	GeneratorUserSeconds   float64 `json:"generator_user_seconds"`
 	GeneratorSystemSeconds float64 `json:"generator_system_seconds"`
 	GeneratorRSSBytes      int64   `json:"generator_rss_bytes"`

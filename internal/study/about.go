@@ -63,7 +63,7 @@ var abouts = []about{
 	{path: "duration", doc: "length of the measured phase", fallback: "30s"},
 	{path: "drain", doc: "allowance for everything to arrive after the last send", fallback: "10s; peak 1m, count 2m, backlog 10m"},
 	{path: "inFlight.messages", doc: "messages a producer may have outstanding", fallback: "10000, fewer for more than 10 producers (100000 in all)"},
-	{path: "inFlight.bytes", doc: "bytes a producer may have outstanding", fallback: "16MiB, fewer for more than 4 producers (64MiB in all)"},
+	{path: "inFlight.bytes", doc: "bytes a producer may have outstanding", fallback: "16MiB, fewer for more than 4 producers (64MiB in all), and room for 4 messages where all producers together need no more than 128MiB for that"},
 	{path: "sustainable.width", doc: "how close the highest passing and the lowest failing rate must be, as a share", fallback: "0.05"},
 	{path: "sustainable.trial", doc: "length of a short trial", fallback: "1s"},
 	{path: "sustainable.confirm", doc: "length of a confirming trial", fallback: "5s"},

@@ -84,7 +84,8 @@ func TestWrittenInTheWrongShapeIsNamedWithWhatItShouldBe(t *testing.T) {
 }
 
 func TestADocumentOfMoreThanEightMebibytesIsNoStudy(t *testing.T) {
-	doc := "topics: 2\n#" + strings.Repeat("x", maxDocument-len("topics: 2\n#"))
+	doc := "topics: 2\n#" + strings.Repeat(strings.Repeat("x", 127)+"\n#", maxDocument/129)
+	doc += strings.Repeat("x", maxDocument-len(doc))
 	if _, err := Parse("f.yaml", []byte(doc)); err != nil || len(doc) != 8<<20 {
 		t.Errorf("%d bytes: %v", len(doc), err)
 	}

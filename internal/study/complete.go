@@ -187,5 +187,10 @@ func completeSearch(s *Sustainable, d *draft) {
 func completeInFlight(s *Spec, d *draft) {
 	producers := max(1, int64(s.Topics)*int64(s.ProducersPerTopic))
 	fill(d, "inFlight.messages", &s.InFlight.Messages, int(max(1, min(10_000, 100_000/producers))))
-	fill(d, "inFlight.bytes", &s.InFlight.Bytes, max(min(16<<20, 64<<20/Size(producers)), s.MessageSize.Largest()))
+	largest := s.MessageSize.Largest()
+	bytes := max(min(16<<20, 64<<20/Size(producers)), largest)
+	if few := 4 * largest; s.InFlight.Messages > 1 && few*Size(producers) <= 128<<20 { // a window of one message is another experiment
+		bytes = max(bytes, few)
+	}
+	fill(d, "inFlight.bytes", &s.InFlight.Bytes, bytes)
 }

@@ -26,10 +26,10 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 	// Recorders first: the first delivery may come before StartConsumers returns.
 	w.makeConsumers()
 	w.listen(t)
-	if err := w.StartConsumers(connect); err != nil {
+	var registered, before int64
+	if err := w.register(connect, func() { registered, before = clock.Now(), t.measure.Count().Received }); err != nil {
 		return d, err
 	}
-	registered, before := clock.Now(), t.measure.Count().Received
 	stop := func() {}
 	if m := t.load.Backlog.Meanwhile; m != nil {
 		meanwhile := make(chan error, 1)

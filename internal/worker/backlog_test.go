@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
 func TestABacklogIsFilledWithoutConsumersAndDrained(t *testing.T) {
@@ -32,7 +35,7 @@ func TestABacklogIsFilledWithoutConsumersAndDrained(t *testing.T) {
 				t.Errorf("%+v", m)
 			}
 			b := out.Backlog
-			if b.Filled != messages || b.Received < int64(c.ratio*messages*subscriptions) {
+			if b.Filled != messages || b.Received <= 0 || b.Received > messages*subscriptions {
 				t.Errorf("filled %d, received %d", b.Filled, b.Received)
 			}
 			if !(out.FirstSent <= b.FilledAt && b.FilledAt <= b.From && b.From <= b.To && b.To <= out.LastReceived+int64(time.Second)) {
@@ -47,6 +50,60 @@ func TestABacklogIsFilledWithoutConsumersAndDrained(t *testing.T) {
 }
 
 // Share 0 is for a time.
+// tardy is a driver whose later consumers take their time to register, and get nothing before.
+type tardy struct {
+	driver.Driver
+	by func(driver.ConsumerConfig) time.Duration
+}
+
+func (s tardy) Consume(ctx context.Context, c driver.ConsumerConfig, sink driver.Sink, ready func()) error {
+	time.Sleep(s.by(c))
+	g := gate{sink, make(chan struct{})}
+	var once sync.Once
+	return s.Driver.Consume(ctx, c, g, func() { once.Do(func() { ready(); close(g.open) }) })
+}
+
+type gate struct {
+	driver.Sink
+	open chan struct{}
+}
+
+func (g gate) Deliver(batch [][]byte) {
+	<-g.open
+	g.Sink.Deliver(batch)
+}
+
+func TestRegisteringConsumersIsNoPartOfDraining(t *testing.T) {
+	const messages, slowness = 2000, 300 * time.Millisecond
+	for name, c := range map[string]struct {
+		by       func(driver.ConsumerConfig) time.Duration
+		late     bool  // draining is timed from the last registration
+		received int64 // after it; 0: as it happens
+	}{
+		"all of them":           {func(driver.ConsumerConfig) time.Duration { return slowness }, true, 0},
+		"one of two":            {func(c driver.ConsumerConfig) time.Duration { return slowness * time.Duration(c.Subscription) }, true, messages},
+		"one that isn't needed": {func(c driver.ConsumerConfig) time.Duration { return slowness * time.Duration(c.ID) }, false, 2 * messages},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := simple(1, 2)
+			plan.ConsumeLater = true
+			plan.Consumers = append(plan.Consumers, driver.ConsumerConfig{ID: 1, Subscription: 1})
+			if c.late {
+				plan.Consumers = plan.Consumers[:2]
+			}
+			w := ready(t, tardy{open(t, nil), c.by}, plan)
+			out := w.Run(t.Context(), Load{Messages: messages, Drain: 20 * time.Second, Backlog: &Backlog{Ratio: 1}})
+			if out.Err != nil || out.Measured.Received != 2*messages {
+				t.Fatalf("%+v, %v", out.Measured, out.Err)
+			}
+			b := out.Backlog
+			if late := b.From-b.FilledAt >= int64(slowness); late != c.late || c.received > 0 && b.Received != c.received || b.Received < messages || b.To < b.From {
+				t.Errorf("%d were drained from %v after the fill to %v", b.Received, time.Duration(b.From-b.FilledAt), time.Duration(b.To-b.FilledAt))
+			}
+		})
+	}
+}
+
 func TestABacklogIsDrainedForATimeWhereNoShareIsAsked(t *testing.T) {
 	const messages, rate, long = 10_000, 20_000, 60 * time.Millisecond
 	plan := simple(1, 1)

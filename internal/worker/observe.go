@@ -12,6 +12,9 @@ import (
 // tells whether it grows, shows only when it is looked at several times per breath.
 const SampleEvery = 20 * time.Millisecond
 
+// maxKept bounds the samples that are kept, 150 bytes each: all of 20 minutes, every second one of 40, and so on.
+const maxKept = 60_000
+
 // A look at the latency costs more and is taken by every 25th sample; every 5th is passed on to whoever observes.
 const (
 	quantilesEvery = 25
@@ -21,7 +24,9 @@ const (
 // observer samples a running trial and, with an automatic warm-up, decides when it has settled.
 type observer struct {
 	trial     *trial
-	samples   []Sample
+	samples   Thinned[Sample]
+	delivered silence
+	confirmed silence
 	histogram hist.Snapshot
 	quantiles Quantiles
 	settling  settling
@@ -30,7 +35,7 @@ type observer struct {
 }
 
 func newObserver(t *trial) *observer {
-	o := &observer{trial: t, settling: settling{shortest: t.load.Warmup.For, longest: t.load.Warmup.Max}}
+	o := &observer{trial: t, samples: Thinned[Sample]{Limit: maxKept}, settling: settling{shortest: t.load.Warmup.For, longest: t.load.Warmup.Max}}
 	if t.load.Messages == 0 {
 		o.course = t.course()
 	}
@@ -72,12 +77,12 @@ func (o *observer) look(latency, tell bool) {
 	if now >= t.measure.MeasuredSince() {
 		s.Phase = measure.Measured
 	}
-	o.samples = append(o.samples, s)
+	o.keep(s, t.measure.MeasuredSince(), t.until.Load())
 	if latency && t.load.Warmup.Auto && t.measure.MeasuredSince() == measure.Undecided &&
 		o.settling.settled(time.Duration(now-t.start), s) {
 		t.decide(now + int64(10*time.Millisecond))
 	}
-	if tell && s.Sending && s.Phase == measure.Measured && !o.hopeless && t.load.Hopeless != nil && t.load.Hopeless(o.samples) {
+	if tell && s.Sending && s.Phase == measure.Measured && !o.hopeless && t.load.Hopeless != nil && t.load.Hopeless(o.samples.Values()) {
 		o.hopeless = true
 		t.until.Store(min(now, t.until.Load()))
 	}
@@ -87,6 +92,12 @@ func (o *observer) look(latency, tell bool) {
 		}
 		t.load.Observe(s)
 	}
+}
+
+func (o *observer) keep(s Sample, from, until int64) {
+	o.samples.Add(s)
+	o.delivered.look(from, until, s.At, s.Count.Received, s.Undelivered)
+	o.confirmed.look(from, until, s.At, s.Count.Acked, s.Unconfirmed)
 }
 
 // settling decides when a warm-up has settled: over the last three half seconds neither the rate nor the median

@@ -141,8 +141,11 @@ type Outcome struct {
 	Blocked          time.Duration // time producers waited for a free slot, summed
 	Sending          time.Duration // time producers spent inside the client, summed
 	Producers        int
-	Samples          []Sample
+	Samples          []Sample // SampleEvery apart; of long trials every second, fourth, …
 	Pauses           Pauses
-	SendErr          error // why messages failed that are in the books as failed: of a Send, or of an acknowledgement
-	Err              error // why the trial ended before its time; what was measured until then stands
+	// Undelivered and Unconfirmed are the longest times, beginning in the measured phase, in which messages were due and
+	// none was delivered or confirmed, in no order.
+	Undelivered, Unconfirmed []Stop
+	SendErr                  error // why messages failed that are in the books as failed: of a Send, or of an acknowledgement
+	Err                      error // why the trial ended before its time; what was measured until then stands
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -116,12 +117,17 @@ func eachAtOnce[T any](ctx context.Context, list []T, do func(ctx context.Contex
 }
 
 // StartConsumers connects the consumers and blocks until all are registered with the broker.
-func (w *Worker) StartConsumers(ctx context.Context) error {
+func (w *Worker) StartConsumers(ctx context.Context) error { return w.register(ctx, func() {}) }
+
+// register is StartConsumers that tells at once when the last consumer has registered, from any goroutine.
+func (w *Worker) register(ctx context.Context, last func()) error {
 	w.makeConsumers()
 	life, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	ready := make(chan struct{}, len(w.plan.Consumers))
 	turns := make(chan struct{}, together)
+	var missing atomic.Int64
+	missing.Store(int64(len(w.plan.Consumers)))
 	w.running.Go(func() {
 		for i, c := range w.plan.Consumers {
 			select {
@@ -130,7 +136,13 @@ func (w *Worker) StartConsumers(ctx context.Context) error {
 				return
 			}
 			w.running.Go(func() {
-				registered := sync.OnceFunc(func() { <-turns; ready <- struct{}{} })
+				registered := sync.OnceFunc(func() {
+					if missing.Add(-1) == 0 {
+						last()
+					}
+					<-turns
+					ready <- struct{}{}
+				})
 				err := w.driver.Consume(life, c, w.consumers[i], registered)
 				if life.Err() == nil {
 					w.broken.because(fmt.Errorf("consumer %d of subscription %d: %w", c.ID, c.Subscription, orEnded(err)))

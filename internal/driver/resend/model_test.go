@@ -226,6 +226,9 @@ func (b *broker) report(n int) {
 func (b *broker) Done(done []uint32, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if len(done) == 0 {
+		b.fail("the outcome of nothing was reported")
+	}
 	for _, slot := range done {
 		b.fates[b.of[slot]] = append(b.fates[b.of[slot]], err)
 		b.free <- slot

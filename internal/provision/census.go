@@ -1,0 +1,190 @@
+package provision
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// Census is what every process that can be seen, and the machine as a whole, had used at one time.
+type Census struct {
+	at      uint64 // clock ticks since boot
+	procs   map[int]counted
+	machine time.Duration // processor time in user and kernel mode, without interrupts
+	irq     time.Duration
+	stolen  time.Duration
+}
+
+// counted is one process in a census.
+type counted struct {
+	start       uint64
+	parent      int
+	name        string
+	own, reaped time.Duration // by itself; by its children that have ended
+	kernel      bool          // a kernel thread
+}
+
+// TakeCensus reads /proc. It takes some 20 µs for each process and lets other goroutines run in between.
+func TakeCensus() Census {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now)
+	c := census(procfs.DefaultMountPoint)
+	c.at = uint64(time.Duration(now.Nano()) / ticks)
+	return c
+}
+
+func census(mount string) Census {
+	c := Census{procs: map[int]counted{}}
+	fs, err := procfs.NewFS(mount)
+	if err != nil {
+		return c
+	}
+	if s, err := fs.Stat(); err == nil {
+		t := s.CPUTotal
+		c.machine, c.irq, c.stolen = seconds(t.User+t.Nice+t.System), seconds(t.IRQ+t.SoftIRQ), seconds(t.Steal)
+	}
+	all, err := fs.AllProcs()
+	if err != nil {
+		return c
+	}
+	for _, p := range all {
+		if s, err := p.Stat(); err == nil {
+			c.procs[p.PID] = count(s)
+		}
+		runtime.Gosched()
+	}
+	return c
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func count(s procfs.ProcStat) counted {
+	const kthread, kthreadd = 0x00200000, 2 // PF_KTHREAD
+	return counted{
+		start: s.Starttime, parent: s.PPID, name: s.Comm,
+		own: time.Duration(s.UTime+s.STime) * ticks, reaped: time.Duration(s.CUTime+s.CSTime) * ticks,
+		kernel: s.Flags&kthread != 0 || s.PID == kthreadd || s.PPID == kthreadd,
+	}
+}
+
+// Neighbours are what others used of this machine's processors between two censuses.
+type Neighbours struct {
+	Used        time.Duration // by processes that are neither ours nor the kernel's
+	Biggest     string        // those of this name used most
+	BiggestUsed time.Duration
+	Stolen      time.Duration // by the hypervisor, for other machines
+	Unseen      time.Duration // by nobody that a census shows: out of sight, or come and gone without a trace
+}
+
+// Since compares with an earlier census. Ours are the process self, without its children, and all those below and
+// including roots. Kernel threads and interrupts are nobody's: the load itself makes the kernel work.
+func (c Census) Since(before Census, self int, roots []int) Neighbours {
+	mine := before.below(roots)
+	for pid := range c.below(roots) {
+		mine[pid] = true
+	}
+	var t tally
+	t.used = map[int]time.Duration{}
+	for pid, p := range c.procs {
+		own, reaped := c.grown(before, pid)
+		switch {
+		case p.kernel:
+			t.known += own
+		case pid == self:
+			t.known += own // what it has reaped may be a supervisor with all its broker used in hours
+		case mine[pid]:
+			t.known += own + reaped
+		default:
+			t.own, t.reaped = t.own+own, t.reaped+reaped
+			t.used[pid] = own + reaped
+		}
+	}
+	// What ended had its time added to that of its parent, from birth on: what it had used before isn't of this time.
+	for pid, p := range before.procs {
+		if p.kernel || c.has(pid, p.start) {
+			continue
+		}
+		switch heir := c.heir(before, p.parent); {
+		case mine[heir]:
+			t.known -= p.own + p.reaped
+		case heir != self:
+			t.reaped -= p.own + p.reaped
+			t.used[heir] -= p.own + p.reaped
+		}
+	}
+	return t.neighbours(before, c)
+}
+
+// tally is a comparison under way.
+type tally struct {
+	known       time.Duration // ours, and the kernel's threads
+	own, reaped time.Duration // the others'
+	used        map[int]time.Duration
+}
+
+func (t tally) neighbours(before, c Census) Neighbours {
+	// An heir that nobody was seen with (reparented, or SIGCHLD ignored) must not make hours of a moment.
+	most := c.machine + c.irq - before.machine - before.irq - t.known - t.own
+	t.reaped = max(0, min(t.reaped, most))
+	n := Neighbours{Used: t.own + t.reaped, Stolen: max(0, c.stolen-before.stolen)}
+	n.Unseen = max(0, c.machine-before.machine-t.known-n.Used)
+	byName := map[string]time.Duration{}
+	for pid, used := range t.used {
+		byName[c.procs[pid].name] += max(0, used)
+	}
+	for name, used := range byName {
+		if used = min(used, n.Used); used > n.BiggestUsed {
+			n.Biggest, n.BiggestUsed = name, used
+		}
+	}
+	return n
+}
+
+// grown is what a process used since the earlier census. One that was there but not seen then gives nothing: how much
+// of it was used before isn't known.
+func (c Census) grown(before Census, pid int) (own, reaped time.Duration) {
+	p := c.procs[pid]
+	switch was, ok := before.procs[pid]; {
+	case ok && was.start == p.start:
+		return max(0, p.own-was.own), max(0, p.reaped-was.reaped)
+	case p.start < before.at:
+		return 0, 0
+	}
+	return p.own, p.reaped
+}
+
+func (c Census) has(pid int, start uint64) bool {
+	p, ok := c.procs[pid]
+	return ok && p.start == start
+}
+
+// heir is the process that has most likely reaped one that ended: its nearest ancestor that is still there.
+func (c Census) heir(before Census, parent int) int {
+	for range len(before.procs) {
+		p, ok := before.procs[parent]
+		if !ok || c.has(parent, p.start) {
+			break
+		}
+		parent = p.parent
+	}
+	return parent
+}
+
+// below are the processes below and including roots.
+func (c Census) below(roots []int) map[int]bool {
+	mine := map[int]bool{}
+	for _, pid := range roots {
+		mine[pid] = true
+	}
+	for grew := len(mine) > 0; grew; {
+		grew = false
+		for pid, p := range c.procs {
+			if mine[p.parent] && !mine[pid] {
+				mine[pid], grew = true, true
+			}
+		}
+	}
+	return mine
+}

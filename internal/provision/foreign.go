@@ -1,0 +1,227 @@
+package provision
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/procfs"
+)
+
+// Foreign meters brokers that were not started here: the processes that listen on their addresses, everything below
+// those, and what runs in the same service or container. Safe for use by several goroutines.
+type Foreign struct {
+	mount     string
+	self      int
+	endpoints []endpoint
+
+	mu      sync.Mutex
+	roots   []identity
+	partial bool       // a listening process has ended, and none has been found in its place
+	members []identity // parents first
+	parents map[identity]int
+	seen    map[identity]Usage // as last read
+	past    Usage              // of members that ended without another member to reap them
+	scanned time.Time
+	high    Usage // the largest sums so far
+}
+
+// Sample takes a reading. DataBytes is 0: where they keep their data isn't known.
+//
+// A member that ends is in the figures of the parent that reaped it, where that is a member too; otherwise what was last
+// seen of it is kept.
+func (f *Foreign) Sample() Usage {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.scanned) >= rescan {
+		f.look()
+	}
+	sum := f.past
+	alive := f.members[:0]
+	for _, id := range f.members {
+		u, ok := f.usage(id)
+		if !ok {
+			f.lose(id, &sum)
+			continue
+		}
+		alive = append(alive, id)
+		f.seen[id] = u
+		sum.add(u)
+	}
+	f.members = alive
+	f.high.User, f.high.System = max(f.high.User, sum.User), max(f.high.System, sum.System)
+	sum.User, sum.System = f.high.User, f.high.System
+	if sum.DiskWriteBytes >= 0 {
+		f.high.DiskWriteBytes = max(f.high.DiskWriteBytes, sum.DiskWriteBytes)
+		sum.DiskWriteBytes = f.high.DiskWriteBytes
+	}
+	return sum
+}
+
+// lose books a member that has ended. Parents come first, so one that is still in seen has just been read.
+func (f *Foreign) lose(id identity, sum *Usage) {
+	last := f.seen[id]
+	delete(f.seen, id)
+	for parent := range f.seen {
+		if parent.PID == f.parents[id] {
+			return
+		}
+	}
+	last.RSSBytes, last.Processes = 0, 0
+	f.past.add(last)
+	sum.add(last)
+}
+
+func (f *Foreign) usage(id identity) (Usage, bool) {
+	s, err := f.stat(id.PID)
+	if err != nil || s.Starttime != id.Start {
+		return Usage{}, false
+	}
+	u := used(s)
+	if u.Processes > 0 {
+		u.DiskWriteBytes = -1
+		if fs, err := procfs.NewFS(f.mount); err == nil {
+			if p, err := fs.Proc(id.PID); err == nil {
+				if io, err := p.IO(); err == nil {
+					u.DiskWriteBytes = int64(io.WriteBytes)
+				}
+			}
+		}
+	}
+	return u, true
+}
+
+func (f *Foreign) stat(pid int) (procfs.ProcStat, error) {
+	fs, err := procfs.NewFS(f.mount)
+	if err != nil {
+		return procfs.ProcStat{}, err
+	}
+	p, err := fs.Proc(pid)
+	if err != nil {
+		return procfs.ProcStat{}, err
+	}
+	return p.Stat()
+}
+
+// look finds members that are new. Where a listening process has ended, another may listen in its place.
+func (f *Foreign) look() {
+	f.scanned = time.Now()
+	fs, err := procfs.NewFS(f.mount)
+	if err != nil {
+		return
+	}
+	all, err := fs.AllProcs()
+	if err != nil {
+		return
+	}
+	f.relook()
+	services := f.services(fs)
+	children := map[int][]procfs.ProcStat{}
+	next := []procfs.ProcStat{}
+	for _, p := range all {
+		s, err := p.Stat()
+		if err != nil {
+			continue
+		}
+		children[s.PPID] = append(children[s.PPID], s)
+		if slices.Contains(f.roots, identity{s.PID, s.Starttime}) || len(services) > 0 && slices.Contains(services, service(p)) {
+			next = append(next, s)
+		}
+	}
+	met := map[int]bool{f.self: true}
+	for len(next) > 0 {
+		s := next[0]
+		next = next[1:]
+		if met[s.PID] {
+			continue
+		}
+		met[s.PID] = true
+		id := identity{s.PID, s.Starttime}
+		f.parents[id] = s.PPID
+		if !slices.Contains(f.members, id) {
+			f.members = append(f.members, id)
+		}
+		next = append(next, children[s.PID]...)
+	}
+}
+
+// relook asks again who listens where a listening process has ended.
+func (f *Foreign) relook() {
+	alive := func(id identity) bool {
+		s, err := f.stat(id.PID)
+		return err == nil && s.Starttime == id.Start && s.State != "Z"
+	}
+	n := len(f.roots)
+	f.roots = slices.DeleteFunc(f.roots, func(id identity) bool { return !alive(id) })
+	if f.partial = f.partial || len(f.roots) < n; !f.partial {
+		return
+	}
+	f.partial = false
+	for _, e := range f.endpoints {
+		pids, why := listeners(f.mount, e)
+		if f.passable(pids, why) != "" {
+			f.partial = true
+			continue
+		}
+		for _, id := range f.identities(pids) {
+			if !slices.Contains(f.roots, id) {
+				f.roots = append(f.roots, id)
+			}
+		}
+	}
+}
+
+// services are the control groups of the roots that hold nothing else, us included.
+func (f *Foreign) services(fs procfs.FS) []string {
+	var list []string
+	mine := ""
+	if p, err := fs.Proc(f.self); err == nil {
+		mine = service(p)
+	}
+	for _, id := range f.roots {
+		p, err := fs.Proc(id.PID)
+		if err != nil {
+			continue
+		}
+		if group := service(p); group != "" && !strings.HasPrefix(mine+"/", group+"/") {
+			list = append(list, group)
+		}
+	}
+	return list
+}
+
+func (f *Foreign) identities(pids []int) []identity {
+	var ids []identity
+	for _, pid := range pids {
+		if s, err := f.stat(pid); err == nil {
+			ids = append(ids, identity{pid, s.Starttime})
+		}
+	}
+	return ids
+}
+
+// Roots are the processes whose trees this meter reads.
+func (f *Foreign) Roots() []int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var pids []int
+	for _, id := range f.members {
+		pids = append(pids, id.PID)
+	}
+	return pids
+}
+
+// String names the listening processes.
+func (f *Foreign) String() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var names []string
+	for _, id := range f.roots {
+		if s, err := f.stat(id.PID); err == nil {
+			names = append(names, fmt.Sprintf("%s, process %d", s.Comm, id.PID))
+		}
+	}
+	return strings.Join(names, "; ")
+}

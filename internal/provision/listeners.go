@@ -1,0 +1,204 @@
+package provision
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/procfs"
+)
+
+// Missing is an address whose processes can't be metered.
+type Missing struct {
+	Address string
+	Here    bool // it is an address of this machine: what can't be told apart may be the broker's
+	Why     string
+}
+
+// Find looks on this machine for the processes that listen on addresses (host:port). The meter is nil where there is none.
+func Find(ctx context.Context, addresses []string) (*Foreign, []Missing) {
+	f := &Foreign{mount: procfs.DefaultMountPoint, self: os.Getpid(), seen: map[identity]Usage{}, parents: map[identity]int{}}
+	var missing []Missing
+	for _, a := range addresses {
+		ips, port, err := f.here(ctx, a)
+		switch {
+		case err != nil:
+			missing = append(missing, Missing{Address: a, Why: err.Error()})
+		case len(ips) == 0:
+			missing = append(missing, Missing{Address: a, Why: "it is not on this machine"})
+		default:
+			at := endpoint{ips, port}
+			pids, why := listeners(f.mount, at)
+			if why = f.passable(pids, why); why != "" {
+				missing = append(missing, Missing{Address: a, Here: true, Why: why})
+				continue
+			}
+			f.endpoints = append(f.endpoints, at)
+			f.roots = append(f.roots, f.identities(pids)...)
+		}
+	}
+	if len(f.roots) == 0 {
+		return nil, missing
+	}
+	f.look()
+	return f, missing
+}
+
+// endpoint is a port at addresses of this machine.
+type endpoint struct {
+	ips  []net.IP
+	port uint64
+}
+
+// here lists which of an address' IP addresses are this machine's.
+func (f *Foreign) here(ctx context.Context, address string) ([]net.IP, uint64, error) {
+	host, number, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, 0, err
+	}
+	port, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return nil, 0, fmt.Errorf("port %q is not a number", number)
+	}
+	all, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+	if err != nil {
+		return nil, 0, err
+	}
+	own, _ := net.InterfaceAddrs()
+	var ips []net.IP
+	for _, a := range all {
+		if a.IP.IsLoopback() || slices.ContainsFunc(own, func(o net.Addr) bool {
+			n, ok := o.(*net.IPNet)
+			return ok && n.IP.Equal(a.IP)
+		}) {
+			ips = append(ips, a.IP)
+		}
+	}
+	return ips, port, nil
+}
+
+// listeners are the processes that hold a socket listening at e, or why there is none to be seen.
+func listeners(mount string, e endpoint) (pids []int, why string) {
+	fs, err := procfs.NewFS(mount)
+	if err != nil {
+		return nil, err.Error()
+	}
+	inodes, owner := map[string]bool{}, ""
+	for _, table := range []string{"tcp", "tcp6"} {
+		text, _ := os.ReadFile(filepath.Join(mount, "net", table)) // there may be no IPv6
+		for line := range strings.Lines(string(text)) {
+			if uid, inode, ok := e.listens(strings.Fields(line)); ok {
+				inodes["socket:["+inode+"]"], owner = true, uid
+			}
+		}
+	}
+	if len(inodes) == 0 {
+		return nil, "no socket of this network namespace listens on it"
+	}
+	all, err := fs.AllProcs()
+	if err != nil {
+		return nil, err.Error()
+	}
+	for _, p := range all {
+		open, err := p.FileDescriptorTargets()
+		if err == nil && slices.ContainsFunc(open, func(target string) bool { return inodes[target] }) {
+			pids = append(pids, p.PID)
+		}
+	}
+	if len(pids) == 0 {
+		if u, err := user.LookupId(owner); err == nil {
+			owner = u.Username
+		}
+		return nil, fmt.Sprintf("its socket belongs to the user %s, whose processes can't be looked into", owner)
+	}
+	slices.Sort(pids)
+	return pids, ""
+}
+
+// listens reads a line of the kernel's table of TCP sockets: number, local address, remote address, state, queues,
+// timer, retransmits, user, timeout, inode.
+func (e endpoint) listens(line []string) (uid, inode string, ok bool) {
+	const listening = "0A"
+	if len(line) < 10 || line[3] != listening {
+		return "", "", false
+	}
+	address, number, _ := strings.Cut(line[1], ":")
+	port, err := strconv.ParseUint(number, 16, 16)
+	if ip := kernelIP(address); err == nil && port == e.port && ip != nil {
+		ok = ip.IsUnspecified() || slices.ContainsFunc(e.ips, ip.Equal)
+	}
+	return line[7], line[9], ok
+}
+
+// kernelIP reads an address as the kernel prints it: words of 32 bits in the byte order of this machine.
+func kernelIP(text string) net.IP {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != net.IPv4len && len(b) != net.IPv6len {
+		return nil
+	}
+	for word := range slices.Chunk(b, 4) {
+		binary.NativeEndian.PutUint32(word, binary.BigEndian.Uint32(word))
+	}
+	return b
+}
+
+// forwarders listen for others.
+var forwarders = []string{
+	"docker-proxy", "rootlessport", "rootlesskit", "slirp4netns", "pasta", "gvproxy", "kubectl", "ssh", "sshd", "socat",
+}
+
+// passable is why the processes behind an address can't be taken for the broker, empty if they can.
+func (f *Foreign) passable(pids []int, why string) string {
+	for _, pid := range pids {
+		if pid == f.self {
+			return "this process itself listens on it"
+		}
+		if s, err := f.stat(pid); err == nil && slices.Contains(forwarders, s.Comm) {
+			return fmt.Sprintf("%s listens on it, which passes everything on", s.Comm)
+		}
+	}
+	return why
+}
+
+// service is the control group of a process if that holds nothing but one service or container; "" otherwise: a login
+// session's or a terminal's has much else in it.
+func service(p procfs.Proc) string {
+	groups, err := p.Cgroups()
+	if err != nil {
+		return ""
+	}
+	for _, g := range groups {
+		unified := g.HierarchyID == 0 && g.Path != "/"
+		if !unified && !slices.Contains(g.Controllers, "name=systemd") {
+			continue
+		}
+		last := g.Path[strings.LastIndexByte(g.Path, '/')+1:]
+		if strings.HasSuffix(last, ".service") && !strings.HasPrefix(last, "user@") || containerID(last) {
+			return g.Path
+		}
+	}
+	return ""
+}
+
+// containerID tells the name of a container's group by the 64 hexadecimal digits in it.
+func containerID(name string) bool {
+	digits := 0
+	for _, c := range name {
+		if c >= '0' && c <= '9' || c >= 'a' && c <= 'f' {
+			if digits++; digits == 64 {
+				return true
+			}
+		} else {
+			digits = 0
+		}
+	}
+	return false
+}

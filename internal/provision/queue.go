@@ -1,0 +1,54 @@
+package provision
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/procfs"
+)
+
+// Queue reads how long the threads of this process were ready to run and waited for a core. The zero value is ready; it
+// is safe for use by several goroutines.
+type Queue struct {
+	mount string // of /proc; empty: the usual place
+
+	mu    sync.Mutex
+	ended time.Duration // of threads that are gone
+	seen  map[int]time.Duration
+}
+
+// Delay is the sum over all threads so far. The kernel forgets a thread's when it ends: of such a thread it is what was
+// last read. Without the kernel's accounting it is 0.
+func (q *Queue) Delay() time.Duration {
+	mount := q.mount
+	if mount == "" {
+		mount = procfs.DefaultMountPoint
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := map[int]time.Duration{}
+	if fs, err := procfs.NewFS(mount); err == nil {
+		if self, err := fs.Self(); err == nil {
+			threads, _ := fs.AllThreads(self.PID)
+			for _, t := range threads {
+				if s, err := t.Schedstat(); err == nil {
+					now[t.PID] = time.Duration(s.WaitingNanoseconds)
+				}
+			}
+		}
+	}
+	if len(now) == 0 { // it can't be read just now
+		now = q.seen
+	}
+	sum := time.Duration(0)
+	for id, last := range q.seen {
+		if d, ok := now[id]; !ok || d < last { // ended; its number may have been given to another
+			q.ended += last
+		}
+	}
+	for _, d := range now {
+		sum += d
+	}
+	q.seen = now
+	return q.ended + sum
+}
