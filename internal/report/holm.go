@@ -101,7 +101,7 @@ func (d Difference) Why() string {
 	if d.Answer() == NotTested {
 		return runs(d.A.N, d.B.N) + ", so not tested: " + d.need("test")
 	}
-	return fmt.Sprintf("p = %s, Mann–Whitney U%s, n=%d and n=%d", significance(d.Adjusted), d.over("tests"), d.A.N, d.B.N)
+	return fmt.Sprintf("%s, Mann–Whitney U%s, n=%d and n=%d", significance("=", d.Adjusted), d.over("tests"), d.A.N, d.B.N)
 }
 
 // need says how many repetitions were needed: "6 tests at once need at least 5 each".
@@ -130,11 +130,12 @@ func runs(a, b int) string {
 	return fmt.Sprintf("%d and %d runs", a, b)
 }
 
-func significance(p float64) string {
+// significance writes how a p value compares: "p = 0.023", "p ≤ 0.048", "p < 0.001".
+func significance(sign string, p float64) string {
 	if p < 0.001 {
-		return "< 0.001"
+		return "p < 0.001"
 	}
-	return fmt.Sprintf("%.3f", p)
+	return fmt.Sprintf("p %s %.3f", sign, p)
 }
 
 // mostShare is the ratio from which on a change is told as a factor.

@@ -13,7 +13,7 @@ func renderMarkdown(w io.Writer, d Document, _ Options) error {
 	for _, b := range d.Blocks {
 		switch b := worded(b).(type) {
 		case Heading:
-			fmt.Fprintf(&out, "\n%s %s\n", strings.Repeat("#", b.Level+1), literal(b.Text))
+			fmt.Fprintf(&out, "\n%s %s\n", strings.Repeat("#", min(6, b.Level+1)), literal(b.Text))
 		case Paragraph:
 			fmt.Fprintf(&out, "\n%s\n", literal(b.Text))
 		case Note:
@@ -35,6 +35,9 @@ func renderMarkdown(w io.Writer, d Document, _ Options) error {
 func markdownTable(out *strings.Builder, t Table) {
 	if t.Title != "" {
 		fmt.Fprintf(out, "\n**%s**\n", literal(t.Title))
+	}
+	if len(t.Columns) == 0 {
+		return
 	}
 	out.WriteString("\n|")
 	for _, c := range t.Columns {

@@ -245,3 +245,14 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 		}
 	}
 }
+
+// searches are records of searches that found values, and failed at factor times them (0: nothing failed).
+func searches(values []float64, factor float64) []store.Record {
+	var records []store.Record
+	for i, v := range values {
+		r := measured()
+		r.Repetition, r.Spec.Measure, r.Result.Sustainable = i+1, "sustainable", &store.Sustainable{Low: v, High: v * factor}
+		records = append(records, r)
+	}
+	return append(records, store.Record{Status: store.OK})
+}

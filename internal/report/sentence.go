@@ -66,20 +66,11 @@ func (r Ranking) evidence() string {
 	for _, s := range level {
 		smallest = min(smallest, s.Against.Adjusted)
 	}
-	bound := func(n int, sign, p string) string {
-		switch {
-		case strings.HasPrefix(p, "<"):
-			return "p " + p
-		case n > 1:
-			return "p " + sign + " " + p
-		}
-		return "p = " + p
+	if n := len(behind); n > 0 {
+		parts = append(parts, significance(map[bool]string{true: "=", false: "≤"}[n == 1], largest))
 	}
-	if len(behind) > 0 {
-		parts = append(parts, bound(len(behind), "≤", significance(largest)))
-	}
-	if len(level) > 0 {
-		parts = append(parts, bound(len(level), "≥", significance(smallest)))
+	if n := len(level); n > 0 {
+		parts = append(parts, significance(map[bool]string{true: "=", false: "≥"}[n == 1], smallest))
 	}
 	if len(parts) == 2 {
 		parts[0], parts[1] = parts[0]+" where shown", parts[1]+" where not"

@@ -89,9 +89,7 @@ func contrast(a, b []float64) Difference {
 	}
 	d.same = min(slices.Min(a), slices.Min(b)) == max(slices.Max(a), slices.Max(b))
 	if smallestP(len(a), len(b)) < alpha && !d.same {
-		if d.P = benchmath.AssumeNothing.Compare(sample(a), sample(b)).P; math.IsNaN(d.P) {
-			d.P = 1
-		}
+		d.P = uTest(a, b)
 	}
 	var ratios []float64
 	for _, x := range a {
