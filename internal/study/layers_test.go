@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -8,12 +9,18 @@ import (
 
 func TestWhatGoesTogetherOnlyHalfIsRefused(t *testing.T) {
 	for doc, want := range map[string]string{
-		"count.messages: 5\nload.shape: poisson":                         "load.rate: missing; load.shape: poisson needs messages per second",
-		"count.messages: 5\nload.shape: constant":                        "",
-		"curve.rates: []":                                                "curve.rates: no rate; allowed: a list of messages per second",
-		"load: {shape: ramp, rate: 0, to: 0}":                            "load.to: 0 after load.rate: 0; allowed: one of them 0",
-		"load: {shape: bursts, rate: 5}":                                 "load.burst: missing; load.shape: bursts needs it",
-		"attach: []":                                                     "attach: no address; allowed: host:port of each node",
+		"count.messages: 5\nload.shape: poisson":                "load.rate: missing; load.shape: poisson needs messages per second",
+		"count.messages: 5\nload.shape: constant":               "",
+		"curve.rates: []":                                       "curve.rates: no rate; allowed: a list of messages per second",
+		"load: {shape: ramp, rate: 0, to: 0}":                   "load.to: 0 after load.rate: 0; allowed: one of them 0",
+		"load: {shape: bursts, rate: 5}":                        "load.burst: missing; load.shape: bursts needs it",
+		"sustainable.goals: []":                                 "sustainable.goals: no goal; allowed: a list of {latency, quantile}, {} for one without a bound",
+		"sustainable: {goals: [{}], latency: 1s}":               "sustainable.goals: given beside sustainable.latency; allowed: one of them",
+		"sustainable.goals: [{}, {}]":                           "sustainable.goals: one goal is given twice",
+		"sustainable.goals: [{quantile: 0.5}]":                  "sustainable.goals: a quantile (0.5) without a latency",
+		"sustainable.goals: [{latency: 1s, quantile: 1}]":       "sustainable.goals: 1 is not a quantile; allowed: between 0 and 1, such as 0.99",
+		"sustainable.goals: [{}, {latency: 1s}, {latency: 2s}]": "",
+		"attach: []": "attach: no address; allowed: host:port of each node",
 		"attach: [a:1]\nuser: u\npasswordEnv: P\ntls: mutual":            "certFile: missing; an attached broker with tls: mutual needs certFile and keyFile",
 		"attach: [a:1]\ntls: mutual\ncertFile: c\nkeyFile: k\ncaFile: a": "",
 		"attach: [a:1]\ntls: on\ncaFile: a":                              "",
@@ -97,8 +104,14 @@ func TestALaterLayerReplacesWhatItMakesPointless(t *testing.T) {
 		"a backlog that goes nowhere": {"consumerBacklogSizeGB: 2", nil, func(s Spec) bool { return !s.Backlog.KeepSending && s.Backlog.Bytes == 2<<30 }},
 		"a backlog that goes on":      {"consumerBacklogSizeGB: 2\nproducerRate: 5", nil, func(s Spec) bool { return s.Backlog.KeepSending }},
 		"OMB's warm-up":               {"testDurationMinutes: 2\nproducerRate: 5", nil, func(s Spec) bool { return s.Duration == seconds(120) && s.Warmup.For == seconds(60) }},
-		"several sizes":               {"size: [{size: 20, weight: 3}, {size: 10, weight: 1}]", nil, func(s Spec) bool { return s.MessageSize.String() == "10:1,20:3" }},
-		"an empty group":              {"load:\nrate: 5", nil, func(s Spec) bool { return s.Load.Rate == 5 }},
+		"a shape that a search has no use for": {"load: {shape: steps, steps: [{rate: 1, for: 1s}]}", []string{"measure=sustainable"}, func(s Spec) bool {
+			return s.Measure == "sustainable" && s.Load.Shape == "constant" && s.Load.Steps == nil
+		}},
+		"a shape that a search keeps": {"load: {shape: poisson, rate: 5}", []string{"measure=sustainable"}, func(s Spec) bool {
+			return s.Measure == "sustainable" && s.Load.Shape == "poisson" && s.Load.Rate == 0
+		}},
+		"several sizes":  {"size: [{size: 20, weight: 3}, {size: 10, weight: 1}]", nil, func(s Spec) bool { return s.MessageSize.String() == "10:1,20:3" }},
+		"an empty group": {"load:\nrate: 5", nil, func(s Spec) bool { return s.Load.Rate == 5 }},
 	} {
 		s := parse(t, c.doc)
 		for _, x := range c.set {
@@ -117,16 +130,34 @@ func TestALaterLayerReplacesWhatItMakesPointless(t *testing.T) {
 func TestDefaultsFollowTheOtherSettings(t *testing.T) {
 	at := func(doc string) Spec { return one(t, doc).Spec }
 	for doc, want := range map[string][2]int64{ // messages and bytes in flight
-		"topics: 1":                 {10_000, 16 << 20},
-		"topics: 4":                 {10_000, 16 << 20},
-		"topics: 5\nproducers: 1":   {10_000, 64 << 20 / 5},
-		"topics: 5\nproducers: 2":   {10_000, 64 << 20 / 10},
-		"topics: 11":                {100_000 / 11, 64 << 20 / 11},
-		"topics: 1000\nsize: 1MiB":  {100, 1 << 20},
-		"topics: 200000\nsize: 100": {1, 335},
+		"topics: 1":                         {10_000, 16 << 20},
+		"topics: 4":                         {10_000, 16 << 20},
+		"topics: 5\nproducers: 1":           {10_000, 64 << 20 / 5},
+		"topics: 5\nproducers: 2":           {10_000, 64 << 20 / 10},
+		"topics: 11":                        {100_000 / 11, 64 << 20 / 11},
+		"topics: 1000\nsize: 1MiB":          {100, 1 << 20},
+		"topics: 200000\nsize: 100":         {1, 335},
+		"size: 8MiB":                        {10_000, 32 << 20},
+		"size: 32MiB":                       {10_000, 128 << 20},
+		"size: 33MiB":                       {10_000, 33 << 20},
+		"topics: 8\nsize: 4MiB":             {10_000, 16 << 20},
+		"topics: 9\nsize: 4MiB":             {10_000, 64 << 20 / 9},
+		"inFlight.messages: 1\nsize: 32MiB": {1, 32 << 20},
+		"inFlight.messages: 2\nsize: 32MiB": {2, 128 << 20},
 	} {
 		if s := at(doc); int64(s.InFlight.Messages) != want[0] || int64(s.InFlight.Bytes) != want[1] {
 			t.Errorf("%q: %+v, want %v", doc, s.InFlight, want)
+		}
+	}
+	for doc, want := range map[string]string{
+		"measure: sustainable":                             "[{0s 0}]",
+		"sustainable.latency: 1s":                          "[{1s 0.99}]",
+		"sustainable: {latency: 1s, quantile: 0.5}":        "[{1s 0.5}]",
+		"sustainable.goals: [{latency: 2s}, {}]":           "[{2s 0.99} {0s 0}]",
+		"sustainable.goals: [{latency: 2s, quantile: .5}]": "[{2s 0.5}]",
+	} {
+		if got := fmt.Sprint(at(doc).Sustainable.Bounds()); got != want {
+			t.Errorf("%q: bounds %s, want %s", doc, got, want)
 		}
 	}
 	for doc, want := range map[string]int{
