@@ -32,6 +32,7 @@ func shorten(s *Spec, d *draft) {
 	atMost("sustainable.trial", &s.Sustainable.Trial, 1)
 	atMost("sustainable.confirm", &s.Sustainable.Confirm, 2)
 	atMost("sustainable.warmup", &s.Sustainable.Warmup, 0.5)
+	atMost("sustainable.soak", &s.Sustainable.Soak, 2)
 	if free("sustainable.confirms") {
 		s.Sustainable.Confirms = min(s.Sustainable.Confirms, 1)
 	}

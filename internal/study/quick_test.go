@@ -51,6 +51,7 @@ var cuts = []struct {
 	{"sustainable.trial", "measure: sustainable", 1, false, func(s Spec) float64 { return s.Sustainable.Trial.Seconds() }},
 	{"sustainable.confirm", "measure: sustainable", 2, false, func(s Spec) float64 { return s.Sustainable.Confirm.Seconds() }},
 	{"sustainable.warmup", "measure: sustainable", 0.5, false, func(s Spec) float64 { return s.Sustainable.Warmup.Seconds() }},
+	{"sustainable.soak", "measure: sustainable", 2, false, func(s Spec) float64 { return s.Sustainable.Soak.Seconds() }},
 	{"sustainable.confirms", "sustainable.maxTrials: 1000", 1, true, func(s Spec) float64 { return float64(s.Sustainable.Confirms) }},
 	{"count.messages", "measure: count", 100_000, true, func(s Spec) float64 { return float64(s.Count.Messages) }},
 	{"count.bytes", "measure: count", 20e6, true, func(s Spec) float64 { return float64(s.Count.Bytes) }},
