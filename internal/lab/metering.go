@@ -20,8 +20,9 @@ type metering struct {
 
 	reading sync.WaitGroup // for begin and until
 	begin   *reading       // nil: the measured phase never began
-	until   *reading       // nil: the trial ended within it
-	over    chan struct{}  // closed when the trial has ended
+	ended   sync.Once
+	until   *reading      // nil: the trial ended within it
+	over    chan struct{} // closed when the trial has ended
 
 	last reading
 	cpu  Cores
@@ -77,15 +78,17 @@ func (m *metering) measuring(at int64, length time.Duration) {
 		r := m.survey()
 		m.begin = &r
 		if length > 0 && m.wait(at+int64(length)) {
-			r := m.survey()
-			m.until = &r
+			m.end()
 		}
 	})
 }
 
-// sent has the meters read when the last of a number of messages has been sent.
-func (m *metering) sent() {
-	m.reading.Go(func() {
+// sent has the meters read now: the last of a number of messages has been sent, or the measured phase was cut short.
+func (m *metering) sent() { m.reading.Go(m.end) }
+
+// end reads the meters when the measured phase ends, the first time that it does.
+func (m *metering) end() {
+	m.ended.Do(func() {
 		r := m.survey()
 		m.until = &r
 	})

@@ -10,8 +10,10 @@ import (
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/schedule"
+	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -78,9 +80,13 @@ func TestDrainAndSettlingDoNotDiluteShares(t *testing.T) {
 	}
 	const length = time.Second
 	for name, load := range map[string]worker.Load{
-		"a drain":           {Schedule: constant, Duration: length, Drain: 20 * time.Second},
-		"settling":          {Schedule: constant, Duration: length, Drain: 500 * time.Millisecond, Settle: 20 * time.Second},
-		"a count":           {Schedule: constant, Messages: 4000, Drain: 20 * time.Second},
+		"a drain":  {Schedule: constant, Duration: length, Drain: 20 * time.Second},
+		"settling": {Schedule: constant, Duration: length, Drain: 500 * time.Millisecond, Settle: 20 * time.Second},
+		"a count":  {Schedule: constant, Messages: 4000, Drain: 20 * time.Second},
+		"cut short": {
+			Schedule: constant, Duration: 20 * time.Second, Drain: 500 * time.Millisecond, Settle: 20 * time.Second,
+			Hopeless: func(s []worker.Sample) bool { return s[len(s)-1].At-s[0].At >= int64(length) },
+		},
 		"a count in a loop": {Messages: 4000, Window: 500, Drain: 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,5 +180,48 @@ func TestWhatMayBeTheBrokersDoesNotDisturb(t *testing.T) {
 	}
 	if n := tr.others(); n != 0 { // it may be the kernel's work for the load
 		t.Errorf("%v cores", n)
+	}
+}
+
+// A search without a trial run: an overloaded broker on a machine of two cores, of which others used more than half.
+func TestOnlyOthersMakeAnOverloadedTrialVoid(t *testing.T) {
+	spec := study.Defaults()
+	spec.Broker, spec.Delivery, spec.Attach = "rabbitmq", "at-least-once", []string{"127.0.0.1:5672"}
+	overloaded := trial{
+		Rate:    1000,
+		Outcome: worker.Outcome{From: 1e9, Until: 3e9, Measured: measure.Books{Due: 2000, Sent: 2000, Acked: 2000, Expected: 2000, Received: 2000}},
+		Cost:    store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}},
+		near:    provision.Neighbours{Used: 2400 * time.Millisecond, Biggest: "beam.smp"},
+	}
+	for i := range 100 {
+		overloaded.Samples = append(overloaded.Samples, worker.Sample{At: 1e9 + int64(i)*20e6, Phase: measure.Measured, Backlog: int64(i) * 10})
+	}
+	for _, c := range []struct {
+		amongOthers bool
+		want        search.Verdict
+	}{{false, search.Void}, {true, search.Fail}} {
+		b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: spec}
+		h := &hunt{bench: b, goals: goals(spec), passed: map[float64]*trial{}, failed: map[float64]*trial{}, generator: map[float64]bool{}}
+		tr := overloaded
+		tr.amongOthers = c.amongOthers
+		if look := h.judge(search.Request{Kind: search.Short, Rate: 1000}, tr).Looks[0]; look.Verdict != c.want {
+			t.Errorf("the broker may be among them: %v: %s, %s; want %s", c.amongOthers, look.Verdict, look.Reason, c.want)
+		}
+	}
+}
+
+func TestAClientsWindowIsFoundAlsoWhenTheTrialTookLongToSettle(t *testing.T) {
+	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
+	tr := &trial{
+		Outcome: worker.Outcome{Start: 0, From: 1e9, Until: 3e9, LastSent: 3e9, Producers: 2, Blocked: 4 * time.Second},
+		Window:  32 * time.Second, Cost: store.Cost{Shares: &store.Shares{Seconds: 2}},
+	}
+	h := &hunt{bench: b, goals: goals(b.spec), failed: map[float64]*trial{1000: tr}}
+	if l := h.limit(search.Bounds{High: 1000}); l != "client-window" {
+		t.Error(l)
+	}
+	tr.Blocked, tr.Sending = 0, 5*time.Second
+	if l := h.limit(search.Bounds{High: 1000}); l != "generator" {
+		t.Error(l)
 	}
 }

@@ -238,7 +238,8 @@ func (h *hunt) limit(found search.Bounds) string {
 		return "unknown"
 	}
 	cores := float64(h.bench.lab.host.Cores)
-	window := t.Window.Seconds() * float64(max(1, t.Producers))
+	// Producers block and send until their last message is away, but not while it drains.
+	window := seconds(t.Start, max(t.Until, t.LastSent)) * float64(max(1, t.Producers))
 	goal := h.goals[0]
 	switch {
 	case goal.Latency > 0 && t.Histograms.EndToEnd.Quantile(goal.Quantile) > int64(goal.Latency):

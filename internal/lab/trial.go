@@ -78,8 +78,8 @@ func throughput(booked, flow, seconds float64) float64 {
 	return booked
 }
 
-// runTrial runs one load: it meters the measured phase and the drain, injects the spec's
-// faults, samples the series and passes samples on to whoever watches.
+// runTrial runs one load: it meters the measured phase and the drain, injects the spec's faults, samples the series and
+// passes samples on to whoever watches.
 func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
 	ctx, unguard := b.guard(ctx)
 	defer unguard()
@@ -95,6 +95,15 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	}
 	if load.Messages > 0 {
 		load.Sent = m.sent
+	}
+	if hopeless := load.Hopeless; hopeless != nil {
+		load.Hopeless = func(samples []worker.Sample) bool {
+			if !hopeless(samples) {
+				return false
+			}
+			m.sent()
+			return true
+		}
 	}
 	load.Observe = m.observe
 	out := b.agent.Run(ctx, load)
