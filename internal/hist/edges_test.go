@@ -79,3 +79,20 @@ func TestMeansLieWithinTheBucketsOfTheirValues(t *testing.T) {
 		}
 	})
 }
+
+// The values of a bucket may all lie at one of its edges: the mean is off by half a bucket then, and no more.
+func TestAMeanIsOffByHalfABucketAtMost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		i, n := rapid.IntRange(2*sub, top-2).Draw(t, "bucket"), rapid.IntRange(1, 1000).Draw(t, "values")
+		for _, v := range []int64{lowest(i), highest(i)} {
+			h := New()
+			h.RecordMany(v, int64(n))
+			h.Record(lowest(i - 1))
+			h.Record(highest(i + 1))
+			want := (float64(v)*float64(n) + float64(lowest(i-1)) + float64(highest(i+1))) / float64(n+2)
+			if got := h.Snapshot().Mean(); math.Abs(got-want) > want/512*1.001 {
+				t.Fatalf("%d times %d in %d..%d: mean %v, want %v", n, v, lowest(i), highest(i), got, want)
+			}
+		}
+	})
+}

@@ -1,6 +1,11 @@
 package schedule
 
-import "testing"
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 // A record holds the seed of its arrivals so that they can be sent again, also by a later version.
 func TestASeedGivesTheSameArrivalsInEveryVersion(t *testing.T) {
@@ -57,3 +62,34 @@ func TestTheLongestAndTheSmallestThatCanBeSentAreAllowed(t *testing.T) {
 }
 
 func second(_ Schedule, err error) error { return err }
+
+// An arrival is counted as soon as a single quantum of it, a billionth of a billionth, lies before d.
+func TestCountsAreExactToTheQuantum(t *testing.T) {
+	whole := big.NewInt(perMessage)
+	rapid.Check(t, func(t *rapid.T) {
+		q := 10*rapid.Int64Range(100, 1e8).Draw(t, "rate / 10") + rapid.SampledFrom([]int64{1, 3, 7, 9}).Draw(t, "last digit") // coprime to perMessage
+		one := new(big.Int).ModInverse(big.NewInt(q), whole).Int64()                                                           // so many ns are a whole number of messages and one quantum
+		d := rapid.SampledFrom([]int64{one - 1, one, one + 1}).Draw(t, "d")
+		want := new(big.Int).Mul(big.NewInt(q), big.NewInt(d))
+		want.Add(want, whole).Sub(want, big.NewInt(1)).Div(want, whole)
+		rate := float64(q) / perRate
+		for name, s := range map[string]Schedule{"constant": must(Constant(rate)), "steps": must(Steps([]Step{{rate, 0}}))} {
+			if got := s.Count(d); got != want.Int64() {
+				t.Fatalf("%s: %d arrivals before %d, want %v", name, got, d, want)
+			}
+			if got := s.At(want.Int64() - 1); got >= d {
+				t.Fatalf("%s: arrival %v is at %d, not before %d", name, want, got, d)
+			}
+		}
+	})
+}
+
+func TestRareArrivalsAreCountedUpToTheEndOfTime(t *testing.T) {
+	for seed := range uint64(5) {
+		s := must(Poisson(1e-6, seed))
+		n := s.Count(Never)
+		if s.At(n-1) >= Never || s.At(n) != Never {
+			t.Errorf("seed %d: %d arrivals before the end of time; the last is at %d, the next at %d", seed, n, s.At(n-1), s.At(n))
+		}
+	}
+}
