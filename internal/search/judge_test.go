@@ -1,0 +1,168 @@
+package search
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// good is the evidence of a long trial at 1,000/s that passes everything.
+func good() Evidence {
+	return Evidence{
+		Rate: 1000, Subscriptions: 1, Long: true, Drained: true, Due: 5000, Sent: 5000, Expected: 5000,
+		Backlog: line(5, 40, 0, 0, nil), GeneratorLag: int64(100 * time.Microsecond), Cores: 2, GeneratorCPU: 0.5,
+		Latency: func(q float64) int64 { return int64(q * 1e9) },
+	}
+}
+
+func with(f func(*Evidence)) Evidence { e := good(); f(&e); return e }
+
+// Each condition on both sides of its bound.
+func TestTheRuleNamesWhatFailed(t *testing.T) {
+	lossy := func(r *Rule) { r.Lossy = true }
+	growing := func(slope float64) Evidence {
+		return with(func(e *Evidence) { e.Backlog = line(5, 40, slope, 0, nil) })
+	}
+	short := func(slope float64) Evidence {
+		return with(func(e *Evidence) { e.Backlog, e.Long = line(1, 40, slope, 0, nil), false })
+	}
+	bound := Goal{Latency: 900 * time.Millisecond, Quantile: 0.9}
+	most := Goal{Loss: 0.001}
+	for _, c := range []struct {
+		name   string
+		e      Evidence
+		goal   Goal
+		rule   func(*Rule)
+		want   Verdict
+		reason string
+		broken bool
+	}{
+		{name: "all well", e: good(), want: Pass},
+		{name: "corrupted", e: with(func(e *Evidence) { e.Corrupted = 2 }), want: Fail, reason: "2 messages were corrupted", broken: true},
+		{name: "corrupted at most once", e: with(func(e *Evidence) { e.Corrupted = 1 }), rule: lossy, want: Fail, reason: "1 messages were corrupted", broken: true},
+		{name: "lost after an ack", e: with(func(e *Evidence) { e.Lost, e.LostAcked, e.Drained = 1, 1, false }), want: Fail, reason: "1 messages were lost although the broker had confirmed them", broken: true},
+		{name: "lost even in an overloaded, void trial", e: with(func(e *Evidence) { e.LostAcked, e.Err, e.GeneratorLag = 3, errors.New("x"), 1e12 }), want: Fail, reason: "3 messages were lost although the broker had confirmed them", broken: true},
+		{name: "late, not lost", e: with(func(e *Evidence) { e.Lost, e.LostAcked, e.Arriving, e.Drained = 7, 7, true, false }), want: Fail, reason: "7 confirmed messages had not come within the drain allowance, though others still came"},
+		{name: "duplicates, at least once", e: with(func(e *Evidence) { e.Duplicated = 9 }), want: Pass},
+		{name: "duplicates, exactly once", e: with(func(e *Evidence) { e.Duplicated = 1 }), rule: func(r *Rule) { r.Duplicates = false }, want: Fail, reason: "1 messages were delivered twice", broken: true},
+		{name: "broke off", e: with(func(e *Evidence) { e.Err = errors.New("gone") }), want: Fail, reason: "gone"},
+		{name: "one send failed", e: with(func(e *Evidence) { e.Failed = 1 }), want: Fail, reason: "1 of 5000 sends failed"},
+		{name: "at most once, five of 5,000 sends may fail", e: with(func(e *Evidence) { e.Failed = 5 }), goal: most, rule: lossy, want: Pass},
+		{name: "at most once, ten are too many", e: with(func(e *Evidence) { e.Failed = 10 }), goal: most, rule: lossy, want: Fail, reason: "10 of 5000 sends failed"},
+		{name: "at most once, one of a hundred is lost", e: with(func(e *Evidence) {
+			e.Due, e.Sent, e.Expected, e.Lost, e.LostAcked, e.Drained = 100, 100, 100, 1, 1, false
+		}), goal: most, rule: lossy, want: Pass},
+		{name: "at most once, ten are lost", e: with(func(e *Evidence) { e.Lost, e.LostAcked, e.Drained = 10, 10, false }), goal: most, rule: lossy, want: Fail, reason: "10 of 5000 deliveries were lost"},
+		{name: "at most once, one is lost by all of 60 subscriptions", e: with(func(e *Evidence) { e.Subscriptions, e.Expected, e.Lost, e.Drained = 60, 300_000, 60, false }), goal: most, rule: lossy, want: Pass},
+		{name: "at most once, ten are lost by all of 60 subscriptions", e: with(func(e *Evidence) { e.Subscriptions, e.Expected, e.Lost, e.Drained = 60, 300_000, 541, false }), goal: most, rule: lossy, want: Fail, reason: "541 of 300000 deliveries were lost"},
+		{name: "at most once, late", e: with(func(e *Evidence) { e.Lost, e.Arriving, e.Drained = 10, true, false }), goal: most, rule: lossy, want: Fail, reason: "not everything was confirmed and received within the drain allowance"},
+		{name: "at most once, slow", e: with(func(e *Evidence) { e.Drained = false }), goal: most, rule: lossy, want: Fail, reason: "not everything was confirmed and received within the drain allowance"},
+		{name: "not drained", e: with(func(e *Evidence) { e.Drained = false }), want: Fail, reason: "not everything was confirmed and received within the drain allowance"},
+		{name: "grows by 10 %", e: growing(100), want: Fail, reason: "backlog grows by 100/s (at most 100/s with 95 % confidence; allowed 10/s)"},
+		{name: "grows by a little more than 1 %", e: growing(10.1), want: Fail, reason: "backlog grows by 10/s (at most 10/s with 95 % confidence; allowed 10/s)"},
+		{name: "grows by 0.5 % for certain", e: growing(5), want: Fail, reason: "backlog grows by 5/s (at least 5/s with 95 % confidence; allowed 2/s)"},
+		{name: "grows by a little less than 0.25 %", e: growing(2.49), want: Pass},
+		{name: "shrinks", e: growing(-100), want: Pass},
+		{name: "a short trial grows by less than 1 %", e: short(9.9), want: Pass},
+		{name: "a short trial grows by more than 1 %", e: short(10.1), want: Fail, reason: "backlog grows by 10/s (at most 10/s with 95 % confidence; allowed 10/s)"},
+		{name: "60 subscriptions may have 60 times the backlog", e: with(func(e *Evidence) { e.Subscriptions, e.Expected, e.Backlog = 60, 300_000, line(5, 40, 140, 0, nil) }), want: Pass},
+		{name: "60 subscriptions", e: with(func(e *Evidence) { e.Subscriptions, e.Expected, e.Backlog = 60, 300_000, line(5, 40, 601, 0, nil) }), want: Fail, reason: "backlog grows by 601/s (at most 601/s with 95 % confidence; allowed 600/s)"},
+		{name: "no subscription counts as one", e: with(func(e *Evidence) { e.Subscriptions, e.Expected, e.Backlog = 0, 0, line(5, 40, 9, 0, nil) }), want: Fail, reason: "backlog grows by 9/s (at least 9/s with 95 % confidence; allowed 2/s)"},
+		{name: "ended early", e: with(func(e *Evidence) { e.Hopeless, e.Backlog = true, line(1, 0, 50, 0, nil) }), want: Fail, reason: "backlog grew by 50/s (allowed 10/s): ended early"},
+		{name: "without a backlog there is no growth", e: with(func(e *Evidence) { e.Backlog = nil }), want: Pass},
+		{name: "99 % were sent", e: with(func(e *Evidence) { e.Sent = 4950 }), want: Pass},
+		{name: "schedule not kept", e: with(func(e *Evidence) { e.Sent = 4949 }), want: Fail, reason: "only 4949 of 5000 messages due could be handed to the client"},
+		{name: "latency at its bound", e: good(), goal: bound, want: Pass},
+		{name: "latency above", e: with(func(e *Evidence) { e.Latency = func(q float64) int64 { return int64(q*1e9) + 1000 } }), goal: bound, want: Fail, reason: "latency 900.001ms is above the bound of 900ms"},
+		{name: "a quarter of the latency", e: with(func(e *Evidence) { e.GeneratorLag = 990e6 / 4 }), want: Pass},
+		{name: "generator late", e: with(func(e *Evidence) { e.GeneratorLag = 990e6/4 + 1 }), want: Void, reason: "the generator itself was 247.5ms late at p99 (allowed 247.5ms)"},
+		{name: "generator late by 10 ms", e: with(func(e *Evidence) { e.GeneratorLag, e.Latency = 1e7, nil }), want: Pass},
+		{name: "generator later", e: with(func(e *Evidence) { e.GeneratorLag, e.Latency = 2e7, nil }), want: Void, reason: "the generator itself was 20ms late at p99 (allowed 10ms)"},
+		{name: "a generator at 90 %", e: with(func(e *Evidence) { e.GeneratorCPU = 1.8 }), want: Pass},
+		{name: "generator saturated", e: with(func(e *Evidence) { e.GeneratorCPU = 1.81 }), want: Void, reason: "the generator used 1.8 of 2 cores"},
+		{name: "cores unknown", e: with(func(e *Evidence) { e.GeneratorCPU, e.Cores = 9, 0 }), want: Pass},
+	} {
+		rule := DefaultRule()
+		if c.rule != nil {
+			c.rule(&rule)
+		}
+		if got := rule.Judge(c.e, c.goal); got != (Look{c.want, c.reason, c.broken}) {
+			t.Errorf("%s: %+v, want %s %q", c.name, got, c.want, c.reason)
+		}
+	}
+}
+
+// A growth that can't be told from noise passes a short trial and fails a long one when it may be too much.
+func TestNoiseIsJudgedByTheLengthOfTheTrial(t *testing.T) {
+	noisy := line(5, 1e4, 0, 0, nil)
+	for i := range noisy {
+		noisy[i].Backlog += 60 * math.Pow(-1, float64(i/25)) // each tenth is 60 above or below
+	}
+	for long, want := range map[bool]Verdict{true: Fail, false: Pass} {
+		e := good()
+		e.Long, e.Backlog = long, noisy
+		if look := DefaultRule().Judge(e, Goal{}); look.Verdict != want {
+			t.Errorf("long %v: %+v", long, look)
+		}
+	}
+	rising := line(1, 0, 20, 0, nil) // above the limit, but not shown to be there
+	for i := range rising {
+		rising[i].Backlog -= 40 * math.Pow(-1, float64(i/5))
+	}
+	g := GrowthOf(rising)
+	if g.Slope <= 10 || g.AtLeast(0.95) >= 0 {
+		t.Fatalf("not what is wanted here: %+v", g)
+	}
+	e := good()
+	e.Long, e.Backlog = false, rising
+	if look := DefaultRule().Judge(e, Goal{}); look.Verdict != Pass {
+		t.Errorf("%+v: %+v", g, look)
+	}
+}
+
+func TestMoreThanAShareIsLostOnlyWhereItIsShown(t *testing.T) {
+	// One-sided 95 % bounds of a Poisson count: with a mean of 0.5, 1, 5 and 20, more than 2, 3, 9 and 28 are rare.
+	for all, most := range map[int64]int64{500: 2, 1000: 3, 5000: 9, 20_000: 28} {
+		if tooMany(most, all, 0.001) || !tooMany(most+1, all, 0.001) {
+			t.Errorf("of %d, at most %d may be lost", all, most)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.Int64Range(0, 1e6).Draw(t, "all")
+		share := rapid.Float64Range(0.0001, 0.5).Draw(t, "share")
+		if tooMany(0, all, share) || tooMany(1, all, share) || tooMany(0, all, 0) || !tooMany(1, all, 0) {
+			t.Fatal("nothing is never too many, one only where none is allowed")
+		}
+		if allowed := int64(share * float64(all)); tooMany(allowed, all, share) {
+			t.Fatalf("%d of %d are not more than %g", allowed, all, share)
+		}
+		if n := int64(share*float64(all)*2) + 50; !tooMany(n, all, share) {
+			t.Fatalf("%d of %d are more than %g", n, all, share)
+		}
+	})
+}
+
+func TestServedIsTheRateWithoutLossAndGrowth(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		e    Evidence
+		want float64
+	}{
+		{"all", good(), 1000},
+		{"a tenth lost", with(func(e *Evidence) { e.Lost = 500 }), 900},
+		{"growth", with(func(e *Evidence) { e.Backlog = line(5, 0, 50, 0, nil) }), 950},
+		{"growth of four subscriptions", with(func(e *Evidence) { e.Subscriptions, e.Backlog = 4, line(5, 0, 200, 0, nil) }), 950},
+		{"both", with(func(e *Evidence) { e.Lost, e.Backlog = 500, line(5, 0, 50, 0, nil) }), 850},
+		{"a backlog that shrinks is no gain", with(func(e *Evidence) { e.Backlog = line(5, 1e6, -50, 0, nil) }), 1000},
+		{"nothing", with(func(e *Evidence) { e.Backlog = line(5, 0, 1e6, 0, nil) }), 0},
+		{"nobody receives", with(func(e *Evidence) { e.Subscriptions, e.Expected = 0, 0 }), 1000},
+		{"no backlog known", with(func(e *Evidence) { e.Backlog = nil }), 1000},
+	} {
+		if got := c.e.Served(); math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("%s: %g, want %g", c.name, got, c.want)
+		}
+	}
+}
