@@ -97,8 +97,12 @@ func (h *hunt) search(ctx context.Context) (search.Result, error) {
 		return search.Result{Goals: make([]search.Bounds, len(h.goals))}, err
 	}
 	h.about = p.Begin
+	p.Floor = max(p.Floor, p.Begin/tooLow)
 	return search.Run(ctx, p, h.run)
 }
+
+// tooLow is how many times less than where it begins a search gives up.
+const tooLow = 1000
 
 // run runs one trial of the search.
 func (h *hunt) run(ctx context.Context, r search.Request) (search.Answer, error) {

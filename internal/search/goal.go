@@ -79,7 +79,7 @@ func (t Tally) empty() bool { return t == Tally{} }
 func (t *Tally) add(g Goal, length time.Duration, l Look) {
 	long := length >= g.Final
 	switch {
-	case l.Verdict == Void && !l.Broken:
+	case l.Verdict == Void:
 	case l.Verdict == Pass && long:
 		t.GoodLong += length
 	case l.Verdict == Pass:

@@ -28,7 +28,7 @@ func (s *searcher) request() (Request, bool) {
 func (s *searcher) next(i int) (Request, bool) {
 	g := s.Goals[i]
 	for _, l := range s.loads { // known by nothing but a void trial: look again
-		if l.tallies[i].empty() && l.voids < voidsToPass {
+		if st := l.goals[i]; st.empty() && st.voids < voidsToPass {
 			return s.short(g, l.rate), true
 		}
 	}
@@ -36,7 +36,7 @@ func (s *searcher) next(i int) (Request, bool) {
 		return s.soak(i, nil)
 	}
 	low, high := s.around(i, func(l *load) Class { return l.leans(i, g) })
-	if high != nil && high.tallies[i].BadLong+high.tallies[i].GoodLong > 0 {
+	if high != nil && high.goals[i].BadLong+high.goals[i].GoodLong > 0 {
 		// A long trial that failed, maybe because of a hiccup: nothing is built on it before it has been looked at again.
 		if r, ok := s.decide(i, high); ok {
 			return r, true
@@ -86,7 +86,7 @@ func (s *searcher) soak(i int, low *load) (Request, bool) {
 	passed, failed := s.around(i, func(l *load) Class { return l.afterSoak(i, g) })
 	rate := 0.0
 	switch {
-	case passed == nil && (failed == nil || !failed.sank[i]):
+	case passed == nil && (failed == nil || !failed.goals[i].sank):
 		rate = low.rate
 	case passed == nil:
 		rate = failed.rate / step(g, far)
@@ -101,19 +101,19 @@ func (s *searcher) soak(i int, low *load) (Request, bool) {
 
 // afterSoak is the class of a rate where only a soak makes a lower bound.
 func (l *load) afterSoak(i int, g Goal) Class {
-	if c := l.class(i, g); c != Lower || l.soaked[i] >= g.Soak {
+	if c := l.class(i, g); c != Lower || l.goals[i].soaked >= g.Soak {
 		return c
 	}
 	return Undecided
 }
 
 func (s *searcher) sank(i int) bool {
-	return slices.ContainsFunc(s.loads, func(l *load) bool { return l.sank[i] })
+	return slices.ContainsFunc(s.loads, func(l *load) bool { return l.goals[i].sank })
 }
 
 // decide asks for a long trial at a rate that has no class yet, unless it can't be measured.
 func (s *searcher) decide(i int, l *load) (Request, bool) {
-	if l == nil || l.class(i, s.Goals[i]) != Undecided || l.voids >= voidsToStop {
+	if l == nil || l.class(i, s.Goals[i]) != Undecided || l.goals[i].voids >= voidsToStop {
 		return Request{}, false
 	}
 	return Request{Confirm, l.rate, s.Goals[i].Final}, true
@@ -145,7 +145,7 @@ const brokenOver = 8
 func (s *searcher) everBroken(i int) bool {
 	var lowest, highest float64
 	for _, l := range s.loads {
-		if l.tallies[i].Broken {
+		if l.goals[i].Broken {
 			lowest, highest = cmp.Or(lowest, l.rate), l.rate
 		}
 	}
@@ -214,7 +214,7 @@ func (s *searcher) under(i int, high *load, fooled int) float64 {
 func (s *searcher) fooled(i int) int {
 	n, once := 0, false
 	for _, l := range s.loads {
-		if t := l.tallies[i]; t.BadShort == 0 && t.BadLong > 0 && l.class(i, s.Goals[i]) == Upper {
+		if t := l.goals[i]; t.BadShort == 0 && t.BadLong > 0 && l.class(i, s.Goals[i]) == Upper {
 			n++
 			once = once || t.GoodShort > 0
 		}

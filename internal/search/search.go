@@ -83,13 +83,18 @@ func Run(ctx context.Context, p Plan, run func(context.Context, Request) (Answer
 // load is a rate that was tried.
 type load struct {
 	rate    float64
-	tallies []Tally // by goal
-	long    [][]served
-	soaked  []time.Duration // by goal: the longest trial that passed
-	sank    []bool          // by goal: a soak failed
-	through float64         // of the last trial that wasn't void
-	voids   int
-	void    string // why the last one was
+	goals   []standing // in the order of the goals
+	through float64    // of the last trial; 0: not known
+}
+
+// standing is what is known of a rate for one goal.
+type standing struct {
+	Tally
+	long   []served      // trials of full length
+	soaked time.Duration // the longest trial that passed
+	sank   bool          // a soak failed
+	voids  int
+	void   string // why the last one was
 }
 
 type searcher struct {
@@ -111,42 +116,42 @@ func (s *searcher) at(rate float64) *load {
 		return 0
 	})
 	if !found {
-		n := len(s.Goals)
-		s.loads = slices.Insert(s.loads, i, &load{
-			rate: rate, tallies: make([]Tally, n), long: make([][]served, n), soaked: make([]time.Duration, n), sank: make([]bool, n),
-		})
+		s.loads = slices.Insert(s.loads, i, &load{rate: rate, goals: make([]standing, len(s.Goals))})
 	}
 	return s.loads[i]
 }
 
-// book adds a trial to the rate's tallies.
+// book adds a trial to what is known of its rate.
 func (s *searcher) book(r Request, a Answer) {
 	l := s.at(r.Rate)
 	void := true
+	l.through = a.Through
 	for i, g := range s.Goals {
 		look := a.Looks[i]
-		l.tallies[i].add(g, r.For, look)
-		if look.Verdict == Void && !look.Broken {
-			l.void = look.Reason
+		st := &l.goals[i]
+		st.add(g, r.For, look)
+		if look.Verdict == Void {
+			st.voids++
+			st.void = look.Reason
 			continue
 		}
 		void = false
+		if look.Broken { // what is lost doesn't come through, and says nothing of a capacity
+			l.through = 0
+		}
 		if r.For >= g.Final {
-			l.long[i] = append(l.long[i], served{a.Served, r.For})
+			st.long = append(st.long, served{a.Served, r.For})
 		}
-		if look.Verdict == Pass {
-			l.soaked[i] = max(l.soaked[i], r.For)
-		} else if r.Kind == Soak {
-			l.sank[i] = true
+		switch {
+		case look.Verdict == Pass:
+			st.soaked = max(st.soaked, r.For)
+		case r.Kind == Soak:
+			st.sank = true
 		}
 	}
-	if void {
-		l.voids++
-		s.inVoid++
-		return
+	if s.inVoid++; !void {
+		s.inVoid = 0
 	}
-	s.inVoid = 0
-	l.through = a.Through
 }
 
 // How often a rate is looked at again that shows nothing but that the generator, or somebody else, was in the way.
@@ -156,7 +161,7 @@ const (
 	voidsInARow = 8 // before giving up altogether
 )
 
-func (l *load) class(i int, g Goal) Class { return g.Class(l.tallies[i]) }
+func (l *load) class(i int, g Goal) Class { return g.Class(l.goals[i].Tally) }
 
 // leans is the class of a rate for a goal, or what it is taken for until it has one. What can't be measured is not
 // sustained.
@@ -164,10 +169,10 @@ func (l *load) leans(i int, g Goal) Class {
 	if c := l.class(i, g); c != Undecided {
 		return c
 	}
-	if l.tallies[i].empty() || l.voids >= voidsToStop {
+	if st := l.goals[i]; st.empty() || st.voids >= voidsToStop {
 		return Upper
 	}
-	return l.tallies[i].leans()
+	return l.goals[i].leans()
 }
 
 // around finds the lowest rate that goal i takes for an upper bound and the highest below it that it takes for a lower
@@ -205,11 +210,11 @@ func (s *searcher) bounds(i int) Bounds {
 		b.High = high.rate
 	}
 	if low != nil {
-		b.Low, b.Conditional = low.rate, g.conditional(low.long[i])
+		b.Low, b.Conditional = low.rate, g.conditional(low.goals[i].long)
 	}
 	for _, l := range s.loads {
-		if l.void != "" && l.rate > b.Low && (high == nil || l.rate < high.rate) && l.class(i, g) == Undecided {
-			b.Void = fmt.Sprintf("at %.0f/s %s", l.rate, l.void)
+		if st := l.goals[i]; st.voids > 0 && l.rate > b.Low && (high == nil || l.rate < high.rate) && l.class(i, g) == Undecided {
+			b.Void = fmt.Sprintf("at %.0f/s %s", l.rate, st.void)
 			break
 		}
 	}
@@ -226,7 +231,7 @@ func (s *searcher) undecided(i int, b Bounds) string {
 		why = fmt.Sprintf("%.0f/s passed, but no rate was confirmed within %d trials", passed.rate, s.trials)
 	case b.Low == 0:
 		why = "no rate passed"
-	case g.Soak > 0 && s.at(b.Low).soaked[i] < g.Soak:
+	case g.Soak > 0 && s.at(b.Low).goals[i].soaked < g.Soak:
 		why = fmt.Sprintf("%.0f/s was not soaked for %s within %d trials", b.Low, g.Soak, s.trials)
 	case s.capped(b.Low), b.High > 0 && within(b.Low, b.High, g.Width):
 		return ""

@@ -286,7 +286,7 @@ func (t *trial) patience() (_ time.Duration, ends bool) {
 	if t.load.Lossy {
 		return quiet, true
 	}
-	return gust, t.load.Settle > 0
+	return min(gust, t.load.Drain/2), t.load.Settle > 0
 }
 
 // drain blocks until everything sent has been confirmed and received, and tells whether that was within the
