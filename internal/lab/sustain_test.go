@@ -114,6 +114,18 @@ func TestSeveralBoundsAreFoundByOneSearch(t *testing.T) {
 	}
 }
 
+func TestHiccupsAreNoReasonToFail(t *testing.T) {
+	r, found := searched(t, func(s *study.Spec) {
+		s.SubscriptionsPerTopic = 3
+		s.Sustainable.Confirm = study.Duration(3 * time.Second)
+		s.Client = map[string]any{"capacity": 4000, "latency": "5ms", "stall.at": "1s", "stall.every": "1s", "stall.for": "30ms"}
+	})
+	if found.Low == 0 || doubted(r, "incomplete-search") {
+		t.Skipf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
+	}
+	near(t, r, "sustainable rate", found.Low, 0.97*4000, 0.06)
+}
+
 func TestALongLatencyWithoutABoundIsNoReasonToFail(t *testing.T) {
 	r, found := searched(t, func(s *study.Spec) {
 		s.Client = map[string]any{"capacity": 2000, "latency": "1.2s"}

@@ -83,6 +83,9 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "generator later", e: with(func(e *Evidence) { e.GeneratorLag, e.Latency = 2e7, nil }), want: Void, reason: "the generator itself was 20ms late at p99 (allowed 10ms)"},
 		{name: "a generator at 90 %", e: with(func(e *Evidence) { e.GeneratorCPU = 1.8 }), want: Pass},
 		{name: "generator saturated", e: with(func(e *Evidence) { e.GeneratorCPU = 1.81 }), want: Void, reason: "the generator used 1.8 of 2 cores"},
+		{name: "saturated on one core", e: with(func(e *Evidence) { e.GeneratorCPU, e.Cores = 0.95, 1 }), want: Void, reason: "the generator used 0.9 of 1 cores"},
+		{name: "a short trial at a low rate", e: with(func(e *Evidence) { e.Rate, e.Long, e.Backlog = 50, false, line(1, 40, 0.9, 0, nil) }), want: Fail, reason: "backlog grows by 1/s (at most 1/s with 95 % confidence; allowed 0/s)"},
+		{name: "a long trial at a low rate", e: with(func(e *Evidence) { e.Rate, e.Backlog = 50, line(5, 40, 0.4, 0, nil) }), want: Fail, reason: "backlog grows by 0/s (at least 0/s with 95 % confidence; allowed 0/s)"},
 		{name: "cores unknown", e: with(func(e *Evidence) { e.GeneratorCPU, e.Cores = 9, 0 }), want: Pass},
 	} {
 		rule := DefaultRule()

@@ -296,6 +296,43 @@ func TestASoakThatFailsMovesTheAnswerDown(t *testing.T) {
 	}
 }
 
+func TestOnceASoakHasFailedOnlySoaksCount(t *testing.T) {
+	for most := 5; most < 25; most++ {
+		g := confirmed(2, 0)
+		g.Soak = time.Minute
+		p := planFor(g)
+		p.MaxTrials = most
+		passed := map[float64]bool{}
+		failed := 0
+		r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+			if r.Kind != Soak {
+				return cliff(1000)(r)
+			}
+			v, _ := cliff(500)(r)
+			if passed[r.Rate] = v == Pass; v == Fail {
+				failed++
+			}
+			return v, 0
+		}))
+		if b := r.Goals[0]; err != nil || failed > 0 && b.Low > 0 && !passed[b.Low] || failed > 0 && b.Low == 0 && b.Undecided == "" {
+			t.Errorf("%d trials, %d soaks failed: %+v, %v", most, failed, b, err)
+		}
+	}
+}
+
+func TestAPromiseBrokenOverEightTimesTheRateIsNoMatterOfTheRate(t *testing.T) {
+	for low, want := range map[float64]bool{800: false, 101: false, 100: true, 99: true} {
+		s := &searcher{Plan: planFor(confirmed(2, 0))}
+		for _, rate := range []float64{low, 800, 300} {
+			s.at(rate).goals[0].Broken = rate != 300
+		}
+		s.at(10).goals[0].BadShort = time.Second // failed, but broke nothing
+		if got := s.everBroken(0); got != want {
+			t.Errorf("at 800/s and %g/s: %v", low, got)
+		}
+	}
+}
+
 func TestASearchWithoutASoakNeverAsksForOne(t *testing.T) {
 	found(t, "no soak", planFor(confirmed(2, 0)), 800, func(r Request) (Verdict, float64) {
 		if r.Kind == Soak || r.For > 5*time.Second {
