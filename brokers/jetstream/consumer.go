@@ -3,9 +3,11 @@ package jetstream
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -27,8 +29,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	if s.policy == jetstream.AckAllPolicy && c.ID > 0 {
 		return driver.Unsupported("client.AckPolicy: all", "it would acknowledge what the subscription's other consumers have not seen yet; one consumer per subscription, or explicit")
 	}
-	subject, durable := s.subjects[c.Topic], s.subscriptions[c.Subscription]
-	name := fmt.Sprintf("consumer %d of %s on %s", c.ID, durable, subject)
+	name := fmt.Sprintf("consumer %d of %s on %s", c.ID, s.subscriptions[c.Subscription], s.subjects[c.Topic])
 	conn, err := s.dialer.Dial(name, nil, nil)
 	if err != nil {
 		return err
@@ -38,50 +39,88 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	if err != nil {
 		return err
 	}
+	topics := c.Topics()
+	if len(topics) > 1 {
+		sink = driver.OneAtATime(sink)
+	}
+	var running sync.WaitGroup
+	ended := make(chan struct{}, len(topics))
+	binding, all := errgroup.WithContext(ctx)
+	binding.SetLimit(setupAtOnce)
+	pulls := make([]jetstream.ConsumeContext, len(topics))
+	for i, topic := range topics {
+		binding.Go(func() error {
+			r := s.reader(ctx, js, sink, s.subjects[topic], s.subscriptions[c.Subscription], c.ID)
+			var err error
+			if pulls[i], err = r.start(all, s); err == nil {
+				running.Go(func() {
+					<-pulls[i].Closed() // after the last call of handle
+					r.sum()
+					ended <- struct{}{}
+				})
+			}
+			return err
+		})
+	}
+	if err = binding.Wait(); err == nil {
+		if err = conn.FlushTimeout(readyBudget); err != nil {
+			err = fmt.Errorf("%s: no answer from the server: %w", name, err)
+		}
+	}
+	if err == nil {
+		ready()
+		select {
+		case <-ctx.Done():
+			for _, p := range pulls {
+				p.Stop()
+			}
+			conn.Finish() // sends the last acknowledgements
+		case <-ended:
+			err = fmt.Errorf("%s: the server ended the consumer or the connection is closed", name)
+		}
+	}
+	conn.Shut()
+	running.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (s *session) reader(ctx context.Context, js jetstream.JetStream, sink driver.Sink, subject, durable string, id int) *reader {
+	return &reader{
+		ctx: ctx, js: js, sink: sink, policy: s.policy, delivery: s.config.Guarantee.Delivery, logf: s.dialer.Logf,
+		subject: subject, durable: durable, name: fmt.Sprintf("consumer %d of %s on %s", id, durable, subject),
+	}
+}
+
+// start binds to the durable consumer and asks for messages; try bounds the binding.
+func (r *reader) start(try context.Context, s *session) (jetstream.ConsumeContext, error) {
 	var bound jetstream.Consumer
-	err = s.untilFormed(ctx, func(ctx context.Context) (err error) {
-		bound, err = js.Consumer(ctx, entityName(subject), durable)
+	err := s.untilFormed(try, func(ctx context.Context) (err error) {
+		bound, err = r.js.Consumer(ctx, entityName(r.subject), r.durable)
 		return err
 	})
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case err != nil:
-		return fmt.Errorf("%s: %w", name, err)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}
-	r := &reader{ctx: ctx, sink: sink, policy: s.policy, delivery: s.config.Guarantee.Delivery, logf: s.dialer.Logf, name: name}
 	if s.config.Guarantee.Ordering == driver.Ordered {
-		r.course = s.course(subject, durable, bound.CachedInfo().AckFloor.Stream)
-		r.rewinds = func(ctx context.Context, to uint64) error {
-			_, err := js.ResetConsumerToSequence(ctx, entityName(subject), durable, to)
-			return err
-		}
+		r.course = s.course(r.subject, r.durable, bound.CachedInfo().AckFloor.Stream)
 	} else if r.delivery != driver.AtLeastOnce {
-		r.seen = s.sequences(subject, durable)
+		r.seen = s.sequences(r.subject, r.durable)
 	}
-	defer r.sum()
-	options := append(s.pull(), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { s.dialer.Logf("%s: %v", name, err) }))
+	options := append(s.pull(), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { s.dialer.Logf("%s: %v", r.name, err) }))
 	pulling, err := bound.Consume(r.handle, options...)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}
-	ended := pulling.Closed() // after the last call of handle
-	if err := conn.FlushTimeout(readyBudget); err != nil {
-		err = fmt.Errorf("%s: no answer from the server: %w", name, err)
-		conn.Shut()
-		<-ended
-		return err
-	}
-	ready()
-	select {
-	case <-ctx.Done():
-		pulling.Stop()
-		conn.Finish() // sends the last acknowledgements
-		<-ended
-		return nil
-	case <-ended:
-		return fmt.Errorf("%s: the server ended the consumer or the connection is closed", name)
-	}
+	return pulling, nil
+}
+
+// rewinds sets the durable consumer back to a message of the stream.
+func (r *reader) rewinds(ctx context.Context, to uint64) error {
+	_, err := r.js.ResetConsumerToSequence(ctx, entityName(r.subject), r.durable, to)
+	return err
 }
 
 func (s *session) pull() []jetstream.PullConsumeOpt {
@@ -98,14 +137,16 @@ func (s *session) pull() []jetstream.PullConsumeOpt {
 // reader hands messages on and acknowledges them. handle is called by one goroutine of the client.
 type reader struct {
 	ctx      context.Context
+	js       jetstream.JetStream
+	subject  string
+	durable  string
 	sink     driver.Sink
 	policy   jetstream.AckPolicy
 	delivery driver.Delivery
 	course   *course    // ordered; else nil
 	seen     *sequences // unordered, unless at-least-once; else nil
-	rewinds  func(ctx context.Context, to uint64) error
-	rewound  time.Time // the last time
-	left     uint64    // the place in the flow that was given up then, until the new flow has begun
+	rewound  time.Time  // the last time
+	left     uint64     // the place in the flow that was given up then, until the new flow has begun
 	logf     func(string, ...any)
 	name     string
 	one      [1][]byte

@@ -30,6 +30,7 @@ func init() {
 		Server:   served,
 		Keyless:  driver.Never("a stream has neither partitions nor keys"),
 		Failover: true,
+		Shared:   true,
 		Open:     open,
 	})
 }

@@ -18,9 +18,14 @@ import (
 // Consume is one member of the subscription's consumer group. Where the group promises at least once, offsets are
 // committed after Deliver has returned, at most once before it is called.
 func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
-	topic := k.topology.Topics[c.Topic]
-	name := group(topic.Name, k.topology.Subscriptions[c.Subscription])
-	opts := append(consumerOptions(k.config.Guarantee, k.config.Client, name, topic.Name), k.common...)
+	topic, subscription := k.topology.Topics[c.Topic], k.topology.Subscriptions[c.Subscription]
+	name := group(topic.Name, subscription) // of several topics, by the first: all of its members have the same
+	names, delivered := make([]string, len(c.Topics())), map[string][]atomic.Int64{}
+	for i, t := range c.Topics() {
+		names[i] = k.topology.Topics[t].Name
+		delivered[names[i]] = k.delivered[group(names[i], subscription)]
+	}
+	opts := append(consumerOptions(k.config.Guarantee, k.config.Client, name, names...), k.common...)
 	assigned := sync.OnceFunc(ready) // the group has answered, even if it has no partition for this member
 	opts = append(opts, kgo.OnPartitionsAssigned(func(context.Context, *kgo.Client, map[string][]int32) { assigned() }))
 	life, end := context.WithCancel(context.Background())
@@ -31,7 +36,7 @@ func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.S
 	}
 	r := &reader{
 		client: client, sink: s, early: k.config.Guarantee.Delivery == driver.AtMostOnce,
-		background: k.config.Client.Bool("enable.auto.commit"), delivered: k.delivered[name],
+		background: k.config.Client.Bool("enable.auto.commit"), delivered: delivered,
 	}
 	defer r.leave(end)
 	for {
@@ -70,10 +75,10 @@ type reader struct {
 	client     *kgo.Client
 	sink       driver.Sink
 	payloads   [][]byte
-	last       kgo.Record     // the newest delivered, to be committed: the client's own is recycled before
-	early      bool           // commit before Deliver
-	background bool           // commit now and then
-	delivered  []atomic.Int64 // by partition: next offset; nil where a message may be delivered twice
+	last       kgo.Record                // the newest delivered, to be committed: the client's own is recycled before
+	early      bool                      // commit before Deliver
+	background bool                      // commit now and then
+	delivered  map[string][]atomic.Int64 // by topic and partition: next offset; nil where a message may be delivered twice
 }
 
 func (r *reader) deliver(ctx context.Context, p kgo.FetchTopicPartition) error {
@@ -81,8 +86,8 @@ func (r *reader) deliver(ctx context.Context, p kgo.FetchTopicPartition) error {
 	r.last.Topic, r.last.Partition = newest.Topic, newest.Partition
 	r.last.Offset, r.last.LeaderEpoch = newest.Offset, newest.LeaderEpoch
 	first := p.Records[0].Offset
-	if r.delivered != nil {
-		first = claim(&r.delivered[p.Partition], newest.Offset+1)
+	if next := r.delivered[p.Topic]; next != nil {
+		first = claim(&next[p.Partition], newest.Offset+1)
 	}
 	if r.early {
 		if err := r.commit(ctx); err != nil {

@@ -33,7 +33,7 @@ const (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Maps: natives, Open: open,
-		Failover: true,
+		Failover: true, Shared: true,
 	})
 }
 

@@ -161,11 +161,11 @@ func producerOptions(g driver.Guarantee, v driver.Values) []kgo.Opt {
 	return opts
 }
 
-// consumerOptions maps guarantee and settings to the client's words for a member of group.
-func consumerOptions(g driver.Guarantee, v driver.Values, group, topic string) []kgo.Opt {
+// consumerOptions maps guarantee and settings to the client's words for a member of group that reads topics.
+func consumerOptions(g driver.Guarantee, v driver.Values, group string, topics ...string) []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.ConsumerGroup(group),
-		kgo.ConsumeTopics(topic), // from its start: topics are made for the run
+		kgo.ConsumeTopics(topics...), // from its start: topics are made for the run
 		kgo.BlockRebalanceOnPoll(),
 		kgo.FetchMinBytes(int32(v.Int("fetch.min.bytes"))),
 		kgo.FetchMaxWait(millis(v, "fetch.max.wait.ms")),

@@ -136,7 +136,7 @@ func (k *kafka) awaitLeaders(ctx context.Context, replicas int, created []driver
 	}
 }
 
-// group names the consumer group of a subscription; one group consumes one topic.
+// group names the consumer group of a subscription of one topic, or of the first of those that share a consumer.
 func group(topic, subscription string) string { return topic + "." + subscription }
 
 // Clean deletes the topics and consumer groups of Setup, and returns when the broker has forgotten the topics; it

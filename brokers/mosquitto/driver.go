@@ -74,8 +74,8 @@ type driving struct {
 	subscriptions []string
 
 	mu    sync.Mutex
-	ids   map[string]*identifiers         // of the sessions that the server keeps, by client; nil where none has consumed
-	seats map[driver.ConsumerConfig]*link // of the consumers at work; nil while they connect
+	ids   map[string]*identifiers // of the sessions that the server keeps, by client; nil where none has consumed
+	seats map[driver.Seat]*link   // of the consumers at work; nil while they connect
 
 	restoring chan struct{} // holds whoever restores; a lock that is not waited for longer than a context lasts
 }
@@ -92,7 +92,7 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 			return nil, driver.Unsupported("client."+name, "%v is not a whole number of seconds up to %v", v, most)
 		}
 	}
-	d := &driving{config: c, qos: qos[c.Guarantee.Delivery], ids: map[string]*identifiers{}, seats: map[driver.ConsumerConfig]*link{}, restoring: make(chan struct{}, 1)}
+	d := &driving{config: c, qos: qos[c.Guarantee.Delivery], ids: map[string]*identifiers{}, seats: map[driver.Seat]*link{}, restoring: make(chan struct{}, 1)}
 	probe, err := d.dial(ctx, station{clean: true}) // the server picks an id
 	if err != nil {
 		return nil, driver.Explain("mosquitto", c.Target.Addresses[:min(1, len(c.Target.Addresses))], c.Target, err)

@@ -37,7 +37,7 @@ func (d *driving) restore(ctx context.Context) error {
 func (d *driving) subscribed(ctx context.Context, c driver.ConsumerConfig) error {
 	for {
 		d.mu.Lock()
-		l, working := d.seats[c]
+		l, working := d.seats[c.Seat()]
 		d.mu.Unlock()
 		if !working {
 			return d.begin(ctx, c, false)
@@ -55,11 +55,11 @@ func (d *driving) subscribed(ctx context.Context, c driver.ConsumerConfig) error
 func (d *driving) seat(c driver.ConsumerConfig, l *link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.seats[c] = l
+	d.seats[c.Seat()] = l
 }
 
 func (d *driving) leave(c driver.ConsumerConfig) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.seats, c)
+	delete(d.seats, c.Seat())
 }

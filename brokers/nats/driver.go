@@ -23,6 +23,7 @@ func init() {
 		Keyless:   driver.Never("a subject has neither partitions nor keys"),
 		Supports:  supports,
 		Share:     driver.TakeTurns,
+		Shared:    true,
 		Maps:      natives,
 		Open:      open,
 	})
@@ -96,9 +97,13 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		return err
 	}
 	defer conn.Shut()
-	sub, err := conn.ChanQueueSubscribe(s.subjects[c.Topic], s.subscriptions[c.Subscription], inbox.C)
-	if err != nil {
-		return fmt.Errorf("subscribe to %s: %w", s.subjects[c.Topic], err)
+	var subs []*nats.Subscription
+	for _, topic := range c.Topics() {
+		sub, err := conn.ChanQueueSubscribe(s.subjects[topic], s.subscriptions[c.Subscription], inbox.C)
+		if err != nil {
+			return fmt.Errorf("subscribe to %s: %w", s.subjects[topic], err)
+		}
+		subs = append(subs, sub)
 	}
 	if err := s.dialer.Announced(ctx, conn); ctx.Err() != nil {
 		return nil
@@ -115,7 +120,13 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		}
 		sink.Deliver(payloads)
 	})
-	if dropped, err := sub.Dropped(); err == nil && dropped > 0 {
+	dropped := 0
+	for _, sub := range subs {
+		if n, err := sub.Dropped(); err == nil {
+			dropped += n
+		}
+	}
+	if dropped > 0 {
 		s.dialer.Logf("%s: the client dropped %d messages because PendingMsgsLimit (%d) was reached", name, dropped, s.pending)
 	}
 	if ctx.Err() == nil {

@@ -57,14 +57,14 @@ type session struct {
 	topology  driver.Topology
 
 	mu   sync.Mutex
-	seen map[driver.ConsumerConfig]*seen
+	seen map[driver.Seat]*seen
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if err := cmp.Or(supports(c.Guarantee), checkClient(c.Guarantee, c.Client)); err != nil {
 		return nil, err
 	}
-	s := &session{config: c, log: log.DefaultNopLogger(), seen: map[driver.ConsumerConfig]*seen{}}
+	s := &session{config: c, log: log.DefaultNopLogger(), seen: map[driver.Seat]*seen{}}
 	if c.Log != nil {
 		s.log = log.NewLoggerWithSlog(slog.New(slog.NewTextHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	}

@@ -41,10 +41,10 @@ func (s *session) seenBy(c driver.ConsumerConfig) *seen {
 	c.ID = 0 // the consumers of a subscription share it
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.seen[c] == nil {
-		s.seen[c] = &seen{ledgers: map[ledgerKey]*ledger{}}
+	if s.seen[c.Seat()] == nil {
+		s.seen[c.Seat()] = &seen{ledgers: map[ledgerKey]*ledger{}}
 	}
-	return s.seen[c]
+	return s.seen[c.Seat()]
 }
 
 // first tells whether the message at id comes for the first time.

@@ -48,23 +48,31 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 	}
 	defer l.close()
 	attached := l.bound(ctx)
-	defer attached()
+	defer func() { attached() }()
 	if again { // what isn't durable is gone after a restart
-		if err := d.declare(l.ch, c.Topic); err != nil {
-			return err
+		for _, topic := range c.Topics() {
+			if err := d.declare(l.ch, topic); err != nil {
+				return err
+			}
 		}
 	}
-	var queues []*intake
+	names := d.queues(c)
 	sink := s
-	if partitions := d.topo.Topics[c.Topic].Partitions; partitions > 1 {
-		sink = &oneAtATime{sink: s}
+	if len(names) > 1 {
+		sink = driver.OneAtATime(s)
 	}
-	for partition := range max(1, d.topo.Topics[c.Topic].Partitions) {
-		q, err := d.intake(l, sink, d.queue(c.Topic, c.Subscription, partition))
-		if err != nil {
+	if len(names) >= channelMax { // one is the link's own
+		return driver.Unsupported("connections", "%d queues need as many channels, and a connection has %d; use more connections", len(names), channelMax)
+	}
+	queues := make([]*intake, len(names))
+	for i, name := range names {
+		if queues[i], err = d.intake(l, sink, name); err != nil {
 			return err
 		}
-		queues = append(queues, q)
+		if i%renewEvery == renewEvery-1 { // not bounded by the number of queues
+			attached()
+			attached = l.bound(ctx)
+		}
 	}
 	attached()
 	registered()
@@ -78,16 +86,17 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 	return errInterrupted
 }
 
-// oneAtATime keeps the promise that one consumer's Deliver is never called concurrently.
-type oneAtATime struct {
-	mu   sync.Mutex
-	sink driver.Sink
-}
+// renewEvery is after how many queues their time to answer begins anew.
+const renewEvery = 50
 
-func (o *oneAtATime) Deliver(batch [][]byte) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.sink.Deliver(batch)
+// queues are those that consumer c reads.
+func (d *rabbit) queues(c driver.ConsumerConfig) (names []string) {
+	for _, topic := range c.Topics() {
+		for partition := range max(1, d.topo.Topics[topic].Partitions) {
+			names = append(names, d.queue(topic, c.Subscription, partition))
+		}
+	}
+	return names
 }
 
 // intake takes the messages of one queue and acknowledges them in bulk.

@@ -26,6 +26,7 @@ func init() {
 		Supports: supports,
 		Maps:     natives,
 		Failover: true,
+		Shared:   true,
 		Open:     open,
 	})
 }

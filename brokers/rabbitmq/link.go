@@ -18,6 +18,7 @@ const (
 	dialTimeout  = 4 * time.Second        // TCP, TLS and AMQP handshakes together
 	closeTimeout = time.Second            // the closing handshake; a frozen broker never answers it
 	retryPause   = 200 * time.Millisecond // between attempts to reconnect
+	channelMax   = 2047                   // the server's default; more would be refused
 )
 
 var errLost = fmt.Errorf("rabbitmq: %w", driver.ErrDisconnected)
@@ -70,7 +71,7 @@ func (d *rabbit) config() amqp.Config {
 		Vhost:      d.cfg.Client.String("vhost"),
 		Heartbeat:  d.cfg.Client.Duration("heartbeat"),
 		FrameSize:  int(d.cfg.Client.Int("frame_max")),
-		ChannelMax: 2047, // the server's default; more would be refused
+		ChannelMax: channelMax,
 		Locale:     "en_US",
 		Properties: properties,
 	}

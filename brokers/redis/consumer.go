@@ -39,14 +39,22 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	client := d.dial(d.address)
 	defer client.Close()
 	defer context.AfterFunc(ctx, func() { _ = client.Close() })() // nothing else ends a read that waits
-	streams, group, name := d.streams[c.Topic], d.subscriptions[c.Subscription], fmt.Sprintf("c%d", c.ID)
+	group, name := d.subscriptions[c.Subscription], fmt.Sprintf("c%d", c.ID)
+	var streams []string
+	for _, topic := range c.Topics() {
+		streams = append(streams, d.streams[topic]...)
+	}
 	if again { // what is in memory only is gone after a restart, and what came since has not been read
 		if err := d.groups(ctx, client, streams, "0"); err != nil {
 			return err
 		}
 	}
-	for _, stream := range streams {
-		if err := client.XGroupCreateConsumer(ctx, stream, group, name).Err(); err != nil {
+	for some := range slices.Chunk(streams, setupAtOnce) {
+		pipeline := client.Pipeline()
+		for _, stream := range some {
+			pipeline.XGroupCreateConsumer(ctx, stream, group, name)
+		}
+		if _, err := pipeline.Exec(ctx); err != nil {
 			return explain(d.address, err)
 		}
 	}
@@ -74,8 +82,10 @@ type reader struct {
 	fresh    []any // XREADGROUP of new messages
 	pending  []any // and of those delivered before and not acknowledged
 	acks     map[string]*acks
+	due      []*acks // those that the last read has given ids
 	messages []message
 	payloads [][]byte
+	count    int
 }
 
 // acks is an XACK of one stream. The ids lie in the last reply.
@@ -89,7 +99,7 @@ func (d *session) reader(client *redis.Client, streams []string, group, name str
 	c := d.config.Client
 	count := int(c.Int("COUNT"))
 	args := []any{"xreadgroup", "group", group, name, "count", count, "block", c.Duration("BLOCK").Milliseconds()}
-	r := &reader{client: client, sink: s, acks: map[string]*acks{}, messages: make([]message, 0, count), payloads: make([][]byte, 0, count)}
+	r := &reader{client: client, sink: s, count: count, acks: map[string]*acks{}, messages: make([]message, 0, count), payloads: make([][]byte, 0, count)}
 	once := d.config.Guarantee.Delivery == driver.AtMostOnce
 	if once {
 		args = append(args, "noack")
@@ -98,7 +108,7 @@ func (d *session) reader(client *redis.Client, streams []string, group, name str
 	for _, stream := range streams {
 		args = append(args, stream)
 		if !once {
-			r.acks[stream] = &acks{args: []any{"xack", stream, group}, ids: make([]body, count), head: 3}
+			r.acks[stream] = &acks{args: []any{"xack", stream, group}, head: 3}
 		}
 	}
 	r.fresh, r.pending = slices.Clone(args), args
@@ -115,19 +125,18 @@ func (r *reader) read(ctx context.Context, behind bool) (n int, err error) {
 		args = r.pending
 	}
 	pipeline := r.client.Pipeline()
-	for _, a := range r.acks {
-		if len(a.args) > a.head {
-			_ = pipeline.Process(ctx, redis.NewIntCmd(ctx, a.args...))
-		}
+	for _, a := range r.due {
+		_ = pipeline.Process(ctx, redis.NewIntCmd(ctx, a.args...))
 	}
 	cmd := redis.NewRawCmd(ctx, args...)
 	_ = pipeline.Process(ctx, cmd)
 	if _, err := pipeline.Exec(ctx); err != nil {
 		return 0, err
 	}
-	for _, a := range r.acks {
+	for _, a := range r.due {
 		a.args = a.args[:a.head]
 	}
+	r.due = r.due[:0]
 	p := parser{rest: cmd.Val()}
 	err = p.each(r.messages, func(stream []byte, list []message) {
 		n += len(list)
@@ -146,6 +155,10 @@ func (r *reader) deliver(a *acks, list []message) {
 	r.sink.Deliver(r.payloads)
 	if a == nil {
 		return
+	}
+	r.due = append(r.due, a)
+	if len(a.ids) < len(list) { // made for the streams that are busy: there may be thousands
+		a.ids = make([]body, r.count)
 	}
 	for i := range list {
 		a.ids[i].bytes = list[i].id

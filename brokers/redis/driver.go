@@ -21,7 +21,7 @@ const library = "github.com/redis/go-redis/v9"
 func init() {
 	driver.Register(driver.Kind{
 		Name: "redis", Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
-		Maps: natives, Share: driver.TakeTurns, Attaching: attaching, Open: open,
+		Maps: natives, Share: driver.TakeTurns, Shared: true, Attaching: attaching, Open: open,
 	})
 }
 

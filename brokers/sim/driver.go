@@ -17,7 +17,7 @@ func init() { driver.Register(Kind()) }
 // Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
 // same one share its broker.
 func Kind() driver.Kind {
-	return driver.Kind{Name: "sim", Settings: declared(), Supports: supports, Maps: natives, Share: share, Open: open}
+	return driver.Kind{Name: "sim", Settings: declared(), Supports: supports, Maps: natives, Share: share, Shared: true, Open: open}
 }
 
 // share implements driver.Kind.Share: the surplus consumers of a partition compete for it.
@@ -96,13 +96,16 @@ func (d *simDriver) producer(c driver.ProducerConfig, r driver.Receipts) (driver
 
 // Consume implements driver.Driver.
 func (d *simDriver) Consume(ctx context.Context, cfg driver.ConsumerConfig, s driver.Sink, ready func()) error {
-	if cfg.Topic >= len(d.topology.Topics) || cfg.Subscription >= len(d.topology.Subscriptions) {
-		return fmt.Errorf("sim: topic %d, subscription %d: not in the topology", cfg.Topic, cfg.Subscription)
+	if slices.Max(cfg.Topics()) >= len(d.topology.Topics) || cfg.Subscription >= len(d.topology.Subscriptions) {
+		return fmt.Errorf("sim: topics %v, subscription %d: not in the topology", cfg.Topics(), cfg.Subscription)
 	}
 	b := d.broker
 	c := &consumer{sink: s, batch: make([][]byte, 0, handful)}
 	b.mu.Lock()
-	queues := b.topics[d.topology.Topics[cfg.Topic].Name].subscription(d.topology.Subscriptions[cfg.Subscription]).queues
+	var queues []*queue
+	for _, topic := range cfg.Topics() {
+		queues = append(queues, b.topics[d.topology.Topics[topic].Name].subscription(d.topology.Subscriptions[cfg.Subscription]).queues...)
+	}
 	for _, q := range queues {
 		q.consumers = append(slices.Clip(q.consumers), c)
 	}

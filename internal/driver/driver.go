@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // Driver drives one running broker through one client library.
@@ -23,8 +24,8 @@ type Driver interface {
 	// r receives the fate of every slot that Send accepts.
 	Producer(ctx context.Context, c ProducerConfig, r Receipts) (Producer, error)
 	// Consume delivers messages to s until ctx ends, then returns nil; any other end is an error. Messages are
-	// acknowledged to the broker after Deliver has returned. One call is one consumer; Deliver is never called
-	// concurrently for one call of Consume. ready is called once, when the consumer is registered with the broker.
+	// acknowledged to the broker after Deliver has returned. One call is one consumer, of one topic or, where Kind.Shared,
+	// of several; Deliver is never called concurrently for one call of Consume. ready is called once, when the consumer is registered with the broker.
 	Consume(ctx context.Context, c ConsumerConfig, s Sink, ready func()) error
 	// Close releases the driver's connections and removes nothing from the broker.
 	Close() error
@@ -82,6 +83,20 @@ type Sink interface {
 	Deliver(batch [][]byte)
 }
 
+// OneAtATime is s for several goroutines of one consumer: its Deliver is never called concurrently.
+func OneAtATime(s Sink) Sink { return &oneAtATime{sink: s} }
+
+type oneAtATime struct {
+	mu   sync.Mutex
+	sink Sink
+}
+
+func (o *oneAtATime) Deliver(batch [][]byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sink.Deliver(batch)
+}
+
 // ProducerConfig describes one producer.
 type ProducerConfig struct {
 	ID       int   // 0..n-1 over the whole run
@@ -92,10 +107,20 @@ type ProducerConfig struct {
 
 // ConsumerConfig describes one consumer.
 type ConsumerConfig struct {
-	ID           int // 0..n-1 within its subscription and topic
-	Topic        int // index into Topology.Topics
-	Subscription int // index into Topology.Subscriptions
+	ID           int   // 0..n-1 within its subscription and topic
+	Topic        int   // index into Topology.Topics
+	Also         []int // further topics that it reads by the same connection; only where Kind.Shared
+	Subscription int   // index into Topology.Subscriptions
 }
+
+// Seat is a consumer's place among those of its first topic.
+type Seat struct{ ID, Topic, Subscription int }
+
+// Seat is what tells c from every other consumer.
+func (c ConsumerConfig) Seat() Seat { return Seat{c.ID, c.Topic, c.Subscription} }
+
+// Topics are all topics that the consumer reads.
+func (c ConsumerConfig) Topics() []int { return append([]int{c.Topic}, c.Also...) }
 
 // Topology is what has to exist on the broker: every topic carries every subscription. Each subscription receives
 // every message of its topic once; the consumers of one subscription share its messages.
@@ -146,6 +171,9 @@ type Kind struct {
 	// Share refuses, without a connection, so many consumers of one subscription on a topic of so many partitions. Nil:
 	// they may always share it.
 	Share func(g Guarantee, topic Values, consumers, partitions int) error
+	// Shared tells that the topics of a producer, and those of a consumer (ConsumerConfig.Also), share its connection: so
+	// that applications with many topics need few. Otherwise a spec with fewer connections than topics is refused.
+	Shared bool
 	// Failover tells that a cluster of this product goes on by itself when the node that leads is gone.
 	Failover bool
 	// Supports tells, without a connection, whether g can be honoured: nil or *ErrUnsupported.

@@ -184,14 +184,32 @@ func (b *bench) plan() worker.Plan {
 		for range s.ProducersPerTopic {
 			p.Producers = append(p.Producers, worker.Producer{ID: len(p.Producers), Topic: t})
 		}
+	}
+	p.Clients = s.Connections * s.ProducersPerTopic
+	p.Consumers = consumers(s)
+	p.Connect = connectTime(p)
+	return p
+}
+
+// consumers are those of every topic and subscription, or of the topics that share a connection: t, t+n, t+2n and so on of
+// n connections, as the producers do.
+func consumers(s study.Spec) (list []driver.ConsumerConfig) {
+	connections := s.Topics
+	if s.Connections > 0 {
+		connections = s.Connections
+	}
+	for first := range connections {
+		var also []int
+		for t := first + connections; t < s.Topics; t += connections {
+			also = append(also, t)
+		}
 		for sub := range s.SubscriptionsPerTopic {
 			for c := range s.ConsumerPerSubscription {
-				p.Consumers = append(p.Consumers, driver.ConsumerConfig{ID: c, Topic: t, Subscription: sub})
+				list = append(list, driver.ConsumerConfig{ID: c, Topic: first, Also: also, Subscription: sub})
 			}
 		}
 	}
-	p.Connect = connectTime(p)
-	return p
+	return list
 }
 
 // keyKinds maps the spec's words (the OpenMessaging Benchmark's, and ours) to the worker's.

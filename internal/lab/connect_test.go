@@ -23,3 +23,41 @@ func TestTheTimeToConnectGrowsWithTheTopology(t *testing.T) {
 		}
 	}
 }
+
+func TestTopicsAreDividedAmongTheConnections(t *testing.T) {
+	for connections, want := range map[int]struct{ clients, consumers int }{
+		0: {30, 10 * 2 * 2}, // every one has its own
+		1: {3, 2 * 2},
+		3: {3 * 3, 3 * 2 * 2},
+		4: {4 * 3, 4 * 2 * 2},
+	} {
+		spec := study.Defaults()
+		spec.Topics, spec.ProducersPerTopic, spec.SubscriptionsPerTopic, spec.ConsumerPerSubscription = 10, 3, 2, 2
+		spec.Connections = connections
+		p := (&bench{spec: spec, record: &store.Record{PointID: "0123456789abcdef"}}).plan()
+		clients := p.Clients
+		if clients == 0 {
+			clients = len(p.Producers)
+		}
+		if clients != want.clients || len(p.Consumers) != want.consumers {
+			t.Errorf("%d connections: %d clients of producers and %d consumers, want %d and %d", connections, clients, len(p.Consumers), want.clients, want.consumers)
+		}
+		type read struct{ topic, subscription, id int }
+		seen := map[read]int{}
+		for _, c := range p.Consumers {
+			for _, topic := range c.Topics() {
+				seen[read{topic, c.Subscription, c.ID}]++
+			}
+		}
+		if len(seen) != 10*2*2 {
+			t.Errorf("%d connections: %d of %d topics, subscriptions and consumers are read", connections, len(seen), 10*2*2)
+		}
+		perClient := map[[2]int]int{} // of a client: producers of one topic
+		for _, producer := range p.Producers {
+			key := [2]int{producer.ID % clients, producer.Topic}
+			if perClient[key]++; perClient[key] > 1 {
+				t.Errorf("%d connections: two producers of topic %d share a client", connections, producer.Topic)
+			}
+		}
+	}
+}

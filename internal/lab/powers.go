@@ -55,6 +55,8 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 		return driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
 	case s.PartitionsPerTopic > 1 && keyless != "":
 		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.PartitionsPerTopic), "%s; use more topics", keyless)
+	case s.Connections > 0 && !kind.Shared:
+		return driver.Unsupported(fmt.Sprintf("connections: %d", s.Connections), "%s has a connection for every producer and consumer here; allowed: 0", kind.Name)
 	case keyKinds[s.KeyDistributor] != "none" && keyless != "":
 		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", keyless)
 	}

@@ -18,9 +18,18 @@ type Producer struct {
 type Tally [phases]int64
 
 // Producer returns the recorder of producer i.
-func (t *Trial) Producer(i int) *Producer {
-	return &Producer{trial: t, stream: &t.streams[i], lane: t.lane(i)}
+func (t *Trial) Producer(i int) *Producer { return t.ProducerOn(i, i) }
+
+// ProducerOn is Producer for one of several that share a client: those with the same lane are Beside each other.
+func (t *Trial) ProducerOn(i, lane int) *Producer {
+	return &Producer{trial: t, stream: &t.streams[i], lane: t.lane(lane)}
 }
+
+// Of tells whether p records for t.
+func (p *Producer) Of(t *Trial) bool { return p.trial == t }
+
+// Beside tells whether one Acks may gather what is acknowledged to p and to o.
+func (p *Producer) Beside(o *Producer) bool { return p.lane == o.lane }
 
 // Sent books message seq of size bytes, due at intended and stamped at sent, before its batch is handed to the
 // client. own is the part of the delay in between that the generator itself caused. Times are ns, the first two on the

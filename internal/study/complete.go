@@ -64,6 +64,7 @@ func complete(d *draft) Spec {
 	completeTimes(&s, d)
 	completeMeasure(&s, d)
 	completeInFlight(&s, d)
+	completeConnections(&s, d)
 	return s
 }
 
@@ -94,6 +95,36 @@ func completeBroker(s *Spec, d *draft) {
 		s.Faults[i].Node = cmp.Or(s.Faults[i].Node, "1")
 	}
 	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
+}
+
+// fewTopics is up to how many topics every producer and consumer has a connection of its own, as separate applications
+// have. One application that uses more shares them.
+const fewTopics = 16
+
+// DefaultConnections is how many connections the topics share when the spec says nothing: as many as applications open
+// where the client is made to be shared. RabbitMQ has a channel for each queue, of which a connection has 2,047; a read
+// of Redis names every stream, and takes the longer the more there are.
+func DefaultConnections(broker string, topics, partitions int) int {
+	if topics <= fewTopics {
+		return 0
+	}
+	const channels, streams = 1000, 64
+	switch broker {
+	case "kafka", "nats", "jetstream":
+		return 1
+	case "rabbitmq":
+		return min(topics, (topics*partitions+channels-1)/channels)
+	case "redis":
+		return min(topics, (topics*partitions+streams-1)/streams)
+	}
+	return 0
+}
+
+func completeConnections(s *Spec, d *draft) {
+	fill(d, "connections", &s.Connections, DefaultConnections(s.Broker, s.Topics, s.PartitionsPerTopic))
+	if s.Connections == s.Topics {
+		s.Connections = 0
+	}
 }
 
 // poolBytes bounds the made-up payloads in memory.

@@ -34,7 +34,7 @@ func TestOpenMessagingBenchmarkFilesRunUnchanged(t *testing.T) {
 			s.MessageSize, s.RandomizedPayloadPoolSize = Sizes{{1024, 1}}, 1000
 			s.Measure, s.Load.Rate, s.Duration, s.Warmup.For = MeasureRate, 2_000_000, minutes(5), minutes(1)
 			s.Sustainable = Sustainable{}
-			s.InFlight = InFlight{Messages: 1, Bytes: 1024}
+			s.InFlight, s.Connections = InFlight{Messages: 1, Bytes: 1024}, 1
 		}},
 		{"backlog", func(s *Spec) {
 			s.Name, s.Measure = "100k-backlog-2gb", MeasureBacklog

@@ -40,6 +40,9 @@ type Spec struct {
 	ProducersPerTopic       int `json:"producersPerTopic"`
 	SubscriptionsPerTopic   int `json:"subscriptionsPerTopic"`
 	ConsumerPerSubscription int `json:"consumerPerSubscription"`
+	// Connections is among how many connections the topics are divided: a producer of each topic shares its connection with
+	// those of the other topics there, and so does a consumer of a subscription. 0: every producer and consumer has its own.
+	Connections int `json:"connections,omitempty"`
 
 	// The messages.
 	MessageSize               Sizes   `json:"messageSize"` // one size or a weighted distribution

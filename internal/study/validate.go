@@ -198,6 +198,9 @@ func (v *validator) topology() {
 	if !ok {
 		return
 	}
+	if v.given.has("connections") {
+		v.within("connections", int64(s.Connections), 0, int64(s.Topics))
+	}
 	if n := int64(s.Topics) * int64(s.ProducersPerTopic); n > maxClients {
 		v.fail("producersPerTopic", "%s of %s are %d; allowed: %d in all", plural(s.ProducersPerTopic, "producer"), plural(s.Topics, "topic"), n, maxClients)
 	}

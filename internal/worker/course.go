@@ -16,7 +16,7 @@ type course struct {
 	messages int64 // over all producers; 0: time ends it
 }
 
-// leg is one producer's share of one schedule of a course.
+// leg is one client's share of one schedule of a course.
 type leg struct {
 	share schedule.Schedule // nil: closed loop
 	start int64             // of the schedule, ns on the clock's axis
@@ -25,20 +25,17 @@ type leg struct {
 	limit int64             // arrivals
 }
 
-// share is the limit of producer i of n.
-func (c course) share(i, n int) int64 {
+// limit is how many messages client i sends.
+func (c course) limit(p *Plan, i int) int64 {
 	if c.messages == 0 {
 		return math.MaxInt64
 	}
-	limit := c.messages / int64(n)
-	if int64(i) < c.messages%int64(n) {
-		limit++
-	}
-	return limit
+	return schedule.Deal(c.messages, i, p.clients(), len(p.Producers))
 }
 
-func sequential(s schedule.Schedule, i, n int) schedule.Schedule {
-	return schedule.Sequential(schedule.Share(s, i, n))
+// share is what client i sends of s.
+func (p *Plan) share(s schedule.Schedule, i int) schedule.Schedule {
+	return schedule.Sequential(schedule.Dealt(s, i, p.clients(), len(p.Producers)))
 }
 
 // due counts the messages due by the course in [a, b); from is when the measured phase begins.
@@ -62,7 +59,7 @@ const unsentValues = 100_000
 
 // bookUnsent books what a producer of an ended trial never sent. ended is when sending ended.
 func (p *producer) bookUnsent(t *trial, ended int64) {
-	recorder := t.measure.Producer(p.plan.ID)
+	recorder := t.measure.ProducerOn(p.streams[0].plan.ID, p.index) // what was never sent belongs to no stream
 	for _, l := range p.legs {
 		if l.share == nil {
 			if l.limit < math.MaxInt64 {

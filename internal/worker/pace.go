@@ -36,8 +36,7 @@ const nap = 50 * time.Millisecond
 // openLoop sends the producer's share of a leg: what is due is claimed even while it has to wait for a slot, so that
 // waiting is measured instead of omitted. It reports whether the leg was sent to its end.
 func (p *producer) openLoop(ctx context.Context, t *trial, l *leg, s sleeper) (whole bool) {
-	recorder := t.measure.Producer(p.plan.ID)
-	p.blame.free = max(p.blame.free, l.start)
+	p.blame.free = l.start
 	for l.next < l.limit {
 		now := clock.Now()
 		due := schedule.Due(l.share, l.next, now-l.start, int(min(l.limit-l.next, int64(len(p.batch)))))
@@ -53,16 +52,14 @@ func (p *producer) openLoop(ctx context.Context, t *trial, l *leg, s sleeper) (w
 		}
 		n := p.slots.take(p.taken[:due])
 		if n == 0 {
-			h, ok := p.await(t)
-			if p.blame.held(at, h); !ok {
+			held, ok := p.await(t)
+			if p.blame.held(at, held); !ok {
 				return false
 			}
 			continue
 		}
-		p.blame.took(n, due)
-		n, more := p.claim(t, l, n, recorder)
+		n, more := p.claim(t, l, n)
 		if n > 0 {
-			recorder.Commit()
 			p.blame.held(at, p.send(ctx, t, n))
 		}
 		if !more {
@@ -73,8 +70,10 @@ func (p *producer) openLoop(ctx context.Context, t *trial, l *leg, s sleeper) (w
 }
 
 // claim makes the next n messages of a leg, whose slots have been taken, and returns how many there were before the leg
-// or the trial ended.
-func (p *producer) claim(t *trial, l *leg, n int, recorder *measure.Producer) (made int, more bool) {
+// or the trial ended. They are booked before they are handed over.
+func (p *producer) claim(t *trial, l *leg, n int) (made int, more bool) {
+	books := booking{}
+	defer books.close()
 	until, sent := l.until(), clock.Now()
 	for j, id := range p.taken[:n] {
 		intended := l.start + l.share.At(l.next)
@@ -82,16 +81,34 @@ func (p *producer) claim(t *trial, l *leg, n int, recorder *measure.Producer) (m
 			p.slots.put(p.taken[j:n])
 			return j, false
 		}
-		p.message(j, id, stamp{p.seq, intended, sent, p.blame.own(intended, sent)}, recorder)
-		p.seq++
+		s := &p.streams[l.next%int64(len(p.streams))]
+		p.message(j, id, s, stamp{s.seq, intended, sent, p.blame.own(intended, sent)}, books.by(p.recorderOf(t, s)))
+		s.seq++
 		l.next++
 	}
 	return n, true
 }
 
+// booking commits what a batch books stream by stream.
+type booking struct{ recorder *measure.Producer }
+
+// by is r, with which is booked from here on.
+func (b *booking) by(r *measure.Producer) *measure.Producer {
+	if r != b.recorder {
+		b.close()
+		b.recorder = r
+	}
+	return r
+}
+
+func (b *booking) close() {
+	if b.recorder != nil {
+		b.recorder.Commit()
+	}
+}
+
 // closedLoop sends as fast as the in-flight window allows: a message is intended when its slot is there.
 func (p *producer) closedLoop(ctx context.Context, t *trial, l *leg) error {
-	recorder := t.measure.Producer(p.plan.ID)
 	if w := t.load.Window; w > 0 && w < len(p.table) {
 		kept := make([]uint32, len(p.table)-w)
 		defer func(n int) { p.slots.put(kept[:n]) }(p.slots.take(kept))
@@ -109,12 +126,17 @@ func (p *producer) closedLoop(ctx context.Context, t *trial, l *leg) error {
 			p.slots.put(p.taken[:n])
 			return p.flush(ctx)
 		}
+		books := booking{}
 		for j, id := range p.taken[:n] {
-			p.message(j, id, stamp{p.seq, now, now, 0}, recorder)
-			p.seq++
+			s := &p.streams[p.turn]
+			if p.turn++; p.turn == len(p.streams) {
+				p.turn = 0
+			}
+			p.message(j, id, s, stamp{s.seq, now, now, 0}, books.by(p.recorderOf(t, s)))
+			s.seq++
 		}
 		l.next += int64(n)
-		recorder.Commit()
+		books.close()
 		p.send(ctx, t, n)
 	}
 	return p.flush(ctx)

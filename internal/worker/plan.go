@@ -13,9 +13,12 @@ import (
 
 // Plan is everything that stays the same over the trials of a point.
 type Plan struct {
-	Topology   driver.Topology
-	Producers  []Producer
-	Consumers  []driver.ConsumerConfig
+	Topology  driver.Topology
+	Producers []Producer
+	Consumers []driver.ConsumerConfig
+	// Clients is how many client connections the producers share: producer i uses client i mod Clients. 0: each has its own.
+	// Those that share a client share its window, too.
+	Clients    int
 	Payload    Payload
 	Keys       Keys
 	KeyOrdered bool // order is promised per key, not per producer
@@ -29,6 +32,14 @@ type Plan struct {
 	Procs int
 	// Connect bounds everything Prepare waits for, probing included.
 	Connect time.Duration
+}
+
+// clients is how many clients the producers have.
+func (p Plan) clients() int {
+	if p.Clients == 0 {
+		return len(p.Producers)
+	}
+	return min(p.Clients, len(p.Producers))
 }
 
 // Producer is one producer and the topic it sends to.

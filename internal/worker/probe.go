@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -36,32 +37,40 @@ func (p *probed) at(producer, subscription int) *atomic.Bool {
 	return new(atomic.Bool)
 }
 
+// target is a client and those of its streams that some subscription hasn't seen yet.
+type target struct {
+	*producer
+	unseen []*stream
+}
+
 // probe sends one message per producer, again and again, until each subscription of its topic has seen it.
 func (w *Worker) probe(ctx context.Context) error {
-	unseen := w.producers
+	var targets []target
+	for _, p := range w.producers {
+		t := target{producer: p}
+		for i := range p.streams {
+			t.unseen = append(t.unseen, &p.streams[i])
+		}
+		targets = append(targets, t)
+	}
 	wait := 20 * time.Millisecond
 	for attempt := uint64(0); ; attempt++ {
-		if unseen = w.unprobed(unseen); len(unseen) == 0 {
+		var missing int
+		if targets, missing = w.unprobed(targets); missing == 0 {
 			return nil
 		}
-		err := eachAtOnce(ctx, unseen, func(ctx context.Context, i int) error {
-			if err := unseen[i].sendProbe(ctx, attempt); err != nil {
-				return fmt.Errorf("producer %d: probe: %w", unseen[i].plan.ID, err)
-			}
-			return nil
-		})
-		if err != nil {
+		if err := eachAtOnce(ctx, targets, func(ctx context.Context, i int) error { return targets[i].probe(ctx, attempt) }); err != nil {
 			return err
 		}
 		// The probes of a thousand producers take a while: sent again too soon they would only take longer.
-		again := time.After(wait + time.Duration(len(unseen))*perProbe)
-		for waiting := true; waiting && len(unseen) > 0; unseen = w.unprobed(unseen) {
+		again := time.After(wait + time.Duration(missing)*perProbe)
+		for waiting := true; waiting && missing > 0; targets, missing = w.unprobed(targets) {
 			select {
 			case <-w.broken.is:
 				return w.broken.err
 			case <-ctx.Done():
 				return fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
-					len(unseen), len(w.producers), w.plan.Connect, unseen[0].plan.ID, ctx.Err())
+					missing, len(w.plan.Producers), w.plan.Connect, targets[0].unseen[0].plan.ID, ctx.Err())
 			case <-again:
 				waiting = false
 			case <-time.After(2 * time.Millisecond):
@@ -74,28 +83,47 @@ func (w *Worker) probe(ctx context.Context) error {
 // perProbe is how much longer it is waited for each probe that is under way.
 const perProbe = 200 * time.Microsecond
 
-// unprobed are those of producers that some subscription hasn't seen yet.
-func (w *Worker) unprobed(producers []*producer) []*producer {
-	var out []*producer
-	for _, p := range producers {
-		for s := range w.plan.Topology.Subscriptions {
-			if !w.probed.at(p.plan.ID, s).Load() {
-				out = append(out, p)
-				break
-			}
+// unprobed leaves of targets what is still to be seen, and counts it.
+func (w *Worker) unprobed(targets []target) (left []target, missing int) {
+	left = targets[:0]
+	for _, t := range targets {
+		t.unseen = slices.DeleteFunc(t.unseen, w.seen)
+		if len(t.unseen) > 0 {
+			left = append(left, t)
+			missing += len(t.unseen)
 		}
 	}
-	return out
+	return left, missing
 }
 
-func (p *producer) sendProbe(ctx context.Context, attempt uint64) error {
-	if p.slots.take(p.taken[:1]) == 0 {
-		return nil // all earlier probes are still on their way
+// seen tells whether every subscription has seen s.
+func (w *Worker) seen(s *stream) bool {
+	for subscription := range w.plan.Topology.Subscriptions {
+		if !w.probed.at(s.plan.ID, subscription).Load() {
+			return false
+		}
 	}
-	now := clock.Now()
-	p.message(0, p.taken[0], stamp{probeBit | attempt, now, now, 0}, nil)
-	if err := p.client.Send(ctx, p.batch[:1]); err != nil {
-		return err
+	return true
+}
+
+// probe sends a probe for each of the target's streams, as far as earlier ones have given their slots back.
+func (t target) probe(ctx context.Context, attempt uint64) error {
+	for rest := t.unseen; len(rest) > 0; {
+		n := t.slots.take(t.taken[:min(len(rest), len(t.taken))])
+		if n == 0 {
+			break
+		}
+		now := clock.Now()
+		for i, s := range rest[:n] {
+			t.message(i, t.taken[i], s, stamp{probeBit | attempt, now, now, 0}, nil)
+		}
+		if err := t.client.Send(ctx, t.batch[:n]); err != nil {
+			return fmt.Errorf("producer %d: probe: %w", rest[0].plan.ID, err)
+		}
+		rest = rest[n:]
 	}
-	return p.client.Flush(ctx)
+	if err := t.client.Flush(ctx); err != nil {
+		return fmt.Errorf("producer %d: probe: %w", t.unseen[0].plan.ID, err)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -14,25 +15,32 @@ import (
 // maxBatch bounds how many messages one Send carries.
 const maxBatch = 512
 
-// producer owns one driver.Producer, its slots and their payload buffers. The sending goroutine and probe use it one
-// after the other; Done comes from anywhere.
+// producer owns one driver.Producer, its slots and their payload buffers, for one producer of the plan or for several
+// that share a client. The sending goroutine and probe use it one after the other; Done comes from anywhere.
 type producer struct {
-	plan   Producer
-	worker *Worker
-	client driver.Producer
-	slots  *slots
-	table  []slot
-	batch  []driver.Message
-	taken  []uint32
-	seq    uint64 // of the next message; goes on over trials
+	index   int // among the clients of producers
+	streams []stream
+	turn    int // closed loop: of the stream that sends next
+	worker  *Worker
+	client  driver.Producer
+	slots   *slots
+	table   []slot
+	batch   []driver.Message
+	taken   []uint32
 
 	sending, blocked atomic.Int64 // ns, this trial
 	first, last      atomic.Int64 // times of the first and last Send of this trial
 	lastAck          atomic.Int64
 	blame            blame
 	legs             []*leg                // of this trial
-	base             uint64                // first sequence number of this trial
 	failure          atomic.Pointer[error] // why a message failed, or a Send
+}
+
+// stream is what one producer of the plan sends.
+type stream struct {
+	plan     Producer
+	seq      uint64            // of the next message; goes on over trials
+	recorder *measure.Producer // of this trial; made with its first message
 }
 
 // slot is one message in flight. Its owner writes the fields before Send, the client reads them at Done: handing the
@@ -53,9 +61,19 @@ func (s *slot) fill(b *bodies, body int) {
 	s.body, s.sum = body, b.sums[body]
 }
 
-func newProducer(ctx context.Context, w *Worker, plan Producer) (*producer, error) {
-	n := max(1, min(w.plan.InFlight, w.plan.Bytes/w.bodies.size))
-	p := &producer{plan: plan, worker: w, slots: newSlots(n), table: make([]slot, n)}
+// newProducer connects client i of the producers.
+func newProducer(ctx context.Context, w *Worker, i int) (*producer, error) {
+	p := &producer{index: i, worker: w}
+	var topics []int
+	for k := i; k < len(w.plan.Producers); k += w.plan.clients() {
+		plan := w.plan.Producers[k]
+		p.streams = append(p.streams, stream{plan: plan})
+		if !slices.Contains(topics, plan.Topic) {
+			topics = append(topics, plan.Topic)
+		}
+	}
+	n := len(p.streams) * max(1, min(w.plan.InFlight, w.plan.Bytes/w.bodies.size))
+	p.slots, p.table = newSlots(n), make([]slot, n)
 	buffers := make([]byte, n*w.bodies.size)
 	for i := range p.table {
 		s := &p.table[i]
@@ -66,9 +84,17 @@ func newProducer(ctx context.Context, w *Worker, plan Producer) (*producer, erro
 	p.taken = make([]uint32, len(p.batch))
 	var err error
 	p.client, err = w.driver.Producer(ctx, driver.ProducerConfig{
-		ID: plan.ID, Topics: []int{plan.Topic}, InFlight: n, MaxBytes: w.bodies.size,
+		ID: p.streams[0].plan.ID, Topics: topics, InFlight: n, MaxBytes: w.bodies.size,
 	}, p)
 	return p, err
+}
+
+// recorderOf is where s books what it sends in this trial. All streams of a client have the lane of the client.
+func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
+	if s.recorder == nil {
+		s.recorder = t.measure.ProducerOn(s.plan.ID, p.index)
+	}
+	return s.recorder
 }
 
 // stamp is the identity and the times of a message, ns on the clock's axis: when it was due, when it was stamped, and
@@ -78,24 +104,24 @@ type stamp struct {
 	intended, sent, own int64
 }
 
-// message makes message i of the batch in slot id. recorder is nil for probes.
-func (p *producer) message(i int, id uint32, m stamp, recorder *measure.Producer) {
+// message makes message i of the batch, one of from, in slot id. recorder is nil for probes.
+func (p *producer) message(i int, id uint32, from *stream, m stamp, recorder *measure.Producer) {
 	s := &p.table[id]
 	if b := p.worker.bodies; !b.uniform {
-		if body := b.pick(p.plan.ID, m.seq); body != s.body {
+		if body := b.pick(from.plan.ID, m.seq); body != s.body {
 			s.fill(b, body)
 		}
 	}
 	payload := s.payload
-	wire.Stamp(payload, wire.MakeID(uint32(p.plan.ID), m.seq), m.intended, m.sent, s.sum)
+	wire.Stamp(payload, wire.MakeID(uint32(from.plan.ID), m.seq), m.intended, m.sent, s.sum)
 	s.seq, s.intended, s.sent, s.recorder = m.seq, m.intended, m.sent, recorder
 	if recorder != nil {
 		s.phase = recorder.Sent(m.seq, len(payload), m.intended, m.sent, m.own)
 	}
 	d := &p.batch[i]
-	d.Slot, d.Topic, d.Payload = id, p.plan.Topic, payload
+	d.Slot, d.Topic, d.Payload = id, from.plan.Topic, payload
 	if k := p.worker.keys; k != nil {
-		d.Key = k.text[k.of(p.plan.ID, m.seq)]
+		d.Key = k.text[k.of(from.plan.ID, m.seq)]
 	}
 }
 
@@ -109,7 +135,7 @@ func (p *producer) Done(ids []uint32, err error) {
 		if s.recorder == nil { // a probe
 			continue
 		}
-		if recorder != nil && recorder != s.recorder {
+		if recorder != nil && !recorder.Beside(s.recorder) {
 			recorder.Confirm(&acks)
 		}
 		recorder = s.recorder
@@ -152,11 +178,12 @@ func (p *producer) Resent(ids []uint32) {
 // sendBackoff is the pause after a Send that failed.
 const sendBackoff = 5 * time.Millisecond
 
-// send hands over the first n messages of the batch and returns the time in which the client held on to the producer.
-func (p *producer) send(ctx context.Context, t *trial, n int) hold {
-	h := beginHold(t.watch)
+// send hands over the first n messages of the batch and returns for how many ns the client held on to the producer.
+func (p *producer) send(ctx context.Context, t *trial, n int) (held int64) {
+	began := clock.Now()
+	stood := t.watch.Stood(began)
 	if p.first.Load() == 0 {
-		p.first.Store(h.began)
+		p.first.Store(began)
 	}
 	if err := p.client.Send(ctx, p.batch[:n]); err != nil {
 		// The slots come back as failed; a broker that is being restarted must not be hammered meanwhile.
@@ -167,33 +194,33 @@ func (p *producer) send(ctx context.Context, t *trial, n int) hold {
 		p.failure.Store(&kept)
 		time.Sleep(sendBackoff)
 	}
-	p.last.Store(h.began)
-	h.end(t.watch)
-	p.sending.Add(h.ns())
-	return h
+	p.last.Store(began)
+	ended := clock.Now()
+	p.sending.Add(ended - began)
+	return ended - began - t.watch.Stood(ended) + stood
 }
 
 // await waits for free slots. It asks for an eighth of the window at once, lest a full window degenerate into
-// batches of one. It returns the time in which it waited and whether the trial goes on.
-func (p *producer) await(t *trial) (h hold, ok bool) {
-	h = beginHold(t.watch)
+// batches of one. It returns for how many ns it waited and whether the trial goes on.
+func (p *producer) await(t *trial) (held int64, ok bool) {
+	began := clock.Now()
+	stood := t.watch.Stood(began)
 	window := len(p.table)
 	if w := t.load.Window; w > 0 {
 		window = min(window, w)
 	}
 	ok = p.slots.wait(min(len(p.batch), max(1, window/8)), t.stop)
-	h.end(t.watch)
-	p.blocked.Add(h.ns())
-	return h, ok
+	ended := clock.Now()
+	p.blocked.Add(ended - began)
+	return ended - began - t.watch.Stood(ended) + stood, ok
 }
 
-// unresolved lists the messages of this trial that are still in flight. The sending goroutine must have ended.
-func (p *producer) unresolved() []uint64 {
-	var out []uint64
+// bookUnresolved books the messages of this trial that are still in flight. The sending goroutine must have ended; a Done
+// that still comes finds closed books and changes nothing.
+func (p *producer) bookUnresolved(t *trial) {
 	for _, id := range p.slots.taken() {
-		if seq := p.table[id].seq; seq >= p.base && seq&probeBit == 0 {
-			out = append(out, seq)
+		if s := &p.table[id]; s.recorder != nil && s.recorder.Of(t.measure) {
+			s.recorder.Unresolved(s.seq)
 		}
 	}
-	return out
 }

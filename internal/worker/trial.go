@@ -109,8 +109,12 @@ func (w *Worker) begin(load Load) *trial {
 		t.decide(t.start + int64(load.Warmup.For))
 	}
 	for _, p := range w.producers {
-		p.base, p.blame, p.legs = p.seq, blame{}, nil
-		t.measure.Base(p.plan.ID, p.base)
+		p.blame, p.legs = blame{}, nil
+		for i := range p.streams {
+			s := &p.streams[i]
+			s.recorder = nil
+			t.measure.Base(s.plan.ID, s.seq)
+		}
 		p.sending.Store(0)
 		p.blocked.Store(0)
 		p.first.Store(0)
@@ -252,18 +256,17 @@ func (l *lateness) tooLong() bool {
 }
 
 func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial, c course, sleep func() sleeper) error {
-	n := len(w.producers)
-	main := &leg{start: c.start, until: t.until.Load, limit: c.share(i, n)}
+	main := &leg{start: c.start, until: t.until.Load, limit: c.limit(&w.plan, i)}
 	if c.main == nil {
 		p.legs = []*leg{main}
 		return p.closedLoop(ctx, t, main)
 	}
 	sleeper := sleep()
 	defer sleeper.Close()
-	main.share = sequential(c.main, i, n)
+	main.share = w.plan.share(c.main, i)
 	whole := true
 	if c.warmup != nil {
-		first := &leg{share: sequential(c.warmup, i, n), start: c.start, until: t.measure.MeasuredSince, limit: math.MaxInt64}
+		first := &leg{share: w.plan.share(c.warmup, i), start: c.start, until: t.measure.MeasuredSince, limit: math.MaxInt64}
 		p.legs = append(p.legs, first)
 		whole = p.openLoop(ctx, t, first, sleeper)
 		main.start = t.measure.MeasuredSince()
@@ -338,10 +341,7 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	}
 	out.Undelivered, out.Unconfirmed = o.delivered.end(out.From, out.Until), o.confirmed.end(out.From, out.Until)
 	for _, p := range w.producers {
-		recorder := t.measure.Producer(p.plan.ID)
-		for _, seq := range p.unresolved() {
-			recorder.Unresolved(seq) // a Done that still comes finds closed books and changes nothing
-		}
+		p.bookUnresolved(t)
 		p.bookUnsent(t, t.ended)
 		if e := p.failure.Load(); e != nil {
 			out.SendErr = *e

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/schedule"
 )
 
 func threadsNow(t *testing.T) int {
@@ -80,4 +81,99 @@ func TestABlockedProducerHoldsUpNobodyElse(t *testing.T) {
 	if got := others.Load(); got < rate*8/10 {
 		t.Errorf("the others sent %d messages while one producer was blocked, %d were due", got, rate)
 	}
+}
+
+func TestProducersThatShareAClientSendAsIfEachHadItsOwn(t *testing.T) {
+	const producers, rate = 50, 5000
+	s := constant(t, rate)
+	for _, clients := range []int{1, 3, 10, 49, 50} {
+		intended := make([][]int64, producers) // each written by the one client that has the producer
+		topics := make([][]int, producers)
+		d := &script{}
+		d.send = func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+			for _, m := range batch {
+				if h := headerOf(m); h.ID.Seq()&probeBit == 0 {
+					k := h.ID.Producer()
+					if uint64(len(intended[k])) != h.ID.Seq() {
+						t.Errorf("%d clients: message %d of producer %d came after %d others", clients, h.ID.Seq(), k, len(intended[k]))
+					}
+					intended[k], topics[k] = append(intended[k], h.Intended), append(topics[k], m.Topic)
+				}
+			}
+			p.deliver(batch)
+			p.done(batch, nil)
+			return nil
+		}
+		plan := wide(producers)
+		plan.Clients = clients
+		w := ready(t, d, plan)
+		if len(w.producers) != clients {
+			t.Fatalf("%d clients were made, want %d", len(w.producers), clients)
+		}
+		out := w.Run(t.Context(), Load{Schedule: s, Duration: 200 * time.Millisecond, Drain: 5 * time.Second, Streams: true})
+		if m := out.Measured; out.Err != nil || m.Sent != rate/5 || m.Received != m.Sent || m.Acked != m.Sent || m.Reordered+m.Lost != 0 || !m.Balanced() {
+			t.Errorf("%d clients: %v, %+v", clients, out.Err, m)
+		}
+		for k := range producers {
+			for i, at := range intended[k] {
+				if want := out.Start + schedule.Share(s, k, producers).At(int64(i)); at != want || topics[k][i] != k {
+					t.Fatalf("%d clients: message %d of producer %d was due at %d for topic %d, want %d, %d", clients, i, k, at, topics[k][i], want, k)
+				}
+			}
+			if got := out.Streams[k].Books.Sent; got != int64(len(intended[k])) {
+				t.Errorf("%d clients: the books have %d messages of producer %d, it sent %d", clients, got, k, len(intended[k]))
+			}
+		}
+	}
+}
+
+func TestACountIsDealtToSharedClientsExactly(t *testing.T) {
+	const producers, messages = 7, 1003
+	for _, clients := range []int{1, 2, 3, 7} {
+		plan := wide(producers)
+		plan.Clients = clients
+		w := ready(t, &script{}, plan)
+		for _, load := range []Load{{}, {Schedule: constant(t, 20_000)}} {
+			load.Messages, load.Drain, load.Streams = messages, 10*time.Second, true
+			out := w.Run(t.Context(), load)
+			if out.Err != nil || out.Measured.Sent != messages || out.Measured.Received != messages {
+				t.Errorf("%d clients: %v, %+v", clients, out.Err, out.Measured)
+			}
+			for k, s := range out.Streams {
+				if n := s.Books.Sent; load.Schedule != nil && n != messages/producers && n != messages/producers+1 {
+					t.Errorf("%d clients: producer %d sent %d of %d messages", clients, k, n, messages)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatASharedClientLeavesOpenIsBookedUnderItsProducers(t *testing.T) {
+	const producers = 4
+	d := &script{}
+	var kept atomic.Pointer[scriptProducer]
+	var open []driver.Message
+	d.send = func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+		p.deliver(batch)
+		if probing(batch) {
+			p.done(batch, nil)
+			return nil
+		}
+		kept.Store(p)
+		open = append(open, batch...)
+		return nil
+	}
+	plan := wide(producers)
+	plan.Clients = 1
+	w := ready(t, d, plan)
+	out := w.Run(t.Context(), Load{Schedule: constant(t, 100), Duration: 200 * time.Millisecond, Drain: 100 * time.Millisecond, Streams: true})
+	if m := out.Measured; m.Sent != 20 || m.Unresolved != 20 || m.LostAcked != 0 {
+		t.Errorf("%+v", m)
+	}
+	for _, s := range out.Streams {
+		if s.Books.Sent != 5 || s.Books.Acked != 0 {
+			t.Errorf("producer %d: %+v", s.Producer, s.Books)
+		}
+	}
+	kept.Load().done(open, nil) // the slots come back for Close
 }

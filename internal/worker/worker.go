@@ -88,9 +88,9 @@ func (w *Worker) connect(ctx context.Context) error {
 }
 
 func (w *Worker) makeProducers(ctx context.Context) error {
-	made := make([]*producer, len(w.plan.Producers))
+	made := make([]*producer, w.plan.clients())
 	err := eachAtOnce(ctx, made, func(ctx context.Context, i int) (err error) {
-		if made[i], err = newProducer(ctx, w, w.plan.Producers[i]); err != nil {
+		if made[i], err = newProducer(ctx, w, i); err != nil {
 			made[i] = nil
 			return fmt.Errorf("producer %d: %w", w.plan.Producers[i].ID, err)
 		}
@@ -187,7 +187,7 @@ func (w *Worker) Close() error {
 	for i, p := range w.producers {
 		closing.Go(func() {
 			if err := p.client.Close(); err != nil {
-				errs[i] = fmt.Errorf("close producer %d: %w", p.plan.ID, err)
+				errs[i] = fmt.Errorf("close producer %d: %w", p.streams[0].plan.ID, err)
 			}
 		})
 	}

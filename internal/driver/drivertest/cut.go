@@ -26,8 +26,8 @@ const (
 func (r *run) cutConnections(t *testing.T) {
 	var open []*session
 	for _, g := range r.suite.Guarantees {
-		s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: r.suite.Consumers})
-		s.newSender(t, 0, 0).bound = slotBound
+		s := r.open(t, g, r.crowded(r.suite.Consumers))
+		s.newSender(t, 0, s.topics()...).bound = slotBound
 		open = append(open, s)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), restartBound)

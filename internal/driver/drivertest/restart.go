@@ -32,8 +32,8 @@ func (r *run) restartedBroker(t *testing.T) {
 	var open []*session
 	for _, g := range r.suite.Guarantees {
 		if g.Delivery != driver.AtMostOnce && r.suite.Keeps(g) {
-			s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1})
-			s.newSender(t, 0, 0).bound = slotBound
+			s := r.open(t, g, r.crowded(1))
+			s.newSender(t, 0, s.topics()...).bound = slotBound
 			open = append(open, s)
 		}
 	}
@@ -64,6 +64,33 @@ func (r *run) restartedBroker(t *testing.T) {
 	})
 }
 
+// crowded is one topic, or several that share a connection where they can: what a guarantee promises holds there, too.
+func (r *run) crowded(consumers int) shape {
+	s := shape{topics: 1, subscriptions: 1, consumers: consumers, shared: r.suite.Kind.Shared}
+	if s.shared {
+		s.topics = several
+	}
+	return s
+}
+
+// topics are all topics of the session.
+func (s *session) topics() []int {
+	topics := make([]int, len(s.topology.Topics))
+	for i := range topics {
+		topics[i] = i
+	}
+	return topics
+}
+
+// last is the highest sequence of a sender that has come from any topic.
+func (s *session) last(sender int) int {
+	last := 0
+	for _, row := range s.tallies {
+		last = max(last, row[0].lastOf(sender))
+	}
+	return last
+}
+
 // sendUntil sends until over is closed, and then some more.
 func (p *sender) sendUntil(ctx context.Context, over <-chan struct{}) error {
 	for {
@@ -80,12 +107,12 @@ func (p *sender) sendUntil(ctx context.Context, over <-chan struct{}) error {
 
 // requireRestarted waits for what is still to come and closes the session.
 func (s *session) requireRestarted(t *testing.T, sendErr error) {
-	p, got := s.all[0], s.tallies[0][0]
+	p := s.all[0]
 	p.settle(t)
 	ended := false
 	eventually(patience, func() bool {
 		ended = slices.ContainsFunc(s.consumers, (*consumer).hasEnded)
-		inOrder := s.guarantee.Ordering == driver.Ordered && got.lastOf(p.number) == p.next-1
+		inOrder := s.guarantee.Ordering == driver.Ordered && s.last(p.number) == p.next-1
 		return ended || inOrder || countsMatch(s, atLeast)
 	})
 	time.Sleep(still)
@@ -133,9 +160,15 @@ func (s *session) requireRestarted(t *testing.T, sendErr error) {
 		if lossy(s.guarantee) {
 			t.Skip("what a lost connection had taken, and nobody waits for, may come after what the next one brings")
 		}
-		if got.late > 0 {
-			t.Errorf("%d messages came after a later one of the same producer", got.late)
+		for _, row := range s.tallies {
+			if late := row[0].late; late > 0 {
+				t.Errorf("topic %d: %d messages came after a later one of the same producer", row[0].topic, late)
+			}
 		}
 	})
-	t.Logf("%d messages sent, %d deliveries", len(p.sent), got.deliveries())
+	deliveries := 0
+	for _, row := range s.tallies {
+		deliveries += row[0].deliveries()
+	}
+	t.Logf("%d messages sent, %d deliveries", len(p.sent), deliveries)
 }

@@ -38,7 +38,10 @@ type session struct {
 }
 
 // shape says how many of everything a session has.
-type shape struct{ topics, subscriptions, consumers, partitions int } // partitions 0: 1
+type shape struct {
+	topics, subscriptions, consumers, partitions int  // partitions 0: 1
+	shared                                       bool // a consumer reads all topics by one connection
+}
 
 var sessions atomic.Int64
 
@@ -92,14 +95,27 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 	}
 	for topic := range s.topology.Topics {
 		var row []*tally
-		for sub := range s.topology.Subscriptions {
+		for range s.topology.Subscriptions {
 			a := &tally{topic: topic, counts: map[identity]int{}, last: map[int]int{}, lastInKey: map[[2]int]int{}}
 			row = append(row, a)
-			for id := range sh.consumers {
-				s.consumers = append(s.consumers, startConsumer(drv, driver.ConsumerConfig{ID: id, Topic: topic, Subscription: sub}, a))
-			}
 		}
 		s.tallies = append(s.tallies, row)
+	}
+	for topic, row := range s.tallies {
+		for sub, a := range row {
+			var also []*tally
+			if sh.shared {
+				for _, other := range s.tallies[1:] {
+					also = append(also, other[sub])
+				}
+			}
+			for id := range sh.consumers {
+				s.consumers = append(s.consumers, startConsumer(drv, driver.ConsumerConfig{ID: id, Topic: topic, Subscription: sub}, a, also...))
+			}
+		}
+		if sh.shared {
+			break
+		}
 	}
 	t.Cleanup(func() { // ends a session that a Fatal cut short
 		for _, c := range s.consumers {

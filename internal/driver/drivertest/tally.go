@@ -73,7 +73,8 @@ func (a *tally) add(id identity) {
 // consumer is one call of Consume.
 type consumer struct {
 	id       int
-	tally    *tally
+	tally    *tally         // of its topic, or of the first
+	also     map[int]*tally // of further topics
 	scratch  []byte
 	inside   atomic.Bool
 	returned atomic.Bool
@@ -98,20 +99,26 @@ func (c *consumer) Deliver(batch [][]byte) {
 		switch {
 		case err != nil:
 			c.tally.faults.add("%v", err)
-		case id.topic() != c.tally.topic:
-			c.tally.faults.add("%v was delivered by topic %d", id, c.tally.topic)
-		default:
+		case id.topic() == c.tally.topic:
 			c.tally.add(id)
+		case c.also[id.topic()] != nil:
+			c.also[id.topic()].add(id)
+		default:
+			c.tally.faults.add("%v was delivered by topic %d", id, c.tally.topic)
 		}
 	}
 }
 
 // startConsumer begins to consume and returns at once.
-func startConsumer(drv driver.Driver, cfg driver.ConsumerConfig, a *tally) *consumer {
+func startConsumer(drv driver.Driver, cfg driver.ConsumerConfig, a *tally, also ...*tally) *consumer {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &consumer{
-		id: cfg.ID, tally: a, scratch: make([]byte, largest),
+		id: cfg.ID, tally: a, also: map[int]*tally{}, scratch: make([]byte, largest),
 		ready: make(chan struct{}), ended: make(chan error, 1), cancel: cancel,
+	}
+	for _, other := range also {
+		c.also[other.topic] = other
+		cfg.Also = append(cfg.Also, other.topic)
 	}
 	go func() {
 		err := drv.Consume(ctx, cfg, c, func() {

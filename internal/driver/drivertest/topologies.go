@@ -34,6 +34,7 @@ var topologies = []topology{
 	{"N to M", shape{topics: 1, subscriptions: 1, consumers: several}, several, perTopic},
 	{"publish and subscribe: each subscription gets every message", shape{topics: 1, subscriptions: several, consumers: 1}, several, perTopic},
 	{"many topics at once", shape{topics: manyTopics, subscriptions: 1, consumers: 1}, 1, perMany},
+	{"many topics, consumers that share connections", shape{topics: manyTopics, subscriptions: 2, consumers: several, shared: true}, several, perMany},
 }
 
 // shown has the names of the drivers whose topologies were exercised in this process: a broker of another version, or
@@ -57,6 +58,9 @@ func (r *run) topologies(t *testing.T) {
 				if shape.consumers = several; r.suite.Consumers == 1 {
 					t.Skip("this broker's subscriptions can't be shared")
 				}
+			}
+			if shape.shared && !r.suite.Kind.Shared {
+				t.Skip("this driver's topics don't share connections")
 			}
 			s := r.open(t, g, shape.shape)
 			r.exchange(t, s, shape, nil)
