@@ -62,7 +62,7 @@ func (c Condition) changes(p reports.Pair) []Verdict {
 		}
 	}
 	if out == nil {
-		v.Outcome, v.Text = Skipped, c.metric.Key+" was not measured on both sides"
+		v.Outcome, v.Text = Skipped, c.metric.Key+" was not measured on both sides"+c.closed(p.A[0].Records)
 		out = append(out, v)
 	}
 	return out

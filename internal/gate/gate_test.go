@@ -135,6 +135,8 @@ func TestWhatCantBeJudgedFailsWithItsReasonAndWhatIsRefusedIsSkipped(t *testing.
 	broken := ended(store.Failed, "3 messages were lost")
 	broken.PointID, broken.Repetition = "x", 2
 	aborted := ended(store.Aborted, "interrupted")
+	peak := point("peak", time.Millisecond, 1)
+	peak.Spec.Measure = "peak"
 	attached := point("attached", time.Millisecond, 1)
 	for _, c := range []struct {
 		name, condition string
@@ -149,6 +151,12 @@ func TestWhatCantBeJudgedFailsWithItsReasonAndWhatIsRefusedIsSkipped(t *testing.
 		{"refused", "lost < 0", []store.Record{ended(store.Refused, "nats can't"), fine}, "skipped refused: refused: nats can't\npassed x: 10 (n=1)"},
 		{"all refused", "lost < 0", []store.Record{ended(store.Refused, "nats can't")}, "skipped refused: refused: nats can't\nfailed all points: no point has a value to judge"},
 		{"not measured anywhere", "drain_rate < 5k/s", []store.Record{fine}, "skipped x: drain_rate was not measured\nfailed all points: no point has a value to judge"},
+		{
+			"the latency of a closed loop", "e2e_p99 > 50ms",
+			[]store.Record{peak},
+			"skipped peak: e2e_p99_ns was not measured: the latency of a closed loop says how full the window or the backlog was\nfailed all points: no point has a value to judge",
+		},
+		{"the rate of a closed loop", "drain_rate < 5k/s", []store.Record{peak}, "skipped peak: drain_rate was not measured\nfailed all points: no point has a value to judge"},
 		{"not measured here", "broker_rss > 1GiB", []store.Record{attached, fine}, "skipped attached: broker_rss_bytes was not measured\npassed x: 300 MiB (n=1)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -248,5 +256,14 @@ func TestJUnitHoldsEveryVerdictWhateverTheNames(t *testing.T) {
 		if strings.HasPrefix(c.Name, "x") && (c.Class != `brokermark.<script>alert("1")</script>` || !strings.HasPrefix(c.Name, "x\ufffd & ]]>")) {
 			t.Errorf("the hostile point: %+v", c)
 		}
+	}
+}
+
+func TestAChangeOfTheLatencyOfAClosedLoopIsNoChange(t *testing.T) {
+	before, after := point("x", time.Millisecond, 1), point("x", time.Second, 1)
+	before.Spec.Measure, after.Spec.Measure = "peak", "peak"
+	want := "skipped e2e_p99_ns was not measured on both sides: the latency of a closed loop says how full the window or the backlog was"
+	if got := change(t, "e2e_p99 > 10%", []store.Record{before}, []store.Record{after}); !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

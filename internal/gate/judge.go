@@ -140,10 +140,19 @@ func ending(p report.Point) (Outcome, string) {
 	return Failed, p.Status()
 }
 
+// closed says why records of a closed loop can't be judged by a latency.
+func (c Condition) closed(records []store.Record) string {
+	loop := func(r store.Record) bool { return report.ClosedLoop(r.Spec) }
+	if !c.metric.Latency() || !slices.ContainsFunc(records, loop) {
+		return ""
+	}
+	return ": the latency of a closed loop says how full the window or the backlog was"
+}
+
 func (c Condition) judge(records []store.Record) (Outcome, string) {
 	s := c.over(records)
 	if s.N == 0 {
-		return Skipped, c.metric.Key + " was not measured"
+		return Skipped, c.metric.Key + " was not measured" + c.closed(records)
 	}
 	text := fmt.Sprintf("%s (n=%d)", c.show(s.Median), s.N)
 	switch {
