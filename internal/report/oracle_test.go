@@ -177,10 +177,7 @@ func TestTheClearestOutcomeIsOneOfTwoAmongAllDeals(t *testing.T) {
 }
 
 func TestABracketIsNoSpread(t *testing.T) {
-	var values []float64
-	for _, v := range []float64{100, 104, 96, 98, 102, 101, 99} {
-		values = append(values, v)
-	}
+	values := []float64{100, 104, 96, 98, 102, 101, 99}
 	records := searches(values, 1.05)
 	b := Sustained(records)
 	if b.N != 7 || b.Median != 100 || b.Low != 96 || !near(b.High, 104*1.05) || b.Confident {

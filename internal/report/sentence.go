@@ -54,7 +54,7 @@ func (r Ranking) list(standings []Standing) string {
 	return enumerate(Abridged(texts))
 }
 
-// evidence is what the tests against the best rest on: "p ≤ 0.048 (shown), p ≥ 0.310 (not shown), Mann–Whitney U, Holm
+// evidence is what the tests against the best rest on: "p ≤ 0.048 where shown, p = 0.310 where not, Mann–Whitney U, Holm
 // over 6 pairs."
 func (r Ranking) evidence() string {
 	var parts []string
