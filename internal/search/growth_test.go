@@ -114,6 +114,8 @@ func TestATrialIsHopelessOnceItCouldNotPassAnyMore(t *testing.T) {
 		{"five times the limit, long enough", line(1.1, 0, 50, 0.1, rng), true},
 		{"five times the limit, not yet beyond what is allowed in all", line(0.98, 0, 50, 0, nil), false},
 		{"a hundred times the limit, too early to tell", line(0.9, 0, 1000, 0.1, rng), false},
+		{"a hundred times the limit, too early, whenever it began", stallAt(100, 0.9, 1000), false},
+		{"a hundred times the limit, for just as long as it takes", line(1.02, 0, 1000, 0, nil), true},
 		{"a hundred times the limit", line(1.04, 0, 1000, 0.1, rng), true},
 		{"just below twice the limit", line(4, 0, 19.9, 0, nil), false},
 		{"just above twice the limit", line(4, 0, 20.1, 0, nil), true},

@@ -96,7 +96,7 @@ func (s *searcher) soak(i int, low *load) (Request, bool) {
 	case failed != nil && !within(passed.rate, failed.rate, g.Width):
 		rate = math.Sqrt(passed.rate * failed.rate)
 	}
-	return Request{Soak, rate, g.Soak}, rate >= s.Floor && rate > 0
+	return Request{Soak, rate, g.Soak}, rate >= s.Floor
 }
 
 // afterSoak is the class of a rate where only a soak makes a lower bound.

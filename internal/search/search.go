@@ -41,7 +41,7 @@ type Plan struct {
 	Short     time.Duration // of trials that only look where to look
 	MaxTrials int           // for each goal
 	MaxRate   float64       // 0: no bound
-	Floor     float64       // give up below this rate
+	Floor     float64       // give up below this rate; above 0
 }
 
 // Bounds answer one goal. Low is MLRsearch's relevant lower bound, 0 when no rate was one; High the relevant upper bound,
@@ -102,7 +102,6 @@ type searcher struct {
 	loads  []*load // by rate
 	trials int
 	inVoid int // trials in a row that were void
-
 }
 
 func (s *searcher) at(rate float64) *load {

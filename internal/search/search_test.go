@@ -61,6 +61,17 @@ func TestANearBeginningNeedsTwoShortTrials(t *testing.T) {
 	}
 }
 
+func TestWhatCameThroughTellsWhereTheCapacityIs(t *testing.T) {
+	for _, begin := range []float64{1100, 1300, 4000, 90_000} {
+		p := planFor(confirmed(2, 0))
+		p.Begin = begin
+		r := found(t, fmt.Sprintf("from %g", begin), p, 1000, cliff(1000))
+		if r.Trials != 3+2+1 { // too much, just below, just above; then long ones
+			t.Errorf("%d trials from %g", r.Trials, begin)
+		}
+	}
+}
+
 // A trial that fails once, whichever it is, changes nothing: it is looked at again.
 func TestOneHiccupNeverBiasesTheResult(t *testing.T) {
 	const capacity = 1000.0
