@@ -133,6 +133,9 @@ func TestFlatteningForgetsBeforeItGrowsWithoutBound(t *testing.T) {
 		if facts["p.a"] != strconv.Itoa(i) {
 			t.Fatalf("%d is %v", i, facts)
 		}
+		if len(f.known) > mostFlat {
+			t.Fatalf("%d are remembered", len(f.known))
+		}
 	}
 	if n := len(f.known); n > mostFlat || n < 1 {
 		t.Errorf("%d are remembered", n)
