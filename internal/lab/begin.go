@@ -121,9 +121,11 @@ func (h *hunt) widen(ctx context.Context, load worker.Load) (float64, error) {
 	}
 }
 
-// rise offers 1,000/s, 4,000/s, 16,000/s … until less than nine tenths of it come through.
+// rise offers 1,000/s, 4,000/s, 16,000/s … until less than nine tenths of it come through, twice: a hiccup would be a long
+// way to climb from.
 func (h *hunt) rise(ctx context.Context, load worker.Load) (float64, error) {
-	for rate := 1000.0; ; rate *= 4 {
+	var best float64 // of a rate that didn't come through
+	for rate := 1000.0; ; {
 		s, err := h.bench.arrivals(rate)
 		if err != nil {
 			return 0, err
@@ -133,10 +135,15 @@ func (h *hunt) rise(ctx context.Context, load worker.Load) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if through := h.throughput(t); through < 0.9*rate {
-			return through, nil
-		}
 		load.Warmup = after
+		switch through := h.throughput(t); {
+		case through >= 0.9*rate:
+			rate, best = 4*rate, 0
+		case best > 0:
+			return max(through, best), nil
+		default:
+			best = max(through, 1)
+		}
 	}
 }
 
