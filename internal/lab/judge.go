@@ -58,6 +58,8 @@ func (b *bench) late(t trial) error {
 		return t.Err
 	case m.Sent == 0:
 		return failed("nothing could be sent in the measured phase%s", because(t.SendErr))
+	case m.Acked+m.Failed == 0 && !planned:
+		return failed("none of %d messages was confirmed before the drain allowance of %s was used up", m.Sent, b.spec.Drain)
 	case m.LostAcked > 0 && b.atLeastOnce() && t.Arriving:
 		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", m.LostAcked, b.spec.Drain)
 	case t.Err != nil:

@@ -44,6 +44,7 @@ func TestASaturatedGeneratorIsNeverTheBrokersFailure(t *testing.T) {
 	dry.Err = worker.ErrRanDry
 	for name, o := range map[string]worker.Outcome{
 		"confirmed messages came too late": late,
+		"nothing was confirmed":            counted(func(b *measure.Books) { b.Acked, b.Unresolved = 0, 1000 }),
 		"nothing could be sent":            counted(func(b *measure.Books) { *b = measure.Books{} }),
 		"sends failed":                     counted(func(b *measure.Books) { b.Acked, b.Failed = 900, 100 }),
 		"sends had no outcome":             counted(func(b *measure.Books) { b.Acked, b.Unresolved, b.Resent = 900, 100, 7 }),
