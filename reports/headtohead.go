@@ -133,7 +133,7 @@ func (s side) row(rates []float64, notes *report.Footnotes) []report.Cell {
 	for _, r := range sound {
 		repetitions[r.Repetition] = true
 	}
-	return append(row, costs[0], costs[1], costs[2], doubts(s.points[0], withLevels(shown), notes), report.Number(len(repetitions)))
+	return append(row, costs[0], costs[1], costs[2], doubts(s.points[0], withLevels(shown), nil, notes), report.Number(len(repetitions)))
 }
 
 // peak is what was confirmed per second as fast as the window allowed.

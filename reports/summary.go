@@ -95,8 +95,9 @@ func summaryTable(g group, notes *report.Footnotes) report.Table {
 		{Key: "n", Name: "n", Unit: report.Count},
 	}}
 	for i, p := range g.points {
-		for _, l := range report.Levels(i, p) {
-			t.Rows = append(t.Rows, summaryRow(p, l, notes))
+		levels := report.Levels(i, p)
+		for _, l := range levels {
+			t.Rows = append(t.Rows, summaryRow(p, l, ownWords(l, levels), notes))
 		}
 	}
 	return t
@@ -108,12 +109,12 @@ func stood(r store.Record) bool {
 }
 
 // summaryRow is a point, or one rate of its curve.
-func summaryRow(p report.Point, l report.Level, notes *report.Footnotes) []report.Cell {
+func summaryRow(p report.Point, l report.Level, own map[string]string, notes *report.Footnotes) []report.Cell {
 	status, marks, count := p.Status(), reasons(p, notes), total(p)
 	if p.Spec.Measure == "curve" && l.Rate > 0 {
 		status, marks, count = string(l.Status), nil, l.Cell
 		if l.Reason != "" {
-			marks = append(marks, notes.Mark(p.Spec.Broker, fmt.Sprintf("%s: %s", l.Status, l.Reason)))
+			marks = append(marks, notes.Mark(p.Spec.Broker+l.Title, fmt.Sprintf("%s, %s: %s", l.Title, l.Status, l.Reason)))
 		}
 	}
 	return []report.Cell{
@@ -139,7 +140,7 @@ func summaryRow(p report.Point, l report.Level, notes *report.Footnotes) []repor
 		l.Cell("broker_cpu_s_per_million"),
 		l.Cell("generator_cpu_s_per_million"),
 		l.Cell("broker_rss_bytes"),
-		doubts(p, l.Records, notes),
+		doubts(p, l.Records, own, notes),
 		report.Number(len(l.Records)),
 	}
 }
@@ -183,12 +184,36 @@ func withLevels(records []store.Record) []store.Record {
 	return out
 }
 
-// doubts counts the kinds of doubts about records of p, with a footnote for each kind and broker.
-func doubts(p report.Point, records []store.Record, notes *report.Footnotes) report.Cell {
+// ownWords are the doubts of a rate of a curve that no other rate has in the same words, by their text: a footnote that
+// names the rate is theirs alone.
+func ownWords(l report.Level, levels []report.Level) map[string]string {
+	own := map[string]string{}
+	if l.Rate == 0 || len(levels) < 2 {
+		return own
+	}
+	for _, r := range l.Records {
+		for _, d := range r.Doubts {
+			same := func(o store.Record) bool { return slices.Contains(o.Doubts, d) }
+			others := func(o report.Level) bool { return o.Title != l.Title && slices.ContainsFunc(o.Records, same) }
+			if !slices.ContainsFunc(levels, others) {
+				own[d.Text] = l.Title
+			}
+		}
+	}
+	return own
+}
+
+// doubts counts the kinds of doubts about records of p, with a footnote for each kind and broker, and for each rate of
+// a curve where it speaks of that rate alone.
+func doubts(p report.Point, records []store.Record, own map[string]string, notes *report.Footnotes) report.Cell {
 	var marks []int
 	for _, r := range records {
 		for _, doubt := range r.Doubts {
-			mark := notes.Mark(p.Spec.Broker, fmt.Sprintf("%s: %s", doubt.Code, doubt.Text))
+			about, text := p.Spec.Broker, fmt.Sprintf("%s: %s", doubt.Code, doubt.Text)
+			if title := own[doubt.Text]; title != "" {
+				about, text = about+title, title+", "+text
+			}
+			mark := notes.Mark(about, text)
 			if !slices.Contains(marks, mark) {
 				marks = append(marks, mark)
 			}

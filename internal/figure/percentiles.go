@@ -34,7 +34,7 @@ func percentiles(points []report.Point, o Options) (Figure, error) {
 	}
 	f := Figure{Title: "Latency by percentile", Width: 18 * vg.Centimeter}
 	var panels []*Panel
-	var void bool
+	var void, shaded bool
 	for _, setting := range settings {
 		inPanel := slices.DeleteFunc(slices.Clone(all), func(d report.Distribution) bool {
 			return !slices.ContainsFunc(groups[setting], func(p report.Point) bool { return p.ID == d.Point.ID })
@@ -44,6 +44,11 @@ func percentiles(points []report.Point, o Options) (Figure, error) {
 		}
 		p := panel(setting, "percentile (%)", kind.Text)
 		e := nowhere()
+		under := floorOf(inPanel)
+		if under != nil {
+			shaded = true
+			p.Add(under) // below the lines
+		}
 		for _, d := range inPanel {
 			t := trace{marks: percentileMarks(d.Snapshot, d.Used), line: line(colourOf(slices.Index(names, lineName(d, all))))}
 			if i := slices.Index(names, lineName(d, all)); i >= len(palette) {
@@ -52,6 +57,9 @@ func percentiles(points []report.Point, o Options) (Figure, error) {
 			void = void || !d.Used
 			e.take(t.marks, !o.Linear)
 			p.Add(t)
+		}
+		if under != nil {
+			under.widen(&e, !o.Linear)
 		}
 		scale(&p.Plot.Y, report.Nanoseconds, e.low, e.high, 9, o)
 		percentileAxis(&p.Plot.X, e.xhigh)
@@ -68,6 +76,9 @@ func percentiles(points []report.Point, o Options) (Figure, error) {
 			l.Dashes = dashed
 		}
 		f.Legend = append(f.Legend, Entry{Text: name, Line: &l})
+	}
+	if shaded {
+		f.Legend = append(f.Legend, Entry{Text: floorText, Fill: floorColour})
 	}
 	if void {
 		f.Legend = append(f.Legend, voidEntry())

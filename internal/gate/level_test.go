@@ -7,7 +7,9 @@ import (
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/reports"
 )
 
 // level is one rate of a curve, with its p99 and losses of 1,000 messages.
@@ -109,5 +111,52 @@ func TestAChangeOfCountsIsThatOfWhatThereWasPerRepetition(t *testing.T) {
 		if got := change(t, c.condition, c.a, c.b); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s, want %s", c.condition, got, c.want)
 		}
+	}
+}
+
+func TestVerdictsNameTheLoadTheyAreAbout(t *testing.T) {
+	dead := curve("dead", 1, level(1000, store.OK, time.Millisecond, 0))
+	dead.Status, dead.Reason = store.Failed, "it died"
+	none := point("none", time.Millisecond, 0)
+	none.Spec.Measure, none.Result = "curve", nil
+	none.PointID = "none"
+	plain := point("plain", time.Millisecond, 0)
+	plain.Spec.Load.Rate = 1000
+	records := []store.Record{dead, none, plain, curve("curved", 1, level(1000, store.OK, time.Millisecond, 0))}
+	condition, err := gate.Parse("lost > 100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"curved, 100 B, at-least-once, curve, rate 1k/s passed",
+		"dead, 100 B, at-least-once, curve failed",
+		"none, 100 B, at-least-once, curve skipped",
+		"plain, 100 B, at-least-once, rate 1k/s passed",
+	}
+	var got []string
+	for _, v := range gate.Judge(records, []gate.Condition{condition}) {
+		if v.Condition != "lost > 100" || v.Study != "s" {
+			t.Errorf("%+v", v)
+		}
+		got = append(got, v.Point+" "+string(v.Outcome))
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if endings := gate.Endings(records); len(endings) != len(want) || gate.Failures(endings) != 1 {
+		t.Errorf("%+v", endings)
+	}
+}
+
+func TestSidesThatAreMeantToDifferInTheirLoadAreComparedAllTheSame(t *testing.T) {
+	a, b := point("x", 2*time.Millisecond, 0), point("x", 3*time.Millisecond, 0)
+	a.Spec.Load.Rate, b.Spec.Load.Rate = 1000, 2000
+	condition, err := gate.ParseChange("e2e_p99 > 10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := gate.Changes([]reports.Pair{{Title: "twice the rate", A: report.Points([]store.Record{a}), B: report.Points([]store.Record{b})}}, []gate.Condition{condition})
+	if len(v) != 1 || v[0].Outcome != gate.Failed || v[0].Point != "twice the rate" || !strings.HasPrefix(v[0].Text, "+50.0 %, 2.00 ms to 3.00 ms") {
+		t.Errorf("%+v", v)
 	}
 }

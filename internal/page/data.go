@@ -21,7 +21,10 @@ type data struct {
 	Runs          []run       `json:"runs"`
 	RunsLeftOut   int         `json:"runsLeftOut,omitempty"`
 	Repeat        []repeating `json:"repeat"`
-	Lines         []string    `json:"lines"` // what Repeat points into
+	Lines         []string    `json:"lines"`  // what Repeat points into
+	Doubts        []string    `json:"doubts"` // what levels point into
+
+	doubtAt map[string]int // where a text stands in Doubts
 }
 
 // axis is something levels differ in.
@@ -47,14 +50,13 @@ type metric struct {
 }
 
 type point struct {
-	ID      string   `json:"id"`
-	Name    string   `json:"name"`
-	Broker  string   `json:"broker"`
-	Setting string   `json:"setting"`
-	Load    string   `json:"load"`
-	Measure string   `json:"measure"`
-	Status  string   `json:"status"`
-	Doubts  []string `json:"doubts,omitempty"`
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Broker  string `json:"broker"`
+	Setting string `json:"setting"`
+	Load    string `json:"load"`
+	Measure string `json:"measure"`
+	Status  string `json:"status"`
 }
 
 // drawn is a level with its figures.
@@ -67,6 +69,8 @@ type drawn struct {
 	At      []int     `json:"at"`
 	Metrics []summary `json:"m"`
 	Curves  []*curve  `json:"h,omitempty"`
+	Pauses  *curve    `json:"own,omitempty"`    // of the measuring machine meanwhile
+	Doubts  []int     `json:"doubts,omitempty"` // indexes into data.Doubts
 }
 
 // trial is one step of a search: [rate, published, p50, p99], its kind and verdict.
@@ -106,7 +110,7 @@ var directions = map[report.Better]string{report.Neither: "", report.Higher: "hi
 func (d *data) draw(records []store.Record) {
 	points := report.Points(records)
 	d.Quantiles, d.Distributions = quantiles, distributions
-	d.Points, d.Levels, d.Runs, d.Axes = []point{}, []drawn{}, []run{}, []axis{}
+	d.Points, d.Levels, d.Runs, d.Axes, d.Doubts = []point{}, []drawn{}, []run{}, []axis{}, []string{}
 	var all []report.Level
 	for i, p := range points {
 		d.Points = append(d.Points, describe(p))
@@ -125,7 +129,9 @@ func (d *data) draw(records []store.Record) {
 		kinds = 1
 	}
 	for i, l := range all {
-		d.Levels = append(d.Levels, drawLevel(l, index[i], kinds))
+		level := drawLevel(l, index[i], kinds)
+		level.Doubts = d.doubt(l.Records)
+		d.Levels = append(d.Levels, level)
 	}
 	d.dropUnmeasured()
 	runs, leftOut := runs(points)
@@ -134,15 +140,32 @@ func (d *data) draw(records []store.Record) {
 
 func describe(p report.Point) point {
 	out := point{
-		ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: p.Status(),
+		ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: report.Ending(p.Status(), p.Shown()),
 	}
+	return out
+}
+
+// doubt lists the kinds of doubts about records, in the words of the first of each, as indexes into d.Doubts.
+func (d *data) doubt(records []store.Record) []int {
+	var out []int
 	seen := map[string]bool{}
-	for _, r := range p.Shown() {
-		for _, d := range r.Doubts {
-			if !seen[d.Code] {
-				seen[d.Code] = true
-				out.Doubts = append(out.Doubts, d.Code+": "+d.Text)
+	for _, r := range records {
+		for _, doubt := range r.Doubts {
+			if seen[doubt.Code] {
+				continue
 			}
+			seen[doubt.Code] = true
+			text := doubt.Code + ": " + doubt.Text
+			at, known := d.doubtAt[text]
+			if !known {
+				at = len(d.Doubts)
+				d.Doubts = append(d.Doubts, text)
+				if d.doubtAt == nil {
+					d.doubtAt = map[string]int{}
+				}
+				d.doubtAt[text] = at
+			}
+			out = append(out, at)
 		}
 	}
 	return out
@@ -158,10 +181,10 @@ func drawLevel(l report.Level, at []int, kinds int) drawn {
 			d.Metrics = append(d.Metrics, summary{report.Sustained(l.Records).Summary})
 			continue
 		}
-		d.Metrics = append(d.Metrics, summary{report.Summarize(m.Values(l.Records))})
+		d.Metrics = append(d.Metrics, summary{m.Over(l.Records)})
 	}
 	if !l.Closed {
-		d.Curves = curves(l.Records, kinds)
+		d.Curves, d.Pauses = curves(l.Records, kinds), ownPauses(l.Records)
 	}
 	return d
 }

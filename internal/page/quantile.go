@@ -42,22 +42,39 @@ type curve struct {
 func curves(records []store.Record, kinds int) []*curve {
 	out := make([]*curve, kinds)
 	for i, d := range distributions[:kinds] {
-		var merged hist.Snapshot
-		for _, r := range records {
-			if r.Result != nil {
-				merged = merged.Merge(d.of(r.Result.Latency))
-			}
-		}
-		if n := merged.Count(); n > 0 {
-			c := &curve{N: n, Max: number(merged.Max())}
-			for _, q := range quantiles {
-				c.Values = append(c.Values, number(merged.Quantile(q)))
-				if (1-q)*float64(n) < 1 {
-					break
-				}
-			}
-			out[i] = c
-		}
+		out[i] = merged(records, func(r *store.Result) hist.Snapshot { return d.of(r.Latency) })
 	}
 	return out
+}
+
+// ownPauses are those of the machine that measured; nil where nobody watched.
+func ownPauses(records []store.Record) *curve {
+	return merged(records, func(r *store.Result) hist.Snapshot {
+		if r.Pauses == nil {
+			return hist.Snapshot{}
+		}
+		return r.Pauses.Late
+	})
+}
+
+// merged is nil where nothing was counted.
+func merged(records []store.Record, of func(*store.Result) hist.Snapshot) *curve {
+	var all hist.Snapshot
+	for _, r := range records {
+		if r.Result != nil {
+			all = all.Merge(of(r.Result))
+		}
+	}
+	n := all.Count()
+	if n == 0 {
+		return nil
+	}
+	c := &curve{N: n, Max: number(all.Max())}
+	for _, q := range quantiles {
+		c.Values = append(c.Values, number(all.Quantile(q)))
+		if (1-q)*float64(n) < 1 {
+			break
+		}
+	}
+	return c
 }

@@ -17,6 +17,7 @@ const (
 // run is the course of one repetition, column by column.
 type run struct {
 	Point      int        `json:"p"`
+	Load       string     `json:"load"`
 	Repetition int        `json:"rep"`
 	Status     string     `json:"status"`
 	Reason     string     `json:"reason,omitempty"`
@@ -33,6 +34,24 @@ type run struct {
 	BrokerCPU  []rough    `json:"bcpu"`
 	Generator  []rough    `json:"gcpu"`
 	Faults     []faultful `json:"faults,omitempty"`
+	Books      []counted  `json:"books,omitempty"`
+	Pauses     *standing  `json:"own,omitempty"`
+}
+
+// counted is a count of the books.
+type counted struct {
+	Name string `json:"name"`
+	N    number `json:"n"`
+}
+
+// standing says how far the measuring machine stood still: nanoseconds, and seconds.
+type standing struct {
+	P99     number `json:"p99"`
+	Longest number `json:"max"`
+	At      number `json:"t"`
+	GC      number `json:"gc"`
+	Stolen  number `json:"stolen"`
+	Queued  number `json:"queued"`
 }
 
 // phase is where a phase ends, in seconds.
@@ -53,13 +72,16 @@ type faultful struct {
 func runs(points []report.Point) (out []run, leftOut int) {
 	type candidate struct {
 		point  int
+		load   string
 		record store.Record
 	}
 	var all []candidate
 	for i, p := range points {
 		for _, r := range p.Records {
-			if r.Result != nil && len(r.Result.Series) > 1 {
-				all = append(all, candidate{i, r})
+			for _, l := range report.Loads(r) {
+				if l.Record.Result != nil && len(l.Record.Result.Series) > 1 {
+					all = append(all, candidate{i, l.Title, l.Record})
+				}
 			}
 		}
 	}
@@ -75,7 +97,7 @@ func runs(points []report.Point) (out []run, leftOut int) {
 			leftOut = len(all) - i
 			break
 		}
-		out = append(out, course(c.point, c.record, each))
+		out = append(out, course(c.point, c.load, c.record, each))
 	}
 	slices.SortStableFunc(out, func(a, b run) int {
 		return cmp.Or(cmp.Compare(a.Point, b.Point), cmp.Compare(a.Repetition, b.Repetition))
@@ -83,8 +105,8 @@ func runs(points []report.Point) (out []run, leftOut int) {
 	return out, leftOut
 }
 
-func course(point int, r store.Record, ticks int) run {
-	c := run{Point: point, Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores}
+func course(point int, load string, r store.Record, ticks int) run {
+	c := run{Point: point, Load: load, Books: books(r), Pauses: stood(r), Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores}
 	for _, d := range r.Doubts {
 		c.Doubts = append(c.Doubts, d.Code+": "+d.Text)
 	}
@@ -118,6 +140,30 @@ func course(point int, r store.Record, ticks int) run {
 		}
 	}
 	return c
+}
+
+// books are the counts of a record that say something: those that are known, and of the faults those that happened.
+func books(r store.Record) []counted {
+	var out []counted
+	for _, m := range report.Metrics {
+		v := m.Of(r)
+		always := m.Better == report.Neither || m.Key == "unsent" || m.Key == "lost"
+		if m.Unit == report.Count && v == v && (always || v != 0) { // not NaN
+			out = append(out, counted{m.Name, number(v)})
+		}
+	}
+	return out
+}
+
+func stood(r store.Record) *standing {
+	p := r.Result.Pauses
+	if p == nil {
+		return nil
+	}
+	return &standing{
+		P99: number(report.Quantile(p.Late, 0.99)), Longest: number(p.LongestNs), At: seconds(p.LongestOffsetNs),
+		GC: number(p.GCPauseNs), Stolen: number(p.StolenSeconds), Queued: number(p.QueuedSeconds),
+	}
 }
 
 // thin leaves at most n ticks: of several it keeps the mean rates and the worst backlog and latency, because a stall

@@ -58,6 +58,7 @@ type Distribution struct {
 	// Closed says that it is of a closed loop: it tells how full the window or the backlog was and is no latency
 	// under a load. Formats that copy records keep it with these words; nothing is drawn or concluded from it.
 	Closed bool
+	Pauses hist.Snapshot // of the measuring machine meanwhile; empty where nobody watched
 	hist.Snapshot
 }
 
@@ -68,7 +69,7 @@ func Distributions(points []Point, kind LatencyKind) []Distribution {
 	for _, p := range points {
 		loads := map[string][2]*Distribution{}
 		var order []string
-		add := func(load string, used bool, rate float64, s hist.Snapshot) {
+		add := func(load string, used bool, rate float64, s hist.Snapshot, pauses *store.Pauses) {
 			if s.Count() == 0 {
 				return
 			}
@@ -85,6 +86,9 @@ func Distributions(points []Point, kind LatencyKind) []Distribution {
 			}
 			pair[i].N++
 			pair[i].Snapshot = pair[i].Merge(s)
+			if pauses != nil {
+				pair[i].Pauses = pair[i].Pauses.Merge(pauses.Late)
+			}
 			loads[load] = pair
 		}
 		for _, r := range p.Records {
@@ -92,10 +96,10 @@ func Distributions(points []Point, kind LatencyKind) []Distribution {
 				continue
 			}
 			for _, c := range r.Result.Curve {
-				add(CurveLoad(c), c.Status == store.OK, c.PublishRate, kind.Of(c.Latency))
+				add(CurveLoad(c), c.Status == store.OK, c.PublishRate, kind.Of(c.Latency), c.Pauses)
 			}
 			if r.Result.Curve == nil {
-				add(p.Load(), r.Status == store.OK, r.Result.PublishRate, kind.Of(r.Result.Latency))
+				add(p.Load(), r.Status == store.OK, r.Result.PublishRate, kind.Of(r.Result.Latency), r.Result.Pauses)
 			}
 		}
 		for _, load := range order {

@@ -1,12 +1,12 @@
 // A chart that is made when it comes into view and fits its box; its owner draws it again when the theme changes.
 
 import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
-import { GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
+import { GridComponent, MarkAreaComponent, MarkLineComponent, MarkPointComponent, TooltipComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import { colour } from "./theme";
 
-echarts.use([BarChart, LineChart, ScatterChart, CustomChart, GridComponent, TooltipComponent, MarkAreaComponent, MarkLineComponent, SVGRenderer]);
+echarts.use([BarChart, LineChart, ScatterChart, CustomChart, GridComponent, TooltipComponent, MarkAreaComponent, MarkLineComponent, MarkPointComponent, SVGRenderer]);
 
 export type Option = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 // What a message costs: bars as a table, so that they read aloud and print as they are.
 
-import { distinct, metricIndex, value, type Data, type Level } from "./data";
+import { distinct, doubts, metricIndex, value, type Data, type Level } from "./data";
 import { append, el, select } from "./dom";
 import { section } from "./figure";
 import { format, spread, range } from "./format";
@@ -43,7 +43,7 @@ function bars(d: Data, rows: Level[], known: { index: number; name: string; abou
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "who"), ...known.map((c) => el("th", { scope: "col" }, c.name, el("small", {}, c.about))))),
     el("tbody", {}, ...rows.map((l) => el("tr", { class: usable(l) ? null : "unused" },
       el("th", { scope: "row", title: remarks(d, l).join(" ") || null }, d.points[l.p].name, usable(l) ? null : el("small", {}, `${l.status}, in no conclusion`),
-        d.points[l.p].doubts ? el("small", {}, "doubts: " + d.points[l.p].doubts!.map((t) => t.split(":")[0]).join(", ")) : null),
+        l.doubts ? el("small", {}, "doubts: " + doubts(d, l).map((t) => t.split(":")[0]).join(", ")) : null),
       ...known.map((c, i) => {
         const s = value(l, c.index), unit = d.metrics[c.index].unit;
         if (!s) return el("td", {}, "–");

@@ -31,12 +31,12 @@ export function course(d: Data, main: HTMLElement): void {
   const narrow = (f: Figure, among: Run[]) => { run = among[0] ?? run; f.redraw(true); };
   new Figure(host, "", "", (f) => {
     const same = d.runs.filter((r) => of(r).setting === of(run).setting);
-    const load = same.filter((r) => of(r).load === of(run).load);
+    const load = same.filter((r) => r.load === run.load);
     const mine = load.filter((r) => of(r).name === of(run).name);
     const choices = (values: string[]) => distinct(values).map((v) => ({ value: v, text: v }));
     return [
       select("Messages and guarantee", choices(d.runs.map((r) => of(r).setting)), of(run).setting, (v) => narrow(f, prefer(d.runs.filter((r) => of(r).setting === v), d, run))),
-      select("Load", choices(same.map((r) => of(r).load)), of(run).load, (v) => narrow(f, prefer(same.filter((r) => of(r).load === v), d, run))),
+      select("Load", choices(same.map((r) => r.load)), run.load, (v) => narrow(f, prefer(same.filter((r) => r.load === v), d, run))),
       select("Who", choices(load.map((r) => of(r).name)), of(run).name, (v) => narrow(f, load.filter((r) => of(r).name === v))),
       select("Repetition", mine.map((r, i) => ({ value: String(i), text: `${r.rep}${r.status === "ok" ? "" : ` (${r.status})`}` })), String(mine.indexOf(run)), (v) => { run = mine[Number(v)]; f.redraw(); }),
       scaleSelect("Latency", log, (v) => { log = v; f.redraw(); }),
@@ -46,13 +46,13 @@ export function course(d: Data, main: HTMLElement): void {
 
 /** The run that differs least from the one looked at. */
 function prefer(runs: Run[], d: Data, from: Run): Run[] {
-  const score = (r: Run) => Number(d.points[r.p].name === d.points[from.p].name) * 4 + Number(d.points[r.p].load === d.points[from.p].load) * 2 + Number(r.rep === from.rep);
+  const score = (r: Run) => Number(d.points[r.p].name === d.points[from.p].name) * 4 + Number(r.load === from.load) * 2 + Number(r.rep === from.rep);
   return [...runs].sort((a, b) => score(b) - score(a));
 }
 
 function drawing(d: Data, run: Run, log: boolean): Drawing {
   const p = d.points[run.p];
-  const title = `${p.name}, ${p.setting}, ${p.load}, repetition ${run.rep}`;
+  const title = `${p.name}, ${p.setting}, ${run.load}, repetition ${run.rep}`;
   const series: Series[] = columns.map((c, i) => ({ name: c.name, look: lookAt(i) }));
   const faults = run.faults ?? [];
   return {
@@ -63,6 +63,8 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
       `${title}${run.began ? ", began " + run.began : ""}.`,
       ...(run.status === "ok" ? [] : [`${run.status}: ${run.reason ?? ""} – in no conclusion.`]),
       ...(run.doubts ?? []).map((t) => "Doubt: " + t),
+      ...(run.books?.length ? ["Messages: " + run.books.map((b) => `${b.name} ${format("count", b.n)}`).join(", ") + "."] : []),
+      ...(run.own ? [stoodStill(run.own)] : []),
     ],
     option: (on) => ({
       tooltip: tooltip("axis", (ps) => tip(run, ps, on)),
@@ -116,6 +118,12 @@ function lines(run: Run, panel: (typeof panels)[number], index: number, on: (n: 
     });
   }
   return out;
+}
+
+function stoodStill(own: NonNullable<Run["own"]>): string {
+  const longest = own.max ? `the longest ${format("ns", own.max)}, ${format("s", own.t)} into the measured phase` : "none longer than the watch can tell";
+  return `Own pauses of this machine: p99 ${format("ns", own.p99 ?? NaN)}, ${longest}. Garbage collection stopped the generator for ${format("ns", own.gc)}, ` +
+    `its threads waited ${format("s", own.queued)} for a core, and the hypervisor took ${format("s", own.stolen)} for others.`;
 }
 
 function words(f: { do: string; node: number; err?: string }): string {

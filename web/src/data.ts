@@ -7,21 +7,22 @@ export interface Axis { name: string; values: string[]; numbers?: number[] }
 export interface Curve { n: number; max: number; v: number[] }
 
 export interface Point {
-  id: string; name: string; broker: string; setting: string; load: string; measure: string; status: string; doubts?: string[];
+  id: string; name: string; broker: string; setting: string; load: string; measure: string; status: string;
 }
 
 export interface Level {
   p: number; load: string; rate?: number; status: string; reason?: string;
-  at: number[]; m: (Summary | number)[] | null; h?: (Curve | null)[];
+  at: number[]; m: (Summary | number)[] | null; h?: (Curve | null)[]; own?: Curve; doubts?: number[];
 }
 
 export interface Trial { p: number; kind: string; verdict: string; f: [rate: number, published: number, p50: number, p99: number] }
 
 export interface Run {
-  p: number; rep: number; status: string; reason?: string; doubts?: string[]; began: string; cores: number;
+  p: number; load: string; rep: number; status: string; reason?: string; doubts?: string[]; began: string; cores: number;
   t: number[]; phases: { name: string; until: number }[];
   pub: number[]; rec: number[]; backlog: number[]; p50: number[]; p99: number[]; bcpu: number[]; gcpu: number[];
   faults?: { t: number; do: string; node: number; err?: string }[];
+  books?: { name: string; n: number }[]; own?: { p99: number | null; max: number; t: number; gc: number; stolen: number; queued: number };
 }
 
 export interface Repeating { heading: string; parts: { text?: string; lines?: number[] }[] } // lines: first, count, first, count, …
@@ -29,7 +30,7 @@ export interface Repeating { heading: string; parts: { text?: string; lines?: nu
 export interface Data {
   metrics: Metric[]; quantiles: number[]; distributions: { key: string; name: string }[];
   axes: Axis[]; points: Point[]; levels: Level[]; trials?: Trial[]; runs: Run[]; runsLeftOut?: number;
-  repeat: Repeating[]; lines: string[];
+  repeat: Repeating[]; lines: string[]; doubts: string[];
 }
 
 export function read(): Data | null {
@@ -44,6 +45,16 @@ export function metricIndex(d: Data, key: string): number {
 export function value(l: Level, index: number): Summary {
   const s = index >= 0 && l.m ? l.m[index] : null;
   return typeof s === "number" ? [s, s, s, 1] : s; // one value stands for itself
+}
+
+/** What makes a level's figures deserve less trust, a missed rate first. */
+export function doubts(d: Data, l: Level): string[] {
+  return l.doubts?.map((i) => d.doubts[i]) ?? [];
+}
+
+/** A level that ended ok and missed its rate is never a bare ok. */
+export function ending(d: Data, l: Level): string {
+  return doubts(d, l).some((t) => t.startsWith("rate-missed: ")) ? `${l.status}, rate missed` : l.status;
 }
 
 /** Values in the order in which they first appear. */

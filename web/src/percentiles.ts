@@ -1,7 +1,7 @@
 // Whole distributions on HdrHistogram's axis: 1/(1−q), so that each decade is one nine more.
 
-import { axis, tooltip } from "./chart";
-import { distinct, type Curve, type Data, type Level } from "./data";
+import { axis, tooltip, type Option } from "./chart";
+import { distinct, doubts, type Curve, type Data, type Level } from "./data";
 import { select } from "./dom";
 import { card, Figure, section, type Drawing } from "./figure";
 import { format } from "./format";
@@ -21,7 +21,7 @@ export function percentiles(d: Data, main: HTMLElement): void {
   const s: State = { setting: names[0], load: "", kind: Number(kinds[0].value), ylog: true };
   s.load = busiest(d, all, s.setting, loads(s.setting));
   const host = section(main, "percentiles", "Percentiles",
-    "How many messages waited how long, repetitions merged. The axis stretches the tail: each step to the right is one nine more. Dashed grey: void or failed, in no conclusion.");
+    "How many messages waited how long, repetitions merged. The axis stretches the tail: each step to the right is one nine more. Dashed grey: void or failed, in no conclusion. Shaded: the pauses of the machine that measured, of any line the most; what lies below may be made of them.");
   new Figure(host, "", "", (f) => [
     settingSelect(names, s.setting, (v) => { s.setting = v; if (!loads(v).includes(s.load)) s.load = busiest(d, all, v, loads(v)); f.redraw(true); }),
     select("Load", loads(s.setting).map((v) => ({ value: v, text: v })), s.load, (v) => { s.load = v; f.redraw(); }),
@@ -51,14 +51,14 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
     height: 400,
     notes: [
       ...distinct(lines.flatMap((l) => (usable(l.level) ? [] : [`${l.name}: ${l.level.reason ?? ""} – in no conclusion.`]))),
-      ...some(distinct(lines.flatMap((l) => (d.points[l.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[l.level.p].name}: ${t}`)))),
+      ...some(distinct(lines.flatMap((l) => doubts(d, l.level).map((t) => `Doubt about ${d.points[l.level.p].name}: ${t}`)))),
     ],
     option: (on) => ({
       grid: { left: 66, right: 34, top: 20, bottom: 48 },
       tooltip: tooltip("axis", (ps) => tip(lines.filter((l) => on(l.name)), ps)),
       xAxis: { ...axis({ name: "share of messages at or below", log: false, min: 0, max: ticks, format: nines }), interval: 1 },
       yAxis: axis({ name: "", log: s.ylog, format: (v) => format("ns", v) }),
-      series: lines.filter((l) => on(l.name)).map((l) => {
+      series: [...floor(d, lines.filter((l) => on(l.name)), ticks, s.ylog), ...lines.filter((l) => on(l.name)).map((l) => {
         const style = look(d.points[l.level.p].name);
         return {
           type: "line", name: l.name, showSymbol: false, symbol: style.shape, symbolSize: 6,
@@ -66,14 +66,32 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
           itemStyle: { color: style.colour },
           data: l.curve.v.map((v, i) => [decade(d.quantiles[i]), v]).filter(([, v]) => !s.ylog || v > 0),
         };
-      }),
+      })],
     }),
     grid: (on) => ({
       columns: [{ name: "who" }, { name: "messages", number: true }, ...tables.map(([q]) => ({ name: "p" + 100 * q, number: true })), { name: "max", number: true }],
-      rows: lines.filter((l) => on(l.name)).map((l) => [l.name, format("count", l.curve.n),
-        ...tables.map(([, i]) => format("ns", i < l.curve.v.length ? l.curve.v[i] : l.curve.max)), format("ns", l.curve.max)]),
+      rows: lines.filter((l) => on(l.name)).flatMap((l) => [[l.name, l.curve] as const, ...(l.level.own ? [[`${l.name}: ${ownPauses}`, l.level.own] as const] : [])]).map(([name, c]) => [name, format("count", c.n),
+        ...tables.map(([, i]) => format("ns", at(c, i))), format("ns", c.max)]),
     }),
   };
+}
+
+const ownPauses = "own pauses of this machine";
+
+function at(c: Curve, i: number): number { return i < c.v.length ? c.v[i] : c.max; }
+
+/** The most of the machine's own pauses in any of the lines, down to a tenth of the lowest latency: further down it says nothing. */
+function floor(d: Data, lines: Line[], ticks: number, ylog: boolean): Option[] {
+  const own = lines.filter((l) => usable(l.level)).flatMap((l) => l.level.own ?? []);
+  if (!own.length) return [];
+  const lowest = Math.min(...lines.flatMap((l) => l.curve.v.filter((v) => v > 0))) / 10;
+  const data = d.quantiles.map((q, i) => [decade(q), Math.max(...own.map((c) => at(c, i)))]).filter(([x]) => x < ticks + 1e-6);
+  return [{
+    type: "line", name: ownPauses, showSymbol: false, silent: true, z: 1, lineStyle: { color: colour("muted"), width: 1 }, itemStyle: { color: colour("muted") },
+    areaStyle: { color: colour("muted"), opacity: 0.22, origin: "start" },
+    data: data.map(([x, v]) => [x, ylog ? Math.max(v, lowest) : v, v]),
+    markPoint: { silent: true, symbol: "rect", symbolSize: 0.1, data: [{ coord: [ticks, ylog ? Math.max(data[data.length - 1][1], lowest) : data[data.length - 1][1]] }], label: { show: true, formatter: ownPauses, position: "left", distance: 4, offset: [0, 9], color: colour("text"), fontSize: 11 } },
+  }];
 }
 
 function decade(q: number): number { return -Math.log10(1 - q); }
@@ -89,9 +107,10 @@ function nearest(qs: number[], q: number): number {
 }
 
 function tip(lines: Line[], ps: unknown): HTMLElement {
-  const hovered = ps as { value: [number, number]; seriesName: string }[];
+  const hovered = ps as { value: [number, number, number?]; seriesName: string }[];
   const q = 1 - 10 ** -(hovered[0]?.value[0] ?? 0);
   const rows = hovered.map((p): [string, string] => {
+    if (p.seriesName === ownPauses) return [ownPauses, format("ns", p.value[2])];
     const line = lines.find((l) => l.name === p.seriesName);
     return [p.seriesName, `${format("ns", p.value[1])} (of ${format("count", line?.curve.n)})`];
   });

@@ -1,7 +1,7 @@
 // Sweeps: every axis as table, row, column or colour, or held at one value. Points that differ in something else
 // stand side by side in a cell; nothing is pooled here.
 
-import { distinct, value, type Data, type Level, type Summary } from "./data";
+import { distinct, doubts, value, type Data, type Level, type Summary } from "./data";
 import { append, el, select, type Choice } from "./dom";
 import { fillLegend, section, swatch } from "./figure";
 import { format, spread } from "./format";
@@ -25,7 +25,7 @@ export function sweep(d: Data, main: HTMLElement): void {
   const enough = 0.2 * d.levels.filter(usable).length;
   const preferred = ["sustainable_low", "e2e_p99_ns", "publish_rate"].map((k) => metrics.find(({ m, value }) => m.key === k && known(Number(value)) >= enough)).find((m) => m) ?? metrics[0];
   const s: State = { metric: Number(preferred.value), view: "heat", roles: atFirst(d, Number(preferred.value)), xlog: true, ylog: true, off: new Set() };
-  const host = section(main, "sweeps", "Sweeps", "Any axis as table, row, column or colour, or held at one value. Medians over repetitions. Hatched: refused; in parentheses: void or failed, in no conclusion; a question mark: doubts, named below.");
+  const host = section(main, "sweeps", "Sweeps", "Any axis as table, row, column or colour, or held at one value. Medians over repetitions; counts are summed. Hatched: refused; in parentheses: void or failed, in no conclusion; a question mark: doubts, named below.");
   const controls = el("div", { class: "controls" }), legend = el("div", { class: "legend", role: "group", "aria-label": "Colours: press to hide or show" });
   const place = el("div", { class: "sweep", "aria-live": "polite" }), multiples = new Multiples(place);
   append(host, controls, legend, place);
@@ -36,8 +36,8 @@ export function sweep(d: Data, main: HTMLElement): void {
     fillLegend(legend, keys.map((c) => ({ name: c, look: tone(d, c) })), s.off, draw);
     if (s.view === "lines") multiples.show(alike(panels.slice(0, mostPanels).filter((p) => p.cells.some((c) => value(c.level, s.metric))).map((p) => lines(d, s, p))));
     else place.replaceChildren(...panels.slice(0, mostPanels).map((p) => heat(d, s, p, extremes(s, panels))));
-    const doubts = distinct(panels.slice(0, mostPanels).flatMap((p) => p.cells.flatMap((c) => (d.points[c.level.p].doubts ?? []).map((t) => `Doubt about ${d.points[c.level.p].name}: ${t}`))));
-    append(place, el("div", { class: "figure-notes" }, ...doubts.slice(0, mostDoubts).map((t) => el("p", {}, t)), doubts.length > mostDoubts ? el("p", {}, `And ${doubts.length - mostDoubts} more; each stands in its cell's title.`) : null));
+    const said = distinct(panels.slice(0, mostPanels).flatMap((p) => p.cells.flatMap((c) => doubts(d, c.level).map((t) => `Doubt about ${d.points[c.level.p].name}: ${t}`))));
+    append(place, el("div", { class: "figure-notes" }, ...said.slice(0, mostDoubts).map((t) => el("p", {}, t)), said.length > mostDoubts ? el("p", {}, `And ${said.length - mostDoubts} more; each stands in its cell's title.`) : null));
     if (panels.length > mostPanels) append(place, el("p", {}, `${panels.length - mostPanels} more tables are not shown: hold an axis at one value.`));
   };
   onTheme(draw);
@@ -139,7 +139,7 @@ function entry(d: Data, s: State, c: Placed, several: boolean): HTMLElement {
   const p = d.points[c.level.p];
   return el("div", { title: [`${p.name}, ${p.setting}, ${c.level.load}`, v ? spread(unit, v) : "", ...remarks(d, c.level)].filter((x) => x).join("\n"), class: usable(c.level) ? null : "unused" },
     c.colour ? swatch(tone(d, c.colour)) : null, several && !c.colour ? el("small", {}, c.level.load + " ") : null,
-    usable(c.level) || !v ? text : `(${text})`, c.level.status !== "refused" && p.doubts ? el("sup", {}, "?") : null);
+    usable(c.level) || !v ? text : `(${text})`, c.level.status !== "refused" && c.level.doubts ? el("sup", {}, "?") : null);
 }
 
 function lineName(c: Placed): string { return [c.row, c.colour].filter((x) => x).join(", "); }

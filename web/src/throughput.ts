@@ -1,7 +1,7 @@
 // Latency against throughput: a dot per level, a line per contender.
 
 import { axis, tooltip, type Option } from "./chart";
-import { distinct, metricIndex, value, type Data, type Level } from "./data";
+import { distinct, ending, metricIndex, value, type Data, type Level } from "./data";
 import { checkbox, select, type Cell } from "./dom";
 import { card, Figure, section, type Drawing } from "./figure";
 import { format, spread } from "./format";
@@ -60,7 +60,7 @@ function drawing(d: Data, all: Level[], s: State, rate: number): Drawing {
     grid: (on) => ({
       columns: [{ name: "who" }, { name: "load" }, { name: "status" }, { name: "offered", number: true }, { name: "published", number: true }, { name: title, number: true }, { name: "remarks" }],
       rows: contenders.filter(on).flatMap((name) => (by.get(name) ?? []).map((l): Cell[] => [
-        { text: name }, { text: l.load }, { text: l.status }, { text: l.rate ? format("per-second", l.rate) : "–" },
+        { text: name }, { text: l.load }, { text: ending(d, l) }, { text: l.rate ? format("per-second", l.rate) : "–" },
         { text: spread("per-second", value(l, rate)) }, { text: spread("ns", value(l, index)), class: usable(l) ? "" : "unused" }, { text: remarks(d, l).join(" "), class: "wide" },
       ])),
     }),
