@@ -161,8 +161,10 @@ func doubted(points []report.Point) string {
 		for _, r := range p.Shown() {
 			all++
 			codes := map[string]bool{}
-			for _, d := range r.Doubts {
-				codes[d.Code] = true
+			for _, l := range report.Loads(r) {
+				for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
+					codes[d.Code] = true
+				}
 			}
 			for code := range codes {
 				with[code]++

@@ -49,20 +49,38 @@ func shown(records []store.Record, id string) []store.Record {
 	return nil
 }
 
-type figure struct{ Point, Key, Value, Text string }
+type figure struct{ Point, Load, Key, Value, Text string }
+
+// atRate are records cut down to one rate of their curve, by its row's name; ok tells how it ended.
+func atRate(records []store.Record, load string, ok bool) []store.Record {
+	var out []store.Record
+	for _, r := range records {
+		for _, c := range r.Result.Curve {
+			if report.CurveLoad(c) == load && (c.Status == store.OK) == ok {
+				out = append(out, store.Record{Spec: r.Spec, Result: &store.Result{Measurement: c.Measurement}})
+			}
+		}
+	}
+	return out
+}
 
 func TestTheTablesHoldTheStoresNumbers(t *testing.T) {
 	records := stored(t, sweep(5))
 	b := open(t, summary(t, "numbers", records), desktop)
 	figures := browsertest.Eval[[]figure](t, b, `[...document.querySelectorAll("tr[data-point-id] [data-value]")].map(c => ({
-		Point: c.parentElement.dataset.pointId, Key: c.dataset.key, Value: c.dataset.value, Text: c.innerText }))`)
-	compared := 0
+		Point: c.parentElement.dataset.pointId, Load: c.parentElement.dataset.pointId.includes("curve") ? c.parentElement.cells[1]?.innerText ?? "" : "", Key: c.dataset.key, Value: c.dataset.value, Text: c.innerText }))`)
+	compared, rates := 0, map[string]bool{}
 	for _, f := range figures {
 		m, err := report.MetricByKey(f.Key)
 		if err != nil || f.Key == "lost" || f.Key == "duplicated" { // sums over repetitions, compared in package reports
 			continue
 		}
-		values := m.Values(shown(records, f.Point))
+		of := shown(records, f.Point)
+		if strings.HasPrefix(f.Load, "curve ") {
+			of = atRate(of, f.Load, !strings.HasPrefix(f.Text, "("))
+			rates[f.Point+f.Load] = true
+		}
+		values := m.Values(of)
 		want := median(values)
 		got, err := strconv.ParseFloat(f.Value, 64)
 		if err != nil || got != want {
@@ -73,8 +91,8 @@ func TestTheTablesHoldTheStoresNumbers(t *testing.T) {
 		}
 		compared++
 	}
-	if want := 28 * 6; compared < want { // points that ran × metrics
-		t.Errorf("%d figures compared, want at least %d", compared, want)
+	if want := 28 * 6; compared < want || len(rates) < 14*5 { // points that ran × metrics; curves × rates
+		t.Errorf("%d figures compared, want at least %d; %d rates of curves", compared, want, len(rates))
 	}
 	b.Quiet(t)
 }
