@@ -171,6 +171,7 @@ func quantity(u report.Unit, value string) (float64, error) {
 	for suffix, f := range map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9} {
 		if u != report.CPUSeconds && strings.HasSuffix(value, suffix) {
 			value, factor = strings.TrimSpace(strings.TrimSuffix(value, suffix)), f
+			break // one is allowed, in whatever order they are tried
 		}
 	}
 	v, err := finite(value)

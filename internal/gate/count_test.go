@@ -188,3 +188,44 @@ func TestAThresholdOverNothingNeverPasses(t *testing.T) {
 		}
 	}
 }
+
+func TestValuesOfEveryUnitAreReadBackAsTheyWereWritten(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 13))
+	record := point("x", time.Millisecond, 0)
+	record.Result.Count = &store.Count{}
+	record.Result.Backlog = &store.Backlog{}
+	for range 200 {
+		n := 1 + random.Int64N(900)
+		record.Result.Count.TotalSeconds = float64(n) / 1000
+		record.Result.Backlog.DrainRate = float64(n) * 1e3
+		record.Result.Cost.BrokerRSSBytes = n << 10
+		record.Result.Cost.BrokerUserSeconds = float64(n) * 1e-6
+		record.Result.Cost.Messages = 1
+		record.Result.Books.Received = n * 1e6
+		for text, unit := range map[string]string{
+			"total": "ms", "drain_rate": "k/s", "broker_rss": "KiB", "broker_cpu": "s", "received": "M",
+		} {
+			for _, c := range []struct {
+				limit string
+				want  string
+			}{{fmt.Sprintf("> %d.5%s", n-1, unit), "failed"}, {fmt.Sprintf("> %d.5%s", n, unit), "passed"}, {fmt.Sprintf("< %d.5 %s", n, unit), "failed"}} {
+				if unit == "KiB" { // whole bytes
+					c.limit = strings.Replace(c.limit, ".5", "", 1)
+					if c.want == "failed" && strings.HasPrefix(c.limit, "<") {
+						continue
+					}
+				}
+				if got := judge(t, text+" "+c.limit, record); !strings.HasPrefix(got, c.want) {
+					t.Fatalf("%s %s of %d%s: %s", text, c.limit, n, unit, got)
+				}
+			}
+		}
+	}
+	for range 20 { // whatever the order in which they are tried
+		for _, value := range []string{"10kM", "10 k M", "10Gk", "10kk"} {
+			if _, err := gate.Parse("received > " + value); err == nil {
+				t.Fatalf("%s is a number", value)
+			}
+		}
+	}
+}
