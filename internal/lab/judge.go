@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -46,6 +47,17 @@ func (b *bench) promises(t trial) error {
 	case m.Reordered > 0 && b.spec.Ordering == "ordered":
 		return failed("%d messages arrived out of order although order was asked for", m.Reordered)
 	}
+	if !errors.Is(t.SendErr, context.DeadlineExceeded) { // refused, not given up on
+		return b.refusedSends(t)
+	}
+	return nil
+}
+
+// refusedSends says that more sends failed than may.
+func (b *bench) refusedSends(t trial) error {
+	if m := t.Measured; float64(m.Failed) > 0.001*float64(m.Sent) && len(b.spec.Faults) == 0 {
+		return failed("%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
+	}
 	return nil
 }
 
@@ -64,8 +76,8 @@ func (b *bench) late(t trial) error {
 		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", m.LostAcked, b.spec.Drain)
 	case t.Err != nil:
 		return t.Err
-	case float64(m.Failed) > 0.001*float64(m.Sent) && !planned:
-		return failed("%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
+	case b.refusedSends(t) != nil:
+		return b.refusedSends(t)
 	case m.Resent > 0 && m.Unresolved > 0 && !planned:
 		return failed("%d of %d sends had no outcome when the run ended: the connection was lost", m.Unresolved, m.Sent)
 	}

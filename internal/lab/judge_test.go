@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -42,11 +43,13 @@ func TestASaturatedGeneratorIsNeverTheBrokersFailure(t *testing.T) {
 	stopped.Drained, stopped.Err = false, errors.New("the broker stopped answering")
 	dry := counted(func(*measure.Books) {})
 	dry.Err = worker.ErrRanDry
+	timedOut := counted(func(b *measure.Books) { b.Acked, b.Failed = 900, 100 })
+	timedOut.SendErr = fmt.Errorf("publish: %w", context.DeadlineExceeded)
 	for name, o := range map[string]worker.Outcome{
 		"confirmed messages came too late": late,
 		"nothing was confirmed":            counted(func(b *measure.Books) { b.Acked, b.Unresolved = 0, 1000 }),
 		"nothing could be sent":            counted(func(b *measure.Books) { *b = measure.Books{} }),
-		"sends failed":                     counted(func(b *measure.Books) { b.Acked, b.Failed = 900, 100 }),
+		"sends were given up on":           timedOut,
 		"sends had no outcome":             counted(func(b *measure.Books) { b.Acked, b.Unresolved, b.Resent = 900, 100, 7 }),
 		"the trial broke off":              stopped,
 		"the backlog stopped draining":     dry,
@@ -66,6 +69,7 @@ func TestABrokenPromiseStaysAFailureWhateverTheGeneratorDid(t *testing.T) {
 	lost.Drained = false
 	for name, o := range map[string]worker.Outcome{
 		"confirmed messages were lost": lost,
+		"sends were refused":           counted(func(b *measure.Books) { b.Acked, b.Failed = 900, 100 }),
 		"corrupted":                    counted(func(b *measure.Books) { b.Corrupted = 1 }),
 		"delivered twice":              counted(func(b *measure.Books) { b.Duplicated = 1 }),
 		"out of order":                 counted(func(b *measure.Books) { b.Reordered = 1 }),
