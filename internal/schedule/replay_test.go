@@ -93,3 +93,23 @@ func TestRareArrivalsAreCountedUpToTheEndOfTime(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryLoadHasItsRateFromTheFirstInstant(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    Schedule
+		want float64
+	}{
+		"constant": {must(Constant(5)), 5}, "poisson": {must(Poisson(5, 1)), 5}, "ramp": {must(Ramp(5, 7, 100)), 5},
+		"steps": {must(Steps([]Step{{5, 1}, {7, 0}})), 5}, "bursts": {must(Bursts(7, 5, 2, 1)), 5}, "a share": {Share(must(Constant(15)), 0, 3), 5},
+	} {
+		if before, got := c.s.Rate(-1), c.s.Rate(0); before != 0 || got != c.want {
+			t.Errorf("%s: %v/s before it begins and %v/s when it does, want 0 and %v", name, before, got, c.want)
+		}
+		if n := c.s.Count(0); n != 0 {
+			t.Errorf("%s: %d arrivals before it begins", name, n)
+		}
+	}
+	if got := must(Ramp(5, 7, 100)).Rate(100); got != 7 {
+		t.Errorf("%v/s at the end of a ramp to 7/s", got)
+	}
+}
