@@ -143,14 +143,17 @@ const mostShare = 1.5
 
 // Change says how b compares with a: "46 times lower", "3.2 % higher", "equal".
 func (d Difference) Change() string {
-	higher := d.Ratio > 1 || (math.IsNaN(d.Ratio) || d.Ratio == 1) && d.Delta > 0
+	noRatio := math.IsNaN(d.Ratio)
+	higher := d.Ratio > 1 || (noRatio || d.Ratio == 1) && d.Delta > 0
 	direction := map[bool]string{true: "higher", false: "lower"}[higher]
 	switch factor := max(d.Ratio, 1/d.Ratio); {
 	case d.same || d.Ratio == 1 && d.Delta == 0:
 		return "equal"
+	case noRatio && d.Delta == 0:
+		return "neither higher nor lower"
 	case d.Ratio == 1:
 		return "mostly equal, else " + direction
-	case math.IsNaN(d.Ratio):
+	case noRatio:
 		return direction
 	case factor >= 9.95:
 		return fmt.Sprintf("%.0f times %s", factor, direction)

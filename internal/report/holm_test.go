@@ -132,8 +132,11 @@ func TestWhatWasRunOnceDoesNotWeakenTheOthers(t *testing.T) {
 	if same.Answer() != NoDifferenceShown || same.Adjusted != 1 || same.P != 1 {
 		t.Errorf("equal values: %v, p %v", same.Answer(), same.Adjusted)
 	}
-	if none.Answer() != NotTested || none.Needed != 0 {
-		t.Errorf("no values: %v, %d needed", none.Answer(), none.Needed)
+	if none.Answer() != NotTested || none.Needed != 0 || none.P != 1 || none.Adjusted != 1 || !math.IsNaN(none.Ratio) || none.RatioLow != 0 || !math.IsInf(none.RatioHigh, 1) {
+		t.Errorf("no values: %v, %+v", none.Answer(), none)
+	}
+	if d := Contrast([]float64{5}, []float64{5}); d.Answer() != NotTested || d.Needed != 4 || d.Family != 1 || d.Change() != "equal" {
+		t.Errorf("one equal run each: %+v", d)
 	}
 }
 
@@ -276,6 +279,7 @@ func TestAChangeIsToldInTheWordsThatFitIt(t *testing.T) {
 		{[]float64{0}, []float64{0}, "equal"},
 		{[]float64{0}, []float64{5}, "higher"},
 		{[]float64{5}, []float64{0}, "lower"},
+		{[]float64{0, 5}, []float64{2, 3}, "neither higher nor lower"},
 		{[]float64{1, 1, 1}, []float64{1, 1, 9}, "mostly equal, else higher"},
 		{[]float64{1, 1, 1}, []float64{1, 1, 0.5}, "mostly equal, else lower"},
 		{[]float64{1, 2, 4}, []float64{1, 2, 4}, "equal"},
