@@ -141,6 +141,35 @@ func TestNothingSustainableIsSaidAndNotSearchedForever(t *testing.T) {
 	}
 }
 
+// Without bounds each step goes twice as far as the last one, at most to four times the rate or a quarter of it.
+func TestStepsWithoutABoundGrow(t *testing.T) {
+	for verdict, up := range map[Verdict]bool{Pass: true, Fail: false} {
+		var rates []float64
+		p := planFor(confirmed(2, 0))
+		p.Begin, p.MaxTrials, p.MaxRate = 1e6, 9, 1e12
+		_, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+			if r.Kind == Short {
+				rates = append(rates, r.Rate)
+			}
+			return verdict, 0
+		}))
+		if err != nil || len(rates) < 6 {
+			t.Fatalf("%v, %v", rates, err)
+		}
+		want := math.Pow(1.05, 4)
+		for i := 1; i < len(rates); i++ {
+			ratio := rates[i-1] / rates[i]
+			if up {
+				ratio = rates[i] / rates[i-1]
+			}
+			if math.Abs(ratio-want) > 1e-9*want {
+				t.Errorf("%s: step %d of %v is %g times, want %g", verdict, i, rates, ratio, want)
+			}
+			want = math.Min(want*want, 4)
+		}
+	}
+}
+
 func TestWhatTheGeneratorLimitsIsALowerBoundThatSaysSo(t *testing.T) {
 	r, err := Run(t.Context(), planFor(confirmed(1, 0)), on(func(r Request) (Verdict, float64) {
 		if r.Rate > 1000 {
@@ -227,6 +256,9 @@ func TestTheTrialsAreNeverMoreThanAllowedAndTheAnswerSaysWhatIsMissing(t *testin
 				t.Errorf("%d trials of %d for %d goals, %v", r.Trials, most, goals, err)
 			}
 			for _, b := range r.Goals {
+				if most >= 3 && b.Low == 0 { // the first rate passes, and two trials were kept back to confirm it
+					t.Errorf("%d trials for %d goals and nothing confirmed: %+v", most, goals, b)
+				}
 				want := fmt.Sprintf("stopped after %d trials before the bounds were within 5 %%", r.Trials)
 				switch {
 				case b.Low == 0:
