@@ -36,7 +36,7 @@ const nap = 50 * time.Millisecond
 // openLoop sends the producer's share of a leg: what is due is claimed even while it has to wait for a slot, so that
 // waiting is measured instead of omitted. It reports whether the leg was sent to its end.
 func (p *producer) openLoop(ctx context.Context, t *trial, l *leg, s sleeper) (whole bool) {
-	p.blame.free = l.start
+	p.blame.free = max(p.blame.free, l.start)
 	for l.next < l.limit {
 		now := clock.Now()
 		due := schedule.Due(l.share, l.next, now-l.start, int(min(l.limit-l.next, int64(len(p.batch)))))
@@ -52,12 +52,13 @@ func (p *producer) openLoop(ctx context.Context, t *trial, l *leg, s sleeper) (w
 		}
 		n := p.slots.take(p.taken[:due])
 		if n == 0 {
-			held, ok := p.await(t)
-			if p.blame.held(at, held); !ok {
+			h, ok := p.await(t)
+			if p.blame.held(at, h); !ok {
 				return false
 			}
 			continue
 		}
+		p.blame.took(n, due)
 		n, more := p.claim(t, l, n)
 		if n > 0 {
 			p.blame.held(at, p.send(ctx, t, n))

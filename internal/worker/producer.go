@@ -178,12 +178,11 @@ func (p *producer) Resent(ids []uint32) {
 // sendBackoff is the pause after a Send that failed.
 const sendBackoff = 5 * time.Millisecond
 
-// send hands over the first n messages of the batch and returns for how many ns the client held on to the producer.
-func (p *producer) send(ctx context.Context, t *trial, n int) (held int64) {
-	began := clock.Now()
-	stood := t.watch.Stood(began)
+// send hands over the first n messages of the batch and returns the time in which the client held on to the producer.
+func (p *producer) send(ctx context.Context, t *trial, n int) hold {
+	h := beginHold(t.watch)
 	if p.first.Load() == 0 {
-		p.first.Store(began)
+		p.first.Store(h.began)
 	}
 	if err := p.client.Send(ctx, p.batch[:n]); err != nil {
 		// The slots come back as failed; a broker that is being restarted must not be hammered meanwhile.
@@ -194,25 +193,24 @@ func (p *producer) send(ctx context.Context, t *trial, n int) (held int64) {
 		p.failure.Store(&kept)
 		time.Sleep(sendBackoff)
 	}
-	p.last.Store(began)
-	ended := clock.Now()
-	p.sending.Add(ended - began)
-	return ended - began - t.watch.Stood(ended) + stood
+	p.last.Store(h.began)
+	h.end(t.watch)
+	p.sending.Add(h.ns())
+	return h
 }
 
 // await waits for free slots. It asks for an eighth of the window at once, lest a full window degenerate into
-// batches of one. It returns for how many ns it waited and whether the trial goes on.
-func (p *producer) await(t *trial) (held int64, ok bool) {
-	began := clock.Now()
-	stood := t.watch.Stood(began)
+// batches of one. It returns the time in which it waited and whether the trial goes on.
+func (p *producer) await(t *trial) (h hold, ok bool) {
+	h = beginHold(t.watch)
 	window := len(p.table)
 	if w := t.load.Window; w > 0 {
 		window = min(window, w)
 	}
 	ok = p.slots.wait(min(len(p.batch), max(1, window/8)), t.stop)
-	ended := clock.Now()
-	p.blocked.Add(ended - began)
-	return ended - began - t.watch.Stood(ended) + stood, ok
+	h.end(t.watch)
+	p.blocked.Add(h.ns())
+	return h, ok
 }
 
 // bookUnresolved books the messages of this trial that are still in flight. The sending goroutine must have ended; a Done
