@@ -41,7 +41,8 @@ proof: web ## what takes long, too: older versions, clusters of JVMs, every guar
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 20m ./internal/cli -run NothingIsLeft
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long
-	$(GO) test -race -short $(TESTFLAGS) -p 2 $(CONCURRENT)
+	$(GO) test -race -short $(TESTFLAGS) -p 1 $(MEASURING)
+	$(GO) test -race -short $(TESTFLAGS) -p 2 $(filter-out $(MEASURING),$(CONCURRENT))
 
 lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"

@@ -45,7 +45,7 @@ func TestWhatTheGeneratorStoodStillIsNeverTheBrokers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			stopped(t, 700*time.Millisecond, c.length, c.every, c.n)
-			r := one(t, onSim(func(s *study.Spec) { fixed(s, c.rate, 3*time.Second) }), lab.Options{})
+			r := once(t, onSim(func(s *study.Spec) { fixed(s, c.rate, 3*time.Second) }), lab.Options{})
 			if r.Result == nil {
 				t.Fatalf("%s: %s", r.Status, r.Reason)
 			}
@@ -70,7 +70,7 @@ func TestWhatTheGeneratorStoodStillIsNeverTheBrokers(t *testing.T) {
 
 func TestAClosedLoopThatStoodStillIsDoubted(t *testing.T) {
 	stopped(t, 700*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond, 1)
-	r := one(t, onSim(func(s *study.Spec) {
+	r := once(t, onSim(func(s *study.Spec) {
 		s.Measure, s.Duration = "peak", study.Duration(2*time.Second)
 		s.Client = map[string]any{"capacity": 20_000}
 	}), lab.Options{})
