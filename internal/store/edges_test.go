@@ -122,6 +122,52 @@ func TestAnInterruptedOperationIsAnErrorAndLeavesNoRecord(t *testing.T) {
 	}
 }
 
+func TestAReadThatIsInterruptedInBetweenIsNoWholeRead(t *testing.T) {
+	s, _ := newStore(t)
+	tx, err := s.db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 3 * batch
+	for range n {
+		if _, err := tx.Exec(`INSERT INTO record (point_id, study, repetition, status, began, schema, body) VALUES ('p', 's', 1, 'ok', 0, 1, '{}')`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	read, failed := 0, error(nil)
+	for _, err := range s.Each(ctx, Filter{}) {
+		if failed = err; err == nil {
+			read++
+		}
+		cancel()
+		time.Sleep(time.Millisecond)
+	}
+	if !errors.Is(failed, context.Canceled) || read == 0 || read == n {
+		t.Errorf("%d of %d records: %v", read, n, failed)
+	}
+}
+
+func TestADatabasesOwnWordsEndTheSentence(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	writes(strings.Repeat("messages,rate\n", 100))(t, path)
+	if _, err := Open(path); ProblemOf(err) != Foreign || errors.Unwrap(err) == nil || !strings.HasSuffix(err.Error(), ": "+errors.Unwrap(err).Error()) {
+		t.Errorf("a text file: %v", err)
+	}
+	s, _ := newStore(t)
+	s.db.SetMaxOpenConns(1)
+	if _, err := s.db.Exec(`PRAGMA max_page_count = 20`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Append(t.Context(), Record{Reason: strings.Repeat("x", 1<<20)}); ProblemOf(err) != Full || errors.Unwrap(err) == nil {
+		t.Errorf("a full store: %v", err)
+	}
+}
+
 func second[T any](_ T, err error) error { return err }
 
 func TestWhatIsNoFileIsNamed(t *testing.T) {
