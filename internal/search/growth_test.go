@@ -121,6 +121,8 @@ func TestATrialIsHopelessOnceItCouldNotPassAnyMore(t *testing.T) {
 		{"just above twice the limit", line(4, 0, 20.1, 0, nil), true},
 		{"shrinking", line(4, 1e6, -1000, 0, nil), false},
 		{"too few points", line(5, 0, 1000, 0, nil)[:19], false},
+		{"too few points, far apart", thin(line(2, 0, 1000, 0, nil), 6), false},
+		{"enough points, far apart", thin(line(2, 0, 1000, 0, nil), 5), true},
 		{"a stall at the end", append(line(1, 0, 0, 1, rng), stallAt(1, 0.3, 1000)...), false},
 		{"noise", line(2, 1000, 0, 300, rng), false},
 	} {
@@ -131,6 +133,15 @@ func TestATrialIsHopelessOnceItCouldNotPassAnyMore(t *testing.T) {
 	if !Hopeless(line(0.54, 0, 1000, 0, nil), limit, time.Second) || Hopeless(line(0.5, 0, 1000, 0, nil), limit, time.Second) {
 		t.Error("a short trial is looked at for half a second")
 	}
+}
+
+// thin keeps every n-th point.
+func thin(points []Point, n int) []Point {
+	var out []Point
+	for i := 0; i < len(points); i += n {
+		out = append(out, points[i])
+	}
+	return out
 }
 
 // stallAt is a backlog that rises because nothing is served.

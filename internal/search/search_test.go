@@ -339,6 +339,41 @@ func TestASoakThatFailsMovesTheAnswerDown(t *testing.T) {
 	}
 }
 
+func TestAfterASoakFailedTheNextIsWhereThatOneCouldHavePassed(t *testing.T) {
+	for through, want := range map[float64]float64{500: 500 / math.Sqrt(1.05), 0: 0, 999: 0} { // 0: not told, four widths down
+		g := confirmed(2, 0)
+		g.Soak = time.Minute
+		var soaks []float64
+		_, err := Run(t.Context(), planFor(g), on(func(r Request) (Verdict, float64) {
+			if r.Kind != Soak {
+				return cliff(1000)(r)
+			}
+			if soaks = append(soaks, r.Rate); len(soaks) == 1 {
+				return Fail, through
+			}
+			return Pass, r.Rate
+		}))
+		if err != nil || len(soaks) < 2 {
+			t.Fatalf("%v, %v", soaks, err)
+		}
+		if want == 0 {
+			want = soaks[0] / math.Pow(1.05, 4)
+		}
+		if math.Abs(soaks[1]-want) > 1e-9*want {
+			t.Errorf("%g/s came through: soaks at %v, the second should be at %g", through, soaks, want)
+		}
+	}
+}
+
+func TestASingleVoidTrialIsNamedWhereItIsAllThereIs(t *testing.T) {
+	p := planFor(confirmed(2, 0))
+	p.MaxTrials = 1
+	r, err := Run(t.Context(), p, on(func(Request) (Verdict, float64) { return Void, 0 }))
+	if b := r.Goals[0]; err != nil || b.Void != "at 1000/s so it was" {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
 func TestOnceASoakHasFailedOnlySoaksCount(t *testing.T) {
 	for most := 5; most < 25; most++ {
 		g := confirmed(2, 0)
