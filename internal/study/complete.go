@@ -102,18 +102,16 @@ func completeBroker(s *Spec, d *draft) {
 const fewTopics = 16
 
 // DefaultConnections is how many connections the topics share when the spec says nothing: as many as applications open
-// where the client is made to be shared. RabbitMQ has a channel for each queue, of which a connection has 2,047; a read
-// of Redis names every stream, and takes the longer the more there are.
+// where the client is made to be shared and sharing was seen to serve as much. A read of Redis names every stream, and
+// takes the longer the more there are.
 func DefaultConnections(broker string, topics, partitions int) int {
 	if topics <= fewTopics {
 		return 0
 	}
-	const channels, streams = 1000, 64
+	const streams = 64
 	switch broker {
-	case "kafka", "nats", "jetstream":
+	case "kafka", "nats":
 		return 1
-	case "rabbitmq":
-		return min(topics, (topics*partitions+channels-1)/channels)
 	case "redis":
 		return min(topics, (topics*partitions+streams-1)/streams)
 	}
