@@ -113,3 +113,18 @@ func TestEveryLoadHasItsRateFromTheFirstInstant(t *testing.T) {
 		t.Errorf("%v/s at the end of a ramp to 7/s", got)
 	}
 }
+
+func TestAnArrivalBeyondAllTimeNeverComes(t *testing.T) {
+	const years = 10 * 365 * 24 * 3600 * 1e9
+	for name, s := range map[string]Schedule{
+		"constant": must(Constant(1e-6)), "steps": must(Steps([]Step{{1e-6, 0}})), "steps to silence": must(Steps([]Step{{1, 1e9}, {0, 0}})),
+		"ramp": must(Ramp(1, 1e-6, 1e9)), "ramp to silence": must(Ramp(1, 0, 1e9)), "poisson": must(Poisson(1e-6, 1)),
+		"bursts": must(Bursts(1e-6, 2e-6, 1e9, 1e8)), "one burst in ten years": must(Bursts(0, 1e-6, years, 1)), "a share": Share(must(Constant(1e-6)), 2, 3),
+	} {
+		for _, i := range []int64{20_000, 1 << 40, Never - 1, Never} {
+			if got := s.At(i); got != Never {
+				t.Errorf("%s: arrival %d is at %d", name, i, got)
+			}
+		}
+	}
+}
