@@ -50,7 +50,7 @@ type Producer struct {
 
 // Load is one trial. Exactly one of Duration and Messages ends it.
 type Load struct {
-	Start    int64             // when the schedule begins, ns on the clock's axis; 0: now
+	Start    int64             // when the schedule begins, ns on the clock's axis; 0: as soon as everything is ready
 	Schedule schedule.Schedule // over all producers; nil: closed loop, as fast as the in-flight window allows
 	// Before is what is sent during the warm-up where Schedule, a shape over time, is to begin with the measured phase;
 	// nil: Schedule begins with the warm-up.

@@ -85,6 +85,9 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	return out
 }
 
+// runUp is how long before its schedule a trial begins: what its goroutines and threads take to get going is no lag.
+const runUp = 20 * time.Millisecond
+
 func (w *Worker) begin(load Load) *trial {
 	shape := measure.Shape{
 		Consumers:     len(w.plan.Consumers),
@@ -103,6 +106,9 @@ func (w *Worker) begin(load Load) *trial {
 	t.watch = clock.NewWatch(t.pauses.woke)
 	if t.start == 0 {
 		t.start = clock.Now()
+		if load.Schedule != nil {
+			t.start += int64(runUp)
+		}
 	}
 	t.until.Store(math.MaxInt64)
 	if !load.Warmup.Auto {
