@@ -175,8 +175,8 @@ func TestABrokerGoesUpIsMeasuredAndComesDown(t *testing.T) {
 		t.Errorf("status %v, want %s", status, address)
 	}
 	o := brokermark(t, count("nats", "--attach", address, "--store", path, "--format", "jsonl")...).want(t, 0).objects(t)[0]
-	if o["received"] != 200.0 || o["broker_rss_bytes"] != nil {
-		t.Errorf("received %v, want 200; memory %v of a broker that isn't ours, want null", o["received"], o["broker_rss_bytes"])
+	if memory, known := o["broker_rss_bytes"].(float64); o["received"] != 200.0 || !known || memory < 1<<20 {
+		t.Errorf("received %v, want 200; memory %v of an attached broker on this host", o["received"], o["broker_rss_bytes"])
 	}
 	if log := brokermark(t, "broker", "logs", "nats", "-n", "3").want(t, 0); strings.Count(log.out, "\n") != 3 {
 		t.Errorf("log: %s", log.out)
