@@ -15,6 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) { livetest.Main(m) }
@@ -34,7 +35,7 @@ func TestNothingAcknowledgedIsLostWhenTheLeaderOfAClusterIsKilled(t *testing.T) 
 	for broker, c := range clusters {
 		t.Run(broker, func(t *testing.T) {
 			if broker == "kafka" || broker == "artemis" || broker == "rabbitmq-stream" {
-				livetest.Long(t)
+				testkit.Long(t)
 			}
 			record := runOne(t, fmt.Sprintf(`
 broker: %s

@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) { livetest.Main(m) }
@@ -15,7 +16,7 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 	for i, version := range []string{"6.3.1", "5.18.3"} {
 		t.Run(version, func(t *testing.T) {
 			if i > 0 {
-				livetest.Long(t)
+				testkit.Long(t)
 			}
 			s := livetest.Suite(t, provision.Options{Broker: "activemq", Version: version}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)
 			s.Guarded = livetest.GuardedBroker(provision.Options{Broker: "activemq", Version: version})

@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestAFullStoreRefusesWhereItIsToldTo(t *testing.T) {
@@ -19,7 +20,7 @@ func TestAFullStoreRefusesWhereItIsToldTo(t *testing.T) {
 
 // What doesn't fit in memory of messages that are not persistent waits in the temporary store.
 func TestAFullTemporaryStoreRefusesWhereItIsToldTo(t *testing.T) {
-	livetest.Long(t)
+	testkit.Long(t)
 	_, target := livetest.Start(t, provision.Options{Broker: "activemq", Server: map[string]any{
 		"memoryUsage.limit": "256 kb", "tempUsage.limit": "256 kb", "policy.sendFailIfNoSpace": true,
 	}})

@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) { livetest.Main(m) }
@@ -18,6 +19,6 @@ func TestDriverKeepsThePromises(t *testing.T) {
 }
 
 func TestDriverKeepsThePromisesOnAnOlderVersion(t *testing.T) {
-	livetest.Long(t)
+	testkit.Long(t)
 	drivertest.Run(t, livetest.Suite(t, provision.Options{Broker: "artemis", Version: "2.40.0"}, amqptest.Ordered))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestSingleBroker(t *testing.T) {
@@ -24,7 +25,7 @@ func TestSingleBroker(t *testing.T) {
 }
 
 func TestNothingFlushedIsLostWhenTheBrokerIsKilled(t *testing.T) {
-	livetest.Long(t)
+	testkit.Long(t)
 	in, target := livetest.Start(t, provision.Options{Broker: "artemis"})
 	amqptest.Survives(t, "artemis", target, amqptest.Synced, func(ctx context.Context) error { return livetest.Restart(ctx, in, 1) }, "only")
 }
@@ -44,7 +45,7 @@ func TestServerSettingsAreRefusedByName(t *testing.T) {
 }
 
 func TestPairLosesNothingWhenThePrimaryDies(t *testing.T) {
-	livetest.Long(t)
+	testkit.Long(t)
 	in, target := livetest.Start(t, provision.Options{Broker: "artemis", Nodes: 2, TLS: true, Server: map[string]any{"jvm.Xmx": "600m"}})
 	g := livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksQuorum, driver.Unordered)
 	g.Replicas = 2

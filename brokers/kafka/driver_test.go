@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) { livetest.Main(m) }
@@ -23,14 +24,14 @@ func TestContractHoldsOnARealBroker(t *testing.T) {
 }
 
 func TestContractHoldsOnKafka3(t *testing.T) {
-	livetest.Long(t)
+	testkit.Long(t)
 	s := livetest.Suite(t, provision.Options{Broker: "kafka", Version: "3.9.2"}, atLeast)
 	s.Client = map[string]any{"enable.auto.commit": false}
 	drivertest.Run(t, s)
 }
 
 func TestContractHoldsOnAClusterOfThreeWithTLS(t *testing.T) {
-	livetest.Long(t)
+	testkit.Long(t)
 	in, bare := livetest.Start(t, provision.Options{Broker: "kafka", Nodes: 3, TLS: true, Server: map[string]any{"jvm.Xmx": "512m"}})
 	drivertest.Run(t, livetest.SuiteOn(t, in, with(atLeast, driver.Log, 3)))
 	t.Run("without TLS it can't be opened, and the error says why", func(t *testing.T) {

@@ -7,11 +7,12 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // TestThreeNodesKeepTheirPromisesWhenOneDies brings up three ZooKeepers, three bookies and three brokers.
 func TestThreeNodesKeepTheirPromisesWhenOneDies(t *testing.T) {
-	livetest.Long(t)
+	testkit.Long(t)
 	in, target := livetest.Start(t, provision.Options{Broker: "pulsar", Nodes: 3, TLS: true, Server: small(map[string]any{
 		// How long a dead node is believed to live: its topics move and its bookie may come back no sooner.
 		"zkTimeout": 10_000, "metadataStoreSessionTimeoutMillis": 10_000,

@@ -8,6 +8,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestNothingAcknowledgedIsLostWhenTheBrokerIsKilled(t *testing.T) {
@@ -17,17 +18,17 @@ func TestNothingAcknowledgedIsLostWhenTheBrokerIsKilled(t *testing.T) {
 	amqptest.Attaching(t, "qpid", target)
 	t.Run("limits", func(t *testing.T) { limits(t, target) })
 	t.Run("one queue", func(t *testing.T) {
-		livetest.Long(t) // the matrix kills it too
+		testkit.Long(t) // the matrix kills it too
 		amqptest.Survives(t, "qpid", target, amqptest.Synced, killed(in), "only")
 	})
 	t.Run("two queues, ordered", func(t *testing.T) {
-		livetest.Long(t)
+		testkit.Long(t)
 		amqptest.Survives(t, "qpid", target, amqptest.Ordered, killed(in), "a", "b")
 	})
 }
 
 func TestDerbyLosesNothingEither(t *testing.T) {
-	livetest.Long(t)
+	testkit.Long(t)
 	in, target := livetest.Start(t, provision.Options{Broker: "qpid", Server: map[string]any{"virtualhost.type": "DERBY"}})
 	amqptest.Survives(t, "qpid", target, amqptest.Synced, killed(in), "only")
 }
@@ -54,7 +55,7 @@ func TestServerSettingsAreRefusedByName(t *testing.T) {
 }
 
 func TestGroupOfThreeLosesNothingWhenItsMasterDies(t *testing.T) {
-	livetest.Long(t)
+	testkit.Long(t)
 	in, target := livetest.Start(t, provision.Options{Broker: "qpid", Nodes: 3, TLS: true, Server: map[string]any{
 		"jvm.Xmx": "256m", "jvm.XX:MaxDirectMemorySize": "512m",
 	}})

@@ -5,11 +5,12 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // In AMQP's handshake each side may lower the heartbeat and the size of frames; a lowered one isn't what was asked for.
 func TestWhatTheServerLowersIsRefused(t *testing.T) {
-	livetest.Long(t) // a server for three handshakes
+	testkit.Long(t) // a server for three handshakes
 	_, target := livetest.Start(t, provision.Options{Broker: "rabbitmq"})
 	for _, c := range []struct {
 		name  string

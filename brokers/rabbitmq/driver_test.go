@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) { livetest.Main(m) }
@@ -27,7 +28,7 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 	for i, version := range []string{"4.0.5", "3.10.8"} {
 		t.Run(version, func(t *testing.T) {
 			if i > 0 {
-				livetest.Long(t)
+				testkit.Long(t)
 			}
 			s := livetest.Suite(t, provision.Options{Broker: "rabbitmq", Version: version}, [][]driver.Guarantee{{fast, logged, ordered, synced}, {ordered, synced}}[i]...)
 			start := s.Target
@@ -45,7 +46,7 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 }
 
 func TestDriverKeepsThePromisesOverTLSOnAClusterOfThree(t *testing.T) {
-	livetest.Long(t)
+	testkit.Long(t)
 	s := livetest.Suite(t, provision.Options{Broker: "rabbitmq", Nodes: 3, TLS: true}, three)
 	s.Bulk = 300
 	drivertest.Run(t, s)

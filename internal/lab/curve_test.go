@@ -95,8 +95,8 @@ func TestALevelThatFailedFailsOnlyItself(t *testing.T) {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
 	fine, broken := r.Result.Curve[0], r.Result.Curve[1]
-	if stoodStill(store.Record{Status: fine.Status, Result: &store.Result{Measurement: fine.Measurement}}) {
-		t.Skipf("the machine stood still under the load that should stand: %s", fine.Reason)
+	if stoodStill(r) {
+		t.Skipf("the machine stood still under the load that should stand: %s", r.Reason)
 	}
 	if fine.Status != store.OK || broken.Status != store.Failed || !strings.Contains(broken.Reason, "sends failed") {
 		t.Errorf("%s %q and %s %q, want ok and failed", fine.Status, fine.Reason, broken.Status, broken.Reason)

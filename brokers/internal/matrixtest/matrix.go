@@ -16,6 +16,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // Matrix is the broker whose guarantees are proved.
@@ -50,7 +51,7 @@ func Prove(t *testing.T, m Matrix) {
 	for i, g := range groups {
 		t.Run(g.name, func(t *testing.T) {
 			if i > 0 {
-				livetest.Long(t)
+				testkit.Long(t)
 			}
 			m.prove(t, kind, g)
 		})
