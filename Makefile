@@ -17,7 +17,7 @@ ALONE    := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fail
 
 PAGE     := web/dist/main.js
 
-.PHONY: build web demo test proof race lint bench clean
+.PHONY: build web notices demo test proof race lint bench clean
 
 build: web ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/brokermark ./cmd/brokermark
@@ -29,6 +29,9 @@ $(PAGE): $(wildcard web/src/*) web/package.json web/package-lock.json
 	test node_modules/.package-lock.json -nt package-lock.json || { npm ci --no-audit --no-fund; touch node_modules/.package-lock.json; }; \
 	npm run --silent check; npm run --silent build; \
 	else echo 'npm is not installed: this build will refuse to write HTML reports (apt-get install npm)' >&2; fi
+
+notices: web ## the licences of everything in the program, for brokermark version --licenses
+	$(GO) generate ./internal/notices
 
 demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most six minutes after installs
 	bin/brokermark run head-to-head --available --store demo.db >/dev/null || test $$? -eq 4 -o $$? -eq 5 # a point failed or is void: the report says which

@@ -140,6 +140,7 @@ func (s *shell) root() *cobra.Command {
 sustain, proves what each delivered and accounts for what it cost.`,
 		Annotations:   exitCodes(),
 		Example:       "  brokermark run\n  brokermark run --broker kafka,jetstream --size 100,1KiB --measure sustainable\n  brokermark report",
+		Version:       toolVersion(),
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -147,6 +148,7 @@ sustain, proves what each delivered and accounts for what it cost.`,
 	}
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetUsageTemplate(usage)
+	root.SetVersionTemplate(versionLine())
 	root.AddCommand(
 		s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.exportCommand(),
 		s.figureCommand(), s.importCommand(), s.listCommand(), s.brokerCommand(), s.doctorCommand(), s.versionCommand(),

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/brokermark/brokermark/internal/notices"
 )
 
 // Version is set by the linker for releases.
@@ -35,15 +38,27 @@ func toolVersion() string {
 	return "devel-" + commit + dirty
 }
 
+// versionLine is what version and --version print.
+func versionLine() string {
+	return fmt.Sprintf("brokermark %s %s %s/%s\n", toolVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 func (s *shell) versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var licences bool
+	c := &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version",
-		Example: "  brokermark version\n  brokermark version | cut -d' ' -f2\n  brokermark doctor && brokermark version",
+		Short:   "Print the version, or the licences of everything in this program",
+		Example: "  brokermark version\n  brokermark version | cut -d' ' -f2\n  brokermark version --licenses",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(s.out, "brokermark %s %s %s/%s\n", toolVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			text := versionLine()
+			if licences {
+				text = notices.Text()
+			}
+			_, err := io.WriteString(s.out, text)
 			return err
 		},
 	}
+	c.Flags().BoolVar(&licences, "licenses", false, "print the licences of this program and of all software in it")
+	return c
 }
