@@ -20,7 +20,7 @@ func TestASearchIsToldByWhatPassedAndWhatFailed(t *testing.T) {
 		"at least 5k/s, no rate failed":                   {Low: 5000},
 		"5–6k/s":                                          {Low: 5000, High: 6000},
 	} {
-		if got := bracket(&s); got != want {
+		if got := report.BoundsText(s.Low, s.High); got != want {
 			t.Errorf("%+v is told as %q, want %q", s, got, want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestATrialIsARowOfItsFigures(t *testing.T) {
 	trial := store.Trial{
 		Kind: "short", Rate: 1, Verdict: "fail", Reason: "r", PublishRate: 2, ReceiveRate: 3, BacklogSlope: 4, EndToEndP50: 5, EndToEndP99: 6, Seconds: 7,
 	}
-	table := trialTable("s", []store.Trial{trial, trial})
+	table := trialTable("s", &store.Sustainable{Trials: []store.Trial{trial, trial}})
 	want := map[string]any{
 		"search": "s", "trial": 2.0, "kind": "short", "rate": 1.0, "verdict": "fail", "publish_rate": 2.0, "receive_rate": 3.0, "backlog_slope": 4.0,
 		"e2e_p50_ns": 5.0, "e2e_p99_ns": 6.0, "seconds": 7.0, "reason": "r",
@@ -54,7 +54,7 @@ func TestATrialIsARowOfItsFigures(t *testing.T) {
 		}
 	}
 	for slope, want := range map[float64]float64{0.0099: 0, -0.0099: 0, 0.02: 0.02, -0.02: -0.02} {
-		if got := trialTable("s", []store.Trial{{BacklogSlope: slope}}).Rows[0][7].Number; got != want {
+		if got := trialTable("s", &store.Sustainable{Trials: []store.Trial{{BacklogSlope: slope}}}).Rows[0][7].Number; got != want {
 			t.Errorf("a slope of %v is shown as %v", slope, got)
 		}
 	}

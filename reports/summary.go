@@ -42,6 +42,9 @@ func summary(records []store.Record) (report.Document, error) {
 	for _, g := range groups {
 		d.Add(report.Heading{Level: 1, Text: g.name})
 		d.Add(summaryTable(g, &notes))
+		if t := goalsTable(g, &notes); len(t.Rows) > 0 {
+			d.Add(t)
+		}
 		d.Say(poolWarning(g.points))
 	}
 	if !slices.ContainsFunc(points, measured) {
@@ -54,6 +57,10 @@ func summary(records []store.Record) (report.Document, error) {
 	curves := ""
 	if slices.ContainsFunc(points, func(p report.Point) bool { return p.Spec.Measure == "curve" }) {
 		curves = "Each rate of a curve is a measurement of its own. "
+	}
+	if slices.ContainsFunc(points, func(p report.Point) bool { return len(report.Goals(p.Shown())) > 0 }) {
+		d.Say("Conditional throughput is what at least came through per second at the sustainable rate, but for the share of the time " +
+			"that may exceed the bounds. A goal is undecided where the trials left a bound open or too wide.")
 	}
 	d.Say("Rates and latencies are medians over the n repetitions that ended ok; a sustainable rate stands with " +
 		"[highest passing–lowest failing]. " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
@@ -29,8 +30,11 @@ func trials(records []store.Record) (report.Document, error) {
 			s := r.Result.Sustainable
 			name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Setting(), r.Repetition)
 			d.Add(report.Heading{Level: 1, Text: name})
-			d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", bracket(s), limit(s), ending(r)))
-			d.Add(trialTable(name, s.Trials))
+			d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", report.BoundsText(s.Low, s.High), limit(s), ending(r)))
+			for _, g := range report.Flat(r)[0].Goals {
+				d.Say(g.String() + ".")
+			}
+			d.Add(trialTable(name, s))
 		}
 	}
 	if searches == 0 {
@@ -38,18 +42,6 @@ func trials(records []store.Record) (report.Document, error) {
 		d.Say("No record holds a search for a sustainable rate.")
 	}
 	return d, nil
-}
-
-func bracket(s *store.Sustainable) string {
-	switch {
-	case s.Low == 0 && s.High == 0:
-		return "no rate was found"
-	case s.Low == 0:
-		return "no rate passed, the lowest that failed was " + report.PerSecond.Format(s.High)
-	case s.High == 0:
-		return "at least " + report.PerSecond.Format(s.Low) + ", no rate failed"
-	}
-	return report.PerSecond.Range(s.Low, s.High)
 }
 
 func limit(s *store.Sustainable) string {
@@ -74,7 +66,7 @@ func latency(t store.Trial, ns int64) report.Cell {
 	return report.Number(ns)
 }
 
-func trialTable(name string, trials []store.Trial) report.Table {
+func trialTable(name string, s *store.Sustainable) report.Table {
 	t := report.Table{Columns: []report.Column{
 		{Key: "search", Data: true},
 		{Key: "trial", Name: "#", Unit: report.Count, Row: true},
@@ -89,7 +81,9 @@ func trialTable(name string, trials []store.Trial) report.Table {
 		{Key: "seconds", Name: "length", Unit: report.Seconds},
 		{Key: "reason", Name: "reason", Wide: true},
 	}}
-	for i, trial := range trials {
+	verdict := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Key == "verdict" })
+	t.Columns = slices.Insert(t.Columns, verdict+1, otherVerdicts(s)...)
+	for i, trial := range s.Trials {
 		rate := report.Number(trial.Rate)
 		if trial.Rate == 0 { // a closed loop: as fast as the window allows
 			rate = report.Cell{}
@@ -98,7 +92,7 @@ func trialTable(name string, trials []store.Trial) report.Table {
 		if math.Abs(slope) < 0.01 { // what rounding leaves of none
 			slope = 0
 		}
-		t.Rows = append(t.Rows, []report.Cell{
+		row := []report.Cell{
 			report.Text(name),
 			report.Number(i + 1),
 			report.Text(trial.Kind),
@@ -111,7 +105,23 @@ func trialTable(name string, trials []store.Trial) report.Table {
 			latency(trial, trial.EndToEndP99),
 			report.Number(trial.Seconds),
 			report.Text(trial.Reason),
-		})
+		}
+		others := make([]report.Cell, max(0, len(s.Goals)-1)) // a probe is judged for no goal
+		for j := range min(len(others), len(trial.Others)) {
+			others[j] = report.Text(trial.Others[j])
+		}
+		t.Rows = append(t.Rows, slices.Insert(row, verdict+1, others...))
 	}
 	return t
+}
+
+// otherVerdicts are the columns of the goals behind the first.
+func otherVerdicts(s *store.Sustainable) []report.Column {
+	var columns []report.Column
+	for i, g := range s.Goals {
+		if i > 0 {
+			columns = append(columns, report.Column{Key: fmt.Sprintf("verdict_%d", i+1), Name: "verdict\n" + report.GoalName(g)})
+		}
+	}
+	return columns
 }

@@ -139,7 +139,9 @@ func TestCurvesAtGivenRatesAreComparedByLatency(t *testing.T) {
 }
 
 func TestATrialShowsNoRateWhereNoneWasGiven(t *testing.T) {
-	table := trialTable("search", []store.Trial{{Kind: "probe", Verdict: "pass", BacklogSlope: 1.6e-14}, {Kind: "short", Rate: 10, BacklogSlope: -3}})
+	table := trialTable("search", &store.Sustainable{Trials: []store.Trial{
+		{Kind: "probe", Verdict: "pass", BacklogSlope: 1.6e-14}, {Kind: "short", Rate: 10, BacklogSlope: -3},
+	}})
 	column := func(key string) int {
 		return slices.IndexFunc(table.Columns, func(c report.Column) bool { return c.Key == key })
 	}

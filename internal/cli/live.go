@@ -117,6 +117,11 @@ func outcome(r store.Record) string {
 	switch s := r.Result; {
 	case s.Sustainable != nil:
 		text = "  sustainable " + report.PerSecond.Range(s.Sustainable.Low, s.Sustainable.High)
+		for i, g := range s.Sustainable.Goals {
+			if i > 0 {
+				text += fmt.Sprintf(" (%s: %s)", report.GoalName(g), report.BoundsText(g.Low, g.High))
+			}
+		}
 	case len(s.Curve) > 0:
 		text, latency = "  "+counted(len(s.Curve), "rate"), false
 	case s.Count != nil:

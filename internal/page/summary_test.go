@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 func TestASummaryMayBeginWithItsTable(t *testing.T) {
@@ -42,5 +44,21 @@ func TestAVerdictIsACardWhateverItsWords(t *testing.T) {
 	both := findings([]report.Block{report.Heading{Level: 1, Text: "h"}, v, report.Paragraph{Text: "figure"}})
 	if card, figure := strings.Index(both, "Nobody knows"), strings.Index(both, "figure</p>"); card < 0 || figure < card {
 		t.Errorf("the verdict doesn't come before the figures: %s", both)
+	}
+}
+
+func TestAPageShowsEveryGoalOfASearch(t *testing.T) {
+	r := store.Record{PointID: "1", Status: store.OK, Spec: study.Spec{Broker: "kafka", Measure: "sustainable"}, Result: &store.Result{}}
+	r.Result.Sustainable = &store.Sustainable{Low: 500, High: 520, Goals: []store.GoalResult{
+		{Low: 500, High: 520, Conditional: 499}, {LatencyNs: 2e6, Quantile: 0.9, Undecided: "no rate passed"},
+	}}
+	_, rest, err := compose([]store.Record{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<caption>Goals of the searches</caption>", "no latency bound", "499/s", "p90 ≤ 2ms", "undecided: no rate passed"} {
+		if !strings.Contains(rest, want) {
+			t.Errorf("no %q in %s", want, rest)
+		}
 	}
 }

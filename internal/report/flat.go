@@ -54,6 +54,9 @@ type FlatRecord struct {
 	Began                  *string  `json:"began"` // RFC 3339 with nanoseconds
 	PointID                string   `json:"point_id"`
 	ClosedLoop             bool     `json:"closed_loop"` // the latencies say how full the client's window or the backlog was
+
+	// Goals are the answers to all goals of a search, the first of which stands above as well; empty where there was none.
+	Goals []FlatGoal `json:"goals"`
 }
 
 // Flat flattens a record: one object for each load that was measured in it.
@@ -69,6 +72,7 @@ func flatRecord(l Load) FlatRecord {
 	r := l.Record
 	f := FlatRecord{
 		Broker: r.Spec.Broker, Label: r.Label, Load: l.Name, Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, PointID: r.PointID, ClosedLoop: ClosedLoop(r.Spec),
+		Goals: flatGoals(r),
 	}
 	for _, d := range r.Doubts {
 		f.Doubts = append(f.Doubts, d.Code+": "+d.Text)

@@ -19,18 +19,29 @@ type Bracket struct {
 
 // Sustained gathers the searches of records.
 func Sustained(records []store.Record) Bracket {
-	b := Bracket{Values: metric("sustainable_low").Values(records)}
+	var bounds [][2]float64
+	for _, r := range records {
+		if r.Result != nil && r.Result.Sustainable != nil {
+			bounds = append(bounds, [2]float64{r.Result.Sustainable.Low, r.Result.Sustainable.High})
+		}
+	}
+	return bracket(bounds)
+}
+
+// bracket gathers the lower and upper bounds of searches; an upper bound of 0 is none.
+func bracket(bounds [][2]float64) Bracket {
+	var b Bracket
+	for _, found := range bounds {
+		b.Values = append(b.Values, found[0])
+	}
 	b.Summary = Summarize(b.Values)
 	b.Confident = false
-	for _, r := range records {
-		if r.Result == nil || r.Result.Sustainable == nil {
-			continue
-		}
-		high := r.Result.Sustainable.High
+	for _, found := range bounds {
+		high := found[1]
 		if high == 0 {
 			high = math.Inf(1) // nothing failed
 		}
-		b.Low, b.High = min(b.Low, r.Result.Sustainable.Low), max(b.High, high)
+		b.Low, b.High = min(b.Low, found[0]), max(b.High, high)
 	}
 	return b
 }

@@ -53,8 +53,15 @@ func plain(v reflect.Value) any {
 		}
 		v = v.Elem()
 	}
-	if list, ok := v.Interface().([]string); ok {
+	switch list := v.Interface().(type) {
+	case []string:
 		return strings.Join(list, " | ")
+	case []report.FlatGoal:
+		var answers []string
+		for _, g := range list {
+			answers = append(answers, g.String())
+		}
+		return strings.Join(answers, " | ")
 	}
 	return v.Interface()
 }
