@@ -3,6 +3,7 @@ package lab_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -67,6 +68,15 @@ func onNATS(edit func(*study.Spec)) study.Spec {
 	})
 }
 
+// endings is how each record ended, a line each.
+func endings(records []store.Record) string {
+	var b strings.Builder
+	for _, r := range records {
+		fmt.Fprintf(&b, "%s: %s\n", r.Status, r.Reason)
+	}
+	return b.String()
+}
+
 func TestABrokerThatDiesFailsItsPointAndNoOther(t *testing.T) {
 	for _, isolation := range []string{"fresh", "shared"} {
 		t.Run(isolation, func(t *testing.T) {
@@ -92,7 +102,7 @@ func TestABrokerThatDiesFailsItsPointAndNoOther(t *testing.T) {
 			}
 			records := recordsOf(t, db)
 			if tally.Failed != 1 || len(records) != 2 || tally.OK != 1 && !stoodStill(records[1]) {
-				t.Fatalf("%+v: %+v", tally, records)
+				t.Fatalf("%+v: %s", tally, endings(records))
 			}
 			dead := records[0]
 			if dead.Status != store.Failed || !strings.HasPrefix(dead.Reason, "the broker died: node 1 ") {

@@ -21,7 +21,7 @@ func TestACurveHasAPointForEveryRate(t *testing.T) {
 	}
 	for i, p := range r.Result.Curve {
 		if p.Rate != rates[i] || p.Fraction != 0 || p.Status != store.OK || p.PublishRate != p.Rate || p.ReceiveRate != p.Rate {
-			t.Errorf("%+v", p)
+			t.Errorf("%g/s: %s (%s), published %g/s, received %g/s", p.Rate, p.Status, p.Reason, p.PublishRate, p.ReceiveRate)
 		}
 		if got := p.Latency.EndToEnd.Min(); got < int64(20*time.Millisecond)*99/100 {
 			t.Errorf("at %g/s: a latency of %v, at least 20 ms is the truth", p.Rate, time.Duration(got))
