@@ -184,8 +184,8 @@ func (p pair) blocks(named []string, tests []tested) []report.Block {
 			"it hides every wait before the send."})
 	}
 	blocks = append(blocks, t)
-	if warning := report.Warning("the compared records", report.Residue(append(a, b...), named...)); warning != "" {
-		blocks = append(blocks, report.Paragraph{Text: warning})
+	if differ := report.Residue(append(a, b...), named...); len(differ) > 0 {
+		blocks = append(blocks, report.Warning{About: "the compared records", Differ: differ})
 	}
 	return blocks
 }

@@ -254,9 +254,9 @@ func costs(best []report.Standing, points []report.Point) string {
 	return strings.TrimSpace(text.String())
 }
 
-// poolWarning tells when repetitions of one point, or the points a verdict compares, weren't made under equal
-// conditions.
-func poolWarning(points []report.Point) string {
+// unnamed are the facts in which repetitions of one point, or the points that a verdict compares, differ without having
+// to.
+func unnamed(points []report.Point) []string {
 	var records []store.Record
 	named := []string{"broker", "measure", "nodes"}
 	for _, p := range points {
@@ -267,5 +267,5 @@ func poolWarning(points []report.Point) string {
 			}
 		}
 	}
-	return report.Warning("these records", report.Residue(records, named...))
+	return report.Residue(records, named...)
 }

@@ -32,7 +32,7 @@ func headToHead(records []store.Record) (report.Document, error) {
 			v.Headed = true
 			d.Add(v)
 		}
-		d.Say(poolWarning(g.points))
+		d.Warn("these records", unnamed(g.points))
 	}
 	if len(points) > 0 {
 		d.Say("Latency is end to end from the intended time. A sustainable rate stands with [highest passing–lowest failing]. " +

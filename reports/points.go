@@ -43,7 +43,7 @@ func points(records []store.Record) (report.Document, error) {
 		d.Add(report.Listing{Text: spec})
 		d.Say("What was in force:")
 		d.Add(report.Listing{Text: rest})
-		d.Say(report.Warning("the repetitions of this point", report.Residue(p.Records)))
+		d.Warn("the repetitions of this point", report.Residue(p.Records))
 	}
 	return d, nil
 }

@@ -45,7 +45,7 @@ func summary(records []store.Record) (report.Document, error) {
 		if t := goalsTable(g, &notes); len(t.Rows) > 0 {
 			d.Add(t)
 		}
-		d.Say(poolWarning(g.points))
+		d.Warn("these records", unnamed(g.points))
 	}
 	if !slices.ContainsFunc(points, measured) {
 		d.Add(notes.Blocks()...)

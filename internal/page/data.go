@@ -260,6 +260,8 @@ func (d *data) repeat(records []store.Record) error {
 		switch b := b.(type) {
 		case report.Paragraph:
 			last.Parts = append(last.Parts, passages{Text: b.Text})
+		case report.Warning:
+			last.Parts = append(last.Parts, passages{Text: b.Text()})
 		case report.Listing:
 			var p passages
 			for line := range strings.Lines(b.Text) {

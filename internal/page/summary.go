@@ -65,28 +65,30 @@ func opening(blocks []report.Block) (verdict, tables []report.Block) {
 	return blocks[:first], blocks[first:]
 }
 
-// unsaid drops the verdicts, which stand in cards, and the paragraphs that earlier blocks hold already.
+// unsaid drops the verdicts, which stand in cards, and the sentences that earlier blocks hold already.
 func unsaid(blocks, earlier []report.Block) []report.Block {
-	said := paragraphs(earlier)
+	var said []string
+	for _, b := range earlier {
+		said = append(said, sentence(b))
+	}
 	return slices.DeleteFunc(slices.Clone(blocks), func(b report.Block) bool {
-		switch b := b.(type) {
-		case report.Verdict:
+		if _, ok := b.(report.Verdict); ok {
 			return true
-		case report.Paragraph:
-			return slices.Contains(said, b)
 		}
-		return false
+		text := sentence(b)
+		return text != "" && slices.Contains(said, text)
 	})
 }
 
-func paragraphs(blocks []report.Block) []report.Paragraph {
-	var out []report.Paragraph
-	for _, b := range blocks {
-		if p, ok := b.(report.Paragraph); ok {
-			out = append(out, p)
-		}
+// sentence is the text of a paragraph or a warning, "" of any other block.
+func sentence(b report.Block) string {
+	switch b := b.(type) {
+	case report.Paragraph:
+		return b.Text
+	case report.Warning:
+		return b.Text()
 	}
-	return out
+	return ""
 }
 
 var figures = regexp.MustCompile(`\d+(\.\d+)?`)

@@ -41,6 +41,10 @@ func TestAVerdictIsACardWhateverItsWords(t *testing.T) {
 	if out := unsaid([]report.Block{v, report.Paragraph{Text: "4 repetitions."}, report.Paragraph{Text: "new"}}, []report.Block{report.Paragraph{Text: "4 repetitions."}}); len(out) != 1 {
 		t.Errorf("left are %v", out)
 	}
+	warning := report.Warning{About: "these", Differ: []string{"host.cores: 2, 8"}}
+	if out := unsaid([]report.Block{warning}, []report.Block{warning}); len(out) != 0 {
+		t.Errorf("a warning stands twice: %v", out)
+	}
 	both := findings([]report.Block{report.Heading{Level: 1, Text: "h"}, v, report.Paragraph{Text: "figure"}})
 	if card, figure := strings.Index(both, "Nobody knows"), strings.Index(both, "figure</p>"); card < 0 || figure < card {
 		t.Errorf("the verdict doesn't come before the figures: %s", both)

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"strings"
 )
@@ -15,7 +16,7 @@ type Document struct {
 	Blocks []Block
 }
 
-// Block is a part of a document: Heading, Paragraph, Verdict, Table, Note or Listing.
+// Block is a part of a document: Heading, Paragraph, Verdict, Warning, Table, Note or Listing.
 type Block interface{ block() }
 
 // Heading starts a section; Level 1 is the largest below the title.
@@ -44,10 +45,29 @@ func (v Verdict) Text() string {
 	return strings.TrimSpace(about + v.Finding + " " + v.Detail)
 }
 
-// worded gives a renderer that has no form of its own for verdicts a paragraph.
+// Warning tells that records which stand together differ in facts that nobody named.
+type Warning struct {
+	About  string   // "the compared records"
+	Differ []string // the facts with their values, as from Residue
+}
+
+// Text is the warning as running text, which quotes the first few facts and counts the others.
+func (w Warning) Text() string {
+	const most = 6
+	text := strings.Join(w.Differ[:min(len(w.Differ), most)], "; ")
+	if more := len(w.Differ) - most; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return fmt.Sprintf("Warning: %s differ in what was not named as the difference: %s.", w.About, text)
+}
+
+// worded gives a renderer that has no form of its own for verdicts or warnings a paragraph.
 func worded(b Block) Block {
-	if v, ok := b.(Verdict); ok {
-		return Paragraph{v.Text()}
+	switch b := b.(type) {
+	case Verdict:
+		return Paragraph{b.Text()}
+	case Warning:
+		return Paragraph{b.Text()}
 	}
 	return b
 }
@@ -71,6 +91,7 @@ type Table struct {
 func (Heading) block()   {}
 func (Paragraph) block() {}
 func (Verdict) block()   {}
+func (Warning) block()   {}
 func (Note) block()      {}
 func (Listing) block()   {}
 func (Table) block()     {}
@@ -153,6 +174,13 @@ func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...)
 func (d *Document) Say(text string) {
 	if text != "" {
 		d.Add(Paragraph{text})
+	}
+}
+
+// Warn appends a warning unless nothing differs.
+func (d *Document) Warn(about string, differ []string) {
+	if len(differ) > 0 {
+		d.Add(Warning{about, differ})
 	}
 }
 

@@ -95,7 +95,7 @@ func TestAWarningQuotesSixDifferences(t *testing.T) {
 		if more := len(residue) - 6; more > 0 {
 			want += fmt.Sprintf("; and %d more", more)
 		}
-		if got := Warning("these", residue); got != "Warning: these differ in what was not named as the difference: "+want+"." {
+		if got := (Warning{"these", residue}).Text(); got != "Warning: these differ in what was not named as the difference: "+want+"." {
 			t.Errorf("of %d: %q", len(residue), got)
 		}
 	}

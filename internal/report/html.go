@@ -40,16 +40,16 @@ func (f *fragment) block(b Block) {
 		return
 	}
 	f.closeNotes()
+	class := ""
+	if _, ok := b.(Warning); ok {
+		class = " class=\"warning\""
+	}
 	switch b := worded(b).(type) {
 	case Heading:
 		f.heading = b.Text
 		level := min(6, f.level+b.Level-1)
 		fmt.Fprintf(&f.out, "<h%d>%s</h%d>\n", level, escape(b.Text), level)
 	case Paragraph:
-		class := ""
-		if strings.HasPrefix(b.Text, "Warning:") {
-			class = " class=\"warning\""
-		}
 		fmt.Fprintf(&f.out, "<p%s>%s</p>\n", class, escape(b.Text))
 	case Listing:
 		fmt.Fprintf(&f.out, "<pre tabindex=\"0\">%s</pre>\n", html.EscapeString(cleanLines(b.Text)))

@@ -22,7 +22,7 @@ import (
 func everything() Document {
 	d := Document{Title: "Everything *there* is"}
 	d.Add(Heading{1, "First | heading"}, Verdict{About: "100 B", Finding: "Lowest: a.", Detail: "Before b."},
-		Verdict{About: "First", Finding: "Said above.", Headed: true}, Heading{2, "Second"}, Paragraph{"Warning: <careful>"}, Heading{9, "Deep"})
+		Verdict{About: "First", Finding: "Said above.", Headed: true}, Heading{2, "Second"}, Warning{"two", []string{"a: <careful>"}}, Paragraph{"Warning: a word, no warning"}, Heading{9, "Deep"})
 	d.Say("")
 	d.Say("A paragraph that is rather longer than one line of the page, since it goes on and on about nothing, to be wrapped.")
 	columns := []Column{

@@ -184,16 +184,4 @@ func Residue(records []store.Record, named ...string) []string {
 	return lines
 }
 
-// Warning is the residue as a sentence, "" when there is none.
-func Warning(what string, residue []string) string {
-	if len(residue) == 0 {
-		return ""
-	}
-	text := strings.Join(residue[:min(len(residue), 6)], "; ")
-	if more := len(residue) - 6; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
-	}
-	return fmt.Sprintf("Warning: %s differ in what was not named as the difference: %s.", what, text)
-}
-
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
