@@ -32,7 +32,7 @@ func packages(t *testing.T) []string {
 }
 
 func TestFoundationsImportNothingOfOurs(t *testing.T) {
-	for _, name := range []string{"wire", "hist", "schedule", "clock", "driver", "provision", "study"} {
+	for _, name := range []string{"wire", "hist", "schedule", "clock", "ledger", "driver", "provision", "study"} {
 		pkg := module + "/internal/" + name
 		for _, d := range deps(t, pkg) {
 			if strings.HasPrefix(d, module) && d != pkg {

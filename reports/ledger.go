@@ -13,11 +13,11 @@ func init() {
 	report.Register(report.Report{
 		Name:  "ledger",
 		Doc:   "what was sent, confirmed and delivered, and every stream with a fault: which messages were lost",
-		Build: ledger,
+		Build: ledgerReport,
 	})
 }
 
-func ledger(records []store.Record) (report.Document, error) {
+func ledgerReport(records []store.Record) (report.Document, error) {
 	d := report.Document{Title: "Ledger"}
 	points := report.Points(records)
 	d.Say(state(points))

@@ -213,7 +213,7 @@ func TestTrialsAreOrderedByNumberNotByDigits(t *testing.T) {
 			records = append(records, r)
 		}
 	}
-	trials, _ := ordealsOf(report.Points(records))
+	trials, _ := faultTrials(report.Points(records))
 	var got []string
 	for _, o := range trials {
 		got = append(got, fmt.Sprintf("%d/%d", o.record.Spec.Replicas, o.record.Repetition))

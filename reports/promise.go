@@ -1,11 +1,13 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -21,29 +23,24 @@ func init() {
 
 func promise(records []store.Record) (report.Document, error) {
 	d := report.Document{Title: "Who kept its promise"}
-	trials, without := ordealsOf(report.Points(records))
+	trials, without := faultTrials(report.Points(records))
 	if len(trials) == 0 {
 		d.Say("No record of a fault: brokermark run proof makes them.")
 		return d, nil
 	}
-	repeated := slices.ContainsFunc(trials, func(o ordeal) bool { return o.record.Repetition > 1 })
-	again := slices.ContainsFunc(trials, func(o ordeal) bool { return resent(o.record) })
-	d.Say(promises(trials))
-	for len(trials) > 0 {
-		name, next := trials[0].broker(), slices.IndexFunc(trials, func(o ordeal) bool { return o.broker() != trials[0].broker() })
-		if next < 0 {
-			next = len(trials)
-		}
-		d.Add(report.Heading{Level: 1, Text: name})
-		t := report.Table{Columns: promiseColumns(repeated, again)}
-		for _, o := range trials[:next] {
-			t.Rows = append(t.Rows, o.row())
+	repeated := slices.ContainsFunc(trials, func(t faultTrial) bool { return t.record.Repetition > 1 })
+	anyResent := slices.ContainsFunc(trials, func(t faultTrial) bool { return resent(t.record) })
+	d.Say(countVerdicts(trials))
+	for _, ofBroker := range byBroker(trials) {
+		d.Add(report.Heading{Level: 1, Text: ofBroker[0].broker()})
+		t := report.Table{Columns: promiseColumns(repeated, anyResent)}
+		for _, trial := range ofBroker {
+			t.Rows = append(t.Rows, trial.row())
 		}
 		d.Add(t)
-		trials = trials[next:]
 	}
 	resends := ""
-	if again {
+	if anyResent {
 		resends = "Resent: sent once more because the connection was lost or no answer came. "
 	}
 	d.Say("Acked: confirmed as the guarantee demands; at most once: handed over. Failed: the client told the application so; such a message may have been delivered " +
@@ -55,22 +52,34 @@ func promise(records []store.Record) (report.Document, error) {
 	return d, nil
 }
 
-// ordealsOf judges every repetition through faults; without is how many there are without any.
-func ordealsOf(points []report.Point) (trials []ordeal, without int) {
+// faultTrials judges every repetition in which faults were planned; without counts the other repetitions.
+func faultTrials(points []report.Point) (trials []faultTrial, without int) {
 	for _, p := range points {
 		for _, r := range p.Records {
 			if len(r.Spec.Faults) == 0 {
 				without++
 				continue
 			}
-			trials = append(trials, try(r))
+			trials = append(trials, judgeRecord(r))
 		}
 	}
-	slices.SortStableFunc(trials, ordeal.compare)
+	slices.SortStableFunc(trials, faultTrial.compare)
 	return trials, without
 }
 
-func promiseColumns(repeated, again bool) []report.Column {
+// byBroker splits sorted trials where the broker or its version changes.
+func byBroker(trials []faultTrial) [][]faultTrial {
+	var out [][]faultTrial
+	for i, t := range trials {
+		if i == 0 || t.broker() != trials[i-1].broker() {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], t)
+	}
+	return out
+}
+
+func promiseColumns(repeated, anyResent bool) []report.Column {
 	return []report.Column{
 		{Key: "broker", Data: true},
 		{Key: "version", Data: true},
@@ -86,7 +95,7 @@ func promiseColumns(repeated, again bool) []report.Column {
 		{Key: "sent", Unit: report.Count, Data: true},
 		{Key: "acked", Name: "acked", Unit: report.Count},
 		{Key: "failed", Name: "failed", Unit: report.Count},
-		{Key: "resent", Name: "resent", Unit: report.Count, Data: !again},
+		{Key: "resent", Name: "resent", Unit: report.Count, Data: !anyResent},
 		{Key: "lost_acked", Name: "lost", Unit: report.Count},
 		{Key: "duplicated", Name: "dup.", Unit: report.Count},
 		{Key: "reordered", Name: "reord.", Unit: report.Count},
@@ -95,90 +104,106 @@ func promiseColumns(repeated, again bool) []report.Column {
 	}
 }
 
-// Verdicts on a promise.
+// Verdicts on a promise, in the words of docs/guarantees.md.
 const (
-	kept    = "kept"
-	broken  = "broken"
-	nothing = "none made" // held in memory, and the process was killed
-	void    = "void"
-	refused = "refused"
+	kept     = "kept"
+	broken   = "broken"
+	noneMade = "none made"
+	void     = "void"
+	refused  = "refused"
 )
 
-// ordeal is one repetition through its faults.
-type ordeal struct {
+// verdictOf words the ledger's answer.
+var verdictOf = map[ledger.Promise]string{ledger.Kept: kept, ledger.Broken: broken, ledger.NoneMade: noneMade}
+
+// faultTrial is one repetition in which faults were planned, with its verdict.
+type faultTrial struct {
 	record  store.Record
 	verdict string
 	why     string
 }
 
 // broker is its name with the version that ran.
-func (o ordeal) broker() string {
-	return strings.TrimSpace(o.record.Spec.Broker + " " + o.record.Versions.Broker)
+func (t faultTrial) broker() string {
+	return strings.TrimSpace(t.record.Spec.Broker + " " + t.record.Versions.Broker)
 }
 
-func (o ordeal) compare(b ordeal) int {
-	return slices.CompareFunc(o.order(), b.order(), report.CompareNames)
+func (t faultTrial) compare(o faultTrial) int {
+	a, b := t.record, o.record
+	return cmp.Or(
+		report.CompareNames(a.Spec.Broker, b.Spec.Broker),
+		report.CompareNames(a.Versions.Broker, b.Versions.Broker),
+		cmp.Compare(a.Spec.Replicas, b.Spec.Replicas),
+		cmp.Compare(slices.Index(deliveries, a.Spec.Delivery), slices.Index(deliveries, b.Spec.Delivery)),
+		cmp.Compare(slices.Index(persistences, a.Spec.Persistence), slices.Index(persistences, b.Spec.Persistence)),
+		report.CompareNames(faultText(a.Spec.Faults), faultText(b.Spec.Faults)),
+		cmp.Compare(a.Repetition, b.Repetition),
+	)
 }
 
-func (o ordeal) order() []string {
-	s := o.record.Spec
-	rank := func(list []string, word string) string { return string(rune('a' + slices.Index(list, word) + 1)) }
-	return []string{
-		s.Broker, o.record.Versions.Broker, fmt.Sprint(s.Replicas), rank([]string{"at-most-once", "at-least-once", "exactly-once"}, s.Delivery),
-		rank([]string{"memory", "log", "fsync"}, s.Persistence), faultText(s.Faults), fmt.Sprint(o.record.Repetition),
-	}
+// The words of a guarantee, the weakest first.
+var (
+	deliveries   = []string{"at-most-once", "at-least-once", "exactly-once"}
+	persistences = []string{"memory", "log", "fsync"}
+)
+
+// judgeRecord judges a repetition by its ledger.
+func judgeRecord(r store.Record) faultTrial {
+	verdict, why := judge(r)
+	return faultTrial{r, verdict, why}
 }
 
-// try judges a record by its ledger.
-func try(r store.Record) ordeal {
-	o := ordeal{record: r}
-	switch missed := undone(r); {
+func judge(r store.Record) (verdict, why string) {
+	switch notDone := faultNotDone(r); {
 	case r.Status == store.Refused:
-		o.verdict, o.why = refused, r.Reason
+		return refused, r.Reason
 	case r.Result == nil || r.Result.Books.Sent == 0:
-		o.verdict, o.why = void, "nothing was measured: "+r.Reason
+		return void, "nothing was measured: " + r.Reason
 	case r.Status == store.Aborted:
-		o.verdict, o.why = void, r.Reason
-	case missed != "":
-		o.verdict, o.why = void, missed
-	case unbalanced(r.Result.Books):
-		o.verdict, o.why = void, "the books don't balance"
-	default:
-		books, late := r.Result.Books, doubted(r, "late")
-		if late != "" { // what is missing tells nothing then, what came tells as ever
-			books.LostAcked = 0
-		}
-		if o.verdict, o.why = judge(r.Spec, books); late != "" && o.verdict != broken {
-			o.verdict, o.why = void, late
-		}
-		// A promise that was broken under less load than was meant is broken; one that was kept may be so for that.
-		if o.verdict != broken && o.verdict != void && (r.Status == store.Void || r.Status == store.Failed) {
-			o.verdict, o.why = void, r.Reason
-		}
+		return void, r.Reason
+	case notDone != "":
+		return void, notDone
+	case !r.Result.Books.BalancedAsStored():
+		return void, "the books don't balance"
 	}
-	return o
+	books := r.Result.Books
+	late, isLate := doubtText(r, "late")
+	if isLate { // Missing messages may only be late; duplicates and reordering still count.
+		books.LostAcked = 0
+	}
+	v := store.Promise(r.Spec, books)
+	switch {
+	case v.Promise == ledger.Broken:
+		// A breach under too little load is still a breach.
+	case isLate:
+		return void, late
+	case r.Status == store.Void || r.Status == store.Failed:
+		// Success under too little load proves nothing.
+		return void, r.Reason
+	}
+	return verdictOf[v.Promise], wordVerdict(v, books)
 }
 
-// doubted is what a record says under a doubt's code; empty: it has no such doubt.
-func doubted(r store.Record, code string) string {
+// doubtText is the text of a record's doubt of that code.
+func doubtText(r store.Record, code string) (text string, ok bool) {
 	for _, d := range r.Doubts {
 		if d.Code == code {
-			return d.Text
+			return d.Text, true
 		}
 	}
-	return ""
+	return "", false
 }
 
-// undone says which of the faults that were asked for did not happen.
-func undone(r store.Record) string {
+// faultNotDone says which of the planned faults did not happen; "" where all did.
+func faultNotDone(r store.Record) string {
 	if r.Result == nil {
 		return ""
 	}
-	want := 0
+	planned := 0
 	for _, f := range r.Spec.Faults {
-		want++
+		planned++
 		if f.For > 0 { // it ends in a resume or a restart
-			want++
+			planned++
 		}
 	}
 	for _, e := range r.Result.Faults {
@@ -186,82 +211,70 @@ func undone(r store.Record) string {
 			return fmt.Sprintf("the fault was not carried out: %s: %s", e.Do, e.Err)
 		}
 	}
-	if got := len(r.Result.Faults); got < want {
-		return fmt.Sprintf("the fault was not carried out: %d of %d acts happened", got, want)
+	if happened := len(r.Result.Faults); happened < planned {
+		return fmt.Sprintf("the fault was not carried out: %d of %d acts happened", happened, planned)
 	}
 	return ""
 }
 
-func unbalanced(b store.Books) bool {
-	return b.Sent != b.Acked+b.Failed+b.Unresolved || b.Expected != b.Received+b.Lost
+// deviations are the words for what was counted.
+var deviations = map[ledger.Deviation]string{
+	ledger.Corrupted: "corrupted", ledger.Lost: "lost", ledger.Duplicated: "delivered twice", ledger.Reordered: "out of order",
 }
 
-// judge holds the ledger against the guarantee.
-func judge(s study.Spec, b store.Books) (verdict, why string) {
-	var wrong, allowed []string
-	count := func(n int64, promised bool, what string) {
-		switch {
-		case n == 0:
-		case promised:
-			wrong = append(wrong, fmt.Sprintf("%d %s", n, what))
-		default:
-			allowed = append(allowed, fmt.Sprintf("%d %s", n, what))
-		}
+func wordCounts(counts []ledger.Count) string {
+	var words []string
+	for _, c := range counts {
+		words = append(words, fmt.Sprintf("%d %s", c.Messages, deviations[c.Deviation]))
 	}
-	promisedNothing := s.Persistence == "memory" && killed(s.Faults)
-	count(b.LostAcked, s.Delivery != "at-most-once" && !promisedNothing, "lost")
-	count(b.Duplicated, s.Delivery != "at-least-once", "delivered twice")
-	count(b.Reordered, s.Ordering == "ordered", "out of order")
-	count(b.Corrupted, true, "corrupted")
-	tolerated, fate := "", ""
-	if allowed != nil {
-		tolerated = strings.Join(allowed, ", ") + ", which it allows"
+	return strings.Join(words, ", ")
+}
+
+// wordVerdict says in figures what a verdict on a promise rests on.
+func wordVerdict(v ledger.Verdict, b store.Books) string {
+	var text string
+	switch {
+	case v.Promise == ledger.Broken:
+		text = wordCounts(v.Breaches)
+	case v.Promise == ledger.NoneMade && b.LostAcked > 0:
+		text = fmt.Sprintf("held in memory: %d of %d acknowledged messages went with the process", b.LostAcked, b.Acked)
+	case v.Promise == ledger.NoneMade:
+		text = "held in memory, and yet nothing acknowledged was lost"
+	case v.Allowed != nil:
+		text = wordCounts(v.Allowed) + ", which it allows"
+	case b.Unresolved == 0:
+		text = "nothing lost, nothing twice"
 	}
 	if b.Unresolved > 0 {
-		fate = fmt.Sprintf("; the fate of %d was never told", b.Unresolved)
-		tolerated = strings.TrimPrefix(tolerated+fate, "; ")
+		fate := fmt.Sprintf("the fate of %d was never told", b.Unresolved)
+		text = strings.TrimPrefix(text+"; "+fate, "; ")
 	}
-	switch {
-	case wrong != nil:
-		return broken, strings.Join(wrong, ", ") + fate
-	case promisedNothing && s.Delivery != "at-most-once":
-		if b.LostAcked > 0 {
-			return nothing, fmt.Sprintf("held in memory: %d of %d acknowledged messages went with the process", b.LostAcked, b.Acked) + fate
-		}
-		return nothing, "held in memory, and yet nothing acknowledged was lost" + fate
-	}
-	if tolerated == "" {
-		tolerated = "nothing lost, nothing twice"
-	}
-	return kept, tolerated
+	return text
 }
 
-func killed(faults []study.Fault) bool {
-	return slices.ContainsFunc(faults, func(f study.Fault) bool { return f.Do == "kill" || f.Do == "restart" })
-}
-
-func (o ordeal) row() []report.Cell {
-	s := o.record.Spec
+// row is the trial's row under promiseColumns.
+func (t faultTrial) row() []report.Cell {
+	s := t.record.Spec
 	cells := []report.Cell{
-		report.Text(s.Broker), report.Text(o.record.Versions.Broker), report.Text(s.Delivery), report.Text(s.Persistence),
+		report.Text(s.Broker), report.Text(t.record.Versions.Broker), report.Text(s.Delivery), report.Text(s.Persistence),
 		report.Number(s.Replicas), report.Text(s.Acks), report.Text(s.Ordering), report.Text(guaranteeOf(s)), report.Text(faultText(s.Faults)),
-		report.Number(o.record.Repetition), report.Text(o.verdict),
+		report.Number(t.record.Repetition), report.Text(t.verdict),
 	}
-	if o.record.Result == nil {
-		return append(cells, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Text(o.why))
+	if t.record.Result == nil {
+		return append(cells, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Text(t.why))
 	}
-	b := o.record.Result.Books
+	b := t.record.Result.Books
 	for _, n := range []int64{b.Sent, b.Acked, b.Failed, b.Resent, b.LostAcked, b.Duplicated, b.Reordered} {
 		cell := report.Number(n)
-		cell.Unused = o.verdict == void
+		cell.Unused = t.verdict == void
 		cells = append(cells, cell)
 	}
-	gap := report.Cell{}
-	if out := o.record.Result.Outage; out != nil {
-		gap = report.Number(out.ReceiveNs)
-		gap.Unused = o.verdict == void
+	outage := report.Cell{}
+	if o := t.record.Result.Outage; o != nil {
+		outage = report.Number(o.ReceiveNs)
+		outage.Unused = t.verdict == void
 	}
-	return append(cells, gap, report.Text(o.why))
+	return append(cells, outage, report.Text(t.why))
 }
 
 // guaranteeOf names what was asked for, as far as it isn't the usual.
@@ -299,21 +312,22 @@ func faultText(faults []study.Fault) string {
 	return strings.Join(words, "; ")
 }
 
-// promises says first what matters: who broke one.
-func promises(trials []ordeal) string {
+// countVerdicts counts the verdicts and names the trials that broke a promise.
+func countVerdicts(trials []faultTrial) string {
 	counts := map[string]int{}
-	var guilty []string
-	for _, o := range trials {
-		counts[o.verdict]++
-		if o.verdict == broken {
-			guilty = append(guilty, fmt.Sprintf("%s (%s, %s): %s", o.record.Spec.Broker, guaranteeOf(o.record.Spec), faultText(o.record.Spec.Faults), o.why))
+	var breaches []string
+	for _, t := range trials {
+		counts[t.verdict]++
+		if t.verdict == broken {
+			s := t.record.Spec
+			breaches = append(breaches, fmt.Sprintf("%s (%s, %s): %s", s.Broker, guaranteeOf(s), faultText(s.Faults), t.why))
 		}
 	}
 	var parts []string
 	for _, v := range []struct{ verdict, words string }{
 		{kept, "%d kept"},
 		{broken, "%d broken"},
-		{nothing, "%d where nothing was promised"},
+		{noneMade, "%d where nothing was promised"},
 		{void, "%d void"},
 		{refused, "%d refused"},
 	} {
@@ -322,8 +336,8 @@ func promises(trials []ordeal) string {
 		}
 	}
 	text := fmt.Sprintf("%s: %s.", plural(len(trials), "trial"), strings.Join(parts, ", "))
-	if guilty != nil {
-		text += " Broken by " + strings.Join(guilty, "; ") + "."
+	if breaches != nil {
+		text += " Broken by " + strings.Join(breaches, "; ") + "."
 	}
 	return text
 }

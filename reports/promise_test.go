@@ -40,8 +40,8 @@ var (
 	restart = study.Fault{Do: "restart", Node: "1"}
 )
 
-// ordeals are one of everything the report tells apart.
-func ordeals() []store.Record {
+// faultRecords are one of everything the report tells apart.
+func faultRecords() []store.Record {
 	records := []store.Record{
 		through("redis", "at-least-once", "log", kill, store.Books{LostAcked: 17}),
 		through("redis", "at-least-once", "memory", kill, store.Books{LostAcked: 2100}),
@@ -68,9 +68,9 @@ func ordeals() []store.Record {
 
 func TestThePromiseReportLooksAsItDid(t *testing.T) {
 	for _, c := range [][2]string{{"terminal", "promise.txt"}, {"markdown", "promise.md"}, {"csv", "promise.csv"}} {
-		golden(t, c[1], rendered(t, build(t, "promise", ordeals()), c[0], 100))
+		golden(t, c[1], rendered(t, build(t, "promise", faultRecords()), c[0], 100))
 	}
-	golden(t, "promise.html", []byte(report.Fragment(build(t, "promise", ordeals()).Blocks, "p", 2)))
+	golden(t, "promise.html", []byte(report.Fragment(build(t, "promise", faultRecords()).Blocks, "p", 2)))
 }
 
 func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
@@ -84,8 +84,9 @@ func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
 		"a duplicate, exactly once":                 {through("b", "exactly-once", "log", pause, store.Books{Duplicated: 1}), broken, "1 delivered twice"},
 		"out of order though ordered":               {through("b", "at-least-once", "log", pause, store.Books{Reordered: 4}), broken, "4 out of order"},
 		"loss from memory without a kill":           {through("b", "at-least-once", "memory", pause, store.Books{LostAcked: 5}), broken, "5 lost"},
-		"loss from memory through a kill":           {through("b", "at-least-once", "memory", kill, store.Books{LostAcked: 5}), nothing, "5 of 10000 acknowledged"},
-		"an unknown fate, from memory":              {unresolved(), nothing, "the fate of 7 was never told"},
+		"loss from memory through a kill":           {through("b", "at-least-once", "memory", kill, store.Books{LostAcked: 5}), noneMade, "5 of 10000 acknowledged"},
+		"an unknown fate, from memory":              {unresolved(), noneMade, "the fate of 7 was never told"},
+		"loss from memory through a restart":        {through("b", "at-least-once", "memory", restart, store.Books{LostAcked: 5}), noneMade, "5 of 10000 acknowledged"},
 		"a duplicate from memory, exactly once":     {through("b", "exactly-once", "memory", kill, store.Books{Duplicated: 5}), broken, "5 delivered twice"},
 		"loss, at most once":                        {through("b", "at-most-once", "log", kill, store.Books{LostAcked: 5}), kept, "5 lost, which it allows"},
 		"a duplicate, at least once":                {through("b", "at-least-once", "log", kill, store.Books{Duplicated: 2}), kept, "2 delivered twice, which it allows"},
@@ -97,7 +98,7 @@ func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
 		"missing while others still came":           {stillComing(store.Books{LostAcked: 9}), void, "others still came"},
 		"the same, and delivered twice":             {stillComing(store.Books{LostAcked: 9, Duplicated: 2}), broken, "2 delivered twice"},
 	} {
-		o := try(c.record)
+		o := judgeRecord(c.record)
 		if o.verdict != c.want || !strings.Contains(o.why, c.says) {
 			t.Errorf("%s: %s (%s), want %s (%s)", name, o.verdict, o.why, c.want, c.says)
 		}
@@ -152,7 +153,7 @@ func TestMessagesSentAgainAreShownWhereThereAreAny(t *testing.T) {
 
 func TestASummaryOfFaultsTellsOfPromisesAndNotOfLatency(t *testing.T) {
 	for _, name := range []string{"summary", "headtohead"} {
-		text := string(rendered(t, build(t, name, ordeals()[:7]), "terminal", 100))
+		text := string(rendered(t, build(t, name, faultRecords()[:7]), "terminal", 100))
 		if strings.Contains(text, "Lowest e2e p99") {
 			t.Errorf("%s ranks latency through kills:\n%s", name, text)
 		}

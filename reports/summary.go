@@ -36,8 +36,8 @@ func summary(records []store.Record) (report.Document, error) {
 	for _, g := range bySetting(calm(points)) {
 		d.Add(verdict(g))
 	}
-	if trials, _ := ordealsOf(points); len(trials) > 0 {
-		d.Add(report.Verdict{About: "Through faults", Finding: promises(trials), Detail: "More: brokermark report promise."})
+	if trials, _ := faultTrials(points); len(trials) > 0 {
+		d.Add(report.Verdict{About: "Through faults", Finding: countVerdicts(trials), Detail: "More: brokermark report promise."})
 	}
 	for _, g := range groups {
 		d.Add(report.Heading{Level: 1, Text: g.name})

@@ -3,9 +3,12 @@ package lab
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -36,21 +39,30 @@ func (b *bench) promises(t trial) error {
 	if brokeOff(t) {
 		return nil
 	}
-	m := t.Measured
-	switch {
-	case m.Corrupted > 0:
-		return failed("%d messages arrived corrupted", m.Corrupted)
-	case m.LostAcked > 0 && b.atLeastOnce() && !t.Arriving && !b.mayForget():
-		return failed("%d messages were lost although the broker had confirmed them%s", m.LostAcked, because(t.Err))
-	case m.Duplicated > 0 && b.spec.Delivery == "exactly-once":
-		return failed("%d messages were delivered twice although exactly once was asked for", m.Duplicated)
-	case m.Reordered > 0 && b.spec.Ordering == "ordered":
-		return failed("%d messages arrived out of order although order was asked for", m.Reordered)
+	books := t.Measured
+	if t.Arriving { // late, not lost
+		books.LostAcked = 0
+	}
+	if v := store.Promise(b.spec, books); v.Promise == ledger.Broken {
+		return b.broken(v.Breaches[0], t.Err)
 	}
 	if !errors.Is(t.SendErr, context.DeadlineExceeded) { // refused, not given up on
 		return b.refusedSends(t)
 	}
 	return nil
+}
+
+// broken words the gravest breach.
+func (b *bench) broken(breach ledger.Count, err error) error {
+	switch breach.Deviation {
+	case ledger.Corrupted:
+		return failed("%d messages arrived corrupted", breach.Messages)
+	case ledger.Lost:
+		return failed("%d messages were lost although the broker had confirmed them%s", breach.Messages, because(err))
+	case ledger.Duplicated:
+		return failed("%d messages were delivered twice although %s was asked for", breach.Messages, strings.ReplaceAll(b.spec.Delivery, "-", " "))
+	}
+	return failed("%d messages arrived out of order although order was asked for", breach.Messages)
 }
 
 // refusedSends says that more sends failed than may.
@@ -88,17 +100,3 @@ func (b *bench) late(t trial) error {
 func brokeOff(t trial) bool { return t.Err != nil && !errors.Is(t.Err, worker.ErrRanDry) }
 
 func (b *bench) atLeastOnce() bool { return b.spec.Delivery != "at-most-once" }
-
-// mayForget tells that the spec's own faults may cost confirmed messages: a broker that was killed isn't asked to
-// remember what it was only asked to hold in memory.
-func (b *bench) mayForget() bool {
-	if b.spec.Persistence != "memory" {
-		return false
-	}
-	for _, f := range b.spec.Faults {
-		if f.Do == "kill" {
-			return true
-		}
-	}
-	return false
-}

@@ -83,3 +83,48 @@ func TestABrokenPromiseStaysAFailureWhateverTheGeneratorDid(t *testing.T) {
 		t.Errorf("refused by the broker: %s: %s", status, why)
 	}
 }
+
+// docs/guarantees.md: what is held in memory is promised to nobody who kills or restarts the broker.
+func TestMessagesHeldInMemoryMayBeLostWithTheProcess(t *testing.T) {
+	lost := counted(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
+	for name, c := range map[string]struct {
+		persistence string
+		fault       string
+		want        store.Status
+	}{
+		"killed":                      {"memory", "kill", store.OK},
+		"restarted gracefully":        {"memory", "restart", store.OK},
+		"paused":                      {"memory", "pause", store.Failed},
+		"undisturbed":                 {"memory", "", store.Failed},
+		"restarted, from the log":     {"log", "restart", store.Failed},
+		"restarted, from the flushed": {"fsync", "restart", store.Failed},
+	} {
+		spec := study.Defaults()
+		spec.Broker, spec.Delivery, spec.Persistence, spec.Ordering = "kafka", "at-least-once", c.persistence, "ordered"
+		if c.fault != "" {
+			spec.Faults = []study.Fault{{Do: c.fault, Node: "1"}}
+		}
+		l := &lab{}
+		l.host.Cores = 2
+		b := &bench{lab: l, spec: spec, record: &store.Record{}}
+		status, why := verdict(t.Context(), b, b.judge(trial{Outcome: lost, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
+		if status != c.want {
+			t.Errorf("%s: %s (%s), want %s", name, status, why, c.want)
+		}
+	}
+}
+
+func TestADuplicateBreaksAtMostOnce(t *testing.T) {
+	twice := counted(func(b *measure.Books) { b.Duplicated = 2 })
+	for delivery, want := range map[string]store.Status{"at-most-once": store.Failed, "at-least-once": store.OK, "exactly-once": store.Failed} {
+		spec := study.Defaults()
+		spec.Broker, spec.Delivery = "kafka", delivery
+		l := &lab{}
+		l.host.Cores = 2
+		b := &bench{lab: l, spec: spec, record: &store.Record{}}
+		status, why := verdict(t.Context(), b, b.judge(trial{Outcome: twice, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
+		if status != want {
+			t.Errorf("%s: %s (%s), want %s", delivery, status, why, want)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -27,7 +26,7 @@ func measurement(t trial, names streamName) store.Measurement {
 		length = 0
 	}
 	r := store.Measurement{
-		Books: books(t.Measured), Seconds: length, Latency: latency(t), Cost: t.Cost, Series: t.Series, Faults: t.Faults,
+		Books: t.Measured, Seconds: length, Latency: latency(t), Cost: t.Cost, Series: t.Series, Faults: t.Faults,
 		WarmupSeconds: max(0, float64(t.From-t.Start)/1e9),
 	}
 	r.PublishRate, r.ReceiveRate = t.rates(length)
@@ -43,21 +42,13 @@ func measurement(t trial, names streamName) store.Measurement {
 			break
 		}
 		topic, name := names(s.Producer, s.Subscription)
-		k := store.Stream{Producer: s.Producer, Topic: topic, Subscription: name, Books: books(s.Books), LostRangesCut: s.LostCut}
+		k := store.Stream{Producer: s.Producer, Topic: topic, Subscription: name, Books: s.Books, LostRangesCut: s.LostCut}
 		for _, l := range s.Lost {
 			k.LostRanges = append(k.LostRanges, [2]int64{int64(l.First), int64(l.Last)})
 		}
 		r.Streams = append(r.Streams, k)
 	}
 	return r
-}
-
-func books(b measure.Books) store.Books {
-	return store.Books{
-		Due: b.Due, Unsent: b.Unsent, Sent: b.Sent, Acked: b.Acked, Failed: b.Failed, Unresolved: b.Unresolved, Expected: b.Expected,
-		Received: b.Received, Lost: b.Lost, LostAcked: b.LostAcked, Duplicated: b.Duplicated,
-		Reordered: b.Reordered, Corrupted: b.Corrupted, Resent: b.Resent,
-	}
 }
 
 func latency(t trial) store.Latency {

@@ -4,44 +4,11 @@ import (
 	"math"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	counts "github.com/brokermark/brokermark/internal/ledger"
 )
 
-// Books are the balanced counts of a phase. Expected, Received, Lost and the faults count per subscription.
-type Books struct {
-	Due, Unsent                         int64 // by the schedule; of those, never handed to the client
-	Sent, Acked, Failed, Unresolved     int64
-	Expected, Received, Lost, LostAcked int64
-	Duplicated, Reordered, Corrupted    int64
-	Bytes                               int64 // payload bytes sent
-	Stale, Untimed                      int64 // of an earlier trial; without a latency
-	Resent                              int64 // sent once more after a lost connection, once or oftener
-}
-
-// Add merges the books of another shard, stream or phase.
-func (b *Books) Add(o Books) {
-	b.Due += o.Due
-	b.Unsent += o.Unsent
-	b.Sent += o.Sent
-	b.Acked += o.Acked
-	b.Failed += o.Failed
-	b.Unresolved += o.Unresolved
-	b.Expected += o.Expected
-	b.Received += o.Received
-	b.Lost += o.Lost
-	b.LostAcked += o.LostAcked
-	b.Duplicated += o.Duplicated
-	b.Reordered += o.Reordered
-	b.Corrupted += o.Corrupted
-	b.Bytes += o.Bytes
-	b.Stale += o.Stale
-	b.Untimed += o.Untimed
-	b.Resent += o.Resent
-}
-
-// Balanced tells whether due = sent + unsent, sent = acked + failed + unresolved and received + lost = expected.
-func (b Books) Balanced() bool {
-	return b.Due == b.Sent+b.Unsent && b.Sent == b.Acked+b.Failed+b.Unresolved && b.Received+b.Lost == b.Expected
-}
+// Books are the counts of a phase.
+type Books = counts.Books
 
 // Histograms are the latencies of a phase, ns.
 type Histograms struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -106,22 +107,16 @@ type Measurement struct {
 	WarmupSeconds float64      `json:"warmup_seconds"`   // as it really was
 }
 
-// Books count messages; per subscription where several receive the same message.
-type Books struct {
-	Due        int64 `json:"due,omitempty"`    // by the schedule: sent + unsent; 0 in records of before it was counted
-	Unsent     int64 `json:"unsent,omitempty"` // due, and never handed to the client
-	Sent       int64 `json:"sent"`             // handed to the client
-	Acked      int64 `json:"acked"`            // confirmed
-	Failed     int64 `json:"failed"`           // reported as failed by the client
-	Unresolved int64 `json:"unresolved"`       // neither, when the run ended
-	Expected   int64 `json:"expected"`         // sent × subscriptions
-	Received   int64 `json:"received"`         // distinct messages delivered, over all subscriptions
-	Lost       int64 `json:"lost"`             // expected − received
-	LostAcked  int64 `json:"lost_acked"`       // confirmed by the broker and yet lost: the broken promise
-	Duplicated int64 `json:"duplicated"`
-	Reordered  int64 `json:"reordered"`
-	Corrupted  int64 `json:"corrupted"`
-	Resent     int64 `json:"resent,omitempty"` // sent once more after a lost connection; not counted again above
+// Books count messages.
+type Books = ledger.Books
+
+// Promise judges books by the guarantee that a spec asks for.
+func Promise(s study.Spec, b Books) ledger.Verdict {
+	var faults []string
+	for _, f := range s.Faults {
+		faults = append(faults, f.Do)
+	}
+	return ledger.Keeps(ledger.Guarantee{Delivery: s.Delivery, Persistence: s.Persistence, Ordering: s.Ordering}, faults, b)
 }
 
 // Stream is the ledger of one (producer, topic, subscription), with the first ranges of lost sequence numbers.

@@ -1,0 +1,76 @@
+package ledger
+
+import "slices"
+
+// Guarantee is what was asked of a broker, in the words of a spec (docs/guarantees.md).
+type Guarantee struct {
+	Delivery    string // at-most-once | at-least-once | exactly-once
+	Persistence string // memory | log | fsync
+	Ordering    string // ordered | unordered
+}
+
+// Promise is what came of a guarantee.
+type Promise int
+
+// The three answers.
+const (
+	Kept     Promise = iota
+	Broken           // something happened that the guarantee rules out
+	NoneMade         // the messages were held in memory, and the process that held them was killed or restarted
+)
+
+// Deviation is a way in which deliveries can differ from what was sent.
+type Deviation int
+
+// The deviations, the gravest first. A corrupted message can't be told from the others, so it counts as lost as well.
+const (
+	Corrupted Deviation = iota
+	Lost                // although the broker had confirmed the message
+	Duplicated
+	Reordered
+)
+
+// Count is how many messages show a deviation.
+type Count struct {
+	Deviation Deviation
+	Messages  int64
+}
+
+// Verdict is the answer to whether a guarantee was kept.
+type Verdict struct {
+	Promise  Promise
+	Breaches []Count // deviations that the guarantee rules out
+	Allowed  []Count // deviations that it permits
+}
+
+// Keeps judges books by a guarantee. faults names what was done to the broker meanwhile (kill, restart, pause, …).
+func Keeps(g Guarantee, faults []string, b Books) Verdict {
+	forgets := g.Persistence == "memory" && slices.ContainsFunc(faults, endsProcess)
+	var v Verdict
+	for _, d := range []struct {
+		Count
+		ruledOut bool
+	}{
+		{Count{Corrupted, b.Corrupted}, true},
+		{Count{Lost, b.LostAcked}, g.Delivery != "at-most-once" && !forgets},
+		{Count{Duplicated, b.Duplicated}, g.Delivery != "at-least-once"},
+		{Count{Reordered, b.Reordered}, g.Ordering == "ordered"},
+	} {
+		switch {
+		case d.Messages == 0:
+		case d.ruledOut:
+			v.Breaches = append(v.Breaches, d.Count)
+		default:
+			v.Allowed = append(v.Allowed, d.Count)
+		}
+	}
+	switch {
+	case v.Breaches != nil:
+		v.Promise = Broken
+	case forgets && g.Delivery != "at-most-once":
+		v.Promise = NoneMade
+	}
+	return v
+}
+
+func endsProcess(fault string) bool { return fault == "kill" || fault == "restart" }

@@ -1,0 +1,80 @@
+package ledger_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/ledger"
+)
+
+func TestAGuaranteeIsJudgedAsTheGuaranteesPageSays(t *testing.T) {
+	kill, restart, pause := []string{"kill"}, []string{"restart"}, []string{"pause"}
+	asked := func(delivery, persistence string) ledger.Guarantee {
+		return ledger.Guarantee{Delivery: delivery, Persistence: persistence, Ordering: "ordered"}
+	}
+	unordered := asked("at-least-once", "log")
+	unordered.Ordering = "unordered"
+	lost, twice := ledger.Books{LostAcked: 3, Lost: 3}, ledger.Books{Duplicated: 2}
+	for name, c := range map[string]struct {
+		guarantee ledger.Guarantee
+		faults    []string
+		books     ledger.Books
+		want      ledger.Promise
+	}{
+		"nothing wrong":                                {asked("exactly-once", "fsync"), kill, ledger.Books{Sent: 9}, ledger.Kept},
+		"lost, at most once":                           {asked("at-most-once", "log"), nil, lost, ledger.Kept},
+		"delivered twice, at most once":                {asked("at-most-once", "log"), nil, twice, ledger.Broken},
+		"lost, at least once":                          {asked("at-least-once", "log"), kill, lost, ledger.Broken},
+		"lost before it was confirmed":                 {asked("at-least-once", "log"), kill, ledger.Books{Lost: 3, Failed: 3}, ledger.Kept},
+		"delivered twice, at least once":               {asked("at-least-once", "log"), kill, twice, ledger.Kept},
+		"lost, exactly once":                           {asked("exactly-once", "log"), nil, lost, ledger.Broken},
+		"delivered twice, exactly once":                {asked("exactly-once", "log"), nil, twice, ledger.Broken},
+		"out of order":                                 {asked("at-least-once", "log"), nil, ledger.Books{Reordered: 1}, ledger.Broken},
+		"out of order, unordered":                      {unordered, nil, ledger.Books{Reordered: 1}, ledger.Kept},
+		"corrupted, at most once":                      {asked("at-most-once", "memory"), kill, ledger.Books{Corrupted: 1}, ledger.Broken},
+		"lost from memory while the broker lived":      {asked("at-least-once", "memory"), nil, lost, ledger.Broken},
+		"lost from memory while the broker was paused": {asked("at-least-once", "memory"), pause, lost, ledger.Broken},
+		"lost from memory through a kill":              {asked("at-least-once", "memory"), kill, lost, ledger.NoneMade},
+		"lost from memory through a graceful restart":  {asked("at-least-once", "memory"), restart, lost, ledger.NoneMade},
+		"nothing lost from memory through a restart":   {asked("at-least-once", "memory"), restart, ledger.Books{}, ledger.NoneMade},
+		"delivered twice from memory through a kill":   {asked("exactly-once", "memory"), kill, twice, ledger.Broken},
+		"at most once from memory through a restart":   {asked("at-most-once", "memory"), restart, lost, ledger.Kept},
+	} {
+		if got := ledger.Keeps(c.guarantee, c.faults, c.books); got.Promise != c.want || (got.Breaches != nil) != (c.want == ledger.Broken) {
+			t.Errorf("%s: %+v, want promise %d", name, got, c.want)
+		}
+	}
+}
+
+func TestAVerdictCountsWhatWasRuledOutAndWhatWasAllowed(t *testing.T) {
+	got := ledger.Keeps(ledger.Guarantee{Delivery: "at-least-once", Persistence: "log", Ordering: "ordered"}, nil,
+		ledger.Books{LostAcked: 4, Lost: 9, Duplicated: 2, Reordered: 1, Corrupted: 5})
+	want := ledger.Verdict{
+		Promise:  ledger.Broken,
+		Breaches: []ledger.Count{{ledger.Corrupted, 5}, {ledger.Lost, 4}, {ledger.Reordered, 1}},
+		Allowed:  []ledger.Count{{ledger.Duplicated, 2}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestBooksBalance(t *testing.T) {
+	good := ledger.Books{Due: 12, Unsent: 2, Sent: 10, Acked: 7, Failed: 2, Unresolved: 1, Expected: 20, Received: 15, Lost: 5}
+	if !good.Balanced() || !good.BalancedAsStored() {
+		t.Errorf("%+v must balance", good)
+	}
+	for _, field := range []string{"Due", "Unsent", "Sent", "Acked", "Failed", "Unresolved", "Expected", "Received", "Lost"} {
+		bad := good
+		v := reflect.ValueOf(&bad).Elem().FieldByName(field)
+		v.SetInt(v.Int() + 1)
+		if bad.Balanced() || bad.BalancedAsStored() {
+			t.Errorf("one %s more still balances", field)
+		}
+	}
+	old := good
+	old.Due, old.Unsent = 0, 0
+	if old.Balanced() || !old.BalancedAsStored() {
+		t.Error("books of before due was counted balance only as they are stored")
+	}
+}
