@@ -175,6 +175,32 @@ func TestSendErrorsAreBookedAndTheTrialGoesOn(t *testing.T) {
 	}
 }
 
+func TestTheFirstFailureIsTheOneThatIsKept(t *testing.T) {
+	first, later := errors.New("queue full"), errors.New("producer closed")
+	d := &script{}
+	refused := false
+	d.send = func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+		switch {
+		case probing(batch):
+			p.deliver(batch)
+			p.done(batch, nil)
+			return nil
+		case !refused: // by the broker's answer
+			refused = true
+			p.done(batch, first)
+			return nil
+		}
+		p.done(batch, later)
+		return later
+	}
+	plan := simple(1, 1)
+	plan.InFlight = 10 // several batches
+	out := ready(t, d, plan).Run(t.Context(), Load{Messages: 100, Drain: 5 * time.Second})
+	if out.Measured.Failed != 100 || !errors.Is(out.SendErr, first) {
+		t.Errorf("%d messages failed with %v, want 100 and the first reason, %v", out.Measured.Failed, out.SendErr, first)
+	}
+}
+
 func TestTheWindowLimitsWhatIsInFlight(t *testing.T) {
 	const window = 37
 	for name, load := range map[string]Load{

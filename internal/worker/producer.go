@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -166,6 +167,19 @@ func (p *producer) reason(err error) {
 	}
 }
 
+// sendFailed keeps why a Send failed. One that was cut off makes its messages fail by the context's error, often before
+// Send returns; why it was cut off says more than that.
+func (p *producer) sendFailed(ctx context.Context, err error) {
+	cause := context.Cause(ctx)
+	if cause == nil {
+		p.reason(err)
+		return
+	}
+	if kept := p.failure.Load(); kept == nil || errors.Is(*kept, ctx.Err()) {
+		p.failure.CompareAndSwap(kept, &cause)
+	}
+}
+
 // Resent implements driver.Resends.
 func (p *producer) Resent(ids []uint32) {
 	for _, id := range ids {
@@ -187,10 +201,7 @@ func (p *producer) send(ctx context.Context, t *trial, n int) hold {
 	if err := p.client.Send(ctx, p.batch[:n]); err != nil {
 		// The slots come back as failed; a broker that is being restarted must not be hammered meanwhile.
 		kept := err // err itself must not escape: it would be allocated for every batch
-		if cause := context.Cause(ctx); cause != nil {
-			kept = cause
-		}
-		p.failure.Store(&kept)
+		p.sendFailed(ctx, kept)
 		time.Sleep(sendBackoff)
 	}
 	p.last.Store(h.began)
