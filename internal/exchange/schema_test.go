@@ -41,7 +41,7 @@ func schemaOf(t *testing.T, title string, v any) []byte {
 		Namer:  named,
 		Mapper: asWritten,
 	}
-	for _, folder := range []string{"internal/store", "internal/study", "internal/report"} {
+	for _, folder := range []string{"internal/ledger", "internal/store", "internal/study", "internal/report"} {
 		if err := r.AddGoComments("github.com/brokermark/brokermark/"+folder, "../../"+folder, generate.WithFullComment()); err != nil {
 			t.Fatal(err)
 		}
