@@ -50,7 +50,7 @@ func figures(t *watch.Tick, width int) []string {
 	}
 	latency := "nothing arrived"
 	switch {
-	case t.Target == 0: // how full the window is
+	case t.Closed: // how full the window is
 		latency = "– (closed loop)"
 	case t.P99 > 0:
 		latency = fmt.Sprintf("%s, p50 %s", report.Nanoseconds.Format(float64(t.P99)), report.Nanoseconds.Format(float64(t.P50)))

@@ -43,6 +43,9 @@ type Event struct {
 	Record *store.Record // when a repetition has ended
 }
 
+// ClosedLoop tells that the trial under way sends as fast as it can, or into a backlog: it has no latency under a load.
+func (e Event) ClosedLoop() bool { return e.Target == 0 || e.Run.Point.Spec.ClosedLoop() }
+
 // Cores are processor cores in use over the last half second.
 type Cores struct{ Broker, Generator float64 }
 

@@ -12,15 +12,7 @@ import (
 // ClosedLoop tells that s sends as fast as the client's window allows, or into a backlog. No message is due at any
 // time then, and its latency only says how full the window or the backlog was: N messages in flight at a rate X wait
 // N/X each (Little's law), whatever the broker.
-func ClosedLoop(s study.Spec) bool {
-	switch s.Measure {
-	case "peak", "backlog":
-		return true
-	case "count":
-		return s.Load.Rate == 0
-	}
-	return false
-}
+func ClosedLoop(s study.Spec) bool { return s.ClosedLoop() }
 
 // ClosedLoopNote says once in a document why points of a closed loop show no latency.
 const ClosedLoopNote = "A peak, a backlog and a count without a rate are closed loops: their latency says how full the client's window or " +

@@ -54,6 +54,18 @@ const (
 
 var measures = []string{MeasureRate, MeasurePeak, MeasureSustainable, MeasureCurve, MeasureCount, MeasureBacklog}
 
+// ClosedLoop tells that s sends as fast as the client's window allows, or into a backlog: no message is due at any time,
+// and its latency only says how full the window or the backlog was.
+func (s Spec) ClosedLoop() bool {
+	switch s.Measure {
+	case MeasurePeak, MeasureBacklog:
+		return true
+	case MeasureCount:
+		return s.Load.Rate == 0
+	}
+	return false
+}
+
 // usedBy says which measures use a setting or a whole group; what is not listed serves all.
 var usedBy = map[string][]string{
 	"load":        {MeasureRate, MeasureCount, MeasureBacklog},

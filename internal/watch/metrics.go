@@ -25,9 +25,9 @@ var (
 
 	sentMessages      = describe("messaging_client_sent_messages_total", "Messages that the client library reported as sent, confirmed as the guarantee asks; with error_type those that it reported as failed.", append(destination, "error_type")...)
 	consumedMessages  = describe("messaging_client_consumed_messages_total", "Messages delivered to the application, over all subscriptions.", destination...)
-	operationDuration = describe("messaging_client_operation_duration_seconds", "From handing a message to the client library until the broker's confirmation.", destination...)
+	operationDuration = describe("messaging_client_operation_duration_seconds", "From handing a message to the client library until the broker's confirmation; without closed loops, where it says how full the window was.", destination...)
 
-	endToEnd     = describe("brokermark_end_to_end_latency_seconds", "From the intended time of sending until delivery; publish latency where nobody subscribes.", destination[0], destination[2], destination[3])
+	endToEnd     = describe("brokermark_end_to_end_latency_seconds", "From the intended time of sending until delivery; publish latency where nobody subscribes. Without closed loops.", destination[0], destination[2], destination[3])
 	backlog      = describe("brokermark_backlog_messages", "Messages due but not delivered or not confirmed.")
 	target       = describe("brokermark_target_rate", "Messages per second that the schedule asks for; absent in a closed loop.")
 	brokerCPU    = describe("brokermark_broker_cpu_cores", "Processor cores that the broker's processes used over the last half second.")
@@ -67,6 +67,7 @@ type totals struct {
 	pastEndToEnd hist.Snapshot
 	pastService  hist.Snapshot
 	now          worker.Sample
+	open         bool // a load with a schedule ran; else there is no latency
 }
 
 // NewMetrics exposes what f follows; the same events go to both.
@@ -91,9 +92,13 @@ func (m *Metrics) Event(e lab.Event) {
 		t := m.totals(e)
 		latency := t.now.Latency
 		t.now = *e.Sample
-		if t.now.Latency == nil {
+		switch {
+		case e.ClosedLoop():
+			t.now.Latency = nil
+		case t.now.Latency == nil:
 			t.now.Latency = latency
 		}
+		t.open = t.open || !e.ClosedLoop()
 		return
 	case lab.Skipped:
 		m.statuses["skipped"]++
@@ -190,6 +195,9 @@ func (t *totals) collect(out chan<- prometheus.Metric, template string) {
 		count(sentMessages, c.Failed, append(send, "_OTHER")...)
 	}
 	count(consumedMessages, c.Received, t.system, "receive", template, "true")
+	if !t.open {
+		return
+	}
 	e2e, service := t.pastEndToEnd, t.pastService
 	if l := t.now.Latency; l != nil {
 		e2e, service = e2e.Merge(l.EndToEnd), service.Merge(l.Service)

@@ -35,8 +35,9 @@ type Tick struct {
 	Sent         float64 `json:"sent"`
 	Received     float64 `json:"received"`
 	Backlog      int64   `json:"backlog"`
-	P50          int64   `json:"p50_ns"` // end to end; 0: nothing arrived
+	P50          int64   `json:"p50_ns"` // end to end; 0: nothing arrived, or a closed loop
 	P99          int64   `json:"p99_ns"`
+	Closed       bool    `json:"closed_loop"`
 	BrokerCPU    float64 `json:"broker_cpu"` // cores; 0: nothing of ours to meter
 	GeneratorCPU float64 `json:"generator_cpu"`
 }
@@ -133,8 +134,10 @@ func (f *Follower) sample(e lab.Event) {
 		AtNs: int64(time.Since(f.since)), Target: e.Target, Backlog: last.Backlog,
 		Sent:     float64(last.Count.Sent-first.Count.Sent) / seconds,
 		Received: float64(last.Count.Received-first.Count.Received) / seconds,
-		P50:      last.EndToEnd.P50, P99: last.EndToEnd.P99,
-		BrokerCPU: e.CPU.Broker, GeneratorCPU: e.CPU.Generator,
+		BrokerCPU: e.CPU.Broker, GeneratorCPU: e.CPU.Generator, Closed: e.ClosedLoop(),
+	}
+	if !t.Closed { // else it says how full the window or the backlog is
+		t.P50, t.P99 = last.EndToEnd.P50, last.EndToEnd.P99
 	}
 	f.view.Now = &t
 	// Two ticks a second are enough to look at, and ten minutes of them.

@@ -50,7 +50,11 @@ func (w *watched) event(e lab.Event) {
 
 // trial is two seconds at 1,000/s, one in a hundred failing, each delivered twice after 2 ms.
 func (w *watched) trial(repetition int, target float64) {
-	r := run(repetition)
+	w.load(run(repetition), target)
+}
+
+func (w *watched) load(r study.Run, target float64) {
+	repetition := r.Repetition
 	w.event(lab.Event{Kind: lab.Staged, Run: r, Done: repetition - 1, Total: 3, Stage: "fixed load", Target: target})
 	var h hist.Histogram
 	for i := range int64(21) {
@@ -179,8 +183,8 @@ func TestCountersNeverFallFromOneTrialToTheNext(t *testing.T) {
 	defer s.Close()
 	for i := 1; i <= 2; i++ {
 		w.event(lab.Event{Kind: lab.Began, Run: run(i), Total: 3})
-		w.trial(i, 0)
-		w.trial(i, 0)
+		w.trial(i, 1000)
+		w.trial(i, 1000)
 		w.ended(i, store.Void)
 	}
 	w.event(lab.Event{Kind: lab.Skipped, Run: run(3), Done: 3, Total: 3})
@@ -258,6 +262,47 @@ func TestAPageIsToldWhatItMissedThenWhatIsNewAndTheEnd(t *testing.T) {
 		m = next()
 	}
 	<-s.ended
+}
+
+func TestNeitherPageNorMetricsHoldTheLatencyOfAClosedLoop(t *testing.T) {
+	backlogged := run(1)
+	backlogged.Point.Spec.Measure = study.MeasureBacklog
+	for name, c := range map[string]struct {
+		run    study.Run
+		target float64
+	}{"as fast as possible": {run(1), 0}, "a backlog at a rate": {backlogged, 1000}} {
+		w := newWatched()
+		s := w.serve(t)
+		w.event(lab.Event{Kind: lab.Began, Run: c.run, Total: 3})
+		w.load(c.run, c.target)
+		if n := w.f.View(time.Now()).Now; n == nil || n.P50 != 0 || n.P99 != 0 || !n.Closed || n.Sent != 1000 {
+			t.Errorf("%s: the page shows %+v", name, n)
+		}
+		families := scrape(t, s)
+		for _, latency := range []string{"messaging_client_operation_duration_seconds", "brokermark_end_to_end_latency_seconds"} {
+			if families[latency] != nil {
+				t.Errorf("%s: a scrape holds %v", name, families[latency])
+			}
+		}
+		if got := find(t, families, "messaging_client_consumed_messages_total", "", "").Counter.GetValue(); got != 3960 {
+			t.Errorf("%s: %v messages consumed, want 3960", name, got)
+		}
+		s.Close()
+	}
+}
+
+func TestTheProbeOfASearchAddsNothingToItsLatencies(t *testing.T) {
+	w := newWatched()
+	s := w.serve(t)
+	defer s.Close()
+	w.event(lab.Event{Kind: lab.Began, Run: run(1), Total: 3})
+	w.trial(1, 1000)
+	w.trial(1, 0) // another probe, as when a search begins again
+	w.trial(1, 1000)
+	families := scrape(t, s)
+	if got := find(t, families, "brokermark_end_to_end_latency_seconds", "", "").Histogram.GetSampleCount(); got != 2*2079 {
+		t.Errorf("%v latencies, want those of the two trials at a rate: %d", got, 2*2079)
+	}
 }
 
 func TestThePageLoadsNothingButItself(t *testing.T) {

@@ -71,7 +71,8 @@ function showNow(t) {
   }
   say("rate", rate(t.sent), (t.target > 0 ? "of " + rate(t.target) + " · " : "as fast as possible · ") + "received " + rate(t.received));
   say("backlog", count(t.backlog), t.received > 0 && t.backlog > 0 ? "about " + time(t.backlog / t.received * 1e9) + " of deliveries" : "");
-  say("latency", t.p99_ns > 0 ? time(t.p99_ns) : "–", t.p50_ns > 0 ? "p50 " + time(t.p50_ns) : "nothing arrived yet");
+  const none = t.closed_loop ? "closed loop: it would say how full the window is" : "nothing arrived yet";
+  say("latency", t.p99_ns > 0 ? time(t.p99_ns) : "–", t.p50_ns > 0 ? "p50 " + time(t.p50_ns) : none);
   const broker = t.broker_cpu > 0 ? cores(t.broker_cpu) : "–";
   say("cpu", broker + " + " + cores(t.generator_cpu), "cores: broker + generator");
   draw("rate", rate, [["t", (x) => x.target > 0 ? x.target : null], ["b", (x) => x.received], ["a", (x) => x.sent]]);
