@@ -240,16 +240,14 @@ func (p pair) row(d tested) []report.Cell {
 	}
 	corrected, alone := report.Number(d.Adjusted), report.Number(d.P)
 	finding := "no difference shown"
-	switch better := d.metric.Better; {
-	case d.Answer() == report.NotTested:
+	switch d.Answer() {
+	case report.NotTested:
 		finding, corrected, alone = "not tested", report.Cell{}, report.Cell{}
-	case d.Answer() == report.Different && better != report.Neither:
+	case report.Different: // every metric that is compared has a better direction
 		finding = p.names[0] + " better"
-		if d.Delta > 0 == (better == report.Higher) {
+		if d.Delta > 0 == (d.metric.Better == report.Higher) {
 			finding = p.names[1] + " better"
 		}
-	case d.Answer() == report.Different:
-		finding = "different"
 	}
 	return []report.Cell{
 		report.Text(d.metric.Name), d.A.Cell().In(d.metric.Unit), d.B.Cell().In(d.metric.Unit), report.Text(finding), ratio, report.Number(d.Delta), corrected,
@@ -290,8 +288,6 @@ func (p pair) finding(m report.Metric, a, b []store.Record, tests []tested) stri
 			text += " [" + report.Factor.Range(d.RatioLow, d.RatioHigh) + "]"
 		}
 	}
-	if m.Better != report.Neither {
-		text += map[bool]string{true: ", which is better", false: ", which is worse"}[better]
-	}
+	text += map[bool]string{true: ", which is better", false: ", which is worse"}[better]
 	return text + " (" + d.Why() + ")."
 }

@@ -124,10 +124,10 @@ func Axes(points []Point, levels []Level) ([]Axis, [][]int) {
 	return out, index
 }
 
-// mixed tells that some loads are rates and others shares of a rate.
+// mixed tells that some loads are shares of a rate and others are not.
 func mixed(levels []Level) bool {
 	share := func(l Level) bool { return l.share > 0 }
-	return slices.ContainsFunc(levels, share) && slices.ContainsFunc(levels, func(l Level) bool { return l.Rate > 0 && !share(l) })
+	return slices.ContainsFunc(levels, share) && slices.ContainsFunc(levels, func(l Level) bool { return !share(l) })
 }
 
 // ordered sorts what is no number first, then by what the values measure.

@@ -101,6 +101,12 @@ func TestWhatFollowsFromAnotherAxisIsNone(t *testing.T) {
 	if got := names(weak, strong, mixed); got != "delivery acks" {
 		t.Errorf("axes %s, want delivery acks", got)
 	}
+	// So is one whose value two of the other's have in common.
+	once := strong
+	once.PointID, once.Spec.Delivery, once.Axes = "once", "exactly-once", map[string]string{"delivery": "exactly-once"}
+	if got := names(weak, mixed, once); got != "delivery acks" {
+		t.Errorf("axes %s, want delivery acks", got)
+	}
 }
 
 func TestAnAxisThatALevelLacksIsMinusOne(t *testing.T) {

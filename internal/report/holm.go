@@ -52,7 +52,7 @@ func correct(all []*Difference, size, wanted int) {
 	var tests []*Difference
 	var least []float64
 	for _, d := range all {
-		d.Family, d.Adjusted, d.Needed = 0, 1, 0
+		d.Adjusted, d.Needed = 1, 0
 		if d.testable() {
 			tests, least = append(tests, d), append(least, d.least())
 		}

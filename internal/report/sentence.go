@@ -83,7 +83,7 @@ func (r Ranking) evidence() string {
 func (r Ranking) need(untested []Standing) string {
 	d := untested[0].Against
 	for _, s := range untested {
-		if s.Against.B.N != d.A.N || d.A.N != d.B.N {
+		if s.Against.B.N != d.A.N {
 			return "Too few runs: " + d.need("pair") + "."
 		}
 	}

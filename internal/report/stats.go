@@ -137,7 +137,7 @@ func hodgesLehmannInterval(sorted []float64, n1, n2 int) (low, high float64) {
 			k++
 		}
 	}
-	if k == 0 {
+	if k <= 0 { // also where the approximation leaves none, as for one value against hundreds
 		return 0, math.Inf(1)
 	}
 	return sorted[k-1], sorted[len(sorted)-k]

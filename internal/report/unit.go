@@ -36,7 +36,6 @@ var scales = map[Unit][]scale{
 	CPUSeconds:  {{0, 1, " s"}},
 	Share:       {{0, 0.01, " %"}},
 	Factor:      {{0, 1, "×"}},
-	None:        {{0, 1, ""}},
 }
 
 // Format writes v for people, with three significant digits (counts are whole).

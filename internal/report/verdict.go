@@ -134,10 +134,10 @@ func pairs(runs map[int]int) int {
 	for a, as := range runs {
 		for b, bs := range runs {
 			switch {
-			case smallestP(a, b) >= alpha:
+			case smallestP(a, b) >= alpha || a > b:
 			case a == b:
 				n += as * (as - 1) / 2
-			case a < b:
+			default:
 				n += as * bs
 			}
 		}
