@@ -218,8 +218,8 @@ func (s *shell) importCommand() *cobra.Command {
 
 // read is a file that was read: its name, and the record made of it.
 type read struct {
-	path, digest string
-	record       store.Record
+	path   string
+	record store.Record
 }
 
 func readOMB(path string, like *study.Spec) (read, error) {
@@ -235,7 +235,7 @@ func readOMB(path string, like *study.Spec) (read, error) {
 	if err != nil {
 		return read{}, badInput("%w", err)
 	}
-	return read{path, exchange.Digest(bytes.TrimSpace(data)), r}, nil
+	return read{path, r}, nil
 }
 
 func cannotRead(path string, err error) error {
@@ -279,7 +279,7 @@ func (s *shell) keep(c *cobra.Command, path string, list []read) error {
 		kept := false
 		for _, old := range there {
 			r.record.Repetition = max(r.record.Repetition, old.Repetition+1)
-			kept = kept || len(old.Doubts) > 0 && strings.Contains(old.Doubts[0].Text, "sha256 "+r.digest)
+			kept = kept || exchange.SameSource(old, r.record)
 		}
 		if kept {
 			fmt.Fprintf(s.out, "%s is in the store already, as point %s\n", r.path, r.record.PointID)

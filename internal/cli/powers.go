@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/lab"
@@ -23,45 +21,29 @@ func refusals(points []study.Point) (map[string]string, error) {
 		switch {
 		case err == nil:
 		case errors.As(err, &unsupported), errors.As(err, &unobtainable):
-			refused[p.ID] = placed(p, err.Error())
+			refused[p.ID] = placed(p, err)
 		default:
-			return nil, &failure{code: exitInput, err: errors.New(placed(p, err.Error()))}
+			return nil, &failure{code: exitInput, err: errors.New(placed(p, err))}
 		}
 	}
 	return refused, nil
 }
 
-// blamed finds the setting that a complaint of a driver or recipe begins with, after the broker's name.
-var blamed = regexp.MustCompile(`^(?:[a-z-]+: )?(?:(client|topic|server) setting "([^"]+)"|([A-Za-z]+(?:\.[A-Za-z0-9_.-]+)?)(?::| is not supported)|(passwordFile|caFile|certFile) )`)
-
 // placed puts before a complaint where the setting that it is about was written.
-func placed(p study.Point, complaint string) string {
-	path := ""
-	switch m := blamed.FindStringSubmatch(complaint); {
-	case strings.HasPrefix(complaint, "unknown broker "):
-		path = "broker"
-	case strings.Contains(complaint, ": no version "):
-		path = "version"
-	case m == nil:
-		return complaint
-	case m[1] != "":
-		path = m[1] + "." + m[2]
-	default:
-		path = m[3] + m[4]
+func placed(p study.Point, err error) string {
+	var about interface{ SettingPath() string }
+	if errors.As(err, &about) {
+		if where := p.Where(about.SettingPath()); where != "" {
+			return flagOf(where) + ": " + err.Error()
+		}
 	}
-	if rest, ok := strings.CutPrefix(path, "topic."); ok {
-		path = "topicConfig." + rest
-	}
-	if where := p.Where(path); where != "" {
-		return flagOf(where) + ": " + complaint
-	}
-	return complaint
+	return err.Error()
 }
 
 // askPowers asks everything that can be asked without a running broker.
 func askPowers(s study.Spec) error {
 	if _, err := driver.Lookup(s.Broker); err != nil {
-		return fmt.Errorf("%w%s", err, didYouMean(s.Broker, driver.Names()))
+		return &driver.ErrSetting{Path: "broker", Err: fmt.Errorf("%w%s", err, didYouMean(s.Broker, driver.Names()))}
 	}
 	return lab.Possible(s)
 }

@@ -70,18 +70,31 @@ func Decode(settings []Setting, scope Scope, given map[string]any) (Values, erro
 		s, ok := known[name]
 		if !ok {
 			names := slices.Sorted(maps.Keys(known))
-			return nil, Unsupported(fmt.Sprintf("%s setting %q", scope, name), "known: %s%s", strings.Join(names, ", "), didYouMean(name, names))
+			return nil, scope.refuse(name, "known: %s%s", strings.Join(names, ", "), didYouMean(name, names))
 		}
 		v, err := s.parse(given[name])
 		if err == nil {
 			err = s.bounded(v)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s setting %q: %w", scope, name, err)
+			return nil, &ErrSetting{scope.path(name), fmt.Errorf("%s setting %q: %w", scope, name, err)}
 		}
 		out[name] = v
 	}
 	return out, nil
+}
+
+// path is where a spec holds the native setting of that name.
+func (s Scope) path(name string) string {
+	if s == TopicScope {
+		return "topicConfig." + name
+	}
+	return string(s) + "." + name
+}
+
+// refuse refuses a native setting.
+func (s Scope) refuse(name, reason string, args ...any) error {
+	return &ErrUnsupported{Setting: fmt.Sprintf("%s setting %q", s, name), Reason: fmt.Sprintf(reason, args...), Path: s.path(name)}
 }
 
 // didYouMean is the clause that ends a complaint about a mistyped name; empty where none is near.
@@ -109,7 +122,7 @@ func Idle(settings []Setting, g Guarantee, client, topic Values) error {
 			continue
 		}
 		if why := s.Idle(g, values); why != "" {
-			return Unsupported(fmt.Sprintf("%s setting %q", s.Scope, s.Name), "it would have no effect: %s", why)
+			return s.Scope.refuse(s.Name, "it would have no effect: %s", why)
 		}
 	}
 	return nil

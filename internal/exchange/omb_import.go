@@ -40,6 +40,7 @@ func FromOMB(path string, data []byte, written time.Time, like *study.Spec) (sto
 		Schema: store.Schema, Study: "imported", Label: o.Workload, Repetition: 1, Status: store.OK,
 		Axes: map[string]string{"broker": brokerOf(o.Driver)}, Spec: o.spec(),
 		Versions: store.Versions{Tool: ImportTool}, Ended: ended(name, written), Doubts: o.doubts(name, data),
+		Source: Digest(data),
 	}
 	if like != nil {
 		if err := o.agrees(*like); err != nil {
@@ -127,11 +128,28 @@ func pointOf(s study.Spec, o OMB) string {
 	return "omb-" + hex.EncodeToString(sum[:6])
 }
 
-// Digest identifies a file's contents; an imported record's first doubt holds it.
+// Digest identifies a file's contents.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
 }
+
+// SameSource tells whether two records were made of the same file.
+func SameSource(a, b store.Record) bool { return source(a) != "" && source(a) == source(b) }
+
+// source is the digest of the file that a record was made of. Records of before it had a field of its own have it in
+// their first doubt, in the words that inDoubt reads.
+func source(r store.Record) string {
+	if r.Source != "" || r.Versions.Tool != ImportTool || len(r.Doubts) == 0 {
+		return r.Source
+	}
+	if m := inDoubt.FindStringSubmatch(r.Doubts[0].Text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+var inDoubt = regexp.MustCompile(`\(sha256 ([0-9a-f]{16})…\)$`)
 
 func (o OMB) doubts(name string, data []byte) []store.Doubt {
 	doubts := []store.Doubt{

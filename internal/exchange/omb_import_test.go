@@ -248,6 +248,20 @@ func TestAnImportedRecordHoldsTheWorkOfTheFile(t *testing.T) {
 	}
 }
 
+func TestAFileIsKnownByItsContents(t *testing.T) {
+	r, err := imports(t, "r.json", small(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, other, ours := r, r, r
+	old.Source = "" // as records of before the field had it
+	other.Source = "0123456789abcdef"
+	ours.Source, ours.Versions.Tool = "", "1.0"
+	if !SameSource(r, r) || !SameSource(old, r) || SameSource(other, r) || SameSource(ours, r) || SameSource(ours, ours) {
+		t.Errorf("digest %q, of the older record %q, of another file %q, of a measurement %q", source(r), source(old), source(other), source(ours))
+	}
+}
+
 func TestAPointIsOneWorkOnOneDriver(t *testing.T) {
 	seen := map[string]bool{}
 	for _, change := range []func(*OMB){

@@ -34,7 +34,7 @@ func Attached(s study.Spec) (driver.Target, error) {
 	if s.TLS == study.TLSMutual {
 		pair, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile)
 		if err != nil {
-			return t, fmt.Errorf("certFile %s with keyFile %s can't be used: %w", s.CertFile, s.KeyFile, cause(err))
+			return t, unusable("certFile", "certFile %s with keyFile %s can't be used: %w", s.CertFile, s.KeyFile, cause(err))
 		}
 		t.TLS.Certificates = []tls.Certificate{pair}
 	}
@@ -72,13 +72,13 @@ func password(s study.Spec) (string, error) {
 	case s.PasswordEnv != "":
 		p, ok := os.LookupEnv(s.PasswordEnv)
 		if !ok {
-			return "", fmt.Errorf("passwordEnv: there is no environment variable %s", s.PasswordEnv)
+			return "", unusable("passwordEnv", "passwordEnv: there is no environment variable %s", s.PasswordEnv)
 		}
 		return p, nil
 	case s.PasswordFile != "":
 		text, err := os.ReadFile(s.PasswordFile)
 		if err != nil {
-			return "", fmt.Errorf("passwordFile %s can't be read: %w", s.PasswordFile, cause(err))
+			return "", unusable("passwordFile", "passwordFile %s can't be read: %w", s.PasswordFile, cause(err))
 		}
 		line, _, _ := bytes.Cut(text, []byte("\n"))
 		return strings.TrimSuffix(string(line), "\r"), nil
@@ -89,13 +89,18 @@ func password(s study.Spec) (string, error) {
 func authorities(file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("caFile %s can't be read: %w", file, cause(err))
+		return nil, unusable("caFile", "caFile %s can't be read: %w", file, cause(err))
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("caFile %s holds no certificate in PEM form", file)
+		return nil, unusable("caFile", "caFile %s holds no certificate in PEM form", file)
 	}
 	return pool, nil
+}
+
+// unusable says that the setting at path can't be used as it is.
+func unusable(path, format string, args ...any) error {
+	return &driver.ErrSetting{Path: path, Err: fmt.Errorf(format, args...)}
 }
 
 // cause is err without the path that the sentence around it names already.

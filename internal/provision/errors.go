@@ -9,9 +9,15 @@ import (
 )
 
 // ErrRefused refuses a start that can't work as asked: an unknown version, too many nodes, TLS where there is none.
-type ErrRefused struct{ Broker, Reason string }
+type ErrRefused struct {
+	Broker, Reason string
+	Path           string // where a spec holds the setting that it is about; empty where it is no single one
+}
 
 func (e *ErrRefused) Error() string { return e.Broker + ": " + e.Reason }
+
+// SettingPath is where a spec holds the setting.
+func (e *ErrRefused) SettingPath() string { return e.Path }
 
 // ErrMissing says what could not be installed and what the user can type to change that.
 type ErrMissing struct {

@@ -96,7 +96,7 @@ func (in *Instance) NodeOf(ctx context.Context, target string) ([]int, error) {
 			if len(in.members) == 1 {
 				return []int{1}, nil
 			}
-			return nil, &ErrRefused{in.Broker(), "which node leads is not known for this broker; name a node by number"}
+			return nil, &ErrRefused{Broker: in.Broker(), Reason: "which node leads is not known for this broker; name a node by number"}
 		}
 		leader, err := in.cluster.Recipe.Leader(ctx, in.cluster)
 		if err != nil {
@@ -118,7 +118,7 @@ func (in *Instance) NodeOf(ctx context.Context, target string) ([]int, error) {
 func (in *Instance) InSync(ctx context.Context, copies int) (int, error) {
 	ask := in.cluster.Recipe.InSync
 	if ask == nil {
-		return 0, &ErrRefused{in.Broker(), "how many copies are in step is not known for this broker"}
+		return 0, &ErrRefused{Broker: in.Broker(), Reason: "how many copies are in step is not known for this broker"}
 	}
 	have := 0
 	err := probe(ctx, func(ctx context.Context) (err error) {

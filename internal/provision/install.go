@@ -19,7 +19,7 @@ import (
 func (h *Host) Install(ctx context.Context, broker, version string) (dir string, err error) {
 	r, err := Lookup(broker)
 	if err != nil {
-		return "", &ErrRefused{broker, err.Error()}
+		return "", &ErrRefused{Broker: broker, Reason: err.Error()}
 	}
 	v, err := r.Version(version)
 	if err != nil {
@@ -109,7 +109,7 @@ func (r *Recipe) Version(name string) (Version, error) {
 		}
 		known = append(known, v.Name)
 	}
-	return Version{}, &ErrRefused{r.Broker, fmt.Sprintf("no version %q; obtainable: %s", name, strings.Join(known, ", "))}
+	return Version{}, &ErrRefused{Broker: r.Broker, Reason: fmt.Sprintf("no version %q; obtainable: %s", name, strings.Join(known, ", ")), Path: "version"}
 }
 
 // meet installs the system packages that are missing where we may, and otherwise names the command.

@@ -120,6 +120,9 @@ type ErrSetting struct{ Name, Reason string }
 
 func (e *ErrSetting) Error() string { return fmt.Sprintf("server setting %q: %s", e.Name, e.Reason) }
 
+// SettingPath is where a spec holds the setting.
+func (e *ErrSetting) SettingPath() string { return "server." + e.Name }
+
 var recipes = map[string]*Recipe{}
 
 // Register adds a recipe; call it from init. It panics on a duplicate or incomplete one.

@@ -79,7 +79,7 @@ func (h *Host) Start(ctx context.Context, o Options) (*Instance, error) {
 func (o *Options) complete() (*Recipe, error) {
 	r, err := Lookup(o.Broker)
 	if err != nil {
-		return nil, &ErrRefused{o.Broker, err.Error()}
+		return nil, &ErrRefused{Broker: o.Broker, Reason: err.Error()}
 	}
 	v, err := r.Version(o.Version)
 	if err != nil {
@@ -88,18 +88,18 @@ func (o *Options) complete() (*Recipe, error) {
 	o.Version = v.Name
 	o.Nodes = max(o.Nodes, 1)
 	if o.Nodes > r.MaxNodes {
-		return nil, &ErrRefused{o.Broker, fmt.Sprintf("a cluster of %d nodes was asked for, at most %d can be started", o.Nodes, r.MaxNodes)}
+		return nil, &ErrRefused{Broker: o.Broker, Reason: fmt.Sprintf("a cluster of %d nodes was asked for, at most %d can be started", o.Nodes, r.MaxNodes)}
 	}
 	o.TLS = o.TLS || o.Mutual
 	switch {
 	case o.TLS && !r.TLS:
-		return nil, &ErrRefused{o.Broker, "TLS was asked for, but it can't be started with TLS"}
+		return nil, &ErrRefused{Broker: o.Broker, Reason: "TLS was asked for, but it can't be started with TLS"}
 	case o.Mutual && !r.Mutual:
-		return nil, &ErrRefused{o.Broker, "mutual TLS was asked for, but it can't be started so that it demands client certificates"}
+		return nil, &ErrRefused{Broker: o.Broker, Reason: "mutual TLS was asked for, but it can't be started so that it demands client certificates"}
 	case o.Login != nil && !r.Login:
-		return nil, &ErrRefused{o.Broker, "a login was asked for, but it can't be started so that it demands one"}
+		return nil, &ErrRefused{Broker: o.Broker, Reason: "a login was asked for, but it can't be started so that it demands one"}
 	case o.Login != nil && !(plainWord.MatchString(o.Login.User) && plainWord.MatchString(o.Login.Password)):
-		return nil, &ErrRefused{o.Broker, "user and password that it is started with must be of letters, digits, - and _"}
+		return nil, &ErrRefused{Broker: o.Broker, Reason: "user and password that it is started with must be of letters, digits, - and _"}
 	}
 	if o.Deadline == 0 {
 		o.Deadline = cmp.Or(r.Deadline, usualDeadline)

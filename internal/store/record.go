@@ -44,6 +44,7 @@ type Record struct {
 	Versions   Versions          `json:"versions"`
 	Host       Host              `json:"host"`
 	Result     *Result           `json:"result,omitempty"` // nil when nothing was measured
+	Source     string            `json:"source,omitempty"` // of an imported record: the digest of the file it was read from
 }
 
 // Doubt is a stated reason why the numbers of a record deserve less trust.
