@@ -132,8 +132,8 @@ func (f *Follower) sample(e lab.Event) {
 	}
 	t := Tick{
 		AtNs: int64(time.Since(f.since)), Target: e.Target, Backlog: last.Backlog,
-		Sent:     float64(last.Count.Sent-first.Count.Sent) / seconds,
-		Received: float64(last.Count.Received-first.Count.Received) / seconds,
+		Sent:      float64(last.Count.Sent-first.Count.Sent) / seconds,
+		Received:  float64(last.Count.Received-first.Count.Received) / seconds,
 		BrokerCPU: e.CPU.Broker, GeneratorCPU: e.CPU.Generator, Closed: e.ClosedLoop(),
 	}
 	if !t.Closed { // else it says how full the window or the backlog is
