@@ -13,17 +13,18 @@ func Poisson(rate float64, seed uint64) (Schedule, error) {
 	if _, err := quanta("poisson rate", rate, false); err != nil {
 		return nil, err
 	}
-	return poisson{rate, seed}, nil
+	return poisson{rate, seed, blockBits}, nil
 }
 
 type poisson struct {
 	rate float64
 	seed uint64
+	bits int // of the number of arrivals in a block
 }
 
 func (p poisson) At(i int64) int64     { return p.sequential().At(i) }
 func (p poisson) Count(d int64) int64  { return p.sequential().Count(d) }
-func (p poisson) sequential() Schedule { w := &walk{poisson: p}; w.rng = rand.New(&w.source); return w }
+func (p poisson) sequential() Schedule { return p.walk() }
 
 func (p poisson) Rate(t int64) float64 {
 	if t < 0 {
@@ -37,12 +38,12 @@ func (p poisson) Rate(t int64) float64 {
 // that sum, their ratios to it are independent of it (Devroye, Non-Uniform Random Variate Generation, 1986, ch. V,
 // theorem 2.2), so the block is filled with exponentials scaled to the length drawn. That makes it exactly a Poisson
 // process, and lets a block be passed over without making what is in it.
-const perBlock = 1024
+const blockBits = 10
 
 type block struct {
 	number, start, length int64
 	filled                bool
-	at                    [perBlock]int64 // the last one at start + length
+	at                    []int64 // the last one at start + length
 }
 
 // walk keeps two neighbouring blocks, because a sender that asks what is due looks a little ahead of what it sends.
@@ -54,16 +55,25 @@ type walk struct {
 	last   *block
 }
 
-func (w *walk) sequential() Schedule { return w.poisson.sequential() }
+func (p poisson) walk() *walk {
+	w := &walk{poisson: p}
+	w.rng = rand.New(&w.source)
+	for i := range w.blocks {
+		w.blocks[i].at = make([]int64, 1<<p.bits)
+	}
+	return w
+}
+
+func (w *walk) sequential() Schedule { return w.walk() }
 
 func (w *walk) At(i int64) int64 {
 	b := w.last
-	if b == nil || b.number != i/perBlock || !b.filled {
-		if b = w.seek(i / perBlock); b == nil {
+	if b == nil || b.number != i>>w.bits || !b.filled {
+		if b = w.seek(i >> w.bits); b == nil {
 			return Never
 		}
 	}
-	return b.at[i%perBlock]
+	return b.at[i&(1<<w.bits-1)]
 }
 
 func (w *walk) Count(d int64) int64 {
@@ -77,12 +87,12 @@ func (w *walk) Count(d int64) int64 {
 	for b.start+b.length < d {
 		next := w.next(b)
 		if next == nil {
-			return (b.number + 1) * perBlock
+			return (b.number + 1) << w.bits
 		}
 		b = next
 	}
 	w.fill(b)
-	return b.number*perBlock + int64(sort.Search(perBlock, func(k int) bool { return b.at[k] >= d }))
+	return b.number<<w.bits + int64(sort.Search(len(b.at), func(k int) bool { return b.at[k] >= d }))
 }
 
 // seek makes the block with that number the last one used.
@@ -106,7 +116,7 @@ func (w *walk) seek(number int64) *block {
 
 func (w *walk) first() *block {
 	b := &w.blocks[0]
-	*b = block{length: w.length(0)}
+	*b = block{length: w.length(0), at: b.at}
 	w.last = b
 	return b
 }
@@ -129,8 +139,8 @@ func (w *walk) fill(b *block) {
 		return
 	}
 	w.length(b.number) // brings the stream to where the distances begin
-	var distances [perBlock]float64
-	sum := 0.0
+	var most [1 << blockBits]float64
+	distances, sum := most[:len(b.at)], 0.0
 	for k := range distances {
 		sum += w.rng.ExpFloat64()
 		distances[k] = sum
@@ -138,7 +148,7 @@ func (w *walk) fill(b *block) {
 	for k, d := range distances {
 		b.at[k] = b.start + int64(d/sum*float64(b.length))
 	}
-	b.at[perBlock-1] = b.start + b.length
+	b.at[len(b.at)-1] = b.start + b.length
 	b.filled = true
 }
 
@@ -146,7 +156,7 @@ func (w *walk) fill(b *block) {
 // method for generating gamma variables, 2000).
 func (w *walk) length(number int64) int64 {
 	w.source.Seed(mix(w.seed), mix(uint64(number)^0x6a09e667f3bcc908))
-	const d = perBlock - 1.0/3
+	d := float64(int64(1)<<w.bits) - 1.0/3
 	c := 1 / math.Sqrt(9*d)
 	for {
 		x := w.rng.NormFloat64()

@@ -12,45 +12,72 @@ import (
 type course struct {
 	warmup   schedule.Schedule // over all producers, until the measured phase begins; nil: main begins with the warm-up
 	main     schedule.Schedule
-	start    int64 // ns on the clock's axis
-	messages int64 // over all producers; 0: time ends it
+	start    int64   // ns on the clock's axis
+	messages int64   // over all producers; 0: time ends it
+	limits   []int64 // of each client; nil: time ends it
+}
+
+// agenda counts what is due by a course, for one goroutine.
+type agenda struct {
+	warmup, main schedule.Counter // nil as in the course
+	start        int64
 }
 
 // leg is one client's share of one schedule of a course.
 type leg struct {
 	share schedule.Schedule // nil: closed loop
+	turns schedule.Turns    // of the client's producers
 	start int64             // of the schedule, ns on the clock's axis
 	until func() int64      // what is due from here on isn't sent
 	next  int64             // arrival to be sent
 	limit int64             // arrivals
 }
 
+func (p *Plan) deal() schedule.Deal {
+	return schedule.Deal{Clients: p.clients(), Producers: len(p.Producers)}
+}
+
 // limit is how many messages client i sends.
-func (c course) limit(p *Plan, i int) int64 {
-	if c.messages == 0 {
+func (c course) limit(i int) int64 {
+	if c.limits == nil {
 		return math.MaxInt64
 	}
-	return schedule.Deal(c.messages, i, p.clients(), len(p.Producers))
+	return c.limits[i]
 }
 
-// share is what client i sends of s.
-func (p *Plan) share(s schedule.Schedule, i int) schedule.Schedule {
-	return schedule.Sequential(schedule.Dealt(s, i, p.clients(), len(p.Producers)))
+// leg is client i's share of s from start on.
+func (p *Plan) leg(s schedule.Schedule, i int, start int64) *leg {
+	d := p.deal()
+	return &leg{share: schedule.Sequential(d.Share(s, i)), turns: d.Turns(s, i), start: start, limit: math.MaxInt64}
 }
 
-// due counts the messages due by the course in [a, b); from is when the measured phase begins.
-func (c course) due(from, a, b int64) int64 {
-	if c.warmup == nil {
-		return between(c.main, c.start, a, b)
+// agenda makes schedules of its own, because they are for one goroutine.
+func (c course) agenda(p *Plan) agenda {
+	a := agenda{start: c.start}
+	if c.main != nil {
+		a.main = p.deal().Counter(c.main)
 	}
-	return between(c.warmup, c.start, min(a, from), min(b, from)) + between(c.main, from, max(a, from), max(b, from))
+	if c.warmup != nil {
+		a.warmup = p.deal().Counter(c.warmup)
+	}
+	return a
 }
 
-func between(s schedule.Schedule, start, a, b int64) int64 {
+// due counts the messages due in [a, b); from is when the measured phase begins.
+func (g agenda) due(from, a, b int64) int64 {
+	if g.warmup == nil {
+		return between(g.main, g.start, a, b)
+	}
+	return between(g.warmup, g.start, min(a, from), min(b, from)) + between(g.main, from, max(a, from), max(b, from))
+}
+
+// between asks in order, since to go back is dear.
+func between(s schedule.Counter, start, a, b int64) int64 {
 	if a >= b {
 		return 0
 	}
-	return s.Count(b-start) - s.Count(a-start)
+	before := s.Count(a - start)
+	return s.Count(b-start) - before
 }
 
 // unsentValues bounds how many different waiting times the unsent messages of a producer and phase are given: of

@@ -30,14 +30,14 @@ type observer struct {
 	histogram hist.Snapshot
 	quantiles Quantiles
 	settling  settling
-	course    course // without a schedule: closed loop
+	agenda    agenda // without a schedule: closed loop
 	hopeless  bool   // Load.Hopeless has said so
 }
 
-func newObserver(t *trial) *observer {
+func newObserver(t *trial, p *Plan) *observer {
 	o := &observer{trial: t, samples: Thinned[Sample]{Limit: maxKept}, settling: settling{shortest: t.load.Warmup.For, longest: t.load.Warmup.Max}}
 	if t.load.Messages == 0 {
-		o.course = t.course()
+		o.agenda = t.course().agenda(p)
 	}
 	return o
 }
@@ -68,8 +68,8 @@ func (o *observer) look(latency, tell bool) {
 	c := t.measure.Count()
 	s := Sample{At: now, Count: c, EndToEnd: o.quantiles, Sending: !t.sent.Load()}
 	s.Due = c.Sent
-	if o.course.main != nil {
-		s.Due = o.course.due(t.measure.MeasuredSince(), t.start, min(now, t.until.Load()))
+	if o.agenda.main != nil {
+		s.Due = o.agenda.due(t.measure.MeasuredSince(), t.start, min(now, t.until.Load()))
 	}
 	s.Unconfirmed = max(0, s.Due-c.Failed-c.Acked)
 	s.Undelivered = max(0, (s.Due-c.Failed)*int64(t.measure.Subscriptions())-c.Received)

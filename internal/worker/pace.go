@@ -82,7 +82,7 @@ func (p *producer) claim(t *trial, l *leg, n int) (made int, more bool) {
 			p.slots.put(p.taken[j:n])
 			return j, false
 		}
-		s := &p.streams[l.next%int64(len(p.streams))]
+		s := &p.streams[l.turns.Of(l.next)]
 		p.message(j, id, s, stamp{s.seq, intended, sent, p.blame.own(intended, sent)}, books.by(p.recorderOf(t, s)))
 		s.seq++
 		l.next++

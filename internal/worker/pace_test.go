@@ -62,19 +62,23 @@ func TestEveryArrivalKeepsItsIntendedTimeToTheNanosecond(t *testing.T) {
 			if out.Err != nil {
 				t.Fatal(out.Err)
 			}
-			sequence := schedule.Sequential(s)
-			total := sequence.Count(int64(warmup + length))
-			warm := sequence.Count(int64(warmup))
+			deal := schedule.Deal{Clients: producers, Producers: producers}
+			var total, warm int64
 			for k, times := range intended {
-				want := (total - int64(k) + producers - 1) / producers
-				if int64(len(times)) != want {
+				share := schedule.Sequential(deal.Share(s, k))
+				warm += share.Count(int64(warmup))
+				want := share.Count(int64(warmup + length))
+				if total += want; int64(len(times)) != want {
 					t.Errorf("producer %d sent %d messages, its share is %d", k, len(times), want)
 				}
 				for i, at := range times {
-					if due := start + s.At(int64(k+i*producers)); at != due {
+					if due := start + share.At(int64(i)); at != due {
 						t.Fatalf("producer %d, message %d: intended %d ns off the schedule", k, i, at-due)
 					}
 				}
+			}
+			if out.Warmup.Due != warm || out.Measured.Due != total-warm {
+				t.Errorf("%d in warm-up and %d measured were due, want %d and %d", out.Warmup.Due, out.Measured.Due, warm, total-warm)
 			}
 			if out.Warmup.Sent != warm || out.Measured.Sent != total-warm {
 				t.Errorf("%d in warm-up and %d measured, want %d and %d", out.Warmup.Sent, out.Measured.Sent, warm, total-warm)

@@ -89,7 +89,7 @@ func TestADayOfSamplesTakesNoMoreMemoryThanAnHour(t *testing.T) {
 	w := prepared(t, 1, 100)
 	tr := w.begin(Load{Messages: 1})
 	tr.watch.Close()
-	o := newObserver(tr)
+	o := newObserver(tr, &Plan{})
 	const day = int64(86_400e9)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

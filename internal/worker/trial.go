@@ -11,7 +11,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
-	"github.com/brokermark/brokermark/internal/schedule"
 )
 
 // trial is one running trial.
@@ -33,16 +32,8 @@ type trial struct {
 	ended    int64 // when everything had been sent that was to be
 }
 
-// course makes schedules of its own, which one goroutine may go through.
 func (t *trial) course() course {
-	c := course{start: t.start, messages: t.load.Messages}
-	if t.load.Schedule != nil {
-		c.main = schedule.Sequential(t.load.Schedule)
-	}
-	if t.load.Before != nil {
-		c.warmup = schedule.Sequential(t.load.Before)
-	}
-	return c
+	return course{start: t.start, messages: t.load.Messages, main: t.load.Schedule, warmup: t.load.Before}
 }
 
 // settleBounds fixes the measured phase of a trial that ended before its warm-up or its time was over: a rate over time
@@ -65,7 +56,7 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	t := w.begin(load)
 	var observing sync.WaitGroup
 	ended := make(chan struct{})
-	observer := newObserver(t)
+	observer := newObserver(t, &w.plan)
 	observing.Go(func() { observer.run(ended) })
 
 	err := w.sendAll(ctx, t, t.course())
@@ -170,6 +161,9 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var sending sync.WaitGroup
+	if c.messages > 0 {
+		c.limits = w.plan.deal().Limits(c.main, c.messages)
+	}
 	flushed := make(chan error, len(w.producers))
 	sleep, release := sleepers(len(w.producers))
 	for i, p := range w.producers {
@@ -262,17 +256,18 @@ func (l *lateness) tooLong() bool {
 }
 
 func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial, c course, sleep func() sleeper) error {
-	main := &leg{start: c.start, until: t.until.Load, limit: c.limit(&w.plan, i)}
 	if c.main == nil {
-		p.legs = []*leg{main}
-		return p.closedLoop(ctx, t, main)
+		p.legs = []*leg{{start: c.start, until: t.until.Load, limit: c.limit(i)}}
+		return p.closedLoop(ctx, t, p.legs[0])
 	}
 	sleeper := sleep()
 	defer sleeper.Close()
-	main.share = w.plan.share(c.main, i)
+	main := w.plan.leg(c.main, i, c.start)
+	main.until, main.limit = t.until.Load, c.limit(i)
 	whole := true
 	if c.warmup != nil {
-		first := &leg{share: w.plan.share(c.warmup, i), start: c.start, until: t.measure.MeasuredSince, limit: math.MaxInt64}
+		first := w.plan.leg(c.warmup, i, c.start)
+		first.until = t.measure.MeasuredSince
 		p.legs = append(p.legs, first)
 		whole = p.openLoop(ctx, t, first, sleeper)
 		main.start = t.measure.MeasuredSince()
@@ -366,8 +361,10 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	if out.Until == math.MaxInt64 {
 		out.Until = out.LastSent
 	}
-	if c := t.course(); c.main != nil && c.messages == 0 {
-		t.measure.Scheduled(c.due(out.From, out.Start, out.From), c.due(out.From, out.From, out.Until))
+	if t.load.Schedule != nil && t.load.Messages == 0 {
+		a := t.course().agenda(&w.plan)
+		warmup := a.due(out.From, out.Start, out.From)
+		t.measure.Scheduled(warmup, a.due(out.From, out.From, out.Until))
 	}
 	out.Warmup, out.Measured = t.measure.Books(measure.Warmup), t.measure.Books(measure.Measured)
 	out.Histograms = t.measure.Histograms(measure.Measured)

@@ -134,18 +134,43 @@ func TestACountIsDealtToSharedClientsExactly(t *testing.T) {
 		plan := wide(producers)
 		plan.Clients = clients
 		w := ready(t, &script{}, plan)
-		for _, load := range []Load{{}, {Schedule: constant(t, 20_000)}} {
+		poisson, err := schedule.Poisson(20_000, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, load := range []Load{{}, {Schedule: constant(t, 20_000)}, {Schedule: poisson}} {
 			load.Messages, load.Drain, load.Streams = messages, 10*time.Second, true
 			out := w.Run(t.Context(), load)
 			if out.Err != nil || out.Measured.Sent != messages || out.Measured.Received != messages {
 				t.Errorf("%d clients: %v, %+v", clients, out.Err, out.Measured)
 			}
 			for k, s := range out.Streams {
-				if n := s.Books.Sent; load.Schedule != nil && n != messages/producers && n != messages/producers+1 {
+				if n := s.Books.Sent; i == 1 && n != messages/producers && n != messages/producers+1 {
 					t.Errorf("%d clients: producer %d sent %d of %d messages", clients, k, n, messages)
 				}
 			}
 		}
+	}
+}
+
+func TestPoissonArrivalsBelongToAnyProducerOfASharedClient(t *testing.T) {
+	const producers, messages = 5, 2000
+	poisson, err := schedule.Poisson(50_000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := wide(producers)
+	plan.Clients = 1
+	out := ready(t, &script{}, plan).Run(t.Context(), Load{Schedule: poisson, Messages: messages, Drain: 10 * time.Second, Streams: true})
+	if out.Err != nil || out.Measured.Sent != messages || out.Measured.Reordered+out.Measured.Lost != 0 {
+		t.Fatalf("%v, %+v", out.Err, out.Measured)
+	}
+	square := 0.0
+	for _, s := range out.Streams {
+		square += float64((s.Books.Sent-messages/producers)*(s.Books.Sent-messages/producers)) / (messages / producers)
+	}
+	if square == 0 || square > 18.5 { // dealt in turn; or less likely than 1 in 1,000 (chi-square, 4 degrees of freedom)
+		t.Errorf("the producers sent %v messages' worth of chi-square: %+v", square, out.Streams)
 	}
 }
 
