@@ -193,7 +193,7 @@ func (p pair) blocks(named []string, tests []tested) []report.Block {
 // headline is what the workload was measured for; of a curve whose rates were given that isn't a sustainable rate.
 func (p pair) headline(a, b []store.Record) (report.Metric, bool) {
 	m, ok := headline(p.points[0][0].Spec.Measure)
-	if ok && m.Key == "sustainable_low" && len(m.Values(a))+len(m.Values(b)) == 0 {
+	if m.Key == "sustainable_low" && len(m.Values(a))+len(m.Values(b)) == 0 {
 		m, _ = headline("rate")
 		m.Name += " at the last rate"
 	}
@@ -235,7 +235,7 @@ func latencyOf(records []store.Record) bool {
 
 func (p pair) row(d tested) []report.Cell {
 	ratio := report.Number(d.Ratio)
-	if !math.IsInf(d.RatioHigh, 0) && !math.IsNaN(d.Ratio) {
+	if !math.IsInf(d.RatioHigh, 0) { // and so there is a ratio
 		ratio = report.Cell{Kind: report.Interval, Number: d.Ratio, Low: d.RatioLow, High: d.RatioHigh}
 	}
 	corrected, alone := report.Number(d.Adjusted), report.Number(d.P)

@@ -153,6 +153,8 @@ func TestWordsThatAreTooLongAreBrokenBehindASeparator(t *testing.T) {
 		{"github.com/apache/pulsar-client-go", 30, "github.com/apache/pulsar-\nclient-go"},
 		{"see client.max.in.flight.requests.per.connection=5", 20, "see client.max.in.\nflight.requests.per.\nconnection=5"},
 		{strings.Repeat("x", 12), 5, "xxxxx\nxxxxx\nxx"},
+		{"a/bcdefghij", 5, "a/\nbcdef\nghij"},
+		{"/bcdefghij", 5, "/bcde\nfghij"}, // nothing would stand before the separator
 	} {
 		got := fold(c.text, c.width)
 		for strings.Contains(got, " \n") { // padded to the width
