@@ -18,12 +18,10 @@ const floors = 10
 // and again, so the floor stays where it is however far single stalls and batches push the backlog up; one that
 // doesn't lifts the floor with everything else.
 func floor(points []Point) []Point {
-	if len(points) <= floors {
-		return points
-	}
-	out := make([]Point, 0, floors)
-	for i := range floors {
-		part := points[i*len(points)/floors : (i+1)*len(points)/floors]
+	parts := min(floors, len(points))
+	out := make([]Point, 0, parts)
+	for i := range parts {
+		part := points[i*len(points)/parts : (i+1)*len(points)/parts]
 		low := part[0]
 		for _, p := range part {
 			if p.Backlog < low.Backlog {

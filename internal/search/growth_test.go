@@ -86,7 +86,7 @@ func TestTheFloorIsTheLowestPointOfEachTenth(t *testing.T) {
 			points = append(points, Point{float64(i), float64((i * 7) % 11)})
 		}
 		got := floor(points)
-		if want := min(n, floors); len(got) != want {
+		if want := min(n, 10); len(got) != want {
 			t.Fatalf("%d of %d points", len(got), want)
 		}
 		for i, p := range got {

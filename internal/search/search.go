@@ -230,7 +230,7 @@ func (s *searcher) undecided(i int, b Bounds) string {
 		why = fmt.Sprintf("%.0f/s passed, but no rate was confirmed within %d trials", passed.rate, s.trials)
 	case b.Low == 0:
 		why = "no rate passed"
-	case g.Soak > 0 && s.at(b.Low).goals[i].soaked < g.Soak:
+	case s.at(b.Low).goals[i].soaked < g.Soak:
 		why = fmt.Sprintf("%.0f/s was not soaked for %s within %d trials", b.Low, g.Soak, s.trials)
 	case s.capped(b.Low), b.High > 0 && within(b.Low, b.High, g.Width):
 		return ""

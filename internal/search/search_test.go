@@ -262,13 +262,16 @@ func TestTheTrialsAreNeverMoreThanAllowedAndTheAnswerSaysWhatIsMissing(t *testin
 				want := fmt.Sprintf("stopped after %d trials before the bounds were within 5 %%", r.Trials)
 				switch {
 				case b.Low == 0:
-					want = b.Undecided // one of two sentences
+					want = "no rate passed"
+					if strings.Contains(b.Undecided, "/s passed, but") {
+						want = fmt.Sprintf("1000/s passed, but no rate was confirmed within %d trials", r.Trials)
+					}
 				case b.High == 0:
 					want = fmt.Sprintf("stopped after %d trials before any rate failed", r.Trials)
 				case b.High <= b.Low*1.05*(1+1e-9):
 					want = ""
 				}
-				if b.Undecided != want || b.Low == 0 && want == "" {
+				if b.Undecided != want || b.Low == 0 && want == "" || b.Void != "" {
 					t.Errorf("%d trials: %+v", most, b)
 				}
 			}
@@ -418,6 +421,107 @@ func TestASearchWithoutASoakNeverAsksForOne(t *testing.T) {
 		}
 		return cliff(800)(r)
 	})
+	for most := 1; most < 30; most++ { // also where the trials run out before the bounds are near
+		p := planFor(confirmed(2, 0))
+		p.MaxTrials = most
+		_, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+			if r.Kind == Soak || r.For < time.Second {
+				t.Errorf("of %d trials one is %+v", most, r)
+			}
+			v, _ := cliff(12_345)(r)
+			return v, 0
+		}))
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Long trials at a rate below, made for another goal, don't stand in for a soak.
+func TestARateThatWasConfirmedForAnotherGoalIsNoSoakedOne(t *testing.T) {
+	bound, soaked := confirmed(2, 0), confirmed(2, 0)
+	bound.Latency, bound.Quantile = 10*time.Millisecond, 0.99 // held up to 600/s
+	soaked.Soak = time.Minute
+	confirmedBelow := 0
+	for most := 5; most < 30; most++ {
+		p := planFor(bound, soaked)
+		p.MaxTrials = most
+		passed, failed, below := map[float64]bool{}, 0, map[float64]int{}
+		r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
+			v, through := cliff(1000)(r)
+			if r.Kind == Soak {
+				v, through = cliff(500)(r)
+				if passed[r.Rate] = v == Pass; v == Fail {
+					failed++
+				}
+			}
+			first := v
+			if r.Rate > 600 {
+				first = Fail
+			} else if r.Kind == Confirm {
+				below[r.Rate]++
+			}
+			return Answer{Looks: []Look{{Verdict: first}, {Verdict: v}}, Served: through, Through: 0}, nil
+		})
+		b := r.Goals[1]
+		if err != nil || failed > 0 && b.Low > 0 && !passed[b.Low] {
+			t.Errorf("%d trials, %d soaks failed: %+v, %v", most, failed, b, err)
+		}
+		if failed > 0 && b.Low == 0 && len(below) > 0 {
+			confirmedBelow++
+		}
+	}
+	if confirmedBelow == 0 {
+		t.Error("no search ended between a soak that failed and one that passed: the test shows nothing")
+	}
+}
+
+// Once long trials have refuted what a short one said, no short one is asked for any more; before that, short ones look
+// where to look.
+func TestShortTrialsAreOnlyAskedForAsLongAsTheyAreRight(t *testing.T) {
+	var kinds []Kind
+	short, failures := map[float64]bool{}, map[float64]int{}
+	fooled := 0
+	found(t, "lenient", planFor(confirmed(2, 0)), 800, func(r Request) (Verdict, float64) {
+		kinds = append(kinds, r.Kind)
+		if r.Kind == Short {
+			if fooled > 0 {
+				t.Errorf("trial %d is short, after %d rates were refuted", len(kinds), fooled)
+			}
+			short[r.Rate] = r.Rate <= 1000
+			return cliff(1000)(r)
+		}
+		v, through := cliff(800)(r)
+		if v == Fail {
+			if failures[r.Rate]++; failures[r.Rate] == 2 && short[r.Rate] {
+				fooled++
+			}
+		}
+		return v, through
+	})
+	if kinds[0] != Short || fooled == 0 {
+		t.Errorf("%v, %d fooled", kinds, fooled)
+	}
+}
+
+// What came through at a rate that failed says where to look, unless a trial that passed there has refuted it.
+func TestARefutedGuessHalvesTheDistance(t *testing.T) {
+	for _, through := range []float64{400, 999, 1000} {
+		var rates []float64
+		p := planFor(confirmed(2, 0))
+		p.MaxTrials = 8
+		if _, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+			if rates = append(rates, r.Rate); len(rates) == 1 {
+				return Pass, r.Rate
+			}
+			return Fail, through
+		})); err != nil {
+			t.Fatal(err)
+		}
+		if want := math.Sqrt(rates[0] * rates[1]); rates[0] != 1000 || math.Abs(rates[2]-want) > 1e-9*want {
+			t.Errorf("%g came through: tried %v, want the third at %g", through, rates, want)
+		}
+	}
 }
 
 func TestAnErrorAndTheContextEndASearch(t *testing.T) {
