@@ -98,6 +98,36 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 	}
 }
 
+// Eight points on whole seconds make a slope without a rounding error.
+func TestAGrowthOfJustWhatIsAllowedPasses(t *testing.T) {
+	exactly := func(slope float64) []Point {
+		var points []Point
+		for i := range 8 {
+			points = append(points, Point{float64(i), 16 + slope*float64(i)})
+		}
+		return points
+	}
+	if g := GrowthOf(exactly(10)); g.Slope != 10 || g.Error != 0 {
+		t.Fatalf("%+v isn't 10/s", g)
+	}
+	for _, c := range []struct {
+		long   bool
+		slope  float64
+		reason string
+	}{
+		{false, 10, ""},
+		{true, 10, "backlog grows by 10/s (at least 10/s with 95 % confidence; allowed 2/s)"},
+		{true, 2.5, ""},
+		{true, 0, ""},
+	} {
+		e := good()
+		e.Long, e.Backlog = c.long, exactly(c.slope)
+		if look := DefaultRule().Judge(e, Goal{}); look.Reason != c.reason {
+			t.Errorf("%g/s, long %v: %q, want %q", c.slope, c.long, look.Reason, c.reason)
+		}
+	}
+}
+
 // A growth that can't be told from noise passes a short trial and fails a long one when it may be too much.
 func TestNoiseIsJudgedByTheLengthOfTheTrial(t *testing.T) {
 	noisy := line(5, 1e4, 0, 0, nil)

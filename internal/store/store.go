@@ -96,7 +96,10 @@ func (s *Store) insert(ctx context.Context, r Record, body string) (id int64, er
 		r.PointID, text(r.Study), r.Repetition, string(r.Status), r.Began.UnixNano(), r.Schema, body).Scan(&id); err != nil {
 		return 0, err
 	}
-	return id, tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return 0, err
+	}
+	return id, nil
 }
 
 // begin begins a transaction, waiting a while for a server that restarts: in a run of hours that must not cost a
