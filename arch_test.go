@@ -64,11 +64,25 @@ func TestClientLibrariesAreUsedUnderBrokersOnly(t *testing.T) {
 
 func TestReportsReadOnlyTheStore(t *testing.T) {
 	forbidden := []string{"lab", "worker", "measure", "search", "agent", "provision", "driver"}
-	for _, pkg := range []string{module + "/reports", module + "/internal/report"} {
+	for _, pkg := range []string{module + "/reports", module + "/internal/results"} {
 		all := deps(t, pkg)
 		for _, name := range forbidden {
 			if slices.Contains(all, module+"/internal/"+name) {
 				t.Errorf("%s depends on internal/%s", pkg, name)
+			}
+		}
+	}
+}
+
+// A renderer knows no broker, no record and no metric.
+func TestRenderersOnlyRender(t *testing.T) {
+	for pkg, allowed := range map[string][]string{
+		"unit": nil, "document": {"unit"}, "render": {"unit", "document"},
+	} {
+		for _, d := range deps(t, module+"/internal/"+pkg) {
+			name, ours := strings.CutPrefix(d, module+"/internal/")
+			if ours && name != pkg && !slices.Contains(allowed, name) {
+				t.Errorf("internal/%s depends on internal/%s", pkg, name)
 			}
 		}
 	}

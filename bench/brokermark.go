@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
 // ran is one finished run of the real program.
 type ran struct {
 	*watched
-	flat   report.FlatRecord // what it printed
-	record store.Record      // what it stored
+	flat   results.FlatRecord // what it printed
+	record store.Record       // what it stored
 }
 
 // brokermark runs the real program on a broker that runs already, with 100-byte messages.

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -36,14 +37,14 @@ func TestNoReportShowsTheLatencyOfAClosedLoop(t *testing.T) {
 	for measure, rate := range map[string]float64{"peak": 0, "count": 0, "backlog": 0, "rate": 1000} {
 		sides := windowful(measure, rate)
 		all := append(sides["kafka"], sides["jetstream"]...)
-		documents := map[string]report.Document{
+		documents := map[string]document.Document{
 			"compare": Compare(Side{"kafka", sides["kafka"]}, Side{"jetstream", sides["jetstream"]}, "broker"),
 		}
 		for _, name := range []string{"summary", "headtohead"} {
 			documents[name] = build(t, name, all)
 		}
 		for name, d := range documents {
-			for _, format := range report.Formats() {
+			for _, format := range render.Formats() {
 				text := string(rendered(t, d, format, 100))
 				if shown := strings.Contains(text, "77"); shown != (measure == "rate") {
 					t.Errorf("%s of %s as %s: latency shown: %v\n%s", name, measure, format, shown, text)

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Side is one side of a comparison: a name for people and its records.
@@ -26,8 +28,8 @@ var compared = []string{
 // Compare sets b against a, workload by workload: medians with intervals, a non-parametric test, the size of the
 // effect, and a sentence. All metrics of all workloads are one family of tests. named are the spec paths in which the
 // sides are meant to differ (see report.Named); whatever else differs raises a warning.
-func Compare(a, b Side, named ...string) report.Document {
-	d := report.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
+func Compare(a, b Side, named ...string) document.Document {
+	d := document.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
 	pairs, alone := matched(a, b, named)
 	if pairs == nil {
 		d.Say(fmt.Sprintf("Nothing to compare: no point of %s (%s) has the message size, guarantee and load of a point of %s (%s).",
@@ -41,8 +43,8 @@ func Compare(a, b Side, named ...string) report.Document {
 	if alone > 0 {
 		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", plural(alone, "workload")))
 	}
-	if slices.ContainsFunc(pairs, func(p pair) bool { return report.AnyClosedLoop(p.points[0]) || report.AnyClosedLoop(p.points[1]) }) {
-		d.Say(report.ClosedLoopNote)
+	if slices.ContainsFunc(pairs, func(p pair) bool { return results.AnyClosedLoop(p.points[0]) || results.AnyClosedLoop(p.points[1]) }) {
+		d.Say(results.ClosedLoopNote)
 	}
 	d.Say("Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
 		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); " +
@@ -54,23 +56,23 @@ func Compare(a, b Side, named ...string) report.Document {
 type pair struct {
 	title  string
 	names  [2]string
-	points [2][]report.Point
+	points [2][]results.Point
 }
 
 // matched pairs the points that were given exactly the same work, or where there are none those with the same message
 // size, guarantee and load.
 func matched(a, b Side, named []string) (pairs []pair, alone int) {
-	pairs, alone = match(a, b, func(p report.Point) string { return report.Workload(p.Spec, named...) })
+	pairs, alone = match(a, b, func(p results.Point) string { return results.Workload(p.Spec, named...) })
 	if pairs == nil {
-		pairs, alone = match(a, b, func(p report.Point) string { return p.Setting() + ", " + report.LoadID(p.Spec) })
+		pairs, alone = match(a, b, func(p results.Point) string { return p.Setting() + ", " + results.LoadID(p.Spec) })
 	}
 	return pairs, alone
 }
 
 // match pairs the groups of equal key, and counts those without a partner. The two sides of a pair may have been given
 // different loads, where that is what is compared; the points of one side never were.
-func match(a, b Side, key func(report.Point) string) (pairs []pair, alone int) {
-	as, bs := groupBy(report.Points(a.Records), key), groupBy(report.Points(b.Records), key)
+func match(a, b Side, key func(results.Point) string) (pairs []pair, alone int) {
+	as, bs := groupBy(results.Points(a.Records), key), groupBy(results.Points(b.Records), key)
 	alone = len(as) + len(bs)
 	for _, ga := range as {
 		for _, gb := range bs {
@@ -84,7 +86,7 @@ func match(a, b Side, key func(report.Point) string) (pairs []pair, alone int) {
 					if other := second[0].Load(); other != first[0].Load() {
 						title += " against " + other
 					}
-					pairs = append(pairs, pair{title, [2]string{a.Name, b.Name}, [2][]report.Point{first, second}})
+					pairs = append(pairs, pair{title, [2]string{a.Name, b.Name}, [2][]results.Point{first, second}})
 				}
 			}
 		}
@@ -92,9 +94,9 @@ func match(a, b Side, key func(report.Point) string) (pairs []pair, alone int) {
 	return pairs, alone
 }
 
-func byLoad(points []report.Point) [][]report.Point {
-	var out [][]report.Point
-	for _, g := range groupBy(points, func(p report.Point) string { return report.LoadID(p.Spec) }) {
+func byLoad(points []results.Point) [][]results.Point {
+	var out [][]results.Point
+	for _, g := range groupBy(points, func(p results.Point) string { return results.LoadID(p.Spec) }) {
 		out = append(out, g.points)
 	}
 	return out
@@ -110,39 +112,39 @@ func (p pair) sound(side int) []store.Record {
 
 // tested is a metric of a pair and how its sides differ in it.
 type tested struct {
-	metric report.Metric
-	report.Difference
+	metric results.Metric
+	results.Difference
 }
 
 // contrasts are the tests of every pair, corrected as one family.
 func contrasts(pairs []pair) [][]tested {
 	out := make([][]tested, len(pairs))
-	var family []*report.Difference
+	var family []*results.Difference
 	for i, p := range pairs {
 		a, b := p.sound(0), p.sound(1)
 		for _, m := range p.metrics(a, b) {
-			out[i] = append(out[i], tested{m, report.Contrast(m.Values(a), m.Values(b))})
+			out[i] = append(out[i], tested{m, results.Contrast(m.Values(a), m.Values(b))})
 		}
 		for k := range out[i] {
 			family = append(family, &out[i][k].Difference)
 		}
 	}
-	report.Correct(family)
+	results.Correct(family)
 	return out
 }
 
 // metrics are those that both sides have. Latencies from the actual send are among them where one side has no others.
-func (p pair) metrics(a, b []store.Record) []report.Metric {
-	var candidates []report.Metric
+func (p pair) metrics(a, b []store.Record) []results.Metric {
+	var candidates []results.Metric
 	for _, key := range compared {
-		if m, err := report.MetricByKey(key); err == nil {
+		if m, err := results.MetricByKey(key); err == nil {
 			candidates = append(candidates, m)
 		}
 	}
 	if !(latencyOf(a) && latencyOf(b)) {
 		candidates = append(candidates, fromSend...)
 	}
-	var out []report.Metric
+	var out []results.Metric
 	for _, m := range candidates {
 		first, second := m.Values(a), m.Values(b)
 		// Nothing but zeros says nothing.
@@ -153,10 +155,10 @@ func (p pair) metrics(a, b []store.Record) []report.Metric {
 	return out
 }
 
-func (p pair) blocks(named []string, tests []tested) []report.Block {
-	blocks := []report.Block{report.Heading{Level: 1, Text: p.title}}
+func (p pair) blocks(named []string, tests []tested) []document.Block {
+	blocks := []document.Block{document.Heading{Level: 1, Text: p.title}}
 	say := func(finding string) {
-		blocks = append(blocks, report.Verdict{About: p.title, Finding: finding, Headed: true})
+		blocks = append(blocks, document.Verdict{About: p.title, Finding: finding, Headed: true})
 	}
 	a, b := p.sound(0), p.sound(1)
 	for side, records := range [][]store.Record{a, b} {
@@ -166,32 +168,32 @@ func (p pair) blocks(named []string, tests []tested) []report.Block {
 		}
 	}
 	for side, points := range p.points {
-		for _, v := range report.MissedRates(points) {
+		for _, v := range results.MissedRates(points) {
 			say(p.names[side] + ": " + v.Finding)
 		}
 	}
 	if m, ok := p.headline(a, b); ok {
 		say(p.finding(m, a, b, tests))
 	}
-	t := report.Table{Columns: compareColumns(p.names)}
+	t := document.Table{Columns: compareColumns(p.names)}
 	fromTheSend := false
 	for _, test := range tests {
 		t.Rows = append(t.Rows, p.row(test))
 		fromTheSend = fromTheSend || test.metric.Key == fromSend[0].Key
 	}
 	if fromTheSend {
-		blocks = append(blocks, report.Paragraph{Text: "One side's latency is only known from the actual send, so that is what is compared: " +
+		blocks = append(blocks, document.Paragraph{Text: "One side's latency is only known from the actual send, so that is what is compared: " +
 			"it hides every wait before the send."})
 	}
 	blocks = append(blocks, t)
-	if differ := report.Residue(append(a, b...), named...); len(differ) > 0 {
-		blocks = append(blocks, report.Warning{About: "the compared records", Differ: differ})
+	if differ := results.Residue(append(a, b...), named...); len(differ) > 0 {
+		blocks = append(blocks, document.Warning{About: "the compared records", Differ: differ})
 	}
 	return blocks
 }
 
 // headline is what the workload was measured for; of a curve whose rates were given that isn't a sustainable rate.
-func (p pair) headline(a, b []store.Record) (report.Metric, bool) {
+func (p pair) headline(a, b []store.Record) (results.Metric, bool) {
 	m, ok := headline(p.points[0][0].Spec.Measure)
 	if m.Key == "sustainable_low" && len(m.Values(a))+len(m.Values(b)) == 0 {
 		m, _ = headline("rate")
@@ -200,29 +202,29 @@ func (p pair) headline(a, b []store.Record) (report.Metric, bool) {
 	return m, ok
 }
 
-func compareColumns(names [2]string) []report.Column {
-	return []report.Column{
+func compareColumns(names [2]string) []document.Column {
+	return []document.Column{
 		{Key: "metric", Name: "metric", Row: true},
 		{Key: "first", Name: names[0], Spread: true},
 		{Key: "second", Name: names[1], Spread: true},
 		{Key: "finding", Name: "finding"},
-		{Key: "ratio", Name: "ratio", Unit: report.Factor, Spread: true},
+		{Key: "ratio", Name: "ratio", Unit: unit.Factor, Spread: true},
 		{Key: "delta", Name: "delta"},
 		{Key: "p", Name: "p"},
 		{Key: "n", Name: "n"},
-		{Key: "first_n", Unit: report.Count, Data: true},
-		{Key: "second_n", Unit: report.Count, Data: true},
+		{Key: "first_n", Unit: unit.Count, Data: true},
+		{Key: "second_n", Unit: unit.Count, Data: true},
 		{Key: "p_alone", Data: true}, // of this test by itself
-		{Key: "tests", Unit: report.Count, Data: true},
+		{Key: "tests", Unit: unit.Count, Data: true},
 	}
 }
 
 // fromSend are latencies as other tools count them; results imported from one have no others.
-var fromSend = []report.Metric{
-	report.LatencyMetric("service_p50_ns", "service p50", service, 0.5),
-	report.LatencyMetric("service_p99_ns", "service p99", service, 0.99),
-	report.LatencyMetric("e2e_service_p50_ns", "e2e from send, p50", endToEndService, 0.5),
-	report.LatencyMetric("e2e_service_p99_ns", "e2e from send, p99", endToEndService, 0.99),
+var fromSend = []results.Metric{
+	results.LatencyMetric("service_p50_ns", "service p50", service, 0.5),
+	results.LatencyMetric("service_p99_ns", "service p99", service, 0.99),
+	results.LatencyMetric("e2e_service_p50_ns", "e2e from send, p50", endToEndService, 0.5),
+	results.LatencyMetric("e2e_service_p99_ns", "e2e from send, p99", endToEndService, 0.99),
 }
 
 func service(l store.Latency) hist.Snapshot         { return l.Service }
@@ -233,30 +235,30 @@ func latencyOf(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
 }
 
-func (p pair) row(d tested) []report.Cell {
-	ratio := report.Number(d.Ratio)
+func (p pair) row(d tested) []document.Cell {
+	ratio := document.Number(d.Ratio)
 	if !math.IsInf(d.RatioHigh, 0) { // and so there is a ratio
-		ratio = report.Cell{Kind: report.Interval, Number: d.Ratio, Low: d.RatioLow, High: d.RatioHigh}
+		ratio = document.Cell{Kind: document.Interval, Number: d.Ratio, Low: d.RatioLow, High: d.RatioHigh}
 	}
-	corrected, alone := report.Number(d.Adjusted), report.Number(d.P)
+	corrected, alone := document.Number(d.Adjusted), document.Number(d.P)
 	finding := "no difference shown"
 	switch d.Answer() {
-	case report.NotTested:
-		finding, corrected, alone = "not tested", report.Cell{}, report.Cell{}
-	case report.Different: // every metric that is compared has a better direction
+	case results.NotTested:
+		finding, corrected, alone = "not tested", document.Cell{}, document.Cell{}
+	case results.Different: // every metric that is compared has a better direction
 		finding = p.names[0] + " better"
-		if d.Delta > 0 == (d.metric.Better == report.Higher) {
+		if d.Delta > 0 == (d.metric.Better == results.Higher) {
 			finding = p.names[1] + " better"
 		}
 	}
-	return []report.Cell{
-		report.Text(d.metric.Name), d.A.Cell().In(d.metric.Unit), d.B.Cell().In(d.metric.Unit), report.Text(finding), ratio, report.Number(d.Delta), corrected,
-		report.Text(fmt.Sprintf("%d, %d", d.A.N, d.B.N)), report.Number(d.A.N), report.Number(d.B.N), alone, report.Number(d.Family),
+	return []document.Cell{
+		document.Text(d.metric.Name), d.A.Cell().In(d.metric.Unit), d.B.Cell().In(d.metric.Unit), document.Text(finding), ratio, document.Number(d.Delta), corrected,
+		document.Text(fmt.Sprintf("%d, %d", d.A.N, d.B.N)), document.Number(d.A.N), document.Number(d.B.N), alone, document.Number(d.Family),
 	}
 }
 
 // finding is the plain sentence: who is better at m, that no difference was shown, or that nothing was tested.
-func (p pair) finding(m report.Metric, a, b []store.Record, tests []tested) string {
+func (p pair) finding(m results.Metric, a, b []store.Record, tests []tested) string {
 	for side, records := range [2][]store.Record{a, b} {
 		if len(m.Values(records)) == 0 {
 			return fmt.Sprintf("%s: not known of %s, so there is no comparison of it.", m.Name, p.names[side])
@@ -268,24 +270,24 @@ func (p pair) finding(m report.Metric, a, b []store.Record, tests []tested) stri
 	}
 	d := tests[i]
 	switch d.Answer() {
-	case report.NotTested:
+	case results.NotTested:
 		change := d.Change()
 		if change != "equal" {
 			change += " than"
 		}
 		return fmt.Sprintf("%s: %s is %s %s; %s.", m.Name, p.names[1], strings.Replace(change, "equal", "equal to", 1), p.names[0], d.Why())
-	case report.NoDifferenceShown:
+	case results.NoDifferenceShown:
 		return fmt.Sprintf("%s: no difference shown (%s).", m.Name, d.Why())
 	}
-	change, better := "higher", m.Better == report.Higher
+	change, better := "higher", m.Better == results.Higher
 	if d.Delta < 0 {
-		change, better = "lower", m.Better == report.Lower
+		change, better = "lower", m.Better == results.Lower
 	}
 	text := fmt.Sprintf("%s: %s is %s than %s", m.Name, p.names[1], change, p.names[0])
 	if !math.IsNaN(d.Ratio) {
-		text += ", " + report.Factor.Format(d.Ratio)
+		text += ", " + unit.Factor.Format(d.Ratio)
 		if !math.IsInf(d.RatioHigh, 0) {
-			text += " [" + report.Factor.Range(d.RatioLow, d.RatioHigh) + "]"
+			text += " [" + unit.Factor.Range(d.RatioLow, d.RatioHigh) + "]"
 		}
 	}
 	text += map[bool]string{true: ", which is better", false: ", which is worse"}[better]

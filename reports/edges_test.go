@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -20,7 +21,7 @@ func TestASearchIsToldByWhatPassedAndWhatFailed(t *testing.T) {
 		"at least 5k/s, no rate failed":                   {Low: 5000},
 		"5–6k/s":                                          {Low: 5000, High: 6000},
 	} {
-		if got := report.BoundsText(s.Low, s.High); got != want {
+		if got := results.BoundsText(s.Low, s.High); got != want {
 			t.Errorf("%+v is told as %q, want %q", s, got, want)
 		}
 	}
@@ -49,7 +50,7 @@ func TestATrialIsARowOfItsFigures(t *testing.T) {
 	}
 	for i, c := range table.Columns {
 		cell := table.Rows[1][i]
-		if got := any(cell.Number); cell.Kind == report.Words && cell.Text != want[c.Key] || cell.Kind == report.Figure && got != want[c.Key] || cell.Kind == report.Blank {
+		if got := any(cell.Number); cell.Kind == document.Words && cell.Text != want[c.Key] || cell.Kind == document.Figure && got != want[c.Key] || cell.Kind == document.Blank {
 			t.Errorf("%s is %+v, want %v", c.Key, cell, want[c.Key])
 		}
 	}
@@ -61,15 +62,15 @@ func TestATrialIsARowOfItsFigures(t *testing.T) {
 }
 
 func TestStateSaysWhatThereIs(t *testing.T) {
-	records := func(statuses ...store.Status) []report.Point {
+	records := func(statuses ...store.Status) []results.Point {
 		var out []store.Record
 		for i, s := range statuses {
 			out = append(out, store.Record{PointID: fmt.Sprint(i / 2), Repetition: i, Status: s})
 		}
-		return report.Points(out)
+		return results.Points(out)
 	}
 	ok, void, failed, refused := store.OK, store.Void, store.Failed, store.Refused
-	for want, points := range map[string][]report.Point{
+	for want, points := range map[string][]results.Point{
 		"The store holds no record yet: nothing was measured.":                                           nil,
 		"1 repetition of 1 point: 1 ok. A single point: there is nothing to compare it with.":            records(ok),
 		"2 repetitions of 1 point: 1 failed, 1 ok. A single point: there is nothing to compare it with.": records(ok, failed),
@@ -90,7 +91,7 @@ func TestALossIsCountedOverEveryRepetitionThatRan(t *testing.T) {
 		result.Books.Lost = int64(math.Pow(10, float64(i)))
 		records[i].Result, records[i].Status = &result, status
 	}
-	points := report.Points(records)
+	points := results.Points(records)
 	if cell := total(points[0])("lost"); cell.Number != 11 {
 		t.Errorf("lost %v, want 1 and 10", cell.Number)
 	}
@@ -98,7 +99,7 @@ func TestALossIsCountedOverEveryRepetitionThatRan(t *testing.T) {
 		t.Errorf("sent %v", cell.Number)
 	}
 	void := records[2:3]
-	if cell := total(report.Points(void)[0])("lost"); cell.Kind != report.Blank {
+	if cell := total(results.Points(void)[0])("lost"); cell.Kind != document.Blank {
 		t.Errorf("a void point lost %+v", cell)
 	}
 }
@@ -111,8 +112,8 @@ func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 	for i := range records {
 		records[i].Doubts = []store.Doubt{{Code: "late", Text: fmt.Sprintf("%d late", i)}, {Code: "loss", Text: "lost"}}
 	}
-	p := report.Points(records)[0]
-	var notes report.Footnotes
+	p := results.Points(records)[0]
+	var notes document.Footnotes
 	if marks := reasons(p, &notes); !slices.Equal(marks, []int{1}) {
 		t.Errorf("marks %v", marks)
 	}
@@ -123,14 +124,14 @@ func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 	if !strings.Contains(texts, "failed: lost 5; failed: lost 6") || strings.Contains(texts, "never") || !strings.Contains(texts, "loss: lost") {
 		t.Errorf("notes %s", texts)
 	}
-	if cell := doubts(p, atRate("kafka", 1), nil, &notes); cell.Kind != report.Blank {
+	if cell := doubts(p, atRate("kafka", 1), nil, &notes); cell.Kind != document.Blank {
 		t.Errorf("no doubts are %+v", cell)
 	}
 	refused := records[:1:1]
 	refused[0].Status, refused[0].Reason = store.Refused, "acks: can't"
 	other := refused[0]
 	other.Spec.Broker = "nats"
-	a, b := reasons(report.Points(refused)[0], &notes), reasons(report.Points([]store.Record{other})[0], &notes)
+	a, b := reasons(results.Points(refused)[0], &notes), reasons(results.Points([]store.Record{other})[0], &notes)
 	if !slices.Equal(a, b) || len(a) != 1 {
 		t.Errorf("brokers that refuse the same have the notes %v and %v", a, b)
 	}
@@ -212,7 +213,7 @@ func TestALedgerShowsTheColumnsThatSaySomething(t *testing.T) {
 
 func TestAPointsRepetitionsAreToldOneByOne(t *testing.T) {
 	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	p := report.Point{Records: []store.Record{
+	p := results.Point{Records: []store.Record{
 		{Repetition: 1, Status: store.OK, Began: began, Ended: began.Add(90 * time.Second)},
 		{Repetition: 2, Status: store.Refused, Reason: "no"},
 	}}
@@ -264,7 +265,7 @@ func TestManyFixedRatesAreToldInShort(t *testing.T) {
 		for _, broker := range []string{"kafka", "jetstream"} {
 			records = append(records, altered(atRate(broker, 5), fmt.Sprint(rate), func(r *store.Record) { r.Spec.Load.Rate = rate })...)
 		}
-		text := verdict(group{"g", report.Points(records)}).Text()
+		text := verdict(group{"g", results.Points(records)}).Text()
 		full := strings.Count(text, "At rate ")
 		short := strings.Count(text, "Lowest e2e p99: ")
 		switch {
@@ -286,7 +287,7 @@ func TestCostsAreToldOfTheBestTwo(t *testing.T) {
 				r.Axes["broker"] = broker
 			})...)
 		}
-		text := verdict(group{"g", report.Points(records)}).Text()
+		text := verdict(group{"g", results.Points(records)}).Text()
 		if got, want := strings.Count(text, "At that rate"), []int{0, 1, 2, 0}[n]; got != want {
 			t.Errorf("%d on a level: costs of %d, want %d: %s", n, got, want, text)
 		}
@@ -296,7 +297,7 @@ func TestCostsAreToldOfTheBestTwo(t *testing.T) {
 			r.Spec.Measure, r.Spec.Load.Rate = measure, 0
 			r.Result.Count, r.Result.Backlog = &store.Count{TotalSeconds: 1}, &store.Backlog{DrainRate: 1}
 		})
-		if text := verdict(group{"g", report.Points(records)}).Text(); !strings.Contains(text, words) {
+		if text := verdict(group{"g", results.Points(records)}).Text(); !strings.Contains(text, words) {
 			t.Errorf("%s: %s", measure, text)
 		}
 	}
@@ -311,17 +312,17 @@ func TestAVerdictNamesWhoHasNoFigure(t *testing.T) {
 		r.PointID, r.Spec.Load.Rate = "other", 5
 		again = append(again, r)
 	}
-	v := verdict(group{"g", report.Points(slices.Concat(kafka, void, no, again))})
+	v := verdict(group{"g", results.Points(slices.Concat(kafka, void, no, again))})
 	text := v.Text()
 	for _, want := range []string{"g: With nothing to compare it with: e2e p99 of kafka", "Without a usable figure: jetstream at rate 1k/s (void).", "Refused by rabbitmq."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
-	if got := verdict(group{"g", report.Points(no)}); got.Finding != "No conclusion." || got.Detail != "Refused by rabbitmq." || got.About != "g" {
+	if got := verdict(group{"g", results.Points(no)}); got.Finding != "No conclusion." || got.Detail != "Refused by rabbitmq." || got.About != "g" {
 		t.Errorf("%+v", got)
 	}
-	if got := verdict(group{"g", report.Points(altered(kafka, "", func(r *store.Record) { r.Spec.Measure = "novel" }))}); got.Finding != "No conclusion." {
+	if got := verdict(group{"g", results.Points(altered(kafka, "", func(r *store.Record) { r.Spec.Measure = "novel" }))}); got.Finding != "No conclusion." {
 		t.Errorf("of a measure without a headline: %+v", got)
 	}
 }
@@ -401,7 +402,7 @@ func TestARowOfAComparisonSaysWhoIsBetter(t *testing.T) {
 
 func TestCalmIsWithoutFaults(t *testing.T) {
 	quiet, faulty := atRate("kafka", 1), altered(atRate("kafka", 1), "f", func(r *store.Record) { r.Spec.Faults = []study.Fault{{Do: "kill"}} })
-	points := report.Points(append(quiet, faulty...))
+	points := results.Points(append(quiet, faulty...))
 	if got := calm(points); len(got) != 1 || len(got[0].Spec.Faults) != 0 || len(points) != 2 {
 		t.Errorf("%d of %d are calm", len(got), len(points))
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -59,14 +60,14 @@ func TestAComparisonOfFewOrEqualRunsHasWordsOfItsOwn(t *testing.T) {
 
 func TestEveryPartOfAReportHasAHeadingOfTheFirstLevel(t *testing.T) {
 	records := append(demo(1)[:4], curved(1), through("redis", "at-least-once", "log", kill, store.Books{}))
-	documents := map[string]report.Document{"compare": Compare(Side{"a", atRate("kafka", 1)}, Side{"b", atRate("jetstream", 1)}, "broker")}
+	documents := map[string]document.Document{"compare": Compare(Side{"a", atRate("kafka", 1)}, Side{"b", atRate("jetstream", 1)}, "broker")}
 	for _, name := range []string{"summary", "headtohead", "trials", "points", "promise"} {
 		documents[name] = build(t, name, records)
 	}
 	for name, d := range documents {
 		n := 0
 		for _, b := range d.Blocks {
-			if h, ok := b.(report.Heading); ok {
+			if h, ok := b.(document.Heading); ok {
 				if n++; h.Level != 1 {
 					t.Errorf("%s: %q is of level %d", name, h.Text, h.Level)
 				}
@@ -160,7 +161,7 @@ func TestAWholeLoadAsAnAxisSetsWorkloadsApart(t *testing.T) {
 			})...)
 		}
 	}
-	text := verdict(group{"100 B", report.Points(records)}).Text()
+	text := verdict(group{"100 B", results.Points(records)}).Text()
 	if strings.Count(text, "Lowest e2e p99") != 2 || !strings.Contains(text, "At rate 1k/s") || !strings.Contains(text, "At rate 2k/s") {
 		t.Errorf("rates are ranked against each other: %s", text)
 	}
@@ -199,7 +200,7 @@ func TestADoubtOfOneRateAmongSeveralNamesIt(t *testing.T) {
 		var got []string
 		d := build(t, "summary", []store.Record{curve([]float64{1000, 2000, 3000}[:n]...)})
 		for _, b := range d.Blocks {
-			if note, ok := b.(report.Note); ok {
+			if note, ok := b.(document.Note); ok {
 				got = append(got, note.Text)
 			}
 		}
@@ -229,7 +230,7 @@ func TestASlopeThatRoundingLeavesIsNone(t *testing.T) {
 	for slope, want := range map[float64]float64{0.01: 0.01, -0.01: -0.01, 0.00999: 0} {
 		r.Result.Sustainable.Trials = []store.Trial{{Kind: "short", Rate: 5, BacklogSlope: slope}}
 		table := build(t, "trials", []store.Record{r}).Tables()[0]
-		i := slices.IndexFunc(table.Columns, func(c report.Column) bool { return c.Key == "backlog_slope" })
+		i := slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == "backlog_slope" })
 		if got := table.Rows[0][i].Number; got != want {
 			t.Errorf("a slope of %v is shown as %v", slope, got)
 		}

@@ -7,16 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
 // trialOf is the row of the promise report about one record.
-func trialOf(t *testing.T, r store.Record) map[string]report.Cell {
+func trialOf(t *testing.T, r store.Record) map[string]document.Cell {
 	t.Helper()
 	table := build(t, "promise", []store.Record{r}).Tables()[0]
-	row := map[string]report.Cell{}
+	row := map[string]document.Cell{}
 	for i, c := range table.Columns {
 		row[c.Key] = table.Rows[0][i]
 	}
@@ -70,7 +71,7 @@ func TestAPromiseIsOnlyJudgedWhereItWasTested(t *testing.T) {
 		}
 		counted := c.record.Result != nil
 		for _, key := range []string{"sent", "acked", "failed", "resent", "lost_acked", "duplicated", "reordered", "outage_ns"} {
-			if cell := row[key]; (cell.Kind == report.Figure) != counted || cell.Unused != (counted && c.want == "void") {
+			if cell := row[key]; (cell.Kind == document.Figure) != counted || cell.Unused != (counted && c.want == "void") {
 				t.Errorf("%s: %s is %+v", name, key, cell)
 			}
 		}
@@ -78,7 +79,7 @@ func TestAPromiseIsOnlyJudgedWhereItWasTested(t *testing.T) {
 }
 
 func TestARecordThatIsNoJSONIsAnErrorThatNamesItsPoint(t *testing.T) {
-	r, err := report.Lookup("points")
+	r, err := Lookup("points")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestARateOfACurveThatFailedSaysWhyInANoteOfItsOwn(t *testing.T) {
 	d := build(t, "summary", []store.Record{r})
 	table, notes := d.Tables()[0], d.Notes()
 	at := func(key string) int {
-		return slices.IndexFunc(table.Columns, func(c report.Column) bool { return c.Key == key })
+		return slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == key })
 	}
 	for i, want := range []string{"", "", "curve 50.0 %, failed: lost 5", "curve 90.0 %, void: the generator was late"} {
 		status := table.Rows[i][at("status")]
@@ -140,7 +141,7 @@ func TestNoMoreThanTwoSettingsSetWorkloadsApart(t *testing.T) {
 			r.Spec.Persistence, r.Spec.Replicas, r.Spec.Acks, r.Spec.Nodes = persistence, 1+2*i, []string{"leader", "quorum"}[i], 1+2*i
 		})...)
 	}
-	text := verdict(group{"g", report.Points(records)}).Text()
+	text := verdict(group{"g", results.Points(records)}).Text()
 	for _, want := range []string{"With persistence log, replicas 1, only kafka", "With persistence memory, replicas 3, only kafka"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)

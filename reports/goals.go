@@ -3,57 +3,59 @@ package reports
 import (
 	"slices"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // goalsTable has a row for every goal of every search.
-func goalsTable(g group, notes *report.Footnotes) report.Table {
-	t := report.Table{Title: "Goals of the searches", Columns: []report.Column{
+func goalsTable(g group, notes *document.Footnotes) document.Table {
+	t := document.Table{Title: "Goals of the searches", Columns: []document.Column{
 		{Key: "point_id", Data: true},
-		{Key: "message_bytes", Unit: report.Bytes, Data: true},
+		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
 		{Key: "delivery", Data: true},
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "load", Name: "load", Row: true},
 		{Key: "goal", Name: "goal", Row: true},
-		{Key: "latency_bound_ns", Unit: report.Nanoseconds, Data: true},
+		{Key: "latency_bound_ns", Unit: unit.Nanoseconds, Data: true},
 		{Key: "quantile", Data: true},
-		{Key: "sustainable", Name: "sustainable", Unit: report.PerSecond, Spread: true},
-		{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: report.PerSecond},
+		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
+		{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: unit.PerSecond},
 		{Key: "answer", Name: "answer"},
-		{Key: "n", Name: "n", Unit: report.Count},
+		{Key: "n", Name: "n", Unit: unit.Count},
 	}}
 	for _, p := range g.points {
-		for _, goal := range report.Goals(p.Shown()) {
+		for _, goal := range results.Goals(p.Shown()) {
 			t.Rows = append(t.Rows, goalRow(p, goal, notes))
 		}
 	}
 	return t
 }
 
-func goalRow(p report.Point, g report.Goal, notes *report.Footnotes) []report.Cell {
+func goalRow(p results.Point, g results.Goal, notes *document.Footnotes) []document.Cell {
 	var marks []int
 	for _, why := range g.Undecided {
 		marks = append(marks, notes.Mark(p.Spec.Broker+g.Name, g.Name+", undecided: "+why))
 	}
 	slices.Sort(marks)
-	bound, quantile := report.Cell{}, report.Cell{}
+	bound, quantile := document.Cell{}, document.Cell{}
 	if g.LatencyNs > 0 {
-		bound, quantile = report.Number(g.LatencyNs), report.Number(g.Quantile)
+		bound, quantile = document.Number(g.LatencyNs), document.Number(g.Quantile)
 	}
 	rates, conditional := g.Sustained.Cell(), g.Conditional.Cell()
 	rates.Unused, conditional.Unused = len(p.Ok()) == 0, len(p.Ok()) == 0
-	return []report.Cell{
-		report.Text(p.ID),
-		report.Number(p.Spec.MessageSize.Mean()),
-		report.Text(p.Spec.Delivery),
-		report.Text(p.Name),
-		report.Text(p.Load()),
-		report.Text(g.Name),
+	return []document.Cell{
+		document.Text(p.ID),
+		document.Number(p.Spec.MessageSize.Mean()),
+		document.Text(p.Spec.Delivery),
+		document.Text(p.Name),
+		document.Text(p.Load()),
+		document.Text(g.Name),
 		bound,
 		quantile,
 		rates,
 		conditional,
-		report.Text(g.Answer()).Marked(slices.Compact(marks)...),
-		report.Number(g.Sustained.N),
+		document.Text(g.Answer()).Marked(slices.Compact(marks)...),
+		document.Number(g.Sustained.N),
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -42,8 +43,8 @@ func TestEveryGoalOfASearchIsShown(t *testing.T) {
 func TestGoalsOfAFailedSearchStandInParentheses(t *testing.T) {
 	r := asked(1)
 	r.Status, r.Reason = store.Failed, "no rate passed"
-	points := report.Points([]store.Record{r})
-	row := goalsTable(group{"", points}, &report.Footnotes{}).Rows[0]
+	points := results.Points([]store.Record{r})
+	row := goalsTable(group{"", points}, &document.Footnotes{}).Rows[0]
 	if rate, conditional := row[8], row[9]; !rate.Unused || !conditional.Unused {
 		t.Errorf("%+v, %+v stand as if conclusions could be drawn", rate, conditional)
 	}

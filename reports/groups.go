@@ -5,36 +5,37 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
 // group is the points that stand in one table: equal message size and delivery guarantee.
 type group struct {
 	name   string
-	points []report.Point
+	points []results.Point
 }
 
-func bySetting(points []report.Point) []group {
-	return groupBy(points, report.Point.Setting)
+func bySetting(points []results.Point) []group {
+	return groupBy(points, results.Point.Setting)
 }
 
 // comparable groups points that were given the same work: they differ in the broker and in what their names say.
-func comparable(points []report.Point) []group {
+func comparable(points []results.Point) []group {
 	named := []string{"broker"}
 	for _, p := range points {
 		for axis := range p.Records[0].Axes {
 			load := axis == "load" || strings.HasPrefix(axis, "load.") // another load is other work
-			if report.InNames(axis) && !load && !slices.Contains(named, axis) {
+			if results.InNames(axis) && !load && !slices.Contains(named, axis) {
 				named = append(named, axis)
 			}
 		}
 	}
-	return groupBy(points, func(p report.Point) string { return report.Workload(p.Spec, named...) })
+	return groupBy(points, func(p results.Point) string { return results.Workload(p.Spec, named...) })
 }
 
 // groupBy keeps the order in which the groups first appear.
-func groupBy(points []report.Point, key func(report.Point) string) []group {
+func groupBy(points []results.Point, key func(results.Point) string) []group {
 	var groups []group
 	for _, p := range points {
 		k := key(p)
@@ -49,21 +50,21 @@ func groupBy(points []report.Point, key func(report.Point) string) []group {
 }
 
 // headline is the metric that a kind of measurement is made for.
-func headline(measure string) (report.Metric, bool) {
+func headline(measure string) (results.Metric, bool) {
 	key, ok := map[string]string{
 		"sustainable": "sustainable_low", "curve": "sustainable_low", "peak": "publish_rate", "rate": "e2e_p99_ns",
 		"count": "total_s", "backlog": "drain_rate",
 	}[measure]
 	if !ok {
-		return report.Metric{}, false
+		return results.Metric{}, false
 	}
-	m, err := report.MetricByKey(key)
+	m, err := results.MetricByKey(key)
 	return m, err == nil
 }
 
 // calm are the points without planned faults: what the others were measured for, the promise report tells.
-func calm(points []report.Point) []report.Point {
-	return slices.DeleteFunc(slices.Clone(points), func(p report.Point) bool { return len(p.Spec.Faults) > 0 })
+func calm(points []results.Point) []results.Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return len(p.Spec.Faults) > 0 })
 }
 
 // mostRates is the number of fixed rates up to which each has its ranking told in full.
@@ -71,7 +72,7 @@ const mostRates = 2
 
 // verdict says who did best in g: in full for what each workload was made to find, in short for latency at fixed rates
 // where there is something fuller or there are many.
-func verdict(g group) report.Verdict {
+func verdict(g group) document.Verdict {
 	var v said
 	workloads := comparable(g.points)
 	rates := 0
@@ -102,7 +103,7 @@ func varietyOf(workloads []group) variety {
 	for _, w := range workloads {
 		p := w.points[0]
 		v.add(p.Spec.Measure, "load", p.Load())
-		facts := report.Facts(p.Records[0])
+		facts := results.Facts(p.Records[0])
 		for _, path := range setApart {
 			v.add(p.Spec.Measure, path, facts[path])
 		}
@@ -129,7 +130,7 @@ func (v variety) apart(w group) string {
 	if len(v[[2]string{p.Spec.Measure, "load"}]) > 1 {
 		words = append(words, p.Load())
 	}
-	facts := report.Facts(p.Records[0])
+	facts := results.Facts(p.Records[0])
 	for _, path := range setApart {
 		if len(v[[2]string{p.Spec.Measure, path}]) > 1 && len(words) < mostApart {
 			words = append(words, path+" "+facts[path])
@@ -150,18 +151,18 @@ func (v *said) workload(w group, brief bool, apart string) {
 	if !ok {
 		return
 	}
-	var contenders []report.Contender
+	var contenders []results.Contender
 	for _, p := range w.points {
 		switch {
 		case len(p.Ok()) > 0:
-			contenders = append(contenders, report.Contend(p.Name, m, p.Ok()))
+			contenders = append(contenders, results.Contend(p.Name, m, p.Ok()))
 		case p.Status() == string(store.Refused):
 			v.refused = append(v.refused, p.Name)
 		default:
 			v.unusable = append(v.unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
 		}
 	}
-	r := report.Rank(m, contenders)
+	r := results.Rank(m, contenders)
 	fixed := first.Spec.Measure == "rate"
 	switch {
 	case len(r.Order) == 0:
@@ -185,8 +186,8 @@ func (v *said) tell(sentences ...string) {
 }
 
 // lonely notes a figure that nothing was measured to compare with, beside others of the same kind and name.
-func (v *said) lonely(m report.Metric, c report.Contender, p report.Point) {
-	text := m.Unit.Format(report.Summarize(c.Values).Median) + " at " + strings.TrimPrefix(p.Load(), "rate ")
+func (v *said) lonely(m results.Metric, c results.Contender, p results.Point) {
+	text := m.Unit.Format(results.Summarize(c.Values).Median) + " at " + strings.TrimPrefix(p.Load(), "rate ")
 	whose := m.Name + " of " + c.Name + " "
 	for i, said := range v.alone {
 		if strings.HasPrefix(said, whose) {
@@ -197,38 +198,38 @@ func (v *said) lonely(m report.Metric, c report.Contender, p report.Point) {
 	v.alone = append(v.alone, whose+text)
 }
 
-func (v *said) verdict(about string) report.Verdict {
+func (v *said) verdict(about string) document.Verdict {
 	sentences := v.full
 	if v.short != nil {
-		sentences = append(sentences, "Lowest e2e p99: "+strings.Join(report.Abridged(v.short), "; ")+".")
+		sentences = append(sentences, "Lowest e2e p99: "+strings.Join(results.Abridged(v.short), "; ")+".")
 	}
 	if v.alone != nil {
-		sentences = append(sentences, "With nothing to compare it with: "+strings.Join(report.Abridged(v.alone), "; ")+".")
+		sentences = append(sentences, "With nothing to compare it with: "+strings.Join(results.Abridged(v.alone), "; ")+".")
 	}
 	if sentences == nil {
 		sentences = []string{"No conclusion."}
 	}
 	if v.unusable != nil {
-		sentences = append(sentences, "Without a usable figure: "+strings.Join(report.Abridged(v.unusable), ", ")+".")
+		sentences = append(sentences, "Without a usable figure: "+strings.Join(results.Abridged(v.unusable), ", ")+".")
 	}
 	if v.refused != nil {
 		slices.Sort(v.refused)
-		sentences = append(sentences, "Refused by "+strings.Join(report.Abridged(slices.Compact(v.refused)), ", ")+".")
+		sentences = append(sentences, "Refused by "+strings.Join(results.Abridged(slices.Compact(v.refused)), ", ")+".")
 	}
-	return report.Verdict{About: about, Finding: sentences[0], Detail: strings.Join(sentences[1:], " ")}
+	return document.Verdict{About: about, Finding: sentences[0], Detail: strings.Join(sentences[1:], " ")}
 }
 
 // mostCosts is the number of contenders on a level up to which each has its cost told.
 const mostCosts = 2
 
 // costs says at what latency and cost the best were measured.
-func costs(best []report.Standing, points []report.Point) string {
+func costs(best []results.Standing, points []results.Point) string {
 	if len(best) > mostCosts {
 		return ""
 	}
 	var text strings.Builder
 	for _, p := range points {
-		if !slices.ContainsFunc(best, func(s report.Standing) bool { return s.Name == p.Name }) {
+		if !slices.ContainsFunc(best, func(s results.Standing) bool { return s.Name == p.Name }) {
 			continue
 		}
 		var parts []string
@@ -238,8 +239,8 @@ func costs(best []report.Standing, points []report.Point) string {
 			{"broker_cpu_s_per_million", " of broker CPU per million"},
 			{"generator_cpu_s_per_million", " of client CPU per million"},
 		} {
-			m, err := report.MetricByKey(part.key)
-			if s := report.Summarize(m.Values(p.Ok())); err == nil && s.N > 0 {
+			m, err := results.MetricByKey(part.key)
+			if s := results.Summarize(m.Values(p.Ok())); err == nil && s.N > 0 {
 				parts = append(parts, m.Unit.Format(s.Median)+part.after)
 			}
 		}
@@ -256,7 +257,7 @@ func costs(best []report.Standing, points []report.Point) string {
 
 // unnamed are the facts in which repetitions of one point, or the points that a verdict compares, differ without having
 // to.
-func unnamed(points []report.Point) []string {
+func unnamed(points []results.Point) []string {
 	var records []store.Record
 	named := []string{"broker", "measure", "nodes"}
 	for _, p := range points {
@@ -267,5 +268,5 @@ func unnamed(points []report.Point) []string {
 			}
 		}
 	}
-	return report.Residue(records, named...)
+	return results.Residue(records, named...)
 }

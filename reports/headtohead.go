@@ -7,25 +7,27 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func init() {
-	report.Register(report.Report{
+	Register(Report{
 		Name:  "headtohead",
 		Doc:   "one row per broker for each message size and guarantee: sustainable rate, latency at fixed rates, cost",
 		Build: headToHead,
 	})
 }
 
-func headToHead(records []store.Record) (report.Document, error) {
-	d := report.Document{Title: "Head to head"}
-	points := report.Points(records)
+func headToHead(records []store.Record) (document.Document, error) {
+	d := document.Document{Title: "Head to head"}
+	points := results.Points(records)
 	d.Say(state(points))
-	var notes report.Footnotes
+	var notes document.Footnotes
 	for _, g := range bySetting(points) {
-		d.Add(report.Heading{Level: 1, Text: g.name})
+		d.Add(document.Heading{Level: 1, Text: g.name})
 		d.Add(duel(g, &notes))
 		if c := calm(g.points); len(c) > 0 {
 			v := verdict(group{g.name, c})
@@ -45,7 +47,7 @@ func headToHead(records []store.Record) (report.Document, error) {
 // side is everything measured of one broker under one size and guarantee.
 type side struct {
 	name   string
-	points []report.Point
+	points []results.Point
 }
 
 // fixedRate is what was measured at one fixed rate, by a rate point or as a part of a curve.
@@ -56,7 +58,7 @@ type fixedRate struct {
 	cost    []store.Cost
 }
 
-func duel(g group, notes *report.Footnotes) report.Table {
+func duel(g group, notes *document.Footnotes) document.Table {
 	var sides []side
 	for _, p := range g.points {
 		i := slices.IndexFunc(sides, func(s side) bool { return s.name == p.Name })
@@ -66,39 +68,39 @@ func duel(g group, notes *report.Footnotes) report.Table {
 		}
 		sides[i].points = append(sides[i].points, p)
 	}
-	slices.SortStableFunc(sides, func(a, b side) int { return report.CompareNames(a.name, b.name) })
+	slices.SortStableFunc(sides, func(a, b side) int { return results.CompareNames(a.name, b.name) })
 	rates := fixedRates(sides)
-	t := report.Table{Columns: duelColumns(rates)}
+	t := document.Table{Columns: duelColumns(rates)}
 	for _, s := range sides {
 		t.Rows = append(t.Rows, s.row(rates, notes))
 	}
 	return t
 }
 
-func duelColumns(rates []float64) []report.Column {
-	columns := []report.Column{
-		{Key: "message_bytes", Unit: report.Bytes, Data: true},
+func duelColumns(rates []float64) []document.Column {
+	columns := []document.Column{
+		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
 		{Key: "delivery", Data: true},
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "status", Name: "status"},
-		{Key: "sustainable", Name: "sustainable", Unit: report.PerSecond, Spread: true},
-		{Key: "peak_rate", Name: "peak", Unit: report.PerSecond},
+		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
+		{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond},
 	}
 	for _, rate := range rates {
-		text, exact := report.RateText(rate), strconv.FormatFloat(rate, 'f', -1, 64)
+		text, exact := results.RateText(rate), strconv.FormatFloat(rate, 'f', -1, 64)
 		columns = append(columns,
-			report.Column{Key: "e2e_p50_ns_at_" + exact, Name: "p50 at\n" + text, Unit: report.Nanoseconds},
-			report.Column{Key: "e2e_p99_ns_at_" + exact, Name: "p99 at\n" + text, Unit: report.Nanoseconds})
+			document.Column{Key: "e2e_p50_ns_at_" + exact, Name: "p50 at\n" + text, Unit: unit.Nanoseconds},
+			document.Column{Key: "e2e_p99_ns_at_" + exact, Name: "p99 at\n" + text, Unit: unit.Nanoseconds})
 	}
 	return append(columns,
-		report.Column{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: report.CPUSeconds},
-		report.Column{Key: "generator_cpu_s_per_million", Name: "CPU\nclient", Unit: report.CPUSeconds},
-		report.Column{Key: "broker_rss_bytes", Name: "memory\nbroker", Unit: report.Bytes},
-		report.Column{Key: "doubts", Name: "doubts", Unit: report.Count},
-		report.Column{Key: "n", Name: "n", Unit: report.Count})
+		document.Column{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: unit.CPUSeconds},
+		document.Column{Key: "generator_cpu_s_per_million", Name: "CPU\nclient", Unit: unit.CPUSeconds},
+		document.Column{Key: "broker_rss_bytes", Name: "memory\nbroker", Unit: unit.Bytes},
+		document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count},
+		document.Column{Key: "n", Name: "n", Unit: unit.Count})
 }
 
-func (s side) row(rates []float64, notes *report.Footnotes) []report.Cell {
+func (s side) row(rates []float64, notes *document.Footnotes) []document.Cell {
 	var shown, sound []store.Record
 	var marks []int
 	for _, p := range s.points {
@@ -107,11 +109,11 @@ func (s side) row(rates []float64, notes *report.Footnotes) []report.Cell {
 		marks = append(marks, reasons(p, notes)...)
 	}
 	slices.Sort(marks)
-	row := []report.Cell{
-		report.Number(s.points[0].Spec.MessageSize.Mean()),
-		report.Text(s.points[0].Spec.Delivery),
-		report.Text(s.name),
-		report.Text(s.status()).Marked(slices.Compact(marks)...),
+	row := []document.Cell{
+		document.Number(s.points[0].Spec.MessageSize.Mean()),
+		document.Text(s.points[0].Spec.Delivery),
+		document.Text(s.name),
+		document.Text(s.status()).Marked(slices.Compact(marks)...),
 		s.sustained(),
 		s.peak(),
 	}
@@ -121,30 +123,30 @@ func (s side) row(rates []float64, notes *report.Footnotes) []report.Cell {
 		for _, f := range fixed {
 			if f.rate == rate {
 				for _, l := range f.latency {
-					p50 = append(p50, report.Quantile(l.EndToEnd, 0.5))
-					p99 = append(p99, report.Quantile(l.EndToEnd, 0.99))
+					p50 = append(p50, results.Quantile(l.EndToEnd, 0.5))
+					p99 = append(p99, results.Quantile(l.EndToEnd, 0.99))
 				}
 			}
 		}
-		row = append(row, report.Summarize(p50).Cell(), report.Summarize(p99).Cell())
+		row = append(row, results.Summarize(p50).Cell(), results.Summarize(p99).Cell())
 	}
 	costs := s.costs(fixed)
 	repetitions := map[int]bool{}
 	for _, r := range sound {
 		repetitions[r.Repetition] = true
 	}
-	return append(row, costs[0], costs[1], costs[2], doubts(s.points[0], withLevels(shown), nil, notes), report.Number(len(repetitions)))
+	return append(row, costs[0], costs[1], costs[2], doubts(s.points[0], withLevels(shown), nil, notes), document.Number(len(repetitions)))
 }
 
 // peak is what was confirmed per second as fast as the window allowed.
-func (s side) peak() report.Cell {
+func (s side) peak() document.Cell {
 	var rates []float64
 	for _, r := range s.of("peak") {
 		if r.Result != nil {
 			rates = append(rates, r.Result.PublishRate)
 		}
 	}
-	return report.Summarize(rates).Cell()
+	return results.Summarize(rates).Cell()
 }
 
 // status is that of all points, or what went wrong where.
@@ -167,7 +169,7 @@ func (s side) status() string {
 // for that rate comes before a curve through it.
 func (s side) fixed() []fixedRate {
 	var found []fixedRate
-	add := func(p report.Point, rate float64, l store.Latency, c store.Cost) {
+	add := func(p results.Point, rate float64, l store.Latency, c store.Cost) {
 		i := slices.IndexFunc(found, func(f fixedRate) bool { return f.rate == rate })
 		if i < 0 {
 			i = len(found)
@@ -216,18 +218,18 @@ func (s side) of(measure string) []store.Record {
 }
 
 // sustained is the search of the point made for it, else that of a curve.
-func (s side) sustained() report.Cell {
+func (s side) sustained() document.Cell {
 	for _, measure := range []string{"sustainable", "curve"} {
-		if b := report.Sustained(s.of(measure)); b.N > 0 {
+		if b := results.Sustained(s.of(measure)); b.N > 0 {
 			return b.Cell()
 		}
 	}
-	return report.Cell{}
+	return document.Cell{}
 }
 
 // costs are broker CPU, generator CPU and broker memory: of the search for the sustainable rate, else of the peak, a
 // count or a backlog, else at the highest fixed rate.
-func (s side) costs(fixed []fixedRate) [3]report.Cell {
+func (s side) costs(fixed []fixedRate) [3]document.Cell {
 	var of []store.Cost
 	for _, measure := range []string{"sustainable", "curve", "peak", "count", "backlog"} {
 		if of != nil {
@@ -244,17 +246,17 @@ func (s side) costs(fixed []fixedRate) [3]report.Cell {
 	}
 	var cpu, generator, memory []float64
 	for _, c := range of {
-		if v := report.BrokerCPU(c); !math.IsNaN(v) {
+		if v := results.BrokerCPU(c); !math.IsNaN(v) {
 			cpu = append(cpu, v)
 		}
-		if v := report.GeneratorCPU(c); !math.IsNaN(v) {
+		if v := results.GeneratorCPU(c); !math.IsNaN(v) {
 			generator = append(generator, v)
 		}
 		if c.BrokerKnown {
 			memory = append(memory, float64(c.BrokerRSSBytes))
 		}
 	}
-	return [3]report.Cell{report.Summarize(cpu).Cell(), report.Summarize(generator).Cell(), report.Summarize(memory).Cell()}
+	return [3]document.Cell{results.Summarize(cpu).Cell(), results.Summarize(generator).Cell(), results.Summarize(memory).Cell()}
 }
 
 func fixedRates(sides []side) []float64 {

@@ -5,41 +5,43 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func init() {
-	report.Register(report.Report{
+	Register(Report{
 		Name:  "ledger",
 		Doc:   "what was sent, confirmed and delivered, and every stream with a fault: which messages were lost",
 		Build: ledgerReport,
 	})
 }
 
-func ledgerReport(records []store.Record) (report.Document, error) {
-	d := report.Document{Title: "Ledger"}
-	points := report.Points(records)
+func ledgerReport(records []store.Record) (document.Document, error) {
+	d := document.Document{Title: "Ledger"}
+	points := results.Points(records)
 	d.Say(state(points))
-	table := report.Table{Title: "Books", Columns: append([]report.Column{
+	table := document.Table{Title: "Books", Columns: append([]document.Column{
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "setting", Name: "messages", Row: true},
 		{Key: "load", Name: "load", Row: true},
-		{Key: "repetition", Name: "rep.", Unit: report.Count, Row: true, Data: !anyLoad(points, repeated)},
+		{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, repeated)},
 		{Key: "status", Name: "status"},
 	}, bookColumns(false, map[string]bool{
 		"due": !anyLoad(points, missed), "unsent": !anyLoad(points, missed), "resent": !anyLoad(points, resent), "expected": !anyLoad(points, fannedOut),
 	})...)}
-	var faults []report.Block
+	var faults []document.Block
 	for _, p := range points {
 		for _, r := range p.Records {
-			for _, l := range report.Loads(r) {
+			for _, l := range results.Loads(r) {
 				if l.Record.Result == nil || l.Rate > 0 && l.Record.Result.Books == (store.Books{}) {
 					continue // older records don't have the books of each rate
 				}
-				table.Rows = append(table.Rows, append([]report.Cell{
-					report.Text(p.Name), report.Text(p.Setting()), report.Text(l.Title), report.Number(r.Repetition),
-					report.Text(report.Ending(string(l.Record.Status), []store.Record{l.Record})),
+				table.Rows = append(table.Rows, append([]document.Cell{
+					document.Text(p.Name), document.Text(p.Setting()), document.Text(l.Title), document.Number(r.Repetition),
+					document.Text(results.Ending(string(l.Record.Status), []store.Record{l.Record})),
 				}, bookCells(false, l.Record.Result.Books)...))
 				faults = append(faults, streams(p, l)...)
 			}
@@ -67,8 +69,8 @@ func ledgerReport(records []store.Record) (report.Document, error) {
 }
 
 // anyLoad asks about every record and every rate of a curve.
-func anyLoad(points []report.Point, is func(store.Record) bool) bool {
-	return slices.ContainsFunc(points, func(p report.Point) bool { return slices.ContainsFunc(withLevels(p.Records), is) })
+func anyLoad(points []results.Point, is func(store.Record) bool) bool {
+	return slices.ContainsFunc(points, func(p results.Point) bool { return slices.ContainsFunc(withLevels(p.Records), is) })
 }
 
 func faulty(r store.Record) bool {
@@ -87,22 +89,22 @@ func fannedOut(r store.Record) bool {
 }
 
 // streams shows the streams of a load that have a fault.
-func streams(p report.Point, l report.Load) []report.Block {
+func streams(p results.Point, l results.Load) []document.Block {
 	r := l.Record
 	if len(r.Result.Streams) == 0 {
 		return nil
 	}
 	name := fmt.Sprintf("Faults: %s, %s, %s, repetition %d", p.Name, p.Setting(), l.Title, r.Repetition)
-	t := report.Table{Title: name, Columns: append([]report.Column{
-		{Key: "producer", Name: "producer", Unit: report.Count, Row: true},
+	t := document.Table{Title: name, Columns: append([]document.Column{
+		{Key: "producer", Name: "producer", Unit: unit.Count, Row: true},
 		{Key: "topic", Name: "topic", Row: true},
 		{Key: "subscription", Name: "subscription", Row: true},
-	}, append(bookColumns(true, nil), report.Column{Key: "lost_ranges", Name: "lost sequence numbers"})...)}
+	}, append(bookColumns(true, nil), document.Column{Key: "lost_ranges", Name: "lost sequence numbers"})...)}
 	for _, s := range r.Result.Streams {
-		row := append([]report.Cell{report.Number(s.Producer), report.Text(s.Topic), report.Text(s.Subscription)}, bookCells(true, s.Books)...)
-		t.Rows = append(t.Rows, append(row, report.Text(ranges(s))))
+		row := append([]document.Cell{document.Number(s.Producer), document.Text(s.Topic), document.Text(s.Subscription)}, bookCells(true, s.Books)...)
+		t.Rows = append(t.Rows, append(row, document.Text(ranges(s))))
 	}
-	return []report.Block{t}
+	return []document.Block{t}
 }
 
 // books are the counts of a ledger. Which stream a message that was sent again belonged to isn't kept.
@@ -128,25 +130,25 @@ var books = []struct {
 }
 
 // bookColumns are for readers unless they say nothing new.
-func bookColumns(streams bool, idle map[string]bool) []report.Column {
-	var columns []report.Column
+func bookColumns(streams bool, idle map[string]bool) []document.Column {
+	var columns []document.Column
 	for _, c := range books {
 		if !streams || c.streams {
-			columns = append(columns, report.Column{Key: c.key, Name: c.name, Unit: report.Count, Data: idle[c.key]})
+			columns = append(columns, document.Column{Key: c.key, Name: c.name, Unit: unit.Count, Data: idle[c.key]})
 		}
 	}
 	return columns
 }
 
-func bookCells(streams bool, b store.Books) []report.Cell {
-	var cells []report.Cell
+func bookCells(streams bool, b store.Books) []document.Cell {
+	var cells []document.Cell
 	for _, c := range books {
 		switch {
 		case streams && !c.streams:
 		case b.Due == 0 && (c.key == "due" || c.key == "unsent"): // not counted then
-			cells = append(cells, report.Cell{})
+			cells = append(cells, document.Cell{})
 		default:
-			cells = append(cells, report.Number(c.of(b)))
+			cells = append(cells, document.Number(c.of(b)))
 		}
 	}
 	return cells

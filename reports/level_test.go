@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -97,10 +97,10 @@ func TestARunThatMissedItsRateSaysSoFirst(t *testing.T) {
 	if text := string(rendered(t, d, "terminal", 200)); !strings.Contains(text, "now: Not everything that was offered came through. kafka, 100 B, at-least-once, rate 3k/s: "+said) || strings.Contains(text, "then: Not everything") {
 		t.Errorf("a comparison doesn't say which side missed its rate:\n%s", text)
 	}
-	if got := report.Missed(inVain()); got != said {
+	if got := results.Missed(inVain()); got != said {
 		t.Errorf("%q", got)
 	}
-	if got := report.Missed(curved(1)); got != "90.0 % of sustainable: 60000 of 90000 messages due were never sent; 3000/s of 9000/s came through" {
+	if got := results.Missed(curved(1)); got != "90.0 % of sustainable: 60000 of 90000 messages due were never sent; 3000/s of 9000/s came through" {
 		t.Errorf("of a curve: %q", got)
 	}
 }

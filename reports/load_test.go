@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -36,15 +37,15 @@ func altered(records []store.Record, point string, change func(*store.Record)) [
 	return out
 }
 
-func cellsOf(t *testing.T, table report.Table, key string) map[string]report.Cell {
+func cellsOf(t *testing.T, table document.Table, key string) map[string]document.Cell {
 	t.Helper()
 	at := func(key string) int {
-		return slices.IndexFunc(table.Columns, func(c report.Column) bool { return c.Key == key })
+		return slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == key })
 	}
 	if at(key) < 0 {
 		t.Fatalf("no column %s", key)
 	}
-	cells := map[string]report.Cell{}
+	cells := map[string]document.Cell{}
 	for _, row := range table.Rows {
 		cells[row[at("broker")].Text] = row[at(key)]
 	}
@@ -84,7 +85,7 @@ func TestShapesOfLoadAreNeverRankedAgainstEachOther(t *testing.T) {
 				})...)
 			}
 		}
-		text := verdict(group{"100 B", report.Points(records)}).Text()
+		text := verdict(group{"100 B", results.Points(records)}).Text()
 		if axis == "load.shape" && (strings.Count(text, "Lowest e2e p99") != 2 || strings.Contains(text, "over 6 pairs")) {
 			t.Errorf("by %s: %s", axis, text)
 		}
@@ -193,7 +194,7 @@ func TestAPointAtARateComesBeforeACurveThroughIt(t *testing.T) {
 	if got := cellsOf(t, table, "e2e_p99_ns_at_1000")["kafka"]; got.Number != alone.Number {
 		t.Errorf("p99 %v, of the point at that rate it is %v", got.Number, alone.Number)
 	}
-	if got := cellsOf(t, table, "e2e_p50_ns_at_2000")["kafka"]; got.Kind == report.Blank {
+	if got := cellsOf(t, table, "e2e_p50_ns_at_2000")["kafka"]; got.Kind == document.Blank {
 		t.Error("the curve has no figure at its other rate")
 	}
 	for _, c := range table.Columns {
@@ -213,7 +214,7 @@ func TestTrialsAreOrderedByNumberNotByDigits(t *testing.T) {
 			records = append(records, r)
 		}
 	}
-	trials, _ := faultTrials(report.Points(records))
+	trials, _ := faultTrials(results.Points(records))
 	var got []string
 	for _, o := range trials {
 		got = append(got, fmt.Sprintf("%d/%d", o.record.Spec.Replicas, o.record.Repetition))

@@ -1,11 +1,11 @@
 package reports
 
-import "github.com/brokermark/brokermark/internal/report"
+import "github.com/brokermark/brokermark/internal/results"
 
 // Pair is the points of two sides that were given the same work.
 type Pair struct {
 	Title string // message size, guarantee and load
-	A, B  []report.Point
+	A, B  []results.Point
 }
 
 // Pairs finds what Compare compares.

@@ -10,25 +10,26 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
 func init() {
-	report.Register(report.Report{
+	Register(Report{
 		Name:  "points",
 		Doc:   "everything needed to repeat each point: its complete spec, the settings in force, versions and host",
 		Build: points,
 	})
 }
 
-func points(records []store.Record) (report.Document, error) {
-	d := report.Document{Title: "Points"}
-	all := report.Points(records)
+func points(records []store.Record) (document.Document, error) {
+	d := document.Document{Title: "Points"}
+	all := results.Points(records)
 	d.Say(state(all))
 	known := yamls{}
 	for _, p := range all {
-		d.Add(report.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Setting(), p.Load(), p.ID)})
+		d.Add(document.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Setting(), p.Load(), p.ID)})
 		d.Say(repetitions(p))
 		last := p.Records[len(p.Records)-1]
 		spec, err := known.of(last.Spec)
@@ -40,10 +41,10 @@ func points(records []store.Record) (report.Document, error) {
 			return d, fmt.Errorf("point %s: %w", p.ID, err)
 		}
 		d.Say("The complete spec, every default filled in:")
-		d.Add(report.Listing{Text: spec})
+		d.Add(document.Listing{Text: spec})
 		d.Say("What was in force:")
-		d.Add(report.Listing{Text: rest})
-		d.Warn("the repetitions of this point", report.Residue(p.Records))
+		d.Add(document.Listing{Text: rest})
+		d.Warn("the repetitions of this point", results.Residue(p.Records))
 	}
 	return d, nil
 }
@@ -55,7 +56,7 @@ type inForce struct {
 	Host     store.Host     `json:"host"`
 }
 
-func repetitions(p report.Point) string {
+func repetitions(p results.Point) string {
 	var words []string
 	for _, r := range p.Records {
 		text := fmt.Sprintf("repetition %d %s", r.Repetition, ending(r))

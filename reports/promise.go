@@ -7,23 +7,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/ledger"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func init() {
-	report.Register(report.Report{
+	Register(Report{
 		Name:  "promise",
 		Doc:   "who kept its promise: each guarantee through kills, pauses and restarts, with what was lost, repeated and out of order",
 		Build: promise,
 	})
 }
 
-func promise(records []store.Record) (report.Document, error) {
-	d := report.Document{Title: "Who kept its promise"}
-	trials, without := faultTrials(report.Points(records))
+func promise(records []store.Record) (document.Document, error) {
+	d := document.Document{Title: "Who kept its promise"}
+	trials, without := faultTrials(results.Points(records))
 	if len(trials) == 0 {
 		d.Say("No record of a fault: brokermark run proof makes them.")
 		return d, nil
@@ -32,8 +34,8 @@ func promise(records []store.Record) (report.Document, error) {
 	anyResent := slices.ContainsFunc(trials, func(t faultTrial) bool { return resent(t.record) })
 	d.Say(countVerdicts(trials))
 	for _, ofBroker := range byBroker(trials) {
-		d.Add(report.Heading{Level: 1, Text: ofBroker[0].broker()})
-		t := report.Table{Columns: promiseColumns(repeated, anyResent)}
+		d.Add(document.Heading{Level: 1, Text: ofBroker[0].broker()})
+		t := document.Table{Columns: promiseColumns(repeated, anyResent)}
 		for _, trial := range ofBroker {
 			t.Rows = append(t.Rows, trial.row())
 		}
@@ -53,7 +55,7 @@ func promise(records []store.Record) (report.Document, error) {
 }
 
 // faultTrials judges every repetition in which faults were planned; without counts the other repetitions.
-func faultTrials(points []report.Point) (trials []faultTrial, without int) {
+func faultTrials(points []results.Point) (trials []faultTrial, without int) {
 	for _, p := range points {
 		for _, r := range p.Records {
 			if len(r.Spec.Faults) == 0 {
@@ -79,27 +81,27 @@ func byBroker(trials []faultTrial) [][]faultTrial {
 	return out
 }
 
-func promiseColumns(repeated, anyResent bool) []report.Column {
-	return []report.Column{
+func promiseColumns(repeated, anyResent bool) []document.Column {
+	return []document.Column{
 		{Key: "broker", Data: true},
 		{Key: "version", Data: true},
 		{Key: "delivery", Data: true},
 		{Key: "persistence", Data: true},
-		{Key: "replicas", Unit: report.Count, Data: true},
+		{Key: "replicas", Unit: unit.Count, Data: true},
 		{Key: "acks", Data: true},
 		{Key: "ordering", Data: true},
 		{Key: "guarantee", Name: "guarantee", Row: true},
 		{Key: "fault", Name: "fault", Row: true},
-		{Key: "repetition", Name: "rep.", Unit: report.Count, Data: !repeated},
+		{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !repeated},
 		{Key: "verdict", Name: "promise"},
-		{Key: "sent", Unit: report.Count, Data: true},
-		{Key: "acked", Name: "acked", Unit: report.Count},
-		{Key: "failed", Name: "failed", Unit: report.Count},
-		{Key: "resent", Name: "resent", Unit: report.Count, Data: !anyResent},
-		{Key: "lost_acked", Name: "lost", Unit: report.Count},
-		{Key: "duplicated", Name: "dup.", Unit: report.Count},
-		{Key: "reordered", Name: "reord.", Unit: report.Count},
-		{Key: "outage_ns", Name: "outage", Unit: report.Nanoseconds},
+		{Key: "sent", Unit: unit.Count, Data: true},
+		{Key: "acked", Name: "acked", Unit: unit.Count},
+		{Key: "failed", Name: "failed", Unit: unit.Count},
+		{Key: "resent", Name: "resent", Unit: unit.Count, Data: !anyResent},
+		{Key: "lost_acked", Name: "lost", Unit: unit.Count},
+		{Key: "duplicated", Name: "dup.", Unit: unit.Count},
+		{Key: "reordered", Name: "reord.", Unit: unit.Count},
+		{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds},
 		{Key: "why", Name: "why", Wide: true},
 	}
 }
@@ -131,12 +133,12 @@ func (t faultTrial) broker() string {
 func (t faultTrial) compare(o faultTrial) int {
 	a, b := t.record, o.record
 	return cmp.Or(
-		report.CompareNames(a.Spec.Broker, b.Spec.Broker),
-		report.CompareNames(a.Versions.Broker, b.Versions.Broker),
+		results.CompareNames(a.Spec.Broker, b.Spec.Broker),
+		results.CompareNames(a.Versions.Broker, b.Versions.Broker),
 		cmp.Compare(a.Spec.Replicas, b.Spec.Replicas),
 		cmp.Compare(slices.Index(deliveries, a.Spec.Delivery), slices.Index(deliveries, b.Spec.Delivery)),
 		cmp.Compare(slices.Index(persistences, a.Spec.Persistence), slices.Index(persistences, b.Spec.Persistence)),
-		report.CompareNames(faultText(a.Spec.Faults), faultText(b.Spec.Faults)),
+		results.CompareNames(faultText(a.Spec.Faults), faultText(b.Spec.Faults)),
 		cmp.Compare(a.Repetition, b.Repetition),
 	)
 }
@@ -253,28 +255,28 @@ func wordVerdict(v ledger.Verdict, b store.Books) string {
 }
 
 // row is the trial's row under promiseColumns.
-func (t faultTrial) row() []report.Cell {
+func (t faultTrial) row() []document.Cell {
 	s := t.record.Spec
-	cells := []report.Cell{
-		report.Text(s.Broker), report.Text(t.record.Versions.Broker), report.Text(s.Delivery), report.Text(s.Persistence),
-		report.Number(s.Replicas), report.Text(s.Acks), report.Text(s.Ordering), report.Text(guaranteeOf(s)), report.Text(faultText(s.Faults)),
-		report.Number(t.record.Repetition), report.Text(t.verdict),
+	cells := []document.Cell{
+		document.Text(s.Broker), document.Text(t.record.Versions.Broker), document.Text(s.Delivery), document.Text(s.Persistence),
+		document.Number(s.Replicas), document.Text(s.Acks), document.Text(s.Ordering), document.Text(guaranteeOf(s)), document.Text(faultText(s.Faults)),
+		document.Number(t.record.Repetition), document.Text(t.verdict),
 	}
 	if t.record.Result == nil {
-		return append(cells, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Cell{}, report.Text(t.why))
+		return append(cells, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Text(t.why))
 	}
 	b := t.record.Result.Books
 	for _, n := range []int64{b.Sent, b.Acked, b.Failed, b.Resent, b.LostAcked, b.Duplicated, b.Reordered} {
-		cell := report.Number(n)
+		cell := document.Number(n)
 		cell.Unused = t.verdict == void
 		cells = append(cells, cell)
 	}
-	outage := report.Cell{}
+	outage := document.Cell{}
 	if o := t.record.Result.Outage; o != nil {
-		outage = report.Number(o.ReceiveNs)
+		outage = document.Number(o.ReceiveNs)
 		outage.Unused = t.verdict == void
 	}
-	return append(cells, outage, report.Text(t.why))
+	return append(cells, outage, document.Text(t.why))
 }
 
 // guaranteeOf names what was asked for, as far as it isn't the usual.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -70,7 +70,7 @@ func TestThePromiseReportLooksAsItDid(t *testing.T) {
 	for _, c := range [][2]string{{"terminal", "promise.txt"}, {"markdown", "promise.md"}, {"csv", "promise.csv"}} {
 		golden(t, c[1], rendered(t, build(t, "promise", faultRecords()), c[0], 100))
 	}
-	golden(t, "promise.html", []byte(report.Fragment(build(t, "promise", faultRecords()).Blocks, "p", 2)))
+	golden(t, "promise.html", []byte(render.Fragment(build(t, "promise", faultRecords()).Blocks, "p", 2)))
 }
 
 func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {

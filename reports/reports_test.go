@@ -12,7 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/render"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -35,18 +37,18 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-func rendered(t *testing.T, d report.Document, format string, width int) []byte {
+func rendered(t *testing.T, d document.Document, format string, width int) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := report.Render(&out, d, format, report.Options{Width: width}); err != nil {
+	if err := render.Render(&out, d, format, render.Options{Width: width}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
 }
 
-func build(t *testing.T, name string, records []store.Record) report.Document {
+func build(t *testing.T, name string, records []store.Record) document.Document {
 	t.Helper()
-	r, err := report.Lookup(name)
+	r, err := Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +83,11 @@ func TestReportsLookAsTheyDid(t *testing.T) {
 func TestAComparisonLooksAsItDid(t *testing.T) {
 	for file, repeats := range map[string]int{"compare.txt": 7, "compare-once.txt": 1} {
 		records := demo(repeats)
-		kafka, err := report.Select(records, "broker=kafka,size=100")
+		kafka, err := results.Select(records, "broker=kafka,size=100")
 		if err != nil {
 			t.Fatal(err)
 		}
-		jetstream, err := report.Select(records, "broker=jetstream,size=100")
+		jetstream, err := results.Select(records, "broker=jetstream,size=100")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +97,7 @@ func TestAComparisonLooksAsItDid(t *testing.T) {
 }
 
 func TestNothingIsWiderThanThePage(t *testing.T) {
-	for _, name := range report.Names() {
+	for _, name := range Names() {
 		if name == "points" {
 			continue // a listing stays as it is
 		}
@@ -123,13 +125,13 @@ func TestEveryReportSaysSomethingAboutLittle(t *testing.T) {
 		{"one point", once[:1], "nothing to compare"},
 		{"a result without anything", []store.Record{{PointID: "p", Status: store.OK, Result: &store.Result{}}}, "single point"},
 	} {
-		for _, name := range report.Names() {
-			for _, format := range report.Formats() {
+		for _, name := range Names() {
+			for _, format := range render.Formats() {
 				out := string(rendered(t, build(t, name, c.records), format, 100))
 				if strings.TrimSpace(out) == "" {
 					t.Errorf("%s over %s as %s is empty", name, c.name, format)
 				}
-				if name == report.Default && format == "terminal" && !strings.Contains(strings.ReplaceAll(out, "\n", " "), c.says) {
+				if name == Default && format == "terminal" && !strings.Contains(strings.ReplaceAll(out, "\n", " "), c.says) {
 					t.Errorf("%s over %s doesn't say %q:\n%s", name, c.name, c.says, out)
 				}
 			}
@@ -175,9 +177,9 @@ func TestHostileNamesStayText(t *testing.T) {
 		records[i].Doubts = []store.Doubt{{Code: hostile, Text: hostile}}
 		records[i].Axes = map[string]string{hostile: hostile + string(rune('a'+i))}
 	}
-	for _, name := range report.Names() {
+	for _, name := range Names() {
 		d := build(t, name, records)
-		for _, format := range report.Formats() {
+		for _, format := range render.Formats() {
 			out := string(rendered(t, d, format, 100))
 			if strings.ContainsAny(out, "\x1b\r\u202e") {
 				t.Errorf("%s as %s lets control characters through", name, format)
@@ -210,7 +212,7 @@ func checkCSV(t *testing.T, name, out string) {
 }
 
 func TestEveryLineOfJSONLinesIsAnObject(t *testing.T) {
-	for _, name := range report.Names() {
+	for _, name := range Names() {
 		for line := range bytes.Lines(rendered(t, build(t, name, demo(1)), "jsonl", 0)) {
 			var object map[string]any
 			if err := json.Unmarshal(line, &object); err != nil {

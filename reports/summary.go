@@ -8,39 +8,41 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func init() {
-	report.Register(report.Report{
+	Register(Report{
 		Name:  "summary",
 		Doc:   "the verdict in words, then every point: rate, latency, losses, cost and doubts",
 		Build: summary,
 	})
 }
 
-func summary(records []store.Record) (report.Document, error) {
-	d := report.Document{Title: "Summary"}
-	points := report.Points(records)
+func summary(records []store.Record) (document.Document, error) {
+	d := document.Document{Title: "Summary"}
+	points := results.Points(records)
 	d.Say(state(points))
 	if len(points) == 0 {
 		return d, nil
 	}
-	for _, v := range report.MissedRates(points) {
+	for _, v := range results.MissedRates(points) {
 		d.Add(v)
 	}
-	var notes report.Footnotes
+	var notes document.Footnotes
 	groups := bySetting(points)
-	d.Add(report.Heading{Level: 1, Text: "Verdict"})
+	d.Add(document.Heading{Level: 1, Text: "Verdict"})
 	for _, g := range bySetting(calm(points)) {
 		d.Add(verdict(g))
 	}
 	if trials, _ := faultTrials(points); len(trials) > 0 {
-		d.Add(report.Verdict{About: "Through faults", Finding: countVerdicts(trials), Detail: "More: brokermark report promise."})
+		d.Add(document.Verdict{About: "Through faults", Finding: countVerdicts(trials), Detail: "More: brokermark report promise."})
 	}
 	for _, g := range groups {
-		d.Add(report.Heading{Level: 1, Text: g.name})
+		d.Add(document.Heading{Level: 1, Text: g.name})
 		d.Add(summaryTable(g, &notes))
 		if t := goalsTable(g, &notes); len(t.Rows) > 0 {
 			d.Add(t)
@@ -51,14 +53,14 @@ func summary(records []store.Record) (report.Document, error) {
 		d.Add(notes.Blocks()...)
 		return d, nil
 	}
-	if report.AnyClosedLoop(points) {
-		d.Say(report.ClosedLoopNote)
+	if results.AnyClosedLoop(points) {
+		d.Say(results.ClosedLoopNote)
 	}
 	curves := ""
-	if slices.ContainsFunc(points, func(p report.Point) bool { return p.Spec.Measure == "curve" }) {
+	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == "curve" }) {
 		curves = "Each rate of a curve is a measurement of its own. "
 	}
-	if slices.ContainsFunc(points, func(p report.Point) bool { return len(report.Goals(p.Shown())) > 0 }) {
+	if slices.ContainsFunc(points, func(p results.Point) bool { return len(results.Goals(p.Shown())) > 0 }) {
 		d.Say("Conditional throughput is what at least came through per second at the sustainable rate, but for the share of the time " +
 			"that may exceed the bounds. A goal is undecided where the trials left a bound open or too wide.")
 	}
@@ -69,40 +71,40 @@ func summary(records []store.Record) (report.Document, error) {
 }
 
 // measured tells whether there is any figure of p.
-func measured(p report.Point) bool {
+func measured(p results.Point) bool {
 	return slices.ContainsFunc(p.Shown(), func(r store.Record) bool { return r.Result != nil })
 }
 
-func summaryTable(g group, notes *report.Footnotes) report.Table {
-	offered := len(report.MissedRates(g.points)) > 0
-	t := report.Table{Columns: []report.Column{
+func summaryTable(g group, notes *document.Footnotes) document.Table {
+	offered := len(results.MissedRates(g.points)) > 0
+	t := document.Table{Columns: []document.Column{
 		{Key: "point_id", Data: true},
-		{Key: "message_bytes", Unit: report.Bytes, Data: true},
+		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
 		{Key: "delivery", Data: true},
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "load", Name: "load", Row: true},
 		{Key: "status", Name: "status"},
-		{Key: "sustainable", Name: "sustainable", Unit: report.PerSecond, Spread: true},
-		{Key: "offered_rate", Name: "offered", Unit: report.PerSecond, Data: !offered},
-		{Key: "due", Name: "due", Unit: report.Count, Data: true},
-		{Key: "unsent", Name: "never\nsent", Unit: report.Count, Data: !offered},
-		{Key: "publish_rate", Name: "published", Unit: report.PerSecond},
-		{Key: "total_s", Name: "total\ntime", Unit: report.Seconds},
-		{Key: "drain_rate", Name: "drained", Unit: report.PerSecond},
-		{Key: "e2e_p50_ns", Name: "e2e p50", Unit: report.Nanoseconds},
-		{Key: "e2e_p99_ns", Name: "e2e p99", Unit: report.Nanoseconds},
-		{Key: "pause_p99_ns", Name: "own pauses\np99", Unit: report.Nanoseconds, Data: !anyLoad(g.points, stood)},
-		{Key: "pause_max_ns", Name: "own pauses\nmax", Unit: report.Nanoseconds, Data: true},
-		{Key: "lost", Name: "lost", Unit: report.Count},
-		{Key: "duplicated", Name: "dup.", Unit: report.Count},
-		{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: report.CPUSeconds},
-		{Key: "generator_cpu_s_per_million", Name: "CPU\nclient", Unit: report.CPUSeconds},
-		{Key: "broker_rss_bytes", Name: "memory\nbroker", Unit: report.Bytes},
-		{Key: "doubts", Name: "doubts", Unit: report.Count},
-		{Key: "n", Name: "n", Unit: report.Count},
+		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
+		{Key: "offered_rate", Name: "offered", Unit: unit.PerSecond, Data: !offered},
+		{Key: "due", Name: "due", Unit: unit.Count, Data: true},
+		{Key: "unsent", Name: "never\nsent", Unit: unit.Count, Data: !offered},
+		{Key: "publish_rate", Name: "published", Unit: unit.PerSecond},
+		{Key: "total_s", Name: "total\ntime", Unit: unit.Seconds},
+		{Key: "drain_rate", Name: "drained", Unit: unit.PerSecond},
+		{Key: "e2e_p50_ns", Name: "e2e p50", Unit: unit.Nanoseconds},
+		{Key: "e2e_p99_ns", Name: "e2e p99", Unit: unit.Nanoseconds},
+		{Key: "pause_p99_ns", Name: "own pauses\np99", Unit: unit.Nanoseconds, Data: !anyLoad(g.points, stood)},
+		{Key: "pause_max_ns", Name: "own pauses\nmax", Unit: unit.Nanoseconds, Data: true},
+		{Key: "lost", Name: "lost", Unit: unit.Count},
+		{Key: "duplicated", Name: "dup.", Unit: unit.Count},
+		{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: unit.CPUSeconds},
+		{Key: "generator_cpu_s_per_million", Name: "CPU\nclient", Unit: unit.CPUSeconds},
+		{Key: "broker_rss_bytes", Name: "memory\nbroker", Unit: unit.Bytes},
+		{Key: "doubts", Name: "doubts", Unit: unit.Count},
+		{Key: "n", Name: "n", Unit: unit.Count},
 	}}
 	for i, p := range g.points {
-		levels := report.Levels(i, p)
+		levels := results.Levels(i, p)
 		for _, l := range levels {
 			t.Rows = append(t.Rows, summaryRow(p, l, ownWords(l, levels), notes))
 		}
@@ -116,7 +118,7 @@ func stood(r store.Record) bool {
 }
 
 // summaryRow is a point, or one rate of its curve.
-func summaryRow(p report.Point, l report.Level, own map[string]string, notes *report.Footnotes) []report.Cell {
+func summaryRow(p results.Point, l results.Level, own map[string]string, notes *document.Footnotes) []document.Cell {
 	status, marks, count := p.Status(), reasons(p, notes), total(p)
 	if p.Spec.Measure == "curve" && l.Rate > 0 {
 		status, marks, count = string(l.Status), nil, l.Cell
@@ -124,13 +126,13 @@ func summaryRow(p report.Point, l report.Level, own map[string]string, notes *re
 			marks = append(marks, notes.Mark(p.Spec.Broker+l.Title, fmt.Sprintf("%s, %s: %s", l.Title, l.Status, l.Reason)))
 		}
 	}
-	return []report.Cell{
-		report.Text(p.ID),
-		report.Number(p.Spec.MessageSize.Mean()),
-		report.Text(p.Spec.Delivery),
-		report.Text(p.Name),
-		report.Text(l.Title),
-		report.Text(report.Ending(status, l.Records)).Marked(marks...),
+	return []document.Cell{
+		document.Text(p.ID),
+		document.Number(p.Spec.MessageSize.Mean()),
+		document.Text(p.Spec.Delivery),
+		document.Text(p.Name),
+		document.Text(l.Title),
+		document.Text(results.Ending(status, l.Records)).Marked(marks...),
 		l.Cell("sustainable_low"),
 		l.Cell("offered_rate"),
 		count("due"),
@@ -148,20 +150,20 @@ func summaryRow(p report.Point, l report.Level, own map[string]string, notes *re
 		l.Cell("generator_cpu_s_per_million"),
 		l.Cell("broker_rss_bytes"),
 		doubts(p, l.Records, own, notes),
-		report.Number(len(l.Records)),
+		document.Number(len(l.Records)),
 	}
 }
 
 // total adds a count over every repetition that ran, failed ones too: a loss isn't averaged away.
-func total(p report.Point) func(key string) report.Cell {
+func total(p results.Point) func(key string) document.Cell {
 	ran := slices.DeleteFunc(slices.Clone(p.Records), func(r store.Record) bool {
 		return r.Status != store.OK && r.Status != store.Failed
 	})
-	return func(key string) report.Cell { return report.Level{Status: store.OK, Records: ran}.Cell(key) }
+	return func(key string) document.Cell { return results.Level{Status: store.OK, Records: ran}.Cell(key) }
 }
 
 // reasons are the footnotes that say why repetitions of p didn't end ok.
-func reasons(p report.Point, notes *report.Footnotes) []int {
+func reasons(p results.Point, notes *document.Footnotes) []int {
 	var marks []int
 	for _, r := range p.Records {
 		if r.Status == store.OK || r.Reason == "" {
@@ -182,7 +184,7 @@ func reasons(p report.Point, notes *report.Footnotes) []int {
 func withLevels(records []store.Record) []store.Record {
 	out := slices.Clone(records)
 	for _, r := range records {
-		for _, l := range report.Loads(r) {
+		for _, l := range results.Loads(r) {
 			if l.Rate > 0 {
 				out = append(out, l.Record)
 			}
@@ -193,7 +195,7 @@ func withLevels(records []store.Record) []store.Record {
 
 // ownWords are the doubts of a rate of a curve that no other rate has in the same words, by their text: a footnote that
 // names the rate is theirs alone.
-func ownWords(l report.Level, levels []report.Level) map[string]string {
+func ownWords(l results.Level, levels []results.Level) map[string]string {
 	own := map[string]string{}
 	if l.Rate == 0 || len(levels) < 2 {
 		return own
@@ -201,7 +203,7 @@ func ownWords(l report.Level, levels []report.Level) map[string]string {
 	for _, r := range l.Records {
 		for _, d := range r.Doubts {
 			same := func(o store.Record) bool { return slices.Contains(o.Doubts, d) }
-			others := func(o report.Level) bool { return o.Title != l.Title && slices.ContainsFunc(o.Records, same) }
+			others := func(o results.Level) bool { return o.Title != l.Title && slices.ContainsFunc(o.Records, same) }
 			if !slices.ContainsFunc(levels, others) {
 				own[d.Text] = l.Title
 			}
@@ -212,7 +214,7 @@ func ownWords(l report.Level, levels []report.Level) map[string]string {
 
 // doubts counts the kinds of doubts about records of p, with a footnote for each kind and broker, and for each rate of
 // a curve where it speaks of that rate alone.
-func doubts(p report.Point, records []store.Record, own map[string]string, notes *report.Footnotes) report.Cell {
+func doubts(p results.Point, records []store.Record, own map[string]string, notes *document.Footnotes) document.Cell {
 	var marks []int
 	for _, r := range records {
 		for _, doubt := range r.Doubts {
@@ -227,13 +229,13 @@ func doubts(p report.Point, records []store.Record, own map[string]string, notes
 		}
 	}
 	if marks == nil {
-		return report.Cell{}
+		return document.Cell{}
 	}
-	return report.Number(len(marks)).Marked(marks...)
+	return document.Number(len(marks)).Marked(marks...)
 }
 
 // state says in a sentence what there is to report on, above all when that is little.
-func state(points []report.Point) string {
+func state(points []results.Point) string {
 	count := map[store.Status]int{}
 	repetitions := 0
 	for _, p := range points {

@@ -5,21 +5,23 @@ import (
 	"math"
 	"slices"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func init() {
-	report.Register(report.Report{
+	Register(Report{
 		Name:  "trials",
 		Doc:   "every trial of every search for a sustainable rate, in order",
 		Build: trials,
 	})
 }
 
-func trials(records []store.Record) (report.Document, error) {
-	d := report.Document{Title: "Trials"}
-	points := report.Points(records)
+func trials(records []store.Record) (document.Document, error) {
+	d := document.Document{Title: "Trials"}
+	points := results.Points(records)
 	searches := 0
 	for _, p := range points {
 		for _, r := range p.Records {
@@ -29,9 +31,9 @@ func trials(records []store.Record) (report.Document, error) {
 			searches++
 			s := r.Result.Sustainable
 			name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Setting(), r.Repetition)
-			d.Add(report.Heading{Level: 1, Text: name})
-			d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", report.BoundsText(s.Low, s.High), limit(s), ending(r)))
-			for _, g := range report.Flat(r)[0].Goals {
+			d.Add(document.Heading{Level: 1, Text: name})
+			d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", results.BoundsText(s.Low, s.High), limit(s), ending(r)))
+			for _, g := range results.Flat(r)[0].Goals {
 				d.Say(g.String() + ".")
 			}
 			d.Add(trialTable(name, s))
@@ -59,56 +61,56 @@ func ending(r store.Record) string {
 }
 
 // latency is blank for a probe: it is a closed loop.
-func latency(t store.Trial, ns int64) report.Cell {
+func latency(t store.Trial, ns int64) document.Cell {
 	if t.Kind == "probe" {
-		return report.Cell{}
+		return document.Cell{}
 	}
-	return report.Number(ns)
+	return document.Number(ns)
 }
 
-func trialTable(name string, s *store.Sustainable) report.Table {
-	t := report.Table{Columns: []report.Column{
+func trialTable(name string, s *store.Sustainable) document.Table {
+	t := document.Table{Columns: []document.Column{
 		{Key: "search", Data: true},
-		{Key: "trial", Name: "#", Unit: report.Count, Row: true},
+		{Key: "trial", Name: "#", Unit: unit.Count, Row: true},
 		{Key: "kind", Name: "kind"},
-		{Key: "rate", Name: "rate", Unit: report.PerSecond},
+		{Key: "rate", Name: "rate", Unit: unit.PerSecond},
 		{Key: "verdict", Name: "verdict"},
-		{Key: "publish_rate", Name: "published", Unit: report.PerSecond},
-		{Key: "receive_rate", Name: "received", Unit: report.PerSecond},
-		{Key: "backlog_slope", Name: "backlog\nslope", Unit: report.PerSecond},
-		{Key: "e2e_p50_ns", Name: "e2e p50", Unit: report.Nanoseconds},
-		{Key: "e2e_p99_ns", Name: "e2e p99", Unit: report.Nanoseconds},
-		{Key: "seconds", Name: "length", Unit: report.Seconds},
+		{Key: "publish_rate", Name: "published", Unit: unit.PerSecond},
+		{Key: "receive_rate", Name: "received", Unit: unit.PerSecond},
+		{Key: "backlog_slope", Name: "backlog\nslope", Unit: unit.PerSecond},
+		{Key: "e2e_p50_ns", Name: "e2e p50", Unit: unit.Nanoseconds},
+		{Key: "e2e_p99_ns", Name: "e2e p99", Unit: unit.Nanoseconds},
+		{Key: "seconds", Name: "length", Unit: unit.Seconds},
 		{Key: "reason", Name: "reason", Wide: true},
 	}}
-	verdict := slices.IndexFunc(t.Columns, func(c report.Column) bool { return c.Key == "verdict" })
+	verdict := slices.IndexFunc(t.Columns, func(c document.Column) bool { return c.Key == "verdict" })
 	t.Columns = slices.Insert(t.Columns, verdict+1, otherVerdicts(s)...)
 	for i, trial := range s.Trials {
-		rate := report.Number(trial.Rate)
+		rate := document.Number(trial.Rate)
 		if trial.Rate == 0 { // a closed loop: as fast as the window allows
-			rate = report.Cell{}
+			rate = document.Cell{}
 		}
 		slope := trial.BacklogSlope
 		if math.Abs(slope) < 0.01 { // what rounding leaves of none
 			slope = 0
 		}
-		row := []report.Cell{
-			report.Text(name),
-			report.Number(i + 1),
-			report.Text(trial.Kind),
+		row := []document.Cell{
+			document.Text(name),
+			document.Number(i + 1),
+			document.Text(trial.Kind),
 			rate,
-			report.Text(trial.Verdict),
-			report.Number(trial.PublishRate),
-			report.Number(trial.ReceiveRate),
-			report.Number(slope),
+			document.Text(trial.Verdict),
+			document.Number(trial.PublishRate),
+			document.Number(trial.ReceiveRate),
+			document.Number(slope),
 			latency(trial, trial.EndToEndP50),
 			latency(trial, trial.EndToEndP99),
-			report.Number(trial.Seconds),
-			report.Text(trial.Reason),
+			document.Number(trial.Seconds),
+			document.Text(trial.Reason),
 		}
-		others := make([]report.Cell, max(0, len(s.Goals)-1)) // a probe is judged for no goal
+		others := make([]document.Cell, max(0, len(s.Goals)-1)) // a probe is judged for no goal
 		for j := range min(len(others), len(trial.Others)) {
-			others[j] = report.Text(trial.Others[j])
+			others[j] = document.Text(trial.Others[j])
 		}
 		t.Rows = append(t.Rows, slices.Insert(row, verdict+1, others...))
 	}
@@ -116,11 +118,11 @@ func trialTable(name string, s *store.Sustainable) report.Table {
 }
 
 // otherVerdicts are the columns of the goals behind the first.
-func otherVerdicts(s *store.Sustainable) []report.Column {
-	var columns []report.Column
+func otherVerdicts(s *store.Sustainable) []document.Column {
+	var columns []document.Column
 	for i, g := range s.Goals {
 		if i > 0 {
-			columns = append(columns, report.Column{Key: fmt.Sprintf("verdict_%d", i+1), Name: "verdict\n" + report.GoalName(g)})
+			columns = append(columns, document.Column{Key: fmt.Sprintf("verdict_%d", i+1), Name: "verdict\n" + results.GoalName(g)})
 		}
 	}
 	return columns

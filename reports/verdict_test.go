@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -33,7 +34,7 @@ func swept(broker, axis string) []store.Record {
 }
 
 func TestContendersMayDifferInWhatTheirNamesSay(t *testing.T) {
-	text := verdict(group{"100 B", report.Points(swept("kafka", "persistence"))}).Text()
+	text := verdict(group{"100 B", results.Points(swept("kafka", "persistence"))}).Text()
 	for _, want := range []string{"At rate 1k/s: Lowest e2e p99: kafka persistence=memory", "before kafka persistence=log", "At rate 20k/s: Lowest e2e p99"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)
@@ -51,7 +52,7 @@ func TestFiguresThatStandAloneAreToldInOneSentence(t *testing.T) {
 			records = append(records, r)
 		}
 	}
-	text := verdict(group{"100 B", report.Points(records)}).Text()
+	text := verdict(group{"100 B", results.Points(records)}).Text()
 	for _, want := range []string{
 		"Only kafka was measured: sustainable 828k/s (bracket 812–887k/s, n=2). At that rate kafka had ",
 		". With nothing to compare it with: e2e p99 of kafka 13.1 ms at 1k/s, 13.4 ms at 20k/s.",
@@ -113,7 +114,7 @@ func TestWorkloadsThatCantBeComparedSayWhatSetsThemApart(t *testing.T) {
 		}
 		records = append(records, r)
 	}
-	text := verdict(group{"100 B", report.Points(records)}).Text()
+	text := verdict(group{"100 B", results.Points(records)}).Text()
 	for _, want := range []string{"With persistence memory, sustainable, not tested: nats ", "With persistence log, only kafka was measured: "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)
@@ -143,9 +144,9 @@ func TestATrialShowsNoRateWhereNoneWasGiven(t *testing.T) {
 		{Kind: "probe", Verdict: "pass", BacklogSlope: 1.6e-14}, {Kind: "short", Rate: 10, BacklogSlope: -3},
 	}})
 	column := func(key string) int {
-		return slices.IndexFunc(table.Columns, func(c report.Column) bool { return c.Key == key })
+		return slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == key })
 	}
-	if c := table.Rows[0][column("rate")]; c.Kind != report.Blank {
+	if c := table.Rows[0][column("rate")]; c.Kind != document.Blank {
 		t.Errorf("a closed loop has the rate %v", c)
 	}
 	if c := table.Rows[0][column("backlog_slope")]; c.Number != 0 {
@@ -167,12 +168,12 @@ func TestAVerdictOnAClosedLoopTellsNoLatency(t *testing.T) {
 				records = append(records, r)
 			}
 		}
-		points := report.Points(records)
+		points := results.Points(records)
 		text := verdict(group{"100 B", points}).Text()
 		if !strings.Contains(text, figure) || !strings.Contains(text, "of client CPU") || strings.Contains(text, "p50") {
 			t.Errorf("%s: %s", measure, text)
 		}
-		if l := report.Levels(0, points[0]); measure == "backlog" && !l[0].Closed {
+		if l := results.Levels(0, points[0]); measure == "backlog" && !l[0].Closed {
 			t.Error("the latency of a backlog counts as that of a load")
 		}
 	}
@@ -187,7 +188,7 @@ func TestAPeakStandsBesideItsCost(t *testing.T) {
 		}
 	}
 	tables := build(t, "headtohead", records).Tables()
-	i := slices.IndexFunc(tables[0].Columns, func(c report.Column) bool { return c.Key == "peak_rate" })
+	i := slices.IndexFunc(tables[0].Columns, func(c document.Column) bool { return c.Key == "peak_rate" })
 	if c := tables[0].Rows[0][i]; c.Number != 1000 {
 		t.Errorf("the peak is %v, want 1000/s", c)
 	}
@@ -203,7 +204,7 @@ func TestCountsAtSeveralRatesAreToldApart(t *testing.T) {
 			records = append(records, r)
 		}
 	}
-	text := verdict(group{"100 B", report.Points(records)}).Text()
+	text := verdict(group{"100 B", results.Points(records)}).Text()
 	for _, want := range []string{"With count at 1k/s, only kafka was measured: total time 7.00 s", "With count at 20k/s, only kafka"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)

@@ -11,10 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
-	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func (s *shell) brokerCommand() *cobra.Command {
@@ -215,7 +216,7 @@ func (s *shell) statusCommand() *cobra.Command {
 				return err
 			}
 			running := h.Running()
-			d := report.Document{Title: "Running brokers"}
+			d := document.Document{Title: "Running brokers"}
 			if len(running) == 0 {
 				d.Say("None below " + h.Dir + ".")
 			} else {
@@ -228,13 +229,13 @@ func (s *shell) statusCommand() *cobra.Command {
 	return c
 }
 
-func statusTable(running []provision.State) report.Table {
-	t := report.Table{Columns: []report.Column{
+func statusTable(running []provision.State) document.Table {
+	t := document.Table{Columns: []document.Column{
 		{Key: "id", Name: "id", Row: true},
 		{Key: "broker", Name: "broker"},
 		{Key: "version", Name: "version"},
 		{Key: "nodes", Name: "nodes"},
-		{Key: "up_s", Name: "for", Unit: report.Seconds},
+		{Key: "up_s", Name: "for", Unit: unit.Seconds},
 		{Key: "owner", Name: "started by"},
 		{Key: "addresses", Name: "addresses"},
 	}}
@@ -243,10 +244,10 @@ func statusTable(running []provision.State) report.Table {
 		if st.Detached {
 			owner = "broker up"
 		}
-		t.Rows = append(t.Rows, []report.Cell{
-			report.Text(st.ID), report.Text(st.Broker), report.Text(st.Version),
-			report.Text(fmt.Sprintf("%d of %d", st.Running, len(st.Nodes))),
-			report.Number(time.Since(st.Began).Seconds()), report.Text(owner), report.Text(strings.Join(st.Addresses, " ")),
+		t.Rows = append(t.Rows, []document.Cell{
+			document.Text(st.ID), document.Text(st.Broker), document.Text(st.Version),
+			document.Text(fmt.Sprintf("%d of %d", st.Running, len(st.Nodes))),
+			document.Number(time.Since(st.Began).Seconds()), document.Text(owner), document.Text(strings.Join(st.Addresses, " ")),
 		})
 	}
 	return t

@@ -10,9 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 type checkOptions struct {
@@ -58,9 +59,9 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	if err != nil {
 		return err
 	}
-	d := report.Document{Title: "Plan"}
+	d := document.Document{Title: "Plan"}
 	for _, st := range p.studies {
-		d.Add(report.Heading{Level: 1, Text: st.Name})
+		d.Add(document.Heading{Level: 1, Text: st.Name})
 		d.Say(st.Question)
 		for _, axis := range st.Axes() {
 			d.Say(axis.Name + ": " + strings.Join(axis.Values, ", "))
@@ -70,7 +71,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	if len(shown) > shownPoints && !o.all {
 		shown = shown[:shownPoints]
 	}
-	var notes report.Footnotes
+	var notes document.Footnotes
 	d.Add(pointTable(shown, refused, &notes))
 	if n := len(p.points) - len(shown); n > 0 {
 		d.Say(fmt.Sprintf("… and %d more points; --all shows them.", n))
@@ -90,16 +91,16 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	return nil
 }
 
-func pointTable(points []study.Point, refused map[string]string, notes *report.Footnotes) report.Table {
-	t := report.Table{Columns: []report.Column{
-		{Key: "number", Name: "#", Unit: report.Count, Row: true},
+func pointTable(points []study.Point, refused map[string]string, notes *document.Footnotes) document.Table {
+	t := document.Table{Columns: []document.Column{
+		{Key: "number", Name: "#", Unit: unit.Count, Row: true},
 		{Key: "point", Name: "point"},
 		{Key: "broker", Name: "broker"},
 		{Key: "measure", Name: "measure"},
 		{Key: "delivery", Name: "delivery"},
 		{Key: "size", Name: "size"},
 		{Key: "apart", Name: "and", Wide: true},
-		{Key: "estimate_s", Name: "about", Unit: report.Seconds},
+		{Key: "estimate_s", Name: "about", Unit: unit.Seconds},
 		{Key: "refused", Name: "refused"},
 	}}
 	apart := settingApart(points)
@@ -111,16 +112,16 @@ func pointTable(points []study.Point, refused map[string]string, notes *report.F
 		}
 		measure := s.Measure
 		if s.Load.Rate > 0 {
-			measure += " " + report.PerSecond.Format(s.Load.Rate)
+			measure += " " + unit.PerSecond.Format(s.Load.Rate)
 		}
-		verdict := report.Cell{}
+		verdict := document.Cell{}
 		if reason := refused[p.ID]; reason != "" {
-			verdict = report.Text("refused").Marked(notes.Mark(s.Broker, s.Broker+": "+strings.TrimPrefix(reason, s.Broker+": ")))
+			verdict = document.Text("refused").Marked(notes.Mark(s.Broker, s.Broker+": "+strings.TrimPrefix(reason, s.Broker+": ")))
 		}
-		t.Rows = append(t.Rows, []report.Cell{
-			report.Number(i + 1), report.Text(p.ID), report.Text(broker), report.Text(measure),
-			report.Text(s.Delivery), report.Text(s.MessageSize.String()), apart(p),
-			report.Number(repetitionSeconds(s)), verdict,
+		t.Rows = append(t.Rows, []document.Cell{
+			document.Number(i + 1), document.Text(p.ID), document.Text(broker), document.Text(measure),
+			document.Text(s.Delivery), document.Text(s.MessageSize.String()), apart(p),
+			document.Number(repetitionSeconds(s)), verdict,
 		})
 	}
 	return t
@@ -130,7 +131,7 @@ func pointTable(points []study.Point, refused map[string]string, notes *report.F
 var shownAxes = []string{"broker", "version", "measure", "delivery", "messageSize", "load.rate", "sweep"}
 
 // settingApart writes the axes in which points differ, beside those that have columns.
-func settingApart(points []study.Point) func(study.Point) report.Cell {
+func settingApart(points []study.Point) func(study.Point) document.Cell {
 	values := map[string]map[string]bool{}
 	for _, p := range points {
 		for axis := range p.Axes {
@@ -142,7 +143,7 @@ func settingApart(points []study.Point) func(study.Point) report.Cell {
 			had[p.Axes[axis]] = true // "" where it has no such axis
 		}
 	}
-	return func(p study.Point) report.Cell {
+	return func(p study.Point) document.Cell {
 		var words []string
 		if slices.ContainsFunc(points, func(o study.Point) bool { return o.Study != p.Study }) {
 			words = append(words, p.Study)
@@ -156,9 +157,9 @@ func settingApart(points []study.Point) func(study.Point) report.Cell {
 			}
 		}
 		if len(words) == 0 {
-			return report.Cell{}
+			return document.Cell{}
 		}
-		return report.Text(strings.Join(words, ", "))
+		return document.Text(strings.Join(words, ", "))
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 	"github.com/prometheus/procfs"
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
-	"github.com/brokermark/brokermark/internal/report"
 )
 
 func (s *shell) doctorCommand() *cobra.Command {
@@ -31,7 +31,7 @@ func (s *shell) doctorCommand() *cobra.Command {
 			if err := checkFormat(format, documentFormats...); err != nil {
 				return err
 			}
-			d := report.Document{Title: "This machine"}
+			d := document.Document{Title: "This machine"}
 			findings := lookAround()
 			d.Add(machineTable(findings))
 			h, err := provision.NewHost(provision.DefaultDir(), nil)
@@ -39,8 +39,8 @@ func (s *shell) doctorCommand() *cobra.Command {
 				d.Say("Brokers can't be started here: " + err.Error() + ".")
 				return s.write(d, format)
 			}
-			d.Add(report.Heading{Level: 1, Text: "Brokers"}, brokerTable(h))
-			d.Add(report.Heading{Level: 1, Text: "What will be doubted"})
+			d.Add(document.Heading{Level: 1, Text: "Brokers"}, brokerTable(h))
+			d.Add(document.Heading{Level: 1, Text: "What will be doubted"})
 			doubts := 0
 			for _, f := range findings {
 				if f.doubt != "" {
@@ -174,16 +174,16 @@ func privileges() finding {
 	return finding{what: "user", seen: "not root: missing system packages are named, not installed"}
 }
 
-func machineTable(list []finding) report.Table {
-	t := report.Table{Columns: []report.Column{{Key: "what", Name: "what", Row: true}, {Key: "seen", Name: "seen", Wide: true}}}
+func machineTable(list []finding) document.Table {
+	t := document.Table{Columns: []document.Column{{Key: "what", Name: "what", Row: true}, {Key: "seen", Name: "seen", Wide: true}}}
 	for _, f := range list {
-		t.Rows = append(t.Rows, []report.Cell{report.Text(f.what), report.Text(f.seen)})
+		t.Rows = append(t.Rows, []document.Cell{document.Text(f.what), document.Text(f.seen)})
 	}
 	return t
 }
 
-func brokerTable(h *provision.Host) report.Table {
-	t := report.Table{Columns: []report.Column{
+func brokerTable(h *provision.Host) document.Table {
+	t := document.Table{Columns: []document.Column{
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "state", Name: "state"},
 		{Key: "remarks", Name: "what to do, and doubts", Wide: true},
@@ -191,7 +191,7 @@ func brokerTable(h *provision.Host) report.Table {
 	for _, name := range driver.Names() {
 		r, err := provision.Lookup(name)
 		if err != nil {
-			t.Rows = append(t.Rows, []report.Cell{report.Text(name), report.Text("ready"), report.Text("runs in this process; for proving the instrument")})
+			t.Rows = append(t.Rows, []document.Cell{document.Text(name), document.Text("ready"), document.Text("runs in this process; for proving the instrument")})
 			continue
 		}
 		for _, v := range r.Versions {
@@ -202,7 +202,7 @@ func brokerTable(h *provision.Host) report.Table {
 			if v.Doubt != "" {
 				remarks = append(remarks, "doubted: "+v.Doubt)
 			}
-			t.Rows = append(t.Rows, []report.Cell{report.Text(name + "@" + v.Name), report.Text(state), report.Text(strings.Join(remarks, "; "))})
+			t.Rows = append(t.Rows, []document.Cell{document.Text(name + "@" + v.Name), document.Text(state), document.Text(strings.Join(remarks, "; "))})
 		}
 	}
 	return t

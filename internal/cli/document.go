@@ -5,12 +5,14 @@ import (
 	"os"
 	"slices"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/reports"
 )
 
 // documentFormats are the formats of documents, "table" (the terminal's) first.
-var documentFormats = append([]string{"table"}, slices.DeleteFunc(report.Formats(), func(f string) bool { return f == terminal })...)
+var documentFormats = append([]string{"table"}, slices.DeleteFunc(render.Formats(), func(f string) bool { return f == terminal })...)
 
 const terminal = "terminal"
 
@@ -20,30 +22,32 @@ func (s *shell) show(name string, records []store.Record, format string) error {
 }
 
 func showTo(w io.Writer, name string, records []store.Record, format string) error {
-	r, err := report.Lookup(name)
+	r, err := reports.Lookup(name)
 	if err != nil {
-		return badInput("%w%s", err, didYouMean(name, report.Names()))
+		return badInput("%w%s", err, didYouMean(name, reports.Names()))
 	}
 	d, err := r.Build(records)
 	if err != nil {
 		return err
 	}
-	return render(w, d, format)
+	return writeDocument(w, d, format)
 }
 
 // write renders a document to stdout.
-func (s *shell) write(d report.Document, format string) error { return render(s.out, d, format) }
+func (s *shell) write(d document.Document, format string) error {
+	return writeDocument(s.out, d, format)
+}
 
-func render(w io.Writer, d report.Document, format string) error {
+func writeDocument(w io.Writer, d document.Document, format string) error {
 	if err := checkFormat(format, documentFormats...); err != nil {
 		return err
 	}
 	if format == "table" {
 		format = terminal
 	}
-	options := report.Options{}
+	options := render.Options{}
 	if f, ok := w.(*os.File); ok {
-		options = report.OptionsFor(f)
+		options = render.OptionsFor(f)
 	}
-	return report.Render(w, d, format, options)
+	return render.Render(w, d, format, options)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/brokermark/brokermark/internal/exchange"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/sheet"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -26,12 +26,12 @@ type exporter struct {
 	doc    string
 	file   bool   // needs -o: a terminal can do nothing with it
 	ending string // set: one document for each of several things, so several need a directory
-	write  func(w io.Writer, records []store.Record, latency report.LatencyKind) error
-	split  func(records []store.Record, latency report.LatencyKind) ([]document, error)
+	write  func(w io.Writer, records []store.Record, latency results.LatencyKind) error
+	split  func(records []store.Record, latency results.LatencyKind) ([]exportFile, error)
 }
 
-// document is one of the files of an export that makes one for each thing.
-type document struct {
+// exportFile is one of the files of an export that makes one for each thing.
+type exportFile struct {
 	name  string // of its file in a directory
 	write func(io.Writer) error
 }
@@ -39,8 +39,8 @@ type document struct {
 var exporters = []exporter{
 	{format: "jsonl", doc: "everything, a line for each record", write: writeRecords},
 	{format: "flat", doc: "the figures only, a line for each record and each rate of its curve", write: writeFlat},
-	{format: "csv", doc: "the figures, a row for each record and each rate of its curve, a column for each axis", write: func(w io.Writer, records []store.Record, _ report.LatencyKind) error { return exportCSV(w, records) }},
-	{format: "xlsx", doc: "a spreadsheet with charts, a sheet for each experiment", file: true, write: func(w io.Writer, records []store.Record, _ report.LatencyKind) error {
+	{format: "csv", doc: "the figures, a row for each record and each rate of its curve, a column for each axis", write: func(w io.Writer, records []store.Record, _ results.LatencyKind) error { return exportCSV(w, records) }},
+	{format: "xlsx", doc: "a spreadsheet with charts, a sheet for each experiment", file: true, write: func(w io.Writer, records []store.Record, _ results.LatencyKind) error {
 		return sheet.Write(w, records)
 	}},
 	{format: "hlog", doc: "HdrHistogram's interval log, an interval for each repetition", write: exchange.WriteHlog},
@@ -73,7 +73,7 @@ func (s *shell) export(format, out, latency string, records []store.Record) erro
 			e = known
 		}
 	}
-	kind, err := report.LatencyByName(latency)
+	kind, err := results.LatencyByName(latency)
 	if err != nil {
 		return badInput("--latency: %w", err)
 	}
@@ -117,7 +117,7 @@ func isDirectory(path string) bool {
 	return path != "" && err == nil && info.IsDir()
 }
 
-func writeRecords(w io.Writer, records []store.Record, _ report.LatencyKind) error {
+func writeRecords(w io.Writer, records []store.Record, _ results.LatencyKind) error {
 	out := json.NewEncoder(w)
 	for _, r := range records {
 		if err := out.Encode(r); err != nil {
@@ -127,10 +127,10 @@ func writeRecords(w io.Writer, records []store.Record, _ report.LatencyKind) err
 	return nil
 }
 
-func writeFlat(w io.Writer, records []store.Record, _ report.LatencyKind) error {
+func writeFlat(w io.Writer, records []store.Record, _ results.LatencyKind) error {
 	out := json.NewEncoder(w)
 	for _, r := range records {
-		for _, f := range report.Flat(r) {
+		for _, f := range results.Flat(r) {
 			if err := out.Encode(f); err != nil {
 				return fmt.Errorf("write record %d: %w", r.ID, err)
 			}
@@ -139,11 +139,11 @@ func writeFlat(w io.Writer, records []store.Record, _ report.LatencyKind) error 
 	return nil
 }
 
-func splitHgrm(records []store.Record, latency report.LatencyKind) ([]document, error) {
-	var list []document
-	for _, d := range report.Distributions(report.Points(records), latency) {
+func splitHgrm(records []store.Record, latency results.LatencyKind) ([]exportFile, error) {
+	var list []exportFile
+	for _, d := range results.Distributions(results.Points(records), latency) {
 		name := strings.Map(inFileName, d.Point.ID+"-"+d.Load+"-"+latency.Name) + ".hgrm"
-		list = append(list, document{name, func(w io.Writer) error { return exchange.WriteHgrm(w, d, latency) }})
+		list = append(list, exportFile{name, func(w io.Writer) error { return exchange.WriteHgrm(w, d, latency) }})
 	}
 	if list == nil {
 		return nil, fmt.Errorf("nothing to export: %w (%s)", exchange.ErrEmpty, latency.Name)
@@ -161,8 +161,8 @@ func inFileName(r rune) rune {
 }
 
 // splitOMB leaves out records without a result: there is no way to write them in that format.
-func splitOMB(records []store.Record, _ report.LatencyKind) ([]document, error) {
-	var list []document
+func splitOMB(records []store.Record, _ results.LatencyKind) ([]exportFile, error) {
+	var list []exportFile
 	for _, r := range records {
 		if r.Result == nil {
 			continue
@@ -171,7 +171,7 @@ func splitOMB(records []store.Record, _ report.LatencyKind) ([]document, error) 
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, document{exchange.FileName(r), func(w io.Writer) error {
+		list = append(list, exportFile{exchange.FileName(r), func(w io.Writer) error {
 			out := json.NewEncoder(w)
 			out.SetIndent("", "  ")
 			return out.Encode(o)

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/render"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -40,7 +41,7 @@ func (s *shell) exportCommand() *cobra.Command {
 	f.StringVar(&path, "store", defaultStore, storeDoc)
 	f.StringVar(&where, "where", "", whereDoc)
 	f.StringVarP(&out, "output", "o", "", "`file` to write instead of stdout, or a directory for formats with a file for each")
-	f.StringVar(&latency, "latency", "", "hgrm and hlog: which `latency`: "+strings.Join(report.LatencyNames(), ", "))
+	f.StringVar(&latency, "latency", "", "hgrm and hlog: which `latency`: "+strings.Join(results.LatencyNames(), ", "))
 	formatFlag(f, &format, exportFormatNames()...)
 	return c
 }
@@ -58,22 +59,22 @@ func exportCSV(w io.Writer, records []store.Record) error {
 	slices.Sort(axes)
 	out := csv.NewWriter(w)
 	header := []string{"study", "repetition"}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[report.FlatRecord]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[results.FlatRecord]()) {
 		header = append(header, f.Tag.Get("json"))
 	}
 	for _, a := range axes {
-		header = append(header, report.Inert("axis."+a))
+		header = append(header, render.Inert("axis."+a))
 	}
 	_ = out.Write(header) // an error stays until Error
 	for _, r := range records {
-		for _, f := range report.Flat(r) {
-			row := []string{report.Inert(r.Study), fmt.Sprint(r.Repetition)}
+		for _, f := range results.Flat(r) {
+			row := []string{render.Inert(r.Study), fmt.Sprint(r.Repetition)}
 			flat := reflect.ValueOf(f)
 			for i := range flat.NumField() {
 				row = append(row, csvField(flat.Field(i)))
 			}
 			for _, a := range axes {
-				row = append(row, report.Inert(r.Axes[a]))
+				row = append(row, render.Inert(r.Axes[a]))
 			}
 			_ = out.Write(row)
 		}
@@ -92,9 +93,9 @@ func csvField(v reflect.Value) string {
 	}
 	switch v := v.Interface().(type) {
 	case []string:
-		return report.Inert(strings.Join(v, " | "))
+		return render.Inert(strings.Join(v, " | "))
 	case string:
-		return report.Inert(v)
+		return render.Inert(v)
 	}
 	return fmt.Sprint(v.Interface())
 }

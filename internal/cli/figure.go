@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/brokermark/brokermark/internal/figure"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 )
 
 func (s *shell) figureCommand() *cobra.Command {
@@ -60,7 +60,7 @@ func (s *shell) figureCommand() *cobra.Command {
 	f.StringVar(&o.Row, "row", "", "heatmap: `axis` of the rows; multiples: of the lines (default: chosen from what varies)")
 	f.StringVar(&o.Col, "col", "", "heatmap: `axis` of the columns; multiples: of what goes across")
 	f.StringVar(&o.Metric, "metric", "", "heatmap, multiples: `key` of what is shown, such as e2e_p99_ns (default: what was measured for)")
-	f.StringVar(&o.Latency, "latency", "", "which `latency`: "+strings.Join(report.LatencyNames(), ", "))
+	f.StringVar(&o.Latency, "latency", "", "which `latency`: "+strings.Join(results.LatencyNames(), ", "))
 	f.BoolVar(&o.Linear, "linear", false, "linear instead of logarithmic axes")
 	f.StringVar(&o.Title, "title", "", "`text` instead of the figure's own title")
 	f.StringVar(&width, "width", "", "`size` such as 16cm, 6in or 400pt (default: the figure's own)")
@@ -88,13 +88,13 @@ func checkFigure(name, out string, o figure.Options) (format string, err error) 
 	if err := checkEnding(out, format, figure.Formats); err != nil {
 		return "", err
 	}
-	if _, err := report.LatencyByName(o.Latency); err != nil {
+	if _, err := results.LatencyByName(o.Latency); err != nil {
 		return "", badInput("--latency: %w", err)
 	}
 	if o.Metric == "" {
 		return format, nil
 	}
-	if _, err := report.MetricByKey(o.Metric); err != nil {
+	if _, err := results.MetricByKey(o.Metric); err != nil {
 		return "", badInput("--metric: %w", err)
 	}
 	return format, nil

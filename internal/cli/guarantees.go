@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
-	"github.com/brokermark/brokermark/internal/report"
 )
 
 // listGuarantees is the matrix of guarantees: how each broker keeps each, or why it doesn't.
-func listGuarantees(args []string) (report.Document, error) {
-	d := report.Document{Title: "Guarantees"}
+func listGuarantees(args []string) (document.Document, error) {
+	d := document.Document{Title: "Guarantees"}
 	names := driver.Names()
 	if len(args) == 1 {
 		if _, err := driver.Lookup(args[0]); err != nil {
@@ -20,7 +20,7 @@ func listGuarantees(args []string) (report.Document, error) {
 		names = args
 		d.Title = "Guarantees of " + args[0]
 	}
-	t := report.Table{Columns: []report.Column{
+	t := document.Table{Columns: []document.Column{
 		{Key: "broker", Name: "broker", Row: true, Data: len(args) == 1},
 		{Key: "guarantee", Name: "guarantee", Row: true},
 		{Key: "delivery", Data: true},
@@ -51,16 +51,16 @@ func listGuarantees(args []string) (report.Document, error) {
 	return d, nil
 }
 
-func guaranteeRow(broker string, row driver.Row) []report.Cell {
+func guaranteeRow(broker string, row driver.Row) []document.Cell {
 	first := row.Cells[0]
 	kept, how, proof := "yes", driver.NativeText(row.Native), strings.Join(proofs(broker, row), ", ")
 	answer := how + " [" + proof + "]"
 	if first.Refusal != nil {
 		kept, how, proof, answer = "no", first.Refusal.Error(), "", first.Refusal.Error()
 	}
-	return []report.Cell{
-		report.Text(broker), report.Text(guaranteeText(row)), report.Text(row.Delivery), report.Text(row.Persistence), report.Text(row.Replicas),
-		report.Text(row.Acks), report.Text(row.Ordering), report.Text(kept), report.Text(how), report.Text(proof), report.Text(answer),
+	return []document.Cell{
+		document.Text(broker), document.Text(guaranteeText(row)), document.Text(row.Delivery), document.Text(row.Persistence), document.Text(row.Replicas),
+		document.Text(row.Acks), document.Text(row.Ordering), document.Text(kept), document.Text(how), document.Text(proof), document.Text(answer),
 	}
 }
 

@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
-	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
+	"github.com/brokermark/brokermark/reports"
 )
 
 func (s *shell) listCommand() *cobra.Command {
@@ -23,7 +25,7 @@ func (s *shell) listCommand() *cobra.Command {
 		RunE:    group,
 	}
 	c.PersistentFlags().StringVar(&format, "format", "table", "output: "+strings.Join(documentFormats, ", "))
-	add := func(use, short string, args cobra.PositionalArgs, make func(args []string) (report.Document, error)) *cobra.Command {
+	add := func(use, short string, args cobra.PositionalArgs, make func(args []string) (document.Document, error)) *cobra.Command {
 		sub := &cobra.Command{
 			Use: use, Short: short, Args: arguments(args),
 			RunE: func(_ *cobra.Command, args []string) error {
@@ -47,13 +49,13 @@ func (s *shell) listCommand() *cobra.Command {
 	return c
 }
 
-func listBrokers([]string) (report.Document, error) {
-	d := report.Document{Title: "Brokers"}
-	t := report.Table{Columns: []report.Column{
+func listBrokers([]string) (document.Document, error) {
+	d := document.Document{Title: "Brokers"}
+	t := document.Table{Columns: []document.Column{
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "versions", Name: "versions, the default first"},
 		{Key: "client", Name: "client"},
-		{Key: "nodes", Name: "nodes,\nat most", Unit: report.Count},
+		{Key: "nodes", Name: "nodes,\nat most", Unit: unit.Count},
 		{Key: "tls", Name: "TLS"},
 		{Key: "doubt", Name: "doubted", Wide: true},
 	}}
@@ -62,7 +64,7 @@ func listBrokers([]string) (report.Document, error) {
 		if err != nil {
 			return d, err
 		}
-		row := []report.Cell{report.Text(name), report.Text("in this process"), report.Text(kind.Client), {}, {}, {}}
+		row := []document.Cell{document.Text(name), document.Text("in this process"), document.Text(kind.Client), {}, {}, {}}
 		if r, err := provision.Lookup(name); err == nil {
 			var versions, doubts []string
 			for _, v := range r.Versions {
@@ -78,8 +80,8 @@ func listBrokers([]string) (report.Document, error) {
 			case r.TLS:
 				tls = "yes"
 			}
-			row[1], row[3], row[4] = report.Text(strings.Join(versions, ", ")), report.Number(r.MaxNodes), report.Text(tls)
-			row[5] = report.Text(strings.Join(doubts, "; "))
+			row[1], row[3], row[4] = document.Text(strings.Join(versions, ", ")), document.Number(r.MaxNodes), document.Text(tls)
+			row[5] = document.Text(strings.Join(doubts, "; "))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -87,13 +89,13 @@ func listBrokers([]string) (report.Document, error) {
 	return d, nil
 }
 
-func listStudies([]string) (report.Document, error) {
-	d := report.Document{Title: "Studies"}
-	t := report.Table{Columns: []report.Column{
+func listStudies([]string) (document.Document, error) {
+	d := document.Document{Title: "Studies"}
+	t := document.Table{Columns: []document.Column{
 		{Key: "study", Name: "study", Row: true},
 		{Key: "question", Name: "question", Wide: true},
-		{Key: "points", Name: "points", Unit: report.Count},
-		{Key: "repeats", Name: "repeats", Unit: report.Count},
+		{Key: "points", Name: "points", Unit: unit.Count},
+		{Key: "repeats", Name: "repeats", Unit: unit.Count},
 		{Key: "source", Name: "source"},
 	}}
 	for _, name := range studyNames() {
@@ -109,30 +111,30 @@ func listStudies([]string) (report.Document, error) {
 		if err != nil {
 			return d, err
 		}
-		t.Rows = append(t.Rows, []report.Cell{
-			report.Text(name), report.Text(s.Question), report.Number(len(points)), report.Number(s.Repeats), report.Text(s.Source),
+		t.Rows = append(t.Rows, []document.Cell{
+			document.Text(name), document.Text(s.Question), document.Number(len(points)), document.Number(s.Repeats), document.Text(s.Source),
 		})
 	}
 	d.Add(t)
 	return d, nil
 }
 
-func listReports([]string) (report.Document, error) {
-	d := report.Document{Title: "Reports"}
-	t := report.Table{Columns: []report.Column{{Key: "report", Name: "report", Row: true}, {Key: "shows", Name: "shows", Wide: true}}}
-	for _, name := range report.Names() {
-		r, err := report.Lookup(name)
+func listReports([]string) (document.Document, error) {
+	d := document.Document{Title: "Reports"}
+	t := document.Table{Columns: []document.Column{{Key: "report", Name: "report", Row: true}, {Key: "shows", Name: "shows", Wide: true}}}
+	for _, name := range reports.Names() {
+		r, err := reports.Lookup(name)
 		if err != nil {
 			return d, err
 		}
-		t.Rows = append(t.Rows, []report.Cell{report.Text(name), report.Text(r.Doc)})
+		t.Rows = append(t.Rows, []document.Cell{document.Text(name), document.Text(r.Doc)})
 	}
 	d.Add(t)
 	return d, nil
 }
 
-func listSettings(args []string) (report.Document, error) {
-	columns := []report.Column{
+func listSettings(args []string) (document.Document, error) {
+	columns := []document.Column{
 		{Key: "setting", Name: "setting", Row: true},
 		{Key: "default", Name: "default"},
 		{Key: "allowed", Name: "allowed"},
@@ -141,8 +143,8 @@ func listSettings(args []string) (report.Document, error) {
 	if len(args) == 1 {
 		return brokerSettings(args[0], columns)
 	}
-	d := report.Document{Title: "Settings of a spec"}
-	t := report.Table{Columns: columns}
+	d := document.Document{Title: "Settings of a spec"}
+	t := document.Table{Columns: columns}
 	for _, f := range study.Fields() {
 		allowed := f.Type
 		if len(f.Allowed) > 0 {
@@ -152,20 +154,20 @@ func listSettings(args []string) (report.Document, error) {
 		if len(f.Also) > 0 {
 			doc += " (also " + strings.Join(f.Also, ", ") + ")"
 		}
-		t.Rows = append(t.Rows, []report.Cell{report.Text(f.Path), report.Text(f.Default), report.Text(allowed), report.Text(doc)})
+		t.Rows = append(t.Rows, []document.Cell{document.Text(f.Path), document.Text(f.Default), document.Text(allowed), document.Text(doc)})
 	}
 	d.Add(t)
 	return d, nil
 }
 
 // brokerSettings lists client and topic settings; those of the server are the server's own and checked by its recipe.
-func brokerSettings(name string, columns []report.Column) (report.Document, error) {
+func brokerSettings(name string, columns []document.Column) (document.Document, error) {
 	kind, err := driver.Lookup(name)
 	if err != nil {
-		return report.Document{}, badInput("%w%s", err, didYouMean(name, driver.Names()))
+		return document.Document{}, badInput("%w%s", err, didYouMean(name, driver.Names()))
 	}
-	d := report.Document{Title: "Settings of " + name}
-	t := report.Table{Columns: columns}
+	d := document.Document{Title: "Settings of " + name}
+	t := document.Table{Columns: columns}
 	scopes := map[driver.Scope]string{driver.ClientScope: "client.", driver.TopicScope: "topicConfig."}
 	settings := slices.SortedStableFunc(slices.Values(kind.Settings), func(a, b driver.Setting) int {
 		return strings.Compare(string(a.Scope), string(b.Scope))
@@ -175,8 +177,8 @@ func brokerSettings(name string, columns []report.Column) (report.Document, erro
 		if len(s.Allowed) > 0 {
 			allowed = strings.Join(s.Allowed, ", ")
 		}
-		t.Rows = append(t.Rows, []report.Cell{
-			report.Text(scopes[s.Scope] + s.Name), report.Text(fmt.Sprint(s.Default)), report.Text(allowed), report.Text(s.Doc),
+		t.Rows = append(t.Rows, []document.Cell{
+			document.Text(scopes[s.Scope] + s.Name), document.Text(fmt.Sprint(s.Default)), document.Text(allowed), document.Text(s.Doc),
 		})
 	}
 	d.Add(t)

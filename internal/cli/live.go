@@ -9,8 +9,9 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/brokermark/brokermark/internal/lab"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/internal/watch"
 )
 
@@ -44,23 +45,23 @@ func figures(t *watch.Tick, width int) []string {
 	if t == nil {
 		return nil
 	}
-	rate := report.PerSecond.Format(t.Sent)
+	rate := unit.PerSecond.Format(t.Sent)
 	if t.Target > 0 {
-		rate += " of " + report.PerSecond.Format(t.Target)
+		rate += " of " + unit.PerSecond.Format(t.Target)
 	}
 	latency := "nothing arrived"
 	switch {
 	case t.Closed: // how full the window is
 		latency = "– (closed loop)"
 	case t.P99 > 0:
-		latency = fmt.Sprintf("%s, p50 %s", report.Nanoseconds.Format(float64(t.P99)), report.Nanoseconds.Format(float64(t.P50)))
+		latency = fmt.Sprintf("%s, p50 %s", unit.Nanoseconds.Format(float64(t.P99)), unit.Nanoseconds.Format(float64(t.P50)))
 	}
 	broker := "–"
 	if t.BrokerCPU > 0 {
 		broker = inCores(t.BrokerCPU)
 	}
 	cpu := fmt.Sprintf("broker %s, generator %s cores", broker, inCores(t.GeneratorCPU))
-	backlog := strings.TrimSuffix(report.PerSecond.Format(float64(t.Backlog)), "/s") // 1.8M is short
+	backlog := strings.TrimSuffix(unit.PerSecond.Format(float64(t.Backlog)), "/s") // 1.8M is short
 	if width < twoColumns {
 		return []string{"  rate     " + rate, "  backlog  " + backlog, "  p99      " + latency, "  cpu      " + cpu}
 	}
@@ -91,7 +92,7 @@ func finished(e lab.Event, severalStudies bool) string {
 		line += ": " + reason
 	}
 	if r.Status == store.OK {
-		if missed := report.Missed(*r); missed != "" {
+		if missed := results.Missed(*r); missed != "" {
 			line += ", but the rate was missed: " + missed
 		}
 		line += outcome(*r)
@@ -99,8 +100,8 @@ func finished(e lab.Event, severalStudies bool) string {
 	return line
 }
 
-var endToEndP99 = func() report.Metric {
-	m, err := report.MetricByKey("e2e_p99_ns")
+var endToEndP99 = func() results.Metric {
+	m, err := results.MetricByKey("e2e_p99_ns")
 	if err != nil {
 		panic("cli: " + err.Error()) // the key stands in this file
 	}
@@ -116,26 +117,26 @@ func outcome(r store.Record) string {
 	latency := true
 	switch s := r.Result; {
 	case s.Sustainable != nil:
-		text = "  sustainable " + report.PerSecond.Range(s.Sustainable.Low, s.Sustainable.High)
+		text = "  sustainable " + unit.PerSecond.Range(s.Sustainable.Low, s.Sustainable.High)
 		for i, g := range s.Sustainable.Goals {
 			if i > 0 {
-				text += fmt.Sprintf(" (%s: %s)", report.GoalName(g), report.BoundsText(g.Low, g.High))
+				text += fmt.Sprintf(" (%s: %s)", results.GoalName(g), results.BoundsText(g.Low, g.High))
 			}
 		}
 	case len(s.Curve) > 0:
 		text, latency = "  "+counted(len(s.Curve), "rate"), false
 	case s.Count != nil:
-		text, latency = fmt.Sprintf("  %s messages in %s", report.Count.Format(float64(s.Count.Messages)), span(time.Duration(s.Count.TotalSeconds*1e9))), false
+		text, latency = fmt.Sprintf("  %s messages in %s", unit.Count.Format(float64(s.Count.Messages)), span(time.Duration(s.Count.TotalSeconds*1e9))), false
 	case s.Backlog != nil:
-		text, latency = "  drained at "+report.PerSecond.Format(s.Backlog.DrainRate), false
+		text, latency = "  drained at "+unit.PerSecond.Format(s.Backlog.DrainRate), false
 	default:
-		text = "  received " + report.PerSecond.Format(s.ReceiveRate)
+		text = "  received " + unit.PerSecond.Format(s.ReceiveRate)
 	}
 	if p99 := endToEndP99.Of(r); latency && p99 > 0 {
-		text += "  p99 " + report.Nanoseconds.Format(p99)
+		text += "  p99 " + unit.Nanoseconds.Format(p99)
 	}
 	kinds := map[string]bool{}
-	for _, l := range report.Loads(r) {
+	for _, l := range results.Loads(r) {
 		for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
 			kinds[d.Code] = true
 		}
@@ -158,7 +159,7 @@ func elapsed(d time.Duration) string {
 func span(d time.Duration) string {
 	switch {
 	case d > 0 && d < 100*time.Millisecond:
-		return report.Nanoseconds.Format(float64(d))
+		return unit.Nanoseconds.Format(float64(d))
 	case d < 10*time.Second:
 		return d.Round(100 * time.Millisecond).String()
 	case d < time.Hour:

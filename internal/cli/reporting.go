@@ -12,7 +12,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/page"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/sheet"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
@@ -42,14 +42,14 @@ its repetitions; beyond a threshold the exit code is 7.`,
 			"  brokermark report -o report.html\n" +
 			"  brokermark report summary --where status=ok --fail-if 'e2e_p99>50s' --junit gates.xml",
 		Args:              arguments(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: cobra.FixedCompletions(report.Names(), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(reports.Names(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
-			name := report.Default
+			name := reports.Default
 			if len(args) == 1 {
 				name = args[0]
 			}
-			if _, err := report.Lookup(name); err != nil {
-				return badInput("%w%s", err, didYouMean(name, report.Names()))
+			if _, err := reports.Lookup(name); err != nil {
+				return badInput("%w%s", err, didYouMean(name, reports.Names()))
 			}
 			if err := out.settle(c.Flags()); err != nil {
 				return err
@@ -88,8 +88,8 @@ its repetitions; beyond a threshold the exit code is 7.`,
 func reportTable() string {
 	const indent, width = 12, 79
 	var b strings.Builder
-	for _, name := range report.Names() {
-		r, err := report.Lookup(name)
+	for _, name := range reports.Names() {
+		r, err := reports.Lookup(name)
 		if err != nil {
 			continue // it is among the names
 		}
@@ -108,10 +108,10 @@ func reportTable() string {
 
 // writeSheet writes a report as a spreadsheet: the whole workbook for the default one, else that report alone.
 func writeSheet(w io.Writer, name string, records []store.Record) error {
-	if name == report.Default {
+	if name == reports.Default {
 		return sheet.Write(w, records)
 	}
-	r, err := report.Lookup(name)
+	r, err := reports.Lookup(name)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func readStore(ctx context.Context, path, where string) ([]store.Record, error) 
 	if err != nil || where == "" {
 		return records, err
 	}
-	records, err = report.Select(records, where)
+	records, err = results.Select(records, where)
 	if err != nil {
 		return nil, badInput("%w", err)
 	}
@@ -174,7 +174,7 @@ or when there are too few repetitions for one.`,
 					return err
 				}
 				sides[i] = reports.Side{Name: store.Printable(arg), Records: records}
-				named = append(named, report.Named(expr)...)
+				named = append(named, results.Named(expr)...)
 			}
 			err := s.to(out, func(w io.Writer) error {
 				switch out.format {
@@ -183,7 +183,7 @@ or when there are too few repetitions for one.`,
 				case xlsx:
 					return sheet.Document(w, reports.Compare(sides[0], sides[1], named...))
 				}
-				return render(w, reports.Compare(sides[0], sides[1], named...), out.format)
+				return writeDocument(w, reports.Compare(sides[0], sides[1], named...), out.format)
 			})
 			if err != nil {
 				return err

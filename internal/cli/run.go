@@ -15,9 +15,10 @@ import (
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/reports"
 	"github.com/brokermark/brokermark/studies/proof"
 )
 
@@ -156,7 +157,7 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 		r.bad[e.Record.Status] = e.Record
 	}
 	if e.Record != nil && r.options.format == "jsonl" && r.outErr == nil {
-		r.outErr = writeFlat(r.sh.out, []store.Record{*e.Record}, report.LatencyKind{})
+		r.outErr = writeFlat(r.sh.out, []store.Record{*e.Record}, results.LatencyKind{})
 	}
 }
 
@@ -263,7 +264,7 @@ func (r *running) summary(p plan) error {
 // reportFor is the report that says what points were made for.
 func reportFor(points []study.Point) string {
 	if slices.ContainsFunc(points, func(p study.Point) bool { return len(p.Spec.Faults) == 0 }) {
-		return report.Default
+		return reports.Default
 	}
 	return "promise"
 }

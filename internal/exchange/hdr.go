@@ -16,7 +16,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -52,7 +52,7 @@ var ErrEmpty = errors.New("none of the records holds this latency")
 
 // WriteHgrm writes one distribution as HdrHistogram's percentile text, in milliseconds. Lines beginning with # say
 // what it is.
-func WriteHgrm(w io.Writer, d report.Distribution, kind report.LatencyKind) error {
+func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) error {
 	if d.Count() == 0 {
 		return ErrEmpty
 	}
@@ -86,7 +86,7 @@ func WriteHgrm(w io.Writer, d report.Distribution, kind report.LatencyKind) erro
 // WriteHlog writes an interval log (format 1.3, V2 compressed histograms of nanoseconds): one interval for each
 // repetition, and for each rate of a curve, tagged with point, load and, unless it is ok, status. Intervals begin when
 // the repetition began, warm-up included, and are as long as the measured phase of their load; Interval_Max is in milliseconds.
-func WriteHlog(w io.Writer, records []store.Record, kind report.LatencyKind) error {
+func WriteHlog(w io.Writer, records []store.Record, kind results.LatencyKind) error {
 	out := bufio.NewWriter(w)
 	log := hdrhistogram.NewHistogramLogWriter(out)
 	begun := false
@@ -116,7 +116,7 @@ func WriteHlog(w io.Writer, records []store.Record, kind report.LatencyKind) err
 	return out.Flush()
 }
 
-func logHead(log *hdrhistogram.HistogramLogWriter, began time.Time, kind report.LatencyKind) error {
+func logHead(log *hdrhistogram.HistogramLogWriter, began time.Time, kind results.LatencyKind) error {
 	return errors.Join(
 		log.OutputComment("[Logged by brokermark: "+inLine(kind.Text)+", nanoseconds]"), log.OutputLogFormatVersion(),
 		log.OutputStartTime(began.UnixMilli()), log.OutputLegend(),
@@ -130,7 +130,7 @@ type interval struct {
 	snapshot hist.Snapshot
 }
 
-func intervals(r store.Record, kind report.LatencyKind) []interval {
+func intervals(r store.Record, kind results.LatencyKind) []interval {
 	if r.Result == nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func intervals(r store.Record, kind report.LatencyKind) []interval {
 		if load != "" {
 			tag += "-" + load
 		}
-		if report.ClosedLoop(r.Spec) {
+		if results.ClosedLoop(r.Spec) {
 			tag += "-closed-loop"
 		}
 		if status != store.OK {
@@ -152,7 +152,7 @@ func intervals(r store.Record, kind report.LatencyKind) []interval {
 		list = append(list, interval{inTag(tag), seconds, s})
 	}
 	for _, c := range r.Result.Curve {
-		add(report.CurveLoad(c), c.Status, cmp.Or(c.Seconds, r.Result.Seconds), kind.Of(c.Latency)) // 0 in older records
+		add(results.CurveLoad(c), c.Status, cmp.Or(c.Seconds, r.Result.Seconds), kind.Of(c.Latency)) // 0 in older records
 	}
 	if r.Result.Curve == nil {
 		add("", r.Status, r.Result.Seconds, kind.Of(r.Result.Latency))

@@ -13,7 +13,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
 )
@@ -23,9 +23,9 @@ const within = 1.0/256 + 1.0/1024
 
 func near(a, b float64) bool { return math.Abs(a-b) <= within*math.Max(a, b)+1 }
 
-func e2e(t *testing.T) report.LatencyKind {
+func e2e(t *testing.T) results.LatencyKind {
 	t.Helper()
-	kind, err := report.LatencyByName("e2e")
+	kind, err := results.LatencyByName("e2e")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestVoidIntervalsHaveATagOfTheirOwn(t *testing.T) {
 
 func TestPercentileTextHoldsTheDistribution(t *testing.T) {
 	number := regexp.MustCompile(`^ *([0-9.]+) +([0-9.]+) +(\d+)( +[0-9.]+)?$`)
-	for _, d := range report.Distributions(report.Points(storetest.Demo()), e2e(t)) {
+	for _, d := range results.Distributions(results.Points(storetest.Demo()), e2e(t)) {
 		var text bytes.Buffer
 		if err := WriteHgrm(&text, d, e2e(t)); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestAbsentHistogramsAreAnsweredWithAnError(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := WriteHgrm(&out, report.Distribution{}, e2e(t)); !errors.Is(err, ErrEmpty) {
+	if err := WriteHgrm(&out, results.Distribution{}, e2e(t)); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
 	}
 }
@@ -161,7 +161,7 @@ func TestWhatIsOfAClosedLoopSaysSo(t *testing.T) {
 	for _, measure := range []string{"rate", "peak"} {
 		r := storetest.Demo()[1]
 		r.Spec.Measure, r.Result.Curve = measure, nil
-		all := report.Distributions(report.Points([]store.Record{r}), e2e(t))
+		all := results.Distributions(results.Points([]store.Record{r}), e2e(t))
 		if len(all) != 1 {
 			t.Fatalf("%s: %d distributions", measure, len(all))
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"pgregory.net/rapid"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -46,7 +46,7 @@ type percentiles struct {
 	comments                  []string
 }
 
-func printed(t *rapid.T, d report.Distribution, kind report.LatencyKind) (p percentiles) {
+func printed(t *rapid.T, d results.Distribution, kind results.LatencyKind) (p percentiles) {
 	t.Helper()
 	var text bytes.Buffer
 	if err := WriteHgrm(&text, d, kind); err != nil {
@@ -82,7 +82,7 @@ func TestPercentileTextAgreesWithTheSortedValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sorted := latencies.Draw(t, "ns")
 		n := len(sorted)
-		p := printed(t, report.Distribution{Used: true, Snapshot: recorded(sorted)}, report.LatencyKinds[0])
+		p := printed(t, results.Distribution{Used: true, Snapshot: recorded(sorted)}, results.LatencyKinds[0])
 		var sum, squares float64
 		for _, v := range sorted {
 			sum += float64(v) / 1e6
@@ -116,7 +116,7 @@ func TestPercentileTextAgreesWithTheSortedValues(t *testing.T) {
 }
 
 func TestPercentileTextBeginsWithWhatItIsOf(t *testing.T) {
-	d := report.Distribution{Load: "rate 5/s\n", N: 3, Snapshot: recorded([]int64{5e6})}
+	d := results.Distribution{Load: "rate 5/s\n", N: 3, Snapshot: recorded([]int64{5e6})}
 	d.Point.ID, d.Point.Name, d.Point.Spec.Delivery = "id", "na\x7fme", "at-least-once"
 	d.Point.Spec.MessageSize = study.Sizes{{Size: 100, Weight: 1}}
 	rapid.Check(t, func(t *rapid.T) {
@@ -131,7 +131,7 @@ func TestPercentileTextBeginsWithWhatItIsOf(t *testing.T) {
 	})
 }
 
-var e2eKind = report.LatencyKinds[0]
+var e2eKind = results.LatencyKinds[0]
 
 func TestALogBeginsWithItsFormatAndTheFirstIntervalsTime(t *testing.T) {
 	empty := store.Record{Began: time.Unix(1, 0), Result: &store.Result{}}

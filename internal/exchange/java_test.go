@@ -14,7 +14,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/provision"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store/storetest"
 )
 
@@ -66,7 +66,7 @@ func TestJavasHdrHistogramReadsTheLog(t *testing.T) {
 		}
 	}
 	compared := 0
-	for _, d := range report.Distributions(report.Points(records), kind) {
+	for _, d := range results.Distributions(results.Points(records), kind) {
 		want, ok := merged[d.Point.ID]
 		if !ok || compared == 4 { // each costs the start of a virtual machine
 			continue
@@ -105,7 +105,7 @@ func TestJavasHdrHistogramReadsTheLog(t *testing.T) {
 
 // sameText holds our percentile text to Java's, line by line: values within the precision, since Java adds up what was
 // rounded repetition by repetition, everything else to the letter.
-func sameText(t *testing.T, d report.Distribution, kind report.LatencyKind, java string) {
+func sameText(t *testing.T, d results.Distribution, kind results.LatencyKind, java string) {
 	t.Helper()
 	var ours bytes.Buffer
 	if err := WriteHgrm(&ours, d, kind); err != nil {

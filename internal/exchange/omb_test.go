@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
@@ -73,7 +73,7 @@ func TestAnImportedResultSaysWhatItIs(t *testing.T) {
 	if want := time.Date(2024, 2, 8, 10, 51, 41, 0, time.UTC); !r.Ended.Equal(want) || r.Ended.Sub(r.Began) != 30*time.Second {
 		t.Errorf("began %v, ended %v", r.Began, r.Ended)
 	}
-	flat := report.Flat(r)[0]
+	flat := results.Flat(r)[0]
 	if flat.EndToEndP99 != nil || flat.Lost != nil || flat.BrokerCPUPerMillion != nil {
 		t.Errorf("unknown figures are given: %v %v %v", flat.EndToEndP99, flat.Lost, flat.BrokerCPUPerMillion)
 	}
@@ -135,7 +135,7 @@ func TestLikeAPointTakesItsSpecUnlessTheFileContradicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Workload(r.Spec, "broker") != report.Workload(like, "broker") || r.Spec.Broker != "omb:kafka" {
+	if results.Workload(r.Spec, "broker") != results.Workload(like, "broker") || r.Spec.Broker != "omb:kafka" {
 		t.Errorf("another workload: %+v", r.Spec)
 	}
 }

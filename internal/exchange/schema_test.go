@@ -14,7 +14,7 @@ import (
 	validate "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
@@ -28,7 +28,7 @@ var published = map[string]struct {
 	of    any
 }{
 	"record.schema.json": {"A record of brokermark: one repetition of one point, as brokermark export writes it", store.Record{}},
-	"flat.schema.json":   {"The figures of a record, as brokermark run and export --format flat write them", report.FlatRecord{}},
+	"flat.schema.json":   {"The figures of a record, as brokermark run and export --format flat write them", results.FlatRecord{}},
 }
 
 const docs = "../../docs/schema/"
@@ -41,7 +41,7 @@ func schemaOf(t *testing.T, title string, v any) []byte {
 		Namer:  named,
 		Mapper: asWritten,
 	}
-	for _, folder := range []string{"internal/ledger", "internal/store", "internal/study", "internal/report"} {
+	for _, folder := range []string{"internal/ledger", "internal/store", "internal/study", "internal/results"} {
 		if err := r.AddGoComments("github.com/brokermark/brokermark/"+folder, "../../"+folder, generate.WithFullComment()); err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestWhatIsWrittenIsValid(t *testing.T) {
 		for what, c := range map[string]struct {
 			schema *validate.Schema
 			value  any
-		}{"record": {record, r}, "flat": {flat, report.Flat(r)[0]}} {
+		}{"record": {record, r}, "flat": {flat, results.Flat(r)[0]}} {
 			data, err := json.Marshal(c.value)
 			if err != nil {
 				t.Fatal(err)
@@ -194,7 +194,7 @@ func TestWhatIsWrittenIsValid(t *testing.T) {
 
 func TestSchemasRefuseWhatIsNeverWritten(t *testing.T) {
 	schema := compiled(t, "flat.schema.json")
-	good, err := json.Marshal(report.Flat(storetest.Demo()[0])[0])
+	good, err := json.Marshal(results.Flat(storetest.Demo()[0])[0])
 	if err != nil {
 		t.Fatal(err)
 	}

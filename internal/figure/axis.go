@@ -7,12 +7,12 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // logAxis scales an axis whose numbers span from low to high logarithmically, with at most most labels in u. Values at
 // or below 0 have no place on it.
-func logAxis(a *plot.Axis, u report.Unit, low, high float64, most int) {
+func logAxis(a *plot.Axis, u unit.Unit, low, high float64, most int) {
 	if !(low > 0) || !(high > 0) {
 		low, high = 1, 10
 	}
@@ -28,7 +28,7 @@ func logAxis(a *plot.Axis, u report.Unit, low, high float64, most int) {
 }
 
 // logTicks labels decades, and what lies between them where there is room.
-func logTicks(low, high float64, u report.Unit, most int) []plot.Tick {
+func logTicks(low, high float64, u unit.Unit, most int) []plot.Tick {
 	var ticks []plot.Tick
 	for _, labelled := range []string{"123457", "125", "13", "1"} {
 		for step := 1; ; step++ {
@@ -46,7 +46,7 @@ func logTicks(low, high float64, u report.Unit, most int) []plot.Tick {
 
 // decades has a tick at every multiple of a power of ten, with labels on the multiples of every step-th power; n is
 // how many those are.
-func decades(low, high float64, u report.Unit, labelled string, step int) (ticks []plot.Tick, n int) {
+func decades(low, high float64, u unit.Unit, labelled string, step int) (ticks []plot.Tick, n int) {
 	for e := int(math.Floor(math.Log10(low))); e <= int(math.Ceil(math.Log10(high))); e++ {
 		for m := 1; m < 10; m++ {
 			v := float64(m) * math.Pow10(e)
@@ -65,7 +65,7 @@ func decades(low, high float64, u report.Unit, labelled string, step int) (ticks
 }
 
 // linearAxis starts at 0 unless there are negative values; it has about most labels.
-func linearAxis(a *plot.Axis, u report.Unit, low, high float64, most int) {
+func linearAxis(a *plot.Axis, u unit.Unit, low, high float64, most int) {
 	if math.IsNaN(high) || math.IsInf(high, 0) || high <= 0 {
 		high = 1
 	}
@@ -75,9 +75,9 @@ func linearAxis(a *plot.Axis, u report.Unit, low, high float64, most int) {
 }
 
 // linearTicks are at round numbers, about n of them; bytes are round in powers of two.
-func linearTicks(low, high float64, u report.Unit, n int) []plot.Tick {
+func linearTicks(low, high float64, u unit.Unit, n int) []plot.Tick {
 	base := 1.0
-	if u == report.Bytes {
+	if u == unit.Bytes {
 		for base*1024 <= high {
 			base *= 1024
 		}
@@ -99,7 +99,7 @@ func linearTicks(low, high float64, u report.Unit, n int) []plot.Tick {
 }
 
 // tickLabel is the unit's own format without zeros that say nothing: 1 ms, not 1.00 ms.
-func tickLabel(v float64, u report.Unit) string {
+func tickLabel(v float64, u unit.Unit) string {
 	if v == 0 {
 		return "0"
 	}
@@ -117,7 +117,7 @@ func tickLabel(v float64, u report.Unit) string {
 
 // plainTicks label an axis of plain numbers; + 0 takes the sign from a zero.
 func plainTicks(low, high float64) []plot.Tick {
-	ticks := linearTicks(low, high, report.None, 8)
+	ticks := linearTicks(low, high, unit.None, 8)
 	for i, t := range ticks {
 		ticks[i].Label = strings.Replace(strconv.FormatFloat(math.Round(t.Value*1e6)/1e6+0, 'f', -1, 64), "-", "–", 1)
 	}

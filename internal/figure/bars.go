@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // bar is one row: parts stacked from 0, an interval of their sum, and a word where there is nothing to draw.
@@ -30,7 +30,7 @@ func (b bar) sum() float64 {
 }
 
 // figure is what stands at the end of the bar.
-func (b bar) figure(u report.Unit) string {
+func (b bar) figure(u unit.Unit) string {
 	switch {
 	case b.word != "":
 		return b.word
@@ -45,11 +45,11 @@ func (b bar) figure(u report.Unit) string {
 // bars are rows from top to bottom, on a linear axis from 0: the length of a bar is its value.
 type bars struct {
 	rows []bar
-	unit report.Unit
+	unit unit.Unit
 }
 
 // barsPanel is a panel of its own for rows; names only where they aren't given by the panel to the left.
-func barsPanel(title, x string, rows []bar, u report.Unit, names bool) *Panel {
+func barsPanel(title, x string, rows []bar, u unit.Unit, names bool) *Panel {
 	p := panel(title, "", x)
 	top := 0.0
 	for _, b := range rows {

@@ -7,8 +7,9 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // costRow is what one broker used at one load, for every repetition.
@@ -22,31 +23,31 @@ type costRow struct {
 // price is one column of panels: the parts of a bar, from one repetition's cost.
 type price struct {
 	title, axis string
-	unit        report.Unit
+	unit        unit.Unit
 	of          func(store.Cost) []float64
 }
 
 // Seconds per million messages are microseconds per message.
 var prices = []price{
-	{"Broker CPU", "per message (dark: user, light: system)", report.Nanoseconds, func(c store.Cost) []float64 {
+	{"Broker CPU", "per message (dark: user, light: system)", unit.Nanoseconds, func(c store.Cost) []float64 {
 		if !c.BrokerKnown || c.Messages == 0 {
 			return []float64{math.NaN()}
 		}
 		return []float64{1000 * c.PerMillion(c.BrokerUserSeconds), 1000 * c.PerMillion(c.BrokerSystemSeconds)}
 	}},
-	{"Generator CPU", "per message", report.Nanoseconds, func(c store.Cost) []float64 {
+	{"Generator CPU", "per message", unit.Nanoseconds, func(c store.Cost) []float64 {
 		if c.Messages == 0 {
 			return []float64{math.NaN()}
 		}
 		return []float64{1000 * c.PerMillion(c.GeneratorUserSeconds), 1000 * c.PerMillion(c.GeneratorSystemSeconds)}
 	}},
-	{"Written to disk", "per message", report.Bytes, func(c store.Cost) []float64 {
+	{"Written to disk", "per message", unit.Bytes, func(c store.Cost) []float64 {
 		if !c.BrokerKnown || c.Messages == 0 || c.BrokerDiskWriteBytes < 0 {
 			return []float64{math.NaN()}
 		}
 		return []float64{float64(c.BrokerDiskWriteBytes) / float64(c.Messages)}
 	}},
-	{"Broker memory", "largest resident", report.Bytes, func(c store.Cost) []float64 {
+	{"Broker memory", "largest resident", unit.Bytes, func(c store.Cost) []float64 {
 		if !c.BrokerKnown {
 			return []float64{math.NaN()}
 		}
@@ -55,9 +56,9 @@ var prices = []price{
 }
 
 // cost draws a row of panels for each size and guarantee.
-func cost(points []report.Point, _ Options) (Figure, error) {
+func cost(points []results.Point, _ Options) (Figure, error) {
 	names := namesOf(points)
-	settings, groups := report.PointsBySetting(points)
+	settings, groups := results.PointsBySetting(points)
 	f := Figure{Title: "What a message costs", Width: 26 * vg.Centimeter}
 	rows, measured := 0, false
 	for _, setting := range settings {
@@ -92,9 +93,9 @@ func cost(points []report.Point, _ Options) (Figure, error) {
 
 // costRows are the loads of one panel. A curve has as many as it has rates, and is left out where there is another
 // measurement.
-func costRows(points []report.Point) []costRow {
+func costRows(points []results.Point) []costRow {
 	var rows []costRow
-	curves := !slices.ContainsFunc(points, func(p report.Point) bool { return p.Spec.Measure != "curve" })
+	curves := !slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure != "curve" })
 	for _, p := range points {
 		at := map[string]*costRow{}
 		var order []string
@@ -117,7 +118,7 @@ func costRows(points []report.Point) []costRow {
 			}
 			for _, c := range r.Result.Curve {
 				if curves {
-					add(report.CurveLoad(c), c.Status == store.OK, c.Cost)
+					add(results.CurveLoad(c), c.Status == store.OK, c.Cost)
 				}
 			}
 			if r.Result.Curve == nil {
@@ -153,9 +154,9 @@ func (pr price) bar(r costRow, colour color.RGBA) bar {
 		sums = append(sums, sum)
 	}
 	for _, values := range parts {
-		b.parts = append(b.parts, report.Summarize(values).Median)
+		b.parts = append(b.parts, results.Summarize(values).Median)
 	}
-	if s := report.Summarize(sums); s.N > 1 {
+	if s := results.Summarize(sums); s.N > 1 {
 		b.low, b.high = s.Low, s.High
 	}
 	return b

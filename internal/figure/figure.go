@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -35,7 +35,7 @@ type Figure struct {
 
 type kind struct {
 	name, doc string
-	draw      func(points []report.Point, o Options) (Figure, error)
+	draw      func(points []results.Point, o Options) (Figure, error)
 }
 
 var kinds = []kind{
@@ -84,7 +84,7 @@ func Build(name string, records []store.Record, o Options) (Figure, error) {
 	if len(records) == 0 {
 		return Figure{}, nothing("there are no records to draw")
 	}
-	points := report.Points(records)
+	points := results.Points(records)
 	f, err := kinds[i].draw(points, o)
 	if err != nil {
 		return Figure{}, fmt.Errorf("%s: %w", name, err)
@@ -110,7 +110,7 @@ func Build(name string, records []store.Record, o Options) (Figure, error) {
 }
 
 // circumstances is what a reader has to know about all of points: machines, versions, repetitions.
-func circumstances(points []report.Point) string {
+func circumstances(points []results.Point) string {
 	versions, hosts := map[string]bool{}, map[string]bool{}
 	var order, machines []string
 	least, most := 0, 0
@@ -155,13 +155,13 @@ func circumstances(points []report.Point) string {
 }
 
 // doubted says which doubts the selected repetitions carry; a figure leaves the report and its footnotes behind.
-func doubted(points []report.Point) string {
+func doubted(points []results.Point) string {
 	all, with := 0, map[string]int{}
 	for _, p := range points {
 		for _, r := range p.Shown() {
 			all++
 			codes := map[string]bool{}
-			for _, l := range report.Loads(r) {
+			for _, l := range results.Loads(r) {
 				for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
 					codes[d.Code] = true
 				}

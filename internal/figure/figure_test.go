@@ -16,9 +16,10 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // chosen is what each figure is shown in these tests.
@@ -31,7 +32,7 @@ func chosen(t *testing.T, name string) []store.Record {
 	if !ok {
 		t.Fatalf("figure %s is shown nothing in the tests", name)
 	}
-	records, err := report.Select(storetest.Demo(), expr)
+	records, err := results.Select(storetest.Demo(), expr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +190,10 @@ func TestVoidPointsAreShownAndNeverJoined(t *testing.T) {
 			t.Errorf("%s: runs of %v, want %v", c.name, got, c.want)
 		}
 	}
-	kind, _ := report.LatencyByName("")
-	points := report.Points(storetest.Demo())
-	points = slices.DeleteFunc(points, func(p report.Point) bool { return p.Spec.Measure != "curve" })
-	_, groups := report.PointsBySetting(points)
+	kind, _ := results.LatencyByName("")
+	points := results.Points(storetest.Demo())
+	points = slices.DeleteFunc(points, func(p results.Point) bool { return p.Spec.Measure != "curve" })
+	_, groups := results.PointsBySetting(points)
 	marks := throughputMarks(groups["1 KiB, at-least-once"], "rabbitmq", kind)[1]
 	if len(marks) != 6 || marks[2].used || !marks[1].used || !marks[3].used {
 		t.Errorf("the curve with a void point became %+v", marks)
@@ -203,8 +204,8 @@ func TestVoidPointsAreShownAndNeverJoined(t *testing.T) {
 }
 
 func TestHeatCellsHoldTheMediansAndTellRefusedFromMissing(t *testing.T) {
-	points := report.Points(chosen(t, "heatmap"))
-	m, err := report.MetricByKey("sustainable_low")
+	points := results.Points(chosen(t, "heatmap"))
+	m, err := results.MetricByKey("sustainable_low")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestHeatCellsHoldTheMediansAndTellRefusedFromMissing(t *testing.T) {
 	if c := h.cells[[2]int{2, 1}]; c.word != "refused" || c.used {
 		t.Errorf("the refused cell: %+v", c)
 	}
-	want := report.Summarize(m.Values(points[0].Ok())).Median
+	want := results.Summarize(m.Values(points[0].Ok())).Median
 	r, c := slices.Index(h.rows, points[0].Spec.Broker), slices.Index(h.cols, points[0].Records[0].Axes["messageSize"])
 	if got := h.cells[[2]int{r, c}]; got.value != want || !got.used {
 		t.Errorf("got %+v, want %v", got, want)
@@ -231,15 +232,15 @@ func TestHeatCellsHoldTheMediansAndTellRefusedFromMissing(t *testing.T) {
 func TestTicksAreRoundAndSayTheirUnit(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64
-		unit      report.Unit
+		unit      unit.Unit
 		most      int
 		want      string
 	}{
-		{9e4, 6e6, report.Nanoseconds, 9, "100 µs 200 µs 500 µs 1 ms 2 ms 5 ms"},
-		{9e4, 6e6, report.Nanoseconds, 4, "100 µs 300 µs 1 ms 3 ms"},
-		{900, 1.1e6, report.PerSecond, 4, "1k/s 10k/s 100k/s 1M/s"},
-		{900, 1.1e9, report.PerSecond, 4, "10k/s 1M/s 100M/s"},
-		{1000, 3000, report.PerSecond, 9, "1k/s 2k/s 3k/s"},
+		{9e4, 6e6, unit.Nanoseconds, 9, "100 µs 200 µs 500 µs 1 ms 2 ms 5 ms"},
+		{9e4, 6e6, unit.Nanoseconds, 4, "100 µs 300 µs 1 ms 3 ms"},
+		{900, 1.1e6, unit.PerSecond, 4, "1k/s 10k/s 100k/s 1M/s"},
+		{900, 1.1e9, unit.PerSecond, 4, "10k/s 1M/s 100M/s"},
+		{1000, 3000, unit.PerSecond, 9, "1k/s 2k/s 3k/s"},
 	} {
 		var words []string
 		for _, tick := range logTicks(c.low, c.high, c.unit, c.most) {
@@ -252,7 +253,7 @@ func TestTicksAreRoundAndSayTheirUnit(t *testing.T) {
 		}
 	}
 	var sizes []string
-	for _, tick := range linearTicks(0, 700<<20, report.Bytes, 4) {
+	for _, tick := range linearTicks(0, 700<<20, unit.Bytes, 4) {
 		sizes = append(sizes, tick.Label)
 	}
 	if got := strings.Join(sizes, " "); got != "0 200 MiB 400 MiB 600 MiB" {
@@ -266,12 +267,12 @@ func TestWhatIsNotUsedNeitherScalesTheAxisNorLooksLikeAFigure(t *testing.T) {
 	result := *failed.Result
 	failed.Status, failed.Reason, failed.Result = store.Failed, "no rate was confirmed", &result
 	result.Sustainable = &store.Sustainable{High: 1e9}
-	rows := sustainableBars(report.Points([]store.Record{failed, records[2]}), []string{"kafka", "rabbitmq"})
+	rows := sustainableBars(results.Points([]store.Record{failed, records[2]}), []string{"kafka", "rabbitmq"})
 	if len(rows) != 2 || rows[1].word != "failed" || rows[0].word != "" {
 		t.Fatalf("rows %+v", rows)
 	}
 	void := bar{parts: []float64{10}, low: 1, high: 1e9, colour: palette[0]}
-	if p := barsPanel("", "", []bar{void}, report.PerSecond, true); p.Plot.X.Max > 20 {
+	if p := barsPanel("", "", []bar{void}, unit.PerSecond, true); p.Plot.X.Max > 20 {
 		t.Errorf("the axis goes to %v", p.Plot.X.Max)
 	}
 }
@@ -303,7 +304,7 @@ func TestAFigureNamesTheDoubtsOfWhatItShows(t *testing.T) {
 		records[i].Doubts = []store.Doubt{{Code: "busy-machine", Text: "others used 1.3 cores"}, {Code: "busy-machine", Text: "and again"}}
 	}
 	shown := 0
-	for _, p := range report.Points(records) {
+	for _, p := range results.Points(records) {
 		shown += len(p.Shown())
 	}
 	if text, want := notes(), fmt.Sprintf("of the %d selected repetitions have them: busy-machine (%d)", shown, shown); !strings.Contains(text, want) {

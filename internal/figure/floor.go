@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 )
 
 const floorText = "own pauses of this machine: nothing is known below"
@@ -21,7 +21,7 @@ var floorColour = color.RGBA{0xe2, 0xe2, 0xe2, 0xff}
 type floor struct{ marks []mark }
 
 // floorOf is the floor below distributions, at each percentile the most of any of them; nil where nobody watched.
-func floorOf(all []report.Distribution) *floor {
+func floorOf(all []results.Distribution) *floor {
 	var longest hist.Snapshot // the watch with the most wake-ups says how far the percentiles go
 	var watched []hist.Snapshot
 	for _, d := range all {

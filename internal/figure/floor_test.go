@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -48,7 +48,7 @@ func TestPercentilesStandOnTheFloorOfTheMachinesOwnPauses(t *testing.T) {
 	if !said(paused(records)) {
 		t.Error("the floor has no place in the legend")
 	}
-	f := floorOf(report.Distributions(report.Points(paused(records)), report.LatencyKinds[0]))
+	f := floorOf(results.Distributions(results.Points(paused(records)), results.LatencyKinds[0]))
 	for _, m := range f.marks { // p90 lies at 10, p99 at 100
 		want := 0.1e6
 		if m.x > 100.001 {

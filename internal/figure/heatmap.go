@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -24,14 +24,14 @@ var headline = map[string]string{
 }
 
 // metricOf is the metric that o asks for, or the one that the points were measured for.
-func metricOf(points []report.Point, o Options) (report.Metric, error) {
-	return report.MetricByKey(cmp.Or(o.Metric, headline[points[0].Spec.Measure]))
+func metricOf(points []results.Point, o Options) (results.Metric, error) {
+	return results.MetricByKey(cmp.Or(o.Metric, headline[points[0].Spec.Measure]))
 }
 
 const mostCells = 40 // a side
 
 // heatmap draws one metric over two axes; the remaining settings must not vary.
-func heatmap(points []report.Point, o Options) (Figure, error) {
+func heatmap(points []results.Point, o Options) (Figure, error) {
 	metric, err := metricOf(points, o)
 	if err != nil {
 		return Figure{}, err
@@ -61,7 +61,7 @@ func heatmap(points []report.Point, o Options) (Figure, error) {
 		Legend: h.legend(),
 		Notes:  []string{"Medians over repetitions that ended ok. In parentheses and without colour: void or failed, not used."},
 	}
-	if slices.ContainsFunc(points, func(p report.Point) bool { return p.Spec.Measure == "curve" }) {
+	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == "curve" }) {
 		f.Notes = append(f.Notes, "Of a curve: at its last rate.")
 	}
 	return f, nil
@@ -75,20 +75,20 @@ func capital(name string) string {
 }
 
 // withMetric keeps points that have the metric, and those of the same kind of measurement that came to nothing.
-func withMetric(points []report.Point, m report.Metric) []report.Point {
+func withMetric(points []results.Point, m results.Metric) []results.Point {
 	measures := map[string]bool{}
 	for _, p := range points {
 		if len(m.Values(p.Shown())) > 0 {
 			measures[p.Spec.Measure] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(points), func(p report.Point) bool { return !measures[p.Spec.Measure] })
+	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return !measures[p.Spec.Measure] })
 }
 
 // heatAxes checks the axes asked for and chooses those that weren't from what varies.
-func heatAxes(points []report.Point, row, col string) (string, string, error) {
+func heatAxes(points []results.Point, row, col string) (string, string, error) {
 	varies := varying(points, func(r store.Record) map[string]string { return r.Axes })
-	facts := varying(points, report.Facts)
+	facts := varying(points, results.Facts)
 	for _, asked := range []string{row, col} {
 		if asked != "" && facts[asked] == nil && varies[asked] == nil {
 			return "", "", nothing("no record has a setting %q; axes that vary: %s", asked, list(varies))
@@ -118,7 +118,7 @@ func last(b bool) int {
 	return 0
 }
 
-func varying(points []report.Point, of func(store.Record) map[string]string) map[string]map[string]bool {
+func varying(points []results.Point, of func(store.Record) map[string]string) map[string]map[string]bool {
 	values := map[string]map[string]bool{}
 	for _, p := range points {
 		for name, v := range of(p.Records[0]) {
@@ -147,7 +147,7 @@ func list(axes map[string]map[string]bool) string {
 
 // heat is the plotter of the cells, rows from top to bottom.
 type heat struct {
-	metric     report.Metric
+	metric     results.Metric
 	rows, cols []string
 	cells      map[[2]int]heatCell
 	low, high  float64 // of the used cells
@@ -160,10 +160,10 @@ type heatCell struct {
 	word  string
 }
 
-func heatCells(points []report.Point, m report.Metric, row, col string) (heat, error) {
+func heatCells(points []results.Point, m results.Metric, row, col string) (heat, error) {
 	h := heat{metric: m, cells: map[[2]int]heatCell{}, low: math.Inf(1), high: math.Inf(-1)}
-	place := func(p report.Point) (r, c string) {
-		facts := report.Facts(p.Records[0])
+	place := func(p results.Point) (r, c string) {
+		facts := results.Facts(p.Records[0])
 		return facts[row], facts[col]
 	}
 	for _, p := range points {
@@ -175,12 +175,12 @@ func heatCells(points []report.Point, m report.Metric, row, col string) (heat, e
 	if err := tooMany(max(len(h.rows), len(h.cols)), mostCells, "rows or columns"); err != nil {
 		return h, err
 	}
-	taken := map[[2]int]report.Point{}
+	taken := map[[2]int]results.Point{}
 	for _, p := range points {
 		r, c := place(p)
 		at := [2]int{slices.Index(h.rows, r), slices.Index(h.cols, c)}
 		if other, clash := taken[at]; clash {
-			differ := report.Residue([]store.Record{other.Records[0], p.Records[0]})
+			differ := results.Residue([]store.Record{other.Records[0], p.Records[0]})
 			if differ == nil {
 				differ = []string{"point: " + other.ID + ", " + p.ID}
 			}
@@ -189,7 +189,7 @@ func heatCells(points []report.Point, m report.Metric, row, col string) (heat, e
 		}
 		taken[at] = p
 		cell := heatCell{value: math.NaN(), word: word(p)}
-		if s := report.Summarize(m.Values(p.Shown())); s.N > 0 {
+		if s := results.Summarize(m.Values(p.Shown())); s.N > 0 {
 			cell = heatCell{value: s.Median, used: len(p.Ok()) > 0}
 		}
 		if cell.used {
@@ -211,8 +211,8 @@ func add(values []string, v string) []string {
 // byValue sorts numbers, sizes and durations by what they are worth, and everything else by its letters.
 func byValue(values []string) {
 	slices.SortFunc(values, func(a, b string) int {
-		x, okX := report.Magnitude(a)
-		y, okY := report.Magnitude(b)
+		x, okX := results.Magnitude(a)
+		y, okY := results.Magnitude(b)
 		if okX && okY {
 			return cmp.Compare(x, y)
 		}

@@ -7,8 +7,9 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // loads are the figures of one broker at one load, over its repetitions.
@@ -21,14 +22,14 @@ type load struct {
 var shownQuantiles = [2]float64{0.5, 0.99}
 
 // latencyThroughput draws a panel for each size and guarantee, and in it two lines for each broker.
-func latencyThroughput(points []report.Point, o Options) (Figure, error) {
-	kind, err := report.LatencyByName(o.Latency)
+func latencyThroughput(points []results.Point, o Options) (Figure, error) {
+	kind, err := results.LatencyByName(o.Latency)
 	if err != nil {
 		return Figure{}, err
 	}
-	points = slices.DeleteFunc(slices.Clone(points), func(p report.Point) bool { return p.Spec.Measure != "curve" && p.Spec.Measure != "rate" })
+	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Spec.Measure != "curve" && p.Spec.Measure != "rate" })
 	names := namesOf(points)
-	settings, groups := report.PointsBySetting(points)
+	settings, groups := results.PointsBySetting(points)
 	if err := tooMany(len(settings), mostPanels, "sizes and guarantees"); err != nil {
 		return Figure{}, err
 	}
@@ -54,8 +55,8 @@ func latencyThroughput(points []report.Point, o Options) (Figure, error) {
 			continue
 		}
 		drawn = true
-		scale(&p.Plot.X, report.PerSecond, e.xlow, e.xhigh, 6, o)
-		scale(&p.Plot.Y, report.Nanoseconds, e.low, e.high, 9, o)
+		scale(&p.Plot.X, unit.PerSecond, e.xlow, e.xhigh, 6, o)
+		scale(&p.Plot.Y, unit.Nanoseconds, e.low, e.high, 9, o)
 		for _, t := range traces {
 			p.Add(t)
 		}
@@ -76,7 +77,7 @@ func latencyThroughput(points []report.Point, o Options) (Figure, error) {
 	return f, nil
 }
 
-func scale(a *plot.Axis, u report.Unit, low, high float64, labels int, o Options) {
+func scale(a *plot.Axis, u unit.Unit, low, high float64, labels int, o Options) {
 	if o.Linear {
 		linearAxis(a, u, low, high, labels)
 	} else {
@@ -89,7 +90,7 @@ func voidEntry() Entry {
 	return Entry{Text: "void or failed: not used", Glyph: &g}
 }
 
-func kindNote(k report.LatencyKind) string {
+func kindNote(k results.LatencyKind) string {
 	if k.Name == "e2e" {
 		return "Latency is counted from the time a message was due, so a stall is charged to all who waited in it."
 	}
@@ -97,7 +98,7 @@ func kindNote(k report.LatencyKind) string {
 }
 
 // throughputMarks are the marks of one broker in one panel, for each of shownQuantiles, by rising rate.
-func throughputMarks(points []report.Point, name string, kind report.LatencyKind) [2][]mark {
+func throughputMarks(points []results.Point, name string, kind results.LatencyKind) [2][]mark {
 	loads := map[string]*load{}
 	add := func(key string, ok bool, rate float64, l store.Latency) {
 		if kind.Of(l).Count() == 0 || rate <= 0 {
@@ -113,7 +114,7 @@ func throughputMarks(points []report.Point, name string, kind report.LatencyKind
 		}
 		at.rates = append(at.rates, rate)
 		for i, q := range shownQuantiles {
-			at.values[i] = append(at.values[i], report.Quantile(kind.Of(l), q))
+			at.values[i] = append(at.values[i], results.Quantile(kind.Of(l), q))
 		}
 	}
 	for _, p := range points {
@@ -125,7 +126,7 @@ func throughputMarks(points []report.Point, name string, kind report.LatencyKind
 				continue
 			}
 			for _, c := range r.Result.Curve {
-				add(p.ID+report.CurveLoad(c), c.Status == store.OK, c.PublishRate, c.Latency)
+				add(p.ID+results.CurveLoad(c), c.Status == store.OK, c.PublishRate, c.Latency)
 			}
 			if r.Result.Curve == nil {
 				add(p.ID, r.Status == store.OK, r.Result.PublishRate, r.Result.Latency)
@@ -134,9 +135,9 @@ func throughputMarks(points []report.Point, name string, kind report.LatencyKind
 	}
 	var marks [2][]mark
 	for _, l := range loads {
-		x := report.Summarize(l.rates).Median
+		x := results.Summarize(l.rates).Median
 		for i := range marks {
-			s := report.Summarize(l.values[i])
+			s := results.Summarize(l.values[i])
 			marks[i] = append(marks[i], mark{x, s.Median, s.Low, s.High, l.used})
 		}
 	}
@@ -147,7 +148,7 @@ func throughputMarks(points []report.Point, name string, kind report.LatencyKind
 }
 
 // namesOf lists the names of points, sorted, so that a broker has the same colour in all panels of a figure.
-func namesOf(points []report.Point) []string {
+func namesOf(points []results.Point) []string {
 	var names []string
 	for _, p := range points {
 		if !slices.Contains(names, p.Name) {

@@ -6,17 +6,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
 // mesh is where the levels of points stand among panels, lines and along the axis.
 type mesh struct {
-	metric   report.Metric
+	metric   results.Metric
 	linear   bool
-	axes     []report.Axis
+	axes     []results.Axis
 	row      int // −1: one line
-	col      report.Axis
+	col      results.Axis
 	others   []int    // axes that the panels hold still
 	titles   []string // of the panels
 	names    []string // of the lines
@@ -32,16 +32,16 @@ type dot struct {
 }
 
 // lay finds the axes and places every level that has the metric.
-func (m *mesh) lay(points []report.Point, o Options) error {
-	var levels []report.Level
+func (m *mesh) lay(points []results.Point, o Options) error {
+	var levels []results.Level
 	for i, p := range points {
-		levels = append(levels, report.Levels(i, p)...)
+		levels = append(levels, results.Levels(i, p)...)
 	}
 	levels = m.comparable(points, levels)
 	if len(levels) == 0 {
 		return nothing("none of the records holds the metric %s", m.metric.Key)
 	}
-	axes, at := report.Axes(points, levels)
+	axes, at := results.Axes(points, levels)
 	row, col, err := lineAxes(axes, o)
 	if err != nil {
 		return err
@@ -70,16 +70,16 @@ func (m *mesh) lay(points []report.Point, o Options) error {
 	return tooMany(len(m.names), mostLines, "lines")
 }
 
-func (m *mesh) place(points []report.Point, levels []report.Level, at [][]int, col int) error {
+func (m *mesh) place(points []results.Point, levels []results.Level, at [][]int, col int) error {
 	type where struct {
 		panel, line string
 		col         int
 	}
-	taken := map[where]report.Level{}
+	taken := map[where]results.Level{}
 	m.dots, m.missing, m.straight = nil, nil, m.linear
 	for i, l := range levels {
 		w := where{m.title(at[i]), m.name(at[i]), at[i][col]}
-		s := report.Summarize(m.metric.Values(l.Records))
+		s := results.Summarize(m.metric.Values(l.Records))
 		if s.N == 0 || w.col < 0 {
 			m.miss(w.panel, w.line, string(l.Status))
 			continue
@@ -108,21 +108,21 @@ func (m *mesh) miss(panel, line, why string) {
 }
 
 // comparable keeps the levels that have the metric, and of the same loads and measurements those that came to nothing.
-func (m *mesh) comparable(points []report.Point, levels []report.Level) []report.Level {
-	has := func(l report.Level) bool { return len(m.metric.Values(l.Records)) > 0 }
+func (m *mesh) comparable(points []results.Point, levels []results.Level) []results.Level {
+	has := func(l results.Level) bool { return len(m.metric.Values(l.Records)) > 0 }
 	known := map[string]bool{}
 	for _, l := range levels {
 		known[points[l.Point].Spec.Measure] = known[points[l.Point].Spec.Measure] || has(l)
 	}
-	return slices.DeleteFunc(levels, func(l report.Level) bool {
+	return slices.DeleteFunc(levels, func(l results.Level) bool {
 		return !has(l) && (l.Records != nil || !known[points[l.Point].Spec.Measure])
 	})
 }
 
 // lineAxes checks the axes asked for and chooses the others: brokers as lines, along the longest other axis. No row is −1.
-func lineAxes(axes []report.Axis, o Options) (row, col int, err error) {
+func lineAxes(axes []results.Axis, o Options) (row, col int, err error) {
 	index := func(name string) int {
-		return slices.IndexFunc(axes, func(a report.Axis) bool { return a.Name == name })
+		return slices.IndexFunc(axes, func(a results.Axis) bool { return a.Name == name })
 	}
 	var names []string
 	for _, a := range axes {
@@ -226,8 +226,8 @@ func (m *mesh) name(at []int) string {
 	return m.axes[m.row].Values[at[m.row]]
 }
 
-func clashing(a, b report.Point) error {
-	differ := report.Residue([]store.Record{a.Records[0], b.Records[0]})
+func clashing(a, b results.Point) error {
+	differ := results.Residue([]store.Record{a.Records[0], b.Records[0]})
 	if differ == nil {
 		differ = []string{"point: " + a.ID + ", " + b.ID}
 	}

@@ -10,12 +10,12 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 )
 
 // multiples draws one metric along an axis: a panel for each combination of the values of the other axes, and in it a
 // line for each value of the row axis. Axes are those of the HTML report's sweeps. All panels have the same scales.
-func multiples(points []report.Point, o Options) (Figure, error) {
+func multiples(points []results.Point, o Options) (Figure, error) {
 	metric, err := metricOf(points, o)
 	if err != nil {
 		return Figure{}, err
@@ -41,7 +41,7 @@ func multiples(points []report.Point, o Options) (Figure, error) {
 		f.Notes[0] += " Panels: " + words(m.held()) + "; all have the same scales."
 	}
 	if len(m.missing) > 0 {
-		f.Notes = append(f.Notes, "Without a figure: "+strings.Join(report.Abridged(m.missing), "; ")+".")
+		f.Notes = append(f.Notes, "Without a figure: "+strings.Join(results.Abridged(m.missing), "; ")+".")
 	}
 	return f, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
 )
@@ -15,7 +15,7 @@ import (
 // curves are the demo's, one load to each rate; without the searches.
 func curves(t *testing.T) []store.Record {
 	t.Helper()
-	records, err := report.Select(storetest.Demo(), "measure=curve")
+	records, err := results.Select(storetest.Demo(), "measure=curve")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,11 +46,11 @@ func TestMultiplesRefuseWhatWouldMislead(t *testing.T) {
 }
 
 func TestMultiplesHoldTheMediansOfWhatTheirTitlesSay(t *testing.T) {
-	metric, err := report.MetricByKey("e2e_p99_ns")
+	metric, err := results.MetricByKey("e2e_p99_ns")
 	if err != nil {
 		t.Fatal(err)
 	}
-	points := report.Points(curves(t))
+	points := results.Points(curves(t))
 	m := mesh{metric: metric}
 	if err := m.lay(points, Options{}); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestMultiplesHoldTheMediansOfWhatTheirTitlesSay(t *testing.T) {
 		t.Fatalf("panels %v, along %s, lines %v", m.titles, m.col.Name, m.names)
 	}
 	for _, d := range m.dots {
-		i := slices.IndexFunc(points, func(p report.Point) bool {
+		i := slices.IndexFunc(points, func(p results.Point) bool {
 			return p.Name == d.line && strings.HasPrefix(p.Setting(), d.panel+",")
 		})
 		var want []float64
@@ -67,11 +67,11 @@ func TestMultiplesHoldTheMediansOfWhatTheirTitlesSay(t *testing.T) {
 		for _, r := range points[i].Records {
 			for _, c := range r.Result.Curve {
 				if c.Fraction == d.mark.x {
-					want, used = append(want, report.Quantile(c.Latency.EndToEnd, 0.99)), c.Status == store.OK
+					want, used = append(want, results.Quantile(c.Latency.EndToEnd, 0.99)), c.Status == store.OK
 				}
 			}
 		}
-		if s := report.Summarize(want); s.N != 3 || s.Median != d.mark.y || s.High != d.mark.high || used != d.mark.used {
+		if s := results.Summarize(want); s.N != 3 || s.Median != d.mark.y || s.High != d.mark.high || used != d.mark.used {
 			t.Errorf("%s, %s at %v: %+v, want %+v", d.panel, d.line, d.mark.x, d.mark, s)
 		}
 	}
@@ -114,7 +114,7 @@ func TestWhatHasNoPlaceInMultiplesIsNamed(t *testing.T) {
 }
 
 func TestLabelsOfMultiplesDontOverlap(t *testing.T) {
-	m := mesh{col: report.Axis{Values: []string{"100 B", "101 B", "102 B", "1 KiB"}, Numbers: []float64{100, 101, 102, 1024}}}
+	m := mesh{col: results.Axis{Values: []string{"100 B", "101 B", "102 B", "1 KiB"}, Numbers: []float64{100, 101, 102, 1024}}}
 	var labels []string
 	for _, tick := range m.ticks(func(v float64) float64 { return (v - 100) / 924 }) {
 		if tick.Label != "" {

@@ -7,27 +7,28 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 const mostLines = 14
 
 // percentiles draws a panel for each size and guarantee, and in it a line for each broker and load.
-func percentiles(points []report.Point, o Options) (Figure, error) {
-	kind, err := report.LatencyByName(o.Latency)
+func percentiles(points []results.Point, o Options) (Figure, error) {
+	kind, err := results.LatencyByName(o.Latency)
 	if err != nil {
 		return Figure{}, err
 	}
-	all := report.Distributions(points, kind)
+	all := results.Distributions(points, kind)
 	measured := len(all)
-	all = slices.DeleteFunc(all, func(d report.Distribution) bool { return d.Closed })
+	all = slices.DeleteFunc(all, func(d results.Distribution) bool { return d.Closed })
 	switch {
 	case len(all) == 0 && measured > 0:
 		return Figure{}, nothing("all of the records are of closed loops, whose latency says how full the window or the backlog was")
 	case len(all) == 0:
 		return Figure{}, nothing("none of the records holds the latency %s", kind.Name)
 	}
-	settings, groups := report.PointsBySetting(points)
+	settings, groups := results.PointsBySetting(points)
 	names := lineNames(all)
 	if err := tooMany(len(names), mostLines, "lines"); err != nil {
 		return Figure{}, err
@@ -36,8 +37,8 @@ func percentiles(points []report.Point, o Options) (Figure, error) {
 	var panels []*Panel
 	var void, shaded bool
 	for _, setting := range settings {
-		inPanel := slices.DeleteFunc(slices.Clone(all), func(d report.Distribution) bool {
-			return !slices.ContainsFunc(groups[setting], func(p report.Point) bool { return p.ID == d.Point.ID })
+		inPanel := slices.DeleteFunc(slices.Clone(all), func(d results.Distribution) bool {
+			return !slices.ContainsFunc(groups[setting], func(p results.Point) bool { return p.ID == d.Point.ID })
 		})
 		if len(inPanel) == 0 {
 			continue
@@ -61,7 +62,7 @@ func percentiles(points []report.Point, o Options) (Figure, error) {
 		if under != nil {
 			under.widen(&e, !o.Linear)
 		}
-		scale(&p.Plot.Y, report.Nanoseconds, e.low, e.high, 9, o)
+		scale(&p.Plot.Y, unit.Nanoseconds, e.low, e.high, 9, o)
 		percentileAxis(&p.Plot.X, e.xhigh)
 		panels = append(panels, p)
 	}
@@ -110,8 +111,8 @@ func percentileMarks(s hist.Snapshot, used bool) []mark {
 }
 
 // lineName is the broker, with its load where it has several.
-func lineName(d report.Distribution, all []report.Distribution) string {
-	several := slices.ContainsFunc(all, func(o report.Distribution) bool {
+func lineName(d results.Distribution, all []results.Distribution) string {
+	several := slices.ContainsFunc(all, func(o results.Distribution) bool {
 		return o.Point.Name == d.Point.Name && o.Load != d.Load
 	})
 	if several {
@@ -120,7 +121,7 @@ func lineName(d report.Distribution, all []report.Distribution) string {
 	return d.Point.Name
 }
 
-func lineNames(all []report.Distribution) []string {
+func lineNames(all []results.Distribution) []string {
 	var names []string
 	for _, d := range all {
 		if name := lineName(d, all); !slices.Contains(names, name) {

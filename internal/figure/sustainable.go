@@ -7,29 +7,30 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 const mostBars = 30
 
 // sustainable draws a bar to the highest passing rate of each point and over it the bracket of all repetitions.
-func sustainable(points []report.Point, _ Options) (Figure, error) {
-	points = slices.DeleteFunc(slices.Clone(points), func(p report.Point) bool {
+func sustainable(points []results.Point, _ Options) (Figure, error) {
+	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool {
 		searching := p.Spec.Measure == "sustainable" || p.Spec.Measure == "curve" && len(p.Spec.Curve.Rates) == 0
-		return !searching && report.Sustained(p.Shown()).N == 0
+		return !searching && results.Sustained(p.Shown()).N == 0
 	})
 	if len(points) == 0 {
 		return Figure{}, nothing("none of the records is of a search (measure sustainable)")
 	}
 	names := namesOf(points)
-	settings, groups := report.PointsBySetting(points)
+	settings, groups := results.PointsBySetting(points)
 	f := Figure{Title: "Sustainable throughput", Width: 18 * vg.Centimeter}
 	rows := 0
 	for _, setting := range settings {
 		list := sustainableBars(groups[setting], names)
 		rows += len(list)
-		f.Panels = append(f.Panels, []*Panel{barsPanel(setting, "messages/s", list, report.PerSecond, true)})
+		f.Panels = append(f.Panels, []*Panel{barsPanel(setting, "messages/s", list, unit.PerSecond, true)})
 	}
 	if err := tooMany(rows, mostBars, "bars"); err != nil {
 		return Figure{}, err
@@ -41,11 +42,11 @@ func sustainable(points []report.Point, _ Options) (Figure, error) {
 }
 
 // sustainableBars are the rows of one panel, the highest first, those without a usable figure last.
-func sustainableBars(points []report.Point, names []string) []bar {
+func sustainableBars(points []results.Point, names []string) []bar {
 	var rows []bar
 	for _, p := range points {
 		b := bar{name: p.Name, low: math.NaN(), high: math.NaN(), used: len(p.Ok()) > 0, colour: colourOf(slices.Index(names, p.Name))}
-		bracket := report.Sustained(p.Shown())
+		bracket := results.Sustained(p.Shown())
 		switch {
 		case bracket.N > 0 && (b.used || bracket.Median > 0): // a failed search that found nothing has no figure
 			b.parts, b.low, b.high = []float64{bracket.Median}, bracket.Low, bracket.High
@@ -59,7 +60,7 @@ func sustainableBars(points []report.Point, names []string) []bar {
 }
 
 // word says why there is no figure.
-func word(p report.Point) string {
+func word(p results.Point) string {
 	switch status := p.Status(); status {
 	case string(store.OK):
 		return "not known"

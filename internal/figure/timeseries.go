@@ -9,14 +9,15 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 const mostSeries = 6
 
 // timeseries draws four panels over one time axis, with one repetition of each point in them.
-func timeseries(points []report.Point, _ Options) (Figure, error) {
+func timeseries(points []results.Point, _ Options) (Figure, error) {
 	var names []string
 	var runs []store.Record
 	for _, p := range points {
@@ -78,7 +79,7 @@ func timeseries(points []report.Point, _ Options) (Figure, error) {
 }
 
 // withSeries is the first repetition that ended ok, else the first there is a course of.
-func withSeries(p report.Point) (store.Record, bool) {
+func withSeries(p results.Point) (store.Record, bool) {
 	for _, r := range append(p.Ok(), p.Records...) {
 		if r.Result != nil && len(r.Result.Series) > 0 {
 			return r, true
@@ -90,22 +91,22 @@ func withSeries(p report.Point) (store.Record, bool) {
 // course is what one panel shows of a run: two lines of the same quantity.
 type course struct {
 	name string
-	unit report.Unit
+	unit unit.Unit
 	log  bool
 	of   [2]func(store.Tick) float64 // nil: there is only one
 }
 
 var courses = []course{
-	{"messages/s", report.PerSecond, false, [2]func(store.Tick) float64{
+	{"messages/s", unit.PerSecond, false, [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return t.PublishRate },
 		func(t store.Tick) float64 { return t.ReceiveRate },
 	}},
-	{"backlog (messages)", report.Count, false, [2]func(store.Tick) float64{func(t store.Tick) float64 { return float64(t.Backlog) }}},
-	{"e2e latency", report.Nanoseconds, true, [2]func(store.Tick) float64{
+	{"backlog (messages)", unit.Count, false, [2]func(store.Tick) float64{func(t store.Tick) float64 { return float64(t.Backlog) }}},
+	{"e2e latency", unit.Nanoseconds, true, [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return known(t.EndToEndP50) },
 		func(t store.Tick) float64 { return known(t.EndToEndP99) },
 	}},
-	{"CPU (cores)", report.None, false, [2]func(store.Tick) float64{
+	{"CPU (cores)", unit.None, false, [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return t.BrokerCPU },
 		func(t store.Tick) float64 { return t.GeneratorCPU },
 	}},
@@ -129,7 +130,7 @@ func (s course) traces(r store.Record, i int) []trace {
 		if k == 1 {
 			t.line.Dashes = dashed
 		}
-		for _, tick := range report.Course(r) {
+		for _, tick := range results.Course(r) {
 			v := of(tick)
 			t.marks = append(t.marks, mark{float64(tick.OffsetNs) / 1e9, v, v, v, r.Status == store.OK})
 		}

@@ -5,8 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -35,7 +36,7 @@ func Changes(pairs []reports.Pair, conditions []Condition) []Verdict {
 func (c Condition) changes(p reports.Pair) []Verdict {
 	v := Verdict{Condition: c.Text, Point: p.Title}
 	var sides [2][]load
-	for i, points := range [2][]report.Point{p.A, p.B} {
+	for i, points := range [2][]results.Point{p.A, p.B} {
 		refused := true
 		for _, point := range points {
 			outcome, text := ending(point)
@@ -69,9 +70,9 @@ func (c Condition) changes(p reports.Pair) []Verdict {
 }
 
 // join adds a point's loads to those of its side; the names of loads take the place of points.
-func join(side []load, p report.Point) []load {
+func join(side []load, p results.Point) []load {
 	for _, r := range p.Ok() {
-		for _, l := range report.Loads(r) {
+		for _, l := range results.Loads(r) {
 			name := l.Name
 			if l.Rate == 0 { // however the sides are meant to differ, their own loads are compared
 				name = ""
@@ -102,14 +103,14 @@ func (c Condition) change(v Verdict, a, b load) Verdict {
 			return v
 		}
 	}
-	sides := [2]report.Summary{c.over(a.records), c.over(b.records)}
+	sides := [2]results.Summary{c.over(a.records), c.over(b.records)}
 	switch {
 	case sides[0].N == 0 || sides[1].N == 0:
 		v.Outcome = Skipped
 	case c.counts():
 		v.Outcome, v.Text = c.judgeCounts(sides[0], sides[1])
 	default:
-		v.Outcome, v.Text = c.judgeChange(report.Contrast(c.values(a.records), c.values(b.records)))
+		v.Outcome, v.Text = c.judgeChange(results.Contrast(c.values(a.records), c.values(b.records)))
 	}
 	return v
 }
@@ -126,7 +127,7 @@ func changed(a, b float64) float64 {
 	return 0
 }
 
-func (c Condition) judgeCounts(a, b report.Summary) (Outcome, string) {
+func (c Condition) judgeCounts(a, b results.Summary) (Outcome, string) {
 	change := changed(a.Median/float64(a.N), b.Median/float64(b.N))
 	text := fmt.Sprintf("%s (n=%d) to %s (n=%d)", c.metric.Unit.Format(a.Median), a.N, c.metric.Unit.Format(b.Median), b.N)
 	if !math.IsInf(change, 0) {
@@ -138,7 +139,7 @@ func (c Condition) judgeCounts(a, b report.Summary) (Outcome, string) {
 	return Passed, text
 }
 
-func (c Condition) judgeChange(d report.Difference) (Outcome, string) {
+func (c Condition) judgeChange(d results.Difference) (Outcome, string) {
 	change := changed(d.A.Median, d.B.Median)
 	text := fmt.Sprintf("%s to %s", c.metric.Unit.Format(d.A.Median), c.metric.Unit.Format(d.B.Median))
 	if !math.IsInf(change, 0) {
@@ -157,7 +158,7 @@ func (c Condition) judgeChange(d report.Difference) (Outcome, string) {
 
 func signed(share float64) string {
 	if share > 0 {
-		return "+" + report.Share.Format(share)
+		return "+" + unit.Share.Format(share)
 	}
-	return report.Share.Format(share)
+	return unit.Share.Format(share)
 }

@@ -11,15 +11,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Condition is a threshold: a metric and a limit. A result beyond it fails the gate.
 type Condition struct {
 	Text   string // as it was written
-	metric report.Metric
+	metric results.Metric
 	beyond string  // > >= < <= == !=
 	limit  float64 // in the metric's unit, or a share
 	share  func(store.Record) float64
@@ -78,16 +79,16 @@ func split(text string) (Condition, string, error) {
 var units = regexp.MustCompile(`(_ns|_bytes|_s|_s_per_million|_low)$`)
 
 // find knows a metric by its key, by that without its unit, and "sustainable" for the rate that passed.
-func find(name string) (report.Metric, error) {
+func find(name string) (results.Metric, error) {
 	var known []string
-	for _, m := range report.Metrics {
+	for _, m := range results.Metrics {
 		short := units.ReplaceAllString(m.Key, "")
 		if name == m.Key || name == short {
 			return m, nil
 		}
 		known = append(known, short)
 	}
-	return report.Metric{}, &UnknownMetric{name, known}
+	return results.Metric{}, &UnknownMetric{name, known}
 }
 
 // UnknownMetric lists the names there are.
@@ -101,7 +102,7 @@ func (u *UnknownMetric) Error() string {
 }
 
 // shareOf is what 100 % of a metric are; nil where that makes no sense.
-func shareOf(m report.Metric) func(store.Record) float64 {
+func shareOf(m results.Metric) func(store.Record) float64 {
 	switch m.Key {
 	case "acked", "failed", "unresolved", "resent":
 		return whole(func(r *store.Result) float64 { return float64(r.Books.Sent) })
@@ -141,35 +142,35 @@ func percent(value string) (float64, error) {
 }
 
 // quantity reads a value in a metric's unit.
-func quantity(u report.Unit, value string) (float64, error) {
+func quantity(u unit.Unit, value string) (float64, error) {
 	wrong := func() error { return fmt.Errorf("%q is no value here; allowed: %s", value, example(u)) }
 	if strings.HasPrefix(value, "-") {
 		return 0, fmt.Errorf("%q is negative, which no measurement is; allowed: %s", value, example(u))
 	}
 	switch u {
-	case report.Nanoseconds, report.Seconds:
+	case unit.Nanoseconds, unit.Seconds:
 		d, err := time.ParseDuration(strings.ReplaceAll(value, " ", ""))
 		if err != nil {
 			return 0, wrong()
 		}
-		if u == report.Seconds {
+		if u == unit.Seconds {
 			return d.Seconds(), nil
 		}
 		return float64(d), nil
-	case report.Bytes:
+	case unit.Bytes:
 		size, err := study.ParseSize(value)
 		if err != nil {
 			return 0, wrong()
 		}
 		return float64(size), nil
-	case report.PerSecond:
+	case unit.PerSecond:
 		value = strings.TrimSpace(strings.TrimSuffix(value, "/s"))
-	case report.CPUSeconds:
+	case unit.CPUSeconds:
 		value = strings.TrimSpace(strings.TrimSuffix(value, "s"))
 	}
 	factor := 1.0
 	for suffix, f := range map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9} {
-		if u != report.CPUSeconds && strings.HasSuffix(value, suffix) {
+		if u != unit.CPUSeconds && strings.HasSuffix(value, suffix) {
 			value, factor = strings.TrimSpace(strings.TrimSuffix(value, suffix)), f
 			break // one is allowed, in whatever order they are tried
 		}
@@ -189,15 +190,15 @@ func finite(value string) (float64, error) {
 	return v, err
 }
 
-func example(u report.Unit) string {
+func example(u unit.Unit) string {
 	switch u {
-	case report.Nanoseconds, report.Seconds:
+	case unit.Nanoseconds, unit.Seconds:
 		return "a time with its unit, such as 50ms or 300µs"
-	case report.Bytes:
+	case unit.Bytes:
 		return "bytes, such as 200MiB"
-	case report.PerSecond:
+	case unit.PerSecond:
 		return "a rate, such as 10k/s or 25000"
-	case report.CPUSeconds:
+	case unit.CPUSeconds:
 		return "CPU seconds per million messages, such as 1.5s"
 	}
 	return "a number, such as 0 or 10k"
@@ -236,14 +237,14 @@ func (c Condition) values(records []store.Record) []float64 {
 }
 
 // counts tells that the metric counts messages, which are summed over repetitions.
-func (c Condition) counts() bool { return c.metric.Unit == report.Count }
+func (c Condition) counts() bool { return c.metric.Unit == unit.Count }
 
 // over is the metric, or its share, over repetitions: of counts the sum, or the sum's share of the summed whole, of
 // everything else the median.
-func (c Condition) over(records []store.Record) report.Summary {
+func (c Condition) over(records []store.Record) results.Summary {
 	switch {
 	case !c.counts():
-		return report.Summarize(c.values(records))
+		return results.Summarize(c.values(records))
 	case c.share == nil:
 		return c.metric.Over(records)
 	}
@@ -253,13 +254,13 @@ func (c Condition) over(records []store.Record) report.Summary {
 			n, sum, whole = n+1, sum+v, whole+w
 		}
 	}
-	return report.Summary{N: n, Median: sum / whole, Low: sum / whole, High: sum / whole}
+	return results.Summary{N: n, Median: sum / whole, Low: sum / whole, High: sum / whole}
 }
 
 // show writes a value of the condition for people.
 func (c Condition) show(v float64) string {
 	if c.share != nil {
-		return report.Share.Format(v)
+		return unit.Share.Format(v)
 	}
 	return c.metric.Unit.Format(v)
 }

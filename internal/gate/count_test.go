@@ -9,8 +9,9 @@ import (
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // counted are repetitions of one point with these books.
@@ -73,8 +74,8 @@ var holds = map[string]func(v, limit float64) bool{
 
 func TestEveryCountIsJudgedByItsSumAndByTheSumsShare(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 9))
-	for _, m := range report.Metrics {
-		if _, known := countsOf[m.Key]; m.Unit == report.Count && !known {
+	for _, m := range results.Metrics {
+		if _, known := countsOf[m.Key]; m.Unit == unit.Count && !known {
 			t.Errorf("the count %s is in no test", m.Key)
 		}
 	}
@@ -157,9 +158,9 @@ func TestAThresholdOverNothingNeverPasses(t *testing.T) {
 	empty.Result = &store.Result{}
 	none := point("none", time.Millisecond, 0)
 	none.Result = nil
-	for _, m := range report.Metrics {
+	for _, m := range results.Metrics {
 		for operator := range holds {
-			value := map[report.Unit]string{report.Nanoseconds: "1s", report.Seconds: "1s", report.Bytes: "1KiB"}[m.Unit]
+			value := map[unit.Unit]string{unit.Nanoseconds: "1s", unit.Seconds: "1s", unit.Bytes: "1KiB"}[m.Unit]
 			if value == "" {
 				value = "1"
 			}

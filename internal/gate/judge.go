@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -81,16 +81,16 @@ func (c Condition) knownOf(all []load, i int) bool {
 // loads are the points, curves with each of their rates.
 func loads(records []store.Record) []load {
 	var out []load
-	for i, p := range report.Points(records) {
+	for i, p := range results.Points(records) {
 		own := load{point: p.ID, ended: about(p), records: p.Ok()}
 		own.ended.Outcome, own.ended.Text = ending(p)
-		levels := report.Levels(i, p)
+		levels := results.Levels(i, p)
 		if own.ended.Outcome != Passed || p.Spec.Measure != "curve" || len(levels) == 0 {
 			out = append(out, own)
 			continue
 		}
 		for _, l := range levels {
-			same := func(o report.Level) bool { return o.Load == l.Load && o.Status == store.OK }
+			same := func(o results.Level) bool { return o.Load == l.Load && o.Status == store.OK }
 			if (l.Status == store.Void || l.Status == store.Aborted) && slices.ContainsFunc(levels, same) {
 				continue // other repetitions say how it went
 			}
@@ -106,7 +106,7 @@ func loads(records []store.Record) []load {
 	return out
 }
 
-func about(p report.Point) Verdict {
+func about(p results.Point) Verdict {
 	v := Verdict{Point: strings.Join([]string{p.Name, p.Setting(), p.Load()}, ", ")}
 	for _, r := range p.Records {
 		v.Study = r.Study
@@ -116,7 +116,7 @@ func about(p report.Point) Verdict {
 }
 
 // ending tells whether a point can be judged by its figures: Passed, with how many repetitions.
-func ending(p report.Point) (Outcome, string) {
+func ending(p results.Point) (Outcome, string) {
 	count := map[store.Status]int{}
 	reason := map[store.Status]string{}
 	for _, r := range p.Records {
@@ -142,7 +142,7 @@ func ending(p report.Point) (Outcome, string) {
 
 // closed says why records of a closed loop can't be judged by a latency.
 func (c Condition) closed(records []store.Record) string {
-	loop := func(r store.Record) bool { return report.ClosedLoop(r.Spec) }
+	loop := func(r store.Record) bool { return results.ClosedLoop(r.Spec) }
 	if !c.metric.Latency() || !slices.ContainsFunc(records, loop) {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
 )
@@ -157,7 +157,7 @@ func TestSidesThatAreMeantToDifferInTheirLoadAreComparedAllTheSame(t *testing.T)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := gate.Changes([]reports.Pair{{Title: "twice the rate", A: report.Points([]store.Record{a}), B: report.Points([]store.Record{b})}}, []gate.Condition{condition})
+	v := gate.Changes([]reports.Pair{{Title: "twice the rate", A: results.Points([]store.Record{a}), B: results.Points([]store.Record{b})}}, []gate.Condition{condition})
 	if len(v) != 1 || v[0].Outcome != gate.Failed || v[0].Point != "twice the rate" || !strings.HasPrefix(v[0].Text, "+50.0 %, 2.00 ms to 3.00 ms") {
 		t.Errorf("%+v", v)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/browsertest"
 	"github.com/brokermark/brokermark/internal/page"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/reports"
 )
 
 func TestNoRuleOfAccessibilityIsBroken(t *testing.T) {
@@ -20,7 +20,7 @@ func TestNoRuleOfAccessibilityIsBroken(t *testing.T) {
 		{"settings", summary(t, "settings", linger(12, 5, 1)), desktop},
 		{"comparison in the dark", comparison(t), browsertest.Screen{Width: 1280, Height: 900, Dark: true}},
 	}
-	for _, name := range report.Names() {
+	for _, name := range reports.Names() {
 		path := written(t, name, func(w io.Writer) error { return page.Write(w, name, page.Source{Records: sweep(1)}) })
 		pages = append(pages, seen{name, path, desktop})
 	}

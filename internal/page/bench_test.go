@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/page"
-	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/reports"
 )
 
 // BenchmarkTenThousandRecords builds the page of a large study; it must stay below ten seconds.
@@ -14,7 +14,7 @@ func BenchmarkTenThousandRecords(b *testing.B) {
 	for name, records := range map[string][]store.Record{"2000 points": linger(100, 20, 5), "10000 points": linger(500, 20, 1)} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if err := page.Write(io.Discard, report.Default, page.Source{Records: records}); err != nil {
+				if err := page.Write(io.Discard, reports.Default, page.Source{Records: records}); err != nil {
 					b.Fatal(err)
 				}
 			}

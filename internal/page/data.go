@@ -5,8 +5,10 @@ import (
 	"math"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // data is what the front end draws (web/src/data.ts). Every statistic in it was computed here, by package report.
@@ -89,8 +91,8 @@ const allTrials = 5000
 const allKinds = 2000
 
 // measures are the figures of records that the page draws, those of package report and what a message costs on disk.
-var measures = append(report.Metrics[:len(report.Metrics):len(report.Metrics)], report.Metric{
-	Key: "broker_disk_bytes_per_message", Name: "written per message", Unit: report.Bytes, Better: report.Lower,
+var measures = append(results.Metrics[:len(results.Metrics):len(results.Metrics)], results.Metric{
+	Key: "broker_disk_bytes_per_message", Name: "written per message", Unit: unit.Bytes, Better: results.Lower,
 	Of: func(r store.Record) float64 {
 		if r.Result == nil || !r.Result.Cost.BrokerKnown || r.Result.Cost.Messages == 0 || r.Result.Cost.BrokerDiskWriteBytes < 0 {
 			return math.NaN()
@@ -99,28 +101,28 @@ var measures = append(report.Metrics[:len(report.Metrics):len(report.Metrics)], 
 	},
 })
 
-var units = map[report.Unit]string{
-	report.None: "none", report.Count: "count", report.Nanoseconds: "ns", report.Seconds: "s", report.PerSecond: "per-second",
-	report.Bytes: "bytes", report.CPUSeconds: "cpu-s", report.Share: "share", report.Factor: "factor",
+var units = map[unit.Unit]string{
+	unit.None: "none", unit.Count: "count", unit.Nanoseconds: "ns", unit.Seconds: "s", unit.PerSecond: "per-second",
+	unit.Bytes: "bytes", unit.CPUSeconds: "cpu-s", unit.Share: "share", unit.Factor: "factor",
 }
 
-var directions = map[report.Better]string{report.Neither: "", report.Higher: "higher", report.Lower: "lower"}
+var directions = map[results.Better]string{results.Neither: "", results.Higher: "higher", results.Lower: "lower"}
 
 // draw fills in everything but Repeat and Lines.
 func (d *data) draw(records []store.Record) {
-	points := report.Points(records)
+	points := results.Points(records)
 	d.Quantiles, d.Distributions = quantiles, distributions
 	d.Points, d.Levels, d.Runs, d.Axes, d.Doubts = []point{}, []drawn{}, []run{}, []axis{}, []string{}
-	var all []report.Level
+	var all []results.Level
 	for i, p := range points {
 		d.Points = append(d.Points, describe(p))
-		all = append(all, report.Levels(i, p)...)
+		all = append(all, results.Levels(i, p)...)
 		d.Trials = append(d.Trials, trials(i, p)...)
 	}
 	if len(d.Trials) > allTrials {
 		d.Trials = nil
 	}
-	found, index := report.Axes(points, all)
+	found, index := results.Axes(points, all)
 	for _, a := range found {
 		d.Axes = append(d.Axes, axis{a.Name, a.Values, numbers(a.Numbers)})
 	}
@@ -138,9 +140,9 @@ func (d *data) draw(records []store.Record) {
 	d.Runs, d.RunsLeftOut = append(d.Runs, runs...), leftOut
 }
 
-func describe(p report.Point) point {
+func describe(p results.Point) point {
 	out := point{
-		ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: report.Ending(p.Status(), p.Shown()),
+		ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: results.Ending(p.Status(), p.Shown()),
 	}
 	return out
 }
@@ -171,14 +173,14 @@ func (d *data) doubt(records []store.Record) []int {
 	return out
 }
 
-func drawLevel(l report.Level, at []int, kinds int) drawn {
+func drawLevel(l results.Level, at []int, kinds int) drawn {
 	d := drawn{Point: l.Point, Load: l.Load, Status: string(l.Status), Reason: l.Reason, At: at, Rate: number(l.Rate)}
 	if len(l.Records) == 0 {
 		return d
 	}
 	for _, m := range measures {
 		if m.Key == "sustainable_low" {
-			d.Metrics = append(d.Metrics, summary{report.Sustained(l.Records).Summary})
+			d.Metrics = append(d.Metrics, summary{results.Sustained(l.Records).Summary})
 			continue
 		}
 		d.Metrics = append(d.Metrics, summary{m.Over(l.Records)})
@@ -204,7 +206,7 @@ func (d *data) dropUnmeasured() {
 	}
 }
 
-func trials(index int, p report.Point) []trial {
+func trials(index int, p results.Point) []trial {
 	var out []trial
 	for _, r := range p.Shown() {
 		if r.Result == nil || r.Result.Sustainable == nil {
@@ -243,13 +245,13 @@ func (p *passages) add(line int) {
 // repeat fills in Repeat and Lines: the points report, its listings as indexes into the distinct lines of all of them,
 // because specs of one study differ in two lines of seventy.
 func (d *data) repeat(records []store.Record) error {
-	document, err := built("points", records)
+	points, err := built("points", records)
 	if err != nil {
 		return fmt.Errorf("what is needed to repeat the points: %w", err)
 	}
 	out, lines, known := []repeating{}, []string{}, map[string]int{}
-	for _, b := range document.Blocks {
-		if h, ok := b.(report.Heading); ok {
+	for _, b := range points.Blocks {
+		if h, ok := b.(document.Heading); ok {
 			out = append(out, repeating{Heading: h.Text})
 			continue
 		}
@@ -258,11 +260,11 @@ func (d *data) repeat(records []store.Record) error {
 		}
 		last := &out[len(out)-1]
 		switch b := b.(type) {
-		case report.Paragraph:
+		case document.Paragraph:
 			last.Parts = append(last.Parts, passages{Text: b.Text})
-		case report.Warning:
+		case document.Warning:
 			last.Parts = append(last.Parts, passages{Text: b.Text()})
-		case report.Listing:
+		case document.Listing:
 			var p passages
 			for line := range strings.Lines(b.Text) {
 				i, ok := known[line]

@@ -8,8 +8,9 @@ import (
 
 	"github.com/brokermark/brokermark/internal/browsertest"
 	"github.com/brokermark/brokermark/internal/hist"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // choose sets the select of a section whose label begins so, and returns what is chosen then.
@@ -36,7 +37,7 @@ func rows(t *testing.T, b *browsertest.Tab, selector string) map[string][]string
 // at are the sound records of a fixed rate, by broker.
 func at(records []store.Record, setting, load string) map[string][]store.Record {
 	out := map[string][]store.Record{}
-	for _, p := range report.Points(records) {
+	for _, p := range results.Points(records) {
 		if p.Setting() == setting && p.Load() == load && len(p.Ok()) > 0 {
 			out[p.Name] = p.Ok()
 		}
@@ -65,9 +66,9 @@ func TestThePercentilesAreThoseOfTheMergedHistograms(t *testing.T) {
 		for _, r := range rs {
 			merged = merged.Merge(r.Result.Latency.EndToEnd)
 		}
-		want := []string{report.Count.Format(float64(merged.Count()))}
+		want := []string{unit.Count.Format(float64(merged.Count()))}
 		for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
-			want = append(want, report.Nanoseconds.Format(float64(merged.Quantile(q))))
+			want = append(want, unit.Nanoseconds.Format(float64(merged.Quantile(q))))
 		}
 		got := shown[name]
 		if len(got) < len(want) {
@@ -91,11 +92,11 @@ func TestTheCostsAreTheStores(t *testing.T) {
 	compared := 0
 	for name, rs := range at(records, setting, load) {
 		for i, key := range []string{"broker_cpu_s_per_million", "generator_cpu_s_per_million", "", "broker_rss_bytes"} {
-			m, err := report.MetricByKey(key)
+			m, err := results.MetricByKey(key)
 			if err != nil {
 				continue
 			}
-			want := m.Unit.Format(report.Summarize(m.Values(rs)).Median)
+			want := m.Unit.Format(results.Summarize(m.Values(rs)).Median)
 			if got := shown[name]; len(got) < 4 || !strings.HasPrefix(got[i], want) {
 				t.Errorf("%s, %s: the page shows %q, the store has %s", name, key, got, want)
 			}
@@ -116,14 +117,14 @@ func TestTheHeatMapHoldsTheStoresMedians(t *testing.T) {
 	choose(t, b, "sweeps", "client.batch.size", "column")
 	sizes := browsertest.Eval[[]string](t, b, `[...document.querySelectorAll("#sweeps thead th")].slice(1).map(th => th.innerText)`)
 	shown := rows(t, b, "#sweeps")
-	m, err := report.MetricByKey("e2e_p99_ns")
+	m, err := results.MetricByKey("e2e_p99_ns")
 	if err != nil {
 		t.Fatal(err)
 	}
 	compared := 0
-	for _, p := range report.Points(records) {
+	for _, p := range results.Points(records) {
 		axes := p.Records[0].Axes
-		want := m.Unit.Format(report.Summarize(m.Values(p.Ok())).Median)
+		want := m.Unit.Format(results.Summarize(m.Values(p.Ok())).Median)
 		column := slices.Index(sizes, axes["client.batch.size"])
 		if got := shown[axes["client.linger.ms"]]; column < 0 || column >= len(got) || got[column] != want {
 			t.Errorf("%v: the page shows %q in %q, the store has %s", axes, got, sizes, want)
@@ -153,8 +154,8 @@ func TestTheCourseIsTheStoresSeries(t *testing.T) {
 	shown := rows(t, b, "#course details")
 	for _, tick := range series {
 		want := []string{
-			tick.Phase, report.PerSecond.Format(tick.PublishRate), report.PerSecond.Format(tick.ReceiveRate), report.Count.Format(float64(tick.Backlog)),
-			report.Nanoseconds.Format(float64(tick.EndToEndP50)), report.Nanoseconds.Format(float64(tick.EndToEndP99)),
+			tick.Phase, unit.PerSecond.Format(tick.PublishRate), unit.PerSecond.Format(tick.ReceiveRate), unit.Count.Format(float64(tick.Backlog)),
+			unit.Nanoseconds.Format(float64(tick.EndToEndP50)), unit.Nanoseconds.Format(float64(tick.EndToEndP99)),
 		}
 		at := fmt.Sprint(float64(tick.OffsetNs) / 1e9)
 		if got := shown[at]; len(got) < len(want) || !slices.Equal(got[1:len(want)], want[1:]) {

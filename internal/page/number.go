@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 )
 
 // number is a figure with nine significant digits: more than a reader is ever shown, so that what the front end rounds
@@ -39,7 +39,7 @@ func shortest(v float64, digits int) []byte {
 
 // summary is [median, low, high, n] as JSON, the value alone where there is just one, null where there is none.
 type summary struct {
-	report.Summary
+	results.Summary
 }
 
 // MarshalJSON writes the shortest form.

@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/browsertest"
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // stored puts records through a real store.
@@ -56,7 +57,7 @@ func atRate(records []store.Record, load string, ok bool) []store.Record {
 	var out []store.Record
 	for _, r := range records {
 		for _, c := range r.Result.Curve {
-			if report.CurveLoad(c) == load && (c.Status == store.OK) == ok {
+			if results.CurveLoad(c) == load && (c.Status == store.OK) == ok {
 				out = append(out, store.Record{Spec: r.Spec, Result: &store.Result{Measurement: c.Measurement}})
 			}
 		}
@@ -71,7 +72,7 @@ func TestTheTablesHoldTheStoresNumbers(t *testing.T) {
 		Point: c.parentElement.dataset.pointId, Load: c.parentElement.dataset.pointId.includes("curve") ? c.parentElement.cells[1]?.innerText ?? "" : "", Key: c.dataset.key, Value: c.dataset.value, Text: c.innerText }))`)
 	compared, rates := 0, map[string]bool{}
 	for _, f := range figures {
-		m, err := report.MetricByKey(f.Key)
+		m, err := results.MetricByKey(f.Key)
 		if err != nil || f.Key == "lost" || f.Key == "duplicated" { // sums over repetitions, compared in package reports
 			continue
 		}
@@ -123,7 +124,7 @@ func TestTheChartsHoldTheStoresNumbers(t *testing.T) {
 		if row[1] != "sustainable" {
 			continue
 		}
-		for _, p := range report.Points(records) {
+		for _, p := range results.Points(records) {
 			if p.Name != row[0] || p.Setting() != setting || p.Spec.Measure != "curve" {
 				continue
 			}
@@ -132,11 +133,11 @@ func TestTheChartsHoldTheStoresNumbers(t *testing.T) {
 				rates = append(rates, r.Result.PublishRate)
 				latencies = append(latencies, float64(r.Result.Latency.EndToEnd.Quantile(0.99)))
 			}
-			rate, latency := report.Summarize(rates), report.Summarize(latencies)
-			if want := fmt.Sprintf("%s [%s], n = %d", report.PerSecond.Format(rate.Median), report.PerSecond.Range(rate.Low, rate.High), rate.N); row[4] != want {
+			rate, latency := results.Summarize(rates), results.Summarize(latencies)
+			if want := fmt.Sprintf("%s [%s], n = %d", unit.PerSecond.Format(rate.Median), unit.PerSecond.Range(rate.Low, rate.High), rate.N); row[4] != want {
 				t.Errorf("%s published %q, the store has %q", row[0], row[4], want)
 			}
-			if want := fmt.Sprintf("%s [%s], n = %d", report.Nanoseconds.Format(latency.Median), report.Nanoseconds.Range(latency.Low, latency.High), latency.N); row[5] != want {
+			if want := fmt.Sprintf("%s [%s], n = %d", unit.Nanoseconds.Format(latency.Median), unit.Nanoseconds.Range(latency.Low, latency.High), latency.N); row[5] != want {
 				t.Errorf("%s p99 %q, the store has %q", row[0], row[5], want)
 			}
 			compared++
@@ -150,9 +151,9 @@ func TestTheChartsHoldTheStoresNumbers(t *testing.T) {
 
 func TestNumbersReadTheSameInTablesAndCharts(t *testing.T) {
 	b := open(t, summary(t, "single", sweep(1)[:1]), desktop)
-	units := map[string]report.Unit{
-		"ns": report.Nanoseconds, "per-second": report.PerSecond, "bytes": report.Bytes, "s": report.Seconds, "cpu-s": report.CPUSeconds,
-		"share": report.Share, "factor": report.Factor, "none": report.None, "count": report.Count,
+	units := map[string]unit.Unit{
+		"ns": unit.Nanoseconds, "per-second": unit.PerSecond, "bytes": unit.Bytes, "s": unit.Seconds, "cpu-s": unit.CPUSeconds,
+		"share": unit.Share, "factor": unit.Factor, "none": unit.None, "count": unit.Count,
 	}
 	values := []float64{0, 1e-7, 0.00012345, 0.005, 0.05, 0.999, 1, 1.005, 7, 9.995, 12.34, 99.95, 100, 999.4, 999.6, 1000, 1023, 1024, 12_345, 54_321.5, 999_499, 999_600, 1e6, 2.5e7, 1e9, 3e12, -5, -1234}
 	for name, unit := range units {

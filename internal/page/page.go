@@ -18,7 +18,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/render"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
 	"github.com/brokermark/brokermark/web"
@@ -43,17 +45,17 @@ func Summary(w io.Writer, s Source) error {
 }
 
 // Document writes one document.
-func Document(w io.Writer, d report.Document, s Source) error {
+func Document(w io.Writer, d document.Document, s Source) error {
 	s.Records = nil
-	return write(w, s, d.Title, func() (lead, rest string, err error) { return report.Fragment(d.Blocks, "d", 2), "", nil })
+	return write(w, s, d.Title, func() (lead, rest string, err error) { return render.Fragment(d.Blocks, "d", 2), "", nil })
 }
 
 // Write writes the page of a named report: everything there is for the default one, else that report alone.
 func Write(w io.Writer, name string, s Source) error {
-	if name == report.Default {
+	if name == reports.Default {
 		return Summary(w, s)
 	}
-	r, err := report.Lookup(name)
+	r, err := reports.Lookup(name)
 	if err != nil {
 		return err
 	}
@@ -75,10 +77,10 @@ func Compare(w io.Writer, a, b reports.Side, named []string, s Source) error {
 // versions, the side becomes part of the name: equal points must not be pooled, nor look alike.
 func apart(a, b reports.Side) []store.Record {
 	names := map[string]bool{}
-	for _, p := range report.Points(a.Records) {
+	for _, p := range results.Points(a.Records) {
 		names[p.Name] = true
 	}
-	alike := slices.ContainsFunc(report.Points(b.Records), func(p report.Point) bool { return names[p.Name] })
+	alike := slices.ContainsFunc(results.Points(b.Records), func(p results.Point) bool { return names[p.Name] })
 	var all []store.Record
 	for _, side := range []reports.Side{a, b} {
 		for _, r := range side.Records {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/browsertest"
 	"github.com/brokermark/brokermark/internal/page"
-	"github.com/brokermark/brokermark/internal/report"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
 	"github.com/brokermark/brokermark/web"
@@ -45,7 +44,7 @@ func written(t *testing.T, name string, write func(io.Writer) error) string {
 func summary(t *testing.T, name string, records []store.Record) string {
 	t.Helper()
 	return written(t, name, func(w io.Writer) error {
-		return page.Write(w, report.Default, page.Source{Records: records, Command: "brokermark report -o " + name + ".html", Tool: "0.1.0"})
+		return page.Write(w, reports.Default, page.Source{Records: records, Command: "brokermark report -o " + name + ".html", Tool: "0.1.0"})
 	})
 }
 

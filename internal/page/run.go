@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // A page holds at most so many ticks of its runs' courses; what is left out is said in the page.
@@ -69,7 +70,7 @@ type faultful struct {
 
 // runs are the courses of all repetitions, as many as fit: those with faults first, then by repetition. leftOut counts
 // the others.
-func runs(points []report.Point) (out []run, leftOut int) {
+func runs(points []results.Point) (out []run, leftOut int) {
 	type candidate struct {
 		point  int
 		load   string
@@ -78,7 +79,7 @@ func runs(points []report.Point) (out []run, leftOut int) {
 	var all []candidate
 	for i, p := range points {
 		for _, r := range p.Records {
-			for _, l := range report.Loads(r) {
+			for _, l := range results.Loads(r) {
 				if l.Record.Result != nil && len(l.Record.Result.Series) > 1 {
 					all = append(all, candidate{i, l.Title, l.Record})
 				}
@@ -116,7 +117,7 @@ func course(point int, load string, r store.Record, ticks int) run {
 	for _, f := range r.Result.Faults {
 		c.Faults = append(c.Faults, faultful{At: seconds(f.OffsetNs), Do: f.Do, Node: f.Node, Err: f.Err})
 	}
-	for _, t := range thin(report.Course(r), ticks) {
+	for _, t := range thin(results.Course(r), ticks) {
 		at := seconds(t.OffsetNs)
 		c.Seconds = append(c.Seconds, at)
 		c.Published = append(c.Published, rough(t.PublishRate))
@@ -145,10 +146,10 @@ func course(point int, load string, r store.Record, ticks int) run {
 // books are the counts of a record that say something: those that are known, and of the faults those that happened.
 func books(r store.Record) []counted {
 	var out []counted
-	for _, m := range report.Metrics {
+	for _, m := range results.Metrics {
 		v := m.Of(r)
-		always := m.Better == report.Neither || m.Key == "unsent" || m.Key == "lost"
-		if m.Unit == report.Count && v == v && (always || v != 0) { // not NaN
+		always := m.Better == results.Neither || m.Key == "unsent" || m.Key == "lost"
+		if m.Unit == unit.Count && v == v && (always || v != 0) { // not NaN
 			out = append(out, counted{m.Name, number(v)})
 		}
 	}
@@ -161,7 +162,7 @@ func stood(r store.Record) *standing {
 		return nil
 	}
 	return &standing{
-		P99: number(report.Quantile(p.Late, 0.99)), Longest: number(p.LongestNs), At: seconds(p.LongestOffsetNs),
+		P99: number(results.Quantile(p.Late, 0.99)), Longest: number(p.LongestNs), At: seconds(p.LongestOffsetNs),
 		GC: number(p.GCPauseNs), Stolen: number(p.StolenSeconds), Queued: number(p.QueuedSeconds),
 	}
 }

@@ -9,8 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/render"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
+	"github.com/brokermark/brokermark/reports"
 )
 
 // compose writes what stands above and below the figures.
@@ -24,7 +28,7 @@ func compose(records []store.Record) (lead, rest string, err error) {
 		return "", "", err
 	}
 	verdict, tables := opening(summary.Blocks)
-	points := report.Points(records)
+	points := results.Points(records)
 	lead = verdicts(verdict)
 	if len(points) == 0 {
 		return lead, "", nil
@@ -34,31 +38,31 @@ func compose(records []store.Record) (lead, rest string, err error) {
 		return "", "", err
 	}
 	if len(kept.Tables()) > 0 {
-		lead += "<h2>Who kept its promise</h2>\n" + report.Fragment(kept.Blocks[1:], "k", 3)
+		lead += "<h2>Who kept its promise</h2>\n" + render.Fragment(kept.Blocks[1:], "k", 3)
 	}
 	lead += "<h2>In figures</h2>\n<p class=\"about\">Who sustains what, at which latency and cost, under which guarantee.</p>\n"
-	lead += report.Fragment(withGuarantees(unsaid(duel.Blocks, verdict), points), "h", 3)
-	rest = report.Fragment(missing(points), "m", 2)
-	rest += "<h2>Every point</h2>\n" + report.Fragment(unsaid(tables, duel.Blocks), "s", 3)
+	lead += render.Fragment(withGuarantees(unsaid(duel.Blocks, verdict), points), "h", 3)
+	rest = render.Fragment(missing(points), "m", 2)
+	rest += "<h2>Every point</h2>\n" + render.Fragment(unsaid(tables, duel.Blocks), "s", 3)
 	return lead, rest, nil
 }
 
-func built(name string, records []store.Record) (report.Document, error) {
-	r, err := report.Lookup(name)
+func built(name string, records []store.Record) (document.Document, error) {
+	r, err := reports.Lookup(name)
 	if err != nil {
-		return report.Document{}, err
+		return document.Document{}, err
 	}
 	return r.Build(records)
 }
 
 // opening parts the summary into what is said before its first table's heading and the rest.
-func opening(blocks []report.Block) (verdict, tables []report.Block) {
-	first := slices.IndexFunc(blocks, func(b report.Block) bool { _, ok := b.(report.Table); return ok })
+func opening(blocks []document.Block) (verdict, tables []document.Block) {
+	first := slices.IndexFunc(blocks, func(b document.Block) bool { _, ok := b.(document.Table); return ok })
 	if first < 0 {
 		return blocks, nil
 	}
 	if first > 0 {
-		if _, ok := blocks[first-1].(report.Heading); ok {
+		if _, ok := blocks[first-1].(document.Heading); ok {
 			first--
 		}
 	}
@@ -66,13 +70,13 @@ func opening(blocks []report.Block) (verdict, tables []report.Block) {
 }
 
 // unsaid drops the verdicts, which stand in cards, and the sentences that earlier blocks hold already.
-func unsaid(blocks, earlier []report.Block) []report.Block {
+func unsaid(blocks, earlier []document.Block) []document.Block {
 	var said []string
 	for _, b := range earlier {
 		said = append(said, sentence(b))
 	}
-	return slices.DeleteFunc(slices.Clone(blocks), func(b report.Block) bool {
-		if _, ok := b.(report.Verdict); ok {
+	return slices.DeleteFunc(slices.Clone(blocks), func(b document.Block) bool {
+		if _, ok := b.(document.Verdict); ok {
 			return true
 		}
 		text := sentence(b)
@@ -81,11 +85,11 @@ func unsaid(blocks, earlier []report.Block) []report.Block {
 }
 
 // sentence is the text of a paragraph or a warning, "" of any other block.
-func sentence(b report.Block) string {
+func sentence(b document.Block) string {
 	switch b := b.(type) {
-	case report.Paragraph:
+	case document.Paragraph:
 		return b.Text
-	case report.Warning:
+	case document.Warning:
 		return b.Text()
 	}
 	return ""
@@ -94,44 +98,44 @@ func sentence(b report.Block) string {
 var figures = regexp.MustCompile(`\d+(\.\d+)?`)
 
 // verdicts sets verdicts as cards: what they are about, the finding, then what else there is to say.
-func verdicts(blocks []report.Block) string {
+func verdicts(blocks []document.Block) string {
 	var out strings.Builder
 	for _, b := range blocks {
-		if v, ok := b.(report.Verdict); ok {
+		if v, ok := b.(document.Verdict); ok {
 			out.WriteString(card(v))
 			continue
 		}
-		out.WriteString(report.Fragment([]report.Block{b}, "v", 2))
+		out.WriteString(render.Fragment([]document.Block{b}, "v", 2))
 	}
 	return out.String()
 }
 
-func card(v report.Verdict) string {
-	blocks := []report.Block{report.Heading{Level: 2, Text: v.About}, report.Paragraph{Text: v.Finding}}
+func card(v document.Verdict) string {
+	blocks := []document.Block{document.Heading{Level: 2, Text: v.About}, document.Paragraph{Text: v.Finding}}
 	if v.Detail != "" {
-		blocks = append(blocks, report.Paragraph{Text: v.Detail})
+		blocks = append(blocks, document.Paragraph{Text: v.Detail})
 	}
-	return "<article class=\"verdict\">\n" + report.Fragment(blocks, "v", 2) + "</article>\n"
+	return "<article class=\"verdict\">\n" + render.Fragment(blocks, "v", 2) + "</article>\n"
 }
 
 // findings sets what a comparison found before the figures it rests on.
-func findings(blocks []report.Block) string {
+func findings(blocks []document.Block) string {
 	var cards strings.Builder
-	figures := slices.DeleteFunc(slices.Clone(blocks), func(b report.Block) bool {
-		v, ok := b.(report.Verdict)
+	figures := slices.DeleteFunc(slices.Clone(blocks), func(b document.Block) bool {
+		v, ok := b.(document.Verdict)
 		if ok {
 			cards.WriteString(card(v))
 		}
 		return ok
 	})
 	if cards.Len() == 0 {
-		return report.Fragment(blocks, "d", 2)
+		return render.Fragment(blocks, "d", 2)
 	}
-	return "<h2>Verdict</h2>\n" + cards.String() + "<h2>In figures</h2>\n" + report.Fragment(figures, "d", 3)
+	return "<h2>Verdict</h2>\n" + cards.String() + "<h2>In figures</h2>\n" + render.Fragment(figures, "d", 3)
 }
 
 // withGuarantees adds below the heading of every group what its brokers had to guarantee.
-func withGuarantees(blocks []report.Block, points []report.Point) []report.Block {
+func withGuarantees(blocks []document.Block, points []results.Point) []document.Block {
 	said := map[string]string{}
 	for _, p := range points {
 		s := p.Spec
@@ -143,18 +147,18 @@ func withGuarantees(blocks []report.Block, points []report.Point) []report.Block
 			said[p.Setting()] = old + "; or " + text
 		}
 	}
-	var out []report.Block
+	var out []document.Block
 	for _, b := range blocks {
 		out = append(out, b)
-		if h, ok := b.(report.Heading); ok && said[h.Text] != "" {
-			out = append(out, report.Paragraph{Text: "Guarantee asked for: " + said[h.Text] + "."})
+		if h, ok := b.(document.Heading); ok && said[h.Text] != "" {
+			out = append(out, document.Paragraph{Text: "Guarantee asked for: " + said[h.Text] + "."})
 		}
 	}
 	return out
 }
 
 // missing lists the cells without a usable figure, with the reason each has none.
-func missing(points []report.Point) []report.Block {
+func missing(points []results.Point) []document.Block {
 	titles := []struct {
 		status store.Status
 		title  string
@@ -165,22 +169,22 @@ func missing(points []report.Point) []report.Block {
 		{store.Void, "Void", "Limited by the generator instead of the broker; part of no conclusion."},
 		{store.Aborted, "Aborted", "Interrupted before the end."},
 	}
-	var blocks []report.Block
+	var blocks []document.Block
 	for _, t := range titles {
 		table := missingTable(points, t.status)
 		if len(table.Rows) > 0 {
-			blocks = append(blocks, report.Heading{Level: 1, Text: t.title}, report.Paragraph{Text: t.means}, table)
+			blocks = append(blocks, document.Heading{Level: 1, Text: t.title}, document.Paragraph{Text: t.means}, table)
 		}
 	}
 	return blocks
 }
 
-func missingTable(points []report.Point, status store.Status) report.Table {
-	t := report.Table{Columns: []report.Column{
+func missingTable(points []results.Point, status store.Status) document.Table {
+	t := document.Table{Columns: []document.Column{
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "reason", Name: "reason", Wide: true},
 		{Key: "cells", Name: "cells", Wide: true},
-		{Key: "n", Name: "repetitions", Unit: report.Count},
+		{Key: "n", Name: "repetitions", Unit: unit.Count},
 	}}
 	type cause struct{ name, reason string } // the reason without its figures
 	cells, count, texts := map[cause][]string{}, map[cause]int{}, map[cause][]string{}
@@ -203,8 +207,8 @@ func missingTable(points []report.Point, status store.Status) report.Table {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.reason, b.reason))
 	})
 	for _, c := range causes {
-		t.Rows = append(t.Rows, []report.Cell{
-			report.Text(c.name), report.Text(few(texts[c], 1)), report.Text(few(cells[c], 6)), report.Number(count[c]),
+		t.Rows = append(t.Rows, []document.Cell{
+			document.Text(c.name), document.Text(few(texts[c], 1)), document.Text(few(cells[c], 6)), document.Number(count[c]),
 		})
 	}
 	return t

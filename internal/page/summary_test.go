@@ -4,24 +4,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
 func TestASummaryMayBeginWithItsTable(t *testing.T) {
-	heading, text, table := report.Heading{Level: 1, Text: "h"}, report.Paragraph{Text: "p"}, report.Table{Title: "t"}
+	heading, text, table := document.Heading{Level: 1, Text: "h"}, document.Paragraph{Text: "p"}, document.Table{Title: "t"}
 	for _, c := range []struct {
-		blocks  []report.Block
+		blocks  []document.Block
 		verdict int
 	}{
 		{nil, 0},
-		{[]report.Block{text}, 1},
-		{[]report.Block{table}, 0},
-		{[]report.Block{table, text}, 0},
-		{[]report.Block{text, table}, 1},
-		{[]report.Block{heading, table}, 0},
-		{[]report.Block{text, heading, table, heading, table}, 1},
+		{[]document.Block{text}, 1},
+		{[]document.Block{table}, 0},
+		{[]document.Block{table, text}, 0},
+		{[]document.Block{text, table}, 1},
+		{[]document.Block{heading, table}, 0},
+		{[]document.Block{text, heading, table, heading, table}, 1},
 	} {
 		verdict, tables := opening(c.blocks)
 		if len(verdict) != c.verdict || len(verdict)+len(tables) != len(c.blocks) {
@@ -31,21 +31,21 @@ func TestASummaryMayBeginWithItsTable(t *testing.T) {
 }
 
 func TestAVerdictIsACardWhateverItsWords(t *testing.T) {
-	v := report.Verdict{About: "100 B: a setting", Finding: "Nobody knows. Nothing is sure.", Detail: "Highest guess: 7."}
-	out := verdicts([]report.Block{report.Paragraph{Text: "4 repetitions."}, v})
+	v := document.Verdict{About: "100 B: a setting", Finding: "Nobody knows. Nothing is sure.", Detail: "Highest guess: 7."}
+	out := verdicts([]document.Block{document.Paragraph{Text: "4 repetitions."}, v})
 	for _, want := range []string{"<p>4 repetitions.</p>", "<article class=\"verdict\">", ">100 B: a setting</h3>", "<p>Nobody knows. Nothing is sure.</p>", "<p>Highest guess: 7.</p>"} {
 		if strings.Count(out, want) != 1 {
 			t.Errorf("want %s once in %s", want, out)
 		}
 	}
-	if out := unsaid([]report.Block{v, report.Paragraph{Text: "4 repetitions."}, report.Paragraph{Text: "new"}}, []report.Block{report.Paragraph{Text: "4 repetitions."}}); len(out) != 1 {
+	if out := unsaid([]document.Block{v, document.Paragraph{Text: "4 repetitions."}, document.Paragraph{Text: "new"}}, []document.Block{document.Paragraph{Text: "4 repetitions."}}); len(out) != 1 {
 		t.Errorf("left are %v", out)
 	}
-	warning := report.Warning{About: "these", Differ: []string{"host.cores: 2, 8"}}
-	if out := unsaid([]report.Block{warning}, []report.Block{warning}); len(out) != 0 {
+	warning := document.Warning{About: "these", Differ: []string{"host.cores: 2, 8"}}
+	if out := unsaid([]document.Block{warning}, []document.Block{warning}); len(out) != 0 {
 		t.Errorf("a warning stands twice: %v", out)
 	}
-	both := findings([]report.Block{report.Heading{Level: 1, Text: "h"}, v, report.Paragraph{Text: "figure"}})
+	both := findings([]document.Block{document.Heading{Level: 1, Text: "h"}, v, document.Paragraph{Text: "figure"}})
 	if card, figure := strings.Index(both, "Nobody knows"), strings.Index(both, "figure</p>"); card < 0 || figure < card {
 		t.Errorf("the verdict doesn't come before the figures: %s", both)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -21,7 +21,7 @@ func (b *book) repetitions(records []store.Record) {
 		}
 	}
 	t := table{header: []string{"study", "repetition"}, widths: []float64{18, 11}, frozen: 2}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[report.FlatRecord]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[results.FlatRecord]()) {
 		t.header, t.widths = append(t.header, f.Tag.Get("json")), append(t.widths, 16)
 	}
 	names := slices.Sorted(maps.Keys(axes))
@@ -30,7 +30,7 @@ func (b *book) repetitions(records []store.Record) {
 	}
 	b.fill(sheet, t, func(row func(...any)) {
 		for _, r := range records {
-			for _, f := range report.Flat(r) {
+			for _, f := range results.Flat(r) {
 				values := []any{r.Study, r.Repetition}
 				flat := reflect.ValueOf(f)
 				for i := range flat.NumField() {
@@ -56,7 +56,7 @@ func plain(v reflect.Value) any {
 	switch list := v.Interface().(type) {
 	case []string:
 		return strings.Join(list, " | ")
-	case []report.FlatGoal:
+	case []results.FlatGoal:
 		var answers []string
 		for _, g := range list {
 			answers = append(answers, g.String())
@@ -67,11 +67,11 @@ func plain(v reflect.Value) any {
 }
 
 // settings writes what all points have in common, then a column for everything in which they differ.
-func (b *book) settings(points []report.Point) {
+func (b *book) settings(points []results.Point) {
 	values := map[string]map[string]bool{}
 	facts := make([]map[string]string, len(points))
 	for i, p := range points {
-		facts[i] = report.Facts(p.Records[len(p.Records)-1])
+		facts[i] = results.Facts(p.Records[len(p.Records)-1])
 		for path, v := range facts[i] {
 			if values[path] == nil {
 				values[path] = map[string]bool{}
@@ -111,7 +111,7 @@ func (b *book) settings(points []report.Point) {
 }
 
 // doubts writes each point's reasons to distrust it, and why repetitions didn't end ok.
-func (b *book) doubts(points []report.Point) {
+func (b *book) doubts(points []results.Point) {
 	t := table{header: []string{"label", "what", "text", "repetitions", "point"}, widths: []float64{34, 20, 90, 12, 20}, frozen: 1}
 	b.fill(b.sheet("Doubts"), t, func(row func(...any)) {
 		for _, p := range points {
@@ -131,7 +131,7 @@ func (b *book) doubts(points []report.Point) {
 				for _, d := range r.Doubts {
 					add(doubt{d.Code, d.Text})
 				}
-				for _, l := range report.Loads(r) {
+				for _, l := range results.Loads(r) {
 					if l.Rate > 0 && l.Record.Status != store.OK {
 						add(doubt{string(l.Record.Status), l.Name + ": " + l.Record.Reason})
 					}

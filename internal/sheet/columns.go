@@ -3,20 +3,20 @@ package sheet
 import (
 	"math"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
 // line is a row of an experiment: one point at one load, over its repetitions.
 type line struct {
-	point  report.Point
+	point  results.Point
 	load   string
 	used   bool // false: void or failed, or nothing was measured
 	status string
 	reason string
 	runs   []run
 	// distribution is the end-to-end latency of all runs together; nil when there is none.
-	distribution *report.Distribution
+	distribution *results.Distribution
 }
 
 // run is what one repetition measured at one load.
@@ -50,8 +50,8 @@ var columns = []column{
 	{"received/s", "all subscriptions", whole, 11, median(func(r run) float64 { return r.receive })},
 	{"sustainable", "msg/s, passing", whole, 12, metric("sustainable_low")},
 	{"fails at", "msg/s", whole, 11, metric("sustainable_high")},
-	{"min", "ms", thirds, 10, latency(func(d report.Distribution) float64 { return float64(d.Min()) })},
-	{"avg", "ms", thirds, 10, latency(func(d report.Distribution) float64 { return d.Mean() })},
+	{"min", "ms", thirds, 10, latency(func(d results.Distribution) float64 { return float64(d.Min()) })},
+	{"avg", "ms", thirds, 10, latency(func(d results.Distribution) float64 { return d.Mean() })},
 	{"50th", "ms", thirds, 10, quantile(0.5)},
 	{"95th", "ms", thirds, 10, quantile(0.95)},
 	{"99th", "ms", thirds, 10, quantile(0.99)},
@@ -66,7 +66,7 @@ var columns = []column{
 	{"cpu %usr", "broker, % of all cores", percent, 11, median(func(r run) float64 { return brokerShare(r, r.cost.BrokerUserSeconds) })},
 	{"cpu %sys", "broker, % of all cores", percent, 11, median(func(r run) float64 { return brokerShare(r, r.cost.BrokerSystemSeconds) })},
 	{"generator cpu %", "% of all cores", percent, 11, median(generatorShare)},
-	{"broker CPU", "s per million", thirds, 12, median(func(r run) float64 { return report.BrokerCPU(r.cost) })},
+	{"broker CPU", "s per million", thirds, 12, median(func(r run) float64 { return results.BrokerCPU(r.cost) })},
 	{"memory MB", "broker, 10^6 B", tenths, 11, median(func(r run) float64 { return metered(r, float64(r.cost.BrokerRSSBytes)/1e6) })},
 	{"total s", "", thirds, 10, metric("total_s")},
 	{"drained/s", "", whole, 11, metric("drain_rate")},
@@ -80,7 +80,7 @@ var columns = []column{
 	{"duplicated", "all repetitions", whole, 10, total("duplicated")},
 	{"reordered", "all repetitions", whole, 10, total("reordered")},
 	{"corrupted", "all repetitions", whole, 10, total("corrupted")},
-	{"own pauses 99th", "ms", thirds, 14, paused(func(p *store.Pauses) float64 { return report.Quantile(p.Late, 0.99) / 1e6 })},
+	{"own pauses 99th", "ms", thirds, 14, paused(func(p *store.Pauses) float64 { return results.Quantile(p.Late, 0.99) / 1e6 })},
 	{"own pauses max", "ms", thirds, 14, paused(func(p *store.Pauses) float64 { return float64(p.LongestNs) / 1e6 })},
 	{"at", "s, in the run of the longest", thirds, 10, longestAt},
 	{"own GC pauses", "ms", thirds, 13, paused(func(p *store.Pauses) float64 { return float64(p.GCPauseNs) / 1e6 })},
@@ -148,13 +148,13 @@ func median(of func(run) float64) func(line) any {
 				values = append(values, v)
 			}
 		}
-		return number(report.Summarize(values).Median)
+		return number(results.Summarize(values).Median)
 	}
 }
 
 // metric is of whole records, which is not what a single rate of a curve is.
 func metric(key string) func(line) any {
-	m, err := report.MetricByKey(key)
+	m, err := results.MetricByKey(key)
 	if err != nil {
 		panic("sheet: " + err.Error()) // keys in this file
 	}
@@ -193,7 +193,7 @@ func longestAt(l line) any {
 
 // total adds over repetitions: a loss isn't averaged away.
 func total(key string) func(line) any {
-	m, err := report.MetricByKey(key)
+	m, err := results.MetricByKey(key)
 	if err != nil {
 		panic("sheet: " + err.Error()) // keys in this file
 	}
@@ -207,7 +207,7 @@ func total(key string) func(line) any {
 }
 
 // latency is read from the merged histogram of all runs, never averaged over percentiles; in milliseconds.
-func latency(of func(report.Distribution) float64) func(line) any {
+func latency(of func(results.Distribution) float64) func(line) any {
 	return func(l line) any {
 		if l.distribution == nil || l.distribution.Closed {
 			return nil
@@ -217,5 +217,5 @@ func latency(of func(report.Distribution) float64) func(line) any {
 }
 
 func quantile(q float64) func(line) any {
-	return latency(func(d report.Distribution) float64 { return float64(d.Quantile(q)) })
+	return latency(func(d results.Distribution) float64 { return float64(d.Quantile(q)) })
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Document writes a document as a workbook of one sheet, from top to bottom as it reads: texts as text, tables as
 // cells with real numbers, intervals in columns of their own.
-func Document(w io.Writer, d report.Document) error {
+func Document(w io.Writer, d document.Document) error {
 	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
 	defer b.file.Close()
 	sheet := b.sheet(d.Title)
@@ -51,7 +52,7 @@ type flow struct {
 const narrowest, broadest = 14, 42 // of a column, in letters
 
 // columns gives the widths that suit what stands in any of the tables.
-func (f *flow) columns(d report.Document) {
+func (f *flow) columns(d document.Document) {
 	widths := []float64{broadest / 2}
 	for _, t := range d.Tables() {
 		for i, p := range placesOf(t) {
@@ -80,45 +81,45 @@ func (f *flow) add(values ...any) {
 
 func (f *flow) text(text string, style int) { f.add(excelize.Cell{StyleID: style, Value: text}) }
 
-func (f *flow) block(b report.Block) {
+func (f *flow) block(b document.Block) {
 	switch b := b.(type) {
-	case report.Heading:
+	case document.Heading:
 		f.row++
 		f.text(b.Text, f.book.title())
-	case report.Paragraph:
+	case document.Paragraph:
 		f.text(b.Text, 0)
-	case report.Verdict:
+	case document.Verdict:
 		f.text(b.Text(), 0)
-	case report.Listing:
+	case document.Listing:
 		for line := range strings.Lines(b.Text) {
 			f.text(strings.TrimRight(line, "\n"), 0)
 		}
-	case report.Table:
+	case document.Table:
 		f.table(b)
 	}
 }
 
 // place is a column of the sheet: a table's column, or an end of its intervals.
 type place struct {
-	column report.Column
+	column document.Column
 	index  int
 	name   string
-	of     func(report.Cell) float64 // NaN: nothing to show; nil: not the number but the unit of its row
+	of     func(document.Cell) float64 // NaN: nothing to show; nil: not the number but the unit of its row
 }
 
-func middle(c report.Cell) float64 { return c.Number }
+func middle(c document.Cell) float64 { return c.Number }
 
 // end is that end of an interval; a single figure has none.
-func end(of func(report.Cell) float64) func(report.Cell) float64 {
-	return func(c report.Cell) float64 {
-		if c.Kind != report.Interval {
+func end(of func(document.Cell) float64) func(document.Cell) float64 {
+	return func(c document.Cell) float64 {
+		if c.Kind != document.Interval {
 			return math.NaN()
 		}
 		return of(c)
 	}
 }
 
-func placesOf(t report.Table) []place {
+func placesOf(t document.Table) []place {
 	var places []place
 	named := false
 	for i, c := range t.Columns {
@@ -127,19 +128,19 @@ func placesOf(t report.Table) []place {
 			name = c.Key
 		}
 		places = append(places, place{c, i, name, middle})
-		if own := func(row []report.Cell) bool { return row[i].Unit != report.None }; slices.ContainsFunc(t.Rows, own) && !named {
+		if own := func(row []document.Cell) bool { return row[i].Unit != unit.None }; slices.ContainsFunc(t.Rows, own) && !named {
 			named = true
-			places = slices.Insert(places, len(places)-1, place{column: report.Column{Name: "unit"}, index: i, name: "unit"})
+			places = slices.Insert(places, len(places)-1, place{column: document.Column{Name: "unit"}, index: i, name: "unit"})
 		}
 		if c.Spread {
-			low, high := func(c report.Cell) float64 { return c.Low }, func(c report.Cell) float64 { return c.High }
+			low, high := func(c document.Cell) float64 { return c.Low }, func(c document.Cell) float64 { return c.High }
 			places = append(places, place{c, i, name + ", low", end(low)}, place{c, i, name + ", high", end(high)})
 		}
 	}
 	return places
 }
 
-func (f *flow) table(t report.Table) {
+func (f *flow) table(t document.Table) {
 	f.row++
 	if t.Title != "" {
 		f.text(t.Title, f.book.title())
@@ -150,7 +151,7 @@ func (f *flow) table(t report.Table) {
 		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: p.name})
 		units = append(units, excelize.Cell{StyleID: f.book.unit(), Value: scales[p.column.Unit].word})
 	}
-	noted := slices.ContainsFunc(t.Rows, func(row []report.Cell) bool { return report.RowNotes(row, f.notes) != nil })
+	noted := slices.ContainsFunc(t.Rows, func(row []document.Cell) bool { return document.RowNotes(row, f.notes) != nil })
 	if noted {
 		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: "notes"})
 	}
@@ -162,7 +163,7 @@ func (f *flow) table(t report.Table) {
 			values = append(values, f.value(p, row[p.index]))
 		}
 		if noted {
-			values = append(values, strings.Join(report.RowNotes(row, f.notes), " | "))
+			values = append(values, strings.Join(document.RowNotes(row, f.notes), " | "))
 		}
 		f.add(values...)
 	}
@@ -176,14 +177,14 @@ type scale struct {
 	format string
 }
 
-var scales = map[report.Unit]scale{
-	report.None: {"", 1, "0.####"}, report.Count: {"", 1, whole}, report.Nanoseconds: {"ms", 1e-6, thirds}, report.Seconds: {"s", 1, thirds},
-	report.PerSecond: {"per second", 1, whole}, report.Bytes: {"bytes", 1, whole}, report.CPUSeconds: {"CPU seconds", 1, thirds},
-	report.Share: {"%", 100, percent}, report.Factor: {"×", 1, thirds},
+var scales = map[unit.Unit]scale{
+	unit.None: {"", 1, "0.####"}, unit.Count: {"", 1, whole}, unit.Nanoseconds: {"ms", 1e-6, thirds}, unit.Seconds: {"s", 1, thirds},
+	unit.PerSecond: {"per second", 1, whole}, unit.Bytes: {"bytes", 1, whole}, unit.CPUSeconds: {"CPU seconds", 1, thirds},
+	unit.Share: {"%", 100, percent}, unit.Factor: {"×", 1, thirds},
 }
 
 // value is nil where nothing is known: of a blank cell, and of an infinite bound.
-func (f *flow) value(p place, c report.Cell) any {
+func (f *flow) value(p place, c document.Cell) any {
 	look := excelize.Style{}
 	if c.Unused {
 		look.Font = &excelize.Font{Italic: true, Color: "888888"}
@@ -191,15 +192,15 @@ func (f *flow) value(p place, c report.Cell) any {
 	if p.of == nil {
 		return excelize.Cell{StyleID: f.book.unit(), Value: scales[c.Unit].word}
 	}
-	if c.Kind == report.Words {
+	if c.Kind == document.Words {
 		return excelize.Cell{StyleID: f.book.style("", look), Value: c.Text}
 	}
 	v := number(p.of(c))
-	if c.Kind == report.Blank || v == nil {
+	if c.Kind == document.Blank || v == nil {
 		return nil
 	}
 	s := scales[p.column.Unit]
-	if c.Unit != report.None {
+	if c.Unit != unit.None {
 		s = scales[c.Unit]
 	}
 	return excelize.Cell{StyleID: f.book.style(s.format, look), Value: v.(float64) * s.factor}

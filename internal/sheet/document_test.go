@@ -9,23 +9,24 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func TestADocumentIsASheetWithRealNumbers(t *testing.T) {
-	d := report.Document{Title: "Kafka: [a/b]?", Blocks: []report.Block{
-		report.Paragraph{Text: "=cmd|'/c calc'!A1"},
-		report.Heading{Level: 1, Text: "100 B"},
-		report.Table{Title: "Latency", Columns: []report.Column{
+	d := document.Document{Title: "Kafka: [a/b]?", Blocks: []document.Block{
+		document.Paragraph{Text: "=cmd|'/c calc'!A1"},
+		document.Heading{Level: 1, Text: "100 B"},
+		document.Table{Title: "Latency", Columns: []document.Column{
 			{Key: "broker", Name: "broker", Row: true},
-			{Key: "p99", Name: "e2e\np99", Unit: report.Nanoseconds, Spread: true},
+			{Key: "p99", Name: "e2e\np99", Unit: unit.Nanoseconds, Spread: true},
 			{Key: "any", Name: "any"},
-		}, Rows: [][]report.Cell{
-			{report.Text("=1+1"), {Kind: report.Interval, Number: 1.5e6, Low: 1e6, High: math.Inf(1), Marks: []int{1}}, report.Number(0.25).In(report.Share)},
-			{report.Text("nats"), report.Number(2e6), {}},
+		}, Rows: [][]document.Cell{
+			{document.Text("=1+1"), {Kind: document.Interval, Number: 1.5e6, Low: 1e6, High: math.Inf(1), Marks: []int{1}}, document.Number(0.25).In(unit.Share)},
+			{document.Text("nats"), document.Number(2e6), {}},
 		}},
-		report.Listing{Text: "a: 1\nb: 2\n"},
-		report.Note{Mark: 1, Text: "few-samples: three"},
+		document.Listing{Text: "a: 1\nb: 2\n"},
+		document.Note{Mark: 1, Text: "few-samples: three"},
 	}}
 	var out bytes.Buffer
 	if err := Document(&out, d); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -104,7 +104,7 @@ func axisValue(b *book, text string, s excelize.Style) any {
 // telling is what tells the rows of a sheet apart, besides the name.
 type telling struct{ setting, load bool }
 
-func tellers(points []report.Point) telling {
+func tellers(points []results.Point) telling {
 	var t telling
 	for _, p := range points {
 		t.setting = t.setting || p.Setting() != points[0].Setting()
@@ -124,7 +124,7 @@ func (t telling) label(l line) string {
 	return text
 }
 
-func axesOf(points []report.Point) []string {
+func axesOf(points []results.Point) []string {
 	names := map[string]bool{}
 	for _, p := range points {
 		for axis := range p.Records[0].Axes {
@@ -135,10 +135,10 @@ func axesOf(points []report.Point) []string {
 }
 
 // linesOf are the loads of points, with the repetitions that ended ok, else those that are void or failed.
-func linesOf(points []report.Point) []line {
-	kind := report.LatencyKinds[0]
-	latencies := map[string]*report.Distribution{}
-	for _, d := range report.Distributions(points, kind) {
+func linesOf(points []results.Point) []line {
+	kind := results.LatencyKinds[0]
+	latencies := map[string]*results.Distribution{}
+	for _, d := range results.Distributions(points, kind) {
 		latencies[d.Point.ID+"\x00"+d.Load] = &d
 	}
 	var lines []line
@@ -157,7 +157,7 @@ func linesOf(points []report.Point) []line {
 			if r.Result == nil {
 				continue
 			}
-			for _, l := range report.Loads(r) {
+			for _, l := range results.Loads(r) {
 				if l.Rate == 0 && len(r.Result.Curve) > 0 {
 					continue // the search, whose rate stands in each row
 				}

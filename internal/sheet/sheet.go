@@ -10,7 +10,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -28,7 +28,7 @@ type book struct {
 func Write(w io.Writer, records []store.Record) error {
 	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
 	defer b.file.Close()
-	points := report.Points(records)
+	points := results.Points(records)
 	for _, e := range experiments(points) {
 		b.experiment(e)
 	}
@@ -50,10 +50,10 @@ func Write(w io.Writer, records []store.Record) error {
 // experiment is what one study measured in one way.
 type experiment struct {
 	name   string
-	points []report.Point
+	points []results.Point
 }
 
-func experiments(points []report.Point) []experiment {
+func experiments(points []results.Point) []experiment {
 	var list []experiment
 	for _, p := range points {
 		name := strings.TrimSpace(p.Records[0].Study + " " + p.Spec.Measure)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
 )
@@ -94,7 +94,7 @@ func TestAnExperimentHoldsTheFirstStudysColumnsAsNumbers(t *testing.T) {
 	records := storetest.Demo()
 	f := opened(t, written(t, records))
 	const sheet = "head-to-head sustainable"
-	points := report.Points(records)
+	points := results.Points(records)
 	rows, err := f.GetRows(sheet)
 	if err != nil {
 		t.Fatal(err)
@@ -108,10 +108,10 @@ func TestAnExperimentHoldsTheFirstStudysColumnsAsNumbers(t *testing.T) {
 				continue
 			}
 			checked++
-			d := report.Distributions([]report.Point{p}, report.LatencyKinds[0])[0]
+			d := results.Distributions([]results.Point{p}, results.LatencyKinds[0])[0]
 			cost := p.Ok()[1].Result.Cost // the median of three
 			for name, want := range map[string]float64{
-				"msg/s": report.Summarize(values(p, "publish_rate")).Median, "sustainable": report.Sustained(p.Ok()).Median,
+				"msg/s": results.Summarize(values(p, "publish_rate")).Median, "sustainable": results.Sustained(p.Ok()).Median,
 				"min": float64(d.Min()) / 1e6, "avg": d.Mean() / 1e6, "95th": float64(d.Quantile(0.95)) / 1e6, "99th": float64(d.Quantile(0.99)) / 1e6,
 				"lost": 0, "n": 3,
 			} {
@@ -137,8 +137,8 @@ func TestAnExperimentHoldsTheFirstStudysColumnsAsNumbers(t *testing.T) {
 	}
 }
 
-func values(p report.Point, key string) []float64 {
-	m, _ := report.MetricByKey(key)
+func values(p results.Point, key string) []float64 {
+	m, _ := results.MetricByKey(key)
 	return m.Values(p.Ok())
 }
 
@@ -190,9 +190,9 @@ func TestEveryRepetitionIsThereWithItsFlatColumns(t *testing.T) {
 	records := storetest.Demo()
 	f := opened(t, written(t, records))
 	rows, err := f.GetRows("Repetitions")
-	var loads []report.FlatRecord
+	var loads []results.FlatRecord
 	for _, r := range records {
-		loads = append(loads, report.Flat(r)...)
+		loads = append(loads, results.Flat(r)...)
 	}
 	if err != nil || len(rows) != len(loads)+1 || len(loads) <= len(records) {
 		t.Fatalf("%d rows of %d loads of %d records, %v", len(rows), len(loads), len(records), err)

@@ -1,4 +1,4 @@
-// Numbers for people, as internal/report/unit.go writes them; a test holds the two together.
+// Numbers for people, as internal/unit/unit.go writes them; a test holds the two together.
 
 type Scale = [from: number, factor: number, suffix: string];
 

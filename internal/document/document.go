@@ -1,0 +1,197 @@
+// Package document is a report before it is rendered: headings, sentences, verdicts, and tables with typed columns. It
+// knows nothing of what is reported or of any format.
+package document
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// Document is a report before it is rendered. Its texts may come from anywhere and hold anything: every renderer
+// makes them harmless for its own format.
+type Document struct {
+	Title  string
+	Blocks []Block
+}
+
+// Block is a part of a document: Heading, Paragraph, Verdict, Warning, Table, Note or Listing.
+type Block interface{ block() }
+
+// Heading starts a section; Level 1 is the largest below the title.
+type Heading struct {
+	Level int
+	Text  string
+}
+
+// Paragraph is running text.
+type Paragraph struct{ Text string }
+
+// Verdict is a conclusion.
+type Verdict struct {
+	About   string // "100 B, at-least-once"
+	Finding string // in a sentence, or two
+	Detail  string // what else there is to say
+	Headed  bool   // the heading above says what it is about
+}
+
+// Text is the verdict as running text.
+func (v Verdict) Text() string {
+	about := ""
+	if v.About != "" && !v.Headed {
+		about = v.About + ": "
+	}
+	return strings.TrimSpace(about + v.Finding + " " + v.Detail)
+}
+
+// Warning tells that records which stand together differ in facts that nobody named.
+type Warning struct {
+	About  string   // "the compared records"
+	Differ []string // the facts with their values, as from Residue
+}
+
+// Text is the warning as running text, which quotes the first few facts and counts the others.
+func (w Warning) Text() string {
+	const most = 6
+	text := strings.Join(w.Differ[:min(len(w.Differ), most)], "; ")
+	if more := len(w.Differ) - most; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return fmt.Sprintf("Warning: %s differ in what was not named as the difference: %s.", w.About, text)
+}
+
+// Worded gives a renderer that has no form of its own for verdicts or warnings a paragraph.
+func Worded(b Block) Block {
+	switch b := b.(type) {
+	case Verdict:
+		return Paragraph{b.Text()}
+	case Warning:
+		return Paragraph{b.Text()}
+	}
+	return b
+}
+
+// Note is a footnote; cells point to it by Mark.
+type Note struct {
+	Mark int
+	Text string
+}
+
+// Listing is text whose lines stay as they are.
+type Listing struct{ Text string }
+
+// Table has typed columns; every row has one cell per column.
+type Table struct {
+	Title   string
+	Columns []Column
+	Rows    [][]Cell
+}
+
+func (Heading) block()   {}
+func (Paragraph) block() {}
+func (Verdict) block()   {}
+func (Warning) block()   {}
+func (Note) block()      {}
+func (Listing) block()   {}
+func (Table) block()     {}
+
+// Column describes the cells below it.
+type Column struct {
+	Key    string    // for machines: stable, lower case, ends with the unit where there is one
+	Name   string    // for people; may hold a line break
+	Unit   unit.Unit // of its numbers
+	Row    bool      // tells the rows apart: repeated where a table has to be split
+	Spread bool      // show the interval of its cells
+	Wide   bool      // holds sentences: wrapped later than other words
+	Data   bool      // only for machines: what a reader sees from the headings
+}
+
+// Kind says what a cell holds.
+type Kind int
+
+// The kinds of cells.
+const (
+	Blank    Kind = iota // not measured or not known, which is never the same as 0
+	Words                // text
+	Figure               // one number
+	Interval             // a number within Low..High; an infinite bound is unknown
+)
+
+// Cell is one value of a table.
+type Cell struct {
+	Kind              Kind
+	Text              string
+	Number, Low, High float64
+	Unit              unit.Unit // of this cell's number; None = the column's
+	Marks             []int     // footnotes
+	Unused            bool      // in parentheses: shown, but no conclusion is drawn from it
+}
+
+// Text makes a cell of words; an empty text is a blank cell.
+func Text(text string) Cell {
+	if text == "" {
+		return Cell{}
+	}
+	return Cell{Kind: Words, Text: text}
+}
+
+// Number makes a cell of one number; NaN is a blank cell.
+func Number[T int | int64 | float64](v T) Cell {
+	if math.IsNaN(float64(v)) {
+		return Cell{}
+	}
+	return Cell{Kind: Figure, Number: float64(v)}
+}
+
+// In returns the cell with its own unit, for tables whose rows differ in it.
+func (c Cell) In(u unit.Unit) Cell {
+	c.Unit = u
+	return c
+}
+
+// Marked returns the cell with footnotes added.
+func (c Cell) Marked(marks ...int) Cell {
+	c.Marks = append(append([]int(nil), c.Marks...), marks...)
+	return c
+}
+
+// Add appends blocks.
+func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
+
+// Say appends a paragraph unless text is empty.
+func (d *Document) Say(text string) {
+	if text != "" {
+		d.Add(Paragraph{text})
+	}
+}
+
+// Warn appends a warning unless nothing differs.
+func (d *Document) Warn(about string, differ []string) {
+	if len(differ) > 0 {
+		d.Add(Warning{about, differ})
+	}
+}
+
+// Tables lists the document's tables.
+func (d Document) Tables() []Table {
+	var tables []Table
+	for _, b := range d.Blocks {
+		if t, ok := b.(Table); ok {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+// Notes is the text of every footnote by its mark.
+func (d Document) Notes() map[int]string {
+	notes := map[int]string{}
+	for _, b := range d.Blocks {
+		if n, ok := b.(Note); ok {
+			notes[n.Mark] = n.Text
+		}
+	}
+	return notes
+}

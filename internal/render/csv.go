@@ -1,0 +1,92 @@
+package render
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/document"
+)
+
+// renderCSV writes the tables with plain numbers in base units (the column's key names it), each with its own header
+// and an empty line between them. A document without a table becomes its sentences.
+func renderCSV(w io.Writer, d document.Document, _ Options) error {
+	out := csv.NewWriter(w)
+	tables, notes := d.Tables(), d.Notes()
+	for i, t := range tables {
+		if i > 0 {
+			out.Flush()
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		_ = out.Write(csvHeader(t)) // an error stays until Error
+		for _, row := range t.Rows {
+			_ = out.Write(csvRow(t, row, notes))
+		}
+	}
+	if len(tables) == 0 {
+		_ = out.Write([]string{"text"})
+		for _, b := range d.Blocks {
+			if p, ok := document.Worded(b).(document.Paragraph); ok {
+				_ = out.Write([]string{Inert(p.Text)})
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func csvHeader(t document.Table) []string {
+	var header []string
+	if t.Title != "" {
+		header = append(header, "table")
+	}
+	for _, c := range t.Columns {
+		header = append(header, c.Key)
+		if c.Spread {
+			header = append(header, c.Key+"_low", c.Key+"_high")
+		}
+	}
+	return append(header, "notes")
+}
+
+func csvRow(t document.Table, row []document.Cell, notes map[int]string) []string {
+	var fields []string
+	if t.Title != "" {
+		fields = append(fields, Inert(t.Title))
+	}
+	for i, c := range t.Columns {
+		cell := row[i]
+		switch cell.Kind {
+		case document.Figure, document.Interval:
+			fields = append(fields, plain(cell.Number))
+		default:
+			fields = append(fields, Inert(cell.Text))
+		}
+		if c.Spread && cell.Kind == document.Interval {
+			fields = append(fields, plain(cell.Low), plain(cell.High))
+		} else if c.Spread {
+			fields = append(fields, "", "")
+		}
+	}
+	return append(fields, Inert(strings.Join(document.RowNotes(row, notes), " | ")))
+}
+
+func plain(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// Inert keeps a spreadsheet from taking text for a formula.
+func Inert(text string) string {
+	text = clean(text)
+	if text != "" && strings.ContainsRune("=+-@|%", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

@@ -1,0 +1,123 @@
+package render
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/brokermark/brokermark/internal/document"
+)
+
+// A page stays well-formed whatever the order of its blocks: every element that is opened is closed, in its place.
+func TestAFragmentIsWellFormedInEveryOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(51, 52))
+	blocks := append(everything().Blocks, document.Note{Mark: 3, Text: "a note & more"}, document.Paragraph{Text: "<p>"}, document.Note{Mark: 4, Text: "another"})
+	for range 200 {
+		random.Shuffle(len(blocks), func(i, k int) { blocks[i], blocks[k] = blocks[k], blocks[i] })
+		some := blocks[:1+random.IntN(len(blocks))]
+		text := Fragment(some, "x", 2)
+		decoder := xml.NewDecoder(strings.NewReader("<page>" + strings.ReplaceAll(text, "<br>", "<br/>") + "</page>"))
+		notes, depth := 0, 0
+		for {
+			token, err := decoder.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, text)
+			}
+			switch e := token.(type) {
+			case xml.StartElement:
+				if e.Name.Local == "li" {
+					if notes++; depth != 1 {
+						t.Fatalf("a note outside of a list in\n%s", text)
+					}
+				}
+				if e.Name.Local == "ul" {
+					depth++
+				}
+			case xml.EndElement:
+				if e.Name.Local == "ul" {
+					depth--
+				}
+			}
+		}
+		if n := len(document.Document{Blocks: some}.Notes()); notes != n {
+			t.Fatalf("%d notes of %d in\n%s", notes, n, text)
+		}
+	}
+}
+
+func TestATableOfMoreThanTwoHundredRowsIsFoldedAway(t *testing.T) {
+	for n, folded := range map[int]bool{200: false, 201: true} {
+		table := document.Table{Columns: []document.Column{{Key: "k", Name: "k"}}, Rows: slices.Repeat([][]document.Cell{{document.Number(1)}}, n)}
+		if got := strings.Contains(Fragment([]document.Block{table}, "x", 2), "<details"); got != folded {
+			t.Errorf("%d rows are folded away: %v", n, got)
+		}
+	}
+}
+
+// terminal is a pseudo-terminal of so many columns.
+func terminal(t *testing.T, columns uint16) *os.File {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	t.Cleanup(func() { _ = master.Close() })
+	if err := unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	return master
+}
+
+func TestAPageIsAsWideAsItsTerminal(t *testing.T) {
+	for _, c := range []struct {
+		columns       uint16
+		term, noColor string
+		want          Options
+	}{
+		{133, "xterm", "", Options{Width: 133, Colour: true}},
+		{40, "xterm", "", Options{Width: 60, Colour: true}},
+		{0, "xterm", "", Options{Width: 100, Colour: true}}, // a terminal that doesn't know
+		{80, "dumb", "", Options{Width: 80}},
+		{80, "xterm", "1", Options{Width: 80}},
+	} {
+		t.Setenv("TERM", c.term)
+		t.Setenv("NO_COLOR", c.noColor)
+		if got := OptionsFor(terminal(t, c.columns)); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c, got, c.want)
+		}
+	}
+}
+
+func TestATableOfNamesAloneIsShownWhole(t *testing.T) {
+	table := document.Table{Columns: []document.Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b", Row: true}}}
+	table.Rows = [][]document.Cell{{document.Text(strings.Repeat("x", 30)), document.Text(strings.Repeat("y", 30))}}
+	var out strings.Builder
+	if err := Render(&out, document.Document{Blocks: []document.Block{table}}, "terminal", Options{Width: 40}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{strings.Repeat("x", 30), strings.Repeat("y", 30)} {
+		if strings.Count(out.String(), want) != 1 {
+			t.Errorf("%s isn't shown once:\n%s", want, out.String())
+		}
+	}
+}
+
+func TestARowOfAPageHoldsWhatMachinesRead(t *testing.T) {
+	table := document.Table{
+		Columns: []document.Column{{Key: "message_bytes", Data: true}, {Key: "point_id", Data: true}, {Key: "n_tests", Data: true}, {Key: "name", Name: "name", Row: true}},
+		Rows:    [][]document.Cell{{document.Number(1234.5), document.Text("p"), {}, document.Text("kafka")}},
+	}
+	if text := Fragment([]document.Block{table}, "x", 2); !strings.Contains(text, `<tr data-message-bytes="1234.5" data-point-id="p" data-n-tests="">`) {
+		t.Errorf("the row's data are missing in %s", text)
+	}
+}

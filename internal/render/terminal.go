@@ -1,0 +1,307 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// gap is the space between two columns.
+const gap = 2
+
+// widest is the width at which words in a table are wrapped, sentences a good deal later.
+const (
+	widest       = 30
+	widestPhrase = 56
+	leastPhrase  = 24 // down to which sentences are narrowed before a table is split
+)
+
+// renderTerminal writes text that fits o.Width: paragraphs are wrapped, so are the sentences of tables that are too
+// wide; what is too wide even so is split, repeating the columns that tell rows apart.
+func renderTerminal(w io.Writer, d document.Document, o Options) error {
+	if o.Width == 0 {
+		o.Width = 100
+	}
+	var out strings.Builder
+	emphasis := func(s string) string {
+		if o.Colour {
+			return text.Bold.EscapeSeq() + s + text.Reset.EscapeSeq()
+		}
+		return s
+	}
+	out.WriteString(emphasis(wrap(clean(d.Title), o.Width, "")) + "\n")
+	noted := false
+	for _, b := range d.Blocks {
+		switch b := document.Worded(b).(type) {
+		case document.Heading:
+			out.WriteString("\n" + emphasis(wrap(clean(b.Text), o.Width, "")) + "\n")
+		case document.Paragraph:
+			out.WriteString("\n" + wrap(clean(b.Text), o.Width, "") + "\n")
+		case document.Note:
+			if !noted {
+				out.WriteByte('\n')
+				noted = true
+			}
+			out.WriteString(wrap(superscript(b.Mark)+" "+clean(b.Text), o.Width, "  ") + "\n")
+		case document.Listing:
+			out.WriteString("\n" + strings.TrimRight(cleanLines(b.Text), "\n") + "\n")
+		case document.Table:
+			for i, part := range split(forReaders(b), o.Width) {
+				if i == 0 && b.Title != "" {
+					out.WriteString("\n" + emphasis(wrap(clean(b.Title), o.Width, "")) + "\n")
+				}
+				out.WriteString("\n" + terminalTable(part, o) + "\n")
+			}
+		}
+	}
+	_, err := io.WriteString(w, strings.TrimRight(out.String(), "\n")+"\n")
+	return err
+}
+
+func terminalTable(t part, o Options) string {
+	tw := table.NewWriter()
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true, DoNotColorBordersAndSeparators: true}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
+	style.Format.Header, style.Format.HeaderAlign = text.FormatDefault, text.AlignDefault
+	tw.SetStyle(style)
+	tw.SuppressTrailingSpaces()
+	header, configs := table.Row{}, []table.ColumnConfig{}
+	for i, c := range t.Columns {
+		header = append(header, cleanLines(c.Name))
+		config := table.ColumnConfig{Number: i + 1, VAlignHeader: text.VAlignBottom}
+		if numeric(t.Table, i) {
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
+		} else {
+			config.WidthMax, config.WidthMaxEnforcer = t.widths[i], fold
+		}
+		configs = append(configs, config)
+	}
+	tw.AppendHeader(header)
+	tw.SetColumnConfigs(configs)
+	for _, row := range t.Rows {
+		out := table.Row{}
+		for i, cell := range row {
+			out = append(out, colour(t.Columns[i], cell, o))
+		}
+		tw.AppendRow(out)
+	}
+	lines := strings.Split(tw.Render(), "\n")
+	for i, line := range lines {
+		if strings.Trim(line, "─") == "" { // the rule below the header goes on under the last column's padding
+			lines[i] = strings.TrimSuffix(line, strings.Repeat("─", gap))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// colour underlines how something ended, which is readable without it too.
+func colour(c document.Column, cell document.Cell, o Options) string {
+	words := cellText(c, cell)
+	if !o.Colour || c.Key != "status" && c.Key != "verdict" {
+		return words
+	}
+	switch {
+	case strings.Contains(cell.Text, "failed"), cell.Text == "broken":
+		return text.FgRed.Sprint(words)
+	case strings.Contains(cell.Text, "void"):
+		return text.FgYellow.Sprint(words)
+	}
+	return words
+}
+
+// part is a table with the widths at which its columns are wrapped.
+type part struct {
+	document.Table
+	widths []int
+}
+
+// narrowed takes from the columns of sentences what t is too wide; it tells whether that was enough.
+func narrowed(t document.Table, width int) (part, bool) {
+	p := part{t, columnWidths(t)}
+	over := -gap - width
+	for _, w := range p.widths {
+		over += w + gap
+	}
+	for i, c := range t.Columns {
+		if c.Wide && over > 0 {
+			give := min(over, max(0, p.widths[i]-leastPhrase))
+			p.widths[i] -= give
+			over -= give
+		}
+	}
+	return p, over <= 0
+}
+
+// split cuts a table into parts that fit width, each beginning with the columns that tell rows apart.
+func split(t document.Table, width int) []part {
+	if whole, fits := narrowed(t, width); fits {
+		return []part{whole}
+	}
+	widths := columnWidths(t)
+	var keys, rest []int
+	used := 0
+	for i, c := range t.Columns {
+		if c.Row {
+			keys = append(keys, i)
+			used += widths[i] + gap
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	var parts []part
+	for len(rest) > 0 {
+		n, at := 0, used
+		for n < len(rest) {
+			least := widths[rest[n]]
+			if t.Columns[rest[n]].Wide {
+				least = min(least, leastPhrase)
+			}
+			if n > 0 && at+least > width {
+				break
+			}
+			at += least + gap
+			n++
+		}
+		p, _ := narrowed(columnsOf(t, append(append([]int(nil), keys...), rest[:n]...)), width)
+		parts = append(parts, p)
+		rest = rest[n:]
+	}
+	if parts == nil {
+		return []part{{t, widths}}
+	}
+	return parts
+}
+
+func columnsOf(t document.Table, indexes []int) document.Table {
+	out := document.Table{Title: t.Title}
+	for _, i := range indexes {
+		out.Columns = append(out.Columns, t.Columns[i])
+	}
+	for _, row := range t.Rows {
+		var cells []document.Cell
+		for _, i := range indexes {
+			cells = append(cells, row[i])
+		}
+		out.Rows = append(out.Rows, cells)
+	}
+	return out
+}
+
+func columnWidths(t document.Table) []int {
+	widths := make([]int, len(t.Columns))
+	for i, c := range t.Columns {
+		for line := range strings.Lines(c.Name) {
+			widths[i] = max(widths[i], text.StringWidth(strings.TrimSpace(line)))
+		}
+		for _, row := range t.Rows {
+			widths[i] = max(widths[i], text.StringWidth(cellText(c, row[i])))
+		}
+		switch {
+		case numeric(t, i):
+		case c.Wide:
+			widths[i] = min(widths[i], widestPhrase)
+		default:
+			widths[i] = min(widths[i], widest)
+		}
+	}
+	return widths
+}
+
+// forReaders drops columns that are for machines and those that hold nothing in any row.
+func forReaders(t document.Table) document.Table { return columnsOf(t, shownColumns(t)) }
+
+// shownColumns are the indexes of the columns that a reader is shown.
+func shownColumns(t document.Table) []int {
+	var shown []int
+	for i, c := range t.Columns {
+		filled := c.Row && len(t.Rows) == 0
+		for _, row := range t.Rows {
+			filled = filled || row[i].Kind != document.Blank || len(row[i].Marks) > 0
+		}
+		if filled && !c.Data {
+			shown = append(shown, i)
+		}
+	}
+	return shown
+}
+
+// numeric tells that a column holds numbers, which are aligned to the right.
+func numeric(t document.Table, i int) bool {
+	for _, row := range t.Rows {
+		if row[i].Kind == document.Words {
+			return false
+		}
+	}
+	return true
+}
+
+// cellText writes a cell for people.
+func cellText(c document.Column, cell document.Cell) string {
+	var words string
+	u := c.Unit
+	if cell.Unit != unit.None {
+		u = cell.Unit
+	}
+	switch {
+	case cell.Kind == document.Blank:
+		words = "–"
+	case cell.Kind == document.Words:
+		words = clean(cell.Text)
+	case cell.Kind == document.Interval && c.Spread:
+		words = u.Format(cell.Number)
+		if low, high := u.Format(cell.Low), u.Format(cell.High); low != words || high != words {
+			words += " [" + u.Range(cell.Low, cell.High) + "]"
+		}
+	default:
+		words = u.Format(cell.Number)
+	}
+	if cell.Unused && cell.Kind != document.Blank {
+		words = "(" + words + ")"
+	}
+	for i, mark := range cell.Marks {
+		if i > 0 {
+			words += "˒"
+		}
+		words += superscript(mark)
+	}
+	return words
+}
+
+func superscript(n int) string {
+	return strings.Map(func(r rune) rune { return []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[r-'0'] }, fmt.Sprint(n))
+}
+
+// fold wraps s at width; a word that is longer is broken behind one of its own separators, so that "…/franz-go" stays
+// readable.
+func fold(s string, width int) string {
+	const separators = "/-.,_=@"
+	words := strings.Split(s, " ")
+	for i, word := range words {
+		var pieces []string
+		for text.StringWidth(word) > width {
+			runes := []rune(word)
+			at := strings.LastIndexAny(string(runes[:width]), separators) + 1
+			if at < 2 || len(string(runes[:width])) != width { // none, or not plain letters
+				break
+			}
+			pieces, word = append(pieces, word[:at]), word[at:]
+		}
+		words[i] = strings.Join(append(pieces, word), "\n")
+	}
+	return text.WrapSoft(strings.Join(words, " "), width)
+}
+
+func wrap(s string, width int, indent string) string {
+	lines := strings.Split(text.WrapSoft(s, width-len(indent)), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n"+indent)
+}

@@ -1,0 +1,101 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/reports"
+)
+
+func TestTextIsMadeHarmless(t *testing.T) {
+	for in, want := range map[string]string{
+		"\x1b[2Jboo":                     "[2Jboo",
+		"a\r\nb\tc":                      "a b c",
+		"user\u202egnp.exe":              "usergnp.exe",
+		"broken \xff utf8":               "broken \uFFFD utf8",
+		"zero\u200bwidth\u0085\u009bnel": "zerowidthnel",
+		"Zürich – 東京":                    "Zürich – 東京",
+	} {
+		if got := clean(in); got != want {
+			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\t=1": "'=1", "fine": "fine", "": "",
+	} {
+		if got := Inert(in); got != want {
+			t.Errorf("Inert(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got := literal("a|b *c* <d> `e`"); got != "a\\|b \\*c\\* &lt;d&gt; \\`e\\`" {
+		t.Errorf("literal: %q", got)
+	}
+}
+
+func TestAnUnknownFormatOrReportIsAnsweredWithWhatThereIs(t *testing.T) {
+	if err := Render(nil, document.Document{}, "pdf", Options{}); err == nil || !strings.Contains(err.Error(), "csv, jsonl, markdown, terminal") {
+		t.Error(err)
+	}
+	if _, err := reports.Lookup("nonsense"); err == nil || !strings.Contains(err.Error(), `unknown report "nonsense"`) {
+		t.Error(err)
+	}
+	if _, err := results.MetricByKey("nonsense"); err == nil || !strings.Contains(err.Error(), "e2e_p99_ns") {
+		t.Error(err)
+	}
+}
+
+func TestColourIsOnlyAddedWhenAsked(t *testing.T) {
+	d := document.Document{Title: "T", Blocks: []document.Block{document.Table{
+		Columns: []document.Column{{Key: "status", Name: "status"}},
+		Rows:    [][]document.Cell{{document.Text("failed")}, {document.Text("void")}, {document.Text("ok")}},
+	}}}
+	for _, colour := range []bool{false, true} {
+		var out strings.Builder
+		if err := Render(&out, d, "terminal", Options{Colour: colour}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "\x1b[") != colour {
+			t.Errorf("colour %v: %q", colour, out.String())
+		}
+	}
+}
+
+func TestWordsThatAreTooLongAreBrokenBehindASeparator(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"short words stay", 20, "short words stay"},
+		{"github.com/apache/pulsar-client-go", 30, "github.com/apache/pulsar-\nclient-go"},
+		{"see client.max.in.flight.requests.per.connection=5", 20, "see client.max.in.\nflight.requests.per.\nconnection=5"},
+		{strings.Repeat("x", 12), 5, "xxxxx\nxxxxx\nxx"},
+		{"a/bcdefghij", 5, "a/\nbcdef\nghij"},
+		{"/bcdefghij", 5, "/bcde\nfghij"}, // nothing would stand before the separator
+	} {
+		got := fold(c.text, c.width)
+		for strings.Contains(got, " \n") { // padded to the width
+			got = strings.ReplaceAll(got, " \n", "\n")
+		}
+		if got != c.want {
+			t.Errorf("%q at %d became %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+func TestSentencesAreNarrowedBeforeATableIsSplit(t *testing.T) {
+	var d document.Document
+	d.Add(document.Table{
+		Columns: []document.Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b"}, {Key: "why", Name: "why", Wide: true}},
+		Rows:    [][]document.Cell{{document.Text("first"), document.Text("second"), document.Text("a sentence that would take all of the line and more than that")}},
+	})
+	var out strings.Builder
+	if err := renderTerminal(&out, d, Options{Width: 50}); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "first"); n != 1 {
+		t.Errorf("the row was split into %d:\n%s", n, out.String())
+	}
+}

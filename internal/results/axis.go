@@ -1,0 +1,156 @@
+package results
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// Axis is something levels differ in; its values are in their natural order.
+type Axis struct {
+	Name    string
+	Values  []string
+	Numbers []float64 // what the values measure, where all of them measure something
+}
+
+// elsewhere are axes whose values come from the spec or the load, under one name whatever the study called them.
+var elsewhere = map[string]bool{
+	"broker": true, "version": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
+	"curve.rates": true, "curve.fractions": true,
+}
+
+// value is where a level lies on an axis, and what that measures (NaN: nothing).
+type value struct {
+	text   string
+	number float64
+}
+
+// coordinates says where a level lies on every axis.
+func coordinates(p Point, l Level) map[string]value {
+	s := p.Spec
+	at := map[string]value{
+		"broker": {p.Product, math.NaN()}, "delivery": {s.Delivery, math.NaN()}, "persistence": {s.Persistence, math.NaN()}, "acks": {s.Acks, math.NaN()},
+		"replicas": magnitude(strconv.Itoa(s.Replicas)), "nodes": magnitude(strconv.Itoa(s.Nodes)),
+		"messageSize": {s.MessageSize.String(), s.MessageSize.Mean()},
+		"load":        {l.Load, math.NaN()},
+	}
+	if len(s.MessageSize) == 1 {
+		at["messageSize"] = value{unit.Bytes.Format(s.MessageSize.Mean()), s.MessageSize.Mean()}
+	}
+	switch {
+	case l.share > 0: // of another rate for each broker
+		at["load"] = value{l.Load, l.share}
+	case l.Rate > 0:
+		at["load"] = value{l.Load, l.Rate}
+	}
+	for name, text := range p.Records[0].Axes {
+		if !elsewhere[name] {
+			at[name] = magnitude(text)
+		}
+	}
+	return at
+}
+
+// incidental is 1 for what no study varied on purpose: acks that follow from the delivery, say.
+func incidental(points []Point, name string) int {
+	named := func(p Point) bool { _, ok := p.Records[0].Axes[name]; return ok }
+	if name == "broker" || name == "load" || name == "messageSize" || slices.ContainsFunc(points, named) {
+		return 0
+	}
+	return 1
+}
+
+// alike tells that two axes part the levels in the same way: one of them says it all.
+func alike(at []map[string]value, a, b string) bool {
+	there, back := map[string]string{}, map[string]string{}
+	for _, values := range at {
+		x, y := values[a].text, values[b].text
+		if old, ok := there[x]; ok && old != y {
+			return false
+		}
+		if old, ok := back[y]; ok && old != x {
+			return false
+		}
+		there[x], back[y] = y, x
+	}
+	return true
+}
+
+// Axes lists what the levels differ in, and for every level the index of its value on each of them (−1 = none).
+func Axes(points []Point, levels []Level) ([]Axis, [][]int) {
+	values := map[string]map[string]float64{}
+	at := make([]map[string]value, len(levels))
+	for i, l := range levels {
+		at[i] = coordinates(points[l.Point], l)
+		for name, v := range at[i] {
+			if values[name] == nil {
+				values[name] = map[string]float64{}
+			}
+			values[name][v.text] = v.number
+		}
+	}
+	var out []Axis
+	places := map[string]map[string]int{}
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(incidental(points, a), incidental(points, b)), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		said := func(a Axis) bool { return alike(at, a.Name, name) }
+		if len(values[name]) < 2 || incidental(points, name) == 1 && slices.ContainsFunc(out, said) {
+			continue
+		}
+		a := ordered(name, values[name])
+		if name == "load" && mixed(levels) {
+			a.Numbers = nil
+		}
+		out = append(out, a)
+		places[name] = map[string]int{}
+		for i, text := range a.Values {
+			places[name][text] = i
+		}
+	}
+	index := make([][]int, len(levels))
+	for i := range levels {
+		for _, a := range out {
+			where := -1
+			if v, ok := at[i][a.Name]; ok {
+				where = places[a.Name][v.text]
+			}
+			index[i] = append(index[i], where)
+		}
+	}
+	return out, index
+}
+
+// mixed tells that some loads are shares of a rate and others are not.
+func mixed(levels []Level) bool {
+	share := func(l Level) bool { return l.share > 0 }
+	return slices.ContainsFunc(levels, share) && slices.ContainsFunc(levels, func(l Level) bool { return !share(l) })
+}
+
+// ordered sorts what is no number first, then by what the values measure.
+func ordered(name string, values map[string]float64) Axis {
+	a := Axis{Name: name, Values: slices.Collect(maps.Keys(values))}
+	slices.SortFunc(a.Values, func(x, y string) int { return cmp.Or(cmp.Compare(values[x], values[y]), CompareNames(x, y)) })
+	for _, text := range a.Values {
+		if math.IsNaN(values[text]) {
+			a.Numbers = nil
+			break
+		}
+		a.Numbers = append(a.Numbers, values[text])
+	}
+	return a
+}
+
+// magnitude is where text lies on an axis.
+func magnitude(text string) value {
+	v, ok := Magnitude(text)
+	if !ok {
+		v = math.NaN()
+	}
+	return value{text, v}
+}

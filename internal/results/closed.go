@@ -1,0 +1,65 @@
+package results
+
+import (
+	"math"
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// ClosedLoop tells that s sends as fast as the client's window allows, or into a backlog. No message is due at any
+// time then, and its latency only says how full the window or the backlog was: N messages in flight at a rate X wait
+// N/X each (Little's law), whatever the broker.
+func ClosedLoop(s study.Spec) bool { return s.ClosedLoop() }
+
+// ClosedLoopNote says once in a document why points of a closed loop show no latency.
+const ClosedLoopNote = "A peak, a backlog and a count without a rate are closed loops: their latency says how full the client's window or " +
+	"the backlog was, nothing about a system under a given load, so none is shown or compared."
+
+// AnyClosedLoop tells whether a document about points needs ClosedLoopNote.
+func AnyClosedLoop(points []Point) bool {
+	return slices.ContainsFunc(points, func(p Point) bool { return len(p.Shown()) > 0 && ClosedLoop(p.Spec) })
+}
+
+// LatencyMetric is a quantile of a latency under a load. Records of a closed loop don't have one.
+func LatencyMetric(key, name string, of func(store.Latency) hist.Snapshot, q float64) Metric {
+	raw := quantile(of, q)
+	return Metric{
+		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, raw: raw,
+		Of: func(r store.Record) float64 {
+			if ClosedLoop(r.Spec) {
+				return math.NaN()
+			}
+			return raw(r)
+		},
+	}
+}
+
+// Latency tells that m is a latency, which closed loops don't have.
+func (m Metric) Latency() bool { return m.raw != nil }
+
+// recorded is what the record holds of m, for formats that copy records: also the latency of a closed loop.
+func (m Metric) recorded(r store.Record) float64 {
+	if m.raw != nil {
+		return m.raw(r)
+	}
+	return m.Of(r)
+}
+
+// Course is the course of r over time. That of a closed loop has no latency.
+func Course(r store.Record) []store.Tick {
+	if r.Result == nil {
+		return nil
+	}
+	if !ClosedLoop(r.Spec) {
+		return r.Result.Series
+	}
+	ticks := slices.Clone(r.Result.Series)
+	for i := range ticks {
+		ticks[i].EndToEndP50, ticks[i].EndToEndP99 = 0, 0
+	}
+	return ticks
+}

@@ -1,0 +1,115 @@
+package results
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// closedLoops are the specs of which no message is due at any time.
+var closedLoops = map[string]study.Spec{
+	"peak":    {Measure: "peak"},
+	"backlog": {Measure: "backlog", Load: study.Load{Rate: 1000}},
+	"count":   {Measure: "count"},
+}
+
+var openLoops = map[string]study.Spec{
+	"rate":            {Measure: "rate", Load: study.Load{Rate: 1000}},
+	"ramp from 0":     {Measure: "rate", Load: study.Load{Shape: "ramp", To: 1000}},
+	"count at a rate": {Measure: "count", Load: study.Load{Rate: 1000}},
+	"sustainable":     {Measure: "sustainable"},
+	"curve":           {Measure: "curve"},
+}
+
+func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
+	for name, spec := range closedLoops {
+		r := measured()
+		r.Spec = spec
+		for _, m := range Metrics {
+			v := m.Of(r)
+			machine := strings.HasPrefix(m.Key, "pause_") // of the machine, whatever the load
+			if m.Latency() != (m.Unit == unit.Nanoseconds && !machine) {
+				t.Errorf("%s: Latency() is %v", m.Key, m.Latency())
+			}
+			if m.Latency() && !math.IsNaN(v) {
+				t.Errorf("%s of a %s is %v, although it has no latency", m.Key, name, v)
+			}
+		}
+		if got := metric("publish_rate").Of(r); got != 99.9 {
+			t.Errorf("the rate of a %s is %v", name, got)
+		}
+		if !ClosedLoop(spec) || !AnyClosedLoop(Points([]store.Record{r})) {
+			t.Errorf("%s counts as an open loop", name)
+		}
+	}
+	for name, spec := range openLoops {
+		r := measured()
+		r.Spec = spec
+		for _, m := range Metrics {
+			if m.Latency() && math.IsNaN(m.Of(r)) {
+				t.Errorf("%s has no %s", name, m.Key)
+			}
+		}
+		if ClosedLoop(spec) || AnyClosedLoop(Points([]store.Record{r})) {
+			t.Errorf("%s counts as a closed loop", name)
+		}
+	}
+}
+
+func TestAFlatRecordOfAClosedLoopSaysSo(t *testing.T) {
+	for name, spec := range closedLoops {
+		r := measured()
+		r.Spec = spec
+		text, err := json.Marshal(Flat(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), `"closed_loop":true`) || !strings.Contains(string(text), `"e2e_p99_ns":991231`) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	for name, spec := range openLoops {
+		r := measured()
+		r.Spec = spec
+		if Flat(r)[0].ClosedLoop {
+			t.Errorf("%s is flagged as a closed loop", name)
+		}
+	}
+}
+
+func TestTheCourseOfAClosedLoopHasNoLatency(t *testing.T) {
+	r := measured()
+	r.Result.Series = []store.Tick{{OffsetNs: 5, PublishRate: 7, Backlog: 3, EndToEndP50: 10, EndToEndP99: 20}}
+	r.Spec = openLoops["rate"]
+	if got := Course(r); len(got) != 1 || got[0] != r.Result.Series[0] {
+		t.Errorf("of an open loop: %+v", got)
+	}
+	r.Spec = closedLoops["peak"]
+	if got, want := Course(r), (store.Tick{OffsetNs: 5, PublishRate: 7, Backlog: 3}); len(got) != 1 || got[0] != want {
+		t.Errorf("of a closed loop: %+v", got)
+	}
+	if r.Result.Series[0].EndToEndP99 != 20 {
+		t.Error("the record was changed")
+	}
+	if Course(store.Record{}) != nil {
+		t.Error("a record without a result has a course")
+	}
+}
+
+func TestADistributionOfAClosedLoopSaysSo(t *testing.T) {
+	for closed, specs := range map[bool]map[string]study.Spec{true: closedLoops, false: openLoops} {
+		for name, spec := range specs {
+			r := measured()
+			r.Spec = spec
+			all := Distributions(Points([]store.Record{r}), LatencyKinds[0])
+			if len(all) != 1 || all[0].Closed != closed {
+				t.Errorf("%s: %+v, want closed %v", name, all, closed)
+			}
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package results
+
+import "slices"
+
+// tellApart is the order in which settings are tried to tell points of the same name apart; the others come after.
+var tellApart = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
+
+// distinguish adds to the names of points that would be the same in every table what they differ in. That is so where
+// a study varies settings otherwise than by axes of their names.
+func distinguish(points []*Point) {
+	for _, alike := range namesakes(points) {
+		specs := make([]map[string]string, len(alike))
+		var paths []string
+		for i, p := range alike {
+			specs[i] = map[string]string{}
+			flatten(specs[i], "", p.Spec)
+			paths = append(paths, sortedKeys(specs[i])...)
+		}
+		slices.Sort(paths)
+		for _, path := range slices.Concat(tellApart, slices.Compact(paths)) {
+			same := func(s map[string]string) bool { return s[path] == specs[0][path] }
+			if forPeople[path] || !slices.ContainsFunc(specs, func(s map[string]string) bool { return !same(s) }) {
+				continue
+			}
+			for i, p := range alike {
+				value := specs[i][path]
+				if value == "" {
+					value = "unset"
+				}
+				p.Name += " " + path + "=" + value
+			}
+			if len(namesakes(alike)) == 0 {
+				break
+			}
+			for _, s := range specs {
+				delete(s, path) // said once
+			}
+		}
+	}
+}
+
+// namesakes are the points that share their name, setting and load with others, in their order.
+func namesakes(points []*Point) [][]*Point {
+	type label struct{ name, setting, load string }
+	groups := map[label][]*Point{}
+	var order []label
+	for _, p := range points {
+		l := label{p.Name, p.Setting(), p.Load()}
+		if len(groups[l]) == 0 {
+			order = append(order, l)
+		}
+		groups[l] = append(groups[l], p)
+	}
+	var out [][]*Point
+	for _, l := range order {
+		if len(groups[l]) > 1 {
+			out = append(out, groups[l])
+		}
+	}
+	return out
+}

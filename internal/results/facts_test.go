@@ -1,0 +1,189 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+func TestFactsAreEverythingThatCouldDiffer(t *testing.T) {
+	r := measured()
+	r.Axes = map[string]string{"broker": "kafka", "sweep": "3"}
+	r.Spec.Attach, r.Spec.Name, r.Spec.Label, r.Spec.CAFile = []string{"a:1", "b:2"}, "n", "l", "ca"
+	r.Settings = store.Settings{Client: map[string]any{"window": 7, "deep": map[string]any{"er": true}}}
+	r.Host = store.Host{Name: "h", Cores: 2, MemoryBytes: 5}
+	facts := Facts(r)
+	for path, want := range map[string]string{
+		"broker": "kafka", "sweep": "3", "attach": `["a:1","b:2"]`, "client.linger.ms": "5", "settings.client.window": "7", "settings.client.deep.er": "true",
+		"versions.broker": "4.3.1", "host.name": "h", "host.cores": "2", "messageSize": "1KiB",
+	} {
+		if facts[path] != want {
+			t.Errorf("%s is %q, want %q", path, facts[path], want)
+		}
+	}
+	for _, path := range []string{"name", "label", "caFile", "host.memory_bytes", "host.os", "version"} {
+		if v, ok := facts[path]; ok {
+			t.Errorf("%s is a fact: %q", path, v)
+		}
+	}
+	r.Host.Cores = 0
+	if _, ok := Facts(r)["host.cores"]; ok {
+		t.Error("cores that aren't known are a fact")
+	}
+}
+
+func TestWhatFollowsFromWhatIsNamedIsCovered(t *testing.T) {
+	for _, c := range []struct {
+		named, path string
+		covered     bool
+	}{
+		{"broker", "broker", true},
+		{"broker", "versions.client", true},
+		{"broker", "settings.server.x", true},
+		{"broker", "brokers", false},
+		{"broker", "host.cores", false},
+		{"client.linger.ms", "settings.client.linger.ms", true},
+		{"client.linger.ms", "settings.client.linger", false},
+		{"topicConfig.retention", "settings.topic.retention", true},
+		{"server.x", "settings.server.x", true},
+		{"persistence", "settings.persistence", false},
+		{"measure", "load.rate", true},
+		{"size", "messageSize", true},
+		{"fault", "faults", true},
+		{"tls", "versions.tls", true},
+		{"version", "settings.client.a", true},
+	} {
+		if got := covering([]string{c.named})(c.path); got != c.covered {
+			t.Errorf("%s covers %s: %v", c.named, c.path, got)
+		}
+	}
+}
+
+func TestEqualWorkIsEqualWhateverItsNameAndTheNamedDifference(t *testing.T) {
+	a, b := measured().Spec, measured().Spec
+	b.Name, b.Label, b.KeyFile = "other", "other", "key.pem"
+	if Workload(a) != Workload(b) {
+		t.Error("what is for people makes a difference")
+	}
+	b.Broker, b.Client = "nats", nil
+	if Workload(a) == Workload(b) || Workload(a, "broker") != Workload(b, "broker") {
+		t.Error("the broker makes a difference only where it isn't named")
+	}
+	b.Persistence = "fsync"
+	if Workload(a, "broker") == Workload(b, "broker") || Workload(a, "broker", "persistence") != Workload(b, "broker", "persistence") {
+		t.Error("persistence makes a difference only where it isn't named")
+	}
+	lines := strings.Split(Workload(a), "\n")
+	if !slices.IsSorted(lines) || !slices.Contains(lines, "broker=kafka") {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestASelectionQuotesTwelveValues(t *testing.T) {
+	var records []store.Record
+	for i := range 20 {
+		r := measured()
+		r.Label = fmt.Sprintf("label-%02d", i)
+		records = append(records, r)
+	}
+	_, err := Select(records, "label=none")
+	if err == nil || strings.Count(err.Error(), "label-") != 12 || !strings.HasSuffix(err.Error(), "label-11") {
+		t.Error(err)
+	}
+	if _, err := Select(records, "point="); err == nil {
+		t.Error("the beginning of nothing selects a point")
+	}
+	if got := Named("a=1, b"); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("named are %q", got)
+	}
+	if got, err := Select(records, "status=ok,label=label-03"); err != nil || len(got) != 1 {
+		t.Errorf("%d, %v", len(got), err)
+	}
+}
+
+func TestFlatteningForgetsBeforeItGrowsWithoutBound(t *testing.T) {
+	f := flattened{known: map[string]map[string]string{}}
+	for i := range mostFlat + 3 {
+		facts := f.of("p", []byte(`{"a":`+strconv.Itoa(i)+`}`))
+		if facts["p.a"] != strconv.Itoa(i) {
+			t.Fatalf("%d is %v", i, facts)
+		}
+		if len(f.known) > mostFlat {
+			t.Fatalf("%d are remembered", len(f.known))
+		}
+	}
+	if n := len(f.known); n > mostFlat || n < 1 {
+		t.Errorf("%d are remembered", n)
+	}
+	before := len(f.known)
+	if again := f.of("p", []byte(`{"a":1}`)); again["p.a"] != "1" || len(f.known) != before+1 {
+		t.Errorf("%v, %d remembered", again, len(f.known))
+	}
+	if broken := f.of("p", []byte("{")); broken["p"] == "" {
+		t.Errorf("what isn't JSON is %v", broken)
+	}
+}
+
+func TestCellsOfNothingAreBlank(t *testing.T) {
+	for name, cell := range map[string]document.Cell{"no text": document.Text(""), "not a number": document.Number(math.NaN()), "no values": Summarize(nil).Cell()} {
+		if cell.Kind != document.Blank {
+			t.Errorf("%s: %+v", name, cell)
+		}
+	}
+	if cell := Summarize([]float64{4}).Cell(); cell.Kind != document.Figure || cell.Number != 4 {
+		t.Errorf("one value: %+v", cell)
+	}
+	if cell := Summarize([]float64{4, 8}).Cell(); cell.Kind != document.Interval || cell.Number != 6 || cell.Low != 4 || cell.High != 8 {
+		t.Errorf("two values: %+v", cell)
+	}
+	if cell := document.Number(0); cell.Kind != document.Figure {
+		t.Errorf("zero: %+v", cell)
+	}
+	if s := Summarize(nil); s.N != 0 || !math.IsNaN(s.Median) || !math.IsNaN(s.Low) || !math.IsNaN(s.High) {
+		t.Errorf("nothing is summed up as %+v", s)
+	}
+}
+
+func TestCountsAreSummedAndTheRestIsAMedian(t *testing.T) {
+	var records []store.Record
+	for _, n := range []int64{0, 5000, 0} {
+		records = append(records, store.Record{Spec: study.Spec{Measure: "rate"}, Result: &store.Result{Measurement: store.Measurement{
+			Books: store.Books{Sent: 10_000, Lost: n}, PublishRate: float64(n),
+		}}})
+	}
+	if s := metric("lost").Over(records); s != (Summary{N: 3, Median: 5000, Low: 5000, High: 5000}) {
+		t.Errorf("lost %+v", s)
+	}
+	if s := metric("publish_rate").Over(records); s.Median != 0 || s.High != 5000 || s.N != 3 {
+		t.Errorf("published %+v", s)
+	}
+	if s := metric("lost").Over(nil); s.N != 0 || !math.IsNaN(s.Median) {
+		t.Errorf("nothing lost of nothing: %+v", s)
+	}
+}
+
+func TestSixOfManyAreNamed(t *testing.T) {
+	var items []string
+	for i := range 12 {
+		items = append(items, fmt.Sprint(i))
+		got := Abridged(items)
+		switch {
+		case len(items) <= 6 && !slices.Equal(got, items):
+			t.Errorf("of %d: %q", len(items), got)
+		case len(items) > 6 && (len(got) != 6 || got[3] != "3" || got[4] != fmt.Sprintf("%d more", len(items)-5) || got[5] != items[i]):
+			t.Errorf("of %d: %q", len(items), got)
+		}
+	}
+	for want, items := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+		if got := enumerate(items); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package results
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// GoalName names a goal of a search by its bound: "p99 ≤ 10ms".
+func GoalName(g store.GoalResult) string {
+	if g.LatencyNs == 0 {
+		return "no latency bound"
+	}
+	return fmt.Sprintf("p%s ≤ %s", strconv.FormatFloat(100*g.Quantile, 'g', 10, 64), time.Duration(g.LatencyNs))
+}
+
+// Goal is one goal of the searches of a point, over its repetitions.
+type Goal struct {
+	Name        string
+	LatencyNs   int64 // the bound at Quantile; 0: none
+	Quantile    float64
+	Sustained   Bracket
+	Conditional Summary  // of the repetitions in which a rate passed
+	Undecided   []string // why repetitions left the goal open, one for each that did
+}
+
+// Goals gathers what searches found for each of their goals; none in records of before searches had several.
+func Goals(records []store.Record) []Goal {
+	byName := map[string][]store.GoalResult{}
+	var order []store.GoalResult
+	for _, r := range records {
+		if r.Result == nil || r.Result.Sustainable == nil {
+			continue
+		}
+		for _, g := range r.Result.Sustainable.Goals {
+			if byName[GoalName(g)] == nil {
+				order = append(order, g)
+			}
+			byName[GoalName(g)] = append(byName[GoalName(g)], g)
+		}
+	}
+	var goals []Goal
+	for _, g := range order {
+		goals = append(goals, goal(byName[GoalName(g)]))
+	}
+	return goals
+}
+
+// goal sums up the answers to one goal.
+func goal(answers []store.GoalResult) Goal {
+	first := answers[0]
+	g := Goal{Name: GoalName(first), LatencyNs: first.LatencyNs, Quantile: first.Quantile}
+	var bounds [][2]float64
+	var conditional []float64
+	for _, a := range answers {
+		bounds = append(bounds, [2]float64{a.Low, a.High})
+		if a.Low > 0 {
+			conditional = append(conditional, a.Conditional)
+		}
+		if a.Undecided != "" {
+			g.Undecided = append(g.Undecided, a.Undecided)
+		}
+	}
+	g.Sustained, g.Conditional = bracket(bounds), Summarize(conditional)
+	return g
+}
+
+// Answer says whether the goal was decided: "undecided in 1 of 3".
+func (g Goal) Answer() string {
+	switch open, n := len(g.Undecided), g.Sustained.N; {
+	case open == 0:
+		return "decided"
+	case open == n:
+		return "undecided"
+	default:
+		return fmt.Sprintf("undecided in %d of %d", open, n)
+	}
+}
+
+// FlatGoal is the answer to one goal of a search: always all keys.
+type FlatGoal struct {
+	Goal        string   `json:"goal"`             // "p99 ≤ 10ms"
+	LatencyNs   *int64   `json:"latency_ns"`       // bound at the quantile; null: none
+	Quantile    *float64 `json:"quantile"`         // of the bound
+	Low         float64  `json:"sustainable_low"`  // 0: no rate passed
+	High        *float64 `json:"sustainable_high"` // null: no rate failed
+	Conditional *float64 `json:"conditional_throughput"`
+	Undecided   string   `json:"undecided"` // why, "" where the goal was decided
+}
+
+// flatGoals is empty where no search was made, or one of before searches had several goals.
+func flatGoals(r store.Record) []FlatGoal {
+	out := []FlatGoal{}
+	if r.Result == nil || r.Result.Sustainable == nil {
+		return out
+	}
+	for _, g := range r.Result.Sustainable.Goals {
+		f := FlatGoal{Goal: GoalName(g), Low: g.Low, Undecided: g.Undecided}
+		if g.LatencyNs > 0 {
+			f.LatencyNs, f.Quantile = &g.LatencyNs, &g.Quantile
+		}
+		if g.High > 0 {
+			f.High = &g.High
+		}
+		if g.Low > 0 {
+			f.Conditional = &g.Conditional
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// String is the answer in words: "p99 ≤ 10ms: 40–42k/s, conditional throughput 39.9k/s".
+func (f FlatGoal) String() string {
+	high := 0.0
+	if f.High != nil {
+		high = *f.High
+	}
+	text := f.Goal + ": " + BoundsText(f.Low, high)
+	if f.Conditional != nil {
+		text += ", conditional throughput " + unit.PerSecond.Format(*f.Conditional)
+	}
+	if f.Undecided != "" {
+		text += "; undecided: " + f.Undecided
+	}
+	return text
+}
+
+// BoundsText says between which rates a search ended: low passed, high failed; 0 where none did.
+func BoundsText(low, high float64) string {
+	switch {
+	case low == 0 && high == 0:
+		return "no rate was found"
+	case low == 0:
+		return "no rate passed, the lowest that failed was " + unit.PerSecond.Format(high)
+	case high == 0:
+		return "at least " + unit.PerSecond.Format(low) + ", no rate failed"
+	}
+	return unit.PerSecond.Range(low, high)
+}

@@ -1,0 +1,69 @@
+package results
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+func found(goals ...store.GoalResult) store.Record {
+	return store.Record{Status: store.OK, Result: &store.Result{Sustainable: &store.Sustainable{Low: goals[0].Low, High: goals[0].High, Goals: goals}}}
+}
+
+var strict = store.GoalResult{LatencyNs: 10e6, Quantile: 0.999}
+
+func TestGoalsAreSummedUpOverRepetitionsEachByItself(t *testing.T) {
+	open, none := strict, strict
+	open.Low, open.Conditional, open.Undecided = 90, 85, "stopped after 30 trials"
+	none.High, none.Undecided = 50, "no rate passed"
+	records := []store.Record{
+		found(store.GoalResult{Low: 100, High: 105, Conditional: 99}, open),
+		found(store.GoalResult{Low: 110, High: 115, Conditional: 109}, none),
+		{Status: store.OK, Result: &store.Result{Sustainable: &store.Sustainable{Low: 1}}}, // of before there were goals
+		{Status: store.Refused},
+	}
+	goals := Goals(records)
+	if len(goals) != 2 {
+		t.Fatalf("%d goals, want 2: %+v", len(goals), goals)
+	}
+	free, bound := goals[0], goals[1]
+	if free.Name != "no latency bound" || free.Sustained.N != 2 || free.Sustained.Median != 105 || free.Sustained.Low != 100 || free.Sustained.High != 115 ||
+		free.Conditional.Median != 104 || free.Answer() != "decided" {
+		t.Errorf("without a bound: %+v", free)
+	}
+	if bound.Name != "p99.9 ≤ 10ms" || bound.Sustained.Low != 0 || !math.IsInf(bound.Sustained.High, 1) || bound.Conditional.N != 1 || bound.Conditional.Median != 85 ||
+		bound.Answer() != "undecided" || len(bound.Undecided) != 2 {
+		t.Errorf("with a bound: %+v", bound)
+	}
+	if got := Goals([]store.Record{found(strict), found(open)})[0].Answer(); got != "undecided in 1 of 2" {
+		t.Errorf("one of two open: %q", got)
+	}
+	if got := Goals(records[2:]); got != nil {
+		t.Errorf("older records have goals: %+v", got)
+	}
+}
+
+func TestAFlatRecordHoldsTheAnswerToEveryGoal(t *testing.T) {
+	open := strict
+	open.High, open.Undecided = 50, "no rate passed"
+	flat := Flat(found(store.GoalResult{Low: 100, Conditional: 99}, open))[0]
+	got, err := json.Marshal(flat.Goals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `[{"goal":"no latency bound","latency_ns":null,"quantile":null,"sustainable_low":100,"sustainable_high":null,"conditional_throughput":99,"undecided":""},` +
+		`{"goal":"p99.9 ≤ 10ms","latency_ns":10000000,"quantile":0.999,"sustainable_low":0,"sustainable_high":50,"conditional_throughput":null,"undecided":"no rate passed"}]`
+	if string(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for i, want := range []string{
+		"no latency bound: at least 100/s, no rate failed, conditional throughput 99/s",
+		"p99.9 ≤ 10ms: no rate passed, the lowest that failed was 50/s; undecided: no rate passed",
+	} {
+		if got := flat.Goals[i].String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

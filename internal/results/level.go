@@ -1,0 +1,149 @@
+package results
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// Level is one load of one point: all of it, or one rate of its curve. Its records are those of the point cut down to
+// what was measured under that load, so that every metric of this package says about a level what it says about a
+// record.
+type Level struct {
+	Point   int // index among the points
+	Load    string
+	Title   string  // of its rows, where a curve is told from fixed rates
+	Rate    float64 // offered, messages per second; 0 where the load was not a constant rate
+	share   float64 // of the sustainable rate, where the rates of a curve were given so
+	Status  store.Status
+	Reason  string
+	Closed  bool // a closed loop, so without a latency
+	Records []store.Record
+}
+
+// Levels lists what was measured of a point, the point itself first unless its curve says it better.
+func Levels(index int, p Point) []Level {
+	var out []Level
+	shown := p.Shown()
+	whole := Level{Point: index, Load: p.Load(), Title: p.Load(), Records: shown, Status: store.Refused, Closed: ClosedLoop(p.Spec)}
+	if len(shown) > 0 {
+		whole.Status, whole.Reason = shown[0].Status, shown[0].Reason
+	} else {
+		last := p.Records[len(p.Records)-1]
+		whole.Status, whole.Reason = last.Status, last.Reason
+	}
+	switch p.Spec.Measure {
+	case "rate":
+		whole.Rate = p.Spec.Load.Rate
+		if shape := p.Spec.Load.Shape; shape != "constant" && shape != "poisson" && shape != "" {
+			whole.Rate = 0
+		}
+	case "curve":
+		whole.Load = "sustainable"
+		if searched(shown) {
+			whole.Title = searchTitle
+		}
+	}
+	if p.Spec.Measure != "curve" || len(shown) == 0 || searched(shown) {
+		out = append(out, whole)
+	}
+	return append(out, curveLevels(index, shown)...)
+}
+
+// Cell summarizes the metric over the level's repetitions; counts are summed.
+func (l Level) Cell(key string) document.Cell {
+	m := metric(key)
+	cell := m.Over(l.Records).Cell()
+	switch {
+	case key == "sustainable_low":
+		cell = Sustained(l.Records).Cell()
+	case m.Unit == unit.Count && cell.Kind == document.Interval:
+		cell = document.Number(cell.Number)
+	}
+	cell.Unused = l.Status != store.OK
+	return cell
+}
+
+func searched(records []store.Record) bool {
+	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Sustainable != nil })
+}
+
+// curveLevels gathers the repetitions of every rate of a curve: by fraction where the rates were fractions of what
+// each repetition found sustainable.
+func curveLevels(index int, records []store.Record) []Level {
+	var out []Level
+	for _, r := range records {
+		for _, l := range Loads(r) {
+			if l.Rate == 0 {
+				continue // the point itself
+			}
+			i := slices.IndexFunc(out, func(o Level) bool { return o.Load == l.Name && o.Status == l.Record.Status })
+			if i < 0 {
+				i = len(out)
+				out = append(out, Level{Point: index, Load: l.Name, Title: l.Title, Rate: l.Rate, share: l.share, Status: l.Record.Status, Reason: l.Record.Reason})
+			}
+			out[i].Records = append(out[i].Records, l.Record)
+		}
+	}
+	// What ended ok speaks for its rate; the rest stands beside it, unused.
+	slices.SortStableFunc(out, func(a, b Level) int { return cmp.Compare(a.Rate, b.Rate) })
+	return out
+}
+
+// searchTitle is the title of the search before a curve.
+const searchTitle = "curve, searched"
+
+// Load is one load that a repetition was measured under: its own, or one rate of its curve.
+type Load struct {
+	Name   string  // as levels are named
+	Title  string  // as rows are, where a curve is told from fixed rates
+	Rate   float64 // of a curve; 0: the repetition's own load
+	share  float64
+	Record store.Record // as if nothing but this load had been measured
+}
+
+// Loads are the loads of a repetition: its own unless it was a curve of given rates, then those of its curve.
+func Loads(r store.Record) []Load {
+	own := Load{Name: Point{Spec: r.Spec}.Load(), Title: Point{Spec: r.Spec}.Load(), Record: r}
+	if r.Result == nil || len(r.Result.Curve) == 0 {
+		return []Load{own}
+	}
+	var out []Load
+	if r.Result.Sustainable != nil {
+		own.Name, own.Title = "sustainable", searchTitle
+		out = append(out, own)
+	}
+	for _, c := range r.Result.Curve {
+		name := "rate " + RateText(c.Rate)
+		if c.Fraction > 0 {
+			name = shareText(c.Fraction) + " of sustainable"
+		}
+		out = append(out, Load{name, CurveLoad(c), c.Rate, c.Fraction, cut(r, c)})
+	}
+	return out
+}
+
+// cut is the record as if nothing but one rate of its curve had been measured.
+func cut(r store.Record, c store.CurvePoint) store.Record {
+	search := r.Result.Sustainable != nil
+	r.Result = &store.Result{Measurement: c.Measurement}
+	r.Result.OfferedRate = c.Rate
+	if c.Books == (store.Books{}) && len(c.Doubts) == 0 { // of before a level had any of its own
+		if r.Status == store.OK {
+			r.Status, r.Reason = c.Status, c.Reason
+		}
+		return r
+	}
+	doubts := slices.Clone(c.Doubts)
+	for _, d := range r.Doubts { // those about the repetition concern every level, those about the search don't
+		known := func(o store.Doubt) bool { return o.Code == d.Code }
+		if !search && d.Code != "bad-levels" && !slices.ContainsFunc(doubts, known) {
+			doubts = append(doubts, d)
+		}
+	}
+	r.Status, r.Reason, r.Doubts = c.Status, c.Reason, doubts
+	return r
+}

@@ -1,0 +1,202 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// ofCurve is a repetition of a curve with doubts of its own, after a search or at given rates.
+func ofCurve(searched bool, levels ...store.CurvePoint) store.Record {
+	r := swept("kafka", 100, 0, nil)
+	r.PointID, r.Spec.Measure, r.Reason = "curve", "curve", "of the repetition"
+	r.Doubts = []store.Doubt{{Code: "shared-cores", Text: "of the repetition"}, {Code: "bad-levels", Text: "some"}, {Code: "old-version", Text: "of the repetition"}}
+	if searched {
+		r.Result.Sustainable = &store.Sustainable{Low: 1000, High: 1050}
+	}
+	r.Result.Curve = levels
+	return r
+}
+
+func doubtsOf(r store.Record) string {
+	var words []string
+	for _, d := range r.Doubts {
+		words = append(words, d.Code+" "+d.Text)
+	}
+	return strings.Join(words, ", ")
+}
+
+func TestADoubtConcernsTheRatesThatWereMeasuredInItsLight(t *testing.T) {
+	counted := store.Measurement{Books: store.Books{Sent: 5}}
+	own := append(make([]store.Doubt, 0, 8), store.Doubt{Code: "shared-cores", Text: "of the rate"})
+	levels := []store.CurvePoint{
+		{Rate: 10, Status: store.OK, Measurement: counted, Doubts: own},
+		{Rate: 20, Status: store.Void, Reason: "late", Measurement: counted},
+		{Rate: 30, Status: store.OK, Doubts: own}, // doubted, though nothing was counted
+		{Rate: 40, Status: store.Failed, Reason: "lost"},
+	}
+	const all = "shared-cores of the repetition, bad-levels some, old-version of the repetition"
+	for _, c := range []struct {
+		searched bool
+		doubts   []string
+	}{
+		{false, []string{"shared-cores of the rate, old-version of the repetition", "shared-cores of the repetition, old-version of the repetition", "shared-cores of the rate, old-version of the repetition", all}},
+		{true, []string{all, "shared-cores of the rate", "", "shared-cores of the rate", all}},
+	} {
+		r := ofCurve(c.searched, levels...)
+		loads := Loads(r)
+		if len(loads) != len(c.doubts) {
+			t.Fatalf("searched %v: %d loads", c.searched, len(loads))
+		}
+		for i, l := range loads {
+			if got := doubtsOf(l.Record); got != c.doubts[i] {
+				t.Errorf("searched %v: %s has the doubts %q, want %q", c.searched, l.Name, got, c.doubts[i])
+			}
+			if l.Rate == 0 {
+				continue
+			}
+			at := levels[slices.IndexFunc(levels, func(p store.CurvePoint) bool { return p.Rate == l.Rate })]
+			if l.Record.Status != at.Status || l.Record.Reason != at.Reason || l.Record.Result.OfferedRate != at.Rate || l.Record.Result.Books != at.Books {
+				t.Errorf("searched %v: %s is %+v", c.searched, l.Name, l.Record)
+			}
+			if l.Record.Result.Curve != nil || l.Record.Result.Sustainable != nil {
+				t.Errorf("searched %v: %s holds more than its own measurement", c.searched, l.Name)
+			}
+		}
+		if doubtsOf(r) != all || len(r.Result.Curve) != len(levels) || own[:2][1].Code != "" {
+			t.Errorf("searched %v: the record was changed", c.searched)
+		}
+	}
+}
+
+// Records of before a level had books of its own say of a level what they say of the repetition, where that went wrong.
+func TestAnOlderRateOfAFailedRepetitionFailedToo(t *testing.T) {
+	for status, want := range map[store.Status]string{store.OK: "void (late)", store.Failed: "failed (of the repetition)"} {
+		r := ofCurve(false, store.CurvePoint{Rate: 10, Status: store.Void, Reason: "late"})
+		r.Status = status
+		if got := Loads(r)[0].Record; fmt.Sprintf("%s (%s)", got.Status, got.Reason) != want {
+			t.Errorf("of a repetition that ended %s: %s (%s), want %s", status, got.Status, got.Reason, want)
+		}
+	}
+}
+
+func TestALoadIsNamedAfterItsRateOrShare(t *testing.T) {
+	text := func(r store.Record) string {
+		var words []string
+		for _, l := range Loads(r) {
+			words = append(words, fmt.Sprintf("%s|%s|%v", l.Name, l.Title, l.Rate))
+		}
+		return strings.Join(words, "; ")
+	}
+	given, shares := store.CurvePoint{Rate: 2000, Status: store.OK}, store.CurvePoint{Rate: 500, Fraction: 0.5, Status: store.OK}
+	nothing := ofCurve(true)
+	nothing.Result = nil
+	for want, r := range map[string]store.Record{
+		"rate 5/s|rate 5/s|0":       swept("kafka", 1, 5, nil),
+		"curve|curve|0":             nothing,
+		"rate 2k/s|curve 2k/s|2000": ofCurve(false, given),
+		"curve|curve|0 ":            ofCurve(true),
+		"sustainable|curve, searched|0; 50.0 % of sustainable|curve 50.0 %|500": ofCurve(true, shares),
+	} {
+		if got := text(r); got != strings.TrimSpace(want) {
+			t.Errorf("loads %q, want %q", got, want)
+		}
+	}
+}
+
+func TestTheWholeOfACurveIsALevelOnlyWhereItSaysMore(t *testing.T) {
+	refused := ofCurve(false)
+	refused.Status, refused.Reason, refused.Result = store.Refused, "can't", nil
+	aborted := refused
+	aborted.Status, aborted.Reason, aborted.Repetition = store.Aborted, "interrupted", 2
+	shapeless := swept("kafka", 100, 10, nil)
+	shapeless.Spec.Load.Shape = ""
+	peak := swept("kafka", 100, 10, nil)
+	peak.Spec.Measure = "peak"
+	for _, c := range []struct {
+		name    string
+		records []store.Record
+		want    string
+	}{
+		{"a curve of which nothing is known", []store.Record{refused}, "sustainable|curve|0 refused (can't), closed false"},
+		{"the last attempt speaks", []store.Record{refused, aborted}, "sustainable|curve|0 aborted (interrupted), closed false"},
+		{"a rate of an older record", []store.Record{shapeless}, "rate 10/s|rate 10/s|10 ok (), closed false"},
+		{"a peak has no rate", []store.Record{peak}, "peak|peak|0 ok (), closed true"},
+	} {
+		levels := Levels(0, Points(c.records)[0])
+		if len(levels) != 1 {
+			t.Fatalf("%s: %d levels", c.name, len(levels))
+		}
+		l := levels[0]
+		if got := fmt.Sprintf("%s|%s|%v %s (%s), closed %v", l.Load, l.Title, l.Rate, l.Status, l.Reason, l.Closed); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	searched := Levels(3, Points([]store.Record{ofCurve(true, store.CurvePoint{Rate: 500, Fraction: 0.5, Status: store.OK})})[0])
+	if len(searched) != 2 || searched[0].Title != "curve, searched" || searched[1].Title != "curve 50.0 %" || searched[1].Point != 3 {
+		t.Errorf("%+v", searched)
+	}
+}
+
+func TestACellOfALevelIsItsSumItsMedianOrItsBracket(t *testing.T) {
+	level := Level{Status: store.OK}
+	for i := range 3 {
+		r := swept("kafka", 100, 10, nil)
+		r.Result.Books = store.Books{Sent: 10, Lost: int64(i)}
+		r.Result.PublishRate = float64(10 * i)
+		r.Result.Sustainable = &store.Sustainable{Low: float64(100 + i), High: float64(200 + i)}
+		level.Records = append(level.Records, r)
+	}
+	if c := level.Cell("lost"); c.Kind != document.Figure || c.Number != 3 || c.Unused {
+		t.Errorf("lost %+v", c)
+	}
+	if c := level.Cell("publish_rate"); c.Kind != document.Interval || c.Number != 10 || c.Low != 0 || c.High != 20 {
+		t.Errorf("published %+v", c)
+	}
+	if c := level.Cell("sustainable_low"); c.Kind != document.Interval || c.Number != 101 || c.Low != 100 || c.High != 202 {
+		t.Errorf("sustainable %+v", c)
+	}
+	if c := level.Cell("total_s"); c.Kind != document.Blank {
+		t.Errorf("what wasn't measured is %+v", c)
+	}
+	level.Status = store.Void
+	if !level.Cell("lost").Unused || !level.Cell("sustainable_low").Unused {
+		t.Error("a void level's figures count")
+	}
+}
+
+func TestWhatMeasuresNothingHasNoNumberOnItsAxis(t *testing.T) {
+	peak := swept("kafka", 100, 10, nil)
+	peak.PointID, peak.Spec.Measure, peak.Spec.Load = "peak", "peak", study.Load{}
+	points := Points([]store.Record{peak, swept("kafka", 100, 10, nil)})
+	axes, index := Axes(points, levelsOf(points))
+	if len(axes) != 1 || axes[0].Name != "load" || axes[0].Numbers != nil {
+		t.Errorf("axes %+v", axes)
+	}
+	for i, l := range levelsOf(points) {
+		if got := axes[0].Values[index[i][0]]; got != l.Load {
+			t.Errorf("level %s lies at %s", l.Load, got)
+		}
+	}
+}
+
+func TestPausesOfAllRepetitionsAreMerged(t *testing.T) {
+	var records []store.Record
+	for i := range 3 {
+		r := measured()
+		r.Repetition, r.Spec.Measure, r.Spec.Load.Rate = i, "rate", 5
+		if i > 0 {
+			r.Result.Pauses = &store.Pauses{Late: latencies(10*i, 1000)}
+		}
+		records = append(records, r)
+	}
+	all := Distributions(Points(records), LatencyKinds[0])
+	if len(all) != 1 || all[0].N != 3 || all[0].Pauses.Count() != 30 || all[0].Count() != 3000 {
+		t.Errorf("%+v", all)
+	}
+}

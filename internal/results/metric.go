@@ -1,0 +1,215 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// Better says which direction of a metric is the better one.
+type Better int
+
+// Directions.
+const (
+	Neither Better = iota
+	Higher
+	Lower
+)
+
+// Metric is one figure of a record, the same under the same key in every report and format.
+type Metric struct {
+	Key    string
+	Name   string
+	Unit   unit.Unit
+	Better Better
+	Of     func(r store.Record) float64 // NaN where not measured or not known
+
+	raw func(r store.Record) float64 // latencies: Of without regard to closed loops; see LatencyMetric
+}
+
+// Metrics lists every figure of a record.
+var Metrics = []Metric{
+	{Key: "offered_rate", Name: "offered", Unit: unit.PerSecond, Better: Neither, Of: result(offeredRate)},
+	{Key: "due", Name: "due", Unit: unit.Count, Better: Neither, Of: scheduled(func(b store.Books) int64 { return b.Due })},
+	{Key: "unsent", Name: "never sent", Unit: unit.Count, Better: Lower, Of: scheduled(func(b store.Books) int64 { return b.Unsent })},
+	{Key: "sent", Name: "sent", Unit: unit.Count, Better: Neither, Of: books(func(b store.Books) int64 { return b.Sent })},
+	{Key: "acked", Name: "acked", Unit: unit.Count, Better: Neither, Of: books(func(b store.Books) int64 { return b.Acked })},
+	{Key: "failed", Name: "failed", Unit: unit.Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Failed })},
+	{Key: "unresolved", Name: "unresolved", Unit: unit.Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Unresolved })},
+	{Key: "resent", Name: "resent", Unit: unit.Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Resent })},
+	{Key: "received", Name: "received", Unit: unit.Count, Better: Neither, Of: books(func(b store.Books) int64 { return b.Received })},
+	{Key: "lost", Name: "lost", Unit: unit.Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Lost })},
+	{Key: "lost_acked", Name: "lost after ack", Unit: unit.Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.LostAcked })},
+	{Key: "duplicated", Name: "duplicated", Unit: unit.Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Duplicated })},
+	{Key: "reordered", Name: "reordered", Unit: unit.Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Reordered })},
+	{Key: "corrupted", Name: "corrupted", Unit: unit.Count, Better: Lower, Of: books(func(b store.Books) int64 { return b.Corrupted })},
+	{Key: "publish_rate", Name: "published", Unit: unit.PerSecond, Better: Higher, Of: result(func(r *store.Result) float64 { return r.PublishRate })},
+	{Key: "receive_rate", Name: "received", Unit: unit.PerSecond, Better: Higher, Of: result(func(r *store.Result) float64 { return r.ReceiveRate })},
+	{Key: "sustainable_low", Name: "sustainable", Unit: unit.PerSecond, Better: Higher, Of: result(sustainableLow)},
+	{Key: "sustainable_high", Name: "sustainable, failing", Unit: unit.PerSecond, Better: Higher, Of: result(sustainableHigh)},
+	LatencyMetric("e2e_p50_ns", "e2e p50", endToEnd, 0.5),
+	LatencyMetric("e2e_p90_ns", "e2e p90", endToEnd, 0.9),
+	LatencyMetric("e2e_p95_ns", "e2e p95", endToEnd, 0.95),
+	LatencyMetric("e2e_p99_ns", "e2e p99", endToEnd, 0.99),
+	LatencyMetric("e2e_p999_ns", "e2e p99.9", endToEnd, 0.999),
+	LatencyMetric("e2e_max_ns", "e2e max", endToEnd, 1),
+	LatencyMetric("publish_p50_ns", "publish p50", publish, 0.5),
+	LatencyMetric("publish_p99_ns", "publish p99", publish, 0.99),
+	LatencyMetric("service_p50_ns", "service p50", service, 0.5),
+	LatencyMetric("service_p99_ns", "service p99", service, 0.99),
+	LatencyMetric("lag_p99_ns", "lag p99", lag, 0.99),
+	{Key: "pause_p99_ns", Name: "own pauses p99", Unit: unit.Nanoseconds, Better: Lower, Of: pauses(func(p *store.Pauses) float64 { return Quantile(p.Late, 0.99) })},
+	{Key: "pause_max_ns", Name: "own pauses max", Unit: unit.Nanoseconds, Better: Lower, Of: pauses(func(p *store.Pauses) float64 { return float64(p.LongestNs) })},
+	{Key: "broker_cpu_s_per_million", Name: "broker CPU", Unit: unit.CPUSeconds, Better: Lower, Of: result(func(r *store.Result) float64 { return BrokerCPU(r.Cost) })},
+	{Key: "generator_cpu_s_per_million", Name: "generator CPU", Unit: unit.CPUSeconds, Better: Lower, Of: result(func(r *store.Result) float64 { return GeneratorCPU(r.Cost) })},
+	{Key: "broker_rss_bytes", Name: "broker memory", Unit: unit.Bytes, Better: Lower, Of: broker(func(c store.Cost) int64 { return c.BrokerRSSBytes })},
+	{Key: "broker_disk_write_bytes", Name: "broker disk writes", Unit: unit.Bytes, Better: Lower, Of: broker(func(c store.Cost) int64 { return c.BrokerDiskWriteBytes })},
+	{Key: "total_s", Name: "total time", Unit: unit.Seconds, Better: Lower, Of: result(totalSeconds)},
+	{Key: "drain_rate", Name: "drained", Unit: unit.PerSecond, Better: Higher, Of: result(drainRate)},
+}
+
+// MetricByKey finds a metric; an unknown key is answered with the keys there are.
+func MetricByKey(key string) (Metric, error) {
+	var keys []string
+	for _, m := range Metrics {
+		if m.Key == key {
+			return m, nil
+		}
+		keys = append(keys, m.Key)
+	}
+	return Metric{}, fmt.Errorf("unknown metric %q; known: %s", key, strings.Join(keys, ", "))
+}
+
+// Over is m over repetitions: counts are summed, because a loss isn't averaged away; of everything else it is the median.
+func (m Metric) Over(records []store.Record) Summary {
+	values := m.Values(records)
+	if m.Unit != unit.Count || len(values) == 0 {
+		return Summarize(values)
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return Summary{N: len(values), Median: sum, Low: sum, High: sum}
+}
+
+// BrokerCPU is CPU-seconds of the broker's processes per million messages; NaN when it wasn't metered.
+func BrokerCPU(c store.Cost) float64 {
+	if !c.BrokerKnown || c.Messages == 0 {
+		return math.NaN()
+	}
+	return c.PerMillion(c.BrokerUserSeconds + c.BrokerSystemSeconds)
+}
+
+// GeneratorCPU is CPU-seconds of the load generator per million messages; NaN without messages.
+func GeneratorCPU(c store.Cost) float64 {
+	if c.Messages == 0 {
+		return math.NaN()
+	}
+	return c.PerMillion(c.GeneratorUserSeconds + c.GeneratorSystemSeconds)
+}
+
+func result(of func(*store.Result) float64) func(store.Record) float64 {
+	return func(r store.Record) float64 {
+		if r.Result == nil {
+			return math.NaN()
+		}
+		return of(r.Result)
+	}
+}
+
+// books is unknown where nothing was counted, as in results of other tools: no loss known isn't no loss.
+func books(of func(store.Books) int64) func(store.Record) float64 {
+	return result(func(r *store.Result) float64 {
+		if r.Books == (store.Books{}) {
+			return math.NaN()
+		}
+		return float64(of(r.Books))
+	})
+}
+
+// scheduled is unknown in records of before it was counted what was due, which is not the same as nothing.
+func scheduled(of func(store.Books) int64) func(store.Record) float64 {
+	return result(func(r *store.Result) float64 {
+		if r.Books.Due == 0 {
+			return math.NaN()
+		}
+		return float64(of(r.Books))
+	})
+}
+
+// pauses are unknown in records of before they were watched.
+func pauses(of func(*store.Pauses) float64) func(store.Record) float64 {
+	return result(func(r *store.Result) float64 {
+		if r.Pauses == nil {
+			return math.NaN()
+		}
+		return of(r.Pauses)
+	})
+}
+
+// offeredRate is unknown where there was no schedule.
+func offeredRate(r *store.Result) float64 {
+	if r.OfferedRate <= 0 {
+		return math.NaN()
+	}
+	return r.OfferedRate
+}
+
+func broker(of func(store.Cost) int64) func(store.Record) float64 {
+	return result(func(r *store.Result) float64 {
+		if !r.Cost.BrokerKnown {
+			return math.NaN()
+		}
+		return float64(of(r.Cost))
+	})
+}
+
+func quantile(of func(store.Latency) hist.Snapshot, q float64) func(store.Record) float64 {
+	return result(func(r *store.Result) float64 { return Quantile(of(r.Latency), q) })
+}
+
+// Quantile is NaN for an empty histogram, unlike the histogram's own.
+func Quantile(s hist.Snapshot, q float64) float64 {
+	if s.Count() == 0 {
+		return math.NaN()
+	}
+	return float64(s.Quantile(q))
+}
+
+func endToEnd(l store.Latency) hist.Snapshot { return l.EndToEnd }
+func publish(l store.Latency) hist.Snapshot  { return l.Publish }
+func service(l store.Latency) hist.Snapshot  { return l.Service }
+func lag(l store.Latency) hist.Snapshot      { return l.Lag }
+
+func sustainableLow(r *store.Result) float64 {
+	if r.Sustainable == nil {
+		return math.NaN()
+	}
+	return r.Sustainable.Low // 0 is a finding: no rate passed
+}
+
+func sustainableHigh(r *store.Result) float64 {
+	if r.Sustainable == nil || r.Sustainable.High == 0 {
+		return math.NaN()
+	}
+	return r.Sustainable.High
+}
+
+func totalSeconds(r *store.Result) float64 {
+	if r.Count == nil {
+		return math.NaN()
+	}
+	return r.Count.TotalSeconds
+}
+
+func drainRate(r *store.Result) float64 {
+	if r.Backlog == nil {
+		return math.NaN()
+	}
+	return r.Backlog.DrainRate
+}

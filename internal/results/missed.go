@@ -1,0 +1,87 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// rateMissed is the doubt of a load that was offered and did not come through.
+const rateMissed = "rate-missed"
+
+// Missed says in words at which loads of a repetition less came through than was offered; "" where the schedule was
+// kept.
+func Missed(r store.Record) string {
+	var texts []string
+	for _, l := range Loads(r) {
+		for _, d := range l.Record.Doubts {
+			switch {
+			case d.Code != rateMissed:
+			case l.Rate > 0:
+				texts = append(texts, fmt.Sprintf("%s: %s", l.Name, d.Text))
+			default:
+				texts = append(texts, d.Text)
+			}
+		}
+	}
+	return few(texts, "rate", "rates")
+}
+
+// MissedRates says the same of points, first of all that there is to say about them; no finding where all schedules
+// were kept. It takes one repetition for all of a point.
+func MissedRates(points []Point) []document.Verdict {
+	var texts []string
+	for _, p := range points {
+		missed, first := 0, ""
+		for _, r := range p.Ok() {
+			if text := Missed(r); text != "" {
+				if missed++; first == "" {
+					first = text
+				}
+			}
+		}
+		if first == "" {
+			continue
+		}
+		if n := len(p.Ok()); n > 1 {
+			first = fmt.Sprintf("%s (%d of %d repetitions missed it)", first, missed, n)
+		}
+		texts = append(texts, fmt.Sprintf("%s, %s, %s: %s", p.Name, p.Setting(), p.Load(), first))
+	}
+	if texts == nil {
+		return nil
+	}
+	const most = 5
+	finding := "Not everything that was offered came through. " + strings.Join(texts[:min(most, len(texts))], ". ") + "."
+	detail := "What was never sent counts in the latencies as late as the end of the run."
+	if more := len(texts) - most; more > 0 {
+		detail = fmt.Sprintf("The same holds for %d more. %s", more, detail)
+	}
+	return []document.Verdict{{About: "Rate missed", Finding: finding, Detail: detail}}
+}
+
+// few joins the first texts and counts the others.
+func few(texts []string, one, several string) string {
+	const most = 2
+	out := strings.Join(texts[:min(most, len(texts))], "; ")
+	switch more := len(texts) - most; {
+	case more == 1:
+		out += "; and 1 more " + one
+	case more > 1:
+		out += fmt.Sprintf("; and %d more %s", more, several)
+	}
+	return out
+}
+
+// Ending is a status in words: that of a load which ended ok and missed its rate never stands alone.
+func Ending(status string, records []store.Record) string {
+	for _, r := range records {
+		if slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == rateMissed }) {
+			return status + ", rate missed"
+		}
+	}
+	return status
+}

@@ -1,0 +1,232 @@
+// Package results turns stored records into what reports, figures and gates are about: points, each with its loads over
+// their repetitions, metrics, axes, statistics and rankings. It knows nothing of how records were measured, and of how
+// results are shown no more than their cells.
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// Point is everything the store holds about one point.
+type Point struct {
+	ID      string
+	Product string // broker, with its version where points of the same broker differ in it
+	Name    string // product, and what else tells it from other points of the same broker
+	Spec    study.Spec
+	Records []store.Record // in order of appending, superseded attempts left out
+}
+
+// measures is the order in which kinds of measurement are shown.
+var measures = []string{"sustainable", "curve", "peak", "rate", "count", "backlog"}
+
+// Points groups records by point, sorted by message size, delivery, measure, rate and broker. An attempt that came to
+// nothing (void, aborted, refused) is superseded by a later record of the same repetition; one that ran is never
+// dropped, failed or not.
+func Points(records []store.Record) []Point {
+	byID := map[string]*Point{}
+	var points []*Point
+	for _, r := range records {
+		p := byID[r.PointID]
+		if p == nil {
+			p = &Point{ID: r.PointID, Spec: r.Spec}
+			byID[r.PointID] = p
+			points = append(points, p)
+		}
+		p.Records = slices.DeleteFunc(p.Records, func(old store.Record) bool {
+			return old.Repetition == r.Repetition && old.Status != store.OK && old.Status != store.Failed
+		})
+		p.Records = append(p.Records, r)
+	}
+	slices.SortStableFunc(points, func(a, b *Point) int {
+		return cmp.Or(
+			cmp.Compare(a.Spec.MessageSize.Mean(), b.Spec.MessageSize.Mean()),
+			cmp.Compare(a.Spec.Delivery, b.Spec.Delivery),
+			cmp.Compare(slices.Index(measures, a.Spec.Measure), slices.Index(measures, b.Spec.Measure)),
+			cmp.Compare(a.Spec.Load.Rate, b.Spec.Load.Rate),
+			cmp.Compare(a.Spec.Broker, b.Spec.Broker),
+		)
+	})
+	name(points)
+	out := make([]Point, len(points))
+	for i, p := range points {
+		out[i] = *p
+	}
+	return out
+}
+
+// shownElsewhere are axes that every report has a place of its own for.
+var shownElsewhere = map[string]bool{
+	"broker": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
+	"version": true, // stands beside the broker
+	"sweep":   true, // how a study is written, not what is measured
+}
+
+// CompareNames orders names as people do: what is equal up to a number goes by the number, 2KiB before 16KiB.
+func CompareNames(a, b string) int {
+	number := func(s string) (value, rest string) {
+		n := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+		if n < 0 {
+			n = len(s)
+		}
+		return strings.TrimLeft(s[:n], "0"), s[n:]
+	}
+	for a != "" && b != "" {
+		x, afterX := number(a)
+		y, afterY := number(b)
+		if afterX != a && afterY != b { // both begin with a number
+			if order := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); order != 0 {
+				return order
+			}
+			a, b = afterX, afterY
+			continue
+		}
+		if a[0] != b[0] {
+			break
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(a, b)
+}
+
+// InNames tells whether the values of an axis stand in the names of points that differ in it.
+func InNames(axis string) bool { return !shownElsewhere[axis] }
+
+// name gives every point its broker's name, with the values of further axes that vary.
+func name(points []*Point) {
+	values, versions := map[string]map[string]bool{}, map[string]map[string]bool{}
+	for _, p := range points {
+		if versions[p.Spec.Broker] == nil {
+			versions[p.Spec.Broker] = map[string]bool{}
+		}
+		versions[p.Spec.Broker][p.Spec.Version] = true
+		for axis, value := range p.axes() {
+			if values[axis] == nil {
+				values[axis] = map[string]bool{}
+			}
+			values[axis][value] = true
+		}
+	}
+	shapes, details := map[string]bool{}, map[string]map[string]bool{}
+	for _, p := range points {
+		shape, detail := shape(p.Spec.Load)
+		shapes[shape] = true
+		if details[shape] == nil {
+			details[shape] = map[string]bool{}
+		}
+		details[shape][detail] = true
+	}
+	for _, p := range points {
+		p.Product = p.Spec.Broker
+		if p.Spec.Version != "" && len(versions[p.Spec.Broker]) > 1 {
+			p.Product += "@" + p.Spec.Version
+		}
+		p.Name = p.Product
+		axes := p.axes()
+		// A load of another shape is another workload, and what has the same name stands in one row or line.
+		if shape, detail := shape(p.Spec.Load); len(details[shape]) > 1 {
+			p.Name += " " + detail
+		} else if len(shapes) > 1 && shape != "" && axes["load.shape"] == "" {
+			p.Name += " " + shape
+		}
+		for _, axis := range sortedKeys(axes) {
+			if InNames(axis) && len(values[axis]) > 1 {
+				p.Name += fmt.Sprintf(" %s=%s", axis, axes[axis])
+			}
+		}
+	}
+	distinguish(points)
+}
+
+func (p Point) axes() map[string]string { return p.Records[0].Axes }
+
+// Ok are the records conclusions may be drawn from.
+func (p Point) Ok() []store.Record { return p.with(store.OK) }
+
+// Shown are the records whose figures may stand in a table: the ok ones, else the failed, else the void ones (which
+// enter no conclusion).
+func (p Point) Shown() []store.Record {
+	for _, status := range []store.Status{store.OK, store.Failed, store.Void} {
+		if records := p.with(status); len(records) > 0 {
+			return records
+		}
+	}
+	return nil
+}
+
+func (p Point) with(status store.Status) []store.Record {
+	var records []store.Record
+	for _, r := range p.Records {
+		if r.Status == status {
+			records = append(records, r)
+		}
+	}
+	return records
+}
+
+// Status says how the point's repetitions ended: "ok", or "failed 1 of 3, ok 2 of 3".
+func (p Point) Status() string {
+	var words []string
+	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted, store.Refused, store.OK} {
+		switch n := len(p.with(status)); {
+		case n == len(p.Records):
+			return string(status)
+		case n > 0:
+			words = append(words, fmt.Sprintf("%s %d of %d", status, n, len(p.Records)))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// Load says what was done: "sustainable", "rate 1k/s", "count at 1k/s", "peak".
+func (p Point) Load() string {
+	switch {
+	case p.Spec.Measure == "rate":
+		return "rate " + rate(p.Spec.Load)
+	case p.Spec.Measure == "count" && p.Spec.Load.Rate > 0:
+		return "count at " + rate(p.Spec.Load)
+	}
+	return p.Spec.Measure
+}
+
+func rate(l study.Load) string {
+	text := RateText(l.Rate)
+	if l.Shape != "" && l.Shape != "constant" {
+		text += " " + l.Shape
+	}
+	return text
+}
+
+// Setting names the group of points that stand in one table: "100 B, at-least-once".
+func (p Point) Setting() string {
+	if len(p.Spec.MessageSize) == 1 {
+		return unit.Bytes.Format(float64(p.Spec.MessageSize[0].Size)) + ", " + p.Spec.Delivery
+	}
+	return p.Spec.MessageSize.String() + " B, " + p.Spec.Delivery
+}
+
+// Values are the values of m in records, unknown ones left out.
+func (m Metric) Values(records []store.Record) []float64 {
+	var values []float64
+	for _, r := range records {
+		if v := m.Of(r); v == v { // not NaN
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// metric is MetricByKey for keys in the program's own text.
+func metric(key string) Metric {
+	m, err := MetricByKey(key)
+	if err != nil {
+		panic("report: " + err.Error())
+	}
+	return m
+}

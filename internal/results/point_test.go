@@ -1,0 +1,290 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// latencies is a histogram of 1..n times unit.
+func latencies(n int, unit int64) hist.Snapshot {
+	h := hist.New()
+	for i := range n {
+		h.Record(int64(i+1) * unit)
+	}
+	return h.Snapshot()
+}
+
+// Every figure is that of the field it is named after: no two fields of this record hold the same value.
+func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
+	m := store.Measurement{
+		Books: store.Books{
+			Due: 101, Unsent: 102, Sent: 103, Acked: 104, Failed: 105, Unresolved: 106, Expected: 107, Received: 108, Lost: 109, LostAcked: 110,
+			Duplicated: 111, Reordered: 112, Corrupted: 113, Resent: 114,
+		},
+		OfferedRate: 201, PublishRate: 202, ReceiveRate: 203,
+		Latency: store.Latency{
+			EndToEnd: latencies(1000, 1000), EndToEndService: latencies(1000, 2000), Publish: latencies(1000, 3000), Service: latencies(1000, 4000),
+			Lag: latencies(1000, 5000), GeneratorLag: latencies(1000, 6000),
+		},
+		Cost: store.Cost{
+			BrokerKnown: true, BrokerUserSeconds: 3, BrokerSystemSeconds: 4, GeneratorUserSeconds: 5, GeneratorSystemSeconds: 6, Messages: 2_000_000,
+			BrokerRSSBytes: 301, BrokerDiskWriteBytes: 302,
+		},
+		Pauses: &store.Pauses{Late: latencies(1000, 7000), LongestNs: 401},
+	}
+	r := store.Record{Spec: study.Spec{Measure: "rate"}, Result: &store.Result{
+		Measurement: m, Sustainable: &store.Sustainable{Low: 501, High: 502}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504},
+	}}
+	quantile := func(q, unit float64) float64 { return math.Ceil(q*1000) * unit } // of 1..1000, within a bucket
+	want := map[string]float64{
+		"due": 101, "unsent": 102, "sent": 103, "acked": 104, "failed": 105, "unresolved": 106, "received": 108, "lost": 109, "lost_acked": 110,
+		"duplicated": 111, "reordered": 112, "corrupted": 113, "resent": 114, "offered_rate": 201, "publish_rate": 202, "receive_rate": 203,
+		"sustainable_low": 501, "sustainable_high": 502, "total_s": 503, "drain_rate": 504,
+		"e2e_p50_ns": quantile(0.5, 1000), "e2e_p90_ns": quantile(0.9, 1000), "e2e_p95_ns": quantile(0.95, 1000), "e2e_p99_ns": quantile(0.99, 1000),
+		"e2e_p999_ns": quantile(0.999, 1000), "e2e_max_ns": 1e6, "publish_p50_ns": quantile(0.5, 3000), "publish_p99_ns": quantile(0.99, 3000),
+		"service_p50_ns": quantile(0.5, 4000), "service_p99_ns": quantile(0.99, 4000), "lag_p99_ns": quantile(0.99, 5000),
+		"pause_p99_ns": quantile(0.99, 7000), "pause_max_ns": 401,
+		"broker_cpu_s_per_million": 3.5, "generator_cpu_s_per_million": 5.5, "broker_rss_bytes": 301, "broker_disk_write_bytes": 302,
+	}
+	for _, m := range Metrics {
+		expected, ok := want[m.Key]
+		if !ok {
+			t.Errorf("nothing is known of %s", m.Key)
+		}
+		if got := m.Of(r); math.Abs(got-expected) > 0.004*expected {
+			t.Errorf("%s is %v, want %v", m.Key, got, expected)
+		}
+		if found, err := MetricByKey(m.Key); err != nil || found.Name != m.Name {
+			t.Errorf("%s isn't found: %v", m.Key, err)
+		}
+		if v := m.Of(store.Record{}); !math.IsNaN(v) {
+			t.Errorf("%s of nothing is %v", m.Key, v)
+		}
+		bare := m.Of(store.Record{Spec: study.Spec{Measure: "rate"}, Result: &store.Result{}})
+		if rate := m.Key == "publish_rate" || m.Key == "receive_rate"; math.IsNaN(bare) == rate || rate && bare != 0 {
+			t.Errorf("%s of a result that knows nothing is %v", m.Key, bare)
+		}
+		short := strings.NewReplacer(" ", "", ".", "").Replace(strings.ToLower(m.Name))
+		if m.Name == "" || m.Unit == unit.Nanoseconds != strings.HasSuffix(m.Key, "_ns") || strings.Contains(short, "e2e") != strings.HasPrefix(m.Key, "e2e") {
+			t.Errorf("%s is called %q", m.Key, m.Name)
+		}
+	}
+	if len(want) != len(Metrics) {
+		t.Errorf("%d metrics, %d are known", len(Metrics), len(want))
+	}
+	for i, kind := range LatencyKinds {
+		unit := []int64{1000, 2000, 3000, 4000, 5000, 6000}[i]
+		found, err := LatencyByName(kind.Name)
+		if err != nil || found.Text != kind.Text || kind.Of(m.Latency).Max() != unit*1000 {
+			t.Errorf("latency %s: %v, up to %d", kind.Name, err, kind.Of(m.Latency).Max())
+		}
+	}
+	if first, err := LatencyByName(""); err != nil || first.Name != "e2e" {
+		t.Errorf("without a name: %s, %v", first.Name, err)
+	}
+	if _, err := LatencyByName("p99"); err == nil || !strings.Contains(err.Error(), "known: e2e, e2e_service, publish, service, lag, generator_lag") {
+		t.Error(err)
+	}
+}
+
+func TestWhatMayBeWorseIsWorse(t *testing.T) {
+	for _, m := range Metrics {
+		want := Lower
+		switch m.Key {
+		case "publish_rate", "receive_rate", "sustainable_low", "sustainable_high", "drain_rate":
+			want = Higher
+		case "sent", "acked", "received", "due", "offered_rate":
+			want = Neither
+		}
+		if m.Better != want {
+			t.Errorf("%s is better %d, want %d", m.Key, m.Better, want)
+		}
+	}
+}
+
+func TestACostThatWasNotMeteredIsUnknown(t *testing.T) {
+	for _, c := range []store.Cost{{}, {BrokerUserSeconds: 5, Messages: 10}, {BrokerKnown: true, BrokerUserSeconds: 5}} {
+		if v := BrokerCPU(c); !math.IsNaN(v) {
+			t.Errorf("%+v costs the broker %v", c, v)
+		}
+	}
+	if v := GeneratorCPU(store.Cost{GeneratorUserSeconds: 3}); !math.IsNaN(v) {
+		t.Errorf("without messages the generator costs %v", v)
+	}
+	if v := BrokerCPU(store.Cost{BrokerKnown: true, Messages: 10}); v != 0 {
+		t.Errorf("what was metered and took nothing costs %v", v)
+	}
+}
+
+func TestPointsAreOrderedBySizeGuaranteeMeasureRateAndBroker(t *testing.T) {
+	type key struct {
+		size     study.Size
+		delivery string
+		measure  string
+		rate     float64
+		broker   string
+	}
+	var want []key
+	for _, size := range []study.Size{8, 1024} {
+		for _, delivery := range []string{"at-least-once", "at-most-once"} {
+			for _, measure := range []string{"sustainable", "curve", "peak", "rate", "count", "backlog"} {
+				for _, rate := range []float64{9, 1000} {
+					for _, broker := range []string{"kafka", "nats"} {
+						want = append(want, key{size, delivery, measure, rate, broker})
+					}
+				}
+			}
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 9))
+	shuffled := slices.Clone(want)
+	random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	var records []store.Record
+	for _, k := range shuffled {
+		records = append(records, store.Record{PointID: fmt.Sprint(k), Status: store.OK, Spec: study.Spec{
+			Broker: k.broker, MessageSize: study.Sizes{{Size: k.size, Weight: 1}}, Delivery: k.delivery, Measure: k.measure, Load: study.Load{Rate: k.rate},
+		}})
+	}
+	for i, p := range Points(records) {
+		if p.ID != fmt.Sprint(want[i]) {
+			t.Fatalf("point %d is %s, want %v", i, p.ID, want[i])
+		}
+	}
+}
+
+func TestAPointIsNamedAfterWhatVaries(t *testing.T) {
+	add := func(broker, version string, axes ...string) store.Record {
+		r := store.Record{PointID: fmt.Sprint(broker, version, axes), Axes: map[string]string{"broker": broker}, Spec: study.Spec{Broker: broker, Version: version, Measure: "peak"}}
+		for i := 0; i < len(axes); i += 2 {
+			r.Axes[axes[i]] = axes[i+1]
+		}
+		return r
+	}
+	for _, c := range []struct {
+		name    string
+		records []store.Record
+		want    []string // product, name
+	}{
+		{"alone", []store.Record{add("kafka", "4")}, []string{"kafka|kafka"}},
+		{"two brokers", []store.Record{add("kafka", "4"), add("nats", "2")}, []string{"kafka|kafka", "nats|nats"}},
+		{"two versions", []store.Record{add("kafka", "3"), add("kafka", "4"), add("nats", "2")}, []string{"kafka@3|kafka@3", "kafka@4|kafka@4", "nats|nats"}},
+		{"a version that isn't known", []store.Record{add("kafka", ""), add("kafka", "4")}, []string{"kafka|kafka", "kafka@4|kafka@4"}},
+		{"an axis that varies", []store.Record{add("kafka", "", "linger", "5"), add("kafka", "", "linger", "9")}, []string{"kafka|kafka linger=5", "kafka|kafka linger=9"}},
+		{"an axis that doesn't", []store.Record{add("kafka", "", "linger", "5"), add("nats", "", "linger", "5")}, []string{"kafka|kafka", "nats|nats"}},
+		{"axes in order", []store.Record{add("kafka", "", "b", "1", "a", "1"), add("kafka", "", "b", "2", "a", "2")}, []string{"kafka|kafka a=1 b=1", "kafka|kafka a=2 b=2"}},
+		{"an axis with a place of its own", []store.Record{add("kafka", "", "size", "5"), add("nats", "", "size", "9")}, []string{"kafka|kafka", "nats|nats"}},
+	} {
+		var got []string
+		for _, p := range Points(c.records) {
+			got = append(got, p.Product+"|"+p.Name)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestALoadAndASettingAreNamed(t *testing.T) {
+	for want, s := range map[string]study.Spec{
+		"rate 1k/s":         {Measure: "rate", Load: study.Load{Rate: 1000, Shape: "constant"}},
+		"rate 1k/s poisson": {Measure: "rate", Load: study.Load{Rate: 1000, Shape: "poisson"}},
+		"count at 5/s":      {Measure: "count", Load: study.Load{Rate: 5}},
+		"count":             {Measure: "count"},
+		"peak":              {Measure: "peak"},
+		"backlog":           {Measure: "backlog", Load: study.Load{Rate: 5}},
+	} {
+		if got := (Point{Spec: s}).Load(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	one, two := study.Sizes{{Size: 1024, Weight: 1}}, study.Sizes{{Size: 100, Weight: 1}, {Size: 200, Weight: 1}}
+	for want, sizes := range map[string]study.Sizes{"1 KiB, exactly-once": one, two.String() + " B, exactly-once": two} {
+		if got := (Point{Spec: study.Spec{MessageSize: sizes, Delivery: "exactly-once"}}).Setting(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAPointShowsTheBestThereIsAndSaysHowItEnded(t *testing.T) {
+	record := func(status store.Status, rate float64) store.Record {
+		return store.Record{Status: status, Result: &store.Result{Measurement: store.Measurement{PublishRate: rate}}}
+	}
+	ok, failed, void, refused, aborted := record(store.OK, 1), record(store.Failed, 2), record(store.Void, 3), record(store.Refused, 4), record(store.Aborted, 5)
+	for _, c := range []struct {
+		records []store.Record
+		status  string
+		shown   store.Status
+		n       int
+	}{
+		{[]store.Record{ok, failed, void, refused, aborted, ok}, "failed 1 of 6, void 1 of 6, aborted 1 of 6, refused 1 of 6, ok 2 of 6", store.OK, 2},
+		{[]store.Record{void, failed, failed}, "failed 2 of 3, void 1 of 3", store.Failed, 2},
+		{[]store.Record{void, refused}, "void 1 of 2, refused 1 of 2", store.Void, 1},
+		{[]store.Record{refused, refused}, "refused", "", 0},
+		{[]store.Record{aborted}, "aborted", "", 0},
+		{[]store.Record{ok}, "ok", store.OK, 1},
+	} {
+		p := Point{Records: c.records}
+		shown := p.Shown()
+		if p.Status() != c.status || len(shown) != c.n || c.n > 0 && shown[0].Status != c.shown {
+			t.Errorf("%q with %d shown, want %q with %d", p.Status(), len(shown), c.status, c.n)
+		}
+	}
+}
+
+func TestTheSettingsOfPointsComeInOrderOfAppearance(t *testing.T) {
+	point := func(id, delivery string) Point {
+		return Point{ID: id, Spec: study.Spec{Delivery: delivery, MessageSize: study.Sizes{{Size: 1, Weight: 1}}}}
+	}
+	settings, groups := PointsBySetting([]Point{point("1", "b"), point("2", "a"), point("3", "b")})
+	if !slices.Equal(settings, []string{"1 B, b", "1 B, a"}) || len(groups["1 B, b"]) != 2 || groups["1 B, b"][1].ID != "3" || groups["1 B, a"][0].ID != "2" {
+		t.Errorf("%q, %v", settings, groups)
+	}
+}
+
+func TestDistributionsAreOfTheRepetitionsThatCount(t *testing.T) {
+	record := func(status store.Status, rate float64, n int, curve ...store.CurvePoint) store.Record {
+		r := store.Record{PointID: "p", Repetition: n, Status: status, Spec: study.Spec{Measure: "rate", Load: study.Load{Rate: 5}}}
+		r.Result = &store.Result{Measurement: store.Measurement{PublishRate: rate, Latency: store.Latency{EndToEnd: latencies(n, 1000)}}, Curve: curve}
+		return r
+	}
+	level := func(status store.Status, rate float64, n int) store.CurvePoint {
+		return store.CurvePoint{Status: status, Rate: rate, Measurement: store.Measurement{PublishRate: rate - 1, Latency: store.Latency{EndToEnd: latencies(n, 1000)}}}
+	}
+	for _, c := range []struct {
+		name    string
+		records []store.Record
+		want    string
+	}{
+		{"nothing", nil, ""},
+		{"without a result", []store.Record{{PointID: "p", Status: store.OK}}, ""},
+		{"without latencies", []store.Record{record(store.OK, 5, 0)}, ""},
+		{"ok ones merged", []store.Record{record(store.OK, 5, 10), record(store.OK, 6, 20)}, "rate 5/s: 5/s, used true, 2 with 30"},
+		{"failed ones give way", []store.Record{record(store.Failed, 7, 40), record(store.OK, 5, 10), record(store.Void, 6, 20)}, "rate 5/s: 5/s, used true, 1 with 10"},
+		{"void ones alone", []store.Record{record(store.Void, 7, 40), record(store.Failed, 5, 11)}, "rate 5/s: 7/s, used false, 2 with 51"},
+		{
+			"a curve",
+			[]store.Record{record(store.OK, 9, 99, level(store.OK, 10, 3), level(store.Void, 20, 4)), record(store.OK, 9, 98, level(store.Void, 10, 5), level(store.Void, 20, 6))},
+			"curve 10/s: 9/s, used true, 1 with 3; curve 20/s: 19/s, used false, 2 with 10",
+		},
+	} {
+		var got []string
+		for _, d := range Distributions(Points(c.records), LatencyKinds[0]) {
+			got = append(got, fmt.Sprintf("%s: %v/s, used %v, %d with %d", d.Load, d.Rate, d.Used, d.N, d.Count()))
+			if d.Point.ID != "p" {
+				t.Errorf("%s: of point %q", c.name, d.Point.ID)
+			}
+		}
+		if text := strings.Join(got, "; "); text != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, text, c.want)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+var update = flag.Bool("update", false, "write the golden file")
+
+func measured() store.Record {
+	h := hist.New()
+	for i := range int64(1000) {
+		h.Record((i + 1) * 1000)
+	}
+	return store.Record{
+		PointID: "0123abc", Study: "s", Label: "kafka <100>", Repetition: 1, Status: store.OK, Axes: map[string]string{"broker": "kafka"},
+		Doubts: []store.Doubt{{Code: "shared-cores", Text: "broker and generator share 2 cores"}},
+		Began:  time.Date(2026, 3, 1, 9, 0, 0, 5, time.UTC),
+		Spec:   study.Spec{Broker: "kafka", MessageSize: study.Sizes{{Size: 1024, Weight: 1}}, Client: map[string]any{"linger.ms": 5}},
+		Host:   store.Host{Cores: 2}, Versions: store.Versions{Broker: "4.3.1"},
+		Result: &store.Result{Measurement: store.Measurement{
+			Books:       store.Books{Sent: 1000, Acked: 999, Received: 998, Lost: 2, Duplicated: 3, Reordered: 4, Corrupted: 5},
+			PublishRate: 99.9, ReceiveRate: 99.8,
+			Latency: store.Latency{EndToEnd: h.Snapshot(), Publish: h.Snapshot(), Service: h.Snapshot(), Lag: h.Snapshot()},
+			Cost: store.Cost{
+				BrokerKnown: true, BrokerUserSeconds: 1, BrokerSystemSeconds: 0.5, GeneratorUserSeconds: 0.25, Messages: 500_000,
+				BrokerRSSBytes: 1 << 20, BrokerDiskWriteBytes: 4096,
+			},
+		}, Sustainable: &store.Sustainable{Low: 90}},
+	}
+}
+
+func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
+	refused := store.Record{PointID: "77", Status: store.Refused, Reason: "no", Spec: study.Spec{Broker: "nats"}}
+	unmetered := measured()
+	unmetered.Result.Cost = store.Cost{}
+	unmetered.Result.Latency = store.Latency{}
+	unmetered.Result.Sustainable = &store.Sustainable{High: 10}
+	var out bytes.Buffer
+	for _, r := range []store.Record{refused, unmetered, measured()} {
+		line, err := json.Marshal(Flat(r)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(line, '\n'))
+	}
+	if *update {
+		if err := os.WriteFile("testdata/flat.jsonl", out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/flat.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(out.Bytes(), want) {
+		t.Errorf("got\n%s\nwant\n%s", out.Bytes(), want)
+	}
+	var keys []string
+	for _, m := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(string(want), -1) {
+		keys = append(keys, m[1])
+	}
+	const order = "broker label load status reason doubts offered_rate due unsent sent acked failed unresolved resent received lost lost_acked duplicated " +
+		"reordered corrupted publish_rate receive_rate " +
+		"sustainable_low sustainable_high e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns publish_p50_ns publish_p99_ns " +
+		"service_p50_ns service_p99_ns lag_p99_ns pause_p99_ns pause_max_ns broker_cpu_s_per_million generator_cpu_s_per_million broker_rss_bytes " +
+		"broker_disk_write_bytes began point_id closed_loop goals "
+	if got := strings.Join(keys, " ") + " "; got != strings.Repeat(order, 3) {
+		t.Errorf("keys are %s", got)
+	}
+}
+
+func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
+	rabbit := measured()
+	rabbit.Spec.Broker, rabbit.Axes, rabbit.PointID, rabbit.Repetition = "rabbitmq", map[string]string{"broker": "rabbitmq", "window": "9"}, "ffff", 2
+	records := []store.Record{measured(), rabbit}
+	for _, c := range []struct{ expr, err string }{
+		{"broker", `"broker" is not name=value`},
+		{"=kafka", `is not name=value`},
+		{"brokre=kafka", `no record has a "brokre"; did you mean "broker"?`},
+		{"broker=kafak", "no record has broker=kafak; there are: kafka, rabbitmq"},
+		{"broker=kafka,repetition=2", "no record has repetition=2; there are: 1"},
+	} {
+		if _, err := Select(records, c.expr); err == nil || !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: %v, want %q", c.expr, err, c.err)
+		}
+	}
+	if _, err := Select(nil, "broker=kafka"); err == nil || !strings.Contains(err.Error(), "no records to select from") {
+		t.Error(err)
+	}
+	for expr, want := range map[string][]string{
+		"broker=kafka":                   {"0123abc"},
+		"point=01":                       {"0123abc"},
+		"window=9":                       {"ffff"},
+		"messageSize=1KiB":               {"0123abc", "ffff"},
+		"size=1024":                      {"0123abc", "ffff"},
+		"client.linger.ms=5":             {"0123abc", "ffff"},
+		"version=4.3.1, broker=rabbitmq": {"ffff"},
+		"study=s,host.cores=2":           {"0123abc", "ffff"},
+		"began=" + measured().Began.UTC().Format(time.DateOnly): {"0123abc", "ffff"},
+	} {
+		got, err := Select(records, expr)
+		var ids []string
+		for _, r := range got {
+			ids = append(ids, r.PointID)
+		}
+		if err != nil || !slices.Equal(ids, want) {
+			t.Errorf("%q: %v, %v; want %v", expr, ids, err, want)
+		}
+	}
+	if got := Named("broker=kafka, size=1KiB"); !slices.Equal(got, []string{"broker", "size"}) {
+		t.Errorf("named: %v", got)
+	}
+}
+
+func TestResidueIsWhatNobodyNamed(t *testing.T) {
+	a, b := measured(), measured()
+	b.Spec.Broker, b.Versions.Broker, b.Spec.Client = "nats", "2.15.2", map[string]any{"window": 3}
+	b.Spec.Name, b.Label = "other", "other" // for people
+	b.Host.Cores = 8
+	records := []store.Record{a, b}
+	want := []string{"broker: kafka, nats", "client.linger.ms: 5, unset", "client.window: 3, unset", "host.cores: 2, 8", "versions.broker: 2.15.2, 4.3.1"}
+	if got := Residue(records); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := Residue(records, "broker"); !slices.Equal(got, []string{"host.cores: 2, 8"}) {
+		t.Errorf("with broker named: %q", got)
+	}
+	if got := Residue(records, "broker", "host"); got != nil {
+		t.Errorf("with broker and host named: %q", got)
+	}
+	encrypted := measured()
+	encrypted.Spec.TLS, encrypted.Versions.TLS, encrypted.Spec.CAFile = "on", "TLS 1.3, TLS_AES_128_GCM_SHA256", "ca.pem"
+	if got := Residue([]store.Record{a, encrypted}, "tls"); got != nil {
+		t.Errorf("with tls named: %q", got)
+	}
+	var d document.Document
+	if d.Warn("x", nil); len(d.Blocks) != 0 {
+		t.Error("a warning about nothing")
+	}
+}
+
+func TestALaterAttemptSupersedesOneThatCameToNothing(t *testing.T) {
+	attempt := func(status store.Status, repetition int) store.Record {
+		r := measured()
+		r.Status, r.Repetition = status, repetition
+		return r
+	}
+	for _, c := range []struct {
+		name    string
+		records []store.Record
+		want    string
+	}{
+		{"failed stays", []store.Record{attempt(store.Failed, 1), attempt(store.OK, 1)}, "failed 1 of 2, ok 1 of 2"},
+		{"void goes", []store.Record{attempt(store.Void, 1), attempt(store.OK, 1)}, "ok"},
+		{"aborted goes", []store.Record{attempt(store.Aborted, 1), attempt(store.OK, 1)}, "ok"},
+		{"another repetition's doesn't", []store.Record{attempt(store.Void, 1), attempt(store.OK, 2)}, "void 1 of 2, ok 1 of 2"},
+	} {
+		if got := Points(c.records)[0].Status(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
+	p99, sustainable := metric("e2e_p99_ns"), metric("sustainable_low")
+	many := func(n int, from float64) []float64 {
+		var values []float64
+		for i := range n {
+			values = append(values, from+float64(i)*1e5)
+		}
+		return values
+	}
+	bracket := func(low, high float64) *[2]float64 { return &[2]float64{low, high} }
+	for _, c := range []struct {
+		name       string
+		metric     Metric
+		contenders []Contender
+		want       string
+	}{
+		{"nobody", p99, nil, ""},
+		{"without values", p99, []Contender{{Name: "a"}}, ""},
+		{"alone", p99, []Contender{{Name: "a", Values: []float64{1e6}}}, "Only a was measured: e2e p99 1.00 ms (n=1)."},
+		{
+			"once each", p99,
+			[]Contender{{Name: "a", Values: []float64{1e6}}, {Name: "b", Values: []float64{9e6}}},
+			"e2e p99, not tested: a 1.00 ms (n=1), then b 9.00 ms (n=1, 9.0 times higher). One run each: a test needs at least 4 each.",
+		},
+		{
+			"three times each, far apart", p99,
+			[]Contender{{Name: "a", Values: many(3, 1e6)}, {Name: "b", Values: many(3, 9e6)}},
+			"e2e p99, not tested: a 1.10 ms [1.00–1.20 ms] (n=3), then b 9.10 ms [9.00–9.20 ms] (n=3, 8.3 times higher). 3 runs each: a test needs at least 4 each.",
+		},
+		{
+			"once each, three of them", p99,
+			[]Contender{{Name: "a", Values: []float64{1e6}}, {Name: "b", Values: []float64{9e6}}, {Name: "c", Values: []float64{1e6}}},
+			"e2e p99, not tested: a 1.00 ms (n=1), then c 1.00 ms (n=1, equal) and b 9.00 ms (n=1, 9.0 times higher). One run each: 3 pairs at once need at least 5 each.",
+		},
+		{
+			"brackets apart", sustainable,
+			[]Contender{{"a", []float64{100}, bracket(100, 110)}, {"b", []float64{200}, bracket(200, 210)}},
+			"Sustainable, not tested: b 200/s (bracket 200–210/s, n=1), then a 100/s (bracket 100–110/s, n=1, 2.0 times lower). One run each: a test needs at least 4 each.",
+		},
+		{
+			"tested", p99,
+			[]Contender{{Name: "a", Values: many(4, 5e6)}, {Name: "b", Values: many(4, 1e6)}},
+			"Lowest e2e p99: b 1.15 ms [1.00–1.30 ms] (n=4), before a 5.15 ms [5.00–5.30 ms] (n=4, 4.5 times higher). p = 0.029, Mann–Whitney U.",
+		},
+		{
+			"enough for two, not for three", p99,
+			[]Contender{{Name: "a", Values: many(4, 5e6)}, {Name: "b", Values: many(4, 1e6)}, {Name: "c", Values: many(4, 9e6)}},
+			"e2e p99, not tested: b 1.15 ms [1.00–1.30 ms] (n=4), then a 5.15 ms [5.00–5.30 ms] (n=4, 4.5 times higher) and c 9.15 ms [9.00–9.30 ms] (n=4, 8.0 times higher). " +
+				"4 runs each: 3 pairs at once need at least 5 each.",
+		},
+		{
+			"three of them", p99,
+			[]Contender{{Name: "a", Values: many(5, 5e6)}, {Name: "b", Values: many(5, 1e6)}, {Name: "c", Values: many(5, 1.1e6)}},
+			"No difference shown in e2e p99 between b 1.20 ms [1.00–1.40 ms] (n=5) and c 1.30 ms [1.10–1.50 ms] (n=5); behind them a 5.20 ms [5.00–5.40 ms] (n=5, 4.3 times higher). " +
+				"p = 0.024 where shown, p = 0.889 where not, Mann–Whitney U, Holm over 3 pairs.",
+		},
+		{
+			"one of them run once", p99,
+			[]Contender{{Name: "a", Values: many(5, 5e6)}, {Name: "b", Values: many(5, 1e6)}, {Name: "c", Values: []float64{2e6}}},
+			"Lowest e2e p99: b 1.20 ms [1.00–1.40 ms] (n=5), before a 5.20 ms [5.00–5.40 ms] (n=5, 4.3 times higher). p = 0.008, Mann–Whitney U. " +
+				"Not tested: c 2.00 ms (n=1, 1.7 times higher). Too few runs: 3 pairs at once need at least 5 each.",
+		},
+		{
+			"no difference", sustainable,
+			[]Contender{{"a", []float64{1, 4, 5, 8}, bracket(1, 9)}, {"b", []float64{2, 3, 6, 7}, bracket(2, 8)}},
+			"No difference shown in sustainable between a 4.50/s (bracket 1–9/s, n=4) and b 4.50/s (bracket 2–8/s, n=4). p = 1.000, Mann–Whitney U.",
+		},
+	} {
+		if got := Rank(c.metric, c.contenders).String(); got != c.want {
+			t.Errorf("%s: got  %q\nwant %q", c.name, got, c.want)
+		}
+	}
+}
+
+// searches are records of searches that found values, and failed at factor times them (0: nothing failed).
+func searches(values []float64, factor float64) []store.Record {
+	var records []store.Record
+	for i, v := range values {
+		r := measured()
+		r.Repetition, r.Spec.Measure, r.Result.Sustainable = i+1, "sustainable", &store.Sustainable{Low: v, High: v * factor}
+		records = append(records, r)
+	}
+	return append(records, store.Record{Status: store.OK})
+}

@@ -1,0 +1,187 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// forPeople are parts of a spec that change nothing.
+var forPeople = map[string]bool{
+	"name": true, "label": true,
+	"passwordEnv": true, "passwordFile": true, "caFile": true, "certFile": true, "keyFile": true,
+}
+
+// Facts is everything that could make two records incomparable, by path: the complete spec under its own names,
+// settings.*, versions.* and host.*. Axis values come under their axis's name where the spec has no such path.
+func Facts(r store.Record) map[string]string {
+	facts := map[string]string{}
+	maps.Copy(facts, r.Axes)
+	flatten(facts, "", r.Spec)
+	for name := range forPeople {
+		delete(facts, name)
+	}
+	flatten(facts, "settings", r.Settings)
+	flatten(facts, "versions", r.Versions)
+	host := r.Host
+	host.MemoryBytes = 0 // differs by a few pages after a new kernel
+	flatten(facts, "host", host)
+	delete(facts, "host.memory_bytes")
+	if host.Cores == 0 {
+		delete(facts, "host.cores") // not known, as of results from elsewhere
+	}
+	maps.DeleteFunc(facts, func(_, value string) bool { return value == "" })
+	facts["messageSize"] = r.Spec.MessageSize.String()
+	return facts
+}
+
+func flatten(into map[string]string, path string, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		into[path] = err.Error() // such a record was never stored
+		return
+	}
+	maps.Copy(into, flat.of(path, data))
+}
+
+// flat remembers what was flattened before: most records of a study share their settings, versions and host, and
+// every report asks for the same specs again.
+var flat = flattened{known: map[string]map[string]string{}}
+
+type flattened struct {
+	mu    sync.Mutex
+	known map[string]map[string]string // by path and JSON; its values are never changed
+}
+
+// mostFlat bounds what is remembered, at a few kilobytes each.
+const mostFlat = 20_000
+
+func (f *flattened) of(path string, data []byte) map[string]string {
+	key := path + "\x00" + string(data)
+	f.mu.Lock()
+	facts := f.known[key]
+	f.mu.Unlock()
+	if facts != nil {
+		return facts
+	}
+	facts = map[string]string{}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var tree any
+	if err := decoder.Decode(&tree); err != nil {
+		return map[string]string{path: err.Error()}
+	}
+	flattenTree(facts, path, tree)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.known) >= mostFlat {
+		clear(f.known)
+	}
+	f.known[key] = facts
+	return facts
+}
+
+func flattenTree(into map[string]string, path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			below := key
+			if path != "" {
+				below = path + "." + key
+			}
+			flattenTree(into, below, value)
+		}
+	case []any:
+		data, _ := json.Marshal(v) // it just came from JSON
+		into[path] = string(data)
+	case nil:
+	default:
+		into[path] = fmt.Sprint(v)
+	}
+}
+
+// implied are the facts that differ of necessity when the named one does.
+var implied = map[string][]string{
+	"broker": {
+		"version", "attach", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls",
+	},
+	"tls":         {"versions.tls"},
+	"size":        {"messageSize"},
+	"version":     {"versions.broker", "settings"},
+	"client":      {"settings.client"},
+	"server":      {"settings.server"},
+	"topicConfig": {"settings.topic"},
+	"fault":       {"faults"},
+	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup", "drain"},
+}
+
+// covering tells whether a path lies below one of the named facts or what they imply.
+func covering(named []string) func(path string) bool {
+	covered := slices.Clone(named)
+	for _, n := range named {
+		covered = append(covered, implied[n]...)
+		if strings.HasPrefix(n, "client.") || strings.HasPrefix(n, "server.") || strings.HasPrefix(n, "topicConfig.") {
+			covered = append(covered, "settings."+strings.Replace(n, "topicConfig.", "topic.", 1))
+		}
+	}
+	return func(path string) bool {
+		return slices.ContainsFunc(covered, func(n string) bool { return path == n || strings.HasPrefix(path, n+".") })
+	}
+}
+
+// Workload identifies what a spec asks for, apart from the named facts: two points of equal workload were given the
+// same work.
+func Workload(s study.Spec, named ...string) string {
+	covered := covering(named)
+	facts := map[string]string{}
+	flatten(facts, "", s)
+	var lines []string
+	for _, path := range sortedKeys(facts) {
+		if !forPeople[path] && !covered(path) {
+			lines = append(lines, path+"="+facts[path])
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Residue tells in which facts records that are about to be pooled or compared differ, apart from the named ones:
+// "host.cores: 2, 8", sorted. A name covers everything below it and what differs of necessity with it.
+func Residue(records []store.Record, named ...string) []string {
+	if len(records) < 2 {
+		return nil // and thousands of points have one record each
+	}
+	covered := covering(named)
+	counts := map[string]map[string]int{}
+	for _, r := range records {
+		for path, value := range Facts(r) {
+			if counts[path] == nil {
+				counts[path] = map[string]int{}
+			}
+			counts[path][value]++
+		}
+	}
+	var lines []string
+	for _, path := range sortedKeys(counts) {
+		present := 0
+		for _, n := range counts[path] {
+			present += n
+		}
+		values := sortedKeys(counts[path])
+		if present < len(records) {
+			values = append(values, "unset")
+		}
+		if len(values) > 1 && !covered(path) {
+			lines = append(lines, path+": "+strings.Join(values, ", "))
+		}
+	}
+	return lines
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,103 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agext/levenshtein"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Select picks the records that match every term of expr, such as "broker=kafka,messageSize=1KiB". A term names
+// study, label, status, point (or the beginning of its ID), repetition, began (or its beginning: a day, an hour), an axis, or any path of the spec or of
+// settings.*, versions.* and host.*; "version" also matches the version that was measured. An unknown name or a value
+// that no record has is an error that says what there is.
+func Select(records []store.Record, expr string) ([]store.Record, error) {
+	selected := records
+	for term := range strings.SplitSeq(expr, ",") {
+		name, want, ok := strings.Cut(strings.TrimSpace(term), "=")
+		name, want = strings.TrimSpace(name), strings.TrimSpace(want)
+		if !ok || name == "" {
+			return nil, fmt.Errorf("selection %q: %q is not name=value", expr, strings.TrimSpace(term))
+		}
+		var matching []store.Record
+		seen := map[string]bool{}
+		names := map[string]bool{}
+		for _, r := range selected {
+			properties := selectable(r)
+			for n := range properties {
+				names[n] = true
+			}
+			values := properties[name]
+			for _, v := range values {
+				seen[v] = true
+			}
+			if matches(name, want, values) {
+				matching = append(matching, r)
+			}
+		}
+		switch {
+		case len(selected) == 0:
+			return nil, fmt.Errorf("selection %q: there are no records to select from", expr)
+		case !names[name]:
+			return nil, fmt.Errorf("selection %q: no record has a %q; did you mean %q?", expr, name, nearest(name, sortedKeys(names)))
+		case len(matching) == 0:
+			values := sortedKeys(seen)
+			return nil, fmt.Errorf("selection %q: no record has %s=%s; there are: %s", expr, name, want, strings.Join(values[:min(len(values), 12)], ", "))
+		}
+		selected = matching
+	}
+	return selected, nil
+}
+
+// Named are the names of expr's terms: what a comparison with it declares as the difference.
+func Named(expr string) []string {
+	var names []string
+	for term := range strings.SplitSeq(expr, ",") {
+		if name, _, ok := strings.Cut(strings.TrimSpace(term), "="); ok {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
+}
+
+func selectable(r store.Record) map[string][]string {
+	out := map[string][]string{}
+	for path, value := range Facts(r) {
+		out[path] = append(out[path], value)
+	}
+	for axis, value := range r.Axes {
+		out[axis] = append(out[axis], value)
+	}
+	out["study"] = []string{r.Study}
+	out["label"] = []string{r.Label}
+	out["status"] = []string{string(r.Status)}
+	out["point"] = []string{r.PointID}
+	out["began"] = []string{r.Began.UTC().Format(time.RFC3339)}
+	out["repetition"] = []string{fmt.Sprint(r.Repetition)}
+	out["version"] = append(out["version"], r.Versions.Broker)
+	out["size"] = out["messageSize"]
+	return out
+}
+
+func matches(name, want string, values []string) bool {
+	switch name {
+	case "point", "began":
+		return want != "" && strings.HasPrefix(values[0], want)
+	case "size", "messageSize":
+		if size, err := study.ParseSize(want); err == nil {
+			want = size.String()
+		}
+	}
+	return slices.Contains(values, want)
+}
+
+func nearest(name string, known []string) string {
+	return slices.MinFunc(known, func(a, b string) int {
+		return levenshtein.Distance(name, a, nil) - levenshtein.Distance(name, b, nil)
+	})
+}

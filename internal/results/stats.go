@@ -1,0 +1,172 @@
+package results
+
+import (
+	"math"
+	"slices"
+
+	"github.com/aclements/go-moremath/stats"
+	"golang.org/x/perf/benchmath"
+
+	"github.com/brokermark/brokermark/internal/document"
+)
+
+const (
+	confidence = 0.95
+	alpha      = 1 - confidence
+)
+
+// Summary is what repetitions have in common.
+type Summary struct {
+	N         int
+	Median    float64
+	Low, High float64
+	// Confident tells that Low..High holds the true median with 95 % confidence, whatever the distribution (it
+	// needs 6 values). Otherwise they are just the smallest and the largest value.
+	Confident bool
+}
+
+// Summarize never assumes a distribution: the interval is made of order statistics.
+func Summarize(values []float64) Summary {
+	if len(values) == 0 {
+		return Summary{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	}
+	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), confidence)
+	out := Summary{N: len(values), Median: s.Center, Low: s.Lo, High: s.Hi, Confident: true}
+	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
+		out.Low, out.High, out.Confident = slices.Min(values), slices.Max(values), false
+	}
+	return out
+}
+
+// Cell makes a cell of a summary; one of no values is blank, one of a single value has no interval.
+func (s Summary) Cell() document.Cell {
+	switch s.N {
+	case 0:
+		return document.Cell{}
+	case 1:
+		return document.Number(s.Median)
+	}
+	return document.Cell{Kind: document.Interval, Number: s.Median, Low: s.Low, High: s.High}
+}
+
+// Answer is what the comparison of two samples comes to.
+type Answer int
+
+// The three answers. None of them may be taken for another, so each has words of its own.
+const (
+	NotTested         Answer = iota // with so few repetitions no outcome could show a difference: the ratio stands alone
+	NoDifferenceShown               // the test could have shown a difference, and did not
+	Different                       // the test shows one
+)
+
+// Difference is how b differs from a.
+type Difference struct {
+	A, B Summary
+	P    float64 // Mann–Whitney U, two-sided, of this test alone; 1 when no test was possible
+	// Adjusted is P corrected for the Family tests that were made together (Correct).
+	Adjusted float64
+	Family   int
+	// Ratio is the Hodges–Lehmann estimate of b/a (the median of all pairwise ratios), within RatioLow..RatioHigh
+	// with 95 % confidence (0..+Inf where there are too few values); NaN when a value isn't positive.
+	Ratio, RatioLow, RatioHigh float64
+	Delta                      float64 // Cliff's: P(b>a) − P(b<a), −1..1
+	Needed                     int     // 0, or how many repetitions each side needs at least for any test to show a difference
+	same                       bool    // every value of both sides is equal
+}
+
+// Answer is what d comes to.
+func (d Difference) Answer() Answer {
+	switch {
+	case d.A.N == 0 || d.B.N == 0 || d.Needed > 0:
+		return NotTested
+	case d.Adjusted < alpha:
+		return Different
+	}
+	return NoDifferenceShown
+}
+
+// Shown tells that the samples differ at the 5 % level, over all tests of the family.
+func (d Difference) Shown() bool { return d.Answer() == Different }
+
+// Contrast compares two samples without assuming a distribution, as the only test that is made.
+func Contrast(a, b []float64) Difference {
+	d := contrast(a, b)
+	Correct([]*Difference{&d})
+	return d
+}
+
+func contrast(a, b []float64) Difference {
+	d := Difference{A: Summarize(a), B: Summarize(b), P: 1, Adjusted: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1)}
+	if len(a) == 0 || len(b) == 0 {
+		return d
+	}
+	d.same = min(slices.Min(a), slices.Min(b)) == max(slices.Max(a), slices.Max(b))
+	if smallestP(len(a), len(b)) < alpha && !d.same {
+		d.P = uTest(a, b)
+	}
+	var ratios []float64
+	for _, x := range a {
+		for _, y := range b {
+			d.Delta += float64(sign(y - x))
+			ratios = append(ratios, y/x)
+		}
+	}
+	d.Delta /= float64(len(ratios))
+	if slices.Min(a) > 0 && slices.Min(b) > 0 {
+		slices.Sort(ratios)
+		d.Ratio = middle(ratios)
+		d.RatioLow, d.RatioHigh = hodgesLehmannInterval(ratios, len(a), len(b))
+	}
+	return d
+}
+
+func sample(values []float64) *benchmath.Sample {
+	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+}
+
+// smallestP is the p value of the clearest outcome there can be: all of one sample above all of the other.
+//
+//	2 / (n1+n2 choose n1)
+func smallestP(n1, n2 int) float64 {
+	ways := 1.0
+	for i := 1; i <= n1; i++ {
+		ways *= float64(n2+i) / float64(i)
+	}
+	return min(1, 2/ways)
+}
+
+// exactPairs bounds the exact distribution of U, whose cost grows with the fourth power of the sample size.
+const exactPairs = 400
+
+// hodgesLehmannInterval inverts the U test: with D(1) ≤ … ≤ D(mn) the sorted pairwise ratios the interval is
+// D(k) … D(mn+1−k), k the largest with P(U ≤ k−1) ≤ 2.5 %; unbounded when there is no such k.
+func hodgesLehmannInterval(sorted []float64, n1, n2 int) (low, high float64) {
+	k := 0
+	if pairs := float64(n1 * n2); pairs > exactPairs {
+		k = int(pairs/2 - 1.96*math.Sqrt(pairs*float64(n1+n2+1)/12)) // U is close to normal
+	} else {
+		dist := stats.UDist{N1: n1, N2: n2}
+		for dist.CDF(float64(k)) <= alpha/2 {
+			k++
+		}
+	}
+	if k <= 0 { // also where the approximation leaves none, as for one value against hundreds
+		return 0, math.Inf(1)
+	}
+	return sorted[k-1], sorted[len(sorted)-k]
+}
+
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+func sign(v float64) int {
+	switch {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
+	}
+	return 0
+}

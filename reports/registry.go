@@ -1,0 +1,47 @@
+package reports
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// Report turns records into a document. Build may reorder its own view of the records but never changes them; it
+// answers every set of records, an empty one too, with a document that says something.
+type Report struct {
+	Name  string
+	Doc   string // one line
+	Build func(records []store.Record) (document.Document, error)
+}
+
+// Default is the report shown when none is named.
+const Default = "summary"
+
+var reports = map[string]Report{}
+
+// Register adds a report; call it from init. It panics on a duplicate name or an incomplete report.
+func Register(r Report) {
+	if r.Name == "" || r.Doc == "" || r.Build == nil {
+		panic(fmt.Sprintf("report: incomplete report %q", r.Name))
+	}
+	if _, dup := reports[r.Name]; dup {
+		panic("report: registered twice: " + r.Name)
+	}
+	reports[r.Name] = r
+}
+
+// Lookup finds a registered report; an unknown name is answered with the names there are.
+func Lookup(name string) (Report, error) {
+	r, ok := reports[name]
+	if !ok {
+		return Report{}, fmt.Errorf("unknown report %q; known: %s", name, strings.Join(Names(), ", "))
+	}
+	return r, nil
+}
+
+// Names lists the registered reports, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(reports)) }
