@@ -17,7 +17,7 @@ ALONE    := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fail
 
 PAGE     := web/dist/main.js
 
-.PHONY: build web notices demo test proof race lint bench clean
+.PHONY: build web notices demo test proof race lint cross bench clean
 
 build: web ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/brokermark ./cmd/brokermark
@@ -55,6 +55,11 @@ lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"
 	$(GO) vet ./...
 	$(GO) run $(STATIC) ./...
+
+cross: ## what another system or processor would refuse to compile
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=linux GOARCH=arm64 $(GO) vet ./internal/clock/... ./internal/provision/... ./brokers/sim/...
+	$(GO) test -vet off -tags portable ./internal/clock
 
 bench: build ## paired speed comparisons; brings the brokers up itself
 	$(GO) run ./bench

@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -74,7 +72,7 @@ func (s *server) wake() {
 
 func (s *server) run() {
 	runtime.LockOSThread() // the timer slack is the thread's; it dies with this goroutine
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	precise()
 	var rest int64 // until when the last round lets more work gather
 	for {
 		began := now()

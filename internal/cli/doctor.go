@@ -70,12 +70,21 @@ const (
 	leastDisk   = 10 << 30
 )
 
+// kernels are named as their makers do.
+var kernels = map[string]string{"linux": "Linux", "darwin": "Darwin"}
+
 func lookAround() []finding {
 	h := lab.HostFacts()
 	list := []finding{
-		{what: "system", seen: strings.TrimSpace(h.OS + ", Linux " + h.Kernel)},
+		{what: "system", seen: strings.TrimSpace(h.OS + ", " + kernels[runtime.GOOS] + " " + h.Kernel)},
 		{what: "processor", seen: h.CPU},
 		cores(h.Cores), memory(h.MemoryBytes), clockSource(h.Clock), governor(), load(), openFiles(), disk(provision.DefaultDir()), privileges(),
+	}
+	if !provision.Metered {
+		list = append(list, finding{
+			what: "other processes", seen: "not known here",
+			doubt: "This system doesn't say what other processes use: what a broker costs isn't known, and that something else keeps the machine busy isn't noticed (unmetered).",
+		})
 	}
 	return list
 }
@@ -155,7 +164,7 @@ func disk(dir string) finding {
 			return f
 		}
 	}
-	free := int64(fs.Bavail) * fs.Bsize
+	free := int64(fs.Bavail) * int64(fs.Bsize)
 	f.seen += ", " + units.BytesSize(float64(free)) + " free"
 	if free < leastDisk {
 		f.doubt = fmt.Sprintf("Only %s of disk are free: a backlog or a long run may fill it.", units.BytesSize(float64(free)))

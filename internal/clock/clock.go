@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The axis is Linux's CLOCK_MONOTONIC: all processes of one host share it, absolute sleeps are taken on it, and
-// nobody can set it. Go's monotonic readings are the same clock counted from the start of the process, and reading it
+// The axis is the kernel's monotonic clock (axis): all processes of one host share it, absolute sleeps are taken on it,
+// and nobody can set it. Go's monotonic readings are the same clock counted from the start of the process, and reading it
 // through them takes the kernel's shared page (25 ns) where clock_gettime from Go is a system call (200 ns).
 var (
 	base   = time.Now()
@@ -23,15 +23,15 @@ func Now() int64 { return origin + int64(time.Since(base)) }
 // show, so differences stay true.
 func Wall(ns int64) time.Time { return base.Add(time.Duration(ns - origin)).Round(0) }
 
-// calibrate finds base on CLOCK_MONOTONIC by reading that clock between two readings of Go's; the tightest of several
+// calibrate finds base on the axis by reading that clock between two readings of Go's; the tightest of several
 // tries is within about 100 ns.
 func calibrate() int64 {
 	best, at := time.Duration(1<<62), int64(0)
 	for range 100 {
 		var ts unix.Timespec
 		before := time.Since(base)
-		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-			panic("clock: CLOCK_MONOTONIC: " + err.Error()) // no Linux is without it
+		if err := unix.ClockGettime(axis, &ts); err != nil {
+			panic("clock: the monotonic clock: " + err.Error()) // no kernel is without it
 		}
 		after := time.Since(base)
 		if width := after - before; width < best {

@@ -2,9 +2,7 @@ package clock
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,7 +12,7 @@ import (
 func monotonic(t *testing.T) int64 {
 	t.Helper()
 	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+	if err := unix.ClockGettime(axis, &ts); err != nil {
 		t.Fatal(err)
 	}
 	return ts.Nano()
@@ -73,67 +71,6 @@ func TestSleepersNeverWakeEarly(t *testing.T) {
 		}
 	}
 	s.SleepUntil(-1 << 63)
-}
-
-// taken makes Sleepers until none is left that would get a P of its own.
-func taken(t *testing.T) {
-	t.Helper()
-	for range owners {
-		s := NewSleeper()
-		t.Cleanup(s.Close)
-	}
-}
-
-func TestManySleepersLeaveProcessorsToTheOthers(t *testing.T) {
-	before := runtime.GOMAXPROCS(0)
-	var sleeping sync.WaitGroup
-	until := Now() + int64(300*time.Millisecond)
-	for range 50 {
-		sleeping.Go(func() {
-			s := NewSleeper()
-			defer s.Close()
-			s.SleepUntil(until)
-		})
-	}
-	turns := 0
-	for Now() < until {
-		done := make(chan struct{})
-		go close(done) // needs a processor that no sleeper holds
-		<-done
-		runtime.GC() // stops the world, sleepers included
-		turns++
-	}
-	sleeping.Wait()
-	if turns < 2 {
-		t.Errorf("the others ran %d times while 50 slept", turns)
-	}
-	if after := runtime.GOMAXPROCS(0); after != before {
-		t.Errorf("GOMAXPROCS was %d and is %d", before, after)
-	}
-}
-
-func TestTheThreadGetsItsSlackBack(t *testing.T) {
-	taken(t)
-	slack := func() int {
-		n, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-		if err != nil {
-			t.Skip("the kernel does not tell the timer slack: ", err)
-		}
-		return n
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 12345, 0, 0, 0); err != nil {
-		t.Skip("the kernel refuses to set the timer slack: ", err)
-	}
-	s := NewSleeper()
-	if got := slack(); got != 1 {
-		t.Errorf("slack is %d ns while sleeping, want 1", got)
-	}
-	s.Close()
-	if got := slack(); got != 12345 {
-		t.Errorf("slack is %d ns afterwards, want 12345", got)
-	}
 }
 
 func TestOffsetRefusesWhatCannotBe(t *testing.T) {

@@ -115,6 +115,7 @@ func guarantee(s study.Spec) driver.Guarantee {
 // start finds or starts the broker and completes the target.
 func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 	b.giveBack = func() {}
+	b.unmetered(provision.Metered)
 	recipe, err := provision.Lookup(b.spec.Broker)
 	if err != nil { // a driver without a recipe runs in this process; each repetition gets one of its own
 		if err := inProcess(b.spec); err != nil {
@@ -141,7 +142,9 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 		b.giveBack = func() {}
 		return err
 	}
-	b.meter, b.whole = b.instance.Meter(), true
+	if provision.Metered {
+		b.meter, b.whole = b.instance.Meter(), true
+	}
 	c.Target = driver.Target{
 		Addresses: b.instance.Addresses(), TLS: b.instance.ClientTLS(),
 		Version: b.instance.Version(), Endpoints: b.instance.Endpoints(),

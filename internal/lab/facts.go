@@ -4,9 +4,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -14,33 +12,21 @@ import (
 
 // HostFacts describes the machine.
 func HostFacts() store.Host {
-	h := store.Host{OS: osName(), Cores: runtime.NumCPU()}
+	h := store.Host{OS: runtime.GOOS, Cores: runtime.NumCPU()}
 	h.Name, _ = os.Hostname()
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
 		h.Kernel = unix.ByteSliceToString(u.Release[:])
 	}
-	if fs, err := procfs.NewDefaultFS(); err == nil {
-		if cpus, err := fs.CPUInfo(); err == nil && len(cpus) > 0 {
-			h.CPU = cpus[0].ModelName
-		}
-		if m, err := fs.Meminfo(); err == nil && m.MemTotalBytes != nil {
-			h.MemoryBytes = int64(*m.MemTotalBytes)
-		}
-	}
-	source, _ := os.ReadFile("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-	h.Clock = strings.TrimSpace(string(source))
+	hardware(&h)
 	return h
 }
 
-func osName() string {
-	release, _ := os.ReadFile("/etc/os-release")
-	for line := range strings.Lines(string(release)) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "PRETTY_NAME="); ok {
-			return strings.Trim(name, `"`)
-		}
+// unmetered doubts every figure from a machine whose kernel doesn't say what other processes use.
+func (b *bench) unmetered(metered bool) {
+	if !metered {
+		b.doubt("unmetered", "%s doesn't say what other processes use: what the broker cost isn't known, and that something else kept the machine busy would not be noticed", runtime.GOOS)
 	}
-	return runtime.GOOS
 }
 
 func goVersion() string { return runtime.Version() }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
-	"golang.org/x/sys/unix"
 )
 
 // Census is what every process that can be seen, and the machine as a whole, had used at one time.
@@ -28,10 +27,9 @@ type counted struct {
 
 // TakeCensus reads /proc. It takes some 20 µs for each process and lets other goroutines run in between.
 func TakeCensus() Census {
-	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now)
+	at := sinceBoot()
 	c := census(procfs.DefaultMountPoint)
-	c.at = uint64(time.Duration(now.Nano()) / ticks)
+	c.at = uint64(at / ticks)
 	return c
 }
 

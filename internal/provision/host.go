@@ -73,7 +73,7 @@ func (h *Host) checkDisk() error {
 	if err := syscall.Statfs(h.Dir, &fs); err != nil {
 		return fmt.Errorf("ask for free disk below %s: %w", h.Dir, err)
 	}
-	if free := int64(fs.Bavail) * fs.Bsize; free < leastDisk {
+	if free := int64(fs.Bavail) * int64(fs.Bsize); free < leastDisk {
 		return &ErrNoDisk{Dir: h.Dir, Free: free, Need: leastDisk}
 	}
 	return nil

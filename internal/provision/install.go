@@ -25,6 +25,9 @@ func (h *Host) Install(ctx context.Context, broker, version string) (dir string,
 	if err != nil {
 		return "", err
 	}
+	if err := r.startsHere(adoptsOrphans); err != nil {
+		return "", err
+	}
 	dir = h.installDir(r, v)
 	unlock, err := lockFile(ctx, dir+".lock")
 	if err != nil {
@@ -82,6 +85,9 @@ func (h *Host) Installed(broker, version string) (missing []string) {
 	}
 	v, err := r.Version(version)
 	if err != nil {
+		return []string{err.Error()}
+	}
+	if err := r.startsHere(adoptsOrphans); err != nil {
 		return []string{err.Error()}
 	}
 	for _, n := range v.Needs {

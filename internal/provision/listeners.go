@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,8 @@ func Find(ctx context.Context, addresses []string) (*Foreign, []Missing) {
 			missing = append(missing, Missing{Address: a, Why: err.Error()})
 		case len(ips) == 0:
 			missing = append(missing, Missing{Address: a, Why: "it is not on this machine"})
+		case !Metered:
+			missing = append(missing, Missing{Address: a, Here: true, Why: runtime.GOOS + " doesn't say who listens on it"})
 		default:
 			at := endpoint{ips, port}
 			pids, why := listeners(f.mount, at)

@@ -202,10 +202,6 @@ func SelfUsage() Usage {
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) == nil {
 		u.User, u.System = time.Duration(ru.Utime.Nano()), time.Duration(ru.Stime.Nano())
 	}
-	if p, err := procfs.Self(); err == nil {
-		if s, err := p.Stat(); err == nil {
-			u.RSSBytes = int64(s.ResidentMemory())
-		}
-	}
+	u.RSSBytes = selfMemory(ru)
 	return u
 }

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// ports hands out TCP ports of 127.0.0.1. A port that nobody listens on yet is reserved by a name in the kernel's
-// abstract socket space: every tool on the machine sees it, and it vanishes with its last holder, so nothing is left
-// behind by a crash. The broker's supervisor inherits the reservation.
+// ports hands out TCP ports of 127.0.0.1. A port that nobody listens on yet is reserved (takePort): every tool on
+// the machine sees that, and the reservation vanishes with its last holder, so nothing is left behind by a crash. The
+// broker's supervisor inherits it.
 type ports struct {
 	Numbers map[string]int
 	locks   []*os.File
@@ -67,22 +67,18 @@ func reserve(name string, wanted int) (int, *os.File, error) {
 
 // lockPort is nil where the port is reserved or listened on.
 func lockPort(port int) *os.File {
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: "@brokermark-port-" + strconv.Itoa(port), Net: "unix"})
-	if err != nil {
+	lock := takePort(port)
+	if lock == nil {
 		return nil
 	}
-	defer l.Close()
 	// All addresses: some brokers bind a helper port to every interface whatever they are told.
 	probe, err := net.Listen("tcp", ":"+strconv.Itoa(port))
 	if err != nil {
+		lock.Close()
 		return nil
 	}
 	probe.Close()
-	f, err := l.File()
-	if err != nil {
-		return nil
-	}
-	return f
+	return lock
 }
 
 func (p *ports) release() {

@@ -1,19 +1,17 @@
 package provision
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"strconv"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
 	superviseArg = "__supervise"
 	programArg   = "__program"
-	self         = "/proc/self/exe" // stays right when the file is replaced or removed while we run
 )
 
 var (
@@ -68,7 +66,7 @@ func runProgram(args []string) int {
 		}
 	}
 	// The kernel forgets the wish to die with the parent when the user changes.
-	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil || os.Getppid() != parent {
+	if err := dieWith(parent); err != nil {
 		return 2
 	}
 	os.Args = append([]string{args[3]}, args[4:]...)
@@ -84,6 +82,9 @@ func dropTo(uid, gid int) error {
 	}
 	return syscall.Setuid(uid)
 }
+
+// errOrphaned is a parent that was gone before we could wish to die with it.
+var errOrphaned = errors.New("the supervisor has ended")
 
 // programCommand is how the supervisor calls itself to run j's in-binary program.
 func programCommand(j job) (path string, argv []string) {

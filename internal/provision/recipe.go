@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,15 @@ type Recipe struct {
 	Stop func(ctx context.Context, n *Node) error
 	// Endpoints lists further addresses by role, e.g. "management". Nil where there are none.
 	Endpoints func(n *Node) map[string]string
+}
+
+// startsHere refuses a broker that consists of programs of its own where a process of it could leave its supervisor's
+// tree: nobody would end it or count what it used. What is inside this binary has no such process.
+func (r *Recipe) startsHere(orphansAreAdopted bool) error {
+	if orphansAreAdopted || r.Install == nil {
+		return nil
+	}
+	return &ErrRefused{Broker: r.Broker, Reason: fmt.Sprintf("it can't be started on %s, whose kernel doesn't keep a broker's processes together; start it yourself and name its address with --attach", runtime.GOOS)}
 }
 
 // Version is one obtainable version of a broker.

@@ -85,6 +85,9 @@ func (o *Options) complete() (*Recipe, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.startsHere(adoptsOrphans); err != nil {
+		return nil, err
+	}
 	o.Version = v.Name
 	o.Nodes = max(o.Nodes, 1)
 	if o.Nodes > r.MaxNodes {

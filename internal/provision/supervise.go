@@ -9,8 +9,6 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // job is what a supervisor is told on the first line of its standard input.
@@ -87,8 +85,8 @@ func supervise() int {
 		syscall.CloseOnExec(fd)
 	}
 	report := json.NewEncoder(status)
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		_ = report.Encode(fate{Error: "become subreaper: " + err.Error(), Ended: true})
+	if err := adoptOrphans(); err != nil {
+		_ = report.Encode(fate{Error: "adopt orphans: " + err.Error(), Ended: true})
 		return 2
 	}
 	main, err := j.start()
@@ -171,7 +169,7 @@ func listen(in *bufio.Scanner, words chan<- string) {
 
 func (j job) start() (int, error) {
 	path, argv := j.Path, append([]string{j.Path}, j.Args...)
-	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	attr := diesWithCaller()
 	if j.Program != "" {
 		path, argv = programCommand(j)
 	} else if j.UID >= 0 {

@@ -114,7 +114,7 @@ func (e *ensemble) start(steps []Step) error {
 func (e *ensemble) launch(s Step) (*part, error) {
 	p := &part{name: s.Name, cmd: exec.Command(s.Path, s.Args...), over: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = os.Stdout, os.Stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // the caller is locked to its thread
+	p.cmd.SysProcAttr = diesWithCaller() // the caller is locked to its thread
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", s.Name, err)
 	}

@@ -12,15 +12,9 @@ import (
 
 // descendants lists every process below root, parents before their children, zombies included, root excluded.
 func descendants(root int) []procfs.ProcStat {
-	procs, err := procfs.AllProcs()
-	if err != nil {
-		return nil
-	}
-	children := make(map[int][]procfs.ProcStat, len(procs))
-	for _, p := range procs {
-		if s, err := p.Stat(); err == nil {
-			children[s.PPID] = append(children[s.PPID], s)
-		}
+	children := map[int][]procfs.ProcStat{}
+	for _, s := range everyProcess() {
+		children[s.PPID] = append(children[s.PPID], s)
 	}
 	var tree []procfs.ProcStat
 	for next := []int{root}; len(next) > 0; {
@@ -37,7 +31,7 @@ func descendants(root int) []procfs.ProcStat {
 // identity is a process that can't be confused with a later one of the same number.
 type identity struct {
 	PID   int
-	Start uint64 // clock ticks since boot
+	Start uint64 // clock ticks since boot; on a Mac microseconds since 1970
 }
 
 func identify(pid int) identity {
@@ -50,14 +44,6 @@ func identify(pid int) identity {
 func (i identity) alive() bool {
 	s, err := statOf(i.PID)
 	return err == nil && s.Starttime == i.Start && s.State != "Z" && s.State != "X"
-}
-
-func statOf(pid int) (procfs.ProcStat, error) {
-	p, err := procfs.NewProc(pid)
-	if err != nil {
-		return procfs.ProcStat{}, err
-	}
-	return p.Stat()
 }
 
 // writtenBy is the bytes the process and its reaped children caused to be written to disk; -1 where the kernel

@@ -31,12 +31,12 @@ func overhear(t *testing.T) *terminal {
 	if err := debug.SetCrashOutput(screen, debug.CrashOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Dup3(int(file.Fd()), stderr, 0); err != nil {
+	if err := divert(int(file.Fd()), stderr); err != nil {
 		t.Fatal(err)
 	}
 	o := &terminal{file}
 	t.Cleanup(func() {
-		if err := syscall.Dup3(kept, stderr, 0); err != nil {
+		if err := divert(kept, stderr); err != nil {
 			t.Fatal(err)
 		}
 		_ = debug.SetCrashOutput(nil, debug.CrashOptions{})

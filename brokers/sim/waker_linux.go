@@ -1,20 +1,13 @@
+//go:build !portable
+
 package sim
 
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-var epoch = time.Now()
-
-// now is the broker's own clock, in nanoseconds. It has nothing to do with the harness's: a broker has one too.
-func now() int64 { return int64(time.Since(epoch)) }
-
-const never = int64(math.MaxInt64)
 
 // waker is a sleep that is precise and can be cut short. A runtime timer is half a millisecond late and a
 // clock_nanosleep can't be interrupted; ppoll on an eventfd is late by tens of microseconds, and a write ends it.
@@ -53,3 +46,6 @@ var one = binary.NativeEndian.AppendUint64(nil, 1)
 func (w *waker) wake() { _, _ = unix.Write(w.event, one) } // fails only when 2^64-2 wakes are pending: awake then
 
 func (w *waker) close() { _ = unix.Close(w.event) }
+
+// precise takes the timer slack of the calling thread away.
+func precise() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }

@@ -1,0 +1,13 @@
+package sim
+
+import (
+	"math"
+	"time"
+)
+
+var epoch = time.Now()
+
+// now is the broker's own clock, in nanoseconds. It has nothing to do with the harness's: a broker has one too.
+func now() int64 { return int64(time.Since(epoch)) }
+
+const never = int64(math.MaxInt64)

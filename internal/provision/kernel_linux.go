@@ -1,0 +1,49 @@
+//go:build !portable
+
+package provision
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// self stays right when the file is replaced or removed while we run.
+const self = "/proc/self/exe"
+
+// adoptsOrphans tells that no process of a broker can leave its supervisor's tree.
+const adoptsOrphans = true
+
+// adoptOrphans has every process below this one fall to it when its parent ends.
+func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// diesWithCaller has the kernel kill the process when the thread that started it ends.
+func diesWithCaller() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+
+// dieWith has the kernel kill this process when parent ends.
+func dieWith(parent int) error {
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
+		return err
+	}
+	if os.Getppid() != parent {
+		return errOrphaned
+	}
+	return nil
+}
+
+// takePort reserves the port by a name in the kernel's abstract socket space; nil: it is reserved already.
+func takePort(port int) *os.File {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: "@brokermark-port-" + strconv.Itoa(port), Net: "unix"})
+	if err != nil {
+		return nil
+	}
+	defer l.Close()
+	f, err := l.File()
+	if err != nil {
+		return nil
+	}
+	return f
+}

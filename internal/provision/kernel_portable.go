@@ -1,0 +1,62 @@
+//go:build !linux || portable
+
+package provision
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+var self = executable()
+
+func executable() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
+}
+
+// adoptsOrphans tells that no process of a broker can leave its supervisor's tree. Without Linux's subreaper one can,
+// and nobody would end it or count what it used.
+const adoptsOrphans = false
+
+func adoptOrphans() error { return nil }
+
+// diesWithCaller starts a process that looks after itself: a program inside this binary (dieWith).
+func diesWithCaller() *syscall.SysProcAttr { return nil }
+
+// dieWith ends this process soon after parent.
+func dieWith(parent int) error {
+	if os.Getppid() != parent {
+		return errOrphaned
+	}
+	go func() {
+		for os.Getppid() == parent {
+			time.Sleep(50 * time.Millisecond)
+		}
+		os.Exit(2)
+	}()
+	return nil
+}
+
+// takePort reserves the port by a lock on a file, which stays behind, empty; nil: it is reserved already.
+func takePort(port int) *os.File {
+	dir := filepath.Join(os.TempDir(), "brokermark-ports")
+	if os.MkdirAll(dir, 0o777) != nil {
+		return nil
+	}
+	_ = os.Chmod(dir, 0o777) // whatever our umask is: other users' tools reserve ports, too
+	f, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDONLY, 0o666)
+	if err != nil {
+		return nil
+	}
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		f.Close()
+		return nil
+	}
+	return f
+}

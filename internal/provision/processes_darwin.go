@@ -1,0 +1,57 @@
+package provision
+
+import (
+	"syscall"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// Metered tells that the kernel says what other processes use. A Mac's says it to programs that are linked with its
+// system library by a C compiler, which this one isn't.
+const Metered = false
+
+// everyProcess lists names, parents, starts and states; what processes have used isn't among it.
+func everyProcess() []procfs.ProcStat {
+	infos, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil
+	}
+	list := make([]procfs.ProcStat, 0, len(infos))
+	for i := range infos {
+		list = append(list, statFrom(&infos[i]))
+	}
+	return list
+}
+
+func statOf(pid int) (procfs.ProcStat, error) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return procfs.ProcStat{}, err
+	}
+	return statFrom(info), nil
+}
+
+// statFrom is what a Mac tells of a process, in Linux's words.
+func statFrom(info *unix.KinfoProc) procfs.ProcStat {
+	const stopped, zombie = 4, 5 // SSTOP, SZOMB
+	state := "S"
+	switch info.Proc.P_stat {
+	case stopped:
+		state = "T"
+	case zombie:
+		state = "Z"
+	}
+	return procfs.ProcStat{
+		PID: int(info.Proc.P_pid), PPID: int(info.Eproc.Ppid), State: state,
+		Comm:      unix.ByteSliceToString(info.Proc.P_comm[:]),
+		Starttime: uint64(info.Proc.P_starttime.Sec)*1e6 + uint64(info.Proc.P_starttime.Usec),
+	}
+}
+
+// sinceBoot is of no use where a census has no processes.
+func sinceBoot() time.Duration { return 0 }
+
+// selfMemory is the most that this process has had in memory.
+func selfMemory(used syscall.Rusage) int64 { return used.Maxrss }
