@@ -40,6 +40,7 @@ var axisFlags = []axisFlag{
 	{"subscriptions", "subscriptionsPerTopic", "subscriptions per topic; each receives every message"},
 	{"consumers", "consumerPerSubscription", "consumers that share a subscription"},
 	{"duration", "duration", "length of the measured phase, such as 30s"},
+	{"budget", "sustainable.budget", "searches: begin no trial that would end later, such as 30s"},
 	{"soak", "sustainable.soak", "searches: confirm the rate that was found for so long as well, such as 10m"},
 	{"seed", "seed", "of payloads, arrivals, keys and the order of points"},
 }

@@ -167,6 +167,12 @@ func TestWhatMayBeTheBrokersDoesNotDisturb(t *testing.T) {
 	if got := said(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	used := tr.near
+	tr.near = provision.Neighbours{Stolen: used.Stolen}
+	if got := said(); got != "the hypervisor took 0.2 of the 2 cores meanwhile" {
+		t.Errorf("%q", got)
+	}
+	tr.near = used
 	tr.amongOthers = true
 	if n := tr.others(); n != 0.2 { // stolen time is no broker's
 		t.Errorf("%v cores although they may be the broker's", n)

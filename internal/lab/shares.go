@@ -98,7 +98,11 @@ func (b *bench) crowded(t trial, d *doubts) {
 // neighbours says who used the machine beside broker and generator.
 func (t trial) neighbours(cores float64) string {
 	seconds := t.Cost.Shares.Seconds
-	text := fmt.Sprintf("other processes used %.1f of the %.0f cores meanwhile", t.near.Used.Seconds()/seconds, cores)
+	used := t.near.Used.Seconds() / seconds
+	if used < 0.05 {
+		return fmt.Sprintf("the hypervisor took %.1f of the %.0f cores meanwhile", t.near.Stolen.Seconds()/seconds, cores)
+	}
+	text := fmt.Sprintf("other processes used %.1f of the %.0f cores meanwhile", used, cores)
 	if t.near.Biggest != "" {
 		text += fmt.Sprintf(" (%s %.1f)", t.near.Biggest, t.near.BiggestUsed.Seconds()/seconds)
 	}

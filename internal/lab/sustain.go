@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
@@ -90,7 +91,8 @@ func answers(s study.Spec, found []search.Bounds) []store.GoalResult {
 func (h *hunt) search(ctx context.Context) (search.Result, error) {
 	asked := h.bench.spec.Sustainable
 	p := search.Plan{
-		Goals: h.goals, Short: time.Duration(asked.Trial), MaxTrials: asked.MaxTrials, MaxRate: asked.MaxRate, Floor: 1,
+		Goals: h.goals, Short: time.Duration(asked.Trial), MaxTrials: asked.MaxTrials, Budget: time.Duration(asked.Budget),
+		MaxRate: asked.MaxRate, Floor: 1,
 	}
 	var err error
 	if p.Begin, p.Near, err = h.begin(ctx); err != nil {
@@ -120,11 +122,14 @@ func (h *hunt) run(ctx context.Context, r search.Request) (search.Answer, error)
 		last := samples[len(samples)-1]
 		return search.Hopeless(backlogOf(last.At-int64(r.For), last.At, samples), limit, r.For)
 	}
+	began := clock.Now()
 	t := h.bench.runTrial(ctx, h.stage(r.Kind), r.Rate, load)
 	if t.Err != nil {
 		return search.Answer{}, t.Err
 	}
-	return h.judge(r, t), nil
+	a := h.judge(r, t)
+	a.Took = time.Duration(clock.Now() - began)
+	return a, nil
 }
 
 // arrivals are a steady load for searches and curves.
@@ -155,9 +160,9 @@ func (h *hunt) judge(r search.Request, t trial) search.Answer {
 	var a search.Answer
 	for _, g := range h.goals {
 		look := rule(b.spec).Judge(e, g)
-		if others, cores := t.others(), float64(b.lab.host.Cores); look.Verdict == search.Fail && !look.Broken && others > busyShare*cores {
+		if cores := float64(b.lab.host.Cores); look.Verdict == search.Fail && !look.Broken && t.others() > busyShare*cores {
 			// Somebody else's work looks like a broker at its limit: look again.
-			look = search.Look{Verdict: search.Void, Reason: fmt.Sprintf("other processes used %.1f of %.0f cores, and %s", others, cores, look.Reason)}
+			look = search.Look{Verdict: search.Void, Reason: t.neighbours(cores) + ", and " + look.Reason}
 		}
 		a.Looks = append(a.Looks, look)
 	}

@@ -83,8 +83,9 @@ func (q *queue) answer(goals []Goal) func(context.Context, Request) (Answer, err
 	return func(_ context.Context, r Request) (Answer, error) {
 		rule := DefaultRule()
 		rule.Lossy = q.lossy
+		before := q.took
 		e := q.trial(r.Rate, r.For, goals[0].Final)
-		a := Answer{Served: e.Served(), Through: q.through * (1 + 0.01*(q.rng.Float64()-0.5))}
+		a := Answer{Took: q.took - before, Served: e.Served(), Through: q.through * (1 + 0.01*(q.rng.Float64()-0.5))}
 		for _, g := range goals {
 			a.Looks = append(a.Looks, rule.Judge(e, g))
 		}

@@ -17,11 +17,21 @@ func (s *searcher) request() (Request, bool) {
 		if s.trials >= s.MaxTrials*(i+1) {
 			continue
 		}
-		if r, ok := s.next(i); ok {
+		if r, ok := s.next(i); ok && s.affords(i, r) {
 			return r, true
 		}
 	}
 	return Request{}, false
+}
+
+// affords tells whether a trial for goal i ends within the budget, as far as can be told. A search that has confirmed
+// nothing yet may take as long again: its trials would have been for nothing.
+func (s *searcher) affords(i int, r Request) bool {
+	budget := s.Budget * time.Duration(i+1)
+	if low, _ := s.around(i, func(l *load) Class { return l.class(i, s.Goals[i]) }); low == nil {
+		budget *= 2
+	}
+	return s.Budget == 0 || s.spent+r.For+s.extra <= budget
 }
 
 // next is the trial that goal i needs: bracket, narrow, then decide the lower bound, the upper one, and soak.
@@ -119,11 +129,12 @@ func (s *searcher) decide(i int, l *load) (Request, bool) {
 	return Request{Confirm, l.rate, s.Goals[i].Final}, true
 }
 
-// lastTrials tells that what is left of goal i's trials is needed to confirm a lower bound.
+// lastTrials tells that what is left of goal i's trials, or of its time, is needed to confirm a lower bound.
 func (s *searcher) lastTrials(i int) bool {
 	g := s.Goals[i]
 	needed := math.Ceil(float64(g.Sum) * (1 - g.Exceed) / float64(g.Final) * (1 - 1e-9))
-	return s.trials+int(needed) >= s.MaxTrials*(i+1)
+	confirmed := s.spent + time.Duration(needed)*(g.Final+s.extra)
+	return s.trials+int(needed) >= s.MaxTrials*(i+1) || s.Budget > 0 && confirmed >= s.Budget*time.Duration(i+1)
 }
 
 // few messages say nothing about a rate: at low rates a short trial lasts longer.

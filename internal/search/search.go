@@ -29,8 +29,9 @@ type Request struct {
 // Answer is what a trial gave: a look for each goal, in their order.
 type Answer struct {
 	Looks   []Look
-	Served  float64 // messages per second that came through, at most the rate
-	Through float64 // the same while it was sending: after a failure what the broker could do; 0: not known
+	Served  float64       // messages per second that came through, at most the rate
+	Through float64       // the same while it was sending: after a failure what the broker could do; 0: not known
+	Took    time.Duration // from warm-up to the end of the drain; 0: not known
 }
 
 // Plan is what to search for, and how.
@@ -40,12 +41,13 @@ type Plan struct {
 	Near      bool          // the guess is likely to be right within a few widths
 	Short     time.Duration // of trials that only look where to look
 	MaxTrials int           // for each goal
+	Budget    time.Duration // for each goal: no trial begins that would end later, unless nothing is confirmed; 0: no bound
 	MaxRate   float64       // 0: no bound
 	Floor     float64       // give up below this rate; above 0
 }
 
-// Bounds answer one goal. Low is MLRsearch's relevant lower bound, 0 when no rate was one; High the relevant upper bound,
-// 0 when no rate was one.
+// Bounds answer one goal. Low is MLRsearch's relevant lower bound, 0 when no rate was one; High the relevant upper bound.
+// When no rate was one, High is the lowest that failed in trials too short to count, and Undecided says so; 0: none did.
 type Bounds struct {
 	Low, High   float64
 	Conditional float64 // throughput at Low
@@ -73,6 +75,7 @@ func Run(ctx context.Context, p Plan, run func(context.Context, Request) (Answer
 		}
 		a, err := run(ctx, r)
 		s.trials++
+		s.spent += a.Took
 		if err != nil {
 			return s.result(), err
 		}
@@ -101,7 +104,9 @@ type searcher struct {
 	Plan
 	loads  []*load // by rate
 	trials int
-	inVoid int // trials in a row that were void
+	inVoid int           // trials in a row that were void
+	spent  time.Duration // by all trials
+	extra  time.Duration // what the last trial that passed took beside its load
 }
 
 func (s *searcher) at(rate float64) *load {
@@ -144,6 +149,7 @@ func (s *searcher) book(r Request, a Answer) {
 		switch {
 		case look.Verdict == Pass:
 			st.soaked = max(st.soaked, r.For)
+			s.extra = max(0, a.Took-r.For)
 		case r.Kind == Soak:
 			st.sank = true
 		}
@@ -205,9 +211,6 @@ func (s *searcher) bounds(i int) Bounds {
 		low, high = s.around(i, func(l *load) Class { return l.afterSoak(i, g) })
 	}
 	var b Bounds
-	if high != nil {
-		b.High = high.rate
-	}
 	if low != nil {
 		b.Low, b.Conditional = low.rate, g.conditional(low.goals[i].long)
 	}
@@ -217,27 +220,49 @@ func (s *searcher) bounds(i int) Bounds {
 			break
 		}
 	}
+	if high != nil {
+		b.High = high.rate
+	}
 	b.Undecided = s.undecided(i, b)
+	if l := s.failedShort(i, b.Low); high == nil && l != nil {
+		b.High = l.rate
+	}
 	return b
+}
+
+// failedShort is the lowest rate above low that has no class and whose trials so far failed; nil: none.
+func (s *searcher) failedShort(i int, low float64) *load {
+	for _, l := range s.loads {
+		if st := l.goals[i]; l.rate > low && low > 0 && !st.empty() && st.leans() == Upper {
+			return l
+		}
+	}
+	return nil
 }
 
 func (s *searcher) undecided(i int, b Bounds) string {
 	g := s.Goals[i]
+	after := fmt.Sprintf("%d trials", s.trials)
+	if s.Budget > 0 {
+		after += fmt.Sprintf(" and %s", s.spent.Round(time.Second))
+	}
 	passed, _ := s.around(i, func(l *load) Class { return l.leans(i, g) })
 	why := ""
 	switch {
 	case b.Low == 0 && passed != nil:
-		why = fmt.Sprintf("%.0f/s passed, but no rate was confirmed within %d trials", passed.rate, s.trials)
+		why = fmt.Sprintf("%.0f/s passed, but no rate was confirmed within %s", passed.rate, after)
 	case b.Low == 0:
 		why = "no rate passed"
 	case s.at(b.Low).goals[i].soaked < g.Soak:
-		why = fmt.Sprintf("%.0f/s was not soaked for %s within %d trials", b.Low, g.Soak, s.trials)
+		why = fmt.Sprintf("%.0f/s was not soaked for %s within %s", b.Low, g.Soak, after)
 	case s.capped(b.Low), b.High > 0 && within(b.Low, b.High, g.Width):
 		return ""
+	case b.High == 0 && b.Void == "" && s.failedShort(i, b.Low) != nil:
+		why = fmt.Sprintf("stopped after %s, when only trials too short to count had failed, at %.0f/s", after, s.failedShort(i, b.Low).rate)
 	case b.High == 0 && b.Void == "":
-		why = fmt.Sprintf("stopped after %d trials before any rate failed", s.trials)
+		why = fmt.Sprintf("stopped after %s before any rate failed", after)
 	case b.Void == "":
-		why = fmt.Sprintf("stopped after %d trials before the bounds were within %g %%", s.trials, g.Width*100)
+		why = fmt.Sprintf("stopped after %s before the bounds were within %g %%", after, g.Width*100)
 	}
 	if b.Void == "" {
 		return why

@@ -73,6 +73,7 @@ var abouts = []about{
 	{path: "sustainable.soak", doc: "length of one more trial at the rate that was found, longer than what the page cache takes (short form: --soak 10m)", fallback: "none"},
 	{path: "sustainable.warmup", doc: "warm-up at the start of every trial; longer where the latency is longer than half of it", fallback: "500ms"},
 	{path: "sustainable.maxTrials", doc: "most trials for each goal", fallback: "40"},
+	{path: "sustainable.budget", doc: "time for the trials of each goal: none begins that would end later, though twice as long until a rate is confirmed (short form: --budget 30s)", fallback: "none"},
 	{path: "sustainable.maxRate", doc: "highest rate to try", fallback: "none"},
 	{path: "sustainable.quantile", doc: "quantile that sustainable.latency bounds", fallback: "0.99"},
 	{path: "sustainable.latency", doc: "bound of the end-to-end latency", fallback: "none"},

@@ -38,7 +38,11 @@ func searchSeconds(s Sustainable) float64 {
 	around := s.Warmup.Seconds() + settling/4
 	trials := float64(min(usualTrials, max(1, s.MaxTrials-s.Confirms)))
 	one := (1+trials)*(around+s.Trial.Seconds()) + float64(s.Confirms)*(around+s.Confirm.Seconds()) + 2*(around+s.Confirm.Seconds()/4)
-	return probing + one*(1+float64(len(s.Bounds())-1)/2) + s.Soak.Seconds()
+	all := one*(1+float64(len(s.Bounds())-1)/2) + s.Soak.Seconds()
+	if s.Budget > 0 {
+		all = min(all, float64(len(s.Bounds()))*s.Budget.Seconds())
+	}
+	return probing + all
 }
 
 // sending is the time to send so many messages or bytes.

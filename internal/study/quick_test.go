@@ -154,6 +154,8 @@ func TestEstimatesAddUpTheirPhases(t *testing.T) {
 		"rate: 5\nwarmup: {auto: true, for: 2s, max: 10s}\nduration: 20s":                                                         (2+10)/2.0 + 20 + 1,
 		"curve.rates: [1, 2, 3]\nwarmup: 4s\nduration: 20s":                                                                       3 * (4 + 20 + 1),
 		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2, maxTrials: 24}":                                          3 + 6*(1+3+0.25) + 2*(1+10+0.25) + 2*(1+10/4.0+0.25),
+		"sustainable: {budget: 25s}":                                                                                              3 + 25,
+		"sustainable: {budget: 15s, goals: [{}, {latency: 1s}]}":                                                                  3 + 2*15,
 		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, goals: [{}, {latency: 1s}, {latency: 2s}], soak: 60s}":                3 + 2*(6*(1+3+0.25)+2*(1+10+0.25)+2*(1+10/4.0+0.25)) + 60,
 		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2, maxTrials: 6}":                                           3 + 5*(1+3+0.25) + 2*(1+10+0.25) + 2*(1+10/4.0+0.25),
 		"sustainable: {trial: 3s, confirm: 10s, warmup: 0s, confirms: 5, maxTrials: 7}":                                           3 + 3*(3+0.25) + 5*(10+0.25) + 2*(10/4.0+0.25),

@@ -112,6 +112,9 @@ func (v *validator) sustainable() {
 	}
 	v.share("sustainable.exceed", s.Exceed, 0, 0.5, true)
 	v.time("sustainable.soak", s.Soak, true)
+	if least := Duration(float64(s.Confirms) * float64(s.Confirm+s.Warmup)); v.time("sustainable.budget", s.Budget, true) && s.Budget > 0 && s.Budget < least {
+		v.fail("sustainable.budget", "%s is less than the confirming trials take: %s", s.Budget, least)
+	}
 	v.goals(s.Goals)
 	if v.given.has("sustainable.latency") {
 		v.time("sustainable.latency", s.Latency, false)

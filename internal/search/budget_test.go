@@ -1,0 +1,67 @@
+package search
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// unsteady runs the model with a capacity that is another one in each trial, a tenth away at one standard deviation: a
+// machine that others use.
+func unsteady(q *queue, goals []Goal) func(context.Context, Request) (Answer, error) {
+	mean, steady := q.capacity, q.answer(goals)
+	return func(ctx context.Context, r Request) (Answer, error) {
+		q.capacity = mean * math.Exp(0.1*q.rng.NormFloat64())
+		return steady(ctx, r)
+	}
+}
+
+func TestABudgetEndsASearchInTimeAndWithBounds(t *testing.T) {
+	const searches, budget = 200, 30 * time.Second
+	rng := rand.New(rand.NewPCG(31, 4))
+	var nothing, open, without, late int
+	for i := range searches {
+		q, _, loss := someBroker(rng, i%3)
+		p := planFor(confirmed(2, loss))
+		p.Begin = q.capacity * math.Exp(0.6*(rng.Float64()-0.7))
+		mean := q.capacity
+		long := *q
+		if r, err := Run(t.Context(), p, unsteady(&long, p.Goals)); err == nil && r.Goals[0].Low > 0 && long.took > budget {
+			without++
+		}
+		p.Budget = budget
+		r, err := Run(t.Context(), p, unsteady(q, p.Goals))
+		b := r.Goals[0]
+		if q.took > budget+2*time.Second { // the last trial may drain for longer than the one before it
+			late++
+		}
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case b.Low == 0:
+			nothing++
+		case b.High == 0:
+			open++
+		case b.High <= b.Low || b.Low > 1.3*mean || b.High < 0.7*mean:
+			t.Errorf("%.0f to %.0f/s, the mean capacity is %.0f/s", b.Low, b.High, mean)
+		case !within(b.Low, b.High, p.Goals[0].Width) && !strings.Contains(b.Undecided, "trials"):
+			t.Errorf("%.0f to %.0f/s without a word: %q", b.Low, b.High, b.Undecided)
+		}
+		if q.took > 2*budget+2*time.Second {
+			t.Errorf("%.0f/s: took %s, %d trials: %+v", mean, q.took, r.Trials, b)
+		}
+	}
+	t.Logf("%d of %d take longer without a budget; with it %d do, %d found nothing, %d no upper end", without, searches, late, nothing, open)
+	if without < searches/3 {
+		t.Errorf("only %d of %d searches take longer than the budget without it", without, searches)
+	}
+	if late > searches/5 {
+		t.Errorf("%d of %d had nothing confirmed when the budget was used up", late, searches)
+	}
+	if nothing > searches/20 || open > searches/5 {
+		t.Errorf("%d of %d found nothing, %d no upper end", nothing, searches, open)
+	}
+}
