@@ -216,6 +216,29 @@ func TestOnlyOthersMakeAnOverloadedTrialVoid(t *testing.T) {
 	}
 }
 
+// A failed trial on a busy machine is looked at again; whatever else a trial showed stands.
+func TestOthersMakeFailuresVoidAboveATenthOfTheCoresAndNothingElse(t *testing.T) {
+	pass, fail := search.Look{Verdict: search.Pass}, search.Look{Verdict: search.Fail, Reason: "late"}
+	broken, void := search.Look{Verdict: search.Fail, Reason: "lost", Broken: true}, search.Look{Verdict: search.Void, Reason: "own lag"}
+	for _, c := range []struct {
+		others, cores float64
+		look, want    search.Look
+	}{
+		{0.2, 2, fail, fail},
+		{0.201, 2, fail, search.Look{Verdict: search.Void, Reason: "other processes used 0.2 of the 2 cores meanwhile, and late"}},
+		{0.79, 8, fail, fail},
+		{0.81, 8, fail, search.Look{Verdict: search.Void, Reason: "other processes used 0.8 of the 8 cores meanwhile, and late"}},
+		{2, 2, broken, broken},
+		{2, 2, pass, pass},
+		{2, 2, void, void},
+	} {
+		tr := trial{Cost: store.Cost{Shares: &store.Shares{Seconds: 1, Others: c.others}}, near: provision.Neighbours{Used: time.Duration(c.others * 1e9)}}
+		if got := tr.undisturbed(c.look, c.cores); got != c.want {
+			t.Errorf("%v of %v cores, %+v: %+v, want %+v", c.others, c.cores, c.look, got, c.want)
+		}
+	}
+}
+
 func TestAClientsWindowIsFoundAlsoWhenTheTrialTookLongToSettle(t *testing.T) {
 	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
 	tr := &trial{

@@ -159,12 +159,7 @@ func (h *hunt) judge(r search.Request, t trial) search.Answer {
 	e := b.evidence(t, r.Rate, r.Kind != search.Short)
 	var a search.Answer
 	for _, g := range h.goals {
-		look := rule(b.spec).Judge(e, g)
-		if cores := float64(b.lab.host.Cores); look.Verdict == search.Fail && !look.Broken && t.others() > busyShare*cores {
-			// Somebody else's work looks like a broker at its limit: look again.
-			look = search.Look{Verdict: search.Void, Reason: t.neighbours(cores) + ", and " + look.Reason}
-		}
-		a.Looks = append(a.Looks, look)
+		a.Looks = append(a.Looks, t.undisturbed(rule(b.spec).Judge(e, g), float64(b.lab.host.Cores)))
 	}
 	a.Served, a.Through = e.Served(), h.throughput(t)
 	if v, _ := rule(b.spec).Generator(e); v == search.Void {
@@ -175,6 +170,15 @@ func (h *hunt) judge(r search.Request, t trial) search.Answer {
 	}
 	h.keep(r, t, a, e)
 	return a
+}
+
+// undisturbed makes a failure void where others used so many cores: their work looks like a broker at its limit, so the
+// rate is looked at again. A broken promise is one whoever used what.
+func (t trial) undisturbed(l search.Look, cores float64) search.Look {
+	if l.Verdict != search.Fail || l.Broken || t.others() <= busyShare*cores {
+		return l
+	}
+	return search.Look{Verdict: search.Void, Reason: t.neighbours(cores) + ", and " + l.Reason}
 }
 
 // maxRate is more than any generator sends.

@@ -75,9 +75,7 @@ func TestManyPoissonProducersAreOnePoissonProcessEachAndTogether(t *testing.T) {
 			for _, at := range arrivals {
 				own, last = append(own, float64(at-last)/1e9*rate/n), at
 			}
-			for _, x := range counts(arrivals, length/100, 100) {
-				windows = append(windows, x)
-			}
+			windows = append(windows, counts(arrivals, length/100, 100)...)
 			if k > 0 {
 				a, b := counts(arrivals, length/100, 100), counts(producers[k-1], length/100, 100)
 				for i := range a {
