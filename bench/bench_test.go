@@ -69,3 +69,43 @@ func TestRatiosArePairwiseAndMissedTargetsAreCalledMissed(t *testing.T) {
 		t.Errorf("processor time: %+v, met %v", cpu, cpu.met())
 	}
 }
+
+func TestPartsAreChosenByNameOrGroup(t *testing.T) {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	for only, want := range map[string]string{
+		"": strings.Join(names, ","), "nats": "nats", "day,search-nats": "day,search-nats",
+		"many-topics": "many-topics-nats,many-topics-redis",
+		"search":      "search-kafka,search-rabbitmq,search-jetstream,search-nats,search-pulsar,search-redis",
+		"none":        "",
+	} {
+		got, err := choose(only, names)
+		if strings.Join(got, ",") != want || (err == nil) != (want != "") {
+			t.Errorf("%q chooses %v, %v; want %s", only, got, err, want)
+		}
+	}
+}
+
+func TestDeliveriesAreReadOffAScrape(t *testing.T) {
+	for line, want := range map[string]bool{
+		`messaging_client_consumed_messages_total{messaging_system="nats"} 17`:      true,
+		`messaging_client_consumed_messages_total{messaging_system="nats"} 1.5e+06`: true,
+		`messaging_client_consumed_messages_total{messaging_system="nats"} 0`:       false,
+		`# TYPE messaging_client_consumed_messages_total counter`:                   false,
+		`messaging_client_sent_messages_total{messaging_system="nats"} 17`:          false,
+	} {
+		if got := delivered(line); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
+
+func TestTheMemoryOfASimulatedDayIsReadOffTheTests(t *testing.T) {
+	const output = "=== RUN   TestADay\n    === ATTR  TestADay/an_hour grown_bytes 1234\n=== ATTR  TestADayOfSamples grown_bytes 5\n--- PASS: TestADay"
+	got := grownBytes.FindAllStringSubmatch(output, -1)
+	if len(got) != 2 || got[0][1] != "TestADay/an_hour" || got[0][2] != "1234" || got[1][2] != "5" {
+		t.Errorf("%q", got)
+	}
+}

@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
+
+// The program's exit codes where it made a record that is not ok.
+const exitFailed, exitVoid = 4, 5
 
 // ran is one finished run of the real program.
 type ran struct {
@@ -20,8 +24,17 @@ type ran struct {
 	record store.Record       // what it stored
 }
 
-// brokermark runs the real program on a broker that runs already, with 100-byte messages.
+// brokermark runs the real program on a broker that runs already, and wants a run that ended ok.
 func (b *bench) brokermark(ctx context.Context, address, broker string, sets []string, flags ...string) (ran, error) {
+	r, err := b.program(ctx, broker, sets, append([]string{"--attach", address}, flags...)...)
+	if err == nil && r.flat.Status != string(store.OK) {
+		err = fmt.Errorf("brokermark's run is %s: %s", r.flat.Status, r.flat.Reason)
+	}
+	return r, err
+}
+
+// program runs the real program on a broker, with 100-byte messages, however that ends.
+func (b *bench) program(ctx context.Context, broker string, sets []string, flags ...string) (ran, error) {
 	dir, err := os.MkdirTemp("", "brokermark-bench-")
 	if err != nil {
 		return ran{}, err
@@ -29,14 +42,15 @@ func (b *bench) brokermark(ctx context.Context, address, broker string, sets []s
 	defer os.RemoveAll(dir)
 	db := filepath.Join(dir, "bench.db")
 	args := append([]string{
-		"run", "--format", "jsonl", "--store", db, "--log", filepath.Join(dir, "client.log"), "--attach", address,
+		"run", "--format", "jsonl", "--store", db, "--log", filepath.Join(dir, "client.log"),
 		"--broker", broker, "--size", strconv.Itoa(messageSize),
 	}, flags...)
 	for _, s := range sets {
 		args = append(args, "--set", s)
 	}
 	r := ran{}
-	if r.watched, err = watch(ctx, nil, b.tool, args...); err != nil {
+	r.watched, err = watch(ctx, nil, b.tool, args...)
+	if exit := (*exec.ExitError)(nil); err != nil && !(errors.As(err, &exit) && (exit.ExitCode() == exitFailed || exit.ExitCode() == exitVoid)) {
 		return r, err
 	}
 	if len(r.lines) != 1 {
@@ -44,9 +58,6 @@ func (b *bench) brokermark(ctx context.Context, address, broker string, sets []s
 	}
 	if err := json.Unmarshal([]byte(r.lines[0].text), &r.flat); err != nil {
 		return r, fmt.Errorf("brokermark's output: %w", err)
-	}
-	if r.flat.Status != string(store.OK) {
-		return r, fmt.Errorf("brokermark's run is %s: %s", r.flat.Status, r.flat.Reason)
 	}
 	r.record, err = stored(ctx, db)
 	return r, err
@@ -62,7 +73,7 @@ func stored(ctx context.Context, db string) (store.Record, error) {
 	if err != nil {
 		return store.Record{}, err
 	}
-	if len(records) != 1 || records[0].Result == nil {
+	if len(records) != 1 {
 		return store.Record{}, errors.New("brokermark stored no result")
 	}
 	return records[0], nil
@@ -107,7 +118,10 @@ func (b *bench) steady(ctx context.Context, address, broker string, sets []strin
 }
 
 func (r ran) sample() sample {
-	s := sample{Memory: r.memory, OwnCPU: *r.flat.GeneratorCPUPerMillion}
+	s := sample{Memory: r.memory}
+	if r.flat.GeneratorCPUPerMillion != nil {
+		s.OwnCPU = *r.flat.GeneratorCPUPerMillion
+	}
 	if r.flat.EndToEndP50 != nil {
 		s.P50 = *r.flat.EndToEndP50
 	}

@@ -59,7 +59,27 @@ var parts = []part{
 	{"mosquitto", (*bench).mosquittoPeak},
 	{"nats-streaming", (*bench).stanPeak},
 	{"pacing", (*bench).pacing},
+	{"day", (*bench).day},
+	{"search-kafka", search("kafka")},
+	{"search-rabbitmq", search("rabbitmq")},
+	{"search-jetstream", search("jetstream")},
+	{"search-nats", search("nats")},
+	{"search-pulsar", search("pulsar")},
+	{"search-redis", search("redis")},
+	{"topics-kafka", many(wide{broker: "kafka", topics: 1000, first: firstWithin})},
+	{"topics-rabbitmq", many(wide{broker: "rabbitmq", topics: 1000, first: firstWithin})},
+	{"topics-rabbitmq-shared", many(wide{broker: "rabbitmq", topics: 1000, sets: []string{"connections=1"}, first: firstWithin})},
+	{"topics-nats", many(wide{broker: "nats", topics: 1000, first: firstWithin})},
+	{"topics-jetstream", many(wide{broker: "jetstream", topics: 1000, first: firstWithin})},
+	{"topics-jetstream-shared", many(wide{broker: "jetstream", topics: 1000, sets: []string{"connections=1"}, first: firstWithin})},
+	{"topics-jetstream-memory", many(wide{broker: "jetstream", topics: 1000, sets: []string{"persistence=memory"}, first: firstWithin})},
+	{"topics-redis", many(wide{broker: "redis", topics: 1000, server: redisLog, first: firstWithin})},
+	{"many-topics-nats", many(wide{broker: "nats", topics: 10_000, first: 10 * firstWithin})},
+	{"many-topics-redis", many(wide{broker: "redis", topics: 10_000, server: redisLog, first: 10 * firstWithin})},
 }
+
+// groups are names for several parts.
+var groups = []string{"search", "topics", "many-topics"}
 
 func run(ctx context.Context) error {
 	var names []string
@@ -101,10 +121,19 @@ func choose(only string, names []string) ([]string, error) {
 	if only == "" {
 		return names, nil
 	}
-	chosen := strings.Split(only, ",")
-	for _, c := range chosen {
-		if !slices.Contains(names, c) {
-			return nil, fmt.Errorf("--only %s: no such part; there are %s", c, strings.Join(names, ", "))
+	var chosen []string
+	for _, c := range strings.Split(only, ",") {
+		switch {
+		case slices.Contains(names, c):
+			chosen = append(chosen, c)
+		case slices.Contains(groups, c):
+			for _, name := range names {
+				if strings.HasPrefix(name, c+"-") {
+					chosen = append(chosen, name)
+				}
+			}
+		default:
+			return nil, fmt.Errorf("--only %s: no such part; there are %s, and for several of them %s", c, strings.Join(names, ", "), strings.Join(groups, ", "))
 		}
 	}
 	return chosen, nil

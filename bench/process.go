@@ -73,7 +73,7 @@ func watch(ctx context.Context, enough func([]line) bool, path string, args ...s
 	w.errors = tail(stderr.String(), 15)
 	w.total = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err != nil && !ended {
-		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args[:min(2, len(cmd.Args))], " "), err, w.errors)
+		return w, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args[:min(2, len(cmd.Args))], " "), err, w.errors)
 	}
 	return w, nil
 }

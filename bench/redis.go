@@ -16,6 +16,9 @@ const (
 	redisPerf = 1_000_000 // messages that redis-benchmark sends for a second of measured time, about what it reaches
 )
 
+// redisLog are the settings under which a server writes its log without waiting for the disk.
+var redisLog = map[string]any{"appendonly": "yes", "appendfsync": "no"}
+
 func (b *bench) redisPeak(ctx context.Context) error {
 	install, err := b.host.Install(ctx, "redis", "")
 	if err != nil {

@@ -14,6 +14,8 @@ type sample struct {
 	Cores    float64 `json:"cores"`
 	P50      int64   `json:"e2e_p50_ns,omitempty"`
 	Lag      int64   `json:"lag_p99_ns,omitempty"`
+	Took     int64   `json:"took_ns,omitempty"`          // of a search, from the start of the broker to the record
+	First    int64   `json:"first_message_ns,omitempty"` // from the program's start to its first delivery
 	Memory   int64   `json:"resident_bytes"`
 	Note     string  `json:"note,omitempty"`
 }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// wide is a load on many topics, each with one producer and one consumer.
+type wide struct {
+	broker string
+	topics int
+	sets   []string // beside the defaults
+	server map[string]any
+	first  time.Duration
+}
+
+const (
+	wideRate    = 5000 // messages per second, over all topics
+	firstWithin = 15 * time.Second
+)
+
+// many shows what rate a broker reaches on many topics, how late the generator sends, and how long it takes until
+// everything is made and the first message has come. The broker runs already.
+func many(w wide) func(*bench, context.Context) error {
+	return func(b *bench, ctx context.Context) error {
+		return b.with(ctx, provision.Options{Broker: w.broker, Server: w.server}, func(in *provision.Instance) error {
+			s := section{
+				Title:    strings.TrimSpace(fmt.Sprintf("%d topics on %s, 100 B %s", w.topics, w.broker, strings.Join(w.sets, " "))),
+				Settings: fmt.Sprintf("1 producer and 1 consumer per topic, %d/s over all topics, every default else; the broker runs already", wideRate),
+			}
+			runs := runs{Name: "Brokermark"}
+			for pair := range b.pairs {
+				x, err := b.wide(ctx, in.Addresses()[0], w)
+				if err != nil {
+					return fmt.Errorf("%s: %w", s.Title, err)
+				}
+				runs.Samples = append(runs.Samples, x)
+				progress("%s, run %d of %d: %s, first message after %s", s.Title, pair+1, b.pairs, describe("Brokermark", x), time.Duration(x.First).Round(10*time.Millisecond))
+			}
+			s.Runs = append(s.Runs, runs)
+			s.bound(runs, "share of the rate", func(x sample) float64 { return x.Rate / wideRate }, 0.98, percentForm)
+			s.Verdicts[0].AtLeast = true
+			s.bound(runs, "p99 of schedule lag", func(x sample) float64 { return float64(x.Lag) }, 1e6, timeForm)
+			s.bound(runs, "time to the first message", func(x sample) float64 { return float64(x.First) }, float64(w.first), timeForm)
+			b.report.Sections = append(b.report.Sections, s)
+			return nil
+		})
+	}
+}
+
+func (b *bench) wide(ctx context.Context, address string, w wide) (sample, error) {
+	metrics, err := freeAddress()
+	if err != nil {
+		return sample{}, err
+	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	var first atomic.Int64
+	began := time.Now()
+	go func() {
+		if at, ok := firstMessage(watching, "http://"+metrics+"/metrics"); ok {
+			first.Store(int64(at.Sub(began)))
+		}
+	}()
+	sets := append(slices.Clone(w.sets), fmt.Sprintf("topics=%d", w.topics), "warmup="+b.warmup.String(), "duration="+b.measure.String())
+	r, err := b.program(ctx, w.broker, sets, "--attach", address, "--metrics", metrics, "--measure", "rate", "--rate", strconv.Itoa(wideRate))
+	if err != nil {
+		return sample{}, err
+	}
+	x := r.sample()
+	x.CPU, x.OwnCPU = x.OwnCPU, 0 // thousands of connections take memory of their own, which the bound on all runs isn't about
+	x.First, x.Note = first.Load(), string(r.record.Status)
+	if r.record.Reason != "" {
+		x.Note += ": " + r.record.Reason
+	}
+	if r.flat.PublishRate != nil {
+		x.Rate = *r.flat.PublishRate
+	}
+	if x.First == 0 || x.Rate == 0 {
+		return x, fmt.Errorf("no message came: %s", x.Note)
+	}
+	return x, nil
+}
+
+// freeAddress is one that nobody listens at now.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+// firstMessage scrapes the program's own metrics until they tell of a delivery.
+func firstMessage(ctx context.Context, url string) (time.Time, bool) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return time.Time{}, false
+		case <-tick.C:
+			if response, err := http.Get(url); err == nil {
+				lines := bufio.NewScanner(response.Body)
+				came := false
+				for lines.Scan() {
+					came = came || delivered(lines.Text())
+				}
+				_ = response.Body.Close()
+				if came {
+					return time.Now(), true
+				}
+			}
+		}
+	}
+}
+
+// delivered tells of a line of a scrape whether it counts deliveries, and not zero.
+func delivered(line string) bool {
+	name, value, ok := strings.Cut(line, "} ")
+	return ok && strings.HasPrefix(name, "messaging_client_consumed_messages_total{") && value != "0" && value != "0.0"
+}
