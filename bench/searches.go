@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/report"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -51,5 +51,5 @@ func searched(r store.Record) (rate float64, note string) {
 		return 0, note
 	}
 	found := r.Result.Sustainable
-	return found.Low, fmt.Sprintf("%s, %d trials, %s", report.BoundsText(found.Low, found.High), len(found.Trials), note)
+	return found.Low, fmt.Sprintf("%s, %d trials, %s", results.BoundsText(found.Low, found.High), len(found.Trials), note)
 }
