@@ -121,3 +121,21 @@ func TestARowOfAPageHoldsWhatMachinesRead(t *testing.T) {
 		t.Errorf("the row's data are missing in %s", text)
 	}
 }
+
+func TestSentencesAreNarrowedToTwentyFourColumnsAndNoFurther(t *testing.T) {
+	sentence := strings.Repeat("word ", 20)
+	table := document.Table{
+		Columns: []document.Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b", Wide: true}, {Key: "c", Name: "c", Wide: true}},
+		Rows:    [][]document.Cell{{document.Text("first"), document.Text(sentence), document.Text(sentence)}},
+	}
+	const narrowest = 5 + 2 + 24 + 2 + 24 // the name, and both sentences with a gap before each
+	for width, parts := range map[int]int{narrowest: 1, narrowest - 1: 2} {
+		var out strings.Builder
+		if err := Render(&out, document.Document{Blocks: []document.Block{table}}, "terminal", Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(out.String(), "first"); got != parts {
+			t.Errorf("at %d columns the table has %d parts, want %d:\n%s", width, got, parts, out.String())
+		}
+	}
+}

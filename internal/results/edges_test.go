@@ -254,24 +254,6 @@ func TestWhatIsNoJSONIsNamed(t *testing.T) {
 	}
 }
 
-func TestSentencesAreNarrowedToTwentyFourColumnsAndNoFurther(t *testing.T) {
-	sentence := strings.Repeat("word ", 20)
-	table := Table{
-		Columns: []Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b", Wide: true}, {Key: "c", Name: "c", Wide: true}},
-		Rows:    [][]Cell{{Text("first"), Text(sentence), Text(sentence)}},
-	}
-	const narrowest = 5 + 2 + 24 + 2 + 24 // the name, and both sentences with a gap before each
-	for width, parts := range map[int]int{narrowest: 1, narrowest - 1: 2} {
-		var out strings.Builder
-		if err := Render(&out, Document{Blocks: []Block{table}}, "terminal", Options{Width: width}); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Count(out.String(), "first"); got != parts {
-			t.Errorf("at %d columns the table has %d parts, want %d:\n%s", width, got, parts, out.String())
-		}
-	}
-}
-
 func TestAShapeThatAllLoadsHaveIsInNoName(t *testing.T) {
 	var records []store.Record
 	for _, broker := range []string{"kafka", "nats"} {
