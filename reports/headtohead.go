@@ -2,7 +2,6 @@ package reports
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,14 +47,6 @@ func headToHead(records []store.Record) (document.Document, error) {
 type side struct {
 	name   string
 	points []results.Point
-}
-
-// fixedRate is what was measured at one fixed rate, by a rate point or as a part of a curve.
-type fixedRate struct {
-	point   string
-	rate    float64
-	latency []store.Latency
-	cost    []store.Cost
 }
 
 func duel(g group, notes *document.Footnotes) document.Table {
@@ -119,34 +110,29 @@ func (s side) row(rates []float64, notes *document.Footnotes) []document.Cell {
 	}
 	fixed := s.fixed()
 	for _, rate := range rates {
-		var p50, p99 []float64
-		for _, f := range fixed {
-			if f.rate == rate {
-				for _, l := range f.latency {
-					p50 = append(p50, results.Quantile(l.EndToEnd, 0.5))
-					p99 = append(p99, results.Quantile(l.EndToEnd, 0.99))
-				}
+		var at results.Level // without records where the side has none at this rate
+		for _, l := range fixed {
+			if l.Rate == rate {
+				at = l
 			}
 		}
-		row = append(row, results.Summarize(p50).Cell(), results.Summarize(p99).Cell())
+		row = append(row, results.Summarize(at.Measured("e2e_p50_ns")).Cell(), results.Summarize(at.Measured("e2e_p99_ns")).Cell())
 	}
-	costs := s.costs(fixed)
+	cost := s.cost(fixed)
 	repetitions := map[int]bool{}
 	for _, r := range sound {
 		repetitions[r.Repetition] = true
 	}
-	return append(row, costs[0], costs[1], costs[2], doubts(s.points[0], withLevels(shown), nil, notes), document.Number(len(repetitions)))
+	return append(row, cost.brokerCPU, cost.generatorCPU, cost.brokerMemory,
+		doubts(s.points[0], withLevels(shown), nil, notes), document.Number(len(repetitions)))
 }
 
 // peak is what was confirmed per second as fast as the window allowed.
-func (s side) peak() document.Cell {
-	var rates []float64
-	for _, r := range s.of("peak") {
-		if r.Result != nil {
-			rates = append(rates, r.Result.PublishRate)
-		}
-	}
-	return results.Summarize(rates).Cell()
+func (s side) peak() document.Cell { return summaryOf("publish_rate", s.of("peak")).Cell() }
+
+// summaryOf is a metric over records.
+func summaryOf(key string, records []store.Record) results.Summary {
+	return results.Summarize(results.Level{Records: records}.Measured(key))
 }
 
 // status is that of all points, or what went wrong where.
@@ -166,42 +152,24 @@ func (s side) status() string {
 }
 
 // fixed lists what was measured at fixed rates, lowest first: of each rate, the repetitions of one point. A point made
-// for that rate comes before a curve through it.
-func (s side) fixed() []fixedRate {
-	var found []fixedRate
-	add := func(p results.Point, rate float64, l store.Latency, c store.Cost) {
-		i := slices.IndexFunc(found, func(f fixedRate) bool { return f.rate == rate })
-		if i < 0 {
-			i = len(found)
-			found = append(found, fixedRate{point: p.ID, rate: rate})
-		}
-		if found[i].point == p.ID {
-			found[i].latency = append(found[i].latency, l)
-			found[i].cost = append(found[i].cost, c)
-		}
-	}
-	for _, p := range s.points {
-		for _, r := range p.Ok() {
-			shape := p.Spec.Load.Shape
-			if r.Result != nil && p.Spec.Measure == "rate" && (shape == "constant" || shape == "poisson" || shape == "") {
-				add(p, p.Spec.Load.Rate, r.Result.Latency, r.Result.Cost)
-			}
-		}
-	}
-	for _, p := range s.points {
-		for _, r := range p.Ok() {
-			if r.Result == nil {
+// for that rate comes before a curve through it. Fractions of different sustainable rates are different rates: no
+// column for them.
+func (s side) fixed() []results.Level {
+	var found []results.Level
+	for _, curves := range []bool{false, true} {
+		for i, p := range s.points {
+			if curves != (p.Spec.Measure == "curve") {
 				continue
 			}
-			for _, c := range r.Result.Curve {
-				// Fractions of different sustainable rates are different rates: no column for them.
-				if c.Status == store.OK && c.Fraction == 0 {
-					add(p, c.Rate, c.Latency, c.Cost)
+			for _, l := range results.MeasuredLoads(i, p) {
+				same := func(o results.Level) bool { return o.Rate == l.Rate }
+				if l.Fixed() && l.Used() && !slices.ContainsFunc(found, same) {
+					found = append(found, l)
 				}
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b fixedRate) int { return cmp.Compare(a.rate, b.rate) })
+	slices.SortFunc(found, func(a, b results.Level) int { return cmp.Compare(a.Rate, b.Rate) })
 	return found
 }
 
@@ -227,43 +195,44 @@ func (s side) sustained() document.Cell {
 	return document.Cell{}
 }
 
-// costs are broker CPU, generator CPU and broker memory: of the search for the sustainable rate, else of the peak, a
-// count or a backlog, else at the highest fixed rate.
-func (s side) costs(fixed []fixedRate) [3]document.Cell {
-	var of []store.Cost
+// costCells are the cells of what a side cost.
+type costCells struct{ brokerCPU, generatorCPU, brokerMemory document.Cell }
+
+// cost is that of the search for the sustainable rate, else of the peak, a count or a backlog, else at the highest fixed
+// rate.
+func (s side) cost(fixed []results.Level) costCells {
+	var records []store.Record
 	for _, measure := range []string{"sustainable", "curve", "peak", "count", "backlog"} {
-		if of != nil {
+		if records = withCost(s.of(measure)); records != nil {
 			break
 		}
-		for _, r := range s.of(measure) {
-			if r.Result != nil && r.Result.Cost.Messages > 0 {
-				of = append(of, r.Result.Cost)
-			}
+	}
+	if records == nil && len(fixed) > 0 {
+		records = fixed[len(fixed)-1].Records
+	}
+	return costCells{
+		brokerCPU:    summaryOf("broker_cpu_s_per_million", records).Cell(),
+		generatorCPU: summaryOf("generator_cpu_s_per_million", records).Cell(),
+		brokerMemory: summaryOf("broker_rss_bytes", records).Cell(),
+	}
+}
+
+// withCost are the records that know what confirmed messages cost.
+func withCost(records []store.Record) []store.Record {
+	var out []store.Record
+	for _, r := range records {
+		if r.Result != nil && r.Result.Cost.Messages > 0 {
+			out = append(out, r)
 		}
 	}
-	if of == nil && len(fixed) > 0 {
-		of = fixed[len(fixed)-1].cost
-	}
-	var cpu, generator, memory []float64
-	for _, c := range of {
-		if v := results.BrokerCPU(c); !math.IsNaN(v) {
-			cpu = append(cpu, v)
-		}
-		if v := results.GeneratorCPU(c); !math.IsNaN(v) {
-			generator = append(generator, v)
-		}
-		if c.BrokerKnown {
-			memory = append(memory, float64(c.BrokerRSSBytes))
-		}
-	}
-	return [3]document.Cell{results.Summarize(cpu).Cell(), results.Summarize(generator).Cell(), results.Summarize(memory).Cell()}
+	return out
 }
 
 func fixedRates(sides []side) []float64 {
 	var rates []float64
 	for _, s := range sides {
 		for _, f := range s.fixed() {
-			rates = append(rates, f.rate)
+			rates = append(rates, f.Rate)
 		}
 	}
 	slices.Sort(rates)

@@ -96,43 +96,27 @@ func cost(points []results.Point, _ Options) (Figure, error) {
 func costRows(points []results.Point) []costRow {
 	var rows []costRow
 	curves := !slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure != "curve" })
-	for _, p := range points {
-		at := map[string]*costRow{}
-		var order []string
-		add := func(load string, used bool, c store.Cost) {
-			r := at[load]
-			if r == nil {
-				order = append(order, load)
-			}
-			if r == nil || used && !r.used {
-				r = &costRow{name: p.Name, load: load, used: used}
-				at[load] = r
-			}
-			if r.used == used {
-				r.costs = append(r.costs, c)
-			}
+	for i, p := range points {
+		if p.Spec.Measure == "curve" && !curves {
+			continue
 		}
-		for _, r := range p.Shown() {
-			if r.Result == nil {
-				continue
-			}
-			for _, c := range r.Result.Curve {
-				if curves {
-					add(results.CurveLoad(c), c.Status == store.OK, c.Cost)
-				}
-			}
-			if r.Result.Curve == nil {
-				add(p.Load(), r.Status == store.OK, r.Result.Cost)
-			}
+		loads := results.MeasuredLoads(i, p)
+		for _, l := range loads {
+			rows = append(rows, costRow{name: p.Name, load: l.Title, used: l.Used(), costs: costsOf(l)})
 		}
-		for _, load := range order {
-			rows = append(rows, *at[load])
-		}
-		if len(order) == 0 && (curves || p.Spec.Measure != "curve") {
+		if len(loads) == 0 {
 			rows = append(rows, costRow{name: p.Name, load: p.Load(), word: word(p)})
 		}
 	}
 	return rows
+}
+
+func costsOf(l results.Level) []store.Cost {
+	var costs []store.Cost
+	for _, r := range l.Records {
+		costs = append(costs, r.Result.Cost)
+	}
+	return costs
 }
 
 func (pr price) bar(r costRow, colour color.RGBA) bar {

@@ -8,16 +8,8 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
-
-// loads are the figures of one broker at one load, over its repetitions.
-type load struct {
-	rates  []float64 // confirmed per second
-	values [2][]float64
-	used   bool
-}
 
 var shownQuantiles = [2]float64{0.5, 0.99}
 
@@ -99,50 +91,36 @@ func kindNote(k results.LatencyKind) string {
 
 // throughputMarks are the marks of one broker in one panel, for each of shownQuantiles, by rising rate.
 func throughputMarks(points []results.Point, name string, kind results.LatencyKind) [2][]mark {
-	loads := map[string]*load{}
-	add := func(key string, ok bool, rate float64, l store.Latency) {
-		if kind.Of(l).Count() == 0 || rate <= 0 {
-			return
-		}
-		at := loads[key]
-		if at == nil || ok && !at.used {
-			at = &load{used: ok} // what isn't ok gives way to what is
-			loads[key] = at
-		}
-		if at.used != ok {
-			return
-		}
-		at.rates = append(at.rates, rate)
-		for i, q := range shownQuantiles {
-			at.values[i] = append(at.values[i], results.Quantile(kind.Of(l), q))
-		}
-	}
-	for _, p := range points {
+	var marks [2][]mark
+	for i, p := range points {
 		if p.Name != name {
 			continue
 		}
-		for _, r := range p.Records {
-			if r.Result == nil {
+		for _, l := range results.MeasuredLoads(i, p) {
+			var rates []float64
+			var values [2][]float64
+			for _, r := range l.Records {
+				latency := kind.Of(r.Result.Latency)
+				if latency.Count() == 0 || r.Result.PublishRate <= 0 {
+					continue
+				}
+				rates = append(rates, r.Result.PublishRate)
+				for k, q := range shownQuantiles {
+					values[k] = append(values[k], results.Quantile(latency, q))
+				}
+			}
+			if rates == nil {
 				continue
 			}
-			for _, c := range r.Result.Curve {
-				add(p.ID+results.CurveLoad(c), c.Status == store.OK, c.PublishRate, c.Latency)
-			}
-			if r.Result.Curve == nil {
-				add(p.ID, r.Status == store.OK, r.Result.PublishRate, r.Result.Latency)
+			x := results.Summarize(rates).Median
+			for k := range marks {
+				y := results.Summarize(values[k])
+				marks[k] = append(marks[k], mark{x, y.Median, y.Low, y.High, l.Used()})
 			}
 		}
 	}
-	var marks [2][]mark
-	for _, l := range loads {
-		x := results.Summarize(l.rates).Median
-		for i := range marks {
-			s := results.Summarize(l.values[i])
-			marks[i] = append(marks[i], mark{x, s.Median, s.Low, s.High, l.used})
-		}
-	}
-	for i := range marks {
-		slices.SortFunc(marks[i], func(a, b mark) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
+	for k := range marks {
+		slices.SortFunc(marks[k], func(a, b mark) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
 	}
 	return marks
 }

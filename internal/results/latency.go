@@ -51,10 +51,9 @@ func LatencyNames() []string {
 // Distribution is one latency of a point at one load, over its repetitions.
 type Distribution struct {
 	Point Point
-	Load  string  // "rate 20k/s", "curve 50 %", "sustainable"
-	Rate  float64 // confirmed messages per second, the median; 0 when not known
-	Used  bool    // false: of void or failed repetitions, from which no conclusion may be drawn
-	N     int     // repetitions in it
+	Load  string // "rate 20k/s", "curve 50 %"
+	Used  bool   // false: of void or failed repetitions, from which no conclusion may be drawn
+	N     int    // repetitions in it
 	// Closed says that it is of a closed loop: it tells how full the window or the backlog was and is no latency
 	// under a load. Formats that copy records keep it with these words; nothing is drawn or concluded from it.
 	Closed bool
@@ -62,55 +61,33 @@ type Distribution struct {
 	hist.Snapshot
 }
 
-// Distributions merges the repetitions of every point and load. Where any repetition ended ok only those are in it.
-// Points without that histogram are left out.
+// Distributions merges the repetitions of every point and load. Loads without that histogram are left out.
 func Distributions(points []Point, kind LatencyKind) []Distribution {
 	var all []Distribution
-	for _, p := range points {
-		loads := map[string][2]*Distribution{}
-		var order []string
-		add := func(load string, used bool, rate float64, s hist.Snapshot, pauses *store.Pauses) {
-			if s.Count() == 0 {
-				return
-			}
-			pair, known := loads[load]
-			if !known {
-				order = append(order, load)
-			}
-			i := 0
-			if !used {
-				i = 1
-			}
-			if pair[i] == nil {
-				pair[i] = &Distribution{Point: p, Load: load, Rate: rate, Used: used, Closed: ClosedLoop(p.Spec)}
-			}
-			pair[i].N++
-			pair[i].Snapshot = pair[i].Merge(s)
-			if pauses != nil {
-				pair[i].Pauses = pair[i].Pauses.Merge(pauses.Late)
-			}
-			loads[load] = pair
-		}
-		for _, r := range p.Records {
-			if r.Result == nil {
-				continue
-			}
-			for _, c := range r.Result.Curve {
-				add(CurveLoad(c), c.Status == store.OK, c.PublishRate, kind.Of(c.Latency), c.Pauses)
-			}
-			if r.Result.Curve == nil {
-				add(p.Load(), r.Status == store.OK, r.Result.PublishRate, kind.Of(r.Result.Latency), r.Result.Pauses)
-			}
-		}
-		for _, load := range order {
-			if pair := loads[load]; pair[0] != nil {
-				all = append(all, *pair[0])
-			} else {
-				all = append(all, *pair[1])
+	for i, p := range points {
+		for _, l := range MeasuredLoads(i, p) {
+			if d := l.distribution(p, kind); d.N > 0 {
+				all = append(all, d)
 			}
 		}
 	}
 	return all
+}
+
+func (l Level) distribution(p Point, kind LatencyKind) Distribution {
+	d := Distribution{Point: p, Load: l.Title, Used: l.Used(), Closed: l.Closed}
+	for _, r := range l.Records {
+		latency := kind.Of(r.Result.Latency)
+		if latency.Count() == 0 {
+			continue
+		}
+		d.N++
+		d.Snapshot = d.Merge(latency)
+		if r.Result.Pauses != nil {
+			d.Pauses = d.Pauses.Merge(r.Result.Pauses.Late)
+		}
+	}
+	return d
 }
 
 // PointsBySetting groups points that stand in one table or panel, in order of appearance.

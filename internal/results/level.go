@@ -6,6 +6,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -22,7 +23,66 @@ type Level struct {
 	Reason  string
 	Closed  bool // a closed loop, so without a latency
 	Records []store.Record
+	Whole   []store.Record // the repetitions that Records were cut from
 }
+
+// Used tells that conclusions may be drawn from the level.
+func (l Level) Used() bool { return l.Status == store.OK }
+
+// MeasuredLoads lists every load of a point once, in the order in which they were measured: over the repetitions that
+// ended ok or, where none did, over the others, which are shown and never used. The search before a curve is no load.
+func MeasuredLoads(index int, p Point) []Level {
+	records := p.Ok()
+	if len(records) == 0 {
+		records = p.Records
+	}
+	var out []Level
+	for _, r := range records {
+		if r.Result == nil {
+			continue
+		}
+		for _, l := range Loads(r) {
+			if l.Rate == 0 && len(r.Result.Curve) > 0 {
+				continue
+			}
+			i := slices.IndexFunc(out, func(o Level) bool { return o.Title == l.Title })
+			if i < 0 {
+				i = len(out)
+				out = append(out, Level{Point: index, Load: l.Name, Title: l.Title, Rate: cmp.Or(l.Rate, fixedRate(p.Spec)), share: l.share, Closed: ClosedLoop(p.Spec)})
+			}
+			out[i].take(l.Record, r)
+		}
+	}
+	return out
+}
+
+// take adds a repetition: one that ended ok drives out those that didn't.
+func (l *Level) take(cut, whole store.Record) {
+	ok := cut.Status == store.OK
+	switch {
+	case ok && !l.Used():
+		l.Status, l.Reason, l.Records, l.Whole = store.OK, "", nil, nil
+	case !ok && l.Used():
+		return
+	case !ok:
+		l.Status, l.Reason = cut.Status, cut.Reason
+	}
+	l.Records, l.Whole = append(l.Records, cut), append(l.Whole, whole)
+}
+
+// Fixed tells that the level is of one constant rate, given as such.
+func (l Level) Fixed() bool { return l.Rate > 0 && l.share == 0 }
+
+// fixedRate is the constant rate that a spec asks for; 0 where it asks for something else.
+func fixedRate(s study.Spec) float64 {
+	if shape := s.Load.Shape; s.Measure != "rate" || shape != "constant" && shape != "poisson" && shape != "" {
+		return 0
+	}
+	return s.Load.Rate
+}
+
+// Measured lists the values of a metric over the level's repetitions, unknown ones left out.
+func (l Level) Measured(key string) []float64 { return metric(key).Values(l.Records) }
 
 // Levels lists what was measured of a point, the point itself first unless its curve says it better.
 func Levels(index int, p Point) []Level {
@@ -35,13 +95,8 @@ func Levels(index int, p Point) []Level {
 		last := p.Records[len(p.Records)-1]
 		whole.Status, whole.Reason = last.Status, last.Reason
 	}
-	switch p.Spec.Measure {
-	case "rate":
-		whole.Rate = p.Spec.Load.Rate
-		if shape := p.Spec.Load.Shape; shape != "constant" && shape != "poisson" && shape != "" {
-			whole.Rate = 0
-		}
-	case "curve":
+	whole.Rate = fixedRate(p.Spec)
+	if p.Spec.Measure == "curve" {
 		whole.Load = "sustainable"
 		if searched(shown) {
 			whole.Title = searchTitle

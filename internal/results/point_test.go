@@ -267,18 +267,18 @@ func TestDistributionsAreOfTheRepetitionsThatCount(t *testing.T) {
 		{"nothing", nil, ""},
 		{"without a result", []store.Record{{PointID: "p", Status: store.OK}}, ""},
 		{"without latencies", []store.Record{record(store.OK, 5, 0)}, ""},
-		{"ok ones merged", []store.Record{record(store.OK, 5, 10), record(store.OK, 6, 20)}, "rate 5/s: 5/s, used true, 2 with 30"},
-		{"failed ones give way", []store.Record{record(store.Failed, 7, 40), record(store.OK, 5, 10), record(store.Void, 6, 20)}, "rate 5/s: 5/s, used true, 1 with 10"},
-		{"void ones alone", []store.Record{record(store.Void, 7, 40), record(store.Failed, 5, 11)}, "rate 5/s: 7/s, used false, 2 with 51"},
+		{"ok ones merged", []store.Record{record(store.OK, 5, 10), record(store.OK, 6, 20)}, "rate 5/s: used true, 2 with 30"},
+		{"failed ones give way", []store.Record{record(store.Failed, 7, 40), record(store.OK, 5, 10), record(store.Void, 6, 20)}, "rate 5/s: used true, 1 with 10"},
+		{"void ones alone", []store.Record{record(store.Void, 7, 40), record(store.Failed, 5, 11)}, "rate 5/s: used false, 2 with 51"},
 		{
 			"a curve",
 			[]store.Record{record(store.OK, 9, 99, level(store.OK, 10, 3), level(store.Void, 20, 4)), record(store.OK, 9, 98, level(store.Void, 10, 5), level(store.Void, 20, 6))},
-			"curve 10/s: 9/s, used true, 1 with 3; curve 20/s: 19/s, used false, 2 with 10",
+			"curve 10/s: used true, 1 with 3; curve 20/s: used false, 2 with 10",
 		},
 	} {
 		var got []string
 		for _, d := range Distributions(Points(c.records), LatencyKinds[0]) {
-			got = append(got, fmt.Sprintf("%s: %v/s, used %v, %d with %d", d.Load, d.Rate, d.Used, d.N, d.Count()))
+			got = append(got, fmt.Sprintf("%s: used %v, %d with %d", d.Load, d.Used, d.N, d.Count()))
 			if d.Point.ID != "p" {
 				t.Errorf("%s: of point %q", c.name, d.Point.ID)
 			}

@@ -9,24 +9,11 @@ import (
 
 // line is a row of an experiment: one point at one load, over its repetitions.
 type line struct {
+	results.Level
 	point  results.Point
-	load   string
-	used   bool // false: void or failed, or nothing was measured
 	status string
-	reason string
-	runs   []run
-	// distribution is the end-to-end latency of all runs together; nil when there is none.
+	// distribution is the end-to-end latency of all repetitions together; nil when there is none.
 	distribution *results.Distribution
-}
-
-// run is what one repetition measured at one load.
-type run struct {
-	record  store.Record // the repetition
-	load    store.Record // as if only this load had been measured in it
-	publish float64
-	receive float64
-	seconds float64
-	cost    store.Cost
 }
 
 // column is a column of an experiment.
@@ -46,10 +33,10 @@ const (
 // columns are those of the first study under its names (msg/s, min, avg, 95th, 99th, disk MB, cpu %usr, cpu %sys),
 // with what it left out beside them.
 var columns = []column{
-	{"msg/s", "confirmed per second", whole, 11, median(func(r run) float64 { return r.publish })},
-	{"received/s", "all subscriptions", whole, 11, median(func(r run) float64 { return r.receive })},
-	{"sustainable", "msg/s, passing", whole, 12, metric("sustainable_low")},
-	{"fails at", "msg/s", whole, 11, metric("sustainable_high")},
+	{"msg/s", "confirmed per second", whole, 11, metric("publish_rate")},
+	{"received/s", "all subscriptions", whole, 11, metric("receive_rate")},
+	{"sustainable", "msg/s, passing", whole, 12, searched("sustainable_low")},
+	{"fails at", "msg/s", whole, 11, searched("sustainable_high")},
 	{"min", "ms", thirds, 10, latency(func(d results.Distribution) float64 { return float64(d.Min()) })},
 	{"avg", "ms", thirds, 10, latency(func(d results.Distribution) float64 { return d.Mean() })},
 	{"50th", "ms", thirds, 10, quantile(0.5)},
@@ -57,19 +44,19 @@ var columns = []column{
 	{"99th", "ms", thirds, 10, quantile(0.99)},
 	{"99.9th", "ms", thirds, 10, quantile(0.999)},
 	{"max", "ms", thirds, 10, quantile(1)},
-	{"disk MB", "written, 10^6 B", tenths, 11, median(func(r run) float64 {
-		if r.cost.BrokerDiskWriteBytes < 0 {
+	{"disk MB", "written, 10^6 B", tenths, 11, median(func(r store.Record) float64 {
+		if r.Result.Cost.BrokerDiskWriteBytes < 0 {
 			return math.NaN()
 		}
-		return metered(r, float64(r.cost.BrokerDiskWriteBytes)/1e6)
+		return metered(r, float64(r.Result.Cost.BrokerDiskWriteBytes)/1e6)
 	})},
-	{"cpu %usr", "broker, % of all cores", percent, 11, median(func(r run) float64 { return brokerShare(r, r.cost.BrokerUserSeconds) })},
-	{"cpu %sys", "broker, % of all cores", percent, 11, median(func(r run) float64 { return brokerShare(r, r.cost.BrokerSystemSeconds) })},
+	{"cpu %usr", "broker, % of all cores", percent, 11, median(func(r store.Record) float64 { return brokerShare(r, r.Result.Cost.BrokerUserSeconds) })},
+	{"cpu %sys", "broker, % of all cores", percent, 11, median(func(r store.Record) float64 { return brokerShare(r, r.Result.Cost.BrokerSystemSeconds) })},
 	{"generator cpu %", "% of all cores", percent, 11, median(generatorShare)},
-	{"broker CPU", "s per million", thirds, 12, median(func(r run) float64 { return results.BrokerCPU(r.cost) })},
-	{"memory MB", "broker, 10^6 B", tenths, 11, median(func(r run) float64 { return metered(r, float64(r.cost.BrokerRSSBytes)/1e6) })},
-	{"total s", "", thirds, 10, metric("total_s")},
-	{"drained/s", "", whole, 11, metric("drain_rate")},
+	{"broker CPU", "s per million", thirds, 12, metric("broker_cpu_s_per_million")},
+	{"memory MB", "broker, 10^6 B", tenths, 11, median(func(r store.Record) float64 { return metered(r, float64(r.Result.Cost.BrokerRSSBytes)/1e6) })},
+	{"total s", "", thirds, 10, searched("total_s")},
+	{"drained/s", "", whole, 11, searched("drain_rate")},
 	{"due", "all repetitions", whole, 11, total("due")},
 	{"never sent", "all repetitions", whole, 11, total("unsent")},
 	{"failed", "all repetitions", whole, 9, total("failed")},
@@ -89,8 +76,8 @@ var columns = []column{
 }
 
 // metered is v where the broker's processes were.
-func metered(r run, v float64) float64 {
-	if !r.cost.BrokerKnown {
+func metered(r store.Record, v float64) float64 {
+	if !r.Result.Cost.BrokerKnown {
 		return math.NaN()
 	}
 	return v
@@ -98,34 +85,37 @@ func metered(r run, v float64) float64 {
 
 // brokerShare is user or system time as a percentage of all cores. The shares in a record are of the measured phase and
 // don't tell the two apart; the cost does, drain included.
-func brokerShare(r run, seconds float64) float64 {
-	all := r.cost.BrokerUserSeconds + r.cost.BrokerSystemSeconds
-	if r.cost.Shares == nil || all == 0 {
+func brokerShare(r store.Record, seconds float64) float64 {
+	all := r.Result.Cost.BrokerUserSeconds + r.Result.Cost.BrokerSystemSeconds
+	if r.Result.Cost.Shares == nil || all == 0 {
 		return metered(r, share(r, seconds))
 	}
-	return metered(r, ofCores(r, r.cost.Shares.Broker*seconds/all))
+	return metered(r, ofCores(r, r.Result.Cost.Shares.Broker*seconds/all))
 }
 
-func generatorShare(r run) float64 {
-	if r.cost.Shares == nil {
-		return share(r, r.cost.GeneratorUserSeconds+r.cost.GeneratorSystemSeconds)
+func generatorShare(r store.Record) float64 {
+	if r.Result.Cost.Shares == nil {
+		return share(r, r.Result.Cost.GeneratorUserSeconds+r.Result.Cost.GeneratorSystemSeconds)
 	}
-	return ofCores(r, r.cost.Shares.Generator)
+	return ofCores(r, r.Result.Cost.Shares.Generator)
 }
 
-func ofCores(r run, cores float64) float64 {
-	if r.record.Host.Cores == 0 || r.cost.Messages == 0 {
+func ofCores(r store.Record, cores float64) float64 {
+	if r.Host.Cores == 0 || r.Result.Cost.Messages == 0 {
 		return math.NaN()
 	}
-	return 100 * cores / float64(r.record.Host.Cores)
+	return 100 * cores / float64(r.Host.Cores)
 }
 
 // share is CPU seconds as a percentage of what all cores had meanwhile, as mpstat shows it, where the record has no
 // shares.
-func share(r run, seconds float64) float64 {
-	window := r.cost.Seconds
+func share(r store.Record, seconds float64) float64 {
+	window := r.Result.Cost.Seconds
 	if window == 0 { // older records don't say
-		window = r.seconds
+		window = r.Result.Seconds
+	}
+	if window == 0 && r.Result.PublishRate > 0 { // nor do those of curves
+		window = float64(r.Result.Cost.Messages) / r.Result.PublishRate
 	}
 	if window <= 0 {
 		return math.NaN()
@@ -140,10 +130,10 @@ func number(v float64) any {
 	return v
 }
 
-func median(of func(run) float64) func(line) any {
+func median(of func(store.Record) float64) func(line) any {
 	return func(l line) any {
 		var values []float64
-		for _, r := range l.runs {
+		for _, r := range l.Records {
 			if v := of(r); !math.IsNaN(v) {
 				values = append(values, v)
 			}
@@ -152,24 +142,29 @@ func median(of func(run) float64) func(line) any {
 	}
 }
 
-// metric is of whole records, which is not what a single rate of a curve is.
+// metric is that of the load.
 func metric(key string) func(line) any {
+	return func(l line) any { return number(results.Summarize(l.Measured(key)).Median) }
+}
+
+// searched is a metric of whole repetitions, which each rate of their curves shows.
+func searched(key string) func(line) any {
 	m, err := results.MetricByKey(key)
 	if err != nil {
 		panic("sheet: " + err.Error()) // keys in this file
 	}
-	return median(func(r run) float64 { return m.Of(r.record) })
+	return func(l line) any { return number(results.Summarize(m.Values(l.Whole)).Median) }
 }
 
 // paused is the worst over repetitions of what the generator's machine stood still.
 func paused(of func(*store.Pauses) float64) func(line) any {
 	return func(l line) any {
 		var worst any
-		for _, r := range l.runs {
-			if r.load.Result.Pauses == nil {
+		for _, r := range l.Records {
+			if r.Result.Pauses == nil {
 				continue
 			}
-			if v := number(of(r.load.Result.Pauses)); v != nil && (worst == nil || v.(float64) > worst.(float64)) {
+			if v := number(of(r.Result.Pauses)); v != nil && (worst == nil || v.(float64) > worst.(float64)) {
 				worst = v
 			}
 		}
@@ -180,8 +175,8 @@ func paused(of func(*store.Pauses) float64) func(line) any {
 // longestAt is when the longest pause of all repetitions began.
 func longestAt(l line) any {
 	var longest *store.Pauses
-	for _, r := range l.runs {
-		if p := r.load.Result.Pauses; p != nil && (longest == nil || p.LongestNs > longest.LongestNs) {
+	for _, r := range l.Records {
+		if p := r.Result.Pauses; p != nil && (longest == nil || p.LongestNs > longest.LongestNs) {
 			longest = p
 		}
 	}
@@ -197,13 +192,7 @@ func total(key string) func(line) any {
 	if err != nil {
 		panic("sheet: " + err.Error()) // keys in this file
 	}
-	return func(l line) any {
-		var loads []store.Record
-		for _, r := range l.runs {
-			loads = append(loads, r.load)
-		}
-		return number(m.Over(loads).Median)
-	}
+	return func(l line) any { return number(m.Over(l.Records).Median) }
 }
 
 // latency is read from the merged histogram of all runs, never averaged over percentiles; in milliseconds.

@@ -9,20 +9,20 @@ import (
 
 // A run of 2 s in which the broker was busy, and 18 s of drain in which it did nothing more.
 func TestProcessorSharesAreThoseOfTheMeasuredPhase(t *testing.T) {
-	r := run{seconds: 2, cost: store.Cost{
+	r := store.Record{Result: &store.Result{Measurement: store.Measurement{Seconds: 2, Cost: store.Cost{
 		BrokerKnown: true, BrokerUserSeconds: 1.5, BrokerSystemSeconds: 0.5, GeneratorUserSeconds: 0.5, GeneratorSystemSeconds: 0.3,
 		Seconds: 20, Messages: 1000, Shares: &store.Shares{Seconds: 2, Broker: 1, Generator: 0.4},
-	}}
-	r.record.Host.Cores = 2
-	user, system := brokerShare(r, r.cost.BrokerUserSeconds), brokerShare(r, r.cost.BrokerSystemSeconds)
+	}}}}
+	r.Host.Cores = 2
+	user, system := brokerShare(r, r.Result.Cost.BrokerUserSeconds), brokerShare(r, r.Result.Cost.BrokerSystemSeconds)
 	if user != 37.5 || system != 12.5 || generatorShare(r) != 20 {
 		t.Errorf("user %v, system %v, generator %v %%; want 37.5, 12.5 and 20", user, system, generatorShare(r))
 	}
-	r.cost.Shares = nil // an older record
-	if user, generator := brokerShare(r, r.cost.BrokerUserSeconds), generatorShare(r); user != 3.75 || math.Abs(generator-2) > 1e-9 {
+	r.Result.Cost.Shares = nil // an older record
+	if user, generator := brokerShare(r, r.Result.Cost.BrokerUserSeconds), generatorShare(r); user != 3.75 || math.Abs(generator-2) > 1e-9 {
 		t.Errorf("without shares: user %v, generator %v %%; want 3.75 and 2", user, generator)
 	}
-	r.cost.BrokerKnown = false
+	r.Result.Cost.BrokerKnown = false
 	if user := brokerShare(r, 0); !math.IsNaN(user) {
 		t.Errorf("a broker that nobody metered used %v %%", user)
 	}

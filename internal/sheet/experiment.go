@@ -9,7 +9,6 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 )
 
 // experiment writes a sheet with a row for each point and load, the usable ones first, so that the charts below are
@@ -40,7 +39,7 @@ func (b *book) experiment(e experiment) {
 	add("doubts", "kinds", 8)
 	add("reason", "", 40)
 	add("point", "", 18)
-	used := slices.IndexFunc(lines, func(l line) bool { return !l.used })
+	used := slices.IndexFunc(lines, func(l line) bool { return !l.Used() })
 	if used < 0 {
 		used = len(lines)
 	}
@@ -53,7 +52,7 @@ func (b *book) experiment(e experiment) {
 }
 
 func rank(l line) int {
-	if l.used {
+	if l.Used() {
 		return 0
 	}
 	return 1
@@ -61,7 +60,7 @@ func rank(l line) int {
 
 func (b *book) row(l line, axes []string, told telling) []any {
 	grey := excelize.Style{}
-	if !l.used {
+	if !l.Used() {
 		grey.Font = &excelize.Font{Italic: true, Color: "888888"}
 	}
 	words := b.style("", grey)
@@ -79,17 +78,17 @@ func (b *book) row(l line, axes []string, told telling) []any {
 	for _, axis := range axes {
 		row = append(row, axisValue(b, l.point.Records[0].Axes[axis], grey))
 	}
-	row = append(row, put(l.load, ""))
+	row = append(row, put(l.Title, ""))
 	for _, c := range columns {
 		row = append(row, put(c.of(l), c.format))
 	}
 	kinds := map[string]bool{}
-	for _, r := range l.runs {
-		for _, d := range r.load.Doubts {
+	for _, r := range l.Records {
+		for _, d := range r.Doubts {
 			kinds[d.Code] = true
 		}
 	}
-	return append(row, put(len(l.runs), whole), put(l.status, ""), put(len(kinds), whole), put(l.reason, ""), put(l.point.ID, ""))
+	return append(row, put(len(l.Records), whole), put(l.status, ""), put(len(kinds), whole), put(l.Reason, ""), put(l.point.ID, ""))
 }
 
 // axisValue is a number where the axis has numbers, so that it can be sorted and drawn along.
@@ -118,8 +117,8 @@ func (t telling) label(l line) string {
 	if t.setting {
 		text += ", " + l.point.Setting()
 	}
-	if t.load || l.load != l.point.Load() {
-		text += ", " + l.load
+	if t.load || l.Title != l.point.Load() {
+		text += ", " + l.Title
 	}
 	return text
 }
@@ -134,60 +133,24 @@ func axesOf(points []results.Point) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// linesOf are the loads of points, with the repetitions that ended ok, else those that are void or failed.
+// linesOf are the loads of points. A point of which nothing was measured has a line that says why.
 func linesOf(points []results.Point) []line {
-	kind := results.LatencyKinds[0]
 	latencies := map[string]*results.Distribution{}
-	for _, d := range results.Distributions(points, kind) {
+	for _, d := range results.Distributions(points, results.LatencyKinds[0]) {
 		latencies[d.Point.ID+"\x00"+d.Load] = &d
 	}
 	var lines []line
-	for _, p := range points {
-		before := len(lines)
-		at := func(load string) *line {
-			for i := before; i < len(lines); i++ {
-				if lines[i].load == load {
-					return &lines[i]
-				}
-			}
-			lines = append(lines, line{point: p, load: load, distribution: latencies[p.ID+"\x00"+load]})
-			return &lines[len(lines)-1]
+	for i, p := range points {
+		loads := results.MeasuredLoads(i, p)
+		for _, l := range loads {
+			lines = append(lines, line{point: p, Level: l, status: string(l.Status), distribution: latencies[p.ID+"\x00"+l.Title]})
 		}
-		for _, r := range p.Records {
-			if r.Result == nil {
-				continue
-			}
-			for _, l := range results.Loads(r) {
-				if l.Rate == 0 && len(r.Result.Curve) > 0 {
-					continue // the search, whose rate stands in each row
-				}
-				m := l.Record.Result.Measurement
-				if m.Seconds == 0 && m.PublishRate > 0 { // of a curve in older records
-					m.Seconds = float64(m.Cost.Messages) / m.PublishRate
-				}
-				at(l.Title).take(l.Record.Status, l.Record.Reason, run{r, l.Record, m.PublishRate, m.ReceiveRate, m.Seconds, m.Cost})
-			}
-		}
-		if len(lines) == before {
+		if len(loads) == 0 {
 			last := p.Records[len(p.Records)-1]
-			lines = append(lines, line{point: p, load: p.Load(), status: p.Status(), reason: last.Reason})
+			lines = append(lines, line{point: p, Level: results.Level{Title: p.Load(), Reason: last.Reason}, status: p.Status()})
 		}
 	}
 	return lines
-}
-
-// take adds a run: an ok one drives out what isn't.
-func (l *line) take(status store.Status, reason string, r run) {
-	ok := status == store.OK
-	switch {
-	case ok && !l.used:
-		l.used, l.status, l.reason, l.runs = true, string(store.OK), "", nil
-	case !ok && l.used:
-		return
-	case !ok:
-		l.status, l.reason = string(status), reason
-	}
-	l.runs = append(l.runs, r)
 }
 
 const (
