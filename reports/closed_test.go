@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/render"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -38,7 +39,7 @@ func TestNoReportShowsTheLatencyOfAClosedLoop(t *testing.T) {
 		sides := windowful(measure, rate)
 		all := append(sides["kafka"], sides["jetstream"]...)
 		documents := map[string]document.Document{
-			"compare": Compare(Side{"kafka", sides["kafka"]}, Side{"jetstream", sides["jetstream"]}, "broker"),
+			"compare": Compare(Side{"kafka", results.Of(sides["kafka"])}, Side{"jetstream", results.Of(sides["jetstream"])}, "broker"),
 		}
 		for _, name := range []string{"summary", "headtohead"} {
 			documents[name] = build(t, name, all)

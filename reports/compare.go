@@ -7,16 +7,15 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
-	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Side is one side of a comparison: a name for people and its records.
+// Side is one side of a comparison: a name for people and its results.
 type Side struct {
-	Name    string
-	Records []store.Record
+	Name string
+	Set  *results.Set
 }
 
 // compared are the metrics a comparison shows, where both sides have them.
@@ -33,7 +32,7 @@ func Compare(a, b Side, named ...string) document.Document {
 	pairs, alone := matched(a, b, named)
 	if pairs == nil {
 		d.Say(fmt.Sprintf("Nothing to compare: no point of %s (%s) has the message size, guarantee and load of a point of %s (%s).",
-			a.Name, plural(len(a.Records), "record"), b.Name, plural(len(b.Records), "record")))
+			a.Name, plural(len(a.Set.Records), "record"), b.Name, plural(len(b.Set.Records), "record")))
 		return d
 	}
 	tests := contrasts(pairs)
@@ -62,7 +61,7 @@ type pair struct {
 // matched pairs the points that were given exactly the same work, or where there are none those with the same message
 // size, guarantee and load.
 func matched(a, b Side, named []string) (pairs []pair, alone int) {
-	pairs, alone = match(a, b, func(p results.Point) string { return results.Workload(p.Spec, named...) })
+	pairs, alone = match(a, b, func(p results.Point) string { return p.Workload(named...) })
 	if pairs == nil {
 		pairs, alone = match(a, b, func(p results.Point) string { return p.Setting() + ", " + results.LoadID(p.Spec) })
 	}
@@ -72,7 +71,7 @@ func matched(a, b Side, named []string) (pairs []pair, alone int) {
 // match pairs the groups of equal key, and counts those without a partner. The two sides of a pair may have been given
 // different loads, where that is what is compared; the points of one side never were.
 func match(a, b Side, key func(results.Point) string) (pairs []pair, alone int) {
-	as, bs := groupBy(results.Points(a.Records), key), groupBy(results.Points(b.Records), key)
+	as, bs := groupBy(a.Set.Points, key), groupBy(b.Set.Points, key)
 	alone = len(as) + len(bs)
 	for _, ga := range as {
 		for _, gb := range bs {
@@ -142,7 +141,7 @@ func (p pair) metrics(a, b []store.Record) []results.Metric {
 		}
 	}
 	if !(latencyOf(a) && latencyOf(b)) {
-		candidates = append(candidates, fromSend...)
+		candidates = append(candidates, results.FromSend...)
 	}
 	var out []results.Metric
 	for _, m := range candidates {
@@ -179,7 +178,7 @@ func (p pair) blocks(named []string, tests []tested) []document.Block {
 	fromTheSend := false
 	for _, test := range tests {
 		t.Rows = append(t.Rows, p.row(test))
-		fromTheSend = fromTheSend || test.metric.Key == fromSend[0].Key
+		fromTheSend = fromTheSend || test.metric.Key == results.FromSend[0].Key
 	}
 	if fromTheSend {
 		blocks = append(blocks, document.Paragraph{Text: "One side's latency is only known from the actual send, so that is what is compared: " +
@@ -194,9 +193,9 @@ func (p pair) blocks(named []string, tests []tested) []document.Block {
 
 // headline is what the workload was measured for; of a curve whose rates were given that isn't a sustainable rate.
 func (p pair) headline(a, b []store.Record) (results.Metric, bool) {
-	m, ok := headline(p.points[0][0].Spec.Measure)
+	m, ok := results.Headline(p.points[0][0].Spec.Measure)
 	if m.Key == "sustainable_low" && len(m.Values(a))+len(m.Values(b)) == 0 {
-		m, _ = headline("rate")
+		m, _ = results.Headline("rate")
 		m.Name += " at the last rate"
 	}
 	return m, ok
@@ -218,17 +217,6 @@ func compareColumns(names [2]string) []document.Column {
 		{Key: "tests", Unit: unit.Count, Data: true},
 	}
 }
-
-// fromSend are latencies as other tools count them; results imported from one have no others.
-var fromSend = []results.Metric{
-	results.LatencyMetric("service_p50_ns", "service p50", service, 0.5),
-	results.LatencyMetric("service_p99_ns", "service p99", service, 0.99),
-	results.LatencyMetric("e2e_service_p50_ns", "e2e from send, p50", endToEndService, 0.5),
-	results.LatencyMetric("e2e_service_p99_ns", "e2e from send, p99", endToEndService, 0.99),
-}
-
-func service(l store.Latency) hist.Snapshot         { return l.Service }
-func endToEndService(l store.Latency) hist.Snapshot { return l.EndToEndService }
 
 // latencyOf tells that records hold latency from the intended time.
 func latencyOf(records []store.Record) bool {

@@ -67,7 +67,7 @@ func TestStateSaysWhatThereIs(t *testing.T) {
 		for i, s := range statuses {
 			out = append(out, store.Record{PointID: fmt.Sprint(i / 2), Repetition: i, Status: s})
 		}
-		return results.Points(out)
+		return results.Of(out).Points
 	}
 	ok, void, failed, refused := store.OK, store.Void, store.Failed, store.Refused
 	for want, points := range map[string][]results.Point{
@@ -91,7 +91,7 @@ func TestALossIsCountedOverEveryRepetitionThatRan(t *testing.T) {
 		result.Books.Lost = int64(math.Pow(10, float64(i)))
 		records[i].Result, records[i].Status = &result, status
 	}
-	points := results.Points(records)
+	points := results.Of(records).Points
 	if cell := total(points[0])("lost"); cell.Number != 11 {
 		t.Errorf("lost %v, want 1 and 10", cell.Number)
 	}
@@ -99,7 +99,7 @@ func TestALossIsCountedOverEveryRepetitionThatRan(t *testing.T) {
 		t.Errorf("sent %v", cell.Number)
 	}
 	void := records[2:3]
-	if cell := total(results.Points(void)[0])("lost"); cell.Kind != document.Blank {
+	if cell := total(results.Of(void).Points[0])("lost"); cell.Kind != document.Blank {
 		t.Errorf("a void point lost %+v", cell)
 	}
 }
@@ -112,7 +112,7 @@ func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 	for i := range records {
 		records[i].Doubts = []store.Doubt{{Code: "late", Text: fmt.Sprintf("%d late", i)}, {Code: "loss", Text: "lost"}}
 	}
-	p := results.Points(records)[0]
+	p := results.Of(records).Points[0]
 	var notes document.Footnotes
 	if marks := reasons(p, &notes); !slices.Equal(marks, []int{1}) {
 		t.Errorf("marks %v", marks)
@@ -131,7 +131,7 @@ func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 	refused[0].Status, refused[0].Reason = store.Refused, "acks: can't"
 	other := refused[0]
 	other.Spec.Broker = "nats"
-	a, b := reasons(results.Points(refused)[0], &notes), reasons(results.Points([]store.Record{other})[0], &notes)
+	a, b := reasons(results.Of(refused).Points[0], &notes), reasons(results.Of([]store.Record{other}).Points[0], &notes)
 	if !slices.Equal(a, b) || len(a) != 1 {
 		t.Errorf("brokers that refuse the same have the notes %v and %v", a, b)
 	}
@@ -265,7 +265,7 @@ func TestManyFixedRatesAreToldInShort(t *testing.T) {
 		for _, broker := range []string{"kafka", "jetstream"} {
 			records = append(records, altered(atRate(broker, 5), fmt.Sprint(rate), func(r *store.Record) { r.Spec.Load.Rate = rate })...)
 		}
-		text := verdict(group{"g", results.Points(records)}).Text()
+		text := verdict(group{"g", results.Of(records).Points}).Text()
 		full := strings.Count(text, "At rate ")
 		short := strings.Count(text, "Lowest e2e p99: ")
 		switch {
@@ -287,7 +287,7 @@ func TestCostsAreToldOfTheBestTwo(t *testing.T) {
 				r.Axes["broker"] = broker
 			})...)
 		}
-		text := verdict(group{"g", results.Points(records)}).Text()
+		text := verdict(group{"g", results.Of(records).Points}).Text()
 		if got, want := strings.Count(text, "At that rate"), []int{0, 1, 2, 0}[n]; got != want {
 			t.Errorf("%d on a level: costs of %d, want %d: %s", n, got, want, text)
 		}
@@ -297,7 +297,7 @@ func TestCostsAreToldOfTheBestTwo(t *testing.T) {
 			r.Spec.Measure, r.Spec.Load.Rate = measure, 0
 			r.Result.Count, r.Result.Backlog = &store.Count{TotalSeconds: 1}, &store.Backlog{DrainRate: 1}
 		})
-		if text := verdict(group{"g", results.Points(records)}).Text(); !strings.Contains(text, words) {
+		if text := verdict(group{"g", results.Of(records).Points}).Text(); !strings.Contains(text, words) {
 			t.Errorf("%s: %s", measure, text)
 		}
 	}
@@ -312,17 +312,17 @@ func TestAVerdictNamesWhoHasNoFigure(t *testing.T) {
 		r.PointID, r.Spec.Load.Rate = "other", 5
 		again = append(again, r)
 	}
-	v := verdict(group{"g", results.Points(slices.Concat(kafka, void, no, again))})
+	v := verdict(group{"g", results.Of(slices.Concat(kafka, void, no, again)).Points})
 	text := v.Text()
 	for _, want := range []string{"g: With nothing to compare it with: e2e p99 of kafka", "Without a usable figure: jetstream at rate 1k/s (void).", "Refused by rabbitmq."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
-	if got := verdict(group{"g", results.Points(no)}); got.Finding != "No conclusion." || got.Detail != "Refused by rabbitmq." || got.About != "g" {
+	if got := verdict(group{"g", results.Of(no).Points}); got.Finding != "No conclusion." || got.Detail != "Refused by rabbitmq." || got.About != "g" {
 		t.Errorf("%+v", got)
 	}
-	if got := verdict(group{"g", results.Points(altered(kafka, "", func(r *store.Record) { r.Spec.Measure = "novel" }))}); got.Finding != "No conclusion." {
+	if got := verdict(group{"g", results.Of(altered(kafka, "", func(r *store.Record) { r.Spec.Measure = "novel" })).Points}); got.Finding != "No conclusion." {
 		t.Errorf("of a measure without a headline: %+v", got)
 	}
 }
@@ -330,7 +330,7 @@ func TestAVerdictNamesWhoHasNoFigure(t *testing.T) {
 func TestAComparisonSaysWhatItCantCompare(t *testing.T) {
 	kafka, jetstream := atRate("kafka", 7), atRate("jetstream", 7)
 	say := func(a, b []store.Record, named ...string) string {
-		return strings.ReplaceAll(string(rendered(t, Compare(Side{"kafka", a}, Side{"jetstream", b}, append(named, "broker")...), "markdown", 0)), "\\", "")
+		return strings.ReplaceAll(string(rendered(t, Compare(Side{"kafka", results.Of(a)}, Side{"jetstream", results.Of(b)}, append(named, "broker")...), "markdown", 0)), "\\", "")
 	}
 	other := altered(jetstream, "5", func(r *store.Record) { r.Spec.Load.Rate = 5 })
 	for want, text := range map[string]string{
@@ -354,7 +354,7 @@ func TestAComparisonSaysWhatItCantCompare(t *testing.T) {
 	if text := say(kafka, jetstream); strings.Contains(text, "Left out") || strings.Contains(text, "Warning") || strings.Contains(text, "closed loops") {
 		t.Errorf("more is said than there is: %s", text)
 	}
-	worse := Compare(Side{"kafka", jetstream}, Side{"jetstream", kafka}, "broker")
+	worse := Compare(Side{"kafka", results.Of(jetstream)}, Side{"jetstream", results.Of(kafka)}, "broker")
 	if text := string(rendered(t, worse, "markdown", 0)); !strings.Contains(text, "jetstream is higher than kafka") || !strings.Contains(text, "which is worse") {
 		t.Errorf("the other way round: %s", text)
 	}
@@ -365,7 +365,7 @@ func TestARowOfAComparisonSaysWhoIsBetter(t *testing.T) {
 	sides := [2][]store.Record{atRate("kafka", 7), atRate("jetstream", 7)}
 	for flip := range 2 {
 		a, b := sides[flip], sides[1-flip]
-		table := Compare(Side{"first", a}, Side{"second", b}, "broker").Tables()[0]
+		table := Compare(Side{"first", results.Of(a)}, Side{"second", results.Of(b)}, "broker").Tables()[0]
 		at := map[string]int{}
 		for i, c := range table.Columns {
 			at[c.Key] = i
@@ -402,7 +402,7 @@ func TestARowOfAComparisonSaysWhoIsBetter(t *testing.T) {
 
 func TestCalmIsWithoutFaults(t *testing.T) {
 	quiet, faulty := atRate("kafka", 1), altered(atRate("kafka", 1), "f", func(r *store.Record) { r.Spec.Faults = []study.Fault{{Do: "kill"}} })
-	points := results.Points(append(quiet, faulty...))
+	points := results.Of(append(quiet, faulty...)).Points
 	if got := calm(points); len(got) != 1 || len(got[0].Spec.Faults) != 0 || len(points) != 2 {
 		t.Errorf("%d of %d are calm", len(got), len(points))
 	}

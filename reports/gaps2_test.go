@@ -16,7 +16,7 @@ import (
 // comparedWords sets jetstream against kafka and gives the words of it.
 func comparedWords(t *testing.T, a, b []store.Record, named ...string) string {
 	t.Helper()
-	d := Compare(Side{"kafka", a}, Side{"jetstream", b}, append(named, "broker")...)
+	d := Compare(Side{"kafka", results.Of(a)}, Side{"jetstream", results.Of(b)}, append(named, "broker")...)
 	return strings.ReplaceAll(string(rendered(t, d, "markdown", 0)), "\\", "")
 }
 
@@ -60,7 +60,7 @@ func TestAComparisonOfFewOrEqualRunsHasWordsOfItsOwn(t *testing.T) {
 
 func TestEveryPartOfAReportHasAHeadingOfTheFirstLevel(t *testing.T) {
 	records := append(demo(1)[:4], curved(1), through("redis", "at-least-once", "log", kill, store.Books{}))
-	documents := map[string]document.Document{"compare": Compare(Side{"a", atRate("kafka", 1)}, Side{"b", atRate("jetstream", 1)}, "broker")}
+	documents := map[string]document.Document{"compare": Compare(Side{"a", results.Of(atRate("kafka", 1))}, Side{"b", results.Of(atRate("jetstream", 1))}, "broker")}
 	for _, name := range []string{"summary", "headtohead", "trials", "points", "promise"} {
 		documents[name] = build(t, name, records)
 	}
@@ -161,7 +161,7 @@ func TestAWholeLoadAsAnAxisSetsWorkloadsApart(t *testing.T) {
 			})...)
 		}
 	}
-	text := verdict(group{"100 B", results.Points(records)}).Text()
+	text := verdict(group{"100 B", results.Of(records).Points}).Text()
 	if strings.Count(text, "Lowest e2e p99") != 2 || !strings.Contains(text, "At rate 1k/s") || !strings.Contains(text, "At rate 2k/s") {
 		t.Errorf("rates are ranked against each other: %s", text)
 	}

@@ -87,7 +87,7 @@ func TestARecordThatIsNoJSONIsAnErrorThatNamesItsPoint(t *testing.T) {
 	spec.Spec.Client = map[string]any{"f": math.NaN()}
 	settings.Settings.Client = map[string]any{"f": math.Inf(1)}
 	for _, broken := range []store.Record{spec, settings} {
-		if _, err := r.Build([]store.Record{broken}); err == nil || !strings.Contains(err.Error(), "point "+broken.PointID+": json: unsupported value") {
+		if _, err := r.Build(results.Of([]store.Record{broken})); err == nil || !strings.Contains(err.Error(), "point "+broken.PointID+": json: unsupported value") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestNoMoreThanTwoSettingsSetWorkloadsApart(t *testing.T) {
 			r.Spec.Persistence, r.Spec.Replicas, r.Spec.Acks, r.Spec.Nodes = persistence, 1+2*i, []string{"leader", "quorum"}[i], 1+2*i
 		})...)
 	}
-	text := verdict(group{"g", results.Points(records)}).Text()
+	text := verdict(group{"g", results.Of(records).Points}).Text()
 	for _, want := range []string{"With persistence log, replicas 1, only kafka", "With persistence memory, replicas 3, only kafka"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)

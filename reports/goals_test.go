@@ -43,7 +43,7 @@ func TestEveryGoalOfASearchIsShown(t *testing.T) {
 func TestGoalsOfAFailedSearchStandInParentheses(t *testing.T) {
 	r := asked(1)
 	r.Status, r.Reason = store.Failed, "no rate passed"
-	points := results.Points([]store.Record{r})
+	points := results.Of([]store.Record{r}).Points
 	row := goalsTable(group{"", points}, &document.Footnotes{}).Rows[0]
 	if rate, conditional := row[8], row[9]; !rate.Unused || !conditional.Unused {
 		t.Errorf("%+v, %+v stand as if conclusions could be drawn", rate, conditional)

@@ -31,7 +31,7 @@ func comparable(points []results.Point) []group {
 			}
 		}
 	}
-	return groupBy(points, func(p results.Point) string { return results.Workload(p.Spec, named...) })
+	return groupBy(points, func(p results.Point) string { return p.Workload(named...) })
 }
 
 // groupBy keeps the order in which the groups first appear.
@@ -49,20 +49,7 @@ func groupBy(points []results.Point, key func(results.Point) string) []group {
 	return groups
 }
 
-// headline is the metric that a kind of measurement is made for.
-func headline(measure string) (results.Metric, bool) {
-	key, ok := map[string]string{
-		"sustainable": "sustainable_low", "curve": "sustainable_low", "peak": "publish_rate", "rate": "e2e_p99_ns",
-		"count": "total_s", "backlog": "drain_rate",
-	}[measure]
-	if !ok {
-		return results.Metric{}, false
-	}
-	m, err := results.MetricByKey(key)
-	return m, err == nil
-}
-
-// calm are the points without planned faults: what the others were measured for, the promise report tells.
+// calm are the points without planned faults; the promise report covers the others.
 func calm(points []results.Point) []results.Point {
 	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return len(p.Spec.Faults) > 0 })
 }
@@ -103,7 +90,7 @@ func varietyOf(workloads []group) variety {
 	for _, w := range workloads {
 		p := w.points[0]
 		v.add(p.Spec.Measure, "load", p.Load())
-		facts := results.Facts(p.Records[0])
+		facts := p.Facts()
 		for _, path := range setApart {
 			v.add(p.Spec.Measure, path, facts[path])
 		}
@@ -130,7 +117,7 @@ func (v variety) apart(w group) string {
 	if len(v[[2]string{p.Spec.Measure, "load"}]) > 1 {
 		words = append(words, p.Load())
 	}
-	facts := results.Facts(p.Records[0])
+	facts := p.Facts()
 	for _, path := range setApart {
 		if len(v[[2]string{p.Spec.Measure, path}]) > 1 && len(words) < mostApart {
 			words = append(words, path+" "+facts[path])
@@ -147,7 +134,7 @@ type said struct {
 
 func (v *said) workload(w group, brief bool, apart string) {
 	first := w.points[0]
-	m, ok := headline(first.Spec.Measure)
+	m, ok := results.Headline(first.Spec.Measure)
 	if !ok {
 		return
 	}

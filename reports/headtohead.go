@@ -20,9 +20,9 @@ func init() {
 	})
 }
 
-func headToHead(records []store.Record) (document.Document, error) {
+func headToHead(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Head to head"}
-	points := results.Points(records)
+	points := set.Points
 	d.Say(state(points))
 	var notes document.Footnotes
 	for _, g := range bySetting(points) {

@@ -19,9 +19,9 @@ func init() {
 	})
 }
 
-func ledgerReport(records []store.Record) (document.Document, error) {
+func ledgerReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Ledger"}
-	points := results.Points(records)
+	points := set.Points
 	d.Say(state(points))
 	table := document.Table{Title: "Books", Columns: append([]document.Column{
 		{Key: "broker", Name: "broker", Row: true},

@@ -93,7 +93,7 @@ func TestARunThatMissedItsRateSaysSoFirst(t *testing.T) {
 		}
 	}
 	kept := products[1].record(100, "at-least-once", 3000, 1)
-	d := Compare(Side{"now", []store.Record{inVain()}}, Side{"then", []store.Record{kept}}, "broker")
+	d := Compare(Side{"now", results.Of([]store.Record{inVain()})}, Side{"then", results.Of([]store.Record{kept})}, "broker")
 	if text := string(rendered(t, d, "terminal", 200)); !strings.Contains(text, "now: Not everything that was offered came through. kafka, 100 B, at-least-once, rate 3k/s: "+said) || strings.Contains(text, "then: Not everything") {
 		t.Errorf("a comparison doesn't say which side missed its rate:\n%s", text)
 	}

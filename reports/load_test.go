@@ -85,7 +85,7 @@ func TestShapesOfLoadAreNeverRankedAgainstEachOther(t *testing.T) {
 				})...)
 			}
 		}
-		text := verdict(group{"100 B", results.Points(records)}).Text()
+		text := verdict(group{"100 B", results.Of(records).Points}).Text()
 		if axis == "load.shape" && (strings.Count(text, "Lowest e2e p99") != 2 || strings.Contains(text, "over 6 pairs")) {
 			t.Errorf("by %s: %s", axis, text)
 		}
@@ -103,7 +103,7 @@ func TestAComparisonNeverPoolsLoads(t *testing.T) {
 		for i, l := range shapes {
 			records = append(records, altered(atRate(broker, 2), fmt.Sprint(i), func(r *store.Record) { r.Spec.Load = l })...)
 		}
-		return Side{broker, records}
+		return Side{broker, results.Of(records)}
 	}
 	steps := func(rate float64) study.Load {
 		return study.Load{Shape: "steps", Steps: []study.Step{{Rate: rate, For: study.Duration(time.Second)}}}
@@ -214,7 +214,7 @@ func TestTrialsAreOrderedByNumberNotByDigits(t *testing.T) {
 			records = append(records, r)
 		}
 	}
-	trials, _ := faultTrials(results.Points(records))
+	trials, _ := faultTrials(results.Of(records).Points)
 	var got []string
 	for _, o := range trials {
 		got = append(got, fmt.Sprintf("%d/%d", o.record.Spec.Replicas, o.record.Repetition))

@@ -23,9 +23,9 @@ func init() {
 	})
 }
 
-func points(records []store.Record) (document.Document, error) {
+func points(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Points"}
-	all := results.Points(records)
+	all := set.Points
 	d.Say(state(all))
 	known := yamls{}
 	for _, p := range all {

@@ -23,9 +23,9 @@ func init() {
 	})
 }
 
-func promise(records []store.Record) (document.Document, error) {
+func promise(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Who kept its promise"}
-	trials, without := faultTrials(results.Points(records))
+	trials, without := faultTrials(set.Points)
 	if len(trials) == 0 {
 		d.Say("No record of a fault: brokermark run proof makes them.")
 		return d, nil

@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
-	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/results"
 )
 
-// Report turns records into a document. Build may reorder its own view of the records but never changes them; it
-// answers every set of records, an empty one too, with a document that says something.
+// Report turns results into a document. Build may reorder its own view of them but never changes them; it answers every
+// set, an empty one too, with a document that says something.
 type Report struct {
 	Name  string
 	Doc   string // one line
-	Build func(records []store.Record) (document.Document, error)
+	Build func(set *results.Set) (document.Document, error)
 }
 
 // Default is the report shown when none is named.

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/document"
-	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/results"
 )
 
 func TestAReportIsRegisteredOnceAndWhole(t *testing.T) {
 	build := reports["x"].Build
-	whole := Report{Name: "x", Doc: "d", Build: func(_ []store.Record) (document.Document, error) { return document.Document{}, nil }}
+	whole := Report{Name: "x", Doc: "d", Build: func(*results.Set) (document.Document, error) { return document.Document{}, nil }}
 	if build != nil {
 		t.Fatal("the test's name is taken")
 	}

@@ -52,7 +52,7 @@ func build(t *testing.T, name string, records []store.Record) document.Document 
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := r.Build(records)
+	d, err := r.Build(results.Of(records))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestAComparisonLooksAsItDid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Compare(Side{"kafka", kafka}, Side{"jetstream", jetstream}, "broker", "size")
+		d := Compare(Side{"kafka", results.Of(kafka)}, Side{"jetstream", results.Of(jetstream)}, "broker", "size")
 		golden(t, file, rendered(t, d, "terminal", 100))
 	}
 }

@@ -22,9 +22,9 @@ func init() {
 	})
 }
 
-func summary(records []store.Record) (document.Document, error) {
+func summary(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Summary"}
-	points := results.Points(records)
+	points := set.Points
 	d.Say(state(points))
 	if len(points) == 0 {
 		return d, nil

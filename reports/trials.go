@@ -19,9 +19,9 @@ func init() {
 	})
 }
 
-func trials(records []store.Record) (document.Document, error) {
+func trials(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Trials"}
-	points := results.Points(records)
+	points := set.Points
 	searches := 0
 	for _, p := range points {
 		for _, r := range p.Records {

@@ -34,7 +34,7 @@ func swept(broker, axis string) []store.Record {
 }
 
 func TestContendersMayDifferInWhatTheirNamesSay(t *testing.T) {
-	text := verdict(group{"100 B", results.Points(swept("kafka", "persistence"))}).Text()
+	text := verdict(group{"100 B", results.Of(swept("kafka", "persistence")).Points}).Text()
 	for _, want := range []string{"At rate 1k/s: Lowest e2e p99: kafka persistence=memory", "before kafka persistence=log", "At rate 20k/s: Lowest e2e p99"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)
@@ -52,7 +52,7 @@ func TestFiguresThatStandAloneAreToldInOneSentence(t *testing.T) {
 			records = append(records, r)
 		}
 	}
-	text := verdict(group{"100 B", results.Points(records)}).Text()
+	text := verdict(group{"100 B", results.Of(records).Points}).Text()
 	for _, want := range []string{
 		"Only kafka was measured: sustainable 828k/s (bracket 812–887k/s, n=2). At that rate kafka had ",
 		". With nothing to compare it with: e2e p99 of kafka 13.1 ms at 1k/s, 13.4 ms at 20k/s.",
@@ -76,7 +76,7 @@ func TestLatencyFromTheSendIsComparedWhereOneSideHasNoOther(t *testing.T) {
 		}
 		sides[r.Spec.Broker] = append(sides[r.Spec.Broker], r)
 	}
-	text := string(rendered(t, Compare(Side{"kafka", sides["kafka"]}, Side{"jetstream", sides["jetstream"]}, "broker"), "markdown", 0))
+	text := string(rendered(t, Compare(Side{"kafka", results.Of(sides["kafka"])}, Side{"jetstream", results.Of(sides["jetstream"])}, "broker"), "markdown", 0))
 	for _, want := range []string{"e2e p99: not known of kafka", "only known from the actual send", "e2e from send, p99", "service p99"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the comparison doesn't say %q:\n%s", want, text)
@@ -114,7 +114,7 @@ func TestWorkloadsThatCantBeComparedSayWhatSetsThemApart(t *testing.T) {
 		}
 		records = append(records, r)
 	}
-	text := verdict(group{"100 B", results.Points(records)}).Text()
+	text := verdict(group{"100 B", results.Of(records).Points}).Text()
 	for _, want := range []string{"With persistence memory, sustainable, not tested: nats ", "With persistence log, only kafka was measured: "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)
@@ -131,7 +131,7 @@ func TestCurvesAtGivenRatesAreComparedByLatency(t *testing.T) {
 				records = append(records, r)
 			}
 		}
-		return Side{broker, records}
+		return Side{broker, results.Of(records)}
 	}
 	text := string(rendered(t, Compare(side("kafka"), side("jetstream"), "broker"), "terminal", 100))
 	if !strings.Contains(text, "e2e p99 at the last rate: jetstream is lower than kafka") || strings.Contains(text, "not known") {
@@ -168,7 +168,7 @@ func TestAVerdictOnAClosedLoopTellsNoLatency(t *testing.T) {
 				records = append(records, r)
 			}
 		}
-		points := results.Points(records)
+		points := results.Of(records).Points
 		text := verdict(group{"100 B", points}).Text()
 		if !strings.Contains(text, figure) || !strings.Contains(text, "of client CPU") || strings.Contains(text, "p50") {
 			t.Errorf("%s: %s", measure, text)
@@ -204,7 +204,7 @@ func TestCountsAtSeveralRatesAreToldApart(t *testing.T) {
 			records = append(records, r)
 		}
 	}
-	text := verdict(group{"100 B", results.Points(records)}).Text()
+	text := verdict(group{"100 B", results.Of(records).Points}).Text()
 	for _, want := range []string{"With count at 1k/s, only kafka was measured: total time 7.00 s", "With count at 20k/s, only kafka"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the verdict doesn't say %q: %s", want, text)

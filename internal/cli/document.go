@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/render"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
 )
@@ -18,15 +19,15 @@ const terminal = "terminal"
 
 // show writes a report over records to stdout.
 func (s *shell) show(name string, records []store.Record, format string) error {
-	return showTo(s.out, name, records, format)
+	return showTo(s.out, name, results.Of(records), format)
 }
 
-func showTo(w io.Writer, name string, records []store.Record, format string) error {
+func showTo(w io.Writer, name string, set *results.Set, format string) error {
 	r, err := reports.Lookup(name)
 	if err != nil {
 		return badInput("%w%s", err, didYouMean(name, reports.Names()))
 	}
-	d, err := r.Build(records)
+	d, err := r.Build(set)
 	if err != nil {
 		return err
 	}

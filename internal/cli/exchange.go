@@ -41,7 +41,7 @@ var exporters = []exporter{
 	{format: "flat", doc: "the figures only, a line for each record and each rate of its curve", write: writeFlat},
 	{format: "csv", doc: "the figures, a row for each record and each rate of its curve, a column for each axis", write: func(w io.Writer, records []store.Record, _ results.LatencyKind) error { return exportCSV(w, records) }},
 	{format: "xlsx", doc: "a spreadsheet with charts, a sheet for each experiment", file: true, write: func(w io.Writer, records []store.Record, _ results.LatencyKind) error {
-		return sheet.Write(w, records)
+		return sheet.Write(w, results.Of(records))
 	}},
 	{format: "hlog", doc: "HdrHistogram's interval log, an interval for each repetition", write: exchange.WriteHlog},
 	{format: "hgrm", doc: "HdrHistogram's percentiles, a file for each point and load", ending: ".hgrm", split: splitHgrm},
@@ -141,7 +141,7 @@ func writeFlat(w io.Writer, records []store.Record, _ results.LatencyKind) error
 
 func splitHgrm(records []store.Record, latency results.LatencyKind) ([]exportFile, error) {
 	var list []exportFile
-	for _, d := range results.Distributions(results.Points(records), latency) {
+	for _, d := range results.Distributions(results.Of(records).Points, latency) {
 		name := strings.Map(inFileName, d.Point.ID+"-"+d.Load+"-"+latency.Name) + ".hgrm"
 		list = append(list, exportFile{name, func(w io.Writer) error { return exchange.WriteHgrm(w, d, latency) }})
 	}

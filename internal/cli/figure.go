@@ -42,7 +42,7 @@ func (s *shell) figureCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := figure.Build(args[0], records, o)
+			f, err := figure.Build(args[0], results.Of(records), o)
 			if is[*figure.ErrNothing](err) {
 				return badInput("%w", err)
 			}

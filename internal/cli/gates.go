@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/brokermark/brokermark/internal/gate"
-	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -57,9 +57,9 @@ func (g *gates) close() {
 }
 
 // judge tells how stored points fare, and is nil when nothing is beyond a threshold.
-func (g *gates) judge(out io.Writer, records []store.Record) error {
-	verdicts := gate.Judge(records, g.conditions)
-	return g.tell(out, verdicts, gate.Endings(records))
+func (g *gates) judge(out io.Writer, set *results.Set) error {
+	verdicts := gate.Judge(set, g.conditions)
+	return g.tell(out, verdicts, gate.Endings(set))
 }
 
 // judgeChanges tells how the second side of a comparison fares.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/brokermark/brokermark/internal/page"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/web"
 )
@@ -62,7 +63,7 @@ func (s *shell) to(o output, write func(io.Writer) error) error {
 }
 
 // source says what a page is made from and how; passwords in args are left out.
-func (s *shell) source(records []store.Record, path, where string, o output, args ...string) page.Source {
+func (s *shell) source(set *results.Set, path, where string, o output, args ...string) page.Source {
 	words := append([]string{"brokermark"}, args...)
 	for _, flag := range [][2]string{{"--store", store.Printable(path)}, {"--where", where}, {"--format", o.format}, {"--output", o.path}} {
 		if flag[1] != "" && (flag[0] != "--store" || path != defaultStore) {
@@ -72,7 +73,7 @@ func (s *shell) source(records []store.Record, path, where string, o output, arg
 	for i, w := range words {
 		words[i] = store.Printable(w)
 	}
-	return page.Source{Records: records, Command: strings.Join(words, " "), Tool: toolVersion()}
+	return page.Source{Set: set, Command: strings.Join(words, " "), Tool: toolVersion()}
 }
 
 // explained turns a front end that was never built into something the user can act on.

@@ -62,19 +62,20 @@ its repetitions; beyond a threshold the exit code is 7.`,
 			if err != nil {
 				return err
 			}
+			set := results.Of(records)
 			err = s.to(out, func(w io.Writer) error {
 				switch out.format {
 				case html:
-					return explained(page.Write(w, name, s.source(records, path, where, out, append([]string{"report"}, args...)...)))
+					return explained(page.Write(w, name, s.source(set, path, where, out, append([]string{"report"}, args...)...)))
 				case xlsx:
-					return writeSheet(w, name, records)
+					return writeSheet(w, name, set)
 				}
-				return showTo(w, name, records, out.format)
+				return showTo(w, name, set, out.format)
 			})
 			if err != nil {
 				return err
 			}
-			return g.judge(s.err, records)
+			return g.judge(s.err, set)
 		},
 	}
 	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
@@ -107,15 +108,15 @@ func reportTable() string {
 }
 
 // writeSheet writes a report as a spreadsheet: the whole workbook for the default one, else that report alone.
-func writeSheet(w io.Writer, name string, records []store.Record) error {
+func writeSheet(w io.Writer, name string, set *results.Set) error {
 	if name == reports.Default {
-		return sheet.Write(w, records)
+		return sheet.Write(w, set)
 	}
 	r, err := reports.Lookup(name)
 	if err != nil {
 		return err
 	}
-	d, err := r.Build(records)
+	d, err := r.Build(set)
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ or when there are too few repetitions for one.`,
 				if err != nil {
 					return err
 				}
-				sides[i] = reports.Side{Name: store.Printable(arg), Records: records}
+				sides[i] = reports.Side{Name: store.Printable(arg), Set: results.Of(records)}
 				named = append(named, results.Named(expr)...)
 			}
 			err := s.to(out, func(w io.Writer) error {

@@ -194,7 +194,7 @@ func (r *running) finish(p plan, t lab.Tally, err error) error {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are done and stored in %s; the same command goes on from there\n",
 			t.OK+t.Failed+t.Refused+t.Skipped, len(p.runs), r.store.Name())
-		_ = r.options.gates.judge(r.sh.err, r.records) // being interrupted is what the exit code says
+		_ = r.options.gates.judge(r.sh.err, results.Of(r.records)) // being interrupted is what the exit code says
 		return &failure{code: exitInterrupted}
 	case err != nil:
 		return err
@@ -206,7 +206,7 @@ func (r *running) finish(p plan, t lab.Tally, err error) error {
 			return err
 		}
 	}
-	judged := r.options.gates.judge(r.sh.err, r.records)
+	judged := r.options.gates.judge(r.sh.err, results.Of(r.records))
 	t.OK += r.stored.OK
 	t.Failed += r.stored.Failed
 	t.Refused += r.stored.Refused

@@ -96,7 +96,7 @@ func TestVoidIntervalsHaveATagOfTheirOwn(t *testing.T) {
 
 func TestPercentileTextHoldsTheDistribution(t *testing.T) {
 	number := regexp.MustCompile(`^ *([0-9.]+) +([0-9.]+) +(\d+)( +[0-9.]+)?$`)
-	for _, d := range results.Distributions(results.Points(storetest.Demo()), e2e(t)) {
+	for _, d := range results.Distributions(results.Of(storetest.Demo()).Points, e2e(t)) {
 		var text bytes.Buffer
 		if err := WriteHgrm(&text, d, e2e(t)); err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestWhatIsOfAClosedLoopSaysSo(t *testing.T) {
 	for _, measure := range []string{"rate", "peak"} {
 		r := storetest.Demo()[1]
 		r.Spec.Measure, r.Result.Curve = measure, nil
-		all := results.Distributions(results.Points([]store.Record{r}), e2e(t))
+		all := results.Distributions(results.Of([]store.Record{r}).Points, e2e(t))
 		if len(all) != 1 {
 			t.Fatalf("%s: %d distributions", measure, len(all))
 		}

@@ -66,7 +66,7 @@ func TestJavasHdrHistogramReadsTheLog(t *testing.T) {
 		}
 	}
 	compared := 0
-	for _, d := range results.Distributions(results.Points(records), kind) {
+	for _, d := range results.Distributions(results.Of(records).Points, kind) {
 		want, ok := merged[d.Point.ID]
 		if !ok || compared == 4 { // each costs the start of a virtual machine
 			continue

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 )
 
 // Options say how a figure is drawn; each figure looks at those that mean something to it.
@@ -74,17 +73,17 @@ func (e *ErrNothing) Error() string { return e.Reason }
 
 func nothing(format string, args ...any) error { return &ErrNothing{fmt.Sprintf(format, args...)} }
 
-// Build makes the named figure of records. It answers records that hold nothing to show, or more than fits, with an
+// Build makes the named figure of results. It answers records that hold nothing to show, or more than fits, with an
 // *ErrNothing that says so.
-func Build(name string, records []store.Record, o Options) (Figure, error) {
+func Build(name string, set *results.Set, o Options) (Figure, error) {
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if i < 0 {
 		return Figure{}, fmt.Errorf("unknown figure %q; known: %s", name, strings.Join(Names(), ", "))
 	}
-	if len(records) == 0 {
+	if len(set.Records) == 0 {
 		return Figure{}, nothing("there are no records to draw")
 	}
-	points := results.Points(records)
+	points := set.Points
 	f, err := kinds[i].draw(points, o)
 	if err != nil {
 		return Figure{}, fmt.Errorf("%s: %w", name, err)

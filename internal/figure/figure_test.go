@@ -41,7 +41,7 @@ func chosen(t *testing.T, name string) []store.Record {
 
 func built(t *testing.T, name string, o Options) Figure {
 	t.Helper()
-	f, err := Build(name, chosen(t, name), o)
+	f, err := Build(name, results.Of(chosen(t, name)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func texts(t *testing.T, svg []byte) []string {
 func TestRecordsWithNothingToShowAreAnsweredWithASentence(t *testing.T) {
 	for what, records := range storetest.Empty() {
 		for _, name := range Names() {
-			f, err := Build(name, records, Options{})
+			f, err := Build(name, results.Of(records), Options{})
 			var none *ErrNothing
 			switch {
 			case err == nil:
@@ -100,19 +100,19 @@ func TestRecordsWithNothingToShowAreAnsweredWithASentence(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Build("pie", nil, Options{}); err == nil || !strings.Contains(err.Error(), "known: latency-throughput") {
+	if _, err := Build("pie", results.Of(nil), Options{}); err == nil || !strings.Contains(err.Error(), "known: latency-throughput") {
 		t.Error(err)
 	}
-	if _, err := Build("heatmap", storetest.Demo(), Options{Row: "colour"}); err == nil || !strings.Contains(err.Error(), `no record has a setting "colour"`) {
+	if _, err := Build("heatmap", results.Of(storetest.Demo()), Options{Row: "colour"}); err == nil || !strings.Contains(err.Error(), `no record has a setting "colour"`) {
 		t.Error(err)
 	}
-	if _, err := Build("heatmap", storetest.Demo(), Options{Metric: "beauty"}); err == nil || !strings.Contains(err.Error(), "unknown metric") {
+	if _, err := Build("heatmap", results.Of(storetest.Demo()), Options{Metric: "beauty"}); err == nil || !strings.Contains(err.Error(), "unknown metric") {
 		t.Error(err)
 	}
-	if _, err := Build("percentiles", storetest.Demo(), Options{Latency: "telepathy"}); err == nil || !strings.Contains(err.Error(), "unknown latency") {
+	if _, err := Build("percentiles", results.Of(storetest.Demo()), Options{Latency: "telepathy"}); err == nil || !strings.Contains(err.Error(), "unknown latency") {
 		t.Error(err)
 	}
-	if _, err := Build("percentiles", storetest.Demo(), Options{}); err == nil || !strings.Contains(err.Error(), "narrow it with --where") {
+	if _, err := Build("percentiles", results.Of(storetest.Demo()), Options{}); err == nil || !strings.Contains(err.Error(), "narrow it with --where") {
 		t.Error(err)
 	}
 }
@@ -191,7 +191,7 @@ func TestVoidPointsAreShownAndNeverJoined(t *testing.T) {
 		}
 	}
 	kind, _ := results.LatencyByName("")
-	points := results.Points(storetest.Demo())
+	points := results.Of(storetest.Demo()).Points
 	points = slices.DeleteFunc(points, func(p results.Point) bool { return p.Spec.Measure != "curve" })
 	_, groups := results.PointsBySetting(points)
 	marks := throughputMarks(groups["1 KiB, at-least-once"], "rabbitmq", kind)[1]
@@ -204,7 +204,7 @@ func TestVoidPointsAreShownAndNeverJoined(t *testing.T) {
 }
 
 func TestHeatCellsHoldTheMediansAndTellRefusedFromMissing(t *testing.T) {
-	points := results.Points(chosen(t, "heatmap"))
+	points := results.Of(chosen(t, "heatmap")).Points
 	m, err := results.MetricByKey("sustainable_low")
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestWhatIsNotUsedNeitherScalesTheAxisNorLooksLikeAFigure(t *testing.T) {
 	result := *failed.Result
 	failed.Status, failed.Reason, failed.Result = store.Failed, "no rate was confirmed", &result
 	result.Sustainable = &store.Sustainable{High: 1e9}
-	rows := sustainableBars(results.Points([]store.Record{failed, records[2]}), []string{"kafka", "rabbitmq"})
+	rows := sustainableBars(results.Of([]store.Record{failed, records[2]}).Points, []string{"kafka", "rabbitmq"})
 	if len(rows) != 2 || rows[1].word != "failed" || rows[0].word != "" {
 		t.Fatalf("rows %+v", rows)
 	}
@@ -291,7 +291,7 @@ func TestAFigureNamesTheDoubtsOfWhatItShows(t *testing.T) {
 		records[i].Doubts = nil
 	}
 	notes := func() string {
-		f, err := Build("sustainable", records, Options{})
+		f, err := Build("sustainable", results.Of(records), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +304,7 @@ func TestAFigureNamesTheDoubtsOfWhatItShows(t *testing.T) {
 		records[i].Doubts = []store.Doubt{{Code: "busy-machine", Text: "others used 1.3 cores"}, {Code: "busy-machine", Text: "and again"}}
 	}
 	shown := 0
-	for _, p := range results.Points(records) {
+	for _, p := range results.Of(records).Points {
 		shown += len(p.Shown())
 	}
 	if text, want := notes(), fmt.Sprintf("of the %d selected repetitions have them: busy-machine (%d)", shown, shown); !strings.Contains(text, want) {
@@ -318,13 +318,13 @@ func TestNoFigureDrawsTheLatencyOfAClosedLoop(t *testing.T) {
 		records[i].Spec.Measure = "peak"
 	}
 	for name, o := range map[string]Options{"percentiles": {}, "latency-throughput": {}, "multiples": {Metric: "e2e_p99_ns"}, "heatmap": {Metric: "e2e_p99_ns"}} {
-		if _, err := Build(name, records, o); err == nil {
+		if _, err := Build(name, results.Of(records), o); err == nil {
 			t.Errorf("%s draws it", name)
 		} else if name == "percentiles" && !strings.Contains(err.Error(), "closed loops") {
 			t.Errorf("%s doesn't say why: %v", name, err)
 		}
 	}
-	f, err := Build("timeseries", records, Options{})
+	f, err := Build("timeseries", results.Of(records), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func paused(records []store.Record) []store.Record {
 func TestPercentilesStandOnTheFloorOfTheMachinesOwnPauses(t *testing.T) {
 	records := chosen(t, "percentiles")
 	said := func(records []store.Record) bool {
-		f, err := Build("percentiles", records, Options{})
+		f, err := Build("percentiles", results.Of(records), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestPercentilesStandOnTheFloorOfTheMachinesOwnPauses(t *testing.T) {
 	if !said(paused(records)) {
 		t.Error("the floor has no place in the legend")
 	}
-	f := floorOf(results.Distributions(results.Points(paused(records)), results.LatencyKinds[0]))
+	f := floorOf(results.Distributions(results.Of(paused(records)).Points, results.LatencyKinds[0]))
 	for _, m := range f.marks { // p90 lies at 10, p99 at 100
 		want := 0.1e6
 		if m.x > 100.001 {

@@ -18,14 +18,12 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// headline is what a measurement is made to find.
-var headline = map[string]string{
-	"sustainable": "sustainable_low", "curve": "sustainable_low", "peak": "publish_rate", "rate": "e2e_p99_ns", "count": "total_s", "backlog": "drain_rate",
-}
-
 // metricOf is the metric that o asks for, or the one that the points were measured for.
 func metricOf(points []results.Point, o Options) (results.Metric, error) {
-	return results.MetricByKey(cmp.Or(o.Metric, headline[points[0].Spec.Measure]))
+	if m, ok := results.Headline(points[0].Spec.Measure); ok && o.Metric == "" {
+		return m, nil
+	}
+	return results.MetricByKey(o.Metric)
 }
 
 const mostCells = 40 // a side
@@ -87,8 +85,8 @@ func withMetric(points []results.Point, m results.Metric) []results.Point {
 
 // heatAxes checks the axes asked for and chooses those that weren't from what varies.
 func heatAxes(points []results.Point, row, col string) (string, string, error) {
-	varies := varying(points, func(r store.Record) map[string]string { return r.Axes })
-	facts := varying(points, results.Facts)
+	varies := varying(points, func(p results.Point) map[string]string { return p.Records[0].Axes })
+	facts := varying(points, results.Point.Facts)
 	for _, asked := range []string{row, col} {
 		if asked != "" && facts[asked] == nil && varies[asked] == nil {
 			return "", "", nothing("no record has a setting %q; axes that vary: %s", asked, list(varies))
@@ -118,10 +116,10 @@ func last(b bool) int {
 	return 0
 }
 
-func varying(points []results.Point, of func(store.Record) map[string]string) map[string]map[string]bool {
+func varying(points []results.Point, of func(results.Point) map[string]string) map[string]map[string]bool {
 	values := map[string]map[string]bool{}
 	for _, p := range points {
-		for name, v := range of(p.Records[0]) {
+		for name, v := range of(p) {
 			if values[name] == nil {
 				values[name] = map[string]bool{}
 			}
@@ -163,7 +161,7 @@ type heatCell struct {
 func heatCells(points []results.Point, m results.Metric, row, col string) (heat, error) {
 	h := heat{metric: m, cells: map[[2]int]heatCell{}, low: math.Inf(1), high: math.Inf(-1)}
 	place := func(p results.Point) (r, c string) {
-		facts := results.Facts(p.Records[0])
+		facts := p.Facts()
 		return facts[row], facts[col]
 	}
 	for _, p := range points {

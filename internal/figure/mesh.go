@@ -33,11 +33,7 @@ type dot struct {
 
 // lay finds the axes and places every level that has the metric.
 func (m *mesh) lay(points []results.Point, o Options) error {
-	var levels []results.Level
-	for i, p := range points {
-		levels = append(levels, results.Levels(i, p)...)
-	}
-	levels = m.comparable(points, levels)
+	levels := m.comparable(points, results.LevelsOf(points))
 	if len(levels) == 0 {
 		return nothing("none of the records holds the metric %s", m.metric.Key)
 	}

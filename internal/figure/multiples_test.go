@@ -39,7 +39,7 @@ func TestMultiplesRefuseWhatWouldMislead(t *testing.T) {
 		"none of the records holds":          {curves(t), Options{Metric: "total_s"}},
 		"an axis that varies besides broker": {chosen(t, "timeseries"), Options{Row: "broker", Metric: "e2e_p99_ns"}},
 	} {
-		if _, err := Build("multiples", c.records, c.o); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := Build("multiples", results.Of(c.records), c.o); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q is not what is said: %v", says, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestMultiplesHoldTheMediansOfWhatTheirTitlesSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	points := results.Points(curves(t))
+	points := results.Of(curves(t)).Points
 	m := mesh{metric: metric}
 	if err := m.lay(points, Options{}); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestMultiplesHoldTheMediansOfWhatTheirTitlesSay(t *testing.T) {
 }
 
 func TestAllPanelsOfMultiplesHaveTheSameScales(t *testing.T) {
-	f, err := Build("multiples", curves(t), Options{Metric: "e2e_p99_ns"})
+	f, err := Build("multiples", results.Of(curves(t)), Options{Metric: "e2e_p99_ns"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestWhatHasNoPlaceInMultiplesIsNamed(t *testing.T) {
 			records[i].Status, records[i].Reason, records[i].Result = store.Failed, "no rate was confirmed", &result
 		}
 	}
-	f, err := Build("multiples", records, Options{})
+	f, err := Build("multiples", results.Of(records), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

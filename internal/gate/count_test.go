@@ -170,7 +170,7 @@ func TestAThresholdOverNothingNeverPasses(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if v := gate.Judge(records, []gate.Condition{c}); gate.Failures(v) != 1 || v[len(v)-1].Outcome != gate.Failed {
+				if v := gate.Judge(results.Of(records), []gate.Condition{c}); gate.Failures(v) != 1 || v[len(v)-1].Outcome != gate.Failed {
 					t.Errorf("%s over %d records without a value: %+v", text, len(records), v)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/reports"
@@ -89,7 +90,7 @@ func judge(t *testing.T, text string, records ...store.Record) string {
 		t.Fatal(err)
 	}
 	var lines []string
-	for _, v := range gate.Judge(records, []gate.Condition{c}) {
+	for _, v := range gate.Judge(results.Of(records), []gate.Condition{c}) {
 		lines = append(lines, fmt.Sprintf("%s %s: %s", v.Outcome, strings.Split(v.Point, ",")[0], v.Text))
 	}
 	return strings.Join(lines, "\n")
@@ -174,7 +175,7 @@ func change(t *testing.T, text string, a, b []store.Record) string {
 		t.Fatal(err)
 	}
 	var lines []string
-	for _, v := range gate.Changes(reports.Pairs(reports.Side{Records: a}, reports.Side{Records: b}, "broker"), []gate.Condition{c}) {
+	for _, v := range gate.Changes(reports.Pairs(reports.Side{Set: results.Of(a)}, reports.Side{Set: results.Of(b)}, "broker"), []gate.Condition{c}) {
 		lines = append(lines, fmt.Sprintf("%s %s", v.Outcome, v.Text))
 	}
 	return strings.Join(lines, "\n")
@@ -219,7 +220,7 @@ func TestJUnitHoldsEveryVerdictWhateverTheNames(t *testing.T) {
 	if err != nil || len(conditions) != 2 {
 		t.Fatalf("%d conditions, %v; want the repeated one once", len(conditions), err)
 	}
-	verdicts := append(gate.Endings(records), gate.Judge(records, conditions)...)
+	verdicts := append(gate.Endings(results.Of(records)), gate.Judge(results.Of(records), conditions)...)
 	if n := gate.Failures(verdicts); n != 4 { // void three times, the latency once
 		t.Errorf("%d failures, want 4: %+v", n, verdicts)
 	}

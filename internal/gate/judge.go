@@ -30,9 +30,9 @@ type Verdict struct {
 }
 
 // Endings judges points, and the rates of curves, by how their repetitions ended, whatever was measured.
-func Endings(records []store.Record) []Verdict {
+func Endings(set *results.Set) []Verdict {
 	var verdicts []Verdict
-	for _, l := range loads(records) {
+	for _, l := range loads(set) {
 		verdicts = append(verdicts, l.ended)
 	}
 	return verdicts
@@ -42,9 +42,9 @@ func Endings(records []store.Record) []Verdict {
 // everything else by the median. A point that failed, or has no repetition that ended ok, fails with its reason; a
 // refused one is skipped. A condition that no point could be judged by fails: a gate that looks at nothing must not let
 // pass.
-func Judge(records []store.Record, conditions []Condition) []Verdict {
+func Judge(set *results.Set, conditions []Condition) []Verdict {
 	var verdicts []Verdict
-	all := loads(records)
+	all := loads(set)
 	for _, c := range conditions {
 		judged := false
 		for i, l := range all {
@@ -79,9 +79,9 @@ func (c Condition) knownOf(all []load, i int) bool {
 }
 
 // loads are the points, curves with each of their rates.
-func loads(records []store.Record) []load {
+func loads(set *results.Set) []load {
 	var out []load
-	for i, p := range results.Points(records) {
+	for i, p := range set.Points {
 		own := load{point: p.ID, ended: about(p), records: p.Ok()}
 		own.ended.Outcome, own.ended.Text = ending(p)
 		levels := results.Levels(i, p)

@@ -59,7 +59,7 @@ func TestEveryRateOfACurveIsJudged(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, v := range gate.Judge(c.records, []gate.Condition{condition}) {
+			for _, v := range gate.Judge(results.Of(c.records), []gate.Condition{condition}) {
 				parts := strings.Split(v.Point, ", ")
 				got = append(got, string(v.Outcome)+" "+strings.TrimPrefix(parts[len(parts)-1], "rate ")+": "+v.Text)
 			}
@@ -68,7 +68,7 @@ func TestEveryRateOfACurveIsJudged(t *testing.T) {
 			}
 		})
 	}
-	endings := gate.Endings([]store.Record{bad, again})
+	endings := gate.Endings(results.Of([]store.Record{bad, again}))
 	if len(endings) != 3 || gate.Failures(endings) != 1 || endings[0].Seconds != 20 || endings[1].Seconds != 0 || endings[2].Seconds != 0 {
 		t.Errorf("two repetitions of 10 s, one rate failed once: %+v", endings)
 	}
@@ -136,7 +136,7 @@ func TestVerdictsNameTheLoadTheyAreAbout(t *testing.T) {
 		"plain, 100 B, at-least-once, rate 1k/s passed",
 	}
 	var got []string
-	for _, v := range gate.Judge(records, []gate.Condition{condition}) {
+	for _, v := range gate.Judge(results.Of(records), []gate.Condition{condition}) {
 		if v.Condition != "lost > 100" || v.Study != "s" {
 			t.Errorf("%+v", v)
 		}
@@ -145,7 +145,7 @@ func TestVerdictsNameTheLoadTheyAreAbout(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if endings := gate.Endings(records); len(endings) != len(want) || gate.Failures(endings) != 1 {
+	if endings := gate.Endings(results.Of(records)); len(endings) != len(want) || gate.Failures(endings) != 1 {
 		t.Errorf("%+v", endings)
 	}
 }
@@ -157,7 +157,7 @@ func TestSidesThatAreMeantToDifferInTheirLoadAreComparedAllTheSame(t *testing.T)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := gate.Changes([]reports.Pair{{Title: "twice the rate", A: results.Points([]store.Record{a}), B: results.Points([]store.Record{b})}}, []gate.Condition{condition})
+	v := gate.Changes([]reports.Pair{{Title: "twice the rate", A: results.Of([]store.Record{a}).Points, B: results.Of([]store.Record{b}).Points}}, []gate.Condition{condition})
 	if len(v) != 1 || v[0].Outcome != gate.Failed || v[0].Point != "twice the rate" || !strings.HasPrefix(v[0].Text, "+50.0 %, 2.00 ms to 3.00 ms") {
 		t.Errorf("%+v", v)
 	}

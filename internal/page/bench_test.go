@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/page"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
 )
@@ -14,7 +15,7 @@ func BenchmarkTenThousandRecords(b *testing.B) {
 	for name, records := range map[string][]store.Record{"2000 points": linger(100, 20, 5), "10000 points": linger(500, 20, 1)} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if err := page.Write(io.Discard, reports.Default, page.Source{Records: records}); err != nil {
+				if err := page.Write(io.Discard, reports.Default, page.Source{Set: results.Of(records)}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -21,7 +22,7 @@ func TestThePageHoldsNoLatencyOfAClosedLoop(t *testing.T) {
 	for _, measure := range []string{"peak", "count", "backlog", "rate"} {
 		r.Spec.Measure = measure
 		var d data
-		d.draw([]store.Record{r})
+		d.draw(results.Of([]store.Record{r}))
 		text, err := json.Marshal([]any{d.Levels, d.Runs})
 		if err != nil {
 			t.Fatal(err)

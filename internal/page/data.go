@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
@@ -90,16 +89,8 @@ const allTrials = 5000
 // has the first, end to end.
 const allKinds = 2000
 
-// measures are the figures of records that the page draws, those of package report and what a message costs on disk.
-var measures = append(results.Metrics[:len(results.Metrics):len(results.Metrics)], results.Metric{
-	Key: "broker_disk_bytes_per_message", Name: "written per message", Unit: unit.Bytes, Better: results.Lower,
-	Of: func(r store.Record) float64 {
-		if r.Result == nil || !r.Result.Cost.BrokerKnown || r.Result.Cost.Messages == 0 || r.Result.Cost.BrokerDiskWriteBytes < 0 {
-			return math.NaN()
-		}
-		return float64(r.Result.Cost.BrokerDiskWriteBytes) / float64(r.Result.Cost.Messages)
-	},
-})
+// measures are the figures of records that the page draws.
+var measures = append(results.Metrics[:len(results.Metrics):len(results.Metrics)], results.DiskPerMessage)
 
 var units = map[unit.Unit]string{
 	unit.None: "none", unit.Count: "count", unit.Nanoseconds: "ns", unit.Seconds: "s", unit.PerSecond: "per-second",
@@ -109,14 +100,12 @@ var units = map[unit.Unit]string{
 var directions = map[results.Better]string{results.Neither: "", results.Higher: "higher", results.Lower: "lower"}
 
 // draw fills in everything but Repeat and Lines.
-func (d *data) draw(records []store.Record) {
-	points := results.Points(records)
+func (d *data) draw(set *results.Set) {
+	points, all := set.Points, set.Levels()
 	d.Quantiles, d.Distributions = quantiles, distributions
 	d.Points, d.Levels, d.Runs, d.Axes, d.Doubts = []point{}, []drawn{}, []run{}, []axis{}, []string{}
-	var all []results.Level
 	for i, p := range points {
 		d.Points = append(d.Points, describe(p))
-		all = append(all, results.Levels(i, p)...)
 		d.Trials = append(d.Trials, trials(i, p)...)
 	}
 	if len(d.Trials) > allTrials {
@@ -244,8 +233,8 @@ func (p *passages) add(line int) {
 
 // repeat fills in Repeat and Lines: the points report, its listings as indexes into the distinct lines of all of them,
 // because specs of one study differ in two lines of seventy.
-func (d *data) repeat(records []store.Record) error {
-	points, err := built("points", records)
+func (d *data) repeat(set *results.Set) error {
+	points, err := built("points", set)
 	if err != nil {
 		return fmt.Errorf("what is needed to repeat the points: %w", err)
 	}

@@ -37,7 +37,7 @@ func rows(t *testing.T, b *browsertest.Tab, selector string) map[string][]string
 // at are the sound records of a fixed rate, by broker.
 func at(records []store.Record, setting, load string) map[string][]store.Record {
 	out := map[string][]store.Record{}
-	for _, p := range results.Points(records) {
+	for _, p := range results.Of(records).Points {
 		if p.Setting() == setting && p.Load() == load && len(p.Ok()) > 0 {
 			out[p.Name] = p.Ok()
 		}
@@ -122,7 +122,7 @@ func TestTheHeatMapHoldsTheStoresMedians(t *testing.T) {
 		t.Fatal(err)
 	}
 	compared := 0
-	for _, p := range results.Points(records) {
+	for _, p := range results.Of(records).Points {
 		axes := p.Records[0].Axes
 		want := m.Unit.Format(results.Summarize(m.Values(p.Ok())).Median)
 		column := slices.Index(sizes, axes["client.batch.size"])

@@ -124,7 +124,7 @@ func TestTheChartsHoldTheStoresNumbers(t *testing.T) {
 		if row[1] != "sustainable" {
 			continue
 		}
-		for _, p := range results.Points(records) {
+		for _, p := range results.Of(records).Points {
 			if p.Name != row[0] || p.Setting() != setting || p.Spec.Measure != "curve" {
 				continue
 			}

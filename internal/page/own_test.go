@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
 )
@@ -27,7 +28,7 @@ func TestAPageNamesOwnPausesBooksAndDoubtsOfEachLoad(t *testing.T) {
 		}
 	}
 	var d data
-	d.draw([]store.Record{r})
+	d.draw(results.Of([]store.Record{r}))
 	n := len(r.Result.Curve)
 	if len(d.Runs) != n || len(d.Levels) != n || len(d.Doubts) != n+1 {
 		t.Fatalf("%d runs, %d levels, %d doubts of %d rates", len(d.Runs), len(d.Levels), len(d.Doubts), n)

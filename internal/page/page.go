@@ -1,5 +1,5 @@
 // Package page writes reports as self-contained HTML files: documents as text and tables, records as figures, with the
-// front end of package web inside. It computes nothing that package report doesn't, and a finished file needs no
+// front end of package web inside. It computes nothing that package results doesn't, and a finished file needs no
 // network.
 package page
 
@@ -33,20 +33,23 @@ var shellTemplate = template.Must(template.New("page").Parse(shell))
 
 // Source says what a page was made from.
 type Source struct {
-	Records []store.Record // drawn as figures; none = no figures
-	Command string         // what was typed to make the page
-	Tool    string         // version of brokermark
+	Set     *results.Set // drawn as figures; nil or empty = no figures
+	Command string       // what was typed to make the page
+	Tool    string       // version of brokermark
 }
 
-// Summary writes the whole report over s.Records: verdict, tables, figures, what was refused or void, and what is
+// figures tells whether there is anything to draw.
+func (s Source) figures() bool { return s.Set != nil && len(s.Set.Records) > 0 }
+
+// Summary writes the whole report over s.Set: verdict, tables, figures, what was refused or void, and what is
 // needed to repeat it.
 func Summary(w io.Writer, s Source) error {
-	return write(w, s, "Brokermark report", func() (lead, rest string, err error) { return compose(s.Records) })
+	return write(w, s, "Brokermark report", func() (lead, rest string, err error) { return compose(s.Set) })
 }
 
 // Document writes one document.
 func Document(w io.Writer, d document.Document, s Source) error {
-	s.Records = nil
+	s.Set = nil
 	return write(w, s, d.Title, func() (lead, rest string, err error) { return render.Fragment(d.Blocks, "d", 2), "", nil })
 }
 
@@ -59,7 +62,7 @@ func Write(w io.Writer, name string, s Source) error {
 	if err != nil {
 		return err
 	}
-	d, err := r.Build(s.Records)
+	d, err := r.Build(s.Set)
 	if err != nil {
 		return err
 	}
@@ -68,7 +71,7 @@ func Write(w io.Writer, name string, s Source) error {
 
 // Compare writes a comparison, with figures over the records of both sides.
 func Compare(w io.Writer, a, b reports.Side, named []string, s Source) error {
-	s.Records = apart(a, b)
+	s.Set = results.Of(apart(a, b))
 	d := reports.Compare(a, b, named...)
 	return write(w, s, d.Title, func() (lead, rest string, err error) { return findings(d.Blocks), "", nil })
 }
@@ -77,13 +80,13 @@ func Compare(w io.Writer, a, b reports.Side, named []string, s Source) error {
 // versions, the side becomes part of the name: equal points must not be pooled, nor look alike.
 func apart(a, b reports.Side) []store.Record {
 	names := map[string]bool{}
-	for _, p := range results.Points(a.Records) {
+	for _, p := range a.Set.Points {
 		names[p.Name] = true
 	}
-	alike := slices.ContainsFunc(results.Points(b.Records), func(p results.Point) bool { return names[p.Name] })
+	alike := slices.ContainsFunc(b.Set.Points, func(p results.Point) bool { return names[p.Name] })
 	var all []store.Record
 	for _, side := range []reports.Side{a, b} {
-		for _, r := range side.Records {
+		for _, r := range side.Set.Records {
 			if alike {
 				r.Axes = maps.Clone(r.Axes)
 				if r.Axes == nil {
@@ -127,13 +130,13 @@ func write(w io.Writer, s Source, title string, text text) error {
 		lead, rest, err = text()
 		return err
 	})
-	if len(s.Records) > 0 {
+	if s.figures() {
 		drawn = &data{}
 		work.Go(func() error {
-			drawn.draw(s.Records)
+			drawn.draw(s.Set)
 			return nil
 		})
-		work.Go(func() error { return drawn.repeat(s.Records) })
+		work.Go(func() error { return drawn.repeat(s.Set) })
 	}
 	if err := work.Wait(); err != nil {
 		return err
@@ -145,7 +148,7 @@ func write(w io.Writer, s Source, title string, text text) error {
 	digest := sha256.Sum256([]byte(script))
 	var out bytes.Buffer
 	err = shellTemplate.Execute(&out, content{
-		Title: title, Lead: template.HTML(lead), Rest: template.HTML(rest), Figures: len(s.Records) > 0,
+		Title: title, Lead: template.HTML(lead), Rest: template.HTML(rest), Figures: s.figures(),
 		Style: template.CSS(style), Script: template.JS(script), Data: template.JS(encoded), Origin: origin(s), Command: s.Command,
 		// Nothing but this very script may run, and nothing may be fetched from anywhere.
 		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/browsertest"
 	"github.com/brokermark/brokermark/internal/page"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
 	"github.com/brokermark/brokermark/web"
@@ -44,7 +45,7 @@ func written(t *testing.T, name string, write func(io.Writer) error) string {
 func summary(t *testing.T, name string, records []store.Record) string {
 	t.Helper()
 	return written(t, name, func(w io.Writer) error {
-		return page.Write(w, reports.Default, page.Source{Records: records, Command: "brokermark report -o " + name + ".html", Tool: "0.1.0"})
+		return page.Write(w, reports.Default, page.Source{Set: results.Of(records), Command: "brokermark report -o " + name + ".html", Tool: "0.1.0"})
 	})
 }
 
@@ -55,7 +56,7 @@ func comparison(t *testing.T) string {
 		sides[r.Spec.Broker] = append(sides[r.Spec.Broker], r)
 	}
 	return written(t, "compare", func(w io.Writer) error {
-		a, b := reports.Side{Name: "kafka", Records: sides["kafka"]}, reports.Side{Name: "jetstream", Records: sides["jetstream"]}
+		a, b := reports.Side{Name: "kafka", Set: results.Of(sides["kafka"])}, reports.Side{Name: "jetstream", Set: results.Of(sides["jetstream"])}
 		return page.Compare(w, a, b, []string{"broker"}, page.Source{Command: "brokermark compare kafka jetstream -o compare.html"})
 	})
 }
@@ -113,7 +114,7 @@ func TestTwoRunsOfTheSamePointsAreDrawnApart(t *testing.T) {
 		tuesday = append(tuesday, r)
 	}
 	b := open(t, written(t, "runs", func(w io.Writer) error {
-		return page.Compare(w, reports.Side{Name: "monday.db", Records: monday}, reports.Side{Name: "tuesday.db", Records: tuesday}, nil, page.Source{})
+		return page.Compare(w, reports.Side{Name: "monday.db", Set: results.Of(monday)}, reports.Side{Name: "tuesday.db", Set: results.Of(tuesday)}, nil, page.Source{})
 	}), desktop)
 	scroll(t, b)
 	series := browsertest.Eval[[]string](t, b, `[...document.querySelectorAll("#percentiles .legend .series")].map(b => b.dataset.name)`)
@@ -127,7 +128,7 @@ func TestTwoRunsOfTheSamePointsAreDrawnApart(t *testing.T) {
 }
 
 func TestAReportWithoutFiguresIsAPageToo(t *testing.T) {
-	b := open(t, written(t, "ledger", func(w io.Writer) error { return page.Write(w, "ledger", page.Source{Records: sweep(2)}) }), desktop)
+	b := open(t, written(t, "ledger", func(w io.Writer) error { return page.Write(w, "ledger", page.Source{Set: results.Of(sweep(2))}) }), desktop)
 	if n := browsertest.Eval[int](t, b, `document.querySelectorAll("main table").length`); n == 0 {
 		t.Error("the page of the ledger holds no table")
 	}

@@ -18,22 +18,22 @@ import (
 )
 
 // compose writes what stands above and below the figures.
-func compose(records []store.Record) (lead, rest string, err error) {
-	summary, err := built("summary", records)
+func compose(set *results.Set) (lead, rest string, err error) {
+	summary, err := built("summary", set)
 	if err != nil {
 		return "", "", err
 	}
-	duel, err := built("headtohead", records)
+	duel, err := built("headtohead", set)
 	if err != nil {
 		return "", "", err
 	}
 	verdict, tables := opening(summary.Blocks)
-	points := results.Points(records)
+	points := set.Points
 	lead = verdicts(verdict)
 	if len(points) == 0 {
 		return lead, "", nil
 	}
-	kept, err := built("promise", records)
+	kept, err := built("promise", set)
 	if err != nil {
 		return "", "", err
 	}
@@ -47,12 +47,12 @@ func compose(records []store.Record) (lead, rest string, err error) {
 	return lead, rest, nil
 }
 
-func built(name string, records []store.Record) (document.Document, error) {
+func built(name string, set *results.Set) (document.Document, error) {
 	r, err := reports.Lookup(name)
 	if err != nil {
 		return document.Document{}, err
 	}
-	return r.Build(records)
+	return r.Build(set)
 }
 
 // opening parts the summary into what is said before its first table's heading and the rest.
@@ -224,12 +224,13 @@ func few(texts []string, most int) string {
 
 // origin says in a line when, where and with what the records were made.
 func origin(s Source) string {
-	if len(s.Records) == 0 {
+	if !s.figures() {
 		return ""
 	}
-	first, last := s.Records[0].Began, s.Records[0].Began
+	records := s.Set.Records
+	first, last := records[0].Began, records[0].Began
 	hosts, studies := map[string]bool{}, map[string]bool{}
-	for _, r := range s.Records {
+	for _, r := range records {
 		if r.Began.Before(first) {
 			first = r.Began
 		}

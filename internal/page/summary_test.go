@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -56,7 +57,7 @@ func TestAPageShowsEveryGoalOfASearch(t *testing.T) {
 	r.Result.Sustainable = &store.Sustainable{Low: 500, High: 520, Goals: []store.GoalResult{
 		{Low: 500, High: 520, Conditional: 499}, {LatencyNs: 2e6, Quantile: 0.9, Undecided: "no rate passed"},
 	}}
-	_, rest, err := compose([]store.Record{r})
+	_, rest, err := compose(results.Of([]store.Record{r}))
 	if err != nil {
 		t.Fatal(err)
 	}

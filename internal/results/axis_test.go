@@ -55,7 +55,7 @@ func TestAxesAreWhatLevelsDifferIn(t *testing.T) {
 			swept("kafka", 100, 10, map[string]string{"size": "100", "rate": "10"}), swept("kafka", 200, 10, map[string]string{"size": "200", "rate": "10"}),
 		}, []string{"messageSize[100 B 200 B][100 200]"}},
 	} {
-		points := Points(c.records)
+		points := pointsOf(c.records)
 		axes, index := Axes(points, levelsOf(points))
 		var got []string
 		for _, a := range axes {
@@ -78,7 +78,7 @@ func TestWhatFollowsFromAnotherAxisIsNone(t *testing.T) {
 	weak, strong := swept("kafka", 100, 10, nil), swept("kafka", 100, 10, nil)
 	weak.PointID, weak.Spec.Delivery, weak.Spec.Acks = "weak", "at-most-once", "none"
 	names := func(records ...store.Record) string {
-		points := Points(records)
+		points := pointsOf(records)
 		axes, _ := Axes(points, levelsOf(points))
 		var out []string
 		for _, a := range axes {
@@ -110,7 +110,7 @@ func TestWhatFollowsFromAnotherAxisIsNone(t *testing.T) {
 }
 
 func TestAnAxisThatALevelLacksIsMinusOne(t *testing.T) {
-	points := Points([]store.Record{swept("kafka", 100, 10, map[string]string{"window": "5"}), swept("nats", 100, 10, nil), swept("kafka", 100, 10, map[string]string{"window": "6"})})
+	points := pointsOf([]store.Record{swept("kafka", 100, 10, map[string]string{"window": "5"}), swept("nats", 100, 10, nil), swept("kafka", 100, 10, map[string]string{"window": "6"})})
 	levels := levelsOf(points)
 	axes, index := Axes(points, levels)
 	at := slices.IndexFunc(axes, func(a Axis) bool { return a.Name == "window" })
@@ -129,7 +129,7 @@ func TestSharesAndRatesHaveNoCommonNumbers(t *testing.T) {
 	curve.Spec.Measure = "curve"
 	curve.Result.Curve = []store.CurvePoint{{Fraction: 0.5, Rate: 400, Status: store.OK}, {Fraction: 0.8, Rate: 700, Status: store.OK}}
 	load := func(records ...store.Record) string {
-		points := Points(records)
+		points := pointsOf(records)
 		axes, _ := Axes(points, levelsOf(points))
 		for _, a := range axes {
 			if a.Name == "load" {
@@ -206,7 +206,7 @@ func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
 			"rate 1k/s at 1000 ok (at ok)×2; rate 1k/s at 1000 void (at void)×1",
 		},
 	} {
-		points := Points(c.records)
+		points := pointsOf(c.records)
 		var got []string
 		for _, l := range Levels(7, points[0]) {
 			reason := ""
@@ -222,7 +222,7 @@ func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, text, c.want)
 		}
 	}
-	cutDown := Levels(0, Points([]store.Record{searched})[0])[1].Records[0]
+	cutDown := Levels(0, pointsOf([]store.Record{searched})[0])[1].Records[0]
 	if cutDown.Result.Sustainable != nil || cutDown.Result.OfferedRate != 1000 || searched.Result.Sustainable == nil {
 		t.Errorf("a level is its own measurement: %+v", cutDown.Result)
 	}

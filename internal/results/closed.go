@@ -24,8 +24,8 @@ func AnyClosedLoop(points []Point) bool {
 	return slices.ContainsFunc(points, func(p Point) bool { return len(p.Shown()) > 0 && ClosedLoop(p.Spec) })
 }
 
-// LatencyMetric is a quantile of a latency under a load. Records of a closed loop don't have one.
-func LatencyMetric(key, name string, of func(store.Latency) hist.Snapshot, q float64) Metric {
+// latencyMetric is a quantile of a latency under a load. Records of a closed loop don't have one.
+func latencyMetric(key, name string, of func(store.Latency) hist.Snapshot, q float64) Metric {
 	raw := quantile(of, q)
 	return Metric{
 		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, raw: raw,

@@ -43,7 +43,7 @@ func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
 		if got := metric("publish_rate").Of(r); got != 99.9 {
 			t.Errorf("the rate of a %s is %v", name, got)
 		}
-		if !ClosedLoop(spec) || !AnyClosedLoop(Points([]store.Record{r})) {
+		if !ClosedLoop(spec) || !AnyClosedLoop(pointsOf([]store.Record{r})) {
 			t.Errorf("%s counts as an open loop", name)
 		}
 	}
@@ -55,7 +55,7 @@ func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
 				t.Errorf("%s has no %s", name, m.Key)
 			}
 		}
-		if ClosedLoop(spec) || AnyClosedLoop(Points([]store.Record{r})) {
+		if ClosedLoop(spec) || AnyClosedLoop(pointsOf([]store.Record{r})) {
 			t.Errorf("%s counts as a closed loop", name)
 		}
 	}
@@ -106,7 +106,7 @@ func TestADistributionOfAClosedLoopSaysSo(t *testing.T) {
 		for name, spec := range specs {
 			r := measured()
 			r.Spec = spec
-			all := Distributions(Points([]store.Record{r}), LatencyKinds[0])
+			all := Distributions(pointsOf([]store.Record{r}), LatencyKinds[0])
 			if len(all) != 1 || all[0].Closed != closed {
 				t.Errorf("%s: %+v, want closed %v", name, all, closed)
 			}

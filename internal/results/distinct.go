@@ -13,7 +13,7 @@ func distinguish(points []*Point) {
 		var paths []string
 		for i, p := range alike {
 			specs[i] = map[string]string{}
-			flatten(specs[i], "", p.Spec)
+			p.facts.flatten(specs[i], "", p.Spec)
 			paths = append(paths, sortedKeys(specs[i])...)
 		}
 		slices.Sort(paths)

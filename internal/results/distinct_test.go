@@ -20,7 +20,7 @@ func TestNoTwoPointsOfATableHaveTheSameName(t *testing.T) {
 	add("c", "fsync", 3, 1)
 	add("d", "fsync", 3, 2)
 	var names []string
-	for _, p := range Points(records) {
+	for _, p := range pointsOf(records) {
 		names = append(names, p.Name)
 	}
 	want := []string{
@@ -30,7 +30,7 @@ func TestNoTwoPointsOfATableHaveTheSameName(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("names are %q, want %q", names, want)
 	}
-	if p := Points(records[:1]); p[0].Name != "kafka" {
+	if p := pointsOf(records[:1]); p[0].Name != "kafka" {
 		t.Errorf("a point that nothing can be taken for is called %q", p[0].Name)
 	}
 }

@@ -233,7 +233,7 @@ func TestWhatOnePointLacksIsUnset(t *testing.T) {
 	with.Axes, without.Axes = nil, nil
 	with.Spec.Client, without.Spec.Client = map[string]any{"window": 5}, nil
 	var names []string
-	for _, p := range Points([]store.Record{with, without}) {
+	for _, p := range pointsOf([]store.Record{with, without}) {
 		names = append(names, p.Name)
 	}
 	if want := []string{"kafka client.window=5", "kafka client.window=unset"}; !slices.Equal(names, want) {
@@ -261,7 +261,7 @@ func TestAShapeThatAllLoadsHaveIsInNoName(t *testing.T) {
 		r.Spec.Load.Shape = "poisson"
 		records = append(records, r)
 	}
-	for _, p := range Points(records) {
+	for _, p := range pointsOf(records) {
 		if p.Name != p.Spec.Broker {
 			t.Errorf("%s is called %q", p.Spec.Broker, p.Name)
 		}

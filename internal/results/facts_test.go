@@ -109,24 +109,24 @@ func TestASelectionQuotesTwelveValues(t *testing.T) {
 }
 
 func TestFlatteningForgetsBeforeItGrowsWithoutBound(t *testing.T) {
-	f := flattened{known: map[string]map[string]string{}}
-	for i := range mostFlat + 3 {
-		facts := f.of("p", []byte(`{"a":`+strconv.Itoa(i)+`}`))
+	var f factCache
+	for i := range mostFacts + 3 {
+		facts := f.flattened("p", []byte(`{"a":`+strconv.Itoa(i)+`}`))
 		if facts["p.a"] != strconv.Itoa(i) {
 			t.Fatalf("%d is %v", i, facts)
 		}
-		if len(f.known) > mostFlat {
+		if len(f.known) > mostFacts {
 			t.Fatalf("%d are remembered", len(f.known))
 		}
 	}
-	if n := len(f.known); n > mostFlat || n < 1 {
+	if n := len(f.known); n > mostFacts || n < 1 {
 		t.Errorf("%d are remembered", n)
 	}
 	before := len(f.known)
-	if again := f.of("p", []byte(`{"a":1}`)); again["p.a"] != "1" || len(f.known) != before+1 {
+	if again := f.flattened("p", []byte(`{"a":1}`)); again["p.a"] != "1" || len(f.known) != before+1 {
 		t.Errorf("%v, %d remembered", again, len(f.known))
 	}
-	if broken := f.of("p", []byte("{")); broken["p"] == "" {
+	if broken := f.flattened("p", []byte("{")); broken["p"] == "" {
 		t.Errorf("what isn't JSON is %v", broken)
 	}
 }

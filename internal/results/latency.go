@@ -19,7 +19,7 @@ type LatencyKind struct {
 // LatencyKinds are the histograms of a record; the first is meant where none is named.
 var LatencyKinds = []LatencyKind{
 	{"e2e", "end-to-end latency (received − intended)", endToEnd},
-	{"e2e_service", "end-to-end service time (received − sent)", func(l store.Latency) hist.Snapshot { return l.EndToEndService }},
+	{"e2e_service", "end-to-end service time (received − sent)", endToEndService},
 	{"publish", "publish latency (acked − intended)", publish},
 	{"service", "publish service time (acked − sent)", service},
 	{"lag", "lag (sent − intended)", lag},

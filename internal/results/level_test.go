@@ -128,7 +128,7 @@ func TestTheWholeOfACurveIsALevelOnlyWhereItSaysMore(t *testing.T) {
 		{"a rate of an older record", []store.Record{shapeless}, "rate 10/s|rate 10/s|10 ok (), closed false"},
 		{"a peak has no rate", []store.Record{peak}, "peak|peak|0 ok (), closed true"},
 	} {
-		levels := Levels(0, Points(c.records)[0])
+		levels := Levels(0, pointsOf(c.records)[0])
 		if len(levels) != 1 {
 			t.Fatalf("%s: %d levels", c.name, len(levels))
 		}
@@ -137,7 +137,7 @@ func TestTheWholeOfACurveIsALevelOnlyWhereItSaysMore(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	searched := Levels(3, Points([]store.Record{ofCurve(true, store.CurvePoint{Rate: 500, Fraction: 0.5, Status: store.OK})})[0])
+	searched := Levels(3, pointsOf([]store.Record{ofCurve(true, store.CurvePoint{Rate: 500, Fraction: 0.5, Status: store.OK})})[0])
 	if len(searched) != 2 || searched[0].Title != "curve, searched" || searched[1].Title != "curve 50.0 %" || searched[1].Point != 3 {
 		t.Errorf("%+v", searched)
 	}
@@ -173,7 +173,7 @@ func TestACellOfALevelIsItsSumItsMedianOrItsBracket(t *testing.T) {
 func TestWhatMeasuresNothingHasNoNumberOnItsAxis(t *testing.T) {
 	peak := swept("kafka", 100, 10, nil)
 	peak.PointID, peak.Spec.Measure, peak.Spec.Load = "peak", "peak", study.Load{}
-	points := Points([]store.Record{peak, swept("kafka", 100, 10, nil)})
+	points := pointsOf([]store.Record{peak, swept("kafka", 100, 10, nil)})
 	axes, index := Axes(points, levelsOf(points))
 	if len(axes) != 1 || axes[0].Name != "load" || axes[0].Numbers != nil {
 		t.Errorf("axes %+v", axes)
@@ -195,7 +195,7 @@ func TestPausesOfAllRepetitionsAreMerged(t *testing.T) {
 		}
 		records = append(records, r)
 	}
-	all := Distributions(Points(records), LatencyKinds[0])
+	all := Distributions(pointsOf(records), LatencyKinds[0])
 	if len(all) != 1 || all[0].N != 3 || all[0].Pauses.Count() != 30 || all[0].Count() != 3000 {
 		t.Errorf("%+v", all)
 	}

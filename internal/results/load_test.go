@@ -39,7 +39,7 @@ func TestDifferentLoadsAreNeverTakenForEachOther(t *testing.T) {
 	}
 	// Everything that is called the same stands in the same row, line or panel.
 	rows := map[string][]string{}
-	for _, p := range Points(records) {
+	for _, p := range pointsOf(records) {
 		rows[p.Name] = append(rows[p.Name], p.Spec.Load.Shape)
 		if p.Spec.Load.Shape == "constant" && p.Name != "kafka" {
 			t.Errorf("a constant rate is named %q", p.Name)
@@ -93,7 +93,7 @@ func TestAShapeThatAnAxisNamesIsNamedOnce(t *testing.T) {
 		records = append(records, r)
 	}
 	var names []string
-	for _, p := range Points(records) {
+	for _, p := range pointsOf(records) {
 		names = append(names, p.Name)
 	}
 	if want := []string{"kafka load.shape=constant", "kafka load.shape=poisson"}; !slices.Equal(names, want) {
@@ -125,7 +125,7 @@ func TestNearRatesOfACurveAreLevelsOfTheirOwn(t *testing.T) {
 	for _, rate := range []float64{10_001, 10_004} {
 		r.Result.Curve = append(r.Result.Curve, store.CurvePoint{Rate: rate, Status: store.OK, Measurement: r.Result.Measurement})
 	}
-	points := Points([]store.Record{r, r})
+	points := pointsOf([]store.Record{r, r})
 	if levels := Levels(0, points[0]); len(levels) != 2 || len(levels[0].Records) != 2 || levels[0].Rate != 10_001 || levels[1].Rate != 10_004 {
 		t.Errorf("levels %+v", levels)
 	}

@@ -28,7 +28,7 @@ type Metric struct {
 	Better Better
 	Of     func(r store.Record) float64 // NaN where not measured or not known
 
-	raw func(r store.Record) float64 // latencies: Of without regard to closed loops; see LatencyMetric
+	raw func(r store.Record) float64 // latencies: Of without regard to closed loops; see latencyMetric
 }
 
 // Metrics lists every figure of a record.
@@ -51,17 +51,17 @@ var Metrics = []Metric{
 	{Key: "receive_rate", Name: "received", Unit: unit.PerSecond, Better: Higher, Of: result(func(r *store.Result) float64 { return r.ReceiveRate })},
 	{Key: "sustainable_low", Name: "sustainable", Unit: unit.PerSecond, Better: Higher, Of: result(sustainableLow)},
 	{Key: "sustainable_high", Name: "sustainable, failing", Unit: unit.PerSecond, Better: Higher, Of: result(sustainableHigh)},
-	LatencyMetric("e2e_p50_ns", "e2e p50", endToEnd, 0.5),
-	LatencyMetric("e2e_p90_ns", "e2e p90", endToEnd, 0.9),
-	LatencyMetric("e2e_p95_ns", "e2e p95", endToEnd, 0.95),
-	LatencyMetric("e2e_p99_ns", "e2e p99", endToEnd, 0.99),
-	LatencyMetric("e2e_p999_ns", "e2e p99.9", endToEnd, 0.999),
-	LatencyMetric("e2e_max_ns", "e2e max", endToEnd, 1),
-	LatencyMetric("publish_p50_ns", "publish p50", publish, 0.5),
-	LatencyMetric("publish_p99_ns", "publish p99", publish, 0.99),
-	LatencyMetric("service_p50_ns", "service p50", service, 0.5),
-	LatencyMetric("service_p99_ns", "service p99", service, 0.99),
-	LatencyMetric("lag_p99_ns", "lag p99", lag, 0.99),
+	latencyMetric("e2e_p50_ns", "e2e p50", endToEnd, 0.5),
+	latencyMetric("e2e_p90_ns", "e2e p90", endToEnd, 0.9),
+	latencyMetric("e2e_p95_ns", "e2e p95", endToEnd, 0.95),
+	latencyMetric("e2e_p99_ns", "e2e p99", endToEnd, 0.99),
+	latencyMetric("e2e_p999_ns", "e2e p99.9", endToEnd, 0.999),
+	latencyMetric("e2e_max_ns", "e2e max", endToEnd, 1),
+	latencyMetric("publish_p50_ns", "publish p50", publish, 0.5),
+	latencyMetric("publish_p99_ns", "publish p99", publish, 0.99),
+	latencyMetric("service_p50_ns", "service p50", service, 0.5),
+	latencyMetric("service_p99_ns", "service p99", service, 0.99),
+	latencyMetric("lag_p99_ns", "lag p99", lag, 0.99),
 	{Key: "pause_p99_ns", Name: "own pauses p99", Unit: unit.Nanoseconds, Better: Lower, Of: pauses(func(p *store.Pauses) float64 { return Quantile(p.Late, 0.99) })},
 	{Key: "pause_max_ns", Name: "own pauses max", Unit: unit.Nanoseconds, Better: Lower, Of: pauses(func(p *store.Pauses) float64 { return float64(p.LongestNs) })},
 	{Key: "broker_cpu_s_per_million", Name: "broker CPU", Unit: unit.CPUSeconds, Better: Lower, Of: result(func(r *store.Result) float64 { return BrokerCPU(r.Cost) })},
@@ -70,6 +70,41 @@ var Metrics = []Metric{
 	{Key: "broker_disk_write_bytes", Name: "broker disk writes", Unit: unit.Bytes, Better: Lower, Of: broker(func(c store.Cost) int64 { return c.BrokerDiskWriteBytes })},
 	{Key: "total_s", Name: "total time", Unit: unit.Seconds, Better: Lower, Of: result(totalSeconds)},
 	{Key: "drain_rate", Name: "drained", Unit: unit.PerSecond, Better: Higher, Of: result(drainRate)},
+}
+
+// DiskPerMessage is what the broker wrote for each message. It and FromSend are for the views that need them; exports and
+// thresholds have those of Metrics.
+var DiskPerMessage = Metric{
+	Key: "broker_disk_bytes_per_message", Name: "written per message", Unit: unit.Bytes, Better: Lower,
+	Of: result(func(r *store.Result) float64 {
+		if c := r.Cost; c.BrokerKnown && c.Messages != 0 && c.BrokerDiskWriteBytes >= 0 {
+			return float64(c.BrokerDiskWriteBytes) / float64(c.Messages)
+		}
+		return math.NaN()
+	}),
+}
+
+// FromSend are latencies as other tools count them, from the actual send; results imported from one have no others.
+var FromSend = []Metric{
+	latencyMetric("service_p50_ns", "service p50", service, 0.5),
+	latencyMetric("service_p99_ns", "service p99", service, 0.99),
+	latencyMetric("e2e_service_p50_ns", "e2e from send, p50", endToEndService, 0.5),
+	latencyMetric("e2e_service_p99_ns", "e2e from send, p99", endToEndService, 0.99),
+}
+
+// headlines are the metrics that kinds of measurement are made for.
+var headlines = map[string]string{
+	"sustainable": "sustainable_low", "curve": "sustainable_low", "peak": "publish_rate", "rate": "e2e_p99_ns",
+	"count": "total_s", "backlog": "drain_rate",
+}
+
+// Headline is the metric that a kind of measurement is made for.
+func Headline(measure string) (m Metric, ok bool) {
+	key, ok := headlines[measure]
+	if !ok {
+		return Metric{}, false
+	}
+	return metric(key), true
 }
 
 // MetricByKey finds a metric; an unknown key is answered with the keys there are.
@@ -185,6 +220,8 @@ func endToEnd(l store.Latency) hist.Snapshot { return l.EndToEnd }
 func publish(l store.Latency) hist.Snapshot  { return l.Publish }
 func service(l store.Latency) hist.Snapshot  { return l.Service }
 func lag(l store.Latency) hist.Snapshot      { return l.Lag }
+
+func endToEndService(l store.Latency) hist.Snapshot { return l.EndToEndService }
 
 func sustainableLow(r *store.Result) float64 {
 	if r.Sustainable == nil {

@@ -44,12 +44,12 @@ func TestMissedRatesOfARepetitionAreTwoAndTheirNumber(t *testing.T) {
 }
 
 func TestPointsThatMissedTheirRateAreToldFiveAndTheirNumber(t *testing.T) {
-	if got := MissedRates(Points([]store.Record{missing("kafka", 1), missing("nats", 1)})); got != nil {
+	if got := MissedRates(pointsOf([]store.Record{missing("kafka", 1), missing("nats", 1)})); got != nil {
 		t.Errorf("kept schedules are told: %v", got)
 	}
 	void := missing("kafka", 4, "of a void repetition")
 	void.Status = store.Void
-	some := Points([]store.Record{missing("kafka", 1), missing("kafka", 2, "first"), missing("kafka", 3, "second"), void})
+	some := pointsOf([]store.Record{missing("kafka", 1), missing("kafka", 2, "first"), missing("kafka", 3, "second"), void})
 	want := "Not everything that was offered came through. kafka, 100 B, at-least-once, rate 10/s: first (2 of 3 repetitions missed it)."
 	if got := MissedRates(some); len(got) != 1 || got[0].Finding != want || got[0].About != "Rate missed" {
 		t.Errorf("got %+v, want %q", got, want)
@@ -58,7 +58,7 @@ func TestPointsThatMissedTheirRateAreToldFiveAndTheirNumber(t *testing.T) {
 	var records []store.Record
 	for n := 1; n < 9; n++ {
 		records = append(records, missing(fmt.Sprint("b", n), 1, fmt.Sprint("text ", n)))
-		v := MissedRates(Points(records))[0]
+		v := MissedRates(pointsOf(records))[0]
 		for i := 1; i <= n; i++ {
 			told := fmt.Sprintf("b%d, 100 B, at-least-once, rate 10/s: text %d.", i, i)
 			if strings.Contains(v.Finding, told) != (i <= 5) {

@@ -21,21 +21,24 @@ type Point struct {
 	Name    string // product, and what else tells it from other points of the same broker
 	Spec    study.Spec
 	Records []store.Record // in order of appending, superseded attempts left out
+
+	facts *factCache // of the set that the point is part of
 }
 
 // measures is the order in which kinds of measurement are shown.
 var measures = []string{"sustainable", "curve", "peak", "rate", "count", "backlog"}
 
-// Points groups records by point, sorted by message size, delivery, measure, rate and broker. An attempt that came to
+// pointsOf groups records by point, sorted by message size, delivery, measure, rate and broker. An attempt that came to
 // nothing (void, aborted, refused) is superseded by a later record of the same repetition; one that ran is never
 // dropped, failed or not.
-func Points(records []store.Record) []Point {
+func pointsOf(records []store.Record) []Point {
+	facts := &factCache{}
 	byID := map[string]*Point{}
 	var points []*Point
 	for _, r := range records {
 		p := byID[r.PointID]
 		if p == nil {
-			p = &Point{ID: r.PointID, Spec: r.Spec}
+			p = &Point{ID: r.PointID, Spec: r.Spec, facts: facts}
 			byID[r.PointID] = p
 			points = append(points, p)
 		}

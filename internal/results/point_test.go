@@ -154,7 +154,7 @@ func TestPointsAreOrderedBySizeGuaranteeMeasureRateAndBroker(t *testing.T) {
 			Broker: k.broker, MessageSize: study.Sizes{{Size: k.size, Weight: 1}}, Delivery: k.delivery, Measure: k.measure, Load: study.Load{Rate: k.rate},
 		}})
 	}
-	for i, p := range Points(records) {
+	for i, p := range pointsOf(records) {
 		if p.ID != fmt.Sprint(want[i]) {
 			t.Fatalf("point %d is %s, want %v", i, p.ID, want[i])
 		}
@@ -184,7 +184,7 @@ func TestAPointIsNamedAfterWhatVaries(t *testing.T) {
 		{"an axis with a place of its own", []store.Record{add("kafka", "", "size", "5"), add("nats", "", "size", "9")}, []string{"kafka|kafka", "nats|nats"}},
 	} {
 		var got []string
-		for _, p := range Points(c.records) {
+		for _, p := range pointsOf(c.records) {
 			got = append(got, p.Product+"|"+p.Name)
 		}
 		if !slices.Equal(got, c.want) {
@@ -277,7 +277,7 @@ func TestDistributionsAreOfTheRepetitionsThatCount(t *testing.T) {
 		},
 	} {
 		var got []string
-		for _, d := range Distributions(Points(c.records), LatencyKinds[0]) {
+		for _, d := range Distributions(pointsOf(c.records), LatencyKinds[0]) {
 			got = append(got, fmt.Sprintf("%s: used %v, %d with %d", d.Load, d.Used, d.N, d.Count()))
 			if d.Point.ID != "p" {
 				t.Errorf("%s: of point %q", c.name, d.Point.ID)

@@ -168,7 +168,7 @@ func TestALaterAttemptSupersedesOneThatCameToNothing(t *testing.T) {
 		{"aborted goes", []store.Record{attempt(store.Aborted, 1), attempt(store.OK, 1)}, "ok"},
 		{"another repetition's doesn't", []store.Record{attempt(store.Void, 1), attempt(store.OK, 2)}, "void 1 of 2, ok 1 of 2"},
 	} {
-		if got := Points(c.records)[0].Status(); got != c.want {
+		if got := pointsOf(c.records)[0].Status(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

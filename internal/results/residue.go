@@ -21,18 +21,36 @@ var forPeople = map[string]bool{
 
 // Facts is everything that could make two records incomparable, by path: the complete spec under its own names,
 // settings.*, versions.* and host.*. Axis values come under their axis's name where the spec has no such path.
-func Facts(r store.Record) map[string]string {
+func Facts(r store.Record) map[string]string { return new(factCache).of(r) }
+
+// Facts are those of the point's first record.
+func (p Point) Facts() map[string]string { return p.facts.of(p.Records[0]) }
+
+// FactsOf are those of one of the point's records.
+func (p Point) FactsOf(r store.Record) map[string]string { return p.facts.of(r) }
+
+// factCache remembers what it flattened: most records of a study share their settings, versions and host, and every
+// report asks for the same specs. A nil one remembers nothing.
+type factCache struct {
+	mu    sync.Mutex
+	known map[string]map[string]string // by path and JSON; its values are never changed
+}
+
+// mostFacts bounds what is remembered, at a few kilobytes each.
+const mostFacts = 20_000
+
+func (c *factCache) of(r store.Record) map[string]string {
 	facts := map[string]string{}
 	maps.Copy(facts, r.Axes)
-	flatten(facts, "", r.Spec)
+	c.flatten(facts, "", r.Spec)
 	for name := range forPeople {
 		delete(facts, name)
 	}
-	flatten(facts, "settings", r.Settings)
-	flatten(facts, "versions", r.Versions)
+	c.flatten(facts, "settings", r.Settings)
+	c.flatten(facts, "versions", r.Versions)
 	host := r.Host
 	host.MemoryBytes = 0 // differs by a few pages after a new kernel
-	flatten(facts, "host", host)
+	c.flatten(facts, "host", host)
 	delete(facts, "host.memory_bytes")
 	if host.Cores == 0 {
 		delete(facts, "host.cores") // not known, as of results from elsewhere
@@ -42,49 +60,46 @@ func Facts(r store.Record) map[string]string {
 	return facts
 }
 
-func flatten(into map[string]string, path string, v any) {
+// flatten adds what v holds below path.
+func (c *factCache) flatten(into map[string]string, path string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		into[path] = err.Error() // such a record was never stored
 		return
 	}
-	maps.Copy(into, flat.of(path, data))
+	maps.Copy(into, c.flattened(path, data))
 }
 
-// flat remembers what was flattened before: most records of a study share their settings, versions and host, and
-// every report asks for the same specs again.
-var flat = flattened{known: map[string]map[string]string{}}
-
-type flattened struct {
-	mu    sync.Mutex
-	known map[string]map[string]string // by path and JSON; its values are never changed
-}
-
-// mostFlat bounds what is remembered, at a few kilobytes each.
-const mostFlat = 20_000
-
-func (f *flattened) of(path string, data []byte) map[string]string {
+func (c *factCache) flattened(path string, data []byte) map[string]string {
+	if c == nil {
+		return decodeFacts(path, data)
+	}
 	key := path + "\x00" + string(data)
-	f.mu.Lock()
-	facts := f.known[key]
-	f.mu.Unlock()
+	c.mu.Lock()
+	facts := c.known[key]
+	c.mu.Unlock()
 	if facts != nil {
 		return facts
 	}
-	facts = map[string]string{}
+	facts = decodeFacts(path, data)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= mostFacts {
+		c.known = map[string]map[string]string{}
+	}
+	c.known[key] = facts
+	return facts
+}
+
+func decodeFacts(path string, data []byte) map[string]string {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var tree any
 	if err := decoder.Decode(&tree); err != nil {
 		return map[string]string{path: err.Error()}
 	}
+	facts := map[string]string{}
 	flattenTree(facts, path, tree)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.known) >= mostFlat {
-		clear(f.known)
-	}
-	f.known[key] = facts
 	return facts
 }
 
@@ -138,10 +153,15 @@ func covering(named []string) func(path string) bool {
 
 // Workload identifies what a spec asks for, apart from the named facts: two points of equal workload were given the
 // same work.
-func Workload(s study.Spec, named ...string) string {
+func Workload(s study.Spec, named ...string) string { return new(factCache).workload(s, named) }
+
+// Workload is that of the point's spec.
+func (p Point) Workload(named ...string) string { return p.facts.workload(p.Spec, named) }
+
+func (c *factCache) workload(s study.Spec, named []string) string {
 	covered := covering(named)
 	facts := map[string]string{}
-	flatten(facts, "", s)
+	c.flatten(facts, "", s)
 	var lines []string
 	for _, path := range sortedKeys(facts) {
 		if !forPeople[path] && !covered(path) {
@@ -159,8 +179,9 @@ func Residue(records []store.Record, named ...string) []string {
 	}
 	covered := covering(named)
 	counts := map[string]map[string]int{}
+	facts := new(factCache)
 	for _, r := range records {
-		for path, value := range Facts(r) {
+		for path, value := range facts.of(r) {
 			if counts[path] == nil {
 				counts[path] = map[string]int{}
 			}

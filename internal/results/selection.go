@@ -18,6 +18,7 @@ import (
 // that no record has is an error that says what there is.
 func Select(records []store.Record, expr string) ([]store.Record, error) {
 	selected := records
+	facts := new(factCache)
 	for term := range strings.SplitSeq(expr, ",") {
 		name, want, ok := strings.Cut(strings.TrimSpace(term), "=")
 		name, want = strings.TrimSpace(name), strings.TrimSpace(want)
@@ -28,7 +29,7 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 		seen := map[string]bool{}
 		names := map[string]bool{}
 		for _, r := range selected {
-			properties := selectable(r)
+			properties := facts.selectable(r)
 			for n := range properties {
 				names[n] = true
 			}
@@ -65,9 +66,9 @@ func Named(expr string) []string {
 	return names
 }
 
-func selectable(r store.Record) map[string][]string {
+func (c *factCache) selectable(r store.Record) map[string][]string {
 	out := map[string][]string{}
-	for path, value := range Facts(r) {
+	for path, value := range c.of(r) {
 		out[path] = append(out[path], value)
 	}
 	for axis, value := range r.Axes {

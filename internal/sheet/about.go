@@ -71,7 +71,7 @@ func (b *book) settings(points []results.Point) {
 	values := map[string]map[string]bool{}
 	facts := make([]map[string]string, len(points))
 	for i, p := range points {
-		facts[i] = results.Facts(p.Records[len(p.Records)-1])
+		facts[i] = p.FactsOf(p.Records[len(p.Records)-1])
 		for path, v := range facts[i] {
 			if values[path] == nil {
 				values[path] = map[string]bool{}

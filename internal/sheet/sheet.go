@@ -11,7 +11,6 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 )
 
 // book is a workbook under construction. The first error stays, and everything after it does nothing.
@@ -22,13 +21,13 @@ type book struct {
 	err    error
 }
 
-// Write makes a workbook of records: a sheet for each experiment (what one study measured in one way) with a row for
+// Write makes a workbook of results: a sheet for each experiment (what one study measured in one way) with a row for
 // each point and load, then every repetition, the settings, the doubts, and what the columns mean. No records make a
 // workbook that says so.
-func Write(w io.Writer, records []store.Record) error {
+func Write(w io.Writer, set *results.Set) error {
+	records, points := set.Records, set.Points
 	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
 	defer b.file.Close()
-	points := results.Points(records)
 	for _, e := range experiments(points) {
 		b.experiment(e)
 	}

@@ -20,7 +20,7 @@ import (
 func written(t *testing.T, records []store.Record) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, records); err != nil {
+	if err := Write(&out, results.Of(records)); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -94,7 +94,7 @@ func TestAnExperimentHoldsTheFirstStudysColumnsAsNumbers(t *testing.T) {
 	records := storetest.Demo()
 	f := opened(t, written(t, records))
 	const sheet = "head-to-head sustainable"
-	points := results.Points(records)
+	points := results.Of(records).Points
 	rows, err := f.GetRows(sheet)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,26 @@
+package results
+
+import "github.com/brokermark/brokermark/internal/store"
+
+// Set is what stored records hold, computed once: reports, pages, figures, gates and spreadsheets choose from it.
+type Set struct {
+	Records []store.Record
+	Points  []Point
+}
+
+// Of computes what records hold.
+func Of(records []store.Record) *Set {
+	return &Set{Records: records, Points: pointsOf(records)}
+}
+
+// Levels lists the levels of all points, in their order.
+func (s *Set) Levels() []Level { return LevelsOf(s.Points) }
+
+// LevelsOf lists the levels of points, in their order.
+func LevelsOf(points []Point) []Level {
+	var all []Level
+	for i, p := range points {
+		all = append(all, Levels(i, p)...)
+	}
+	return all
+}
