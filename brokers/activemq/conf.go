@@ -17,6 +17,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 //go:embed activemq.xml
@@ -104,7 +105,7 @@ func place(all []section, schemas map[string]jvm.Schema, name, value string) err
 		case slices.Contains(s.ours, key):
 			return &provision.ErrSetting{Name: name, Reason: "it is set when the broker is started"}
 		case s.element == "" && !slices.Contains(connectorOptions, key):
-			return &provision.ErrSetting{Name: name, Reason: "an AMQP connector has no such parameter; the nearest is " + s.prefix + jvm.Nearest(key, connectorOptions)}
+			return &provision.ErrSetting{Name: name, Reason: "an AMQP connector has no such parameter; the nearest is " + s.prefix + suggest.Closest(key, connectorOptions)}
 		case s.element != "":
 			if err := schemas[s.element].Check(s.prefix, key, value); err != nil {
 				return err

@@ -15,6 +15,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Where a server setting goes: by prefix into the acceptor's address or the settings of all addresses, else into the
@@ -111,7 +112,7 @@ func place(schemas map[string]jvm.Schema, name, value string, core, acceptor, ad
 	}
 	if key, ok := strings.CutPrefix(name, acceptorPrefix); ok {
 		if !slices.Contains(acceptorKeys, key) {
-			return &provision.ErrSetting{Name: name, Reason: "an acceptor has no such parameter for AMQP; the nearest is " + acceptorPrefix + jvm.Nearest(key, acceptorKeys)}
+			return &provision.ErrSetting{Name: name, Reason: "an acceptor has no such parameter for AMQP; the nearest is " + acceptorPrefix + suggest.Closest(key, acceptorKeys)}
 		}
 		acceptor[key] = value
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 func alone(c *provision.Cluster) bool { return len(c.Nodes) == 1 }
@@ -90,7 +91,7 @@ func (a asked) conf(c *provision.Cluster, file string, own map[string]string) (s
 		case ours && !slices.Contains(changeable, name):
 			return "", &provision.ErrSetting{Name: name, Reason: "it is set for each node when the broker is started"}
 		case !slices.Contains(all, name) && !strings.HasPrefix(name, passed):
-			return "", &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("neither broker.conf nor bookkeeper.conf nor standalone.conf has it; the nearest is %s. Options of java begin with jvm.", jvm.Nearest(name, all))}
+			return "", &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("neither broker.conf nor bookkeeper.conf nor standalone.conf has it; the nearest is %s. Options of java begin with jvm.", suggest.Closest(name, all))}
 		case file == "standalone.conf", slices.Contains(knows[file], name), strings.HasPrefix(name, passed) && file == "broker.conf":
 			own[name] = value
 		}

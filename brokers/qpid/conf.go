@@ -12,6 +12,7 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 type object = map[string]any
@@ -58,7 +59,7 @@ func place(n *provision.Node, asked map[string]string) (placed, error) {
 		case !ok:
 			return p, &provision.ErrSetting{Name: name, Reason: "settings begin with virtualhost., port., context. or jvm."}
 		case !slices.Contains(s.known, key):
-			return p, &provision.ErrSetting{Name: name, Reason: "there is none of that name; the nearest is " + group + "." + jvm.Nearest(key, s.known)}
+			return p, &provision.ErrSetting{Name: name, Reason: "there is none of that name; the nearest is " + group + "." + suggest.Closest(key, s.known)}
 		}
 		s.into[key] = asked[name]
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -42,7 +43,7 @@ func (s *shell) host() (*provision.Host, error) {
 func parseProduct(arg string) (product, error) {
 	broker, version, _ := strings.Cut(arg, "@")
 	if _, err := provision.Lookup(broker); err != nil {
-		return product{}, badInput("%w%s", err, didYouMean(broker, provision.Names()))
+		return product{}, badInput("%w%s", err, suggest.DidYouMean(broker, provision.Names()))
 	}
 	return product{broker, version}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -25,7 +26,7 @@ func (s *shell) show(name string, records []store.Record, format string) error {
 func showTo(w io.Writer, name string, set *results.Set, format string) error {
 	r, err := reports.Lookup(name)
 	if err != nil {
-		return badInput("%w%s", err, didYouMean(name, reports.Names()))
+		return badInput("%w%s", err, suggest.DidYouMean(name, reports.Names()))
 	}
 	d, err := r.Build(set)
 	if err != nil {

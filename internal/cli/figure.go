@@ -12,6 +12,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/figure"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 func (s *shell) figureCommand() *cobra.Command {
@@ -81,7 +82,7 @@ func checkFigure(name, out string, o figure.Options) (format string, err error) 
 	format = strings.ToLower(strings.TrimPrefix(filepath.Ext(out), "."))
 	switch {
 	case figure.Doc(name) == "":
-		return "", badInput("unknown figure %q; known: %s%s", name, strings.Join(figure.Names(), ", "), didYouMean(name, figure.Names()))
+		return "", badInput("unknown figure %q; known: %s%s", name, strings.Join(figure.Names(), ", "), suggest.DidYouMean(name, figure.Names()))
 	case out == "":
 		return "", hinted(badInput("a figure needs a file to be drawn to"), "brokermark figure %s -o %s.svg", name, name)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -32,7 +33,7 @@ func (g *gates) open(parse func(string) (gate.Condition, error)) (err error) {
 	var unknown *gate.UnknownMetric
 	switch {
 	case errors.As(err, &unknown):
-		return badInput("--fail-if: %w%s", err, didYouMean(unknown.Name, unknown.Known))
+		return badInput("--fail-if: %w%s", err, suggest.DidYouMean(unknown.Name, unknown.Known))
 	case err != nil:
 		return badInput("--fail-if: %w", err)
 	case g.junit == "":

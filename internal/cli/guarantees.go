@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // listGuarantees is the matrix of guarantees: how each broker keeps each, or why it doesn't.
@@ -15,7 +16,7 @@ func listGuarantees(args []string) (document.Document, error) {
 	names := driver.Names()
 	if len(args) == 1 {
 		if _, err := driver.Lookup(args[0]); err != nil {
-			return d, badInput("%w%s", err, didYouMean(args[0], driver.Names()))
+			return d, badInput("%w%s", err, suggest.DidYouMean(args[0], driver.Names()))
 		}
 		names = args
 		d.Title = "Guarantees of " + args[0]

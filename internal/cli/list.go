@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/reports"
 )
@@ -164,7 +165,7 @@ func listSettings(args []string) (document.Document, error) {
 func brokerSettings(name string, columns []document.Column) (document.Document, error) {
 	kind, err := driver.Lookup(name)
 	if err != nil {
-		return document.Document{}, badInput("%w%s", err, didYouMean(name, driver.Names()))
+		return document.Document{}, badInput("%w%s", err, suggest.DidYouMean(name, driver.Names()))
 	}
 	d := document.Document{Title: "Settings of " + name}
 	t := document.Table{Columns: columns}

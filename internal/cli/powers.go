@@ -8,6 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // refusals tells, by point ID, what a broker is known not to do before anything is started. An unknown broker or a
@@ -43,7 +44,7 @@ func placed(p study.Point, err error) string {
 // askPowers asks everything that can be asked without a running broker.
 func askPowers(s study.Spec) error {
 	if _, err := driver.Lookup(s.Broker); err != nil {
-		return &driver.ErrSetting{Path: "broker", Err: fmt.Errorf("%w%s", err, didYouMean(s.Broker, driver.Names()))}
+		return &driver.ErrSetting{Path: "broker", Err: fmt.Errorf("%w%s", err, suggest.DidYouMean(s.Broker, driver.Names()))}
 	}
 	return lab.Possible(s)
 }

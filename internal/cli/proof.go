@@ -5,6 +5,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/studies"
 	"github.com/brokermark/brokermark/studies/proof"
 )
@@ -34,7 +35,7 @@ func proofStudy(name, broker, version string) ([]byte, error) {
 	names := provable()
 	if broker != "" {
 		if !slices.Contains(names, broker) {
-			return nil, badInput("%s: no broker %q that could be started here%s", name, broker, didYouMean(name, proof.Names(names)))
+			return nil, badInput("%s: no broker %q that could be started here%s", name, broker, suggest.DidYouMean(name, proof.Names(names)))
 		}
 		names = []string{broker}
 	}

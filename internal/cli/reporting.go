@@ -15,6 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/sheet"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -49,7 +50,7 @@ its repetitions; beyond a threshold the exit code is 7.`,
 				name = args[0]
 			}
 			if _, err := reports.Lookup(name); err != nil {
-				return badInput("%w%s", err, didYouMean(name, reports.Names()))
+				return badInput("%w%s", err, suggest.DidYouMean(name, reports.Names()))
 			}
 			if err := out.settle(c.Flags()); err != nil {
 				return err

@@ -6,9 +6,10 @@ import (
 	"os"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // group answers a command that only holds others: with its help, or about the word that is none of them.
@@ -22,7 +23,7 @@ func group(c *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	complaint := fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), didYouMean(args[0], names))
+	complaint := fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), suggest.DidYouMean(args[0], names))
 	if _, err := os.Stat(args[0]); err == nil && !c.HasParent() {
 		return hinted(&failure{code: exitInput, err: complaint}, "to run a file: brokermark run %s", args[0])
 	}
@@ -38,7 +39,7 @@ func unknownFlag(c *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) {
 		text = fmt.Sprintf("unknown flag --%s for %q", missing.GetSpecifiedName(), c.CommandPath())
-		if near := nearest(missing.GetSpecifiedName(), names); near != "" {
+		if near := suggest.Nearest(missing.GetSpecifiedName(), names); near != "" {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
 	}
@@ -54,22 +55,4 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-func didYouMean(word string, known []string) string {
-	if near := nearest(word, known); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
-}
-
-// nearest is the known word that word most likely meant, "" when none is near.
-func nearest(word string, known []string) string {
-	best, least := "", max(2, len(word)/3)+1
-	for _, k := range known {
-		if d := levenshtein.Distance(word, k, nil); d < least && d < len(k) {
-			best, least = k, d
-		}
-	}
-	return best
 }

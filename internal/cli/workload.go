@@ -17,6 +17,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/studies"
 	"github.com/brokermark/brokermark/studies/proof"
 )
@@ -166,7 +167,7 @@ func (w *workload) read(arg string) (name string, data []byte, err error) {
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !looksLikeFile(arg):
-		return "", nil, badInput("no study or file %q; studies: %s%s", arg, strings.Join(studyNames(), ", "), didYouMean(arg, studyNames()))
+		return "", nil, badInput("no study or file %q; studies: %s%s", arg, strings.Join(studyNames(), ", "), suggest.DidYouMean(arg, studyNames()))
 	case errors.As(err, &path):
 		return "", nil, badInput("study file %s can't be read: %w", arg, path.Err)
 	}
@@ -270,5 +271,5 @@ func checkFormat(format string, allowed ...string) error {
 			return nil
 		}
 	}
-	return badInput("--format %s: unknown format; allowed: %s%s", format, strings.Join(allowed, ", "), didYouMean(format, allowed))
+	return badInput("--format %s: unknown format; allowed: %s%s", format, strings.Join(allowed, ", "), suggest.DidYouMean(format, allowed))
 }

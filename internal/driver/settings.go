@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agext/levenshtein"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Scope says whose setting it is.
@@ -70,7 +70,7 @@ func Decode(settings []Setting, scope Scope, given map[string]any) (Values, erro
 		s, ok := known[name]
 		if !ok {
 			names := slices.Sorted(maps.Keys(known))
-			return nil, scope.refuse(name, "known: %s%s", strings.Join(names, ", "), didYouMean(name, names))
+			return nil, scope.refuse(name, "known: %s%s", strings.Join(names, ", "), suggest.DidYouMean(name, names))
 		}
 		v, err := s.parse(given[name])
 		if err == nil {
@@ -95,20 +95,6 @@ func (s Scope) path(name string) string {
 // refuse refuses a native setting.
 func (s Scope) refuse(name, reason string, args ...any) error {
 	return &ErrUnsupported{Setting: fmt.Sprintf("%s setting %q", s, name), Reason: fmt.Sprintf(reason, args...), Path: s.path(name)}
-}
-
-// didYouMean is the clause that ends a complaint about a mistyped name; empty where none is near.
-func didYouMean(name string, known []string) string {
-	best, least := "", max(2, len(name)/3)+1
-	for _, k := range known {
-		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(k), nil); d < least && d < len(k) {
-			best, least = k, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
 }
 
 // Idle refuses, by name, settings that the spec gives and that would have no effect under g.

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Select picks the records that match every term of expr, such as "broker=kafka,messageSize=1KiB". A term names
@@ -45,7 +44,7 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 		case len(selected) == 0:
 			return nil, fmt.Errorf("selection %q: there are no records to select from", expr)
 		case !names[name]:
-			return nil, fmt.Errorf("selection %q: no record has a %q; did you mean %q?", expr, name, nearest(name, sortedKeys(names)))
+			return nil, fmt.Errorf("selection %q: no record has a %q; did you mean %q?", expr, name, suggest.Closest(name, sortedKeys(names)))
 		case len(matching) == 0:
 			values := sortedKeys(seen)
 			return nil, fmt.Errorf("selection %q: no record has %s=%s; there are: %s", expr, name, want, strings.Join(values[:min(len(values), 12)], ", "))
@@ -95,10 +94,4 @@ func matches(name, want string, values []string) bool {
 		}
 	}
 	return slices.Contains(values, want)
-}
-
-func nearest(name string, known []string) string {
-	return slices.MinFunc(known, func(a, b string) int {
-		return levenshtein.Distance(name, a, nil) - levenshtein.Distance(name, b, nil)
-	})
 }

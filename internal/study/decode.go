@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
+
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // place is where something was written.
@@ -123,7 +125,7 @@ func (d decoder) mapping(n *yaml.Node, path string, v reflect.Value) bool {
 	for _, p := range d.pairs(n, path) {
 		field, known := byName[p.key]
 		if !known {
-			d.add(d.at(p.keyNode), path+"."+p.key, "unknown key %q%s", p.key, didYouMean(p.key, names))
+			d.add(d.at(p.keyNode), path+"."+p.key, "unknown key %q%s", p.key, suggest.DidYouMean(p.key, names))
 			ok = false
 			continue
 		}
@@ -222,7 +224,7 @@ func word(text string, into *string, allowed []string) error {
 	if allowed == nil {
 		return nil
 	}
-	return fmt.Errorf("%q is not one of %s%s", text, strings.Join(allowed, ", "), didYouMean(text, allowed))
+	return fmt.Errorf("%q is not one of %s%s", text, strings.Join(allowed, ", "), suggest.DidYouMean(text, allowed))
 }
 
 func switchWord(text string) (value, ok bool) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
+
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Set overrides one setting of every point: "load.rate=1000", "server.num.io.threads=4". The value is read as YAML. An
@@ -184,7 +186,7 @@ func (s *Study) choose(d decoder, name string, values []string) error {
 	}
 	for _, v := range values {
 		if !slices.Contains(there, v) {
-			d.add(place{file: d.file}, name, "%q is not one of %s%s", v, strings.Join(there, ", "), didYouMean(v, there))
+			d.add(place{file: d.file}, name, "%q is not one of %s%s", v, strings.Join(there, ", "), suggest.DidYouMean(v, there))
 		}
 	}
 	if err := d.err(); err != nil {

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Point is one cell of a study: a complete, valid Spec and what tells it from its neighbours.
@@ -147,7 +149,7 @@ func (e *expansion) rivals(w sweep) bool {
 	for _, r := range w.exclude {
 		for _, c := range r {
 			if c.name != "" && !slices.ContainsFunc(w.axes, func(a axis) bool { return a.named && a.name == c.name }) && len(e.study.sweeps) == 1 {
-				e.add(c.at, c.path, "no axis or setting %q%s", c.name, didYouMean(c.name, append(otherNames(), layout().groups[""]...)))
+				e.add(c.at, c.path, "no axis or setting %q%s", c.name, suggest.DidYouMean(c.name, append(otherNames(), layout().groups[""]...)))
 			}
 		}
 	}

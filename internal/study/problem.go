@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/agext/levenshtein"
 )
 
 // Problem is one thing wrong with a study: where it stands and what is allowed instead.
@@ -76,26 +74,4 @@ func (ps *problems) err() error {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(uint(a.Line-1), uint(b.Line-1)))
 	})
 	return &Errors{ps.found}
-}
-
-// nearest is the candidate a mistyped word most likely meant, "" when none is near.
-func nearest(word string, candidates []string) string {
-	best, score := "", max(2, len(word)/3)+1
-	for _, c := range candidates {
-		if strings.EqualFold(c, word) {
-			return c
-		}
-		if d := levenshtein.Distance(strings.ToLower(word), strings.ToLower(c), nil); d < score && d < len(c) {
-			best, score = c, d
-		}
-	}
-	return best
-}
-
-// didYouMean is the clause that ends a complaint about word.
-func didYouMean(word string, candidates []string) string {
-	if c := nearest(word, candidates); c != "" {
-		return fmt.Sprintf("; did you mean %q?", c)
-	}
-	return ""
 }

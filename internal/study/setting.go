@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
+
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // setting is one decoded value for one path, and where it was written.
@@ -169,7 +171,7 @@ func (d decoder) unknown(at place, path, shown string, also []string) {
 		}
 		slices.Sort(names)
 	}
-	hint := didYouMean(name, names)
+	hint := suggest.DidYouMean(name, names)
 	if hint == "" && group != "" {
 		hint = "; known: " + strings.Join(names, ", ")
 	}

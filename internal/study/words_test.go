@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 var units = map[string]int64{
@@ -143,11 +145,11 @@ func TestTheNearestWordIsSuggestedIfAnyIsNear(t *testing.T) {
 		"topcs": "topics", "TOPICS": "topics", "topic": "topics", "tpcs": "topics", "tcs": "", "xyz": "", "replcas": "replicas", "raet": "rate", "rates": "rate", "t": "to", "": "",
 		"subscriptionsPerTopicxxxxxx": "subscriptionsPerTopic", "subscriptionsPerTopicxxxxxxxxxxxxxx": "",
 	} {
-		if got := nearest(word, []string{"rate", "topics", "replicas", "subscriptionsPerTopic", "to"}); got != want {
+		if got := suggest.Nearest(word, []string{"rate", "topics", "replicas", "subscriptionsPerTopic", "to"}); got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)
 		}
 	}
-	if got := didYouMean("xyz", []string{"topics"}); got != "" {
+	if got := suggest.DidYouMean("xyz", []string{"topics"}); got != "" {
 		t.Errorf("%q", got)
 	}
 }

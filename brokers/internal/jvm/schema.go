@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // Schema is what a product's own XML schema says of the values of one type: its simple elements or attributes by name.
@@ -93,23 +92,11 @@ func (s Schema) Check(prefix, name, text string) error {
 	v, known := s[name]
 	switch {
 	case !known:
-		return &provision.ErrSetting{Name: prefix + name, Reason: "there is none of that name; the nearest is " + prefix + Nearest(name, slices.Collect(maps.Keys(s)))}
+		return &provision.ErrSetting{Name: prefix + name, Reason: "there is none of that name; the nearest is " + prefix + suggest.Closest(name, slices.Collect(maps.Keys(s)))}
 	case v.enum != nil && !slices.Contains(v.enum, text):
 		return &provision.ErrSetting{Name: prefix + name, Reason: fmt.Sprintf("%q is not one of %s", text, strings.Join(v.enum, ", "))}
 	case v.enum == nil && !parse[v.kind](text):
 		return &provision.ErrSetting{Name: prefix + name, Reason: fmt.Sprintf("%q is not a value of type %s", text, v.kind)}
 	}
 	return nil
-}
-
-// Nearest is the known name that is most like name.
-func Nearest(name string, known []string) string {
-	slices.Sort(known)
-	nearest, best := "", -1.0
-	for _, k := range known {
-		if s := levenshtein.Similarity(k, name, nil); s > best {
-			nearest, best = k, s
-		}
-	}
-	return nearest
 }

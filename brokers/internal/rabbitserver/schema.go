@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // key is one entry of the server's own schema for rabbitmq.conf.
@@ -81,12 +80,10 @@ func checkKey(known []key, own []string, name, value string) error {
 	if slices.ContainsFunc(slices.Concat(ours, own), func(o string) bool { return name == o || strings.HasPrefix(name, o+".") }) {
 		return &provision.ErrSetting{Name: name, Reason: "it is set by the recipe, so that the broker is found and alone"}
 	}
-	nearest, best := "", 0.0
+	var names []string
 	for _, k := range known {
+		names = append(names, k.name)
 		if !keyMatches(k.name, name) {
-			if s := levenshtein.Similarity(k.name, name, nil); s > best {
-				nearest, best = k.name, s
-			}
 			continue
 		}
 		if want := k.rejects(value); want != "" {
@@ -94,7 +91,7 @@ func checkKey(known []key, own []string, name, value string) error {
 		}
 		return nil
 	}
-	return &provision.ErrSetting{Name: name, Reason: "rabbitmq.conf has no such key; the nearest is " + nearest}
+	return &provision.ErrSetting{Name: name, Reason: "rabbitmq.conf has no such key; the nearest is " + suggest.Closest(name, names)}
 }
 
 // rejects says what value should have been; empty where it will do.

@@ -1,0 +1,44 @@
+// Package suggest finds the known word that a mistyped one most likely meant.
+package suggest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// Nearest is the known word that differs from word in few letters, whatever their case; "" when none does.
+func Nearest(word string, known []string) string {
+	best, least := "", max(2, len(word)/3)+1
+	for _, k := range known {
+		if strings.EqualFold(k, word) {
+			return k
+		}
+		if d := levenshtein.Distance(strings.ToLower(word), strings.ToLower(k), nil); d < least && d < len(k) {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// DidYouMean is the clause that ends a complaint about word; empty when no known word is near.
+func DidYouMean(word string, known []string) string {
+	if near := Nearest(word, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// Closest is the known word that is most like word, however little; of equally close ones the first by name. It is ""
+// only where nothing is known.
+func Closest(word string, known []string) string {
+	closest, best := "", -1.0
+	for _, k := range slices.Sorted(slices.Values(known)) {
+		if s := levenshtein.Similarity(k, word, nil); s > best {
+			closest, best = k, s
+		}
+	}
+	return closest
+}
