@@ -60,7 +60,7 @@ const mostRates = 2
 // verdict says who did best in g: in full for what each workload was made to find, in short for latency at fixed rates
 // where there is something fuller or there are many.
 func verdict(g group) document.Verdict {
-	var v said
+	var c conclusions
 	workloads := comparable(g.points)
 	rates := 0
 	for _, w := range workloads {
@@ -71,12 +71,12 @@ func verdict(g group) document.Verdict {
 	brief := rates < len(workloads) || rates > mostRates
 	differ := varietyOf(workloads)
 	for _, w := range workloads {
-		v.workload(w, brief, differ.apart(w))
+		c.take(w, brief, differ.apart(w))
 	}
-	return v.verdict(g.name)
+	return c.verdict(g.name)
 }
 
-// mostApart is the number of settings that a sentence names; what else differs, the warning below the table tells.
+// mostApart is the number of settings that a sentence names. The warning below the table names the others.
 const mostApart = 2
 
 // setApart are the settings that set workloads of the same kind apart.
@@ -111,7 +111,7 @@ func (v variety) add(measure, path, value string) {
 func (v variety) apart(w group) string {
 	p := w.points[0]
 	if p.Spec.Measure == "rate" {
-		return "" // told by its rate, or beside others
+		return "" // its rate tells it apart
 	}
 	var words []string
 	if len(v[[2]string{p.Spec.Measure, "load"}]) > 1 {
@@ -126,13 +126,31 @@ func (v variety) apart(w group) string {
 	return strings.Join(words, ", ")
 }
 
-// said is a verdict's sentences in the making.
-type said struct {
-	full, alone, short []string
-	refused, unusable  []string
+// conclusions are what the workloads of a verdict came to, before any of it is put into words.
+type conclusions struct {
+	sentences []string        // in full, in order
+	rankings  []rankingAtRate // of fixed rates, to be told in short
+	alone     []loneFigures   // measured, with nothing to compare with
+	unusable  []string        // measured, without a usable figure
+	refused   []string
 }
 
-func (v *said) workload(w group, brief bool, apart string) {
+// rankingAtRate is who is best at a fixed rate.
+type rankingAtRate struct {
+	ranking results.Ranking
+	rate    string
+}
+
+// loneFigures are the figures of one contender at several rates.
+type loneFigures struct {
+	metric results.Metric
+	name   string
+	at     []string // "1.3 ms at 1k/s"
+}
+
+// take draws the conclusions from a workload. brief: fixed rates are told in short. differs says in what the workload
+// differs from others of its kind.
+func (c *conclusions) take(w group, brief bool, differs string) {
 	first := w.points[0]
 	m, ok := results.Headline(first.Spec.Measure)
 	if !ok {
@@ -143,10 +161,10 @@ func (v *said) workload(w group, brief bool, apart string) {
 		switch {
 		case len(p.Ok()) > 0:
 			contenders = append(contenders, results.Contend(p.Name, m, p.Ok()))
-		case p.Status() == string(store.Refused):
-			v.refused = append(v.refused, p.Name)
+		case p.All(store.Refused):
+			c.refused = append(c.refused, p.Name)
 		default:
-			v.unusable = append(v.unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
+			c.unusable = append(c.unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
 		}
 	}
 	r := results.Rank(m, contenders)
@@ -154,54 +172,59 @@ func (v *said) workload(w group, brief bool, apart string) {
 	switch {
 	case len(r.Order) == 0:
 	case fixed && len(r.Order) == 1:
-		v.lonely(m, r.Order[0].Contender, first)
+		c.addAlone(m, r.Order[0].Contender, first.Rate())
 	case fixed && brief:
-		v.short = append(v.short, r.Short(strings.TrimPrefix(first.Load(), "rate ")))
+		c.rankings = append(c.rankings, rankingAtRate{r, first.Rate()})
 	case fixed:
-		v.tell("At "+first.Load()+": "+r.Claim(), r.Basis())
+		c.say("At "+first.Load()+": "+r.Claim(), r.Basis())
 	default:
-		claim, basis := r.Claim(), r.Basis()
-		if apart != "" {
-			claim = "With " + apart + ", " + strings.ToLower(claim[:1]) + claim[1:]
+		claim := r.Claim()
+		if differs != "" {
+			claim = "With " + differs + ", " + strings.ToLower(claim[:1]) + claim[1:]
 		}
-		v.tell(claim, basis, costs(r.Level(), w.points))
+		c.say(claim, r.Basis(), costs(r.Level(), w.points))
 	}
 }
 
-func (v *said) tell(sentences ...string) {
-	v.full = append(v.full, slices.DeleteFunc(sentences, func(s string) bool { return s == "" })...)
+func (c *conclusions) say(sentences ...string) {
+	c.sentences = append(c.sentences, slices.DeleteFunc(sentences, func(s string) bool { return s == "" })...)
 }
 
-// lonely notes a figure that nothing was measured to compare with, beside others of the same kind and name.
-func (v *said) lonely(m results.Metric, c results.Contender, p results.Point) {
-	text := m.Unit.Format(results.Summarize(c.Values).Median) + " at " + strings.TrimPrefix(p.Load(), "rate ")
-	whose := m.Name + " of " + c.Name + " "
-	for i, said := range v.alone {
-		if strings.HasPrefix(said, whose) {
-			v.alone[i] += ", " + text
-			return
+// addAlone notes a figure beside others of the same metric and contender.
+func (c *conclusions) addAlone(m results.Metric, contender results.Contender, rate string) {
+	i := slices.IndexFunc(c.alone, func(f loneFigures) bool { return f.metric.Key == m.Key && f.name == contender.Name })
+	if i < 0 {
+		i = len(c.alone)
+		c.alone = append(c.alone, loneFigures{metric: m, name: contender.Name})
+	}
+	c.alone[i].at = append(c.alone[i].at, m.Unit.Format(results.Summarize(contender.Values).Median)+" at "+rate)
+}
+
+func (c *conclusions) verdict(about string) document.Verdict {
+	sentences := c.sentences
+	if c.rankings != nil {
+		var best []string
+		for _, r := range c.rankings {
+			best = append(best, r.ranking.Short(r.rate))
 		}
+		sentences = append(sentences, "Lowest e2e p99: "+strings.Join(results.Abridged(best), "; ")+".")
 	}
-	v.alone = append(v.alone, whose+text)
-}
-
-func (v *said) verdict(about string) document.Verdict {
-	sentences := v.full
-	if v.short != nil {
-		sentences = append(sentences, "Lowest e2e p99: "+strings.Join(results.Abridged(v.short), "; ")+".")
-	}
-	if v.alone != nil {
-		sentences = append(sentences, "With nothing to compare it with: "+strings.Join(results.Abridged(v.alone), "; ")+".")
+	if c.alone != nil {
+		var figures []string
+		for _, f := range c.alone {
+			figures = append(figures, fmt.Sprintf("%s of %s %s", f.metric.Name, f.name, strings.Join(f.at, ", ")))
+		}
+		sentences = append(sentences, "With nothing to compare it with: "+strings.Join(results.Abridged(figures), "; ")+".")
 	}
 	if sentences == nil {
 		sentences = []string{"No conclusion."}
 	}
-	if v.unusable != nil {
-		sentences = append(sentences, "Without a usable figure: "+strings.Join(results.Abridged(v.unusable), ", ")+".")
+	if c.unusable != nil {
+		sentences = append(sentences, "Without a usable figure: "+strings.Join(results.Abridged(c.unusable), ", ")+".")
 	}
-	if v.refused != nil {
-		slices.Sort(v.refused)
-		sentences = append(sentences, "Refused by "+strings.Join(results.Abridged(slices.Compact(v.refused)), ", ")+".")
+	if c.refused != nil {
+		slices.Sort(c.refused)
+		sentences = append(sentences, "Refused by "+strings.Join(results.Abridged(slices.Compact(c.refused)), ", ")+".")
 	}
 	return document.Verdict{About: about, Finding: sentences[0], Detail: strings.Join(sentences[1:], " ")}
 }
@@ -209,7 +232,7 @@ func (v *said) verdict(about string) document.Verdict {
 // mostCosts is the number of contenders on a level up to which each has its cost told.
 const mostCosts = 2
 
-// costs says at what latency and cost the best were measured.
+// costs says at what latency and cost the best contenders were measured.
 func costs(best []results.Standing, points []results.Point) string {
 	if len(best) > mostCosts {
 		return ""

@@ -137,11 +137,11 @@ func summaryOf(key string, records []store.Record) results.Summary {
 
 // status is that of all points, or what went wrong where.
 func (s side) status() string {
-	same := true
+	same := true // all points ended alike
 	var words []string
 	for _, p := range s.points {
 		same = same && p.Status() == s.points[0].Status()
-		if worst, _, _ := strings.Cut(p.Status(), ","); worst != string(store.OK) {
+		if worst := p.Endings()[0]; worst != string(store.OK) {
 			words = append(words, worst+" at "+p.Load())
 		}
 	}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
@@ -17,26 +18,26 @@ const (
 
 // run is the course of one repetition, column by column.
 type run struct {
-	Point      int        `json:"p"`
-	Load       string     `json:"load"`
-	Repetition int        `json:"rep"`
-	Status     string     `json:"status"`
-	Reason     string     `json:"reason,omitempty"`
-	Doubts     []string   `json:"doubts,omitempty"`
-	Began      string     `json:"began"`
-	Cores      int        `json:"cores"`
-	Seconds    []number   `json:"t"`
-	Phases     []phase    `json:"phases"`
-	Published  []rough    `json:"pub"`
-	Received   []rough    `json:"rec"`
-	Backlog    []number   `json:"backlog"`
-	P50        []rough    `json:"p50"`
-	P99        []rough    `json:"p99"`
-	BrokerCPU  []rough    `json:"bcpu"`
-	Generator  []rough    `json:"gcpu"`
-	Faults     []faultful `json:"faults,omitempty"`
-	Books      []counted  `json:"books,omitempty"`
-	Pauses     *standing  `json:"own,omitempty"`
+	Point      int            `json:"p"`
+	Load       string         `json:"load"`
+	Repetition int            `json:"rep"`
+	Status     string         `json:"status"`
+	Reason     string         `json:"reason,omitempty"`
+	Doubts     []string       `json:"doubts,omitempty"`
+	Began      string         `json:"began"`
+	Cores      int            `json:"cores"`
+	Seconds    []number       `json:"t"`
+	Phases     []phase        `json:"phases"`
+	Published  []rough        `json:"pub"`
+	Received   []rough        `json:"rec"`
+	Backlog    []number       `json:"backlog"`
+	P50        []rough        `json:"p50"`
+	P99        []rough        `json:"p99"`
+	BrokerCPU  []rough        `json:"bcpu"`
+	Generator  []rough        `json:"gcpu"`
+	Faults     []plannedFault `json:"faults,omitempty"`
+	Books      []counted      `json:"books,omitempty"`
+	Pauses     *standing      `json:"own,omitempty"`
 }
 
 // counted is a count of the books.
@@ -61,7 +62,7 @@ type phase struct {
 	Until number `json:"until"`
 }
 
-type faultful struct {
+type plannedFault struct {
 	At   number `json:"t"`
 	Do   string `json:"do"`
 	Node int    `json:"node"`
@@ -115,7 +116,7 @@ func course(point int, load string, r store.Record, ticks int) run {
 		c.Began = r.Began.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	for _, f := range r.Result.Faults {
-		c.Faults = append(c.Faults, faultful{At: seconds(f.OffsetNs), Do: f.Do, Node: f.Node, Err: f.Err})
+		c.Faults = append(c.Faults, plannedFault{At: seconds(f.OffsetNs), Do: f.Do, Node: f.Node, Err: f.Err})
 	}
 	for _, t := range thin(results.Course(r), ticks) {
 		at := seconds(t.OffsetNs)
@@ -149,7 +150,7 @@ func books(r store.Record) []counted {
 	for _, m := range results.Metrics {
 		v := m.Of(r)
 		always := m.Better == results.Neither || m.Key == "unsent" || m.Key == "lost"
-		if m.Unit == unit.Count && v == v && (always || v != 0) { // not NaN
+		if m.Unit == unit.Count && !math.IsNaN(v) && (always || v != 0) {
 			out = append(out, counted{m.Name, number(v)})
 		}
 	}

@@ -6,6 +6,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -173,19 +174,28 @@ func (p Point) with(status store.Status) []store.Record {
 	return records
 }
 
-// Status says how the point's repetitions ended: "ok", or "failed 1 of 3, ok 2 of 3".
-func (p Point) Status() string {
-	var words []string
+// All tells that every repetition ended so.
+func (p Point) All(status store.Status) bool { return len(p.with(status)) == len(p.Records) }
+
+// Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3"; "ok" where all ended so.
+func (p Point) Endings() []string {
+	var endings []string
 	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted, store.Refused, store.OK} {
 		switch n := len(p.with(status)); {
 		case n == len(p.Records):
-			return string(status)
+			return []string{string(status)}
 		case n > 0:
-			words = append(words, fmt.Sprintf("%s %d of %d", status, n, len(p.Records)))
+			endings = append(endings, fmt.Sprintf("%s %d of %d", status, n, len(p.Records)))
 		}
 	}
-	return strings.Join(words, ", ")
+	return endings
 }
+
+// Status is the point's endings in one line: "ok", or "failed 1 of 3, ok 2 of 3".
+func (p Point) Status() string { return strings.Join(p.Endings(), ", ") }
+
+// Rate names the offered rate with its shape: "1k/s", "1k/s poisson".
+func (p Point) Rate() string { return rate(p.Spec.Load) }
 
 // Load says what was done: "sustainable", "rate 1k/s", "count at 1k/s", "peak".
 func (p Point) Load() string {
@@ -218,7 +228,7 @@ func (p Point) Setting() string {
 func (m Metric) Values(records []store.Record) []float64 {
 	var values []float64
 	for _, r := range records {
-		if v := m.Of(r); v == v { // not NaN
+		if v := m.Of(r); !math.IsNaN(v) {
 			values = append(values, v)
 		}
 	}
