@@ -151,10 +151,13 @@ sustain, proves what each delivered and accounts for what it cost.`,
 	root.SetVersionTemplate(versionLine())
 	root.AddCommand(
 		s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.exportCommand(),
-		s.figureCommand(), s.importCommand(), s.listCommand(), s.brokerCommand(), s.doctorCommand(), s.versionCommand(),
+		s.figureCommand(), s.importCommand(), s.listCommand(), s.brokerCommand(), s.cleanCommand(), s.doctorCommand(), s.versionCommand(),
 	)
 	return root
 }
+
+// Command is the whole command line, for manuals and completions made from it.
+func Command() *cobra.Command { return (&shell{}).root() }
 
 // Usage is a command's path with its examples, for documents and tests made from the help.
 type Usage struct{ Path, Example string }

@@ -282,7 +282,7 @@ const maxLog = 16 << 20 // bytes, then the default log begins anew
 func openLog(name, dir string) (io.WriteCloser, error) {
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if name == "" {
-		name = filepath.Join(dir, "brokermark.log")
+		name = filepath.Join(dir, provision.LogFile)
 		if fi, err := os.Stat(name); err == nil && fi.Size() > maxLog {
 			flags |= os.O_TRUNC
 		}

@@ -1,0 +1,39 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCleanListsAndRemovesOnlyWhenTold(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("BROKERMARK_HOME", home)
+	if out := brokermark(t, "clean").want(t, 0).out; !strings.Contains(out, "nothing was installed") {
+		t.Errorf("of an empty directory it says %q", out)
+	}
+	install := filepath.Join(home, "install", "kafka-4.3.1")
+	if err := os.MkdirAll(install, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{install + ".lock", filepath.Join(install, "kafka.jar")} {
+		if err := os.WriteFile(file, []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{install, "brokermark clean --yes removes it"} {
+		if out := brokermark(t, "clean").want(t, 0).out; !strings.Contains(out, want) {
+			t.Errorf("no %q in %q", want, out)
+		}
+	}
+	if _, err := os.Stat(install); err != nil {
+		t.Fatalf("listing has removed it: %v", err)
+	}
+	if out := brokermark(t, "clean", "--yes").want(t, 0).out; !strings.Contains(out, "were removed") {
+		t.Errorf("got %q", out)
+	}
+	if left, err := os.ReadDir(home); err == nil {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,115 @@
+package provision
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// workDirectory makes a work directory with an installation, an instance, a log and what somebody else has put there.
+func workDirectory(t *testing.T) (dir, foreign string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range map[string]string{
+		"install/kafka-4.3.1/lib/kafka.jar": strings.Repeat("x", 10000), "install/kafka-4.3.1.lock": "",
+		"run/bm-kafka-1/state.json": `{"ID": "bm-kafka-1", "Broker": "kafka"}`, "run/bm-kafka-1/node-1/data/log": "x",
+		"brokermark.log": "x", "install/mine/notes.txt": "keep",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, filepath.Join(dir, "install/mine/notes.txt")
+}
+
+func TestCleaningRemovesEverythingThatIsOursAndNothingElse(t *testing.T) {
+	dir, foreign := workDirectory(t)
+	list, err := Holdings(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, h := range list {
+		found[h.Path[len(dir)+1:]] = h.What
+		if h.Bytes == 0 {
+			t.Errorf("%s takes no room", h.Path)
+		}
+	}
+	if len(found) != 3 || found["install/kafka-4.3.1"] != "installation" || found["run/bm-kafka-1"] != "run directory" || found["brokermark.log"] != "log" {
+		t.Errorf("found %v", found)
+	}
+	if err := Clear(dir, list); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := Holdings(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "run")); err == nil {
+		t.Error("the empty directory run was left")
+	}
+	if _, err := os.Stat(foreign); err != nil {
+		t.Errorf("what is somebody else's is gone: %v", err)
+	}
+}
+
+func TestCleaningLeavesNothingOfADirectoryThatWasOursAlone(t *testing.T) {
+	dir, foreign := workDirectory(t)
+	if err := os.RemoveAll(filepath.Dir(foreign)); err != nil {
+		t.Fatal(err)
+	}
+	list, err := Holdings(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Clear(dir, list); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the work directory was left")
+	}
+	if list, err := Holdings(dir); err != nil || len(list) > 0 {
+		t.Errorf("a directory that isn't there holds %v, %v", list, err)
+	}
+}
+
+func TestNothingIsRemovedWhileABrokerRunsOrIsBeingInstalled(t *testing.T) {
+	for name, occupy := range map[string]func(dir string){
+		"runs": func(dir string) {
+			text, err := json.Marshal(State{ID: "bm-kafka-1", Broker: "kafka", Owner: identify(os.Getpid())})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "run/bm-kafka-1/state.json"), text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"is being installed": func(dir string) {
+			unlock, err := lockFile(t.Context(), filepath.Join(dir, "install/kafka-4.3.1.lock"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(unlock)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, _ := workDirectory(t)
+			occupy(dir)
+			list, err := Holdings(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Clear(dir, list); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("got %v, want an error with %q", err, name)
+			}
+			if again, err := Holdings(dir); err != nil || len(again) != len(list) {
+				t.Errorf("of %d holdings %d are left, %v", len(list), len(again), err)
+			}
+		})
+	}
+}
