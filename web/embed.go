@@ -1,31 +1,15 @@
 // Package web holds the front end of the HTML report, as npm built it. It knows nothing of what is shown with it.
 package web
 
-import (
-	"embed"
-	"errors"
-	"io/fs"
-)
+import _ "embed"
 
-// The directory always holds .keep, so the program compiles before npm ran.
+// Committed, so that go install gives a whole program (decision 019).
 //
-//go:embed all:dist
-var dist embed.FS
+//go:embed dist/main.js
+var script string
 
-// ErrNotBuilt tells that this program was built without the front end.
-var ErrNotBuilt = errors.New("this brokermark was built without its front end, which HTML needs: install npm, then make build")
+//go:embed dist/page.css
+var style string
 
-// Bundle is the front end's script and style sheet, or ErrNotBuilt.
-func Bundle() (script, style string, err error) { return bundle(dist) }
-
-func bundle(files fs.FS) (script, style string, err error) {
-	js, err := fs.ReadFile(files, "dist/main.js")
-	if err != nil {
-		return "", "", ErrNotBuilt
-	}
-	css, err := fs.ReadFile(files, "dist/page.css")
-	if err != nil {
-		return "", "", ErrNotBuilt
-	}
-	return string(js), string(css), nil
-}
+// Bundle is the front end's script and style sheet.
+func Bundle() (js, css string) { return script, style }

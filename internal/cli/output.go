@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"io"
 	"path/filepath"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/web"
 )
 
 const (
@@ -74,12 +72,4 @@ func (s *shell) source(set *results.Set, path, where string, o output, args ...s
 		words[i] = store.Printable(w)
 	}
 	return page.Source{Set: set, Command: strings.Join(words, " "), Tool: toolVersion()}
-}
-
-// explained turns a front end that was never built into something the user can act on.
-func explained(err error) error {
-	if errors.Is(err, web.ErrNotBuilt) {
-		return badInput("--format html: %w", err)
-	}
-	return err
 }

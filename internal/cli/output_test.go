@@ -5,14 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/brokermark/brokermark/web"
 )
 
 func TestAReportIsWrittenAsAPageOrNotAtAll(t *testing.T) {
-	if _, _, err := web.Bundle(); err != nil {
-		t.Skip("the front end was not built: make web")
-	}
 	dir := t.TempDir()
 	db, page := filepath.Join(dir, "records.db"), filepath.Join(dir, "report.html")
 	brokermark(t, short("--store", db)...).want(t, 0)

@@ -67,7 +67,7 @@ its repetitions; beyond a threshold the exit code is 7.`,
 			err = s.to(out, func(w io.Writer) error {
 				switch out.format {
 				case html:
-					return explained(page.Write(w, name, s.source(set, path, where, out, append([]string{"report"}, args...)...)))
+					return page.Write(w, name, s.source(set, path, where, out, append([]string{"report"}, args...)...))
 				case xlsx:
 					return writeSheet(w, name, set)
 				}
@@ -181,7 +181,7 @@ or when there are too few repetitions for one.`,
 			err := s.to(out, func(w io.Writer) error {
 				switch out.format {
 				case html:
-					return explained(page.Compare(w, sides[0], sides[1], named, s.source(nil, path, where, out, append([]string{"compare"}, args...)...)))
+					return page.Compare(w, sides[0], sides[1], named, s.source(nil, path, where, out, append([]string{"compare"}, args...)...))
 				case xlsx:
 					return sheet.Document(w, reports.Compare(sides[0], sides[1], named...))
 				}

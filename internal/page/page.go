@@ -118,10 +118,7 @@ type content struct {
 type text func() (lead, rest string, err error)
 
 func write(w io.Writer, s Source, title string, text text) error {
-	script, style, err := web.Bundle()
-	if err != nil {
-		return err
-	}
+	script, style := web.Bundle()
 	script = strings.ReplaceAll(script, "</script", `<\/script`)
 	var lead, rest string
 	var drawn *data // nil without records

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"errors"
 	"flag"
 	"io"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
-	"github.com/brokermark/brokermark/web"
 )
 
 var keep = flag.String("pages", "", "directory to leave pages and pictures in, to be looked at")
@@ -22,9 +20,6 @@ var keep = flag.String("pages", "", "directory to leave pages and pictures in, t
 // written writes a page to a file and returns its path.
 func written(t *testing.T, name string, write func(io.Writer) error) string {
 	t.Helper()
-	if _, _, err := web.Bundle(); errors.Is(err, web.ErrNotBuilt) {
-		t.Skip("the front end was not built: make web")
-	}
 	dir := *keep
 	if dir == "" {
 		dir = t.TempDir()
