@@ -5,6 +5,7 @@ GO       ?= go
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS  := -s -w -X github.com/brokermark/brokermark/internal/cli.Version=$(VERSION)
 GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
+VULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 STATIC   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # Tests that measure have the machine for themselves, one package at a time; those that wait for brokers, browsers
@@ -15,20 +16,21 @@ CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/his
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
 ALONE    := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-max-failures=20 --packages "$(MEASURING)" -- $(TESTFLAGS) -p 1
 
-PAGE     := web/dist/main.js
+SHA256   := $(shell command -v sha256sum || echo shasum -a 256)
+PAGE     := web/dist/sources.sha256
 
-.PHONY: build web notices demo test proof race lint cross bench clean
+.PHONY: build web notices demo test proof race lint cross verify vulnerable release site bench clean
 
 build: web ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/brokermark ./cmd/brokermark
 
-web: $(PAGE) ## the front end of the HTML report; without npm there is none, and HTML is refused
+web: $(PAGE) ## the front end of the HTML report; what is built is committed (decision 019)
 
 $(PAGE): $(wildcard web/src/*) web/package.json web/package-lock.json
 	@if command -v npm >/dev/null; then set -e; cd web; \
 	test node_modules/.package-lock.json -nt package-lock.json || { npm ci --no-audit --no-fund; touch node_modules/.package-lock.json; }; \
-	npm run --silent check; npm run --silent build; \
-	else echo 'npm is not installed: this build will refuse to write HTML reports (apt-get install npm)' >&2; fi
+	npm run --silent check; npm run --silent build; $(SHA256) src/* package.json package-lock.json >dist/sources.sha256; \
+	else echo 'npm is not installed, so the front end stays as it was committed (apt-get install npm)' >&2; fi
 
 notices: web ## the licences of everything in the program, for brokermark version --licenses
 	$(GO) generate ./internal/notices
@@ -56,6 +58,19 @@ lint: web
 	$(GO) vet ./...
 	$(GO) run $(STATIC) ./...
 
+release: web ## archives, packages, images, bills of materials and checksums in dist/, the same bytes for the same commit
+	packaging/release.sh
+	packaging/check.sh
+
+vulnerable: ## known vulnerabilities in what the program calls; asks a database on the network
+	$(GO) run $(VULNCHECK) ./cmd/brokermark
+
+verify: ## the modules are those that go.sum names
+	$(GO) mod verify
+
+site: build ## the documentation as a static site in site/public
+	site/build.sh bin/brokermark
+
 cross: ## what another system or processor would refuse to compile
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=linux GOARCH=arm64 $(GO) vet ./internal/clock/... ./internal/provision/... ./brokers/sim/...
@@ -65,5 +80,4 @@ bench: build ## paired speed comparisons; brings the brokers up itself
 	$(GO) run ./bench
 
 clean:
-	rm -rf bin web/node_modules
-	find web/dist -type f ! -name .keep -delete
+	rm -rf bin dist site/public site/static web/node_modules

@@ -4,6 +4,7 @@ package notices
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,18 @@ const (
 
 // Licences maps each component to the texts that cover it.
 func Licences() map[Component][]string { return parse(text) }
+
+// FrontEnd lists the npm packages inside the program: their names have neither a host nor are they Go's.
+func FrontEnd() []Component {
+	var list []Component
+	for c := range Licences() {
+		if c.Name != "Go" && !strings.Contains(strings.Split(c.Name, "/")[0], ".") {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b Component) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
 
 func parse(document string) map[Component][]string {
 	found := map[Component][]string{}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Checks a release in dist/: checksums, what the .deb and the archive of this machine install, that the program in them
+# runs and knows its version, that its pages and completions work, that the bill of materials names what is inside, and
+# the container image.
+set -euo pipefail
+cd "$(dirname "$0")/../dist"
+fail() { echo "check: $*" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+sha256sum --quiet -c SHA256SUMS
+arch=$(dpkg --print-architecture)
+deb=$(ls brokermark-*-linux-"$arch".deb)
+name=${deb%.deb}
+version=${name#brokermark-}
+version=${version%-linux-*}
+
+dpkg -x "$deb" "$work/root"
+for file in usr/bin/brokermark usr/share/man/man1/brokermark-run.1.gz usr/share/bash-completion/completions/brokermark \
+	usr/share/zsh/vendor-completions/_brokermark usr/share/fish/vendor_completions.d/brokermark.fish \
+	usr/share/doc/brokermark/copyright usr/share/doc/brokermark/THIRD-PARTY-NOTICES.txt usr/share/doc/brokermark/docs/method.md; do
+	[ -s "$work/root/$file" ] || fail "$deb lacks $file"
+done
+[ "$(dpkg -f "$deb" Package)" = brokermark ] || fail "$deb is of another package"
+program=$work/root/usr/bin/brokermark
+"$program" --version | grep -qF "brokermark $version " || fail "the program says it is $("$program" --version)"
+HOME=$work "$program" version --licenses | cmp - "$work/root/usr/share/doc/brokermark/THIRD-PARTY-NOTICES.txt"
+! file -b "$program" | grep -q 'dynamically linked' || fail 'the program is not static'
+if command -v man >/dev/null; then
+	for page in "$work"/root/usr/share/man/man1/*.gz; do
+		MANWIDTH=100 man -l "$page" 2>&1 | grep -q 'NAME' || fail "$page can't be shown"
+	done
+fi
+bash -n "$work/root/usr/share/bash-completion/completions/brokermark"
+
+tar -xzf "$name.tar.gz" -C "$work"
+cmp "$program" "$work/$name/bin/brokermark" || fail 'the archive holds another program than the package'
+for part in pkg:golang/std@ pkg:golang/github.com/nats-io/nats-server/v2@ pkg:npm/echarts@; do
+	grep -qF "$part" "$name.cdx.json" || fail "$name.cdx.json lacks $part"
+done
+
+mkdir "$work/image" "$work/rootfs"
+tar -xf "$name.image.tar" -C "$work/image"
+for layer in "$work"/image/*.tar.gz; do tar -xzf "$layer" -C "$work/rootfs"; done
+cmp "$program" "$work/rootfs/usr/bin/brokermark" || fail 'the image holds another program than the package'
+if [ "$(id -u)" = 0 ]; then
+	chroot "$work/rootfs" /usr/bin/brokermark --version | grep -qF "brokermark $version " || fail 'the program does not run in its image'
+fi
+echo "checked $deb, $name.tar.gz, $name.cdx.json and $name.image.tar"
