@@ -25,7 +25,7 @@ done
 program=$work/root/usr/bin/brokermark
 "$program" --version | grep -qF "brokermark $version " || fail "the program says it is $("$program" --version)"
 HOME=$work "$program" version --licenses | cmp - "$work/root/usr/share/doc/brokermark/THIRD-PARTY-NOTICES.txt"
-! file -b "$program" | grep -q 'dynamically linked' || fail 'the program is not static'
+! ldd "$program" >/dev/null 2>&1 || fail 'the program is not static'
 if command -v man >/dev/null; then
 	for page in "$work"/root/usr/share/man/man1/*.gz; do
 		MANWIDTH=100 man -l "$page" 2>&1 | grep -q 'NAME' || fail "$page can't be shown"

@@ -7,12 +7,12 @@ cd "$(dirname "$0")/.."
 export LC_ALL=C TZ=UTC CGO_ENABLED=0 GOFLAGS=-buildvcs=false
 umask 022
 
-NFPM=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
+NFPM=${NFPM:-go run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2}
 COMMIT=$(git rev-parse --short=12 HEAD)
 VERSION=${VERSION:-$(git describe --tags --exact-match 2>/dev/null || echo "0.0.0-$COMMIT")}
 export VERSION=${VERSION#v}
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH SOURCE_DATE=$(date -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
+export SOURCE_DATE_EPOCH
 PLATFORMS=${PLATFORMS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64}
 DIST=$PWD/dist
 work=$(mktemp -d)
@@ -46,7 +46,7 @@ for platform in $PLATFORMS; do
 	pack "$DIST/$name.tar.gz" "$work" "$name"
 	[ "$os" = linux ] || continue
 	for kind in deb rpm; do
-		STAGE=$stage ARCH=$arch go run $NFPM package --config packaging/nfpm.yaml --packager $kind --target "$DIST/$name.$kind"
+		STAGE=$stage ARCH=$arch $NFPM package --config packaging/nfpm.yaml --packager $kind --target "$DIST/$name.$kind"
 	done
 	"$work/image" -arch "$arch" -version "$VERSION" -o "$DIST/$name.image.tar" "$stage"
 done

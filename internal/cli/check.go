@@ -29,11 +29,10 @@ func (s *shell) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [STUDY | FILE | -]...",
 		Short: "Validate what run would run, show the plan and estimate the time",
-		Long: `Check takes the arguments of run, says everything that is wrong with them, and
-shows the points, what brokers are known to refuse, and how long it will take.
-A point that a broker is known to refuse stands there with the reason; that is no
-error. The time is that of measuring: installations come on top. It starts
-nothing and writes nothing.`,
+		Long: `Check takes the arguments of run, reports every mistake in them, and shows the
+points and how long they will take. A point that a broker is known to refuse is
+listed with the reason; that is not an error. The time doesn't include
+installations. Check starts nothing and writes nothing.`,
 		Example: "  brokermark check head-to-head\n" +
 			"  brokermark check --broker kafka,jetstream --delivery at-most-once,at-least-once --repeat 5\n" +
 			"  brokermark check --measure rate --rate 1000,20000 --quick",

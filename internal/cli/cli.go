@@ -103,7 +103,7 @@ func Interruptible(ctx context.Context) (context.Context, func()) {
 
 // usage is cobra's template with the examples last, and lines that fit 80 columns.
 const usage = `Usage:
-  {{.UseLine}}
+  {{if .HasParent}}{{.UseLine}}{{else}}brokermark COMMAND [flags]{{end}}
 {{- if .HasAvailableSubCommands}}
 
 Commands:

@@ -20,8 +20,8 @@ func (s *shell) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write stored records as data, for other tools",
-		Long: "Export writes what the store holds in formats that programs read. The pages in\n" +
-			"docs/formats.md say what each holds.\n\nFormats:\n" + exportTable(),
+		Long: "Export writes what the store holds in formats that programs read;\n" +
+			"docs/formats.md describes each.\n\nFormats:\n" + exportTable(),
 		Example: "  brokermark export > records.jsonl\n" +
 			"  brokermark export --format xlsx -o results.xlsx\n" +
 			"  brokermark export --format hlog --where broker=kafka -o kafka.hlog",

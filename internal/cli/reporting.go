@@ -152,7 +152,7 @@ func (s *shell) compareCommand() *cobra.Command {
 		Long: `Compare sets B against A, workload by workload. Each side is a broker (kafka,
 kafka@4.3.1), a selection (client.linger.ms=5, or a run: began=2026-11-20T14)
 or another store's file or URL.
-Whatever differs without having been named raises a warning. --fail-if bounds
+A setting that differs without being named raises a warning. --fail-if bounds
 how much B may differ from A: by the medians, when the test shows a difference
 or when there are too few repetitions for one.`,
 		Example: "  brokermark compare kafka jetstream\n" +

@@ -47,9 +47,9 @@ func (s *shell) runCommand() *cobra.Command {
 		Long: `Run measures every point of a study: one that comes with the program
 (brokermark list studies), a spec file, an OpenMessaging Benchmark workload
 file as it is, or - for standard input. Without arguments and settings it is a
-short first run on nats, which needs no installation. A list makes one point
-of each value, all lists together their combinations. What the store holds
-already is not run again; --again does.
+short first run on nats, which needs no installation. A flag that takes a list
+makes a point of each value; several lists make all their combinations. What
+the store holds already is not run again, unless you say --again.
 
 --format jsonl prints one flat object per repetition on stdout and nothing
 else, also for what was stored before. The first Ctrl-C records what is under

@@ -42,8 +42,8 @@ var axisFlags = []axisFlag{
 	{"consumers", "consumerPerSubscription", "consumers that share a subscription"},
 	{"duration", "duration", "length of the measured phase, such as 30s"},
 	{"budget", "sustainable.budget", "searches: begin no trial that would end later, such as 30s"},
-	{"soak", "sustainable.soak", "searches: confirm the rate that was found for so long as well, such as 10m"},
-	{"seed", "seed", "of payloads, arrivals, keys and the order of points"},
+	{"soak", "sustainable.soak", "searches: also hold the rate that was found for this long, such as 10m"},
+	{"seed", "seed", "seed of payloads, arrivals, keys and the order of points"},
 }
 
 // list is the value of such a flag: values with commas between them, which the study takes apart.
