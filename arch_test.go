@@ -22,6 +22,16 @@ func deps(t *testing.T, pkg string) []string {
 	return strings.Fields(string(out))
 }
 
+// imports lists what a package imports itself.
+func imports(t *testing.T, pkg string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, pkg).Output()
+	if err != nil {
+		t.Fatalf("go list %s: %v", pkg, err)
+	}
+	return strings.Fields(string(out))
+}
+
 func packages(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "./internal/...", "./reports/...", "./studies/...", "./cmd/...").Output()
@@ -49,11 +59,7 @@ func TestClientLibrariesAreUsedUnderBrokersOnly(t *testing.T) {
 		"github.com/apache/pulsar-client-go", "github.com/redis/", "github.com/eclipse/paho",
 	}
 	for _, pkg := range packages(t) {
-		out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, pkg).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for imported := range strings.FieldsSeq(string(out)) {
+		for _, imported := range imports(t, pkg) {
 			for _, c := range clients {
 				if strings.HasPrefix(imported, c) {
 					t.Errorf("%s imports %s", pkg, imported)
@@ -71,6 +77,15 @@ func TestReportsReadOnlyTheStore(t *testing.T) {
 			if slices.Contains(all, module+"/internal/"+name) {
 				t.Errorf("%s depends on internal/%s", pkg, name)
 			}
+		}
+	}
+}
+
+// Reports choose from results: what they need of a record, package results names.
+func TestReportsReachTheStoreOnlyThroughResults(t *testing.T) {
+	for _, imported := range imports(t, module+"/reports") {
+		if imported == module+"/internal/store" {
+			t.Error("reports imports internal/store")
 		}
 	}
 }

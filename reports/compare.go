@@ -8,7 +8,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -101,8 +100,8 @@ func byLoad(points []results.Point) [][]results.Point {
 	return out
 }
 
-func (p pair) sound(side int) []store.Record {
-	var records []store.Record
+func (p pair) sound(side int) []results.Record {
+	var records []results.Record
 	for _, point := range p.points[side] {
 		records = append(records, point.Ok()...)
 	}
@@ -133,7 +132,7 @@ func contrasts(pairs []pair) [][]tested {
 }
 
 // metrics are those that both sides have. Latencies from the actual send are among them where one side has no others.
-func (p pair) metrics(a, b []store.Record) []results.Metric {
+func (p pair) metrics(a, b []results.Record) []results.Metric {
 	var candidates []results.Metric
 	for _, key := range compared {
 		if m, err := results.MetricByKey(key); err == nil {
@@ -160,7 +159,7 @@ func (p pair) blocks(named []string, tests []tested) []document.Block {
 		blocks = append(blocks, document.Verdict{About: p.title, Finding: finding, Headed: true})
 	}
 	a, b := p.sound(0), p.sound(1)
-	for side, records := range [][]store.Record{a, b} {
+	for side, records := range [][]results.Record{a, b} {
 		if len(records) == 0 {
 			say(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", p.names[side], p.points[side][0].Status()))
 			return blocks
@@ -192,7 +191,7 @@ func (p pair) blocks(named []string, tests []tested) []document.Block {
 }
 
 // headline is what the workload was measured for; of a curve whose rates were given that isn't a sustainable rate.
-func (p pair) headline(a, b []store.Record) (results.Metric, bool) {
+func (p pair) headline(a, b []results.Record) (results.Metric, bool) {
 	m, ok := results.Headline(p.points[0][0].Spec.Measure)
 	if m.Key == "sustainable_low" && len(m.Values(a))+len(m.Values(b)) == 0 {
 		m, _ = results.Headline("rate")
@@ -219,8 +218,8 @@ func compareColumns(names [2]string) []document.Column {
 }
 
 // latencyOf tells that records hold latency from the intended time.
-func latencyOf(records []store.Record) bool {
-	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
+func latencyOf(records []results.Record) bool {
+	return slices.ContainsFunc(records, func(r results.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
 }
 
 func (p pair) row(d tested) []document.Cell {
@@ -246,8 +245,8 @@ func (p pair) row(d tested) []document.Cell {
 }
 
 // finding is the plain sentence: who is better at m, that no difference was shown, or that nothing was tested.
-func (p pair) finding(m results.Metric, a, b []store.Record, tests []tested) string {
-	for side, records := range [2][]store.Record{a, b} {
+func (p pair) finding(m results.Metric, a, b []results.Record, tests []tested) string {
+	for side, records := range [2][]results.Record{a, b} {
 		if len(m.Values(records)) == 0 {
 			return fmt.Sprintf("%s: not known of %s, so there is no comparison of it.", m.Name, p.names[side])
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 )
 
 // group is the points that stand in one table: equal message size and delivery guarantee.
@@ -161,7 +160,7 @@ func (c *conclusions) take(w group, brief bool, differs string) {
 		switch {
 		case len(p.Ok()) > 0:
 			contenders = append(contenders, results.Contend(p.Name, m, p.Ok()))
-		case p.All(store.Refused):
+		case p.All(results.Refused):
 			c.refused = append(c.refused, p.Name)
 		default:
 			c.unusable = append(c.unusable, fmt.Sprintf("%s at %s (%s)", p.Name, p.Load(), p.Status()))
@@ -268,7 +267,7 @@ func costs(best []results.Standing, points []results.Point) string {
 // unnamed are the facts in which repetitions of one point, or the points that a verdict compares, differ without having
 // to.
 func unnamed(points []results.Point) []string {
-	var records []store.Record
+	var records []results.Record
 	named := []string{"broker", "measure", "nodes"}
 	for _, p := range points {
 		for _, r := range p.Ok() {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -92,7 +91,7 @@ func duelColumns(rates []float64) []document.Column {
 }
 
 func (s side) row(rates []float64, notes *document.Footnotes) []document.Cell {
-	var shown, sound []store.Record
+	var shown, sound []results.Record
 	var marks []int
 	for _, p := range s.points {
 		shown = append(shown, p.Shown()...)
@@ -131,7 +130,7 @@ func (s side) row(rates []float64, notes *document.Footnotes) []document.Cell {
 func (s side) peak() document.Cell { return summaryOf("publish_rate", s.of("peak")).Cell() }
 
 // summaryOf is a metric over records.
-func summaryOf(key string, records []store.Record) results.Summary {
+func summaryOf(key string, records []results.Record) results.Summary {
 	return results.Summarize(results.Level{Records: records}.Measured(key))
 }
 
@@ -141,7 +140,7 @@ func (s side) status() string {
 	var words []string
 	for _, p := range s.points {
 		same = same && p.Status() == s.points[0].Status()
-		if worst := p.Endings()[0]; worst != string(store.OK) {
+		if worst := p.Endings()[0]; worst != string(results.OK) {
 			words = append(words, worst+" at "+p.Load())
 		}
 	}
@@ -175,8 +174,8 @@ func (s side) fixed() []results.Level {
 
 // of are the records that ended ok of the point that was made for a measure, at the highest load where there are
 // several: other loads cost something else.
-func (s side) of(measure string) []store.Record {
-	var records []store.Record
+func (s side) of(measure string) []results.Record {
+	var records []results.Record
 	for _, p := range s.points {
 		if ok := p.Ok(); p.Spec.Measure == measure && len(ok) > 0 {
 			records = ok
@@ -201,7 +200,7 @@ type costCells struct{ brokerCPU, generatorCPU, brokerMemory document.Cell }
 // cost is that of the search for the sustainable rate, else of the peak, a count or a backlog, else at the highest fixed
 // rate.
 func (s side) cost(fixed []results.Level) costCells {
-	var records []store.Record
+	var records []results.Record
 	for _, measure := range []string{"sustainable", "curve", "peak", "count", "backlog"} {
 		if records = withCost(s.of(measure)); records != nil {
 			break
@@ -218,8 +217,8 @@ func (s side) cost(fixed []results.Level) costCells {
 }
 
 // withCost are the records that know what confirmed messages cost.
-func withCost(records []store.Record) []store.Record {
-	var out []store.Record
+func withCost(records []results.Record) []results.Record {
+	var out []results.Record
 	for _, r := range records {
 		if r.Result != nil && r.Result.Cost.Messages > 0 {
 			out = append(out, r)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -36,12 +35,12 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 	for _, p := range points {
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
-				if l.Record.Result == nil || l.Rate > 0 && l.Record.Result.Books == (store.Books{}) {
+				if l.Record.Result == nil || l.Rate > 0 && l.Record.Result.Books == (results.Books{}) {
 					continue // older records don't have the books of each rate
 				}
 				table.Rows = append(table.Rows, append([]document.Cell{
 					document.Text(p.Name), document.Text(p.Setting()), document.Text(l.Title), document.Number(r.Repetition),
-					document.Text(results.Ending(string(l.Record.Status), []store.Record{l.Record})),
+					document.Text(results.Ending(string(l.Record.Status), []results.Record{l.Record})),
 				}, bookCells(false, l.Record.Result.Books)...))
 				faults = append(faults, streams(p, l)...)
 			}
@@ -69,22 +68,22 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 }
 
 // anyLoad asks about every record and every rate of a curve.
-func anyLoad(points []results.Point, is func(store.Record) bool) bool {
+func anyLoad(points []results.Point, is func(results.Record) bool) bool {
 	return slices.ContainsFunc(points, func(p results.Point) bool { return slices.ContainsFunc(withLevels(p.Records), is) })
 }
 
-func faulty(r store.Record) bool {
+func faulty(r results.Record) bool {
 	return r.Result != nil && r.Result.Books.Lost+r.Result.Books.Duplicated+r.Result.Books.Reordered+r.Result.Books.Corrupted > 0
 }
 
-func missed(r store.Record) bool { return r.Result != nil && r.Result.Books.Unsent > 0 }
+func missed(r results.Record) bool { return r.Result != nil && r.Result.Books.Unsent > 0 }
 
-func resent(r store.Record) bool { return r.Result != nil && r.Result.Books.Resent > 0 }
+func resent(r results.Record) bool { return r.Result != nil && r.Result.Books.Resent > 0 }
 
-func repeated(r store.Record) bool { return r.Repetition > 1 }
+func repeated(r results.Record) bool { return r.Repetition > 1 }
 
 // fannedOut tells that not each message was expected once.
-func fannedOut(r store.Record) bool {
+func fannedOut(r results.Record) bool {
 	return r.Result != nil && r.Result.Books.Expected != r.Result.Books.Sent
 }
 
@@ -110,23 +109,23 @@ func streams(p results.Point, l results.Load) []document.Block {
 // books are the counts of a ledger. Which stream a message that was sent again belonged to isn't kept.
 var books = []struct {
 	key, name string
-	of        func(store.Books) int64
+	of        func(results.Books) int64
 	streams   bool
 }{
-	{"due", "due", func(b store.Books) int64 { return b.Due }, false},
-	{"unsent", "never\nsent", func(b store.Books) int64 { return b.Unsent }, false},
-	{"sent", "sent", func(b store.Books) int64 { return b.Sent }, true},
-	{"acked", "acked", func(b store.Books) int64 { return b.Acked }, true},
-	{"failed", "failed", func(b store.Books) int64 { return b.Failed }, true},
-	{"resent", "resent", func(b store.Books) int64 { return b.Resent }, false},
-	{"unresolved", "unres.", func(b store.Books) int64 { return b.Unresolved }, true},
-	{"expected", "expected", func(b store.Books) int64 { return b.Expected }, true},
-	{"received", "received", func(b store.Books) int64 { return b.Received }, true},
-	{"lost", "lost", func(b store.Books) int64 { return b.Lost }, true},
-	{"lost_acked", "lost\nafter ack", func(b store.Books) int64 { return b.LostAcked }, true},
-	{"duplicated", "dup.", func(b store.Books) int64 { return b.Duplicated }, true},
-	{"reordered", "reord.", func(b store.Books) int64 { return b.Reordered }, true},
-	{"corrupted", "corr.", func(b store.Books) int64 { return b.Corrupted }, true},
+	{"due", "due", func(b results.Books) int64 { return b.Due }, false},
+	{"unsent", "never\nsent", func(b results.Books) int64 { return b.Unsent }, false},
+	{"sent", "sent", func(b results.Books) int64 { return b.Sent }, true},
+	{"acked", "acked", func(b results.Books) int64 { return b.Acked }, true},
+	{"failed", "failed", func(b results.Books) int64 { return b.Failed }, true},
+	{"resent", "resent", func(b results.Books) int64 { return b.Resent }, false},
+	{"unresolved", "unres.", func(b results.Books) int64 { return b.Unresolved }, true},
+	{"expected", "expected", func(b results.Books) int64 { return b.Expected }, true},
+	{"received", "received", func(b results.Books) int64 { return b.Received }, true},
+	{"lost", "lost", func(b results.Books) int64 { return b.Lost }, true},
+	{"lost_acked", "lost\nafter ack", func(b results.Books) int64 { return b.LostAcked }, true},
+	{"duplicated", "dup.", func(b results.Books) int64 { return b.Duplicated }, true},
+	{"reordered", "reord.", func(b results.Books) int64 { return b.Reordered }, true},
+	{"corrupted", "corr.", func(b results.Books) int64 { return b.Corrupted }, true},
 }
 
 // bookColumns are for readers unless they say nothing new.
@@ -140,7 +139,7 @@ func bookColumns(streams bool, idle map[string]bool) []document.Column {
 	return columns
 }
 
-func bookCells(streams bool, b store.Books) []document.Cell {
+func bookCells(streams bool, b results.Books) []document.Cell {
 	var cells []document.Cell
 	for _, c := range books {
 		switch {
@@ -154,7 +153,7 @@ func bookCells(streams bool, b store.Books) []document.Cell {
 	return cells
 }
 
-func ranges(s store.Stream) string {
+func ranges(s results.Stream) string {
 	var words []string
 	for _, r := range s.LostRanges {
 		if r[0] == r[1] {

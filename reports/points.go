@@ -12,7 +12,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 )
 
 func init() {
@@ -51,9 +50,9 @@ func points(set *results.Set) (document.Document, error) {
 
 // inForce is what a spec leaves open.
 type inForce struct {
-	Settings store.Settings `json:"settings"`
-	Versions store.Versions `json:"versions"`
-	Host     store.Host     `json:"host"`
+	Settings results.Settings `json:"settings"`
+	Versions results.Versions `json:"versions"`
+	Host     results.Host     `json:"host"`
 }
 
 func repetitions(p results.Point) string {

@@ -10,7 +10,6 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -120,7 +119,7 @@ var verdictOf = map[ledger.Promise]string{ledger.Kept: kept, ledger.Broken: brok
 
 // faultTrial is one repetition in which faults were planned, with its verdict.
 type faultTrial struct {
-	record  store.Record
+	record  results.Record
 	verdict string
 	why     string
 }
@@ -150,18 +149,18 @@ var (
 )
 
 // judgeRecord judges a repetition by its ledger.
-func judgeRecord(r store.Record) faultTrial {
+func judgeRecord(r results.Record) faultTrial {
 	verdict, why := judge(r)
 	return faultTrial{r, verdict, why}
 }
 
-func judge(r store.Record) (verdict, why string) {
+func judge(r results.Record) (verdict, why string) {
 	switch notDone := faultNotDone(r); {
-	case r.Status == store.Refused:
+	case r.Status == results.Refused:
 		return refused, r.Reason
 	case r.Result == nil || r.Result.Books.Sent == 0:
 		return void, "nothing was measured: " + r.Reason
-	case r.Status == store.Aborted:
+	case r.Status == results.Aborted:
 		return void, r.Reason
 	case notDone != "":
 		return void, notDone
@@ -173,13 +172,13 @@ func judge(r store.Record) (verdict, why string) {
 	if isLate { // Missing messages may only be late; duplicates and reordering still count.
 		books.LostAcked = 0
 	}
-	v := store.Promise(r.Spec, books)
+	v := results.Promise(r, books)
 	switch {
 	case v.Promise == ledger.Broken:
 		// A breach under too little load is still a breach.
 	case isLate:
 		return void, late
-	case r.Status == store.Void || r.Status == store.Failed:
+	case r.Status == results.Void || r.Status == results.Failed:
 		// Success under too little load proves nothing.
 		return void, r.Reason
 	}
@@ -187,7 +186,7 @@ func judge(r store.Record) (verdict, why string) {
 }
 
 // doubtText is the text of a record's doubt of that code.
-func doubtText(r store.Record, code string) (text string, ok bool) {
+func doubtText(r results.Record, code string) (text string, ok bool) {
 	for _, d := range r.Doubts {
 		if d.Code == code {
 			return d.Text, true
@@ -197,7 +196,7 @@ func doubtText(r store.Record, code string) (text string, ok bool) {
 }
 
 // faultNotDone says which of the planned faults did not happen; "" where all did.
-func faultNotDone(r store.Record) string {
+func faultNotDone(r results.Record) string {
 	if r.Result == nil {
 		return ""
 	}
@@ -233,7 +232,7 @@ func wordCounts(counts []ledger.Count) string {
 }
 
 // wordVerdict says in figures what a verdict on a promise rests on.
-func wordVerdict(v ledger.Verdict, b store.Books) string {
+func wordVerdict(v ledger.Verdict, b results.Books) string {
 	var text string
 	switch {
 	case v.Promise == ledger.Broken:

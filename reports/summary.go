@@ -10,7 +10,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -72,7 +71,7 @@ func summary(set *results.Set) (document.Document, error) {
 
 // measured tells whether there is any figure of p.
 func measured(p results.Point) bool {
-	return slices.ContainsFunc(p.Shown(), func(r store.Record) bool { return r.Result != nil })
+	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
 }
 
 func summaryTable(g group, notes *document.Footnotes) document.Table {
@@ -113,8 +112,8 @@ func summaryTable(g group, notes *document.Footnotes) document.Table {
 }
 
 // stood tells that the generator's machine stood still for too long beside what was measured.
-func stood(r store.Record) bool {
-	return slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == "pauses" || d.Code == "generator-lag" })
+func stood(r results.Record) bool {
+	return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool { return d.Code == "pauses" || d.Code == "generator-lag" })
 }
 
 // summaryRow is a point, or one rate of its curve.
@@ -156,21 +155,21 @@ func summaryRow(p results.Point, l results.Level, own map[string]string, notes *
 
 // total adds a count over every repetition that ran, failed ones too: a loss isn't averaged away.
 func total(p results.Point) func(key string) document.Cell {
-	ran := slices.DeleteFunc(slices.Clone(p.Records), func(r store.Record) bool {
-		return r.Status != store.OK && r.Status != store.Failed
+	ran := slices.DeleteFunc(slices.Clone(p.Records), func(r results.Record) bool {
+		return r.Status != results.OK && r.Status != results.Failed
 	})
-	return func(key string) document.Cell { return results.Level{Status: store.OK, Records: ran}.Cell(key) }
+	return func(key string) document.Cell { return results.Level{Status: results.OK, Records: ran}.Cell(key) }
 }
 
 // reasons are the footnotes that say why repetitions of p didn't end ok.
 func reasons(p results.Point, notes *document.Footnotes) []int {
 	var marks []int
 	for _, r := range p.Records {
-		if r.Status == store.OK || r.Reason == "" {
+		if r.Status == results.OK || r.Reason == "" {
 			continue
 		}
 		about := p.Spec.Broker
-		if r.Status == store.Refused {
+		if r.Status == results.Refused {
 			about = "" // names the setting and its reason
 		}
 		if mark := notes.Mark(about, fmt.Sprintf("%s: %s", r.Status, r.Reason)); !slices.Contains(marks, mark) {
@@ -181,7 +180,7 @@ func reasons(p results.Point, notes *document.Footnotes) []int {
 }
 
 // withLevels are records with each rate of their curves as one more.
-func withLevels(records []store.Record) []store.Record {
+func withLevels(records []results.Record) []results.Record {
 	out := slices.Clone(records)
 	for _, r := range records {
 		for _, l := range results.Loads(r) {
@@ -202,7 +201,7 @@ func ownWords(l results.Level, levels []results.Level) map[string]string {
 	}
 	for _, r := range l.Records {
 		for _, d := range r.Doubts {
-			same := func(o store.Record) bool { return slices.Contains(o.Doubts, d) }
+			same := func(o results.Record) bool { return slices.Contains(o.Doubts, d) }
 			others := func(o results.Level) bool { return o.Title != l.Title && slices.ContainsFunc(o.Records, same) }
 			if !slices.ContainsFunc(levels, others) {
 				own[d.Text] = l.Title
@@ -214,7 +213,7 @@ func ownWords(l results.Level, levels []results.Level) map[string]string {
 
 // doubts counts the kinds of doubts about records of p, with a footnote for each kind and broker, and for each rate of
 // a curve where it speaks of that rate alone.
-func doubts(p results.Point, records []store.Record, own map[string]string, notes *document.Footnotes) document.Cell {
+func doubts(p results.Point, records []results.Record, own map[string]string, notes *document.Footnotes) document.Cell {
 	var marks []int
 	for _, r := range records {
 		for _, doubt := range r.Doubts {
@@ -236,7 +235,7 @@ func doubts(p results.Point, records []store.Record, own map[string]string, note
 
 // state says in a sentence what there is to report on, above all when that is little.
 func state(points []results.Point) string {
-	count := map[store.Status]int{}
+	count := map[results.Status]int{}
 	repetitions := 0
 	for _, p := range points {
 		for _, r := range p.Records {
@@ -253,9 +252,9 @@ func state(points []results.Point) string {
 	}
 	text := fmt.Sprintf("%s of %s: %s.", plural(repetitions, "repetition"), plural(len(points), "point"), strings.Join(words, ", "))
 	switch {
-	case count[store.OK] == 0 && count[store.Void] == repetitions:
+	case count[results.OK] == 0 && count[results.Void] == repetitions:
 		text += " Every one is void: no conclusion can be drawn."
-	case count[store.OK] == 0:
+	case count[results.OK] == 0:
 		text += " None ended ok: no conclusion can be drawn."
 	case len(points) == 1:
 		text += " A single point: there is nothing to compare it with."

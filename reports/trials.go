@@ -7,7 +7,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -46,14 +45,14 @@ func trials(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-func limit(s *store.Sustainable) string {
+func limit(s *results.Sustainable) string {
 	if s.Limit == "" || s.Limit == "unknown" {
 		return "what ran out is not known"
 	}
 	return "what ran out: " + s.Limit
 }
 
-func ending(r store.Record) string {
+func ending(r results.Record) string {
 	if r.Reason == "" {
 		return string(r.Status)
 	}
@@ -61,14 +60,14 @@ func ending(r store.Record) string {
 }
 
 // latency is blank for a probe: it is a closed loop.
-func latency(t store.Trial, ns int64) document.Cell {
+func latency(t results.Trial, ns int64) document.Cell {
 	if t.Kind == "probe" {
 		return document.Cell{}
 	}
 	return document.Number(ns)
 }
 
-func trialTable(name string, s *store.Sustainable) document.Table {
+func trialTable(name string, s *results.Sustainable) document.Table {
 	t := document.Table{Columns: []document.Column{
 		{Key: "search", Data: true},
 		{Key: "trial", Name: "#", Unit: unit.Count, Row: true},
@@ -118,7 +117,7 @@ func trialTable(name string, s *store.Sustainable) document.Table {
 }
 
 // otherVerdicts are the columns of the goals behind the first.
-func otherVerdicts(s *store.Sustainable) []document.Column {
+func otherVerdicts(s *results.Sustainable) []document.Column {
 	var columns []document.Column
 	for i, g := range s.Goals {
 		if i > 0 {

@@ -1,0 +1,34 @@
+package results
+
+import (
+	"github.com/brokermark/brokermark/internal/ledger"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// What a record holds, under the names by which reports choose from it. They need nothing else of the store, and an
+// architecture test holds that they don't reach for it.
+type (
+	Record      = store.Record // a repetition of a point
+	Status      = store.Status
+	Doubt       = store.Doubt
+	Books       = store.Books
+	Stream      = store.Stream // the books of one producer and subscription
+	Sustainable = store.Sustainable
+	Trial       = store.Trial
+	Settings    = store.Settings
+	Versions    = store.Versions
+	Host        = store.Host
+)
+
+// The ways a repetition can end.
+const (
+	OK      = store.OK
+	Failed  = store.Failed
+	Void    = store.Void
+	Refused = store.Refused
+	Aborted = store.Aborted
+)
+
+// Promise judges books by the guarantee that a repetition was asked for. Its own books are meant unless something is
+// known to be wrong with them.
+func Promise(r Record, books Books) ledger.Verdict { return store.Promise(r.Spec, books) }
