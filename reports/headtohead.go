@@ -103,7 +103,7 @@ func (s side) row(rates []float64, notes *document.Footnotes) []document.Cell {
 		document.Number(s.points[0].Spec.MessageSize.Mean()),
 		document.Text(s.points[0].Spec.Delivery),
 		document.Text(s.name),
-		document.Text(s.status()).Marked(slices.Compact(marks)...),
+		document.Text(s.status()).Toned(toneOfPoints(s.points...)).Marked(slices.Compact(marks)...),
 		s.sustained(),
 		s.peak(),
 	}

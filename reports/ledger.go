@@ -40,7 +40,7 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 				}
 				table.Rows = append(table.Rows, append([]document.Cell{
 					document.Text(p.Name), document.Text(p.Setting()), document.Text(l.Title), document.Number(r.Repetition),
-					document.Text(results.Ending(string(l.Record.Status), []results.Record{l.Record})),
+					document.Text(results.Ending(string(l.Record.Status), []results.Record{l.Record})).Toned(toneOf(l.Record.Status)),
 				}, bookCells(false, l.Record.Result.Books)...))
 				faults = append(faults, streams(p, l)...)
 			}

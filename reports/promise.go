@@ -117,6 +117,8 @@ const (
 // verdictOf words the ledger's answer.
 var verdictOf = map[ledger.Promise]string{ledger.Kept: kept, ledger.Broken: broken, ledger.NoneMade: noneMade}
 
+var verdictTones = map[string]document.Tone{broken: document.Alarm, void: document.Caution}
+
 // faultTrial is one repetition in which faults were planned, with its verdict.
 type faultTrial struct {
 	record  results.Record
@@ -259,7 +261,7 @@ func (t faultTrial) row() []document.Cell {
 	cells := []document.Cell{
 		document.Text(s.Broker), document.Text(t.record.Versions.Broker), document.Text(s.Delivery), document.Text(s.Persistence),
 		document.Number(s.Replicas), document.Text(s.Acks), document.Text(s.Ordering), document.Text(guaranteeOf(s)), document.Text(faultText(s.Faults)),
-		document.Number(t.record.Repetition), document.Text(t.verdict),
+		document.Number(t.record.Repetition), document.Text(t.verdict).Toned(verdictTones[t.verdict]),
 	}
 	if t.record.Result == nil {
 		return append(cells, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Text(t.why))

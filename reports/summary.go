@@ -118,9 +118,9 @@ func stood(r results.Record) bool {
 
 // summaryRow is a point, or one rate of its curve.
 func summaryRow(p results.Point, l results.Level, own map[string]string, notes *document.Footnotes) []document.Cell {
-	status, marks, count := p.Status(), reasons(p, notes), total(p)
+	status, tone, marks, count := p.Status(), toneOfPoints(p), reasons(p, notes), total(p)
 	if p.Spec.Measure == "curve" && l.Rate > 0 {
-		status, marks, count = string(l.Status), nil, l.Cell
+		status, tone, marks, count = string(l.Status), toneOf(l.Status), nil, l.Cell
 		if l.Reason != "" {
 			marks = append(marks, notes.Mark(p.Spec.Broker+l.Title, fmt.Sprintf("%s, %s: %s", l.Title, l.Status, l.Reason)))
 		}
@@ -131,7 +131,7 @@ func summaryRow(p results.Point, l results.Level, own map[string]string, notes *
 		document.Text(p.Spec.Delivery),
 		document.Text(p.Name),
 		document.Text(l.Title),
-		document.Text(results.Ending(status, l.Records)).Marked(marks...),
+		document.Text(results.Ending(status, l.Records)).Toned(tone).Marked(marks...),
 		l.Cell("sustainable_low"),
 		l.Cell("offered_rate"),
 		count("due"),
@@ -151,6 +151,28 @@ func summaryRow(p results.Point, l results.Level, own map[string]string, notes *
 		doubts(p, l.Records, own, notes),
 		document.Number(len(l.Records)),
 	}
+}
+
+// tones are those of repetitions that didn't end ok.
+var tones = map[results.Status]document.Tone{results.Failed: document.Alarm, results.Void: document.Caution}
+
+// toneOf is the tone of the worst status.
+func toneOf(statuses ...results.Status) document.Tone {
+	worst := document.Plain
+	for _, s := range statuses {
+		worst = max(worst, tones[s])
+	}
+	return worst
+}
+
+func toneOfPoints(points ...results.Point) document.Tone {
+	var statuses []results.Status
+	for _, p := range points {
+		for _, r := range p.Records {
+			statuses = append(statuses, r.Status)
+		}
+	}
+	return toneOf(statuses...)
 }
 
 // total adds a count over every repetition that ran, failed ones too: a loss isn't averaged away.

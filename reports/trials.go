@@ -67,6 +67,9 @@ func latency(t results.Trial, ns int64) document.Cell {
 	return document.Number(ns)
 }
 
+// trialTones are those of the verdicts of a trial.
+var trialTones = map[string]document.Tone{"void": document.Caution}
+
 func trialTable(name string, s *results.Sustainable) document.Table {
 	t := document.Table{Columns: []document.Column{
 		{Key: "search", Data: true},
@@ -98,7 +101,7 @@ func trialTable(name string, s *results.Sustainable) document.Table {
 			document.Number(i + 1),
 			document.Text(trial.Kind),
 			rate,
-			document.Text(trial.Verdict),
+			document.Text(trial.Verdict).Toned(trialTones[trial.Verdict]),
 			document.Number(trial.PublishRate),
 			document.Number(trial.ReceiveRate),
 			document.Number(slope),

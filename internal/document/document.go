@@ -127,7 +127,18 @@ type Cell struct {
 	Unit              unit.Unit // of this cell's number; None = the column's
 	Marks             []int     // footnotes
 	Unused            bool      // in parentheses: shown, but no conclusion is drawn from it
+	Tone              Tone      // how much a reader should mind it
 }
+
+// Tone is how much a reader should mind a cell. Formats that know colours show it; the words say it as well.
+type Tone int
+
+// Tones.
+const (
+	Plain   Tone = iota
+	Caution      // void: no conclusion may be drawn
+	Alarm        // failed or broken
+)
 
 // Text makes a cell of words; an empty text is a blank cell.
 func Text(text string) Cell {
@@ -148,6 +159,12 @@ func Number[T int | int64 | float64](v T) Cell {
 // In returns the cell with its own unit, for tables whose rows differ in it.
 func (c Cell) In(u unit.Unit) Cell {
 	c.Unit = u
+	return c
+}
+
+// Toned returns the cell with a tone.
+func (c Cell) Toned(t Tone) Cell {
+	c.Tone = t
 	return c
 }
 

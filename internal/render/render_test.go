@@ -48,8 +48,8 @@ func everything() document.Document {
 	unusedBlank := document.Cell{Unused: true}
 	d.Add(document.Table{Title: "The = table", Columns: columns, Rows: [][]document.Cell{
 		{document.Text("=1"), document.Text("kafka"), document.Text("ok"), interval(1000, 900, 1100), document.Number(1.5e6), document.Number(1 << 20), {}, document.Number(0.25).In(unit.Share), document.Number(1234567), document.Text("because")},
-		{document.Text("2"), document.Text("nats <core>"), document.Text("failed").Marked(1), interval(2000, 2000, 2000), interval(2.5e6, 1e6, 4e6), document.Number(math.NaN()), {}, document.Text("word"), document.Number(0), document.Text("")},
-		{document.Text("3"), document.Text("rabbitmq"), document.Text("void").Marked(1, 2).Marked(10), interval(5, 4, math.Inf(1)), unused.Marked(2), unusedBlank, {}, document.Number(7), document.Number(-3), document.Text(strings.Repeat("a long story ", 7))},
+		{document.Text("2"), document.Text("nats <core>"), document.Text("failed").Toned(document.Alarm).Marked(1), interval(2000, 2000, 2000), interval(2.5e6, 1e6, 4e6), document.Number(math.NaN()), {}, document.Text("word"), document.Number(0), document.Text("")},
+		{document.Text("3"), document.Text("rabbitmq"), document.Text("void").Toned(document.Caution).Marked(1, 2).Marked(10), interval(5, 4, math.Inf(1)), unused.Marked(2), unusedBlank, {}, document.Number(7), document.Number(-3), document.Text(strings.Repeat("a long story ", 7))},
 		{document.Text(""), document.Text("redis"), document.Text("refused"), {}, {}, {}, {}, {}, {}, {}},
 	}})
 	d.Add(document.Listing{Text: "key: value\n  nested:\t<1>\n"}, document.Table{Columns: []document.Column{{Key: "k", Name: "k", Row: true}, {Key: "v", Name: "v"}}, Rows: [][]document.Cell{{document.Text("a"), document.Number(1)}, {document.Text("b"), document.Number(1.234567)}}},
@@ -229,7 +229,7 @@ func TestEmphasisIsOnlyForThoseWhoAskForIt(t *testing.T) {
 	if strings.Contains(bold.String(), "\x1b[31mrefused") || strings.Contains(bold.String(), "m1k/s") {
 		t.Error("colour where there is nothing to stress")
 	}
-	broken := document.Table{Columns: []document.Column{{Key: "verdict", Name: "v"}, {Key: "other", Name: "o"}}, Rows: [][]document.Cell{{document.Text("broken"), document.Text("failed")}}}
+	broken := document.Table{Columns: []document.Column{{Key: "verdict", Name: "v"}, {Key: "other", Name: "o"}}, Rows: [][]document.Cell{{document.Text("broken").Toned(document.Alarm), document.Text("failed")}}}
 	bold.Reset()
 	if err := Render(&bold, document.Document{Blocks: []document.Block{broken}}, "terminal", Options{Colour: true}); err != nil {
 		t.Fatal(err)

@@ -101,16 +101,13 @@ func terminalTable(t part, o Options) string {
 	return strings.Join(lines, "\n")
 }
 
-// colour underlines how something ended, which is readable without it too.
+// colour writes a cell in the colour of its tone.
 func colour(c document.Column, cell document.Cell, o Options) string {
 	words := cellText(c, cell)
-	if !o.Colour || c.Key != "status" && c.Key != "verdict" {
-		return words
-	}
 	switch {
-	case strings.Contains(cell.Text, "failed"), cell.Text == "broken":
+	case o.Colour && cell.Tone == document.Alarm:
 		return text.FgRed.Sprint(words)
-	case strings.Contains(cell.Text, "void"):
+	case o.Colour && cell.Tone == document.Caution:
 		return text.FgYellow.Sprint(words)
 	}
 	return words

@@ -49,7 +49,7 @@ func TestAnUnknownFormatOrReportIsAnsweredWithWhatThereIs(t *testing.T) {
 func TestColourIsOnlyAddedWhenAsked(t *testing.T) {
 	d := document.Document{Title: "T", Blocks: []document.Block{document.Table{
 		Columns: []document.Column{{Key: "status", Name: "status"}},
-		Rows:    [][]document.Cell{{document.Text("failed")}, {document.Text("void")}, {document.Text("ok")}},
+		Rows:    [][]document.Cell{{document.Text("failed").Toned(document.Alarm)}, {document.Text("void").Toned(document.Caution)}, {document.Text("ok")}},
 	}}}
 	for _, colour := range []bool{false, true} {
 		var out strings.Builder
