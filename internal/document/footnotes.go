@@ -12,6 +12,9 @@ const textsPerNote = 3
 
 var figures = regexp.MustCompile(`\d+(\.\d+)?`)
 
+// Alike is the same for sentences that differ only in their figures.
+func Alike(text string) string { return figures.ReplaceAllString(text, "#") }
+
 // Footnotes collects notes while a report is built. The zero value is ready to use.
 type Footnotes struct {
 	keys  []string
@@ -21,7 +24,7 @@ type Footnotes struct {
 // Mark returns the number of the footnote for text about the named thing. Sentences that differ only in their figures
 // share a footnote, which quotes the first few and counts the rest.
 func (f *Footnotes) Mark(about, text string) int {
-	key := about + "\x00" + figures.ReplaceAllString(text, "#")
+	key := about + "\x00" + Alike(text)
 	if f.texts == nil {
 		f.texts = map[string][]string{}
 	}

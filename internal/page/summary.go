@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -94,8 +93,6 @@ func sentence(b document.Block) string {
 	}
 	return ""
 }
-
-var figures = regexp.MustCompile(`\d+(\.\d+)?`)
 
 // verdicts sets verdicts as cards: what they are about, the finding, then what else there is to say.
 func verdicts(blocks []document.Block) string {
@@ -193,7 +190,7 @@ func missingTable(points []results.Point, status store.Status) document.Table {
 			if r.Status != status {
 				continue
 			}
-			c := cause{p.Name, figures.ReplaceAllString(r.Reason, "#")}
+			c := cause{p.Name, document.Alike(r.Reason)}
 			count[c]++
 			if !slices.Contains(texts[c], r.Reason) {
 				texts[c] = append(texts[c], r.Reason)

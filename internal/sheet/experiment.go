@@ -18,10 +18,10 @@ func (b *book) experiment(e experiment) {
 	lines := linesOf(e.points)
 	slices.SortStableFunc(lines, func(x, y line) int { return rank(x) - rank(y) })
 	axes := axesOf(e.points)
-	told := tellers(e.points)
+	parts := labelPartsOf(e.points)
 	label := 20.0
 	for _, l := range lines {
-		label = max(label, min(60, float64(len([]rune(told.label(l))))))
+		label = max(label, min(60, float64(len([]rune(parts.label(l))))))
 	}
 	t := table{header: []string{"label"}, units: []string{""}, widths: []float64{label}, frozen: 1}
 	add := func(name, unit string, width float64) {
@@ -46,7 +46,7 @@ func (b *book) experiment(e experiment) {
 	b.charts(sheet, t.widths, len(axes)+2, used, len(lines))
 	b.fill(sheet, t, func(row func(...any)) {
 		for _, l := range lines {
-			row(b.row(l, axes, told)...)
+			row(b.row(l, axes, parts)...)
 		}
 	})
 }
@@ -58,7 +58,7 @@ func rank(l line) int {
 	return 1
 }
 
-func (b *book) row(l line, axes []string, told telling) []any {
+func (b *book) row(l line, axes []string, parts labelParts) []any {
 	grey := excelize.Style{}
 	if !l.Used() {
 		grey.Font = &excelize.Font{Italic: true, Color: "888888"}
@@ -74,7 +74,7 @@ func (b *book) row(l line, axes []string, told telling) []any {
 		}
 		return excelize.Cell{StyleID: style, Value: v}
 	}
-	row := []any{put(told.label(l), "")}
+	row := []any{put(parts.label(l), "")}
 	for _, axis := range axes {
 		row = append(row, axisValue(b, l.point.Records[0].Axes[axis], grey))
 	}
@@ -100,11 +100,11 @@ func axisValue(b *book, text string, s excelize.Style) any {
 	return excelize.Cell{StyleID: b.style("", s), Value: text}
 }
 
-// telling is what tells the rows of a sheet apart, besides the name.
-type telling struct{ setting, load bool }
+// labelParts say what a row's label needs besides the point's name, because the rows of its sheet differ in it.
+type labelParts struct{ setting, load bool }
 
-func tellers(points []results.Point) telling {
-	var t telling
+func labelPartsOf(points []results.Point) labelParts {
+	var t labelParts
 	for _, p := range points {
 		t.setting = t.setting || p.Setting() != points[0].Setting()
 		t.load = t.load || p.Load() != points[0].Load()
@@ -112,7 +112,7 @@ func tellers(points []results.Point) telling {
 	return t
 }
 
-func (t telling) label(l line) string {
+func (t labelParts) label(l line) string {
 	text := l.point.Name
 	if t.setting {
 		text += ", " + l.point.Setting()
