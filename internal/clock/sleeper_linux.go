@@ -26,7 +26,7 @@ type Sleeper struct {
 }
 
 // owners is how many Sleepers may have a P of their own.
-const owners = 4
+const owners = 5 // a Watch, and four producers
 
 var own struct {
 	sync.Mutex

@@ -35,7 +35,7 @@ func NewWatch(woke func(due, at int64)) *Watch {
 }
 
 func (w *Watch) run() {
-	s := newLockedSleeper()
+	s := NewSleeper()
 	defer s.Close()
 	for due := w.due; ; { // nobody else writes w.due
 		s.SleepUntil(due)
