@@ -252,3 +252,29 @@ func TestThePointsReportTellsOfTheLastAttempt(t *testing.T) {
 		t.Errorf("the repetitions are told as\n%s", text)
 	}
 }
+
+// A rate of one message per second is a rate of its own like any other.
+func TestTheSlowestRateOfACurveHasItsOwnBooks(t *testing.T) {
+	r := curved(1)
+	r.Result.Sustainable, r.Result.Curve = nil, r.Result.Curve[:1]
+	l := &r.Result.Curve[0]
+	l.Rate, l.Fraction, l.Books.Lost, l.Books.Received = 1, 0, 1, l.Books.Received-1
+	text := string(rendered(t, build(t, "ledger", []store.Record{r}), "markdown", 0))
+	if !strings.Contains(text, "was not recorded") {
+		t.Errorf("its loss is not told:\n%s", text)
+	}
+	l.Books, l.Doubts = store.Books{}, nil
+	if text := string(rendered(t, build(t, "ledger", []store.Record{r}), "markdown", 0)); !strings.Contains(text, "No record holds a ledger.") {
+		t.Errorf("books that nobody kept:\n%s", text)
+	}
+}
+
+func TestTheOnlyGoalOfASearchHasARow(t *testing.T) {
+	r := demo(1)[0]
+	r.Result.Sustainable.Goals = []store.GoalResult{{LatencyNs: 2e6, Quantile: 0.99, Low: 500, High: 520, Conditional: 490}}
+	tables := build(t, "summary", []store.Record{r}).Tables()
+	i := slices.IndexFunc(tables, func(t document.Table) bool { return t.Title == "Goals of the searches" })
+	if i < 0 || len(tables[i].Rows) != 1 || cellsOf(t, tables[i], "goal")["kafka"].Text != "p99 ≤ 2ms" {
+		t.Errorf("%d tables, at %d", len(tables), i)
+	}
+}

@@ -96,6 +96,56 @@ func TestBelowARefutedRateLongTrialsStepDownFromOneWidth(t *testing.T) {
 	}
 }
 
+func TestALittleThatCameThroughTellsTheCapacityToo(t *testing.T) {
+	var rates []float64
+	p := planFor(confirmed(1, 0))
+	p.Begin, p.Floor = 1.5, 0.01
+	found(t, "0.9/s", p, 0.9, func(r Request) (Verdict, float64) {
+		rates = append(rates, r.Rate)
+		return cliff(0.9)(r)
+	})
+	if want := 0.9 / math.Sqrt(1.05); !slices.ContainsFunc(rates, func(r float64) bool { return math.Abs(r-want) < 1e-9 }) {
+		t.Errorf("tried %v, want %g among them", rates, want)
+	}
+}
+
+func TestJustSoManyTrialsAreKeptBackAsConfirmingTakes(t *testing.T) {
+	for times := 1; times < 5; times++ {
+		for most := times + 1; most < 12; most++ {
+			p := planFor(confirmed(times, 0))
+			p.MaxTrials = most
+			kinds := map[Kind]int{}
+			r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+				kinds[r.Kind]++
+				return Pass, r.Rate
+			}))
+			if err != nil || kinds[Short] != most-times || kinds[Confirm] != times || r.Goals[0].Low == 0 {
+				t.Errorf("%d trials, %d of which confirm: %v, %+v, %v", most, times, kinds, r.Goals[0], err)
+			}
+		}
+	}
+}
+
+func TestALongTrialThatFailedIsLookedAtAgainFirst(t *testing.T) {
+	for bad := 1; bad < 3; bad++ { // the first or the second that was to confirm
+		var confirms []Request
+		p := planFor(confirmed(2, 0))
+		last := Request{}
+		found(t, "a hiccup", p, 1000, func(r Request) (Verdict, float64) {
+			if len(confirms) == bad && (r != confirms[bad-1] || last != r) {
+				t.Errorf("after %v failed in part, %+v is asked for", confirms, r)
+			}
+			last = r
+			if r.Kind == Confirm {
+				if confirms = append(confirms, r); len(confirms) == bad {
+					return Fail, r.Rate
+				}
+			}
+			return cliff(1000)(r)
+		})
+	}
+}
+
 func TestWhatCameThroughTellsWhereTheCapacityIs(t *testing.T) {
 	for _, begin := range []float64{1100, 1300, 4000, 90_000} {
 		p := planFor(confirmed(2, 0))
@@ -440,13 +490,15 @@ func TestOnceASoakHasFailedOnlySoaksCount(t *testing.T) {
 
 func TestAPromiseBrokenOverEightTimesTheRateIsNoMatterOfTheRate(t *testing.T) {
 	for low, want := range map[float64]bool{800: false, 101: false, 100: true, 99: true} {
-		s := &searcher{Plan: planFor(confirmed(2, 0))}
-		for _, rate := range []float64{low, 800, 300} {
-			s.at(rate).goals[0].Broken = rate != 300
-		}
-		s.at(10).goals[0].BadShort = time.Second // failed, but broke nothing
-		if got := s.everBroken(0); got != want {
-			t.Errorf("at 800/s and %g/s: %v", low, got)
+		for _, unit := range []float64{1, 1.0 / 1024} { // also where all rates are below 1/s
+			s := &searcher{Plan: planFor(confirmed(2, 0))}
+			for _, rate := range []float64{low, 800, 300} {
+				s.at(rate * unit).goals[0].Broken = rate != 300
+			}
+			s.at(10 * unit).goals[0].BadShort = time.Second // failed, but broke nothing
+			if got := s.everBroken(0); got != want {
+				t.Errorf("at %g/s and %g/s: %v", 800*unit, low*unit, got)
+			}
 		}
 	}
 }
