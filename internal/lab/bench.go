@@ -188,6 +188,7 @@ func (b *bench) plan() worker.Plan {
 			p.Producers = append(p.Producers, worker.Producer{ID: len(p.Producers), Topic: t})
 		}
 	}
+	p.Delay = worker.Delay{Mean: time.Duration(s.ConsumerDelay), Exponential: s.ConsumerDelays == "exponential", Seed: s.Seed}
 	p.Clients = s.Connections * s.ProducersPerTopic
 	p.Consumers = consumers(s)
 	p.Connect = connectTime(p)

@@ -115,6 +115,7 @@ func (b *bench) doubts(t trial) []store.Doubt {
 		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, though inFlight.messages allows %d",
 			b.spec.InFlight.Bytes, b.spec.MessageSize.Largest(), n)
 	}
+	b.slowConsumers(t, &d)
 	b.crowded(t, &d)
 	if n := h.EndToEnd.Count(); n > 0 && n < 1000 {
 		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)

@@ -40,6 +40,8 @@ var abouts = []about{
 	{path: "subscriptionsPerTopic", doc: "subscriptions of each topic; each receives every message"},
 	{path: "consumerPerSubscription", doc: "consumers that share the messages of one subscription"},
 	{path: "connections", fallback: "0 up to 16 topics; above: kafka, nats 1, redis 1 per 64 topics, others 0", doc: "client connections that the topics share, for each of a topic's producers and consumers; 0: every one has its own"},
+	{path: "consumerDelay", doc: "how long a consumer works on each message, such as 20ms, before it takes the next one and acknowledges this one", fallback: "none"},
+	{path: "consumerDelays", doc: "how these times differ from message to message", fallback: "constant", allowed: []string{constant, exponential}},
 
 	{path: "messageSize", doc: "payload size, at least 8 bytes, or a weighted distribution", fallback: "100, or the size of the payload samples"},
 	{path: "useRandomizedPayloads", doc: "make payloads up; where true, payloadFile is not read; false without a payloadFile: all zero bytes", fallback: "true unless there is a payloadFile"},

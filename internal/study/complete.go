@@ -65,6 +65,7 @@ func complete(d *draft) Spec {
 	completeMeasure(&s, d)
 	completeInFlight(&s, d)
 	completeConnections(&s, d)
+	completeDelay(&s, d)
 	return s
 }
 
@@ -116,6 +117,13 @@ func DefaultConnections(broker string, topics, partitions int) int {
 		return min(topics, (topics*partitions+streams-1)/streams)
 	}
 	return 0
+}
+
+// completeDelay gives a delay its distribution; without a delay there is none.
+func completeDelay(s *Spec, d *draft) {
+	if s.ConsumerDelay > 0 {
+		fill(d, "consumerDelays", &s.ConsumerDelays, constant)
+	}
 }
 
 func completeConnections(s *Spec, d *draft) {

@@ -56,7 +56,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"zipfExponent": "keyDistributor: ZIPF\n", "curve": "measure: curve\n", "count": "measure: count\n", "backlog": "measure: backlog\n", "backlog.keepSending": "measure: backlog\nrate: 5\n",
 		"replicas": "nodes: 3\n", "isolation": "", "sustainable.quantile": "sustainable.latency: 1s\n", "load.to": "load.shape: ramp\nload.rate: 1\n",
 		"load.burst": "load.shape: bursts\nload.burst: {rate: 1, every: 9s, for: 1s}\n", "warmup.max": "rate: 5\nwarmup.auto: true\n",
-		"load.steps": "load.shape: steps\n", "randomizedPayloadPoolSize": "", "acks": "broker: kafka\n", "keys.": "",
+		"load.steps": "load.shape: steps\n", "consumerDelays": "consumerDelay: 1ms\n", "randomizedPayloadPoolSize": "", "acks": "broker: kafka\n", "keys.": "",
 	}
 	values := map[string]string{
 		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "user": "eve", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}",
@@ -64,7 +64,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"payloadFile": "testdata/payload/sixtyfour.data", "keyDistributor": "RANDOM", "measure": "peak", "load.shape": "poisson",
 		"load.steps": "[{rate: 5, for: 1s}]", "warmup.auto": "true", "curve.fractions": "[0.5]", "curve.rates": "[7]", "faults": "[{at: 1s, do: kill}]",
 		"backlog.keepSending": "true", "isolation": "shared", "nodes": "3", "replicas": "2", "randomBytesRatio": "0.7",
-		"sustainable.width": "0.1", "sustainable.exceed": "0.2", "sustainable.budget": "30s", "sustainable.goals": "[{latency: 7s}, {}]", "zipfExponent": "2", "sustainable.quantile": "0.5", "backlog.drainRatio": "0.5", "count.bytes": "1MB", "backlog.bytes": "1MB",
+		"sustainable.width": "0.1", "sustainable.exceed": "0.2", "sustainable.budget": "30s", "consumerDelays": "exponential", "sustainable.goals": "[{latency: 7s}, {}]", "zipfExponent": "2", "sustainable.quantile": "0.5", "backlog.drainRatio": "0.5", "count.bytes": "1MB", "backlog.bytes": "1MB",
 		"inFlight.bytes": "1MB", "connections": "1", "warmup.max": "40s", "load.burst.for": "2s", "load.burst.every": "8s",
 	}
 	at := func(m map[string]string, path string) string {

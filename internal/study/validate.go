@@ -198,6 +198,7 @@ func (v *validator) topology() {
 	if !ok {
 		return
 	}
+	v.delay()
 	if v.given.has("connections") {
 		v.within("connections", int64(s.Connections), 0, int64(s.Topics))
 	}
@@ -207,6 +208,17 @@ func (v *validator) topology() {
 	if n := float64(s.Topics) * float64(s.SubscriptionsPerTopic) * float64(s.ConsumerPerSubscription); n > maxClients {
 		v.fail("consumerPerSubscription", "%s of %s of %s are %s; allowed: %d in all",
 			plural(s.ConsumerPerSubscription, "consumer"), plural(s.SubscriptionsPerTopic, "subscription"), plural(s.Topics, "topic"), number(n), maxClients)
+	}
+}
+
+func (v *validator) delay() {
+	s := v.spec
+	v.time("consumerDelay", s.ConsumerDelay, true)
+	switch {
+	case v.given.has("consumerDelays") && s.ConsumerDelay == 0:
+		v.fail("consumerDelays", "only used with consumerDelay")
+	case s.ConsumerDelay > 0 && s.SubscriptionsPerTopic == 0:
+		v.fail("consumerDelay", "nobody consumes: subscriptionsPerTopic is 0")
 	}
 }
 

@@ -31,6 +31,8 @@ const (
 	ramp     = "ramp"
 	bursts   = "bursts"
 
+	exponential = "exponential"
+
 	fresh  = "fresh"
 	shared = "shared"
 )

@@ -17,6 +17,7 @@ type consumer struct {
 	run          uint16
 	shortest     int // of the payloads that are sent
 	probed       *probed
+	application  *application // nil: it only counts
 	first, last  atomic.Int64 // when a counted message first and last came
 
 	mu       sync.Mutex        // held while delivering: books are closed between two batches, not within one
@@ -26,6 +27,7 @@ type consumer struct {
 func newConsumer(i int, c driver.ConsumerConfig, w *Worker) *consumer {
 	return &consumer{
 		index: i, subscription: c.Subscription, run: w.plan.Run, shortest: w.bodies.shortest(), probed: w.probed,
+		application: newApplication(w.plan.Delay, i),
 	}
 }
 
@@ -36,8 +38,17 @@ func (c *consumer) listen(r *measure.Consumer) {
 	c.mu.Unlock()
 }
 
-// Deliver books a batch; one clock reading serves all of it, since it came in one piece.
+// Deliver books a batch and has the application work on it.
 func (c *consumer) Deliver(batch [][]byte) {
+	if c.application == nil {
+		c.book(batch)
+		return
+	}
+	c.application.each(batch, c.book)
+}
+
+// book books messages and tells whether any of them counts; one clock reading serves all, since they came in one piece.
+func (c *consumer) book(batch [][]byte) bool {
 	now := clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,4 +77,5 @@ func (c *consumer) Deliver(batch [][]byte) {
 		}
 		c.last.Store(now)
 	}
+	return counted
 }

@@ -19,6 +19,7 @@ type Plan struct {
 	// Clients is how many client connections the producers share: producer i uses client i mod Clients. 0: each has its own.
 	// Those that share a client share its window, too.
 	Clients    int
+	Delay      Delay // of every consumer
 	Payload    Payload
 	Keys       Keys
 	KeyOrdered bool // order is promised per key, not per producer

@@ -124,6 +124,11 @@ func (w *Worker) register(ctx context.Context, last func()) error {
 	w.makeConsumers()
 	life, stop := context.WithCancel(context.Background())
 	w.stop = stop
+	for _, c := range w.consumers {
+		if c.application != nil {
+			c.application.life = life.Done()
+		}
+	}
 	ready := make(chan struct{}, len(w.plan.Consumers))
 	turns := make(chan struct{}, together)
 	var missing atomic.Int64

@@ -1,0 +1,66 @@
+package lab_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// A consumer that takes 10 ms for each message can't take more than 100 a second, whatever the broker can.
+func TestSlowConsumersSetThePaceAndAreNamed(t *testing.T) {
+	slow := func(s *study.Spec) {
+		s.ConsumerDelay, s.ConsumerDelays = study.Duration(10*time.Millisecond), "constant"
+	}
+	t.Run("a backlog", func(t *testing.T) {
+		r := one(t, onSim(func(s *study.Spec) {
+			slow(s)
+			s.Measure, s.Backlog.Messages, s.Backlog.DrainRatio = "backlog", 200, 1
+			s.Drain = study.Duration(20 * time.Second)
+		}), lab.Options{})
+		if r.Result == nil || r.Result.Backlog == nil {
+			t.Fatalf("%s: %s", r.Status, r.Reason)
+		}
+		if rate := r.Result.Backlog.DrainRate; rate > 105 || rate < 50 || r.Result.Books.Received != 200 {
+			t.Errorf("drained at %.1f/s, 100 is the truth; %d of 200 messages", rate, r.Result.Books.Received)
+		}
+	})
+	t.Run("more than they can take", func(t *testing.T) {
+		r := one(t, onSim(func(s *study.Spec) {
+			slow(s)
+			fixed(s, 200, 2*time.Second)
+			s.Drain = study.Duration(10 * time.Second)
+		}), lab.Options{})
+		if r.Status != store.OK || !doubted(r, "consumer-bound") || r.Result.Books.Received != 400 {
+			t.Errorf("%s (%s), %.0f/s received, doubts %v", r.Status, r.Reason, r.Result.ReceiveRate, r.Doubts)
+		}
+	})
+	t.Run("less than they can take", func(t *testing.T) {
+		r := one(t, onSim(func(s *study.Spec) {
+			slow(s)
+			fixed(s, 50, time.Second)
+		}), lab.Options{})
+		if r.Status != store.OK || doubted(r, "consumer-bound") {
+			t.Errorf("%s (%s), doubts %v", r.Status, r.Reason, r.Doubts)
+		}
+	})
+}
+
+func TestASearchNamesTheConsumersThatRanOut(t *testing.T) {
+	r, found := searched(t, func(s *study.Spec) {
+		s.ConsumerDelay, s.ConsumerDelays = study.Duration(4*time.Millisecond), "exponential"
+		s.Sustainable.Width = 0.1
+	})
+	if found.Low == 0 {
+		t.Skipf("%s: %s", r.Status, r.Reason)
+	}
+	if math.Abs(found.Low-250) > 40 && !doubted(r, "busy-machine") {
+		t.Errorf("%.0f/s, 250/s is the truth", found.Low)
+	}
+	if found.Limit != "consumer-delay" && !doubted(r, "busy-machine") && !doubted(r, "incomplete-search") {
+		t.Errorf("limit %s", found.Limit)
+	}
+}

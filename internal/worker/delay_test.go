@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+)
+
+func TestAConsumerTakesItsTimeForEveryMessage(t *testing.T) {
+	for name, d := range map[string]Delay{
+		"constant":    {Mean: 2 * time.Millisecond},
+		"exponential": {Mean: 2 * time.Millisecond, Exponential: true, Seed: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newApplication(d, 0)
+			a.life = make(chan struct{})
+			const n = 100
+			batch := make([][]byte, n)
+			for i := range batch {
+				batch[i] = []byte{byte(i)}
+			}
+			var at []int64
+			began := clock.Now()
+			a.each(batch, func(one [][]byte) bool {
+				if len(one) != 1 || int(one[0][0]) != len(at) {
+					t.Fatalf("%v is the %dth message", one, len(at))
+				}
+				at = append(at, clock.Now())
+				return len(at) > n/2 // the first half is nobody's work
+			})
+			took := time.Duration(clock.Now() - began)
+			if len(at) != n {
+				t.Fatalf("%d of %d messages", len(at), n)
+			}
+			if early := time.Duration(at[n/2-1] - began); early > took/4 {
+				t.Errorf("%v were spent on messages without work", early)
+			}
+			// What the sum of exponential times may be off by is a few times its deviation; a busy machine only makes it longer.
+			want := (n/2 - 1) * d.Mean
+			least := want
+			if d.Exponential {
+				least -= time.Duration(4 * math.Sqrt(n/2) * float64(d.Mean))
+			}
+			if took < least || took > 3*want+500*time.Millisecond {
+				t.Errorf("took %v, %v is the work", took, want)
+			}
+		})
+	}
+}
+
+func TestAConsumerThatEndsGivesUpItsWork(t *testing.T) {
+	a := newApplication(Delay{Mean: time.Hour}, 0)
+	life := make(chan struct{})
+	a.life = life
+	time.AfterFunc(50*time.Millisecond, func() { close(life) })
+	began, taken := time.Now(), 0
+	a.each(make([][]byte, 10), func([][]byte) bool { taken++; return true })
+	if took := time.Since(began); took > 10*time.Second || taken != 1 {
+		t.Errorf("%d messages taken, ended after %v", taken, took)
+	}
+}
