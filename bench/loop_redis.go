@@ -34,7 +34,9 @@ func redisLoop(ctx context.Context, p loopPlan, b *books, started func()) error 
 			i++
 		}
 		n := pipeline.Len()
-		if _, err := pipeline.Exec(ctx); err != nil {
+		if _, err := pipeline.Exec(ctx); ctx.Err() != nil { // the time is over
+			return nil
+		} else if err != nil {
 			return err
 		}
 		b.published.Add(int64(n))
