@@ -45,7 +45,7 @@ test: web ## the whole test ladder; the tests install and start the real brokers
 	$(GO) test $(TESTFLAGS) -p 3 $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)))
 
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
-	BROKERMARK_LONG=1 $(ALONE) -run 'Capacity|Hiccups|Poisson'
+	BROKERMARK_LONG=1 $(ALONE) -run 'Capacity|Hiccups|Poisson|LittleLoss|SeveralBounds|Soaked'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 20m ./internal/cli -run NothingIsLeft
 

@@ -51,7 +51,7 @@ func TestSlowConsumersSetThePaceAndAreNamed(t *testing.T) {
 
 func TestASearchNamesTheConsumersThatRanOut(t *testing.T) {
 	r, found := searched(t, func(s *study.Spec) {
-		s.ConsumerDelay, s.ConsumerDelays = study.Duration(4*time.Millisecond), "exponential"
+		s.ConsumerDelay, s.ConsumerDelays = study.Duration(4*time.Millisecond), "constant"
 		s.Sustainable.Width = 0.1
 	})
 	if found.Low == 0 {

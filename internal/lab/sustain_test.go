@@ -45,6 +45,7 @@ func around(t *testing.T, r store.Record, low, high, truth, width float64) {
 }
 
 func TestALittleLossAtMostOnceIsNoReasonToFail(t *testing.T) {
+	testkit.Long(t) // the model has 150 of these
 	r, found := searched(t, func(s *study.Spec) {
 		s.Delivery, s.Acks = "at-most-once", "none"
 		s.Client = map[string]any{"capacity": 20_000, "loss.every": 10_000}
@@ -94,6 +95,7 @@ func TestTheRecordIsThatOfTheRateItReports(t *testing.T) {
 }
 
 func TestSeveralBoundsAreFoundByOneSearch(t *testing.T) {
+	testkit.Long(t)
 	r, found := searched(t, func(s *study.Spec) {
 		// One bound that holds up to the capacity, one that never does.
 		s.Sustainable.Goals = []study.SearchGoal{{}, {Latency: study.Duration(500 * time.Millisecond), Quantile: 0.9}, {Latency: study.Duration(time.Millisecond), Quantile: 0.5}}
@@ -154,6 +156,7 @@ func TestArrivalsMayBePoisson(t *testing.T) {
 }
 
 func TestARateIsSoakedWhereThatIsAskedFor(t *testing.T) {
+	testkit.Long(t)
 	r, found := searched(t, func(s *study.Spec) {
 		s.Sustainable.Soak = study.Duration(4 * time.Second)
 		s.Client = map[string]any{"capacity": 5000, "latency": "3ms"}
