@@ -13,7 +13,7 @@ import (
 // rule is the trial rule for a spec.
 func rule(s study.Spec) search.Rule {
 	r := search.DefaultRule()
-	r.Duplicates = s.Delivery != "exactly-once"
+	r.Duplicates = s.Delivery == "at-least-once" // at most once rules them out as well
 	r.Lossy = s.Delivery == "at-most-once"
 	return r
 }

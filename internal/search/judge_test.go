@@ -46,6 +46,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "lost after an ack", e: with(func(e *Evidence) { e.Lost, e.LostAcked, e.Drained = 1, 1, false }), want: Fail, reason: "1 messages were lost although the broker had confirmed them", broken: true},
 		{name: "lost even in an overloaded, void trial", e: with(func(e *Evidence) { e.LostAcked, e.Err, e.GeneratorLag = 3, errors.New("x"), 1e12 }), want: Fail, reason: "3 messages were lost although the broker had confirmed them", broken: true},
 		{name: "late, not lost", e: with(func(e *Evidence) { e.Lost, e.LostAcked, e.Arriving, e.Drained = 7, 7, true, false }), want: Fail, reason: "7 confirmed messages had not come within the drain allowance, though others still came"},
+		{name: "no duplicates where none may be", e: good(), rule: func(r *Rule) { r.Duplicates = false }, want: Pass},
 		{name: "duplicates, at least once", e: with(func(e *Evidence) { e.Duplicated = 9 }), want: Pass},
 		{name: "duplicates, exactly once", e: with(func(e *Evidence) { e.Duplicated = 1 }), rule: func(r *Rule) { r.Duplicates = false }, want: Fail, reason: "1 messages were delivered twice", broken: true},
 		{name: "broke off", e: with(func(e *Evidence) { e.Err = errors.New("gone") }), want: Fail, reason: "gone"},
