@@ -14,6 +14,7 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
+BESIDE   := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=1 --rerun-fails-max-failures=5
 ALONE    := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-max-failures=20 --packages "$(MEASURING)" -- $(TESTFLAGS) -p 1
 
 SHA256   := $(shell command -v sha256sum || echo shasum -a 256)
@@ -42,7 +43,7 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most si
 
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
 	$(ALONE)
-	$(GO) test $(TESTFLAGS) -p 3 $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)))
+	$(BESIDE) --packages "$$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)) | tr '\n' ' ')" -- $(TESTFLAGS) -p 3
 
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
 	BROKERMARK_LONG=1 $(ALONE) -run 'Capacity|Hiccups|Poisson|LittleLoss|SeveralBounds|Soaked'
@@ -71,8 +72,8 @@ verify: ## the modules are those that go.sum names
 site: build ## the documentation as a static site in site/public
 	site/build.sh bin/brokermark
 
-cross: ## what another system or processor would refuse to compile
-	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+cross: ## what another system or processor would refuse to compile; make release builds the whole program for each
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/clock ./internal/provision ./internal/worker ./internal/agent ./internal/driver/... ./brokers/sim
 	GOOS=linux GOARCH=arm64 $(GO) vet ./internal/clock/... ./internal/provision/... ./brokers/sim/...
 	$(GO) test -vet off -tags portable ./internal/clock
 
