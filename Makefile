@@ -43,7 +43,7 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most si
 
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
 	$(ALONE)
-	$(BESIDE) --packages "$$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)) | tr '\n' ' ')" -- $(TESTFLAGS) -p 3
+	$(BESIDE) --packages "$$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)) | tr '\n' ' ')" -- $(TESTFLAGS) -p 4
 
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
 	BROKERMARK_LONG=1 $(ALONE) -run 'Capacity|Hiccups|Poisson|LittleLoss|SeveralBounds|Soaked'
