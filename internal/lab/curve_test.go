@@ -74,6 +74,9 @@ func TestALevelAfterASearchCarriesItsOwnDoubts(t *testing.T) {
 	}
 	s.Client = map[string]any{"capacity": 1000}
 	r := one(t, s, lab.Options{})
+	if r.Status == store.Void {
+		t.Skipf("nothing could be searched for on this machine now: %s", r.Reason)
+	}
 	if r.Result == nil || len(r.Result.Curve) != 2 {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}

@@ -39,6 +39,9 @@ func TestACurveOfFractionsSearchesTheRateFirst(t *testing.T) {
 		}
 		s.Client = map[string]any{"capacity": 1000}
 	}), lab.Options{})
+	if r.Status == store.Void {
+		t.Skipf("nothing could be searched for on this machine now: %s", r.Reason)
+	}
 	if r.Result == nil || r.Result.Sustainable == nil || r.Result.Sustainable.Low == 0 {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
