@@ -117,12 +117,15 @@ func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
 		"keys that go nowhere": {func(s *study.Spec) {
 			s.Broker, s.Delivery, s.Acks, s.KeyDistributor, s.Keys = "nats", "at-most-once", "none", "RANDOM", 10
 		}, store.Refused, "keyDistributor: RANDOM is not supported: a subject has neither partitions nor keys", ""},
-		"a setting without effect":   {client("stall.at", "1s"), store.Refused, `client setting "stall.at" is not supported: it would have no effect: stall.for is 0s`, ""},
-		"nodes of one process":       {func(s *study.Spec) { s.Nodes = 3 }, store.Refused, "nodes: 3 is not supported: sim runs in this process", ""},
-		"a version of ourselves":     {func(s *study.Spec) { s.Version = "9" }, store.Refused, "version: 9 is not supported: sim runs in this process", ""},
-		"a server of ourselves":      {func(s *study.Spec) { s.Server = map[string]any{"x": 1} }, store.Refused, "server is not supported: sim runs in this process", ""},
-		"attached to ourselves":      {func(s *study.Spec) { s.Attach = []string{"a:1"} }, store.Refused, "attach is not supported: sim runs in this process", ""},
-		"shared by ourselves":        {func(s *study.Spec) { s.Isolation = "shared" }, store.Refused, "isolation: shared is not supported: sim runs in this process", ""},
+		"a setting without effect": {client("stall.at", "1s"), store.Refused, `client setting "stall.at" is not supported: it would have no effect: stall.for is 0s`, ""},
+		"nodes of one process":     {func(s *study.Spec) { s.Nodes = 3 }, store.Refused, "nodes: 3 is not supported: sim runs in this process", ""},
+		"a version of ourselves":   {func(s *study.Spec) { s.Version = "9" }, store.Refused, "version: 9 is not supported: sim runs in this process", ""},
+		"a server of ourselves":    {func(s *study.Spec) { s.Server = map[string]any{"x": 1} }, store.Refused, "server is not supported: sim runs in this process", ""},
+		"attached to ourselves":    {func(s *study.Spec) { s.Attach = []string{"a:1"} }, store.Refused, "attach is not supported: sim runs in this process", ""},
+		"shared by ourselves":      {func(s *study.Spec) { s.Isolation = "shared" }, store.Refused, "isolation: shared is not supported: sim runs in this process", ""},
+		"slow consumers of ourselves": {func(s *study.Spec) {
+			s.ConsumerPerSubscription, s.ConsumerDelay, s.ConsumerDelays = 2, study.Duration(time.Millisecond), "constant"
+		}, store.Refused, "consumerDelay is not supported: sim serves its 2 consumers one after the other", ""},
 		"faults of ourselves":        {func(s *study.Spec) { s.Faults = []study.Fault{{Do: "kill", Node: "1"}} }, store.Refused, "faults is not supported: sim runs in this process", ""},
 		"an unknown broker":          {func(s *study.Spec) { s.Broker = "nots" }, store.Failed, "nots", ""},
 		"payload samples not there":  {func(s *study.Spec) { s.PayloadFile = "/none" }, store.Failed, "payload samples", ""},

@@ -117,5 +117,8 @@ func inProcess(s study.Spec) error {
 			return driver.Unsupported(f.setting, "%s runs in this process, anew for each repetition", s.Broker)
 		}
 	}
+	if n := len(consumers(s)); s.ConsumerDelay > 0 && n > 1 {
+		return driver.Unsupported("consumerDelay", "%s serves its %d consumers one after the other, so one's work would hold up all; allowed: one consumer", s.Broker, n)
+	}
 	return Encryptable(s, nil)
 }

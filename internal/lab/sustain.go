@@ -260,7 +260,7 @@ func (h *hunt) limit(found search.Bounds) string {
 	switch {
 	case goal.Latency > 0 && t.Histograms.EndToEnd.Quantile(goal.Quantile) > int64(goal.Latency):
 		return "latency"
-	case h.bench.delayed(*t) > busyConsumers:
+	case t.Working > busyConsumers:
 		return "consumer-delay"
 	case t.brokerCPU()+t.generatorCPU() > 0.9*cores:
 		return "cpu"

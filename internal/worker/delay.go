@@ -2,6 +2,7 @@ package worker
 
 import (
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -23,6 +24,8 @@ type application struct {
 	timer *time.Timer
 	free  int64 // when it should have been free
 	left  int64 // when it really was
+
+	worked atomic.Int64 // ns of work taken on in this trial
 }
 
 // A timer of the runtime is up to a millisecond late. An application that gets the next message at once has had no rest:
@@ -52,7 +55,9 @@ func (a *application) each(batch [][]byte, take func(one [][]byte) bool) {
 			return
 		}
 		if take(batch[i : i+1]) {
-			a.free += a.one()
+			work := a.one()
+			a.worked.Add(work)
+			a.free += work
 		}
 	}
 	a.until(a.free)
@@ -65,6 +70,14 @@ func (a *application) one() int64 {
 		return int64(a.rng.ExpFloat64() * float64(a.delay.Mean))
 	}
 	return int64(a.delay.Mean)
+}
+
+// working is the share of the time from first to last, and the work on the last message, that it worked.
+func (a *application) working(first, last int64) float64 {
+	if a == nil || first == 0 {
+		return 0
+	}
+	return float64(a.worked.Load()) / float64(last-first+int64(a.delay.Mean))
 }
 
 // until sleeps to a time on the clock's axis; false: the consumer has ended.

@@ -61,3 +61,14 @@ func TestAConsumerThatEndsGivesUpItsWork(t *testing.T) {
 		t.Errorf("%d messages taken, ended after %v", taken, took)
 	}
 }
+
+func TestTheShareOfWorkIsThatOfTheTimeBetweenMessages(t *testing.T) {
+	a := newApplication(Delay{Mean: 10 * time.Millisecond}, 0)
+	a.worked.Store(int64(50 * time.Millisecond)) // five messages, each 30 ms after the one before it
+	if got := a.working(7, 7+int64(120*time.Millisecond)); math.Abs(got-50.0/130) > 1e-9 {
+		t.Errorf("%g", got)
+	}
+	if a.working(0, 0) != 0 || (*application)(nil).working(1, 2) != 0 {
+		t.Error("work without a message")
+	}
+}

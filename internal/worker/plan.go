@@ -153,6 +153,7 @@ type Outcome struct {
 	Blocked          time.Duration // time producers waited for a free slot, summed
 	Sending          time.Duration // time producers spent inside the client, summed
 	Producers        int
+	Working          float64  // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
 	Samples          []Sample // SampleEvery apart; of long trials every second, fourth, …
 	Pauses           Pauses
 	// Undelivered and Unconfirmed are the longest times, beginning in the measured phase, in which messages were due and

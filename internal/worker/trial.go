@@ -133,6 +133,9 @@ func (w *Worker) listen(t *trial) {
 	for _, c := range w.consumers {
 		c.first.Store(0)
 		c.last.Store(0)
+		if c.application != nil {
+			c.application.worked.Store(0)
+		}
 		c.listen(t.measure.Consumer(c.index, c.subscription, t.keyOf))
 	}
 }
@@ -357,6 +360,7 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	}
 	for _, c := range w.consumers {
 		out.LastReceived = max(out.LastReceived, c.last.Load())
+		out.Working = max(out.Working, c.application.working(c.first.Load(), c.last.Load()))
 	}
 	if out.Until == math.MaxInt64 {
 		out.Until = out.LastSent
