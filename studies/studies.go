@@ -1,31 +1,55 @@
-// Package studies carries the studies that come with the program, one folder each.
+// Package studies carries the studies that come with the program, one folder each, and opens those of its users alike.
 package studies
 
 import (
 	"embed"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 )
 
-//go:embed */study.yaml
+// Document is the file that makes a folder a study.
+const Document = "study.yaml"
+
+// files holds every folder whole: tables, claims and payloads beside the study's document.
+//
+//go:embed */*
 var files embed.FS
 
 // Names lists the studies, sorted.
 func Names() []string {
 	var names []string
-	entries, _ := files.ReadDir(".") // an embedded directory can always be read
-	for _, e := range entries {
-		names = append(names, e.Name())
+	documents, _ := fs.Glob(files, path.Join("*", Document)) // the pattern is well formed
+	for _, d := range documents {
+		names = append(names, path.Dir(d))
 	}
 	return names
 }
 
 // Read returns the study document of a study; an unknown name is answered with the names there are.
 func Read(name string) ([]byte, error) {
-	data, err := files.ReadFile(path.Join(name, "study.yaml"))
+	data, err := files.ReadFile(path.Join(name, Document))
 	if err != nil {
 		return nil, fmt.Errorf("unknown study %q; known: %s", name, strings.Join(Names(), ", "))
 	}
 	return data, nil
+}
+
+// FS is the folder of a study: of one that comes with the program by its name, or of one on disk by the path of its
+// folder or of a file in it.
+func FS(name string) (fs.FS, error) {
+	if _, err := Read(name); err == nil {
+		return fs.Sub(files, name)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("no study %q; known: %s", name, strings.Join(Names(), ", "))
+	case info.IsDir():
+		return os.DirFS(name), nil
+	}
+	return os.DirFS(filepath.Dir(name)), nil
 }

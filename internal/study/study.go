@@ -26,6 +26,8 @@ type Study struct {
 	Repeats     int    // of every point, at least 1
 	Seed        int64  // of the order of points
 	File        string // as given to Parse
+	Published   []Published
+	Exhibits    []Exhibit
 
 	base   layer
 	sweeps []sweep
@@ -56,7 +58,7 @@ func New(name string) *Study {
 }
 
 // studyKeys are the keys of a study document that are no settings of a spec.
-var studyKeys = []string{"question", "description", "source", "repeats", "base", "axes", "exclude", "sweeps", "points"}
+var studyKeys = []string{"question", "description", "source", "repeats", "base", "axes", "exclude", "sweeps", "points", "published", "exhibits"}
 
 const maxDocument = 8 << 20 // bytes
 
@@ -76,6 +78,10 @@ const maxDocument = 8 << 20 // bytes
 //	sweeps:                                  # several cross products; each has the axes above too
 //	- {name: kafka, set: {broker: kafka}, axes: {client.linger.ms: [0, 5]}, exclude: []}
 //	points: [{broker: nats, size: 8}]        # further points, one by one
+//	published:                               # a paper's tables, beside the points of a sweep
+//	- {file: published/a.csv, experiment: kafka, axes: {client.linger.ms: linger}, metrics: {publish_rate: msg_per_s}}
+//	exhibits:                                # a paper's figures, in its order
+//	- {title: Figure 1, experiment: kafka, rows: client.linger.ms, columns: [publish_rate]}
 func Parse(name string, data []byte) (*Study, error) {
 	d := decoder{problems: &problems{}, file: name}
 	root, err := document(name, data)
@@ -154,6 +160,10 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 			sweepsNode = p.value
 		case "points":
 			pointsNode = p.value
+		case "published":
+			s.Published = d.tables(p.value)
+		case "exhibits":
+			s.Exhibits = d.exhibits(p.value)
 		default:
 			if field, ok := into[p.key]; ok {
 				d.value(p.value, p.key, reflect.ValueOf(field).Elem(), nil)
@@ -174,6 +184,7 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	if pointsNode != nil {
 		s.sweeps = append(s.sweeps, d.points(pointsNode)...)
 	}
+	s.beside(d)
 }
 
 const maxRepeats = 10_000

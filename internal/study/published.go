@@ -1,0 +1,215 @@
+package study
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v3"
+
+	"github.com/brokermark/brokermark/internal/suggest"
+)
+
+// Published is a table of a paper, set beside the points of an experiment.
+type Published struct {
+	File       string            // in the study's folder: a CSV file with a header; lines that begin with # say where it is from
+	Experiment string            // the sweep
+	Where      map[string]string // column → value: only the rows that have it
+	Axes       map[string]string // axis of the sweep → column with its values
+	Fixed      map[string]string // axis of the sweep → value that every row has
+	Metrics    map[string]Column // key of a metric → column with its values
+}
+
+// Column is a column of a published table, or of an exhibit.
+type Column struct {
+	Name string // of the column, or the key of a metric
+	Unit string // of its values; "" where the column has none, or the metric's own is meant
+}
+
+// Exhibit is a table or figure of the paper, to be drawn from measured and published records.
+type Exhibit struct {
+	Title      string
+	Place      string // in the paper
+	Note       string
+	Experiment string
+	Rows       string // axis of the experiment
+	Series     string // axis of the experiment; "" for one series
+	Columns    []Column
+	Where      map[string]string // axis → value: only the points that have it
+}
+
+// tables decodes a list of published tables.
+func (d decoder) tables(n *yaml.Node) (out []Published) {
+	for i, item := range d.entries(n, "published") {
+		var p Published
+		full := "published[" + strconv.Itoa(i) + "]"
+		d.keyed(item, full, map[string]any{
+			"file": &p.File, "experiment": &p.Experiment, "where": &p.Where, "axes": &p.Axes, "fixed": &p.Fixed, "metrics": &p.Metrics,
+		})
+		if clean := path.Clean(p.File); p.File == "" || clean != p.File || path.IsAbs(clean) || strings.HasPrefix(clean, "..") {
+			d.add(d.at(item), full+".file", "%q is no file of the study's folder; allowed: such as published/table-1.csv", p.File)
+		}
+		if len(p.Metrics) == 0 {
+			d.add(d.at(item), full+".metrics", "missing; allowed: metrics and the columns that hold them, such as {publish_rate: msg_per_s}")
+		}
+		p.Axes, p.Fixed = byAxis(p.Axes), byAxis(p.Fixed)
+		out = append(out, p)
+	}
+	return out
+}
+
+// byAxis renames keys to the names that axes have in points.
+func byAxis(m map[string]string) map[string]string {
+	var out map[string]string
+	for key, value := range m {
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[canonical(key)] = value
+	}
+	return out
+}
+
+// exhibits decodes a list of the paper's tables and figures.
+func (d decoder) exhibits(n *yaml.Node) (out []Exhibit) {
+	for i, item := range d.entries(n, "exhibits") {
+		var e Exhibit
+		full := "exhibits[" + strconv.Itoa(i) + "]"
+		d.keyed(item, full, map[string]any{
+			"title": &e.Title, "place": &e.Place, "note": &e.Note, "experiment": &e.Experiment,
+			"rows": &e.Rows, "series": &e.Series, "columns": &e.Columns, "where": &e.Where,
+		})
+		if e.Title == "" || e.Rows == "" || len(e.Columns) == 0 {
+			d.add(d.at(item), full, "an exhibit needs title, experiment, rows and columns")
+		}
+		e.Rows, e.Series, e.Where = canonical(e.Rows), canonical(e.Series), byAxis(e.Where)
+		out = append(out, e)
+	}
+	return out
+}
+
+// entries are the mappings of a list.
+func (d decoder) entries(n *yaml.Node, full string) (out []*yaml.Node) {
+	if n.Kind != yaml.SequenceNode {
+		d.add(d.at(n), full, "%s is not a list of mappings", seen(n))
+		return nil
+	}
+	for i, item := range n.Content {
+		if item = resolve(item); item.Kind != yaml.MappingNode {
+			d.add(d.at(item), full+"["+strconv.Itoa(i)+"]", "%s is not a mapping", seen(item))
+			continue
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+// keyed decodes a mapping into the fields of its keys: texts, mappings of texts, columns.
+func (d decoder) keyed(n *yaml.Node, full string, into map[string]any) {
+	for _, p := range d.pairs(n, full) {
+		at := join(full, p.key)
+		switch field := into[p.key].(type) {
+		case *string:
+			*field = d.text(p.value, at)
+		case *map[string]string:
+			*field = map[string]string{}
+			for _, q := range d.below(p.value, at) {
+				(*field)[q.key] = d.text(q.value, join(at, q.key))
+			}
+		case *map[string]Column:
+			*field = map[string]Column{}
+			for _, q := range d.below(p.value, at) {
+				(*field)[q.key] = d.column(q.value, join(at, q.key), "column")
+			}
+		case *[]Column:
+			if p.value.Kind != yaml.SequenceNode {
+				d.add(d.at(p.value), at, "%s is not a list of metrics", seen(p.value))
+				continue
+			}
+			for i, c := range p.value.Content {
+				*field = append(*field, d.column(resolve(c), at+"["+strconv.Itoa(i)+"]", "metric"))
+			}
+		default:
+			names := slices.Sorted(maps.Keys(into))
+			d.add(d.at(p.keyNode), at, "unknown key %q%s; allowed: %s", p.key, suggest.DidYouMean(p.key, names), strings.Join(names, ", "))
+		}
+	}
+}
+
+// below reads a mapping that must be one.
+func (d decoder) below(n *yaml.Node, full string) []pair {
+	if n.Kind != yaml.MappingNode {
+		d.add(d.at(n), full, "%s is not a mapping", seen(n))
+		return nil
+	}
+	return d.pairs(n, full)
+}
+
+func (d decoder) text(n *yaml.Node, full string) string {
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		d.add(d.at(n), full, "%s is not a text", seen(n))
+		return ""
+	}
+	return strings.TrimSpace(n.Value)
+}
+
+// column decodes a name, or {name, unit} with the name under the key called what.
+func (d decoder) column(n *yaml.Node, full, what string) (c Column) {
+	if n.Kind != yaml.MappingNode {
+		c.Name = d.text(n, full)
+	} else {
+		d.keyed(n, full, map[string]any{what: &c.Name, "unit": &c.Unit})
+	}
+	if c.Name == "" {
+		d.add(d.at(n), full, "no %s", what)
+	}
+	return c
+}
+
+// beside holds published tables and exhibits against the experiments they name.
+func (s *Study) beside(d decoder) {
+	for i, p := range s.Published {
+		full := "published[" + strconv.Itoa(i) + "]"
+		axes := slices.Concat(slices.Sorted(maps.Keys(p.Axes)), slices.Sorted(maps.Keys(p.Fixed)))
+		s.names(d, full, p.Experiment, axes)
+	}
+	for i, e := range s.Exhibits {
+		axes := slices.Concat([]string{e.Rows}, slices.Sorted(maps.Keys(e.Where)))
+		if e.Series != "" {
+			axes = append(axes, e.Series)
+		}
+		s.names(d, "exhibits["+strconv.Itoa(i)+"]", e.Experiment, axes)
+	}
+}
+
+// names refuses experiments and axes that the study doesn't have.
+func (s *Study) names(d decoder, full, experiment string, axes []string) {
+	at := place{file: d.file}
+	i := slices.IndexFunc(s.sweeps, func(w sweep) bool { return w.name == experiment })
+	if i < 0 {
+		d.add(at, full+".experiment", "no experiment %q; allowed: %s", experiment, strings.Join(s.Experiments(), ", "))
+		return
+	}
+	var there []string
+	for _, a := range s.sweeps[i].axes {
+		there = append(there, a.name)
+	}
+	for _, name := range axes {
+		if !slices.Contains(there, canonical(name)) {
+			d.add(at, full, "the experiment %q has no axis %q; it has %s", experiment, name, strings.Join(there, ", "))
+		}
+	}
+}
+
+// Experiments are the names of the study's sweeps, in the order written; none where it has one without a name.
+func (s *Study) Experiments() []string {
+	var out []string
+	for _, w := range s.sweeps {
+		if w.name != "" {
+			out = append(out, w.name)
+		}
+	}
+	return out
+}
