@@ -222,7 +222,7 @@ func latencyOf(records []results.Record) bool {
 	return slices.ContainsFunc(records, func(r results.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
 }
 
-func (p pair) row(d tested) []document.Cell {
+func (p pair) row(d tested) document.Row {
 	ratio := document.Number(d.Ratio)
 	if !math.IsInf(d.RatioHigh, 0) { // and so there is a ratio
 		ratio = document.Cell{Kind: document.Interval, Number: d.Ratio, Low: d.RatioLow, High: d.RatioHigh}
@@ -238,9 +238,19 @@ func (p pair) row(d tested) []document.Cell {
 			finding = p.names[1] + " better"
 		}
 	}
-	return []document.Cell{
-		document.Text(d.metric.Name), d.A.Cell().In(d.metric.Unit), d.B.Cell().In(d.metric.Unit), document.Text(finding), ratio, document.Number(d.Delta), corrected,
-		document.Text(fmt.Sprintf("%d, %d", d.A.N, d.B.N)), document.Number(d.A.N), document.Number(d.B.N), alone, document.Number(d.Family),
+	return document.Row{
+		"metric":   document.Text(d.metric.Name),
+		"first":    d.A.Cell().In(d.metric.Unit),
+		"second":   d.B.Cell().In(d.metric.Unit),
+		"finding":  document.Text(finding),
+		"ratio":    ratio,
+		"delta":    document.Number(d.Delta),
+		"p":        corrected,
+		"n":        document.Text(fmt.Sprintf("%d, %d", d.A.N, d.B.N)),
+		"first_n":  document.Number(d.A.N),
+		"second_n": document.Number(d.B.N),
+		"p_alone":  alone,
+		"tests":    document.Number(d.Family),
 	}
 }
 

@@ -230,8 +230,7 @@ func TestASlopeThatRoundingLeavesIsNone(t *testing.T) {
 	for slope, want := range map[float64]float64{0.01: 0.01, -0.01: -0.01, 0.00999: 0} {
 		r.Result.Sustainable.Trials = []store.Trial{{Kind: "short", Rate: 5, BacklogSlope: slope}}
 		table := build(t, "trials", []store.Record{r}).Tables()[0]
-		i := slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == "backlog_slope" })
-		if got := table.Rows[0][i].Number; got != want {
+		if got := table.Rows[0]["backlog_slope"].Number; got != want {
 			t.Errorf("a slope of %v is shown as %v", slope, got)
 		}
 	}

@@ -14,14 +14,9 @@ import (
 )
 
 // trialOf is the row of the promise report about one record.
-func trialOf(t *testing.T, r store.Record) map[string]document.Cell {
+func trialOf(t *testing.T, r store.Record) document.Row {
 	t.Helper()
-	table := build(t, "promise", []store.Record{r}).Tables()[0]
-	row := map[string]document.Cell{}
-	for i, c := range table.Columns {
-		row[c.Key] = table.Rows[0][i]
-	}
-	return row
+	return build(t, "promise", []store.Record{r}).Tables()[0].Rows[0]
 }
 
 func TestAPromiseIsOnlyJudgedWhereItWasTested(t *testing.T) {
@@ -99,11 +94,8 @@ func TestARateOfACurveThatFailedSaysWhyInANoteOfItsOwn(t *testing.T) {
 	r.Result.Curve[2].Status, r.Result.Curve[2].Reason = store.Void, "the generator was late"
 	d := build(t, "summary", []store.Record{r})
 	table, notes := d.Tables()[0], d.Notes()
-	at := func(key string) int {
-		return slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == key })
-	}
 	for i, want := range []string{"", "", "curve 50.0 %, failed: lost 5", "curve 90.0 %, void: the generator was late"} {
-		status := table.Rows[i][at("status")]
+		status := table.Rows[i]["status"]
 		var texts []string
 		for _, mark := range status.Marks {
 			texts = append(texts, notes[mark])
@@ -111,8 +103,8 @@ func TestARateOfACurveThatFailedSaysWhyInANoteOfItsOwn(t *testing.T) {
 		if got := strings.Join(texts, "|"); got != want {
 			t.Errorf("row %d, %s: notes %q, want %q", i, status.Text, got, want)
 		}
-		if table.Rows[i][at("publish_rate")].Unused != (i > 1) {
-			t.Errorf("row %d: %+v", i, table.Rows[i][at("publish_rate")])
+		if table.Rows[i]["publish_rate"].Unused != (i > 1) {
+			t.Errorf("row %d: %+v", i, table.Rows[i]["publish_rate"])
 		}
 	}
 }

@@ -32,7 +32,7 @@ func goalsTable(g group, notes *document.Footnotes) document.Table {
 	return t
 }
 
-func goalRow(p results.Point, g results.Goal, notes *document.Footnotes) []document.Cell {
+func goalRow(p results.Point, g results.Goal, notes *document.Footnotes) document.Row {
 	var marks []int
 	for _, why := range g.Undecided {
 		marks = append(marks, notes.Mark(p.Spec.Broker+g.Name, g.Name+", undecided: "+why))
@@ -44,18 +44,18 @@ func goalRow(p results.Point, g results.Goal, notes *document.Footnotes) []docum
 	}
 	rates, conditional := g.Sustained.Cell(), g.Conditional.Cell()
 	rates.Unused, conditional.Unused = len(p.Ok()) == 0, len(p.Ok()) == 0
-	return []document.Cell{
-		document.Text(p.ID),
-		document.Number(p.Spec.MessageSize.Mean()),
-		document.Text(p.Spec.Delivery),
-		document.Text(p.Name),
-		document.Text(p.Load()),
-		document.Text(g.Name),
-		bound,
-		quantile,
-		rates,
-		conditional,
-		document.Text(g.Answer()).Marked(slices.Compact(marks)...),
-		document.Number(g.Sustained.N),
+	return document.Row{
+		"point_id":               document.Text(p.ID),
+		"message_bytes":          document.Number(p.Spec.MessageSize.Mean()),
+		"delivery":               document.Text(p.Spec.Delivery),
+		"broker":                 document.Text(p.Name),
+		"load":                   document.Text(p.Load()),
+		"goal":                   document.Text(g.Name),
+		"latency_bound_ns":       bound,
+		"quantile":               quantile,
+		"sustainable":            rates,
+		"conditional_throughput": conditional,
+		"answer":                 document.Text(g.Answer()).Marked(slices.Compact(marks)...),
+		"n":                      document.Number(g.Sustained.N),
 	}
 }

@@ -67,6 +67,17 @@ func duel(g group, notes *document.Footnotes) document.Table {
 	return t
 }
 
+// The metrics that a duel shows at every fixed rate, and of what a message costs.
+var (
+	duelLatencies = []string{"e2e_p50_ns", "e2e_p99_ns"}
+	duelCosts     = []string{"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes"}
+)
+
+// rateKey is the key of the column that shows a metric at a fixed rate.
+func rateKey(key string, rate float64) string {
+	return key + "_at_" + strconv.FormatFloat(rate, 'f', -1, 64)
+}
+
 func duelColumns(rates []float64) []document.Column {
 	columns := []document.Column{
 		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
@@ -77,10 +88,9 @@ func duelColumns(rates []float64) []document.Column {
 		{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond},
 	}
 	for _, rate := range rates {
-		text, exact := results.RateText(rate), strconv.FormatFloat(rate, 'f', -1, 64)
 		columns = append(columns,
-			document.Column{Key: "e2e_p50_ns_at_" + exact, Name: "p50 at\n" + text, Unit: unit.Nanoseconds},
-			document.Column{Key: "e2e_p99_ns_at_" + exact, Name: "p99 at\n" + text, Unit: unit.Nanoseconds})
+			document.Column{Key: rateKey("e2e_p50_ns", rate), Name: "p50 at\n" + results.RateText(rate), Unit: unit.Nanoseconds},
+			document.Column{Key: rateKey("e2e_p99_ns", rate), Name: "p99 at\n" + results.RateText(rate), Unit: unit.Nanoseconds})
 	}
 	return append(columns,
 		document.Column{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: unit.CPUSeconds},
@@ -90,7 +100,7 @@ func duelColumns(rates []float64) []document.Column {
 		document.Column{Key: "n", Name: "n", Unit: unit.Count})
 }
 
-func (s side) row(rates []float64, notes *document.Footnotes) []document.Cell {
+func (s side) row(rates []float64, notes *document.Footnotes) document.Row {
 	var shown, sound []results.Record
 	var marks []int
 	for _, p := range s.points {
@@ -99,13 +109,14 @@ func (s side) row(rates []float64, notes *document.Footnotes) []document.Cell {
 		marks = append(marks, reasons(p, notes)...)
 	}
 	slices.Sort(marks)
-	row := []document.Cell{
-		document.Number(s.points[0].Spec.MessageSize.Mean()),
-		document.Text(s.points[0].Spec.Delivery),
-		document.Text(s.name),
-		document.Text(s.status()).Toned(toneOfPoints(s.points...)).Marked(slices.Compact(marks)...),
-		s.sustained(),
-		s.peak(),
+	row := document.Row{
+		"message_bytes": document.Number(s.points[0].Spec.MessageSize.Mean()),
+		"delivery":      document.Text(s.points[0].Spec.Delivery),
+		"broker":        document.Text(s.name),
+		"status":        document.Text(s.status()).Toned(toneOfPoints(s.points...)).Marked(slices.Compact(marks)...),
+		"sustainable":   s.sustained(),
+		"peak_rate":     s.peak(),
+		"doubts":        doubts(s.points[0], withLevels(shown), nil, notes),
 	}
 	fixed := s.fixed()
 	for _, rate := range rates {
@@ -115,15 +126,20 @@ func (s side) row(rates []float64, notes *document.Footnotes) []document.Cell {
 				at = l
 			}
 		}
-		row = append(row, results.Summarize(at.Measured("e2e_p50_ns")).Cell(), results.Summarize(at.Measured("e2e_p99_ns")).Cell())
+		for _, key := range duelLatencies {
+			row[rateKey(key, rate)] = summaryOf(key, at.Records).Cell()
+		}
 	}
 	cost := s.cost(fixed)
 	repetitions := map[int]bool{}
 	for _, r := range sound {
 		repetitions[r.Repetition] = true
 	}
-	return append(row, cost.brokerCPU, cost.generatorCPU, cost.brokerMemory,
-		doubts(s.points[0], withLevels(shown), nil, notes), document.Number(len(repetitions)))
+	for _, key := range duelCosts {
+		row[key] = summaryOf(key, cost).Cell()
+	}
+	row["n"] = document.Number(len(repetitions))
+	return row
 }
 
 // peak is what was confirmed per second as fast as the window allowed.
@@ -194,26 +210,18 @@ func (s side) sustained() document.Cell {
 	return document.Cell{}
 }
 
-// costCells are the cells of what a side cost.
-type costCells struct{ brokerCPU, generatorCPU, brokerMemory document.Cell }
-
-// cost is that of the search for the sustainable rate, else of the peak, a count or a backlog, else at the highest fixed
+// cost are the records that say what a message costs: those of the search for the sustainable rate, else of the peak, a count or a backlog, else at the highest fixed
 // rate.
-func (s side) cost(fixed []results.Level) costCells {
-	var records []results.Record
+func (s side) cost(fixed []results.Level) []results.Record {
 	for _, measure := range []string{"sustainable", "curve", "peak", "count", "backlog"} {
-		if records = withCost(s.of(measure)); records != nil {
-			break
+		if records := withCost(s.of(measure)); records != nil {
+			return records
 		}
 	}
-	if records == nil && len(fixed) > 0 {
-		records = fixed[len(fixed)-1].Records
+	if len(fixed) > 0 {
+		return fixed[len(fixed)-1].Records
 	}
-	return costCells{
-		brokerCPU:    summaryOf("broker_cpu_s_per_million", records).Cell(),
-		generatorCPU: summaryOf("generator_cpu_s_per_million", records).Cell(),
-		brokerMemory: summaryOf("broker_rss_bytes", records).Cell(),
-	}
+	return nil
 }
 
 // withCost are the records that know what confirmed messages cost.

@@ -38,10 +38,15 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 				if l.Record.Result == nil || l.Rate > 0 && l.Record.Result.Books == (results.Books{}) {
 					continue // older records don't have the books of each rate
 				}
-				table.Rows = append(table.Rows, append([]document.Cell{
-					document.Text(p.Name), document.Text(p.Setting()), document.Text(l.Title), document.Number(r.Repetition),
-					document.Text(results.Ending(string(l.Record.Status), []results.Record{l.Record})).Toned(toneOf(l.Record.Status)),
-				}, bookCells(false, l.Record.Result.Books)...))
+				row := document.Row{
+					"broker":     document.Text(p.Name),
+					"setting":    document.Text(p.Setting()),
+					"load":       document.Text(l.Title),
+					"repetition": document.Number(r.Repetition),
+					"status":     document.Text(results.Ending(string(l.Record.Status), []results.Record{l.Record})).Toned(toneOf(l.Record.Status)),
+				}
+				bookCells(row, false, l.Record.Result.Books)
+				table.Rows = append(table.Rows, row)
 				faults = append(faults, streams(p, l)...)
 			}
 		}
@@ -100,8 +105,14 @@ func streams(p results.Point, l results.Load) []document.Block {
 		{Key: "subscription", Name: "subscription", Row: true},
 	}, append(bookColumns(true, nil), document.Column{Key: "lost_ranges", Name: "lost sequence numbers"})...)}
 	for _, s := range r.Result.Streams {
-		row := append([]document.Cell{document.Number(s.Producer), document.Text(s.Topic), document.Text(s.Subscription)}, bookCells(true, s.Books)...)
-		t.Rows = append(t.Rows, append(row, document.Text(ranges(s))))
+		row := document.Row{
+			"producer":     document.Number(s.Producer),
+			"topic":        document.Text(s.Topic),
+			"subscription": document.Text(s.Subscription),
+			"lost_ranges":  document.Text(ranges(s)),
+		}
+		bookCells(row, true, s.Books)
+		t.Rows = append(t.Rows, row)
 	}
 	return []document.Block{t}
 }
@@ -139,18 +150,14 @@ func bookColumns(streams bool, idle map[string]bool) []document.Column {
 	return columns
 }
 
-func bookCells(streams bool, b results.Books) []document.Cell {
-	var cells []document.Cell
+// bookCells adds the counts to a row; what was due is unknown in records of before it was counted.
+func bookCells(row document.Row, streams bool, b results.Books) {
 	for _, c := range books {
-		switch {
-		case streams && !c.streams:
-		case b.Due == 0 && (c.key == "due" || c.key == "unsent"): // not counted then
-			cells = append(cells, document.Cell{})
-		default:
-			cells = append(cells, document.Number(c.of(b)))
+		counted := b.Due > 0 || c.key != "due" && c.key != "unsent"
+		if counted && (c.streams || !streams) {
+			row[c.key] = document.Number(c.of(b))
 		}
 	}
-	return cells
 }
 
 func ranges(s results.Stream) string {

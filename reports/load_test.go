@@ -39,15 +39,12 @@ func altered(records []store.Record, point string, change func(*store.Record)) [
 
 func cellsOf(t *testing.T, table document.Table, key string) map[string]document.Cell {
 	t.Helper()
-	at := func(key string) int {
-		return slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == key })
-	}
-	if at(key) < 0 {
+	if !slices.ContainsFunc(table.Columns, func(c document.Column) bool { return c.Key == key }) {
 		t.Fatalf("no column %s", key)
 	}
 	cells := map[string]document.Cell{}
 	for _, row := range table.Rows {
-		cells[row[at("broker")].Text] = row[at(key)]
+		cells[row["broker"].Text] = row[key]
 	}
 	return cells
 }

@@ -256,28 +256,35 @@ func wordVerdict(v ledger.Verdict, b results.Books) string {
 }
 
 // row is the trial's row under promiseColumns.
-func (t faultTrial) row() []document.Cell {
+func (t faultTrial) row() document.Row {
 	s := t.record.Spec
-	cells := []document.Cell{
-		document.Text(s.Broker), document.Text(t.record.Versions.Broker), document.Text(s.Delivery), document.Text(s.Persistence),
-		document.Number(s.Replicas), document.Text(s.Acks), document.Text(s.Ordering), document.Text(guaranteeOf(s)), document.Text(faultText(s.Faults)),
-		document.Number(t.record.Repetition), document.Text(t.verdict).Toned(verdictTones[t.verdict]),
+	row := document.Row{
+		"broker":      document.Text(s.Broker),
+		"version":     document.Text(t.record.Versions.Broker),
+		"delivery":    document.Text(s.Delivery),
+		"persistence": document.Text(s.Persistence),
+		"replicas":    document.Number(s.Replicas),
+		"acks":        document.Text(s.Acks),
+		"ordering":    document.Text(s.Ordering),
+		"guarantee":   document.Text(guaranteeOf(s)),
+		"fault":       document.Text(faultText(s.Faults)),
+		"repetition":  document.Number(t.record.Repetition),
+		"verdict":     document.Text(t.verdict).Toned(verdictTones[t.verdict]),
+		"why":         document.Text(t.why),
 	}
 	if t.record.Result == nil {
-		return append(cells, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Cell{}, document.Text(t.why))
+		return row
 	}
 	b := t.record.Result.Books
-	for _, n := range []int64{b.Sent, b.Acked, b.Failed, b.Resent, b.LostAcked, b.Duplicated, b.Reordered} {
-		cell := document.Number(n)
-		cell.Unused = t.verdict == void
-		cells = append(cells, cell)
+	for key, n := range map[string]int64{
+		"sent": b.Sent, "acked": b.Acked, "failed": b.Failed, "resent": b.Resent, "lost_acked": b.LostAcked, "duplicated": b.Duplicated, "reordered": b.Reordered,
+	} {
+		row[key] = document.Number(n).Excluded(t.verdict == void)
 	}
-	outage := document.Cell{}
 	if o := t.record.Result.Outage; o != nil {
-		outage = document.Number(o.ReceiveNs)
-		outage.Unused = t.verdict == void
+		row["outage_ns"] = document.Number(o.ReceiveNs).Excluded(t.verdict == void)
 	}
-	return append(cells, outage, document.Text(t.why))
+	return row
 }
 
 // guaranteeOf names what was asked for, as far as it isn't the usual.

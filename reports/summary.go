@@ -74,6 +74,15 @@ func measured(p results.Point) bool {
 	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
 }
 
+// The metrics of a row: counts are those of every repetition that ran, figures those of the repetitions shown.
+var (
+	summaryCounts  = []string{"due", "unsent", "lost", "duplicated"}
+	summaryFigures = []string{
+		"offered_rate", "publish_rate", "total_s", "drain_rate", "e2e_p50_ns", "e2e_p99_ns", "pause_p99_ns", "pause_max_ns",
+		"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes",
+	}
+)
+
 func summaryTable(g group, notes *document.Footnotes) document.Table {
 	offered := len(results.MissedRates(g.points)) > 0
 	t := document.Table{Columns: []document.Column{
@@ -117,7 +126,7 @@ func stood(r results.Record) bool {
 }
 
 // summaryRow is a point, or one rate of its curve.
-func summaryRow(p results.Point, l results.Level, own map[string]string, notes *document.Footnotes) []document.Cell {
+func summaryRow(p results.Point, l results.Level, own map[string]string, notes *document.Footnotes) document.Row {
 	status, tone, marks, count := p.Status(), toneOfPoints(p), reasons(p, notes), total(p)
 	if p.Spec.Measure == "curve" && l.Rate > 0 {
 		status, tone, marks, count = string(l.Status), toneOf(l.Status), nil, l.Cell
@@ -125,32 +134,24 @@ func summaryRow(p results.Point, l results.Level, own map[string]string, notes *
 			marks = append(marks, notes.Mark(p.Spec.Broker+l.Title, fmt.Sprintf("%s, %s: %s", l.Title, l.Status, l.Reason)))
 		}
 	}
-	return []document.Cell{
-		document.Text(p.ID),
-		document.Number(p.Spec.MessageSize.Mean()),
-		document.Text(p.Spec.Delivery),
-		document.Text(p.Name),
-		document.Text(l.Title),
-		document.Text(results.Ending(status, l.Records)).Toned(tone).Marked(marks...),
-		l.Cell("sustainable_low"),
-		l.Cell("offered_rate"),
-		count("due"),
-		count("unsent"),
-		l.Cell("publish_rate"),
-		l.Cell("total_s"),
-		l.Cell("drain_rate"),
-		l.Cell("e2e_p50_ns"),
-		l.Cell("e2e_p99_ns"),
-		l.Cell("pause_p99_ns"),
-		l.Cell("pause_max_ns"),
-		count("lost"),
-		count("duplicated"),
-		l.Cell("broker_cpu_s_per_million"),
-		l.Cell("generator_cpu_s_per_million"),
-		l.Cell("broker_rss_bytes"),
-		doubts(p, l.Records, own, notes),
-		document.Number(len(l.Records)),
+	row := document.Row{
+		"point_id":      document.Text(p.ID),
+		"message_bytes": document.Number(p.Spec.MessageSize.Mean()),
+		"delivery":      document.Text(p.Spec.Delivery),
+		"broker":        document.Text(p.Name),
+		"load":          document.Text(l.Title),
+		"status":        document.Text(results.Ending(status, l.Records)).Toned(tone).Marked(marks...),
+		"sustainable":   l.Cell("sustainable_low"),
+		"doubts":        doubts(p, l.Records, own, notes),
+		"n":             document.Number(len(l.Records)),
 	}
+	for _, key := range summaryCounts {
+		row[key] = count(key)
+	}
+	for _, key := range summaryFigures {
+		row[key] = l.Cell(key)
+	}
+	return row
 }
 
 // tones are those of repetitions that didn't end ok.

@@ -96,35 +96,37 @@ func trialTable(name string, s *results.Sustainable) document.Table {
 		if math.Abs(slope) < 0.01 { // what rounding leaves of none
 			slope = 0
 		}
-		row := []document.Cell{
-			document.Text(name),
-			document.Number(i + 1),
-			document.Text(trial.Kind),
-			rate,
-			document.Text(trial.Verdict).Toned(trialTones[trial.Verdict]),
-			document.Number(trial.PublishRate),
-			document.Number(trial.ReceiveRate),
-			document.Number(slope),
-			latency(trial, trial.EndToEndP50),
-			latency(trial, trial.EndToEndP99),
-			document.Number(trial.Seconds),
-			document.Text(trial.Reason),
+		row := document.Row{
+			"search":        document.Text(name),
+			"trial":         document.Number(i + 1),
+			"kind":          document.Text(trial.Kind),
+			"rate":          rate,
+			"verdict":       document.Text(trial.Verdict).Toned(trialTones[trial.Verdict]),
+			"publish_rate":  document.Number(trial.PublishRate),
+			"receive_rate":  document.Number(trial.ReceiveRate),
+			"backlog_slope": document.Number(slope),
+			"e2e_p50_ns":    latency(trial, trial.EndToEndP50),
+			"e2e_p99_ns":    latency(trial, trial.EndToEndP99),
+			"seconds":       document.Number(trial.Seconds),
+			"reason":        document.Text(trial.Reason),
 		}
-		others := make([]document.Cell, max(0, len(s.Goals)-1)) // a probe is judged for no goal
-		for j := range min(len(others), len(trial.Others)) {
-			others[j] = document.Text(trial.Others[j])
+		for j, other := range trial.Others[:min(len(trial.Others), max(0, len(s.Goals)-1))] { // a probe is judged for no goal
+			row[otherVerdict(j+1)] = document.Text(other)
 		}
-		t.Rows = append(t.Rows, slices.Insert(row, verdict+1, others...))
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
+
+// otherVerdict is the key of the verdict for a goal behind the first.
+func otherVerdict(goal int) string { return fmt.Sprintf("verdict_%d", goal+1) }
 
 // otherVerdicts are the columns of the goals behind the first.
 func otherVerdicts(s *results.Sustainable) []document.Column {
 	var columns []document.Column
 	for i, g := range s.Goals {
 		if i > 0 {
-			columns = append(columns, document.Column{Key: fmt.Sprintf("verdict_%d", i+1), Name: "verdict\n" + results.GoalName(g)})
+			columns = append(columns, document.Column{Key: otherVerdict(i), Name: "verdict\n" + results.GoalName(g)})
 		}
 	}
 	return columns

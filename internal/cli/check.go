@@ -117,10 +117,16 @@ func pointTable(points []study.Point, refused map[string]string, notes *document
 		if reason := refused[p.ID]; reason != "" {
 			verdict = document.Text("refused").Marked(notes.Mark(s.Broker, s.Broker+": "+strings.TrimPrefix(reason, s.Broker+": ")))
 		}
-		t.Rows = append(t.Rows, []document.Cell{
-			document.Number(i + 1), document.Text(p.ID), document.Text(broker), document.Text(measure),
-			document.Text(s.Delivery), document.Text(s.MessageSize.String()), apart(p),
-			document.Number(repetitionSeconds(s)), verdict,
+		t.Rows = append(t.Rows, document.Row{
+			"number":     document.Number(i + 1),
+			"point":      document.Text(p.ID),
+			"broker":     document.Text(broker),
+			"measure":    document.Text(measure),
+			"delivery":   document.Text(s.Delivery),
+			"size":       document.Text(s.MessageSize.String()),
+			"apart":      apart(p),
+			"estimate_s": document.Number(repetitionSeconds(s)),
+			"refused":    verdict,
 		})
 	}
 	return t

@@ -186,9 +186,13 @@ func privileges() finding {
 func machineTable(list []finding) document.Table {
 	t := document.Table{Columns: []document.Column{{Key: "what", Name: "what", Row: true}, {Key: "seen", Name: "seen", Wide: true}}}
 	for _, f := range list {
-		t.Rows = append(t.Rows, []document.Cell{document.Text(f.what), document.Text(f.seen)})
+		t.Rows = append(t.Rows, document.Row{"what": document.Text(f.what), "seen": document.Text(f.seen)})
 	}
 	return t
+}
+
+func brokerRow(broker, state string, remarks ...string) document.Row {
+	return document.Row{"broker": document.Text(broker), "state": document.Text(state), "remarks": document.Text(strings.Join(remarks, "; "))}
 }
 
 func brokerTable(h *provision.Host) document.Table {
@@ -200,7 +204,7 @@ func brokerTable(h *provision.Host) document.Table {
 	for _, name := range driver.Names() {
 		r, err := provision.Lookup(name)
 		if err != nil {
-			t.Rows = append(t.Rows, []document.Cell{document.Text(name), document.Text("ready"), document.Text("runs in this process; for proving the instrument")})
+			t.Rows = append(t.Rows, brokerRow(name, "ready", "runs in this process; for proving the instrument"))
 			continue
 		}
 		for _, v := range r.Versions {
@@ -211,7 +215,7 @@ func brokerTable(h *provision.Host) document.Table {
 			if v.Doubt != "" {
 				remarks = append(remarks, "doubted: "+v.Doubt)
 			}
-			t.Rows = append(t.Rows, []document.Cell{document.Text(name + "@" + v.Name), document.Text(state), document.Text(strings.Join(remarks, "; "))})
+			t.Rows = append(t.Rows, brokerRow(name+"@"+v.Name, state, remarks...))
 		}
 	}
 	return t

@@ -52,16 +52,25 @@ func listGuarantees(args []string) (document.Document, error) {
 	return d, nil
 }
 
-func guaranteeRow(broker string, row driver.Row) []document.Cell {
+func guaranteeRow(broker string, row driver.Row) document.Row {
 	first := row.Cells[0]
 	kept, how, proof := "yes", driver.NativeText(row.Native), strings.Join(proofs(broker, row), ", ")
 	answer := how + " [" + proof + "]"
 	if first.Refusal != nil {
 		kept, how, proof, answer = "no", first.Refusal.Error(), "", first.Refusal.Error()
 	}
-	return []document.Cell{
-		document.Text(broker), document.Text(guaranteeText(row)), document.Text(row.Delivery), document.Text(row.Persistence), document.Text(row.Replicas),
-		document.Text(row.Acks), document.Text(row.Ordering), document.Text(kept), document.Text(how), document.Text(proof), document.Text(answer),
+	return document.Row{
+		"broker":      document.Text(broker),
+		"guarantee":   document.Text(guaranteeText(row)),
+		"delivery":    document.Text(row.Delivery),
+		"persistence": document.Text(row.Persistence),
+		"replicas":    document.Text(row.Replicas),
+		"acks":        document.Text(row.Acks),
+		"ordering":    document.Text(row.Ordering),
+		"kept":        document.Text(kept),
+		"how":         document.Text(how),
+		"proof":       document.Text(proof),
+		"answer":      document.Text(answer),
 	}
 }
 

@@ -65,7 +65,7 @@ func listBrokers([]string) (document.Document, error) {
 		if err != nil {
 			return d, err
 		}
-		row := []document.Cell{document.Text(name), document.Text("in this process"), document.Text(kind.Client), {}, {}, {}}
+		row := document.Row{"broker": document.Text(name), "versions": document.Text("in this process"), "client": document.Text(kind.Client)}
 		if r, err := provision.Lookup(name); err == nil {
 			var versions, doubts []string
 			for _, v := range r.Versions {
@@ -81,8 +81,8 @@ func listBrokers([]string) (document.Document, error) {
 			case r.TLS:
 				tls = "yes"
 			}
-			row[1], row[3], row[4] = document.Text(strings.Join(versions, ", ")), document.Number(r.MaxNodes), document.Text(tls)
-			row[5] = document.Text(strings.Join(doubts, "; "))
+			row["versions"], row["nodes"], row["tls"] = document.Text(strings.Join(versions, ", ")), document.Number(r.MaxNodes), document.Text(tls)
+			row["doubt"] = document.Text(strings.Join(doubts, "; "))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -112,8 +112,12 @@ func listStudies([]string) (document.Document, error) {
 		if err != nil {
 			return d, err
 		}
-		t.Rows = append(t.Rows, []document.Cell{
-			document.Text(name), document.Text(s.Question), document.Number(len(points)), document.Number(s.Repeats), document.Text(s.Source),
+		t.Rows = append(t.Rows, document.Row{
+			"study":    document.Text(name),
+			"question": document.Text(s.Question),
+			"points":   document.Number(len(points)),
+			"repeats":  document.Number(s.Repeats),
+			"source":   document.Text(s.Source),
 		})
 	}
 	d.Add(t)
@@ -128,7 +132,7 @@ func listReports([]string) (document.Document, error) {
 		if err != nil {
 			return d, err
 		}
-		t.Rows = append(t.Rows, []document.Cell{document.Text(name), document.Text(r.Doc)})
+		t.Rows = append(t.Rows, document.Row{"report": document.Text(name), "shows": document.Text(r.Doc)})
 	}
 	d.Add(t)
 	return d, nil
@@ -155,10 +159,14 @@ func listSettings(args []string) (document.Document, error) {
 		if len(f.Also) > 0 {
 			doc += " (also " + strings.Join(f.Also, ", ") + ")"
 		}
-		t.Rows = append(t.Rows, []document.Cell{document.Text(f.Path), document.Text(f.Default), document.Text(allowed), document.Text(doc)})
+		t.Rows = append(t.Rows, settingRow(f.Path, f.Default, allowed, doc))
 	}
 	d.Add(t)
 	return d, nil
+}
+
+func settingRow(name, standard, allowed, doc string) document.Row {
+	return document.Row{"setting": document.Text(name), "default": document.Text(standard), "allowed": document.Text(allowed), "doc": document.Text(doc)}
 }
 
 // brokerSettings lists client and topic settings; those of the server are the server's own and checked by its recipe.
@@ -178,9 +186,7 @@ func brokerSettings(name string, columns []document.Column) (document.Document, 
 		if len(s.Allowed) > 0 {
 			allowed = strings.Join(s.Allowed, ", ")
 		}
-		t.Rows = append(t.Rows, []document.Cell{
-			document.Text(scopes[s.Scope] + s.Name), document.Text(fmt.Sprint(s.Default)), document.Text(allowed), document.Text(s.Doc),
-		})
+		t.Rows = append(t.Rows, settingRow(scopes[s.Scope]+s.Name, fmt.Sprint(s.Default), allowed, s.Doc))
 	}
 	d.Add(t)
 	d.Say("Server settings (server.NAME) go to the broker by their native names; unknown ones are refused when it is started.")

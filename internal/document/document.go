@@ -82,11 +82,32 @@ type Note struct {
 // Listing is text whose lines stay as they are.
 type Listing struct{ Text string }
 
-// Table has typed columns; every row has one cell per column.
+// Table has typed columns. Rows find their cells by the key of a column, never by its place.
 type Table struct {
 	Title   string
 	Columns []Column
-	Rows    [][]Cell
+	Rows    []Row
+}
+
+// Row holds cells by the keys of their columns; the cells of other columns are blank.
+type Row map[string]Cell
+
+// check panics where a key names no column, or two of them: a figure would be lost, or stand twice.
+func (t Table) check() {
+	known := make(map[string]bool, len(t.Columns))
+	for _, c := range t.Columns {
+		if known[c.Key] {
+			panic(fmt.Sprintf("document: table %q has two columns %q", t.Title, c.Key))
+		}
+		known[c.Key] = true
+	}
+	for _, row := range t.Rows {
+		for key := range row {
+			if !known[key] {
+				panic(fmt.Sprintf("document: table %q has no column %q", t.Title, key))
+			}
+		}
+	}
 }
 
 func (Heading) block()   {}
@@ -168,14 +189,27 @@ func (c Cell) Toned(t Tone) Cell {
 	return c
 }
 
+// Excluded returns the cell, in parentheses where no conclusion is drawn from it.
+func (c Cell) Excluded(unused bool) Cell {
+	c.Unused = unused
+	return c
+}
+
 // Marked returns the cell with footnotes added.
 func (c Cell) Marked(marks ...int) Cell {
 	c.Marks = append(append([]int(nil), c.Marks...), marks...)
 	return c
 }
 
-// Add appends blocks.
-func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
+// Add appends blocks. It panics on a table whose rows have cells that no column shows.
+func (d *Document) Add(blocks ...Block) {
+	for _, b := range blocks {
+		if t, ok := b.(Table); ok {
+			t.check()
+		}
+	}
+	d.Blocks = append(d.Blocks, blocks...)
+}
 
 // Say appends a paragraph unless text is empty.
 func (d *Document) Say(text string) {

@@ -23,8 +23,9 @@ func TestAWarningQuotesSixDifferences(t *testing.T) {
 }
 
 func TestNotesOfARowComeOnceAndInOrder(t *testing.T) {
-	row := []Cell{Text("a").Marked(2), Text("b"), Text("c").Marked(1, 2)}
-	if got := RowNotes(row, map[int]string{1: "one", 2: "two"}); !slices.Equal(got, []string{"two", "one"}) {
+	table := Table{Columns: []Column{{Key: "first"}, {Key: "second"}, {Key: "third"}}}
+	row := Row{"third": Text("c").Marked(1, 2), "second": Text("b"), "first": Text("a").Marked(2)}
+	if got := table.RowNotes(row, map[int]string{1: "one", 2: "two"}); !slices.Equal(got, []string{"two", "one"}) {
 		t.Errorf("%q", got)
 	}
 	marked := Text("a").Marked(1)
@@ -35,6 +36,28 @@ func TestNotesOfARowComeOnceAndInOrder(t *testing.T) {
 	d := Document{Blocks: []Block{Note{1, "one"}, Paragraph{"p"}, Note{2, "two"}, Table{Title: "t"}}}
 	if notes := d.Notes(); !maps.Equal(notes, map[int]string{1: "one", 2: "two"}) || len(d.Tables()) != 1 {
 		t.Errorf("notes %v", notes)
+	}
+}
+
+func TestACellWithoutItsColumnIsRefused(t *testing.T) {
+	columns := []Column{{Key: "broker"}, {Key: "lost"}}
+	for name, c := range map[string]struct {
+		table Table
+		want  any
+	}{
+		"a key that no column has": {Table{Title: "t", Columns: columns, Rows: []Row{{"broker": Text("x")}, {"losts": Number(1)}}}, `document: table "t" has no column "losts"`},
+		"two columns of one key":   {Table{Title: "t", Columns: append(columns, Column{Key: "lost"})}, `document: table "t" has two columns "lost"`},
+		"blank cells":              {Table{Columns: columns, Rows: []Row{{}, {"lost": Number(0)}, nil}}, nil},
+	} {
+		got := func() (said any) {
+			defer func() { said = recover() }()
+			var d Document
+			d.Add(Paragraph{"p"}, c.table)
+			return nil
+		}()
+		if got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }
 

@@ -51,12 +51,12 @@ func (f *Footnotes) Blocks() []Block {
 	return blocks
 }
 
-// RowNotes are the footnotes a row points to, each once, in order of their marks' appearance.
-func RowNotes(row []Cell, notes map[int]string) []string {
+// RowNotes are the footnotes a row of t points to, each once, in the order of its columns.
+func (t Table) RowNotes(row Row, notes map[int]string) []string {
 	var texts []string
 	seen := map[int]bool{}
-	for _, cell := range row {
-		for _, mark := range cell.Marks {
+	for _, c := range t.Columns {
+		for _, mark := range row[c.Key].Marks {
 			if !seen[mark] {
 				seen[mark] = true
 				texts = append(texts, notes[mark])

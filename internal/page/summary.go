@@ -204,8 +204,11 @@ func missingTable(points []results.Point, status store.Status) document.Table {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.reason, b.reason))
 	})
 	for _, c := range causes {
-		t.Rows = append(t.Rows, []document.Cell{
-			document.Text(c.name), document.Text(few(texts[c], 1)), document.Text(few(cells[c], 6)), document.Number(count[c]),
+		t.Rows = append(t.Rows, document.Row{
+			"broker": document.Text(c.name),
+			"reason": document.Text(few(texts[c], 1)),
+			"cells":  document.Text(few(cells[c], 6)),
+			"n":      document.Number(count[c]),
 		})
 	}
 	return t

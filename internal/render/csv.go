@@ -53,13 +53,13 @@ func csvHeader(t document.Table) []string {
 	return append(header, "notes")
 }
 
-func csvRow(t document.Table, row []document.Cell, notes map[int]string) []string {
+func csvRow(t document.Table, row document.Row, notes map[int]string) []string {
 	var fields []string
 	if t.Title != "" {
 		fields = append(fields, Inert(t.Title))
 	}
-	for i, c := range t.Columns {
-		cell := row[i]
+	for _, c := range t.Columns {
+		cell := row[c.Key]
 		switch cell.Kind {
 		case document.Figure, document.Interval:
 			fields = append(fields, plain(cell.Number))
@@ -72,7 +72,7 @@ func csvRow(t document.Table, row []document.Cell, notes map[int]string) []strin
 			fields = append(fields, "", "")
 		}
 	}
-	return append(fields, Inert(strings.Join(document.RowNotes(row, notes), " | ")))
+	return append(fields, Inert(strings.Join(t.RowNotes(row, notes), " | ")))
 }
 
 func plain(v float64) string {

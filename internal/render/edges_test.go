@@ -57,7 +57,7 @@ func TestAFragmentIsWellFormedInEveryOrder(t *testing.T) {
 
 func TestATableOfMoreThanTwoHundredRowsIsFoldedAway(t *testing.T) {
 	for n, folded := range map[int]bool{200: false, 201: true} {
-		table := document.Table{Columns: []document.Column{{Key: "k", Name: "k"}}, Rows: slices.Repeat([][]document.Cell{{document.Number(1)}}, n)}
+		table := document.Table{Columns: []document.Column{{Key: "k", Name: "k"}}, Rows: slices.Repeat([]document.Row{{"k": document.Number(1)}}, n)}
 		if got := strings.Contains(Fragment([]document.Block{table}, "x", 2), "<details"); got != folded {
 			t.Errorf("%d rows are folded away: %v", n, got)
 		}
@@ -100,7 +100,7 @@ func TestAPageIsAsWideAsItsTerminal(t *testing.T) {
 
 func TestATableOfNamesAloneIsShownWhole(t *testing.T) {
 	table := document.Table{Columns: []document.Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b", Row: true}}}
-	table.Rows = [][]document.Cell{{document.Text(strings.Repeat("x", 30)), document.Text(strings.Repeat("y", 30))}}
+	table.Rows = []document.Row{{"a": document.Text(strings.Repeat("x", 30)), "b": document.Text(strings.Repeat("y", 30))}}
 	var out strings.Builder
 	if err := Render(&out, document.Document{Blocks: []document.Block{table}}, "terminal", Options{Width: 40}); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestATableOfNamesAloneIsShownWhole(t *testing.T) {
 func TestARowOfAPageHoldsWhatMachinesRead(t *testing.T) {
 	table := document.Table{
 		Columns: []document.Column{{Key: "message_bytes", Data: true}, {Key: "point_id", Data: true}, {Key: "n_tests", Data: true}, {Key: "name", Name: "name", Row: true}},
-		Rows:    [][]document.Cell{{document.Number(1234.5), document.Text("p"), {}, document.Text("kafka")}},
+		Rows:    []document.Row{{"message_bytes": document.Number(1234.5), "point_id": document.Text("p"), "name": document.Text("kafka")}},
 	}
 	if text := Fragment([]document.Block{table}, "x", 2); !strings.Contains(text, `<tr data-message-bytes="1234.5" data-point-id="p" data-n-tests="">`) {
 		t.Errorf("the row's data are missing in %s", text)
@@ -126,7 +126,7 @@ func TestSentencesAreNarrowedToTwentyFourColumnsAndNoFurther(t *testing.T) {
 	sentence := strings.Repeat("word ", 20)
 	table := document.Table{
 		Columns: []document.Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b", Wide: true}, {Key: "c", Name: "c", Wide: true}},
-		Rows:    [][]document.Cell{{document.Text("first"), document.Text(sentence), document.Text(sentence)}},
+		Rows:    []document.Row{{"a": document.Text("first"), "b": document.Text(sentence), "c": document.Text(sentence)}},
 	}
 	const narrowest = 5 + 2 + 24 + 2 + 24 // the name, and both sentences with a gap before each
 	for width, parts := range map[int]int{narrowest: 1, narrowest - 1: 2} {

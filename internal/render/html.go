@@ -82,15 +82,15 @@ func (f *fragment) table(t document.Table) {
 	if t.Title != "" {
 		fmt.Fprintf(&f.out, "<caption>%s</caption>\n", escape(t.Title))
 	}
-	shown := shownColumns(t)
+	shown := forReaders(t).Columns
 	f.out.WriteString("<thead><tr>")
-	numbers := make([]bool, len(t.Columns)) // asked once: it looks at every row
-	for _, i := range shown {
+	numbers := map[string]bool{} // asked once: it looks at every row
+	for _, c := range shown {
 		class := ""
-		if numbers[i] = numeric(t, i); numbers[i] {
+		if numbers[c.Key] = numeric(t, c); numbers[c.Key] {
 			class = " class=\"n\""
 		}
-		fmt.Fprintf(&f.out, "<th scope=\"col\"%s>%s</th>", class, strings.ReplaceAll(html.EscapeString(cleanLines(t.Columns[i].Name)), "\n", "<br>"))
+		fmt.Fprintf(&f.out, "<th scope=\"col\"%s>%s</th>", class, strings.ReplaceAll(html.EscapeString(cleanLines(c.Name)), "\n", "<br>"))
 	}
 	f.out.WriteString("</tr></thead>\n<tbody>\n")
 	for _, row := range t.Rows {
@@ -102,16 +102,16 @@ func (f *fragment) table(t document.Table) {
 	}
 }
 
-func (f *fragment) row(t document.Table, row []document.Cell, shown []int, numbers []bool) {
+func (f *fragment) row(t document.Table, row document.Row, shown []document.Column, numbers map[string]bool) {
 	f.out.WriteString("<tr")
-	for i, c := range t.Columns {
+	for _, c := range t.Columns {
 		if c.Data || c.Key == "status" || c.Key == "verdict" {
-			fmt.Fprintf(&f.out, " data-%s=\"%s\"", strings.ReplaceAll(c.Key, "_", "-"), escape(bare(row[i])))
+			fmt.Fprintf(&f.out, " data-%s=\"%s\"", strings.ReplaceAll(c.Key, "_", "-"), escape(bare(row[c.Key])))
 		}
 	}
 	f.out.WriteString(">")
-	for _, i := range shown {
-		f.cell(t.Columns[i], row[i], numbers[i])
+	for _, c := range shown {
+		f.cell(c, row[c.Key], numbers[c.Key])
 	}
 	f.out.WriteString("</tr>\n")
 }

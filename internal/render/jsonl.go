@@ -39,13 +39,13 @@ type field struct {
 	value any
 }
 
-func jsonRow(t document.Table, row []document.Cell, notes map[int]string) []field {
+func jsonRow(t document.Table, row document.Row, notes map[int]string) []field {
 	var fields []field
 	if t.Title != "" {
 		fields = append(fields, field{"table", clean(t.Title)})
 	}
-	for i, c := range t.Columns {
-		cell := row[i]
+	for _, c := range t.Columns {
+		cell := row[c.Key]
 		switch cell.Kind {
 		case document.Figure, document.Interval:
 			fields = append(fields, field{c.Key, number(cell.Number)})
@@ -61,7 +61,7 @@ func jsonRow(t document.Table, row []document.Cell, notes map[int]string) []fiel
 		}
 	}
 	texts := []string{}
-	for _, text := range document.RowNotes(row, notes) {
+	for _, text := range t.RowNotes(row, notes) {
 		texts = append(texts, clean(text))
 	}
 	return append(fields, field{"notes", texts})

@@ -46,8 +46,8 @@ func markdownTable(out *strings.Builder, t document.Table) {
 		out.WriteString(" " + literal(c.Name) + " |")
 	}
 	out.WriteString("\n|")
-	for i := range t.Columns {
-		if numeric(t, i) {
+	for _, c := range t.Columns {
+		if numeric(t, c) {
 			out.WriteString("--:|")
 		} else {
 			out.WriteString(":--|")
@@ -56,8 +56,8 @@ func markdownTable(out *strings.Builder, t document.Table) {
 	out.WriteByte('\n')
 	for _, row := range t.Rows {
 		out.WriteString("|")
-		for i, cell := range row {
-			out.WriteString(" " + literal(cellText(t.Columns[i], cell)) + " |")
+		for _, c := range t.Columns {
+			out.WriteString(" " + literal(cellText(c, row[c.Key])) + " |")
 		}
 		out.WriteByte('\n')
 	}

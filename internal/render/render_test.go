@@ -46,13 +46,22 @@ func everything() document.Document {
 	unused := document.Number(30.5)
 	unused.Unused = true
 	unusedBlank := document.Cell{Unused: true}
-	d.Add(document.Table{Title: "The = table", Columns: columns, Rows: [][]document.Cell{
-		{document.Text("=1"), document.Text("kafka"), document.Text("ok"), interval(1000, 900, 1100), document.Number(1.5e6), document.Number(1 << 20), {}, document.Number(0.25).In(unit.Share), document.Number(1234567), document.Text("because")},
-		{document.Text("2"), document.Text("nats <core>"), document.Text("failed").Toned(document.Alarm).Marked(1), interval(2000, 2000, 2000), interval(2.5e6, 1e6, 4e6), document.Number(math.NaN()), {}, document.Text("word"), document.Number(0), document.Text("")},
-		{document.Text("3"), document.Text("rabbitmq"), document.Text("void").Toned(document.Caution).Marked(1, 2).Marked(10), interval(5, 4, math.Inf(1)), unused.Marked(2), unusedBlank, {}, document.Number(7), document.Number(-3), document.Text(strings.Repeat("a long story ", 7))},
-		{document.Text(""), document.Text("redis"), document.Text("refused"), {}, {}, {}, {}, {}, {}, {}},
+	d.Add(document.Table{Title: "The = table", Columns: columns, Rows: []document.Row{
+		{
+			"id": document.Text("=1"), "name": document.Text("kafka"), "status": document.Text("ok"), "rate": interval(1000, 900, 1100), "p50_ns": document.Number(1.5e6),
+			"bytes": document.Number(1 << 20), "mixed": document.Number(0.25).In(unit.Share), "lost": document.Number(1234567), "why": document.Text("because"),
+		},
+		{
+			"id": document.Text("2"), "name": document.Text("nats <core>"), "status": document.Text("failed").Toned(document.Alarm).Marked(1), "rate": interval(2000, 2000, 2000),
+			"p50_ns": interval(2.5e6, 1e6, 4e6), "bytes": document.Number(math.NaN()), "mixed": document.Text("word"), "lost": document.Number(0), "why": document.Text(""),
+		},
+		{
+			"id": document.Text("3"), "name": document.Text("rabbitmq"), "status": document.Text("void").Toned(document.Caution).Marked(1, 2).Marked(10), "rate": interval(5, 4, math.Inf(1)),
+			"p50_ns": unused.Marked(2), "bytes": unusedBlank, "mixed": document.Number(7), "lost": document.Number(-3), "why": document.Text(strings.Repeat("a long story ", 7)),
+		},
+		{"id": document.Text(""), "name": document.Text("redis"), "status": document.Text("refused")},
 	}})
-	d.Add(document.Listing{Text: "key: value\n  nested:\t<1>\n"}, document.Table{Columns: []document.Column{{Key: "k", Name: "k", Row: true}, {Key: "v", Name: "v"}}, Rows: [][]document.Cell{{document.Text("a"), document.Number(1)}, {document.Text("b"), document.Number(1.234567)}}},
+	d.Add(document.Listing{Text: "key: value\n  nested:\t<1>\n"}, document.Table{Columns: []document.Column{{Key: "k", Name: "k", Row: true}, {Key: "v", Name: "v"}}, Rows: []document.Row{{"k": document.Text("a"), "v": document.Number(1)}, {"k": document.Text("b"), "v": document.Number(1.234567)}}},
 		document.Table{Title: "Empty", Columns: []document.Column{{Key: "k", Name: "k"}}})
 	d.Add(document.Note{Mark: 1, Text: "the first note, which is so long that it has to be wrapped on every page that is not very wide"}, document.Note{Mark: 2, Text: "the second & last"}, document.Note{Mark: 10, Text: "ten"})
 	return d
@@ -140,8 +149,8 @@ func TestMachinesReadEveryCellBack(t *testing.T) {
 		for k, key := range rows[0] {
 			of[key] = rows[i+1][k]
 		}
-		for k, c := range table.Columns {
-			cell := cells[k]
+		for _, c := range table.Columns {
+			cell := cells[c.Key]
 			same(t, c.Key, of[c.Key], object[c.Key], cell.Kind == document.Figure || cell.Kind == document.Interval, cell.Number, cell.Text)
 			if c.Spread {
 				same(t, c.Key+"_low", of[c.Key+"_low"], object[c.Key+"_low"], cell.Kind == document.Interval, cell.Low, "")
@@ -229,7 +238,7 @@ func TestEmphasisIsOnlyForThoseWhoAskForIt(t *testing.T) {
 	if strings.Contains(bold.String(), "\x1b[31mrefused") || strings.Contains(bold.String(), "m1k/s") {
 		t.Error("colour where there is nothing to stress")
 	}
-	broken := document.Table{Columns: []document.Column{{Key: "verdict", Name: "v"}, {Key: "other", Name: "o"}}, Rows: [][]document.Cell{{document.Text("broken").Toned(document.Alarm), document.Text("failed")}}}
+	broken := document.Table{Columns: []document.Column{{Key: "verdict", Name: "v"}, {Key: "other", Name: "o"}}, Rows: []document.Row{{"verdict": document.Text("broken").Toned(document.Alarm), "other": document.Text("failed")}}}
 	bold.Reset()
 	if err := Render(&bold, document.Document{Blocks: []document.Block{broken}}, "terminal", Options{Colour: true}); err != nil {
 		t.Fatal(err)
@@ -243,7 +252,7 @@ func TestALongTableOfAPageIsFoldedAway(t *testing.T) {
 	for n, folded := range map[int]bool{longTable: false, longTable + 1: true} {
 		table := document.Table{Columns: []document.Column{{Key: "k", Name: "k"}}}
 		for i := range n {
-			table.Rows = append(table.Rows, []document.Cell{document.Number(i)})
+			table.Rows = append(table.Rows, document.Row{"k": document.Number(i)})
 		}
 		text := Fragment([]document.Block{table}, "x", 2)
 		if got := strings.Contains(text, "<details"); got != folded || strings.Contains(text, "</details>") != folded || strings.Contains(text, fmt.Sprintf("<summary>%d rows", n)) != folded {

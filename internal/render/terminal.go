@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -76,7 +77,7 @@ func terminalTable(t part, o Options) string {
 	for i, c := range t.Columns {
 		header = append(header, cleanLines(c.Name))
 		config := table.ColumnConfig{Number: i + 1, VAlignHeader: text.VAlignBottom}
-		if numeric(t.Table, i) {
+		if numeric(t.Table, c) {
 			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
 		} else {
 			config.WidthMax, config.WidthMaxEnforcer = t.widths[i], fold
@@ -87,8 +88,8 @@ func terminalTable(t part, o Options) string {
 	tw.SetColumnConfigs(configs)
 	for _, row := range t.Rows {
 		out := table.Row{}
-		for i, cell := range row {
-			out = append(out, colour(t.Columns[i], cell, o))
+		for _, c := range t.Columns {
+			out = append(out, colour(c, row[c.Key], o))
 		}
 		tw.AppendRow(out)
 	}
@@ -142,31 +143,33 @@ func split(t document.Table, width int) []part {
 		return []part{whole}
 	}
 	widths := columnWidths(t)
-	var keys, rest []int
+	var keys, rest []document.Column
+	least := map[string]int{} // of each of rest
 	used := 0
 	for i, c := range t.Columns {
 		if c.Row {
-			keys = append(keys, i)
+			keys = append(keys, c)
 			used += widths[i] + gap
-		} else {
-			rest = append(rest, i)
+			continue
+		}
+		rest = append(rest, c)
+		least[c.Key] = widths[i]
+		if c.Wide {
+			least[c.Key] = min(widths[i], leastPhrase)
 		}
 	}
 	var parts []part
 	for len(rest) > 0 {
 		n, at := 0, used
 		for n < len(rest) {
-			least := widths[rest[n]]
-			if t.Columns[rest[n]].Wide {
-				least = min(least, leastPhrase)
-			}
-			if n > 0 && at+least > width {
+			needs := least[rest[n].Key]
+			if n > 0 && at+needs > width {
 				break
 			}
-			at += least + gap
+			at += needs + gap
 			n++
 		}
-		p, _ := narrowed(columnsOf(t, append(append([]int(nil), keys...), rest[:n]...)), width)
+		p, _ := narrowed(document.Table{Title: t.Title, Columns: slices.Concat(keys, rest[:n]), Rows: t.Rows}, width)
 		parts = append(parts, p)
 		rest = rest[n:]
 	}
@@ -176,21 +179,6 @@ func split(t document.Table, width int) []part {
 	return parts
 }
 
-func columnsOf(t document.Table, indexes []int) document.Table {
-	out := document.Table{Title: t.Title}
-	for _, i := range indexes {
-		out.Columns = append(out.Columns, t.Columns[i])
-	}
-	for _, row := range t.Rows {
-		var cells []document.Cell
-		for _, i := range indexes {
-			cells = append(cells, row[i])
-		}
-		out.Rows = append(out.Rows, cells)
-	}
-	return out
-}
-
 func columnWidths(t document.Table) []int {
 	widths := make([]int, len(t.Columns))
 	for i, c := range t.Columns {
@@ -198,10 +186,10 @@ func columnWidths(t document.Table) []int {
 			widths[i] = max(widths[i], text.StringWidth(strings.TrimSpace(line)))
 		}
 		for _, row := range t.Rows {
-			widths[i] = max(widths[i], text.StringWidth(cellText(c, row[i])))
+			widths[i] = max(widths[i], text.StringWidth(cellText(c, row[c.Key])))
 		}
 		switch {
-		case numeric(t, i):
+		case numeric(t, c):
 		case c.Wide:
 			widths[i] = min(widths[i], widestPhrase)
 		default:
@@ -212,31 +200,20 @@ func columnWidths(t document.Table) []int {
 }
 
 // forReaders drops columns that are for machines and those that hold nothing in any row.
-func forReaders(t document.Table) document.Table { return columnsOf(t, shownColumns(t)) }
-
-// shownColumns are the indexes of the columns that a reader is shown.
-func shownColumns(t document.Table) []int {
-	var shown []int
-	for i, c := range t.Columns {
-		filled := c.Row && len(t.Rows) == 0
-		for _, row := range t.Rows {
-			filled = filled || row[i].Kind != document.Blank || len(row[i].Marks) > 0
-		}
-		if filled && !c.Data {
-			shown = append(shown, i)
+func forReaders(t document.Table) document.Table {
+	var shown []document.Column
+	for _, c := range t.Columns {
+		filled := func(row document.Row) bool { return row[c.Key].Kind != document.Blank || len(row[c.Key].Marks) > 0 }
+		if !c.Data && (c.Row && len(t.Rows) == 0 || slices.ContainsFunc(t.Rows, filled)) {
+			shown = append(shown, c)
 		}
 	}
-	return shown
+	return document.Table{Title: t.Title, Columns: shown, Rows: t.Rows}
 }
 
 // numeric tells that a column holds numbers, which are aligned to the right.
-func numeric(t document.Table, i int) bool {
-	for _, row := range t.Rows {
-		if row[i].Kind == document.Words {
-			return false
-		}
-	}
-	return true
+func numeric(t document.Table, c document.Column) bool {
+	return !slices.ContainsFunc(t.Rows, func(row document.Row) bool { return row[c.Key].Kind == document.Words })
 }
 
 // cellText writes a cell for people.

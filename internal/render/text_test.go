@@ -49,7 +49,7 @@ func TestAnUnknownFormatOrReportIsAnsweredWithWhatThereIs(t *testing.T) {
 func TestColourIsOnlyAddedWhenAsked(t *testing.T) {
 	d := document.Document{Title: "T", Blocks: []document.Block{document.Table{
 		Columns: []document.Column{{Key: "status", Name: "status"}},
-		Rows:    [][]document.Cell{{document.Text("failed").Toned(document.Alarm)}, {document.Text("void").Toned(document.Caution)}, {document.Text("ok")}},
+		Rows:    []document.Row{{"status": document.Text("failed").Toned(document.Alarm)}, {"status": document.Text("void").Toned(document.Caution)}, {"status": document.Text("ok")}},
 	}}}
 	for _, colour := range []bool{false, true} {
 		var out strings.Builder
@@ -89,7 +89,7 @@ func TestSentencesAreNarrowedBeforeATableIsSplit(t *testing.T) {
 	var d document.Document
 	d.Add(document.Table{
 		Columns: []document.Column{{Key: "a", Name: "a", Row: true}, {Key: "b", Name: "b"}, {Key: "why", Name: "why", Wide: true}},
-		Rows:    [][]document.Cell{{document.Text("first"), document.Text("second"), document.Text("a sentence that would take all of the line and more than that")}},
+		Rows:    []document.Row{{"a": document.Text("first"), "b": document.Text("second"), "why": document.Text("a sentence that would take all of the line and more than that")}},
 	})
 	var out strings.Builder
 	if err := renderTerminal(&out, d, Options{Width: 50}); err != nil {

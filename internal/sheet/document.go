@@ -61,7 +61,7 @@ func (f *flow) columns(d document.Document) {
 			}
 			longest := len([]rune(p.name)) + 1
 			for _, row := range t.Rows {
-				longest = max(longest, len([]rune(row[p.index].Text))+1)
+				longest = max(longest, len([]rune(row[p.column.Key].Text))+1)
 			}
 			widths[i] = max(widths[i], min(float64(longest), broadest))
 		}
@@ -102,7 +102,6 @@ func (f *flow) block(b document.Block) {
 // place is a column of the sheet: a table's column, or an end of its intervals.
 type place struct {
 	column document.Column
-	index  int
 	name   string
 	of     func(document.Cell) float64 // NaN: nothing to show; nil: not the number but the unit of its row
 }
@@ -122,19 +121,19 @@ func end(of func(document.Cell) float64) func(document.Cell) float64 {
 func placesOf(t document.Table) []place {
 	var places []place
 	named := false
-	for i, c := range t.Columns {
+	for _, c := range t.Columns {
 		name := strings.ReplaceAll(c.Name, "\n", " ")
 		if name == "" {
 			name = c.Key
 		}
-		places = append(places, place{c, i, name, middle})
-		if own := func(row []document.Cell) bool { return row[i].Unit != unit.None }; slices.ContainsFunc(t.Rows, own) && !named {
+		places = append(places, place{c, name, middle})
+		if own := func(row document.Row) bool { return row[c.Key].Unit != unit.None }; slices.ContainsFunc(t.Rows, own) && !named {
 			named = true
-			places = slices.Insert(places, len(places)-1, place{column: document.Column{Name: "unit"}, index: i, name: "unit"})
+			places = slices.Insert(places, len(places)-1, place{column: document.Column{Key: c.Key}, name: "unit"})
 		}
 		if c.Spread {
 			low, high := func(c document.Cell) float64 { return c.Low }, func(c document.Cell) float64 { return c.High }
-			places = append(places, place{c, i, name + ", low", end(low)}, place{c, i, name + ", high", end(high)})
+			places = append(places, place{c, name + ", low", end(low)}, place{c, name + ", high", end(high)})
 		}
 	}
 	return places
@@ -151,7 +150,7 @@ func (f *flow) table(t document.Table) {
 		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: p.name})
 		units = append(units, excelize.Cell{StyleID: f.book.unit(), Value: scales[p.column.Unit].word})
 	}
-	noted := slices.ContainsFunc(t.Rows, func(row []document.Cell) bool { return document.RowNotes(row, f.notes) != nil })
+	noted := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return t.RowNotes(row, f.notes) != nil })
 	if noted {
 		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: "notes"})
 	}
@@ -160,10 +159,10 @@ func (f *flow) table(t document.Table) {
 	for _, row := range t.Rows {
 		var values []any
 		for _, p := range places {
-			values = append(values, f.value(p, row[p.index]))
+			values = append(values, f.value(p, row[p.column.Key]))
 		}
 		if noted {
-			values = append(values, strings.Join(document.RowNotes(row, f.notes), " | "))
+			values = append(values, strings.Join(t.RowNotes(row, f.notes), " | "))
 		}
 		f.add(values...)
 	}
