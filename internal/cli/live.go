@@ -117,7 +117,7 @@ func outcome(r store.Record) string {
 	latency := true
 	switch s := r.Result; {
 	case s.Sustainable != nil:
-		text = "  sustainable " + unit.PerSecond.Range(s.Sustainable.Low, s.Sustainable.High)
+		text = "  sustainable " + results.BoundsText(s.Sustainable.Low, s.Sustainable.High)
 		for i, g := range s.Sustainable.Goals {
 			if i > 0 {
 				text += fmt.Sprintf(" (%s: %s)", results.GoalName(g), results.BoundsText(g.Low, g.High))

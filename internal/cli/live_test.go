@@ -149,3 +149,16 @@ func TestAPanicBecomesASentenceAndItsTraceAFile(t *testing.T) {
 		t.Errorf("exit code %d, %v, stderr: %s", code, err, out.String())
 	}
 }
+func TestTheOutcomeOfASearchNeverPrintsAnUnknownBoundAsARate(t *testing.T) {
+	for want, s := range map[string]store.Sustainable{
+		"at least 545k/s, no rate failed":                 {Low: 545_000},
+		"no rate passed, the lowest that failed was 1k/s": {High: 1000},
+		"no rate was found":                               {},
+		"sustainable 1–2k/s":                              {Low: 1000, High: 2000},
+	} {
+		got := outcome(store.Record{Result: &store.Result{Sustainable: &s}})
+		if !strings.Contains(got, want) || strings.Contains(got, "0/s–") || strings.Contains(got, "–0/s") {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}

@@ -33,6 +33,15 @@ type leg struct {
 	limit int64             // arrivals
 }
 
+// at is when arrival i is intended, ns on the clock's axis; schedule.Never for one that doesn't happen.
+func (l *leg) at(i int64) int64 {
+	offset := l.share.At(i)
+	if offset > schedule.Never-l.start {
+		return schedule.Never
+	}
+	return l.start + offset
+}
+
 func (p *Plan) deal() schedule.Deal {
 	return schedule.Deal{Clients: p.clients(), Producers: len(p.Producers)}
 }
@@ -109,7 +118,7 @@ func (p *producer) bookUnsentOf(recorder *measure.Producer, l *leg, phase measur
 	step := max(1, (to-from)/unsentValues)
 	for ; from < to; from += step {
 		n := min(step, to-from)
-		intended := min(ended, l.start+l.share.At(from+n-1)) // of a number of messages, some may not even be due
+		intended := min(ended, l.at(from+n-1)) // of a number of messages, some may not even be due
 		recorder.Unsent(phase, n, intended, ended, p.blame.own(intended, ended))
 	}
 }

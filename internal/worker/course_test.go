@@ -121,3 +121,26 @@ func TestAShapeBeginsWithTheMeasuredPhase(t *testing.T) {
 		})
 	}
 }
+
+func TestAShapeThatEndsAtRateZeroEndsWithThePhase(t *testing.T) {
+	steps, err := schedule.Steps([]schedule.Step{{Rate: 1000, For: 100 * time.Millisecond}, {Rate: 0, For: time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+		p.deliver(batch)
+		p.done(batch, nil)
+		return nil
+	}}
+	for _, producers := range []int{1, 3} {
+		began := time.Now()
+		const length, drain = 200 * time.Millisecond, 10 * time.Second
+		out := ready(t, d, simple(producers, 1)).Run(t.Context(), Load{Schedule: steps, Duration: length, Drain: drain})
+		if out.Err != nil || out.Measured.Due != 100 || out.Measured.Sent != 100 || !out.Measured.Balanced() {
+			t.Errorf("%d producers: %+v, %v: want 100 messages", producers, out.Measured, out.Err)
+		}
+		if took := time.Since(began); took > length+drain/2 {
+			t.Errorf("%d producers: took %v, want at most %v", producers, took, length)
+		}
+	}
+}

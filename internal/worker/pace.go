@@ -40,7 +40,7 @@ func (p *producer) openLoop(ctx context.Context, t *trial, l *leg, s sleeper) (w
 	for l.next < l.limit {
 		now := clock.Now()
 		due := schedule.Due(l.share, l.next, now-l.start, int(min(l.limit-l.next, int64(len(p.batch)))))
-		at := l.start + l.share.At(l.next)
+		at := l.at(l.next)
 		switch {
 		case due == 0 && at >= l.until():
 			return true
@@ -77,7 +77,7 @@ func (p *producer) claim(t *trial, l *leg, n int) (made int, more bool) {
 	defer books.close()
 	until, sent := l.until(), clock.Now()
 	for j, id := range p.taken[:n] {
-		intended := l.start + l.share.At(l.next)
+		intended := l.at(l.next)
 		if intended >= until || stopped(t.stop) {
 			p.slots.put(p.taken[j:n])
 			return j, false
