@@ -66,6 +66,9 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 			d.Say(axis.Name + ": " + strings.Join(axis.Values, ", "))
 		}
 	}
+	for _, line := range p.scales() {
+		d.Say(line + ".")
+	}
 	shown := p.points
 	if len(shown) > shownPoints && !o.all {
 		shown = shown[:shownPoints]

@@ -35,7 +35,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check {tmp}/empty.yaml", `{tmp}/empty.yaml: empty; a study says at least what is measured, such as measure: peak`},
 		{"check {tmp}/list.yaml", `{tmp}/list.yaml:1: a list is not a study; allowed: a mapping of settings`},
 		{"check {tmp}/none.yaml", `study file {tmp}/none.yaml can't be read: no such file or directory`},
-		{"check {tmp}", `study file {tmp} can't be read: is a directory`},
+		{"check {tmp}", `study file {tmp}/study.yaml can't be read: no such file or directory`},
 		{"check head-to-haed", `no study or file "head-to-haed"; studies: `},
 		{"check --broker nats --delivery exactly-once", `every point would be refused; the first: --delivery exactly-once: delivery: exactly-once is not supported: core NATS keeps no copy of a message and confirms none; jetstream does`},
 		{"check --replicas 3", `--replicas 3: replicas: 3 replicas don't fit on 1 node; add nodes: 3`},

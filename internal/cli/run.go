@@ -96,6 +96,9 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	view := newProgress(s.err)
 	view.several = len(p.studies) > 1
 	defer view.close()
+	for _, line := range p.scales() {
+		view.say("%s", line)
+	}
 	if err := o.watching.open(&view.now, view.say); err != nil {
 		return err
 	}

@@ -62,6 +62,8 @@ type workload struct {
 	more    []string
 	repeat  int
 	quick   bool
+	scale   string
+	only    []string
 	attach  []string
 	changed func(name string) bool
 }
@@ -83,6 +85,8 @@ func (s *shell) workload(c *cobra.Command) *workload {
 	f.StringArrayVar(&w.more, "axis", nil, "vary a setting by `path=list`, such as inFlight.messages=100,1000; repeatable")
 	f.IntVar(&w.repeat, "repeat", 0, "`number` of repetitions of every point")
 	f.BoolVar(&w.quick, "quick", false, "a few seconds per point, for a first look")
+	f.StringVar(&w.scale, "scale", "", "`size` of a study: full, or one that its document names, such as quick")
+	f.StringSliceVar(&w.only, "only", nil, "`names` of the study's experiments; the others are left out")
 	f.StringSliceVar(&w.attach, "attach", nil, "`addresses` of a running broker, to measure that instead of starting one")
 	return w
 }
@@ -100,6 +104,9 @@ func (w *workload) load(_ context.Context, args []string) (plan, error) {
 	found, err := w.studies(args)
 	if err != nil {
 		return p, err
+	}
+	if found, err = w.sized(found); err != nil {
+		return p, asTyped(err)
 	}
 	for _, s := range found {
 		if err := w.override(s); err != nil {
@@ -127,7 +134,7 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 	}
 	var found []*study.Study
 	for _, arg := range args {
-		name, data, err := w.read(arg)
+		name, data, files, err := w.read(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -135,6 +142,7 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.Files = files
 		found = append(found, s)
 	}
 	return found, nil
@@ -150,28 +158,92 @@ func (w *workload) untouched() bool {
 	return !w.changed("set") && !w.changed("axis") && !w.changed("attach")
 }
 
-// read finds what arg names: "-" for standard input, a study that comes with the program, or a file.
-func (w *workload) read(arg string) (name string, data []byte, err error) {
+// scales says at which scale studies with several of them are run.
+func (p plan) scales() (out []string) {
+	for _, s := range p.studies {
+		if there := s.Scales(); len(there) > 1 {
+			out = append(out, fmt.Sprintf("%s at scale %s (--scale: %s)", s.Name, s.AtScale(), strings.Join(there, ", ")))
+		}
+	}
+	return out
+}
+
+// read finds what arg names: "-" for standard input, a study that comes with the program (files is its folder), a file,
+// or a folder with a study's document.
+func (w *workload) read(arg string) (name string, data []byte, files fs.FS, err error) {
 	if arg == "-" {
 		data, err = io.ReadAll(w.sh.in)
-		return "stdin", data, err
+		return "stdin", data, nil, err
 	}
 	if data, err = studies.Read(arg); err == nil {
-		return arg + ".yaml", data, nil
+		files, err = studies.FS(arg)
+		return arg + ".yaml", data, files, err
 	}
 	if broker, version, ok := proof.Parse(arg); ok {
 		data, err = proofStudy(arg, broker, version)
-		return arg + ".yaml", data, err
+		return arg + ".yaml", data, nil, err
+	}
+	if document := filepath.Join(arg, studies.Document); isDir(arg) {
+		arg = document
 	}
 	data, err = os.ReadFile(arg)
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !looksLikeFile(arg):
-		return "", nil, badInput("no study or file %q; studies: %s%s", arg, strings.Join(studyNames(), ", "), suggest.DidYouMean(arg, studyNames()))
+		return "", nil, nil, badInput("no study or file %q; studies: %s%s", arg, strings.Join(studyNames(), ", "), suggest.DidYouMean(arg, studyNames()))
 	case errors.As(err, &path):
-		return "", nil, badInput("study file %s can't be read: %w", arg, path.Err)
+		return "", nil, nil, badInput("study file %s can't be read: %w", arg, path.Err)
 	}
-	return arg, data, err
+	return arg, data, nil, err
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// sized brings each study to the scale asked for, or its usual one, and leaves only the experiments asked for. An
+// experiment must be of one of the studies; a study without any of them is left out.
+func (w *workload) sized(found []*study.Study) ([]*study.Study, error) {
+	for _, s := range found {
+		name := w.scale
+		if !w.changed("scale") {
+			name = s.UsualScale()
+		}
+		if err := s.Scale(name); err != nil {
+			return nil, err
+		}
+	}
+	if !w.changed("only") {
+		return found, nil
+	}
+	if len(found) == 1 {
+		return found, found[0].Only(w.only)
+	}
+	var left []*study.Study
+	known := map[string]bool{}
+	for _, s := range found {
+		var own []string
+		for _, name := range w.only {
+			if slices.Contains(s.Experiments(), name) {
+				own = append(own, name)
+				known[name] = true
+			}
+		}
+		if len(own) == 0 {
+			continue
+		}
+		if err := s.Only(own); err != nil {
+			return nil, err
+		}
+		left = append(left, s)
+	}
+	for _, name := range w.only {
+		if !known[name] {
+			return nil, badInput("--only %s: no experiment %q in any of the studies", strings.Join(w.only, ","), name)
+		}
+	}
+	return left, nil
 }
 
 func looksLikeFile(arg string) bool {
@@ -249,7 +321,7 @@ func flagOf(place string) string {
 	if !ok || strings.HasPrefix(rest, "set ") {
 		return place
 	}
-	typed := map[string]string{"repeats": "repeat"}
+	typed := map[string]string{"repeats": "repeat", "scale": "scale", "only": "only"}
 	for _, a := range slices.Concat(axisFlags, loginFlags) {
 		typed[a.path] = a.name
 	}

@@ -32,6 +32,7 @@ type bench struct {
 	lab      *lab
 	record   *store.Record
 	spec     study.Spec
+	payloads [][]byte // that came with the study
 	stage    func(Event)
 	instance *provision.Instance // nil: attached, or without processes of its own
 	giveBack func()
@@ -165,7 +166,7 @@ func (b *bench) plan() worker.Plan {
 	s := b.spec
 	p := worker.Plan{
 		Payload: worker.Payload{
-			Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Seed: s.Seed,
+			Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Given: b.payloads, Seed: s.Seed,
 		},
 		Keys:         worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: s.Seed},
 		KeyOrdered:   s.PartitionsPerTopic > 1 || s.ConsumerPerSubscription > 1, // whoever is given a key has all of it

@@ -20,7 +20,7 @@ func (l *lab) repetition(ctx context.Context, done int, run study.Run) (_ store.
 		Axes: run.Point.Axes, Repetition: run.Repetition, Spec: run.Point.Spec, Host: l.host,
 		Began: time.Now().UTC(), Versions: store.Versions{Tool: l.Tool, Go: goVersion()},
 	}
-	b := &bench{lab: l, record: &r, spec: run.Point.Spec, stage: func(e Event) { l.watch(done, run, e) }}
+	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, stage: func(e Event) { l.watch(done, run, e) }}
 	err := b.run(ctx)
 	b.close()
 	if startFailed(err) || b.died != nil {

@@ -27,7 +27,11 @@ type choice struct {
 
 // sets tells whether any value of the axis gives path.
 func (a axis) sets(path string) bool {
-	return slices.ContainsFunc(a.values, func(c choice) bool { _, ok := c.set.find(path); return ok })
+	return slices.ContainsFunc(a.values, func(c choice) bool {
+		_, ok := c.set.find(path)
+		_, byBroker := c.set.find(versions)
+		return ok || path == "version" && byBroker
+	})
 }
 
 // rule excludes the combinations in which all its conditions hold.

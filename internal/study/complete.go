@@ -55,7 +55,7 @@ func DefaultPersistence(broker, delivery string) string {
 func complete(d *draft) Spec {
 	s := fixed()
 	for _, g := range d.given {
-		if g.path != meant {
+		if g.path != meant && g.path != versions {
 			g.apply(&s)
 		}
 	}
@@ -77,6 +77,9 @@ func fill[T any](d *draft, path string, field *T, value T) {
 }
 
 func completeBroker(s *Spec, d *draft) {
+	if g, ok := d.given[versions]; ok {
+		s.Version = g.value.(map[string]string)[s.Broker] // validation tells of a broker that isn't there
+	}
 	fill(d, "delivery", &s.Delivery, DefaultDelivery(s.Broker))
 	fill(d, "persistence", &s.Persistence, DefaultPersistence(s.Broker, s.Delivery))
 	acks := acksLeader

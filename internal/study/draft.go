@@ -46,6 +46,7 @@ var exclusive = map[string]string{
 	"backlog.messages": "backlog.bytes", "backlog.bytes": "backlog.messages",
 	"curve.fractions": "curve.rates", "curve.rates": "curve.fractions",
 	"messageSize": "payloadFile", "payloadFile": "messageSize",
+	"version": versions, versions: "version",
 }
 
 // madeUp settings say how payloads are made up.
@@ -60,6 +61,9 @@ func (d *draft) put(l layer, rank int) {
 		switch s.path {
 		case "broker":
 			d.drop("version", rank)
+			if of, ok := d.given[versions]; ok && of.value.(map[string]string)[s.value.(string)] == "" {
+				d.drop(versions, rank)
+			}
 		case "load.shape":
 			for _, p := range d.under("load") {
 				if p != "load.rate" {
@@ -67,7 +71,7 @@ func (d *draft) put(l layer, rank int) {
 				}
 			}
 		case "attach":
-			for _, p := range []string{"nodes", "version", "isolation"} {
+			for _, p := range []string{"nodes", "version", versions, "isolation"} {
 				d.drop(p, rank)
 			}
 		case "payloadFile":

@@ -17,6 +17,7 @@ type samples struct {
 	path   string
 	sizes  Sizes
 	digest string
+	bodies [][]byte // of samples that came with the study
 	err    error
 }
 
@@ -25,8 +26,14 @@ const maxSamples = 64 << 20 // bytes: all of them are kept in memory
 // library looks payload files up, each once.
 type library struct {
 	dir   string // of the study's file
+	files fs.FS  // the folder of a study that isn't on the disk, or nil
 	found map[string]samples
 }
+
+// disk is the machine's file system: any path is a name.
+type disk struct{}
+
+func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
 
 func (l *library) lookup(name string) samples {
 	if l.found == nil {
@@ -40,17 +47,24 @@ func (l *library) lookup(name string) samples {
 	return s
 }
 
-// read looks from the working directory, beside the study, and one folder above it: the OpenMessaging Benchmark keeps
-// payload/ beside workloads/ and is run from above both.
+// read looks in the study's own files, from the working directory, beside the study, and one folder above it: the
+// OpenMessaging Benchmark keeps payload/ beside workloads/ and is run from above both.
 func (l *library) read(name string) samples {
+	if l.files != nil && fs.ValidPath(name) {
+		if _, err := fs.Stat(l.files, name); err == nil {
+			s, err := load(l.files, name)
+			s.err = err
+			return s
+		}
+	}
 	tried := []string{name}
 	if !filepath.IsAbs(name) {
 		tried = append(tried, filepath.Join(l.dir, name), filepath.Join(l.dir, "..", name))
 	}
 	for _, path := range tried {
 		if _, err := os.Stat(path); err == nil {
-			s, err := load(path)
-			s.err = err
+			s, err := load(disk{}, path)
+			s.bodies, s.err = nil, err
 			return s
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return samples{err: fmt.Errorf("payloads can't be read: %w", err)}
@@ -59,18 +73,18 @@ func (l *library) read(name string) samples {
 	return samples{err: fmt.Errorf("no file or directory %q here, beside the study or one folder above it; without it (payloadFile: \"\") payloads are made up", name)}
 }
 
-func load(path string) (samples, error) {
+func load(files fs.FS, path string) (samples, error) {
 	s := samples{path: path}
 	sum := sha256.New()
 	total := 0
-	err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+	err := fs.WalkDir(files, path, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		if info, err := fs.Stat(files, name); err != nil || !info.Mode().IsRegular() {
 			return err
 		}
-		body, err := os.ReadFile(name)
+		body, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
@@ -83,6 +97,7 @@ func load(path string) (samples, error) {
 		part := sha256.Sum256(body)
 		sum.Write(part[:])
 		s.sizes = s.sizes.with(Size(len(body)))
+		s.bodies = append(s.bodies, body)
 		return nil
 	})
 	if err != nil {
@@ -105,25 +120,26 @@ func (s Sizes) with(size Size) Sizes {
 	return slices.Insert(s, i, WeightedSize{size, 1})
 }
 
-// completePayload replaces the name of a payload file by what it holds.
-func (v *validator) completePayload(l *library) {
+// completePayload replaces the name of a payload file by what it holds. It returns the samples that came with the study.
+func (v *validator) completePayload(l *library) (bodies [][]byte) {
 	s := v.spec
 	if s.PayloadFile == "" {
-		return
+		return nil
 	}
 	found := l.lookup(s.PayloadFile)
 	if found.err != nil {
 		v.fail("payloadFile", "%v", found.err)
-		return
+		return nil
 	}
 	if len(found.sizes) == 1 {
 		found.sizes = Sizes{{found.sizes[0].Size, 1}}
 	}
 	if v.given.has("messageSize") && s.MessageSize.String() != found.sizes.String() {
 		v.fail("messageSize", "%s, but the payloads in %s have %s; leave messageSize out to use their own", s.MessageSize, found.path, found.sizes.text())
-		return
+		return nil
 	}
 	s.PayloadFile, s.PayloadDigest, s.MessageSize = found.path, found.digest, found.sizes
+	return found.bodies
 }
 
 func (s Sizes) text() string {

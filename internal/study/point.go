@@ -17,6 +17,10 @@ type Point struct {
 	Label string
 	Axes  map[string]string // by canonical path, or the name of an axis of choices; "sweep" where there are several
 	Spec  Spec
+	// Payloads are the samples of Spec.PayloadFile where they came with the program; nil: the file is on the disk. They
+	// must not be changed.
+	Payloads [][]byte `json:"-"`
+
 	given *draft // nil for a point that wasn't expanded from a study
 }
 
@@ -26,6 +30,9 @@ func (p Point) Where(path string) string {
 		return ""
 	}
 	given := p.given.under(path)
+	if path == "version" && len(given) == 0 {
+		given = p.given.under(versions)
+	}
 	if len(given) == 0 {
 		return ""
 	}
@@ -71,7 +78,7 @@ const (
 // validated, in the order written; of equal points the first. It reads payload files. What is wrong comes together, as
 // *Errors.
 func (s *Study) Points() ([]Point, error) {
-	e := &expansion{study: s, lib: &library{dir: filepath.Dir(s.File)}, seen: map[string]bool{}}
+	e := &expansion{study: s, lib: &library{dir: filepath.Dir(s.File), files: s.Files}, seen: map[string]bool{}}
 	total := 0
 	for _, w := range s.sweeps {
 		n := 1
@@ -140,7 +147,7 @@ func (e *expansion) rivals(w sweep) bool {
 			}
 		}
 		for path := range mine {
-			if other, ok := owner[path]; ok && path != meant && path != "version" {
+			if other, ok := owner[path]; ok && path != meant && path != "version" && path != versions {
 				e.add(a.at, "axes."+a.name, "gives %s, as the axis %q does", path, other)
 			}
 			owner[path] = a.name
@@ -173,6 +180,7 @@ func (e *expansion) point(w sweep, at []int) {
 		chosen[a.rank] = append(chosen[a.rank], c.set...)
 	}
 	d.put(chosen[rankAxes], rankAxes)
+	d.put(w.scaled, rankScale)
 	d.put(append(slices.Clone(w.over), chosen[rankFlags]...), rankFlags)
 	idle, ambiguous := d.settle()
 	p.Spec = complete(d)
@@ -189,7 +197,7 @@ func (e *expansion) point(w sweep, at []int) {
 	}
 	v.idle(idle)
 	before := len(e.found)
-	v.completePayload(e.lib)
+	p.Payloads = v.completePayload(e.lib)
 	if len(e.found) > before {
 		return
 	}

@@ -65,6 +65,18 @@ func onLine(at place) string {
 // meant is the pseudo path of a measure that an alias implies: the file's own measure goes before it.
 const meant = "(measure)"
 
+// versions is the pseudo path of versions that depend on the broker: version: {kafka: 2.2.0, rabbitmq: 3.10.8}.
+const versions = "(version)"
+
+// versionsOf decodes a mapping of brokers to versions.
+func (d decoder) versionsOf(key, n *yaml.Node, full string) []setting {
+	of := map[string]string{}
+	for _, p := range d.pairs(n, full) {
+		of[p.key] = d.text(p.value, join(full, p.key))
+	}
+	return []setting{{path: versions, value: of, at: d.at(key), as: "version"}}
+}
+
 // layer decodes a mapping of settings; prefix is the path of the mapping ("" = a whole spec) and shown the path to
 // print before it. Keys in skip are left to the caller.
 func (d decoder) layer(n *yaml.Node, prefix, shown string, skip []string) layer {
@@ -94,6 +106,9 @@ func (d decoder) settings(key, n *yaml.Node, path, shown string, also []string) 
 			return o.settings(d, at, n, path, full)
 		}
 		return d.renamed(d.settings(key, n, o.path, shown, also), path, o.path)
+	}
+	if path == "version" && n.Kind == yaml.MappingNode {
+		return d.versionsOf(key, n, full)
 	}
 	p := layout()
 	for name, l := range p.native {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -26,11 +27,14 @@ type Study struct {
 	Repeats     int    // of every point, at least 1
 	Seed        int64  // of the order of points
 	File        string // as given to Parse
+	Files       fs.FS  // the study's folder where it isn't on the disk: payload files are looked for in it
 	Published   []Published
 	Exhibits    []Exhibit
 
 	base   layer
 	sweeps []sweep
+	scales []scale
+	at     string // the scale; "" is Full
 	quick  bool
 }
 
@@ -40,6 +44,7 @@ type sweep struct {
 	set     layer
 	axes    []axis
 	exclude []rule
+	scaled  layer // from the scale
 	over    layer // from flags
 	single  bool  // one explicit point: set tells it from its neighbours
 }
@@ -49,6 +54,7 @@ const (
 	rankBase = iota
 	rankSweep
 	rankAxes
+	rankScale
 	rankFlags
 )
 
@@ -58,7 +64,7 @@ func New(name string) *Study {
 }
 
 // studyKeys are the keys of a study document that are no settings of a spec.
-var studyKeys = []string{"question", "description", "source", "repeats", "base", "axes", "exclude", "sweeps", "points", "published", "exhibits"}
+var studyKeys = []string{"question", "description", "source", "repeats", "base", "axes", "exclude", "sweeps", "points", "scales", "published", "exhibits"}
 
 const maxDocument = 8 << 20 // bytes
 
@@ -78,6 +84,8 @@ const maxDocument = 8 << 20 // bytes
 //	sweeps:                                  # several cross products; each has the axes above too
 //	- {name: kafka, set: {broker: kafka}, axes: {client.linger.ms: [0, 5]}, exclude: []}
 //	points: [{broker: nats, size: 8}]        # further points, one by one
+//	scales:                                  # other sizes of the same study, see Scale
+//	  quick: {repeats: 2, set: {duration: 3s}, axes: {partitions: [5]}, sweeps: {kafka: {set: {warmup: 1s}}}}
 //	published:                               # a paper's tables, beside the points of a sweep
 //	- {file: published/a.csv, experiment: kafka, axes: {client.linger.ms: linger}, metrics: {publish_rate: msg_per_s}}
 //	exhibits:                                # a paper's figures, in its order
@@ -141,7 +149,7 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	into := map[string]any{"question": &s.Question, "description": &s.Description, "source": &s.Source, "repeats": &s.Repeats}
 	var axes []axis
 	var exclude []rule
-	var sweepsNode, pointsNode, axesNode *yaml.Node
+	var sweepsNode, pointsNode, axesNode, scalesNode *yaml.Node
 	flat := d.layer(root, "", "", studyKeys)
 	for _, p := range (decoder{problems: &problems{}, file: d.file}).pairs(root, "") {
 		switch p.key {
@@ -160,6 +168,8 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 			sweepsNode = p.value
 		case "points":
 			pointsNode = p.value
+		case "scales":
+			scalesNode = p.value
 		case "published":
 			s.Published = d.tables(p.value)
 		case "exhibits":
@@ -183,6 +193,9 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	}
 	if pointsNode != nil {
 		s.sweeps = append(s.sweeps, d.points(pointsNode)...)
+	}
+	if scalesNode != nil {
+		s.scales = d.scales(scalesNode, s.sweeps)
 	}
 	s.beside(d)
 }

@@ -2,8 +2,10 @@ package study
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,6 +131,10 @@ func (v *validator) share(path string, f, low, high float64, closed bool) bool {
 
 func (v *validator) broker() {
 	s := v.spec
+	if g, ok := v.given.given[versions]; ok && s.Version == "" {
+		of := g.value.(map[string]string)
+		v.add(g.at, "version", "none for %s; given for %s", s.Broker, strings.Join(slices.Sorted(maps.Keys(of)), ", "))
+	}
 	if s.Broker == "" || s.Broker != strings.ToLower(s.Broker) {
 		v.fail("broker", "%q is not a broker; names are lower case", s.Broker)
 	}

@@ -18,7 +18,9 @@ type Payload struct {
 	Random  float64 // share of made-up payloads that doesn't compress, 0..1
 	Pool    int     // how many different made-up payloads of each size
 	Samples string  // instead: a file, or a directory of files, with real payloads
-	Seed    int64
+	// Given are the real payloads where they have been read already; Samples then only says whence.
+	Given [][]byte
+	Seed  int64
 }
 
 // Size is a payload size in bytes and its weight.
@@ -47,6 +49,11 @@ type group struct {
 
 func newBodies(p Payload, run uint16) (*bodies, error) {
 	b := &bodies{seed: uint64(p.Seed), run: run}
+	if len(p.Given) > 0 {
+		err := b.take(p.Given)
+		b.uniform = err == nil && b.shortest() == b.size
+		return b, err
+	}
 	if p.Samples != "" {
 		err := b.load(p.Samples)
 		b.uniform = err == nil && b.shortest() == b.size
@@ -104,6 +111,19 @@ func fill(b []byte, rng *rand.Rand) {
 
 // maxSamples bounds the memory that real samples may take, in bytes.
 const maxSamples = 64 << 20
+
+// take makes bodies of payloads that others keep.
+func (b *bodies) take(given [][]byte) error {
+	for i, body := range given {
+		if len(body) < wire.IDSize {
+			return fmt.Errorf("payload sample %d has %d bytes; at least %d are needed for the message's identity", i+1, len(body), wire.IDSize)
+		}
+		b.add(slices.Clone(body))
+		b.mean += float64(len(body)) / float64(len(given))
+	}
+	b.groups = []group{{0, len(given), 1}}
+	return nil
+}
 
 func (b *bodies) load(path string) error {
 	var names []string

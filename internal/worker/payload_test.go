@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,6 +29,7 @@ func TestPayloadsThatCannotBeSentAreRefused(t *testing.T) {
 		want    string
 	}{
 		"too small":     {Payload{Sizes: []Size{{100, 1}, {7, 1}}}, "message size 7: at least 8 bytes are needed"},
+		"short, given":  {Payload{Given: [][]byte{[]byte("seven b")}}, "payload sample 1 has 7 bytes; at least 8 are needed"},
 		"no such file":  {Payload{Samples: filepath.Join(dir, "none")}, "payload samples: lstat"},
 		"short sample":  {Payload{Samples: short}, "short has 7 bytes; at least 8 are needed"},
 		"no file in it": {Payload{Samples: empty}, "no file in " + empty},
@@ -142,6 +145,27 @@ func TestSamplesAreSentAsTheyAre(t *testing.T) {
 	one, err := newBodies(Payload{Samples: filepath.Join(dir, "a")}, 9)
 	if err != nil || len(one.all) != 1 || one.mean != 33 {
 		t.Errorf("a single file: %+v, %v", one, err)
+	}
+}
+
+func TestPayloadsThatWereReadAlreadyAreSentAsSamplesAre(t *testing.T) {
+	dir := t.TempDir()
+	given := [][]byte{[]byte(strings.Repeat("one", 11)), []byte(strings.Repeat("two ", 25))}
+	for i, body := range given {
+		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := newBodies(Payload{Samples: dir, Seed: 3}, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := newBodies(Payload{Samples: "elsewhere", Given: given, Seed: 3}, 9)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v\nwant %+v", got, err, want)
+	}
+	if string(given[0]) != strings.Repeat("one", 11) {
+		t.Error("what was given was written to")
 	}
 }
 

@@ -1,0 +1,230 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v3"
+
+	"github.com/brokermark/brokermark/internal/suggest"
+)
+
+// Full is the scale of every study: the document as it is written.
+const Full = "full"
+
+// scale is the study in another size: fewer values on its axes, shorter phases.
+type scale struct {
+	name    string
+	repeats int // 0: the study's
+	sweeps  []sweep
+}
+
+// part is what a scale says for all sweeps, or for one of them.
+type part struct {
+	set     layer
+	axes    []scaledAxis
+	exclude []rule
+}
+
+// scaledAxis is the values that a scale leaves of an axis.
+type scaledAxis struct {
+	name, path, full string
+	at               place
+	items            []*yaml.Node
+}
+
+// Scales lists the sizes in which the study can be run, Full first.
+func (s *Study) Scales() []string {
+	out := []string{Full}
+	for _, c := range s.scales {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// UsualScale is the scale of somebody who asks for none: the first that the document names, so that a first run ends
+// soon, or else Full.
+func (s *Study) UsualScale() string {
+	if len(s.scales) > 0 {
+		return s.scales[0].name
+	}
+	return Full
+}
+
+// AtScale is the scale to which the study was brought.
+func (s *Study) AtScale() string { return cmp.Or(s.at, Full) }
+
+// Scale brings the study to one of its scales. It comes before Only, Set and SetAxis, which override what it says. On
+// error nothing has changed.
+func (s *Study) Scale(name string) error {
+	if name == Full {
+		return nil
+	}
+	for _, c := range s.scales {
+		if c.name == name {
+			s.sweeps, s.at = slices.Clone(c.sweeps), name
+			if c.repeats > 0 {
+				s.Repeats = c.repeats
+			}
+			return nil
+		}
+	}
+	return &Errors{[]Problem{{
+		File: "--scale " + name,
+		Text: fmt.Sprintf("%s has no such scale; allowed: %s%s", s.Name, strings.Join(s.Scales(), ", "), suggest.DidYouMean(name, s.Scales())),
+	}}}
+}
+
+// Only leaves the named experiments. On error nothing has changed.
+func (s *Study) Only(names []string) error {
+	there := s.Experiments()
+	for _, name := range names {
+		if slices.Contains(there, name) {
+			continue
+		}
+		text := fmt.Sprintf("%s has no experiment %q; allowed: %s%s", s.Name, name, strings.Join(there, ", "), suggest.DidYouMean(name, there))
+		if len(there) == 0 {
+			text = fmt.Sprintf("%s has no experiments with names: its document has no sweeps", s.Name)
+		}
+		return &Errors{[]Problem{{File: "--only " + strings.Join(names, ","), Text: text}}}
+	}
+	s.sweeps = slices.DeleteFunc(slices.Clone(s.sweeps), func(w sweep) bool { return !slices.Contains(names, w.name) })
+	return nil
+}
+
+// scales decodes the mapping of scales and applies each to the sweeps.
+func (d decoder) scales(n *yaml.Node, sweeps []sweep) (out []scale) {
+	for _, p := range d.below(n, "scales") {
+		full := "scales." + p.key
+		if p.key == Full {
+			d.add(d.at(p.keyNode), full, "%s is the document as it is written; allowed: another name", Full)
+			continue
+		}
+		c := scale{name: p.key}
+		all, each := d.scale(p.value, full, &c.repeats)
+		for name := range each {
+			if !slices.ContainsFunc(sweeps, func(w sweep) bool { return w.name == name }) {
+				d.add(d.at(p.keyNode), full+".sweeps."+name, "no sweep has that name")
+			}
+		}
+		for _, a := range all.axes {
+			if !slices.ContainsFunc(sweeps, func(w sweep) bool { return w.axis(a.name) >= 0 }) {
+				d.add(a.at, a.full, "no sweep has such an axis")
+			}
+		}
+		for _, w := range sweeps {
+			c.sweeps = append(c.sweeps, d.scaled(w, all, each[w.name]))
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// scale decodes what one scale says for all sweeps and for each.
+func (d decoder) scale(n *yaml.Node, full string, repeats *int) (all part, each map[string]part) {
+	each = map[string]part{}
+	var rest []pair
+	for _, p := range d.below(n, full) {
+		at := join(full, p.key)
+		switch p.key {
+		case "repeats":
+			if d.value(p.value, at, reflect.ValueOf(repeats).Elem(), nil) && (*repeats < 1 || *repeats > maxRepeats) {
+				d.add(d.at(p.value), at, "%d is out of range; allowed: 1 to %d", *repeats, maxRepeats)
+			}
+		case "sweeps":
+			for _, q := range d.below(p.value, at) {
+				each[q.key] = d.part(d.below(q.value, join(at, q.key)), join(at, q.key), []string{"set", "axes", "exclude"})
+			}
+		default:
+			rest = append(rest, p)
+		}
+	}
+	all = d.part(rest, full, []string{"repeats", "set", "axes", "exclude", "sweeps"})
+	for i := range all.set {
+		all.set[i].soft = true // said of all sweeps, also of those that have no use for it
+	}
+	return all, each
+}
+
+func (d decoder) part(pairs []pair, full string, allowed []string) (out part) {
+	for _, p := range pairs {
+		at := join(full, p.key)
+		switch p.key {
+		case "set":
+			out.set = d.set(p.value, at)
+		case "axes":
+			for _, q := range d.below(p.value, at) {
+				items := d.items(q.value, join(at, q.key))
+				out.axes = append(out.axes, scaledAxis{canonical(q.key), q.key, join(at, q.key), d.at(q.keyNode), items})
+			}
+		case "exclude":
+			out.exclude = d.rules(p.value, at)
+		default:
+			d.add(d.at(p.keyNode), at, "unknown key %q%s; allowed: %s", p.key, suggest.DidYouMean(p.key, allowed), strings.Join(allowed, ", "))
+		}
+	}
+	return out
+}
+
+// axis is the index of the axis of that name, or -1.
+func (w sweep) axis(name string) int {
+	return slices.IndexFunc(w.axes, func(a axis) bool { return a.name == name })
+}
+
+// scaled is the sweep in another size.
+func (d decoder) scaled(w sweep, all, own part) sweep {
+	w.axes, w.exclude = slices.Clone(w.axes), slices.Concat(w.exclude, all.exclude, own.exclude)
+	for _, s := range slices.Concat(all.set, own.set) {
+		if i := w.axis(s.path); i >= 0 {
+			d.add(s.at, s.as, "%s is an axis of %s; a scale chooses its values under axes", s.path, w.name)
+			continue
+		}
+		w.scaled = slices.Clone(w.scaled).put(s)
+	}
+	for i := range w.axes {
+		for _, a := range slices.Concat(own.axes, all.axes) { // its own go before those of all
+			if a.name == w.axes[i].name {
+				w.axes[i].values = d.left(w.axes[i], a)
+				break
+			}
+		}
+	}
+	for _, a := range own.axes {
+		if w.axis(a.name) < 0 {
+			d.add(a.at, a.full, "%s has no such axis; it has %s", w.name, strings.Join(axisNames(w), ", "))
+		}
+	}
+	return w
+}
+
+func axisNames(w sweep) (out []string) {
+	for _, a := range w.axes {
+		out = append(out, a.name)
+	}
+	return out
+}
+
+// left are the values of an axis that a scale names: choices by their names, settings by their values.
+func (d decoder) left(a axis, chosen scaledAxis) (out []choice) {
+	for _, item := range chosen.items {
+		if !a.named {
+			if set := d.settings(item, item, chosen.path, strings.TrimSuffix(chosen.full, "."+chosen.path), nil); len(set) > 0 {
+				out = append(out, choice{labelOf(set), set})
+			}
+			continue
+		}
+		i := slices.IndexFunc(a.values, func(c choice) bool { return c.label == item.Value })
+		if i < 0 {
+			d.add(d.at(item), chosen.full, "%q is not one of %s%s", item.Value, strings.Join(labels(a), ", "), suggest.DidYouMean(item.Value, labels(a)))
+			continue
+		}
+		out = append(out, a.values[i])
+	}
+	if len(out) == 0 {
+		d.add(chosen.at, chosen.full, "no value is left")
+	}
+	return out
+}
