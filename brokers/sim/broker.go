@@ -56,7 +56,7 @@ type subscription struct {
 
 func newBroker(address string, s settings) *broker {
 	return &broker{
-		address: address, settings: s, service: service{capacity: s.capacity}, delay: newDelay(s),
+		address: address, settings: s, service: service{capacity: s.capacity, warming: s.warming}, delay: newDelay(s),
 		memory: memory{limit: s.memory}, topics: map[string]*topic{}, killed: make(chan struct{}),
 		freezes: freezes{first: int64(s.stallAt), length: int64(s.stallFor), period: int64(s.stallEvery)},
 	}

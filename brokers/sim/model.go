@@ -11,11 +11,19 @@ import (
 //
 // in whole nanoseconds, with the remainder of 1/capacity carried from message to message while the server is busy, so
 // that n messages of one busy period take exactly floor(n/capacity).
+//
+// The first messages may take longer, as those of a program that has yet to be compiled while it runs: the very first
+// takes cold times as long, and from there the time falls in a straight line to that of message number warming.
 type service struct {
 	capacity  int64 // messages per second; 0: every message departs when it arrives
+	warming   int64 // messages until the server is as fast as it gets
+	served    int64 // messages
 	departure int64 // of the last message
 	remainder int64 // of departure, in 1/capacity nanoseconds
 }
+
+// cold is how many times longer the first message takes than one of a server that is warm.
+const cold = 5
 
 const second = int64(1e9)
 
@@ -27,12 +35,22 @@ func (s *service) serve(arrival int64) int64 {
 	if s.capacity == 0 {
 		return s.departure
 	}
-	s.departure += second / s.capacity
+	s.departure += second/s.capacity + s.chill()
 	if s.remainder += second % s.capacity; s.remainder >= s.capacity {
 		s.remainder -= s.capacity
 		s.departure++
 	}
 	return s.departure
+}
+
+// chill is how much longer the next message takes because the server is still warming up.
+func (s *service) chill() int64 {
+	if s.served >= s.warming {
+		return 0
+	}
+	left := float64(s.warming-s.served) / float64(s.warming)
+	s.served++
+	return int64((cold - 1) * left * float64(second) / float64(s.capacity))
 }
 
 // freezes maps real time to broker time, which stands still while the broker is frozen: for length from first on, and

@@ -21,6 +21,23 @@ func TestServiceTakesExactlyOneOverCapacityWhileBusy(t *testing.T) {
 	}
 }
 
+func TestAServiceWarmsUpInAStraightLine(t *testing.T) {
+	const capacity, warming = 1000, 500
+	s := service{capacity: capacity, warming: warming}
+	var before int64
+	for i := range int64(2 * warming) {
+		at := s.serve(0)
+		want := second / capacity
+		if i < warming {
+			want += (cold - 1) * want * (warming - i) / warming
+		}
+		if took := at - before; took < want-1 || took > want+1 {
+			t.Fatalf("message %d took %d ns, want %d", i, took, want)
+		}
+		before = at
+	}
+}
+
 func TestServiceIsIdleBetweenSparseArrivals(t *testing.T) {
 	s := service{capacity: 1000}
 	for _, c := range []struct{ arrival, departure int64 }{

@@ -24,6 +24,7 @@ const (
 // settings are the broker's whole behaviour. Two drivers that open the same address must ask for the same.
 type settings struct {
 	capacity     int64
+	warming      int64
 	latency      time.Duration
 	distribution string
 	sigma        float64
@@ -58,6 +59,7 @@ func declared() []driver.Setting {
 	}
 	return []driver.Setting{
 		client("capacity", int64(0), "published messages served per second, by one server for all topics; 0: unlimited"),
+		needs("capacity", int64(0), client("warming", int64(0), "the first message takes five times as long as 1/capacity, and each of so many a little less than the one before; 0: none")),
 		client("latency", time.Duration(0), "from departure to delivery: the constant, the mean (exponential) or the median (lognormal)"),
 		needs("latency", time.Duration(0), client("latency.distribution", constant, "how the latencies of messages differ", constant, exponential, lognormal)),
 		{
@@ -88,7 +90,7 @@ func declared() []driver.Setting {
 
 func newSettings(v driver.Values) (settings, error) {
 	s := settings{
-		capacity: v.Int("capacity"), latency: v.Duration("latency"), distribution: v.String("latency.distribution"),
+		capacity: v.Int("capacity"), warming: v.Int("warming"), latency: v.Duration("latency"), distribution: v.String("latency.distribution"),
 		sigma: v.Float("latency.sigma"), ackLatency: v.Duration("ack.latency"), stallAt: v.Duration("stall.at"),
 		stallFor: v.Duration("stall.for"), stallEvery: v.Duration("stall.every"), loss: v.Int("loss.every"),
 		duplicate: v.Int("duplicate.every"), reorder: v.Int("reorder.every"), corrupt: v.Int("corrupt.every"),
@@ -96,7 +98,7 @@ func newSettings(v driver.Values) (settings, error) {
 		queueFull: v.String("queue.full"), memory: v.Int("memory"), seed: v.Int("seed"),
 	}
 	for name, n := range map[string]int64{
-		"capacity": s.capacity, "loss.every": s.loss, "duplicate.every": s.duplicate, "reorder.every": s.reorder,
+		"capacity": s.capacity, "warming": s.warming, "loss.every": s.loss, "duplicate.every": s.duplicate, "reorder.every": s.reorder,
 		"corrupt.every": s.corrupt, "fail.every": s.fail, "window": s.window, "queue.limit": s.queueLimit,
 	} {
 		if n < 0 {

@@ -107,44 +107,70 @@ var after = worker.Warmup{For: 100 * time.Millisecond}
 // empty.
 func (h *hunt) widen(ctx context.Context, load worker.Load) (float64, error) {
 	var last float64
-	for window := 32; ; window *= 8 {
-		load.Window = window
-		t, err := h.look(ctx, load, 0)
-		if err != nil {
-			return 0, err
-		}
-		through := max(h.throughput(t), h.little(t, window))
-		if through < 4*last || window >= h.bench.spec.InFlight.Messages {
-			return max(through, last), nil
-		}
-		last, load.Warmup = through, after
-	}
-}
-
-// rise offers 1,000/s, 4,000/s, 16,000/s … until less than nine tenths of it come through, twice: a hiccup would be a long
-// way to climb from.
-func (h *hunt) rise(ctx context.Context, load worker.Load) (float64, error) {
-	var best float64 // of a rate that didn't come through
-	for rate := 1000.0; ; {
-		s, err := h.bench.arrivals(rate)
-		if err != nil {
-			return 0, err
-		}
-		load.Schedule, load.Duration = s, min(load.Duration, 300*time.Millisecond)
-		t, err := h.look(ctx, load, rate)
+	for load.Window = 32; ; load.Window *= 8 {
+		through, err := h.closed(ctx, load)
 		if err != nil {
 			return 0, err
 		}
 		load.Warmup = after
-		switch through := h.throughput(t); {
-		case through >= 0.9*rate:
-			rate, best = 4*rate, 0
-		case best > 0:
-			return max(through, best), nil
-		default:
-			best = max(through, 1)
+		if through < 4*last || load.Window >= h.bench.spec.InFlight.Messages {
+			return untilSteady(max(through, last), func() (float64, error) { return h.closed(ctx, load) })
+		}
+		last = through
+	}
+}
+
+// closed is what a closed loop brings through.
+func (h *hunt) closed(ctx context.Context, load worker.Load) (float64, error) {
+	t, err := h.look(ctx, load, 0)
+	return max(h.throughput(t), h.little(t, load.Window)), err
+}
+
+// rise offers 1,000/s, 4,000/s, 16,000/s … until less than nine tenths of it come through.
+func (h *hunt) rise(ctx context.Context, load worker.Load) (float64, error) {
+	for rate := 1000.0; ; rate *= 4 {
+		offer := func() (float64, error) {
+			s, err := h.bench.arrivals(rate)
+			if err != nil {
+				return 0, err
+			}
+			load.Schedule = s
+			t, err := h.look(ctx, load, rate)
+			load.Warmup = after
+			return h.throughput(t), err
+		}
+		through, err := offer()
+		if err == nil && through < 0.9*rate {
+			through, err = untilSteady(through, offer)
+		}
+		if err != nil || through < 0.9*rate {
+			return max(through, 1), err
 		}
 	}
+}
+
+const (
+	steadyProbes = 4    // in a row that bring no more than the best before
+	faster       = 1.05 // times the best
+	mostProbes   = 50   // about half a minute
+)
+
+// untilSteady repeats a probe until the broker gets no faster, and returns the best that it brought through. A broker
+// that has just been started fails at rates that it carries a minute later: its code is compiled while it runs, its
+// caches are empty. A hiccup is repeated as well.
+func untilSteady(best float64, probe func() (float64, error)) (float64, error) {
+	for n, still := 0, 0; n < mostProbes && still < steadyProbes; n++ {
+		through, err := probe()
+		switch {
+		case err != nil:
+			return best, err
+		case through > faster*best:
+			best, still = through, 0
+		default:
+			still++
+		}
+	}
+	return best, nil
 }
 
 // look runs one probe.

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"math"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/search"
@@ -85,6 +86,41 @@ func TestAClientThatWantsFewThreadsGetsHalfOfTheCores(t *testing.T) {
 	for _, c := range []struct{ wanted, cores, want int }{{0, 2, 0}, {0, 64, 0}, {1, 1, 1}, {1, 2, 1}, {1, 4, 2}, {1, 64, 32}, {3, 4, 3}} {
 		if got := threads(c.wanted, c.cores); got != c.want {
 			t.Errorf("%d wanted on %d cores: %d, want %d", c.wanted, c.cores, got, c.want)
+		}
+	}
+}
+
+func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		probes  []float64 // the last one is what comes from then on
+		best    float64
+		repeats int
+	}{
+		{"as warm as it gets", []float64{100, 105, 95}, 100, 4},
+		{"warming up", []float64{100, 120, 140, 170, 200, 190}, 200, 8},
+		{"slowly", []float64{100, 102, 104, 106, 108, 110, 112, 112}, 112, 10},
+		{"a hiccup first", []float64{5, 100}, 100, 5},
+		{"faster for ever", nil, math.Inf(1), mostProbes},
+	} {
+		n := 0
+		next := func() (float64, error) {
+			n++
+			if c.probes == nil {
+				return math.Pow(2, float64(n)), nil
+			}
+			return c.probes[min(n, len(c.probes)-1)], nil
+		}
+		first := 1.0
+		if c.probes != nil {
+			first = c.probes[0]
+		}
+		best, err := untilSteady(first, next)
+		if c.probes == nil && best == math.Pow(2, mostProbes) {
+			best = c.best
+		}
+		if err != nil || n != c.repeats || best < c.best/faster {
+			t.Errorf("%s: %g after %d repeats, %v; want %g after %d", c.name, best, n, err, c.best, c.repeats)
 		}
 	}
 }

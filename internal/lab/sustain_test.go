@@ -168,3 +168,21 @@ func TestARateIsSoakedWhereThatIsAskedFor(t *testing.T) {
 		t.Errorf("the record is of %g s", r.Result.Seconds)
 	}
 }
+
+func TestABrokerThatStillWarmsUpIsFoundAtItsWarmCapacity(t *testing.T) {
+	testkit.Long(t) // TestProbesGoOnWhileTheBrokerGetsFaster is the short one
+	for _, delivery := range []string{"at-least-once", "at-most-once"} {
+		t.Run(delivery, func(t *testing.T) {
+			const truth = 4000
+			r, found := searched(t, func(s *study.Spec) {
+				s.Delivery = delivery
+				if delivery == "at-most-once" {
+					s.Acks = "none"
+				}
+				s.Client = map[string]any{"capacity": truth, "warming": 15_000} // 11 s of full load
+				s.Sustainable.Width, s.Sustainable.Budget = 0.1, study.Duration(10*time.Second)
+			})
+			around(t, r, found.Low, found.High, truth, 0.1)
+		})
+	}
+}
