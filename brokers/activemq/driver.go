@@ -24,7 +24,8 @@ var product = &amqp10.Product{
 	},
 	Supports: supports,
 	Maps:     natives,
-	Dialect:  func(c driver.Config) (amqp10.Dialect, error) { return newDestinations(c) },
+	Fits:     fits,
+	Dialect:  func(c driver.Config) amqp10.Dialect { return &destinations{c.Topic.String("destination")} },
 }
 
 const (
@@ -45,16 +46,23 @@ func supports(g driver.Guarantee) error {
 // destinations maps a topic to a queue, or to a virtual topic that the broker copies to a queue for each subscription.
 type destinations struct{ kind string }
 
-func newDestinations(c driver.Config) (*destinations, error) {
-	stored := c.Target.Endpoints[storeRole]
+// fits implements amqp10.Product.
+func fits(c driver.Config, s driver.Shape) error {
+	kept := c.Target.Endpoints[storeRole]
+	if c.Target.Server != nil {
+		kept = string(stored(c.Target.Server))
+	}
 	switch want := c.Guarantee.Persistence; {
 	case want == driver.Memory:
-	case stored == "" && want == driver.Fsync:
-		return nil, driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here; KahaDB's defaults would keep it")
-	case stored == string(driver.Memory):
-		return nil, driver.Unsupported("persistence: "+string(want), "it needs persistent: true and kahaDB.journalDiskSyncStrategy: always, both the default; otherwise the broker doesn't wait for the write at all")
+	case kept == "" && want == driver.Fsync:
+		return driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here; KahaDB's defaults would keep it")
+	case kept == string(driver.Memory):
+		return driver.Unsupported("persistence: "+string(want), "it needs persistent: true and kahaDB.journalDiskSyncStrategy: always, both the default; otherwise the broker doesn't wait for the write at all")
 	}
-	return &destinations{c.Topic.String("destination")}, nil
+	if c.Topic.String("destination") == "queue" && s.Subscriptions > 1 {
+		return driver.Unsupported("topicConfig.destination: queue", "it gives a message to one consumer; there are %d subscriptions", s.Subscriptions)
+	}
+	return nil
 }
 
 func (d *destinations) virtual(t driver.Topology) bool {
@@ -85,9 +93,6 @@ func (d *destinations) Source(t driver.Topology, topic, subscription int) amqp10
 func (d *destinations) Declare(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
 	if strings.ContainsAny(t.Topics[topic].Name, "*>,") {
 		return driver.Unsupported("topic "+t.Topics[topic].Name, "the characters * > and , have a meaning in destinations")
-	}
-	if !d.virtual(t) && len(t.Subscriptions) > 1 {
-		return driver.Unsupported("topic.destination: queue", "it gives a message to one consumer; there are %d subscriptions", len(t.Subscriptions))
 	}
 	for subscription := range t.Subscriptions {
 		r, err := d.attach(ctx, l, t, topic, subscription, noCredit)

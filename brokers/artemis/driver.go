@@ -18,7 +18,8 @@ var product = &amqp10.Product{
 	Supports: supports,
 	Maps:     natives,
 	Failover: true,
-	Dialect:  func(c driver.Config) (amqp10.Dialect, error) { return newAddresses(c) },
+	Fits:     fits,
+	Dialect:  func(c driver.Config) amqp10.Dialect { return &addresses{config: c} },
 }
 
 // unset leaves an attribute out of the queue, so that the server's own default holds.
@@ -60,17 +61,24 @@ type addresses struct {
 	replicas bool // seen in step, by Setup: while one of them is down the other one must go on
 }
 
-func newAddresses(c driver.Config) (*addresses, error) {
-	stored := c.Target.Endpoints[storeRole]
-	switch want := c.Guarantee.Persistence; {
-	case want == driver.Fsync && stored == "":
-		return nil, driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here; its default, journal-datasync, would keep it")
-	case want == driver.Fsync && stored != string(driver.Fsync):
-		return nil, driver.Unsupported("persistence: fsync", "it needs the server settings journal-datasync, journal-sync-non-transactional and persistence-enabled, all on by default")
-	case want == driver.Log && stored == string(driver.Memory):
-		return nil, driver.Unsupported("persistence: log", "it needs the server settings journal-sync-non-transactional and persistence-enabled, both on by default")
+// fits implements amqp10.Product.
+func fits(c driver.Config, s driver.Shape) error {
+	kept := c.Target.Endpoints[storeRole]
+	if c.Target.Server != nil {
+		kept = string(stored(c.Target.Server))
 	}
-	return &addresses{config: c}, nil
+	switch want := c.Guarantee.Persistence; {
+	case want == driver.Fsync && kept == "":
+		return driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here; its default, journal-datasync, would keep it")
+	case want == driver.Fsync && kept != string(driver.Fsync):
+		return driver.Unsupported("persistence: fsync", "it needs the server settings journal-datasync, journal-sync-non-transactional and persistence-enabled, all on by default")
+	case want == driver.Log && kept == string(driver.Memory):
+		return driver.Unsupported("persistence: log", "it needs the server settings journal-sync-non-transactional and persistence-enabled, both on by default")
+	}
+	if c.Topic.String("routing-type") == "anycast" && s.Subscriptions > 1 {
+		return driver.Unsupported("topicConfig.routing-type: anycast", "it gives a message to one queue; there are %d subscriptions", s.Subscriptions)
+	}
+	return nil
 }
 
 func (a *addresses) multicast(t driver.Topology) bool {
@@ -88,9 +96,6 @@ func (a *addresses) queue(t driver.Topology, topic, subscription int) string {
 
 // Declare creates the queues, and the address with them.
 func (a *addresses) Declare(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
-	if !a.multicast(t) && len(t.Subscriptions) > 1 {
-		return driver.Unsupported("topic.routing-type: anycast", "it gives a message to one queue; there are %d subscriptions", len(t.Subscriptions))
-	}
 	m, err := manage(ctx, l)
 	if err != nil {
 		return err

@@ -26,8 +26,8 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	if err := s.config.Guarantee.TakingTurns(c); err != nil {
 		return err
 	}
-	if s.policy == jetstream.AckAllPolicy && c.ID > 0 {
-		return driver.Unsupported("client.AckPolicy: all", "it would acknowledge what the subscription's other consumers have not seen yet; one consumer per subscription, or explicit")
+	if err := fits(s.config, driver.Shape{Consumers: c.ID + 1}); err != nil {
+		return err
 	}
 	name := fmt.Sprintf("consumer %d of %s on %s", c.ID, s.subscriptions[c.Subscription], s.subjects[c.Topic])
 	conn, err := s.dialer.Dial(name, nil, nil)

@@ -77,7 +77,7 @@ func TestSequencesOfAnotherStreamBeginAnew(t *testing.T) {
 func TestOrderIsRefusedWhereAConsumerCannotBeSetBack(t *testing.T) {
 	refused := func(version string, g driver.Guarantee) bool {
 		var refusal *driver.ErrUnsupported
-		return errors.As((&session{config: driver.Config{Guarantee: g}}).ordersOn(version), &refusal)
+		return errors.As(ordersOn(g, version), &refusal)
 	}
 	ordered := driver.Guarantee{Delivery: driver.AtLeastOnce, Ordering: driver.Ordered}
 	for version, want := range map[string]bool{"": true, "x": true, "1.4.1": true, "2.10.29": true, "2.13.9": true, "2.14.0": false, "2.15.2": false, "3.0.0": false} {

@@ -3,6 +3,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,6 +29,7 @@ func init() {
 		Share:    driver.TakeTurns,
 		Maps:     natives,
 		Server:   served,
+		Fits:     fits,
 		Keyless:  driver.Never("a stream has neither partitions nor keys"),
 		Failover: true,
 		Shared:   true,
@@ -100,12 +102,30 @@ type session struct {
 	remaking      func() // ends it; nil: nothing is made anew
 }
 
-func open(_ context.Context, c driver.Config) (driver.Driver, error) {
-	if err := supports(c.Guarantee); err != nil {
-		return nil, err
+// fits implements driver.Kind.Fits.
+func fits(c driver.Config, s driver.Shape) error {
+	policy, err := ackPolicy(c.Client.String("AckPolicy"), c.Guarantee.Delivery)
+	if err != nil {
+		return err
 	}
 	if n := c.Client.Int("ReconnectBufSize"); n > 0 && c.Guarantee.Delivery != driver.AtMostOnce {
-		return nil, driver.Unsupported(fmt.Sprintf("client.ReconnectBufSize: %d", n), "what was not acknowledged when the connection was lost is sent again, and what the client had kept would overtake it; -1")
+		return driver.Unsupported(fmt.Sprintf("client.ReconnectBufSize: %d", n), "what was not acknowledged when the connection was lost is sent again, and what the client had kept would overtake it; -1")
+	}
+	if policy == jetstream.AckAllPolicy && s.Consumers > 1 {
+		return driver.Unsupported("client.AckPolicy: all", "it would acknowledge what the subscription's other consumers have not seen yet; one consumer per subscription, or explicit")
+	}
+	if s.Partitions > 1 {
+		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "a stream has no partitions; more topics are more streams")
+	}
+	if s.Topics > 0 && c.Guarantee.Persistence == driver.Fsync && c.Target.Server == nil && len(natsio.Monitors(c)) == 0 {
+		return unmonitored
+	}
+	return cmp.Or(natsio.FitsSize(c.Target, s.MaxBytes), ordersOn(c.Guarantee, c.Target.Version))
+}
+
+func open(_ context.Context, c driver.Config) (driver.Driver, error) {
+	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
+		return nil, err
 	}
 	policy, err := ackPolicy(c.Client.String("AckPolicy"), c.Guarantee.Delivery)
 	if err != nil {
@@ -146,7 +166,9 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 			return err
 		}
 	}
-	if err := s.ordersOn(s.conn.ConnectedServerVersion()); err != nil {
+	asked := s.config
+	asked.Target.Version = s.conn.ConnectedServerVersion()
+	if err := fits(asked, t.Shape()); err != nil {
 		return err
 	}
 	js, err := jetstream.New(s.conn.Conn)
@@ -157,9 +179,6 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 		s.subscriptions = append(s.subscriptions, entityName(name))
 	}
 	for _, topic := range t.Topics {
-		if topic.Partitions > 1 {
-			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "a stream has no partitions; more topics are more streams")
-		}
 		if err := natsio.CheckSubject(topic.Name); err != nil {
 			return err
 		}
@@ -179,9 +198,10 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	return nil
 }
 
-// ordersOn refuses order where version is of a server that can't set a consumer back to a message that is missing.
-func (s *session) ordersOn(version string) error {
-	if s.config.Guarantee.Ordering != driver.Ordered || s.config.Guarantee.Delivery == driver.AtMostOnce {
+// ordersOn refuses order where version, unless it isn't known, is of a server that can't set a consumer back to a message
+// that is missing.
+func ordersOn(g driver.Guarantee, version string) error {
+	if g.Ordering != driver.Ordered || g.Delivery == driver.AtMostOnce || version == "" {
 		return nil
 	}
 	var major, minor int

@@ -29,6 +29,10 @@ func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 	return settings, nil
 }
 
+// unmonitored is for a server that may have been started in any way.
+var unmonitored = driver.Unsupported("persistence: fsync",
+	"it needs the server setting %s: %s, and there is no monitoring address to check that; client.monitor names one", syncSetting, syncAlways)
+
 // syncsAlways asks the monitoring port of the servers, which somebody else may have started, because no answer of the
 // client protocol tells how they write.
 func (s *session) syncsAlways(ctx context.Context) error {
@@ -45,7 +49,7 @@ func (s *session) syncsAlways(ctx context.Context) error {
 		}
 	}
 	if len(monitors) == 0 {
-		return driver.Unsupported(setting, "it needs %s, and there is no monitoring address to check that; client.monitor names one", how)
+		return unmonitored
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -32,7 +33,7 @@ const (
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Maps: natives, Open: open,
+		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
 		Failover: true, Shared: true,
 	})
 }
@@ -52,6 +53,27 @@ func supports(g driver.Guarantee) error {
 	return nil
 }
 
+// fits implements driver.Kind.Fits.
+func fits(c driver.Config, s driver.Shape) error {
+	if mechanism := c.Client.String("sasl.mechanism"); c.Target.User == "" && mechanism != "PLAIN" {
+		return driver.Unsupported("client.sasl.mechanism: "+mechanism, "no user is given to log in as")
+	}
+	_, err := topicConfigs(c)
+	return cmp.Or(checkClient(c.Guarantee, c.Client), err, fitting(c.Topic, s.MaxBytes))
+}
+
+// fitting refuses messages of so many bytes that the topic's limit, or a request, has no room for.
+func fitting(topic driver.Values, size int) error {
+	need := size + headroom
+	if limit, _ := strconv.Atoi(topic.String("max.message.bytes")); limit > 0 && need > limit {
+		return driver.Unsupported(fmt.Sprintf("topicConfig.max.message.bytes: %d", limit), "messages of %d bytes need %d", size, need)
+	}
+	if need > requestLimit {
+		return driver.Unsupported(fmt.Sprintf("messageSize: %d", size), "the broker takes requests of up to 100 MiB")
+	}
+	return nil
+}
+
 type kafka struct {
 	config   driver.Config
 	common   []kgo.Opt
@@ -63,11 +85,8 @@ type kafka struct {
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	if err := cmp.Or(supports(c.Guarantee), checkClient(c.Guarantee, c.Client)); err != nil {
+	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
 		return nil, err
-	}
-	if mechanism := c.Client.String("sasl.mechanism"); c.Target.User == "" && mechanism != "PLAIN" {
-		return nil, driver.Unsupported("client.sasl.mechanism: "+mechanism, "no user is given to log in as")
 	}
 	k := &kafka{config: c, common: connection(c)}
 	// The first request of a connection heeds no context, and waits for 10 s.

@@ -111,7 +111,7 @@ func TestGuaranteesReachTheTopic(t *testing.T) {
 		"any other setting":  {with(leaderOnly, driver.Log, 1), map[string]any{"retention.ms": 1e9}, map[string]string{"retention.ms": "1000000000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			configs, err := (&kafka{config: livetest.Config(t, "kafka", driver.Target{}, c.g, nil, c.topic)}).topicConfigs()
+			configs, err := topicConfigs(livetest.Config(t, "kafka", driver.Target{}, c.g, nil, c.topic))
 			var refusal *driver.ErrUnsupported
 			if c.want == nil != errors.As(err, &refusal) {
 				t.Fatalf("error %v; refused should be %v", err, c.want == nil)

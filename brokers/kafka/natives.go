@@ -29,7 +29,7 @@ func natives(g driver.Guarantee) []driver.Native {
 		consumer("offset marked after delivery, none delivered twice", "")
 	}
 	list = append(list, driver.Native{Side: driver.TopicSide, Name: "replication.factor", Value: strconv.Itoa(max(1, g.Replicas))})
-	configs, err := (&kafka{config: driver.Config{Guarantee: g, Topic: topic}}).topicConfigs()
+	configs, err := topicConfigs(driver.Config{Guarantee: g, Topic: topic})
 	if err != nil {
 		return list
 	}

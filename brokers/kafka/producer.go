@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -50,15 +49,11 @@ func (k *kafka) Producer(_ context.Context, c driver.ProducerConfig, r driver.Re
 
 func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	g, v := k.config.Guarantee, k.config.Client
-	need := c.MaxBytes + headroom
-	if limit, _ := strconv.Atoi(k.config.Topic.String("max.message.bytes")); limit > 0 && need > limit {
-		return nil, driver.Unsupported(fmt.Sprintf("topic.max.message.bytes: %d", limit), "messages of %d bytes need %d", c.MaxBytes, need)
-	}
-	if need > requestLimit {
-		return nil, driver.Unsupported(fmt.Sprintf("a message of %d bytes", c.MaxBytes), "the broker takes requests of up to 100 MiB")
+	if err := fitting(k.config.Topic, c.MaxBytes); err != nil {
+		return nil, err
 	}
 	opts := append(producerOptions(g, v),
-		kgo.ProducerBatchMaxBytes(int32(max(need, int(v.Int("batch.size"))))),
+		kgo.ProducerBatchMaxBytes(int32(max(c.MaxBytes+headroom, int(v.Int("batch.size"))))),
 		kgo.MaxBufferedRecords(2*c.InFlight+1)) // a slot is given back just before the client counts it as gone
 	if g.Ordering == driver.Ordered {
 		opts = append(opts, kgo.RecordPartitioner(pinned(c.ID)))

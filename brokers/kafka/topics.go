@@ -17,7 +17,7 @@ import (
 
 func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
 	k.topology, k.delivered = t, map[string][]atomic.Int64{}
-	configs, err := k.topicConfigs()
+	configs, err := topicConfigs(k.config)
 	if err != nil {
 		return err
 	}
@@ -73,8 +73,8 @@ func (k *kafka) create(ctx context.Context, partitions int, replicas int16, conf
 }
 
 // topicConfigs maps the guarantee to topic configuration, beside what the user asked for.
-func (k *kafka) topicConfigs() (map[string]*string, error) {
-	g := k.config.Guarantee
+func topicConfigs(c driver.Config) (map[string]*string, error) {
+	g := c.Guarantee
 	need := map[string]string{"max.message.bytes": strconv.Itoa(requestLimit)} // the payload's size decides, not the topic
 	if g.Acks == driver.AcksQuorum {
 		need["min.insync.replicas"] = strconv.Itoa(max(1, g.Replicas)/2 + 1)
@@ -86,13 +86,13 @@ func (k *kafka) topicConfigs() (map[string]*string, error) {
 	for name, value := range need {
 		configs[name] = &value
 	}
-	for name := range k.config.Topic {
-		value := k.config.Topic.String(name)
+	for name := range c.Topic {
+		value := c.Topic.String(name)
 		if value == "" {
 			continue
 		}
 		if needed, guaranteed := need[name]; guaranteed && name != "max.message.bytes" && value != needed {
-			return nil, driver.Unsupported("topic."+name+": "+value, "the guarantee needs %s", needed)
+			return nil, driver.Unsupported("topicConfig."+name+": "+value, "the guarantee needs %s", needed)
 		}
 		configs[name] = &value
 	}

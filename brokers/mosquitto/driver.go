@@ -3,6 +3,7 @@
 package mosquitto
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "mosquitto", Client: "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Maps: natives, Open: open,
+		Name: "mosquitto", Client: "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
 		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"), Share: share,
 	})
 }
@@ -80,17 +81,27 @@ type driving struct {
 	restoring chan struct{} // holds whoever restores; a lock that is not waited for longer than a context lasts
 }
 
-func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	if err := supports(c.Guarantee); err != nil {
-		return nil, err
-	}
-	if n := c.Client.Int("ReceiveMaximum"); n < 1 || n > 65535 {
-		return nil, driver.Unsupported("client.ReceiveMaximum", "%d is not between 1 and 65535", n)
+// fits implements driver.Kind.Fits.
+func fits(c driver.Config, s driver.Shape) error {
+	switch n := c.Client.Int("ReceiveMaximum"); {
+	case n < 1 || n > 65535:
+		return driver.Unsupported("client.ReceiveMaximum", "%d is not between 1 and 65535", n)
+	case s.Partitions > 1:
+		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "an MQTT topic has no partitions; use more topics")
+	case s.InFlight >= subscribeID && qos[c.Guarantee.Delivery] > 0:
+		return driver.Unsupported(fmt.Sprintf("inFlight.messages: %d", s.InFlight), "MQTT has %d packet identifiers", subscribeID-1)
 	}
 	for name, most := range map[string]time.Duration{"KeepAlive": 65535 * time.Second, "SessionExpiryInterval": 1 << 31 * time.Second} {
 		if v := c.Client.Duration(name); v%time.Second != 0 || v > most {
-			return nil, driver.Unsupported("client."+name, "%v is not a whole number of seconds up to %v", v, most)
+			return driver.Unsupported("client."+name, "%v is not a whole number of seconds up to %v", v, most)
 		}
+	}
+	return nil
+}
+
+func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
+	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
+		return nil, err
 	}
 	d := &driving{config: c, qos: qos[c.Guarantee.Delivery], ids: map[string]*identifiers{}, seats: map[driver.Seat]*link{}, restoring: make(chan struct{}, 1)}
 	probe, err := d.dial(ctx, station{clean: true}) // the server picks an id
@@ -109,11 +120,11 @@ func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
 			return fmt.Errorf("subscription %q can't be the name of a shared one: empty, or with / + #", name)
 		}
 	}
+	if err := fits(d.config, t.Shape()); err != nil {
+		return err
+	}
 	d.subscriptions = t.Subscriptions
 	for i, topic := range t.Topics {
-		if topic.Partitions > 1 {
-			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "an MQTT topic has no partitions; use more topics")
-		}
 		if topic.Name == "" || strings.ContainsAny(topic.Name, "+#\x00") || topic.Name[0] == '$' {
 			return fmt.Errorf("topic %q can't be published to: empty, with + or #, or with $ in front", topic.Name)
 		}

@@ -69,8 +69,8 @@ type producer struct {
 }
 
 func (d *driving) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
-	if c.InFlight >= subscribeID && d.qos > 0 {
-		return nil, driver.Unsupported(fmt.Sprintf("inFlight.messages: %d", c.InFlight), "MQTT has %d packet identifiers", subscribeID-1)
+	if err := fits(d.config, driver.Shape{InFlight: c.InFlight}); err != nil {
+		return nil, err
 	}
 	return resend.Producer(d.config.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return d.producer(ctx, c, r) })
 }

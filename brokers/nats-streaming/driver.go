@@ -3,6 +3,7 @@
 package natsstreaming
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,7 +18,7 @@ import (
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "nats-streaming", Client: "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Maps: natives,
+		Name: "nats-streaming", Client: "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Fits: fits, Maps: natives,
 		Server: server, Failover: true, Share: driver.TakeTurns, Attaching: attaching, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
 	})
 }
@@ -76,22 +77,33 @@ type driving struct {
 	subscriptions []string
 }
 
-func open(_ context.Context, c driver.Config) (driver.Driver, error) {
-	if err := supports(c.Guarantee); err != nil {
-		return nil, err
-	}
+// fits implements driver.Kind.Fits.
+func fits(c driver.Config, s driver.Shape) error {
 	for _, name := range []string{"AckWait", "Pings.Interval"} {
 		if v := c.Client.Duration(name); v < time.Second || v%time.Second != 0 {
-			return nil, driver.Unsupported("client."+name, "%v is not a whole number of seconds", v)
+			return driver.Unsupported("client."+name, "%v is not a whole number of seconds", v)
 		}
 	}
 	for name, least := range map[string]int64{"MaxPubAcksInflight": 1, "MaxInflight": 1, "Pings.MaxOut": 2} {
 		if n := c.Client.Int(name); n < least {
-			return nil, driver.Unsupported("client."+name, "%d is not at least %d", n, least)
+			return driver.Unsupported("client."+name, "%d is not at least %d", n, least)
 		}
 	}
 	if v := c.Client.Duration("PubAckWait"); v <= 0 {
-		return nil, driver.Unsupported("client.PubAckWait", "%v is not longer than 0", v)
+		return driver.Unsupported("client.PubAckWait", "%v is not longer than 0", v)
+	}
+	if s.Partitions > 1 {
+		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "a channel has no partitions; more topics are more channels")
+	}
+	if s.Topics == 0 {
+		return nil
+	}
+	return cmp.Or(known(c), fitsSize(s.MaxBytes, natsio.Limit(c.Target)))
+}
+
+func open(_ context.Context, c driver.Config) (driver.Driver, error) {
+	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
+		return nil, err
 	}
 	d := &driving{config: c, dialer: natsio.NewDialer(c)}
 	l, err := d.dial(clientID("open"), 1)
@@ -107,13 +119,10 @@ func clientID(role string) string { return "brokermark-" + role + "-" + nuid.Nex
 
 // Setup makes the durable queue groups, which collect from now on whether or not somebody consumes.
 func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
-	if err := d.kept(ctx); err != nil {
+	if err := cmp.Or(fits(d.config, t.Shape()), d.kept(ctx)); err != nil {
 		return err
 	}
 	for _, topic := range t.Topics {
-		if topic.Partitions > 1 {
-			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "a channel has no partitions; more topics are more channels")
-		}
 		if err := natsio.CheckSubject(topic.Name); err != nil {
 			return err
 		}

@@ -61,16 +61,30 @@ func weaker(name string, given, needed any) bool {
 	return fmt.Sprint(needed) == strong[name] && strings.ToLower(fmt.Sprint(given)) != strong[name]
 }
 
-// kept refuses what this server doesn't keep, as far as its monitoring port tells. Whether a file store is synced it
-// doesn't tell: only for a server that was started for this is it known.
+// known refuses what nobody can know of the servers, and copies that are not one on each of them. Whether a file store is
+// synced a server doesn't tell: only of one that was started for this is it known.
+func known(c driver.Config) error {
+	g, nodes := c.Guarantee, len(natsio.Monitors(c))
+	setting := "persistence: " + string(g.Persistence)
+	if c.Target.Server != nil {
+		nodes = len(c.Target.Addresses)
+	}
+	switch {
+	case g.Persistence == driver.Fsync && c.Target.Version == "":
+		return driver.Unsupported(setting, "it needs the server settings streaming.store: file and streaming.file.sync: true, and this server doesn't tell the second")
+	case nodes == 0 && g.Persistence != driver.Memory:
+		return driver.Unsupported(setting, "it needs the server setting streaming.store: file, and there is no monitoring address to check that; client.monitor names one")
+	case nodes == 0 && g.Replicas > 1, nodes > 0 && nodes != g.Replicas:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "every node of a cluster has every message; here are %d nodes whose monitoring address is known", nodes)
+	}
+	return nil
+}
+
+// kept refuses what this server doesn't keep, as far as its monitoring port tells.
 func (d *driving) kept(ctx context.Context) error {
 	g := d.config.Guarantee
 	setting := "persistence: " + string(g.Persistence)
-	if g.Persistence == driver.Fsync && d.config.Target.Version == "" {
-		return driver.Unsupported(setting, "it needs the server settings streaming.store: file and streaming.file.sync: true, and this server doesn't tell the second")
-	}
-	monitors := natsio.Monitors(d.config)
-	for _, url := range monitors {
+	for _, url := range natsio.Monitors(d.config) {
 		var store struct{ Type string }
 		if err := natsio.Read(ctx, url+"/streaming/storez", &store); err != nil {
 			return driver.Unsupported(setting, "the server's store is not known: %v", err)
@@ -78,12 +92,6 @@ func (d *driving) kept(ctx context.Context) error {
 		if g.Persistence != driver.Memory && !strings.HasSuffix(store.Type, "FILE") { // a cluster's is RAFT_FILE
 			return driver.Unsupported(setting, "it needs the server setting streaming.store: file; this server's is %s", strings.ToLower(store.Type))
 		}
-	}
-	switch {
-	case len(monitors) == 0 && g.Persistence != driver.Memory:
-		return driver.Unsupported(setting, "it needs the server setting streaming.store: file, and there is no monitoring address to check that; client.monitor names one")
-	case len(monitors) == 0 && g.Replicas > 1, len(monitors) > 0 && len(monitors) != g.Replicas:
-		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "every node of a cluster has every message; here are %d nodes whose monitoring address is known", len(monitors))
 	}
 	return nil
 }

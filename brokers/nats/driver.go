@@ -2,6 +2,7 @@
 package natscore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -22,6 +23,7 @@ func init() {
 		Transient: true, // a subject has no memory
 		Keyless:   driver.Never("a subject has neither partitions nor keys"),
 		Supports:  supports,
+		Fits:      fits,
 		Share:     driver.TakeTurns,
 		Shared:    true,
 		Maps:      natives,
@@ -44,19 +46,30 @@ func supports(g driver.Guarantee) error {
 }
 
 type session struct {
+	config        driver.Config
 	dialer        *natsio.Dialer
 	conn          *natsio.Conn // proves that the server is there; producers and consumers have their own
-	guarantee     driver.Guarantee
 	pending       int
 	subjects      []string
 	subscriptions []string
 }
 
-func open(_ context.Context, c driver.Config) (driver.Driver, error) {
-	s := &session{dialer: natsio.NewDialer(c), guarantee: c.Guarantee, pending: int(c.Client.Int("PendingMsgsLimit"))}
-	if s.pending < 1 {
-		return nil, driver.Unsupported("client.PendingMsgsLimit", "%d is not at least 1", s.pending)
+// fits implements driver.Kind.Fits.
+func fits(c driver.Config, s driver.Shape) error {
+	if n := c.Client.Int("PendingMsgsLimit"); n < 1 {
+		return driver.Unsupported("client.PendingMsgsLimit", "%d is not at least 1", n)
 	}
+	if s.Partitions > 1 {
+		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "a subject has no partitions; more topics are more subjects")
+	}
+	return natsio.FitsSize(c.Target, s.MaxBytes)
+}
+
+func open(_ context.Context, c driver.Config) (driver.Driver, error) {
+	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
+		return nil, err
+	}
+	s := &session{config: c, dialer: natsio.NewDialer(c), pending: int(c.Client.Int("PendingMsgsLimit"))}
 	var err error
 	s.conn, err = s.dialer.Dial("control", nil, nil)
 	return s, err
@@ -64,13 +77,10 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 
 // Setup has nothing to create: a subject exists while somebody subscribes to it.
 func (s *session) Setup(_ context.Context, t driver.Topology) error {
-	if err := supports(s.guarantee); err != nil {
+	if err := fits(s.config, t.Shape()); err != nil {
 		return err
 	}
 	for _, topic := range t.Topics {
-		if topic.Partitions > 1 {
-			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "a subject has no partitions; more topics are more subjects")
-		}
 		if err := natsio.CheckSubject(topic.Name); err != nil {
 			return err
 		}
@@ -87,7 +97,7 @@ func (s *session) Setup(_ context.Context, t driver.Topology) error {
 
 // Consume is one member of the queue group that its subscription is.
 func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink driver.Sink, ready func()) error {
-	if err := s.guarantee.TakingTurns(c); err != nil {
+	if err := s.config.Guarantee.TakingTurns(c); err != nil {
 		return err
 	}
 	inbox := natsio.NewInbox(s.pending)

@@ -24,8 +24,8 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	options := consumerOptions(g, s.config.Client)
 	options.Topic, options.SubscriptionName = s.address(c.Topic), s.topology.Subscriptions[c.Subscription]
 	options.Name = fmt.Sprintf("%s-%d", options.SubscriptionName, c.ID)
-	if options.Type == client.Exclusive && c.ID > 0 {
-		return driver.Unsupported("client.subscriptionType: Exclusive", "a subscription then has one consumer; Failover has more that take over")
+	if err := fits(s.config, driver.Shape{Consumers: c.ID + 1}); err != nil {
+		return err
 	}
 	connected, err := s.connect()
 	if err != nil {

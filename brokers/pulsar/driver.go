@@ -8,6 +8,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +29,7 @@ const tokenUser = "token"
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Maps: natives, Server: completed, Attaching: attaching, Open: open,
+		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: completed, Attaching: attaching, Open: open,
 	})
 }
 
@@ -47,6 +49,29 @@ func supports(g driver.Guarantee) error {
 	return nil
 }
 
+// fits implements driver.Kind.Fits.
+func fits(c driver.Config, s driver.Shape) error {
+	if subscriptionType(c.Guarantee, c.Client) == client.Exclusive && s.Consumers > 1 {
+		return driver.Unsupported("client.subscriptionType: Exclusive", "a subscription then has one consumer; Failover has more that take over")
+	}
+	largest := usualLargest
+	if n, err := strconv.Atoi(fmt.Sprint(c.Target.Server["maxMessageSize"])); err == nil {
+		largest = n
+	}
+	if c.Target.Server == nil {
+		largest = math.MaxInt
+	}
+	return cmp.Or(checkClient(c.Guarantee, c.Client), fitsSize(s.MaxBytes, largest))
+}
+
+// fitsSize refuses messages that the broker has no room for.
+func fitsSize(size, largest int) error {
+	if size+headroom > largest {
+		return driver.Unsupported(fmt.Sprintf("messageSize: %d", size), "the broker takes up to %d bytes (maxMessageSize)", largest)
+	}
+	return nil
+}
+
 // session is one driver: the namespace that its topics are in, and what its subscriptions have delivered.
 type session struct {
 	config    driver.Config
@@ -61,7 +86,7 @@ type session struct {
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	if err := cmp.Or(supports(c.Guarantee), checkClient(c.Guarantee, c.Client)); err != nil {
+	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
 		return nil, err
 	}
 	s := &session{config: c, log: log.DefaultNopLogger(), seen: map[driver.Seat]*seen{}}

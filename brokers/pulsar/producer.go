@@ -3,7 +3,6 @@ package pulsar
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 	"unsafe"
@@ -55,8 +54,8 @@ type outgoing struct {
 func slotOf(m *client.ProducerMessage) uint32 { return (*outgoing)(unsafe.Pointer(m)).slot }
 
 func (s *session) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
-	if need := c.MaxBytes + headroom; need > s.largest {
-		return nil, driver.Unsupported(fmt.Sprintf("a message of %d bytes", c.MaxBytes), "the broker takes up to %d bytes (maxMessageSize)", s.largest)
+	if err := fitsSize(c.MaxBytes, s.largest); err != nil {
+		return nil, err
 	}
 	connected, err := s.connect()
 	if err != nil {

@@ -23,7 +23,8 @@ var product = &amqp10.Product{
 	Maps:     natives,
 	Server:   served,
 	Failover: true,
-	Dialect:  func(c driver.Config) (amqp10.Dialect, error) { return newNodes(c) },
+	Fits:     fits,
+	Dialect:  func(c driver.Config) amqp10.Dialect { return &nodes{c} },
 }
 
 // unset leaves an attribute out of the queue, so that the server's own default holds.
@@ -60,24 +61,28 @@ func supports(g driver.Guarantee) error {
 // nodes maps a topic to a queue, or to a fanout exchange with a queue for each subscription.
 type nodes struct{ config driver.Config }
 
-func newNodes(c driver.Config) (*nodes, error) {
-	g, stored := c.Guarantee, c.Target.Endpoints[storeRole]
+// fits implements amqp10.Product.
+func fits(c driver.Config, _ driver.Shape) error {
+	g, kept := c.Guarantee, c.Target.Endpoints[storeRole]
+	if c.Target.Server != nil {
+		kept = string(stored(c.Target.Server))
+	}
 	switch {
 	case g.Persistence == driver.Memory:
-	case stored == "" && g.Persistence == driver.Fsync:
-		return nil, driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here")
-	case stored == string(driver.Memory), stored == string(driver.Log) && g.Persistence == driver.Fsync:
-		return nil, driver.Unsupported("persistence: "+string(g.Persistence), "the virtual host's store keeps messages to the degree %q; %s", stored, howToStore)
+	case kept == "" && g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here")
+	case kept == string(driver.Memory), kept == string(driver.Log) && g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: "+string(g.Persistence), "the virtual host's store keeps messages to the degree %q; %s", kept, howToStore)
 	case c.Topic.String("messageDurability") == "NEVER":
-		return nil, driver.Unsupported("topic.messageDurability: NEVER", "persistence: %s asks for messages to be stored", g.Persistence)
+		return driver.Unsupported("topicConfig.messageDurability: NEVER", "persistence: %s asks for messages to be stored", g.Persistence)
 	}
 	if n := len(c.Target.Addresses); g.Replicas > n {
-		return nil, driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "the group has %d node(s); every node has a copy", n)
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "the group has %d node(s); every node has a copy", n)
 	}
 	if g.Ordering == driver.Ordered && c.Topic.String("messageGroupType") == "NONE" {
-		return nil, driver.Unsupported("topic.messageGroupType: NONE", "a producer's messages keep their order over several consumers only as a group")
+		return driver.Unsupported("topicConfig.messageGroupType: NONE", "a producer's messages keep their order over several consumers only as a group")
 	}
-	return &nodes{c}, nil
+	return nil
 }
 
 // exchanged tells whether a topic is an exchange: without a subscription, too, it is something that can be sent to.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/provision"
 )
 
 const (
@@ -29,13 +28,13 @@ func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 }
 
 // stored is what has happened to a durable message when the broker accepts it: the least of what its copies have.
-func stored(c *provision.Cluster) driver.Persistence {
+func stored(settings map[string]any) driver.Persistence {
 	least := driver.Fsync
-	if v, ok := c.Settings[hostPrefix+"type"]; ok && jvm.Text(v) == "Memory" {
+	if v, ok := settings[hostPrefix+"type"]; ok && jvm.Text(v) == "Memory" {
 		least = driver.Memory
 	}
 	for _, policy := range []string{localPolicy, remotePolicy} {
-		switch c.Settings[policy] {
+		switch settings[policy] {
 		case "WRITE_NO_SYNC":
 			if least == driver.Fsync {
 				least = driver.Log

@@ -26,7 +26,7 @@ func init() {
 		Ports:    []string{"client", "group"}, MaxNodes: 9, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 		Endpoints: func(n *provision.Node) map[string]string {
-			return map[string]string{storeRole: string(stored(n.Cluster))}
+			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}
 		},
 	})
 }

@@ -44,10 +44,9 @@ func (d *streams) session(ctx context.Context, c driver.ConsumerConfig, s driver
 	if err != nil {
 		return err
 	}
-	if c.ID > 0 && !l.version.atLeast(3, 11) {
+	if err := versionAllows(l.version.text, driver.Shape{Consumers: c.ID + 1}); err != nil {
 		l.close()
-		return driver.Unsupported(fmt.Sprintf("consumerPerSubscription: %d", c.ID+1),
-			"RabbitMQ %s has no single active consumer for streams (since 3.11), without which each would get every message", l.version)
+		return err
 	}
 	in := d.intake(l, c, s, own)
 	opening, cancel := context.WithTimeout(ctx, leaderWait)
@@ -126,13 +125,8 @@ func (in *intake) subscribe() error {
 	return nil
 }
 
-// subscribeAll takes part in the consumption of a super stream. The client has no options for credits and sums there.
+// subscribeAll takes part in the consumption of a super stream.
 func (in *intake) subscribeAll(sac *stream.SingleActiveConsumer) error {
-	for _, s := range settings {
-		if (s.Name == "initial.credits" || s.Name == "crc.check") && in.d.cfg.Client[s.Name] != s.Default {
-			return driver.Unsupported("client."+s.Name, "the client lets nobody choose it for super streams; partitionsPerTopic is %d", in.topic.Partitions)
-		}
-	}
 	o := stream.NewSuperStreamConsumerOptions().SetConsumerName(in.subscription).SetClientProvidedName("brokermark").
 		SetSingleActiveConsumer(sac).SetManualCommit().SetOffset(stream.OffsetSpecification{}.First())
 	consumer, err := in.link.NewSuperStreamConsumer(in.topic.Name, func(c stream.ConsumerContext, m *amqp.Message) {

@@ -3,6 +3,7 @@
 package rabbitmqstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ func init() {
 		Name:     broker,
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
 		Settings: settings,
-		Failover: true, Supports: supports, Maps: natives, Attaching: attaching, Open: open,
+		Failover: true, Supports: supports, Fits: fits, Maps: natives, Attaching: attaching, Open: open,
 	})
 }
 
@@ -62,41 +63,16 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if c.Log != nil {
 		clientLog.to.Store(&c.Log)
 	}
-	if err := supports(c.Guarantee); err != nil {
+	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
 		return nil, err
 	}
 	d := &streams{cfg: c, places: map[string]*place{}}
-	if err := d.settingsAgree(); err != nil {
-		return nil, err
-	}
 	l, err := d.dial(ctx, 0)
 	if err != nil {
 		return nil, driver.Explain(broker, c.Target.Addresses, c.Target, err)
 	}
 	l.close()
 	return d, nil
-}
-
-// settingsAgree refuses settings out of range, and those that exclude each other.
-func (d *streams) settingsAgree() error {
-	for name, most := range map[string]int64{"batch.size": 1 << 20, "sub.entry.size": 65535, "initial.credits": 30_000} {
-		if n := d.cfg.Client.Int(name); n < 1 || n > most {
-			return driver.Unsupported("client."+name, "%d is not from 1 to %d", n, most)
-		}
-	}
-	subEntries := d.cfg.Client.Int("sub.entry.size")
-	heartbeat, age := d.cfg.Client.Duration("heartbeat"), d.cfg.Topic.Duration("max-age")
-	switch {
-	case subEntries == 1 && d.cfg.Client.String("compression") != "none":
-		return driver.Unsupported("client.compression", "the client compresses sub-entries; set sub.entry.size above 1")
-	case subEntries > 1 && d.cfg.Guarantee.Delivery == driver.ExactlyOnce:
-		return driver.Unsupported("client.sub.entry.size", "RabbitMQ knows duplicates by the entry and not by the message; exactly-once needs 1")
-	case heartbeat < 3*time.Second || heartbeat%time.Second != 0:
-		return driver.Unsupported("client.heartbeat", "%v is not a whole number of seconds, three at least", heartbeat)
-	case age%time.Second != 0:
-		return driver.Unsupported("topicConfig.max-age", "%v is not a whole number of seconds", age)
-	}
-	return nil
 }
 
 // Setup creates a stream for every topic, or a super stream where it has several partitions. It refuses a stream that
@@ -113,11 +89,12 @@ func (d *streams) Setup(ctx context.Context, t driver.Topology) error {
 }
 
 func (d *streams) declare(l *link, topology driver.Topology) error {
+	asked := d.cfg
+	asked.Target.Version = l.version.text
+	if err := fits(asked, topology.Shape()); err != nil {
+		return err
+	}
 	for _, t := range topology.Topics {
-		if t.Partitions > 1 && !l.version.atLeast(3, 13) {
-			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", t.Partitions),
-				"RabbitMQ %s has no super streams that a client can declare (since 3.13)", l.version)
-		}
 		for _, name := range streamsOf(t) {
 			if there, err := l.StreamExists(name); err != nil {
 				return err

@@ -60,8 +60,8 @@ func (d *streams) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 }
 
 func (d *streams) producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (*producer, error) {
-	if most := int(d.cfg.Client.Int("frame.max")) - frameHead - overhead; c.MaxBytes > most {
-		return nil, driver.Unsupported("frame.max", "a message has to fit in one frame, and %d bytes don't fit in %d", c.MaxBytes, d.cfg.Client.Int("frame.max"))
+	if err := inFrame(d.cfg.Client, c.MaxBytes); err != nil {
+		return nil, err
 	}
 	p := &producer{
 		d: d, cfg: c, receipts: r, slots: make([]outgoing, c.InFlight), routes: map[int][]*lane{}, idle: make(chan struct{}, 1),

@@ -61,8 +61,8 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 	if len(names) > 1 {
 		sink = driver.OneAtATime(s)
 	}
-	if len(names) >= channelMax { // one is the link's own
-		return driver.Unsupported("connections", "%d queues need as many channels, and a connection has %d; use more connections", len(names), channelMax)
+	if err := channelsFor(len(names)); err != nil {
+		return err
 	}
 	queues := make([]*intake, len(names))
 	for i, name := range names {

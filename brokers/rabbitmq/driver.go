@@ -3,9 +3,8 @@
 package rabbitmq
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -17,6 +16,7 @@ func init() {
 		Settings: settings,
 		Procs:    1, // every message passes three goroutines of the client: with two threads that cost 13 instead of 9 CPU-s per million
 		Supports: supports,
+		Fits:     fits,
 		Maps:     natives,
 		Failover: true,
 		Shared:   true,
@@ -57,20 +57,10 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if c.Log != nil {
 		clientLog.to.Store(&c.Log)
 	}
-	g := c.Guarantee
-	if err := supports(g); err != nil {
+	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
 		return nil, err
 	}
-	if c.Client.Bool("mandatory") && g.Delivery == driver.AtMostOnce {
-		return nil, driver.Unsupported("mandatory", "at-most-once settles a message before it could be returned")
-	}
 	d := settled(c)
-	if !d.quorum && needsQuorum(g) {
-		if g.Replicas > 1 {
-			return nil, driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "a classic queue lives on one node; use a quorum queue")
-		}
-		return nil, driver.Unsupported("persistence: fsync", "a classic queue of RabbitMQ 4 confirms what it has handed to the operating system; use a quorum queue")
-	}
 	var err error
 	if d.control, err = d.dial(ctx, 0); err != nil {
 		return nil, driver.Explain("rabbitmq", c.Target.Addresses, c.Target, err)
@@ -86,8 +76,6 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 func (d *rabbit) agreed() error {
 	asked, got := d.config(), d.control.conn.Config
 	switch {
-	case asked.Heartbeat%time.Second != 0:
-		return driver.Unsupported("client.heartbeat", "%s is not a whole number of seconds", asked.Heartbeat)
 	case got.Heartbeat != asked.Heartbeat:
 		return driver.Unsupported("client.heartbeat", "the server lowers %s to %s", asked.Heartbeat, got.Heartbeat)
 	case got.FrameSize != asked.FrameSize:

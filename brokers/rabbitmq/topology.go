@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 	"golang.org/x/sync/errgroup"
@@ -17,7 +16,9 @@ import (
 // Setup declares the exchanges and queues of t; it may be called again after the broker has restarted.
 func (d *rabbit) Setup(ctx context.Context, t driver.Topology) error {
 	d.topo = t
-	if err := d.versionAllows(); err != nil {
+	asked := d.cfg
+	asked.Target.Version, _ = d.control.conn.Properties["version"].(string)
+	if err := fits(asked, t.Shape()); err != nil {
 		return err
 	}
 	if d.control.dead() {
@@ -61,32 +62,10 @@ func (d *rabbit) declareAll() error {
 	return declaring.Wait()
 }
 
-// versionAllows refuses settings that this server would accept and ignore.
-func (d *rabbit) versionAllows() error {
-	text, _ := d.control.conn.Properties["version"].(string)
-	major, rest, _ := strings.Cut(text, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	x, _ := strconv.Atoi(major)
-	y, _ := strconv.Atoi(minor)
-	if d.cfg.Topic.String("x-queue-mode") != "" && (x > 3 || x == 3 && y >= 12) {
-		return driver.Unsupported("x-queue-mode", "RabbitMQ %s ignores it: since 3.12 every classic queue keeps its messages on disk", text)
-	}
-	if d.cfg.Topic.Int("x-queue-version") != unset && x >= 4 {
-		return driver.Unsupported("x-queue-version", "RabbitMQ %s has version 2 only", text)
-	}
-	return nil
-}
-
 // declare creates what one topic needs; it changes nothing where that exists already.
 func (d *rabbit) declare(ch *amqp.Channel, topic int) error {
 	t := d.topo.Topics[topic]
 	kind, name := d.exchange(topic)
-	if kind == "fanout" && t.Partitions > 1 {
-		return driver.Unsupported("exchange: fanout", "it gives every partition a copy; topic %s has %d partitions", t.Name, t.Partitions)
-	}
-	if kind == "default" && len(d.topo.Subscriptions) > 1 {
-		return driver.Unsupported("exchange: default", "it reaches one queue per message; there are %d subscriptions", len(d.topo.Subscriptions))
-	}
 	if name != "" {
 		if err := ch.ExchangeDeclare(name, kind, d.durable || d.quorum, false, false, false, nil); err != nil {
 			return refusal("exchange "+name, err)
@@ -123,17 +102,7 @@ func refusal(what string, err error) error {
 // exchange is the type and name of a topic's exchange; the default exchange has no name.
 func (d *rabbit) exchange(topic int) (kind, name string) {
 	t := d.topo.Topics[topic]
-	kind = d.cfg.Topic.String("exchange")
-	if kind == "auto" {
-		switch {
-		case len(d.topo.Subscriptions) == 1:
-			kind = "default"
-		case t.Partitions > 1:
-			kind = "direct"
-		default:
-			kind = "fanout"
-		}
-	}
+	kind = exchangeKind(d.cfg.Topic.String("exchange"), len(d.topo.Subscriptions), t.Partitions)
 	if kind == "default" {
 		return kind, ""
 	}

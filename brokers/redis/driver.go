@@ -3,6 +3,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/crc32"
@@ -21,7 +22,7 @@ const library = "github.com/redis/go-redis/v9"
 func init() {
 	driver.Register(driver.Kind{
 		Name: "redis", Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
-		Maps: natives, Share: driver.TakeTurns, Shared: true, Attaching: attaching, Open: open,
+		Fits: fits, Maps: natives, Share: driver.TakeTurns, Shared: true, Attaching: attaching, Open: open,
 	})
 }
 
@@ -78,15 +79,20 @@ type session struct {
 	trimmed       chan struct{}
 }
 
-func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	if err := supports(c.Guarantee); err != nil {
-		return nil, err
-	}
+// fits implements driver.Kind.Fits.
+func fits(c driver.Config, _ driver.Shape) error {
 	for _, name := range []string{"BLOCK", "WAIT"} {
 		// 0 means for ever to the server.
 		if v, most := c.Client.Duration(name), c.Client.Duration("ReadTimeout"); v < time.Millisecond || v >= most {
-			return nil, driver.Unsupported("client."+name, "%v is not between 1ms and the ReadTimeout of %v", v, most)
+			return driver.Unsupported("client."+name, "%v is not between 1ms and the ReadTimeout of %v", v, most)
 		}
+	}
+	return nil
+}
+
+func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
+	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
+		return nil, err
 	}
 	return connected(ctx, c)
 }

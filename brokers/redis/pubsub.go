@@ -13,7 +13,7 @@ import (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "redis-pubsub", Client: library, Settings: connectionSettings, Supports: pubsubSupports, Open: openPubsub,
-		Transient: true, Maps: pubsubNatives, Share: alone, Keyless: driver.Never("a channel has neither partitions nor keys"),
+		Transient: true, Maps: pubsubNatives, Share: alone, Fits: whole, Keyless: driver.Never("a channel has neither partitions nor keys"),
 	})
 }
 
@@ -40,6 +40,14 @@ func pubsubSupports(g driver.Guarantee) error {
 	return nil
 }
 
+// whole implements driver.Kind.Fits.
+func whole(_ driver.Config, s driver.Shape) error {
+	if s.Partitions > 1 {
+		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "a channel has no partitions; use more topics")
+	}
+	return nil
+}
+
 // channels drives pub/sub: a topic is a channel, a subscription is one subscriber.
 type channels struct{ *session }
 
@@ -56,10 +64,10 @@ func openPubsub(ctx context.Context, c driver.Config) (driver.Driver, error) {
 
 // Setup has nothing to create: a channel exists while somebody subscribes to it.
 func (d channels) Setup(_ context.Context, t driver.Topology) error {
+	if err := whole(d.config, t.Shape()); err != nil {
+		return err
+	}
 	for _, topic := range t.Topics {
-		if topic.Partitions > 1 {
-			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "a channel has no partitions; use more topics")
-		}
 		d.streams = append(d.streams, []string{topic.Name})
 	}
 	return nil
@@ -83,8 +91,8 @@ func (d channels) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 // Consume is the subscriber of a subscription. The client subscribes again when the connection is lost; what is
 // published meanwhile is gone.
 func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
-	if c.ID > 0 {
-		return driver.Unsupported("consumerPerSubscription", "every subscriber of a channel gets every message, so a subscription has one; streams share (broker redis)")
+	if err := alone(d.config.Guarantee, d.config.Topic, c.ID+1, 1); err != nil {
+		return err
 	}
 	client := d.dial(d.address)
 	defer client.Close()

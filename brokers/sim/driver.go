@@ -17,7 +17,7 @@ func init() { driver.Register(Kind()) }
 // Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
 // same one share its broker.
 func Kind() driver.Kind {
-	return driver.Kind{Name: "sim", Settings: declared(), Supports: supports, Maps: natives, Share: share, Shared: true, Open: open}
+	return driver.Kind{Name: "sim", Settings: declared(), Supports: supports, Fits: fits, Maps: natives, Share: share, Shared: true, Open: open}
 }
 
 // share implements driver.Kind.Share: the surplus consumers of a partition compete for it.
@@ -26,6 +26,23 @@ func share(g driver.Guarantee, topic driver.Values, consumers, partitions int) e
 		return nil
 	}
 	return driver.TakeTurns(g, topic, consumers, partitions)
+}
+
+// fits implements driver.Kind.Fits.
+func fits(c driver.Config, shape driver.Shape) error {
+	s, err := newSettings(c.Client)
+	if err != nil {
+		return err
+	}
+	return s.roomFor(shape.MaxBytes)
+}
+
+// roomFor refuses messages that the memory doesn't hold two of.
+func (s settings) roomFor(size int) error {
+	if int64(size) > s.memory/2 {
+		return driver.Unsupported("client.memory", "%d bytes are too few for messages of %d", s.memory, size)
+	}
+	return nil
 }
 
 type simDriver struct {
@@ -74,8 +91,8 @@ func (d *simDriver) producer(c driver.ProducerConfig, r driver.Receipts) (driver
 	if b.isKilled() {
 		return nil, errKilled
 	}
-	if int64(c.MaxBytes) > b.settings.memory/2 {
-		return nil, driver.Unsupported("client.memory", "%d bytes are too few for messages of %d", b.settings.memory, c.MaxBytes)
+	if err := b.settings.roomFor(c.MaxBytes); err != nil {
+		return nil, err
 	}
 	for _, i := range c.Topics {
 		if i >= len(d.topology.Topics) {

@@ -144,6 +144,8 @@ type Target struct {
 	Password  string            // never stored in a record
 	Version   string            // as provisioned; empty when attached
 	Endpoints map[string]string // further addresses by role, e.g. "management": "http://127.0.0.1:15672"
+	// Server are the settings that it was, or would be, started with; nil: somebody else started it.
+	Server map[string]any
 }
 
 // Config is everything Open needs.
@@ -172,6 +174,11 @@ type Kind struct {
 	// Share refuses, without a connection, so many consumers of one subscription on a topic of so many partitions. Nil:
 	// they may always share it.
 	Share func(g Guarantee, topic Values, consumers, partitions int) error
+	// Fits refuses, without a connection, settings that contradict each other, the guarantee, the shape, the server's settings
+	// or its version. Of c.Target it has what a spec says: the number of addresses, the user, and unless somebody else
+	// started the server the version and the settings. Open asks it with an empty shape, and Setup with that of its topology,
+	// so that nothing is refused only then that could be told before. Nil: there is nothing of that kind.
+	Fits func(c Config, s Shape) error
 	// Shared tells that the topics of a producer, and those of a consumer (ConsumerConfig.Also), share its connection: so
 	// that applications with many topics need few. Otherwise a spec with fewer connections than topics is refused.
 	Shared bool

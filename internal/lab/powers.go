@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -53,22 +54,48 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	switch {
 	case s.Measure == study.MeasureBacklog && kind.Transient:
 		return driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
-	case s.PartitionsPerTopic > 1 && keyless != "":
-		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.PartitionsPerTopic), "%s; use more topics", keyless)
 	case s.Connections > 0 && !kind.Shared:
 		return driver.Unsupported(fmt.Sprintf("connections: %d", s.Connections), "%s has a connection for every producer and consumer here; allowed: 0", kind.Name)
 	case keyKinds[s.KeyDistributor] != "none" && keyless != "":
 		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", keyless)
 	}
-	if err := kind.Supports(c.Guarantee); err != nil {
+	server, err := served(s)
+	if err != nil {
 		return err
 	}
-	if kind.Share != nil {
-		if err := kind.Share(c.Guarantee, c.Topic, s.ConsumerPerSubscription, s.PartitionsPerTopic); err != nil {
-			return err
-		}
+	if c.Target, err = before(s, server); err != nil {
+		return err
 	}
-	return driver.Idle(kind.Settings, c.Guarantee, c.Client, c.Topic)
+	return kind.Refusal(c, driver.Shape{
+		Topics: s.Topics, Partitions: s.PartitionsPerTopic, Subscriptions: s.SubscriptionsPerTopic,
+		Producers: s.ProducersPerTopic, Consumers: s.ConsumerPerSubscription, Connections: s.Connections,
+		MaxBytes: int(s.MessageSize.Largest()), InFlight: window(s),
+	})
+}
+
+// before is what is known of a broker before it runs, see driver.Kind.Fits.
+func before(s study.Spec, server map[string]any) (driver.Target, error) {
+	t := driver.Target{Addresses: s.Attach, User: s.User}
+	recipe, err := provision.Lookup(s.Broker)
+	if err != nil || len(s.Attach) > 0 {
+		return t, nil //nolint:nilerr // a driver without a recipe runs in this process
+	}
+	v, err := recipe.Version(s.Version)
+	if err != nil {
+		return t, err
+	}
+	t.Addresses, t.Version, t.Server = make([]string, s.Nodes), v.Name, map[string]any{}
+	maps.Copy(t.Server, server)
+	return t, nil
+}
+
+// window is how many messages a client may have in flight: those of all producers that share it.
+func window(s study.Spec) int {
+	each := max(1, min(s.InFlight.Messages, int(s.InFlight.Bytes/max(1, s.MessageSize.Largest()))))
+	if s.Connections == 0 {
+		return each
+	}
+	return each * ((s.Topics + s.Connections - 1) / s.Connections)
 }
 
 // reachable asks the recipe, where a broker would be started.

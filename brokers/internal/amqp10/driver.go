@@ -3,6 +3,7 @@
 package amqp10
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,8 +25,10 @@ type Product struct {
 	Maps func(driver.Guarantee) []driver.Native
 	// Server may be nil, see driver.Kind.
 	Server func(driver.Guarantee, map[string]any) (map[string]any, error)
-	// Dialect reads the settings of one run and refuses what they can't keep.
-	Dialect func(c driver.Config) (Dialect, error)
+	// Fits refuses what the product can't keep beside what the protocol can't, see driver.Kind.
+	Fits func(c driver.Config, s driver.Shape) error
+	// Dialect reads the settings of one run, which fit.
+	Dialect func(c driver.Config) Dialect
 }
 
 // Dialect is how a product maps topics and subscriptions to its addresses.
@@ -69,6 +72,7 @@ func Register(p *Product) {
 		Client:   "github.com/Azure/go-amqp",
 		Settings: slices.Concat(ClientSettings, p.Settings),
 		Supports: p.Supports,
+		Fits:     func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
 		Failover: p.Failover,
 		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
 		Server:   p.Server,
@@ -81,7 +85,7 @@ func Register(p *Product) {
 
 func keyless(client driver.Values) string {
 	if client.String("GroupID") == groupKey {
-		return "" // several partitions are refused in Setup
+		return "" // several partitions don't fit
 	}
 	return "an address has no partitions, and a key goes nowhere without client.GroupID: key"
 }
@@ -102,26 +106,12 @@ func open(ctx context.Context, p *Product, c driver.Config) (driver.Driver, erro
 	if c.Log == nil {
 		c.Log = io.Discard
 	}
-	if err := p.Supports(c.Guarantee); err != nil {
+	if err := cmp.Or(p.Supports(c.Guarantee), fits(p, c, driver.Shape{})); err != nil {
 		return nil, err
 	}
 	d := promised(p, c)
-	if c.Guarantee.Ordering == driver.Ordered && d.group != groupProducer {
-		return nil, driver.Unsupported("client.GroupID: "+d.group, "a producer's messages keep their order over several consumers only as one group")
-	}
-	if n := c.Client.Int("Credit"); n < 1 || n > 5000 {
-		return nil, driver.Unsupported(fmt.Sprintf("client.Credit: %d", n), "1 to 5000, the client's session window")
-	}
-	if n := c.Client.Int("MaxFrameSize"); n < 512 || n > 1<<30 {
-		return nil, driver.Unsupported(fmt.Sprintf("client.MaxFrameSize: %d", n), "512 bytes to 1 GiB")
-	}
-	if n := c.Client.Int("write.buffer"); n < 0 || n > 1<<30 {
-		return nil, driver.Unsupported(fmt.Sprintf("client.write.buffer: %d", n), "0 bytes to 1 GiB")
-	}
+	d.dialect = p.Dialect(c)
 	var err error
-	if d.dialect, err = p.Dialect(c); err != nil {
-		return nil, err
-	}
 	if d.control, err = Dial(ctx, p, &d.config, 0); err != nil {
 		return nil, driver.Explain(p.Name, c.Target.Addresses, c.Target, err)
 	}
@@ -144,10 +134,8 @@ func promised(p *Product, c driver.Config) *session {
 // Setup declares every topic; it may be called again after the broker has restarted.
 func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 	d.topology = t
-	for _, topic := range t.Topics {
-		if topic.Partitions > 1 {
-			return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", topic.Partitions), "an address has no partitions; more topics are more queues")
-		}
+	if err := fits(d.product, d.config, t.Shape()); err != nil {
+		return err
 	}
 	return d.each(ctx, d.dialect.Declare)
 }

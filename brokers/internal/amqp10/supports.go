@@ -1,6 +1,10 @@
 package amqp10
 
-import "github.com/brokermark/brokermark/internal/driver"
+import (
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
 
 // Supports refuses what no broker can promise over this protocol, as go-amqp speaks it.
 func Supports(g driver.Guarantee) error {
@@ -15,4 +19,23 @@ func Supports(g driver.Guarantee) error {
 		return driver.Unsupported("persistence: fsync", "at-most-once asks for no disposition, so nothing waits for the disk")
 	}
 	return nil
+}
+
+// fits refuses settings that the protocol or the client can't keep, and then those that the product can't.
+func fits(p *Product, c driver.Config, s driver.Shape) error {
+	group := promised(p, c).group
+	credit, frame, buffer := c.Client.Int("Credit"), c.Client.Int("MaxFrameSize"), c.Client.Int("write.buffer")
+	switch {
+	case c.Guarantee.Ordering == driver.Ordered && group != groupProducer:
+		return driver.Unsupported("client.GroupID: "+group, "a producer's messages keep their order over several consumers only as one group")
+	case credit < 1 || credit > 5000:
+		return driver.Unsupported(fmt.Sprintf("client.Credit: %d", credit), "1 to 5000, the client's session window")
+	case frame < 512 || frame > 1<<30:
+		return driver.Unsupported(fmt.Sprintf("client.MaxFrameSize: %d", frame), "512 bytes to 1 GiB")
+	case buffer < 0 || buffer > 1<<30:
+		return driver.Unsupported(fmt.Sprintf("client.write.buffer: %d", buffer), "0 bytes to 1 GiB")
+	case s.Partitions > 1:
+		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "an address has no partitions; more topics are more queues")
+	}
+	return p.Fits(c, s)
 }

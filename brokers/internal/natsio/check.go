@@ -2,7 +2,10 @@ package natsio
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+
+	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -25,7 +28,34 @@ func CheckSubject(topic string) error {
 
 // CheckSize tells whether the server that c is connected to takes payloads of size bytes.
 func CheckSize(c *Conn, size int) error {
-	if limit := c.MaxPayload(); int64(size) > limit {
+	return fitsSize(size, c.MaxPayload())
+}
+
+// FitsSize tells whether the server takes payloads of size bytes, as far as that is known before it runs.
+func FitsSize(t driver.Target, size int) error {
+	if limit := Limit(t); limit > 0 {
+		return fitsSize(size, limit)
+	}
+	return nil
+}
+
+// Limit is the largest payload that the server would take, 0 where that is not known.
+func Limit(t driver.Target) int64 {
+	if t.Server == nil {
+		return 0
+	}
+	given, ok := Flatten(t.Server)[payloadSetting]
+	if !ok {
+		return server.MAX_PAYLOAD_SIZE
+	}
+	limit, _ := strconv.ParseInt(fmt.Sprint(given), 10, 64) // with a unit: not known
+	return limit
+}
+
+const payloadSetting = "max_payload"
+
+func fitsSize(size int, limit int64) error {
+	if int64(size) > limit {
 		return driver.Unsupported(fmt.Sprintf("messageSize: %d", size), "the server takes at most %d bytes; raise its setting max_payload", limit)
 	}
 	return nil

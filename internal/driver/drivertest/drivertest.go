@@ -70,6 +70,7 @@ func Run(t *testing.T, s Suite) {
 	r.terminal = overhear(t)
 	r.target = s.Target(t)
 	t.Run("what Supports refuses is refused by Open or Setup too", r.refusalsHold)
+	t.Run("what is not refused before is accepted by the broker", r.whatFitsIsAccepted)
 	for _, g := range s.Guarantees {
 		t.Run(label(g), func(t *testing.T) {
 			var before Cost

@@ -1,0 +1,66 @@
+package rabbitmq
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// fits implements driver.Kind.Fits.
+func fits(c driver.Config, s driver.Shape) error {
+	g, d := c.Guarantee, settled(c)
+	kind := exchangeKind(c.Topic.String("exchange"), s.Subscriptions, s.Partitions)
+	switch heartbeat := c.Client.Duration("heartbeat"); {
+	case c.Client.Bool("mandatory") && !d.confirm:
+		return driver.Unsupported("client.mandatory", "at-most-once settles a message before it could be returned")
+	case heartbeat%time.Second != 0:
+		return driver.Unsupported("client.heartbeat", "%s is not a whole number of seconds", heartbeat)
+	case !d.quorum && g.Replicas > 1:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "a classic queue lives on one node; use a quorum queue")
+	case !d.quorum && needsQuorum(g):
+		return driver.Unsupported("persistence: fsync", "a classic queue of RabbitMQ 4 confirms what it has handed to the operating system; use a quorum queue")
+	case kind == "fanout" && s.Partitions > 1:
+		return driver.Unsupported("topicConfig.exchange: fanout", "it gives every partition a copy; a topic has %d partitions", s.Partitions)
+	case kind == "default" && s.Subscriptions > 1:
+		return driver.Unsupported("topicConfig.exchange: default", "it reaches one queue per message; there are %d subscriptions", s.Subscriptions)
+	}
+	return cmp.Or(channelsFor(s.Queues()), versionAllows(c.Target.Version, c.Topic))
+}
+
+// channelsFor refuses more queues of a consumer than its connection has channels, of which one is the link's own.
+func channelsFor(queues int) error {
+	if queues < channelMax {
+		return nil
+	}
+	return driver.Unsupported("connections", "%d queues of a consumer need as many channels, and a connection has %d; use more connections", queues, channelMax)
+}
+
+// versionAllows refuses settings that a server of that version would accept and ignore; "" is not known.
+func versionAllows(version string, topic driver.Values) error {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return nil //nolint:nilerr // a version that can't be read forbids nothing
+	}
+	if topic.String("x-queue-mode") != "" && (major > 3 || major == 3 && minor >= 12) {
+		return driver.Unsupported("topicConfig.x-queue-mode", "RabbitMQ %s ignores it: since 3.12 every classic queue keeps its messages on disk", version)
+	}
+	if topic.Int("x-queue-version") != unset && major >= 4 {
+		return driver.Unsupported("topicConfig.x-queue-version", "RabbitMQ %s has version 2 only", version)
+	}
+	return nil
+}
+
+// exchangeKind is what asked stands for on topics of so many subscriptions and partitions.
+func exchangeKind(asked string, subscriptions, partitions int) string {
+	switch {
+	case asked != "auto":
+		return asked
+	case subscriptions == 1:
+		return "default"
+	case partitions > 1:
+		return "direct"
+	}
+	return "fanout"
+}

@@ -1,0 +1,58 @@
+package driver
+
+import "fmt"
+
+// Shape is what has to exist on a broker, in numbers.
+type Shape struct {
+	Topics        int
+	Partitions    int // of each topic
+	Subscriptions int // of each topic
+	Producers     int // of each topic
+	Consumers     int // of each subscription of a topic
+	Connections   int // that share the topics; 0: every producer and consumer has its own
+	MaxBytes      int // the largest payload; 0: not known yet
+	InFlight      int // messages of one producer; 0: not known yet
+}
+
+// Queues is how many partitions a consumer reads, at most, where each reads those of Share.
+func (s Shape) Queues() int {
+	topics := 1
+	if s.Connections > 0 {
+		topics = (s.Topics + s.Connections - 1) / s.Connections
+	}
+	partitions, consumers := max(1, s.Partitions), max(1, s.Consumers)
+	return topics * ((partitions + consumers - 1) / consumers)
+}
+
+// Shape is t in numbers; it says nothing of producers and consumers.
+func (t Topology) Shape() Shape {
+	s := Shape{Topics: len(t.Topics), Subscriptions: len(t.Subscriptions)}
+	for _, topic := range t.Topics {
+		s.Partitions = max(s.Partitions, topic.Partitions)
+	}
+	return s
+}
+
+// Refusal is everything that can be said against c on topics of that shape without a connection; nil: nothing. Fits says
+// what c.Target has to hold.
+func (k Kind) Refusal(c Config, s Shape) error {
+	if k.Keyless != nil && s.Partitions > 1 {
+		if why := k.Keyless(c.Client); why != "" {
+			return Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "%s; use more topics", why)
+		}
+	}
+	if err := k.Supports(c.Guarantee); err != nil {
+		return err
+	}
+	if k.Share != nil {
+		if err := k.Share(c.Guarantee, c.Topic, s.Consumers, s.Partitions); err != nil {
+			return err
+		}
+	}
+	if k.Fits != nil {
+		if err := k.Fits(c, s); err != nil {
+			return err
+		}
+	}
+	return Idle(k.Settings, c.Guarantee, c.Client, c.Topic)
+}
