@@ -36,7 +36,6 @@ var asksTheBroker = map[string]string{
 	"pulsar.checkStorage":   "how many bookies there are",
 	"pulsar.explain":        "an address that nothing was found at",
 	"pulsar.syncsJournals":  "how the bookies write",
-	"rabbitmq.agreed":       "what the server has talked the client out of",
 	"rabbitmq.refusal":      "arguments that the server refuses",
 	"redis.persist":         "how an attached server writes",
 	"redis.copies":          "how many replicas are connected",

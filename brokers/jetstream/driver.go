@@ -120,7 +120,10 @@ func fits(c driver.Config, s driver.Shape) error {
 	if s.Topics > 0 && c.Guarantee.Persistence == driver.Fsync && c.Target.Server == nil && len(natsio.Monitors(c)) == 0 {
 		return unmonitored
 	}
-	return cmp.Or(natsio.FitsSize(c.Target, s.MaxBytes), ordersOn(c.Guarantee, c.Target.Version))
+	if c.Target.Version != "" {
+		err = ordersOn(c.Guarantee, c.Target.Version)
+	}
+	return cmp.Or(natsio.FitsSize(c.Target, s.MaxBytes), err)
 }
 
 func open(_ context.Context, c driver.Config) (driver.Driver, error) {
@@ -166,9 +169,7 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 			return err
 		}
 	}
-	asked := s.config
-	asked.Target.Version = s.conn.ConnectedServerVersion()
-	if err := fits(asked, t.Shape()); err != nil {
+	if err := cmp.Or(fits(s.config, t.Shape()), ordersOn(s.config.Guarantee, s.conn.ConnectedServerVersion())); err != nil {
 		return err
 	}
 	js, err := jetstream.New(s.conn.Conn)
@@ -198,10 +199,10 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	return nil
 }
 
-// ordersOn refuses order where version, unless it isn't known, is of a server that can't set a consumer back to a message
+// ordersOn refuses order where version is of a server that can't set a consumer back to a message
 // that is missing.
 func ordersOn(g driver.Guarantee, version string) error {
-	if g.Ordering != driver.Ordered || g.Delivery == driver.AtMostOnce || version == "" {
+	if g.Ordering != driver.Ordered || g.Delivery == driver.AtMostOnce {
 		return nil
 	}
 	var major, minor int

@@ -65,23 +65,11 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if d.control, err = d.dial(ctx, 0); err != nil {
 		return nil, driver.Explain("rabbitmq", c.Target.Addresses, c.Target, err)
 	}
-	if err := d.agreed(); err != nil {
+	if err := agrees(d.config(), d.control.conn.Config); err != nil {
 		d.control.close()
 		return nil, err
 	}
 	return d, nil
-}
-
-// agreed refuses what was asked for and the server has talked the client out of: each side may lower these.
-func (d *rabbit) agreed() error {
-	asked, got := d.config(), d.control.conn.Config
-	switch {
-	case got.Heartbeat != asked.Heartbeat:
-		return driver.Unsupported("client.heartbeat", "the server lowers %s to %s", asked.Heartbeat, got.Heartbeat)
-	case got.FrameSize != asked.FrameSize:
-		return driver.Unsupported("client.frame_max", "the server lowers %d to %d", asked.FrameSize, got.FrameSize)
-	}
-	return nil
 }
 
 // settled is the driver with what the guarantee asks of queues, messages and consumers.

@@ -3,7 +3,10 @@ package rabbitmq
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -26,7 +29,36 @@ func fits(c driver.Config, s driver.Shape) error {
 	case kind == "default" && s.Subscriptions > 1:
 		return driver.Unsupported("topicConfig.exchange: default", "it reaches one queue per message; there are %d subscriptions", s.Subscriptions)
 	}
-	return cmp.Or(channelsFor(s.Queues()), versionAllows(c.Target.Version, c.Topic))
+	return cmp.Or(channelsFor(s.Queues()), lowered(c), versionAllows(c.Target.Version, c.Topic))
+}
+
+// lowered refuses what the server that would be started would talk the client out of.
+func lowered(c driver.Config) error {
+	if c.Target.Server == nil {
+		return nil
+	}
+	limit := func(name string, otherwise int64) int64 {
+		if n, err := strconv.ParseInt(fmt.Sprint(c.Target.Server[name]), 10, 64); err == nil && n > 0 {
+			return n
+		}
+		return otherwise
+	}
+	got := amqp.Config{
+		FrameSize: int(min(c.Client.Int("frame_max"), limit("frame_max", 131072))),
+		Heartbeat: min(c.Client.Duration("heartbeat"), time.Duration(limit("heartbeat", 60))*time.Second),
+	}
+	return agrees(amqp.Config{FrameSize: int(c.Client.Int("frame_max")), Heartbeat: c.Client.Duration("heartbeat")}, got)
+}
+
+// agrees refuses what was asked for where the server has talked the client out of it: each side may lower these.
+func agrees(asked, got amqp.Config) error {
+	switch {
+	case got.Heartbeat != asked.Heartbeat:
+		return driver.Unsupported("client.heartbeat", "the server lowers %s to %s", asked.Heartbeat, got.Heartbeat)
+	case got.FrameSize != asked.FrameSize:
+		return driver.Unsupported("client.frame_max", "the server lowers %d to %d", asked.FrameSize, got.FrameSize)
+	}
+	return nil
 }
 
 // channelsFor refuses more queues of a consumer than its connection has channels, of which one is the link's own.

@@ -59,8 +59,9 @@ func vary(settings []driver.Setting, c driver.Config, rnd *rand.Rand) {
 				values[s.Name] = s.Allowed[rnd.IntN(len(s.Allowed))]
 			}
 		case int64:
-			if values[s.Name] = def + 1; s.Least != nil && def < s.Least.(int64) { // -1 for unset
-				values[s.Name] = s.Least.(int64) + 1
+			values[s.Name] = def - def/2 // a server may lower what is higher
+			if s.Least != nil && def < s.Least.(int64) {
+				values[s.Name] = s.Least.(int64) + 1 // -1 for unset
 			}
 		case time.Duration:
 			values[s.Name] = def + time.Second
