@@ -76,13 +76,21 @@ func split(text string) (Condition, string, error) {
 }
 
 // units end the keys of metrics; they can be left out.
-var units = regexp.MustCompile(`(_ns|_bytes|_s|_s_per_million|_low)$`)
+var units = regexp.MustCompile(`(_ns|_bytes|_s|_s_per_million|_pct|_low)$`)
+
+// shortly is a metric's key without its unit, unless the unit is what tells it from another (publish_mb_s).
+func shortly(key string) string {
+	if strings.HasSuffix(key, "_mb_s") {
+		return key
+	}
+	return units.ReplaceAllString(key, "")
+}
 
 // find knows a metric by its key, by that without its unit, and "sustainable" for the rate that passed.
 func find(name string) (results.Metric, error) {
 	var known []string
 	for _, m := range results.Metrics {
-		short := units.ReplaceAllString(m.Key, "")
+		short := shortly(m.Key)
 		if name == m.Key || name == short {
 			return m, nil
 		}
@@ -110,6 +118,8 @@ func shareOf(m results.Metric) func(store.Record) float64 {
 		return whole(func(r *store.Result) float64 { return float64(r.Books.Due) })
 	case "received", "lost", "lost_acked", "duplicated", "reordered", "corrupted":
 		return whole(func(r *store.Result) float64 { return float64(r.Books.Expected) })
+	case "broker_cpu_user_pct", "broker_cpu_system_pct":
+		return func(store.Record) float64 { return 100 } // of one core
 	case "publish_rate":
 		return whole(func(r *store.Result) float64 { return r.OfferedRate })
 	case "receive_rate":

@@ -152,6 +152,24 @@ func TestOwnPausesAreBoundedLikeLatencies(t *testing.T) {
 	}
 }
 
+func TestMeansBacklogsAndSharesOfACoreAreBounded(t *testing.T) {
+	r := point("x", 20*time.Millisecond, 0)
+	r.Result.PublishRate, r.Result.PayloadSize, r.Result.BacklogMax = 2000, 10_000, new(int64(512))
+	r.Result.Cost = store.Cost{BrokerKnown: true, Shares: &store.Shares{Seconds: 10, Broker: 1.5, BrokerUser: 1.2, BrokerSystem: 0.3}}
+	for text, want := range map[string]string{
+		"e2e_mean > 10ms":            "failed x: 20.0 ms (n=1)",
+		"publish_mb_s < 20.5":        "failed x: 20 (n=1)",
+		"backlog_max > 1k":           "passed x: 512 (n=1)",
+		"broker_cpu_user > 100%":     "failed x: 120 % (n=1)",
+		"broker_cpu_user_pct > 150":  "passed x: 120 (n=1)",
+		"broker_cpu_system >= 31.5%": "passed x: 30.0 % (n=1)",
+	} {
+		if got := judge(t, text, r); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestAThresholdOverNothingNeverPasses(t *testing.T) {
 	refused := ended(store.Refused, "can't")
 	empty := point("empty", time.Millisecond, 0)

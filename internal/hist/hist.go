@@ -76,6 +76,21 @@ func (h *Histogram) SnapshotInto(s *Snapshot) {
 	s.settle(lo, hi)
 }
 
+// Totals are the number of values and the sum of the middles of their buckets. Differences between two readings belong to
+// the values recorded meanwhile. It allocates nothing and is much cheaper than a Snapshot.
+func (h *Histogram) Totals() (n int64, sum float64) {
+	lo, hi := math.MaxInt64-h.room.Load(), h.max.Load()
+	if lo > hi {
+		return 0, 0
+	}
+	for i := index(lo); i <= index(hi); i++ {
+		if c := h.counts[i].Load(); c > 0 {
+			n, sum = n+c, sum+float64(c)*middle(i)
+		}
+	}
+	return n, sum
+}
+
 func raise(v *atomic.Int64, to int64) {
 	for old := v.Load(); to > old; old = v.Load() {
 		if v.CompareAndSwap(old, to) {
@@ -105,6 +120,14 @@ func highest(i int) int64 {
 		return math.MaxInt64
 	}
 	return lowest(i+1) - 1
+}
+
+// middle stands for the values of a bucket in means; of the last bucket it is Limit.
+func middle(i int) float64 {
+	if i == top {
+		return float64(Limit)
+	}
+	return float64(lowest(i)) + float64(highest(i)-lowest(i))/2
 }
 
 // Batch gathers the values of one goroutine before they are published: messages that travel together mostly fall

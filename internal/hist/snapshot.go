@@ -38,12 +38,7 @@ func (s Snapshot) Mean() float64 {
 	}
 	var sum float64
 	for _, c := range s.cells {
-		lo, hi := lowest(int(c.i)), highest(int(c.i))
-		if c.i == top {
-			hi = lo
-		}
-		middle := float64(lo) + float64(hi-lo)/2
-		sum += float64(c.n) * min(max(middle, float64(s.min)), float64(s.max))
+		sum += float64(c.n) * min(max(middle(int(c.i)), float64(s.min)), float64(s.max))
 	}
 	return sum / float64(s.n)
 }

@@ -47,7 +47,7 @@ type Event struct {
 func (e Event) ClosedLoop() bool { return e.Target == 0 || e.Run.Point.Spec.ClosedLoop() }
 
 // Cores are processor cores in use over the last half second.
-type Cores struct{ Broker, Generator float64 }
+type Cores struct{ Broker, Generator, BrokerUser, BrokerSystem float64 }
 
 // EventKind is what an Event tells.
 type EventKind int

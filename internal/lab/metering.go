@@ -116,8 +116,10 @@ func (m *metering) observe(s worker.Sample) {
 		if m.last.at > 0 {
 			seconds := float64(r.at-m.last.at) / 1e9
 			m.cpu = Cores{
-				Broker:    (processor(r.broker) - processor(m.last.broker)) / seconds,
-				Generator: (processor(r.self) - processor(m.last.self)) / seconds,
+				Broker:       (processor(r.broker) - processor(m.last.broker)) / seconds,
+				Generator:    (processor(r.self) - processor(m.last.self)) / seconds,
+				BrokerUser:   (r.broker.User - m.last.broker.User).Seconds() / seconds,
+				BrokerSystem: (r.broker.System - m.last.broker.System).Seconds() / seconds,
 			}
 		}
 		m.last = r
@@ -185,6 +187,9 @@ func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	c.BrokerDiskWriteBytes = end.broker.DiskWriteBytes - begin.broker.DiskWriteBytes
 	if end.broker.DiskWriteBytes < 0 {
 		c.BrokerDiskWriteBytes = -1
+	}
+	if end.broker.DiskReadBytes >= 0 && begin.broker.DiskReadBytes >= 0 {
+		c.BrokerDiskReadBytes = new(end.broker.DiskReadBytes - begin.broker.DiskReadBytes)
 	}
 	c.BrokerDataGrowthBytes = end.broker.DataBytes - begin.broker.DataBytes
 	if m.bench.instance == nil {

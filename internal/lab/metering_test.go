@@ -47,6 +47,27 @@ func TestOfACountTheBusierPartIsJudged(t *testing.T) {
 	}
 }
 
+func TestUserAndSystemTimeOfTheBrokerAreToldApart(t *testing.T) {
+	usage := func(user, system time.Duration) provision.Usage { return provision.Usage{User: user, System: system} }
+	p := newPhase(reading{at: 0, broker: usage(time.Second, 2*time.Second)}, reading{at: 10e9, broker: usage(4*time.Second, 3*time.Second)})
+	if s := p.shares; s == nil || s.Broker != 0.4 || s.BrokerUser != 0.3 || s.BrokerSystem != 0.1 {
+		t.Errorf("%+v, want 0.3 of a core for the user and 0.1 for the system", s)
+	}
+}
+
+func TestWhatTheBrokerReadFromDisksIsUnknownWhereTheKernelDoesNotTell(t *testing.T) {
+	m := &metering{bench: &bench{whole: true}}
+	read := func(n int64) reading {
+		return reading{broker: provision.Usage{Disk: provision.Disk{DiskReadBytes: n}}}
+	}
+	if c := m.cost(read(100), read(350), worker.Outcome{}); c.BrokerDiskReadBytes == nil || *c.BrokerDiskReadBytes != 250 {
+		t.Errorf("%+v, want 250 bytes read", c)
+	}
+	if c := m.cost(read(-1), read(350), worker.Outcome{}); c.BrokerDiskReadBytes != nil {
+		t.Errorf("%d bytes read, though it wasn't told at first", *c.BrokerDiskReadBytes)
+	}
+}
+
 // simBench is a bench with a prepared agent on a sim of the test's own.
 func simBench(t *testing.T, client map[string]any) *bench {
 	t.Helper()

@@ -27,7 +27,10 @@ func measurement(t trial, names streamName) store.Measurement {
 	}
 	r := store.Measurement{
 		Books: t.Measured, Seconds: length, Latency: latency(t), Cost: t.Cost, Series: t.Series, Faults: t.Faults,
-		WarmupSeconds: max(0, float64(t.From-t.Start)/1e9),
+		WarmupSeconds: max(0, float64(t.From-t.Start)/1e9), Corrected: corrected(t, length),
+	}
+	if len(t.Samples) > 0 {
+		r.BacklogMax = new(t.BacklogMax)
 	}
 	r.PublishRate, r.ReceiveRate = t.rates(length)
 	r.Pauses = pauses(t)
@@ -49,6 +52,21 @@ func measurement(t trial, names streamName) store.Measurement {
 		r.Streams = append(r.Streams, k)
 	}
 	return r
+}
+
+// corrected is the older method of the third study: latency from the actual send, with values put in beside every one
+// above the interval at which a producer sends on average.
+func corrected(t trial, seconds float64) *store.Corrected {
+	of := t.Histograms.EndToEndService
+	if t.Measured.Expected == 0 { // nobody subscribes
+		of = t.Histograms.Service
+	}
+	if of.Count() == 0 || seconds <= 0 || t.Measured.Sent == 0 {
+		return nil
+	}
+	interval := int64(seconds * 1e9 * float64(t.Senders) / float64(t.Measured.Sent))
+	h := of.Corrected(interval)
+	return &store.Corrected{IntervalNs: interval, MeanNs: h.Mean(), P99Ns: h.Quantile(0.99)}
 }
 
 func latency(t trial) store.Latency {

@@ -31,10 +31,12 @@ func newPhase(from, to reading) phase {
 		return p
 	}
 	p.shares = &store.Shares{
-		Seconds:   over.Seconds(),
-		Broker:    (processor(to.broker) - processor(from.broker)) / over.Seconds(),
-		Generator: (processor(to.self) - processor(from.self)) / over.Seconds(),
-		Others:    (p.near.Used + p.near.Stolen).Seconds() / over.Seconds(),
+		Seconds:      over.Seconds(),
+		Broker:       (processor(to.broker) - processor(from.broker)) / over.Seconds(),
+		BrokerUser:   (to.broker.User - from.broker.User).Seconds() / over.Seconds(),
+		BrokerSystem: (to.broker.System - from.broker.System).Seconds() / over.Seconds(),
+		Generator:    (processor(to.self) - processor(from.self)) / over.Seconds(),
+		Others:       (p.near.Used + p.near.Stolen).Seconds() / over.Seconds(),
 	}
 	return p
 }

@@ -17,6 +17,7 @@ type trial struct {
 	Rate float64 // offered; 0: closed loop
 	// Scheduled tells that the load was a schedule for a time, neither a closed loop nor a number of messages.
 	Scheduled bool
+	Senders   int // producers, however many clients they share
 	Cost      store.Cost
 	Window    time.Duration // over which the cost was taken
 	Series    []store.Tick
@@ -107,7 +108,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	}
 	load.Observe = m.observe
 	out := b.agent.Run(ctx, load)
-	t := trial{Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Series: m.series(out)}
+	t := trial{Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic, Series: m.series(out)}
 	t.Faults, t.Doubts = faults.end()
 	if cause := context.Cause(ctx); errors.Is(cause, errDied) {
 		t.Err = cause
@@ -143,6 +144,9 @@ func (m *metering) series(out worker.Outcome) []store.Tick {
 			ReceiveRate: float64(s.Count.Received-was.Count.Received) / seconds,
 			EndToEndP50: s.EndToEnd.P50, EndToEndP99: s.EndToEnd.P99,
 		}
+		if n := s.FromSend.Count - was.FromSend.Count; n > 0 {
+			t.FromSendNs, t.FromSendCount = (s.FromSend.Sum-was.FromSend.Sum)/float64(n), n
+		}
 		if s.At < out.From {
 			t.Phase = "warmup"
 		} else if !s.Sending {
@@ -150,6 +154,7 @@ func (m *metering) series(out worker.Outcome) []store.Tick {
 		}
 		if j := i * len(cpus) / len(out.Samples); j < len(cpus) {
 			t.BrokerCPU, t.GeneratorCPU = cpus[j].Broker, cpus[j].Generator
+			t.BrokerUser, t.BrokerSystem = cpus[j].BrokerUser, cpus[j].BrokerSystem
 		}
 		ticks = append(ticks, t)
 		was = s

@@ -10,6 +10,7 @@ import (
 
 	_ "github.com/brokermark/brokermark/brokers/sim"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/testkit"
@@ -93,6 +94,13 @@ func TestAOneSecondFreezeIsChargedToEveryoneWhoWaitedInIt(t *testing.T) {
 			if n := e2e.Count(); n != 5000 {
 				t.Errorf("%d latencies of 5000 messages", n)
 			}
+			near(t, r, "largest backlog", float64(*r.Result.BacklogMax), 1000, 0.05)
+			near(t, r, "mean gap", float64(r.Result.Corrected.IntervalNs), 1e6, 0.01)
+			if window > 0 {
+				// The 20 messages that were sent into the freeze stand for a thousand each.
+				near(t, r, "corrected p99", float64(r.Result.Corrected.P99Ns), 980e6, 0.03)
+				near(t, r, "corrected mean", r.Result.Corrected.MeanNs, 400e6, 0.05)
+			}
 		})
 	}
 }
@@ -108,6 +116,11 @@ func TestAKnownDelayIsReadWithinOnePercent(t *testing.T) {
 				})
 				// The median: single messages may be late because the machine is busy.
 				near(t, r, "e2e p50", float64(r.Result.Latency.EndToEnd.Quantile(0.5)), float64(delay), 0.01)
+				seconds, err := results.MetricByKey("mean_of_seconds_ns")
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, r, "mean of one-second means", seconds.Of(r), r.Result.Latency.EndToEndService.Mean(), 0.05)
 			})
 		}
 	}

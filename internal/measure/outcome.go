@@ -183,5 +183,21 @@ func (t *Trial) Service() hist.Snapshot {
 	return s
 }
 
+// FromSend is the number and the sum, ns, of the latencies so far from the actual send to the receipt, over all phases; to
+// the acknowledgement where nobody subscribes.
+func (t *Trial) FromSend() (n int64, sum float64) {
+	for i := range t.lanes {
+		for phase := range phases {
+			h := &t.lanes[i].endToEndService[phase]
+			if t.subscriptions == 0 {
+				h = &t.lanes[i].service[phase]
+			}
+			m, s := h.Totals()
+			n, sum = n+m, sum+s
+		}
+	}
+	return n, sum
+}
+
 // Undecided is what MeasuredSince returns while the measured phase hasn't begun.
 const Undecided = math.MaxInt64

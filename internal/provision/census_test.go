@@ -24,7 +24,7 @@ type fakeProcess struct {
 	kernel                    bool
 	cgroup                    string
 	sockets                   []int // inodes
-	pages, written            int
+	pages, read, written      int
 }
 
 func newFakeProc(t *testing.T) fakeProc { return fakeProc{t, t.TempDir()} }
@@ -54,7 +54,7 @@ func (f fakeProc) add(list ...fakeProcess) {
 		dir := strconv.Itoa(p.pid)
 		f.write(dir+"/stat", "%d (%s) S %d 1 1 0 -1 %d 0 0 0 0 %d %d %d %d 20 0 1 0 %d 1000 %d 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
 			p.pid, p.name, p.parent, flags, p.user, p.system, p.cuser, p.csys, p.start, p.pages)
-		f.write(dir+"/io", "rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: %d\ncancelled_write_bytes: 0\n", p.written)
+		f.write(dir+"/io", "rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: %d\nwrite_bytes: %d\ncancelled_write_bytes: 0\n", p.read, p.written)
 		group := p.cgroup
 		if group == "" {
 			group = "/"

@@ -53,10 +53,7 @@ func (f *Foreign) Sample() Usage {
 	f.members = alive
 	f.high.User, f.high.System = max(f.high.User, sum.User), max(f.high.System, sum.System)
 	sum.User, sum.System = f.high.User, f.high.System
-	if sum.DiskWriteBytes >= 0 {
-		f.high.DiskWriteBytes = max(f.high.DiskWriteBytes, sum.DiskWriteBytes)
-		sum.DiskWriteBytes = f.high.DiskWriteBytes
-	}
+	sum.Disk = sum.rise(&f.high.Disk)
 	return sum
 }
 
@@ -81,13 +78,9 @@ func (f *Foreign) usage(id identity) (Usage, bool) {
 	}
 	u := used(s)
 	if u.Processes > 0 {
-		u.DiskWriteBytes = -1
+		u.Disk = untold
 		if fs, err := procfs.NewFS(f.mount); err == nil {
-			if p, err := fs.Proc(id.PID); err == nil {
-				if io, err := p.IO(); err == nil {
-					u.DiskWriteBytes = int64(io.WriteBytes)
-				}
-			}
+			u.Disk = diskOf(fs.Proc(id.PID))
 		}
 	}
 	return u, true

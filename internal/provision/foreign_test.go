@@ -96,8 +96,8 @@ func listening(t *testing.T, cgroup string) fakeProc {
 	f.add(
 		fakeProcess{pid: 1, name: "init"},
 		fakeProcess{pid: 7, parent: 1, name: "brokermark", cgroup: "/user.slice/session-2.scope"},
-		fakeProcess{pid: 50, parent: 1, name: "beam.smp", start: 5, user: 100, system: 20, cuser: 3, pages: 10, written: 4096, sockets: []int{71}, cgroup: cgroup},
-		fakeProcess{pid: 51, parent: 50, name: "erl_child_setup", start: 6, user: 4, pages: 2, written: 100, cgroup: cgroup},
+		fakeProcess{pid: 50, parent: 1, name: "beam.smp", start: 5, user: 100, system: 20, cuser: 3, pages: 10, read: 512, written: 4096, sockets: []int{71}, cgroup: cgroup},
+		fakeProcess{pid: 51, parent: 50, name: "erl_child_setup", start: 6, user: 4, pages: 2, read: 1024, written: 100, cgroup: cgroup},
 		fakeProcess{pid: 60, parent: 1, name: "epmd", start: 4, user: 9, pages: 1, cgroup: cgroup},
 	)
 	return f
@@ -120,7 +120,7 @@ func TestWhatBelongsToAListeningProcessIsMeteredWithIt(t *testing.T) {
 		if want == together {
 			user, pages = 116*tick, 13
 		}
-		if u.Processes != want || u.User != user || u.System != 20*tick || u.RSSBytes != int64(pages*os.Getpagesize()) || u.DiskWriteBytes != 4196 {
+		if u.Processes != want || u.User != user || u.System != 20*tick || u.RSSBytes != int64(pages*os.Getpagesize()) || u.DiskWriteBytes != 4196 || u.DiskReadBytes != 1536 {
 			t.Errorf("%s: %+v, want %d processes, %v", cgroup, u, want, user)
 		}
 		if n := len(m.Roots()); n != want {
@@ -145,6 +145,7 @@ func TestTheUsageOfAForeignBrokerNeverGoesBack(t *testing.T) {
 	if m == nil {
 		t.Fatal(why)
 	}
+	var readBefore int64
 	server := fakeProcess{pid: 50, parent: 1, name: "beam.smp", start: 5, user: 100, system: 20, cuser: 3, written: 4096}
 	for i, step := range []struct {
 		change func()
@@ -170,19 +171,24 @@ func TestTheUsageOfAForeignBrokerNeverGoesBack(t *testing.T) {
 		}, 124, 4206, 0},
 	} {
 		step.change()
-		if u := m.again(); u.User != step.user*tick || u.DiskWriteBytes != step.wrote || u.Processes != step.alive {
+		u := m.again()
+		if u.DiskReadBytes < readBefore || u.DiskReadBytes < 512 {
+			t.Errorf("step %d: %d bytes read after %d", i+1, u.DiskReadBytes, readBefore)
+		}
+		readBefore = u.DiskReadBytes
+		if u.User != step.user*tick || u.DiskWriteBytes != step.wrote || u.Processes != step.alive {
 			t.Errorf("step %d: %+v, want %v, %d bytes written, %d processes", i+1, u, step.user*tick, step.wrote, step.alive)
 		}
 	}
 }
 
-func TestDiskWritesThatCannotBeReadAreUnknown(t *testing.T) {
+func TestDiskTrafficThatCannotBeReadIsUnknown(t *testing.T) {
 	f := listening(t, "")
 	if err := os.Remove(f.dir + "/51/io"); err != nil {
 		t.Fatal(err)
 	}
 	m, _ := f.find(7, 0x1628)
-	if u := m.Sample(); u.DiskWriteBytes != -1 || u.User == 0 {
+	if u := m.Sample(); u.DiskWriteBytes != -1 || u.DiskReadBytes != -1 || u.User == 0 {
 		t.Errorf("%+v", u)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Usage is what processes have used so far. CPU and disk writes only ever grow; memory and data are as of now.
+// Usage is what processes have used so far. CPU and disk traffic only ever grow; memory and data are as of now.
 type Usage struct {
-	User, System   time.Duration
-	RSSBytes       int64
-	DiskWriteBytes int64 // -1: the kernel does not tell us
-	DataBytes      int64 // disk blocks taken by the data directories; up to a second old
-	Processes      int
+	User, System time.Duration
+	RSSBytes     int64
+	Disk
+	DataBytes int64 // disk blocks taken by the data directories; up to a second old
+	Processes int
 }
 
 // Meter reads the usage of one instance: every process of every node, restarted and ended ones included, without
@@ -55,10 +55,7 @@ func (m *Meter) Sample() Usage {
 	m.high.User = max(m.high.User, sum.User)
 	m.high.System = max(m.high.System, sum.System)
 	sum.User, sum.System = m.high.User, m.high.System
-	if sum.DiskWriteBytes >= 0 {
-		m.high.DiskWriteBytes = max(m.high.DiskWriteBytes, sum.DiskWriteBytes)
-		sum.DiskWriteBytes = m.high.DiskWriteBytes
-	}
+	sum.Disk = sum.rise(&m.high.Disk)
 	sum.DataBytes = m.data
 	return sum
 }
@@ -121,10 +118,10 @@ func (m *member) usage(trees map[int][]identity) Usage {
 
 // book moves an ended process tree to the member's past; m.mu is held.
 func (m *member) book(end fate) {
-	past := Usage{User: time.Duration(end.User), System: time.Duration(end.System), DiskWriteBytes: end.WriteBytes}
+	past := Usage{User: time.Duration(end.User), System: time.Duration(end.System), Disk: Disk{end.ReadBytes, end.WriteBytes}}
 	// A killed supervisor could not tell; what was last seen is the best there is.
 	past.User, past.System = max(past.User, m.seen.User), max(past.System, m.seen.System)
-	past.DiskWriteBytes = max(past.DiskWriteBytes, m.seen.DiskWriteBytes)
+	past.Disk = Disk{max(past.DiskReadBytes, m.seen.DiskReadBytes), max(past.DiskWriteBytes, m.seen.DiskWriteBytes)}
 	m.spent.add(past)
 	m.counted = true
 }
@@ -137,7 +134,7 @@ func read(supervisor identity, tree []identity) Usage {
 	}
 	// Of the supervisor only what it has reaped.
 	u.User, u.System = time.Duration(s.CUTime)*ticks, time.Duration(s.CSTime)*ticks
-	u.DiskWriteBytes = writtenBy(supervisor.PID)
+	u.Disk = diskOf(procfs.NewProc(supervisor.PID))
 	for _, id := range tree {
 		s, err := statOf(id.PID)
 		if err != nil || s.Starttime != id.Start {
@@ -145,7 +142,7 @@ func read(supervisor identity, tree []identity) Usage {
 		}
 		one := used(s)
 		if one.Processes > 0 {
-			one.DiskWriteBytes = writtenBy(id.PID)
+			one.Disk = diskOf(procfs.NewProc(id.PID))
 		}
 		u.add(one)
 	}
@@ -171,11 +168,7 @@ func (u *Usage) add(v Usage) {
 	u.System += v.System
 	u.RSSBytes += v.RSSBytes
 	u.Processes += v.Processes
-	if u.DiskWriteBytes < 0 || v.DiskWriteBytes < 0 {
-		u.DiskWriteBytes = -1
-	} else {
-		u.DiskWriteBytes += v.DiskWriteBytes
-	}
+	u.Disk.add(v.Disk)
 }
 
 // taken is what the files below dir occupy; blocks rather than lengths, because brokers preallocate sparse files.
@@ -197,7 +190,7 @@ func taken(dir string) int64 {
 
 // SelfUsage is what this process itself has used; DataBytes is 0.
 func SelfUsage() Usage {
-	u := Usage{Processes: 1, DiskWriteBytes: writtenBy(os.Getpid())}
+	u := Usage{Processes: 1, Disk: diskOf(procfs.NewProc(os.Getpid()))}
 	var ru syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) == nil {
 		u.User, u.System = time.Duration(ru.Utime.Nano()), time.Duration(ru.Stime.Nano())

@@ -73,7 +73,7 @@ func launch(j job, log *os.File, locks []*os.File) (*process, error) {
 func (p *process) follow(reports *json.Decoder, status io.Closer, home string) {
 	defer status.Close()
 	if err := reports.Decode(&p.fate); err != nil {
-		p.fate = fate{Ended: true, Code: -1, Signal: "its supervisor was killed", WriteBytes: -1}
+		p.fate = fate{Ended: true, Code: -1, Signal: "its supervisor was killed", ReadBytes: -1, WriteBytes: -1}
 		if home != "" {
 			killBelow(home)
 		}
@@ -88,7 +88,7 @@ func adopt(supervisor identity, main int) *process {
 		for supervisor.alive() {
 			time.Sleep(20 * time.Millisecond)
 		}
-		p.fate = fate{Ended: true, WriteBytes: -1}
+		p.fate = fate{Ended: true, ReadBytes: -1, WriteBytes: -1}
 		close(p.ended)
 	}()
 	return p

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // job is what a supervisor is told on the first line of its standard input.
@@ -37,6 +39,7 @@ type fate struct {
 	Code         int    `json:",omitempty"`
 	Signal       string `json:",omitempty"`
 	User, System int64  // nanoseconds, the whole dead tree
+	ReadBytes    int64  // -1: unknown
 	WriteBytes   int64  // -1: unknown
 }
 
@@ -234,7 +237,8 @@ func killTree(root int, gone <-chan struct{}) {
 
 // endOf is the final account. After the last child was reaped, the kernel's sums for our children are exact.
 func endOf(ws syscall.WaitStatus) fate {
-	f := fate{Ended: true, Code: ws.ExitStatus(), WriteBytes: writtenBy(os.Getpid())}
+	d := diskOf(procfs.NewProc(os.Getpid()))
+	f := fate{Ended: true, Code: ws.ExitStatus(), ReadBytes: d.DiskReadBytes, WriteBytes: d.DiskWriteBytes}
 	if ws.Signaled() {
 		f.Code, f.Signal = 128+int(ws.Signal()), ws.Signal().String()
 	}

@@ -46,18 +46,44 @@ func (i identity) alive() bool {
 	return err == nil && s.Starttime == i.Start && s.State != "Z" && s.State != "X"
 }
 
-// writtenBy is the bytes the process and its reaped children caused to be written to disk; -1 where the kernel
-// does not tell us.
-func writtenBy(pid int) int64 {
-	p, err := procfs.NewProc(pid)
+// Disk is the bytes that processes caused to be read from and written to disks; -1 where the kernel does not tell us.
+type Disk struct{ DiskReadBytes, DiskWriteBytes int64 }
+
+var untold = Disk{-1, -1}
+
+// diskOf is that of a process and its reaped children.
+func diskOf(p procfs.Proc, err error) Disk {
 	if err != nil {
-		return -1
+		return untold
 	}
 	io, err := p.IO()
 	if err != nil {
-		return -1
+		return untold
 	}
-	return int64(io.WriteBytes)
+	return Disk{int64(io.ReadBytes), int64(io.WriteBytes)}
+}
+
+func (d *Disk) add(e Disk) {
+	sum := func(a, b int64) int64 {
+		if a < 0 || b < 0 {
+			return -1
+		}
+		return a + b
+	}
+	*d = Disk{sum(d.DiskReadBytes, e.DiskReadBytes), sum(d.DiskWriteBytes, e.DiskWriteBytes)}
+}
+
+// rise is the larger of each, unless d is not told.
+func (d Disk) rise(high *Disk) Disk {
+	if d.DiskReadBytes >= 0 {
+		high.DiskReadBytes = max(high.DiskReadBytes, d.DiskReadBytes)
+		d.DiskReadBytes = high.DiskReadBytes
+	}
+	if d.DiskWriteBytes >= 0 {
+		high.DiskWriteBytes = max(high.DiskWriteBytes, d.DiskWriteBytes)
+		d.DiskWriteBytes = high.DiskWriteBytes
+	}
+	return d
 }
 
 // freeze and thaw act on the whole tree below root until every member obeys: one may fork while we look. A process

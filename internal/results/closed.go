@@ -24,9 +24,24 @@ func AnyClosedLoop(points []Point) bool {
 	return slices.ContainsFunc(points, func(p Point) bool { return len(p.Shown()) > 0 && ClosedLoop(p.Spec) })
 }
 
-// latencyMetric is a quantile of a latency under a load. Records of a closed loop don't have one.
+// latencyMetric is a quantile of a latency under a load.
 func latencyMetric(key, name string, of func(store.Latency) hist.Snapshot, q float64) Metric {
-	raw := quantile(of, q)
+	return latency(key, name, quantile(of, q))
+}
+
+// meanMetric is the mean of a latency under a load.
+func meanMetric(key, name string, of func(store.Latency) hist.Snapshot) Metric {
+	return latency(key, name, result(func(r *store.Result) float64 {
+		s := of(r.Latency)
+		if s.Count() == 0 {
+			return math.NaN()
+		}
+		return s.Mean()
+	}))
+}
+
+// latency is a figure of a latency under a load. Records of a closed loop don't have one.
+func latency(key, name string, raw func(store.Record) float64) Metric {
 	return Metric{
 		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, raw: raw,
 		Of: func(r store.Record) float64 {
@@ -41,8 +56,9 @@ func latencyMetric(key, name string, of func(store.Latency) hist.Snapshot, q flo
 // Latency tells that m is a latency, which closed loops don't have.
 func (m Metric) Latency() bool { return m.raw != nil }
 
-// recorded is what the record holds of m, for formats that copy records: also the latency of a closed loop.
-func (m Metric) recorded(r store.Record) float64 {
+// Recorded is what the record holds of m, for formats that copy records and for what others computed of a closed loop:
+// also its latency, which says how full the window was.
+func (m Metric) Recorded(r store.Record) float64 {
 	if m.raw != nil {
 		return m.raw(r)
 	}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"math"
+	"reflect"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -32,18 +33,39 @@ type FlatRecord struct {
 	Corrupted              *int64   `json:"corrupted"`
 	PublishRate            *float64 `json:"publish_rate"`
 	ReceiveRate            *float64 `json:"receive_rate"`
+	PublishMBs             *float64 `json:"publish_mb_s"` // 10^6 bytes of payload per second
+	ReceiveMBs             *float64 `json:"receive_mb_s"`
+	ProducerRate           *float64 `json:"producer_rate"`    // publish_rate over the number of producers
+	ConsumerRate           *float64 `json:"consumer_rate"`    // receive_rate over the number of consumers
+	BacklogMax             *int64   `json:"backlog_max"`      // largest backlog from the start of the measured phase on
 	SustainableLow         *float64 `json:"sustainable_low"`  // 0: no rate passed
 	SustainableHigh        *float64 `json:"sustainable_high"` // null also when no rate failed
+	EndToEndMin            *int64   `json:"e2e_min_ns"`
+	EndToEndMean           *int64   `json:"e2e_mean_ns"`
 	EndToEndP50            *int64   `json:"e2e_p50_ns"`
 	EndToEndP90            *int64   `json:"e2e_p90_ns"`
 	EndToEndP95            *int64   `json:"e2e_p95_ns"`
 	EndToEndP99            *int64   `json:"e2e_p99_ns"`
 	EndToEndP999           *int64   `json:"e2e_p999_ns"`
 	EndToEndMax            *int64   `json:"e2e_max_ns"`
+	PublishMin             *int64   `json:"publish_min_ns"`
+	PublishMean            *int64   `json:"publish_mean_ns"`
 	PublishP50             *int64   `json:"publish_p50_ns"`
+	PublishP95             *int64   `json:"publish_p95_ns"`
 	PublishP99             *int64   `json:"publish_p99_ns"`
+	PublishMax             *int64   `json:"publish_max_ns"`
+	ServiceMean            *int64   `json:"service_mean_ns"` // from the actual send to the acknowledgement, as the next two
 	ServiceP50             *int64   `json:"service_p50_ns"`
 	ServiceP99             *int64   `json:"service_p99_ns"`
+	EndToEndServiceMin     *int64   `json:"e2e_service_min_ns"` // from the actual send to the receipt, as the next five
+	EndToEndServiceMean    *int64   `json:"e2e_service_mean_ns"`
+	EndToEndServiceP50     *int64   `json:"e2e_service_p50_ns"`
+	EndToEndServiceP95     *int64   `json:"e2e_service_p95_ns"`
+	EndToEndServiceP99     *int64   `json:"e2e_service_p99_ns"`
+	EndToEndServiceMax     *int64   `json:"e2e_service_max_ns"`
+	MeanOfSeconds          *int64   `json:"mean_of_seconds_ns"` // mean of one-second means, from send to receipt
+	CorrectedMean          *int64   `json:"corrected_mean_ns"`  // from send to receipt, corrected by the mean gap between a producer's sends
+	CorrectedP99           *int64   `json:"corrected_p99_ns"`
 	LagP99                 *int64   `json:"lag_p99_ns"`
 	PauseP99               *int64   `json:"pause_p99_ns"` // how late a thread woke that only sleeps: own pauses of the machine
 	PauseMax               *int64   `json:"pause_max_ns"`
@@ -51,7 +73,12 @@ type FlatRecord struct {
 	GeneratorCPUPerMillion *float64 `json:"generator_cpu_s_per_million"`
 	BrokerRSSBytes         *int64   `json:"broker_rss_bytes"`
 	BrokerDiskWriteBytes   *int64   `json:"broker_disk_write_bytes"`
-	Began                  *string  `json:"began"` // RFC 3339 with nanoseconds
+	BrokerDiskReadBytes    *int64   `json:"broker_disk_read_bytes"` // from a disk, not from the page cache
+	BrokerCPUUser          *float64 `json:"broker_cpu_user_pct"`    // of one core, measured phase
+	BrokerCPUSystem        *float64 `json:"broker_cpu_system_pct"`
+	TotalSeconds           *float64 `json:"total_s"`    // of a count: first send to last delivery
+	DrainRate              *float64 `json:"drain_rate"` // of a backlog
+	Began                  *string  `json:"began"`      // RFC 3339 with nanoseconds
 	PointID                string   `json:"point_id"`
 	ClosedLoop             bool     `json:"closed_loop"` // the latencies say how full the client's window or the backlog was
 
@@ -68,6 +95,20 @@ func Flat(r store.Record) []FlatRecord {
 	return out
 }
 
+// flatFields are the fields of FlatRecord by their keys. Every metric has one.
+var flatFields = func() map[string]int {
+	fields := map[string]int{}
+	for i, f := range reflect.VisibleFields(reflect.TypeFor[FlatRecord]()) {
+		fields[f.Tag.Get("json")] = i
+	}
+	for _, m := range Metrics {
+		if _, ok := fields[m.Key]; !ok {
+			panic("results: a flat record has no field " + m.Key)
+		}
+	}
+	return fields
+}()
+
 func flatRecord(l Load) FlatRecord {
 	r := l.Record
 	f := FlatRecord{
@@ -81,31 +122,17 @@ func flatRecord(l Load) FlatRecord {
 		began := r.Began.Format(time.RFC3339Nano)
 		f.Began = &began
 	}
-	whole := map[string]**int64{
-		"due": &f.Due, "unsent": &f.Unsent, "sent": &f.Sent, "acked": &f.Acked, "failed": &f.Failed, "unresolved": &f.Unresolved,
-		"resent": &f.Resent, "received": &f.Received, "lost": &f.Lost, "lost_acked": &f.LostAcked,
-		"duplicated": &f.Duplicated, "reordered": &f.Reordered, "corrupted": &f.Corrupted,
-		"e2e_p50_ns": &f.EndToEndP50, "e2e_p90_ns": &f.EndToEndP90, "e2e_p95_ns": &f.EndToEndP95,
-		"e2e_p99_ns": &f.EndToEndP99, "e2e_p999_ns": &f.EndToEndP999, "e2e_max_ns": &f.EndToEndMax,
-		"publish_p50_ns": &f.PublishP50, "publish_p99_ns": &f.PublishP99,
-		"service_p50_ns": &f.ServiceP50, "service_p99_ns": &f.ServiceP99, "lag_p99_ns": &f.LagP99,
-		"pause_p99_ns": &f.PauseP99, "pause_max_ns": &f.PauseMax,
-		"broker_rss_bytes": &f.BrokerRSSBytes, "broker_disk_write_bytes": &f.BrokerDiskWriteBytes,
-	}
-	real := map[string]**float64{
-		"offered_rate": &f.OfferedRate, "publish_rate": &f.PublishRate, "receive_rate": &f.ReceiveRate,
-		"sustainable_low": &f.SustainableLow, "sustainable_high": &f.SustainableHigh,
-		"broker_cpu_s_per_million": &f.BrokerCPUPerMillion, "generator_cpu_s_per_million": &f.GeneratorCPUPerMillion,
-	}
+	fields := reflect.ValueOf(&f).Elem()
 	for _, m := range Metrics {
-		v := m.recorded(r)
+		v := m.Recorded(r)
 		if math.IsNaN(v) || math.IsInf(v, 0) { // JSON has no word for either
 			continue
 		}
-		if p := whole[m.Key]; p != nil {
+		switch p := fields.Field(flatFields[m.Key]).Addr().Interface().(type) {
+		case **int64:
 			n := int64(v)
 			*p = &n
-		} else if p := real[m.Key]; p != nil {
+		case **float64:
 			*p = &v
 		}
 	}

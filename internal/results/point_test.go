@@ -30,18 +30,27 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 			Due: 101, Unsent: 102, Sent: 103, Acked: 104, Failed: 105, Unresolved: 106, Expected: 107, Received: 108, Lost: 109, LostAcked: 110,
 			Duplicated: 111, Reordered: 112, Corrupted: 113, Resent: 114,
 		},
-		OfferedRate: 201, PublishRate: 202, ReceiveRate: 203,
+		OfferedRate: 201, PublishRate: 202, ReceiveRate: 203, PayloadSize: 1000, BacklogMax: new(int64(204)),
+		Corrected: &store.Corrected{IntervalNs: 205, MeanNs: 206, P99Ns: 207},
+		Series: []store.Tick{
+			{OffsetNs: 5e8, Phase: "measure", FromSendNs: 100, FromSendCount: 30},
+			{OffsetNs: 1e9, Phase: "measure", FromSendNs: 200, FromSendCount: 10},
+			{OffsetNs: 15e8, Phase: "measure", FromSendNs: 600, FromSendCount: 1},
+			{OffsetNs: 2e9, Phase: "drain", FromSendNs: 9000, FromSendCount: 1},
+		},
 		Latency: store.Latency{
 			EndToEnd: latencies(1000, 1000), EndToEndService: latencies(1000, 2000), Publish: latencies(1000, 3000), Service: latencies(1000, 4000),
 			Lag: latencies(1000, 5000), GeneratorLag: latencies(1000, 6000),
 		},
 		Cost: store.Cost{
 			BrokerKnown: true, BrokerUserSeconds: 3, BrokerSystemSeconds: 4, GeneratorUserSeconds: 5, GeneratorSystemSeconds: 6, Messages: 2_000_000,
-			BrokerRSSBytes: 301, BrokerDiskWriteBytes: 302,
+			BrokerRSSBytes: 301, BrokerDiskWriteBytes: 302, BrokerDiskReadBytes: new(int64(303)),
+			Shares: &store.Shares{Seconds: 10, Broker: 0.75, BrokerUser: 0.5, BrokerSystem: 0.25},
 		},
 		Pauses: &store.Pauses{Late: latencies(1000, 7000), LongestNs: 401},
 	}
-	r := store.Record{Spec: study.Spec{Measure: "rate"}, Result: &store.Result{
+	spec := study.Spec{Measure: "rate", Topics: 2, ProducersPerTopic: 5, SubscriptionsPerTopic: 2, ConsumerPerSubscription: 7}
+	r := store.Record{Spec: spec, Result: &store.Result{
 		Measurement: m, Sustainable: &store.Sustainable{Low: 501, High: 502}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504},
 	}}
 	quantile := func(q, unit float64) float64 { return math.Ceil(q*1000) * unit } // of 1..1000, within a bucket
@@ -50,6 +59,12 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 		"duplicated": 111, "reordered": 112, "corrupted": 113, "resent": 114, "offered_rate": 201, "publish_rate": 202, "receive_rate": 203,
 		"sustainable_low": 501, "sustainable_high": 502, "total_s": 503, "drain_rate": 504,
 		"e2e_p50_ns": quantile(0.5, 1000), "e2e_p90_ns": quantile(0.9, 1000), "e2e_p95_ns": quantile(0.95, 1000), "e2e_p99_ns": quantile(0.99, 1000),
+		"e2e_min_ns": 1000, "e2e_mean_ns": 500.5 * 1000, "publish_min_ns": 3000, "publish_mean_ns": 500.5 * 3000, "publish_p95_ns": quantile(0.95, 3000),
+		"publish_max_ns": 3e6, "service_mean_ns": 500.5 * 4000, "e2e_service_min_ns": 2000, "e2e_service_mean_ns": 500.5 * 2000,
+		"e2e_service_p50_ns": quantile(0.5, 2000), "e2e_service_p95_ns": quantile(0.95, 2000), "e2e_service_p99_ns": quantile(0.99, 2000),
+		"e2e_service_max_ns": 2e6, "mean_of_seconds_ns": (125.0 + 600) / 2, "corrected_mean_ns": 206, "corrected_p99_ns": 207,
+		"publish_mb_s": 0.202, "receive_mb_s": 0.203, "producer_rate": 20.2, "consumer_rate": 203.0 / 28, "backlog_max": 204,
+		"broker_disk_read_bytes": 303, "broker_cpu_user_pct": 50, "broker_cpu_system_pct": 25,
 		"e2e_p999_ns": quantile(0.999, 1000), "e2e_max_ns": 1e6, "publish_p50_ns": quantile(0.5, 3000), "publish_p99_ns": quantile(0.99, 3000),
 		"service_p50_ns": quantile(0.5, 4000), "service_p99_ns": quantile(0.99, 4000), "lag_p99_ns": quantile(0.99, 5000),
 		"pause_p99_ns": quantile(0.99, 7000), "pause_max_ns": 401,
@@ -100,13 +115,36 @@ func TestWhatMayBeWorseIsWorse(t *testing.T) {
 	for _, m := range Metrics {
 		want := Lower
 		switch m.Key {
-		case "publish_rate", "receive_rate", "sustainable_low", "sustainable_high", "drain_rate":
+		case "publish_rate", "receive_rate", "publish_mb_s", "receive_mb_s", "producer_rate", "consumer_rate", "sustainable_low", "sustainable_high", "drain_rate":
 			want = Higher
 		case "sent", "acked", "received", "due", "offered_rate":
 			want = Neither
 		}
 		if m.Better != want {
 			t.Errorf("%s is better %d, want %d", m.Key, m.Better, want)
+		}
+	}
+}
+
+func TestWhatOlderRecordsDidNotMeasureIsUnknown(t *testing.T) {
+	old := store.Record{Spec: study.Spec{Measure: "rate", Topics: 1, ProducersPerTopic: 1}, Result: &store.Result{Measurement: store.Measurement{
+		PublishRate: 100, Latency: store.Latency{EndToEndService: latencies(10, 1000)},
+		Cost:   store.Cost{BrokerKnown: true, Shares: &store.Shares{Seconds: 10, Broker: 0.5}},
+		Series: []store.Tick{{OffsetNs: 1e9, Phase: "measure", BrokerCPU: 0.5, EndToEndP50: 5}},
+	}}}
+	for _, key := range []string{
+		"backlog_max", "publish_mb_s", "receive_mb_s", "broker_disk_read_bytes", "broker_cpu_user_pct", "broker_cpu_system_pct", "mean_of_seconds_ns",
+		"corrected_mean_ns", "corrected_p99_ns", "consumer_rate",
+	} {
+		if v := metric(key).Of(old); !math.IsNaN(v) {
+			t.Errorf("%s is %v", key, v)
+		}
+	}
+	idle := old
+	idle.Result = &store.Result{Measurement: store.Measurement{Cost: store.Cost{BrokerKnown: true, Shares: &store.Shares{Seconds: 10}}, BacklogMax: new(int64(0))}}
+	for _, key := range []string{"broker_cpu_user_pct", "broker_cpu_system_pct", "backlog_max"} {
+		if v := metric(key).Of(idle); v != 0 {
+			t.Errorf("%s of a broker that did nothing is %v", key, v)
 		}
 	}
 }

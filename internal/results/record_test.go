@@ -33,7 +33,9 @@ func measured() store.Record {
 		Result: &store.Result{Measurement: store.Measurement{
 			Books:       store.Books{Sent: 1000, Acked: 999, Received: 998, Lost: 2, Duplicated: 3, Reordered: 4, Corrupted: 5},
 			PublishRate: 99.9, ReceiveRate: 99.8,
-			Latency: store.Latency{EndToEnd: h.Snapshot(), Publish: h.Snapshot(), Service: h.Snapshot(), Lag: h.Snapshot()},
+			PayloadSize: 1024, BacklogMax: new(int64(17)), Corrected: &store.Corrected{IntervalNs: 100, MeanNs: 200, P99Ns: 300},
+			Series:  []store.Tick{{OffsetNs: 5e8, Phase: "measure", FromSendNs: 400, FromSendCount: 5}},
+			Latency: store.Latency{EndToEnd: h.Snapshot(), EndToEndService: h.Snapshot(), Publish: h.Snapshot(), Service: h.Snapshot(), Lag: h.Snapshot()},
 			Cost: store.Cost{
 				BrokerKnown: true, BrokerUserSeconds: 1, BrokerSystemSeconds: 0.5, GeneratorUserSeconds: 0.25, Messages: 500_000,
 				BrokerRSSBytes: 1 << 20, BrokerDiskWriteBytes: 4096,
@@ -73,10 +75,13 @@ func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
 		keys = append(keys, m[1])
 	}
 	const order = "broker label load status reason doubts offered_rate due unsent sent acked failed unresolved resent received lost lost_acked duplicated " +
-		"reordered corrupted publish_rate receive_rate " +
-		"sustainable_low sustainable_high e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns publish_p50_ns publish_p99_ns " +
-		"service_p50_ns service_p99_ns lag_p99_ns pause_p99_ns pause_max_ns broker_cpu_s_per_million generator_cpu_s_per_million broker_rss_bytes " +
-		"broker_disk_write_bytes began point_id closed_loop goals "
+		"reordered corrupted publish_rate receive_rate publish_mb_s receive_mb_s producer_rate consumer_rate backlog_max " +
+		"sustainable_low sustainable_high e2e_min_ns e2e_mean_ns e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns " +
+		"publish_min_ns publish_mean_ns publish_p50_ns publish_p95_ns publish_p99_ns publish_max_ns service_mean_ns service_p50_ns service_p99_ns " +
+		"e2e_service_min_ns e2e_service_mean_ns e2e_service_p50_ns e2e_service_p95_ns e2e_service_p99_ns e2e_service_max_ns " +
+		"mean_of_seconds_ns corrected_mean_ns corrected_p99_ns lag_p99_ns pause_p99_ns pause_max_ns broker_cpu_s_per_million " +
+		"generator_cpu_s_per_million broker_rss_bytes broker_disk_write_bytes broker_disk_read_bytes broker_cpu_user_pct broker_cpu_system_pct " +
+		"total_s drain_rate began point_id closed_loop goals "
 	if got := strings.Join(keys, " ") + " "; got != strings.Repeat(order, 3) {
 		t.Errorf("keys are %s", got)
 	}

@@ -12,8 +12,8 @@ type line struct {
 	results.Level
 	point  results.Point
 	status string
-	// distribution is the end-to-end latency of all repetitions together; nil when there is none.
-	distribution *results.Distribution
+	// distributions are the latencies of all repetitions together, by their kind's name; none where nothing was measured.
+	distributions map[string]*results.Distribution
 }
 
 // column is a column of an experiment.
@@ -37,26 +37,50 @@ var columns = []column{
 	{"received/s", "all subscriptions", whole, 11, metric("receive_rate")},
 	{"sustainable", "msg/s, passing", whole, 12, searched("sustainable_low")},
 	{"fails at", "msg/s", whole, 11, searched("sustainable_high")},
-	{"min", "ms", thirds, 10, latency(func(d results.Distribution) float64 { return float64(d.Min()) })},
-	{"avg", "ms", thirds, 10, latency(func(d results.Distribution) float64 { return d.Mean() })},
-	{"50th", "ms", thirds, 10, quantile(0.5)},
-	{"95th", "ms", thirds, 10, quantile(0.95)},
-	{"99th", "ms", thirds, 10, quantile(0.99)},
-	{"99.9th", "ms", thirds, 10, quantile(0.999)},
-	{"max", "ms", thirds, 10, quantile(1)},
+	{"MB/s", "10^6 B confirmed per second", thirds, 11, metric("publish_mb_s")},
+	{"received MB/s", "10^6 B, all subscriptions", thirds, 13, metric("receive_mb_s")},
+	{"per producer", "msg/s", whole, 12, metric("producer_rate")},
+	{"per consumer", "msg/s", whole, 12, metric("consumer_rate")},
+	{"min", "ms", thirds, 10, quantile("e2e", 0)},
+	{"avg", "ms", thirds, 10, mean("e2e")},
+	{"50th", "ms", thirds, 10, quantile("e2e", 0.5)},
+	{"95th", "ms", thirds, 10, quantile("e2e", 0.95)},
+	{"99th", "ms", thirds, 10, quantile("e2e", 0.99)},
+	{"99.9th", "ms", thirds, 10, quantile("e2e", 0.999)},
+	{"max", "ms", thirds, 10, quantile("e2e", 1)},
+	{"publish min", "ms", thirds, 10, quantile("publish", 0)},
+	{"publish avg", "ms", thirds, 10, mean("publish")},
+	{"publish 50th", "ms", thirds, 11, quantile("publish", 0.5)},
+	{"publish 95th", "ms", thirds, 11, quantile("publish", 0.95)},
+	{"publish 99th", "ms", thirds, 11, quantile("publish", 0.99)},
+	{"publish max", "ms", thirds, 11, quantile("publish", 1)},
+	{"from send avg", "ms, end to end", thirds, 13, mean("e2e_service")},
+	{"from send 99th", "ms, end to end", thirds, 13, quantile("e2e_service", 0.99)},
+	{"avg of seconds", "ms, from send", thirds, 13, milliseconds("mean_of_seconds_ns")},
+	{"corrected avg", "ms, from send", thirds, 13, milliseconds("corrected_mean_ns")},
+	{"corrected 99th", "ms, from send", thirds, 13, milliseconds("corrected_p99_ns")},
 	{"disk MB", "written, 10^6 B", tenths, 11, median(func(r store.Record) float64 {
 		if r.Result.Cost.BrokerDiskWriteBytes < 0 {
 			return math.NaN()
 		}
 		return metered(r, float64(r.Result.Cost.BrokerDiskWriteBytes)/1e6)
 	})},
+	{"disk read MB", "read, 10^6 B", tenths, 12, median(func(r store.Record) float64 {
+		if r.Result.Cost.BrokerDiskReadBytes == nil {
+			return math.NaN()
+		}
+		return float64(*r.Result.Cost.BrokerDiskReadBytes) / 1e6
+	})},
 	{"cpu %usr", "broker, % of all cores", percent, 11, median(func(r store.Record) float64 { return brokerShare(r, r.Result.Cost.BrokerUserSeconds) })},
 	{"cpu %sys", "broker, % of all cores", percent, 11, median(func(r store.Record) float64 { return brokerShare(r, r.Result.Cost.BrokerSystemSeconds) })},
+	{"core %usr", "broker, % of one core", percent, 11, metric("broker_cpu_user_pct")},
+	{"core %sys", "broker, % of one core", percent, 11, metric("broker_cpu_system_pct")},
 	{"generator cpu %", "% of all cores", percent, 11, median(generatorShare)},
 	{"broker CPU", "s per million", thirds, 12, metric("broker_cpu_s_per_million")},
 	{"memory MB", "broker, 10^6 B", tenths, 11, median(func(r store.Record) float64 { return metered(r, float64(r.Result.Cost.BrokerRSSBytes)/1e6) })},
 	{"total s", "", thirds, 10, searched("total_s")},
 	{"drained/s", "", whole, 11, searched("drain_rate")},
+	{"largest backlog", "messages", whole, 13, metric("backlog_max")},
 	{"due", "all repetitions", whole, 11, total("due")},
 	{"never sent", "all repetitions", whole, 11, total("unsent")},
 	{"failed", "all repetitions", whole, 9, total("failed")},
@@ -196,15 +220,25 @@ func total(key string) func(line) any {
 }
 
 // latency is read from the merged histogram of all runs, never averaged over percentiles; in milliseconds.
-func latency(of func(results.Distribution) float64) func(line) any {
+func latency(kind string, of func(results.Distribution) float64) func(line) any {
 	return func(l line) any {
-		if l.distribution == nil || l.distribution.Closed {
+		d := l.distributions[kind]
+		if d == nil || d.Closed {
 			return nil
 		}
-		return number(of(*l.distribution) / 1e6)
+		return number(of(*d) / 1e6)
 	}
 }
 
-func quantile(q float64) func(line) any {
-	return latency(func(d results.Distribution) float64 { return float64(d.Quantile(q)) })
+func mean(kind string) func(line) any {
+	return latency(kind, func(d results.Distribution) float64 { return d.Mean() })
+}
+
+func quantile(kind string, q float64) func(line) any {
+	return latency(kind, func(d results.Distribution) float64 { return float64(d.Quantile(q)) })
+}
+
+// milliseconds is a metric of the load that is kept in nanoseconds.
+func milliseconds(key string) func(line) any {
+	return func(l line) any { return number(results.Summarize(l.Measured(key)).Median / 1e6) }
 }

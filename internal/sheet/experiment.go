@@ -135,15 +135,21 @@ func axesOf(points []results.Point) []string {
 
 // linesOf are the loads of points. A point of which nothing was measured has a line that says why.
 func linesOf(points []results.Point) []line {
-	latencies := map[string]*results.Distribution{}
-	for _, d := range results.Distributions(points, results.LatencyKinds[0]) {
-		latencies[d.Point.ID+"\x00"+d.Load] = &d
+	latencies := map[string]map[string]*results.Distribution{}
+	for _, kind := range results.LatencyKinds {
+		for _, d := range results.Distributions(points, kind) {
+			id := d.Point.ID + "\x00" + d.Load
+			if latencies[id] == nil {
+				latencies[id] = map[string]*results.Distribution{}
+			}
+			latencies[id][kind.Name] = &d
+		}
 	}
 	var lines []line
 	for i, p := range points {
 		loads := results.MeasuredLoads(i, p)
 		for _, l := range loads {
-			lines = append(lines, line{point: p, Level: l, status: string(l.Status), distribution: latencies[p.ID+"\x00"+l.Title]})
+			lines = append(lines, line{point: p, Level: l, status: string(l.Status), distributions: latencies[p.ID+"\x00"+l.Title]})
 		}
 		if len(loads) == 0 {
 			last := p.Records[len(p.Records)-1]

@@ -92,20 +92,24 @@ type Result struct {
 
 // Measurement is one measured phase. Rates are messages per second, times nanoseconds, sizes bytes.
 type Measurement struct {
-	Books         Books        `json:"books"`
-	Streams       []Stream     `json:"streams,omitempty"` // one per producer, topic and subscription that shows a fault
-	Seconds       float64      `json:"seconds"`           // length of the measured phase
-	OfferedRate   float64      `json:"offered_rate,omitempty"`
-	PublishRate   float64      `json:"publish_rate"` // acked per second of the measured phase
-	ReceiveRate   float64      `json:"receive_rate"` // received per second, all subscriptions
-	PayloadSize   float64      `json:"payload_size"` // mean bytes
-	Latency       Latency      `json:"latency"`
-	Cost          Cost         `json:"cost"`
-	Pauses        *Pauses      `json:"pauses,omitempty"` // nil in records of before they were watched
-	Series        []Tick       `json:"series,omitempty"`
-	Faults        []FaultEvent `json:"faults,omitempty"`
-	Outage        *Outage      `json:"outage,omitempty"` // where faults were asked for
-	WarmupSeconds float64      `json:"warmup_seconds"`   // as it really was
+	Books       Books        `json:"books"`
+	Streams     []Stream     `json:"streams,omitempty"` // one per producer, topic and subscription that shows a fault
+	Seconds     float64      `json:"seconds"`           // length of the measured phase
+	OfferedRate float64      `json:"offered_rate,omitempty"`
+	PublishRate float64      `json:"publish_rate"` // acked per second of the measured phase
+	ReceiveRate float64      `json:"receive_rate"` // received per second, all subscriptions
+	PayloadSize float64      `json:"payload_size"` // mean bytes
+	Latency     Latency      `json:"latency"`
+	Cost        Cost         `json:"cost"`
+	Pauses      *Pauses      `json:"pauses,omitempty"` // nil in records of before they were watched
+	Series      []Tick       `json:"series,omitempty"`
+	Faults      []FaultEvent `json:"faults,omitempty"`
+	Outage      *Outage      `json:"outage,omitempty"` // where faults were asked for
+	// BacklogMax is the largest backlog of all samples from the start of the measured phase on, also of those that are
+	// not kept; nil in older records.
+	BacklogMax    *int64     `json:"backlog_max,omitempty"`
+	Corrected     *Corrected `json:"corrected,omitempty"` // nil where nothing was received, or in older records
+	WarmupSeconds float64    `json:"warmup_seconds"`      // as it really was
 }
 
 // Books count messages.
@@ -138,6 +142,15 @@ type Latency struct {
 	Service         hist.Snapshot `json:"service"`       // acked − sent
 	Lag             hist.Snapshot `json:"lag"`           // sent − intended
 	GeneratorLag    hist.Snapshot `json:"generator_lag"` // the part of lag not caused by back-pressure
+}
+
+// Corrected is latency from send to receipt (from send to acknowledgement where nobody subscribes) as HdrHistogram's
+// copyCorrectedForCoordinatedOmission has it: beside a value above the expected interval stand those that the messages
+// would have had that were not sent meanwhile.
+type Corrected struct {
+	IntervalNs int64   `json:"interval_ns"` // the mean gap between sends of one producer
+	MeanNs     float64 `json:"mean_ns"`
+	P99Ns      int64   `json:"p99_ns"`
 }
 
 // Sustainable is the outcome of the search. Low and High are the bounds of its first goal.
@@ -210,8 +223,9 @@ type Cost struct {
 	BrokerSystemSeconds    float64 `json:"broker_system_seconds"`
 	BrokerRSSBytes         int64   `json:"broker_rss_bytes"` // largest seen
 	BrokerDiskWriteBytes   int64   `json:"broker_disk_write_bytes"`
-	BrokerDataGrowthBytes  int64   `json:"broker_data_growth_bytes"` // -1: not known
-	BrokerKnown            bool    `json:"broker_known"`             // false: in-process, or attached and not found on this machine
+	BrokerDiskReadBytes    *int64  `json:"broker_disk_read_bytes,omitempty"` // from a disk, not from the page cache; nil: not known, also in older records
+	BrokerDataGrowthBytes  int64   `json:"broker_data_growth_bytes"`         // -1: not known
+	BrokerKnown            bool    `json:"broker_known"`                     // false: in-process, or attached and not found on this machine
 	GeneratorUserSeconds   float64 `json:"generator_user_seconds"`
 	GeneratorSystemSeconds float64 `json:"generator_system_seconds"`
 	GeneratorRSSBytes      int64   `json:"generator_rss_bytes"`
@@ -224,10 +238,13 @@ type Cost struct {
 
 // Shares are how many cores were in use while the load was offered, drain and settling left out.
 type Shares struct {
-	Seconds   float64 `json:"seconds"` // what they are the mean of: the measured phase
-	Broker    float64 `json:"broker"`  // 0 where the broker was not metered
-	Generator float64 `json:"generator"`
-	Others    float64 `json:"others"` // other processes, and what the hypervisor took for other machines
+	Seconds float64 `json:"seconds"` // what they are the mean of: the measured phase
+	Broker  float64 `json:"broker"`  // 0 where the broker was not metered
+	// BrokerUser and BrokerSystem are Broker's parts; both 0 in older records.
+	BrokerUser   float64 `json:"broker_user,omitempty"`
+	BrokerSystem float64 `json:"broker_system,omitempty"`
+	Generator    float64 `json:"generator"`
+	Others       float64 `json:"others"` // other processes, and what the hypervisor took for other machines
 }
 
 // Pauses say how far the generator's machine and process stood still in the measured phase: below that, nothing is
@@ -253,8 +270,14 @@ type Tick struct {
 	Backlog      int64   `json:"backlog"`
 	EndToEndP50  int64   `json:"e2e_p50_ns"`
 	EndToEndP99  int64   `json:"e2e_p99_ns"`
-	BrokerCPU    float64 `json:"broker_cpu"`    // cores
-	GeneratorCPU float64 `json:"generator_cpu"` // cores
+	BrokerCPU    float64 `json:"broker_cpu"`              // cores
+	GeneratorCPU float64 `json:"generator_cpu"`           // cores
+	BrokerUser   float64 `json:"broker_user,omitempty"`   // cores; with BrokerSystem the parts of BrokerCPU, both 0 in older records
+	BrokerSystem float64 `json:"broker_system,omitempty"` // cores
+	// FromSendNs is the mean of the latencies that came in since the tick before, from send to receipt (to
+	// acknowledgement where nobody subscribes), FromSendCount their number; 0 in older records.
+	FromSendNs    float64 `json:"from_send_ns,omitempty"`
+	FromSendCount int64   `json:"from_send_count,omitempty"`
 }
 
 // FaultEvent is a fault as it really happened.

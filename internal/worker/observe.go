@@ -29,6 +29,8 @@ type observer struct {
 	confirmed silence
 	histogram hist.Snapshot
 	quantiles Quantiles
+	fromSend  Totals
+	backlog   int64 // the largest since the measured phase began
 	settling  settling
 	agenda    agenda // without a schedule: closed loop
 	hopeless  bool   // Load.Hopeless has said so
@@ -64,9 +66,10 @@ func (o *observer) look(latency, tell bool) {
 		d := h.Sub(o.histogram)
 		o.quantiles = Quantiles{d.Count(), d.Quantile(0.5), d.Quantile(0.99)}
 		o.histogram = h
+		o.fromSend.Count, o.fromSend.Sum = t.measure.FromSend()
 	}
 	c := t.measure.Count()
-	s := Sample{At: now, Count: c, EndToEnd: o.quantiles, Sending: !t.sent.Load()}
+	s := Sample{At: now, Count: c, EndToEnd: o.quantiles, FromSend: o.fromSend, Sending: !t.sent.Load()}
 	s.Due = c.Sent
 	if o.agenda.main != nil {
 		s.Due = o.agenda.due(t.measure.MeasuredSince(), t.start, min(now, t.until.Load()))
@@ -76,6 +79,7 @@ func (o *observer) look(latency, tell bool) {
 	s.Backlog = max(s.Unconfirmed, s.Undelivered)
 	if now >= t.measure.MeasuredSince() {
 		s.Phase = measure.Measured
+		o.backlog = max(o.backlog, s.Backlog)
 	}
 	o.keep(s, t.measure.MeasuredSince(), t.until.Load())
 	if latency && t.load.Warmup.Auto && t.measure.MeasuredSince() == measure.Undecided &&

@@ -124,6 +124,8 @@ type Sample struct {
 	// Unconfirmed and Undelivered are due, haven't failed, and aren't confirmed or delivered (over all subscriptions).
 	Unconfirmed, Undelivered int64
 	EndToEnd                 Quantiles
+	// FromSend is read as often as EndToEnd, and of the whole trial so far.
+	FromSend Totals
 	// Latency is set in every fifth sample that is passed to Load.Observe, nil elsewhere.
 	Latency *Latency
 }
@@ -133,6 +135,12 @@ type Latency struct{ EndToEnd, Service hist.Snapshot }
 
 // Quantiles of the messages received in the last half second, ns.
 type Quantiles struct{ Count, P50, P99 int64 }
+
+// Totals are a number of latencies and their sum, ns.
+type Totals struct {
+	Count int64
+	Sum   float64
+}
 
 // Outcome is what a trial gave. Times are ns on the clock's axis.
 type Outcome struct {
@@ -153,6 +161,7 @@ type Outcome struct {
 	Blocked          time.Duration // time producers waited for a free slot, summed
 	Sending          time.Duration // time producers spent inside the client, summed
 	Producers        int
+	BacklogMax       int64    // the largest of all samples from the start of the measured phase on
 	Working          float64  // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
 	Samples          []Sample // SampleEvery apart; of long trials every second, fourth, …
 	Pauses           Pauses

@@ -341,7 +341,7 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	t.settleBounds(err)
 	out := Outcome{
 		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(), Pauses: t.pauses.outcome(),
-		Drained: drained, Arriving: t.arriving, Hopeless: o.hopeless, Producers: len(w.producers), Samples: o.samples.Values(), Err: err,
+		Drained: drained, Arriving: t.arriving, Hopeless: o.hopeless, Producers: len(w.producers), BacklogMax: o.backlog, Samples: o.samples.Values(), Err: err,
 	}
 	out.Undelivered, out.Unconfirmed = o.delivered.end(out.From, out.Until), o.confirmed.end(out.From, out.Until)
 	for _, p := range w.producers {

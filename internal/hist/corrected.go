@@ -1,0 +1,36 @@
+package hist
+
+// Corrected is s with values put in for what was not sent while a sender waited, as HdrHistogram's
+// copyCorrectedForCoordinatedOmission does: beside a value v stand v − interval, v − 2·interval … down to interval. Each
+// value counts as the highest of its bucket. Without an interval s stays as it is.
+func (s Snapshot) Corrected(interval int64) Snapshot {
+	if interval <= 0 || s.max < 2*interval {
+		return s
+	}
+	counts := make([]int64, buckets)
+	lo := s.min
+	for _, c := range s.cells {
+		counts[c.i] += c.n
+		v := s.clip(highest(int(c.i)))
+		missing := v/interval - 1
+		if missing < 1 {
+			continue
+		}
+		lo = min(lo, v-missing*interval)
+		for k := int64(1); k <= missing; {
+			// All that fall into one bucket at once: long stalls would have millions of them.
+			i := index(v - k*interval)
+			last := min((v-lowest(i))/interval, missing)
+			counts[i] += (last - k + 1) * c.n
+			k = last + 1
+		}
+	}
+	out := Snapshot{}
+	for i, n := range counts {
+		if n > 0 {
+			out.cells = append(out.cells, cell{int32(i), n})
+		}
+	}
+	out.settle(lo, s.max)
+	return out
+}
