@@ -96,16 +96,20 @@ func listStudies([]string) (document.Document, error) {
 		{Key: "study", Name: "study", Row: true},
 		{Key: "question", Name: "question", Wide: true},
 		{Key: "points", Name: "points", Unit: unit.Count},
+		{Key: "full", Name: "with\n--scale full", Unit: unit.Count},
 		{Key: "repeats", Name: "repeats", Unit: unit.Count},
 		{Key: "source", Name: "source"},
 	}}
 	for _, name := range studyNames() {
-		data, err := readStudy(name)
+		s, err := embeddedStudy(name)
 		if err != nil {
 			return d, err
 		}
-		s, err := study.Parse(name+".yaml", data)
+		full, err := s.Points()
 		if err != nil {
+			return d, err
+		}
+		if err := s.Scale(s.UsualScale()); err != nil {
 			return d, err
 		}
 		points, err := s.Points()
@@ -116,12 +120,21 @@ func listStudies([]string) (document.Document, error) {
 			"study":    document.Text(name),
 			"question": document.Text(s.Question),
 			"points":   document.Number(len(points)),
+			"full":     document.Number(len(full)),
 			"repeats":  document.Number(s.Repeats),
 			"source":   document.Text(s.Source),
 		})
 	}
 	d.Add(t)
 	return d, nil
+}
+
+func embeddedStudy(name string) (*study.Study, error) {
+	data, folder, err := readStudy(name)
+	if err != nil {
+		return nil, err
+	}
+	return parseStudy(name+".yaml", data, folder)
 }
 
 func listReports([]string) (document.Document, error) {

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"io/fs"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/studies"
 	"github.com/brokermark/brokermark/studies/proof"
@@ -15,11 +17,27 @@ func studyNames() []string {
 	return slices.Sorted(slices.Values(append(studies.Names(), proof.Name)))
 }
 
-func readStudy(name string) ([]byte, error) {
+// readStudy reads a study that comes with the program: its document and its folder.
+func readStudy(name string) (data []byte, folder fs.FS, err error) {
 	if broker, version, ok := proof.Parse(name); ok {
-		return proofStudy(name, broker, version)
+		data, err = proofStudy(name, broker, version)
+		return data, nil, err
 	}
-	return studies.Read(name)
+	if data, err = studies.Read(name); err != nil {
+		return nil, nil, err
+	}
+	folder, err = studies.FS(name)
+	return data, folder, err
+}
+
+// parseStudy decodes a study; folder is nil where it lies on the disk.
+func parseStudy(name string, data []byte, folder fs.FS) (*study.Study, error) {
+	s, err := study.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	s.Files = folder
+	return s, nil
 }
 
 // provable are the brokers that can be started, and so broken.

@@ -134,15 +134,14 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 	}
 	var found []*study.Study
 	for _, arg := range args {
-		name, data, files, err := w.read(arg)
+		name, data, folder, err := w.read(arg)
 		if err != nil {
 			return nil, err
 		}
-		s, err := study.Parse(name, data)
+		s, err := parseStudy(name, data, folder)
 		if err != nil {
 			return nil, err
 		}
-		s.Files = files
 		found = append(found, s)
 	}
 	return found, nil
@@ -168,20 +167,16 @@ func (p plan) scales() (out []string) {
 	return out
 }
 
-// read finds what arg names: "-" for standard input, a study that comes with the program (files is its folder), a file,
-// or a folder with a study's document.
-func (w *workload) read(arg string) (name string, data []byte, files fs.FS, err error) {
+// read finds what arg names: "-" for standard input, a study that comes with the program (folder is its own), a file,
+// or a folder on the disk with a study's document.
+func (w *workload) read(arg string) (name string, data []byte, folder fs.FS, err error) {
 	if arg == "-" {
 		data, err = io.ReadAll(w.sh.in)
 		return "stdin", data, nil, err
 	}
-	if data, err = studies.Read(arg); err == nil {
-		files, err = studies.FS(arg)
-		return arg + ".yaml", data, files, err
-	}
-	if broker, version, ok := proof.Parse(arg); ok {
-		data, err = proofStudy(arg, broker, version)
-		return arg + ".yaml", data, nil, err
+	if _, _, proving := proof.Parse(arg); proving || slices.Contains(studies.Names(), arg) {
+		data, folder, err = readStudy(arg)
+		return arg + ".yaml", data, folder, err
 	}
 	if document := filepath.Join(arg, studies.Document); isDir(arg) {
 		arg = document
