@@ -49,7 +49,8 @@ func (s *shell) runCommand() *cobra.Command {
 file as it is, or - for standard input. Without arguments and settings it is a
 short first run on nats, which needs no installation. A flag that takes a list
 makes a point of each value; several lists make all their combinations. What
-the store holds already is not run again, unless you say --again.
+the store holds already is not run again, unless it failed or was void, or you
+say --again.
 
 --format jsonl prints one flat object per repetition on stdout and nothing
 else, also for what was stored before. The first Ctrl-C records what is under
@@ -236,6 +237,7 @@ func (r *running) complain(p plan, t lab.Tally, code int) error {
 	}
 	hint := map[int]string{
 		exitBroker: "brokermark doctor says what is missing",
+		exitFailed: "failed repetitions run again next time; their records stay",
 		exitVoid:   "a lower rate, more cores, or a larger inFlight window; void repetitions run again next time",
 		exitInput:  "brokermark check shows the refusals without running anything",
 	}[code]

@@ -30,8 +30,8 @@ type Point struct {
 var measures = []string{"sustainable", "curve", "peak", "rate", "count", "backlog"}
 
 // pointsOf groups records by point, sorted by message size, delivery, measure, rate and broker. An attempt that came to
-// nothing (void, aborted, refused) is superseded by a later record of the same repetition; one that ran is never
-// dropped, failed or not.
+// nothing (void, aborted, refused, no broker found) is superseded by a later record of the same repetition; one that ran
+// is never dropped, failed or not.
 func pointsOf(records []store.Record) []Point {
 	facts := &factCache{}
 	byID := map[string]*Point{}
@@ -44,7 +44,8 @@ func pointsOf(records []store.Record) []Point {
 			points = append(points, p)
 		}
 		p.Records = slices.DeleteFunc(p.Records, func(old store.Record) bool {
-			return old.Repetition == r.Repetition && old.Status != store.OK && old.Status != store.Failed
+			ran := old.Status == store.OK || old.Status == store.Failed && old.Result != nil
+			return old.Repetition == r.Repetition && !ran
 		})
 		p.Records = append(p.Records, r)
 	}

@@ -326,3 +326,22 @@ func TestDistributionsAreOfTheRepetitionsThatCount(t *testing.T) {
 		}
 	}
 }
+
+func TestAFailureThatFoundNoBrokerGivesWayToALaterAttempt(t *testing.T) {
+	record := func(status store.Status, result *store.Result) store.Record {
+		return store.Record{PointID: "p", Repetition: 1, Status: status, Result: result}
+	}
+	for name, c := range map[string]struct {
+		first store.Record
+		want  int
+	}{
+		"no broker": {record(store.Failed, nil), 1},
+		"measured":  {record(store.Failed, &store.Result{}), 2},
+		"void":      {record(store.Void, &store.Result{}), 1},
+	} {
+		points := pointsOf([]store.Record{c.first, record(store.OK, &store.Result{})})
+		if len(points) != 1 || len(points[0].Records) != c.want || points[0].Records[c.want-1].Status != store.OK {
+			t.Errorf("%s: %+v", name, points)
+		}
+	}
+}

@@ -168,8 +168,9 @@ func (s *Store) decode(id int64, schema int, body string) (Record, error) {
 // pointsPerQuery stays below the number of arguments any database takes in one statement.
 const pointsPerQuery = 500
 
-// Done tells which repetitions of which points need not run again: those that ended ok, failed or refused, with the
-// latest status. Void ones may come out better another time and aborted ones never finished, so neither counts.
+// Done tells which repetitions of which points need not run again: those that ended ok once, or were refused, with the
+// latest such status. Failed and void ones may come out better another time (a broker that was down, a wrong password,
+// a busy machine), and aborted ones never finished, so none of these count.
 func (s *Store) Done(ctx context.Context, pointIDs []string) (map[string]map[int]Status, error) {
 	done := map[string]map[int]Status{}
 	for chunk := range slices.Chunk(pointIDs, pointsPerQuery) {
@@ -185,7 +186,7 @@ func (s *Store) doneAmong(ctx context.Context, pointIDs []string, done map[strin
 	for i, id := range pointIDs {
 		args[i] = id
 	}
-	rows, err := s.db.QueryContext(ctx, `SELECT point_id, repetition, status FROM record WHERE status IN ('ok', 'failed', 'refused')
+	rows, err := s.db.QueryContext(ctx, `SELECT point_id, repetition, status FROM record WHERE status IN ('ok', 'refused')
 		AND point_id IN (`+placeholders(1, len(args))+`) ORDER BY id`, args...)
 	if err != nil {
 		return err

@@ -293,10 +293,10 @@ func TestAFilterSelects(t *testing.T) {
 	})
 }
 
-func TestVoidAndAbortedRepetitionsAreNotDone(t *testing.T) {
+func TestFailedVoidAndAbortedRepetitionsAreNotDone(t *testing.T) {
 	everywhere(t, func(t *testing.T, p place) {
 		s, _ := p.store(t)
-		for i, status := range []Status{OK, Failed, Void, Refused, Aborted} {
+		for i, status := range []Status{OK, Failed, Void, Refused, Aborted, Failed} {
 			mustAppend(t, s, Record{PointID: "p", Repetition: i + 1, Status: status})
 		}
 		mustAppend(t, s, Record{PointID: "p", Repetition: 2, Status: OK}) // run again on request
