@@ -6,16 +6,14 @@ import (
 
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // rule is the trial rule for a spec.
 func rule(s study.Spec) search.Rule {
-	r := search.DefaultRule()
-	r.Duplicates = s.Delivery == "at-least-once" // at most once rules them out as well
-	r.Lossy = s.Delivery == "at-most-once"
-	return r
+	return search.DefaultRule(store.Guarantee(s))
 }
 
 // goals are the questions of a spec's search.
@@ -41,14 +39,15 @@ func goals(s study.Spec) []search.Goal {
 // evidence puts a trial into the rule's words. What became of its messages is told of those of the warm-up as well: a
 // broken promise is one whenever it is broken, and what the warm-up lost never drains.
 func (b *bench) evidence(t trial, rate float64, long bool) search.Evidence {
-	m, w := t.Measured, t.Warmup
+	books := t.Measured
+	books.Due = max(books.Due, books.Sent)
+	warmup := t.Warmup
+	warmup.Due = max(warmup.Due, warmup.Sent)
+	books.Add(warmup)
 	e := search.Evidence{
 		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, Long: long, Hopeless: t.Hopeless,
 		Drained: t.Drained, Arriving: t.Arriving,
-		Due: max(m.Due, m.Sent) + max(w.Due, w.Sent), Sent: m.Sent + w.Sent, Expected: m.Expected + w.Expected,
-		Lost: m.Lost + w.Lost, LostAcked: m.LostAcked + w.LostAcked, Failed: m.Failed + w.Failed,
-		Corrupted: m.Corrupted + w.Corrupted, Duplicated: m.Duplicated + w.Duplicated,
-		GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
+		Books: books, GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
 		Cores: float64(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples), Err: t.Err,
 	}
 	if t.Procs > 0 { // no more can be used

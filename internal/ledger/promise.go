@@ -9,6 +9,9 @@ type Guarantee struct {
 	Ordering    string // ordered | unordered
 }
 
+// MayLose tells that a lost message breaks no promise: at most once.
+func (g Guarantee) MayLose() bool { return g.Delivery == "at-most-once" }
+
 // Promise is what came of a guarantee.
 type Promise int
 
@@ -52,7 +55,7 @@ func Keeps(g Guarantee, faults []string, b Books) Verdict {
 		ruledOut bool
 	}{
 		{Count{Corrupted, b.Corrupted}, true},
-		{Count{Lost, b.LostAcked}, g.Delivery != "at-most-once" && !forgets},
+		{Count{Lost, b.LostAcked}, !g.MayLose() && !forgets},
 		{Count{Duplicated, b.Duplicated}, g.Delivery != "at-least-once"},
 		{Count{Reordered, b.Reordered}, g.Ordering == "ordered"},
 	} {
@@ -67,7 +70,7 @@ func Keeps(g Guarantee, faults []string, b Books) Verdict {
 	switch {
 	case v.Breaches != nil:
 		v.Promise = Broken
-	case forgets && g.Delivery != "at-most-once":
+	case forgets && !g.MayLose():
 		v.Promise = NoneMade
 	}
 	return v

@@ -157,7 +157,7 @@ func stallAt(from, seconds, rate float64) []Point {
 func TestWhatIsHaltedWouldHaveFailed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate, planned := 1000.0, 5.0
-		rule := DefaultRule()
+		rule := DefaultRule(asked)
 		slope := rapid.Float64Range(0, 300).Draw(t, "slope")
 		points := line(planned, 0, slope, 0, nil)
 		for n := range points {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/brokermark/brokermark/internal/ledger"
 )
 
 // Verdict is what a trial showed for one goal.
@@ -36,13 +38,7 @@ type Evidence struct {
 	Hopeless      bool    // it was ended early because its backlog showed that it could only fail
 	Drained       bool    // everything confirmed and received within the allowance after the last send
 	Arriving      bool    // deliveries still came when the allowance was used up: what is missing is late
-	Due, Sent     int64   // messages of the measured phase: due by the schedule, handed to the client
-	Expected      int64   // deliveries
-	Lost          int64   // of them, never received intact
-	LostAcked     int64   // of those, confirmed by the broker
-	Failed        int64
-	Corrupted     int64
-	Duplicated    int64
+	Books         ledger.Books
 	Latency       func(quantile float64) int64 // end to end; publish where nobody subscribes
 	GeneratorLag  int64                        // p99 of the lag the generator itself caused
 	GeneratorCPU  float64                      // cores
@@ -52,20 +48,17 @@ type Evidence struct {
 
 // Rule is what every trial must hold, whatever the goal.
 type Rule struct {
-	MaxSlope   float64       // of the backlog, as a share of the rate of deliveries
-	Shown      float64       // a slope above this share must not be shown to be there at all
-	Duplicates bool          // allowed, as at least once allows them
-	Lossy      bool          // at most once: a loss is no broken promise, and a share of it is the goal's
-	LagFloor   time.Duration // generator lag below this is never held against a trial
-	LagShare   float64       // nor is lag below this share of the measured latency
-	BusyShare  float64       // a generator using more than this share of its cores is saturated
+	Guarantee ledger.Guarantee // asked of the broker; where it may lose messages, a share of them is the goal's
+	MaxSlope  float64          // of the backlog, as a share of the rate of deliveries
+	Shown     float64          // a slope above this share must not be shown to be there at all
+	LagFloor  time.Duration    // generator lag below this is never held against a trial
+	LagShare  float64          // nor is lag below this share of the measured latency
+	BusyShare float64          // a generator using more than this share of its cores is saturated
 }
 
-// DefaultRule is the rule of docs/method.md.
-func DefaultRule() Rule {
-	return Rule{
-		MaxSlope: 0.01, Shown: 0.0025, LagFloor: 10 * time.Millisecond, LagShare: 0.25, BusyShare: 0.9, Duplicates: true,
-	}
+// DefaultRule is the rule of docs/method.md for a guarantee.
+func DefaultRule(g ledger.Guarantee) Rule {
+	return Rule{Guarantee: g, MaxSlope: 0.01, Shown: 0.0025, LagFloor: 10 * time.Millisecond, LagShare: 0.25, BusyShare: 0.9}
 }
 
 // confidence of what a trial must show.
@@ -106,16 +99,22 @@ func (r Rule) Generator(e Evidence) (Verdict, string) {
 	return Pass, ""
 }
 
-// promise is what the broker promised and didn't keep. What still arrives when the allowance is used up is late, not
-// lost.
+// breaches are the words for what a guarantee rules out.
+var breaches = map[ledger.Deviation]string{
+	ledger.Corrupted:  "%d messages were corrupted",
+	ledger.Lost:       "%d messages were lost although the broker had confirmed them",
+	ledger.Duplicated: "%d messages were delivered twice",
+	ledger.Reordered:  "%d messages arrived out of order",
+}
+
+// promise is the gravest breach of the guarantee. What still arrives when the allowance is used up is late, not lost.
 func (r Rule) promise(e Evidence) string {
-	switch {
-	case e.Corrupted > 0:
-		return fmt.Sprintf("%d messages were corrupted", e.Corrupted)
-	case e.LostAcked > 0 && !r.Lossy && !e.Arriving:
-		return fmt.Sprintf("%d messages were lost although the broker had confirmed them", e.LostAcked)
-	case e.Duplicated > 0 && !r.Duplicates:
-		return fmt.Sprintf("%d messages were delivered twice", e.Duplicated)
+	books := e.Books
+	if e.Arriving {
+		books.LostAcked = 0
+	}
+	if v := ledger.Keeps(r.Guarantee, nil, books); v.Promise == ledger.Broken {
+		return fmt.Sprintf(breaches[v.Breaches[0].Deviation], v.Breaches[0].Messages)
 	}
 	return ""
 }
@@ -124,12 +123,12 @@ func (r Rule) promise(e Evidence) string {
 // share must be shown to have been lost, with 95 % confidence, and one lost message never shows that. Subscriptions
 // lose a message together where the broker lost it before it fanned out, so what counts is messages.
 func (r Rule) loss(e Evidence, g Goal) string {
-	if tooMany(e.Failed, e.Sent, g.Loss) {
-		return fmt.Sprintf("%d of %d sends failed", e.Failed, e.Sent)
+	if tooMany(e.Books.Failed, e.Books.Sent, g.Loss) {
+		return fmt.Sprintf("%d of %d sends failed", e.Books.Failed, e.Books.Sent)
 	}
 	subscriptions := int64(max(1, e.Subscriptions))
-	if lost := (e.Lost + subscriptions - 1) / subscriptions; r.Lossy && !e.Arriving && tooMany(lost, e.Sent, g.Loss) {
-		return fmt.Sprintf("%d of %d deliveries were lost", e.Lost, e.Expected)
+	if lost := (e.Books.Lost + subscriptions - 1) / subscriptions; r.Guarantee.MayLose() && !e.Arriving && tooMany(lost, e.Books.Sent, g.Loss) {
+		return fmt.Sprintf("%d of %d deliveries were lost", e.Books.Lost, e.Books.Expected)
 	}
 	return ""
 }
@@ -173,11 +172,11 @@ func (r Rule) backlog(e Evidence, _ Goal) string {
 
 func (r Rule) rest(e Evidence, g Goal) string {
 	switch {
-	case float64(e.Sent) < 0.99*float64(e.Due):
-		return fmt.Sprintf("only %d of %d messages due could be handed to the client", e.Sent, e.Due)
-	case e.LostAcked > 0 && !r.Lossy: // Arriving
-		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance, though others still came", e.LostAcked)
-	case !e.Drained && !(r.Lossy && e.Lost > 0 && !e.Arriving): // what is lost for good never drains
+	case float64(e.Books.Sent) < 0.99*float64(e.Books.Due):
+		return fmt.Sprintf("only %d of %d messages due could be handed to the client", e.Books.Sent, e.Books.Due)
+	case e.Books.LostAcked > 0 && !r.Guarantee.MayLose(): // Arriving
+		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance, though others still came", e.Books.LostAcked)
+	case !e.Drained && !(r.Guarantee.MayLose() && e.Books.Lost > 0 && !e.Arriving): // what is lost for good never drains
 		return "not everything was confirmed and received within the drain allowance"
 	case g.Latency > 0 && e.Latency(g.Quantile) > int64(g.Latency):
 		return fmt.Sprintf("latency %s is above the bound of %s",
@@ -190,8 +189,8 @@ func (r Rule) rest(e Evidence, g Goal) string {
 // added to the backlog.
 func (e Evidence) Served() float64 {
 	served := e.Rate
-	if e.Expected > 0 {
-		served *= 1 - float64(e.Lost)/float64(e.Expected)
+	if e.Books.Expected > 0 {
+		served *= 1 - float64(e.Books.Lost)/float64(e.Books.Expected)
 	}
 	if growth := GrowthOf(e.Backlog); growth.Known() {
 		served -= growth.Slope / float64(max(1, e.Subscriptions))

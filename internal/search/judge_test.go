@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/ledger"
 )
 
 // good is the evidence of a long trial at 1,000/s that passes everything.
 func good() Evidence {
 	return Evidence{
-		Rate: 1000, Subscriptions: 1, Long: true, Drained: true, Due: 5000, Sent: 5000, Expected: 5000,
+		Rate: 1000, Subscriptions: 1, Long: true, Drained: true, Books: ledger.Books{Due: 5000, Sent: 5000, Expected: 5000},
 		Backlog: line(5, 40, 0, 0, nil), GeneratorLag: int64(100 * time.Microsecond), Cores: 2, GeneratorCPU: 0.5,
 		Latency: func(q float64) int64 { return int64(q * 1e9) },
 	}
@@ -20,9 +22,14 @@ func good() Evidence {
 
 func with(f func(*Evidence)) Evidence { e := good(); f(&e); return e }
 
+// asked of the broker unless a test says otherwise.
+var asked = ledger.Guarantee{Delivery: "at-least-once", Persistence: "log", Ordering: "unordered"}
+
 // Each condition on both sides of its bound.
 func TestTheRuleNamesWhatFailed(t *testing.T) {
-	lossy := func(r *Rule) { r.Lossy = true }
+	lossy := func(r *Rule) { r.Guarantee.Delivery = "at-most-once" }
+	once := func(r *Rule) { r.Guarantee.Delivery = "exactly-once" }
+	ordered := func(r *Rule) { r.Guarantee.Ordering = "ordered" }
 	growing := func(slope float64) Evidence {
 		return with(func(e *Evidence) { e.Backlog = line(5, 40, slope, 0, nil) })
 	}
@@ -41,25 +48,32 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		broken bool
 	}{
 		{name: "all well", e: good(), want: Pass},
-		{name: "corrupted", e: with(func(e *Evidence) { e.Corrupted = 2 }), want: Fail, reason: "2 messages were corrupted", broken: true},
-		{name: "corrupted at most once", e: with(func(e *Evidence) { e.Corrupted = 1 }), rule: lossy, want: Fail, reason: "1 messages were corrupted", broken: true},
-		{name: "lost after an ack", e: with(func(e *Evidence) { e.Lost, e.LostAcked, e.Drained = 1, 1, false }), want: Fail, reason: "1 messages were lost although the broker had confirmed them", broken: true},
-		{name: "lost even in an overloaded, void trial", e: with(func(e *Evidence) { e.LostAcked, e.Err, e.GeneratorLag = 3, errors.New("x"), 1e12 }), want: Fail, reason: "3 messages were lost although the broker had confirmed them", broken: true},
-		{name: "late, not lost", e: with(func(e *Evidence) { e.Lost, e.LostAcked, e.Arriving, e.Drained = 7, 7, true, false }), want: Fail, reason: "7 confirmed messages had not come within the drain allowance, though others still came"},
-		{name: "no duplicates where none may be", e: good(), rule: func(r *Rule) { r.Duplicates = false }, want: Pass},
-		{name: "duplicates, at least once", e: with(func(e *Evidence) { e.Duplicated = 9 }), want: Pass},
-		{name: "duplicates, exactly once", e: with(func(e *Evidence) { e.Duplicated = 1 }), rule: func(r *Rule) { r.Duplicates = false }, want: Fail, reason: "1 messages were delivered twice", broken: true},
+		{name: "corrupted", e: with(func(e *Evidence) { e.Books.Corrupted = 2 }), want: Fail, reason: "2 messages were corrupted", broken: true},
+		{name: "corrupted at most once", e: with(func(e *Evidence) { e.Books.Corrupted = 1 }), rule: lossy, want: Fail, reason: "1 messages were corrupted", broken: true},
+		{name: "lost after an ack", e: with(func(e *Evidence) { e.Books.Lost, e.Books.LostAcked, e.Drained = 1, 1, false }), want: Fail, reason: "1 messages were lost although the broker had confirmed them", broken: true},
+		{name: "lost even in an overloaded, void trial", e: with(func(e *Evidence) { e.Books.LostAcked, e.Err, e.GeneratorLag = 3, errors.New("x"), 1e12 }), want: Fail, reason: "3 messages were lost although the broker had confirmed them", broken: true},
+		{name: "late, not lost", e: with(func(e *Evidence) { e.Books.Lost, e.Books.LostAcked, e.Arriving, e.Drained = 7, 7, true, false }), want: Fail, reason: "7 confirmed messages had not come within the drain allowance, though others still came"},
+		{name: "no duplicates where none may be", e: good(), rule: once, want: Pass},
+		{name: "duplicates, at least once", e: with(func(e *Evidence) { e.Books.Duplicated = 9 }), want: Pass},
+		{name: "duplicates, exactly once", e: with(func(e *Evidence) { e.Books.Duplicated = 1 }), rule: once, want: Fail, reason: "1 messages were delivered twice", broken: true},
+		{name: "out of order where none was asked for", e: with(func(e *Evidence) { e.Books.Reordered = 9 }), want: Pass},
+		{name: "out of order", e: with(func(e *Evidence) { e.Books.Reordered = 2 }), rule: ordered, want: Fail, reason: "2 messages arrived out of order", broken: true},
+		{name: "lost, though more was out of order", e: with(func(e *Evidence) { e.Books.Reordered, e.Books.LostAcked = 9, 1 }), rule: ordered, want: Fail, reason: "1 messages were lost although the broker had confirmed them", broken: true},
+		{name: "late messages and one out of order", e: with(func(e *Evidence) { e.Books.Reordered, e.Books.LostAcked, e.Arriving = 1, 9, true }), rule: ordered, want: Fail, reason: "1 messages arrived out of order", broken: true},
+		{name: "duplicates, at most once", e: with(func(e *Evidence) { e.Books.Duplicated = 1 }), rule: lossy, want: Fail, reason: "1 messages were delivered twice", broken: true},
 		{name: "broke off", e: with(func(e *Evidence) { e.Err = errors.New("gone") }), want: Fail, reason: "gone"},
-		{name: "one send failed", e: with(func(e *Evidence) { e.Failed = 1 }), want: Fail, reason: "1 of 5000 sends failed"},
-		{name: "at most once, five of 5,000 sends may fail", e: with(func(e *Evidence) { e.Failed = 5 }), goal: most, rule: lossy, want: Pass},
-		{name: "at most once, ten are too many", e: with(func(e *Evidence) { e.Failed = 10 }), goal: most, rule: lossy, want: Fail, reason: "10 of 5000 sends failed"},
+		{name: "one send failed", e: with(func(e *Evidence) { e.Books.Failed = 1 }), want: Fail, reason: "1 of 5000 sends failed"},
+		{name: "at most once, five of 5,000 sends may fail", e: with(func(e *Evidence) { e.Books.Failed = 5 }), goal: most, rule: lossy, want: Pass},
+		{name: "at most once, ten are too many", e: with(func(e *Evidence) { e.Books.Failed = 10 }), goal: most, rule: lossy, want: Fail, reason: "10 of 5000 sends failed"},
 		{name: "at most once, one of a hundred is lost", e: with(func(e *Evidence) {
-			e.Due, e.Sent, e.Expected, e.Lost, e.LostAcked, e.Drained = 100, 100, 100, 1, 1, false
+			e.Books.Due, e.Books.Sent, e.Books.Expected, e.Books.Lost, e.Books.LostAcked, e.Drained = 100, 100, 100, 1, 1, false
 		}), goal: most, rule: lossy, want: Pass},
-		{name: "at most once, ten are lost", e: with(func(e *Evidence) { e.Lost, e.LostAcked, e.Drained = 10, 10, false }), goal: most, rule: lossy, want: Fail, reason: "10 of 5000 deliveries were lost"},
-		{name: "at most once, one is lost by all of 60 subscriptions", e: with(func(e *Evidence) { e.Subscriptions, e.Expected, e.Lost, e.Drained = 60, 300_000, 60, false }), goal: most, rule: lossy, want: Pass},
-		{name: "at most once, ten are lost by all of 60 subscriptions", e: with(func(e *Evidence) { e.Subscriptions, e.Expected, e.Lost, e.Drained = 60, 300_000, 541, false }), goal: most, rule: lossy, want: Fail, reason: "541 of 300000 deliveries were lost"},
-		{name: "at most once, late", e: with(func(e *Evidence) { e.Lost, e.Arriving, e.Drained = 10, true, false }), goal: most, rule: lossy, want: Fail, reason: "not everything was confirmed and received within the drain allowance"},
+		{name: "at most once, ten are lost", e: with(func(e *Evidence) { e.Books.Lost, e.Books.LostAcked, e.Drained = 10, 10, false }), goal: most, rule: lossy, want: Fail, reason: "10 of 5000 deliveries were lost"},
+		{name: "at most once, one is lost by all of 60 subscriptions", e: with(func(e *Evidence) { e.Subscriptions, e.Books.Expected, e.Books.Lost, e.Drained = 60, 300_000, 60, false }), goal: most, rule: lossy, want: Pass},
+		{name: "at most once, ten are lost by all of 60 subscriptions", e: with(func(e *Evidence) {
+			e.Subscriptions, e.Books.Expected, e.Books.Lost, e.Drained = 60, 300_000, 541, false
+		}), goal: most, rule: lossy, want: Fail, reason: "541 of 300000 deliveries were lost"},
+		{name: "at most once, late", e: with(func(e *Evidence) { e.Books.Lost, e.Arriving, e.Drained = 10, true, false }), goal: most, rule: lossy, want: Fail, reason: "not everything was confirmed and received within the drain allowance"},
 		{name: "at most once, slow", e: with(func(e *Evidence) { e.Drained = false }), goal: most, rule: lossy, want: Fail, reason: "not everything was confirmed and received within the drain allowance"},
 		{name: "not drained", e: with(func(e *Evidence) { e.Drained = false }), want: Fail, reason: "not everything was confirmed and received within the drain allowance"},
 		{name: "grows by 10 %", e: growing(100), want: Fail, reason: "backlog grows by 100/s (at most 100/s with 95 % confidence; allowed 10/s)"},
@@ -69,13 +83,17 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "shrinks", e: growing(-100), want: Pass},
 		{name: "a short trial grows by less than 1 %", e: short(9.9), want: Pass},
 		{name: "a short trial grows by more than 1 %", e: short(10.1), want: Fail, reason: "backlog grows by 10/s (at most 10/s with 95 % confidence; allowed 10/s)"},
-		{name: "60 subscriptions may have 60 times the backlog", e: with(func(e *Evidence) { e.Subscriptions, e.Expected, e.Backlog = 60, 300_000, line(5, 40, 140, 0, nil) }), want: Pass},
-		{name: "60 subscriptions", e: with(func(e *Evidence) { e.Subscriptions, e.Expected, e.Backlog = 60, 300_000, line(5, 40, 601, 0, nil) }), want: Fail, reason: "backlog grows by 601/s (at most 601/s with 95 % confidence; allowed 600/s)"},
-		{name: "no subscription counts as one", e: with(func(e *Evidence) { e.Subscriptions, e.Expected, e.Backlog = 0, 0, line(5, 40, 9, 0, nil) }), want: Fail, reason: "backlog grows by 9/s (at least 9/s with 95 % confidence; allowed 2/s)"},
+		{name: "60 subscriptions may have 60 times the backlog", e: with(func(e *Evidence) {
+			e.Subscriptions, e.Books.Expected, e.Backlog = 60, 300_000, line(5, 40, 140, 0, nil)
+		}), want: Pass},
+		{name: "60 subscriptions", e: with(func(e *Evidence) {
+			e.Subscriptions, e.Books.Expected, e.Backlog = 60, 300_000, line(5, 40, 601, 0, nil)
+		}), want: Fail, reason: "backlog grows by 601/s (at most 601/s with 95 % confidence; allowed 600/s)"},
+		{name: "no subscription counts as one", e: with(func(e *Evidence) { e.Subscriptions, e.Books.Expected, e.Backlog = 0, 0, line(5, 40, 9, 0, nil) }), want: Fail, reason: "backlog grows by 9/s (at least 9/s with 95 % confidence; allowed 2/s)"},
 		{name: "ended early", e: with(func(e *Evidence) { e.Hopeless, e.Backlog = true, line(1, 0, 50, 0, nil) }), want: Fail, reason: "backlog grew by 50/s (allowed 10/s): ended early"},
 		{name: "without a backlog there is no growth", e: with(func(e *Evidence) { e.Backlog = nil }), want: Pass},
-		{name: "99 % were sent", e: with(func(e *Evidence) { e.Sent = 4950 }), want: Pass},
-		{name: "schedule not kept", e: with(func(e *Evidence) { e.Sent = 4949 }), want: Fail, reason: "only 4949 of 5000 messages due could be handed to the client"},
+		{name: "99 % were sent", e: with(func(e *Evidence) { e.Books.Sent = 4950 }), want: Pass},
+		{name: "schedule not kept", e: with(func(e *Evidence) { e.Books.Sent = 4949 }), want: Fail, reason: "only 4949 of 5000 messages due could be handed to the client"},
 		{name: "latency at its bound", e: good(), goal: bound, want: Pass},
 		{name: "latency above", e: with(func(e *Evidence) { e.Latency = func(q float64) int64 { return int64(q*1e9) + 1000 } }), goal: bound, want: Fail, reason: "latency 900.001ms is above the bound of 900ms"},
 		{name: "a quarter of the latency", e: with(func(e *Evidence) { e.GeneratorLag = 990e6 / 4 }), want: Pass},
@@ -89,7 +107,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "a long trial at a low rate", e: with(func(e *Evidence) { e.Rate, e.Backlog = 50, line(5, 40, 0.4, 0, nil) }), want: Fail, reason: "backlog grows by 0/s (at least 0/s with 95 % confidence; allowed 0/s)"},
 		{name: "cores unknown", e: with(func(e *Evidence) { e.GeneratorCPU, e.Cores = 9, 0 }), want: Pass},
 	} {
-		rule := DefaultRule()
+		rule := DefaultRule(asked)
 		if c.rule != nil {
 			c.rule(&rule)
 		}
@@ -123,7 +141,7 @@ func TestAGrowthOfJustWhatIsAllowedPasses(t *testing.T) {
 	} {
 		e := good()
 		e.Long, e.Backlog = c.long, exactly(c.slope)
-		if look := DefaultRule().Judge(e, Goal{}); look.Reason != c.reason {
+		if look := DefaultRule(asked).Judge(e, Goal{}); look.Reason != c.reason {
 			t.Errorf("%g/s, long %v: %q, want %q", c.slope, c.long, look.Reason, c.reason)
 		}
 	}
@@ -138,7 +156,7 @@ func TestNoiseIsJudgedByTheLengthOfTheTrial(t *testing.T) {
 	for long, want := range map[bool]Verdict{true: Fail, false: Pass} {
 		e := good()
 		e.Long, e.Backlog = long, noisy
-		if look := DefaultRule().Judge(e, Goal{}); look.Verdict != want {
+		if look := DefaultRule(asked).Judge(e, Goal{}); look.Verdict != want {
 			t.Errorf("long %v: %+v", long, look)
 		}
 	}
@@ -152,7 +170,7 @@ func TestNoiseIsJudgedByTheLengthOfTheTrial(t *testing.T) {
 	}
 	e := good()
 	e.Long, e.Backlog = false, rising
-	if look := DefaultRule().Judge(e, Goal{}); look.Verdict != Pass {
+	if look := DefaultRule(asked).Judge(e, Goal{}); look.Verdict != Pass {
 		t.Errorf("%+v: %+v", g, look)
 	}
 }
@@ -186,13 +204,13 @@ func TestServedIsTheRateWithoutLossAndGrowth(t *testing.T) {
 		want float64
 	}{
 		{"all", good(), 1000},
-		{"a tenth lost", with(func(e *Evidence) { e.Lost = 500 }), 900},
+		{"a tenth lost", with(func(e *Evidence) { e.Books.Lost = 500 }), 900},
 		{"growth", with(func(e *Evidence) { e.Backlog = line(5, 0, 50, 0, nil) }), 950},
 		{"growth of four subscriptions", with(func(e *Evidence) { e.Subscriptions, e.Backlog = 4, line(5, 0, 200, 0, nil) }), 950},
-		{"both", with(func(e *Evidence) { e.Lost, e.Backlog = 500, line(5, 0, 50, 0, nil) }), 850},
+		{"both", with(func(e *Evidence) { e.Books.Lost, e.Backlog = 500, line(5, 0, 50, 0, nil) }), 850},
 		{"a backlog that shrinks is no gain", with(func(e *Evidence) { e.Backlog = line(5, 1e6, -50, 0, nil) }), 1000},
 		{"nothing", with(func(e *Evidence) { e.Backlog = line(5, 0, 1e6, 0, nil) }), 0},
-		{"nobody receives", with(func(e *Evidence) { e.Subscriptions, e.Expected = 0, 0 }), 1000},
+		{"nobody receives", with(func(e *Evidence) { e.Subscriptions, e.Books.Expected = 0, 0 }), 1000},
 		{"no backlog known", with(func(e *Evidence) { e.Backlog = nil }), 1000},
 	} {
 		if got := c.e.Served(); math.Abs(got-c.want) > 1e-6 {

@@ -59,30 +59,32 @@ func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 		worst = math.Max(worst, waiting/q.capacity)
 		backlog := math.Floor(subs * (waiting + rate*q.latency.Seconds() + q.noise*rate*q.rng.Float64()))
 		e.Backlog = append(e.Backlog, Point{t.Seconds(), backlog})
-		if t%(100*time.Millisecond) == 0 && Hopeless(e.Backlog, DefaultRule().Limit(rate, q.subscriptions), length) {
+		if t%(100*time.Millisecond) == 0 && Hopeless(e.Backlog, DefaultRule(asked).Limit(rate, q.subscriptions), length) {
 			e.Hopeless, ended = true, t
 			break
 		}
 	}
 	q.took += warmup + ended + time.Duration(waiting/q.capacity*1e9) + q.latency
 	q.through = rate - (waiting-atFirst)/ended.Seconds()
-	e.Due = int64(rate * ended.Seconds())
-	e.Sent = e.Due
-	e.Expected = e.Sent * int64(q.subscriptions)
+	e.Books.Due = int64(rate * ended.Seconds())
+	e.Books.Sent = e.Books.Due
+	e.Books.Expected = e.Books.Sent * int64(q.subscriptions)
 	e.Latency = func(float64) int64 { return int64(q.latency) + int64(worst*1e9) }
-	for n := float64(e.Sent) * q.loss; n > 0 && q.rng.Float64() < n; n-- {
-		e.Lost += int64(q.subscriptions)
-		e.LostAcked = e.Lost
+	for n := float64(e.Books.Sent) * q.loss; n > 0 && q.rng.Float64() < n; n-- {
+		e.Books.Lost += int64(q.subscriptions)
+		e.Books.LostAcked = e.Books.Lost
 	}
-	e.Drained = e.Lost == 0
+	e.Drained = e.Books.Lost == 0
 	return e
 }
 
 // answer runs a trial as the lab would.
 func (q *queue) answer(goals []Goal) func(context.Context, Request) (Answer, error) {
 	return func(_ context.Context, r Request) (Answer, error) {
-		rule := DefaultRule()
-		rule.Lossy = q.lossy
+		rule := DefaultRule(asked)
+		if q.lossy {
+			rule.Guarantee.Delivery = "at-most-once"
+		}
 		before := q.took
 		e := q.trial(r.Rate, r.For, goals[0].Final)
 		a := Answer{Took: q.took - before, Served: e.Served(), Through: q.through * (1 + 0.01*(q.rng.Float64()-0.5))}

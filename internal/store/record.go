@@ -115,13 +115,18 @@ type Measurement struct {
 // Books count messages.
 type Books = ledger.Books
 
+// Guarantee is what a spec asks of the broker.
+func Guarantee(s study.Spec) ledger.Guarantee {
+	return ledger.Guarantee{Delivery: s.Delivery, Persistence: s.Persistence, Ordering: s.Ordering}
+}
+
 // Promise judges books by the guarantee that a spec asks for.
 func Promise(s study.Spec, b Books) ledger.Verdict {
 	var faults []string
 	for _, f := range s.Faults {
 		faults = append(faults, f.Do)
 	}
-	return ledger.Keeps(ledger.Guarantee{Delivery: s.Delivery, Persistence: s.Persistence, Ordering: s.Ordering}, faults, b)
+	return ledger.Keeps(Guarantee(s), faults, b)
 }
 
 // Stream is the ledger of one (producer, topic, subscription), with the first ranges of lost sequence numbers.
