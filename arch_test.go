@@ -2,12 +2,19 @@ package brokermark_test
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	_ "github.com/brokermark/brokermark/brokers"
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
 const module = "github.com/brokermark/brokermark"
@@ -41,12 +48,13 @@ func packages(t *testing.T) []string {
 	return strings.Fields(string(out))
 }
 
-// Complaints about a mistyped word may say which one was meant: package suggest imports nothing of ours itself.
+// Complaints about a mistyped word may say which one was meant, and drivers tell specs their defaults: the packages for
+// that import nothing of ours themselves.
 func TestFoundationsImportNothingOfOurs(t *testing.T) {
-	for _, name := range []string{"suggest", "wire", "hist", "schedule", "clock", "ledger", "driver", "provision", "study"} {
+	for _, name := range []string{"suggest", "usual", "wire", "hist", "schedule", "clock", "ledger", "driver", "provision", "study"} {
 		pkg := module + "/internal/" + name
 		for _, d := range deps(t, pkg) {
-			if strings.HasPrefix(d, module) && d != pkg && d != module+"/internal/suggest" {
+			if strings.HasPrefix(d, module) && d != pkg && d != module+"/internal/suggest" && d != module+"/internal/usual" {
 				t.Errorf("internal/%s imports %s", name, d)
 			}
 		}
@@ -66,6 +74,36 @@ func TestClientLibrariesAreUsedUnderBrokersOnly(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What a spec takes from a broker, the broker's driver says (driver.Kind.Defaults).
+func TestStudiesNameNoBroker(t *testing.T) {
+	brokers := driver.Names()
+	if len(brokers) < 10 {
+		t.Fatalf("only %v are registered", brokers)
+	}
+	files, err := filepath.Glob("internal/study/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				if text, err := strconv.Unquote(literal.Value); err == nil && slices.Contains(brokers, text) {
+					t.Errorf("%s names %s", set.Position(literal.Pos()), text)
+				}
+			}
+			return true
+		})
 	}
 }
 

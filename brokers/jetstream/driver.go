@@ -18,6 +18,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 func init() {
@@ -25,6 +26,7 @@ func init() {
 		Name:     "jetstream",
 		Client:   "github.com/nats-io/nats.go",
 		Settings: slices.Concat(clientSettings, natsio.ConnectionSettings(-1), topicSettings),
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce},
 		Supports: supports,
 		Share:    driver.TakeTurns,
 		Maps:     natives,

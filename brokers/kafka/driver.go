@@ -18,6 +18,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 const (
@@ -34,6 +35,7 @@ const (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
+		Defaults: usual.Defaults{Sharing: usual.AnyNumber},
 		Failover: true, Shared: true,
 	})
 }

@@ -14,12 +14,14 @@ import (
 	"github.com/eclipse/paho.golang/paho"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 func init() {
 	driver.Register(driver.Kind{
 		Name: "mosquitto", Client: "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
 		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"), Share: share,
+		Defaults: usual.Defaults{Persistence: usual.Memory},
 	})
 }
 

@@ -14,12 +14,14 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 func init() {
 	driver.Register(driver.Kind{
 		Name: "nats-streaming", Client: "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Fits: fits, Maps: natives,
 		Server: server, Failover: true, Share: driver.TakeTurns, Attaching: attaching, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce},
 	})
 }
 

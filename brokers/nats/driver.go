@@ -11,12 +11,14 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 func init() {
 	driver.Register(driver.Kind{
-		Name:   "nats",
-		Client: "github.com/nats-io/nats.go",
+		Name:     "nats",
+		Client:   "github.com/nats-io/nats.go",
+		Defaults: usual.Defaults{First: true, NoCopy: true, Persistence: usual.Memory, Sharing: usual.AnyNumber},
 		Settings: append([]driver.Setting{
 			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
 		}, natsio.ClientSettings...),

@@ -7,12 +7,14 @@ import (
 	"context"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 func init() {
 	driver.Register(driver.Kind{
 		Name:     "rabbitmq",
 		Client:   "github.com/rabbitmq/amqp091-go",
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce},
 		Settings: settings,
 		Procs:    1, // every message passes three goroutines of the client: with two threads that cost 13 instead of 9 CPU-s per million
 		Supports: supports,

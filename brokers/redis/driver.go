@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 const library = "github.com/redis/go-redis/v9"
@@ -23,6 +24,8 @@ func init() {
 	driver.Register(driver.Kind{
 		Name: "redis", Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
 		Fits: fits, Maps: natives, Share: driver.TakeTurns, Shared: true, Attaching: attaching, Open: open,
+		// A read names every stream, and takes the longer the more there are.
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Sharing: 64},
 	})
 }
 

@@ -8,12 +8,14 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 func init() {
 	driver.Register(driver.Kind{
 		Name: "redis-pubsub", Client: library, Settings: connectionSettings, Supports: pubsubSupports, Open: openPubsub,
 		Transient: true, Maps: pubsubNatives, Share: alone, Fits: whole, Keyless: driver.Never("a channel has neither partitions nor keys"),
+		Defaults: usual.Defaults{NoCopy: true, Persistence: usual.Memory},
 	})
 }
 

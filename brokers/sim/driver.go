@@ -10,6 +10,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 func init() { driver.Register(Kind()) }
@@ -17,7 +18,7 @@ func init() { driver.Register(Kind()) }
 // Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
 // same one share its broker.
 func Kind() driver.Kind {
-	return driver.Kind{Name: "sim", Settings: declared(), Supports: supports, Fits: fits, Maps: natives, Share: share, Shared: true, Open: open}
+	return driver.Kind{Name: "sim", Settings: declared(), Defaults: usual.Defaults{Persistence: usual.Memory}, Supports: supports, Fits: fits, Maps: natives, Share: share, Shared: true, Open: open}
 }
 
 // share implements driver.Kind.Share: the surplus consumers of a partition compete for it.

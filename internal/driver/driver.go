@@ -10,6 +10,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // Driver drives one running broker through one client library.
@@ -160,8 +162,9 @@ type Config struct {
 // Kind is a registered driver.
 type Kind struct {
 	Name     string
-	Client   string    // Go module path of the client library, for the version in the record
-	Settings []Setting // every client and topic setting it understands
+	Client   string         // Go module path of the client library, for the version in the record
+	Settings []Setting      // every client and topic setting it understands
+	Defaults usual.Defaults // what a spec asks of it when it doesn't say
 	// Transient tells that a message is gone when no consumer is connected: no backlog can be built.
 	Transient bool
 	// Keyless says, as a clause, that topics have no partitions and a message's key would go nowhere under these client

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 var kinds = map[string]Kind{}
@@ -18,6 +20,7 @@ func Register(k Kind) {
 		panic("driver: registered twice: " + k.Name)
 	}
 	kinds[k.Name] = k
+	usual.Register(k.Name, k.Defaults)
 }
 
 // Lookup finds a registered driver; an unknown name is answered with the names there are.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // Defaults is the complete Spec of a study that says nothing.
@@ -12,7 +14,7 @@ func Defaults() Spec { return complete(newDraft("")) }
 // fixed are the defaults that depend on nothing.
 func fixed() Spec {
 	return Spec{
-		Broker: "nats", Nodes: 1, TLS: TLSOff,
+		Broker: usual.First(), Nodes: 1, TLS: TLSOff,
 		Replicas: 1, Ordering: unordered,
 		Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: 1,
 		MessageSize: Sizes{{100, 1}}, UseRandomizedPayloads: true, RandomBytesRatio: 0.5,
@@ -27,26 +29,19 @@ func fixed() Spec {
 
 func seconds(s float64) Duration { return Duration(s * float64(time.Second)) }
 
-// DefaultDelivery is the guarantee asked of a broker when the spec names none: core NATS and Redis' pub/sub keep no copy
-// of a message, everything else is compared at the guarantee people run it with.
-func DefaultDelivery(broker string) string {
-	if broker == "nats" || broker == "redis-pubsub" {
+// defaultDelivery is the guarantee asked of a broker when the spec names none: a broker that keeps a copy of a message
+// is compared at the guarantee people run it with.
+func defaultDelivery(d usual.Defaults) string {
+	if d.NoCopy {
 		return atMostOnce
 	}
 	return atLeastOnce
 }
 
-// DefaultPersistence is what must have happened to an acknowledged message when the spec says nothing: at most once
-// keeps nothing where the broker has a choice; Kafka always writes its log, Mosquitto has none. Pulsar has a choice, but
-// topics that drop undisturbed what one consumer is too slow for must be asked for.
-func DefaultPersistence(broker, delivery string) string {
-	switch broker {
-	case "nats", "redis-pubsub", "sim", "mosquitto":
+// defaultPersistence is what must have happened to an acknowledged message when the spec says nothing.
+func defaultPersistence(d usual.Defaults, delivery string) string {
+	if d.Persistence == usual.Memory || d.Persistence == usual.MemoryAtMostOnce && delivery == atMostOnce {
 		return memory
-	case "rabbitmq", "jetstream", "nats-streaming", "activemq", "artemis", "qpid", "redis":
-		if delivery == atMostOnce {
-			return memory
-		}
 	}
 	return log
 }
@@ -80,8 +75,9 @@ func completeBroker(s *Spec, d *draft) {
 	if g, ok := d.given[versions]; ok {
 		s.Version = g.value.(map[string]string)[s.Broker] // validation tells of a broker that isn't there
 	}
-	fill(d, "delivery", &s.Delivery, DefaultDelivery(s.Broker))
-	fill(d, "persistence", &s.Persistence, DefaultPersistence(s.Broker, s.Delivery))
+	broker := usual.Of(s.Broker)
+	fill(d, "delivery", &s.Delivery, defaultDelivery(broker))
+	fill(d, "persistence", &s.Persistence, defaultPersistence(broker, s.Delivery))
 	acks := acksLeader
 	switch {
 	case s.Delivery == atMostOnce:
@@ -105,21 +101,13 @@ func completeBroker(s *Spec, d *draft) {
 // have. One application that uses more shares them.
 const fewTopics = 16
 
-// DefaultConnections is how many connections the topics share when the spec says nothing: as many as applications open
-// where the client is made to be shared and sharing was seen to serve as much. A read of Redis names every stream, and
-// takes the longer the more there are.
-func DefaultConnections(broker string, topics, partitions int) int {
-	if topics <= fewTopics {
+// defaultConnections is how many connections the topics share when the spec says nothing: as many as applications open
+// where the client is made to be shared and sharing was seen to serve as much.
+func defaultConnections(s Spec) int {
+	if s.Topics <= fewTopics {
 		return 0
 	}
-	const streams = 64
-	switch broker {
-	case "kafka", "nats":
-		return 1
-	case "redis":
-		return min(topics, (topics*partitions+streams-1)/streams)
-	}
-	return 0
+	return usual.Of(s.Broker).Connections(s.Topics, s.PartitionsPerTopic)
 }
 
 // completeDelay gives a delay its distribution; without a delay there is none.
@@ -130,7 +118,7 @@ func completeDelay(s *Spec, d *draft) {
 }
 
 func completeConnections(s *Spec, d *draft) {
-	fill(d, "connections", &s.Connections, DefaultConnections(s.Broker, s.Topics, s.PartitionsPerTopic))
+	fill(d, "connections", &s.Connections, defaultConnections(*s))
 	if s.Connections == s.Topics {
 		s.Connections = 0
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // Product is what distinguishes a broker from others that speak the same protocol.
@@ -70,6 +71,7 @@ func Register(p *Product) {
 	driver.Register(driver.Kind{
 		Name:     p.Name,
 		Client:   "github.com/Azure/go-amqp",
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce},
 		Settings: slices.Concat(ClientSettings, p.Settings),
 		Supports: p.Supports,
 		Fits:     func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
