@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -37,39 +36,6 @@ func init() {
 		Shared:   true,
 		Open:     open,
 	})
-}
-
-var clientSettings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "PublishAsyncTimeout", Default: 5 * time.Second, Doc: "a message without an acknowledgement after this time is sent again"},
-	{Scope: driver.ClientScope, Name: "AckPolicy", Default: "auto", Allowed: []string{"auto", "explicit", "all", "none"}, Doc: "how consumers acknowledge; auto: none for at-most-once, else explicit"},
-	{Scope: driver.ClientScope, Name: "AckWait", Default: 30 * time.Second, Least: time.Millisecond, Idle: unacknowledged, Doc: "a message not acknowledged by then is delivered again"},
-	{Scope: driver.ClientScope, Name: "MaxAckPending", Default: int64(10_000), Least: int64(-1), Idle: unacknowledged, Doc: "messages that may be delivered and not acknowledged, per subscription; -1: no limit"},
-	{Scope: driver.ClientScope, Name: "PullMaxMessages", Default: int64(2000), Least: int64(1), Idle: byBytes, Doc: "messages asked for ahead, per consumer; refilled at half"},
-	{Scope: driver.ClientScope, Name: "PullMaxBytes", Default: int64(0), Least: int64(0), Doc: "bytes asked for ahead instead of messages; 0: count messages"},
-	{Scope: driver.ClientScope, Name: "PullExpiry", Default: jetstream.DefaultExpires, Least: time.Second, Doc: "how long the server keeps a pull request, at least 1s"},
-	{Scope: driver.ClientScope, Name: "PullHeartbeat", Default: time.Second, Least: 500 * time.Millisecond, Doc: "how often the server tells that it still has the pull request, at least 500ms; two missing ones renew the request"},
-	natsio.MonitorSetting(unsynced),
-}
-
-func unacknowledged(g driver.Guarantee, _ driver.Values) string {
-	if g.Delivery == driver.AtMostOnce {
-		return "at most once consumers acknowledge nothing"
-	}
-	return ""
-}
-
-func unsynced(g driver.Guarantee, _ driver.Values) string {
-	if g.Persistence != driver.Fsync {
-		return "only for persistence: fsync the servers are asked how they write"
-	}
-	return ""
-}
-
-func byBytes(_ driver.Guarantee, v driver.Values) string {
-	if n := v.Int("PullMaxBytes"); n > 0 {
-		return fmt.Sprintf("PullMaxBytes is %d, and asks by bytes", n)
-	}
-	return ""
 }
 
 func supports(g driver.Guarantee) error {
