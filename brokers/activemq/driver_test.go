@@ -13,7 +13,7 @@ import (
 func TestMain(m *testing.M) { livetest.Main(m) }
 
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
-	for i, version := range []string{"6.3.1", "5.18.3"} {
+	for i, version := range []string{"6.3.1", "5.18.3", "5.15.9"} {
 		t.Run(version, func(t *testing.T) {
 			if i > 0 {
 				testkit.Long(t)

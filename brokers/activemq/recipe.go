@@ -19,12 +19,15 @@ const (
 	storeRole = "store"
 )
 
+var log4j2 = []string{"org.apache.logging.log4j:log4j-core:2.25.4", "org.apache.logging.log4j:log4j-slf4j2-impl:2.25.4"}
+
 func init() {
 	provision.Register(provision.Recipe{
 		Broker: "activemq",
 		Versions: []provision.Version{
 			{Name: "6.3.1", Needs: jvm.Needs},
 			{Name: "5.18.3", Needs: jvm.Needs, Doubt: "ActiveMQ 5.18 is from 2023; 6 has been its successor since"},
+			{Name: "5.15.9", Needs: jvm.Needs, Doubt: "ActiveMQ 5.15 is from 2019 and out of support; 6 is its successor"},
 		},
 		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready,
@@ -37,11 +40,7 @@ func init() {
 // install fetches the server's jars: of 6 there is no archive in the registries. activemq.xml is read by Spring, which
 // the server's own pom leaves out.
 func install(ctx context.Context, i *provision.Install) error {
-	others := []string{"org.springframework:spring-context:7.0.8", "commons-logging:commons-logging:1.3.5"}
-	if strings.HasPrefix(i.Version, "5.") {
-		others = []string{"org.springframework:spring-context:5.3.30"}
-	}
-	jars := append(others, "org.apache.logging.log4j:log4j-core:2.25.4", "org.apache.logging.log4j:log4j-slf4j2-impl:2.25.4")
+	jars := libraries(i.Version)
 	for _, artifact := range []string{"broker", "kahadb-store", "spring", "console", "amqp", "jaas"} {
 		jars = append(jars, "org.apache.activemq:activemq-"+artifact+":"+i.Version)
 	}
@@ -49,6 +48,17 @@ func install(ctx context.Context, i *provision.Install) error {
 		return err
 	}
 	return extractSchema(i)
+}
+
+// libraries are those that the version reads activemq.xml and writes its log with.
+func libraries(version string) []string {
+	switch {
+	case version == "5.15.9":
+		return []string{"org.springframework:spring-context:4.3.18.RELEASE", "org.slf4j:slf4j-log4j12:1.7.25"}
+	case strings.HasPrefix(version, "5."):
+		return append(log4j2, "org.springframework:spring-context:5.3.30")
+	}
+	return append(log4j2, "org.springframework:spring-context:7.0.8", "commons-logging:commons-logging:1.3.5")
 }
 
 func configure(_ context.Context, n *provision.Node) error {
@@ -63,6 +73,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	return errors.Join(
 		os.MkdirAll(filepath.Join(n.Dir, "tmp"), 0o755),
 		os.WriteFile(filepath.Join(n.Dir, "activemq.xml"), xml, 0o644),
+		os.WriteFile(filepath.Join(n.Dir, "log4j.properties"), []byte(jvm.Log4j1), 0o644),
 		os.WriteFile(filepath.Join(n.Dir, "log4j2.properties"), []byte(jvm.Log4j2), 0o644))
 }
 
@@ -78,6 +89,7 @@ func command(n *provision.Node) (provision.Command, error) {
 	}
 	args := append(jvm.Options(usual, asked),
 		"-Djava.awt.headless=true", "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
+		"-Dlog4j.configuration=file:"+filepath.Join(n.Dir, "log4j.properties"),
 		"-Dactivemq.home="+n.Dir, "-Dactivemq.base="+n.Dir, "-Dactivemq.conf="+n.Dir, "-Dactivemq.data="+n.Data,
 		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.activemq.console.Main", "start", "xbean:file:"+filepath.Join(n.Dir, "activemq.xml"))
 	return provision.Command{Path: "java", Args: args}, nil

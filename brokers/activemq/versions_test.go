@@ -3,11 +3,16 @@ package activemq
 import (
 	"testing"
 
+	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // The newer one takes it: TestSingleBroker starts with it.
+func TestTheOldestVersionServes(t *testing.T) {
+	livetest.Serves(t, provision.Options{Broker: "activemq", Version: "5.15.9"}, amqptest.Synced, nil)
+}
+
 func TestTheOldVersionRefusesWhatOnlyTheNewOneHas(t *testing.T) {
 	const name = "policy.advancedMessageStatisticsEnabled"
 	livetest.RefusesServer(t, provision.Options{Broker: "activemq", Version: "5.18.3"}, name, true, "")

@@ -9,6 +9,9 @@ import (
 
 // guard puts TLS and a login on the client port, through which the nodes of a cluster talk to each other, too.
 func guard(n *provision.Node, own map[string]string) error {
+	if c := n.Cluster; onZooKeeper(c.Version) && c.Login != nil && c.TLS != nil && c.TLS.Mutual {
+		return &provision.ErrRefused{Broker: "kafka", Reason: "version " + c.Version + " demands either a client certificate or a login; where it has logins it lets in who has no certificate"}
+	}
 	protocol := "PLAINTEXT"
 	if login := n.Cluster.Login; login != nil {
 		protocol = "SASL_PLAINTEXT"
@@ -29,6 +32,9 @@ func guard(n *provision.Node, own map[string]string) error {
 			own["listener.name.client.ssl.client.auth"] = "required"
 		}
 	}
-	own["listener.security.protocol.map"] = "CLIENT:" + protocol + ",CONTROLLER:PLAINTEXT"
+	own["listener.security.protocol.map"] = "CLIENT:" + protocol
+	if !onZooKeeper(n.Cluster.Version) {
+		own["listener.security.protocol.map"] += ",CONTROLLER:PLAINTEXT"
+	}
 	return nil
 }

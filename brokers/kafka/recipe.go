@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -26,12 +25,15 @@ const (
 
 func init() {
 	needs := []provision.Need{{Command: "java", Apt: []string{"default-jre-headless"}}, {Command: "mvn", Apt: []string{"maven"}}}
+	ensemble := []string{quorum, election}
 	provision.Register(provision.Recipe{
 		Broker: "kafka",
 		Versions: []provision.Version{
 			{Name: "4.3.1", Needs: needs},
 			{Name: "3.9.2", Needs: needs},
 			{Name: "3.9.1", Needs: needs},
+			{Name: "2.2.0", Needs: needs, Ports: ensemble, Doubt: "Kafka 2.2 is from 2019, with ZooKeeper and out of support"},
+			{Name: "1.1.1", Needs: needs, Ports: ensemble, Doubt: "Kafka 1.1 is from 2018, with ZooKeeper and out of support"},
 		},
 		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
@@ -44,6 +46,9 @@ func install(ctx context.Context, i *provision.Install) error {
 	if !strings.HasPrefix(i.Version, "3.") {
 		jars = append(jars, "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4") // left out by Kafka 4's own pom
 	}
+	if onZooKeeper(i.Version) {
+		jars = oldJars(i.Version)
+	}
 	if err := i.Maven(ctx, jars...); err != nil {
 		return err
 	}
@@ -54,17 +59,14 @@ func install(ctx context.Context, i *provision.Install) error {
 	if err != nil {
 		return err
 	}
-	var names strings.Builder
-	for _, m := range regexp.MustCompile(brokerNames).FindAllSubmatch(page, -1) {
-		fmt.Fprintf(&names, "%s\n", m[1])
-	}
-	if names.Len() == 0 {
+	names := knownSettings(i.Version, page)
+	if len(names) == 0 {
 		return fmt.Errorf("kafka %s printed no names of settings", i.Version)
 	}
-	return os.WriteFile(filepath.Join(i.Dir, knownNames), []byte(names.String()), 0o644)
+	return os.WriteFile(filepath.Join(i.Dir, knownNames), []byte(strings.Join(names, "\n")+"\n"), 0o644)
 }
 
-// configure writes the node's files and formats its log directory, which also has the server check the values.
+// configure writes the node's files and has the server check the values, which it also does to format its log directory.
 func configure(ctx context.Context, n *provision.Node) error {
 	known, err := os.ReadFile(filepath.Join(n.Cluster.Install, knownNames))
 	if err != nil {
@@ -78,16 +80,24 @@ func configure(ctx context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
+	for name, text := range map[string]string{"server.properties": properties, "log4j2.properties": jvm.Log4j2, "log4j.properties": jvm.Log4j1} {
+		if err := os.WriteFile(filepath.Join(n.Dir, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	if onZooKeeper(n.Cluster.Version) {
+		return configureZooKeeper(ctx, n, options)
+	}
+	return format(ctx, n, options)
+}
+
+// format makes the log directory one of the cluster.
+func format(ctx context.Context, n *provision.Node, options []string) error {
 	if n.Cluster.Facts[clusterID] == "" {
 		var id [16]byte
 		_, _ = rand.Read(id[:]) // never fails
 		id[0] &= 0x7f           // a leading - of base64 would be taken for an option
 		n.Cluster.Facts[clusterID] = base64.RawURLEncoding.EncodeToString(id[:])
-	}
-	for name, text := range map[string]string{"server.properties": properties, "log4j2.properties": jvm.Log4j2, "log4j.properties": log4j} {
-		if err := os.WriteFile(filepath.Join(n.Dir, name), []byte(text), 0o644); err != nil {
-			return err
-		}
 	}
 	args := append(java(n, options), "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "--cluster-id="+n.Cluster.Facts[clusterID], "-c", "server.properties") // an id may begin with a dash
 	if out, err := n.Run(ctx, provision.Command{Path: "java", Args: args}); err != nil {
@@ -98,6 +108,9 @@ func configure(ctx context.Context, n *provision.Node) error {
 
 func command(n *provision.Node) (provision.Command, error) {
 	_, options, err := jvm.Split(n.Cluster.Settings)
+	if onZooKeeper(n.Cluster.Version) {
+		return launchCommand(n, options), err
+	}
 	return provision.Command{Path: "java", Args: append(java(n, options), "kafka.Kafka", "server.properties")}, err
 }
 
@@ -118,12 +131,16 @@ func java(n *provision.Node, asked []string) []string {
 
 // ready: this node knows our cluster, and counts itself among its brokers.
 func ready(ctx context.Context, n *provision.Node) error {
+	want, err := cluster(n)
+	if err != nil {
+		return err
+	}
 	return ask(ctx, n, func(ctx context.Context, admin *kadm.Client) error {
 		m, err := admin.BrokerMetadata(ctx)
 		if err != nil {
 			return err
 		}
-		if want := n.Cluster.Facts[clusterID]; m.Cluster != want {
+		if m.Cluster != want {
 			return fmt.Errorf("%s is of cluster %s, not of %s", address(n), m.Cluster, want)
 		}
 		if !slices.Contains(m.Brokers.NodeIDs(), int32(n.ID)) {

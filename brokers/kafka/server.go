@@ -19,13 +19,6 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// log4j is for Kafka 3, which brings reload4j.
-const log4j = `log4j.rootLogger=INFO, out
-log4j.appender.out=org.apache.log4j.ConsoleAppender
-log4j.appender.out.layout=org.apache.log4j.PatternLayout
-log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
-`
-
 const (
 	jvmPrefix   = "jvm."
 	usualHeap   = "1g"
@@ -38,17 +31,8 @@ func address(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Po
 // and the settings asked for.
 func serverProperties(n *provision.Node, asked map[string]string, known []string) (string, error) {
 	nodes := n.Cluster.Nodes
-	var voters []string
-	for _, v := range nodes {
-		voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", v.ID, v.Ports[controller]))
-	}
-	own := map[string]string{
-		"process.roles": "broker,controller", "node.id": strconv.Itoa(n.ID), "log.dirs": n.Data,
-		"controller.quorum.voters": strings.Join(voters, ","), "controller.listener.names": "CONTROLLER",
-		"listeners":                  fmt.Sprintf("CLIENT://%s,CONTROLLER://127.0.0.1:%d", address(n), n.Ports[controller]),
-		"advertised.listeners":       "CLIENT://" + address(n),
-		"inter.broker.listener.name": "CLIENT",
-	}
+	own := membership(n)
+	own["advertised.listeners"], own["inter.broker.listener.name"] = "CLIENT://"+address(n), "CLIENT"
 	if err := guard(n, own); err != nil {
 		return "", err
 	}

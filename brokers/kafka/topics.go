@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -61,6 +62,12 @@ func (k *kafka) create(ctx context.Context, partitions int, replicas int16, conf
 	if err != nil {
 		return fmt.Errorf("creating topics: %w", err)
 	}
+	for began := time.Now(); outOfSession(created) && time.Since(began) < sessionPatience; {
+		time.Sleep(retryPause)
+		if created, err = k.admin.CreateTopics(ctx, int32(partitions), replicas, configs, names...); err != nil {
+			return fmt.Errorf("creating topics: %w", err)
+		}
+	}
 	for _, topic := range created.Sorted() {
 		err := topic.Err
 		if errors.Is(err, kerr.InvalidConfig) || errors.Is(err, kerr.PolicyViolation) {
@@ -70,6 +77,20 @@ func (k *kafka) create(ctx context.Context, partitions int, replicas int16, conf
 		}
 	}
 	return nil
+}
+
+// sessionPatience is for a broker on ZooKeeper to open a new session.
+const sessionPatience = 10 * time.Second
+
+// outOfSession tells whether nothing was created because the broker's session with ZooKeeper has ended: it was paused
+// for longer than that lasts, and opens a new one.
+func outOfSession(created kadm.CreateTopicResponses) bool {
+	for _, topic := range created {
+		if !errors.Is(topic.Err, kerr.UnknownServerError) || !strings.Contains(topic.ErrMessage, "KeeperErrorCode") {
+			return false
+		}
+	}
+	return len(created) > 0
 }
 
 // topicConfigs maps the guarantee to topic configuration, beside what the user asked for.

@@ -1,14 +1,75 @@
 package kafka
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestAVersionRefusesWhatOnlyTheOtherHas(t *testing.T) {
 	for version, name := range map[string]string{"4.3.1": "log.message.format.version", "3.9.2": "group.streams.max.size"} {
 		livetest.RefusesServer(t, provision.Options{Broker: "kafka", Version: version}, name, "3", "this version of Kafka has")
 	}
+}
+
+func TestKafkaOnZooKeeperServes(t *testing.T) {
+	livetest.Serves(t, provision.Options{Broker: "kafka", Version: "1.1.1"}, atLeast, nil)
+}
+
+func TestContractHoldsOnKafkaWithZooKeeper(t *testing.T) {
+	testkit.Long(t)
+	for _, version := range []string{"1.1.1", "2.2.0"} {
+		t.Run(version, func(t *testing.T) {
+			drivertest.Run(t, livetest.Suite(t, provision.Options{Broker: "kafka", Version: version}, atLeast, atMost))
+			guardedEitherWay(t, version)
+			livetest.RefusesEach(t, provision.Options{Broker: "kafka", Version: version}, map[string]any{
+				"num.io.thread": 4, "num.io.threads": "many", "zookeeper.connect": "elsewhere:1", "broker.id": 7, "jvm.Xmx": "lots",
+				"process.roles": "broker", "node.id": 1,
+			})
+		})
+	}
+}
+
+func TestAClusterOfThreeOnZooKeeperServesThroughKills(t *testing.T) {
+	testkit.Long(t)
+	for _, version := range []string{"1.1.1", "2.2.0"} {
+		t.Run(version, func(t *testing.T) {
+			livetest.Serves(t, provision.Options{Broker: "kafka", Version: version, Nodes: 3, Server: map[string]any{"jvm.Xmx": "512m"}}, with(atLeast, driver.Log, 3), nil)
+		})
+	}
+}
+
+// Before 2.8 a listener with logins takes no notice of certificates (KIP-684).
+func guardedEitherWay(t *testing.T, version string) {
+	o := provision.Options{Broker: "kafka", Version: version, Server: map[string]any{"jvm.Xmx": "512m"}}
+	t.Run("a client certificate and a login together are refused", func(t *testing.T) {
+		host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
+		livetest.Must(t, err)
+		var refused *provision.ErrRefused
+		if _, err := host.Start(t.Context(), livetest.Guarded(o)); !errors.As(err, &refused) {
+			t.Errorf("%v; want a refusal", err)
+		}
+	})
+	t.Run("without a client certificate nobody gets in", func(t *testing.T) {
+		o := o
+		o.Mutual = true
+		_, target := livetest.Start(t, o)
+		livetest.Open(t, "kafka", livetest.Config(t, "kafka", target, atLeast, nil, nil), livetest.Topic("in", 1, "s"))
+		target.TLS = target.TLS.Clone()
+		target.TLS.Certificates = nil
+		requireOpenError(t, target, driver.DemandsCertificate)
+	})
+	t.Run("with a wrong password nobody gets in", func(t *testing.T) {
+		o := o
+		o.TLS, o.Login = true, livetest.Guarded(o).Login
+		_, target := livetest.Start(t, o)
+		livetest.Open(t, "kafka", livetest.Config(t, "kafka", target, atLeast, nil, nil), livetest.Topic("in", 1, "s"))
+		target.Password = "wrong"
+		requireOpenError(t, target, "credentials")
+	})
 }

@@ -42,6 +42,9 @@ var native = map[string]string{
 	"cluster.raft_commit_timeout": aDuration, "cluster.raft_logging": aBool,
 }
 
+// newer are those that came after version 0.17.0.
+var newer = []string{"replace_durable"}
+
 // embedded are settings of the nats-server inside that may be set, too: it is an older one than that whose parser checks
 // them, and silent about what it doesn't know.
 var embedded = []string{
@@ -64,6 +67,9 @@ func configure(_ context.Context, n *provision.Node) error {
 	all, err := natsio.Compose(n, nil, outer)
 	if err != nil {
 		return err
+	}
+	if cluster, ok := all["cluster"].(natsio.Block); ok && n.Cluster.Version == old {
+		delete(cluster, "name") // its nats-server is from before clusters had one
 	}
 	streaming, err := streaming(n, inner)
 	if err != nil {
@@ -98,6 +104,9 @@ func streaming(n *provision.Node, settings map[string]any) (string, error) {
 		kind, ok := native[name]
 		if !ok {
 			return "", &provision.ErrSetting{Name: block + name, Reason: "set by the recipe, or unknown; known: " + strings.Join(slices.Sorted(maps.Keys(native)), ", ")}
+		}
+		if slices.Contains(newer, name) && c.Version == old {
+			return "", &provision.ErrSetting{Name: block + name, Reason: "version " + old + " doesn't know it"}
 		}
 		if strings.HasPrefix(name, "cluster.") && len(c.Nodes) == 1 {
 			return "", &provision.ErrSetting{Name: block + name, Reason: "one node is no cluster"}

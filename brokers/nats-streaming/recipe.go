@@ -14,15 +14,19 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-const module = "github.com/nats-io/nats-streaming-server"
+const (
+	module = "github.com/nats-io/nats-streaming-server"
+	old    = "0.17.0"
+)
 
 func init() {
+	needsGo := []provision.Need{{Command: "go", Apt: []string{"golang-go"}}}
 	provision.Register(provision.Recipe{
 		Broker: "nats-streaming",
-		Versions: []provision.Version{{
-			Name: "0.25.6", Needs: []provision.Need{{Command: "go", Apt: []string{"golang-go"}}},
-			Doubt: "NATS Streaming has reached its end of life in 2023; its makers point to JetStream",
-		}},
+		Versions: []provision.Version{
+			{Name: "0.25.6", Needs: needsGo, Doubt: "NATS Streaming has reached its end of life in 2023; its makers point to JetStream"},
+			{Name: old, Needs: needsGo, Doubt: "NATS Streaming 0.17 is from 2020, with NATS server 2.1.4; its makers ended it in 2023 and point to JetStream"},
+		},
 		Ports: []string{"client", "monitor", "route"}, MaxNodes: 5, TLS: true, Mutual: true, Login: true,
 		Install: func(ctx context.Context, i *provision.Install) error {
 			return i.GoInstall(ctx, module+"@v"+i.Version)

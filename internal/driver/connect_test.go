@@ -155,3 +155,30 @@ func TestEveryAddressIsExplained(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// garbled sends something else in place of an alert.
+type garbled struct{ net.Conn }
+
+func (g garbled) Write(b []byte) (int, error) {
+	if len(b) > 0 && b[0] == 21 { // an alert
+		b = append([]byte{22}, b[1:]...)
+	}
+	return g.Conn.Write(b)
+}
+
+// Kafka before 3 answers the missing certificate so.
+func TestAPortThatAskedForACertificateIsNotPlain(t *testing.T) {
+	own, pool := selfSigned(t)
+	address := listen(t, func(c net.Conn) {
+		_ = tls.Server(garbled{c}, &tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}).Handshake()
+	})
+	to := driver.Target{Addresses: []string{address}, TLS: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
+	conn, err := tls.Dial("tcp", address, to.TLS)
+	if err == nil {
+		conn.Close()
+	}
+	var explained *driver.ErrConnect
+	if !errors.As(driver.Explain("x", to.Addresses, to, err), &explained) || explained.Detail != driver.DemandsCertificate {
+		t.Errorf("%v is explained as %+v, want %q", err, explained, driver.DemandsCertificate)
+	}
+}

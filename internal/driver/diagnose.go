@@ -117,6 +117,8 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 		return untrusted
 	case spoken(met):
 		return ""
+	case asked: // Kafka before 3 answers the missing certificate with what is no alert
+		return DemandsCertificate
 	}
 	if timedOut(met) {
 		return unanswered

@@ -65,8 +65,9 @@ func (r *Recipe) startsHere(orphansAreAdopted bool) error {
 // Version is one obtainable version of a broker.
 type Version struct {
 	Name  string
-	Doubt string // why a comparison with it deserves less trust ("2022, two major versions behind"); usually empty
-	Needs []Need // what must be on the machine; checked by doctor and before Install
+	Doubt string   // why a comparison with it deserves less trust ("2022, two major versions behind"); usually empty
+	Needs []Need   // what must be on the machine; checked by doctor and before Install
+	Ports []string // that each node needs beside those of the recipe
 }
 
 // Need is something a version needs from the machine: a command on PATH, and the Debian packages that provide it.

@@ -164,6 +164,10 @@ func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Optio
 // prepare makes the instance's directories, ports and certificates. From its first file on the instance's state says
 // who owns it, so that Sweep can clear up after a crash at any moment.
 func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err error) {
+	v, err := r.Version(o.Version)
+	if err != nil {
+		return nil, err
+	}
 	id := newID(o.Broker)
 	c := &Cluster{
 		Recipe: r, ID: id, Version: o.Version, Install: install, Settings: o.Server, Login: o.Login, Facts: map[string]string{},
@@ -187,7 +191,7 @@ func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err e
 		if i > 1 {
 			wanted = nil
 		}
-		taken, err := reservePorts(r.Ports, wanted)
+		taken, err := reservePorts(slices.Concat(r.Ports, v.Ports), wanted)
 		if err != nil {
 			return nil, err
 		}

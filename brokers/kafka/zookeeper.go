@@ -1,0 +1,134 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// Kafka before 3 keeps its metadata in ZooKeeper. Every node runs one beside its broker, in the same process tree: they
+// are metered, killed and restarted together, as a KRaft node is broker and controller in one process.
+const (
+	// zooKeeperVersion is that of Kafka 1.1.1. Kafka 2.2.0 brings 3.4.13, which resolves no address on Java 14 and later
+	// (ZOOKEEPER-3779).
+	zooKeeperVersion = "3.4.10"
+	zooKeeperFile    = "zookeeper.properties"
+	// quorum and election are the ports that the nodes of a ZooKeeper ensemble talk on; clients, that is the brokers, use
+	// the port that a KRaft node has for its controller.
+	quorum   = "quorum"
+	election = "election"
+)
+
+var (
+	// oldNames are the names of settings in the page that Kafka prints of them before 3.
+	oldNames  = regexp.MustCompile(`<tr>\s*<td>([^<]+)</td>`)
+	clusterIn = regexp.MustCompile(`Cluster ID = (\S+)`)
+)
+
+// onZooKeeper tells whether that version has no KRaft mode.
+func onZooKeeper(version string) bool {
+	return strings.HasPrefix(version, "1.") || strings.HasPrefix(version, "2.")
+}
+
+func oldJars(version string) []string {
+	return []string{
+		"org.apache.kafka:kafka_2.12:" + version, "org.apache.zookeeper:zookeeper:" + zooKeeperVersion, "org.slf4j:slf4j-log4j12:1.7.25",
+	}
+}
+
+func zooKeeper(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports[controller]) }
+
+// membership makes the node part of its cluster.
+func membership(n *provision.Node) map[string]string {
+	if !onZooKeeper(n.Cluster.Version) {
+		var voters []string
+		for _, v := range n.Cluster.Nodes {
+			voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", v.ID, v.Ports[controller]))
+		}
+		return map[string]string{
+			"process.roles": "broker,controller", "node.id": strconv.Itoa(n.ID), "log.dirs": n.Data,
+			"controller.quorum.voters": strings.Join(voters, ","), "controller.listener.names": "CONTROLLER",
+			"listeners": fmt.Sprintf("CLIENT://%s,CONTROLLER://127.0.0.1:%d", address(n), n.Ports[controller]),
+		}
+	}
+	var ensemble []string
+	for _, m := range n.Cluster.Nodes {
+		ensemble = append(ensemble, zooKeeper(m))
+	}
+	return map[string]string{
+		"broker.id": strconv.Itoa(n.ID), "log.dirs": filepath.Join(n.Data, "kafka"), "listeners": "CLIENT://" + address(n),
+		"zookeeper.connect": strings.Join(ensemble, ","),
+	}
+}
+
+// configureZooKeeper writes the node's ZooKeeper configuration, and has the server check its own, which it does before
+// it looks for ZooKeeper.
+func configureZooKeeper(ctx context.Context, n *provision.Node, options []string) error {
+	data := filepath.Join(n.Data, "zookeeper")
+	text := fmt.Sprintf("dataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\nmaxClientCnxns=0\ninitLimit=10\nsyncLimit=5\n", data, n.Ports[controller])
+	if len(n.Cluster.Nodes) > 1 {
+		for _, m := range n.Cluster.Nodes {
+			text += fmt.Sprintf("server.%d=127.0.0.1:%d:%d\n", m.ID, m.Ports[quorum], m.Ports[election])
+		}
+	}
+	if err := errors.Join(os.MkdirAll(data, 0o755), os.WriteFile(filepath.Join(data, "myid"), []byte(strconv.Itoa(n.ID)), 0o644),
+		os.WriteFile(filepath.Join(n.Dir, zooKeeperFile), []byte(text), 0o644)); err != nil {
+		return err
+	}
+	nowhere := []string{"--override", "zookeeper.connect=127.0.0.1:1", "--override", "zookeeper.connection.timeout.ms=1"}
+	args := append(append(java(n, options), "-XX:TieredStopAtLevel=1", "kafka.Kafka", "server.properties"), nowhere...)
+	out, err := n.Run(ctx, provision.Command{Path: "java", Args: args})
+	if err == nil || strings.Contains(out, "ZooKeeperClientTimeoutException") {
+		return nil
+	}
+	return blame(out, n.Cluster.Settings, err)
+}
+
+// launchCommand runs the launcher, with the command lines of ZooKeeper and of Kafka.
+func launchCommand(n *provision.Node, options []string) provision.Command {
+	args := []string{
+		strconv.Itoa(n.ID), zooKeeper(n),
+		// The heap is that of Kafka's own start script for ZooKeeper; a transaction log grows by 64 MiB at a time otherwise.
+		"-Xmx512M", "-Dzookeeper.preAllocSize=1024", "-Djava.awt.headless=true", "-Dlog4j.configuration=file:" + filepath.Join(n.Dir, "log4j.properties"),
+		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", zooKeeperFile, then,
+	}
+	return provision.Command{Program: launcher, Args: append(append(args, java(n, options)...), "kafka.Kafka", "server.properties")}
+}
+
+// cluster is the one that this node belongs to. A KRaft cluster has its identifier from us; on ZooKeeper the first broker
+// makes one, and each writes it into its log.
+func cluster(n *provision.Node) (string, error) {
+	if !onZooKeeper(n.Cluster.Version) {
+		return n.Cluster.Facts[clusterID], nil
+	}
+	log, err := os.ReadFile(n.LogPath())
+	if err != nil {
+		return "", err
+	}
+	all := clusterIn.FindAllSubmatch(log, -1)
+	if len(all) == 0 {
+		return "", errors.New("its log doesn't name the cluster yet")
+	}
+	return string(all[len(all)-1][1]), nil
+}
+
+// knownSettings are the names in the page that the server prints of its settings.
+func knownSettings(version string, page []byte) []string {
+	names := regexp.MustCompile(brokerNames)
+	if onZooKeeper(version) {
+		names = oldNames
+	}
+	var list []string
+	for _, m := range names.FindAllSubmatch(page, -1) {
+		list = append(list, string(m[1]))
+	}
+	return slices.Compact(list)
+}
