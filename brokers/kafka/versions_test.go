@@ -17,6 +17,31 @@ func TestAVersionRefusesWhatOnlyTheOtherHas(t *testing.T) {
 	}
 }
 
+func TestWhatCameAfterAVersionIsRefusedBeforeItIsStarted(t *testing.T) {
+	for name, c := range map[string]struct {
+		version       string
+		g             driver.Guarantee
+		client, topic map[string]any
+		refused       string
+	}{
+		"exactly once":      {version: "2.2.0", g: exactly, refused: "delivery: exactly-once"},
+		"zstd on 1":         {version: "1.1.1", g: atLeast, client: map[string]any{"compression.type": "zstd"}, refused: "client.compression.type: zstd"},
+		"zstd on 2":         {version: "2.2.0", g: atLeast, client: map[string]any{"compression.type": "zstd"}},
+		"tiers":             {version: "2.2.0", g: atLeast, topic: map[string]any{"remote.storage.enable": "true"}, refused: "topicConfig.remote.storage.enable"},
+		"tiers today":       {version: "4.3.1", g: atLeast, topic: map[string]any{"remote.storage.enable": "true"}},
+		"flushes":           {version: "1.1.1", g: atLeast, topic: map[string]any{"flush.messages": "1000"}},
+		"of no version yet": {g: exactly},
+	} {
+		err := fits(livetest.Config(t, "kafka", driver.Target{Version: c.version}, c.g, c.client, c.topic), driver.Shape{})
+		switch {
+		case c.refused != "":
+			livetest.Refused(t, err, c.refused)
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestKafkaOnZooKeeperServes(t *testing.T) {
 	livetest.Serves(t, provision.Options{Broker: "kafka", Version: "1.1.1"}, atLeast, nil)
 }

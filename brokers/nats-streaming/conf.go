@@ -68,9 +68,6 @@ func configure(_ context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	if cluster, ok := all["cluster"].(natsio.Block); ok && n.Cluster.Version == old {
-		delete(cluster, "name") // its nats-server is from before clusters had one
-	}
 	streaming, err := streaming(n, inner)
 	if err != nil {
 		return err

@@ -67,7 +67,11 @@ func proofStudy(name, broker, version string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, proof.Broker{Kind: kind, Version: version, MaxNodes: recipe.MaxNodes})
+		v, err := recipe.Version(version)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, proof.Broker{Kind: kind, Version: version, MaxNodes: recipe.Largest(v)})
 	}
 	return proof.Write(name, list...)
 }

@@ -113,11 +113,12 @@ func reachable(s study.Spec) error {
 
 // startable refuses what the recipe can't start.
 func startable(r *provision.Recipe, s study.Spec) error {
-	if _, err := r.Version(s.Version); err != nil {
+	v, err := r.Version(s.Version)
+	if err != nil {
 		return err
 	}
-	if s.Nodes > r.MaxNodes {
-		return driver.Unsupported(fmt.Sprintf("nodes: %d", s.Nodes), "at most %d can be started here", r.MaxNodes)
+	if most := r.Largest(v); s.Nodes > most {
+		return driver.Unsupported(fmt.Sprintf("nodes: %d", s.Nodes), "of %s %s at most %d can be started here", s.Broker, v.Name, most)
 	}
 	for _, f := range s.Faults {
 		if f.Node == "leader" && r.Leader == nil && s.Nodes > 1 {

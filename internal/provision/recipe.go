@@ -4,6 +4,7 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -64,11 +65,15 @@ func (r *Recipe) startsHere(orphansAreAdopted bool) error {
 
 // Version is one obtainable version of a broker.
 type Version struct {
-	Name  string
-	Doubt string   // why a comparison with it deserves less trust ("2022, two major versions behind"); usually empty
-	Needs []Need   // what must be on the machine; checked by doctor and before Install
-	Ports []string // that each node needs beside those of the recipe
+	Name     string
+	Doubt    string   // why a comparison with it deserves less trust ("2022, two major versions behind"); usually empty
+	Needs    []Need   // what must be on the machine; checked by doctor and before Install
+	Ports    []string // that each node needs beside those of the recipe
+	MaxNodes int      // where that is less than the recipe\'s; 0: the same
 }
+
+// Largest is the largest cluster of that version.
+func (r *Recipe) Largest(v Version) int { return min(r.MaxNodes, cmp.Or(v.MaxNodes, r.MaxNodes)) }
 
 // Need is something a version needs from the machine: a command on PATH, and the Debian packages that provide it.
 type Need struct {

@@ -90,8 +90,8 @@ func (o *Options) complete() (*Recipe, error) {
 	}
 	o.Version = v.Name
 	o.Nodes = max(o.Nodes, 1)
-	if o.Nodes > r.MaxNodes {
-		return nil, &ErrRefused{Broker: o.Broker, Reason: fmt.Sprintf("a cluster of %d nodes was asked for, at most %d can be started", o.Nodes, r.MaxNodes)}
+	if most := r.Largest(v); o.Nodes > most {
+		return nil, &ErrRefused{Broker: o.Broker, Reason: fmt.Sprintf("a cluster of %d nodes was asked for, at most %d can be started", o.Nodes, most)}
 	}
 	o.TLS = o.TLS || o.Mutual
 	switch {

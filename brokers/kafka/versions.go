@@ -1,0 +1,35 @@
+package kafka
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// younger are the topic configurations that came after Kafka 2.2.
+var younger = []string{
+	"compression.gzip.level", "compression.lz4.level", "compression.zstd.level", "local.retention.bytes", "local.retention.ms",
+	"max.compaction.lag.ms", "message.timestamp.after.max.ms", "message.timestamp.before.max.ms", "remote.storage.enable",
+}
+
+// fitsVersion refuses what came after a version that is known. Nobody can ask a broker before 3.0 what became of a
+// transaction whose commit was not answered (DescribeTransactions).
+func fitsVersion(c driver.Config) error {
+	version := c.Target.Version
+	if !onZooKeeper(version) {
+		return nil
+	}
+	if c.Guarantee.Delivery == driver.ExactlyOnce {
+		return driver.Unsupported("delivery: exactly-once", "Kafka %s can't tell what became of a commit whose answer was lost; since 3.0 it can", version)
+	}
+	if strings.HasPrefix(version, "1.") && c.Client.String("compression.type") == "zstd" {
+		return driver.Unsupported("client.compression.type: zstd", "Kafka %s doesn't know it; 2.1 and later do", version)
+	}
+	for name := range c.Topic {
+		if c.Topic.String(name) != "" && slices.Contains(younger, name) {
+			return driver.Unsupported("topicConfig."+name, "Kafka %s has no topic configuration of that name", version)
+		}
+	}
+	return nil
+}
