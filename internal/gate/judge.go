@@ -16,7 +16,7 @@ type Outcome string
 const (
 	Passed  Outcome = "passed"
 	Failed  Outcome = "failed"  // the threshold is crossed, or the point can't be judged because something went wrong
-	Skipped Outcome = "skipped" // refused, or nothing of the kind was measured at the point
+	Skipped Outcome = "skipped" // refused, published, or nothing of the kind was measured at the point
 )
 
 // Verdict is the outcome of one condition at one point.
@@ -125,6 +125,8 @@ func ending(p results.Point) (Outcome, string) {
 		}
 	}
 	switch n := len(p.Records); {
+	case p.Published():
+		return Skipped, "published figures, not measured here: no gate judges them"
 	case count[store.Refused] == n:
 		return Skipped, "refused: " + reason[store.Refused]
 	case count[store.Failed] > 0:

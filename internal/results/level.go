@@ -113,7 +113,7 @@ func (l Level) Cell(key string) document.Cell {
 	m := metric(key)
 	cell := m.Over(l.Records).Cell()
 	switch {
-	case key == "sustainable_low":
+	case key == "sustainable_low" && searched(l.Records):
 		cell = Sustained(l.Records).Cell()
 	case m.Unit == unit.Count && cell.Kind == document.Interval:
 		cell = document.Number(cell.Number)

@@ -32,7 +32,7 @@ type Metric struct {
 }
 
 // Metrics lists every figure of a record.
-var Metrics = []Metric{
+var Metrics = givenToo([]Metric{
 	{Key: "offered_rate", Name: "offered", Unit: unit.PerSecond, Better: Neither, Of: result(offeredRate)},
 	{Key: "due", Name: "due", Unit: unit.Count, Better: Neither, Of: scheduled(func(b store.Books) int64 { return b.Due })},
 	{Key: "unsent", Name: "never sent", Unit: unit.Count, Better: Lower, Of: scheduled(func(b store.Books) int64 { return b.Unsent })},
@@ -94,7 +94,7 @@ var Metrics = []Metric{
 	{Key: "broker_cpu_system_pct", Name: "broker CPU, system, % of a core", Unit: unit.None, Better: Lower, Of: brokerPercent(func(s *store.Shares) float64 { return s.BrokerSystem })},
 	{Key: "total_s", Name: "total time", Unit: unit.Seconds, Better: Lower, Of: result(totalSeconds)},
 	{Key: "drain_rate", Name: "drained", Unit: unit.PerSecond, Better: Higher, Of: result(drainRate)},
-}
+})
 
 // DiskPerMessage is what the broker wrote for each message. It and FromSend are for the views that need them; exports and
 // thresholds have those of Metrics.

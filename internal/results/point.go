@@ -154,10 +154,10 @@ func (p Point) axes() map[string]string { return p.Records[0].Axes }
 // Ok are the records conclusions may be drawn from.
 func (p Point) Ok() []store.Record { return p.with(store.OK) }
 
-// Shown are the records whose figures may stand in a table: the ok ones, else the failed, else the void ones (which
-// enter no conclusion).
+// Shown are the records whose figures may stand in a table: the ok ones, else the failed, else the void or published ones
+// (which enter no conclusion).
 func (p Point) Shown() []store.Record {
-	for _, status := range []store.Status{store.OK, store.Failed, store.Void} {
+	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Published} {
 		if records := p.with(status); len(records) > 0 {
 			return records
 		}
@@ -181,7 +181,7 @@ func (p Point) All(status store.Status) bool { return len(p.with(status)) == len
 // Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3"; "ok" where all ended so.
 func (p Point) Endings() []string {
 	var endings []string
-	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted, store.Refused, store.OK} {
+	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted, store.Refused, store.OK, store.Published} {
 		switch n := len(p.with(status)); {
 		case n == len(p.Records):
 			return []string{string(status)}

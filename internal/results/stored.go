@@ -27,6 +27,9 @@ const (
 	Void    = store.Void
 	Refused = store.Refused
 	Aborted = store.Aborted
+
+	// PublishedFigures is the status of a record that nobody ran.
+	PublishedFigures = store.Published
 )
 
 // Promise judges books by the guarantee that a repetition was asked for. Its own books are meant unless something is

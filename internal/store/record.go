@@ -23,12 +23,18 @@ const (
 	Void    Status = "void"    // the generator, not the broker, limited the number
 	Refused Status = "refused" // the broker can't do what the spec asks
 	Aborted Status = "aborted" // interrupted; not counted as done on resume
+	// Published records were not run: they hold the figures of a publication.
+	Published Status = "published"
 )
+
+// KindPublished is the kind of a record that holds the figures of a publication; a measured one has no kind.
+const KindPublished = "published"
 
 // Record is the stored outcome of one repetition of one point.
 type Record struct {
 	Schema     int               `json:"schema"`
-	ID         int64             `json:"id,omitempty"` // given by the store, in order of appending
+	Kind       string            `json:"kind,omitempty"` // "": measured
+	ID         int64             `json:"id,omitempty"`   // given by the store, in order of appending
 	PointID    string            `json:"point_id"`
 	Study      string            `json:"study"`
 	Label      string            `json:"label"`
@@ -44,7 +50,7 @@ type Record struct {
 	Versions   Versions          `json:"versions"`
 	Host       Host              `json:"host"`
 	Result     *Result           `json:"result,omitempty"` // nil when nothing was measured
-	Source     string            `json:"source,omitempty"` // of an imported record: the digest of the file it was read from
+	Source     string            `json:"source,omitempty"` // of an imported record: the digest of the file it was read from; of a published one: its table and page
 }
 
 // Doubt is a stated reason why the numbers of a record deserve less trust.
@@ -88,6 +94,8 @@ type Result struct {
 	Curve       []CurvePoint `json:"curve,omitempty"`
 	Count       *Count       `json:"count,omitempty"`
 	Backlog     *Backlog     `json:"backlog,omitempty"`
+	// Given are the figures of a published record by the keys of metrics, in base units. Of such a record nothing else is known.
+	Given map[string]float64 `json:"given,omitempty"`
 }
 
 // Measurement is one measured phase. Rates are messages per second, times nanoseconds, sizes bytes.

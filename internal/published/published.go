@@ -1,0 +1,264 @@
+// Package published makes records of the tables of a publication, so that reports set them beside what was measured. It
+// knows a study's folder, and nothing of what is concluded from either.
+package published
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Tool stands as the tool's version in records of published figures.
+const Tool = "published"
+
+// whenAxis tells the versions of a paper from today's; its records are told from both.
+const whenAxis, then, published = "when", "then", "published"
+
+// Records makes records of the tables that a study names, one for each point of its full grid that a table speaks of.
+// folder is the study's.
+func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
+	if len(s.Published) == 0 {
+		return nil, nil
+	}
+	points, err := s.Points()
+	if err != nil {
+		return nil, err
+	}
+	c := collection{study: s, byPoint: map[string]int{}}
+	for _, t := range s.Published {
+		var grid []study.Point
+		for _, p := range points {
+			if p.Axes["sweep"] == t.Experiment || t.Experiment == "" {
+				grid = append(grid, p)
+			}
+		}
+		if err := c.table(folder, t, grid); err != nil {
+			return nil, err
+		}
+	}
+	return c.records, nil
+}
+
+// collection gathers records, one for each point.
+type collection struct {
+	study   *study.Study
+	records []store.Record
+	byPoint map[string]int
+}
+
+// table adds the rows of a table.
+func (c *collection) table(folder fs.FS, t study.Published, grid []study.Point) error {
+	rows, origin, err := read(folder, t.File)
+	if err != nil {
+		return err
+	}
+	for _, column := range columns(t) {
+		if len(rows) > 0 && !slices.Contains(rows[0].names, column) {
+			return fmt.Errorf("%s has no column %q; it has %s", t.File, column, strings.Join(rows[0].names, ", "))
+		}
+	}
+	used := 0
+	for _, r := range rows {
+		if !r.wanted(t.Where) {
+			continue
+		}
+		used++
+		p, err := r.point(t, grid)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", t.File, r.line, err)
+		}
+		given, err := r.figures(t)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", t.File, r.line, err)
+		}
+		if len(given) > 0 {
+			c.add(p, given, cmp.Or(origin, t.File))
+		}
+	}
+	if used == 0 {
+		return fmt.Errorf("%s: no row has %s", t.File, conditions(t.Where))
+	}
+	return nil
+}
+
+// add adds the figures of a point; tables that speak of the same point make one record.
+func (c *collection) add(p study.Point, given map[string]float64, origin string) {
+	i, there := c.byPoint[p.ID]
+	if !there {
+		i = len(c.records)
+		c.byPoint[p.ID] = i
+		c.records = append(c.records, c.record(p))
+	}
+	r := &c.records[i]
+	maps.Copy(r.Result.Given, given)
+	if !strings.Contains(r.Source, origin) {
+		r.Source = strings.TrimPrefix(r.Source+"; "+origin, "; ")
+	}
+}
+
+func (c *collection) record(p study.Point) store.Record {
+	axes := maps.Clone(p.Axes)
+	axes[whenAxis] = published
+	return store.Record{
+		Schema: store.Schema, Kind: store.KindPublished, PointID: "published-" + p.ID, Study: c.study.Name, Label: p.Label, Axes: axes, Repetition: 1,
+		Status: store.Published, Reason: "figures of a publication: " + cmp.Or(c.study.Source, c.study.Name), Spec: p.Spec, Versions: store.Versions{Tool: Tool},
+		Result: &store.Result{Given: map[string]float64{}},
+	}
+}
+
+// columns are those that a table is asked for.
+func columns(t study.Published) []string {
+	out := slices.Sorted(maps.Values(t.Axes))
+	for _, c := range t.Metrics {
+		out = append(out, c.Name)
+	}
+	return slices.Concat(out, slices.Sorted(maps.Keys(t.Where)))
+}
+
+// row is a line of a table.
+type row struct {
+	names, values []string
+	line          int
+}
+
+func (r row) at(column string) string {
+	return strings.TrimSpace(r.values[slices.Index(r.names, column)])
+}
+
+// read reads a table and where it is from, which its first comment says.
+func read(folder fs.FS, file string) (rows []row, origin string, err error) {
+	data, err := fs.ReadFile(folder, path.Clean(file))
+	if err != nil {
+		return nil, "", err
+	}
+	for line := range strings.Lines(string(data)) {
+		comment, ok := strings.CutPrefix(line, "#")
+		if !ok {
+			break
+		}
+		if text, ok := strings.CutPrefix(strings.TrimSpace(comment), "origin:"); ok {
+			origin = strings.TrimSpace(text)
+			break
+		}
+	}
+	in := csv.NewReader(strings.NewReader(string(data)))
+	in.Comment = '#'
+	names, err := in.Read()
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: no header: %w", file, err)
+	}
+	for {
+		values, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, origin, nil
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", file, err)
+		}
+		line, _ := in.FieldPos(0)
+		rows = append(rows, row{names, values, line})
+	}
+}
+
+func (r row) wanted(where map[string]string) bool {
+	for column, value := range where {
+		if !same(r.at(column), value) {
+			return false
+		}
+	}
+	return true
+}
+
+// point finds the point of the grid that a row is about. Where the grid has the paper's versions and today's, it is that
+// of the paper's.
+func (r row) point(t study.Published, grid []study.Point) (study.Point, error) {
+	want := maps.Clone(t.Fixed)
+	if want == nil {
+		want = map[string]string{}
+	}
+	for axis, column := range t.Axes {
+		want[axis] = r.at(column)
+	}
+	var found []study.Point
+	for _, p := range grid {
+		if matches(p, want) {
+			found = append(found, p)
+		}
+	}
+	if old := slices.DeleteFunc(slices.Clone(found), func(p study.Point) bool { return p.Axes[whenAxis] != then }); len(old) > 0 {
+		found = old
+	}
+	switch len(found) {
+	case 0:
+		return study.Point{}, fmt.Errorf("no point of %s has %s", t.Experiment, conditions(want))
+	case 1:
+		return found[0], nil
+	}
+	return study.Point{}, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart", len(found), t.Experiment, conditions(want))
+}
+
+func matches(p study.Point, want map[string]string) bool {
+	for axis, value := range want {
+		if have, ok := p.Axes[axis]; !ok || !same(have, value) {
+			return false
+		}
+	}
+	return true
+}
+
+// same tells that two texts are equal or measure the same.
+func same(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, okx := results.Magnitude(a)
+	y, oky := results.Magnitude(b)
+	return okx && oky && x == y
+}
+
+// figures are the metrics of a row in their base units; what is blank isn't known.
+func (r row) figures(t study.Published) (map[string]float64, error) {
+	given := map[string]float64{}
+	for _, key := range slices.Sorted(maps.Keys(t.Metrics)) {
+		column := t.Metrics[key]
+		m, err := results.MetricByKey(key)
+		if err != nil {
+			return nil, err
+		}
+		text := r.at(column.Name)
+		if text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%s: %q is no number", column.Name, text)
+		}
+		factor, err := results.InUnit(m.Unit, column.Unit)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", column.Name, err)
+		}
+		given[key] = v * factor
+	}
+	return given, nil
+}
+
+func conditions(values map[string]string) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		words = append(words, name+"="+values[name])
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,129 @@
+package published_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/brokermark/brokermark/internal/published"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+const document = `name: paper
+source: A paper, 2018
+base: {measure: peak, broker: sim}
+sweeps:
+- name: e
+  axes:
+    partitionsPerTopic: [1, 25]
+    messageSize: [100, 10kB]
+    when: [{name: then, set: {seed: 2}}, {name: now, set: {seed: 3}}]
+published:
+- file: published/a.csv
+  experiment: e
+  where: {kind: lazy}
+  axes: {partitionsPerTopic: queues, messageSize: size}
+  metrics: {publish_rate: rate, e2e_p99_ns: {column: p99, unit: ms}, broker_disk_write_bytes: {column: disk, unit: MB}}
+`
+
+const table = `# from the appendix
+# origin: table A.1, page 61
+kind,queues,size,rate,p99,disk
+lazy,1,100B,11194,226.5,0
+other,7,100B,1,1,1
+lazy,25,10000, 8582 ,,16
+`
+
+func records(t *testing.T, document, table string) ([]store.Record, error) {
+	t.Helper()
+	s, err := study.Parse("paper/study.yaml", []byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return published.Records(fstest.MapFS{"published/a.csv": {Data: []byte(table)}}, s)
+}
+
+func TestATableBecomesRecordsOfTheGridsPoints(t *testing.T) {
+	got, err := records(t, document, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 {
+		t.Fatalf("%d records: %+v", len(got), got)
+	}
+	first := got[0]
+	if first.Kind != store.KindPublished || first.Status != store.Published || first.Source != "table A.1, page 61" || first.Study != "paper" ||
+		!strings.HasPrefix(first.PointID, "published-") || first.Reason != "figures of a publication: A paper, 2018" {
+		t.Errorf("%+v", first)
+	}
+	if want := map[string]string{"sweep": "e", "partitionsPerTopic": "1", "messageSize": "100", "when": "published"}; !maps.Equal(first.Axes, want) {
+		t.Errorf("axes %v, want %v", first.Axes, want)
+	}
+	if first.Spec.Seed != 2 || first.Spec.PartitionsPerTopic != 1 {
+		t.Errorf("not the spec of the paper's version: %+v", first.Spec)
+	}
+	for i, want := range []map[string]float64{
+		{"publish_rate": 11194, "e2e_p99_ns": 226.5e6, "broker_disk_write_bytes": 0},
+		{"publish_rate": 8582, "broker_disk_write_bytes": 16e6},
+	} {
+		if !maps.Equal(got[i].Result.Given, want) {
+			t.Errorf("row %d gives %v, want %v", i+1, got[i].Result.Given, want)
+		}
+	}
+	for _, m := range results.Metrics {
+		v, given := m.Of(got[0]), got[0].Result.Given
+		if want, ok := given[m.Key]; ok && v != want || !ok && v == v {
+			t.Errorf("%s of a published record is %v", m.Key, v)
+		}
+	}
+}
+
+func TestTablesOfTheSamePointMakeOneRecord(t *testing.T) {
+	s, err := study.Parse("paper/study.yaml", []byte(document+`- file: published/b.csv
+  experiment: e
+  axes: {partitionsPerTopic: queues}
+  fixed: {messageSize: 100}
+  metrics: {receive_rate: rate}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := published.Records(fstest.MapFS{
+		"published/a.csv": {Data: []byte(table)}, "published/b.csv": {Data: []byte("# origin: table B\nqueues,rate\n1,5\n")},
+	}, s)
+	if err != nil || len(got) != 2 || got[0].Result.Given["receive_rate"] != 5 || got[0].Source != "table A.1, page 61; table B" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestWhatIsWrongWithATableIsSaidWithItsLine(t *testing.T) {
+	for _, test := range []struct{ name, from, to, want string }{
+		{"no such point", "lazy,1,", "lazy,9,", "published/a.csv:4: no point of e has messageSize=100B, partitionsPerTopic=9"},
+		{"no number", "11194", "Namnruta", `published/a.csv:4: rate: "Namnruta" is no number`},
+		{"no such column", "p99,disk", "p98,disk", `published/a.csv has no column "p99"; it has kind, queues, size, rate, p98, disk`},
+		{"no row left", "lazy,", "busy,", "published/a.csv: no row has kind=lazy"},
+		{"a row too short", "lazy,1,100B,11194,226.5,0", "lazy,1", "published/a.csv: record on line 4: wrong number of fields"},
+	} {
+		_, err := records(t, document, strings.ReplaceAll(table, test.from, test.to))
+		if err == nil || err.Error() != test.want {
+			t.Errorf("%s: %v, want %s", test.name, err, test.want)
+		}
+	}
+	_, err := records(t, strings.ReplaceAll(document, "unit: ms", "unit: MB"), table)
+	if want := `published/a.csv:4: p99: "MB" is no unit of it; allowed: ms, ns, s, us, µs`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	_, err = records(t, strings.ReplaceAll(document, ", messageSize: size}", "}"), table)
+	if want := "published/a.csv:4: 2 points of e have partitionsPerTopic=1: the table's axes don't tell them apart"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func TestAStudyWithoutTablesHasNoRecords(t *testing.T) {
+	if got, err := records(t, "measure: peak\n", table); got != nil || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+}

@@ -1,0 +1,60 @@
+package results
+
+import (
+	"math"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Published tells that the point holds the figures of a publication. Nothing is ranked, tested or concluded by them: they
+// stand beside what was measured.
+func (p Point) Published() bool { return p.Records[0].Kind == store.KindPublished }
+
+// PublishedNote says once in a document what published figures are there for.
+const PublishedNote = "Published figures are those of a paper, on its machines and versions: they stand beside the measured ones, and nothing is " +
+	"ranked, tested or judged by them."
+
+// AsRecorded is m with what the records hold of it, also the latency of a closed loop: that is what publications print.
+func (m Metric) AsRecorded() Metric {
+	if m.raw != nil {
+		m.Of = m.raw
+	}
+	return m
+}
+
+// givenToo has metrics answer for published records from what was published, and only from that.
+func givenToo(metrics []Metric) []Metric {
+	for i := range metrics {
+		m := &metrics[i]
+		m.Of = given(m.Key, m.Of)
+		if m.raw != nil {
+			m.raw = given(m.Key, m.raw)
+		}
+	}
+	return metrics
+}
+
+func given(key string, of func(store.Record) float64) func(store.Record) float64 {
+	return func(r store.Record) float64 {
+		if r.Kind != store.KindPublished {
+			return of(r)
+		}
+		if r.Result != nil {
+			if v, ok := r.Result.Given[key]; ok {
+				return v
+			}
+		}
+		return math.NaN()
+	}
+}
+
+// SpecFacts are the parts of a spec by path, without those that change nothing.
+func SpecFacts(s study.Spec) map[string]string {
+	facts := map[string]string{}
+	new(factCache).flatten(facts, "", s)
+	for name := range forPeople {
+		delete(facts, name)
+	}
+	return facts
+}
