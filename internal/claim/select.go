@@ -1,0 +1,284 @@
+package claim
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/results"
+)
+
+// Selector says which points are meant, by axis.
+type Selector map[string]Values
+
+// Values are the values of an axis that are meant: those listed, those within numbers, or an end of what there is.
+type Values struct {
+	Any      []string
+	From, To float64 // both NaN: not asked
+	End      int     // -1 the lowest, +1 the highest of those that the rest of the selector leaves
+	Not      []string
+}
+
+const (
+	lowest  = "lowest"
+	highest = "highest"
+)
+
+// The loads of a curve that a statement can be about.
+const (
+	atWhole  = ""           // the point itself
+	atEvery  = "every"      // all rates of its curve
+	atLowest = "lowest"     // the lowest rate
+	atKnee   = "knee"       // the highest rate up to the knee
+	atBelow  = "below-knee" // all rates up to the knee
+	atAbove  = "above-knee"
+)
+
+// Sides of a study: the versions that the paper used, today's, and what the paper published.
+const (
+	Then      = "then"
+	Now       = "now"
+	Published = "published"
+)
+
+// sweepAxis names the experiment among a record's axes, whenAxis the side; loadAxis is the rate of a curve.
+const (
+	sweepAxis = "sweep"
+	whenAxis  = "when"
+	loadAxis  = "load"
+)
+
+// sample is a point under one load, with the repetitions that may be used.
+type sample struct {
+	point   results.Point
+	id      string // of point and load
+	load    float64
+	records []results.Record
+	status  string // where there are none
+}
+
+// value is where the sample lies on an axis, or what its spec says there.
+func (s sample) value(axis string) (string, bool) {
+	if axis == loadAxis && s.load > 0 {
+		return fmt.Sprint(s.load), true
+	}
+	if v, ok := s.point.Records[0].Axes[axis]; ok {
+		return v, true
+	}
+	v, ok := s.point.Facts()[axis]
+	return v, ok
+}
+
+// figure is what the records hold of m, also the latency of a closed loop: that is what papers print.
+func (s sample) figure(m results.Metric) Figure {
+	o := m.AsRecorded().Over(s.records)
+	return Figure{o.Median, o.Low, o.High, o.N, m.Unit}
+}
+
+// closed tells that a figure of m would be the latency of a closed loop.
+func (s sample) closed(m results.Metric) bool { return m.Latency() && results.ClosedLoop(s.point.Spec) }
+
+// side is where a point belongs: what has no axis of versions was measured with today's.
+func side(p results.Point) string {
+	if p.Published() {
+		return Published
+	}
+	return cmp.Or(p.Records[0].Axes[whenAxis], Now)
+}
+
+// samples are the points of a study on one side. Where the same axis values were measured in several ways (at another
+// scale, say), the one measured last stands for all.
+func samples(points []results.Point, study, when string) []sample {
+	var out []sample
+	byAxes := map[string]int{}
+	for _, p := range points {
+		if p.Records[0].Study != study || side(p) != when {
+			continue
+		}
+		s := sample{point: p, id: p.ID, records: p.Ok(), status: p.Status()}
+		if when == Published {
+			s.records = p.Records
+		}
+		key := axesKey(p)
+		i, there := byAxes[key]
+		switch {
+		case !there:
+			byAxes[key] = len(out)
+			out = append(out, s)
+		case newest(p) > newest(out[i].point):
+			out[i] = s
+		}
+	}
+	return out
+}
+
+func axesKey(p results.Point) string {
+	axes := p.Records[0].Axes
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(axes)) {
+		b.WriteString(name + "=" + axes[name] + "\x00")
+	}
+	return b.String()
+}
+
+func newest(p results.Point) int64 {
+	id := int64(0)
+	for _, r := range p.Records {
+		id = max(id, r.ID)
+	}
+	return id
+}
+
+// loads cuts samples to the loads that at names.
+func loads(all []sample, at string) []sample {
+	if at == atWhole {
+		return all
+	}
+	var out []sample
+	for i, s := range all {
+		var own []sample
+		for _, l := range results.MeasuredLoads(i, s.point) {
+			if l.Rate > 0 && s.point.Spec.Measure == "curve" {
+				level := sample{point: s.point, id: s.id + " " + l.Title, load: l.Rate, status: string(l.Status)}
+				if l.Used() {
+					level.records = l.Records
+				}
+				own = append(own, level)
+			}
+		}
+		slices.SortStableFunc(own, func(a, b sample) int { return cmp.Compare(a.load, b.load) })
+		out = append(out, chosen(own, at, knee(s))...)
+	}
+	return out
+}
+
+// knee is the highest rate before latency jumps, as the records say it; 0 where they don't.
+func knee(s sample) float64 {
+	m, err := results.MetricByKey("knee_rate")
+	if err != nil {
+		return 0
+	}
+	if f := s.figure(m); f.N > 0 {
+		return f.Value
+	}
+	return 0
+}
+
+func chosen(levels []sample, at string, knee float64) []sample {
+	up := 0 // levels up to the knee
+	for up < len(levels) && levels[up].load <= knee*(1+slack) {
+		up++
+	}
+	switch {
+	case at == atEvery || len(levels) == 0:
+		return levels
+	case at == atLowest:
+		return levels[:1]
+	case knee == 0:
+		return nil
+	case at == atBelow:
+		return levels[:up]
+	case at == atAbove:
+		return levels[up:]
+	}
+	return levels[max(0, up-1):up] // at the knee
+}
+
+// selected are the samples of the experiments that match; why says what is wrong where there are none.
+func selected(all []sample, experiments []string, at string, selectors ...Selector) (out []sample, reason Reason, why string) {
+	for _, s := range all {
+		if name, _ := s.value(sweepAxis); len(experiments) == 0 || slices.Contains(experiments, name) {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return nil, NothingMeasured, "nothing was measured of " + strings.Join(experiments, ", ")
+	}
+	for _, ends := range []bool{false, true} { // the lowest and the highest are those of what the rest leaves
+		for _, selector := range selectors {
+			for _, axis := range slices.Sorted(maps.Keys(selector)) {
+				if v := selector[axis]; (v.End != 0) == ends {
+					if out, reason, why = v.of(out, axis); reason != Decided {
+						return nil, reason, why
+					}
+				}
+			}
+		}
+	}
+	if out = loads(out, at); len(out) == 0 {
+		return nil, NoFigure, "no rate of a curve is " + at
+	}
+	return out, Decided, ""
+}
+
+// of keeps the samples whose value of an axis is meant.
+func (v Values) of(all []sample, axis string) (out []sample, reason Reason, why string) {
+	var there []string
+	for _, s := range all {
+		text, ok := s.value(axis)
+		if !ok {
+			continue
+		}
+		if !slices.Contains(there, text) {
+			there = append(there, text)
+		}
+	}
+	if len(there) == 0 {
+		return nil, Misfit, fmt.Sprintf("no point has an axis or a setting %q", axis)
+	}
+	slices.SortFunc(there, results.CompareNames)
+	end := math.Inf(-1)
+	for _, text := range there {
+		if n, ok := results.Magnitude(text); ok {
+			end = max(end, float64(v.End)*n)
+		}
+	}
+	for _, s := range all {
+		if text, ok := s.value(axis); ok && v.match(text, end) {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return nil, NothingMeasured, fmt.Sprintf("no point has %s %s; there are %s", axis, v, strings.Join(results.Abridged(there), ", "))
+	}
+	return out, Decided, ""
+}
+
+func (v Values) match(text string, end float64) bool {
+	n, number := results.Magnitude(text)
+	same := func(want string) bool {
+		w, ok := results.Magnitude(want)
+		return want == text || ok && number && w == n
+	}
+	switch {
+	case v.End != 0:
+		return number && float64(v.End)*n == end
+	case v.Any != nil:
+		return slices.ContainsFunc(v.Any, same)
+	case v.Not != nil:
+		return !slices.ContainsFunc(v.Not, same)
+	}
+	return number && !(n < v.From) && !(n > v.To)
+}
+
+// String is how the values were written.
+func (v Values) String() string {
+	switch {
+	case v.End < 0:
+		return lowest
+	case v.End > 0:
+		return highest
+	case v.Any != nil:
+		return strings.Join(v.Any, " or ")
+	case v.Not != nil:
+		return "other than " + strings.Join(v.Not, ", ")
+	case math.IsNaN(v.From):
+		return fmt.Sprintf("up to %v", v.To)
+	case math.IsNaN(v.To):
+		return fmt.Sprintf("from %v", v.From)
+	}
+	return fmt.Sprintf("from %v to %v", v.From, v.To)
+}
