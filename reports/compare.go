@@ -35,7 +35,14 @@ func Compare(a, b Side, named ...string) document.Document {
 		return d
 	}
 	tests := contrasts(pairs)
+	if slices.ContainsFunc(pairs, pair.published) {
+		d.Say(results.PublishedNote)
+	}
 	for i, p := range pairs {
+		if p.published() {
+			d.Add(p.besidePublished()...)
+			continue
+		}
 		d.Add(p.blocks(named, tests[i])...)
 	}
 	if alone > 0 {
@@ -58,8 +65,11 @@ type pair struct {
 }
 
 // matched pairs the points that were given exactly the same work, or where there are none those with the same message
-// size, guarantee and load.
+// size, guarantee and load; figures of a publication go by the place in their study.
 func matched(a, b Side, named []string) (pairs []pair, alone int) {
+	if a.anyPublished() || b.anyPublished() {
+		return match(a, b, place)
+	}
 	pairs, alone = match(a, b, func(p results.Point) string { return p.Workload(named...) })
 	if pairs == nil {
 		pairs, alone = match(a, b, func(p results.Point) string { return p.Setting() + ", " + results.LoadID(p.Spec) })
@@ -119,6 +129,9 @@ func contrasts(pairs []pair) [][]tested {
 	out := make([][]tested, len(pairs))
 	var family []*results.Difference
 	for i, p := range pairs {
+		if p.published() {
+			continue
+		}
 		a, b := p.sound(0), p.sound(1)
 		for _, m := range p.metrics(a, b) {
 			out[i] = append(out[i], tested{m, results.Contrast(m.Values(a), m.Values(b))})

@@ -48,9 +48,10 @@ func groupBy(points []results.Point, key func(results.Point) string) []group {
 	return groups
 }
 
-// calm are the points without planned faults; the promise report covers the others.
+// calm are the points without planned faults, which the promise report covers, and without published figures, of which
+// nothing is concluded.
 func calm(points []results.Point) []results.Point {
-	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return len(p.Spec.Faults) > 0 })
+	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return len(p.Spec.Faults) > 0 || p.Published() })
 }
 
 // mostRates is the number of fixed rates up to which each has its ranking told in full.

@@ -35,7 +35,7 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 	for _, p := range points {
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
-				if l.Record.Result == nil || l.Rate > 0 && l.Record.Result.Books == (results.Books{}) {
+				if l.Record.Result == nil || p.Published() || l.Rate > 0 && l.Record.Result.Books == (results.Books{}) {
 					continue // older records don't have the books of each rate
 				}
 				row := document.Row{

@@ -184,18 +184,27 @@ func splitOMB(records []store.Record, _ results.LatencyKind) ([]exportFile, erro
 }
 
 func (s *shell) importCommand() *cobra.Command {
-	var path, like string
+	var path, like, paper string
 	c := &cobra.Command{
-		Use:   "import FILE...",
-		Short: "Store results of the OpenMessaging Benchmark, for comparison",
+		Use:   "import FILE... | --study NAME",
+		Short: "Store results of the OpenMessaging Benchmark or of a paper, for comparison",
 		Long: "Import stores result files of the OpenMessaging Benchmark as records of brokers\n" +
 			"called omb:NAME, with the doubts that such numbers deserve. What a file doesn't\n" +
-			"say is unknown, unless --like names a stored point that was given the same work.",
+			"say is unknown, unless --like names a stored point that was given the same work.\n" +
+			"With --study it stores the tables of a published study: reports and compare\n" +
+			"set them beside what was measured and conclude nothing from them.",
 		Example: "  brokermark import result.json\n" +
 			"  brokermark import result.json --store omb.db\n" +
 			"  brokermark compare omb:kafka kafka",
-		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case paper != "" && (len(args) > 0 || like != ""):
+				return badInput("--study takes the tables of a study's folder; allowed beside it: --store")
+			case paper != "":
+				return s.importStudy(c, path, paper)
+			case len(args) == 0:
+				return hinted(badInput("nothing to import"), "name result files, or a published study: brokermark import --study NAME")
+			}
 			spec, err := s.specOf(c, path, like)
 			if err != nil {
 				return err
@@ -212,6 +221,7 @@ func (s *shell) importCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
+	c.Flags().StringVar(&paper, "study", "", "`study` whose published tables are stored; a name or a folder")
 	c.Flags().StringVar(&like, "like", "", "stored `point` (or the beginning of its ID) that was given the same work")
 	return c
 }

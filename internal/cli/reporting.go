@@ -10,6 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/results"
@@ -23,6 +24,7 @@ const whereDoc = "only records that match the `selection`, such as broker=kafka,
 
 func (s *shell) reportCommand() *cobra.Command {
 	var path, where string
+	var folders []string
 	var out output
 	var g gates
 	c := &cobra.Command{
@@ -52,6 +54,10 @@ its repetitions; beyond a threshold the exit code is 7.`,
 			if _, err := reports.Lookup(name); err != nil {
 				return badInput("%w%s", err, suggest.DidYouMean(name, reports.Names()))
 			}
+			build, err := builder(name, folders)
+			if err != nil {
+				return err
+			}
 			if err := out.settle(c.Flags()); err != nil {
 				return err
 			}
@@ -65,10 +71,13 @@ its repetitions; beyond a threshold the exit code is 7.`,
 			}
 			set := results.Of(records)
 			err = s.to(out, func(w io.Writer) error {
-				switch out.format {
-				case html:
-					return page.Write(w, name, s.source(set, path, where, out, append([]string{"report"}, args...)...))
-				case xlsx:
+				source := s.source(set, path, where, out, append([]string{"report"}, args...)...)
+				switch {
+				case build != nil:
+					return writeBuilt(w, build(set), out.format, source)
+				case out.format == html:
+					return page.Write(w, name, source)
+				case out.format == xlsx:
 					return writeSheet(w, name, set)
 				}
 				return showTo(w, name, set, out.format)
@@ -81,9 +90,39 @@ its repetitions; beyond a threshold the exit code is 7.`,
 	}
 	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
 	c.Flags().StringVar(&where, "where", "", whereDoc)
+	c.Flags().StringArrayVar(&folders, "study", nil, "`folder` of a published study for the report study; those that come along are known")
 	out.flags(c.Flags())
 	g.flags(c.Flags(), "e2e_p99 > 50ms")
 	return c
+}
+
+// builder makes the report of studies in folders; nil where none is named.
+func builder(name string, folders []string) (func(*results.Set) document.Document, error) {
+	if folders == nil {
+		return nil, nil
+	}
+	if name != "study" {
+		return nil, badInput("--study belongs to the report study, not to %s", name)
+	}
+	var papers []reports.Paper
+	for _, folder := range folders {
+		p, err := reports.ReadPaper(folder)
+		if err != nil {
+			return nil, badInput("%w", err)
+		}
+		papers = append(papers, p)
+	}
+	return func(set *results.Set) document.Document { return reports.Study(set, papers...) }, nil
+}
+
+func writeBuilt(w io.Writer, d document.Document, format string, source page.Source) error {
+	switch format {
+	case html:
+		return page.Document(w, d, source)
+	case xlsx:
+		return sheet.Document(w, d)
+	}
+	return writeDocument(w, d, format)
 }
 
 // reportTable is for the help.

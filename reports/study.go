@@ -1,0 +1,212 @@
+package reports
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/claim"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/published"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/studies"
+)
+
+func init() {
+	Register(Report{
+		Name:  "study",
+		Doc:   "a published study beside its repetition: its claims, its tables, what differs, what its method hid",
+		Build: studyReport,
+	})
+}
+
+// Paper is what a study's folder says of a publication.
+type Paper struct {
+	Study   *study.Study
+	Grid    []study.Point // as the publication ran it
+	Claims  []claim.Claim
+	Figures []results.Record // its own
+}
+
+// ReadPaper reads the folder of a study, embedded or on disk.
+func ReadPaper(name string) (Paper, error) {
+	var p Paper
+	folder, err := studies.FS(name)
+	if err != nil {
+		return p, err
+	}
+	data, err := fs.ReadFile(folder, studies.Document)
+	if err != nil {
+		return p, err
+	}
+	if p.Study, err = study.Parse(path.Join(name, studies.Document), data); err != nil {
+		return p, err
+	}
+	p.Study.Files = folder
+	if p.Grid, err = p.Study.Points(); err != nil {
+		return p, err
+	}
+	data, err = fs.ReadFile(folder, claim.File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return p, err
+	}
+	if p.Claims, err = claim.Parse(path.Join(name, claim.File), data); err != nil {
+		return p, err
+	}
+	p.Figures, err = published.Records(folder, p.Study)
+	return p, err
+}
+
+// studyReport covers every study of the records that comes with the program and says what a publication claims or shows.
+func studyReport(set *results.Set) (document.Document, error) {
+	var papers []Paper
+	for _, name := range studiesOf(set) {
+		if !slices.Contains(studies.Names(), name) {
+			continue
+		}
+		p, err := ReadPaper(name)
+		if err != nil {
+			return document.Document{}, fmt.Errorf("study %s: %w", name, err)
+		}
+		if len(p.Claims)+len(p.Figures)+len(p.Study.Exhibits) > 0 {
+			papers = append(papers, p)
+		}
+	}
+	return Study(set, papers...), nil
+}
+
+func studiesOf(set *results.Set) []string {
+	names := map[string]bool{}
+	for _, r := range set.Records {
+		names[r.Study] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// Study sets publications beside the records of their repetition.
+func Study(set *results.Set, papers ...Paper) document.Document {
+	d := document.Document{Title: "Published studies, repeated"}
+	if len(papers) == 0 {
+		d.Say("No record is of a study that stands for a publication: " + cmp.Or(strings.Join(studiesOf(set), ", "), "the store holds none") +
+			". brokermark list studies names those there are.")
+		return d
+	}
+	var notes document.Footnotes
+	for _, p := range papers {
+		p.add(&d, set, &notes)
+	}
+	d.Add(notes.Blocks()...)
+	return d
+}
+
+// add writes the part about one publication.
+func (p Paper) add(d *document.Document, set *results.Set, notes *document.Footnotes) {
+	beside := p.beside(set)
+	d.Add(document.Heading{Level: 1, Text: p.Study.Name})
+	d.Say(strings.TrimSpace(p.Study.Question + " " + p.Study.Source))
+	if len(p.Claims) > 0 {
+		d.Add(document.Heading{Level: 2, Text: "Claims"})
+		p.claims(d, beside, notes)
+	}
+	p.exhibits(d, beside)
+	p.environment(d, beside)
+	p.method(d, beside)
+}
+
+// beside is the study's own records, with the publication's figures among them, also where they were never imported.
+func (p Paper) beside(set *results.Set) *results.Set {
+	var records []results.Record
+	for _, r := range set.Records {
+		if r.Study == p.Study.Name && r.Status != results.PublishedFigures {
+			records = append(records, r)
+		}
+	}
+	return results.Of(slices.Concat(records, p.Figures))
+}
+
+// sides are the columns of a study report, as far as there is anything in them.
+func (p Paper) sides(beside *results.Set) []string {
+	sides := claim.Sides(beside, p.Study.Name)
+	if len(p.Figures) > 0 {
+		sides = append([]string{claim.Published}, sides...)
+	}
+	return sides
+}
+
+// claims writes the table of claims and what it comes to.
+func (p Paper) claims(d *document.Document, beside *results.Set, notes *document.Footnotes) {
+	sides := claim.Sides(beside, p.Study.Name)
+	t := document.Table{Columns: []document.Column{
+		{Key: "claim", Name: "no.", Row: true},
+		{Key: "says", Name: "claim", Wide: true},
+		{Key: "where", Name: "where", Data: true},
+		{Key: "published", Name: "published", Wide: true},
+	}}
+	for _, side := range sides {
+		t.Columns = append(t.Columns, document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true})
+	}
+	for _, side := range sides {
+		t.Columns = append(t.Columns, document.Column{Key: "verdict_" + side, Name: "verdict\n" + side})
+	}
+	counts := map[string]map[claim.Verdict]int{}
+	for _, c := range p.Claims {
+		row := document.Row{
+			"claim": document.Text(c.ID), "says": p.said(c, beside, notes), "where": document.Text(c.Where), "published": document.Text(c.Published),
+		}
+		for _, side := range sides {
+			a := claim.Evaluate(c, beside, p.Study.Name, side)
+			if counts[side] == nil {
+				counts[side] = map[claim.Verdict]int{}
+			}
+			counts[side][a.Verdict]++
+			row["measured_"+side], row["verdict_"+side] = document.Text(measuredText(c, a)), verdictCell(a, notes)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for _, side := range sides {
+		n := counts[side]
+		d.Add(document.Verdict{About: sideNames[side], Finding: fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told.",
+			plural(len(p.Claims), "claim"), n[claim.Holds], n[claim.DoesNotHold], n[claim.CannotBeTold])})
+	}
+	if len(sides) == 0 {
+		d.Say("Nothing of this study was measured yet.")
+	}
+	d.Add(t)
+	d.Say("A claim holds, or does not, where it would whichever repetition of each point had been the only one; where the repetitions lie on " +
+		"both sides it cannot be told. With one repetition there is no spread, and nothing is tested.")
+}
+
+// sideNames say what the sides of a study are.
+var sideNames = map[string]string{claim.Then: "Then (the paper's versions)", claim.Now: "Now (today's versions)", claim.Published: "Published"}
+
+// said is a claim's sentence, with what else there is to know of it.
+func (p Paper) said(c claim.Claim, beside *results.Set, notes *document.Footnotes) document.Cell {
+	cell := document.Text(c.Says)
+	if c.Note != "" {
+		cell = cell.Marked(notes.Mark(p.Study.Name+" "+c.ID, c.Note))
+	}
+	if a := claim.Evaluate(c, beside, p.Study.Name, claim.Published); a.Verdict == claim.DoesNotHold {
+		cell = cell.Marked(notes.Mark(p.Study.Name+" "+c.ID+" tables", "by the paper's own tables it does not hold: "+measuredText(c, a)))
+	}
+	return cell
+}
+
+func verdictCell(a claim.Answer, notes *document.Footnotes) document.Cell {
+	cell := document.Text(string(a.Verdict))
+	switch {
+	case a.Why != "":
+		cell = cell.Marked(notes.Mark(string(a.Reason), a.Why))
+	case a.Repetitions() == 1:
+		cell = cell.Marked(notes.Mark("one run", "one repetition each, so there is no spread to hold it against"))
+	}
+	if a.Closed && len(a.Parts) > 0 {
+		cell = cell.Marked(notes.Mark("closed", "the latency of a closed loop: it says how full the client's window was, as the paper's does"))
+	}
+	return cell
+}

@@ -1,0 +1,341 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/claim"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// exhibits writes the paper's tables and figures in its order: published, then and now beside each other.
+func (p Paper) exhibits(d *document.Document, beside *results.Set) {
+	if len(p.Study.Exhibits) == 0 {
+		return
+	}
+	d.Add(document.Heading{Level: 2, Text: "The paper's tables and figures"})
+	d.Say(results.PublishedNote)
+	for _, e := range p.Study.Exhibits {
+		d.Add(document.Heading{Level: 3, Text: strings.TrimSpace(e.Title + ", " + e.Place)})
+		if e.Place == "" {
+			d.Blocks[len(d.Blocks)-1] = document.Heading{Level: 3, Text: e.Title}
+		}
+		d.Say(e.Note)
+		x := p.exhibit(e, beside)
+		if len(x.rows) == 0 {
+			d.Say("Nothing of it was measured, and the paper gives no figures of it.")
+			continue
+		}
+		d.Add(x.table())
+		if x.left > 0 {
+			d.Say(fmt.Sprintf("The paper has %s more, of values that were not measured here.", plural(x.left, "row")))
+		}
+	}
+}
+
+// exhibit is a table or figure of the paper, filled from records.
+type exhibit struct {
+	study.Exhibit
+	sides   []string
+	metrics []results.Metric
+	units   []string
+	rows    []exhibitRow
+	left    int // rows of the paper that were not measured
+}
+
+// exhibitRow is a place in it: the points of each side.
+type exhibitRow struct {
+	at, series string
+	points     map[string]results.Point
+}
+
+func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
+	x := exhibit{Exhibit: e, sides: p.sides(beside)}
+	for _, c := range e.Columns {
+		if m, err := results.MetricByKey(c.Name); err == nil {
+			x.metrics, x.units = append(x.metrics, m.AsRecorded()), append(x.units, c.Unit)
+		}
+	}
+	byPlace := map[string]int{}
+	for _, point := range beside.Points {
+		axes := point.Records[0].Axes
+		if e.Experiment != "" && axes["sweep"] != e.Experiment || !within(axes, e.Where) {
+			continue
+		}
+		key := axes[e.Rows] + "\x00" + axes[e.Series]
+		i, there := byPlace[key]
+		if !there {
+			i = len(x.rows)
+			byPlace[key] = i
+			x.rows = append(x.rows, exhibitRow{axes[e.Rows], axes[e.Series], map[string]results.Point{}})
+		}
+		x.rows[i].points[sideOf(point)] = point // of two scales, the later one
+	}
+	slices.SortStableFunc(x.rows, func(a, b exhibitRow) int {
+		return cmp.Or(compareValues(a.series, b.series), compareValues(a.at, b.at))
+	})
+	x.keepMeasured()
+	return x
+}
+
+// keepMeasured leaves out what only the paper has, unless nothing was measured at all.
+func (x *exhibit) keepMeasured() {
+	kept := slices.DeleteFunc(slices.Clone(x.rows), func(r exhibitRow) bool {
+		_, there := r.points[claim.Published]
+		return len(r.points) == 1 && there
+	})
+	if len(kept) > 0 {
+		x.left, x.rows = len(x.rows)-len(kept), kept
+	}
+}
+
+func within(axes, where map[string]string) bool {
+	for axis, value := range where {
+		if compareValues(axes[axis], value) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// compareValues orders values of an axis by what they measure.
+func compareValues(a, b string) int {
+	x, okx := results.Magnitude(a)
+	y, oky := results.Magnitude(b)
+	if okx && oky {
+		return cmp.Compare(x, y)
+	}
+	return results.CompareNames(a, b)
+}
+
+func sideOf(p results.Point) string {
+	if p.Published() {
+		return claim.Published
+	}
+	return cmp.Or(p.Records[0].Axes["when"], claim.Now)
+}
+
+// mostBeside is how many of the paper's columns stand once for each side; more make a row for each side instead.
+const mostBeside = 3
+
+func (x exhibit) table() document.Table {
+	t := document.Table{Columns: []document.Column{{Key: x.Rows, Name: x.Rows, Row: true}}}
+	if x.Series != "" {
+		t.Columns = append(t.Columns, document.Column{Key: x.Series, Name: x.Series, Row: true})
+	}
+	long := len(x.metrics) > mostBeside
+	if long {
+		t.Columns = append(t.Columns, document.Column{Key: "of", Name: "of", Row: true})
+		for i := range x.metrics {
+			t.Columns = append(t.Columns, x.column(i, ""))
+		}
+	} else {
+		for i := range x.metrics {
+			for _, side := range x.sides {
+				t.Columns = append(t.Columns, x.column(i, side))
+			}
+		}
+	}
+	for _, r := range x.rows {
+		row := func() document.Row {
+			out := document.Row{x.Rows: document.Text(r.at)}
+			if x.Series != "" {
+				out[x.Series] = document.Text(r.series)
+			}
+			return out
+		}
+		if !long {
+			t.Rows = append(t.Rows, x.fill(row(), r, x.sides, true))
+			continue
+		}
+		for _, side := range x.sides {
+			if _, there := r.points[side]; there {
+				one := x.fill(row(), r, []string{side}, false)
+				one["of"] = document.Text(side)
+				t.Rows = append(t.Rows, one)
+			}
+		}
+	}
+	return t
+}
+
+// fill adds the figures of sides to a row; apart where each side has columns of its own.
+func (x exhibit) fill(row document.Row, r exhibitRow, sides []string, apart bool) document.Row {
+	for i := range x.metrics {
+		for _, side := range sides {
+			column := ""
+			if apart {
+				column = side
+			}
+			row[x.column(i, column).Key] = x.cell(r, side, i)
+		}
+	}
+	return row
+}
+
+// column is one of the paper's, in its unit.
+func (x exhibit) column(i int, side string) document.Column {
+	m, name := x.metrics[i], x.units[i]
+	c := document.Column{Key: m.Key, Name: plainName(m.Key), Unit: m.Unit, Spread: side != claim.Published}
+	if name != "" {
+		c.Key, c.Unit = inKey(m.Key, name), unit.None
+		if m.Unit == unit.PerSecond || m.Unit == unit.Count {
+			c.Unit = unit.Count // whole, as the papers print them
+		}
+		c.Name += "\n" + name
+	}
+	if side != "" {
+		c.Key, c.Name = c.Key+"_"+side, c.Name+"\n"+side
+	}
+	return c
+}
+
+// unitOf are the endings of metric keys that name a unit.
+var unitOf = []string{"_ns", "_bytes", "_s", "_pct", "_low"}
+
+// plainName is a metric's key in words: "publish rate", where its name in other reports, published, would be taken for
+// the paper's figure.
+func plainName(key string) string {
+	for _, suffix := range unitOf {
+		key = strings.TrimSuffix(key, suffix)
+	}
+	return strings.ReplaceAll(key, "_", " ")
+}
+
+// inKey is a metric's key with another unit: e2e_mean_ns in ms is e2e_mean_ms.
+func inKey(key, name string) string {
+	word := strings.ToLower(strings.NewReplacer("/", "_per_", "%", "pct", "µ", "u").Replace(name))
+	for _, suffix := range []string{"_ns", "_bytes", "_s"} {
+		if short, ok := strings.CutSuffix(key, suffix); ok {
+			return short + "_" + word
+		}
+	}
+	return key
+}
+
+func (x exhibit) cell(r exhibitRow, side string, i int) document.Cell {
+	p, there := r.points[side]
+	if !there {
+		return document.Cell{}
+	}
+	records := p.Ok()
+	if side == claim.Published {
+		records = p.Records
+	}
+	if len(records) == 0 {
+		return document.Text(p.Status())
+	}
+	cell := x.metrics[i].Over(records).Cell()
+	factor, err := results.InUnit(x.metrics[i].Unit, x.units[i])
+	if err != nil || cell.Kind == document.Blank {
+		return document.Cell{}
+	}
+	cell.Number, cell.Low, cell.High = cell.Number/factor, cell.Low/factor, cell.High/factor
+	return cell
+}
+
+// environment says with what each side was measured, and where the work that was given differs from the paper's.
+func (p Paper) environment(d *document.Document, beside *results.Set) {
+	d.Add(document.Heading{Level: 2, Text: "What differs"})
+	d.Say(p.Study.Description)
+	t := document.Table{Columns: []document.Column{
+		{Key: "side", Name: "side", Row: true},
+		{Key: "brokers", Name: "brokers", Wide: true},
+		{Key: "clients", Name: "clients", Wide: true},
+		{Key: "machine", Name: "machine", Wide: true},
+		{Key: "repetitions", Name: "repetitions", Unit: unit.Count},
+	}}
+	for _, side := range claim.Sides(beside, p.Study.Name) {
+		brokers, clients, machines, n := map[string]bool{}, map[string]bool{}, map[string]bool{}, 0
+		for _, point := range beside.Points {
+			if sideOf(point) != side {
+				continue
+			}
+			for _, r := range point.Ok() {
+				n++
+				brokers[strings.TrimSpace(r.Spec.Broker+" "+r.Versions.Broker)], clients[r.Versions.Client] = true, true
+				machines[machine(r.Host)] = true
+			}
+		}
+		words := func(m map[string]bool) document.Cell {
+			delete(m, "")
+			return document.Text(strings.Join(slices.Sorted(maps.Keys(m)), "; "))
+		}
+		t.Rows = append(t.Rows, document.Row{
+			"side": document.Text(side), "brokers": words(brokers), "clients": words(clients), "machine": words(machines), "repetitions": document.Number(n),
+		})
+	}
+	if len(t.Rows) > 0 {
+		d.Add(t)
+	}
+	if changed := p.changed(beside); len(changed.Rows) > 0 {
+		d.Say("Where the work differs from the paper's own grid (as --scale full runs it):")
+		d.Add(changed)
+	}
+}
+
+func machine(h results.Host) string {
+	var words []string
+	for _, word := range []string{h.CPU, h.OS, h.Kernel} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	if h.Cores > 0 {
+		words = append(words, fmt.Sprintf("%d cores", h.Cores))
+	}
+	if h.MemoryBytes > 0 {
+		words = append(words, unit.Bytes.Format(float64(h.MemoryBytes)))
+	}
+	return strings.Join(words, ", ")
+}
+
+// changed lists the settings in which measured points differ from those of the full grid with the same axis values.
+func (p Paper) changed(beside *results.Set) document.Table {
+	grid := map[string]study.Spec{}
+	for _, g := range p.Grid {
+		grid[axesText(g.Axes)] = g.Spec
+	}
+	type difference struct{ path, paper, here string }
+	counts := map[difference]int{}
+	for _, point := range beside.Points {
+		full, there := grid[axesText(point.Records[0].Axes)]
+		if !there || point.Published() || full.ID() == point.Spec.ID() {
+			continue
+		}
+		paper, here := results.SpecFacts(full), results.SpecFacts(point.Spec)
+		for _, path := range slices.Sorted(maps.Keys(paper)) {
+			if paper[path] != here[path] {
+				counts[difference{path, paper[path], here[path]}]++
+			}
+		}
+	}
+	t := document.Table{Columns: []document.Column{
+		{Key: "setting", Name: "setting", Row: true},
+		{Key: "paper", Name: "in the paper", Wide: true},
+		{Key: "here", Name: "here", Wide: true},
+		{Key: "points", Name: "points", Unit: unit.Count},
+	}}
+	for _, f := range slices.SortedFunc(maps.Keys(counts), func(a, b difference) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.paper, b.paper), cmp.Compare(a.here, b.here))
+	}) {
+		t.Rows = append(t.Rows, document.Row{
+			"setting": document.Text(f.path), "paper": document.Text(f.paper), "here": document.Text(cmp.Or(f.here, "unset")), "points": document.Number(counts[f]),
+		})
+	}
+	return t
+}
+
+func axesText(axes map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(axes)) {
+		b.WriteString(name + "=" + axes[name] + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,210 @@
+package reports
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+const paperStudy = `name: paper
+question: What do queues cost?
+source: A paper, 2018
+description: The paper ran three servers; here it is one machine.
+base: {measure: peak, duration: 15s, broker: sim}
+sweeps:
+- name: rabbitmq-2
+  axes:
+    partitionsPerTopic: [1, 25, 50]
+    mode:
+    - {name: auto ack, set: {delivery: at-most-once}}
+    - {name: manual ack, set: {delivery: at-least-once}}
+    when:
+    - {name: then, set: {seed: 2}}
+    - {name: now, set: {seed: 3}}
+published:
+- file: published/a.csv
+  experiment: rabbitmq-2
+  axes: {partitionsPerTopic: queues}
+  fixed: {mode: auto ack}
+  metrics: {publish_rate: msg_per_s, e2e_p99_ns: {column: lat_p99, unit: ms}, broker_disk_write_bytes: {column: disk, unit: MB}}
+exhibits:
+- {title: Table A.1, place: page 61, experiment: rabbitmq-2, rows: partitionsPerTopic, series: mode, where: {mode: auto ack}, columns: [{metric: publish_rate, unit: msg/s}, {metric: e2e_p99_ns, unit: ms}]}
+- {title: All columns, experiment: rabbitmq-2, rows: partitionsPerTopic, where: {mode: auto ack}, columns: [{metric: publish_rate, unit: msg/s}, {metric: e2e_p99_ns, unit: ms}, {metric: broker_disk_write_bytes, unit: MB}, receive_rate]}
+`
+
+const paperTable = `# origin: table A.1, page 61
+queues,msg_per_s,lat_p99,disk
+1,11194,226.06666,0
+25,8582,5900,8
+50,7589,11826.78,
+`
+
+const paperClaims = `claims:
+- {id: 1, says: The rate falls with the number of queues, where: table A.1, published: "−32 %", note: one server was slower, experiment: rabbitmq-2, metric: publish_rate,
+   select: {mode: auto ack}, slope: {along: partitionsPerTopic, sign: falling, change: {from: -45%, to: -25%}}}
+- {id: 2, says: The rate rises with the number of queues, where: nowhere, published: "", experiment: rabbitmq-2, metric: publish_rate,
+   select: {mode: auto ack}, slope: {along: partitionsPerTopic, sign: rising}}
+- {id: 3, says: It costs nothing to add one, where: page 7, published: "–", undecidable: no cost was stated}
+`
+
+// paperFolder writes the folder of a made-up paper.
+func paperFolder(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "paper")
+	for name, text := range map[string]string{"study.yaml": paperStudy, "claims.yaml": paperClaims, "published/a.csv": paperTable} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// rerun makes records of the paper's points that were measured for a shorter time; rates go by queues, then and now.
+func rerun(t *testing.T, p Paper, rates map[string]map[string][]float64) []store.Record {
+	t.Helper()
+	var out []store.Record
+	for _, g := range p.Grid {
+		for i, rate := range rates[g.Axes["when"]][g.Axes["partitionsPerTopic"]] {
+			spec := g.Spec
+			spec.Duration = study.Duration(3e9)
+			out = append(out, store.Record{
+				ID: int64(len(out) + 1), Study: "paper", PointID: spec.ID(), Axes: g.Axes, Repetition: i + 1, Status: store.OK, Spec: spec,
+				Versions: store.Versions{Broker: "1." + g.Axes["when"], Client: "client@v1"}, Host: store.Host{CPU: "a CPU", Cores: 2, MemoryBytes: 8 << 30},
+				Result: &store.Result{Measurement: store.Measurement{PublishRate: rate, ReceiveRate: rate}},
+			})
+		}
+	}
+	return out
+}
+
+func column(d document.Document, table int, key string) (texts []string) {
+	t := d.Tables()[table]
+	for _, row := range t.Rows {
+		texts = append(texts, row[key].Text)
+	}
+	return texts
+}
+
+func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
+	p, err := ReadPaper(paperFolder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := results.Of(rerun(t, p, map[string]map[string][]float64{
+		"then": {"1": {1000, 1100}, "50": {700, 690}, "25": {800, 810}},
+		"now":  {"1": {1000, 2000}, "50": {1500, 1400}, "25": {1600, 1600}},
+	}))
+	d := Study(set, p)
+	for key, want := range map[string][]string{
+		"claim":        {"1", "2", "3"},
+		"verdict_then": {"holds", "does not hold", "cannot be told"},
+		"verdict_now":  {"cannot be told", "cannot be told", "cannot be told"},
+		"published":    {"−32 %", "", "–"},
+	} {
+		if got := column(d, 0, key); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+	if got := column(d, 0, "measured_then")[0]; got != "−33.8 % [−37.3 % to −30.0 %] along partitionsPerTopic, R² 0.95 (n=2)" {
+		t.Errorf("measured then: %q", got)
+	}
+	notes := d.Notes()
+	said := d.Tables()[0].Rows[1]["says"]
+	if len(said.Marks) != 1 || !strings.HasPrefix(notes[said.Marks[0]], "by the paper's own tables it does not hold: ") {
+		t.Errorf("the paper against itself: %+v %v", said, notes)
+	}
+	beside := d.Tables()[1]
+	if len(beside.Rows) != 3 {
+		t.Fatalf("%d rows", len(beside.Rows))
+	}
+	row := beside.Rows[2]
+	if row["publish_rate_published"].Number != 7589 || row["publish_rate_then"].Number != 695 || row["e2e_p99_ms_published"].Number != 11826.78 {
+		t.Errorf("row of 50 queues: %+v", row)
+	}
+	long := d.Tables()[2]
+	if len(long.Rows) != 9 || long.Rows[3]["of"].Text != "published" || long.Rows[3]["broker_disk_write_mb"].Number != 8 || long.Rows[6]["broker_disk_write_mb"].Kind != document.Blank {
+		t.Errorf("a row for each side: %+v", long.Rows)
+	}
+	differ := d.Tables()[4]
+	if len(differ.Rows) != 1 || differ.Rows[0]["setting"].Text != "duration" || differ.Rows[0]["paper"].Text != "15s" || differ.Rows[0]["here"].Text != "3s" || differ.Rows[0]["points"].Number != 12 {
+		t.Errorf("what differs: %+v", differ.Rows)
+	}
+}
+
+func TestPublishedFiguresStandInAStudyReportAlsoWhenTheyWereImported(t *testing.T) {
+	p, err := ReadPaper(paperFolder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := rerun(t, p, map[string]map[string][]float64{"now": {"1": {1000}, "25": {900}, "50": {700}}})
+	without, with := Study(results.Of(measured), p), Study(results.Of(append(p.Figures, measured...)), p)
+	if a, b := len(without.Tables()[1].Rows), len(with.Tables()[1].Rows); a != b || a != 3 {
+		t.Errorf("%d rows without, %d with them in the store", a, b)
+	}
+	if note := without.Tables()[0].Rows[0]["verdict_now"]; len(note.Marks) != 1 || !strings.HasPrefix(without.Notes()[note.Marks[0]], "one repetition each") {
+		t.Errorf("one repetition: %+v", note)
+	}
+}
+
+func TestNothingIsConcludedFromPublishedFigures(t *testing.T) {
+	p, err := ReadPaper(paperFolder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := results.Of(p.Figures)
+	for _, name := range Names() {
+		r, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := r.Build(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range d.Blocks {
+			if v, ok := b.(document.Verdict); ok && v.Finding != "No conclusion." {
+				t.Errorf("%s concludes %q", name, v.Text())
+			}
+		}
+		for _, table := range d.Tables() {
+			for _, row := range table.Rows {
+				if c, ok := row["publish_rate"]; ok && c.Kind != document.Blank && !c.Unused {
+					t.Errorf("%s uses %+v", name, c)
+				}
+			}
+		}
+	}
+}
+
+func TestCompareSetsPublishedFiguresBesideMeasuredOnesAndTestsNothing(t *testing.T) {
+	p, err := ReadPaper(paperFolder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := rerun(t, p, map[string]map[string][]float64{"now": {"1": {1000, 1100, 1050, 1020, 1010, 1030}}})
+	d := Compare(Side{"published", results.Of(p.Figures)}, Side{"now", results.Of(measured)}, "when")
+	tables := d.Tables()
+	if len(tables) != 1 {
+		t.Fatalf("%d tables: %+v", len(tables), d)
+	}
+	row := tables[0].Rows[0]
+	if row["metric"].Text != "published" || row["first"].Number != 11194 || row["second"].Number != 1025 || row["second_n"].Number != 6 {
+		t.Errorf("%+v", row)
+	}
+	for _, b := range d.Blocks {
+		if v, ok := b.(document.Verdict); ok {
+			t.Errorf("a verdict: %s", v.Text())
+		}
+	}
+}
