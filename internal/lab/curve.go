@@ -24,8 +24,8 @@ func (b *bench) curve(ctx context.Context) error {
 			rates = append(rates, f*top)
 		}
 	}
-	for _, rate := range rates {
-		level, err := b.level(ctx, rate)
+	for i, rate := range rates {
+		level, err := b.level(ctx, rate, i+1 < len(rates))
 		if b.record.Result == nil {
 			b.record.Result = &store.Result{}
 		}
@@ -42,8 +42,13 @@ func (b *bench) curve(ctx context.Context) error {
 	return b.judgeCurve()
 }
 
-// level measures one rate of a curve. An error is one that ends the curve.
-func (b *bench) level(ctx context.Context, rate float64) (store.CurvePoint, error) {
+// settleFor is how many times as long as a rate of a curve was offered what it left behind is waited for. A broker that
+// can do less than a tenth of it is not waited for: the next rate says so.
+const settleFor = 10
+
+// level measures one rate of a curve. An error is one that ends the curve. Where another one follows, it begins when
+// everything of this one has come.
+func (b *bench) level(ctx context.Context, rate float64, followed bool) (store.CurvePoint, error) {
 	p := store.CurvePoint{Rate: rate, Status: store.OK}
 	s, err := b.arrivals(rate)
 	if err != nil {
@@ -51,16 +56,34 @@ func (b *bench) level(ctx context.Context, rate float64) (store.CurvePoint, erro
 		return p, err
 	}
 	before := b.before
-	t := b.runTrial(ctx, "curve", rate, worker.Load{
+	load := worker.Load{
 		Schedule: s, Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
-	})
+	}
+	if followed {
+		load.Settle = load.Drain + settleFor*(max(load.Warmup.For, load.Warmup.Max)+load.Duration)
+	}
+	t := b.runTrial(ctx, "curve", rate, load)
 	p.Measurement = measurement(t, b.streamNames())
 	p.OfferedRate = rate
 	p.Doubts = slices.Concat(b.doubts(t), undrained(before, t.Outcome))
-	if err := b.judge(t, rate); err != nil {
+	err = b.judge(t, rate)
+	if heavy := burdened(t.Outcome); heavy != nil && b.promises(t) == nil {
+		err = heavy
+	}
+	if err != nil {
 		p.Status, p.Reason = verdict(ctx, b, err)
 	}
 	return p, t.Err
+}
+
+// burdened voids a load during which so much of the load before came that its own figures are not its own.
+func burdened(now worker.Outcome) error {
+	const share = 0.01
+	came, expected := now.Warmup.Stale+now.Measured.Stale, now.Warmup.Expected+now.Measured.Expected
+	if float64(came) <= share*float64(expected) {
+		return nil
+	}
+	return voidError{fmt.Sprintf("%d deliveries of the load before came during this one, which has %d of its own", came, expected)}
 }
 
 // undrained doubts a trial that the one before it burdened, because what that had sent was still under way.

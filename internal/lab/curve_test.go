@@ -87,17 +87,47 @@ func TestALevelAfterASearchCarriesItsOwnDoubts(t *testing.T) {
 	}
 }
 
-func TestALevelThatBeginsOnAnUndrainedBrokerSaysSo(t *testing.T) {
-	s := curveOf(300*time.Millisecond, 3000, 500, 500)
-	s.Client, s.Drain = map[string]any{"capacity": 1000}, study.Duration(300*time.Millisecond)
+func TestAnOverloadedLevelDoesNotSpillIntoTheNext(t *testing.T) {
+	s := curveOf(time.Second, 1000, 4000, 1001)
+	s.Client, s.Drain = map[string]any{"capacity": 2000}, study.Duration(300*time.Millisecond)
 	r := one(t, s, lab.Options{})
 	if r.Result == nil || len(r.Result.Curve) != 3 {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
-	for i, want := range []string{"", "the load before wasn't drained", ""} {
-		if got := doubtOf(r.Result.Curve[i], "undrained"); (want == "") != (got == "") || !strings.HasPrefix(got, want) {
-			t.Errorf("level %d: %q, want %q…", i+1, got, want)
-		}
+	if stoodStill(r) {
+		t.Skipf("the machine stood still under a load that should stand: %s", r.Reason)
+	}
+	over, last := r.Result.Curve[1], r.Result.Curve[2]
+	if over.Status != store.Failed || !strings.Contains(over.Reason, "had not come when the drain allowance of 300ms was used up") || doubtOf(over, "late") == "" {
+		t.Errorf("at twice the capacity: %s %q, doubts %v", over.Status, over.Reason, over.Doubts)
+	}
+	if b := over.Books; b.Lost != 0 || b.Received != b.Sent {
+		t.Errorf("at twice the capacity what came after the allowance is not in the books: %+v", b)
+	}
+	near(t, r, "received at twice the capacity", over.ReceiveRate, 2000, 0.05)
+	if last.Status != store.OK || doubtOf(last, "undrained") != "" {
+		t.Errorf("at half of the capacity: %s %q, doubts %v", last.Status, last.Reason, last.Doubts)
+	}
+	near(t, r, "received at half of the capacity", last.ReceiveRate, 1001, 0.01)
+	if p50 := last.Latency.EndToEnd.Quantile(0.5); p50 > int64(100*time.Millisecond) {
+		t.Errorf("half of the messages waited %v for those of the level before", time.Duration(p50))
+	}
+}
+
+func TestALevelThatBeginsOnAnUndrainedBrokerIsVoid(t *testing.T) {
+	s := curveOf(300*time.Millisecond, 8000, 50)
+	s.Client, s.Drain = map[string]any{"capacity": 400}, study.Duration(300*time.Millisecond)
+	r := one(t, s, lab.Options{})
+	if r.Result == nil || len(r.Result.Curve) != 2 {
+		t.Fatalf("%s: %s", r.Status, r.Reason)
+	}
+	if got := doubtOf(r.Result.Curve[0], "undrained"); got != "" {
+		t.Errorf("the first level: %q", got)
+	}
+	last := r.Result.Curve[1]
+	if got := doubtOf(last, "undrained"); last.Status != store.Void || !strings.HasPrefix(got, "the load before wasn't drained") ||
+		!strings.Contains(last.Reason, "deliveries of the load before came during this one") {
+		t.Errorf("%s %q, doubt %q: want void, since the level before came through it", last.Status, last.Reason, got)
 	}
 }
 

@@ -86,6 +86,8 @@ func (b *bench) late(t trial) error {
 		return failed("none of %d messages was confirmed before the drain allowance of %s was used up", m.Sent, b.spec.Drain)
 	case m.LostAcked > 0 && b.atLeastOnce() && t.Arriving:
 		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", m.LostAcked, b.spec.Drain)
+	case t.Overdue > 0 && b.atLeastOnce():
+		return failed("%d deliveries had not come when the drain allowance of %s was used up, though others still came", t.Overdue, b.spec.Drain)
 	case t.Err != nil:
 		return t.Err
 	case b.refusedSends(t) != nil:

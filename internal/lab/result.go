@@ -107,6 +107,9 @@ func (b *bench) doubts(t trial) []store.Doubt {
 	case m.Lost > 0:
 		d.add("loss", "%d of %d deliveries never came", m.Lost, m.Expected)
 	}
+	if t.Overdue > 0 {
+		d.add("late", "%d deliveries had not come when the drain allowance of %s was used up, though others still came", t.Overdue, b.spec.Drain)
+	}
 	if m.Failed > 0 {
 		d.add("failed-sends", "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
 	}

@@ -150,7 +150,7 @@ const longestWarmup = 10 * time.Second
 func (h *hunt) load(length time.Duration) worker.Load {
 	return worker.Load{
 		Warmup: worker.Warmup{For: max(time.Duration(h.bench.spec.Sustainable.Warmup), min(h.warmup, longestWarmup))}, Duration: length,
-		Drain: time.Duration(h.bench.spec.Drain), Settle: settle,
+		Drain: time.Duration(h.bench.spec.Drain), Settle: settle, Brisk: true,
 	}
 }
 

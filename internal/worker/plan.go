@@ -62,8 +62,10 @@ type Load struct {
 	Messages int64         // over all producers
 	Drain    time.Duration // allowance, after the last send, for everything to be confirmed and received
 	// Settle goes on waiting after a drain that failed, so that what is still under way doesn't burden the next
-	// trial; the outcome stays undrained.
+	// trial; the outcome stays undrained. It ends when nothing has come for some seconds.
 	Settle time.Duration
+	// Brisk ends the drain as well when nothing has come for some seconds: a search has more trials to run.
+	Brisk bool
 	// Backlog, where not nil, makes this a backlog trial: Messages are sent with the consumers off, then the
 	// consumers are connected and drain them. Plan.ConsumeLater must be set.
 	Backlog *Backlog
@@ -156,6 +158,7 @@ type Outcome struct {
 	Backlog          Drained       // of a backlog trial
 	Drained          bool          // everything sent was confirmed and received within the allowance
 	Arriving         bool          // deliveries still came when the allowance was used up: what is missing may be late
+	Overdue          int64         // deliveries that were missing then, where Settle waited for them
 	Hopeless         bool          // Load.Hopeless ended the measured phase early
 	Procs            int           // threads that may have run Go code at once (GOMAXPROCS)
 	Blocked          time.Duration // time producers waited for a free slot, summed

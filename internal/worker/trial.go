@@ -28,6 +28,7 @@ type trial struct {
 	halted  sync.Once
 
 	arriving bool  // Outcome.Arriving
+	overdue  int64 // Outcome.Overdue
 	hushed   bool  // nothing has come for so long that nothing more is waited for
 	ended    int64 // when everything had been sent that was to be
 }
@@ -65,9 +66,9 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	if load.Backlog != nil && err == nil {
 		backlog, err = w.drainBacklog(ctx, t)
 	}
-	drained := w.drain(ctx, t, load.Drain, &err)
+	drained := w.drain(ctx, t, load.Drain, load.Brisk, &err)
 	if !drained && !t.hushed && load.Settle > load.Drain && err == nil {
-		w.drain(ctx, t, load.Settle-load.Drain, &err)
+		w.settle(ctx, t, &err)
 	}
 	close(ended)
 	observing.Wait()
@@ -288,17 +289,26 @@ const (
 )
 
 // patience is how long a drain waits for another delivery when only deliveries are missing: at most once they may be
-// lost, and a search has more trials to run. ends is false where the allowance is all that counts.
-func (t *trial) patience() (_ time.Duration, ends bool) {
+// lost, and a search has more trials to run.
+func (t *trial) patience() time.Duration {
 	if t.load.Lossy {
-		return quiet, true
+		return quiet
 	}
-	return min(gust, t.load.Drain/2), t.load.Settle > 0
+	return min(gust, t.load.Drain/2)
+}
+
+// settle waits for what is still under way after a drain that failed.
+func (w *Worker) settle(ctx context.Context, t *trial, err *error) {
+	t.overdue = t.measure.Missing()
+	w.drain(ctx, t, t.load.Settle-t.load.Drain, true, err)
+	if t.hushed && !t.load.Brisk {
+		t.arriving = false // what is missing now is lost
+	}
 }
 
 // drain blocks until everything sent has been confirmed and received, and tells whether that was within the
-// allowance.
-func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, err *error) bool {
+// allowance. hasty, and at most once, it ends when nothing has come for a while.
+func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, hasty bool, err *error) bool {
 	waited, still := t.newTimer(), t.newTimer()
 	last := t.measure.Count()
 	for {
@@ -316,7 +326,7 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, e
 			t.arriving = still.Awake() < min(gust, allowance/2)
 			return false
 		}
-		if patience, ends := t.patience(); ends && resolved && still.Awake() > patience {
+		if (hasty || t.load.Lossy) && resolved && still.Awake() > t.patience() {
 			t.hushed = true
 			return false
 		}
@@ -341,7 +351,7 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	t.settleBounds(err)
 	out := Outcome{
 		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(), Pauses: t.pauses.outcome(),
-		Drained: drained, Arriving: t.arriving, Hopeless: o.hopeless, Producers: len(w.producers), BacklogMax: o.backlog, Samples: o.samples.Values(), Err: err,
+		Drained: drained, Arriving: t.arriving, Overdue: t.overdue, Hopeless: o.hopeless, Producers: len(w.producers), BacklogMax: o.backlog, Samples: o.samples.Values(), Err: err,
 	}
 	out.Undelivered, out.Unconfirmed = o.delivered.end(out.From, out.Until), o.confirmed.end(out.From, out.Until)
 	for _, p := range w.producers {
