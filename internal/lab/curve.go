@@ -39,6 +39,7 @@ func (b *bench) curve(ctx context.Context) error {
 			return err
 		}
 	}
+	b.record.Result.Knee = knee(b.record.Result.Curve, b.spec.SubscriptionsPerTopic)
 	return b.judgeCurve()
 }
 

@@ -108,6 +108,11 @@ func TestAnOverloadedLevelDoesNotSpillIntoTheNext(t *testing.T) {
 	if last.Status != store.OK || doubtOf(last, "undrained") != "" {
 		t.Errorf("at half of the capacity: %s %q, doubts %v", last.Status, last.Reason, last.Doubts)
 	}
+	if k := r.Result.Knee; k == nil || k.JumpedAt != 4000 {
+		t.Errorf("the mean latency jumps at 4000/s, found: %+v", k)
+	} else {
+		near(t, r, "before the knee", k.Rate, 1001, 0.01)
+	}
 	near(t, r, "received at half of the capacity", last.ReceiveRate, 1001, 0.01)
 	if p50 := last.Latency.EndToEnd.Quantile(0.5); p50 > int64(100*time.Millisecond) {
 		t.Errorf("half of the messages waited %v for those of the level before", time.Duration(p50))

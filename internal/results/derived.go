@@ -99,3 +99,10 @@ func meanOfSeconds(r store.Record) float64 {
 
 // tickLength is how far ticks are apart in runs of less than half an hour.
 const tickLength = 500e6
+
+func kneeRate(r *store.Result) float64 {
+	if r.Knee == nil {
+		return math.NaN()
+	}
+	return r.Knee.Rate
+}

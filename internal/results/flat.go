@@ -40,6 +40,7 @@ type FlatRecord struct {
 	BacklogMax             *int64   `json:"backlog_max"`      // largest backlog from the start of the measured phase on
 	SustainableLow         *float64 `json:"sustainable_low"`  // 0: no rate passed
 	SustainableHigh        *float64 `json:"sustainable_high"` // null also when no rate failed
+	KneeRate               *float64 `json:"knee_rate"`        // of a curve: what came through before its mean latency jumps
 	EndToEndMin            *int64   `json:"e2e_min_ns"`
 	EndToEndMean           *int64   `json:"e2e_mean_ns"`
 	EndToEndP50            *int64   `json:"e2e_p50_ns"`

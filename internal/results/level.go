@@ -184,7 +184,7 @@ func Loads(r store.Record) []Load {
 // cut is the record as if nothing but one rate of its curve had been measured.
 func cut(r store.Record, c store.CurvePoint) store.Record {
 	search := r.Result.Sustainable != nil
-	r.Result = &store.Result{Measurement: c.Measurement}
+	r.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // a knee is one of all rates together
 	r.Result.OfferedRate = c.Rate
 	if c.Books == (store.Books{}) && len(c.Doubts) == 0 { // of before a level had any of its own
 		if r.Status == store.OK {

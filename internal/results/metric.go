@@ -56,6 +56,7 @@ var Metrics = givenToo([]Metric{
 	{Key: "backlog_max", Name: "largest backlog", Unit: unit.None, Better: Lower, Of: result(known(func(r *store.Result) *int64 { return r.BacklogMax }))},
 	{Key: "sustainable_low", Name: "sustainable", Unit: unit.PerSecond, Better: Higher, Of: result(sustainableLow)},
 	{Key: "sustainable_high", Name: "sustainable, failing", Unit: unit.PerSecond, Better: Higher, Of: result(sustainableHigh)},
+	{Key: "knee_rate", Name: "before the knee", Unit: unit.PerSecond, Better: Higher, Of: result(kneeRate)},
 	latencyMetric("e2e_min_ns", "e2e min", endToEnd, 0),
 	meanMetric("e2e_mean_ns", "e2e mean", endToEnd),
 	latencyMetric("e2e_p50_ns", "e2e p50", endToEnd, 0.5),

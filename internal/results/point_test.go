@@ -51,13 +51,13 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 	}
 	spec := study.Spec{Measure: "rate", Topics: 2, ProducersPerTopic: 5, SubscriptionsPerTopic: 2, ConsumerPerSubscription: 7}
 	r := store.Record{Spec: spec, Result: &store.Result{
-		Measurement: m, Sustainable: &store.Sustainable{Low: 501, High: 502}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504},
+		Measurement: m, Sustainable: &store.Sustainable{Low: 501, High: 502}, Knee: &store.Knee{Rate: 505}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504},
 	}}
 	quantile := func(q, unit float64) float64 { return math.Ceil(q*1000) * unit } // of 1..1000, within a bucket
 	want := map[string]float64{
 		"due": 101, "unsent": 102, "sent": 103, "acked": 104, "failed": 105, "unresolved": 106, "received": 108, "lost": 109, "lost_acked": 110,
 		"duplicated": 111, "reordered": 112, "corrupted": 113, "resent": 114, "offered_rate": 201, "publish_rate": 202, "receive_rate": 203,
-		"sustainable_low": 501, "sustainable_high": 502, "total_s": 503, "drain_rate": 504,
+		"sustainable_low": 501, "sustainable_high": 502, "total_s": 503, "knee_rate": 505, "drain_rate": 504,
 		"e2e_p50_ns": quantile(0.5, 1000), "e2e_p90_ns": quantile(0.9, 1000), "e2e_p95_ns": quantile(0.95, 1000), "e2e_p99_ns": quantile(0.99, 1000),
 		"e2e_min_ns": 1000, "e2e_mean_ns": 500.5 * 1000, "publish_min_ns": 3000, "publish_mean_ns": 500.5 * 3000, "publish_p95_ns": quantile(0.95, 3000),
 		"publish_max_ns": 3e6, "service_mean_ns": 500.5 * 4000, "e2e_service_min_ns": 2000, "e2e_service_mean_ns": 500.5 * 2000,
@@ -115,7 +115,7 @@ func TestWhatMayBeWorseIsWorse(t *testing.T) {
 	for _, m := range Metrics {
 		want := Lower
 		switch m.Key {
-		case "publish_rate", "receive_rate", "publish_mb_s", "receive_mb_s", "producer_rate", "consumer_rate", "sustainable_low", "sustainable_high", "drain_rate":
+		case "publish_rate", "receive_rate", "publish_mb_s", "receive_mb_s", "producer_rate", "consumer_rate", "knee_rate", "sustainable_low", "sustainable_high", "drain_rate":
 			want = Higher
 		case "sent", "acked", "received", "due", "offered_rate":
 			want = Neither

@@ -76,7 +76,7 @@ func TestAFlatRecordAlwaysHasAllKeysInOrder(t *testing.T) {
 	}
 	const order = "broker label load status reason doubts offered_rate due unsent sent acked failed unresolved resent received lost lost_acked duplicated " +
 		"reordered corrupted publish_rate receive_rate publish_mb_s receive_mb_s producer_rate consumer_rate backlog_max " +
-		"sustainable_low sustainable_high e2e_min_ns e2e_mean_ns e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns " +
+		"sustainable_low sustainable_high knee_rate e2e_min_ns e2e_mean_ns e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns " +
 		"publish_min_ns publish_mean_ns publish_p50_ns publish_p95_ns publish_p99_ns publish_max_ns service_mean_ns service_p50_ns service_p99_ns " +
 		"e2e_service_min_ns e2e_service_mean_ns e2e_service_p50_ns e2e_service_p95_ns e2e_service_p99_ns e2e_service_max_ns " +
 		"mean_of_seconds_ns corrected_mean_ns corrected_p99_ns lag_p99_ns pause_p99_ns pause_max_ns broker_cpu_s_per_million " +

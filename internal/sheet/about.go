@@ -159,6 +159,7 @@ func (b *book) about(records []store.Record) {
 		row("rows", "Medians over repetitions that ended ok. Rows in grey are void, failed or refused: shown, in no chart, and no conclusion may be drawn from them.")
 		row("msg/s", "Messages confirmed by the broker per second of the measured phase.")
 		row("sustainable, fails at", "Highest rate that passed long trials, and the lowest that failed.")
+		row("before the knee", "Of a curve: the most that came through at a rate before the mean latency from send to receipt jumps, as one reads it off a plot.")
 		row("min … max", "End-to-end latency from the intended time of sending, in milliseconds, from the merged histograms of all repetitions.")
 		row("publish min … max", "From the intended time of sending to the broker's confirmation, in milliseconds, from merged histograms: the latency of points that nobody subscribes to.")
 		row("from send, avg of seconds, corrected", "Latency as older methods have it: from the actual send to the receipt; the mean of the means of each second; with HdrHistogram's correction by the mean gap between a producer's sends.")

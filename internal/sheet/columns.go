@@ -37,6 +37,7 @@ var columns = []column{
 	{"received/s", "all subscriptions", whole, 11, metric("receive_rate")},
 	{"sustainable", "msg/s, passing", whole, 12, searched("sustainable_low")},
 	{"fails at", "msg/s", whole, 11, searched("sustainable_high")},
+	{"before the knee", "msg/s", whole, 13, searched("knee_rate")},
 	{"MB/s", "10^6 B confirmed per second", thirds, 11, metric("publish_mb_s")},
 	{"received MB/s", "10^6 B, all subscriptions", thirds, 13, metric("receive_mb_s")},
 	{"per producer", "msg/s", whole, 12, metric("producer_rate")},

@@ -92,6 +92,7 @@ type Result struct {
 	Measurement
 	Sustainable *Sustainable `json:"sustainable,omitempty"`
 	Curve       []CurvePoint `json:"curve,omitempty"`
+	Knee        *Knee        `json:"knee,omitempty"` // of a curve; nil where its rates don't show one, or in older records
 	Count       *Count       `json:"count,omitempty"`
 	Backlog     *Backlog     `json:"backlog,omitempty"`
 	// Given are the figures of a published record by the keys of metrics, in base units. Of such a record nothing else is known.
@@ -210,6 +211,12 @@ type CurvePoint struct {
 	Reason   string  `json:"reason,omitempty"`
 	Doubts   []Doubt `json:"doubts,omitempty"`
 	Measurement
+}
+
+// Knee is where the mean latency of a curve jumps (docs/method.md), as one reads it off a plot.
+type Knee struct {
+	Rate     float64 `json:"rate"`                // the most that came through per second before it
+	JumpedAt float64 `json:"jumped_at,omitempty"` // the rate offered at which it had jumped; 0: it didn't, but no more came through
 }
 
 // Count is the total time for a number of messages.
