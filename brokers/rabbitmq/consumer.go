@@ -16,7 +16,7 @@ import (
 // deliverBatch is the most messages handed to the sink at once.
 const deliverBatch = 256
 
-// Consume competes with the other consumers of its subscription on each of the topic's queues. A lost connection is
+// Consume reads the consumer's share of the topic's queues, and competes for one with others where these are fewer. A lost connection is
 // made anew until ctx ends; what was not acknowledged on it comes again.
 func (d *rabbit) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	registered := sync.OnceFunc(ready)
@@ -89,10 +89,10 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 // renewEvery is after how many queues their time to answer begins anew.
 const renewEvery = 50
 
-// queues are those that consumer c reads.
+// queues are those that consumer c reads: a topic's consumers divide them among themselves.
 func (d *rabbit) queues(c driver.ConsumerConfig) (names []string) {
 	for _, topic := range c.Topics() {
-		for partition := range max(1, d.topo.Topics[topic].Partitions) {
+		for _, partition := range c.Partitions(d.topo.Topics[topic].Partitions) {
 			names = append(names, d.queue(topic, c.Subscription, partition))
 		}
 	}

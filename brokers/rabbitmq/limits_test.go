@@ -44,3 +44,19 @@ func features(t *testing.T, version string, target driver.Target) {
 		livetest.Says(t, setUp("lazy-quorum", map[string]any{"x-queue-mode": "lazy", "x-queue-type": "quorum"}), "not supported")
 	})
 }
+
+func TestEachConsumerOpensItsOwnQueuesOnly(t *testing.T) {
+	d := settled(config(t, driver.Target{}, nil, nil))
+	d.topo = livetest.Topic("t", 100, "s")
+	opened := map[string]int{}
+	for id := range 100 {
+		for _, queue := range d.queues(driver.ConsumerConfig{ID: id, Of: 100}) {
+			opened[queue]++
+		}
+	}
+	for partition := range 100 {
+		if queue := d.queue(0, 0, partition); opened[queue] != 1 {
+			t.Errorf("%d consumers read queue %s, want 1", opened[queue], queue)
+		}
+	}
+}

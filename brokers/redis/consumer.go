@@ -15,7 +15,7 @@ import (
 // Consume is one consumer of the group that its subscription is. A lost connection is made anew until ctx ends; what
 // was not acknowledged on it is read again.
 func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
-	if err := d.config.Guarantee.TakingTurns(c); err != nil {
+	if err := share(d.config.Guarantee, d.config.Topic, c.ID+1, len(d.streams[c.Topic])); err != nil {
 		return err
 	}
 	registered := sync.OnceFunc(ready)
@@ -42,7 +42,9 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	group, name := d.subscriptions[c.Subscription], fmt.Sprintf("c%d", c.ID)
 	var streams []string
 	for _, topic := range c.Topics() {
-		streams = append(streams, d.streams[topic]...)
+		for _, partition := range c.Partitions(len(d.streams[topic])) {
+			streams = append(streams, d.streams[topic][partition])
+		}
 	}
 	if again { // what is in memory only is gone after a restart, and what came since has not been read
 		if err := d.groups(ctx, client, streams, "0"); err != nil {

@@ -23,7 +23,7 @@ const library = "github.com/redis/go-redis/v9"
 func init() {
 	driver.Register(driver.Kind{
 		Name: "redis", Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
-		Fits: fits, Maps: natives, Share: driver.TakeTurns, Shared: true, Attaching: attaching, Open: open,
+		Fits: fits, Maps: natives, Share: share, Shared: true, Attaching: attaching, Open: open,
 		// A read names every stream, and takes the longer the more there are.
 		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Sharing: 64},
 	})
@@ -80,6 +80,14 @@ type session struct {
 	before        map[string]string
 	stopTrim      context.CancelFunc
 	trimmed       chan struct{}
+}
+
+// share implements driver.Kind.Share: only consumers of the same stream take turns.
+func share(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
+	if consumers <= partitions {
+		return nil
+	}
+	return driver.TakeTurns(g, topic, consumers, partitions)
 }
 
 // fits implements driver.Kind.Fits.

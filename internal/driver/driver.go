@@ -111,6 +111,7 @@ type ProducerConfig struct {
 // ConsumerConfig describes one consumer.
 type ConsumerConfig struct {
 	ID           int   // 0..n-1 within its subscription and topic
+	Of           int   // n; 0: not known, and the consumer reads every partition
 	Topic        int   // index into Topology.Topics
 	Also         []int // further topics that it reads by the same connection; only where Kind.Shared
 	Subscription int   // index into Topology.Subscriptions
@@ -124,6 +125,21 @@ func (c ConsumerConfig) Seat() Seat { return Seat{c.ID, c.Topic, c.Subscription}
 
 // Topics are all topics that the consumer reads.
 func (c ConsumerConfig) Topics() []int { return append([]int{c.Topic}, c.Also...) }
+
+// Partitions are those of n that c reads, where clients and not the broker divide them: each is read by one of a
+// subscription's consumers, or where these are more by several that share it.
+func (c ConsumerConfig) Partitions(n int) (own []int) {
+	switch n = max(1, n); {
+	case c.Of > n:
+		return []int{c.ID % n}
+	case c.Of == 0:
+		c.ID, c.Of = 0, 1
+	}
+	for p := c.ID; p < n; p += c.Of {
+		own = append(own, p)
+	}
+	return own
+}
 
 // Topology is what has to exist on the broker: every topic carries every subscription. Each subscription receives
 // every message of its topic once; the consumers of one subscription share its messages.

@@ -210,7 +210,7 @@ func consumers(s study.Spec) (list []driver.ConsumerConfig) {
 		}
 		for sub := range s.SubscriptionsPerTopic {
 			for c := range s.ConsumerPerSubscription {
-				list = append(list, driver.ConsumerConfig{ID: c, Topic: first, Also: also, Subscription: sub})
+				list = append(list, driver.ConsumerConfig{ID: c, Of: s.ConsumerPerSubscription, Topic: first, Also: also, Subscription: sub})
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 				}
 			}
 			for id := range sh.consumers {
-				s.consumers = append(s.consumers, startConsumer(drv, driver.ConsumerConfig{ID: id, Topic: topic, Subscription: sub}, a, also...))
+				s.consumers = append(s.consumers, startConsumer(drv, driver.ConsumerConfig{ID: id, Of: sh.consumers, Topic: topic, Subscription: sub}, a, also...))
 			}
 		}
 		if sh.shared {

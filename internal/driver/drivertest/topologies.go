@@ -32,6 +32,8 @@ var topologies = []topology{
 	{"1 to N: each message goes to one of the consumers of a queue", shape{topics: 1, subscriptions: 1, consumers: several}, 1, perTopic},
 	{"N to 1", shape{topics: 1, subscriptions: 1, consumers: 1}, several, perTopic},
 	{"N to M", shape{topics: 1, subscriptions: 1, consumers: several}, several, perTopic},
+	{"consumers divide the partitions", shape{topics: 1, subscriptions: 1, consumers: several, partitions: 2*several + 1}, several, perTopic},
+	{"more consumers than partitions", shape{topics: 1, subscriptions: 1, consumers: several, partitions: several - 1}, several, perTopic},
 	{"publish and subscribe: each subscription gets every message", shape{topics: 1, subscriptions: several, consumers: 1}, several, perTopic},
 	{"many topics at once", shape{topics: manyTopics, subscriptions: 1, consumers: 1}, 1, perMany},
 	{"many topics, consumers that share connections", shape{topics: manyTopics, subscriptions: 2, consumers: several, shared: true}, several, perMany},
@@ -61,6 +63,10 @@ func (r *run) topologies(t *testing.T) {
 			}
 			if shape.shared && !r.suite.Kind.Shared {
 				t.Skip("this driver's topics don't share connections")
+			}
+			var refused *driver.ErrUnsupported
+			if err := r.openAndSetUpAs(t, g, shape.shape); shape.partitions > 1 && errors.As(err, &refused) {
+				t.Skip(refused)
 			}
 			s := r.open(t, g, shape.shape)
 			r.exchange(t, s, shape, nil)
