@@ -68,6 +68,9 @@ func (r *read) look(n ast.Node) bool {
 		if method && slices.Contains(getters, called.Sel.Name) || function && helper.Name == "millis" {
 			r.note(n.Args)
 		}
+		if method && called.Sel.Name == "AcksAfter" { // which asks for it itself
+			r.names[driver.AckSetting().Name] = true
+		}
 	case *ast.ValueSpec: // const vhostSetting = "vhost"
 		for i, name := range n.Names {
 			if i < len(n.Values) {

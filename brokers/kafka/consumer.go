@@ -16,7 +16,7 @@ import (
 )
 
 // Consume is one member of the subscription's consumer group. Where the group promises at least once, offsets are
-// committed after Deliver has returned, at most once before it is called.
+// committed after Deliver has returned; at most once before it is called, unless consumer.ack says otherwise.
 func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	topic, subscription := k.topology.Topics[c.Topic], k.topology.Subscriptions[c.Subscription]
 	name := group(topic.Name, subscription) // of several topics, by the first: all of its members have the same
@@ -35,7 +35,7 @@ func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.S
 		return driver.Unsupported("client settings", "franz-go says: %v", err)
 	}
 	r := &reader{
-		client: client, sink: s, early: k.config.Guarantee.Delivery == driver.AtMostOnce,
+		client: client, sink: s, early: !driver.AcksAfter(k.config.Guarantee, k.config.Client),
 		background: k.config.Client.Bool("enable.auto.commit"), delivered: delivered,
 	}
 	defer r.leave(end)

@@ -27,6 +27,7 @@ var settings = append([]driver.Setting{
 	client("max.partition.fetch.bytes", int64(1<<20), "largest share of one partition in a fetch, bytes"),
 	client("max.poll.records", int64(0), "most messages handed over at once; 0: all that a fetch brought"),
 	client("check.crcs", true, "whether the consumer checks the checksum of batches"),
+	driver.AckSetting(),
 	client("enable.auto.commit", true, "commit offsets in the background; false: one commit per poll, waited for"),
 	client("auto.commit.interval.ms", int64(5_000), "how often offsets are committed in the background, ms, at least 100").IdleWhere(committing),
 	client("session.timeout.ms", int64(45_000), "when a silent consumer loses its partitions, ms"),

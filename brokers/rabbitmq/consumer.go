@@ -42,7 +42,7 @@ var errInterrupted = errors.New("connection lost, or the broker cancelled the co
 // session consumes on one connection until that or ctx ends. Every queue has a channel of its own, so that one
 // basic.ack covers messages of that queue only.
 func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, registered func(), again bool) error {
-	l, err := d.dial(ctx, c.ID)
+	l, err := d.attach(ctx, fmt.Sprintf("consumer %d %d ", c.Topic, c.Subscription), c.ID)
 	if err != nil {
 		return err
 	}
@@ -65,6 +65,11 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 		return err
 	}
 	queues := make([]*intake, len(names))
+	defer func() {
+		if l.shared != nil {
+			closeAll(l, queues)
+		}
+	}()
 	for i, name := range names {
 		if queues[i], err = d.intake(l, sink, name); err != nil {
 			return err
@@ -86,6 +91,17 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 	return errInterrupted
 }
 
+// closeAll ends what is on a connection that goes on without it.
+func closeAll(l *link, queues []*intake) {
+	var channels []*amqp.Channel
+	for _, q := range queues {
+		if q != nil {
+			channels = append(channels, q.ch)
+		}
+	}
+	shut(l, channels...)
+}
+
 // renewEvery is after how many queues their time to answer begins anew.
 const renewEvery = 50
 
@@ -105,6 +121,7 @@ type intake struct {
 	deliveries <-chan amqp.Delivery
 	sink       driver.Sink
 	autoAck    bool
+	once       bool          // a redelivered message is acknowledged and dropped
 	every      int           // messages per basic.ack
 	delay      time.Duration // longest wait for it
 
@@ -129,7 +146,7 @@ func (d *rabbit) intake(l *link, s driver.Sink, queue string) (*intake, error) {
 	}
 	deliveries, err := ch.Consume(queue, "", d.autoAck, false, false, false, nil)
 	return &intake{
-		ch: ch, deliveries: deliveries, sink: s, autoAck: d.autoAck,
+		ch: ch, deliveries: deliveries, sink: s, autoAck: d.autoAck, once: d.once,
 		every: int(max(1, every)), delay: d.cfg.Client.Duration("ack.delay"), bodies: make([][]byte, 0, deliverBatch),
 	}, err
 }
@@ -162,16 +179,17 @@ func (q *intake) run(ctx context.Context) {
 
 // deliver hands m and what else is there to the sink.
 func (q *intake) deliver(m amqp.Delivery) {
-	q.bodies = append(q.bodies[:0], m.Body)
-	q.last = m.DeliveryTag
-	for yielded := false; len(q.bodies) < deliverBatch; {
+	q.bodies = q.bodies[:0]
+	q.take(m)
+	taken := 1
+	for yielded := false; taken < deliverBatch; {
 		select {
 		case m, open := <-q.deliveries:
 			if !open {
 				break
 			}
-			q.bodies = append(q.bodies, m.Body)
-			q.last = m.DeliveryTag
+			q.take(m)
+			taken++
 			yielded = false
 			continue
 		default:
@@ -184,9 +202,19 @@ func (q *intake) deliver(m amqp.Delivery) {
 		runtime.Gosched()
 		yielded = true
 	}
-	q.sink.Deliver(q.bodies)
+	if len(q.bodies) > 0 {
+		q.sink.Deliver(q.bodies)
+	}
 	if !q.autoAck {
-		q.unacked += len(q.bodies)
+		q.unacked += taken
+	}
+}
+
+// take notes m for the sink, unless it may have been delivered before and that must not happen twice.
+func (q *intake) take(m amqp.Delivery) {
+	q.last = m.DeliveryTag
+	if !q.once || !m.Redelivered {
+		q.bodies = append(q.bodies, m.Body)
 	}
 }
 

@@ -5,6 +5,7 @@ package rabbitmq
 import (
 	"cmp"
 	"context"
+	"sync"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/usual"
@@ -34,7 +35,11 @@ type rabbit struct {
 	durable bool  // queues and messages are written down
 	confirm bool  // publishes wait for the broker's confirm
 	autoAck bool  // consumers don't acknowledge
+	once    bool  // what comes again is not delivered
 	topo    driver.Topology
+
+	trunksMu sync.Mutex
+	trunks   map[string]*trunk // connections that are shared, by their users
 }
 
 // supports refuses what no queue of RabbitMQ can promise.
@@ -44,10 +49,8 @@ func supports(g driver.Guarantee) error {
 		return driver.Unsupported("delivery: exactly-once", "RabbitMQ redelivers what was not acknowledged and knows no duplicates")
 	case g.Delivery == driver.AtLeastOnce && g.Acks == driver.AcksNone:
 		return driver.Unsupported("acks: none", "at-least-once needs the publisher confirm")
-	case g.Delivery == driver.AtMostOnce && g.Acks != driver.AcksNone:
-		return driver.Unsupported("acks: "+string(g.Acks), "at-most-once publishes without confirms; use none")
-	case g.Delivery == driver.AtMostOnce && g.Persistence == driver.Fsync:
-		return driver.Unsupported("persistence: fsync", "at-most-once asks for no confirm, so nothing waits for the disk")
+	case g.Acks == driver.AcksNone && g.Persistence == driver.Fsync:
+		return driver.Unsupported("persistence: fsync with acks: none", "no confirm is asked for, so nothing waits for the disk")
 	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
 		return driver.Unsupported("acks: leader", "a quorum queue confirms when a majority has the message, never earlier; use quorum")
 	}
@@ -78,11 +81,13 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 func settled(c driver.Config) *rabbit {
 	g := c.Guarantee
 	return &rabbit{
+		trunks:  map[string]*trunk{},
 		cfg:     c,
 		quorum:  quorum(g, c.Topic),
 		durable: g.Persistence != driver.Memory,
-		confirm: g.Delivery == driver.AtLeastOnce,
-		autoAck: g.Delivery == driver.AtMostOnce,
+		confirm: g.Acks != driver.AcksNone,
+		autoAck: !driver.AcksAfter(g, c.Client),
+		once:    g.Delivery == driver.AtMostOnce,
 	}
 }
 

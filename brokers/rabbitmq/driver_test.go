@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	amqp "github.com/rabbitmq/amqp091-go"
+
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
@@ -18,6 +20,7 @@ func TestMain(m *testing.M) { livetest.Main(m) }
 
 var (
 	fast    = livetest.Guarantee(driver.AtMostOnce, driver.Memory, driver.AcksNone, driver.Unordered)
+	sure    = livetest.Guarantee(driver.AtMostOnce, driver.Log, driver.AcksLeader, driver.Unordered)
 	logged  = livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksLeader, driver.Unordered)
 	ordered = livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksLeader, driver.Ordered)
 	synced  = livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksQuorum, driver.Unordered)
@@ -42,6 +45,66 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 			}
 			drivertest.Run(t, s)
 		})
+	}
+}
+
+// Publishers wait for confirms or don't, consumers acknowledge by themselves or not: each without the other.
+func TestConfirmsAndAcknowledgementsAreIndependent(t *testing.T) {
+	for name, c := range map[string]struct {
+		g    driver.Guarantee
+		when string
+	}{
+		"no confirms, manual acknowledgements": {fast, driver.AckAfter},
+		"confirms, automatic acknowledgements": {sure, driver.AckBefore},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := livetest.Suite(t, provision.Options{Broker: "rabbitmq"}, c.g)
+			s.Client = map[string]any{"consumer.ack": c.when}
+			if c.when == driver.AckAfter {
+				s.Client["prefetch"] = 1
+			}
+			s.Restart, s.Kill, s.Pause, s.Cost = nil, nil, nil, nil
+			s.Bulk = 300
+			drivertest.Run(t, s)
+		})
+	}
+}
+
+// The fourth study publishes through 20 channels of one connection.
+func TestProducersAndConsumersShareConnections(t *testing.T) {
+	s := livetest.Suite(t, provision.Options{Broker: "rabbitmq"}, fast, logged)
+	s.Client = map[string]any{"channels": 3}
+	s.Restart, s.Kill, s.Cost = nil, nil, nil
+	s.Bulk = 300
+	start := s.Target
+	s.Target = func(t *testing.T) driver.Target {
+		target := start(t)
+		t.Run("20 producers on one connection", func(t *testing.T) { oneConnection(t, target) })
+		return target
+	}
+	drivertest.Run(t, s)
+}
+
+func oneConnection(t *testing.T, target driver.Target) {
+	c := livetest.Config(t, "rabbitmq", target, fast, map[string]any{"channels": 20}, nil)
+	drv := livetest.SetUp(t, "rabbitmq", c, livetest.Topic("shared", 1, "s"))
+	connections := map[*amqp.Connection]int{}
+	var producers []driver.Producer
+	for id := range 21 {
+		p, err := drv.Producer(t.Context(), driver.ProducerConfig{ID: id, Topics: []int{0}, InFlight: 10, MaxBytes: 100}, livetest.NewBook(t, 10, 1))
+		livetest.Must(t, err)
+		connections[p.(*producer).link.conn]++
+		producers = append(producers, p)
+	}
+	first := producers[0].(*producer).link.conn
+	if len(connections) != 2 || connections[first] != 20 {
+		t.Errorf("21 producers have %d connections, and %d of them share the first; want 2 and 20", len(connections), connections[first])
+	}
+	for i, p := range producers {
+		if first.IsClosed() != (i >= 20) {
+			t.Errorf("the connection is closed: %v, when %d producers have left", first.IsClosed(), i)
+		}
+		livetest.Must(t, p.Close())
 	}
 }
 

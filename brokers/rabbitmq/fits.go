@@ -17,7 +17,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	kind := exchangeKind(c.Topic.String("exchange"), s.Subscriptions, s.Partitions)
 	switch heartbeat := c.Client.Duration("heartbeat"); {
 	case c.Client.Bool("mandatory") && !d.confirm:
-		return driver.Unsupported("client.mandatory", "at-most-once settles a message before it could be returned")
+		return driver.Unsupported("client.mandatory", "without confirms a message is settled before it could be returned")
 	case heartbeat%time.Second != 0:
 		return driver.Unsupported("client.heartbeat", "%s is not a whole number of seconds", heartbeat)
 	case !d.quorum && g.Replicas > 1:
@@ -26,10 +26,12 @@ func fits(c driver.Config, s driver.Shape) error {
 		return driver.Unsupported("persistence: fsync", "a classic queue of RabbitMQ 4 confirms what it has handed to the operating system; use a quorum queue")
 	case kind == "fanout" && s.Partitions > 1:
 		return driver.Unsupported("topicConfig.exchange: fanout", "it gives every partition a copy; a topic has %d partitions", s.Partitions)
+	case kind == "default" && s.Topics > 0 && s.Subscriptions == 0:
+		return driver.Unsupported("topicConfig.exchange: default", "it reaches a queue, and without a subscription there is none")
 	case kind == "default" && s.Subscriptions > 1:
 		return driver.Unsupported("topicConfig.exchange: default", "it reaches one queue per message; there are %d subscriptions", s.Subscriptions)
 	}
-	return cmp.Or(channelsFor(s.Queues()), lowered(c), versionAllows(c.Target.Version, c.Topic))
+	return cmp.Or(driver.FitsAck(g, c.Client), channelsFor(s.Queues()*int(c.Client.Int("channels"))), lowered(c), versionAllows(c.Target.Version, c.Topic))
 }
 
 // lowered refuses what the server that would be started would talk the client out of.
@@ -66,7 +68,7 @@ func channelsFor(queues int) error {
 	if queues < channelMax {
 		return nil
 	}
-	return driver.Unsupported("connections", "%d queues of a consumer need as many channels, and a connection has %d; use more connections", queues, channelMax)
+	return driver.Unsupported("connections", "the %d queues of those who share a connection need as many channels, and it has %d; use more connections", queues, channelMax)
 }
 
 // versionAllows refuses settings that a server of that version would accept and ignore; "" is not known.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 
 var errLost = fmt.Errorf("rabbitmq: %w", driver.ErrDisconnected)
 
-// link is one connection with one channel open on it.
+// link is one connection with one channel open on it, or one channel of a connection that others share.
 type link struct {
 	conn    *amqp.Connection
 	ch      *amqp.Channel
@@ -31,6 +32,8 @@ type link struct {
 	returns chan amqp.Return // nil unless messages are mandatory
 	ended   chan *amqp.Error // brings why the broker closed the channel, if it did
 	reason  atomic.Pointer[amqp.Error]
+	shared  *trunk // nil: the connection is its own
+	left    sync.Once
 }
 
 // dial connects to one of the target's nodes, starting with the one whose turn it is for id.
@@ -118,6 +121,10 @@ func (l *link) bound(ctx context.Context) (stop func()) {
 // close ends the link within closeTimeout; afterwards the client has released everything that waited on it.
 func (l *link) close() {
 	if l == nil {
+		return
+	}
+	if l.shared != nil {
+		l.left.Do(func() { l.shared.leave(l) })
 		return
 	}
 	_ = l.conn.CloseDeadline(time.Now().Add(closeTimeout))

@@ -12,7 +12,8 @@ import (
 // natives reads the settings off a driver that a guarantee has settled.
 func natives(g driver.Guarantee) []driver.Native {
 	topic, _ := driver.Decode(settings, driver.TopicScope, nil)
-	d := settled(driver.Config{Guarantee: g, Topic: topic})
+	client, _ := driver.Decode(settings, driver.ClientScope, nil)
+	d := settled(driver.Config{Guarantee: g, Client: client, Topic: topic})
 	list := []driver.Native{
 		{Side: driver.ProducerSide, Name: "confirm.select", Value: strconv.FormatBool(d.confirm)},
 		{Side: driver.ProducerSide, Name: "delivery_mode", Value: strconv.Itoa(int(d.mode()))},

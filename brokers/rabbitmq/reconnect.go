@@ -37,7 +37,7 @@ func (p *producer) reconnect(ctx context.Context) error {
 
 func (p *producer) connect(ctx context.Context) error {
 	p.link.close()
-	l, err := p.d.dial(ctx, p.cfg.ID)
+	l, err := p.d.attach(ctx, "producer", p.cfg.ID)
 	if err != nil {
 		return err
 	}

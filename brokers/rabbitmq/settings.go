@@ -12,6 +12,8 @@ import (
 const unset = int64(-1)
 
 var settings = []driver.Setting{
+	driver.AckSetting(),
+	{Scope: driver.ClientScope, Name: "channels", Default: int64(1), Least: int64(1), Most: int64(channelMax - 1), Doc: "producers, and consumers of one subscription of a topic, that share a connection, each with channels of its own"},
 	{Scope: driver.ClientScope, Name: "prefetch", Default: int64(1000), Least: int64(0), Most: int64(65535), Idle: autoAcked, Doc: "messages a consumer may hold unacknowledged (basic.qos); 0 is unlimited"},
 	{Scope: driver.ClientScope, Name: "ack.every", Default: int64(100), Least: int64(1), Idle: autoAcked, Doc: "messages acknowledged by one basic.ack (multiple); at most half the prefetch is used"},
 	{Scope: driver.ClientScope, Name: "ack.delay", Default: 5 * time.Millisecond, Idle: autoAcked, Doc: "longest wait of a delivered message for its basic.ack"},
@@ -36,9 +38,9 @@ var settings = []driver.Setting{
 }
 
 // autoAcked: what the server counts as acknowledged when it is sent needs neither an ack nor a limit.
-func autoAcked(g driver.Guarantee, _ driver.Values) string {
-	if g.Delivery == driver.AtMostOnce {
-		return "at most once nothing is acknowledged"
+func autoAcked(g driver.Guarantee, v driver.Values) string {
+	if !driver.AcksAfter(g, v) {
+		return "with consumer.ack: before, which at-most-once has unless asked otherwise, consumers acknowledge nothing"
 	}
 	return ""
 }

@@ -23,9 +23,9 @@ type Coalescer struct {
 	net.Conn
 	in *bufio.Reader
 
-	mu      sync.Mutex // held while writing: keeps the order of bytes, also when a write blocks
-	out     []byte     // only filled while holding
-	holding bool
+	mu      sync.Mutex    // held while writing: keeps the order of bytes, also when a write blocks
+	out     []byte        // only filled while holding
+	holding int           // between Hold and Release: producers that share the connection hold it at once
 	err     error         // the first failed write; the stream is broken after it
 	longest time.Duration // to hold; 0: until Release
 	due     *time.Timer   // nil unless longest is set
@@ -53,10 +53,10 @@ func (c *Coalescer) Read(p []byte) (int, error) { return c.in.Read(p) }
 func (c *Coalescer) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.holding && len(c.out)+len(p) > cap(c.out) {
+	if c.holding > 0 && len(c.out)+len(p) > cap(c.out) {
 		c.flush()
 	}
-	if c.holding && c.err == nil && len(p) <= cap(c.out) {
+	if c.holding > 0 && c.err == nil && len(p) <= cap(c.out) {
 		c.out = append(c.out, p...)
 		return len(p), nil
 	}
@@ -72,14 +72,14 @@ func (c *Coalescer) Write(p []byte) (int, error) {
 // Hold starts gathering writes.
 func (c *Coalescer) Hold() {
 	c.mu.Lock()
-	c.holding = true
+	c.holding++
 	c.mu.Unlock()
 	if c.due != nil {
 		c.due.Reset(c.longest)
 	}
 }
 
-// Release writes what was gathered and ends the gathering. After an error the connection is closed, so that the
+// Release writes what was gathered, whoever gathered it, and ends the caller's gathering. After an error the connection is closed, so that the
 // client's reader learns of it at once instead of at the next heartbeat.
 func (c *Coalescer) Release() error {
 	if c.due != nil {
@@ -87,7 +87,7 @@ func (c *Coalescer) Release() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.holding = false
+	c.holding = max(0, c.holding-1)
 	c.flush()
 	if c.err != nil {
 		_ = c.Close()

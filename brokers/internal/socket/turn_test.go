@@ -221,13 +221,13 @@ func TestWhatIsGatheredIsWhatWasWrittenHoweverItIsCut(t *testing.T) {
 		s := &script{fails: fails}
 		c := NewCoalescer(s, size, 0)
 		var want bytes.Buffer
-		holding, gathered := false, 0
+		holding, gathered := 0, 0
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			before := len(s.writes)
 			switch rapid.SampledFrom([]string{"hold", "write", "write", "write", "release"}).Draw(t, "do") {
 			case "hold":
 				c.Hold()
-				holding = true
+				holding++
 			case "release":
 				err := c.Release()
 				if broken := len(s.writes) > fails; errors.Is(err, errBroken) != broken || (s.closed > 0) != broken {
@@ -236,7 +236,7 @@ func TestWhatIsGatheredIsWhatWasWrittenHoweverItIsCut(t *testing.T) {
 				if len(s.writes)-before > 1 || gathered == 0 && len(s.writes) > before {
 					t.Fatalf("%d bytes were released in %v", gathered, s.writes[before:])
 				}
-				holding, gathered = false, 0
+				holding, gathered = max(0, holding-1), 0
 			case "write":
 				p := bytes.Repeat([]byte{byte('a' + want.Len()%26)}, rapid.IntRange(1, 25).Draw(t, "n"))
 				n, err := c.Write(p)
@@ -251,11 +251,11 @@ func TestWhatIsGatheredIsWhatWasWrittenHoweverItIsCut(t *testing.T) {
 				}
 				want.Write(p)
 				switch {
-				case holding && gathered+len(p) <= size:
+				case holding > 0 && gathered+len(p) <= size:
 					if gathered += len(p); len(s.writes) > before {
 						t.Fatalf("%d of %d bytes are gathered, and %q was written", gathered, size, s.writes[before:])
 					}
-				case holding && len(p) <= size:
+				case holding > 0 && len(p) <= size:
 					gathered = len(p)
 				default:
 					gathered = 0
