@@ -2,13 +2,16 @@ package rabbitmq
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // fits implements driver.Kind.Fits.
@@ -20,9 +23,7 @@ func fits(c driver.Config, s driver.Shape) error {
 		return driver.Unsupported("client.mandatory", "without confirms a message is settled before it could be returned")
 	case heartbeat%time.Second != 0:
 		return driver.Unsupported("client.heartbeat", "%s is not a whole number of seconds", heartbeat)
-	case !d.quorum && g.Replicas > 1:
-		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "a classic queue lives on one node; use a quorum queue")
-	case !d.quorum && needsQuorum(g):
+	case !d.quorum && g.Persistence == driver.Fsync:
 		return driver.Unsupported("persistence: fsync", "a classic queue of RabbitMQ 4 confirms what it has handed to the operating system; use a quorum queue")
 	case kind == "fanout" && s.Partitions > 1:
 		return driver.Unsupported("topicConfig.exchange: fanout", "it gives every partition a copy; a topic has %d partitions", s.Partitions)
@@ -31,7 +32,32 @@ func fits(c driver.Config, s driver.Shape) error {
 	case kind == "default" && s.Subscriptions > 1:
 		return driver.Unsupported("topicConfig.exchange: default", "it reaches one queue per message; there are %d subscriptions", s.Subscriptions)
 	}
-	return cmp.Or(driver.FitsAck(g, c.Client), channelsFor(s.Queues()*int(c.Client.Int("channels"))), lowered(c), versionAllows(c.Target.Version, c.Topic))
+	return cmp.Or(driver.FitsAck(g, c.Client), mirrored(c, d.quorum), channelsFor(s.Queues()*int(c.Client.Int("channels"))), lowered(c), versionAllows(c.Target.Version, c.Topic))
+}
+
+// mirrored refuses a policy that the server wouldn't have, and copies of a classic queue beside those that it makes.
+func mirrored(c driver.Config, quorum bool) error {
+	policy, err := rabbitserver.Policy(c.Target.Version, c.Target.Server)
+	if refused := (*provision.ErrSetting)(nil); errors.As(err, &refused) {
+		return &driver.ErrUnsupported{Setting: refused.SettingPath(), Reason: refused.Reason, Path: refused.SettingPath()}
+	}
+	if c.Target.Version != "" && c.Target.Server == nil { // it was started after this was asked, with its settings
+		return nil
+	}
+	if quorum {
+		if policy != nil {
+			return driver.Unsupported("topicConfig.x-queue-type: quorum", "the server's policy of mirrored or lazy queues is for classic ones")
+		}
+		return nil
+	}
+	replicas, copies := c.Guarantee.Replicas, rabbitserver.Copies(policy, len(c.Target.Addresses))
+	if replicas > 1 && replicas != copies {
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", replicas), "a classic queue has %d %s here; use a quorum queue, or, before 4.0 and on a server that is started here, server.policy.ha-mode", copies, map[bool]string{true: "copy", false: "copies"}[copies == 1])
+	}
+	if copies > 1 && replicas <= 1 {
+		return driver.Unsupported("server.policy.ha-mode", "the queues would have %d copies; ask for replicas: %d", copies, copies)
+	}
+	return nil
 }
 
 // lowered refuses what the server that would be started would talk the client out of.

@@ -55,6 +55,10 @@ func serves(t *testing.T, in *provision.Instance, g driver.Guarantee, topic map[
 	Eventually(t, "the backlog is acknowledged", func() bool { return r.Count().Pending == 0 })
 	for node := range in.Nodes() {
 		Must(t, Restart(t.Context(), in, node+1))
+		if in.Nodes() > 1 {
+			_, err := in.InSync(t.Context(), g.Replicas)
+			Must(t, err)
+		}
 	}
 	r.Consume(t, driver.ConsumerConfig{})
 	r.Settled(t)

@@ -27,7 +27,17 @@ func (p Protocol) conf(n *provision.Node, server string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	policy, err := Policy(c.Version, c.Settings)
+	if err != nil {
+		return "", err
+	}
 	for name, value := range c.Settings {
+		if strings.HasPrefix(name, policyPrefix) {
+			if len(policy) > 0 && p.Plugin != "" {
+				return "", &provision.ErrSetting{Name: name, Reason: "a stream has no mirrors, and is never lazy"}
+			}
+			continue
+		}
 		keys[name] = scalar(value)
 		if err := checkKey(known, p.Ours, name, keys[name]); err != nil {
 			return "", err

@@ -8,14 +8,19 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// inSync is the smallest number of members online that a quorum queue or stream with several members has. The others
-// of such a queue vote, so a member that is online follows its leader's log.
+// inSync is the smallest number of members online that a quorum queue or stream with several members has, or of nodes
+// that have all of a mirrored queue. The others of a quorum queue vote, so a member that is online follows its leader's
+// log.
 func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	var errs []error
 	for _, n := range c.Nodes { // any may be down
 		out, err := control(ctx, n, "--silent", "list_queues", "members", "online")
+		mirrored := ""
+		if policy, _ := Policy(c.Version, c.Settings); err == nil && policy["ha-mode"] != nil {
+			mirrored, err = control(ctx, n, "--silent", "list_queues", "slave_pids", "synchronised_slave_pids")
+		}
 		if err == nil {
-			return fewest(out), nil
+			return both(fewest(out), mirrorsInSync(mirrored)), nil
 		}
 		errs = append(errs, err)
 	}

@@ -101,18 +101,19 @@ func (p Protocol) configure(n *provision.Node) error {
 }
 
 func formed(ctx context.Context, c *provision.Cluster) error {
-	if len(c.Nodes) == 1 {
-		return nil
+	if len(c.Nodes) > 1 {
+		if _, err := control(ctx, c.Nodes[0], "await_online_nodes", strconv.Itoa(len(c.Nodes))); err != nil {
+			return err
+		}
 	}
-	_, err := control(ctx, c.Nodes[0], "await_online_nodes", strconv.Itoa(len(c.Nodes)))
-	return err
+	return setPolicy(ctx, c)
 }
 
 // leader is the node that leads most queues; every replicated queue and every stream elects its own.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 	var errs []error
 	for _, asked := range c.Nodes { // any may be down
-		out, err := control(ctx, asked, "list_queues", "leader")
+		out, err := control(ctx, asked, "list_queues", "leader", "pid") // a classic queue has a process alone
 		if err != nil {
 			errs = append(errs, err)
 			continue
