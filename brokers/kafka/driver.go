@@ -61,7 +61,8 @@ func fits(c driver.Config, s driver.Shape) error {
 		return driver.Unsupported("client.sasl.mechanism: "+mechanism, "no user is given to log in as")
 	}
 	_, err := topicConfigs(c)
-	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), err, fitting(c.Topic, s.MaxBytes), fitsVersion(c))
+	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), err, fitting(c.Topic, s.MaxBytes), fitsVersion(c),
+		keepsOrder(c.Guarantee, c.Client, s.Partitions), holds(c.Client, s.MaxBytes))
 }
 
 // fitting refuses messages of so many bytes that the topic's limit, or a request, has no room for.

@@ -26,6 +26,7 @@ type producer struct {
 	commits  *committer // only for exactly once
 	given    uint64     // slots ever handed to Send; its goroutine's
 	failed   atomic.Uint64
+	bounded  bool      // by buffer.memory
 	slot     [1]uint32 // that has failed; promises come one after the other
 }
 
@@ -55,9 +56,8 @@ func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Pro
 	opts := append(producerOptions(g, v),
 		kgo.ProducerBatchMaxBytes(int32(max(c.MaxBytes+headroom, int(v.Int("batch.size"))))),
 		kgo.MaxBufferedRecords(2*c.InFlight+1)) // a slot is given back just before the client counts it as gone
-	if g.Ordering == driver.Ordered {
-		opts = append(opts, kgo.RecordPartitioner(pinned(c.ID)))
-	}
+	opts = append(opts, kgo.RecordPartitioner(partitioner(g, v, c.ID)))
+	opts = append(opts, buffered(v)...)
 	if g.Delivery == driver.ExactlyOnce {
 		// A commit whose answer is given up on is lost for good: nobody knows its outcome.
 		opts = append(opts, kgo.RetryTimeout(millis(v, "delivery.timeout.ms")), kgo.TransactionalID(fmt.Sprintf("%s.%d", k.topology.Topics[c.Topics[0]].Name, c.ID)))
@@ -66,7 +66,7 @@ func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Pro
 	if err != nil {
 		return nil, driver.Unsupported("client settings", "franz-go says: %v", err)
 	}
-	p := &producer{client: client, topics: k.topology.Topics, records: make([]record, c.InFlight), receipts: r}
+	p := &producer{client: client, topics: k.topology.Topics, records: make([]record, c.InFlight), receipts: r, bounded: v.Int("buffer.memory") > 0}
 	for slot := range p.records {
 		p.records[slot].slot = uint32(slot)
 	}
@@ -91,8 +91,11 @@ func (p *producer) answered(r *kgo.Record, err error) {
 
 // Send stamps the records of a batch with one creation time: Kafka's has no meaning here, and asking the clock for
 // each costs as much as all else that is done here.
-func (p *producer) Send(_ context.Context, batch []driver.Message) error {
+func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	now := time.Now()
+	if !p.bounded { // nothing here waits, and what is on its way outlives the call
+		ctx = context.Background()
+	}
 	for i := range batch {
 		m := &batch[i]
 		r := &p.records[m.Slot].Record
@@ -101,7 +104,7 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 			r.Key = m.Key
 		}
 		if p.commits == nil {
-			p.client.Produce(context.Background(), r, p.promise)
+			p.client.Produce(ctx, r, p.promise)
 		} else {
 			p.commits.add(r, m.Resent)
 		}
@@ -138,18 +141,4 @@ func (p *producer) Close() error {
 	}
 	p.acks.close()
 	return nil
-}
-
-// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per
-// key for the others.
-func pinned(producer int) kgo.Partitioner {
-	return kgo.BasicConsistentPartitioner(func(topic string) func(*kgo.Record, int) int {
-		byKey := kgo.StickyKeyPartitioner(nil).ForTopic(topic)
-		return func(r *kgo.Record, n int) int {
-			if r.Key == nil {
-				return producer % n
-			}
-			return byKey.Partition(r, n)
-		}
-	})
 }

@@ -13,6 +13,8 @@ import (
 var settings = append([]driver.Setting{
 	client("linger.ms", int64(1), "how long a partition waits for more messages before a batch is sent, ms"),
 	client("batch.size", int64(1_000_012), "largest batch of one partition before compression, bytes; raised to fit the largest message"),
+	client("partitioner", "auto", "which partition a message goes to, as Java's producer chooses: uniform (since 3.3), sticky (since 2.4), default-1 (before: in turn), round-robin (keys ignored); auto: uniform by 64 KiB, or when ordered one partition per producer", "auto", uniform, sticky, default1, roundRobin),
+	client("buffer.memory", int64(0), "bytes of messages that may wait in the client or be on their way; then sending waits; 0: inFlight is the limit"),
 	client("compression.type", "none", "compression of batches by the producer", "none", "gzip", "snappy", "lz4", "zstd"),
 	client("max.in.flight.requests.per.connection", int64(0), "unanswered produce requests per broker; 0: 5, or 1 where retries would break the order; always 5 when idempotent"),
 	client("enable.idempotence", "auto", "deduplication of retries by the broker; auto: with acks: quorum, except at most once", "auto", "true", "false"),
