@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/brokermark/brokermark/brokers" // their speeds
+	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/studies"
 )
@@ -410,4 +412,26 @@ func valuesOf(points []study.Point) map[string][]string {
 		}
 	}
 	return out
+}
+
+func TestAWholeStudyAtTheQuickScaleTakesTenMinutesAtMost(t *testing.T) {
+	for name := range papers {
+		s, points := open(t, name, "quick")
+		seconds, brokers := 0.0, map[string]bool{}
+		for _, p := range points {
+			seconds += float64(s.Repeats) * study.EstimateSeconds(p.Spec)
+			key := lab.Shares(p.Spec)
+			if key == "" {
+				t.Errorf("%s: %s starts a broker of its own", name, p.Label)
+			}
+			if !brokers[key] {
+				brokers[key] = true
+				seconds += study.StartSeconds(p.Spec)
+			}
+		}
+		t.Logf("%s: %d points, %d brokers, %.0f s", name, len(points), len(brokers), seconds)
+		if seconds > 600 {
+			t.Errorf("%s: about %.0f s with the starts of %d brokers; allowed: 600", name, seconds, len(brokers))
+		}
+	}
 }

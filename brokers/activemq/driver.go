@@ -13,12 +13,14 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 func init() { amqp10.Register(product) }
 
 var product = &amqp10.Product{
-	Name: "activemq",
+	Name:  "activemq",
+	Speed: usual.Speed{Rate: 10_000, Flushed: 700, Alone: 0.0015, Start: 5, Flushes: usual.EveryVersion},
 	Settings: []driver.Setting{
 		{Scope: driver.TopicScope, Name: "destination", Default: "auto", Allowed: []string{"auto", "queue", "VirtualTopic"}, Doc: "auto: a queue for one subscription, a virtual topic with a queue each for several"},
 	},

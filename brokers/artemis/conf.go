@@ -40,8 +40,8 @@ var acceptorKeys = []string{
 // ours are the elements that the recipe sets itself.
 var ours = []string{"name", "bindings-directory", "journal-directory", "paging-directory", "large-messages-directory", "node-manager-lock-directory", "cluster-user", "cluster-password"}
 
-// usual is what the server's own `artemis create` writes, beside the schema's defaults.
-func usual(tuned string) (core, acceptor, address map[string]string) {
+// customary is what the server's own `artemis create` writes, beside the schema's defaults.
+func customary(tuned string) (core, acceptor, address map[string]string) {
 	core = map[string]string{
 		"persistence-enabled": "true", "max-redelivery-records": "1", "journal-type": "NIO", "journal-datasync": "true", "journal-min-files": "2",
 		"journal-pool-files": "10", "journal-device-block-size": "4096", "journal-file-size": "10M", "journal-buffer-timeout": tuned,
@@ -78,7 +78,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	core, acceptor, address := usual(strings.TrimSpace(string(tuned)))
+	core, acceptor, address := customary(strings.TrimSpace(string(tuned)))
 	for name, value := range asked {
 		if err := place(schemas, name, value, core, acceptor, address); err != nil {
 			return nil, err

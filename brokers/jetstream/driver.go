@@ -25,7 +25,7 @@ func init() {
 		Name:     "jetstream",
 		Client:   "github.com/nats-io/nats.go",
 		Settings: slices.Concat(clientSettings, natsio.ConnectionSettings(-1), topicSettings),
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce},
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{Rate: 50_000, Flushed: 2000, Alone: 0.0003, Start: 1}},
 		Supports: supports,
 		Share:    driver.TakeTurns,
 		Maps:     natives,

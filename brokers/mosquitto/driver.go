@@ -21,7 +21,7 @@ func init() {
 	driver.Register(driver.Kind{
 		Name: "mosquitto", Client: "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
 		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"), Share: share,
-		Defaults: usual.Defaults{Persistence: usual.Memory},
+		Defaults: usual.Defaults{Persistence: usual.Memory, Speed: usual.Speed{Rate: 15_000, Alone: 0.0003, Start: 1}},
 	})
 }
 

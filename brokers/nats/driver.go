@@ -18,7 +18,7 @@ func init() {
 	driver.Register(driver.Kind{
 		Name:     "nats",
 		Client:   "github.com/nats-io/nats.go",
-		Defaults: usual.Defaults{First: true, NoCopy: true, Persistence: usual.Memory, Sharing: usual.AnyNumber},
+		Defaults: usual.Defaults{First: true, NoCopy: true, Persistence: usual.Memory, Sharing: usual.AnyNumber, Speed: usual.Speed{Rate: 500_000, Alone: 0.0001, Start: 1}},
 		Settings: append([]driver.Setting{
 			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
 		}, natsio.ClientSettings...),

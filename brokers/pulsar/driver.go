@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // never is for what the client would do now and then and needn't: topics keep their partitions for a run.
@@ -29,7 +30,7 @@ const tokenUser = "token"
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: completed, Attaching: attaching, Open: open,
+		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Defaults: usual.Defaults{Speed: usual.Speed{Rate: 50_000, Flushed: 2000, Alone: 0.005, Start: 20}}, Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: completed, Attaching: attaching, Open: open,
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 const broker = "rabbitmq-stream"
@@ -27,6 +28,7 @@ func init() {
 	driver.Register(driver.Kind{
 		Name:     broker,
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
+		Defaults: usual.Defaults{Speed: usual.Speed{Rate: 200_000, Alone: 0.001, Start: 8}},
 		Settings: settings,
 		Failover: true, Supports: supports, Fits: fits, Maps: natives, Attaching: attaching, Open: open,
 	})

@@ -25,7 +25,7 @@ func init() {
 		Name: "redis", Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
 		Fits: fits, Maps: natives, Share: share, Shared: true, Attaching: attaching, Open: open,
 		// A read names every stream, and takes the longer the more there are.
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Sharing: 64},
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Sharing: 64, Speed: usual.Speed{Rate: 100_000, Flushed: 5000, Alone: 0.0002, Start: 1}},
 	})
 }
 

@@ -15,7 +15,7 @@ func init() {
 	driver.Register(driver.Kind{
 		Name: "redis-pubsub", Client: library, Settings: connectionSettings, Supports: pubsubSupports, Open: openPubsub,
 		Transient: true, Maps: pubsubNatives, Share: alone, Fits: whole, Keyless: driver.Never("a channel has neither partitions nor keys"),
-		Defaults: usual.Defaults{NoCopy: true, Persistence: usual.Memory},
+		Defaults: usual.Defaults{NoCopy: true, Persistence: usual.Memory, Speed: usual.Speed{Rate: 200_000, Alone: 0.0002, Start: 1}},
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -171,13 +172,11 @@ func settingApart(points []study.Point) func(study.Point) document.Cell {
 	}
 }
 
-// startSeconds is what starting and stopping a broker of one's own takes at most on a small machine.
-const startSeconds = 5
-
+// repetitionSeconds is an estimate for one repetition, and for the broker that is started for it alone.
 func repetitionSeconds(s study.Spec) float64 {
 	seconds := study.EstimateSeconds(s)
-	if starts(s) && s.Isolation != "shared" {
-		seconds += startSeconds
+	if starts(s) && lab.Shares(s) == "" {
+		seconds += study.StartSeconds(s)
 	}
 	return seconds
 }
@@ -188,12 +187,18 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 	if err != nil {
 		return "", err
 	}
-	seconds, have := 0.0, 0
+	seconds, have, shared, unknown := 0.0, 0, map[string]bool{}, false
 	for _, r := range p.runs {
 		if _, ok := done[r.Point.ID][r.Repetition]; ok && !o.again {
 			have++
 		} else if refused[r.Point.ID] == "" {
-			seconds += repetitionSeconds(r.Point.Spec)
+			spec := r.Point.Spec
+			seconds += repetitionSeconds(spec)
+			if key := lab.Shares(spec); key != "" && !shared[key] {
+				shared[key] = true
+				seconds += study.StartSeconds(spec)
+			}
+			unknown = unknown || study.EstimateIsRough(spec)
 		}
 	}
 	text := fmt.Sprintf("%s, %s", counted(len(p.points), "point"), counted(len(p.runs), "repetition"))
@@ -203,7 +208,11 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 	if n := len(refused); n > 0 {
 		text += fmt.Sprintf(", %s will be refused", counted(n, "point"))
 	}
-	return text + fmt.Sprintf("; about %s, installations not counted.", span(time.Duration(seconds)*time.Second)), nil
+	text += fmt.Sprintf("; about %s, installations not counted.", span(time.Duration(seconds)*time.Second))
+	if unknown {
+		text += " Counts and backlogs end when they are done: their time is a guess by the broker's order of magnitude, and may be three times that or a third."
+	}
+	return text, nil
 }
 
 // stored asks the store what need not run again; a store that isn't there yet holds nothing.

@@ -32,6 +32,15 @@ func instanceKey(s study.Spec) string {
 // shareable tells whether a point may leave its broker to others: not when it breaks it.
 func shareable(s study.Spec) bool { return s.Isolation == "shared" && len(s.Faults) == 0 }
 
+// Shares names the broker that a point shares with the others that have the same name for it; "" where it has one of its
+// own, or starts none.
+func Shares(s study.Spec) string {
+	if _, err := provision.Lookup(s.Broker); err != nil || len(s.Attach) > 0 || !shareable(s) {
+		return ""
+	}
+	return instanceKey(s)
+}
+
 // take returns a running broker for the spec and the call that gives it back.
 func (p *pool) take(ctx context.Context, s study.Spec) (*provision.Instance, func(), error) {
 	shared := shareable(s)

@@ -1,13 +1,29 @@
 package study
 
+import (
+	"cmp"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/usual"
+)
+
 // What is assumed of a broker nobody has measured yet, for estimates of time only.
 const (
 	guessedRate  = 50_000.0 // messages per second
 	guessedBytes = 100e6    // bytes per second
+	guessedAlone = 0.001    // seconds for a message when no other is under way
+	guessedStart = 5.0      // seconds until a server serves
 	settling     = 1.0      // seconds to drain and tidy up after a phase of load
 	usualTrials  = 5        // short trials of a search
 	probing      = 3.0      // seconds until a search knows where to begin
+	together     = 0.75     // of the time that one server takes to start: each further one, beside it
 )
+
+// StartSeconds is an estimate of how long the point's broker takes to start and to stop.
+func StartSeconds(s Spec) float64 {
+	one := cmp.Or(usual.Of(s.Broker).Speed.Start, guessedStart)
+	return one * (1 + together*float64(s.Nodes-1))
+}
 
 // EstimateSeconds is an honest guess of how long one repetition of a point takes, without starting a broker.
 func EstimateSeconds(s Spec) float64 {
@@ -25,11 +41,18 @@ func EstimateSeconds(s Spec) float64 {
 		}
 		return searchSeconds(s.Sustainable) + float64(len(s.Curve.Fractions))*one
 	case MeasureCount:
-		return warmup + sending(s, float64(s.Count.Messages), float64(s.Count.Bytes)) + settling
+		messages := amount(s, float64(s.Count.Messages), float64(s.Count.Bytes))
+		return warmup + messages*max(s.sendSeconds(), s.workSeconds()) + settling
 	case MeasureBacklog:
-		return warmup + 2*sending(s, float64(s.Backlog.Messages), float64(s.Backlog.Bytes)) + settling
+		messages := amount(s, float64(s.Backlog.Messages), float64(s.Backlog.Bytes))
+		return warmup + messages*(s.sendSeconds()+max(s.receiveSeconds(), s.workSeconds())) + settling
 	}
 	return one
+}
+
+// EstimateIsRough tells that the point ends when its work is done, so that the estimate hangs on the broker's speed.
+func EstimateIsRough(s Spec) bool {
+	return s.Measure == MeasureBacklog || s.Measure == MeasureCount && s.Load.Rate == 0
 }
 
 // searchSeconds counts the probe, the usual number of short trials, the confirmations, and two long trials that fail but
@@ -45,15 +68,45 @@ func searchSeconds(s Sustainable) float64 {
 	return probing + all
 }
 
-// sending is the time to send so many messages or bytes.
-func sending(s Spec, messages, bytes float64) float64 {
-	mean := max(1, s.MessageSize.Mean())
+// amount is so many messages, or those that so many bytes make.
+func amount(s Spec, messages, bytes float64) float64 {
 	if bytes > 0 {
-		messages = bytes / mean
+		return bytes / max(1, s.MessageSize.Mean())
 	}
-	rate := min(guessedRate, guessedBytes/mean)
+	return messages
+}
+
+// sendSeconds is the time for one message among many: by the broker's order of magnitude, by the bytes of all its copies,
+// by the window, or by the rate asked for, whichever is longest.
+func (s Spec) sendSeconds() float64 {
+	speed := usual.Of(s.Broker).Speed
+	rate := cmp.Or(speed.Rate, guessedRate)
+	if s.flushes() {
+		rate = min(rate, cmp.Or(speed.Flushed, rate))
+	}
+	copies := float64(max(1, s.SubscriptionsPerTopic) * max(1, s.Replicas))
+	window := float64(max(1, s.Topics*s.ProducersPerTopic*s.InFlight.Messages))
+	one := max(copies/rate, copies*s.MessageSize.Mean()/guessedBytes, cmp.Or(speed.Alone, guessedAlone)/window)
 	if s.Load.Rate > 0 {
-		rate = s.Load.Rate
+		one = max(one, 1/s.Load.Rate)
 	}
-	return messages / rate
+	return one
+}
+
+// receiveSeconds is the time for one message of a backlog: nobody waits for the disk.
+func (s Spec) receiveSeconds() float64 {
+	rate := cmp.Or(usual.Of(s.Broker).Speed.Rate, guessedRate)
+	return float64(max(1, s.SubscriptionsPerTopic)) * max(1/rate, s.MessageSize.Mean()/guessedBytes)
+}
+
+// workSeconds is the time that the consumers' work on one message takes them all together.
+func (s Spec) workSeconds() float64 {
+	return s.ConsumerDelay.Seconds() / float64(max(1, s.Topics*s.ConsumerPerSubscription))
+}
+
+// flushes tells that a message is on the disk before it is acknowledged.
+func (s Spec) flushes() bool {
+	f := usual.Of(s.Broker).Speed.Flushes
+	logged := f == usual.EveryVersion || f != "" && strings.HasPrefix(s.Version, f)
+	return s.Persistence == fsync || s.Persistence == log && s.Acks != acksNone && logged
 }

@@ -13,7 +13,22 @@ type Defaults struct {
 	// Sharing is how many partitions one connection serves as well as several do, because the client is made to be
 	// shared; 0: every topic has connections of its own.
 	Sharing int
+	Speed   Speed
 }
+
+// Speed is what a broker was seen to do on two cores that it shared with the load's generator, in orders of magnitude: it
+// makes estimates of time, and no result. What is 0 isn't known.
+type Speed struct {
+	Rate    float64 // small messages per second, many under way
+	Flushed float64 // the same where each is flushed to the disk before it is acknowledged
+	Alone   float64 // seconds that a message takes when no other is under way
+	Start   float64 // seconds until a single server serves
+	// Flushes is how the versions begin that flush though their log is all that was asked for, such as "3."; "": none does.
+	Flushes string
+}
+
+// EveryVersion is the Flushes of a broker that always flushes its log.
+const EveryVersion = "*"
 
 // Persistence says where a broker keeps messages when nobody asks.
 type Persistence int

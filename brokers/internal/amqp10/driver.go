@@ -20,6 +20,7 @@ type Product struct {
 	Name     string
 	Hostname string           // the client setting whose value the open frame has, where the broker has virtual hosts
 	Settings []driver.Setting // beside ClientSettings
+	Speed    usual.Speed
 	Supports func(driver.Guarantee) error
 	Failover bool // see driver.Kind
 	// Maps names the native settings of queues and server that a guarantee needs beside those of the protocol.
@@ -71,7 +72,7 @@ func Register(p *Product) {
 	driver.Register(driver.Kind{
 		Name:     p.Name,
 		Client:   "github.com/Azure/go-amqp",
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce},
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: p.Speed},
 		Settings: slices.Concat(ClientSettings, p.Settings),
 		Supports: p.Supports,
 		Fits:     func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
