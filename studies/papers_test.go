@@ -1,0 +1,266 @@
+package studies_test
+
+import (
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+func kafkaWords(p study.Point) string {
+	s := p.Spec
+	return fmt.Sprintf("%s×%d %s batch %v linger %v %s partitions %d flush %v acks %s, %s from %s, %d subscriptions",
+		s.Broker, s.Nodes, s.MessageSize, s.Client["batch.size"], s.Client["linger.ms"], s.Client["compression.type"],
+		s.PartitionsPerTopic, s.Topic["flush.messages"], s.Acks, s.Measure, s.PayloadFile, s.SubscriptionsPerTopic)
+}
+
+func rabbitWords(p study.Point) string {
+	s := p.Spec
+	return fmt.Sprintf("%s×%d %s queues %d×%d exchange %v length %v %s %s", s.Broker, s.Nodes, s.MessageSize, s.Topics,
+		s.PartitionsPerTopic*s.SubscriptionsPerTopic*s.ProducersPerTopic*s.ConsumerPerSubscription, s.Topic["exchange"],
+		s.Topic["x-max-length"], s.Delivery, s.Persistence)
+}
+
+// batches are those of every Kafka experiment of section 4.3.1.
+var batches = steps(10_000, 200_000, 10_000)
+
+// levels are the acknowledgements of experiments one and two: "level one for one set of experiments and level three for
+// the other set"; by section 3.2.1 none, and all replicas.
+var levels = []string{"none", "quorum"}
+
+const (
+	kafkaSaid  = "kafka×3 500 batch %d linger %v %s partitions %d flush %v acks %s, peak from letters500.txt, 0 subscriptions"
+	rabbitSaid = "rabbitmq×3 500 queues %d×1 exchange %v length %v %s log"
+)
+
+var rabiee = map[string]ran{
+	"kafka-1": {"4.3.1 one", 20 * 4 * 2, func(yield func(string)) {
+		for _, batch := range batches {
+			for _, partitions := range []int{5, 15, 30, 50} {
+				for _, acks := range levels {
+					yield(fmt.Sprintf(kafkaSaid, batch, 0, "snappy", partitions, nil, acks))
+				}
+			}
+		}
+	}, kafkaWords},
+	"kafka-2": {"4.3.1 two", 20 * 10 * 2 * 2, func(yield func(string)) {
+		for _, batch := range batches {
+			for _, linger := range steps(10, 100, 10) {
+				for _, partitions := range []int{5, 15} {
+					for _, acks := range levels {
+						yield(fmt.Sprintf(kafkaSaid, batch, linger, "snappy", partitions, nil, acks))
+					}
+				}
+			}
+		}
+	}, kafkaWords},
+	"kafka-3": {"4.3.1 three", 20 * 2, func(yield func(string)) {
+		for _, batch := range batches {
+			for _, compression := range []string{"snappy", "none"} {
+				yield(fmt.Sprintf(kafkaSaid, batch, 0, compression, 5, nil, "leader"))
+			}
+		}
+	}, kafkaWords},
+	"kafka-4": {"4.3.1 four", 6 * 2 * 20, func(yield func(string)) {
+		for _, flush := range []int{1, 1000, 5000, 10_000, 20_000, 30_000} {
+			for _, partitions := range []int{5, 15} {
+				for _, batch := range batches {
+					yield(fmt.Sprintf(kafkaSaid, batch, 0, "snappy", partitions, flush, "leader"))
+				}
+			}
+		}
+	}, kafkaWords},
+	"rabbitmq-1": {"4.3.2 one", 50 * 2, func(yield func(string)) {
+		for _, queues := range steps(1, 50, 1) {
+			for _, delivery := range []string{"at-most-once", "at-least-once"} {
+				yield(fmt.Sprintf(rabbitSaid, queues, "fanout", nil, delivery))
+			}
+		}
+	}, rabbitWords},
+	"rabbitmq-2": {"4.3.2 two", 50 * 2, func(yield func(string)) {
+		for _, queues := range steps(1, 50, 1) {
+			for _, delivery := range []string{"at-most-once", "at-least-once"} {
+				yield(fmt.Sprintf(rabbitSaid, queues, nil, nil, delivery))
+			}
+		}
+	}, rabbitWords},
+	"rabbitmq-3": {"4.3.2 three", 5 * 50 * 2, func(yield func(string)) {
+		for _, length := range []int{-1, 10, 100, 1000, 10_000} { // -1: "the default length"
+			for _, queues := range steps(1, 50, 1) {
+				for _, delivery := range []string{"at-most-once", "at-least-once"} {
+					yield(fmt.Sprintf(rabbitSaid, queues, nil, length, delivery))
+				}
+			}
+		}
+	}, rabbitWords},
+}
+
+var nilssonSizes = []int{8, 64, 512, 4096, 32768, 262144, 1048000}
+
+// sized names each combination of the thesis' sizes with one of the settings, each at 30 rates with 10 s before and 10 s of
+// data (sections 3.3 and 3.5.2).
+func sized(settings ...string) func(yield func(string)) {
+	return func(yield func(string)) {
+		for _, size := range nilssonSizes {
+			for _, s := range settings {
+				yield(fmt.Sprintf("%d B %s, 30 rates of 10s after 10s", size, s))
+			}
+		}
+	}
+}
+
+func unit(settings func(s study.Spec) string) func(p study.Point) string {
+	return func(p study.Point) string {
+		s := p.Spec
+		return fmt.Sprintf("%d B %s, %d rates of %s after %s", s.MessageSize.Largest(), settings(s), len(s.Curve.Fractions), s.Duration, s.Warmup.For)
+	}
+}
+
+var nilsson = map[string]ran{
+	"kafka": {
+		"3.2", 28, sized("at-most-once none 1 ordered", "at-least-once leader 1 ordered", "at-most-once none 8 unordered", "at-least-once leader 8 unordered"),
+		unit(func(s study.Spec) string {
+			return fmt.Sprintf("%s %s %d %s", s.Delivery, s.Acks, s.PartitionsPerTopic, s.Ordering)
+		}),
+	},
+	"rabbitmq": {
+		"3.2", 28, sized("at-most-once log", "at-least-once log", "at-most-once memory", "at-least-once memory"),
+		unit(func(s study.Spec) string { return s.Delivery + " " + s.Persistence }),
+	},
+	"nats-streaming": {
+		"3.2", 28, sized("at-most-once log true", "at-least-once log true", "at-most-once memory <nil>", "at-least-once memory <nil>"),
+		unit(func(s study.Spec) string {
+			return fmt.Sprintf("%s %s %v", s.Delivery, s.Persistence, s.Server["streaming.file.sync"])
+		}),
+	},
+}
+
+// models are those of section 4.5 on each broker.
+func models(yield func(broker string, producers, subscriptions int)) {
+	for _, broker := range []string{"activemq", "rabbitmq", "kafka"} {
+		for _, producers := range []int{1, 2} {
+			for _, consumers := range []int{1, 2} {
+				yield(broker, producers, consumers)
+			}
+		}
+	}
+}
+
+func rajeWords(p study.Point) string {
+	s := p.Spec
+	messages := s.Count.Messages
+	if messages == 0 {
+		messages = int64(s.Count.Bytes) / int64(s.MessageSize.Largest())
+	}
+	return fmt.Sprintf("%s %d:%d %d × %d B", s.Broker, s.ProducersPerTopic, s.SubscriptionsPerTopic, messages, s.MessageSize.Largest())
+}
+
+var raje = map[string]ran{
+	"throughput": {"4.3 A", 12, func(yield func(string)) {
+		models(func(b string, p, c int) { yield(fmt.Sprintf("%s %d:%d 1000000 × 50 B", b, p, c)) })
+	}, rajeWords},
+	"latency-by-number": {"4.3 B", 48, func(yield func(string)) { // the numbers are ours
+		models(func(b string, p, c int) {
+			for _, n := range []int{1000, 10_000, 100_000, 1_000_000} {
+				yield(fmt.Sprintf("%s %d:%d %d × 50 B", b, p, c, n))
+			}
+		})
+	}, rajeWords},
+	"by-size": {"4.3 C and D", 48, func(yield func(string)) {
+		models(func(b string, p, c int) {
+			for _, of := range []string{"3906250 × 256 B", "1000000 × 1000 B", "200000 × 5000 B", "1000 × 1000000 B"} {
+				yield(fmt.Sprintf("%s %d:%d %s", b, p, c, of))
+			}
+		})
+	}, rajeWords},
+}
+
+func chenWords(p study.Point) string {
+	s := p.Spec
+	return fmt.Sprintf("%d channels %g/s, %d × %s, %d consumers with %v", s.ProducersPerTopic, s.Load.Rate, s.Count.Messages, s.MessageSize,
+		s.ConsumerPerSubscription, s.Client["prefetch"])
+}
+
+var chen = map[string]ran{
+	"load-tests": {"of the logs", 17, func(yield func(string)) {
+		for channels, rates := range map[int][]float64{
+			20: {1045.5, 1455.4, 1697.3, 1610.8, 1674.3, 1738.5},
+			40: {997.5, 1406.6, 1652, 1726.2, 1937.1, 2045.7, 1934.5},
+			80: {1645.5, 1895.8, 1879.1, 1992.4},
+		} {
+			for _, rate := range rates {
+				yield(fmt.Sprintf("%d channels %g/s, 200000 × 44, 32 consumers with 1", channels, rate))
+			}
+		}
+	}, chenWords},
+	"capacity": {"none: it is ours", 3, func(yield func(string)) {
+		for _, channels := range []int{20, 40, 80} {
+			yield(fmt.Sprintf("%d channels 0/s, 200000 × 44, 32 consumers with 1", channels))
+		}
+	}, chenWords},
+}
+
+var dyjachBrokers = []string{"kafka", "pulsar", "rabbitmq"}
+
+// backlog is one of tables 1 to 3.
+func backlog(table string, size int, work string, consumers ...int) ran {
+	return ran{table, 3 * len(consumers), func(yield func(string)) {
+		for _, broker := range dyjachBrokers {
+			for _, n := range consumers {
+				yield(fmt.Sprintf("%s 10000 × %d B to %d/%d working %s", broker, size, n, n, work))
+			}
+		}
+	}, func(p study.Point) string {
+		s := p.Spec
+		return fmt.Sprintf("%s %d × %d B to %d/%d working %s", s.Broker, s.Backlog.Messages, s.MessageSize.Largest(), s.PartitionsPerTopic,
+			s.ConsumerPerSubscription, s.ConsumerDelay)
+	}}
+}
+
+// stable is section 5.3, with and without TLS.
+func stable(size int, bound string) ran {
+	return ran{"5.3 and 5.4", 3 * 2 * 7, func(yield func(string)) {
+		for _, broker := range dyjachBrokers {
+			for _, tls := range []string{"off", "on"} {
+				for _, n := range []int{1, 5, 10, 15, 25, 50, 100} {
+					yield(fmt.Sprintf("%s %s %d B %d/%d below %s", broker, tls, size, n, n, bound))
+				}
+			}
+		}
+	}, func(p study.Point) string {
+		s := p.Spec
+		return fmt.Sprintf("%s %s %d B %d/%d below %s", s.Broker, s.TLS, s.MessageSize.Largest(), s.PartitionsPerTopic, s.ConsumerPerSubscription, s.Sustainable.Latency)
+	}}
+}
+
+var dyjach = map[string]ran{
+	"backlog-100B": backlog("table 1", 100, "18ms", 1, 5, 25, 50, 100),
+	"backlog-10kB": backlog("table 2", 10_000, "31ms", 1, 5, 25, 50),
+	"backlog-50kB": backlog("table 3", 50_000, "39ms", 1, 5, 25, 50, 75),
+	"latency": {"5.2 and 5.4", 3 * 6 * 2, func(yield func(string)) {
+		for _, broker := range dyjachBrokers {
+			for _, size := range []int{100, 10_000, 30_000, 50_000, 100_000, 300_000} {
+				for _, tls := range []string{"off", "on"} {
+					yield(fmt.Sprintf("%s %s %d B 40/s", broker, tls, size))
+				}
+			}
+		}
+	}, func(p study.Point) string {
+		return fmt.Sprintf("%s %s %d B %g/s", p.Spec.Broker, p.Spec.TLS, p.Spec.MessageSize.Largest(), p.Spec.Load.Rate)
+	}},
+	"stable-100B": stable(100, "200ms"),
+	"stable-10kB": stable(10_000, "1s"),
+}
+
+// papers are the published studies: what each ran, and the versions it is run on.
+var papers = map[string]struct {
+	ran      map[string]ran
+	points   int // in all, of one version
+	versions string
+}{
+	"rabiee-2018":         {rabiee, 1940, "now kafka@4.3.1, now rabbitmq@4.0.5, then kafka@1.1.1, then rabbitmq@3.10.8"},
+	"nilsson-pregen-2020": {nilsson, 84, "now kafka@4.3.1, now nats-streaming@0.25.6, now rabbitmq@4.0.5, then kafka@2.2.0, then nats-streaming@0.17.0, then rabbitmq@3.10.8"},
+	"raje-2019":           {raje, 108, "now activemq@6.3.1, now kafka@4.3.1, now rabbitmq@4.0.5, then activemq@5.15.9, then kafka@2.2.0, then rabbitmq@3.10.8"},
+	"chen-2024":           {chen, 20, "now rabbitmq@4.0.5, then rabbitmq@3.10.8"},
+	"dyjach-2024":         {dyjach, 162, "now kafka@4.3.1, now pulsar@4.0.8, now rabbitmq@4.0.5"},
+}
+
