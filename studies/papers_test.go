@@ -263,4 +263,3 @@ var papers = map[string]struct {
 	"chen-2024":           {chen, 20, "now rabbitmq@4.0.5, then rabbitmq@3.10.8"},
 	"dyjach-2024":         {dyjach, 162, "now kafka@4.3.1, now pulsar@4.0.8, now rabbitmq@4.0.5"},
 }
-
