@@ -22,7 +22,7 @@ var product = &amqp10.Product{
 	Name:  "activemq",
 	Speed: usual.Speed{Rate: 10_000, Flushed: 700, Alone: 0.0015, Start: 5, Flushes: usual.EveryVersion},
 	Settings: []driver.Setting{
-		{Scope: driver.TopicScope, Name: "destination", Default: "auto", Allowed: []string{"auto", "queue", "VirtualTopic"}, Doc: "auto: a queue for one subscription, a virtual topic with a queue each for several"},
+		{Scope: driver.TopicScope, Name: "destination", Default: "auto", Allowed: []string{"auto", "queue", "topic", "VirtualTopic"}, Doc: "auto: a queue for one subscription, a virtual topic with a queue each for several; topic: keeps nothing for consumers that are not connected"},
 	},
 	Supports: supports,
 	Maps:     natives,
@@ -64,6 +64,28 @@ func fits(c driver.Config, s driver.Shape) error {
 	if c.Topic.String("destination") == "queue" && s.Subscriptions > 1 {
 		return driver.Unsupported("topicConfig.destination: queue", "it gives a message to one consumer; there are %d subscriptions", s.Subscriptions)
 	}
+	if c.Topic.String("destination") == plainTopic {
+		return fitsTopic(c.Guarantee, s)
+	}
+	return nil
+}
+
+// plainTopic gives every consumer that is connected each message, and keeps none.
+const plainTopic = "topic"
+
+// fitsTopic refuses what a topic doesn't keep for subscribers that are not durable.
+func fitsTopic(g driver.Guarantee, s driver.Shape) error {
+	const setting = "topicConfig.destination: topic"
+	switch {
+	case g.Delivery != driver.AtMostOnce:
+		return driver.Unsupported(setting, "it keeps nothing for a consumer that has lost its connection; ask for delivery: at-most-once, or take VirtualTopic")
+	case g.Persistence != driver.Memory:
+		return driver.Unsupported(setting, "nothing of it is stored for such consumers; ask for persistence: memory, or take VirtualTopic")
+	case s.Consumers > 1:
+		return driver.Unsupported(setting, "each of the %d consumers of a subscription would get every message; use one, or VirtualTopic", s.Consumers)
+	case s.Backlog:
+		return driver.Unsupported(setting, "it keeps nothing for consumers that are not connected, so there is no backlog")
+	}
 	return nil
 }
 
@@ -73,10 +95,17 @@ func (d *destinations) virtual(t driver.Topology) bool {
 
 // Target is the queue or the virtual topic.
 func (d *destinations) Target(t driver.Topology, topic int) amqp10.Node {
+	if d.kind == plainTopic {
+		return topicNode(t, topic)
+	}
 	if d.virtual(t) {
 		return amqp10.Node{Address: "topic://VirtualTopic." + t.Topics[topic].Name, Capabilities: []string{"topic"}}
 	}
 	return amqp10.Node{Address: "queue://" + t.Topics[topic].Name, Capabilities: []string{"queue"}}
+}
+
+func topicNode(t driver.Topology, topic int) amqp10.Node {
+	return amqp10.Node{Address: "topic://" + t.Topics[topic].Name, Capabilities: []string{"topic"}}
 }
 
 // oneSegment keeps a subscription's name from being taken for several parts of a destination's.
@@ -84,6 +113,9 @@ var oneSegment = strings.NewReplacer(".", "_", "*", "_", ">", "_")
 
 // Source is the subscription's queue; consumers of the same one share its messages.
 func (d *destinations) Source(t driver.Topology, topic, subscription int) amqp10.Node {
+	if d.kind == plainTopic {
+		return topicNode(t, topic)
+	}
 	address := "queue://" + t.Topics[topic].Name
 	if d.virtual(t) {
 		address = "queue://Consumer." + oneSegment.Replace(t.Subscriptions[subscription]) + ".VirtualTopic." + t.Topics[topic].Name
@@ -95,6 +127,9 @@ func (d *destinations) Source(t driver.Topology, topic, subscription int) amqp10
 func (d *destinations) Declare(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
 	if strings.ContainsAny(t.Topics[topic].Name, "*>,") {
 		return driver.Unsupported("topic "+t.Topics[topic].Name, "the characters * > and , have a meaning in destinations")
+	}
+	if d.kind == plainTopic { // the broker makes it for its first consumer
+		return nil
 	}
 	for subscription := range t.Subscriptions {
 		r, err := d.attach(ctx, l, t, topic, subscription, noCredit)
@@ -123,6 +158,9 @@ func (d *destinations) attach(ctx context.Context, l *amqp10.Link, t driver.Topo
 
 // Remove empties the queues. The protocol has no way to remove them; an empty one costs the broker next to nothing.
 func (d *destinations) Remove(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
+	if d.kind == plainTopic {
+		return nil
+	}
 	for subscription := range t.Subscriptions {
 		r, err := d.attach(ctx, l, t, topic, subscription, 1000)
 		if err != nil {

@@ -5,13 +5,14 @@ import "fmt"
 // Shape is what has to exist on a broker, in numbers.
 type Shape struct {
 	Topics        int
-	Partitions    int // of each topic
-	Subscriptions int // of each topic
-	Producers     int // of each topic
-	Consumers     int // of each subscription of a topic
-	Connections   int // that share the topics; 0: every producer and consumer has its own
-	MaxBytes      int // the largest payload; 0: not known yet
-	InFlight      int // messages of one producer; 0: not known yet
+	Partitions    int  // of each topic
+	Subscriptions int  // of each topic
+	Producers     int  // of each topic
+	Consumers     int  // of each subscription of a topic
+	Connections   int  // that share the topics; 0: every producer and consumer has its own
+	MaxBytes      int  // the largest payload; 0: not known yet
+	InFlight      int  // messages of one producer; 0: not known yet
+	Backlog       bool // consumers come when everything has been sent
 }
 
 // Queues is how many partitions a consumer reads, at most, where each reads those of Share.

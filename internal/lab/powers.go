@@ -70,6 +70,7 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 		Topics: s.Topics, Partitions: s.PartitionsPerTopic, Subscriptions: s.SubscriptionsPerTopic,
 		Producers: s.ProducersPerTopic, Consumers: s.ConsumerPerSubscription, Connections: s.Connections,
 		MaxBytes: int(s.MessageSize.Largest()), InFlight: window(s),
+		Backlog: s.Measure == study.MeasureBacklog,
 	})
 }
 
