@@ -60,7 +60,7 @@ func duel(g group, notes *document.Footnotes) document.Table {
 	}
 	slices.SortStableFunc(sides, func(a, b side) int { return results.CompareNames(a.name, b.name) })
 	rates := fixedRates(sides)
-	t := document.Table{Columns: duelColumns(rates)}
+	t := document.Table{Columns: duelColumns(rates, drawnRates(rates, sides))}
 	for _, s := range sides {
 		t.Rows = append(t.Rows, s.row(rates, notes))
 	}
@@ -73,28 +73,55 @@ var (
 	duelCosts     = []string{"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes"}
 )
 
+const cpuChart = "CPU-seconds per million: less is better"
+
 // rateKey is the key of the column that shows a metric at a fixed rate.
 func rateKey(key string, rate float64) string {
 	return key + "_at_" + strconv.FormatFloat(rate, 'f', -1, 64)
 }
 
-func duelColumns(rates []float64) []document.Column {
+// mostDrawn is how many fixed rates a chart has room for.
+const mostDrawn = 3
+
+// drawnRates are the rates of the chart of latencies: of those at which most sides were measured the lowest, the highest
+// and one between.
+func drawnRates(rates []float64, sides []side) []float64 {
+	count := map[float64]int{}
+	most := 0
+	for _, s := range sides {
+		for _, l := range s.fixed() {
+			count[l.Rate]++
+			most = max(most, count[l.Rate])
+		}
+	}
+	shared := slices.DeleteFunc(slices.Clone(rates), func(rate float64) bool { return count[rate] < most })
+	if n := len(shared); n > mostDrawn {
+		return []float64{shared[0], shared[n/2], shared[n-1]}
+	}
+	return shared
+}
+
+func duelColumns(rates, drawn []float64) []document.Column {
 	columns := []document.Column{
 		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
 		{Key: "delivery", Data: true},
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "status", Name: "status"},
-		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
+		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true, Chart: "Sustainable rate: more is better"},
 		{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond},
 	}
 	for _, rate := range rates {
+		chart := ""
+		if slices.Contains(drawn, rate) {
+			chart = "End-to-end p99 at fixed rates: less is better"
+		}
 		columns = append(columns,
 			document.Column{Key: rateKey("e2e_p50_ns", rate), Name: "p50 at\n" + results.RateText(rate), Unit: unit.Nanoseconds},
-			document.Column{Key: rateKey("e2e_p99_ns", rate), Name: "p99 at\n" + results.RateText(rate), Unit: unit.Nanoseconds})
+			document.Column{Key: rateKey("e2e_p99_ns", rate), Name: "p99 at\n" + results.RateText(rate), Unit: unit.Nanoseconds, Chart: chart})
 	}
 	return append(columns,
-		document.Column{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: unit.CPUSeconds},
-		document.Column{Key: "generator_cpu_s_per_million", Name: "CPU\nclient", Unit: unit.CPUSeconds},
+		document.Column{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: unit.CPUSeconds, Chart: cpuChart},
+		document.Column{Key: "generator_cpu_s_per_million", Name: "CPU\nclient", Unit: unit.CPUSeconds, Chart: cpuChart},
 		document.Column{Key: "broker_rss_bytes", Name: "memory\nbroker", Unit: unit.Bytes},
 		document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count},
 		document.Column{Key: "n", Name: "n", Unit: unit.Count})

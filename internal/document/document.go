@@ -127,6 +127,7 @@ type Column struct {
 	Spread bool      // show the interval of its cells
 	Wide   bool      // holds sentences: wrapped later than other words
 	Data   bool      // only for machines: what a reader sees from the headings
+	Chart  string    // the chart that draws its cells, "what: which is better", for formats that draw; "" = none
 }
 
 // Kind says what a cell holds.

@@ -28,7 +28,7 @@ func compose(set *results.Set) (lead, rest string, err error) {
 	}
 	verdict, tables := opening(summary.Blocks)
 	points := set.Points
-	lead = verdicts(verdict)
+	lead = picture(duel.Blocks, points) + verdicts(verdict)
 	if len(points) == 0 {
 		return lead, "", nil
 	}
@@ -44,6 +44,47 @@ func compose(set *results.Set) (lead, rest string, err error) {
 	rest = render.Fragment(missing(points), "m", 2)
 	rest += "<h2>Every point</h2>\n" + render.Fragment(unsaid(tables, duel.Blocks), "s", 3)
 	return lead, rest, nil
+}
+
+// mostPictured is how many settings a page opens with; the others are folded away below them.
+const mostPictured = 2
+
+// picture draws the tables of a head-to-head: what every contender sustains, its latency at fixed rates, and its cost.
+func picture(duel []document.Block, points []results.Point) string {
+	var drawn []string
+	heading := ""
+	colour := colours(points)
+	for _, b := range duel {
+		switch b := b.(type) {
+		case document.Heading:
+			heading = render.Fragment([]document.Block{b}, "g", 3)
+		case document.Table:
+			if charts := render.Charts(b, colour); charts != "" {
+				drawn = append(drawn, heading+charts)
+			}
+		}
+	}
+	if drawn == nil {
+		return ""
+	}
+	first, rest := drawn[:min(len(drawn), mostPictured)], drawn[min(len(drawn), mostPictured):]
+	out := "<h2>At a glance</h2>\n" + strings.Join(first, "")
+	if len(rest) > 0 {
+		out += fmt.Sprintf("<details><summary>%d more sizes and guarantees</summary>\n%s</details>\n", len(rest), strings.Join(rest, ""))
+	}
+	return out
+}
+
+// colours are those that the front end gives to names (web/src/style.ts).
+func colours(points []results.Point) func(name string) int {
+	const many = 8
+	var names []string
+	for _, p := range points {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return func(name string) int { return max(0, slices.Index(names, name)) % many }
 }
 
 func built(name string, set *results.Set) (document.Document, error) {

@@ -1,12 +1,14 @@
 package page
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -64,6 +66,45 @@ func TestAPageShowsEveryGoalOfASearch(t *testing.T) {
 	for _, want := range []string{"<caption>Goals of the searches</caption>", "no latency bound", "499/s", "p90 ≤ 2ms", "undecided: no rate passed"} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("no %q in %s", want, rest)
+		}
+	}
+}
+
+// A reader sees who sustains what, at which latency and cost, before the first sentence.
+func TestThePageOpensWithAPictureOfEveryContender(t *testing.T) {
+	lead, _, err := compose(results.Of(storetest.Demo()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, text, _ := strings.Cut(lead, "<p")
+	for _, want := range []string{"At a glance", "Sustainable rate", "End-to-end p99 at fixed rates", "CPU-seconds per million", "<span class=\"bar c"} {
+		if !strings.Contains(picture, want) {
+			t.Errorf("no %s before the first sentence", want)
+		}
+	}
+	for _, p := range results.Of(storetest.Demo()).Points {
+		if !strings.Contains(picture, ">"+p.Name+"</th>") {
+			t.Errorf("%s is not in the picture", p.Name)
+		}
+	}
+	if !strings.Contains(text, "<h2>Verdict</h2>") {
+		t.Error("the verdict doesn't come after the picture")
+	}
+	if lead, _, err := compose(results.Of(nil)); err != nil || strings.Contains(lead, "At a glance") {
+		t.Errorf("a picture of nothing: %v, %s", err, lead)
+	}
+}
+
+// The front end gives colours to names in the order of their letters (web/src/main.ts), and has eight.
+func TestAContenderHasTheColourOfItsLines(t *testing.T) {
+	var points []results.Point
+	for i := 9; i >= 0; i-- {
+		points = append(points, results.Point{Name: fmt.Sprint(i)}, results.Point{Name: fmt.Sprint(i)})
+	}
+	colour := colours(points)
+	for i := range 10 {
+		if got := colour(fmt.Sprint(i)); got != i%8 {
+			t.Errorf("name %d has colour %d", i, got)
 		}
 	}
 }

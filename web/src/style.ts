@@ -1,9 +1,8 @@
 // One look per name, the same in every figure: colour and shape, and other shapes and dashes once the colours are used up.
 
-import { dark } from "./theme";
+import { colour } from "./theme";
 
-const light = ["#0067a5", "#c4500a", "#00805c", "#a63d84", "#7d6200", "#5b48a8", "#5a6472", "#c3263a"];
-const night = ["#5ab4f0", "#ff9a52", "#3fd0a2", "#ee8fc8", "#e0c24c", "#b3a1ff", "#b8c0cc", "#ff8088"];
+const colours = 8; // --c0 to --c7 in page.css; internal/page gives them to the same names
 const shapes = ["circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow"];
 const dashes: (number[] | "solid")[] = ["solid", [7, 4], [2, 3], [9, 3, 2, 3]];
 
@@ -22,7 +21,6 @@ export function look(name: string): Look {
 
 /** The look of the i-th thing, for series that are not names. */
 export function lookAt(i: number): Look {
-  const palette = dark() ? night : light;
-  const shape = shapes[(i + 2 * Math.floor(i / palette.length)) % shapes.length]; // never the one that the colour had before
-  return { colour: palette[i % palette.length], shape, dash: dashes[Math.floor(i / palette.length) % dashes.length] };
+  const shape = shapes[(i + 2 * Math.floor(i / colours)) % shapes.length]; // never the one that the colour had before
+  return { colour: colour("c" + (i % colours)), shape, dash: dashes[Math.floor(i / colours) % dashes.length] };
 }

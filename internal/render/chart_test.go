@@ -1,0 +1,104 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+func charted(rows ...document.Row) document.Table {
+	return document.Table{Columns: []document.Column{
+		{Key: "who", Name: "who", Row: true},
+		{Key: "status", Name: "status"},
+		{Key: "rate", Name: "rate", Unit: unit.PerSecond, Spread: true, Chart: "Rate: more is better"},
+		{Key: "low", Name: "p99 at\n1k/s", Unit: unit.Nanoseconds, Chart: "p99: less is better"},
+		{Key: "other", Name: "never drawn"},
+		{Key: "high", Name: "p99 at\n2k/s", Unit: unit.Nanoseconds, Chart: "p99: less is better"},
+	}, Rows: rows}
+}
+
+func interval(v, low, high float64) document.Cell {
+	return document.Cell{Kind: document.Interval, Number: v, Low: low, High: high}
+}
+
+func one(string) int { return 1 }
+
+func TestAChartHasABarForEveryKnownFigureAndSaysWhatIsUnknown(t *testing.T) {
+	void := document.Number(500.0).Excluded(true)
+	got := Charts(charted(
+		document.Row{"who": document.Text("<a>"), "rate": interval(1000, 500, math.Inf(1)).Marked(3), "low": document.Number(1e6), "high": document.Number(4e6), "status": document.Text("ok")},
+		document.Row{"who": document.Text("b"), "rate": interval(250, 250, 250), "low": void, "other": document.Number(1e12), "status": document.Text("void")},
+		document.Row{"who": document.Text("c"), "status": document.Text("refused")},
+		document.Row{"who": document.Text("d"), "status": document.Text("ok")},
+	), func(name string) int { return len(name) })
+	for _, want := range []string{
+		`<caption>Rate <small>more is better</small></caption>`,
+		`<th scope="row">&lt;a&gt;</th><td><span class="bar-line"><span class="bar-track"><span class="bar c3" style="width:100.00%"></span><span class="bounds" style="left:50.00%;width:50.00%"></span></span><span class="bar-value">1k/s</span></span></td>`,
+		`<th scope="row">b</th><td><span class="bar-line"><span class="bar-track"><span class="bar c1" style="width:25.00%"></span></span><span class="bar-value">250/s</span></span></td>`,
+		`<span class="bar-name">1k/s</span><span class="bar-track"><span class="bar c3" style="width:25.00%"></span></span><span class="bar-value">1.00 ms</span>`,
+		`<span class="bar-name">2k/s</span><span class="bar-track"><span class="bar c3" style="width:100.00%"></span></span><span class="bar-value">4.00 ms</span>`,
+		`<span class="bar-line unused"><span class="bar-name">1k/s</span><span class="bar-track"><span class="bar c1" style="width:0.01%"></span></span><span class="bar-value">(500 ns)</span>`,
+		`<span class="bar-name">2k/s</span><span class="bar-track"></span><span class="bar-value">–</span>`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Count(got, `<th scope="row">c</th><td class="none">refused</td>`) != 2 || strings.Count(got, `<th scope="row">d</th><td class="none">–</td>`) != 2 || strings.Contains(got, "never drawn") {
+		t.Errorf("what is unknown:\n%s", got)
+	}
+}
+
+func TestNothingToCompareHasNoChart(t *testing.T) {
+	known := document.Row{"who": document.Text("a"), "rate": document.Number(1)}
+	bare := charted(known, known)
+	for i := range bare.Columns {
+		bare.Columns[i].Chart = ""
+	}
+	for name, table := range map[string]document.Table{
+		"no row": charted(), "one row": charted(known), "no figure": charted(document.Row{"rate": document.Text("words")}, document.Row{}), "no column that is drawn": bare,
+	} {
+		if got := Charts(table, one); got != "" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if got := Charts(charted(known, document.Row{}), one); strings.Count(got, "<table") != 1 {
+		t.Errorf("a chart without a figure:\n%s", got)
+	}
+}
+
+// The longest bar fills its track, and all others are to it as their figures are.
+func TestBarsAreAsLongAsTheirFigures(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Float64Range(0, 1e9), 2, 9).Draw(t, "values")
+		var rows []document.Row
+		most := 0.0
+		for i, v := range values {
+			rows = append(rows, document.Row{"who": document.Text(fmt.Sprint(i)), "rate": document.Number(v)})
+			most = max(most, v)
+		}
+		parts := strings.Split(Charts(charted(rows...), one), `style="width:`)[1:]
+		if most == 0 {
+			if len(parts) != 0 {
+				t.Fatalf("%d bars of nothing", len(parts))
+			}
+			return
+		}
+		for i, part := range parts {
+			text, _, _ := strings.Cut(part, "%")
+			if width, err := strconv.ParseFloat(text, 64); err != nil || math.Abs(width-100*values[i]/most) > 0.0051 {
+				t.Fatalf("%v of %v is %s %% wide", values[i], most, text)
+			}
+		}
+		if len(parts) != len(values) {
+			t.Fatalf("%d bars of %d figures", len(parts), len(values))
+		}
+	})
+}
