@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -98,4 +99,19 @@ func TestABufferHoldsAMessageAtLeast(t *testing.T) {
 	c := livetest.Config(t, "kafka", driver.Target{}, spread, map[string]any{"buffer.memory": 4096}, nil)
 	livetest.Must(t, fits(c, driver.Shape{MaxBytes: 3000}))
 	livetest.Says(t, fits(c, driver.Shape{MaxBytes: 5000}), "client.buffer.memory: 4096 is not supported: a message of 5000 bytes needs up to 6024")
+}
+
+// Sending waits for the broker while the buffer is full, and goes on when it has answered.
+func bufferWaits(t *testing.T, target driver.Target) {
+	for _, name := range []string{uniform, sticky, default1, roundRobin} {
+		c := livetest.Config(t, "kafka", target, spread, map[string]any{"buffer.memory": 4096, "partitioner": name}, nil)
+		r := livetest.Open(t, "kafka", c, livetest.Topic("buffered-"+name, 3, "s"))
+		r.ConsumeAll(t)
+		var batch []string
+		for n := range 500 {
+			batch = append(batch, fmt.Sprintf("%0200d", n)) // 100,000 bytes
+		}
+		livetest.Must(t, r.Send(t, batch...))
+		r.Settled(t)
+	}
 }
