@@ -56,6 +56,7 @@ type exhibitRow struct {
 }
 
 func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
+	e.Rows, e.Series = study.AxisName(e.Rows), study.AxisName(e.Series)
 	x := exhibit{Exhibit: e, sides: p.sides(beside)}
 	for _, c := range e.Columns {
 		if m, err := results.MetricByKey(c.Name); err == nil {

@@ -172,7 +172,7 @@ func TestStatements(t *testing.T) {
 		{"not falling", "shape: {along: x, form: falling}", course(3, 1, 2), claim.DoesNotHold, ""},
 		{"an interior maximum", "shape: {along: x, form: interior maximum}", course(1, 5, 4), claim.Holds, ""},
 		{"a maximum at the end", "shape: {along: x, form: interior maximum}", course(1, 5, 6), claim.DoesNotHold, ""},
-		{"values in the order of their numbers", "shape: {along: size, form: rising}", []at{{"size=10kB", one(3)}, {"size=100", one(1)}, {"size=1kB", one(2)}}, claim.Holds, ""},
+		{"values in the order of their numbers", "shape: {along: size, form: rising}", []at{{"messageSize=10kB", one(3)}, {"messageSize=100", one(1)}, {"messageSize=1kB", one(2)}}, claim.Holds, ""},
 
 		{"all of several", "all: [{threshold: {take: max, expect: {from: 3}}}, {slope: {along: x, sign: rising}}]", course(1, 2, 3), claim.Holds, ""},
 		{"all but one of several", "all: [{threshold: {take: max, expect: {from: 4}}}, {slope: {along: x, sign: rising}}]", course(1, 2, 3), claim.DoesNotHold, ""},

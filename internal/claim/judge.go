@@ -95,7 +95,7 @@ func varying(all []sample, own []string) []string {
 			}
 			values[axis][v] = true
 		}
-		if m.load > 0 {
+		if m.load > 0 && m.several {
 			if values[loadAxis] == nil {
 				values[loadAxis] = map[string]bool{}
 			}
@@ -212,6 +212,9 @@ func (s Statement) shared(p Part) Verdict {
 func (s Statement) undecided(p Part) (Reason, string) {
 	if p.Count(CannotBeTold) == 0 && p.Missing > 0 {
 		return NoneUsable, fmt.Sprintf("%d of %d points have no repetition that ended ok", p.Missing, p.Missing+len(p.Cells))
+	}
+	if p.Figure.N == 0 {
+		return NoFigure, "there is no ratio to zero"
 	}
 	if len(p.Cells) == 1 || p.Count(CannotBeTold) == 0 {
 		return WithinSpread, "the repetitions lie on both sides"

@@ -9,6 +9,7 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // keys are what a mapping may hold, and what is done with each value.
@@ -153,7 +154,7 @@ func (p *parser) side(into *Side) func(*yaml.Node, string) {
 			case "at":
 				p.text(&into.At, atEvery, atLowest, atKnee, atBelow, atAbove)(value, full)
 			default:
-				into.Select[key] = p.values(value, full)
+				into.Select[study.AxisName(key)] = p.values(value, full)
 			}
 		}
 	}
@@ -167,7 +168,7 @@ func (p *parser) selector(into *Selector) func(*yaml.Node, string) {
 		}
 		*into = Selector{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			(*into)[n.Content[i].Value] = p.values(n.Content[i+1], path+"."+n.Content[i].Value)
+			(*into)[study.AxisName(n.Content[i].Value)] = p.values(n.Content[i+1], path+"."+n.Content[i].Value)
 		}
 	}
 }
@@ -201,6 +202,10 @@ func (p *parser) complete(n *yaml.Node, path string, s *Statement) {
 		if !given {
 			p.add(n, path+"."+key, "missing: %s", what)
 		}
+	}
+	s.By, s.Along = study.AxisName(s.By), study.AxisName(s.Along)
+	for i, axis := range s.Over {
+		s.Over[i] = study.AxisName(axis)
 	}
 	for _, side := range []*Side{&s.Of, &s.To} {
 		if side.Metric.Key == "" {

@@ -78,7 +78,7 @@ func (s Statement) contenders(g group) (out []contender, bad *Part) {
 // takesPart tells whether those whom the statement names are among the contenders.
 func (s Statement) takesPart(contenders []contender) bool {
 	for _, name := range append(slices.Clone(s.Order), s.Who) {
-		if name != "" && !slices.ContainsFunc(contenders, func(c contender) bool { return c.name == name }) {
+		if name != "" && !slices.ContainsFunc(contenders, func(c contender) bool { return same(c.name, name) }) {
 			return false
 		}
 	}
@@ -113,7 +113,7 @@ func (s Statement) places(all []contender) Verdict {
 	// Those certainly before and those that may be: the place is certain where both numbers are the same.
 	who, certain, possible := of(all, s.Who), 0, 0
 	for _, c := range all {
-		if c.name == s.Who {
+		if same(c.name, s.Who) {
 			continue
 		}
 		switch s.before(c.figure, who) {
@@ -137,7 +137,7 @@ func (s Statement) places(all []contender) Verdict {
 }
 
 func of(all []contender, name string) Figure {
-	return all[slices.IndexFunc(all, func(c contender) bool { return c.name == name })].figure
+	return all[slices.IndexFunc(all, func(c contender) bool { return same(c.name, name) })].figure
 }
 
 // lead is how many times better the one in question is than the best of the others; for the last place, how many
@@ -149,7 +149,7 @@ func (s Statement) lead(all []contender) Figure {
 	}
 	var others []Figure
 	for _, c := range all {
-		if c.name != name {
+		if !same(c.name, name) {
 			others = append(others, c.figure)
 		}
 	}

@@ -56,6 +56,7 @@ type sample struct {
 	point   results.Point
 	id      string // of point and load
 	load    float64
+	several bool // rates of its curve may be selected
 	records []results.Record
 	status  string // where there are none
 }
@@ -142,7 +143,7 @@ func loads(all []sample, at string) []sample {
 		var own []sample
 		for _, l := range results.MeasuredLoads(i, s.point) {
 			if l.Rate > 0 && s.point.Spec.Measure == "curve" {
-				level := sample{point: s.point, id: s.id + " " + l.Title, load: l.Rate, status: string(l.Status)}
+				level := sample{point: s.point, id: s.id + " " + l.Title, load: l.Rate, several: at != atLowest && at != atKnee, status: string(l.Status)}
 				if l.Used() {
 					level.records = l.Records
 				}
@@ -249,19 +250,23 @@ func (v Values) of(all []sample, axis string) (out []sample, reason Reason, why 
 
 func (v Values) match(text string, end float64) bool {
 	n, number := results.Magnitude(text)
-	same := func(want string) bool {
-		w, ok := results.Magnitude(want)
-		return want == text || ok && number && w == n
-	}
+	is := func(want string) bool { return same(want, text) }
 	switch {
 	case v.End != 0:
 		return number && float64(v.End)*n == end
 	case v.Any != nil:
-		return slices.ContainsFunc(v.Any, same)
+		return slices.ContainsFunc(v.Any, is)
 	case v.Not != nil:
-		return !slices.ContainsFunc(v.Not, same)
+		return !slices.ContainsFunc(v.Not, is)
 	}
 	return number && !(n < v.From) && !(n > v.To)
+}
+
+// same tells that two values of an axis are equal or measure the same.
+func same(a, b string) bool {
+	x, okx := results.Magnitude(a)
+	y, oky := results.Magnitude(b)
+	return a == b || okx && oky && x == y
 }
 
 // String is how the values were written.

@@ -160,11 +160,11 @@ func inFileName(r rune) rune {
 	return '-'
 }
 
-// splitOMB leaves out records without a result: there is no way to write them in that format.
+// splitOMB leaves out records without a result, and published figures: there is no way to write them in that format.
 func splitOMB(records []store.Record, _ results.LatencyKind) ([]exportFile, error) {
 	var list []exportFile
 	for _, r := range records {
-		if r.Result == nil {
+		if r.Result == nil || r.Kind == store.KindPublished {
 			continue
 		}
 		o, err := exchange.ToOMB(r)

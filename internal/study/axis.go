@@ -65,6 +65,9 @@ func canonical(path string) string {
 	return path
 }
 
+// AxisName is the name under which points carry the axis that a document calls path.
+func AxisName(path string) string { return canonical(path) }
+
 func (d decoder) axes(n *yaml.Node, path string) []axis {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return nil

@@ -1,0 +1,78 @@
+package claim_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/claim"
+)
+
+func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"claim: []", `c.yaml:1: claim: unknown key "claim"; did you mean "claims"?; allowed: claims`},
+		{"claims: 7", `c.yaml:1: claims: "7" is not a list`},
+		{"claims: [", "c.yaml: not YAML: "},
+		{"claims: [x]", `c.yaml:1: claims[0]: "x" is not a mapping; allowed keys: all, at, best, expect`},
+		{"claims: [{says: s, where: w, undecidable: u}]", "c.yaml:1: claims[0].id: missing: every claim has an id, says something, and stands somewhere"},
+		{"claims:\n- {id: 1, says: s, where: w, undecidable: u}\n- {id: 1, says: s, where: w, undecidable: u}", `c.yaml:3: claims: "1" is the id of two claims`},
+		{"claims: [{id: 1, says: s, where: w}]", "claims[0]: 0 statements; allowed: one of ratio, rank, shape, slope and threshold, a list of several under all, or undecidable with a reason"},
+		{"claims: [{id: 1, says: s, where: w, undecidable: u, rank: {}}]", "claims[0]: undecidable, and yet there is a statement to decide"},
+		{"claims: [{id: 1, says: s, where: w, all: [], rank: {}}]", "claims[0]: all, and a statement beside it; allowed: one of both"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rat, threshold: {expect: {from: 1}}}]", `claims[0].metric: unknown metric "publish_rat"; did you mean "publish_rate"?; known: offered_rate, `},
+		{"claims: [{id: 1, says: s, where: w, threshold: {expect: {from: 1}}}]", "claims[0].threshold.metric: missing: what it is about; known: offered_rate, "},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {}}]", "claims[0].threshold.expect: missing: a threshold needs bounds, such as {from: 250000}"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {}}}]", "claims[0].threshold.expect: bounds nothing; allowed: from, to or both"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: 2, to: 1}}}]", "claims[0].threshold.expect: from is larger than to"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: fast}}}]", `claims[0].threshold.expect.from: "fast" is not a number; allowed: such as 0.3, 30%, 5ms, 20MiB`},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {about: 2}}}]", "claims[0].threshold.expect: allowed: from, to or both; or about and within, such as {about: 0.4, within: 10%}"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: 1}, take: most}}]", `claims[0].threshold.take: "most" is not one of each, share, max, mean, median, min`},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: 1}, share: 0}}]", "claims[0].threshold.share: 0 is no share of the places; allowed: above 0 and up to 1"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, ratio: {of: {x: 1}, expect: {to: 1}}}]", "claims[0].ratio.of: missing: a ratio needs of and to"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, ratio: {of: x, to: {}, expect: {to: 1}}}]", `claims[0].ratio.of: "x" is not a selection such as {mode: at-least-once}`},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker}}]", "claims[0].rank.first: missing: a rank needs one of first, second, last and order"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, first: kafka, take: mean}}]", `claims[0].rank.take: "mean" has no meaning here; allowed: each, share`},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, frist: kafka}}]", `claims[0].rank.frist: unknown key "frist"; did you mean "first"?; allowed: at, best, by, `},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, slope: {along: x}}]", "claims[0].slope.sign: missing: a slope needs one of sign, r2 and change"},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, slope: {along: x, sign: up}}]", `claims[0].slope.sign: "up" is not one of rising, falling`},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, shape: {along: x, form: round}}]", `claims[0].shape.form: "round" is not one of constant, rising, falling, interior maximum`},
+		{"claims: [{id: 1, id: 2, says: s, where: w, undecidable: u}]", "claims[0].id: given twice, first at line 1"},
+		{"claims: [{id: 1, says: s, where: w, select: {x: {nott: 1}}, metric: publish_rate, threshold: {expect: {from: 1}}}]", `claims[0].select.x.nott: unknown key "nott"; did you mean "not"?; allowed: from, not, to`},
+	} {
+		_, err := claim.Parse("c.yaml", []byte(test.text))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s:\n%v\nwant %s", test.text, err, test.want)
+		}
+	}
+	if claims, err := claim.Parse("c.yaml", nil); claims != nil || err != nil {
+		t.Errorf("an empty file: %v, %v", claims, err)
+	}
+}
+
+func TestAStatementTakesWhatItsClaimSaysAndOverridesIt(t *testing.T) {
+	claims, err := claim.Parse("c.yaml", []byte(`claims:
+- id: 1
+  says: s
+  where: w
+  experiment: [a, b]
+  metric: publish_rate
+  select: {x: [1, 2]}
+  all:
+  - {threshold: {expect: {from: 30%}}}
+  - {experiment: c, metric: e2e_p99_ns, threshold: {take: max, expect: {about: 4ms, within: 50%}, select: {x: highest}}}
+  - {ratio: {of: {metric: receive_rate, experiment: d, mode: m}, to: {}, expect: {to: 1}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := claims[0].Statements
+	if s[0].Metric.Key != "publish_rate" || len(s[0].Experiments) != 2 || s[0].Expect.From != 0.3 || s[0].Take != claim.TakeEach || len(s[0].Select["x"].Any) != 2 {
+		t.Errorf("inherited: %+v", s[0])
+	}
+	if s[1].Metric.Key != "e2e_p99_ns" || s[1].Experiments[0] != "c" || s[1].Expect != (claim.Range{From: 2e6, To: 6e6}) || s[1].Take != "max" || s[1].Select["x"].End != 1 {
+		t.Errorf("overridden: %+v", s[1])
+	}
+	of, to := s[2].Of, s[2].To
+	if of.Metric.Key != "receive_rate" || of.Experiments[0] != "d" || of.Select["mode"].Any[0] != "m" || to.Metric.Key != "publish_rate" || len(to.Experiments) != 2 {
+		t.Errorf("sides: %+v, %+v", of, to)
+	}
+}
