@@ -1,0 +1,180 @@
+package reports
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/claim"
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/studies"
+)
+
+// papers are the studies that stand for a publication.
+func papers(t *testing.T) []Paper {
+	t.Helper()
+	var out []Paper
+	for _, name := range studies.Names() {
+		p, err := ReadPaper(name)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(p.Claims) > 0 {
+			out = append(out, p)
+		}
+	}
+	if len(out) != 5 {
+		t.Fatalf("%d studies have claims, want 5", len(out))
+	}
+	return out
+}
+
+// made is a measurement in which everything is known; x tells points apart.
+func made(x float64) store.Measurement {
+	latency := func() hist.Snapshot {
+		h := hist.New()
+		for i := range int64(20) {
+			h.Record(int64(1e6*x) + 1e5*i)
+		}
+		return h.Snapshot()
+	}
+	backlog := int64(100 * x)
+	return store.Measurement{
+		Books:   store.Books{Due: 1000, Sent: 1000, Acked: 1000, Expected: 1000, Received: 1000},
+		Seconds: 1, PublishRate: 1000 * x, ReceiveRate: 900 * x, PayloadSize: 100, BacklogMax: &backlog,
+		Latency:   store.Latency{EndToEnd: latency(), EndToEndService: latency(), Publish: latency(), Service: latency()},
+		Corrected: &store.Corrected{IntervalNs: 1, MeanNs: 1e6 * x, P99Ns: int64(2e6 * x)},
+		Series:    []store.Tick{{OffsetNs: 5e8, Phase: "measure", FromSendNs: 1e6 * x, FromSendCount: 10}},
+		Cost: store.Cost{
+			BrokerKnown: true, BrokerUserSeconds: x, BrokerSystemSeconds: x, BrokerDiskWriteBytes: int64(1e6 * x), Messages: 1000,
+			Shares: &store.Shares{Seconds: 1, Broker: x, BrokerUser: x / 2, BrokerSystem: x / 2},
+		},
+	}
+}
+
+// ran makes repetitions of every point, as if all of it had ended ok.
+func ran(points []study.Point, repetitions int) []store.Record {
+	var out []store.Record
+	for i, p := range points {
+		for repetition := 1; repetition <= repetitions; repetition++ {
+			x := 1 + float64(i%7)/10 + float64(repetition)/100
+			result := &store.Result{Measurement: made(x)}
+			switch p.Spec.Measure {
+			case "sustainable", "curve":
+				result.Sustainable = &store.Sustainable{Low: 1000 * x, High: 1100 * x}
+			case "count":
+				result.Count = &store.Count{TotalSeconds: x}
+			case "backlog":
+				result.Backlog = &store.Backlog{DrainRate: 1000 * x}
+			}
+			for _, fraction := range p.Spec.Curve.Fractions {
+				result.Curve = append(result.Curve, store.CurvePoint{Fraction: fraction, Rate: fraction * 1000 * x, Status: store.OK, Measurement: made(x + fraction)})
+				result.Knee = &store.Knee{Rate: 1000 * x}
+			}
+			out = append(out, store.Record{
+				ID: int64(len(out) + 1), Study: p.Study, PointID: p.ID, Label: p.Label, Axes: p.Axes, Repetition: repetition, Status: store.OK, Spec: p.Spec, Result: result,
+			})
+		}
+	}
+	return out
+}
+
+func TestEveryClaimCanBeEvaluatedAtEveryScale(t *testing.T) {
+	for _, p := range papers(t) {
+		for _, scale := range p.Study.Scales() {
+			s := p.Study
+			if err := s.Scale(scale); err != nil {
+				t.Fatal(err)
+			}
+			points, err := s.Points()
+			if err != nil {
+				t.Fatalf("%s: %v", s.Name, err)
+			}
+			full := scale == study.Full
+			set := results.Of(ran(points, map[bool]int{true: 1, false: 2}[full]))
+			sides := claim.Sides(set, s.Name)
+			if !slices.Contains(sides, claim.Now) {
+				t.Errorf("%s, scale %s: sides %v", s.Name, scale, sides)
+			}
+			for _, c := range p.Claims {
+				for _, side := range sides {
+					a := claim.Evaluate(c, set, s.Name, side)
+					if a.Reason != claim.Decided && a.Reason != claim.WithinSpread && a.Reason != claim.Undecidable {
+						t.Errorf("%s, claim %s, %s, scale %s: %s: %s", s.Name, c.ID, side, scale, a.Reason, a.Why)
+					}
+					for i, part := range a.Parts {
+						if part.Figure.N == 0 || math.IsNaN(part.Figure.Value) || part.Missing > 0 || part.Reason == claim.Misfit || part.Reason == claim.NothingMeasured {
+							t.Errorf("%s, claim %s, %s, scale %s, statement %d: %+v", s.Name, c.ID, side, scale, i+1, part)
+						}
+					}
+				}
+			}
+			if !full {
+				if d := Study(set, p); len(d.Tables()) < 2 {
+					t.Errorf("%s, scale %s: %d tables", s.Name, scale, len(d.Tables()))
+				}
+			}
+			for _, b := range exhibitsOf(p, set) {
+				if full && len(b.rows) == 0 || len(b.metrics) != len(b.Columns) {
+					t.Errorf("%s, scale %s, %s: %d rows, %d of %d columns are metrics", s.Name, scale, b.Title, len(b.rows), len(b.metrics), len(b.Columns))
+				}
+			}
+		}
+	}
+}
+
+func exhibitsOf(p Paper, set *results.Set) (out []exhibit) {
+	beside := p.beside(set)
+	for _, e := range p.Study.Exhibits {
+		out = append(out, p.exhibit(e, beside))
+	}
+	return out
+}
+
+func TestStudiesHaveAtLeastTenClaimsThatCanBeDecided(t *testing.T) {
+	few := map[string]int{"chen-2024": 3} // the others need its HTTP pipeline
+	for _, p := range papers(t) {
+		n := 0
+		for _, c := range p.Claims {
+			if c.Undecidable == "" {
+				n++
+			}
+		}
+		want := 10
+		if least, ok := few[p.Study.Name]; ok {
+			want = least
+		}
+		if n < want {
+			t.Errorf("%s: %d of %d claims can be decided", p.Study.Name, n, len(p.Claims))
+		}
+	}
+}
+
+// What a paper concludes from its own tables has to hold by them, but for what its text contradicts itself in.
+func TestClaimsHoldByTheTablesOfTheirPaper(t *testing.T) {
+	want := map[string]map[string]claim.Verdict{
+		"rabiee-2018": {
+			"9": claim.Holds, "10": claim.DoesNotHold, "13": claim.Holds, "14": claim.Holds, "15": claim.Holds, "16": claim.Holds, "17": claim.Holds, "19": claim.Holds,
+		},
+		"nilsson-pregen-2020": {"1": claim.Holds},
+		"dyjach-2024":         {"1": claim.Holds, "2": claim.Holds, "3": claim.Holds, "4": claim.Holds, "5": claim.Holds, "6": claim.Holds},
+	}
+	rows := map[string]int{"rabiee-2018": 500, "nilsson-pregen-2020": 1, "dyjach-2024": 62}
+	for _, p := range papers(t) {
+		if len(p.Figures) != rows[p.Study.Name] {
+			t.Errorf("%s: %d published points, want %d", p.Study.Name, len(p.Figures), rows[p.Study.Name])
+		}
+		set := results.Of(p.Figures)
+		for _, c := range p.Claims {
+			a := claim.Evaluate(c, set, p.Study.Name, claim.Published)
+			if expected, ok := want[p.Study.Name][c.ID]; ok && a.Verdict != expected {
+				t.Errorf("%s, claim %s: %s (%s), want %s; %s", p.Study.Name, c.ID, a.Verdict, a.Why, expected, measuredText(c, a))
+			} else if !ok && a.Verdict != claim.CannotBeTold {
+				t.Logf("%s, claim %s by the paper's tables: %s, %s", p.Study.Name, c.ID, a.Verdict, measuredText(c, a))
+			}
+		}
+	}
+}
