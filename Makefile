@@ -48,7 +48,7 @@ test: web ## the whole test ladder; the tests install and start the real brokers
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
 	BROKERMARK_LONG=1 $(ALONE) -run 'Capacity|Hiccups|Poisson|LittleLoss|SeveralBounds|Soaked|StillWarmsUp'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 20m ./internal/cli -run NothingIsLeft
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 20m ./internal/cli -run 'NothingIsLeft|OnePointOfEach'
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long
 	$(ALONE) -race -short

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
+	"github.com/brokermark/brokermark/studies"
+)
+
+// firstOfEach is the first point of each experiment, at the versions of each time and with each broker. Points with
+// equal brokers follow each other, so that they share one.
+func firstOfEach(points []study.Point) []study.Run {
+	type experiment struct{ name, when, broker string }
+	var runs []study.Run
+	var seen []experiment
+	for _, p := range points {
+		e := experiment{p.Axes["sweep"], p.Axes["when"], p.Spec.Broker}
+		if !slices.Contains(seen, e) {
+			seen = append(seen, e)
+			runs = append(runs, study.Run{Point: p, Repetition: 1})
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b study.Run) int {
+		x, y := a.Point.Spec, b.Point.Spec
+		return cmp.Or(cmp.Compare(x.Broker, y.Broker), cmp.Compare(x.Version, y.Version), cmp.Compare(x.Nodes, y.Nodes))
+	})
+	return runs
+}
+
+func TestOnePointOfEachExperimentOfEachStudyIsMeasured(t *testing.T) {
+	testkit.Long(t)
+	for _, name := range studies.Names() {
+		data, folder, err := readStudy(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := parseStudy(name+".yaml", data, folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(s.Scales(), "quick") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			if err := s.Scale("quick"); err != nil {
+				t.Fatal(err)
+			}
+			points, err := s.Points()
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs := firstOfEach(points)
+			for _, r := range runNow(t, runs) {
+				at := r.Axes["sweep"] + " " + r.Axes["when"] + " " + r.Label
+				switch {
+				case r.Status != store.OK && r.Status != store.Void: // a busy machine voids, and that is no defect
+					t.Errorf("%s: %s: %s", at, r.Status, r.Reason)
+				case r.Result == nil || r.Result.Books.Sent == 0:
+					t.Errorf("%s: nothing was measured", at)
+				}
+			}
+		})
+	}
+}
+
+// runNow runs each of runs and returns their records.
+func runNow(t *testing.T, runs []study.Run) []store.Record {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "brokermark-studies-") // brokers run as a user who can't enter t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	host, err := provision.NewHost(dir, t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(filepath.Join(dir, "test.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := lab.Run(t.Context(), runs, lab.Options{Host: host, Store: db, Watch: func(lab.Event) {}}); err != nil {
+		t.Fatal(err)
+	}
+	records, err := db.Records(t.Context(), store.Filter{})
+	if err != nil || len(records) != len(runs) {
+		t.Fatalf("%d records of %d runs: %v", len(records), len(runs), err)
+	}
+	return records
+}
