@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -74,19 +73,11 @@ func TestOnePointOfEachExperimentOfEachStudyIsMeasured(t *testing.T) {
 // runNow runs each of runs and returns their records.
 func runNow(t *testing.T, runs []study.Run) []store.Record {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "brokermark-studies-") // brokers run as a user who can't enter t.TempDir
+	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	host, err := provision.NewHost(dir, t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := store.Open(filepath.Join(dir, "test.db"))
+	db, err := store.Open(filepath.Join(t.TempDir(), "test.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
