@@ -162,3 +162,14 @@ func TestTheOutcomeOfASearchNeverPrintsAnUnknownBoundAsARate(t *testing.T) {
 		}
 	}
 }
+
+func TestTheOutcomeOfAPointThatNobodyReceivesIsWhatWasPublished(t *testing.T) {
+	r := store.Record{Spec: study.Spec{Measure: "peak"}, Result: &store.Result{Measurement: store.Measurement{PublishRate: 250_000}}}
+	if got := outcome(r); !strings.Contains(got, "published 250k/s") || strings.Contains(got, "received") {
+		t.Errorf("%q", got)
+	}
+	r.Spec.SubscriptionsPerTopic, r.Result.ReceiveRate = 2, 500_000
+	if got := outcome(r); !strings.Contains(got, "received 500k/s") {
+		t.Errorf("%q", got)
+	}
+}

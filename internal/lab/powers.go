@@ -119,7 +119,7 @@ func startable(r *provision.Recipe, s study.Spec) error {
 		return err
 	}
 	if most := r.Largest(v); s.Nodes > most {
-		return driver.Unsupported(fmt.Sprintf("nodes: %d", s.Nodes), "of %s %s at most %d can be started here", s.Broker, v.Name, most)
+		return driver.Unsupported(fmt.Sprintf("nodes: %d", s.Nodes), "at most %d of %s %s can be started here", most, s.Broker, v.Name)
 	}
 	for _, f := range s.Faults {
 		if f.Node == "leader" && r.Leader == nil && s.Nodes > 1 {
