@@ -55,6 +55,22 @@ func made(x float64) store.Measurement {
 	}
 }
 
+// curve makes a curve whose latency jumps at the highest rate, of a search where the rates are shares of what it finds.
+func curve(r *store.Result, c study.Curve, x float64) {
+	add := func(fraction, rate float64) {
+		m := made(x + float64(len(r.Curve)))
+		r.Curve = append(r.Curve, store.CurvePoint{Fraction: fraction, Rate: rate, Status: store.OK, Measurement: m})
+		r.Knee = &store.Knee{Rate: 900 * x, JumpedAt: rate}
+	}
+	for _, fraction := range c.Fractions {
+		r.Sustainable = &store.Sustainable{Low: 1000 * x, High: 1100 * x}
+		add(fraction, fraction*1000*x)
+	}
+	for _, rate := range c.Rates {
+		add(0, rate)
+	}
+}
+
 // ran makes repetitions of every point, as if all of it had ended ok.
 func ran(points []study.Point, repetitions int) []store.Record {
 	var out []store.Record
@@ -63,16 +79,15 @@ func ran(points []study.Point, repetitions int) []store.Record {
 			x := 1 + float64(i%7)/10 + float64(repetition)/100
 			result := &store.Result{Measurement: made(x)}
 			switch p.Spec.Measure {
-			case "sustainable", "curve":
+			case "sustainable":
 				result.Sustainable = &store.Sustainable{Low: 1000 * x, High: 1100 * x}
 			case "count":
 				result.Count = &store.Count{TotalSeconds: x}
 			case "backlog":
 				result.Backlog = &store.Backlog{DrainRate: 1000 * x}
 			}
-			for _, fraction := range p.Spec.Curve.Fractions {
-				result.Curve = append(result.Curve, store.CurvePoint{Fraction: fraction, Rate: fraction * 1000 * x, Status: store.OK, Measurement: made(x + fraction)})
-				result.Knee = &store.Knee{Rate: 1000 * x}
+			if c := p.Spec.Curve; len(c.Fractions)+len(c.Rates) > 0 {
+				curve(result, c, x)
 			}
 			out = append(out, store.Record{
 				ID: int64(len(out) + 1), Study: p.Study, PointID: p.ID, Label: p.Label, Axes: p.Axes, Repetition: repetition, Status: store.OK, Spec: p.Spec, Result: result,

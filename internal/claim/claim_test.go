@@ -232,3 +232,30 @@ func TestOfTheSameAxesMeasuredTwoWaysTheLatestStands(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+func TestTheLoadsOfACurveAreChosenByItsKnee(t *testing.T) {
+	result := &store.Result{Knee: &store.Knee{Rate: 1990, JumpedAt: 10000}}
+	for i, rate := range []float64{50, 2000, 10000, 60000} {
+		result.Curve = append(result.Curve, store.CurvePoint{Rate: rate, Status: store.OK, Measurement: store.Measurement{PublishRate: float64(i + 1), Seconds: 1}})
+	}
+	flat := *result
+	flat.Knee = &store.Knee{Rate: 9900} // what came through rises no further
+	for _, test := range []struct {
+		at     string
+		result *store.Result
+		want   string
+	}{
+		{"every", result, "[1 2 3 4]"}, {"lowest", result, "[1]"}, {"knee", result, "[2]"}, {"below-knee", result, "[1 2]"}, {"above-knee", result, "[3 4]"},
+		{"knee", &flat, "[3]"}, {"above-knee", &flat, "[4]"}, {"knee", &store.Result{Curve: result.Curve}, "[]"},
+	} {
+		r := store.Record{Study: "s", PointID: "p", Axes: map[string]string{"sweep": "e"}, Repetition: 1, Status: store.OK, Spec: study.Spec{Measure: "curve"}, Result: test.result}
+		got := []float64{}
+		for _, c := range claim.Evaluate(parse(t, "at: "+test.at+", threshold: {expect: {from: 0}}"), results.Of([]store.Record{r}), "s", claim.Now).Parts[0].Cells {
+			got = append(got, c.Figure.Value)
+		}
+		slices.Sort(got)
+		if fmt.Sprint(got) != test.want {
+			t.Errorf("at %s: rates %v, want %s", test.at, got, test.want)
+		}
+	}
+}

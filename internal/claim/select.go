@@ -156,21 +156,37 @@ func loads(all []sample, at string) []sample {
 	return out
 }
 
-// knee is the highest rate before latency jumps, as the records say it; 0 where they don't.
-func knee(s sample) float64 {
-	m, err := results.MetricByKey("knee_rate")
-	if err != nil {
-		return 0
+// bend is where the latency of a curve jumps: the most that came through before it, and the rate at which it had jumped.
+type bend struct{ rate, jumped float64 }
+
+// followed is the share of an offered rate that has to come through for the rate not to be too much.
+const followed = 0.98
+
+// knee is what the records say of it; nothing where they don't.
+func knee(s sample) (k bend) {
+	for _, r := range s.records {
+		if r.Result == nil || r.Result.Knee == nil {
+			continue
+		}
+		k.rate = max(k.rate, r.Result.Knee.Rate)
+		if at := r.Result.Knee.JumpedAt; at > 0 && (k.jumped == 0 || at < k.jumped) {
+			k.jumped = at
+		}
 	}
-	if f := s.figure(m); f.N > 0 {
-		return f.Value
-	}
-	return 0
+	return k
 }
 
-func chosen(levels []sample, at string, knee float64) []sample {
-	up := 0 // levels up to the knee
-	for up < len(levels) && levels[up].load <= knee*(1+slack) {
+// before tells that a rate was offered before the jump; where there was none, that it came through.
+func (k bend) before(offered float64) bool {
+	if k.jumped > 0 {
+		return offered < k.jumped
+	}
+	return offered*followed <= k.rate
+}
+
+func chosen(levels []sample, at string, k bend) []sample {
+	up := 0
+	for up < len(levels) && k.before(levels[up].load) {
 		up++
 	}
 	switch {
@@ -178,7 +194,7 @@ func chosen(levels []sample, at string, knee float64) []sample {
 		return levels
 	case at == atLowest:
 		return levels[:1]
-	case knee == 0:
+	case k == bend{}:
 		return nil
 	case at == atBelow:
 		return levels[:up]
