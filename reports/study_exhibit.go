@@ -312,8 +312,8 @@ func (p Paper) changed(beside *results.Set) document.Table {
 		}
 		paper, here := results.SpecFacts(full), results.SpecFacts(point.Spec)
 		for _, path := range slices.Sorted(maps.Keys(paper)) {
-			if paper[path] != here[path] {
-				counts[difference{path, paper[path], here[path]}]++
+			if paper[path] != here[path] && !(strings.HasPrefix(path, "sustainable.") && here["sustainable.trial"] == "0s") { // no search, no settings of one
+				counts[difference{path, abridged(paper[path]), abridged(here[path])}]++
 			}
 		}
 	}
@@ -331,6 +331,15 @@ func (p Paper) changed(beside *results.Set) document.Table {
 		})
 	}
 	return t
+}
+
+// abridged keeps the ends of a long list.
+func abridged(value string) string {
+	items := strings.Split(strings.Trim(value, "[]"), ",")
+	if !strings.HasPrefix(value, "[") || len(items) <= 5 {
+		return value
+	}
+	return fmt.Sprintf("%d values, %s to %s", len(items), items[0], items[len(items)-1])
 }
 
 func axesText(axes map[string]string) string {

@@ -18,9 +18,9 @@ var older = []struct {
 }{
 	{"mean from the send", "every wait before the send", "e2e_service_mean_ns", "e2e_mean_ns"},
 	{"p99 from the send", "every wait before the send", "e2e_service_p99_ns", "e2e_p99_ns"},
-	{"mean of one-second means", "that a second with few messages weighs as much as one with many", "mean_of_seconds_ns", "e2e_mean_ns"},
-	{"mean, corrected by an expected interval", "what the expected interval doesn't fill in", "corrected_mean_ns", "e2e_mean_ns"},
-	{"p99, corrected by an expected interval", "what the expected interval doesn't fill in", "corrected_p99_ns", "e2e_p99_ns"},
+	{"mean of one-second means", "every wait before the send, and weighs a second with few messages like one with many", "mean_of_seconds_ns", "e2e_mean_ns"},
+	{"mean, corrected by an expected interval", "the waits before the send that the expected interval doesn't fill in", "corrected_mean_ns", "e2e_mean_ns"},
+	{"p99, corrected by an expected interval", "the waits before the send that the expected interval doesn't fill in", "corrected_p99_ns", "e2e_p99_ns"},
 	{"the rate before latency jumps", "a backlog that grows before latency shows it", "knee_rate", "sustainable_low"},
 }
 

@@ -28,28 +28,45 @@ func partText(s claim.Statement, p claim.Part) string {
 	if s.Kind == claim.Slope {
 		text += fmt.Sprintf(" along %s, R² %s", s.Along, trimmed(p.R2.Value))
 	}
-	if n := len(p.Cells); n > 1 {
-		text += fmt.Sprintf("; holds at %d of %d", p.Count(claim.Holds), n)
+	var more []string
+	switch n := len(p.Cells); {
+	case n > 1 && each(s):
+		more = append(more, fmt.Sprintf("holds at %d of %d", p.Count(claim.Holds), n))
+	case n > 1:
+		more = append(more, fmt.Sprintf("%s of %d", s.Take, n))
 	}
 	if p.Figure.N > 1 {
-		text += fmt.Sprintf(" (n=%d)", p.Figure.N)
+		more = append(more, fmt.Sprintf("n=%d", p.Figure.N))
+	}
+	if more != nil {
+		text += " (" + strings.Join(more, ", ") + ")"
 	}
 	return text
 }
 
+// each tells that places are judged one by one.
+func each(s claim.Statement) bool { return s.Take == claim.TakeEach || s.Take == claim.TakeShare }
+
 func figureText(s claim.Statement, p claim.Part) string {
 	f := p.Figure
 	text := signed(f.Unit, f.Value)
-	switch each := s.Take == claim.TakeEach || s.Take == claim.TakeShare; {
-	case each && len(p.Cells) > 1:
-		text = signed(f.Unit, f.Low) + " to " + signed(f.Unit, f.High)
+	switch {
+	case each(s) && len(p.Cells) > 1:
+		text = between(f)
 	case f.Low != f.High:
-		text += " [" + signed(f.Unit, f.Low) + " to " + signed(f.Unit, f.High) + "]"
+		text += " [" + between(f) + "]"
 	}
 	if s.Kind == claim.Rank {
 		text += " the best other"
 	}
 	return text
+}
+
+func between(f claim.Figure) string {
+	if math.IsInf(f.High, 1) {
+		return "at least " + signed(f.Unit, f.Low)
+	}
+	return signed(f.Unit, f.Low) + " to " + signed(f.Unit, f.High)
 }
 
 // signed writes a figure; a minus sign is part of a change.

@@ -216,10 +216,14 @@ func (s Statement) undecided(p Part) (Reason, string) {
 	if p.Figure.N == 0 {
 		return NoFigure, "there is no ratio to zero"
 	}
-	if len(p.Cells) == 1 || p.Count(CannotBeTold) == 0 {
-		return WithinSpread, "the repetitions lie on both sides"
+	what := "the repetitions lie on both sides"
+	if p.Figure.N == 1 {
+		what = "what is known of the figures allows for both"
 	}
-	return WithinSpread, fmt.Sprintf("in %d of %d places the repetitions lie on both sides", p.Count(CannotBeTold), len(p.Cells))
+	if len(p.Cells) > 1 && p.Count(CannotBeTold) > 0 {
+		what = fmt.Sprintf("in %d of %d places %s", p.Count(CannotBeTold), len(p.Cells), what)
+	}
+	return WithinSpread, what
 }
 
 // none is the answer where samples were selected and none has a figure.

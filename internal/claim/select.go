@@ -73,10 +73,30 @@ func (s sample) value(axis string) (string, bool) {
 	return v, ok
 }
 
-// figure is what the records hold of m, also the latency of a closed loop: that is what papers print.
+// figure is what the records hold of m, also the latency of a closed loop: that is what papers print. A rate that was
+// searched for, or read off a curve, is only known to lie between two rates that were tried.
 func (s sample) figure(m results.Metric) Figure {
 	o := m.AsRecorded().Over(s.records)
-	return Figure{o.Median, o.Low, o.High, o.N, m.Unit}
+	f := Figure{o.Median, o.Low, o.High, o.N, m.Unit}
+	for _, r := range s.records {
+		if f.N > 0 && r.Result != nil {
+			f.High = max(f.High, next(m.Key, r))
+		}
+	}
+	return f
+}
+
+// next is the lowest rate that was tried and was too much for r; 0 where a metric is no such rate.
+func next(key string, r results.Record) float64 {
+	switch {
+	case key == "knee_rate" && r.Result.Knee != nil:
+		return r.Result.Knee.JumpedAt
+	case key == "sustainable_low" && r.Result.Sustainable != nil && r.Result.Sustainable.High == 0:
+		return math.Inf(1) // none failed
+	case key == "sustainable_low" && r.Result.Sustainable != nil:
+		return r.Result.Sustainable.High
+	}
+	return 0
 }
 
 // closed tells that a figure of m would be the latency of a closed loop.
