@@ -66,7 +66,11 @@ func between(f claim.Figure) string {
 	if math.IsInf(f.High, 1) {
 		return "at least " + signed(f.Unit, f.Low)
 	}
-	return signed(f.Unit, f.Low) + " to " + signed(f.Unit, f.High)
+	low, high := signed(f.Unit, f.Low), signed(f.Unit, f.High)
+	if low == high {
+		return low
+	}
+	return low + " to " + high
 }
 
 // signed writes a figure; a minus sign is part of a change.

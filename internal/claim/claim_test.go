@@ -57,11 +57,6 @@ func parse(t *testing.T, statement string) claim.Claim {
 	return claims[0]
 }
 
-func evaluate(t *testing.T, statement string, points ...at) claim.Answer {
-	t.Helper()
-	return claim.Evaluate(parse(t, statement), results.Of(records(points...)), "s", claim.Now)
-}
-
 func TestStatements(t *testing.T) {
 	one := func(v float64) []float64 { return []float64{v} }
 	modes := func(a, b []float64) []at { return []at{{"mode=a", a}, {"mode=b", b}} }
@@ -254,6 +249,9 @@ func TestTheLoadsOfACurveAreChosenByItsKnee(t *testing.T) {
 			got = append(got, c.Figure.Value)
 		}
 		slices.Sort(got)
+		if knee := claim.Evaluate(parse(t, "at: knee, threshold: {expect: {from: 0}}"), results.Of([]store.Record{r}), "s", claim.Now).Parts[0].Figure; test.at == "knee" && test.result == result && (knee.Low != 2 || knee.High != 3) {
+			t.Errorf("at a knee between two rates: %+v", knee)
+		}
 		if fmt.Sprint(got) != test.want {
 			t.Errorf("at %s: rates %v, want %s", test.at, got, test.want)
 		}

@@ -56,7 +56,8 @@ type sample struct {
 	point   results.Point
 	id      string // of point and load
 	load    float64
-	several bool // rates of its curve may be selected
+	several bool    // rates of its curve may be selected
+	beyond  *sample // of the rate at a knee: the next one, at which it had jumped
 	records []results.Record
 	status  string // where there are none
 }
@@ -82,6 +83,12 @@ func (s sample) figure(m results.Metric) Figure {
 		if f.N > 0 && r.Result != nil {
 			f.High = max(f.High, next(m.Key, r))
 		}
+	}
+	if s.beyond == nil || f.N == 0 {
+		return f
+	}
+	if after := s.beyond.figure(m); after.N > 0 { // the knee is somewhere between both rates
+		f.Low, f.High = min(f.Low, after.Low), max(f.High, after.High)
 	}
 	return f
 }
@@ -221,7 +228,11 @@ func chosen(levels []sample, at string, k bend) []sample {
 	case at == atAbove:
 		return levels[up:]
 	}
-	return levels[max(0, up-1):up] // at the knee
+	last := levels[max(0, up-1):up] // at the knee
+	if len(last) > 0 && up < len(levels) {
+		last[0].beyond = &levels[up]
+	}
+	return last
 }
 
 // selected are the samples of the experiments that match; why says what is wrong where there are none.
