@@ -31,6 +31,7 @@ func init() {
 		Maps:     natives,
 		Server:   served,
 		Fits:     fits,
+		Keeps:    keeps,
 		Keyless:  driver.Never("a stream has neither partitions nor keys"),
 		Failover: true,
 		Shared:   true,

@@ -26,6 +26,22 @@ var topicSettings = []driver.Setting{
 	{Scope: driver.TopicScope, Name: "compression", Default: "none", Allowed: []string{"none", "s2"}, Doc: "of the files"},
 }
 
+// keeps implements driver.Kind.Keeps. What discard: new refuses is no loss: the producer is told. A stream counts what it
+// stores beside a payload as well, its subject included.
+func keeps(_, topic driver.Values, size int64) driver.Limit {
+	const beside = 512
+	var limit driver.Limit
+	if topic.String("discard") != "old" {
+		return limit
+	}
+	for name, each := range map[string]int64{"max_msgs": 1, "max_bytes": size + beside} {
+		if n := topic.Int(name); n > 0 {
+			limit = limit.Least(driver.Limit{Setting: fmt.Sprintf("topicConfig.%s: %d", name, n), Messages: n / each})
+		}
+	}
+	return limit
+}
+
 var (
 	retentions   = map[string]jetstream.RetentionPolicy{"limits": jetstream.LimitsPolicy, "interest": jetstream.InterestPolicy, "workqueue": jetstream.WorkQueuePolicy}
 	discards     = map[string]jetstream.DiscardPolicy{"old": jetstream.DiscardOld, "new": jetstream.DiscardNew}

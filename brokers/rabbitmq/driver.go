@@ -23,6 +23,7 @@ func init() {
 		Supports: supports,
 		Fits:     fits,
 		Maps:     natives,
+		Keeps:    keeps,
 		Failover: true,
 		Shared:   true,
 		Open:     open,

@@ -1,6 +1,7 @@
 package rabbitmq
 
 import (
+	"fmt"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -57,6 +58,20 @@ func ofQuorum(g driver.Guarantee, v driver.Values) string {
 		return "classic queues have no such argument"
 	}
 	return ""
+}
+
+// keeps implements driver.Kind.Keeps. What a limit refuses (x-overflow: reject-publish) is no loss: the producer is told.
+func keeps(_, topic driver.Values, size int64) driver.Limit {
+	var limit driver.Limit
+	if topic.String("x-overflow") == "reject-publish" {
+		return limit
+	}
+	for name, each := range map[string]int64{"x-max-length": 1, "x-max-length-bytes": size} {
+		if n := topic.Int(name); n != unset {
+			limit = limit.Least(driver.Limit{Setting: fmt.Sprintf("topicConfig.%s: %d", name, n), Messages: n / each})
+		}
+	}
+	return limit
 }
 
 func unlimited(_ driver.Guarantee, v driver.Values) string {

@@ -23,10 +23,19 @@ const library = "github.com/redis/go-redis/v9"
 func init() {
 	driver.Register(driver.Kind{
 		Name: "redis", Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
-		Fits: fits, Maps: natives, Share: share, Shared: true, Attaching: attaching, Open: open,
+		Fits: fits, Maps: natives, Keeps: keeps, Share: share, Shared: true, Attaching: attaching, Open: open,
 		// A read names every stream, and takes the longer the more there are.
 		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Sharing: 64, Speed: usual.Speed{Rate: 100_000, Flushed: 5000, Alone: 0.0002, Start: 1}},
 	})
+}
+
+// keeps implements driver.Kind.Keeps.
+func keeps(_, topic driver.Values, _ int64) driver.Limit {
+	n := topic.Int("MAXLEN")
+	if n == 0 {
+		return driver.Limit{}
+	}
+	return driver.Limit{Setting: fmt.Sprintf("topicConfig.MAXLEN: %d", n), Messages: n}
 }
 
 var streamSettings = []driver.Setting{

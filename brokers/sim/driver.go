@@ -18,7 +18,7 @@ func init() { driver.Register(Kind()) }
 // Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
 // same one share its broker.
 func Kind() driver.Kind {
-	return driver.Kind{Name: "sim", Settings: declared(), Defaults: usual.Defaults{Persistence: usual.Memory}, Supports: supports, Fits: fits, Maps: natives, Share: share, Shared: true, Open: open}
+	return driver.Kind{Name: "sim", Settings: declared(), Defaults: usual.Defaults{Persistence: usual.Memory}, Supports: supports, Fits: fits, Maps: natives, Share: share, Keeps: keeps, Shared: true, Open: open}
 }
 
 // share implements driver.Kind.Share: the surplus consumers of a partition compete for it.
@@ -27,6 +27,15 @@ func share(g driver.Guarantee, topic driver.Values, consumers, partitions int) e
 		return nil
 	}
 	return driver.TakeTurns(g, topic, consumers, partitions)
+}
+
+// keeps implements driver.Kind.Keeps.
+func keeps(client, _ driver.Values, _ int64) driver.Limit {
+	n := client.Int("queue.limit")
+	if n == 0 || client.String("queue.full") != fullDrops {
+		return driver.Limit{}
+	}
+	return driver.Limit{Setting: fmt.Sprintf("client.queue.limit: %d", n), Messages: n}
 }
 
 // fits implements driver.Kind.Fits.

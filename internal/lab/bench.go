@@ -44,6 +44,7 @@ type bench struct {
 	died     *provision.Death
 	tls      atomic.Pointer[string]
 	before   worker.Outcome // of the last trial
+	limit    driver.Limit   // on what a queue keeps, where the spec asks for one
 }
 
 // run brings everything up, measures and fills the record's result.
@@ -103,6 +104,9 @@ func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 	b.record.Settings = store.Settings{Server: server, Client: plain(c.Client), Topic: plain(c.Topic)}
 	b.record.Versions.Client = moduleVersion(kind.Client)
 	b.record.Versions.Broker = b.spec.Version
+	if kind.Keeps != nil {
+		b.limit = kind.Keeps(c.Client, c.Topic, max(1, int64(b.spec.MessageSize.Mean())))
+	}
 	return c, supported(kind, b.spec, c)
 }
 

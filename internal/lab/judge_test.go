@@ -36,6 +36,17 @@ func counted(change func(*measure.Books)) worker.Outcome {
 	return worker.Outcome{Measured: b, Drained: true}
 }
 
+func TestAtMostOnceOfWhichNothingArrivedIsNotOK(t *testing.T) {
+	b := &bench{lab: &lab{}, spec: study.Defaults(), record: &store.Record{}}
+	b.lab.host.Cores, b.spec.Delivery, b.spec.Ordering = 2, "at-most-once", "unordered"
+	for received, want := range map[int64]string{0: "none of 1000 messages that were sent arrived", 1: "", 1000: ""} {
+		o := counted(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = received, 1000-received, 1000-received })
+		if got := words(b.judge(trial{Outcome: o}, 5000)); got != want {
+			t.Errorf("%d of 1000 arrived: %q, want %q", received, got, want)
+		}
+	}
+}
+
 func TestASaturatedGeneratorIsNeverTheBrokersFailure(t *testing.T) {
 	late := counted(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
 	late.Drained, late.Arriving = false, true

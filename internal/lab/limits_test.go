@@ -15,9 +15,9 @@ func TestWhatALimitedQueueDropsOrRefusesStandsInTheBooks(t *testing.T) {
 	for _, c := range []struct {
 		discard string
 		want    store.Books
-		reason  string
+		reason  string // "": ok
 	}{
-		{"old", store.Books{Sent: sent, Acked: sent, Received: keeps, Lost: sent - keeps, LostAcked: sent - keeps}, "900 messages were lost although the broker had confirmed them"},
+		{"old", store.Books{Sent: sent, Acked: sent, Received: keeps, Lost: sent - keeps, LostAcked: sent - keeps, MayDrop: sent - keeps}, ""},
 		{"new", store.Books{Sent: sent, Acked: keeps, Failed: sent - keeps, Received: keeps, Lost: sent - keeps}, "900 of 1000 sends failed: "},
 	} {
 		t.Run("discard "+c.discard, func(t *testing.T) {
@@ -32,13 +32,37 @@ func TestWhatALimitedQueueDropsOrRefusesStandsInTheBooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := recordsOf(t, db)[0]
-			if r.Status != store.Failed || !strings.Contains(r.Reason, c.reason) {
+			if c.reason == "" && (r.Status != store.OK || !doubted(r, "limited") || doubted(r, "loss")) {
+				t.Fatalf("%s: %s, %+v, %v; want it ok: that much was asked for", r.Status, r.Reason, r.Result.Books, r.Doubts)
+			}
+			if c.reason != "" && (r.Status != store.Failed || !strings.Contains(r.Reason, c.reason)) {
 				t.Fatalf("%s: %s, %+v; want it failed: %s", r.Status, r.Reason, r.Result.Books, c.reason)
 			}
 			b := r.Result.Books
-			got := store.Books{Sent: b.Sent, Acked: b.Acked, Failed: b.Failed, Received: b.Received, Lost: b.Lost, LostAcked: b.LostAcked}
+			got := store.Books{Sent: b.Sent, Acked: b.Acked, Failed: b.Failed, Received: b.Received, Lost: b.Lost, LostAcked: b.LostAcked, MayDrop: b.MayDrop}
 			if got != c.want {
 				t.Errorf("books %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestALimitExcusesWhatItMayDropAndNothingElse(t *testing.T) {
+	for name, c := range map[string]struct {
+		client map[string]any
+		rate   float64
+		status store.Status
+	}{
+		"more than the queue keeps":           {map[string]any{"capacity": 1000, "queue.limit": 50, "queue.full": "drop"}, 4000, store.OK},
+		"lost, though the queue never filled": {map[string]any{"loss.every": 100, "queue.limit": 500_000, "queue.full": "drop"}, 4000, store.Failed},
+		"lost without a limit":                {map[string]any{"loss.every": 100}, 4000, store.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := one(t, onSim(func(s *study.Spec) {
+				s.Load.Rate, s.Client = c.rate, c.client
+			}), lab.Options{})
+			if b := r.Result.Books; r.Status != c.status || b.LostAcked == 0 || doubted(r, "limited") != (c.status == store.OK) {
+				t.Errorf("%s %q, %+v, %v; want it %s", r.Status, r.Reason, b, r.Doubts, c.status)
 			}
 		})
 	}

@@ -102,6 +102,8 @@ func (b *bench) doubts(t trial) []store.Doubt {
 		d.add("unresolved", "the fate of %d messages was not known when the run ended", m.Unresolved)
 	}
 	switch {
+	case m.Lost > 0 && m.Lost <= m.MayDrop:
+		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, b.limit.Setting)
 	case m.Lost > 0 && t.Arriving:
 		d.add("late", "%d of %d deliveries had not come when the drain allowance of %s was used up, though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
 	case m.Lost > 0:
@@ -116,7 +118,7 @@ func (b *bench) doubts(t trial) []store.Doubt {
 	if m.Resent > 0 && len(b.spec.Faults) == 0 {
 		d.add("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
 	}
-	if w := t.Warmup; w.LostAcked > 0 || w.Corrupted > 0 {
+	if w := t.Warmup; w.Broken() > 0 || w.Corrupted > 0 {
 		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.LostAcked, w.Corrupted)
 	}
 	if m.Untimed > 0 {

@@ -89,7 +89,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	runtime.GC()
 	m := &metering{bench: b, rate: rate, stage: stage, over: make(chan struct{}), cpus: worker.Thinned[Cores]{Limit: 10_000}}
 	faults := newFaults(b)
-	load.Lossy = b.spec.Delivery == "at-most-once"
+	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Setting != "" // what isn't there won't come
 	load.Measuring = func(at int64) {
 		m.measuring(at, load.Duration)
 		faults.begin(ctx, at)
@@ -108,6 +108,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	}
 	load.Observe = m.observe
 	out := b.agent.Run(ctx, load)
+	b.mayDrop(&out)
 	t := trial{Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic, Series: m.series(out)}
 	t.Faults, t.Doubts = faults.end()
 	if cause := context.Cause(ctx); errors.Is(cause, errDied) {

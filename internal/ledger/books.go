@@ -5,16 +5,17 @@ package ledger
 // Books count messages; Expected, Received, Lost and the faults count per subscription, where several receive the same
 // message.
 type Books struct {
-	Due        int64 `json:"due,omitempty"`    // by the schedule: sent + unsent; 0 in records of before it was counted
-	Unsent     int64 `json:"unsent,omitempty"` // due, and never handed to the client
-	Sent       int64 `json:"sent"`             // handed to the client
-	Acked      int64 `json:"acked"`            // confirmed
-	Failed     int64 `json:"failed"`           // reported as failed by the client
-	Unresolved int64 `json:"unresolved"`       // neither, when the run ended
-	Expected   int64 `json:"expected"`         // sent × subscriptions
-	Received   int64 `json:"received"`         // distinct messages delivered, over all subscriptions
-	Lost       int64 `json:"lost"`             // expected − received
-	LostAcked  int64 `json:"lost_acked"`       // confirmed by the broker and yet lost: the broken promise
+	Due        int64 `json:"due,omitempty"`      // by the schedule: sent + unsent; 0 in records of before it was counted
+	Unsent     int64 `json:"unsent,omitempty"`   // due, and never handed to the client
+	Sent       int64 `json:"sent"`               // handed to the client
+	Acked      int64 `json:"acked"`              // confirmed
+	Failed     int64 `json:"failed"`             // reported as failed by the client
+	Unresolved int64 `json:"unresolved"`         // neither, when the run ended
+	Expected   int64 `json:"expected"`           // sent × subscriptions
+	Received   int64 `json:"received"`           // distinct messages delivered, over all subscriptions
+	Lost       int64 `json:"lost"`               // expected − received
+	LostAcked  int64 `json:"lost_acked"`         // confirmed by the broker and yet lost: the broken promise
+	MayDrop    int64 `json:"may_drop,omitempty"` // of those, at most, by a limit on what a queue keeps that was asked for and reached
 	Duplicated int64 `json:"duplicated"`
 	Reordered  int64 `json:"reordered"`
 	Corrupted  int64 `json:"corrupted"`
@@ -36,6 +37,7 @@ func (b *Books) Add(o Books) {
 	b.Received += o.Received
 	b.Lost += o.Lost
 	b.LostAcked += o.LostAcked
+	b.MayDrop += o.MayDrop
 	b.Duplicated += o.Duplicated
 	b.Reordered += o.Reordered
 	b.Corrupted += o.Corrupted
@@ -59,3 +61,6 @@ func (b Books) BalancedAsStored() bool {
 func (b Books) balancedFromSent() bool {
 	return b.Sent == b.Acked+b.Failed+b.Unresolved && b.Received+b.Lost == b.Expected
 }
+
+// Broken is how many confirmed messages were lost although no limit asked for it.
+func (b Books) Broken() int64 { return max(0, b.LostAcked-b.MayDrop) }

@@ -55,7 +55,8 @@ func Keeps(g Guarantee, faults []string, b Books) Verdict {
 		ruledOut bool
 	}{
 		{Count{Corrupted, b.Corrupted}, true},
-		{Count{Lost, b.LostAcked}, !g.MayLose() && !forgets},
+		{Count{Lost, b.Broken()}, !g.MayLose() && !forgets},
+		{Count{Lost, b.LostAcked - b.Broken()}, false}, // asked for
 		{Count{Duplicated, b.Duplicated}, g.Delivery != "at-least-once"},
 		{Count{Reordered, b.Reordered}, g.Ordering == "ordered"},
 	} {

@@ -14,6 +14,9 @@ func GoalName(g store.GoalResult) string {
 	if g.LatencyNs == 0 {
 		return "no latency bound"
 	}
+	if g.Quantile >= 1 {
+		return fmt.Sprintf("max ≤ %s", time.Duration(g.LatencyNs))
+	}
 	return fmt.Sprintf("p%s ≤ %s", strconv.FormatFloat(100*g.Quantile, 'g', 10, 64), time.Duration(g.LatencyNs))
 }
 

@@ -77,7 +77,7 @@ var abouts = []about{
 	{path: "sustainable.maxTrials", doc: "most trials for each goal", fallback: "40"},
 	{path: "sustainable.budget", doc: "time for the trials of each goal: none begins that would end later, though twice as long until a rate is confirmed (short form: --budget 30s)", fallback: "none"},
 	{path: "sustainable.maxRate", doc: "highest rate to try", fallback: "none"},
-	{path: "sustainable.quantile", doc: "quantile that sustainable.latency bounds", fallback: "0.99"},
+	{path: "sustainable.quantile", doc: "quantile that sustainable.latency bounds; 1: the maximum", fallback: "0.99"},
 	{path: "sustainable.latency", doc: "bound of the end-to-end latency", fallback: "none"},
 	{path: "sustainable.goals", doc: "several bounds in one search, such as [{}, {latency: 10ms, quantile: 0.99}]; {} bounds no latency; the first is the rate that reports show", fallback: "one, of sustainable.latency"},
 	{path: "curve.fractions", doc: "rates as shares of the sustainable rate, which is searched first", fallback: "0.1, 0.25, 0.5, 0.75, 0.9 unless curve.rates are given"},

@@ -18,7 +18,7 @@ func TestWhatGoesTogetherOnlyHalfIsRefused(t *testing.T) {
 		"sustainable: {goals: [{}], latency: 1s}":               "sustainable.goals: given beside sustainable.latency; allowed: one of them",
 		"sustainable.goals: [{}, {}]":                           "sustainable.goals: one goal is given twice",
 		"sustainable.goals: [{quantile: 0.5}]":                  "sustainable.goals: a quantile (0.5) without a latency",
-		"sustainable.goals: [{latency: 1s, quantile: 1}]":       "sustainable.goals: 1 is not a quantile; allowed: between 0 and 1, such as 0.99",
+		"sustainable.goals: [{latency: 1s, quantile: 1.1}]":     "sustainable.goals: 1.1 is not a quantile; allowed: above 0 to 1, such as 0.99; 1 bounds the maximum",
 		"sustainable.goals: [{}, {latency: 1s}, {latency: 2s}]": "",
 		"attach: []": "attach: no address; allowed: host:port of each node",
 		"attach: [a:1]\nuser: u\npasswordEnv: P\ntls: mutual":            "certFile: missing; an attached broker with tls: mutual needs certFile and keyFile",

@@ -121,8 +121,8 @@ func (v *validator) sustainable() {
 	} else if v.given.has("sustainable.quantile") {
 		v.fail("sustainable.quantile", "only used with sustainable.latency")
 	}
-	if !(s.Quantile > 0 && s.Quantile < 1) {
-		v.fail("sustainable.quantile", "%s is not a quantile; allowed: between 0 and 1, such as 0.99", number(s.Quantile))
+	if !(s.Quantile > 0 && s.Quantile <= 1) {
+		v.fail("sustainable.quantile", "%s is not a quantile; allowed: above 0 to 1, such as 0.99; 1 bounds the maximum", number(s.Quantile))
 	}
 }
 
@@ -140,8 +140,8 @@ func (v *validator) goals(list []SearchGoal) {
 		switch {
 		case g.Latency == 0 && g.Quantile != 0:
 			v.fail("sustainable.goals", "a quantile (%s) without a latency", number(g.Quantile))
-		case g.Latency != 0 && v.time("sustainable.goals", g.Latency, false) && !(g.Quantile > 0 && g.Quantile < 1):
-			v.fail("sustainable.goals", "%s is not a quantile; allowed: between 0 and 1, such as 0.99", number(g.Quantile))
+		case g.Latency != 0 && v.time("sustainable.goals", g.Latency, false) && !(g.Quantile > 0 && g.Quantile <= 1):
+			v.fail("sustainable.goals", "%s is not a quantile; allowed: above 0 to 1, such as 0.99; 1 bounds the maximum", number(g.Quantile))
 		case slices.Contains(list[:i], g):
 			v.fail("sustainable.goals", "one goal is given twice")
 		}
@@ -167,10 +167,10 @@ func (v *validator) curve() {
 	}
 	v.sustainable()
 	if len(c.Fractions) == 0 {
-		v.fail("curve.fractions", "no fraction; allowed: a list of shares of the sustainable rate, above 0 to 1.5")
+		v.fail("curve.fractions", "no fraction; allowed: a list of shares of the sustainable rate, above 0 to 10")
 	}
 	for _, f := range c.Fractions {
-		v.share("curve.fractions", f, 0, 1.5, false)
+		v.share("curve.fractions", f, 0, 10, false)
 	}
 }
 
