@@ -6,13 +6,21 @@ cd "$(dirname "$0")"
 brokermark=${BROKERMARK:-../../bin/brokermark}
 store=${STORE:-studies.db}
 
-figure() { # STUDY NAME [FLAG…]
-	study=$1 name=$2
-	shift 2
-	"$brokermark" figure multiples --store "$store" -o "$study-$name.svg" "$@"
+figure() { # FILE NAME SELECTION [FLAG…]
+	file=$1 name=$2 selection=$3
+	shift 3
+	"$brokermark" figure "$name" --store "$store" -o "$file.svg" --where "$selection" "$@"
 }
 
 for study in rabiee-2018 nilsson-pregen-2020 raje-2019 chen-2024 dyjach-2024; do
 	"$brokermark" run "$study" --scale quick --store "$store" >/dev/null || test $? -eq 4 -o $? -eq 5 # the report says which points failed
 	"$brokermark" report study --store "$store" --where "study=$study" -o "$study.md"
 done
+
+figure rabiee-2018-batch multiples study=rabiee-2018,sweep=kafka-1,partitionsPerTopic=5,mode=at-most-once \
+	--metric publish_rate --col client.batch.size --row when --title "Kafka's rate by batch size, 5 partitions, snappy"
+figure nilsson-pregen-2020-latency latency-throughput study=nilsson-pregen-2020,messageSize=4KiB,when=now,guarantee=at-least-once
+figure raje-2019-throughput multiples study=raje-2019,sweep=throughput \
+	--metric publish_rate --col model --row broker --title "Throughput of 50 B messages, then and now"
+figure dyjach-2024-latency multiples study=dyjach-2024,sweep=latency \
+	--metric e2e_mean_ns --col messageSize --row broker --title "Mean latency at 40 messages a second, TLS off and on"
