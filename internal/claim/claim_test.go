@@ -240,8 +240,14 @@ func TestTheLoadsOfACurveAreChosenByItsKnee(t *testing.T) {
 		result *store.Result
 		want   string
 	}{
-		{"every", result, "[1 2 3 4]"}, {"lowest", result, "[1]"}, {"knee", result, "[2]"}, {"below-knee", result, "[1 2]"}, {"above-knee", result, "[3 4]"},
-		{"knee", &flat, "[3]"}, {"above-knee", &flat, "[4]"}, {"knee", &store.Result{Curve: result.Curve}, "[]"},
+		{"every", result, "[1 2 3 4]"},
+		{"lowest", result, "[1]"},
+		{"knee", result, "[2]"},
+		{"below-knee", result, "[1 2]"},
+		{"above-knee", result, "[3 4]"},
+		{"knee", &flat, "[3]"},
+		{"above-knee", &flat, "[4]"},
+		{"knee", &store.Result{Curve: result.Curve}, "[]"},
 	} {
 		r := store.Record{Study: "s", PointID: "p", Axes: map[string]string{"sweep": "e"}, Repetition: 1, Status: store.OK, Spec: study.Spec{Measure: "curve"}, Result: test.result}
 		got := []float64{}

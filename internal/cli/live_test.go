@@ -149,6 +149,7 @@ func TestAPanicBecomesASentenceAndItsTraceAFile(t *testing.T) {
 		t.Errorf("exit code %d, %v, stderr: %s", code, err, out.String())
 	}
 }
+
 func TestTheOutcomeOfASearchNeverPrintsAnUnknownBoundAsARate(t *testing.T) {
 	for want, s := range map[string]store.Sustainable{
 		"at least 545k/s, no rate failed":                 {Low: 545_000},
