@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -127,35 +125,4 @@ func java(n *provision.Node, asked []string) []string {
 	}
 	return append(args, "-Djava.awt.headless=true", "-Dlog4j2.configurationFile="+filepath.Join(n.Dir, "log4j2.properties"),
 		"-Dlog4j.configuration=file:"+filepath.Join(n.Dir, "log4j.properties"), "-cp", filepath.Join(n.Cluster.Install, "lib", "*"))
-}
-
-// ready: this node knows our cluster, and counts itself among its brokers.
-func ready(ctx context.Context, n *provision.Node) error {
-	want, err := cluster(n)
-	if err != nil {
-		return err
-	}
-	return ask(ctx, n, func(ctx context.Context, admin *kadm.Client) error {
-		m, err := admin.BrokerMetadata(ctx)
-		if err != nil {
-			return err
-		}
-		if m.Cluster != want {
-			return fmt.Errorf("%s is of cluster %s, not of %s", address(n), m.Cluster, want)
-		}
-		if !slices.Contains(m.Brokers.NodeIDs(), int32(n.ID)) {
-			return fmt.Errorf("node %d is not yet among the brokers %v", n.ID, m.Brokers.NodeIDs())
-		}
-		return nil
-	})
-}
-
-func formed(ctx context.Context, c *provision.Cluster) error {
-	return ask(ctx, c.Nodes[0], func(ctx context.Context, admin *kadm.Client) error {
-		brokers, err := admin.ListBrokers(ctx)
-		if err == nil && len(brokers) < len(c.Nodes) {
-			err = fmt.Errorf("%d of %d brokers have joined", len(brokers), len(c.Nodes))
-		}
-		return err
-	})
 }

@@ -91,7 +91,7 @@ const probeWarmup = 5
 // probe finds where to begin. At most once nothing holds a closed loop back: it would pile up more than the broker works
 // off in minutes, so rates are tried that rise.
 func (h *hunt) probe(ctx context.Context) (float64, error) {
-	load := h.load(min(time.Duration(h.bench.spec.Sustainable.Trial), 500*time.Millisecond))
+	load := h.load(min(time.Duration(h.bench.spec.Sustainable.Trial)/2, 500*time.Millisecond))
 	load.Warmup.For *= probeWarmup
 	if h.bench.spec.Delivery == "at-most-once" {
 		return h.rise(ctx, load)

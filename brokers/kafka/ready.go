@@ -1,0 +1,42 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// ready: this node knows our cluster, and counts itself among its brokers.
+func ready(ctx context.Context, n *provision.Node) error {
+	want, err := cluster(n)
+	if err != nil {
+		return err
+	}
+	return ask(ctx, n, func(ctx context.Context, admin *kadm.Client) error {
+		m, err := admin.BrokerMetadata(ctx)
+		if err != nil {
+			return err
+		}
+		if m.Cluster != want {
+			return fmt.Errorf("%s is of cluster %s, not of %s", address(n), m.Cluster, want)
+		}
+		if !slices.Contains(m.Brokers.NodeIDs(), int32(n.ID)) {
+			return fmt.Errorf("node %d is not yet among the brokers %v", n.ID, m.Brokers.NodeIDs())
+		}
+		return nil
+	})
+}
+
+func formed(ctx context.Context, c *provision.Cluster) error {
+	return ask(ctx, c.Nodes[0], func(ctx context.Context, admin *kadm.Client) error {
+		brokers, err := admin.ListBrokers(ctx)
+		if err == nil && len(brokers) < len(c.Nodes) {
+			err = fmt.Errorf("%d of %d brokers have joined", len(brokers), len(c.Nodes))
+		}
+		return err
+	})
+}
