@@ -8,21 +8,27 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 const (
 	drawn     = 400              // specs asked of Kind.Refusal
 	attempts  = 40               // of those that fit, on the broker
 	fitsBound = 30 * time.Second // for all attempts
+	few       = 5                // times fewer of both where tests may not take long
 )
 
 // whatFitsIsAccepted draws settings and shapes at random and asks the running broker for those that Kind.Refusal lets
 // pass: Open, Setup, producers and consumers refuse none of them.
 func (r *run) whatFitsIsAccepted(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(12, 22))
-	end, tried := time.Now().Add(fitsBound), 0
+	most, bound := attempts, fitsBound
+	if !testkit.Thorough() {
+		most, bound = most/few, bound/few
+	}
+	end, tried := time.Now().Add(bound), 0
 	for range drawn {
-		if tried == attempts || time.Now().After(end) {
+		if tried == most || time.Now().After(end) {
 			break
 		}
 		c := r.config(t, r.suite.Guarantees[rnd.IntN(len(r.suite.Guarantees))], r.target)
