@@ -196,14 +196,18 @@ func (s *shell) importCommand() *cobra.Command {
 		Example: "  brokermark import result.json\n" +
 			"  brokermark import result.json --store omb.db\n" +
 			"  brokermark compare omb:kafka kafka",
+		Args: func(c *cobra.Command, args []string) error {
+			if paper != "" {
+				return nil
+			}
+			return arguments(cobra.MinimumNArgs(1))(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case paper != "" && (len(args) > 0 || like != ""):
 				return badInput("--study takes the tables of a study's folder; allowed beside it: --store")
 			case paper != "":
 				return s.importStudy(c, path, paper)
-			case len(args) == 0:
-				return hinted(badInput("nothing to import"), "name result files, or a published study: brokermark import --study NAME")
 			}
 			spec, err := s.specOf(c, path, like)
 			if err != nil {

@@ -51,9 +51,6 @@ its repetitions; beyond a threshold the exit code is 7.`,
 			if len(args) == 1 {
 				name = args[0]
 			}
-			if _, err := reports.Lookup(name); err != nil {
-				return badInput("%w%s", err, suggest.DidYouMean(name, reports.Names()))
-			}
 			build, err := builder(name, folders)
 			if err != nil {
 				return err
@@ -72,15 +69,10 @@ its repetitions; beyond a threshold the exit code is 7.`,
 			set := results.Of(records)
 			err = s.to(out, func(w io.Writer) error {
 				source := s.source(set, path, where, out, append([]string{"report"}, args...)...)
-				switch {
-				case build != nil:
+				if build != nil {
 					return writeBuilt(w, build(set), out.format, source)
-				case out.format == html:
-					return page.Write(w, name, source)
-				case out.format == xlsx:
-					return writeSheet(w, name, set)
 				}
-				return showTo(w, name, set, out.format)
+				return writeReport(w, name, set, out.format, source)
 			})
 			if err != nil {
 				return err
@@ -96,8 +88,11 @@ its repetitions; beyond a threshold the exit code is 7.`,
 	return c
 }
 
-// builder makes the report of studies in folders; nil where none is named.
+// builder makes the report of studies in folders; nil where none is named. A report that isn't there is refused.
 func builder(name string, folders []string) (func(*results.Set) document.Document, error) {
+	if _, err := reports.Lookup(name); err != nil {
+		return nil, badInput("%w%s", err, suggest.DidYouMean(name, reports.Names()))
+	}
 	if folders == nil {
 		return nil, nil
 	}
@@ -113,6 +108,16 @@ func builder(name string, folders []string) (func(*results.Set) document.Documen
 		papers = append(papers, p)
 	}
 	return func(set *results.Set) document.Document { return reports.Study(set, papers...) }, nil
+}
+
+func writeReport(w io.Writer, name string, set *results.Set, format string, source page.Source) error {
+	switch format {
+	case html:
+		return page.Write(w, name, source)
+	case xlsx:
+		return writeSheet(w, name, set)
+	}
+	return showTo(w, name, set, format)
 }
 
 func writeBuilt(w io.Writer, d document.Document, format string, source page.Source) error {

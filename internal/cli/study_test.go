@@ -72,7 +72,7 @@ func TestPublishedTablesAreImportedOnceAndStandBesideWhatWasMeasured(t *testing.
 func TestWhatCannotBeImportedOrReportedOfAStudyIsSaid(t *testing.T) {
 	dir := paperFolder(t)
 	for args, want := range map[string]string{
-		"import":                                   "nothing to import",
+		"import":                                   "requires at least 1 arg",
 		"import --study head-to-head":              "head-to-head publishes no table",
 		"import --study no-such":                   `no study "no-such"`,
 		"import a.json --study " + dir:             "--study takes the tables of a study's folder",
