@@ -129,7 +129,7 @@ func outcome(r store.Record) string {
 		text, latency = fmt.Sprintf("  %s messages in %s", unit.Count.Format(float64(s.Count.Messages)), span(time.Duration(s.Count.TotalSeconds*1e9))), false
 	case s.Backlog != nil:
 		text, latency = "  drained at "+unit.PerSecond.Format(s.Backlog.DrainRate), false
-	case r.Spec.SubscriptionsPerTopic == 0: // nobody receives
+	case r.Spec.SubscriptionsPerTopic == 0 && s.ReceiveRate == 0: // nobody receives
 		text = "  published " + unit.PerSecond.Format(s.PublishRate)
 	default:
 		text = "  received " + unit.PerSecond.Format(s.ReceiveRate)
