@@ -157,7 +157,17 @@ func (t *trial) decide(from int64) {
 // endGrace is how long a client that is to end may take to hand over what it has accepted.
 const endGrace = time.Second
 
-var errHeld = errors.New("the client still held messages back when the drain allowance was used up")
+// errHeld is why messages failed that were given up on. That is our doing: a driver that cuts the connection under a
+// blocked write calls it lost.
+var errHeld = heldError{}
+
+type heldError struct{}
+
+func (heldError) Error() string {
+	return "the client still held messages back when the drain allowance was used up"
+}
+
+func (heldError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // sendAll runs the producers until the trial has sent everything, ctx ends, a consumer fails or nothing moves any more.
 func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
@@ -187,6 +197,9 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 		select {
 		case <-sent:
 		case <-time.After(endGrace):
+			for _, p := range w.producers {
+				p.reason(why) // of what fails from now on, if nothing has until now
+			}
 			cancel(why)
 			<-sent
 		}

@@ -247,6 +247,16 @@ func TestAHungClientCannotHoldATrial(t *testing.T) {
 		p.done(batch, ctx.Err())
 		return ctx.Err()
 	}
+	cut := func(p *scriptProducer, ctx context.Context, batch []driver.Message) error {
+		err := hang(p, ctx, nil)
+		if err != nil { // as a driver that cuts the connection under a blocked write
+			p.done(batch, errors.New("the connection was lost"))
+		} else {
+			p.done(batch, nil)
+			p.deliver(batch)
+		}
+		return err
+	}
 	swallow := func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
 		if p.sent < 50 {
 			p.deliver(batch)
@@ -261,6 +271,7 @@ func TestAHungClientCannotHoldATrial(t *testing.T) {
 		sendErr error
 	}{
 		"Send never returns":               {hang, Load{Schedule: constant(t, 2000), Duration: 100 * time.Millisecond, Drain: 100 * time.Millisecond}, "", errHeld},
+		"Send is cut off":                  {cut, Load{Schedule: constant(t, 2000), Duration: 100 * time.Millisecond, Drain: 100 * time.Millisecond}, "", errHeld},
 		"Send never returns, counting":     {hang, Load{Messages: 1e6, Drain: 100 * time.Millisecond}, "the broker stopped answering", nil},
 		"nothing is resolved":              {swallow, Load{Schedule: constant(t, 2000), Duration: 100 * time.Millisecond, Drain: 100 * time.Millisecond}, "", nil},
 		"nothing is resolved, counting":    {swallow, Load{Messages: 1e6, Drain: 100 * time.Millisecond}, "then nothing for 100ms", nil},
