@@ -145,14 +145,14 @@ func (p Paper) claims(d *document.Document, beside *results.Set, notes *document
 	t := document.Table{Columns: []document.Column{
 		{Key: "claim", Name: "no.", Row: true},
 		{Key: "says", Name: "claim", Wide: true},
-		{Key: "where", Name: "where", Data: true},
-		{Key: "published", Name: "published", Wide: true},
 	}}
 	for _, side := range sides {
-		t.Columns = append(t.Columns, document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true})
-	}
-	for _, side := range sides {
 		t.Columns = append(t.Columns, document.Column{Key: "verdict_" + side, Name: "verdict\n" + side})
+	}
+	t.Columns = append(t.Columns,
+		document.Column{Key: "where", Name: "where", Data: true}, document.Column{Key: "published", Name: "published", Wide: true})
+	for _, side := range sides {
+		t.Columns = append(t.Columns, document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true})
 	}
 	counts := map[string]map[claim.Verdict]int{}
 	for _, c := range p.Claims {
