@@ -16,6 +16,7 @@ type Watch struct {
 	ctx   context.Context //nolint:containedctx // to tell a new one from the one that is armed
 	stop  func() bool
 	calls atomic.Uint64 // odd: a call is going on
+	first atomic.Uint64 // of the calls under ctx
 }
 
 // NewWatch watches over calls; cut must end the one that is going on, and is called from another goroutine.
@@ -25,7 +26,9 @@ func NewWatch(cut func()) *Watch { return &Watch{cut: cut, stop: func() bool { r
 func (w *Watch) Enter(ctx context.Context) {
 	if ctx != w.ctx {
 		w.stop()
-		w.ctx, w.stop = ctx, context.AfterFunc(ctx, w.expired)
+		first := w.calls.Load() + 1
+		w.first.Store(first)
+		w.ctx, w.stop = ctx, context.AfterFunc(ctx, func() { w.expired(first) })
 	}
 	w.calls.Add(1)
 }
@@ -36,10 +39,12 @@ func (w *Watch) Leave() { w.calls.Add(1) }
 // Stop ends watching.
 func (w *Watch) Stop() { w.stop() }
 
-func (w *Watch) expired() {
+// expired cuts a call that is still going on under the context whose first call was first; those under a later one are
+// none of its business.
+func (w *Watch) expired(first uint64) {
 	time.AfterFunc(patience, func() {
 		call := w.calls.Load()
-		if call%2 == 0 {
+		if call%2 == 0 || w.first.Load() != first {
 			return
 		}
 		time.AfterFunc(patience, func() {
