@@ -60,7 +60,7 @@ func (p *parser) add(n *yaml.Node, path, format string, args ...any) {
 // mapping gives each value of a mapping to the function of its key.
 func (p *parser) mapping(n *yaml.Node, path string, keys map[string]func(*yaml.Node, string)) {
 	if n.Kind != yaml.MappingNode {
-		p.add(n, path, "%s is not a mapping; allowed keys: %s", seen(n), strings.Join(names(keys), ", "))
+		p.add(n, path, "%s is not a mapping; allowed keys: %s", study.Seen(n), strings.Join(names(keys), ", "))
 		return
 	}
 	first := map[string]int{}
@@ -85,7 +85,7 @@ func (p *parser) mapping(n *yaml.Node, path string, keys map[string]func(*yaml.N
 
 func (p *parser) sequence(n *yaml.Node, path string) []*yaml.Node {
 	if n.Kind != yaml.SequenceNode {
-		p.add(n, path, "%s is not a list", seen(n))
+		p.add(n, path, "%s is not a list", study.Seen(n))
 		return nil
 	}
 	return n.Content
@@ -95,7 +95,7 @@ func (p *parser) sequence(n *yaml.Node, path string) []*yaml.Node {
 func (p *parser) text(into *string, allowed ...string) func(*yaml.Node, string) {
 	return func(n *yaml.Node, path string) {
 		if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-			p.add(n, path, "%s is not a text", seen(n))
+			p.add(n, path, "%s is not a text", study.Seen(n))
 			return
 		}
 		*into = strings.TrimSpace(n.Value)
@@ -144,7 +144,7 @@ func (p *parser) number(into *float64) func(*yaml.Node, string) {
 		}
 		v, ok := results.Magnitude(text)
 		if n.Kind != yaml.ScalarNode || !ok || math.IsNaN(v) || math.IsInf(v, 0) {
-			p.add(n, path, "%s is not a number; allowed: such as 0.3, 30%%, 5ms, 20MiB", seen(n))
+			p.add(n, path, "%s is not a number; allowed: such as 0.3, 30%%, 5ms, 20MiB", study.Seen(n))
 			return
 		}
 		*into = v * factor
@@ -171,19 +171,6 @@ func (p *parser) span(into *Range) func(*yaml.Node, string) {
 			p.add(n, path, "from is larger than to")
 		}
 	}
-}
-
-// seen says what a node is.
-func seen(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Tag == "!!null":
-		return "nothing"
-	}
-	return fmt.Sprintf("%q", n.Value)
 }
 
 func names[V any](m map[string]V) []string {

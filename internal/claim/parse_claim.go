@@ -140,7 +140,7 @@ func (p *parser) own(at keys, s *Statement) {
 func (p *parser) side(into *Side) func(*yaml.Node, string) {
 	return func(n *yaml.Node, path string) {
 		if n.Kind != yaml.MappingNode {
-			p.add(n, path, "%s is not a selection such as {mode: at-least-once}", seen(n))
+			p.add(n, path, "%s is not a selection such as {mode: at-least-once}", study.Seen(n))
 			return
 		}
 		into.Select = Selector{}
@@ -163,7 +163,7 @@ func (p *parser) side(into *Side) func(*yaml.Node, string) {
 func (p *parser) selector(into *Selector) func(*yaml.Node, string) {
 	return func(n *yaml.Node, path string) {
 		if n.Kind != yaml.MappingNode {
-			p.add(n, path, "%s is not a selection such as {mode: at-least-once}", seen(n))
+			p.add(n, path, "%s is not a selection such as {mode: at-least-once}", study.Seen(n))
 			return
 		}
 		*into = Selector{}

@@ -73,7 +73,7 @@ func (d decoder) axes(n *yaml.Node, path string) []axis {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), path, "%s is not a mapping of settings to lists of values", seen(n))
+		d.add(d.at(n), path, "%s is not a mapping of settings to lists of values", Seen(n))
 		return nil
 	}
 	var out []axis
@@ -142,7 +142,7 @@ func (d decoder) items(n *yaml.Node, full string) []*yaml.Node {
 		return out
 	}
 	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), full, "%s is not a list of values, nor {from, to, step}", seen(n))
+		d.add(d.at(n), full, "%s is not a list of values, nor {from, to, step}", Seen(n))
 		return nil
 	}
 	values, _ := d.span(n, full)
@@ -172,7 +172,7 @@ func (d decoder) span(n *yaml.Node, full string) ([]float64, bool) {
 			v, err = float64(size), nil
 		}
 		if err != nil || p.value.Kind != yaml.ScalarNode || math.IsNaN(v) || math.IsInf(v, 0) {
-			d.add(d.at(p.value), join(full, p.key), "%s is not a number", seen(p.value))
+			d.add(d.at(p.value), join(full, p.key), "%s is not a number", Seen(p.value))
 			return nil, false
 		}
 		got[p.key] = v
@@ -251,7 +251,7 @@ func labelOf(set []setting) string {
 
 func (d decoder) rules(n *yaml.Node, path string) []rule {
 	if n.Kind != yaml.SequenceNode {
-		d.add(d.at(n), path, "%s is not a list of mappings of settings to values", seen(n))
+		d.add(d.at(n), path, "%s is not a list of mappings of settings to values", Seen(n))
 		return nil
 	}
 	var out []rule
@@ -259,7 +259,7 @@ func (d decoder) rules(n *yaml.Node, path string) []rule {
 		full := path + "[" + strconv.Itoa(i) + "]"
 		item = resolve(item)
 		if item.Kind != yaml.MappingNode || len(item.Content) == 0 {
-			d.add(d.at(item), full, "%s is not a mapping of settings to values", seen(item))
+			d.add(d.at(item), full, "%s is not a mapping of settings to values", Seen(item))
 			continue
 		}
 		var r rule

@@ -39,7 +39,7 @@ func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []str
 	case reflect.TypeFor[Sizes]():
 		return d.sizes(n, path, v)
 	case reflect.TypeFor[map[string]any]():
-		d.add(d.at(n), path, "%s is not a mapping of native settings", seen(n))
+		d.add(d.at(n), path, "%s is not a mapping of native settings", Seen(n))
 		return false
 	}
 	switch v.Kind() {
@@ -55,7 +55,7 @@ func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []str
 		if n.Kind == yaml.SequenceNode {
 			hint = "; several values belong under axes"
 		}
-		d.add(d.at(n), path, "%s is not %s%s", seen(n), expected(v.Type(), allowed), hint)
+		d.add(d.at(n), path, "%s is not %s%s", Seen(n), expected(v.Type(), allowed), hint)
 		return false
 	}
 	if err := scalar(strings.TrimSpace(n.Value), v, allowed); err != nil {
@@ -96,7 +96,7 @@ func (d decoder) list(n *yaml.Node, path string, v reflect.Value) bool {
 		return ok
 	}
 	if n.Kind != yaml.SequenceNode {
-		d.add(d.at(n), path, "%s is not a %s", seen(n), typeText(v.Type()))
+		d.add(d.at(n), path, "%s is not a %s", Seen(n), typeText(v.Type()))
 		return false
 	}
 	out := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
@@ -118,7 +118,7 @@ func (d decoder) mapping(n *yaml.Node, path string, v reflect.Value) bool {
 		byName[name] = v.FieldByIndex(f.Index)
 	}
 	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), path, "%s is not a mapping with %s", seen(n), strings.Join(names, ", "))
+		d.add(d.at(n), path, "%s is not a mapping with %s", Seen(n), strings.Join(names, ", "))
 		return false
 	}
 	ok := true
@@ -141,7 +141,7 @@ var elementWords = map[string][]string{"Fault.do": {"pause", "resume", "kill", "
 func (d decoder) native(n *yaml.Node, path string, v reflect.Value) bool {
 	var value any
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" || n.Decode(&value) != nil {
-		d.add(d.at(n), path, "%s is not a single value: native settings are texts, numbers, true or false", seen(n))
+		d.add(d.at(n), path, "%s is not a single value: native settings are texts, numbers, true or false", Seen(n))
 		return false
 	}
 	switch value.(type) {
@@ -251,7 +251,7 @@ func (d decoder) pairs(n *yaml.Node, path string) []pair {
 		k := n.Content[i]
 		full := strings.TrimPrefix(path+"."+k.Value, ".")
 		if k.Kind != yaml.ScalarNode {
-			d.add(d.at(k), path, "%s is not a key", seen(k))
+			d.add(d.at(k), path, "%s is not a key", Seen(k))
 			continue
 		}
 		if line, dup := first[k.Value]; dup {
@@ -272,8 +272,8 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// seen says what a node is.
-func seen(n *yaml.Node) string {
+// Seen says what a node is, for complaints.
+func Seen(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
 		return "a mapping"

@@ -86,7 +86,7 @@ func (d decoder) warmup(at place, n *yaml.Node, name, full string) []setting {
 	}
 	var t Duration
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		d.add(d.at(n), full, "%s is not a time, auto, or a mapping with auto, for, max", seen(n))
+		d.add(d.at(n), full, "%s is not a time, auto, or a mapping with auto, for, max", Seen(n))
 		return nil
 	}
 	if !d.value(n, full, reflect.ValueOf(&t).Elem(), nil) {

@@ -93,12 +93,12 @@ func (d decoder) exhibits(n *yaml.Node) (out []Exhibit) {
 // entries are the mappings of a list.
 func (d decoder) entries(n *yaml.Node, full string) (out []*yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
-		d.add(d.at(n), full, "%s is not a list of mappings", seen(n))
+		d.add(d.at(n), full, "%s is not a list of mappings", Seen(n))
 		return nil
 	}
 	for i, item := range n.Content {
 		if item = resolve(item); item.Kind != yaml.MappingNode {
-			d.add(d.at(item), full+"["+strconv.Itoa(i)+"]", "%s is not a mapping", seen(item))
+			d.add(d.at(item), full+"["+strconv.Itoa(i)+"]", "%s is not a mapping", Seen(item))
 			continue
 		}
 		out = append(out, item)
@@ -125,7 +125,7 @@ func (d decoder) keyed(n *yaml.Node, full string, into map[string]any) {
 			}
 		case *[]Column:
 			if p.value.Kind != yaml.SequenceNode {
-				d.add(d.at(p.value), at, "%s is not a list of metrics", seen(p.value))
+				d.add(d.at(p.value), at, "%s is not a list of metrics", Seen(p.value))
 				continue
 			}
 			for i, c := range p.value.Content {
@@ -141,7 +141,7 @@ func (d decoder) keyed(n *yaml.Node, full string, into map[string]any) {
 // below reads a mapping that must be one.
 func (d decoder) below(n *yaml.Node, full string) []pair {
 	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), full, "%s is not a mapping", seen(n))
+		d.add(d.at(n), full, "%s is not a mapping", Seen(n))
 		return nil
 	}
 	return d.pairs(n, full)
@@ -149,7 +149,7 @@ func (d decoder) below(n *yaml.Node, full string) []pair {
 
 func (d decoder) text(n *yaml.Node, full string) string {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		d.add(d.at(n), full, "%s is not a text", seen(n))
+		d.add(d.at(n), full, "%s is not a text", Seen(n))
 		return ""
 	}
 	return strings.TrimSpace(n.Value)

@@ -129,7 +129,7 @@ func (d decoder) settings(key, n *yaml.Node, path, shown string, also []string) 
 		if n.Tag == "!!null" && n.Kind == yaml.ScalarNode {
 			return nil
 		}
-		d.add(at, full, "%s is not a mapping; allowed: %s", seen(n), strings.Join(names, ", "))
+		d.add(at, full, "%s is not a mapping; allowed: %s", Seen(n), strings.Join(names, ", "))
 		return nil
 	}
 	d.unknown(at, path, shown, also)
@@ -152,7 +152,7 @@ func (d decoder) natives(n *yaml.Node, l leaf, path, full string) []setting {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), full, "%s is not a mapping of native settings", seen(n))
+		d.add(d.at(n), full, "%s is not a mapping of native settings", Seen(n))
 		return nil
 	}
 	var out []setting

@@ -140,7 +140,7 @@ func document(name string, data []byte) (*yaml.Node, error) {
 	}
 	root := resolve(doc.Content[0])
 	if root.Kind != yaml.MappingNode {
-		return nil, fail(root.Line, seen(root)+" is not a study; allowed: a mapping of settings")
+		return nil, fail(root.Line, Seen(root)+" is not a study; allowed: a mapping of settings")
 	}
 	return root, nil
 }
@@ -155,7 +155,7 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 		switch p.key {
 		case "base":
 			if p.value.Kind != yaml.MappingNode {
-				d.add(d.at(p.value), "base", "%s is not a mapping of settings", seen(p.value))
+				d.add(d.at(p.value), "base", "%s is not a mapping of settings", Seen(p.value))
 				continue
 			}
 			s.base = d.layer(p.value, "", "base", nil)
@@ -223,14 +223,14 @@ func (s *Study) mergeFlat(d decoder, flat layer) {
 // sweeps decodes the list of sweeps; each has the study's axes too, unless it names its own of that name.
 func (d decoder) sweeps(n *yaml.Node, axes []axis, exclude []rule) []sweep {
 	if n.Kind != yaml.SequenceNode {
-		d.add(d.at(n), "sweeps", "%s is not a list of {name, set, axes, exclude}", seen(n))
+		d.add(d.at(n), "sweeps", "%s is not a list of {name, set, axes, exclude}", Seen(n))
 		return nil
 	}
 	var out []sweep
 	for i, item := range n.Content {
 		path := "sweeps[" + strconv.Itoa(i) + "]"
 		if item = resolve(item); item.Kind != yaml.MappingNode {
-			d.add(d.at(item), path, "%s is not a mapping with name, set, axes, exclude", seen(item))
+			d.add(d.at(item), path, "%s is not a mapping with name, set, axes, exclude", Seen(item))
 			continue
 		}
 		w := sweep{exclude: slices.Clone(exclude)}
@@ -266,7 +266,7 @@ func (d decoder) sweeps(n *yaml.Node, axes []axis, exclude []rule) []sweep {
 // set decodes a mapping of settings inside a study.
 func (d decoder) set(n *yaml.Node, path string) layer {
 	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), path, "%s is not a mapping of settings", seen(n))
+		d.add(d.at(n), path, "%s is not a mapping of settings", Seen(n))
 		return nil
 	}
 	return d.layer(n, "", path, nil)
@@ -274,7 +274,7 @@ func (d decoder) set(n *yaml.Node, path string) layer {
 
 func (d decoder) points(n *yaml.Node) []sweep {
 	if n.Kind != yaml.SequenceNode {
-		d.add(d.at(n), "points", "%s is not a list of mappings of settings", seen(n))
+		d.add(d.at(n), "points", "%s is not a list of mappings of settings", Seen(n))
 		return nil
 	}
 	var out []sweep
