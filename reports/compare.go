@@ -146,17 +146,13 @@ func contrasts(pairs []pair) [][]tested {
 
 // metrics are those that both sides have. Latencies from the actual send are among them where one side has no others.
 func (p pair) metrics(a, b []results.Record) []results.Metric {
-	var candidates []results.Metric
-	for _, key := range compared {
-		if m, err := results.MetricByKey(key); err == nil {
-			candidates = append(candidates, m)
-		}
-	}
+	keys := slices.Clone(compared)
 	if !(latencyOf(a) && latencyOf(b)) {
-		candidates = append(candidates, results.FromSend...)
+		keys = append(keys, results.FromSend...)
 	}
 	var out []results.Metric
-	for _, m := range candidates {
+	for _, key := range keys {
+		m := results.MustMetric(key)
 		first, second := m.Values(a), m.Values(b)
 		// Nothing but zeros says nothing.
 		if len(first) > 0 && len(second) > 0 && (slices.Max(first) != 0 || slices.Max(second) != 0) {
@@ -190,7 +186,7 @@ func (p pair) blocks(named []string, tests []tested) []document.Block {
 	fromTheSend := false
 	for _, test := range tests {
 		t.Rows = append(t.Rows, p.row(test))
-		fromTheSend = fromTheSend || test.metric.Key == results.FromSend[0].Key
+		fromTheSend = fromTheSend || test.metric.Key == results.FromSend[0]
 	}
 	if fromTheSend {
 		blocks = append(blocks, document.Paragraph{Text: "One side's latency is only known from the actual send, so that is what is compared: " +

@@ -150,8 +150,8 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 		"due": 1, "unsent": 2, "sent": 3, "acked": 4, "failed": 5, "unresolved": 6, "expected": 7, "received": 8, "lost": 9, "lost_acked": 10,
 		"duplicated": 11, "reordered": 12, "corrupted": 13, "resent": 14,
 	}
-	columns, cells := bookColumns(false, nil), document.Row{}
-	bookCells(cells, false, b)
+	columns, cells := metricColumns(runCounts, nil), document.Row{}
+	countCells(cells, runCounts, b)
 	if len(columns) != len(cells) || len(columns) != len(want) {
 		t.Fatalf("%d columns, %d cells, %d counts", len(columns), len(cells), len(want))
 	}
@@ -160,8 +160,8 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 			t.Errorf("%s is %v, want %v", c.Key, cells[c.Key].Number, want[c.Key])
 		}
 	}
-	of, stream := bookColumns(true, map[string]bool{"lost": true}), document.Row{}
-	bookCells(stream, true, b)
+	of, stream := metricColumns(streamCounts, map[string]bool{"lost": true}), document.Row{}
+	countCells(stream, streamCounts, b)
 	if len(of) != len(stream) || len(of) >= len(columns) {
 		t.Errorf("of a stream there are %d columns and %d cells", len(of), len(stream))
 	}

@@ -10,12 +10,7 @@ import (
 
 // goalsTable has a row for every goal of every search.
 func goalsTable(g group, notes *document.Footnotes) document.Table {
-	t := document.Table{Title: "Goals of the searches", Columns: []document.Column{
-		{Key: "point_id", Data: true},
-		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
-		{Key: "delivery", Data: true},
-		{Key: "broker", Name: "broker", Row: true},
-		{Key: "load", Name: "load", Row: true},
+	t := document.Table{Title: "Goals of the searches", Columns: append(pointColumns(), []document.Column{
 		{Key: "goal", Name: "goal", Row: true},
 		{Key: "latency_bound_ns", Unit: unit.Nanoseconds, Data: true},
 		{Key: "quantile", Data: true},
@@ -23,7 +18,7 @@ func goalsTable(g group, notes *document.Footnotes) document.Table {
 		{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: unit.PerSecond},
 		{Key: "answer", Name: "answer"},
 		{Key: "n", Name: "n", Unit: unit.Count},
-	}}
+	}...)}
 	for _, p := range g.points {
 		for _, goal := range results.Goals(p.Shown()) {
 			t.Rows = append(t.Rows, goalRow(p, goal, notes))
@@ -44,18 +39,11 @@ func goalRow(p results.Point, g results.Goal, notes *document.Footnotes) documen
 	}
 	rates, conditional := g.Sustained.Cell(), g.Conditional.Cell()
 	rates.Unused, conditional.Unused = len(p.Ok()) == 0, len(p.Ok()) == 0
-	return document.Row{
-		"point_id":               document.Text(p.ID),
-		"message_bytes":          document.Number(p.Spec.MessageSize.Mean()),
-		"delivery":               document.Text(p.Spec.Delivery),
-		"broker":                 document.Text(p.Name),
-		"load":                   document.Text(p.Load()),
-		"goal":                   document.Text(g.Name),
-		"latency_bound_ns":       bound,
-		"quantile":               quantile,
-		"sustainable":            rates,
-		"conditional_throughput": conditional,
-		"answer":                 document.Text(g.Answer()).Marked(slices.Compact(marks)...),
-		"n":                      document.Number(g.Sustained.N),
-	}
+	row := pointCells(p, p.Load())
+	row["goal"] = document.Text(g.Name)
+	row["latency_bound_ns"], row["quantile"] = bound, quantile
+	row["sustainable"], row["conditional_throughput"] = rates, conditional
+	row["answer"] = document.Text(g.Answer()).Marked(slices.Compact(marks)...)
+	row["n"] = document.Number(g.Sustained.N)
+	return row
 }

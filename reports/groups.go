@@ -249,8 +249,8 @@ func costs(best []results.Standing, points []results.Point) string {
 			{"broker_cpu_s_per_million", " of broker CPU per million"},
 			{"generator_cpu_s_per_million", " of client CPU per million"},
 		} {
-			m, err := results.MetricByKey(part.key)
-			if s := results.Summarize(m.Values(p.Ok())); err == nil && s.N > 0 {
+			m := results.MustMetric(part.key)
+			if s := results.Summarize(m.Values(p.Ok())); s.N > 0 {
 				parts = append(parts, m.Unit.Format(s.Median)+part.after)
 			}
 		}

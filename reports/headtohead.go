@@ -73,8 +73,6 @@ var (
 	duelCosts     = []string{"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes"}
 )
 
-const cpuChart = "CPU-seconds per million: less is better"
-
 // rateKey is the key of the column that shows a metric at a fixed rate.
 func rateKey(key string, rate float64) string {
 	return key + "_at_" + strconv.FormatFloat(rate, 'f', -1, 64)
@@ -119,10 +117,13 @@ func duelColumns(rates, drawn []float64) []document.Column {
 			document.Column{Key: rateKey("e2e_p50_ns", rate), Name: "p50 at\n" + results.RateText(rate), Unit: unit.Nanoseconds},
 			document.Column{Key: rateKey("e2e_p99_ns", rate), Name: "p99 at\n" + results.RateText(rate), Unit: unit.Nanoseconds, Chart: chart})
 	}
+	for _, c := range metricColumns(duelCosts, nil) {
+		if c.Unit == unit.CPUSeconds {
+			c.Chart = "CPU-seconds per million: less is better"
+		}
+		columns = append(columns, c)
+	}
 	return append(columns,
-		document.Column{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: unit.CPUSeconds, Chart: cpuChart},
-		document.Column{Key: "generator_cpu_s_per_million", Name: "CPU\nclient", Unit: unit.CPUSeconds, Chart: cpuChart},
-		document.Column{Key: "broker_rss_bytes", Name: "memory\nbroker", Unit: unit.Bytes},
 		document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count},
 		document.Column{Key: "n", Name: "n", Unit: unit.Count})
 }

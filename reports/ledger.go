@@ -28,7 +28,7 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 		{Key: "load", Name: "load", Row: true},
 		{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, repeated)},
 		{Key: "status", Name: "status"},
-	}, bookColumns(false, map[string]bool{
+	}, metricColumns(runCounts, map[string]bool{ // readers see what says something new
 		"due": !anyLoad(points, missed), "unsent": !anyLoad(points, missed), "resent": !anyLoad(points, resent), "expected": !anyLoad(points, fannedOut),
 	})...)}
 	var faults []document.Block
@@ -45,7 +45,7 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 					"repetition": document.Number(r.Repetition),
 					"status":     document.Text(results.Ending(string(l.Record.Status), []results.Record{l.Record})).Toned(toneOf(l.Record.Status)),
 				}
-				bookCells(row, false, l.Record.Result.Books)
+				countCells(row, runCounts, l.Record.Result.Books)
 				table.Rows = append(table.Rows, row)
 				faults = append(faults, streams(p, l)...)
 			}
@@ -103,7 +103,7 @@ func streams(p results.Point, l results.Load) []document.Block {
 		{Key: "producer", Name: "producer", Unit: unit.Count, Row: true},
 		{Key: "topic", Name: "topic", Row: true},
 		{Key: "subscription", Name: "subscription", Row: true},
-	}, append(bookColumns(true, nil), document.Column{Key: "lost_ranges", Name: "lost sequence numbers"})...)}
+	}, append(metricColumns(streamCounts, nil), document.Column{Key: "lost_ranges", Name: "lost sequence numbers"})...)}
 	for _, s := range r.Result.Streams {
 		row := document.Row{
 			"producer":     document.Number(s.Producer),
@@ -111,51 +111,26 @@ func streams(p results.Point, l results.Load) []document.Block {
 			"subscription": document.Text(s.Subscription),
 			"lost_ranges":  document.Text(ranges(s)),
 		}
-		bookCells(row, true, s.Books)
+		countCells(row, streamCounts, s.Books)
 		t.Rows = append(t.Rows, row)
 	}
 	return []document.Block{t}
 }
 
-// books are the counts of a ledger. Which stream a message that was sent again belonged to isn't kept.
-var books = []struct {
-	key, name string
-	of        func(results.Books) int64
-	streams   bool
-}{
-	{"due", "due", func(b results.Books) int64 { return b.Due }, false},
-	{"unsent", "never\nsent", func(b results.Books) int64 { return b.Unsent }, false},
-	{"sent", "sent", func(b results.Books) int64 { return b.Sent }, true},
-	{"acked", "acked", func(b results.Books) int64 { return b.Acked }, true},
-	{"failed", "failed", func(b results.Books) int64 { return b.Failed }, true},
-	{"resent", "resent", func(b results.Books) int64 { return b.Resent }, false},
-	{"unresolved", "unres.", func(b results.Books) int64 { return b.Unresolved }, true},
-	{"expected", "expected", func(b results.Books) int64 { return b.Expected }, true},
-	{"received", "received", func(b results.Books) int64 { return b.Received }, true},
-	{"lost", "lost", func(b results.Books) int64 { return b.Lost }, true},
-	{"lost_acked", "lost\nafter ack", func(b results.Books) int64 { return b.LostAcked }, true},
-	{"duplicated", "dup.", func(b results.Books) int64 { return b.Duplicated }, true},
-	{"reordered", "reord.", func(b results.Books) int64 { return b.Reordered }, true},
-	{"corrupted", "corr.", func(b results.Books) int64 { return b.Corrupted }, true},
-}
-
-// bookColumns are for readers unless they say nothing new.
-func bookColumns(streams bool, idle map[string]bool) []document.Column {
-	var columns []document.Column
-	for _, c := range books {
-		if !streams || c.streams {
-			columns = append(columns, document.Column{Key: c.key, Name: c.name, Unit: unit.Count, Data: idle[c.key]})
-		}
+// The counts of a ledger, by the keys of their metrics. Which stream a message that was due or sent again belonged to
+// isn't kept.
+var (
+	streamCounts = []string{
+		"sent", "acked", "failed", "unresolved", "expected", "received", "lost", "lost_acked", "duplicated", "reordered", "corrupted",
 	}
-	return columns
-}
+	runCounts = slices.Insert(slices.Insert(slices.Clone(streamCounts), 3, "resent"), 0, "due", "unsent")
+)
 
-// bookCells adds the counts to a row; what was due is unknown in records of before it was counted.
-func bookCells(row document.Row, streams bool, b results.Books) {
-	for _, c := range books {
-		counted := b.Due > 0 || c.key != "due" && c.key != "unsent"
-		if counted && (c.streams || !streams) {
-			row[c.key] = document.Number(c.of(b))
+// countCells adds the counts to a row; what was due is unknown in records of before it was counted.
+func countCells(row document.Row, keys []string, b results.Books) {
+	for _, key := range keys {
+		if b.Due > 0 || key != "due" && key != "unsent" {
+			row[key] = document.Number(results.MustMetric(key).Books(b))
 		}
 	}
 }

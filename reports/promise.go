@@ -81,7 +81,7 @@ func byBroker(trials []faultTrial) [][]faultTrial {
 }
 
 func promiseColumns(repeated, anyResent bool) []document.Column {
-	return []document.Column{
+	return slices.Concat([]document.Column{
 		{Key: "broker", Data: true},
 		{Key: "version", Data: true},
 		{Key: "delivery", Data: true},
@@ -93,17 +93,14 @@ func promiseColumns(repeated, anyResent bool) []document.Column {
 		{Key: "fault", Name: "fault", Row: true},
 		{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !repeated},
 		{Key: "verdict", Name: "promise"},
-		{Key: "sent", Unit: unit.Count, Data: true},
-		{Key: "acked", Name: "acked", Unit: unit.Count},
-		{Key: "failed", Name: "failed", Unit: unit.Count},
-		{Key: "resent", Name: "resent", Unit: unit.Count, Data: !anyResent},
-		{Key: "lost_acked", Name: "lost", Unit: unit.Count},
-		{Key: "duplicated", Name: "dup.", Unit: unit.Count},
-		{Key: "reordered", Name: "reord.", Unit: unit.Count},
+	}, metricColumns(promiseCounts, map[string]bool{"sent": true, "resent": !anyResent}), []document.Column{
 		{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds},
 		{Key: "why", Name: "why", Wide: true},
-	}
+	})
 }
+
+// promiseCounts are the counts that a promise is judged by, and those that explain them.
+var promiseCounts = []string{"sent", "acked", "failed", "resent", "lost_acked", "duplicated", "reordered"}
 
 // Verdicts on a promise, in the words of docs/guarantees.md.
 const (
@@ -275,11 +272,9 @@ func (t faultTrial) row() document.Row {
 	if t.record.Result == nil {
 		return row
 	}
-	b := t.record.Result.Books
-	for key, n := range map[string]int64{
-		"sent": b.Sent, "acked": b.Acked, "failed": b.Failed, "resent": b.Resent, "lost_acked": b.LostAcked, "duplicated": b.Duplicated, "reordered": b.Reordered,
-	} {
-		row[key] = document.Number(n).Excluded(t.verdict == void)
+	countCells(row, promiseCounts, t.record.Result.Books)
+	for _, key := range promiseCounts {
+		row[key] = row[key].Excluded(t.verdict == void)
 	}
 	if o := t.record.Result.Outage; o != nil {
 		row["outage_ns"] = document.Number(o.ReceiveNs).Excluded(t.verdict == void)

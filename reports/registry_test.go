@@ -8,6 +8,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store/storetest"
 )
 
 func TestAReportIsRegisteredOnceAndWhole(t *testing.T) {
@@ -38,5 +39,39 @@ func TestAReportIsRegisteredOnceAndWhole(t *testing.T) {
 	}
 	if _, err := Lookup("y"); err == nil || !strings.Contains(err.Error(), "known: "+strings.Join(Names(), ", ")) {
 		t.Error(err)
+	}
+}
+
+// A figure is called the same, and is in the same unit, wherever it stands.
+func TestColumnsOfMetricsAreThoseOfTheOneTable(t *testing.T) {
+	set := results.Of(append(demo(3), storetest.Demo()...))
+	found := map[string]bool{}
+	for _, name := range Names() {
+		report, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := report.Build(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range d.Blocks {
+			table, ok := b.(document.Table)
+			if !ok {
+				continue
+			}
+			for _, c := range table.Columns {
+				if _, err := results.MetricByKey(c.Key); err != nil {
+					continue
+				}
+				found[c.Key] = true
+				if want := results.Column(c.Key); c.Name != want.Name || c.Unit != want.Unit {
+					t.Errorf("%s: column %s is %q in unit %v, want %q in %v", name, c.Key, c.Name, c.Unit, want.Name, want.Unit)
+				}
+			}
+		}
+	}
+	if len(found) < 10 {
+		t.Errorf("looked at %v only", found)
 	}
 }

@@ -40,12 +40,7 @@ func (p Paper) method(d *document.Document, beside *results.Set) {
 	}}
 	closed := false
 	for _, o := range older {
-		theirs, err := results.MetricByKey(o.theirs)
-		ours, err2 := results.MetricByKey(o.ours)
-		if err != nil || err2 != nil {
-			continue
-		}
-		row, ok := apart(beside, theirs, ours)
+		row, ok := apart(beside, results.MustMetric(o.theirs), results.MustMetric(o.ours))
 		if !ok {
 			continue
 		}

@@ -74,43 +74,24 @@ func measured(p results.Point) bool {
 	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
 }
 
-// The metrics of a row: counts are those of every repetition that ran, figures those of the repetitions shown.
-var (
-	summaryCounts  = []string{"due", "unsent", "lost", "duplicated"}
-	summaryFigures = []string{
-		"offered_rate", "publish_rate", "total_s", "drain_rate", "e2e_p50_ns", "e2e_p99_ns", "pause_p99_ns", "pause_max_ns",
-		"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes",
-	}
-)
+// summaryMetrics are the figures of a row. Counts are those of every repetition that ran, the others those of the
+// repetitions shown.
+var summaryMetrics = []string{
+	"offered_rate", "due", "unsent", "publish_rate", "total_s", "drain_rate", "e2e_p50_ns", "e2e_p99_ns", "pause_p99_ns", "pause_max_ns",
+	"lost", "duplicated", "broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes",
+}
 
 func summaryTable(g group, notes *document.Footnotes) document.Table {
 	offered := len(results.MissedRates(g.points)) > 0
-	t := document.Table{Columns: []document.Column{
-		{Key: "point_id", Data: true},
-		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
-		{Key: "delivery", Data: true},
-		{Key: "broker", Name: "broker", Row: true},
-		{Key: "load", Name: "load", Row: true},
+	t := document.Table{Columns: slices.Concat(pointColumns(), []document.Column{
 		{Key: "status", Name: "status"},
 		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
-		{Key: "offered_rate", Name: "offered", Unit: unit.PerSecond, Data: !offered},
-		{Key: "due", Name: "due", Unit: unit.Count, Data: true},
-		{Key: "unsent", Name: "never\nsent", Unit: unit.Count, Data: !offered},
-		{Key: "publish_rate", Name: "published", Unit: unit.PerSecond},
-		{Key: "total_s", Name: "total\ntime", Unit: unit.Seconds},
-		{Key: "drain_rate", Name: "drained", Unit: unit.PerSecond},
-		{Key: "e2e_p50_ns", Name: "e2e p50", Unit: unit.Nanoseconds},
-		{Key: "e2e_p99_ns", Name: "e2e p99", Unit: unit.Nanoseconds},
-		{Key: "pause_p99_ns", Name: "own pauses\np99", Unit: unit.Nanoseconds, Data: !anyLoad(g.points, stood)},
-		{Key: "pause_max_ns", Name: "own pauses\nmax", Unit: unit.Nanoseconds, Data: true},
-		{Key: "lost", Name: "lost", Unit: unit.Count},
-		{Key: "duplicated", Name: "dup.", Unit: unit.Count},
-		{Key: "broker_cpu_s_per_million", Name: "CPU\nbroker", Unit: unit.CPUSeconds},
-		{Key: "generator_cpu_s_per_million", Name: "CPU\nclient", Unit: unit.CPUSeconds},
-		{Key: "broker_rss_bytes", Name: "memory\nbroker", Unit: unit.Bytes},
+	}, metricColumns(summaryMetrics, map[string]bool{
+		"offered_rate": !offered, "due": true, "unsent": !offered, "pause_p99_ns": !anyLoad(g.points, stood), "pause_max_ns": true,
+	}), []document.Column{
 		{Key: "doubts", Name: "doubts", Unit: unit.Count},
 		{Key: "n", Name: "n", Unit: unit.Count},
-	}}
+	})}
 	for i, p := range g.points {
 		levels := results.Levels(i, p)
 		for _, l := range levels {
@@ -134,22 +115,17 @@ func summaryRow(p results.Point, l results.Level, own map[string]string, notes *
 			marks = append(marks, notes.Mark(p.Spec.Broker+l.Title, fmt.Sprintf("%s, %s: %s", l.Title, l.Status, l.Reason)))
 		}
 	}
-	row := document.Row{
-		"point_id":      document.Text(p.ID),
-		"message_bytes": document.Number(p.Spec.MessageSize.Mean()),
-		"delivery":      document.Text(p.Spec.Delivery),
-		"broker":        document.Text(p.Name),
-		"load":          document.Text(l.Title),
-		"status":        document.Text(results.Ending(status, l.Records)).Toned(tone).Marked(marks...),
-		"sustainable":   l.Cell("sustainable_low"),
-		"doubts":        doubts(p, l.Records, own, notes),
-		"n":             document.Number(len(l.Records)),
-	}
-	for _, key := range summaryCounts {
-		row[key] = count(key)
-	}
-	for _, key := range summaryFigures {
-		row[key] = l.Cell(key)
+	row := pointCells(p, l.Title)
+	row["status"] = document.Text(results.Ending(status, l.Records)).Toned(tone).Marked(marks...)
+	row["sustainable"] = l.Cell("sustainable_low")
+	row["doubts"] = doubts(p, l.Records, own, notes)
+	row["n"] = document.Number(len(l.Records))
+	for _, key := range summaryMetrics {
+		if results.MustMetric(key).Unit == unit.Count {
+			row[key] = count(key)
+		} else {
+			row[key] = l.Cell(key)
+		}
 	}
 	return row
 }

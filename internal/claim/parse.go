@@ -124,11 +124,8 @@ func (p *parser) texts(into *[]string) func(*yaml.Node, string) {
 func (p *parser) metric(into *results.Metric) func(*yaml.Node, string) {
 	return func(n *yaml.Node, path string) {
 		m, err := results.MetricByKey(n.Value)
-		if n.Value == results.DiskPerMessage.Key {
-			m, err = results.DiskPerMessage, nil
-		}
 		if err != nil {
-			p.add(n, path, "unknown metric %q%s; known: %s", n.Value, suggest.DidYouMean(n.Value, metricKeys()), strings.Join(metricKeys(), ", "))
+			p.add(n, path, "unknown metric %q%s; known: %s", n.Value, suggest.DidYouMean(n.Value, results.MetricKeys()), strings.Join(results.MetricKeys(), ", "))
 		}
 		*into = m
 	}

@@ -238,7 +238,7 @@ func (p *parser) complete(n *yaml.Node, path string, s *Statement) {
 		need(s.Form != "", "form", "one of "+strings.Join(forms, ", "))
 	}
 	if s.Kind != Ratio {
-		need(s.Metric.Key != "", "metric", "what it is about; known: "+strings.Join(metricKeys(), ", "))
+		need(s.Metric.Key != "", "metric", "what it is about; known: "+strings.Join(results.MetricKeys(), ", "))
 	}
 	if _, combines := ways[s.Take]; combines && s.Kind != Ratio && s.Kind != Threshold {
 		p.add(n, path+".take", "%q has no meaning here; allowed: %s", s.Take, strings.Join([]string{TakeEach, TakeShare}, ", "))
@@ -246,12 +246,4 @@ func (p *parser) complete(n *yaml.Node, path string, s *Statement) {
 	if s.Take == TakeShare && !(s.Share > 0 && s.Share <= 1) {
 		p.add(n, path+".share", "%v is no share of the places; allowed: above 0 and up to 1", s.Share)
 	}
-}
-
-func metricKeys() []string {
-	var out []string
-	for _, m := range results.Metrics {
-		out = append(out, m.Key)
-	}
-	return append(out, results.DiskPerMessage.Key)
 }

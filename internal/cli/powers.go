@@ -35,7 +35,7 @@ func placed(p study.Point, err error) string {
 	var about interface{ SettingPath() string }
 	if errors.As(err, &about) {
 		if where := p.Where(about.SettingPath()); where != "" {
-			return flagOf(where) + ": " + err.Error()
+			return where + ": " + err.Error()
 		}
 	}
 	return err.Error()

@@ -106,15 +106,15 @@ func (w *workload) load(_ context.Context, args []string) (plan, error) {
 		return p, err
 	}
 	if found, err = w.sized(found); err != nil {
-		return p, asTyped(err)
+		return p, err
 	}
 	for _, s := range found {
 		if err := w.override(s); err != nil {
-			return p, asTyped(err)
+			return p, err
 		}
 		points, err := s.Points()
 		if err != nil {
-			return p, asTyped(err)
+			return p, err
 		}
 		p.studies = append(p.studies, s)
 		p.points = append(p.points, points...)
@@ -251,7 +251,8 @@ func (w *workload) override(s *study.Study) error {
 		if !w.changed(a.name) {
 			continue
 		}
-		if err := s.SetAxis(a.path, strings.Split(string(*w.axes[a.name]), ",")); err != nil {
+		typed := string(*w.axes[a.name])
+		if err := s.SetAxisBy("--"+a.name+" "+typed, a.path, strings.Split(typed, ",")); err != nil {
 			return err
 		}
 	}
@@ -259,7 +260,7 @@ func (w *workload) override(s *study.Study) error {
 		if !w.changed(l.name) {
 			continue
 		}
-		if err := s.SetAxis(l.path, []string{*w.login[l.name]}); err != nil {
+		if err := s.SetAxisBy("--"+l.name+" "+*w.login[l.name], l.path, []string{*w.login[l.name]}); err != nil {
 			return err
 		}
 	}
@@ -268,7 +269,7 @@ func (w *workload) override(s *study.Study) error {
 		if !ok {
 			return badInput("--axis '%s': not an axis; allowed: path=value,value, such as load.rate=1000,20000", axis)
 		}
-		if err := s.SetAxis(strings.TrimSpace(path), strings.Split(values, ",")); err != nil {
+		if err := s.SetAxisBy("--axis '"+axis+"'", strings.TrimSpace(path), strings.Split(values, ",")); err != nil {
 			return err
 		}
 	}
@@ -278,12 +279,14 @@ func (w *workload) override(s *study.Study) error {
 		}
 	}
 	if w.changed("attach") {
-		if err := s.Set("attach=[" + strings.Join(w.attach, ", ") + "]"); err != nil {
+		addresses := strings.Join(w.attach, ", ")
+		if err := s.SetAxisBy("--attach "+addresses, "attach", []string{"[" + addresses + "]"}); err != nil {
 			return err
 		}
 	}
 	if w.changed("repeat") {
-		if err := s.SetAxis("repeats", []string{strconv.Itoa(w.repeat)}); err != nil {
+		repeat := strconv.Itoa(w.repeat)
+		if err := s.SetAxisBy("--repeat "+repeat, "repeats", []string{repeat}); err != nil {
 			return err
 		}
 	}
@@ -291,40 +294,6 @@ func (w *workload) override(s *study.Study) error {
 		s.Quick()
 	}
 	return nil
-}
-
-// asTyped names the flag that was typed in complaints that name the setting it stands for.
-func asTyped(err error) error {
-	var wrong *study.Errors
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	out := &study.Errors{}
-	for _, p := range wrong.Problems {
-		p.File = flagOf(p.File)
-		out.Problems = append(out.Problems, p)
-	}
-	return out
-}
-
-// flagOf turns the place of a setting that came from a flag into the flag; a file's name stays.
-func flagOf(place string) string {
-	if rest, ok := strings.CutPrefix(place, "--set 'attach=["); ok {
-		return "--attach " + strings.TrimSuffix(rest, "]'")
-	}
-	rest, ok := strings.CutPrefix(place, "--")
-	if !ok || strings.HasPrefix(rest, "set ") {
-		return place
-	}
-	typed := map[string]string{"repeats": "repeat", "scale": "scale", "only": "only"}
-	for _, a := range slices.Concat(axisFlags, loginFlags) {
-		typed[a.path] = a.name
-	}
-	path, values, _ := strings.Cut(rest, " ")
-	if name, known := typed[path]; known {
-		return "--" + name + " " + values
-	}
-	return fmt.Sprintf("--axis '%s=%s'", path, values)
 }
 
 // formatFlag adds --format; the first of allowed is the default.

@@ -135,21 +135,7 @@ func Digest(data []byte) string {
 }
 
 // SameSource tells whether two records were made of the same file.
-func SameSource(a, b store.Record) bool { return source(a) != "" && source(a) == source(b) }
-
-// source is the digest of the file that a record was made of. Records of before it had a field of its own have it in
-// their first doubt, in the words that inDoubt reads.
-func source(r store.Record) string {
-	if r.Source != "" || r.Versions.Tool != ImportTool || len(r.Doubts) == 0 {
-		return r.Source
-	}
-	if m := inDoubt.FindStringSubmatch(r.Doubts[0].Text); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-var inDoubt = regexp.MustCompile(`\(sha256 ([0-9a-f]{16})…\)$`)
+func SameSource(a, b store.Record) bool { return a.Source != "" && a.Source == b.Source }
 
 func (o OMB) doubts(name string, data []byte) []store.Doubt {
 	doubts := []store.Doubt{

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -12,47 +13,24 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// costRow is what one broker used at one load, for every repetition.
+// costRow is one broker at one load.
 type costRow struct {
-	name, load string
-	word       string // instead of figures
-	used       bool
-	costs      []store.Cost
+	name  string
+	word  string // instead of figures
+	level results.Level
 }
 
-// price is one column of panels: the parts of a bar, from one repetition's cost.
+// price is one column of panels.
 type price struct {
-	title, axis string
-	unit        unit.Unit
-	of          func(store.Cost) []float64
+	key, axis string
+	parts     func(store.Cost) (first, second float64) // nil: the bar is of one piece
 }
 
-// Seconds per million messages are microseconds per message.
 var prices = []price{
-	{"Broker CPU", "per message (dark: user, light: system)", unit.Nanoseconds, func(c store.Cost) []float64 {
-		if !c.BrokerKnown || c.Messages == 0 {
-			return []float64{math.NaN()}
-		}
-		return []float64{1000 * c.PerMillion(c.BrokerUserSeconds), 1000 * c.PerMillion(c.BrokerSystemSeconds)}
-	}},
-	{"Generator CPU", "per message", unit.Nanoseconds, func(c store.Cost) []float64 {
-		if c.Messages == 0 {
-			return []float64{math.NaN()}
-		}
-		return []float64{1000 * c.PerMillion(c.GeneratorUserSeconds), 1000 * c.PerMillion(c.GeneratorSystemSeconds)}
-	}},
-	{"Written to disk", "per message", unit.Bytes, func(c store.Cost) []float64 {
-		if !c.BrokerKnown || c.Messages == 0 || c.BrokerDiskWriteBytes < 0 {
-			return []float64{math.NaN()}
-		}
-		return []float64{float64(c.BrokerDiskWriteBytes) / float64(c.Messages)}
-	}},
-	{"Broker memory", "largest resident", unit.Bytes, func(c store.Cost) []float64 {
-		if !c.BrokerKnown {
-			return []float64{math.NaN()}
-		}
-		return []float64{float64(c.BrokerRSSBytes)}
-	}},
+	{"broker_cpu_s_per_million", "per message (dark: user, light: system)", func(c store.Cost) (user, system float64) { return c.BrokerUserSeconds, c.BrokerSystemSeconds }},
+	{"generator_cpu_s_per_million", "per message (dark: user, light: system)", func(c store.Cost) (user, system float64) { return c.GeneratorUserSeconds, c.GeneratorSystemSeconds }},
+	{"broker_disk_bytes_per_message", "", nil},
+	{"broker_rss_bytes", "", nil},
 }
 
 // cost draws a row of panels for each size and guarantee.
@@ -63,18 +41,20 @@ func cost(points []results.Point, _ Options) (Figure, error) {
 	rows, measured := 0, false
 	for _, setting := range settings {
 		list := costRows(groups[setting])
-		measured = measured || slices.ContainsFunc(list, func(r costRow) bool { return len(r.costs) > 0 })
+		measured = measured || slices.ContainsFunc(list, func(r costRow) bool { return len(r.level.Records) > 0 })
 		var panels []*Panel
 		for i, pr := range prices {
 			var bars []bar
 			for _, r := range list {
 				bars = append(bars, pr.bar(r, colourOf(slices.Index(names, r.name))))
 			}
-			title := pr.title
+			m := results.MustMetric(pr.key)
+			title := capital(m.Name)
 			if i == 0 {
-				title = setting + ": " + pr.title
+				title = setting + ": " + title
 			}
-			panels = append(panels, barsPanel(title, pr.axis, bars, pr.unit, i == 0))
+			u, _ := perMessage(m.Unit)
+			panels = append(panels, barsPanel(title, cmp.Or(pr.axis, m.About), bars, u, i == 0))
 		}
 		f.Panels = append(f.Panels, panels)
 		rows += len(list)
@@ -102,46 +82,53 @@ func costRows(points []results.Point) []costRow {
 		}
 		loads := results.MeasuredLoads(i, p)
 		for _, l := range loads {
-			rows = append(rows, costRow{name: p.Name, load: l.Title, used: l.Used(), costs: costsOf(l)})
+			rows = append(rows, costRow{name: p.Name, level: l})
 		}
 		if len(loads) == 0 {
-			rows = append(rows, costRow{name: p.Name, load: p.Load(), word: word(p)})
+			rows = append(rows, costRow{name: p.Name, word: word(p), level: results.Level{Title: p.Load()}})
 		}
 	}
 	return rows
 }
 
-func costsOf(l results.Level) []store.Cost {
-	var costs []store.Cost
-	for _, r := range l.Records {
-		costs = append(costs, r.Result.Cost)
+// perMessage is the unit in which a price is drawn, and how many of it one of u is: CPU-seconds per million messages are
+// microseconds per message.
+func perMessage(u unit.Unit) (drawn unit.Unit, factor float64) {
+	if u == unit.CPUSeconds {
+		return unit.Nanoseconds, 1000
 	}
-	return costs
+	return u, 1
 }
 
 func (pr price) bar(r costRow, colour color.RGBA) bar {
-	b := bar{name: r.name + ", " + r.load, used: r.used, word: r.word, low: math.NaN(), high: math.NaN(), colour: colour}
+	b := bar{name: r.name + ", " + r.level.Title, used: r.level.Used(), word: r.word, low: math.NaN(), high: math.NaN(), colour: colour}
 	if r.word != "" {
 		return b
 	}
-	var sums []float64
-	var parts [][]float64
-	for _, c := range r.costs {
-		sum := 0.0
-		for k, v := range pr.of(c) {
-			if k == len(parts) {
-				parts = append(parts, nil)
-			}
-			parts[k] = append(parts[k], v)
-			sum += v
-		}
-		sums = append(sums, sum)
+	m := results.MustMetric(pr.key)
+	_, factor := perMessage(m.Unit)
+	s := m.Over(r.level.Records)
+	if s.N > 1 {
+		b.low, b.high = factor*s.Low, factor*s.High
 	}
-	for _, values := range parts {
-		b.parts = append(b.parts, results.Summarize(values).Median)
-	}
-	if s := results.Summarize(sums); s.N > 1 {
-		b.low, b.high = s.Low, s.High
-	}
+	b.parts = pr.divide(factor*s.Median, r.level.Records)
 	return b
+}
+
+// divide splits a bar as the cost of all repetitions together splits. Medians of the parts would not add up to the median
+// of the whole, which is what the tables show.
+func (pr price) divide(length float64, records []store.Record) []float64 {
+	if pr.parts == nil {
+		return []float64{length}
+	}
+	var first, second float64
+	for _, r := range records {
+		a, b := pr.parts(r.Result.Cost)
+		first, second = first+a, second+b
+	}
+	if first+second == 0 {
+		return []float64{length}
+	}
+	share := first / (first + second)
+	return []float64{length * share, length * (1 - share)}
 }

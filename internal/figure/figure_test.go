@@ -347,3 +347,14 @@ func TestNoFigureDrawsTheLatencyOfAClosedLoop(t *testing.T) {
 	}
 	written(t, f, "svg")
 }
+
+// The last sample of the measured phase is older than its end.
+func TestTheMeasuredPhaseIsNotShadedAsDrain(t *testing.T) {
+	r := store.Record{Result: &store.Result{Measurement: store.Measurement{Seconds: 10, Series: []store.Tick{
+		{OffsetNs: -5e8, Phase: "warmup"}, {OffsetNs: 5e8, Phase: "measure"}, {OffsetNs: 95e8, Phase: "measure"}, {OffsetNs: 101e8, Phase: "drain"}, {OffsetNs: 12e9, Phase: "drain"},
+	}}}}
+	got := phases([]store.Record{r}, -1, 12)
+	if len(got) != 2 || got[0] != (band{-1, 0, shade}) || got[1] != (band{10, 12, shade}) {
+		t.Errorf("shaded %v, want -1 to 0 and 10 to 12", got)
+	}
+}

@@ -157,9 +157,9 @@ func span(runs []store.Record) (from, to float64) {
 func phases(runs []store.Record, from, to float64) []band {
 	end := 0.0
 	for _, r := range runs {
-		for _, t := range r.Result.Series {
-			if t.Phase == "measure" {
-				end = math.Max(end, float64(t.OffsetNs)/1e9)
+		for _, p := range results.Phases(r, r.Result.Series) {
+			if p.Name == "measure" {
+				end = math.Max(end, p.Until)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
@@ -23,9 +24,9 @@ type data struct {
 	RunsLeftOut   int         `json:"runsLeftOut,omitempty"`
 	Repeat        []repeating `json:"repeat"`
 	Lines         []string    `json:"lines"`  // what Repeat points into
-	Doubts        []string    `json:"doubts"` // what levels point into
+	Doubts        []doubt     `json:"doubts"` // what levels point into
 
-	doubtAt map[string]int // where a text stands in Doubts
+	doubtAt map[doubt]int // where one stands in Doubts
 }
 
 // axis is something levels differ in.
@@ -46,6 +47,7 @@ func numbers(values []float64) []number {
 type metric struct {
 	Key    string `json:"key"`
 	Name   string `json:"name"`
+	About  string `json:"about,omitempty"`
 	Unit   string `json:"unit"`
 	Better string `json:"better"`
 }
@@ -74,6 +76,11 @@ type drawn struct {
 	Doubts  []int     `json:"doubts,omitempty"` // indexes into data.Doubts
 }
 
+type doubt struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
 // trial is one step of a search: [rate, published, p50, p99], its kind and verdict.
 type trial struct {
 	Point   int      `json:"p"`
@@ -90,7 +97,7 @@ const allTrials = 5000
 const allKinds = 2000
 
 // measures are the figures of records that the page draws.
-var measures = append(results.Metrics[:len(results.Metrics):len(results.Metrics)], results.DiskPerMessage)
+var measures = append(slices.Clone(results.Metrics), results.MustMetric("broker_disk_bytes_per_message"))
 
 var units = map[unit.Unit]string{
 	unit.None: "none", unit.Count: "count", unit.Nanoseconds: "ns", unit.Seconds: "s", unit.PerSecond: "per-second",
@@ -103,7 +110,7 @@ var directions = map[results.Better]string{results.Neither: "", results.Higher: 
 func (d *data) draw(set *results.Set) {
 	points, all := set.Points, set.Levels()
 	d.Quantiles, d.Distributions = quantiles, distributions
-	d.Points, d.Levels, d.Runs, d.Axes, d.Doubts = []point{}, []drawn{}, []run{}, []axis{}, []string{}
+	d.Points, d.Levels, d.Runs, d.Axes, d.Doubts = []point{}, []drawn{}, []run{}, []axis{}, []doubt{}
 	for i, p := range points {
 		d.Points = append(d.Points, describe(p))
 		d.Trials = append(d.Trials, trials(i, p)...)
@@ -121,7 +128,7 @@ func (d *data) draw(set *results.Set) {
 	}
 	for i, l := range all {
 		level := drawLevel(l, index[i], kinds)
-		level.Doubts = d.doubt(l.Records)
+		level.Doubts = d.doubtsAbout(l.Records)
 		d.Levels = append(d.Levels, level)
 	}
 	d.dropUnmeasured()
@@ -136,25 +143,25 @@ func describe(p results.Point) point {
 	return out
 }
 
-// doubt lists the kinds of doubts about records, in the words of the first of each, as indexes into d.Doubts.
-func (d *data) doubt(records []store.Record) []int {
+// doubtsAbout lists the kinds of doubts about records, in the words of the first of each, as indexes into d.Doubts.
+func (d *data) doubtsAbout(records []store.Record) []int {
 	var out []int
 	seen := map[string]bool{}
 	for _, r := range records {
-		for _, doubt := range r.Doubts {
-			if seen[doubt.Code] {
+		for _, of := range r.Doubts {
+			one := doubt{of.Code, of.Text}
+			if seen[one.Code] {
 				continue
 			}
-			seen[doubt.Code] = true
-			text := doubt.Code + ": " + doubt.Text
-			at, known := d.doubtAt[text]
+			seen[one.Code] = true
+			at, known := d.doubtAt[one]
 			if !known {
 				at = len(d.Doubts)
-				d.Doubts = append(d.Doubts, text)
+				d.Doubts = append(d.Doubts, one)
 				if d.doubtAt == nil {
-					d.doubtAt = map[string]int{}
+					d.doubtAt = map[doubt]int{}
 				}
-				d.doubtAt[text] = at
+				d.doubtAt[one] = at
 			}
 			out = append(out, at)
 		}
@@ -188,7 +195,7 @@ func (d *data) dropUnmeasured() {
 			measured = measured || l.Metrics != nil && l.Metrics[i].N > 0
 		}
 		if measured {
-			d.Metrics = append(d.Metrics, metric{m.Key, m.Name, units[m.Unit], directions[m.Better]})
+			d.Metrics = append(d.Metrics, metric{m.Key, m.Name, m.About, units[m.Unit], directions[m.Better]})
 			continue
 		}
 		d.Metrics = append(d.Metrics, metric{Key: ""}) // keeps the index of the others

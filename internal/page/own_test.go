@@ -53,7 +53,7 @@ func TestAPageNamesOwnPausesBooksAndDoubtsOfEachLoad(t *testing.T) {
 		if l.Pauses == nil || l.Pauses.N != 200 || l.Pauses.Max != 3e6 || len(l.Pauses.Values) == 0 {
 			t.Errorf("%s: own pauses %+v", l.Load, l.Pauses)
 		}
-		if len(l.Doubts) != 2 || d.Doubts[l.Doubts[0]] != "same: of all" || d.Doubts[l.Doubts[1]] != "own: "+strings.Repeat("x", i+1) {
+		if len(l.Doubts) != 2 || d.Doubts[l.Doubts[0]] != (doubt{"same", "of all"}) || d.Doubts[l.Doubts[1]] != (doubt{"own", strings.Repeat("x", i+1)}) {
 			t.Errorf("%s: doubts %v of %v", l.Load, l.Doubts, d.Doubts)
 		}
 	}

@@ -118,9 +118,9 @@ func course(point int, load string, r store.Record, ticks int) run {
 	for _, f := range r.Result.Faults {
 		c.Faults = append(c.Faults, plannedFault{At: seconds(f.OffsetNs), Do: f.Do, Node: f.Node, Err: f.Err})
 	}
-	for _, t := range thin(results.Course(r), ticks) {
-		at := seconds(t.OffsetNs)
-		c.Seconds = append(c.Seconds, at)
+	shown := thin(results.Course(r), ticks)
+	for _, t := range shown {
+		c.Seconds = append(c.Seconds, seconds(t.OffsetNs))
 		c.Published = append(c.Published, rough(t.PublishRate))
 		c.Received = append(c.Received, rough(t.ReceiveRate))
 		c.Backlog = append(c.Backlog, number(t.Backlog))
@@ -128,18 +128,9 @@ func course(point int, load string, r store.Record, ticks int) run {
 		c.P99 = append(c.P99, rough(t.EndToEndP99))
 		c.BrokerCPU = append(c.BrokerCPU, rough(t.BrokerCPU))
 		c.Generator = append(c.Generator, rough(t.GeneratorCPU))
-		until := at
-		switch t.Phase { // which ends between two samples
-		case "warmup":
-			until = 0
-		case "measure":
-			until = max(at, number(r.Result.Seconds))
-		}
-		if n := len(c.Phases); n > 0 && c.Phases[n-1].Name == t.Phase {
-			c.Phases[n-1].Until = until
-		} else {
-			c.Phases = append(c.Phases, phase{Name: t.Phase, Until: until})
-		}
+	}
+	for _, p := range results.Phases(r, shown) {
+		c.Phases = append(c.Phases, phase{Name: p.Name, Until: number(p.Until)})
 	}
 	return c
 }

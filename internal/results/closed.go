@@ -25,19 +25,28 @@ func AnyClosedLoop(points []Point) bool {
 }
 
 // latencyMetric is a quantile of a latency under a load.
-func latencyMetric(key, name string, of func(store.Latency) hist.Snapshot, q float64) Metric {
-	return latency(key, name, quantile(of, q))
+func latencyMetric(key, name, histogram string, q float64) Metric {
+	return readFrom(histogram, key, name, func(s hist.Snapshot) float64 { return Quantile(s, q) })
 }
 
 // meanMetric is the mean of a latency under a load.
-func meanMetric(key, name string, of func(store.Latency) hist.Snapshot) Metric {
-	return latency(key, name, result(func(r *store.Result) float64 {
-		s := of(r.Latency)
+func meanMetric(key, name, histogram string) Metric {
+	return readFrom(histogram, key, name, func(s hist.Snapshot) float64 {
 		if s.Count() == 0 {
 			return math.NaN()
 		}
 		return s.Mean()
-	}))
+	})
+}
+
+func readFrom(histogram, key, name string, read func(hist.Snapshot) float64) Metric {
+	kind, err := LatencyByName(histogram)
+	if err != nil {
+		panic("results: " + err.Error())
+	}
+	m := latency(key, name, result(func(r *store.Result) float64 { return read(kind.Of(r.Latency)) }))
+	m.Histogram, m.Read = histogram, read
+	return m
 }
 
 // latency is a figure of a latency under a load. Records of a closed loop don't have one.
@@ -63,19 +72,4 @@ func (m Metric) Recorded(r store.Record) float64 {
 		return m.raw(r)
 	}
 	return m.Of(r)
-}
-
-// Course is the course of r over time. That of a closed loop has no latency.
-func Course(r store.Record) []store.Tick {
-	if r.Result == nil {
-		return nil
-	}
-	if !ClosedLoop(r.Spec) {
-		return r.Result.Series
-	}
-	ticks := slices.Clone(r.Result.Series)
-	for i := range ticks {
-		ticks[i].EndToEndP50, ticks[i].EndToEndP99 = 0, 0
-	}
-	return ticks
 }

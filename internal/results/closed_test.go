@@ -40,7 +40,7 @@ func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
 				t.Errorf("%s of a %s is %v, although it has no latency", m.Key, name, v)
 			}
 		}
-		if got := metric("publish_rate").Of(r); got != 99.9 {
+		if got := MustMetric("publish_rate").Of(r); got != 99.9 {
 			t.Errorf("the rate of a %s is %v", name, got)
 		}
 		if !ClosedLoop(spec) || !AnyClosedLoop(pointsOf([]store.Record{r})) {

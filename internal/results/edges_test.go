@@ -34,7 +34,7 @@ func TestFivePerCentIsNoTest(t *testing.T) {
 	}
 	// Of three contenders two pairs are tested, and only from 80 values on.
 	for n, want := range map[int]int{79: 0, 80: 2} {
-		r := Rank(metric("publish_rate"), once(n))
+		r := Rank(MustMetric("publish_rate"), once(n))
 		if got := 2 - len(r.Of(NotTested)); got != want {
 			t.Errorf("%d values and twice one: %d tests: %s", n, got, r)
 		}
@@ -159,7 +159,7 @@ func TestABasisQuotesTheWeakestEvidence(t *testing.T) {
 		for i := range 2 + random.IntN(5) {
 			contenders = append(contenders, Contender{Name: fmt.Sprint("c", i), Values: sides(7+random.IntN(2), float64(random.IntN(4))*4+random.Float64())})
 		}
-		r := Rank(metric("e2e_p99_ns"), contenders)
+		r := Rank(MustMetric("e2e_p99_ns"), contenders)
 		var parts []string
 		largest, smallest := -1.0, 2.0
 		for _, s := range r.Of(Different) {
@@ -214,14 +214,14 @@ func TestTooFewRunsAreNamedWhereTheyAreEqual(t *testing.T) {
 		for i, runs := range n {
 			contenders = append(contenders, Contender{Name: fmt.Sprint(i), Values: sides(runs, float64(10*i+1))})
 		}
-		if got := Rank(metric("e2e_p99_ns"), contenders).Basis(); got != strings.TrimSpace(want) {
+		if got := Rank(MustMetric("e2e_p99_ns"), contenders).Basis(); got != strings.TrimSpace(want) {
 			t.Errorf("%d runs: %q, want %q", n, got, want)
 		}
 	}
-	if got := Rank(metric("e2e_p99_ns"), nil).Short("1k/s"); got != "nobody" {
+	if got := Rank(MustMetric("e2e_p99_ns"), nil).Short("1k/s"); got != "nobody" {
 		t.Errorf("the best of nobody is %q", got)
 	}
-	tested := Rank(metric("e2e_p99_ns"), []Contender{{Name: "a", Values: sides(5, 1e6)}, {Name: "b", Values: sides(5, 9e6)}})
+	tested := Rank(MustMetric("e2e_p99_ns"), []Contender{{Name: "a", Values: sides(5, 1e6)}, {Name: "b", Values: sides(5, 9e6)}})
 	if got := tested.Short("1k/s"); got != "a 1.00 ms at 1k/s" {
 		t.Errorf("the best of two is %q", got)
 	}

@@ -158,13 +158,13 @@ func TestCountsAreSummedAndTheRestIsAMedian(t *testing.T) {
 			Books: store.Books{Sent: 10_000, Lost: n}, PublishRate: float64(n),
 		}}})
 	}
-	if s := metric("lost").Over(records); s != (Summary{N: 3, Median: 5000, Low: 5000, High: 5000}) {
+	if s := MustMetric("lost").Over(records); s != (Summary{N: 3, Median: 5000, Low: 5000, High: 5000}) {
 		t.Errorf("lost %+v", s)
 	}
-	if s := metric("publish_rate").Over(records); s.Median != 0 || s.High != 5000 || s.N != 3 {
+	if s := MustMetric("publish_rate").Over(records); s.Median != 0 || s.High != 5000 || s.N != 3 {
 		t.Errorf("published %+v", s)
 	}
-	if s := metric("lost").Over(nil); s.N != 0 || !math.IsNaN(s.Median) {
+	if s := MustMetric("lost").Over(nil); s.N != 0 || !math.IsNaN(s.Median) {
 		t.Errorf("nothing lost of nothing: %+v", s)
 	}
 }

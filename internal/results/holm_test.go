@@ -166,7 +166,7 @@ func TestFalseAlarmsStayBelowFivePerCentOfReports(t *testing.T) {
 		for i := range 6 {
 			contenders = append(contenders, Contender{Name: fmt.Sprint(i), Values: draw(8)})
 		}
-		r := Rank(metric("e2e_p99_ns"), contenders)
+		r := Rank(MustMetric("e2e_p99_ns"), contenders)
 		if len(r.Of(Different)) > 0 {
 			ranked++
 		}
@@ -220,7 +220,7 @@ func TestARankingCountsEveryPairThatCouldBeTested(t *testing.T) {
 	for _, better := range []struct {
 		key, best string
 	}{{"e2e_p99_ns", "0"}, {"publish_rate", "9"}} {
-		r := Rank(metric(better.key), contenders)
+		r := Rank(MustMetric(better.key), contenders)
 		if r.Order[0].Name != better.best || len(r.Of(Different)) != 9 || r.Order[1].Against.Family != 45 || !near(r.Order[1].Against.Adjusted, 45*2/binomial(18, 9)) {
 			t.Errorf("%s: best %s, %+v", better.key, r.Order[0].Name, r.Order[1].Against)
 		}
@@ -240,7 +240,7 @@ func TestASentenceHasTheWordsOfItsAnswersAndNoOthers(t *testing.T) {
 			}
 			contenders = append(contenders, c)
 		}
-		r := Rank(metric("publish_rate"), contenders)
+		r := Rank(MustMetric("publish_rate"), contenders)
 		text := r.String()
 		for words, answer := range map[string]Answer{"no difference shown": NoDifferenceShown, "ot tested": NotTested} {
 			if got, want := strings.Contains(strings.ToLower(text), words), len(r.Of(answer)) > 0; got != want {

@@ -18,11 +18,11 @@ type LatencyKind struct {
 
 // LatencyKinds are the histograms of a record; the first is meant where none is named.
 var LatencyKinds = []LatencyKind{
-	{"e2e", "end-to-end latency (received − intended)", endToEnd},
-	{"e2e_service", "end-to-end service time (received − sent)", endToEndService},
-	{"publish", "publish latency (acked − intended)", publish},
-	{"service", "publish service time (acked − sent)", service},
-	{"lag", "lag (sent − intended)", lag},
+	{"e2e", "end-to-end latency (received − intended)", func(l store.Latency) hist.Snapshot { return l.EndToEnd }},
+	{"e2e_service", "end-to-end service time (received − sent)", func(l store.Latency) hist.Snapshot { return l.EndToEndService }},
+	{"publish", "publish latency (acked − intended)", func(l store.Latency) hist.Snapshot { return l.Publish }},
+	{"service", "publish service time (acked − sent)", func(l store.Latency) hist.Snapshot { return l.Service }},
+	{"lag", "lag (sent − intended)", func(l store.Latency) hist.Snapshot { return l.Lag }},
 	{"generator_lag", "the generator's own lag", func(l store.Latency) hist.Snapshot { return l.GeneratorLag }},
 }
 

@@ -82,7 +82,7 @@ func fixedRate(s study.Spec) float64 {
 }
 
 // Measured lists the values of a metric over the level's repetitions, unknown ones left out.
-func (l Level) Measured(key string) []float64 { return metric(key).Values(l.Records) }
+func (l Level) Measured(key string) []float64 { return MustMetric(key).Values(l.Records) }
 
 // Levels lists what was measured of a point, the point itself first unless its curve says it better.
 func Levels(index int, p Point) []Level {
@@ -110,7 +110,7 @@ func Levels(index int, p Point) []Level {
 
 // Cell summarizes the metric over the level's repetitions; counts are summed.
 func (l Level) Cell(key string) document.Cell {
-	m := metric(key)
+	m := MustMetric(key)
 	cell := m.Over(l.Records).Cell()
 	switch {
 	case key == "sustainable_low" && searched(l.Records):

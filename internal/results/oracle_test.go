@@ -185,19 +185,19 @@ func TestABracketIsNoSpread(t *testing.T) {
 	if b.N != 7 || b.Median != 100 || b.Low != 96 || !near(b.High, 104*1.05) || b.Confident {
 		t.Errorf("bracket %+v", b.Summary)
 	}
-	c := Contend("a", metric("sustainable_low"), records)
+	c := Contend("a", MustMetric("sustainable_low"), records)
 	if *c.Bracket != [2]float64{b.Low, b.High} || !slices.Equal(c.Values, values) {
 		t.Errorf("contender %+v", c)
 	}
 	// Brackets that don't overlap show nothing by themselves.
-	other := Contend("b", metric("sustainable_low"), searches([]float64{1000}, 1.01))
-	if r := Rank(metric("sustainable_low"), []Contender{Contend("a", metric("sustainable_low"), records[:1]), other}); len(r.Of(NotTested)) != 1 {
+	other := Contend("b", MustMetric("sustainable_low"), searches([]float64{1000}, 1.01))
+	if r := Rank(MustMetric("sustainable_low"), []Contender{Contend("a", MustMetric("sustainable_low"), records[:1]), other}); len(r.Of(NotTested)) != 1 {
 		t.Errorf("one search each: %s", r)
 	}
 	if open := Sustained(searches([]float64{5}, 0)); !math.IsInf(open.High, 1) || open.Low != 5 {
 		t.Errorf("nothing failed: %+v", open)
 	}
-	if none := Contend("a", metric("sustainable_low"), nil); none.Bracket != nil || none.Values != nil {
+	if none := Contend("a", MustMetric("sustainable_low"), nil); none.Bracket != nil || none.Values != nil {
 		t.Errorf("no search: %+v", none)
 	}
 	if cell := Sustained(nil).Cell(); cell.Kind != document.Blank {

@@ -235,12 +235,3 @@ func (m Metric) Values(records []store.Record) []float64 {
 	}
 	return values
 }
-
-// metric is MetricByKey for keys in the program's own text.
-func metric(key string) Metric {
-	m, err := MetricByKey(key)
-	if err != nil {
-		panic("report: " + err.Error())
-	}
-	return m
-}

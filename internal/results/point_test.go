@@ -136,14 +136,14 @@ func TestWhatOlderRecordsDidNotMeasureIsUnknown(t *testing.T) {
 		"backlog_max", "publish_mb_s", "receive_mb_s", "broker_disk_read_bytes", "broker_cpu_user_pct", "broker_cpu_system_pct", "mean_of_seconds_ns",
 		"corrected_mean_ns", "corrected_p99_ns", "consumer_rate",
 	} {
-		if v := metric(key).Of(old); !math.IsNaN(v) {
+		if v := MustMetric(key).Of(old); !math.IsNaN(v) {
 			t.Errorf("%s is %v", key, v)
 		}
 	}
 	idle := old
 	idle.Result = &store.Result{Measurement: store.Measurement{Cost: store.Cost{BrokerKnown: true, Shares: &store.Shares{Seconds: 10}}, BacklogMax: new(int64(0))}}
 	for _, key := range []string{"broker_cpu_user_pct", "broker_cpu_system_pct", "backlog_max"} {
-		if v := metric(key).Of(idle); v != 0 {
+		if v := MustMetric(key).Of(idle); v != 0 {
 			t.Errorf("%s of a broker that did nothing is %v", key, v)
 		}
 	}

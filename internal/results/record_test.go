@@ -180,7 +180,7 @@ func TestALaterAttemptSupersedesOneThatCameToNothing(t *testing.T) {
 }
 
 func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
-	p99, sustainable := metric("e2e_p99_ns"), metric("sustainable_low")
+	p99, sustainable := MustMetric("e2e_p99_ns"), MustMetric("sustainable_low")
 	many := func(n int, from float64) []float64 {
 		var values []float64
 		for i := range n {

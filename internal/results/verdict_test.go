@@ -14,7 +14,7 @@ func TestASentenceAboutManyNamesTheFirstAndTheLast(t *testing.T) {
 	}
 	want := "c0 1.00 ms (n=1), then c1 2.00 ms (n=1, 2.0 times higher), c2 3.00 ms (n=1, 3.0 times higher), c3 4.00 ms (n=1, 4.0 times higher), " +
 		"c4 5.00 ms (n=1, 5.0 times higher), 24 more and c29 30.0 ms (n=1, 30 times higher)"
-	r := Rank(metric("e2e_p99_ns"), many)
+	r := Rank(MustMetric("e2e_p99_ns"), many)
 	if got := r.String(); !strings.Contains(got, want) {
 		t.Errorf("got %q, want it to name %q", got, want)
 	}
@@ -24,7 +24,7 @@ func TestASentenceAboutManyNamesTheFirstAndTheLast(t *testing.T) {
 	for i := range many {
 		many[i].Values = []float64{1e6, 2e6, 3e6, 4e6, 5e6, 6e6, 7e6, 8e6, 9e6}
 	}
-	if got, want := Rank(metric("e2e_p99_ns"), many).Short("1k/s"), "no difference shown between c0 5.00 ms, c1 5.00 ms, c2 5.00 ms, c3 5.00 ms, 25 more and c29 5.00 ms at 1k/s"; got != want {
+	if got, want := Rank(MustMetric("e2e_p99_ns"), many).Short("1k/s"), "no difference shown between c0 5.00 ms, c1 5.00 ms, c2 5.00 ms, c3 5.00 ms, 25 more and c29 5.00 ms at 1k/s"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

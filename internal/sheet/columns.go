@@ -2,9 +2,11 @@ package sheet
 
 import (
 	"math"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // line is a row of an experiment: one point at one load, over its repetitions.
@@ -24,7 +26,7 @@ type column struct {
 }
 
 const (
-	whole   = "#,##0"
+	ones    = "#,##0"
 	tenths  = "#,##0.0"
 	thirds  = "#,##0.000"
 	percent = "0.0"
@@ -33,67 +35,57 @@ const (
 // columns are those of the first study under its names (msg/s, min, avg, 95th, 99th, disk MB, cpu %usr, cpu %sys),
 // with what it left out beside them.
 var columns = []column{
-	{"msg/s", "confirmed per second", whole, 11, metric("publish_rate")},
-	{"received/s", "all subscriptions", whole, 11, metric("receive_rate")},
-	{"sustainable", "msg/s, passing", whole, 12, searched("sustainable_low")},
-	{"fails at", "msg/s", whole, 11, searched("sustainable_high")},
-	{"before the knee", "msg/s", whole, 13, searched("knee_rate")},
+	{"msg/s", "confirmed per second", ones, 11, metric("publish_rate")},
+	{"received/s", "all subscriptions", ones, 11, metric("receive_rate")},
+	{"sustainable", "msg/s, passing", ones, 12, whole("sustainable_low")},
+	{"fails at", "msg/s", ones, 11, whole("sustainable_high")},
+	{"before the knee", "msg/s", ones, 13, whole("knee_rate")},
 	{"MB/s", "10^6 B confirmed per second", thirds, 11, metric("publish_mb_s")},
 	{"received MB/s", "10^6 B, all subscriptions", thirds, 13, metric("receive_mb_s")},
-	{"per producer", "msg/s", whole, 12, metric("producer_rate")},
-	{"per consumer", "msg/s", whole, 12, metric("consumer_rate")},
-	{"min", "ms", thirds, 10, quantile("e2e", 0)},
-	{"avg", "ms", thirds, 10, mean("e2e")},
-	{"50th", "ms", thirds, 10, quantile("e2e", 0.5)},
-	{"95th", "ms", thirds, 10, quantile("e2e", 0.95)},
-	{"99th", "ms", thirds, 10, quantile("e2e", 0.99)},
-	{"99.9th", "ms", thirds, 10, quantile("e2e", 0.999)},
-	{"max", "ms", thirds, 10, quantile("e2e", 1)},
-	{"publish min", "ms", thirds, 10, quantile("publish", 0)},
-	{"publish avg", "ms", thirds, 10, mean("publish")},
-	{"publish 50th", "ms", thirds, 11, quantile("publish", 0.5)},
-	{"publish 95th", "ms", thirds, 11, quantile("publish", 0.95)},
-	{"publish 99th", "ms", thirds, 11, quantile("publish", 0.99)},
-	{"publish max", "ms", thirds, 11, quantile("publish", 1)},
-	{"from send avg", "ms, end to end", thirds, 13, mean("e2e_service")},
-	{"from send 99th", "ms, end to end", thirds, 13, quantile("e2e_service", 0.99)},
-	{"avg of seconds", "ms, from send", thirds, 13, milliseconds("mean_of_seconds_ns")},
-	{"corrected avg", "ms, from send", thirds, 13, milliseconds("corrected_mean_ns")},
-	{"corrected 99th", "ms, from send", thirds, 13, milliseconds("corrected_p99_ns")},
-	{"disk MB", "written, 10^6 B", tenths, 11, median(func(r store.Record) float64 {
-		if r.Result.Cost.BrokerDiskWriteBytes < 0 {
-			return math.NaN()
-		}
-		return metered(r, float64(r.Result.Cost.BrokerDiskWriteBytes)/1e6)
-	})},
-	{"disk read MB", "read, 10^6 B", tenths, 12, median(func(r store.Record) float64 {
-		if r.Result.Cost.BrokerDiskReadBytes == nil {
-			return math.NaN()
-		}
-		return float64(*r.Result.Cost.BrokerDiskReadBytes) / 1e6
-	})},
+	{"per producer", "msg/s", ones, 12, metric("producer_rate")},
+	{"per consumer", "msg/s", ones, 12, metric("consumer_rate")},
+	{"min", "ms", thirds, 10, merged("e2e_min_ns")},
+	{"avg", "ms", thirds, 10, merged("e2e_mean_ns")},
+	{"50th", "ms", thirds, 10, merged("e2e_p50_ns")},
+	{"95th", "ms", thirds, 10, merged("e2e_p95_ns")},
+	{"99th", "ms", thirds, 10, merged("e2e_p99_ns")},
+	{"99.9th", "ms", thirds, 10, merged("e2e_p999_ns")},
+	{"max", "ms", thirds, 10, merged("e2e_max_ns")},
+	{"publish min", "ms", thirds, 10, merged("publish_min_ns")},
+	{"publish avg", "ms", thirds, 10, merged("publish_mean_ns")},
+	{"publish 50th", "ms", thirds, 11, merged("publish_p50_ns")},
+	{"publish 95th", "ms", thirds, 11, merged("publish_p95_ns")},
+	{"publish 99th", "ms", thirds, 11, merged("publish_p99_ns")},
+	{"publish max", "ms", thirds, 11, merged("publish_max_ns")},
+	{"from send avg", "ms, end to end", thirds, 13, merged("e2e_service_mean_ns")},
+	{"from send 99th", "ms, end to end", thirds, 13, merged("e2e_service_p99_ns")},
+	{"avg of seconds", "ms, from send", thirds, 13, metric("mean_of_seconds_ns")},
+	{"corrected avg", "ms, from send", thirds, 13, metric("corrected_mean_ns")},
+	{"corrected 99th", "ms, from send", thirds, 13, metric("corrected_p99_ns")},
+	{"disk MB", "written, 10^6 B", tenths, 11, metric("broker_disk_write_bytes")},
+	{"disk read MB", "read, 10^6 B", tenths, 12, metric("broker_disk_read_bytes")},
 	{"cpu %usr", "broker, % of all cores", percent, 11, median(func(r store.Record) float64 { return brokerShare(r, r.Result.Cost.BrokerUserSeconds) })},
 	{"cpu %sys", "broker, % of all cores", percent, 11, median(func(r store.Record) float64 { return brokerShare(r, r.Result.Cost.BrokerSystemSeconds) })},
 	{"core %usr", "broker, % of one core", percent, 11, metric("broker_cpu_user_pct")},
 	{"core %sys", "broker, % of one core", percent, 11, metric("broker_cpu_system_pct")},
 	{"generator cpu %", "% of all cores", percent, 11, median(generatorShare)},
 	{"broker CPU", "s per million", thirds, 12, metric("broker_cpu_s_per_million")},
-	{"memory MB", "broker, 10^6 B", tenths, 11, median(func(r store.Record) float64 { return metered(r, float64(r.Result.Cost.BrokerRSSBytes)/1e6) })},
-	{"total s", "", thirds, 10, searched("total_s")},
-	{"drained/s", "", whole, 11, searched("drain_rate")},
-	{"largest backlog", "messages", whole, 13, metric("backlog_max")},
-	{"due", "all repetitions", whole, 11, total("due")},
-	{"never sent", "all repetitions", whole, 11, total("unsent")},
-	{"failed", "all repetitions", whole, 9, total("failed")},
-	{"unresolved", "all repetitions", whole, 11, total("unresolved")},
-	{"resent", "all repetitions", whole, 9, total("resent")},
-	{"lost", "all repetitions", whole, 9, total("lost")},
-	{"lost after ack", "all repetitions", whole, 13, total("lost_acked")},
-	{"duplicated", "all repetitions", whole, 10, total("duplicated")},
-	{"reordered", "all repetitions", whole, 10, total("reordered")},
-	{"corrupted", "all repetitions", whole, 10, total("corrupted")},
-	{"own pauses 99th", "ms", thirds, 14, paused(func(p *store.Pauses) float64 { return results.Quantile(p.Late, 0.99) / 1e6 })},
-	{"own pauses max", "ms", thirds, 14, paused(func(p *store.Pauses) float64 { return float64(p.LongestNs) / 1e6 })},
+	{"memory MB", "broker, 10^6 B", tenths, 11, metric("broker_rss_bytes")},
+	{"total s", "", thirds, 10, whole("total_s")},
+	{"drained/s", "", ones, 11, whole("drain_rate")},
+	{"largest backlog", "messages", ones, 13, metric("backlog_max")},
+	{"due", "all repetitions", ones, 11, total("due")},
+	{"never sent", "all repetitions", ones, 11, total("unsent")},
+	{"failed", "all repetitions", ones, 9, total("failed")},
+	{"unresolved", "all repetitions", ones, 11, total("unresolved")},
+	{"resent", "all repetitions", ones, 9, total("resent")},
+	{"lost", "all repetitions", ones, 9, total("lost")},
+	{"lost after ack", "all repetitions", ones, 13, total("lost_acked")},
+	{"duplicated", "all repetitions", ones, 10, total("duplicated")},
+	{"reordered", "all repetitions", ones, 10, total("reordered")},
+	{"corrupted", "all repetitions", ones, 10, total("corrupted")},
+	{"own pauses 99th", "ms", thirds, 14, worst("pause_p99_ns")},
+	{"own pauses max", "ms", thirds, 14, worst("pause_max_ns")},
 	{"at", "s, in the run of the longest", thirds, 10, longestAt},
 	{"own GC pauses", "ms", thirds, 13, paused(func(p *store.Pauses) float64 { return float64(p.GCPauseNs) / 1e6 })},
 	{"stolen", "s, by the hypervisor", thirds, 10, paused(func(p *store.Pauses) float64 { return p.StolenSeconds })},
@@ -167,18 +159,53 @@ func median(of func(store.Record) float64) func(line) any {
 	}
 }
 
-// metric is that of the load.
+// metric is the median of a metric of the load over its repetitions.
 func metric(key string) func(line) any {
-	return func(l line) any { return number(results.Summarize(l.Measured(key)).Median) }
+	return func(l line) any { return scaled(key, results.Summarize(l.Measured(key)).Median) }
 }
 
-// searched is a metric of whole repetitions, which each rate of their curves shows.
-func searched(key string) func(line) any {
-	m, err := results.MetricByKey(key)
-	if err != nil {
-		panic("sheet: " + err.Error()) // keys in this file
+// whole is a metric of whole repetitions, which each rate of their curves shows.
+func whole(key string) func(line) any {
+	m := results.MustMetric(key)
+	return func(l line) any { return scaled(key, m.Over(l.Whole).Median) }
+}
+
+// total adds over repetitions: a loss isn't averaged away.
+func total(key string) func(line) any {
+	m := results.MustMetric(key)
+	return func(l line) any { return scaled(key, m.Over(l.Records).Median) }
+}
+
+// worst is the largest value of any repetition.
+func worst(key string) func(line) any {
+	return func(l line) any {
+		values := l.Measured(key)
+		if len(values) == 0 {
+			return nil
+		}
+		return scaled(key, slices.Max(values))
 	}
-	return func(l line) any { return number(results.Summarize(m.Values(l.Whole)).Median) }
+}
+
+// merged is read from the merged histogram of all runs, never averaged over percentiles.
+func merged(key string) func(line) any {
+	m := results.MustMetric(key)
+	return func(l line) any {
+		d := l.distributions[m.Histogram]
+		if d == nil || d.Closed {
+			return nil
+		}
+		return scaled(key, m.Read(d.Snapshot))
+	}
+}
+
+// scaled is a value of a metric in the sheet's unit: milliseconds, megabytes, else the metric's own.
+func scaled(key string, v float64) any {
+	switch results.MustMetric(key).Unit {
+	case unit.Nanoseconds, unit.Bytes:
+		v /= 1e6
+	}
+	return number(v)
 }
 
 // paused is the worst over repetitions of what the generator's machine stood still.
@@ -209,37 +236,4 @@ func longestAt(l line) any {
 		return nil
 	}
 	return float64(longest.LongestOffsetNs) / 1e9
-}
-
-// total adds over repetitions: a loss isn't averaged away.
-func total(key string) func(line) any {
-	m, err := results.MetricByKey(key)
-	if err != nil {
-		panic("sheet: " + err.Error()) // keys in this file
-	}
-	return func(l line) any { return number(m.Over(l.Records).Median) }
-}
-
-// latency is read from the merged histogram of all runs, never averaged over percentiles; in milliseconds.
-func latency(kind string, of func(results.Distribution) float64) func(line) any {
-	return func(l line) any {
-		d := l.distributions[kind]
-		if d == nil || d.Closed {
-			return nil
-		}
-		return number(of(*d) / 1e6)
-	}
-}
-
-func mean(kind string) func(line) any {
-	return latency(kind, func(d results.Distribution) float64 { return d.Mean() })
-}
-
-func quantile(kind string, q float64) func(line) any {
-	return latency(kind, func(d results.Distribution) float64 { return float64(d.Quantile(q)) })
-}
-
-// milliseconds is a metric of the load that is kept in nanoseconds.
-func milliseconds(key string) func(line) any {
-	return func(l line) any { return number(results.Summarize(l.Measured(key)).Median / 1e6) }
 }

@@ -177,8 +177,8 @@ type scale struct {
 }
 
 var scales = map[unit.Unit]scale{
-	unit.None: {"", 1, "0.####"}, unit.Count: {"", 1, whole}, unit.Nanoseconds: {"ms", 1e-6, thirds}, unit.Seconds: {"s", 1, thirds},
-	unit.PerSecond: {"per second", 1, whole}, unit.Bytes: {"bytes", 1, whole}, unit.CPUSeconds: {"CPU seconds", 1, thirds},
+	unit.None: {"", 1, "0.####"}, unit.Count: {"", 1, ones}, unit.Nanoseconds: {"ms", 1e-6, thirds}, unit.Seconds: {"s", 1, thirds},
+	unit.PerSecond: {"per second", 1, ones}, unit.Bytes: {"bytes", 1, ones}, unit.CPUSeconds: {"CPU seconds", 1, thirds},
 	unit.Share: {"%", 100, percent}, unit.Factor: {"×", 1, thirds},
 }
 

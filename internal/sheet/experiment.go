@@ -88,7 +88,7 @@ func (b *book) row(l line, axes []string, parts labelParts) []any {
 			kinds[d.Code] = true
 		}
 	}
-	return append(row, put(len(l.Records), whole), put(l.status, ""), put(len(kinds), whole), put(l.Reason, ""), put(l.point.ID, ""))
+	return append(row, put(len(l.Records), ones), put(l.status, ""), put(len(kinds), ones), put(l.Reason, ""), put(l.point.ID, ""))
 }
 
 // axisValue is a number where the axis has numbers, so that it can be sorted and drawn along.

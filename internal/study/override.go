@@ -26,9 +26,13 @@ func (s *Study) Set(pathEqualsValue string) error {
 // SetAxis overrides a setting by a list of values (each read as YAML), one point for each; one value is as good as Set.
 // For an axis of named choices, or "sweep", values are names. On error nothing has changed.
 func (s *Study) SetAxis(path string, values []string) error {
-	flag := "--" + path + " " + strings.Join(values, ",")
+	return s.SetAxisBy("--"+path+" "+strings.Join(values, ","), path, values)
+}
+
+// SetAxisBy is SetAxis for a flag that is called something else: complaints name it as it was typed.
+func (s *Study) SetAxisBy(flag, path string, values []string) error {
 	if len(values) == 0 {
-		return &Errors{[]Problem{{File: "--" + path, Text: "no value"}}}
+		return &Errors{[]Problem{{File: strings.TrimSpace(flag), Text: "no value"}}}
 	}
 	return s.override(flag, path, values)
 }

@@ -6,16 +6,11 @@ import { section } from "./figure";
 import { format, spread, range } from "./format";
 import { remarks, settings, settingSelect, usable } from "./pick";
 
-const columns: [key: string, name: string, about: string][] = [
-  ["broker_cpu_s_per_million", "broker CPU", "seconds per million messages"],
-  ["generator_cpu_s_per_million", "client CPU", "seconds per million messages"],
-  ["broker_disk_bytes_per_message", "written", "to disk per message"],
-  ["broker_rss_bytes", "broker memory", "largest resident set"],
-];
+const columns = ["broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_disk_bytes_per_message", "broker_rss_bytes"];
 
 export function cost(d: Data, main: HTMLElement): void {
-  const known = columns.map(([key, name, about]) => ({ index: metricIndex(d, key), name, about })).filter((c) => c.index >= 0);
-  const all = d.levels.filter((l) => known.some((c) => value(l, c.index)));
+  const known = columns.map((key) => metricIndex(d, key)).filter((i) => i >= 0);
+  const all = d.levels.filter((l) => known.some((i) => value(l, i)));
   if (!all.length) return;
   const names = settings(d, all);
   const loads = (setting: string) => distinct(all.filter((l) => d.points[l.p].setting === setting).map((l) => l.load));
@@ -36,16 +31,16 @@ export function cost(d: Data, main: HTMLElement): void {
   draw();
 }
 
-function bars(d: Data, rows: Level[], known: { index: number; name: string; about: string }[], caption: string): HTMLElement {
-  const most = known.map((c) => Math.max(0, ...rows.map((l) => value(l, c.index)?.[0] ?? 0)));
+function bars(d: Data, rows: Level[], known: number[], caption: string): HTMLElement {
+  const most = known.map((index) => Math.max(0, ...rows.map((l) => value(l, index)?.[0] ?? 0)));
   return el("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": caption }, el("table", { class: "bars" },
     el("caption", {}, caption),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "who"), ...known.map((c) => el("th", { scope: "col" }, c.name, el("small", {}, c.about))))),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "who"), ...known.map((index) => el("th", { scope: "col" }, d.metrics[index].name, el("small", {}, d.metrics[index].about ?? null))))),
     el("tbody", {}, ...rows.map((l) => el("tr", { class: usable(l) ? null : "unused" },
       el("th", { scope: "row", title: remarks(d, l).join(" ") || null }, d.points[l.p].name, usable(l) ? null : el("small", {}, `${l.status}, in no conclusion`),
-        l.doubts ? el("small", {}, "doubts: " + doubts(d, l).map((t) => t.split(":")[0]).join(", ")) : null),
-      ...known.map((c, i) => {
-        const s = value(l, c.index), unit = d.metrics[c.index].unit;
+        l.doubts ? el("small", {}, "doubts: " + doubts(d, l).map((doubt) => doubt.code).join(", ")) : null),
+      ...known.map((index, i) => {
+        const s = value(l, index), unit = d.metrics[index].unit;
         if (!s) return el("td", {}, "–");
         const bar = el("span", { class: "bar" });
         bar.style.width = `${most[i] ? Math.max(0.5, (100 * s[0]) / most[i]) : 0}%`;

@@ -2,7 +2,7 @@
 
 export type Summary = [median: number, low: number, high: number, n: number] | null;
 
-export interface Metric { key: string; name: string; unit: string; better: "" | "higher" | "lower" }
+export interface Metric { key: string; name: string; about?: string; unit: string; better: "" | "higher" | "lower" }
 export interface Axis { name: string; values: string[]; numbers?: number[] }
 export interface Curve { n: number; max: number; v: number[] }
 
@@ -25,12 +25,13 @@ export interface Run {
   books?: { name: string; n: number }[]; own?: { p99: number | null; max: number; t: number; gc: number; stolen: number; queued: number };
 }
 
+export interface Doubt { code: string; text: string }
 export interface Repeating { heading: string; parts: { text?: string; lines?: number[] }[] } // lines: first, count, first, count, …
 
 export interface Data {
   metrics: Metric[]; quantiles: number[]; distributions: { key: string; name: string }[];
   axes: Axis[]; points: Point[]; levels: Level[]; trials?: Trial[]; runs: Run[]; runsLeftOut?: number;
-  repeat: Repeating[]; lines: string[]; doubts: string[];
+  repeat: Repeating[]; lines: string[]; doubts: Doubt[];
 }
 
 export function read(): Data | null {
@@ -48,13 +49,18 @@ export function value(l: Level, index: number): Summary {
 }
 
 /** What makes a level's figures deserve less trust, a missed rate first. */
-export function doubts(d: Data, l: Level): string[] {
+export function doubts(d: Data, l: Level): Doubt[] {
   return l.doubts?.map((i) => d.doubts[i]) ?? [];
+}
+
+/** A doubt in words. */
+export function worded(doubt: Doubt): string {
+  return `${doubt.code}: ${doubt.text}`;
 }
 
 /** A level that ended ok and missed its rate is never a bare ok. */
 export function ending(d: Data, l: Level): string {
-  return doubts(d, l).some((t) => t.startsWith("rate-missed: ")) ? `${l.status}, rate missed` : l.status;
+  return doubts(d, l).some((doubt) => doubt.code === "rate-missed") ? `${l.status}, rate missed` : l.status;
 }
 
 /** Values in the order in which they first appear. */

@@ -1,7 +1,7 @@
 // Whole distributions on HdrHistogram's axis: 1/(1−q), so that each decade is one nine more.
 
 import { axis, tooltip, type Option } from "./chart";
-import { distinct, doubts, type Curve, type Data, type Level } from "./data";
+import { distinct, doubts, worded, type Curve, type Data, type Level } from "./data";
 import { select } from "./dom";
 import { card, Figure, section, type Drawing } from "./figure";
 import { format } from "./format";
@@ -51,7 +51,7 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
     height: 400,
     notes: [
       ...distinct(lines.flatMap((l) => (usable(l.level) ? [] : [`${l.name}: ${l.level.reason ?? ""} – in no conclusion.`]))),
-      ...some(distinct(lines.flatMap((l) => doubts(d, l.level).map((t) => `Doubt about ${d.points[l.level.p].name}: ${t}`)))),
+      ...some(distinct(lines.flatMap((l) => doubts(d, l.level).map((t) => `Doubt about ${d.points[l.level.p].name}: ${worded(t)}`)))),
     ],
     option: (on) => ({
       grid: { left: 66, right: 34, top: 20, bottom: 48 },

@@ -1,7 +1,7 @@
 // Which levels a figure is about: those of one setting (message size and guarantee).
 
 import { select } from "./dom";
-import { distinct, doubts, type Data, type Level, type Summary } from "./data";
+import { distinct, doubts, worded, type Data, type Level, type Summary } from "./data";
 
 export function settings(d: Data, levels: Level[]): string[] {
   return distinct(levels.map((l) => d.points[l.p].setting));
@@ -22,6 +22,6 @@ export function median(s: Summary): number { return s ? s[0] : NaN; }
 
 /** What to say beside a level's figures. */
 export function remarks(d: Data, l: Level): string[] {
-  const said = doubts(d, l).map((t) => "Doubt: " + t);
+  const said = doubts(d, l).map((t) => "Doubt: " + worded(t));
   return usable(l) ? said : [`${l.status}: ${l.reason ?? "no reason stored"} – in no conclusion`, ...said];
 }

@@ -1,7 +1,7 @@
 // Sweeps: every axis as table, row, column or colour, or held at one value. Points that differ in something else
 // stand side by side in a cell; nothing is pooled here.
 
-import { distinct, doubts, value, type Data, type Level, type Summary } from "./data";
+import { distinct, doubts, value, worded, type Data, type Level, type Summary } from "./data";
 import { append, el, select, type Choice } from "./dom";
 import { fillLegend, section, swatch } from "./figure";
 import { format, spread } from "./format";
@@ -36,7 +36,7 @@ export function sweep(d: Data, main: HTMLElement): void {
     fillLegend(legend, keys.map((c) => ({ name: c, look: tone(d, c) })), s.off, draw);
     if (s.view === "lines") multiples.show(alike(panels.slice(0, mostPanels).filter((p) => p.cells.some((c) => value(c.level, s.metric))).map((p) => lines(d, s, p))));
     else place.replaceChildren(...panels.slice(0, mostPanels).map((p) => heat(d, s, p, extremes(s, panels))));
-    const said = distinct(panels.slice(0, mostPanels).flatMap((p) => p.cells.flatMap((c) => doubts(d, c.level).map((t) => `Doubt about ${d.points[c.level.p].name}: ${t}`))));
+    const said = distinct(panels.slice(0, mostPanels).flatMap((p) => p.cells.flatMap((c) => doubts(d, c.level).map((t) => `Doubt about ${d.points[c.level.p].name}: ${worded(t)}`))));
     append(place, el("div", { class: "figure-notes" }, ...said.slice(0, mostDoubts).map((t) => el("p", {}, t)), said.length > mostDoubts ? el("p", {}, `And ${said.length - mostDoubts} more; each stands in its cell's title.`) : null));
     if (panels.length > mostPanels) append(place, el("p", {}, `${panels.length - mostPanels} more tables are not shown: hold an axis at one value.`));
   };

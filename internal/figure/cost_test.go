@@ -1,0 +1,33 @@
+package figure
+
+import (
+	"image/color"
+	"math"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// The medians of user and of system time are those of different repetitions: 1 and 1, where the median of the whole is 5.
+func TestABarIsAsLongAsTheTablesSay(t *testing.T) {
+	level := results.Level{Status: store.OK}
+	for _, seconds := range [][2]float64{{1, 4}, {4, 1}, {1, 1}, {4.5, 0.5}, {0.5, 4.5}} {
+		level.Records = append(level.Records, store.Record{Status: store.OK, Result: &store.Result{Measurement: store.Measurement{
+			Cost: store.Cost{BrokerKnown: true, Messages: 1e6, BrokerUserSeconds: seconds[0], BrokerSystemSeconds: seconds[1]},
+		}}})
+	}
+	for _, pr := range prices {
+		if pr.key != "broker_cpu_s_per_million" {
+			continue
+		}
+		b := pr.bar(costRow{name: "kafka", level: level}, color.RGBA{})
+		table := results.MustMetric(pr.key).Over(level.Records).Median
+		if got := b.sum() / 1000; math.Abs(got-table) > 1e-9 {
+			t.Errorf("the bar says %v s per million, the tables %v", got, table)
+		}
+		if share := b.parts[0] / b.sum(); math.Abs(share-0.5) > 1e-9 {
+			t.Errorf("%v of the bar is user time; want half, as in all repetitions together", share)
+		}
+	}
+}

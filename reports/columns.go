@@ -1,0 +1,40 @@
+package reports
+
+import (
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// pointColumns tell rows apart that are each of one point under one load. Size and guarantee stand in the heading above.
+func pointColumns() []document.Column {
+	return []document.Column{
+		{Key: "point_id", Data: true},
+		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
+		{Key: "delivery", Data: true},
+		{Key: "broker", Name: "broker", Row: true},
+		{Key: "load", Name: "load", Row: true},
+	}
+}
+
+// pointCells begins a row below pointColumns.
+func pointCells(p results.Point, load string) document.Row {
+	return document.Row{
+		"point_id":      document.Text(p.ID),
+		"message_bytes": document.Number(p.Spec.MessageSize.Mean()),
+		"delivery":      document.Text(p.Spec.Delivery),
+		"broker":        document.Text(p.Name),
+		"load":          document.Text(load),
+	}
+}
+
+// metricColumns are the columns of metrics; those in onlyData are not for readers.
+func metricColumns(keys []string, onlyData map[string]bool) []document.Column {
+	var columns []document.Column
+	for _, key := range keys {
+		c := results.Column(key)
+		c.Data = onlyData[key]
+		columns = append(columns, c)
+	}
+	return columns
+}
