@@ -71,10 +71,10 @@ func configure(_ context.Context, n *provision.Node) error {
 		return err
 	}
 	return errors.Join(
-		os.MkdirAll(filepath.Join(n.Dir, "tmp"), 0o755),
-		os.WriteFile(filepath.Join(n.Dir, "activemq.xml"), xml, 0o644),
-		os.WriteFile(filepath.Join(n.Dir, "log4j.properties"), []byte(jvm.Log4j1), 0o644),
-		os.WriteFile(filepath.Join(n.Dir, "log4j2.properties"), []byte(jvm.Log4j2), 0o644))
+		n.MakeDir("tmp"),
+		n.Write("activemq.xml", xml),
+		n.Write("log4j.properties", []byte(jvm.Log4j1)),
+		n.Write("log4j2.properties", []byte(jvm.Log4j2)))
 }
 
 // command has the memory and the openings of the server's own start script.

@@ -186,7 +186,7 @@ func others(n *provision.Node) error {
 		"artemis-roles.properties": "amq = " + login.User + "\n",
 		"log4j2.properties":        jvm.Log4j2 + noAudit,
 	} {
-		errs = append(errs, os.WriteFile(filepath.Join(etc, name), []byte(text), 0o644))
+		errs = append(errs, n.Write("etc/"+name, []byte(text)))
 	}
 	return errors.Join(errs...)
 }

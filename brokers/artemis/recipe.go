@@ -74,12 +74,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range []string{"etc", "tmp"} {
-		if err := os.MkdirAll(filepath.Join(n.Dir, dir), 0o755); err != nil {
-			return err
-		}
-	}
-	return errors.Join(os.WriteFile(filepath.Join(n.Dir, "etc", "broker.xml"), xml, 0o644), others(n))
+	return errors.Join(n.MakeDir("tmp"), n.Write("etc/broker.xml", xml), others(n))
 }
 
 // command is what the server's own script runs, with the options of java in its artemis.profile.

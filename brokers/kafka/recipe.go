@@ -79,7 +79,7 @@ func configure(ctx context.Context, n *provision.Node) error {
 		return err
 	}
 	for name, text := range map[string]string{"server.properties": properties, "log4j2.properties": jvm.Log4j2, "log4j.properties": jvm.Log4j1} {
-		if err := os.WriteFile(filepath.Join(n.Dir, name), []byte(text), 0o644); err != nil {
+		if err := n.Write(name, []byte(text)); err != nil {
 			return err
 		}
 	}

@@ -79,8 +79,7 @@ func configureZooKeeper(ctx context.Context, n *provision.Node, options []string
 			text += fmt.Sprintf("server.%d=127.0.0.1:%d:%d\n", m.ID, m.Ports[quorum], m.Ports[election])
 		}
 	}
-	if err := errors.Join(os.MkdirAll(data, 0o755), os.WriteFile(filepath.Join(data, "myid"), []byte(strconv.Itoa(n.ID)), 0o644),
-		os.WriteFile(filepath.Join(n.Dir, zooKeeperFile), []byte(text), 0o644)); err != nil {
+	if err := errors.Join(n.Write("data/zookeeper/myid", []byte(strconv.Itoa(n.ID))), n.Write(zooKeeperFile, []byte(text))); err != nil {
 		return err
 	}
 	nowhere := []string{"--override", "zookeeper.connect=127.0.0.1:1", "--override", "zookeeper.connection.timeout.ms=1"}

@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -67,7 +66,7 @@ func configure(ctx context.Context, n *provision.Node) error {
 		}
 		lines = append(lines, name+" "+value)
 	}
-	if err := os.WriteFile(filepath.Join(n.Dir, "passwords"), known, 0o600); err != nil {
+	if err := n.Write("passwords", known); err != nil {
 		return err
 	}
 	if len(n.Cluster.Settings) > 0 {
@@ -79,7 +78,7 @@ func configure(ctx context.Context, n *provision.Node) error {
 }
 
 func write(n *provision.Node, lines []string) error {
-	return os.WriteFile(conf(n), []byte(strings.Join(lines, "\n")+"\n"), 0o644)
+	return n.Write(confFile, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
 // accepted has the server itself check the settings: names stand in the lines after first.
@@ -106,7 +105,9 @@ func accepted(ctx context.Context, n *provision.Node, lines, names []string, fir
 	return fmt.Errorf("check the server settings: line %d: %s", line, m[1])
 }
 
-func conf(n *provision.Node) string { return filepath.Join(n.Dir, "mosquitto.conf") }
+const confFile = "mosquitto.conf"
+
+func conf(n *provision.Node) string { return filepath.Join(n.Dir, confFile) }
 
 // node is what makes the node ours. Where no login is demanded, nobody is in the file of passwords, so that wrong
 // credentials are refused, while who gives none is let in.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -72,10 +71,12 @@ func configure(_ context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(conf(n), []byte(all.String()+streaming), 0o644) // readable by whom the server runs as
+	return n.Write(confFile, []byte(all.String()+streaming))
 }
 
-func conf(n *provision.Node) string { return filepath.Join(n.Dir, "stan.conf") }
+const confFile = "stan.conf"
+
+func conf(n *provision.Node) string { return filepath.Join(n.Dir, confFile) }
 
 // streaming is the block with what makes the node ours, and settings.
 func streaming(n *provision.Node, settings map[string]any) (string, error) {

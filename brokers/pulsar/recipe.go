@@ -2,6 +2,7 @@ package pulsar
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -82,16 +83,11 @@ func configure(_ context.Context, n *provision.Node) error {
 		return err
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(n.Dir, name), []byte(text), 0o644); err != nil {
+		if err := n.Write(name, []byte(text)); err != nil {
 			return err
 		}
 	}
-	for _, dir := range []string{"tmp", "data/zookeeper"} {
-		if err := os.MkdirAll(filepath.Join(n.Dir, dir), 0o755); err != nil {
-			return err
-		}
-	}
-	return os.WriteFile(filepath.Join(n.Data, "zookeeper", "myid"), []byte(strconv.Itoa(n.ID)), 0o644)
+	return errors.Join(n.MakeDir("tmp"), n.Write("data/zookeeper/myid", []byte(strconv.Itoa(n.ID))))
 }
 
 func command(n *provision.Node) (provision.Command, error) {

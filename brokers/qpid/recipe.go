@@ -48,9 +48,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		os.MkdirAll(filepath.Join(n.Dir, "tmp"), 0o755),
-		os.WriteFile(filepath.Join(n.Dir, "initial.json"), text, 0o644))
+	return errors.Join(n.MakeDir("tmp"), n.Write("initial.json", text))
 }
 
 // command has the memory and the collector of the server's own start script. What the server has made of the initial

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,7 +46,7 @@ func configure(ctx context.Context, n *provision.Node) error {
 	if err := accepted(ctx, n, text); err != nil {
 		return err
 	}
-	return os.WriteFile(conf(n), []byte(text+node(n)), 0o644)
+	return n.Write(confFile, []byte(text+node(n)))
 }
 
 // accepted has the server itself check the settings: it is started with nothing to listen on, which it notices last.
@@ -55,7 +54,7 @@ func accepted(ctx context.Context, n *provision.Node, text string) error {
 	if len(n.Cluster.Settings) == 0 {
 		return nil
 	}
-	if err := os.WriteFile(conf(n), []byte(text+"port 0\n"), 0o644); err != nil {
+	if err := n.Write(confFile, []byte(text+"port 0\n")); err != nil {
 		return err
 	}
 	c, err := command(n)
@@ -76,7 +75,9 @@ func accepted(ctx context.Context, n *provision.Node, text string) error {
 	return &provision.ErrSetting{Name: m[1], Reason: m[2]}
 }
 
-func conf(n *provision.Node) string { return filepath.Join(n.Dir, "redis.conf") }
+const confFile = "redis.conf"
+
+func conf(n *provision.Node) string { return filepath.Join(n.Dir, confFile) }
 
 // node is what makes the node ours.
 func node(n *provision.Node) string {

@@ -22,9 +22,6 @@ func (n *Node) LogPath() string {
 // what it printed (standard output and error together). For formatting a data directory, for a broker's own control
 // tool. It is killed, with all it started, when ctx or the tool itself ends.
 func (n *Node) Run(ctx context.Context, c Command) (string, error) {
-	if err := n.Cluster.host.give(n.Dir); err != nil {
-		return "", err
-	}
 	out, err := os.CreateTemp(n.Cluster.dir, "command-*.log")
 	if err != nil {
 		return "", err
@@ -57,10 +54,7 @@ func (n *Node) Run(ctx context.Context, c Command) (string, error) {
 // job is c as a supervisor wants it.
 func (n *Node) job(c Command) (job, error) {
 	host := n.Cluster.host
-	j := job{Path: c.Path, Args: c.Args, Dir: c.Dir, Program: c.Program, UID: host.uid, GID: host.gid}
-	if c.KeepRoot {
-		j.UID, j.GID = -1, -1
-	}
+	j := job{Path: c.Path, Args: c.Args, Dir: c.Dir, Program: c.Program, UID: host.uid, GID: host.gid, Mask: privateMask}
 	if j.Dir == "" {
 		j.Dir = n.Dir
 	}

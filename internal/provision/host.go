@@ -79,17 +79,12 @@ func (h *Host) checkDisk() error {
 	return nil
 }
 
-// give hands everything below dir to the user that brokers run as.
-func (h *Host) give(dir string) error {
+// give hands a directory or file that we have just made, in a directory of ours, to the user that brokers run as.
+func (h *Host) give(path string) error {
 	if h.uid < 0 {
 		return nil
 	}
-	return filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Lchown(path, h.uid, h.gid)
-	})
+	return os.Lchown(path, h.uid, h.gid)
 }
 
 func nobody() (uid, gid int) {

@@ -26,11 +26,9 @@ type member struct {
 
 func (m *member) configure(ctx context.Context) error {
 	if f := m.in.cluster.Recipe.Configure; f != nil {
-		if err := f(ctx, m.node); err != nil {
-			return err
-		}
+		return f(ctx, m.node)
 	}
-	return m.in.host.give(m.node.Dir)
+	return nil
 }
 
 // start launches the node and blocks until it is ready.
@@ -44,7 +42,7 @@ func (m *member) start(ctx context.Context) error {
 		return err
 	}
 	j.Home = m.node.Dir
-	log, err := os.OpenFile(m.node.LogPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(m.node.LogPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, privateFile)
 	if err != nil {
 		return err
 	}

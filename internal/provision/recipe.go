@@ -127,8 +127,6 @@ type Command struct {
 	Dir  string   // working directory; empty: the node's
 	// Program, instead of Path, names an in-binary program (see RegisterProgram), run as a child of this executable.
 	Program string
-	// KeepRoot leaves the process as root where it must drop privileges itself.
-	KeepRoot bool
 }
 
 // ErrSetting refuses a server setting by its native name.

@@ -175,7 +175,7 @@ func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err e
 	}
 	in := newInstance(h, c)
 	in.deadline = o.Deadline
-	if err := os.Mkdir(c.dir, 0o755); err != nil {
+	if err := os.Mkdir(c.dir, 0o711); err != nil {
 		return nil, fmt.Errorf("make the instance's directory: %w", err)
 	}
 	defer func() {
@@ -199,19 +199,16 @@ func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err e
 		n.Data = filepath.Join(n.Dir, "data")
 		c.Nodes = append(c.Nodes, n)
 		in.members = append(in.members, &member{node: n, in: in, ports: taken, expected: true})
-		if err := os.MkdirAll(n.Data, 0o755); err != nil {
+		if err := errors.Join(os.Mkdir(n.Dir, privateDir), h.give(n.Dir), n.MakeDir("data")); err != nil {
 			return nil, err
 		}
 	}
 	if o.TLS {
 		dir := filepath.Join(c.dir, "tls")
-		if c.TLS, err = makeTLSFiles(dir, id); err != nil {
+		if c.TLS, err = h.makeTLSFiles(dir, id); err != nil {
 			return nil, fmt.Errorf("make certificates: %w", err)
 		}
 		c.TLS.Mutual = o.Mutual
-		if err := h.give(dir); err != nil {
-			return nil, err
-		}
 	}
 	return in, in.save()
 }

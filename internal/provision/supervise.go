@@ -21,6 +21,7 @@ type job struct {
 	Dir      string
 	Program  string // instead of Path
 	UID, GID int    // -1: keep
+	Mask     int    // of the modes of files that it makes; 0: keep
 	// Remove is deleted when the tool vanishes without saying what to do (killed, crashed).
 	Remove string
 	// Home is that of the node's processes and of nobody else's: where the supervisor is killed, who has it is swept up.
@@ -179,6 +180,9 @@ func (j job) start() (int, error) {
 		attr.Credential = &syscall.Credential{Uid: uint32(j.UID), Gid: uint32(j.GID), Groups: []uint32{}}
 	}
 	raiseOpenFiles()
+	if j.Mask != 0 {
+		syscall.Umask(j.Mask)
+	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err

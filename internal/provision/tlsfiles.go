@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -28,7 +29,7 @@ type TLSFiles struct {
 const certificateLife = 30 * 24 * time.Hour
 
 // makeTLSFiles makes an authority of its own for every cluster; its key never reaches the disk.
-func makeTLSFiles(dir, name string) (*TLSFiles, error) {
+func (h *Host) makeTLSFiles(dir, name string) (*TLSFiles, error) {
 	f := &TLSFiles{
 		CA:   filepath.Join(dir, "ca.pem"),
 		Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key"),
@@ -46,18 +47,18 @@ func makeTLSFiles(dir, name string) (*TLSFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.Mkdir(dir, privateDir); err != nil {
 		return nil, err
 	}
 	for path, content := range map[string][]byte{
 		f.CA: ca.pem, f.Cert: cert, f.Key: key,
 		f.ClientCert: clientCert, f.ClientKey: clientKey,
 	} {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
+		if err := errors.Join(os.WriteFile(path, content, privateFile), h.give(path)); err != nil {
 			return nil, err
 		}
 	}
-	return f, nil
+	return f, h.give(dir) // last: until then nobody else can put anything into it
 }
 
 // ClientConfig trusts the cluster's own authority only, and shows the client certificate when asked for one.

@@ -18,11 +18,16 @@ import (
 // trusts.
 type KeyStores struct{ Keys, Trust, Password string }
 
+const (
+	keysFile  = "keys.p12"
+	trustFile = "trust.p12"
+)
+
 // NewKeyStores writes the node's key stores from the cluster's PEM files. The password guards nothing that doesn't lie
 // beside it: java refuses stores without one.
 func NewKeyStores(n *provision.Node) (KeyStores, error) {
 	t := n.Cluster.TLS
-	s := KeyStores{Keys: filepath.Join(n.Dir, "keys.p12"), Trust: filepath.Join(n.Dir, "trust.p12"), Password: "brokermark"}
+	s := KeyStores{Keys: filepath.Join(n.Dir, keysFile), Trust: filepath.Join(n.Dir, trustFile), Password: "brokermark"}
 	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 	if err != nil {
 		return s, err
@@ -45,5 +50,5 @@ func NewKeyStores(n *provision.Node) (KeyStores, error) {
 	}
 	keys, errK := pkcs12.Modern.Encode(pair.PrivateKey, cert, []*x509.Certificate{ca}, s.Password)
 	trust, errT := pkcs12.Modern.EncodeTrustStore([]*x509.Certificate{ca}, s.Password)
-	return s, errors.Join(errK, errT, os.WriteFile(s.Keys, keys, 0o600), os.WriteFile(s.Trust, trust, 0o600))
+	return s, errors.Join(errK, errT, n.Write(keysFile, keys), n.Write(trustFile, trust))
 }

@@ -3,6 +3,9 @@ package livetest
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +33,7 @@ func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Targe
 	in, err := host.Start(t.Context(), o)
 	skipMissing(t, o, err)
 	Must(t, err)
+	private(t, filepath.Dir(in.LogPath(1)))
 	t.Cleanup(func() {
 		if t.Failed() {
 			for node := range in.Nodes() {
@@ -41,6 +45,37 @@ func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Targe
 		}
 	})
 	return in, reach.Instance(in)
+}
+
+// private fails where another user of this machine could read what a broker was told, which may hold a password, or what
+// it stores.
+func private(t *testing.T, dir string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		info, errI := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(errI, fs.ErrNotExist): // the broker has removed it by now
+			return nil
+		case err != nil || errI != nil:
+			return errors.Join(err, errI)
+		case d.Type().IsRegular():
+			files++
+		}
+		forbidden := fs.FileMode(0o077)
+		if strings.Contains(path, "/data/") { // some brokers say which modes their own files have
+			forbidden = 0o007
+		}
+		open := info.Mode().Perm()&forbidden != 0 && d.Type()&(fs.ModeSymlink|fs.ModeSocket) == 0
+		if open && path != dir { // which holds private files and directories alone
+			t.Errorf("others may use %s: its mode is %v", strings.TrimPrefix(path, dir), info.Mode())
+		}
+		return nil
+	})
+	Must(t, err)
+	if files == 0 {
+		t.Errorf("nothing was written below %s", dir)
+	}
 }
 
 func skipMissing(t *testing.T, o provision.Options, err error) {

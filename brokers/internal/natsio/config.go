@@ -3,7 +3,6 @@ package natsio
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,7 +24,7 @@ func Configure(n *provision.Node, own Block) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file(n), []byte(all.String()), 0o644) // readable by whom the server runs as
+	return n.Write(fileName, []byte(all.String()))
 }
 
 // Compose makes n's configuration of what every node needs, own and settings by dotted paths. The server's own parser
@@ -51,7 +50,9 @@ func Compose(n *provision.Node, own Block, settings map[string]any) (Block, erro
 	return all, nil
 }
 
-func file(n *provision.Node) string { return filepath.Join(n.Dir, "nats.conf") }
+const fileName = "nats.conf"
+
+func file(n *provision.Node) string { return filepath.Join(n.Dir, fileName) }
 
 func common(n *provision.Node) Block {
 	c := n.Cluster

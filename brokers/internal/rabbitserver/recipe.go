@@ -95,9 +95,9 @@ func (p Protocol) configure(n *provision.Node) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(n.Dir, "rabbitmq.conf"), []byte(text), 0o644),
-		os.WriteFile(filepath.Join(n.Dir, "enabled_plugins"), []byte("["+p.Plugin+"].\n"), 0o644),
-		os.WriteFile(filepath.Join(n.Dir, ".erlang.cookie"), []byte(c.Facts["cookie"]), 0o400))
+		n.Write("rabbitmq.conf", []byte(text)),
+		n.Write("enabled_plugins", []byte("["+p.Plugin+"].\n")),
+		n.Write(".erlang.cookie", []byte(c.Facts["cookie"])))
 }
 
 func formed(ctx context.Context, c *provision.Cluster) error {

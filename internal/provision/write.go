@@ -1,0 +1,89 @@
+package provision
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// What a broker is told may hold a password, and what it stores is somebody's data: the user that it runs as may read
+// and write both, and no other.
+const (
+	privateFile = 0o600
+	privateDir  = 0o700
+	// privateMask makes what a broker itself writes private, too.
+	privateMask = 0o077
+)
+
+// Write makes the file name below the node's directory, directories on the way included, or replaces it. It belongs to
+// the user that the broker runs as, and no other may read it. Recipes write nothing in another way.
+//
+// The broker may own the directory already and put links into it: nothing outside the directory is ever written, and
+// what changes hands is the file just made, not what its name stands for by then.
+func (n *Node) Write(name string, content []byte) error {
+	if err := n.MakeDir(path.Dir(name)); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(n.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	temp := path.Join(path.Dir(name), ".new-"+rand.Text())
+	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, privateFile)
+	if err != nil {
+		return fmt.Errorf("write %s of node %d: %w", name, n.ID, err)
+	}
+	_, err = f.Write(content)
+	err = errors.Join(err, n.own(f), f.Close())
+	if err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s of node %d: %w", name, n.ID, errors.Join(err, root.Remove(temp)))
+	}
+	return nil
+}
+
+// MakeDir makes the directory name below the node's directory, and those on the way, as Write makes files.
+func (n *Node) MakeDir(name string) error {
+	root, err := os.OpenRoot(n.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return n.makeDir(root, filepath.Clean(name))
+}
+
+func (n *Node) makeDir(root *os.Root, name string) error {
+	if name == "." {
+		return nil
+	}
+	if err := n.makeDir(root, filepath.Dir(name)); err != nil {
+		return err
+	}
+	switch err := root.Mkdir(name, privateDir); {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("make the directory %s of node %d: %w", name, n.ID, err)
+	}
+	d, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return n.own(d)
+}
+
+// own hands an open file or directory, whatever it is called by now, to the user that brokers run as.
+func (n *Node) own(f *os.File) error {
+	if h := n.Cluster.host; h != nil && h.uid >= 0 {
+		return f.Chown(h.uid, h.gid)
+	}
+	return nil
+}
