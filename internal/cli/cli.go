@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	_ "github.com/brokermark/brokermark/brokers"
+	"github.com/brokermark/brokermark/internal/secret"
 	_ "github.com/brokermark/brokermark/reports"
 )
 
@@ -36,6 +37,9 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 			code = s.crashed(r)
 		}
 	}()
+	if err := openSecrets(args); err != nil {
+		return s.ended(ctx, err)
+	}
 	root := s.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -61,7 +65,7 @@ func (s *shell) ended(ctx context.Context, err error) int {
 		fmt.Fprintln(s.err, "brokermark: interrupted")
 		return code
 	}
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(secret.Redact(err.Error())) {
 		if strings.HasPrefix(line, "  ") { // the end of a broker's log
 			fmt.Fprintln(s.err, strings.TrimRight(line, "\n"))
 			continue
@@ -78,11 +82,12 @@ func (s *shell) ended(ctx context.Context, err error) int {
 func (s *shell) crashed(panicked any) int {
 	path := filepath.Join(os.TempDir(), fmt.Sprintf("brokermark-crash-%d.txt", os.Getpid()))
 	trace := fmt.Sprintf("%s\nbrokermark %s\n%v\n\n%s", time.Now().Format(time.RFC3339), toolVersion(), panicked, debug.Stack())
+	trace = secret.Redact(trace)
 	where := "and attach " + path
 	if err := os.WriteFile(path, []byte(trace), 0o600); err != nil {
 		where = "with what you did"
 	}
-	fmt.Fprintf(s.err, "brokermark: internal error: %v; please report it %s\n", panicked, where)
+	fmt.Fprintf(s.err, "brokermark: internal error: %v; please report it %s\n", secret.Redact(fmt.Sprint(panicked)), where)
 	return exitInternal
 }
 

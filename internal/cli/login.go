@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -19,6 +20,20 @@ var loginFlags = []axisFlag{
 	{"ca-file", "caFile", "with --attach: authorities to trust, a PEM `file` (default: the system's)"},
 	{"cert-file", "certFile", "with --attach and --tls mutual: the client's certificate, a PEM `file`"},
 	{"key-file", "keyFile", "with --attach and --tls mutual: its key, a PEM `file`"},
+}
+
+// openSecrets refuses arguments with a password or a token in them, whatever they are for.
+func openSecrets(args []string) error {
+	for i, arg := range args {
+		if i > 0 && args[i-1] == "--attach" { // its value has no name of its own
+			arg = "--attach=" + arg
+		}
+		if secret.In(arg) {
+			return hinted(badInput("argument %q holds a secret, which everybody sees who lists the processes of this machine", secret.Redact(arg)),
+				"a store's password comes from PGPASSWORD or ~/.pgpass, a broker's from --user with --password-env, or with --password-file")
+		}
+	}
+	return nil
 }
 
 func addLoginFlags(f *pflag.FlagSet) map[string]*string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -69,7 +70,7 @@ func (s *shell) source(set *results.Set, path, where string, o output, args ...s
 		}
 	}
 	for i, w := range words {
-		words[i] = store.Printable(w)
+		words[i] = secret.Redact(store.Printable(w))
 	}
 	return page.Source{Set: set, Command: strings.Join(words, " "), Tool: toolVersion()}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/watch"
 )
@@ -90,7 +91,7 @@ func (p *progress) close() {
 func (p *progress) say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.print(fmt.Sprintf(format, args...))
+	p.print(secret.Redact(fmt.Sprintf(format, args...)))
 }
 
 // note says what goes on below the stage, such as a step of an installation; it is only seen live.

@@ -16,6 +16,7 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/reports"
@@ -296,5 +297,15 @@ func openLog(name, dir string) (io.WriteCloser, error) {
 	if err != nil {
 		return nil, &failure{code: exitInput, err: fmt.Errorf("log file: %w", err), hint: "choose another with --log FILE"}
 	}
-	return f, nil
+	return redacted{f}, nil
+}
+
+// redacted is a file without the secrets of what is written to it: client libraries say what they were given.
+type redacted struct{ *os.File }
+
+func (r redacted) Write(text []byte) (int, error) {
+	if _, err := r.WriteString(secret.Redact(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }

@@ -9,26 +9,41 @@ import (
 	"github.com/brokermark/brokermark/internal/store/pgtest"
 )
 
+// withoutPassword is a database's URL with its password in the environment, where people put it.
+func withoutPassword(t *testing.T, open string) (db, whole string) {
+	t.Helper()
+	u, err := url.Parse(open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PGPASSWORD", pgtest.Password)
+	u.User = url.User(u.User.Username())
+	return u.String(), open
+}
+
 func TestATeamsDatabaseIsAStoreLikeAFileAndItsPasswordIsNeverPrinted(t *testing.T) {
-	db := pgtest.Database(t)
+	db, open := withoutPassword(t, pgtest.Database(t))
 	file := filepath.Join(t.TempDir(), "s.db")
-	wrong := strings.Replace(db, "team:", "team:x", 1)
+	wrong := strings.Replace(db, "team@", "stranger@", 1)
 	var said []result
 	did := func(code int, args ...string) result {
 		r := brokermark(t, args...).want(t, code)
 		said = append(said, r)
 		return r
 	}
+	if said := did(2, "report", "--store", open).err; !strings.Contains(said, "PGPASSWORD") {
+		t.Errorf("a password in an argument: %s", said)
+	}
 	did(6, "report", "--store", db)
 	did(6, short("--store", wrong)...)
-	if out := did(0, short("--store", db)...).out; !strings.Contains(out, "Stored in postgres://team:xxxxx@127.0.0.1:") {
+	if out := did(0, short("--store", db)...).out; !strings.Contains(out, "Stored in postgres://team@127.0.0.1:") {
 		t.Errorf("summary:\n%s", out)
 	}
 	if again := did(0, short("--store", db)...); !strings.Contains(again.err, "(stored before)") {
 		t.Errorf("the second run doesn't find the first:\n%s", again.err)
 	}
 	check := append([]string{"check"}, short("--store", db)[1:]...)
-	if out := did(0, check...).out; !strings.Contains(out, "1 of them stored already in postgres://team:xxxxx@") {
+	if out := did(0, check...).out; !strings.Contains(out, "1 of them stored already in postgres://team@") {
 		t.Errorf("check: %s", out)
 	}
 	did(6, append([]string{"check"}, short("--store", strings.Replace(db, "/bm", "/none", 1))[1:]...)...)

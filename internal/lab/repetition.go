@@ -8,6 +8,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -31,8 +32,14 @@ func (l *lab) repetition(ctx context.Context, done int, run study.Run) (_ store.
 	return r, startFailed(err)
 }
 
-// verdict turns how a repetition ended into a status and its reason.
+// verdict turns how a repetition ended into a status and its reason. Servers and clients quote what they were given: no
+// secret of it gets into a record.
 func verdict(ctx context.Context, b *bench, err error) (store.Status, string) {
+	status, reason := ending(ctx, b, err)
+	return status, secret.Redact(reason)
+}
+
+func ending(ctx context.Context, b *bench, err error) (store.Status, string) {
 	var unsupported *driver.ErrUnsupported
 	var setting *provision.ErrSetting
 	var refused *provision.ErrRefused

@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/secret"
 )
 
 // backend is what the databases that can hold a store differ in.
@@ -31,6 +34,9 @@ func choose(store string) (b *backend, name string, err error) {
 	case store == "" || found && scheme == "sqlite" && rest == "":
 		return nil, "", &Error{Problem: BadURL, Store: fmt.Sprintf("%q", store), Detail: "names no file: give a path, sqlite:path or postgres://…"}
 	case found && (scheme == "postgres" || scheme == "postgresql"):
+		if !strings.HasPrefix(rest, "//") {
+			return nil, "", &Error{Problem: BadURL, Store: Printable(store), Detail: "is no URL of a database: postgres://user@host/database"}
+		}
 		b, err := postgres(store)
 		return b, Printable(store), err
 	case found && scheme == "sqlite":
@@ -38,8 +44,14 @@ func choose(store string) (b *backend, name string, err error) {
 	case found && strings.HasPrefix(rest, "//"):
 		return nil, "", &Error{Problem: BadURL, Store: Printable(store), Detail: fmt.Sprintf("has the unknown scheme %q: allowed are a path, sqlite:path and postgres://…", scheme)}
 	}
+	if secret.In(store) || connection.MatchString(store) {
+		return nil, "", &Error{Problem: BadURL, Store: Printable(store), Detail: "names no file; a database is named by its URL: postgres://user@host/database"}
+	}
 	return sqliteFile(store), store, nil
 }
+
+// connection is a connection string of key=value pairs, as libpq takes them.
+var connection = regexp.MustCompile(`(^|\s)(host|hostaddr|dbname|user)=\S`)
 
 // IsURL tells a database's URL from the path of a file.
 func IsURL(store string) bool {
@@ -54,7 +66,7 @@ var secrets = []string{"password", "sslpassword"}
 func Printable(store string) string {
 	scheme, _, isURL := strings.Cut(store, "://")
 	if !isURL {
-		return store
+		return secret.Redact(store)
 	}
 	u, err := url.Parse(store)
 	if err != nil { // its parts can't be told apart, so none is safe to show

@@ -42,6 +42,7 @@ func (v *validator) fail(path, format string, args ...any) {
 
 func (v *validator) validate() {
 	v.broker()
+	v.secrets()
 	v.guarantee()
 	v.topology()
 	v.messages()
@@ -147,6 +148,10 @@ func (v *validator) broker() {
 		v.fail("attach", "no address; allowed: host:port of each node")
 	}
 	for _, a := range s.Attach {
+		if host, _, found := strings.Cut(a, "@"); found && host != "" { // which may be a token: it isn't repeated
+			v.fail("attach", "an address holds no user, password or token; %s", wayIn)
+			continue
+		}
 		if a == "" || strings.ContainsAny(a, " \t,") || !strings.Contains(a, ":") {
 			v.fail("attach", "%q is not an address; allowed: host:port", a)
 			continue

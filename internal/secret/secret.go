@@ -1,0 +1,41 @@
+// Package secret tells passwords from other text by where they stand, and takes them out. It knows nobody's password.
+package secret
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Hidden stands where a secret was.
+const Hidden = "xxxxx"
+
+// What the names of settings that hold a secret end in, whichever product's they are.
+var named = regexp.MustCompile(`(?i)(^|[^a-z])(require|master|default_|ssl)?(pass|password|passwd|passphrase|pwd|auth_?pass|requirepass|masterauth|secret|secrets|token|credentials?|api_?key|private_?key|access_?key|master\.key|jaas\.config)$|[a-z](Password|Passphrase|Secret|Token|Credentials?)$`)
+
+// Name tells that a setting of that name holds a secret.
+func Name(setting string) bool { return named.MatchString(setting) }
+
+var (
+	// userinfo is a URL with a password, however many slashes it has and whatever the password is of.
+	userinfo = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]+:/{1,3})([^\s/:@'"]*):([^\s'"]+)@`)
+	// token is a URL with something before its host that may be a user or a token.
+	token = regexp.MustCompile(`(?i)\b((?:nats|tls|ws|wss|redis|rediss|mqtt|amqp|amqps|pulsar)://)([^\s/:@'"]+)@`)
+	// pair is name=value with the name of a secret, as in connection strings, parameters and settings.
+	pair = regexp.MustCompile(`(?i)\b((?:[\w.-]*[._-])?(?:ssl)?(?:pass|password|passwd|passphrase|pwd|requirepass|masterauth|secret|token|api_?key|private_?key|jaas\.config)=)('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s&;,'"]+)`)
+	// flagged is an address with something before it that may be a user or a token.
+	flagged = regexp.MustCompile(`(--attach[ =]['"]?|\battach=)([^\s'"]+)@`)
+)
+
+// Redact is text as it may be shown to anyone: secrets that stand where secrets stand are taken out.
+func Redact(text string) string {
+	if !strings.ContainsAny(text, "@=") {
+		return text
+	}
+	text = userinfo.ReplaceAllString(text, "${1}${2}:"+Hidden+"@")
+	text = token.ReplaceAllString(text, "${1}"+Hidden+"@")
+	text = flagged.ReplaceAllString(text, "${1}"+Hidden+"@")
+	return pair.ReplaceAllString(text, "${1}"+Hidden)
+}
+
+// In tells that text holds a secret where secrets stand.
+func In(text string) bool { return Redact(text) != text }
