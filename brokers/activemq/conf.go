@@ -86,7 +86,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(all[5].values)) {
 		options = append(options, name+"="+all[5].values[name])
 	}
-	data["URI"] = fmt.Sprintf("%s://127.0.0.1:%d?%s", scheme, n.Ports["client"], strings.Join(options, "&amp;"))
+	data["URI"] = fmt.Sprintf("%s://127.0.0.1:%d?%s", scheme, n.Ports["client"], strings.Join(options, "&"))
 	var out bytes.Buffer
 	err = xmlTemplate.Execute(&out, data)
 	return out.Bytes(), err

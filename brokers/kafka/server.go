@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -55,11 +56,7 @@ func serverProperties(n *provision.Node, asked map[string]string, known []string
 		lines[name] = value
 	}
 	maps.Copy(lines, own)
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(lines)) {
-		fmt.Fprintf(&b, "%s=%s\n", name, strings.ReplaceAll(lines[name], `\`, `\\`))
-	}
-	return b.String(), nil
+	return jvm.Properties(lines), nil
 }
 
 // check refuses names that the server doesn't know, or that aren't the user's to set.

@@ -97,11 +97,7 @@ func (a asked) conf(c *provision.Cluster, file string, own map[string]string) (s
 		}
 	}
 	maps.Copy(set, own)
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		fmt.Fprintf(&b, "%s=%s\n", name, strings.ReplaceAll(set[name], `\`, `\\`))
-	}
-	return b.String(), nil
+	return jvm.Properties(set), nil
 }
 
 // changeable are defaults of ours that are nobody's identity.

@@ -24,6 +24,9 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		"secret.yaml":      "broker: nats\nserver: {authorization.token: s3cr3t}\n",
 		"secret-url.yaml":  "broker: nats\nserver: {leafnodes.remote: 'nats://eve:s3cr3t@h:1'}\n",
 		"token.yaml":       "attach: ['s3cr3t@h:4222']\n",
+		"strange.yaml":     "broker: redis\nserver: {loadmodule: /tmp/x.so}\n",
+		"greedy.yaml":      "{broker: nats, attach: ['a:1'], user: u, passwordEnv: HOME}\n",
+		"broken.yaml":      "broker: rabbitmq\nserver: {default_vhost: \"/\\nlisteners.tcp.2 = x\"}\n",
 		"nodes.yaml":       "broker: sim\nnodes: 3\nmeasure: peak\n",
 	}
 	dir := t.TempDir()
@@ -79,6 +82,9 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check {tmp}/secret.yaml", `{tmp}/secret.yaml:2: server.authorization.token: it holds a secret, which would stand in every record; user names the user of an attached broker, and passwordEnv or passwordFile say where the password is`},
 		{"check {tmp}/secret-url.yaml", `{tmp}/secret-url.yaml:2: server.leafnodes.remote: it holds a secret, which would stand in every record; user names the user of an attached broker, and passwordEnv or passwordFile say where the password is`},
 		{"check {tmp}/token.yaml", `{tmp}/token.yaml:1: attach: an address holds no user, password or token; user names the user of an attached broker, and passwordEnv or passwordFile say where the password is`},
+		{"check {tmp}/strange.yaml", `{tmp}/strange.yaml:2: server.loadmodule: it may have the broker load code, run commands or read files; if you trust the document, say --trust-spec`},
+		{"check {tmp}/greedy.yaml", `{tmp}/greedy.yaml:1: passwordEnv: it sends a secret of yours where the document says; name it with a flag, or trust the document with --trust-spec`},
+		{"check {tmp}/broken.yaml", `{tmp}/broken.yaml:2: server.default_vhost: its name and value must be one line, without control characters`},
 		{"broker up nats --tls perhaps", `--tls perhaps: unknown; allowed: off, on, mutual`},
 		{"broker up nats --user eve", `--user eve: no password; --password-env names an environment variable that holds it`},
 		{"check --broker rabbitmq --set client.prefetch=-4", `--set 'client.prefetch=-4': rabbitmq: client setting "prefetch": -4 is out of range; allowed: 0 to 65535`},

@@ -65,6 +65,7 @@ type workload struct {
 	scale   string
 	only    []string
 	attach  []string
+	trust   bool
 	changed func(name string) bool
 }
 
@@ -87,6 +88,7 @@ func (s *shell) workload(c *cobra.Command) *workload {
 	f.BoolVar(&w.quick, "quick", false, "a few seconds per point, for a first look")
 	f.StringVar(&w.scale, "scale", "", "`size` of a study: full, or one that its document names, such as quick")
 	f.StringSliceVar(&w.only, "only", nil, "`names` of the study's experiments; the others are left out")
+	f.BoolVar(&w.trust, "trust-spec", false, "let a study file choose passwords to send, and server settings that load code or run commands")
 	f.StringSliceVar(&w.attach, "attach", nil, "`addresses` of a running broker, to measure that instead of starting one")
 	return w
 }
@@ -142,6 +144,7 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.Distrusted = folder == nil && !w.trust // those that come with the program have a folder in it
 		found = append(found, s)
 	}
 	return found, nil

@@ -7,11 +7,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -88,6 +91,9 @@ func (o *Options) complete() (*Recipe, error) {
 	if err := r.startsHere(adoptsOrphans); err != nil {
 		return nil, err
 	}
+	if err := plainSettings(o.Server); err != nil {
+		return nil, err
+	}
 	o.Version = v.Name
 	o.Nodes = max(o.Nodes, 1)
 	if most := r.Largest(v); o.Nodes > most {
@@ -109,6 +115,30 @@ func (o *Options) complete() (*Recipe, error) {
 	}
 	return r, nil
 }
+
+// settingName is what the names of settings are made of, in every product; anything else would end the name in some
+// format of configuration files.
+var settingName = regexp.MustCompile(`^[A-Za-z0-9_.:+/$@*-]*$`)
+
+// plainSettings refuses settings that could write others, in whichever format a recipe writes them.
+func plainSettings(settings map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		switch value := settings[name].(type) {
+		case map[string]any:
+			if err := plainSettings(value); err != nil {
+				return err
+			}
+		default:
+			if !settingName.MatchString(name) || strings.ContainsFunc(fmt.Sprint(value), unbroken) {
+				return &ErrSetting{Name: name, Reason: "name and value must be one line, the name of letters, digits and . : + / $ @ * _ -"}
+			}
+		}
+	}
+	return nil
+}
+
+// unbroken are characters that end a line somewhere, and other control characters.
+func unbroken(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // clashed tells that a broker ended because somebody took its port between our look and its bind.
 func clashed(err error) ([]string, bool) {
@@ -183,6 +213,9 @@ func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err e
 			in.abandon()
 		}
 	}()
+	if in.held, err = hold(c.dir); err != nil {
+		return nil, err
+	}
 	if err := in.save(); err != nil {
 		return nil, err
 	}

@@ -222,3 +222,32 @@ func TestFullDiskIsRefusedWithItsFigures(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestASettingThatCouldWriteAnotherIsRefusedWhateverTheFormat(t *testing.T) {
+	h := newHost(t)
+	for _, server := range []map[string]any{
+		{"a": "1\nport 2"},
+		{"a": "1\r"},
+		{"a": "1\x00"},
+		{"a": "1\u0085b"},
+		{"a": "1\u2028b"},
+		{"a\nb": 1},
+		{"a=b": 1},
+		{"a b": 1},
+		{"a: 1, b": 1},
+		{"a{": 1},
+		{"#a": 1},
+		{"a;b": 1},
+		{"outer": map[string]any{"a": "1\n2"}},
+		{"list": []any{"1", "2\n3"}},
+	} {
+		_, err := h.Start(t.Context(), Options{Broker: "testbroker", Server: server})
+		var refused *ErrSetting
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "must be one line") {
+			t.Errorf("%q: %v", server, err)
+		}
+	}
+	if !isEmpty(t, h.runs()) {
+		t.Error("something was left")
+	}
+}

@@ -1,13 +1,6 @@
 package study
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-
-	"github.com/brokermark/brokermark/internal/secret"
-)
+import "strings"
 
 // login checks what lets the clients in. It concerns attached brokers only: one that is started here comes with
 // certificates of its own.
@@ -52,24 +45,6 @@ func (v *validator) password() {
 		v.fail("user", "no password; passwordEnv names an environment variable that holds it, passwordFile a file")
 	case strings.ContainsAny(s.PasswordEnv, "= \t"):
 		v.fail("passwordEnv", "%q is not the name of an environment variable", s.PasswordEnv)
-	}
-}
-
-// wayIn is how a broker is told who comes.
-const wayIn = "user names the user of an attached broker, and passwordEnv or passwordFile say where the password is"
-
-// secrets refuses settings that hold one: they would stand in every record.
-func (v *validator) secrets() {
-	v.secretsIn("server", v.spec.Server)
-	v.secretsIn("client", v.spec.Client)
-	v.secretsIn("topicConfig", v.spec.Topic)
-}
-
-func (v *validator) secretsIn(path string, settings map[string]any) {
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		if secret.Name(name) || secret.In(fmt.Sprint(settings[name])) {
-			v.fail(path+"."+name, "it holds a secret, which would stand in every record; %s", wayIn)
-		}
 	}
 }
 

@@ -190,7 +190,7 @@ func (e *expansion) point(w sweep, at []int) {
 	if w.excludes(p) {
 		return
 	}
-	v := &validator{&e.problems, &p.Spec, d}
+	v := &validator{&e.problems, &p.Spec, d, e.study.Distrusted}
 	if ambiguous {
 		v.fail("measure", "missing: the settings of several measures are given; allowed: %s", strings.Join(measures, ", "))
 		return

@@ -27,6 +27,7 @@ type Study struct {
 	Repeats     int    // of every point, at least 1
 	Seed        int64  // of the order of points
 	File        string // as given to Parse
+	Distrusted  bool   // the document may be a stranger's: it must neither run code nor send secrets of this machine
 	Files       fs.FS  // the study's folder where it isn't on the disk: payload files are looked for in it
 	Published   []Published
 	Exhibits    []Exhibit

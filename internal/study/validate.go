@@ -27,6 +27,8 @@ type validator struct {
 	*problems
 	spec  *Spec
 	given *draft
+	// distrust tells that the document may be a stranger's.
+	distrust bool
 }
 
 // fail blames the setting at path, where it was written if it was.
@@ -42,7 +44,8 @@ func (v *validator) fail(path, format string, args ...any) {
 
 func (v *validator) validate() {
 	v.broker()
-	v.secrets()
+	v.native()
+	v.trust()
 	v.guarantee()
 	v.topology()
 	v.messages()
