@@ -14,8 +14,6 @@ import (
 	"sync"
 )
 
-const startPolicy = "/usr/sbin/policy-rc.d"
-
 var aptUpdated sync.Mutex // held while apt works; updatedOnce says whether the lists are fresh
 
 var updatedOnce bool
@@ -50,24 +48,26 @@ func debInstalled(name string) bool {
 func aptInstall(ctx context.Context, packages []string) error {
 	aptUpdated.Lock()
 	defer aptUpdated.Unlock()
-	defer forbidServices()()
+	guard := machinePolicy.forbid()
+	defer guard.allow()
 	args := append([]string{"-o", "DPkg::Lock::Timeout=120", "-y", "--no-install-recommends", "install"}, packages...)
-	err := aptGet(ctx, args...)
+	err := aptGet(ctx, guard, args...)
 	if err == nil || updatedOnce || ctx.Err() != nil {
 		return err
 	}
 	// Its failure alone proves nothing: one unreachable third-party source is enough for it.
-	updateErr := aptGet(ctx, "update")
+	updateErr := aptGet(ctx, guard, "update")
 	updatedOnce = true
-	if err := aptGet(ctx, args...); err != nil {
+	if err := aptGet(ctx, guard, args...); err != nil {
 		return errors.Join(err, updateErr)
 	}
 	return nil
 }
 
 // aptGet changes the whole machine, so it is never killed in its tracks: cancelling ctx asks it to end.
-func aptGet(ctx context.Context, args ...string) error {
+func aptGet(ctx context.Context, guard *guard, args ...string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", args...)
+	cmd.ExtraFiles = guard.locks() // it goes on where the tool is killed, and services must not start then either
 	cmd.Env = append(os.Environ(), aptQuiet...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.CombinedOutput()
@@ -81,18 +81,6 @@ func aptGet(ctx context.Context, args ...string) error {
 }
 
 var aptQuiet = []string{"DEBIAN_FRONTEND=noninteractive", "LC_ALL=C"}
-
-// forbidServices keeps packages from starting their broker as a system service on the usual port; a policy that the
-// machine already has is left alone.
-func forbidServices() (undo func()) {
-	f, err := os.OpenFile(startPolicy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return func() {}
-	}
-	_, _ = f.WriteString("#!/bin/sh\nexit 101\n")
-	f.Close()
-	return func() { os.Remove(startPolicy) }
-}
 
 // AptTree unpacks packages of another Debian suite, with everything down to the C library, into Dir/tree. It needs no
 // root and leaves the machine's own packages alone: apt works on a state of its own, with an empty list of installed

@@ -42,9 +42,7 @@ func Holdings(dir string) ([]Holding, error) {
 	}
 	for _, state := range states {
 		hold := Holding{Path: filepath.Dir(state), What: "run directory"}
-		if s, err := readState(hold.Path); err == nil && (s.Running > 0 || s.Owner.alive()) {
-			hold.InUse = s.Broker + " runs in it"
-		}
+		hold.InUse = inUse(hold.Path)
 		list = append(list, hold)
 	}
 	if log := filepath.Join(dir, LogFile); isFile(log) {
@@ -54,6 +52,25 @@ func Holdings(dir string) ([]Holding, error) {
 		list[i].Bytes = taken(list[i].Path)
 	}
 	return list, nil
+}
+
+// inUse says why the directory of an instance may still be needed; usually empty.
+func inUse(dir string) string {
+	s, err := readState(dir)
+	switch {
+	case err != nil:
+		return "whether a broker runs in it can't be told: " + err.Error()
+	case s.Running > 0 || s.Owner.alive():
+		return s.Broker + " runs in it"
+	case s.Form == 0: // its tool held no lock
+		return ""
+	}
+	held := seize(dir)
+	if held == nil {
+		return s.Broker + " runs in it, maybe in another container"
+	}
+	held.Close()
+	return ""
 }
 
 // Clear removes holdings of dir, and the directories that held them where nothing else is in those. While a broker runs

@@ -65,6 +65,9 @@ func (h *Host) attach(s State) (*Instance, error) {
 	}
 	in := newInstance(h, c)
 	in.began, in.detached = s.Began, true
+	if in.held, err = hold(c.dir); err != nil {
+		return nil, err
+	}
 	for i, ns := range s.Nodes {
 		n := &Node{ID: i + 1, Cluster: c, Dir: filepath.Join(c.dir, fmt.Sprintf("node-%d", i+1)), Ports: ns.Ports}
 		n.Data = filepath.Join(n.Dir, "data")
@@ -77,22 +80,40 @@ func (h *Host) attach(s State) (*Instance, error) {
 }
 
 // Sweep removes what crashed runs left behind: directories whose owner and supervisors are all gone, and processes
-// that still live in them. Kept directories stay. It returns the ids that it removed.
+// that still live in them. What isn't provably ours and dead stays: kept directories, those that somebody holds (in
+// another container, too), and those whose state can't be read or is newer than this program. It returns the ids that
+// it removed.
 func (h *Host) Sweep() []string {
 	var swept []string
 	for _, dir := range h.instances() {
-		s, err := readState(dir)
-		switch {
-		case os.IsNotExist(err) && young(dir): // another tool is just making or removing it
-			continue
-		case err == nil && (s.Running > 0 || s.Keep || s.Owner.alive()):
-			continue
+		if sweep(dir) {
+			swept = append(swept, filepath.Base(dir))
 		}
-		killBelow(dir)
-		removeStubborn(dir)
-		swept = append(swept, filepath.Base(dir))
 	}
 	return swept
+}
+
+func sweep(dir string) bool {
+	s, err := readState(dir)
+	switch {
+	case os.IsNotExist(err):
+		if young(dir) || !unfinished(dir) { // another tool may just be making it
+			return false
+		}
+		if os.Remove(dir) == nil { // it was empty
+			return true
+		}
+	case err != nil || s.Running > 0 || s.Keep || s.Owner.alive():
+		return false
+	}
+	held := seize(dir)
+	if held == nil {
+		return false
+	}
+	defer held.Close()
+	killBelow(dir)
+	removeStubborn(dir)
+	return true
 }
 
 func young(dir string) bool {

@@ -56,6 +56,7 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 		}
 	}
 	if os.Geteuid() == 0 {
+		machinePolicy.restore()
 		h.uid, h.gid = nobody()
 		if shut := outOfReach(dir); shut != "" {
 			return nil, fmt.Errorf("brokers run as the user nobody, who can't enter %s: choose another directory with %s",

@@ -21,6 +21,7 @@ type Instance struct {
 	meter   *Meter
 	deaths  chan Death
 	began   time.Time
+	held    *os.File // while it is open nobody sweeps the directory away; supervisors have it open, too
 	// deadline bounds a start and every restart.
 	deadline time.Duration
 
@@ -167,10 +168,13 @@ func (in *Instance) clear() error {
 			m.ports.release()
 		}
 	}
+	if in.held != nil {
+		defer in.held.Close()
+	}
 	if in.cluster.keep {
 		return nil
 	}
-	if err := os.RemoveAll(in.cluster.dir); err != nil {
+	if err := remove(in.cluster.dir); err != nil {
 		return fmt.Errorf("remove the instance's directory: %w", err)
 	}
 	return nil

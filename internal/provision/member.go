@@ -47,9 +47,9 @@ func (m *member) start(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
-	var locks []*os.File
+	locks := []*os.File{m.in.held}
 	if m.ports != nil {
-		locks = m.ports.locks
+		locks = append(locks, m.ports.locks...)
 	}
 	p, err := launch(j, log, locks)
 	if err != nil {

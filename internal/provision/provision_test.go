@@ -19,6 +19,7 @@ import (
 func TestMain(m *testing.M) {
 	RegisterProgram("testbroker", testBroker)
 	RegisterProgram("testtool", testTool)
+	RegisterProgram("testinstaller", testInstaller)
 	Register(testRecipe())
 	Main()
 	// The race detector lets every process sleep for a second at its exit; supervisors inherit this.

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 // State is what an instance's directory says about it, for other runs of the tool.
 type State struct {
+	Form      int // of this description, see stateForm
 	ID        string
 	Broker    string
 	Version   string
@@ -36,13 +38,17 @@ type nodeState struct {
 
 const stateFile = "state.json"
 
+// stateForm counts the forms that states have had; 0 is that of tools which held no lock.
+const stateForm = 1
+
 // save writes the state down; by rename, because another tool may be reading it.
 func (in *Instance) save() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	c := in.cluster
 	s := State{
-		ID: c.ID, Broker: c.Recipe.Broker, Version: c.Version, Began: in.began, Addresses: in.Addresses(),
+		Form: stateForm,
+		ID:   c.ID, Broker: c.Recipe.Broker, Version: c.Version, Began: in.began, Addresses: in.Addresses(),
 		Detached: in.detached, Keep: c.keep, Owner: identify(os.Getpid()),
 		Install: c.Install, Settings: c.Settings, Facts: c.Facts, TLS: c.TLS, Login: c.Login,
 	}
@@ -58,10 +64,20 @@ func (in *Instance) save() error {
 		return fmt.Errorf("write the state of %s: %w", c.ID, err)
 	}
 	temp := filepath.Join(c.dir, "."+stateFile)
-	if err := os.WriteFile(temp, b, 0o600); err != nil {
+	if err := writeSynced(temp, b); err != nil {
 		return fmt.Errorf("write the state of %s: %w", c.ID, err)
 	}
 	return os.Rename(temp, filepath.Join(c.dir, stateFile))
+}
+
+// writeSynced returns when the content is on the disk: a file that is renamed before may be empty after a power loss.
+func writeSynced(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, privateFile)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func readState(dir string) (State, error) {
@@ -72,6 +88,9 @@ func readState(dir string) (State, error) {
 	}
 	if err := json.Unmarshal(b, &s); err != nil {
 		return s, fmt.Errorf("%s: %w", filepath.Join(dir, stateFile), err)
+	}
+	if s.Form > stateForm {
+		return s, fmt.Errorf("%s is of a newer brokermark", filepath.Join(dir, stateFile))
 	}
 	for _, n := range s.Nodes {
 		if n.Supervisor.alive() {

@@ -256,7 +256,7 @@ func endOf(ws syscall.WaitStatus) fate {
 // removeStubborn deletes dir although a sibling node may still be writing into it for a moment.
 func removeStubborn(dir string) {
 	for range 200 {
-		if err := os.RemoveAll(dir); err == nil {
+		if err := remove(dir); err == nil {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
