@@ -211,6 +211,9 @@ func TestServedIsTheRateWithoutLossAndGrowth(t *testing.T) {
 		{"a backlog that shrinks is no gain", with(func(e *Evidence) { e.Backlog = line(5, 1e6, -50, 0, nil) }), 1000},
 		{"nothing", with(func(e *Evidence) { e.Backlog = line(5, 0, 1e6, 0, nil) }), 0},
 		{"nobody receives", with(func(e *Evidence) { e.Subscriptions, e.Books.Expected = 0, 0 }), 1000},
+		{"growth of what nobody receives", with(func(e *Evidence) {
+			e.Subscriptions, e.Books.Expected, e.Backlog = 0, 0, line(5, 0, 50, 0, nil)
+		}), 950},
 		{"no backlog known", with(func(e *Evidence) { e.Backlog = nil }), 1000},
 	} {
 		if got := c.e.Served(); math.Abs(got-c.want) > 1e-6 {

@@ -367,16 +367,18 @@ func TestTheTrialsAreNeverMoreThanAllowedAndTheAnswerSaysWhatIsMissing(t *testin
 }
 
 func TestARateThatIsAllowedAtMostIsTheAnswerWhereItPasses(t *testing.T) {
-	p := planFor(confirmed(2, 0))
-	p.MaxRate = 5000
-	r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
-		if r.Rate > p.MaxRate {
-			t.Errorf("tried %g/s", r.Rate)
+	for _, most := range []float64{5000, 0.8} {
+		p := planFor(confirmed(2, 0))
+		p.MaxRate, p.Floor = most, most/100
+		r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+			if r.Rate > most {
+				t.Errorf("tried %g/s", r.Rate)
+			}
+			return Pass, r.Rate
+		}))
+		if b := r.Goals[0]; err != nil || b.Low != most || b.High != 0 || b.Undecided != "" || b.Conditional != most {
+			t.Errorf("%+v, %v", b, err)
 		}
-		return Pass, r.Rate
-	}))
-	if b := r.Goals[0]; err != nil || b.Low != 5000 || b.High != 0 || b.Undecided != "" || b.Conditional != 5000 {
-		t.Errorf("%+v, %v", b, err)
 	}
 }
 

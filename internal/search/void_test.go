@@ -1,0 +1,77 @@
+package search
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// Above 500/s full-length trials are void, for the first goal or for the second alone.
+func TestARateThatCannotBeMeasuredIsGivenUpAfterAsManyVoidTrialsAsStated(t *testing.T) {
+	for _, voidFor := range []int{0, 1} {
+		voids, most := map[float64]int{}, 0
+		p := planFor(confirmed(2, 0), confirmed(2, 0))
+		p.MaxRate = 600 // a search that could go on would go round the rate
+		r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
+			looks := []Look{{Verdict: Pass}, {Verdict: Pass}}
+			if r.Kind == Confirm && r.Rate > 500 {
+				looks[voidFor] = Look{Verdict: Void, Reason: "others"}
+				voids[r.Rate]++
+				most = max(most, voids[r.Rate])
+			}
+			return Answer{Looks: looks, Served: r.Rate}, nil
+		})
+		if err != nil || most != voidsToStop {
+			t.Errorf("goal %d, %v: %v void trials at the rates, want %d at the worst", voidFor, err, voids, voidsToStop)
+		}
+		if b := r.Goals[voidFor]; b.Low > 500 || b.Low < 500/1.06 || b.Void == "" {
+			t.Errorf("goal %d: %+v, want what could be measured, up to 500/s", voidFor, b)
+		}
+	}
+}
+
+// Short trials always pass, full-length ones up to 1,500/s: the bounds stay wide apart for a while.
+func TestAnIntervalThatStayedTooWideIsCalledSoWithTheWidthAskedFor(t *testing.T) {
+	said := false
+	for most := 4; most < 40; most++ {
+		p := planFor(confirmed(2, 0))
+		p.MaxTrials, p.MaxRate, p.Goals[0].Width = most, 4000, 0.03
+		r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+			if r.Kind == Short {
+				return Pass, 0
+			}
+			v, _ := cliff(1500)(r)
+			return v, 0
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := r.Goals[0]
+		wide := b.Low > 0 && b.High > b.Low*1.031
+		if says := strings.Contains(b.Undecided, "before the bounds were within 3 %"); says != wide {
+			t.Errorf("%d trials: %+v", most, b)
+		}
+		said = said || wide
+	}
+	if !said {
+		t.Error("no search ended with bounds too far apart: the test shows nothing")
+	}
+}
+
+func TestWhereAlmostNothingCameThroughTheFloorIsTriedBeforeGivingUp(t *testing.T) {
+	for floor, want := range map[float64]bool{1: true, 10: true, 40: true, 49: true, 51: false, 90: false} { // of 100/s, from half on
+		p := planFor(confirmed(2, 0))
+		p.Begin, p.Floor = 100, floor
+		tried := false
+		r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+			tried = tried || r.Rate == floor
+			if r.Rate < floor {
+				t.Errorf("tried %g/s, below the floor of %g/s", r.Rate, floor)
+			}
+			return Fail, 0.01
+		}))
+		if b := r.Goals[0]; err != nil || tried != want || b.Low != 0 || b.Undecided != "no rate passed" {
+			t.Errorf("floor %g/s, tried %v: %+v, %v", floor, tried, b, err)
+		}
+	}
+}
