@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -15,7 +16,9 @@ var grownBytes = regexp.MustCompile(`(?m)^\s*=== ATTR\s+(\S+) grown_bytes (\d+)$
 func (b *bench) day(ctx context.Context) error {
 	const most = 200e6 // of the whole process; the ledger and the samples are what grows with time
 	progress("memory over a simulated day")
-	out, err := exec.CommandContext(ctx, "go", "test", "-v", "-count", "1", "-run", "^TestADayOf", "./internal/measure", "./internal/worker").CombinedOutput()
+	test := exec.CommandContext(ctx, "go", "test", "-v", "-count", "1", "-run", "^TestADayOf", "./internal/measure", "./internal/worker")
+	test.Env = append(os.Environ(), "BROKERMARK_LONG=1") // the whole day; a tenth of it otherwise
+	out, err := test.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("a simulated day: %w\n%s", err, tail(string(out), 15))
 	}

@@ -78,3 +78,37 @@ func TestBooksBalance(t *testing.T) {
 		t.Error("books of before due was counted balance only as they are stored")
 	}
 }
+
+// Each field of the one is a power of two below all fields of the other: no two sums can be taken for each other.
+func TestMergedBooksHaveEveryCountOfBoth(t *testing.T) {
+	fields := reflect.TypeFor[ledger.Books]().NumField()
+	var a, b ledger.Books
+	for i := range fields {
+		reflect.ValueOf(&a).Elem().Field(i).SetInt(int64(1) << i)
+		reflect.ValueOf(&b).Elem().Field(i).SetInt(int64(1) << (30 + i))
+	}
+	sum := a
+	sum.Add(b)
+	for i := range fields {
+		if got, want := reflect.ValueOf(sum).Field(i).Int(), int64(1)<<i+int64(1)<<(30+i); got != want {
+			t.Errorf("%s: %d, want %d", reflect.TypeFor[ledger.Books]().Field(i).Name, got, want)
+		}
+	}
+}
+
+func TestOnlyWhatNoLimitMayHaveDroppedIsABrokenPromise(t *testing.T) {
+	asked := ledger.Guarantee{Delivery: "at-least-once", Persistence: "log"}
+	for _, c := range []struct{ lost, mayDrop, broken int64 }{{0, 0, 0}, {5, 0, 5}, {5, 4, 1}, {5, 5, 0}, {5, 9, 0}, {0, 3, 0}} {
+		books := ledger.Books{Lost: c.lost, LostAcked: c.lost, MayDrop: c.mayDrop}
+		if got := books.Broken(); got != c.broken {
+			t.Errorf("%+v: %d broken, want %d", books, got, c.broken)
+		}
+		want := ledger.Kept
+		if c.broken > 0 {
+			want = ledger.Broken
+		}
+		if v := ledger.Keeps(asked, nil, books); v.Promise != want || c.broken > 0 && v.Breaches[0].Messages != c.broken {
+			t.Errorf("%+v: %+v", books, v)
+		}
+	}
+}

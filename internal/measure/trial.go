@@ -149,12 +149,9 @@ func (t *timeTable) put(n uint64, intended, sent int64) {
 	e.seq.Store(int64(n) + 1)
 }
 
+// look finds the times of a message of a stream that has sent some.
 func (t *timeTable) look(n uint64) (intended, sent int64, ok bool) {
-	entries := t.entries.Load()
-	if entries == nil {
-		return 0, 0, false
-	}
-	e := &(*entries)[n&t.mask]
+	e := &(*t.entries.Load())[n&t.mask]
 	if e.seq.Load() != int64(n)+1 {
 		return 0, 0, false
 	}

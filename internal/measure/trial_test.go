@@ -170,6 +170,49 @@ func TestAMessageBelongsToItsPhaseByItsIntendedTime(t *testing.T) {
 	}
 }
 
+// What the course of a run shows of latencies: from the send to the receipt, or to the confirmation where nobody receives.
+func TestMomentaryLatenciesAreThoseOfAllPhasesAndOfWhoeverReceives(t *testing.T) {
+	for subscriptions := range 3 {
+		trial := NewTrial(Shape{Producers: 2, Consumers: subscriptions, Subscriptions: subscriptions})
+		trial.MeasureFrom(5000)
+		for i := range 2 {
+			p := trial.Producer(i)
+			var acks Acks
+			for seq := range 10 {
+				at := int64(1000 * seq)
+				phase := p.Sent(uint64(seq), size, at, at+10, 0)
+				p.Commit()
+				p.Acked(&acks, phase, at, at+10, at+30)
+			}
+			p.Confirm(&acks)
+			for j := range subscriptions {
+				c := trial.Consumer(j, j, nil)
+				for seq := range 10 {
+					at := int64(1000 * seq)
+					c.Received(wire.Header{ID: wire.MakeID(uint32(i), uint64(seq)), Intended: at, Sent: at + 10, Timed: true}, at+70)
+				}
+				c.Commit()
+			}
+		}
+		messages, fromIntended, fromSend := int64(20), int64(30), 20.0 // of a confirmation
+		if subscriptions > 0 {
+			messages, fromIntended, fromSend = int64(20*subscriptions), 70, 60
+		}
+		if n, sum := trial.FromSend(); n != messages || sum != fromSend*float64(messages) {
+			t.Errorf("%d subscriptions: %d latencies from the send, %g ns together; want %d of %g ns", subscriptions, n, sum, messages, fromSend)
+		}
+		if h := trial.EndToEnd(); h.Count() != messages || h.Min() != fromIntended || h.Max() != fromIntended {
+			t.Errorf("%d subscriptions: %d latencies from %d to %d ns, want %d of %d ns", subscriptions, h.Count(), h.Min(), h.Max(), messages, fromIntended)
+		}
+		if h := trial.Service(); h.Count() != 20 || h.Min() != 20 || h.Max() != 20 {
+			t.Errorf("%d subscriptions: %d service times from %d to %d ns, want 20 of 20 ns", subscriptions, h.Count(), h.Min(), h.Max())
+		}
+		if trial.Subscriptions() != subscriptions {
+			t.Errorf("%d subscriptions, want %d", trial.Subscriptions(), subscriptions)
+		}
+	}
+}
+
 func TestWhatWasDueAndNeverSentHasWaitedForEveryone(t *testing.T) {
 	trial := NewTrial(Shape{Producers: 2, Consumers: 2, Subscriptions: 3})
 	trial.MeasureFrom(1000)
