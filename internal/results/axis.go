@@ -136,11 +136,10 @@ func mixed(levels []Level) bool {
 func ordered(name string, values map[string]float64) Axis {
 	a := Axis{Name: name, Values: slices.Collect(maps.Keys(values))}
 	slices.SortFunc(a.Values, func(x, y string) int { return cmp.Or(cmp.Compare(values[x], values[y]), CompareNames(x, y)) })
+	if math.IsNaN(values[a.Values[0]]) {
+		return a
+	}
 	for _, text := range a.Values {
-		if math.IsNaN(values[text]) {
-			a.Numbers = nil
-			break
-		}
 		a.Numbers = append(a.Numbers, values[text])
 	}
 	return a

@@ -147,6 +147,9 @@ func TestSharesAndRatesHaveNoCommonNumbers(t *testing.T) {
 	if got, want := load(swept("kafka", 100, 600, nil), swept("kafka", 100, 500, nil)), "load[rate 500/s rate 600/s][500 600]"; got != want {
 		t.Errorf("rates: %s, want %s", got, want)
 	}
+	if got, want := load(swept("kafka", 100, 1, nil), swept("kafka", 100, 0.5, nil)), "load[rate 0.500/s rate 1/s][0.5 1]"; got != want {
+		t.Errorf("low rates: %s, want %s", got, want)
+	}
 }
 
 func TestAValueMeasuresANumberASizeOrATime(t *testing.T) {

@@ -34,3 +34,17 @@ func TestNoTwoPointsOfATableHaveTheSameName(t *testing.T) {
 		t.Errorf("a point that nothing can be taken for is called %q", p[0].Name)
 	}
 }
+
+func TestANameSaysNoMoreThanItTakesToTellPointsApart(t *testing.T) {
+	var records []store.Record
+	for i, persistence := range []string{"log", "fsync"} {
+		r := measured()
+		r.PointID, r.Spec.Persistence, r.Spec.Replicas, r.Spec.Seed = persistence, persistence, 1+i, int64(i)
+		records = append(records, r)
+	}
+	for i, want := range []string{"kafka persistence=log", "kafka persistence=fsync"} {
+		if got := pointsOf(records)[i].Name; got != want {
+			t.Errorf("the name is %q, want %q", got, want)
+		}
+	}
+}

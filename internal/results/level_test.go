@@ -109,6 +109,30 @@ func TestALoadIsNamedAfterItsRateOrShare(t *testing.T) {
 	}
 }
 
+func TestALevelIsOfAFixedRateOnlyWhereTheRateWasGiven(t *testing.T) {
+	rate, peak := swept("kafka", 100, 0.5, nil), swept("kafka", 100, 0, nil)
+	peak.Spec.Measure = "peak"
+	for _, c := range []struct {
+		name string
+		r    store.Record
+		want []bool
+	}{
+		{"a rate", rate, []bool{true}},
+		{"a peak", peak, []bool{false}},
+		{"a curve of rates", ofCurve(false, store.CurvePoint{Rate: 10, Status: store.OK}), []bool{true}},
+		{"a curve of shares", ofCurve(true, store.CurvePoint{Rate: 10, Fraction: 0.1, Status: store.OK}), []bool{false, false}},
+	} {
+		levels := levelsOf(pointsOf([]store.Record{c.r}))
+		var got []bool
+		for _, l := range levels {
+			got = append(got, l.Fixed())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: fixed %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 func TestTheWholeOfACurveIsALevelOnlyWhereItSaysMore(t *testing.T) {
 	refused := ofCurve(false)
 	refused.Status, refused.Reason, refused.Result = store.Refused, "can't", nil

@@ -21,6 +21,9 @@ func TestTooFewRepetitionsNeverShowADifference(t *testing.T) {
 		{[]float64{1, 9, 2, 8, 5}, []float64{2, 8, 1, 9, 4}, 0, "p = "},
 	} {
 		d := Contrast(c.a, c.b)
+		if (len(c.a) == 0 || c.needed > 0) && (d.P != 1 || d.Adjusted != 1) {
+			t.Errorf("%v against %v: p = %g, adjusted %g, where no test is possible", c.a, c.b, d.P, d.Adjusted)
+		}
 		if d.Shown() || d.Needed != c.needed || !strings.Contains(d.Why(), c.why) {
 			t.Errorf("%v against %v: shown %v, needed %d, %q; want not shown, %d, %q", c.a, c.b, d.Shown(), d.Needed, d.Why(), c.needed, c.why)
 		}
