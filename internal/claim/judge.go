@@ -216,8 +216,11 @@ func (s Statement) undecided(p Part) (Reason, string) {
 	if p.Figure.N == 0 {
 		return NoFigure, "there is no ratio to zero"
 	}
-	what := "the repetitions lie on both sides"
-	if p.Figure.N == 1 {
+	what, single := "the repetitions lie on both sides", p.Count(CannotBeTold) == 0 && p.Figure.N == 1
+	for _, c := range p.Cells {
+		single = single || c.Verdict == CannotBeTold && c.Figure.N == 1
+	}
+	if single {
 		what = "what is known of the figures allows for both"
 	}
 	if len(p.Cells) > 1 && p.Count(CannotBeTold) > 0 {

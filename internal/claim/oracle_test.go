@@ -2,6 +2,7 @@ package claim_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -52,7 +53,7 @@ func TestAVerdictIsThatOfEveryChoiceOfRepetitions(t *testing.T) {
 	} {
 		c := parse(t, test.statement)
 		seen := map[claim.Verdict]int{}
-		for range 120 {
+		for range 90 {
 			var points []at
 			for x := range 4 {
 				p := at{fmt.Sprintf("x=%d", x+1), nil}
@@ -62,10 +63,18 @@ func TestAVerdictIsThatOfEveryChoiceOfRepetitions(t *testing.T) {
 				}
 				points = append(points, p)
 			}
-			got := claim.Evaluate(c, results.Of(records(points...)), "s", claim.Now).Verdict
+			whole := claim.Evaluate(c, results.Of(records(points...)), "s", claim.Now)
+			got, low, high := whole.Verdict, math.Inf(1), math.Inf(-1)
 			want := map[claim.Verdict]int{}
 			for _, choice := range choices(points) {
-				want[claim.Evaluate(c, results.Of(records(choice...)), "s", claim.Now).Verdict]++
+				one := claim.Evaluate(c, results.Of(records(choice...)), "s", claim.Now)
+				want[one.Verdict]++
+				if f := one.Parts[0].Figure; f.N > 0 {
+					low, high = min(low, f.Value), max(high, f.Value)
+				}
+			}
+			if f := whole.Parts[0].Figure; !test.bound && (len(whole.Parts[0].Cells) == 1 || c.Statements[0].Take != claim.TakeEach) && (!near(f.Low, low) || !near(f.High, high)) {
+				t.Fatalf("%s: a spread from %v to %v, and of choices from %v to %v: %+v", test.statement, f.Low, f.High, low, high, points)
 			}
 			seen[got]++
 			agreed := len(want) == 1

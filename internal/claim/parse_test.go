@@ -29,6 +29,8 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: 1}, share: 0}}]", "claims[0].threshold.share: 0 is no share of the places; allowed: above 0 and up to 1"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, ratio: {of: {x: 1}, expect: {to: 1}}}]", "claims[0].ratio.of: missing: a ratio needs of and to"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, ratio: {of: x, to: {}, expect: {to: 1}}}]", `claims[0].ratio.of: "x" is not a selection such as {mode: at-least-once}`},
+		{"claims: [{id: 1, says: s, where: w, ratio: {of: {x: 1, metric: publish_rate}, to: {x: 2}, expect: {to: 1}}}]", "claims[0].ratio.metric: missing: what the ratio is of"},
+		{"claims: [{id: 1, says: s, where: w, ratio: {of: {x: 1}, to: {x: 2, metric: publish_rate}, expect: {to: 1}}}]", "claims[0].ratio.metric: missing: what the ratio is of"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker}}]", "claims[0].rank.first: missing: a rank needs one of first, second, last and order"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, first: kafka, take: mean}}]", `claims[0].rank.take: "mean" has no meaning here; allowed: each, share`},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, rank: {by: broker, frist: kafka}}]", `claims[0].rank.frist: unknown key "frist"; did you mean "first"?; allowed: at, best, by, `},
