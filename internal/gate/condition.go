@@ -264,7 +264,7 @@ func (c Condition) over(records []store.Record) results.Summary {
 			n, sum, whole = n+1, sum+v, whole+w
 		}
 	}
-	return results.Summary{N: n, Median: sum / whole, Low: sum / whole, High: sum / whole}
+	return results.Summary{N: n, Median: sum / whole}
 }
 
 // show writes a value of the condition for people.

@@ -208,6 +208,28 @@ func TestAThresholdOverNothingNeverPasses(t *testing.T) {
 	}
 }
 
+// A share of what was never offered or sent is unknown, whatever else the repetition counted.
+func TestAShareOfNothingIsUnknown(t *testing.T) {
+	for name, whole := range map[string]func(*store.Measurement){
+		"sent":     func(m *store.Measurement) { m.Books.Sent = 0 },
+		"due":      func(m *store.Measurement) { m.Books.Due = 0 },
+		"expected": func(m *store.Measurement) { m.Books.Expected = 0 },
+		"offered":  func(m *store.Measurement) { m.OfferedRate = 0 },
+	} {
+		r := point("x", time.Millisecond, 0)
+		r.Result.Books = store.Books{Due: 9, Sent: 9, Unsent: 9, Acked: 9, Failed: 9, Unresolved: 9, Resent: 9, Expected: 9, Received: 9, Lost: 9, LostAcked: 9, Duplicated: 9, Reordered: 9, Corrupted: 9}
+		whole(&r.Result.Measurement)
+		for _, metric := range map[string][]string{
+			"sent": {"acked", "failed", "unresolved", "resent", "receive_rate"}, "due": {"sent", "unsent"},
+			"expected": {"received", "lost", "lost_acked", "duplicated", "reordered", "corrupted", "receive_rate"}, "offered": {"publish_rate", "receive_rate"},
+		}[name] {
+			if got := judge(t, metric+" >= 0%", r); !strings.HasSuffix(got, "failed all points: no point has a value to judge") {
+				t.Errorf("%s, nothing %s: %s", metric, name, got)
+			}
+		}
+	}
+}
+
 func TestValuesOfEveryUnitAreReadBackAsTheyWereWritten(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 13))
 	record := point("x", time.Millisecond, 0)

@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -45,6 +46,19 @@ func TestAThresholdThatCantBeUnderstoodIsASentence(t *testing.T) {
 	} {
 		if _, err := gate.ParseChange(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseChange(%q): %v; want %q", text, err, want)
+		}
+	}
+}
+
+func TestAnUnknownMetricIsAnsweredWithEveryNameThatIsKnown(t *testing.T) {
+	_, err := gate.Parse("p99 > 50ms")
+	var unknown *gate.UnknownMetric
+	if !errors.As(err, &unknown) || unknown.Name != "p99" || len(unknown.Known) != len(results.Metrics) {
+		t.Fatalf("%v", err)
+	}
+	for _, name := range unknown.Known {
+		if _, err := gate.ParseChange(name + " > 5%"); err != nil || !strings.Contains(unknown.Error(), name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
