@@ -187,6 +187,41 @@ func TestAllClientsOfAPoissonProcessAreCountedAndLimitedExactly(t *testing.T) {
 	})
 }
 
+// Where the arrivals around an index are looked for is a guess. One that is wrong by orders of magnitude costs time, and
+// changes nothing.
+func TestAWrongGuessOfWhereAnArrivalLiesChangesNothing(t *testing.T) {
+	d := Deal{7, 20}
+	p := must(Poisson(1000, 3)).(poisson)
+	for _, total := range []int64{1, 2, 500, 3000} {
+		want := p.parts(d).first(total)
+		for _, wrong := range []float64{0.001, 0.1, 0.5, 2, 10, 1000} {
+			s := p.parts(d)
+			s.rate *= wrong
+			if got := s.first(total); !slices.Equal(got, want) {
+				t.Errorf("of the first %d arrivals %v are the clients', want %v (a rate taken for %g times what it is)", total, got, want, wrong)
+			}
+		}
+	}
+}
+
+func TestAClientThatIsNotDealtToPanics(t *testing.T) {
+	for _, c := range []struct {
+		deal   Deal
+		client int
+	}{{Deal{2, 4}, -1}, {Deal{2, 4}, 2}, {Deal{5, 4}, 0}} {
+		for name, s := range map[string]Schedule{"constant": must(Constant(1)), "poisson": must(Poisson(1, 1))} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("client %d of %+v has a share of a %s load", c.client, c.deal, name)
+					}
+				}()
+				c.deal.Share(s, c.client)
+			}()
+		}
+	}
+}
+
 // drawn counts the random numbers that a source gave.
 type drawn struct {
 	source rand.Source

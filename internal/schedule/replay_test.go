@@ -17,6 +17,28 @@ func TestASeedGivesTheSameArrivalsInEveryVersion(t *testing.T) {
 	}
 }
 
+// What the second client sends, and which of its producers: a deal is part of what a record's seed repeats.
+func TestADealtSeedGivesTheSameArrivalsInEveryVersion(t *testing.T) {
+	s := must(Poisson(1000, 7))
+	indices := [3]int64{0, 17, 300}
+	for d, want := range map[Deal]struct {
+		at    [3]int64
+		turns [3]int
+	}{
+		{3, 7}:           {[3]int64{1974447, 63167931, 1106486300}, [3]int{0, 1, 0}},
+		{200, 500}:       {[3]int64{413960247, 3016022663, 46032611837}, [3]int{2, 1, 1}},
+		{1000, 3000}:     {[3]int64{925115011, 17543088316, 267333996190}, [3]int{2, 0, 2}},
+		{20_000, 20_000}: {[3]int64{27193314352, 456997321583, 6312829093936}, [3]int{0, 0, 0}},
+	} {
+		mine, turns := d.Share(s, 1), d.Turns(s, 1)
+		for k, i := range indices {
+			if at, turn := mine.At(i), turns.Of(i); at != want.at[k] || turn != want.turns[k] {
+				t.Errorf("%+v: arrival %d is at %d ns and producer %d's, was at %d and %d's", d, i, at, turn, want.at[k], want.turns[k])
+			}
+		}
+	}
+}
+
 func TestCountingEndsBeforeAnArrivalAtTheEdgeOfABlock(t *testing.T) {
 	s := must(Poisson(1000, 7))
 	for _, i := range []int64{0, 1022, 1023, 1024, 2047, 2048, 5119, 5120} {
@@ -111,6 +133,24 @@ func TestEveryLoadHasItsRateFromTheFirstInstant(t *testing.T) {
 	}
 	if got := must(Ramp(5, 7, 100)).Rate(100); got != 7 {
 		t.Errorf("%v/s at the end of a ramp to 7/s", got)
+	}
+}
+
+// At 1,000,000,000/s every nanosecond has an arrival: the slope's last one too has a place of its own.
+func TestARampToItsOwnRateIsConstant(t *testing.T) {
+	for _, rate := range []float64{1e9, 1e6, 4, 1e-3} {
+		flat, steady := must(Ramp(rate, rate, 5000)), must(Constant(rate))
+		for i := range int64(10_000) {
+			if got, want := flat.At(i), steady.At(i); got < want-1 || got > want+1 {
+				t.Fatalf("at %g/s arrival %d is at %d ns, want %d", rate, i, got, want)
+			}
+		}
+	}
+	if fastest := must(Ramp(1e9, 1e9, 5000)); fastest.At(4999) != 4999 || fastest.Count(4999) != 4999 || fastest.Count(5000) != 5000 {
+		t.Errorf("the last arrival of the slope is at %d ns, %d come before 5000", fastest.At(4999), fastest.Count(5000))
+	}
+	if first := must(Ramp(0, 4, 2e9)).At(0); first != 0 {
+		t.Errorf("a ramp from silence begins at %d ns", first)
 	}
 }
 
