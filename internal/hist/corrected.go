@@ -12,10 +12,7 @@ func (s Snapshot) Corrected(interval int64) Snapshot {
 	for _, c := range s.cells {
 		counts[c.i] += c.n
 		v := s.clip(highest(int(c.i)))
-		missing := v/interval - 1
-		if missing < 1 {
-			continue
-		}
+		missing := v/interval - 1 // less than 1 where nothing is missing
 		lo = min(lo, v-missing*interval)
 		for k := int64(1); k <= missing; {
 			// All that fall into one bucket at once: long stalls would have millions of them.

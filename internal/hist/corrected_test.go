@@ -35,6 +35,9 @@ func TestACorrectionPutsInWhatHdrHistogramPutsIn(t *testing.T) {
 		if got.Count() != want.Count() || got.Max() != want.Max() || math.Abs(got.Mean()-want.Mean()) > 0.005*want.Mean() {
 			t.Fatalf("interval %d: %d values, mean %g, max %d; want %d, %g, %d", interval, got.Count(), got.Mean(), got.Max(), want.Count(), want.Mean(), want.Max())
 		}
+		if got.Min() > want.Min() || float64(want.Min()-got.Min()) > 0.005*float64(want.Min()) {
+			t.Fatalf("interval %d: the least is %d, want %d", interval, got.Min(), want.Min())
+		}
 		for _, q := range []float64{0.01, 0.5, 0.9, 0.99} {
 			if g, w := got.Quantile(q), want.Quantile(q); math.Abs(float64(g-w)) > 0.005*float64(w) {
 				t.Fatalf("interval %d: q %g is %d, want %d", interval, q, g, w)

@@ -55,12 +55,12 @@ func (s Snapshot) Quantile(q float64) int64 {
 	}
 	// One ulp less, as HdrHistogram does: 0.07·100 is a hair above 7 and must not become rank 8.
 	rank := int64(math.Ceil(math.Nextafter(q, 0) * float64(s.n)))
-	for _, c := range s.cells {
+	for _, c := range s.cells[:len(s.cells)-1] {
 		if rank -= c.n; rank <= 0 {
 			return s.clip(highest(int(c.i)))
 		}
 	}
-	return s.max
+	return s.max // lies in the last
 }
 
 // CountAbove is the number of values above ns, each taken as Quantile reports it.
