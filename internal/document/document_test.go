@@ -3,9 +3,13 @@ package document
 import (
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func TestAWarningQuotesSixDifferences(t *testing.T) {
@@ -85,5 +89,63 @@ func TestFootnotesThatDifferInFiguresAreOne(t *testing.T) {
 	note := f.Blocks()[0].(Note)
 	if want := "3 ms late; 4 ms late; 5.5 ms late; and 2 more like these"; note.Text != want {
 		t.Errorf("got %q, want %q", note.Text, want)
+	}
+}
+
+func TestAVerdictSaysWhatItIsAboutUnlessTheHeadingDoes(t *testing.T) {
+	for want, v := range map[string]Verdict{
+		"100 B: kafka is faster. By far.": {About: "100 B", Finding: "kafka is faster.", Detail: "By far."},
+		"kafka is faster. By far.":        {About: "100 B", Finding: "kafka is faster.", Detail: "By far.", Headed: true},
+		"kafka is faster.":                {Finding: "kafka is faster."},
+	} {
+		if got := v.Text(); got != want {
+			t.Errorf("%+v reads %q, want %q", v, got, want)
+		}
+		if got := Worded(v); got != (Paragraph{want}) {
+			t.Errorf("%+v is worded %v", v, got)
+		}
+	}
+	w := Warning{"these", []string{"a"}}
+	if got := Worded(w); got != (Paragraph{w.Text()}) {
+		t.Errorf("a warning is worded %v", got)
+	}
+	if got := Worded(Heading{1, "h"}); got != (Heading{1, "h"}) {
+		t.Errorf("a heading is worded %v", got)
+	}
+}
+
+func TestACellHoldsWhatIsKnownAndIsBlankOtherwise(t *testing.T) {
+	for name, c := range map[string]struct{ got, want Cell }{
+		"words":           {Text("x"), Cell{Kind: Words, Text: "x"}},
+		"no words":        {Text(""), Cell{}},
+		"a figure":        {Number(2.5), Cell{Kind: Figure, Number: 2.5}},
+		"zero":            {Number(0), Cell{Kind: Figure}},
+		"a whole number":  {Number(int64(7)), Cell{Kind: Figure, Number: 7}},
+		"what is unknown": {Number(math.NaN()), Cell{}},
+		"its unit":        {Number(1).In(unit.Bytes), Cell{Kind: Figure, Number: 1, Unit: unit.Bytes}},
+		"a tone":          {Number(1).Toned(Alarm), Cell{Kind: Figure, Number: 1, Tone: Alarm}},
+		"left out":        {Number(1).Excluded(true), Cell{Kind: Figure, Number: 1, Unused: true}},
+		"taken in":        {Number(1).Excluded(true).Excluded(false), Cell{Kind: Figure, Number: 1}},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, c.got, c.want)
+		}
+	}
+}
+
+func TestADocumentHoldsWhatWasSaidInItsOrder(t *testing.T) {
+	var d Document
+	table := Table{Title: "t", Columns: []Column{{Key: "a"}}, Rows: []Row{{"a": Number(1)}}}
+	d.Say("first")
+	d.Say("")
+	d.Warn("these", nil)
+	d.Warn("these", []string{"x"})
+	d.Add(table, Heading{2, "h"})
+	want := []Block{Paragraph{"first"}, Warning{"these", []string{"x"}}, table, Heading{2, "h"}}
+	if !reflect.DeepEqual(d.Blocks, want) {
+		t.Errorf("%+v, want %+v", d.Blocks, want)
+	}
+	if tables := d.Tables(); len(tables) != 1 || tables[0].Title != "t" {
+		t.Errorf("tables %+v", tables)
 	}
 }

@@ -127,3 +127,48 @@ func TestAStudyWithoutTablesHasNoRecords(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
+
+// What a paper leaves out of a table is told by its file; comments further down are about rows.
+func TestTheOriginOfATableIsWhatItsFirstCommentsSay(t *testing.T) {
+	for name, c := range map[string]struct{ table, want string }{
+		"the first of two":  {"# origin: one\n# origin: two\n" + table, "one"},
+		"behind the header": {strings.Replace(strings.Replace(table, "# origin: table A.1, page 61\n", "", 1), "disk\n", "disk\n# origin: of a row\n", 1), "published/a.csv"},
+		"none":              {strings.Replace(table, "# origin: table A.1, page 61\n", "", 1), "published/a.csv"},
+	} {
+		got, err := records(t, document, c.table)
+		if err != nil || len(got) != 2 || got[0].Source != c.want {
+			t.Errorf("%s: %+v, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
+func TestARowWithoutFiguresMakesNoRecord(t *testing.T) {
+	got, err := records(t, document, strings.Replace(table, "11194,226.5,0", ",,", 1))
+	if err != nil || len(got) != 1 || got[0].Axes["partitionsPerTopic"] != "25" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestAGridWithoutVersionsHasItsOnlyPoints(t *testing.T) {
+	got, err := records(t, strings.Replace(document, "    when: [{name: then, set: {seed: 2}}, {name: now, set: {seed: 3}}]\n", "", 1), table)
+	if err != nil || len(got) != 2 || got[0].Axes["when"] != "published" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestATableThatCannotBeReadIsAnError(t *testing.T) {
+	for name, c := range map[string]struct{ document, table, want string }{
+		"nothing but a header": {document, "kind,queues,size,rate,p99,disk\n", "published/a.csv: no row has kind=lazy"},
+		"empty":                {document, "", "published/a.csv: no header: EOF"},
+		"another file":         {strings.Replace(document, "a.csv", "b.csv", 1), table, "open published/b.csv: file does not exist"},
+		"infinite":             {document, strings.Replace(table, "11194", "Inf", 1), `published/a.csv:4: rate: "Inf" is no number`},
+	} {
+		if got, err := records(t, c.document, c.table); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)
+		}
+	}
+	_, err := records(t, strings.Replace(document, "publish_rate: rate", "publish_rat: rate", 1), table)
+	if err == nil || !strings.HasPrefix(err.Error(), `published/a.csv:4: unknown metric "publish_rat"`) {
+		t.Errorf("an unknown metric: %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -97,5 +98,25 @@ func TestSentencesAreNarrowedBeforeATableIsSplit(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), "first"); n != 1 {
 		t.Errorf("the row was split into %d:\n%s", n, out.String())
+	}
+}
+
+func TestATableWiderThanAnyPageIsShownWholeAllTheSame(t *testing.T) {
+	row, columns := document.Row{}, []document.Column{{Key: "k", Name: "k", Row: true}}
+	row["k"] = document.Text(strings.Repeat("key", 9))
+	for _, name := range []string{"first", "second", "third"} {
+		columns = append(columns, document.Column{Key: name, Name: name})
+		row[name] = document.Number(1234567890123).In(unit.Count)
+	}
+	var d document.Document
+	d.Add(document.Table{Columns: columns, Rows: []document.Row{row}})
+	var out strings.Builder
+	if err := renderTerminal(&out, d, Options{Width: 20}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"first", "second", "third"} {
+		if strings.Count(out.String(), name) != 1 {
+			t.Errorf("column %s isn't there once:\n%s", name, out.String())
+		}
 	}
 }

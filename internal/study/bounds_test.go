@@ -104,6 +104,7 @@ func TestEveryBoundIsWhereItsComplaintSays(t *testing.T) {
 		{"axes: {topics: {from: 1, to: V, step: 1}}", "1 200", "0 10001", "axes.topics"},
 		{"axes: {topics: {from: 1, to: 100, step: V}}", "1 0.5e3", "0 -1 .inf", "axes.topics"},
 		{"axes: {rate: {from: 1, to: 100, factor: V}}", "1.01 1e3", "1 0.5 -1", "axes.rate"},
+		{"axes: {rate: {from: 100, to: 100, factor: V}}", "1.01 2", "1 0.5 0 -1", "axes.rate"},
 		{"axes: {rate: {from: V, to: 100, factor: 2}}", "1 100", "0 -1 101", "axes.rate"},
 		{"axes: {topics: {from: 1, to: 200, step: 1}, partitions: {from: 1, to: V, step: 1}}", "3", "501", "axes"},
 	} {
