@@ -1,8 +1,10 @@
 package reports
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/claim"
@@ -13,39 +15,42 @@ import (
 	"github.com/brokermark/brokermark/studies"
 )
 
-// papers are the studies that stand for a publication.
-func papers(t *testing.T) []Paper {
-	t.Helper()
-	var out []Paper
+// allPapers reads them once: they are large.
+var allPapers = sync.OnceValues(func() (out []Paper, err error) {
 	for _, name := range studies.Names() {
 		p, err := ReadPaper(name)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if len(p.Claims) > 0 {
 			out = append(out, p)
 		}
 	}
-	if len(out) != 5 {
-		t.Fatalf("%d studies have claims, want 5", len(out))
+	return out, nil
+})
+
+// papers are the studies that stand for a publication.
+func papers(t *testing.T) []Paper {
+	t.Helper()
+	out, err := allPapers()
+	if err != nil || len(out) != 5 {
+		t.Fatalf("%d studies have claims, want 5: %v", len(out), err)
 	}
-	return out
+	return slices.Clone(out)
 }
 
 // made is a measurement in which everything is known; x tells points apart.
 func made(x float64) store.Measurement {
-	latency := func() hist.Snapshot {
-		h := hist.New()
-		for i := range int64(20) {
-			h.Record(int64(1e6*x) + 1e5*i)
-		}
-		return h.Snapshot()
+	h := hist.New()
+	for i := range int64(20) {
+		h.Record(int64(1e6*x) + 1e5*i)
 	}
+	latency := h.Snapshot()
 	backlog := int64(100 * x)
 	return store.Measurement{
 		Books:   store.Books{Due: 1000, Sent: 1000, Acked: 1000, Expected: 1000, Received: 1000},
 		Seconds: 1, PublishRate: 1000 * x, ReceiveRate: 900 * x, PayloadSize: 100, BacklogMax: &backlog,
-		Latency:   store.Latency{EndToEnd: latency(), EndToEndService: latency(), Publish: latency(), Service: latency()},
+		Latency:   store.Latency{EndToEnd: latency, EndToEndService: latency, Publish: latency, Service: latency},
 		Corrected: &store.Corrected{IntervalNs: 1, MeanNs: 1e6 * x, P99Ns: int64(2e6 * x)},
 		Series:    []store.Tick{{OffsetNs: 5e8, Phase: "measure", FromSendNs: 1e6 * x, FromSendCount: 10}},
 		Cost: store.Cost{
