@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -30,8 +31,7 @@ func Compare(a, b Side, named ...string) document.Document {
 	d := document.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
 	pairs, alone := matched(a, b, named)
 	if pairs == nil {
-		d.Say(fmt.Sprintf("Nothing to compare: no point of %s (%s) has the message size, guarantee and load of a point of %s (%s).",
-			a.Name, plural(len(a.Set.Records), "record"), b.Name, plural(len(b.Set.Records), "record")))
+		d.Say(NothingToCompare(a, b, named...) + ".")
 		return d
 	}
 	tests := contrasts(pairs)
@@ -55,6 +55,35 @@ func Compare(a, b Side, named ...string) document.Document {
 		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); " +
 		"below 5 % a difference is shown.")
 	return d
+}
+
+// NothingToCompare says why two sides have no pair: in which settings all points of the one differ from all of the other.
+func NothingToCompare(a, b Side, named ...string) string {
+	text := fmt.Sprintf("Nothing to compare: no point of %s (%s) has the message size, guarantee and load of a point of %s (%s)",
+		a.Name, plural(len(a.Set.Records), "record"), b.Name, plural(len(b.Set.Records), "record"))
+	var differ []string
+	for _, path := range []string{"messageSize", "delivery", "measure", "load.rate", "load.shape"} {
+		as, bs := values(a, path), values(b, path)
+		shared := slices.ContainsFunc(as, func(v string) bool { return slices.Contains(bs, v) })
+		if len(as) > 0 && len(bs) > 0 && !shared {
+			differ = append(differ, fmt.Sprintf("%s: %s and %s", path, strings.Join(results.Abridged(as), ", "), strings.Join(results.Abridged(bs), ", ")))
+		}
+	}
+	if differ == nil {
+		return text
+	}
+	return text + "; they differ in " + strings.Join(differ, "; ")
+}
+
+// values are those that the points of a side have of a setting.
+func values(s Side, path string) []string {
+	var out []string
+	for _, p := range s.Set.Points {
+		if v := p.Facts()[path]; v != "" && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // pair is the points of both sides that were given the same work.
@@ -90,16 +119,27 @@ func match(a, b Side, key func(results.Point) string) (pairs []pair, alone int) 
 			alone -= 2
 			for _, first := range byLoad(ga.points) {
 				for _, second := range byLoad(gb.points) {
-					title := first[0].Setting() + ", " + first[0].Load()
-					if other := second[0].Load(); other != first[0].Load() {
-						title += " against " + other
-					}
-					pairs = append(pairs, pair{title, [2]string{a.Name, b.Name}, [2][]results.Point{first, second}})
+					pairs = append(pairs, pair{titleOf(first[0], second[0]), [2]string{a.Name, b.Name}, [2][]results.Point{first, second}})
 				}
 			}
 		}
 	}
 	return pairs, alone
+}
+
+// titleOf says what a pair was given: size, guarantee, load, and the values of further axes.
+func titleOf(first, second results.Point) string {
+	title := first.Setting() + ", " + first.Load()
+	if other := second.Load(); other != first.Load() {
+		title += " against " + other
+	}
+	switch {
+	case first.Variant == second.Variant && first.Variant != "":
+		title += ", " + first.Variant
+	case first.Variant != second.Variant:
+		title += fmt.Sprintf(", %s against %s", cmp.Or(first.Variant, first.Product), cmp.Or(second.Variant, second.Product))
+	}
+	return title
 }
 
 func byLoad(points []results.Point) [][]results.Point {
@@ -211,6 +251,7 @@ func (p pair) headline(a, b []results.Record) (results.Metric, bool) {
 
 func compareColumns(names [2]string) []document.Column {
 	return []document.Column{
+		{Key: "workload", Data: true}, // the heading
 		{Key: "metric", Name: "metric", Row: true},
 		{Key: "first", Name: names[0], Spread: true},
 		{Key: "second", Name: names[1], Spread: true},
@@ -248,6 +289,7 @@ func (p pair) row(d tested) document.Row {
 		}
 	}
 	return document.Row{
+		"workload": document.Text(p.title),
 		"metric":   document.Text(d.metric.Name),
 		"first":    d.A.Cell().In(d.metric.Unit),
 		"second":   d.B.Cell().In(d.metric.Unit),

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/sheet"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/internal/suggest"
-	"github.com/brokermark/brokermark/reports"
 )
 
 // documentFormats are the formats of documents, "table" (the terminal's) first.
@@ -19,32 +19,34 @@ var documentFormats = append([]string{"table"}, slices.DeleteFunc(render.Formats
 const terminal = "terminal"
 
 // show writes a report over records to stdout.
-func (s *shell) show(name string, records []store.Record, format string) error {
-	return showTo(s.out, name, results.Of(records), format)
-}
-
-func showTo(w io.Writer, name string, set *results.Set, format string) error {
-	r, err := reports.Lookup(name)
-	if err != nil {
-		return badInput("%w%s", err, suggest.DidYouMean(name, reports.Names()))
-	}
-	d, err := r.Build(set)
+func (s *shell) show(name string, records []store.Record) error {
+	r, err := reportOn(name, nil)
 	if err != nil {
 		return err
 	}
-	return writeDocument(w, d, format)
+	d, err := r.Build(results.Of(records))
+	if err != nil {
+		return err
+	}
+	return s.write(d, "table")
 }
 
 // write renders a document to stdout.
 func (s *shell) write(d document.Document, format string) error {
-	return writeDocument(s.out, d, format)
-}
-
-func writeDocument(w io.Writer, d document.Document, format string) error {
 	if err := checkFormat(format, documentFormats...); err != nil {
 		return err
 	}
-	if format == "table" {
+	return writeDocument(s.out, d, format, page.Source{})
+}
+
+// writeDocument renders a document; of source the formats that say where they come from take their footing.
+func writeDocument(w io.Writer, d document.Document, format string, source page.Source) error {
+	switch format {
+	case html:
+		return page.Document(w, d, source)
+	case xlsx:
+		return sheet.Document(w, d)
+	case "table":
 		format = terminal
 	}
 	options := render.Options{}

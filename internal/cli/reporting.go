@@ -22,11 +22,15 @@ import (
 
 const whereDoc = "only records that match the `selection`, such as broker=kafka,messageSize=1KiB"
 
+type reportOptions struct {
+	store, where string
+	folders      []string // of published studies
+	out          output
+	gates        gates
+}
+
 func (s *shell) reportCommand() *cobra.Command {
-	var path, where string
-	var folders []string
-	var out output
-	var g gates
+	var o reportOptions
 	c := &cobra.Command{
 		Use:   "report [NAME]",
 		Short: "Show stored results",
@@ -47,87 +51,81 @@ its repetitions; beyond a threshold the exit code is 7.`,
 		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: cobra.FixedCompletions(reports.Names(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
-			name := reports.Default
-			if len(args) == 1 {
-				name = args[0]
-			}
-			build, err := builder(name, folders)
-			if err != nil {
+			if err := o.out.settle(c.Flags()); err != nil {
 				return err
 			}
-			if err := out.settle(c.Flags()); err != nil {
-				return err
-			}
-			if err := g.open(gate.Parse); err != nil {
-				return err
-			}
-			defer g.close()
-			records, err := readStore(c.Context(), path, where)
-			if err != nil {
-				return err
-			}
-			set := results.Of(records)
-			err = s.to(out, func(w io.Writer) error {
-				source := s.source(set, path, where, out, append([]string{"report"}, args...)...)
-				if build != nil {
-					return writeBuilt(w, build(set), out.format, source)
-				}
-				return writeReport(w, name, set, out.format, source)
-			})
-			if err != nil {
-				return err
-			}
-			return g.judge(s.err, set)
+			return s.report(c.Context(), o, args)
 		},
 	}
-	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
-	c.Flags().StringVar(&where, "where", "", whereDoc)
-	c.Flags().StringArrayVar(&folders, "study", nil, "`folder` of a published study for the report study; those that come along are known")
-	out.flags(c.Flags())
-	g.flags(c.Flags(), "e2e_p99 > 50ms")
+	c.Flags().StringVar(&o.store, "store", defaultStore, storeDoc)
+	c.Flags().StringVar(&o.where, "where", "", whereDoc)
+	c.Flags().StringArrayVar(&o.folders, "study", nil, "`folder` of a published study for the report study; those that come along are known")
+	o.out.flags(c.Flags())
+	o.gates.flags(c.Flags(), "e2e_p99 > 50ms")
 	return c
 }
 
-// builder makes the report of studies in folders; nil where none is named. A report that isn't there is refused.
-func builder(name string, folders []string) (func(*results.Set) document.Document, error) {
-	if _, err := reports.Lookup(name); err != nil {
-		return nil, badInput("%w%s", err, suggest.DidYouMean(name, reports.Names()))
+func (s *shell) report(ctx context.Context, o reportOptions, args []string) error {
+	name := reports.Default
+	if len(args) == 1 {
+		name = args[0]
+	}
+	report, err := reportOn(name, o.folders)
+	if err != nil {
+		return err
+	}
+	if err := o.gates.open(gate.Parse); err != nil {
+		return err
+	}
+	defer o.gates.close()
+	records, err := readStore(ctx, o.store, o.where)
+	if err != nil {
+		return err
+	}
+	set := results.Of(records)
+	err = s.to(o.out, func(w io.Writer) error {
+		source := s.source(set, o.store, o.where, o.out, append([]string{"report"}, args...)...)
+		whole := report.Name == reports.Default
+		switch {
+		case whole && o.out.format == html:
+			return page.Summary(w, source)
+		case whole && o.out.format == xlsx:
+			return sheet.Write(w, set)
+		}
+		d, err := report.Build(set)
+		if err != nil {
+			return err
+		}
+		return writeDocument(w, d, o.out.format, source)
+	})
+	if err != nil {
+		return err
+	}
+	return o.gates.judge(s.err, set)
+}
+
+// reportOn finds a report; the report study is about the studies in folders, where any are named.
+func reportOn(name string, folders []string) (reports.Report, error) {
+	report, err := reports.Lookup(name)
+	if err != nil {
+		return report, badInput("%w%s", err, suggest.DidYouMean(name, reports.Names()))
 	}
 	if folders == nil {
-		return nil, nil
+		return report, nil
 	}
 	if name != "study" {
-		return nil, badInput("--study belongs to the report study, not to %s", name)
+		return report, badInput("--study belongs to the report study, not to %s", name)
 	}
 	var papers []reports.Paper
 	for _, folder := range folders {
 		p, err := reports.ReadPaper(folder)
 		if err != nil {
-			return nil, badInput("%w", err)
+			return report, badInput("%w", err)
 		}
 		papers = append(papers, p)
 	}
-	return func(set *results.Set) document.Document { return reports.Study(set, papers...) }, nil
-}
-
-func writeReport(w io.Writer, name string, set *results.Set, format string, source page.Source) error {
-	switch format {
-	case html:
-		return page.Write(w, name, source)
-	case xlsx:
-		return writeSheet(w, name, set)
-	}
-	return showTo(w, name, set, format)
-}
-
-func writeBuilt(w io.Writer, d document.Document, format string, source page.Source) error {
-	switch format {
-	case html:
-		return page.Document(w, d, source)
-	case xlsx:
-		return sheet.Document(w, d)
-	}
-	return writeDocument(w, d, format)
+	report.Build = func(set *results.Set) (document.Document, error) { return reports.Study(set, papers...), nil }
+	return report, nil
 }
 
 // reportTable is for the help.
@@ -152,22 +150,6 @@ func reportTable() string {
 	return b.String()
 }
 
-// writeSheet writes a report as a spreadsheet: the whole workbook for the default one, else that report alone.
-func writeSheet(w io.Writer, name string, set *results.Set) error {
-	if name == reports.Default {
-		return sheet.Write(w, set)
-	}
-	r, err := reports.Lookup(name)
-	if err != nil {
-		return err
-	}
-	d, err := r.Build(set)
-	if err != nil {
-		return err
-	}
-	return sheet.Document(w, d)
-}
-
 // readStore reads the records of a store that match where ("" = all).
 func readStore(ctx context.Context, path, where string) ([]store.Record, error) {
 	st, err := store.OpenReadOnly(path)
@@ -186,10 +168,14 @@ func readStore(ctx context.Context, path, where string) ([]store.Record, error) 
 	return records, nil
 }
 
+type compareOptions struct {
+	store, where string
+	out          output
+	gates        gates
+}
+
 func (s *shell) compareCommand() *cobra.Command {
-	var path, where string
-	var out output
-	var g gates
+	var o compareOptions
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Set two sides against each other, with intervals and a test",
@@ -202,46 +188,65 @@ or when there are too few repetitions for one.`,
 		Example: "  brokermark compare kafka jetstream\n" +
 			"  brokermark compare client.linger.ms=0 client.linger.ms=5 --where broker=kafka\n" +
 			"  brokermark compare monday.db tuesday.db --fail-if 'publish_rate<-5%'",
-		Args: arguments(cobra.ExactArgs(2)),
+		Args: twoSides,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := out.settle(c.Flags()); err != nil {
+			if err := o.out.settle(c.Flags()); err != nil {
 				return err
 			}
-			if err := g.open(gate.ParseChange); err != nil {
-				return err
-			}
-			defer g.close()
-			var sides [2]reports.Side
-			var named []string
-			for i, arg := range args {
-				from, expr := side(path, arg)
-				records, err := readStore(c.Context(), from, joined(where, expr))
-				if err != nil {
-					return err
-				}
-				sides[i] = reports.Side{Name: store.Printable(arg), Set: results.Of(records)}
-				named = append(named, results.Named(expr)...)
-			}
-			err := s.to(out, func(w io.Writer) error {
-				switch out.format {
-				case html:
-					return page.Compare(w, sides[0], sides[1], named, s.source(nil, path, where, out, append([]string{"compare"}, args...)...))
-				case xlsx:
-					return sheet.Document(w, reports.Compare(sides[0], sides[1], named...))
-				}
-				return writeDocument(w, reports.Compare(sides[0], sides[1], named...), out.format)
-			})
-			if err != nil {
-				return err
-			}
-			return g.judgeChanges(s.err, sides[0], sides[1], named)
+			return s.compare(c.Context(), o, args)
 		},
 	}
-	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
-	c.Flags().StringVar(&where, "where", "", whereDoc)
-	out.flags(c.Flags())
-	g.flags(c.Flags(), "sustainable < -5%")
+	c.Flags().StringVar(&o.store, "store", defaultStore, storeDoc)
+	c.Flags().StringVar(&o.where, "where", "", whereDoc)
+	o.out.flags(c.Flags())
+	o.gates.flags(c.Flags(), "sustainable < -5%")
 	return c
+}
+
+// twoSides refuses everything but two different sides.
+func twoSides(c *cobra.Command, args []string) error {
+	var err error
+	switch {
+	case len(args) != 2:
+		err = badInput("compare needs two sides, and was given %d", len(args))
+	case args[0] == args[1]:
+		err = badInput("both sides are %s: there is nothing to compare", args[0])
+	default:
+		return nil
+	}
+	return hinted(err, "a side is a broker, a selection or another store: brokermark compare kafka jetstream")
+}
+
+func (s *shell) compare(ctx context.Context, o compareOptions, args []string) error {
+	if err := o.gates.open(gate.ParseChange); err != nil {
+		return err
+	}
+	defer o.gates.close()
+	var sides [2]reports.Side
+	var named []string
+	for i, arg := range args {
+		from, expr := side(o.store, arg)
+		records, err := readStore(ctx, from, joined(o.where, expr))
+		if err != nil {
+			return err
+		}
+		sides[i] = reports.Side{Name: store.Printable(arg), Set: results.Of(records)}
+		named = append(named, results.Named(expr)...)
+	}
+	if len(reports.Pairs(sides[0], sides[1], named...)) == 0 {
+		return badInput("%s", reports.NothingToCompare(sides[0], sides[1], named...))
+	}
+	err := s.to(o.out, func(w io.Writer) error {
+		source := s.source(nil, o.store, o.where, o.out, append([]string{"compare"}, args...)...)
+		if o.out.format == html {
+			return page.Compare(w, sides[0], sides[1], named, source)
+		}
+		return writeDocument(w, reports.Compare(sides[0], sides[1], named...), o.out.format, source)
+	})
+	if err != nil {
+		return err
+	}
+	return o.gates.judgeChanges(s.err, sides[0], sides[1], named)
 }
 
 // side tells which store a side's records are in and the selection that finds them there.

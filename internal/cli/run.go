@@ -260,7 +260,7 @@ func (r *running) summary(p plan) error {
 	if err != nil {
 		return err
 	}
-	if err := r.sh.show(reportFor(p.points), records, "table"); err != nil {
+	if err := r.sh.show(reportFor(p.points), records); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(r.sh.out, "\nStored in %s; more: brokermark report%s\n", r.store.Name(), storeArgument(r.store.Name()))

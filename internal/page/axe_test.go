@@ -22,7 +22,7 @@ func TestNoRuleOfAccessibilityIsBroken(t *testing.T) {
 		{"comparison in the dark", comparison(t), browsertest.Screen{Width: 1280, Height: 900, Dark: true}},
 	}
 	for _, name := range reports.Names() {
-		path := written(t, name, func(w io.Writer) error { return page.Write(w, name, page.Source{Set: results.Of(sweep(1))}) })
+		path := written(t, name, func(w io.Writer) error { return reportPage(w, name, page.Source{Set: results.Of(sweep(1))}) })
 		pages = append(pages, seen{name, path, desktop})
 	}
 	for _, c := range pages {

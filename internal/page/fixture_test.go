@@ -2,12 +2,15 @@ package page_test
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/reports"
 )
 
 // product is a broker as the fixture pretends to have measured it, at 100 B.
@@ -223,4 +226,20 @@ func hostile() []store.Record {
 		}
 	}
 	return records
+}
+
+// reportPage writes the page of a named report.
+func reportPage(w io.Writer, name string, s page.Source) error {
+	if name == reports.Default {
+		return page.Summary(w, s)
+	}
+	r, err := reports.Lookup(name)
+	if err != nil {
+		return err
+	}
+	d, err := r.Build(s.Set)
+	if err != nil {
+		return err
+	}
+	return page.Document(w, d, s)
 }

@@ -53,22 +53,6 @@ func Document(w io.Writer, d document.Document, s Source) error {
 	return write(w, s, d.Title, func() (lead, rest string, err error) { return render.Fragment(d.Blocks, "d", 2), "", nil })
 }
 
-// Write writes the page of a named report: everything there is for the default one, else that report alone.
-func Write(w io.Writer, name string, s Source) error {
-	if name == reports.Default {
-		return Summary(w, s)
-	}
-	r, err := reports.Lookup(name)
-	if err != nil {
-		return err
-	}
-	d, err := r.Build(s.Set)
-	if err != nil {
-		return err
-	}
-	return Document(w, d, s)
-}
-
 // Compare writes a comparison, with figures over the records of both sides.
 func Compare(w io.Writer, a, b reports.Side, named []string, s Source) error {
 	s.Set = results.Of(apart(a, b))

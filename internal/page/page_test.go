@@ -40,7 +40,7 @@ func written(t *testing.T, name string, write func(io.Writer) error) string {
 func summary(t *testing.T, name string, records []store.Record) string {
 	t.Helper()
 	return written(t, name, func(w io.Writer) error {
-		return page.Write(w, reports.Default, page.Source{Set: results.Of(records), Command: "brokermark report -o " + name + ".html", Tool: "0.1.0"})
+		return page.Summary(w, page.Source{Set: results.Of(records), Command: "brokermark report -o " + name + ".html", Tool: "0.1.0"})
 	})
 }
 
@@ -123,7 +123,7 @@ func TestTwoRunsOfTheSamePointsAreDrawnApart(t *testing.T) {
 }
 
 func TestAReportWithoutFiguresIsAPageToo(t *testing.T) {
-	b := open(t, written(t, "ledger", func(w io.Writer) error { return page.Write(w, "ledger", page.Source{Set: results.Of(sweep(2))}) }), desktop)
+	b := open(t, written(t, "ledger", func(w io.Writer) error { return reportPage(w, "ledger", page.Source{Set: results.Of(sweep(2))}) }), desktop)
 	if n := browsertest.Eval[int](t, b, `document.querySelectorAll("main table").length`); n == 0 {
 		t.Error("the page of the ledger holds no table")
 	}

@@ -174,22 +174,23 @@ func findings(blocks []document.Block) string {
 
 // withGuarantees adds below the heading of every group what its brokers had to guarantee.
 func withGuarantees(blocks []document.Block, points []results.Point) []document.Block {
-	said := map[string]string{}
+	guarantees := map[string][]string{}
 	for _, p := range points {
 		s := p.Spec
-		text := fmt.Sprintf("%s, persistence %s, %d replicas with acks %s, %s", s.Delivery, s.Persistence, s.Replicas, s.Acks, s.Ordering)
-		text = strings.Replace(text, " 1 replicas with acks", " 1 replica with acks", 1)
-		if old := said[p.Setting()]; old == "" {
-			said[p.Setting()] = text
-		} else if !strings.Contains(old, text) {
-			said[p.Setting()] = old + "; or " + text
+		replicas := "1 replica"
+		if s.Replicas != 1 {
+			replicas = fmt.Sprintf("%d replicas", s.Replicas)
+		}
+		text := fmt.Sprintf("%s, persistence %s, %s with acks %s, %s", s.Delivery, s.Persistence, replicas, s.Acks, s.Ordering)
+		if known := guarantees[p.Setting()]; !slices.Contains(known, text) {
+			guarantees[p.Setting()] = append(known, text)
 		}
 	}
 	var out []document.Block
 	for _, b := range blocks {
 		out = append(out, b)
-		if h, ok := b.(document.Heading); ok && said[h.Text] != "" {
-			out = append(out, document.Paragraph{Text: "Guarantee asked for: " + said[h.Text] + "."})
+		if h, ok := b.(document.Heading); ok && guarantees[h.Text] != nil {
+			out = append(out, document.Paragraph{Text: "Guarantee asked for: " + strings.Join(guarantees[h.Text], "; or ") + "."})
 		}
 	}
 	return out

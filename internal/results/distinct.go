@@ -27,7 +27,7 @@ func distinguish(points []*Point) {
 				if value == "" {
 					value = "unset"
 				}
-				p.Name += " " + path + "=" + value
+				p.vary(path + "=" + value)
 			}
 			if len(namesakes(alike)) == 0 {
 				break

@@ -19,10 +19,12 @@ import (
 type Point struct {
 	ID      string
 	Product string // broker, with its version where points of the same broker differ in it
-	Name    string // product, and what else tells it from other points of the same broker
+	Variant string // what else tells it from other points of the same broker: "linger=5 topics=2"; "" where nothing does
+	Name    string // product, the shape of its load where points differ in it, and variant
 	Spec    study.Spec
 	Records []store.Record // in order of appending, superseded attempts left out
 
+	shape string     // of its load, where it stands in the name
 	facts *factCache // of the set that the point is part of
 }
 
@@ -132,21 +134,28 @@ func name(points []*Point) {
 		if p.Spec.Version != "" && len(versions[p.Spec.Broker]) > 1 {
 			p.Product += "@" + p.Spec.Version
 		}
-		p.Name = p.Product
+		p.Variant = ""
 		axes := p.axes()
 		// A load of another shape is another workload, and what has the same name stands in one row or line.
 		if shape, detail := shape(p.Spec.Load); len(details[shape]) > 1 {
-			p.Name += " " + detail
+			p.shape = detail
 		} else if len(shapes) > 1 && shape != "" && axes["load.shape"] == "" {
-			p.Name += " " + shape
+			p.shape = shape
 		}
 		for _, axis := range sortedKeys(axes) {
 			if InNames(axis) && len(values[axis]) > 1 {
-				p.Name += fmt.Sprintf(" %s=%s", axis, axes[axis])
+				p.vary(axis + "=" + axes[axis])
 			}
 		}
+		p.vary("")
 	}
 	distinguish(points)
+}
+
+// vary adds a word to what tells p from other points of the same broker.
+func (p *Point) vary(word string) {
+	p.Variant = strings.TrimSpace(p.Variant + " " + word)
+	p.Name = strings.Join(slices.DeleteFunc([]string{p.Product, p.shape, p.Variant}, func(s string) bool { return s == "" }), " ")
 }
 
 func (p Point) axes() map[string]string { return p.Records[0].Axes }
