@@ -60,8 +60,13 @@ func barsPanel(title, x string, rows []bar, u unit.Unit, names bool) *Panel {
 			top = math.Max(top, b.high)
 		}
 	}
-	linearAxis(&p.Plot.X, u, 0, top, 4)
-	p.Plot.X.Max = math.Max(top, 1e-9) * 1.35 // room for the figures
+	if top > 0 {
+		linearAxis(&p.Plot.X, u, 0, top, 4)
+		p.Plot.X.Max = top * 1.35 // room for the figures
+	} else { // words, and nothing to measure them by
+		p.Plot.X.Min, p.Plot.X.Max = 0, 1
+		p.Plot.X.Tick.Marker = plot.ConstantTicks{}
+	}
 	p.Plot.Y.Min, p.Plot.Y.Max = -0.6, float64(len(rows))-0.4
 	var ticks plot.ConstantTicks
 	for i, b := range rows {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // The medians of user and of system time are those of different repetitions: 1 and 1, where the median of the whole is 5.
@@ -29,5 +30,13 @@ func TestABarIsAsLongAsTheTablesSay(t *testing.T) {
 		if share := b.parts[0] / b.sum(); math.Abs(share-0.5) > 1e-9 {
 			t.Errorf("%v of the bar is user time; want half, as in all repetitions together", share)
 		}
+	}
+}
+
+// Where nothing could be measured there are words, and no scale of a billionth of a message per second.
+func TestBarsWithoutAFigureHaveNoScale(t *testing.T) {
+	p := barsPanel("100 B", "messages/s", []bar{{name: "kafka", word: "failed"}, {name: "nats", parts: []float64{0}, used: true}}, unit.PerSecond, true)
+	if ticks := p.Plot.X.Tick.Marker.Ticks(p.Plot.X.Min, p.Plot.X.Max); len(ticks) != 0 || p.Plot.X.Max != 1 {
+		t.Errorf("an axis up to %v with %v", p.Plot.X.Max, ticks)
 	}
 }

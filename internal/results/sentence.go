@@ -10,6 +10,18 @@ func (r Ranking) String() string { return strings.TrimSpace(r.Claim() + " " + r.
 
 // Claim says in a sentence with every figure who is best, "" when nobody was measured.
 func (r Ranking) Claim() string {
+	claim := r.claim()
+	switch scattered := r.Scattered(); len(scattered) {
+	case 0:
+		return claim
+	case 1:
+		return fmt.Sprintf("%s %s scatters too much to be told from the best.", claim, r.list(scattered))
+	default:
+		return fmt.Sprintf("%s %s scatter too much to be told from the best.", claim, r.list(scattered))
+	}
+}
+
+func (r Ranking) claim() string {
 	level, behind, untested := r.Level(), r.Of(Different), r.Of(NotTested)
 	switch {
 	case len(level) == 0:

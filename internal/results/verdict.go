@@ -158,9 +158,33 @@ func (r Ranking) Of(answer Answer) []Standing {
 	return out
 }
 
-// Level are the best and those that no difference from it was shown for.
+// Level are the best and those that no difference from it was shown for, as far as none before them is shown to be behind.
 func (r Ranking) Level() []Standing {
-	return append(slices.Clone(r.Order[:min(1, len(r.Order))]), r.Of(NoDifferenceShown)...)
+	level, _ := r.undecided()
+	return append(slices.Clone(r.Order[:min(1, len(r.Order))]), level...)
+}
+
+// Scattered are those that no difference from the best was shown for although one with a better median is shown to be
+// behind: their repetitions scatter too much.
+func (r Ranking) Scattered() []Standing {
+	_, scattered := r.undecided()
+	return scattered
+}
+
+func (r Ranking) undecided() (level, scattered []Standing) {
+	behind := false
+	for i, s := range r.Order {
+		switch answer := s.Against.Answer(); {
+		case i == 0:
+		case answer == Different:
+			behind = true
+		case answer == NoDifferenceShown && behind:
+			scattered = append(scattered, s)
+		case answer == NoDifferenceShown:
+			level = append(level, s)
+		}
+	}
+	return level, scattered
 }
 
 func superlative(m Metric) string {

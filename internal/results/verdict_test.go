@@ -6,6 +6,20 @@ import (
 	"testing"
 )
 
+// The median of c is behind that of b, which is shown to be behind a; c was seen everywhere.
+func TestWhatScattersIsNotLevelWithTheBest(t *testing.T) {
+	r := Rank(MustMetric("e2e_p99_ns"), []Contender{
+		{Name: "a", Values: []float64{17e6, 17.1e6, 17.2e6, 17.3e6, 17.4e6, 17.5e6}},
+		{Name: "b", Values: []float64{310e6, 311e6, 312e6, 313e6, 314e6, 315e6}},
+		{Name: "c", Values: []float64{16e6, 17.25e6, 316e6, 320e6, 321e6, 17.15e6, 330e6}},
+	})
+	const want = "Lowest e2e p99: a 17.2 ms [17.0–17.5 ms] (n=6), before b 312 ms [310–315 ms] (n=6, 18 times higher). " +
+		"c 316 ms [16.0–330 ms] (n=7) scatters too much to be told from the best."
+	if got := r.Claim(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestASentenceAboutManyNamesTheFirstAndTheLast(t *testing.T) {
 	var many []Contender
 	for i := range 30 {
