@@ -29,7 +29,11 @@ func goalsTable(g group, notes *document.Footnotes) document.Table {
 
 func goalRow(p results.Point, g results.Goal, notes *document.Footnotes) document.Row {
 	var marks []int
-	for _, why := range g.Undecided {
+	undecided := g.Undecided
+	if len(p.Ok()) == 0 { // the reason of the point says why
+		undecided = nil
+	}
+	for _, why := range undecided {
 		marks = append(marks, notes.Mark(p.Spec.Broker+g.Name, g.Name+", undecided: "+why))
 	}
 	slices.Sort(marks)
@@ -44,6 +48,6 @@ func goalRow(p results.Point, g results.Goal, notes *document.Footnotes) documen
 	row["latency_bound_ns"], row["quantile"] = bound, quantile
 	row["sustainable"], row["conditional_throughput"] = rates, conditional
 	row["answer"] = document.Text(g.Answer()).Marked(slices.Compact(marks)...)
-	row["n"] = document.Number(g.Sustained.N)
+	row["n"] = document.Number(g.N)
 	return row
 }

@@ -32,7 +32,11 @@ func trials(set *results.Set) (document.Document, error) {
 			name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Setting(), r.Repetition)
 			d.Add(document.Heading{Level: 1, Text: name})
 			d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", results.BoundsText(s.Low, s.High), limit(s), ending(r)))
-			for _, g := range results.Flat(r)[0].Goals {
+			goals := results.Flat(r)[0].Goals
+			if len(goals) == 1 && r.Status != results.OK {
+				goals = nil // the reason says why
+			}
+			for _, g := range goals {
 				d.Say(g.String() + ".")
 			}
 			d.Add(trialTable(name, s))
@@ -79,7 +83,7 @@ func trialTable(name string, s *results.Sustainable) document.Table {
 		{Key: "verdict", Name: "verdict"},
 		results.Column("publish_rate"),
 		results.Column("receive_rate"),
-		{Key: "backlog_slope", Name: "backlog\nslope", Unit: unit.PerSecond},
+		{Key: "backlog_slope", Name: "backlog\ngrowth ≤", Unit: unit.PerSecond},
 		results.Column("e2e_p50_ns"),
 		results.Column("e2e_p99_ns"),
 		{Key: "seconds", Name: "length", Unit: unit.Seconds},

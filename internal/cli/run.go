@@ -232,7 +232,7 @@ func (r *running) complain(p plan, t lab.Tally, code int) error {
 	}[code]
 	status := map[int]store.Status{exitBroker: store.Failed, exitFailed: store.Failed, exitVoid: store.Void, exitInput: store.Refused}[code]
 	first := r.bad[status]
-	if first != nil {
+	if first != nil && len(p.runs) > 1 { // of one the line above says why
 		reason, _, _ := strings.Cut(first.Reason, "\n")
 		what += fmt.Sprintf("; the first: %s: %s", first.Label, reason)
 	}

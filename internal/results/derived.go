@@ -16,6 +16,17 @@ func known(of func(*store.Result) *int64) func(*store.Result) float64 {
 	}
 }
 
+// publishRate and receiveRate are unknown where nothing was measured: a search may end before any rate was confirmed.
+func publishRate(r *store.Result) float64 { return measuredRate(r, r.PublishRate) }
+func receiveRate(r *store.Result) float64 { return measuredRate(r, r.ReceiveRate) }
+
+func measuredRate(r *store.Result, rate float64) float64 {
+	if rate == 0 && r.Seconds == 0 && r.Books == (store.Books{}) {
+		return math.NaN()
+	}
+	return rate
+}
+
 // megabytes is a rate of messages in 10^6 bytes of payload per second.
 func megabytes(rate func(*store.Result) float64) func(*store.Result) float64 {
 	return func(r *store.Result) float64 {
@@ -28,12 +39,12 @@ func megabytes(rate func(*store.Result) float64) func(*store.Result) float64 {
 
 // producerRate is what one producer published on average.
 func producerRate(r store.Record) float64 {
-	return per(r, r.Spec.Topics*r.Spec.ProducersPerTopic, func(r *store.Result) float64 { return r.PublishRate })
+	return per(r, r.Spec.Topics*r.Spec.ProducersPerTopic, publishRate)
 }
 
 // consumerRate is what one consumer received on average.
 func consumerRate(r store.Record) float64 {
-	return per(r, r.Spec.Topics*r.Spec.SubscriptionsPerTopic*r.Spec.ConsumerPerSubscription, func(r *store.Result) float64 { return r.ReceiveRate })
+	return per(r, r.Spec.Topics*r.Spec.SubscriptionsPerTopic*r.Spec.ConsumerPerSubscription, receiveRate)
 }
 
 func per(r store.Record, n int, rate func(*store.Result) float64) float64 {

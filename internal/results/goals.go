@@ -25,6 +25,7 @@ type Goal struct {
 	Name        string
 	LatencyNs   int64 // the bound at Quantile; 0: none
 	Quantile    float64
+	N           int // searches that answered it
 	Sustained   Bracket
 	Conditional Summary  // of the repetitions in which a rate passed
 	Undecided   []string // why repetitions left the goal open, one for each that did
@@ -55,11 +56,13 @@ func Goals(records []store.Record) []Goal {
 // goal sums up the answers to one goal.
 func goal(answers []store.GoalResult) Goal {
 	first := answers[0]
-	g := Goal{Name: GoalName(first), LatencyNs: first.LatencyNs, Quantile: first.Quantile}
+	g := Goal{Name: GoalName(first), LatencyNs: first.LatencyNs, Quantile: first.Quantile, N: len(answers)}
 	var bounds [][2]float64
 	var conditional []float64
 	for _, a := range answers {
-		bounds = append(bounds, [2]float64{a.Low, a.High})
+		if a.Low > 0 || a.High > 0 { // else every trial was void
+			bounds = append(bounds, [2]float64{a.Low, a.High})
+		}
 		if a.Low > 0 {
 			conditional = append(conditional, a.Conditional)
 		}
@@ -73,7 +76,7 @@ func goal(answers []store.GoalResult) Goal {
 
 // Answer says whether the goal was decided: "undecided in 1 of 3".
 func (g Goal) Answer() string {
-	switch open, n := len(g.Undecided), g.Sustained.N; {
+	switch open, n := len(g.Undecided), g.N; {
 	case open == 0:
 		return "decided"
 	case open == n:

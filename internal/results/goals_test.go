@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -65,5 +66,27 @@ func TestAFlatRecordHoldsTheAnswerToEveryGoal(t *testing.T) {
 		if got := flat.Goals[i].String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// A search whose every trial was void has found nothing, which is not a rate of 0.
+func TestNothingFoundIsUnknown(t *testing.T) {
+	r := measured()
+	r.Status, r.Result = store.Void, &store.Result{Sustainable: &store.Sustainable{Goals: []store.GoalResult{{Undecided: "no rate passed"}}}}
+	for _, key := range []string{"publish_rate", "receive_rate", "producer_rate", "consumer_rate", "publish_mb_s", "sustainable_low"} {
+		if v := MustMetric(key).Of(r); !math.IsNaN(v) {
+			t.Errorf("%s is %v", key, v)
+		}
+	}
+	records := []store.Record{r}
+	if cell := Sustained(records).Cell(); cell.Kind != document.Blank {
+		t.Errorf("sustainable: %+v", cell)
+	}
+	if g := Goals(records)[0]; g.Sustained.Cell().Kind != document.Blank || g.Answer() != "undecided" || g.N != 1 {
+		t.Errorf("goal %+v, %s", g, g.Answer())
+	}
+	r.Result.Sustainable.High = 500 // the lowest rate failed
+	if v := MustMetric("sustainable_low").Of(r); v != 0 {
+		t.Errorf("no rate passed: %v", v)
 	}
 }

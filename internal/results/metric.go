@@ -59,10 +59,10 @@ var Metrics = givenToo([]Metric{
 	counted("duplicated", "duplicated", Lower, func(b store.Books) int64 { return b.Duplicated }).headed("dup."),
 	counted("reordered", "reordered", Lower, func(b store.Books) int64 { return b.Reordered }).headed("reord."),
 	counted("corrupted", "corrupted", Lower, func(b store.Books) int64 { return b.Corrupted }).headed("corr."),
-	{Key: "publish_rate", Name: "published", Unit: unit.PerSecond, Better: Higher, Of: result(func(r *store.Result) float64 { return r.PublishRate })},
-	{Key: "receive_rate", Name: "received", Unit: unit.PerSecond, Better: Higher, Of: result(func(r *store.Result) float64 { return r.ReceiveRate })},
-	{Key: "publish_mb_s", Name: "published MB/s", Unit: unit.None, Better: Higher, Of: result(megabytes(func(r *store.Result) float64 { return r.PublishRate }))},
-	{Key: "receive_mb_s", Name: "received MB/s", Unit: unit.None, Better: Higher, Of: result(megabytes(func(r *store.Result) float64 { return r.ReceiveRate }))},
+	{Key: "publish_rate", Name: "published", Unit: unit.PerSecond, Better: Higher, Of: result(publishRate)},
+	{Key: "receive_rate", Name: "received", Unit: unit.PerSecond, Better: Higher, Of: result(receiveRate)},
+	{Key: "publish_mb_s", Name: "published MB/s", Unit: unit.None, Better: Higher, Of: result(megabytes(publishRate))},
+	{Key: "receive_mb_s", Name: "received MB/s", Unit: unit.None, Better: Higher, Of: result(megabytes(receiveRate))},
 	{Key: "producer_rate", Name: "per producer", Unit: unit.PerSecond, Better: Higher, Of: producerRate},
 	{Key: "consumer_rate", Name: "per consumer", Unit: unit.PerSecond, Better: Higher, Of: consumerRate},
 	{Key: "backlog_max", Name: "largest backlog", Unit: unit.None, Better: Lower, Of: result(known(func(r *store.Result) *int64 { return r.BacklogMax }))},
@@ -286,6 +286,9 @@ func Quantile(s hist.Snapshot, q float64) float64 {
 func sustainableLow(r *store.Result) float64 {
 	if r.Sustainable == nil {
 		return math.NaN()
+	}
+	if r.Sustainable.Low == 0 && r.Sustainable.High == 0 {
+		return math.NaN() // every trial was void
 	}
 	return r.Sustainable.Low // 0 is a finding: no rate passed
 }

@@ -23,7 +23,7 @@ type Bracket struct {
 func Sustained(records []store.Record) Bracket {
 	var bounds [][2]float64
 	for _, r := range records {
-		if r.Result != nil && r.Result.Sustainable != nil {
+		if r.Result != nil && r.Result.Sustainable != nil && !math.IsNaN(sustainableLow(r.Result)) {
 			bounds = append(bounds, [2]float64{r.Result.Sustainable.Low, r.Result.Sustainable.High})
 		}
 	}

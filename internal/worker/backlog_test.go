@@ -184,3 +184,22 @@ func TestACancelledBacklogEnds(t *testing.T) {
 		})
 	}
 }
+
+func TestABacklogThatLacksMessagesIsWaitedForInProportion(t *testing.T) {
+	const allowance = 10 * time.Minute
+	for _, c := range []struct {
+		allowance, draining time.Duration
+		begun               bool
+		want                time.Duration
+	}{
+		{allowance, time.Hour, false, allowance}, // the first delivery may take its time
+		{allowance, 4 * time.Second, true, 5 * time.Second},
+		{allowance, 20 * time.Second, true, 20 * time.Second},
+		{allowance, 5 * time.Minute, true, 30 * time.Second},
+		{time.Second, 4 * time.Second, true, time.Second},
+	} {
+		if got := mostSilence(c.allowance, c.draining, c.begun); got != c.want {
+			t.Errorf("after %s of draining, begun %v: %s, want %s", c.draining, c.begun, got, c.want)
+		}
+	}
+}

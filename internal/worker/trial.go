@@ -66,7 +66,12 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	if load.Backlog != nil && err == nil {
 		backlog, err = w.drainBacklog(ctx, t)
 	}
-	drained := w.drain(ctx, t, load.Drain, load.Brisk, &err)
+	drained := false
+	if errors.Is(err, ErrRanDry) {
+		t.hushed = true // as long as that takes has been waited already
+	} else {
+		drained = w.drain(ctx, t, load.Drain, load.Brisk, &err)
+	}
 	if !drained && !t.hushed && load.Settle > load.Drain && err == nil {
 		w.settle(ctx, t, &err)
 	}
@@ -381,8 +386,8 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 			out.FirstSent = f
 		}
 	}
+	out.LastReceived = w.lastDelivery()
 	for _, c := range w.consumers {
-		out.LastReceived = max(out.LastReceived, c.last.Load())
 		out.Working = max(out.Working, c.application.working(c.first.Load(), c.last.Load()))
 	}
 	if out.Until == math.MaxInt64 {
