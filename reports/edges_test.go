@@ -337,11 +337,11 @@ func TestAComparisonSaysWhatItCantCompare(t *testing.T) {
 	other := altered(jetstream, "5", func(r *store.Record) { r.Spec.Load.Rate = 5 })
 	for want, text := range map[string]string{
 		"Nothing to compare: no point of kafka (7 records) has the message size, guarantee and load of a point of jetstream (7 records); they differ in load.rate: 1000 and 5.": say(kafka, other),
-		"Left out: 1 workload that only one side was given.":                     say(kafka, append(other, jetstream...)),
-		"No repetition of jetstream ended ok (void): no conclusion.":             say(kafka, altered(jetstream, "", func(r *store.Record) { r.Status = store.Void })),
-		"No repetition of kafka ended ok (failed): no conclusion.":               say(altered(kafka, "", func(r *store.Record) { r.Status = store.Failed }), jetstream),
-		"Warning: the compared records differ":                                   say(kafka, altered(jetstream, "", func(r *store.Record) { r.Host.Cores = 64 })),
-		"jetstream is lower than kafka, 0.288× [0.277–0.300×], which is better":  say(kafka, jetstream),
+		"Left out: 1 workload that only one side was given.":                    say(kafka, append(other, jetstream...)),
+		"No repetition of jetstream ended ok (void): no conclusion.":            say(kafka, altered(jetstream, "", func(r *store.Record) { r.Status = store.Void })),
+		"No repetition of kafka ended ok (failed): no conclusion.":              say(altered(kafka, "", func(r *store.Record) { r.Status = store.Failed }), jetstream),
+		"Warning: the compared records differ":                                  say(kafka, altered(jetstream, "", func(r *store.Record) { r.Host.Cores = 64 })),
+		"jetstream is lower than kafka, 0.288× [0.277–0.300×], which is better": say(kafka, jetstream),
 		"total time: nothing but zeros on both sides.": say(
 			altered(kafka, "", func(r *store.Record) { r.Spec.Measure, r.Result.Count = "count", &store.Count{} }),
 			altered(jetstream, "", func(r *store.Record) { r.Spec.Measure, r.Result.Count = "count", &store.Count{} })),
