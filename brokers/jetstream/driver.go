@@ -154,6 +154,9 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 		}
 		s.subjects = append(s.subjects, topic.Name)
 	}
+	if t.Existing {
+		return nil
+	}
 	creating, all := errgroup.WithContext(ctx)
 	creating.SetLimit(setupAtOnce)
 	for _, subject := range s.subjects {

@@ -35,7 +35,7 @@ func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
 			}
 		}
 	}
-	for rest := t.Topics; len(rest) > 0; {
+	for rest := t.Topics; len(rest) > 0 && !t.Existing; {
 		n := together(rest)
 		if err := k.create(ctx, rest[0].Partitions, int16(replicas), configs, names[:n]); err != nil {
 			return err

@@ -132,6 +132,9 @@ func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
 		}
 		d.topics = append(d.topics, topic.Name)
 		for s := range t.Subscriptions {
+			if t.Existing {
+				break
+			}
 			if err := d.begin(ctx, driver.ConsumerConfig{Topic: i, Subscription: s}, true); err != nil {
 				return err
 			}

@@ -136,6 +136,9 @@ func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
 		}
 	}
 	d.subscriptions = t.Subscriptions
+	if t.Existing {
+		return nil
+	}
 	return d.each("setup", func(s stan.Subscription) error { return s.Close() })
 }
 

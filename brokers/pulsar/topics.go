@@ -2,7 +2,7 @@ package pulsar
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -29,9 +29,11 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	if err := s.checkStorage(ctx); err != nil {
 		return err
 	}
-	var suffix [6]byte
-	_, _ = rand.Read(suffix[:]) // never fails
-	name := "brokermark-" + hex.EncodeToString(suffix[:])
+	name := namespaceOf(t)
+	if t.Existing {
+		s.namespace = name
+		return nil
+	}
 	if err := s.admin.do(ctx, http.MethodPut, "namespaces/"+tenant+"/"+name, s.policies(), nil); err != nil {
 		if code := status(err); code == http.StatusBadRequest || code == http.StatusPreconditionFailed {
 			return driver.Unsupported("topic settings", "the broker says: %v", err)
@@ -69,6 +71,12 @@ func (s *session) checkStorage(ctx context.Context) error {
 			return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "there are %d bookies", n)
 		}
 	}
+}
+
+// namespaceOf is the namespace of a topology, which every process that is to use it makes from the first topic's name.
+func namespaceOf(t driver.Topology) string {
+	digest := sha256.Sum256([]byte(t.Topics[0].Name))
+	return "brokermark-" + hex.EncodeToString(digest[:6])
 }
 
 // policies are those of the namespace: guarantee and topic settings in Pulsar's words.

@@ -96,6 +96,9 @@ func (d *streams) declare(l *link, topology driver.Topology) error {
 	if err := fits(asked, topology.Shape()); err != nil {
 		return err
 	}
+	if topology.Existing {
+		return nil
+	}
 	for _, t := range topology.Topics {
 		for _, name := range streamsOf(t) {
 			if there, err := l.StreamExists(name); err != nil {

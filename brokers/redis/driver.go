@@ -153,6 +153,9 @@ func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 		}
 		d.streams = append(d.streams, streams)
 	}
+	if t.Existing { // who made them trims them
+		return nil
+	}
 	for some := range slices.Chunk(slices.Concat(d.streams...), setupAtOnce) {
 		if err := d.groups(ctx, d.control, some, "$"); err != nil {
 			return err

@@ -54,7 +54,7 @@ func runnable(args []string) bool {
 	if args[0] == "run" || args[0] == "broker" {
 		return args[0] == "broker" && slices.Contains(args, "status")
 	}
-	return !slices.Contains(args, "--yes")
+	return args[0] != "pipeline" && !slices.Contains(args, "--yes")
 }
 
 func TestHelpEndsWithThreeExamplesThatRun(t *testing.T) {

@@ -146,6 +146,9 @@ func (c ConsumerConfig) Partitions(n int) (own []int) {
 type Topology struct {
 	Topics        []Topic
 	Subscriptions []string
+	// Existing tells that another process has made all of it: Setup makes nothing, touches no message, and only gets ready
+	// to use it. The producers' IDs must differ from those of the other process.
+	Existing bool
 }
 
 // Topic is a destination: a Kafka topic, a RabbitMQ exchange with its queues, a NATS subject, a stream.

@@ -20,6 +20,9 @@ type Recipe struct {
 	Broker   string
 	Product  string    // what is installed, where several brokers are ways to use one product; empty: Broker
 	Versions []Version // obtainable versions; the first is the default
+	// Part tells that it is no broker but something that stands around one, such as a load balancer: it is started the same
+	// way, and no list of brokers names it.
+	Part bool
 	// Ports names the TCP ports each node needs, e.g. "client", "controller". The client port is named "client".
 	Ports []string
 	// MaxNodes is the largest cluster the recipe can build; 1 where it builds no cluster.
@@ -159,4 +162,8 @@ func Lookup(broker string) (*Recipe, error) {
 }
 
 // Names lists the brokers that can be started, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(recipes)) }
+func Names() []string {
+	brokers := maps.Clone(recipes)
+	maps.DeleteFunc(brokers, func(_ string, r *Recipe) bool { return r.Part })
+	return slices.Sorted(maps.Keys(brokers))
+}

@@ -74,6 +74,24 @@ func (r *run) topologies(t *testing.T) {
 		})
 	}
 	t.Run("messages of one key come in order", func(t *testing.T) { r.keyOrder(t) })
+	t.Run("what one process has made, others use", func(t *testing.T) { r.sharedTopology(t, g) })
+}
+
+// sharedTopology has one driver make a topology, another one publish and a third one consume, as processes do that are
+// parts of one application.
+func (r *run) sharedTopology(t *testing.T, g driver.Guarantee) {
+	nobody := shape{topics: 1, subscriptions: 1}
+	maker := r.open(t, g, nobody)
+	made := maker.topology
+	made.Existing = true
+	all := topology{shape: shape{topics: 1, subscriptions: 1, consumers: min(several, r.suite.Consumers)}, producers: several, messages: perTopic}
+	s := r.reopen(t, g, all.shape, made)
+	publisher := r.reopen(t, g, nobody, made)
+	s.drv, publisher.drv = publisher.drv, s.drv // it sends by the one and has consumers of the other
+	r.exchange(t, s, all, nil)
+	requireCounts(t, s, exact)
+	publisher.close(t, true)
+	maker.close(t, true)
 }
 
 // keyOrder sends with few keys to a partitioned topic, or to one of one partition where the broker knows no others;

@@ -1,0 +1,137 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestPipelineRefusesWhatItCannotDo(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"server"}, "no broker"},
+		{[]string{"server", "--broker", "jetstream"}, "--attach"},
+		{[]string{"server", "--broker", "jetstream", "--attach", "127.0.0.1:1", "--answer", "later"}, "confirmed, at-once"},
+		{[]string{"server", "--broker", "jetstream", "--attach", "127.0.0.1:1", "--pool", "0"}, "--pool 0"},
+		{[]string{"server", "--broker", "jetstream", "--attach", "127.0.0.1:1", "--https-cert", "a"}, "go together"},
+		{[]string{"server", "--broker", "jetstream,kafka", "--attach", "127.0.0.1:1"}, "one broker"},
+		{[]string{"server", "--broker", "sim", "--attach", "127.0.0.1:1"}, "attach"},
+		{[]string{"server", "--broker", "jetstream", "--attach", "127.0.0.1:1", "--set", "client.prefetch=1"}, "prefetch"},
+		{[]string{"consumer", "--broker", "jetstream", "--attach", "127.0.0.1:1", "--threads", "0"}, "--threads 0"},
+		{[]string{"load"}, "arg"},
+		{[]string{"load", "127.0.0.1:80"}, "http://host:port"},
+		{[]string{"load", "ftp://x"}, "http://host:port"},
+		{[]string{"load", "http://x/other"}, "--method"},
+		{[]string{"load", "http://x", "--threads", "0"}, "0 threads"},
+		{[]string{"load", "http://x", "--rate", "-1"}, "--rate"},
+		{[]string{"load", "http://x", "--format", "xml"}, "text, json"},
+		{[]string{"load", "http://x", "--method", "GET /"}, "method"},
+		{[]string{"load", "http://x", "--body", "no-such-file"}, "no-such-file"},
+		{[]string{"load", "https://x", "--ca-file", "no-such-file"}, "no-such-file"},
+		{[]string{"load", "http://x", "--ca-file", "a"}, "https"},
+	} {
+		r := brokermark(t, append([]string{"pipeline"}, c.args...)...)
+		if r.code != 2 || !strings.Contains(r.err, c.says) {
+			t.Errorf("%v: exit code %d, %s; want 2 and %q", c.args, r.code, r.err, c.says)
+		}
+	}
+}
+
+func TestPipelineServerThatFindsNoBrokerSaysSo(t *testing.T) {
+	r := brokermark(t, "pipeline", "server", "--broker", "jetstream", "--attach", "127.0.0.1:1", "--listen", "127.0.0.1:0")
+	if r.code != 3 || !strings.Contains(r.err, "127.0.0.1:1") {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+}
+
+func TestPipelineLoadDrivesAnyEndpoint(t *testing.T) {
+	var puts atomic.Int64
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, "/items/") {
+			puts.Add(1)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer h.Close()
+	body := filepath.Join(t.TempDir(), "item.json")
+	if err := os.WriteFile(body, []byte(`{"n":{i}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := brokermark(t, "pipeline", "load", h.URL+"/items/{i}", "--method", "put", "--body", body, "--requests", "50", "--threads", "3", "--format", "json")
+	r.want(t, 0)
+	var got struct {
+		Successful, Failed int64
+		Rate               float64 `json:"requests_per_s"`
+	}
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil || got.Successful != 50 || got.Rate <= 0 || puts.Load() != 50 {
+		t.Errorf("%s, %d requests came: %v", r.out, puts.Load(), err)
+	}
+	r = brokermark(t, "pipeline", "load", h.URL, "--requests", "5", "--threads", "2")
+	if r.code != 4 || !strings.Contains(r.out, "failed requests      5") || !strings.Contains(r.err, "404 Not Found") {
+		t.Errorf("exit code %d: %s%s", r.code, r.out, r.err)
+	}
+	r = brokermark(t, "pipeline", "load", h.URL+"/items/{i}", "--method", "PUT", "--rate", "200", "--duration", "300ms", "--warmup", "0s", "--threads", "3")
+	r.want(t, 0)
+	if !strings.Contains(r.out, "from when due") || puts.Load() != 110 {
+		t.Errorf("%s, %d requests came", r.out, puts.Load())
+	}
+}
+
+func TestAPipelineByHand(t *testing.T) {
+	t.Chdir(t.TempDir())
+	up := brokermark(t, "broker", "up", "nats")
+	up.want(t, 0)
+	defer func() { brokermark(t, "broker", "down", "nats").want(t, 0) }()
+	_, address, _ := strings.Cut(up.out, "address: ")
+	address, _, _ = strings.Cut(address, "\n")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan result, 2)
+	server, taking := freePort(t), freePort(t)
+	go func() {
+		ended <- with(t, ctx, "", "pipeline", "server", "--broker", "nats", "--attach", address, "--listen", server, "--consumer", taking)
+	}()
+	awaitHealth(t, server)
+	go func() {
+		ended <- with(t, ctx, "", "pipeline", "consumer", "--broker", "nats", "--attach", address, "--listen", taking, "--threads", "2")
+	}()
+	awaitHealth(t, taking)
+	brokermark(t, "pipeline", "load", "http://"+server, "--requests", "300", "--threads", "5").want(t, 0)
+	a, err := http.Get("http://" + server + "/skiers/1/vertical?resort=1")
+	if err != nil || a.StatusCode != http.StatusOK {
+		t.Errorf("%v, %v", a, err)
+	}
+	stop()
+	for range 2 {
+		if r := <-ended; r.code != 130 {
+			t.Errorf("exit code %d: %s", r.code, r.err)
+		}
+	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	h := httptest.NewServer(nil)
+	defer h.Close()
+	return strings.TrimPrefix(h.URL, "http://")
+}
+
+func awaitHealth(t *testing.T, address string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if a, err := http.Get("http://" + address + "/health"); err == nil {
+			a.Body.Close()
+			return
+		}
+	}
+	t.Fatalf("nobody listens at %s", address)
+}

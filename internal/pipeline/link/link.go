@@ -1,0 +1,109 @@
+// Package link connects a part of the pipeline to the broker between its parts: what such a part has to know, as plain data
+// that another process can be given. It knows nothing of rides and HTTP.
+package link
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Broker is where a broker is and what is asked of it.
+type Broker struct {
+	Broker    string
+	Version   string            `json:",omitempty"`
+	Addresses []string          // host:port of each node
+	Endpoints map[string]string `json:",omitempty"`
+	Server    map[string]any    `json:",omitempty"` // that it was started with
+	Guarantee driver.Guarantee
+	Client    map[string]any `json:",omitempty"`
+	Topic     map[string]any `json:",omitempty"`
+	Topology  driver.Topology
+	// TLS files in PEM; CA alone encrypts, Cert and Key are for brokers that ask for them.
+	TLS           bool   `json:",omitempty"`
+	CA, Cert, Key string `json:",omitempty"`
+	User          string `json:",omitempty"`
+	Password      string `json:",omitempty"`
+}
+
+// Subscription is that of the consumer.
+const Subscription = "rides"
+
+// Topology is what a pipeline needs of a broker: one topic, one subscription.
+func Topology(topic string, partitions int) driver.Topology {
+	return driver.Topology{
+		Topics:        []driver.Topic{{Name: topic, Partitions: max(1, partitions)}},
+		Subscriptions: []string{Subscription},
+	}
+}
+
+// Config is b as a driver wants it. A setting that the driver doesn't know is refused by name.
+func (b Broker) Config(log io.Writer) (driver.Kind, driver.Config, error) {
+	kind, err := driver.Lookup(b.Broker)
+	if err != nil {
+		return kind, driver.Config{}, err
+	}
+	c := driver.Config{Guarantee: b.Guarantee, Log: log, Target: driver.Target{
+		Addresses: b.Addresses, Version: b.Version, Endpoints: b.Endpoints, User: b.User, Password: b.Password, Server: b.Server,
+	}}
+	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, b.Client); err != nil {
+		return kind, c, err
+	}
+	if c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, b.Topic); err != nil {
+		return kind, c, err
+	}
+	if b.TLS {
+		c.Target.TLS, err = b.tls()
+	}
+	return kind, c, err
+}
+
+func (b Broker) tls() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if b.CA != "" {
+		pem, err := os.ReadFile(b.CA)
+		if err != nil {
+			return nil, fmt.Errorf("the broker's authorities: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("the broker's authorities: %s holds no certificate", b.CA)
+		}
+	}
+	if b.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(b.Cert, b.Key)
+		if err != nil {
+			return nil, fmt.Errorf("the certificate to show the broker: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// setupTime bounds making what a topology needs.
+const setupTime = time.Minute
+
+// Open connects, and makes the topology's topic or, where that Exists, gets ready to use it. The caller closes the driver.
+func (b Broker) Open(ctx context.Context, log io.Writer) (driver.Driver, error) {
+	kind, c, err := b.Config(log)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, setupTime)
+	defer cancel()
+	d, err := kind.Open(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", b.Broker, err)
+	}
+	if err := d.Setup(ctx, b.Topology); err != nil {
+		_ = d.Close()
+		return nil, fmt.Errorf("set up %s: %w", b.Topology.Topics[0].Name, err)
+	}
+	return d, nil
+}

@@ -1,0 +1,272 @@
+// Package load posts requests to an HTTP endpoint, in a closed loop of threads as the assignment asks for, or in an open loop
+// by a schedule. It knows nothing of what stands behind the endpoint.
+package load
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/schedule"
+)
+
+// Load is one load.
+type Load struct {
+	Address string      // host:port
+	TLS     *tls.Config // nil: plain
+	Maker   Maker
+	Phases  []Phase // closed loop, one after the other
+
+	// Schedule is an open loop: request i is due at its arrival i. Threads is how many can be under way.
+	Schedule schedule.Schedule
+	Threads  int
+	Warmup   time.Duration // the first part of the schedule that is not measured
+	Duration time.Duration // of the measured part
+	Drain    time.Duration // for requests that are due and still wait when the load ends
+
+	Retries int           // of a request that was not answered, or with 429 or 5xx
+	Backoff time.Duration // before the first retry; it doubles each time
+	Timeout time.Duration // of one attempt
+
+	// Measuring, where set, is told when the measured part begins, on the clock's axis; Sent when the last request was taken.
+	Measuring func(at int64)
+	Sent      func()
+}
+
+// Phase is so many threads that post one request after the other.
+type Phase struct {
+	Threads int
+	// Each is how many requests every thread posts; 0: they share Total.
+	Each  int64
+	Total int64 // requests of this phase
+}
+
+// Requests is how many the phase posts.
+func (p Phase) Requests() int64 {
+	if p.Each > 0 {
+		return p.Each * int64(p.Threads)
+	}
+	return p.Total
+}
+
+// TwoPhases are the assignment's: 32 threads that post 1,000 requests each, then as many threads as are to be tried until
+// total have been posted. Fewer than that in total are shared by the first phase's threads.
+func TwoPhases(threads int, total int64) []Phase {
+	const first, each = 32, 1000
+	if total <= first*each {
+		return []Phase{{Threads: threads, Total: total}}
+	}
+	return []Phase{{Threads: first, Each: each}, {Threads: threads, Total: total - first*each}}
+}
+
+// Fate is what became of a request.
+type Fate uint8
+
+// The fates of a request.
+const (
+	Unsent   Fate = iota // due, and never posted
+	Accepted             // answered with 2xx
+	Failed               // answered otherwise, or not at all, after all retries
+)
+
+// Counts are those of the measured part.
+type Counts struct {
+	Due, Sent, Accepted, Failed, Unsent, Retries, Bytes int64
+}
+
+// Outcome is what a load came to.
+type Outcome struct {
+	Counts
+	Start    int64         // when the first request was due; times are on the clock's axis
+	From     int64         // when the measured part began
+	Until    int64         // when it ended: by the schedule, or when the last answer came
+	Last     int64         // when the last answer came
+	Response hist.Snapshot // from the first attempt's sending to the answer
+	FromDue  hist.Snapshot // from when it was due to the answer
+	Lag      hist.Snapshot // from when it was due to its sending
+	Codes    map[int]int64 // answers, those to retries included; 0: none came
+	Fates    []Fate        // by request, those of the warm-up included
+	First    int64         // the first request of the measured part
+	Err      error         // of the last request that failed
+}
+
+// Runner runs one load, once.
+type Runner struct {
+	load  Load
+	total int64
+	first int64 // request of the measured part
+
+	next  atomic.Int64
+	fates []Fate
+	start int64
+
+	sent, accepted, failed, retries, bytes, last atomic.Int64
+	response, fromDue, lag                       hist.Histogram
+
+	mu    sync.Mutex
+	codes map[int]int64
+	err   error
+}
+
+// NewRunner checks the load.
+func NewRunner(l Load) (*Runner, error) {
+	r := &Runner{load: l, codes: map[int]int64{}}
+	switch {
+	case l.Maker == nil || l.Address == "":
+		return nil, errors.New("a load needs an address and a maker of requests")
+	case l.Schedule != nil:
+		if l.Threads < 1 || l.Duration <= 0 {
+			return nil, fmt.Errorf("an open loop of %d threads for %s; allowed: 1 or more, and a time", l.Threads, l.Duration)
+		}
+		r.first = l.Schedule.Count(int64(l.Warmup))
+		r.total = l.Schedule.Count(int64(l.Warmup + l.Duration))
+	default:
+		for _, p := range l.Phases {
+			if p.Threads < 1 || p.Requests() < 1 {
+				return nil, fmt.Errorf("a phase of %d requests by %d threads; allowed: 1 or more of both", p.Requests(), p.Threads)
+			}
+			r.total += p.Requests()
+		}
+	}
+	if r.total == 0 {
+		return nil, errors.New("a load of no requests")
+	}
+	r.fates = make([]Fate, r.total)
+	return r, nil
+}
+
+// Progress is what has been counted so far, of the measured part.
+func (r *Runner) Progress() Counts {
+	return Counts{
+		Sent: r.sent.Load(), Accepted: r.accepted.Load(), Failed: r.failed.Load(), Retries: r.retries.Load(), Bytes: r.bytes.Load(),
+	}
+}
+
+// Response is the histogram of response times so far.
+func (r *Runner) Response() *hist.Histogram { return &r.response }
+
+// Run blocks until the load is over or ctx ends; requests under way are waited for.
+func (r *Runner) Run(ctx context.Context) Outcome {
+	r.start = clock.Now()
+	if r.load.Schedule != nil {
+		r.open(ctx)
+	} else {
+		r.closed(ctx)
+	}
+	o := Outcome{
+		Counts: r.Progress(), Start: r.start, From: r.start, Until: r.last.Load(), Last: r.last.Load(),
+		Response: r.response.Snapshot(), FromDue: r.fromDue.Snapshot(), Lag: r.lag.Snapshot(),
+		Codes: r.codes, Fates: r.fates, First: r.first, Err: r.err,
+	}
+	if r.load.Schedule != nil {
+		o.From += int64(r.load.Warmup)
+		o.Until = o.From + int64(r.load.Duration)
+	}
+	o.Due = r.total - r.first
+	o.Unsent = o.Due - o.Sent
+	return o
+}
+
+func (r *Runner) measuring(at int64) {
+	if r.load.Measuring != nil {
+		r.load.Measuring(at)
+	}
+}
+
+func (r *Runner) allTaken() {
+	if r.load.Sent != nil {
+		r.load.Sent()
+	}
+}
+
+// closed runs the phases.
+func (r *Runner) closed(ctx context.Context) {
+	r.measuring(r.start)
+	var upTo int64
+	for i, p := range r.load.Phases {
+		upTo += p.Requests()
+		var threads sync.WaitGroup
+		for range p.Threads {
+			threads.Go(func() {
+				t := r.thread()
+				defer t.close()
+				for n := int64(0); (p.Each == 0 || n < p.Each) && ctx.Err() == nil; n++ {
+					request := r.next.Add(1) - 1
+					if request >= upTo {
+						return
+					}
+					t.post(ctx, request, clock.Now())
+				}
+			})
+		}
+		threads.Wait()
+		r.next.Store(upTo) // threads that found nothing left have counted too
+		if i == len(r.load.Phases)-1 {
+			r.allTaken()
+		}
+	}
+}
+
+// open has threads take requests as they fall due. One that falls due while all threads wait for an answer is posted late,
+// with its own due time.
+func (r *Runner) open(ctx context.Context) {
+	due := make(chan struct{}, r.total)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go r.pace(ctx, due)
+	end := r.start + int64(r.load.Warmup+r.load.Duration+r.load.Drain)
+	var threads sync.WaitGroup
+	for range r.load.Threads {
+		threads.Go(func() {
+			t := r.thread()
+			defer t.close()
+			for range due {
+				if ctx.Err() != nil || clock.Now() > end {
+					return
+				}
+				request := r.next.Add(1) - 1
+				t.post(ctx, request, r.start+r.load.Schedule.At(request))
+			}
+		})
+	}
+	threads.Wait()
+}
+
+// coalesce is how long a wake-up of the pacer serves: requests due within it are let go together.
+const coalesce = int64(200 * time.Microsecond)
+
+// pace lets a thread take a request whenever one falls due.
+func (r *Runner) pace(ctx context.Context, due chan<- struct{}) {
+	defer close(due)
+	s := clock.NewSleeper()
+	defer s.Close()
+	arrivals := schedule.Sequential(r.load.Schedule)
+	told := false
+	for i := int64(0); i < r.total; {
+		if !told && i >= r.first {
+			told = true
+			r.measuring(r.start + int64(r.load.Warmup))
+		}
+		at := r.start + arrivals.At(i)
+		for now := clock.Now(); now < at; now = clock.Now() {
+			if ctx.Err() != nil {
+				return
+			}
+			s.SleepUntil(min(max(at, now+coalesce), now+int64(100*time.Millisecond)))
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		for n := schedule.Due(arrivals, i, clock.Now()-r.start, int(min(r.total-i, 10_000))); n > 0; n-- {
+			due <- struct{}{}
+			i++
+		}
+	}
+	r.allTaken()
+}

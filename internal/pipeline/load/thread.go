@@ -1,0 +1,153 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+)
+
+// thread posts one request after the other over one connection.
+type thread struct {
+	of      *Runner
+	conn    net.Conn
+	in      *bufio.Reader
+	maker   func(request, due int64, b []byte) []byte
+	text    []byte
+	codes   map[int]int64
+	lastErr error
+}
+
+func (r *Runner) thread() *thread {
+	return &thread{of: r, maker: r.load.Maker.Thread(), codes: map[int]int64{}}
+}
+
+func (t *thread) close() {
+	if t.conn != nil {
+		t.conn.Close()
+	}
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	for code, n := range t.codes {
+		t.of.codes[code] += n
+	}
+	if t.lastErr != nil {
+		t.of.err = t.lastErr
+	}
+}
+
+// post posts a request until it is answered for good, and books it.
+func (t *thread) post(ctx context.Context, request, due int64) {
+	r := t.of
+	t.text = t.maker(request, due, t.text[:0])
+	sent := clock.Now()
+	fate := t.insist(ctx)
+	answered := clock.Now()
+	r.fates[request] = fate
+	if request < r.first {
+		return
+	}
+	r.sent.Add(1)
+	r.bytes.Add(int64(len(t.text)))
+	r.lag.Record(sent - due)
+	for last := r.last.Load(); answered > last && !r.last.CompareAndSwap(last, answered); last = r.last.Load() {
+	}
+	if fate != Accepted {
+		r.failed.Add(1)
+		return
+	}
+	r.accepted.Add(1)
+	r.response.Record(answered - sent)
+	r.fromDue.Record(answered - due)
+}
+
+// insist posts the request again and again, as often as the load allows, while another attempt may help.
+func (t *thread) insist(ctx context.Context) Fate {
+	wait := t.of.load.Backoff
+	for attempt := 0; ; attempt++ {
+		code, after, err := t.attempt()
+		t.codes[code]++
+		if code >= 200 && code < 300 {
+			return Accepted
+		}
+		if err == nil {
+			err = fmt.Errorf("answered with %d %s", code, http.StatusText(code))
+		}
+		t.lastErr = err
+		again := code == 0 || code == http.StatusTooManyRequests || code >= 500
+		if !again || attempt == t.of.load.Retries {
+			return Failed
+		}
+		// Half of the wait is drawn: threads that failed together don't come back together.
+		pause := max(wait/2+rand.N(wait/2+1), after)
+		wait *= 2
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return Failed
+		}
+		t.of.retries.Add(1)
+	}
+}
+
+// attempt posts the request once. code is 0 where no answer came; after is how long the server asks to wait.
+func (t *thread) attempt() (code int, after time.Duration, err error) {
+	if t.conn == nil {
+		if err := t.dial(); err != nil {
+			return 0, 0, err
+		}
+	}
+	keep := false
+	defer func() {
+		if !keep {
+			t.conn.Close()
+			t.conn = nil
+		}
+	}()
+	_ = t.conn.SetDeadline(time.Now().Add(t.of.load.Timeout))
+	if _, err := t.conn.Write(t.text); err != nil {
+		return 0, 0, err
+	}
+	a, err := http.ReadResponse(t.in, nil)
+	if err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("the connection was closed before the answer came")
+		}
+		return 0, 0, err
+	}
+	if _, err := io.Copy(io.Discard, a.Body); err != nil {
+		return 0, 0, err
+	}
+	keep = !a.Close
+	if s := a.Header.Get("Retry-After"); s != "" {
+		after, _ = time.ParseDuration(s + "s")
+	}
+	return a.StatusCode, after, nil
+}
+
+func (t *thread) dial() (err error) {
+	d := &net.Dialer{Timeout: t.of.load.Timeout}
+	if c := t.of.load.TLS; c != nil {
+		t.conn, err = tls.DialWithDialer(d, "tcp", t.of.load.Address, c)
+	} else {
+		t.conn, err = d.Dial("tcp", t.of.load.Address)
+	}
+	if err != nil {
+		t.conn = nil
+		return err
+	}
+	if t.in == nil {
+		t.in = bufio.NewReaderSize(t.conn, 2048)
+	} else {
+		t.in.Reset(t.conn)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+// Package parts runs the pipeline's server and consumer, in this process or supervised as processes of their own, and the
+// load balancers before the servers. It knows nothing of experiments.
+package parts
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/pipeline/consumer"
+	"github.com/brokermark/brokermark/internal/pipeline/link"
+	"github.com/brokermark/brokermark/internal/pipeline/pool"
+	"github.com/brokermark/brokermark/internal/pipeline/server"
+)
+
+// Server is everything that a server needs to know.
+type Server struct {
+	Name     string // told by its health check
+	Listen   string // host:port
+	Broker   link.Broker
+	Pool     pool.Config
+	Consumer string `json:",omitempty"` // host:port of one that can be asked for verticals
+	// Cert and Key, PEM files, are for HTTPS.
+	Cert, Key string `json:",omitempty"`
+}
+
+// Defaults of a pool: 20 producers, as in the assignment.
+func Defaults() pool.Config {
+	return pool.Config{Producers: 20, Window: 1, Waiting: 4096, MaxBytes: 512, Patience: 2 * time.Second, Fate: 10 * time.Second}
+}
+
+// nameHeader tells which part answers: a port that another program has taken would answer as well.
+const nameHeader = "Brokermark-Part"
+
+func named(name string, h http.Handler) http.Handler {
+	return &namedHandler{name, h}
+}
+
+type namedHandler struct {
+	name string
+	http.Handler
+}
+
+func (n *namedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/health" {
+		w.Header().Set(nameHeader, n.name)
+	}
+	n.Handler.ServeHTTP(w, r)
+}
+
+func (n *namedHandler) Stopping() {
+	if s, ok := n.Handler.(interface{ Stopping() }); ok {
+		s.Stopping()
+	}
+}
+
+// RunServer serves until ctx ends; then it answers what is under way and returns. listening is told the address.
+func RunServer(ctx context.Context, c Server, log io.Writer, listening func(address string)) (err error) {
+	var secure *tls.Config
+	if c.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+		if err != nil {
+			return fmt.Errorf("the server's certificate: %w", err)
+		}
+		secure = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	}
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	d, err := c.Broker.Open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	p, err := pool.New(ctx, d, c.Pool)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	var from server.Verticals
+	if c.Consumer != "" {
+		from = consumer.NewRemote(c.Consumer)
+	}
+	listening(l.Addr().String())
+	return server.Serve(ctx, l, secure, named(c.Name, server.New(p, from)))
+}
+
+// Consumer is everything that a consumer needs to know.
+type Consumer struct {
+	Name    string
+	Listen  string // host:port
+	Broker  link.Broker
+	Threads int
+	State   string `json:",omitempty"` // a SQLite file; empty: in memory
+}
+
+// RunConsumer consumes until ctx ends or a thread can't go on. listening is told the address when all threads are registered
+// with the broker.
+func RunConsumer(ctx context.Context, c Consumer, log io.Writer, listening func(address string)) (err error) {
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	state := consumer.NewMemory()
+	if c.State != "" {
+		if state, err = consumer.OpenSQLite(c.State); err != nil {
+			return err
+		}
+	}
+	d, err := c.Broker.Open(ctx, log)
+	if err != nil {
+		return errors.Join(err, state.Close())
+	}
+	consuming, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	running, err := start(ctx, consuming, d, state, c.Threads)
+	if err != nil {
+		stop()
+		return errors.Join(err, d.Close())
+	}
+	listening(l.Addr().String())
+	serving, end := context.WithCancel(ctx)
+	defer end()
+	broken := make(chan error, 1)
+	go func() {
+		select {
+		case err := <-running.Broken():
+			broken <- err
+			end()
+		case <-serving.Done():
+			broken <- nil
+		}
+	}()
+	err = server.Serve(serving, l, nil, named(c.Name, running.Handler()))
+	end()
+	if lost := <-broken; lost != nil { // a thread may never end: what it can't count it must not acknowledge
+		return errors.Join(lost, err)
+	}
+	stop()
+	running.Wait()
+	return errors.Join(err, d.Close(), state.Close())
+}
+
+// start consumes for as long as consuming lasts; ctx bounds only the start.
+func start(ctx, consuming context.Context, d driver.Driver, s consumer.State, threads int) (*consumer.Consumer, error) {
+	type started struct {
+		c   *consumer.Consumer
+		err error
+	}
+	begun := make(chan started, 1)
+	go func() {
+		c, err := consumer.Start(consuming, d, s, threads)
+		begun <- started{c, err}
+	}()
+	select {
+	case b := <-begun:
+		return b.c, b.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,169 @@
+package pool
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// The states of a job. Publish may give up a job that waits, and leave one that was handed over; the line takes one that
+// waits, and settles one that was handed over. Whoever comes first decides.
+const (
+	waiting int32 = iota
+	givenUp       // by Publish: it must not be sent
+	handed        // to the client
+	settled       // its fate was told
+	left          // by Publish: nobody wants to know its fate
+)
+
+// job is one message. Publish and the line hold a reference each: the client may use the payload longer than Publish waits.
+type job struct {
+	payload []byte
+	state   atomic.Int32
+	refs    atomic.Int32
+	fate    chan error
+	timer   *time.Timer
+}
+
+var jobs = sync.Pool{New: func() any {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return &job{fate: make(chan error, 1), timer: t}
+}}
+
+func newJob(payload []byte) *job {
+	j := jobs.Get().(*job)
+	j.payload = append(j.payload[:0], payload...)
+	j.state.Store(waiting)
+	j.refs.Store(1)
+	return j
+}
+
+func (j *job) release() {
+	if j.refs.Add(-1) > 0 {
+		return
+	}
+	j.timer.Stop()
+	select {
+	case <-j.fate:
+	default:
+	}
+	jobs.Put(j)
+}
+
+// tell settles the job; false: Publish has been told, or doesn't wait any more.
+func (j *job) tell(err error) bool {
+	if !j.state.CompareAndSwap(handed, settled) {
+		return false
+	}
+	j.fate <- err
+	return true
+}
+
+// line is one producer with its slots.
+type line struct {
+	pool   *Pool
+	client driver.Producer
+	free   chan uint32
+	slots  []*job // a slot belongs to the line while it is free, to the client until it is Done
+	batch  []driver.Message
+	taken  []*job
+}
+
+func newLine(p *Pool) *line {
+	l := &line{pool: p, free: make(chan uint32, p.config.Window), slots: make([]*job, p.config.Window)}
+	for s := range l.slots {
+		l.free <- uint32(s)
+	}
+	return l
+}
+
+// run takes a free slot first and then a job: what waits, waits where every producer can take it.
+func (l *line) run() {
+	for slot := range l.free {
+		j, more := <-l.pool.jobs
+		if !more {
+			l.free <- slot
+			return
+		}
+		l.gather(slot, j)
+		if len(l.batch) == 0 {
+			continue
+		}
+		// Where Send fails every slot is completed through Done all the same.
+		err := l.client.Send(context.Background(), l.batch)
+		if err == nil {
+			err = l.client.Flush(context.Background())
+		}
+		for _, j := range l.taken {
+			if l.pool.config.AtOnce && err == nil {
+				j.tell(nil)
+			}
+			j.release()
+		}
+	}
+}
+
+// gather fills the batch with j and whatever else waits, as far as slots are free.
+func (l *line) gather(slot uint32, j *job) {
+	l.batch, l.taken = l.batch[:0], l.taken[:0]
+	for {
+		if j.state.CompareAndSwap(waiting, handed) {
+			l.slots[slot] = j
+			j.refs.Add(1) // one for this batch, one until Done
+			l.batch = append(l.batch, driver.Message{Slot: slot, Payload: j.payload})
+			l.taken = append(l.taken, j)
+		} else { // given up
+			j.release()
+			l.free <- slot
+		}
+		select {
+		case slot = <-l.free:
+		default:
+			return
+		}
+		more := false
+		select {
+		case j, more = <-l.pool.jobs:
+		default:
+		}
+		if !more {
+			l.free <- slot
+			return
+		}
+	}
+}
+
+// Done is called by the client, from any goroutine.
+func (l *line) Done(slots []uint32, err error) {
+	p := l.pool
+	for _, s := range slots {
+		j := l.slots[s]
+		l.slots[s] = nil
+		told := j.tell(err)
+		switch {
+		case err != nil && !told:
+			p.later.Add(1)
+		case err == nil && (p.config.AtOnce || !told): // else Publish counts it
+			p.published.Add(1)
+		}
+		j.release()
+		l.free <- s
+	}
+}
+
+// close waits a while for what is outstanding, then has the client complete the rest.
+func (l *line) close(patience time.Duration) error {
+	until := time.After(patience)
+	for range l.slots {
+		select {
+		case <-l.free:
+		case <-until:
+			return l.client.Close()
+		}
+	}
+	return l.client.Close()
+}

@@ -1,0 +1,305 @@
+// Package server takes rides in by HTTP and hands them to a broker; openapi.yaml describes it. It knows nothing of who
+// consumes them, beyond an address that can be asked for a skier's vertical.
+package server
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/pipeline/pool"
+	"github.com/brokermark/brokermark/internal/pipeline/ride"
+)
+
+// Description is the API in OpenAPI 3's words.
+//
+//go:embed openapi.yaml
+var Description []byte
+
+// Headers of a request.
+const (
+	// Key names the ride: posted again under the same key it is the same ride, counted once.
+	Key = "Idempotency-Key"
+	// At is when the request was due, in nanoseconds of the host's monotonic clock, for end-to-end latency.
+	At = "Brokermark-Due"
+)
+
+const (
+	maxBody = 1 << 10 // of a ride; a valid one has some 30 bytes
+	maxKey  = 200
+	retry   = "1" // seconds
+)
+
+// Publisher hands a message over and tells its fate, as a pool does.
+type Publisher interface {
+	Publish(payload []byte) error
+	Counts() pool.Counts
+}
+
+// Verticals answers how many metres a skier has made.
+type Verticals interface {
+	Vertical(ctx context.Context, q Query) (int64, error)
+}
+
+// Query asks for a skier's vertical. 0 leaves season or day open.
+type Query struct{ Resort, Season, Day, Skier int }
+
+// Server answers requests. Any goroutine.
+type Server struct {
+	to       Publisher
+	from     Verticals // nil: nobody can be asked
+	stopping atomic.Bool
+	requests atomic.Int64
+	accepted atomic.Int64
+}
+
+// New makes a server that publishes to to. from may be nil.
+func New(to Publisher, from Verticals) *Server { return &Server{to: to, from: from} }
+
+// Stopping has the health check say so, for balancers to send nobody here any more.
+func (s *Server) Stopping() { s.stopping.Store(true) }
+
+// answer is the body of everything but a vertical.
+type answer struct {
+	Message string `json:"message"`
+	Field   string `json:"field,omitempty"`
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.requests.Add(1)
+	// The path as it was sent: nothing is cleaned up, so a path with dots or double slashes in it is another one.
+	switch path := r.URL.EscapedPath(); {
+	case path == "/health":
+		s.only(w, r, http.MethodGet, s.health)
+	case path == "/openapi.yaml":
+		s.only(w, r, http.MethodGet, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/yaml")
+			_, _ = w.Write(Description)
+		})
+	case strings.HasPrefix(path, "/skiers/"):
+		s.skiers(w, r, strings.Split(path[len("/skiers/"):], "/"))
+	default:
+		refuse(w, http.StatusNotFound, answer{Message: "no such path"})
+	}
+}
+
+// skiers is /skiers/{resortID}/seasons/{seasonID}/days/{dayID}/skiers/{skierID} and /skiers/{skierID}/vertical.
+func (s *Server) skiers(w http.ResponseWriter, r *http.Request, parts []string) {
+	switch {
+	case len(parts) == 7 && parts[1] == "seasons" && parts[3] == "days" && parts[5] == "skiers":
+		s.day(w, r, parts)
+	case len(parts) == 2 && parts[1] == "vertical":
+		s.only(w, r, http.MethodGet, func(w http.ResponseWriter, r *http.Request) { s.vertical(w, r, parts[0]) })
+	default:
+		refuse(w, http.StatusNotFound, answer{Message: "no such path"})
+	}
+}
+
+func (s *Server) day(w http.ResponseWriter, r *http.Request, parts []string) {
+	switch r.Method {
+	case http.MethodPost, http.MethodGet:
+	default:
+		w.Header().Set("Allow", "GET, POST")
+		refuse(w, http.StatusMethodNotAllowed, answer{Message: r.Method + " is not allowed here; allowed: GET, POST"})
+		return
+	}
+	of := ride.Ride{Time: 1, Lift: 1} // which only a body says
+	var err error
+	for _, f := range []struct {
+		name, text string
+		to         *int
+	}{{"resortID", parts[0], &of.Resort}, {"seasonID", parts[2], &of.Season}, {"dayID", parts[4], &of.Day}, {"skierID", parts[6], &of.Skier}} {
+		if *f.to, err = ride.Number(f.name, f.text); err != nil {
+			invalid(w, err)
+			return
+		}
+	}
+	if err := of.Check(); err != nil {
+		invalid(w, err)
+		return
+	}
+	if r.Method == http.MethodGet {
+		s.ask(w, r, Query{of.Resort, of.Season, of.Day, of.Skier})
+		return
+	}
+	s.post(w, r, of)
+}
+
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
+type buffer struct {
+	body    [maxBody + 1]byte
+	message []byte
+}
+
+func (s *Server) post(w http.ResponseWriter, r *http.Request, of ride.Ride) {
+	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
+		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
+			refuse(w, http.StatusUnsupportedMediaType, answer{Message: "Content-Type must be application/json", Field: "Content-Type"})
+			return
+		}
+	}
+	if r.ContentLength > maxBody {
+		tooLarge(w)
+		return
+	}
+	b := buffers.Get().(*buffer)
+	defer buffers.Put(b)
+	n, err := io.ReadFull(r.Body, b.body[:])
+	switch {
+	case n > maxBody:
+		tooLarge(w)
+		return
+	case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		refuse(w, http.StatusBadRequest, answer{Message: "the body could not be read", Field: "body"})
+		return
+	case int64(n) < r.ContentLength:
+		refuse(w, http.StatusBadRequest, answer{Message: "the body ended before its Content-Length", Field: "body"})
+		return
+	}
+	if err := of.ParseBody(b.body[:n]); err != nil {
+		invalid(w, err)
+		return
+	}
+	if err := of.Check(); err != nil {
+		invalid(w, err)
+		return
+	}
+	if err := identify(r, &of); err != nil {
+		invalid(w, err)
+		return
+	}
+	b.message = of.Append(b.message[:0])
+	if err := s.to.Publish(b.message); err != nil {
+		unpublished(w, err)
+		return
+	}
+	s.accepted.Add(1)
+	reply(w, http.StatusCreated, created)
+}
+
+// identify reads the headers.
+func identify(r *http.Request, of *ride.Ride) error {
+	switch key := r.Header.Get(Key); {
+	case key == "":
+		of.ID = ride.NewID()
+	case len(key) > maxKey:
+		return &ride.ErrInvalid{Field: Key, Reason: "is too long; allowed: 200 bytes"}
+	default:
+		of.ID = ride.KeyID(key)
+	}
+	if text := r.Header.Get(At); text != "" {
+		at, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || at < 0 {
+			return &ride.ErrInvalid{Field: At, Reason: "is not a number of nanoseconds"}
+		}
+		of.At = at
+	}
+	return nil
+}
+
+// health is 503 while the server can't publish, so that a balancer sends nobody here.
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	c := s.to.Counts()
+	state, code := "ok", http.StatusOK
+	if s.stopping.Load() {
+		state, code = "stopping", http.StatusServiceUnavailable
+	}
+	body, _ := json.Marshal(Health{
+		Status: state, Requests: s.requests.Load(), Accepted: s.accepted.Load(), Waiting: c.Waiting,
+		Published: c.Published, Failed: c.Failed + c.FailedLater, Busy: c.Busy, Unknown: c.Unknown,
+	})
+	reply(w, code, body)
+}
+
+// Health is the answer of the health check.
+type Health struct {
+	Status    string `json:"status"`    // ok | stopping
+	Requests  int64  `json:"requests"`  // all of them, refused ones included
+	Accepted  int64  `json:"accepted"`  // rides answered with 201
+	Published int64  `json:"published"` // confirmed by the broker
+	Failed    int64  `json:"failed"`    // reported as failed by the broker's client
+	Busy      int64  `json:"busy"`      // answered with 503 because no producer was free in time
+	Unknown   int64  `json:"unknown"`   // answered with 503 because no confirmation came in time
+	Waiting   int    `json:"waiting"`   // for a producer, now
+}
+
+func (s *Server) vertical(w http.ResponseWriter, r *http.Request, skier string) {
+	q, err := ParseQuery(skier, r.URL.Query().Get)
+	if err != nil {
+		invalid(w, err)
+		return
+	}
+	s.ask(w, r, q)
+}
+
+// ParseQuery reads what a skier's vertical is asked for by: resort is needed, season and day are not.
+func ParseQuery(skier string, get func(string) string) (q Query, err error) {
+	as := ride.Ride{Season: ride.MinSeason, Day: 1, Time: 1, Lift: 1}
+	if as.Skier, err = ride.Number("skierID", skier); err != nil {
+		return q, err
+	}
+	if get("resort") == "" {
+		return q, &ride.ErrInvalid{Field: "resort", Reason: "is missing"}
+	}
+	if as.Resort, err = ride.Number("resort", get("resort")); err != nil {
+		return q, err
+	}
+	for name, to := range map[string]*int{"season": &q.Season, "day": &q.Day} {
+		if text := get(name); text != "" {
+			if *to, err = ride.Number(name, text); err != nil {
+				return q, err
+			}
+		}
+	}
+	if q.Season != 0 {
+		as.Season = q.Season
+	}
+	if q.Day != 0 {
+		as.Day = q.Day
+	}
+	q.Resort, q.Skier = as.Resort, as.Skier
+	return q, as.Check()
+}
+
+// askTime bounds a question to the consumer.
+const askTime = 2 * time.Second
+
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, q Query) {
+	if s.from == nil {
+		unavailable(w, "no consumer was named that could be asked")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), askTime)
+	defer cancel()
+	metres, err := s.from.Vertical(ctx, q)
+	if err != nil {
+		unavailable(w, "the consumer could not be asked")
+		return
+	}
+	reply(w, http.StatusOK, AppendVertical(nil, metres))
+}
+
+// AppendVertical is the answer to a question for a vertical.
+func AppendVertical(b []byte, metres int64) []byte {
+	b = append(b, `{"vertical":`...)
+	return append(strconv.AppendInt(b, metres, 10), '}')
+}
+
+func (s *Server) only(w http.ResponseWriter, r *http.Request, method string, then http.HandlerFunc) {
+	if r.Method != method {
+		w.Header().Set("Allow", method)
+		refuse(w, http.StatusMethodNotAllowed, answer{Message: r.Method + " is not allowed here; allowed: " + method})
+		return
+	}
+	then(w, r)
+}
