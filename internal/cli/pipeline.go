@@ -75,11 +75,11 @@ func (p *partFlags) broker(existing bool) (b link.Broker, err error) {
 	}
 	s := study.New("pipeline")
 	if err := p.workload.override(s); err != nil {
-		return b, asTyped(err)
+		return b, err
 	}
 	points, err := s.Points()
 	if err != nil {
-		return b, asTyped(err)
+		return b, err
 	}
 	if len(points) != 1 {
 		return b, badInput("a part of a pipeline has one broker and one value for each setting")

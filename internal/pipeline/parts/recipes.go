@@ -24,6 +24,9 @@ const (
 // setting is what the recipes are given a part by: a Server or a Consumer. Nobody types it.
 const setting = "part"
 
+// partFile is in the node's directory.
+const partFile = "part.json"
+
 // mostServers is how many instances can be started.
 const mostServers = 16
 
@@ -55,7 +58,6 @@ func init() {
 
 func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }
 func listen(n *provision.Node) string   { return "127.0.0.1:" + strconv.Itoa(n.Ports["client"]) }
-func file(n *provision.Node) string     { return filepath.Join(n.Dir, "part.json") }
 
 // Settings are those of a recipe that starts part.
 func Settings(part any) map[string]any { return map[string]any{setting: part} }
@@ -73,7 +75,7 @@ func configure[T any](own func(*T, *provision.Node)) func(context.Context, *prov
 			if err != nil {
 				return err
 			}
-			return os.WriteFile(file(n), text, 0o600)
+			return n.Write(partFile, text)
 		}
 		return &provision.ErrRefused{Broker: n.Cluster.Recipe.Broker, Reason: "it is started by experiments; by hand: brokermark pipeline"}
 	}
@@ -81,7 +83,7 @@ func configure[T any](own func(*T, *provision.Node)) func(context.Context, *prov
 
 func runs(name string) func(n *provision.Node) (provision.Command, error) {
 	return func(n *provision.Node) (provision.Command, error) {
-		return provision.Command{Program: name, Args: []string{file(n)}}, nil
+		return provision.Command{Program: name, Args: []string{filepath.Join(n.Dir, partFile)}}, nil
 	}
 }
 
