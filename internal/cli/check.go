@@ -217,7 +217,7 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 
 // stored asks the store what need not run again; a store that isn't there yet holds nothing.
 func stored(ctx context.Context, o checkOptions, p plan) (map[string]map[int]store.Status, error) {
-	st, err := store.OpenReadOnly(o.store)
+	st, err := store.OpenReadOnlyContext(ctx, o.store)
 	if store.ProblemOf(err) == store.Missing {
 		return nil, nil
 	}

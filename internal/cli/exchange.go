@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -187,10 +188,12 @@ func (s *shell) importCommand() *cobra.Command {
 	var path, like, paper string
 	c := &cobra.Command{
 		Use:   "import FILE... | --study NAME",
-		Short: "Store results of the OpenMessaging Benchmark or of a paper, for comparison",
+		Short: "Store records of another store, results of the OpenMessaging Benchmark or of a paper",
 		Long: "Import stores result files of the OpenMessaging Benchmark as records of brokers\n" +
 			"called omb:NAME, with the doubts that such numbers deserve. What a file doesn't\n" +
 			"say is unknown, unless --like names a stored point that was given the same work.\n" +
+			"Files of records (.jsonl), from export or left where a store was away, are stored\n" +
+			"as they are, once each.\n" +
 			"With --study it stores the tables of a published study: reports and compare\n" +
 			"set them beside what was measured and conclude nothing from them.",
 		Example: "  brokermark import result.json\n" +
@@ -208,6 +211,12 @@ func (s *shell) importCommand() *cobra.Command {
 				return badInput("--study takes the tables of a study's folder; allowed beside it: --store")
 			case paper != "":
 				return s.importStudy(c, path, paper)
+			}
+			if records := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return filepath.Ext(arg) != ".jsonl" }); len(records) > 0 {
+				if len(records) < len(args) || like != "" {
+					return badInput("records (.jsonl) are imported by themselves, without --like")
+				}
+				return s.importRecords(c, path, records)
 			}
 			spec, err := s.specOf(c, path, like)
 			if err != nil {
@@ -279,7 +288,7 @@ func (s *shell) specOf(c *cobra.Command, path, id string) (*study.Spec, error) {
 
 // keep appends what isn't in the store yet; a file that is counts as kept.
 func (s *shell) keep(c *cobra.Command, path string, list []read) error {
-	st, err := store.Open(path)
+	st, err := store.OpenContext(c.Context(), path)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (s *shell) importStudy(c *cobra.Command, path, name string) error {
 	if len(paper.Figures) == 0 {
 		return badInput("%s publishes no table", name)
 	}
-	st, err := store.Open(path)
+	st, err := store.OpenContext(c.Context(), path)
 	if err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func reportTable() string {
 
 // readStore reads the records of a store that match where ("" = all).
 func readStore(ctx context.Context, path, where string) ([]store.Record, error) {
-	st, err := store.OpenReadOnly(path)
+	st, err := store.OpenReadOnlyContext(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	if _, err := refusals(p.points); err != nil {
 		return err
 	}
-	st, err := store.Open(o.store)
+	st, err := store.OpenContext(ctx, o.store)
 	if err != nil {
 		return err
 	}
@@ -123,14 +123,24 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 			return err
 		}
 	}
+	outbox := st.Outbox(view.say, unstoredIn(o.store), host.Dir)
 	r := &running{sh: s, options: &o, store: st, view: view, bad: map[store.Status]*store.Record{}}
 	tally, err := lab.Run(ctx, p.runs, lab.Options{
-		Host: host, Store: st, Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
+		Host: host, Store: st, Append: outbox.Append, Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
 		Watch: func(e lab.Event) { r.event(ctx, e) },
 	})
+	unstored := outbox.Close(ctx)
 	view.close()
 	o.watching.close()
-	return r.finish(p, tally, err)
+	return r.finish(p, tally, err, unstored)
+}
+
+// unstoredIn is the folder for records that the store doesn't take: beside its file, or where the user works.
+func unstoredIn(path string) string {
+	if store.IsURL(path) && !strings.HasPrefix(path, "sqlite:") {
+		return "."
+	}
+	return filepath.Dir(strings.TrimPrefix(strings.TrimPrefix(path, "sqlite:"), "//"))
 }
 
 // running is a run under way.
@@ -168,7 +178,7 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 
 // lookUp finds the stored record because of which a repetition was skipped.
 func (r *running) lookUp(ctx context.Context, run study.Run) *store.Record {
-	records, err := r.store.Records(context.WithoutCancel(ctx), store.Filter{
+	records, err := r.store.Records(ctx, store.Filter{
 		PointIDs: []string{run.Point.ID}, Statuses: []store.Status{store.OK, store.Failed, store.Refused},
 	})
 	if err != nil {
@@ -194,9 +204,15 @@ func count(t *lab.Tally, r *store.Record) {
 }
 
 // finish shows the results and tells how the run went.
-func (r *running) finish(p plan, t lab.Tally, err error) error {
+func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
+	if err == nil && unstored != nil {
+		return unstored
+	}
 	switch {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		if unstored != nil {
+			fmt.Fprintf(r.sh.err, "brokermark: %s\n", secret.Redact(unstored.Error()))
+		}
 		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are done and stored in %s; the same command goes on from there\n",
 			t.OK+t.Failed+t.Refused+t.Skipped, len(p.runs), r.store.Name())
 		_ = r.options.gates.judge(r.sh.err, results.Of(r.records)) // being interrupted is what the exit code says

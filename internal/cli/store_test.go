@@ -62,3 +62,22 @@ func TestATeamsDatabaseIsAStoreLikeAFileAndItsPasswordIsNeverPrinted(t *testing.
 		}
 	}
 }
+
+func TestRecordsOfAFileAreImportedOnceEach(t *testing.T) {
+	dir := t.TempDir()
+	from, to, lines := filepath.Join(dir, "from.db"), filepath.Join(dir, "to.db"), filepath.Join(dir, "records.jsonl")
+	brokermark(t, short("--store", from)...).want(t, 0)
+	brokermark(t, "export", "--store", from, "--format", "jsonl", "-o", lines).want(t, 0)
+	for _, says := range []string{"1 records stored, 0 were there already", "0 records stored, 1 were there already"} {
+		if out := brokermark(t, "import", lines, "--store", to).want(t, 0).out; !strings.Contains(out, says) {
+			t.Errorf("said %q, want %q", out, says)
+		}
+	}
+	if list := brokermark(t, "export", "--store", to).want(t, 0).objects(t); len(list) != 1 || list[0]["status"] != "ok" {
+		t.Errorf("imported: %v", list)
+	}
+	write(t, filepath.Join(dir, "cut.jsonl"), "{\"schema\": 1\nx\n")
+	if said := brokermark(t, "import", filepath.Join(dir, "cut.jsonl"), "--store", to).want(t, 2).err; !strings.Contains(said, "cut.jsonl:1: not a record") {
+		t.Errorf("said %q", said)
+	}
+}

@@ -20,11 +20,13 @@ import (
 type Options struct {
 	Host  *provision.Host // nil where no point starts a broker
 	Store *store.Store
-	Again bool      // run what is stored already
-	Keep  bool      // leave the brokers' directories behind
-	Tool  string    // version of this program
-	Log   io.Writer // client libraries' own log lines
-	Watch func(Event)
+	// Append keeps a record, whatever has become of ctx; nil: in the store.
+	Append func(ctx context.Context, r store.Record) error
+	Again  bool      // run what is stored already
+	Keep   bool      // leave the brokers' directories behind
+	Tool   string    // version of this program
+	Log    io.Writer // client libraries' own log lines
+	Watch  func(Event)
 	// NewAgent makes the agent of a point; nil means one in this process.
 	NewAgent func() agent.Agent
 }
@@ -80,6 +82,12 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	if o.NewAgent == nil {
 		o.NewAgent = func() agent.Agent { return &agent.Local{} }
 	}
+	if o.Append == nil {
+		o.Append = func(ctx context.Context, r store.Record) error {
+			_, err := o.Store.Append(context.WithoutCancel(ctx), r)
+			return err
+		}
+	}
 	l := &lab{Options: o, host: HostFacts(), runs: runs, pool: newPool(o.Host, o.Keep)}
 	defer l.pool.close()
 	done, err := l.stored(ctx)
@@ -97,7 +105,7 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 		r, unstarted := l.repetition(ctx, i, run)
 		l.spent(run, time.Since(began))
 		// A first Ctrl-C ends ctx, but what was measured is kept all the same.
-		if _, err := o.Store.Append(context.WithoutCancel(ctx), r); err != nil {
+		if err := o.Append(ctx, r); err != nil {
 			return l.tally, fmt.Errorf("record of %s: %w", run.Point.Label, err)
 		}
 		l.count(r, unstarted)

@@ -195,7 +195,7 @@ func TestWhatIsNoFileIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	if _, err := reader.insert(t.Context(), Record{}, "{}"); !strings.Contains(fmt.Sprint(reader.explain(err, "x")), "can't be opened for that by this user: could not x") {
+	if _, _, err := reader.insert(t.Context(), Record{}, "{}", false); !strings.Contains(fmt.Sprint(reader.explain(err, "x")), "can't be opened for that by this user: could not x") {
 		t.Errorf("SQLite itself lets a reader write: %v", err)
 	}
 }

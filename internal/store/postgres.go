@@ -67,7 +67,7 @@ func postgres(store string) (*backend, error) {
 		diagnose: func(err error, doing string) (Problem, string, error) { return diagnosePostgres(config, err, doing) },
 		// Without a current schema nothing is found and creating says why it can't.
 		tables: `SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()`,
-		lock:   `SELECT pg_advisory_xact_lock(hashtext('brokermark'))`,
+		lock:   fmt.Sprintf(`SET LOCAL lock_timeout = %d; SELECT pg_advisory_xact_lock(hashtext('brokermark'))`, patience.Milliseconds()),
 		// Whatever the server's default, an append is on the disk when it returns; the lock is for ALTER TABLE and the like.
 		insert:    fmt.Sprintf(`SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = %d`, patience.Milliseconds()),
 		layouts:   layoutsPostgres,

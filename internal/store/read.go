@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -85,8 +86,15 @@ type stored struct {
 const batch = 128
 
 // each gives every record to yield until that answers false; yield never sees an error here.
-func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bool) error {
+func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bool) (err error) {
 	where, args := f.where()
+	ctx, watched := s.watched(ctx)
+	defer watched.end()
+	defer func() {
+		if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			err = context.DeadlineExceeded
+		}
+	}()
 	rows, err := s.db.QueryContext(ctx, `SELECT id, point_id, schema, body FROM record`+where+` ORDER BY id`, args...)
 	if err != nil {
 		return err
@@ -97,6 +105,7 @@ func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bo
 	for more := true; more; {
 		next = next[:0]
 		for len(next) < batch {
+			watched.goesOn()
 			if more = rows.Next(); !more {
 				break
 			}
@@ -109,6 +118,7 @@ func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bo
 				next = append(next, r)
 			}
 		}
+		watched.rests() // who reads may take as long as it likes
 		records, failed := s.decodeAll(next)
 		for _, r := range records {
 			if !yield(r, nil) {
@@ -181,11 +191,31 @@ func (s *Store) Done(ctx context.Context, pointIDs []string) (map[string]map[int
 	return done, nil
 }
 
+// progress ends a reading that gets nowhere for twice the store's patience.
+type progress struct {
+	timer  *time.Timer
+	bound  time.Duration
+	cancel context.CancelFunc
+}
+
+func (s *Store) watched(ctx context.Context) (context.Context, *progress) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	p := &progress{bound: 2 * s.patience, cancel: func() { cancel(nil) }}
+	p.timer = time.AfterFunc(p.bound, func() { cancel(context.DeadlineExceeded) })
+	return ctx, p
+}
+
+func (p *progress) goesOn() { p.timer.Reset(p.bound) }
+func (p *progress) rests()  { p.timer.Stop() }
+func (p *progress) end()    { p.timer.Stop(); p.cancel() }
+
 func (s *Store) doneAmong(ctx context.Context, pointIDs []string, done map[string]map[int]Status) error {
 	args := make([]any, len(pointIDs))
 	for i, id := range pointIDs {
 		args[i] = id
 	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	rows, err := s.db.QueryContext(ctx, `SELECT point_id, repetition, status FROM record WHERE status IN ('ok', 'refused')
 		AND point_id IN (`+placeholders(1, len(args))+`) ORDER BY id`, args...)
 	if err != nil {

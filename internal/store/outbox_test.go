@@ -1,0 +1,336 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/store/pgtest"
+)
+
+// brief is how long these tests' stores wait.
+const brief = 300 * time.Millisecond
+
+// valve stands between a store and its server. Shut, it takes everything and passes on nothing, as a firewall does that
+// has forgotten a connection; deaf, the server hears and its answers are lost.
+type valve struct {
+	mu         sync.Mutex
+	shut, deaf bool
+}
+
+func (v *valve) set(shut, deaf bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.shut, v.deaf = shut, deaf
+}
+
+func (v *valve) stops(answer bool) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.shut || answer && v.deaf
+}
+
+// through puts a valve before the server of a URL.
+func through(t *testing.T, store string) (*valve, string) {
+	t.Helper()
+	u, err := url.Parse(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, v := u.Host, &valve{}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			there, err := net.Dial("tcp", server)
+			if err != nil {
+				client.Close()
+				return
+			}
+			go v.pass(there, client, false)
+			go v.pass(client, there, true)
+		}
+	}()
+	u.Host = l.Addr().String()
+	return v, u.String()
+}
+
+func (v *valve) pass(to, from net.Conn, answer bool) {
+	defer to.Close()
+	defer from.Close()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		if v.stops(answer) {
+			continue
+		}
+		if _, err := to.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func record(id string, n int) Record {
+	return Record{PointID: id, Repetition: n, Status: OK, Began: time.Unix(1700000000+int64(n), 0).UTC()}
+}
+
+func outbox(t *testing.T, url string) (*Outbox, *Store, string, *[]string) {
+	t.Helper()
+	s, err := open(t.Context(), url, appending, brief)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	dir, said := t.TempDir(), &[]string{}
+	return s.Outbox(func(format string, args ...any) { *said = append(*said, fmt.Sprintf(format, args...)) }, dir), s, dir, said
+}
+
+func within(t *testing.T, limit time.Duration, what string, do func()) {
+	t.Helper()
+	began := time.Now()
+	do()
+	if took := time.Since(began); took > limit {
+		t.Errorf("%s took %v", what, took)
+	}
+}
+
+func TestRecordsWaitInAFileWhileTheStoreIsAwayAndAreDeliveredInOrder(t *testing.T) {
+	v, url := through(t, pgtest.Database(t))
+	o, s, dir, said := outbox(t, url)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(o.Append(t.Context(), record("a", 1)))
+	v.set(true, false)
+	for n := 2; n <= 4; n++ {
+		within(t, 10*brief, "an append to a store that doesn't answer", func() { must(o.Append(t.Context(), record("a", n))) })
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if len(left) != 1 || len(*said) != 1 || !strings.Contains((*said)[0], left[0]) {
+		t.Fatalf("files %v, said %q", left, *said)
+	}
+	if waiting, err := ReadRecords(left[0]); err != nil || len(waiting) != 3 {
+		t.Errorf("%d records wait: %v", len(waiting), err)
+	}
+	v.set(false, false)
+	must(o.Append(t.Context(), record("a", 5)))
+	records, err := s.Records(t.Context(), Filter{})
+	must(err)
+	var got []int
+	for _, r := range records {
+		got = append(got, r.Repetition)
+	}
+	if fmt.Sprint(got) != "[1 2 3 4 5]" {
+		t.Errorf("stored: %v", got)
+	}
+	must(o.Close(t.Context()))
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// The server has committed, and its answer was lost: repeating the append must not double the record.
+func TestARecordWhoseAnswerWasLostIsStoredOnce(t *testing.T) {
+	v, url := through(t, pgtest.Database(t))
+	o, s, _, _ := outbox(t, url)
+	if err := o.Append(t.Context(), record("a", 1)); err != nil {
+		t.Fatal(err)
+	}
+	for n := 2; n <= 6; n++ {
+		stop := time.AfterFunc(time.Duration(n)*time.Millisecond/2, func() { v.set(false, true) })
+		err := o.Append(t.Context(), record("a", n))
+		stop.Stop()
+		v.set(false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	records, err := s.Records(t.Context(), Filter{})
+	if err != nil || len(records) != 6 {
+		t.Errorf("%d records of 6: %v", len(records), err)
+	}
+}
+
+func TestWhatStillWaitsAtTheEndIsSaidAndDeliveredByTheNextRun(t *testing.T) {
+	v, url := through(t, pgtest.Database(t))
+	o, s, dir, _ := outbox(t, url)
+	v.set(true, false)
+	if err := o.Append(t.Context(), record("a", 1)); err != nil {
+		t.Fatal(err)
+	}
+	var unstored *Unstored
+	if err := o.Close(t.Context()); !errors.As(err, &unstored) || unstored.Records != 1 || ProblemOf(err) != Unreachable {
+		t.Fatalf("at the end: %v", err)
+	}
+	if info, err := os.Stat(unstored.Path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	v.set(false, false)
+	next := s.Outbox(func(string, ...any) {}, dir)
+	if err := next.Append(t.Context(), record("a", 2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if records, err := s.Records(t.Context(), Filter{}); err != nil || len(records) != 2 {
+		t.Errorf("%d records: %v", len(records), err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestEveryCallOfAStoreThatNeverAnswersEndsByItselfAndAtAnInterrupt(t *testing.T) {
+	v, url := through(t, pgtest.Database(t))
+	_, s, _, _ := outbox(t, url)
+	mustAppend(t, s, record("a", 1))
+	v.set(true, false)
+	calls := map[string]func(context.Context) error{
+		"append":  func(ctx context.Context) error { _, err := s.Append(ctx, record("a", 2)); return err },
+		"records": func(ctx context.Context) error { _, err := s.Records(ctx, Filter{}); return err },
+		"done":    func(ctx context.Context) error { _, err := s.Done(ctx, []string{"a"}); return err },
+		"open": func(ctx context.Context) error {
+			other, err := open(ctx, url, appending, brief)
+			if err == nil {
+				_ = other.Close()
+			}
+			return err
+		},
+	}
+	for name, call := range calls {
+		within(t, 10*brief, name, func() {
+			if err := call(t.Context()); ProblemOf(err) != Unreachable {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(brief/10, cancel)
+		within(t, brief*9/10, name+" that is interrupted", func() {
+			if call(ctx) == nil {
+				t.Errorf("%s: no error", name)
+			}
+		})
+	}
+}
+
+func TestALockThatIsNotGivenBackHoldsNobodyUpForEver(t *testing.T) {
+	url := pgtest.Database(t)
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	holder, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	if _, err := holder.ExecContext(t.Context(), `SELECT pg_advisory_lock(hashtext('brokermark'))`); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 10*brief, "opening", func() {
+		if s, err := open(t.Context(), url, appending, brief); err == nil {
+			_ = s.Close()
+			t.Error("the store was opened although its lock is held")
+		}
+	})
+}
+
+func TestAFileThatIsLockedLosesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	o, s, _, said := outbox(t, path)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	holder, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := holder.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`BEGIN IMMEDIATE`)
+	if err := o.Append(t.Context(), record("a", 1)); err != nil {
+		t.Fatal(err)
+	}
+	exec(`ROLLBACK`)
+	if err := o.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if records, err := s.Records(t.Context(), Filter{}); err != nil || len(records) != 1 || len(*said) != 2 {
+		t.Errorf("%d records, %v; said %q", len(records), err, *said)
+	}
+}
+
+func TestAnAppendOutlivesTheFirstInterruptByAFewSeconds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o, s, _, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
+	if err := o.Append(ctx, record("a", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if records, err := s.Records(t.Context(), Filter{}); err != nil || len(records) != 1 {
+		t.Errorf("%d records: %v", len(records), err)
+	}
+}
+
+func TestFilesOfRecordsAreReadUpToWhereACrashCutThem(t *testing.T) {
+	whole := `{"schema":1,"point_id":"a","repetition":1,"status":"ok"}` + "\n"
+	for text, want := range map[string]string{
+		"": "0 records", whole: "1 records", whole + whole: "2 records", whole + whole[:20]: "1 records",
+		"x\n": ":1: not a record", whole + "{}\n": ":2: not a record", whole + "[1]\n": ":2: not a record", `{"schema":99}` + "\n": "newer brokermark",
+		`{"schema":1,"spec":3}` + "\n": "can't be read",
+	} {
+		list, err := decodeLines("f.jsonl", strings.NewReader(text))
+		got := fmt.Sprintf("%d records", len(list))
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	if _, err := ReadRecords("/dev/zero"); err == nil {
+		t.Error("a device was read")
+	}
+	if _, err := decodeLines("f", io.MultiReader(strings.NewReader("{"), brokenReader{})); err == nil {
+		t.Error("a broken reader is no error")
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
