@@ -51,10 +51,10 @@ func packages(t *testing.T) []string {
 // Complaints about a mistyped word may say which one was meant, and drivers tell specs their defaults: the packages for
 // that import nothing of ours themselves.
 func TestFoundationsImportNothingOfOurs(t *testing.T) {
-	for _, name := range []string{"suggest", "usual", "secret", "wire", "hist", "schedule", "clock", "ledger", "driver", "provision", "study"} {
+	for _, name := range []string{"suggest", "usual", "secret", "bounded", "wire", "hist", "schedule", "clock", "ledger", "driver", "provision", "study"} {
 		pkg := module + "/internal/" + name
 		for _, d := range deps(t, pkg) {
-			if strings.HasPrefix(d, module) && d != pkg && d != module+"/internal/suggest" && d != module+"/internal/usual" && d != module+"/internal/secret" {
+			if strings.HasPrefix(d, module) && d != pkg && d != module+"/internal/suggest" && d != module+"/internal/usual" && d != module+"/internal/secret" && d != module+"/internal/bounded" {
 				t.Errorf("internal/%s imports %s", name, d)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -100,7 +99,7 @@ func nodeName(n *provision.Node) string { return n.Cluster.ID }
 // ready: this very process has written that it is started, and something speaks AMQP on its port. Over AMQP the broker
 // doesn't tell its name.
 func ready(ctx context.Context, n *provision.Node) error {
-	log, err := os.ReadFile(n.LogPath())
+	log, err := n.Log()
 	if err != nil {
 		return err
 	}

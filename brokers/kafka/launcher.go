@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -66,7 +67,7 @@ func vacant(address, number string) bool {
 	if _, err := io.WriteString(conn, "dump"); err != nil {
 		return false
 	}
-	answer, err := io.ReadAll(conn)
+	answer, err := bounded.All(conn, 16<<20)
 	return err == nil && isVacant(string(answer), number)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -108,7 +107,7 @@ func cluster(n *provision.Node) (string, error) {
 	if !onZooKeeper(n.Cluster.Version) {
 		return n.Cluster.Facts[clusterID], nil
 	}
-	log, err := os.ReadFile(n.LogPath())
+	log, err := n.Log()
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -121,7 +121,7 @@ func (a *admin) ask(ctx context.Context, method, where string, body, into any) e
 		return err
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
+	answer, err := bounded.All(response.Body, maxAnswer)
 	switch {
 	case err != nil:
 		return err
@@ -134,6 +134,9 @@ func (a *admin) ask(ctx context.Context, method, where string, body, into any) e
 	}
 	return nil
 }
+
+// maxAnswer bounds what an administration answers, in bytes.
+const maxAnswer = 64 << 20
 
 func (a *admin) maxMessageSize(ctx context.Context) (int, error) {
 	var clusters []string // anybody who may administer may see them

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"regexp"
 	"strconv"
 
@@ -19,7 +18,7 @@ var newRole = regexp.MustCompile(`HA-1010 : Role change reported: Node : '(\S+)'
 
 // role is the last one that the node has reported of itself.
 func role(n *provision.Node) (string, error) {
-	log, err := os.ReadFile(n.LogPath())
+	log, err := n.Log()
 	if err != nil {
 		return "", err
 	}

@@ -178,7 +178,7 @@ func disk(dir string) finding {
 
 func privileges() finding {
 	if os.Geteuid() == 0 {
-		return finding{what: "user", seen: "root: missing system packages are installed; brokers run as nobody"}
+		return finding{what: "user", seen: "root: missing system packages are installed; brokers run as a user of their own"}
 	}
 	return finding{what: "user", seen: "not root: missing system packages are named, not installed"}
 }

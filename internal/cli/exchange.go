@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/exchange"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/sheet"
@@ -245,8 +246,11 @@ type read struct {
 	record store.Record
 }
 
+// maxImported bounds another tool's result file, in bytes.
+const maxImported = 256 << 20
+
 func readOMB(path string, like *study.Spec) (read, error) {
-	data, err := os.ReadFile(path)
+	data, err := bounded.File(path, maxImported)
 	if err != nil {
 		return read{}, cannotRead(path, err)
 	}

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"database/sql"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,12 +34,20 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 	for name, text := range files {
 		write(t, filepath.Join(dir, name), text)
 	}
+	huge := filepath.Join(dir, "huge")
+	write(t, huge, "")
+	if err := os.Truncate(huge, 10<<30); err != nil { // a sparse file
+		t.Fatal(err)
+	}
 	known := strings.NewReplacer("{tmp}", dir, "{brokers}", strings.Join(driver.Names(), ", "), "{recipes}", strings.Join(provision.Names(), ", "))
 	for _, c := range []struct{ args, want string }{
 		{"check {tmp}/unknown-key.yaml", `{tmp}/unknown-key.yaml:1: messageSiz: unknown key "messageSiz"; did you mean "messageSize"?`},
 		{"check {tmp}/ill-typed.yaml", `{tmp}/ill-typed.yaml:1: topics: "many" is not a whole number`},
 		{"check {tmp}/syntax.yaml", `{tmp}/syntax.yaml:1: not YAML: did not find expected node content`},
 		{"check {tmp}/empty.yaml", `{tmp}/empty.yaml: empty; a study says at least what is measured, such as measure: peak`},
+		{"check /dev/zero", `study file /dev/zero can't be read: not an ordinary file`},
+		{"check {tmp}/huge", `study file {tmp}/huge can't be read: too long: 10737418240 bytes, allowed are 67108864`},
+		{"check --set payloadFile={tmp}/huge", `--set 'payloadFile={tmp}/huge': payloadFile: payloads can't be read: more than 64MiB of samples`},
 		{"check {tmp}/list.yaml", `{tmp}/list.yaml:1: a list is not a study; allowed: a mapping of settings`},
 		{"check {tmp}/none.yaml", `study file {tmp}/none.yaml can't be read: no such file or directory`},
 		{"check {tmp}", `study file {tmp}/study.yaml can't be read: no such file or directory`},

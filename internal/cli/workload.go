@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
@@ -174,7 +174,7 @@ func (p plan) scales() (out []string) {
 // or a folder on the disk with a study's document.
 func (w *workload) read(arg string) (name string, data []byte, folder fs.FS, err error) {
 	if arg == "-" {
-		data, err = io.ReadAll(w.sh.in)
+		data, err = bounded.All(w.sh.in, maxDocument)
 		return "stdin", data, nil, err
 	}
 	if _, _, proving := proof.Parse(arg); proving || slices.Contains(studies.Names(), arg) {
@@ -184,9 +184,11 @@ func (w *workload) read(arg string) (name string, data []byte, folder fs.FS, err
 	if document := filepath.Join(arg, studies.Document); isDir(arg) {
 		arg = document
 	}
-	data, err = os.ReadFile(arg)
+	data, err = bounded.File(arg, maxDocument)
 	var path *fs.PathError
 	switch {
+	case errors.Is(err, bounded.ErrTooLong) || errors.Is(err, bounded.ErrNoFile):
+		return "", nil, nil, badInput("study file %s can't be read: %w", arg, err)
 	case errors.Is(err, fs.ErrNotExist) && !looksLikeFile(arg):
 		return "", nil, nil, badInput("no study or file %q; studies: %s%s", arg, strings.Join(studyNames(), ", "), suggest.DidYouMean(arg, studyNames()))
 	case errors.As(err, &path):
@@ -194,6 +196,9 @@ func (w *workload) read(arg string) (name string, data []byte, folder fs.FS, err
 	}
 	return arg, data, nil, err
 }
+
+// maxDocument bounds a study's document, in bytes; Parse refuses less.
+const maxDocument = 64 << 20
 
 func isDir(path string) bool {
 	info, err := os.Stat(path)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
@@ -67,6 +68,9 @@ func (b *bench) find(ctx context.Context) {
 	b.doubt("attached", "the broker was not started here: its cost, its settings and what else it does are not known%s", text)
 }
 
+// maxSecret bounds files with a password or certificates, in bytes.
+const maxSecret = 1 << 20
+
 func password(s study.Spec) (string, error) {
 	switch {
 	case s.PasswordEnv != "":
@@ -76,7 +80,7 @@ func password(s study.Spec) (string, error) {
 		}
 		return p, nil
 	case s.PasswordFile != "":
-		text, err := os.ReadFile(s.PasswordFile)
+		text, err := bounded.File(s.PasswordFile, maxSecret)
 		if err != nil {
 			return "", unusable("passwordFile", "passwordFile %s can't be read: %w", s.PasswordFile, cause(err))
 		}
@@ -87,7 +91,7 @@ func password(s study.Spec) (string, error) {
 }
 
 func authorities(file string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(file)
+	text, err := bounded.File(file, maxSecret)
 	if err != nil {
 		return nil, unusable("caFile", "caFile %s can't be read: %w", file, cause(err))
 	}

@@ -113,12 +113,16 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 		return errors.Join(fmt.Errorf("no package of %s was fetched", suite), err)
 	}
 	for _, deb := range debs {
-		if err := i.Exec(ctx, work, "dpkg", "-x", deb, tree); err != nil {
+		if err := i.Exec(ctx, work, "sh", "-c", unpack, "sh", deb, tree); err != nil {
 			return err
 		}
 	}
 	return furnish(tree)
 }
+
+// unpack takes the files of a package, but neither their owners nor what would give somebody else's rights to who runs
+// them.
+const unpack = `set -e; mkdir -p "$2"; dpkg-deb --fsys-tarfile "$1" >package.tar; tar -x -f package.tar -C "$2" --no-same-owner --no-same-permissions --keep-directory-symlink; rm package.tar`
 
 // TreeCommand runs a program of a tree that AptTree has made below install, through the tree's own loader and
 // libraries: they may be newer than the machine's. It needs neither root nor anything on the machine, and is the

@@ -9,7 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/brokermark/brokermark/internal/bounded"
 )
+
+// maxPrinted bounds what a command may print, in bytes.
+const maxPrinted = 64 << 20
 
 const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -39,7 +44,7 @@ func (n *Node) Run(ctx context.Context, c Command) (string, error) {
 	waitErr := p.wait(ctx)
 	p.kill()
 	p.dismiss()
-	text, err := os.ReadFile(out.Name())
+	text, err := bounded.File(out.Name(), maxPrinted)
 	switch {
 	case err != nil:
 		return "", err

@@ -23,7 +23,7 @@ const leastDisk = 512 << 20
 
 const homeVariable = "BROKERMARK_HOME"
 
-// DefaultDir is $BROKERMARK_HOME; without it /var/lib/brokermark for root (the user nobody must be able to reach
+// DefaultDir is $BROKERMARK_HOME; without it /var/lib/brokermark for root (the user that brokers run as must be able to reach
 // it, unlike /root) and the user's cache directory for others.
 func DefaultDir() string {
 	if dir := os.Getenv(homeVariable); dir != "" {
@@ -57,9 +57,9 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	}
 	if os.Geteuid() == 0 {
 		machinePolicy.restore()
-		h.uid, h.gid = nobody()
+		h.uid, h.gid = dedicated()
 		if shut := outOfReach(dir); shut != "" {
-			return nil, fmt.Errorf("brokers run as the user nobody, who can't enter %s: choose another directory with %s",
+			return nil, fmt.Errorf("brokers run as a user of their own, who can't enter %s: choose another directory with %s",
 				shut, homeVariable)
 		}
 	}
@@ -88,18 +88,33 @@ func (h *Host) give(path string) error {
 	return os.Lchown(path, h.uid, h.gid)
 }
 
-func nobody() (uid, gid int) {
-	const usual = 65534
-	u, err := user.Lookup("nobody")
-	if err != nil {
-		return usual, usual
+// ownName is a user that the machine's administrator may have made for brokers.
+const ownName = "brokermark"
+
+// The numbers of users that no distribution and no systemd gives out, of which brokers get the last.
+const (
+	firstFree = 60900
+	lastFree  = 60999
+)
+
+// dedicated is the user that brokers run as: one that has nothing else on this machine, unlike nobody, as whom other
+// services run. It needs no entry among the machine's users; one named brokermark is taken where there is one.
+func dedicated() (uid, gid int) {
+	if u, err := user.Lookup(ownName); err == nil {
+		uid, errU := strconv.Atoi(u.Uid)
+		gid, errG := strconv.Atoi(u.Gid)
+		if errU == nil && errG == nil && uid > 0 {
+			return uid, gid
+		}
 	}
-	uid, errU := strconv.Atoi(u.Uid)
-	gid, errG := strconv.Atoi(u.Gid)
-	if errU != nil || errG != nil {
-		return usual, usual
+	for id := lastFree; id > firstFree; id-- {
+		_, errU := user.LookupId(strconv.Itoa(id))
+		_, errG := user.LookupGroupId(strconv.Itoa(id))
+		if errU != nil && errG != nil {
+			return id, id
+		}
 	}
-	return uid, gid
+	return lastFree, lastFree
 }
 
 // outOfReach names the first directory on the way to dir that others can't enter.

@@ -3,10 +3,11 @@ package provision
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/brokermark/brokermark/internal/bounded"
 )
 
 // policy is how packages are kept from starting their broker as a system service on the usual port: dpkg's scripts ask
@@ -81,30 +82,14 @@ func (p policy) restore() {
 		return
 	}
 	// Whoever forbids next waits for this lock and makes the file anew.
-	if text, err := readBounded(p.file, 4<<10); err == nil && bytes.Equal(text, p.script()) {
+	if text, err := bounded.File(p.file, 4<<10); err == nil && bytes.Equal(text, p.script()) {
 		_ = os.Remove(p.file)
 	}
 	// What forbid was killed over.
 	old, _ := filepath.Glob(filepath.Join(filepath.Dir(p.file), ".brokermark-policy-*"))
 	for _, temp := range old {
-		if text, err := readBounded(temp, 4<<10); err == nil && (len(text) == 0 || bytes.Equal(text, p.script())) {
+		if text, err := bounded.File(temp, 4<<10); err == nil && (len(text) == 0 || bytes.Equal(text, p.script())) {
 			_ = os.Remove(temp)
 		}
 	}
-}
-
-var errTooLong = errors.New("longer than it may be")
-
-// readBounded reads an ordinary file of at most limit bytes.
-func readBounded(path string, limit int64) ([]byte, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fs.ErrInvalid
-	case info.Size() > limit:
-		return nil, errTooLong
-	}
-	return os.ReadFile(path)
 }

@@ -44,7 +44,7 @@ func Main() {
 }
 
 // runProgram is called as UID GID PARENT NAME ARGS…; UID -1 keeps the user. An in-binary program gives its
-// privileges up itself because the user nobody may not be able to execute our file (below /root, say).
+// privileges up itself because the user that brokers run as may not be able to execute our file (below /root, say).
 func runProgram(args []string) int {
 	runtime.LockOSThread()
 	if len(args) < 4 {

@@ -181,7 +181,7 @@ func ask(t *testing.T, in *Instance, node int, word string) string {
 	return got
 }
 
-// newHost is in a directory that the user nobody can enter, unlike t.TempDir.
+// newHost is in a directory that the user brokers run as can enter, unlike t.TempDir.
 func newHost(t *testing.T) *Host {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "provision-test-")

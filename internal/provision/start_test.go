@@ -208,7 +208,7 @@ func TestNewHostRefusesWhatCannotWork(t *testing.T) {
 		t.Error(err)
 	}
 	if os.Geteuid() == 0 { // t.TempDir is closed to others
-		if _, err := NewHost(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "nobody") {
+		if _, err := NewHost(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "a user of their own, who can't enter") {
 			t.Error(err)
 		}
 	}

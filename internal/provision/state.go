@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/bounded"
 )
 
 // State is what an instance's directory says about it, for other runs of the tool.
@@ -82,7 +84,7 @@ func writeSynced(path string, content []byte) error {
 
 func readState(dir string) (State, error) {
 	var s State
-	b, err := os.ReadFile(filepath.Join(dir, stateFile))
+	b, err := bounded.File(filepath.Join(dir, stateFile), 16<<20)
 	if err != nil {
 		return s, err
 	}

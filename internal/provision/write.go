@@ -4,10 +4,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/brokermark/brokermark/internal/bounded"
 )
 
 // What a broker is told may hold a password, and what it stores is somebody's data: the user that it runs as may read
@@ -78,6 +81,34 @@ func (n *Node) makeDir(root *os.Root, name string) error {
 	}
 	defer d.Close()
 	return n.own(d)
+}
+
+// Read reads a file below the node's directory, which the broker may have written: an ordinary one of at most limit bytes,
+// and nothing outside.
+func (n *Node) Read(name string, limit int64) ([]byte, error) {
+	root, err := os.OpenRoot(n.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return bounded.FileIn(root.FS(), name, limit)
+}
+
+// lastLog is how much of a node's output is looked at, in bytes.
+const lastLog = 16 << 20
+
+// Log is the end of the node's output, 16 MiB at most.
+func (n *Node) Log() ([]byte, error) {
+	f, err := os.Open(n.LogPath())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-lastLog), lastLog))
 }
 
 // own hands an open file or directory, whatever it is called by now, to the user that brokers run as.

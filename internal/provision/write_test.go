@@ -3,6 +3,8 @@ package provision
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -18,7 +20,7 @@ func writable(t *testing.T) *Node {
 	t.Helper()
 	h := &Host{uid: -1, gid: -1}
 	if os.Geteuid() == 0 {
-		h.uid, h.gid = nobody()
+		h.uid, h.gid = dedicated()
 	}
 	n := &Node{ID: 1, Dir: t.TempDir(), Cluster: &Cluster{host: h}}
 	ok(t, h.give(n.Dir))
@@ -78,5 +80,18 @@ func TestNothingOutsideANodesDirectoryIsWrittenOrGivenAway(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(outside); len(entries) != 1 {
 		t.Errorf("%d files lie outside, want one", len(entries))
+	}
+}
+
+func TestBrokersRunAsAUserWhoHasNothingElse(t *testing.T) {
+	uid, gid := dedicated()
+	if uid <= 0 || gid <= 0 || uid == 65534 || uid == 65533 {
+		t.Errorf("user %d, group %d", uid, gid)
+	}
+	passwd, _ := os.ReadFile("/etc/passwd")
+	for line := range strings.Lines(string(passwd)) {
+		if f := strings.Split(line, ":"); len(f) > 2 && f[2] == strconv.Itoa(uid) && f[0] != ownName {
+			t.Errorf("that is the user %s", f[0])
+		}
 	}
 }

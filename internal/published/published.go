@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -26,6 +27,9 @@ const Tool = "published"
 
 // whenAxis tells the versions of a paper from today's; its records are told from both.
 const whenAxis, then, published = "when", "then", "published"
+
+// maxTable bounds a published table, in bytes.
+const maxTable = 16 << 20
 
 // Records makes records of the tables that a study names, one for each point of its full grid that a table speaks of.
 // folder is the study's.
@@ -140,7 +144,7 @@ func (r row) at(column string) string {
 
 // read reads a table and where it is from, which its first comment says.
 func read(folder fs.FS, file string) (rows []row, origin string, err error) {
-	data, err := fs.ReadFile(folder, path.Clean(file))
+	data, err := bounded.FileIn(folder, path.Clean(file), maxTable)
 	if err != nil {
 		return nil, "", err
 	}

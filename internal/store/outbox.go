@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/bounded"
 )
 
 const (
@@ -61,7 +63,7 @@ func (o *Outbox) adopt() {
 				f.Close()
 				continue
 			}
-			text, err := os.ReadFile(path)
+			text, err := bounded.File(path, maxFile)
 			if err != nil {
 				f.Close()
 				continue

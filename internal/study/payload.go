@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/brokermark/brokermark/internal/bounded"
 )
 
 // samples are real payloads, as found on this machine.
@@ -84,7 +86,10 @@ func load(files fs.FS, path string) (samples, error) {
 		if info, err := fs.Stat(files, name); err != nil || !info.Mode().IsRegular() {
 			return err
 		}
-		body, err := fs.ReadFile(files, name)
+		body, err := bounded.FileIn(files, name, maxSamples-int64(total))
+		if errors.Is(err, bounded.ErrTooLong) {
+			return fmt.Errorf("more than %s of samples", Size(maxSamples))
+		}
 		if err != nil {
 			return err
 		}

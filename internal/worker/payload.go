@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
@@ -139,7 +139,10 @@ func (b *bodies) load(path string) error {
 	slices.Sort(names)
 	var total int
 	for _, name := range names {
-		body, err := os.ReadFile(name)
+		body, err := bounded.File(name, int64(maxSamples-total))
+		if errors.Is(err, bounded.ErrTooLong) {
+			return fmt.Errorf("payload samples in %s take more than %d MiB", path, maxSamples>>20)
+		}
 		if err != nil {
 			return fmt.Errorf("payload samples: %w", err)
 		}

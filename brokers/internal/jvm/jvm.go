@@ -33,7 +33,7 @@ func Distribution(ctx context.Context, i *provision.Install, coordinate string) 
 		"-Dartifact="+coordinate, "-DoutputDirectory="+archive); err != nil {
 		return err
 	}
-	if err := i.Exec(ctx, i.Dir, "sh", "-c", "tar xzf archive/*.tar.gz --strip-components=1"); err != nil {
+	if err := i.Exec(ctx, i.Dir, "sh", "-c", "tar xzf archive/*.tar.gz --strip-components=1 --no-same-owner --no-same-permissions"); err != nil {
 		return err
 	}
 	return os.RemoveAll(archive)

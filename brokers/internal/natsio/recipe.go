@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -88,5 +89,9 @@ func Read(ctx context.Context, url string, into any) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answered %s", url, resp.Status)
 	}
-	return json.NewDecoder(resp.Body).Decode(into)
+	answer, err := bounded.All(resp.Body, 64<<20)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(answer, into)
 }

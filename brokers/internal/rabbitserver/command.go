@@ -66,11 +66,13 @@ func control(ctx context.Context, n *provision.Node, args ...string) (string, er
 	return n.Run(ctx, c)
 }
 
-func pidFile(n *provision.Node) string { return filepath.Join(n.Dir, "rabbit.pid") }
+const pidName = "rabbit.pid"
+
+func pidFile(n *provision.Node) string { return filepath.Join(n.Dir, pidName) }
 
 // stop signals the Erlang machine itself: the enclosure around it does not pass signals on.
 func stop(_ context.Context, n *provision.Node) error {
-	b, err := os.ReadFile(pidFile(n))
+	b, err := n.Read(pidName, 64)
 	if err != nil {
 		return err
 	}
