@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -80,15 +79,25 @@ func (s *shell) ended(ctx context.Context, err error) int {
 
 // crashed keeps the trace of a panic for a report and spares the user.
 func (s *shell) crashed(panicked any) int {
-	path := filepath.Join(os.TempDir(), fmt.Sprintf("brokermark-crash-%d.txt", os.Getpid()))
 	trace := fmt.Sprintf("%s\nbrokermark %s\n%v\n\n%s", time.Now().Format(time.RFC3339), toolVersion(), panicked, debug.Stack())
 	trace = secret.Redact(trace)
-	where := "and attach " + path
-	if err := os.WriteFile(path, []byte(trace), 0o600); err != nil {
-		where = "with what you did"
+	where := "with what you did"
+	if path, err := keepTrace(trace); err == nil {
+		where = "and attach " + path
 	}
 	fmt.Fprintf(s.err, "brokermark: internal error: %v; please report it %s\n", secret.Redact(fmt.Sprint(panicked)), where)
 	return exitInternal
+}
+
+// keepTrace writes to a file of a name that nobody could know before: one that somebody had put a link there under would
+// write over the link's end.
+func keepTrace(trace string) (path string, err error) {
+	f, err := os.CreateTemp("", "brokermark-crash-*.txt")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(trace)
+	return f.Name(), errors.Join(err, f.Close())
 }
 
 // Interruptible returns a context that the first SIGINT or SIGTERM ends, so that a run can record and clean up. The

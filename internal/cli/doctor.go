@@ -78,7 +78,7 @@ func lookAround() []finding {
 	list := []finding{
 		{what: "system", seen: strings.TrimSpace(h.OS + ", " + kernels[runtime.GOOS] + " " + h.Kernel)},
 		{what: "processor", seen: h.CPU},
-		cores(h.Cores), memory(h.MemoryBytes), clockSource(h.Clock), governor(), load(), openFiles(), disk(provision.DefaultDir()), privileges(),
+		cores(h.Cores), memory(h.MemoryBytes), clockSource(h.Clock), governor(), load(), openFiles(), disk(provision.DefaultDir()), userNamespaces("/proc/sys"), privileges(),
 	}
 	if !provision.Metered {
 		list = append(list, finding{
@@ -172,6 +172,25 @@ func disk(dir string) finding {
 	const tmpfs = 0x01021994
 	if int64(fs.Type) == tmpfs {
 		f.doubt = dir + " is in memory: figures of brokers that write to disk say nothing about one."
+	}
+	return f
+}
+
+// userNamespaces looks at what keeps an ordinary user from making one: RabbitMQ runs in such.
+func userNamespaces(sys string) finding {
+	f := finding{what: "user namespaces", seen: "available"}
+	for name, forbids := range map[string]string{
+		"user/max_user_namespaces": "0", "kernel/unprivileged_userns_clone": "0", "kernel/apparmor_restrict_unprivileged_userns": "1",
+	} {
+		value, err := os.ReadFile(filepath.Join(sys, name))
+		if err == nil && strings.TrimSpace(string(value)) == forbids {
+			setting := strings.ReplaceAll(name, "/", ".")
+			f.seen = fmt.Sprintf("forbidden (%s = %s)", setting, forbids)
+			f.doubt = fmt.Sprintf("Ordinary users can't make user namespaces here (%s = %s): RabbitMQ, whose server runs in one, won't start.", setting, forbids)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(sys, "user/max_user_namespaces")); err != nil {
+		f.seen = "not known here"
 	}
 	return f
 }

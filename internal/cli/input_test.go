@@ -94,6 +94,8 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check {tmp}/strange.yaml", `{tmp}/strange.yaml:2: server.loadmodule: it may have the broker load code, run commands or read files; if you trust the document, say --trust-spec`},
 		{"check {tmp}/greedy.yaml", `{tmp}/greedy.yaml:1: passwordEnv: it sends a secret of yours where the document says; name it with a flag, or trust the document with --trust-spec`},
 		{"check {tmp}/broken.yaml", `{tmp}/broken.yaml:2: server.default_vhost: its name and value must be one line, without control characters`},
+		{"run --watch 0.0.0.0:0", `--watch 0.0.0.0:0: that address can be reached from other machines: a token is needed (--watch-token-env), and a proxy in front for TLS; or listen on 127.0.0.1`},
+		{"run --metrics :0 --watch-token-env NO_SUCH_VARIABLE", `--watch-token-env NO_SUCH_VARIABLE: there is no such environment variable, or it is empty`},
 		{"broker up nats --tls perhaps", `--tls perhaps: unknown; allowed: off, on, mutual`},
 		{"broker up nats --user eve", `--user eve: no password; --password-env names an environment variable that holds it`},
 		{"check --broker rabbitmq --set client.prefetch=-4", `--set 'client.prefetch=-4': rabbitmq: client setting "prefetch": -4 is out of range; allowed: 0 to 65535`},

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"errors"
+	"os"
+
 	"github.com/spf13/pflag"
 
 	"github.com/brokermark/brokermark/internal/lab"
@@ -10,6 +13,8 @@ import (
 // watching is what shows a run to others than the terminal.
 type watching struct {
 	page, scrape string // addresses; "" without
+	tokenEnv     string
+	token        string
 	metrics      *watch.Metrics
 	servers      []*watch.Server
 }
@@ -17,6 +22,7 @@ type watching struct {
 func (w *watching) flags(f *pflag.FlagSet) {
 	f.StringVar(&w.page, "watch", "", "`address` of a page that shows the run live, such as 8080")
 	f.StringVar(&w.scrape, "metrics", "", "`address` where Prometheus may scrape the run, such as 9464")
+	f.StringVar(&w.tokenEnv, "watch-token-env", "", "environment `variable` with a token that whoever watches or scrapes must show")
 }
 
 // open completes the addresses and listens.
@@ -30,6 +36,11 @@ func (w *watching) open(f *watch.Follower, say func(format string, args ...any))
 			return badInput("%s: %w", flag, err)
 		}
 		*address = complete
+	}
+	if w.tokenEnv != "" {
+		if w.token = os.Getenv(w.tokenEnv); w.token == "" {
+			return badInput("--watch-token-env %s: there is no such environment variable, or it is empty", w.tokenEnv)
+		}
 	}
 	if w.scrape != "" {
 		w.metrics = watch.NewMetrics(f)
@@ -57,9 +68,12 @@ func (w *watching) open(f *watch.Follower, say func(format string, args ...any))
 }
 
 func (w *watching) serve(flag, address string, f *watch.Follower, m *watch.Metrics) error {
-	s, err := watch.Serve(address, f, m)
+	s, err := watch.Serve(address, w.token, f, m)
 	if err != nil {
 		w.close()
+		if errors.Is(err, watch.ErrOpen) {
+			return badInput("%s %s: %w", flag, address, err)
+		}
 		return &failure{code: exitInput, err: badInput("%s: %w", flag, err), hint: "another port, or 0 for a free one"}
 	}
 	w.servers = append(w.servers, s)

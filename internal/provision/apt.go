@@ -108,6 +108,9 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 		return err
 	}
 	tree := filepath.Join(i.Dir, "tree")
+	if err := merged(tree); err != nil {
+		return err
+	}
 	debs, err := filepath.Glob(filepath.Join(work, "cache/archives/*.deb"))
 	if err != nil || len(debs) == 0 {
 		return errors.Join(fmt.Errorf("no package of %s was fetched", suite), err)
@@ -118,6 +121,16 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 		}
 	}
 	return furnish(tree)
+}
+
+// merged makes the links that a merged /usr has: packages of Debian 12 still put some files into /lib.
+func merged(tree string) error {
+	for _, dir := range []string{"bin", "sbin", "lib", "lib64"} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(tree, "usr", dir), 0o755), os.Symlink("usr/"+dir, filepath.Join(tree, dir))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unpack takes the files of a package, but neither their owners nor what would give somebody else's rights to who runs

@@ -32,11 +32,14 @@ func DefaultDir() string {
 	if os.Geteuid() == 0 {
 		return "/var/lib/brokermark"
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
+	if cache, err := os.UserCacheDir(); err == nil {
+		return filepath.Join(cache, "brokermark")
 	}
-	return filepath.Join(cache, "brokermark")
+	if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) { // HOME isn't set
+		return filepath.Join(u.HomeDir, ".cache", "brokermark")
+	}
+	// Whoever else made it first is found out by NewHost.
+	return filepath.Join(os.TempDir(), fmt.Sprintf("brokermark-%d", os.Geteuid()))
 }
 
 // NewHost prepares dir and refuses one that can't work: not makeable, out of reach for the user that brokers run as,
@@ -55,6 +58,11 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 			return nil, fmt.Errorf("make the directory for brokers: %w (choose another with %s)", err, homeVariable)
 		}
 	}
+	for _, d := range []string{dir, h.installs(), h.runs()} {
+		if err := ours(d); err != nil {
+			return nil, err
+		}
+	}
 	if os.Geteuid() == 0 {
 		machinePolicy.restore()
 		h.uid, h.gid = dedicated()
@@ -64,6 +72,25 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 		}
 	}
 	return h, h.checkDisk()
+}
+
+// ours refuses a directory into which others could put what we run.
+func ours(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	owner := os.Geteuid()
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		owner = int(s.Uid)
+	}
+	if owner != os.Geteuid() && owner != 0 {
+		return fmt.Errorf("%s belongs to another user, who could change what is run from it: choose another directory with %s", dir, homeVariable)
+	}
+	if info.Mode().Perm()&0o002 != 0 {
+		return fmt.Errorf("everybody may write to %s, and change what is run from it: choose another directory with %s", dir, homeVariable)
+	}
+	return nil
 }
 
 func (h *Host) installs() string { return filepath.Join(h.Dir, "install") }

@@ -37,7 +37,7 @@ func (h *Host) Install(ctx context.Context, broker, version string) (dir string,
 	if err := h.meet(ctx, v.Needs); err != nil {
 		return "", fmt.Errorf("%s %s: %w", broker, v.Name, err)
 	}
-	if _, err := os.Stat(dir); err == nil {
+	if r.there(dir) {
 		return dir, nil
 	}
 	if err := h.checkDisk(); err != nil {
@@ -65,7 +65,14 @@ func (h *Host) fill(ctx context.Context, r *Recipe, v Version, dir string) error
 	if err := openToAll(temp); err != nil {
 		return err
 	}
+	_ = os.Remove(dir) // an empty one, of a version that was once the machine's own
 	return os.Rename(temp, dir)
+}
+
+// there tells that an installation is complete: one that is made of something isn't empty.
+func (r *Recipe) there(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && (r.Install == nil || len(entries) > 0)
 }
 
 func installFailed(broker, version string, err error) error {
@@ -95,7 +102,7 @@ func (h *Host) Installed(broker, version string) (missing []string) {
 			missing = append(missing, n.missing(nil).Error())
 		}
 	}
-	if _, err := os.Stat(h.installDir(r, v)); err != nil && r.Install != nil {
+	if r.Install != nil && !r.there(h.installDir(r, v)) {
 		missing = append(missing, fmt.Sprintf("%s %s is not installed yet; install it with: brokermark broker install %s@%s",
 			broker, v.Name, broker, v.Name))
 	}

@@ -50,7 +50,7 @@ func takePort(port int) *os.File {
 		return nil
 	}
 	_ = os.Chmod(dir, 0o777) // whatever our umask is: other users' tools reserve ports, too
-	f, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDONLY, 0o666)
+	f, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW, 0o666)
 	if err != nil {
 		return nil
 	}

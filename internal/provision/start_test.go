@@ -251,3 +251,28 @@ func TestASettingThatCouldWriteAnotherIsRefusedWhateverTheFormat(t *testing.T) {
 		t.Error("something was left")
 	}
 }
+
+func TestADirectoryThatOthersMayWriteToIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	ok(t, os.Chmod(dir, 0o777))
+	if _, err := NewHost(dir, nil); err == nil || !strings.Contains(err.Error(), "everybody may write to") {
+		t.Errorf("writable by everybody: %v", err)
+	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	ok(t, os.Chmod(dir, 0o755))
+	ok(t, os.Chown(dir, 12345, 12345))
+	if _, err := NewHost(dir, nil); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
+		t.Errorf("another user's: %v", err)
+	}
+}
+
+func TestWithoutAHomeTheDirectoryIsTheUsersOwn(t *testing.T) {
+	for _, name := range []string{homeVariable, "HOME", "XDG_CACHE_HOME"} {
+		t.Setenv(name, "")
+	}
+	if dir := DefaultDir(); !filepath.IsAbs(dir) || dir == filepath.Join(os.TempDir(), "brokermark") {
+		t.Errorf("the work directory is %q", dir)
+	}
+}

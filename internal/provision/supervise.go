@@ -103,6 +103,7 @@ func supervise() int {
 	ended := make(chan syscall.WaitStatus, 1)
 	gone := make(chan struct{})
 	go reap(main, ended, gone)
+	go trimLog()
 	words := make(chan string)
 	go listen(in, words)
 

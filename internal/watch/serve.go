@@ -45,8 +45,12 @@ type Server struct {
 	ended    chan struct{}
 }
 
-// Serve listens at an address until Close. The page is at /, if f isn't nil; metrics are at /metrics, if m isn't.
-func Serve(address string, f *Follower, m *Metrics) (*Server, error) {
+// Serve listens at an address until Close. The page is at /, if f isn't nil; metrics are at /metrics, if m isn't. Beyond
+// this machine's own addresses everybody must show the token.
+func Serve(address, token string, f *Follower, m *Metrics) (*Server, error) {
+	if token == "" && !loopback(address) {
+		return nil, ErrOpen
+	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		var refused *net.OpError
@@ -65,10 +69,13 @@ func Serve(address string, f *Follower, m *Metrics) (*Server, error) {
 		mux.Handle("GET /", secured(http.FileServerFS(files)))
 		mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) { s.events(w, r, f) })
 	}
-	s.http = http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	s.http = http.Server{
+		Handler: guarded(mux, token), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 16 << 10,
+	}
 	go func() {
 		defer close(s.ended)
-		_ = s.http.Serve(listener) // it ends with Close
+		_ = s.http.Serve(&few{Listener: listener, places: make(chan struct{}, connections)}) // it ends with Close
 	}()
 	return s, nil
 }

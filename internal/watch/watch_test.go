@@ -81,7 +81,7 @@ func (w *watched) ended(repetition int, status store.Status) {
 
 func (w *watched) serve(t *testing.T) *Server {
 	t.Helper()
-	s, err := Serve("127.0.0.1:0", &w.f, w.m)
+	s, err := Serve("127.0.0.1:0", "", &w.f, w.m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestAnAddressInUseIsASentence(t *testing.T) {
 	w := newWatched()
 	s := w.serve(t)
 	defer s.Close()
-	_, err := Serve(strings.TrimPrefix(s.URL, "http://"), &w.f, nil)
+	_, err := Serve(strings.TrimPrefix(s.URL, "http://"), "", &w.f, nil)
 	if err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("got %v", err)
 	}

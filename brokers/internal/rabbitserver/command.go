@@ -14,9 +14,9 @@ import (
 
 func nodeName(n *provision.Node) string { return fmt.Sprintf("%s-%d@localhost", n.Cluster.ID, n.ID) }
 
-// command is one of RabbitMQ's own scripts, in the unpacked tree where the server lives in one.
+// command is one of RabbitMQ's own scripts, in the unpacked tree that the server lives in.
 func command(n *provision.Node, script string, args ...string) (provision.Command, error) {
-	c := provision.Command{Path: filepath.Join(debianServer, "sbin", script), Args: args, Dir: n.Dir, Env: []string{
+	c := provision.Command{Path: script, Args: args, Dir: n.Dir, Env: []string{
 		"HOME=" + n.Dir, "LC_ALL=C.UTF-8", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
 		"RABBITMQ_CONF_ENV_FILE=/dev/null", // not the machine's own
 		"RABBITMQ_NODENAME=" + nodeName(n),
@@ -29,14 +29,11 @@ func command(n *provision.Node, script string, args ...string) (provision.Comman
 		"ERL_EPMD_PORT=" + strconv.Itoa(n.Cluster.Nodes[0].Ports["epmd"]), "ERL_EPMD_ADDRESS=127.0.0.1",
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}",
 	}}
-	if n.Cluster.Version == "3.10.8" {
-		return c, nil
-	}
 	return enclosed(n, c, "/usr/lib/rabbitmq/lib/rabbitmq_server-"+n.Cluster.Version+"/sbin/"+script)
 }
 
-// enclosed runs c with the tree's /usr and /etc instead of the machine's: Debian 13's Erlang needs a newer C library
-// than Debian 12 has. bwrap comes from the tree too, started through the tree's own loader; so neither root nor any
+// enclosed runs c with the tree's /usr and /etc instead of the machine's: another Debian's Erlang needs another C
+// library than this one has. bwrap comes from the tree too, started through the tree's own loader; so neither root nor any
 // package on the machine is needed, only user namespaces. Paths outside of /usr and /etc are the same on both sides.
 func enclosed(n *provision.Node, c provision.Command, script string) (provision.Command, error) {
 	tree := filepath.Join(n.Cluster.Install, "tree")

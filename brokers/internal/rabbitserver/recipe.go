@@ -16,8 +16,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// debianServer is Debian 12's; the scripts in /usr/sbin insist on root.
-const debianServer = "/usr/lib/rabbitmq/lib/rabbitmq_server-3.10.8"
+// suites are those of Debian that the versions come from.
+var suites = map[string]string{"4.0.5": "trixie", "3.10.8": "bookworm"}
 
 // Protocol is one way to talk to the server.
 type Protocol struct {
@@ -41,7 +41,7 @@ func Recipe(p Protocol) provision.Recipe {
 			{
 				Name:  "3.10.8",
 				Doubt: "RabbitMQ 3.10 is from 2022 and out of support; 4.0 has another storage for classic queues",
-				Needs: []provision.Need{{Command: debianServer + "/sbin/rabbitmq-server", Apt: []string{"rabbitmq-server"}}},
+				Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}},
 			},
 		},
 		Ports:     []string{"client", "dist", "epmd"},
@@ -65,23 +65,18 @@ func Address(n *provision.Node) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"]))
 }
 
-// install unpacks Debian 13's server with its own C library. Version 3.10.8 needs nothing beside its package.
+// install unpacks Debian's server with its own C library. The package itself would make a system service of it, which
+// listens on all interfaces from the next boot on.
 func install(ctx context.Context, i *provision.Install) error {
-	if i.Version == "3.10.8" {
-		return nil
-	}
-	err := i.AptTree(ctx, "trixie", "rabbitmq-server", "bubblewrap")
+	err := i.AptTree(ctx, suites[i.Version], "rabbitmq-server", "bubblewrap")
 	if err == nil {
 		_, err = os.Stat(serverIn(i.Dir, i.Version)) // Debian may have moved on
 	}
 	return err
 }
 
-// serverIn is the server's own directory, of one installed below dir where it isn't the machine's.
+// serverIn is the server's own directory, of one installed below dir.
 func serverIn(dir, version string) string {
-	if version == "3.10.8" {
-		return debianServer
-	}
 	return filepath.Join(dir, "tree/usr/lib/rabbitmq/lib/rabbitmq_server-"+version)
 }
 
