@@ -37,7 +37,7 @@ func records(points ...at) []store.Record {
 		for i, rate := range p.rates {
 			r := store.Record{
 				ID: int64(len(out) + 1), Study: "s", PointID: fmt.Sprint(slices.Sorted(maps.Keys(axes)), p.axes), Axes: axes, Repetition: i + 1, Status: status, Spec: spec,
-				Result: &store.Result{Measurement: store.Measurement{PublishRate: rate, ReceiveRate: rate / 2}},
+				Result: &store.Result{Measurement: store.Measurement{Seconds: 1, PublishRate: rate, ReceiveRate: rate / 2}},
 			}
 			if axes["when"] == claim.Published {
 				r.Kind, r.Status, r.Result = store.KindPublished, store.Published, &store.Result{Given: map[string]float64{"publish_rate": rate}}

@@ -327,7 +327,7 @@ func (s Statement) judgeShape(y []Figure) Cell {
 	case interior:
 		inside, outside := pooled("max", y[1:len(y)-1]), pooled("max", []Figure{y[0], y[len(y)-1]})
 		f = quotient(inside, outside)
-		within.From = math.Nextafter(1+s.Within, 2)
+		within.From = (1 + s.Within) * (1 + 2*slack) // above, also by more than what judge forgives
 	default:
 		var steps []Figure
 		for i := range y[1:] {
