@@ -51,3 +51,12 @@ func TestPublishedUnitsConvertAsTheyDoAnywhere(t *testing.T) {
 		t.Errorf("bytes of a time: %v", err)
 	}
 }
+
+func TestAMetricThatDoesNotExistIsNeverTakenForOne(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("an unknown metric was handed out")
+		}
+	}()
+	MustMetric("e2e_p98_ns")
+}
