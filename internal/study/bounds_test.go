@@ -129,6 +129,31 @@ func TestEveryBoundIsWhereItsComplaintSays(t *testing.T) {
 	}
 }
 
+func TestAStudyOfMoreThanAHundredThousandPointsIsRefusedWhereverTheyComeFrom(t *testing.T) {
+	const thousand, hundred = "{from: 1, to: 1000, step: 1}", "{from: 1, to: 100, step: 1}"
+	for name, doc := range map[string]string{
+		"the last axis doubles them": "axes: {topics: " + thousand + ", rate: " + hundred + ", acks: [leader, quorum]}",
+		"two sweeps":                 "sweeps: [{name: a, axes: {topics: " + thousand + ", rate: " + hundred + "}}, {name: b, axes: {topics: [1]}}]",
+		"the first axes are enough":  "axes: {topics: " + thousand + ", partitions: " + thousand + ", rate: " + thousand + ", size: " + thousand + ", producersPerTopic: " + thousand + ", subscriptionsPerTopic: " + thousand + ", seed: " + thousand + "}",
+	} {
+		s, err := Parse("f.yaml", []byte(doc))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := s.Points(); err == nil || err.Error() != "f.yaml: axes: more than 100000 points" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestUpToSixteenTopicsHaveConnectionsOfTheirOwn(t *testing.T) {
+	for topics, want := range map[string]int{"1": 0, "16": 0, "17": 1} {
+		if got := one(t, "{broker: nats, topics: "+topics+"}").Spec.Connections; got != want {
+			t.Errorf("%s topics share %d connections, want %d", topics, got, want)
+		}
+	}
+}
+
 func TestARangeHoldsAtMostTenThousandValues(t *testing.T) {
 	for doc, want := range map[string]int{
 		"axes: {topics: {from: 1, to: 10000, step: 1}}": 10_000, "axes: {rate: {from: 0, to: 9999, step: 1}}": 10_000,

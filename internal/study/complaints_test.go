@@ -13,6 +13,7 @@ import (
 func TestWrittenInTheWrongShapeIsNamedWithWhatItShouldBe(t *testing.T) {
 	for doc, want := range map[string]string{
 		"axes:":                           "",
+		"messageSize: [100]":              `f.yaml:1: messageSize: a list of plain sizes; allowed: a size, or a list of {size, weight}; several values belong under axes`,
 		"axes: 5":                         `f.yaml:1: axes: "5" is not a mapping of settings to lists of values`,
 		"axes: {g: [{name: a, sat: {}}]}": `f.yaml:1: axes.g[0].sat: unknown key "sat"; allowed: name, set`,
 		"axes: {g: [{name: a, set: 5}]}":  `f.yaml:1: axes.g[0].set: "5" is not a mapping of settings`,

@@ -49,6 +49,18 @@ func TestTablesAndFiguresOfAPaperAreRead(t *testing.T) {
 	}
 }
 
+func TestATableLiesWithinTheFolderOfItsStudy(t *testing.T) {
+	for file, allowed := range map[string]bool{
+		"published/a.csv": true, "a.csv": true, "a/b/c.csv": true,
+		`""`: false, "../a.csv": false, "published/../a.csv": false, "published/../../a.csv": false, "/etc/passwd": false, "./a.csv": false, "published//a.csv": false, "..": false,
+	} {
+		_, err := Parse("a.yaml", []byte(strings.Replace(withTables, "file: published/a.csv", "file: "+file, 1)))
+		if refused := err != nil && strings.Contains(err.Error(), "is no file of the study's folder"); refused == allowed {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
 func TestTablesAndFiguresThatFitNoExperimentAreRefused(t *testing.T) {
 	for from, c := range map[string]struct{ to, want string }{
 		"experiment: queues\n  where: {size": {"experiment: queue\n  where: {size", `published[0].experiment: no experiment "queue"; allowed: queues`},
