@@ -244,12 +244,16 @@ func TestTheWindowLimitsWhatIsInFlight(t *testing.T) {
 	}
 }
 
-func TestLargeMessagesLowerTheWindow(t *testing.T) {
-	plan := simple(1, 0)
-	plan.Payload.Sizes = []Size{{10_000, 1}}
-	plan.Bytes = 55_000
-	w := ready(t, &script{}, plan)
-	if n := len(w.producers[0].table); n != 5 {
-		t.Errorf("%d slots of 10,000 bytes, want 5 in 55,000 bytes", n)
+func TestTheWindowIsInMessagesAndInBytesAndNeverLessThanOneMessage(t *testing.T) {
+	for _, c := range []struct{ messages, bytes, size, want int }{
+		{1000, 55_000, 10_000, 5}, {3, 55_000, 10_000, 3}, {1, 1 << 20, 100, 1}, {1000, 10_000, 10_000, 1}, {1000, 9999, 10_000, 1},
+	} {
+		plan := simple(1, 0)
+		plan.Payload.Sizes = []Size{{c.size, 1}}
+		plan.InFlight, plan.Bytes = c.messages, c.bytes
+		w := ready(t, &script{}, plan)
+		if n := len(w.producers[0].table); n != c.want {
+			t.Errorf("%d slots of %d bytes, want %d in %d messages and %d bytes", n, c.size, c.want, c.messages, c.bytes)
+		}
 	}
 }

@@ -160,26 +160,29 @@ func TestWhatIsUnresolvedIsCountedAndALateReceiptChangesNothing(t *testing.T) {
 
 func TestALossyDrainEndsWhenNothingComesAnyMore(t *testing.T) {
 	for _, lossy := range []bool{true, false} {
-		d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
-			if probing(batch) {
-				p.deliver(batch)
+		t.Run(fmt.Sprintf("lossy %v", lossy), func(t *testing.T) {
+			t.Parallel()
+			d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+				if probing(batch) {
+					p.deliver(batch)
+				}
+				p.done(batch, nil)
+				return nil
+			}}
+			drain := quiet + 500*time.Millisecond
+			if lossy {
+				drain = time.Minute
 			}
-			p.done(batch, nil)
-			return nil
-		}}
-		drain := 2500 * time.Millisecond
-		if lossy {
-			drain = time.Minute
-		}
-		began := time.Now()
-		out := ready(t, d, simple(1, 1)).Run(t.Context(), Load{Messages: 100, Drain: drain, Lossy: lossy})
-		took := time.Since(began)
-		if out.Drained || out.Measured.Lost != 100 || out.Measured.LostAcked != 100 || out.Err != nil {
-			t.Errorf("lossy %v: drained %v, %+v, %v", lossy, out.Drained, out.Measured, out.Err)
-		}
-		if lossy && took > 30*time.Second || took < quiet || !lossy && took < drain {
-			t.Errorf("lossy %v: the drain took %v", lossy, took)
-		}
+			began := time.Now()
+			out := ready(t, d, simple(1, 1)).Run(t.Context(), Load{Messages: 100, Drain: drain, Lossy: lossy})
+			took := time.Since(began)
+			if out.Drained || out.Measured.Lost != 100 || out.Measured.LostAcked != 100 || out.Err != nil {
+				t.Errorf("drained %v, %+v, %v", out.Drained, out.Measured, out.Err)
+			}
+			if lossy && took > 30*time.Second || took < quiet || !lossy && took < drain {
+				t.Errorf("the drain took %v", took)
+			}
+		})
 	}
 }
 
@@ -278,6 +281,7 @@ func TestAHungClientCannotHoldATrial(t *testing.T) {
 		"nothing is resolved, closed loop": {swallow, Load{Duration: 100 * time.Millisecond, Drain: 100 * time.Millisecond}, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			plan := simple(2, 1)
 			plan.InFlight = 60
 			began := time.Now()
