@@ -38,7 +38,6 @@ func (p Paper) method(d *document.Document, beside *results.Set) {
 		{Key: "differ", Name: "loads that\ndiffer", Unit: unit.Count},
 		{Key: "loads", Name: "loads", Unit: unit.Count},
 	}}
-	closed := false
 	for _, o := range older {
 		row, ok := apart(beside, results.MustMetric(o.theirs), results.MustMetric(o.ours))
 		if !ok {
@@ -47,7 +46,7 @@ func (p Paper) method(d *document.Document, beside *results.Set) {
 		row["way"] = document.Text(o.way + " (can hide " + o.hides + ")")
 		t.Rows = append(t.Rows, row)
 	}
-	closed = slices.ContainsFunc(beside.Points, func(p results.Point) bool { return !p.Published() && results.ClosedLoop(p.Spec) })
+	closed := slices.ContainsFunc(beside.Points, func(p results.Point) bool { return !p.Published() && results.ClosedLoop(p.Spec) })
 	if len(t.Rows) == 0 && !closed {
 		return
 	}
