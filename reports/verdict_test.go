@@ -154,7 +154,7 @@ func TestATrialShowsNoRateWhereNoneWasGiven(t *testing.T) {
 }
 
 func TestAVerdictOnAClosedLoopTellsNoLatency(t *testing.T) {
-	for measure, figure := range map[string]string{"peak": "published 1k/s", "count": "total time 7.00 s", "backlog": "drained 9/s"} {
+	for measure, figure := range map[string]string{"peak": "throughput 1k/s", "count": "total time 7.00 s", "backlog": "drained 9/s"} {
 		var records []store.Record
 		for _, r := range demo(2) {
 			if r.Spec.Broker == "kafka" && r.Spec.Delivery == "at-least-once" && r.Spec.Load.Rate == 1000 && r.Spec.MessageSize[0].Size == 100 && r.Status == store.OK {

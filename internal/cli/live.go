@@ -100,13 +100,15 @@ func finished(e lab.Event, severalStudies bool) string {
 	return line
 }
 
-var endToEndP99 = func() results.Metric {
-	m, err := results.MetricByKey("e2e_p99_ns")
+var endToEndP99, throughput = metric("e2e_p99_ns"), metric("throughput")
+
+func metric(key string) results.Metric {
+	m, err := results.MetricByKey(key)
 	if err != nil {
 		panic("cli: " + err.Error()) // the key stands in this file
 	}
 	return m
-}()
+}
 
 // outcome is the one figure that was asked for, with the latency.
 func outcome(r store.Record) string {
@@ -129,6 +131,8 @@ func outcome(r store.Record) string {
 		text, latency = fmt.Sprintf("  %s messages in %s", unit.Count.Format(float64(s.Count.Messages)), span(time.Duration(s.Count.TotalSeconds*1e9))), false
 	case s.Backlog != nil:
 		text, latency = "  drained at "+unit.PerSecond.Format(s.Backlog.DrainRate), false
+	case r.Spec.Measure == "peak" && r.Spec.SubscriptionsPerTopic > 0:
+		text = "  throughput " + unit.PerSecond.Format(throughput.Of(r))
 	case r.Spec.SubscriptionsPerTopic == 0 && s.ReceiveRate == 0: // nobody receives
 		text = "  published " + unit.PerSecond.Format(s.PublishRate)
 	default:

@@ -164,12 +164,20 @@ func TestTheOutcomeOfASearchNeverPrintsAnUnknownBoundAsARate(t *testing.T) {
 	}
 }
 
+func TestTheOutcomeOfAPeakIsWhatCameThrough(t *testing.T) {
+	m := store.Measurement{PublishRate: 250_000, ReceiveRate: 200, Throughput: 9000}
+	r := store.Record{Spec: study.Spec{Measure: "peak", SubscriptionsPerTopic: 1}, Result: &store.Result{Measurement: m}}
+	if got := outcome(r); !strings.Contains(got, "throughput 9k/s") || strings.Contains(got, "250k") {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestTheOutcomeOfAPointThatNobodyReceivesIsWhatWasPublished(t *testing.T) {
 	r := store.Record{Spec: study.Spec{Measure: "peak"}, Result: &store.Result{Measurement: store.Measurement{PublishRate: 250_000}}}
 	if got := outcome(r); !strings.Contains(got, "published 250k/s") || strings.Contains(got, "received") {
 		t.Errorf("%q", got)
 	}
-	r.Spec.SubscriptionsPerTopic, r.Result.ReceiveRate = 2, 500_000
+	r.Spec.Measure, r.Spec.SubscriptionsPerTopic, r.Result.ReceiveRate = "rate", 2, 500_000
 	if got := outcome(r); !strings.Contains(got, "received 500k/s") {
 		t.Errorf("%q", got)
 	}

@@ -15,6 +15,7 @@ import (
 type neighbour struct {
 	study, point, broker string
 	axes                 map[string]string
+	bytes                float64 // mean size of a message
 	low, high            float64
 	p99                  int64
 }
@@ -22,24 +23,28 @@ type neighbour struct {
 // remember keeps a search's outcome for the points that come later.
 func (l *lab) remember(r *store.Record, found search.Bounds) {
 	l.found = append(l.found, neighbour{
-		r.Study, r.PointID, r.Spec.Broker, r.Axes, found.Low, math.Max(found.Low, found.High), r.Result.Latency.EndToEnd.Quantile(0.99),
+		r.Study, r.PointID, r.Spec.Broker, r.Axes, r.Spec.MessageSize.Mean(), found.Low, math.Max(found.Low, found.High), r.Result.Latency.EndToEnd.Quantile(0.99),
 	})
 }
 
 // neighbour finds the point most like this one: itself in an earlier repetition, or one of the same study and broker
-// that differs in one axis.
+// that differs in one axis, but not much in size: a broker of 400,000 messages of 8 B isn't one of as many of 1 MB.
 func (l *lab) neighbour(r *store.Record) (n neighbour, same, ok bool) {
 	for i := len(l.found) - 1; i >= 0; i-- { // the latest knows best
 		f := l.found[i]
 		if f.point == r.PointID {
 			return f, true, true
 		}
-		if !ok && f.study == r.Study && f.broker == r.Spec.Broker && apart(f.axes, r.Axes) == 1 {
+		alike := math.Abs(math.Log(f.bytes/r.Spec.MessageSize.Mean())) <= math.Log(likeSizes)
+		if !ok && f.study == r.Study && f.broker == r.Spec.Broker && alike && apart(f.axes, r.Axes) == 1 {
 			n, ok = f, true
 		}
 	}
 	return n, false, ok
 }
+
+// likeSizes is how many times larger a neighbour's messages may be.
+const likeSizes = 4
 
 // apart counts the axes in which two points differ.
 func apart(a, b map[string]string) int {
@@ -63,26 +68,30 @@ func apart(a, b map[string]string) int {
 func (h *hunt) begin(ctx context.Context) (rate float64, near bool, err error) {
 	b := h.bench
 	somewhere := rand.New(rand.NewPCG(uint64(b.spec.Seed), uint64(b.record.Repetition))).Float64() - 0.5
-	if n, same, ok := b.lab.neighbour(b.record); ok {
+	n, same, known := b.lab.neighbour(b.record)
+	if known {
 		h.warmup = 2 * time.Duration(n.p99)
 		rate, near = math.Sqrt(n.low*n.high), same
-		err = h.warm(ctx, rate/2)
-	} else {
+		known, err = h.warm(ctx, rate/2)
+	}
+	if !known && err == nil {
+		near = false
 		rate, err = h.probe(ctx)
 	}
 	return rate * math.Pow(1+b.spec.Sustainable.Width, somewhere), near, err
 }
 
-// warm offers a load that a neighbour sustained with ease, since everything is still cold.
-func (h *hunt) warm(ctx context.Context, rate float64) error {
+// warm offers a load that a neighbour sustained with ease, since everything is still cold, and tells whether this point
+// comes near it at all.
+func (h *hunt) warm(ctx context.Context, rate float64) (bool, error) {
 	s, err := h.bench.arrivals(rate)
 	if err != nil {
-		return err
+		return false, err
 	}
 	load := h.load(probeWarmup * time.Duration(h.bench.spec.Sustainable.Warmup))
 	load.Schedule, load.About = s, rate
 	t := h.bench.runTrial(ctx, "warming up", rate, load)
-	return t.Err
+	return h.throughput(t) >= rate/4, t.Err
 }
 
 // probeWarmup is how many times a trial's warm-up the first probe warms up, since everything is still cold.

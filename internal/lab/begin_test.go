@@ -12,7 +12,7 @@ import (
 func point(id, broker, size, delivery string) *store.Record {
 	return &store.Record{
 		PointID: id, Study: "s", Axes: map[string]string{"broker": broker, "size": size, "delivery": delivery},
-		Spec: study.Spec{Broker: broker}, Result: &store.Result{},
+		Spec: study.Spec{Broker: broker, MessageSize: study.Sizes{{Size: 100, Weight: 1}}}, Result: &store.Result{},
 	}
 }
 
@@ -44,6 +44,11 @@ func TestASearchBeginsWhereItsNearestNeighbourWas(t *testing.T) {
 	other.Study = "another"
 	if n, _, ok := l.neighbour(other); ok {
 		t.Errorf("a point of another study: %+v", n)
+	}
+	larger := point("d", "nats", "100", "z")
+	larger.Spec.MessageSize[0].Size = 1000
+	if n, _, ok := l.neighbour(larger); ok {
+		t.Errorf("a point of ten times the size: %+v", n)
 	}
 	if n, _, _ := l.neighbour(point("b", "nats", "1KiB", "y")); n.high != 500 {
 		t.Errorf("without an upper bound the lower one is all there is: %+v", n)

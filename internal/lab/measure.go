@@ -86,7 +86,17 @@ func (b *bench) flatOut(ctx context.Context, stage string, load worker.Load) err
 	if acked, received, ok := t.flow(); ok {
 		b.record.Result.PublishRate, b.record.Result.ReceiveRate = acked, received
 	}
+	b.record.Result.Throughput = t.through(b.spec.SubscriptionsPerTopic)
+	b.notHeldBack(*b.record.Result)
 	return b.judge(t, 0)
+}
+
+// notHeldBack doubts a closed loop that handed over more than came through meanwhile.
+func (b *bench) notHeldBack(r store.Result) {
+	if r.Throughput > 0 && r.PublishRate > 1.1*r.Throughput {
+		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nothing more came: the first says how fast buffers filled, not how fast the broker is",
+			r.PublishRate, r.Throughput)
+	}
 }
 
 // count sends a number of messages and times it.

@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -95,8 +96,23 @@ func TestPeakFindsWhatTheBrokerServes(t *testing.T) {
 	}
 	near(t, r, "publish rate", r.Result.PublishRate, 5000, 0.05)
 	near(t, r, "receive rate", r.Result.ReceiveRate, 5000, 0.05)
+	near(t, r, "throughput", r.Result.Throughput, 5000, 0.05)
 	if lag := r.Result.Latency.Lag.Max(); lag != 0 {
 		t.Errorf("a closed loop has no schedule to lag behind, read %v", time.Duration(lag))
+	}
+}
+
+func TestThePeakOfABrokerThatNothingHoldsBackFromIsWhatItServes(t *testing.T) {
+	r := measured(t, func(s *study.Spec) {
+		s.Measure, s.Delivery, s.Duration, s.Drain = "peak", "at-most-once", study.Duration(50*time.Millisecond), study.Duration(20*time.Second)
+		s.Warmup, s.Client = study.Warmup{For: study.Duration(10 * time.Millisecond)}, map[string]any{"capacity": 20_000}
+	})
+	if r.Status != store.OK {
+		t.Fatalf("%s: %s", r.Status, r.Reason)
+	}
+	near(t, r, "throughput", r.Result.Throughput, 20_000, 0.05)
+	if r.Result.PublishRate < 2*r.Result.Throughput || !slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == "handed-over" }) {
+		t.Errorf("published %.0f/s, throughput %.0f/s, doubts %v", r.Result.PublishRate, r.Result.Throughput, r.Doubts)
 	}
 }
 

@@ -54,6 +54,33 @@ func (t trial) flow() (acked, received float64, ok bool) {
 	return acked, received, true
 }
 
+// through is how many messages per second came through the broker from the start of the measured phase until nothing more
+// came. Where nothing holds a closed loop back, its client and the kernel take messages faster than the broker, and only
+// the time that it needs for all of them tells how fast that is.
+func (t trial) through(subscriptions int) float64 {
+	came := func(s worker.Sample) float64 {
+		if subscriptions == 0 {
+			return float64(s.Count.Acked)
+		}
+		return float64(s.Count.Received) / float64(subscriptions)
+	}
+	var first, last *worker.Sample
+	for i := range t.Samples {
+		s := &t.Samples[i]
+		switch {
+		case s.At < t.From:
+		case first == nil:
+			first, last = s, s
+		case came(*s) > came(*last):
+			last = s
+		}
+	}
+	if first == last {
+		return 0
+	}
+	return (came(*last) - came(*first)) / (float64(last.At-first.At) / 1e9)
+}
+
 // rates are how many messages of the measured phase were confirmed and delivered per second of it. What only the drain
 // brought is no throughput: where the broker fell behind, it is what came during the phase.
 func (t trial) rates(seconds float64) (acked, received float64) {

@@ -37,6 +37,21 @@ func megabytes(rate func(*store.Result) float64) func(*store.Result) float64 {
 	}
 }
 
+// throughput is how many messages came through per second: of a closed loop until nothing more came; elsewhere, and in older
+// records, what came through in the measured phase. Published results have it where the paper has.
+func throughput(r store.Record) float64 {
+	switch s := r.Result; {
+	case s == nil:
+		return math.NaN()
+	case s.Throughput > 0:
+		return s.Throughput
+	case r.Spec.SubscriptionsPerTopic == 0:
+		return publishRate(s)
+	default:
+		return min(publishRate(s), receiveRate(s)/float64(r.Spec.SubscriptionsPerTopic))
+	}
+}
+
 // producerRate is what one producer published on average.
 func producerRate(r store.Record) float64 {
 	return per(r, r.Spec.Topics*r.Spec.ProducersPerTopic, publishRate)

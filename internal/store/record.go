@@ -101,12 +101,15 @@ type Result struct {
 
 // Measurement is one measured phase. Rates are messages per second, times nanoseconds, sizes bytes.
 type Measurement struct {
-	Books       Books        `json:"books"`
-	Streams     []Stream     `json:"streams,omitempty"` // one per producer, topic and subscription that shows a fault
-	Seconds     float64      `json:"seconds"`           // length of the measured phase
-	OfferedRate float64      `json:"offered_rate,omitempty"`
-	PublishRate float64      `json:"publish_rate"` // acked per second of the measured phase
-	ReceiveRate float64      `json:"receive_rate"` // received per second, all subscriptions
+	Books       Books    `json:"books"`
+	Streams     []Stream `json:"streams,omitempty"` // one per producer, topic and subscription that shows a fault
+	Seconds     float64  `json:"seconds"`           // length of the measured phase
+	OfferedRate float64  `json:"offered_rate,omitempty"`
+	PublishRate float64  `json:"publish_rate"` // acked per second of the measured phase
+	ReceiveRate float64  `json:"receive_rate"` // received per second, all subscriptions
+	// Throughput, of a closed loop, is messages per second that came to every subscription (were confirmed, where there
+	// is none) from the start of the measured phase until nothing more came; 0 in older records and of other loads.
+	Throughput  float64      `json:"throughput,omitempty"`
 	PayloadSize float64      `json:"payload_size"` // mean bytes
 	Latency     Latency      `json:"latency"`
 	Cost        Cost         `json:"cost"`
