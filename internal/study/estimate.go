@@ -2,6 +2,7 @@ package study
 
 import (
 	"cmp"
+	"math"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/usual"
@@ -14,6 +15,8 @@ const (
 	guessedAlone = 0.001    // seconds for a message when no other is under way
 	guessedStart = 5.0      // seconds until a server serves
 	settling     = 1.0      // seconds to drain and tidy up after a phase of load
+	between      = 0.25     // of these, between two loads of one repetition
+	floodedMost  = 10.0     // times as long a broker needs for what many connections took within a time, with nothing to hold them back
 	usualTrials  = 5        // short trials of a search
 	probing      = 3.0      // seconds until a search knows where to begin
 	together     = 0.75     // of the time that one server takes to start: each further one, beside it
@@ -36,10 +39,15 @@ func EstimateSeconds(s Spec) float64 {
 	case MeasureSustainable:
 		return searchSeconds(s.Sustainable)
 	case MeasureCurve:
+		levels := one + float64(max(len(s.Curve.Rates), len(s.Curve.Fractions))-1)*(one-settling+between)
 		if len(s.Curve.Rates) > 0 {
-			return float64(len(s.Curve.Rates)) * one
+			return levels
 		}
-		return searchSeconds(s.Sustainable) + float64(len(s.Curve.Fractions))*one
+		return searchSeconds(s.Sustainable) + levels
+	case MeasurePeak:
+		if s.floods() {
+			return one + (warmup+s.Duration.Seconds())*(math.Min(floodedMost, float64(s.Topics*s.ProducersPerTopic))-1)
+		}
 	case MeasureCount:
 		messages := amount(s, float64(s.Count.Messages), float64(s.Count.Bytes))
 		return warmup + messages*max(s.sendSeconds(), s.workSeconds()) + settling
@@ -52,13 +60,19 @@ func EstimateSeconds(s Spec) float64 {
 
 // EstimateIsRough tells that the point ends when its work is done, so that the estimate hangs on the broker's speed.
 func EstimateIsRough(s Spec) bool {
-	return s.Measure == MeasureBacklog || s.Measure == MeasureCount && s.Load.Rate == 0
+	return s.floods() || s.Measure == MeasureBacklog || s.Measure == MeasureCount && s.Load.Rate == 0
+}
+
+// floods tells that producers hand over as fast as buffers take it, and that all of it is waited for. Each connection has
+// buffers of its own.
+func (s Spec) floods() bool {
+	return s.Measure == MeasurePeak && s.Delivery == atMostOnce && s.SubscriptionsPerTopic > 0
 }
 
 // searchSeconds counts the probe, the usual number of short trials, the confirmations, and two long trials that fail but
 // end early; of further goals half of that.
 func searchSeconds(s Sustainable) float64 {
-	around := s.Warmup.Seconds() + settling/4
+	around := s.Warmup.Seconds() + between
 	trials := float64(min(usualTrials, max(1, s.MaxTrials-s.Confirms)))
 	one := (1+trials)*(around+s.Trial.Seconds()) + float64(s.Confirms)*(around+s.Confirm.Seconds()) + 2*(around+s.Confirm.Seconds()/4)
 	all := one*(1+float64(len(s.Bounds())-1)/2) + s.Soak.Seconds()

@@ -145,21 +145,25 @@ func TestQuickSqueezesALoadAsMuchAsThePhaseItChangesIn(t *testing.T) {
 	}
 }
 
-// An estimate is what its phases add up to: a second to settle after each phase of load, a quarter of one after a trial,
+// An estimate is what its phases add up to: a second to settle after the last phase of load, a quarter of one between two
+// and after a trial, ten times as long as many producers flood a broker until it has worked that off,
 // fifty thousand messages or a hundred megabytes a second where no rate is given.
 func TestEstimatesAddUpTheirPhases(t *testing.T) {
 	for doc, want := range map[string]float64{
 		"rate: 5\nwarmup: 4s\nduration: 20s":                                                                                      4 + 20 + 1,
 		"measure: peak\nwarmup: 0s\nduration: 20s":                                                                                20 + 1,
+		"measure: peak\nwarmup: 1s\nduration: 2s\ndelivery: at-most-once\ntopics: 4":                                              4*(1+2) + 1,
+		"measure: peak\nwarmup: 1s\nduration: 2s\ndelivery: at-most-once\ntopics: 40":                                             10*(1+2) + 1,
+		"measure: peak\nwarmup: 1s\nduration: 2s\ndelivery: at-most-once\ntopics: 40\nsubscriptionsPerTopic: 0":                   1 + 2 + 1,
 		"rate: 5\nwarmup: {auto: true, for: 2s, max: 10s}\nduration: 20s":                                                         (2+10)/2.0 + 20 + 1,
-		"curve.rates: [1, 2, 3]\nwarmup: 4s\nduration: 20s":                                                                       3 * (4 + 20 + 1),
+		"curve.rates: [1, 2, 3]\nwarmup: 4s\nduration: 20s":                                                                       3*(4+20+0.25) + 0.75,
 		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2, maxTrials: 24}":                                          3 + 6*(1+3+0.25) + 2*(1+10+0.25) + 2*(1+10/4.0+0.25),
 		"sustainable: {budget: 25s}":                                                                                              3 + 25,
 		"sustainable: {budget: 15s, goals: [{}, {latency: 1s}]}":                                                                  3 + 2*15,
 		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, goals: [{}, {latency: 1s}, {latency: 2s}], soak: 60s}":                3 + 2*(6*(1+3+0.25)+2*(1+10+0.25)+2*(1+10/4.0+0.25)) + 60,
 		"sustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2, maxTrials: 6}":                                           3 + 5*(1+3+0.25) + 2*(1+10+0.25) + 2*(1+10/4.0+0.25),
 		"sustainable: {trial: 3s, confirm: 10s, warmup: 0s, confirms: 5, maxTrials: 7}":                                           3 + 3*(3+0.25) + 5*(10+0.25) + 2*(10/4.0+0.25),
-		"curve.fractions: [0.5, 0.9]\nwarmup: 4s\nduration: 20s\nsustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2}": 3 + 6*(1+3+0.25) + 2*(1+10+0.25) + 2*(1+10/4.0+0.25) + 2*(4+20+1),
+		"curve.fractions: [0.5, 0.9]\nwarmup: 4s\nduration: 20s\nsustainable: {trial: 3s, confirm: 10s, warmup: 1s, confirms: 2}": 3 + 6*(1+3+0.25) + 2*(1+10+0.25) + 2*(1+10/4.0+0.25) + 2*(4+20+0.25) + 0.75,
 		"count.messages: 100000\nsize: 100":                                                                                       100_000/50_000.0 + 1,
 		"count.messages: 100000\nsize: 10kB":                                                                                      100_000/(100e6/10_000) + 1,
 		"count.messages: 100000\nsize: 100\nrate: 1000":                                                                           100_000/1000.0 + 1,
