@@ -81,6 +81,7 @@ type kafka struct {
 	config   driver.Config
 	common   []kgo.Opt
 	admin    *kadm.Client
+	client   *kgo.Client // admin's own
 	topology driver.Topology
 	// delivered holds, per consumer group, the next offset of each partition to be delivered. It is kept only where
 	// nothing may be delivered twice: a group that loses its members starts again at the last committed offset.
@@ -101,7 +102,7 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	// It is tried again at a steady pace: the client's own pauses grow up to 5 s, which a short outage would last longer.
 	k.common = append(k.common, kgo.AlwaysRetryEOF(),
 		kgo.RetryBackoffFn(func(int) time.Duration { return retryPause }), kgo.RequestRetries(math.MaxInt32))
-	k.admin = kadm.NewClient(client)
+	k.admin, k.client = kadm.NewClient(client), client
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
 	if err := client.Ping(ctx); err != nil {

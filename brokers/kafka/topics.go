@@ -12,6 +12,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -135,26 +136,76 @@ func (k *kafka) awaitBrokers(ctx context.Context, replicas int) error {
 	}
 }
 
-// awaitLeaders waits until every partition has a leader and all replicas are in sync.
+// awaitLeaders waits until every broker knows the leader of every partition, and all replicas are in sync. Asking one is not
+// enough: a broker that doesn't know yet that it leads refuses what is sent to it, at most once without a word.
 func (k *kafka) awaitLeaders(ctx context.Context, replicas int, created []driver.Topic) error {
 	names := make([]string, len(created))
 	for i, topic := range created {
 		names[i] = topic.Name
 	}
 	for ; ; time.Sleep(pollInterval) {
-		topics, err := k.admin.ListTopics(ctx, names...)
+		answers, err := k.everyBroker(ctx, names)
 		if err != nil {
 			return fmt.Errorf("waiting for leaders: %w", err)
 		}
-		led := len(topics) == len(names)
-		topics.EachPartition(func(p kadm.PartitionDetail) { led = led && p.Err == nil && p.Leader >= 0 && len(p.ISR) >= replicas })
-		if led && topics.Error() == nil {
+		if led(answers, len(names), replicas) {
 			return nil
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("not every partition has got a leader and %d replica(s) in sync: %w", replicas, ctx.Err())
 		}
 	}
+}
+
+// everyBroker asks all brokers for what they know of topics.
+func (k *kafka) everyBroker(ctx context.Context, topics []string) ([]*kmsg.MetadataResponse, error) {
+	brokers, err := k.admin.ListBrokers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request := kmsg.NewPtrMetadataRequest()
+	for _, name := range topics {
+		t := kmsg.NewMetadataRequestTopic()
+		t.Topic = &name
+		request.Topics = append(request.Topics, t)
+	}
+	var answers []*kmsg.MetadataResponse
+	for _, id := range brokers.NodeIDs() {
+		answer, err := k.client.Broker(int(id)).RetriableRequest(ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, answer.(*kmsg.MetadataResponse))
+	}
+	return answers, nil
+}
+
+// led tells whether all answers name a leader, the same one, of every partition of so many topics, with its replicas in sync.
+func led(answers []*kmsg.MetadataResponse, topics, replicas int) bool {
+	type partition struct {
+		topic string
+		index int32
+	}
+	leaders := map[partition]int32{}
+	for _, a := range answers {
+		if len(a.Topics) != topics {
+			return false
+		}
+		for _, t := range a.Topics {
+			if t.ErrorCode != 0 || len(t.Partitions) == 0 || t.Topic == nil {
+				return false
+			}
+			for _, p := range t.Partitions {
+				at := partition{*t.Topic, p.Partition}
+				known, ok := leaders[at]
+				if p.ErrorCode != 0 || p.Leader < 0 || len(p.ISR) < replicas || ok && known != p.Leader {
+					return false
+				}
+				leaders[at] = p.Leader
+			}
+		}
+	}
+	return len(answers) > 0
 }
 
 // group names the consumer group of a subscription of one topic, or of the first of those that share a consumer.

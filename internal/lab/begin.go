@@ -204,5 +204,8 @@ func (h *hunt) little(t trial, window int) float64 {
 	if p50 < t.Until-t.From {
 		return 0
 	}
+	for _, size := range h.bench.spec.MessageSize { // large messages fill the window's bytes first
+		window = min(window, max(1, int(h.bench.spec.InFlight.Bytes)/max(1, int(size.Size))))
+	}
 	return float64(window*t.Producers) / (float64(p50) / 1e9)
 }

@@ -3,10 +3,14 @@ package lab
 import (
 	"math"
 	"testing"
+	"time"
 
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
 )
 
 func point(id, broker, size, delivery string) *store.Record {
@@ -61,6 +65,20 @@ func TestPointsAreApartByTheAxesInWhichTheyDiffer(t *testing.T) {
 	} {
 		if got := apart(map[string]string{"x": "1", "y": "2"}, b); got != want {
 			t.Errorf("%v: %d, want %d", b, got, want)
+		}
+	}
+}
+
+func TestAProbesWindowHoldsNoMoreThanItsBytes(t *testing.T) {
+	latency := hist.New()
+	latency.Record(int64(2 * time.Second))
+	slow := trial{Outcome: worker.Outcome{Until: int64(time.Second), Producers: 3, Histograms: measure.Histograms{EndToEnd: latency.Snapshot()}}}
+	for size, want := range map[int64]float64{100: 3 * 1000 / 2, 1 << 20: 3 * 32 / 2, 1 << 30: 3 / 2.0} {
+		h := &hunt{bench: &bench{spec: study.Spec{
+			SubscriptionsPerTopic: 1, MessageSize: study.Sizes{{Size: study.Size(size), Weight: 1}}, InFlight: study.InFlight{Messages: 1000, Bytes: 32 << 20},
+		}}}
+		if got := h.little(slow, 1000); math.Abs(got-want) > 0.01*want {
+			t.Errorf("%d B: %.0f/s, want %.0f/s", size, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -51,7 +52,7 @@ func (b *bench) sustainable(ctx context.Context) (float64, error) {
 	case first.Low == 0 && first.Void != "":
 		return 0, voidError{"no rate could be confirmed: void " + first.Void}
 	case first.Low == 0:
-		return 0, failed("%s: %s", first.Undecided, h.why)
+		return 0, failed("%s", strings.TrimSuffix(first.Undecided+": "+h.why, ": "))
 	}
 	for i, g := range found.Goals {
 		if g.Undecided != "" {

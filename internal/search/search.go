@@ -243,6 +243,9 @@ func (s *searcher) failedShort(i int, low float64) *load {
 func (s *searcher) undecided(i int, b Bounds) string {
 	g := s.Goals[i]
 	after := fmt.Sprintf("%d trials", s.trials)
+	if s.trials == 1 {
+		after = "1 trial"
+	}
 	if s.Budget > 0 {
 		after += fmt.Sprintf(" and %s", s.spent.Round(time.Second))
 	}
