@@ -100,15 +100,7 @@ func finished(e lab.Event, severalStudies bool) string {
 	return line
 }
 
-var endToEndP99, throughput = metric("e2e_p99_ns"), metric("throughput")
-
-func metric(key string) results.Metric {
-	m, err := results.MetricByKey(key)
-	if err != nil {
-		panic("cli: " + err.Error()) // the key stands in this file
-	}
-	return m
-}
+var endToEndP99, throughput = results.MustMetric("e2e_p99_ns"), results.MustMetric("throughput")
 
 // outcome is the one figure that was asked for, with the latency.
 func outcome(r store.Record) string {

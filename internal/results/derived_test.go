@@ -45,7 +45,7 @@ func TestTheMeanOfSecondsWeighsEverySecondInWhichSomethingCameAlike(t *testing.T
 }
 
 func TestAKindOfMeasurementThatNoMetricStandsForHasNoHeadline(t *testing.T) {
-	for measure, want := range map[string]string{"rate": "e2e_p99_ns", "peak": "publish_rate", "curve": "sustainable_low", "": "", "other": ""} {
+	for measure, want := range map[string]string{"rate": "e2e_p99_ns", "peak": "throughput", "curve": "sustainable_low", "": "", "other": ""} {
 		if m, ok := Headline(measure); m.Key != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v; want %q", measure, m.Key, ok, want)
 		}
