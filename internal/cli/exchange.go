@@ -199,7 +199,7 @@ func (s *shell) importCommand() *cobra.Command {
 			"set them beside what was measured and conclude nothing from them.",
 		Example: "  brokermark import result.json\n" +
 			"  brokermark import result.json --store omb.db\n" +
-			"  brokermark compare omb:kafka kafka",
+			"  brokermark report --where broker=omb:kafka",
 		Args: func(c *cobra.Command, args []string) error {
 			if paper != "" {
 				return nil
