@@ -50,6 +50,12 @@ func install(ctx context.Context, host *provision.Host, st *store.Store, p plan,
 	return missing, nil
 }
 
+// unrefused leaves out the points that are known to be refused: nothing needs to be installed for them.
+func (p plan) unrefused(refused map[string]string) plan {
+	p.runs = slices.DeleteFunc(slices.Clone(p.runs), func(r study.Run) bool { return refused[r.Point.ID] != "" })
+	return p
+}
+
 // without leaves out the points of missing brokers and says why.
 func (p plan) without(missing map[product]error, view *progress) (plan, error) {
 	for b, err := range missing {

@@ -53,15 +53,18 @@ func (s *shell) ended(ctx context.Context, err error) int {
 		return exitFine
 	}
 	var f *failure
-	if errors.As(err, &f) && f.err == nil {
-		return f.code
-	}
 	code := codeOf(err)
 	if ctx.Err() != nil {
 		code = exitInterrupted
 	}
-	if code == exitInterrupted {
+	said := errors.As(err, &f) && f.err == nil
+	switch {
+	case code == exitInterrupted && !said:
 		fmt.Fprintln(s.err, "brokermark: interrupted")
+		fallthrough
+	case code == exitInterrupted:
+		return interruption(ctx)
+	case said:
 		return code
 	}
 	for line := range strings.Lines(secret.Redact(err.Error())) {
@@ -100,19 +103,33 @@ func keepTrace(trace string) (path string, err error) {
 	return f.Name(), errors.Join(err, f.Close())
 }
 
+// errTerminated is why a context ended that SIGTERM has ended.
+var errTerminated = errors.New("terminated")
+
 // Interruptible returns a context that the first SIGINT or SIGTERM ends, so that a run can record and clean up. The
 // second one ends the program at once; brokers end with it, because their supervisors notice.
 func Interruptible(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	go func() {
+		if first := <-signals; first == syscall.SIGTERM {
+			cancel(errTerminated)
+		} else {
+			cancel(context.Canceled)
+		}
 		<-signals
-		cancel()
-		<-signals
-		os.Exit(exitInterrupted)
+		os.Exit(interruption(ctx))
 	}()
-	return ctx, func() { signal.Stop(signals); cancel() }
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
+}
+
+// interruption is the exit code of a program whose context has ended: 128 and the number of the signal.
+func interruption(ctx context.Context) int {
+	if errors.Is(context.Cause(ctx), errTerminated) {
+		return exitTerminated
+	}
+	return exitInterrupted
 }
 
 // usage is cobra's template with the examples last, and lines that fit 80 columns.

@@ -24,6 +24,7 @@ const (
 	exitStore       = 6
 	exitGate        = 7
 	exitInterrupted = 130
+	exitTerminated  = 143
 )
 
 // ExitCode is a row of the table in the help.
@@ -35,14 +36,15 @@ type ExitCode struct {
 // ExitCodes are all codes the program ends with.
 var ExitCodes = []ExitCode{
 	{exitFine, "fine; single refused points of a sweep are answers too"},
-	{exitInternal, "an error of brokermark itself, or output that could not be written"},
-	{exitInput, "bad input, or every point was refused"},
+	{exitInternal, "an error of brokermark itself, or a disk that is full or broken"},
+	{exitInput, "bad input (a path that can't be written is), or every point was refused"},
 	{exitBroker, "a broker could not be installed, started or reached"},
 	{exitFailed, "a point failed"},
 	{exitVoid, "results are void: the generator limited them"},
 	{exitStore, "the store could not be used"},
 	{exitGate, "a result is beyond a threshold of --fail-if, or could not be judged"},
 	{exitInterrupted, "interrupted; what was finished is stored"},
+	{exitTerminated, "terminated by SIGTERM; what was finished is stored"},
 }
 
 // exitCodes has the help list them, after what people look for first.

@@ -33,6 +33,13 @@ func (s *shell) figureCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if o.Metric != "" {
+				m, err := results.MetricNamed(o.Metric)
+				if err != nil {
+					return badInput("--metric: %w", err)
+				}
+				o.Metric = m.Key
+			}
 			if o.Width, err = paperLength("width", width); err != nil {
 				return err
 			}
@@ -60,7 +67,7 @@ func (s *shell) figureCommand() *cobra.Command {
 	f.StringVar(&where, "where", "", whereDoc)
 	f.StringVar(&o.Row, "row", "", "heatmap: `axis` of the rows; multiples: of the lines (default: chosen from what varies)")
 	f.StringVar(&o.Col, "col", "", "heatmap: `axis` of the columns; multiples: of what goes across")
-	f.StringVar(&o.Metric, "metric", "", "heatmap, multiples: `key` of what is shown, such as e2e_p99_ns (default: what was measured for)")
+	f.StringVar(&o.Metric, "metric", "", "heatmap, multiples: `key` of what is shown, such as e2e_p99 (default: what was measured for)")
 	f.StringVar(&o.Latency, "latency", "", "which `latency`: "+strings.Join(results.LatencyNames(), ", "))
 	f.BoolVar(&o.Linear, "linear", false, "linear instead of logarithmic axes")
 	f.StringVar(&o.Title, "title", "", "`text` instead of the figure's own title")
@@ -91,12 +98,6 @@ func checkFigure(name, out string, o figure.Options) (format string, err error) 
 	}
 	if _, err := results.LatencyByName(o.Latency); err != nil {
 		return "", badInput("--latency: %w", err)
-	}
-	if o.Metric == "" {
-		return format, nil
-	}
-	if _, err := results.MetricByKey(o.Metric); err != nil {
-		return "", badInput("--metric: %w", err)
 	}
 	return format, nil
 }

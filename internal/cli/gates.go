@@ -10,7 +10,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -30,10 +29,7 @@ func (g *gates) flags(f *pflag.FlagSet, example string) {
 // open understands the thresholds and makes the file, before anything takes time.
 func (g *gates) open(parse func(string) (gate.Condition, error)) (err error) {
 	g.conditions, err = gate.ParseAll(g.failIf, parse)
-	var unknown *gate.UnknownMetric
 	switch {
-	case errors.As(err, &unknown):
-		return badInput("--fail-if: %w%s", err, suggest.DidYouMean(unknown.Name, unknown.Known))
 	case err != nil:
 		return badInput("--fail-if: %w", err)
 	case g.junit == "":

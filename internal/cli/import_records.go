@@ -1,33 +1,109 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
-
-	"github.com/spf13/cobra"
+	"io"
+	"os"
 
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// importRecords appends records of other stores, and those that a store didn't take when they were measured. One that is
-// there already stays alone.
-func (s *shell) importRecords(c *cobra.Command, path string, files []string) error {
-	var list [][]store.Record
-	for _, file := range files { // all are read before the first is stored
-		records, err := store.ReadRecords(file)
-		if err != nil {
-			return cannotRead(file, err)
-		}
-		list = append(list, records)
+// ownRecords are the records of another store, of export --format jsonl, or what a store didn't take when it was measured.
+type ownRecords struct {
+	path    string
+	records []store.Record
+}
+
+// What files begin with.
+var (
+	sqliteHeader = []byte("SQLite format 3\x00")
+	hlogHeader   = []byte("#[")
+	hgrmHeader   = []byte("Value ")
+)
+
+// readOwn reads records of ours; nil for the files of other tools.
+func readOwn(ctx context.Context, path string) ([]store.Record, error) {
+	if store.IsURL(path) {
+		return readStore(ctx, path, "")
 	}
-	st, err := store.OpenContext(c.Context(), path)
+	head, err := headOf(path)
+	switch {
+	case err != nil:
+		return nil, cannotRead(path, err)
+	case len(head) == 0:
+		return nil, badInput("%s is empty", path)
+	case bytes.HasPrefix(head, sqliteHeader):
+		return readStore(ctx, path, "")
+	case bytes.HasPrefix(bytes.TrimSpace(head), hlogHeader), bytes.HasPrefix(bytes.TrimSpace(head), hgrmHeader):
+		return nil, hinted(badInput("%s is a latency distribution of HdrHistogram: it doesn't say of which broker and load", path),
+			"export --format jsonl writes whole records, which can be imported")
+	}
+	var first struct {
+		PointID string          `json:"point_id"`
+		Spec    json.RawMessage `json:"spec"`
+	}
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	if json.Unmarshal(line, &first) != nil || first.PointID == "" {
+		return nil, nil
+	}
+	if first.Spec == nil {
+		return nil, hinted(badInput("%s holds figures only, no whole records", path), "export --format jsonl writes records that can be imported")
+	}
+	records, err := store.ReadRecords(path)
+	if err != nil {
+		return nil, cannotRead(path, err)
+	}
+	return records, nil
+}
+
+// mostHead bounds the first line of a file of records.
+const mostHead = 64 << 20
+
+// headOf reads an ordinary file as far as its first line goes.
+func headOf(path string) ([]byte, error) {
+	info, err := os.Stat(path) // before it is opened: opening a pipe waits for its other end
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("not an ordinary file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var head []byte
+	for buffer := make([]byte, 64<<10); len(head) < mostHead; {
+		n, err := f.Read(buffer)
+		head = append(head, buffer[:n]...)
+		if err == io.EOF || bytes.IndexByte(buffer[:n], '\n') >= 0 {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return head, nil
+}
+
+// importRecords appends records as they are. One that is there already stays alone.
+func (s *shell) importRecords(ctx context.Context, path string, list []ownRecords) error {
+	if len(list) == 0 {
+		return nil
+	}
+	st, err := store.OpenContext(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	for i, records := range list {
+	for _, own := range list {
 		known := 0
-		for _, r := range records {
-			there, err := st.AppendOnce(c.Context(), r)
+		for _, r := range own.records {
+			there, err := st.AppendOnce(ctx, r)
 			if err != nil {
 				return err
 			}
@@ -35,7 +111,7 @@ func (s *shell) importRecords(c *cobra.Command, path string, files []string) err
 				known++
 			}
 		}
-		fmt.Fprintf(s.out, "%s: %d records stored, %d were there already\n", files[i], len(records)-known, known)
+		fmt.Fprintf(s.out, "%s: %d records stored, %d were there already\n", store.Printable(own.path), len(own.records)-known, known)
 	}
 	return nil
 }

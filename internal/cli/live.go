@@ -29,7 +29,7 @@ func lines(v watch.View, width int) []string {
 		return []string{doing}
 	}
 	left := ""
-	if v.LeftNs > 0 {
+	if v.LeftNs >= int64(time.Second) { // an estimate is no better than that
 		left = " about " + span(time.Duration(v.LeftNs)) + " left"
 	}
 	room := width - runewidth.StringWidth(left)

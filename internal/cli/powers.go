@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/lab"
@@ -11,20 +13,37 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// refusals tells, by point ID, what a broker is known not to do before anything is started. An unknown broker or a
-// setting of the wrong type is bad input instead: no broker could be asked.
+// refusals tells, by point ID, what a broker is known not to do before anything is started. An unknown broker, a setting
+// of the wrong type and one that no broker of the points knows are bad input instead.
 func refusals(points []study.Point) (map[string]string, error) {
 	refused := map[string]string{}
+	unknown, known := map[string]error{}, map[string]bool{} // settings, by their path
 	for _, p := range points {
 		err := askPowers(p.Spec)
 		var unsupported *driver.ErrUnsupported
 		var unobtainable *provision.ErrRefused
 		switch {
 		case err == nil:
+		case errors.As(err, &unsupported) && unsupported.Unknown:
+			unknown[unsupported.Path] = &failure{code: exitInput, err: errors.New(placed(p, err))}
+			refused[p.ID] = placed(p, err)
 		case errors.As(err, &unsupported), errors.As(err, &unobtainable):
 			refused[p.ID] = placed(p, err)
 		default:
 			return nil, &failure{code: exitInput, err: errors.New(placed(p, err))}
+		}
+		if unsupported == nil || !unsupported.Unknown {
+			for name := range p.Spec.Client {
+				known["client."+name] = true
+			}
+			for name := range p.Spec.Topic {
+				known["topicConfig."+name] = true
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(unknown)) {
+		if !known[path] {
+			return nil, unknown[path]
 		}
 	}
 	return refused, nil

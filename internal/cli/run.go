@@ -87,7 +87,8 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := refusals(p.points); err != nil {
+	refused, err := refusals(p.points)
+	if err != nil {
 		return err
 	}
 	st, err := store.OpenContext(ctx, o.store)
@@ -114,7 +115,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		return err
 	}
 	defer log.Close()
-	missing, err := install(ctx, host, st, p, o.again, view)
+	missing, err := install(ctx, host, st, p.unrefused(refused), o.again, view)
 	if err != nil {
 		return err
 	}

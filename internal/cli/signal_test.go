@@ -64,8 +64,9 @@ func TestTheFirstSignalRecordsAndTheSecondLeavesAtOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if code := exitCode(t, c); code != 130 {
-				t.Errorf("exit code %d, want 130", code)
+			// Of two signals that are sent at once either may be the first to arrive.
+			if code := exitCode(t, c); code != 143 && (code != 130 || len(signals) == 1) {
+				t.Errorf("exit code %d, want 143", code)
 			}
 			h, err := provision.NewHost(provision.DefaultDir(), nil)
 			if err != nil {

@@ -258,9 +258,13 @@ type ErrUnsupported struct {
 	Setting string // e.g. "delivery: exactly-once" or "client.linger.ms"
 	Reason  string // a clause: "core NATS keeps no copy of a message"
 	Path    string // where a spec holds the setting: "delivery", "client.linger.ms", "topicConfig.x-queue-mode"
+	Unknown bool   // the driver has no setting of that name; Reason says which it has
 }
 
 func (e *ErrUnsupported) Error() string {
+	if e.Unknown {
+		return e.Setting + " is unknown; " + e.Reason
+	}
 	return fmt.Sprintf("%s is not supported: %s", e.Setting, e.Reason)
 }
 

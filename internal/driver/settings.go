@@ -69,8 +69,7 @@ func Decode(settings []Setting, scope Scope, given map[string]any) (Values, erro
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		s, ok := known[name]
 		if !ok {
-			names := slices.Sorted(maps.Keys(known))
-			return nil, scope.refuse(name, "known: %s%s", strings.Join(names, ", "), suggest.DidYouMean(name, names))
+			return nil, scope.unknown(name, slices.Sorted(maps.Keys(known)))
 		}
 		v, err := s.parse(given[name])
 		if err == nil {
@@ -90,6 +89,15 @@ func (s Scope) path(name string) string {
 		return "topicConfig." + name
 	}
 	return string(s) + "." + name
+}
+
+// unknown refuses a name that isn't among the known ones, with the nearest or else all of them.
+func (s Scope) unknown(name string, known []string) error {
+	reason := "known: " + strings.Join(known, ", ")
+	if near := suggest.Nearest(name, known); near != "" {
+		reason = fmt.Sprintf("did you mean %q?", near)
+	}
+	return &ErrUnsupported{Setting: fmt.Sprintf("%s setting %q", s, name), Reason: reason, Path: s.path(name), Unknown: true}
 }
 
 // refuse refuses a native setting.

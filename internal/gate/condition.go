@@ -71,42 +71,8 @@ func split(text string) (Condition, string, error) {
 	if parts == nil || parts[1] == "" || parts[3] == "" {
 		return Condition{}, "", fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s", text, strings.Join(operators, " "))
 	}
-	m, err := find(parts[1])
+	m, err := results.MetricNamed(parts[1])
 	return Condition{Text: strings.Join(strings.Fields(text), " "), metric: m, beyond: parts[2]}, parts[3], err
-}
-
-// units end the keys of metrics; they can be left out.
-var units = regexp.MustCompile(`(_ns|_bytes|_s|_s_per_million|_pct|_low)$`)
-
-// shortly is a metric's key without its unit, unless the unit is what tells it from another (publish_mb_s).
-func shortly(key string) string {
-	if strings.HasSuffix(key, "_mb_s") {
-		return key
-	}
-	return units.ReplaceAllString(key, "")
-}
-
-// find knows a metric by its key, by that without its unit, and "sustainable" for the rate that passed.
-func find(name string) (results.Metric, error) {
-	var known []string
-	for _, m := range results.Metrics {
-		short := shortly(m.Key)
-		if name == m.Key || name == short {
-			return m, nil
-		}
-		known = append(known, short)
-	}
-	return results.Metric{}, &UnknownMetric{name, known}
-}
-
-// UnknownMetric lists the names there are.
-type UnknownMetric struct {
-	Name  string
-	Known []string
-}
-
-func (u *UnknownMetric) Error() string {
-	return fmt.Sprintf("unknown metric %q; known: %s", u.Name, strings.Join(u.Known, ", "))
 }
 
 // shareOf is what 100 % of a metric are; nil where that makes no sense.

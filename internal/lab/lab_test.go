@@ -108,7 +108,7 @@ func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
 	}{
 		"a guarantee it can't keep": {func(s *study.Spec) { s.Delivery = "exactly-once" }, store.Refused, "delivery: exactly-once is not supported: sim neither", ""},
 		"replicas":                  {func(s *study.Spec) { s.Replicas = 3 }, store.Refused, "replicas is not supported", ""},
-		"an unknown setting":        {client("capacty", 5), store.Refused, `client setting "capacty" is not supported: known: `, ""},
+		"an unknown setting":        {client("capacty", 5), store.Refused, `client setting "capacty" is unknown; did you mean "capacity"?`, ""},
 		"an impossible setting":     {client("capacity", -5), store.Refused, "client.capacity is not supported: -5 is negative", ""},
 		"a setting of another type": {client("capacity", "much"), store.Failed, `client setting "capacity": `, ""},
 		"a backlog on core nats": {func(s *study.Spec) {

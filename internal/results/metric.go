@@ -10,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -150,6 +151,31 @@ func MetricByKey(key string) (Metric, error) {
 		}
 	}
 	return Metric{}, fmt.Errorf("unknown metric %q; known: %s", key, strings.Join(MetricKeys(), ", "))
+}
+
+// MetricNamed finds a metric as people write it: by its key, by that without its unit, or as "sustainable".
+func MetricNamed(name string) (Metric, error) {
+	var known []string
+	for _, m := range Metrics {
+		if name == m.Key || name == m.Short() {
+			return m, nil
+		}
+		known = append(known, m.Short())
+	}
+	return Metric{}, fmt.Errorf("unknown metric %q; known: %s%s", name, strings.Join(known, ", "), suggest.DidYouMean(name, known))
+}
+
+// Short is the key without its unit, unless the unit is what tells it from another (publish_mb_s).
+func (m Metric) Short() string {
+	if strings.HasSuffix(m.Key, "_mb_s") {
+		return m.Key
+	}
+	for _, unit := range []string{"_s_per_million", "_ns", "_bytes", "_s", "_pct", "_low"} {
+		if short, ok := strings.CutSuffix(m.Key, unit); ok {
+			return short
+		}
+	}
+	return m.Key
 }
 
 // MetricKeys lists the keys of Metrics in their order.

@@ -51,21 +51,30 @@ func pointsOf(records []store.Record) []Point {
 		})
 		p.Records = append(p.Records, r)
 	}
-	slices.SortStableFunc(points, func(a, b *Point) int {
-		return cmp.Or(
-			cmp.Compare(a.Spec.MessageSize.Mean(), b.Spec.MessageSize.Mean()),
-			cmp.Compare(a.Spec.Delivery, b.Spec.Delivery),
-			cmp.Compare(slices.Index(measures, a.Spec.Measure), slices.Index(measures, b.Spec.Measure)),
-			cmp.Compare(a.Spec.Load.Rate, b.Spec.Load.Rate),
-			cmp.Compare(a.Spec.Broker, b.Spec.Broker),
-		)
-	})
+	slices.SortStableFunc(points, workloadOrder)
 	name(points)
+	slices.SortStableFunc(points, func(a, b *Point) int { // records come in the order of a shuffle
+		if workloadOrder(a, b) != 0 {
+			return 0
+		}
+		return CompareNames(a.Variant, b.Variant)
+	})
 	out := make([]Point, len(points))
 	for i, p := range points {
 		out[i] = *p
 	}
 	return out
+}
+
+// workloadOrder orders points by message size, delivery, measure, rate and broker.
+func workloadOrder(a, b *Point) int {
+	return cmp.Or(
+		cmp.Compare(a.Spec.MessageSize.Mean(), b.Spec.MessageSize.Mean()),
+		cmp.Compare(a.Spec.Delivery, b.Spec.Delivery),
+		cmp.Compare(slices.Index(measures, a.Spec.Measure), slices.Index(measures, b.Spec.Measure)),
+		cmp.Compare(a.Spec.Load.Rate, b.Spec.Load.Rate),
+		cmp.Compare(a.Spec.Broker, b.Spec.Broker),
+	)
 }
 
 // shownElsewhere are axes that every report has a place of its own for.

@@ -58,6 +58,15 @@ func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []str
 		d.add(d.at(n), path, "%s is not %s%s", Seen(n), expected(v.Type(), allowed), hint)
 		return false
 	}
+	if into, isNumber := v.Addr().Interface().(*float64); isNumber && isRate(path) {
+		rate, err := parseRate(strings.TrimSpace(n.Value))
+		if err != nil {
+			d.add(d.at(n), path, "%v", err)
+			return false
+		}
+		*into = rate
+		return true
+	}
 	if err := scalar(strings.TrimSpace(n.Value), v, allowed); err != nil {
 		d.add(d.at(n), path, "%v", err)
 		return false

@@ -134,6 +134,9 @@ func document(name string, data []byte) (*yaml.Node, error) {
 	case err != nil:
 		m := syntaxLine.FindStringSubmatch(err.Error())
 		line, _ := strconv.Atoi(m[1])
+		if text, tab := indentedByTab(data); tab > 0 {
+			return nil, fail(tab, "not YAML: a tab indents "+text+"; allowed: spaces")
+		}
 		return nil, fail(line, "not YAML: "+strings.TrimPrefix(err.Error(), m[0]))
 	}
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
@@ -146,11 +149,24 @@ func document(name string, data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
+// indentedByTab finds the first line that a tab indents; 0 where none does.
+func indentedByTab(data []byte) (text string, line int) {
+	for l := range strings.Lines(string(data)) {
+		line++
+		text = strings.TrimSpace(l)
+		if indent := l[:len(l)-len(strings.TrimLeft(l, " \t"))]; text != "" && strings.Contains(indent, "\t") {
+			return text, line
+		}
+	}
+	return "", 0
+}
+
 func (s *Study) decode(d decoder, root *yaml.Node) {
 	into := map[string]any{"question": &s.Question, "description": &s.Description, "source": &s.Source, "repeats": &s.Repeats}
 	var axes []axis
 	var exclude []rule
 	var sweepsNode, pointsNode, axesNode, scalesNode *yaml.Node
+	repeatsAt := place{file: d.file}
 	flat := d.layer(root, "", "", studyKeys)
 	for _, p := range (decoder{problems: &problems{}, file: d.file}).pairs(root, "") {
 		switch p.key {
@@ -176,13 +192,16 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 		case "exhibits":
 			s.Exhibits = d.exhibits(p.value)
 		default:
+			if p.key == "repeats" {
+				repeatsAt = d.at(p.value)
+			}
 			if field, ok := into[p.key]; ok {
 				d.value(p.value, p.key, reflect.ValueOf(field).Elem(), nil)
 			}
 		}
 	}
 	if s.Repeats < 1 || s.Repeats > maxRepeats {
-		d.add(place{file: d.file}, "repeats", "%d is out of range; allowed: 1 to %d", s.Repeats, maxRepeats)
+		d.add(repeatsAt, "repeats", "%d is out of range; allowed: 1 to %d", s.Repeats, maxRepeats)
 	}
 	s.mergeFlat(d, flat)
 	s.sweeps = nil
