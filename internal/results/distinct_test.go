@@ -24,8 +24,8 @@ func TestNoTwoPointsOfATableHaveTheSameName(t *testing.T) {
 		names = append(names, p.Name)
 	}
 	want := []string{
-		"kafka persistence=log replicas=1 seed=1", "kafka persistence=fsync replicas=1 seed=1",
-		"kafka persistence=fsync replicas=3 seed=1", "kafka persistence=fsync replicas=3 seed=2",
+		"kafka persistence=fsync replicas=1 seed=1", "kafka persistence=fsync replicas=3 seed=1",
+		"kafka persistence=fsync replicas=3 seed=2", "kafka persistence=log replicas=1 seed=1",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("names are %q, want %q", names, want)
@@ -42,7 +42,7 @@ func TestANameSaysNoMoreThanItTakesToTellPointsApart(t *testing.T) {
 		r.PointID, r.Spec.Persistence, r.Spec.Replicas, r.Spec.Seed = persistence, persistence, 1+i, int64(i)
 		records = append(records, r)
 	}
-	for i, want := range []string{"kafka persistence=log", "kafka persistence=fsync"} {
+	for i, want := range []string{"kafka persistence=fsync", "kafka persistence=log"} {
 		if got := pointsOf(records)[i].Name; got != want {
 			t.Errorf("the name is %q, want %q", got, want)
 		}

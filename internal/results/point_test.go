@@ -365,3 +365,20 @@ func TestAFailureThatFoundNoBrokerGivesWayToALaterAttempt(t *testing.T) {
 		}
 	}
 }
+
+// Repetitions run in the order of a shuffle; a report lists a sweep along its axes.
+func TestPointsOfASweepStandInTheOrderOfItsValues(t *testing.T) {
+	var records []store.Record
+	for _, topics := range []string{"16", "1", "128", "2"} {
+		r := measured()
+		r.PointID, r.Axes = topics, map[string]string{"broker": "kafka", "topics": topics}
+		records = append(records, r)
+	}
+	var order []string
+	for _, p := range pointsOf(records) {
+		order = append(order, p.Variant)
+	}
+	if got, want := strings.Join(order, " "), "topics=1 topics=2 topics=16 topics=128"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

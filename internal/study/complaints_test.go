@@ -64,7 +64,7 @@ func TestWrittenInTheWrongShapeIsNamedWithWhatItShouldBe(t *testing.T) {
 		"backlogDrainRatio: x":           `f.yaml:1: backlogDrainRatio: "x" is not a number`,
 		"logDir: [what, ever]":           "",
 		"[a]: 5":                         `f.yaml:1: a list is not a key`,
-		"a: &a {b: 1}\nbase: *a":         "f.yaml:1: a: unknown key \"a\"\nf.yaml:1: base.b: unknown key \"b\"",
+		"a: &a {b: 1}\nbase: *a":         "f.yaml:1: a: unknown key \"a\"\nf.yaml:1: base.b: unknown key \"b\"; settings of a broker stand below client, server or topicConfig",
 		"x.y.z: 5":                       `f.yaml:1: x.y.z: unknown key "x.y.z"`,
 		"load.burst: {rat: 5}":           `f.yaml:1: load.burst.rat: unknown key "rat"; did you mean "rate"?`,
 		"base: {topics: 1}\ntopics: 2":   `f.yaml:2: topics: given twice: also in base at line 1`,

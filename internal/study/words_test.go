@@ -169,3 +169,18 @@ func TestProblemsAreSortedAndSaidOnce(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// A rate may be written as reports print it.
+func TestRatesAreReadAsTheyArePrinted(t *testing.T) {
+	for text, want := range map[string]float64{"2000": 2000, "2k": 2000, "2k/s": 2000, "1.5M/s": 1.5e6, "500/s": 500, "2 k/s": 2000, "1e3": 1000} {
+		s := New("x")
+		if err := s.SetAxis("load.rate", []string{text}); err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		points, err := s.Points()
+		if err != nil || points[0].Spec.Load.Rate != want {
+			t.Errorf("%s is %v, %v; want %v", text, points[0].Spec.Load.Rate, err, want)
+		}
+	}
+}
