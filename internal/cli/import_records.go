@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -46,10 +47,11 @@ func readOwn(ctx context.Context, path string) ([]store.Record, error) {
 		Spec    json.RawMessage `json:"spec"`
 	}
 	line, _, _ := bytes.Cut(head, []byte("\n"))
-	if json.Unmarshal(line, &first) != nil || first.PointID == "" {
+	err = json.Unmarshal(line, &first)
+	switch {
+	case (err != nil || first.PointID == "") && filepath.Ext(path) != ".jsonl":
 		return nil, nil
-	}
-	if first.Spec == nil {
+	case first.PointID != "" && first.Spec == nil:
 		return nil, hinted(badInput("%s holds figures only, no whole records", path), "export --format jsonl writes records that can be imported")
 	}
 	records, err := store.ReadRecords(path)
