@@ -34,7 +34,7 @@ const (
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
+		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: completed, Open: open,
 		Defaults: usual.Defaults{Sharing: usual.AnyNumber, Speed: usual.Speed{Rate: 300_000, Flushed: 5000, Alone: 0.003, Start: 7}},
 		Failover: true, Shared: true,
 	})
@@ -108,6 +108,10 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if err := client.Ping(ctx); err != nil {
 		client.Close()
 		return nil, explain(c.Target, err)
+	}
+	if err := k.flushesCommits(ctx); err != nil {
+		client.Close()
+		return nil, err
 	}
 	return k, nil
 }

@@ -1,0 +1,84 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	// flushAll has a broker flush every topic after so many messages, its own among them.
+	flushAll = "log.flush.interval.messages"
+	// transactionLog is where a commit stands once it is answered, and consumerLog where what it consumed stands. No client
+	// has a say in how often they are flushed.
+	transactionLog = "__transaction_state"
+	consumerLog    = "__consumer_offsets"
+)
+
+// transactsFlushed tells that a commit, too, must be on the disk when it is answered: with flush.messages on the run's
+// topics alone a power loss could abort a transaction that was acknowledged.
+func transactsFlushed(g driver.Guarantee) bool {
+	return g.Delivery == driver.ExactlyOnce && g.Persistence == driver.Fsync
+}
+
+// completed implements driver.Kind.Server.
+func completed(g driver.Guarantee, settings map[string]any) (map[string]any, error) {
+	if !transactsFlushed(g) {
+		return settings, nil
+	}
+	switch given := settings[flushAll]; {
+	case given == nil:
+		all := map[string]any{flushAll: 1}
+		maps.Copy(all, settings)
+		return all, nil
+	case fmt.Sprint(given) != "1":
+		return nil, driver.Unsupported("persistence: fsync", "with exactly-once it needs the server setting %s: 1, and the spec says %v", flushAll, given)
+	}
+	return settings, nil
+}
+
+// flushesCommits refuses a broker that answers a commit before it has flushed it.
+func (k *kafka) flushesCommits(ctx context.Context) error {
+	if !transactsFlushed(k.config.Guarantee) {
+		return nil
+	}
+	brokers, err := k.admin.ListBrokers(ctx)
+	if err != nil {
+		return fmt.Errorf("listing brokers: %w", err)
+	}
+	described, err := k.admin.DescribeBrokerConfigs(ctx, brokers.NodeIDs()...)
+	if err != nil {
+		return fmt.Errorf("asking for the brokers' settings: %w", err)
+	}
+	for _, broker := range described {
+		if broker.Err != nil {
+			return fmt.Errorf("asking broker %s for its settings: %w", broker.Name, broker.Err)
+		}
+		if setting(broker, flushAll) == "1" {
+			continue
+		}
+		topics, err := k.admin.DescribeTopicConfigs(ctx, transactionLog, consumerLog)
+		if err != nil {
+			return fmt.Errorf("asking for the settings of %s: %w", transactionLog, err)
+		}
+		for _, topic := range topics {
+			if topic.Err != nil || setting(topic, "flush.messages") != "1" {
+				return driver.Unsupported("persistence: fsync", "with exactly-once a commit must be flushed, too, before it is answered: the server setting %s: 1 does that, or flush.messages=1 on %s and %s", flushAll, transactionLog, consumerLog)
+			}
+		}
+	}
+	return nil
+}
+
+func setting(of kadm.ResourceConfig, name string) string {
+	for _, c := range of.Configs {
+		if c.Key == name && c.Value != nil {
+			return *c.Value
+		}
+	}
+	return ""
+}
