@@ -152,3 +152,19 @@ deb broken
 		t.Errorf("%q", got)
 	}
 }
+
+func TestAnInstallationSeesNoneOfTheCallersSecrets(t *testing.T) {
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "s3cr3t")
+	t.Setenv("PGPASSWORD", "s3cr3t")
+	t.Setenv("https_proxy", "http://proxy:1")
+	dir := t.TempDir()
+	i := &Install{Dir: dir, Log: t.Logf}
+	ok(t, i.Exec(t.Context(), dir, "sh", "-c", "env >seen"))
+	seen, err := os.ReadFile(filepath.Join(dir, "seen"))
+	ok(t, err)
+	for text, want := range map[string]bool{"s3cr3t": false, "PGPASSWORD": false, "https_proxy=http://proxy:1": true, "PATH=": true, "HOME=": true} {
+		if strings.Contains(string(seen), text) != want {
+			t.Errorf("%q in the environment: %v", text, !want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -38,8 +39,16 @@ func (i *Install) Maven(ctx context.Context, coordinates ...string) error {
 		return err
 	}
 	i.Log("fetching %s with Maven", strings.Join(coordinates, ", "))
-	return i.Exec(ctx, work, "mvn", "-q", "-B", "-Dstyle.color=never", "dependency:copy-dependencies",
-		"-DoutputDirectory="+filepath.Join(i.Dir, "lib"), "-DincludeScope=runtime")
+	return i.Exec(ctx, work, "mvn", MavenArgs("copy-dependencies",
+		"-DoutputDirectory="+filepath.Join(i.Dir, "lib"), "-DincludeScope=runtime")...)
+}
+
+// copier is the plugin that copies artifacts, in the version that Debian's Maven takes by itself.
+const copier = "org.apache.maven.plugins:maven-dependency-plugin:2.8"
+
+// MavenArgs are the arguments to have a goal of the plugin run: a file whose checksum doesn't fit, or isn't there, fails it.
+func MavenArgs(goal string, options ...string) []string {
+	return append([]string{"-q", "-B", "--strict-checksums", "-Dstyle.color=never", copier + ":" + goal}, options...)
 }
 
 type dependency struct{ Group, Artifact, Type, Classifier, Version string }
@@ -74,7 +83,7 @@ func (i *Install) GoInstall(ctx context.Context, pkg string) error {
 	return i.Exec(ctx, i.Dir, "env", "GOBIN="+bin, "GOFLAGS=-buildvcs=false", "go", "install", pkg)
 }
 
-// Exec runs a command of an installation in dir with the user's own environment (proxies, tool settings). Its output
+// Exec runs a command of an installation in dir. Of the user's environment it sees what package managers need (handed). Its output
 // is shown only where it fails, as the end of the error. It ends, with all it started, when ctx or the tool ends.
 func (i *Install) Exec(ctx context.Context, dir, name string, args ...string) error {
 	return i.exec(ctx, dir, nil, name, args...)
@@ -91,7 +100,7 @@ func (i *Install) exec(ctx context.Context, dir string, env []string, name strin
 	}
 	defer out.Close()
 	os.Remove(out.Name()) // already: a killed tool leaves no file either
-	j := job{Path: path, Args: args, Env: append(os.Environ(), env...), Dir: dir, UID: -1, GID: -1, Remove: i.Dir}
+	j := job{Path: path, Args: args, Env: append(installing(os.Environ()), env...), Dir: dir, UID: -1, GID: -1, Remove: i.Dir}
 	p, err := launch(j, out, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -106,6 +115,23 @@ func (i *Install) exec(ctx context.Context, dir string, env []string, name strin
 		return fmt.Errorf("%s %s%s", name, p.fate, logged(tailOfFile(out, tailLines)))
 	}
 	return nil
+}
+
+// handed are the variables that an installation sees, or the beginnings of their names: where things are and how a
+// registry is reached. Everything else (passwords of stores and clouds, say) is none of other people's code.
+var handed = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_", "TMPDIR", "TZ", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+	"http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "M2_HOME", "MAVEN_", "APT_CONFIG",
+	"GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOPATH", "GOMODCACHE", "GOCACHE", "GOROOT", "GOTOOLCHAIN", "GOENV", "GOVCS",
+}
+
+// installing is the part of an environment that installations see.
+func installing(environment []string) []string {
+	return slices.DeleteFunc(environment, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !slices.ContainsFunc(handed, func(h string) bool { return name == h || strings.HasSuffix(h, "_") && strings.HasPrefix(name, h) })
+	})
 }
 
 func need(command string, apt ...string) error {

@@ -29,8 +29,8 @@ const prefix = "jvm."
 func Distribution(ctx context.Context, i *provision.Install, coordinate string) error {
 	i.Log("fetching %s with Maven", coordinate)
 	archive := filepath.Join(i.Dir, "archive")
-	if err := i.Exec(ctx, i.Dir, "mvn", "-q", "-B", "-Dstyle.color=never", "dependency:copy",
-		"-Dartifact="+coordinate, "-DoutputDirectory="+archive); err != nil {
+	if err := i.Exec(ctx, i.Dir, "mvn", provision.MavenArgs("copy",
+		"-Dartifact="+coordinate, "-DoutputDirectory="+archive)...); err != nil {
 		return err
 	}
 	if err := i.Exec(ctx, i.Dir, "sh", "-c", "tar xzf archive/*.tar.gz --strip-components=1 --no-same-owner --no-same-permissions"); err != nil {
