@@ -112,8 +112,8 @@ func fit(x, y []float64) line {
 	return l
 }
 
-// slopeOf is the slope of the line through the medians, within what any choice of repetitions makes: it is linear in
-// every y, so its ends are at their ends.
+// slopeOf is within what the slope of a line lies whose points are any choice of repetitions: it is linear in every y, so
+// its ends are at their ends.
 //
 //	slope = Σ w(i)·y(i)   with   w(i) = (x(i) − x̄) / Σ (x(j) − x̄)²
 func slopeOf(x []float64, y []Figure) Figure {
@@ -124,7 +124,6 @@ func slopeOf(x []float64, y []Figure) Figure {
 	out := Figure{N: y[0].N}
 	for i, f := range y {
 		w := (x[i] - mx) / sxx
-		out.Value += w * f.Value
 		out.Low += min(w*f.Low, w*f.High)
 		out.High += max(w*f.Low, w*f.High)
 		out.N = min(out.N, f.N)

@@ -150,7 +150,7 @@ func TestAKneeIsBeforeTheLowestRateAtWhichAnyRepetitionJumped(t *testing.T) {
 		for i, at := range jumps {
 			all = append(all, store.Record{
 				Study: "s", PointID: "p", Axes: map[string]string{"sweep": "e"}, Repetition: i + 1, Status: store.OK, Spec: study.Spec{Measure: "curve"},
-				Result: &store.Result{Knee: &store.Knee{Rate: 1990, JumpedAt: at}, Curve: curve},
+				Result: &store.Result{Knee: &store.Knee{Rate: 500, JumpedAt: at}, Curve: curve},
 			})
 		}
 		p := claim.Evaluate(parse(t, "at: below-knee, threshold: {expect: {from: 0}}"), results.Of(all), "s", claim.Now).Parts[0]

@@ -54,6 +54,16 @@ func TestTheFigureOfAStatementIsThatOfItsDefinition(t *testing.T) {
 	}
 }
 
+// 110/100 − 1 is a hair more than 0.1, and 0.7 − 1 a hair less than −0.3.
+func TestRoundingPutsNoFigureBeyondItsBound(t *testing.T) {
+	for expect, last := range map[string]float64{"{to: 10%}": 110, "{from: -30%}": 70, "{from: 10%, to: 10%}": 110} {
+		p := part(t, "slope: {along: x, change: "+expect+"}", at{"x=1", []float64{100}}, at{"x=2", []float64{100}}, at{"x=3", []float64{last}})
+		if p.Verdict != claim.Holds {
+			t.Errorf("%s of %v: %s", expect, p.Figure.Value, p.Verdict)
+		}
+	}
+}
+
 // On its bound a shape is still what it is said to be, except for a maximum, which has to lie above.
 func TestAShapeHoldsOnItsBound(t *testing.T) {
 	course := func(values ...float64) (out []at) {

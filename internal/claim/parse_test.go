@@ -37,6 +37,8 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, slope: {along: x}}]", "claims[0].slope.sign: missing: a slope needs one of sign, r2 and change"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, slope: {along: x, sign: up}}]", `claims[0].slope.sign: "up" is not one of rising, falling`},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, shape: {along: x, form: round}}]", `claims[0].shape.form: "round" is not one of constant, rising, falling, interior maximum`},
+		{"claims: [{id: 1, says: , where: w, undecidable: u}]", `c.yaml:1: claims[0].says: nothing is not a text`},
+		{"claims: [{id: 1, says: [s], where: w, undecidable: u}]", `c.yaml:1: claims[0].says: a list is not a text`},
 		{"claims: [{id: 1, id: 2, says: s, where: w, undecidable: u}]", "claims[0].id: given twice, first at line 1"},
 		{"claims: [{id: 1, says: s, where: w, select: {x: {nott: 1}}, metric: publish_rate, threshold: {expect: {from: 1}}}]", `claims[0].select.x.nott: unknown key "nott"; did you mean "not"?; allowed: from, not, to`},
 	} {

@@ -71,7 +71,6 @@ func (s Statement) contenders(g group) (out []contender, bad *Part) {
 		}
 		out = append(out, contender{name, f})
 	}
-	slices.SortFunc(out, func(a, b contender) int { return results.CompareNames(a.name, b.name) })
 	return out, nil
 }
 
