@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Above 500/s full-length trials are void, for the first goal or for the second alone.
@@ -72,6 +73,27 @@ func TestWhereAlmostNothingCameThroughTheFloorIsTriedBeforeGivingUp(t *testing.T
 		}))
 		if b := r.Goals[0]; err != nil || tried != want || b.Low != 0 || b.Undecided != "no rate passed" {
 			t.Errorf("floor %g/s, tried %v: %+v, %v", floor, tried, b, err)
+		}
+	}
+}
+
+func TestTheFirstSoakIsAtTheRateThatWasConfirmed(t *testing.T) {
+	for _, most := range []float64{0, 900} { // where a rate failed, and where none did
+		p := planFor(confirmed(2, 0))
+		p.Goals[0].Soak, p.MaxRate = time.Minute, most
+		highest, first := 0.0, 0.0
+		r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+			v, through := cliff(1000)(r)
+			switch {
+			case r.Kind == Soak && first == 0:
+				first = r.Rate
+			case r.Kind == Confirm && v == Pass:
+				highest = max(highest, r.Rate)
+			}
+			return v, through
+		}))
+		if b := r.Goals[0]; err != nil || first == 0 || first != highest || b.Low != first || b.Undecided != "" {
+			t.Errorf("at most %g/s: confirmed %g/s, soaked %g/s first: %+v, %v", most, highest, first, b, err)
 		}
 	}
 }
