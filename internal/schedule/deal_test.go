@@ -204,6 +204,19 @@ func TestAWrongGuessOfWhereAnArrivalLiesChangesNothing(t *testing.T) {
 	}
 }
 
+// At the lowest rate some thousand messages are sent until the end of time. Whose a million are that never come is of no
+// matter, but each client has all of those that do.
+func TestOfMoreArrivalsThanEverComeEachClientHasAllOfItsOwn(t *testing.T) {
+	d := Deal{3, 5}
+	p := must(Poisson(1e-6, 2))
+	limits := d.Limits(p, 1_000_000)
+	for c, limit := range limits {
+		if all := d.Share(p, c).Count(Never); limit < all || all == 0 {
+			t.Errorf("client %d has %d of %v arrivals, %d ever come", c, limit, limits, all)
+		}
+	}
+}
+
 func TestAClientThatIsNotDealtToPanics(t *testing.T) {
 	for _, c := range []struct {
 		deal   Deal
