@@ -167,8 +167,31 @@ func TestATableThatCannotBeReadIsAnError(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)
 		}
 	}
-	_, err := records(t, strings.Replace(document, "publish_rate: rate", "publish_rat: rate", 1), table)
+	_, err := records(t, document, "kind,queues,size,rate,p98,disk\nlazy,1,100B,11194,226.5,0\n")
+	if want := `published/a.csv has no column "p99"; it has kind, queues, size, rate, p98, disk`; err == nil || err.Error() != want {
+		t.Errorf("a single row: %v, want %s", err, want)
+	}
+	_, err = records(t, strings.Replace(document, "publish_rate: rate", "publish_rat: rate", 1), table)
 	if err == nil || !strings.HasPrefix(err.Error(), `published/a.csv:4: unknown metric "publish_rat"`) {
 		t.Errorf("an unknown metric: %v", err)
+	}
+}
+
+func TestATableIsOfItsOwnExperimentAlone(t *testing.T) {
+	two := strings.Replace(document, "published:\n", `- name: f
+  axes:
+    partitionsPerTopic: [1, 25]
+    messageSize: [100, 10kB]
+    topics: [4]
+published:
+`, 1)
+	got, err := records(t, two, table)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, r := range got {
+		if r.Axes["sweep"] != "e" || r.Repetition != 1 {
+			t.Errorf("%+v", r)
+		}
 	}
 }

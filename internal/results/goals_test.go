@@ -90,3 +90,18 @@ func TestNothingFoundIsUnknown(t *testing.T) {
 		t.Errorf("no rate passed: %v", v)
 	}
 }
+
+func TestBoundsOfASearchAreToldByWhatIsKnownOfThem(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0, 0, "no rate was found"},
+		{0, 900, "no rate passed, the lowest that failed was 900/s"},
+		{900, 0, "at least 900/s, no rate failed"},
+	} {
+		if got := BoundsText(c.low, c.high); got != c.want {
+			t.Errorf("%g to %g: %q, want %q", c.low, c.high, got, c.want)
+		}
+	}
+}

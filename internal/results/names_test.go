@@ -6,7 +6,7 @@ import (
 )
 
 func TestNamesAreInTheOrderOfTheirNumbers(t *testing.T) {
-	want := []string{"", "kafka", "kafka size=", "kafka size=1", "kafka size=01KiB x=2", "kafka size=1KiB x=10", "kafka size=2KiB", "kafka size=16KiB", "nats", "nats-2", "nats10"}
+	want := []string{"", "kafka", "kafka size=", "kafka size=1", "kafka size=01KiB x=2", "kafka size=1KiB x=10", "kafka size=2KiB", "kafka size=16KiB", "nats", "nats-2", "nats2", "nats10", "natsx"}
 	got := slices.Clone(want)
 	slices.Reverse(got)
 	slices.SortFunc(got, CompareNames)
