@@ -136,6 +136,12 @@ func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
 	if len(long.Rows) != 9 || long.Rows[3]["of"].Text != "published" || long.Rows[3]["broker_disk_write_mb"].Number != 8 || long.Rows[6]["broker_disk_write_mb"].Kind != document.Blank {
 		t.Errorf("a row for each side: %+v", long.Rows)
 	}
+	for i, side := range []string{"then", "now"} {
+		row := d.Tables()[3].Rows[i]
+		if row["side"].Text != side || row["repetitions"].Number != 12 || row["brokers"].Text != "sim 1."+side || row["clients"].Text != "client@v1" || !strings.HasPrefix(row["machine"].Text, "a CPU") {
+			t.Errorf("what was measured with: %+v", row)
+		}
+	}
 	differ := d.Tables()[4]
 	if len(differ.Rows) != 1 || differ.Rows[0]["setting"].Text != "duration" || differ.Rows[0]["paper"].Text != "15s" || differ.Rows[0]["here"].Text != "3s" || differ.Rows[0]["points"].Number != 12 {
 		t.Errorf("what differs: %+v", differ.Rows)
@@ -199,6 +205,9 @@ func TestCompareSetsPublishedFiguresBesideMeasuredOnesAndTestsNothing(t *testing
 		t.Fatalf("%d tables: %+v", len(tables), d)
 	}
 	row := tables[0].Rows[0]
+	if len(tables[0].Rows) != 1 {
+		t.Errorf("one figure is known of both, the table has %+v", tables[0].Rows)
+	}
 	if row["metric"].Text != "published" || row["first"].Number != 11194 || row["second"].Number != 1025 || row["second_n"].Number != 6 {
 		t.Errorf("%+v", row)
 	}
