@@ -71,6 +71,23 @@ func TestTheMatrixHasTheSettingsOfNilssonAndPregen(t *testing.T) {
 			driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Unordered},
 			[]string{"confirm.select=true", "no-ack=false", "delivery_mode=1", "durable=false"},
 		},
+		// Its server's default with files, which the study left as it was, is our fsync; at most once doesn't wait for that, so
+		// there the study sets streaming.file.sync beside log.
+		"NATS Streaming, at least once, persistent": {
+			"nats-streaming",
+			driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Fsync, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Unordered},
+			[]string{"PublishAsync, AckHandler sends again", "SetManualAckMode, Ack after delivery", "streaming.store=file", "streaming.file.sync=true"},
+		},
+		"NATS Streaming, at most once, persistent": {
+			"nats-streaming",
+			driver.Guarantee{Delivery: driver.AtMostOnce, Persistence: driver.Log, Replicas: 1, Acks: driver.AcksNone, Ordering: driver.Unordered},
+			[]string{"PublishAsync, AckHandler does nothing", "streaming.store=file"},
+		},
+		"NATS Streaming, at least once, not persistent": {
+			"nats-streaming",
+			driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Unordered},
+			[]string{"PublishAsync, AckHandler sends again", "SetManualAckMode, Ack after delivery", "streaming.store=memory"},
+		},
 	} {
 		kind, err := driver.Lookup(c.broker)
 		if err != nil {
