@@ -133,6 +133,8 @@ func hintOf(err error) string {
 		return "is the server running, and does it accept connections from this machine?"
 	case store.ProblemOf(err) == store.Denied:
 		return "a password may also come from PGPASSWORD or ~/.pgpass"
+	case store.ProblemOf(err) == store.Corrupt:
+		return "sqlite3 FILE .recover writes what is left as SQL; a copy of the file, or what was exported, can be imported into another store"
 	case store.ProblemOf(err) == store.Other:
 		return "name another file with --store"
 	case is[*provision.ErrNoDisk](err):

@@ -87,9 +87,18 @@ func diagnosePostgres(config *pgx.ConnConfig, err error, doing string) (Problem,
 	var network net.Error
 	switch {
 	case errors.As(err, &connecting) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded):
-		return Unreachable, fmt.Sprintf("can't be reached at %s: could not %s", server, doing), lastLine(err)
+		return Unreachable, fmt.Sprintf("can't be reached at %s: could not %s", server, doing), causeOf(err)
 	}
 	return "", "", err
+}
+
+// causeOf is why a connection failed, without the address, which is said already.
+func causeOf(err error) error {
+	var failed *net.OpError
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return lastLine(err)
 }
 
 // sentencePostgres is for what the server itself said; the codes are PostgreSQL's SQLSTATEs.

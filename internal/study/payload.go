@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -96,6 +97,9 @@ func load(files fs.FS, path string) (samples, error) {
 		if len(body) < minMessage {
 			return fmt.Errorf("%s has %d bytes; a message needs at least %d", name, len(body), minMessage)
 		}
+		if n := linesOf(name, body); n > 1 {
+			return fmt.Errorf("%s has %d lines, which would be one message of %d bytes; put each into a file of its own and name their folder", name, n, len(body))
+		}
 		if total += len(body); total > maxSamples {
 			return fmt.Errorf("more than %s of samples", Size(maxSamples))
 		}
@@ -113,6 +117,14 @@ func load(files fs.FS, path string) (samples, error) {
 	}
 	s.digest = hex.EncodeToString(sum.Sum(nil)[:16])
 	return s, nil
+}
+
+// linesOf counts the objects of a file of JSON lines; 1 for any other file, which is one payload.
+func linesOf(name string, body []byte) int {
+	if ending := filepath.Ext(name); ending != ".jsonl" && ending != ".ndjson" {
+		return 1
+	}
+	return len(bytes.Split(bytes.TrimSpace(body), []byte("\n")))
 }
 
 // with counts one more sample of a size.
