@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -47,22 +48,9 @@ func (s *shell) importCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var own []ownRecords
-			var list []read
-			for _, arg := range args { // all are read before the first is stored
-				records, err := readOwn(c.Context(), arg)
-				if err != nil {
-					return err
-				}
-				if records != nil {
-					own = append(own, ownRecords{arg, records})
-					continue
-				}
-				r, err := readOMB(arg, spec)
-				if err != nil {
-					return err
-				}
-				list = append(list, r)
+			own, list, err := readImports(c.Context(), args, spec)
+			if err != nil {
+				return err
 			}
 			if own != nil && like != "" {
 				return badInput("--like is for results of other tools; %s holds whole records", own[0].path)
@@ -77,6 +65,26 @@ func (s *shell) importCommand() *cobra.Command {
 	c.Flags().StringVar(&paper, "study", "", "`study` whose published tables are stored; a name or a folder")
 	c.Flags().StringVar(&like, "like", "", "stored `point` (or the beginning of its ID) that was given the same work")
 	return c
+}
+
+// readImports reads all files before the first is stored.
+func readImports(ctx context.Context, paths []string, like *study.Spec) (own []ownRecords, others []read, err error) {
+	for _, path := range paths {
+		records, err := readOwn(ctx, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if records != nil {
+			own = append(own, ownRecords{path, records})
+			continue
+		}
+		r, err := readOMB(path, like)
+		if err != nil {
+			return nil, nil, err
+		}
+		others = append(others, r)
+	}
+	return own, others, nil
 }
 
 // read is a file that was read: its name, and the record made of it.

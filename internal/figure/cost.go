@@ -28,7 +28,7 @@ type price struct {
 
 var prices = []price{
 	{"broker_cpu_s_per_million", "per message (dark: user, light: system)", func(c store.Cost) (user, system float64) { return c.BrokerUserSeconds, c.BrokerSystemSeconds }},
-	{"generator_cpu_s_per_million", "per message (dark: user, light: system)", func(c store.Cost) (user, system float64) { return c.GeneratorUserSeconds, c.GeneratorSystemSeconds }},
+	{"generator_cpu_s_per_million", "per message, likewise", func(c store.Cost) (user, system float64) { return c.GeneratorUserSeconds, c.GeneratorSystemSeconds }},
 	{"broker_disk_bytes_per_message", "", nil},
 	{"broker_rss_bytes", "", nil},
 }
