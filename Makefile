@@ -17,6 +17,10 @@ TESTFLAGS ?= -vet off -count 1 -timeout 15m
 BESIDE   := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=1 --rerun-fails-max-failures=5
 ALONE    := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-max-failures=20 --packages "$(MEASURING)" -- $(TESTFLAGS) -p 1
 
+# Decoders of bytes that somebody else wrote, each fuzzed for so long in make proof; make test runs their seeds.
+DECODERS := internal/wire:FuzzRead internal/study:FuzzParse internal/hist:FuzzUnmarshal internal/store:FuzzRecordsOfAFile internal/secret:FuzzNoPasswordOfAURLIsShown
+FUZZTIME ?= 10m
+
 SHA256   := $(shell command -v sha256sum || echo shasum -a 256)
 PAGE     := web/dist/sources.sha256
 
@@ -49,6 +53,7 @@ proof: web ## what takes long, too: older versions, clusters of JVMs, every guar
 	BROKERMARK_LONG=1 $(ALONE) -run 'Capacity|Hiccups|Poisson|LittleLoss|SeveralBounds|Soaked|StillWarmsUp'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 20m ./internal/cli -run 'NothingIsLeft|OnePointOfEach'
+	set -e; for at in $(DECODERS); do $(GO) test -run '^$$' -fuzz "^$${at#*:}$$" -fuzztime $(FUZZTIME) ./$${at%:*}; done
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long
 	$(ALONE) -race -short
