@@ -37,8 +37,11 @@ func (s *searcher) affords(i int, r Request) bool {
 // next is the trial that goal i needs: bracket, narrow, then decide the lower bound, the upper one, and soak.
 func (s *searcher) next(i int) (Request, bool) {
 	g := s.Goals[i]
-	for _, l := range s.loads { // known by nothing but a void trial: look again
-		if st := l.goals[i]; st.empty() && st.voids < voidsToPass {
+	for _, l := range s.loads {
+		// Known by nothing but a void trial: look again, unless it fell behind. What came through tells then where to look,
+		// and whether this rate is the upper bound is decided in the end.
+		_, fell := l.guess()
+		if st := l.goals[i]; st.empty() && st.voids < voidsToPass && !fell {
 			return s.short(g, l.rate), true
 		}
 	}
