@@ -180,7 +180,25 @@ func chenWords(p study.Point) string {
 		s.ConsumerPerSubscription, s.Client["prefetch"])
 }
 
+// pipelineWords are those of a point of the whole way, from clients to consumer.
+func pipelineWords(p study.Point) string {
+	s := p.Spec
+	return fmt.Sprintf("%d servlets with %d channels, %d threads, %d requests, %d consumers with %v, answered %s", s.Pipeline.Servers, s.Pipeline.Pool,
+		s.Pipeline.Threads, s.Count.Messages, s.ConsumerPerSubscription, s.Client["prefetch"], s.Pipeline.Answer)
+}
+
 var chen = map[string]ran{
+	"pipeline": {"of the logs", 17, func(yield func(string)) {
+		for servlets, threads := range map[int][]int{
+			1: {100, 200, 300, 400, 500, 800},
+			2: {100, 200, 300, 400, 500, 800, 1000},
+			4: {300, 400, 500, 800},
+		} {
+			for _, n := range threads {
+				yield(fmt.Sprintf("%d servlets with 20 channels, %d threads, 200000 requests, 32 consumers with 1, answered at-once", servlets, n))
+			}
+		}
+	}, pipelineWords},
 	"load-tests": {"of the logs", 17, func(yield func(string)) {
 		for channels, rates := range map[int][]float64{
 			20: {1045.5, 1455.4, 1697.3, 1610.8, 1674.3, 1738.5},
@@ -260,6 +278,6 @@ var papers = map[string]struct {
 	"rabiee-2018":         {rabiee, 1940, "now kafka@4.3.1, now rabbitmq@4.0.5, then kafka@1.1.1, then rabbitmq@3.10.8"},
 	"nilsson-pregen-2020": {nilsson, 84, "now kafka@4.3.1, now nats-streaming@0.25.6, now rabbitmq@4.0.5, then kafka@2.2.0, then nats-streaming@0.17.0, then rabbitmq@3.10.8"},
 	"raje-2019":           {raje, 108, "now activemq@6.3.1, now kafka@4.3.1, now rabbitmq@4.0.5, then activemq@5.15.9, then kafka@2.2.0, then rabbitmq@3.10.8"},
-	"chen-2024":           {chen, 20, "now rabbitmq@4.0.5, then rabbitmq@3.10.8"},
+	"chen-2024":           {chen, 37, "now rabbitmq@4.0.5, then rabbitmq@3.10.8"},
 	"dyjach-2024":         {dyjach, 162, "now kafka@4.3.1, now pulsar@4.0.8, now rabbitmq@4.0.5"},
 }

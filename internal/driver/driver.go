@@ -41,6 +41,12 @@ type Cleaner interface {
 	Clean(ctx context.Context) error
 }
 
+// Gauge is a Driver that can ask the broker how many messages it holds for a subscription: those that no consumer has taken
+// yet. It is called from one goroutine, while others send and consume.
+type Gauge interface {
+	Depth(ctx context.Context, topic, subscription int) (int64, error)
+}
+
 // Producer sends messages. It is owned by one goroutine: no two of its methods run at once.
 type Producer interface {
 	// Send hands batch to the client. It may block on the client's own back-pressure but never waits for an

@@ -41,6 +41,7 @@ type bench struct {
 	hidden   bool  // attached, and on this machine, but not found
 	queue    provision.Queue
 	agent    agent.Agent
+	pipeline *pipeline // of a point that has one
 	died     *provision.Death
 	tls      atomic.Pointer[string]
 	before   worker.Outcome // of the last trial
@@ -59,6 +60,9 @@ func (b *bench) run(ctx context.Context) error {
 	}
 	if err := b.start(ctx, &config); err != nil {
 		return err
+	}
+	if b.spec.Pipeline != nil {
+		return b.pipelined(ctx, config)
 	}
 	b.stage(Event{Kind: Staged, Stage: "connecting"})
 	b.agent = b.lab.NewAgent()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -73,13 +74,12 @@ func (f *faults) begin(ctx context.Context, from int64) {
 }
 
 func (f *faults) do(ctx context.Context, from int64, a act, hit map[string][]int) {
-	in := f.bench.instance
-	target := cmp.Or(a.node, "1")
-	nodes := hit[target]
+	in, target := f.bench.at(cmp.Or(a.node, "1"))
+	nodes := hit[a.node]
 	var err error
 	if a.do == "pause" || a.do == "kill" || nodes == nil {
 		nodes, err = in.NodeOf(ctx, target)
-		hit[target] = nodes
+		hit[a.node] = nodes
 	}
 	if err != nil {
 		f.events = append(f.events, store.FaultEvent{OffsetNs: clock.Now() - from, Do: a.do, Err: err.Error()})
@@ -90,11 +90,25 @@ func (f *faults) do(ctx context.Context, from int64, a act, hit map[string][]int
 	}
 	for _, n := range nodes {
 		e := store.FaultEvent{OffsetNs: clock.Now() - from, Do: a.do, Node: n}
+		if in != f.bench.instance {
+			e.Part = a.node
+		}
 		if err := verbs[a.do](ctx, n); err != nil {
 			e.Err = err.Error()
 		}
 		f.events = append(f.events, e)
 	}
+}
+
+// at is where a fault's node is: the broker, or the part of a pipeline that has this name, and which node of it.
+func (b *bench) at(node string) (*provision.Instance, string) {
+	if b.pipeline != nil {
+		name, number, _ := strings.Cut(node, "-")
+		if in := b.pipeline.instances()[name]; in != nil {
+			return in, cmp.Or(number, "1")
+		}
+	}
+	return b.instance, node
 }
 
 // miss notes a fault that the run was over before; to end one that never began is no loss.

@@ -65,6 +65,13 @@ func (m *metering) survey() reading {
 	if m.bench.meter != nil {
 		r.roots = m.bench.meter.Roots()
 	}
+	if p := m.bench.pipeline; p != nil { // its parts are no strangers
+		for _, in := range p.instances() {
+			if in != nil {
+				r.roots = append(r.roots, in.Meter().Roots()...)
+			}
+		}
+	}
 	return r
 }
 

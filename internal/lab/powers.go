@@ -141,6 +141,7 @@ func inProcess(s study.Spec) error {
 		{len(s.Server) > 0, "server"},
 		{len(s.Faults) > 0, "faults"},
 		{s.Isolation == "shared", "isolation: shared"},
+		{s.Pipeline != nil, "pipeline"},
 	} {
 		if f.asked {
 			return driver.Unsupported(f.setting, "%s runs in this process, anew for each repetition", s.Broker)

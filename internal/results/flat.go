@@ -78,9 +78,17 @@ type FlatRecord struct {
 	BrokerDiskReadBytes    *int64   `json:"broker_disk_read_bytes"` // from a disk, not from the page cache
 	BrokerCPUUser          *float64 `json:"broker_cpu_user_pct"`    // of one core, measured phase
 	BrokerCPUSystem        *float64 `json:"broker_cpu_system_pct"`
-	TotalSeconds           *float64 `json:"total_s"`    // of a count: first send to last delivery
-	DrainRate              *float64 `json:"drain_rate"` // of a backlog
-	Began                  *string  `json:"began"`      // RFC 3339 with nanoseconds
+	TotalSeconds           *float64 `json:"total_s"`         // of a count: first send to last delivery
+	DrainRate              *float64 `json:"drain_rate"`      // of a backlog
+	ResponseMin            *int64   `json:"response_min_ns"` // of a pipeline: from a request's sending to its answer, as the next four
+	ResponseMean           *int64   `json:"response_mean_ns"`
+	ResponseP50            *int64   `json:"response_p50_ns"`
+	ResponseP99            *int64   `json:"response_p99_ns"`
+	ResponseMax            *int64   `json:"response_max_ns"`
+	QueueMax               *int64   `json:"queue_max"`                 // of a pipeline: the most that the broker said to hold
+	ServerCPUPerRequest    *float64 `json:"server_cpu_us_per_request"` // of a pipeline: all its servers
+	ConsumerCPUMax         *float64 `json:"consumer_cpu_max_pct"`      // of a pipeline: of one core, in half a second
+	Began                  *string  `json:"began"`                     // RFC 3339 with nanoseconds
 	PointID                string   `json:"point_id"`
 	ClosedLoop             bool     `json:"closed_loop"` // the latencies say how full the client's window or the backlog was
 

@@ -45,7 +45,7 @@ type Metric struct {
 
 // Metrics lists every figure of a record: the one place that says how a figure is called, in which unit it is, and how it
 // comes from the record. Everything else names its key.
-var Metrics = givenToo([]Metric{
+var Metrics = givenToo(append([]Metric{
 	{Key: "offered_rate", Name: "offered", Unit: unit.PerSecond, Better: Neither, Of: result(offeredRate)},
 	scheduled("due", "due", Neither, func(b store.Books) int64 { return b.Due }),
 	scheduled("unsent", "never sent", Lower, func(b store.Books) int64 { return b.Unsent }).headed("never\nsent"),
@@ -109,7 +109,7 @@ var Metrics = givenToo([]Metric{
 	{Key: "broker_cpu_system_pct", Name: "broker CPU, system, % of a core", Unit: unit.None, Better: Lower, Of: brokerPercent(func(s *store.Shares) float64 { return s.BrokerSystem })},
 	{Key: "total_s", Name: "total time", Head: "total\ntime", Unit: unit.Seconds, Better: Lower, Of: result(totalSeconds)},
 	{Key: "drain_rate", Name: "drained", Unit: unit.PerSecond, Better: Higher, Of: result(drainRate)},
-})
+}, pipelineMetrics...))
 
 // views are figures for those views that need them; exports and thresholds have those of Metrics.
 var views = []Metric{

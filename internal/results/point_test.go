@@ -52,6 +52,10 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 	spec := study.Spec{Measure: "rate", Topics: 2, ProducersPerTopic: 5, SubscriptionsPerTopic: 2, ConsumerPerSubscription: 7}
 	r := store.Record{Spec: spec, Result: &store.Result{
 		Measurement: m, Sustainable: &store.Sustainable{Low: 501, High: 502}, Knee: &store.Knee{Rate: 505}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504},
+		Pipeline: &store.Pipeline{
+			Response: latencies(1000, 8000), QueueMax: new(int64(601)),
+			Parts: []store.PipelinePart{{Name: "server", UserSeconds: 0.002, SystemSeconds: 0.00315}, {Name: "consumer", PeakCPU: 0.602}},
+		},
 	}}
 	quantile := func(q, unit float64) float64 { return math.Ceil(q*1000) * unit } // of 1..1000, within a bucket
 	want := map[string]float64{
@@ -69,6 +73,8 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 		"service_p50_ns": quantile(0.5, 4000), "service_p99_ns": quantile(0.99, 4000), "lag_p99_ns": quantile(0.99, 5000),
 		"pause_p99_ns": quantile(0.99, 7000), "pause_max_ns": 401,
 		"broker_cpu_s_per_million": 3.5, "generator_cpu_s_per_million": 5.5, "broker_rss_bytes": 301, "broker_disk_write_bytes": 302,
+		"response_min_ns": 8000, "response_mean_ns": 500.5 * 8000, "response_p50_ns": quantile(0.5, 8000), "response_p99_ns": quantile(0.99, 8000),
+		"response_max_ns": 8e6, "queue_max": 601, "server_cpu_us_per_request": 50, "consumer_cpu_max_pct": 60.2,
 	}
 	for _, m := range Metrics {
 		expected, ok := want[m.Key]

@@ -95,6 +95,7 @@ type Result struct {
 	Knee        *Knee        `json:"knee,omitempty"` // of a curve; nil where its rates don't show one, or in older records
 	Count       *Count       `json:"count,omitempty"`
 	Backlog     *Backlog     `json:"backlog,omitempty"`
+	Pipeline    *Pipeline    `json:"pipeline,omitempty"` // of a pipeline
 	// Given are the figures of a published record by the keys of metrics, in base units. Of such a record nothing else is known.
 	Given map[string]float64 `json:"given,omitempty"`
 }
@@ -308,6 +309,7 @@ type FaultEvent struct {
 	OffsetNs int64  `json:"offset_ns"`
 	Do       string `json:"do"`
 	Node     int    `json:"node"`
+	Part     string `json:"part,omitempty"` // of a pipeline, by its name in the spec; empty: the broker
 	Err      string `json:"err,omitempty"`
 }
 

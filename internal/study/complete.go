@@ -54,6 +54,7 @@ func complete(d *draft) Spec {
 			g.apply(&s)
 		}
 	}
+	completePipeline(&s, d)
 	completeBroker(&s, d)
 	completeMessages(&s, d)
 	completeTimes(&s, d)
@@ -214,7 +215,11 @@ func completeSearch(s *Sustainable, d *draft) {
 // completeInFlight shares one budget of memory out over the producers.
 func completeInFlight(s *Spec, d *draft) {
 	producers := max(1, int64(s.Topics)*int64(s.ProducersPerTopic))
-	fill(d, "inFlight.messages", &s.InFlight.Messages, int(max(1, min(10_000, 100_000/producers))))
+	window := int(max(1, min(10_000, 100_000/producers)))
+	if s.Pipeline != nil { // a producer is given back when its ride is confirmed
+		window = 1
+	}
+	fill(d, "inFlight.messages", &s.InFlight.Messages, window)
 	largest := s.MessageSize.Largest()
 	bytes := max(min(16<<20, 64<<20/Size(producers)), largest)
 	if few := 4 * largest; s.InFlight.Messages > 1 && few*Size(producers) <= 128<<20 { // a window of one message is another experiment

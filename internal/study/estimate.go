@@ -20,6 +20,8 @@ const (
 	usualTrials  = 5        // short trials of a search
 	probing      = 3.0      // seconds until a search knows where to begin
 	together     = 0.75     // of the time that one server takes to start: each further one, beside it
+	// guessedRequests are those per second of a pipeline on a small machine.
+	guessedRequests = 4000.0
 )
 
 // StartSeconds is an estimate of how long the point's broker takes to start and to stop.
@@ -97,6 +99,9 @@ func (s Spec) sendSeconds() float64 {
 	rate := cmp.Or(speed.Rate, guessedRate)
 	if s.flushes() {
 		rate = min(rate, cmp.Or(speed.Flushed, rate))
+	}
+	if s.Pipeline != nil {
+		rate = min(rate, guessedRequests)
 	}
 	copies := float64(max(1, s.SubscriptionsPerTopic) * max(1, s.Replicas))
 	window := float64(max(1, s.Topics*s.ProducersPerTopic*s.InFlight.Messages))

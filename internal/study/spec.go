@@ -48,6 +48,9 @@ type Spec struct {
 	ConsumerDelay  Duration `json:"consumerDelay,omitempty"`
 	ConsumerDelays string   `json:"consumerDelays,omitempty"`
 
+	// Pipeline puts an application around the broker; nil: producers and consumers alone.
+	Pipeline *Pipeline `json:"pipeline,omitempty"`
+
 	// The messages.
 	MessageSize               Sizes   `json:"messageSize"` // one size or a weighted distribution
 	UseRandomizedPayloads     bool    `json:"useRandomizedPayloads"`
@@ -73,6 +76,17 @@ type Spec struct {
 	Faults      []Fault     `json:"faults,omitempty"`
 	Seed        int64       `json:"seed"`      // payload contents, Poisson arrivals, keys
 	Isolation   string      `json:"isolation"` // fresh (a new broker per repetition) | shared (one per run and broker settings)
+}
+
+// Pipeline is the application around the broker: a client posts rides over HTTP to servers, which publish them through a pool of
+// producers each, and a consumer keeps every skier's record. ConsumerPerSubscription are its threads.
+type Pipeline struct {
+	Servers  int    `json:"servers"`  // instances
+	Balancer string `json:"balancer"` // none | haproxy
+	Pool     int    `json:"pool"`     // producers of each server
+	Answer   string `json:"answer"`   // confirmed | at-once
+	Threads  int    `json:"threads"`  // of the client: of its second phase, or of an open loop
+	State    string `json:"state"`    // of the consumer: memory | sqlite
 }
 
 // Load is the open-loop schedule of the whole point; the producers share it out exactly.

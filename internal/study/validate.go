@@ -53,6 +53,7 @@ func (v *validator) validate() {
 	v.times()
 	v.inFlight()
 	v.faults()
+	v.pipeline()
 	switch v.spec.Measure {
 	case MeasureRate, MeasureCount, MeasureBacklog:
 		v.load()

@@ -238,9 +238,9 @@ func (v *validator) fault(f Fault, before, after []Fault) {
 	case f.For > 0 && (f.Do == "resume" || f.Do == "restart"):
 		v.fail("faults", "%s: for is only used by pause and kill", name)
 	}
-	if f.Node != "all" && f.Node != "leader" {
+	if f.Node != "all" && f.Node != "leader" && !slices.Contains(v.spec.Parts(), f.Node) {
 		if n, err := strconv.Atoi(f.Node); err != nil || n < 1 || n > v.spec.Nodes {
-			v.fail("faults", "%s: node %q is not there; allowed: 1 to %d, all, leader", name, f.Node, v.spec.Nodes)
+			v.fail("faults", "%s: node %q is not there; allowed: 1 to %d, all, leader%s", name, f.Node, v.spec.Nodes, listed(v.spec.Parts()))
 			return
 		}
 	}

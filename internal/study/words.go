@@ -78,6 +78,7 @@ var usedBy = map[string][]string{
 	"curve":       {MeasureCurve},
 	"count":       {MeasureCount},
 	"backlog":     {MeasureBacklog},
+	"pipeline":    {MeasureRate, MeasureCount},
 	"faults":      {MeasureRate, MeasurePeak, MeasureCount, MeasureBacklog},
 }
 

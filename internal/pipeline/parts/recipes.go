@@ -89,21 +89,7 @@ func runs(name string) func(n *provision.Node) (provision.Command, error) {
 
 // answers asks for the health of the part of that name.
 func answers(ctx context.Context, n *provision.Node) error {
-	scheme := "http"
-	client := &http.Client{}
-	if f := n.Cluster.TLS; f != nil && n.Cluster.Recipe.TLS {
-		c, err := f.ClientConfig()
-		if err != nil {
-			return err
-		}
-		scheme, client.Transport = "https", &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+listen(n)+"/health", nil)
-	if err != nil {
-		return err
-	}
-	r.Close = true
-	a, err := client.Do(r)
+	a, err := ask(ctx, n, "/health")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,117 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Words of a pipeline.
+const (
+	none      = "none"
+	haproxy   = "haproxy"
+	confirmed = "confirmed"
+	atOnce    = "at-once"
+	sqlite    = "sqlite"
+)
+
+// What a fault of a pipeline can be aimed at, beside the broker's nodes: servers have a number behind the word.
+const (
+	PartServer   = "server"
+	PartBalancer = "balancer"
+	PartConsumer = "consumer"
+)
+
+const (
+	usualThreads    = 32 // of the consumer, as in the assignment
+	usualPool       = 20
+	usualClients    = 100
+	rideBytes       = 200 // a ride as a message is at most so long
+	mostServers     = 16
+	mostConnections = 10_000
+)
+
+// completePipeline fills in what a pipeline says of clients and messages, before their own defaults are.
+func completePipeline(s *Spec, d *draft) {
+	p := s.Pipeline
+	if p == nil {
+		return
+	}
+	fill(d, "pipeline.servers", &p.Servers, 1)
+	balancer := none
+	if p.Servers > 1 {
+		balancer = haproxy
+	}
+	fill(d, "pipeline.balancer", &p.Balancer, balancer)
+	fill(d, "pipeline.pool", &p.Pool, usualPool)
+	fill(d, "pipeline.answer", &p.Answer, confirmed)
+	fill(d, "pipeline.threads", &p.Threads, usualClients)
+	fill(d, "pipeline.state", &p.State, memory)
+	fill(d, "consumerPerSubscription", &s.ConsumerPerSubscription, usualThreads)
+	s.ProducersPerTopic = max(1, p.Servers*p.Pool)
+	s.MessageSize = Sizes{{rideBytes, 1}}
+}
+
+// Parts are the processes around the broker that a fault can be aimed at.
+func (s Spec) Parts() (names []string) {
+	if s.Pipeline == nil {
+		return nil
+	}
+	for n := range s.Pipeline.Servers {
+		names = append(names, fmt.Sprintf("%s-%d", PartServer, n+1))
+	}
+	if s.Pipeline.Balancer != none {
+		names = append(names, PartBalancer)
+	}
+	return append(names, PartConsumer)
+}
+
+// listed goes on with a list of words.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(names, ", ")
+}
+
+// decided are settings that a pipeline decides itself.
+var decided = []string{
+	"producersPerTopic", "messageSize", "payloadFile", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize",
+	"keyDistributor", "consumerDelay", "connections", "count.bytes", "warmup.auto",
+}
+
+func (v *validator) pipeline() {
+	s := v.spec
+	p := s.Pipeline
+	if p == nil {
+		return
+	}
+	for _, path := range decided {
+		if g, ok := v.given.given[path]; ok && g.value != false {
+			v.fail(path, "not used with pipeline: what is posted are rides, by as many producers as the servers have")
+		}
+	}
+	for path, n := range map[string]int{"topics": s.Topics, "subscriptionsPerTopic": s.SubscriptionsPerTopic} {
+		if n != 1 {
+			v.fail(path, "%d; a pipeline has 1", n)
+		}
+	}
+	if len(s.Attach) > 0 {
+		v.fail("pipeline", "can't be had with attach; allowed: a broker that is started here (brokermark pipeline attaches)")
+	}
+	v.within("pipeline.servers", int64(p.Servers), 1, mostServers)
+	v.within("pipeline.pool", int64(p.Pool), 1, mostConnections)
+	v.within("pipeline.threads", int64(p.Threads), 1, mostConnections)
+	if p.Servers > 1 && p.Balancer == none {
+		v.fail("pipeline.balancer", "none, and %d servers; allowed before several: haproxy", p.Servers)
+	}
+	mortal := p.State != sqlite
+	if mortal && slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Node == PartConsumer && (f.Do == "kill" || f.Do == "restart") }) {
+		v.fail("pipeline.state", "memory ends with the consumer that is killed; allowed then: sqlite")
+	}
+	for _, f := range s.Faults {
+		if f.Do == "kill" && f.For == 0 && slices.Contains(s.Parts(), f.Node) {
+			v.fail("faults", "kill at %s: %s would not come back; add for", f.At, f.Node)
+		}
+	}
+}
