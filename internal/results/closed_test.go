@@ -32,8 +32,8 @@ func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
 		r.Spec = spec
 		for _, m := range Metrics {
 			v := m.Of(r)
-			machine := strings.HasPrefix(m.Key, "pause_") // of the machine, whatever the load
-			client := strings.HasPrefix(m.Key, "response_")       // what an HTTP client saw, which is asked for by that name
+			machine := strings.HasPrefix(m.Key, "pause_")   // of the machine, whatever the load
+			client := strings.HasPrefix(m.Key, "response_") // what an HTTP client saw, which is asked for by that name
 			if m.Latency() != (m.Unit == unit.Nanoseconds && !machine && !client) {
 				t.Errorf("%s: Latency() is %v", m.Key, m.Latency())
 			}

@@ -97,7 +97,15 @@ func TestNumbersInPathsHaveOneSpelling(t *testing.T) {
 }
 
 func TestAKeyAlwaysNamesTheSameRide(t *testing.T) {
-	if KeyID("a") != KeyID("a") || KeyID("a") == KeyID("b") || NewID() == NewID() {
-		t.Error("keys and IDs are mixed up")
+	for _, key := range []string{"a", "b"} {
+		if once, again := KeyID(key), KeyID(key); once != again {
+			t.Errorf("%s is %v and %v", key, once, again)
+		}
+	}
+	if KeyID("a") == KeyID("b") {
+		t.Error("two keys name one ride")
+	}
+	if one, other := NewID(), NewID(); one == other {
+		t.Error("two rides have one identity")
 	}
 }
