@@ -15,7 +15,9 @@ MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/work
 CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
 BESIDE   := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=1 --rerun-fails-max-failures=5
-ALONE    := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-max-failures=20 --packages "$(MEASURING)" -- $(TESTFLAGS) -p 1
+ALONE     = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-max-failures=20 --packages "$(1)" -- $(TESTFLAGS) -p 1
+# Pure functions of one goroutine: nothing there can race.
+PURE     := ./internal/schedule
 
 # Decoders of bytes that somebody else wrote, each fuzzed for so long in make proof; make test runs their seeds.
 DECODERS := internal/wire:FuzzRead internal/study:FuzzParse internal/hist:FuzzUnmarshal internal/store:FuzzRecordsOfAFile internal/secret:FuzzNoPasswordOfAURLIsShown
@@ -46,17 +48,17 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, at most si
 	@bin/brokermark report --store demo.db -o demo.html && echo "The whole report: $(CURDIR)/demo.html"
 
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
-	$(ALONE)
+	$(call ALONE,$(MEASURING))
 	$(BESIDE) --packages "$$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)) | tr '\n' ' ')" -- $(TESTFLAGS) -p 4
 
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
-	BROKERMARK_LONG=1 $(ALONE) -run 'Capacity|Hiccups|Poisson|LittleLoss|SeveralBounds|Soaked|StillWarmsUp'
+	BROKERMARK_LONG=1 $(call ALONE,$(MEASURING)) -run 'Capacity|Hiccups|Poisson|LittleLoss|SeveralBounds|Soaked|StillWarmsUp'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 20m ./internal/cli -run 'NothingIsLeft|OnePointOfEach'
 	set -e; for at in $(DECODERS); do $(GO) test -run '^$$' -fuzz "^$${at#*:}$$" -fuzztime $(FUZZTIME) ./$${at%:*}; done
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long
-	$(ALONE) -race -short
+	$(call ALONE,$(filter-out $(PURE),$(MEASURING))) -race -short
 	$(GO) test -race -short $(TESTFLAGS) -p 2 $(filter-out $(MEASURING),$(CONCURRENT))
 
 lint: web
