@@ -27,6 +27,7 @@ var asksTheBroker = map[string]string{
 	"jetstream.syncsAlways": "how the servers write",
 	"kafka.awaitBrokers":    "how many brokers an attached cluster has",
 	"kafka.create":          "the values of topic configurations, which are the broker's own",
+	"kafka.flushesCommits":  "how often an attached broker flushes its own topics; of one that is started, completed asks",
 	"kafka.producer":        "fits has asked the library about the same options",
 	"kafka.Consume":         "fits has asked the library about the same options",
 	"mosquitto.subscribe":   "the quality of service that the server grants",

@@ -2,6 +2,7 @@ package pulsar
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -34,7 +35,12 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 		s.namespace = name
 		return nil
 	}
-	if err := s.admin.do(ctx, http.MethodPut, "namespaces/"+tenant+"/"+name, s.policies(), nil); err != nil {
+	err := s.admin.do(ctx, http.MethodPut, "namespaces/"+tenant+"/"+name, s.policies(), nil)
+	if status(err) == http.StatusConflict { // of a topology that was not cleaned: whoever shares one names its topics uniquely
+		name += "-" + strings.ToLower(rand.Text()[:12])
+		err = s.admin.do(ctx, http.MethodPut, "namespaces/"+tenant+"/"+name, s.policies(), nil)
+	}
+	if err != nil {
 		if code := status(err); code == http.StatusBadRequest || code == http.StatusPreconditionFailed {
 			return driver.Unsupported("topic settings", "the broker says: %v", err)
 		}

@@ -75,7 +75,7 @@ func TestKnownLossesOfEachRateStandInTablesAndPage(t *testing.T) {
 			M      []any
 			Doubts []int
 		}
-		Doubts []string
+		Doubts []struct{ Code, Text string }
 	}
 	pageData(t, page, &data)
 	if len(data.Levels) != len(rates) {
@@ -89,7 +89,7 @@ func TestKnownLossesOfEachRateStandInTablesAndPage(t *testing.T) {
 		}
 		said := ""
 		for _, i := range l.Doubts {
-			said += data.Doubts[i] + "\n"
+			said += data.Doubts[i].Code + ": " + data.Doubts[i].Text + "\n"
 		}
 		if want := fmt.Sprintf("loss: %d of %d deliveries never came", lost[l.Load], 100*lost[l.Load]); !strings.Contains(said, want) {
 			t.Errorf("the page doubts %s by %q, want %q", l.Load, said, want)

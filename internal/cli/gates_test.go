@@ -69,7 +69,7 @@ func TestReportsAndComparisonsHaveGatesToo(t *testing.T) {
 		{2, []string{"report", "--store", a, "--fail-if", "e2e_p98 > 1ms"}, `brokermark: --fail-if: unknown metric "e2e_p98"; known: offered_rate, due, unsent, sent, `},
 		{2, []string{"report", "--store", a, "--junit", filepath.Join(dir, "none", "x.xml")}, "brokermark: --junit: "},
 		{2, append(short("--store", a), "--watch", "host"), `brokermark: --watch: "host" is no address; allowed: HOST:PORT or PORT, such as 9464 or 127.0.0.1:9464`},
-		{2, append(short("--store", a), "--metrics", "192.0.2.1:80"), "brokermark: --metrics: can't listen at 192.0.2.1:80: "},
+		{2, append(short("--store", a), "--metrics", "192.0.2.1:80"), "brokermark: --metrics 192.0.2.1:80: that address can be reached from other machines: a token is needed (--watch-token-env)"},
 	} {
 		if r := brokermark(t, c.args...).want(t, c.code); !strings.Contains(r.err, c.says) {
 			t.Errorf("%v: no %q on stderr:\n%s", c.args, c.says, r.err)
