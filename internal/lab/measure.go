@@ -94,7 +94,7 @@ func (b *bench) flatOut(ctx context.Context, stage string, load worker.Load) err
 // notHeldBack doubts a closed loop that handed over more than came through meanwhile.
 func (b *bench) notHeldBack(r store.Result) {
 	if r.Throughput > 0 && r.PublishRate > 1.1*r.Throughput {
-		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nothing more came: the first says how fast buffers filled, not how fast the broker is",
+		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nearly all had come: the first says how fast buffers filled, not how fast the broker is",
 			r.PublishRate, r.Throughput)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sort"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/provision"
@@ -54,8 +55,11 @@ func (t trial) flow() (acked, received float64, ok bool) {
 	return acked, received, true
 }
 
-// through is how many messages per second came through the broker from the start of the measured phase until nothing more
-// came. Where nothing holds a closed loop back, its client and the kernel take messages faster than the broker, and only
+// nearly is the share of messages after which no more are waited for: one straggler is no measure of a throughput.
+const nearly = 0.99
+
+// through is how many messages per second came through the broker from the start of the measured phase until nearly all had
+// come. Where nothing holds a closed loop back, its client and the kernel take messages faster than the broker, and only
 // the time that it needs for all of them tells how fast that is.
 func (t trial) through(subscriptions int) float64 {
 	came := func(s worker.Sample) float64 {
@@ -64,21 +68,16 @@ func (t trial) through(subscriptions int) float64 {
 		}
 		return float64(s.Count.Received) / float64(subscriptions)
 	}
-	var first, last *worker.Sample
-	for i := range t.Samples {
-		s := &t.Samples[i]
-		switch {
-		case s.At < t.From:
-		case first == nil:
-			first, last = s, s
-		case came(*s) > came(*last):
-			last = s
-		}
-	}
-	if first == last {
+	samples := t.Samples[sort.Search(len(t.Samples), func(i int) bool { return t.Samples[i].At >= t.From }):]
+	if len(samples) == 0 {
 		return 0
 	}
-	return (came(*last) - came(*first)) / (float64(last.At-first.At) / 1e9)
+	first, all := samples[0], came(samples[len(samples)-1])-came(samples[0])
+	last := samples[sort.Search(len(samples)-1, func(i int) bool { return came(samples[i])-came(first) >= nearly*all })]
+	if last.At == first.At {
+		return 0
+	}
+	return (came(last) - came(first)) / (float64(last.At-first.At) / 1e9)
 }
 
 // rates are how many messages of the measured phase were confirmed and delivered per second of it. What only the drain

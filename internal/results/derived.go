@@ -37,7 +37,7 @@ func megabytes(rate func(*store.Result) float64) func(*store.Result) float64 {
 	}
 }
 
-// throughput is how many messages came through per second: of a closed loop until nothing more came; elsewhere, and in older
+// throughput is how many messages came through per second: of a closed loop until 99 % had come; elsewhere, and in older
 // records, what came through in the measured phase. Published results have it where the paper has.
 func throughput(r store.Record) float64 {
 	switch s := r.Result; {

@@ -33,7 +33,7 @@ type FlatRecord struct {
 	Corrupted              *int64   `json:"corrupted"`
 	PublishRate            *float64 `json:"publish_rate"`
 	ReceiveRate            *float64 `json:"receive_rate"`
-	Throughput             *float64 `json:"throughput"`   // of a closed loop until nothing more came
+	Throughput             *float64 `json:"throughput"`   // of a closed loop until 99 % had come
 	PublishMBs             *float64 `json:"publish_mb_s"` // 10^6 bytes of payload per second
 	ReceiveMBs             *float64 `json:"receive_mb_s"`
 	ProducerRate           *float64 `json:"producer_rate"`    // publish_rate over the number of producers

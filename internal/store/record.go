@@ -109,7 +109,7 @@ type Measurement struct {
 	PublishRate float64  `json:"publish_rate"` // acked per second of the measured phase
 	ReceiveRate float64  `json:"receive_rate"` // received per second, all subscriptions
 	// Throughput, of a closed loop, is messages per second that came to every subscription (were confirmed, where there
-	// is none) from the start of the measured phase until nothing more came; 0 in older records and of other loads.
+	// is none) from the start of the measured phase until 99 % of them had come; 0 in older records and of other loads.
 	Throughput  float64      `json:"throughput,omitempty"`
 	PayloadSize float64      `json:"payload_size"` // mean bytes
 	Latency     Latency      `json:"latency"`
