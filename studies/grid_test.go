@@ -158,17 +158,14 @@ func valuesOf(points []study.Point) map[string][]string {
 func TestAWholeStudyAtTheQuickScaleTakesTenMinutesAtMost(t *testing.T) {
 	for name := range papers {
 		s, points := open(t, name, "quick")
-		seconds, brokers := 0.0, map[string]bool{}
+		seconds, brokers := 0.0, study.Started{}
 		for _, p := range points {
 			seconds += float64(s.Repeats) * study.EstimateSeconds(p.Spec)
 			key := lab.Shares(p.Spec)
 			if key == "" {
 				t.Errorf("%s: %s starts a broker of its own", name, p.Label)
 			}
-			if !brokers[key] {
-				brokers[key] = true
-				seconds += study.StartSeconds(p.Spec)
-			}
+			seconds += brokers.Seconds(key, p.Spec)
 		}
 		t.Logf("%s: %d points, %d brokers, %.0f s", name, len(points), len(brokers), seconds)
 		if seconds > 600 {

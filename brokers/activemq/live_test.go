@@ -9,12 +9,14 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestSingleBroker(t *testing.T) {
 	in, target := livetest.Start(t, provision.Options{Broker: "activemq", Server: map[string]any{"kahaDB.journalMaxFileLength": "16mb", "policy.queuePrefetch": 500, "policy.advancedMessageStatisticsEnabled": true}})
 	amqptest.Attaching(t, "activemq", target)
 	t.Run("nothing acknowledged is lost when the broker is killed and started again", func(t *testing.T) {
+		testkit.Long(t) // the matrix kills it too
 		kill := func(ctx context.Context) error { return livetest.Restart(ctx, in, 1) }
 		amqptest.Survives(t, "activemq", target, amqptest.Synced, kill, "only")
 		amqptest.Survives(t, "activemq", target, amqptest.Ordered, kill, "a", "b")

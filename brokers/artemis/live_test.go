@@ -19,6 +19,7 @@ func TestSingleBroker(t *testing.T) {
 		livetest.OpenSays(t, "artemis", target, amqptest.Synced, "persistence: fsync is not supported")
 	})
 	t.Run("nothing acknowledged is lost when the broker is killed and started again", func(t *testing.T) {
+		testkit.Long(t) // the matrix kills it too
 		kill := func(ctx context.Context) error { return livetest.Restart(ctx, in, 1) }
 		amqptest.Survives(t, "artemis", target, amqptest.Ordered, kill, "a", "b")
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // session is one producer and one consumer under one guarantee.
@@ -26,6 +27,7 @@ type session struct {
 const messages = 3000
 
 func TestGuaranteesHoldThroughKillAndRestart(t *testing.T) {
+	testkit.Long(t) // the matrix kills it too
 	in, target := livetest.Start(t, provision.Options{Broker: "kafka"})
 	sessions := []*session{
 		{guarantee: atMost, mayLose: true, mayFail: true},

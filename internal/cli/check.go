@@ -176,7 +176,7 @@ func settingApart(points []study.Point) func(study.Point) document.Cell {
 func repetitionSeconds(s study.Spec) float64 {
 	seconds := study.EstimateSeconds(s)
 	if starts(s) && lab.Shares(s) == "" {
-		seconds += study.StartSeconds(s)
+		seconds += study.StartSeconds(s) + s.BrokerWarmup.Seconds()
 	}
 	return seconds
 }
@@ -187,16 +187,15 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 	if err != nil {
 		return "", err
 	}
-	seconds, have, shared, unknown := 0.0, 0, map[string]bool{}, false
+	seconds, have, shared, unknown := 0.0, 0, study.Started{}, false
 	for _, r := range p.runs {
 		if _, ok := done[r.Point.ID][r.Repetition]; ok && !o.again {
 			have++
 		} else if refused[r.Point.ID] == "" {
 			spec := r.Point.Spec
 			seconds += repetitionSeconds(spec)
-			if key := lab.Shares(spec); key != "" && !shared[key] {
-				shared[key] = true
-				seconds += study.StartSeconds(spec)
+			if key := lab.Shares(spec); key != "" {
+				seconds += shared.Seconds(key, spec)
 			}
 			unknown = unknown || study.EstimateIsRough(spec)
 		}

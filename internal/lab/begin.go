@@ -91,7 +91,7 @@ func (h *hunt) warm(ctx context.Context, rate float64) (bool, error) {
 	load := h.load(probeWarmup * time.Duration(h.bench.spec.Sustainable.Warmup))
 	load.Schedule, load.About = s, rate
 	t := h.bench.runTrial(ctx, "warming up", rate, load)
-	return h.throughput(t) >= rate/4, t.Err
+	return h.bench.throughput(t) >= rate/4, t.Err
 }
 
 // probeWarmup is how many times a trial's warm-up the first probe warms up, since everything is still cold.
@@ -132,7 +132,7 @@ func (h *hunt) widen(ctx context.Context, load worker.Load) (float64, error) {
 // closed is what a closed loop brings through.
 func (h *hunt) closed(ctx context.Context, load worker.Load) (float64, error) {
 	t, err := h.look(ctx, load, 0)
-	return max(h.throughput(t), h.little(t, load.Window)), err
+	return max(h.bench.throughput(t), h.little(t, load.Window)), err
 }
 
 // rise offers 1,000/s, 4,000/s, 16,000/s … until less than nine tenths of it come through.
@@ -146,7 +146,7 @@ func (h *hunt) rise(ctx context.Context, load worker.Load) (float64, error) {
 			load.Schedule = s
 			t, err := h.look(ctx, load, rate)
 			load.Warmup = after
-			return h.throughput(t), err
+			return h.bench.throughput(t), err
 		}
 		through, err := offer()
 		if err == nil && through < 0.9*rate {

@@ -82,6 +82,9 @@ func (b *bench) run(ctx context.Context) error {
 	if err := b.copies(ctx); err != nil {
 		return err
 	}
+	if err := b.warmBroker(ctx); err != nil {
+		return err
+	}
 	return b.measure(ctx)
 }
 

@@ -15,10 +15,11 @@ type pool struct {
 	host *provision.Host
 	keep bool
 	open map[string]*provision.Instance
+	warm map[*provision.Instance]bool // of those, the ones that were driven before
 }
 
 func newPool(h *provision.Host, keep bool) *pool {
-	return &pool{host: h, keep: keep, open: map[string]*provision.Instance{}}
+	return &pool{host: h, keep: keep, open: map[string]*provision.Instance{}, warm: map[*provision.Instance]bool{}}
 }
 
 // instanceKey tells which points can share a broker: those that start the same one.

@@ -141,6 +141,7 @@ func inProcess(s study.Spec) error {
 		{len(s.Server) > 0, "server"},
 		{len(s.Faults) > 0, "faults"},
 		{s.Isolation == "shared", "isolation: shared"},
+		{s.BrokerWarmup > 0, "brokerWarmup"},
 		{s.Pipeline != nil, "pipeline"},
 	} {
 		if f.asked {

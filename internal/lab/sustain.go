@@ -162,7 +162,7 @@ func (h *hunt) judge(r search.Request, t trial) search.Answer {
 	for _, g := range h.goals {
 		a.Looks = append(a.Looks, t.undisturbed(rule(b.spec).Judge(e, g), float64(b.lab.host.Cores)))
 	}
-	a.Served, a.Through = e.Served(), h.throughput(t)
+	a.Served, a.Through = e.Served(), h.bench.throughput(t)
 	if v, _ := rule(b.spec).Generator(e); v == search.Void {
 		h.generator[r.Rate] = true
 		if t.Procs < b.lab.host.Cores && e.GeneratorCPU > 0.9*e.Cores {
@@ -230,12 +230,12 @@ func (h *hunt) sawLatency(t trial) {
 }
 
 // throughput is what came through while the trial was sending, per second: the slower of confirming and receiving.
-func (h *hunt) throughput(t trial) float64 {
+func (b *bench) throughput(t trial) float64 {
 	acked, received, ok := t.flow()
 	if !ok {
 		return 0
 	}
-	if subs := float64(h.bench.spec.SubscriptionsPerTopic); subs > 0 {
+	if subs := float64(b.spec.SubscriptionsPerTopic); subs > 0 {
 		return min(acked, received/subs)
 	}
 	return acked

@@ -98,6 +98,7 @@ var abouts = []about{
 	{path: "faults", doc: "what is done to the broker, by offset from the start of the measured phase", fallback: "none"},
 	{path: "seed", doc: "of payload contents, arrivals and keys"},
 	{path: "isolation", doc: "a new broker for each repetition, or one for all points with its settings", fallback: "fresh; shared where attached", allowed: []string{fresh, shared}},
+	{path: "brokerWarmup", doc: "how long a broker that was just started is driven, as fast as it follows, before anything is measured on it", fallback: "none"},
 }
 
 // aboutOf finds a row of the table.

@@ -30,6 +30,21 @@ func StartSeconds(s Spec) float64 {
 	return one * (1 + together*float64(s.Nodes-1))
 }
 
+// Started knows which brokers that points share have been started, and warmed up, in an estimate.
+type Started map[string]bool
+
+// Seconds is what the point's broker adds to the estimate: key names it among those that points share.
+func (st Started) Seconds(key string, s Spec) (seconds float64) {
+	if !st[key] {
+		seconds += StartSeconds(s)
+	}
+	if warm := key + " warm"; s.BrokerWarmup > 0 && !st[warm] {
+		st[warm], seconds = true, seconds+s.BrokerWarmup.Seconds()
+	}
+	st[key] = true
+	return seconds
+}
+
 // EstimateSeconds is an honest guess of how long one repetition of a point takes, without starting a broker.
 func EstimateSeconds(s Spec) float64 {
 	warmup := s.Warmup.For.Seconds()

@@ -67,7 +67,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"backlog.keepSending": "true", "isolation": "shared", "nodes": "3", "replicas": "2", "randomBytesRatio": "0.7",
 		"sustainable.width": "0.1", "sustainable.exceed": "0.2", "sustainable.budget": "30s", "consumerDelays": "exponential", "sustainable.goals": "[{latency: 7s}, {}]", "zipfExponent": "2", "sustainable.quantile": "0.5", "backlog.drainRatio": "0.5", "count.bytes": "1MB", "backlog.bytes": "1MB",
 		"inFlight.bytes": "1MB", "connections": "1", "warmup.max": "40s", "load.burst.for": "2s", "load.burst.every": "8s",
-		"pipeline.servers": "3", "pipeline.balancer": "haproxy", "pipeline.answer": "at-once", "pipeline.state": "sqlite",
+		"brokerWarmup": "3s", "pipeline.servers": "3", "pipeline.balancer": "haproxy", "pipeline.answer": "at-once", "pipeline.state": "sqlite",
 	}
 	at := func(m map[string]string, path string) string {
 		for p := path; ; {

@@ -76,6 +76,8 @@ type Spec struct {
 	Faults      []Fault     `json:"faults,omitempty"`
 	Seed        int64       `json:"seed"`      // payload contents, Poisson arrivals, keys
 	Isolation   string      `json:"isolation"` // fresh (a new broker per repetition) | shared (one per run and broker settings)
+	// BrokerWarmup is how long a broker that was just started is driven before its first measurement; 0: not at all.
+	BrokerWarmup Duration `json:"brokerWarmup,omitempty"`
 }
 
 // Pipeline is the application around the broker: a client posts rides over HTTP to servers, which publish them through a pool of

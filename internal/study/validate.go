@@ -165,7 +165,7 @@ func (v *validator) broker() {
 			v.fail("attach", "%q has no port from 1 to 65535; allowed: host:port, [address]:port for IPv6", a)
 		}
 	}
-	for _, p := range []string{"nodes", "version", "server", "faults"} {
+	for _, p := range []string{"nodes", "version", "server", "faults", "brokerWarmup"} {
 		if v.given.has(p) {
 			v.fail(p, "can't be had with attach: that broker was not started here")
 		}
@@ -214,6 +214,7 @@ func (v *validator) topology() {
 		return
 	}
 	v.delay()
+	v.warm()
 	if v.given.has("connections") {
 		v.within("connections", int64(s.Connections), 0, int64(s.Topics))
 	}
@@ -223,6 +224,19 @@ func (v *validator) topology() {
 	if n := float64(s.Topics) * float64(s.SubscriptionsPerTopic) * float64(s.ConsumerPerSubscription); n > maxClients {
 		v.fail("consumerPerSubscription", "%s of %s of %s are %s; allowed: %d in all",
 			plural(s.ConsumerPerSubscription, "consumer"), plural(s.SubscriptionsPerTopic, "subscription"), plural(s.Topics, "topic"), number(n), maxClients)
+	}
+}
+
+// warm checks how long a broker is driven before its first measurement: it has to follow, and to live.
+func (v *validator) warm() {
+	s := v.spec
+	v.time("brokerWarmup", s.BrokerWarmup, true)
+	switch {
+	case s.BrokerWarmup == 0:
+	case s.Measure == MeasureBacklog:
+		v.fail("brokerWarmup", "can't be had with measure: backlog: nobody consumes until it is measured")
+	case len(s.Faults) > 0:
+		v.fail("brokerWarmup", "can't be had with faults; allowed: a longer warmup")
 	}
 }
 
