@@ -235,8 +235,9 @@ func doubts(p results.Point, records []results.Record, own map[string]string, no
 // state says in a sentence what there is to report on, above all when that is little.
 func state(points []results.Point) string {
 	count := map[results.Status]int{}
-	repetitions := 0
+	repetitions, repeated := 0, 0
 	for _, p := range points {
+		repeated += p.Repeated
 		for _, r := range p.Records {
 			count[r.Status]++
 			repetitions++
@@ -257,6 +258,9 @@ func state(points []results.Point) string {
 		text += " None ended ok: no conclusion can be drawn."
 	case len(points) == 1:
 		text += " A single point: there is nothing to compare it with."
+	}
+	if repeated > 0 {
+		text += fmt.Sprintf(" Measured again: %s, of which the latest that ended ok counts.", plural(repeated, "repetition"))
 	}
 	return text
 }

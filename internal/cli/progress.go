@@ -106,8 +106,12 @@ func (p *progress) event(e lab.Event) {
 	p.now.Event(e)
 	switch e.Kind {
 	case lab.Skipped:
+		whose := " (stored before)"
+		if e.Shared {
+			whose = " (by another runner)"
+		}
 		if e.Record != nil {
-			p.print(finished(e, p.several) + " (stored before)")
+			p.print(finished(e, p.several) + whose)
 		}
 	case lab.Ended:
 		p.print(finished(e, p.several))

@@ -180,7 +180,7 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 // lookUp finds the stored record because of which a repetition was skipped.
 func (r *running) lookUp(ctx context.Context, run study.Run) *store.Record {
 	records, err := r.store.Records(ctx, store.Filter{
-		PointIDs: []string{run.Point.ID}, Statuses: []store.Status{store.OK, store.Failed, store.Refused},
+		PointIDs: []string{run.Point.ID}, Statuses: []store.Status{store.OK, store.Failed, store.Void, store.Refused},
 	})
 	if err != nil {
 		return nil
@@ -199,6 +199,8 @@ func count(t *lab.Tally, r *store.Record) {
 		t.OK++
 	case store.Failed:
 		t.Failed++
+	case store.Void:
+		t.Void++
 	case store.Refused:
 		t.Refused++
 	}
@@ -231,6 +233,7 @@ func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 	judged := r.options.gates.judge(r.sh.err, results.Of(r.records))
 	t.OK += r.stored.OK
 	t.Failed += r.stored.Failed
+	t.Void += r.stored.Void
 	t.Refused += r.stored.Refused
 	if code := codeOfTally(t); code != exitFine {
 		return r.complain(p, t, code)

@@ -22,11 +22,13 @@ type Options struct {
 	Store *store.Store
 	// Append keeps a record, whatever has become of ctx; nil: in the store.
 	Append func(ctx context.Context, r store.Record) error
-	Again  bool      // run what is stored already
-	Keep   bool      // leave the brokers' directories behind
-	Tool   string    // version of this program
-	Log    io.Writer // client libraries' own log lines
-	Watch  func(Event)
+	Again  bool // run what is stored already
+	// Lease is how long other runners with the same store wait for this one when it isn't heard of any more; 0: store.Lease.
+	Lease time.Duration
+	Keep  bool      // leave the brokers' directories behind
+	Tool  string    // version of this program
+	Log   io.Writer // client libraries' own log lines
+	Watch func(Event)
 	// NewAgent makes the agent of a point; nil means one in this process.
 	NewAgent func() agent.Agent
 }
@@ -43,6 +45,7 @@ type Event struct {
 	CPU    Cores
 	Left   time.Duration // estimate for everything that is still to do
 	Record *store.Record // when a repetition has ended
+	Shared bool          // of one that is skipped: another runner did it while this one ran
 }
 
 // ClosedLoop tells that the trial under way sends as fast as it can, or into a backlog: it has no latency under a load.
@@ -88,74 +91,86 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 			return err
 		}
 	}
-	l := &lab{Options: o, host: HostFacts(), runs: runs, pool: newPool(o.Host, o.Keep)}
+	l := &lab{Options: o, host: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep)}
 	defer l.pool.close()
-	done, err := l.stored(ctx)
-	if err != nil {
+	for _, run := range runs {
+		l.pace.rest += study.EstimateSeconds(run.Point.Spec)
+	}
+	if err := l.share(ctx, runs); err != nil {
 		return l.tally, err
 	}
-	for i, run := range runs {
-		if done[run.Point.ID][run.Repetition] && !o.Again {
-			l.tally.Skipped++
-			l.watch(i+1, run, Event{Kind: Skipped})
-			continue
+	return l.tally, l.all(ctx, runs)
+}
+
+// all runs what isn't done, and in the end waits for what other runners are at.
+func (l *lab) all(ctx context.Context, runs []study.Run) error {
+	for {
+		var held []study.Run
+		for i, run := range runs {
+			standing, release := l.claim(ctx, run)
+			switch standing {
+			case store.Done:
+				l.tally.Skipped++
+				l.finish(run, Event{Kind: Skipped, Shared: !l.before(run)})
+			case store.Held:
+				held = append(held, run)
+			case store.Claimed:
+				err := l.one(ctx, run)
+				release()
+				if err != nil {
+					return err
+				}
+			}
+			l.pool.release(held, runs[i+1:])
 		}
-		l.watch(i, run, Event{Kind: Began})
-		began := time.Now()
-		r, unstarted := l.repetition(ctx, i, run)
-		l.spent(run, time.Since(began))
-		// A first Ctrl-C ends ctx, but what was measured is kept all the same.
-		if err := o.Append(ctx, r); err != nil {
-			return l.tally, fmt.Errorf("record of %s: %w", run.Point.Label, err)
+		if held == nil {
+			return nil
 		}
-		l.count(r, unstarted)
-		l.watch(i+1, run, Event{Kind: Ended, Record: &r})
-		if err := ctx.Err(); err != nil {
-			return l.tally, err
+		runs = held
+		if err := l.await(ctx, held); err != nil {
+			return err
 		}
-		l.pool.release(runs[i+1:])
 	}
-	return l.tally, nil
+}
+
+// one runs a repetition and keeps its record.
+func (l *lab) one(ctx context.Context, run study.Run) error {
+	l.watch(run, Event{Kind: Began})
+	began := time.Now()
+	r, unstarted := l.repetition(ctx, run)
+	l.spent(run, time.Since(began))
+	// A first Ctrl-C ends ctx, but what was measured is kept all the same.
+	if err := l.Append(ctx, r); err != nil {
+		return fmt.Errorf("record of %s: %w", run.Point.Label, err)
+	}
+	l.count(r, unstarted)
+	l.finish(run, Event{Kind: Ended, Record: &r})
+	return ctx.Err()
 }
 
 type lab struct {
 	Options
-	host  store.Host
-	runs  []study.Run
-	pool  *pool
-	tally Tally
-	pace  pace
-	found []neighbour
+	host   store.Host
+	total  int                             // repetitions
+	ended  int                             // of them, skipped ones included
+	done   map[string]map[int]store.Status // when the run began
+	claims *store.Claims                   // nil: the store doesn't take any
+	pool   *pool
+	tally  Tally
+	pace   pace
+	found  []neighbour
 }
 
-// stored tells which repetitions need not run again.
-func (l *lab) stored(ctx context.Context) (map[string]map[int]bool, error) {
-	ids := map[string]bool{}
-	for _, r := range l.runs {
-		ids[r.Point.ID] = true
-	}
-	var list []string
-	for id := range ids {
-		list = append(list, id)
-	}
-	have, err := l.Store.Done(ctx, list)
-	if err != nil {
-		return nil, err
-	}
-	done := map[string]map[int]bool{}
-	for id, reps := range have {
-		done[id] = map[int]bool{}
-		for n := range reps {
-			done[id][n] = true
-		}
-	}
-	return done, nil
-}
-
-func (l *lab) watch(done int, run study.Run, e Event) {
-	e.Run, e.Done, e.Total = run, done, len(l.runs)
-	e.Left = l.pace.left(l.runs[done:])
+func (l *lab) watch(run study.Run, e Event) {
+	e.Run, e.Done, e.Total, e.Left = run, l.ended, l.total, l.pace.left()
 	l.Watch(e)
+}
+
+// finish tells of a repetition that has nothing left to do.
+func (l *lab) finish(run study.Run, e Event) {
+	l.ended++
+	l.pace.rest -= study.EstimateSeconds(run.Point.Spec)
+	l.watch(run, e)
 }
 
 func (l *lab) count(r store.Record, unstarted bool) {
@@ -176,19 +191,16 @@ func (l *lab) count(r store.Record, unstarted bool) {
 	}
 }
 
-// pace corrects the specs' time estimates by what repetitions really took.
-type pace struct{ estimated, took float64 }
+// pace corrects the specs' time estimates by what repetitions really took. rest is the estimate for what isn't done.
+type pace struct{ estimated, took, rest float64 }
 
 func (l *lab) spent(run study.Run, took time.Duration) {
 	l.pace.estimated += study.EstimateSeconds(run.Point.Spec)
 	l.pace.took += took.Seconds()
 }
 
-func (p pace) left(runs []study.Run) time.Duration {
-	var seconds float64
-	for _, r := range runs {
-		seconds += study.EstimateSeconds(r.Point.Spec)
-	}
+func (p pace) left() time.Duration {
+	seconds := max(0, p.rest)
 	if p.estimated > 0 {
 		seconds *= p.took / p.estimated
 	}

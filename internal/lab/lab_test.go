@@ -16,12 +16,22 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/pgtest"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
 func TestMain(m *testing.M) {
 	provision.Main() // nats is a child of the test's own program
-	os.Exit(m.Run())
+	if url := os.Getenv(asRunner); url != "" {
+		if err := runShared(url); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	code := m.Run()
+	pgtest.Stop()
+	os.Exit(code)
 }
 
 // onSim is a short, complete spec on sim.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/provision"
@@ -78,9 +79,12 @@ func (p *pool) drop(s study.Spec) {
 }
 
 // release ends the brokers that none of the runs to come shares.
-func (p *pool) release(runs []study.Run) {
+func (p *pool) release(runs ...[]study.Run) {
+	if len(p.open) == 0 {
+		return
+	}
 	wanted := map[string]bool{}
-	for _, r := range runs {
+	for _, r := range slices.Concat(runs...) {
 		if shareable(r.Point.Spec) {
 			wanted[instanceKey(r.Point.Spec)] = true
 		}
@@ -93,7 +97,7 @@ func (p *pool) release(runs []study.Run) {
 	}
 }
 
-func (p *pool) close() { p.release(nil) }
+func (p *pool) close() { p.release() }
 
 func stop(in *provision.Instance) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

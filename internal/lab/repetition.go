@@ -15,13 +15,13 @@ import (
 
 // repetition runs one repetition of one point; whatever happens it becomes a record. unstarted tells that there was no
 // broker to measure.
-func (l *lab) repetition(ctx context.Context, done int, run study.Run) (_ store.Record, unstarted bool) {
+func (l *lab) repetition(ctx context.Context, run study.Run) (_ store.Record, unstarted bool) {
 	r := store.Record{
 		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Label: run.Point.Label,
 		Axes: run.Point.Axes, Repetition: run.Repetition, Spec: run.Point.Spec, Host: l.host,
 		Began: time.Now().UTC(), Versions: store.Versions{Tool: l.Tool, Go: goVersion()},
 	}
-	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, stage: func(e Event) { l.watch(done, run, e) }}
+	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, stage: func(e Event) { l.watch(run, e) }}
 	err := b.run(ctx)
 	b.close()
 	if startFailed(err) || b.died != nil {

@@ -125,7 +125,9 @@ func TestNearRatesOfACurveAreLevelsOfTheirOwn(t *testing.T) {
 	for _, rate := range []float64{10_001, 10_004} {
 		r.Result.Curve = append(r.Result.Curve, store.CurvePoint{Rate: rate, Status: store.OK, Measurement: r.Result.Measurement})
 	}
-	points := pointsOf([]store.Record{r, r})
+	second := r
+	second.Repetition = 2
+	points := pointsOf([]store.Record{r, second})
 	if levels := Levels(0, points[0]); len(levels) != 2 || len(levels[0].Records) != 2 || levels[0].Rate != 10_001 || levels[1].Rate != 10_004 {
 		t.Errorf("levels %+v", levels)
 	}

@@ -17,12 +17,13 @@ import (
 
 // Point is everything the store holds about one point.
 type Point struct {
-	ID      string
-	Product string // broker, with its version where points of the same broker differ in it
-	Variant string // what else tells it from other points of the same broker: "linger=5 topics=2"; "" where nothing does
-	Name    string // product, the shape of its load where points differ in it, and variant
-	Spec    study.Spec
-	Records []store.Record // in order of appending, superseded attempts left out
+	ID       string
+	Product  string // broker, with its version where points of the same broker differ in it
+	Variant  string // what else tells it from other points of the same broker: "linger=5 topics=2"; "" where nothing does
+	Name     string // product, the shape of its load where points differ in it, and variant
+	Spec     study.Spec
+	Records  []store.Record // in order of appending, superseded attempts left out
+	Repeated int            // repetitions that ended ok and were measured again
 
 	shape string     // of its load, where it stands in the name
 	facts *factCache // of the set that the point is part of
@@ -32,8 +33,9 @@ type Point struct {
 var measures = []string{"sustainable", "curve", "peak", "rate", "count", "backlog"}
 
 // pointsOf groups records by point, sorted by message size, delivery, measure, rate and broker. An attempt that came to
-// nothing (void, aborted, refused, no broker found) is superseded by a later record of the same repetition; one that ran
-// is never dropped, failed or not.
+// nothing (void, aborted, refused, no broker found) is superseded by a later record of the same repetition; one that failed
+// is never dropped. Of several that ended ok the latest counts, and Repeated how many others there are: more repetitions than
+// a spec asks for are not a larger sample, but the same one taken twice.
 func pointsOf(records []store.Record) []Point {
 	facts := &factCache{}
 	byID := map[string]*Point{}
@@ -46,8 +48,15 @@ func pointsOf(records []store.Record) []Point {
 			points = append(points, p)
 		}
 		p.Records = slices.DeleteFunc(p.Records, func(old store.Record) bool {
+			if old.Repetition != r.Repetition {
+				return false
+			}
+			again := old.Status == store.OK && r.Status == store.OK && r.Repetition > 0
+			if again {
+				p.Repeated++
+			}
 			ran := old.Status == store.OK || old.Status == store.Failed && old.Result != nil
-			return old.Repetition == r.Repetition && !ran
+			return again || !ran
 		})
 		p.Records = append(p.Records, r)
 	}

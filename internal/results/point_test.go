@@ -388,3 +388,21 @@ func TestPointsOfASweepStandInTheOrderOfItsValues(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// Two runners that did the same work made n = 8 of four repetitions, and a test of the same samples twice.
+func TestARepetitionThatEndedOkTwiceCountsOnce(t *testing.T) {
+	record := func(id int64, repetition int, status store.Status) store.Record {
+		return store.Record{ID: id, PointID: "p", Repetition: repetition, Status: status, Result: &store.Result{}}
+	}
+	set := Of([]store.Record{
+		record(1, 1, store.OK), record(2, 2, store.OK), record(3, 1, store.OK), record(4, 2, store.Failed), record(5, 2, store.OK), record(6, 3, store.Void), record(7, 3, store.OK),
+		record(8, 0, store.OK), record(9, 0, store.OK), // from elsewhere, not numbered
+	})
+	var ids []int64
+	for _, r := range set.Points[0].Records {
+		ids = append(ids, r.ID)
+	}
+	if want := []int64{3, 4, 5, 7, 8, 9}; !slices.Equal(ids, want) || set.Points[0].Repeated != 2 {
+		t.Errorf("records %v count, %d measured again; want %v and 2", ids, set.Points[0].Repeated, want)
+	}
+}

@@ -20,6 +20,7 @@ type backend struct {
 	tables    string                                                              // lists the tables there are
 	lock      string                                                              // begins a transaction that changes tables
 	insert    string                                                              // begins a transaction that appends
+	now       string                                                              // an expression: milliseconds since 1970
 	layouts   [][]string                                                          // statement lists: layouts[n] leads from layout n to n+1
 	elsewhere string                                                              // what to name instead of something foreign
 }

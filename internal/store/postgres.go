@@ -70,6 +70,7 @@ func postgres(store string) (*backend, error) {
 		lock:   fmt.Sprintf(`SET LOCAL lock_timeout = %d; SELECT pg_advisory_xact_lock(hashtext('brokermark'))`, patience.Milliseconds()),
 		// Whatever the server's default, an append is on the disk when it returns; the lock is for ALTER TABLE and the like.
 		insert:    fmt.Sprintf(`SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = %d`, patience.Milliseconds()),
+		now:       `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
 		layouts:   layoutsPostgres,
 		elsewhere: "database, or a schema of its own with ?search_path=NAME",
 	}, nil

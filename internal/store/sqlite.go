@@ -37,6 +37,7 @@ func sqliteFile(path string) *backend {
 		enter:     enterWAL,
 		diagnose:  diagnoseSQLite,
 		tables:    `SELECT name FROM sqlite_master WHERE type = 'table'`,
+		now:       `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`,
 		layouts:   layoutsSQLite,
 		elsewhere: "file",
 	}

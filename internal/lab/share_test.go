@@ -1,0 +1,163 @@
+package lab_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/pgtest"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// asRunner makes this binary a runner with the named store; asStuck one that stands still in its first repetition.
+const (
+	asRunner = "BROKERMARK_LAB_TEST_RUN_WITH"
+	asStuck  = "BROKERMARK_LAB_TEST_STUCK"
+)
+
+const (
+	sharedPoints  = 3
+	sharedRepeats = 4
+	sharedLease   = time.Second
+)
+
+// sharedRuns are short, without a schedule that a busy machine could miss.
+func sharedRuns() []study.Run {
+	var points []study.Point
+	for seed := range int64(sharedPoints) {
+		s := onSim(func(s *study.Spec) {
+			s.Measure, s.Count, s.Load, s.Seed = "count", study.Count{Messages: 200}, study.Load{Shape: "constant"}, seed
+		})
+		points = append(points, study.Point{ID: s.ID(), Study: "test", Label: fmt.Sprint("point ", seed), Spec: s})
+	}
+	return study.Order(points, sharedRepeats, 1)
+}
+
+// runShared is such a runner. It writes a line when its first repetition has begun, and the numbers of those it ran.
+func runShared(url string) error {
+	db, err := store.Open(url)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	ran, first := 0, true
+	tally, err := lab.Run(context.Background(), sharedRuns(), lab.Options{Store: db, Lease: sharedLease, Watch: func(e lab.Event) {
+		if e.Kind != lab.Began {
+			return
+		}
+		ran++
+		if first {
+			fmt.Println("began")
+			first = false
+		}
+		if os.Getenv(asStuck) != "" {
+			select {}
+		}
+	}})
+	fmt.Printf("%d of %d\n", ran, ran+tally.Skipped)
+	return err
+}
+
+// runner starts a runner and returns once its first repetition has begun, or there was none for it.
+func runner(t *testing.T, url string, env ...string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0])
+	c.Env = append(append(os.Environ(), asRunner+"="+url), env...)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatal("the runner ended without a word")
+	}
+	return c, lines
+}
+
+// eachOnce checks that the store has every repetition once.
+func eachOnce(t *testing.T, url string) []store.Record {
+	t.Helper()
+	db, err := store.OpenReadOnly(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	records, seen := recordsOf(t, db), map[string]int{}
+	for _, r := range records {
+		seen[fmt.Sprint(r.Label, ", repetition ", r.Repetition)]++
+		if r.Status != store.OK {
+			t.Errorf("%s: %s", r.Status, r.Reason)
+		}
+	}
+	if len(records) != sharedPoints*sharedRepeats || len(seen) != sharedPoints*sharedRepeats {
+		t.Errorf("%d records of %d repetitions, want %d of each: %v", len(records), len(seen), sharedPoints*sharedRepeats, seen)
+	}
+	return records
+}
+
+func stores(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "s.db")) })
+	t.Run("postgres", func(t *testing.T) { test(t, pgtest.Database(t)) })
+}
+
+func TestTwoRunnersOfOneStoreShareTheWork(t *testing.T) {
+	stores(t, func(t *testing.T, url string) {
+		a, fromA := runner(t, url)
+		b, fromB := runner(t, url)
+		total := 0
+		for _, lines := range []*bufio.Scanner{fromA, fromB} {
+			var ran, all int
+			if lines.Scan(); all == 0 {
+				if _, err := fmt.Sscanf(lines.Text(), "%d of %d", &ran, &all); err != nil || all != sharedPoints*sharedRepeats || ran == 0 {
+					t.Errorf("a runner says %q, %v; want some of all", lines.Text(), err)
+				}
+			}
+			total += ran
+		}
+		for _, c := range []*exec.Cmd{a, b} {
+			if err := c.Wait(); err != nil {
+				t.Error(err)
+			}
+		}
+		if total != sharedPoints*sharedRepeats {
+			t.Errorf("together they ran %d repetitions, want %d", total, sharedPoints*sharedRepeats)
+		}
+		eachOnce(t, url)
+	})
+}
+
+func TestWhatAKilledRunnerWasAtIsDoneByAnotherWhenItsLeaseEnds(t *testing.T) {
+	stores(t, func(t *testing.T, url string) {
+		doomed, _ := runner(t, url, asStuck+"=1")
+		b, fromB := runner(t, url)
+		time.Sleep(3 * sharedLease) // renewed meanwhile
+		killed := time.Now()
+		if err := doomed.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = doomed.Wait() // "signal: killed"
+		all := fmt.Sprint(sharedPoints * sharedRepeats)
+		if fromB.Scan(); strings.TrimSpace(fromB.Text()) != all+" of "+all {
+			t.Errorf("the other says %q, want that it ran all %s", fromB.Text(), all)
+		}
+		if err := b.Wait(); err != nil {
+			t.Error(err)
+		}
+		records := eachOnce(t, url)
+		if last := records[len(records)-1]; last.Began.Before(killed) {
+			t.Errorf("the repetition of the killed one began %v before it was killed", killed.Sub(last.Began))
+		}
+	})
+}
