@@ -97,11 +97,11 @@ func sweep(dir string) bool {
 	s, err := readState(dir)
 	switch {
 	case os.IsNotExist(err):
-		if young(dir) || !unfinished(dir) { // another tool may just be making it
+		if !unfinished(dir) {
 			return false
 		}
-		if os.Remove(dir) == nil { // it was empty
-			return true
+		if _, err := os.Lstat(filepath.Join(dir, holdFile)); err != nil { // another tool may just be making it
+			return !young(dir) && os.RemoveAll(dir) == nil
 		}
 	case err != nil || s.Running > 0 || s.Keep || s.Owner.alive():
 		return false

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
@@ -13,13 +14,23 @@ import (
 // container and on every machine that shares the directory.
 const holdFile = "held"
 
-// hold locks the instance's directory for as long as the file, or a copy of it in another process, is open.
+// hold locks the instance's directory for as long as the file, or a copy of it in another process, is open. A new file gets
+// its name when it is locked: one that nobody holds is that of a tool that ended.
 func hold(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, holdFile), os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW, privateFile)
+	path := filepath.Join(dir, holdFile)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	made := errors.Is(err, fs.ErrNotExist)
+	if made {
+		f, err = os.OpenFile(filepath.Join(dir, "."+holdFile), os.O_CREATE|os.O_EXCL|os.O_RDONLY|syscall.O_NOFOLLOW, privateFile)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH); err != nil {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH)
+	if err == nil && made {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -68,7 +79,7 @@ func unfinished(dir string) bool {
 		return false
 	}
 	for _, e := range entries {
-		if e.Name() != holdFile && e.Name() != "."+stateFile {
+		if !slices.Contains([]string{holdFile, "." + holdFile, "." + stateFile}, e.Name()) {
 			return false
 		}
 	}

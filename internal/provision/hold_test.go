@@ -108,3 +108,22 @@ func TestWhatIsCleanedIsHeldByNobody(t *testing.T) {
 		t.Errorf("said: %q", said)
 	}
 }
+
+func TestADirectoryThatItsMakerDidNotFinishGoesAtOnceUnlessItLives(t *testing.T) {
+	h := newHost(t)
+	begun := func(id string) string {
+		dir := filepath.Join(h.runs(), id)
+		ok(t, os.MkdirAll(dir, 0o700))
+		return dir
+	}
+	dead, living, nobodys := begun("bm-dead-000001"), begun("bm-living-000002"), begun("bm-nobodys-000003")
+	f, err := hold(dead)
+	ok(t, err)
+	f.Close()
+	f, err = hold(living)
+	ok(t, err)
+	defer f.Close()
+	if swept := h.Sweep(); !slices.Equal(swept, []string{filepath.Base(dead)}) {
+		t.Errorf("swept %q, want only %s: %s is held, and who made %s may be about to hold it", swept, dead, living, nobodys)
+	}
+}
