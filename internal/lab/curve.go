@@ -30,7 +30,7 @@ func (b *bench) curve(ctx context.Context) error {
 			b.record.Result = &store.Result{}
 		}
 		if level.Doubts = append(level.Doubts, wide...); top > 0 {
-			level.Fraction = rate / top
+			level.Fraction = c.Fractions[i]
 		} else { // no search has filled the result
 			b.record.Result.Measurement = level.Measurement
 		}

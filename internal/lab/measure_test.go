@@ -31,7 +31,7 @@ func TestACurveHasAPointForEveryRate(t *testing.T) {
 }
 
 func TestACurveOfFractionsSearchesTheRateFirst(t *testing.T) {
-	fractions := []float64{0.25, 0.5}
+	fractions := []float64{0.3, 0.7, 0.9}
 	r := one(t, onSim(func(s *study.Spec) {
 		s.Measure, s.Curve = "curve", study.Curve{Fractions: fractions}
 		s.Sustainable = study.Sustainable{
