@@ -127,3 +127,16 @@ func TestFixedRatesOfASideAreInOrderAndThoseMadeForARateComeFirst(t *testing.T) 
 		t.Errorf("rates %v", got)
 	}
 }
+
+func TestRowsOfAHeadToHeadAreInTheOrderOfTheirNamesWhateverWasMeasuredOfThem(t *testing.T) {
+	var records []store.Record
+	for i, broker := range []string{"redis", "kafka", "nats"} { // points are in the order of their measures first
+		records = append(records, altered(atRate("kafka", 1), broker, func(r *store.Record) {
+			r.Spec.Broker, r.Axes["broker"], r.Spec.Measure = broker, broker, []string{"peak", "rate", "count"}[i]
+		})...)
+	}
+	d := build(t, "headtohead", records)
+	if got, want := column(d, 0, "broker"), []string{"kafka", "nats", "redis"}; !slices.Equal(got, want) {
+		t.Errorf("rows %q, want %q", got, want)
+	}
+}

@@ -116,6 +116,15 @@ func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}
+	for side, want := range map[string]string{"then": "of 3 claims, 1 hold, 1 do not, and of 1 it cannot be told.", "now": "of 3 claims, 0 hold, 0 do not, and of 3 it cannot be told."} {
+		finds := func(b document.Block) bool {
+			v, ok := b.(document.Verdict)
+			return ok && v.About == sideNames[side] && v.Finding == want
+		}
+		if !slices.ContainsFunc(d.Blocks, finds) {
+			t.Errorf("%s: no verdict says %q", side, want)
+		}
+	}
 	if got := column(d, 0, "measured_then")[0]; got != "−33.8 % [−37.3 % to −30.0 %] along partitionsPerTopic, R² 0.95 (n=2)" {
 		t.Errorf("measured then: %q", got)
 	}
@@ -145,6 +154,49 @@ func TestAStudyReportSetsClaimsAndTablesBesideWhatWasMeasured(t *testing.T) {
 	differ := d.Tables()[4]
 	if len(differ.Rows) != 1 || differ.Rows[0]["setting"].Text != "duration" || differ.Rows[0]["paper"].Text != "15s" || differ.Rows[0]["here"].Text != "3s" || differ.Rows[0]["points"].Number != 12 {
 		t.Errorf("what differs: %+v", differ.Rows)
+	}
+}
+
+func TestAFigureOfTheExhibitIsInThePapersUnitWithItsSpread(t *testing.T) {
+	p, err := ReadPaper(paperFolder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := rerun(t, p, map[string]map[string][]float64{"now": {"1": {1000, 1000}}})
+	for i := range measured {
+		measured[i].Result.Cost = store.Cost{BrokerKnown: true, BrokerDiskWriteBytes: int64(3+i%2*2) * 1e6}
+	}
+	x := p.exhibit(p.Study.Exhibits[1], results.Of(append(measured, p.Figures...)))
+	mb := slices.IndexFunc(x.metrics, func(m results.Metric) bool { return m.Key == "broker_disk_write_bytes" })
+	if len(x.rows) != 1 || mb < 0 {
+		t.Fatalf("%d rows, metrics %v", len(x.rows), x.metrics)
+	}
+	if c := x.cell(x.rows[0], "now", mb); c.Number != 4 || c.Low != 3 || c.High != 5 {
+		t.Errorf("3 and 5 MB are %+v", c)
+	}
+}
+
+// Whatever the order in which the points come: 25 queues before 50 of each mode, or each mode of 25 queues.
+func TestRowsOfAnExhibitGoBySeriesAndThenByTheirValues(t *testing.T) {
+	p, err := ReadPaper(paperFolder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := results.Of(rerun(t, p, map[string]map[string][]float64{"now": {"1": {1000}, "25": {900}, "50": {800}}}))
+	for _, e := range []study.Exhibit{
+		{Experiment: "rabbitmq-2", Rows: "partitionsPerTopic", Series: "mode"}, {Experiment: "rabbitmq-2", Rows: "mode", Series: "partitionsPerTopic"},
+	} {
+		var got []string
+		for _, r := range p.exhibit(e, set).rows {
+			got = append(got, r.series+" "+r.at)
+		}
+		want := []string{"auto ack 1", "auto ack 25", "auto ack 50", "manual ack 1", "manual ack 25", "manual ack 50"}
+		if e.Rows == "mode" {
+			want = []string{"1 auto ack", "1 manual ack", "25 auto ack", "25 manual ack", "50 auto ack", "50 manual ack"}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s by %s: %q, want %q", e.Series, e.Rows, got, want)
+		}
 	}
 }
 

@@ -172,9 +172,6 @@ func (s Statement) decided(p Part) Part {
 		p.Figure, p.R2 = extremes(figures), extremes(fits)
 		p.Verdict = s.shared(p)
 	}
-	if len(p.Cells) == 1 {
-		p.Figure, p.R2 = figures[0], fits[0]
-	}
 	if p.Verdict == CannotBeTold && p.Reason == Decided {
 		p.Reason, p.Why = s.undecided(p)
 	}

@@ -24,6 +24,8 @@ func TestWhatIsWrongWithClaimsIsSaidWithItsLineAndWhatIsAllowed(t *testing.T) {
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {}}}]", "claims[0].threshold.expect: bounds nothing; allowed: from, to or both"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: 2, to: 1}}}]", "claims[0].threshold.expect: from is larger than to"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: fast}}}]", `claims[0].threshold.expect.from: "fast" is not a number; allowed: such as 0.3, 30%, 5ms, 20MiB`},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: -inf}}}]", `claims[0].threshold.expect.from: "-inf" is not a number`},
+		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {to: .inf}}}]", `claims[0].threshold.expect.to: ".inf" is not a number`},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {about: 2}}}]", "claims[0].threshold.expect: allowed: from, to or both; or about and within, such as {about: 0.4, within: 10%}"},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: 1}, take: most}}]", `claims[0].threshold.take: "most" is not one of each, share, max, mean, median, min`},
 		{"claims: [{id: 1, says: s, where: w, metric: publish_rate, threshold: {expect: {from: 1}, share: 0}}]", "claims[0].threshold.share: 0 is no share of the places; allowed: above 0 and up to 1"},

@@ -167,6 +167,45 @@ func TestLedgerAgreesWithANaiveOneUnderAnyDisorder(t *testing.T) {
 	})
 }
 
+// Streams whose deliveries take turns, number by number, have nothing to do with each other's order or duplicates.
+func TestStreamsThatTakeTurnsKeepAccountsOfTheirOwn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		streams := rapid.IntRange(2, 4).Draw(t, "streams")
+		models := make([]*model, streams)
+		trial := NewTrial(Shape{Producers: streams, Consumers: 1, Subscriptions: 1})
+		trial.MeasureFrom(0)
+		for i := range models {
+			models[i] = &model{sent: rapid.IntRange(1, 130).Draw(t, "sent"), failed: map[int]bool{}, seen: map[int]bool{}, last: map[int]int{}}
+			p := trial.Producer(i)
+			var acks Acks
+			for seq := range models[i].sent {
+				p.Acked(&acks, p.Sent(uint64(seq), size, int64(seq), int64(seq)+1, 0), int64(seq), int64(seq)+1, int64(seq)+2)
+			}
+			p.Commit()
+			p.Confirm(&acks)
+		}
+		c := trial.Consumer(0, 0, nil)
+		for range rapid.IntRange(0, 400).Draw(t, "deliveries") {
+			i := rapid.IntRange(0, streams-1).Draw(t, "stream")
+			seq := rapid.IntRange(0, models[i].sent-1).Draw(t, "number")
+			c.Received(header(i, seq), int64(seq)+10)
+			models[i].receive(seq)
+		}
+		c.Commit()
+		got := map[uint32]Books{}
+		for _, s := range trial.Streams(true) {
+			got[uint32(s.Producer)] = s.Books
+		}
+		for i, m := range models {
+			want := m.close()[Measured]
+			want.Due, want.Bytes = 0, 0 // of all streams together
+			if got[uint32(i)] != want {
+				t.Errorf("stream %d: %+v, want %+v", i, got[uint32(i)], want)
+			}
+		}
+	})
+}
+
 func ranged(list []Range) (n int64) {
 	for _, r := range list {
 		n += int64(r.Last - r.First + 1)

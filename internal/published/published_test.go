@@ -167,9 +167,18 @@ func TestATableThatCannotBeReadIsAnError(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)
 		}
 	}
+	comment := "# " + strings.Repeat("x", 8<<20) + "\n"
+	for times, fits := range map[int]bool{1: true, 2: false} { // 16 MiB and two marks are too many
+		if _, err := records(t, document, strings.Repeat(comment, times)+table); (err == nil) != fits {
+			t.Errorf("a table of %d times 8 MiB: %v", times, err)
+		}
+	}
 	_, err := records(t, document, "kind,queues,size,rate,p98,disk\nlazy,1,100B,11194,226.5,0\n")
 	if want := `published/a.csv has no column "p99"; it has kind, queues, size, rate, p98, disk`; err == nil || err.Error() != want {
 		t.Errorf("a single row: %v, want %s", err, want)
+	}
+	if got, err := records(t, strings.Replace(document, "partitionsPerTopic: [1, 25]", "partitionsPerTopic: [0, 25]", 1), table); got != nil || err == nil || !strings.Contains(err.Error(), "partitionsPerTopic") {
+		t.Errorf("a grid that is refused: %+v, %v", got, err)
 	}
 	_, err = records(t, strings.Replace(document, "publish_rate: rate", "publish_rat: rate", 1), table)
 	if err == nil || !strings.HasPrefix(err.Error(), `published/a.csv:4: unknown metric "publish_rat"`) {

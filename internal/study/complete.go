@@ -50,7 +50,7 @@ func defaultPersistence(d usual.Defaults, delivery string) string {
 func complete(d *draft) Spec {
 	s := fixed()
 	for _, g := range d.given {
-		if g.path != meant && g.path != versions {
+		if g.path != versions {
 			g.apply(&s)
 		}
 	}

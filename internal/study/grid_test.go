@@ -259,6 +259,10 @@ func TestASettingIsBlamedWhereItWasWritten(t *testing.T) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
+	by := expand(t, parse(t, "broker: kafka\nversion: {kafka: 2.2.0, rabbitmq: 3.10.8}\n"))[0]
+	if got := by.Where("version"); got != "f.yaml:2" {
+		t.Errorf("a version by broker: %q, want f.yaml:2", got)
+	}
 	if got := (Point{}).Where("topics"); got != "" {
 		t.Errorf("a point of no study: %q", got)
 	}

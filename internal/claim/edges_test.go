@@ -1,0 +1,95 @@
+package claim_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/claim"
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+func TestContendersThatAreLevelHaveNoOrder(t *testing.T) {
+	for _, statement := range []string{"first: k", "last: k", "order: [k, r]", "order: [r, k]"} {
+		for _, best := range []string{"highest", "lowest"} {
+			p := part(t, "best: "+best+", rank: {by: b, "+statement+"}", at{"b=k", []float64{5, 7}}, at{"b=r", []float64{7, 9}}, at{"b=p", []float64{7}})
+			level := part(t, "best: "+best+", rank: {by: b, "+statement+"}", at{"b=k", []float64{5}}, at{"b=r", []float64{5}})
+			if p.Verdict != claim.CannotBeTold || level.Verdict != claim.CannotBeTold {
+				t.Errorf("%s, best is the %s: %s and %s", statement, best, p.Verdict, level.Verdict)
+			}
+		}
+	}
+}
+
+func TestARatioOfOneThatReachedNothingIsZero(t *testing.T) {
+	p := part(t, "ratio: {of: {m: a}, to: {m: b}, expect: {to: 1%}}", at{"m=a", []float64{0, 10}}, at{"m=b", []float64{1000, 2000}})
+	if f := p.Figure; p.Verdict != claim.Holds || f.Low != 0 || f.High != 0.01 || f.N != 2 {
+		t.Errorf("%+v", p)
+	}
+	p = part(t, "ratio: {of: {m: a}, to: {m: b}, expect: {to: 1}}", at{"m=a", []float64{5}}, at{"m=b", []float64{0, 10}})
+	if p.Verdict != claim.CannotBeTold || p.Figure.N != 0 {
+		t.Errorf("to one that may be zero: %+v", p)
+	}
+}
+
+// curveOf is a curve that had its knee at a rate, with a publish rate of 1, 2, 3 … at its rates; a rate below 0 failed.
+func curveOf(knee store.Knee, rates ...float64) store.Record {
+	r := store.Record{
+		Study: "s", PointID: "p", Axes: map[string]string{"sweep": "e"}, Repetition: 1, Status: store.OK, Spec: study.Spec{Measure: "curve"},
+		Result: &store.Result{Knee: &knee},
+	}
+	for i, rate := range rates {
+		c := store.CurvePoint{Rate: max(rate, -rate), Status: store.OK, Measurement: store.Measurement{PublishRate: float64(i + 1), Seconds: 1}}
+		if rate < 0 {
+			c.Status, c.Reason = store.Failed, "late"
+		}
+		r.Result.Curve = append(r.Result.Curve, c)
+	}
+	return r
+}
+
+func TestAKneeWhoseNextRateFailedIsKnownAtItselfAlone(t *testing.T) {
+	for _, c := range []struct {
+		next      float64
+		low, high float64
+	}{{10_000, 2, 3}, {-10_000, 2, 2}} {
+		all := results.Of([]store.Record{curveOf(store.Knee{Rate: 1990, JumpedAt: 10_000}, 50, 2000, c.next)})
+		f := claim.Evaluate(parse(t, "at: knee, threshold: {expect: {from: 1}}"), all, "s", claim.Now).Parts[0].Figure
+		if f.Value != 2 || f.Low != c.low || f.High != c.high {
+			t.Errorf("next rate %v: %+v, want %v to %v", c.next, f, c.low, c.high)
+		}
+	}
+}
+
+// Where nothing jumped, a rate came through that has 98 % of what was offered.
+func TestARateOfWhichNinetyEightPerCentCameThroughIsBelowTheKnee(t *testing.T) {
+	for rate, want := range map[float64]int{9800: 2, 9799: 1} {
+		all := results.Of([]store.Record{curveOf(store.Knee{Rate: rate}, 500, 10_000, 20_000)})
+		p := claim.Evaluate(parse(t, "at: below-knee, threshold: {expect: {from: 0}}"), all, "s", claim.Now).Parts[0]
+		if len(p.Cells) != want {
+			t.Errorf("%v of 10,000/s came through: %d rates are below the knee, want %d", rate, len(p.Cells), want)
+		}
+	}
+}
+
+// Papers print the latencies of closed loops, so a ratio of two of them has a figure; it is marked as such.
+func TestARatioOfLatenciesOfAClosedLoopHasAFigure(t *testing.T) {
+	r := records(at{"x=1", []float64{100}})[0]
+	h := hist.New()
+	h.RecordN(100, 90)
+	h.RecordN(200, 10)
+	r.Result.Latency.EndToEnd = h.Snapshot()
+	a := claim.Evaluate(parse(t, "ratio: {of: {metric: e2e_p99_ns}, to: {metric: e2e_p50_ns}, expect: {about: 2, within: 1%}}"), results.Of([]store.Record{r}), "s", claim.Now)
+	if a.Verdict != claim.Holds || !a.Closed {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestAKeyThatIsGivenAgainAndAgainIsToldOfItsFirstPlace(t *testing.T) {
+	_, err := claim.Parse("c.yaml", []byte("claims:\n- id: 1\n  id: 2\n  id: [3]\n  says: s\n  where: w\n  undecidable: u\n"))
+	if err == nil || strings.Count(err.Error(), "given twice, first at line 2") != 2 || strings.Contains(err.Error(), "not a text") {
+		t.Errorf("%v", err)
+	}
+}
