@@ -47,12 +47,7 @@ func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.S
 		if err := fatal(fetches); err != nil {
 			return fmt.Errorf("consuming %s as %s: %w", topic.Name, name, err)
 		}
-		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
-			if len(p.Records) > 0 && err == nil {
-				err = r.deliver(ctx, p)
-			}
-		})
-		if err != nil && ctx.Err() == nil {
+		if err := r.deliver(ctx, fetches); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("committing offsets of %s: %w", name, err)
 		}
 		client.AllowRebalance()
@@ -75,24 +70,45 @@ type reader struct {
 	client     *kgo.Client
 	sink       driver.Sink
 	payloads   [][]byte
-	last       kgo.Record                // the newest delivered, to be committed: the client's own is recycled before
+	newest     []kgo.Record              // of each partition of a poll, to be committed: the client's own are recycled before
+	commits    []*kgo.Record             // into newest
 	early      bool                      // commit before Deliver
 	background bool                      // commit now and then
 	delivered  map[string][]atomic.Int64 // by topic and partition: next offset; nil where a message may be delivered twice
 }
 
-func (r *reader) deliver(ctx context.Context, p kgo.FetchTopicPartition) error {
-	newest := p.Records[len(p.Records)-1]
-	r.last.Topic, r.last.Partition = newest.Topic, newest.Partition
-	r.last.Offset, r.last.LeaderEpoch = newest.Offset, newest.LeaderEpoch
-	first := p.Records[0].Offset
-	if next := r.delivered[p.Topic]; next != nil {
-		first = claim(&next[p.Partition], newest.Offset+1)
+// deliver hands over what a poll brought, and commits all of it at once, as applications do: before or after.
+func (r *reader) deliver(ctx context.Context, fetches kgo.Fetches) error {
+	r.newest = r.newest[:0]
+	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+		if n := len(p.Records); n > 0 {
+			last := p.Records[n-1]
+			r.newest = append(r.newest, kgo.Record{Topic: last.Topic, Partition: last.Partition, Offset: last.Offset, LeaderEpoch: last.LeaderEpoch})
+		}
+	})
+	if len(r.newest) == 0 {
+		return nil
 	}
 	if r.early {
 		if err := r.commit(ctx); err != nil {
 			return err
 		}
+	}
+	fetches.EachPartition(r.hand)
+	if r.early {
+		return nil
+	}
+	return r.commit(ctx)
+}
+
+// hand gives the sink the messages of a partition that are its own.
+func (r *reader) hand(p kgo.FetchTopicPartition) {
+	if len(p.Records) == 0 {
+		return
+	}
+	first := p.Records[0].Offset
+	if next := r.delivered[p.Topic]; next != nil {
+		first = claim(&next[p.Partition], p.Records[len(p.Records)-1].Offset+1)
 	}
 	r.payloads = r.payloads[:0]
 	for _, record := range p.Records {
@@ -106,10 +122,6 @@ func (r *reader) deliver(ctx context.Context, p kgo.FetchTopicPartition) error {
 	for _, record := range p.Records {
 		record.Recycle()
 	}
-	if r.early {
-		return nil
-	}
-	return r.commit(ctx)
 }
 
 // claim moves next on to end, unless it is there, and returns from which offset on messages are the caller's.
@@ -125,14 +137,19 @@ func claim(next *atomic.Int64, end int64) int64 {
 	}
 }
 
-// commit goes on until a broker that is away has come back.
+// commit is one request for all partitions, or a mark for the client's own; it goes on until a broker that is away has come
+// back.
 func (r *reader) commit(ctx context.Context) error {
+	r.commits = r.commits[:0]
+	for i := range r.newest {
+		r.commits = append(r.commits, &r.newest[i])
+	}
 	if r.background {
-		r.client.MarkCommitRecords(&r.last)
+		r.client.MarkCommitRecords(r.commits...)
 		return nil
 	}
 	for {
-		err := r.client.CommitRecords(ctx, &r.last)
+		err := r.client.CommitRecords(ctx, r.commits...)
 		switch {
 		case err == nil:
 			return nil

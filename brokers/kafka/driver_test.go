@@ -75,6 +75,9 @@ func TestServerSettingsReachTheBrokerOrAreRefused(t *testing.T) {
 	for _, g := range []driver.Guarantee{atMost, atLeast} {
 		t.Run(string(g.Delivery)+": a member that was forgotten goes on", func(t *testing.T) { goesOnForgotten(t, client, target, g) })
 	}
+	for _, g := range []driver.Guarantee{atMost, atLeast} {
+		t.Run(string(g.Delivery)+": one commit per poll", func(t *testing.T) { commitsOncePerPoll(t, client, target, g) })
+	}
 	t.Run("a full buffer holds sending back", func(t *testing.T) { bufferWaits(t, target) })
 	livetest.RefusesEach(t, provision.Options{Broker: "kafka"}, map[string]any{
 		"num.io.thread":   4,
