@@ -34,6 +34,7 @@ type link struct {
 	reason  atomic.Pointer[amqp.Error]
 	shared  *trunk // nil: the connection is its own
 	left    sync.Once
+	culprit bool // the message because of which it was closed is known; settle's until all outcomes are reported
 }
 
 // dial connects to one of the target's nodes, starting with the one whose turn it is for id.

@@ -1,6 +1,7 @@
 package rabbitmq
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +16,7 @@ func natives(g driver.Guarantee) []driver.Native {
 	client, _ := driver.Decode(settings, driver.ClientScope, nil)
 	d := settled(driver.Config{Guarantee: g, Client: client, Topic: topic})
 	list := []driver.Native{
-		{Side: driver.ProducerSide, Name: "confirm.select", Value: strconv.FormatBool(d.confirm)},
+		{Side: driver.ProducerSide, Name: "confirm.select", Value: d.confirms()},
 		{Side: driver.ProducerSide, Name: "delivery_mode", Value: strconv.Itoa(int(d.mode()))},
 		{Side: driver.ConsumerSide, Name: "no-ack", Value: strconv.FormatBool(d.autoAck)},
 		{Side: driver.TopicSide, Name: "durable", Value: strconv.FormatBool(d.durable || d.quorum)},
@@ -28,4 +29,13 @@ func natives(g driver.Guarantee) []driver.Native {
 		list = append(list, driver.Native{Side: driver.TopicSide, Name: name, Value: fmt.Sprint(args[name])})
 	}
 	return list
+}
+
+// confirms says whether the broker confirms, and what is done where it doesn't.
+func (d *rabbit) confirms() string {
+	text := strconv.FormatBool(d.confirm)
+	if d.confirm && d.cfg.Guarantee.Delivery == driver.AtLeastOnce && errors.Is(d.nacked(), driver.ErrDisconnected) {
+		text += ", nacked messages are sent again"
+	}
+	return text
 }

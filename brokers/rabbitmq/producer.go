@@ -25,14 +25,17 @@ var (
 // producer publishes on a connection of its own. Confirms come back through the client's deferred confirmations: a
 // listener (NotifyPublish) would cost a timer and a hand-over between goroutines for every single message.
 type producer struct {
-	d        *rabbit
-	cfg      driver.ProducerConfig
-	receipts driver.Receipts
-	routes   map[int]*route
-	link     *link // nil or dead: to be dialled again
-	again    bool  // it has been dialled before
-	retryAt  time.Time
-	mode     uint8
+	d         *rabbit
+	cfg       driver.ProducerConfig
+	receipts  driver.Receipts
+	routes    map[int]*route
+	link      *link // nil or dead: to be dialled again
+	again     bool  // it has been dialled before
+	retryAt   time.Time
+	msg       amqp.Publishing // all but the body is every message's
+	mandatory bool
+	nacked    error // the outcome of what the broker nacks
+	alone     bool  // one of the messages to be sent again had a channel closed: each is published by itself
 
 	published chan publication // in order of publishing; has room for every slot
 	settled   chan struct{}    // closed when the last publication is settled
@@ -49,6 +52,7 @@ type publication struct {
 	confirmation *amqp.DeferredConfirmation
 	on           *link
 	slot         uint32
+	alone        bool // nothing else was on its way
 }
 
 // route is how one topic's messages reach its queues.
@@ -64,7 +68,7 @@ func (d *rabbit) Producer(ctx context.Context, c driver.ProducerConfig, r driver
 
 func (d *rabbit) producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	p := &producer{
-		d: d, cfg: c, receipts: r, routes: map[int]*route{}, mode: d.mode(),
+		d: d, cfg: c, receipts: r, routes: map[int]*route{}, msg: amqp.Publishing{DeliveryMode: d.mode()}, nacked: d.nacked(), mandatory: d.cfg.Client.Bool("mandatory"),
 		published: make(chan publication, c.InFlight), settled: make(chan struct{}),
 		slots: make([]uint32, 0, c.InFlight), outcomes: settle.NewOutcomes(r, c.InFlight),
 	}
@@ -122,10 +126,15 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		return ctx.Err()
 	}
 	p.slots = p.slots[:0]
-	p.link.wire.Hold()
-	sent, err := p.publish(batch)
-	if flushed := p.link.wire.Release(); flushed != nil && err == nil {
-		err = fmt.Errorf("%w: %w", errLost, flushed)
+	if len(batch) > 0 && !batch[0].Resent {
+		p.alone = false // all that was to be sent again has been
+	}
+	var sent int
+	var err error
+	if p.alone {
+		sent, err = p.oneByOne(ctx, batch)
+	} else {
+		sent, err = p.publish(batch)
 	}
 	if !p.d.confirm {
 		p.receipts.Done(p.slots, err)
@@ -138,27 +147,55 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 
 // publish hands messages to the client until one fails.
 func (p *producer) publish(batch []driver.Message) (sent int, err error) {
-	msg := amqp.Publishing{DeliveryMode: p.mode}
-	mandatory := p.d.cfg.Client.Bool("mandatory")
+	p.link.wire.Hold()
+	for sent < len(batch) && err == nil {
+		if _, err = p.publishOne(&batch[sent], false); err == nil {
+			sent++
+		}
+	}
+	if flushed := p.link.wire.Release(); flushed != nil && err == nil {
+		err = fmt.Errorf("%w: %w", errLost, flushed)
+	}
+	return sent, err
+}
+
+// oneByOne publishes messages that are sent again, each when the one before it is confirmed: where one of them has the
+// broker close the channel, it is known which.
+func (p *producer) oneByOne(ctx context.Context, batch []driver.Message) (sent int, err error) {
 	for i := range batch {
-		m := &batch[i]
-		r := p.routes[m.Topic]
-		msg.Body = m.Payload
-		if mandatory {
-			msg.MessageId = strconv.FormatUint(uint64(m.Slot), 10)
-		}
-		confirmation, err := p.link.ch.PublishWithDeferredConfirm(r.exchange, r.key(m.Key), mandatory, false, msg)
+		confirmation, err := p.publishOne(&batch[i], true)
 		if err != nil {
-			return i, fmt.Errorf("%w: publish: %w", p.link.loss(), err)
+			return i, err
 		}
-		if p.d.confirm {
-			p.given++
-			p.published <- publication{confirmation, p.link, m.Slot}
-		} else {
-			p.slots = append(p.slots, m.Slot)
+		select {
+		case <-confirmation.Done():
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil || p.link.dead() {
+			return i + 1, errLost
 		}
 	}
 	return len(batch), nil
+}
+
+// publishOne fails where the channel is closed, which was not this message's fault.
+func (p *producer) publishOne(m *driver.Message, alone bool) (*amqp.DeferredConfirmation, error) {
+	r := p.routes[m.Topic]
+	p.msg.Body = m.Payload
+	if p.mandatory {
+		p.msg.MessageId = strconv.FormatUint(uint64(m.Slot), 10)
+	}
+	confirmation, err := p.link.ch.PublishWithDeferredConfirm(r.exchange, r.key(m.Key), p.mandatory, false, p.msg)
+	if err != nil {
+		return nil, fmt.Errorf("%w: publish: %w", errLost, err)
+	}
+	if p.d.confirm {
+		p.given++
+		p.published <- publication{confirmation, p.link, m.Slot, alone}
+	} else {
+		p.slots = append(p.slots, m.Slot)
+	}
+	return confirmation, nil
 }
 
 // Flush has nothing to do: Send leaves nothing behind.

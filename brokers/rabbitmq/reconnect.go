@@ -16,10 +16,12 @@ func (p *producer) reconnect(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if p.link != nil && p.d.confirm {
-		p.link.close()
+		lost := p.link
+		lost.close()
 		for p.link = nil; p.outcomes.Reported() < p.given; {
 			time.Sleep(time.Millisecond)
 		}
+		p.alone = lost.refusal() != nil && !lost.culprit
 		return errLost
 	}
 	select {
@@ -45,7 +47,7 @@ func (p *producer) connect(ctx context.Context) error {
 	if p.d.confirm {
 		err = l.ch.Confirm(false)
 	}
-	if p.d.cfg.Client.Bool("mandatory") { // room for all of them: the client's reader must never wait for settle
+	if p.mandatory { // room for all of them: the client's reader must never wait for settle
 		l.returns = l.ch.NotifyReturn(make(chan amqp.Return, p.cfg.InFlight))
 	}
 	if p.again { // what isn't durable is gone after a restart
