@@ -136,8 +136,8 @@ func (l *line) now() *link {
 	return l.at
 }
 
-// send hands messages over; those that the client can't take are completed with an error.
-func (l *line) send(ctx context.Context, batch []driver.Message) {
+// send hands messages over; where there is no connection they are completed with the error that it returns.
+func (l *line) send(ctx context.Context, batch []driver.Message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p, through := l.producer, l.at
@@ -145,7 +145,7 @@ func (l *line) send(ctx context.Context, batch []driver.Message) {
 		through = &link{}
 		p.lend(batch, through)
 		p.fail(through, errLost)
-		return
+		return errLost
 	}
 	p.lend(batch, through)
 	defer func() {
@@ -162,6 +162,7 @@ func (l *line) send(ctx context.Context, batch []driver.Message) {
 		}
 		through.SendAsync(ctx, out, through.answer)
 	}
+	return nil
 }
 
 func (l *line) close() {

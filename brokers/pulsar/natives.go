@@ -22,6 +22,9 @@ func natives(g driver.Guarantee) []driver.Native {
 	} else {
 		add(driver.ProducerSide, "sendTimeout", max(0, producerOptions(g, v, 1).SendTimeout))
 	}
+	if g.Acks == driver.AcksNone {
+		add(driver.ProducerSide, "SendAsync, its answer ignored", "")
+	}
 	if g.Ordering == driver.Ordered {
 		add(driver.ProducerSide, "one partition per producer or key", "")
 	}

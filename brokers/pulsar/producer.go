@@ -31,6 +31,7 @@ type producer struct {
 	lines    []*line    // by topic; nil where this producer doesn't send to
 	messages []outgoing // by slot
 	receipts driver.Receipts
+	handing  *handing        // nil: slots are completed by the broker's answers
 	flushing context.Context // ends with Close
 	endFlush context.CancelFunc
 	flushes  sync.WaitGroup
@@ -65,6 +66,9 @@ func (s *session) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 		client: connected, lines: make([]*line, len(s.topology.Topics)), messages: make([]outgoing, c.InFlight), receipts: r,
 		via: make([]*link, c.InFlight), acked: make([]uint32, 0, c.InFlight), idle: make(chan struct{}),
 	}
+	if s.config.Guarantee.Acks == driver.AcksNone {
+		p.handing = newHanding(c.InFlight)
+	}
 	p.flushing, p.endFlush = context.WithCancel(context.Background())
 	for slot := range p.messages {
 		p.messages[slot].slot = uint32(slot)
@@ -85,7 +89,11 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		for n < len(batch) && batch[n].Topic == batch[0].Topic {
 			n++
 		}
-		p.lines[batch[0].Topic].send(ctx, batch[:n])
+		if p.handing != nil {
+			n = p.handOver(ctx, batch[:n])
+		} else {
+			_ = p.lines[batch[0].Topic].send(ctx, batch[:n])
+		}
 		batch = batch[n:]
 	}
 	return ctx.Err()
@@ -99,6 +107,15 @@ func (p *producer) lend(batch []driver.Message, through *link) {
 		p.via[batch[i].Slot] = through
 	}
 	p.open += len(batch)
+}
+
+// complete is called with p.mu held.
+func (p *producer) complete(slots []uint32, err error) {
+	if p.handing != nil {
+		p.handing.release(slots)
+		return
+	}
+	p.receipts.Done(slots, err)
 }
 
 // answered is called by the client for each message that was sent through a link. What a batch's answer confirms is
@@ -117,7 +134,7 @@ func (p *producer) answered(through *link, id client.MessageID, m *client.Produc
 			through.lost()
 		}
 		p.one[0] = slot
-		p.receipts.Done(p.one[:], err)
+		p.complete(p.one[:], err)
 	} else {
 		p.acked = append(p.acked, slot)
 		if id.BatchIdx()+1 >= id.BatchSize() {
@@ -138,7 +155,7 @@ func (p *producer) settle() {
 // confirm is called with p.mu held.
 func (p *producer) confirm() {
 	if len(p.acked) > 0 {
-		p.receipts.Done(p.acked, nil)
+		p.complete(p.acked, nil)
 		p.acked = p.acked[:0]
 	}
 }
@@ -158,7 +175,7 @@ func (p *producer) fail(l *link, err error) {
 	}
 	p.open -= len(slots)
 	if len(slots) > 0 {
-		p.receipts.Done(slots, err)
+		p.complete(slots, err)
 	}
 	p.settle()
 }

@@ -36,7 +36,7 @@ func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 var errInterrupted = errors.New("interrupted")
 
 func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, registered func(), again bool) error {
-	client := d.dial(d.address)
+	client := d.dial(d.address, nil)
 	defer client.Close()
 	defer context.AfterFunc(ctx, func() { _ = client.Close() })() // nothing else ends a read that waits
 	group, name := d.subscriptions[c.Subscription], fmt.Sprintf("c%d", c.ID)

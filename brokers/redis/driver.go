@@ -126,7 +126,7 @@ func connected(ctx context.Context, c driver.Config) (*session, error) {
 	if d.address, err = d.primary(ctx); err != nil {
 		return nil, err
 	}
-	d.control = d.dial(d.address)
+	d.control = d.dial(d.address, nil)
 	return d, nil
 }
 

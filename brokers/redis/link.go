@@ -28,12 +28,19 @@ const (
 var errLost = fmt.Errorf("redis: %w", driver.ErrDisconnected)
 
 // dial makes a client with one connection to address, made when it is first needed and made anew when it is lost.
-// The client sends nothing twice: a command whose reply is missing has failed.
-func (d *session) dial(address string) *redis.Client {
+// The client sends nothing twice: a command whose reply is missing has failed. reading is called before every read of the
+// connection, by whoever reads; nil: nobody wants to know.
+func (d *session) dial(address string, reading func()) *redis.Client {
 	c, t := d.config.Client, d.config.Target
 	return redis.NewClient(&redis.Options{
 		Addr: address, Username: t.User, Password: t.Password, Protocol: 2, ClientName: "brokermark",
-		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) { return connect(ctx, addr, t.TLS) },
+		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			conn, err := connect(ctx, addr, t.TLS)
+			if err != nil || reading == nil {
+				return conn, err
+			}
+			return overheard(conn, reading), nil
+		},
 		// One connection, so that messages keep their order, and no second attempt, so that none is doubled.
 		PoolSize: 1, MaxActiveConns: 1, PipelinePoolSize: -1, MaxRetries: -1, DialerRetries: 1,
 		DialTimeout: openBudget, ReadTimeout: c.Duration("ReadTimeout"), WriteTimeout: c.Duration("WriteTimeout"),
@@ -50,13 +57,35 @@ func connect(ctx context.Context, address string, secure *tls.Config) (net.Conn,
 	return socket.Dial(ctx, address, secure)
 }
 
+// overheard is a connection whose reads are told of. What the client knows to ask of a socket it can still ask.
+func overheard(conn net.Conn, reading func()) net.Conn {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		return &overheardSocket{tcp, reading}
+	}
+	return &overheardConn{conn, reading}
+}
+
+type overheardConn struct {
+	net.Conn
+	reading func()
+}
+
+func (c *overheardConn) Read(p []byte) (int, error) { c.reading(); return c.Conn.Read(p) }
+
+type overheardSocket struct {
+	*net.TCPConn
+	reading func()
+}
+
+func (c *overheardSocket) Read(p []byte) (int, error) { c.reading(); return c.TCPConn.Read(p) }
+
 // primary finds the node that takes writes, and says what is wrong with the nodes that can't be asked.
 func (d *session) primary(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, openBudget)
 	defer cancel()
 	errs := []error{}
 	for _, address := range d.config.Target.Addresses {
-		client := d.dial(address)
+		client := d.dial(address, nil)
 		role, err := client.Do(ctx, "role").Slice()
 		_ = client.Close()
 		switch {

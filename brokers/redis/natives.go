@@ -9,6 +9,9 @@ import (
 // natives of streams. The server's settings are made by Setup (CONFIG SET) on a server that was started for the point.
 func natives(g driver.Guarantee) []driver.Native {
 	list := []driver.Native{{Side: driver.ProducerSide, Name: "XADD"}}
+	if g.Acks == driver.AcksNone {
+		list[0].Name = "XADD, its reply ignored"
+	}
 	if copies := awaited(g); copies > 0 {
 		list = append(list, driver.Native{Side: driver.ProducerSide, Name: "WAIT " + strconv.Itoa(copies)})
 	}
@@ -29,5 +32,5 @@ func natives(g driver.Guarantee) []driver.Native {
 }
 
 func pubsubNatives(driver.Guarantee) []driver.Native {
-	return []driver.Native{{Side: driver.ProducerSide, Name: "PUBLISH"}, {Side: driver.ConsumerSide, Name: "SUBSCRIBE"}}
+	return []driver.Native{{Side: driver.ProducerSide, Name: "PUBLISH, its reply ignored"}, {Side: driver.ConsumerSide, Name: "SUBSCRIBE"}}
 }

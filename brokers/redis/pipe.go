@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +30,12 @@ type pipe struct {
 	last     redis.Cmder   // ends every pipeline; nil: none
 	judge    func() error  // of last
 
+	// Where no acknowledgement is asked for, messages are completed when their pipeline is written, which is when the
+	// client begins to read its replies; what they say is nobody's. run's own.
+	unanswered bool
+	writing    []uint32 // the slots of the pipeline, until then
+	encoded    uint32   // the slot whose command was written last
+
 	mu      sync.Mutex
 	queue   []uint32
 	cut     bool // a connection was lost; only what is sent again is accepted, for it comes first
@@ -40,9 +47,9 @@ type pipe struct {
 	stopped context.Context //nolint:containedctx // ends with the pipe, not with a call
 }
 
-func newPipe(client *redis.Client, r driver.Receipts, slots, most int) *pipe {
+func newPipe(r driver.Receipts, slots, most int) *pipe {
 	p := &pipe{
-		client: client, receipts: r, most: most, command: make([]redis.Cmder, slots),
+		receipts: r, most: most, command: make([]redis.Cmder, slots),
 		queue: make([]uint32, 0, slots), awake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	p.stopped, p.stop = context.WithCancel(context.Background())
@@ -131,7 +138,14 @@ func (p *pipe) exec(slots []uint32) (alive bool) {
 		p.last.SetErr(nil)
 		_ = pipeline.Process(context.Background(), p.last)
 	}
+	if p.unanswered {
+		p.writing, p.encoded = slots, math.MaxUint32
+	}
 	_, err := pipeline.Exec(context.Background())
+	if p.unanswered && p.writing == nil {
+		return !lost(err)
+	}
+	p.writing = nil
 	if err == nil && p.last != nil {
 		err = p.judge()
 		p.receipts.Done(slots, err)
@@ -160,6 +174,14 @@ func (p *pipe) exec(slots []uint32) (alive bool) {
 		p.receipts.Done(slots[from:to], fate)
 	}
 	return alive
+}
+
+// handOver completes a pipeline that is written whole. A connection that is made for it is read from before that.
+func (p *pipe) handOver() {
+	if n := len(p.writing); n > 0 && p.encoded == p.writing[n-1] {
+		p.receipts.Done(p.writing, nil)
+		p.writing = nil
+	}
 }
 
 // close gives the last replies a moment, then closes the connection, which fails what is still awaited.

@@ -18,7 +18,7 @@ type producer struct {
 	names  [][]any // by topic, by partition
 	turns  []int   // by topic
 	args   [][]any // by slot
-	bodies []body
+	bodies []outgoing
 }
 
 // body is a payload as the client encodes it without boxing it anew for every message.
@@ -27,18 +27,36 @@ type body struct{ bytes []byte }
 // MarshalBinary implements encoding.BinaryMarshaler, which is what the client calls.
 func (b *body) MarshalBinary() ([]byte, error) { return b.bytes, nil }
 
+// outgoing is the body of a slot, which notes that it was written.
+type outgoing struct {
+	body
+	slot uint32
+	pipe *pipe
+}
+
+// MarshalBinary implements encoding.BinaryMarshaler.
+func (o *outgoing) MarshalBinary() ([]byte, error) {
+	o.pipe.encoded = o.slot
+	return o.bytes, nil
+}
+
 const nameArg = 1 // where the name of the stream or channel stands in a command
 
 // newProducer makes a producer whose command for a payload is what template says, to a stream or channel not yet named.
-func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts, template func(payload *body) []any) (*producer, error) {
-	client := d.dial(d.address)
-	if err := client.Ping(ctx).Err(); err != nil {
-		_ = client.Close()
+func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts, template func(payload *outgoing) []any) (*producer, error) {
+	var reading func()
+	pipe := newPipe(r, c.InFlight, int(d.config.Client.Int("pipeline")))
+	if pipe.unanswered = d.config.Guarantee.Acks == driver.AcksNone; pipe.unanswered {
+		reading = pipe.handOver
+	}
+	pipe.client = d.dial(d.address, reading)
+	if err := pipe.client.Ping(ctx).Err(); err != nil {
+		_ = pipe.client.Close()
 		return nil, explain(d.address, err)
 	}
 	p := &producer{
-		pipe:  newPipe(client, r, c.InFlight, int(d.config.Client.Int("pipeline"))),
-		turns: make([]int, len(d.streams)), args: make([][]any, c.InFlight), bodies: make([]body, c.InFlight),
+		pipe:  pipe,
+		turns: make([]int, len(d.streams)), args: make([][]any, c.InFlight), bodies: make([]outgoing, c.InFlight),
 	}
 	for _, streams := range d.streams {
 		var names []any
@@ -48,6 +66,7 @@ func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r dr
 		p.names = append(p.names, names)
 	}
 	for slot := range p.args {
+		p.bodies[slot].slot, p.bodies[slot].pipe = uint32(slot), pipe
 		p.args[slot] = template(&p.bodies[slot])
 		p.command[slot] = redis.NewStringCmd(context.Background(), p.args[slot]...)
 	}
@@ -63,7 +82,7 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	if n := d.config.Topic.Int("MAXLEN"); n > 0 {
 		trim = []any{"maxlen", "~", n}
 	}
-	p, err := d.newProducer(ctx, c, r, func(payload *body) []any {
+	p, err := d.newProducer(ctx, c, r, func(payload *outgoing) []any {
 		return slices.Concat([]any{"xadd", ""}, trim, []any{"*", "d", payload})
 	})
 	if err != nil {

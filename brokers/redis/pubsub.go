@@ -79,7 +79,7 @@ func (d channels) Setup(_ context.Context, t driver.Topology) error {
 func (channels) Clean(context.Context) error { return nil }
 
 func (d channels) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
-	p, err := d.newProducer(ctx, c, r, func(payload *body) []any { return []any{"publish", "", payload} })
+	p, err := d.newProducer(ctx, c, r, func(payload *outgoing) []any { return []any{"publish", "", payload} })
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	if err := alone(d.config.Guarantee, d.config.Topic, c.ID+1, 1); err != nil {
 		return err
 	}
-	client := d.dial(d.address)
+	client := d.dial(d.address, nil)
 	defer client.Close()
 	name := d.streams[c.Topic][0]
 	sub := client.Subscribe(ctx, name)

@@ -60,7 +60,7 @@ func ask(ctx context.Context, n *provision.Node, section string) (map[string]str
 	if password := n.Cluster.Settings["requirepass"]; password != nil {
 		probe.config.Target.Password = fmt.Sprint(password)
 	}
-	client := probe.dial(t.Addresses[0])
+	client := probe.dial(t.Addresses[0], nil)
 	defer client.Close()
 	return info(ctx, client, section)
 }

@@ -24,7 +24,7 @@ func (d *session) startTrim() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	client := d.dial(d.address)
+	client := d.dial(d.address, nil)
 	ended := make(chan struct{})
 	all := slices.Concat(d.streams...)
 	d.stopTrim, d.trimmed = cancel, ended

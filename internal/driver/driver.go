@@ -72,8 +72,8 @@ type Message struct {
 }
 
 // Receipts learns the fate of slots. Done may be called from any goroutine, for each slot exactly once; the slices
-// are valid only during the call. err nil means: acknowledged as the guarantee demands (for at-most-once: handed to
-// the operating system or the client, as the broker's README states).
+// are valid only during the call. err nil means: acknowledged as the guarantee demands; with AcksNone, on every broker alike,
+// handed over to the client or the operating system, without waiting for any answer.
 type Receipts interface {
 	Done(slots []uint32, err error)
 }
@@ -248,9 +248,9 @@ func (l Limit) Least(o Limit) Limit {
 }
 
 // ErrDisconnected is in the error of a slot whose connection was lost before the outcome was known, or that found no
-// connection. It passes: package resend sends such messages again where the guarantee demands it. A driver reports
-// all that a lost connection has left open before it sends anything on the next one; else what is sent again would
-// come after what was sent later.
+// connection, or that the broker didn't take for a reason that passes: package resend sends such messages again where the
+// guarantee demands it. A driver reports all that a lost connection has left open before it sends anything on the next
+// one; else what is sent again would come after what was sent later.
 var ErrDisconnected = errors.New("the connection was lost before the outcome was known")
 
 // Resends is implemented by Receipts that want to know which messages are sent again. Resent is called before that,

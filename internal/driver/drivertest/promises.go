@@ -160,6 +160,9 @@ func (s *session) consumeTooLate(t *testing.T) {
 	}
 }
 
+// handOver is how long a client may gather messages before it hands them over.
+const handOver = time.Second
+
 func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
 	if r.suite.Pause == nil || r.suite.Resume == nil {
 		t.Skip("this broker can't be paused here")
@@ -188,6 +191,14 @@ func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
 			resume()
 			<-sent
 			t.Errorf("Send to a paused broker had not returned after %v", cancelBound)
+		}
+	})
+	t.Run("what nobody is to acknowledge is completed when it is handed over, all else by the broker", func(t *testing.T) {
+		if handed := eventually(handOver, func() bool { return p.slots.outstanding() == 0 }); handed != (g.Acks == driver.AcksNone) {
+			t.Errorf("acks: %s, and %d messages to a paused broker are without an outcome after %v", g.Acks, p.slots.outstanding(), handOver)
+		}
+		if n, err := p.slots.failed(); n > 0 {
+			t.Errorf("%d failed, one with: %v", n, err)
 		}
 	})
 	t.Run("Close completes every slot, and Consume ends, while the broker is paused", func(t *testing.T) {
