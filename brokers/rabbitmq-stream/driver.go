@@ -28,7 +28,7 @@ func init() {
 	driver.Register(driver.Kind{
 		Name:     broker,
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
-		Defaults: usual.Defaults{Speed: usual.Speed{Rate: 200_000, Alone: 0.001, Start: 8}},
+		Defaults: usual.Defaults{Persistence: usual.Log, Speed: usual.Speed{Rate: 200_000, Alone: 0.001, Start: 8}},
 		Settings: settings,
 		Failover: true, Supports: supports, Fits: fits, Maps: natives, Attaching: attaching, Open: open,
 	})

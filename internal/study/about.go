@@ -5,6 +5,7 @@ package study
 type about struct {
 	path, doc string
 	fallback  string
+	usual     func() string // fallback where it is the brokers', which register theirs
 	allowed   []string
 }
 
@@ -28,8 +29,8 @@ var abouts = []about{
 	{path: "certFile", doc: "attached broker with mutual TLS: the client's certificate, a PEM file; not part of a point's identity", fallback: "none"},
 	{path: "keyFile", doc: "attached broker with mutual TLS: the certificate's key, a PEM file; not part of a point's identity", fallback: "none"},
 
-	{path: "delivery", doc: "how often a message may reach the application", fallback: "at-most-once for nats and redis-pubsub, else at-least-once", allowed: []string{atMostOnce, atLeastOnce, exactlyOnce}},
-	{path: "persistence", doc: "what has happened to a message when it is acknowledged: nothing lasting, handed to the OS, flushed to disk", fallback: "memory for nats, redis-pubsub, mosquitto and sim, and at most once where there is a choice; else log", allowed: []string{memory, log, fsync}},
+	{path: "delivery", doc: "how often a message may reach the application", usual: usualDelivery, allowed: []string{atMostOnce, atLeastOnce, exactlyOnce}},
+	{path: "persistence", doc: "what has happened to a message when it is acknowledged: nothing lasting, handed to the OS, flushed to disk", usual: usualPersistence, allowed: []string{memory, log, fsync}},
 	{path: "replicas", doc: "copies of each message, on as many nodes"},
 	{path: "acks", doc: "who must have a message when it is acknowledged", fallback: "none for at-most-once, quorum for several replicas, else leader", allowed: []string{acksNone, acksLeader, acksQuorum}},
 	{path: "ordering", doc: "whether messages of one stream must arrive in the order sent", allowed: []string{unordered, ordered}},
@@ -39,7 +40,7 @@ var abouts = []about{
 	{path: "producersPerTopic", doc: "producers of each topic"},
 	{path: "subscriptionsPerTopic", doc: "subscriptions of each topic; each receives every message"},
 	{path: "consumerPerSubscription", doc: "consumers that share the messages of one subscription"},
-	{path: "connections", fallback: "0 up to 16 topics; above: kafka, nats 1, redis 1 per 64 topics, others 0", doc: "client connections that the topics share, for each of a topic's producers and consumers; 0: every one has its own"},
+	{path: "connections", usual: usualConnections, doc: "client connections that the topics share, for each of a topic's producers and consumers; 0: every one has its own"},
 	{path: "consumerDelay", doc: "how long a consumer works on each message, such as 20ms, before it takes the next one and acknowledges this one", fallback: "none"},
 	{path: "consumerDelays", doc: "how these times differ from message to message", fallback: "constant", allowed: []string{constant, exponential}},
 

@@ -24,6 +24,9 @@ func Fields() []Field {
 	out := make([]Field, 0, len(abouts))
 	for _, a := range abouts {
 		f := Field{Path: a.path, Default: a.fallback, Allowed: slices.Clone(a.allowed), Measures: users(a.path), Doc: a.doc}
+		if a.usual != nil {
+			f.Default = a.usual()
+		}
 		l := layout().leaves[a.path]
 		f.Type = typeText(l.typ)
 		if f.Default == "" {

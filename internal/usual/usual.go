@@ -2,10 +2,14 @@
 // package study reads it. It knows no broker and no setting.
 package usual
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
-// Defaults are those of one broker. The zero value is a broker that keeps a log and whose topics have connections of
-// their own.
+// Defaults are those of one broker. The zero value, which is that of a broker nobody registered, keeps a log, and its topics
+// have connections of their own.
 type Defaults struct {
 	First       bool        // the broker of a spec that names none
 	NoCopy      bool        // the broker keeps no copy of a message, so that a spec asks for at most once
@@ -33,9 +37,10 @@ const EveryVersion = "*"
 // Persistence says where a broker keeps messages when nobody asks.
 type Persistence int
 
-// The ways. A broker with a choice keeps nothing at most once.
+// The ways. A broker with a choice keeps nothing at most once. One that is registered says which it has.
 const (
-	Log Persistence = iota
+	Unstated Persistence = iota
+	Log
 	MemoryAtMostOnce
 	Memory
 )
@@ -55,6 +60,16 @@ func Register(broker string, d Defaults) {
 
 // Of are the defaults of a broker: the zero value for one that nobody registered, such as one of imported results.
 func Of(broker string) Defaults { return known[broker] }
+
+// Those are the registered brokers whose defaults are so, in the order of their names.
+func Those(are func(Defaults) bool) (names []string) {
+	for _, broker := range slices.Sorted(maps.Keys(known)) {
+		if are(known[broker]) {
+			names = append(names, broker)
+		}
+	}
+	return names
+}
 
 // First is the broker of a spec that names none.
 func First() string {
