@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/results"
@@ -28,64 +29,73 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	case len(all) == 0:
 		return Figure{}, nothing("none of the records holds the latency %s", kind.Name)
 	}
-	settings, groups := results.PointsBySetting(points)
 	names := lineNames(all)
 	if err := tooMany(len(names), mostLines, "lines"); err != nil {
 		return Figure{}, err
 	}
 	f := Figure{Title: "Latency by percentile", Width: 18 * vg.Centimeter}
 	var panels []*Panel
-	var void, shaded bool
+	settings, groups := results.PointsBySetting(points)
 	for _, setting := range settings {
 		inPanel := slices.DeleteFunc(slices.Clone(all), func(d results.Distribution) bool {
 			return !slices.ContainsFunc(groups[setting], func(p results.Point) bool { return p.ID == d.Point.ID })
 		})
-		if len(inPanel) == 0 {
-			continue
+		if len(inPanel) > 0 {
+			p := panel(setting, "percentile (%)", kind.Text)
+			drawPercentiles(p, inPanel, func(d results.Distribution) int { return slices.Index(names, lineName(d, all)) }, o)
+			panels = append(panels, p)
 		}
-		p := panel(setting, "percentile (%)", kind.Text)
-		e := nowhere()
-		under := floorOf(inPanel)
-		if under != nil {
-			shaded = true
-			p.Add(under) // below the lines
-		}
-		for _, d := range inPanel {
-			t := trace{marks: percentileMarks(d.Snapshot, d.Used), line: line(colourOf(slices.Index(names, lineName(d, all))))}
-			if i := slices.Index(names, lineName(d, all)); i >= len(palette) {
-				t.line.Dashes = dashed
-			}
-			void = void || !d.Used
-			e.take(t.marks, !o.Linear)
-			p.Add(t)
-		}
-		if under != nil {
-			under.widen(&e, !o.Linear)
-		}
-		scale(&p.Plot.Y, unit.Nanoseconds, e.low, e.high, 9, o)
-		percentileAxis(&p.Plot.X, e.xhigh)
-		panels = append(panels, p)
 	}
 	if err := tooMany(len(panels), mostPanels, "sizes and guarantees"); err != nil {
 		return Figure{}, err
 	}
 	f.Panels = grid(panels, 2)
 	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*8*vg.Centimeter
-	for i, name := range names {
-		l := line(colourOf(i))
-		if i >= len(palette) {
-			l.Dashes = dashed
-		}
-		f.Legend = append(f.Legend, Entry{Text: name, Line: &l})
-	}
-	if shaded {
-		f.Legend = append(f.Legend, Entry{Text: floorText, Fill: floorColour})
-	}
-	if void {
-		f.Legend = append(f.Legend, voidEntry())
-	}
+	f.Legend = percentileLegend(names, all)
 	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides. " + kindNote(kind)}
 	return f, nil
+}
+
+// drawPercentiles puts a line for each distribution into a panel, above the floor below which nothing is known.
+func drawPercentiles(p *Panel, all []results.Distribution, number func(results.Distribution) int, o Options) {
+	e := nowhere()
+	under := floorOf(all)
+	if under != nil {
+		p.Add(under) // below the lines
+	}
+	for _, d := range all {
+		t := trace{marks: percentileMarks(d.Snapshot, d.Used), line: numbered(number(d))}
+		e.take(t.marks, !o.Linear)
+		p.Add(t)
+	}
+	if under != nil {
+		under.widen(&e, !o.Linear)
+	}
+	scale(&p.Plot.Y, unit.Nanoseconds, e.low, e.high, 9, o)
+	percentileAxis(&p.Plot.X, e.xhigh)
+}
+
+// numbered is the style of the i-th line: dashed where the colours begin again.
+func numbered(i int) draw.LineStyle {
+	l := line(colourOf(i))
+	if i >= len(palette) {
+		l.Dashes = dashed
+	}
+	return l
+}
+
+func percentileLegend(names []string, all []results.Distribution) (legend []Entry) {
+	for i, name := range names {
+		l := numbered(i)
+		legend = append(legend, Entry{Text: name, Line: &l})
+	}
+	if floorOf(all) != nil {
+		legend = append(legend, Entry{Text: floorText, Fill: floorColour})
+	}
+	if slices.ContainsFunc(all, func(d results.Distribution) bool { return !d.Used }) {
+		legend = append(legend, voidEntry())
+	}
+	return legend
 }
 
 // percentileMarks are the distribution's steps: x is 1/(1−q), HdrHistogram's axis, y the value at q. The axis has no

@@ -36,16 +36,31 @@ func MeasuredLoads(index int, p Point) []Level {
 	if len(records) == 0 {
 		records = p.Records
 	}
+	return gather(index, p, records, together)
+}
+
+// Ways of gathering: one level for each load, which what ended ok speaks for, or one for each rate of a curve and way of
+// ending.
+type gathering bool
+
+const (
+	together   gathering = false
+	ratesApart gathering = true
+)
+
+// gather makes levels of the loads of records, in the order in which they were measured. Those of a curve are gathered by
+// fraction where the rates were fractions of what each repetition found sustainable; the search before it is no load.
+func gather(index int, p Point, records []store.Record, how gathering) []Level {
 	var out []Level
 	for _, r := range records {
 		if r.Result == nil {
 			continue
 		}
 		for _, l := range Loads(r) {
-			if l.Rate == 0 && len(r.Result.Curve) > 0 {
+			if l.Rate == 0 && (how == ratesApart || len(r.Result.Curve) > 0) {
 				continue
 			}
-			i := slices.IndexFunc(out, func(o Level) bool { return o.Title == l.Title })
+			i := slices.IndexFunc(out, func(o Level) bool { return o.Title == l.Title && (how == together || o.Status == l.Record.Status) })
 			if i < 0 {
 				i = len(out)
 				out = append(out, Level{Point: index, Load: l.Name, Title: l.Title, Rate: cmp.Or(l.Rate, fixedRate(p.Spec)), share: l.share, Closed: ClosedLoop(p.Spec)})
@@ -64,7 +79,7 @@ func (l *Level) take(cut, whole store.Record) {
 		l.Status, l.Reason, l.Records, l.Whole = store.OK, "", nil, nil
 	case !ok && l.Used():
 		return
-	case !ok:
+	case cut.Status != l.Status:
 		l.Status, l.Reason = cut.Status, cut.Reason
 	}
 	l.Records, l.Whole = append(l.Records, cut), append(l.Whole, whole)
@@ -105,7 +120,10 @@ func Levels(index int, p Point) []Level {
 	if p.Spec.Measure != "curve" || len(shown) == 0 || searched(shown) {
 		out = append(out, whole)
 	}
-	return append(out, curveLevels(index, shown)...)
+	// What ended ok speaks for its rate; the rest stands beside it, unused.
+	rates := gather(index, p, shown, ratesApart)
+	slices.SortStableFunc(rates, func(a, b Level) int { return cmp.Compare(a.Rate, b.Rate) })
+	return append(out, rates...)
 }
 
 // Cell summarizes the metric over the level's repetitions; counts are summed.
@@ -124,28 +142,6 @@ func (l Level) Cell(key string) document.Cell {
 
 func searched(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Sustainable != nil })
-}
-
-// curveLevels gathers the repetitions of every rate of a curve: by fraction where the rates were fractions of what
-// each repetition found sustainable.
-func curveLevels(index int, records []store.Record) []Level {
-	var out []Level
-	for _, r := range records {
-		for _, l := range Loads(r) {
-			if l.Rate == 0 {
-				continue // the point itself
-			}
-			i := slices.IndexFunc(out, func(o Level) bool { return o.Load == l.Name && o.Status == l.Record.Status })
-			if i < 0 {
-				i = len(out)
-				out = append(out, Level{Point: index, Load: l.Name, Title: l.Title, Rate: l.Rate, share: l.share, Status: l.Record.Status, Reason: l.Record.Reason})
-			}
-			out[i].Records = append(out[i].Records, l.Record)
-		}
-	}
-	// What ended ok speaks for its rate; the rest stands beside it, unused.
-	slices.SortStableFunc(out, func(a, b Level) int { return cmp.Compare(a.Rate, b.Rate) })
-	return out
 }
 
 // searchTitle is the title of the search before a curve.
