@@ -2,11 +2,14 @@ package all_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	_ "github.com/brokermark/brokermark/brokers"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // What a spec that names only the broker asks for, at most once, and with a thousand topics of two partitions. A change
@@ -36,7 +39,49 @@ func TestASpecAsksOfEachBrokerWhatIsUsualWithIt(t *testing.T) {
 			t.Errorf("%s: %s; want %s", name, got, want[name])
 		}
 	}
+	said := map[string]string{}
+	for _, f := range study.Fields() {
+		said[f.Path] = f.Default
+	}
+	for path, want := range map[string]string{
+		"delivery":    "at-most-once for nats, redis-pubsub, else at-least-once",
+		"persistence": "memory for mosquitto, nats, redis-pubsub, sim, and at most once where there is a choice; else log",
+		"connections": "0 up to 16 topics; above: 1 for kafka, nats, 1 per 64 partitions for redis, else 0",
+	} {
+		if said[path] != want {
+			t.Errorf("the default of %s is said to be %q, want %q", path, said[path], want)
+		}
+	}
 	if s := study.Defaults(); s.Broker != "nats" {
 		t.Errorf("a spec that names no broker is for %q", s.Broker)
+	}
+}
+
+func TestEveryBrokerSaysWhereItKeepsMessagesWhenNobodyAsks(t *testing.T) {
+	if silent := usual.Those(func(d usual.Defaults) bool { return d.Persistence == usual.Unstated }); silent != nil {
+		t.Errorf("%q don't: a spec would ask for a log", silent)
+	}
+}
+
+// A version that its makers have left behind is doubted with every broker alike: all but the newest of a product, and the
+// newest one that can be had here where there is a newer one that can't.
+func TestEveryVersionThatIsNotTheNewestIsDoubted(t *testing.T) {
+	left := map[string]bool{"rabbitmq 4.0.5": true, "rabbitmq-stream 4.0.5": true, "nats-streaming 0.25.6": true}
+	for _, name := range provision.Names() {
+		recipe, err := provision.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		products := map[string]bool{}
+		for _, v := range recipe.Versions { // the newest first
+			product, _, forked := strings.Cut(v.Name, "-") // valkey-8.1.1
+			if !forked {
+				product = name
+			}
+			if old := products[product] || left[name+" "+v.Name]; old != (v.Doubt != "") {
+				t.Errorf("%s %s: doubted by %q, want any %v", name, v.Name, v.Doubt, old)
+			}
+			products[product] = true
+		}
 	}
 }

@@ -28,8 +28,8 @@ func init() {
 		Broker: "kafka",
 		Versions: []provision.Version{
 			{Name: "4.3.1", Needs: needs},
-			{Name: "3.9.2", Needs: needs},
-			{Name: "3.9.1", Needs: needs},
+			{Name: "3.9.2", Needs: needs, Doubt: "Kafka 3.9 is from 2024; its makers mend the last three releases, which are newer"},
+			{Name: "3.9.1", Needs: needs, Doubt: "Kafka 3.9 is from 2024; its makers mend the last three releases, which are newer"},
 			{Name: "2.2.0", Needs: needs, Ports: ensemble, Doubt: "Kafka 2.2 is from 2019, with ZooKeeper and out of support"},
 			{Name: "1.1.1", Needs: needs, Ports: ensemble, Doubt: "Kafka 1.1 is from 2018, with ZooKeeper and out of support"},
 		},

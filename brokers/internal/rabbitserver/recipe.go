@@ -37,7 +37,11 @@ func Recipe(p Protocol) provision.Recipe {
 		Broker:  p.Broker,
 		Product: "rabbitmq",
 		Versions: []provision.Version{
-			{Name: "4.0.5", Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}},
+			{
+				Name:  "4.0.5",
+				Doubt: "RabbitMQ 4.0 is from 2024; its makers support the newest series only, and 4.1 came in 2025. Debian has no newer one",
+				Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}},
+			},
 			{
 				Name:  "3.10.8",
 				Doubt: "RabbitMQ 3.10 is from 2022 and out of support; 4.0 has another storage for classic queues",
