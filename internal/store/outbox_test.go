@@ -240,21 +240,32 @@ func TestEveryCallOfAStoreThatNeverAnswersEndsByItselfAndAtAnInterrupt(t *testin
 	}
 }
 
-func TestALockThatIsNotGivenBackHoldsNobodyUpForEver(t *testing.T) {
-	url := pgtest.Database(t)
-	db, err := sql.Open("pgx", url)
+// held is a connection beside the store's that has executed a statement, and executes more.
+func held(t *testing.T, driver, url, statement string) (exec func(statement string)) {
+	t.Helper()
+	db, err := sql.Open(driver, url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { db.Close() })
 	holder, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer holder.Close()
-	if _, err := holder.ExecContext(t.Context(), `SELECT pg_advisory_lock(hashtext('brokermark'))`); err != nil {
-		t.Fatal(err)
+	t.Cleanup(func() { holder.Close() })
+	exec = func(statement string) {
+		t.Helper()
+		if _, err := holder.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
 	}
+	exec(statement)
+	return exec
+}
+
+func TestALockThatIsNotGivenBackHoldsNobodyUpForEver(t *testing.T) {
+	url := pgtest.Database(t)
+	held(t, "pgx", url, `SELECT pg_advisory_lock(hashtext('brokermark'))`)
 	within(t, 10*brief, "opening", func() {
 		if s, err := open(t.Context(), url, appending, brief); err == nil {
 			_ = s.Close()
@@ -266,23 +277,7 @@ func TestALockThatIsNotGivenBackHoldsNobodyUpForEver(t *testing.T) {
 func TestAFileThatIsLockedLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	o, s, _, said := outbox(t, path)
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	holder, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer holder.Close()
-	exec := func(statement string) {
-		t.Helper()
-		if _, err := holder.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exec(`BEGIN IMMEDIATE`)
+	exec := held(t, "sqlite", path, `BEGIN IMMEDIATE`)
 	if err := o.Append(t.Context(), record("a", 1)); err != nil {
 		t.Fatal(err)
 	}
