@@ -321,11 +321,44 @@ func TestAVerdictNamesWhoHasNoFigure(t *testing.T) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
+	var nats []store.Record
+	for _, r := range slices.Concat(no, again) {
+		r.PointID, r.Spec.Broker = r.PointID+"nats", "nats"
+		nats = append(nats, r)
+	}
+	if got := verdict(group{"g", results.Of(slices.Concat(no, again, nats)).Points}); got.Detail != "Refused by nats, rabbitmq." {
+		t.Errorf("two brokers at two rates each: %q", got.Detail)
+	}
 	if got := verdict(group{"g", results.Of(no).Points}); got.Finding != "No conclusion." || got.Detail != "Refused by rabbitmq." || got.About != "g" {
 		t.Errorf("%+v", got)
 	}
 	if got := verdict(group{"g", results.Of(altered(kafka, "", func(r *store.Record) { r.Spec.Measure = "novel" })).Points}); got.Finding != "No conclusion." {
 		t.Errorf("of a measure without a headline: %+v", got)
+	}
+}
+
+func TestAChartHasRoomForTheLowestTheMiddleAndTheHighestOfTheSharedRates(t *testing.T) {
+	measured := func(rates ...float64) side {
+		var records []store.Record
+		for i, rate := range rates {
+			records = append(records, altered([]store.Record{both(int64(i), rate, 1e6, 1e6, store.OK)}, fmt.Sprint(rate), func(*store.Record) {})...)
+		}
+		return side{points: results.Of(records).Points}
+	}
+	seven := []float64{100, 200, 300, 400, 500, 600, 700}
+	for want, sides := range map[string][]side{
+		"[100 400 700]": {measured(seven...)},
+		"[200 300 700]": {measured(seven...), measured(200, 300, 700)},
+		"[200 500]":     {measured(seven...), measured(200, 500), measured(100, 200, 500)},
+		"[]":            nil,
+	} {
+		rates := seven
+		if sides == nil {
+			rates = nil
+		}
+		if got := fmt.Sprint(drawnRates(rates, sides)); got != want {
+			t.Errorf("%s are drawn, want %s", got, want)
+		}
 	}
 }
 

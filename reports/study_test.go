@@ -70,6 +70,43 @@ func paperFolder(t *testing.T) string {
 	return dir
 }
 
+func TestAFolderThatIsNoPaperIsAnErrorThatSaysWhere(t *testing.T) {
+	for file, c := range map[string]struct{ text, want string }{
+		"study.yaml":      {"base: {measur: peak}", "paper/study.yaml:1: base.measur: unknown key"},
+		"claims.yaml":     {"claims: 7", "paper/claims.yaml:1: claims: \"7\" is not a list"},
+		"published/a.csv": {"", "published/a.csv: no header"},
+	} {
+		dir := paperFolder(t)
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadPaper(dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", file, err, c.want)
+		}
+	}
+	dir := paperFolder(t)
+	grid := strings.Replace(paperStudy, "partitionsPerTopic: [1, 25, 50]", "partitionsPerTopic: [0, 25, 50]", 1)
+	if err := os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(grid), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPaper(dir); err == nil || !strings.Contains(err.Error(), "partitionsPerTopic") {
+		t.Errorf("a grid with a point that is refused: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "study.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPaper(dir); err == nil {
+		t.Error("a folder without a study")
+	}
+	bare := paperFolder(t)
+	if err := os.Remove(filepath.Join(bare, "claims.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := ReadPaper(bare); err != nil || p.Claims != nil {
+		t.Errorf("a paper without claims: %v, %v", p.Claims, err)
+	}
+}
+
 // rerun makes records of the paper's points that were measured for a shorter time; rates go by queues, then and now.
 func rerun(t *testing.T, p Paper, rates map[string]map[string][]float64) []store.Record {
 	t.Helper()

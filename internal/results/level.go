@@ -76,7 +76,7 @@ func (l *Level) take(cut, whole store.Record) {
 	ok := cut.Status == store.OK
 	switch {
 	case ok && !l.Used():
-		l.Status, l.Reason, l.Records, l.Whole = store.OK, "", nil, nil
+		l.Status, l.Reason, l.Records, l.Whole = store.OK, cut.Reason, nil, nil
 	case !ok && l.Used():
 		return
 	case cut.Status != l.Status:
