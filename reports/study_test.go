@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 const paperStudy = `name: paper
@@ -104,6 +105,33 @@ func TestAFolderThatIsNoPaperIsAnErrorThatSaysWhere(t *testing.T) {
 	}
 	if p, err := ReadPaper(bare); err != nil || p.Claims != nil {
 		t.Errorf("a paper without claims: %v, %v", p.Claims, err)
+	}
+}
+
+func TestALongListIsToldByItsEnds(t *testing.T) {
+	for value, want := range map[string]string{
+		"[1,2,3,4,5]": "[1,2,3,4,5]", "[1,2,3,4,5,6]": "6 values, 1 to 6", "[a]": "[a]", "": "", "1,2,3,4,5,6,7": "1,2,3,4,5,6,7",
+	} {
+		if got := abridged(value); got != want {
+			t.Errorf("%q is told as %q, want %q", value, got, want)
+		}
+	}
+}
+
+func TestRatesOfAnExhibitAreWholeAsThePapersPrintThem(t *testing.T) {
+	p, err := ReadPaper(paperFolder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := p.exhibit(p.Study.Exhibits[1], results.Of(rerun(t, p, map[string]map[string][]float64{"now": {"1": {1000}}})))
+	for i, want := range map[string]unit.Unit{"publish_rate": unit.Count, "e2e_p99_ns": unit.None, "broker_disk_write_bytes": unit.None, "receive_rate": unit.PerSecond} {
+		at := slices.IndexFunc(x.metrics, func(m results.Metric) bool { return m.Key == i })
+		if at < 0 {
+			t.Fatalf("no column of %s", i)
+		}
+		if c := x.column(at, ""); c.Unit != want {
+			t.Errorf("%s is shown in %v, want %v", i, c.Unit, want)
+		}
 	}
 }
 
