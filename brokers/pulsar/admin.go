@@ -204,6 +204,25 @@ func (a *admin) availablePermits(ctx context.Context, topic, subscription, consu
 	return 0, nil
 }
 
+// traffic is what the broker says of a topic, its partitions together, and of one of its subscriptions.
+type traffic struct {
+	MsgInCounter  int64
+	Subscriptions map[string]struct {
+		MsgBacklog      int64
+		MsgOutCounter   int64
+		UnackedMessages int64
+	}
+}
+
+func (a *admin) traffic(ctx context.Context, topic string, partitioned bool) (f traffic, err error) {
+	what := "/stats"
+	if partitioned {
+		what = "/partitioned-stats"
+	}
+	err = a.do(ctx, http.MethodGet, topic+what, nil, &f)
+	return f, err
+}
+
 // pathOf is a name as a path of the admin interface has it.
 func pathOf(parts ...string) string {
 	for i := range parts {

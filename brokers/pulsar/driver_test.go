@@ -44,6 +44,7 @@ func TestServerAlone(t *testing.T) {
 	)
 	s.Bulk, s.Guarded = 500, guardedServer
 	s.Restart = nil // that is what throughKillAndRestart does
+	s.QueuedInBatches = true
 	drivertest.Run(t, s)
 }
 

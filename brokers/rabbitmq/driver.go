@@ -5,6 +5,7 @@ package rabbitmq
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"sync"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -26,6 +27,7 @@ func init() {
 		Keeps:    keeps,
 		Failover: true,
 		Shared:   true,
+		Watched:  watched,
 		Open:     open,
 	})
 }
@@ -40,6 +42,7 @@ type rabbit struct {
 	autoAck bool  // consumers don't acknowledge
 	once    bool  // what comes again is not delivered
 	topo    driver.Topology
+	web     *http.Client // for the management interface
 
 	trunksMu sync.Mutex
 	trunks   map[string]*trunk // connections that are shared, by their users
@@ -91,6 +94,7 @@ func settled(c driver.Config) *rabbit {
 		confirm: g.Acks != driver.AcksNone,
 		autoAck: !driver.AcksAfter(g, c.Client),
 		once:    g.Delivery == driver.AtMostOnce,
+		web:     &http.Client{Transport: &http.Transport{}},
 	}
 }
 
@@ -103,5 +107,6 @@ func needsQuorum(g driver.Guarantee) bool { return g.Persistence == driver.Fsync
 
 func (d *rabbit) Close() error {
 	d.control.close()
+	d.web.CloseIdleConnections()
 	return nil
 }

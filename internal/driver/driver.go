@@ -41,11 +41,22 @@ type Cleaner interface {
 	Clean(ctx context.Context) error
 }
 
-// Gauge is a Driver that can ask the broker how many messages it holds for a subscription: those that no consumer has taken
-// yet. It is called from one goroutine, while others send and consume.
+// Gauge is a Driver that can ask the broker about a subscription's queue. It is called from one goroutine, while others send
+// and consume.
 type Gauge interface {
-	Depth(ctx context.Context, topic, subscription int) (int64, error)
+	Queue(ctx context.Context, topic, subscription int) (Queue, error)
 }
+
+// Queue is what a broker says of a subscription's queue. What it doesn't say is Unknown.
+type Queue struct {
+	Waiting   int64 // messages that no consumer was given, or where the broker can't tell, that none has acknowledged
+	Unacked   int64 // given to a consumer and not acknowledged yet
+	Published int64 // messages that came in since the queue was made or the server was started
+	Delivered int64 // given to consumers since then, those given again included
+}
+
+// Unknown is a count that the broker doesn't tell.
+const Unknown = int64(-1)
 
 // Producer sends messages. It is owned by one goroutine: no two of its methods run at once.
 type Producer interface {
@@ -224,6 +235,9 @@ type Kind struct {
 	// needs of the server itself, beside what the spec asks for. Where that contradicts g it is *ErrUnsupported. Nil:
 	// a guarantee needs nothing of the server that Setup couldn't do. It doesn't change settings.
 	Server func(g Guarantee, settings map[string]any) (map[string]any, error)
+	// Watched completes the settings of a server whose queues are to be asked for (Gauge): with what it can say more. Nil:
+	// it says what it can.
+	Watched func(settings map[string]any) map[string]any
 	// Attaching is what a spec has to say, beside the addresses, to attach to a server that was started with these
 	// settings and has the addresses and endpoints of t: path=value, where the defaults don't do. Nil: nothing.
 	Attaching func(settings map[string]any, t Target) []string

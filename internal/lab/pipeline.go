@@ -2,10 +2,12 @@ package lab
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -25,9 +27,13 @@ type pipeline struct {
 	consumer *provision.Instance
 	servers  *provision.Instance
 	balancer *provision.Instance // nil: the client posts to the one server
+	state    *provision.Instance // the consumer's database; nil: it keeps its state itself
 	remote   *consumer.Remote
 	rides    *load.Rides
 }
+
+// statePart is the consumer's database. It is part of what is metered; a fault is aimed at the consumer.
+const statePart = "state"
 
 // pipelined runs a point that has a pipeline, from starting its parts to the record's result.
 func (b *bench) pipelined(ctx context.Context, c driver.Config) error {
@@ -72,8 +78,8 @@ func (p *pipeline) start(ctx context.Context, c driver.Config) (err error) {
 	to.Topology.Existing = true
 	b.stage(Event{Kind: Staged, Stage: "starting the consumer"})
 	taking := parts.Consumer{Broker: to, Threads: s.ConsumerPerSubscription}
-	if s.Pipeline.State == "sqlite" {
-		taking.State = s.Pipeline.State
+	if taking.State, err = p.keep(ctx); err != nil {
+		return err
 	}
 	if p.consumer, err = p.part(ctx, parts.ConsumerPart, 1, false, parts.Settings(taking)); err != nil {
 		return err
@@ -92,6 +98,23 @@ func (p *pipeline) start(ctx context.Context, c driver.Config) (err error) {
 	return err
 }
 
+// keep is where the consumer keeps its state; a database is started for it.
+func (p *pipeline) keep(ctx context.Context) (state string, err error) {
+	switch p.bench.spec.Pipeline.State {
+	case "sqlite":
+		return parts.OwnFile, nil
+	case "postgres":
+		p.bench.stage(Event{Kind: Staged, Stage: "starting PostgreSQL"})
+		login := provision.Login{User: "rides", Password: strings.ToLower(crand.Text())}
+		p.state, err = p.started(ctx, provision.Options{Broker: parts.Postgres, Login: &login})
+		if err != nil {
+			return "", err
+		}
+		return parts.PostgresURL(p.state.Addresses()[0], login), nil
+	}
+	return "", nil
+}
+
 // link is the broker as the parts need to know it.
 func (p *pipeline) link(c driver.Config, topic string) link.Broker {
 	s := p.bench.spec
@@ -108,9 +131,14 @@ func (p *pipeline) link(c driver.Config, topic string) link.Broker {
 	return to
 }
 
-// part starts one part, and notes when it dies unasked.
+// part starts one part.
 func (p *pipeline) part(ctx context.Context, name string, nodes int, secure bool, settings map[string]any) (*provision.Instance, error) {
-	in, err := p.bench.lab.Host.Start(ctx, provision.Options{Broker: name, Nodes: nodes, TLS: secure, Server: settings, Keep: p.bench.lab.Keep})
+	return p.started(ctx, provision.Options{Broker: name, Nodes: nodes, TLS: secure, Server: settings})
+}
+
+func (p *pipeline) started(ctx context.Context, o provision.Options) (*provision.Instance, error) {
+	o.Keep = p.bench.lab.Keep
+	in, err := p.bench.lab.Host.Start(ctx, o)
 	if err != nil {
 		return nil, errStart{err}
 	}
@@ -119,7 +147,7 @@ func (p *pipeline) part(ctx context.Context, name string, nodes int, secure bool
 
 // instances are all parts by name, the broker left out; nil where there is none.
 func (p *pipeline) instances() map[string]*provision.Instance {
-	return map[string]*provision.Instance{study.PartServer: p.servers, study.PartBalancer: p.balancer, study.PartConsumer: p.consumer}
+	return map[string]*provision.Instance{study.PartServer: p.servers, study.PartBalancer: p.balancer, study.PartConsumer: p.consumer, statePart: p.state}
 }
 
 // entry is where the client posts.
@@ -150,7 +178,7 @@ func (p *pipeline) load() (l load.Load, rate float64, err error) {
 }
 
 func (p *pipeline) close() {
-	for _, name := range []string{study.PartBalancer, study.PartServer, study.PartConsumer} {
+	for _, name := range []string{study.PartBalancer, study.PartServer, study.PartConsumer, statePart} {
 		if in := p.instances()[name]; in != nil {
 			stop(in)
 		}

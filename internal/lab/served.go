@@ -5,12 +5,19 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// served is what the broker of a point is started with: what the spec asks of the server, and what the guarantee needs
-// beside that.
+// served is what the broker of a point is started with: what the spec asks of the server, what the guarantee needs
+// beside that, and in a pipeline what lets the broker tell what goes through its queue.
 func served(s study.Spec) (map[string]any, error) {
 	kind, err := driver.Lookup(s.Broker)
-	if err != nil || kind.Server == nil || len(s.Attach) > 0 {
+	if err != nil || len(s.Attach) > 0 {
 		return s.Server, nil //nolint:nilerr // an unknown broker is refused elsewhere
 	}
-	return kind.Server(guarantee(s), s.Server)
+	server := s.Server
+	if s.Pipeline != nil && kind.Watched != nil {
+		server = kind.Watched(server)
+	}
+	if kind.Server == nil {
+		return server, nil
+	}
+	return kind.Server(guarantee(s), server)
 }

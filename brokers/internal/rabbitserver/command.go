@@ -29,30 +29,7 @@ func command(n *provision.Node, script string, args ...string) (provision.Comman
 		"ERL_EPMD_PORT=" + strconv.Itoa(n.Cluster.Nodes[0].Ports["epmd"]), "ERL_EPMD_ADDRESS=127.0.0.1",
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}",
 	}}
-	return enclosed(n, c, "/usr/lib/rabbitmq/lib/rabbitmq_server-"+n.Cluster.Version+"/sbin/"+script)
-}
-
-// enclosed runs c with the tree's /usr and /etc instead of the machine's: another Debian's Erlang needs another C
-// library than this one has. bwrap comes from the tree too, started through the tree's own loader; so neither root nor any
-// package on the machine is needed, only user namespaces. Paths outside of /usr and /etc are the same on both sides.
-func enclosed(n *provision.Node, c provision.Command, script string) (provision.Command, error) {
-	tree := filepath.Join(n.Cluster.Install, "tree")
-	loaders, _ := filepath.Glob(filepath.Join(tree, "usr/lib/*-linux-gnu*/ld-linux*.so.*"))
-	if len(loaders) == 0 {
-		return c, fmt.Errorf("no program loader below %s", tree)
-	}
-	args := []string{
-		"--library-path", filepath.Dir(loaders[0]), filepath.Join(tree, "usr/bin/bwrap"),
-		"--ro-bind", tree + "/usr", "/usr", "--ro-bind", tree + "/etc", "/etc",
-		"--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin", "/sbin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
-		"--dev", "/dev", "--ro-bind", "/proc", "/proc", "--ro-bind-try", "/sys", "/sys", "--tmpfs", "/tmp", "--bind", n.Dir, n.Dir,
-	}
-	if t := n.Cluster.TLS; t != nil {
-		args = append(args, "--ro-bind", filepath.Dir(t.CA), filepath.Dir(t.CA))
-	}
-	c.Args = append(append(args, "--chdir", n.Dir, script), c.Args...)
-	c.Path = loaders[0]
-	return c, nil
+	return provision.Enclosed(n, c, "/usr/lib/rabbitmq/lib/rabbitmq_server-"+n.Cluster.Version+"/sbin/"+script)
 }
 
 func control(ctx context.Context, n *provision.Node, args ...string) (string, error) {

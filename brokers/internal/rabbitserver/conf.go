@@ -38,12 +38,21 @@ func (p Protocol) conf(n *provision.Node, server string) (string, error) {
 			}
 			continue
 		}
+		if name == EnabledPlugins {
+			if value != Management {
+				return "", &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("%v; allowed: %s", value, Management)}
+			}
+			continue
+		}
 		keys[name] = scalar(value)
 		if err := checkKey(known, p.Ours, name, keys[name]); err != nil {
 			return "", err
 		}
 	}
 	keys["cluster_name"] = c.ID
+	if managed(c) {
+		maps.Copy(keys, management(n))
+	}
 	maps.Copy(keys, p.Listen(n))
 	if c.TLS != nil {
 		keys["ssl_options.cacertfile"], keys["ssl_options.certfile"], keys["ssl_options.keyfile"] = c.TLS.CA, c.TLS.Cert, c.TLS.Key

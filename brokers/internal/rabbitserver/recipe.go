@@ -48,7 +48,7 @@ func Recipe(p Protocol) provision.Recipe {
 				Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}},
 			},
 		},
-		Ports:     []string{"client", "dist", "epmd"},
+		Ports:     []string{"client", "dist", "epmd", managementPort},
 		MaxNodes:  7,
 		TLS:       true,
 		Mutual:    true,
@@ -61,6 +61,7 @@ func Recipe(p Protocol) provision.Recipe {
 		Leader:    leader,
 		InSync:    inSync,
 		Stop:      stop,
+		Endpoints: endpoints,
 	}
 }
 
@@ -95,7 +96,7 @@ func (p Protocol) configure(n *provision.Node) error {
 	}
 	return errors.Join(
 		n.Write("rabbitmq.conf", []byte(text)),
-		n.Write("enabled_plugins", []byte("["+p.Plugin+"].\n")),
+		n.Write("enabled_plugins", []byte(p.plugins(c))),
 		n.Write(".erlang.cookie", []byte(c.Facts["cookie"])))
 }
 

@@ -23,6 +23,8 @@ type Suite struct {
 	// Consumers share each subscription of the delivery test; 0 means 2. Set it to 1 only for a broker whose
 	// subscriptions can't be shared.
 	Consumers int
+	// QueuedInBatches tells that the broker counts what a producer sent together as one where it says how long a queue is.
+	QueuedInBatches bool
 	// Pause and Resume freeze and thaw the broker (SIGSTOP, SIGCONT). Without them those promises are skipped.
 	Pause, Resume func(t *testing.T)
 	// Restart ends the broker without warning (SIGKILL) and starts it again with what it has stored; it returns when

@@ -75,6 +75,7 @@ func (r *run) topologies(t *testing.T) {
 	}
 	t.Run("messages of one key come in order", func(t *testing.T) { r.keyOrder(t) })
 	t.Run("what one process has made, others use", func(t *testing.T) { r.sharedTopology(t, g) })
+	t.Run("the broker says how long a queue is", func(t *testing.T) { r.queue(t, g) })
 }
 
 // sharedTopology has one driver make a topology, another one publish and a third one consume, as processes do that are

@@ -1,0 +1,100 @@
+package rabbitmq
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
+	"github.com/brokermark/brokermark/internal/bounded"
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// watched adds the management plugin to a server's settings, and has it gather statistics every second instead of five.
+func watched(settings map[string]any) map[string]any {
+	all := map[string]any{rabbitserver.EnabledPlugins: rabbitserver.Management, "collect_statistics_interval": 1000}
+	maps.Copy(all, settings)
+	return all
+}
+
+// Queue is how many messages are ready in the subscription's queues, by passive declarations, which are never old; and
+// where the server has its management interface, what that says of the rest. Its figures are up to a second old.
+func (d *rabbit) Queue(ctx context.Context, topic, subscription int) (q driver.Queue, err error) {
+	q = driver.Queue{Unacked: driver.Unknown, Published: driver.Unknown, Delivered: driver.Unknown}
+	if d.control.dead() {
+		d.control.close()
+		if d.control, err = d.dial(ctx, 0); err != nil {
+			return q, err
+		}
+	}
+	defer d.control.bound(ctx)()
+	base := d.cfg.Target.Endpoints[rabbitserver.ManagementRole]
+	if base != "" {
+		q.Unacked, q.Published, q.Delivered = 0, 0, 0
+	}
+	for partition := range max(1, d.topo.Topics[topic].Partitions) {
+		name := d.queue(topic, subscription, partition)
+		declared, err := d.control.ch.QueueDeclarePassive(name, d.durable || d.quorum, false, false, false, nil)
+		if err != nil {
+			return q, err
+		}
+		q.Waiting += int64(declared.Messages)
+		if base == "" {
+			continue
+		}
+		s, err := d.managed(ctx, base, name)
+		if err != nil {
+			return q, err
+		}
+		q.Unacked += s.Unacknowledged
+		q.Published += s.Stats.Publish
+		q.Delivered += s.Stats.DeliverGet
+	}
+	return q, nil
+}
+
+// managedQueue is what the management interface says of a queue.
+type managedQueue struct {
+	Unacknowledged int64 `json:"messages_unacknowledged"`
+	Stats          struct {
+		Publish    int64 `json:"publish"`
+		DeliverGet int64 `json:"deliver_get"`
+	} `json:"message_stats"`
+}
+
+const (
+	managementTime   = 2 * time.Second
+	managementAnswer = 1 << 20
+)
+
+func (d *rabbit) managed(ctx context.Context, base, queue string) (s managedQueue, err error) {
+	ctx, cancel := context.WithTimeout(ctx, managementTime)
+	defer cancel()
+	where := base + "/api/queues/" + url.PathEscape(d.cfg.Client.String("vhost")) + "/" + url.PathEscape(queue)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
+	if err != nil {
+		return s, err
+	}
+	user, password := d.cfg.Target.User, d.cfg.Target.Password
+	if user == "" {
+		user, password = "guest", "guest"
+	}
+	r.SetBasicAuth(user, password)
+	a, err := d.web.Do(r)
+	if err != nil {
+		return s, err
+	}
+	defer a.Body.Close()
+	text, err := bounded.All(a.Body, managementAnswer)
+	if err == nil && a.StatusCode != http.StatusOK {
+		err = fmt.Errorf("the management interface answers %s", a.Status)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	return s, err
+}

@@ -1,0 +1,54 @@
+package drivertest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// queue has messages wait, asks the broker for them, has them consumed and asks again.
+func (r *run) queue(t *testing.T, g driver.Guarantee) {
+	s := r.open(t, g, shape{topics: 1, subscriptions: 1})
+	gauge, ok := s.drv.(driver.Gauge)
+	if !ok {
+		s.close(t, true)
+		t.Skip("this driver asks its broker for no queue")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
+	defer cancel()
+	p := s.newSender(t, 0, 0)
+	if err := p.send(ctx, perTopic); err != nil {
+		t.Error(err)
+	}
+	p.settle(t)
+	var q driver.Queue
+	is := func(n int64, want ...int64) bool {
+		for _, w := range want {
+			if n == w {
+				return true
+			}
+		}
+		return false
+	}
+	look := func(done func() bool) {
+		t.Helper()
+		var err error
+		if !eventually(patience, func() bool { q, err = gauge.Queue(ctx, 0, 0); return err == nil && done() }) {
+			t.Errorf("of %d messages the broker says %+v, %v", perTopic, q, err)
+		}
+	}
+	look(func() bool { // a batch may count as one
+		return q.Waiting > 0 && q.Waiting <= perTopic && (r.suite.QueuedInBatches || q.Waiting == perTopic) &&
+			is(q.Published, perTopic, driver.Unknown) && is(q.Delivered, 0, driver.Unknown) && is(q.Unacked, 0, driver.Unknown)
+	})
+	c := startConsumer(s.drv, driver.ConsumerConfig{Of: 1}, s.tallies[0][0])
+	s.consumers = append(s.consumers, c)
+	c.awaitReady(t)
+	s.caughtUp()
+	look(func() bool {
+		return q.Waiting == 0 && is(q.Unacked, 0, driver.Unknown) && is(q.Delivered, perTopic, driver.Unknown)
+	})
+	p.close(t, true)
+	s.close(t, true)
+}
