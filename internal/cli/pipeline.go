@@ -171,8 +171,9 @@ func (s *shell) pipelineConsumerCommand() *cobra.Command {
 		Short: "Keep every skier's record of what a server has published",
 		Long: `Consumer takes rides from the broker and acknowledges each when it is counted.
 The topic must be there: start a server first. With --state the record is a
-SQLite file that survives a crash, and no ride counts twice. How many rides a
-thread gets before it acknowledges is a setting of the broker's client, such as
+SQLite file, or in a PostgreSQL database that several consumers may share; it
+survives a crash, and no ride counts twice. How many rides a thread gets before
+it acknowledges is a setting of the broker's client, such as
 --set client.prefetch=1 of RabbitMQ.`,
 		Example: "  brokermark pipeline consumer --broker rabbitmq --attach 127.0.0.1:5672 --set client.prefetch=1\n" +
 			"  brokermark pipeline consumer --broker jetstream --attach 127.0.0.1:4222 --threads 4 --state rides.db\n" +
@@ -191,7 +192,7 @@ thread gets before it acknowledges is a setting of the broker's client, such as
 	}
 	p = s.partFlags(c, "127.0.0.1:8090")
 	c.Flags().IntVar(&threads, "threads", 32, "threads that consume")
-	c.Flags().StringVar(&state, "state", "", "SQLite `file` that keeps the records (default: in memory)")
+	c.Flags().StringVar(&state, "state", "", "SQLite `file`, or postgres://user@host/database, that keeps the records (default: in memory)")
 	return c
 }
 

@@ -45,11 +45,11 @@ var abouts = []about{
 	{path: "consumerDelays", doc: "how these times differ from message to message", fallback: "constant", allowed: []string{constant, exponential}},
 
 	{path: "pipeline.servers", fallback: "1", doc: "an application around the broker (docs/pipeline.md): HTTP servers that publish what clients post"},
-	{path: "pipeline.balancer", fallback: "haproxy before several servers, else none", doc: "what divides requests among the servers", allowed: []string{none, haproxy}},
+	{path: "pipeline.balancer", fallback: "haproxy before several servers, else none", doc: "what divides requests among the servers", allowed: []string{none, haproxy, nginx}},
 	{path: "pipeline.pool", fallback: "20", doc: "producers of each server, which its requests share"},
 	{path: "pipeline.answer", fallback: "confirmed", doc: "when a server answers: when the broker has confirmed the ride, or when its client was handed it", allowed: []string{confirmed, atOnce}},
 	{path: "pipeline.threads", fallback: "100", doc: "threads of the HTTP client in its second phase; measure: rate: requests that can be under way"},
-	{path: "pipeline.state", fallback: "memory", doc: "where the consumer keeps what it has counted; sqlite survives its death", allowed: []string{memory, sqlite}},
+	{path: "pipeline.state", fallback: "memory", doc: "where the consumer keeps what it has counted; sqlite and postgres survive its death", allowed: []string{memory, sqlite, postgres}},
 
 	{path: "messageSize", doc: "payload size, at least 8 bytes, or a weighted distribution", fallback: "100, or the size of the payload samples"},
 	{path: "useRandomizedPayloads", doc: "make payloads up; where true, payloadFile is not read; false without a payloadFile: all zero bytes", fallback: "true unless there is a payloadFile"},

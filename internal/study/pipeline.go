@@ -10,9 +10,11 @@ import (
 const (
 	none      = "none"
 	haproxy   = "haproxy"
+	nginx     = "nginx"
 	confirmed = "confirmed"
 	atOnce    = "at-once"
 	sqlite    = "sqlite"
+	postgres  = "postgres"
 )
 
 // What a fault of a pipeline can be aimed at, beside the broker's nodes: servers have a number behind the word.
@@ -103,11 +105,11 @@ func (v *validator) pipeline() {
 	v.within("pipeline.pool", int64(p.Pool), 1, mostConnections)
 	v.within("pipeline.threads", int64(p.Threads), 1, mostConnections)
 	if p.Servers > 1 && p.Balancer == none {
-		v.fail("pipeline.balancer", "none, and %d servers; allowed before several: haproxy", p.Servers)
+		v.fail("pipeline.balancer", "none, and %d servers; allowed before several: haproxy, nginx", p.Servers)
 	}
-	mortal := p.State != sqlite
+	mortal := p.State == memory
 	if mortal && slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Node == PartConsumer && (f.Do == "kill" || f.Do == "restart") }) {
-		v.fail("pipeline.state", "memory ends with the consumer that is killed; allowed then: sqlite")
+		v.fail("pipeline.state", "memory ends with the consumer that is killed; allowed then: sqlite, postgres")
 	}
 	for _, f := range s.Faults {
 		if f.Do == "kill" && f.For == 0 && slices.Contains(s.Parts(), f.Node) {

@@ -84,7 +84,7 @@ type Spec struct {
 // producers each, and a consumer keeps every skier's record. ConsumerPerSubscription are its threads.
 type Pipeline struct {
 	Servers  int    `json:"servers"`  // instances
-	Balancer string `json:"balancer"` // none | haproxy
+	Balancer string `json:"balancer"` // none | haproxy | nginx
 	Pool     int    `json:"pool"`     // producers of each server
 	Answer   string `json:"answer"`   // confirmed | at-once
 	Threads  int    `json:"threads"`  // of the client: of its second phase, or of an open loop

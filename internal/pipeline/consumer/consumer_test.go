@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,16 +17,33 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/ride"
 	"github.com/brokermark/brokermark/internal/pipeline/server"
+	"github.com/brokermark/brokermark/internal/store/pgtest"
 )
 
-// states are all kinds, by name.
-func states(t *testing.T) map[string]State {
-	t.Helper()
-	sqlite, err := OpenSQLite(filepath.Join(t.TempDir(), "state.db"))
-	if err != nil {
-		t.Fatal(err)
+func TestMain(m *testing.M) {
+	code := m.Run()
+	pgtest.Stop()
+	os.Exit(code)
+}
+
+// kinds of states, and what Open knows each by.
+var kinds = map[string]func(t *testing.T) string{
+	"memory":   func(*testing.T) string { return "" },
+	"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "state.db") },
+	"postgres": func(t *testing.T) string { return pgtest.Database(t) },
+}
+
+// each opens a state of each kind.
+func each(t *testing.T, check func(t *testing.T, s State)) {
+	for kind, name := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			s, err := Open(name(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, s)
+		})
 	}
-	return map[string]State{"memory": NewMemory(), "sqlite": sqlite}
 }
 
 func someRide(key string, skier, lift int) ride.Ride {
@@ -32,66 +51,163 @@ func someRide(key string, skier, lift int) ride.Ride {
 }
 
 func TestARideCountsOnceHoweverManyThreadsBringIt(t *testing.T) {
-	for name, s := range states(t) {
-		const rides, threads = 200, 8
-		var fresh [threads]int
-		var all sync.WaitGroup
-		for n := range threads {
-			all.Go(func() {
-				for i := range rides {
-					got, err := s.Apply([]ride.Ride{someRide(string(rune('a'+i)), 1+i%10, 2), someRide(string(rune('a'+i)), 1+i%10, 2)})
-					if err != nil {
-						t.Error(err)
-					}
-					fresh[n] += got
-				}
-			})
+	each(t, func(t *testing.T, s State) {
+		const rides = 200
+		if sum := applied(t, rides, s, s, s, s, s, s, s, s); sum != rides {
+			t.Errorf("%d rides were new", sum)
 		}
-		all.Wait()
-		sum := 0
-		for _, n := range fresh {
-			sum += n
-		}
-		got, err := s.Totals()
-		if want := (Totals{Rides: rides, Skiers: 10, Counted: rides}); got != want || err != nil || sum != rides {
-			t.Errorf("%s: %+v, %v, %d fresh; want %+v", name, got, err, sum, want)
+		if got, err := s.Totals(); got != (Totals{Rides: rides, Skiers: 10, Counted: rides}) || err != nil {
+			t.Errorf("%+v, %v", got, err)
 		}
 		for q, want := range map[server.Query]int64{
 			{Resort: 3, Skier: 1}: 20 * 20, {Resort: 3, Season: 2024, Day: 7, Skier: 1}: 20 * 20,
 			{Resort: 3, Season: 2023, Skier: 1}: 0, {Resort: 3, Day: 8, Skier: 1}: 0, {Resort: 4, Skier: 1}: 0, {Resort: 3, Skier: 11}: 0,
 		} {
 			if got, err := s.Vertical(q); got != want || err != nil {
-				t.Errorf("%s: vertical of %+v: %d, %v; want %d", name, q, got, err, want)
+				t.Errorf("vertical of %+v: %d, %v; want %d", q, got, err, want)
 			}
 		}
 		ids := map[ride.ID]bool{}
 		if err := s.IDs(func(id ride.ID) error { ids[id] = true; return nil }); err != nil || len(ids) != rides || !ids[ride.KeyID("a")] {
-			t.Errorf("%s: %d ids, %v", name, len(ids), err)
+			t.Errorf("%d ids, %v", len(ids), err)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// applied has a goroutine for each state bring all rides, each twice, and returns how many were new.
+func applied(t *testing.T, rides int, states ...State) (sum int) {
+	t.Helper()
+	fresh := make([]int, len(states))
+	var all sync.WaitGroup
+	for n, s := range states {
+		all.Go(func() {
+			for i := range rides {
+				r := someRide(string(rune('a'+i)), 1+i%10, 2)
+				got, err := s.Apply([]ride.Ride{r, r})
+				if err != nil {
+					t.Error(err)
+				}
+				fresh[n] += got
+			}
+		})
+	}
+	all.Wait()
+	for _, n := range fresh {
+		sum += n
+	}
+	return sum
+}
+
+func TestConsumersThatShareADatabaseCountARideOnce(t *testing.T) {
+	at := pgtest.Database(t)
+	var states []State
+	opened := make(chan State)
+	for range 4 { // at once, as processes do
+		go func() {
+			s, err := OpenPostgres(at)
+			if err != nil {
+				t.Error(err)
+			}
+			opened <- s
+		}()
+	}
+	for range 4 {
+		s := <-opened
+		if s == nil {
+			t.FailNow()
+		}
+		states = append(states, s, s)
+	}
+	if sum := applied(t, 150, states...); sum != 150 {
+		t.Errorf("%d rides were new", sum)
+	}
+	if got, err := states[0].Totals(); got != (Totals{Rides: 150, Skiers: 10, Counted: 150}) || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for i := 0; i < len(states); i += 2 {
+		_ = states[i].Close()
 	}
 }
 
-func TestASQLiteStateGoesOnWhereItEnded(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.db")
-	for round := range 3 {
-		s, err := OpenSQLite(path)
-		if err != nil {
-			t.Fatal(err)
+func TestADurableStateGoesOnWhereItEnded(t *testing.T) {
+	for kind, name := range kinds {
+		if kind == "memory" {
+			continue
 		}
-		fresh, err := s.Apply([]ride.Ride{someRide("a", 1, 1), someRide("b", 1, 1)})
-		if err != nil || (fresh == 2) != (round == 0) {
-			t.Errorf("round %d: %d fresh, %v", round, fresh, err)
-		}
-		if got, _ := s.Totals(); got != (Totals{Rides: 2, Skiers: 1, Counted: 2}) {
-			t.Errorf("round %d: %+v", round, got)
-		}
-		_ = s.Close()
+		t.Run(kind, func(t *testing.T) {
+			at := name(t)
+			for round := range 3 {
+				s, err := Open(at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fresh, err := s.Apply([]ride.Ride{someRide("a", 1, 1), someRide("b", 1, 1)})
+				if err != nil || (fresh == 2) != (round == 0) {
+					t.Errorf("round %d: %d fresh, %v", round, fresh, err)
+				}
+				if got, _ := s.Totals(); got != (Totals{Rides: 2, Skiers: 1, Counted: 2}) {
+					t.Errorf("round %d: %+v", round, got)
+				}
+				_ = s.Close()
+			}
+		})
 	}
-	if _, err := OpenSQLite(filepath.Join(t.TempDir(), "no", "such", "folder", "state.db")); err == nil {
-		t.Error("a state in no folder is opened")
+}
+
+// The server ends every connection again and again while rides are brought: one whose outcome is not known is brought again,
+// as a broker does, and counts once.
+func TestWhatWasCountedWhenTheDatabaseWasLostCountsOnce(t *testing.T) {
+	at := pgtest.Database(t)
+	s, err := OpenPostgres(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ended := make(chan struct{})
+	var cutting sync.WaitGroup
+	cutting.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			case <-time.After(5 * time.Millisecond):
+				pgtest.Exec(t, at, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+			}
+		}
+	})
+	const rides = 400
+	lost := 0
+	for i := range rides {
+		r := []ride.Ride{someRide(strconv.Itoa(i), 1+i%7, 1)}
+		for _, err := s.Apply(r); err != nil; _, err = s.Apply(r) {
+			lost++
+		}
+	}
+	close(ended)
+	cutting.Wait()
+	if _, err := s.Totals(); err != nil {
+		t.Log("asked again:", err) // on a connection that had been ended
+	}
+	if got, err := s.Totals(); got != (Totals{Rides: rides, Skiers: 7, Counted: rides}) || err != nil {
+		t.Errorf("%+v, %v; the database was lost %d times", got, err, lost)
+	}
+	if lost == 0 {
+		t.Error("the database was never lost")
+	}
+}
+
+func TestAStateThatCannotBeHadIsNamedWithoutItsPassword(t *testing.T) {
+	for at, says := range map[string]string{
+		filepath.Join(t.TempDir(), "no", "such", "folder", "state.db"): "state in",
+		"postgres://me:s3cret@127.0.0.1:1/rides":                       "127.0.0.1",
+		"postgres://me:s3cret%zz@127.0.0.1:1/rides":                    "allowed: postgres://",
+	} {
+		if _, err := Open(at); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", at, err)
+		}
 	}
 }
 

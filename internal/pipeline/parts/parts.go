@@ -99,7 +99,7 @@ type Consumer struct {
 	Listen  string // host:port
 	Broker  link.Broker
 	Threads int
-	State   string `json:",omitempty"` // a SQLite file; empty: in memory
+	State   string `json:",omitempty"` // as consumer.Open has it: a SQLite file, a URL of PostgreSQL; empty: in memory
 }
 
 // RunConsumer consumes until ctx ends or a thread can't go on. listening is told the address when all threads are registered
@@ -110,11 +110,9 @@ func RunConsumer(ctx context.Context, c Consumer, log io.Writer, listening func(
 		return err
 	}
 	defer l.Close()
-	state := consumer.NewMemory()
-	if c.State != "" {
-		if state, err = consumer.OpenSQLite(c.State); err != nil {
-			return err
-		}
+	state, err := consumer.Open(c.State)
+	if err != nil {
+		return err
 	}
 	d, err := c.Broker.Open(ctx, log)
 	if err != nil {

@@ -42,6 +42,16 @@ func host(t *testing.T) *provision.Host {
 	return h
 }
 
+// shared is the machine's own host: what is fetched for the first test of a machine is there for all.
+func shared(t *testing.T) *provision.Host {
+	t.Helper()
+	h, err := provision.NewHost(provision.DefaultDir(), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
 func start(t *testing.T, h *provision.Host, o provision.Options) *provision.Instance {
 	t.Helper()
 	in, err := h.Start(t.Context(), o)

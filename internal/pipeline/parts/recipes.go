@@ -21,6 +21,9 @@ const (
 	ConsumerPart = "pipeline-consumer"
 )
 
+// OwnFile is the state of a consumer that keeps a SQLite file in the directory that it is started in.
+const OwnFile = "sqlite"
+
 // setting is what the recipes are given a part by: a Server or a Consumer. Nobody types it.
 const setting = "part"
 
@@ -48,7 +51,7 @@ func init() {
 		Broker: ConsumerPart, Part: true, Versions: []provision.Version{{Name: "1"}}, Ports: []string{"client"}, MaxNodes: 1,
 		Configure: configure(func(c *Consumer, n *provision.Node) {
 			c.Name, c.Listen = nodeName(n), listen(n)
-			if c.State != "" {
+			if c.State == OwnFile {
 				c.State = filepath.Join(n.Data, "state.db")
 			}
 		}),

@@ -44,17 +44,19 @@ func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
 // The values that a ride may have.
 const (
-	MaxResort              = 10
-	MinSeason, MaxSeason   = 1900, 2999
-	MaxDay                 = 366
-	MaxSkier               = 100_000
-	MaxTime                = 360
-	MaxLift                = 40
-	verticalOfEachLiftUnit = 10
+	MaxResort            = 10
+	MinSeason, MaxSeason = 1900, 2999
+	MaxDay               = 366
+	MaxSkier             = 100_000
+	MaxTime              = 360
+	MaxLift              = 40
 )
 
-// Vertical is how many metres a ride brings: ten times the lift's number, as in the assignment.
-func (r *Ride) Vertical() int64 { return int64(r.Lift) * verticalOfEachLiftUnit }
+// LiftMetres times a lift's number are the metres that a ride on it brings, as in the assignment.
+const LiftMetres = 10
+
+// Vertical is how many metres a ride brings.
+func (r *Ride) Vertical() int64 { return int64(r.Lift) * LiftMetres }
 
 // ErrInvalid names the field that a ride can't have with this value.
 type ErrInvalid struct{ Field, Reason string }

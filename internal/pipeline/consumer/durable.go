@@ -1,0 +1,117 @@
+package consumer
+
+import (
+	"database/sql"
+	"strings"
+	"sync"
+
+	"github.com/brokermark/brokermark/internal/pipeline/ride"
+	"github.com/brokermark/brokermark/internal/pipeline/server"
+)
+
+// durable keeps the state in a database. A ride and what it adds to its skier's day are one transaction, flushed to the
+// disk before Apply returns and so before the message is acknowledged: after a crash the broker delivers again what was
+// not acknowledged, and the ride's ID tells what was counted already.
+type durable struct {
+	db     *sql.DB
+	commit func(all []*application) error // in one transaction
+	asks   questions
+	work   chan *application
+	done   sync.WaitGroup
+}
+
+// questions are what is asked of the database, in its own words.
+type questions struct{ vertical, totals, ids string }
+
+// application is the rides of one delivery, waiting for their transaction.
+type application struct {
+	rides []ride.Ride
+	fresh int
+	err   chan error
+}
+
+// Open opens or makes the state that a word names: "" is in memory, postgres://user@host/database is in PostgreSQL,
+// everything else is a SQLite file.
+func Open(state string) (State, error) {
+	switch {
+	case state == "":
+		return NewMemory(), nil
+	case strings.HasPrefix(state, "postgres://"), strings.HasPrefix(state, "postgresql://"):
+		return OpenPostgres(state)
+	}
+	return OpenSQLite(state)
+}
+
+func newDurable(db *sql.DB, q questions, commit func([]*application) error) *durable {
+	d := &durable{db: db, asks: q, commit: commit, work: make(chan *application, gathered)}
+	d.done.Go(d.write)
+	return d
+}
+
+// gathered is how many deliveries share a transaction at most.
+const gathered = 256
+
+func (d *durable) Apply(rides []ride.Ride) (int, error) {
+	a := &application{rides: rides, err: make(chan error, 1)}
+	d.work <- a
+	err := <-a.err
+	return a.fresh, err
+}
+
+// write is the only goroutine that writes: what several threads deliver meanwhile is one transaction.
+func (d *durable) write() {
+	for first := range d.work {
+		all := []*application{first}
+		for more := true; more && len(all) < gathered; {
+			select {
+			case a, ok := <-d.work:
+				if more = ok; ok {
+					all = append(all, a)
+				}
+			default:
+				more = false
+			}
+		}
+		for _, a := range all {
+			a.fresh = 0
+		}
+		err := d.commit(all)
+		for _, a := range all {
+			a.err <- err
+		}
+	}
+}
+
+func (d *durable) Vertical(q server.Query) (metres int64, err error) {
+	err = d.db.QueryRow(d.asks.vertical, q.Skier, q.Resort, q.Season, q.Day).Scan(&metres)
+	return metres, err
+}
+
+func (d *durable) Totals() (t Totals, err error) {
+	err = d.db.QueryRow(d.asks.totals).Scan(&t.Rides, &t.Skiers, &t.Counted)
+	return t, err
+}
+
+func (d *durable) IDs(each func(ride.ID) error) error {
+	rows, err := d.db.Query(d.asks.ids)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var raw []byte
+		if err := rows.Scan(&raw); err != nil {
+			return err
+		}
+		if err := each(ride.ID(raw)); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (d *durable) Close() error {
+	close(d.work)
+	d.done.Wait()
+	return d.db.Close()
+}

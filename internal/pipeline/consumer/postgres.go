@@ -1,0 +1,115 @@
+package consumer
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/brokermark/brokermark/internal/pipeline/ride"
+)
+
+// Consumers that start at once must not make the tables at once: IF NOT EXISTS alone lets both try.
+const postgresSchema = `
+SELECT pg_advisory_xact_lock(hashtext('brokermark pipeline'));
+CREATE TABLE IF NOT EXISTS ride (id BYTEA PRIMARY KEY, skier INTEGER NOT NULL, time INTEGER NOT NULL, lift INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS day (
+	skier INTEGER NOT NULL, resort INTEGER NOT NULL, season INTEGER NOT NULL, day INTEGER NOT NULL,
+	rides BIGINT NOT NULL, vertical BIGINT NOT NULL, PRIMARY KEY (skier, resort, season, day)
+);`
+
+// 0 leaves season or day open.
+var postgresQuestions = questions{
+	vertical: `SELECT coalesce(sum(vertical), 0)::bigint FROM day WHERE skier = $1 AND resort = $2 AND $3 IN (season, 0) AND $4 IN (day, 0)`,
+	totals:   `SELECT (SELECT count(*) FROM ride), count(DISTINCT skier), coalesce(sum(rides), 0)::bigint FROM day`,
+	ids:      `SELECT id FROM ride`,
+}
+
+// count takes rides in, in order of their IDs, and returns the IDs of those that are new; days count only these. Both
+// tables are written in order, so that two consumers of one database can't wait for each other.
+const count = `
+WITH given AS (
+	SELECT * FROM unnest($1::bytea[], $2::int[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[])
+		AS r (id, skier, resort, season, day, time, lift)
+), fresh AS (
+	INSERT INTO ride SELECT id, skier, time, lift FROM given ORDER BY id ON CONFLICT DO NOTHING RETURNING id
+), days AS (
+	INSERT INTO day SELECT skier, resort, season, day, count(*), sum(lift * $8::int) FROM given JOIN fresh USING (id)
+		GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+	ON CONFLICT (skier, resort, season, day) DO UPDATE SET rides = day.rides + excluded.rides, vertical = day.vertical + excluded.vertical
+)
+SELECT id FROM fresh`
+
+// postgresTime bounds opening the state and each transaction: a server that doesn't answer must not hold the consumer for ever.
+const postgresTime = 30 * time.Second
+
+// OpenPostgres opens or makes the state in the current schema of a PostgreSQL database, postgres://user:password@host/database.
+// Several consumers may share it. Whatever the server's default, a transaction is on the disk when it returns.
+func OpenPostgres(address string) (State, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil { // which would quote the password
+		return nil, errors.New("the consumer's state: no usable URL of PostgreSQL; allowed: postgres://user@host/database, special characters of a password written as %40 and so on")
+	}
+	if config.RuntimeParams["synchronous_commit"] == "" {
+		config.RuntimeParams["synchronous_commit"] = "on"
+	}
+	db := stdlib.OpenDB(*config)
+	ctx, cancel := context.WithTimeout(context.Background(), postgresTime)
+	defer cancel()
+	if _, err := db.ExecContext(ctx, postgresSchema); err != nil {
+		return nil, errors.Join(fmt.Errorf("the consumer's state in PostgreSQL at %s: %w", config.Host, err), db.Close())
+	}
+	return newDurable(db, postgresQuestions, func(all []*application) error { return commitPostgres(db, all) }), nil
+}
+
+func commitPostgres(db *sql.DB, all []*application) error {
+	ctx, cancel := context.WithTimeout(context.Background(), postgresTime)
+	defer cancel()
+	first := map[ride.ID]*application{} // who brings it first
+	var rides []*ride.Ride
+	for _, a := range all {
+		for i := range a.rides {
+			if r := &a.rides[i]; first[r.ID] == nil {
+				first[r.ID] = a
+				rides = append(rides, r)
+			}
+		}
+	}
+	slices.SortFunc(rides, func(a, b *ride.Ride) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	rows, err := db.QueryContext(ctx, count, arguments(rides)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id []byte
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		first[ride.ID(id)].fresh++
+	}
+	return rows.Err()
+}
+
+// arguments are those of count: a list of each column, and what a lift brings.
+func arguments(rides []*ride.Ride) []any {
+	ids := make([][]byte, len(rides))
+	var columns [6][]int32
+	for i, r := range rides {
+		ids[i] = r.ID[:]
+		for c, n := range [6]int{r.Skier, r.Resort, r.Season, r.Day, r.Time, r.Lift} {
+			columns[c] = append(columns[c], int32(n))
+		}
+	}
+	list := []any{ids}
+	for _, c := range columns {
+		list = append(list, c)
+	}
+	return append(list, ride.LiftMetres)
+}

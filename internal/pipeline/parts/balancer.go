@@ -1,0 +1,119 @@
+package parts
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// Balance are the settings of a balancer before these servers, host:port.
+func Balance(servers []string) map[string]any {
+	return map[string]any{"servers": strings.Join(servers, ",")}
+}
+
+// installBalancer unpacks a balancer of Debian 13, whose program has to say that it is of the version wanted.
+func installBalancer(product, program, ask, before string) func(context.Context, *provision.Install) error {
+	return func(ctx context.Context, i *provision.Install) error {
+		if err := i.AptTree(ctx, "trixie", product); err != nil {
+			return err
+		}
+		c, err := provision.TreeCommand(i.Dir, program, ask)
+		if err != nil {
+			return err
+		}
+		script := `case "$("$@" 2>&1)" in *"` + before + i.Version + `."*) ;; *) echo "not ` + i.Version + `"; exit 1;; esac`
+		return i.Exec(ctx, i.Dir, "sh", append([]string{"-c", script, "sh", c.Path}, c.Args...)...)
+	}
+}
+
+// behind are the servers that a balancer stands before.
+func behind(n *provision.Node) (servers []string, err error) {
+	name := n.Cluster.Recipe.Broker
+	for setting, value := range n.Cluster.Settings {
+		text, ok := value.(string)
+		if setting != "servers" || !ok || text == "" {
+			return nil, &provision.ErrSetting{Name: setting, Reason: "known: servers, their addresses with commas between them"}
+		}
+		servers = strings.Split(text, ",")
+	}
+	if len(servers) == 0 {
+		return nil, &provision.ErrRefused{Broker: name, Reason: "it needs servers: --server servers=127.0.0.1:8080"}
+	}
+	for _, address := range servers {
+		if _, port, err := net.SplitHostPort(address); err != nil || port == "" || strings.ContainsAny(address, " \t\r\n;{}") {
+			return nil, &provision.ErrSetting{Name: "servers", Reason: fmt.Sprintf("%q is not host:port", address)}
+		}
+	}
+	return servers, nil
+}
+
+const balancerPEM = "balancer.pem"
+
+// certificate writes the balancer's certificate with its key into one file; "" where it is to speak plain HTTP.
+func certificate(n *provision.Node) (path string, err error) {
+	f := n.Cluster.TLS
+	if f == nil {
+		return "", nil
+	}
+	pem, err := bundle(f.Cert, f.Key)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(n.Dir, balancerPEM), n.Write(balancerPEM, pem)
+}
+
+// watched is a path that only this instance answers by itself.
+func watched(n *provision.Node) string { return "/" + n.Cluster.ID }
+
+func bundle(files ...string) (pem []byte, err error) {
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		pem = append(pem, text...)
+	}
+	return pem, nil
+}
+
+// asks wants 200 at a path of the node's client port.
+func asks(ctx context.Context, n *provision.Node, path string) error {
+	a, err := ask(ctx, n, path)
+	if err != nil {
+		return err
+	}
+	defer a.Body.Close()
+	if a.StatusCode != http.StatusOK {
+		return fmt.Errorf("port %d answers %s: another program may have taken it", n.Ports["client"], a.Status)
+	}
+	return nil
+}
+
+// ask gets a path of the node's client port, over TLS where it has some.
+func ask(ctx context.Context, n *provision.Node, path string) (*http.Response, error) {
+	scheme, client := "http", &http.Client{}
+	if f := n.Cluster.TLS; f != nil {
+		c, err := f.ClientConfig()
+		if err != nil {
+			return nil, err
+		}
+		scheme, client.Transport = "https", transport(c)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+listen(n)+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Close = true
+	return client.Do(r)
+}
+
+func transport(c *tls.Config) *http.Transport {
+	return &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}
+}

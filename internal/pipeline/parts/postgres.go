@@ -1,0 +1,97 @@
+package parts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// Postgres is the recipe of the database that a consumer can keep its state in, from Debian's packages. It wants a login.
+const Postgres = "postgresql"
+
+const (
+	postgresVersion = "17"
+	postgresDir     = "/usr/lib/postgresql/" + postgresVersion + "/bin/"
+	database        = "postgres" // which initdb makes
+	passwordFile    = "password"
+)
+
+func init() {
+	provision.Register(provision.Recipe{
+		Broker: Postgres, Part: true, Ports: []string{"client"}, MaxNodes: 1, Login: true,
+		Versions: []provision.Version{{Name: postgresVersion, Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}}},
+		Install: func(ctx context.Context, i *provision.Install) error {
+			return i.AptTree(ctx, "trixie", "postgresql-"+postgresVersion, "bubblewrap")
+		},
+		Configure: configurePostgres,
+		Command: func(n *provision.Node) (provision.Command, error) {
+			return enclosed(n, "postgres", "-D", cluster(n), "-p", strconv.Itoa(n.Ports["client"]),
+				"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
+		},
+		Ready: func(ctx context.Context, n *provision.Node) error {
+			c, err := pgx.Connect(ctx, PostgresURL(listen(n), *n.Cluster.Login)) // nobody else knows its password
+			if err != nil {
+				return err
+			}
+			return c.Close(ctx)
+		},
+		Stop: stopPostgres,
+	})
+}
+
+// PostgresURL is that of the database at an address.
+func PostgresURL(address string, l provision.Login) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(l.User, l.Password), Host: address, Path: "/" + database, RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+// cluster is where the database's files are: initdb wants a directory that only it has made.
+func cluster(n *provision.Node) string { return filepath.Join(n.Data, "cluster") }
+
+// enclosed runs one of PostgreSQL's programs. They call each other, and initdb wants a name for who runs it, which the tree
+// has for nobody; what is shared between processes goes with the last of them.
+func enclosed(n *provision.Node, program string, args ...string) (provision.Command, error) {
+	return provision.Enclosed(n, provision.Command{Args: args}, postgresDir+program, "--unshare-user", "--uid", "65534", "--gid", "65534", "--unshare-ipc")
+}
+
+func configurePostgres(ctx context.Context, n *provision.Node) error {
+	for name := range n.Cluster.Settings {
+		return &provision.ErrSetting{Name: name, Reason: "the database has its own defaults and no settings here"}
+	}
+	if n.Cluster.Login == nil {
+		return &provision.ErrRefused{Broker: Postgres, Reason: "it needs a user and a password"}
+	}
+	if err := n.Write(passwordFile, []byte(n.Cluster.Login.Password+"\n")); err != nil {
+		return err
+	}
+	c, err := enclosed(n, "initdb", "-D", cluster(n), "--username="+n.Cluster.Login.User, "--pwfile="+filepath.Join(n.Dir, passwordFile),
+		"--auth=scram-sha-256", "--encoding=UTF8", "--no-locale")
+	if err != nil {
+		return err
+	}
+	_, err = n.Run(ctx, c)
+	return err
+}
+
+// stopPostgres signals the database itself: the enclosure around it does not pass signals on.
+func stopPostgres(_ context.Context, n *provision.Node) error {
+	text, err := n.Read("data/cluster/postmaster.pid", 4096)
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(string(text), "\n")
+	pid, err := strconv.Atoi(lines[0])
+	if err != nil || len(lines) < 2 || lines[1] != cluster(n) {
+		return errors.Join(fmt.Errorf("process %q is not this database", lines[0]), err)
+	}
+	return syscall.Kill(pid, syscall.SIGINT)
+}
