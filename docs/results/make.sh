@@ -12,7 +12,7 @@ figure() { # FILE NAME SELECTION [FLAG…]
 	"$brokermark" figure "$name" --store "$store" -o "$file.svg" --where "$selection" "$@"
 }
 
-for study in rabiee-2018 nilsson-pregen-2020 raje-2019 chen-2024 dyjach-2024; do
+for study in rabiee-2018 nilsson-pregen-2020 raje-2019 chen-2024 dyjach-2024 ingestion; do
 	"$brokermark" run "$study" --scale quick --store "$store" >/dev/null || test $? -eq 4 -o $? -eq 5 # the report says which points failed
 	"$brokermark" report study --store "$store" --where "study=$study" -o "$study.md"
 done

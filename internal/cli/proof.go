@@ -19,6 +19,9 @@ func studyNames() []string {
 
 // readStudy reads a study that comes with the program: its document and its folder.
 func readStudy(name string) (data []byte, folder fs.FS, err error) {
+	if name == proof.OfPipeline {
+		return proof.Pipeline, nil, nil
+	}
 	if broker, version, ok := proof.Parse(name); ok {
 		data, err = proofStudy(name, broker, version)
 		return data, nil, err

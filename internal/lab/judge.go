@@ -60,6 +60,9 @@ func (b *bench) broken(breach ledger.Count, err error) error {
 	case ledger.Lost:
 		return failed("%d messages were lost although the broker had confirmed them%s", breach.Messages, because(err))
 	case ledger.Duplicated:
+		if b.spec.Pipeline != nil {
+			return failed("%d rides are counted twice", breach.Messages)
+		}
 		return failed("%d messages were delivered twice although %s was asked for", breach.Messages, strings.ReplaceAll(b.spec.Delivery, "-", " "))
 	}
 	return failed("%d messages arrived out of order although order was asked for", breach.Messages)

@@ -7,6 +7,9 @@ type Guarantee struct {
 	Delivery    string // at-most-once | at-least-once | exactly-once
 	Persistence string // memory | log | fsync
 	Ordering    string // ordered | unordered
+	// Counted tells that what came is counted by its identity, so that a delivery that comes again is known: then nothing may
+	// count twice, however often it may be delivered.
+	Counted bool
 }
 
 // MayLose tells that a lost message breaks no promise: at most once.
@@ -57,7 +60,7 @@ func Keeps(g Guarantee, faults []string, b Books) Verdict {
 		{Count{Corrupted, b.Corrupted}, true},
 		{Count{Lost, b.Broken()}, !g.MayLose() && !forgets},
 		{Count{Lost, b.LostAcked - b.Broken()}, false}, // asked for
-		{Count{Duplicated, b.Duplicated}, g.Delivery != "at-least-once"},
+		{Count{Duplicated, b.Duplicated}, g.Delivery != "at-least-once" || g.Counted},
 		{Count{Reordered, b.Reordered}, g.Ordering == "ordered"},
 	} {
 		switch {

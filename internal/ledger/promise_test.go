@@ -112,3 +112,13 @@ func TestOnlyWhatNoLimitMayHaveDroppedIsABrokenPromise(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsCountedByItsIdentityCountsOnce(t *testing.T) {
+	twice := ledger.Books{Sent: 9, Acked: 9, Expected: 9, Received: 9, Duplicated: 1}
+	for _, delivery := range []string{"at-most-once", "at-least-once", "exactly-once"} {
+		g := ledger.Guarantee{Delivery: delivery, Persistence: "log", Counted: true}
+		if got := ledger.Keeps(g, []string{"kill"}, twice); got.Promise != ledger.Broken {
+			t.Errorf("%s: %+v", delivery, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/hist"
@@ -130,14 +131,16 @@ type Books = ledger.Books
 
 // Guarantee is what a spec asks of the broker.
 func Guarantee(s study.Spec) ledger.Guarantee {
-	return ledger.Guarantee{Delivery: s.Delivery, Persistence: s.Persistence, Ordering: s.Ordering}
+	return ledger.Guarantee{Delivery: s.Delivery, Persistence: s.Persistence, Ordering: s.Ordering, Counted: s.Pipeline != nil}
 }
 
 // Promise judges books by the guarantee that a spec asks for.
 func Promise(s study.Spec, b Books) ledger.Verdict {
 	var faults []string
 	for _, f := range s.Faults {
-		faults = append(faults, f.Do)
+		if !slices.Contains(s.Parts(), f.Node) { // what holds messages is the broker
+			faults = append(faults, f.Do)
+		}
 	}
 	return ledger.Keeps(Guarantee(s), faults, b)
 }

@@ -16,6 +16,12 @@ import (
 // Name is the study over every broker; Name/BROKER is that over one.
 const Name = "proof"
 
+// OfPipeline is the study that breaks an application around a broker, part by part; Pipeline is its document.
+const OfPipeline = Name + "/pipeline"
+
+//go:embed pipeline.yaml
+var Pipeline []byte
+
 // Broker is one that the study is written for.
 type Broker struct {
 	Kind     driver.Kind
@@ -147,9 +153,9 @@ func Parse(name string) (broker, version string, ok bool) {
 	return broker, version, broker != ""
 }
 
-// Names lists the studies over brokers, the one over all of them first.
+// Names lists the studies: over all brokers, over a pipeline, over each broker.
 func Names(brokers []string) []string {
-	names := []string{Name}
+	names := []string{Name, OfPipeline}
 	for _, b := range slices.Sorted(slices.Values(brokers)) {
 		names = append(names, Name+"/"+b)
 	}

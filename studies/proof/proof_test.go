@@ -86,7 +86,33 @@ func TestNamesOfTheStudy(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if got := proof.Names([]string{"b", "a"}); !slices.Equal(got, []string{"proof", "proof/a", "proof/b"}) {
+	if got := proof.Names([]string{"b", "a"}); !slices.Equal(got, []string{"proof", "proof/pipeline", "proof/a", "proof/b"}) {
 		t.Error(got)
+	}
+}
+
+// Every part of the pipeline that a fault can be aimed at is killed and paused.
+func TestThePipelinesProofBreaksEveryPart(t *testing.T) {
+	s, err := study.Parse("pipeline.yaml", proof.Pipeline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Points()
+	if err != nil || s.Name != proof.OfPipeline {
+		t.Fatal(s.Name, err)
+	}
+	done := map[string]bool{}
+	for _, p := range list {
+		f := p.Spec.Faults[0]
+		done[f.Do+" "+strings.TrimSuffix(f.Node, "-1")] = true
+		done[p.Spec.Broker], done[p.Spec.Pipeline.Balancer], done[p.Spec.Pipeline.State] = true, true, true
+	}
+	for _, want := range []string{
+		"kill server", "pause server", "kill balancer", "pause balancer", "kill consumer", "pause consumer", "kill 1", "pause 1",
+		"rabbitmq", "kafka", "jetstream", "redis", "pulsar", "haproxy", "nginx", "sqlite", "postgres",
+	} {
+		if !done[want] {
+			t.Errorf("no point has %s", want)
+		}
 	}
 }
