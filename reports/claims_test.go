@@ -181,8 +181,11 @@ func TestClaimsHoldByTheTablesOfTheirPaper(t *testing.T) {
 		},
 		"nilsson-pregen-2020": {"1": claim.Holds},
 		"dyjach-2024":         {"1": claim.Holds, "2": claim.Holds, "3": claim.Holds, "4": claim.Holds, "5": claim.Holds, "6": claim.Holds},
+		"chen-2024": {
+			"1": claim.Holds, "2": claim.Holds, "3": claim.Holds, "4": claim.Holds, "8": claim.Holds, "9": claim.Holds, "10": claim.Holds, "12": claim.Holds,
+		},
 	}
-	rows := map[string]int{"rabiee-2018": 500, "nilsson-pregen-2020": 1, "dyjach-2024": 62}
+	rows := map[string]int{"rabiee-2018": 500, "nilsson-pregen-2020": 1, "dyjach-2024": 62, "chen-2024": 16}
 	for _, p := range papers(t) {
 		if len(p.Figures) != rows[p.Study.Name] {
 			t.Errorf("%s: %d published points, want %d", p.Study.Name, len(p.Figures), rows[p.Study.Name])

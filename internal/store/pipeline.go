@@ -5,10 +5,10 @@ import "github.com/brokermark/brokermark/internal/hist"
 // Pipeline is what only an application around the broker has. Its books are those of the measurement: sent are requests,
 // acked those answered with 201, received the rides that are in the consumer's state, duplicated those counted twice there.
 type Pipeline struct {
-	WallSeconds float64       `json:"wall_seconds"` // from the first request to the last answer
-	Response    hist.Snapshot `json:"response"`     // from a request's sending to its answer, ns
-	Retries     int64         `json:"retries"`      // requests that were posted again
-	Redelivered int64         `json:"redelivered"`  // deliveries of a ride that was counted already; what a killed consumer saw is not in it
+	WallSeconds float64       `json:"wall_seconds"`       // from the first request to the last answer
+	Response    hist.Snapshot `json:"response"`           // from a request's sending to its answer, ns
+	Retries     int64         `json:"retries"`            // requests that were posted again
+	Redelivered int64         `json:"redelivered"`        // deliveries of a ride that was counted already; what a killed consumer saw is not in it
 	Balancer    string        `json:"balancer,omitempty"` // its name and version
 	// QueueMax is the most that the broker said to hold for the consumer; nil: it wasn't asked.
 	QueueMax *int64         `json:"queue_max,omitempty"`
