@@ -63,6 +63,9 @@ func summary(set *results.Set) (document.Document, error) {
 		d.Say("Conditional throughput is what at least came through per second at the sustainable rate, but for the share of the time " +
 			"that may exceed the bounds. A goal is undecided where the trials left a bound open or too wide.")
 	}
+	if anyLoad(points, results.OnlyFromSend) {
+		d.Say("Latencies of imported results are known from the actual send only: they hide every wait before it, and stand in columns of their own.")
+	}
 	d.Say("Rates and latencies are medians over the n repetitions that ended ok; a sustainable rate stands with " +
 		"[highest passing–lowest failing]. " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
 	d.Add(notes.Blocks()...)
@@ -77,17 +80,20 @@ func measured(p results.Point) bool {
 // summaryMetrics are the figures of a row. Counts are those of every repetition that ran, the others those of the
 // repetitions shown.
 var summaryMetrics = []string{
-	"offered_rate", "due", "unsent", "publish_rate", "total_s", "drain_rate", "e2e_p50_ns", "e2e_p99_ns", "pause_p99_ns", "pause_max_ns",
+	"offered_rate", "due", "unsent", "publish_rate", "total_s", "drain_rate", "e2e_p50_ns", "e2e_p99_ns",
+	"service_p50_ns", "service_p99_ns", "e2e_service_p50_ns", "e2e_service_p99_ns", "pause_p99_ns", "pause_max_ns",
 	"lost", "duplicated", "broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes",
 }
 
 func summaryTable(g group, notes *document.Footnotes) document.Table {
 	offered := len(results.MissedRates(g.points)) > 0
+	sent := anyLoad(g.points, results.OnlyFromSend)
 	t := document.Table{Columns: slices.Concat(pointColumns(), []document.Column{
 		{Key: "status", Name: "status"},
 		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
 	}, metricColumns(summaryMetrics, map[string]bool{
 		"offered_rate": !offered, "due": true, "unsent": !offered, "pause_p99_ns": !anyLoad(g.points, stood), "pause_max_ns": true,
+		"service_p50_ns": !sent, "service_p99_ns": !sent, "e2e_service_p50_ns": !sent, "e2e_service_p99_ns": !sent,
 	}), []document.Column{
 		{Key: "doubts", Name: "doubts", Unit: unit.Count},
 		{Key: "n", Name: "n", Unit: unit.Count},

@@ -162,6 +162,13 @@ func TestAnImportIsStoredOnceAndComparedWithWhatWasMeasured(t *testing.T) {
 	if again := brokermark(t, "import", path, "--store", db, "--like", "kafka-1024-sus").want(t, 0); !strings.Contains(again.out, "is in the store already") {
 		t.Errorf("says %q", again.out)
 	}
+	// Such results know latencies from the actual send only.
+	if out := brokermark(t, "report", "--store", db, "--where", "broker=omb:kafka").want(t, 0).out; !strings.Contains(out, "e2e from send, p99") || !strings.Contains(out, "from the actual send only") {
+		t.Errorf("the report shows no latency of an imported result:\n%s", out)
+	}
+	if out := brokermark(t, "report", "--store", db, "--where", "broker=kafka").want(t, 0).out; strings.Contains(out, "from send") {
+		t.Errorf("the report shows columns nobody needs:\n%s", out)
+	}
 	var another map[string]any
 	if err := json.Unmarshal(ombResult, &another); err != nil {
 		t.Fatal(err)

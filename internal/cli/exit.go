@@ -126,7 +126,7 @@ func hintOf(err error) string {
 	var unstored *store.Unstored
 	switch {
 	case errors.As(err, &unstored):
-		return fmt.Sprintf("they are stored by the next run with this store, or by: brokermark import %s --store %s", unstored.Path, unstored.Store)
+		return fmt.Sprintf("they are stored by the next run with this store, or by: brokermark import %s --store %s", shellWord(unstored.Path), shellWord(unstored.Store))
 	case store.ProblemOf(err) == store.Locked:
 		return "wait for the other process to end, or name another file with --store"
 	case store.ProblemOf(err) == store.Unreachable:

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -299,7 +300,17 @@ func storeArgument(path string) string {
 	if path == defaultStore {
 		return ""
 	}
-	return " --store " + path
+	return " --store " + shellWord(path)
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// shellWord writes an argument so that a shell takes it as it is: commands that are shown can be copied.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 const maxLog = 16 << 20 // bytes, then the default log begins anew

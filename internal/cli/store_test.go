@@ -39,6 +39,10 @@ func TestATeamsDatabaseIsAStoreLikeAFileAndItsPasswordIsNeverPrinted(t *testing.
 	if out := did(0, short("--store", db)...).out; !strings.Contains(out, "Stored in postgres://team@127.0.0.1:") {
 		t.Errorf("summary:\n%s", out)
 	}
+	whole := db + "?sslmode=disable&connect_timeout=5" // which a shell would cut at the &
+	if out := did(0, short("--store", whole)...).out; !strings.Contains(out, "more: brokermark report --store '"+whole+"'\n") {
+		t.Errorf("the hint can't be copied:\n%s", out)
+	}
 	if again := did(0, short("--store", db)...); !strings.Contains(again.err, "(stored before)") {
 		t.Errorf("the second run doesn't find the first:\n%s", again.err)
 	}

@@ -128,6 +128,15 @@ var views = []Metric{
 // FromSend are latencies as other tools count them, from the actual send; results imported from one have no others.
 var FromSend = []string{"service_p50_ns", "service_p99_ns", "e2e_service_p50_ns", "e2e_service_p99_ns"}
 
+// OnlyFromSend tells that a record has no other latencies than those.
+func OnlyFromSend(r store.Record) bool {
+	if r.Result == nil || ClosedLoop(r.Spec) {
+		return false
+	}
+	l := r.Result.Latency
+	return l.EndToEnd.Count() == 0 && l.Publish.Count() == 0 && l.EndToEndService.Count()+l.Service.Count() > 0
+}
+
 // headlines are the metrics that kinds of measurement are made for.
 var headlines = map[string]string{
 	"sustainable": "sustainable_low", "curve": "sustainable_low", "peak": "throughput", "rate": "e2e_p99_ns",
