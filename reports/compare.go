@@ -218,6 +218,9 @@ func (p pair) blocks(named []string, tests []tested) []document.Block {
 		for _, v := range results.MissedRates(points) {
 			say(p.names[side] + ": " + v.Finding)
 		}
+		for _, v := range objectives(&results.Set{Points: points}) {
+			say(strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", p.names[side], v.About, v.Finding, v.Detail)))
+		}
 	}
 	if m, ok := p.headline(a, b); ok {
 		say(p.finding(m, a, b, tests))

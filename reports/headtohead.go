@@ -23,6 +23,9 @@ func headToHead(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Head to head"}
 	points := set.Points
 	d.Say(state(points))
+	for _, v := range append(results.MissedRates(points), objectives(set)...) {
+		d.Add(v)
+	}
 	var notes document.Footnotes
 	for _, g := range bySetting(points) {
 		d.Add(document.Heading{Level: 1, Text: g.name})
@@ -181,17 +184,20 @@ func summaryOf(key string, records []results.Record) results.Summary {
 // status is that of all points, or what went wrong where.
 func (s side) status() string {
 	same := true // all points ended alike
-	var words []string
+	var words, missed []string
 	for _, p := range s.points {
 		same = same && p.Status() == s.points[0].Status()
+		if ended := fared("", p, p.Ok()); ended != "" {
+			missed = append(missed, strings.TrimPrefix(ended, ", ")+" at "+p.Load())
+		}
 		if worst := p.Endings()[0]; worst != string(results.OK) {
 			words = append(words, worst+" at "+p.Load())
 		}
 	}
 	if same {
-		return s.points[0].Status()
+		words = []string{s.points[0].Status()}
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(append(words, missed...), ", ")
 }
 
 // fixed lists what was measured at fixed rates, lowest first: of each rate, the repetitions of one point. A point made

@@ -28,7 +28,7 @@ func summary(set *results.Set) (document.Document, error) {
 	if len(points) == 0 {
 		return d, nil
 	}
-	for _, v := range results.MissedRates(points) {
+	for _, v := range append(results.MissedRates(points), objectives(set)...) {
 		d.Add(v)
 	}
 	var notes document.Footnotes
@@ -36,6 +36,11 @@ func summary(set *results.Set) (document.Document, error) {
 	d.Add(document.Heading{Level: 1, Text: "Verdict"})
 	for _, g := range bySetting(calm(points)) {
 		d.Add(verdict(g))
+	}
+	for _, s := range sweepsOf(points) {
+		v := s.verdict()
+		v.Detail = strings.TrimSpace(v.Detail + " More: brokermark report recommend.")
+		d.Add(v)
 	}
 	if trials, _ := faultTrials(points); len(trials) > 0 {
 		d.Add(document.Verdict{About: "Through faults", Finding: countVerdicts(trials), Detail: "More: brokermark report promise."})
@@ -122,7 +127,7 @@ func summaryRow(p results.Point, l results.Level, own map[string]string, notes *
 		}
 	}
 	row := pointCells(p, l.Title)
-	row["status"] = document.Text(results.Ending(status, l.Records)).Toned(tone).Marked(marks...)
+	row["status"] = document.Text(fared(status, p, l.Records)).Toned(tone).Marked(marks...)
 	row["sustainable"] = l.Cell("sustainable_low")
 	row["doubts"] = doubts(p, l.Records, own, notes)
 	row["n"] = document.Number(len(l.Records))

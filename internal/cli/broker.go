@@ -161,9 +161,10 @@ func (s *shell) up(ctx context.Context, o upOptions, arg string) error {
 func (s *shell) downCommand() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use:     "down [BROKER | ID]...",
-		Short:   "Stop brokers and remove their data",
-		Example: "  brokermark broker down nats\n  brokermark broker down --all\n  brokermark broker status && brokermark broker down --all",
+		Use:               "down [BROKER | ID]...",
+		Short:             "Stop brokers and remove their data",
+		ValidArgsFunction: s.runningBrokers,
+		Example:           "  brokermark broker down nats\n  brokermark broker down --all\n  brokermark broker status && brokermark broker down --all",
 		RunE: func(c *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
 				return hinted(badInput("name the brokers to stop, or --all"), "brokermark broker status lists them")

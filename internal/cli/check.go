@@ -84,6 +84,9 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 		return err
 	}
 	d.Say(sum)
+	for _, line := range shows(p) {
+		d.Say(line)
+	}
 	d.Add(notes.Blocks()...)
 	if err := s.write(d, o.format); err != nil {
 		return err

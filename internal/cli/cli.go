@@ -184,6 +184,7 @@ sustain, proves what each delivered and accounts for what it cost.`,
 		s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.exportCommand(),
 		s.figureCommand(), s.importCommand(), s.listCommand(), s.brokerCommand(), s.pipelineCommand(), s.cleanCommand(), s.doctorCommand(), s.versionCommand(),
 	)
+	complete(root)
 	return root
 }
 

@@ -42,7 +42,7 @@ var ExitCodes = []ExitCode{
 	{exitFailed, "a point failed"},
 	{exitVoid, "results are void: the generator limited them"},
 	{exitStore, "the store could not be used"},
-	{exitGate, "a result is beyond a threshold of --fail-if, or could not be judged"},
+	{exitGate, "a result is beyond a threshold of --fail-if, misses an objective, or could not be judged"},
 	{exitInterrupted, "interrupted; what was finished is stored"},
 	{exitTerminated, "terminated by SIGTERM; what was finished is stored"},
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -56,7 +57,13 @@ func (g *gates) close() {
 // judge tells how stored points fare, and is nil when nothing is beyond a threshold.
 func (g *gates) judge(out io.Writer, set *results.Set) error {
 	verdicts := gate.Judge(set, g.conditions)
-	return g.tell(out, verdicts, gate.Endings(set))
+	objectives := gate.JudgeObjectives(set)
+	tellObjectives(out, objectives)
+	err := g.tell(out, verdicts, append(gate.Endings(set), objectives...))
+	if n := gate.Failures(objectives); n > 0 && err == nil {
+		return &failure{code: exitGate, err: fmt.Errorf("%s of objectives: see above", counted(n, "failure"))}
+	}
+	return err
 }
 
 // judgeChanges tells how the second side of a comparison fares.
@@ -67,7 +74,7 @@ func (g *gates) judgeChanges(out io.Writer, a, b reports.Side, named []string) e
 // tell writes verdicts for people and, with what else belongs there, for machines.
 func (g *gates) tell(out io.Writer, verdicts, besides []gate.Verdict) error {
 	for _, c := range g.conditions {
-		tellOf(out, c.Text, verdicts)
+		tellOf(out, "gate", c.Text, verdicts)
 	}
 	if g.file != nil {
 		f := g.file
@@ -82,10 +89,23 @@ func (g *gates) tell(out io.Writer, verdicts, besides []gate.Verdict) error {
 	return nil
 }
 
+// tellObjectives tells of each objective how many loads reach it, and which don't.
+func tellObjectives(out io.Writer, verdicts []gate.Verdict) {
+	var conditions []string
+	for _, v := range verdicts {
+		if !slices.Contains(conditions, v.Condition) {
+			conditions = append(conditions, v.Condition)
+		}
+	}
+	for _, c := range conditions {
+		tellOf(out, "objective", c, verdicts)
+	}
+}
+
 // fewVerdicts is how many of one condition are shown one by one; beyond that only those that failed.
 const fewVerdicts = 20
 
-func tellOf(out io.Writer, condition string, verdicts []gate.Verdict) {
+func tellOf(out io.Writer, what, condition string, verdicts []gate.Verdict) {
 	count := map[gate.Outcome]int{}
 	var of []gate.Verdict
 	for _, v := range verdicts {
@@ -100,7 +120,7 @@ func tellOf(out io.Writer, condition string, verdicts []gate.Verdict) {
 			parts = append(parts, fmt.Sprintf("%s %d", o, count[o]))
 		}
 	}
-	fmt.Fprintf(out, "gate %s: %s\n", condition, strings.Join(parts, ", "))
+	fmt.Fprintf(out, "%s %s: %s\n", what, condition, strings.Join(parts, ", "))
 	for _, v := range of {
 		if v.Outcome == gate.Failed || len(of) <= fewVerdicts {
 			fmt.Fprintf(out, "  %-7s  %s: %s\n", v.Outcome, oneLine(v.Point), oneLine(v.Text))

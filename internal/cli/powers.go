@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
@@ -19,6 +20,9 @@ func refusals(points []study.Point) (map[string]string, error) {
 	refused := map[string]string{}
 	unknown, known := map[string]error{}, map[string]bool{} // settings, by their path
 	for _, p := range points {
+		if _, err := gate.Objectives(p.Spec); err != nil {
+			return nil, &failure{code: exitInput, err: errors.New(placed(p, err))}
+		}
 		err := askPowers(p.Spec)
 		var unsupported *driver.ErrUnsupported
 		var unobtainable *provision.ErrRefused

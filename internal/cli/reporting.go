@@ -188,7 +188,8 @@ or when there are too few repetitions for one.`,
 		Example: "  brokermark compare kafka jetstream\n" +
 			"  brokermark compare client.linger.ms=0 client.linger.ms=5 --where broker=kafka\n" +
 			"  brokermark compare monday.db tuesday.db --fail-if 'publish_rate<-5%'",
-		Args: twoSides,
+		Args:              twoSides,
+		ValidArgsFunction: sides,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.out.settle(c.Flags()); err != nil {
 				return err

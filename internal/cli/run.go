@@ -126,9 +126,11 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		}
 	}
 	outbox := st.Outbox(view.say, unstoredIn(o.store), host.Dir)
-	r := &running{sh: s, options: &o, store: st, view: view, bad: map[store.Status]*store.Record{}}
+	r := &running{sh: s, options: &o, store: st, view: view, bad: map[store.Status]*store.Record{}, asked: p.objectives()}
+	limit := enough{store: st, until: p.until, said: map[string]bool{}, say: view.say}
 	tally, err := lab.Run(ctx, p.runs, lab.Options{
-		Host: host, Store: st, Append: outbox.Append, Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
+		Enough: limit.of,
+		Host:   host, Store: st, Append: outbox.Append, Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
 		Watch: func(e lab.Event) { r.event(ctx, e) },
 	})
 	unstored := outbox.Close(ctx)
@@ -155,6 +157,7 @@ type running struct {
 	stored  lab.Tally                      // how the skipped repetitions had ended
 	bad     map[store.Status]*store.Record // of those that did not end ok, the first of each status
 	outErr  error
+	asked   map[string]study.Objectives // by point; those of now, not of when a record was stored
 }
 
 // event is called by the lab from one goroutine.
@@ -165,9 +168,12 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 			count(&r.stored, e.Record)
 		}
 	}
+	if e.Record != nil {
+		e.Record.Spec.Objectives = r.asked[e.Record.PointID]
+	}
 	r.view.event(e)
 	r.options.watching.event(e)
-	if e.Record != nil && r.options.gates.wanted() {
+	if e.Record != nil && (r.options.gates.wanted() || len(r.asked) > 0) {
 		r.records = append(r.records, *e.Record)
 	}
 	if e.Record != nil && e.Record.Status != store.OK && r.bad[e.Record.Status] == nil {
@@ -218,7 +224,7 @@ func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 			fmt.Fprintf(r.sh.err, "brokermark: %s\n", secret.Redact(unstored.Error()))
 		}
 		fmt.Fprintf(r.sh.err, "brokermark: interrupted; %d of %d repetitions are done and stored in %s; the same command goes on from there\n",
-			t.OK+t.Failed+t.Refused+t.Skipped, len(p.runs), r.store.Name())
+			t.OK+t.Failed+t.Refused+t.Skipped+t.Spared, len(p.runs), r.store.Name())
 		_ = r.options.gates.judge(r.sh.err, results.Of(r.records)) // being interrupted is what the exit code says
 		return &failure{code: exitInterrupted}
 	case err != nil:
@@ -280,6 +286,9 @@ func (r *running) summary(p plan) error {
 	records, err := r.store.Records(context.Background(), store.Filter{PointIDs: ids})
 	if err != nil {
 		return err
+	}
+	for i := range records {
+		records[i].Spec.Objectives = r.asked[records[i].PointID]
 	}
 	if err := r.sh.show(reportFor(p.points), records); err != nil {
 		return err

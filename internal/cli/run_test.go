@@ -20,7 +20,7 @@ func write(t *testing.T, path, text string) {
 }
 
 // flatKeys are promised to scripts.
-var flatKeys = strings.Fields(`broker label status reason doubts sent acked received lost duplicated reordered corrupted
+var flatKeys = strings.Fields(`broker label point status reason doubts sent acked received lost duplicated reordered corrupted
 	publish_rate receive_rate sustainable_low sustainable_high e2e_p50_ns e2e_p90_ns e2e_p95_ns e2e_p99_ns e2e_p999_ns e2e_max_ns
 	publish_p50_ns publish_p99_ns service_p50_ns service_p99_ns lag_p99_ns broker_cpu_s_per_million generator_cpu_s_per_million
 	broker_rss_bytes broker_disk_write_bytes began point_id closed_loop goals`)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,7 +59,7 @@ type workload struct {
 	login   map[string]*string
 	sets    []string
 	more    []string
-	repeat  int
+	repeat  string
 	quick   bool
 	scale   string
 	only    []string
@@ -84,7 +83,7 @@ func (s *shell) workload(c *cobra.Command) *workload {
 	_ = c.RegisterFlagCompletionFunc("broker", cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp))
 	f.StringArrayVar(&w.sets, "set", nil, "override a setting by `path=value`, such as client.linger.ms=5; repeatable")
 	f.StringArrayVar(&w.more, "axis", nil, "vary a setting by `path=list`, such as inFlight.messages=100,1000; repeatable")
-	f.IntVar(&w.repeat, "repeat", 0, "`number` of repetitions of every point")
+	f.StringVar(&w.repeat, "repeat", "", "`number` of repetitions of every point, or 'until 5%': as many as make the interval so narrow, at most 20")
 	f.BoolVar(&w.quick, "quick", false, "a few seconds per point, for a first look")
 	f.StringVar(&w.scale, "scale", "", "`size` of a study: full, or one that its document names, such as quick")
 	f.StringSliceVar(&w.only, "only", nil, "`names` of the study's experiments; the others are left out")
@@ -98,11 +97,12 @@ type plan struct {
 	studies []*study.Study
 	points  []study.Point // of all studies
 	runs    []study.Run
+	until   map[string]float64 // of points that are repeated until they are known so closely; see enough
 }
 
 // load reads what args name and lays the flags over it.
 func (w *workload) load(_ context.Context, args []string) (plan, error) {
-	var p plan
+	p := plan{until: map[string]float64{}}
 	found, err := w.studies(args)
 	if err != nil {
 		return p, err
@@ -121,8 +121,24 @@ func (w *workload) load(_ context.Context, args []string) (plan, error) {
 		p.studies = append(p.studies, s)
 		p.points = append(p.points, points...)
 		p.runs = append(p.runs, study.Order(points, s.Repeats, s.Seed)...)
+		for _, point := range points {
+			if s.Until > 0 {
+				p.until[point.ID] = s.Until
+			}
+		}
 	}
 	return p, nil
+}
+
+// objectives are what the points should reach, by point; those without any are left out.
+func (p plan) objectives() map[string]study.Objectives {
+	asked := map[string]study.Objectives{}
+	for _, point := range p.points {
+		if len(point.Spec.Objectives) > 0 {
+			asked[point.ID] = point.Spec.Objectives
+		}
+	}
+	return asked
 }
 
 func (w *workload) studies(args []string) ([]*study.Study, error) {
@@ -293,8 +309,7 @@ func (w *workload) override(s *study.Study) error {
 		}
 	}
 	if w.changed("repeat") {
-		repeat := strconv.Itoa(w.repeat)
-		if err := s.SetAxisBy("--repeat "+repeat, "repeats", []string{repeat}); err != nil {
+		if err := s.SetAxisBy("--repeat "+w.repeat, "repeats", []string{w.repeat}); err != nil {
 			return err
 		}
 	}

@@ -36,6 +36,9 @@ type Setting struct {
 	Idle func(g Guarantee, v Values) string
 }
 
+// Path is the setting's in a spec: "client.linger.ms".
+func (s Setting) Path() string { return s.Scope.path(s.Name) }
+
 // IdleWhere is s with that for Idle.
 func (s Setting) IdleWhere(why func(Guarantee, Values) string) Setting {
 	s.Idle = why

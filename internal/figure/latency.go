@@ -20,6 +20,7 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Spec.Measure != "curve" && p.Spec.Measure != "rate" })
+	inHistogram := func(m results.Metric) bool { return m.Histogram == kind.Name }
 	names := namesOf(points)
 	settings, groups := results.PointsBySetting(points)
 	if err := tooMany(len(settings), mostPanels, "sizes and guarantees"); err != nil {
@@ -47,10 +48,15 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 			continue
 		}
 		drawn = true
+		bounds := boundsOf(groups[setting], inHistogram)
+		e.include(bounds, !o.Linear)
 		scale(&p.Plot.X, unit.PerSecond, e.xlow, e.xhigh, 6, o)
 		scale(&p.Plot.Y, unit.Nanoseconds, e.low, e.high, 9, o)
 		for _, t := range traces {
 			p.Add(t)
+		}
+		for _, b := range bounds {
+			p.Add(b)
 		}
 		panels = append(panels, p)
 	}
@@ -62,6 +68,7 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	f.Legend = namesLegend(names)
 	p50, p99 := line(soft), lineDashed(soft, dashed)
 	f.Legend = append(f.Legend, Entry{Text: "p50", Line: &p50}, Entry{Text: "p99", Line: &p99})
+	f.Legend = append(f.Legend, boundsLegend(boundsOf(points, inHistogram))...)
 	if void {
 		f.Legend = append(f.Legend, voidEntry())
 	}

@@ -12,6 +12,7 @@ import (
 
 // mesh is where the levels of points stand among panels, lines and along the axis.
 type mesh struct {
+	bounds   []bound // of objectives for the metric
 	metric   results.Metric
 	linear   bool
 	axes     []results.Axis

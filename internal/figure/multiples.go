@@ -24,6 +24,7 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 	if err := m.lay(points, o); err != nil {
 		return Figure{}, err
 	}
+	m.bounds = boundsOf(points, func(other results.Metric) bool { return other.Key == metric.Key })
 	f := Figure{Title: fmt.Sprintf("%s by %s", capital(metric.Name), m.col.Name), Width: 18 * vg.Centimeter}
 	f.Panels = grid(m.panels(), m.columns())
 	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*6.5*vg.Centimeter
@@ -33,6 +34,7 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 			f.Legend = append(f.Legend, Entry{Text: name, Line: &l, Glyph: &g})
 		}
 	}
+	f.Legend = append(f.Legend, boundsLegend(m.bounds)...)
 	if slices.ContainsFunc(m.dots, func(d dot) bool { return !d.mark.used }) {
 		f.Legend = append(f.Legend, voidEntry())
 	}
@@ -71,6 +73,7 @@ func (m *mesh) panels() []*Panel {
 	for _, d := range m.dots {
 		e.take([]mark{d.mark}, !m.straight)
 	}
+	e.include(m.bounds, !m.straight)
 	var panels []*Panel
 	for _, title := range m.titles {
 		p := panel(title, m.col.Name, m.metric.Name)
@@ -86,6 +89,9 @@ func (m *mesh) panels() []*Panel {
 			for run := range slices.Chunk(marks, m.joined(len(marks))) {
 				p.Add(trace{marks: run, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))})
 			}
+		}
+		for _, b := range m.bounds {
+			p.Add(b)
 		}
 		panels = append(panels, p)
 	}

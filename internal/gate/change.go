@@ -8,14 +8,13 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
-	"github.com/brokermark/brokermark/reports"
 )
 
 // Changes judges by how much the second side of each pair differs from the first, curves rate by rate. Of counts it is
 // the change of what there was per repetition, and counts as it is: a loss is a fact, not a sample. Of everything else
 // it is the change of the medians. That counts when the test shows the difference; where there are too few
 // repetitions for any test it counts as it is, and says so, because a gate that can't fail is none.
-func Changes(pairs []reports.Pair, conditions []Condition) []Verdict {
+func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 	var verdicts []Verdict
 	for _, c := range conditions {
 		judged := false
@@ -33,7 +32,7 @@ func Changes(pairs []reports.Pair, conditions []Condition) []Verdict {
 }
 
 // changes judges a pair: one verdict, or of curves one for each rate that both sides have.
-func (c Condition) changes(p reports.Pair) []Verdict {
+func (c Condition) changes(p results.Pair) []Verdict {
 	v := Verdict{Condition: c.Text, Point: p.Title}
 	var sides [2][]load
 	for i, points := range [2][]results.Point{p.A, p.B} {

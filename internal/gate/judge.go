@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // Outcome is how a point fares at a gate.
@@ -69,6 +70,7 @@ func Judge(set *results.Set, conditions []Condition) []Verdict {
 // load is a point under one load.
 type load struct {
 	point   string
+	spec    study.Spec // of the latest record, whose objectives hold
 	ended   Verdict
 	records []store.Record // that ended ok
 }
@@ -82,7 +84,7 @@ func (c Condition) knownOf(all []load, i int) bool {
 func loads(set *results.Set) []load {
 	var out []load
 	for i, p := range set.Points {
-		own := load{point: p.ID, ended: about(p), records: p.Ok()}
+		own := load{point: p.ID, spec: p.Records[len(p.Records)-1].Spec, ended: about(p), records: p.Ok()}
 		own.ended.Outcome, own.ended.Text = ending(p)
 		levels := results.Levels(i, p)
 		if own.ended.Outcome != Passed || p.Spec.Measure != "curve" || len(levels) == 0 {
@@ -94,7 +96,7 @@ func loads(set *results.Set) []load {
 			if (l.Status == store.Void || l.Status == store.Aborted) && slices.ContainsFunc(levels, same) {
 				continue // other repetitions say how it went
 			}
-			at := load{point: p.ID, ended: own.ended, records: l.Records}
+			at := load{point: p.ID, spec: own.spec, ended: own.ended, records: l.Records}
 			at.ended.Point = strings.Join([]string{p.Name, p.Setting(), "curve", l.Load}, ", ")
 			if own.ended.Seconds = 0; l.Status != store.OK { // the time is told once
 				reason, _, _ := strings.Cut(l.Reason, "\n")

@@ -23,6 +23,8 @@ type Options struct {
 	// Append keeps a record, whatever has become of ctx; nil: in the store.
 	Append func(ctx context.Context, r store.Record) error
 	Again  bool // run what is stored already
+	// Enough tells that a point needs no further repetition; nil: each that was asked for. It is asked before a repetition.
+	Enough func(ctx context.Context, run study.Run) bool
 	// Lease is how long other runners with the same store wait for this one when it isn't heard of any more; 0: store.Lease.
 	Lease time.Duration
 	Keep  bool      // leave the brokers' directories behind
@@ -64,11 +66,13 @@ const (
 	Sampled                  // a momentary view of a trial
 	Ended                    // a repetition, with its record
 	Skipped                  // a repetition that the store already has
+	Spared                   // a repetition that isn't needed: its point is known closely enough
 )
 
 // Tally counts how the repetitions of a run ended.
 type Tally struct {
 	OK, Failed, Void, Refused, Aborted, Skipped int
+	Spared                                      int // not needed any more
 	Unstarted                                   int // of Failed: the broker could not be installed, started or reached
 }
 
@@ -107,6 +111,11 @@ func (l *lab) all(ctx context.Context, runs []study.Run) error {
 	for {
 		var held []study.Run
 		for i, run := range runs {
+			if l.Enough != nil && !l.before(run) && l.Enough(ctx, run) {
+				l.tally.Spared++
+				l.finish(run, Event{Kind: Spared})
+				continue
+			}
 			standing, release := l.claim(ctx, run)
 			switch standing {
 			case store.Done:

@@ -39,6 +39,13 @@ func compose(set *results.Set) (lead, rest string, err error) {
 	if len(kept.Tables()) > 0 {
 		lead += "<h2>Who kept its promise</h2>\n" + render.Fragment(kept.Blocks[1:], "k", 3)
 	}
+	advice, err := built("recommend", set)
+	if err != nil {
+		return "", "", err
+	}
+	if len(advice.Tables()) > 0 {
+		lead += "<h2>Recommended settings</h2>\n" + render.Fragment(unsaid(advice.Blocks, verdict), "r", 3)
+	}
 	lead += "<h2>In figures</h2>\n<p class=\"about\">Who sustains what, at which latency and cost, under which guarantee.</p>\n"
 	lead += render.Fragment(withGuarantees(unsaid(duel.Blocks, verdict), points), "h", 3)
 	rest = render.Fragment(missing(points), "m", 2)

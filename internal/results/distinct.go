@@ -13,7 +13,9 @@ func distinguish(points []*Point) {
 		var paths []string
 		for i, p := range alike {
 			specs[i] = map[string]string{}
-			p.facts.flatten(specs[i], "", p.Spec)
+			spec := p.Spec
+			spec.Objectives = nil
+			p.facts.flatten(specs[i], "", spec)
 			paths = append(paths, sortedKeys(specs[i])...)
 		}
 		slices.Sort(paths)

@@ -12,8 +12,9 @@ import (
 // measured or is not known. Times are nanoseconds, rates messages per second.
 type FlatRecord struct {
 	Broker                 string   `json:"broker"`
-	Label                  string   `json:"label"`
-	Load                   string   `json:"load"` // what was measured; of a curve there is an object for each of its rates
+	Label                  string   `json:"label"` // a word of jq's own, hence Point
+	Point                  string   `json:"point"` // the same
+	Load                   string   `json:"load"`  // what was measured; of a curve there is an object for each of its rates
 	Status                 string   `json:"status"`
 	Reason                 string   `json:"reason"`       // "" when ok
 	Doubts                 []string `json:"doubts"`       // "code: sentence"
@@ -122,7 +123,7 @@ var flatFields = func() map[string]int {
 func flatRecord(l Load) FlatRecord {
 	r := l.Record
 	f := FlatRecord{
-		Broker: r.Spec.Broker, Label: r.Label, Load: l.Name, Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, PointID: r.PointID, ClosedLoop: ClosedLoop(r.Spec),
+		Broker: r.Spec.Broker, Label: r.Label, Point: r.Label, Load: l.Name, Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, PointID: r.PointID, ClosedLoop: ClosedLoop(r.Spec),
 		Goals: flatGoals(r),
 	}
 	for _, d := range r.Doubts {

@@ -54,6 +54,27 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 	return selected, nil
 }
 
+// Selectable are the names that Select takes, with the values that records have.
+func Selectable(records []store.Record) map[string][]string {
+	facts := new(factCache)
+	seen := map[string]map[string]bool{}
+	for _, r := range records {
+		for name, values := range facts.selectable(r) {
+			if seen[name] == nil {
+				seen[name] = map[string]bool{}
+			}
+			for _, v := range values {
+				seen[name][v] = true
+			}
+		}
+	}
+	out := map[string][]string{}
+	for name, values := range seen {
+		out[name] = sortedKeys(values)
+	}
+	return out
+}
+
 // Named are the names of expr's terms: what a comparison with it declares as the difference.
 func Named(expr string) []string {
 	var names []string

@@ -13,6 +13,12 @@ func Of(records []store.Record) *Set {
 	return &Set{Records: records, Points: pointsOf(records)}
 }
 
+// Pair is the points of two sides that were given the same work.
+type Pair struct {
+	Title string // message size, guarantee and load
+	A, B  []Point
+}
+
 // Levels lists the levels of all points, in their order.
 func (s *Set) Levels() []Level { return LevelsOf(s.Points) }
 

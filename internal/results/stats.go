@@ -8,6 +8,7 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/store"
 )
 
 const (
@@ -169,4 +170,25 @@ func sign(v float64) int {
 		return -1
 	}
 	return 0
+}
+
+// HalfWidth is half the width of the 95 % interval of a metric over repetitions, as a share of the median; NaN where there are
+// too few for an interval.
+func HalfWidth(m Metric, records []store.Record) (half float64, n int) {
+	s := Summarize(m.Values(records))
+	if !s.Confident || s.Median == 0 {
+		return math.NaN(), s.N
+	}
+	return (s.High - s.Low) / 2 / math.Abs(s.Median), s.N
+}
+
+// Needed is how many repetitions each of several contenders needs at least for a test to show a difference between any two of
+// them, since all pairs are tested as one family.
+func Needed(contenders int) int {
+	family := float64(contenders * (contenders - 1) / 2)
+	n := 1
+	for family > 0 && smallestP(n, n)*family >= alpha {
+		n++
+	}
+	return n
 }

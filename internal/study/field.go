@@ -81,7 +81,7 @@ func (l leaf) place(spec reflect.Value) reflect.Value {
 type plan struct {
 	leaves map[string]leaf
 	groups map[string][]string // path of a nested group ("" = the spec) -> the names in it, in order
-	native map[string]leaf     // maps of native settings: server, client, topicConfig
+	native map[string]leaf     // maps of settings by names of others: server, client, topicConfig, objectives
 }
 
 // computed fields are filled in by the package, never given.
@@ -130,6 +130,8 @@ func typeText(t reflect.Type) string {
 		return "list of {rate, for}"
 	case reflect.TypeFor[[]SearchGoal]():
 		return "list of {latency, quantile}"
+	case reflect.TypeFor[Objectives]():
+		return "mapping of metrics to bounds"
 	case reflect.TypeFor[[]Fault]():
 		return "list of {at, do, node, for}"
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // ID identifies what a complete Spec describes: the first 16 hex digits of the SHA-256 of its canonical JSON, without
-// name and label. It doesn't depend on the order of keys or on spelling (1KiB or 1024, 60s or 1m), nor on where the
+// name, label and objectives. It doesn't depend on the order of keys or on spelling (1KiB or 1024, 60s or 1m), nor on where the
 // payload samples lie, only on what they hold, nor on where passwords and certificates lie.
 func (s Spec) ID() string {
-	s.Name, s.Label = "", ""
+	s.Name, s.Label, s.Objectives = "", "", nil
 	if s.PayloadDigest != "" {
 		s.PayloadFile = ""
 	}

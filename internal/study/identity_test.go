@@ -18,7 +18,7 @@ func TestSpellingAndOrderDoNotChangeTheIdentity(t *testing.T) {
 		"units":        {"size: 1KiB", "size: 1024", "messageSize: 1.0KiB", "messageSize: [{size: 1024, weight: 7}]"},
 		"times":        {"rate: 5\nduration: 60s", "rate: 5\nduration: 1m", "rate: 5\nduration: 0.5m30s", "testDurationMinutes: 1\nproducerRate: 5.0\nwarmup: 5s"},
 		"defaults":     {"topics: 1", "topics: 1.0", "partitions: 1\nmeasure: sustainable", "broker: nats\ndelivery: at-most-once\nacks: none", "seed: 1"},
-		"words":        {"name: a", "name: b\nlabel: c\ntopics: 1"},
+		"words":        {"name: a", "name: b\nlabel: c\ntopics: 1\nobjectives: {lost: 0}"},
 		"key order":    {"topics: 2\nsize: 10\nserver: {b: 1, a: 2}", "server: {a: 2, b: 1}\nsize: 10\ntopics: 2"},
 		"nesting":      {"load: {rate: 5, shape: constant}", "load.rate: 5", "base: {load: {rate: 5}}", "rate: 5"},
 		"native types": {"server: {a: 4}", `server: {a: "4"}`, "server.a: 4.0"},
@@ -48,7 +48,7 @@ func TestIdentityOfTheDefaultsStays(t *testing.T) {
 	}
 }
 
-var notOfIdentity = []string{"name", "label", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile"}
+var notOfIdentity = []string{"name", "label", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile", "objectives"}
 
 func TestEverySettingChangesTheIdentity(t *testing.T) {
 	base := map[string]string{

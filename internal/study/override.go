@@ -40,13 +40,7 @@ func (s *Study) SetAxisBy(flag, path string, values []string) error {
 func (s *Study) override(flag, path string, values []string) error {
 	d := decoder{problems: &problems{}, file: flag, flag: true}
 	if path == "repeats" && len(values) == 1 {
-		repeats := 0
-		if d.value(flagNode(values[0]), path, reflect.ValueOf(&repeats).Elem(), nil) && (repeats < 1 || repeats > maxRepeats) {
-			d.add(place{file: flag}, path, "%d is out of range; allowed: 1 to %d", repeats, maxRepeats)
-		}
-		if len(d.found) == 0 {
-			s.Repeats = repeats
-		}
+		d.repeats(flagNode(values[0]), path, s)
 		return d.err()
 	}
 	if !known(path) {

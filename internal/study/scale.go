@@ -67,7 +67,7 @@ func (s *Study) Scale(name string) error {
 		if c.name == name {
 			s.sweeps, s.at = slices.Clone(c.sweeps), name
 			if c.repeats > 0 {
-				s.Repeats = c.repeats
+				s.Repeats, s.Until = c.repeats, 0
 			}
 			return nil
 		}

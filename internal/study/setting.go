@@ -152,7 +152,7 @@ func (d decoder) natives(n *yaml.Node, l leaf, path, full string) []setting {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		d.add(d.at(n), full, "%s is not a mapping of native settings", Seen(n))
+		d.add(d.at(n), full, "%s is not a mapping of %s", Seen(n), map[bool]string{true: "metrics to bounds, such as {e2e_p99: '< 20ms'}", false: "native settings"}[path == "objectives"])
 		return nil
 	}
 	var out []setting

@@ -74,11 +74,16 @@ type Spec struct {
 	Count       Count       `json:"count"`
 	Backlog     Backlog     `json:"backlog"`
 	Faults      []Fault     `json:"faults,omitempty"`
-	Seed        int64       `json:"seed"`      // payload contents, Poisson arrivals, keys
-	Isolation   string      `json:"isolation"` // fresh (a new broker per repetition) | shared (one per run and broker settings)
+	Objectives  Objectives  `json:"objectives,omitempty"` // what the point should reach; not part of the identity
+	Seed        int64       `json:"seed"`                 // payload contents, Poisson arrivals, keys
+	Isolation   string      `json:"isolation"`            // fresh (a new broker per repetition) | shared (one per run and broker settings)
 	// BrokerWarmup is how long a broker that was just started is driven before its first measurement; 0: not at all.
 	BrokerWarmup Duration `json:"brokerWarmup,omitempty"`
 }
+
+// Objectives are bounds by the names of metrics: "< 20ms", "> 99%", or 0, which may not be exceeded. They change nothing of
+// what is measured. What the names and bounds mean package gate knows.
+type Objectives map[string]any
 
 // Pipeline is the application around the broker: a client posts rides over HTTP to servers, which publish them through a pool of
 // producers each, and a consumer keeps every skier's record. ConsumerPerSubscription are its threads.

@@ -23,12 +23,13 @@ type Study struct {
 	Name        string
 	Question    string
 	Description string
-	Source      string // where a published study can be found
-	Repeats     int    // of every point, at least 1
-	Seed        int64  // of the order of points
-	File        string // as given to Parse
-	Distrusted  bool   // the document may be a stranger's: it must neither run code nor send secrets of this machine
-	Files       fs.FS  // the study's folder where it isn't on the disk: payload files are looked for in it
+	Source      string  // where a published study can be found
+	Repeats     int     // of every point, at least 1; with Until at most
+	Until       float64 // half the width of an interval, as a share of the median, at which a point has enough repetitions; 0: none
+	Seed        int64   // of the order of points
+	File        string  // as given to Parse
+	Distrusted  bool    // the document may be a stranger's: it must neither run code nor send secrets of this machine
+	Files       fs.FS   // the study's folder where it isn't on the disk: payload files are looked for in it
 	Published   []Published
 	Exhibits    []Exhibit
 
@@ -162,11 +163,10 @@ func indentedByTab(data []byte) (text string, line int) {
 }
 
 func (s *Study) decode(d decoder, root *yaml.Node) {
-	into := map[string]any{"question": &s.Question, "description": &s.Description, "source": &s.Source, "repeats": &s.Repeats}
+	into := map[string]any{"question": &s.Question, "description": &s.Description, "source": &s.Source}
 	var axes []axis
 	var exclude []rule
 	var sweepsNode, pointsNode, axesNode, scalesNode *yaml.Node
-	repeatsAt := place{file: d.file}
 	flat := d.layer(root, "", "", studyKeys)
 	for _, p := range (decoder{problems: &problems{}, file: d.file}).pairs(root, "") {
 		switch p.key {
@@ -193,15 +193,12 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 			s.Exhibits = d.exhibits(p.value)
 		default:
 			if p.key == "repeats" {
-				repeatsAt = d.at(p.value)
+				d.repeats(p.value, "repeats", s)
 			}
 			if field, ok := into[p.key]; ok {
 				d.value(p.value, p.key, reflect.ValueOf(field).Elem(), nil)
 			}
 		}
-	}
-	if s.Repeats < 1 || s.Repeats > maxRepeats {
-		d.add(repeatsAt, "repeats", "%d is out of range; allowed: 1 to %d", s.Repeats, maxRepeats)
 	}
 	s.mergeFlat(d, flat)
 	s.sweeps = nil
@@ -219,8 +216,6 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	}
 	s.beside(d)
 }
-
-const maxRepeats = 10_000
 
 // mergeFlat adds the settings at the top level to the base; name and seed there are the study's too.
 func (s *Study) mergeFlat(d decoder, flat layer) {

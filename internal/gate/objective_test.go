@@ -1,0 +1,66 @@
+package gate_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+func TestAnObjectiveIsABoundOfAMetricAndABadOneSaysWhatIsAllowed(t *testing.T) {
+	for _, c := range []struct {
+		metric string
+		bound  any
+		want   string // its text, or what the complaint holds
+		bad    bool
+	}{
+		{"e2e_p9", "< 20ms", `unknown metric "e2e_p9"`, true},
+		{"e2e_p99", "= 20ms", `"= 20ms" is no objective; allowed: < <= > >= and a value`, true},
+		{"e2e_p99", "!= 20ms", `"!= 20ms" is no objective`, true},
+		{"e2e_p99", "<", `"<" is no objective`, true},
+		{"e2e_p99", 20, "a time with its unit", true},
+		{"e2e_p99", "< 5%", "is no share of anything", true},
+		{"e2e_p99", "<20ms", "e2e_p99 < 20ms", false},
+		{"e2e_p99", "20ms", "e2e_p99 <= 20ms", false},
+		{"publish_rate", "> 99%", "publish_rate > 99%", false},
+		{"sustainable", "10k/s", "sustainable >= 10k/s", false},
+		{"lost", 0, "lost <= 0", false},
+	} {
+		got, err := gate.ParseObjective(c.metric, c.bound)
+		switch {
+		case c.bad && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v: %v, want a complaint with %q", c.metric, c.bound, err, c.want)
+		case !c.bad && (err != nil || got.Text != c.want):
+			t.Errorf("%s: %v: %q, %v; want %q", c.metric, c.bound, got.Text, err, c.want)
+		}
+	}
+}
+
+func TestEveryPointIsJudgedByItsOwnObjectives(t *testing.T) {
+	record := func(id string, sent, lost int64, asked study.Objectives) store.Record {
+		r := store.Record{PointID: id, Repetition: 1, Status: store.OK, Spec: study.Spec{Broker: id, Measure: "rate", MessageSize: study.Sizes{{Size: 100, Weight: 1}}, Objectives: asked}}
+		r.Result = &store.Result{Measurement: store.Measurement{OfferedRate: 1000, PublishRate: float64(sent)}}
+		r.Result.Books = store.Books{Due: 1000, Sent: sent, Acked: sent, Expected: sent, Received: sent - lost, Lost: lost}
+		return r
+	}
+	both := study.Objectives{"lost": 0, "publish_rate": "> 99%"}
+	failed := record("d", 1000, 0, both)
+	failed.Status, failed.Reason = store.Failed, "the broker died"
+	verdicts := gate.JudgeObjectives(results.Of([]store.Record{
+		record("a", 1000, 0, both), record("b", 900, 3, both), record("c", 500, 5, nil), failed,
+	}))
+	var got []string
+	for _, v := range verdicts {
+		got = append(got, v.Point[:1]+" "+v.Condition+" "+string(v.Outcome))
+	}
+	want := "a lost <= 0 passed, a publish_rate > 99% passed, b lost <= 0 failed, b publish_rate > 99% failed, d lost <= 0 failed, d publish_rate > 99% failed"
+	if said := strings.Join(got, ", "); said != want {
+		t.Errorf("verdicts\n%s\nwant\n%s", said, want)
+	}
+	if n := gate.Failures(verdicts); n != 4 {
+		t.Errorf("%d failures, want 4", n)
+	}
+}

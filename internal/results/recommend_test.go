@@ -1,0 +1,81 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// factorial is a full factorial of two axes whose effects are known: batch doubles the rate, linger makes it 1.5 times, and
+// they don't depend on each other.
+func factorial() []Point {
+	var records []store.Record
+	for _, batch := range []int{16, 64} {
+		for _, linger := range []int{0, 5, 10} {
+			for n := range 3 {
+				r := store.Record{
+					PointID: fmt.Sprint(batch, "-", linger), Repetition: n + 1, Status: store.OK,
+					Axes: map[string]string{"client.batch": fmt.Sprint(batch), "client.linger": fmt.Sprint(linger), "client.fixed": "x"},
+					Spec: study.Spec{Broker: "sim", Measure: "sustainable", MessageSize: study.Sizes{{Size: 100, Weight: 1}}},
+				}
+				rate := 1000 * float64(batch) / 16 * map[int]float64{0: 1, 5: 1.5, 10: 0.9}[linger] * (1 + float64(n-1)/100)
+				r.Result = &store.Result{Sustainable: &store.Sustainable{Low: rate, High: rate * 1.05}}
+				r.Result.Latency.EndToEnd = latencies(1000, int64(1000*(1+linger)))
+				r.Result.Cost = store.Cost{BrokerKnown: true, Messages: 1_000_000, BrokerUserSeconds: 10 - float64(linger)/10}
+				records = append(records, r)
+			}
+		}
+	}
+	return Of(records).Points
+}
+
+func TestTheEffectOfAnAxisIsThatOverAllCombinationsOfTheOthers(t *testing.T) {
+	points := factorial()
+	effects := Effects(points, MustMetric("sustainable_low"))
+	if len(effects) != 2 || effects[0].Axis != "client.batch" || effects[1].Axis != "client.linger" {
+		t.Fatalf("effects of %+v, want batch before linger", effects)
+	}
+	near := func(got, want float64) bool { return math.Abs(got-want) < 1e-9 }
+	if v, c := effects[0].Largest(); effects[0].Values[v] != "64" || c.N != 3 || !near(c.Median, 4) {
+		t.Errorf("batch: value %s changes %+v, want 64, 4 times over 3 combinations", effects[0].Values[v], c)
+	}
+	if c := effects[1].Changes; !near(c[1].Median, 1.5) || !near(c[2].Median, 0.9) || c[1].N != 2 {
+		t.Errorf("linger: %+v, want 1.5 and 0.9 times over 2 combinations", c)
+	}
+	best := Best(points, MustMetric("sustainable_low"))
+	if len(best) != 6 || best[0].ID != "64-5" || best[5].ID != "16-10" {
+		t.Errorf("the best is %s, the worst %s", best[0].ID, best[len(best)-1].ID)
+	}
+}
+
+func TestAParetoSetHoldsWhatNoOtherPointBeats(t *testing.T) {
+	points := factorial()
+	var ids []string
+	for _, p := range Pareto(points, Tradeoff("sustainable")) {
+		ids = append(ids, p.ID)
+	}
+	// 64-0 has the lowest latency of the fast ones, 64-5 the highest rate, 64-10 the lowest cost; 16-x are as costly and slower.
+	if want := "[64-0 64-10 64-5]"; fmt.Sprint(sorted(ids)) != want {
+		t.Errorf("no other beats %v, want %s", ids, want)
+	}
+	unmetered := factorial()
+	for i := range unmetered {
+		for k := range unmetered[i].Records {
+			unmetered[i].Records[k].Result.Cost.BrokerKnown = false
+		}
+	}
+	if got := Pareto(unmetered, Tradeoff("sustainable")); len(got) != 2 {
+		t.Errorf("without a known cost %d points are left, want those of rate and latency", len(got))
+	}
+}
+
+func sorted(ids []string) []string {
+	m := map[string]bool{}
+	for _, id := range ids {
+		m[id] = true
+	}
+	return sortedKeys(m)
+}

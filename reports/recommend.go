@@ -1,0 +1,243 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+func init() {
+	Register(Report{
+		Name:  "recommend",
+		Doc:   "of a sweep: the best few, what each axis changed, and the points that no other beats in rate, latency and cost",
+		Build: recommend,
+	})
+}
+
+const (
+	leastSwept = 4 // points: fewer stand in one table already
+	bestFew    = 5
+)
+
+func recommend(set *results.Set) (document.Document, error) {
+	d := document.Document{Title: "Recommendation"}
+	sweeps := sweepsOf(set.Points)
+	if len(sweeps) == 0 {
+		d.Say(state(set.Points))
+		d.Say(fmt.Sprintf("There is nothing to recommend: no workload has at least %d points that differ in a setting.", leastSwept))
+		return d, nil
+	}
+	for _, s := range sweeps {
+		d.Add(document.Heading{Level: 1, Text: s.title})
+		v := s.verdict()
+		v.Headed = true
+		d.Add(v)
+		if same := s.constants(); same != "" {
+			d.Say(same)
+		}
+		best := s.best[:min(bestFew, len(s.best))]
+		d.Add(s.table(fmt.Sprintf("The best %d of %d by %s", len(best), len(s.points), s.metric.Name), best))
+		d.Add(s.effects())
+		if kept := results.Pareto(s.best, results.Tradeoff(s.points[0].Spec.Measure)); len(kept) > 1 {
+			d.Add(s.table("What no other point beats in rate, latency and cost", kept))
+		}
+	}
+	d.Say("Figures are medians over n repetitions that ended ok. What an axis changed is a median over the combinations of the other " +
+		"axes: with six or more its 95 % interval stands beside it, with fewer the smallest and the largest change.")
+	return d, nil
+}
+
+// sweep is a workload that was measured at several settings.
+type sweep struct {
+	title  string
+	metric results.Metric
+	points []results.Point
+	best   []results.Point // that keep their objectives, the best first
+	missed int             // that don't
+	axes   []results.Axis
+	index  map[string][]int // of a point's values, by ID
+}
+
+// sweepsOf are the workloads with enough points that differ in more than the broker.
+func sweepsOf(points []results.Point) []sweep {
+	var sweeps []sweep
+	for _, w := range comparable(calm(points)) {
+		measure := w.points[0].Spec.Measure
+		metric, ok := results.Headline(measure)
+		if len(w.points) < leastSwept || !ok {
+			continue
+		}
+		s := sweep{title: w.points[0].Setting() + ", " + w.points[0].Load(), metric: metric, points: w.points, index: map[string][]int{}}
+		axes, index := results.SweptAxes(w.points)
+		s.axes = axes
+		if !slices.ContainsFunc(axes, func(a results.Axis) bool { return a.Name != "broker" }) {
+			continue
+		}
+		for i, p := range w.points {
+			s.index[p.ID] = index[i]
+		}
+		for _, p := range results.Best(w.points, metric) {
+			if misses(p, p.Ok()) {
+				s.missed++
+				continue
+			}
+			s.best = append(s.best, p)
+		}
+		if len(s.best)+s.missed > 1 {
+			sweeps = append(sweeps, s)
+		}
+	}
+	return sweeps
+}
+
+// at is where a point lies: "client.linger.ms=5 client.batch.size=64KiB".
+func (s sweep) at(p results.Point) string {
+	var words []string
+	for a, i := range s.index[p.ID] {
+		switch {
+		case i < 0:
+		case s.axes[a].Name == "broker":
+			words = append(words, s.axes[a].Values[i])
+		default:
+			words = append(words, s.axes[a].Name+"="+s.axes[a].Values[i])
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// verdict is the sentence: what to set, what that brings, and how sure it is.
+func (s sweep) verdict() document.Verdict {
+	v := document.Verdict{About: "Recommendation, " + s.title}
+	if len(s.best) == 0 {
+		v.Finding = fmt.Sprintf("None of the %d points that were measured keeps its objectives.", s.missed)
+		return v
+	}
+	first := s.best[0]
+	value := func(p results.Point) float64 { return results.Summarize(s.metric.Values(p.Ok())).Median }
+	v.Finding = fmt.Sprintf("Of %d points %s is the best by %s: %s", len(s.points), s.at(first), s.metric.Name, s.metric.Unit.Format(value(first)))
+	if middle := value(s.best[len(s.best)/2]); len(s.best) > 2 && middle > 0 && value(first) > 0 {
+		v.Finding += fmt.Sprintf(", %s the median of all", unit.Factor.Format(value(first)/middle))
+	}
+	v.Finding += "." + s.sure(first)
+	if s.missed > 0 {
+		v.Detail = fmt.Sprintf("%d of them miss an objective and are not considered. ", s.missed)
+	}
+	for _, e := range results.Effects(s.points, s.metric) {
+		if value, change := e.Largest(); change.N > 0 {
+			v.Detail += fmt.Sprintf("Most was changed by %s: %s instead of %s made it %s.", e.Axis, e.Values[value], e.Values[0], spread(change))
+			break
+		}
+	}
+	v.Detail = strings.TrimSpace(v.Detail)
+	return v
+}
+
+// spread is a change with its interval.
+func spread(c results.Summary) string {
+	text := unit.Factor.Format(c.Median)
+	if c.N > 1 {
+		text += fmt.Sprintf(" [%s–%s]", unit.Factor.Format(c.Low), unit.Factor.Format(c.High))
+	}
+	return text
+}
+
+// sure says which of the next best can't be told from the best.
+func (s sweep) sure(first results.Point) string {
+	if len(s.best) < 2 {
+		return ""
+	}
+	var contenders []results.Contender
+	for _, p := range s.best[:min(bestFew, len(s.best))] {
+		contenders = append(contenders, results.Contend(s.at(p), s.metric, p.Ok()))
+	}
+	ranking := results.Rank(s.metric, contenders)
+	if open := ranking.Of(results.NoDifferenceShown); len(open) > 0 {
+		return fmt.Sprintf(" No difference to it is shown for %d of the next best %d.", len(open), len(contenders)-1)
+	}
+	if open := ranking.Of(results.NotTested); len(open) > 0 {
+		return " With so few repetitions the order of the best is not tested."
+	}
+	return ""
+}
+
+// constants says once what all points have in common.
+func (s sweep) constants() string {
+	var words []string
+	varies := func(name string) bool {
+		return slices.ContainsFunc(s.axes, func(a results.Axis) bool { return a.Name == name })
+	}
+	if !varies("broker") {
+		words = append(words, s.points[0].Product)
+	}
+	facts := s.points[0].Facts()
+	for _, name := range []string{"persistence", "acks", "replicas", "nodes", "topics", "partitionsPerTopic", "producersPerTopic"} {
+		if value := facts[name]; value != "" && !varies(name) && s.same(name, value) {
+			words = append(words, name+" "+value)
+		}
+	}
+	if words == nil {
+		return ""
+	}
+	return "All points: " + strings.Join(words, ", ") + "."
+}
+
+func (s sweep) same(name, value string) bool {
+	return !slices.ContainsFunc(s.points, func(p results.Point) bool { return p.Facts()[name] != value })
+}
+
+// table has a column for each axis.
+func (s sweep) table(title string, points []results.Point) document.Table {
+	t := document.Table{Title: title}
+	for _, a := range s.axes {
+		t.Columns = append(t.Columns, document.Column{Key: "axis:" + a.Name, Name: strings.TrimPrefix(a.Name, "client."), Row: true})
+	}
+	keys := []string{s.metric.Key}
+	for _, m := range results.Tradeoff(s.points[0].Spec.Measure) {
+		if !slices.Contains(keys, m.Key) && slices.ContainsFunc(s.points, func(p results.Point) bool { return len(m.Values(p.Ok())) > 0 }) {
+			keys = append(keys, m.Key)
+		}
+	}
+	t.Columns = append(t.Columns, metricColumns(keys, nil)...)
+	t.Columns = append(t.Columns, document.Column{Key: "n", Name: "n", Unit: unit.Count})
+	for _, p := range points {
+		row := document.Row{"n": document.Number(len(p.Ok()))}
+		for a, i := range s.index[p.ID] {
+			if i >= 0 {
+				row["axis:"+s.axes[a].Name] = document.Text(s.axes[a].Values[i])
+			}
+		}
+		for _, key := range keys {
+			row[key] = results.Summarize(results.MustMetric(key).Values(p.Ok())).Cell()
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// effects is the table of what each axis changed.
+func (s sweep) effects() document.Table {
+	t := document.Table{Title: "What each axis changed: " + s.metric.Name, Columns: []document.Column{
+		{Key: "axis", Name: "axis", Row: true},
+		{Key: "from", Name: "from", Row: true},
+		{Key: "to", Name: "to", Row: true},
+		{Key: "change", Name: "change", Unit: unit.Factor, Spread: true},
+		{Key: "combinations", Name: "combinations", Unit: unit.Count},
+	}}
+	for _, e := range results.Effects(s.points, s.metric) {
+		for i, c := range e.Changes {
+			if c.N == 0 || math.IsNaN(c.Median) {
+				continue
+			}
+			t.Rows = append(t.Rows, document.Row{
+				"axis": document.Text(e.Axis), "from": document.Text(e.Values[0]), "to": document.Text(e.Values[i]),
+				"change": c.Cell(), "combinations": document.Number(c.N),
+			})
+		}
+	}
+	return t
+}
