@@ -100,7 +100,7 @@ func TestAGuardedBrokerLetsInWhoHasEverything(t *testing.T) {
 		"no client certificate": {strings.Fields(strings.Split(strings.Replace(strings.Join(let, " "), "--tls mutual", "--tls on", 1), "--cert-file")[0]), "the broker demands a client certificate"},
 		"no TLS":                {let[:2], "this port speaks TLS, but TLS was not asked for"},
 		"TLS, plain port":       {append(slices.Clone(plain), strings.Fields(certificates)...), "TLS was asked for, but this is a plain port"},
-		"another authority":     {with(let[5], writeCA(t, dir)), "the broker's certificate is not trusted"},
+		"another authority":     {with(let[5], writeCA(t, dir)), "the broker's certificate is not trusted; caFile (--ca-file FILE) names the authority that signed it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(c.login).want(t, 3)

@@ -19,7 +19,7 @@ const (
 	unanswered       = "TLS was asked for, and the handshake was not answered; this may be a plain port"
 	plainPort        = "TLS was asked for, but this is a plain port"
 	tlsPort          = "this port speaks TLS, but TLS was not asked for"
-	untrusted        = "the broker's certificate is not trusted"
+	untrusted        = "the broker's certificate is not trusted; caFile (--ca-file FILE) names the authority that signed it"
 	refusedHandshake = "the broker broke the handshake off; it may demand a client certificate or another version of TLS"
 )
 

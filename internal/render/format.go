@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -21,18 +22,25 @@ type Options struct {
 	Colour bool // emphasis by escape sequences
 }
 
-// OptionsFor fits the page to f: its width when it is a terminal, colour when it is one and NO_COLOR isn't set.
+// OptionsFor fits the page to f: its width when it is a terminal, else COLUMNS where that says a number; colour when it is a
+// terminal and NO_COLOR isn't set.
 func OptionsFor(f *os.File) Options {
 	o := Options{Width: 100}
 	if !term.IsTerminal(int(f.Fd())) {
+		if width, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && width > 0 {
+			o.Width = max(narrowest, width)
+		}
 		return o
 	}
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-		o.Width = max(60, width)
+		o.Width = max(narrowest, width)
 	}
 	o.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return o
 }
+
+// narrowest is the width below which tables can't be read.
+const narrowest = 60
 
 var formats = map[string]func(io.Writer, document.Document, Options) error{
 	"terminal": renderTerminal,

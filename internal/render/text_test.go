@@ -1,6 +1,7 @@
 package render
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -117,6 +118,21 @@ func TestATableWiderThanAnyPageIsShownWholeAllTheSame(t *testing.T) {
 	for _, name := range []string{"first", "second", "third"} {
 		if strings.Count(out.String(), name) != 1 {
 			t.Errorf("column %s isn't there once:\n%s", name, out.String())
+		}
+	}
+}
+
+func TestAPipeIsAsWideAsColumnsSays(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	for columns, want := range map[string]int{"": 100, "80": 80, "200": 200, "10": 60, "wide": 100, "-5": 100} {
+		t.Setenv("COLUMNS", columns)
+		if got := OptionsFor(w).Width; got != want {
+			t.Errorf("with COLUMNS=%q a pipe is %d wide, want %d", columns, got, want)
 		}
 	}
 }

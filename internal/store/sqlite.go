@@ -35,7 +35,7 @@ func sqliteFile(path string) *backend {
 	return &backend{
 		open:      func(a access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, a, patience) },
 		enter:     enterWAL,
-		diagnose:  diagnoseSQLite,
+		diagnose:  func(err error, doing string) (Problem, string, error) { return diagnoseSQLite(path, err, doing) },
 		tables:    `SELECT name FROM sqlite_master WHERE type = 'table'`,
 		now:       `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`,
 		layouts:   layoutsSQLite,
@@ -92,7 +92,7 @@ func enterWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
 	}
 }
 
-func diagnoseSQLite(err error, doing string) (Problem, string, error) {
+func diagnoseSQLite(path string, err error, doing string) (Problem, string, error) {
 	var cause *sqlite.Error
 	if !errors.As(err, &cause) {
 		return "", "", err
@@ -109,7 +109,13 @@ func diagnoseSQLite(err error, doing string) (Problem, string, error) {
 		return Corrupt, "is damaged: could not " + doing, err
 	case sqlite3.SQLITE_FULL:
 		return Full, "has no room left: could not " + doing + "; earlier records are intact", err
-	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
+	case sqlite3.SQLITE_CANTOPEN:
+		if _, missing := os.Stat(path); errors.Is(missing, os.ErrNotExist) {
+			folder, _ := filepath.Abs(filepath.Dir(path))
+			return Other, fmt.Sprintf("can't be made: this user may not make files in %s", folder), err
+		}
+		return Other, "can't be opened for that by this user: could not " + doing, err
+	case sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
 		return Other, "can't be opened for that by this user: could not " + doing, err
 	}
 	return Other, "could not " + doing, err

@@ -55,7 +55,7 @@ func parseRepeats(text string) (Repeats, error) {
 // repeats decodes repeats into a study.
 func (d decoder) repeats(n *yaml.Node, path string, s *Study) {
 	if n = resolve(n); n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		d.add(d.at(n), path, "%s is not a number of repetitions; %s", Seen(n), repeatsAllowed)
+		d.add(d.at(n), path, "%s is not a whole number", Seen(n))
 		return
 	}
 	r, err := parseRepeats(n.Value)

@@ -44,6 +44,9 @@ const monitorName = "monitor"
 func Monitors(c driver.Config) (urls []string) {
 	for url := range strings.SplitSeq(c.Client.String(monitorName), ",") {
 		if url = strings.TrimRight(strings.TrimSpace(url), "/"); url != "" {
+			if !strings.Contains(url, "://") { // localhost:8222 would be taken for a scheme
+				url = "http://" + url
+			}
 			urls = append(urls, url)
 		}
 	}
