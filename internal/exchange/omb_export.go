@@ -161,7 +161,7 @@ var unfit = regexp.MustCompile(`[^\pL\pN._-]+`)
 func FileName(r store.Record) string {
 	label := strings.Trim(unfit.ReplaceAllString(r.Label, "-"), "-.")
 	if runes := []rune(label); len(runes) > 60 {
-		label = string(runes[len(runes)-60:]) // its end is what tells points apart
+		label = string(runes[:60])
 	}
 	return fmt.Sprintf("%s-%s-%s-%d-%d.json", label, unfit.ReplaceAllString(r.Spec.Broker, "-"),
 		r.Began.UTC().Format("2006-01-02-15-04-05"), r.Repetition, r.ID)
