@@ -165,3 +165,24 @@ func (h *Histogram) Flush(b *Batch) {
 	h.counts[b.index].Add(b.n)
 	b.n = 0
 }
+
+// Grow records what another histogram recorded between two snapshots of it, was and now; both extremes are those of now.
+func (h *Histogram) Grow(was, now Snapshot) {
+	if now.n == was.n {
+		return
+	}
+	raise(&h.max, now.max)
+	raise(&h.room, math.MaxInt64-now.min)
+	b := was.cells
+	for _, c := range now.cells {
+		for len(b) > 0 && b[0].i < c.i {
+			b = b[1:]
+		}
+		if len(b) > 0 && b[0].i == c.i {
+			c.n -= b[0].n
+		}
+		if c.n > 0 {
+			h.counts[c.i].Add(c.n)
+		}
+	}
+}

@@ -51,11 +51,16 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 		return
 	}
 	n := seq - s.base
-	if n >= s.end.Load() {
+	var phase Phase
+	switch {
+	case n < s.end.Load():
+		phase = s.phase(n)
+	case c.trial.apart && h.Timed: // what has been sent is known elsewhere
+		phase = c.trial.phase(h.Intended)
+	default:
 		c.lane.corrupted[s.phase(n)].Add(1) // never sent: a damaged identity
 		return
 	}
-	phase := s.phase(n)
 	key := -1
 	if c.keys != nil {
 		key = c.keys(producer, seq)

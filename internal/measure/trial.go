@@ -39,6 +39,7 @@ type Trial struct {
 	subscriptions int
 	from          atomic.Int64 // intended times from here on are Measured; ns on the clock's axis
 	lanes         []lane
+	apart         bool // the producers are elsewhere
 	scheduled     bool
 	due           [phases]int64 // where scheduled
 }
@@ -61,6 +62,9 @@ type Shape struct {
 	Keys          int  // > 0: order is promised per key
 	ShortPayload  bool // payloads too short to carry their times
 	Outstanding   int  // messages per producer whose times are kept when payloads are short
+	// Apart tells that the producers are in another process: payloads carry their times, and whether a message was sent, and
+	// belongs to the stream, is for whoever enters the Accounts to say.
+	Apart bool
 }
 
 func (t *Trial) lane(i int) *lane { return &t.lanes[i%len(t.lanes)] }
@@ -68,7 +72,7 @@ func (t *Trial) lane(i int) *lane { return &t.lanes[i%len(t.lanes)] }
 // NewTrial makes an empty trial; its measured phase begins with the first message unless Open moves it.
 func NewTrial(s Shape) *Trial {
 	t := &Trial{
-		streams: make([]stream, s.Producers), subscriptions: s.Subscriptions,
+		streams: make([]stream, s.Producers), subscriptions: s.Subscriptions, apart: s.Apart,
 		lanes: make([]lane, max(1, min(maxLanes, max(s.Producers, s.Consumers)))),
 	}
 	t.from.Store(math.MaxInt64)
@@ -101,6 +105,14 @@ func (t *Trial) Scheduled(warmup, measured int64) {
 
 // MeasuredSince tells when the measured phase began; math.MaxInt64 while it hasn't been decided.
 func (t *Trial) MeasuredSince() int64 { return t.from.Load() }
+
+// phase is that of a message due at intended.
+func (t *Trial) phase(intended int64) Phase {
+	if intended >= t.from.Load() {
+		return Measured
+	}
+	return Warmup
+}
 
 func (s *stream) phase(n uint64) Phase {
 	if n >= s.measured.Load() {

@@ -17,17 +17,13 @@ var ErrRanDry = errors.New("the backlog stopped draining")
 // drainBacklog connects the consumers to a backlog and blocks until the wanted share of it has been received, or
 // until nothing more comes: see mostSilence.
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
-	var err error
 	w.drainAcks(ctx, t)
 	filled := t.measure.Count()
 	d := Drained{Filled: filled.Acked, FilledAt: w.lastAck()}
 	connect, cancel := context.WithTimeout(ctx, w.plan.Connect)
 	defer cancel()
-	// Recorders first: the first delivery may come before StartConsumers returns.
-	w.makeConsumers()
-	w.listen(t)
-	var registered, before int64
-	if err := w.register(connect, func() { registered, before = clock.Now(), t.measure.Count().Received }); err != nil {
+	last, err := w.consuming.start(connect)
+	if err != nil {
 		return d, err
 	}
 	stop := func() {}
@@ -38,44 +34,24 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 	}
 	want, until := t.wanted(filled.Acked)
 	err = w.receive(ctx, t, want, until)
-	d.To = clock.Now()
+	came := w.consuming.span()
+	d.To, d.Received = came.At, t.measure.Count().Received
 	if errors.Is(err, ErrRanDry) { // waiting in vain is no draining
-		d.To = w.lastDelivery()
+		d.To = came.Last
 	}
-	d.Received = t.measure.Count().Received
-	d.since(registered, before, w.firstDelivery())
+	d.since(last, came.First)
 	stop()
 	return d, err
 }
 
 // since decides from when on draining is timed: from when the last consumer was registered, and what had come before is
 // left out of the rate; or, where that was most of it, from the first delivery.
-func (d *Drained) since(registered, before, first int64) {
-	if 2*before > d.Received {
+func (d *Drained) since(last registered, first int64) {
+	if 2*last.Before > d.Received {
 		d.From = first
 		return
 	}
-	d.From, d.Received = registered, d.Received-before
-}
-
-// firstDelivery is when the first message of a trial came.
-func (w *Worker) firstDelivery() int64 {
-	first := int64(math.MaxInt64)
-	for _, c := range w.consumers {
-		if at := c.first.Load(); at != 0 {
-			first = min(first, at)
-		}
-	}
-	return first
-}
-
-// lastDelivery is when the last message of a trial came, 0 where none did.
-func (w *Worker) lastDelivery() int64 {
-	last := int64(0)
-	for _, c := range w.consumers {
-		last = max(last, c.last.Load())
-	}
-	return last
+	d.From, d.Received = last.At, d.Received-last.Before
 }
 
 // wanted says after how many deliveries a backlog counts as drained, and when at the latest; the zero time is never.

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/brokermark/brokermark/internal/clock"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/wire"
 )
@@ -22,13 +21,6 @@ type consumer struct {
 
 	mu       sync.Mutex        // held while delivering: books are closed between two batches, not within one
 	recorder *measure.Consumer // nil between trials
-}
-
-func newConsumer(i int, c driver.ConsumerConfig, w *Worker) *consumer {
-	return &consumer{
-		index: i, subscription: c.Subscription, run: w.plan.Run, shortest: w.bodies.shortest(), probed: w.probed,
-		application: newApplication(w.plan.Delay, i),
-	}
 }
 
 // listen has deliveries from now on booked by r; nil: not at all. It waits for the batch being delivered.

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -21,6 +23,25 @@ type Stop struct{ From, To int64 }
 
 // maxStops bounds the standstills that a trial keeps.
 const maxStops = 10_000
+
+// with adds those of another process that works for the same trial. While both stand still, the trial does so once.
+func (p Pauses) with(o Pauses) Pauses {
+	p.Late = p.Late.Merge(o.Late)
+	if len(o.Stops) == 0 {
+		return p
+	}
+	all := slices.Concat(p.Stops, o.Stops)
+	slices.SortFunc(all, func(a, b Stop) int { return cmp.Compare(a.From, b.From) })
+	p.Stops = all[:1]
+	for _, s := range all[1:] {
+		if last := &p.Stops[len(p.Stops)-1]; s.From <= last.To {
+			last.To = max(last.To, s.To)
+		} else {
+			p.Stops = append(p.Stops, s)
+		}
+	}
+	return p
+}
 
 // Within is how much of [from, to) the process stood still.
 func (p Pauses) Within(from, to int64) int64 {

@@ -43,6 +43,15 @@ func (p Plan) clients() int {
 	return min(p.Clients, len(p.Producers))
 }
 
+// producers is one past the largest ID of a producer.
+func (p Plan) producers() int {
+	n := 0
+	for _, one := range p.Producers {
+		n = max(n, one.ID+1)
+	}
+	return n
+}
+
 // Producer is one producer and the topic it sends to.
 type Producer struct {
 	ID    int // unique over the whole run, below wire.Producers

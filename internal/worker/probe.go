@@ -21,13 +21,8 @@ type probed struct {
 	seen          []atomic.Bool
 }
 
-func newProbed(p Plan) *probed {
-	top := 0
-	for _, pr := range p.Producers {
-		top = max(top, pr.ID+1)
-	}
-	n := len(p.Topology.Subscriptions)
-	return &probed{n, make([]atomic.Bool, top*n)}
+func newProbed(producers, subscriptions int) *probed {
+	return &probed{subscriptions, make([]atomic.Bool, producers*subscriptions)}
 }
 
 func (p *probed) at(producer, subscription int) *atomic.Bool {

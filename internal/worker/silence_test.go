@@ -88,7 +88,7 @@ func TestARowIsThinnedEvenly(t *testing.T) {
 
 func TestADayOfSamplesTakesNoMoreMemoryThanAnHour(t *testing.T) {
 	w := prepared(t, 1, 100)
-	tr := w.begin(Load{Messages: 1})
+	tr := w.begin(Load{Messages: 1}, 0)
 	tr.watch.Close()
 	o := newObserver(tr, &Plan{})
 	const day = int64(86_400e9)

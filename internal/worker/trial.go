@@ -10,6 +10,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/wire"
 )
 
 // trial is one running trial.
@@ -23,8 +24,12 @@ type trial struct {
 	stop    chan struct{} // closed to end sending
 	sent    atomic.Bool   // all producers have sent their last message
 	keyOf   measure.KeyOf
-	decided sync.Once
-	halted  sync.Once
+	procs   int // threads that may run Go code at once
+	// announce, where not nil, tells those who have to know beforehand when the measured phase begins, and says when it then
+	// does: not before from.
+	announce func(from int64) int64
+	decided  sync.Once
+	halted   sync.Once
 
 	arriving bool  // Outcome.Arriving
 	overdue  int64 // Outcome.Overdue
@@ -53,7 +58,7 @@ func (t *trial) halt() { t.halted.Do(func() { close(t.stop) }) }
 func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	procs, restore := w.economise(load)
 	defer restore()
-	t := w.begin(load)
+	t := w.begin(load, procs)
 	var observing sync.WaitGroup
 	ended := make(chan struct{})
 	observer := newObserver(t, &w.plan)
@@ -84,20 +89,18 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 // runUp is how long before its schedule a trial begins: what its goroutines and threads take to get going is no lag.
 const runUp = 20 * time.Millisecond
 
-func (w *Worker) begin(load Load) *trial {
+func (w *Worker) begin(load Load, procs int) *trial {
 	shape := measure.Shape{
+		Producers:     w.plan.producers(),
 		Consumers:     len(w.plan.Consumers),
 		Subscriptions: len(w.plan.Topology.Subscriptions),
-		ShortPayload:  w.bodies.shortest() < 32,
+		ShortPayload:  w.bodies.shortest() < wire.HeaderSize,
 		Outstanding:   4 * w.plan.InFlight,
-	}
-	for _, p := range w.plan.Producers {
-		shape.Producers = max(shape.Producers, p.ID+1)
 	}
 	if w.plan.KeyOrdered && w.keys != nil {
 		shape.Keys = w.keys.N
 	}
-	t := &trial{load: load, start: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
+	t := &trial{load: load, procs: procs, start: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
 	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.until.Load}
 	t.watch = clock.NewWatch(t.pauses.woke)
 	if t.start == 0 {
@@ -129,33 +132,30 @@ func (w *Worker) begin(load Load) *trial {
 		keyOf = w.keys.of
 	}
 	t.keyOf = keyOf
-	w.listen(t)
+	w.consuming.listen(t)
 	return t
-}
-
-// listen gives the consumers the trial's recorders.
-func (w *Worker) listen(t *trial) {
-	for _, c := range w.consumers {
-		c.first.Store(0)
-		c.last.Store(0)
-		if c.application != nil {
-			c.application.worked.Store(0)
-		}
-		c.listen(t.measure.Consumer(c.index, c.subscription, t.keyOf))
-	}
 }
 
 // decide fixes when the measured phase begins and, where time ends it, when it ends.
 func (t *trial) decide(from int64) {
 	t.decided.Do(func() {
-		t.measure.MeasureFrom(from)
-		if t.load.Messages == 0 {
-			t.until.Store(from + int64(t.load.Duration))
+		if t.announce != nil {
+			from = t.announce(from)
 		}
+		t.measure.MeasureFrom(from)
+		t.until.Store(t.untilOf(from))
 		if t.load.Measuring != nil {
 			t.load.Measuring(from)
 		}
 	})
+}
+
+// untilOf is when the measured phase ends that begins at from.
+func (t *trial) untilOf(from int64) int64 {
+	if t.load.Messages > 0 || from == measure.Undecided {
+		return math.MaxInt64
+	}
+	return from + int64(t.load.Duration)
 }
 
 // endGrace is how long a client that is to end may take to hand over what it has accepted.
@@ -278,11 +278,17 @@ func (t *trial) patience() time.Duration {
 
 // settle waits for what is still under way after a drain that failed.
 func (w *Worker) settle(ctx context.Context, t *trial, err *error) {
-	t.overdue = t.measure.Missing()
+	t.overdue = w.missing(t)
 	w.drain(ctx, t, t.load.Settle-t.load.Drain, true, err)
 	if t.hushed && !t.load.Brisk {
 		t.arriving = false // what is missing now is lost
 	}
+}
+
+// missing counts the deliveries still to come.
+func (w *Worker) missing(t *trial) int64 {
+	w.consuming.collect(t)
+	return t.measure.Missing()
 }
 
 // drain blocks until everything sent has been confirmed and received, and tells whether that was within the
@@ -294,7 +300,7 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, h
 		now := t.measure.Count()
 		resolved := now.Sent == now.Acked+now.Failed
 		if resolved && now.Received >= (now.Sent-now.Failed)*int64(t.measure.Subscriptions()) &&
-			(now.Failed == 0 || t.measure.Missing() == 0) {
+			(now.Failed == 0 || w.missing(t) == 0) {
 			return true
 		}
 		if now.Received != last.Received || now.Acked != last.Acked {
@@ -323,13 +329,14 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, h
 
 // close takes the recorders off and closes the books.
 func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
-	for _, c := range w.consumers {
-		c.listen(nil)
+	heard, unheard := w.consuming.end(t)
+	if err == nil {
+		err = unheard
 	}
 	t.watch.Close()
 	t.settleBounds(err)
 	out := Outcome{
-		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(), Pauses: t.pauses.outcome(),
+		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(), Pauses: t.pauses.outcome().with(heard.Pauses),
 		Drained: drained, Arriving: t.arriving, Overdue: t.overdue, Hopeless: o.hopeless, Producers: len(w.producers), BacklogMax: o.backlog, Samples: o.samples.Values(), Err: err,
 	}
 	out.Undelivered, out.Unconfirmed = o.delivered.end(out.From, out.Until), o.confirmed.end(out.From, out.Until)
@@ -347,10 +354,7 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 			out.FirstSent = f
 		}
 	}
-	out.LastReceived = w.lastDelivery()
-	for _, c := range w.consumers {
-		out.Working = max(out.Working, c.application.working(c.first.Load(), c.last.Load()))
-	}
+	out.LastReceived, out.Working = heard.Span.Last, heard.Working
 	if out.Until == math.MaxInt64 {
 		out.Until = out.LastSent
 	}

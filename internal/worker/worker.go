@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,10 +20,8 @@ type Worker struct {
 	bodies    *bodies
 	keys      *keys
 	producers []*producer
-	consumers []*consumer
-	running   sync.WaitGroup // consumers
-	stop      context.CancelFunc
-	broken    broken
+	consuming consuming
+	broken    *broken
 	probed    *probed
 }
 
@@ -34,6 +32,8 @@ type broken struct {
 	is   chan struct{} // closed after err has been set
 	err  error
 }
+
+func newBroken() *broken { return &broken{is: make(chan struct{})} }
 
 func (b *broken) because(err error) { b.once.Do(func() { b.err = err; close(b.is) }) }
 
@@ -53,13 +53,25 @@ const together = 64
 // Prepare connects producers and consumers and, unless consumers are to come later, probes until every subscription
 // has seen every producer. It blocks for at most plan.Connect. d stays the caller's; close the Worker first.
 func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
-	w := &Worker{plan: plan, driver: d, broken: broken{is: make(chan struct{})}, probed: newProbed(plan)}
+	return PrepareApart(ctx, d, plan, nil)
+}
+
+// PrepareApart is Prepare for consumers in another process, where ServeConsumers has the other end of away. The Worker
+// closes away.
+func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, away io.ReadWriteCloser) (*Worker, error) {
+	w := &Worker{plan: plan, driver: d, broken: newBroken(), probed: newProbed(plan.producers(), len(plan.Topology.Subscriptions))}
+	if away != nil {
+		w.consuming = newApart(away, w)
+	}
 	var err error
 	if w.bodies, err = newBodies(plan.Payload, plan.Run); err != nil {
-		return nil, err
+		return nil, errors.Join(err, w.Close())
 	}
 	if w.keys, err = newKeys(plan.Keys); err != nil {
-		return nil, err
+		return nil, errors.Join(err, w.Close())
+	}
+	if w.consuming == nil {
+		w.consuming = newBeside(d, w.audience(), w.probed, w.broken)
 	}
 	ctx, cancel := context.WithTimeout(ctx, plan.Connect)
 	defer cancel()
@@ -81,10 +93,15 @@ func (w *Worker) connect(ctx context.Context) error {
 	if err := w.makeProducers(ctx); err != nil {
 		return err
 	}
-	if w.plan.ConsumeLater || len(w.consumers) == 0 {
+	if w.plan.ConsumeLater || len(w.plan.Consumers) == 0 {
 		return nil
 	}
 	return w.probe(ctx)
+}
+
+// audience is what the consumers have to know.
+func (w *Worker) audience() audience {
+	return audience{w.plan.Consumers, w.plan.Delay, w.plan.Run, w.bodies.shortest()}
 }
 
 func (w *Worker) makeProducers(ctx context.Context) error {
@@ -117,70 +134,8 @@ func eachAtOnce[T any](ctx context.Context, list []T, do func(ctx context.Contex
 }
 
 // StartConsumers connects the consumers and blocks until all are registered with the broker.
-func (w *Worker) StartConsumers(ctx context.Context) error { return w.register(ctx, func() {}) }
-
-// register is StartConsumers that tells at once when the last consumer has registered, from any goroutine.
-func (w *Worker) register(ctx context.Context, last func()) error {
-	w.makeConsumers()
-	life, stop := context.WithCancel(context.Background())
-	w.stop = stop
-	for _, c := range w.consumers {
-		if c.application != nil {
-			c.application.life = life.Done()
-		}
-	}
-	ready := make(chan struct{}, len(w.plan.Consumers))
-	turns := make(chan struct{}, together)
-	var missing atomic.Int64
-	missing.Store(int64(len(w.plan.Consumers)))
-	w.running.Go(func() {
-		for i, c := range w.plan.Consumers {
-			select {
-			case turns <- struct{}{}:
-			case <-life.Done():
-				return
-			}
-			w.running.Go(func() {
-				registered := sync.OnceFunc(func() {
-					if missing.Add(-1) == 0 {
-						last()
-					}
-					<-turns
-					ready <- struct{}{}
-				})
-				err := w.driver.Consume(life, c, w.consumers[i], registered)
-				if life.Err() == nil {
-					w.broken.because(fmt.Errorf("consumer %d of subscription %d: %w", c.ID, c.Subscription, orEnded(err)))
-				}
-			})
-		}
-	})
-	for n := range w.plan.Consumers {
-		select {
-		case <-ready:
-		case <-w.broken.is:
-			return w.broken.err
-		case <-ctx.Done():
-			return fmt.Errorf("%d of %d consumers were not ready in time: %w", len(w.plan.Consumers)-n, len(w.plan.Consumers), ctx.Err())
-		}
-	}
-	return nil
-}
-
-// makeConsumers makes the sinks, once; StartConsumers connects them.
-func (w *Worker) makeConsumers() {
-	if w.consumers != nil {
-		return
-	}
-	for i, c := range w.plan.Consumers {
-		w.consumers = append(w.consumers, newConsumer(i, c, w))
-	}
-}
-
-func orEnded(err error) error {
-	if err == nil {
-		return errors.New("ended by itself")
-	}
+func (w *Worker) StartConsumers(ctx context.Context) error {
+	_, err := w.consuming.start(ctx)
 	return err
 }
 
@@ -197,9 +152,8 @@ func (w *Worker) Close() error {
 		})
 	}
 	closing.Wait()
-	if w.stop != nil {
-		w.stop()
-		w.running.Wait()
+	if w.consuming != nil {
+		errs = append(errs, w.consuming.close())
 	}
 	return errors.Join(errs...)
 }

@@ -1,0 +1,238 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/wire"
+)
+
+// apart is the consumers of a worker where they are in another process.
+type apart struct {
+	worker *Worker
+	conn   io.ReadWriteCloser
+	orders *json.Encoder
+	asking sync.Mutex // one order at a time
+
+	answers chan report // the reader sends none that nobody waits for
+	ended   chan struct{}
+	trial   atomic.Pointer[trial]
+	seen    atomic.Pointer[span]
+	changed atomic.Bool // something came since the ledgers were collected
+
+	prepared bool
+	started  bool
+	patience time.Duration
+}
+
+func newApart(conn io.ReadWriteCloser, w *Worker) *apart {
+	a := &apart{worker: w, conn: conn, orders: json.NewEncoder(conn), answers: make(chan report, 1), ended: make(chan struct{}), patience: answerTime}
+	go a.read()
+	return a
+}
+
+// ErrApart is that the process of the consumers ended or doesn't answer.
+var ErrApart = errors.New("the consumers' process")
+
+// read books what is reported until the connection ends.
+func (a *apart) read() {
+	defer close(a.ended)
+	in := json.NewDecoder(a.conn)
+	var of *trial
+	var was measure.Receipts
+	for {
+		var r report
+		if err := in.Decode(&r); err != nil {
+			a.worker.broken.because(fmt.Errorf("%w ended: %w", ErrApart, err))
+			return
+		}
+		if r.Broken != "" {
+			a.worker.broken.because(errors.New(r.Broken))
+		}
+		for _, i := range r.Probed {
+			if i >= 0 && i < len(a.worker.probed.seen) {
+				a.worker.probed.seen[i].Store(true)
+			}
+		}
+		if t := a.trial.Load(); t != of {
+			of, was = t, measure.Receipts{}
+		}
+		if r.Receipts != nil && of != nil {
+			if r.Receipts.Received != was.Received {
+				a.changed.Store(true)
+			}
+			a.seen.Store(r.Span)
+			was = of.measure.Absorb(was, *r.Receipts)
+		}
+		if r.To != "" {
+			a.answers <- r
+		}
+	}
+}
+
+// answerTime bounds what every order but a start takes.
+const answerTime = 30 * time.Second
+
+// ask gives an order and blocks until it is answered. Who doesn't answer in time is given up.
+func (a *apart) ask(o order) (report, error) { return a.wait(context.Background(), o, a.patience) }
+
+func (a *apart) wait(ctx context.Context, o order, within time.Duration) (report, error) {
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	if err := a.worker.broken.now(); errors.Is(err, ErrApart) {
+		return report{}, err
+	}
+	if err := a.orders.Encode(o); err != nil {
+		return report{}, a.lost(fmt.Errorf("%w can't be told anything: %w", ErrApart, err))
+	}
+	select {
+	case r := <-a.answers:
+		switch {
+		case r.Refused != nil:
+			return r, r.Refused
+		case r.Err != "":
+			return r, errors.New(r.Err)
+		}
+		return r, nil
+	case <-a.ended:
+		return report{}, a.worker.broken.now()
+	case <-ctx.Done():
+		return report{}, a.lost(ctx.Err())
+	case <-time.After(within):
+		return report{}, a.lost(fmt.Errorf("%w has not answered for %s", ErrApart, within))
+	}
+}
+
+// lost gives the other process up.
+func (a *apart) lost(err error) error {
+	a.worker.broken.because(err)
+	_ = a.conn.Close()
+	return err
+}
+
+// prepare tells what stays the same, once.
+func (a *apart) prepare() error {
+	if a.prepared {
+		return nil
+	}
+	w := a.worker
+	if w.bodies.shortest() < wire.HeaderSize {
+		return fmt.Errorf("payloads of %d bytes can't carry their times to consumers in another process; at least %d are needed", w.bodies.shortest(), wire.HeaderSize)
+	}
+	_, err := a.ask(order{Do: doPrepare, Prepare: &away{
+		Audience: w.audience(), Producers: w.plan.producers(), Subscriptions: len(w.plan.Topology.Subscriptions),
+		Keys: w.plan.Keys, KeyOrdered: w.plan.KeyOrdered,
+	}})
+	a.prepared = err == nil
+	return err
+}
+
+func (a *apart) start(ctx context.Context) (registered, error) {
+	if err := a.prepare(); err != nil {
+		return registered{}, err
+	}
+	within := a.worker.plan.Connect
+	if end, ok := ctx.Deadline(); ok {
+		within = time.Until(end)
+	}
+	a.started = true
+	r, err := a.wait(ctx, order{Do: doStart, Within: within}, within+a.patience)
+	if err != nil || r.Registered == nil {
+		return registered{}, err
+	}
+	return *r.Registered, nil
+}
+
+func (a *apart) listen(t *trial) {
+	w := a.worker
+	if err := a.prepare(); err != nil {
+		w.broken.because(err)
+		return
+	}
+	bases := make([]uint64, w.plan.producers())
+	for _, p := range w.producers {
+		for _, s := range p.streams {
+			bases[s.plan.ID] = s.seq
+		}
+	}
+	from := t.measure.MeasuredSince()
+	a.seen.Store(nil)
+	a.changed.Store(false)
+	a.trial.Store(t)
+	if _, err := a.ask(order{Do: doListen, Trial: &trialAway{bases, t.procs, phaseAway{from, t.untilOf(from)}}}); err != nil {
+		w.broken.because(err)
+	}
+	if from == measure.Undecided {
+		t.announce = func(from int64) int64 { return a.announce(t, from) }
+	}
+}
+
+// lead is how long before the measured phase consumers in another process are told of it: by then they have to know, or
+// they would take its first messages for those of the warm-up.
+const lead = 250 * time.Millisecond
+
+// ErrLate ends a trial whose consumers learned too late when its measured phase began.
+var ErrLate = errors.New("the consumers' process learned too late when the measured phase began: its messages can't be told from those of the warm-up")
+
+func (a *apart) announce(t *trial, from int64) int64 {
+	from = max(from, clock.Now()+int64(lead))
+	if _, err := a.ask(order{Do: doMeasure, Phase: &phaseAway{from, t.untilOf(from)}}); err != nil {
+		a.worker.broken.because(err)
+	} else if clock.Now() >= from {
+		a.worker.broken.because(ErrLate)
+	}
+	return from
+}
+
+func (a *apart) collect(t *trial) {
+	if !a.changed.Swap(false) {
+		return
+	}
+	r, err := a.ask(order{Do: doCollect})
+	if err == nil {
+		err = t.measure.Enter(r.Accounts)
+	}
+	if err != nil {
+		a.worker.broken.because(err)
+	}
+}
+
+func (a *apart) end(t *trial) (heard, error) {
+	r, err := a.ask(order{Do: doEnd})
+	a.trial.Store(nil)
+	if err != nil {
+		return heard{}, err
+	}
+	if err := t.measure.Enter(r.Accounts); err != nil {
+		return heard{}, fmt.Errorf("%w: %w", ErrApart, err)
+	}
+	if r.Heard == nil {
+		return heard{Span: a.span()}, nil
+	}
+	return *r.Heard, nil
+}
+
+func (a *apart) span() span {
+	if s := a.seen.Load(); s != nil {
+		return *s
+	}
+	return span{At: clock.Now()}
+}
+
+func (a *apart) close() error {
+	var err error
+	if a.started && !errors.Is(a.worker.broken.now(), ErrApart) {
+		_, err = a.ask(order{Do: doClose})
+	}
+	err = errors.Join(err, a.conn.Close())
+	<-a.ended
+	return err
+}
