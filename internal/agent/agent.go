@@ -17,6 +17,8 @@ type Plan struct {
 	Broker string // name of a registered driver
 	Config driver.Config
 	Worker worker.Plan
+	// Consumers is where the consumers run that Worker plans; nil: in the agent's own process.
+	Consumers *Elsewhere
 }
 
 // Agent runs one shard of every trial of a point. Its methods are called one after the other.
@@ -58,13 +60,24 @@ func (l *Local) Prepare(ctx context.Context, p Plan) error {
 	if err != nil {
 		return ErrConnect{fmt.Errorf("connect to %s: %w", p.Broker, err)}
 	}
-	w, err := worker.Prepare(ctx, d, p.Worker)
+	w, err := prepare(ctx, d, p)
 	if err != nil {
 		clean(d, p.Worker.Topology)
 		return errors.Join(err, d.Close())
 	}
 	l.driver, l.worker, l.topology = d, w, p.Worker.Topology
 	return nil
+}
+
+func prepare(ctx context.Context, d driver.Driver, p Plan) (*worker.Worker, error) {
+	if p.Consumers == nil {
+		return worker.Prepare(ctx, d, p.Worker)
+	}
+	away, err := p.Consumers.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return worker.PrepareApart(ctx, d, p.Worker, away)
 }
 
 // StartConsumers connects the consumers that were to come later.

@@ -16,7 +16,7 @@ import (
 
 const mostSeries = 6
 
-// timeseries draws four panels over one time axis, with one repetition of each point in them.
+// timeseries draws its panels over one time axis, with one repetition of each point in them.
 func timeseries(points []results.Point, _ Options) (Figure, error) {
 	var names []string
 	var runs []store.Record
@@ -36,9 +36,11 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 	}
 	f := Figure{Title: "Course over time", Width: 18 * vg.Centimeter, Height: 21 * vg.Centimeter}
 	from, to := span(runs)
-	for i, s := range courses {
+	shown := coursesOf(runs)
+	f.Height += vg.Length(len(shown)-len(courses)) * 5 * vg.Centimeter
+	for i, s := range shown {
 		p := panel("", "", s.name)
-		if i == len(courses)-1 {
+		if i == len(shown)-1 {
 			p.X = "seconds since the start of the measured phase"
 		}
 		e := nowhere()
@@ -69,7 +71,7 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 	}
 	first, second := line(soft), lineDashed(soft, dashed)
 	f.Legend = append(f.Legend,
-		Entry{Text: "confirmed · p50 · broker", Line: &first}, Entry{Text: "received · p99 · generator", Line: &second},
+		Entry{Text: "confirmed · p50 · broker" + more(shown, " · producing"), Line: &first}, Entry{Text: "received · p99 · generator" + more(shown, " · consuming"), Line: &second},
 		Entry{Text: "warm-up and drain", Fill: shade})
 	if slices.ContainsFunc(runs, func(r store.Record) bool { return r.Status != store.OK }) {
 		f.Legend = append(f.Legend, voidEntry())
@@ -110,6 +112,34 @@ var courses = []course{
 		func(t store.Tick) float64 { return t.BrokerCPU },
 		func(t store.Tick) float64 { return t.GeneratorCPU },
 	}},
+}
+
+// sides are panels for runs whose consumers had a process of their own.
+var sides = []course{
+	{"CPU of each side (cores)", unit.None, false, [2]func(store.Tick) float64{
+		func(t store.Tick) float64 { p := results.SidesAt(t).Producing; return p.User + p.System },
+		func(t store.Tick) float64 { c := results.SidesAt(t).Consuming; return c.User + c.System },
+	}},
+	{"memory of each side", unit.Bytes, false, [2]func(store.Tick) float64{
+		func(t store.Tick) float64 { return float64(results.SidesAt(t).Producing.RSSBytes) },
+		func(t store.Tick) float64 { return float64(results.SidesAt(t).Consuming.RSSBytes) },
+	}},
+}
+
+// coursesOf are the panels that these runs fill.
+func coursesOf(runs []store.Record) []course {
+	if slices.ContainsFunc(runs, results.HasSides) {
+		return slices.Concat(courses, sides)
+	}
+	return courses
+}
+
+// more is text where there are panels of sides.
+func more(shown []course, text string) string {
+	if len(shown) > len(courses) {
+		return text
+	}
+	return ""
 }
 
 // known turns the 0 of a moment in which nothing arrived into a gap.

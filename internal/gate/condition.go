@@ -84,7 +84,7 @@ func shareOf(m results.Metric) func(store.Record) float64 {
 		return whole(func(r *store.Result) float64 { return float64(r.Books.Due) })
 	case "received", "lost", "lost_acked", "duplicated", "reordered", "corrupted":
 		return whole(func(r *store.Result) float64 { return float64(r.Books.Expected) })
-	case "broker_cpu_user_pct", "broker_cpu_system_pct":
+	case "broker_cpu_user_pct", "broker_cpu_system_pct", "producer_cpu_user_pct", "producer_cpu_system_pct", "consumer_cpu_user_pct", "consumer_cpu_system_pct":
 		return func(store.Record) float64 { return 100 } // of one core
 	case "publish_rate":
 		return whole(func(r *store.Result) float64 { return r.OfferedRate })

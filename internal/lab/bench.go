@@ -42,10 +42,12 @@ type bench struct {
 	queue    provision.Queue
 	agent    agent.Agent
 	pipeline *pipeline // of a point that has one
-	died     *provision.Death
-	tls      atomic.Pointer[string]
-	before   worker.Outcome // of the last trial
-	limit    driver.Limit   // on what a queue keeps, where the spec asks for one
+	// consuming is the process of the consumers, where the spec asks for one.
+	consuming *provision.Instance
+	died      *provision.Death
+	tls       atomic.Pointer[string]
+	before    worker.Outcome // of the last trial
+	limit     driver.Limit   // on what a queue keeps, where the spec asks for one
 }
 
 // run brings everything up, measures and fills the record's result.
@@ -64,13 +66,17 @@ func (b *bench) run(ctx context.Context) error {
 	if b.spec.Pipeline != nil {
 		return b.pipelined(ctx, config)
 	}
+	plan := b.plan()
+	elsewhere, err := b.apart(ctx, config, plan.Topology)
+	if err != nil {
+		return err
+	}
 	b.stage(Event{Kind: Staged, Stage: "connecting"})
 	b.agent = b.lab.NewAgent()
-	plan := b.plan()
 	if len(plan.Producers) <= 1 && len(plan.Consumers) <= 1 {
 		plan.Procs = threads(kind.Procs, b.lab.host.Cores)
 	}
-	if err := b.agent.Prepare(ctx, agent.Plan{Broker: b.spec.Broker, Config: config, Worker: plan}); err != nil {
+	if err := b.agent.Prepare(ctx, agent.Plan{Broker: b.spec.Broker, Config: config, Worker: plan, Consumers: elsewhere}); err != nil {
 		b.agent = nil
 		if b.instance != nil {
 			b.lookForDeath(time.Second)
@@ -238,6 +244,9 @@ func (b *bench) close() {
 		if err := b.agent.Close(); err != nil && b.died == nil {
 			b.doubt("unclean-close", "closing the clients failed: %v", err)
 		}
+	}
+	if b.consuming != nil {
+		stop(b.consuming)
 	}
 	if b.giveBack != nil {
 		b.giveBack()

@@ -16,7 +16,7 @@ import (
 // it, and only when the generator was not in its own way is what didn't come in time the broker's failure. Lesser things
 // become doubts.
 func (b *bench) judge(t trial, rate float64) error {
-	if errors.As(t.Err, new(*driver.ErrUnsupported)) {
+	if errors.As(t.Err, new(*driver.ErrUnsupported)) || errors.Is(t.Err, worker.ErrApart) || errors.Is(t.Err, worker.ErrLate) {
 		return t.Err
 	}
 	if err := b.promises(t); err != nil {

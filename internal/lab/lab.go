@@ -54,7 +54,11 @@ type Event struct {
 func (e Event) ClosedLoop() bool { return e.Target == 0 || e.Run.Point.Spec.ClosedLoop() }
 
 // Cores are processor cores in use over the last half second.
-type Cores struct{ Broker, Generator, BrokerUser, BrokerSystem float64 }
+type Cores struct {
+	Broker, Generator, BrokerUser, BrokerSystem float64
+
+	Sides *store.SidesTick // of the generator; nil where it is one process
+}
 
 // EventKind is what an Event tells.
 type EventKind int

@@ -40,9 +40,11 @@ type meter interface {
 type reading struct {
 	at     int64
 	broker provision.Usage
-	self   provision.Usage
-	gc     time.Duration // pauses of the garbage collector
-	queued time.Duration // threads of this process waited for a core
+	self   provision.Usage // the producing side, and the consuming one where that has no process of its own
+	away   provision.Usage // the consuming side in a process of its own
+	gc     time.Duration   // pauses of the garbage collector
+	both   int64           // of peak: RSSBytes of self and away together
+	queued time.Duration   // threads of this process waited for a core
 	all    provision.Census
 	roots  []int
 }
@@ -51,6 +53,9 @@ func (m *metering) read() reading {
 	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: m.bench.queue.Delay()}
 	if m.bench.meter != nil {
 		r.broker = m.bench.meter.Sample()
+	}
+	if c := m.bench.consuming; c != nil {
+		r.away = c.Meter().Sample()
 	}
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)
@@ -64,6 +69,9 @@ func (m *metering) survey() reading {
 	r.all = provision.TakeCensus()
 	if m.bench.meter != nil {
 		r.roots = m.bench.meter.Roots()
+	}
+	if c := m.bench.consuming; c != nil {
+		r.roots = append(r.roots, c.Meter().Roots()...)
 	}
 	if p := m.bench.pipeline; p != nil { // its parts are no strangers
 		for _, in := range p.instances() {
@@ -124,9 +132,10 @@ func (m *metering) observe(s worker.Sample) {
 			seconds := float64(r.at-m.last.at) / 1e9
 			m.cpu = Cores{
 				Broker:       (processor(r.broker) - processor(m.last.broker)) / seconds,
-				Generator:    (processor(r.self) - processor(m.last.self)) / seconds,
+				Generator:    (r.generator() - m.last.generator()) / seconds,
 				BrokerUser:   (r.broker.User - m.last.broker.User).Seconds() / seconds,
 				BrokerSystem: (r.broker.System - m.last.broker.System).Seconds() / seconds,
+				Sides:        m.sidesOver(m.last, r),
 			}
 		}
 		m.last = r
@@ -136,10 +145,37 @@ func (m *metering) observe(s worker.Sample) {
 	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cpu})
 }
 
+// generator is the processor time of producing and consuming side.
+func (r reading) generator() float64 { return processor(r.self) + processor(r.away) }
+
+// side is what one side used between two readings.
+func side(begin, end, peak provision.Usage) store.Side {
+	return store.Side{
+		UserSeconds: (end.User - begin.User).Seconds(), SystemSeconds: (end.System - begin.System).Seconds(), RSSBytes: peak.RSSBytes,
+	}
+}
+
+// sidesOver are the cores in use by each side between two readings, and its memory at the second; nil where there is one
+// process.
+func (m *metering) sidesOver(from, to reading) *store.SidesTick {
+	if m.bench.consuming == nil {
+		return nil
+	}
+	seconds := float64(to.at-from.at) / 1e9
+	of := func(from, to provision.Usage) store.SideTick {
+		return store.SideTick{
+			User: (to.User - from.User).Seconds() / seconds, System: (to.System - from.System).Seconds() / seconds, RSSBytes: to.RSSBytes,
+		}
+	}
+	return &store.SidesTick{Producing: of(from.self, to.self), Consuming: of(from.away, to.away)}
+}
+
 // remember keeps the largest memory seen.
 func (m *metering) remember(r reading) {
 	m.peak.broker.RSSBytes = max(m.peak.broker.RSSBytes, r.broker.RSSBytes)
 	m.peak.self.RSSBytes = max(m.peak.self.RSSBytes, r.self.RSSBytes)
+	m.peak.away.RSSBytes = max(m.peak.away.RSSBytes, r.away.RSSBytes)
+	m.peak.both = max(m.peak.both, r.self.RSSBytes+r.away.RSSBytes)
 }
 
 // finish reads the meters after the drain and sets what the trial cost; counted: a number of messages ended it, not time.
@@ -161,13 +197,13 @@ func (m *metering) finish(t *trial, counted bool) {
 	t.Cost = m.cost(begin, end, t.Outcome)
 	t.Window = max(time.Duration(end.at-begin.at), time.Millisecond)
 	t.Cost.Seconds = t.Window.Seconds()
-	p := newPhase(begin, until)
+	p := m.phase(begin, until)
 	t.GCPause, t.Queued, t.Stolen = until.gc-begin.gc, until.queued-begin.queued, p.near.Stolen
 	if counted { // the messages that come after the last was sent are part of what is measured
-		p = busier(p, newPhase(until, end))
+		p = busier(p, m.phase(until, end))
 	}
 	if p.shares == nil && counted {
-		p = newPhase(begin, end)
+		p = m.phase(begin, end)
 	}
 	t.Cost.Shares, t.near, t.amongOthers = p.shares, p.near, m.bench.hidden
 }
@@ -175,11 +211,14 @@ func (m *metering) finish(t *trial, counted bool) {
 // cost is what was used between two readings, for the confirmed messages of the measured phase.
 func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	c := store.Cost{
-		GeneratorUserSeconds:   (end.self.User - begin.self.User).Seconds(),
-		GeneratorSystemSeconds: (end.self.System - begin.self.System).Seconds(),
-		GeneratorRSSBytes:      m.peak.self.RSSBytes,
+		GeneratorUserSeconds:   (end.self.User - begin.self.User + end.away.User - begin.away.User).Seconds(),
+		GeneratorSystemSeconds: (end.self.System - begin.self.System + end.away.System - begin.away.System).Seconds(),
+		GeneratorRSSBytes:      m.peak.both,
 		GeneratorGCPauseNs:     int64(end.gc - begin.gc),
 		Messages:               out.Measured.Acked,
+	}
+	if m.bench.consuming != nil {
+		c.Sides = &store.Sides{Producing: side(begin.self, end.self, m.peak.self), Consuming: side(begin.away, end.away, m.peak.away)}
 	}
 	if out.Measured.Sent > 0 {
 		c.Bytes = int64(float64(out.Measured.Bytes) * float64(out.Measured.Acked) / float64(out.Measured.Sent))

@@ -70,7 +70,11 @@ func (b *bench) pipelined(ctx context.Context, c driver.Config) error {
 func (p *pipeline) start(ctx context.Context, c driver.Config) (err error) {
 	b, s := p.bench, p.bench.spec
 	topic := fmt.Sprintf("bm-%s-%d-%04x", b.record.PointID[:8], b.record.Repetition, rand.Uint32()&0xffff)
-	to := p.link(c, topic)
+	to, err := b.link(c)
+	if err != nil {
+		return err
+	}
+	to.Topology = link.Topology(topic, s.PartitionsPerTopic)
 	b.stage(Event{Kind: Staged, Stage: "connecting"})
 	if p.maker, err = to.Open(ctx, b.lab.Log); err != nil {
 		return err
@@ -113,22 +117,6 @@ func (p *pipeline) keep(ctx context.Context) (state string, err error) {
 		return parts.PostgresURL(p.state.Addresses()[0], login), nil
 	}
 	return "", nil
-}
-
-// link is the broker as the parts need to know it.
-func (p *pipeline) link(c driver.Config, topic string) link.Broker {
-	s := p.bench.spec
-	to := link.Broker{
-		Broker: s.Broker, Version: c.Target.Version, Addresses: c.Target.Addresses, Endpoints: c.Target.Endpoints, Server: c.Target.Server,
-		Guarantee: c.Guarantee, Client: s.Client, Topic: s.Topic, Topology: link.Topology(topic, s.PartitionsPerTopic),
-	}
-	if f := p.bench.instance.TLSFiles(); f != nil {
-		to.TLS, to.CA = true, f.CA
-		if f.Mutual {
-			to.Cert, to.Key = f.ClientCert, f.ClientKey
-		}
-	}
-	return to
 }
 
 // part starts one part.

@@ -59,6 +59,9 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	case keyKinds[s.KeyDistributor] != "none" && keyless != "":
 		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", keyless)
 	}
+	if err := separable(s); err != nil {
+		return err
+	}
 	server, err := served(s)
 	if err != nil {
 		return err

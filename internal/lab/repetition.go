@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // repetition runs one repetition of one point; whatever happens it becomes a record. unstarted tells that there was no
@@ -22,7 +23,7 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (_ store.Record, un
 		Began: time.Now().UTC(), Versions: store.Versions{Tool: l.Tool, Go: goVersion()},
 	}
 	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, stage: func(e Event) { l.watch(run, e) }}
-	err := b.run(ctx)
+	err := b.whyLost(b.run(ctx))
 	b.close()
 	if startFailed(err) || b.died != nil {
 		l.pool.drop(b.spec)
@@ -54,7 +55,7 @@ func ending(ctx context.Context, b *bench, err error) (store.Status, string) {
 		return store.Refused, err.Error()
 	case b.died != nil:
 		return store.Failed, "the broker died: " + b.died.String()
-	case errors.Is(err, errVoid):
+	case errors.Is(err, errVoid), errors.Is(err, worker.ErrLate):
 		return store.Void, err.Error()
 	case err != nil:
 		return store.Failed, err.Error()

@@ -24,6 +24,15 @@ type phase struct {
 	near   provision.Neighbours
 }
 
+// phase is newPhase with the sides of the generator.
+func (m *metering) phase(from, to reading) phase {
+	p := newPhase(from, to)
+	if p.shares != nil {
+		p.shares.Sides = m.sidesOver(from, to)
+	}
+	return p
+}
+
 func newPhase(from, to reading) phase {
 	p := phase{near: to.all.Since(from.all, os.Getpid(), slices.Concat(from.roots, to.roots))}
 	over := time.Duration(to.at - from.at)
@@ -35,7 +44,7 @@ func newPhase(from, to reading) phase {
 		Broker:       (processor(to.broker) - processor(from.broker)) / over.Seconds(),
 		BrokerUser:   (to.broker.User - from.broker.User).Seconds() / over.Seconds(),
 		BrokerSystem: (to.broker.System - from.broker.System).Seconds() / over.Seconds(),
-		Generator:    (processor(to.self) - processor(from.self)) / over.Seconds(),
+		Generator:    (to.generator() - from.generator()) / over.Seconds(),
 		Others:       (p.near.Used + p.near.Stolen).Seconds() / over.Seconds(),
 	}
 	return p

@@ -181,7 +181,7 @@ func (m *metering) series(out worker.Outcome) []store.Tick {
 		}
 		if j := i * len(cpus) / len(out.Samples); j < len(cpus) {
 			t.BrokerCPU, t.GeneratorCPU = cpus[j].Broker, cpus[j].Generator
-			t.BrokerUser, t.BrokerSystem = cpus[j].BrokerUser, cpus[j].BrokerSystem
+			t.BrokerUser, t.BrokerSystem, t.Sides = cpus[j].BrokerUser, cpus[j].BrokerSystem, cpus[j].Sides
 		}
 		ticks = append(ticks, t)
 		was = s

@@ -18,26 +18,31 @@ const (
 
 // run is the course of one repetition, column by column.
 type run struct {
-	Point      int            `json:"p"`
-	Load       string         `json:"load"`
-	Repetition int            `json:"rep"`
-	Status     string         `json:"status"`
-	Reason     string         `json:"reason,omitempty"`
-	Doubts     []string       `json:"doubts,omitempty"`
-	Began      string         `json:"began"`
-	Cores      int            `json:"cores"`
-	Seconds    []number       `json:"t"`
-	Phases     []phase        `json:"phases"`
-	Published  []rough        `json:"pub"`
-	Received   []rough        `json:"rec"`
-	Backlog    []number       `json:"backlog"`
-	P50        []rough        `json:"p50"`
-	P99        []rough        `json:"p99"`
-	BrokerCPU  []rough        `json:"bcpu"`
-	Generator  []rough        `json:"gcpu"`
-	Faults     []plannedFault `json:"faults,omitempty"`
-	Books      []counted      `json:"books,omitempty"`
-	Pauses     *standing      `json:"own,omitempty"`
+	Point      int      `json:"p"`
+	Load       string   `json:"load"`
+	Repetition int      `json:"rep"`
+	Status     string   `json:"status"`
+	Reason     string   `json:"reason,omitempty"`
+	Doubts     []string `json:"doubts,omitempty"`
+	Began      string   `json:"began"`
+	Cores      int      `json:"cores"`
+	Seconds    []number `json:"t"`
+	Phases     []phase  `json:"phases"`
+	Published  []rough  `json:"pub"`
+	Received   []rough  `json:"rec"`
+	Backlog    []number `json:"backlog"`
+	P50        []rough  `json:"p50"`
+	P99        []rough  `json:"p99"`
+	BrokerCPU  []rough  `json:"bcpu"`
+	Generator  []rough  `json:"gcpu"`
+	// The generator's sides, where its consumers had a process of their own: cores and bytes.
+	ProducingCPU    []rough        `json:"pcpu,omitempty"`
+	ConsumingCPU    []rough        `json:"ccpu,omitempty"`
+	ProducingMemory []number       `json:"pmem,omitempty"`
+	ConsumingMemory []number       `json:"cmem,omitempty"`
+	Faults          []plannedFault `json:"faults,omitempty"`
+	Books           []counted      `json:"books,omitempty"`
+	Pauses          *standing      `json:"own,omitempty"`
 }
 
 // counted is a count of the books.
@@ -129,10 +134,23 @@ func course(point int, load string, r store.Record, ticks int) run {
 		c.BrokerCPU = append(c.BrokerCPU, rough(t.BrokerCPU))
 		c.Generator = append(c.Generator, rough(t.GeneratorCPU))
 	}
+	if results.HasSides(r) {
+		c.sides(shown)
+	}
 	for _, p := range results.Phases(r, shown) {
 		c.Phases = append(c.Phases, phase{Name: p.Name, Until: number(p.Until)})
 	}
 	return c
+}
+
+func (c *run) sides(shown []store.Tick) {
+	for _, t := range shown {
+		s := results.SidesAt(t)
+		c.ProducingCPU = append(c.ProducingCPU, rough(s.Producing.User+s.Producing.System))
+		c.ConsumingCPU = append(c.ConsumingCPU, rough(s.Consuming.User+s.Consuming.System))
+		c.ProducingMemory = append(c.ProducingMemory, number(s.Producing.RSSBytes))
+		c.ConsumingMemory = append(c.ConsumingMemory, number(s.Consuming.RSSBytes))
+	}
 }
 
 // books are the counts of a record that say something: those that are known, and of the faults those that happened.

@@ -79,8 +79,16 @@ type FlatRecord struct {
 	BrokerDiskReadBytes    *int64   `json:"broker_disk_read_bytes"` // from a disk, not from the page cache
 	BrokerCPUUser          *float64 `json:"broker_cpu_user_pct"`    // of one core, measured phase
 	BrokerCPUSystem        *float64 `json:"broker_cpu_system_pct"`
-	TotalSeconds           *float64 `json:"total_s"`         // of a count: first send to last delivery
-	DrainRate              *float64 `json:"drain_rate"`      // of a backlog
+	TotalSeconds           *float64 `json:"total_s"`                    // of a count: first send to last delivery
+	DrainRate              *float64 `json:"drain_rate"`                 // of a backlog
+	ProducerCPUPerMillion  *float64 `json:"producer_cpu_s_per_million"` // of the generator, where its consumers had a process of their own, as the next seven
+	ProducerCPUUser        *float64 `json:"producer_cpu_user_pct"`      // of one core, measured phase
+	ProducerCPUSystem      *float64 `json:"producer_cpu_system_pct"`
+	ProducerRSSBytes       *int64   `json:"producer_rss_bytes"`
+	ConsumerCPUPerMillion  *float64 `json:"consumer_cpu_s_per_million"`
+	ConsumerCPUUser        *float64 `json:"consumer_cpu_user_pct"`
+	ConsumerCPUSystem      *float64 `json:"consumer_cpu_system_pct"`
+	ConsumerRSSBytes       *int64   `json:"consumer_rss_bytes"`
 	ResponseMin            *int64   `json:"response_min_ns"` // of a pipeline: from a request's sending to its answer, as the next four
 	ResponseMean           *int64   `json:"response_mean_ns"`
 	ResponseP50            *int64   `json:"response_p50_ns"`

@@ -109,7 +109,7 @@ var Metrics = givenToo(append([]Metric{
 	{Key: "broker_cpu_system_pct", Name: "broker CPU, system, % of a core", Unit: unit.None, Better: Lower, Of: brokerPercent(func(s *store.Shares) float64 { return s.BrokerSystem })},
 	{Key: "total_s", Name: "total time", Head: "total\ntime", Unit: unit.Seconds, Better: Lower, Of: result(totalSeconds)},
 	{Key: "drain_rate", Name: "drained", Unit: unit.PerSecond, Better: Higher, Of: result(drainRate)},
-}, pipelineMetrics...))
+}, append(sideMetrics, pipelineMetrics...)...))
 
 // views are figures for those views that need them; exports and thresholds have those of Metrics.
 var views = []Metric{

@@ -45,7 +45,12 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 		Cost: store.Cost{
 			BrokerKnown: true, BrokerUserSeconds: 3, BrokerSystemSeconds: 4, GeneratorUserSeconds: 5, GeneratorSystemSeconds: 6, Messages: 2_000_000,
 			BrokerRSSBytes: 301, BrokerDiskWriteBytes: 302, BrokerDiskReadBytes: new(int64(303)),
-			Shares: &store.Shares{Seconds: 10, Broker: 0.75, BrokerUser: 0.5, BrokerSystem: 0.25},
+			Shares: &store.Shares{Seconds: 10, Broker: 0.75, BrokerUser: 0.5, BrokerSystem: 0.25, Sides: &store.SidesTick{
+				Producing: store.SideTick{User: 0.701, System: 0.702}, Consuming: store.SideTick{User: 0.703, System: 0.704},
+			}},
+			Sides: &store.Sides{
+				Producing: store.Side{UserSeconds: 1, SystemSeconds: 2, RSSBytes: 705}, Consuming: store.Side{UserSeconds: 3, SystemSeconds: 5, RSSBytes: 706},
+			},
 		},
 		Pauses: &store.Pauses{Late: latencies(1000, 7000), LongestNs: 401},
 	}
@@ -73,6 +78,8 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 		"service_p50_ns": quantile(0.5, 4000), "service_p99_ns": quantile(0.99, 4000), "lag_p99_ns": quantile(0.99, 5000),
 		"pause_p99_ns": quantile(0.99, 7000), "pause_max_ns": 401,
 		"broker_cpu_s_per_million": 3.5, "generator_cpu_s_per_million": 5.5, "broker_rss_bytes": 301, "broker_disk_write_bytes": 302,
+		"producer_cpu_s_per_million": 1.5, "producer_cpu_user_pct": 70.1, "producer_cpu_system_pct": 70.2, "producer_rss_bytes": 705,
+		"consumer_cpu_s_per_million": 4, "consumer_cpu_user_pct": 70.3, "consumer_cpu_system_pct": 70.4, "consumer_rss_bytes": 706,
 		"response_min_ns": 8000, "response_mean_ns": 500.5 * 8000, "response_p50_ns": quantile(0.5, 8000), "response_p99_ns": quantile(0.99, 8000),
 		"response_max_ns": 8e6, "queue_max": 601, "server_cpu_us_per_request": 50, "consumer_cpu_max_pct": 60.2,
 	}

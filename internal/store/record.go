@@ -257,10 +257,38 @@ type Cost struct {
 	GeneratorSystemSeconds float64 `json:"generator_system_seconds"`
 	GeneratorRSSBytes      int64   `json:"generator_rss_bytes"`
 	GeneratorGCPauseNs     int64   `json:"generator_gc_pause_ns"`
+	Sides                  *Sides  `json:"sides,omitempty"`   // the generator's, where its consumers had a process of their own
 	Seconds                float64 `json:"seconds,omitempty"` // from the start of the measured phase to the end of the drain
 	Shares                 *Shares `json:"shares,omitempty"`  // nil where the phase was too short to tell, or in older records
 	Messages               int64   `json:"messages"`          // acked in the same phase: the divisor
 	Bytes                  int64   `json:"bytes"`             // their payload bytes
+}
+
+// Sides are the producing and the consuming side of the generator, where they were processes of their own. Together they
+// are the generator.
+type Sides struct {
+	Producing Side `json:"producing"`
+	Consuming Side `json:"consuming"`
+}
+
+// Side is what one side used.
+type Side struct {
+	UserSeconds   float64 `json:"user_seconds"`
+	SystemSeconds float64 `json:"system_seconds"`
+	RSSBytes      int64   `json:"rss_bytes"` // largest seen
+}
+
+// SidesTick is what both sides used at a time.
+type SidesTick struct {
+	Producing SideTick `json:"producing"`
+	Consuming SideTick `json:"consuming"`
+}
+
+// SideTick is how many cores a side used, and its memory.
+type SideTick struct {
+	User     float64 `json:"user"`
+	System   float64 `json:"system"`
+	RSSBytes int64   `json:"rss_bytes"`
 }
 
 // Shares are how many cores were in use while the load was offered, drain and settling left out.
@@ -271,7 +299,9 @@ type Shares struct {
 	BrokerUser   float64 `json:"broker_user,omitempty"`
 	BrokerSystem float64 `json:"broker_system,omitempty"`
 	Generator    float64 `json:"generator"`
-	Others       float64 `json:"others"` // other processes, and what the hypervisor took for other machines
+	// Sides are Generator's parts where its consumers had a process of their own.
+	Sides  *SidesTick `json:"sides,omitempty"`
+	Others float64    `json:"others"` // other processes, and what the hypervisor took for other machines
 }
 
 // Pauses say how far the generator's machine and process stood still in the measured phase: below that, nothing is
@@ -301,6 +331,8 @@ type Tick struct {
 	GeneratorCPU float64 `json:"generator_cpu"`           // cores
 	BrokerUser   float64 `json:"broker_user,omitempty"`   // cores; with BrokerSystem the parts of BrokerCPU, both 0 in older records
 	BrokerSystem float64 `json:"broker_system,omitempty"` // cores
+	// Sides are GeneratorCPU's parts, with the memory of each, where the consumers had a process of their own.
+	Sides *SidesTick `json:"sides,omitempty"`
 	// FromSendNs is the mean of the latencies that came in since the tick before, from send to receipt (to
 	// acknowledgement where nobody subscribes), FromSendCount their number; 0 in older records.
 	FromSendNs    float64 `json:"from_send_ns,omitempty"`

@@ -65,7 +65,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"payloadFile": "testdata/payload/sixtyfour.data", "keyDistributor": "RANDOM", "measure": "peak", "load.shape": "poisson",
 		"load.steps": "[{rate: 5, for: 1s}]", "warmup.auto": "true", "curve.fractions": "[0.5]", "curve.rates": "[7]", "faults": "[{at: 1s, do: kill}]",
 		"backlog.keepSending": "true", "isolation": "shared", "nodes": "3", "replicas": "2", "randomBytesRatio": "0.7",
-		"sustainable.width": "0.1", "sustainable.exceed": "0.2", "sustainable.budget": "30s", "consumerDelays": "exponential", "sustainable.goals": "[{latency: 7s}, {}]", "zipfExponent": "2", "sustainable.quantile": "0.5", "backlog.drainRatio": "0.5", "count.bytes": "1MB", "backlog.bytes": "1MB",
+		"sustainable.width": "0.1", "sustainable.exceed": "0.2", "sustainable.budget": "30s", "consumerDelays": "exponential", "consumersApart": "true", "sustainable.goals": "[{latency: 7s}, {}]", "zipfExponent": "2", "sustainable.quantile": "0.5", "backlog.drainRatio": "0.5", "count.bytes": "1MB", "backlog.bytes": "1MB",
 		"inFlight.bytes": "1MB", "connections": "1", "warmup.max": "40s", "load.burst.for": "2s", "load.burst.every": "8s",
 		"brokerWarmup": "3s", "pipeline.servers": "3", "pipeline.balancer": "haproxy", "pipeline.answer": "at-once", "pipeline.state": "sqlite",
 	}

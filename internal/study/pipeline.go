@@ -93,6 +93,9 @@ func (v *validator) pipeline() {
 			v.fail(path, "not used with pipeline: what is posted are rides, by as many producers as the servers have")
 		}
 	}
+	if s.ConsumersApart {
+		v.fail("consumersApart", "not used with pipeline, whose consumer is a process of its own")
+	}
 	for path, n := range map[string]int{"topics": s.Topics, "subscriptionsPerTopic": s.SubscriptionsPerTopic} {
 		if n != 1 {
 			v.fail(path, "%d; a pipeline has 1", n)

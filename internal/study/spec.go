@@ -47,6 +47,8 @@ type Spec struct {
 	// that. ConsumerDelays is how these times differ: constant or exponential.
 	ConsumerDelay  Duration `json:"consumerDelay,omitempty"`
 	ConsumerDelays string   `json:"consumerDelays,omitempty"`
+	// ConsumersApart runs the consumers in a process of their own: what producing and consuming cost is known apart.
+	ConsumersApart bool `json:"consumersApart,omitempty"`
 
 	// Pipeline puts an application around the broker; nil: producers and consumers alone.
 	Pipeline *Pipeline `json:"pipeline,omitempty"`

@@ -215,6 +215,7 @@ func (v *validator) topology() {
 	}
 	v.delay()
 	v.warm()
+	v.apart()
 	if v.given.has("connections") {
 		v.within("connections", int64(s.Connections), 0, int64(s.Topics))
 	}
@@ -248,6 +249,20 @@ func (v *validator) delay() {
 		v.fail("consumerDelays", "only used with consumerDelay")
 	case s.ConsumerDelay > 0 && s.SubscriptionsPerTopic == 0:
 		v.fail("consumerDelay", "nobody consumes: subscriptionsPerTopic is 0")
+	}
+}
+
+// minTimed is the smallest payload that carries its times.
+const minTimed = 32
+
+func (v *validator) apart() {
+	s := v.spec
+	switch {
+	case !s.ConsumersApart:
+	case s.SubscriptionsPerTopic == 0:
+		v.fail("consumersApart", "nobody consumes: subscriptionsPerTopic is 0")
+	case s.PayloadFile == "" && len(s.MessageSize) > 0 && s.MessageSize[0].Size < minTimed:
+		v.fail("consumersApart", "a message of %s can't carry its times to another process; allowed: messageSize of %d and more", bytesText(s.MessageSize[0].Size), minTimed)
 	}
 }
 

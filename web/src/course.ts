@@ -9,16 +9,22 @@ import { scaleSelect } from "./pick";
 import { lookAt } from "./style";
 import { colour } from "./theme";
 
-type Column = "pub" | "rec" | "backlog" | "p50" | "p99" | "bcpu" | "gcpu";
+type Column = "pub" | "rec" | "backlog" | "p50" | "p99" | "bcpu" | "gcpu" | "pcpu" | "ccpu" | "pmem" | "cmem";
+interface Panel { title: string; unit: string; columns: [Column, string][] }
 
-const panels: { title: string; unit: string; columns: [Column, string][] }[] = [
+const always: Panel[] = [
   { title: "messages per second", unit: "per-second", columns: [["pub", "published"], ["rec", "received"]] },
   { title: "backlog, messages", unit: "count", columns: [["backlog", "backlog"]] },
   { title: "latency, end to end", unit: "ns", columns: [["p50", "e2e p50"], ["p99", "e2e p99"]] },
   { title: "CPU, cores", unit: "none", columns: [["bcpu", "broker CPU"], ["gcpu", "generator CPU"]] },
 ];
+const sides: Panel[] = [
+  { title: "CPU of each side, cores", unit: "none", columns: [["pcpu", "producing CPU"], ["ccpu", "consuming CPU"]] },
+  { title: "memory of each side", unit: "bytes", columns: [["pmem", "producing memory"], ["cmem", "consuming memory"]] },
+];
 
-const columns = panels.flatMap((p) => p.columns.map(([key, name]) => ({ key, name, unit: p.unit })));
+const panelsOf = (run: Run) => (run.pcpu ? [...always, ...sides] : always);
+const columnsOf = (panels: Panel[]) => panels.flatMap((p) => p.columns.map(([key, name]) => ({ key, name, unit: p.unit })));
 const panelHeight = 118, panelGap = 42, above = 52;
 
 export function course(d: Data, main: HTMLElement): void {
@@ -52,6 +58,7 @@ function prefer(runs: Run[], d: Data, from: Run): Run[] {
 
 function drawing(d: Data, run: Run, log: boolean): Drawing {
   const p = d.points[run.p];
+  const panels = panelsOf(run), columns = columnsOf(panels);
   const title = `${p.name}, ${p.setting}, ${run.load}, repetition ${run.rep}`;
   const series: Series[] = columns.map((c, i) => ({ name: c.name, look: lookAt(i) }));
   const faults = run.faults ?? [];
@@ -80,7 +87,7 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
         gridIndex: i, name: panel.title, nameLocation: "end", nameGap: i === 0 ? 32 : 15, splitNumber: 3, minInterval: panel.unit === "count" ? 1 : 0,
         nameTextStyle: { align: "left", padding: [0, 0, 0, -50], color: colour("text"), fontSize: 12 },
       })),
-      series: panels.flatMap((panel, i) => lines(run, panel, i, on, log && panel.unit === "ns")),
+      series: panels.flatMap((panel, i) => lines(run, panels, i, on, log && panel.unit === "ns")),
     }),
     grid: (on) => {
       const shown = columns.filter((c) => on(c.name));
@@ -88,14 +95,17 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
       return {
         caption: title,
         columns: [{ name: "second", number: true }, { name: "phase" }, ...shown.map((c) => ({ name: c.name, number: true })), { name: "fault" }],
-        rows: run.t.map((t, i) => [String(t), phaseAt(run, t), ...shown.map((c) => format(c.unit, run[c.key][i])),
+        rows: run.t.map((t, i) => [String(t), phaseAt(run, t), ...shown.map((c) => format(c.unit, value(run, c.key, i))),
           faults.filter((f) => f.t <= t && f.t > (run.t[i - 1] ?? -Infinity)).map(words).join(", ")]).filter((_, i) => i % step === 0),
       };
     },
   };
 }
 
-function lines(run: Run, panel: (typeof panels)[number], index: number, on: (n: string) => boolean, log: boolean): Option[] {
+const value = (run: Run, key: Column, i: number) => run[key]?.[i] ?? NaN;
+
+function lines(run: Run, panels: Panel[], index: number, on: (n: string) => boolean, log: boolean): Option[] {
+  const panel = panels[index], columns = columnsOf(panels);
   const marks = {
     markArea: {
       silent: true, itemStyle: { color: colour("phase") }, label: { show: index === 0, position: "insideTop", color: colour("muted"), fontSize: 11 },
@@ -114,7 +124,7 @@ function lines(run: Run, panel: (typeof panels)[number], index: number, on: (n: 
     out.push({
       type: "line", name, xAxisIndex: index, yAxisIndex: index, showSymbol: false, symbol: "circle",
       lineStyle: { color: tint, width: 1.8, type: dash }, itemStyle: { color: tint },
-      data: run.t.map((t, i) => [t, log && run[key][i] <= 0 ? null : run[key][i]]),
+      data: run.t.map((t, i) => [t, log && value(run, key, i) <= 0 ? null : value(run, key, i)]),
     });
   }
   return out;
@@ -147,5 +157,5 @@ function phaseAt(run: Run, t: number): string {
 function tip(run: Run, ps: unknown, on: (n: string) => boolean): HTMLElement {
   const t = (ps as { value: [number] }[])[0]?.value[0] ?? 0;
   const i = Math.max(0, run.t.indexOf(t));
-  return card(`${t} s, ${phaseAt(run, t)}`, columns.filter((c) => on(c.name)).map((c) => [c.name, format(c.unit, run[c.key][i])]));
+  return card(`${t} s, ${phaseAt(run, t)}`, columnsOf(panelsOf(run)).filter((c) => on(c.name)).map((c) => [c.name, format(c.unit, value(run, c.key, i))]));
 }

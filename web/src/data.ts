@@ -21,6 +21,8 @@ export interface Run {
   p: number; load: string; rep: number; status: string; reason?: string; doubts?: string[]; began: string; cores: number;
   t: number[]; phases: { name: string; until: number }[];
   pub: number[]; rec: number[]; backlog: number[]; p50: number[]; p99: number[]; bcpu: number[]; gcpu: number[];
+  /** The generator's sides, where they were two processes: cores and bytes. */
+  pcpu?: number[]; ccpu?: number[]; pmem?: number[]; cmem?: number[];
   faults?: { t: number; do: string; node: number; err?: string }[];
   books?: { name: string; n: number }[]; own?: { p99: number | null; max: number; t: number; gc: number; stolen: number; queued: number };
 }

@@ -1,0 +1,66 @@
+package results
+
+import (
+	"math"
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// sideMetrics are those of the generator's sides, where its consumers had a process of their own (consumersApart).
+var sideMetrics = []Metric{
+	sideCPU("producer_cpu_s_per_million", "producing CPU", producing),
+	sidePercent("producer_cpu_user_pct", "producing CPU, user, % of a core", func(s store.SidesTick) float64 { return s.Producing.User }),
+	sidePercent("producer_cpu_system_pct", "producing CPU, system, % of a core", func(s store.SidesTick) float64 { return s.Producing.System }),
+	sideMemory("producer_rss_bytes", "producing memory", producing),
+	sideCPU("consumer_cpu_s_per_million", "consuming CPU", consuming),
+	sidePercent("consumer_cpu_user_pct", "consuming CPU, user, % of a core", func(s store.SidesTick) float64 { return s.Consuming.User }),
+	sidePercent("consumer_cpu_system_pct", "consuming CPU, system, % of a core", func(s store.SidesTick) float64 { return s.Consuming.System }),
+	sideMemory("consumer_rss_bytes", "consuming memory", consuming),
+}
+
+func producing(s store.Sides) store.Side { return s.Producing }
+func consuming(s store.Sides) store.Side { return s.Consuming }
+
+func sideCPU(key, name string, of func(store.Sides) store.Side) Metric {
+	return Metric{Key: key, Name: name, About: "seconds per million messages", Unit: unit.CPUSeconds, Better: Lower, Of: result(func(r *store.Result) float64 {
+		if r.Cost.Sides == nil || r.Cost.Messages == 0 {
+			return math.NaN()
+		}
+		s := of(*r.Cost.Sides)
+		return r.Cost.PerMillion(s.UserSeconds + s.SystemSeconds)
+	})}
+}
+
+func sideMemory(key, name string, of func(store.Sides) store.Side) Metric {
+	return Metric{Key: key, Name: name, About: "largest resident set", Unit: unit.Bytes, Better: Lower, Of: result(func(r *store.Result) float64 {
+		if r.Cost.Sides == nil {
+			return math.NaN()
+		}
+		return float64(of(*r.Cost.Sides).RSSBytes)
+	})}
+}
+
+// sidePercent is a part of a side's processor time in the measured phase, of one core.
+func sidePercent(key, name string, of func(store.SidesTick) float64) Metric {
+	return Metric{Key: key, Name: name, Unit: unit.None, Better: Lower, Of: result(func(r *store.Result) float64 {
+		if r.Cost.Shares == nil || r.Cost.Shares.Sides == nil {
+			return math.NaN()
+		}
+		return 100 * of(*r.Cost.Shares.Sides)
+	})}
+}
+
+// HasSides tells that the course of a record knows the generator's sides apart.
+func HasSides(r store.Record) bool {
+	return r.Result != nil && slices.ContainsFunc(r.Result.Series, func(t store.Tick) bool { return t.Sides != nil })
+}
+
+// SidesAt are the sides at a tick; zero before the meters were first read.
+func SidesAt(t store.Tick) store.SidesTick {
+	if t.Sides == nil {
+		return store.SidesTick{}
+	}
+	return *t.Sides
+}
