@@ -49,10 +49,11 @@ type exhibit struct {
 	left    int // rows of the paper that were not measured
 }
 
-// exhibitRow is a place in it: the points of each side.
+// exhibitRow is a place in it: what each side has there.
 type exhibitRow struct {
 	at, series string
-	points     map[string]results.Point
+	order      float64 // of rates of a curve
+	sides      map[string]results.Level
 }
 
 func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
@@ -63,33 +64,42 @@ func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
 			x.metrics, x.units = append(x.metrics, m.AsRecorded()), append(x.units, c.Unit)
 		}
 	}
-	byPlace := map[string]int{}
-	for _, point := range beside.Points {
+	for i, point := range beside.Points {
 		axes := point.Records[0].Axes
 		if e.Experiment != "" && axes["sweep"] != e.Experiment || !within(axes, e.Where) {
 			continue
 		}
-		key := axes[e.Rows] + "\x00" + axes[e.Series]
-		i, there := byPlace[key]
-		if !there {
-			i = len(x.rows)
-			byPlace[key] = i
-			x.rows = append(x.rows, exhibitRow{axes[e.Rows], axes[e.Series], map[string]results.Point{}})
+		if value, axis := axes[e.Rows]; axis || e.Rows != study.RowsOfRates {
+			x.put(exhibitRow{at: value, series: axes[e.Series]}, sideOf(point), point.Whole())
+			continue
 		}
-		x.rows[i].points[sideOf(point)] = point // of two scales, the later one
+		for _, l := range results.MeasuredLoads(i, point) {
+			at, order := l.Place()
+			x.put(exhibitRow{at: at, series: axes[e.Series], order: order}, sideOf(point), l)
+		}
 	}
 	slices.SortStableFunc(x.rows, func(a, b exhibitRow) int {
-		return cmp.Or(compareValues(a.series, b.series), compareValues(a.at, b.at))
+		return cmp.Or(compareValues(a.series, b.series), cmp.Compare(a.order, b.order), compareValues(a.at, b.at))
 	})
 	x.keepMeasured()
 	return x
 }
 
+// put sets what a side has into the row of its place; of two scales, the later one stays.
+func (x *exhibit) put(at exhibitRow, side string, what results.Level) {
+	i := slices.IndexFunc(x.rows, func(r exhibitRow) bool { return r.at == at.at && r.series == at.series })
+	if i < 0 {
+		i, at.sides = len(x.rows), map[string]results.Level{}
+		x.rows = append(x.rows, at)
+	}
+	x.rows[i].sides[side] = what
+}
+
 // keepMeasured leaves out what only the paper has, unless nothing was measured at all.
 func (x *exhibit) keepMeasured() {
 	kept := slices.DeleteFunc(slices.Clone(x.rows), func(r exhibitRow) bool {
-		_, there := r.points[claim.Published]
-		return len(r.points) == 1 && there
+		_, there := r.sides[claim.Published]
+		return len(r.sides) == 1 && there
 	})
 	if len(kept) > 0 {
 		x.left, x.rows = len(x.rows)-len(kept), kept
@@ -125,8 +135,16 @@ func sideOf(p results.Point) string {
 // mostBeside is how many of the paper's columns stand once for each side; more make a row for each side instead.
 const mostBeside = 3
 
+// heading is the name of what the rows are.
+func (x exhibit) heading() string {
+	if x.Rows == study.RowsOfRates {
+		return "rate"
+	}
+	return x.Rows
+}
+
 func (x exhibit) table() document.Table {
-	t := document.Table{Columns: []document.Column{{Key: x.Rows, Name: x.Rows, Row: true}}}
+	t := document.Table{Columns: []document.Column{{Key: x.Rows, Name: x.heading(), Row: true}}}
 	if x.Series != "" {
 		t.Columns = append(t.Columns, document.Column{Key: x.Series, Name: x.Series, Row: true})
 	}
@@ -156,7 +174,7 @@ func (x exhibit) table() document.Table {
 			continue
 		}
 		for _, side := range x.sides {
-			if _, there := r.points[side]; there {
+			if _, there := r.sides[side]; there {
 				one := x.fill(row(), r, []string{side}, false)
 				one["of"] = document.Text(side)
 				t.Rows = append(t.Rows, one)
@@ -221,18 +239,14 @@ func inKey(key, name string) string {
 }
 
 func (x exhibit) cell(r exhibitRow, side string, i int) document.Cell {
-	p, there := r.points[side]
+	l, there := r.sides[side]
 	if !there {
 		return document.Cell{}
 	}
-	records := p.Ok()
-	if side == claim.Published {
-		records = p.Records
+	if len(l.Records) == 0 || r.order > 0 && !l.Used() {
+		return document.Text(string(l.Status))
 	}
-	if len(records) == 0 {
-		return document.Text(p.Status())
-	}
-	cell := x.metrics[i].Over(records).Cell()
+	cell := x.metrics[i].Over(l.Records).Cell()
 	factor, err := results.InUnit(x.metrics[i].Unit, x.units[i])
 	if err != nil || cell.Kind == document.Blank {
 		return document.Cell{}

@@ -85,6 +85,27 @@ func (l *Level) take(cut, whole store.Record) {
 	l.Records, l.Whole = append(l.Records, cut), append(l.Whole, whole)
 }
 
+// Whole is a point as one level: its repetitions that ended ok, or of a published one all.
+func (p Point) Whole() Level {
+	l := Level{Records: p.Ok(), Status: store.Status(p.Status())}
+	if p.Published() {
+		l.Records = p.Records
+	}
+	return l
+}
+
+// Place is where the level stands among those of its point, for people and as a number: a share of what was sustainable, or
+// a rate.
+func (l Level) Place() (text string, order float64) {
+	if l.share > 0 {
+		return shareText(l.share) + " of sustainable", l.share
+	}
+	if l.Rate > 0 {
+		return RateText(l.Rate), l.Rate
+	}
+	return l.Title, 0
+}
+
 // Fixed tells that the level is of one constant rate, given as such.
 func (l Level) Fixed() bool { return l.Rate > 0 && l.share == 0 }
 

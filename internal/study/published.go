@@ -34,11 +34,14 @@ type Exhibit struct {
 	Place      string // in the paper
 	Note       string
 	Experiment string
-	Rows       string // axis of the experiment
+	Rows       string // axis of the experiment, or RowsOfRates
 	Series     string // axis of the experiment; "" for one series
 	Columns    []Column
 	Where      map[string]string // axis → value: only the points that have it
 }
+
+// RowsOfRates are the rates of a curve as the rows of an exhibit, where no axis has that name.
+const RowsOfRates = "load.rate"
 
 // tables decodes a list of published tables.
 func (d decoder) tables(n *yaml.Node) (out []Published) {
@@ -176,12 +179,29 @@ func (s *Study) beside(d decoder) {
 		s.names(d, full, p.Experiment, axes)
 	}
 	for i, e := range s.Exhibits {
-		axes := slices.Concat([]string{e.Rows}, slices.Sorted(maps.Keys(e.Where)))
+		axes := slices.Sorted(maps.Keys(e.Where))
+		if !s.curves(e) {
+			axes = slices.Concat([]string{e.Rows}, axes)
+		}
 		if e.Series != "" {
 			axes = append(axes, e.Series)
 		}
 		s.names(d, "exhibits["+strconv.Itoa(i)+"]", e.Experiment, axes)
 	}
+}
+
+// curves tells that the rows of an exhibit are the rates of a curve.
+func (s *Study) curves(e Exhibit) bool {
+	i := slices.IndexFunc(s.sweeps, func(w sweep) bool { return w.name == e.Experiment })
+	if e.Rows != RowsOfRates || i < 0 {
+		return false
+	}
+	for _, l := range []layer{s.sweeps[i].set, s.base} {
+		if m, ok := l.find("measure"); ok {
+			return m.value == MeasureCurve
+		}
+	}
+	return false
 }
 
 // names refuses experiments and axes that the study doesn't have.

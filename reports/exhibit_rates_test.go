@@ -1,0 +1,125 @@
+package reports
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// curvePaper is a paper that drew latency over load.
+func curvePaper(t *testing.T, of string) Paper {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "paper")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(`name: paper
+question: What does load cost?
+source: A paper, 2018
+description: As it was.
+base: {measure: curve, OF, duration: 15s, broker: sim}
+sweeps:
+- name: one
+  axes:
+    messageSize: [100, 4000]
+    when:
+    - {name: then, set: {seed: 2}}
+    - {name: now, set: {seed: 3}}
+exhibits:
+- {title: Figure 1, experiment: one, rows: rate, series: messageSize, columns: [{metric: throughput, unit: msg/s}, {metric: e2e_mean_ns, unit: ms}]}
+`, "OF", of)
+	for name, text := range map[string]string{"study.yaml": text, "claims.yaml": "claims: []\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := ReadPaper(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestAnExhibitCanHaveTheRatesOfACurveAsRows(t *testing.T) {
+	for of, want := range map[string][]string{
+		"curve.rates: [9000, 20000, 1000]":  {"1k/s", "9k/s", "20k/s"},
+		"curve.fractions: [0.5, 0.05, 1.5]": {"5.00 % of sustainable", "50.0 % of sustainable", "150 % of sustainable"},
+	} {
+		p := curvePaper(t, of)
+		var records []store.Record
+		for _, g := range p.Grid {
+			if g.Axes["when"] == "then" && g.Axes["messageSize"] != "100" {
+				continue // one side has no curve of the larger messages
+			}
+			for repetition := range 2 {
+				r := store.Record{ID: int64(len(records) + 1), Study: "paper", PointID: g.Spec.ID(), Axes: g.Axes, Repetition: repetition + 1, Status: store.OK, Spec: g.Spec, Result: &store.Result{}}
+				found := 10_000 * float64(repetition+1) // each repetition has a sustainable rate of its own
+				for _, rate := range g.Spec.Curve.Rates {
+					r.Result.Curve = append(r.Result.Curve, store.CurvePoint{Rate: rate, Status: store.OK, Measurement: store.Measurement{PublishRate: rate, ReceiveRate: rate}})
+				}
+				for _, f := range g.Spec.Curve.Fractions {
+					r.Result.Curve = append(r.Result.Curve, store.CurvePoint{Fraction: f, Rate: f * found, Status: store.OK, Measurement: store.Measurement{PublishRate: f * found, ReceiveRate: f * found}})
+				}
+				if len(r.Result.Curve) > 2 && g.Axes["when"] == "now" { // the rate beyond what it can do
+					last := slices.IndexFunc(r.Result.Curve, func(c store.CurvePoint) bool { return c.Rate == 20_000 || c.Fraction == 1.5 })
+					r.Result.Curve[last].Status, r.Result.Curve[last].Reason = store.Failed, "lost"
+				}
+				records = append(records, r)
+			}
+		}
+		table := tableUnder(t, Study(results.Of(records), p), "Figure 1")
+		if table.Columns[0].Name != "rate" || table.Columns[1].Key != "messageSize" {
+			t.Errorf("%s: columns %+v", of, table.Columns)
+		}
+		var at, sizes, now, then []string
+		for _, row := range table.Rows {
+			at, sizes = append(at, row["load.rate"].Text), append(sizes, row["messageSize"].Text)
+			now, then = append(now, row["throughput_now"].Text), append(then, row["throughput_then"].Text)
+		}
+		if !slices.Equal(at, slices.Concat(want, want)) || !slices.Equal(sizes, []string{"100", "100", "100", "4kB", "4kB", "4kB"}) {
+			t.Errorf("%s: rows at %q of %q", of, at, sizes)
+		}
+		if !slices.Equal(now, []string{"", "", "failed", "", "", "failed"}) || !slices.Equal(then, make([]string, 6)) {
+			t.Errorf("%s: now %q, then %q", of, now, then)
+		}
+		if c := table.Rows[0]["throughput_then"]; c.Kind == document.Blank || c.Number < 500 || c.Number > 1000 {
+			t.Errorf("%s: %+v", of, c)
+		}
+		if c := table.Rows[3]["throughput_then"]; c.Kind != document.Blank {
+			t.Errorf("%s: what was not measured is %+v", of, c)
+		}
+	}
+}
+
+// tableUnder is the first table below a heading.
+func tableUnder(t *testing.T, d document.Document, heading string) document.Table {
+	t.Helper()
+	under := false
+	for _, b := range d.Blocks {
+		if h, ok := b.(document.Heading); ok {
+			under = under || h.Text == heading
+		}
+		if table, ok := b.(document.Table); ok && under {
+			return table
+		}
+	}
+	t.Fatalf("no table under %q", heading)
+	return document.Table{}
+}
+
+func TestRatesAsRowsWantAnExperimentThatMeasuresCurves(t *testing.T) {
+	dir := paperFolder(t)
+	text := strings.Replace(paperStudy, "rows: partitionsPerTopic, series: mode", "rows: rate, series: mode", 1)
+	if err := os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPaper(dir); err == nil || !strings.Contains(err.Error(), `has no axis "load.rate"`) {
+		t.Errorf("%v", err)
+	}
+}
