@@ -21,6 +21,7 @@ var product = &amqp10.Product{
 	Maps:     natives,
 	Failover: true,
 	Fits:     fits,
+	Keeps:    keeps,
 	Dialect:  func(c driver.Config) amqp10.Dialect { return &addresses{config: c} },
 }
 
@@ -40,6 +41,14 @@ var settings = []driver.Setting{
 	{Scope: driver.TopicScope, Name: "ring-size", Default: unset, Doc: "messages a queue keeps, the newest ones; -1: no limit"},
 	{Scope: driver.TopicScope, Name: "group-rebalance", Default: false, Doc: "message groups are shared out anew when a consumer comes"},
 	{Scope: driver.TopicScope, Name: "group-buckets", Default: unset, Doc: "groups are hashed to so many; -1: every group by itself"},
+}
+
+// keeps implements driver.Kind.Keeps: a ring drops the oldest message for each one beyond its size.
+func keeps(_, topic driver.Values, _ int64) driver.Limit {
+	if n := topic.Int("ring-size"); n != unset {
+		return driver.Limit{Setting: fmt.Sprintf("topicConfig.ring-size: %d", n), Messages: n}
+	}
+	return driver.Limit{}
 }
 
 // supports refuses what no queue of Artemis can promise.

@@ -30,7 +30,7 @@ const tokenUser = "token"
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Defaults: usual.Defaults{Persistence: usual.Log, Speed: usual.Speed{Rate: 50_000, Flushed: 2000, Alone: 0.005, Start: 20}}, Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: completed, Attaching: attaching, Open: open,
+		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Defaults: usual.Defaults{Persistence: usual.Log, Speed: usual.Speed{Rate: 50_000, Flushed: 2000, Alone: 0.005, Start: 20}}, Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Attaching: attaching, Open: open,
 	})
 }
 

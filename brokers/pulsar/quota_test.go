@@ -72,6 +72,10 @@ func evicts(t *testing.T, target driver.Target) {
 	if kept*body < quota*7/10 { // it goes down to nine tenths of the quota, the entries' metadata included
 		t.Errorf("%d messages of %d bytes are left of a quota of %d", kept, body, quota)
 	}
+	values := r.Driver.(*session).config
+	if limit := keeps(values.Client, values.Topic, body); limit.Setting == "" || limit.Messages < overflow/5 || limit.Messages > int64(kept) {
+		t.Errorf("it is said to keep %+v, and kept %d", limit, kept)
+	}
 	r.ConsumeAll(t)
 	livetest.Eventually(t, "what is left is delivered", func() bool { return r.Count().Received == kept })
 	if got := r.Received(0); got[0] != message(overflow-kept) || !slices.IsSorted(got) {

@@ -1,6 +1,7 @@
 package pulsar
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -75,6 +76,21 @@ func unquoted(g driver.Guarantee, v driver.Values) string {
 		return "backlogQuota.limitSize sets no limit"
 	}
 	return unkept(g, v)
+}
+
+// keeps implements driver.Kind.Keeps. What waits is cut down to nine tenths of the quota, entry by entry, and an entry may
+// be a whole batch.
+func keeps(client, topic driver.Values, size int64) driver.Limit {
+	const beside = 512 // bytes that are stored beside a payload, at most
+	quota := topic.Int("backlogQuota.limitSize")
+	if quota < 0 || topic.String("backlogQuota.policy") != "consumer_backlog_eviction" {
+		return driver.Limit{}
+	}
+	stays := quota / 10 * 9
+	if client.Bool("batchingEnabled") {
+		stays -= client.Int("batchingMaxSize")
+	}
+	return driver.Limit{Setting: fmt.Sprintf("topicConfig.backlogQuota.limitSize: %d", quota), Messages: max(0, stays) / (size + beside)}
 }
 
 func policy(name string, value, least any, doc string) driver.Setting {

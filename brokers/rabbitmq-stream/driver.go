@@ -30,7 +30,7 @@ func init() {
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
 		Defaults: usual.Defaults{Persistence: usual.Log, Speed: usual.Speed{Rate: 200_000, Alone: 0.001, Start: 8}},
 		Settings: settings,
-		Failover: true, Supports: supports, Fits: fits, Maps: natives, Attaching: attaching, Open: open,
+		Failover: true, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Attaching: attaching, Open: open,
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -33,6 +34,7 @@ func TestOneServer(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "rabbitmq-stream"})
 	t.Run("settings reach the server", func(t *testing.T) { settingsReachTheServer(t, target) })
 	t.Run("consumers take over from each other", func(t *testing.T) { consumersTakeOver(t, target) })
+	t.Run("limits", func(t *testing.T) { limits(t, target) })
 }
 
 func settingsReachTheServer(t *testing.T, target driver.Target) {
@@ -173,4 +175,11 @@ func requireOnce(t *testing.T, r *livetest.Rig, n int, end func()) {
 	if !slices.Equal(got, want) {
 		t.Errorf("delivered %d messages: %.300v; want the numbers below %d, each once", len(got), got, n)
 	}
+}
+
+// A stream drops its oldest segments whether they were delivered or not.
+func limits(t *testing.T, target driver.Target) {
+	drivertest.Limits(t, drivertest.Suite{Kind: livetest.Kind(t, "rabbitmq-stream")}, target, logged, drivertest.Limit{
+		Name: "max-length-bytes", Topic: map[string]any{"max-length-bytes": 100_000, "stream-max-segment-size-bytes": 50_000}, Full: drivertest.DropsOldest,
+	})
 }

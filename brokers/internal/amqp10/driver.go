@@ -29,6 +29,8 @@ type Product struct {
 	Server func(driver.Guarantee, map[string]any) (map[string]any, error)
 	// Fits refuses what the product can't keep beside what the protocol can't, see driver.Kind.
 	Fits func(c driver.Config, s driver.Shape) error
+	// Keeps may be nil, see driver.Kind.
+	Keeps func(client, topic driver.Values, size int64) driver.Limit
 	// Dialect reads the settings of one run, which fit.
 	Dialect func(c driver.Config) Dialect
 }
@@ -76,6 +78,7 @@ func Register(p *Product) {
 		Settings: slices.Concat(ClientSettings, p.Settings),
 		Supports: p.Supports,
 		Fits:     func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
+		Keeps:    p.Keeps,
 		Failover: p.Failover,
 		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
 		Server:   p.Server,

@@ -80,6 +80,29 @@ func (r *run) limited(t *testing.T, g driver.Guarantee, l Limit) {
 	if l.Keeps > 0 && len(got) != l.Keeps {
 		t.Errorf("received %d messages of a topic that keeps %d", len(got), l.Keeps)
 	}
+	r.saysSo(t, l, len(p.sent), len(got))
+}
+
+// saysSo wants the driver to say of a topic's own limit that it drops, and no more than it says.
+func (r *run) saysSo(t *testing.T, l Limit, sent, got int) {
+	k := r.suite.Kind
+	if len(l.Topic) == 0 || k.Keeps == nil {
+		return
+	}
+	client, err := driver.Decode(k.Settings, driver.ClientScope, l.Client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	topic, err := driver.Decode(k.Settings, driver.TopicScope, l.Topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := k.Keeps(client, topic, 1)
+	if drops := l.Full != Refuses; drops != (limit.Setting != "") {
+		t.Errorf("a topic that %s is said to have the limit %+v", l.Full, limit)
+	} else if k := k.Keeps(client, topic, largest); drops && int64(got) < min(int64(sent), k.Messages) {
+		t.Errorf("received %d messages of a topic that is said to keep %d", got, k.Messages)
+	}
 }
 
 // drain consumes until nothing has come for a while, and returns the messages in order of sending.

@@ -1,0 +1,27 @@
+package rabbitmqstream
+
+import (
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+const (
+	usualSegment = 500_000_000 // bytes, where nobody chooses
+	besideEntry  = 128         // bytes that a chunk of one entry stores beside the message
+)
+
+// keeps implements driver.Kind.Keeps. A stream drops whole segments, the oldest first, so that what stays may be less than
+// the limit by one of them; whether it was delivered is nothing to it.
+func keeps(_, topic driver.Values, size int64) driver.Limit {
+	most, segment := topic.Int("max-length-bytes"), topic.Int("stream-max-segment-size-bytes")
+	if most == unset {
+		return driver.Limit{}
+	}
+	if segment == unset {
+		segment = usualSegment
+	}
+	return driver.Limit{
+		Setting: fmt.Sprintf("topicConfig.max-length-bytes: %d", most), Messages: max(0, most-segment) / (size + overhead + besideEntry),
+	}
+}
