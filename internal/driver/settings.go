@@ -96,6 +96,9 @@ func (s Scope) path(name string) string {
 
 // unknown refuses a name that isn't among the known ones, with the nearest or else all of them.
 func (s Scope) unknown(name string, known []string) error {
+	if s == ClientScope && name == ackSetting { // as some drivers have it; the nearest name would mean something else
+		return Unsupported(s.path(name), "consumers can't choose here: where the broker wants acknowledgements, they give them before the application has a message at most once, and else after its work")
+	}
 	reason := "known: " + strings.Join(known, ", ")
 	if near := suggest.Nearest(name, known); near != "" {
 		reason = fmt.Sprintf("did you mean %q?", near)

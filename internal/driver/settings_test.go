@@ -53,6 +53,17 @@ func TestDecodeRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	}
 }
 
+func TestConsumersThatCannotChooseWhenToAcknowledgeAreRefusedWithAReason(t *testing.T) {
+	_, err := Decode(declared, ClientScope, map[string]any{"consumer.ack": "after"})
+	refusal, ok := errors.AsType[*ErrUnsupported](err)
+	if !ok || refusal.Unknown || refusal.Path != "client.consumer.ack" || !strings.HasPrefix(err.Error(), "client.consumer.ack is not supported: consumers can't choose here: ") {
+		t.Errorf("%v", err)
+	}
+	if v, err := Decode(append([]Setting{AckSetting()}, declared...), ClientScope, map[string]any{"consumer.ack": "after"}); err != nil || v.String("consumer.ack") != "after" {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
 func TestDecodeFillsInDefaultsOfItsScopeOnly(t *testing.T) {
 	v, err := Decode(declared, ClientScope, nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package link connects a part of the pipeline to the broker between its parts: what such a part has to know, as plain data
-// that another process can be given. It knows nothing of rides and HTTP.
+// Package link connects a process to a broker that another one has made ready: what a part of the pipeline, or the process of
+// a point's consumers, has to know, as plain data. It knows nothing of rides and HTTP.
 package link
 
 import (
