@@ -67,6 +67,9 @@ func configure(_ context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
+	if cluster, ok := all["cluster"].(natsio.Block); ok && n.Cluster.Version == old {
+		delete(cluster, "name") // the NATS server inside doesn't know it, and ends because of it
+	}
 	streaming, err := streaming(n, inner)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 var orders = livetest.Topic("orders", 1, "audit")
@@ -25,8 +26,16 @@ func numbers(from, until int) (list []string) {
 }
 
 func TestClusterLosesNothingAcknowledgedWhenItsLeaderIsKilled(t *testing.T) {
+	for _, version := range []string{"", "0.17.0"} {
+		t.Run("version "+version, func(t *testing.T) { leaderIsKilled(t, version) })
+	}
+}
+
+func leaderIsKilled(t *testing.T, version string) {
 	o := server(t, quorum, nil)
-	o.TLS = true
+	if o.TLS, o.Version = true, version; version != "" {
+		testkit.Long(t)
+	}
 	cluster, target := livetest.Start(t, o)
 	r := opened(t, target, quorum, map[string]any{"PubAckWait": "1s"})
 	r.Consume(t, driver.ConsumerConfig{})

@@ -25,7 +25,7 @@ func init() {
 		Broker: "nats-streaming",
 		Versions: []provision.Version{
 			{Name: "0.25.6", Needs: needsGo, Doubt: "NATS Streaming has reached its end of life in 2023; its makers point to JetStream"},
-			{Name: old, Needs: needsGo, MaxNodes: 1, Doubt: "NATS Streaming 0.17 is from 2020, with NATS server 2.1.4; its makers ended it in 2023 and point to JetStream"},
+			{Name: old, Needs: needsGo, Doubt: "NATS Streaming 0.17 is from 2020, with NATS server 2.1.4; its makers ended it in 2023 and point to JetStream"},
 		},
 		Ports: []string{"client", "monitor", "route"}, MaxNodes: 5, TLS: true, Mutual: true, Login: true,
 		Install: func(ctx context.Context, i *provision.Install) error {

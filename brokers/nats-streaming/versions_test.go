@@ -1,7 +1,6 @@
 package natsstreaming_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
@@ -21,12 +20,6 @@ func former(t *testing.T, g driver.Guarantee) provision.Options {
 
 func TestTheOldVersionServes(t *testing.T) {
 	livetest.Serves(t, former(t, logged), logged, nil)
-	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	livetest.Must(t, err)
-	var refused *provision.ErrRefused
-	if _, err := host.Start(t.Context(), former(t, quorum)); !errors.As(err, &refused) {
-		t.Errorf("a cluster: %v; want it refused", err)
-	}
 	livetest.RefusesServer(t, former(t, logged), "streaming.replace_durable", true, "version 0.17.0 doesn't know it")
 }
 

@@ -58,7 +58,7 @@ func Routed(ctx context.Context, c *provision.Cluster) error {
 		}
 		peers := map[string]bool{}
 		for _, r := range v.Routes {
-			peers[r.RemoteName] = true
+			peers[r.RemoteID] = true // an old server doesn't tell the name
 		}
 		if len(peers) < len(c.Nodes)-1 {
 			return fmt.Errorf("node %d has routes to %d of %d other nodes", n.ID, len(peers), len(c.Nodes)-1)
