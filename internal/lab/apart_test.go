@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -10,10 +11,13 @@ import (
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // What is measured with the consumers in a process of their own has the same counts, and says what each side cost.
 func TestConsumersOfTheirOwnProcessCountTheSame(t *testing.T) {
+	const fault = "a broker that is restarted"
+	usual := []string{fault, "a rate", "loss that was asked for", "a curve"} // all others take long together
 	for name, c := range map[string]struct {
 		text  string
 		check func(t *testing.T, r store.Record)
@@ -84,7 +88,7 @@ warmup: 300ms
 				t.Errorf("%+v", b)
 			}
 		}},
-		"a broker that is restarted": {`
+		fault: {`
 broker: jetstream
 persistence: fsync
 load.rate: 500
@@ -151,6 +155,9 @@ warmup: 300ms
 	} {
 		for _, where := range []string{"beside", "apart"} {
 			t.Run(name+"/"+where, func(t *testing.T) {
+				if where == "beside" || name != fault && (testing.Short() || !slices.Contains(usual, name)) {
+					testkit.Long(t)
+				}
 				h := brokerHost(t)
 				text := c.text
 				if where == "apart" {

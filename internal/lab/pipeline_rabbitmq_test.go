@@ -6,10 +6,12 @@ import (
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // RabbitMQ's own interfaces say how long the queue was and what went through it; the books say that none was lost.
 func TestAPipelineOverRabbitMQKnowsItsQueue(t *testing.T) {
+	testkit.Long(t) // where RabbitMQ has to be fetched first, nothing else can be measured meanwhile
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf) // where RabbitMQ and HAProxy may have been fetched before
 	if err != nil {
 		t.Fatal(err)
