@@ -11,7 +11,7 @@ import (
 
 // RabbitMQ's own interfaces say how long the queue was and what went through it; the books say that none was lost.
 func TestAPipelineOverRabbitMQKnowsItsQueue(t *testing.T) {
-	testkit.Long(t) // where RabbitMQ has to be fetched first, nothing else can be measured meanwhile
+	testkit.Long(t)                                                // where RabbitMQ has to be fetched first, nothing else can be measured meanwhile
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf) // where RabbitMQ and HAProxy may have been fetched before
 	if err != nil {
 		t.Fatal(err)
