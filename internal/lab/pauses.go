@@ -69,7 +69,15 @@ func (b *bench) missedRate(t trial) string {
 	}
 	// What a fault delays is its outage.
 	if behind := 1 - acked/due; behind > missedShare && behind*seconds > missedLong && len(b.spec.Faults) == 0 || m.Unsent > 0 {
-		parts = append(parts, fmt.Sprintf("%.6g/s of %.6g/s came through", acked, due))
+		parts = append(parts, rateWords(acked)+" of "+rateWords(due)+" came through")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// rateWords is a rate in a sentence: whole messages, or three digits where they are few.
+func rateWords(rate float64) string {
+	if rate < 100 {
+		return fmt.Sprintf("%.3g/s", rate)
+	}
+	return fmt.Sprintf("%.0f/s", rate)
 }

@@ -106,8 +106,9 @@ func grouped(v float64) string {
 	return b.String()
 }
 
-// Exactly writes v with as many digits as it takes to tell it from every other value; most settings are short anyway.
+// Exactly writes v with as many digits as it takes to tell it from every other value of twelve; most settings are short anyway.
 func (u Unit) Exactly(v, scale float64, suffix string) string {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64) // what follows is the rounding of a division
 	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64); err == nil && short == v {
 		return u.Format(v)
 	}

@@ -120,3 +120,11 @@ func TestARangeNamesItsUnitOnceWhereItCan(t *testing.T) {
 		}
 	}
 }
+
+func TestAShareThatWasDividedBackIsTheOneThatWasAskedFor(t *testing.T) {
+	for share, want := range map[float64]string{0.8999999999999999: "90.0 %", 0.6999999999999998: "70.0 %", 0.123456: "12.3456 %"} {
+		if got := Share.Exactly(share, 100, " %"); got != want {
+			t.Errorf("%v reads %q, want %q", share, got, want)
+		}
+	}
+}
