@@ -183,7 +183,7 @@ func TestEveryGuaranteeThatIsKeptSaysByWhatSettings(t *testing.T) {
 		g    driver.Guarantee
 		want string
 	}{
-		"in memory": {memory, "producer: no reconnecting; consumer: subscriptionType=Shared; topic: non-persistent://"},
+		"in memory": {memory, "producer: no reconnecting, SendAsync, its answer ignored; consumer: subscriptionType=Shared; topic: non-persistent://"},
 		"exactly once on three": {copies(exactly, 3), "producer: sendTimeout=0s, one partition per producer or key; " +
 			"consumer: subscriptionType=Failover, acknowledged after delivery, no place delivered twice; " +
 			"topic: bookkeeperEnsemble=3, bookkeeperWriteQuorum=3, bookkeeperAckQuorum=2, deduplicationEnabled=true; server: journalSyncData=false"},
