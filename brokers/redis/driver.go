@@ -114,7 +114,11 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
 		return nil, err
 	}
-	return connected(ctx, c)
+	d, err := connected(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return streams{d}, nil
 }
 
 func connected(ctx context.Context, c driver.Config) (*session, error) {

@@ -2,18 +2,17 @@ package redis
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
+// streams drives what keeps messages, so that it can be asked for its queues; channels keep nothing.
+type streams struct{ *session }
+
 // Queue asks every stream of the topic for its subscription's group (XINFO): entries that the group has not read yet, and
 // those that its consumers have not acknowledged.
-func (d *session) Queue(ctx context.Context, topic, subscription int) (q driver.Queue, err error) {
-	if len(d.streams) == 0 {
-		return q, errors.ErrUnsupported // published and subscribed: nothing is kept
-	}
+func (d streams) Queue(ctx context.Context, topic, subscription int) (q driver.Queue, err error) {
 	for _, stream := range d.streams[topic] {
 		info, err := d.control.XInfoStream(ctx, stream).Result()
 		if err != nil {
