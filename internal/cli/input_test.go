@@ -153,6 +153,9 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 			complains(t, brokermark(t, args...).want(t, 2), known.Replace(c.want))
 		})
 	}
+	if _, err := os.Stat("brokermark.db"); err == nil {
+		t.Error("bad input made a store")
+	}
 }
 
 // complains checks that the first complaint begins with want and that nothing looks like a stack trace.

@@ -92,17 +92,9 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	st, err := store.OpenContext(ctx, o.store)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
 	view := newProgress(s.err)
 	view.several = len(p.studies) > 1
 	defer view.close()
-	for _, line := range p.scales() {
-		view.say("%s", line)
-	}
 	if err := o.watching.open(&view.now, view.say); err != nil {
 		return err
 	}
@@ -116,6 +108,14 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		return err
 	}
 	defer log.Close()
+	st, err := store.OpenContext(ctx, o.store) // which makes one: bad input leaves none behind
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	for _, line := range p.scales() {
+		view.say("%s", line)
+	}
 	missing, err := install(ctx, host, st, p.unrefused(refused), o.again, view)
 	if err != nil {
 		return err
