@@ -93,9 +93,9 @@ func (s *beside) start(ctx context.Context) (registered, error) {
 		select {
 		case <-ready:
 		case <-s.broken.is:
-			return last, s.broken.err
+			return registered{}, s.broken.err
 		case <-ctx.Done():
-			return last, fmt.Errorf("%d of %d consumers were not ready in time: %w", len(s.configs)-n, len(s.configs), ctx.Err())
+			return registered{}, fmt.Errorf("%d of %d consumers were not ready in time: %w", len(s.configs)-n, len(s.configs), ctx.Err())
 		}
 	}
 	return last, nil
