@@ -11,11 +11,12 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # Tests that measure have the machine for themselves, one package at a time; those that wait for brokers, browsers
 # and databases run several at a time. What time decides may fail because a neighbour held the processor: a test that
 # fails runs again, twice at most, and fails when it never passes; whole, since parts of a contract build on each other.
+# A data race is never a matter of luck: it fails at once.
 MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
 BESIDE   := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-max-failures=8
-ALONE     = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-run-root-test --rerun-fails-max-failures=20 --packages "$(1)" -- $(TESTFLAGS) -p 1
+ALONE     = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-abort-on-data-race --rerun-fails-run-root-test --rerun-fails-max-failures=20 --packages "$(1)" -- $(TESTFLAGS) -p 1
 # Pure functions of one goroutine: nothing there can race.
 PURE     := ./internal/schedule
 
