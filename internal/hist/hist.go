@@ -173,16 +173,7 @@ func (h *Histogram) Grow(was, now Snapshot) {
 	}
 	raise(&h.max, now.max)
 	raise(&h.room, math.MaxInt64-now.min)
-	b := was.cells
-	for _, c := range now.cells {
-		for len(b) > 0 && b[0].i < c.i {
-			b = b[1:]
-		}
-		if len(b) > 0 && b[0].i == c.i {
-			c.n -= b[0].n
-		}
-		if c.n > 0 {
-			h.counts[c.i].Add(c.n)
-		}
+	for c := range now.since(was) {
+		h.counts[c.i].Add(c.n)
 	}
 }

@@ -1,7 +1,9 @@
 package hist
 
 import (
+	"iter"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -112,25 +114,31 @@ func (s Snapshot) Merge(other Snapshot) Snapshot {
 	return out
 }
 
+// since yields the buckets that hold more than they did in earlier, with what came after it.
+func (s Snapshot) since(earlier Snapshot) iter.Seq[cell] {
+	return func(yield func(cell) bool) {
+		b := earlier.cells
+		for _, c := range s.cells {
+			for len(b) > 0 && b[0].i < c.i {
+				b = b[1:]
+			}
+			if len(b) > 0 && b[0].i == c.i {
+				c.n -= b[0].n
+			}
+			if c.n > 0 && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
 // Sub is what came after earlier, an older snapshot of the same histogram. Its extremes are known only to the edges
 // of their buckets. A bucket that earlier holds more of counts as empty.
 func (s Snapshot) Sub(earlier Snapshot) Snapshot {
 	if earlier.n == 0 {
 		return s
 	}
-	var out Snapshot
-	b := earlier.cells
-	for _, c := range s.cells {
-		for len(b) > 0 && b[0].i < c.i {
-			b = b[1:]
-		}
-		if len(b) > 0 && b[0].i == c.i {
-			c.n -= b[0].n
-		}
-		if c.n > 0 {
-			out.cells = append(out.cells, c)
-		}
-	}
+	out := Snapshot{cells: slices.Collect(s.since(earlier))}
 	out.settle(s.min, s.max)
 	return out
 }
