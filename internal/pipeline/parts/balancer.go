@@ -18,13 +18,28 @@ func Balance(servers []string) map[string]any {
 	return map[string]any{"servers": strings.Join(servers, ",")}
 }
 
+// registerBalancer registers a balancer of Debian's packages, of which program is run with args. With -v it says its version,
+// after the word before.
+func registerBalancer(product, version, program, before string, configure func(context.Context, *provision.Node) error, args func(*provision.Node) []string) {
+	provision.Register(provision.Recipe{
+		Broker: product, Part: true, Ports: []string{"client"}, MaxNodes: 1, TLS: true,
+		Versions:  []provision.Version{{Name: version, Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}}},
+		Install:   installBalancer(product, program, before),
+		Configure: configure,
+		Command: func(n *provision.Node) (provision.Command, error) {
+			return provision.TreeCommand(n.Cluster.Install, program, args(n)...)
+		},
+		Ready: func(ctx context.Context, n *provision.Node) error { return asks(ctx, n, watched(n)) },
+	})
+}
+
 // installBalancer unpacks a balancer of Debian 13, whose program has to say that it is of the version wanted.
-func installBalancer(product, program, ask, before string) func(context.Context, *provision.Install) error {
+func installBalancer(product, program, before string) func(context.Context, *provision.Install) error {
 	return func(ctx context.Context, i *provision.Install) error {
 		if err := i.AptTree(ctx, "trixie", product); err != nil {
 			return err
 		}
-		c, err := provision.TreeCommand(i.Dir, program, ask)
+		c, err := provision.TreeCommand(i.Dir, program, "-v")
 		if err != nil {
 			return err
 		}

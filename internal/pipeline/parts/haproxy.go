@@ -18,15 +18,8 @@ const (
 )
 
 func init() {
-	provision.Register(provision.Recipe{
-		Broker: HAProxy, Part: true, Ports: []string{"client"}, MaxNodes: 1, TLS: true,
-		Versions:  []provision.Version{{Name: "3.0", Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}}},
-		Install:   installBalancer("haproxy", haproxyProgram, "-v", "version "),
-		Configure: configureHAProxy,
-		Command: func(n *provision.Node) (provision.Command, error) {
-			return provision.TreeCommand(n.Cluster.Install, haproxyProgram, "-db", "-f", filepath.Join(n.Dir, haproxyConf))
-		},
-		Ready: func(ctx context.Context, n *provision.Node) error { return asks(ctx, n, watched(n)) },
+	registerBalancer(HAProxy, "3.0", haproxyProgram, "version ", configureHAProxy, func(n *provision.Node) []string {
+		return []string{"-db", "-f", filepath.Join(n.Dir, haproxyConf)}
 	})
 }
 

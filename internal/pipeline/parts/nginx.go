@@ -18,15 +18,8 @@ const (
 )
 
 func init() {
-	provision.Register(provision.Recipe{
-		Broker: Nginx, Part: true, Ports: []string{"client"}, MaxNodes: 1, TLS: true,
-		Versions:  []provision.Version{{Name: "1.26", Needs: []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}}},
-		Install:   installBalancer("nginx", nginxProgram, "-v", "nginx/"),
-		Configure: configureNginx,
-		Command: func(n *provision.Node) (provision.Command, error) {
-			return provision.TreeCommand(n.Cluster.Install, nginxProgram, "-p", n.Dir, "-c", filepath.Join(n.Dir, nginxConf), "-e", "stderr")
-		},
-		Ready: func(ctx context.Context, n *provision.Node) error { return asks(ctx, n, watched(n)) },
+	registerBalancer(Nginx, "1.26", nginxProgram, "nginx/", configureNginx, func(n *provision.Node) []string {
+		return []string{"-p", n.Dir, "-c", filepath.Join(n.Dir, nginxConf), "-e", "stderr"}
 	})
 }
 
