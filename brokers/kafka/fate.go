@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	fateBudget = 30 * time.Second // for a coordinator to come back
-	fatePause  = 200 * time.Millisecond
+	fatePause = 200 * time.Millisecond
 	// A commit on its way when the connection was cut arrives well within this time, or never.
 	fateSettles = time.Second
 )
 
 // fate asks the coordinator of the client's transaction whether a commit without an answer has taken effect. known is
-// false when it can't be learnt. The transaction had records, so it was open before the commit, and is now either still
-// open or ended as the coordinator says.
-func fate(ctx context.Context, client *kgo.Client) (committed, known bool) {
+// false when no coordinator says so within patience: a broker that restarts on a busy machine may need a minute. The
+// transaction had records, so it was open before the commit, and is now either still open or ended as the coordinator
+// says.
+func fate(ctx context.Context, client *kgo.Client, patience time.Duration) (committed, known bool) {
 	id, _ := client.OptValue(kgo.TransactionalID).(string)
 	admin := kadm.NewClient(client)
-	ctx, cancel := context.WithTimeout(ctx, fateBudget)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var open time.Time // since when it is seen open
 	for {

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -71,7 +72,11 @@ func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Pro
 		p.records[slot].slot = uint32(slot)
 	}
 	if g.Delivery == driver.ExactlyOnce {
-		p.commits = newCommitter(client, r, millis(v, "commit.interval.ms"), c.InFlight)
+		patience := millis(v, "delivery.timeout.ms") // with a commit, too, which is all that messages wait for
+		if patience == 0 {
+			patience = math.MaxInt64
+		}
+		p.commits = newCommitter(client, r, millis(v, "commit.interval.ms"), patience, c.InFlight)
 		return p, nil
 	}
 	p.acks = newAcks(r, c.InFlight)

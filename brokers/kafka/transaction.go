@@ -20,7 +20,8 @@ import (
 type committer struct {
 	client   *kgo.Client
 	receipts driver.Receipts
-	interval time.Duration
+	interval time.Duration // of commits
+	patience time.Duration // with a coordinator that does not answer
 	wake     chan struct{} // something is queued
 	closing  chan struct{}
 	ended    chan struct{}
@@ -38,9 +39,9 @@ type committer struct {
 	promises sync.WaitGroup
 }
 
-func newCommitter(client *kgo.Client, r driver.Receipts, interval time.Duration, inFlight int) *committer {
+func newCommitter(client *kgo.Client, r driver.Receipts, interval, patience time.Duration, inFlight int) *committer {
 	c := &committer{
-		client: client, receipts: r, interval: interval,
+		client: client, receipts: r, interval: interval, patience: patience,
 		wake: make(chan struct{}, 1), closing: make(chan struct{}), ended: make(chan struct{}),
 		queue: make([]*kgo.Record, 0, inFlight), taken: make([]*kgo.Record, 0, inFlight), slots: make([]uint32, 0, inFlight),
 	}
@@ -146,7 +147,7 @@ func (c *committer) transaction() error {
 	if err == nil {
 		err = c.client.EndTransaction(c.ctx, kgo.TryCommit)
 		if err != nil && !errors.Is(err, kerr.OperationNotAttempted) && !errors.Is(err, kerr.TransactionAbortable) {
-			committed, known = fate(c.ctx, c.client)
+			committed, known = fate(c.ctx, c.client, c.patience)
 		}
 	}
 	if err == nil || c.ctx.Err() != nil {
