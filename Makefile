@@ -59,6 +59,7 @@ proof: web ## what takes long, too: older versions, clusters of JVMs, every guar
 	set -e; for at in $(DECODERS); do $(GO) test -run '^$$' -fuzz "^$${at#*:}$$" -fuzztime $(FUZZTIME) ./$${at%:*}; done
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long
+	$(GO) build -race $(CONCURRENT) # on all cores: what runs alone is built by one
 	$(call ALONE,$(filter-out $(PURE),$(MEASURING))) -race -short
 	$(GO) test -race -short $(TESTFLAGS) -p 2 $(filter-out $(MEASURING),$(CONCURRENT))
 

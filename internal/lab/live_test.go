@@ -297,9 +297,9 @@ func TestAPauseShowsInTheLatenciesOfThoseWhoWaited(t *testing.T) {
 	}
 }
 
-func TestAThreeSecondPauseOfKafkaReadsAsItMust(t *testing.T) {
+func TestAOneSecondPauseOfKafkaReadsAsItMust(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes 45 s")
+		t.Skip("takes 20 s")
 	}
 	h, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	if err != nil {
@@ -313,18 +313,18 @@ func TestAThreeSecondPauseOfKafkaReadsAsItMust(t *testing.T) {
 	}
 	r := one(t, onSim(func(s *study.Spec) {
 		s.Broker, s.Persistence = "kafka", "log"
-		fixed(s, 1000, 30*time.Second)
+		fixed(s, 1000, 10*time.Second)
 		s.Warmup.For, s.Drain = study.Duration(3*time.Second), study.Duration(20*time.Second)
-		s.Faults = []study.Fault{{At: study.Duration(12 * time.Second), Do: "pause", Node: "1", For: study.Duration(3 * time.Second)}}
+		s.Faults = []study.Fault{{At: study.Duration(7 * time.Second), Do: "pause", Node: "1", For: study.Duration(time.Second)}}
 	}), lab.Options{Host: h})
 	if r.Status != store.OK {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
-	// A tenth of the messages waits between 0 and 3 s, evenly: p95 is the median of those, p99 their p90.
+	// A tenth of the messages waits between 0 and 1 s, evenly: p95 is the median of those, p99 their p90.
 	e2e := r.Result.Latency.EndToEnd
-	near(t, r, "p95", float64(e2e.Quantile(0.95)), 1.5e9, 0.07)
-	near(t, r, "p99", float64(e2e.Quantile(0.99)), 2.7e9, 0.07)
-	if b := r.Result.Books; b.Sent != 30_000 || b.Lost != 0 || b.Received != 30_000 {
+	near(t, r, "p95", float64(e2e.Quantile(0.95)), 0.5e9, 0.07)
+	near(t, r, "p99", float64(e2e.Quantile(0.99)), 0.9e9, 0.07)
+	if b := r.Result.Books; b.Sent != 10_000 || b.Lost != 0 || b.Received != 10_000 {
 		t.Errorf("%+v", b)
 	}
 }
