@@ -9,6 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // both is a repetition at a rate whose messages all took so long, from when they were due and from when they were sent.
@@ -23,6 +24,9 @@ func both(id int64, rate, fromDue, fromSend float64, status store.Status) store.
 	r.Result = &store.Result{Measurement: store.Measurement{Latency: store.Latency{EndToEnd: all(fromDue), EndToEndService: all(fromSend)}}}
 	return r
 }
+
+// aPaper repeats a publication.
+var aPaper = Paper{Study: &study.Study{Source: "A paper, 2018"}}
 
 func sections(d document.Document) (headings, words []string) {
 	for _, b := range d.Blocks {
@@ -40,7 +44,7 @@ func TestWhatAnOlderMethodHidIsToldOfTheLoadWhereItHidMost(t *testing.T) {
 	published := both(9, 7000, 9e9, 1e6, store.Published)
 	published.Kind = store.KindPublished
 	var d document.Document
-	Paper{}.method(&d, results.Of([]store.Record{
+	aPaper.method(&d, results.Of([]store.Record{
 		both(1, 1000, 2e6, 2e6, store.OK), both(2, 2000, 10e6, 2e6, store.OK), both(3, 3000, 6e6, 2e6, store.OK),
 		both(4, 4000, 400e6, 2e6, store.Void), both(5, 5000, 400e6, 2e6, store.Failed), both(6, 6000, 10e6, 0, store.OK), published,
 	}))
@@ -83,7 +87,7 @@ func TestOlderMethodsAreOnlySpokenOfWhereTheyMatter(t *testing.T) {
 		"flat out in the paper":        {flatOut(store.Published, store.KindPublished), false},
 	} {
 		var d document.Document
-		Paper{}.method(&d, results.Of([]store.Record{c.record}))
+		aPaper.method(&d, results.Of([]store.Record{c.record}))
 		headings, words := sections(d)
 		if got := len(headings) == 1 && len(words) == 1 && strings.Contains(words[0], "closed loop"); got != c.want || !c.want && d.Blocks != nil || len(d.Tables()) != 0 {
 			t.Errorf("%s: %+v", name, d.Blocks)

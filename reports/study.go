@@ -92,6 +92,9 @@ func studiesOf(set *results.Set) []string {
 // Study sets publications beside the records of their repetition.
 func Study(set *results.Set, papers ...Paper) document.Document {
 	d := document.Document{Title: "Published studies, repeated"}
+	if len(papers) > 0 && !slices.ContainsFunc(papers, Paper.isPublished) {
+		d.Title = "Studies"
+	}
 	if len(papers) == 0 {
 		d.Say("No record is of a study that stands for a publication: " + cmp.Or(strings.Join(studiesOf(set), ", "), "the store holds none") +
 			". brokermark list studies names those there are.")
@@ -105,7 +108,33 @@ func Study(set *results.Set, papers ...Paper) document.Document {
 	return d
 }
 
-// add writes the part about one publication.
+// isPublished tells a study that repeats a publication from one that stands for itself.
+func (p Paper) isPublished() bool { return p.Study.Source != "" || len(p.Claims)+len(p.Figures) > 0 }
+
+// words are those by which a report speaks of a study's origin.
+type words struct{ exhibits, unmeasured, setup, differs, paper, method, closed string }
+
+var (
+	ofPaper = words{
+		exhibits: "The paper's tables and figures", unmeasured: "Nothing of it was measured, and the paper gives no figures of it.",
+		setup: "What differs", differs: "Where the work differs from the paper's own grid (as --scale full runs it):", paper: "in the paper",
+		method: "What the older method hid", closed: ", computed as the paper did",
+	}
+	ofItself = words{
+		exhibits: "Tables and figures", unmeasured: "Nothing of it was measured.",
+		setup: "What was run", differs: "Where the work differs from the study's grid as --scale full runs it:", paper: "at scale full",
+		method: "What older ways of computing would hide",
+	}
+)
+
+func (p Paper) words() words {
+	if p.isPublished() {
+		return ofPaper
+	}
+	return ofItself
+}
+
+// add writes the part about one study.
 func (p Paper) add(d *document.Document, set *results.Set, notes *document.Footnotes) {
 	beside := p.beside(set)
 	d.Add(document.Heading{Level: 1, Text: p.Study.Name})
@@ -154,7 +183,7 @@ func (p Paper) claims(d *document.Document, beside *results.Set, notes *document
 	for _, side := range sides {
 		t.Columns = append(t.Columns, document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true})
 	}
-	counts := map[string]map[claim.Verdict]int{}
+	counts, alone := map[string]map[claim.Verdict]int{}, map[string]int{}
 	for _, c := range p.Claims {
 		row := document.Row{
 			"claim": document.Text(c.ID), "says": p.said(c, beside, notes), "where": document.Text(c.Where), "published": document.Text(c.Published),
@@ -165,21 +194,36 @@ func (p Paper) claims(d *document.Document, beside *results.Set, notes *document
 				counts[side] = map[claim.Verdict]int{}
 			}
 			counts[side][a.Verdict]++
+			if a.Verdict != claim.CannotBeTold && a.Repetitions() == 1 {
+				alone[side]++
+			}
 			row["measured_"+side], row["verdict_"+side] = document.Text(measuredText(c, a)), verdictCell(a, notes)
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	for _, side := range sides {
 		n := counts[side]
-		d.Add(document.Verdict{About: sideNames[side], Finding: fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told.",
-			plural(len(p.Claims), "claim"), n[claim.Holds], n[claim.DoesNotHold], n[claim.CannotBeTold])})
+		d.Add(document.Verdict{About: sideNames[side], Finding: fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told%s.",
+			plural(len(p.Claims), "claim"), n[claim.Holds], n[claim.DoesNotHold], n[claim.CannotBeTold], single(alone[side], n[claim.Holds]+n[claim.DoesNotHold]))})
 	}
 	if len(sides) == 0 {
 		d.Say("Nothing of this study was measured yet.")
 	}
 	d.Add(t)
 	d.Say("A claim holds, or does not, where it would whichever repetition of each point had been the only one; where the repetitions lie on " +
-		"both sides it cannot be told. With one repetition there is no spread, and nothing is tested.")
+		"both sides it cannot be told. Where a point was measured once there is no spread: the answer is that of this one run, another run may " +
+		"answer otherwise, and nothing is tested.")
+}
+
+// single says how many of the decided answers rest on one repetition of a point.
+func single(alone, decided int) string {
+	switch {
+	case alone == 0:
+		return ""
+	case alone == decided:
+		return "; every answer rests on one repetition, without a spread"
+	}
+	return fmt.Sprintf("; %d of the answers rest on one repetition, without a spread", alone)
 }
 
 // sideNames say what the sides of a study are.
@@ -203,7 +247,7 @@ func verdictCell(a claim.Answer, notes *document.Footnotes) document.Cell {
 	case a.Why != "":
 		cell = cell.Marked(notes.Mark(string(a.Reason), a.Why))
 	case a.Repetitions() == 1:
-		cell = cell.Marked(notes.Mark("one run", "one repetition each, so there is no spread to hold it against"))
+		cell = cell.Marked(notes.Mark("one run", "one repetition, so there is no spread to hold it against: another run may answer otherwise"))
 	}
 	if a.Closed && len(a.Parts) > 0 {
 		cell = cell.Marked(notes.Mark("closed", "the latency of a closed loop: it says how full the client's window was, as the paper's does"))

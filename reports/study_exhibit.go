@@ -19,8 +19,10 @@ func (p Paper) exhibits(d *document.Document, beside *results.Set) {
 	if len(p.Study.Exhibits) == 0 {
 		return
 	}
-	d.Add(document.Heading{Level: 2, Text: "The paper's tables and figures"})
-	d.Say(results.PublishedNote)
+	d.Add(document.Heading{Level: 2, Text: p.words().exhibits})
+	if p.isPublished() {
+		d.Say(results.PublishedNote)
+	}
 	for _, e := range p.Study.Exhibits {
 		d.Add(document.Heading{Level: 3, Text: strings.TrimSpace(e.Title + ", " + e.Place)})
 		if e.Place == "" {
@@ -29,7 +31,7 @@ func (p Paper) exhibits(d *document.Document, beside *results.Set) {
 		d.Say(e.Note)
 		x := p.exhibit(e, beside)
 		if len(x.rows) == 0 {
-			d.Say("Nothing of it was measured, and the paper gives no figures of it.")
+			d.Say(p.words().unmeasured)
 			continue
 		}
 		d.Add(x.table())
@@ -150,7 +152,9 @@ func (x exhibit) table() document.Table {
 	}
 	long := len(x.metrics) > mostBeside
 	if long {
-		t.Columns = append(t.Columns, document.Column{Key: "of", Name: "of", Row: true})
+		if len(x.sides) > 1 {
+			t.Columns = append(t.Columns, document.Column{Key: "of", Name: "of", Row: true})
+		}
 		for i := range x.metrics {
 			t.Columns = append(t.Columns, x.column(i, ""))
 		}
@@ -176,7 +180,9 @@ func (x exhibit) table() document.Table {
 		for _, side := range x.sides {
 			if _, there := r.sides[side]; there {
 				one := x.fill(row(), r, []string{side}, false)
-				one["of"] = document.Text(side)
+				if len(x.sides) > 1 {
+					one["of"] = document.Text(side)
+				}
 				t.Rows = append(t.Rows, one)
 			}
 		}
@@ -255,9 +261,9 @@ func (x exhibit) cell(r exhibitRow, side string, i int) document.Cell {
 	return cell
 }
 
-// environment says with what each side was measured, and where the work that was given differs from the paper's.
+// environment says with what each side was measured, and where the work that was given differs from that of the full grid.
 func (p Paper) environment(d *document.Document, beside *results.Set) {
-	d.Add(document.Heading{Level: 2, Text: "What differs"})
+	d.Add(document.Heading{Level: 2, Text: p.words().setup})
 	d.Say(p.Study.Description)
 	t := document.Table{Columns: []document.Column{
 		{Key: "side", Name: "side", Row: true},
@@ -290,7 +296,7 @@ func (p Paper) environment(d *document.Document, beside *results.Set) {
 		d.Add(t)
 	}
 	if changed := p.changed(beside); len(changed.Rows) > 0 {
-		d.Say("Where the work differs from the paper's own grid (as --scale full runs it):")
+		d.Say(p.words().differs)
 		d.Add(changed)
 	}
 }
@@ -333,7 +339,7 @@ func (p Paper) changed(beside *results.Set) document.Table {
 	}
 	t := document.Table{Columns: []document.Column{
 		{Key: "setting", Name: "setting", Row: true},
-		{Key: "paper", Name: "in the paper", Wide: true},
+		{Key: "paper", Name: p.words().paper, Wide: true},
 		{Key: "here", Name: "here", Wide: true},
 		{Key: "points", Name: "points", Unit: unit.Count},
 	}}

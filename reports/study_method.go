@@ -50,13 +50,13 @@ func (p Paper) method(d *document.Document, beside *results.Set) {
 	if len(t.Rows) == 0 && !closed {
 		return
 	}
-	d.Add(document.Heading{Level: 2, Text: "What the older method hid"})
+	d.Add(document.Heading{Level: 2, Text: p.words().method})
 	if len(t.Rows) > 0 {
 		d.Say(fmt.Sprintf("Both figures are of the same messages. A load is said to differ where they are more than %s apart.", unit.Factor.Format(telling)))
 		d.Add(t)
 	}
 	if closed {
-		d.Say("Latencies in the tables above that were measured flat out are those of a closed loop, computed as the paper did: by Little's law they " +
+		d.Say("Latencies in the tables above that were measured flat out are those of a closed loop" + p.words().closed + ": by Little's law they " +
 			"say how full the client's window was, whatever the broker.")
 	}
 }

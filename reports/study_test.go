@@ -275,7 +275,7 @@ func TestPublishedFiguresStandInAStudyReportAlsoWhenTheyWereImported(t *testing.
 	if a, b := len(without.Tables()[1].Rows), len(with.Tables()[1].Rows); a != b || a != 3 {
 		t.Errorf("%d rows without, %d with them in the store", a, b)
 	}
-	if note := without.Tables()[0].Rows[0]["verdict_now"]; len(note.Marks) != 1 || !strings.HasPrefix(without.Notes()[note.Marks[0]], "one repetition each") {
+	if note := without.Tables()[0].Rows[0]["verdict_now"]; len(note.Marks) != 1 || !strings.HasPrefix(without.Notes()[note.Marks[0]], "one repetition, so there is no spread") {
 		t.Errorf("one repetition: %+v", note)
 	}
 }

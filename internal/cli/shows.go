@@ -25,6 +25,9 @@ func shows(p plan) []string {
 		if s.Repeats < leastConfident {
 			line += fmt.Sprintf("; a 95 %% interval of a median needs %d", leastConfident)
 		}
+		if s.Repeats == 1 && s.Source != "" {
+			line += "; each claim is answered by that one run, without a spread"
+		}
 		if len(p.studies) > 1 {
 			line = s.Name + ", " + line
 		}

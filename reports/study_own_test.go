@@ -1,0 +1,90 @@
+package reports
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+)
+
+func TestWithOneRunEachTheAnswersSayThatNoSpreadStandsBehindThem(t *testing.T) {
+	p, err := ReadPaper(paperFolder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := map[string][]float64{"1": {1000}, "25": {800}, "50": {690}}
+	twice := map[string][]float64{"1": {1000, 1100}, "25": {800, 810}, "50": {700, 690}}
+	for name, c := range map[string]struct {
+		now  map[string][]float64
+		want string
+	}{
+		"one run":  {once, "of 3 claims, 1 hold, 1 do not, and of 1 it cannot be told; every answer rests on one repetition, without a spread."},
+		"two runs": {twice, "of 3 claims, 1 hold, 1 do not, and of 1 it cannot be told."},
+	} {
+		d := Study(results.Of(rerun(t, p, map[string]map[string][]float64{"now": c.now})), p)
+		said := ""
+		for _, b := range d.Blocks {
+			if v, ok := b.(document.Verdict); ok && v.About == sideNames["now"] {
+				said = v.Finding
+			}
+		}
+		if said != c.want {
+			t.Errorf("%s: %q, want %q", name, said, c.want)
+		}
+		marked := ""
+		for _, mark := range d.Tables()[0].Rows[0]["verdict_now"].Marks {
+			marked += d.Notes()[mark]
+		}
+		if strings.Contains(marked, "another run may answer otherwise") != (name == "one run") {
+			t.Errorf("%s: the verdict is marked %q", name, marked)
+		}
+	}
+	if got := single(1, 2); got != "; 1 of the answers rest on one repetition, without a spread" {
+		t.Errorf("one of two answers: %q", got)
+	}
+}
+
+// A study of our own has nothing published beside it, and no then.
+func TestAStudyWithoutAPublicationSpeaksOfNoPaper(t *testing.T) {
+	dir := paperFolder(t)
+	for _, name := range []string{"claims.yaml", "published/a.csv"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := strings.Replace(paperStudy, "source: A paper, 2018\ndescription: The paper ran three servers; here it is one machine.\n", "", 1)
+	own = own[:strings.Index(own, "published:")] + own[strings.Index(own, "exhibits:"):]
+	own = strings.Replace(own, "    - {name: then, set: {seed: 2}}\n", "", 1)
+	if err := os.WriteFile(filepath.Join(dir, "study.yaml"), []byte(own), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p, err := ReadPaper(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := rerun(t, p, map[string]map[string][]float64{"now": {"1": {1000}, "25": {800}, "50": {690}}})
+	d := Study(results.Of(records), p)
+	if d.Title != "Studies" {
+		t.Errorf("the title is %q", d.Title)
+	}
+	headings, said := sections(d)
+	for _, text := range slices.Concat(headings, said) {
+		if lower := strings.ReplaceAll(strings.ToLower(text), p.Study.Name, ""); strings.Contains(lower, "the paper") || strings.Contains(lower, "publi") {
+			t.Errorf("it says %q", text)
+		}
+	}
+	for _, table := range d.Tables() {
+		for _, c := range table.Columns {
+			if c.Key == "of" || strings.Contains(c.Name, "paper") {
+				t.Errorf("a column is called %q", c.Name)
+			}
+		}
+	}
+	if !slices.Contains(headings, "Tables and figures") || !slices.Contains(headings, "What was run") {
+		t.Errorf("headings %q", headings)
+	}
+}
