@@ -73,8 +73,9 @@ type session struct {
 
 // fits implements driver.Kind.Fits.
 func fits(c driver.Config, s driver.Shape) error {
-	policy, err := ackPolicy(c.Client.String("AckPolicy"), c.Guarantee.Delivery)
-	if err != nil {
+	policy, err := ackPolicy(c.Guarantee, c.Client)
+	_, errWindow := window(c.Topic)
+	if err := cmp.Or(driver.FitsAck(c.Guarantee, c.Client), err, errWindow); err != nil {
 		return err
 	}
 	if n := c.Client.Int("ReconnectBufSize"); n > 0 && c.Guarantee.Delivery != driver.AtMostOnce {
@@ -99,7 +100,7 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
 		return nil, err
 	}
-	policy, err := ackPolicy(c.Client.String("AckPolicy"), c.Guarantee.Delivery)
+	policy, err := ackPolicy(c.Guarantee, c.Client)
 	if err != nil {
 		return nil, err
 	}
@@ -108,19 +109,23 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 	return s, err
 }
 
-func ackPolicy(asked string, d driver.Delivery) (jetstream.AckPolicy, error) {
+// ackPolicy is what the server is told of acknowledgements: none is what a consumer needs that gives them before delivery.
+func ackPolicy(g driver.Guarantee, client driver.Values) (jetstream.AckPolicy, error) {
+	asked, after := client.String("AckPolicy"), driver.AcksAfter(g, client)
 	refuse := func(reason string) (jetstream.AckPolicy, error) {
 		return 0, driver.Unsupported("client.AckPolicy: "+asked, "%s", reason)
 	}
-	none := asked == "none" || asked == "auto" && d == driver.AtMostOnce
+	none := asked == "none" || asked == "auto" && !after
 	switch {
-	case none && d != driver.AtMostOnce:
+	case none && g.Delivery != driver.AtMostOnce:
 		return refuse("the server forgets a message as soon as it is sent to a consumer, which is at most once")
+	case none && after:
+		return refuse("consumer.ack: after needs acknowledgements")
 	case none:
 		return jetstream.AckNonePolicy, nil
-	case d == driver.AtMostOnce:
-		return refuse("the server would deliver again what was not acknowledged, which is at least once")
-	case asked == "all" && d == driver.ExactlyOnce:
+	case !after:
+		return refuse("the server would deliver again what was not acknowledged; at most once a consumer acknowledges with consumer.ack: after")
+	case asked == "all" && g.Delivery == driver.ExactlyOnce:
 		return refuse("exactly-once has each acknowledgement confirmed by the server")
 	case asked == "all":
 		return jetstream.AckAllPolicy, nil

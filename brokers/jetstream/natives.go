@@ -11,7 +11,7 @@ import (
 func natives(g driver.Guarantee) []driver.Native {
 	topic, _ := driver.Decode(topicSettings, driver.TopicScope, nil)
 	client, _ := driver.Decode(slices.Concat(clientSettings, topicSettings), driver.ClientScope, nil)
-	policy, _ := ackPolicy(client.String("AckPolicy"), g.Delivery)
+	policy, _ := ackPolicy(g, client)
 	s := &session{config: driver.Config{Guarantee: g, Topic: topic, Client: client}, policy: policy, subscriptions: []string{"s"}}
 	stream, consumer := s.streamConfig("t", "t"), s.consumerConfig("s")
 	list := []driver.Native{

@@ -11,8 +11,9 @@ import (
 )
 
 var clientSettings = []driver.Setting{
+	driver.AckSetting(),
 	{Scope: driver.ClientScope, Name: "PublishAsyncTimeout", Default: 5 * time.Second, Doc: "a message without an acknowledgement after this time is sent again"},
-	{Scope: driver.ClientScope, Name: "AckPolicy", Default: "auto", Allowed: []string{"auto", "explicit", "all", "none"}, Doc: "how consumers acknowledge; auto: none for at-most-once, else explicit"},
+	{Scope: driver.ClientScope, Name: "AckPolicy", Default: "auto", Allowed: []string{"auto", "explicit", "all", "none"}, Doc: "how consumers acknowledge; auto: none where they acknowledge before delivery, as at-most-once has it, else explicit"},
 	{Scope: driver.ClientScope, Name: "AckWait", Default: 30 * time.Second, Least: time.Millisecond, Idle: unacknowledged, Doc: "a message not acknowledged by then is delivered again"},
 	{Scope: driver.ClientScope, Name: "MaxAckPending", Default: int64(10_000), Least: int64(-1), Idle: unacknowledged, Doc: "messages that may be delivered and not acknowledged, per subscription; -1: no limit"},
 	{Scope: driver.ClientScope, Name: "PullMaxMessages", Default: int64(2000), Least: int64(1), Idle: byBytes, Doc: "messages asked for ahead, per consumer; refilled at half"},
@@ -22,9 +23,9 @@ var clientSettings = []driver.Setting{
 	natsio.MonitorSetting(unsynced),
 }
 
-func unacknowledged(g driver.Guarantee, _ driver.Values) string {
-	if g.Delivery == driver.AtMostOnce {
-		return "at most once consumers acknowledge nothing"
+func unacknowledged(g driver.Guarantee, v driver.Values) string {
+	if !driver.AcksAfter(g, v) {
+		return "with consumer.ack: before, which at-most-once has unless asked otherwise, consumers acknowledge nothing"
 	}
 	return ""
 }

@@ -14,6 +14,20 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
+const usualWindow = 2 * time.Minute
+
+// window is how long message ids are remembered: no longer than the messages, and the default follows them, as the server's own.
+func window(topic driver.Values) (time.Duration, error) {
+	asked, age := topic.Duration("duplicate_window"), topic.Duration("max_age")
+	switch {
+	case age == 0 || asked <= age:
+		return asked, nil
+	case asked == usualWindow:
+		return age, nil
+	}
+	return 0, driver.Unsupported(fmt.Sprintf("topicConfig.duplicate_window: %s", asked), "it can't be longer than max_age, %s", age)
+}
+
 // topicSettings are fields of the stream's configuration by their JSON names; storage and num_replicas follow from the
 // guarantee.
 var topicSettings = []driver.Setting{
@@ -22,7 +36,7 @@ var topicSettings = []driver.Setting{
 	{Scope: driver.TopicScope, Name: "max_bytes", Default: int64(-1), Doc: "most bytes in the stream; -1: no limit"},
 	{Scope: driver.TopicScope, Name: "max_msgs", Default: int64(-1), Doc: "most messages in the stream; -1: no limit"},
 	{Scope: driver.TopicScope, Name: "max_age", Default: time.Duration(0), Doc: "how long a message is kept; 0: for ever"},
-	{Scope: driver.TopicScope, Name: "duplicate_window", Default: 2 * time.Minute, Doc: "how long the stream remembers message ids (exactly-once)"},
+	{Scope: driver.TopicScope, Name: "duplicate_window", Default: usualWindow, Doc: "how long the stream remembers message ids (exactly-once); 2m is lowered to max_age"},
 	{Scope: driver.TopicScope, Name: "compression", Default: "none", Allowed: []string{"none", "s2"}, Doc: "of the files"},
 }
 
@@ -31,6 +45,9 @@ var topicSettings = []driver.Setting{
 func keeps(_, topic driver.Values, size int64) driver.Limit {
 	const beside = 512
 	var limit driver.Limit
+	if age := topic.Duration("max_age"); age > 0 {
+		limit = driver.OldAge("max_age", age, age)
+	}
 	if topic.String("discard") != "old" {
 		return limit
 	}
@@ -77,12 +94,13 @@ func (s *session) streamConfig(topic, subject string) jetstream.StreamConfig {
 	if !ok {
 		retention = auto
 	}
+	duplicates, _ := window(t)
 	return jetstream.StreamConfig{
 		Name: entityName(topic), Subjects: []string{subject},
 		Storage: storage, Replicas: max(1, s.config.Guarantee.Replicas),
 		Retention: retention, Discard: discards[t.String("discard")],
 		MaxBytes: t.Int("max_bytes"), MaxMsgs: t.Int("max_msgs"), MaxAge: t.Duration("max_age"),
-		Duplicates: t.Duration("duplicate_window"), Compression: compressions[t.String("compression")],
+		Duplicates: duplicates, Compression: compressions[t.String("compression")],
 	}
 }
 

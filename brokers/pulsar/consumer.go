@@ -43,7 +43,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		subscribed.Close()
 		connected.Close()
 	})
-	r := &reader{consumer: subscribed, sink: sink, early: g.Delivery == driver.AtMostOnce, acks: g.Persistence != driver.Memory}
+	r := &reader{consumer: subscribed, sink: sink, early: !driver.AcksAfter(g, s.config.Client), acks: g.Persistence != driver.Memory}
 	if g.Delivery != driver.AtLeastOnce && g.Persistence != driver.Memory {
 		r.seen = s.seenBy(c)
 		defer func() {

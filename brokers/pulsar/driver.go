@@ -62,7 +62,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	if c.Target.Server == nil {
 		largest = math.MaxInt
 	}
-	return cmp.Or(checkClient(c.Guarantee, c.Client), fitsSize(s.MaxBytes, largest))
+	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), fitsSize(s.MaxBytes, largest))
 }
 
 // fitsSize refuses messages that the broker has no room for.

@@ -13,6 +13,7 @@ import (
 
 // settings carry the names that Pulsar's own clients and policies have.
 var settings = []driver.Setting{
+	driver.AckSetting().IdleWhere(unkept),
 	clientSetting("batchingEnabled", true, "send several messages as one entry"),
 	clientSetting("batchingMaxPublishDelay", time.Millisecond, "how long a batch waits for more messages").IdleWhere(unbatched),
 	clientSetting("batchingMaxMessages", int64(1000), "most messages in a batch").IdleWhere(unbatched),
@@ -82,15 +83,19 @@ func unquoted(g driver.Guarantee, v driver.Values) string {
 // be a whole batch.
 func keeps(client, topic driver.Values, size int64) driver.Limit {
 	const beside = 512 // bytes that are stored beside a payload, at most
+	var limit driver.Limit
+	if n := topic.Int("messageTTLInSeconds"); n > 0 {
+		limit = driver.OldAge("messageTTLInSeconds", n, time.Duration(n)*time.Second)
+	}
 	quota := topic.Int("backlogQuota.limitSize")
 	if quota < 0 || topic.String("backlogQuota.policy") != "consumer_backlog_eviction" {
-		return driver.Limit{}
+		return limit
 	}
 	stays := quota / 10 * 9
 	if client.Bool("batchingEnabled") {
 		stays -= client.Int("batchingMaxSize")
 	}
-	return driver.Limit{Setting: fmt.Sprintf("topicConfig.backlogQuota.limitSize: %d", quota), Messages: max(0, stays) / (size + beside)}
+	return limit.Least(driver.Limit{Setting: fmt.Sprintf("topicConfig.backlogQuota.limitSize: %d", quota), Messages: max(0, stays) / (size + beside)})
 }
 
 func policy(name string, value, least any, doc string) driver.Setting {

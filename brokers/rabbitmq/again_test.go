@@ -160,3 +160,8 @@ func TestWhatIsNackedIsAnOutcomeOrAReasonToSendAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestConsumersChooseWhenTheyAcknowledge(t *testing.T) {
+	livetest.ConsumersChooseWhenTheyAcknowledge(t, provision.Options{Broker: "rabbitmq"}, fast,
+		livetest.Guarantee(driver.AtLeastOnce, driver.Memory, driver.AcksLeader, driver.Unordered), map[string]any{"ack.every": 1})
+}

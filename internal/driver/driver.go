@@ -218,9 +218,11 @@ type Kind struct {
 	// started the server the version and the settings. Open asks it with an empty shape, and Setup with that of its topology,
 	// so that nothing is refused only then that could be told before. Nil: there is nothing of that kind.
 	Fits func(c Config, s Shape) error
-	// Keeps is the limit, under these settings, on what a queue or stream holds, for payloads of this size. Nil: there is no
-	// such setting.
+	// Keeps is the limit, under these settings, on what a queue or stream holds, and for how long, for payloads of this size.
+	// Nil: there is no such setting.
 	Keeps func(client, topic Values, size int64) Limit
+	// ServerKeeps is the same by settings that a server is started with. Nil: there is none, or drivers don't know it.
+	ServerKeeps func(server map[string]any, size int64) Limit
 	// Shared tells that the topics of a producer, and those of a consumer (ConsumerConfig.Also), share its connection: so
 	// that applications with many topics need few. Otherwise a spec with fewer connections than topics is refused.
 	Shared bool
@@ -244,21 +246,6 @@ type Kind struct {
 	// Open connects and returns a driver, within a few seconds or with an error that says what failed
 	// (unreachable, refused credentials, TLS mismatch).
 	Open func(ctx context.Context, c Config) (Driver, error)
-}
-
-// Limit is what a queue or stream may drop by a setting that a spec asks for: what is beyond so many messages. Its loss is a
-// result and no fault of the broker.
-type Limit struct {
-	Setting  string // "topicConfig.x-max-length: 1000"; empty: there is no limit
-	Messages int64  // it never drops one while it holds no more than these
-}
-
-// Least is the stricter of two limits.
-func (l Limit) Least(o Limit) Limit {
-	if l.Setting == "" || o.Setting != "" && o.Messages < l.Messages {
-		return o
-	}
-	return l
 }
 
 // ErrDisconnected is in the error of a slot whose connection was lost before the outcome was known, or that found no

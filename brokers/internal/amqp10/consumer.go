@@ -54,7 +54,7 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	}
 	node := d.dialect.Source(d.topology, c.Topic, c.Subscription)
 	mode := amqp.SenderSettleModeSettled
-	if d.unsettled {
+	if d.accepts {
 		mode = amqp.SenderSettleModeUnsettled
 	}
 	r, err := l.Session.NewReceiver(attaching, node.Address, &amqp.ReceiverOptions{
@@ -79,16 +79,18 @@ func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.
 		if err != nil {
 			return err
 		}
-		messages, bodies = append(messages[:0], m), append(bodies[:0], m.GetData())
+		messages, bodies = append(messages[:0], m), d.body(bodies[:0], m)
 		for len(messages) < deliverBatch {
 			m := r.Prefetched()
 			if m == nil {
 				break
 			}
-			messages, bodies = append(messages, m), append(bodies, m.GetData())
+			messages, bodies = append(messages, m), d.body(bodies, m)
 		}
-		s.Deliver(bodies)
-		if !d.unsettled {
+		if len(bodies) > 0 {
+			s.Deliver(bodies)
+		}
+		if !d.accepts {
 			continue
 		}
 		l.wire.Hold()
@@ -102,4 +104,12 @@ func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.
 			return err
 		}
 	}
+}
+
+// body appends what m carries, unless it may have been delivered before and that must not happen twice.
+func (d *session) body(bodies [][]byte, m *amqp.Message) [][]byte {
+	if d.once && m.Header != nil && m.Header.DeliveryCount > 0 {
+		return bodies
+	}
+	return append(bodies, m.GetData())
 }

@@ -62,6 +62,7 @@ const (
 
 // ClientSettings are those of every product, under the names that go-amqp has for them.
 var ClientSettings = []driver.Setting{
+	driver.AckSetting(),
 	{Scope: driver.ClientScope, Name: "Credit", Default: int64(1000), Least: int64(1), Doc: "messages a consumer may hold that are not settled"},
 	{Scope: driver.ClientScope, Name: "MaxFrameSize", Default: int64(65536), Least: int64(512), Most: int64(math.MaxUint32), Doc: "largest frame accepted from the broker, in bytes; at least 512"},
 	{Scope: driver.ClientScope, Name: "IdleTimeout", Default: time.Minute, Doc: "silence of the broker after which the connection is given up"},
@@ -104,7 +105,9 @@ type session struct {
 	control   *Link // for Setup
 	topology  driver.Topology
 	durable   bool // messages are written down
-	unsettled bool // senders and receivers settle
+	unsettled bool // the broker tells senders what became of a message
+	accepts   bool // receivers accept a message after delivery
+	once      bool // and drop one that may have been delivered before
 	group     string
 }
 
@@ -130,7 +133,9 @@ func promised(p *Product, c driver.Config) *session {
 		product: p, config: c, group: c.Client.String("GroupID"),
 		durable:   c.Guarantee.Persistence != driver.Memory,
 		unsettled: c.Guarantee.Delivery == driver.AtLeastOnce,
+		accepts:   driver.AcksAfter(c.Guarantee, c.Client),
 	}
+	d.once = d.accepts && c.Guarantee.Delivery == driver.AtMostOnce
 	if d.group == groupAuto && c.Guarantee.Ordering == driver.Ordered {
 		d.group = groupProducer
 	}

@@ -11,14 +11,11 @@ import (
 func natives(p *Product, g driver.Guarantee) []driver.Native {
 	client, _ := driver.Decode(slices.Concat(ClientSettings, p.Settings), driver.ClientScope, nil)
 	d := promised(p, driver.Config{Guarantee: g, Client: client})
-	mode := "settled"
-	if d.unsettled {
-		mode = "unsettled"
-	}
+	mode := map[bool]string{false: "settled", true: "unsettled"}
 	list := []driver.Native{
-		{Side: driver.ProducerSide, Name: "snd-settle-mode", Value: mode},
+		{Side: driver.ProducerSide, Name: "snd-settle-mode", Value: mode[d.unsettled]},
 		{Side: driver.ProducerSide, Name: "durable", Value: strconv.FormatBool(d.durable)},
-		{Side: driver.ConsumerSide, Name: "snd-settle-mode", Value: mode},
+		{Side: driver.ConsumerSide, Name: "snd-settle-mode", Value: mode[d.accepts]},
 	}
 	if d.group == groupProducer {
 		list = append(list, driver.Native{Side: driver.ProducerSide, Name: "group-id", Value: "producer-N"})

@@ -25,6 +25,9 @@ func Supports(g driver.Guarantee) error {
 func fits(p *Product, c driver.Config, s driver.Shape) error {
 	group := promised(p, c).group
 	credit, frame, buffer := c.Client.Int("Credit"), c.Client.Int("MaxFrameSize"), c.Client.Int("write.buffer")
+	if err := driver.FitsAck(c.Guarantee, c.Client); err != nil {
+		return err
+	}
 	switch {
 	case c.Guarantee.Ordering == driver.Ordered && group != groupProducer:
 		return driver.Unsupported("client.GroupID: "+group, "a producer's messages keep their order over several consumers only as one group")

@@ -44,7 +44,7 @@ func (r *run) cutConnections(t *testing.T) {
 			s.flowsOn()
 		}
 		time.Sleep(rand.N(cutWithin))
-		broken += cut(r.target.Addresses)
+		broken += Cut(r.target.Addresses)
 	}
 	close(over)
 	sending.Wait()
@@ -90,8 +90,8 @@ func (s *session) flowsOn() {
 	})
 }
 
-// cut ends all connections of this process to the addresses' ports, as if the network had, and returns how many.
-func cut(addresses []string) (n int) {
+// Cut ends all connections of this process to the addresses' ports, as if the network had, and returns how many.
+func Cut(addresses []string) (n int) {
 	ports := map[int]bool{}
 	for _, a := range addresses {
 		_, text, _ := net.SplitHostPort(a)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/drivertest"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // The guarantees that every one of these brokers keeps.
@@ -67,4 +69,13 @@ func Survives(t *testing.T, broker string, target driver.Target, g driver.Guaran
 	})
 	r.Settled(t)
 	t.Logf("%+v", r.Count())
+}
+
+// ManualAcknowledgements runs the conformance suite at most once with consumers that accept messages by hand.
+func ManualAcknowledgements(t *testing.T, broker string) {
+	s := livetest.Suite(t, provision.Options{Broker: broker}, Fast)
+	s.Client = map[string]any{"consumer.ack": driver.AckAfter, "Credit": 10}
+	s.Restart, s.Kill, s.Pause, s.Cost = nil, nil, nil, nil
+	s.Bulk = 300
+	drivertest.Run(t, s)
 }

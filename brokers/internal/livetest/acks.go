@@ -1,0 +1,106 @@
+package livetest
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/driver/drivertest"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// holding is an application that stands still with the first message it gets, until it is released.
+type holding struct {
+	driver.Sink
+	once     sync.Once
+	has, end chan struct{}
+}
+
+func (h *holding) Deliver(batch [][]byte) {
+	h.once.Do(func() {
+		close(h.has)
+		<-h.end
+	})
+	h.Sink.Deliver(batch)
+}
+
+// redeliveredWithin is how long a broker may take to deliver again what a consumer that is gone had not acknowledged.
+const redeliveredWithin = 4 * time.Second
+
+// ConsumersChooseWhenTheyAcknowledge sends at most once to an application that stands still with a message when its
+// connection breaks, and looks by another consumer, which would take a message twice, whether the broker has it still:
+// with consumer.ack: after it has, with before it doesn't. What the first consumer had acknowledged comes to nobody again.
+// client are settings by which acknowledgements aren't gathered and the broker soon delivers again; g is at most once and
+// again what the other consumer asks for.
+func ConsumersChooseWhenTheyAcknowledge(t *testing.T, o provision.Options, g, again driver.Guarantee, client map[string]any) {
+	_, target := Start(t, o)
+	for _, when := range []string{driver.AckAfter, driver.AckBefore} {
+		t.Run(when, func(t *testing.T) { acknowledges(t, o.Broker, target, g, again, when, client) })
+	}
+}
+
+func acknowledges(t *testing.T, broker string, target driver.Target, g, again driver.Guarantee, when string, client map[string]any) {
+	chosen := map[string]any{"consumer.ack": when}
+	maps.Copy(chosen, client)
+	kind := Kind(t, broker)
+	for _, name := range slices.Sorted(maps.Keys(client)) { // those that say nothing here
+		for _, s := range kind.Settings {
+			if s.Name == name && s.Idle != nil && s.Idle(g, Values(t, broker, driver.ClientScope, chosen)) != "" {
+				delete(chosen, name)
+			}
+		}
+	}
+	topology := Topic("acks-"+when, 1, "s")
+	c := Config(t, broker, target, g, chosen, nil)
+	Must(t, kind.Refusal(c, driver.Shape{Topics: 1, Partitions: 1, Subscriptions: 1, Producers: 1, Consumers: 2, MaxBytes: 100, InFlight: 1}))
+	r := Open(t, broker, c, topology)
+	done := r.Consume(t, driver.ConsumerConfig{})
+	Must(t, r.Send(t, "worked on"))
+	Eventually(t, "a message arrives", func() bool { return r.Count().Received == 1 })
+	time.Sleep(500 * time.Millisecond) // for what the client gathers all the same
+	done()
+
+	still := &holding{Sink: r.Sink(0), has: make(chan struct{}), end: make(chan struct{})}
+	end := Consume(t, r.Driver, driver.ConsumerConfig{}, still)
+	Must(t, r.Send(t, "held"))
+	select {
+	case <-still.has:
+	case <-time.After(Patience):
+		close(still.end)
+		t.Fatal("the application got no message")
+	}
+	var leaving sync.WaitGroup
+	time.Sleep(500 * time.Millisecond) // an acknowledgement before delivery is on its way
+	cut := drivertest.Cut(target.Addresses)
+	leaving.Go(end)
+	defer leaving.Wait()
+	release := sync.OnceFunc(func() { close(still.end) })
+	defer release()
+	if cut == 0 {
+		t.Fatal("there was no connection to cut")
+	}
+
+	topology.Existing = true
+	other := Open(t, broker, Config(t, broker, target, again, client, nil), topology)
+	other.Consume(t, driver.ConsumerConfig{ID: 1})
+	Must(t, other.Send(t, "new"))
+	var got []string
+	has := func(payload string) func() bool {
+		return func() bool { got = other.Received(0); return slices.Contains(got, payload) }
+	}
+	Eventually(t, "the other consumer gets what is sent now", has("new"))
+	if comes := Within(redeliveredWithin, has("held")); comes != (when == driver.AckAfter) {
+		t.Errorf("consumer.ack: %s: the other consumer got %v; the message without acknowledgement came again: %v", when, got, comes)
+	}
+	if has("worked on")() {
+		t.Error("what was acknowledged came again")
+	}
+	release()
+	leaving.Wait()
+	if n := len(r.Received(0)); n > 2 {
+		t.Errorf("the first consumer got %v, with at most once", r.Received(0))
+	}
+}
