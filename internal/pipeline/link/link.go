@@ -6,9 +6,12 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -25,7 +28,7 @@ type Broker struct {
 	Client    map[string]any `json:",omitempty"`
 	Topic     map[string]any `json:",omitempty"`
 	Topology  driver.Topology
-	// TLS files in PEM; CA alone encrypts, Cert and Key are for brokers that ask for them.
+	// TLS in PEM, files or their Text; CA alone encrypts, Cert and Key are for brokers that ask for them.
 	TLS           bool   `json:",omitempty"`
 	CA, Cert, Key string `json:",omitempty"`
 	User          string `json:",omitempty"`
@@ -67,23 +70,50 @@ func (b Broker) Config(log io.Writer) (driver.Kind, driver.Config, error) {
 func (b Broker) tls() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if b.CA != "" {
-		pem, err := os.ReadFile(b.CA)
+		text, err := pem(b.CA)
 		if err != nil {
 			return nil, fmt.Errorf("the broker's authorities: %w", err)
 		}
 		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("the broker's authorities: %s holds no certificate", b.CA)
+		if !c.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("the broker's authorities: %s holds no certificate", abridged(b.CA))
 		}
 	}
 	if b.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(b.Cert, b.Key)
+		cert, err := pem(b.Cert)
+		key, errKey := pem(b.Key)
+		if err = errors.Join(err, errKey); err != nil {
+			return nil, fmt.Errorf("the certificate to show the broker: %w", err)
+		}
+		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
 			return nil, fmt.Errorf("the certificate to show the broker: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
+}
+
+// inText begins what is no file but its text, in one line.
+const inText = "data:application/x-pem-file;base64,"
+
+// Text is what stands for a file in PEM that another process may not be let at.
+func Text(pem []byte) string { return inText + base64.StdEncoding.EncodeToString(pem) }
+
+// pem is what a file holds, or the text that stands for one.
+func pem(file string) ([]byte, error) {
+	if text, ok := strings.CutPrefix(file, inText); ok {
+		return base64.StdEncoding.DecodeString(text)
+	}
+	return os.ReadFile(file)
+}
+
+// abridged names a file, and keeps its text to itself.
+func abridged(file string) string {
+	if strings.HasPrefix(file, inText) {
+		return "what was given"
+	}
+	return file
 }
 
 // setupTime bounds making what a topology needs.

@@ -1,0 +1,88 @@
+package lab_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	_ "github.com/brokermark/brokermark/brokers/redis"
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Consumers of a process of their own reach a broker that somebody else has started, and count the same. What the user may
+// read is enough: that process runs as another one.
+func TestConsumersApartReachAnAttachedBroker(t *testing.T) {
+	for name, c := range map[string]struct {
+		start provision.Options
+		spec  func(t *testing.T, s *study.Spec, in *provision.Instance)
+	}{
+		"nats": {start: provision.Options{Broker: "nats"}},
+		"redis": {start: provision.Options{Broker: "redis"}, spec: func(_ *testing.T, s *study.Spec, _ *provision.Instance) {
+			s.Broker, s.Delivery, s.Acks = "redis", "at-least-once", "leader"
+		}},
+		"nats with certificates that only their user may read": {
+			start: provision.Options{Broker: "nats", TLS: true, Mutual: true},
+			spec: func(t *testing.T, s *study.Spec, in *provision.Instance) {
+				f := in.TLSFiles()
+				s.TLS, s.CAFile, s.CertFile, s.KeyFile = study.TLSMutual, private(t, f.CA), private(t, f.ClientCert), private(t, f.ClientKey)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := brokerHost(t)
+			in, err := h.Start(t.Context(), c.start)
+			if err != nil {
+				t.Skipf("%s can't be started: %v", c.start.Broker, err)
+			}
+			defer func() { _ = in.Stop(t.Context()) }()
+			r := one(t, onNATS(func(s *study.Spec) {
+				s.Attach, s.ConsumersApart = in.Addresses(), true
+				s.SubscriptionsPerTopic, s.ConsumerPerSubscription = 2, 2
+				if c.spec != nil {
+					c.spec(t, s, in)
+				}
+				fixed(s, 2000, time.Second)
+			}), lab.Options{Host: h})
+			if r.Status != store.OK || !doubted(r, "attached") {
+				t.Fatalf("%s: %s, doubts %+v", r.Status, r.Reason, r.Doubts)
+			}
+			if b := r.Result.Books; b.Due != 2000 || b.Received != 4000 || b.Lost+b.Duplicated+b.Corrupted != 0 || !b.Balanced() {
+				t.Errorf("%+v", b)
+			}
+			if cost := r.Result.Cost; !cost.BrokerKnown || cost.BrokerUserSeconds+cost.BrokerSystemSeconds <= 0 {
+				t.Errorf("the broker's cost: %+v", cost)
+			}
+			sidesOf(t, r, true)
+			if running := h.Running(); len(running) != 1 || running[0].Broker != c.start.Broker {
+				t.Errorf("%d processes run beside the broker", len(running))
+			}
+		})
+	}
+}
+
+func TestConsumersApartOfAnAttachedBrokerThatIsNotThereFail(t *testing.T) {
+	h := brokerHost(t)
+	r := one(t, onNATS(func(s *study.Spec) { s.Attach, s.ConsumersApart = []string{"127.0.0.1:1"}, true }), lab.Options{Host: h})
+	if r.Status != store.Failed || r.Result != nil {
+		t.Errorf("%s: %s", r.Status, r.Reason)
+	}
+	nothingLeft(t, h)
+}
+
+// private copies a file to where only its user may read it.
+func private(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), filepath.Base(file))
+	if err := os.WriteFile(to, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
