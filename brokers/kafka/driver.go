@@ -34,7 +34,7 @@ const (
 
 func init() {
 	driver.Register(driver.Kind{
-		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: completed, Open: open,
+		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Open: open,
 		Defaults: usual.Defaults{Persistence: usual.Log, Sharing: usual.AnyNumber, Speed: usual.Speed{Rate: 300_000, Flushed: 5000, Alone: 0.003, Start: 7}},
 		Failover: true, Shared: true,
 	})

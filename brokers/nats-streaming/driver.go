@@ -20,7 +20,7 @@ import (
 func init() {
 	driver.Register(driver.Kind{
 		Name: "nats-streaming", Client: "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Fits: fits, Maps: natives,
-		Server: server, Failover: true, Share: driver.TakeTurns, Attaching: attaching, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
+		Server: server, ServerKeeps: serverKeeps, Failover: true, Share: driver.TakeTurns, Attaching: attaching, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
 		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{Rate: 20_000, Flushed: 2000, Alone: 0.001, Start: 1}},
 	})
 }

@@ -24,6 +24,7 @@ var product = &amqp10.Product{
 	Server:   served,
 	Failover: true,
 	Fits:     fits,
+	Keeps:    keeps,
 	Dialect:  func(c driver.Config) amqp10.Dialect { return &nodes{c} },
 }
 

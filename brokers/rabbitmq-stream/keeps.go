@@ -15,13 +15,17 @@ const (
 // the limit by one of them; whether it was delivered is nothing to it.
 func keeps(_, topic driver.Values, size int64) driver.Limit {
 	most, segment := topic.Int("max-length-bytes"), topic.Int("stream-max-segment-size-bytes")
+	var limit driver.Limit
+	if age := topic.Duration("max-age"); age > 0 {
+		limit = driver.OldAge("max-age", age, age)
+	}
 	if most == unset {
-		return driver.Limit{}
+		return limit
 	}
 	if segment == unset {
 		segment = usualSegment
 	}
-	return driver.Limit{
+	return limit.Least(driver.Limit{
 		Setting: fmt.Sprintf("topicConfig.max-length-bytes: %d", most), Messages: max(0, most-segment) / (size + overhead + besideEntry),
-	}
+	})
 }

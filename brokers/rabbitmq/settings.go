@@ -63,6 +63,11 @@ func ofQuorum(g driver.Guarantee, v driver.Values) string {
 // keeps implements driver.Kind.Keeps. What a limit refuses (x-overflow: reject-publish) is no loss: the producer is told.
 func keeps(_, topic driver.Values, size int64) driver.Limit {
 	var limit driver.Limit
+	for _, name := range []string{"x-message-ttl", "x-expires"} {
+		if n := topic.Int(name); n != unset {
+			limit = limit.Least(driver.OldAge(name, n, time.Duration(n)*time.Millisecond))
+		}
+	}
 	if topic.String("x-overflow") == "reject-publish" {
 		return limit
 	}

@@ -48,6 +48,7 @@ type bench struct {
 	tls       atomic.Pointer[string]
 	before    worker.Outcome // of the last trial
 	limit     driver.Limit   // on what a queue keeps, where the spec asks for one
+	limits    string         // the setting by which it dropped the most, where it may have dropped something
 }
 
 // run brings everything up, measures and fills the record's result.
@@ -117,8 +118,12 @@ func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 	b.record.Settings = store.Settings{Server: server, Client: plain(c.Client), Topic: plain(c.Topic)}
 	b.record.Versions.Client = moduleVersion(kind.Client)
 	b.record.Versions.Broker = b.spec.Version
+	size := max(1, int64(b.spec.MessageSize.Mean()))
 	if kind.Keeps != nil {
-		b.limit = kind.Keeps(c.Client, c.Topic, max(1, int64(b.spec.MessageSize.Mean())))
+		b.limit = kind.Keeps(c.Client, c.Topic, size)
+	}
+	if kind.ServerKeeps != nil {
+		b.limit = b.limit.Least(kind.ServerKeeps(b.spec.Server, size))
 	}
 	return c, supported(kind, b.spec, c)
 }

@@ -2,8 +2,10 @@ package lab
 
 import (
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -26,6 +28,40 @@ func TestALimitMayHaveDroppedWhatItDoesNotKeepOnceItWasReached(t *testing.T) {
 		out := worker.Outcome{BacklogMax: c.backlog, Warmup: measure.Books{Received: c.warmup}, Measured: measure.Books{Expected: c.measure}}
 		if b.mayDrop(&out); out.Measured.MayDrop != c.want {
 			t.Errorf("%s: may drop %d, want %d", name, out.Measured.MayDrop, c.want)
+		}
+	}
+}
+
+func TestALimitOfAgeMayHaveDroppedSomethingOnceAMessageHasWaitedThatLong(t *testing.T) {
+	old := driver.Limit{AgeSetting: "ttl", Age: time.Second}
+	both := driver.Limit{Setting: "length", Messages: 50, AgeSetting: "ttl", Age: time.Second}
+	for name, c := range map[string]struct {
+		limit    driver.Limit
+		latency  time.Duration // the longest of a message that arrived
+		gap      time.Duration // without any delivery
+		received int64         // of 1000
+		backlog  int64
+		want     int64
+		limits   string
+	}{
+		"no limit":                            {latency: time.Hour, received: 900},
+		"nothing waited":                      {limit: old, latency: 200 * time.Millisecond, received: 990},
+		"the oldest go when they are due":     {limit: old, latency: 950 * time.Millisecond, received: 900, want: 1000, limits: "ttl"},
+		"nothing came for a while":            {limit: old, latency: 5 * time.Millisecond, gap: 1500 * time.Millisecond, received: 900, want: 1000, limits: "ttl"},
+		"nothing came for a shorter while":    {limit: old, latency: 5 * time.Millisecond, gap: 500 * time.Millisecond, received: 900},
+		"nothing came at all":                 {limit: old, want: 1000, limits: "ttl"},
+		"the number was reached, not the age": {limit: both, latency: time.Millisecond, backlog: 50, received: 900, want: 950, limits: "length"},
+		"both":                                {limit: both, latency: time.Second, backlog: 50, received: 900, want: 1000, limits: "ttl"},
+	} {
+		h := hist.New()
+		h.Record(int64(c.latency))
+		b := &bench{limit: c.limit}
+		out := worker.Outcome{
+			BacklogMax: c.backlog, Measured: measure.Books{Expected: 1000, Received: c.received}, FirstSent: 1, Until: int64(5 * time.Second),
+			Histograms: measure.Histograms{EndToEndService: h.Snapshot()}, Undelivered: []worker.Stop{{From: 1, To: 1 + int64(c.gap)}},
+		}
+		if b.mayDrop(&out); out.Measured.MayDrop != c.want || b.limits != c.limits {
+			t.Errorf("%s: may drop %d by %q, want %d by %q", name, out.Measured.MayDrop, b.limits, c.want, c.limits)
 		}
 	}
 }

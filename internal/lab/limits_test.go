@@ -47,6 +47,37 @@ func TestWhatALimitedQueueDropsOrRefusesStandsInTheBooks(t *testing.T) {
 	}
 }
 
+// An application takes 200 messages a second of 1,000: those that it hasn't got to after 400 ms are dropped, as was asked
+// for. What it takes is known, so is what has to be lost.
+func TestWhatABrokerDropsByItsAgeIsALossThatWasAskedFor(t *testing.T) {
+	for name, spec := range map[string]string{
+		"jetstream": "broker: jetstream\ntopicConfig: {max_age: 400ms, retention: limits}\nclient: {PullMaxMessages: 1}\n",
+		"rabbitmq":  "broker: rabbitmq\ntopicConfig: {x-message-ttl: 400}\nclient: {prefetch: 1, ack.every: 1}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := one(t, specOf(t, spec+"measure: rate\nload.rate: 1000\nduration: 2s\nwarmup: 300ms\ndrain: 3s\ndelivery: at-least-once\nconsumerDelay: 5ms\n"), lab.Options{Host: brokerHost(t)})
+			if r.Status != store.OK || !doubted(r, "limited") || doubted(r, "loss") {
+				t.Fatalf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
+			}
+			b := r.Result.Books
+			if b.Acked != 2000 || b.Received < 150 || b.Received > 800 || b.LostAcked != 2000-b.Received || b.MayDrop != 2000 {
+				t.Errorf("%+v", b)
+			}
+			for _, d := range r.Doubts {
+				if d.Code == "limited" && !strings.Contains(d.Text, "400") {
+					t.Error(d.Text)
+				}
+			}
+		})
+	}
+	t.Run("an age that nothing reaches excuses nothing", func(t *testing.T) {
+		r := one(t, specOf(t, "broker: jetstream\ntopicConfig: {max_age: 10m, max_msgs: 100000}\nmeasure: rate\nload.rate: 1000\nduration: 1s\nwarmup: 300ms\ndelivery: at-least-once\n"), lab.Options{Host: brokerHost(t)})
+		if b := r.Result.Books; r.Status != store.OK || b.MayDrop != 0 || b.Lost != 0 {
+			t.Errorf("%s: %s, %+v", r.Status, r.Reason, b)
+		}
+	})
+}
+
 func TestALimitExcusesWhatItMayDropAndNothingElse(t *testing.T) {
 	for name, c := range map[string]struct {
 		client map[string]any

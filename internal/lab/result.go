@@ -103,7 +103,7 @@ func (b *bench) doubts(t trial) []store.Doubt {
 	}
 	switch {
 	case m.Lost > 0 && m.Lost <= m.MayDrop:
-		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, b.limit.Setting)
+		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, b.limits)
 	case m.Lost > 0 && t.Arriving:
 		d.add("late", "%d of %d deliveries had not come when the drain allowance of %s was used up, though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
 	case m.Lost > 0:

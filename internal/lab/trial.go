@@ -115,7 +115,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	runtime.GC()
 	m := &metering{bench: b, rate: rate, stage: stage, over: make(chan struct{}), cpus: worker.Thinned[Cores]{Limit: 10_000}}
 	faults := newFaults(b)
-	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Setting != "" // what isn't there won't come
+	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // what isn't there won't come
 	load.Measuring = func(at int64) {
 		m.measuring(at, load.Duration)
 		faults.begin(ctx, at)
