@@ -240,6 +240,36 @@ func TestConsumersApartThatDoNotAnswerAreGivenUp(t *testing.T) {
 	there.Close()
 }
 
+func TestConsumersApartReportTheirLatenciesWhileTheTrialGoesOn(t *testing.T) {
+	w, _ := split(t, open(t, map[string]any{"latency": "3ms"}), simple(1, 1))
+	out := w.Run(t.Context(), Load{Schedule: constant(t, 1000), Duration: 1500 * time.Millisecond, Drain: 20 * time.Second})
+	seen := 0
+	for _, s := range out.Samples {
+		if s.Sending && s.EndToEnd.Count > 0 && s.EndToEnd.P50 >= int64(3*time.Millisecond) {
+			seen++
+		}
+	}
+	if seen == 0 || out.Err != nil {
+		t.Errorf("no latency was seen in %d samples: %v", len(out.Samples), out.Err)
+	}
+}
+
+func TestAClosedConnectionToConsumersApartIsReadNoLonger(t *testing.T) {
+	for range 200 {
+		here, there := net.Pipe()
+		a := newApart(here, &Worker{broken: newBroken(), probed: newProbed(0, 0)})
+		if err := a.close(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-a.ended:
+		default:
+			t.Fatal("close returned while the connection was still read")
+		}
+		there.Close()
+	}
+}
+
 func TestConsumersApartRefuseOrdersThatDoNotFit(t *testing.T) {
 	here, there := net.Pipe()
 	served := make(chan error, 1)

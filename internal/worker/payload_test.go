@@ -109,6 +109,42 @@ func TestTheRandomShareDoesNotCompressAndTheRestDoes(t *testing.T) {
 	}
 }
 
+func TestEveryByteOfARandomPayloadIsRandom(t *testing.T) {
+	const pool = 400
+	for _, size := range []int{40, 47} { // in whole words, and with a rest
+		b, err := newBodies(Payload{Sizes: []Size{{size, 1}}, Random: 1, Pool: pool, Seed: 3}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := wire.HeaderSize; at < size; at++ {
+			values := map[byte]bool{}
+			for _, body := range b.all {
+				values[body[at]] = true
+			}
+			if len(values) < 150 { // of 256, in 400 draws about 202
+				t.Errorf("byte %d of %d has %d values in %d payloads", at, size, len(values), pool)
+			}
+		}
+	}
+}
+
+func TestSamplesThatTakeTooMuchMemoryAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("8 bytes!"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, maxSamples/2+1); err != nil { // zeros that take no room on the disk
+			t.Fatal(err)
+		}
+	}
+	_, err := newBodies(Payload{Samples: dir}, 1)
+	if err == nil || !strings.Contains(err.Error(), "payload samples in "+dir+" take more than 64 MiB") {
+		t.Errorf("two files of 32 MiB and a byte: %v", err)
+	}
+}
+
 func TestSamplesAreSentAsTheyAre(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"b/second": strings.Repeat("two ", 25), "a": strings.Repeat("one", 11), "c": "8 bytes!"}

@@ -276,6 +276,9 @@ func (t *trial) patience() time.Duration {
 	return min(gust, t.load.Drain/2)
 }
 
+// stillArriving tells, when an allowance is used up, whether what is missing may be late: something came lately.
+func stillArriving(silent, allowance time.Duration) bool { return silent < min(gust, allowance/2) }
+
 // settle waits for what is still under way after a drain that failed.
 func (w *Worker) settle(ctx context.Context, t *trial, err *error) {
 	t.overdue = w.missing(t)
@@ -308,7 +311,7 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, h
 		}
 		last = now
 		if waited.Awake() > allowance {
-			t.arriving = still.Awake() < min(gust, allowance/2)
+			t.arriving = stillArriving(still.Awake(), allowance)
 			return false
 		}
 		if (hasty || t.load.Lossy) && resolved && still.Awake() > t.patience() {
