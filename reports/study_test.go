@@ -12,6 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
+	"github.com/brokermark/brokermark/studies"
 )
 
 const paperStudy = `name: paper
@@ -69,6 +70,39 @@ func paperFolder(t *testing.T) string {
 		}
 	}
 	return dir
+}
+
+// What comes along and stands for no publication has nothing to be set beside.
+func TestTheStudyReportCoversEveryPublicationThatComesAlongAndNothingElse(t *testing.T) {
+	report, err := Lookup("study")
+	if err != nil {
+		t.Fatal(err)
+	}
+	covered := 0
+	for _, name := range studies.Names() {
+		p, err := ReadPaper(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := report.Build(results.Of([]store.Record{{Study: name, PointID: "p", Status: store.Aborted}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		publication := p.Claims != nil || p.Figures != nil || p.Study.Exhibits != nil
+		first, _ := d.Blocks[0].(document.Paragraph)
+		if silent := strings.HasPrefix(first.Text, "No record is of a study that stands for a publication: "+name+"."); silent == publication {
+			t.Errorf("%s has %d claims, %d published records and %d exhibits; its report begins with %q", name, len(p.Claims), len(p.Figures), len(p.Study.Exhibits), first.Text)
+		}
+		if publication {
+			covered++
+		}
+	}
+	if covered < 5 || covered == len(studies.Names()) {
+		t.Errorf("%d of %d studies stand for a publication", covered, len(studies.Names()))
+	}
+	if d, err := report.Build(results.Of([]store.Record{{Study: "of mine", PointID: "p", Status: store.Aborted}})); err != nil || len(d.Blocks) != 1 {
+		t.Errorf("a study of somebody's own: %v, %v", d.Blocks, err)
+	}
 }
 
 func TestAFolderThatIsNoPaperIsAnErrorThatSaysWhere(t *testing.T) {
