@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,7 +40,11 @@ func (s *shell) doctorCommand() *cobra.Command {
 				d.Say("Brokers can't be started here: " + err.Error() + ".")
 				return s.write(d, format)
 			}
-			d.Add(document.Heading{Level: 1, Text: "Brokers"}, brokerTable(h))
+			table, absent := brokerTable(h)
+			d.Add(document.Heading{Level: 1, Text: "Brokers"}, table)
+			if absent != "" {
+				d.Say("What is not installed yet is installed with: brokermark broker install " + absent)
+			}
 			d.Add(document.Heading{Level: 1, Text: "What will be doubted"})
 			doubts := 0
 			for _, f := range findings {
@@ -214,7 +219,8 @@ func brokerRow(broker, state string, remarks ...string) document.Row {
 	return document.Row{"broker": document.Text(broker), "state": document.Text(state), "remarks": document.Text(strings.Join(remarks, "; "))}
 }
 
-func brokerTable(h *provision.Host) document.Table {
+// brokerTable says what each version of each broker lacks, and names one that only needs to be installed, "" for none.
+func brokerTable(h *provision.Host) (table document.Table, absent string) {
 	t := document.Table{Columns: []document.Column{
 		{Key: "broker", Name: "broker", Row: true},
 		{Key: "state", Name: "state"},
@@ -231,11 +237,16 @@ func brokerTable(h *provision.Host) document.Table {
 			if len(remarks) > 0 {
 				state = "missing"
 			}
+			for i, remark := range remarks { // how to install is said once, below
+				if short, command, found := strings.Cut(remark, "; install it with: brokermark broker install "); found {
+					remarks[i], absent = strings.TrimPrefix(short, name+" "+v.Name+" is "), cmp.Or(absent, command)
+				}
+			}
 			if v.Doubt != "" {
 				remarks = append(remarks, "doubted: "+v.Doubt)
 			}
 			t.Rows = append(t.Rows, brokerRow(name+"@"+v.Name, state, remarks...))
 		}
 	}
-	return t
+	return t, absent
 }

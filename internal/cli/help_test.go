@@ -54,7 +54,7 @@ func runnable(args []string) bool {
 	if args[0] == "run" || args[0] == "broker" {
 		return args[0] == "broker" && slices.Contains(args, "status")
 	}
-	return args[0] != "pipeline" && !slices.Contains(args, "--yes")
+	return args[0] != "pipeline" && args[0] != "serve" && !slices.Contains(args, "--yes")
 }
 
 func TestHelpEndsWithThreeExamplesThatRun(t *testing.T) {
@@ -166,5 +166,28 @@ func TestTheStudiesThatComeAlongAreValid(t *testing.T) {
 func TestCompletionIsThere(t *testing.T) {
 	if out := brokermark(t, "completion", "bash").want(t, 0).out; !strings.Contains(out, "brokermark") {
 		t.Errorf("completion: %s", out)
+	}
+}
+
+func TestWhatManySettingsSayIsSaidOnceToPeopleAndInEachRowToPrograms(t *testing.T) {
+	const sentence = "Kafka's topic configuration of that name"
+	for format, many := range map[string]bool{"table": false, "markdown": false, "csv": true, "jsonl": true} {
+		r := brokermark(t, "list", "settings", "kafka", "--format", format).want(t, 0)
+		said := strings.Count(strings.ReplaceAll(r.out, "\n", " "), sentence)
+		if many && said < 20 || !many && said != 1 {
+			t.Errorf("as %s it is said %d times", format, said)
+		}
+		for _, name := range []string{"topicConfig.cleanup.policy", "topicConfig.segment.bytes", "client.linger.ms"} {
+			if !strings.Contains(r.out, name) {
+				t.Errorf("as %s without %s", format, name)
+			}
+		}
+	}
+}
+
+func TestDoctorSaysOnceHowToInstall(t *testing.T) {
+	out := brokermark(t, "doctor").want(t, 0).out // in a home where nothing is installed
+	if n := strings.Count(out, "brokermark broker install "); n != 1 || strings.Count(out, "not installed yet") < 3 {
+		t.Errorf("it says %d times how to install:\n%s", n, out)
 	}
 }

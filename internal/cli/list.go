@@ -34,6 +34,9 @@ func (s *shell) listCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if format == "table" || format == "markdown" { // for people
+					d = condensed(d)
+				}
 				return s.write(d, format)
 			},
 		}
@@ -156,7 +159,7 @@ func listSettings(args []string) (document.Document, error) {
 		{Key: "setting", Name: "setting", Row: true},
 		{Key: "default", Name: "default"},
 		{Key: "allowed", Name: "allowed"},
-		{Key: "doc", Name: "what it is"},
+		{Key: "doc", Name: "what it is", Wide: true},
 	}
 	if len(args) == 1 {
 		return brokerSettings(args[0], columns)
@@ -180,6 +183,42 @@ func listSettings(args []string) (document.Document, error) {
 
 func settingRow(name, standard, allowed, doc string) document.Row {
 	return document.Row{"setting": document.Text(name), "default": document.Text(standard), "allowed": document.Text(allowed), "doc": document.Text(doc)}
+}
+
+// alike is from how many rows on that differ in their names only a table is shorter without them.
+const alike = 4
+
+// condensed says once what many rows of a table of settings say.
+func condensed(d document.Document) document.Document {
+	out := document.Document{Title: d.Title}
+	for _, b := range d.Blocks {
+		t, ok := b.(document.Table)
+		if !ok || !slices.ContainsFunc(t.Columns, func(c document.Column) bool { return c.Key == "doc" }) {
+			out.Add(b)
+			continue
+		}
+		same := map[string][]string{} // the names of rows that say the same
+		says := func(r document.Row) string {
+			return strings.Join([]string{r["default"].Text, r["allowed"].Text, r["doc"].Text}, "\x00")
+		}
+		for _, r := range t.Rows {
+			same[says(r)] = append(same[says(r)], r["setting"].Text)
+		}
+		var said []document.Block
+		rows := t.Rows
+		t.Rows = nil
+		for _, r := range rows {
+			names := same[says(r)]
+			if len(names) < alike {
+				t.Rows = append(t.Rows, r)
+			} else if names[0] == r["setting"].Text {
+				said = append(said, document.Paragraph{Text: r["doc"].Text + ": " + strings.Join(names, ", ") + "."})
+			}
+		}
+		out.Add(t)
+		out.Add(said...)
+	}
+	return out
 }
 
 // brokerSettings lists client and topic settings; those of the server are the server's own and checked by its recipe.
