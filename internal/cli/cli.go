@@ -181,7 +181,7 @@ sustain, proves what each delivered and accounts for what it cost.`,
 	root.SetUsageTemplate(usage)
 	root.SetVersionTemplate(versionLine())
 	root.AddCommand(
-		s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.exportCommand(),
+		s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.serveCommand(), s.exportCommand(),
 		s.figureCommand(), s.importCommand(), s.listCommand(), s.brokerCommand(), s.pipelineCommand(), s.cleanCommand(), s.doctorCommand(), s.versionCommand(),
 	)
 	complete(root)

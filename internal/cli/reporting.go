@@ -227,7 +227,7 @@ func (s *shell) compare(ctx context.Context, o compareOptions, args []string) er
 	var named []string
 	for i, arg := range args {
 		from, expr := side(o.store, arg)
-		records, err := readStore(ctx, from, joined(o.where, expr))
+		records, err := readStore(ctx, from, results.Joined(o.where, expr))
 		if err != nil {
 			return err
 		}
@@ -261,17 +261,5 @@ func side(path, arg string) (from, expr string) {
 	if fi, err := os.Stat(arg); err == nil && !fi.IsDir() {
 		return arg, ""
 	}
-	broker, version, found := strings.Cut(arg, "@")
-	expr = "broker=" + broker
-	if found {
-		expr += ",version=" + version
-	}
-	return path, expr
-}
-
-func joined(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return fmt.Sprintf("%s,%s", a, b)
+	return path, results.SideSelection(arg)
 }

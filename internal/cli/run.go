@@ -113,6 +113,8 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		return err
 	}
 	defer st.Close()
+	withdraw := o.watching.announce(ctx, st)
+	defer withdraw()
 	for _, line := range p.scales() {
 		view.say("%s", line)
 	}
@@ -135,6 +137,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	})
 	unstored := outbox.Close(ctx)
 	view.close()
+	withdraw()
 	o.watching.close()
 	return r.finish(p, tally, err, unstored)
 }

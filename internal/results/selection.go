@@ -86,6 +86,27 @@ func Named(expr string) []string {
 	return names
 }
 
+// SideSelection is the selection that a side of a comparison stands for: a broker (kafka, kafka@4.3.1), or a selection
+// itself.
+func SideSelection(side string) string {
+	if strings.Contains(side, "=") {
+		return side
+	}
+	broker, version, found := strings.Cut(side, "@")
+	if found {
+		return "broker=" + broker + ",version=" + version
+	}
+	return "broker=" + broker
+}
+
+// Joined selects what matches both selections, either of which may be "".
+func Joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "," + b
+}
+
 func (c *factCache) selectable(r store.Record) map[string][]string {
 	out := map[string][]string{}
 	for path, value := range c.of(r) {

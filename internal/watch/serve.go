@@ -36,7 +36,7 @@ func Address(text string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// Server serves pages and metrics of a run.
+// Server serves pages and metrics of a run, or the pages of a store.
 type Server struct {
 	URL      string // where it listens, without a path
 	http     http.Server
@@ -48,6 +48,26 @@ type Server struct {
 // Serve listens at an address until Close. The page is at /, if f isn't nil; metrics are at /metrics, if m isn't. Beyond
 // this machine's own addresses everybody must show the token.
 func Serve(address, token string, f *Follower, m *Metrics) (*Server, error) {
+	return listen(address, token, func(s *Server) http.Handler {
+		mux := http.NewServeMux()
+		if m != nil {
+			mux.Handle("GET /metrics", m.Handler())
+		}
+		if f != nil {
+			files, _ := fs.Sub(page, "page") // the name is in the embed directive above
+			mux.Handle("GET /", secured(http.FileServerFS(files)))
+			mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) { s.events(w, r, f) })
+		}
+		return mux
+	})
+}
+
+// Local serves h to this machine only, under the same guard, until Close.
+func Local(address string, h http.Handler) (*Server, error) {
+	return listen(address, "", func(*Server) http.Handler { return h })
+}
+
+func listen(address, token string, pages func(*Server) http.Handler) (*Server, error) {
 	if token == "" && !loopback(address) {
 		return nil, ErrOpen
 	}
@@ -60,17 +80,8 @@ func Serve(address, token string, f *Follower, m *Metrics) (*Server, error) {
 		return nil, fmt.Errorf("can't listen at %s: %w", address, err)
 	}
 	s := &Server{URL: "http://" + listener.Addr().String(), listener: listener, over: make(chan struct{}), ended: make(chan struct{})}
-	mux := http.NewServeMux()
-	if m != nil {
-		mux.Handle("GET /metrics", m.Handler())
-	}
-	if f != nil {
-		files, _ := fs.Sub(page, "page") // the name is in the embed directive above
-		mux.Handle("GET /", secured(http.FileServerFS(files)))
-		mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) { s.events(w, r, f) })
-	}
 	s.http = http.Server{
-		Handler: guarded(mux, token), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute,
+		Handler: guarded(pages(s), token), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10,
 	}
 	go func() {
