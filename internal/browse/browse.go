@@ -39,7 +39,7 @@ type Source struct {
 // site serves a Source.
 type site struct {
 	Source
-	turn chan struct{} // a page of a large store takes both cores for a second: one is made at a time
+	turn chan struct{} // holds one while a page is made
 }
 
 // Handler serves the pages of a store.
@@ -47,11 +47,11 @@ func Handler(source Source) http.Handler {
 	s := site{source, make(chan struct{}, 1)}
 	files, _ := fs.Sub(embedded, "files") // the name is in the embed directive above
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.answer(s.index))
-	mux.HandleFunc("GET /report", s.answer(s.report))
-	mux.HandleFunc("GET /compare", s.answer(s.compare))
+	mux.HandleFunc("GET /{$}", s.answer(own, s.index))
+	mux.HandleFunc("GET /report", s.answer("", s.report))
+	mux.HandleFunc("GET /compare", s.answer("", s.compare))
 	mux.Handle("GET /browse.css", http.FileServerFS(files))
-	mux.HandleFunc("GET /", s.answer(func(_ *bytes.Buffer, r *http.Request) error {
+	mux.HandleFunc("GET /", s.answer(own, func(_ *bytes.Buffer, r *http.Request) error {
 		return &problem{http.StatusNotFound, fmt.Errorf("there is no page %q here", r.URL.Path)}
 	}))
 	return secured(mux)
@@ -62,13 +62,14 @@ func secured(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("X-Frame-Options", "DENY")
+		w.Header().Set("Referrer-Policy", "no-referrer")
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 		w.Header().Set("Cache-Control", "no-store")
 		h.ServeHTTP(w, r)
 	})
 }
 
-// own is the policy of the pages that this package writes itself.
+// own is the policy of the pages that this package writes itself; reports have theirs in them.
 const own = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // problem is why a page can't be shown.
@@ -93,27 +94,34 @@ func codeOf(err error) int {
 	return http.StatusBadRequest
 }
 
-// answer sends what write made, or says why it could not.
-func (s site) answer(write func(*bytes.Buffer, *http.Request) error) http.HandlerFunc {
+// answer sends what write made under a policy ("" = the page's own), or says why it could not.
+func (s site) answer(policy string, write func(*bytes.Buffer, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case s.turn <- struct{}{}:
-		case <-r.Context().Done():
-			return
-		}
-		var out bytes.Buffer
-		err := write(&out, r)
-		<-s.turn
-		code := http.StatusOK
+		out, err := s.inTurn(r, write)
+		code, policy := http.StatusOK, policy
 		if err != nil {
-			code = codeOf(err)
+			code, policy = codeOf(err), own
 			out.Reset()
-			w.Header().Set("Content-Security-Policy", own)
-			_ = templates.ExecuteTemplate(&out, "problem.html", secret.Redact(err.Error())) // a buffer takes everything
+			_ = templates.ExecuteTemplate(out, "problem.html", secret.Redact(err.Error())) // a buffer takes everything
+		}
+		if policy != "" {
+			w.Header().Set("Content-Security-Policy", policy)
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(code)
 		_, _ = w.Write(out.Bytes()) // who went away needs no answer
+	}
+}
+
+// inTurn makes one page at a time: that of a large store takes both cores for a second.
+func (s site) inTurn(r *http.Request, write func(*bytes.Buffer, *http.Request) error) (*bytes.Buffer, error) {
+	out := new(bytes.Buffer)
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+		return out, write(out, r)
+	case <-r.Context().Done():
+		return out, r.Context().Err()
 	}
 }
 

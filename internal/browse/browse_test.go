@@ -196,6 +196,27 @@ func TestAnEmptyStoreSaysHowToFillIt(t *testing.T) {
 	}
 }
 
+func TestAPageThatCannotBeMadeHoldsUpNoOther(t *testing.T) {
+	s := shelf(demo(), store.Running{})
+	broken := true
+	s.Running = func(context.Context) (store.Running, error) {
+		if broken {
+			broken = false
+			panic(http.ErrAbortHandler) // which the server doesn't log
+		}
+		return store.Running{}, nil
+	}
+	url := served(t, s)
+	if answer, err := http.Get(url); err == nil {
+		answer.Body.Close()
+		t.Error("a page that broke was answered")
+	}
+	code, header, body := got(t, url)
+	if code != 200 || !strings.Contains(body, "2 runs") || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("the next page: %d %v\n%.300s", code, header, body)
+	}
+}
+
 func TestEveryReportIsServedOfASelection(t *testing.T) {
 	url := served(t, shelf(demo(), store.Running{}))
 	for _, name := range []string{"summary", "headtohead", "promise"} {
