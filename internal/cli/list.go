@@ -73,7 +73,7 @@ func listBrokers([]string) (document.Document, error) {
 			var versions, doubts []string
 			for _, v := range r.Versions {
 				versions = append(versions, v.Name)
-				if v.Doubt != "" {
+				if v.Doubt != "" && !slices.Contains(doubts, v.Doubt) {
 					doubts = append(doubts, v.Doubt)
 				}
 			}
@@ -157,8 +157,8 @@ func listReports([]string) (document.Document, error) {
 func listSettings(args []string) (document.Document, error) {
 	columns := []document.Column{
 		{Key: "setting", Name: "setting", Row: true},
-		{Key: "default", Name: "default"},
-		{Key: "allowed", Name: "allowed"},
+		{Key: "default", Name: "default", Wide: true},
+		{Key: "allowed", Name: "allowed", Wide: true},
 		{Key: "doc", Name: "what it is", Wide: true},
 	}
 	if len(args) == 1 {
