@@ -62,13 +62,19 @@ func TestOfManyUnsentMessagesEveryOneIsCounted(t *testing.T) {
 	const rate = 40_000_000 // of which a window goes out
 	plan := simple(3, 1)
 	plan.InFlight = 5
-	out := ready(t, full(), plan).Run(t.Context(), Load{Schedule: constant(t, rate), Duration: 50 * time.Millisecond, Drain: 50 * time.Millisecond, Settle: 2 * time.Second})
+	var ended int64
+	out := ready(t, full(), plan).Run(t.Context(), Load{
+		Schedule: constant(t, rate), Duration: 50 * time.Millisecond, Drain: 50 * time.Millisecond, Settle: 2 * time.Second,
+		Sent: func() { ended = clock.Now() },
+	})
 	m := out.Measured
 	if m.Due != rate/20 || m.Unsent != m.Due-15 || !m.Balanced() {
 		t.Errorf("%+v", m)
 	}
-	if got, want := out.Histograms.Lag.Quantile(0.5), int64(75*time.Millisecond); got < want || got > want*2 {
-		t.Errorf("half of them waited for up to %v, want %v", time.Duration(got), time.Duration(want))
+	// The one in the middle was due after 25 ms; when sending ends a busy machine decides, too.
+	late := ended - out.Start - int64(100*time.Millisecond)
+	if got, want := out.Histograms.Lag.Quantile(0.5), int64(75*time.Millisecond); got < want || got > want*2+late {
+		t.Errorf("half of them waited for up to %v, want %v; sending ended %v late", time.Duration(got), time.Duration(want), time.Duration(late))
 	}
 }
 
