@@ -46,6 +46,7 @@ type reading struct {
 	both   int64           // of peak: RSSBytes of self and away together
 	queued time.Duration   // threads of this process waited for a core
 	all    provision.Census
+	data   int64 // bytes in the data directories of a broker that was started here
 	roots  []int
 }
 
@@ -63,10 +64,13 @@ func (m *metering) read() reading {
 	return r
 }
 
-// survey reads every process of the machine as well, which takes milliseconds: not while a load is measured.
+// survey reads every process of the machine and every data file as well, which takes milliseconds: not while a load is measured.
 func (m *metering) survey() reading {
 	r := m.read()
 	r.all = provision.TakeCensus()
+	if in := m.bench.instance; in != nil {
+		r.data = in.Meter().DataBytes()
+	}
 	if m.bench.meter != nil {
 		r.roots = m.bench.meter.Roots()
 	}
@@ -237,7 +241,7 @@ func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	if end.broker.DiskReadBytes >= 0 && begin.broker.DiskReadBytes >= 0 {
 		c.BrokerDiskReadBytes = new(end.broker.DiskReadBytes - begin.broker.DiskReadBytes)
 	}
-	c.BrokerDataGrowthBytes = end.broker.DataBytes - begin.broker.DataBytes
+	c.BrokerDataGrowthBytes = end.data - begin.data
 	if m.bench.instance == nil {
 		c.BrokerDataGrowthBytes = -1
 	}

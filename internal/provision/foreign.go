@@ -28,7 +28,7 @@ type Foreign struct {
 	high    Usage // the largest sums so far
 }
 
-// Sample takes a reading. DataBytes is 0: where they keep their data isn't known.
+// Sample takes a reading.
 //
 // A member that ends is in the figures of the parent that reaped it, where that is a member too; otherwise what was last
 // seen of it is kept.

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -11,12 +12,11 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Usage is what processes have used so far. CPU and disk traffic only ever grow; memory and data are as of now.
+// Usage is what processes have used so far. CPU and disk traffic only ever grow; memory is as of now.
 type Usage struct {
 	User, System time.Duration
 	RSSBytes     int64
 	Disk
-	DataBytes int64 // disk blocks taken by the data directories; up to a second old
 	Processes int
 }
 
@@ -29,8 +29,6 @@ type Meter struct {
 	mu      sync.Mutex
 	trees   map[int][]identity // below each supervisor, parents first
 	scanned time.Time
-	data    int64
-	walked  time.Time
 	high    Usage // the largest sums so far
 }
 
@@ -56,7 +54,6 @@ func (m *Meter) Sample() Usage {
 	m.high.System = max(m.high.System, sum.System)
 	sum.User, sum.System = m.high.User, m.high.System
 	sum.Disk = sum.rise(&m.high.Disk)
-	sum.DataBytes = m.data
 	return sum
 }
 
@@ -81,12 +78,15 @@ func (m *Meter) look() {
 			}
 		}
 	}
-	if now.Sub(m.walked) >= rescan {
-		m.walked, m.data = now, 0
-		for _, member := range m.in.members {
-			m.data += taken(member.node.Data)
-		}
+}
+
+// DataBytes is the disk blocks that the data directories take. A broker with a thousand topics has thousands of files,
+// each to be looked at: not for every reading.
+func (m *Meter) DataBytes() (sum int64) {
+	for _, member := range m.in.members {
+		sum += taken(member.node.Data)
 	}
+	return sum
 }
 
 // Roots are the supervisors, whose trees this meter reads.
@@ -171,10 +171,18 @@ func (u *Usage) add(v Usage) {
 	u.Disk.add(v.Disk)
 }
 
+// turnEvery is after how many files others have a turn: a walk of 10,000 of them takes a tenth of a second, in which a
+// producer that has no other thread to run on would be late.
+const turnEvery = 16
+
 // taken is what the files below dir occupy; blocks rather than lengths, because brokers preallocate sparse files.
 func taken(dir string) int64 {
 	var sum int64
+	files := 0
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if files++; files%turnEvery == 0 {
+			runtime.Gosched()
+		}
 		if err != nil {
 			return nil // a segment that was just deleted
 		}
@@ -188,7 +196,7 @@ func taken(dir string) int64 {
 	return sum
 }
 
-// SelfUsage is what this process itself has used; DataBytes is 0.
+// SelfUsage is what this process itself has used.
 func SelfUsage() Usage {
 	u := Usage{Processes: 1, Disk: diskOf(procfs.NewProc(os.Getpid()))}
 	var ru syscall.Rusage

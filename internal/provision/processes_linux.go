@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"runtime"
 	"syscall"
 	"time"
 
@@ -21,6 +22,7 @@ func everyProcess() []procfs.ProcStat {
 		if s, err := p.Stat(); err == nil {
 			list = append(list, s)
 		}
+		runtime.Gosched() // some milliseconds in all, in which a producer would be late
 	}
 	return list
 }

@@ -16,5 +16,5 @@ func Guarded(o provision.Options) provision.Options {
 // Cost reads what the instance has used.
 func Cost(in *provision.Instance) drivertest.Cost {
 	u := in.Meter().Sample()
-	return drivertest.Cost{CPU: u.User + u.System, Memory: u.RSSBytes, Data: u.DataBytes, Written: max(0, u.DiskWriteBytes)}
+	return drivertest.Cost{CPU: u.User + u.System, Memory: u.RSSBytes, Data: in.Meter().DataBytes(), Written: max(0, u.DiskWriteBytes)}
 }
