@@ -71,7 +71,32 @@ func (b *bench) missedRate(t trial) string {
 	if behind := 1 - acked/due; behind > missedShare && behind*seconds > missedLong && len(b.spec.Faults) == 0 || m.Unsent > 0 {
 		parts = append(parts, rateWords(acked)+" of "+rateWords(due)+" came through")
 	}
+	if len(parts) > 0 {
+		parts = append(parts, b.spent(t)...)
+	}
 	return strings.Join(parts, "; ")
+}
+
+// heldShare is the share of their time from which on producers are said to have waited for the broker's confirmations.
+const heldShare = 0.5
+
+// spent says who used the processor meanwhile, and whether the window held the producers up: where a rate was missed, the
+// reader wants to know whether broker or generator was the limit. A broker that spends most of its time in the kernel waits for
+// what its file system does to thousands of files.
+func (b *bench) spent(t trial) (words []string) {
+	s, cores := t.Cost.Shares, b.lab.host.Cores
+	if s == nil {
+		return nil
+	}
+	if b.whole {
+		words = append(words, fmt.Sprintf("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
+	} else {
+		words = append(words, fmt.Sprintf("the generator used %.1f of %d cores", s.Generator, cores))
+	}
+	if held := t.Blocked.Seconds() / t.sendingTime(); held > heldShare {
+		words = append(words, fmt.Sprintf("producers waited for a free place in the window for %.0f %% of their time", 100*held))
+	}
+	return words
 }
 
 // rateWords is a rate in a sentence: whole messages, or three digits where they are few.

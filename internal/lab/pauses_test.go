@@ -98,7 +98,8 @@ func TestARunThatMissedItsRateSaysSoFirst(t *testing.T) {
 	if r.Result.OfferedRate != 3000 {
 		t.Errorf("offered %v/s", r.Result.OfferedRate)
 	}
-	if len(r.Doubts) == 0 || r.Doubts[0].Code != "rate-missed" || !strings.Contains(r.Doubts[0].Text, "of 6000 messages due were never sent") {
+	if len(r.Doubts) == 0 || r.Doubts[0].Code != "rate-missed" || !strings.Contains(r.Doubts[0].Text, "of 6000 messages due were never sent") ||
+		!strings.Contains(r.Doubts[0].Text, "producers waited for a free place in the window for ") {
 		t.Errorf("%s %s: %v", r.Status, r.Reason, r.Doubts)
 	}
 }
@@ -108,7 +109,8 @@ func TestARateThatOnlyTheDrainCaughtUpWithIsMissedAsWell(t *testing.T) {
 		fixed(s, 2000, 2*time.Second)
 		s.Client = map[string]any{"capacity": 1500}
 	})
-	if r.Status != store.OK || r.Result.Books.Unsent != 0 || len(r.Doubts) == 0 || r.Doubts[0].Code != "rate-missed" {
+	if r.Status != store.OK || r.Result.Books.Unsent != 0 || len(r.Doubts) == 0 || r.Doubts[0].Code != "rate-missed" ||
+		!strings.Contains(r.Doubts[0].Text, "the generator used 0.") {
 		t.Errorf("%s %s: %v, %+v", r.Status, r.Reason, r.Doubts, r.Result.Books)
 	}
 }

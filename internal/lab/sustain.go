@@ -255,8 +255,7 @@ func (h *hunt) limit(found search.Bounds) string {
 		return "unknown"
 	}
 	cores := float64(h.bench.lab.host.Cores)
-	// Producers block and send until their last message is away, but not while it drains.
-	window := seconds(t.Start, max(t.Until, t.LastSent)) * float64(max(1, t.Producers))
+	window := t.sendingTime()
 	goal := h.goals[0]
 	switch {
 	case goal.Latency > 0 && t.Histograms.EndToEnd.Quantile(goal.Quantile) > int64(goal.Latency):

@@ -55,6 +55,12 @@ func (t trial) flow() (acked, received float64, ok bool) {
 	return acked, received, true
 }
 
+// sendingTime is the seconds of all producers in which they sent or waited: until their last message was away, but not while it
+// drained.
+func (t trial) sendingTime() float64 {
+	return max(1e-9, seconds(t.Start, max(t.Until, t.LastSent))) * float64(max(1, t.Producers))
+}
+
 // nearly is the share of messages after which no more are waited for: one straggler is no measure of a throughput.
 const nearly = 0.99
 
