@@ -88,20 +88,20 @@ func (h *hunt) warm(ctx context.Context, rate float64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	load := h.load(probeWarmup * time.Duration(h.bench.spec.Sustainable.Warmup))
+	load := h.load(neighbourWarmup * time.Duration(h.bench.spec.Sustainable.Warmup))
 	load.Schedule, load.About = s, rate
 	t := h.bench.runTrial(ctx, "warming up", rate, load)
 	return h.bench.throughput(t) >= rate/4, t.Err
 }
 
-// probeWarmup is how many times a trial's warm-up the first probe warms up, since everything is still cold.
-const probeWarmup = 5
+// neighbourWarmup is for how many times a trial's warm-up a neighbour's load is offered, since everything is still cold. Probes
+// need no such thing: they are repeated until nothing gets faster.
+const neighbourWarmup = 5
 
 // probe finds where to begin. At most once nothing holds a closed loop back: it would pile up more than the broker works
 // off in minutes, so rates are tried that rise.
 func (h *hunt) probe(ctx context.Context) (float64, error) {
 	load := h.load(min(time.Duration(h.bench.spec.Sustainable.Trial)/2, 500*time.Millisecond))
-	load.Warmup.For *= probeWarmup
 	if h.bench.spec.Delivery == "at-most-once" {
 		return h.rise(ctx, load)
 	}
@@ -150,6 +150,7 @@ func (h *hunt) rise(ctx context.Context, load worker.Load) (float64, error) {
 		}
 		through, err := offer()
 		if err == nil && through < 0.9*rate {
+			rate = min(rate, max(overload*through, 1)) // more of it would only have to be worked off
 			through, err = untilSteady(through, offer)
 		}
 		if err != nil || through < 0.9*rate {
@@ -157,6 +158,9 @@ func (h *hunt) rise(ctx context.Context, load worker.Load) (float64, error) {
 		}
 	}
 }
+
+// overload is how many times what came through is offered to see whether more does.
+const overload = 2
 
 const (
 	steadyProbes = 4    // in a row that bring no more than the best before

@@ -140,6 +140,12 @@ func (s *searcher) lastTrials(i int) bool {
 	return s.trials+int(needed) >= s.MaxTrials*(i+1) || s.Budget > 0 && confirmed >= s.Budget*time.Duration(i+1)
 }
 
+// late tells that half of what goal i may take is over and no rate is confirmed.
+func (s *searcher) late(i int) bool {
+	low, _ := s.around(i, func(l *load) Class { return l.class(i, s.Goals[i]) })
+	return s.Budget > 0 && low == nil && s.spent >= s.Budget*time.Duration(2*i+1)/2
+}
+
 // few messages say nothing about a rate: at low rates a short trial lasts longer.
 const few = 100
 
@@ -212,7 +218,11 @@ func (s *searcher) under(i int, high *load, fooled int) float64 {
 		return math.Max(guess/step(g, 0.5), math.Min(s.Floor, high.rate/2))
 	}
 	if fooled > 0 {
-		return high.rate / math.Min(step(g, math.Pow(2, float64(fooled-1))), leap)
+		widths := math.Pow(2, float64(fooled-1))
+		if s.late(i) {
+			widths = math.Max(widths, far)
+		}
+		return high.rate / math.Min(step(g, widths), leap)
 	}
 	least := step(g, far)
 	for _, l := range s.loads {
