@@ -67,6 +67,7 @@ var parts = []part{
 	{"search-pulsar", search("pulsar")},
 	{"search-redis", search("redis")},
 	{"topics-kafka", many(wide{broker: "kafka", topics: 1000, first: firstWithin})},
+	{"topics-kafka-index", many(wide{broker: "kafka", topics: 1000, sets: []string{"topicConfig.segment.index.bytes=65536"}, first: firstWithin})},
 	{"topics-rabbitmq", many(wide{broker: "rabbitmq", topics: 1000, first: firstWithin})},
 	{"topics-rabbitmq-shared", many(wide{broker: "rabbitmq", topics: 1000, sets: []string{"connections=1"}, first: firstWithin})},
 	{"topics-nats", many(wide{broker: "nats", topics: 1000, first: firstWithin})},
