@@ -83,6 +83,9 @@ func (b *bench) wide(ctx context.Context, address string, w wide) (sample, error
 	if r.record.Reason != "" {
 		x.Note += ": " + r.record.Reason
 	}
+	if r.flat.PauseP99 != nil { // the machine's own, below which no lag can be
+		x.Note += fmt.Sprintf(", a thread that only sleeps %s late at p99", time.Duration(*r.flat.PauseP99).Round(10*time.Microsecond))
+	}
 	if r.flat.PublishRate != nil {
 		x.Rate = *r.flat.PublishRate
 	}
