@@ -1,6 +1,7 @@
 package livetest
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -64,21 +65,22 @@ func acknowledges(t *testing.T, broker string, target driver.Target, g, again dr
 	done()
 
 	still := &holding{Sink: r.Sink(0), has: make(chan struct{}), end: make(chan struct{})}
-	end := Consume(t, r.Driver, driver.ConsumerConfig{}, still)
-	Must(t, r.Send(t, "held"))
-	select {
-	case <-still.has:
-	case <-time.After(Patience):
+	ctx, leave := context.WithCancel(t.Context())
+	ready, left := make(chan struct{}), make(chan error, 1)
+	go func() { left <- r.Driver.Consume(ctx, driver.ConsumerConfig{}, still, func() { close(ready) }) }()
+	release := sync.OnceFunc(func() {
 		close(still.end)
-		t.Fatal("the application got no message")
-	}
-	var leaving sync.WaitGroup
-	time.Sleep(500 * time.Millisecond) // an acknowledgement before delivery is on its way
-	cut := drivertest.Cut(target.Addresses)
-	leaving.Go(end)
-	defer leaving.Wait()
-	release := sync.OnceFunc(func() { close(still.end) })
+		Must(t, <-left)
+	})
 	defer release()
+	defer leave()
+	await(t, "the consumer is ready", ready)
+	Must(t, r.Send(t, "held"))
+	await(t, "the application gets a message", still.has)
+	time.Sleep(500 * time.Millisecond) // an acknowledgement before delivery is on its way
+	leave()                            // it doesn't come back to acknowledge on another connection
+	cut := drivertest.Cut(target.Addresses)
+	release()
 	if cut == 0 {
 		t.Fatal("there was no connection to cut")
 	}
@@ -98,9 +100,16 @@ func acknowledges(t *testing.T, broker string, target driver.Target, g, again dr
 	if has("worked on")() {
 		t.Error("what was acknowledged came again")
 	}
-	release()
-	leaving.Wait()
 	if n := len(r.Received(0)); n > 2 {
 		t.Errorf("the first consumer got %v, with at most once", r.Received(0))
+	}
+}
+
+func await(t *testing.T, what string, over <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-over:
+	case <-time.After(Patience):
+		t.Fatalf("never happened: %s", what)
 	}
 }
