@@ -78,6 +78,8 @@ const (
 // Counts are those of the measured part.
 type Counts struct {
 	Due, Sent, Accepted, Failed, Unsent, Retries, Bytes int64
+	// Warmed are requests of the warm-up that were accepted.
+	Warmed int64
 }
 
 // Outcome is what a load came to.
@@ -106,8 +108,9 @@ type Runner struct {
 	fates []Fate
 	start int64
 
-	sent, accepted, failed, retries, bytes, last atomic.Int64
-	response, fromDue, lag                       hist.Histogram
+	due                                                  atomic.Int64 // requests that have fallen due or were taken, those of the warm-up included
+	sent, accepted, failed, retries, bytes, last, warmed atomic.Int64
+	response, fromDue, lag                               hist.Histogram
 
 	mu    sync.Mutex
 	codes map[int]int64
@@ -144,7 +147,8 @@ func NewRunner(l Load) (*Runner, error) {
 // Progress is what has been counted so far, of the measured part.
 func (r *Runner) Progress() Counts {
 	return Counts{
-		Sent: r.sent.Load(), Accepted: r.accepted.Load(), Failed: r.failed.Load(), Retries: r.retries.Load(), Bytes: r.bytes.Load(),
+		Due: max(0, r.due.Load()-r.first), Sent: r.sent.Load(), Accepted: r.accepted.Load(), Failed: r.failed.Load(),
+		Retries: r.retries.Load(), Bytes: r.bytes.Load(), Warmed: r.warmed.Load(),
 	}
 }
 
@@ -201,6 +205,7 @@ func (r *Runner) closed(ctx context.Context) {
 					if request >= upTo {
 						return
 					}
+					r.due.Add(1)
 					t.post(ctx, request, clock.Now())
 				}
 			})
@@ -264,6 +269,7 @@ func (r *Runner) pace(ctx context.Context, due chan<- struct{}) {
 			return
 		}
 		for n := schedule.Due(arrivals, i, clock.Now()-r.start, int(min(r.total-i, 10_000))); n > 0; n-- {
+			r.due.Add(1)
 			due <- struct{}{}
 			i++
 		}

@@ -53,6 +53,9 @@ func (t *thread) post(ctx context.Context, request, due int64) {
 	answered := clock.Now()
 	r.fates[request] = fate
 	if request < r.first {
+		if fate == Accepted {
+			r.warmed.Add(1)
+		}
 		return
 	}
 	r.sent.Add(1)
@@ -116,21 +119,15 @@ func (t *thread) attempt() (code int, after time.Duration, err error) {
 	if _, err := t.conn.Write(t.text); err != nil {
 		return 0, 0, err
 	}
-	a, err := http.ReadResponse(t.in, nil)
+	a, err := read(t.in)
 	if err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errors.New("the connection was closed before the answer came")
 		}
 		return 0, 0, err
 	}
-	if _, err := io.Copy(io.Discard, a.Body); err != nil {
-		return 0, 0, err
-	}
-	keep = !a.Close
-	if s := a.Header.Get("Retry-After"); s != "" {
-		after, _ = time.ParseDuration(s + "s")
-	}
-	return a.StatusCode, after, nil
+	keep = a.keep
+	return a.code, a.after, nil
 }
 
 func (t *thread) dial() (err error) {

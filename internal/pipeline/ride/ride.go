@@ -136,11 +136,15 @@ type message struct {
 
 // Parse reads a message; what is no ride is an error.
 func Parse(b []byte) (Ride, error) {
+	var r Ride
+	if r.scanMessage(b) {
+		return r, r.Check()
+	}
 	var m message
 	if err := json.Unmarshal(b, &m); err != nil {
 		return Ride{}, fmt.Errorf("a message that is no ride: %w", err)
 	}
-	r := Ride{Resort: m.Resort, Season: m.Season, Day: m.Day, Skier: m.Skier, Time: m.Time, Lift: m.Lift, At: m.At}
+	r = Ride{Resort: m.Resort, Season: m.Season, Day: m.Day, Skier: m.Skier, Time: m.Time, Lift: m.Lift, At: m.At}
 	if n, err := hex.Decode(r.ID[:], []byte(m.ID)); err != nil || n != len(r.ID) || len(m.ID) != 2*len(r.ID) {
 		return Ride{}, fmt.Errorf("a message that is no ride: its id is %q", clip(m.ID))
 	}
