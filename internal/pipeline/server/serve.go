@@ -11,25 +11,37 @@ import (
 	"time"
 )
 
-// How long a client may take: a slow one holds a connection, no producer and no buffer.
-const (
-	headerTime = 10 * time.Second
-	readTime   = 15 * time.Second
-	idleTime   = 2 * time.Minute
-	maxHeaders = 16 << 10
-	// stopTime is for requests under way when the server stops.
-	stopTime = 15 * time.Second
-)
+// limits are how long a client may take: a slow one holds a connection and a kilobyte, no producer.
+type limits struct {
+	header time.Duration // for the head of a request
+	read   time.Duration // for all of it
+	write  time.Duration // from then on until the answer was taken, publishing included
+	idle   time.Duration // between two
+	stop   time.Duration // for requests under way when the server stops
+}
+
+var usual = limits{header: 10 * time.Second, read: 15 * time.Second, write: time.Minute, idle: 2 * time.Minute, stop: 15 * time.Second}
+
+const maxHeaders = 16 << 10
 
 // Serve answers on l until ctx ends, then refuses new connections and returns when every request under way has its answer.
 // c may be nil: plain HTTP.
 func Serve(ctx context.Context, l net.Listener, c *tls.Config, h http.Handler) error {
+	return usual.serve(ctx, l, c, h)
+}
+
+func (m limits) serve(ctx context.Context, l net.Listener, c *tls.Config, h http.Handler) error {
 	s := &http.Server{
-		Handler: h, TLSConfig: c, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders,
+		Handler: h, TLSConfig: c, ReadHeaderTimeout: m.header, ReadTimeout: m.read, WriteTimeout: m.write, IdleTimeout: m.idle, MaxHeaderBytes: maxHeaders,
 		ErrorLog: log.New(io.Discard, "", 0), // a client that goes away is no event
 	}
 	if c != nil {
 		l = tls.NewListener(l, c)
+	}
+	var f *front
+	if posts, ok := h.(interface{ Rides() *Server }); ok && posts.Rides() != nil {
+		f = newFront(l, m, posts.Rides())
+		l = f // which net/http closes
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
@@ -41,10 +53,15 @@ func Serve(ctx context.Context, l net.Listener, c *tls.Config, h http.Handler) e
 	if stopping, ok := h.(interface{ Stopping() }); ok {
 		stopping.Stopping()
 	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.stop)
 	defer cancel()
 	err := s.Shutdown(limited)
-	if errors.Is(err, context.DeadlineExceeded) {
+	late := errors.Is(err, context.DeadlineExceeded)
+	if f != nil && !f.wait(limited.Done()) {
+		f.cut()
+		late = true
+	}
+	if late {
 		err = errors.Join(errors.New("requests were still under way when the server ended"), s.Close())
 	}
 	return err

@@ -68,6 +68,9 @@ func New(to Publisher, from Verticals) *Server { return &Server{to: to, from: fr
 // Stopping has the health check say so, for balancers to send nobody here any more.
 func (s *Server) Stopping() { s.stopping.Store(true) }
 
+// Rides says that rides may be taken in without ServeHTTP, as it would.
+func (s *Server) Rides() *Server { return s }
+
 // answer is the body of everything but a vertical.
 type answer struct {
 	Message string `json:"message"`
@@ -86,19 +89,34 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			_, _ = w.Write(Description)
 		})
 	case strings.HasPrefix(path, "/skiers/"):
-		s.skiers(w, r, strings.Split(path[len("/skiers/"):], "/"))
+		var parts [8]string
+		s.skiers(w, r, parts[:split(path[len("/skiers/"):], parts[:])])
 	default:
 		refuse(w, http.StatusNotFound, answer{Message: "no such path"})
 	}
 }
 
+// split cuts a path into its parts, as many as fit.
+func split(path string, parts []string) (n int) {
+	for more := true; more && n < len(parts); n++ {
+		parts[n], path, more = strings.Cut(path, "/")
+	}
+	return n
+}
+
+// isDay tells whether parts are {resortID}/seasons/{seasonID}/days/{dayID}/skiers/{skierID}.
+func isDay(parts []string) bool {
+	return len(parts) == 7 && parts[1] == "seasons" && parts[3] == "days" && parts[5] == "skiers"
+}
+
 // skiers is /skiers/{resortID}/seasons/{seasonID}/days/{dayID}/skiers/{skierID} and /skiers/{skierID}/vertical.
 func (s *Server) skiers(w http.ResponseWriter, r *http.Request, parts []string) {
 	switch {
-	case len(parts) == 7 && parts[1] == "seasons" && parts[3] == "days" && parts[5] == "skiers":
+	case isDay(parts):
 		s.day(w, r, parts)
 	case len(parts) == 2 && parts[1] == "vertical":
-		s.only(w, r, http.MethodGet, func(w http.ResponseWriter, r *http.Request) { s.vertical(w, r, parts[0]) })
+		skier := parts[0]
+		s.only(w, r, http.MethodGet, func(w http.ResponseWriter, r *http.Request) { s.vertical(w, r, skier) })
 	default:
 		refuse(w, http.StatusNotFound, answer{Message: "no such path"})
 	}
@@ -112,18 +130,8 @@ func (s *Server) day(w http.ResponseWriter, r *http.Request, parts []string) {
 		refuse(w, http.StatusMethodNotAllowed, answer{Message: r.Method + " is not allowed here; allowed: GET, POST"})
 		return
 	}
-	of := ride.Ride{Time: 1, Lift: 1} // which only a body says
-	var err error
-	for _, f := range []struct {
-		name, text string
-		to         *int
-	}{{"resortID", parts[0], &of.Resort}, {"seasonID", parts[2], &of.Season}, {"dayID", parts[4], &of.Day}, {"skierID", parts[6], &of.Skier}} {
-		if *f.to, err = ride.Number(f.name, f.text); err != nil {
-			invalid(w, err)
-			return
-		}
-	}
-	if err := of.Check(); err != nil {
+	of, err := dayOf(parts)
+	if err != nil {
 		invalid(w, err)
 		return
 	}
@@ -132,6 +140,18 @@ func (s *Server) day(w http.ResponseWriter, r *http.Request, parts []string) {
 		return
 	}
 	s.post(w, r, of)
+}
+
+// dayOf is what a path says of a ride, or of what is asked for.
+func dayOf(parts []string) (of ride.Ride, err error) {
+	of = ride.Ride{Time: 1, Lift: 1} // which only a body says
+	for i, name := range []string{"resortID", "seasonID", "dayID", "skierID"} {
+		to := []*int{&of.Resort, &of.Season, &of.Day, &of.Skier}[i]
+		if *to, err = ride.Number(name, parts[2*i]); err != nil {
+			return of, err
+		}
+	}
+	return of, of.Check()
 }
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
@@ -174,7 +194,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, of ride.Ride) {
 		invalid(w, err)
 		return
 	}
-	if err := identify(r, &of); err != nil {
+	if err := identify(&of, r.Header.Get(Key), r.Header.Get(At)); err != nil {
 		invalid(w, err)
 		return
 	}
@@ -187,9 +207,9 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, of ride.Ride) {
 	reply(w, http.StatusCreated, created)
 }
 
-// identify reads the headers.
-func identify(r *http.Request, of *ride.Ride) error {
-	switch key := r.Header.Get(Key); {
+// identify reads what the headers Key and At say.
+func identify(of *ride.Ride, key, due string) error {
+	switch {
 	case key == "":
 		of.ID = ride.NewID()
 	case len(key) > maxKey:
@@ -197,8 +217,8 @@ func identify(r *http.Request, of *ride.Ride) error {
 	default:
 		of.ID = ride.KeyID(key)
 	}
-	if text := r.Header.Get(At); text != "" {
-		at, err := strconv.ParseInt(text, 10, 64)
+	if due != "" {
+		at, err := strconv.ParseInt(due, 10, 64)
 		if err != nil || at < 0 {
 			return &ride.ErrInvalid{Field: At, Reason: "is not a number of nanoseconds"}
 		}
