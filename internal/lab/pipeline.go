@@ -37,6 +37,9 @@ const statePart = "state"
 
 // pipelined runs a point that has a pipeline, from starting its parts to the record's result.
 func (b *bench) pipelined(ctx context.Context, c driver.Config) error {
+	if err := b.warmPipeline(ctx, c); err != nil {
+		return err
+	}
 	p := &pipeline{bench: b}
 	b.pipeline = p
 	defer p.close()

@@ -13,9 +13,16 @@ import (
 type queueWatch struct {
 	gauge   driver.Gauge // nil: it can't
 	longest *int64
-	last    driver.Queue
-	at      int64 // of last, on the clock's axis; 0: there is none
+	past    []queueLook // from the one that rates are taken from to the last one
 }
+
+type queueLook struct {
+	at int64 // on the clock's axis
+	driver.Queue
+}
+
+// rateOver is how far apart two looks are that a rate is taken from: RabbitMQ's counters move once a second.
+const rateOver = int64(900e6)
 
 // askTime bounds a question: a broker that is paused answers none.
 const askTime = time.Second
@@ -39,12 +46,16 @@ func (w *queueWatch) add(tick *store.PipelineTick, q driver.Queue, now int64) {
 	if tick.Queue != nil && (w.longest == nil || *w.longest < q.Waiting) {
 		w.longest = tick.Queue
 	}
-	if w.at > 0 {
-		seconds := float64(now-w.at) / 1e9
-		tick.PublishedRate = perSecond(w.last.Published, q.Published, seconds)
-		tick.DeliveredRate = perSecond(w.last.Delivered, q.Delivered, seconds)
+	for len(w.past) > 1 && now-w.past[1].at >= rateOver {
+		w.past = w.past[1:]
 	}
-	w.last, w.at = q, now
+	if len(w.past) > 0 && now-w.past[0].at >= rateOver {
+		from := w.past[0]
+		seconds := float64(now-from.at) / 1e9
+		tick.PublishedRate = perSecond(from.Published, q.Published, seconds)
+		tick.DeliveredRate = perSecond(from.Delivered, q.Delivered, seconds)
+	}
+	w.past = append(w.past, queueLook{now, q})
 }
 
 // told is a count, or nil where the broker doesn't tell it.

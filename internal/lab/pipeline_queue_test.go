@@ -39,4 +39,15 @@ func TestRatesOfAQueueAreThoseBetweenTwoLooks(t *testing.T) {
 	}
 }
 
+func TestCountersThatMoveOnceASecondAreNoSawOfRates(t *testing.T) {
+	var w queueWatch
+	for look := range int64(12) {
+		var tick store.PipelineTick
+		w.add(&tick, driver.Queue{Published: 300 * (look / 2), Delivered: driver.Unknown}, 1e9+look*5e8)
+		if known := tick.PublishedRate != nil; known != (look >= 2) || known && *tick.PublishedRate != 300 || tick.DeliveredRate != nil {
+			t.Errorf("look %d: %v in, %v out", look, tick.PublishedRate, tick.DeliveredRate)
+		}
+	}
+}
+
 func same(a, b *float64) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }

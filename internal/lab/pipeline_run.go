@@ -20,6 +20,7 @@ import (
 // run posts the load, meters every part beside it, waits until the consumer has what was accepted, and balances the books.
 func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *store.Pipeline, error) {
 	b := p.bench
+	whole := ctx
 	ctx, unguard := b.guard(ctx)
 	defer unguard()
 	ctx, unguarded := p.guard(ctx)
@@ -29,8 +30,10 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 	m := &metering{bench: b, rate: rate, stage: "posting rides", over: make(chan struct{}), cpus: worker.Thinned[Cores]{Limit: 10_000}}
 	faults := newFaults(b)
 	var warm warmUp
+	w := newPipelineWatch(p, m)
 	l.Measuring = func(at int64) {
 		m.measuring(at, l.Duration)
+		w.measured()
 		faults.begin(ctx, at)
 		if l.Warmup > 0 {
 			warm.ask(ctx, p.remote)
@@ -43,15 +46,24 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 	if err != nil {
 		return trial{}, nil, err
 	}
-	w := newPipelineWatch(p, r, m)
+	w.runner = r
 	unmeter := w.metered(ctx)
 	o := w.during(ctx, func() load.Outcome { return r.Run(ctx) })
-	drained := w.drain(ctx, o)
+	lost := lostPart(ctx)
+	after, cancel := ctx, context.CancelFunc(func() {})
+	if lost != nil { // what was accepted until then may still be on its way
+		after, cancel = context.WithTimeout(whole, min(time.Duration(b.spec.Drain), afterDeath))
+	}
+	defer cancel()
+	drained := w.drain(after, o)
 	unmeter()
 	t := trial{Rate: rate, Scheduled: l.Schedule != nil, Senders: b.spec.Pipeline.Threads}
 	t.Faults, t.Doubts = faults.end()
-	stats, books, err := p.balance(ctx, o)
-	if err != nil && ctx.Err() == nil {
+	stats, books, err := p.balance(after, o)
+	switch {
+	case lost != nil && err != nil: // nobody can say any more what arrived
+		books = posted(o)
+	case err != nil && ctx.Err() == nil:
 		return t, nil, err
 	}
 	if w.before == 0 { // a consumer that was restarted knows nothing of the warm-up
@@ -59,7 +71,7 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 	}
 	t.Outcome = outcome(o, books, stats, w)
 	t.Drained, t.Arriving = drained, !drained && clock.Now()-w.lastReceived < int64(time.Second)
-	if lost := lostPart(ctx); lost != nil {
+	if lost != nil {
 		t.Err = lost
 	}
 	t.Series = m.series(t.Outcome)
@@ -73,6 +85,14 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 		kept.Balancer = b.spec.Pipeline.Balancer + " " + p.balancer.Version()
 	}
 	return t, kept, nil
+}
+
+// afterDeath is how long a run waits for rides whose way a part's death has cut.
+const afterDeath = 5 * time.Second
+
+// posted are the books of a load whose consumer can't be asked.
+func posted(o load.Outcome) measure.Books {
+	return measure.Books{Due: o.Due, Unsent: o.Unsent, Sent: o.Sent, Acked: o.Accepted, Failed: o.Failed, Bytes: o.Bytes, Resent: o.Retries}
 }
 
 // warmUp is what the consumer had seen when the measured part began: it can't tell the rides of the warm-up itself.
@@ -107,10 +127,8 @@ func (p *pipeline) balance(ctx context.Context, o load.Outcome) (s consumer.Stat
 	for _, id := range ids {
 		have[id] = struct{}{}
 	}
-	books = measure.Books{
-		Due: o.Due, Unsent: o.Unsent, Sent: o.Sent, Acked: o.Accepted, Failed: o.Failed, Expected: o.Sent, Bytes: o.Bytes,
-		Resent: o.Retries, Duplicated: max(0, s.Counted-s.Rides), Corrupted: s.Corrupted,
-	}
+	books = posted(o)
+	books.Expected, books.Duplicated, books.Corrupted = o.Sent, max(0, s.Counted-s.Rides), s.Corrupted
 	for i := o.First; i < int64(len(o.Fates)); i++ {
 		if o.Fates[i] == load.Unsent {
 			continue
@@ -134,6 +152,8 @@ func outcome(o load.Outcome, books measure.Books, s consumer.Stats, w *pipelineW
 		LastReceived: w.lastReceived, Producers: w.of.bench.spec.ProducersPerTopic, Samples: w.samples, SendErr: o.Err,
 		Histograms: measure.Histograms{EndToEnd: s.Latency, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
 	}
+	out.Undelivered = worker.Silences(w.samples, o.From, o.Until, func(s worker.Sample) (done, open int64) { return s.Count.Received, s.Undelivered })
+	out.Unconfirmed = worker.Silences(w.samples, o.From, o.Until, func(s worker.Sample) (done, open int64) { return s.Count.Acked, s.Unconfirmed })
 	for _, one := range w.samples {
 		if one.At >= o.From {
 			out.BacklogMax = max(out.BacklogMax, one.Backlog)

@@ -1,9 +1,17 @@
 package lab_test
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/pipeline/parts"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -52,6 +60,10 @@ faults:
 	if len(r.Result.Faults) != 8 || r.Result.Faults[0].Part != "server-1" || r.Result.Faults[7].Part != "" {
 		t.Errorf("%+v", r.Result.Faults)
 	}
+	// The server stood still for 300 ms, and so did the broker.
+	if o := r.Result.Outage; o == nil || o.PublishNs < 200e6 || o.ReceiveNs < 200e6 || o.ReceiveNs > 3e9 {
+		t.Errorf("the longest outages are %+v", o)
+	}
 	if p.Response.Count() != 1600 || p.QueueMax == nil || len(p.Series) < 5 {
 		t.Errorf("%d response times, queue %v, %d ticks", p.Response.Count(), p.QueueMax, len(p.Series))
 	}
@@ -88,5 +100,122 @@ consumerPerSubscription: 2
 func TestAPipelineNeedsABrokerInAProcessOfItsOwn(t *testing.T) {
 	if r := once(t, specOf(t, "broker: sim\nmeasure: count\npipeline: {threads: 2}\n"), lab.Options{}); r.Status != "refused" {
 		t.Errorf("%s: %s", r.Status, r.Reason)
+	}
+}
+
+// A broker is warmed up by rides that no book has, before the parts that are measured are started.
+func TestAPipelinesBrokerIsWarmedUpByItsOwnLoad(t *testing.T) {
+	text := `
+broker: jetstream
+measure: count
+count.messages: 300
+isolation: shared
+brokerWarmup: 1s
+pipeline: {threads: 10, pool: 3}
+consumerPerSubscription: 2
+`
+	first, second := specOf(t, text), specOf(t, text)
+	second.Pipeline.Threads = 5
+	stages, records := stagesOf(t, first, second)
+	warming := func(s string) bool { return s == "warming up jetstream" }
+	if len(stages) != 2 || !slices.ContainsFunc(stages[0], warming) || slices.ContainsFunc(stages[1], warming) {
+		t.Errorf("stages %q", stages)
+	}
+	for _, r := range records {
+		if b := r.Result.Books; r.Status != "ok" || b.Sent != 300 || b.Acked != 300 || b.Received != 300 || b.Duplicated != 0 {
+			t.Errorf("%s: %s: %+v", r.Status, r.Reason, b)
+		}
+	}
+}
+
+// A server that nobody was to kill dies in the middle of a load: the record says so and keeps what was measured until then.
+func TestAPartThatDiesUnaskedEndsTheRunAndKeepsItsFigures(t *testing.T) {
+	for part, program := range map[string]string{"server": parts.ServerPart, "consumer": parts.ConsumerPart} {
+		t.Run(part, func(t *testing.T) {
+			host := brokerHost(t)
+			began := time.Now()
+			r := once(t, specOf(t, `
+broker: jetstream
+measure: rate
+load.rate: 200
+duration: 20s
+warmup: 200ms
+pipeline: {threads: 20, pool: 4}
+consumerPerSubscription: 2
+`), lab.Options{Host: host, Watch: func(e lab.Event) {
+				if e.Kind == lab.Staged && e.Stage == "posting rides" {
+					time.AfterFunc(1500*time.Millisecond, func() { killProgram(t, host.Dir, program) })
+				}
+			}})
+			if r.Status != "failed" || !strings.Contains(r.Reason, "the "+part+" died") || !strings.Contains(r.Reason, "killed") {
+				t.Errorf("%s: %s", r.Status, r.Reason)
+			}
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("it ended after %s", took)
+			}
+			if r.Result == nil {
+				t.Fatal("nothing that was measured is kept")
+			}
+			b := r.Result.Books
+			if b.Acked < 100 || b.LostAcked+b.Duplicated != 0 || r.Result.Pipeline == nil || r.Result.Pipeline.Response.Count() != b.Acked || len(r.Result.Series) == 0 {
+				t.Errorf("%+v", b)
+			}
+			if known := b.Received >= b.Acked; known != (part == "server") {
+				t.Errorf("%d of %d accepted rides are counted", b.Received, b.Acked)
+			}
+			nothingLeft(t, host)
+		})
+	}
+}
+
+// killProgram ends the program of that name below dir.
+func killProgram(t *testing.T, dir, name string) {
+	list, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Error(err)
+	}
+	killed := 0
+	for _, e := range list {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		args := strings.Split(string(line), "\x00")
+		if len(args) > 2 && slices.Contains(args, name) && strings.Contains(string(line), dir) && !slices.Contains(args, "__supervise") {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+			killed++
+		}
+	}
+	if killed == 0 {
+		t.Errorf("no %s runs below %s", name, dir)
+	}
+}
+
+// A balancer that can't be installed is said by its name, and what was started before it is gone.
+func TestABalancerThatCannotBeInstalledIsSaid(t *testing.T) {
+	const text = "broker: jetstream\nmeasure: count\ncount.messages: 100\npipeline: {servers: 2, balancer: nginx}\n"
+	empty, broken := t.TempDir(), t.TempDir()
+	script := "#!/bin/sh\necho 'E: Unable to locate package nginx' >&2\nexit 100\n"
+	for _, program := range []string{"apt-get", "dpkg"} {
+		if err := os.WriteFile(filepath.Join(broken, program), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct{ path, says string }{
+		"without apt-get":       {empty, "apt-get"},
+		"apt-get finds nothing": {broken, "Unable to locate package nginx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host := brokerHost(t)
+			t.Setenv("PATH", c.path)
+			r := once(t, specOf(t, text), lab.Options{Host: host})
+			if r.Status == "ok" || !strings.Contains(r.Reason, "nginx") || !strings.Contains(r.Reason, c.says) {
+				t.Errorf("%s: %s", r.Status, r.Reason)
+			}
+			nothingLeft(t, host)
+		})
 	}
 }

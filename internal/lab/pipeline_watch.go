@@ -22,6 +22,7 @@ type pipelineWatch struct {
 	meters  *metering
 	names   []string
 	sources []meter // nil: this process
+	reading sync.Mutex
 	first   []reading
 	last    []reading
 	peaks   []store.PipelinePart
@@ -41,8 +42,8 @@ const (
 	meterEach = 500 * time.Millisecond
 )
 
-func newPipelineWatch(p *pipeline, r *load.Runner, m *metering) *pipelineWatch {
-	w := &pipelineWatch{of: p, runner: r, meters: m, began: clock.Now()}
+func newPipelineWatch(p *pipeline, m *metering) *pipelineWatch {
+	w := &pipelineWatch{of: p, meters: m, began: clock.Now()}
 	w.queue.gauge, _ = p.maker.(driver.Gauge)
 	add := func(name string, source meter) {
 		w.names, w.sources = append(w.names, name), append(w.sources, source)
@@ -102,6 +103,9 @@ func (w *pipelineWatch) metered(ctx context.Context) (stop func()) {
 	return func() { close(over); watching.Wait() }
 }
 
+// measured begins to count what the parts use: their warm-up is not a part of it.
+func (w *pipelineWatch) measured() { w.first = w.read() }
+
 // drain waits until the consumer has as many rides as were accepted, at most as long as the spec allows.
 func (w *pipelineWatch) drain(ctx context.Context, o load.Outcome) bool {
 	accepted := int64(0)
@@ -139,9 +143,11 @@ func (w *pipelineWatch) look(ctx context.Context, sending bool) {
 		}
 	}
 	c := w.runner.Progress()
+	received := max(0, w.received-c.Warmed) // what was posted before the measured part comes first
 	s := worker.Sample{
-		At: now, Sending: sending, Phase: measure.Measured, Due: c.Sent, Backlog: max(0, c.Accepted-w.received),
-		Count: measure.Count{Sent: c.Sent, Acked: c.Accepted, Failed: c.Failed, Received: w.received},
+		At: now, Sending: sending, Phase: measure.Measured, Due: c.Due, Unconfirmed: max(0, c.Due-c.Failed-c.Accepted),
+		Undelivered: max(0, c.Due-c.Failed-received), Backlog: max(0, c.Accepted-received),
+		Count: measure.Count{Sent: c.Sent, Acked: c.Accepted, Failed: c.Failed, Received: received},
 	}
 	w.samples = append(w.samples, s)
 	w.meters.observe(s)
@@ -167,6 +173,8 @@ func (w *pipelineWatch) measure(ctx context.Context) {
 
 // read reads the meters of all parts; what they used is in broker.
 func (w *pipelineWatch) read() []reading {
+	w.reading.Lock()
+	defer w.reading.Unlock()
 	now := make([]reading, len(w.sources))
 	for i, source := range w.sources {
 		now[i].at = clock.Now()
@@ -179,7 +187,7 @@ func (w *pipelineWatch) read() []reading {
 	return now
 }
 
-// parts are what each used from the first look to the last.
+// parts are what each used from when the measured part began to the last look.
 func (w *pipelineWatch) parts() []store.PipelinePart {
 	for i := range w.peaks {
 		w.peaks[i].UserSeconds = (w.last[i].broker.User - w.first[i].broker.User).Seconds()

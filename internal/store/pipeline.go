@@ -30,7 +30,7 @@ type PipelineTick struct {
 	OffsetNs      int64     `json:"offset_ns"`
 	Queue         *int64    `json:"queue,omitempty"`          // messages that no consumer was given, or that none has acknowledged
 	Unacked       *int64    `json:"unacked,omitempty"`        // given to the consumer and not acknowledged
-	PublishedRate *float64  `json:"published_rate,omitempty"` // that came in per second since the tick before, as the broker counts
+	PublishedRate *float64  `json:"published_rate,omitempty"` // that came in, per second over about the last second, as the broker counts
 	DeliveredRate *float64  `json:"delivered_rate,omitempty"` // that it gave to the consumer
 	CPU           []float64 `json:"cpu"`                      // cores since the tick before, by part
 	RSSBytes      []int64   `json:"rss_bytes"`                // by part

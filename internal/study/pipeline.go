@@ -79,7 +79,7 @@ func listed(names []string) string {
 // decided are settings that a pipeline decides itself.
 var decided = []string{
 	"producersPerTopic", "messageSize", "payloadFile", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize",
-	"keyDistributor", "consumerDelay", "connections", "count.bytes", "warmup.auto", "brokerWarmup",
+	"keyDistributor", "consumerDelay", "connections", "count.bytes", "warmup.auto",
 }
 
 func (v *validator) pipeline() {

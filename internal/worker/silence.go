@@ -13,6 +13,17 @@ type silence struct {
 	longest     []Stop
 }
 
+// Silences are the longest times, beginning between from and until, in which something was open and nothing got done, by samples
+// that say both.
+func Silences(samples []Sample, from, until int64, of func(Sample) (done, open int64)) []Stop {
+	var s silence
+	for _, one := range samples {
+		done, open := of(one)
+		s.look(from, until, one.At, done, open)
+	}
+	return s.end(from, until)
+}
+
 // maxSilences is how many are kept: what the process stood still itself is taken off later, which changes their order.
 const maxSilences = 100
 
