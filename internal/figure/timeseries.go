@@ -71,8 +71,9 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 	}
 	first, second := line(soft), lineDashed(soft, dashed)
 	f.Legend = append(f.Legend,
-		Entry{Text: "confirmed · p50 · broker" + more(shown, " · producing"), Line: &first}, Entry{Text: "received · p99 · generator" + more(shown, " · consuming"), Line: &second},
+		Entry{Text: "confirmed · p50 · broker" + more(runs, " · producing", " · waiting · into the queue"), Line: &first}, Entry{Text: "received · p99 · generator" + more(runs, " · consuming", " · unacknowledged · out of it"), Line: &second},
 		Entry{Text: "warm-up and drain", Fill: shade})
+	f.Legend = append(f.Legend, partEntries(runs)...)
 	if slices.ContainsFunc(runs, func(r store.Record) bool { return r.Status != store.OK }) {
 		f.Legend = append(f.Legend, voidEntry())
 	}
@@ -96,19 +97,23 @@ type course struct {
 	unit unit.Unit
 	log  bool
 	of   [2]func(store.Tick) float64 // nil: there is only one
+	// lines, where set, draws instead what ticks don't hold, of the i-th run.
+	lines func(r store.Record, i int) []trace
 }
 
+const latencyPanel = "e2e latency"
+
 var courses = []course{
-	{"messages/s", unit.PerSecond, false, [2]func(store.Tick) float64{
+	{name: "messages/s", unit: unit.PerSecond, of: [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return t.PublishRate },
 		func(t store.Tick) float64 { return t.ReceiveRate },
 	}},
-	{"backlog (messages)", unit.Count, false, [2]func(store.Tick) float64{func(t store.Tick) float64 { return float64(t.Backlog) }}},
-	{"e2e latency", unit.Nanoseconds, true, [2]func(store.Tick) float64{
+	{name: "backlog (messages)", unit: unit.Count, of: [2]func(store.Tick) float64{func(t store.Tick) float64 { return float64(t.Backlog) }}},
+	{name: latencyPanel, unit: unit.Nanoseconds, log: true, of: [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return known(t.EndToEndP50) },
 		func(t store.Tick) float64 { return known(t.EndToEndP99) },
 	}},
-	{"CPU (cores)", unit.None, false, [2]func(store.Tick) float64{
+	{name: "CPU (cores)", unit: unit.None, of: [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return t.BrokerCPU },
 		func(t store.Tick) float64 { return t.GeneratorCPU },
 	}},
@@ -116,11 +121,11 @@ var courses = []course{
 
 // sides are panels for runs whose consumers had a process of their own.
 var sides = []course{
-	{"CPU of each side (cores)", unit.None, false, [2]func(store.Tick) float64{
+	{name: "CPU of each side (cores)", unit: unit.None, of: [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { p := results.SidesAt(t).Producing; return p.User + p.System },
 		func(t store.Tick) float64 { c := results.SidesAt(t).Consuming; return c.User + c.System },
 	}},
-	{"memory of each side", unit.Bytes, false, [2]func(store.Tick) float64{
+	{name: "memory of each side", unit: unit.Bytes, of: [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return float64(results.SidesAt(t).Producing.RSSBytes) },
 		func(t store.Tick) float64 { return float64(results.SidesAt(t).Consuming.RSSBytes) },
 	}},
@@ -128,18 +133,25 @@ var sides = []course{
 
 // coursesOf are the panels that these runs fill.
 func coursesOf(runs []store.Record) []course {
-	if slices.ContainsFunc(runs, results.HasSides) {
-		return slices.Concat(courses, sides)
+	shown := slices.Clone(courses)
+	if !slices.ContainsFunc(runs, func(r store.Record) bool { return !isPipeline(r) }) { // their consumer tells latencies at the end
+		shown = slices.DeleteFunc(shown, func(c course) bool { return c.name == latencyPanel })
 	}
-	return courses
+	if slices.ContainsFunc(runs, results.HasSides) {
+		shown = append(shown, sides...)
+	}
+	return append(shown, pipelinePanels(runs)...)
 }
 
-// more is text where there are panels of sides.
-func more(shown []course, text string) string {
-	if len(shown) > len(courses) {
-		return text
+// more is what the lines of further panels are.
+func more(runs []store.Record, sides, queues string) (text string) {
+	if slices.ContainsFunc(runs, results.HasSides) {
+		text = sides
 	}
-	return ""
+	if slices.ContainsFunc(runs, isPipeline) {
+		text += queues
+	}
+	return text
 }
 
 // known turns the 0 of a moment in which nothing arrived into a gap.
@@ -151,6 +163,9 @@ func known(ns int64) float64 {
 }
 
 func (s course) traces(r store.Record, i int) []trace {
+	if s.lines != nil {
+		return s.lines(r, i)
+	}
 	var traces []trace
 	for k, of := range s.of {
 		if of == nil {
@@ -208,7 +223,7 @@ func faultLines(runs []store.Record, words bool) []upright {
 	var lines []upright
 	for _, r := range runs {
 		for _, fault := range r.Result.Faults {
-			u := upright{at: float64(fault.OffsetNs) / 1e9, text: fmt.Sprintf("%s node %d", fault.Do, fault.Node), colour: ink}
+			u := upright{at: float64(fault.OffsetNs) / 1e9, text: fault.Do + " " + results.Struck(fault), colour: ink}
 			same := func(o upright) bool { return o.text == u.text && math.Abs(o.at-u.at) < 0.25 }
 			if !slices.ContainsFunc(lines, same) {
 				lines = append(lines, u)

@@ -36,13 +36,26 @@ type run struct {
 	BrokerCPU  []rough  `json:"bcpu"`
 	Generator  []rough  `json:"gcpu"`
 	// The generator's sides, where its consumers had a process of their own: cores and bytes.
-	ProducingCPU    []rough        `json:"pcpu,omitempty"`
-	ConsumingCPU    []rough        `json:"ccpu,omitempty"`
-	ProducingMemory []number       `json:"pmem,omitempty"`
-	ConsumingMemory []number       `json:"cmem,omitempty"`
-	Faults          []plannedFault `json:"faults,omitempty"`
-	Books           []counted      `json:"books,omitempty"`
-	Pauses          *standing      `json:"own,omitempty"`
+	ProducingCPU    []rough  `json:"pcpu,omitempty"`
+	ConsumingCPU    []rough  `json:"ccpu,omitempty"`
+	ProducingMemory []number `json:"pmem,omitempty"`
+	ConsumingMemory []number `json:"cmem,omitempty"`
+	// What the broker said of a pipeline's queue, and what its parts used.
+	Queue     []number       `json:"queue,omitempty"`
+	Unacked   []number       `json:"unacked,omitempty"`
+	QueuedIn  []rough        `json:"qin,omitempty"`
+	QueuedOut []rough        `json:"qout,omitempty"`
+	Parts     []partOf       `json:"parts,omitempty"`
+	Faults    []plannedFault `json:"faults,omitempty"`
+	Books     []counted      `json:"books,omitempty"`
+	Pauses    *standing      `json:"own,omitempty"`
+}
+
+// partOf is what a part of a pipeline used over time: cores and bytes.
+type partOf struct {
+	Name   string   `json:"name"`
+	CPU    []rough  `json:"cpu"`
+	Memory []number `json:"mem"`
 }
 
 // counted is a count of the books.
@@ -70,7 +83,7 @@ type phase struct {
 type plannedFault struct {
 	At   number `json:"t"`
 	Do   string `json:"do"`
-	Node int    `json:"node"`
+	Node string `json:"node"` // its words
 	Err  string `json:"err,omitempty"`
 }
 
@@ -121,7 +134,7 @@ func course(point int, load string, r store.Record, ticks int) run {
 		c.Began = r.Began.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	for _, f := range r.Result.Faults {
-		c.Faults = append(c.Faults, plannedFault{At: seconds(f.OffsetNs), Do: f.Do, Node: f.Node, Err: f.Err})
+		c.Faults = append(c.Faults, plannedFault{At: seconds(f.OffsetNs), Do: f.Do, Node: results.Struck(f), Err: f.Err})
 	}
 	shown := thin(results.Course(r), ticks)
 	for _, t := range shown {
@@ -137,10 +150,35 @@ func course(point int, load string, r store.Record, ticks int) run {
 	if results.HasSides(r) {
 		c.sides(shown)
 	}
+	if looks := results.PipelineCourse(r); len(looks) > 0 {
+		c.pipeline(r.Result.Pipeline.Parts, looks, shown)
+	}
 	for _, p := range results.Phases(r, shown) {
 		c.Phases = append(c.Phases, phase{Name: p.Name, Until: number(p.Until)})
 	}
 	return c
+}
+
+// pipeline shows at each tick the look that is nearest to it.
+func (c *run) pipeline(parts []store.PipelinePart, looks []store.PipelineTick, shown []store.Tick) {
+	for _, p := range parts {
+		c.Parts = append(c.Parts, partOf{Name: p.Name})
+	}
+	for _, t := range shown {
+		look := results.PipelineLook(looks, t.OffsetNs)
+		if look == nil {
+			look = &store.PipelineTick{}
+		}
+		c.Queue, c.Unacked = append(c.Queue, number(results.Told(look.Queue))), append(c.Unacked, number(results.Told(look.Unacked)))
+		c.QueuedIn, c.QueuedOut = append(c.QueuedIn, rough(results.Told(look.PublishedRate))), append(c.QueuedOut, rough(results.Told(look.DeliveredRate)))
+		for i := range c.Parts {
+			cpu, memory := math.NaN(), math.NaN()
+			if i < len(look.CPU) && i < len(look.RSSBytes) {
+				cpu, memory = look.CPU[i], float64(look.RSSBytes[i])
+			}
+			c.Parts[i].CPU, c.Parts[i].Memory = append(c.Parts[i].CPU, rough(cpu)), append(c.Parts[i].Memory, number(memory))
+		}
+	}
 }
 
 func (c *run) sides(shown []store.Tick) {

@@ -1,7 +1,9 @@
 package results
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
@@ -51,4 +53,49 @@ func response(of func(hist.Snapshot) float64) func(store.Record) float64 {
 		}
 		return of(p.Response)
 	})
+}
+
+// PipelineCourse is what was seen of a pipeline's parts and of the broker's queue, look by look, from the start of the measured
+// phase; nil where r has no pipeline.
+func PipelineCourse(r store.Record) []store.PipelineTick {
+	if r.Result == nil || r.Result.Pipeline == nil {
+		return nil
+	}
+	looks := slices.Clone(r.Result.Pipeline.Series)
+	for i := range looks {
+		looks[i].OffsetNs -= int64(r.Result.WarmupSeconds * 1e9)
+	}
+	return looks
+}
+
+// lookNear is how far a look may be from the moment that it is shown at: they are half a second apart, and a broker that stands
+// still keeps who asks it waiting.
+const lookNear = int64(5e8)
+
+// PipelineLook is the look nearest to a moment of the course; nil where there is none near.
+func PipelineLook(looks []store.PipelineTick, at int64) *store.PipelineTick {
+	var nearest *store.PipelineTick
+	off := lookNear + 1
+	for i := range looks {
+		if d := max(looks[i].OffsetNs-at, at-looks[i].OffsetNs); d < off {
+			nearest, off = &looks[i], d
+		}
+	}
+	return nearest
+}
+
+// Told is what the broker told; NaN where it didn't.
+func Told[N int64 | float64](n *N) float64 {
+	if n == nil {
+		return math.NaN()
+	}
+	return float64(*n)
+}
+
+// Struck names what a fault was done to.
+func Struck(f store.FaultEvent) string {
+	if f.Part != "" {
+		return f.Part
+	}
+	return fmt.Sprintf("node %d", f.Node)
 }

@@ -9,7 +9,8 @@ import { scaleSelect } from "./pick";
 import { lookAt } from "./style";
 import { colour } from "./theme";
 
-type Column = "pub" | "rec" | "backlog" | "p50" | "p99" | "bcpu" | "gcpu" | "pcpu" | "ccpu" | "pmem" | "cmem";
+type Own = "pub" | "rec" | "backlog" | "p50" | "p99" | "bcpu" | "gcpu" | "pcpu" | "ccpu" | "pmem" | "cmem" | "queue" | "unacked" | "qin" | "qout";
+type Column = Own | `cpu ${number}` | `mem ${number}`; // of the n-th part of a pipeline
 interface Panel { title: string; unit: string; columns: [Column, string][] }
 
 const always: Panel[] = [
@@ -23,7 +24,16 @@ const sides: Panel[] = [
   { title: "memory of each side", unit: "bytes", columns: [["pmem", "producing memory"], ["cmem", "consuming memory"]] },
 ];
 
-const panelsOf = (run: Run) => (run.pcpu ? [...always, ...sides] : always);
+const queues: Panel[] = [
+  { title: "queue, messages", unit: "count", columns: [["queue", "waiting in the queue"], ["unacked", "unacknowledged"]] },
+  { title: "through the queue, messages per second", unit: "per-second", columns: [["qin", "into the queue"], ["qout", "out of the queue"]] },
+];
+const partsOf = (parts: NonNullable<Run["parts"]>): Panel[] => [
+  { title: "CPU of each part, cores", unit: "none", columns: parts.map((p, i) => [`cpu ${i}`, `${p.name}, CPU`]) },
+  { title: "memory of each part", unit: "bytes", columns: parts.map((p, i) => [`mem ${i}`, `${p.name}, memory`]) },
+];
+
+const panelsOf = (run: Run) => [...always.filter((p) => !run.parts || p.unit !== "ns"), ...(run.pcpu ? sides : []), ...(run.parts ? [...queues, ...partsOf(run.parts)] : [])];
 const columnsOf = (panels: Panel[]) => panels.flatMap((p) => p.columns.map(([key, name]) => ({ key, name, unit: p.unit })));
 const panelHeight = 118, panelGap = 42, above = 52;
 
@@ -65,6 +75,7 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
   return {
     label: `${title}, over time: rate, backlog, latency and CPU.${faults.map((f) => ` ${words(f)} at ${f.t} s.`).join("")}`,
     series,
+    all: true, // each panel has but a few
     height: above + panels.length * (panelHeight + panelGap) + 20,
     notes: [
       `${title}${run.began ? ", began " + run.began : ""}.`,
@@ -102,7 +113,11 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
   };
 }
 
-const value = (run: Run, key: Column, i: number) => run[key]?.[i] ?? NaN;
+function value(run: Run, key: Column, i: number): number {
+  const [of, part] = key.split(" ");
+  const list = part === undefined ? run[key as Own] : run.parts?.[Number(part)][of as "cpu" | "mem"];
+  return list?.[i] ?? NaN;
+}
 
 function lines(run: Run, panels: Panel[], index: number, on: (n: string) => boolean, log: boolean): Option[] {
   const panel = panels[index], columns = columnsOf(panels);
@@ -136,8 +151,8 @@ function stoodStill(own: NonNullable<Run["own"]>): string {
     `its threads waited ${format("s", own.queued)} for a core, and the hypervisor took ${format("s", own.stolen)} for others.`;
 }
 
-function words(f: { do: string; node: number; err?: string }): string {
-  return `${f.do} node ${f.node}${f.err ? ` (${f.err})` : ""}`;
+function words(f: { do: string; node: string; err?: string }): string {
+  return `${f.do} ${f.node}${f.err ? ` (${f.err})` : ""}`;
 }
 
 /** Warm-up and drain; what is measured stays unshaded. */

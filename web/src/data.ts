@@ -23,7 +23,10 @@ export interface Run {
   pub: number[]; rec: number[]; backlog: number[]; p50: number[]; p99: number[]; bcpu: number[]; gcpu: number[];
   /** The generator's sides, where they were two processes: cores and bytes. */
   pcpu?: number[]; ccpu?: number[]; pmem?: number[]; cmem?: number[];
-  faults?: { t: number; do: string; node: number; err?: string }[];
+  /** What the broker said of a pipeline's queue, and what its parts used: cores and bytes. */
+  queue?: (number | null)[]; unacked?: (number | null)[]; qin?: (number | null)[]; qout?: (number | null)[];
+  parts?: { name: string; cpu: (number | null)[]; mem: (number | null)[] }[];
+  faults?: { t: number; do: string; node: string; err?: string }[];
   books?: { name: string; n: number }[]; own?: { p99: number | null; max: number; t: number; gc: number; stolen: number; queued: number };
 }
 

@@ -14,6 +14,7 @@ export interface Drawing {
   grid: (on: (name: string) => boolean) => Grid;
   notes?: string[]; // doubts and the like, below the chart
   height?: number;
+  all?: boolean; // begin with every series, however many
 }
 
 const atFirst = 14; // more series than this are switched off to begin with
@@ -48,7 +49,7 @@ export class Figure {
     for (const [i, s] of this.drawing.series.entries()) {
       if (this.met.has(s.name)) continue;
       this.met.add(s.name);
-      if (i >= atFirst) this.off.add(s.name);
+      if (i >= atFirst && !this.drawing.all) this.off.add(s.name);
     }
     this.swatches();
     this.said.textContent = this.drawing.label;

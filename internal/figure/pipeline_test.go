@@ -1,0 +1,89 @@
+package figure
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// piped gives a record the pipeline that its series is one of: looks each half second, of which one was not answered.
+func piped(t *testing.T) store.Record {
+	t.Helper()
+	for _, r := range chosen(t, "timeseries") {
+		if r.Result == nil || len(r.Result.Series) == 0 {
+			continue
+		}
+		result := *r.Result
+		r.Result = &result
+		p := &store.Pipeline{Parts: []store.PipelinePart{{Name: "client"}, {Name: "server"}, {Name: "broker"}, {Name: "consumer"}}}
+		begin := int64(result.WarmupSeconds * 1e9)
+		for n := range int64(6) {
+			look := store.PipelineTick{OffsetNs: begin + n*5e8, CPU: []float64{0.1, 0.2, 0.3, 0.4}, RSSBytes: []int64{1e6, 2e6, 3e6, 4e6 + n}}
+			if n != 3 {
+				look.Queue, look.Unacked = new(10*n), new(n)
+				look.PublishedRate, look.DeliveredRate = new(float64(300+n)), new(float64(200+n))
+			}
+			p.Series = append(p.Series, look)
+		}
+		result.Pipeline = p
+		result.Faults = []store.FaultEvent{{OffsetNs: 1e9, Do: "kill", Part: "server-1"}, {OffsetNs: 2e9, Do: "pause", Node: 2}}
+		return r
+	}
+	t.Fatal("no record has a series")
+	return store.Record{}
+}
+
+func TestTheCourseOfAPipelineHasItsQueueAndEachPart(t *testing.T) {
+	r := piped(t)
+	f, err := Build("timeseries", results.Of([]store.Record{r}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := texts(t, written(t, f, "svg"))
+	for _, want := range []string{"queue (messages)", "through the queue (messages/s)", "CPU of each part (cores)", "memory of each part", "client", "server", "broker", "consumer", "kill server-1", "pause node 2"} {
+		if !slices.Contains(words, want) {
+			t.Errorf("%q is not in the figure: %q", want, words)
+		}
+	}
+	if !strings.Contains(strings.Join(words, "\n"), "unacknowledged") {
+		t.Error("the legend doesn't say which line is which")
+	}
+	if slices.Contains(words, latencyPanel) {
+		t.Error("there is a panel of latencies, of which a pipeline has no course")
+	}
+	panels := coursesOf([]store.Record{r})[len(courses)-1:]
+	for i, want := range [][][]float64{
+		{{0, 10, 20, math.NaN(), 40, 50}, {0, 1, 2, math.NaN(), 4, 5}},
+		{{300, 301, 302, math.NaN(), 304, 305}, {200, 201, 202, math.NaN(), 204, 205}},
+		{slices.Repeat([]float64{0.1}, 6), slices.Repeat([]float64{0.2}, 6), slices.Repeat([]float64{0.3}, 6), slices.Repeat([]float64{0.4}, 6)},
+		{slices.Repeat([]float64{1e6}, 6), slices.Repeat([]float64{2e6}, 6), slices.Repeat([]float64{3e6}, 6), {4e6, 4e6 + 1, 4e6 + 2, 4e6 + 3, 4e6 + 4, 4e6 + 5}},
+	} {
+		traces := panels[i].traces(r, 0)
+		if len(traces) != len(want) {
+			t.Fatalf("%s: %d lines, want %d", panels[i].name, len(traces), len(want))
+		}
+		for k, line := range want {
+			for n, m := range traces[k].marks {
+				if math.Abs(m.x-float64(n)/2) > 1e-6 || m.y != line[n] && !(math.IsNaN(m.y) && math.IsNaN(line[n])) {
+					t.Errorf("%s, line %d: %v at %v s, want %v", panels[i].name, k, m.y, m.x, line[n])
+				}
+			}
+		}
+	}
+}
+
+func TestSeveralPipelinesShareTheirQueuesPanels(t *testing.T) {
+	r := piped(t)
+	if got := coursesOf([]store.Record{r, r}); len(got) != len(courses)-1+len(queues) {
+		t.Errorf("%d panels", len(got))
+	}
+	other := piped(t)
+	other.Result.Pipeline = nil
+	if got := coursesOf([]store.Record{other}); len(got) != len(courses) {
+		t.Errorf("%d panels without a pipeline", len(got))
+	}
+}
