@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -134,4 +135,49 @@ func awaitHealth(t *testing.T, address string) {
 		}
 	}
 	t.Fatalf("nobody listens at %s", address)
+}
+
+// The threshold of the fourth study, fewer than 1,000 messages in the queue, on records that were measured here: one whose
+// consumer was killed, so that the queue grew for a second, and one of a broker that tells nothing of its queue.
+func TestTheLongestQueueOfAMeasuredPipelineIsJudged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 10 s")
+	}
+	t.Chdir(t.TempDir())
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("grows.yaml", `
+broker: jetstream
+persistence: log
+measure: rate
+load.rate: 300
+warmup: 0s
+duration: 3s
+drain: 30s
+client: {AckWait: 1s}
+pipeline: {threads: 40, pool: 4, state: sqlite}
+consumerPerSubscription: 4
+faults: [{at: 1s, do: kill, node: consumer, for: 1s}]
+`)
+	r := brokermark(t, "run", "grows.yaml", "--store", "grows.db", "--fail-if", "queue_max > 1000")
+	r.want(t, 0)
+	if !strings.Contains(r.err, "gate queue_max > 1000: passed 1") {
+		t.Errorf("%s", r.err)
+	}
+	r = brokermark(t, "report", "--store", "grows.db", "--fail-if", "queue_max > 100")
+	r.want(t, 7)
+	_, value, _ := strings.Cut(r.err, "rate 300/s: ")
+	value, _, _ = strings.Cut(value, " ")
+	if longest, err := strconv.Atoi(value); err != nil || longest <= 100 || longest > 900 {
+		t.Errorf("300 rides a second and nobody to take them for more than a second made a queue of %q: %s", value, r.err)
+	}
+	write("silent.yaml", "broker: nats\nmeasure: count\ncount.messages: 50\npipeline: {threads: 2, pool: 2}\n")
+	r = brokermark(t, "run", "silent.yaml", "--store", "silent.db", "--fail-if", "queue_max > 1000")
+	r.want(t, 7)
+	if !strings.Contains(r.err, "gate queue_max > 1000: failed 1") {
+		t.Errorf("%s", r.err)
+	}
 }
