@@ -61,6 +61,7 @@ const (
 	timeForm    form = "ns"
 	bytesForm   form = "bytes"
 	allocsForm  form = "allocations"
+	rateForm    form = "per second"
 )
 
 func (f form) write(v float64) string {
@@ -72,6 +73,8 @@ func (f form) write(v float64) string {
 			return fmt.Sprintf("%.1f ns", v)
 		}
 		return time.Duration(v).Round(100 * time.Nanosecond).String()
+	case rateForm:
+		return fmt.Sprintf("%.0f/s", v)
 	case bytesForm:
 		return units.HumanSize(v)
 	case allocsForm:

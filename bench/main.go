@@ -28,6 +28,10 @@ func main() {
 	if len(os.Args) == 3 && os.Args[1] == loopArg {
 		os.Exit(loopMain(os.Args[2]))
 	}
+	if len(os.Args) == 3 && os.Args[1] == httpArg {
+		fmt.Fprintln(os.Stderr, httpMain(os.Args[2]))
+		os.Exit(1)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx)
 	stop()
@@ -58,6 +62,7 @@ var parts = []part{
 	{"pulsar", (*bench).pulsarPeak},
 	{"mosquitto", (*bench).mosquittoPeak},
 	{"nats-streaming", (*bench).stanPeak},
+	{"pipeline", (*bench).pipeline},
 	{"pacing", (*bench).pacing},
 	{"day", (*bench).day},
 	{"search-kafka", search("kafka")},
