@@ -21,7 +21,7 @@ ALONE     = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fail
 PURE     := ./internal/schedule
 
 # Decoders of bytes that somebody else wrote, each fuzzed for so long in make proof; make test runs their seeds.
-DECODERS := internal/wire:FuzzRead internal/study:FuzzParse internal/hist:FuzzUnmarshal internal/store:FuzzRecordsOfAFile internal/secret:FuzzNoPasswordOfAURLIsShown
+DECODERS := internal/wire:FuzzRead internal/study:FuzzParse internal/hist:FuzzUnmarshal internal/store:FuzzRecordsOfAFile internal/secret:FuzzNoPasswordOfAURLIsShown internal/pipeline/server:FuzzAPlainRequestIsWhatNetHTTPReads
 FUZZTIME ?= 10m
 
 SHA256   := $(shell command -v sha256sum || echo shasum -a 256)
