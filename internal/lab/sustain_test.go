@@ -137,6 +137,7 @@ func TestHiccupsAreNoReasonToFail(t *testing.T) {
 }
 
 func TestALongLatencyWithoutABoundIsNoReasonToFail(t *testing.T) {
+	testkit.Long(t)
 	r, found := searched(t, func(s *study.Spec) {
 		s.Client = map[string]any{"capacity": 2000, "latency": "1.2s"}
 		s.Sustainable.Width = 0.3

@@ -69,7 +69,7 @@ func TestEveryRecordedSituationMakesASensiblePage(t *testing.T) {
 		{"single", sweep(1)[:1], 3, []string{"A single point: there is nothing to compare it with."}},
 		{"mixed", sweep(5), 3, []string{"Highest sustainable: nats", "rabbitmq", "Refused", "3 confirmed messages were lost", "old-version", "Guarantee asked for", "Repeat it"}},
 		{"settings", linger(6, 5, 3), 2, []string{"client.linger.ms", "client.batch.size"}},
-		{"thousands", linger(100, 20, 5), 2, []string{"2000 rows", "The first 50 of 2000 points"}},
+		{"thousands", linger(100, 20, 2), 2, []string{"2000 rows", "The first 50 of 2000 points"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := open(t, summary(t, c.name, c.records), desktop)
