@@ -240,16 +240,33 @@ func (k *kafka) Clean(ctx context.Context) error {
 		}
 	}
 	for ; ; time.Sleep(pollInterval) {
-		topics, err := k.admin.ListTopics(ctx, names...)
-		if err != nil {
-			return fmt.Errorf("waiting for topics to go: %w", err)
-		}
-		gone := true
-		for _, topic := range topics {
-			gone = gone && errors.Is(topic.Err, kerr.UnknownTopicOrPartition)
-		}
-		if gone {
-			return nil
+		gone, err := k.gone(ctx, names)
+		if gone || err != nil {
+			return err
 		}
 	}
+}
+
+// gone tells that the names can be used again. A broker on ZooKeeper stops telling of a topic before ZooKeeper has
+// forgotten it.
+func (k *kafka) gone(ctx context.Context, names []string) (bool, error) {
+	topics, err := k.admin.ListTopics(ctx, names...)
+	if err != nil {
+		return false, fmt.Errorf("waiting for topics to go: %w", err)
+	}
+	for _, topic := range topics {
+		if !errors.Is(topic.Err, kerr.UnknownTopicOrPartition) {
+			return false, nil
+		}
+	}
+	creatable, err := k.admin.ValidateCreateTopics(ctx, 1, 1, nil, names...)
+	if err != nil {
+		return false, fmt.Errorf("waiting for topics to go: %w", err)
+	}
+	for _, topic := range creatable {
+		if errors.Is(topic.Err, kerr.TopicAlreadyExists) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
