@@ -30,6 +30,7 @@ func headToHead(set *results.Set) (document.Document, error) {
 	for _, g := range bySetting(points) {
 		d.Add(document.Heading{Level: 1, Text: g.name})
 		d.Add(duel(g, &notes))
+		d.Say(unequalFlushes(calm(g.points)))
 		if c := calm(g.points); len(c) > 0 {
 			v := verdict(group{g.name, c})
 			v.Headed = true
@@ -63,7 +64,7 @@ func duel(g group, notes *document.Footnotes) document.Table {
 	}
 	slices.SortStableFunc(sides, func(a, b side) int { return results.CompareNames(a.name, b.name) })
 	rates := fixedRates(sides)
-	t := document.Table{Columns: duelColumns(rates, drawnRates(rates, sides))}
+	t := document.Table{Columns: duelColumns(rates, drawnRates(rates, sides), anyLoad(g.points, flushing))}
 	for _, s := range sides {
 		t.Rows = append(t.Rows, s.row(rates, notes))
 	}
@@ -73,7 +74,7 @@ func duel(g group, notes *document.Footnotes) document.Table {
 // The metrics that a duel shows at every fixed rate, and of what a message costs.
 var (
 	duelLatencies = []string{"e2e_p50_ns", "e2e_p99_ns"}
-	duelCosts     = []string{"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes"}
+	duelCosts     = []string{"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes", flushesKey}
 )
 
 // rateKey is the key of the column that shows a metric at a fixed rate.
@@ -102,7 +103,7 @@ func drawnRates(rates []float64, sides []side) []float64 {
 	return shared
 }
 
-func duelColumns(rates, drawn []float64) []document.Column {
+func duelColumns(rates, drawn []float64, flushing bool) []document.Column {
 	columns := []document.Column{
 		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
 		{Key: "delivery", Data: true},
@@ -120,7 +121,7 @@ func duelColumns(rates, drawn []float64) []document.Column {
 			document.Column{Key: rateKey("e2e_p50_ns", rate), Name: "p50 at\n" + results.RateText(rate), Unit: unit.Nanoseconds},
 			document.Column{Key: rateKey("e2e_p99_ns", rate), Name: "p99 at\n" + results.RateText(rate), Unit: unit.Nanoseconds, Chart: chart})
 	}
-	for _, c := range metricColumns(duelCosts, nil) {
+	for _, c := range metricColumns(duelCosts, map[string]bool{flushesKey: !flushing}) {
 		if c.Unit == unit.CPUSeconds {
 			c.Chart = "CPU-seconds per million: less is better"
 		}

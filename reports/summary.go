@@ -87,7 +87,7 @@ func measured(p results.Point) bool {
 var summaryMetrics = []string{
 	"offered_rate", "due", "unsent", "publish_rate", "total_s", "drain_rate", "e2e_p50_ns", "e2e_p99_ns",
 	"service_p50_ns", "service_p99_ns", "e2e_service_p50_ns", "e2e_service_p99_ns", "pause_p99_ns", "pause_max_ns",
-	"lost", "duplicated", "broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes",
+	"lost", "duplicated", "broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes", flushesKey,
 }
 
 func summaryTable(g group, notes *document.Footnotes) document.Table {
@@ -97,7 +97,7 @@ func summaryTable(g group, notes *document.Footnotes) document.Table {
 		{Key: "status", Name: "status"},
 		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
 	}, metricColumns(summaryMetrics, map[string]bool{
-		"offered_rate": !offered, "due": true, "unsent": !offered, "pause_p99_ns": !anyLoad(g.points, stood), "pause_max_ns": true,
+		"offered_rate": !offered, "due": true, "unsent": !offered, "pause_p99_ns": !anyLoad(g.points, stood), "pause_max_ns": true, flushesKey: !anyLoad(g.points, flushing),
 		"service_p50_ns": !sent, "service_p99_ns": !sent, "e2e_service_p50_ns": !sent, "e2e_service_p99_ns": !sent,
 	}), []document.Column{
 		{Key: "doubts", Name: "doubts", Unit: unit.Count},

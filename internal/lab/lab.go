@@ -101,6 +101,10 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	}
 	l := &lab{Options: o, host: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep)}
 	defer l.pool.close()
+	if f, err := provision.WatchFlushes(); err == nil {
+		l.flushes = f
+		defer f.Close()
+	}
 	for _, run := range runs {
 		l.pace.rest += study.EstimateSeconds(run.Point.Spec)
 	}
@@ -169,9 +173,11 @@ type lab struct {
 	done   map[string]map[int]store.Status // when the run began
 	claims *store.Claims                   // nil: the store doesn't take any
 	pool   *pool
-	tally  Tally
-	pace   pace
-	found  []neighbour
+	// flushes counts who flushes files; nil where the kernel lets nobody know.
+	flushes *provision.Flushes
+	tally   Tally
+	pace    pace
+	found   []neighbour
 }
 
 func (l *lab) watch(run study.Run, e Event) {

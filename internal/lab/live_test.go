@@ -19,6 +19,7 @@ import (
 	_ "github.com/brokermark/brokermark/brokers/kafka"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -327,4 +328,22 @@ func TestAOneSecondPauseOfKafkaReadsAsItMust(t *testing.T) {
 	if b := r.Result.Books; b.Sent != 10_000 || b.Lost != 0 || b.Received != 10_000 {
 		t.Errorf("%+v", b)
 	}
+}
+
+func TestWhetherABrokerFlushesIsCounted(t *testing.T) {
+	if testing.Short() || os.Geteuid() != 0 {
+		t.Skip("takes 10 s and needs root")
+	}
+	h := brokerHost(t)
+	for persistence, bounds := range map[string][2]float64{"fsync": {0.5, 5}, "log": {0, 0.1}} {
+		r := one(t, onSim(func(s *study.Spec) {
+			s.Broker, s.Persistence = "jetstream", persistence
+			fixed(s, 100, 2*time.Second)
+		}), lab.Options{Host: h})
+		perMessage := results.MustMetric("broker_flushes_per_message").Of(r)
+		if r.Status != store.OK || !(perMessage >= bounds[0] && perMessage <= bounds[1]) {
+			t.Errorf("%s: %s %s, %.3g flushes per message, %v are expected", persistence, r.Status, r.Reason, perMessage, bounds)
+		}
+	}
+	nothingLeft(t, h)
 }

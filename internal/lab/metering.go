@@ -35,6 +35,7 @@ type metering struct {
 type meter interface {
 	Sample() provision.Usage
 	Roots() []int // the processes whose trees are the broker's
+	PIDs() []int  // the broker's own
 }
 
 type reading struct {
@@ -47,6 +48,8 @@ type reading struct {
 	queued time.Duration   // threads of this process waited for a core
 	all    provision.Census
 	data   int64 // bytes in the data directories of a broker that was started here
+	calls  int64 // of the broker's processes, to flush files; unknown: -1
+	gaps   int64 // in the count of these
 	roots  []int
 }
 
@@ -54,6 +57,7 @@ func (m *metering) read() reading {
 	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: m.bench.queue.Delay()}
 	if m.bench.meter != nil {
 		r.broker = m.bench.meter.Sample()
+		r.calls, r.gaps = m.bench.flushed()
 	}
 	if c := m.bench.consuming; c != nil {
 		r.away = c.Meter().Sample()
@@ -240,6 +244,9 @@ func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	}
 	if end.broker.DiskReadBytes >= 0 && begin.broker.DiskReadBytes >= 0 {
 		c.BrokerDiskReadBytes = new(end.broker.DiskReadBytes - begin.broker.DiskReadBytes)
+	}
+	if end.calls >= 0 && begin.calls >= 0 && end.gaps == begin.gaps {
+		c.BrokerFlushes = new(end.calls - begin.calls)
 	}
 	c.BrokerDataGrowthBytes = end.data - begin.data
 	if m.bench.instance == nil {

@@ -206,6 +206,9 @@ func (f *Foreign) Roots() []int {
 	return pids
 }
 
+// PIDs are the broker's processes as of the last reading.
+func (f *Foreign) PIDs() []int { return f.Roots() }
+
 // String names the listening processes.
 func (f *Foreign) String() string {
 	f.mu.Lock()

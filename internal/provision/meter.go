@@ -100,6 +100,19 @@ func (m *Meter) Roots() []int {
 	return pids
 }
 
+// PIDs are the broker's processes as of the last reading.
+func (m *Meter) PIDs() []int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var pids []int
+	for _, tree := range m.trees {
+		for _, id := range tree {
+			pids = append(pids, id.PID)
+		}
+	}
+	return pids
+}
+
 func (m *member) usage(trees map[int][]identity) Usage {
 	p := m.current()
 	if p == nil {

@@ -132,3 +132,11 @@ func kneeRate(r *store.Result) float64 {
 	}
 	return r.Knee.Rate
 }
+
+// flushesPerMessage is 1 where each message is flushed to disk by itself, and next to nothing where none is.
+func flushesPerMessage(r *store.Result) float64 {
+	if c := r.Cost; c.BrokerFlushes != nil && c.Messages != 0 {
+		return float64(*c.BrokerFlushes) / float64(c.Messages)
+	}
+	return math.NaN()
+}

@@ -76,8 +76,9 @@ type FlatRecord struct {
 	GeneratorCPUPerMillion *float64 `json:"generator_cpu_s_per_million"`
 	BrokerRSSBytes         *int64   `json:"broker_rss_bytes"`
 	BrokerDiskWriteBytes   *int64   `json:"broker_disk_write_bytes"`
-	BrokerDiskReadBytes    *int64   `json:"broker_disk_read_bytes"` // from a disk, not from the page cache
-	BrokerCPUUser          *float64 `json:"broker_cpu_user_pct"`    // of one core, measured phase
+	BrokerDiskReadBytes    *int64   `json:"broker_disk_read_bytes"`     // from a disk, not from the page cache
+	BrokerFlushesPerMsg    *float64 `json:"broker_flushes_per_message"` // calls of fsync, fdatasync and msync
+	BrokerCPUUser          *float64 `json:"broker_cpu_user_pct"`        // of one core, measured phase
 	BrokerCPUSystem        *float64 `json:"broker_cpu_system_pct"`
 	TotalSeconds           *float64 `json:"total_s"`                    // of a count: first send to last delivery
 	DrainRate              *float64 `json:"drain_rate"`                 // of a backlog

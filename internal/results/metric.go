@@ -105,6 +105,7 @@ var Metrics = givenToo(append([]Metric{
 	{Key: "broker_rss_bytes", Name: "broker memory", Head: "memory\nbroker", About: "largest resident set", Unit: unit.Bytes, Better: Lower, Of: broker(func(c store.Cost) int64 { return c.BrokerRSSBytes })},
 	{Key: "broker_disk_write_bytes", Name: "broker disk writes", Unit: unit.Bytes, Better: Lower, Of: broker(func(c store.Cost) int64 { return c.BrokerDiskWriteBytes })},
 	{Key: "broker_disk_read_bytes", Name: "broker disk reads", Unit: unit.Bytes, Better: Lower, Of: result(known(func(r *store.Result) *int64 { return r.Cost.BrokerDiskReadBytes }))},
+	{Key: "broker_flushes_per_message", Name: "broker flushes", Head: "flushes\nper msg", About: "to disk per message", Unit: unit.None, Better: Neither, Of: result(flushesPerMessage)},
 	{Key: "broker_cpu_user_pct", Name: "broker CPU, user, % of a core", Unit: unit.None, Better: Lower, Of: brokerPercent(func(s *store.Shares) float64 { return s.BrokerUser })},
 	{Key: "broker_cpu_system_pct", Name: "broker CPU, system, % of a core", Unit: unit.None, Better: Lower, Of: brokerPercent(func(s *store.Shares) float64 { return s.BrokerSystem })},
 	{Key: "total_s", Name: "total time", Head: "total\ntime", Unit: unit.Seconds, Better: Lower, Of: result(totalSeconds)},

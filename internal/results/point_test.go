@@ -44,7 +44,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 		},
 		Cost: store.Cost{
 			BrokerKnown: true, BrokerUserSeconds: 3, BrokerSystemSeconds: 4, GeneratorUserSeconds: 5, GeneratorSystemSeconds: 6, Messages: 2_000_000,
-			BrokerRSSBytes: 301, BrokerDiskWriteBytes: 302, BrokerDiskReadBytes: new(int64(303)),
+			BrokerRSSBytes: 301, BrokerDiskWriteBytes: 302, BrokerDiskReadBytes: new(int64(303)), BrokerFlushes: new(int64(500_000)),
 			Shares: &store.Shares{Seconds: 10, Broker: 0.75, BrokerUser: 0.5, BrokerSystem: 0.25, Sides: &store.SidesTick{
 				Producing: store.SideTick{User: 0.701, System: 0.702}, Consuming: store.SideTick{User: 0.703, System: 0.704},
 			}},
@@ -73,7 +73,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 		"e2e_service_p50_ns": quantile(0.5, 2000), "e2e_service_p95_ns": quantile(0.95, 2000), "e2e_service_p99_ns": quantile(0.99, 2000),
 		"e2e_service_max_ns": 2e6, "mean_of_seconds_ns": (125.0 + 600) / 2, "corrected_mean_ns": 206, "corrected_p99_ns": 207,
 		"publish_mb_s": 0.202, "receive_mb_s": 0.203, "producer_rate": 20.2, "consumer_rate": 203.0 / 28, "backlog_max": 204,
-		"broker_disk_read_bytes": 303, "broker_cpu_user_pct": 50, "broker_cpu_system_pct": 25,
+		"broker_disk_read_bytes": 303, "broker_flushes_per_message": 0.25, "broker_cpu_user_pct": 50, "broker_cpu_system_pct": 25,
 		"e2e_p999_ns": quantile(0.999, 1000), "e2e_max_ns": 1e6, "publish_p50_ns": quantile(0.5, 3000), "publish_p99_ns": quantile(0.99, 3000),
 		"service_p50_ns": quantile(0.5, 4000), "service_p99_ns": quantile(0.99, 4000), "lag_p99_ns": quantile(0.99, 5000),
 		"pause_p99_ns": quantile(0.99, 7000), "pause_max_ns": 401,
@@ -150,7 +150,7 @@ func TestWhatMayBeWorseIsWorse(t *testing.T) {
 		switch m.Key {
 		case "publish_rate", "receive_rate", "throughput", "publish_mb_s", "receive_mb_s", "producer_rate", "consumer_rate", "knee_rate", "sustainable_low", "sustainable_high", "drain_rate":
 			want = Higher
-		case "sent", "acked", "received", "due", "offered_rate":
+		case "sent", "acked", "received", "due", "offered_rate", "broker_flushes_per_message":
 			want = Neither
 		}
 		if m.Better != want {
@@ -166,7 +166,7 @@ func TestWhatOlderRecordsDidNotMeasureIsUnknown(t *testing.T) {
 		Series: []store.Tick{{OffsetNs: 1e9, Phase: "measure", BrokerCPU: 0.5, EndToEndP50: 5}},
 	}}}
 	for _, key := range []string{
-		"backlog_max", "publish_mb_s", "receive_mb_s", "broker_disk_read_bytes", "broker_cpu_user_pct", "broker_cpu_system_pct", "mean_of_seconds_ns",
+		"backlog_max", "publish_mb_s", "receive_mb_s", "broker_disk_read_bytes", "broker_flushes_per_message", "broker_cpu_user_pct", "broker_cpu_system_pct", "mean_of_seconds_ns",
 		"corrected_mean_ns", "corrected_p99_ns", "consumer_rate",
 	} {
 		if v := MustMetric(key).Of(old); !math.IsNaN(v) {

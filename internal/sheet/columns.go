@@ -64,6 +64,7 @@ var columns = []column{
 	{"corrected 99th", "ms, from send", thirds, 13, metric("corrected_p99_ns")},
 	{"disk MB", "written, 10^6 B", tenths, 11, metric("broker_disk_write_bytes")},
 	{"disk read MB", "read, 10^6 B", tenths, 12, metric("broker_disk_read_bytes")},
+	{"flushes", "per message", thirds, 11, metric("broker_flushes_per_message")},
 	{"cpu %usr", "broker, % of all cores", percent, 11, median(func(r store.Record) float64 { return brokerShare(r, r.Result.Cost.BrokerUserSeconds) })},
 	{"cpu %sys", "broker, % of all cores", percent, 11, median(func(r store.Record) float64 { return brokerShare(r, r.Result.Cost.BrokerSystemSeconds) })},
 	{"core %usr", "broker, % of one core", percent, 11, metric("broker_cpu_user_pct")},

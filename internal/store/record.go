@@ -251,6 +251,7 @@ type Cost struct {
 	BrokerRSSBytes         int64   `json:"broker_rss_bytes"` // largest seen
 	BrokerDiskWriteBytes   int64   `json:"broker_disk_write_bytes"`
 	BrokerDiskReadBytes    *int64  `json:"broker_disk_read_bytes,omitempty"` // from a disk, not from the page cache; nil: not known, also in older records
+	BrokerFlushes          *int64  `json:"broker_flushes,omitempty"`         // calls of fsync, fdatasync and msync; nil: not counted, also in older records
 	BrokerDataGrowthBytes  int64   `json:"broker_data_growth_bytes"`         // -1: not known
 	BrokerKnown            bool    `json:"broker_known"`                     // false: in-process, or attached and not found on this machine
 	GeneratorUserSeconds   float64 `json:"generator_user_seconds"`

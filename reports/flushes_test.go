@@ -1,0 +1,74 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
+)
+
+// flushed gives every broker's records so many flushes for each message; a broker that isn't named was not counted.
+func flushed(perMessage map[string]float64) *results.Set {
+	records := storetest.Demo()
+	for i, r := range records {
+		n, known := perMessage[r.Spec.Broker]
+		if r.Result == nil || !known {
+			continue
+		}
+		measured := *r.Result
+		measured.Cost.BrokerFlushes = new(int64(n * float64(measured.Cost.Messages)))
+		records[i].Result = &measured
+	}
+	return results.Of(records)
+}
+
+func TestFlushedIsNeverComparedWithUnflushedInSilence(t *testing.T) {
+	for name, c := range map[string]struct {
+		perMessage map[string]float64
+		says       string
+		shown      bool
+	}{
+		"each message against none": {map[string]float64{"kafka": 0, "rabbitmq": 0.5}, "Not alike: rabbitmq (0.500 flushes per message) flushed files to the disk, kafka left that", true},
+		"housekeeping is none":      {map[string]float64{"kafka": 0.0001, "rabbitmq": 0.5}, "kafka left that to the operating system", true},
+		"all do":                    {map[string]float64{"kafka": 0.01, "rabbitmq": 0.5}, "", true},
+		"nobody does":               {map[string]float64{"kafka": 0, "rabbitmq": 0}, "", false},
+		"one was not counted":       {map[string]float64{"rabbitmq": 0.5}, "", true},
+		"none was counted":          {nil, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := headToHead(flushed(c.perMessage))
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, shown := "", false
+			for _, b := range d.Blocks {
+				switch b := b.(type) {
+				case document.Paragraph:
+					if strings.HasPrefix(b.Text, "Not alike") {
+						said = b.Text
+					}
+				case document.Table:
+					for _, column := range b.Columns {
+						shown = shown || column.Key == flushesKey && !column.Data
+					}
+				}
+			}
+			if !strings.Contains(said, c.says) || c.says == "" && said != "" {
+				t.Errorf("says %q, want %q", said, c.says)
+			}
+			if shown != c.shown {
+				t.Errorf("the column is shown: %t", shown)
+			}
+		})
+	}
+}
+
+func TestFlushesThatWereNotCountedAreUnknown(t *testing.T) {
+	r := storetest.Demo()[0]
+	if flushing(r) || flushing(store.Record{}) {
+		t.Error("flushes out of nothing")
+	}
+}
