@@ -163,6 +163,9 @@ func TestABacklogThatStopsDrainingIsAnError(t *testing.T) {
 	if m := out.Measured; m.Lost != 100 || m.LostAcked != 100 {
 		t.Errorf("%+v", m)
 	}
+	if b := out.Backlog; b.To != out.LastReceived { // waiting in vain is no draining
+		t.Errorf("drained until %v after the last message came", time.Duration(b.To-out.LastReceived))
+	}
 }
 
 func TestACancelledBacklogEnds(t *testing.T) {
