@@ -34,6 +34,9 @@ func TestConsumersApartReachAnAttachedBroker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := brokerHost(t)
+			if c.start.Broker == "redis" {
+				h = sharedHost(t)
+			}
 			in, err := h.Start(t.Context(), c.start)
 			if err != nil {
 				t.Skipf("%s can't be started: %v", c.start.Broker, err)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -38,10 +36,10 @@ type bench struct {
 	stage    func(Event)
 	instance *provision.Instance // nil: attached, or without processes of its own
 	giveBack func()
-	meter    meter        // nil: attached and not found on this machine, or without processes of its own
-	whole    bool         // it covers all the broker's nodes
-	pids     map[int]bool // that the meter has told of
-	hidden   bool         // attached, and on this machine, but not found
+	meter    meter // nil: attached and not found on this machine, or without processes of its own
+	whole    bool  // it covers all the broker's nodes
+	pids     seen  // that the meter has told of
+	hidden   bool  // attached, and on this machine, but not found
 	queue    provision.Queue
 	agent    agent.Agent
 	pipeline *pipeline // of a point that has one
@@ -267,20 +265,6 @@ func (b *bench) close() {
 // doubt adds a doubt to the record, once.
 func (b *bench) doubt(code, format string, args ...any) {
 	(*doubts)(&b.record.Doubts).add(code, format, args...)
-}
-
-// flushed is how often the broker's processes, ended ones included, have asked for their files to be flushed; unknown: -1.
-func (b *bench) flushed() (calls, gaps int64) {
-	if b.lab == nil || b.lab.flushes == nil {
-		return -1, 0
-	}
-	if b.pids == nil {
-		b.pids = map[int]bool{}
-	}
-	for _, pid := range b.meter.PIDs() {
-		b.pids[pid] = true
-	}
-	return b.lab.flushes.Of(slices.Collect(maps.Keys(b.pids)))
 }
 
 // lookForDeath notes a death that has been reported, waiting a little for one that is being found out.

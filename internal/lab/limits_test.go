@@ -55,7 +55,11 @@ func TestWhatABrokerDropsByItsAgeIsALossThatWasAskedFor(t *testing.T) {
 		"rabbitmq":  "broker: rabbitmq\ntopicConfig: {x-message-ttl: 400}\nclient: {prefetch: 1, ack.every: 1}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := one(t, specOf(t, spec+"measure: rate\nload.rate: 1000\nduration: 2s\nwarmup: 300ms\ndrain: 3s\ndelivery: at-least-once\nconsumerDelay: 5ms\n"), lab.Options{Host: brokerHost(t)})
+			h := brokerHost(t)
+			if name == "rabbitmq" {
+				h = sharedHost(t)
+			}
+			r := one(t, specOf(t, spec+"measure: rate\nload.rate: 1000\nduration: 2s\nwarmup: 300ms\ndrain: 3s\ndelivery: at-least-once\nconsumerDelay: 5ms\n"), lab.Options{Host: h})
 			if r.Status != store.OK || !doubted(r, "limited") || doubted(r, "loss") {
 				t.Fatalf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
 			}

@@ -42,6 +42,19 @@ func brokerHost(t *testing.T) *provision.Host {
 	return h
 }
 
+// sharedHost is where packages may have been fetched before, by other tests too: fetched anew they take minutes.
+func sharedHost(t *testing.T) *provision.Host {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("what has to be fetched is no matter of -short")
+	}
+	h, err := provision.NewHost(provision.DefaultDir(), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
 // nothingLeft fails when the run has left a process or a directory behind.
 func nothingLeft(t *testing.T, h *provision.Host) {
 	t.Helper()
@@ -299,13 +312,7 @@ func TestAPauseShowsInTheLatenciesOfThoseWhoWaited(t *testing.T) {
 }
 
 func TestAOneSecondPauseOfKafkaReadsAsItMust(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 20 s")
-	}
-	h, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := sharedHost(t)
 	var missing *provision.ErrMissing
 	if _, err := h.Install(t.Context(), "kafka", ""); errors.As(err, &missing) {
 		t.Skipf("Kafka can't be installed here: %v", err)

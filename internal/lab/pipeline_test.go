@@ -105,6 +105,9 @@ func TestAPipelineNeedsABrokerInAProcessOfItsOwn(t *testing.T) {
 
 // A broker is warmed up by rides that no book has, before the parts that are measured are started.
 func TestAPipelinesBrokerIsWarmedUpByItsOwnLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 15 s, and other tests run the same code")
+	}
 	text := `
 broker: jetstream
 measure: count
@@ -196,6 +199,9 @@ func killProgram(t *testing.T, dir, name string) {
 
 // A balancer that can't be installed is said by its name, and what was started before it is gone.
 func TestABalancerThatCannotBeInstalledIsSaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 15 s, and other tests run the same code")
+	}
 	const text = "broker: jetstream\nmeasure: count\ncount.messages: 100\npipeline: {servers: 2, balancer: nginx}\n"
 	empty, broken := t.TempDir(), t.TempDir()
 	script := "#!/bin/sh\necho 'E: Unable to locate package nginx' >&2\nexit 100\n"
