@@ -6,6 +6,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestConsumersChooseWhenTheyAcknowledge(t *testing.T) {
@@ -13,5 +14,6 @@ func TestConsumersChooseWhenTheyAcknowledge(t *testing.T) {
 }
 
 func TestDriverKeepsThePromisesWithManualAcknowledgementsAtMostOnce(t *testing.T) {
+	testkit.Long(t)
 	amqptest.ManualAcknowledgements(t, "activemq")
 }

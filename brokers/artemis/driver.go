@@ -86,6 +86,10 @@ func fits(c driver.Config, s driver.Shape) error {
 	case want == driver.Log && kept == string(driver.Memory):
 		return driver.Unsupported("persistence: log", "it needs the server settings journal-sync-non-transactional and persistence-enabled, both on by default")
 	}
+	if c.Guarantee.Delivery == driver.AtMostOnce && driver.AcksAfter(c.Guarantee, c.Client) {
+		return driver.Unsupported("client.consumer.ack: "+driver.AckAfter,
+			"a message whose connection is cut may come again with a delivery-count of 0, and nothing tells that it has been delivered; at most once needs %s", driver.AckBefore)
+	}
 	if c.Topic.String("routing-type") == "anycast" && s.Subscriptions > 1 {
 		return driver.Unsupported("topicConfig.routing-type: anycast", "it gives a message to one queue; there are %d subscriptions", s.Subscriptions)
 	}

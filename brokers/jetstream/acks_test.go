@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestConsumersChooseWhenTheyAcknowledge(t *testing.T) {
@@ -16,6 +17,7 @@ func TestConsumersChooseWhenTheyAcknowledge(t *testing.T) {
 }
 
 func TestDriverKeepsThePromisesWithManualAcknowledgementsAtMostOnce(t *testing.T) {
+	testkit.Long(t)
 	unordered := livetest.Guarantee(driver.AtMostOnce, driver.Log, driver.AcksNone, driver.Unordered)
 	s := livetest.Suite(t, provision.Options{Broker: "jetstream"}, memoryOnce, unordered, memoryLeast) // exact counts are of the last
 	s.Client = map[string]any{"consumer.ack": driver.AckAfter, "AckWait": "2s"}

@@ -8,6 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // standing is an application that stands still with what it gets.
@@ -74,6 +75,7 @@ func comesLater(s *seen) bool {
 }
 
 func TestDriverKeepsThePromisesWithManualAcknowledgementsAtMostOnce(t *testing.T) {
+	testkit.Long(t)
 	s := livetest.Suite(t, provision.Options{Broker: "pulsar"}, livetest.Guarantee(driver.AtMostOnce, driver.Log, driver.AcksLeader, driver.Ordered))
 	s.Client = map[string]any{"consumer.ack": driver.AckAfter}
 	s.Restart, s.Kill, s.Pause, s.Cost = nil, nil, nil, nil

@@ -37,8 +37,13 @@ const redeliveredWithin = 4 * time.Second
 // client are settings by which acknowledgements aren't gathered and the broker soon delivers again; g is at most once and
 // again what the other consumer asks for.
 func ConsumersChooseWhenTheyAcknowledge(t *testing.T, o provision.Options, g, again driver.Guarantee, client map[string]any) {
+	ConsumersAcknowledge(t, o, g, again, client, driver.AckAfter, driver.AckBefore)
+}
+
+// ConsumersAcknowledge is that for the choices of consumer.ack that a broker offers.
+func ConsumersAcknowledge(t *testing.T, o provision.Options, g, again driver.Guarantee, client map[string]any, choices ...string) {
 	_, target := Start(t, o)
-	for _, when := range []string{driver.AckAfter, driver.AckBefore} {
+	for _, when := range choices {
 		t.Run(when, func(t *testing.T) { acknowledges(t, o.Broker, target, g, again, when, client) })
 	}
 }
