@@ -16,7 +16,8 @@ MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/work
 CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
 BESIDE   := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-max-failures=8
-ALONE     = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-abort-on-data-race --rerun-fails-run-root-test --rerun-fails-max-failures=20 --packages "$(1)" -- $(TESTFLAGS) -p 1
+PAIRED    = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-abort-on-data-race --rerun-fails-run-root-test --rerun-fails-max-failures=20 --packages "$(1)" -- $(TESTFLAGS) -p $(2)
+ALONE     = $(call PAIRED,$(1),1)
 # Pure functions of one goroutine: nothing there can race.
 PURE     := ./internal/schedule
 
@@ -58,10 +59,9 @@ proof: web ## what takes long, too: older versions, clusters of JVMs, every guar
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 30m ./internal/cli -run 'NothingIsLeft|OnePointOfEach|ThoughPartsDie'
 	set -e; for at in $(DECODERS); do $(GO) test -run '^$$' -fuzz "^$${at#*:}$$" -fuzztime $(FUZZTIME) ./$${at%:*}; done
 
-race: web ## what runs in several goroutines, under the race detector, without what takes long
-	$(GO) build -race $(CONCURRENT) # on all cores: what runs alone is built by one
-	$(call ALONE,$(filter-out $(PURE),$(MEASURING))) -race -short
-	$(GO) test -race -short $(TESTFLAGS) -p 2 $(filter-out $(MEASURING),$(CONCURRENT))
+race: web ## what runs in several goroutines, under the race detector, without what takes long; no figure is judged, so two packages run beside each other
+	$(GO) build -race $(CONCURRENT)
+	$(call PAIRED,$(filter-out $(PURE),$(CONCURRENT)),2) -race -short
 
 lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"

@@ -148,7 +148,6 @@ func TestKnownFaultsAreCountedExactly(t *testing.T) {
 		{"fail.every", 500, func(b store.Books) int64 { return b.Failed }, store.Failed},
 	} {
 		t.Run(fmt.Sprintf("%s %d", c.fault, c.every), func(t *testing.T) {
-			t.Parallel()
 			r := measured(t, func(s *study.Spec) {
 				count(s)
 				s.Client = map[string]any{c.fault: c.every}
