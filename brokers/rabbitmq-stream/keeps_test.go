@@ -2,6 +2,7 @@ package rabbitmqstream
 
 import (
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -18,7 +19,7 @@ func TestAStreamMayDropASegmentMoreThanItsLimit(t *testing.T) {
 		{100_000, 40_000, driver.Limit{Setting: "topicConfig.max-length-bytes: 100000", Messages: 60_000 / each}},
 		{100_000, unset, driver.Limit{Setting: "topicConfig.max-length-bytes: 100000"}},
 	} {
-		topic := driver.Values{"max-length-bytes": c.most, "stream-max-segment-size-bytes": c.segment}
+		topic := driver.Values{"max-length-bytes": c.most, "stream-max-segment-size-bytes": c.segment, "max-age": time.Duration(0)}
 		if got := keeps(nil, topic, 1000); got != c.want {
 			t.Errorf("max-length-bytes %d, segments of %d: %+v, want %+v", c.most, c.segment, got, c.want)
 		}
