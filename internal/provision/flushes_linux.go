@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -149,39 +148,32 @@ func (r *ring) drain(by map[int]int64) (lost bool) {
 
 const tracefs = "/sys/kernel/tracing"
 
-// tracepoints are the kernel's numbers of the calls. Where tracefs isn't mounted, it is for the time of reading, in a
-// mount namespace of a thread that ends with it: nobody else sees that.
+// tracepoints are the kernel's numbers of the calls. Where tracefs isn't mounted it is opened without being mounted
+// anywhere: nobody else sees that.
 func tracepoints() ([]uint64, error) {
-	if ids, err := readTracepoints(); err == nil {
+	if ids, err := readTracepoints(tracefs); err == nil {
 		return ids, nil
 	}
-	var ids []uint64
-	failed := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with this function
-		failed <- func() error {
-			if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
-				return fmt.Errorf("tracefs is not mounted, and a namespace to mount it in is refused: %w", err)
-			}
-			if err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-				return err
-			}
-			if err := unix.Mount("tracefs", tracefs, "tracefs", 0, ""); err != nil {
-				return fmt.Errorf("mount tracefs: %w", err)
-			}
-			var err error
-			ids, err = readTracepoints()
-			return err
-		}()
-	}()
-	err := <-failed
-	return ids, err
+	opened, err := unix.Fsopen("tracefs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("tracefs is not mounted, and opening it is refused: %w", err)
+	}
+	defer unix.Close(opened)
+	if err := unix.FsconfigCreate(opened); err != nil {
+		return nil, fmt.Errorf("opening tracefs: %w", err)
+	}
+	mount, err := unix.Fsmount(opened, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_RDONLY)
+	if err != nil {
+		return nil, fmt.Errorf("opening tracefs: %w", err)
+	}
+	defer unix.Close(mount)
+	return readTracepoints(fmt.Sprintf("/proc/self/fd/%d", mount))
 }
 
-func readTracepoints() ([]uint64, error) {
+func readTracepoints(root string) ([]uint64, error) {
 	var ids []uint64
 	for _, call := range flushCalls {
-		text, err := os.ReadFile(filepath.Join(tracefs, "events/syscalls", "sys_enter_"+call, "id"))
+		text, err := os.ReadFile(filepath.Join(root, "events/syscalls", "sys_enter_"+call, "id"))
 		if err != nil {
 			return nil, err
 		}
