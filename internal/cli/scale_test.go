@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// sizedStudy is a study of two experiments in a folder with its payload.
+// sizedStudy is a study of two experiments in a folder with its payload. It counts, for a fixed rate would be void on a busy
+// machine.
 func sizedStudy(t *testing.T) (folder string) {
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), "sized")
@@ -16,11 +17,11 @@ func sizedStudy(t *testing.T) (folder string) {
 	}
 	for name, text := range map[string]string{
 		"study.yaml": `
-base: {broker: sim, measure: rate, load.rate: 500, duration: 600ms, warmup: 100ms, payloadFile: letters.txt}
+base: {broker: sim, measure: count, count.messages: 600, drain: 5s, payloadFile: letters.txt}
 sweeps:
 - {name: first, axes: {topics: {from: 1, to: 9, step: 1}}}
 - {name: second, axes: {producersPerTopic: [2, 3]}}
-scales: {quick: {axes: {topics: [1, 9]}, set: {duration: 200ms}}}
+scales: {quick: {axes: {topics: [1, 9]}, set: {count.messages: 200}}}
 `,
 		"letters.txt": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
 	} {
