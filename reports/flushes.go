@@ -8,15 +8,22 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-const (
-	flushesKey = "broker_flushes_per_message"
-	// rarely is a flush for a thousand messages: fewer are a broker's own housekeeping.
-	rarely = 0.001
-)
+const flushesKey = "broker_flushes_per_message"
 
 // flushing tells that the broker was seen to flush files.
 func flushing(r results.Record) bool {
 	return r.Result != nil && r.Result.Cost.BrokerFlushes != nil && *r.Result.Cost.BrokerFlushes > 0
+}
+
+// flushesFirst tells whether the broker can have flushed what it acknowledged: one flush serves all messages that wait at a
+// time, which are, by Little's law, the rate times the time to the acknowledgement. Flushes of fewer than a quarter of that are its
+// housekeeping.
+func flushesFirst(perMessage, rate, seconds float64) bool {
+	waiting := max(1, rate*seconds)
+	if math.IsNaN(waiting) { // nobody acknowledged
+		waiting = 1
+	}
+	return perMessage >= 0.25/waiting
 }
 
 // unequalFlushes says of points that are compared which brokers flush messages to the disk and which don't; empty where
@@ -25,20 +32,21 @@ func unequalFlushes(points []results.Point) string {
 	var do, dont []string
 	seen := map[string]bool{}
 	for _, p := range points {
-		n := summaryOf(flushesKey, p.Ok()).Median
+		median := func(key string) float64 { return summaryOf(key, p.Ok()).Median }
+		n := median(flushesKey)
 		if seen[p.Name] || math.IsNaN(n) {
 			continue
 		}
 		seen[p.Name] = true
-		if n < rarely {
-			dont = append(dont, p.Name)
-		} else {
+		if flushesFirst(n, median("publish_rate"), median("publish_mean_ns")/1e9) {
 			do = append(do, p.Name+" ("+unit.None.Format(n)+" flushes per message)")
+		} else {
+			dont = append(dont, p.Name)
 		}
 	}
 	if len(do) == 0 || len(dont) == 0 {
 		return ""
 	}
-	return "Not alike: " + strings.Join(do, ", ") + " flushed files to the disk, " + strings.Join(dont, ", ") +
+	return "Not alike: " + strings.Join(do, ", ") + " flushed to the disk what they acknowledged, " + strings.Join(dont, ", ") +
 		" left that to the operating system. A power failure takes more from the latter."
 }
