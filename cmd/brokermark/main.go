@@ -2,7 +2,6 @@
 package main
 
 import (
-	"context"
 	"os"
 
 	"github.com/brokermark/brokermark/internal/cli"
@@ -11,8 +10,5 @@ import (
 
 func main() {
 	provision.Main() // first: this process may have been started to be a broker or to look after one
-	ctx, stop := cli.Interruptible(context.Background())
-	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	os.Exit(cli.Program())
 }

@@ -7,16 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"runtime/debug"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	_ "github.com/brokermark/brokermark/brokers"
+	"github.com/brokermark/brokermark/internal/crash"
 	"github.com/brokermark/brokermark/internal/secret"
 	_ "github.com/brokermark/brokermark/reports"
 )
@@ -25,12 +21,16 @@ import (
 type shell struct {
 	in       io.Reader
 	out, err io.Writer
+	watched  *crash.Inside // who keeps what is under way if the program crashes; nil: nobody
 }
 
 // Main runs the program: args without its name, and the streams. It returns the exit code and never panics. When ctx
 // ends, what is under way is recorded as aborted and cleaned up before Main returns.
-func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	s := &shell{in: stdin, out: stdout, err: stderr}
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return (&shell{in: stdin, out: stdout, err: stderr}).main(ctx, args)
+}
+
+func (s *shell) main(ctx context.Context, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			code = s.crashed(r)
@@ -41,9 +41,9 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	}
 	root := s.root()
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
 	return s.ended(ctx, root.ExecuteContext(ctx))
 }
 
@@ -78,50 +78,6 @@ func (s *shell) ended(ctx context.Context, err error) int {
 		fmt.Fprintln(s.err, "hint: "+hint)
 	}
 	return code
-}
-
-// crashed keeps the trace of a panic for a report and spares the user.
-func (s *shell) crashed(panicked any) int {
-	trace := fmt.Sprintf("%s\nbrokermark %s\n%v\n\n%s", time.Now().Format(time.RFC3339), toolVersion(), panicked, debug.Stack())
-	trace = secret.Redact(trace)
-	where := "with what you did"
-	if path, err := keepTrace(trace); err == nil {
-		where = "and attach " + path
-	}
-	fmt.Fprintf(s.err, "brokermark: internal error: %v; please report it %s\n", secret.Redact(fmt.Sprint(panicked)), where)
-	return exitInternal
-}
-
-// keepTrace writes to a file of a name that nobody could know before: one that somebody had put a link there under would
-// write over the link's end.
-func keepTrace(trace string) (path string, err error) {
-	f, err := os.CreateTemp("", "brokermark-crash-*.txt")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(trace)
-	return f.Name(), errors.Join(err, f.Close())
-}
-
-// errTerminated is why a context ended that SIGTERM has ended.
-var errTerminated = errors.New("terminated")
-
-// Interruptible returns a context that the first SIGINT or SIGTERM ends, so that a run can record and clean up. The
-// second one ends the program at once; brokers end with it, because their supervisors notice.
-func Interruptible(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	go func() {
-		if first := <-signals; first == syscall.SIGTERM {
-			cancel(errTerminated)
-		} else {
-			cancel(context.Canceled)
-		}
-		<-signals
-		os.Exit(interruption(ctx))
-	}()
-	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
 // interruption is the exit code of a program whose context has ended: 128 and the number of the signal.

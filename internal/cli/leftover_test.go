@@ -27,7 +27,7 @@ var endings = []struct {
 	{"SIGTERM", []os.Signal{syscall.SIGTERM}, 143},
 	{"a closed terminal", []os.Signal{syscall.SIGHUP}, -1},
 	{"SIGKILL", []os.Signal{syscall.SIGKILL}, -1},
-	{"a crash", []os.Signal{syscall.SIGABRT}, 2}, // as after a panic in a client library's goroutine
+	{"a crash", []os.Signal{syscall.SIGABRT}, 1}, // with a dump, as after a panic in a goroutine of a client library
 }
 
 // However the program ends, no process of a broker, no directory and no temporary file stays, and what was finished can
@@ -48,7 +48,7 @@ func TestNothingIsLeftHoweverTheProgramEnds(t *testing.T) {
 					h := newPlace(t)
 					c := h.begin(t, b)
 					if moment == "starting" {
-						until(t, "a process of the broker is there", func() bool { return len(h.processes(t)) > 1 })
+						until(t, "a process of the broker is there", func() bool { return len(h.processes(t)) > 2 }) // the program is two
 					} else {
 						h.untilStored(t)
 					}
@@ -57,6 +57,9 @@ func TestNothingIsLeftHoweverTheProgramEnds(t *testing.T) {
 					}
 					if code := exitCode(t, c); code != e.code {
 						t.Errorf("exit code %d, want %d", code, e.code)
+					}
+					if e.name == "a crash" {
+						h.requireDump(t)
 					}
 					h.requireEmpty(t)
 					records := h.records(t)
@@ -157,6 +160,18 @@ func (h place) untilStored(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("nothing was stored for three minutes")
 		}
+	}
+}
+
+// requireDump removes the one file that a crash leaves on purpose.
+func (h place) requireDump(t *testing.T) {
+	t.Helper()
+	dumps, err := filepath.Glob(filepath.Join(h.temp(), "brokermark-crash-*.txt"))
+	if err != nil || len(dumps) != 1 {
+		t.Fatalf("%d dumps, %v; want one", len(dumps), err)
+	}
+	if err := os.Remove(dumps[0]); err != nil {
+		t.Fatal(err)
 	}
 }
 

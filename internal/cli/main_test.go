@@ -21,10 +21,8 @@ const asProgram = "BROKERMARK_CLI_TEST_AS_PROGRAM"
 func TestMain(m *testing.M) {
 	provision.Main() // this binary is also the supervisor and the NATS server of these tests
 	if os.Getenv(asProgram) != "" {
-		ctx, stop := cli.Interruptible(context.Background())
-		code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-		stop()
-		os.Exit(code)
+		registerCrashing()
+		os.Exit(cli.Program())
 	}
 	os.Exit(inHome(m.Run))
 }

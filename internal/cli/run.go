@@ -128,7 +128,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		}
 	}
 	outbox := st.Outbox(view.say, unstoredIn(o.store), host.Dir)
-	r := &running{sh: s, options: &o, store: st, view: view, bad: map[store.Status]*store.Record{}, asked: p.objectives()}
+	r := &running{sh: s, options: &o, store: st, view: view, under: s.underWay(o.store, host.Dir), bad: map[store.Status]*store.Record{}, asked: p.objectives()}
 	limit := enough{store: st, until: p.until, said: map[string]bool{}, say: view.say}
 	tally, err := lab.Run(ctx, p.runs, lab.Options{
 		Enough: limit.of,
@@ -156,6 +156,7 @@ type running struct {
 	options *runOptions
 	store   *store.Store
 	view    *progress
+	under   *underWay
 	records []store.Record                 // of this run, those stored before included; for the gates
 	stored  lab.Tally                      // how the skipped repetitions had ended
 	bad     map[store.Status]*store.Record // of those that did not end ok, the first of each status
@@ -174,6 +175,7 @@ func (r *running) event(ctx context.Context, e lab.Event) {
 	if e.Record != nil {
 		e.Record.Spec.Objectives = r.asked[e.Record.PointID]
 	}
+	r.under.event(e)
 	r.view.event(e)
 	r.options.watching.event(e)
 	if e.Record != nil && (r.options.gates.wanted() || len(r.asked) > 0) {

@@ -17,11 +17,7 @@ import (
 // repetition runs one repetition of one point; whatever happens it becomes a record. unstarted tells that there was no
 // broker to measure.
 func (l *lab) repetition(ctx context.Context, run study.Run) (_ store.Record, unstarted bool) {
-	r := store.Record{
-		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Label: run.Point.Label,
-		Axes: run.Point.Axes, Repetition: run.Repetition, Spec: run.Point.Spec, Host: l.host,
-		Began: time.Now().UTC(), Versions: store.Versions{Tool: l.Tool, Go: goVersion()},
-	}
+	r := Blank(run, l.host, l.Tool)
 	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, stage: func(e Event) { l.watch(run, e) }}
 	err := b.whyLost(b.run(ctx))
 	b.close()
@@ -31,6 +27,15 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (_ store.Record, un
 	r.Status, r.Reason = verdict(ctx, b, err)
 	r.Ended = time.Now().UTC()
 	return r, startFailed(err)
+}
+
+// Blank is the record of a repetition that begins now.
+func Blank(run study.Run, host store.Host, tool string) store.Record {
+	return store.Record{
+		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Label: run.Point.Label,
+		Axes: run.Point.Axes, Repetition: run.Repetition, Spec: run.Point.Spec, Host: host,
+		Began: time.Now().UTC(), Versions: store.Versions{Tool: tool, Go: goVersion()},
+	}
 }
 
 // verdict turns how a repetition ended into a status and its reason. Servers and clients quote what they were given: no

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/crash"
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/secret"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// crashed keeps the trace of a panic for a report and spares the user.
+func (s *shell) crashed(panicked any) int {
+	s.confess(fmt.Sprint(panicked), fmt.Sprintf("%v\n\n%s", panicked, debug.Stack()))
+	return exitInternal
+}
+
+// confess says that the program is broken, and where the trace is.
+func (s *shell) confess(what, trace string) {
+	trace = fmt.Sprintf("%s\nbrokermark %s\n%s", time.Now().Format(time.RFC3339), toolVersion(), trace)
+	where := "with what you did"
+	if path, err := keepTrace(secret.Redact(trace)); err == nil {
+		where = "and attach " + path
+	}
+	fmt.Fprintf(s.err, "brokermark: internal error: %s; please report it %s\n", secret.Redact(what), where)
+}
+
+// keepTrace writes to a file of a name that nobody could know before: one that somebody had put a link there under would
+// write over the link's end.
+func keepTrace(trace string) (path string, err error) {
+	f, err := os.CreateTemp("", "brokermark-crash-*.txt")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(trace)
+	return f.Name(), errors.Join(err, f.Close())
+}
+
+// after tells how a watched process ended, keeps the record of the repetition that it was at, and returns the exit code.
+func (s *shell) after(e crash.Ending) int {
+	why := fmt.Sprintf("the program ended itself with exit code %d where it should not: a library did", e.Code)
+	switch {
+	case e.Meant && e.Signal == 0:
+		fmt.Fprint(s.err, e.Dump) // words of a library that only look like a dump
+		return e.Code
+	case e.Dump != "":
+		why, _, _ = strings.Cut(e.Dump, "\n")
+		s.confess(why, e.Dump)
+	case e.Signal == syscall.SIGKILL:
+		fmt.Fprintln(s.err, "brokermark: killed; the kernel kills a program when memory runs out (dmesg tells)")
+		why = "killed"
+	case e.Signal != 0:
+		dieBy(e.Signal)
+	default:
+		s.confess(why, why+"\n")
+	}
+	if kept, err := keepUnderWay(e, secret.Redact(why)); err != nil {
+		fmt.Fprintf(s.err, "brokermark: what was under way is not recorded: %s\n", secret.Redact(err.Error()))
+	} else if kept != "" {
+		fmt.Fprintf(s.err, "brokermark: %s is recorded as failed; the same command runs it again and goes on from there\n", kept)
+	}
+	if e.Signal != 0 {
+		dieBy(e.Signal)
+	}
+	return exitInternal
+}
+
+// dieBy ends this process as the watched one ended, for a shell that asks.
+func dieBy(s syscall.Signal) {
+	signal.Reset(s)
+	_ = syscall.Kill(os.Getpid(), s)
+	time.Sleep(time.Second) // the signal arrives meanwhile
+	os.Exit(128 + int(s))
+}
+
+// underWay tells the process that watches this one which repetition is under way.
+type underWay struct {
+	watched *crash.Inside
+	host    store.Host
+	said    time.Time // when its progress was told
+	store   string
+	folders []string // for the record, where the store doesn't take it
+}
+
+// attempt is a repetition under way.
+type attempt struct {
+	Record  store.Record
+	Store   string
+	Folders []string
+}
+
+// The kinds of notes.
+const (
+	noteAttempt  = "attempt"  // an attempt
+	noteProgress = "progress" // a measure.Count
+)
+
+func (s *shell) underWay(path string, folders ...string) *underWay {
+	u := &underWay{watched: s.watched, store: path, folders: append([]string{unstoredIn(path)}, folders...)}
+	if s.watched != nil {
+		u.host = lab.HostFacts()
+	}
+	return u
+}
+
+// event follows the lab.
+func (u *underWay) event(e lab.Event) {
+	switch {
+	case u.watched == nil:
+	case e.Kind == lab.Began:
+		u.watched.Note(noteAttempt, attempt{lab.Blank(e.Run, u.host, toolVersion()), u.store, u.folders})
+	case e.Kind == lab.Ended:
+		u.watched.Note(noteAttempt, nil)
+		u.watched.Note(noteProgress, nil)
+	case e.Kind == lab.Sampled && e.Sample != nil && time.Since(u.said) > time.Second:
+		u.said = time.Now()
+		u.watched.Note(noteProgress, e.Sample.Count)
+	}
+}
+
+// keepUnderWay records the repetition that a crash has ended and returns its label; "": none was under way.
+func keepUnderWay(e crash.Ending, why string) (label string, err error) {
+	text, ok := e.Notes[noteAttempt]
+	if !ok {
+		return "", nil
+	}
+	var a attempt
+	if err := json.Unmarshal(text, &a); err != nil {
+		return "", err
+	}
+	var seen measure.Count
+	if text, ok := e.Notes[noteProgress]; ok && json.Unmarshal(text, &seen) == nil {
+		why += fmt.Sprintf("; until then %d messages were sent, %d confirmed, %d failed and %d received", seen.Sent, seen.Acked, seen.Failed, seen.Received)
+	}
+	a.Record.Status, a.Record.Reason, a.Record.Ended = store.Failed, "brokermark crashed: "+why, time.Now().UTC()
+	ctx, cancel := context.WithTimeout(context.Background(), toRecord)
+	defer cancel()
+	st, err := store.OpenContext(ctx, a.Store)
+	if err != nil {
+		return "", err
+	}
+	defer st.Close()
+	outbox := st.Outbox(func(string, ...any) {}, a.Folders...)
+	return a.Record.Label, errors.Join(outbox.Append(ctx, a.Record), outbox.Close(ctx))
+}
+
+// toRecord bounds the time for the last record.
+const toRecord = 30 * time.Second
