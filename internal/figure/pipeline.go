@@ -11,11 +11,11 @@ import (
 
 // queues are panels for runs of pipelines: what the broker said of the queue before the consumer.
 var queues = []course{
-	{name: "queue (messages)", unit: unit.Count, lines: looked(
+	{name: "queue (messages)", unit: unit.Count, keys: [2]string{"waiting", "unacknowledged"}, lines: looked(
 		func(t store.PipelineTick) float64 { return results.Told(t.Queue) },
 		func(t store.PipelineTick) float64 { return results.Told(t.Unacked) },
 	)},
-	{name: "through the queue (messages/s)", unit: unit.PerSecond, lines: looked(
+	{name: "through the queue (messages/s)", unit: unit.PerSecond, keys: [2]string{"into the queue", "out of it"}, lines: looked(
 		func(t store.PipelineTick) float64 { return results.Told(t.PublishedRate) },
 		func(t store.PipelineTick) float64 { return results.Told(t.DeliveredRate) },
 	)},

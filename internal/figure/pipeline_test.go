@@ -49,11 +49,16 @@ func TestTheCourseOfAPipelineHasItsQueueAndEachPart(t *testing.T) {
 			t.Errorf("%q is not in the figure: %q", want, words)
 		}
 	}
-	if !strings.Contains(strings.Join(words, "\n"), "unacknowledged") {
-		t.Error("the legend doesn't say which line is which")
+	for _, want := range []string{"confirmed · broker · waiting · into the queue", "received · generator · unacknowledged · out of it"} {
+		if !slices.Contains(words, want) { // and nothing of latencies, which no panel shows
+			t.Errorf("the legend has no %q: %q", want, words)
+		}
 	}
 	if slices.Contains(words, latencyPanel) {
 		t.Error("there is a panel of latencies, of which a pipeline has no course")
+	}
+	if strings.Contains(strings.Join(words, "\n"), "latency") {
+		t.Errorf("something is said of latencies, which no panel shows: %q", words)
 	}
 	panels := coursesOf([]store.Record{r})[len(courses)-1:]
 	for i, want := range [][][]float64{

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -69,10 +71,8 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 		l := line(colourOf(i))
 		f.Legend = append(f.Legend, Entry{Text: name, Line: &l})
 	}
-	first, second := line(soft), lineDashed(soft, dashed)
-	f.Legend = append(f.Legend,
-		Entry{Text: "confirmed · p50 · broker" + more(runs, " · producing", " · waiting · into the queue"), Line: &first}, Entry{Text: "received · p99 · generator" + more(runs, " · consuming", " · unacknowledged · out of it"), Line: &second},
-		Entry{Text: "warm-up and drain", Fill: shade})
+	f.Legend = append(f.Legend, lineEntries(shown)...)
+	f.Legend = append(f.Legend, Entry{Text: "warm-up and drain", Fill: shade})
 	f.Legend = append(f.Legend, partEntries(runs)...)
 	if slices.ContainsFunc(runs, func(r store.Record) bool { return r.Status != store.OK }) {
 		f.Legend = append(f.Legend, voidEntry())
@@ -91,11 +91,12 @@ func withSeries(p results.Point) (store.Record, bool) {
 	return store.Record{}, false
 }
 
-// course is what one panel shows of a run: two lines of the same quantity.
+// course is what one panel shows of a run: up to two lines of the same quantity, the second one dashed.
 type course struct {
 	name string
 	unit unit.Unit
 	log  bool
+	keys [2]string                   // what the legend calls the lines; empty: the panel's name says it
 	of   [2]func(store.Tick) float64 // nil: there is only one
 	// lines, where set, draws instead what ticks don't hold, of the i-th run.
 	lines func(r store.Record, i int) []trace
@@ -104,16 +105,16 @@ type course struct {
 const latencyPanel = "e2e latency"
 
 var courses = []course{
-	{name: "messages/s", unit: unit.PerSecond, of: [2]func(store.Tick) float64{
+	{name: "messages/s", unit: unit.PerSecond, keys: [2]string{"confirmed", "received"}, of: [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return t.PublishRate },
 		func(t store.Tick) float64 { return t.ReceiveRate },
 	}},
 	{name: "backlog (messages)", unit: unit.Count, of: [2]func(store.Tick) float64{func(t store.Tick) float64 { return float64(t.Backlog) }}},
-	{name: latencyPanel, unit: unit.Nanoseconds, log: true, of: [2]func(store.Tick) float64{
+	{name: latencyPanel, unit: unit.Nanoseconds, log: true, keys: [2]string{"p50", "p99"}, of: [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return known(t.EndToEndP50) },
 		func(t store.Tick) float64 { return known(t.EndToEndP99) },
 	}},
-	{name: "CPU (cores)", unit: unit.None, of: [2]func(store.Tick) float64{
+	{name: "CPU (cores)", unit: unit.None, keys: [2]string{"broker", "generator"}, of: [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return t.BrokerCPU },
 		func(t store.Tick) float64 { return t.GeneratorCPU },
 	}},
@@ -121,20 +122,23 @@ var courses = []course{
 
 // sides are panels for runs whose consumers had a process of their own.
 var sides = []course{
-	{name: "CPU of each side (cores)", unit: unit.None, of: [2]func(store.Tick) float64{
+	{name: "CPU of each side (cores)", unit: unit.None, keys: [2]string{"producing", "consuming"}, of: [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { p := results.SidesAt(t).Producing; return p.User + p.System },
 		func(t store.Tick) float64 { c := results.SidesAt(t).Consuming; return c.User + c.System },
 	}},
-	{name: "memory of each side", unit: unit.Bytes, of: [2]func(store.Tick) float64{
+	{name: "memory of each side", unit: unit.Bytes, keys: [2]string{"producing", "consuming"}, of: [2]func(store.Tick) float64{
 		func(t store.Tick) float64 { return float64(results.SidesAt(t).Producing.RSSBytes) },
 		func(t store.Tick) float64 { return float64(results.SidesAt(t).Consuming.RSSBytes) },
 	}},
 }
 
+// hasLatency tells that latencies are known over time: the consumer of a pipeline tells them at the end.
+func hasLatency(r store.Record) bool { return !isPipeline(r) }
+
 // coursesOf are the panels that these runs fill.
 func coursesOf(runs []store.Record) []course {
 	shown := slices.Clone(courses)
-	if !slices.ContainsFunc(runs, func(r store.Record) bool { return !isPipeline(r) }) { // their consumer tells latencies at the end
+	if !slices.ContainsFunc(runs, hasLatency) {
 		shown = slices.DeleteFunc(shown, func(c course) bool { return c.name == latencyPanel })
 	}
 	if slices.ContainsFunc(runs, results.HasSides) {
@@ -143,15 +147,18 @@ func coursesOf(runs []store.Record) []course {
 	return append(shown, pipelinePanels(runs)...)
 }
 
-// more is what the lines of further panels are.
-func more(runs []store.Record, sides, queues string) (text string) {
-	if slices.ContainsFunc(runs, results.HasSides) {
-		text = sides
+// lineEntries say which quantity of the panels is drawn through and which with dashes.
+func lineEntries(shown []course) (list []Entry) {
+	for k, l := range []draw.LineStyle{line(soft), lineDashed(soft, dashed)} {
+		var keys []string
+		for _, c := range shown {
+			if key := c.keys[k]; key != "" && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+		list = append(list, Entry{Text: strings.Join(keys, " · "), Line: &l})
 	}
-	if slices.ContainsFunc(runs, isPipeline) {
-		text += queues
-	}
-	return text
+	return list
 }
 
 // known turns the 0 of a moment in which nothing arrived into a gap.
@@ -252,5 +259,8 @@ func notesOf(names []string, runs []store.Record) []string {
 	if slices.ContainsFunc(runs, func(r store.Record) bool { return r.Status != store.OK }) {
 		return notes
 	}
-	return []string{"One repetition of each. A gap in latency means that nothing arrived."}
+	if slices.ContainsFunc(runs, hasLatency) {
+		return []string{"One repetition of each. A gap in latency means that nothing arrived."}
+	}
+	return []string{"One repetition of each."}
 }
