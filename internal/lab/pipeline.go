@@ -159,6 +159,9 @@ func (p *pipeline) load() (l load.Load, rate float64, err error) {
 		Address: address, TLS: p.entry().ClientTLS(), Maker: p.rides, Threads: s.Pipeline.Threads,
 		Retries: 5, Backoff: 100 * time.Millisecond, Timeout: 30 * time.Second,
 	}
+	if len(s.Faults) > 0 { // five retries last some seconds, and a broker may need a minute to come back
+		l.Patience = time.Duration(s.Drain)
+	}
 	if s.Measure == study.MeasureCount {
 		l.Phases = load.TwoPhases(s.Pipeline.Threads, s.Count.Messages)
 		return l, 0, nil

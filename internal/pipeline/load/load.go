@@ -30,9 +30,12 @@ type Load struct {
 	Duration time.Duration // of the measured part
 	Drain    time.Duration // for requests that are due and still wait when the load ends
 
-	Retries int           // of a request that was not answered, or with 429 or 5xx
-	Backoff time.Duration // before the first retry; it doubles each time
-	Timeout time.Duration // of one attempt
+	// A request that was not answered, or with 429 or 5xx, is posted again: Retries times, and further until it is Patience
+	// late. 0: no further. Where a part is broken on purpose, requests have to wait until it is back.
+	Retries  int
+	Patience time.Duration
+	Backoff  time.Duration // before the first retry; it doubles each time, up to the last of Retries
+	Timeout  time.Duration // of one attempt
 
 	// Measuring, where set, is told when the measured part begins, on the clock's axis; Sent when the last request was taken.
 	Measuring func(at int64)

@@ -115,6 +115,36 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 	}
 }
 
+// A part that is broken on purpose takes longer to come back than the retries last.
+func TestARequestIsPostedAgainAsLongAsTheLoadIsPatient(t *testing.T) {
+	for name, c := range map[string]struct {
+		patience time.Duration
+		accepted int64
+	}{"no longer than its retries": {0, 0}, "until the server is back": {time.Minute, 3}} {
+		back := time.Now().Add(300 * time.Millisecond)
+		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if time.Now().Before(back) {
+				w.WriteHeader(503)
+			}
+		})
+		l := Load{Maker: template(), Phases: []Phase{{Threads: 3, Total: 3}}, Retries: 2, Backoff: 10 * time.Millisecond, Patience: c.patience}
+		o := run(t, h, l)
+		if o.Accepted != c.accepted || o.Failed != 3-c.accepted || c.accepted == 0 && o.Retries != 6 {
+			t.Errorf("%s: %+v", name, o.Counts)
+		}
+	}
+}
+
+// Who never comes back is not waited for longer than the patience lasts.
+func TestPatienceEnds(t *testing.T) {
+	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })
+	began := time.Now()
+	o := run(t, h, Load{Maker: template(), Phases: []Phase{{Threads: 2, Total: 2}}, Retries: 1, Backoff: 10 * time.Millisecond, Patience: 300 * time.Millisecond})
+	if took := time.Since(began); o.Failed != 2 || o.Retries < 10 || took < 300*time.Millisecond || took > 10*time.Second {
+		t.Errorf("%+v after %s", o.Counts, took)
+	}
+}
+
 func TestNobodyThereIsAFailureOfEveryRequest(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

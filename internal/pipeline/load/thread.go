@@ -49,7 +49,7 @@ func (t *thread) post(ctx context.Context, request, due int64) {
 	r := t.of
 	t.text = t.maker(request, due, t.text[:0])
 	sent := clock.Now()
-	fate := t.insist(ctx)
+	fate := t.insist(ctx, due+int64(r.load.Patience))
 	answered := clock.Now()
 	r.fates[request] = fate
 	if request < r.first {
@@ -72,8 +72,8 @@ func (t *thread) post(ctx context.Context, request, due int64) {
 	r.fromDue.Record(answered - due)
 }
 
-// insist posts the request again and again, as often as the load allows, while another attempt may help.
-func (t *thread) insist(ctx context.Context) Fate {
+// insist posts the request again and again, as often as the load allows and until then, while another attempt may help.
+func (t *thread) insist(ctx context.Context, until int64) Fate {
 	wait := t.of.load.Backoff
 	for attempt := 0; ; attempt++ {
 		code, after, err := t.attempt()
@@ -86,12 +86,14 @@ func (t *thread) insist(ctx context.Context) Fate {
 		}
 		t.lastErr = err
 		again := code == 0 || code == http.StatusTooManyRequests || code >= 500
-		if !again || attempt == t.of.load.Retries {
+		if !again || attempt >= t.of.load.Retries && clock.Now() >= until {
 			return Failed
 		}
 		// Half of the wait is drawn: threads that failed together don't come back together.
 		pause := max(wait/2+rand.N(wait/2+1), after)
-		wait *= 2
+		if attempt < t.of.load.Retries-1 {
+			wait *= 2
+		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
