@@ -46,11 +46,33 @@ func promise(set *results.Set) (document.Document, error) {
 	}
 	d.Say("Acked: confirmed as the guarantee demands; at most once: handed over. Failed: the client told the application so; such a message may have been delivered " +
 		"all the same. " + resends + "Lost: acked and never delivered. Dup.: deliveries of a message that had been delivered. Reord.: first deliveries after a later message of the same " +
-		"stream. Outage: the longest time in which nothing was delivered, from samples 20 ms apart.")
+		"stream. Outage: the longest time in which nothing was delivered" + samplesApart(trials) + ".")
 	if without > 0 {
 		d.Say(fmt.Sprintf("Left out: %s without a fault.", plural(without, "record")))
 	}
 	return d, nil
+}
+
+// samplesApart says how closely the outages of trials were watched; "" where there are none.
+func samplesApart(trials []faultTrial) string {
+	var all []int64
+	for _, t := range trials {
+		if t.record.Result == nil {
+			continue
+		}
+		if ns := t.record.Result.OutageSampleNs(); ns > 0 && !slices.Contains(all, ns) {
+			all = append(all, ns)
+		}
+	}
+	slices.Sort(all)
+	var words []string
+	for _, ns := range all {
+		words = append(words, fmt.Sprintf("%g ms", float64(ns)/1e6))
+	}
+	if words == nil {
+		return ""
+	}
+	return ", from samples " + strings.Join(words, " or ") + " apart"
 }
 
 // faultTrials judges every repetition in which faults were planned; without counts the other repetitions.
@@ -244,6 +266,9 @@ func wordVerdict(v ledger.Verdict, b results.Books) string {
 		text = wordCounts(v.Allowed) + ", which it allows"
 	case b.Unresolved == 0:
 		text = "nothing lost, nothing twice"
+	}
+	if b.Acked < b.Sent/2 && v.Promise != ledger.Broken {
+		text = strings.TrimPrefix(fmt.Sprintf("%s; only %d of %d were acknowledged", text, b.Acked, b.Sent), "; ")
 	}
 	if b.Unresolved > 0 {
 		fate := fmt.Sprintf("the fate of %d was never told", b.Unresolved)

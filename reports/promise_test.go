@@ -91,6 +91,7 @@ func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
 		"loss, at most once":                        {through("b", "at-most-once", "log", kill, store.Books{LostAcked: 5}), kept, "5 lost, which it allows"},
 		"a duplicate, at least once":                {through("b", "at-least-once", "log", kill, store.Books{Duplicated: 2}), kept, "2 delivered twice, which it allows"},
 		"lost, but the application was told":        {through("b", "at-least-once", "log", kill, store.Books{Failed: 7, Lost: 7}), kept, ""},
+		"hardly anything was acknowledged":          {through("b", "at-least-once", "log", kill, store.Books{Failed: 9878}), kept, "nothing lost, nothing twice; only 122 of 10000 were acknowledged"},
 		"nothing wrong":                             {through("b", "exactly-once", "fsync", kill, store.Books{}), kept, ""},
 		"failed for a reason that isn't the ledger": {failedBecause("the broker died: node 1 exited"), void, "the broker died"},
 		"kept, but under less load than was meant":  {late(store.Books{}), void, "30 ms late"},
@@ -159,6 +160,35 @@ func TestASummaryOfFaultsTellsOfPromisesAndNotOfLatency(t *testing.T) {
 		}
 		if want := "Through faults: 7 trials: 3 kept, 3 broken, 1 where nothing was promised."; name == "summary" && !strings.Contains(text, want) {
 			t.Errorf("the verdict is not %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestTheSentenceOnOutagesSaysHowCloselyEachWasWatched(t *testing.T) {
+	outage := func(sample int64, pipeline bool) store.Record {
+		r := through("redis", "at-least-once", "log", kill, store.Books{})
+		r.Result.Outage.SampleNs = sample
+		if pipeline {
+			r.PointID, r.Result.Pipeline = r.PointID+"pipeline", &store.Pipeline{}
+		}
+		return r
+	}
+	unwatched := outage(0, false)
+	unwatched.Result.Outage = nil
+	for name, c := range map[string]struct {
+		records []store.Record
+		says    string
+	}{
+		"a broker":                        {[]store.Record{outage(20e6, false)}, "nothing was delivered, from samples 20 ms apart."},
+		"a pipeline":                      {[]store.Record{outage(50e6, true)}, "nothing was delivered, from samples 50 ms apart."},
+		"both":                            {[]store.Record{outage(50e6, true), outage(20e6, false), outage(50e6, true)}, "from samples 20 ms or 50 ms apart."},
+		"older records of both":           {[]store.Record{outage(0, true), outage(0, false)}, "from samples 20 ms or 50 ms apart."},
+		"sampled at some other rate":      {[]store.Record{outage(2.5e6, false)}, "from samples 2.5 ms apart."},
+		"a refused one beside it":         {[]store.Record{{Status: store.Refused, Spec: outage(0, false).Spec}, outage(50e6, true)}, "from samples 50 ms apart."},
+		"no record that holds any outage": {[]store.Record{unwatched}, "nothing was delivered."},
+	} {
+		if got := string(rendered(t, build(t, "promise", c.records), "markdown", 100)); !strings.Contains(got, c.says) {
+			t.Errorf("%s: no %q in %s", name, c.says, got)
 		}
 	}
 }

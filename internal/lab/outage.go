@@ -8,7 +8,7 @@ import (
 // outage is the longest time in which nothing was delivered, and nothing confirmed, while load was due. What this process
 // stood still itself is nobody's outage.
 func outage(t trial) *store.Outage {
-	return &store.Outage{ReceiveNs: longest(t, t.Undelivered), PublishNs: longest(t, t.Unconfirmed)}
+	return &store.Outage{ReceiveNs: longest(t, t.Undelivered), PublishNs: longest(t, t.Unconfirmed), SampleNs: int64(t.SampleEvery)}
 }
 
 func longest(t trial, silences []worker.Stop) int64 {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -12,7 +13,8 @@ func TestWhatWeStoodStillOurselvesIsNobodysOutage(t *testing.T) {
 		Unconfirmed: []worker.Stop{{From: 100, To: 300}},
 		Pauses:      worker.Pauses{Stops: []worker.Stop{{From: 160, To: 790}, {From: 1070, To: 2000}}},
 	}}
-	if got := outage(tr); got.ReceiveNs != 170 || got.PublishNs != 60 {
-		t.Errorf("nothing delivered for %d ns, want 170; nothing confirmed for %d, want 60", got.ReceiveNs, got.PublishNs)
+	tr.SampleEvery = 20 * time.Millisecond
+	if got := outage(tr); got.SampleNs != 20e6 || got.ReceiveNs != 170 || got.PublishNs != 60 {
+		t.Errorf("nothing delivered for %d ns, want 170; nothing confirmed for %d, want 60; samples %d ns apart", got.ReceiveNs, got.PublishNs, got.SampleNs)
 	}
 }

@@ -57,7 +57,7 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 	defer cancel()
 	drained := w.drain(after, o)
 	unmeter()
-	t := trial{Rate: rate, Scheduled: l.Schedule != nil, Senders: b.spec.Pipeline.Threads}
+	t := trial{Rate: rate, Scheduled: l.Schedule != nil, Senders: b.spec.Pipeline.Threads, SampleEvery: lookEvery}
 	t.Faults, t.Doubts = faults.end()
 	stats, books, err := p.balance(after, o)
 	switch {

@@ -23,7 +23,9 @@ type trial struct {
 	Window    time.Duration // over which the cost was taken
 	Series    []store.Tick
 	Faults    []store.FaultEvent
-	Doubts    []store.Doubt // that don't follow from the figures
+
+	SampleEvery time.Duration // between two of Outcome.Samples, of which older ones may be thinned out
+	Doubts      []store.Doubt // that don't follow from the figures
 
 	GCPause time.Duration // in the measured phase, as the next two
 	Queued  time.Duration // threads of this process were ready and waited for a core
@@ -141,7 +143,10 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	load.Observe = m.observe
 	out := b.agent.Run(ctx, load)
 	b.mayDrop(&out)
-	t := trial{Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic, Series: m.series(out)}
+	t := trial{
+		Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic,
+		Series: m.series(out), SampleEvery: worker.SampleEvery,
+	}
 	t.Faults, t.Doubts = faults.end()
 	if cause := context.Cause(ctx); errors.Is(cause, errDied) {
 		t.Err = cause

@@ -349,11 +349,24 @@ type FaultEvent struct {
 	Err      string `json:"err,omitempty"`
 }
 
-// Outage is the longest time, while load was due, in which the application saw nothing move. It is read from samples
-// 20 ms apart.
+// Outage is the longest time, while load was due, in which the application saw nothing move. It is read from samples.
 type Outage struct {
-	ReceiveNs int64 `json:"receive_ns"` // nothing was delivered
-	PublishNs int64 `json:"publish_ns"` // nothing was confirmed
+	ReceiveNs int64 `json:"receive_ns"`          // nothing was delivered
+	PublishNs int64 `json:"publish_ns"`          // nothing was confirmed
+	SampleNs  int64 `json:"sample_ns,omitempty"` // between two samples; 0 in older records: 20 ms, of pipelines 50 ms
+}
+
+// OutageSampleNs is the time between two of the samples that the outage was read from; 0 where none was.
+func (r *Result) OutageSampleNs() int64 {
+	switch {
+	case r.Outage == nil:
+		return 0
+	case r.Outage.SampleNs > 0:
+		return r.Outage.SampleNs
+	case r.Pipeline != nil:
+		return 50e6
+	}
+	return 20e6
 }
 
 // PerMillion scales seconds to seconds per million of the phase's messages; 0 when there were none.
