@@ -43,7 +43,7 @@ var kinds = []kind{
 	{"timeseries", "rate, backlog, latency and CPU over time, with phases and faults", timeseries},
 	{"cost", "CPU and bytes written per message, and memory", cost},
 	{"sustainable", "the rate each sustains, with its bracket", sustainable},
-	{"heatmap", "one metric over two axes", heatmap},
+	{"heatmap", "one metric over two axes, in a panel for each value of the others", heatmap},
 	{"multiples", "one metric along an axis, in a panel for each value of the others", multiples},
 }
 

@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/store"
 )
 
 // metricOf is the metric that o asks for, or the one that the points were measured for.
@@ -28,7 +27,7 @@ func metricOf(points []results.Point, o Options) (results.Metric, error) {
 
 const mostCells = 40 // a side
 
-// heatmap draws one metric over two axes; the remaining settings must not vary.
+// heatmap draws one metric over two axes; what else varies has a panel for each combination of its values.
 func heatmap(points []results.Point, o Options) (Figure, error) {
 	metric, err := metricOf(points, o)
 	if err != nil {
@@ -42,22 +41,28 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
-	h, err := heatCells(points, metric, row, col)
+	heats, err := heatsOf(points, metric, row, col)
 	if err != nil {
 		return Figure{}, err
 	}
-	p := panel("", col, row)
-	x, y := &p.Plot.X, &p.Plot.Y
-	x.Min, x.Max, y.Min, y.Max = -0.5, float64(len(h.cols))-0.5, -0.5, float64(len(h.rows))-0.5
-	x.Tick.Marker, y.Tick.Marker = nominal(h.cols, false), nominal(h.rows, true)
-	x.Tick.Length, y.Tick.Length = 0, 0
-	p.Add(h)
+	first := heats[0].heat
+	var panels []*Panel
+	for _, h := range heats {
+		panels = append(panels, h.panel(col, row))
+	}
+	// The names of the rows take about as much as two cells and a half.
+	width := vg.Length(len(first.cols))*2.2*vg.Centimeter + 5*vg.Centimeter
+	beside := max(1, min(len(heats), int(28*vg.Centimeter/width)))
 	f := Figure{
-		Title: fmt.Sprintf("%s by %s and %s", capital(metric.Name), row, col), Panels: [][]*Panel{{p}},
-		Width:  max(12*vg.Centimeter, min(30*vg.Centimeter, vg.Length(len(h.cols))*2.2*vg.Centimeter+5*vg.Centimeter)),
-		Height: 3.6*vg.Centimeter + vg.Length(len(h.rows))*1.1*vg.Centimeter,
-		Legend: h.legend(),
+		Title: fmt.Sprintf("%s by %s and %s", capital(metric.Name), row, col), Panels: grid(panels, beside),
+		Width:  max(12*vg.Centimeter, min(30*vg.Centimeter, vg.Length(beside)*width)),
+		Legend: first.legend(),
 		Notes:  []string{"Medians over repetitions that ended ok. In parentheses and without colour: void or failed, not used."},
+	}
+	f.Height = 2.4*vg.Centimeter + vg.Length(len(f.Panels))*(1.2*vg.Centimeter+vg.Length(len(first.rows))*1.1*vg.Centimeter)
+	if len(heats) > 1 {
+		f.Height += vg.Length(len(f.Panels)) * 0.5 * vg.Centimeter // their titles
+		f.Notes[0] += " Panels: " + words(heats[0].names) + "; all have the same colours."
 	}
 	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == "curve" }) {
 		f.Notes = append(f.Notes, "Of a curve: at its last rate.")
@@ -158,45 +163,40 @@ type heatCell struct {
 	word  string
 }
 
-func heatCells(points []results.Point, m results.Metric, row, col string) (heat, error) {
-	h := heat{metric: m, cells: map[[2]int]heatCell{}, low: math.Inf(1), high: math.Inf(-1)}
-	place := func(p results.Point) (r, c string) {
-		facts := p.Facts()
-		return facts[row], facts[col]
-	}
+// place is where a point lies on two axes.
+func place(p results.Point, row, col string) [2]string {
+	facts := p.Facts()
+	return [2]string{facts[row], facts[col]}
+}
+
+// heatFrame has the rows, the columns and the colours of points, and no cell.
+func heatFrame(points []results.Point, m results.Metric, row, col string) (heat, error) {
+	h := heat{metric: m, low: math.Inf(1), high: math.Inf(-1)}
 	for _, p := range points {
-		r, c := place(p)
-		h.rows, h.cols = add(h.rows, r), add(h.cols, c)
+		at := place(p, row, col)
+		h.rows, h.cols = add(h.rows, at[0]), add(h.cols, at[1])
+		if s := results.Summarize(m.Values(p.Shown())); s.N > 0 && len(p.Ok()) > 0 {
+			h.low, h.high = math.Min(h.low, s.Median), math.Max(h.high, s.Median)
+		}
 	}
 	byValue(h.rows)
 	byValue(h.cols)
-	if err := tooMany(max(len(h.rows), len(h.cols)), mostCells, "rows or columns"); err != nil {
-		return h, err
-	}
-	taken := map[[2]int]results.Point{}
+	h.log = h.low > 0 && h.high/h.low > 5
+	return h, tooMany(max(len(h.rows), len(h.cols)), mostCells, "rows or columns")
+}
+
+// fill gives h the cells of points, of which no two have the same place.
+func (h heat) fill(points []results.Point, row, col string) heat {
+	h.cells = map[[2]int]heatCell{}
 	for _, p := range points {
-		r, c := place(p)
-		at := [2]int{slices.Index(h.rows, r), slices.Index(h.cols, c)}
-		if other, clash := taken[at]; clash {
-			differ := results.Residue([]store.Record{other.Records[0], p.Records[0]})
-			if differ == nil {
-				differ = []string{"point: " + other.ID + ", " + p.ID}
-			}
-			return h, nothing("several points have %s=%s and %s=%s; they differ in %s: narrow the selection with --where",
-				row, r, col, c, strings.Join(differ[:min(len(differ), 4)], "; "))
-		}
-		taken[at] = p
+		at := place(p, row, col)
 		cell := heatCell{value: math.NaN(), word: word(p)}
-		if s := results.Summarize(m.Values(p.Shown())); s.N > 0 {
+		if s := results.Summarize(h.metric.Values(p.Shown())); s.N > 0 {
 			cell = heatCell{value: s.Median, used: len(p.Ok()) > 0}
 		}
-		if cell.used {
-			h.low, h.high = math.Min(h.low, cell.value), math.Max(h.high, cell.value)
-		}
-		h.cells[at] = cell
+		h.cells[[2]int{slices.Index(h.rows, at[0]), slices.Index(h.cols, at[1])}] = cell
 	}
-	h.log = h.low > 0 && h.high/h.low > 5
-	return h, nil
+	return h
 }
 
 func add(values []string, v string) []string {

@@ -3,7 +3,6 @@ package figure
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/results"
@@ -199,18 +198,7 @@ func (m *mesh) sort(at [][]int) {
 
 // title says what a panel holds still: "at-least-once, partitions 4".
 func (m *mesh) title(at []int) string {
-	var parts []string
-	for _, i := range m.others {
-		if at[i] < 0 {
-			continue
-		}
-		text := m.axes[i].Values[at[i]]
-		if _, err := strconv.ParseFloat(text, 64); err == nil {
-			text = m.axes[i].Name + " " + text
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, ", ")
+	return heldTitle(m.axes, m.others, at)
 }
 
 func (m *mesh) name(at []int) string {

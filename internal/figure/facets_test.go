@@ -1,0 +1,120 @@
+package figure
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// swept is a sweep of the window and the topics at two sizes and two deliveries, whose p99 follows from its place.
+func swept(t *testing.T) []store.Record {
+	t.Helper()
+	base := chosen(t, "heatmap")
+	var records []store.Record
+	for _, r := range base {
+		if r.Spec.Broker != "kafka" && r.Spec.Broker != "rabbitmq" || r.Status != store.OK {
+			continue
+		}
+		for i, topics := range []string{"1", "8"} {
+			for _, window := range []string{"10", "100", "1000"} {
+				again, result := r, *r.Result
+				again.PointID += "-" + topics + "-" + window
+				again.Axes = map[string]string{"broker": r.Spec.Broker, "messageSize": r.Axes["messageSize"], "topics": topics, "inFlight.messages": window}
+				again.Spec.Topics = 1 + 7*i
+				again.Spec.InFlight.Messages = map[string]int{"10": 10, "100": 100, "1000": 1000}[window]
+				bracket := *r.Result.Sustainable
+				bracket.Low *= float64(1 + i + len(window))
+				result.Sustainable, again.Result = &bracket, &result
+				records = append(records, again)
+			}
+		}
+	}
+	if len(records) == 0 {
+		t.Fatal("the demo has no search of kafka or rabbitmq")
+	}
+	return records
+}
+
+func TestAHeatMapHasAPanelForEachValueOfWhatElseVaries(t *testing.T) {
+	set := results.Of(swept(t))
+	f, err := Build("heatmap", set, Options{Row: "topics", Col: "inFlight.messages"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, row := range f.Panels {
+		for _, p := range row {
+			if p != nil {
+				titles = append(titles, p.Title)
+			}
+		}
+	}
+	if want := []string{"kafka, 100 B", "kafka, 1 KiB", "rabbitmq, 100 B", "rabbitmq, 1 KiB"}; !slices.Equal(titles, want) {
+		t.Errorf("panels %q, want %q", titles, want)
+	}
+	svg := strings.Join(texts(t, written(t, f, "svg")), "\n")
+	for _, says := range append(titles, "Panels: broker, messageSize; all have the same colours.") {
+		if !strings.Contains(svg, says) {
+			t.Errorf("the figure doesn't say %q", says)
+		}
+	}
+}
+
+func TestFacetsShareRowsColumnsAndColoursAndHoldTheirOwnCells(t *testing.T) {
+	points := results.Of(swept(t)).Points
+	m, err := results.MetricByKey("sustainable_low")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heats, err := heatsOf(points, m, "topics", "inFlight.messages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := 0
+	for _, h := range heats {
+		if !slices.Equal(h.rows, []string{"1", "8"}) || !slices.Equal(h.cols, []string{"10", "100", "1000"}) || h.low != heats[0].low || h.high != heats[0].high {
+			t.Errorf("%s: rows %v, columns %v, colours from %v to %v", h.title, h.rows, h.cols, h.low, h.high)
+		}
+		for _, p := range points {
+			at := place(p, "topics", "inFlight.messages")
+			cell, ok := h.cells[[2]int{slices.Index(h.rows, at[0]), slices.Index(h.cols, at[1])}]
+			if name := p.Product + ", " + strings.Split(p.Setting(), ",")[0]; name == h.title && (!ok || cell.value != results.Summarize(m.Values(p.Ok())).Median) {
+				t.Errorf("%s: the cell at %v is %+v", h.title, at, cell)
+			}
+		}
+		cells += len(h.cells)
+	}
+	if cells != len(points) {
+		t.Errorf("%d cells of %d points", cells, len(points))
+	}
+}
+
+// A setting that nobody varied on purpose is no axis: nothing names the panels that it would need.
+func TestAHeatMapRefusesPointsThatOnlyAnUnnamedSettingSetsApart(t *testing.T) {
+	records := swept(t)
+	for _, r := range slices.Clone(records) {
+		r.PointID, r.Spec.Drain = r.PointID+"-drain", 2*r.Spec.Drain
+		records = append(records, r)
+	}
+	if _, err := Build("heatmap", results.Of(records), Options{Row: "topics", Col: "inFlight.messages"}); err == nil || !strings.Contains(err.Error(), "they differ in drain") {
+		t.Error(err)
+	}
+}
+
+func TestAHeatMapOfTooManyPanelsIsRefused(t *testing.T) {
+	var records []store.Record
+	for _, seed := range []string{"a", "b", "c", "d"} {
+		for _, r := range swept(t) {
+			r.PointID += "-" + seed
+			r.Axes = map[string]string{"broker": r.Axes["broker"], "messageSize": r.Axes["messageSize"], "topics": r.Axes["topics"], "inFlight.messages": r.Axes["inFlight.messages"], "client.linger": seed}
+			r.Spec.Client = map[string]any{"linger": seed}
+			records = append(records, r)
+		}
+	}
+	if _, err := Build("heatmap", results.Of(records), Options{Row: "topics", Col: "inFlight.messages"}); err == nil || !strings.Contains(err.Error(), "gives 16 panels") {
+		t.Error(err)
+	}
+}
