@@ -7,25 +7,26 @@ import (
 )
 
 // pointColumns tell rows apart that are each of one point under one load. Size and guarantee stand in the heading above.
-func pointColumns() []document.Column {
-	return []document.Column{
+func pointColumns(l layout) []document.Column {
+	columns := []document.Column{
 		{Key: "point_id", Data: true},
 		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
 		{Key: "delivery", Data: true},
-		{Key: "broker", Name: "broker", Row: true},
-		{Key: "load", Name: "load", Row: true},
 	}
+	columns = append(columns, l.columns()...)
+	return append(columns, document.Column{Key: "load", Name: "load", Row: true, Data: l.load})
 }
 
 // pointCells begins a row below pointColumns.
-func pointCells(p results.Point, load string) document.Row {
-	return document.Row{
+func pointCells(p results.Point, load string, l layout) document.Row {
+	row := document.Row{
 		"point_id":      document.Text(p.ID),
 		"message_bytes": document.Number(p.Spec.MessageSize.Mean()),
 		"delivery":      document.Text(p.Spec.Delivery),
-		"broker":        document.Text(p.Name),
 		"load":          document.Text(load),
 	}
+	l.name(row, p)
+	return row
 }
 
 // metricColumns are the columns of metrics; those in onlyData are not for readers.

@@ -9,8 +9,8 @@ import (
 )
 
 // goalsTable has a row for every goal of every search.
-func goalsTable(g group, notes *document.Footnotes) document.Table {
-	t := document.Table{Title: "Goals of the searches", Columns: append(pointColumns(), []document.Column{
+func goalsTable(g group, l layout, notes *document.Footnotes) document.Table {
+	t := document.Table{Title: "Goals of the searches", Columns: append(pointColumns(l), []document.Column{
 		{Key: "goal", Name: "goal", Row: true},
 		{Key: "latency_bound_ns", Unit: unit.Nanoseconds, Data: true},
 		{Key: "quantile", Data: true},
@@ -21,13 +21,13 @@ func goalsTable(g group, notes *document.Footnotes) document.Table {
 	}...)}
 	for _, p := range g.points {
 		for _, goal := range results.Goals(p.Shown()) {
-			t.Rows = append(t.Rows, goalRow(p, goal, notes))
+			t.Rows = append(t.Rows, goalRow(p, goal, l, notes))
 		}
 	}
 	return t
 }
 
-func goalRow(p results.Point, g results.Goal, notes *document.Footnotes) document.Row {
+func goalRow(p results.Point, g results.Goal, l layout, notes *document.Footnotes) document.Row {
 	var marks []int
 	undecided := g.Undecided
 	if len(p.Ok()) == 0 { // the reason of the point says why
@@ -43,7 +43,7 @@ func goalRow(p results.Point, g results.Goal, notes *document.Footnotes) documen
 	}
 	rates, conditional := g.Sustained.Cell(), g.Conditional.Cell()
 	rates.Unused, conditional.Unused = len(p.Ok()) == 0, len(p.Ok()) == 0
-	row := pointCells(p, p.Load())
+	row := pointCells(p, p.Load(), l)
 	row["goal"] = document.Text(g.Name)
 	row["latency_bound_ns"], row["quantile"] = bound, quantile
 	row["sustainable"], row["conditional_throughput"] = rates, conditional

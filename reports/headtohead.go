@@ -29,7 +29,9 @@ func headToHead(set *results.Set) (document.Document, error) {
 	var notes document.Footnotes
 	for _, g := range bySetting(points) {
 		d.Add(document.Heading{Level: 1, Text: g.name})
-		d.Add(duel(g, &notes))
+		l := layoutOf(g.points, nil, nil)
+		d.Say(l.above)
+		d.Add(duel(g, l, &notes))
 		d.Say(unequalFlushes(calm(g.points)))
 		if c := calm(g.points); len(c) > 0 {
 			v := verdict(group{g.name, c})
@@ -52,7 +54,7 @@ type side struct {
 	points []results.Point
 }
 
-func duel(g group, notes *document.Footnotes) document.Table {
+func duel(g group, l layout, notes *document.Footnotes) document.Table {
 	var sides []side
 	for _, p := range g.points {
 		i := slices.IndexFunc(sides, func(s side) bool { return s.name == p.Name })
@@ -62,11 +64,13 @@ func duel(g group, notes *document.Footnotes) document.Table {
 		}
 		sides[i].points = append(sides[i].points, p)
 	}
-	slices.SortStableFunc(sides, func(a, b side) int { return results.CompareNames(a.name, b.name) })
+	slices.SortStableFunc(sides, func(a, b side) int { return results.CompareKinds(a.points[0], b.points[0]) })
 	rates := fixedRates(sides)
-	t := document.Table{Columns: duelColumns(rates, drawnRates(rates, sides), anyLoad(g.points, flushing))}
+	t := document.Table{Columns: duelColumns(l, rates, drawnRates(rates, sides), anyLoad(g.points, flushing))}
 	for _, s := range sides {
-		t.Rows = append(t.Rows, s.row(rates, notes))
+		row := s.row(rates, notes)
+		l.name(row, s.points[0])
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -103,15 +107,18 @@ func drawnRates(rates []float64, sides []side) []float64 {
 	return shared
 }
 
-func duelColumns(rates, drawn []float64, flushing bool) []document.Column {
+func duelColumns(l layout, rates, drawn []float64, flushing bool) []document.Column {
 	columns := []document.Column{
 		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
 		{Key: "delivery", Data: true},
-		{Key: "broker", Name: "broker", Row: true},
-		{Key: "status", Name: "status"},
-		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true, Chart: "Sustainable rate: more is better"},
-		{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond},
 	}
+	columns = append(columns, l.columns()...)
+	columns = append(
+		columns,
+		document.Column{Key: "status", Name: "status"},
+		document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true, Chart: "Sustainable rate: more is better"},
+		document.Column{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond},
+	)
 	for _, rate := range rates {
 		chart := ""
 		if slices.Contains(drawn, rate) {
@@ -144,7 +151,6 @@ func (s side) row(rates []float64, notes *document.Footnotes) document.Row {
 	row := document.Row{
 		"message_bytes": document.Number(s.points[0].Spec.MessageSize.Mean()),
 		"delivery":      document.Text(s.points[0].Spec.Delivery),
-		"broker":        document.Text(s.name),
 		"status":        document.Text(s.status()).Toned(toneOfPoints(s.points...)).Marked(slices.Compact(marks)...),
 		"sustainable":   s.sustained(),
 		"peak_rate":     s.peak(),

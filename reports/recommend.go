@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -95,6 +96,17 @@ func sweepsOf(points []results.Point) []sweep {
 	return sweeps
 }
 
+// recommended tells that everything in g is a sweep of one broker: its recommendation says who is best, and a ranking of all
+// its points would be no answer.
+func recommended(g group, sweeps []sweep) bool {
+	return !slices.ContainsFunc(comparable(g.points), func(w group) bool {
+		return !slices.ContainsFunc(sweeps, func(s sweep) bool {
+			other := func(p results.Point) bool { return p.Product != w.points[0].Product }
+			return s.points[0].ID == w.points[0].ID && !slices.ContainsFunc(w.points, other)
+		})
+	})
+}
+
 // at is where a point lies: "client.linger.ms=5 client.batch.size=64KiB".
 func (s sweep) at(p results.Point) string {
 	var words []string
@@ -124,17 +136,54 @@ func (s sweep) verdict() document.Verdict {
 		v.Finding += fmt.Sprintf(", %s the median of all", unit.Factor.Format(value(first)/middle))
 	}
 	v.Finding += "." + s.sure(first)
-	if s.missed > 0 {
-		v.Detail = fmt.Sprintf("%d of them miss an objective and are not considered. ", s.missed)
-	}
+	v.Detail = s.left()
 	for _, e := range results.Effects(s.points, s.metric) {
-		if value, change := e.Largest(); change.N > 0 {
+		if value, change := e.Largest(); change.N > 0 && math.Abs(math.Log(change.Median)) < 0.01 {
+			v.Detail += "No axis changed it by more than 1 %."
+			break
+		} else if change.N > 0 {
 			v.Detail += fmt.Sprintf("Most was changed by %s: %s instead of %s made it %s.", e.Axis, e.Values[value], e.Values[0], spread(change))
 			break
 		}
 	}
 	v.Detail = strings.TrimSpace(v.Detail)
 	return v
+}
+
+// left says which points are not considered: "2 that miss an objective, 3 without a usable figure (1 failed, 2 void)".
+func (s sweep) left() string {
+	var parts []string
+	if s.missed > 0 {
+		parts = append(parts, fmt.Sprintf("%d that miss an objective", s.missed))
+	}
+	count, without := map[results.Status]int{}, 0
+	for _, p := range s.points {
+		if len(s.metric.Values(p.Ok())) == 0 {
+			count[ended(p)]++
+			without++
+		}
+	}
+	if without > 0 {
+		var words []string
+		for _, status := range slices.Sorted(maps.Keys(count)) {
+			words = append(words, fmt.Sprintf("%d %s", count[status], status))
+		}
+		parts = append(parts, fmt.Sprintf("%d without a usable figure (%s)", without, strings.Join(words, ", ")))
+	}
+	if parts == nil {
+		return ""
+	}
+	return "Not considered: " + strings.Join(parts, ", ") + ". "
+}
+
+// ended is how a point without a usable figure ended, the worst of its repetitions first.
+func ended(p results.Point) results.Status {
+	for _, status := range []results.Status{results.Failed, results.Void, results.Aborted, results.Refused} {
+		if slices.ContainsFunc(p.Records, func(r results.Record) bool { return r.Status == status }) {
+			return status
+		}
+	}
+	return results.OK
 }
 
 // spread is a change with its interval.
@@ -174,9 +223,8 @@ func (s sweep) constants() string {
 	if !varies("broker") {
 		words = append(words, s.points[0].Product)
 	}
-	facts := s.points[0].Facts()
-	for _, name := range []string{"persistence", "acks", "replicas", "nodes", "topics", "partitionsPerTopic", "producersPerTopic"} {
-		if value := facts[name]; value != "" && !varies(name) && s.same(name, value) {
+	for _, name := range saidOnce {
+		if value := shared(s.points, name); value != "" && !varies(name) {
 			words = append(words, name+" "+value)
 		}
 	}
@@ -186,15 +234,11 @@ func (s sweep) constants() string {
 	return "All points: " + strings.Join(words, ", ") + "."
 }
 
-func (s sweep) same(name, value string) bool {
-	return !slices.ContainsFunc(s.points, func(p results.Point) bool { return p.Facts()[name] != value })
-}
-
 // table has a column for each axis.
 func (s sweep) table(title string, points []results.Point) document.Table {
 	t := document.Table{Title: title}
 	for _, a := range s.axes {
-		t.Columns = append(t.Columns, document.Column{Key: "axis:" + a.Name, Name: strings.TrimPrefix(a.Name, "client."), Row: true})
+		t.Columns = append(t.Columns, axisColumn(a.Name))
 	}
 	keys := []string{s.metric.Key}
 	for _, m := range results.Tradeoff(s.points[0].Spec.Measure) {

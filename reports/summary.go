@@ -34,10 +34,13 @@ func summary(set *results.Set) (document.Document, error) {
 	var notes document.Footnotes
 	groups := bySetting(points)
 	d.Add(document.Heading{Level: 1, Text: "Verdict"})
+	sweeps := sweepsOf(points)
 	for _, g := range bySetting(calm(points)) {
-		d.Add(verdict(g))
+		if !recommended(g, sweeps) {
+			d.Add(verdict(g))
+		}
 	}
-	for _, s := range sweepsOf(points) {
+	for _, s := range sweeps {
 		v := s.verdict()
 		v.Detail = strings.TrimSpace(v.Detail + " More: brokermark report recommend.")
 		d.Add(v)
@@ -47,8 +50,10 @@ func summary(set *results.Set) (document.Document, error) {
 	}
 	for _, g := range groups {
 		d.Add(document.Heading{Level: 1, Text: g.name})
-		d.Add(summaryTable(g, &notes))
-		if t := goalsTable(g, &notes); len(t.Rows) > 0 {
+		l := layoutOf(g.points, loadsOf(g), saidOnce)
+		d.Say(l.above)
+		d.Add(summaryTable(g, l, &notes))
+		if t := goalsTable(g, l, &notes); len(t.Rows) > 0 {
 			d.Add(t)
 		}
 		d.Warn("these records", unnamed(g.points))
@@ -90,10 +95,21 @@ var summaryMetrics = []string{
 	"lost", "duplicated", "broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes", flushesKey,
 }
 
-func summaryTable(g group, notes *document.Footnotes) document.Table {
+// loadsOf are the loads of a summary's rows.
+func loadsOf(g group) []string {
+	var loads []string
+	for i, p := range g.points {
+		for _, l := range results.Levels(i, p) {
+			loads = append(loads, l.Title)
+		}
+	}
+	return loads
+}
+
+func summaryTable(g group, l layout, notes *document.Footnotes) document.Table {
 	offered := len(results.MissedRates(g.points)) > 0
 	sent := anyLoad(g.points, results.OnlyFromSend)
-	t := document.Table{Columns: slices.Concat(pointColumns(), []document.Column{
+	t := document.Table{Columns: slices.Concat(pointColumns(l), []document.Column{
 		{Key: "status", Name: "status"},
 		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
 	}, metricColumns(summaryMetrics, map[string]bool{
@@ -105,8 +121,10 @@ func summaryTable(g group, notes *document.Footnotes) document.Table {
 	})}
 	for i, p := range g.points {
 		levels := results.Levels(i, p)
-		for _, l := range levels {
-			t.Rows = append(t.Rows, summaryRow(p, l, ownWords(l, levels), notes))
+		for _, level := range levels {
+			row := summaryRow(p, level, ownWords(level, levels), notes)
+			maps.Copy(row, pointCells(p, level.Title, l))
+			t.Rows = append(t.Rows, row)
 		}
 	}
 	return t
@@ -117,7 +135,7 @@ func stood(r results.Record) bool {
 	return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool { return d.Code == "pauses" || d.Code == "generator-lag" })
 }
 
-// summaryRow is a point, or one rate of its curve.
+// summaryRow is what a row says of a point, or of one rate of its curve.
 func summaryRow(p results.Point, l results.Level, own map[string]string, notes *document.Footnotes) document.Row {
 	status, tone, marks, count := p.Status(), toneOfPoints(p), reasons(p, notes), total(p)
 	if p.Spec.Measure == "curve" && l.Rate > 0 {
@@ -126,7 +144,7 @@ func summaryRow(p results.Point, l results.Level, own map[string]string, notes *
 			marks = append(marks, notes.Mark(p.Spec.Broker+l.Title, fmt.Sprintf("%s, %s: %s", l.Title, l.Status, l.Reason)))
 		}
 	}
-	row := pointCells(p, l.Title)
+	row := document.Row{}
 	row["status"] = document.Text(fared(status, p, l.Records)).Toned(tone).Marked(marks...)
 	row["sustainable"] = l.Cell("sustainable_low")
 	row["doubts"] = doubts(p, l.Records, own, notes)

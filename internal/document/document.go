@@ -124,10 +124,17 @@ type Column struct {
 	Name   string    // for people; may hold a line break
 	Unit   unit.Unit // of its numbers
 	Row    bool      // tells the rows apart: repeated where a table has to be split
+	Label  bool      // names a row by itself, for its colour; else its Row columns do together
+	Named  bool      // its cells say nothing without the column's name: "5" of "linger.ms"
 	Spread bool      // show the interval of its cells
 	Wide   bool      // holds sentences: wrapped later than other words
 	Data   bool      // only for machines: what a reader sees from the headings
 	Chart  string    // the chart that draws its cells, "what: which is better", for formats that draw; "" = none
+}
+
+// OneLine is a column's name in one line; a path that was broken after a dot is whole again.
+func OneLine(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, ".\n", "."), "\n", " ")
 }
 
 // Kind says what a cell holds.

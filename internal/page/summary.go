@@ -108,10 +108,14 @@ func opening(blocks []document.Block) (verdict, tables []document.Block) {
 	if first < 0 {
 		return blocks, nil
 	}
-	if first > 0 {
-		if _, ok := blocks[first-1].(document.Heading); ok {
-			first--
+	for i := first - 1; i >= 0; i-- { // what stands between a heading and its table belongs to both
+		switch blocks[i].(type) {
+		case document.Heading:
+			return blocks[:i], blocks[i:]
+		case document.Paragraph:
+			continue
 		}
+		break
 	}
 	return blocks[:first], blocks[first:]
 }

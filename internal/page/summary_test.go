@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,5 +107,20 @@ func TestAContenderHasTheColourOfItsLines(t *testing.T) {
 		if got := colour(fmt.Sprint(i)); got != i%8 {
 			t.Errorf("name %d has colour %d", i, got)
 		}
+	}
+}
+
+// A sentence between a heading and its table goes with them, not above the figures.
+func TestTheOpeningEndsBeforeTheHeadingOfTheFirstTable(t *testing.T) {
+	heading, said, table := document.Heading{Level: 1, Text: "100 B"}, document.Paragraph{Text: "All points: kafka."}, document.Table{Title: "every point"}
+	verdict := []document.Block{document.Heading{Level: 1, Text: "Verdict"}, document.Verdict{Finding: "Kafka."}}
+	for name, between := range map[string][]document.Block{"heading": {heading}, "heading and sentence": {heading, said}} {
+		blocks := slices.Concat(verdict, between, []document.Block{table})
+		if lead, rest := opening(blocks); len(lead) != len(verdict) || len(rest) != len(between)+1 || rest[0] != heading {
+			t.Errorf("%s: above the figures stand %d blocks, below them %v", name, len(lead), rest)
+		}
+	}
+	if lead, rest := opening([]document.Block{said, table}); len(lead) != 1 || len(rest) != 1 {
+		t.Errorf("without a heading: %v, %v", lead, rest)
 	}
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"math"
@@ -40,16 +41,20 @@ func chartTitles(t document.Table) []string {
 
 // chart is a title with the columns it draws.
 type chart struct {
-	title          string
-	names, columns []document.Column
-	most           float64 // the longest bar or bound
+	title   string
+	label   string // the key of the column that names rows for their colours; "" = names do
+	names   names
+	columns []document.Column
+	most    float64 // the longest bar or bound of any row
 }
 
 func chartOf(t document.Table, title string) chart {
 	c := chart{title: title}
 	for _, column := range t.Columns {
 		switch {
-		case column.Row:
+		case column.Label:
+			c.label = column.Key
+		case column.Row && !column.Data:
 			c.names = append(c.names, column)
 		case column.Chart == title:
 			c.columns = append(c.columns, column)
@@ -79,25 +84,85 @@ func (c chart) holds(row document.Row) bool {
 
 func (c chart) write(out *strings.Builder, rows []document.Row, colour func(string) int) {
 	what, better, _ := strings.Cut(c.title, ": ")
+	if all := len(rows); all > mostBars {
+		rows = c.best(rows, strings.HasPrefix(better, "less"))
+		better += fmt.Sprintf("; the best %d of %d", len(rows), all)
+	}
 	fmt.Fprintf(out, "<table class=\"glance\"><caption>%s <small>%s</small></caption><tbody>\n", escape(what), escape(better))
 	for _, row := range rows {
-		var words []string
-		for _, column := range c.names {
-			words = append(words, cellText(column, row[column.Key]))
+		id, heading := c.names.of(row)
+		if c.label != "" {
+			id = row[c.label].Text
 		}
-		name := strings.Join(words, ", ")
-		fmt.Fprintf(out, "<tr><th scope=\"row\">%s</th>", html.EscapeString(name))
+		fmt.Fprintf(out, "<tr><th scope=\"row\">%s</th>", heading)
 		if !c.holds(row) {
 			fmt.Fprintf(out, "<td class=\"none\">%s</td></tr>\n", escape(c.instead(row)))
 			continue
 		}
 		out.WriteString("<td>")
 		for _, column := range c.columns {
-			c.bar(out, column, row[column.Key], colour(name))
+			c.bar(out, column, row[column.Key], colour(id))
 		}
 		out.WriteString("</td></tr>\n")
 	}
 	out.WriteString("</tbody></table>\n")
+}
+
+// names are the columns that name a row.
+type names []document.Column
+
+// of names a row, in words and as HTML, which may break in the path of a setting: there is little room.
+func (n names) of(row document.Row) (text, markup string) {
+	var words, marked []string
+	for _, column := range n {
+		word := cellText(column, row[column.Key])
+		setting := ""
+		if column.Named {
+			setting = clean(document.OneLine(column.Name)) + "="
+		}
+		words = append(words, setting+word)
+		marked = append(marked, strings.ReplaceAll(html.EscapeString(setting), ".", ".<wbr>")+html.EscapeString(word))
+	}
+	return strings.Join(words, " "), strings.Join(marked, " ")
+}
+
+// mostBars is how many rows a chart has; of more it shows the best, and the table beside it has all.
+const mostBars = 16
+
+// best are those rows whose first figures are the best, in the order of the table.
+func (c chart) best(rows []document.Row, less bool) []document.Row {
+	order := []int{}
+	for i, row := range rows {
+		if drawable(row[c.columns[0].Key]) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := rows[i][c.columns[0].Key], rows[j][c.columns[0].Key]
+		better := cmp.Compare(b.Number, a.Number)
+		if less {
+			better = -better
+		}
+		return cmp.Or(compareBool(a.Unused, b.Unused), better)
+	})
+	order = order[:min(len(order), mostBars)]
+	slices.Sort(order)
+	var best []document.Row
+	for _, i := range order {
+		best = append(best, rows[i])
+	}
+	return best
+}
+
+// compareBool puts false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // bar writes what a column has on its second line, the bar with its bounds, and the figure as tables have it.

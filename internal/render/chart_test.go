@@ -56,6 +56,41 @@ func TestAChartHasABarForEveryKnownFigureAndSaysWhatIsUnknown(t *testing.T) {
 	}
 }
 
+// Settings are named beside their values, columns for machines aren't shown, and colours go by the whole name.
+func TestAChartNamesTheSettingsOfItsRows(t *testing.T) {
+	table := charted()
+	table.Columns[0].Data = true // one broker
+	table.Columns = append(table.Columns, document.Column{Key: "name", Data: true, Label: true}, document.Column{Key: "axis", Name: "inFlight.\nmessages", Row: true, Named: true})
+	for i := range 2 {
+		table.Rows = append(table.Rows, document.Row{"who": document.Text("kafka"), "name": document.Text(strings.Repeat("n", i+3)), "axis": document.Text(fmt.Sprint(10 * i)), "rate": document.Number(5)})
+	}
+	got := Charts(table, func(name string) int { return len(name) })
+	for _, want := range []string{`<th scope="row">inFlight.<wbr>messages=0</th><td><span class="bar-line"><span class="bar-track"><span class="bar c3"`, `<th scope="row">inFlight.<wbr>messages=10</th>`, `"bar c4"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+}
+
+func TestAChartOfManyRowsShowsTheBestOfThem(t *testing.T) {
+	var rows []document.Row
+	for i := range 40 {
+		cell := document.Number(100 + i)
+		rows = append(rows, document.Row{"who": document.Text(fmt.Sprintf("r%02d", i)), "rate": cell.Excluded(i == 39), "low": cell})
+	}
+	charts := strings.Split(Charts(charted(rows...), one), "<caption>")
+	for i, c := range []struct{ chart, first, last, says string }{
+		{"rate", "r23", "r38", "more is better; the best 16 of 40"},
+		{"p99", "r00", "r15", "less is better; the best 16 of 40"},
+	} {
+		chart := charts[i+1]
+		names := strings.Split(chart, `<th scope="row">`)[1:]
+		if len(names) != 16 || !strings.HasPrefix(names[0], c.first) || !strings.HasPrefix(names[15], c.last) || !strings.Contains(chart, c.says) {
+			t.Errorf("%s: %d rows:\n%s", c.chart, len(names), chart)
+		}
+	}
+}
+
 func TestNothingToCompareHasNoChart(t *testing.T) {
 	known := document.Row{"who": document.Text("a"), "rate": document.Number(1)}
 	bare := charted(known, known)

@@ -45,9 +45,10 @@ func csvHeader(t document.Table) []string {
 		header = append(header, "table")
 	}
 	for _, c := range t.Columns {
-		header = append(header, c.Key)
+		key := clean(c.Key) // an axis is named by whoever wrote the spec
+		header = append(header, key)
 		if c.Spread {
-			header = append(header, c.Key+"_low", c.Key+"_high")
+			header = append(header, key+"_low", key+"_high")
 		}
 	}
 	return append(header, "notes")

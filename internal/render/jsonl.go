@@ -45,19 +45,19 @@ func jsonRow(t document.Table, row document.Row, notes map[int]string) []field {
 		fields = append(fields, field{"table", clean(t.Title)})
 	}
 	for _, c := range t.Columns {
-		cell := row[c.Key]
+		cell, key := row[c.Key], clean(c.Key)
 		switch cell.Kind {
 		case document.Figure, document.Interval:
-			fields = append(fields, field{c.Key, number(cell.Number)})
+			fields = append(fields, field{key, number(cell.Number)})
 		case document.Words:
-			fields = append(fields, field{c.Key, clean(cell.Text)})
+			fields = append(fields, field{key, clean(cell.Text)})
 		default:
-			fields = append(fields, field{c.Key, nil})
+			fields = append(fields, field{key, nil})
 		}
 		if c.Spread && cell.Kind == document.Interval {
-			fields = append(fields, field{c.Key + "_low", number(cell.Low)}, field{c.Key + "_high", number(cell.High)})
+			fields = append(fields, field{key + "_low", number(cell.Low)}, field{key + "_high", number(cell.High)})
 		} else if c.Spread {
-			fields = append(fields, field{c.Key + "_low", nil}, field{c.Key + "_high", nil})
+			fields = append(fields, field{key + "_low", nil}, field{key + "_high", nil})
 		}
 	}
 	texts := []string{}

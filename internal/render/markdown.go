@@ -43,7 +43,7 @@ func markdownTable(out *strings.Builder, t document.Table) {
 	}
 	out.WriteString("\n|")
 	for _, c := range t.Columns {
-		out.WriteString(" " + literal(c.Name) + " |")
+		out.WriteString(" " + literal(document.OneLine(c.Name)) + " |")
 	}
 	out.WriteString("\n|")
 	for _, c := range t.Columns {

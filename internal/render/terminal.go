@@ -255,6 +255,14 @@ func superscript(n int) string {
 // fold wraps s at width; a word that is longer is broken behind one of its own separators, so that "…/franz-go" stays
 // readable.
 func fold(s string, width int) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = foldLine(line, width)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func foldLine(s string, width int) string {
 	const separators = "/-.,_=@"
 	words := strings.Split(s, " ")
 	for i, word := range words {

@@ -29,7 +29,7 @@ func distinguish(points []*Point) {
 				if value == "" {
 					value = "unset"
 				}
-				p.vary(path + "=" + value)
+				p.vary(Word{path, value})
 			}
 			if len(namesakes(alike)) == 0 {
 				break

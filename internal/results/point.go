@@ -26,8 +26,18 @@ type Point struct {
 	Repeated int            // repetitions that ended ok and were measured again
 
 	shape string     // of its load, where it stands in the name
+	words []Word     // of its variant
 	facts *factCache // of the set that the point is part of
 }
+
+// Word is a setting in which points of a set differ, with the value that a point has.
+type Word struct{ Name, Value string }
+
+// Words are the settings that set p apart from other points of the same broker; its variant says the same in one line.
+func (p Point) Words() []Word { return p.words }
+
+// Kind is the point's name without its variant: the product, and the shape of its load where points differ in it.
+func (p Point) Kind() string { return strings.TrimSpace(p.Product + " " + p.shape) }
 
 // measures is the order in which kinds of measurement are shown.
 var measures = []string{"sustainable", "curve", "peak", "rate", "count", "backlog"}
@@ -66,7 +76,7 @@ func pointsOf(records []store.Record) []Point {
 		if workloadOrder(a, b) != 0 {
 			return 0
 		}
-		return CompareNames(a.Variant, b.Variant)
+		return compareWords(a.words, b.words)
 	})
 	out := make([]Point, len(points))
 	for i, p := range points {
@@ -120,6 +130,27 @@ func CompareNames(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
+// CompareKinds orders points by what their names say: by kind, then by the values of their settings.
+func CompareKinds(a, b Point) int {
+	return cmp.Or(CompareNames(a.Kind(), b.Kind()), compareWords(a.words, b.words))
+}
+
+// compareWords orders variants by the values of their settings, the first one first: 16KiB before 1MiB.
+func compareWords(a, b []Word) int {
+	for i := range min(len(a), len(b)) {
+		order := CompareNames(a[i].Name, b[i].Name)
+		if x, ok := Magnitude(a[i].Value); ok && order == 0 {
+			if y, ok := Magnitude(b[i].Value); ok {
+				order = cmp.Compare(x, y)
+			}
+		}
+		if order = cmp.Or(order, CompareNames(a[i].Value, b[i].Value)); order != 0 {
+			return order
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
 // InNames tells whether the values of an axis stand in the names of points that differ in it.
 func InNames(axis string) bool { return !shownElsewhere[axis] }
 
@@ -152,7 +183,7 @@ func name(points []*Point) {
 		if p.Spec.Version != "" && len(versions[p.Spec.Broker]) > 1 {
 			p.Product += "@" + p.Spec.Version
 		}
-		p.Variant = ""
+		p.words = nil
 		axes := p.axes()
 		// A load of another shape is another workload, and what has the same name stands in one row or line.
 		if shape, detail := shape(p.Spec.Load); len(details[shape]) > 1 {
@@ -162,18 +193,23 @@ func name(points []*Point) {
 		}
 		for _, axis := range sortedKeys(axes) {
 			if InNames(axis) && len(values[axis]) > 1 {
-				p.vary(axis + "=" + axes[axis])
+				p.words = append(p.words, Word{axis, axes[axis]})
 			}
 		}
-		p.vary("")
+		p.vary()
 	}
 	distinguish(points)
 }
 
-// vary adds a word to what tells p from other points of the same broker.
-func (p *Point) vary(word string) {
-	p.Variant = strings.TrimSpace(p.Variant + " " + word)
-	p.Name = strings.Join(slices.DeleteFunc([]string{p.Product, p.shape, p.Variant}, func(s string) bool { return s == "" }), " ")
+// vary adds words to what tells p from other points of the same broker.
+func (p *Point) vary(words ...Word) {
+	p.words = append(p.words, words...)
+	var texts []string
+	for _, w := range p.words {
+		texts = append(texts, w.Name+"="+w.Value)
+	}
+	p.Variant = strings.Join(texts, " ")
+	p.Name = strings.TrimSpace(p.Kind() + " " + p.Variant)
 }
 
 func (p Point) axes() map[string]string { return p.Records[0].Axes }

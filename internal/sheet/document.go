@@ -122,7 +122,7 @@ func placesOf(t document.Table) []place {
 	var places []place
 	named := false
 	for _, c := range t.Columns {
-		name := strings.ReplaceAll(c.Name, "\n", " ")
+		name := document.OneLine(c.Name)
 		if name == "" {
 			name = c.Key
 		}

@@ -1,0 +1,130 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// tuned is a sweep of two client settings and the window of brokers, at one fixed rate.
+func tuned(brokers ...string) []store.Record {
+	var records []store.Record
+	for _, p := range products {
+		if !slices.Contains(brokers, p.name) {
+			continue
+		}
+		for _, linger := range []string{"0", "5"} {
+			for _, batch := range []string{"16KiB", "1MiB"} {
+				for _, window := range []string{"10", "1000"} {
+					r := p.record(100, "at-least-once", 1000, 1)
+					r.ID = int64(len(records) + 1)
+					r.PointID = fmt.Sprint("p", r.ID)
+					r.Axes = map[string]string{"broker": p.name, "client.linger.ms": linger, "client.batch.size": batch, "inFlight.messages": window}
+					r.Spec.Client = map[string]any{"linger.ms": linger, "batch.size": batch}
+					records = append(records, r)
+				}
+			}
+		}
+	}
+	return records
+}
+
+func TestASweepHasAColumnForEachAxisAndSaysConstantsOnce(t *testing.T) {
+	records := tuned("kafka")
+	golden(t, "sweep.txt", rendered(t, build(t, "summary", records), "terminal", 80))
+	golden(t, "sweep.md", rendered(t, build(t, "summary", records), "markdown", 0))
+	for _, name := range []string{"summary", "headtohead"} {
+		table := build(t, name, records).Tables()[0]
+		var keys []string
+		for _, c := range table.Columns {
+			if c.Row && !c.Data {
+				keys = append(keys, c.Key)
+			}
+		}
+		if want := []string{"axis:client.batch.size", "axis:client.linger.ms", "axis:inFlight.messages"}; !slices.Equal(keys, want) {
+			t.Errorf("%s: rows are told apart by %q, want %q", name, keys, want)
+		}
+		if row := table.Rows[0]; row["broker"].Text != "kafka client.batch.size=16KiB client.linger.ms=0 inFlight.messages=10" || row["axis:client.batch.size"].Text != "16KiB" {
+			t.Errorf("%s: for machines a row is of %q, with %q", name, row["broker"].Text, row["axis:client.batch.size"].Text)
+		}
+	}
+}
+
+func TestASweepOfSeveralBrokersKeepsTheirColumn(t *testing.T) {
+	text := string(rendered(t, build(t, "summary", tuned("kafka", "rabbitmq")), "terminal", 100))
+	for _, says := range []string{"All points: rate 1k/s, persistence log,", "broker    batch.size  linger.ms", "rabbitmq  1MiB        5"} {
+		if !strings.Contains(text, says) {
+			t.Errorf("the summary doesn't say %q:\n%s", says, text)
+		}
+	}
+}
+
+// What a table could only show by leaving no room for figures stands in the names.
+func TestALayoutHasColumnsForAFewAxesOnly(t *testing.T) {
+	wide := tuned("kafka")
+	for i := range wide {
+		for axis := range mostAxes {
+			wide[i].Axes[fmt.Sprintf("client.setting%d", axis)] = fmt.Sprint(i % 2)
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		records []store.Record
+		axes    int
+	}{
+		{"brokers alone", demo(1), 0},
+		{"three axes", tuned("kafka"), 3},
+		{"eight axes", wide, 0},
+		{"one point", tuned("kafka")[:1], 0},
+		{"points of which one axis is constant", tuned("kafka")[:4], 2},
+	} {
+		points := results.Of(c.records).Points
+		l := layoutOf(points, nil, nil)
+		if len(l.axes) != c.axes || (l.above == "") != (c.axes == 0) {
+			t.Errorf("%s: columns for %q, above them %q", c.name, l.axes, l.above)
+		}
+		if l.axes != nil {
+			continue
+		}
+		row := document.Row{}
+		if l.name(row, points[0]); row["broker"].Text != points[0].Name {
+			t.Errorf("%s: the row is of %q, want %q", c.name, row["broker"].Text, points[0].Name)
+		}
+	}
+}
+
+func TestASettingThatAllPointsOfATableShareStandsAboveIt(t *testing.T) {
+	records := tuned("kafka") // two sizes, of which the larger was measured with one window
+	for _, r := range tuned("kafka") {
+		if r.Axes["inFlight.messages"] == "10" {
+			r.PointID += "-large"
+			r.Spec.MessageSize[0].Size = 1024
+			records = append(records, r)
+		}
+	}
+	points := results.Of(records).Points
+	for _, g := range bySetting(points) {
+		l := layoutOf(g.points, loadsOf(g), saidOnce)
+		if large := strings.HasPrefix(g.name, "1 KiB"); large != strings.Contains(l.above, "kafka, rate 1k/s, inFlight.messages 10, persistence log") {
+			t.Errorf("%s: above stands %q", g.name, l.above)
+		}
+	}
+}
+
+func TestASweepOfOneBrokerIsAnsweredByItsRecommendation(t *testing.T) {
+	records := tuned("kafka")
+	records[0].Status, records[0].Reason = store.Void, "the generator was late"
+	text := strings.Join(strings.Fields(string(rendered(t, build(t, "summary", records), "terminal", 100))), " ")
+	if strings.Contains(text, "then kafka client") || !strings.Contains(text, "Of 8 points client.batch.size=16KiB client.linger.ms=0 inFlight.messages=1000 is the best") || !strings.Contains(text, "Not considered: 1 without a usable figure (1 void).") {
+		t.Errorf("the summary of a sweep says:\n%s", text)
+	}
+	both := string(rendered(t, build(t, "summary", tuned("kafka", "rabbitmq")), "terminal", 100))
+	if !strings.Contains(both, "e2e p99, not tested: rabbitmq") {
+		t.Errorf("brokers of a sweep aren't ranked:\n%s", both)
+	}
+}
