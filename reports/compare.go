@@ -19,10 +19,10 @@ type Side struct {
 }
 
 // compared are the metrics a comparison shows, where both sides have them.
-var compared = []string{
+var compared = append([]string{
 	"sustainable_low", "publish_rate", "e2e_p50_ns", "e2e_p99_ns", "publish_p99_ns", "total_s", "drain_rate",
 	"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes", "lost_acked",
-}
+}, pipelineFigures...)
 
 // Compare sets b against a, workload by workload: medians with intervals, a non-parametric test, the size of the
 // effect, and a sentence. All metrics of all workloads are one family of tests. named are the spec paths in which the

@@ -227,11 +227,13 @@ func TestAPointsRepetitionsAreToldOneByOne(t *testing.T) {
 func TestTheWordsOfAFaultAndAGuarantee(t *testing.T) {
 	second := study.Duration(time.Second)
 	for want, faults := range map[string][]study.Fault{
-		"kill -9":                  {{Do: "kill"}},
-		"kill -9, 1s":              {{Do: "kill", Node: "1", For: second}},
-		"kill -9 leader, 1s":       {{Do: "kill", Node: "leader", For: second}},
-		"pause, 1s, node 2":        {{Do: "pause", Node: "2", For: second}},
-		"restart; pause, node all": {{Do: "restart"}, {Do: "pause", Node: "all"}},
+		"kill -9":                   {{Do: "kill"}},
+		"kill -9, 1s":               {{Do: "kill", Node: "1", For: second}},
+		"kill -9 leader, 1s":        {{Do: "kill", Node: "leader", For: second}},
+		"pause, 1s, node 2":         {{Do: "pause", Node: "2", For: second}},
+		"restart; pause, all nodes": {{Do: "restart"}, {Do: "pause", Node: "all"}},
+		"kill -9, 1s, server-1":     {{Do: "kill", Node: "server-1", For: second}},
+		"pause, 1s, balancer":       {{Do: "pause", Node: "balancer", For: second}},
 	} {
 		if got := faultText(faults); got != want {
 			t.Errorf("got %q, want %q", got, want)

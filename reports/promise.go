@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -334,8 +335,14 @@ func faultText(faults []study.Fault) string {
 		if length > 0 {
 			text += fmt.Sprintf(", %s", length)
 		}
-		if f.Node != "1" && f.Node != "leader" && f.Node != "" {
+		switch _, err := strconv.Atoi(f.Node); {
+		case slices.Contains([]string{"", "1", "leader"}, f.Node):
+		case f.Node == "all":
+			text += ", all nodes"
+		case err == nil:
 			text += ", node " + f.Node
+		default: // a part of a pipeline
+			text += ", " + f.Node
 		}
 		words = append(words, text)
 	}

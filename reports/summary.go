@@ -53,8 +53,10 @@ func summary(set *results.Set) (document.Document, error) {
 		l := layoutOf(g.points, loadsOf(g), saidOnce)
 		d.Say(l.above)
 		d.Add(summaryTable(g, l, &notes))
-		if t := goalsTable(g, l, &notes); len(t.Rows) > 0 {
-			d.Add(t)
+		for _, t := range []document.Table{pipelineTable(g, l), goalsTable(g, l, &notes)} {
+			if len(t.Rows) > 0 {
+				d.Add(t)
+			}
 		}
 		d.Warn("these records", unnamed(g.points))
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -172,10 +173,10 @@ func (s *shell) pipelineConsumerCommand() *cobra.Command {
 		Long: `Consumer takes rides from the broker and acknowledges each when it is counted.
 The topic must be there: start a server first. With --state the record is a
 SQLite file, or in a PostgreSQL database that several consumers may share; it
-survives a crash, and no ride counts twice. How many rides a thread gets before
-it acknowledges is a setting of the broker's client, such as
---set client.prefetch=1 of RabbitMQ.`,
-		Example: "  brokermark pipeline consumer --broker rabbitmq --attach 127.0.0.1:5672 --set client.prefetch=1\n" +
+survives a crash, and no ride counts twice. How many rides a thread may hold
+before it acknowledges is a setting of the broker's client, such as
+--set client.prefetch=10 of RabbitMQ, where it is 1 here unless it is set.`,
+		Example: "  brokermark pipeline consumer --broker rabbitmq --attach 127.0.0.1:5672 --set client.prefetch=10\n" +
 			"  brokermark pipeline consumer --broker jetstream --attach 127.0.0.1:4222 --threads 4 --state rides.db\n" +
 			"  brokermark pipeline consumer --broker kafka --attach 127.0.0.1:9092 --topic rides",
 		Args: arguments(cobra.NoArgs),
@@ -187,6 +188,7 @@ it acknowledges is a setting of the broker's client, such as
 			if err != nil {
 				return err
 			}
+			holdOne(&b)
 			return partEnded(parts.RunConsumer(c.Context(), parts.Consumer{Listen: p.listen, Broker: b, Threads: threads, State: state}, io.Discard, s.listening("consumer")))
 		},
 	}
@@ -194,6 +196,25 @@ it acknowledges is a setting of the broker's client, such as
 	c.Flags().IntVar(&threads, "threads", 32, "threads that consume")
 	c.Flags().StringVar(&state, "state", "", "SQLite `file`, or postgres://user@host/database, that keeps the records (default: in memory)")
 	return c
+}
+
+// holdOne has a consumer's thread hold one ride at a time where the client has a setting for that and nobody has set it.
+func holdOne(b *link.Broker) {
+	const prefetch = "prefetch"
+	kind, err := driver.Lookup(b.Broker)
+	at := slices.IndexFunc(kind.Settings, func(s driver.Setting) bool { return s.Scope == driver.ClientScope && s.Name == prefetch })
+	if _, given := b.Client[prefetch]; err != nil || at < 0 || given {
+		return
+	}
+	client := map[string]any{prefetch: 1}
+	maps.Copy(client, b.Client)
+	values, err := driver.Decode(kind.Settings, driver.ClientScope, client)
+	if err != nil { // said when the broker is opened
+		return
+	}
+	if idle := kind.Settings[at].Idle; idle == nil || idle(b.Guarantee, values) == "" {
+		b.Client = client
+	}
 }
 
 func (s *shell) listening(part string) func(string) {

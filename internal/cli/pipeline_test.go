@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -73,9 +74,23 @@ func TestPipelineLoadDrivesAnyEndpoint(t *testing.T) {
 	var got struct {
 		Successful, Failed int64
 		Rate               float64 `json:"requests_per_s"`
+		WallMs             float64 `json:"wall_ms"`
+		Response           struct {
+			Mean   float64 `json:"mean_ms"`
+			Median float64 `json:"median_ms"`
+			P99    float64 `json:"p99_ms"`
+			Min    float64 `json:"min_ms"`
+			Max    float64 `json:"max_ms"`
+		}
 	}
 	if err := json.Unmarshal([]byte(r.out), &got); err != nil || got.Successful != 50 || got.Rate <= 0 || puts.Load() != 50 {
 		t.Errorf("%s, %d requests came: %v", r.out, puts.Load(), err)
+	}
+	if w := got.WallMs; w <= 0 || math.Abs(got.Rate*w/1e3-50) > 0.01 { // 50 requests in this time
+		t.Errorf("%v requests/s for %v ms", got.Rate, w)
+	}
+	if a := got.Response; a.Min <= 0 || a.Min > a.Median || a.Median > a.P99 || a.P99 > a.Max || a.Mean < a.Min || a.Mean > a.Max || a.Max > got.WallMs {
+		t.Errorf("response times %+v of %v ms", a, got.WallMs)
 	}
 	r = brokermark(t, "pipeline", "load", h.URL, "--requests", "5", "--threads", "2")
 	if r.code != 4 || !strings.Contains(r.out, "failed requests      5") || !strings.Contains(r.err, "404 Not Found") {
@@ -179,5 +194,43 @@ faults: [{at: 1s, do: kill, node: consumer, for: 1s}]
 	r.want(t, 7)
 	if !strings.Contains(r.err, "gate queue_max > 1000: failed 1") {
 		t.Errorf("%s", r.err)
+	}
+}
+
+// A pipeline's points are records like all others: the same commands read them, and its own figures are in each.
+func TestWhatReadsRecordsReadsThoseOfPipelines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 10 s")
+	}
+	t.Chdir(t.TempDir())
+	spec := "broker: jetstream\nmeasure: count\ncount.messages: 1000\ntls: on\npipeline: {servers: 1, threads: 20, pool: 4}\nconsumerPerSubscription: 2\naxes: {pipeline.answer: [confirmed, at-once]}\n"
+	if err := os.WriteFile("two.yaml", []byte(spec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	brokermark(t, "run", "two.yaml", "--store", "two.db").want(t, 0)
+	for _, c := range []struct {
+		args string
+		says []string
+	}{
+		{"report summary --store two.db", []string{"confirmed", "at-once"}},
+		{"report headtohead --store two.db", []string{"jetstream"}},
+		{"report --store two.db --format csv summary", []string{"queue_max", "server_cpu_us_per_request"}},
+		{"compare --store two.db pipeline.answer=confirmed pipeline.answer=at-once", []string{"response p99", "server CPU", "consumer CPU"}},
+		{"export --store two.db --format flat", []string{"response_p99_ns", "queue_max"}},
+		{"report --store two.db -o page.html", nil},
+		{"report --store two.db -o sheet.xlsx", nil},
+	} {
+		r := brokermark(t, strings.Fields(c.args)...)
+		r.want(t, 0)
+		for _, want := range c.says {
+			if !strings.Contains(r.out, want) {
+				t.Errorf("%s: no %q in\n%s", c.args, want, r.out)
+			}
+		}
+	}
+	for _, file := range []string{"page.html", "sheet.xlsx"} {
+		if i, err := os.Stat(file); err != nil || i.Size() < 5000 {
+			t.Errorf("%s: %v, %v", file, i, err)
+		}
 	}
 }

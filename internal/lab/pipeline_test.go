@@ -33,6 +33,7 @@ func specOf(t *testing.T, text string) study.Spec {
 // once, and the record says what each part cost.
 func TestThePipelinesBooksBalanceThoughItsPartsDie(t *testing.T) {
 	host := brokerHost(t)
+	var seen int64
 	r := one(t, specOf(t, `
 broker: jetstream
 persistence: log
@@ -49,7 +50,14 @@ faults:
 - {at: 1500ms, do: kill, node: consumer, for: 300ms}
 - {at: 2500ms, do: pause, node: server-1, for: 300ms}
 - {at: 3s, do: pause, node: "1", for: 300ms}
-`), lab.Options{Host: host})
+`), lab.Options{Host: host, Watch: func(e lab.Event) {
+		if e.Kind == lab.Sampled && e.Target == 400 && e.CPU.Broker > 0 {
+			seen = max(seen, e.Sample.Count.Received)
+		}
+	}})
+	if seen < 1000 { // what a live view is made of
+		t.Errorf("whoever watched saw %d rides received", seen)
+	}
 	if r.Status != "ok" {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}

@@ -13,25 +13,25 @@ import (
 // pipelineMetrics are those of an application around the broker. Response times of a closed loop are what its clients saw;
 // their name says from where they count.
 var pipelineMetrics = []Metric{
-	{Key: "response_min_ns", Name: "response min", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Min()) })},
-	{Key: "response_mean_ns", Name: "response mean", Unit: unit.Nanoseconds, Better: Lower, Of: response(hist.Snapshot.Mean)},
-	{Key: "response_p50_ns", Name: "response p50", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Quantile(0.5)) })},
-	{Key: "response_p99_ns", Name: "response p99", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Quantile(0.99)) })},
-	{Key: "response_max_ns", Name: "response max", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Max()) })},
-	{Key: "queue_max", Name: "longest queue", Unit: unit.None, Better: Lower, Of: pipeline(func(p *store.Pipeline) float64 {
+	{Key: "response_min_ns", Name: "response min", Head: "response\nmin", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Min()) })},
+	{Key: "response_mean_ns", Name: "response mean", Head: "response\nmean", Unit: unit.Nanoseconds, Better: Lower, Of: response(hist.Snapshot.Mean)},
+	{Key: "response_p50_ns", Name: "response p50", Head: "response\np50", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Quantile(0.5)) })},
+	{Key: "response_p99_ns", Name: "response p99", Head: "response\np99", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Quantile(0.99)) })},
+	{Key: "response_max_ns", Name: "response max", Head: "response\nmax", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Max()) })},
+	{Key: "queue_max", Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, Of: pipeline(func(p *store.Pipeline) float64 {
 		if p.QueueMax == nil {
 			return math.NaN()
 		}
 		return float64(*p.QueueMax)
 	})},
-	{Key: "server_cpu_us_per_request", Name: "server CPU, µs per request", Unit: unit.None, Better: Lower, Of: result(func(r *store.Result) float64 {
+	{Key: "server_cpu_us_per_request", Name: "server CPU, µs per request", Head: "server CPU\nµs/request", Unit: unit.None, Better: Lower, Of: result(func(r *store.Result) float64 {
 		if r.Pipeline == nil || r.Books.Sent == 0 {
 			return math.NaN()
 		}
 		server, _ := r.Pipeline.Part("server")
 		return (server.UserSeconds + server.SystemSeconds) * 1e6 / float64(r.Books.Sent)
 	})},
-	{Key: "consumer_cpu_max_pct", Name: "consumer CPU at most, % of a core", Unit: unit.None, Better: Lower, Of: pipeline(func(p *store.Pipeline) float64 {
+	{Key: "consumer_cpu_max_pct", Name: "consumer CPU at most, % of a core", Head: "consumer\nCPU, max %", Unit: unit.None, Better: Lower, Of: pipeline(func(p *store.Pipeline) float64 {
 		consumer, _ := p.Part("consumer")
 		return 100 * consumer.PeakCPU
 	})},
