@@ -8,7 +8,8 @@ GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 VULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 STATIC   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
-# Tests that measure have the machine for themselves, one package at a time; those that wait for brokers, browsers
+# Tests that measure have the machine for themselves, one package at a time (in a package, t.Parallel marks those that
+# judge no time: they begin when the others have ended); those that wait for brokers, browsers
 # and databases run several at a time. What time decides may fail because a neighbour held the processor: a test that
 # fails runs again, twice at most, and fails when it never passes; whole, since parts of a contract build on each other.
 # A data race is never a matter of luck: it fails at once.

@@ -16,6 +16,7 @@ import (
 
 // What is measured with the consumers in a process of their own has the same counts, and says what each side cost.
 func TestConsumersOfTheirOwnProcessCountTheSame(t *testing.T) {
+	t.Parallel()
 	const fault = "a broker that is restarted"
 	usual := []string{fault, "a rate", "loss that was asked for", "a curve"} // all others take long together
 	for name, c := range map[string]struct {
@@ -234,6 +235,7 @@ sustainable.warmup: 200ms
 }
 
 func TestAConsumersProcessThatDiesFailsItsPoint(t *testing.T) {
+	t.Parallel()
 	h, db := brokerHost(t), openStore(t)
 	killed := false
 	began := time.Now()

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheTimeToConnectGrowsWithTheTopology(t *testing.T) {
+	t.Parallel()
 	for topics, want := range map[int]time.Duration{
 		1:         time.Minute + 30*time.Millisecond,
 		1000:      90 * time.Second,

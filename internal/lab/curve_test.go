@@ -29,6 +29,7 @@ func doubtOf(l store.CurvePoint, code string) string {
 }
 
 func TestEveryLevelOfACurveCountsItsOwnLosses(t *testing.T) {
+	t.Parallel()
 	rates := []float64{500, 4000, 2000}
 	s := curveOf(400*time.Millisecond, rates...)
 	s.Delivery, s.Acks, s.Client = "at-most-once", "none", map[string]any{"loss.every": 100}
@@ -89,6 +90,7 @@ func TestALevelAfterASearchCarriesItsOwnDoubts(t *testing.T) {
 }
 
 func TestAnOverloadedLevelDoesNotSpillIntoTheNext(t *testing.T) {
+	t.Parallel()
 	s := curveOf(time.Second, 1000, 4000, 1001)
 	s.Client, s.Drain = map[string]any{"capacity": 2000}, study.Duration(300*time.Millisecond)
 	r := one(t, s, lab.Options{})
@@ -141,6 +143,7 @@ func TestALevelThatBeginsOnAnUndrainedBrokerIsVoid(t *testing.T) {
 }
 
 func TestALevelThatFailedFailsOnlyItself(t *testing.T) {
+	t.Parallel()
 	s := curveOf(300*time.Millisecond, 500, 8000)
 	s.Client = map[string]any{"capacity": 1000, "queue.limit": 50, "queue.full": "reject"}
 	r := one(t, s, lab.Options{})

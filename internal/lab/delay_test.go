@@ -12,6 +12,7 @@ import (
 
 // A consumer that takes 10 ms for each message can't take more than 100 a second, whatever the broker can.
 func TestSlowConsumersSetThePaceAndAreNamed(t *testing.T) {
+	t.Parallel()
 	slow := func(s *study.Spec) {
 		s.ConsumerDelay, s.ConsumerDelays = study.Duration(10*time.Millisecond), "constant"
 	}

@@ -12,6 +12,7 @@ import (
 
 // A count that is over in a moment never gets to a kill at one hour: its record must not look like one of a killed broker.
 func TestAFaultThatTheRunWasOverBeforeIsADoubt(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		at     time.Duration
 		missed bool

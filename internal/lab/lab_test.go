@@ -107,6 +107,7 @@ func doubted(r store.Record, code string) bool {
 }
 
 func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
+	t.Parallel()
 	client := func(name string, value any) func(*study.Spec) {
 		return func(s *study.Spec) { s.Client = map[string]any{name: value} }
 	}
@@ -173,6 +174,7 @@ func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
 }
 
 func TestAnInterruptedRepetitionIsRecordedAsAborted(t *testing.T) {
+	t.Parallel()
 	for name, edit := range map[string]func(*study.Spec){
 		"warming up": func(s *study.Spec) { s.Warmup.For = study.Duration(time.Hour) },
 		"settling": func(s *study.Spec) {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestWhatALimitedQueueDropsOrRefusesStandsInTheBooks(t *testing.T) {
+	t.Parallel()
 	const sent, keeps = 1000, 100
 	for _, c := range []struct {
 		discard string
@@ -83,6 +84,7 @@ func TestWhatABrokerDropsByItsAgeIsALossThatWasAskedFor(t *testing.T) {
 }
 
 func TestALimitExcusesWhatItMayDropAndNothingElse(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		client map[string]any
 		rate   float64

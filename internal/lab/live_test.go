@@ -92,6 +92,7 @@ func endings(records []store.Record) string {
 }
 
 func TestABrokerThatDiesFailsItsPointAndNoOther(t *testing.T) {
+	t.Parallel()
 	for _, isolation := range []string{"fresh", "shared"} {
 		t.Run(isolation, func(t *testing.T) {
 			h, db := brokerHost(t), openStore(t)
@@ -172,6 +173,7 @@ func TestABrokerThatCannotBeStartedFailsItsPoint(t *testing.T) {
 }
 
 func TestAnAttachedBrokerIsFoundByItsAddressAndMetered(t *testing.T) {
+	t.Parallel()
 	in, err := brokerHost(t).Start(t.Context(), provision.Options{Broker: "nats"})
 	if err != nil {
 		t.Fatal(err)

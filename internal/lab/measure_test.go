@@ -117,6 +117,7 @@ func TestThePeakOfABrokerThatNothingHoldsBackFromIsWhatItServes(t *testing.T) {
 }
 
 func TestWhatOnlyTheDrainBroughtIsNoThroughput(t *testing.T) {
+	t.Parallel()
 	const capacity = 1000
 	for name, s := range map[string]study.Spec{
 		"a fixed load": onSim(func(s *study.Spec) { fixed(s, 2*capacity, time.Second) }),

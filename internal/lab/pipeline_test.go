@@ -32,6 +32,7 @@ func specOf(t *testing.T, text string) study.Spec {
 // Every part of an application around JetStream is killed or paused in the middle of a load: what was accepted is counted
 // once, and the record says what each part cost.
 func TestThePipelinesBooksBalanceThoughItsPartsDie(t *testing.T) {
+	t.Parallel()
 	host := brokerHost(t)
 	var seen int64
 	r := one(t, specOf(t, `
@@ -109,6 +110,7 @@ faults:
 }
 
 func TestAClosedLoopPipelineIsACount(t *testing.T) {
+	t.Parallel()
 	host := brokerHost(t)
 	r := one(t, specOf(t, `
 broker: jetstream
@@ -166,6 +168,7 @@ consumerPerSubscription: 2
 
 // A server that nobody was to kill dies in the middle of a load: the record says so and keeps what was measured until then.
 func TestAPartThatDiesUnaskedEndsTheRunAndKeepsItsFigures(t *testing.T) {
+	t.Parallel()
 	for part, program := range map[string]string{"server": parts.ServerPart, "consumer": parts.ConsumerPart} {
 		t.Run(part, func(t *testing.T) {
 			host := brokerHost(t)

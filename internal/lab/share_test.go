@@ -113,6 +113,7 @@ func stores(t *testing.T, test func(t *testing.T, url string)) {
 }
 
 func TestTwoRunnersOfOneStoreShareTheWork(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, url string) {
 		a, fromA := runner(t, url)
 		b, fromB := runner(t, url)
@@ -139,6 +140,7 @@ func TestTwoRunnersOfOneStoreShareTheWork(t *testing.T) {
 }
 
 func TestWhatAKilledRunnerWasAtIsDoneByAnotherWhenItsLeaseEnds(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, url string) {
 		doomed, _ := runner(t, url, asStuck+"=1")
 		b, fromB := runner(t, url)

@@ -31,6 +31,7 @@ func stagesOf(t *testing.T, points ...study.Spec) (stages [][]string, records []
 }
 
 func TestABrokerIsWarmedUpOnceAndNothingOfItIsCounted(t *testing.T) {
+	t.Parallel()
 	for _, delivery := range []string{"at-most-once", "at-least-once"} {
 		t.Run(delivery, func(t *testing.T) {
 			const warm = 1200 * time.Millisecond

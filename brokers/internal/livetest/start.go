@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +32,7 @@ func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Targe
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	Must(t, err)
 	o.Deadline = startBound
+	o.Server = compiledOnce(t, o)
 	in, err := host.Start(t.Context(), o)
 	skipMissing(t, o, err)
 	Must(t, err)
@@ -45,6 +48,22 @@ func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Targe
 		}
 	})
 	return in, reach.Instance(in)
+}
+
+// compiledOnce are the server's settings with java's first compiler alone, unless they choose: on a machine whose cores
+// the tests share, a JVM that lives for seconds spends more on its optimizing compiler than on messages.
+func compiledOnce(t *testing.T, o provision.Options) map[string]any {
+	r, err := provision.Lookup(o.Broker)
+	Must(t, err)
+	v, err := r.Version(o.Version)
+	Must(t, err)
+	const level = "jvm.XX:TieredStopAtLevel"
+	server := map[string]any{}
+	if slices.ContainsFunc(v.Needs, func(n provision.Need) bool { return n.Command == "java" }) {
+		server[level] = 1
+	}
+	maps.Copy(server, o.Server)
+	return server
 }
 
 // private fails where another user of this machine could read what a broker was told, which may hold a password, or what
