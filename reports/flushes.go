@@ -15,11 +15,14 @@ func flushing(r results.Record) bool {
 	return r.Result != nil && r.Result.Cost.BrokerFlushes != nil && *r.Result.Cost.BrokerFlushes > 0
 }
 
+// longFlush is what a flush of many messages takes on a slow disk, in seconds.
+const longFlush = 0.02
+
 // flushesFirst tells whether the broker can have flushed what it acknowledged: one flush serves all messages that wait at a
 // time, which are, by Little's law, the rate times the time to the acknowledgement. Flushes of fewer than a quarter of that are its
-// housekeeping.
+// housekeeping. Who waits longer than a flush takes waits in a queue before it.
 func flushesFirst(perMessage, rate, seconds float64) bool {
-	waiting := max(1, rate*seconds)
+	waiting := max(1, rate*min(seconds, longFlush))
 	if math.IsNaN(waiting) { // nobody acknowledged
 		waiting = 1
 	}

@@ -76,6 +76,8 @@ func TestABrokersHousekeepingIsNoFlushOfWhatItAcknowledges(t *testing.T) {
 		"Kafka's checkpoints":         {0.013, 500, 0.005, false}, // seen: 26 of 2,000
 		"five hundred at a time":      {0.002, 50_000, 0.01, true},
 		"now and then at a high rate": {0.0001, 50_000, 0.01, false},
+		"checkpoints in an overload":  {0.00256, 1905, 1.97, false}, // seen: Kafka, five a second
+		"a flush after the other":     {0.0372, 2908, 0.78, true},   // seen: Artemis, overloaded as well
 		"nobody acknowledges":         {0.1, 500, math.NaN(), false},
 		"none":                        {0, 500, 0.001, false},
 	} {

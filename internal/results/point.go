@@ -192,7 +192,7 @@ func name(points []*Point) {
 			p.shape = shape
 		}
 		for _, axis := range sortedKeys(axes) {
-			if InNames(axis) && len(values[axis]) > 1 {
+			if InNames(axis) && len(values[axis]) > 1 && axes[axis] != p.Spec.Broker { // a choice that is named after its broker
 				p.words = append(p.words, Word{axis, axes[axis]})
 			}
 		}

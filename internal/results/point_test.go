@@ -251,6 +251,7 @@ func TestAPointIsNamedAfterWhatVaries(t *testing.T) {
 		{"a version that isn't known", []store.Record{add("kafka", ""), add("kafka", "4")}, []string{"kafka|kafka", "kafka@4|kafka@4"}},
 		{"an axis that varies", []store.Record{add("kafka", "", "linger", "5"), add("kafka", "", "linger", "9")}, []string{"kafka|kafka linger=5", "kafka|kafka linger=9"}},
 		{"an axis that doesn't", []store.Record{add("kafka", "", "linger", "5"), add("nats", "", "linger", "5")}, []string{"kafka|kafka", "nats|nats"}},
+		{"choices named after their brokers", []store.Record{add("kafka", "", "shipped", "kafka"), add("nats", "", "shipped", "nats")}, []string{"kafka|kafka", "nats|nats"}},
 		{"axes in order", []store.Record{add("kafka", "", "b", "1", "a", "1"), add("kafka", "", "b", "2", "a", "2")}, []string{"kafka|kafka a=1 b=1", "kafka|kafka a=2 b=2"}},
 		{"an axis with a place of its own", []store.Record{add("kafka", "", "size", "5"), add("nats", "", "size", "9")}, []string{"kafka|kafka", "nats|nats"}},
 	} {

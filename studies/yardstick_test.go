@@ -1,0 +1,48 @@
+package studies_test
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+func TestHeadToHeadAsksAllBrokersForTheSame(t *testing.T) {
+	_, points := open(t, "head-to-head", "full")
+	for _, p := range points {
+		s := p.Spec
+		own := s.Broker == "nats" || s.Broker == "kafka" && s.Delivery == "at-most-once" // core NATS is memory, Kafka a log
+		if want := map[string]string{"at-least-once": "log", "at-most-once": "memory"}[s.Delivery]; s.Persistence != want && !own {
+			t.Errorf("%s, %s: %s", s.Broker, s.Delivery, s.Persistence)
+		}
+		if len(s.Client) > 0 || len(s.Server) > 0 || s.Replicas != 1 || s.ConsumerPerSubscription != 1 {
+			t.Errorf("%s is asked for something of its own: %v %v", s.Broker, s.Client, s.Server)
+		}
+	}
+}
+
+func TestTheStudyOfShippedSettingsHasEveryBrokerOfToday(t *testing.T) {
+	has := map[string]bool{}
+	_, points := open(t, "defaults", "full")
+	for _, p := range points {
+		s := p.Spec
+		has[s.Broker] = true
+		if p.Axes["shipped"] != s.Broker {
+			t.Errorf("%s is called %s", s.Broker, p.Axes["shipped"])
+		}
+	}
+	fairness, err := os.ReadFile("../docs/fairness.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, broker := range driver.Names() {
+		switch {
+		case broker == "sim", broker == "nats-streaming", broker == "redis-pubsub": // a test's, at its end of life, no queue
+		case !has[broker]:
+			t.Errorf("%s is not in it", broker)
+		case !regexp.MustCompile("(?m)^## .*`" + broker + "`").Match(fairness):
+			t.Errorf("docs/fairness.md says nothing of %s", broker)
+		}
+	}
+}
