@@ -58,6 +58,7 @@ proof: web ## what takes long, too: older versions, clusters of JVMs, every guar
 	BROKERMARK_LONG=1 $(call ALONE,$(MEASURING)) -run 'Capacity|Hiccups|Poisson|LittleLoss|LongLatency|SeveralBounds|Soaked|StillWarmsUp|TheirOwnProcess|OverRabbitMQ'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 30m ./internal/cli -run 'NothingIsLeft|OnePointOfEach|ThoughPartsDie'
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) . -run TheSite
 	set -e; for at in $(DECODERS); do $(GO) test -run '^$$' -fuzz "^$${at#*:}$$" -fuzztime $(FUZZTIME) ./$${at%:*}; done
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long; no figure is judged, so two packages run beside each other

@@ -36,6 +36,17 @@ mkdir -p static/gallery content
 		done
 		rm -rf "$copy"
 	done
+	echo
+	echo '## Published studies, repeated'
+	for page in ../docs/results/[a-z]*.md; do
+		name=$(basename "$page" .md)
+		printf '\n### [%s](/docs/results/%s/)\n\n%s\n\n' "$name" "$name" "$(sed -n 5p "$page")" # its question
+		grep -E '^(Then|Now) \(' "$page" | sed 's/$/\n/' || true # a study without a paper has no claims
+		for svg in ../docs/results/"$name"-*.svg; do
+			[ -e "$svg" ] && printf '![%s](/docs/results/%s)\n' "$(basename "$svg" .svg)" "$(basename "$svg")"
+		done
+	done
 } >content/gallery.md
 .venv/bin/hugo --quiet --destination public
+python3 check.py public
 echo "site/public/index.html"
