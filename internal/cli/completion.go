@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -67,15 +68,22 @@ func valuesOf(f *pflag.Flag) completer {
 	}
 	for _, a := range axisFlags {
 		if a.name == f.Name {
-			for _, field := range study.Fields() {
-				if field.Path == a.path && field.Allowed != nil {
-					return lists(field.Allowed)
-				}
+			if words := closedSets()[a.path]; words != nil {
+				return lists(words)
 			}
 		}
 	}
 	return nil
 }
+
+// closedSets are the words that settings allow, by their paths.
+var closedSets = sync.OnceValue(func() map[string][]string {
+	sets := map[string][]string{}
+	for _, f := range study.Fields() {
+		sets[f.Path] = f.Allowed
+	}
+	return sets
+})
 
 // lists completes the last of several values with commas between them.
 func lists(allowed []string) completer {

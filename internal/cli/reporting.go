@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
@@ -129,7 +130,7 @@ func reportOn(name string, folders []string) (reports.Report, error) {
 }
 
 // reportTable is for the help.
-func reportTable() string {
+var reportTable = sync.OnceValue(func() string {
 	const indent, width = 12, 79
 	var b strings.Builder
 	for _, name := range reports.Names() {
@@ -148,7 +149,7 @@ func reportTable() string {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
-}
+})
 
 // readStore reads the records of a store that match where ("" = all).
 func readStore(ctx context.Context, path, where string) ([]store.Record, error) {

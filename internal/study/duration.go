@@ -3,6 +3,7 @@ package study
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -20,8 +21,14 @@ func ParseDuration(text string) (Duration, error) {
 	if _, plain := strconv.ParseFloat(text, 64); plain == nil {
 		return 0, fmt.Errorf("%q has no unit; allowed: a time such as %ss, 500ms, 1.5m", text, text)
 	}
+	if hugeTime.MatchString(text) {
+		return 0, fmt.Errorf("%q is out of range; allowed: up to %s", text, maxDuration)
+	}
 	return 0, fmt.Errorf("%q is not a time; allowed: a time with its unit such as 30s, 500ms, 1.5m", text)
 }
+
+// hugeTime is a time that is written as it should be, and longer than 64 bits of nanoseconds.
+var hugeTime = regexp.MustCompile(`^[-+]?([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
 
 // String is exact and short: 1m, 1m30s, 250ms.
 func (d Duration) String() string {

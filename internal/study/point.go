@@ -100,7 +100,11 @@ func (s *Study) Points() ([]Point, error) {
 		return nil, err
 	}
 	if len(e.points) == 0 {
-		e.add(place{file: s.File}, "exclude", "no point is left")
+		if slices.ContainsFunc(s.sweeps, func(w sweep) bool { return len(w.exclude) > 0 }) {
+			e.add(place{file: s.File}, "exclude", "no point is left")
+		} else {
+			e.add(place{file: s.File}, "points", "there are none; a study has one at least")
+		}
 		return nil, e.err()
 	}
 	return e.points, nil

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -217,8 +218,8 @@ func (s *Study) names(d decoder, full, experiment string, axes []string) {
 		there = append(there, a.name)
 	}
 	for _, name := range axes {
-		if !slices.Contains(there, canonical(name)) {
-			d.add(at, full, "the experiment %q has no axis %q; it has %s", experiment, name, strings.Join(there, ", "))
+		if name != "" && !slices.Contains(there, canonical(name)) { // that it is missing has been said
+			d.add(at, full, "the experiment %q has no axis %q; it has %s", experiment, name, cmp.Or(strings.Join(there, ", "), "none"))
 		}
 	}
 }
