@@ -40,11 +40,22 @@ func (m managing) ask(ctx context.Context, result any, how, name, args string) e
 	if result == nil {
 		return nil
 	}
-	values := []any{result} // the answer is a list of one
-	if err := json.Unmarshal([]byte(text), &values); err != nil {
+	if err := only(text, result); err != nil {
 		return fmt.Errorf("the broker answered %s with %q: %w", name, text, err)
 	}
 	return nil
+}
+
+// only reads an answer into result, a pointer: it is a list of one.
+func only(text string, result any) error {
+	var values []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &values); err != nil {
+		return err
+	}
+	if len(values) != 1 {
+		return fmt.Errorf("%d values, want one", len(values))
+	}
+	return json.Unmarshal(values[0], result)
 }
 
 // jsonText is v as JSON; what is asked of the broker always has one.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"github.com/brokermark/brokermark/brokers/internal/socket"
@@ -38,7 +37,7 @@ const (
 )
 
 // peerProperties asks for the server's properties, stating none of ours: size, key, version, correlation, count.
-func peerProperties(conn net.Conn) (map[string]string, error) {
+func peerProperties(conn io.ReadWriter) (map[string]string, error) {
 	request := binary.BigEndian.AppendUint32(nil, 12)
 	request = binary.BigEndian.AppendUint16(request, peerPropertiesKey)
 	request = binary.BigEndian.AppendUint16(request, 1)

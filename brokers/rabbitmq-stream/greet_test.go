@@ -3,6 +3,7 @@ package rabbitmqstream
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -77,4 +78,29 @@ func TestVersionsCompareByNumber(t *testing.T) {
 	if _, err := parseVersion("banana"); err == nil {
 		t.Error("banana is taken for a version")
 	}
+}
+
+// FuzzGreeting gives whatever a server may say on its first frame: properties no longer than it, or an error.
+func FuzzGreeting(f *testing.F) {
+	text := "\x00\x07version\x00\x064.0.5."
+	f.Add(answer(peerPropertiesKey|responseBit, 1, 1, text))
+	f.Add(answer(peerPropertiesKey|responseBit, 1, 1<<31, text))
+	f.Add(answer(peerPropertiesKey|responseBit, 1, 2, text))
+	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		said, err := peerProperties(struct {
+			io.Reader
+			io.Writer
+		}{bytes.NewReader(frame), io.Discard})
+		length := 0
+		for name, value := range said {
+			length += len(name) + len(value)
+		}
+		if length > len(frame) || err != nil && said != nil {
+			t.Errorf("%d bytes of properties out of %d: %v", length, len(frame), err)
+		}
+		if v, err := parseVersion(said["version"]); err == nil && !v.atLeast(v.major, v.minor) {
+			t.Errorf("%q is not at least itself", v)
+		}
+	})
 }

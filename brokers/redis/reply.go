@@ -24,16 +24,16 @@ type parser struct {
 
 // each calls f with every stream that has messages; the slice is reused. A nil reply (nothing came in time) has none.
 func (p *parser) each(room []message, f func(stream []byte, list []message)) error {
-	for range p.count() {
+	for streams := p.count(); streams > 0 && p.err == nil; streams-- { // a wrong number must not be counted to
 		p.count()
 		name := p.bulk()
 		room = room[:0]
-		for range p.count() {
+		for entries := p.count(); entries > 0 && p.err == nil; entries-- {
 			p.count()
 			m := message{id: p.bulk()}
 			// Of an entry that was trimmed while it was pending, nil is left.
 			if fields := p.count(); fields > 0 {
-				for i := range fields {
+				for i := 0; i < fields && p.err == nil; i++ {
 					if b := p.bulk(); i == 1 {
 						m.payload = b
 					}
@@ -59,7 +59,7 @@ func (p *parser) bulk() []byte {
 	if n < 0 || p.err != nil {
 		return nil
 	}
-	if len(p.rest) < n+2 {
+	if len(p.rest)-2 < n {
 		p.err = errReply
 		return nil
 	}

@@ -24,7 +24,7 @@ import (
 func TestNoSpecMakesCheckPanicOrHangOrEndWithAWrongCode(t *testing.T) {
 	mutants := 2_000
 	if testkit.Thorough() {
-		mutants = 48_000
+		mutants = 100_000
 	}
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -83,17 +83,22 @@ func writeSynced(path string, content []byte) error {
 }
 
 func readState(dir string) (State, error) {
-	var s State
-	b, err := bounded.File(filepath.Join(dir, stateFile), 16<<20)
+	path := filepath.Join(dir, stateFile)
+	b, err := bounded.File(path, 16<<20)
 	if err != nil {
-		return s, err
+		return State{}, err
 	}
+	return decodeState(path, b)
+}
+
+func decodeState(path string, b []byte) (s State, err error) {
 	if err := json.Unmarshal(b, &s); err != nil {
-		return s, fmt.Errorf("%s: %w", filepath.Join(dir, stateFile), err)
+		return State{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if s.Form > stateForm {
-		return s, fmt.Errorf("%s is of a newer brokermark", filepath.Join(dir, stateFile))
+		return State{}, fmt.Errorf("%s is of a newer brokermark", path)
 	}
+	s.Running = 0 // whatever the file says
 	for _, n := range s.Nodes {
 		if n.Supervisor.alive() {
 			s.Running++
