@@ -24,8 +24,8 @@ var older = []struct {
 	{"the rate before latency jumps", "a backlog that grows before latency shows it", "knee_rate", "sustainable_low"},
 }
 
-// telling is the factor from which on a difference between two ways of computing is told.
-const telling = 1.1
+// clearFactor is the least factor between two ways of computing a figure at which the table says that they differ.
+const clearFactor = 1.1
 
 // method says where the older way of computing a figure hid something, or found the same.
 func (p Paper) method(d *document.Document, beside *results.Set) {
@@ -52,7 +52,7 @@ func (p Paper) method(d *document.Document, beside *results.Set) {
 	}
 	d.Add(document.Heading{Level: 2, Text: p.words().method})
 	if len(t.Rows) > 0 {
-		d.Say(fmt.Sprintf("Both figures are of the same messages. A load is said to differ where they are more than %s apart.", unit.Factor.Format(telling)))
+		d.Say(fmt.Sprintf("Both figures are of the same messages. A load is said to differ where they are more than %s apart.", unit.Factor.Format(clearFactor)))
 		d.Add(t)
 	}
 	if closed {
@@ -81,7 +81,7 @@ func apart(beside *results.Set, theirs, ours results.Metric) (row document.Row, 
 			}
 			loads++
 			distance := math.Max(x.Median/y.Median, y.Median/x.Median)
-			if distance > telling {
+			if distance > clearFactor {
 				differ++
 			}
 			if distance >= worst {

@@ -29,8 +29,8 @@ func (o *output) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.path, "output", "o", "", "`file` to write instead of stdout; .html, .xlsx, .md, .csv, .jsonl and .txt choose the format")
 }
 
-// settle chooses the format by the file's name where --format doesn't, and checks it.
-func (o *output) settle(f *pflag.FlagSet) error {
+// complete chooses the format by the file's name where --format doesn't, and checks it.
+func (o *output) complete(f *pflag.FlagSet) error {
 	byName := map[string]string{".html": html, ".htm": html, ".md": "markdown", ".csv": "csv", ".jsonl": "jsonl", ".xlsx": xlsx}
 	ending := strings.ToLower(filepath.Ext(o.path))
 	switch format := byName[ending]; {

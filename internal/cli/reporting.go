@@ -52,7 +52,7 @@ its repetitions; beyond a threshold the exit code is 7.`,
 		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: cobra.FixedCompletions(reports.Names(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := o.out.settle(c.Flags()); err != nil {
+			if err := o.out.complete(c.Flags()); err != nil {
 				return err
 			}
 			return s.report(c.Context(), o, args)
@@ -192,7 +192,7 @@ or when there are too few repetitions for one.`,
 		Args:              twoSides,
 		ValidArgsFunction: sides,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := o.out.settle(c.Flags()); err != nil {
+			if err := o.out.complete(c.Flags()); err != nil {
 				return err
 			}
 			return s.compare(c.Context(), o, args)

@@ -28,6 +28,6 @@ func (s Snapshot) Corrected(interval int64) Snapshot {
 			out.cells = append(out.cells, cell{int32(i), n})
 		}
 	}
-	out.settle(lo, s.max)
+	out.recount(lo, s.max)
 	return out
 }

@@ -73,7 +73,7 @@ func (h *Histogram) SnapshotInto(s *Snapshot) {
 			s.cells = append(s.cells, cell{int32(i), n})
 		}
 	}
-	s.settle(lo, hi)
+	s.recount(lo, hi)
 }
 
 // Totals are the number of values and the sum of the middles of their buckets. Differences between two readings belong to

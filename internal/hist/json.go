@@ -51,7 +51,7 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 	if out.cells, err = unpack(packed); err != nil {
 		return fmt.Errorf("histogram buckets: %w", err)
 	}
-	out.settle(in.Min, in.Max)
+	out.recount(in.Min, in.Max)
 	if in.N != out.n || in.Min != out.min || in.Max != out.max {
 		return fmt.Errorf("histogram: n %d, min %d, max %d contradict the buckets, which allow n %d, min %d, max %d",
 			in.N, in.Min, in.Max, out.n, out.min, out.max)

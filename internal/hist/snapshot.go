@@ -110,7 +110,7 @@ func (s Snapshot) Merge(other Snapshot) Snapshot {
 			a, b = a[1:], b[1:]
 		}
 	}
-	out.settle(min(s.min, other.min), max(s.max, other.max))
+	out.recount(min(s.min, other.min), max(s.max, other.max))
 	return out
 }
 
@@ -139,13 +139,13 @@ func (s Snapshot) Sub(earlier Snapshot) Snapshot {
 		return s
 	}
 	out := Snapshot{cells: slices.Collect(s.since(earlier))}
-	out.settle(s.min, s.max)
+	out.recount(s.min, s.max)
 	return out
 }
 
-// settle counts the cells and narrows lo and hi to what the cells allow: a snapshot taken beside Record may have read
+// recount counts the cells and narrows lo and hi to what the cells allow: a snapshot taken beside Record may have read
 // an extreme whose bucket was not counted yet.
-func (s *Snapshot) settle(lo, hi int64) {
+func (s *Snapshot) recount(lo, hi int64) {
 	if s.n, s.min, s.max = 0, 0, 0; len(s.cells) == 0 {
 		return
 	}

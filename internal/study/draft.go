@@ -98,9 +98,9 @@ func (d *draft) drop(path string, rank int) {
 	}
 }
 
-// settle decides what is measured and drops what only served another measure that a later layer replaced. It returns
+// decide says what is measured and drops what only served another measure that a later layer replaced. It returns
 // the paths given without purpose.
-func (d *draft) settle() (idle []string, ambiguous bool) {
+func (d *draft) decide() (idle []string, ambiguous bool) {
 	measure, rank := "", -1
 	if g, ok := d.given["measure"]; ok {
 		measure, rank = g.value.(string), g.rank

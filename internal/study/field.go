@@ -77,8 +77,8 @@ func (l leaf) place(spec reflect.Value) reflect.Value {
 	return spec
 }
 
-// plan is the shape of Spec as its users write it.
-type plan struct {
+// outline is the shape of Spec as its users write it.
+type outline struct {
 	leaves map[string]leaf
 	groups map[string][]string // path of a nested group ("" = the spec) -> the names in it, in order
 	native map[string]leaf     // maps of settings by names of others: server, client, topicConfig, objectives
@@ -87,13 +87,13 @@ type plan struct {
 // computed fields are filled in by the package, never given.
 var computed = map[string]bool{"payloadDigest": true}
 
-var layout = sync.OnceValue(func() plan {
-	p := plan{map[string]leaf{}, map[string][]string{}, map[string]leaf{}}
+var layout = sync.OnceValue(func() outline {
+	p := outline{map[string]leaf{}, map[string][]string{}, map[string]leaf{}}
 	p.walk(reflect.TypeFor[Spec](), "", nil)
 	return p
 })
 
-func (p plan) walk(t reflect.Type, prefix string, index [][]int) {
+func (p outline) walk(t reflect.Type, prefix string, index [][]int) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		path := strings.TrimPrefix(prefix+"."+name, ".")

@@ -186,7 +186,7 @@ func (e *expansion) point(w sweep, at []int) {
 	d.put(chosen[rankAxes], rankAxes)
 	d.put(w.scaled, rankScale)
 	d.put(append(slices.Clone(w.over), chosen[rankFlags]...), rankFlags)
-	idle, ambiguous := d.settle()
+	idle, ambiguous := d.decide()
 	p.Spec = complete(d)
 	if e.study.quick {
 		shorten(&p.Spec, d)
