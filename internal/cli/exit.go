@@ -129,6 +129,8 @@ func hintOf(err error) string {
 		return fmt.Sprintf("they are stored by the next run with this store, or by: brokermark import %s --store %s", shellWord(unstored.Path), shellWord(unstored.Store))
 	case store.ProblemOf(err) == store.Locked:
 		return "wait for the other process to end, or name another file with --store"
+	case store.ProblemOf(err) == store.Full:
+		return "make room, or name a file on another disk with --store"
 	case store.ProblemOf(err) == store.Unreachable:
 		return "is the server running, and does it accept connections from this machine?"
 	case store.ProblemOf(err) == store.Denied:

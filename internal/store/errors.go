@@ -35,7 +35,7 @@ type Error struct {
 
 func (e *Error) Error() string {
 	text := fmt.Sprintf("store %s %s", e.Store, e.Detail)
-	if e.Err != nil {
+	if e.Err != nil && e.Err.Error() != "" {
 		text += ": " + e.Err.Error()
 	}
 	return text

@@ -32,8 +32,11 @@ var layoutsSQLite = [][]string{{
 
 // sqliteFile is a store in a file.
 func sqliteFile(path string) *backend {
+	there := beside(path)
 	return &backend{
 		open:      func(a access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, a, patience) },
+		frozen:    func() (*sql.DB, error) { return openFrozen(path) },
+		abandon:   func() { abandon(path, there) },
 		enter:     enterWAL,
 		diagnose:  func(err error, doing string) (Problem, string, error) { return diagnoseSQLite(path, err, doing) },
 		tables:    `SELECT name FROM sqlite_master WHERE type = 'table'`,
@@ -97,8 +100,8 @@ func diagnoseSQLite(path string, err error, doing string) (Problem, string, erro
 	if !errors.As(err, &cause) {
 		return "", "", err
 	}
-	if cause.Code() == sqlite3.SQLITE_IOERR_SHMSIZE { // no room for the write-ahead log's index
-		return Full, "has no room left: could not " + doing, err
+	if code := cause.Code(); code == sqlite3.SQLITE_IOERR_SHMSIZE || code == sqlite3.SQLITE_FULL { // the first is about the write-ahead log's index
+		return Full, "has no room left, its disk is full: could not " + doing + "; earlier records are intact", wordless{err}
 	}
 	switch cause.Code() & 0xff { // the low byte is the kind, the rest refines it
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
@@ -107,8 +110,6 @@ func diagnoseSQLite(path string, err error, doing string) (Problem, string, erro
 		return Foreign, "is not a SQLite file: name another file", err
 	case sqlite3.SQLITE_CORRUPT:
 		return Corrupt, "is damaged: could not " + doing, err
-	case sqlite3.SQLITE_FULL:
-		return Full, "has no room left: could not " + doing + "; earlier records are intact", err
 	case sqlite3.SQLITE_CANTOPEN:
 		if _, missing := os.Stat(path); errors.Is(missing, os.ErrNotExist) {
 			folder, _ := filepath.Abs(filepath.Dir(path))
@@ -120,3 +121,9 @@ func diagnoseSQLite(path string, err error, doing string) (Problem, string, erro
 	}
 	return Other, "could not " + doing, err
 }
+
+// wordless is an error whose text would add nothing to the sentence about it: "disk I/O error (4874)".
+type wordless struct{ error }
+
+func (wordless) Error() string   { return "" }
+func (w wordless) Unwrap() error { return w.error }

@@ -62,14 +62,35 @@ func open(ctx context.Context, url string, a access, patience time.Duration) (*S
 	}
 	bounded, cancel := s.bounded(ctx)
 	defer cancel()
-	if err := s.prepare(bounded); err != nil {
+	err = s.prepare(bounded)
+	if ProblemOf(err) == Full && a == reading && b.frozen != nil {
+		err = s.freeze(bounded)
+	}
+	if err != nil {
 		_ = s.db.Close()
+		if b.abandon != nil {
+			b.abandon()
+		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		return nil, err
 	}
 	return s, nil
+}
+
+// freeze prepares the store once more, as it can be read on a full disk.
+func (s *Store) freeze(ctx context.Context) error {
+	_ = s.db.Close()
+	if s.backend.abandon != nil {
+		s.backend.abandon()
+	}
+	db, err := s.backend.frozen()
+	if err != nil {
+		return s.explain(err, "read it")
+	}
+	s.db = db
+	return s.prepare(ctx)
 }
 
 // bounded gives a call of the database twice its patience, so that one that never answers holds nobody up for ever.
