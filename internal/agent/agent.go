@@ -58,7 +58,11 @@ func (l *Local) Prepare(ctx context.Context, p Plan) error {
 	defer cancel()
 	d, err := kind.Open(open, p.Config)
 	if err != nil {
-		return ErrConnect{fmt.Errorf("connect to %s: %w", p.Broker, err)}
+		var explained *driver.ErrConnect
+		if !errors.As(err, &explained) { // whose sentence names the broker
+			err = fmt.Errorf("connect to %s: %w", p.Broker, err)
+		}
+		return ErrConnect{err}
 	}
 	w, err := prepare(ctx, d, p)
 	if err != nil {

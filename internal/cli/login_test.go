@@ -131,3 +131,31 @@ func writeCA(t *testing.T, dir string) string {
 	}
 	return path
 }
+
+// On a terminal both outputs are seen.
+func TestAFailedAttachmentPrintsItsCauseOnce(t *testing.T) {
+	secured := theUps(t, "nats", "--tls", "on")
+	untrusted := append(slices.Clone(secured[:2]), "--tls", "on")
+	for name, c := range map[string]struct {
+		login  []string
+		says   string
+		causes int
+	}{
+		"a closed port":          {[]string{"--attach", "127.0.0.1:1"}, "nats at 127.0.0.1:1 is unreachable: connection refused", 1},
+		"a closed port, twice":   {[]string{"--attach", "127.0.0.1:1", "--size", "100,200"}, "127.0.0.1:1 is unreachable: connection refused", 2},
+		"an untrusted authority": {untrusted, "the broker's certificate is not trusted; caFile (--ca-file FILE)", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := brokermark(t, count("nats", append(c.login, "--store", filepath.Join(t.TempDir(), "s.db"))...)...).want(t, 3)
+			said := r.out + r.err
+			if strings.Count(said, c.says) != c.causes {
+				t.Errorf("%q stands there %d times, want %d:\n%s", c.says, strings.Count(said, c.says), c.causes, said)
+			}
+			for _, noise := range []string{"dial tcp", "x509", "connect to nats"} {
+				if strings.Contains(said, noise) {
+					t.Errorf("it says %q:\n%s", noise, said)
+				}
+			}
+		})
+	}
+}

@@ -237,7 +237,7 @@ func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 	case r.outErr != nil:
 		return fmt.Errorf("write to stdout: %w", r.outErr)
 	}
-	if r.options.format == "table" {
+	if r.options.format == "table" && !nobody(p, t) { // else the lines above have said all there is
 		if err := r.summary(p); err != nil {
 			return err
 		}
@@ -253,6 +253,9 @@ func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 	return judged
 }
 
+// nobody tells that no repetition found a broker, so that there is nothing to report on.
+func nobody(p plan, t lab.Tally) bool { return t.Unstarted > 0 && t.Unstarted == len(p.runs) }
+
 // complain says on stderr why the exit code isn't 0; the reasons of single points have been shown.
 func (r *running) complain(p plan, t lab.Tally, code int) error {
 	total := counted(t.OK+t.Failed+t.Void+t.Refused+t.Aborted, "repetition")
@@ -264,7 +267,7 @@ func (r *running) complain(p plan, t lab.Tally, code int) error {
 	}[code]
 	status := map[int]store.Status{exitBroker: store.Failed, exitFailed: store.Failed, exitVoid: store.Void, exitInput: store.Refused}[code]
 	first := r.bad[status]
-	if first != nil && len(p.runs) > 1 { // of one the line above says why
+	if first != nil && len(p.runs) > 1 && !nobody(p, t) { // else the lines above say why
 		reason, _, _ := strings.Cut(first.Reason, "\n")
 		what += fmt.Sprintf("; the first: %s: %s", first.Label, reason)
 	}

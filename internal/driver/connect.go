@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"sync"
 )
@@ -52,11 +53,28 @@ func (e *ErrConnect) Error() string {
 	default:
 		s = fmt.Sprintf("%s at %s can't be used (another protocol on this port?)", e.Broker, e.Address)
 	}
-	if e.Err == nil {
-		return s
+	if why := e.cause(); why != "" {
+		return s + ": " + why
+	}
+	return s
+}
+
+// cause is what the client's own error adds to the sentence: the address and the mismatch stand there already.
+func (e *ErrConnect) cause() string {
+	err := e.Err
+	var op *net.OpError
+	var call *os.SyscallError
+	switch {
+	case err == nil, e.Obstacle == TLSMismatch && (e.Detail != refusedHandshake || !alerted(err)):
+		return ""
+	case e.Obstacle == Unreachable && errors.As(err, &op):
+		err = op.Err
+		if errors.As(err, &call) {
+			err = call.Err
+		}
 	}
 	// Some clients end with the reason that the broker gave, and it gave none.
-	return s + ": " + strings.TrimRight(e.Err.Error(), ": ")
+	return strings.TrimRight(err.Error(), ": ")
 }
 
 func (e *ErrConnect) Unwrap() error { return e.Err }

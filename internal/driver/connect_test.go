@@ -99,9 +99,9 @@ func TestAFailedConnectionIsExplained(t *testing.T) {
 		want    driver.Obstacle
 		says    string
 	}{
-		"nobody listens":                     {vanishing, nil, io.EOF, driver.Unreachable, "is unreachable: dial tcp"},
-		"nobody listens, TLS":                {vanishing, trusting, io.EOF, driver.Unreachable, "is unreachable: dial tcp"},
-		"plain client, TLS port":             {listen(t, secured(open)), nil, io.EOF, driver.TLSMismatch, "this port speaks TLS, but TLS was not asked for: EOF"},
+		"nobody listens":                     {vanishing, nil, io.EOF, driver.Unreachable, "is unreachable: connection refused"},
+		"nobody listens, TLS":                {vanishing, trusting, io.EOF, driver.Unreachable, "is unreachable: connection refused"},
+		"plain client, TLS port":             {listen(t, secured(open)), nil, io.EOF, driver.TLSMismatch, "this port speaks TLS, but TLS was not asked for"},
 		"plain client, mutual port":          {listen(t, secured(mutual)), nil, io.EOF, driver.TLSMismatch, "this port speaks TLS"},
 		"plain client, mutual port, TLS 1.2": {listen(t, secured(older)), nil, io.EOF, driver.TLSMismatch, "this port speaks TLS"},
 		"plain client that tried TLS":        {listen(t, secured(open)), nil, x509.UnknownAuthorityError{}, driver.TLSMismatch, "this port speaks TLS"},
@@ -109,11 +109,13 @@ func TestAFailedConnectionIsExplained(t *testing.T) {
 		"TLS client, port replies":           {listen(t, replies), trusting, io.EOF, driver.TLSMismatch, "plain port"},
 		"TLS client, silent port":            {listen(t, silent), trusting, io.EOF, driver.TLSMismatch, "the handshake was not answered"},
 		"another authority":                  {listen(t, secured(open)), &tls.Config{}, io.EOF, driver.TLSMismatch, "the broker's certificate is not trusted"},
+		"a certificate of another address":   {listen(t, secured(open)), &tls.Config{RootCAs: pool, ServerName: "elsewhere"}, io.EOF, driver.TLSMismatch, "the broker's certificate was made for another address: certificate is not valid for any names, but wanted to match elsewhere"},
+		"a certificate of yesterday":         {listen(t, secured(open)), &tls.Config{RootCAs: pool, Time: func() time.Time { return time.Now().Add(48 * time.Hour) }}, io.EOF, driver.TLSMismatch, "the broker's certificate can't be used: certificate has expired"},
 		"no client certificate":              {listen(t, secured(mutual)), trusting, io.EOF, driver.TLSMismatch, "the broker demands a client certificate"},
 		"no client certificate, no alert":    {listen(t, wordless), trusting, io.EOF, driver.TLSMismatch, "the broker demands a client certificate"},
 		"certificate not trusted, no alert":  {listen(t, wordless), shown, io.EOF, driver.TLSMismatch, "the broker demands a client certificate that it trusts"},
 		"no client certificate, TLS 1.2":     {listen(t, secured(older)), trusting, io.EOF, driver.TLSMismatch, "a client certificate"},
-		"alert in the client's error":        {listen(t, silent), shown, &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, driver.TLSMismatch, "the broker demands a client certificate that it trusts: remote error: tls: bad certificate"},
+		"alert in the client's error":        {listen(t, silent), shown, &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, driver.TLSMismatch, "the broker demands a client certificate that it trusts"},
 		"right on both sides, but silent":    {listen(t, secured(mutual)), shown, context.DeadlineExceeded, driver.NoAnswer, "accepted the connection but did not answer"},
 		"plain and silent":                   {listen(t, silent), nil, context.DeadlineExceeded, driver.NoAnswer, "did not answer"},
 		"plain, another protocol":            {listen(t, replies), nil, errors.New("what?"), driver.NotUnderstood, "another protocol on this port?): what?"},
@@ -124,6 +126,9 @@ func TestAFailedConnectionIsExplained(t *testing.T) {
 			var e *driver.ErrConnect
 			if !errors.As(err, &e) || e.Obstacle != c.want || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "kafka at "+c.address) {
 				t.Errorf("%v; want %s with %q", err, c.want, c.says)
+			}
+			if strings.Count(err.Error(), c.address) != 1 || e.Obstacle == driver.TLSMismatch && strings.Contains(err.Error(), "EOF") {
+				t.Errorf("the address or the cause stands there twice: %v", err)
 			}
 		})
 	}

@@ -20,6 +20,8 @@ const (
 	plainPort        = "TLS was asked for, but this is a plain port"
 	tlsPort          = "this port speaks TLS, but TLS was not asked for"
 	untrusted        = "the broker's certificate is not trusted; caFile (--ca-file FILE) names the authority that signed it"
+	otherName        = "the broker's certificate was made for another address: "
+	unusable         = "the broker's certificate can't be used: "
 	refusedHandshake = "the broker broke the handshake off; it may demand a client certificate or another version of TLS"
 )
 
@@ -65,9 +67,16 @@ func inCertificates(conf *tls.Config, err error) string {
 		return ""
 	case conf == nil:
 		return tlsPort
+	case errors.As(err, &hostname):
+		return otherName + withoutPackage(hostname)
+	case errors.As(err, &invalid):
+		return unusable + withoutPackage(invalid)
 	}
 	return untrusted
 }
+
+// withoutPackage is what a certificate's fault is called, without the name of the library that found it.
+func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "x509: ") }
 
 // inAlert reads what a client's error says about an alert that the broker sent.
 func inAlert(conf *tls.Config, err error) string {
@@ -114,7 +123,7 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 	case alerted(met):
 		return cmp.Or(inAlert(conf, met), refusedHandshake)
 	case inCertificates(conf, met) != "":
-		return untrusted
+		return inCertificates(conf, met)
 	case spoken(met):
 		return ""
 	case asked: // Kafka before 3 answers the missing certificate with what is no alert

@@ -159,7 +159,7 @@ func TestABrokerThatCannotBeStartedFailsItsPoint(t *testing.T) {
 		"unknown version":        {func(s *study.Spec) { s.Version = "0.0.1" }, store.Refused, `no version "0.0.1"`},
 		"unknown server setting": {func(s *study.Spec) { s.Server = map[string]any{"max_paylod": 5} }, store.Refused, "max_paylod"},
 		"too many nodes":         {func(s *study.Spec) { s.Nodes = 1000 }, store.Refused, "nodes: 1000 is not supported: at most "},
-		"nobody at the address":  {func(s *study.Spec) { s.Attach = []string{"127.0.0.1:1"} }, store.Failed, "connect to nats: "},
+		"nobody at the address":  {func(s *study.Spec) { s.Attach = []string{"127.0.0.1:1"} }, store.Failed, "nats at 127.0.0.1:1 is unreachable: connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := brokerHost(t)
