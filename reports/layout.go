@@ -94,13 +94,13 @@ func (l layout) columns() []document.Column {
 		{Key: "product", Name: "broker", Row: true, Data: l.broker},
 	}
 	for _, axis := range l.axes {
-		columns = append(columns, axisColumn(axis))
+		columns = append(columns, AxisColumn(axis))
 	}
 	return columns
 }
 
-// axisColumn is headed by the axis's path, in two lines where that is long.
-func axisColumn(axis string) document.Column {
+// AxisColumn is the column of an axis's values. It is headed by the axis's path, in two lines where that is long.
+func AxisColumn(axis string) document.Column {
 	const long = 12
 	name := strings.TrimPrefix(axis, "client.")
 	if at := strings.LastIndex(name, "."); at > 0 && len(name) > long {

@@ -238,7 +238,7 @@ func (s sweep) constants() string {
 func (s sweep) table(title string, points []results.Point) document.Table {
 	t := document.Table{Title: title}
 	for _, a := range s.axes {
-		t.Columns = append(t.Columns, axisColumn(a.Name))
+		t.Columns = append(t.Columns, AxisColumn(a.Name))
 	}
 	keys := []string{s.metric.Key}
 	for _, m := range results.Tradeoff(s.points[0].Spec.Measure) {

@@ -15,6 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
+	"github.com/brokermark/brokermark/reports"
 )
 
 type checkOptions struct {
@@ -75,7 +76,9 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 		shown = shown[:shownPoints]
 	}
 	var notes document.Footnotes
-	d.Add(pointTable(shown, refused, &notes))
+	same, table := pointTable(shown, refused, &notes)
+	d.Say(same)
+	d.Add(table)
 	if n := len(p.points) - len(shown); n > 0 {
 		d.Say(fmt.Sprintf("… and %d more points; --all shows them.", n))
 	}
@@ -97,18 +100,17 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	return nil
 }
 
-func pointTable(points []study.Point, refused map[string]string, notes *document.Footnotes) document.Table {
-	t := document.Table{Columns: []document.Column{
+// pointTable has a row for each point, a column for each axis, and says what all points have in common in a sentence.
+func pointTable(points []study.Point, refused map[string]string, notes *document.Footnotes) (same string, t document.Table) {
+	t.Columns = []document.Column{
 		{Key: "number", Name: "#", Unit: unit.Count, Row: true},
-		{Key: "point", Name: "point"},
+		{Key: "point", Name: "point", Spare: true},
 		{Key: "broker", Name: "broker"},
 		{Key: "measure", Name: "measure"},
 		{Key: "delivery", Name: "delivery"},
 		{Key: "size", Name: "size"},
-		{Key: "apart", Name: "and", Wide: true},
-		{Key: "estimate_s", Name: "about", Unit: unit.Seconds},
-		{Key: "refused", Name: "refused"},
-	}}
+	}
+	const workload = 2 // the column where what may be the same for all begins
 	apart := settingApart(points)
 	for i, p := range points {
 		s := p.Spec
@@ -124,55 +126,125 @@ func pointTable(points []study.Point, refused map[string]string, notes *document
 		if reason := refused[p.ID]; reason != "" {
 			verdict = document.Text("refused").Marked(notes.Mark(s.Broker, s.Broker+": "+strings.TrimPrefix(reason, s.Broker+": ")))
 		}
-		t.Rows = append(t.Rows, document.Row{
+		row := document.Row{
 			"number":     document.Number(i + 1),
 			"point":      document.Text(p.ID),
 			"broker":     document.Text(broker),
 			"measure":    document.Text(measure),
 			"delivery":   document.Text(s.Delivery),
 			"size":       document.Text(s.MessageSize.String()),
-			"apart":      apart(p),
 			"estimate_s": document.Number(repetitionSeconds(s)),
 			"refused":    verdict,
-		})
+		}
+		apart.name(row, p)
+		t.Rows = append(t.Rows, row)
 	}
-	return t
+	var words []string
+	for i, c := range t.Columns[workload:] {
+		value := t.Rows[0][c.Key].Text
+		other := func(row document.Row) bool { return row[c.Key].Text != value }
+		if len(points) > 1 && !slices.ContainsFunc(t.Rows, other) {
+			t.Columns[workload+i].Data = true
+			words = append(words, value)
+		}
+	}
+	if words != nil {
+		same = "All points: " + strings.Join(words, ", ") + "."
+	}
+	t.Columns = slices.Concat(t.Columns, apart.columns(), []document.Column{
+		{Key: "estimate_s", Name: "about", Unit: unit.Seconds},
+		{Key: "refused", Name: "refused"},
+	})
+	return same, t
 }
 
-// shownAxes have columns of their own, or come first.
+// shownAxes have columns of their own.
 var shownAxes = []string{"broker", "version", "measure", "delivery", "messageSize", "load.rate", "sweep"}
 
-// settingApart writes the axes in which points differ, beside those that have columns.
-func settingApart(points []study.Point) func(study.Point) document.Cell {
-	values := map[string]map[string]bool{}
+// mostAxes is how many axes have a column each; more stand in one.
+const mostAxes = 5
+
+// apart is in what points differ, beside those axes that always have columns.
+type apart struct {
+	studies, sweeps bool // there are several
+	axes            []string
+}
+
+func settingApart(points []study.Point) apart {
+	var a apart
+	values := map[string][]string{}
+	note := func(axis, value string) {
+		if !slices.Contains(values[axis], value) {
+			values[axis] = append(values[axis], value)
+		}
+	}
 	for _, p := range points {
+		note("study", p.Study)
 		for axis := range p.Axes {
-			values[axis] = map[string]bool{}
+			values[axis] = nil
 		}
 	}
-	for axis, had := range values {
-		for _, p := range points {
-			had[p.Axes[axis]] = true // "" where it has no such axis
-		}
-	}
-	return func(p study.Point) document.Cell {
-		var words []string
-		if slices.ContainsFunc(points, func(o study.Point) bool { return o.Study != p.Study }) {
-			words = append(words, p.Study)
-		}
-		if len(values["sweep"]) > 1 {
-			words = append(words, p.Axes["sweep"])
-		}
-		for _, axis := range slices.Sorted(maps.Keys(p.Axes)) {
-			if !slices.Contains(shownAxes, axis) && len(values[axis]) > 1 {
-				words = append(words, axis+"="+p.Axes[axis])
+	for _, p := range points {
+		for axis := range values {
+			if axis != "study" {
+				note(axis, p.Axes[axis]) // "" where it has no such axis
 			}
 		}
-		if len(words) == 0 {
-			return document.Cell{}
-		}
-		return document.Text(strings.Join(words, ", "))
 	}
+	for _, axis := range slices.Sorted(maps.Keys(values)) {
+		if axis != "study" && !slices.Contains(shownAxes, axis) && len(values[axis]) > 1 {
+			a.axes = append(a.axes, axis)
+		}
+	}
+	a.studies, a.sweeps = len(values["study"]) > 1, len(values["sweep"]) > 1
+	return a
+}
+
+// columns are one for each axis, and for machines one that says them all in a line, as readers see where there are many.
+func (a apart) columns() []document.Column {
+	columns := []document.Column{{Key: "apart", Name: "and", Wide: true, Data: len(a.axes) <= mostAxes}}
+	if len(a.axes) > mostAxes {
+		return columns
+	}
+	if a.studies {
+		columns = append(columns, document.Column{Key: "study", Name: "study"})
+	}
+	if a.sweeps {
+		columns = append(columns, document.Column{Key: "sweep", Name: "sweep"})
+	}
+	for _, axis := range a.axes {
+		c := reports.AxisColumn(axis)
+		c.Row = false // its number tells a row apart
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+func (a apart) name(row document.Row, p study.Point) {
+	var words []string
+	apartly := len(a.axes) <= mostAxes
+	if a.studies {
+		words = append(words, p.Study)
+		if apartly {
+			row["study"] = document.Text(p.Study)
+		}
+	}
+	if a.sweeps {
+		words = append(words, p.Axes["sweep"])
+		if apartly {
+			row["sweep"] = document.Text(p.Axes["sweep"])
+		}
+	}
+	for _, axis := range a.axes {
+		value, has := p.Axes[axis]
+		if has {
+			words = append(words, axis+"="+value)
+		}
+		if apartly {
+			row[reports.AxisColumn(axis).Key] = document.Text(value)
+		}
+	}
+	row["apart"] = document.Text(strings.Join(words, ", "))
 }
 
 // repetitionSeconds is an estimate for one repetition, and for the broker that is started for it alone.

@@ -34,7 +34,7 @@ type exportFile struct {
 var exporters = []exporter{
 	{format: "jsonl", doc: "everything, a line for each record", write: writeRecords},
 	{format: "flat", doc: "the figures only, a line for each record and each rate of its curve", write: writeFlat},
-	{format: "csv", doc: "the figures, a row for each record and each rate of its curve, a column for each axis", write: func(w io.Writer, records []store.Record, _ results.LatencyKind) error { return exportCSV(w, records) }},
+	{format: "csv", doc: "the figures: a row for each record and rate, a column for each axis", write: func(w io.Writer, records []store.Record, _ results.LatencyKind) error { return exportCSV(w, records) }},
 	{format: "xlsx", doc: "a spreadsheet with charts, a sheet for each experiment", file: true, write: func(w io.Writer, records []store.Record, _ results.LatencyKind) error {
 		return sheet.Write(w, results.Of(records))
 	}},

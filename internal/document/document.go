@@ -128,6 +128,7 @@ type Column struct {
 	Named  bool      // its cells say nothing without the column's name: "5" of "linger.ms"
 	Spread bool      // show the interval of its cells
 	Wide   bool      // holds sentences: wrapped later than other words
+	Spare  bool      // left out of a terminal that has no room for it
 	Data   bool      // only for machines: what a reader sees from the headings
 	Chart  string    // the chart that draws its cells, "what: which is better", for formats that draw; "" = none
 }

@@ -23,12 +23,16 @@ const (
 	leastPhrase  = 24 // down to which sentences are narrowed before a table is split
 )
 
+// widestProse is how wide lines of sentences are where there is more room: longer ones are hard to read.
+const widestProse = 120
+
 // renderTerminal writes text that fits o.Width: paragraphs are wrapped, so are the sentences of tables that are too
 // wide; what is too wide even so is split, repeating the columns that tell rows apart.
 func renderTerminal(w io.Writer, d document.Document, o Options) error {
 	if o.Width == 0 {
 		o.Width = 100
 	}
+	prose := min(o.Width, widestProse)
 	var out strings.Builder
 	emphasis := func(s string) string {
 		if o.Colour {
@@ -36,26 +40,26 @@ func renderTerminal(w io.Writer, d document.Document, o Options) error {
 		}
 		return s
 	}
-	out.WriteString(emphasis(wrap(clean(d.Title), o.Width, "")) + "\n")
+	out.WriteString(emphasis(wrap(clean(d.Title), prose, "")) + "\n")
 	noted := false
 	for _, b := range d.Blocks {
 		switch b := document.Worded(b).(type) {
 		case document.Heading:
-			out.WriteString("\n" + emphasis(wrap(clean(b.Text), o.Width, "")) + "\n")
+			out.WriteString("\n" + emphasis(wrap(clean(b.Text), prose, "")) + "\n")
 		case document.Paragraph:
-			out.WriteString("\n" + wrap(clean(b.Text), o.Width, "") + "\n")
+			out.WriteString("\n" + wrap(clean(b.Text), prose, "") + "\n")
 		case document.Note:
 			if !noted {
 				out.WriteByte('\n')
 				noted = true
 			}
-			out.WriteString(wrap(superscript(b.Mark)+" "+clean(b.Text), o.Width, "  ") + "\n")
+			out.WriteString(wrap(superscript(b.Mark)+" "+clean(b.Text), prose, "  ") + "\n")
 		case document.Listing:
 			out.WriteString("\n" + strings.TrimRight(cleanLines(b.Text), "\n") + "\n")
 		case document.Table:
 			for i, part := range split(forReaders(b), o.Width) {
 				if i == 0 && b.Title != "" {
-					out.WriteString("\n" + emphasis(wrap(clean(b.Title), o.Width, "")) + "\n")
+					out.WriteString("\n" + emphasis(wrap(clean(b.Title), prose, "")) + "\n")
 				}
 				out.WriteString("\n" + terminalTable(part, o) + "\n")
 			}
@@ -141,6 +145,9 @@ func narrowed(t document.Table, width int) (part, bool) {
 func split(t document.Table, width int) []part {
 	if whole, fits := narrowed(t, width); fits {
 		return []part{whole}
+	}
+	if kept := slices.DeleteFunc(slices.Clone(t.Columns), func(c document.Column) bool { return c.Spare }); len(kept) < len(t.Columns) {
+		return split(document.Table{Title: t.Title, Columns: kept, Rows: t.Rows}, width)
 	}
 	widths := columnWidths(t)
 	var keys, rest []document.Column
