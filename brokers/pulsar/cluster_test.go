@@ -18,7 +18,7 @@ func TestThreeNodesKeepTheirPromisesWhenOneDies(t *testing.T) {
 		"zkTimeout": 10_000, "metadataStoreSessionTimeoutMillis": 10_000,
 	})})
 	s := livetest.SuiteOn(t, in, copies(atLeast, 3))
-	s.Bulk = 200
+	s.Bulk, s.QueuedInBatches = 200, true
 	drivertest.Run(t, s)
 	for name, offset := range map[string]int{
 		"the node whose broker owns most topics": 0,

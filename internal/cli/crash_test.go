@@ -26,12 +26,17 @@ var crashes = map[string]func(){
 	"panics":          func() { panic("queue closed twice by nats://eve:s3cr3t@h:1") },
 	"panics later":    func() { time.Sleep(700 * time.Millisecond); panic(errors.New("queue closed twice\nand more")) },
 	"dereferences":    func() { var p *store.Record; p.ID++ },
-	"overflows":       func() { debug.SetMaxStack(1 << 20); overflow(0) },
+	"overflows":       func() { debug.SetMaxStack(1 << 20); os.Exit(overflow(0)) },
 	"exits":           func() { os.Exit(0) },
 	"runs out of RAM": func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) },
 }
 
-func overflow(n int) int { return overflow(n+1) + 1 }
+func overflow(n int) int {
+	if n < 0 {
+		return n
+	}
+	return overflow(n+1) + 1
+}
 
 // registerCrashing has a broker "crashing": the in-process one, whose library crashes when it is opened for the second time.
 func registerCrashing() {
