@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/docker/go-units"
 	"github.com/spf13/cobra"
@@ -15,8 +16,9 @@ func (s *shell) cleanCommand() *cobra.Command {
 		Use:   "clean",
 		Short: "List what was installed and left here, and remove it with --yes",
 		Long: `Clean lists the brokers that were installed, the directories of runs and the log,
-all below the work directory (` + "`BROKERMARK_HOME`" + `). With --yes it removes them, unless
-a broker still runs. Stores of results and system packages stay.`,
+all below the work directory (` + "`BROKERMARK_HOME`" + `), and reports of crashes. With --yes
+it removes them, unless a broker still runs. Stores of results and system
+packages stay; it names the packages that were installed for brokers.`,
 		Example: "  brokermark clean\n  brokermark broker down --all && brokermark clean --yes\n  brokermark clean --yes",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    func(*cobra.Command, []string) error { return s.clean(provision.DefaultDir(), yes) },
@@ -44,12 +46,22 @@ func (s *shell) clean(dir string, yes bool) error {
 		fmt.Fprintf(s.out, "%9s  %-13s  %s%s\n", units.BytesSize(float64(h.Bytes)), h.What, h.Path, remark)
 	}
 	if !yes {
+		s.stay(provision.Packages(dir))
 		fmt.Fprintf(s.out, "%9s  in all; brokermark clean --yes removes it\n", units.BytesSize(float64(sum)))
 		return nil
 	}
+	packages := provision.Packages(dir) // whose list goes, too
 	if err := provision.Clear(dir, list); err != nil {
 		return hinted(fmt.Errorf("nothing was removed: %w", err), "brokermark broker down --all stops brokers that were started with broker up")
 	}
 	fmt.Fprintf(s.out, "%9s  were removed\n", units.BytesSize(float64(sum)))
+	s.stay(packages)
 	return nil
+}
+
+// stay says which packages clean leaves alone.
+func (s *shell) stay(packages []string) {
+	if len(packages) > 0 {
+		fmt.Fprintf(s.out, "system packages that were installed for brokers stay: %s\n", strings.Join(packages, ", "))
+	}
 }

@@ -10,6 +10,7 @@ import (
 func TestCleanListsAndRemovesOnlyWhenTold(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("BROKERMARK_HOME", home)
+	t.Setenv("TMPDIR", t.TempDir())
 	if out := brokermark(t, "clean").want(t, 0).out; !strings.Contains(out, "nothing was installed") {
 		t.Errorf("of an empty directory it says %q", out)
 	}
@@ -17,12 +18,12 @@ func TestCleanListsAndRemovesOnlyWhenTold(t *testing.T) {
 	if err := os.MkdirAll(install, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{install + ".lock", filepath.Join(install, "kafka.jar")} {
+	for _, file := range []string{install + ".lock", filepath.Join(install, "kafka.jar"), filepath.Join(home, "system-packages.txt")} {
 		if err := os.WriteFile(file, []byte("x"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{install, "brokermark clean --yes removes it"} {
+	for _, want := range []string{install, "brokermark clean --yes removes it", "system packages that were installed for brokers stay: x\n"} {
 		if out := brokermark(t, "clean").want(t, 0).out; !strings.Contains(out, want) {
 			t.Errorf("no %q in %q", want, out)
 		}
@@ -30,7 +31,7 @@ func TestCleanListsAndRemovesOnlyWhenTold(t *testing.T) {
 	if _, err := os.Stat(install); err != nil {
 		t.Fatalf("listing has removed it: %v", err)
 	}
-	if out := brokermark(t, "clean", "--yes").want(t, 0).out; !strings.Contains(out, "were removed") {
+	if out := brokermark(t, "clean", "--yes").want(t, 0).out; !strings.Contains(out, "were removed\nsystem packages that were installed for brokers stay: x\n") {
 		t.Errorf("got %q", out)
 	}
 	if left, err := os.ReadDir(home); err == nil {

@@ -6,14 +6,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/brokermark/brokermark/internal/bounded"
 )
 
 // Holding is something that this tool has put below its work directory.
 type Holding struct {
 	Path  string
-	What  string // "installation", "run directory", "log"
+	What  string // "installation", "run directory", "log", "crash report", "list of packages"
 	Bytes int64
 	InUse string // why it can't be removed now; usually empty
 }
@@ -45,13 +48,83 @@ func Holdings(dir string) ([]Holding, error) {
 		hold.InUse = inUse(hold.Path)
 		list = append(list, hold)
 	}
-	if log := filepath.Join(dir, LogFile); isFile(log) {
-		list = append(list, Holding{Path: log, What: "log"})
+	list = append(list, halves(dir)...)
+	for name, what := range map[string]string{LogFile: "log", packagesFile: "list of packages"} {
+		if path := filepath.Join(dir, name); isFile(path) {
+			list = append(list, Holding{Path: path, What: what})
+		}
 	}
+	for _, report := range crashReports() {
+		list = append(list, Holding{Path: report, What: "crash report"})
+	}
+	slices.SortStableFunc(list, func(a, b Holding) int { return strings.Compare(a.Path, b.Path) })
 	for i := range list {
 		list[i].Bytes = taken(list[i].Path)
+		if list[i].What == "installation" {
+			list[i].Bytes += taken(list[i].Path + unfinishedInstall)
+		}
 	}
 	return list, nil
+}
+
+// halves are directories of instances that a killed tool had only begun.
+func halves(dir string) (list []Holding) {
+	begun, _ := filepath.Glob(filepath.Join(dir, "run", "bm-*"))
+	for _, d := range begun {
+		if isFile(filepath.Join(d, stateFile)) || !unfinished(d) {
+			continue
+		}
+		hold := Holding{Path: d, What: "run directory"}
+		if held := seize(d); held != nil {
+			held.Close()
+		} else if isFile(filepath.Join(d, holdFile)) || young(d) {
+			hold.InUse = "another brokermark is making it"
+		}
+		list = append(list, hold)
+	}
+	return list
+}
+
+// crashReports are those that this user's crashes have left in the temporary directory.
+func crashReports() (own []string) {
+	reports, _ := filepath.Glob(filepath.Join(os.TempDir(), "brokermark-crash-*.txt"))
+	for _, r := range reports {
+		info, err := os.Lstat(r)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) == os.Geteuid() {
+			own = append(own, r)
+		}
+	}
+	return own
+}
+
+// packagesFile lists the system packages that were installed because a broker needs them.
+const packagesFile = "system-packages.txt"
+
+// Packages are the system packages that this tool has installed for brokers. They stay: other programs may use them by now.
+func Packages(dir string) []string {
+	text, err := bounded.File(filepath.Join(dir, packagesFile), 1<<20)
+	if err != nil {
+		return nil
+	}
+	names := strings.Fields(string(text))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// keepPackages adds names to the list of packages.
+func (h *Host) keepPackages(names []string) {
+	f, err := os.OpenFile(filepath.Join(h.Dir, packagesFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		h.log("keep the list of packages: %v", err)
+		return
+	}
+	defer f.Close()
+	if _, err := f.WriteString(strings.Join(names, "\n") + "\n"); err != nil {
+		h.log("keep the list of packages: %v", err)
+	}
 }
 
 // inUse says why the directory of an instance may still be needed; usually empty.
@@ -86,6 +159,9 @@ func Clear(dir string, list []Holding) error {
 			return err
 		}
 		if hold.What == "installation" {
+			if err := os.RemoveAll(hold.Path + unfinishedInstall); err != nil {
+				return err
+			}
 			if err := os.Remove(hold.Path + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

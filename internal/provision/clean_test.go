@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,6 +13,7 @@ import (
 func workDirectory(t *testing.T) (dir, foreign string) {
 	t.Helper()
 	dir = t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir()) // reports of crashes are there
 	for name, text := range map[string]string{
 		"install/kafka-4.3.1/lib/kafka.jar": strings.Repeat("x", 10000), "install/kafka-4.3.1.lock": "",
 		"run/bm-kafka-1/state.json": `{"ID": "bm-kafka-1", "Broker": "kafka"}`, "run/bm-kafka-1/node-1/data/log": "x",
@@ -111,5 +113,46 @@ func TestNothingIsRemovedWhileABrokerRunsOrIsBeingInstalled(t *testing.T) {
 				t.Errorf("of %d holdings %d are left, %v", len(list), len(again), err)
 			}
 		})
+	}
+}
+
+// What a killed installation and a killed start have begun, the reports of crashes and the list of packages stayed.
+func TestCleaningRemovesWhatWasOnlyBegunAndReportsOfCrashes(t *testing.T) {
+	dir, foreign := workDirectory(t)
+	if err := os.RemoveAll(filepath.Dir(foreign)); err != nil {
+		t.Fatal(err)
+	}
+	report := filepath.Join(os.TempDir(), "brokermark-crash-1.txt")
+	link := filepath.Join(os.TempDir(), "brokermark-crash-2.txt")
+	half := filepath.Join(dir, "install/nats-1.new/file")
+	for _, path := range []string{half, filepath.Join(dir, "install/nats-1.lock"), filepath.Join(dir, "run/bm-nats-2", holdFile), filepath.Join(dir, packagesFile), report} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("maven\ndefault-jre\nmaven\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/etc/hostname", link); err != nil {
+		t.Fatal(err)
+	}
+	if got := Packages(dir); !slices.Equal(got, []string{"default-jre", "maven"}) {
+		t.Errorf("packages %v", got)
+	}
+	list, err := Holdings(dir)
+	if err != nil || len(list) != 7 {
+		t.Errorf("%d holdings, want 7: %+v, %v", len(list), list, err)
+	}
+	if err := Clear(dir, list); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the work directory was left")
+	}
+	if _, err := os.Lstat(report); err == nil {
+		t.Error("the report was left")
+	}
+	if _, err := os.Lstat(link); err != nil {
+		t.Error("a link that somebody else may have made is gone")
 	}
 }

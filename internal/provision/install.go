@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -46,9 +47,12 @@ func (h *Host) Install(ctx context.Context, broker, version string) (dir string,
 	return dir, h.fill(ctx, r, v, dir)
 }
 
+// unfinishedInstall ends the name of a directory that is being filled.
+const unfinishedInstall = ".new"
+
 // fill installs beside dir and renames, so that dir is there only when it is complete.
 func (h *Host) fill(ctx context.Context, r *Recipe, v Version, dir string) error {
-	temp := dir + ".new"
+	temp := dir + unfinishedInstall
 	if err := os.RemoveAll(temp); err != nil { // of a tool that was killed: the lock is ours now
 		return err
 	}
@@ -135,7 +139,10 @@ func (h *Host) meet(ctx context.Context, needs []Need) error {
 			return n.missing(nil)
 		}
 		h.log("installing the system packages %s", strings.Join(n.Apt, " "))
-		if err := aptInstall(ctx, n.Apt); err != nil {
+		absent := slices.DeleteFunc(slices.Clone(n.Apt), debInstalled)
+		err := aptInstall(ctx, n.Apt)
+		h.keepPackages(slices.DeleteFunc(absent, func(name string) bool { return !debInstalled(name) }))
+		if err != nil {
 			return n.missing(err)
 		}
 		if !n.met() {
