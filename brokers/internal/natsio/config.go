@@ -1,6 +1,7 @@
 package natsio
 
 import (
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -68,13 +69,32 @@ func common(n *provision.Node) Block {
 		all["authorization"] = Block{"user": c.Login.User, "password": c.Login.Password}
 	}
 	if len(c.Nodes) > 1 {
+		inner, login := Block{"name": c.ID, "listen": address(n.Ports["route"])}, ""
+		if c.Login != nil || c.TLS != nil && c.TLS.Mutual { // or anybody could come in as another server
+			secret := routeSecret(c)
+			inner["authorization"], login = Block{"user": routeUser, "password": secret}, routeUser+":"+secret+"@"
+		}
 		var routes []any
 		for _, m := range c.Nodes {
-			routes = append(routes, "nats://"+address(m.Ports["route"]))
+			routes = append(routes, "nats://"+login+address(m.Ports["route"]))
 		}
-		all["cluster"] = Block{"name": c.ID, "listen": address(n.Ports["route"]), "routes": routes}
+		inner["routes"] = routes
+		all["cluster"] = inner
 	}
 	return all
+}
+
+const routeUser = "route"
+
+// routeSecret is what the servers of a cluster know each other by.
+func routeSecret(c *provision.Cluster) string {
+	if c.Facts == nil {
+		c.Facts = map[string]string{}
+	}
+	if c.Facts[routeUser] == "" {
+		c.Facts[routeUser] = rand.Text()
+	}
+	return c.Facts[routeUser]
 }
 
 // ServerName is what n calls itself.

@@ -1,0 +1,169 @@
+package all_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/internal/livetest"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
+)
+
+// probes are what a client without a certificate says first in each protocol, and how an answer begins that serves it. What
+// only agrees on a protocol's version, or asks for a login, does not.
+var probes = []struct{ name, says, served string }{
+	{"HTTP", "GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", `^HTTP/1\.[01] [23]`},
+	{"HTTP, administration of Pulsar", "GET /admin/v2/clusters HTTP/1.0\r\nHost: localhost\r\n\r\n", `^HTTP/1\.[01] 2`},
+	{"HTTP, administration of BookKeeper", "GET /api/v1/config/server_config HTTP/1.0\r\nHost: localhost\r\n\r\n", `^HTTP/1\.[01] 2`},
+	{"Redis", "PING\r\n", `^\+PONG`},
+	{"NATS", "CONNECT {\"verbose\":true}\r\nPING\r\n", `(?s)^INFO .*\r\n\+OK\r\n`},
+	{"NATS, as another server", "CONNECT {\"server_id\":\"X\",\"name\":\"x\",\"cluster\":\"{cluster}\",\"lnoc\":true}\r\nPING\r\n", `(?s)PONG`},
+	{"MQTT", "\x10\x10\x00\x04MQTT\x04\x02\x00\x3c\x00\x04anon", `^\x20\x02\x00\x00`},
+	{"STOMP", "CONNECT\naccept-version:1.2\nhost:localhost\n\n\x00", `^CONNECTED`},
+	{"Kafka, the topics", "\x00\x00\x00\x16\x00\x03\x00\x01\x00\x00\x00\x07\x00\x04anon\x00\x00\x00\x00", `(?s)^.{4}\x00\x00\x00\x07`},
+	{"Pulsar", "\x00\x00\x00\x11\x00\x00\x00\x0d\x08\x02\x12\x09\x0a\x04anon\x20\x06\x1a\x00", `(?s)^.{8}\x08\x03`},
+	{"ZooKeeper", "srvr", `^Zookeeper version`},
+}
+
+// Under mutual TLS and with a login no listening socket of a broker, client port or not, serves somebody who has neither.
+func TestNoListeningSocketServesAnAnonymousClient(t *testing.T) {
+	for _, name := range provision.Names() {
+		r, err := provision.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Mutual {
+			continue
+		}
+		for _, nodes := range []int{1, 3} {
+			if nodes > max(1, r.MaxNodes) {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, nodes: %d", name, nodes), func(t *testing.T) {
+				if name != "nats" || nodes != 3 {
+					testkit.Long(t) // the others are tried in make proof
+				}
+				in, _ := livetest.Start(t, livetest.Guarded(provision.Options{Broker: name, Nodes: nodes}))
+				tried := 0
+				for node := range in.Nodes() {
+					pids, err := in.Processes(node + 1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, address := range listening(t, pids) {
+						tried++
+						for _, p := range probes {
+							for _, how := range []string{"plain", "TLS"} {
+								if answer := anonymous(address, p.says, how == "TLS"); regexp.MustCompile(p.served).MatchString(answer) && !(p.name == "HTTP" && monitoring(address)) {
+									t.Errorf("%s serves a client without a certificate in %s over %s: %.80q", address, p.name, how, answer)
+								}
+							}
+						}
+					}
+				}
+				if tried < nodes {
+					t.Errorf("only %d listening sockets were found", tried)
+				}
+				t.Logf("%d listening sockets were tried", tried)
+			})
+		}
+	}
+}
+
+// monitoring tells that an address is a NATS server's monitoring port. It serves anybody on this machine, which docs/tls.md
+// says: NATS asks for no certificate there, and its pages hold counts and addresses.
+func monitoring(address string) bool {
+	return strings.Contains(anonymous(address, "GET /varz HTTP/1.0\r\n\r\n", false), `"server_id"`)
+}
+
+var cluster = regexp.MustCompile(`"cluster":"([^"]+)"`)
+
+// anonymous says something without a certificate and returns what is answered; latin1, so that bytes are characters.
+func anonymous(address, says string, encrypted bool) string {
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(300 * time.Millisecond))
+	if encrypted {
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // whose certificate it is doesn't matter
+	}
+	if strings.Contains(says, "{cluster}") { // which the server tells everybody
+		about := make([]byte, 4096)
+		n, _ := conn.Read(about)
+		if m := cluster.FindSubmatch(about[:n]); m != nil {
+			says = strings.ReplaceAll(says, "{cluster}", string(m[1]))
+		}
+	}
+	if _, err := conn.Write([]byte(says)); err != nil {
+		return ""
+	}
+	var all []byte
+	for b := make([]byte, 4096); len(all) < 1<<16; {
+		n, err := conn.Read(b)
+		all = append(all, b[:n]...)
+		if err != nil {
+			break
+		}
+	}
+	text := make([]rune, len(all))
+	for i, b := range all {
+		text[i] = rune(b)
+	}
+	return string(text)
+}
+
+// listening are the addresses at which the processes listen.
+func listening(t *testing.T, pids []int) (addresses []string) {
+	t.Helper()
+	own := map[string]bool{}
+	for _, pid := range pids {
+		fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+		for _, fd := range fds {
+			if target, err := os.Readlink(fd); err == nil {
+				own[target] = true
+			}
+		}
+	}
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		text, _ := os.ReadFile(table)
+		for line := range strings.Lines(string(text)) {
+			f := strings.Fields(line)
+			if len(f) < 10 || f[3] != "0A" || !own["socket:["+f[9]+"]"] {
+				continue
+			}
+			_, number, _ := strings.Cut(f[1], ":")
+			port, err := strconv.ParseUint(number, 16, 16)
+			if err != nil {
+				t.Fatal(err)
+			}
+			addresses = append(addresses, net.JoinHostPort("127.0.0.1", strconv.FormatUint(port, 10)))
+		}
+	}
+	slices.Sort(addresses)
+	return slices.Compact(addresses)
+}
+
+// The probes must be able to tell: on a server that asks nothing of its clients the one of its protocol succeeds.
+func TestProbesAreServedWhereNothingIsAskedOfClients(t *testing.T) {
+	for broker, probe := range map[string]string{"nats": "NATS", "redis": "Redis", "mosquitto": "MQTT", "kafka": "Kafka, the topics", "pulsar": "Pulsar"} {
+		t.Run(broker, func(t *testing.T) {
+			testkit.Long(t)
+			in, _ := livetest.Start(t, provision.Options{Broker: broker})
+			p := probes[slices.IndexFunc(probes, func(p struct{ name, says, served string }) bool { return p.name == probe })]
+			if answer := anonymous(in.Addresses()[0], p.says, false); !regexp.MustCompile(p.served).MatchString(answer) {
+				t.Errorf("%s is answered with %.120q", p.name, answer)
+			}
+		})
+	}
+}
