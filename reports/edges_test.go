@@ -436,7 +436,7 @@ func TestARowOfAComparisonSaysWhoIsBetter(t *testing.T) {
 func TestCalmIsWithoutFaults(t *testing.T) {
 	quiet, faulty := atRate("kafka", 1), altered(atRate("kafka", 1), "f", func(r *store.Record) { r.Spec.Faults = []study.Fault{{Do: "kill"}} })
 	points := results.Of(append(quiet, faulty...)).Points
-	if got := calm(points); len(got) != 1 || len(got[0].Spec.Faults) != 0 || len(points) != 2 {
+	if got := conclusive(points); len(got) != 1 || len(got[0].Spec.Faults) != 0 || len(points) != 2 {
 		t.Errorf("%d of %d are calm", len(got), len(points))
 	}
 	text := string(rendered(t, build(t, "summary", append(quiet, faulty...)), "markdown", 0))

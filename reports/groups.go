@@ -48,17 +48,17 @@ func groupBy(points []results.Point, key func(results.Point) string) []group {
 	return groups
 }
 
-// calm are the points without planned faults, which the promise report covers, and without published figures, of which
-// nothing is concluded.
-func calm(points []results.Point) []results.Point {
+// conclusive leaves out points with planned faults, which the promise report covers, and published figures, from which no
+// conclusion is drawn.
+func conclusive(points []results.Point) []results.Point {
 	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return len(p.Spec.Faults) > 0 || p.Published() })
 }
 
 // mostRates is the number of fixed rates up to which each has its ranking told in full.
 const mostRates = 2
 
-// verdict says who did best in g: in full for what each workload was made to find, in short for latency at fixed rates
-// where there is something fuller or there are many.
+// verdict says who did best in g, workload by workload. Rankings at fixed rates are told in short where there are more than
+// mostRates of them, or other workloads to speak of.
 func verdict(g group) document.Verdict {
 	var c conclusions
 	workloads := comparable(g.points)
@@ -82,7 +82,7 @@ const mostApart = 2
 // setApart are the settings that set workloads of the same kind apart.
 var setApart = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
-// variety is what the workloads of each kind of measurement differ in: by measure and setting, the values.
+// variety holds the values that the workloads of a group have: by measure and setting, such as {"peak", "acks"}.
 type variety map[[2]string]map[string]bool
 
 func varietyOf(workloads []group) variety {
@@ -255,11 +255,11 @@ func costs(best []results.Standing, points []results.Point) string {
 			}
 		}
 		if parts != nil {
-			then := " At that rate "
+			when := " At that rate "
 			if p.Spec.Measure == "count" || p.Spec.Measure == "backlog" {
-				then = " In that, "
+				when = " In that, "
 			}
-			text.WriteString(then + p.Name + " had " + strings.Join(parts, ", ") + ".")
+			text.WriteString(when + p.Name + " had " + strings.Join(parts, ", ") + ".")
 		}
 	}
 	return strings.TrimSpace(text.String())

@@ -32,8 +32,8 @@ func headToHead(set *results.Set) (document.Document, error) {
 		l := layoutOf(g.points, nil, nil)
 		d.Say(l.above)
 		d.Add(duel(g, l, &notes))
-		d.Say(unequalFlushes(calm(g.points)))
-		if c := calm(g.points); len(c) > 0 {
+		d.Say(unequalFlushes(conclusive(g.points)))
+		if c := conclusive(g.points); len(c) > 0 {
 			v := verdict(group{g.name, c})
 			v.Headed = true
 			d.Add(v)

@@ -67,7 +67,7 @@ type sweep struct {
 // sweepsOf are the workloads with enough points that differ in more than the broker.
 func sweepsOf(points []results.Point) []sweep {
 	var sweeps []sweep
-	for _, w := range comparable(calm(points)) {
+	for _, w := range comparable(conclusive(points)) {
 		measure := w.points[0].Spec.Measure
 		metric, ok := results.Headline(measure)
 		if len(w.points) < leastSwept || !ok {

@@ -35,7 +35,7 @@ func summary(set *results.Set) (document.Document, error) {
 	groups := bySetting(points)
 	d.Add(document.Heading{Level: 1, Text: "Verdict"})
 	sweeps := sweepsOf(points)
-	for _, g := range bySetting(calm(points)) {
+	for _, g := range bySetting(conclusive(points)) {
 		if !recommended(g, sweeps) {
 			d.Add(verdict(g))
 		}

@@ -19,14 +19,14 @@ type hunt struct {
 	bench  *bench
 	goals  []search.Goal
 	trials []store.Trial
-	about  float64       // what decides how many threads the generator uses in all trials
-	warmup time.Duration // what a trial's warm-up needs at least, by the latency seen
+	about  float64       // a rate: the generator has as many threads in all trials as it takes for this one
+	warmup time.Duration // the least that a trial's warm-up needs, by the latency of earlier trials
 
-	// By rate, for the first goal: the last trial of full length that passed, the last one that failed, and whether the
-	// generator made one void.
-	passed, failed map[float64]*trial
-	generator      map[float64]bool
-	why            string // of the last trial that didn't pass
+	// By rate, for the first goal.
+	passed    map[float64]*trial // the last trial of full length that passed
+	failed    map[float64]*trial // the last trial that failed
+	generator map[float64]bool   // whether a trial was void because of the generator
+	why       string             // the last trial that didn't pass
 }
 
 // sustainable searches for the highest sustainable rates and fills the result from a trial that confirmed the first one.
@@ -56,7 +56,7 @@ func (b *bench) sustainable(ctx context.Context) (float64, error) {
 	}
 	for i, g := range found.Goals {
 		if g.Undecided != "" {
-			b.doubt("incomplete-search", "%s%s", of(h.goals[i], len(h.goals)), g.Undecided)
+			b.doubt("incomplete-search", "%s%s", goalPrefix(h.goals[i], len(h.goals)), g.Undecided)
 		}
 	}
 	if limit == "generator" {
@@ -67,8 +67,8 @@ func (b *bench) sustainable(ctx context.Context) (float64, error) {
 	return first.Low, b.judge(*best, best.Rate)
 }
 
-// of names one of several goals.
-func of(g search.Goal, goals int) string {
+// goalPrefix begins a sentence about one of several goals.
+func goalPrefix(g search.Goal, goals int) string {
 	switch {
 	case goals == 1:
 		return ""
@@ -143,7 +143,7 @@ func (h *hunt) stage(k search.Kind) string { return fmt.Sprintf("trial %d: %s", 
 // settle bounds how long the leftovers of an overloaded trial are waited for, lest they burden the next.
 const settle = 30 * time.Second
 
-// longestWarmup bounds what the latency makes of a warm-up.
+// longestWarmup bounds a warm-up that is lengthened because of the latency.
 const longestWarmup = 10 * time.Second
 
 // load is what all trials of a search have in common. The broker's own latency is no reason to fail: until the first
@@ -173,8 +173,8 @@ func (h *hunt) judge(r search.Request, t trial) search.Answer {
 	return a
 }
 
-// undisturbed makes a failure void where others used so many cores: their work looks like a broker at its limit, so the
-// rate is looked at again. A broken promise is one whoever used what.
+// undisturbed makes a failure void where other processes used many cores: a broker that they hold up looks like one at its
+// limit, so the rate is tried again. A broken promise stays a failure.
 func (t trial) undisturbed(l search.Look, cores float64) search.Look {
 	if l.Verdict != search.Fail || l.Broken || t.others() <= busyShare*cores {
 		return l
@@ -220,7 +220,7 @@ func (h *hunt) stored(k search.Kind, t trial) store.Trial {
 	}
 }
 
-// sawLatency lets the warm-ups be twice as long as it takes until deliveries come as fast as they are sent.
+// sawLatency makes the next warm-ups last twice the latency at p99: by then messages are delivered as fast as they are sent.
 func (h *hunt) sawLatency(t trial) {
 	latency := t.Histograms.EndToEnd
 	if h.bench.spec.SubscriptionsPerTopic == 0 {

@@ -8,10 +8,12 @@ type Producer struct {
 	trial  *Trial
 	stream *stream
 	lane   *lane
-	// Tallies of the batch being stamped; Commit publishes them.
+
+	// Of the batch being stamped, until Commit publishes it.
 	sent, bytes Tally
-	end         uint64
-	lag, own    [phases]hist.Batch
+	end         uint64             // the place in the stream after the last message
+	lag         [phases]hist.Batch // sent − intended
+	own         [phases]hist.Batch // the part of the lag that the generator caused
 }
 
 // Tally counts per phase.
@@ -20,7 +22,8 @@ type Tally [phases]int64
 // Producer returns the recorder of producer i.
 func (t *Trial) Producer(i int) *Producer { return t.ProducerOn(i, i) }
 
-// ProducerOn is Producer for one of several that share a client: those with the same lane are Beside each other.
+// ProducerOn is Producer for one of several producers that share a client. Those of one client have the same lane, and so
+// the same counters.
 func (t *Trial) ProducerOn(i, lane int) *Producer {
 	return &Producer{trial: t, stream: &t.streams[i], lane: t.lane(lane)}
 }
@@ -28,7 +31,7 @@ func (t *Trial) ProducerOn(i, lane int) *Producer {
 // Of tells whether p records for t.
 func (p *Producer) Of(t *Trial) bool { return p.trial == t }
 
-// Beside tells whether one Acks may gather what is acknowledged to p and to o.
+// Beside tells whether p and o have the same lane: one Acks may then gather the acknowledgements of both.
 func (p *Producer) Beside(o *Producer) bool { return p.lane == o.lane }
 
 // Sent books message seq of size bytes, due at intended and stamped at sent, before its batch is handed to the
@@ -69,9 +72,9 @@ func (p *Producer) Commit() {
 	p.sent, p.bytes = Tally{}, Tally{}
 }
 
-// Unsent books n messages that were due at intended or a little before and had not been handed to the client when
-// sending ended, at end: each has waited at least that long, for its producer and for everyone who was to receive it.
-// own is the part of it that the generator caused. Call it when nothing is being sent any more.
+// Unsent books n messages that were due at intended, or a little before, and were not handed to the client until sending
+// ended, at end. Each counts with the latency end − intended, as a publish and for every subscription, since it took at least
+// that long. own is the part of the wait that the generator caused. Call it when nothing is being sent any more.
 func (p *Producer) Unsent(phase Phase, n, intended, end, own int64) {
 	l := p.lane
 	l.unsent[phase].Add(n)

@@ -30,15 +30,15 @@ var distributions = []struct {
 	{"lag", "schedule lag", func(l store.Latency) hist.Snapshot { return l.Lag }},
 }
 
-// curve is the value of one merged distribution at each of quantiles, as far as its count reaches: beyond 1−1/n
-// everything is the maximum.
+// curve is a merged distribution as the front end draws it.
 type curve struct {
-	N      int64    `json:"n"`
-	Max    number   `json:"max"`
+	N   int64  `json:"n"` // latencies counted
+	Max number `json:"max"`
+	// Values are those at quantiles, in order, up to the first beyond 1−1/n: from there on all are Max.
 	Values []number `json:"v"`
 }
 
-// curves are those of the first kinds of latency.
+// curves has one curve for each of the first so many kinds in distributions; nil where nothing was counted.
 func curves(records []store.Record, kinds int) []*curve {
 	out := make([]*curve, kinds)
 	for i, d := range distributions[:kinds] {
@@ -47,7 +47,7 @@ func curves(records []store.Record, kinds int) []*curve {
 	return out
 }
 
-// ownPauses are those of the machine that measured; nil where nobody watched.
+// ownPauses is how late the watch of the generator's own standstills woke up; nil in records of before there was one.
 func ownPauses(records []store.Record) *curve {
 	return merged(records, func(r *store.Result) hist.Snapshot {
 		if r.Pauses == nil {
@@ -57,7 +57,7 @@ func ownPauses(records []store.Record) *curve {
 	})
 }
 
-// merged is nil where nothing was counted.
+// merged is the curve of one distribution over all records; nil where nothing was counted.
 func merged(records []store.Record, of func(*store.Result) hist.Snapshot) *curve {
 	var all hist.Snapshot
 	for _, r := range records {

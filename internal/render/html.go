@@ -84,7 +84,7 @@ func (f *fragment) table(t document.Table) {
 	}
 	shown := forReaders(t).Columns
 	f.out.WriteString("<thead><tr>")
-	numbers := map[string]bool{} // asked once: it looks at every row
+	numbers := map[string]bool{} // columns of numbers, found once since numeric looks at every row
 	for _, c := range shown {
 		class := ""
 		if numbers[c.Key] = numeric(t, c); numbers[c.Key] {
@@ -116,26 +116,15 @@ func (f *fragment) row(t document.Table, row document.Row, shown []document.Colu
 	f.out.WriteString("</tr>\n")
 }
 
-// cell writes a cell of a column of words or of numbers; what is blank stands where its neighbours do.
+// cell writes a cell; numbers tells that its column is one of numbers, which are aligned to the right with their blanks.
 func (f *fragment) cell(c document.Column, cell document.Cell, numbers bool) {
-	tag, class := "td", ""
+	tag, scope := "td", ""
 	if c.Row {
-		tag = "th"
-		f.out.WriteString("<th scope=\"row\"")
-	} else {
-		f.out.WriteString("<td")
+		tag, scope = "th", " scope=\"row\""
 	}
-	if cell.Kind != document.Words && (numbers || cell.Kind != document.Blank) {
-		class = "n"
-	}
-	if cell.Unused {
-		class += " unused"
-	}
-	if c.Wide {
-		class += " wide"
-	}
-	if class != "" {
-		fmt.Fprintf(&f.out, " class=\"%s\"", strings.TrimSpace(class))
+	f.out.WriteString("<" + tag + scope)
+	if classes := cellClasses(c, cell, numbers); classes != nil {
+		fmt.Fprintf(&f.out, " class=\"%s\"", strings.Join(classes, " "))
 	}
 	fmt.Fprintf(&f.out, " data-key=\"%s\"", escape(c.Key))
 	if cell.Kind == document.Figure || cell.Kind == document.Interval {
@@ -155,6 +144,20 @@ func (f *fragment) cell(c document.Column, cell document.Cell, numbers bool) {
 		fmt.Fprintf(&f.out, "<sup><a href=\"#%s-note-%d\" title=\"%s\" aria-label=\"note %d\">%d</a></sup>", f.id, mark, escape(f.notes[mark]), mark, mark)
 	}
 	fmt.Fprintf(&f.out, "</%s>", tag)
+}
+
+func cellClasses(c document.Column, cell document.Cell, numbers bool) (classes []string) {
+	blank, number := cell.Kind == document.Blank, cell.Kind == document.Figure || cell.Kind == document.Interval
+	if number || blank && numbers {
+		classes = append(classes, "n")
+	}
+	if cell.Unused {
+		classes = append(classes, "unused")
+	}
+	if c.Wide {
+		classes = append(classes, "wide")
+	}
+	return classes
 }
 
 // spread sets an interval apart from the number before it.

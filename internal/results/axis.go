@@ -17,8 +17,8 @@ type Axis struct {
 	Numbers []float64 // what the values measure, where all of them measure something
 }
 
-// elsewhere are axes whose values come from the spec or the load, under one name whatever the study called them.
-var elsewhere = map[string]bool{
+// fromSpec are names under which studies vary what coordinates reads from the spec or the load, so that it has one name.
+var fromSpec = map[string]bool{
 	"broker": true, "version": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
 	"curve.rates": true, "curve.fractions": true,
 }
@@ -48,24 +48,22 @@ func coordinates(p Point, l Level) map[string]value {
 		at["load"] = value{l.Load, l.Rate}
 	}
 	for name, text := range p.Records[0].Axes {
-		if !elsewhere[name] {
+		if !fromSpec[name] {
 			at[name] = magnitude(text)
 		}
 	}
 	return at
 }
 
-// incidental is 1 for what no study varied on purpose: acks that follow from the delivery, say.
-func incidental(points []Point, name string) int {
+// incidental tells that no study varied this on purpose, such as acks that follow from the delivery.
+func incidental(points []Point, name string) bool {
 	named := func(p Point) bool { _, ok := p.Records[0].Axes[name]; return ok }
-	if name == "broker" || name == "load" || name == "messageSize" || slices.ContainsFunc(points, named) {
-		return 0
-	}
-	return 1
+	return name != "broker" && name != "load" && name != "messageSize" && !slices.ContainsFunc(points, named)
 }
 
-// alike tells that two axes part the levels in the same way: one of them says it all.
-func alike(at []map[string]value, a, b string) bool {
+// sameSplit tells that each value of axis a goes with one value of axis b and the other way round, so that either axis is
+// enough to tell the levels apart.
+func sameSplit(at []map[string]value, a, b string) bool {
 	there, back := map[string]string{}, map[string]string{}
 	for _, values := range at {
 		x, y := values[a].text, values[b].text
@@ -95,12 +93,17 @@ func Axes(points []Point, levels []Level) ([]Axis, [][]int) {
 	}
 	var out []Axis
 	places := map[string]map[string]int{}
-	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
-		return cmp.Or(cmp.Compare(incidental(points, a), incidental(points, b)), cmp.Compare(a, b))
-	})
-	for _, name := range names {
-		said := func(a Axis) bool { return alike(at, a.Name, name) }
-		if len(values[name]) < 2 || incidental(points, name) == 1 && slices.ContainsFunc(out, said) {
+	var chosen, along []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if incidental(points, name) {
+			along = append(along, name)
+		} else {
+			chosen = append(chosen, name)
+		}
+	}
+	for _, name := range slices.Concat(chosen, along) {
+		redundant := func(a Axis) bool { return sameSplit(at, a.Name, name) }
+		if len(values[name]) < 2 || slices.Contains(along, name) && slices.ContainsFunc(out, redundant) {
 			continue
 		}
 		a := ordered(name, values[name])

@@ -45,7 +45,7 @@ func (s *searcher) next(i int) (Request, bool) {
 			return s.short(g, l.rate), true
 		}
 	}
-	if s.sank(i) {
+	if s.anySoakFailed(i) {
 		return s.soak(i, nil)
 	}
 	low, high := s.around(i, func(l *load) Class { return l.leans(i, g) })
@@ -99,7 +99,7 @@ func (s *searcher) soak(i int, low *load) (Request, bool) {
 	passed, failed := s.around(i, func(l *load) Class { return l.afterSoak(i, g) })
 	rate := 0.0
 	switch {
-	case passed == nil && (failed == nil || !failed.goals[i].sank):
+	case passed == nil && (failed == nil || !failed.goals[i].soakFailed):
 		rate = low.rate
 	case passed == nil:
 		rate = failed.rate / step(g, far)
@@ -120,8 +120,8 @@ func (l *load) afterSoak(i int, g Goal) Class {
 	return Undecided
 }
 
-func (s *searcher) sank(i int) bool {
-	return slices.ContainsFunc(s.loads, func(l *load) bool { return l.goals[i].sank })
+func (s *searcher) anySoakFailed(i int) bool {
+	return slices.ContainsFunc(s.loads, func(l *load) bool { return l.goals[i].soakFailed })
 }
 
 // decide asks for a long trial at a rate that has no class yet, unless it can't be measured.

@@ -46,13 +46,16 @@ type Plan struct {
 	Floor     float64       // give up below this rate; above 0
 }
 
-// Bounds answer one goal. Low is MLRsearch's relevant lower bound, 0 when no rate was one; High the relevant upper bound.
-// When no rate was one, High is the lowest that failed in trials too short to count, and Undecided says so; 0: none did.
+// Bounds answer one goal, by MLRsearch's definitions.
 type Bounds struct {
-	Low, High   float64
+	// Low is the relevant lower bound: the highest rate that the goal accepts. 0: there is none.
+	Low float64
+	// High is the relevant upper bound. Where there is none it is the lowest rate that failed in trials too short to count,
+	// and Undecided says so. 0: no trial failed.
+	High        float64
 	Conditional float64 // throughput at Low
-	Undecided   string  // why the bounds are not known, or wider apart than asked; "" otherwise
-	Void        string  // why what lies above Low could not be measured; "" otherwise
+	Undecided   string  // why a bound is unknown, or the two are wider apart than asked; "" otherwise
+	Void        string  // why rates above Low could not be measured; "" otherwise
 }
 
 // Result answers all goals, in their order.
@@ -93,11 +96,11 @@ type load struct {
 // standing is what is known of a rate for one goal.
 type standing struct {
 	Tally
-	long   []served      // trials of full length
-	soaked time.Duration // the longest trial that passed
-	sank   bool          // a soak failed
-	voids  int
-	void   string // why the last one was
+	long       []served      // trials of full length
+	soaked     time.Duration // length of the longest trial that passed
+	soakFailed bool
+	voids      int    // number of void trials
+	voidReason string // of the last of them
 }
 
 type searcher struct {
@@ -136,7 +139,7 @@ func (s *searcher) book(r Request, a Answer) {
 		st.add(g, r.For, look)
 		if look.Verdict == Void {
 			st.voids++
-			st.void = look.Reason
+			st.voidReason = look.Reason
 			continue
 		}
 		void = false
@@ -151,7 +154,7 @@ func (s *searcher) book(r Request, a Answer) {
 			st.soaked = max(st.soaked, r.For)
 			s.extra = max(0, a.Took-r.For)
 		case r.Kind == Soak:
-			st.sank = true
+			st.soakFailed = true
 		}
 	}
 	if s.inVoid++; !void {
@@ -159,17 +162,17 @@ func (s *searcher) book(r Request, a Answer) {
 	}
 }
 
-// How often a rate is looked at again that shows nothing but that the generator, or somebody else, was in the way.
+// A void trial says nothing of its rate: the generator, or another process, was in the way. So the rate is tried again.
 const (
-	voidsToPass = 2 // before looking elsewhere
-	voidsToStop = 4 // before giving it up
-	voidsInARow = 8 // before giving up altogether
+	voidsToPass = 2 // void trials of a rate before another rate is tried
+	voidsToStop = 4 // void trials of a rate before it counts as not sustained
+	voidsInARow = 8 // void trials of any rates before the search ends
 )
 
 func (l *load) class(i int, g Goal) Class { return g.Class(l.goals[i].Tally) }
 
-// leans is the class of a rate for a goal, or what it is taken for until it has one. What can't be measured is not
-// sustained.
+// leans is the class of a rate for goal i, or its likely class while its trials don't decide. A rate that was never tried, or
+// whose trials are all void, leans towards not sustained.
 func (l *load) leans(i int, g Goal) Class {
 	if c := l.class(i, g); c != Undecided {
 		return c
@@ -207,7 +210,7 @@ func (s *searcher) result() Result {
 func (s *searcher) bounds(i int) Bounds {
 	g := s.Goals[i]
 	low, high := s.around(i, func(l *load) Class { return l.class(i, g) })
-	if s.sank(i) {
+	if s.anySoakFailed(i) {
 		low, high = s.around(i, func(l *load) Class { return l.afterSoak(i, g) })
 	}
 	var b Bounds
@@ -216,7 +219,7 @@ func (s *searcher) bounds(i int) Bounds {
 	}
 	for _, l := range s.loads {
 		if st := l.goals[i]; st.voids > 0 && l.rate > b.Low && (high == nil || l.rate < high.rate) && l.class(i, g) == Undecided {
-			b.Void = fmt.Sprintf("at %.0f/s %s", l.rate, st.void)
+			b.Void = fmt.Sprintf("at %.0f/s %s", l.rate, st.voidReason)
 			break
 		}
 	}

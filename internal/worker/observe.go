@@ -15,10 +15,10 @@ const SampleEvery = 20 * time.Millisecond
 // maxKept bounds the samples that are kept, 150 bytes each: all of 20 minutes, every second one of 40, and so on.
 const maxKept = 60_000
 
-// A look at the latency costs more and is taken by every 25th sample; every 5th is passed on to whoever observes.
+// Reading the latencies costs more than reading the counters, so not every sample does it.
 const (
-	quantilesEvery = 25
-	observeEvery   = 5
+	quantilesEvery = 25 // samples: twice a second
+	observeEvery   = 5  // samples from one that Load.Observe gets to the next
 )
 
 // observer samples a running trial and, with an automatic warm-up, decides when it has settled.
@@ -58,16 +58,47 @@ func (o *observer) run(ended <-chan struct{}) {
 	}
 }
 
+// look takes a sample, keeps it, and acts on it: it ends an automatic warm-up that has settled, gives up a hopeless load, and
+// where tell is set passes the sample on.
 func (o *observer) look(latency, tell bool) {
 	t := o.trial
 	now := clock.Now()
 	if latency {
-		h := t.measure.EndToEnd()
-		d := h.Sub(o.histogram)
-		o.quantiles = Quantiles{d.Count(), d.Quantile(0.5), d.Quantile(0.99)}
-		o.histogram = h
-		o.fromSend.Count, o.fromSend.Sum = t.measure.FromSend()
+		o.readLatency()
 	}
+	s := o.sample(now)
+	o.keep(s, t.measure.MeasuredSince(), t.until.Load())
+	if latency && t.load.Warmup.Auto && t.measure.MeasuredSince() == measure.Undecided &&
+		o.settling.settled(time.Duration(now-t.start), s) {
+		t.decide(now + int64(10*time.Millisecond))
+	}
+	if !tell {
+		return
+	}
+	if s.Sending && s.Phase == measure.Measured && !o.hopeless && t.load.Hopeless != nil && t.load.Hopeless(o.samples.Values()) {
+		o.hopeless = true
+		t.until.Store(min(now, t.until.Load()))
+	}
+	if t.load.Observe != nil {
+		if latency { // not in the samples that are kept: in hours they would add up
+			s.Latency = &Latency{o.histogram, t.measure.Service()}
+		}
+		t.load.Observe(s)
+	}
+}
+
+// readLatency reads the quantiles of the latencies that came since it did so last.
+func (o *observer) readLatency() {
+	h := o.trial.measure.EndToEnd()
+	since := h.Sub(o.histogram)
+	o.quantiles = Quantiles{since.Count(), since.Quantile(0.5), since.Quantile(0.99)}
+	o.histogram = h
+	o.fromSend.Count, o.fromSend.Sum = o.trial.measure.FromSend()
+}
+
+// sample reads the counters.
+func (o *observer) sample(now int64) Sample {
+	t := o.trial
 	c := t.measure.Count()
 	s := Sample{At: now, Count: c, EndToEnd: o.quantiles, FromSend: o.fromSend, Sending: !t.sent.Load()}
 	s.Due = c.Sent
@@ -81,21 +112,7 @@ func (o *observer) look(latency, tell bool) {
 		s.Phase = measure.Measured
 		o.backlog = max(o.backlog, s.Backlog)
 	}
-	o.keep(s, t.measure.MeasuredSince(), t.until.Load())
-	if latency && t.load.Warmup.Auto && t.measure.MeasuredSince() == measure.Undecided &&
-		o.settling.settled(time.Duration(now-t.start), s) {
-		t.decide(now + int64(10*time.Millisecond))
-	}
-	if tell && s.Sending && s.Phase == measure.Measured && !o.hopeless && t.load.Hopeless != nil && t.load.Hopeless(o.samples.Values()) {
-		o.hopeless = true
-		t.until.Store(min(now, t.until.Load()))
-	}
-	if tell && t.load.Observe != nil {
-		if latency { // not in the samples that are kept: in hours they would add up
-			s.Latency = &Latency{o.histogram, t.measure.Service()}
-		}
-		t.load.Observe(s)
-	}
+	return s
 }
 
 func (o *observer) keep(s Sample, from, until int64) {
@@ -104,9 +121,8 @@ func (o *observer) keep(s Sample, from, until int64) {
 	o.confirmed.look(from, until, s.At, s.Count.Acked, s.Unconfirmed)
 }
 
-// settling decides when a warm-up has settled: over the last three half seconds neither the rate nor the median
-// latency differed by more than a tenth from their mean (the median may also stay within 50 µs of it, since that is
-// what a small latency does by itself).
+// settling decides when a warm-up has settled: in each of the last three half seconds the rate was within a tenth of the mean
+// of the three, and so was the median latency, or within 50 µs, by which a small latency varies anyway.
 type settling struct {
 	shortest, longest time.Duration
 	rates, medians    [3]float64
@@ -125,10 +141,11 @@ func (w *settling) settled(since time.Duration, s Sample) bool {
 	if since >= w.longest {
 		return true
 	}
-	return since >= w.shortest && w.n > 3 && level(w.rates, 0.1, 0) && level(w.medians, 0.1, 50e3)
+	return since >= w.shortest && w.n > 3 && steady(w.rates, 0.1, 0) && steady(w.medians, 0.1, 50e3)
 }
 
-func level(v [3]float64, share, slack float64) bool {
+// steady tells whether no value is further from their mean than share of it, or than slack.
+func steady(v [3]float64, share, slack float64) bool {
 	mean := (v[0] + v[1] + v[2]) / 3
 	for _, x := range v {
 		if d := max(x-mean, mean-x); d > share*mean && d > slack {
