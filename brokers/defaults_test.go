@@ -85,3 +85,16 @@ func TestEveryVersionThatIsNotTheNewestIsDoubted(t *testing.T) {
 		}
 	}
 }
+
+func TestClustersSayWhatTheirNodesDoNotEncrypt(t *testing.T) {
+	whole := map[string]bool{"redis": true, "redis-pubsub": true} // tls-replication
+	for _, name := range provision.Names() {
+		recipe, err := provision.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if clustered := recipe.TLS && recipe.MaxNodes > 1; (recipe.Plain != "") != (clustered && !whole[name]) {
+			t.Errorf("%s: %q", name, recipe.Plain)
+		}
+	}
+}

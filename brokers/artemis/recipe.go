@@ -26,7 +26,7 @@ func init() {
 			{Name: "2.56.0", Needs: jvm.Needs},
 			{Name: "2.40.0", Needs: jvm.Needs, Doubt: "Artemis 2.40 is from 2025; its makers mend the newest release only"},
 		},
-		Ports: []string{"client", "cluster"}, MaxNodes: 2, TLS: true, Mutual: true, Login: true,
+		Ports: []string{"client", "cluster"}, MaxNodes: 2, TLS: true, Mutual: true, Login: true, Plain: "replication",
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}

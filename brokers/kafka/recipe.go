@@ -33,7 +33,7 @@ func init() {
 			{Name: "2.2.0", Needs: needs, Ports: ensemble, Doubt: "Kafka 2.2 is from 2019, with ZooKeeper and out of support"},
 			{Name: "1.1.1", Needs: needs, Ports: ensemble, Doubt: "Kafka 1.1 is from 2018, with ZooKeeper and out of support"},
 		},
-		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true, Mutual: true, Login: true,
+		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true, Mutual: true, Login: true, Plain: "what controllers say to each other and to brokers; messages are encrypted",
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 	})
 }

@@ -27,7 +27,7 @@ func init() {
 			{Name: "0.25.6", Needs: needsGo, Doubt: "NATS Streaming has reached its end of life in 2023; its makers point to JetStream"},
 			{Name: old, Needs: needsGo, Doubt: "NATS Streaming 0.17 is from 2020, with NATS server 2.1.4; its makers ended it in 2023 and point to JetStream"},
 		},
-		Ports: []string{"client", "monitor", "route"}, MaxNodes: 5, TLS: true, Mutual: true, Login: true,
+		Ports: []string{"client", "monitor", "route"}, MaxNodes: 5, TLS: true, Mutual: true, Login: true, Plain: "routes, which replicate",
 		Install: func(ctx context.Context, i *provision.Install) error {
 			return i.GoInstall(ctx, module+"@v"+i.Version)
 		},

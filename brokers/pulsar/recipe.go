@@ -33,7 +33,7 @@ func init() {
 		Broker:   "pulsar",
 		Versions: []provision.Version{{Name: "4.0.8", Needs: jvm.Needs}},
 		Ports:    []string{"client", plainPort, webPort, bookiePort, bookieAdmin, zooPort, zooPeerPort, zooVotesPort},
-		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Deadline: 3 * time.Minute,
+		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Plain: "what brokers store in bookies, and for ZooKeeper", Deadline: 3 * time.Minute,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, Endpoints: endpoints,
 	})
 }

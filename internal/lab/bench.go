@@ -180,6 +180,9 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 			b.doubt("old-version", "%s %s: %s", b.spec.Broker, v.Name, v.Doubt)
 		}
 	}
+	if recipe.Plain != "" && b.instance.Nodes() > 1 && c.Target.TLS != nil {
+		b.doubt("plain-between-nodes", "TLS is on for the clients; the nodes do without it for %s", recipe.Plain)
+	}
 	return nil
 }
 

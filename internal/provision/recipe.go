@@ -30,6 +30,8 @@ type Recipe struct {
 	// TLS tells that the recipe can put TLS on the client port; Mutual that it also makes the broker demand a client
 	// certificate where Cluster.TLS.Mutual asks for it; Login that it makes the broker demand Cluster.Login.
 	TLS, Mutual, Login bool
+	// Plain is what the nodes of a cluster say to each other without TLS though their clients use it; empty: nothing.
+	Plain string
 	// Deadline bounds a start where nobody asks for another; 0: a minute.
 	Deadline time.Duration
 	// Install makes version available under i.Dir, from package registries by package name; it is called only

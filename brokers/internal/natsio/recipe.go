@@ -21,6 +21,7 @@ func Recipe(broker string, own func(n *provision.Node) Block) provision.Recipe {
 		Ports:    []string{"client", "monitor", "route"},
 		MaxNodes: 9,
 		TLS:      true,
+		Plain:    "routes, which replicate",
 		Mutual:   true,
 		Login:    true,
 		Configure: func(_ context.Context, n *provision.Node) error {

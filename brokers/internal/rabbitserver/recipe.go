@@ -51,6 +51,7 @@ func Recipe(p Protocol) provision.Recipe {
 		Ports:     []string{"client", "dist", "epmd", managementPort},
 		MaxNodes:  7,
 		TLS:       true,
+		Plain:     "replication, which is Erlang's own protocol",
 		Mutual:    true,
 		Login:     true,
 		Install:   install,
