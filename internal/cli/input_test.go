@@ -73,6 +73,7 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 		{"check --set base.linger=5", `--set 'base.linger=5': base.linger: unknown key "base.linger"; settings of a broker stand below client, server or topicConfig`},
 		{"check {tmp}/tab.yaml", `{tmp}/tab.yaml:2: not YAML: a tab indents measure: peak; allowed: spaces`},
 		{"check {tmp}/repeats.yaml", `{tmp}/repeats.yaml:2: repeats: 100000000000 is out of range; allowed: 1 to 10000`},
+		{"check --broker kafka --axis base.linger=1,2", `--axis 'base.linger=1,2': base.linger: unknown key "base.linger"; settings of a broker stand below client, server or topicConfig`},
 		{"check {tmp}/base.yaml", `{tmp}/base.yaml:2: base.linger: unknown key "linger"; settings of a broker stand below client, server or topicConfig`},
 		{"check --rate fast", `--rate fast: load.rate: "fast" is not a rate; allowed: messages per second, such as 20000, 20k or 20k/s`},
 		{"check --rate 0k/s", `--rate 0k/s: load.rate: 0 is not a rate; allowed: above 0, up to 100000000 messages per second`},

@@ -190,7 +190,7 @@ func (d decoder) unknown(at place, path, shown string, also []string) {
 	if hint == "" && group != "" {
 		hint = "; known: " + strings.Join(names, ", ")
 	}
-	if hint == "" && strings.HasPrefix(join(shown, path), "base.") {
+	if hint == "" && (strings.HasPrefix(join(shown, path), "base.") || strings.HasPrefix(path, "base.")) {
 		hint = "; settings of a broker stand below client, server or topicConfig"
 	}
 	d.add(at, join(shown, path), "unknown key %q%s", name, hint)
