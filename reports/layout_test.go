@@ -128,3 +128,20 @@ func TestASweepOfOneBrokerIsAnsweredByItsRecommendation(t *testing.T) {
 		t.Errorf("brokers of a sweep aren't ranked:\n%s", both)
 	}
 }
+
+func TestBrokersUnderDifferentGuaranteesAreToldWhyTheyStandAlone(t *testing.T) {
+	nats, jetstream := products[2], products[3]
+	apart := []store.Record{nats.record(100, "at-most-once", 1000, 1), jetstream.record(100, "at-least-once", 1000, 1)}
+	const said = "jetstream and nats are not compared: they were asked for different guarantees (at-least-once, at-most-once). With the same --delivery they are."
+	together := append(apart[:1:1], jetstream.record(100, "at-most-once", 1000, 1), apart[1])
+	otherSize := []store.Record{apart[0], jetstream.record(1024, "at-least-once", 1000, 1)}
+	for name, c := range map[string]struct {
+		records []store.Record
+		says    bool
+	}{"apart": {apart, true}, "compared once": {together, false}, "another size": {otherSize, false}, "one broker": {apart[:1], false}, "nothing": {nil, false}} {
+		text := strings.Join(strings.Fields(string(rendered(t, build(t, "summary", c.records), "terminal", 100))), " ")
+		if strings.Contains(text, said) != c.says {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}

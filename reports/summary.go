@@ -40,6 +40,7 @@ func summary(set *results.Set) (document.Document, error) {
 			d.Add(verdict(g))
 		}
 	}
+	d.Say(unequalGuarantees(conclusive(points)))
 	for _, s := range sweeps {
 		v := s.verdict()
 		v.Detail = strings.TrimSpace(v.Detail + " More: brokermark report recommend.")
@@ -82,6 +83,35 @@ func summary(set *results.Set) (document.Document, error) {
 		"[highest passing–lowest failing]. " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
 	d.Add(notes.Blocks()...)
 	return d, nil
+}
+
+// unequalGuarantees says why brokers that were given the same messages and load stand alone: each was asked for what is usual
+// for it. "" where brokers are compared.
+func unequalGuarantees(points []results.Point) string {
+	var brokers, deliveries []string
+	for _, g := range bySetting(points) {
+		for _, p := range g.points {
+			if p.Spec.Broker != g.points[0].Spec.Broker {
+				return ""
+			}
+		}
+		same := func(o results.Point) bool {
+			p := g.points[0]
+			return o.Spec.Broker != p.Spec.Broker && o.Spec.Delivery != p.Spec.Delivery && o.Spec.MessageSize.String() == p.Spec.MessageSize.String() && o.Load() == p.Load()
+		}
+		if !slices.ContainsFunc(points, same) {
+			return ""
+		}
+		brokers, deliveries = append(brokers, g.points[0].Spec.Broker), append(deliveries, g.points[0].Spec.Delivery)
+	}
+	if brokers == nil {
+		return ""
+	}
+	slices.Sort(brokers)
+	slices.Sort(deliveries)
+	brokers, deliveries = slices.Compact(brokers), slices.Compact(deliveries)
+	return fmt.Sprintf("%s are not compared: they were asked for different guarantees (%s). With the same --delivery they are.",
+		strings.Join(brokers, " and "), strings.Join(deliveries, ", "))
 }
 
 // measured tells whether there is any figure of p.

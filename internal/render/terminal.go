@@ -16,6 +16,9 @@ import (
 // gap is the space between two columns.
 const gap = 2
 
+// fewColumns are too few to stand in a part of their own.
+const fewColumns = 2
+
 // widest is the width at which words in a table are wrapped, sentences a good deal later.
 const (
 	widest       = 30
@@ -165,25 +168,42 @@ func split(t document.Table, width int) []part {
 			least[c.Key] = min(widths[i], leastPhrase)
 		}
 	}
-	var parts []part
-	for len(rest) > 0 {
-		n, at := 0, used
-		for n < len(rest) {
-			needs := least[rest[n].Key]
-			if n > 0 && at+needs > width {
-				break
-			}
-			at += needs + gap
-			n++
+	if rest == nil {
+		return []part{{t, widths}}
+	}
+	cuts := cutAt(rest, least, used, width)
+	// A column or two alone below all others are easily missed: then all parts have about the same width.
+	last := rest[len(rest)-cuts[len(cuts)-1]:]
+	lonely := len(cuts) > 1 && len(last) <= fewColumns && !slices.ContainsFunc(last, func(c document.Column) bool { return c.Wide })
+	for narrower := width - 1; lonely && narrower > used; narrower-- {
+		even := cutAt(rest, least, used, narrower)
+		if len(even) > len(cuts) {
+			break
 		}
+		cuts = even
+	}
+	var parts []part
+	for _, n := range cuts {
 		p, _ := narrowed(document.Table{Title: t.Title, Columns: slices.Concat(keys, rest[:n]), Rows: t.Rows}, width)
 		parts = append(parts, p)
 		rest = rest[n:]
 	}
-	if parts == nil {
-		return []part{{t, widths}}
-	}
 	return parts
+}
+
+// cutAt says how many of the columns stand in each part, where as many as fit do.
+func cutAt(columns []document.Column, least map[string]int, used, width int) []int {
+	var cuts []int
+	for len(columns) > 0 {
+		n, at := 0, used
+		for n < len(columns) && (n == 0 || at+least[columns[n].Key] <= width) {
+			at += least[columns[n].Key] + gap
+			n++
+		}
+		cuts = append(cuts, n)
+		columns = columns[n:]
+	}
+	return cuts
 }
 
 func columnWidths(t document.Table) []int {

@@ -1,7 +1,9 @@
 package render
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,5 +136,27 @@ func TestAPipeIsAsWideAsColumnsSays(t *testing.T) {
 		if got := OptionsFor(w).Width; got != want {
 			t.Errorf("with COLUMNS=%q a pipe is %d wide, want %d", columns, got, want)
 		}
+	}
+}
+
+func TestAColumnAloneDoesNotStandBelowAllOthers(t *testing.T) {
+	table := document.Table{Columns: []document.Column{{Key: "who", Name: "who", Row: true}}}
+	row := document.Row{"who": document.Text("kafka")}
+	for i := range 8 {
+		key := fmt.Sprint("figure", i)
+		table.Columns, row[key] = append(table.Columns, document.Column{Key: key, Name: key}), document.Number(i)
+	}
+	table.Rows = []document.Row{row}
+	for _, width := range []int{40, 64, 72} {
+		var sizes []int
+		for _, p := range split(table, width) {
+			sizes = append(sizes, len(p.Columns)-1)
+		}
+		if len(sizes) < 2 || slices.Min(sizes) < slices.Max(sizes)-2 || slices.Min(sizes) == 1 {
+			t.Errorf("at %d columns the parts have %v columns", width, sizes)
+		}
+	}
+	if parts := split(document.Table{Columns: table.Columns[:1], Rows: table.Rows}, 2); len(parts) != 1 {
+		t.Errorf("a table of nothing but names has %d parts", len(parts))
 	}
 }
