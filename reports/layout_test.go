@@ -138,7 +138,7 @@ func TestBrokersUnderDifferentGuaranteesAreToldWhyTheyStandAlone(t *testing.T) {
 	for name, c := range map[string]struct {
 		records []store.Record
 		says    bool
-	}{"apart": {apart, true}, "compared once": {together, false}, "another size": {otherSize, false}, "one broker": {apart[:1], false}, "nothing": {nil, false}} {
+	}{"apart": {apart, true}, "one of them at another rate, too": {append(apart[:2:2], jetstream.record(100, "at-least-once", 500, 1)), true}, "compared once": {together, false}, "another size": {otherSize, false}, "one broker": {apart[:1], false}, "nothing": {nil, false}} {
 		text := strings.Join(strings.Fields(string(rendered(t, build(t, "summary", c.records), "terminal", 100))), " ")
 		if strings.Contains(text, said) != c.says {
 			t.Errorf("%s:\n%s", name, text)

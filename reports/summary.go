@@ -95,11 +95,12 @@ func unequalGuarantees(points []results.Point) string {
 				return ""
 			}
 		}
-		same := func(o results.Point) bool {
-			p := g.points[0]
-			return o.Spec.Broker != p.Spec.Broker && o.Spec.Delivery != p.Spec.Delivery && o.Spec.MessageSize.String() == p.Spec.MessageSize.String() && o.Load() == p.Load()
+		elsewhere := func(p results.Point) bool {
+			return slices.ContainsFunc(points, func(o results.Point) bool {
+				return o.Spec.Broker != p.Spec.Broker && o.Spec.Delivery != p.Spec.Delivery && o.Spec.MessageSize.String() == p.Spec.MessageSize.String() && o.Load() == p.Load()
+			})
 		}
-		if !slices.ContainsFunc(points, same) {
+		if !slices.ContainsFunc(g.points, elsewhere) {
 			return ""
 		}
 		brokers, deliveries = append(brokers, g.points[0].Spec.Broker), append(deliveries, g.points[0].Spec.Delivery)
