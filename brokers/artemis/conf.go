@@ -45,7 +45,7 @@ func customary(tuned string) (core, acceptor, address map[string]string) {
 	core = map[string]string{
 		"persistence-enabled": "true", "max-redelivery-records": "1", "journal-type": "NIO", "journal-datasync": "true", "journal-min-files": "2",
 		"journal-pool-files": "10", "journal-device-block-size": "4096", "journal-file-size": "10M", "journal-buffer-timeout": tuned,
-		"disk-scan-period": "5000", "max-disk-usage": "90", "critical-analyzer": "true", "critical-analyzer-timeout": "120000",
+		"disk-scan-period": "5000", diskUsage: usualDiskUsage, "critical-analyzer": "true", "critical-analyzer-timeout": "120000",
 		"critical-analyzer-check-period": "60000", "critical-analyzer-policy": "HALT", "global-max-messages": "-1",
 	}
 	acceptor = map[string]string{

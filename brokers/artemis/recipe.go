@@ -74,6 +74,9 @@ func configure(_ context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
+	if err := roomLeft(n, asked); err != nil {
+		return err
+	}
 	return errors.Join(n.MakeDir("tmp"), n.Write("etc/broker.xml", xml), others(n))
 }
 
