@@ -61,10 +61,14 @@ func Judge(set *results.Set, conditions []Condition) []Verdict {
 			verdicts = append(verdicts, v)
 		}
 		if !judged {
-			verdicts = append(verdicts, Verdict{Condition: c.Text, Outcome: Failed, Point: "all points", Text: "no point has a value to judge"})
+			verdicts = append(verdicts, unjudged(c.Text))
 		}
 	}
 	return verdicts
+}
+
+func unjudged(condition string) Verdict {
+	return Verdict{Condition: condition, Outcome: Failed, Point: "all points", Text: "no point has a value to judge"}
 }
 
 // load is a point under one load.

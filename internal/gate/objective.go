@@ -63,10 +63,11 @@ func (e *badObjective) Error() string       { return e.path + ": " + e.err.Error
 func (e *badObjective) Unwrap() error       { return e.err }
 func (e *badObjective) SettingPath() string { return e.path }
 
-// JudgeObjectives judges every point, and every rate of a curve, by the objectives of its own spec, in the way of Judge. What
-// a record holds that this version can't understand is no objective.
+// JudgeObjectives judges every point, and every rate of a curve, by the objectives of its own spec, in the way of Judge: one
+// that no point could be judged by fails. What a record holds that this version can't understand is no objective.
 func JudgeObjectives(set *results.Set) []Verdict {
 	var verdicts []Verdict
+	judged := map[string]bool{}
 	all := loads(set)
 	for i, l := range all {
 		objectives, err := Objectives(l.spec)
@@ -82,7 +83,13 @@ func JudgeObjectives(set *results.Set) []Verdict {
 					continue
 				}
 			}
+			judged[v.Condition] = judged[v.Condition] || v.Outcome != Skipped
 			verdicts = append(verdicts, v)
+		}
+	}
+	for _, condition := range slices.Sorted(maps.Keys(judged)) {
+		if !judged[condition] {
+			verdicts = append(verdicts, unjudged(condition))
 		}
 	}
 	return verdicts

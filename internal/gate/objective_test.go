@@ -64,3 +64,19 @@ func TestEveryPointIsJudgedByItsOwnObjectives(t *testing.T) {
 		t.Errorf("%d failures, want 4", n)
 	}
 }
+
+func TestAnObjectiveThatNoPointCouldBeJudgedByFails(t *testing.T) {
+	count := func(id string, asked study.Objectives) store.Record {
+		r := store.Record{PointID: id, Repetition: 1, Status: store.OK, Result: &store.Result{}, Spec: study.Spec{Broker: id, Measure: "count", Objectives: asked}}
+		r.Result.Books = store.Books{Due: 10, Sent: 10, Acked: 10, Expected: 10, Received: 10}
+		return r
+	}
+	var got []string
+	for _, v := range gate.JudgeObjectives(results.Of([]store.Record{count("a", study.Objectives{"drain_rate": "> 5k/s", "lost": 0}), count("b", nil)})) {
+		got = append(got, string(v.Outcome)+" "+strings.Split(v.Point, ",")[0]+": "+v.Condition)
+	}
+	want := "skipped a: drain_rate > 5k/s, passed a: lost <= 0, failed all points: drain_rate > 5k/s"
+	if said := strings.Join(got, ", "); said != want {
+		t.Errorf("got %s", said)
+	}
+}
