@@ -84,7 +84,6 @@ func TestWhatABrokerDropsByItsAgeIsALossThatWasAskedFor(t *testing.T) {
 }
 
 func TestALimitExcusesWhatItMayDropAndNothingElse(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct {
 		client map[string]any
 		rate   float64
