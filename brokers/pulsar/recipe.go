@@ -67,12 +67,16 @@ func configure(_ context.Context, n *provision.Node) error {
 		return err
 	}
 	files := map[string]string{"log4j2.properties": jvm.Log4j2}
-	own := standalone(n)
+	stored := bookie(n)
+	if err := guardBookie(n, stored); err != nil {
+		return err
+	}
+	own := standalone(n, stored)
 	file := "standalone.conf"
 	if !alone(n.Cluster) {
 		own, file = broker(n), "broker.conf"
 		files["zoo.cfg"] = zooConf(n)
-		if files["bookkeeper.conf"], err = asked.conf(n.Cluster, "bookkeeper.conf", bookie(n)); err != nil {
+		if files["bookkeeper.conf"], err = asked.conf(n.Cluster, "bookkeeper.conf", stored); err != nil {
 			return err
 		}
 	}
@@ -111,7 +115,7 @@ func command(n *provision.Node) (provision.Command, error) {
 func ready(ctx context.Context, n *provision.Node) error {
 	a := adminOf(n)
 	defer a.close()
-	if err := a.ask(ctx, http.MethodGet, local(n, "http://", bookieAdmin)+"/api/v1/bookie/is_ready", nil, nil); err != nil {
+	if err := a.ask(ctx, http.MethodGet, bookieURL(n)+"/api/v1/bookie/is_ready", nil, nil); err != nil {
 		return fmt.Errorf("the bookie: %w", err)
 	}
 	var clusters []string

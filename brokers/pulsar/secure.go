@@ -41,6 +41,28 @@ func encrypted(n *provision.Node, own map[string]string) error {
 	return err
 }
 
+// guardBookie has the bookie's administration, which knows no login, demand a client certificate where clients need one.
+func guardBookie(n *provision.Node, own map[string]string) error {
+	if !mutual(n.Cluster) {
+		return nil
+	}
+	stores, err := jvm.NewKeyStores(n)
+	own["httpServerTlsEnable"] = "true"
+	own["httpServerKeyStorePath"], own["httpServerKeyStorePassword"] = stores.Keys, stores.Password
+	own["httpServerTrustStorePath"], own["httpServerTrustStorePassword"] = stores.Trust, stores.Password
+	return err
+}
+
+func mutual(c *provision.Cluster) bool { return c.TLS != nil && c.TLS.Mutual }
+
+// bookieURL is the address of the bookie's administration.
+func bookieURL(n *provision.Node) string {
+	if mutual(n.Cluster) {
+		return local(n, "https://", bookieAdmin)
+	}
+	return local(n, "http://", bookieAdmin)
+}
+
 // guarded lets the cluster's user in, who administers, too, and whoever has a token where there is a key to tokens.
 func guarded(c *provision.Cluster, own map[string]string) error {
 	hash, err := apr1_crypt.New().Generate([]byte(c.Login.Password), nil)

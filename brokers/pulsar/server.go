@@ -103,10 +103,10 @@ func (a asked) conf(c *provision.Cluster, file string, own map[string]string) (s
 // changeable are defaults of ours that are nobody's identity.
 var changeable = []string{journalSync, "numIOThreads", "httpServerClass"}
 
-// standalone makes one server of everything.
-func standalone(n *provision.Node) map[string]string {
+// standalone makes one server of everything, with a bookie of these settings.
+func standalone(n *provision.Node, bookie map[string]string) map[string]string {
 	own := broker(n)
-	maps.Copy(own, bookie(n))
+	maps.Copy(own, bookie)
 	// Bookie and broker share the name, and the bookie's administration can't read the broker's "so many as it likes".
 	own["numIOThreads"] = strconv.Itoa(2 * runtime.NumCPU())
 	for _, name := range []string{"metadataStoreUrl", "configurationMetadataStoreUrl", "metadataServiceUri", "bookiePort", "journalDirectory", "ledgerDirectories", "zkServers", "extraServerComponents"} {
@@ -210,7 +210,7 @@ func java(n *provision.Node, memory []string) []string {
 }
 
 func endpoints(n *provision.Node) map[string]string {
-	return map[string]string{adminRole: local(n, "http://", webPort), bookieRole: local(n, "http://", bookieAdmin)}
+	return map[string]string{adminRole: local(n, "http://", webPort), bookieRole: bookieURL(n)}
 }
 
 func adminOf(nodes ...*provision.Node) *admin {
@@ -218,8 +218,12 @@ func adminOf(nodes ...*provision.Node) *admin {
 	for _, n := range nodes {
 		t.Endpoints[fmt.Sprintf("%s-%d", adminRole, n.ID)] = local(n, "http://", webPort)
 	}
-	if l := nodes[0].Cluster.Login; l != nil {
-		t.User, t.Password = l.User, l.Password
+	c := nodes[0].Cluster
+	if c.Login != nil {
+		t.User, t.Password = c.Login.User, c.Login.Password
+	}
+	if c.TLS != nil {
+		t.TLS, _ = c.TLS.ClientConfig() // nil: whoever demands a certificate refuses
 	}
 	return newAdmin(t, "")
 }
