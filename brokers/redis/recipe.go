@@ -68,8 +68,15 @@ func ask(ctx context.Context, n *provision.Node, section string) (map[string]str
 // ready asks for the file that the server was started with, which only this instance has.
 func ready(ctx context.Context, n *provision.Node) error {
 	about, err := ask(ctx, n, "server")
-	if err == nil && about["config_file"] != conf(n) {
-		err = fmt.Errorf("port %d is answered by another server: %s", n.Ports["client"], about["config_file"])
+	if err != nil {
+		return err
+	}
+	if about["config_file"] != conf(n) {
+		return fmt.Errorf("port %d is answered by another server: %s", n.Ports["client"], about["config_file"])
+	}
+	about, err = ask(ctx, n, "persistence")
+	if err == nil && about["loading"] != "0" { // INFO is answered meanwhile, other commands are not
+		err = errors.New("it still reads what it had stored")
 	}
 	return err
 }
