@@ -15,6 +15,8 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # A data race is never a matter of luck: it fails at once.
 MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/hist ./internal/measure ./internal/provision ./internal/watch
+# Those that take longest begin first, so that none of them is left to run alone at the end.
+LONGEST := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./internal/cli ./internal/page
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
 BESIDE   := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-max-failures=8
 PAIRED    = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-abort-on-data-race --rerun-fails-run-root-test --rerun-fails-max-failures=20 --packages "$(1)" -- $(TESTFLAGS) -p $(2)
@@ -57,13 +59,13 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, less than 
 
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
 	$(call ALONE,$(MEASURING))
-	$(BESIDE) --packages "$$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING)) | tr '\n' ' ')" -- $(TESTFLAGS) -p 4
+	$(BESIDE) --packages "$(LONGEST) $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')" -- $(TESTFLAGS) -p 4
 
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
 	BROKERMARK_LONG=1 $(call ALONE,$(MEASURING)) -run 'Capacity|Hiccups|Poisson|LittleLoss|LongLatency|SeveralBounds|Soaked|StillWarmsUp|TheirOwnProcess|OverRabbitMQ'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 30m ./internal/cli -run 'NothingIsLeft|OnePointOfEach|ThoughPartsDie|NoSpecMakes'
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) . -run TheSite
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 15m . -run 'TheSite|WhoFollows'
 	set -e; for at in $(DECODERS); do $(GO) test -run '^$$' -fuzz "^$${at#*:}$$" -fuzztime $(FUZZTIME) ./$${at%:*}; done
 
 race: web ## what runs in several goroutines, under the race detector, without what takes long; no figure is judged, so two packages run beside each other

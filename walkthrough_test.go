@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // page is a walkthrough: the files that it has its reader write, and the tests that it has them run.
@@ -64,6 +66,7 @@ func (p page) overlay(t *testing.T) string {
 }
 
 func TestWhoFollowsAWalkthroughEndsWithTestsThatPass(t *testing.T) {
+	testkit.Long(t) // it builds the packages anew and runs all their tests
 	for name, c := range map[string]struct {
 		files int
 		runs  string // a test that must have been among those that ran

@@ -24,7 +24,11 @@ func correctedOneByOne(s Snapshot, interval int64) *Histogram {
 
 func TestACorrectionPutsInWhatHdrHistogramPutsIn(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
-	for range 200 {
+	rounds := 200
+	if testing.Short() { // under the race detector, where values put in one by one take a minute
+		rounds = 10
+	}
+	for range rounds {
 		h := New()
 		for range 1 + random.IntN(50) {
 			h.RecordN(random.Int64N(1<<(1+random.IntN(24))), 1+random.Int64N(5))

@@ -63,7 +63,7 @@ func TestFanOutIsJudgedByItsDeliveries(t *testing.T) {
 
 func TestAcknowledgedLossIsCalledLoss(t *testing.T) {
 	r, found := searched(t, func(s *study.Spec) {
-		s.Sustainable.Trial = study.Duration(300 * time.Millisecond)
+		s.Sustainable.Trial, s.Drain = study.Duration(300*time.Millisecond), study.Duration(2*time.Second)
 		s.Client = map[string]any{"capacity": 20_000, "loss.every": 10}
 	})
 	if r.Status != store.Failed || !strings.Contains(r.Reason, "lost although the broker had confirmed them") || found.Low != 0 {
