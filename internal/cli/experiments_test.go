@@ -60,7 +60,9 @@ func TestOnePointOfEachExperimentOfEachStudyIsMeasured(t *testing.T) {
 			for _, r := range runNow(t, runs) {
 				at := r.Axes["sweep"] + " " + r.Axes["when"] + " " + r.Label
 				switch {
-				case r.Status != store.OK && r.Status != store.Void: // a busy machine voids, and that is no defect
+				case r.Status == store.Void: // by a busy machine, which is no defect; a search may then have nothing at all
+					t.Logf("%s: void: %s", at, r.Reason)
+				case r.Status != store.OK:
 					t.Errorf("%s: %s: %s", at, r.Status, r.Reason)
 				case r.Result == nil || r.Result.Books.Sent == 0:
 					t.Errorf("%s: nothing was measured", at)
