@@ -14,7 +14,10 @@ import (
 	"testing"
 
 	_ "github.com/brokermark/brokermark/brokers"
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 const module = "github.com/brokermark/brokermark"
@@ -77,7 +80,25 @@ func TestClientLibrariesAreUsedUnderBrokersOnly(t *testing.T) {
 	}
 }
 
-// What a spec takes from a broker, the broker's driver says (driver.Kind.Defaults).
+// Driver, recipe and defaults of a broker are one product with one name; whatever registers one of them alone would be found
+// by some commands and not by others.
+func TestBrokersAreRegisteredAsProductsOnly(t *testing.T) {
+	if got := catalog.Names(); !slices.Equal(got, driver.Names()) {
+		t.Errorf("products: %v; drivers: %v", got, driver.Names())
+	}
+	started := slices.DeleteFunc(catalog.Names(), func(name string) bool { _, ok := catalog.Started(name); return !ok })
+	if !slices.Equal(started, provision.Names()) {
+		t.Errorf("products that are started: %v; recipes: %v", started, provision.Names())
+	}
+	for _, name := range catalog.Names() {
+		p, err := catalog.Lookup(name)
+		if err != nil || p.Driver.Name != name || p.Recipe != nil && p.Recipe.Broker != name || p.Defaults != usual.Of(name) {
+			t.Errorf("%s: driver %q, recipe %v, defaults %v, %v", name, p.Driver.Name, p.Recipe, p.Defaults, err)
+		}
+	}
+}
+
+// What a spec takes from a broker, the broker's product says (catalog.Product.Defaults).
 func TestStudiesNameNoBroker(t *testing.T) {
 	brokers := driver.Names()
 	if len(brokers) < 10 {

@@ -13,14 +13,10 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
-func init() { amqp10.Register(product) }
-
 var product = &amqp10.Product{
-	Name:  "activemq",
-	Speed: usual.Speed{Rate: 10_000, Flushed: 700, Alone: 0.0015, Start: 5, Flushes: usual.EveryVersion},
+	Name: "activemq",
 	Settings: []driver.Setting{
 		{Scope: driver.TopicScope, Name: "destination", Default: "auto", Allowed: []string{"auto", "queue", "topic", "VirtualTopic"}, Doc: "auto: a queue for one subscription, a virtual topic with a queue each for several; topic: keeps nothing for consumers that are not connected"},
 	},

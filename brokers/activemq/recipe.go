@@ -20,9 +20,8 @@ const (
 
 var log4j2 = []string{"org.apache.logging.log4j:log4j-core:2.25.4", "org.apache.logging.log4j:log4j-slf4j2-impl:2.25.4"}
 
-func init() {
-	provision.Register(provision.Recipe{
-		Broker: "activemq",
+func recipe() *provision.Recipe {
+	return &provision.Recipe{
 		Versions: []provision.Version{
 			{Name: "6.3.1", Needs: jvm.Needs},
 			{Name: "5.18.3", Needs: jvm.Needs, Doubt: "ActiveMQ 5.18 is from 2023; 6 has been its successor since"},
@@ -33,7 +32,7 @@ func init() {
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}
 		},
-	})
+	}
 }
 
 // install fetches the server's jars: of 6 there is no archive in the registries. activemq.xml is read by Spring, which

@@ -8,14 +8,10 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
-
-func init() { amqp10.Register(product) }
 
 var product = &amqp10.Product{
 	Name:     "artemis",
-	Speed:    usual.Speed{Rate: 15_000, Flushed: 2000, Alone: 0.001, Start: 6},
 	Settings: settings,
 	Supports: supports,
 	Maps:     natives,

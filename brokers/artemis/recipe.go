@@ -19,9 +19,8 @@ const (
 	storeRole = "store"
 )
 
-func init() {
-	provision.Register(provision.Recipe{
-		Broker: "artemis",
+func recipe() *provision.Recipe {
+	return &provision.Recipe{
 		Versions: []provision.Version{
 			{Name: "2.56.0", Needs: jvm.Needs},
 			{Name: "2.40.0", Needs: jvm.Needs, Doubt: "Artemis 2.40 is from 2025; its makers mend the newest release only"},
@@ -31,7 +30,7 @@ func init() {
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}
 		},
-	})
+	}
 }
 
 var timeout = regexp.MustCompile(`<journal-buffer-timeout>(\d+)<`)

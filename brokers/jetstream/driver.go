@@ -17,15 +17,12 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
-func init() {
-	driver.Register(driver.Kind{
-		Name:     "jetstream",
+func driverKind() driver.Kind {
+	return driver.Kind{
 		Client:   "github.com/nats-io/nats.go",
 		Settings: slices.Concat(clientSettings, natsio.ConnectionSettings(-1), topicSettings),
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{Rate: 50_000, Flushed: 2000, Alone: 0.0003, Start: 1}},
 		Supports: supports,
 		Share:    driver.TakeTurns,
 		Maps:     natives,
@@ -36,7 +33,7 @@ func init() {
 		Failover: true,
 		Shared:   true,
 		Open:     open,
-	})
+	}
 }
 
 func supports(g driver.Guarantee) error {

@@ -10,12 +10,12 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func init() {
-	r := natsio.Recipe("jetstream", func(n *provision.Node) natsio.Block {
+func recipe() *provision.Recipe {
+	r := natsio.Recipe(func(n *provision.Node) natsio.Block {
 		return natsio.Block{"jetstream": natsio.Block{"store_dir": n.Data}}
 	})
 	r.Formed, r.Leader, r.InSync = formed, leader, inSync
-	provision.Register(r)
+	return r
 }
 
 // formed waits until the nodes have elected who places streams, and that node sees all others.

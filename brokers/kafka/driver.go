@@ -18,7 +18,6 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
 const (
@@ -32,12 +31,11 @@ const (
 	headroom = 1024
 )
 
-func init() {
-	driver.Register(driver.Kind{
-		Name: "kafka", Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Open: open,
-		Defaults: usual.Defaults{Persistence: usual.Log, Sharing: usual.AnyNumber, Speed: usual.Speed{Rate: 300_000, Flushed: 5000, Alone: 0.003, Start: 7}},
+func driverKind() driver.Kind {
+	return driver.Kind{
+		Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Open: open,
 		Failover: true, Shared: true,
-	})
+	}
 }
 
 // supports is the guarantee table of the README.

@@ -21,11 +21,10 @@ const (
 	brokerNames = `id="brokerconfigs_([^"]+)"`
 )
 
-func init() {
+func recipe() *provision.Recipe {
 	needs := []provision.Need{{Command: "java", Apt: []string{"default-jre-headless"}}, {Command: "mvn", Apt: []string{"maven"}}}
 	ensemble := []string{quorum, election}
-	provision.Register(provision.Recipe{
-		Broker: "kafka",
+	return &provision.Recipe{
 		Versions: []provision.Version{
 			{Name: "4.3.1", Needs: needs},
 			{Name: "3.9.2", Needs: needs, Doubt: "Kafka 3.9 is from 2024; its makers mend the last three releases, which are newer"},
@@ -35,7 +34,7 @@ func init() {
 		},
 		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true, Mutual: true, Login: true, Plain: "what controllers say to each other and to brokers; messages are encrypted",
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
-	})
+	}
 }
 
 // install fetches the server with its tools, and asks it for the names of its settings.

@@ -14,15 +14,13 @@ import (
 	"github.com/eclipse/paho.golang/paho"
 
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
-func init() {
-	driver.Register(driver.Kind{
-		Name: "mosquitto", Client: "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
+func driverKind() driver.Kind {
+	return driver.Kind{
+		Client: "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
 		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"), Share: share,
-		Defaults: usual.Defaults{Persistence: usual.Memory, Speed: usual.Speed{Rate: 15_000, Alone: 0.0003, Start: 1}},
-	})
+	}
 }
 
 var settings = []driver.Setting{

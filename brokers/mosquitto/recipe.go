@@ -16,17 +16,16 @@ var suites = map[string]string{"2.0.21": "trixie", "2.0.11": "bookworm"}
 
 const program = "usr/sbin/mosquitto"
 
-func init() {
+func recipe() *provision.Recipe {
 	needs := []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}
-	provision.Register(provision.Recipe{
-		Broker: "mosquitto",
+	return &provision.Recipe{
 		Versions: []provision.Version{
 			{Name: "2.0.21", Needs: needs},
 			{Name: "2.0.11", Needs: needs, Doubt: "Mosquitto 2.0.11 is from 2021; later 2.0 releases mend losses and leaks"},
 		},
 		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready,
-	})
+	}
 }
 
 func install(ctx context.Context, i *provision.Install) error {

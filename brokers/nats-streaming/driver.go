@@ -14,15 +14,13 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
-func init() {
-	driver.Register(driver.Kind{
-		Name: "nats-streaming", Client: "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Fits: fits, Maps: natives,
+func driverKind() driver.Kind {
+	return driver.Kind{
+		Client: "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Fits: fits, Maps: natives,
 		Server: server, ServerKeeps: serverKeeps, Failover: true, Share: driver.TakeTurns, Attaching: attaching, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{Rate: 20_000, Flushed: 2000, Alone: 0.001, Start: 1}},
-	})
+	}
 }
 
 var settings = append([]driver.Setting{

@@ -19,10 +19,9 @@ const (
 	old    = "0.17.0"
 )
 
-func init() {
+func recipe() *provision.Recipe {
 	needsGo := []provision.Need{{Command: "go", Apt: []string{"golang-go"}}}
-	provision.Register(provision.Recipe{
-		Broker: "nats-streaming",
+	return &provision.Recipe{
 		Versions: []provision.Version{
 			{Name: "0.25.6", Needs: needsGo, Doubt: "NATS Streaming has reached its end of life in 2023; its makers point to JetStream"},
 			{Name: old, Needs: needsGo, Doubt: "NATS Streaming 0.17 is from 2020, with NATS server 2.1.4; its makers ended it in 2023 and point to JetStream"},
@@ -35,7 +34,7 @@ func init() {
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{"monitor": "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["monitor"]))}
 		},
-	})
+	}
 }
 
 func command(n *provision.Node) (provision.Command, error) {

@@ -11,14 +11,11 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
-func init() {
-	driver.Register(driver.Kind{
-		Name:     "nats",
-		Client:   "github.com/nats-io/nats.go",
-		Defaults: usual.Defaults{First: true, NoCopy: true, Persistence: usual.Memory, Sharing: usual.AnyNumber, Speed: usual.Speed{Rate: 500_000, Alone: 0.0001, Start: 1}},
+func driverKind() driver.Kind {
+	return driver.Kind{
+		Client: "github.com/nats-io/nats.go",
 		Settings: append([]driver.Setting{
 			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
 		}, natsio.ClientSettings...),
@@ -30,7 +27,7 @@ func init() {
 		Shared:    true,
 		Maps:      natives,
 		Open:      open,
-	})
+	}
 }
 
 func supports(g driver.Guarantee) error {

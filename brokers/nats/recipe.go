@@ -5,7 +5,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func init() {
-	// Nothing to add: without a jetstream block the server keeps no message.
-	provision.Register(natsio.Recipe("nats", func(*provision.Node) natsio.Block { return nil }))
+// recipe adds nothing: without a jetstream block the server keeps no message.
+func recipe() *provision.Recipe {
+	return natsio.Recipe(func(*provision.Node) natsio.Block { return nil })
 }

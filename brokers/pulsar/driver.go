@@ -19,7 +19,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // never is for what the client would do now and then and needn't: topics keep their partitions for a run.
@@ -28,10 +27,10 @@ const never = 1000 * time.Hour
 // tokenUser is whose password is a token.
 const tokenUser = "token"
 
-func init() {
-	driver.Register(driver.Kind{
-		Name: "pulsar", Client: "github.com/apache/pulsar-client-go", Defaults: usual.Defaults{Persistence: usual.Log, Speed: usual.Speed{Rate: 50_000, Flushed: 2000, Alone: 0.005, Start: 20}}, Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Attaching: attaching, Open: open,
-	})
+func driverKind() driver.Kind {
+	return driver.Kind{
+		Client: "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Attaching: attaching, Open: open,
+	}
 }
 
 // supports is the guarantee table of the README.

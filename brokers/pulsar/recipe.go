@@ -28,14 +28,13 @@ const (
 	zooVotesPort = "zookeeper-election"
 )
 
-func init() {
-	provision.Register(provision.Recipe{
-		Broker:   "pulsar",
+func recipe() *provision.Recipe {
+	return &provision.Recipe{
 		Versions: []provision.Version{{Name: "4.0.8", Needs: jvm.Needs}},
 		Ports:    []string{"client", plainPort, webPort, bookiePort, bookieAdmin, zooPort, zooPeerPort, zooVotesPort},
 		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Plain: "what brokers store in bookies, and for ZooKeeper", Deadline: 3 * time.Minute,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, Endpoints: endpoints,
-	})
+	}
 }
 
 func install(ctx context.Context, i *provision.Install) error {

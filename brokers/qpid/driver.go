@@ -10,8 +10,6 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-func init() { amqp10.Register(product) }
-
 // vhostSetting is the client setting that names the virtual host.
 const vhostSetting = "vhost"
 

@@ -19,16 +19,15 @@ const (
 	storeRole = "store"
 )
 
-func init() {
-	provision.Register(provision.Recipe{
-		Broker:   "qpid",
+func recipe() *provision.Recipe {
+	return &provision.Recipe{
 		Versions: []provision.Version{{Name: "10.1.0", Needs: jvm.Needs}},
 		Ports:    []string{"client", "group"}, MaxNodes: 9, TLS: true, Mutual: true, Login: true, Plain: "replication",
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{storeRole: string(stored(n.Cluster.Settings))}
 		},
-	})
+	}
 }
 
 func install(ctx context.Context, i *provision.Install) error {

@@ -14,7 +14,6 @@ import (
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
 const broker = "rabbitmq-stream"
@@ -24,14 +23,12 @@ const (
 	copiesPause   = 20 * time.Millisecond
 )
 
-func init() {
-	driver.Register(driver.Kind{
-		Name:     broker,
+func driverKind() driver.Kind {
+	return driver.Kind{
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
-		Defaults: usual.Defaults{Persistence: usual.Log, Speed: usual.Speed{Rate: 200_000, Alone: 0.001, Start: 8}},
 		Settings: settings,
 		Failover: true, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Attaching: attaching, Open: open,
-	})
+	}
 }
 
 // streams is the driver of one running broker or cluster. It keeps no connection of its own: those of the client

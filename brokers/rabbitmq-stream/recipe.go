@@ -10,14 +10,13 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func init() {
-	provision.Register(rabbitserver.Recipe(rabbitserver.Protocol{
-		Broker: broker,
+func recipe() *provision.Recipe {
+	return rabbitserver.Recipe(rabbitserver.Protocol{
 		Plugin: "rabbitmq_stream",
 		Ours:   []string{"stream.listeners", "stream.advertised_host", "stream.advertised_port", "stream.advertised_tls_host", "stream.advertised_tls_port"},
 		Listen: listen,
 		Ready:  ready,
-	}))
+	})
 }
 
 // listen opens the stream port only. The server tells clients where to find a stream's leader; that has to be the

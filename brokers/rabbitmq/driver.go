@@ -9,16 +9,11 @@ import (
 	"sync"
 
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
-func init() {
-	driver.Register(driver.Kind{
-		Name:   "rabbitmq",
-		Client: "github.com/rabbitmq/amqp091-go",
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{
-			Rate: 25_000, Flushed: 5000, Alone: 0.001, Start: 8, Flushes: "3.",
-		}},
+func driverKind() driver.Kind {
+	return driver.Kind{
+		Client:   "github.com/rabbitmq/amqp091-go",
 		Settings: settings,
 		Procs:    1, // every message passes three goroutines of the client: with two threads that cost 13 instead of 9 CPU-s per million
 		Supports: supports,
@@ -29,7 +24,7 @@ func init() {
 		Shared:   true,
 		Watched:  watched,
 		Open:     open,
-	})
+	}
 }
 
 // rabbit is the driver of one running broker or cluster.

@@ -10,9 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func init() {
-	provision.Register(rabbitserver.Recipe(rabbitserver.Protocol{
-		Broker: "rabbitmq",
+func recipe() *provision.Recipe {
+	return rabbitserver.Recipe(rabbitserver.Protocol{
 		Listen: func(n *provision.Node) map[string]string {
 			if n.Cluster.TLS == nil {
 				return map[string]string{"listeners.tcp.1": rabbitserver.Address(n)}
@@ -20,7 +19,7 @@ func init() {
 			return map[string]string{"listeners.tcp": "none", "listeners.ssl.1": rabbitserver.Address(n)}
 		},
 		Ready: ready,
-	}))
+	})
 }
 
 // ready asks for the cluster's name, which only this instance has; the server gives it in its first frame, so that no

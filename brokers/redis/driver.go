@@ -15,18 +15,15 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
 const library = "github.com/redis/go-redis/v9"
 
-func init() {
-	driver.Register(driver.Kind{
-		Name: "redis", Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
+func driverKind() driver.Kind {
+	return driver.Kind{
+		Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
 		Fits: fits, Maps: natives, Keeps: keeps, Share: share, Shared: true, Attaching: attaching, Open: open,
-		// A read names every stream, and takes the longer the more there are.
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Sharing: 64, Speed: usual.Speed{Rate: 100_000, Flushed: 5000, Alone: 0.0002, Start: 1}},
-	})
+	}
 }
 
 // keeps implements driver.Kind.Keeps.

@@ -8,15 +8,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
-func init() {
-	driver.Register(driver.Kind{
-		Name: "redis-pubsub", Client: library, Settings: connectionSettings, Supports: pubsubSupports, Open: openPubsub,
+func pubsubKind() driver.Kind {
+	return driver.Kind{
+		Client: library, Settings: connectionSettings, Supports: pubsubSupports, Open: openPubsub,
 		Transient: true, Maps: pubsubNatives, Share: alone, Fits: whole, Keyless: driver.Never("a channel has neither partitions nor keys"),
-		Defaults: usual.Defaults{NoCopy: true, Persistence: usual.Memory, Speed: usual.Speed{Rate: 200_000, Alone: 0.0002, Start: 1}},
-	})
+	}
 }
 
 // alone implements driver.Kind.Share.

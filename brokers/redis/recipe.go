@@ -21,19 +21,17 @@ var sources = map[string]source{
 	"7.0.15":       {"bookworm", "redis-server"},
 }
 
-func init() {
+// recipe starts one server for two ways to use it: streams and pub/sub.
+func recipe() *provision.Recipe {
 	needs := []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}
-	for _, broker := range []string{"redis", "redis-pubsub"} { // one server, two ways to use it
-		provision.Register(provision.Recipe{
-			Broker: broker,
-			Versions: []provision.Version{
-				{Name: "8.0.2", Needs: needs},
-				{Name: "valkey-8.1.1", Needs: needs},
-				{Name: "7.0.15", Needs: needs, Doubt: "Redis 7.0 is from 2022 and out of support"},
-			},
-			Ports: []string{"client"}, MaxNodes: 6, TLS: true, Mutual: true, Login: true,
-			Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
-		})
+	return &provision.Recipe{
+		Versions: []provision.Version{
+			{Name: "8.0.2", Needs: needs},
+			{Name: "valkey-8.1.1", Needs: needs},
+			{Name: "7.0.15", Needs: needs, Doubt: "Redis 7.0 is from 2022 and out of support"},
+		},
+		Ports: []string{"client"}, MaxNodes: 6, TLS: true, Mutual: true, Login: true,
+		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 	}
 }
 

@@ -8,17 +8,20 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
 	"github.com/brokermark/brokermark/internal/usual"
 )
 
-func init() { driver.Register(Kind()) }
+func init() {
+	catalog.Add(catalog.Product{Name: "sim", Driver: Kind(), Defaults: usual.Defaults{Persistence: usual.Memory}})
+}
 
 // Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
 // same one share its broker.
 func Kind() driver.Kind {
-	return driver.Kind{Name: "sim", Settings: declared(), Defaults: usual.Defaults{Persistence: usual.Memory}, Supports: supports, Fits: fits, Maps: natives, Share: share, Keeps: keeps, Shared: true, Open: open}
+	return driver.Kind{Settings: declared(), Supports: supports, Fits: fits, Maps: natives, Share: share, Keeps: keeps, Shared: true, Open: open}
 }
 
 // share implements driver.Kind.Share: the surplus consumers of a partition compete for it.

@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/brokers/sim"
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // asCrashing says how the client library of the broker "crashing" crashes.
@@ -45,7 +47,6 @@ func registerCrashing() {
 		return
 	}
 	kind := sim.Kind()
-	kind.Name = "crashing"
 	open := kind.Open
 	var opened atomic.Int64
 	kind.Open = func(ctx context.Context, c driver.Config) (driver.Driver, error) {
@@ -54,7 +55,7 @@ func registerCrashing() {
 		}
 		return open(ctx, c)
 	}
-	driver.Register(kind)
+	catalog.Add(catalog.Product{Name: "crashing", Driver: kind, Defaults: usual.Defaults{Persistence: usual.Memory}})
 }
 
 // A goroutine of a client library that panics ends the program, and nobody can prevent it. It ends with a sentence, the exit

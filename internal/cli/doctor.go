@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/procfs"
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/lab"
@@ -227,8 +228,8 @@ func brokerTable(h *provision.Host) (table document.Table, absent string) {
 		{Key: "remarks", Name: "what to do, and doubts", Wide: true},
 	}}
 	for _, name := range driver.Names() {
-		r, err := provision.Lookup(name)
-		if err != nil {
+		r, ok := catalog.Started(name)
+		if !ok {
 			t.Rows = append(t.Rows, brokerRow(name, "ready", "runs in this process; for proving the instrument"))
 			continue
 		}

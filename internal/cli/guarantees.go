@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
@@ -101,14 +101,14 @@ const anyWord = "any"
 
 // proofs are those that the row's cells owe, each once. A broker inside this process has nothing to kill.
 func proofs(broker string, row driver.Row) []string {
-	kind, err := driver.Lookup(broker)
-	if _, started := provision.Lookup(broker); err != nil || started != nil {
+	p, err := catalog.Lookup(broker)
+	if err != nil || p.Recipe == nil {
 		return []string{string(driver.ProofLedger)}
 	}
 	var list []string
 	for _, proof := range []driver.Proof{driver.ProofLedger, driver.ProofKill, driver.ProofFlush, driver.ProofLeader} {
 		for _, c := range row.Cells {
-			if slices.Contains(kind.Proofs(c.Guarantee), proof) {
+			if slices.Contains(p.Driver.Proofs(c.Guarantee), proof) {
 				list = append(list, string(proof))
 				break
 			}

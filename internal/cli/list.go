@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -64,12 +64,12 @@ func listBrokers([]string) (document.Document, error) {
 		{Key: "doubt", Name: "doubted", Wide: true},
 	}}
 	for _, name := range driver.Names() {
-		kind, err := driver.Lookup(name)
+		p, err := catalog.Lookup(name)
 		if err != nil {
 			return d, err
 		}
-		row := document.Row{"broker": document.Text(name), "versions": document.Text("in this process"), "client": document.Text(kind.Client)}
-		if r, err := provision.Lookup(name); err == nil {
+		row := document.Row{"broker": document.Text(name), "versions": document.Text("in this process"), "client": document.Text(p.Driver.Client)}
+		if r := p.Recipe; r != nil {
 			var versions, doubts []string
 			for _, v := range r.Versions {
 				versions = append(versions, v.Name)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
@@ -74,6 +75,6 @@ func askPowers(s study.Spec) error {
 
 // starts tells whether a broker is started for the spec.
 func starts(s study.Spec) bool {
-	_, err := provision.Lookup(s.Broker)
-	return err == nil && len(s.Attach) == 0
+	_, ok := catalog.Started(s.Broker)
+	return ok && len(s.Attach) == 0
 }

@@ -4,8 +4,8 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/studies"
@@ -46,8 +46,8 @@ func parseStudy(name string, data []byte, folder fs.FS) (*study.Study, error) {
 // provable are the brokers that can be started, and so broken.
 func provable() []string {
 	return slices.DeleteFunc(driver.Names(), func(name string) bool {
-		_, err := provision.Lookup(name)
-		return err != nil
+		_, ok := catalog.Started(name)
+		return !ok
 	})
 }
 
@@ -62,19 +62,15 @@ func proofStudy(name, broker, version string) ([]byte, error) {
 	}
 	var list []proof.Broker
 	for _, n := range names {
-		kind, err := driver.Lookup(n)
+		p, err := catalog.Lookup(n)
 		if err != nil {
 			return nil, err
 		}
-		recipe, err := provision.Lookup(n)
+		v, err := p.Recipe.Version(version)
 		if err != nil {
 			return nil, err
 		}
-		v, err := recipe.Version(version)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, proof.Broker{Kind: kind, Version: version, MaxNodes: recipe.Largest(v)})
+		list = append(list, proof.Broker{Kind: p.Driver, Version: version, MaxNodes: p.Recipe.Largest(v)})
 	}
 	return proof.Write(name, list...)
 }

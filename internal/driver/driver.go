@@ -10,8 +10,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // Driver drives one running broker through one client library.
@@ -198,9 +196,8 @@ type Config struct {
 // Kind is a registered driver.
 type Kind struct {
 	Name     string
-	Client   string         // Go module path of the client library, for the version in the record
-	Settings []Setting      // every client and topic setting it understands
-	Defaults usual.Defaults // what a spec asks of it when it doesn't say
+	Client   string    // Go module path of the client library, for the version in the record
+	Settings []Setting // every client and topic setting it understands
 	// Transient tells that a message is gone when no consumer is connected: no backlog can be built.
 	Transient bool
 	// Keyless says, as a clause, that topics have no partitions and a message's key would go nowhere under these client

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
 var kinds = map[string]Kind{}
@@ -20,7 +18,6 @@ func Register(k Kind) {
 		panic("driver: registered twice: " + k.Name)
 	}
 	kinds[k.Name] = k
-	usual.Register(k.Name, k.Defaults)
 }
 
 // Lookup finds a registered driver; an unknown name is answered with the names there are.

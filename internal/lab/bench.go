@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
@@ -140,8 +141,8 @@ func guarantee(s study.Spec) driver.Guarantee {
 func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 	b.giveBack = func() {}
 	b.unmetered(provision.Metered)
-	recipe, err := provision.Lookup(b.spec.Broker)
-	if err != nil { // a driver without a recipe runs in this process; each repetition gets one of its own
+	recipe, ok := catalog.Started(b.spec.Broker)
+	if !ok { // it runs in this process; each repetition gets one of its own
 		if err := inProcess(b.spec); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -61,7 +62,7 @@ func (b *bench) link(c driver.Config) (link.Broker, error) {
 
 // separable refuses consumers in a process of their own where there can be none.
 func separable(s study.Spec) error {
-	if _, err := provision.Lookup(s.Broker); s.ConsumersApart && err != nil {
+	if _, ok := catalog.Started(s.Broker); s.ConsumersApart && !ok {
 		return driver.Unsupported("consumersApart: true", "%s runs in this process, and no other one reaches it", s.Broker)
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/catalog"
 )
 
 // copyTime is how long new topics may take until every copy follows its leader.
@@ -17,7 +17,7 @@ func (b *bench) copies(ctx context.Context) error {
 	if b.instance == nil || b.spec.Replicas < 2 {
 		return nil
 	}
-	if r, err := provision.Lookup(b.spec.Broker); err != nil || r.InSync == nil {
+	if r, ok := catalog.Started(b.spec.Broker); !ok || r.InSync == nil {
 		return nil // whether the replicas exist, its driver has checked
 	}
 	ctx, cancel := context.WithTimeout(ctx, copyTime)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -37,7 +38,7 @@ func shareable(s study.Spec) bool { return s.Isolation == "shared" && len(s.Faul
 // Shares names the broker that a point shares with the others that have the same name for it; "" where it has one of its
 // own, or starts none.
 func Shares(s study.Spec) string {
-	if _, err := provision.Lookup(s.Broker); err != nil || len(s.Attach) > 0 || !shareable(s) {
+	if _, ok := catalog.Started(s.Broker); !ok || len(s.Attach) > 0 || !shareable(s) {
 		return ""
 	}
 	return instanceKey(s)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/study"
@@ -80,9 +81,9 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 // before is what is known of a broker before it runs, see driver.Kind.Fits.
 func before(s study.Spec, server map[string]any) (driver.Target, error) {
 	t := driver.Target{Addresses: s.Attach, User: s.User}
-	recipe, err := provision.Lookup(s.Broker)
-	if err != nil || len(s.Attach) > 0 {
-		return t, nil //nolint:nilerr // a driver without a recipe runs in this process
+	recipe, ok := catalog.Started(s.Broker)
+	if !ok || len(s.Attach) > 0 {
+		return t, nil
 	}
 	v, err := recipe.Version(s.Version)
 	if err != nil {
@@ -104,8 +105,8 @@ func window(s study.Spec) int {
 
 // reachable asks the recipe, where a broker would be started.
 func reachable(s study.Spec) error {
-	recipe, err := provision.Lookup(s.Broker)
-	if err != nil {
+	recipe, ok := catalog.Started(s.Broker)
+	if !ok {
 		return inProcess(s)
 	}
 	if len(s.Attach) > 0 {

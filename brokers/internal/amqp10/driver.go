@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
-	"github.com/brokermark/brokermark/internal/usual"
 )
 
 // Product is what distinguishes a broker from others that speak the same protocol.
@@ -20,7 +19,6 @@ type Product struct {
 	Name     string
 	Hostname string           // the client setting whose value the open frame has, where the broker has virtual hosts
 	Settings []driver.Setting // beside ClientSettings
-	Speed    usual.Speed
 	Supports func(driver.Guarantee) error
 	Failover bool // see driver.Kind
 	// Maps names the native settings of queues and server that a guarantee needs beside those of the protocol.
@@ -70,12 +68,10 @@ var ClientSettings = []driver.Setting{
 	{Scope: driver.ClientScope, Name: "write.buffer", Default: int64(64 << 10), Least: int64(0), Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per frame"},
 }
 
-// Register adds the product's driver.
-func Register(p *Product) {
-	driver.Register(driver.Kind{
-		Name:     p.Name,
+// Kind is the product's driver.
+func Kind(p *Product) driver.Kind {
+	return driver.Kind{
 		Client:   "github.com/Azure/go-amqp",
-		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: p.Speed},
 		Settings: slices.Concat(ClientSettings, p.Settings),
 		Supports: p.Supports,
 		Fits:     func(c driver.Config, s driver.Shape) error { return fits(p, c, s) },
@@ -87,7 +83,7 @@ func Register(p *Product) {
 		Open: func(ctx context.Context, c driver.Config) (driver.Driver, error) {
 			return open(ctx, p, c)
 		},
-	})
+	}
 }
 
 func keyless(client driver.Values) string {

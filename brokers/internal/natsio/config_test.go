@@ -20,7 +20,7 @@ func nodeWith(t *testing.T, settings map[string]any) *provision.Node {
 }
 
 func configure(n *provision.Node) error {
-	r := Recipe("jetstream", func(n *provision.Node) Block {
+	r := Recipe(func(n *provision.Node) Block {
 		return Block{"jetstream": Block{"store_dir": n.Data}}
 	})
 	return r.Configure(context.Background(), n)

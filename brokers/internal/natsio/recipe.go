@@ -14,9 +14,8 @@ import (
 )
 
 // Recipe is the common half of both recipes; own makes a node's particular configuration.
-func Recipe(broker string, own func(n *provision.Node) Block) provision.Recipe {
-	return provision.Recipe{
-		Broker:   broker,
+func Recipe(own func(n *provision.Node) Block) *provision.Recipe {
+	return &provision.Recipe{
 		Versions: []provision.Version{{Name: server.VERSION}}, // the one that is compiled in
 		Ports:    []string{"client", "monitor", "route"},
 		MaxNodes: 9,

@@ -21,7 +21,6 @@ var suites = map[string]string{"4.0.5": "trixie", "3.10.8": "bookworm"}
 
 // Protocol is one way to talk to the server.
 type Protocol struct {
-	Broker string // the recipe's name
 	Plugin string // that has to be enabled for it; empty: none
 	// Ours are the keys of rabbitmq.conf, and all that begin with them and a dot, that Listen sets.
 	Ours []string
@@ -32,9 +31,8 @@ type Protocol struct {
 }
 
 // Recipe starts RabbitMQ with one protocol on its client port.
-func Recipe(p Protocol) provision.Recipe {
-	return provision.Recipe{
-		Broker:  p.Broker,
+func Recipe(p Protocol) *provision.Recipe {
+	return &provision.Recipe{
 		Product: "rabbitmq",
 		Versions: []provision.Version{
 			{

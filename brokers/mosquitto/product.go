@@ -1,0 +1,13 @@
+package mosquitto
+
+import (
+	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/usual"
+)
+
+func init() {
+	catalog.Add(catalog.Product{
+		Name: "mosquitto", Driver: driverKind(), Recipe: recipe(),
+		Defaults: usual.Defaults{Persistence: usual.Memory, Speed: usual.Speed{Rate: 15_000, Alone: 0.0003, Start: 1}},
+	})
+}

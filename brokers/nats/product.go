@@ -1,0 +1,13 @@
+package natscore
+
+import (
+	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/usual"
+)
+
+func init() {
+	catalog.Add(catalog.Product{
+		Name: "nats", Driver: driverKind(), Recipe: recipe(),
+		Defaults: usual.Defaults{First: true, NoCopy: true, Persistence: usual.Memory, Sharing: usual.AnyNumber, Speed: usual.Speed{Rate: 500_000, Alone: 0.0001, Start: 1}},
+	})
+}

@@ -1,0 +1,18 @@
+package redis
+
+import (
+	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/usual"
+)
+
+func init() {
+	catalog.Add(catalog.Product{
+		Name: "redis", Driver: driverKind(), Recipe: recipe(),
+		// A read names every stream, and takes the longer the more there are.
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Sharing: 64, Speed: usual.Speed{Rate: 100_000, Flushed: 5000, Alone: 0.0002, Start: 1}},
+	})
+	catalog.Add(catalog.Product{
+		Name: "redis-pubsub", Driver: pubsubKind(), Recipe: recipe(),
+		Defaults: usual.Defaults{NoCopy: true, Persistence: usual.Memory, Speed: usual.Speed{Rate: 200_000, Alone: 0.0002, Start: 1}},
+	})
+}
