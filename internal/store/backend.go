@@ -15,8 +15,9 @@ import (
 // backend is what the databases that can hold a store differ in.
 type backend struct {
 	open      func(a access, patience time.Duration) (*sql.DB, error)
-	frozen    func() (*sql.DB, error)                                             // for reading where nothing can be written; nil: no such way
+	frozen    func() (*sql.DB, error)                                             // for reading where nothing can be written; its DB is nil where that would miss something
 	abandon   func()                                                              // takes back what a failed open left; nil: nothing
+	tidy      func()                                                              // takes back what reading left; nil: nothing
 	enter     func(ctx context.Context, db *sql.DB, patience time.Duration) error // before the first append
 	diagnose  func(err error, doing string) (Problem, string, error)              // Problem "": the database has no say in err
 	tables    string                                                              // lists the tables there are

@@ -138,3 +138,70 @@ func TestAFailedOpenRemovesOnlyWhatItMade(t *testing.T) {
 		t.Errorf("of files that hold something are left %q", got)
 	}
 }
+
+func TestReadingLeavesNothingBesideTheStore(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.db")
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, Record{PointID: "first"})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	pointIDs(t, path)
+	if left := names(t, dir); left != "s.db" {
+		t.Errorf("left behind: %s", left)
+	}
+	// What a run has beside it stays, and goes with it.
+	if s, err = Open(path); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, Record{PointID: "second"})
+	if got := pointIDs(t, path); len(got) != 2 {
+		t.Errorf("read beside a run: %v", got)
+	}
+	mustAppend(t, s, Record{PointID: "third"})
+	if got := pointIDs(t, path); len(got) != 3 {
+		t.Errorf("read beside a run that goes on: %v", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := names(t, dir); left != "s.db" {
+		t.Errorf("left behind: %s", left)
+	}
+}
+
+func TestAStoreWhereNothingMayBeWrittenIsRead(t *testing.T) {
+	dir, _ := small(t, "400k")
+	path := filepath.Join(dir, "s.db")
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, Record{PointID: "first"})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sealed := func(flags uintptr) {
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, "size=400k"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sealed(syscall.MS_RDONLY)
+	if got := pointIDs(t, path); len(got) != 1 || got[0] != "first" {
+		t.Errorf("read: %v", got)
+	}
+	sealed(0)
+	// What waits in the log of a run that was killed would be missed.
+	if err := os.WriteFile(path+"-wal", make([]byte, 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sealed(syscall.MS_RDONLY)
+	if _, err := OpenReadOnly(path); ProblemOf(err) != Other || !strings.Contains(err.Error(), "s.db can't be opened for that by this user: could not read it") {
+		t.Errorf("with a log beside it: %v", err)
+	}
+	sealed(0)
+}

@@ -37,6 +37,7 @@ func sqliteFile(path string) *backend {
 		open:      func(a access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, a, patience) },
 		frozen:    func() (*sql.DB, error) { return openFrozen(path) },
 		abandon:   func() { abandon(path, there) },
+		tidy:      func() { tidy(path, there) },
 		enter:     enterWAL,
 		diagnose:  func(err error, doing string) (Problem, string, error) { return diagnoseSQLite(path, err, doing) },
 		tables:    `SELECT name FROM sqlite_master WHERE type = 'table'`,

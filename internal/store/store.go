@@ -63,8 +63,8 @@ func open(ctx context.Context, url string, a access, patience time.Duration) (*S
 	bounded, cancel := s.bounded(ctx)
 	defer cancel()
 	err = s.prepare(bounded)
-	if ProblemOf(err) == Full && a == reading && b.frozen != nil {
-		err = s.freeze(bounded)
+	if err != nil && a == reading && b.frozen != nil && (ProblemOf(err) == Full || mayNotShare(err)) {
+		err = s.freeze(bounded, err)
 	}
 	if err != nil {
 		_ = s.db.Close()
@@ -79,8 +79,9 @@ func open(ctx context.Context, url string, a access, patience time.Duration) (*S
 	return s, nil
 }
 
-// freeze prepares the store once more, as it can be read on a full disk.
-func (s *Store) freeze(ctx context.Context) error {
+// freeze prepares the store once more, as it can be read on a full disk, or where nothing may be written; why is what
+// happened otherwise.
+func (s *Store) freeze(ctx context.Context, why error) error {
 	_ = s.db.Close()
 	if s.backend.abandon != nil {
 		s.backend.abandon()
@@ -88,6 +89,9 @@ func (s *Store) freeze(ctx context.Context) error {
 	db, err := s.backend.frozen()
 	if err != nil {
 		return s.explain(err, "read it")
+	}
+	if db == nil {
+		return why
 	}
 	s.db = db
 	return s.prepare(ctx)
@@ -102,7 +106,13 @@ func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFun
 func (s *Store) Name() string { return s.name }
 
 // Close releases the store.
-func (s *Store) Close() error { return s.explain(s.db.Close(), "close it") }
+func (s *Store) Close() error {
+	err := s.explain(s.db.Close(), "close it")
+	if s.access == reading && s.backend.tidy != nil {
+		s.backend.tidy()
+	}
+	return err
+}
 
 // Append adds r as one durable transaction and returns the ID it was given; r.ID and r.Schema are ignored. When it
 // returns nil the record survives a crash of the machine. Cancelling ctx before it returns leaves the record out, so
