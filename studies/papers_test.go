@@ -16,7 +16,7 @@ func kafkaWords(p study.Point) string {
 func rabbitWords(p study.Point) string {
 	s := p.Spec
 	return fmt.Sprintf("%s×%d %s queues %d×%d exchange %v length %v %s %s", s.Broker, s.Nodes, s.MessageSize, s.Topics,
-		s.PartitionsPerTopic*s.SubscriptionsPerTopic*s.ProducersPerTopic*s.ConsumerPerSubscription, s.Topic["exchange"],
+		s.PartitionsPerTopic*s.SubscriptionsPerTopic*s.ProducersPerTopic*s.ConsumerPerSubscription.Largest(), s.Topic["exchange"],
 		s.Topic["x-max-length"], s.Delivery, s.Persistence)
 }
 
@@ -176,14 +176,14 @@ var raje = map[string]ran{
 
 func chenWords(p study.Point) string {
 	s := p.Spec
-	return fmt.Sprintf("%d channels %g/s, %d × %s, %d consumers with %v", s.ProducersPerTopic, s.Load.Rate, s.Count.Messages, s.MessageSize,
+	return fmt.Sprintf("%d channels %g/s, %d × %s, %s consumers with %v", s.ProducersPerTopic, s.Load.Rate, s.Count.Messages, s.MessageSize,
 		s.ConsumerPerSubscription, s.Client["prefetch"])
 }
 
 // pipelineWords are those of a point of the whole way, from clients to consumer.
 func pipelineWords(p study.Point) string {
 	s := p.Spec
-	return fmt.Sprintf("%d servlets with %d channels, %d threads, %d requests, %d consumers with %v, answered %s", s.Pipeline.Servers, s.Pipeline.Pool,
+	return fmt.Sprintf("%d servlets with %d channels, %d threads, %d requests, %s consumers with %v, answered %s", s.Pipeline.Servers, s.Pipeline.Pool,
 		s.Pipeline.Threads, s.Count.Messages, s.ConsumerPerSubscription, s.Client["prefetch"], s.Pipeline.Answer)
 }
 
@@ -229,7 +229,7 @@ func backlog(table string, size int, work string, consumers ...int) ran {
 		}
 	}, func(p study.Point) string {
 		s := p.Spec
-		return fmt.Sprintf("%s %d × %d B to %d/%d working %s", s.Broker, s.Backlog.Messages, s.MessageSize.Largest(), s.PartitionsPerTopic,
+		return fmt.Sprintf("%s %d × %d B to %d/%s working %s", s.Broker, s.Backlog.Messages, s.MessageSize.Largest(), s.PartitionsPerTopic,
 			s.ConsumerPerSubscription, s.ConsumerDelay)
 	}}
 }
@@ -246,7 +246,7 @@ func stable(size int, bound string) ran {
 		}
 	}, func(p study.Point) string {
 		s := p.Spec
-		return fmt.Sprintf("%s %s %d B %d/%d below %s", s.Broker, s.TLS, s.MessageSize.Largest(), s.PartitionsPerTopic, s.ConsumerPerSubscription, s.Sustainable.Latency)
+		return fmt.Sprintf("%s %s %d B %d/%s below %s", s.Broker, s.TLS, s.MessageSize.Largest(), s.PartitionsPerTopic, s.ConsumerPerSubscription, s.Sustainable.Latency)
 	}}
 }
 

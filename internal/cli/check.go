@@ -132,7 +132,7 @@ func pointTable(points []study.Point, refused map[string]string, notes *document
 			"broker":     document.Text(broker),
 			"measure":    document.Text(measure),
 			"delivery":   document.Text(s.Delivery),
-			"size":       document.Text(s.MessageSize.String()),
+			"size":       document.Text(s.MessageSize.Summary()),
 			"estimate_s": document.Number(repetitionSeconds(s)),
 			"refused":    verdict,
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// refusals tells, by point ID, what a broker is known not to do before anything is started. An unknown broker, a setting
-// of the wrong type and one that no broker of the points knows are bad input instead.
+// refusals tells, by point ID, what a broker is known not to do before anything is started. An unknown broker or
+// version, a setting of the wrong type and one that no broker of the points knows are bad input instead.
 func refusals(points []study.Point) (map[string]string, error) {
 	refused := map[string]string{}
 	unknown, known := map[string]error{}, map[string]bool{} // settings, by their path
@@ -32,7 +32,7 @@ func refusals(points []study.Point) (map[string]string, error) {
 		case errors.As(err, &unsupported) && unsupported.Unknown:
 			unknown[unsupported.Path] = &failure{code: exitInput, err: errors.New(placed(p, err))}
 			refused[p.ID] = placed(p, err)
-		case errors.As(err, &unsupported), errors.As(err, &unobtainable):
+		case errors.As(err, &unsupported), errors.As(err, &unobtainable) && unobtainable.Path != "version":
 			refused[p.ID] = placed(p, err)
 		default:
 			return nil, &failure{code: exitInput, err: errors.New(placed(p, err))}

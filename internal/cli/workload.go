@@ -38,7 +38,7 @@ var axisFlags = []axisFlag{
 	{"partitions", "partitionsPerTopic", "partitions per topic"},
 	{"producers", "producersPerTopic", "producers per topic"},
 	{"subscriptions", "subscriptionsPerTopic", "subscriptions per topic; each receives every message"},
-	{"consumers", "consumerPerSubscription", "consumers that share a subscription"},
+	{"consumers", "consumerPerSubscription", "consumers that share a subscription; 3+2: three of the first, two of the second"},
 	{"duration", "duration", "length of the measured phase, such as 30s"},
 	{"budget", "sustainable.budget", "searches: begin no trial that would end later, such as 30s"},
 	{"soak", "sustainable.soak", "searches: also hold the rate that was found for this long, such as 10m"},
@@ -201,6 +201,9 @@ func (w *workload) read(arg string) (name string, data []byte, folder fs.FS, err
 		arg = document
 	}
 	data, err = bounded.File(arg, maxDocument)
+	if name, _, _ := strings.Cut(arg, "@"); errors.Is(err, fs.ErrNotExist) && slices.Contains(driver.Names(), name) {
+		return "", nil, nil, badInput("no study or file %q; a broker is named by a flag: --broker %s", arg, arg)
+	}
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, bounded.ErrTooLong) || errors.Is(err, bounded.ErrNoFile):

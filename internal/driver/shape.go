@@ -1,6 +1,9 @@
 package driver
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Shape is what has to exist on a broker, in numbers.
 type Shape struct {
@@ -8,7 +11,8 @@ type Shape struct {
 	Partitions    int  // of each topic
 	Subscriptions int  // of each topic
 	Producers     int  // of each topic
-	Consumers     int  // of each subscription of a topic
+	Consumers     int  // of each subscription of a topic, or of the one that has the most
+	Fewest        int  // of the subscription that has the fewest; 0: as many as Consumers
 	Connections   int  // that share the topics; 0: every producer and consumer has its own
 	MaxBytes      int  // the largest payload; 0: not known yet
 	InFlight      int  // messages of one producer; 0: not known yet
@@ -21,7 +25,7 @@ func (s Shape) Queues() int {
 	if s.Connections > 0 {
 		topics = (s.Topics + s.Connections - 1) / s.Connections
 	}
-	partitions, consumers := max(1, s.Partitions), max(1, s.Consumers)
+	partitions, consumers := max(1, s.Partitions), max(1, cmp.Or(s.Fewest, s.Consumers))
 	return topics * ((partitions + consumers - 1) / consumers)
 }
 

@@ -27,10 +27,13 @@ func ToOMB(r store.Record) (OMB, error) {
 	if r.Result == nil {
 		return OMB{}, fmt.Errorf("repetition %d of point %s holds no result (%s)", r.Repetition, r.PointID, r.Status)
 	}
+	if c := r.Spec.ConsumerPerSubscription; len(c) > 1 {
+		return OMB{}, fmt.Errorf("repetition %d of point %s has %s consumers; that format has one number for all subscriptions", r.Repetition, r.PointID, c)
+	}
 	o := OMB{
 		Workload: r.Label, Driver: r.Spec.Broker, MessageSize: int64(r.Result.PayloadSize),
 		Topics: r.Spec.Topics, Partitions: r.Spec.PartitionsPerTopic, ProducersPerTopic: r.Spec.ProducersPerTopic,
-		ConsumersPerTopic: r.Spec.ConsumerPerSubscription,
+		ConsumersPerTopic: r.Spec.ConsumerPerSubscription.Largest(),
 		Brokermark:        &Origin{r.PointID, r.Repetition, r.Status, r.Reason, r.Doubts, ombNote},
 	}
 	o.rates(*r.Result)

@@ -207,7 +207,7 @@ func TestAnExportOfNothingIsZeroAndNotANumber(t *testing.T) {
 func TestAnExportSaysWhatWorkItWasOf(t *testing.T) {
 	r := store.Record{
 		PointID: "p1", Label: "one topic", Repetition: 3, Status: store.Void, Reason: "late", Doubts: []store.Doubt{{Code: "c", Text: "t"}},
-		Spec:   study.Spec{Broker: "kafka", Topics: 2, PartitionsPerTopic: 3, ProducersPerTopic: 4, ConsumerPerSubscription: 5},
+		Spec:   study.Spec{Broker: "kafka", Topics: 2, PartitionsPerTopic: 3, ProducersPerTopic: 4, ConsumerPerSubscription: study.Consumers{5}},
 		Result: &store.Result{Measurement: store.Measurement{PayloadSize: 1024}},
 	}
 	o, err := ToOMB(r)
@@ -220,6 +220,11 @@ func TestAnExportSaysWhatWorkItWasOf(t *testing.T) {
 	}
 	if b := o.Brokermark; b == nil || b.PointID != "p1" || b.Repetition != 3 || b.Status != store.Void || b.Reason != "late" || len(b.Doubts) != 1 || b.Note == "" {
 		t.Errorf("origin %+v", o.Brokermark)
+	}
+	differ := r
+	differ.Spec.ConsumerPerSubscription = study.Consumers{3, 2}
+	if _, err := ToOMB(differ); err == nil || err.Error() != "repetition 3 of point p1 has 3+2 consumers; that format has one number for all subscriptions" {
+		t.Error(err)
 	}
 	r.Result, r.Status = nil, store.Refused
 	if _, err := ToOMB(r); err == nil || err.Error() != "repetition 3 of point p1 holds no result (refused)" {

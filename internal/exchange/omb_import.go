@@ -92,7 +92,7 @@ func brokerOf(driver string) string {
 func (o OMB) spec() study.Spec {
 	return study.Spec{
 		Broker: brokerOf(o.Driver), Topics: o.Topics, PartitionsPerTopic: o.Partitions,
-		ProducersPerTopic: o.ProducersPerTopic, ConsumerPerSubscription: o.ConsumersPerTopic,
+		ProducersPerTopic: o.ProducersPerTopic, ConsumerPerSubscription: study.Consumers{o.ConsumersPerTopic},
 		MessageSize: study.Sizes{{Size: study.Size(o.MessageSize), Weight: 1}}, Measure: "imported",
 		Delivery: unknown, Persistence: unknown, Acks: unknown, Ordering: unknown, TLS: unknown, KeyDistributor: unknown, Isolation: unknown,
 		Load: study.Load{Shape: unknown},
@@ -109,7 +109,7 @@ func (o OMB) agrees(s study.Spec) error {
 		{"topics", int64(o.Topics), int64(s.Topics)},
 		{"partitionsPerTopic", int64(o.Partitions), int64(s.PartitionsPerTopic)},
 		{"producersPerTopic", int64(o.ProducersPerTopic), int64(s.ProducersPerTopic)},
-		{"consumerPerSubscription", int64(o.ConsumersPerTopic), int64(s.ConsumerPerSubscription)},
+		{"consumerPerSubscription", int64(o.ConsumersPerTopic), int64(s.ConsumerPerSubscription.Largest())},
 	} {
 		if f.file != f.spec {
 			return fmt.Errorf("%s is %d in the file and %d in the point it is said to be like", f.name, f.file, f.spec)

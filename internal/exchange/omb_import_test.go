@@ -198,7 +198,7 @@ func TestOneAggregatedTableIsEnough(t *testing.T) {
 func TestASpecOfAnotherWorkIsRefusedByTheFieldThatDiffers(t *testing.T) {
 	like := study.Spec{
 		Name: "n", Broker: "kafka", Version: "4", Delivery: "at-least-once", Topics: 2, PartitionsPerTopic: 3, ProducersPerTopic: 4,
-		ConsumerPerSubscription: 5, MessageSize: study.Sizes{{Size: 100, Weight: 1}}, Attach: []string{"a:1"},
+		ConsumerPerSubscription: study.Consumers{5}, MessageSize: study.Sizes{{Size: 100, Weight: 1}}, Attach: []string{"a:1"},
 	}
 	r, err := imports(t, "r.json", small(), &like)
 	if err != nil {

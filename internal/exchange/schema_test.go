@@ -105,6 +105,11 @@ func asWritten(t reflect.Type) *generate.Schema {
 		return s
 	case reflect.TypeFor[study.Duration]():
 		return &generate.Schema{Type: "string", Description: "a time with its unit, such as 30s", Pattern: `^-?([0-9.]+(ns|µs|us|ms|s|m|h))+$|^0$`}
+	case reflect.TypeFor[study.Consumers]():
+		return &generate.Schema{
+			Description: "one number for every subscription of a topic, or one for each: 3+2",
+			OneOf:       []*generate.Schema{{Type: "integer"}, {Type: "string", Pattern: `^[0-9]+(\+[0-9]+)+$`}},
+		}
 	case reflect.TypeFor[study.Sizes]():
 		weighted := &generate.Schema{Type: "object", Required: []string{"size", "weight"}, Properties: generate.NewProperties()}
 		weighted.Properties.Set("size", &generate.Schema{Type: "integer"})

@@ -44,7 +44,7 @@ func TestConsumersApartReachAnAttachedBroker(t *testing.T) {
 			defer func() { _ = in.Stop(t.Context()) }()
 			r := one(t, onNATS(func(s *study.Spec) {
 				s.Attach, s.ConsumersApart = in.Addresses(), true
-				s.SubscriptionsPerTopic, s.ConsumerPerSubscription = 2, 2
+				s.SubscriptionsPerTopic, s.ConsumerPerSubscription = 2, study.Consumers{2}
 				if c.spec != nil {
 					c.spec(t, s, in)
 				}

@@ -33,7 +33,7 @@ type bench struct {
 	lab      *lab
 	record   *store.Record
 	spec     study.Spec
-	payloads [][]byte // that came with the study
+	payloads [][]byte // real ones, or none
 	stage    func(Event)
 	instance *provision.Instance // nil: attached, or without processes of its own
 	giveBack func()
@@ -196,7 +196,7 @@ func (b *bench) plan() worker.Plan {
 			Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Given: b.payloads, Seed: s.Seed,
 		},
 		Keys:         worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: s.Seed},
-		KeyOrdered:   s.PartitionsPerTopic > 1 || s.ConsumerPerSubscription > 1, // whoever is given a key has all of it
+		KeyOrdered:   s.PartitionsPerTopic > 1 || s.ConsumerPerSubscription.Largest() > 1, // whoever is given a key has all of it
 		InFlight:     s.InFlight.Messages,
 		Bytes:        int(s.InFlight.Bytes),
 		ConsumeLater: s.Measure == "backlog",
@@ -236,8 +236,9 @@ func consumers(s study.Spec) (list []driver.ConsumerConfig) {
 			also = append(also, t)
 		}
 		for sub := range s.SubscriptionsPerTopic {
-			for c := range s.ConsumerPerSubscription {
-				list = append(list, driver.ConsumerConfig{ID: c, Of: s.ConsumerPerSubscription, Topic: first, Also: also, Subscription: sub})
+			of := s.ConsumerPerSubscription.Of(sub)
+			for c := range of {
+				list = append(list, driver.ConsumerConfig{ID: c, Of: of, Topic: first, Also: also, Subscription: sub})
 			}
 		}
 	}

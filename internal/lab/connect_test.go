@@ -33,7 +33,7 @@ func TestTopicsAreDividedAmongTheConnections(t *testing.T) {
 		4: {4 * 3, 4 * 2 * 2},
 	} {
 		spec := study.Defaults()
-		spec.Topics, spec.ProducersPerTopic, spec.SubscriptionsPerTopic, spec.ConsumerPerSubscription = 10, 3, 2, 2
+		spec.Topics, spec.ProducersPerTopic, spec.SubscriptionsPerTopic, spec.ConsumerPerSubscription = 10, 3, 2, study.Consumers{2}
 		spec.Connections = connections
 		p := (&bench{spec: spec, record: &store.Record{PointID: "0123456789abcdef"}}).plan()
 		clients := p.Clients

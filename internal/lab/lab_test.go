@@ -135,7 +135,7 @@ func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
 		"attached to ourselves":    {func(s *study.Spec) { s.Attach = []string{"a:1"} }, store.Refused, "attach is not supported: sim runs in this process", ""},
 		"shared by ourselves":      {func(s *study.Spec) { s.Isolation = "shared" }, store.Refused, "isolation: shared is not supported: sim runs in this process", ""},
 		"slow consumers of ourselves": {func(s *study.Spec) {
-			s.ConsumerPerSubscription, s.ConsumerDelay, s.ConsumerDelays = 2, study.Duration(time.Millisecond), "constant"
+			s.ConsumerPerSubscription, s.ConsumerDelay, s.ConsumerDelays = study.Consumers{2}, study.Duration(time.Millisecond), "constant"
 		}, store.Refused, "consumerDelay is not supported: sim serves its 2 consumers one after the other", ""},
 		"faults of ourselves":        {func(s *study.Spec) { s.Faults = []study.Fault{{Do: "kill", Node: "1"}} }, store.Refused, "faults is not supported: sim runs in this process", ""},
 		"an unknown broker":          {func(s *study.Spec) { s.Broker = "nots" }, store.Failed, "nots", ""},

@@ -84,7 +84,7 @@ func (p *pipeline) start(ctx context.Context, c driver.Config) (err error) {
 	}
 	to.Topology.Existing = true
 	b.stage(Event{Kind: Staged, Stage: "starting the consumer"})
-	taking := parts.Consumer{Broker: to, Threads: s.ConsumerPerSubscription}
+	taking := parts.Consumer{Broker: to, Threads: s.ConsumerPerSubscription.Largest()}
 	if taking.State, err = p.keep(ctx); err != nil {
 		return err
 	}

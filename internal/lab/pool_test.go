@@ -101,10 +101,29 @@ func TestOrderIsJudgedByKeyWhereConsumersShareAStream(t *testing.T) {
 		byKey                 bool
 	}{"one consumer": {1, 1, false}, "partitions": {4, 1, true}, "several consumers": {1, 3, true}} {
 		b := bench{spec: study.Defaults(), record: &store.Record{PointID: "0123456789"}}
-		b.spec.PartitionsPerTopic, b.spec.ConsumerPerSubscription = c.partitions, c.consumers
+		b.spec.PartitionsPerTopic, b.spec.ConsumerPerSubscription = c.partitions, study.Consumers{c.consumers}
 		if got := b.plan().KeyOrdered; got != c.byKey {
 			t.Errorf("%s: by key %v, want %v", name, got, c.byKey)
 		}
+	}
+}
+
+func TestEachSubscriptionHasTheConsumersThatItWasGiven(t *testing.T) {
+	s := study.Defaults()
+	s.Topics, s.SubscriptionsPerTopic, s.ConsumerPerSubscription = 2, 2, study.Consumers{3, 1}
+	var got []string
+	for _, c := range consumers(s) {
+		got = append(got, fmt.Sprintf("topic %d, s%d: %d of %d", c.Topic, c.Subscription, c.ID, c.Of))
+	}
+	want := []string{
+		"topic 0, s0: 0 of 3", "topic 0, s0: 1 of 3", "topic 0, s0: 2 of 3", "topic 0, s1: 0 of 1",
+		"topic 1, s0: 0 of 3", "topic 1, s0: 1 of 3", "topic 1, s0: 2 of 3", "topic 1, s1: 0 of 1",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	if n := s.ConsumersPerTopic(); n != 4 {
+		t.Errorf("%d consumers of a topic, want 4", n)
 	}
 }
 

@@ -72,7 +72,7 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	}
 	return kind.Refusal(c, driver.Shape{
 		Topics: s.Topics, Partitions: s.PartitionsPerTopic, Subscriptions: s.SubscriptionsPerTopic,
-		Producers: s.ProducersPerTopic, Consumers: s.ConsumerPerSubscription, Connections: s.Connections,
+		Producers: s.ProducersPerTopic, Consumers: s.ConsumerPerSubscription.Largest(), Fewest: s.ConsumerPerSubscription.Smallest(), Connections: s.Connections,
 		MaxBytes: int(s.MessageSize.Largest()), InFlight: window(s),
 		Backlog: s.Measure == study.MeasureBacklog,
 	})

@@ -67,7 +67,7 @@ func (p product) record(size study.Size, delivery, measure string, rate float64,
 		Axes:    map[string]string{"broker": p.name, "messageSize": size.String(), "delivery": delivery},
 		Spec: study.Spec{
 			Broker: p.name, Version: p.version, Nodes: 1, TLS: "off", Delivery: delivery, Persistence: "log", Replicas: 1, Acks: "leader", Ordering: "ordered",
-			Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: 1,
+			Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: study.Consumers{1},
 			MessageSize: study.Sizes{{Size: size, Weight: 1}}, KeyDistributor: "NO_KEY", Measure: measure,
 			Load: study.Load{Shape: "constant", Rate: rate}, Duration: study.Duration(10 * time.Second), Drain: study.Duration(5 * time.Second),
 			Seed: 1, Isolation: "shared", InFlight: study.InFlight{Messages: 1024, Bytes: 64 << 20},

@@ -35,7 +35,7 @@ func coordinates(p Point, l Level) map[string]value {
 	at := map[string]value{
 		"broker": {p.Product, math.NaN()}, "delivery": {s.Delivery, math.NaN()}, "persistence": {s.Persistence, math.NaN()}, "acks": {s.Acks, math.NaN()},
 		"replicas": magnitude(strconv.Itoa(s.Replicas)), "nodes": magnitude(strconv.Itoa(s.Nodes)),
-		"messageSize": {s.MessageSize.String(), s.MessageSize.Mean()},
+		"messageSize": {s.MessageSize.Summary(), s.MessageSize.Mean()},
 		"load":        {l.Load, math.NaN()},
 	}
 	if len(s.MessageSize) == 1 {

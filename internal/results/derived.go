@@ -59,7 +59,7 @@ func producerRate(r store.Record) float64 {
 
 // consumerRate is what one consumer received on average.
 func consumerRate(r store.Record) float64 {
-	return per(r, r.Spec.Topics*r.Spec.SubscriptionsPerTopic*r.Spec.ConsumerPerSubscription, receiveRate)
+	return per(r, r.Spec.Topics*r.Spec.ConsumersPerTopic(), receiveRate)
 }
 
 func per(r store.Record, n int, rate func(*store.Result) float64) float64 {

@@ -285,7 +285,7 @@ func (p Point) Setting() string {
 	if len(p.Spec.MessageSize) == 1 {
 		return unit.Bytes.Format(float64(p.Spec.MessageSize[0].Size)) + ", " + p.Spec.Delivery
 	}
-	return p.Spec.MessageSize.String() + " B, " + p.Spec.Delivery
+	return p.Spec.MessageSize.Summary() + " B, " + p.Spec.Delivery
 }
 
 // Values are the values of m in records, unknown ones left out.

@@ -54,7 +54,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 		},
 		Pauses: &store.Pauses{Late: latencies(1000, 7000), LongestNs: 401},
 	}
-	spec := study.Spec{Measure: "rate", Topics: 2, ProducersPerTopic: 5, SubscriptionsPerTopic: 2, ConsumerPerSubscription: 7}
+	spec := study.Spec{Measure: "rate", Topics: 2, ProducersPerTopic: 5, SubscriptionsPerTopic: 2, ConsumerPerSubscription: study.Consumers{7}}
 	r := store.Record{Spec: spec, Result: &store.Result{
 		Measurement: m, Sustainable: &store.Sustainable{Low: 501, High: 502}, Knee: &store.Knee{Rate: 505}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504},
 		Pipeline: &store.Pipeline{

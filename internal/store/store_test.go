@@ -214,6 +214,9 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	case study.Sizes: // writes itself in its own words
 		v.Set(reflect.ValueOf(study.Sizes{{Size: study.Size(*n), Weight: 1}, {Size: study.Size(*n + 1), Weight: 2}}))
 		return
+	case study.Consumers:
+		v.Set(reflect.ValueOf(study.Consumers{*n, *n + 1}))
+		return
 	case study.Duration:
 		v.Set(reflect.ValueOf(study.Duration(time.Duration(*n) * time.Second)))
 		return

@@ -16,7 +16,7 @@ func fixed() Spec {
 	return Spec{
 		Broker: usual.First(), Nodes: 1, TLS: TLSOff,
 		Replicas: 1, Ordering: unordered,
-		Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: 1,
+		Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: Consumers{1},
 		MessageSize: Sizes{{100, 1}}, UseRandomizedPayloads: true, RandomBytesRatio: 0.5,
 		KeyDistributor: noKey, Keys: 10_000, ZipfExponent: 1.1,
 		Measure:  MeasureSustainable,
@@ -55,6 +55,7 @@ func complete(d *draft) Spec {
 		}
 	}
 	completePipeline(&s, d)
+	completeSubscriptions(&s, d)
 	completeBroker(&s, d)
 	completeMessages(&s, d)
 	completeTimes(&s, d)
@@ -69,6 +70,17 @@ func complete(d *draft) Spec {
 func fill[T any](d *draft, path string, field *T, value T) {
 	if !d.has(path) {
 		*field = value
+	}
+}
+
+// completeSubscriptions counts the subscriptions whose consumers were given one by one; equal ones are one number.
+func completeSubscriptions(s *Spec, d *draft) {
+	c := s.ConsumerPerSubscription
+	if len(c) > 1 {
+		fill(d, "subscriptionsPerTopic", &s.SubscriptionsPerTopic, len(c))
+	}
+	if len(c) == s.SubscriptionsPerTopic && c.Smallest() == c.Largest() {
+		s.ConsumerPerSubscription = Consumers{c.Largest()}
 	}
 }
 
@@ -135,7 +147,7 @@ func completeMessages(s *Spec, d *draft) {
 		s.MessageSize[0].Weight = 1
 	}
 	if s.UseRandomizedPayloads && d.has("useRandomizedPayloads") {
-		s.PayloadFile = "" // as in the OpenMessaging Benchmark
+		s.PayloadFile, s.PayloadColumn = "", "" // as in the OpenMessaging Benchmark
 	}
 	switch {
 	case s.PayloadFile != "":

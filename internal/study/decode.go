@@ -38,6 +38,8 @@ func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []str
 	switch v.Type() {
 	case reflect.TypeFor[Sizes]():
 		return d.sizes(n, path, v)
+	case reflect.TypeFor[Consumers]():
+		return d.consumers(n, path, v)
 	case reflect.TypeFor[map[string]any]():
 		d.add(d.at(n), path, "%s is not a mapping of native settings", Seen(n))
 		return false

@@ -74,10 +74,16 @@ func (d *draft) put(l layer, rank int) {
 			for _, p := range []string{"nodes", "version", versions, "isolation"} {
 				d.drop(p, rank)
 			}
+		case "consumerPerSubscription":
+			if len(s.value.(Consumers)) > 1 {
+				d.drop("subscriptionsPerTopic", rank)
+			}
 		case "payloadFile":
-			for _, p := range append([]string{"useRandomizedPayloads"}, madeUp...) {
+			for _, p := range append([]string{"useRandomizedPayloads", "payloadColumn"}, madeUp...) {
 				d.drop(p, rank)
 			}
+		case "messageSize":
+			d.drop("payloadColumn", rank)
 		case "useRandomizedPayloads":
 			if s.value == false {
 				for _, p := range madeUp {

@@ -133,9 +133,9 @@ func (s Spec) receiveSeconds() float64 {
 	return float64(max(1, s.SubscriptionsPerTopic)) * max(1/rate, s.MessageSize.Mean()/guessedBytes)
 }
 
-// workSeconds is the time that the consumers' work on one message takes them all together.
+// workSeconds is the time that the consumers' work on one message takes all those of a subscription together.
 func (s Spec) workSeconds() float64 {
-	return s.ConsumerDelay.Seconds() / float64(max(1, s.Topics*s.ConsumerPerSubscription))
+	return s.ConsumerDelay.Seconds() / float64(max(1, s.Topics*s.ConsumerPerSubscription.Smallest()))
 }
 
 // flushes tells that a message is on the disk before it is acknowledged.

@@ -126,6 +126,8 @@ func typeText(t reflect.Type) string {
 		return "size"
 	case reflect.TypeFor[Sizes]():
 		return "size, or list of {size, weight}"
+	case reflect.TypeFor[Consumers]():
+		return "whole number"
 	case reflect.TypeFor[[]Step]():
 		return "list of {rate, for}"
 	case reflect.TypeFor[[]SearchGoal]():

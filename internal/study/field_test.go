@@ -93,11 +93,12 @@ func TestJSONFormsReadBack(t *testing.T) {
 		D Duration
 		S Size
 		L Sizes
+		C Consumers
 	}
 	for in, want := range map[string]string{
-		`{"D":"90s","S":"1KiB","L":"1kB"}`:                                   `{"D":"1m30s","S":1024,"L":1000}`,
-		`{"D":"60m","S":5,"L":[{"size":"1KiB","weight":2}]}`:                 `{"D":"1h","S":5,"L":1024}`,
-		`{"D":"0s","S":0,"L":[{"size":1,"weight":2},{"size":2,"weight":1}]}`: `{"D":"0s","S":0,"L":[{"size":1,"weight":2},{"size":2,"weight":1}]}`,
+		`{"D":"90s","S":"1KiB","L":"1kB","C":3}`:                                   `{"D":"1m30s","S":1024,"L":1000,"C":3}`,
+		`{"D":"60m","S":5,"L":[{"size":"1KiB","weight":2}],"C":"3+2"}`:             `{"D":"1h","S":5,"L":1024,"C":"3+2"}`,
+		`{"D":"0s","S":0,"L":[{"size":1,"weight":2},{"size":2,"weight":1}],"C":0}`: `{"D":"0s","S":0,"L":[{"size":1,"weight":2},{"size":2,"weight":1}],"C":0}`,
 	} {
 		var v all
 		if err := json.Unmarshal([]byte(in), &v); err != nil {
@@ -107,7 +108,7 @@ func TestJSONFormsReadBack(t *testing.T) {
 			t.Errorf("%s: got %s, %v", in, got, err)
 		}
 	}
-	for _, bad := range []string{`{"D":5}`, `{"D":"5"}`, `{"S":"x"}`, `{"S":{}}`, `{"L":"x"}`, `{"L":[5]}`} {
+	for _, bad := range []string{`{"D":5}`, `{"D":"5"}`, `{"S":"x"}`, `{"S":{}}`, `{"L":"x"}`, `{"L":[5]}`, `{"C":"3+x"}`, `{"C":[3,2]}`} {
 		if err := json.Unmarshal([]byte(bad), &all{}); err == nil {
 			t.Errorf("%s is accepted", bad)
 		}

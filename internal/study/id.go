@@ -15,7 +15,7 @@ import (
 func (s Spec) ID() string {
 	s.Name, s.Label, s.Objectives = "", "", nil
 	if s.PayloadDigest != "" {
-		s.PayloadFile = ""
+		s.PayloadFile, s.PayloadColumn = "", ""
 	}
 	s.PasswordEnv, s.PasswordFile, s.CAFile, s.CertFile, s.KeyFile = "", "", "", "", ""
 	s.Server, s.Client, s.Topic = spelled(s.Server), spelled(s.Client), spelled(s.Topic)

@@ -27,6 +27,10 @@ func TestSpellingAndOrderDoNotChangeTheIdentity(t *testing.T) {
 		"warm-up":      {"rate: 1\nwarmup: auto", "rate: 1\nwarmup: {auto: true}", "rate: 1\nwarmup: {auto: true, for: 5s, max: 30s}"},
 		"faults":       {"rate: 1\nfaults: [{at: 1s, do: kill}, {at: 2s, do: restart}]", `{rate: 1, faults: [{at: 2000ms, do: restart, node: 1}, {at: 1s, do: kill, node: "1"}]}`},
 		"broker":       {"broker: kafka@4.3.1", "broker: kafka\nversion: 4.3.1"},
+		"groups":       {"subscriptions: [{consumers: 3}, {consumers: 2}]", "consumers: 3+2", "subscriptionsPerTopic: 2\nconsumerPerSubscription: 3 + 2"},
+		"equal groups": {"subscriptions: 2\nconsumers: 3", "subscriptions: [{consumers: 3}, {consumers: 3}]", "consumers: 3+3"},
+		"one group":    {"consumers: 3", "subscriptions: [{consumers: 3}]"},
+		"plain groups": {"subscriptions: 2", "subscriptions: [{}, {}]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := one(t, c[0])
@@ -48,7 +52,7 @@ func TestIdentityOfTheDefaultsStays(t *testing.T) {
 	}
 }
 
-var notOfIdentity = []string{"name", "label", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile", "objectives"}
+var notOfIdentity = []string{"name", "label", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile", "objectives", "payloadColumn"}
 
 func TestEverySettingChangesTheIdentity(t *testing.T) {
 	base := map[string]string{
@@ -62,7 +66,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 	values := map[string]string{
 		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "user": "eve", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}",
 		"delivery": "at-least-once", "persistence": "log", "acks": "quorum", "ordering": "ordered", "useRandomizedPayloads": "false",
-		"payloadFile": "testdata/payload/sixtyfour.data", "keyDistributor": "RANDOM", "measure": "peak", "load.shape": "poisson",
+		"payloadFile": "testdata/payload/sixtyfour.data", "consumerPerSubscription": "3+2", "keyDistributor": "RANDOM", "measure": "peak", "load.shape": "poisson",
 		"load.steps": "[{rate: 5, for: 1s}]", "warmup.auto": "true", "curve.fractions": "[0.5]", "curve.rates": "[7]", "faults": "[{at: 1s, do: kill}]",
 		"backlog.keepSending": "true", "isolation": "shared", "nodes": "3", "replicas": "2", "randomBytesRatio": "0.7",
 		"sustainable.width": "0.1", "sustainable.exceed": "0.2", "sustainable.budget": "30s", "consumerDelays": "exponential", "consumersApart": "true", "sustainable.goals": "[{latency: 7s}, {}]", "zipfExponent": "2", "sustainable.quantile": "0.5", "backlog.drainRatio": "0.5", "count.bytes": "1MB", "backlog.bytes": "1MB",

@@ -110,6 +110,12 @@ func TestALaterLayerReplacesWhatItMakesPointless(t *testing.T) {
 		"a shape that a search keeps": {"load: {shape: poisson, rate: 5}", []string{"measure=sustainable"}, func(s Spec) bool {
 			return s.Measure == "sustainable" && s.Load.Shape == "poisson" && s.Load.Rate == 0
 		}},
+		"groups over a number": {"subscriptions: 1\nconsumers: 4", []string{"consumers=3+2"}, func(s Spec) bool {
+			return s.SubscriptionsPerTopic == 2 && s.ConsumerPerSubscription.String() == "3+2"
+		}},
+		"a number over groups": {"subscriptions: [{consumers: 3}, {consumers: 2}]", []string{"consumers=4"}, func(s Spec) bool {
+			return s.SubscriptionsPerTopic == 2 && s.ConsumerPerSubscription.String() == "4"
+		}},
 		"several sizes":  {"size: [{size: 20, weight: 3}, {size: 10, weight: 1}]", nil, func(s Spec) bool { return s.MessageSize.String() == "10:1,20:3" }},
 		"an empty group": {"load:\nrate: 5", nil, func(s Spec) bool { return s.Load.Rate == 5 }},
 	} {

@@ -23,14 +23,14 @@ func TestOpenMessagingBenchmarkFilesRunUnchanged(t *testing.T) {
 		{"max-rate", func(s *Spec) {
 			s.Name, s.Measure = "max-rate-4-topics-1kb", MeasureSustainable
 			s.Topics, s.PartitionsPerTopic, s.ProducersPerTopic = 4, 16, 2
-			s.SubscriptionsPerTopic, s.ConsumerPerSubscription = 2, 3
+			s.SubscriptionsPerTopic, s.ConsumerPerSubscription = 2, Consumers{3}
 			s.KeyDistributor, s.MessageSize = "KEY_ROUND_ROBIN", Sizes{{1024, 1}}
 			s.RandomBytesRatio, s.RandomizedPayloadPoolSize = 0.25, 500
 			s.InFlight.Bytes = 8 << 20
 		}},
 		{"wide", func(s *Spec) {
 			s.Name = "A million topics of four producers and four consumers"
-			s.Topics, s.ProducersPerTopic, s.ConsumerPerSubscription = 1_000_000, 4, 4
+			s.Topics, s.ProducersPerTopic, s.ConsumerPerSubscription = 1_000_000, 4, Consumers{4}
 			s.MessageSize, s.RandomizedPayloadPoolSize = Sizes{{1024, 1}}, 1000
 			s.Measure, s.Load.Rate, s.Duration, s.Warmup.For = MeasureRate, 2_000_000, minutes(5), minutes(1)
 			s.Sustainable = Sustainable{}

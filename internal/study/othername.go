@@ -23,7 +23,7 @@ func init() {
 		{name: "shape", path: "load.shape"},
 		{name: "partitions", path: "partitionsPerTopic"},
 		{name: "producers", path: "producersPerTopic"},
-		{name: "subscriptions", path: "subscriptionsPerTopic"},
+		{name: "subscriptions", path: "subscriptionsPerTopic", settings: decoder.subscriptions},
 		{name: "consumers", path: "consumerPerSubscription"},
 		{name: "consumersPerSubscription", path: "consumerPerSubscription"},
 		{name: "topic", path: "topicConfig"},

@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/bounded"
+	"github.com/brokermark/brokermark/internal/suggest"
 )
 
 // samples are real payloads, as found on this machine.
@@ -20,17 +24,20 @@ type samples struct {
 	path   string
 	sizes  Sizes
 	digest string
-	bodies [][]byte // of samples that came with the study
+	bodies [][]byte
 	err    error
 }
 
-const maxSamples = 64 << 20 // bytes: all of them are kept in memory
+const (
+	maxSamples  = 64 << 20  // bytes: all of them are kept in memory
+	maxPayloads = 1_000_000 // of all files together
+)
 
 // library looks payload files up, each once.
 type library struct {
-	dir   string // of the study's file
-	files fs.FS  // the folder of a study that isn't on the disk, or nil
-	found map[string]samples
+	dir   string                // of the study's file
+	files fs.FS                 // the folder of a study that isn't on the disk, or nil
+	found map[[2]string]samples // by name and column
 }
 
 // disk is the machine's file system: any path is a name.
@@ -38,24 +45,25 @@ type disk struct{}
 
 func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
 
-func (l *library) lookup(name string) samples {
+func (l *library) lookup(name, column string) samples {
 	if l.found == nil {
-		l.found = map[string]samples{}
+		l.found = map[[2]string]samples{}
 	}
-	s, ok := l.found[name]
+	key := [2]string{name, column}
+	s, ok := l.found[key]
 	if !ok {
-		s = l.read(name)
-		l.found[name] = s
+		s = l.read(name, column)
+		l.found[key] = s
 	}
 	return s
 }
 
 // read looks in the study's own files, from the working directory, beside the study, and one folder above it: the
 // OpenMessaging Benchmark keeps payload/ beside workloads/ and is run from above both.
-func (l *library) read(name string) samples {
+func (l *library) read(name, column string) samples {
 	if l.files != nil && fs.ValidPath(name) {
 		if _, err := fs.Stat(l.files, name); err == nil {
-			s, err := load(l.files, name)
+			s, err := load(l.files, name, column)
 			s.err = err
 			return s
 		}
@@ -66,8 +74,8 @@ func (l *library) read(name string) samples {
 	}
 	for _, path := range tried {
 		if _, err := os.Stat(path); err == nil {
-			s, err := load(disk{}, path)
-			s.bodies, s.err = nil, err
+			s, err := load(disk{}, path, column)
+			s.err = err
 			return s
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return samples{err: fmt.Errorf("payloads can't be read: %w", err)}
@@ -76,7 +84,7 @@ func (l *library) read(name string) samples {
 	return samples{err: fmt.Errorf("no file or directory %q here, beside the study or one folder above it; without it (payloadFile: \"\") payloads are made up", name)}
 }
 
-func load(files fs.FS, path string) (samples, error) {
+func load(files fs.FS, path, column string) (samples, error) {
 	s := samples{path: path}
 	sum := sha256.New()
 	total := 0
@@ -94,38 +102,104 @@ func load(files fs.FS, path string) (samples, error) {
 		if err != nil {
 			return err
 		}
-		if len(body) < minMessage {
-			return fmt.Errorf("%s has %d bytes; a message needs at least %d", name, len(body), minMessage)
-		}
-		if n := linesOf(name, body); n > 1 {
-			return fmt.Errorf("%s has %d lines, which would be one message of %d bytes; put each into a file of its own and name their folder", name, n, len(body))
-		}
 		if total += len(body); total > maxSamples {
 			return fmt.Errorf("more than %s of samples", Size(maxSamples))
 		}
-		part := sha256.Sum256(body)
-		sum.Write(part[:])
-		s.sizes = s.sizes.with(Size(len(body)))
-		s.bodies = append(s.bodies, body)
+		held, err := payloadsIn(name, body, column)
+		if err != nil {
+			return err
+		}
+		for _, p := range held {
+			if len(p.body) < minMessage {
+				return fmt.Errorf("%s has %d bytes; a message needs at least %d", p.where, len(p.body), minMessage)
+			}
+			part := sha256.Sum256(p.body)
+			sum.Write(part[:])
+			s.sizes = s.sizes.with(Size(len(p.body)))
+			s.bodies = append(s.bodies, p.body)
+		}
+		if len(s.bodies) > maxPayloads {
+			return fmt.Errorf("more than %d payloads", maxPayloads)
+		}
 		return nil
 	})
 	if err != nil {
 		return s, fmt.Errorf("payloads can't be read: %w", err)
 	}
 	if len(s.sizes) == 0 {
-		return s, fmt.Errorf("payloads can't be read: no file in %s", path)
+		return s, fmt.Errorf("payloads can't be read: no payload in %s", path)
 	}
 	s.digest = hex.EncodeToString(sum.Sum(nil)[:16])
 	return s, nil
 }
 
-// linesOf counts the objects of a file of JSON lines; 1 for any other file, which is one payload.
-func linesOf(name string, body []byte) int {
-	if ending := filepath.Ext(name); ending != ".jsonl" && ending != ".ndjson" {
-		return 1
-	}
-	return len(bytes.Split(bytes.TrimSpace(body), []byte("\n")))
+// payload is one of a file's, and where it stands.
+type payload struct {
+	body  []byte
+	where string
 }
+
+// payloadsIn takes a file apart: JSON lines are a payload each, so are the cells of a CSV file's column; any other file is one.
+func payloadsIn(name string, file []byte, column string) ([]payload, error) {
+	ending := strings.ToLower(filepath.Ext(name))
+	switch {
+	case len(bytes.TrimSpace(file)) == 0:
+	case ending == ".jsonl" || ending == ".ndjson":
+		if column != "" {
+			return nil, fmt.Errorf("%s is JSON lines, each of which is a payload; payloadColumn is for CSV", name)
+		}
+		return linesOf(name, file), nil
+	case column != "" || (ending == ".csv" || ending == ".tsv") && bytes.Count(bytes.TrimSpace(file), []byte("\n")) > 0:
+		return cells(name, file, column)
+	}
+	return []payload{{file, name}}, nil
+}
+
+func linesOf(name string, file []byte) (held []payload) {
+	at := 0
+	for line := range bytes.Lines(file) {
+		at++
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			held = append(held, payload{line, fmt.Sprintf("%s:%d", name, at)})
+		}
+	}
+	return held
+}
+
+// cells are those of a column below its name in the first line.
+func cells(name string, file []byte, column string) (held []payload, err error) {
+	rows := csv.NewReader(bytes.NewReader(file))
+	if strings.EqualFold(filepath.Ext(name), ".tsv") {
+		rows.Comma = '\t'
+	}
+	head, err := rows.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s is no CSV: %w", name, err)
+	}
+	head[0] = strings.TrimPrefix(head[0], "\ufeff") // a mark that spreadsheets write
+	at := slices.Index(head, column)
+	if at < 0 {
+		said := fmt.Sprintf("no column %q%s", column, suggest.DidYouMean(column, head))
+		if column == "" {
+			said = "rows of several columns; payloadColumn says which one holds the payloads"
+		}
+		return nil, fmt.Errorf("%s has %s; there are: %s", name, said, strings.Join(head[:min(len(head), mostNamed)], ", "))
+	}
+	for {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return held, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s is no CSV: %w", name, err)
+		}
+		line, _ := rows.FieldPos(at)
+		held = append(held, payload{[]byte(row[at]), fmt.Sprintf("%s:%d", name, line)})
+	}
+}
+
+// mostNamed is how many columns a complaint names.
+const mostNamed = 12
 
 // with counts one more sample of a size.
 func (s Sizes) with(size Size) Sizes {
@@ -137,13 +211,16 @@ func (s Sizes) with(size Size) Sizes {
 	return slices.Insert(s, i, WeightedSize{size, 1})
 }
 
-// completePayload replaces the name of a payload file by what it holds. It returns the samples that came with the study.
+// completePayload replaces the name of a payload file by what it holds, and returns that.
 func (v *validator) completePayload(l *library) (bodies [][]byte) {
 	s := v.spec
 	if s.PayloadFile == "" {
+		if s.PayloadColumn != "" {
+			v.fail("payloadColumn", "only used with payloadFile")
+		}
 		return nil
 	}
-	found := l.lookup(s.PayloadFile)
+	found := l.lookup(s.PayloadFile, s.PayloadColumn)
 	if found.err != nil {
 		v.fail("payloadFile", "%v", found.err)
 		return nil

@@ -49,7 +49,7 @@ func completePipeline(s *Spec, d *draft) {
 	fill(d, "pipeline.answer", &p.Answer, confirmed)
 	fill(d, "pipeline.threads", &p.Threads, usualClients)
 	fill(d, "pipeline.state", &p.State, memory)
-	fill(d, "consumerPerSubscription", &s.ConsumerPerSubscription, usualThreads)
+	fill(d, "consumerPerSubscription", &s.ConsumerPerSubscription, Consumers{usualThreads})
 	s.ProducersPerTopic = max(1, p.Servers*p.Pool)
 	s.MessageSize = Sizes{{rideBytes, 1}}
 }
@@ -78,7 +78,7 @@ func listed(names []string) string {
 
 // decided are settings that a pipeline decides itself.
 var decided = []string{
-	"producersPerTopic", "messageSize", "payloadFile", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize",
+	"producersPerTopic", "messageSize", "payloadFile", "payloadColumn", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize",
 	"keyDistributor", "consumerDelay", "connections", "count.bytes", "warmup.auto",
 }
 

@@ -17,8 +17,7 @@ type Point struct {
 	Label string
 	Axes  map[string]string // by canonical path, or the name of an axis of choices; "sweep" where there are several
 	Spec  Spec
-	// Payloads are the samples of Spec.PayloadFile where they came with the program; nil: the file is on the disk. They
-	// must not be changed.
+	// Payloads are the samples of Spec.PayloadFile. They must not be changed.
 	Payloads [][]byte `json:"-"`
 
 	given *draft // nil for a point that wasn't expanded from a study

@@ -116,6 +116,14 @@ func (s Sizes) String() string {
 	return strings.Join(parts, ",")
 }
 
+// Summary is String for people: many sizes are told by their extremes and mean.
+func (s Sizes) Summary() string {
+	if len(s) <= 4 {
+		return s.String()
+	}
+	return fmt.Sprintf("%s–%s, mean %.0f", s.Smallest(), s.Largest(), s.Mean())
+}
+
 // Smallest tells the smallest size; 0 when there is none.
 func (s Sizes) Smallest() Size {
 	smallest := Size(math.MaxInt64)

@@ -35,11 +35,12 @@ type Spec struct {
 	Ordering    string `json:"ordering"`
 
 	// The topology.
-	Topics                  int `json:"topics"`
-	PartitionsPerTopic      int `json:"partitionsPerTopic"`
-	ProducersPerTopic       int `json:"producersPerTopic"`
-	SubscriptionsPerTopic   int `json:"subscriptionsPerTopic"`
-	ConsumerPerSubscription int `json:"consumerPerSubscription"`
+	Topics                int `json:"topics"`
+	PartitionsPerTopic    int `json:"partitionsPerTopic"`
+	ProducersPerTopic     int `json:"producersPerTopic"`
+	SubscriptionsPerTopic int `json:"subscriptionsPerTopic"`
+	// ConsumerPerSubscription is one number for every subscription of a topic, or one for each: 3+2.
+	ConsumerPerSubscription Consumers `json:"consumerPerSubscription"`
 	// Connections is among how many connections the topics are divided: a producer of each topic shares its connection with
 	// those of the other topics there, and so does a consumer of a subscription. 0: every producer and consumer has its own.
 	Connections int `json:"connections,omitempty"`
@@ -58,7 +59,8 @@ type Spec struct {
 	UseRandomizedPayloads     bool    `json:"useRandomizedPayloads"`
 	RandomBytesRatio          float64 `json:"randomBytesRatio"` // share that doesn't compress, 0..1
 	RandomizedPayloadPoolSize int     `json:"randomizedPayloadPoolSize"`
-	PayloadFile               string  `json:"payloadFile,omitempty"`   // a file, or a directory of samples, as found
+	PayloadFile               string  `json:"payloadFile,omitempty"`   // a file, or a directory of files, as found
+	PayloadColumn             string  `json:"payloadColumn,omitempty"` // of CSV: the column whose cells are the payloads
 	PayloadDigest             string  `json:"payloadDigest,omitempty"` // of the samples' contents: stands for PayloadFile in the identity
 	KeyDistributor            string  `json:"keyDistributor"`          // NO_KEY | KEY_ROUND_ROBIN | RANDOM_NANO | RANDOM | ZIPF
 	Keys                      int     `json:"keys"`                    // number of distinct keys

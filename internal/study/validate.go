@@ -209,7 +209,7 @@ func (v *validator) topology() {
 	v.within("partitionsPerTopic", int64(s.PartitionsPerTopic), 1, maxClients)
 	ok = v.within("producersPerTopic", int64(s.ProducersPerTopic), 1, maxClients) && ok
 	ok = v.within("subscriptionsPerTopic", int64(s.SubscriptionsPerTopic), 0, maxClients) && ok
-	ok = v.within("consumerPerSubscription", int64(s.ConsumerPerSubscription), 1, maxClients) && ok
+	ok = v.consumers() && ok
 	if !ok {
 		return
 	}
@@ -222,10 +222,25 @@ func (v *validator) topology() {
 	if n := int64(s.Topics) * int64(s.ProducersPerTopic); n > maxClients {
 		v.fail("producersPerTopic", "%s of %s are %d; allowed: %d in all", plural(s.ProducersPerTopic, "producer"), plural(s.Topics, "topic"), n, maxClients)
 	}
-	if n := float64(s.Topics) * float64(s.SubscriptionsPerTopic) * float64(s.ConsumerPerSubscription); n > maxClients {
+	if n := float64(s.Topics) * float64(s.ConsumersPerTopic()); n > maxClients {
 		v.fail("consumerPerSubscription", "%s of %s of %s are %s; allowed: %d in all",
-			plural(s.ConsumerPerSubscription, "consumer"), plural(s.SubscriptionsPerTopic, "subscription"), plural(s.Topics, "topic"), number(n), maxClients)
+			s.ConsumerPerSubscription.text(), plural(s.SubscriptionsPerTopic, "subscription"), plural(s.Topics, "topic"), number(n), maxClients)
 	}
+}
+
+// consumers checks how many share each subscription.
+func (v *validator) consumers() bool {
+	c := v.spec.ConsumerPerSubscription
+	for _, n := range c {
+		if !v.within("consumerPerSubscription", int64(n), 1, maxClients) {
+			return false
+		}
+	}
+	if len(c) > 1 && len(c) != v.spec.SubscriptionsPerTopic {
+		v.fail("consumerPerSubscription", "%s are the consumers of %s; subscriptionsPerTopic is %d", c, plural(len(c), "subscription"), v.spec.SubscriptionsPerTopic)
+		return false
+	}
+	return true
 }
 
 // warm checks how long a broker is driven before its first measurement: it has to follow, and to live.

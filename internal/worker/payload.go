@@ -1,26 +1,21 @@
 package worker
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 
-	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
 // Payload describes what messages carry.
 type Payload struct {
-	Sizes   []Size  // of made-up payloads; weights need not add up to 1
-	Random  float64 // share of made-up payloads that doesn't compress, 0..1
-	Pool    int     // how many different made-up payloads of each size
-	Samples string  // instead: a file, or a directory of files, with real payloads
-	// Given are the real payloads where they have been read already; Samples then only says whence.
-	Given [][]byte
-	Seed  int64
+	Sizes   []Size   // of made-up payloads; weights need not add up to 1
+	Random  float64  // share of made-up payloads that doesn't compress, 0..1
+	Pool    int      // how many different made-up payloads of each size
+	Samples string   // instead: real payloads, by where they come from
+	Given   [][]byte // these payloads; they aren't written to
+	Seed    int64
 }
 
 // Size is a payload size in bytes and its weight.
@@ -49,13 +44,11 @@ type group struct {
 
 func newBodies(p Payload, run uint16) (*bodies, error) {
 	b := &bodies{seed: uint64(p.Seed), run: run}
+	if p.Samples != "" && len(p.Given) == 0 {
+		return nil, fmt.Errorf("payload samples: those of %s were not read", p.Samples)
+	}
 	if len(p.Given) > 0 {
 		err := b.take(p.Given)
-		b.uniform = err == nil && b.shortest() == b.size
-		return b, err
-	}
-	if p.Samples != "" {
-		err := b.load(p.Samples)
 		b.uniform = err == nil && b.shortest() == b.size
 		return b, err
 	}
@@ -109,9 +102,6 @@ func fill(b []byte, rng *rand.Rand) {
 	}
 }
 
-// maxSamples bounds the memory that real samples may take, in bytes.
-const maxSamples = 64 << 20
-
 // take makes bodies of payloads that others keep.
 func (b *bodies) take(given [][]byte) error {
 	for i, body := range given {
@@ -122,44 +112,6 @@ func (b *bodies) take(given [][]byte) error {
 		b.mean += float64(len(body)) / float64(len(given))
 	}
 	b.groups = []group{{0, len(given), 1}}
-	return nil
-}
-
-func (b *bodies) load(path string) error {
-	var names []string
-	err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			names = append(names, name)
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("payload samples: %w", err)
-	}
-	slices.Sort(names)
-	var total int
-	for _, name := range names {
-		body, err := bounded.File(name, int64(maxSamples-total))
-		if errors.Is(err, bounded.ErrTooLong) {
-			return fmt.Errorf("payload samples in %s take more than %d MiB", path, maxSamples>>20)
-		}
-		if err != nil {
-			return fmt.Errorf("payload samples: %w", err)
-		}
-		if len(body) < wire.IDSize {
-			return fmt.Errorf("payload sample %s has %d bytes; at least %d are needed for the message's identity", name, len(body), wire.IDSize)
-		}
-		if total += len(body); total > maxSamples {
-			return fmt.Errorf("payload samples in %s take more than %d MiB", path, maxSamples>>20)
-		}
-		b.add(body)
-		b.mean += float64(len(body))
-	}
-	if len(b.all) == 0 {
-		return errors.New("payload samples: no file in " + path)
-	}
-	b.mean /= float64(len(b.all))
-	b.groups = []group{{0, len(b.all), 1}}
 	return nil
 }
 

@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"compress/flate"
 	"math"
-	"os"
-	"path/filepath"
-	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,24 +11,13 @@ import (
 )
 
 func TestPayloadsThatCannotBeSentAreRefused(t *testing.T) {
-	dir := t.TempDir()
-	short := filepath.Join(dir, "short")
-	if err := os.WriteFile(short, []byte("seven b"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	empty := filepath.Join(dir, "empty")
-	if err := os.Mkdir(empty, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	for name, c := range map[string]struct {
 		payload Payload
 		want    string
 	}{
-		"too small":     {Payload{Sizes: []Size{{100, 1}, {7, 1}}}, "message size 7: at least 8 bytes are needed"},
-		"short, given":  {Payload{Given: [][]byte{[]byte("seven b")}}, "payload sample 1 has 7 bytes; at least 8 are needed"},
-		"no such file":  {Payload{Samples: filepath.Join(dir, "none")}, "payload samples: lstat"},
-		"short sample":  {Payload{Samples: short}, "short has 7 bytes; at least 8 are needed"},
-		"no file in it": {Payload{Samples: empty}, "no file in " + empty},
+		"too small":    {Payload{Sizes: []Size{{100, 1}, {7, 1}}}, "message size 7: at least 8 bytes are needed"},
+		"short, given": {Payload{Given: [][]byte{[]byte("seven b")}}, "payload sample 1 has 7 bytes; at least 8 are needed"},
+		"never read":   {Payload{Samples: "a.jsonl", Sizes: []Size{{100, 1}}}, "payload samples: those of a.jsonl were not read"},
 	} {
 		if _, err := newBodies(c.payload, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
@@ -128,45 +113,21 @@ func TestEveryByteOfARandomPayloadIsRandom(t *testing.T) {
 	}
 }
 
-func TestSamplesThatTakeTooMuchMemoryAreRefused(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"a", "b"} {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("8 bytes!"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(path, maxSamples/2+1); err != nil { // zeros that take no room on the disk
-			t.Fatal(err)
-		}
-	}
-	_, err := newBodies(Payload{Samples: dir}, 1)
-	if err == nil || !strings.Contains(err.Error(), "payload samples in "+dir+" take more than 64 MiB") {
-		t.Errorf("two files of 32 MiB and a byte: %v", err)
-	}
-}
-
 func TestSamplesAreSentAsTheyAre(t *testing.T) {
-	dir := t.TempDir()
-	files := map[string]string{"b/second": strings.Repeat("two ", 25), "a": strings.Repeat("one", 11), "c": "8 bytes!"}
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := newBodies(Payload{Samples: dir, Seed: 3}, 9)
+	texts := []string{strings.Repeat("one", 11), strings.Repeat("two ", 25), "8 bytes!"}
+	given := [][]byte{[]byte(texts[0]), []byte(texts[1]), []byte(texts[2])}
+	b, err := newBodies(Payload{Samples: "somewhere", Given: given, Seed: 3}, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, name := range []string{"a", "b/second", "c"} { // in order of their names
-		text := files[name]
+	for i, text := range texts {
+		if string(given[i]) != text {
+			t.Error("what was given was written to")
+		}
 		if body := b.all[i]; len(body) != len(text) {
-			t.Errorf("%s: %d bytes, want %d", name, len(body), len(text))
+			t.Errorf("%s: %d bytes, want %d", text, len(body), len(text))
 		} else if len(text) > wire.HeaderSize && string(body[wire.HeaderSize:]) != text[wire.HeaderSize:] {
-			t.Errorf("%s: %q behind the header", name, body[wire.HeaderSize:])
+			t.Errorf("%s: %q behind the header", text, body[wire.HeaderSize:])
 		}
 	}
 	counts := map[int]int{}
@@ -178,30 +139,9 @@ func TestSamplesAreSentAsTheyAre(t *testing.T) {
 			t.Errorf("sample %d was sent %d times of 30,000", i, n)
 		}
 	}
-	one, err := newBodies(Payload{Samples: filepath.Join(dir, "a")}, 9)
+	one, err := newBodies(Payload{Given: given[:1]}, 9)
 	if err != nil || len(one.all) != 1 || one.mean != 33 {
-		t.Errorf("a single file: %+v, %v", one, err)
-	}
-}
-
-func TestPayloadsThatWereReadAlreadyAreSentAsSamplesAre(t *testing.T) {
-	dir := t.TempDir()
-	given := [][]byte{[]byte(strings.Repeat("one", 11)), []byte(strings.Repeat("two ", 25))}
-	for i, body := range given {
-		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), body, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := newBodies(Payload{Samples: dir, Seed: 3}, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := newBodies(Payload{Samples: "elsewhere", Given: given, Seed: 3}, 9)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, %v\nwant %+v", got, err, want)
-	}
-	if string(given[0]) != strings.Repeat("one", 11) {
-		t.Error("what was given was written to")
+		t.Errorf("a single one: %+v, %v", one, err)
 	}
 }
 

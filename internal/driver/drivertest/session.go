@@ -41,6 +41,15 @@ type session struct {
 type shape struct {
 	topics, subscriptions, consumers, partitions int  // partitions 0: 1
 	shared                                       bool // a consumer reads all topics by one connection
+	last                                         int  // consumers of the last subscription; 0: as many as of the others
+}
+
+// of is how many consumers share a subscription.
+func (s shape) of(subscription int) int {
+	if s.last > 0 && subscription == s.subscriptions-1 {
+		return s.last
+	}
+	return s.consumers
 }
 
 var sessions atomic.Int64
@@ -109,8 +118,9 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 					also = append(also, other[sub])
 				}
 			}
-			for id := range sh.consumers {
-				s.consumers = append(s.consumers, startConsumer(drv, driver.ConsumerConfig{ID: id, Of: sh.consumers, Topic: topic, Subscription: sub}, a, also...))
+			of := sh.of(sub)
+			for id := range of {
+				s.consumers = append(s.consumers, startConsumer(drv, driver.ConsumerConfig{ID: id, Of: of, Topic: topic, Subscription: sub}, a, also...))
 			}
 		}
 		if sh.shared {

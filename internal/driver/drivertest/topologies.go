@@ -35,6 +35,7 @@ var topologies = []topology{
 	{"consumers divide the partitions", shape{topics: 1, subscriptions: 1, consumers: several, partitions: 2*several + 1}, several, perTopic},
 	{"more consumers than partitions", shape{topics: 1, subscriptions: 1, consumers: several, partitions: several - 1}, several, perTopic},
 	{"publish and subscribe: each subscription gets every message", shape{topics: 1, subscriptions: several, consumers: 1}, several, perTopic},
+	{"subscriptions of which one has fewer consumers", shape{topics: 1, subscriptions: 2, consumers: several, last: 1}, several, perTopic},
 	{"many topics at once", shape{topics: manyTopics, subscriptions: 1, consumers: 1}, 1, perMany},
 	{"many topics, consumers that share connections", shape{topics: manyTopics, subscriptions: 2, consumers: several, shared: true}, several, perMany},
 }

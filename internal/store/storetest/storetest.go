@@ -83,7 +83,7 @@ func (p product) record(size study.Size, measure string, repetition int) store.R
 		Spec: study.Spec{
 			Broker: p.name, Version: p.version, Nodes: 1, TLS: "off",
 			Delivery: "at-least-once", Persistence: "log", Replicas: 1, Acks: "leader", Ordering: "ordered",
-			Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: 1,
+			Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: study.Consumers{1},
 			MessageSize: study.Sizes{{Size: size, Weight: 1}}, KeyDistributor: "NO_KEY", Measure: measure,
 			Load: study.Load{Shape: "constant"}, Duration: study.Duration(10 * time.Second), Drain: study.Duration(5 * time.Second), Seed: 1, Isolation: "shared",
 			InFlight: study.InFlight{Messages: 1024, Bytes: 64 << 20},

@@ -1,0 +1,159 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v3"
+)
+
+// Consumers is how many consumers share each subscription of a topic: one number for all of them, or one for each.
+type Consumers []int
+
+// Of is how many share a subscription.
+func (c Consumers) Of(subscription int) int {
+	switch len(c) {
+	case 0:
+		return 0
+	case 1:
+		return c[0]
+	}
+	return c[subscription]
+}
+
+// Largest is how many consumers the subscription with the most of them has.
+func (c Consumers) Largest() int {
+	if len(c) == 0 {
+		return 0
+	}
+	return slices.Max(c)
+}
+
+// Smallest is how many consumers the subscription with the fewest of them has.
+func (c Consumers) Smallest() int {
+	if len(c) == 0 {
+		return 0
+	}
+	return slices.Min(c)
+}
+
+// ConsumersPerTopic counts the consumers of all subscriptions of a topic.
+func (s Spec) ConsumersPerTopic() (n int) {
+	for subscription := range s.SubscriptionsPerTopic {
+		n += s.ConsumerPerSubscription.Of(subscription)
+	}
+	return n
+}
+
+// String is 3, or 3+2 where subscriptions differ.
+func (c Consumers) String() string {
+	var parts []string
+	for _, n := range c {
+		parts = append(parts, strconv.Itoa(n))
+	}
+	return strings.Join(parts, "+")
+}
+
+func (c Consumers) text() string {
+	if len(c) == 1 {
+		return plural(c[0], "consumer")
+	}
+	return c.String() + " consumers"
+}
+
+// MarshalJSON writes one number as such, several as 3+2 is written in a spec.
+func (c Consumers) MarshalJSON() ([]byte, error) {
+	if len(c) > 1 {
+		return json.Marshal(c.String())
+	}
+	return json.Marshal(c.Of(0))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Consumers) UnmarshalJSON(data []byte) error {
+	var text string
+	if len(data) > 0 && data[0] == '"' {
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+	} else {
+		text = string(data)
+	}
+	if *c = nil; text == "0" || text == "null" {
+		return nil
+	}
+	return c.parse(text)
+}
+
+func (c *Consumers) parse(text string) error {
+	for part := range strings.SplitSeq(text, "+") {
+		n, err := wholeNumber(strings.TrimSpace(part))
+		if err != nil {
+			return err
+		}
+		*c = append(*c, int(n))
+	}
+	return nil
+}
+
+// consumers takes a number, or one for each subscription: 3+2.
+func (d decoder) consumers(n *yaml.Node, path string, v reflect.Value) bool {
+	var text string
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		hint := ""
+		if n.Kind == yaml.SequenceNode {
+			hint = "; several values belong under axes, and the consumers of several subscriptions are written 3+2"
+		}
+		d.add(d.at(n), path, "%s is not a whole number%s", Seen(n), hint)
+		return false
+	}
+	text = strings.TrimSpace(n.Value)
+	var c Consumers
+	if err := c.parse(text); err != nil {
+		if strings.Contains(text, "+") {
+			err = fmt.Errorf("%q is not a number for each subscription, such as 3+2", text)
+		}
+		d.add(d.at(n), path, "%v", err)
+		return false
+	}
+	v.Set(reflect.ValueOf(c))
+	return true
+}
+
+// subscriptions takes a number, or what each subscription has: [{consumers: 3}, {consumers: 2}].
+func (d decoder) subscriptions(at place, n *yaml.Node, name, full string) []setting {
+	if n.Kind != yaml.SequenceNode {
+		var count int
+		if !d.value(n, full, reflect.ValueOf(&count).Elem(), nil) {
+			return nil
+		}
+		return []setting{{path: "subscriptionsPerTopic", value: count, at: at, as: name}}
+	}
+	var each Consumers
+	for i, item := range n.Content {
+		item = resolve(item)
+		if item.Kind != yaml.MappingNode {
+			d.add(d.at(item), full, "a list with %s in it; allowed: a whole number, or a list of {consumers: 3}; several values belong under axes", Seen(item))
+			return nil
+		}
+		one := struct {
+			Consumers int `json:"consumers"`
+		}{1}
+		if !d.value(item, fmt.Sprintf("%s[%d]", full, i), reflect.ValueOf(&one).Elem(), nil) {
+			return nil
+		}
+		each = append(each, one.Consumers)
+	}
+	if len(each) == 0 {
+		d.add(d.at(n), full, "no subscription in the list; allowed: 0 for none, or a list of {consumers: 3}")
+		return nil
+	}
+	return []setting{
+		{path: "subscriptionsPerTopic", value: len(each), at: at, as: name},
+		{path: "consumerPerSubscription", value: each, at: d.at(n.Content[0]), as: name},
+	}
+}
