@@ -219,7 +219,7 @@ func (s *searcher) bounds(i int) Bounds {
 	}
 	for _, l := range s.loads {
 		if st := l.goals[i]; st.voids > 0 && l.rate > b.Low && (high == nil || l.rate < high.rate) && l.class(i, g) == Undecided {
-			b.Void = fmt.Sprintf("at %.0f/s %s", l.rate, st.voidReason)
+			b.Void = fmt.Sprintf("at %.0f/s: %s", l.rate, st.voidReason)
 			break
 		}
 	}

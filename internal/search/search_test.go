@@ -263,7 +263,7 @@ func TestWhatTheGeneratorLimitsIsALowerBoundThatSaysSo(t *testing.T) {
 		return Pass, r.Rate
 	}))
 	b := r.Goals[0]
-	if err != nil || b.Low > 1000 || b.Low < 1000/1.06 || b.High != 0 || !strings.HasSuffix(b.Void, "/s so it was") || !strings.HasPrefix(b.Undecided, "void at ") {
+	if err != nil || b.Low > 1000 || b.Low < 1000/1.06 || b.High != 0 || !strings.HasSuffix(b.Void, "/s: so it was") || !strings.HasPrefix(b.Undecided, "void at ") {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
@@ -461,7 +461,7 @@ func TestASingleVoidTrialIsNamedWhereItIsAllThereIs(t *testing.T) {
 	p := planFor(confirmed(2, 0))
 	p.MaxTrials = 1
 	r, err := Run(t.Context(), p, on(func(Request) (Verdict, float64) { return Void, 0 }))
-	if b := r.Goals[0]; err != nil || b.Void != "at 1000/s so it was" {
+	if b := r.Goals[0]; err != nil || b.Void != "at 1000/s: so it was" {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
