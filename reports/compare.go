@@ -30,8 +30,8 @@ var compared = append([]string{
 func Compare(a, b Side, named ...string) document.Document {
 	d := document.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
 	pairs, alone := matched(a, b, named)
-	if pairs == nil {
-		d.Say(NothingToCompare(a, b, named...) + ".")
+	if why := NothingToCompare(a, b, named...); why != "" {
+		d.Say(why + ".")
 		return d
 	}
 	tests := contrasts(pairs)
@@ -57,8 +57,18 @@ func Compare(a, b Side, named ...string) document.Document {
 	return d
 }
 
-// NothingToCompare says why two sides have no pair: in which settings all points of the one differ from all of the other.
+// NothingToCompare says why two sides can't be compared; "" if they can. Either one is part of the other, or they have no pair:
+// then in which settings all points of the one differ from all of the other.
 func NothingToCompare(a, b Side, named ...string) string {
+	for _, s := range [][2]Side{{a, b}, {b, a}} {
+		if part, whole := s[0], s[1]; part.within(whole) {
+			return fmt.Sprintf("Nothing to compare: every repetition of %s (%s) is one of %s (%s), too", part.Name, plural(len(part.Set.Records), "record"),
+				whole.Name, plural(len(whole.Set.Records), "record"))
+		}
+	}
+	if pairs, _ := matched(a, b, named); len(pairs) > 0 {
+		return ""
+	}
 	text := fmt.Sprintf("Nothing to compare: no point of %s (%s) has the message size, guarantee and load of a point of %s (%s)",
 		a.Name, plural(len(a.Set.Records), "record"), b.Name, plural(len(b.Set.Records), "record"))
 	var differ []string
@@ -73,6 +83,21 @@ func NothingToCompare(a, b Side, named ...string) string {
 		return text
 	}
 	return text + "; they differ in " + strings.Join(differ, "; ")
+}
+
+// within tells that all repetitions of a side belong to the other, too, whichever store they were read from.
+func (s Side) within(other Side) bool {
+	type run struct {
+		point      string
+		repetition int
+		began      int64
+	}
+	of := func(r results.Record) run { return run{r.PointID, r.Repetition, r.Began.UnixNano()} }
+	there := map[run]bool{}
+	for _, r := range other.Set.Records {
+		there[of(r)] = true
+	}
+	return len(s.Set.Records) > 0 && !slices.ContainsFunc(s.Set.Records, func(r results.Record) bool { return !there[of(r)] })
 }
 
 // values are those that the points of a side have of a setting.
@@ -129,7 +154,11 @@ func match(a, b Side, key func(results.Point) string) (pairs []pair, alone int) 
 
 // titleOf says what a pair was given: size, guarantee, load, and the values of further axes.
 func titleOf(first, second results.Point) string {
-	title := first.Setting() + ", " + first.Load()
+	title := first.Setting()
+	if other := second.Setting(); other != title {
+		title += " against " + other
+	}
+	title += ", " + first.Load()
 	if other := second.Load(); other != first.Load() {
 		title += " against " + other
 	}

@@ -372,6 +372,11 @@ func TestAComparisonSaysWhatItCantCompare(t *testing.T) {
 	other := altered(jetstream, "5", func(r *store.Record) { r.Spec.Load.Rate = 5 })
 	for want, text := range map[string]string{
 		"Nothing to compare: no point of kafka (7 records) has the message size, guarantee and load of a point of jetstream (7 records); they differ in load.rate: 1000 and 5.": say(kafka, other),
+		"Nothing to compare: every repetition of kafka (7 records) is one of jetstream (14 records), too.":                                                                      say(kafka, append(slices.Clone(jetstream), kafka...)),
+		"Nothing to compare: every repetition of kafka (7 records) is one of jetstream (7 records), too.":                                                                       say(jetstream, jetstream),
+		"## 100 B, at-least-once against 1 KiB, at-least-once, rate 1k/s": say(kafka, altered(jetstream, "k", func(r *store.Record) {
+			r.Spec.MessageSize = study.Sizes{{Size: 1024, Weight: 1}}
+		}), "messageSize"),
 		"Left out: 1 workload that only one side was given.":                    say(kafka, append(other, jetstream...)),
 		"No repetition of jetstream ended ok (void): no conclusion.":            say(kafka, altered(jetstream, "", func(r *store.Record) { r.Status = store.Void })),
 		"No repetition of kafka ended ok (failed): no conclusion.":              say(altered(kafka, "", func(r *store.Record) { r.Status = store.Failed }), jetstream),

@@ -175,8 +175,8 @@ func (s site) compare(w *bytes.Buffer, r *http.Request) error {
 	if sides[0].Name == sides[1].Name {
 		return badRequest(fmt.Errorf("both sides are %s: there is nothing to compare", sides[0].Name))
 	}
-	if len(reports.Pairs(sides[0], sides[1], named...)) == 0 {
-		return badRequest(errors.New(reports.NothingToCompare(sides[0], sides[1], named...)))
+	if why := reports.NothingToCompare(sides[0], sides[1], named...); why != "" {
+		return badRequest(errors.New(why))
 	}
 	return page.Compare(w, sides[0], sides[1], named, s.Page(nil, where, args...))
 }

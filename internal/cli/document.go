@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/sheet"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/reports"
 )
 
 // documentFormats are the formats of documents, "table" (the terminal's) first.
@@ -45,6 +46,7 @@ func writeDocument(w io.Writer, d document.Document, format string, source page.
 	case html:
 		return page.Document(w, d, source)
 	case xlsx:
+		d.Blocks = append(d.Blocks, reports.Gates(source.Gates)...)
 		return sheet.Document(w, d)
 	case "table":
 		format = terminal

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/exchange"
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/sheet"
 	"github.com/brokermark/brokermark/internal/store"
@@ -36,7 +37,8 @@ var exporters = []exporter{
 	{format: "flat", doc: "the figures only, a line for each record and each rate of its curve", write: writeFlat},
 	{format: "csv", doc: "the figures: a row for each record and rate, a column for each axis", write: func(w io.Writer, records []store.Record, _ results.LatencyKind) error { return exportCSV(w, records) }},
 	{format: "xlsx", doc: "a spreadsheet with charts, a sheet for each experiment", file: true, write: func(w io.Writer, records []store.Record, _ results.LatencyKind) error {
-		return sheet.Write(w, results.Of(records))
+		set := results.Of(records)
+		return sheet.Write(w, set, gate.JudgeObjectives(set))
 	}},
 	{format: "hlog", doc: "HdrHistogram's interval log, an interval for each repetition", write: exchange.WriteHlog},
 	{format: "hgrm", doc: "HdrHistogram's percentiles, a file for each point and load", ending: ".hgrm", split: splitHgrm},

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/xuri/excelize/v2"
 )
 
 func TestAThresholdDecidesAboutTheExitCodeAndJUnitTellsWhy(t *testing.T) {
@@ -74,5 +76,36 @@ func TestReportsAndComparisonsHaveGatesToo(t *testing.T) {
 		if r := brokermark(t, c.args...).want(t, c.code); !strings.Contains(r.err, c.says) {
 			t.Errorf("%v: no %q on stderr:\n%s", c.args, c.says, r.err)
 		}
+	}
+}
+
+func TestGatesStandInPageAndSpreadsheet(t *testing.T) {
+	dir := t.TempDir()
+	db, page, book := filepath.Join(dir, "s.db"), filepath.Join(dir, "r.html"), filepath.Join(dir, "r.xlsx")
+	brokermark(t, short("--store", db)...).want(t, 0)
+	for _, file := range []string{page, book} {
+		brokermark(t, "report", "--store", db, "-o", file, "--fail-if", "lost > 0", "--fail-if", "total > 0s").want(t, 7)
+	}
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Gates: failed", "total &gt; 0s", "lost &gt; 0"} {
+		if !strings.Contains(string(html), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	f, err := excelize.OpenFile(book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := f.GetRows("Gates")
+	if err != nil || len(rows) != 3 || rows[1][1] != "lost > 0" || rows[1][2] != "passed" || rows[2][1] != "total > 0s" || rows[2][2] != "failed" {
+		t.Errorf("%q, %v", rows, err)
+	}
+	brokermark(t, "report", "--store", db, "-o", page).want(t, 0)
+	if html, err = os.ReadFile(page); err != nil || strings.Contains(string(html), "Gates:") {
+		t.Errorf("a page without gates speaks of them, %v", err)
 	}
 }

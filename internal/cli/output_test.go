@@ -25,10 +25,13 @@ func TestAReportIsWrittenAsAPageOrNotAtAll(t *testing.T) {
 	if out := brokermark(t, "report", "--store", db, "--format", "html").want(t, 0).out; !strings.HasPrefix(out, "<!DOCTYPE html>") {
 		t.Errorf("on stdout the page begins with %.40q", out)
 	}
-	compared := brokermark(t, "compare", "status=ok", "broker=sim", "--store", db, "--format", "html").want(t, 0).out
-	if !strings.Contains(compared, "<title>broker=sim against status=ok</title>") {
+	brokermark(t, short("--store", db, "--axis", "client.latency=1ms,2ms")...).want(t, 0)
+	compared := brokermark(t, "compare", "client.latency=1ms", "client.latency=2ms", "--store", db, "--format", "html").want(t, 0).out
+	if !strings.Contains(compared, "<title>client.latency=2ms against client.latency=1ms</title>") {
 		t.Errorf("a comparison's page begins with %.400q", compared)
 	}
+	complains(t, brokermark(t, "compare", "broker=sim", "client.latency=1ms", "--store", db).want(t, 2),
+		"Nothing to compare: every repetition of client.latency=1ms (1 record) is one of broker=sim (3 records), too")
 	brokermark(t, "report", "--store", filepath.Join(dir, "none.db"), "-o", page).want(t, 6)
 	if after, err := os.ReadFile(page); err != nil || string(after) != string(text) {
 		t.Error("a report that failed changed the page that was there")

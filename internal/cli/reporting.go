@@ -86,12 +86,13 @@ func (s *shell) report(ctx context.Context, o reportOptions, args []string) erro
 	set := results.Of(records)
 	err = s.to(o.out, func(w io.Writer) error {
 		source := s.source(set, o.store, o.where, o.out, append([]string{"report"}, args...)...)
+		source.Gates = gate.Judge(set, o.gates.conditions)
 		whole := report.Name == reports.Default
 		switch {
 		case whole && o.out.format == html:
 			return page.Summary(w, source)
 		case whole && o.out.format == xlsx:
-			return sheet.Write(w, set)
+			return sheet.Write(w, set, append(source.Gates, gate.JudgeObjectives(set)...))
 		}
 		d, err := report.Build(set)
 		if err != nil {
@@ -235,11 +236,12 @@ func (s *shell) compare(ctx context.Context, o compareOptions, args []string) er
 		sides[i] = reports.Side{Name: store.Printable(arg), Set: results.Of(records)}
 		named = append(named, results.Named(expr)...)
 	}
-	if len(reports.Pairs(sides[0], sides[1], named...)) == 0 {
-		return badInput("%s", reports.NothingToCompare(sides[0], sides[1], named...))
+	if why := reports.NothingToCompare(sides[0], sides[1], named...); why != "" {
+		return badInput("%s", why)
 	}
 	err := s.to(o.out, func(w io.Writer) error {
 		source := s.source(nil, o.store, o.where, o.out, append([]string{"compare"}, args...)...)
+		source.Gates = gate.Changes(reports.Pairs(sides[0], sides[1], named...), o.gates.conditions)
 		if o.out.format == html {
 			return page.Compare(w, sides[0], sides[1], named, source)
 		}

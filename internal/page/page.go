@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -33,9 +34,10 @@ var shellTemplate = template.Must(template.New("page").Parse(shell))
 
 // Source says what a page was made from.
 type Source struct {
-	Set     *results.Set // drawn as figures; nil or empty = no figures
-	Command string       // what was typed to make the page
-	Tool    string       // version of brokermark
+	Set     *results.Set   // drawn as figures; nil or empty = no figures
+	Gates   []gate.Verdict // of thresholds that the command was given; nil: none
+	Command string         // what was typed to make the page
+	Tool    string         // version of brokermark
 }
 
 // figures tells whether there is anything to draw.
@@ -122,6 +124,7 @@ func write(w io.Writer, s Source, title string, text text) error {
 	if err := work.Wait(); err != nil {
 		return err
 	}
+	lead += render.Fragment(reports.Gates(s.Gates), "gates", 2)
 	encoded, err := json.Marshal(drawn) // with <, > and & escaped
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func Document(w io.Writer, d document.Document) error {
 	b.paper(sheet, columns)
 	var out *excelize.StreamWriter
 	b.try(func() (err error) { out, err = b.file.NewStreamWriter(sheet); return err })
-	f := flow{book: b, out: out, row: 1, notes: d.Notes()}
+	f := flow{book: b, out: out, sheet: sheet, tables: len(d.Tables()), row: 1, notes: d.Notes()}
 	f.columns(d)
 	f.text(d.Title, b.title())
 	for _, block := range d.Blocks {
@@ -43,10 +43,12 @@ func Document(w io.Writer, d document.Document) error {
 
 // flow is a sheet that is written downwards.
 type flow struct {
-	book  *book
-	out   *excelize.StreamWriter
-	row   int
-	notes map[int]string
+	book   *book
+	out    *excelize.StreamWriter
+	sheet  string
+	tables int // a sheet filters one at most
+	row    int
+	notes  map[int]string
 }
 
 const narrowest, broadest = 14, 42 // of a column, in letters
@@ -145,17 +147,16 @@ func (f *flow) table(t document.Table) {
 		f.text(t.Title, f.book.title())
 	}
 	places := placesOf(t)
-	names, units := []any{}, []any{}
+	names := []any{}
 	for _, p := range places {
-		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: p.name})
-		units = append(units, excelize.Cell{StyleID: f.book.unit(), Value: scales[p.column.Unit].word})
+		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: headed(p.name, scales[p.column.Unit].word)})
 	}
 	noted := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return t.RowNotes(row, f.notes) != nil })
 	if noted {
 		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: "notes"})
 	}
 	f.add(names...)
-	f.add(units...)
+	head := f.row - 1
 	for _, row := range t.Rows {
 		var values []any
 		for _, p := range places {
@@ -165,6 +166,9 @@ func (f *flow) table(t document.Table) {
 			values = append(values, strings.Join(t.RowNotes(row, f.notes), " | "))
 		}
 		f.add(values...)
+	}
+	if f.tables == 1 {
+		f.book.filter(f.sheet, head, len(names), f.row-1)
 	}
 	f.row++
 }

@@ -46,7 +46,7 @@ func TestADocumentIsASheetWithRealNumbers(t *testing.T) {
 		lines = append(lines, strings.Join(row, ";"))
 	}
 	for _, want := range []string{
-		"=cmd|'/c calc'!A1", "100 B", "broker;e2e p99;e2e p99, low;e2e p99, high;unit;any;notes", ";ms;ms;ms",
+		"=cmd|'/c calc'!A1", "100 B", "broker;e2e p99 (ms);e2e p99, low (ms);e2e p99, high (ms);unit;any;notes",
 		"=1+1;1.5;1;;%;25;few-samples: three", "nats;2", "a: 1", "b: 2",
 	} {
 		found := false

@@ -28,7 +28,7 @@ func (b *book) experiment(e experiment) {
 		t.header, t.units, t.widths = append(t.header, name), append(t.units, unit), append(t.widths, width)
 	}
 	for _, axis := range axes {
-		add(axis, "axis", 13)
+		add(axis, "", 13)
 	}
 	add("load", "", 18)
 	for _, c := range columns {
@@ -172,7 +172,7 @@ func (b *book) charts(sheet string, widths []float64, first, used, rows int) {
 	if used == 0 || b.err != nil {
 		return
 	}
-	const head = 2
+	const head = headRows
 	kind := excelize.Bar
 	if used > mostBars {
 		kind = excelize.Line

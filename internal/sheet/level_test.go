@@ -34,12 +34,12 @@ func TestEachRateOfACurveHasItsOwnCountsAndPausesInTheSheet(t *testing.T) {
 		}
 	}
 	const repetitions = 3
-	for i := range 6 { // below two lines of heads; the lines of another size follow
+	for i := range 6 { // below the header; the lines of another size follow
 		for column, want := range map[string]float64{
 			"due": 1000 * repetitions, "never sent": float64(10 * i * repetitions), "lost": float64(i * repetitions),
 			"own pauses max": float64(i + repetitions), "at": repetitions, "stolen": 0.5,
 		} {
-			if got, _ := figure(t, f, sheet, column, i+3); got != want {
+			if got, _ := figure(t, f, sheet, column, i+2); got != want {
 				t.Errorf("rate %d, %s: %v, want %v", i+1, column, got, want)
 			}
 		}

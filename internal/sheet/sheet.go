@@ -10,6 +10,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -22,15 +23,16 @@ type book struct {
 }
 
 // Write makes a workbook of results: a sheet for each experiment (what one study measured in one way) with a row for
-// each point and load, then every repetition, the settings, the doubts, and what the columns mean. No records make a
-// workbook that says so.
-func Write(w io.Writer, set *results.Set) error {
+// each point and load, then how they fared under gates and objectives, every repetition, the settings, the doubts, and what the
+// columns mean. No records make a workbook that says so.
+func Write(w io.Writer, set *results.Set, judged []gate.Verdict) error {
 	records, points := set.Records, set.Points
 	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
 	defer b.file.Close()
 	for _, e := range experiments(points) {
 		b.experiment(e)
 	}
+	b.gates(judged)
 	if len(records) > 0 {
 		b.repetitions(records)
 		b.settings(points)
@@ -177,13 +179,16 @@ func cell(column, row int) string {
 // table is the rows of a sheet; a value is nil, a string, or a number.
 type table struct {
 	header []string
-	units  []string // below the header; nil: none
+	units  []string // in parentheses behind the header; nil: none
 	widths []float64
 	styles []int // of each column's cells; nil: none
 	frozen int   // columns that stay when scrolling
 }
 
-const twoLines = 30 // points
+const (
+	headRows             = 1
+	twoLines, threeLines = 30.0, 45.0 // points
+)
 
 const mostRows = 1_000_000 // a little less than the format's limit
 
@@ -202,29 +207,20 @@ func (b *book) fill(sheet string, t table, rows func(add func(values ...any))) {
 	for i, width := range t.widths {
 		b.try(func() error { return w.SetColWidth(i+1, i+1, width) })
 	}
-	row := 1
-	head := func(words []string, style int) {
-		if words == nil {
-			return
-		}
-		values := make([]any, len(words))
-		for i, word := range words {
-			values[i] = excelize.Cell{StyleID: style, Value: word}
-		}
-		b.try(func() error { return w.SetRow(cell(1, row), values, excelize.RowOpts{Height: twoLines}) })
-		row++
-	}
-	headRows := 1
-	if t.units != nil {
-		headRows = 2
-	}
 	b.try(func() error {
 		return w.SetPanes(&excelize.Panes{
 			Freeze: true, XSplit: t.frozen, YSplit: headRows, TopLeftCell: cell(t.frozen+1, headRows+1), ActivePane: "bottomRight",
 		})
 	})
-	head(t.header, b.header())
-	head(t.units, b.unit())
+	names, height := make([]any, len(t.header)), twoLines
+	for i, name := range t.header {
+		if t.units != nil {
+			name, height = headed(name, t.units[i]), threeLines
+		}
+		names[i] = excelize.Cell{StyleID: b.header(), Value: name}
+	}
+	b.try(func() error { return w.SetRow(cell(1, 1), names, excelize.RowOpts{Height: height}) })
+	row := headRows + 1
 	rows(func(values ...any) {
 		if row > mostRows {
 			return
@@ -243,5 +239,21 @@ func (b *book) fill(sheet string, t table, rows func(add func(values ...any))) {
 		b.try(func() error { return w.SetRow(cell(1, row), cells) })
 		row++
 	})
+	b.filter(sheet, 1, len(t.header), row-1)
 	b.try(w.Flush)
+}
+
+// headed is the name of a column with its unit.
+func headed(name, unit string) string {
+	if unit == "" {
+		return name
+	}
+	return name + " (" + unit + ")"
+}
+
+// filter lets readers choose among the rows below a header, down to the last.
+func (b *book) filter(sheet string, head, columns, last int) {
+	if last > head {
+		b.try(func() error { return b.file.AutoFilter(sheet, cell(1, head)+":"+cell(columns, last), nil) })
+	}
 }

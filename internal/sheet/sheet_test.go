@@ -13,6 +13,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
@@ -21,7 +22,7 @@ import (
 func written(t *testing.T, records []store.Record) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, results.Of(records)); err != nil {
+	if err := Write(&out, results.Of(records), nil); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -49,7 +50,7 @@ func columnOf(t *testing.T, f *excelize.File, sheet, name string) int {
 	if rows.Next() {
 		header, err = rows.Columns()
 	}
-	if i := slices.Index(header, name); i >= 0 {
+	if i := slices.IndexFunc(header, func(h string) bool { return h == name || strings.HasPrefix(h, name+" (") }); i >= 0 {
 		return i + 1
 	}
 	t.Fatalf("sheet %s has no column %q: %q, %v", sheet, name, header, err)
@@ -105,7 +106,7 @@ func TestAnExperimentHoldsTheFirstStudysColumnsAsNumbers(t *testing.T) {
 	}
 	pointColumn := columnOf(t, f, sheet, "point")
 	checked := 0
-	for i := 3; i <= len(rows); i++ {
+	for i := 2; i <= len(rows); i++ {
 		id := rows[i-1][pointColumn-1]
 		for _, p := range points {
 			if p.ID != id || len(p.Ok()) == 0 {
@@ -171,22 +172,47 @@ func TestChartsAreDrawnFromUsableRowsOnly(t *testing.T) {
 	if charts != 6 || drawings != 3 { // throughput and latency of three experiments, each in its sheet
 		t.Errorf("%d charts in the drawings of %d sheets", charts, drawings)
 	}
-	// Eight points were searched, one was refused: rows 3 to 9.
-	if !strings.Contains(text, "$A$3:$A$9") || strings.Contains(text, "$A$3:$A$10<") {
+	// Eight points were searched, one was refused: rows 2 to 8.
+	if !strings.Contains(text, "$A$2:$A$8") || strings.Contains(text, "$A$2:$A$9<") {
 		t.Error("the charts of the search aren't of its seven usable rows")
 	}
 }
 
-func TestHeadersAreFrozen(t *testing.T) {
+func TestHeadersAreOneRowFrozenAndCanBeFiltered(t *testing.T) {
 	f := opened(t, written(t, storetest.Demo()))
+	filters := map[string]string{}
+	for _, name := range f.GetDefinedName() {
+		if name.Name == "_xlnm._FilterDatabase" {
+			filters[name.Scope] = name.RefersTo
+		}
+	}
 	for _, sheet := range f.GetSheetList() {
 		if strings.HasSuffix(sheet, " charts") {
 			continue
 		}
 		panes, err := f.GetPanes(sheet)
-		if err != nil || !panes.Freeze || panes.YSplit < 1 || panes.XSplit < 1 {
+		if err != nil || !panes.Freeze || panes.YSplit != 1 || panes.XSplit < 1 {
 			t.Errorf("%s: %+v, %v", sheet, panes, err)
 		}
+		rows, err := f.GetRows(sheet)
+		if want := fmt.Sprintf("$%d", len(rows)); err != nil || !strings.Contains(filters[sheet], "!$A$1:$") || !strings.HasSuffix(filters[sheet], want) {
+			t.Errorf("%s of %d rows is filtered in %q, %v", sheet, len(rows), filters[sheet], err)
+		}
+	}
+	if unit := columnOf(t, f, "head-to-head sustainable", "99th (ms)"); unit == 0 {
+		t.Error("no unit in the header")
+	}
+}
+
+func TestGatesAndObjectivesStandInASheet(t *testing.T) {
+	var out bytes.Buffer
+	judged := []gate.Verdict{{Condition: "e2e_p99 > 1ms", Point: "kafka", Study: "s", Outcome: gate.Failed, Text: "2 ms"}}
+	if err := Write(&out, results.Of(storetest.Demo()), judged); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := opened(t, out.Bytes()).GetRows("Gates")
+	if err != nil || len(rows) != 2 || !slices.Equal(rows[1], []string{"kafka", "e2e_p99 > 1ms", "failed", "2 ms", "s"}) {
+		t.Errorf("%q, %v", rows, err)
 	}
 }
 
