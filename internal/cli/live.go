@@ -95,43 +95,58 @@ func finished(e lab.Event, severalStudies bool) string {
 		if missed := results.Missed(*r); missed != "" {
 			line += ", but the rate was missed: " + missed
 		}
-		line += outcome(*r)
+		line += told(*r)
 	}
 	return line
 }
 
 var endToEndP99, throughput = results.MustMetric("e2e_p99_ns"), results.MustMetric("throughput")
 
-// outcome is the one figure that was asked for, with the latency.
-func outcome(r store.Record) string {
-	if r.Result == nil {
+// told is the outcome as the end of a line.
+func told(r store.Record) (text string) {
+	o := outcome(r)
+	if o.Text == "" {
 		return ""
 	}
-	text := ""
+	text = "  " + o.Text
+	if o.P99 > 0 {
+		text += "  p99 " + unit.Nanoseconds.Format(float64(o.P99))
+	}
+	if o.Doubts > 0 {
+		text += fmt.Sprintf("  doubts %d", o.Doubts)
+	}
+	return text + "  (" + span(r.Ended.Sub(r.Began)) + ")"
+}
+
+// outcome is the one figure that was asked for, with the latency.
+func outcome(r store.Record) (o watch.Outcome) {
+	if r.Result == nil {
+		return o
+	}
 	latency := true
 	switch s := r.Result; {
 	case s.Sustainable != nil:
-		text = "  sustainable " + results.BoundsText(s.Sustainable.Low, s.Sustainable.High)
+		o.Text = "sustainable " + results.BoundsText(s.Sustainable.Low, s.Sustainable.High)
 		for i, g := range s.Sustainable.Goals {
 			if i > 0 {
-				text += fmt.Sprintf(" (%s: %s)", results.GoalName(g), results.BoundsText(g.Low, g.High))
+				o.Text += fmt.Sprintf(" (%s: %s)", results.GoalName(g), results.BoundsText(g.Low, g.High))
 			}
 		}
 	case len(s.Curve) > 0:
-		text, latency = "  "+counted(len(s.Curve), "rate"), false
+		o.Text, latency = counted(len(s.Curve), "rate"), false
 	case s.Count != nil:
-		text, latency = fmt.Sprintf("  %s messages in %s", unit.Count.Format(float64(s.Count.Messages)), span(time.Duration(s.Count.TotalSeconds*1e9))), false
+		o.Text, latency = fmt.Sprintf("%s messages in %s", unit.Count.Format(float64(s.Count.Messages)), span(time.Duration(s.Count.TotalSeconds*1e9))), false
 	case s.Backlog != nil:
-		text, latency = "  drained at "+unit.PerSecond.Format(s.Backlog.DrainRate), false
+		o.Text, latency = "drained at "+unit.PerSecond.Format(s.Backlog.DrainRate), false
 	case r.Spec.Measure == "peak" && r.Spec.SubscriptionsPerTopic > 0:
-		text = "  throughput " + unit.PerSecond.Format(throughput.Of(r))
+		o.Text = "throughput " + unit.PerSecond.Format(throughput.Of(r))
 	case r.Spec.SubscriptionsPerTopic == 0 && s.ReceiveRate == 0: // nobody receives
-		text = "  published " + unit.PerSecond.Format(s.PublishRate)
+		o.Text = "published " + unit.PerSecond.Format(s.PublishRate)
 	default:
-		text = "  received " + unit.PerSecond.Format(s.ReceiveRate)
+		o.Text = "received " + unit.PerSecond.Format(s.ReceiveRate)
 	}
 	if p99 := endToEndP99.Of(r); latency && p99 > 0 {
-		text += "  p99 " + unit.Nanoseconds.Format(p99)
+		o.P99 = int64(p99)
 	}
 	kinds := map[string]bool{}
 	for _, l := range results.Loads(r) {
@@ -139,10 +154,8 @@ func outcome(r store.Record) string {
 			kinds[d.Code] = true
 		}
 	}
-	if n := len(kinds); n > 0 {
-		text += fmt.Sprintf("  doubts %d", n)
-	}
-	return text + "  (" + span(r.Ended.Sub(r.Began)) + ")"
+	o.Doubts = len(kinds)
+	return o
 }
 
 // elapsed is shown once a stage takes long enough to wonder.

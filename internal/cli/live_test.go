@@ -157,7 +157,7 @@ func TestTheOutcomeOfASearchNeverPrintsAnUnknownBoundAsARate(t *testing.T) {
 		"no rate was found":                               {},
 		"sustainable 1–2k/s":                              {Low: 1000, High: 2000},
 	} {
-		got := outcome(store.Record{Result: &store.Result{Sustainable: &s}})
+		got := told(store.Record{Result: &store.Result{Sustainable: &s}})
 		if !strings.Contains(got, want) || strings.Contains(got, "0/s–") || strings.Contains(got, "–0/s") {
 			t.Errorf("%+v: %q, want %q", s, got, want)
 		}
@@ -167,18 +167,18 @@ func TestTheOutcomeOfASearchNeverPrintsAnUnknownBoundAsARate(t *testing.T) {
 func TestTheOutcomeOfAPeakIsWhatCameThrough(t *testing.T) {
 	m := store.Measurement{PublishRate: 250_000, ReceiveRate: 200, Throughput: 9000}
 	r := store.Record{Spec: study.Spec{Measure: "peak", SubscriptionsPerTopic: 1}, Result: &store.Result{Measurement: m}}
-	if got := outcome(r); !strings.Contains(got, "throughput 9k/s") || strings.Contains(got, "250k") {
+	if got := told(r); !strings.Contains(got, "throughput 9k/s") || strings.Contains(got, "250k") {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestTheOutcomeOfAPointThatNobodyReceivesIsWhatWasPublished(t *testing.T) {
 	r := store.Record{Spec: study.Spec{Measure: "peak"}, Result: &store.Result{Measurement: store.Measurement{PublishRate: 250_000}}}
-	if got := outcome(r); !strings.Contains(got, "published 250k/s") || strings.Contains(got, "received") {
+	if got := told(r); !strings.Contains(got, "published 250k/s") || strings.Contains(got, "received") {
 		t.Errorf("%q", got)
 	}
 	r.Spec.Measure, r.Spec.SubscriptionsPerTopic, r.Result.ReceiveRate = "rate", 2, 500_000
-	if got := outcome(r); !strings.Contains(got, "received 500k/s") {
+	if got := told(r); !strings.Contains(got, "received 500k/s") {
 		t.Errorf("%q", got)
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/secret"
-	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/watch"
 )
 
@@ -39,7 +38,7 @@ const (
 // newProgress begins to watch a run.
 func newProgress(out io.Writer) *progress {
 	p := &progress{out: out, stop: make(chan struct{})}
-	p.now.Outcome = func(r store.Record) string { return strings.TrimSpace(outcome(r)) }
+	p.now.Outcome = outcome
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return p

@@ -66,10 +66,29 @@ func TestThePageShowsWhatTheRunDoesAsTextWithoutComplaints(t *testing.T) {
 			}
 			t.Run("no rule of accessibility is broken", b.Accessible)
 			w.ended(2, store.OK)
-			until(t, b, "#endings tbody tr:first-child", "received 900/s")
+			w.ended(3, store.OK)
+			for selector, text := range map[string]string{
+				"#endings tbody tr:first-child .outcome": "received 900/s", "#endings tbody tr:first-child .p99": "2 ms", "#endings tbody tr:first-child .doubts": "3",
+				"#endings tbody tr:first-child .took": "5 s", "#endings tbody tr:last-child .outcome": "late", "#strips .rows": "2 ms (median of 2)",
+			} {
+				until(t, b, selector, text)
+			}
 			w.f.Finish()
 			s.Close()
 			until(t, b, "#title", "The run is over.")
+			until(t, b, "#stage", "1 void, 2 ok")
+			until(t, b, "#rate .value", "/s") // what was seen last stays
+			until(t, b, "#strips .rows", "2 ms (median of 2)")
+			if marks := browsertest.Eval[int](t, b, `document.querySelectorAll("#strips path").length`); marks != 2 {
+				t.Errorf("%d marks are drawn, want one for each repetition with a latency", marks)
+			}
+			if *pictures != "" {
+				b.Shoot(t, filepath.Join(*pictures, name+"-over.png"))
+			}
+			if wide := browsertest.Eval[int](t, b, `document.documentElement.scrollWidth`); int64(wide) > c.width {
+				t.Errorf("at the end the page is %d wide on a screen of %d", wide, c.width)
+			}
+			t.Run("at the end neither", b.Accessible)
 			b.Quiet(t)
 		})
 	}

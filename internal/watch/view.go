@@ -45,10 +45,19 @@ type Tick struct {
 // Ending is a repetition that has ended.
 type Ending struct {
 	Number int    `json:"number"`
-	Title  string `json:"title"`
+	Point  string `json:"point"`
+	Title  string `json:"title"` // of the point and the repetition
 	Status string `json:"status"`
-	Text   string `json:"text"` // its outcome or the reason, in a line
 	Stored bool   `json:"stored"`
+	TookNs int64  `json:"took_ns"`
+	Outcome
+}
+
+// Outcome is what came of a repetition.
+type Outcome struct {
+	Text   string `json:"text"`   // the figure that was asked for, or the reason why there is none
+	P99    int64  `json:"p99_ns"` // end to end; 0: not told
+	Doubts int    `json:"doubts"` // kinds of them
 }
 
 // samplesPerSecond is how many samples come in a second; rates are taken over that many steps.
@@ -56,8 +65,8 @@ const samplesPerSecond = 10
 
 // Follower turns events into views. Its methods may be called from any goroutine.
 type Follower struct {
-	// Outcome words what came of a repetition that ended ok. It is set before the first event; may be nil.
-	Outcome func(store.Record) string
+	// Outcome tells what came of a repetition that ended ok. It is set before the first event; may be nil.
+	Outcome func(store.Record) Outcome
 
 	mu      sync.Mutex
 	view    View
@@ -166,11 +175,15 @@ func phase(s worker.Sample) string {
 }
 
 func (f *Follower) end(e lab.Event) {
-	text, _, _ := strings.Cut(e.Record.Reason, "\n")
-	if e.Record.Status == store.OK && f.Outcome != nil {
-		text = f.Outcome(*e.Record)
+	reason, _, _ := strings.Cut(e.Record.Reason, "\n")
+	end := Ending{
+		Number: e.Done, Point: point(e), Title: Title(e), Status: string(e.Record.Status), Stored: e.Kind == lab.Skipped,
+		TookNs: int64(e.Record.Ended.Sub(e.Record.Began)), Outcome: Outcome{Text: reason},
 	}
-	f.endings = append(f.endings, Ending{e.Done, Title(e), string(e.Record.Status), text, e.Kind == lab.Skipped})
+	if e.Record.Status == store.OK && f.Outcome != nil {
+		end.Outcome = f.Outcome(*e.Record)
+	}
+	f.endings = append(f.endings, end)
 	f.ended++
 	if n := len(f.endings); n > maxEndings {
 		f.endings = f.endings[n-maxEndings:]
@@ -214,12 +227,18 @@ func (f *Follower) after(seen int) ([]Ending, int) {
 	return slices.Clone(f.endings[len(f.endings)-unseen:]), f.ended
 }
 
-// Title names a repetition.
-func Title(e lab.Event) string {
+// point names a point.
+func point(e lab.Event) string {
 	name := e.Run.Point.Label
 	if broker := e.Run.Point.Spec.Broker; !strings.Contains(name, broker) {
 		name = strings.TrimSpace(broker + " " + name)
 	}
+	return name
+}
+
+// Title names a repetition.
+func Title(e lab.Event) string {
+	name := point(e)
 	if e.Run.Repetition > 1 {
 		name += " #" + strconv.Itoa(e.Run.Repetition)
 	}

@@ -38,7 +38,7 @@ type watched struct {
 
 func newWatched() *watched {
 	w := &watched{}
-	w.f.Outcome = func(store.Record) string { return "received 900/s" }
+	w.f.Outcome = func(store.Record) Outcome { return Outcome{Text: "received 900/s", P99: 2_000_000, Doubts: 3} }
 	w.m = NewMetrics(&w.f)
 	return w
 }
@@ -76,7 +76,7 @@ func (w *watched) load(r study.Run, target float64) {
 }
 
 func (w *watched) ended(repetition int, status store.Status) {
-	w.event(lab.Event{Kind: lab.Ended, Run: run(repetition), Done: repetition, Total: 3, Record: &store.Record{Status: status, Reason: "late\nvery"}})
+	w.event(lab.Event{Kind: lab.Ended, Run: run(repetition), Done: repetition, Total: 3, Record: &store.Record{Status: status, Reason: "late\nvery", Ended: time.Time{}.Add(5 * time.Second)}})
 }
 
 func (w *watched) serve(t *testing.T) *Server {

@@ -29,6 +29,7 @@ function span(ns) {
 const shown = 240; // ticks: two minutes
 let ticks = [];
 let stage = "";
+let last = null; // the latest tick of the run
 
 // draw puts lines into a figure, over the ticks shown; from zero to the largest value, which it names.
 function draw(id, unit, lines) {
@@ -81,9 +82,17 @@ function showNow(t) {
   draw("cpu", cores, [["b", (x) => x.generator_cpu], ["a", (x) => x.broker_cpu > 0 ? x.broker_cpu : null]]);
 }
 
+let strips = new Map(); // of each point the latencies of its repetitions
+let tally = new Map(); // how many ended how
+
 function addEnding(e) {
+  tally.set(e.status, (tally.get(e.status) || 0) + 1);
+  if (e.p99_ns > 0) strips.set(e.point, [...(strips.get(e.point) || []), e.p99_ns]);
   const row = document.createElement("tr");
-  for (const [text, name] of [[e.number, "number"], [e.title, ""], [e.status, e.status], [e.text + (e.stored ? " (stored before)" : ""), ""]]) {
+  for (const [text, name] of [
+    [e.number, "number"], [e.title, ""], [e.status, e.status], [e.text + (e.stored ? " (stored before)" : ""), "outcome"],
+    [e.p99_ns > 0 ? time(e.p99_ns) : "", "figure-column p99"], [e.doubts || "", "figure-column doubts"], [e.took_ns > 0 ? span(e.took_ns) : "", "figure-column took"],
+  ]) {
     const cell = document.createElement("td");
     cell.textContent = text;
     if (name) cell.className = name;
@@ -96,11 +105,47 @@ function addEnding(e) {
   while (body.rows.length > 1000) body.lastChild.remove();
 }
 
+const mostStrips = 24;
+
+// drawStrips puts a row of marks for each point on one scale, from the least to the most of all, by their logarithms.
+function drawStrips() {
+  const all = [...strips.values()].flat();
+  byId("strips").hidden = all.length === 0;
+  if (!all.length) return;
+  const low = Math.min(...all) / 1.1, high = Math.max(...all) * 1.1;
+  const rows = [];
+  for (const [point, values] of [...strips].slice(-mostStrips)) {
+    const row = document.createElement("div"), name = document.createElement("span"), middle = document.createElement("span");
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("viewBox", "0 0 100 10");
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.setAttribute("aria-hidden", "true");
+    for (const v of values) {
+      const x = (Math.log(v / low) / Math.log(high / low) * 100).toFixed(2);
+      const mark = document.createElementNS("http://www.w3.org/2000/svg", "path");
+      mark.setAttribute("d", "M" + x + " 1V9");
+      mark.setAttribute("class", "a");
+      svg.append(mark);
+    }
+    const sorted = [...values].sort((a, b) => a - b), half = sorted.length >> 1;
+    name.textContent = point;
+    middle.textContent = time(sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2) + (values.length > 1 ? " (median of " + values.length + ")" : "");
+    row.append(name, svg, middle);
+    rows.push(row);
+  }
+  byId("strips").querySelector(".rows").replaceChildren(...rows);
+  const [least, most] = byId("strips").querySelectorAll(".axis span");
+  least.textContent = time(low);
+  most.textContent = time(high) + " (logarithmic)";
+}
+
 function show(message) {
   const v = message.view;
   if (message.ticks) {
     ticks = message.ticks;
     byId("endings").tBodies[0].replaceChildren(); // also after a reconnection: everything comes again
+    strips = new Map();
+    tally = new Map();
   } else if (v.now && (v.stage !== stage || ticks.length && v.now.at_ns < ticks[ticks.length - 1].at_ns)) {
     ticks = [];
   }
@@ -108,20 +153,23 @@ function show(message) {
   if (v.now && (!ticks.length || v.now.at_ns > ticks[ticks.length - 1].at_ns)) ticks.push(v.now);
   if (ticks.length > 4 * shown) ticks = ticks.slice(-shown);
   (message.endings || []).forEach(addEnding);
+  if (message.endings) drawStrips();
 
   byId("done").textContent = v.total ? v.done + " of " + v.total + " repetitions" : "";
   byId("left").textContent = v.finished ? "finished" : v.left_ns > 0 ? "about " + span(v.left_ns) + " left" : "";
   byId("bar").max = v.total || 1;
   byId("bar").value = v.done;
   byId("title").textContent = v.finished ? "The run is over." : v.title || "Between two repetitions";
-  const doing = v.stage ? v.stage + (v.phase ? " · " + v.phase : "") : "";
+  const ended = [...tally].map(([status, n]) => n + " " + status).join(", ");
+  const doing = v.finished ? ended : v.stage ? v.stage + (v.phase ? " · " + v.phase : "") : "";
   if (byId("stage").dataset.doing !== doing) { // screen readers hear of stages, not of seconds
     byId("stage").dataset.doing = doing;
     byId("stage").textContent = doing;
   }
   document.title = v.finished ? "Finished · Brokermark" : v.total ? v.done + "/" + v.total + " · Brokermark" : "Brokermark";
-  byId("now").hidden = v.finished;
-  showNow(v.now);
+  last = v.now || last;
+  byId("now").hidden = v.finished && !last;
+  showNow(v.finished ? last : v.now); // what was seen last stays
 }
 
 const source = new EventSource("events");
