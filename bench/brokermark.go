@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/brokermark/brokermark/internal/results"
@@ -45,7 +46,7 @@ func (b *bench) program(ctx context.Context, broker string, sets []string, flags
 		"run", "--format", "jsonl", "--store", db, "--log", filepath.Join(dir, "client.log"),
 		"--broker", broker, "--size", strconv.Itoa(messageSize),
 	}, flags...)
-	for _, s := range sets {
+	for _, s := range slices.Concat(sets, b.sets) {
 		args = append(args, "--set", s)
 	}
 	r := ran{}

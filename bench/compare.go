@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -20,12 +21,35 @@ type bench struct {
 	warmup  time.Duration // before the measured time of every run; the JVM tools have rules of their own
 	measure time.Duration
 	report  document
+	sets    []string // for every run of the program, beside its own
 }
 
 // contender is one way to put load on the broker.
 type contender struct {
 	name string
 	run  func(ctx context.Context) (sample, error)
+}
+
+// The program beside a bare loop, with its client tuned and as the library's documentation uses it.
+const (
+	tunedProgram = "Brokermark"
+	stockProgram = "Brokermark, client.mode stock"
+)
+
+// bothModes puts the program with a stock client behind the one whose client is tuned. It has no target: beside the bare
+// loop it shows what the harness costs, beside the tuned one what the tuning gives.
+func (b *bench) bothModes(list []contender) (all []contender) {
+	for _, c := range list {
+		if all = append(all, c); c.name != tunedProgram {
+			continue
+		}
+		all = append(all, contender{stockProgram, func(ctx context.Context) (sample, error) {
+			b.sets = []string{"client.mode=" + driver.Stock}
+			defer func() { b.sets = nil }()
+			return c.run(ctx)
+		}})
+	}
+	return all
 }
 
 // target is what one contender has to reach against another, as the median of the ratios pair by pair.
@@ -47,6 +71,9 @@ func (b *bench) compare(ctx context.Context, s section, list []contender, target
 			return r, fmt.Errorf("%s: %s: %w", s.Title, c.name, err)
 		}
 		return r, nil
+	}
+	if !s.stockOnly {
+		list = b.bothModes(list)
 	}
 	if _, err := one(list[0]); err != nil {
 		return err

@@ -34,6 +34,8 @@ type section struct {
 	Settings string    `json:"settings,omitempty"`
 	Runs     []runs    `json:"runs,omitempty"`
 	Verdicts []verdict `json:"verdicts,omitempty"`
+
+	stockOnly bool // the driver has no other mode
 }
 
 type runs struct {

@@ -10,7 +10,7 @@ import (
 // natsLoop is nats.go as its users write it: a connection each, a callback in a queue group, the client's own
 // limits of what may wait.
 func natsLoop(ctx context.Context, p loopPlan, b *books, started func()) error {
-	options := []nats.Option{nats.SkipSubjectValidation(), nats.WriteBufferSize(nats.DefaultWriteBufSize)}
+	options := []nats.Option{nats.WriteBufferSize(nats.DefaultWriteBufSize)}
 	in, err := nats.Connect("nats://"+p.Address, options...)
 	if err != nil {
 		return err

@@ -71,6 +71,9 @@ func (r *read) look(n ast.Node) bool {
 		if method && called.Sel.Name == "AcksAfter" { // which asks for it itself
 			r.names[driver.AckSetting().Name] = true
 		}
+		if method && called.Sel.Name == "UsesStock" {
+			r.names[driver.ModeSetting("").Name] = true
+		}
 	case *ast.ValueSpec: // const vhostSetting = "vhost"
 		for i, name := range n.Names {
 			if i < len(n.Values) {
@@ -130,6 +133,9 @@ func TestEverySettingThatIsDeclaredIsRead(t *testing.T) {
 				found.all = found.all || own.all && folder == folders(t, name)[0]
 			}
 			for _, s := range kind.Settings {
+				if len(s.Allowed) == 1 { // nothing depends on it
+					continue
+				}
 				if !found.names[s.Name] && !(found.all && s.Scope == driver.TopicScope) {
 					t.Errorf("%s setting %q is declared and nothing reads it", s.Scope, s.Name)
 				}

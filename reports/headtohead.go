@@ -33,6 +33,7 @@ func headToHead(set *results.Set) (document.Document, error) {
 		d.Say(l.above)
 		d.Add(duel(g, l, &notes))
 		d.Say(unequalFlushes(conclusive(g.points)))
+		d.Say(clientModes(conclusive(g.points)))
 		if c := conclusive(g.points); len(c) > 0 {
 			v := verdict(group{g.name, c})
 			v.Headed = true
@@ -66,9 +67,13 @@ func duel(g group, l layout, notes *document.Footnotes) document.Table {
 	}
 	slices.SortStableFunc(sides, func(a, b side) int { return results.CompareKinds(a.points[0], b.points[0]) })
 	rates := fixedRates(sides)
-	t := document.Table{Columns: duelColumns(l, rates, drawnRates(rates, sides), anyLoad(g.points, flushing))}
+	modes := slices.ContainsFunc(g.points, knowsMode)
+	t := document.Table{Columns: duelColumns(l, rates, drawnRates(rates, sides), anyLoad(g.points, flushing), modes)}
 	for _, s := range sides {
 		row := s.row(rates, notes)
+		if modes {
+			row[clientModeKey] = document.Text(clientMode(s.points[0]))
+		}
 		l.name(row, s.points[0])
 		t.Rows = append(t.Rows, row)
 	}
@@ -107,10 +112,13 @@ func drawnRates(rates []float64, sides []side) []float64 {
 	return shared
 }
 
-func duelColumns(l layout, rates, drawn []float64, flushing bool) []document.Column {
+func duelColumns(l layout, rates, drawn []float64, flushing, modes bool) []document.Column {
 	columns := []document.Column{
 		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
 		{Key: "delivery", Data: true},
+	}
+	if modes {
+		columns = append(columns, document.Column{Key: clientModeKey, Data: true})
 	}
 	columns = append(columns, l.columns()...)
 	columns = append(

@@ -41,6 +41,7 @@ func summary(set *results.Set) (document.Document, error) {
 		}
 	}
 	d.Say(unequalGuarantees(conclusive(points)))
+	d.Say(clientModes(conclusive(points)))
 	for _, s := range sweeps {
 		v := s.verdict()
 		v.Detail = strings.TrimSpace(v.Detail + " More: brokermark report recommend.")

@@ -1,6 +1,7 @@
 package studies_test
 
 import (
+	"maps"
 	"os"
 	"regexp"
 	"testing"
@@ -16,7 +17,7 @@ func TestHeadToHeadAsksAllBrokersForTheSame(t *testing.T) {
 		if want := map[string]string{"at-least-once": "log", "at-most-once": "memory"}[s.Delivery]; s.Persistence != want && !own {
 			t.Errorf("%s, %s: %s", s.Broker, s.Delivery, s.Persistence)
 		}
-		if len(s.Client) > 0 || len(s.Server) > 0 || s.Replicas != 1 || s.ConsumerPerSubscription.Largest() != 1 {
+		if !maps.Equal(s.Client, map[string]any{"mode": driver.Stock}) || len(s.Server) > 0 || s.Replicas != 1 || s.ConsumerPerSubscription.Largest() != 1 {
 			t.Errorf("%s is asked for something of its own: %v %v", s.Broker, s.Client, s.Server)
 		}
 	}
@@ -28,6 +29,9 @@ func TestTheStudyOfShippedSettingsHasEveryBrokerOfToday(t *testing.T) {
 	for _, p := range points {
 		s := p.Spec
 		has[s.Broker] = true
+		if s.Client["mode"] != driver.Stock {
+			t.Errorf("%s has the client settings %v, want its library as its documentation uses it", s.Broker, s.Client)
+		}
 		if p.Axes["shipped"] != s.Broker {
 			t.Errorf("%s is called %s", s.Broker, p.Axes["shipped"])
 		}

@@ -18,6 +18,11 @@ func TestDriverKeepsThePromises(t *testing.T) {
 	drivertest.Run(t, s)
 }
 
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	testkit.Long(t)
+	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "artemis"}, amqptest.Fast, amqptest.Ordered))
+}
+
 func TestDriverKeepsThePromisesOnAnOlderVersion(t *testing.T) {
 	testkit.Long(t)
 	drivertest.Run(t, livetest.Suite(t, provision.Options{Broker: "artemis", Version: "2.40.0"}, amqptest.Ordered))

@@ -88,8 +88,12 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 }
 
 func (s *session) reader(ctx context.Context, js jetstream.JetStream, sink driver.Sink, subject, durable string, id int) *reader {
+	at := func(m jetstream.Msg) (place, error) { return placeOf(m.Reply()) }
+	if driver.UsesStock(s.config.Client) {
+		at = documented
+	}
 	return &reader{
-		ctx: ctx, js: js, sink: sink, policy: s.policy, delivery: s.config.Guarantee.Delivery, logf: s.dialer.Logf,
+		ctx: ctx, js: js, place: at, sink: sink, policy: s.policy, delivery: s.config.Guarantee.Delivery, logf: s.dialer.Logf,
 		subject: subject, durable: durable, name: fmt.Sprintf("consumer %d of %s on %s", id, durable, subject),
 	}
 }
@@ -138,6 +142,7 @@ func (s *session) pull() []jetstream.PullConsumeOpt {
 type reader struct {
 	ctx      context.Context
 	js       jetstream.JetStream
+	place    func(jetstream.Msg) (place, error)
 	subject  string
 	durable  string
 	sink     driver.Sink
@@ -157,7 +162,7 @@ type reader struct {
 func (r *reader) handle(m jetstream.Msg) {
 	deliver := true
 	if r.course != nil || r.seen != nil {
-		at, err := placeOf(m.Reply())
+		at, err := r.place(m)
 		if err != nil {
 			r.report(err)
 			return

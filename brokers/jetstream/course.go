@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // place is where a message stands.
@@ -36,6 +38,15 @@ func placeOf(reply string) (place, error) {
 		return place{}, fmt.Errorf("the message's acknowledgement subject %q tells no place in the stream", reply)
 	}
 	return p, nil
+}
+
+// documented is the place as the client itself reads it.
+func documented(m jetstream.Msg) (place, error) {
+	meta, err := m.Metadata()
+	if err != nil {
+		return place{}, err
+	}
+	return place{stream: meta.Sequence.Stream, flow: meta.Sequence.Consumer, stored: meta.Timestamp.UnixNano()}, nil
 }
 
 // number reads the first token of a subject; it has no sign, and no more digits than fit.

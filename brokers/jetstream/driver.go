@@ -207,6 +207,9 @@ func (s *session) Producer(_ context.Context, c driver.ProducerConfig, r driver.
 
 // producer makes one that asks for acknowledgements.
 func (s *session) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	if driver.UsesStock(s.config.Client) {
+		return s.newFutures(c, r)
+	}
 	timeout := s.config.Client.Duration("PublishAsyncTimeout")
 	w, err := natsio.NewWindow(s.dialer, fmt.Sprintf("producer %d", c.ID), c.InFlight, timeout, r, judge)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) { livetest.Main(m) }
@@ -19,6 +20,13 @@ var (
 	exactlyOnce = livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksLeader, driver.Unordered)
 	synced      = livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Ordered)
 )
+
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	testkit.Long(t)
+	s := livetest.Stock(t, provision.Options{Broker: "jetstream"}, memoryLeast, exactlyOnce)
+	s.Client["AckWait"] = "2s"
+	drivertest.Run(t, s)
+}
 
 func TestDriverKeepsThePromises(t *testing.T) {
 	s := livetest.Suite(t, provision.Options{Broker: "jetstream", Server: map[string]any{"jetstream.sync_interval": "always"}},

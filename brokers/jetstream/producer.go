@@ -102,12 +102,17 @@ func judge(m *nats.Msg) error {
 	if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Stream == "" && ack.Error == nil {
 		return fmt.Errorf("publish: %w: %q", jetstream.ErrInvalidJSAck, m.Data)
 	}
-	// A full stream refuses with the same code: "maximum messages exceeded" and the like, for good.
-	if ack.Error != nil && ack.Error.Code == http.StatusServiceUnavailable && !strings.HasPrefix(ack.Error.Description, "maximum ") {
-		return fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, ack.Error)
-	}
 	if ack.Error != nil {
-		return fmt.Errorf("publish: %w", ack.Error)
+		return refused(ack.Error)
 	}
 	return nil
+}
+
+// refused tells what a server will take later from what it won't.
+func refused(err *jetstream.APIError) error {
+	// A full stream refuses with the same code: "maximum messages exceeded" and the like, for good.
+	if err.Code == http.StatusServiceUnavailable && !strings.HasPrefix(err.Description, "maximum ") {
+		return fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, err)
+	}
+	return fmt.Errorf("publish: %w", err)
 }

@@ -11,6 +11,7 @@ import (
 )
 
 var clientSettings = []driver.Setting{
+	driver.ModeSetting("messages are published with reply subjects of the driver's own instead of PublishAsync, which makes an object of each answer"),
 	driver.AckSetting(),
 	{Scope: driver.ClientScope, Name: "PublishAsyncTimeout", Default: 5 * time.Second, Doc: "a message without an acknowledgement after this time is sent again"},
 	{Scope: driver.ClientScope, Name: "AckPolicy", Default: "auto", Allowed: []string{"auto", "explicit", "all", "none"}, Doc: "how consumers acknowledge; auto: none where they acknowledge before delivery, as at-most-once has it, else explicit"},

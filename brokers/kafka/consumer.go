@@ -29,7 +29,11 @@ func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.S
 	assigned := sync.OnceFunc(ready) // the group has answered, even if it has no partition for this member
 	opts = append(opts, kgo.OnPartitionsAssigned(func(context.Context, *kgo.Client, map[string][]int32) { assigned() }))
 	life, end := context.WithCancel(context.Background())
-	client, err := kgo.NewClient(append(opts, kgo.WithContext(life), kgo.WithPools(&recordPool{}))...)
+	opts = append(opts, kgo.WithContext(life))
+	if !driver.UsesStock(k.config.Client) {
+		opts = append(opts, kgo.WithPools(&recordPool{}))
+	}
+	client, err := kgo.NewClient(opts...)
 	if err != nil {
 		end()
 		return driver.Unsupported("client settings", "franz-go says: %v", err)

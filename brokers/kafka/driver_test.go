@@ -23,6 +23,11 @@ func TestContractHoldsOnARealBroker(t *testing.T) {
 	drivertest.Run(t, s)
 }
 
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	testkit.Long(t)
+	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "kafka"}, atLeast, atMost, exactly))
+}
+
 func TestContractHoldsOnKafka3(t *testing.T) {
 	testkit.Long(t)
 	s := livetest.Suite(t, provision.Options{Broker: "kafka", Version: "3.9.2"}, atLeast)

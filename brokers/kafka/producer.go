@@ -28,6 +28,7 @@ type producer struct {
 	given    uint64     // slots ever handed to Send; its goroutine's
 	failed   atomic.Uint64
 	bounded  bool      // by buffer.memory
+	stock    bool      // no record is used again
 	slot     [1]uint32 // that has failed; promises come one after the other
 }
 
@@ -67,7 +68,7 @@ func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Pro
 	if err != nil {
 		return nil, driver.Unsupported("client settings", "franz-go says: %v", err)
 	}
-	p := &producer{client: client, topics: k.topology.Topics, records: make([]record, c.InFlight), receipts: r, bounded: v.Int("buffer.memory") > 0}
+	p := &producer{client: client, topics: k.topology.Topics, records: make([]record, c.InFlight), receipts: r, bounded: v.Int("buffer.memory") > 0, stock: driver.UsesStock(v)}
 	for slot := range p.records {
 		p.records[slot].slot = uint32(slot)
 	}
@@ -103,8 +104,8 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	}
 	for i := range batch {
 		m := &batch[i]
-		r := &p.records[m.Slot].Record
-		r.Topic, r.Key, r.Value, r.Timestamp = p.topics[m.Topic].Name, nil, m.Payload, now
+		r := p.record(m.Slot, now)
+		r.Topic, r.Key, r.Value = p.topics[m.Topic].Name, nil, m.Payload
 		if len(m.Key) > 0 {
 			r.Key = m.Key
 		}
@@ -116,6 +117,16 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	}
 	p.given += uint64(len(batch))
 	return nil
+}
+
+// record is that of a slot, or a new one where applications make one for each message and leave its time to the client.
+func (p *producer) record(slot uint32, now time.Time) *kgo.Record {
+	if p.stock {
+		return &(&record{slot: slot}).Record
+	}
+	r := &p.records[slot].Record
+	r.Timestamp = now
+	return r
 }
 
 // past is a context that has ended: Flush then starts what lingers and doesn't wait for answers.

@@ -11,6 +11,7 @@ import (
 
 // settings are the client's, named as Kafka users know them, and the topic's, which are Kafka's own.
 var settings = append([]driver.Setting{
+	driver.ModeSetting("records of producer and consumer are used again, and those of a batch have one timestamp"),
 	client("linger.ms", int64(1), "how long a partition waits for more messages before a batch is sent, ms"),
 	client("batch.size", int64(1_000_012), "largest batch of one partition before compression, bytes; raised to fit the largest message"),
 	client("partitioner", "auto", "which partition a message goes to, as Java's producer chooses: uniform (since 3.3), sticky (since 2.4), default-1 (before: in turn), round-robin (keys ignored); auto: uniform by 64 KiB, or when ordered one partition per producer", "auto", uniform, sticky, default1, roundRobin),

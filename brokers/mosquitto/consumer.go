@@ -56,9 +56,12 @@ func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 func (d *driving) consume(ctx context.Context, c driver.ConsumerConfig, r *receiver, registered func()) error {
 	r.wire, r.payloads, r.ids, r.left = nil, r.payloads[:0], r.ids[:0], false // of the connection before
 	lossless := d.qos > 0
-	l, err := d.dial(ctx, station{
-		id: d.clientID(c), clean: !lossless, keep: lossless, session: r, idle: r.settle, received: r.deliverOne,
-	})
+	at := station{id: d.clientID(c), clean: !lossless, keep: lossless, session: r, idle: r.settle, received: r.deliverOne}
+	if driver.UsesStock(d.config.Client) {
+		own := newStockReceiver(r)
+		at.session, at.received = own, own.deliver
+	}
+	l, err := d.dial(ctx, at)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ func driverKind() driver.Kind {
 }
 
 var settings = []driver.Setting{
+	driver.ModeSetting("packets are gathered into few writes and read in few, and the driver keeps the session; exactly-once has only this"),
 	{Scope: driver.ClientScope, Name: "ReceiveMaximum", Default: int64(1000), Idle: qos0, Doc: "messages a consumer may hold unacknowledged, 1 to 65535; the server's max_inflight_messages limits it too"},
 	{Scope: driver.ClientScope, Name: "SessionExpiryInterval", Default: time.Hour, Idle: qos0, Doc: "how long the server keeps the messages of a consumer that is away, in whole seconds"},
 	{Scope: driver.ClientScope, Name: "KeepAlive", Default: 10 * time.Second, Doc: "between pings, in whole seconds; a missing answer ends the connection"},
@@ -86,6 +87,8 @@ func fits(c driver.Config, s driver.Shape) error {
 	switch n := c.Client.Int("ReceiveMaximum"); {
 	case n < 1 || n > 65535:
 		return driver.Unsupported("client.ReceiveMaximum", "%d is not between 1 and 65535", n)
+	case c.Guarantee.Delivery == driver.ExactlyOnce && driver.UsesStock(c.Client):
+		return driver.Unsupported("client.mode: stock", "of what a lost connection left open, the client's own session tells nobody how far QoS 2 had come with it; use tuned")
 	case s.Partitions > 1:
 		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "an MQTT topic has no partitions; use more topics")
 	case s.InFlight >= subscribeID && qos[c.Guarantee.Delivery] > 0:

@@ -18,6 +18,12 @@ var (
 	exactly = livetest.Guarantee(driver.ExactlyOnce, driver.Memory, driver.AcksLeader, driver.Ordered)
 )
 
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	s := livetest.Stock(t, provision.Options{Broker: "mosquitto"}, least, once)
+	s.Keeps = func(driver.Guarantee) bool { return false }
+	drivertest.Run(t, s)
+}
+
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 	for i, version := range []string{"2.0.21", "2.0.11"} {
 		guarantees := []driver.Guarantee{least, once, exactly}

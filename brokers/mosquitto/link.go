@@ -121,6 +121,9 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 		s.session = &handshake{}
 	}
 	l := &link{wire: newWire(conn, s.idle)}
+	if driver.UsesStock(d.config.Client) {
+		l.wire = plainWire(conn)
+	}
 	l.Client = paho.NewClient(paho.ClientConfig{
 		Conn: l.wire, Session: s.session, PacketTimeout: openBudget,
 		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(p paho.PublishReceived) (bool, error) {

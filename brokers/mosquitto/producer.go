@@ -66,6 +66,8 @@ type producer struct {
 
 	// Of the reading goroutine.
 	acked []uint32 // until it would wait
+
+	stock *stockSession // nil: this is the session
 }
 
 func (d *driving) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
@@ -97,7 +99,12 @@ func (d *driving) producer(ctx context.Context, c driver.ProducerConfig, r drive
 func (p *producer) connect(ctx context.Context, first bool) (err error) {
 	p.socket.Store(nil) // nothing of the connection before runs any more
 	p.acked = p.acked[:0]
-	p.link, err = p.d.dial(ctx, station{id: p.id, clean: first, keep: p.d.qos > 0, session: p, idle: p.settle})
+	at := station{id: p.id, clean: first, keep: p.d.qos > 0, session: p, idle: p.settle}
+	if driver.UsesStock(p.d.config.Client) {
+		p.stock = newStockSession(p)
+		at.session = p.stock
+	}
+	p.link, err = p.d.dial(ctx, at)
 	return err
 }
 
@@ -178,6 +185,10 @@ func (p *producer) take(taken []uint32) (next []uint32, lost, last bool) {
 
 // write sends taken. At QoS 0 a message is done when its bytes are in the socket.
 func (p *producer) write(taken []uint32) {
+	if p.stock != nil {
+		p.publish(taken)
+		return
+	}
 	w := p.link.wire
 	w.hold()
 	for _, slot := range taken {
@@ -193,6 +204,11 @@ func (p *producer) write(taken []uint32) {
 		return
 	}
 	defer func() { _ = w.release() }()
+	p.wrote(taken)
+}
+
+// wrote ends the writing of slots, and completes those that were acknowledged meanwhile.
+func (p *producer) wrote(taken []uint32) {
 	p.mu.Lock()
 	done := taken[:0]
 	for _, slot := range taken {

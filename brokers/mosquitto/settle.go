@@ -29,10 +29,10 @@ func (p *producer) ConnectionLost(*packets.Disconnect) error {
 func (p *producer) PacketReceived(packet *packets.ControlPacket, _ chan<- *packets.Publish) error {
 	switch m := packet.Content.(type) {
 	case *packets.Puback:
-		p.answered(m.PacketID, m.ReasonCode)
+		p.answered(uint32(m.PacketID)-1, m.ReasonCode)
 	case *packets.Pubrec:
 		if m.ReasonCode >= packets.PubrecUnspecifiedError {
-			p.answered(m.PacketID, m.ReasonCode)
+			p.answered(uint32(m.PacketID)-1, m.ReasonCode)
 			break
 		}
 		p.release(m.PacketID)
@@ -41,7 +41,7 @@ func (p *producer) PacketReceived(packet *packets.ControlPacket, _ chan<- *packe
 		if m.ReasonCode == packets.PubcompPacketIdentifierNotFound { // it answered before, on a connection that is lost
 			m.ReasonCode = 0
 		}
-		p.answered(m.PacketID, m.ReasonCode)
+		p.answered(uint32(m.PacketID)-1, m.ReasonCode)
 	}
 	return nil
 }
@@ -55,8 +55,7 @@ func (p *producer) release(id uint16) {
 	}
 }
 
-func (p *producer) answered(id uint16, reason byte) {
-	slot := uint32(id) - 1
+func (p *producer) answered(slot uint32, reason byte) {
 	if int(slot) >= len(p.stages) {
 		return
 	}

@@ -25,7 +25,13 @@ func newWire(c net.Conn, idle func()) *wire {
 	return &wire{Conn: c, in: bufio.NewReaderSize(c, buffer), out: bufio.NewWriterSize(c, buffer), idle: idle}
 }
 
+// plainWire leaves reads and writes to the client; its lock is the one that the client's own NewThreadSafeConn has.
+func plainWire(c net.Conn) *wire { return &wire{Conn: c} }
+
 func (w *wire) Read(p []byte) (int, error) {
+	if w.in == nil {
+		return w.Conn.Read(p)
+	}
 	if w.in.Buffered() == 0 {
 		w.idle()
 	}
@@ -37,14 +43,19 @@ func (w *wire) Lock() { w.mu.Lock() }
 
 // Unlock ends a packet.
 func (w *wire) Unlock() {
-	if !w.held {
+	if w.out != nil && !w.held {
 		w.flush()
 	}
 	w.mu.Unlock()
 }
 
 // Write is called with the lock held.
-func (w *wire) Write(p []byte) (int, error) { return w.out.Write(p) }
+func (w *wire) Write(p []byte) (int, error) {
+	if w.out == nil {
+		return w.Conn.Write(p)
+	}
+	return w.out.Write(p)
+}
 
 // hold begins to gather packets.
 func (w *wire) hold() {

@@ -24,6 +24,7 @@ func driverKind() driver.Kind {
 }
 
 var settings = append([]driver.Setting{
+	driver.OneMode(driver.Stock, "stan.go is used as its documentation does: PublishAsync with a handler, a callback that acknowledges each message"),
 	{Scope: driver.ClientScope, Name: "ClusterID", Default: "test-cluster", Doc: "the server's cluster_id; the default is the server's own"},
 	{Scope: driver.ClientScope, Name: "PubAckWait", Default: 5 * time.Second, Idle: unrepeated, Doc: "a message without an acknowledgement after this time is sent again (at-least-once)"},
 	{Scope: driver.ClientScope, Name: "MaxPubAcksInflight", Default: int64(stan.DefaultMaxPubAcksInflight), Idle: windowed, Doc: "at-most-once: messages of a producer that the server has not acknowledged; then publishing waits. at-least-once: inFlight.messages"},

@@ -17,6 +17,7 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Client: "github.com/nats-io/nats.go",
 		Settings: append([]driver.Setting{
+			driver.ModeSetting("subscriptions are read in batches from a channel instead of by callbacks, and subjects are checked once instead of for each message"),
 			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
 		}, natsio.ClientSettings...),
 		Transient: true, // a subject has no memory
@@ -99,16 +100,19 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	if err := s.config.Guarantee.TakingTurns(c); err != nil {
 		return err
 	}
-	inbox := natsio.NewInbox(s.pending)
 	name := fmt.Sprintf("consumer %d of %s", c.ID, s.subjects[c.Topic])
-	conn, err := s.dialer.Dial(name, nil, inbox.End)
+	var intake intake = newBatches(s.pending, sink)
+	if driver.UsesStock(s.config.Client) {
+		intake = newCallbacks(s.pending, sink)
+	}
+	conn, err := s.dialer.Dial(name, nil, intake.end)
 	if err != nil {
 		return err
 	}
 	defer conn.Shut()
 	var subs []*nats.Subscription
 	for _, topic := range c.Topics() {
-		sub, err := conn.ChanQueueSubscribe(s.subjects[topic], s.subscriptions[c.Subscription], inbox.C)
+		sub, err := intake.subscribe(conn, s.subjects[topic], s.subscriptions[c.Subscription])
 		if err != nil {
 			return fmt.Errorf("subscribe to %s: %w", s.subjects[topic], err)
 		}
@@ -119,16 +123,9 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	} else if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", s.subjects[c.Topic], err)
 	}
-	defer context.AfterFunc(ctx, inbox.End)()
+	defer context.AfterFunc(ctx, intake.end)()
 	ready()
-	payloads := make([][]byte, 0, 256)
-	inbox.Each(func(batch []*nats.Msg) {
-		payloads = payloads[:0]
-		for _, m := range batch {
-			payloads = append(payloads, m.Data)
-		}
-		sink.Deliver(payloads)
-	})
+	intake.run()
 	dropped := 0
 	for _, sub := range subs {
 		if n, err := sub.Dropped(); err == nil {

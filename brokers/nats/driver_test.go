@@ -29,3 +29,7 @@ func TestPartitionsAreRefused(t *testing.T) {
 func TestClusterWithTLSKeepsThePromises(t *testing.T) {
 	drivertest.Run(t, livetest.Suite(t, provision.Options{Broker: "nats", Nodes: 3, TLS: true}, atMostOnce))
 }
+
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "nats"}, atMostOnce))
+}

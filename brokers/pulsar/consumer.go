@@ -43,7 +43,10 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		subscribed.Close()
 		connected.Close()
 	})
-	r := &reader{consumer: subscribed, sink: sink, early: !driver.AcksAfter(g, s.config.Client), acks: g.Persistence != driver.Memory}
+	r := &reader{consumer: subscribed, sink: sink, early: !driver.AcksAfter(g, s.config.Client), most: deliverMost, acks: g.Persistence != driver.Memory}
+	if driver.UsesStock(s.config.Client) { // one by one
+		r.most = 1
+	}
 	if g.Delivery != driver.AtLeastOnce && g.Persistence != driver.Memory {
 		r.seen = s.seenBy(c)
 		defer func() {
@@ -108,6 +111,7 @@ type reader struct {
 	consumer client.Consumer
 	sink     driver.Sink
 	early    bool // acknowledge before delivery
+	most     int  // messages handed over at once
 	acks     bool
 	seen     *seen // nil where a message may be delivered twice
 	messages []client.Message
@@ -146,7 +150,7 @@ func (r *reader) gather(ctx context.Context) bool {
 	case m := <-r.consumer.Chan():
 		r.messages = append(r.messages, m.Message)
 	}
-	for len(r.messages) < deliverMost {
+	for len(r.messages) < r.most {
 		select {
 		case m := <-r.consumer.Chan():
 			r.messages = append(r.messages, m.Message)

@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) { livetest.Main(m) }
@@ -45,6 +46,16 @@ func TestServerAlone(t *testing.T) {
 	s.Bulk, s.Guarded = 500, guardedServer
 	s.Restart = nil // that is what throughKillAndRestart does
 	s.QueuedInBatches = true
+	drivertest.Run(t, s)
+}
+
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	testkit.Long(t)
+	s := livetest.Stock(t, provision.Options{Broker: "pulsar", Server: small(map[string]any{"journalSyncData": true})},
+		livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered),
+		livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Unordered),
+	)
+	s.Bulk, s.QueuedInBatches = 500, true
 	drivertest.Run(t, s)
 }
 

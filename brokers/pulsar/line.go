@@ -21,6 +21,7 @@ type line struct {
 	options  client.ProducerOptions
 	address  string
 	once     bool   // at most once
+	stock    bool   // no message is used again
 	key      string // of messages without one, where consumers share a topic by key
 
 	life    context.Context // ends with close
@@ -42,7 +43,7 @@ type link struct {
 func (s *session) newLine(p *producer, c driver.ProducerConfig, topic int) *line {
 	l := &line{
 		producer: p, options: producerOptions(s.config.Guarantee, s.config.Client, c.InFlight), address: s.address(topic),
-		once: s.config.Guarantee.Delivery == driver.AtMostOnce,
+		once: s.config.Guarantee.Delivery == driver.AtMostOnce, stock: driver.UsesStock(s.config.Client),
 	}
 	l.life, l.end = context.WithCancel(context.Background())
 	l.options.Topic = l.address
@@ -156,6 +157,9 @@ func (l *line) send(ctx context.Context, batch []driver.Message) error {
 	for i := range batch {
 		m := &batch[i]
 		out := &p.messages[m.Slot].ProducerMessage
+		if l.stock { // a message of its own, as applications make them
+			out = &(&outgoing{slot: m.Slot}).ProducerMessage
+		}
 		out.Payload, out.Key = m.Payload, l.key
 		if len(m.Key) > 0 {
 			out.Key = string(m.Key)

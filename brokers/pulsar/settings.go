@@ -13,6 +13,7 @@ import (
 
 // settings carry the names that Pulsar's own clients and policies have.
 var settings = []driver.Setting{
+	driver.ModeSetting("messages are used again, the consumer's channel has room for receiverQueueSize messages instead of 10, and what has come is handed over together"),
 	driver.AckSetting().IdleWhere(unkept),
 	clientSetting("batchingEnabled", true, "send several messages as one entry"),
 	clientSetting("batchingMaxPublishDelay", time.Millisecond, "how long a batch waits for more messages").IdleWhere(unbatched),
@@ -173,11 +174,12 @@ func subscriptionType(g driver.Guarantee, v driver.Values) client.SubscriptionTy
 func consumerOptions(g driver.Guarantee, v driver.Values) client.ConsumerOptions {
 	o := client.ConsumerOptions{
 		Type: subscriptionType(g, v), SubscriptionInitialPosition: client.SubscriptionPositionEarliest,
-		ReceiverQueueSize:  int(v.Int("receiverQueueSize")),
-		AckGroupingOptions: &client.AckGroupingOptions{MaxSize: uint32(v.Int("ackGroupingMaxSize")), MaxTime: v.Duration("ackGroupingTime")},
-		// The client's own channel has room for 10, so that it and we would wake each other all the time.
-		MessageChannel:      make(chan client.ConsumerMessage, v.Int("receiverQueueSize")),
+		ReceiverQueueSize:   int(v.Int("receiverQueueSize")),
+		AckGroupingOptions:  &client.AckGroupingOptions{MaxSize: uint32(v.Int("ackGroupingMaxSize")), MaxTime: v.Duration("ackGroupingTime")},
 		AutoDiscoveryPeriod: never, BackOffPolicyFunc: func() backoff.Policy { return &pauses{} },
+	}
+	if !driver.UsesStock(v) { // the client's own channel has room for 10, so that it and we would wake each other all the time
+		o.MessageChannel = make(chan client.ConsumerMessage, v.Int("receiverQueueSize"))
 	}
 	if v.Duration("ackGroupingTime") == 0 {
 		o.AckGroupingOptions.MaxSize = 1

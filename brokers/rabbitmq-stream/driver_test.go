@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) { livetest.Main(m) }
@@ -16,6 +17,11 @@ var (
 	logged = livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksLeader, driver.Ordered)
 	once   = livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
 )
+
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	testkit.Long(t)
+	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "rabbitmq-stream"}, fast, logged, once))
+}
 
 func TestDriverKeepsThePromises(t *testing.T) {
 	s := livetest.Suite(t, provision.Options{Broker: "rabbitmq-stream"}, fast, logged, once)

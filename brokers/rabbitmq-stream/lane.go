@@ -56,6 +56,9 @@ func newLane(p *producer, stream, name string) *lane {
 // client forgets a message with its timeout.
 func (d *streams) publisher(c driver.ProducerConfig, name string) *stream.ProducerOptions {
 	o := stream.NewProducerOptions().SetConfirmationTimeOut(100 * time.Hour).SetQueueSize(min(max(c.InFlight+1, 500), 1_000_000))
+	if driver.UsesStock(d.cfg.Client) {
+		o.SetBatchSize(int(d.cfg.Client.Int("batch.size")))
+	}
 	if n := int(d.cfg.Client.Int("sub.entry.size")); n > 1 {
 		o.SetSubEntrySize(n).SetCompression(codecs[d.cfg.Client.String("compression")](stream.Compression{}))
 	}
@@ -205,6 +208,9 @@ func (l *lane) write(pub *publisher) error {
 	l.mu.Lock()
 	l.queue, l.writing = l.writing[:0], l.queue
 	l.mu.Unlock()
+	if driver.UsesStock(l.p.d.cfg.Client) {
+		return l.sendEach(pub)
+	}
 	for rest := l.writing; len(rest) > 0; {
 		n := l.fill(rest)
 		err := pub.BatchSend(l.frame)
@@ -218,6 +224,23 @@ func (l *lane) write(pub *publisher) error {
 			return err
 		}
 		rest = rest[n:]
+	}
+	return nil
+}
+
+// sendEach hands the messages to the client one by one, which encodes and gathers them.
+func (l *lane) sendEach(pub *publisher) error {
+	for i, o := range l.writing {
+		err := pub.Send(o.encodedByClient())
+		if errors.Is(err, stream.FrameTooLarge) {
+			err = nil // comes back as the message's outcome
+		}
+		if l.p.d.cfg.Guarantee.Delivery == driver.AtMostOnce {
+			l.finish(l.writing[i:i+1], err)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -268,7 +291,7 @@ func (l *lane) settle(pub *publisher, statuses []*stream.ConfirmationStatus) {
 		if s == nil {
 			continue
 		}
-		o, ok := s.GetMessage().(*outgoing)
+		o, ok := sentBy(s.GetMessage())
 		switch err := s.GetError(); {
 		case !ok || errors.Is(err, stream.ConfirmationTimoutError) || errors.Is(err, stream.AlreadyClosed):
 		case !o.in.CompareAndSwap(l, nil):

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"sync/atomic"
 
+	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/amqp"
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/message"
 )
 
@@ -21,6 +22,29 @@ type outgoing struct {
 func (o *outgoing) MarshalBinary() ([]byte, error) { return o.wire, nil }
 func (o *outgoing) HasPublishingId() bool          { return true }
 func (o *outgoing) GetPublishingId() int64         { return o.id }
+
+// encoded is a message that the client encodes.
+type encoded struct {
+	*amqp.AMQP10
+	of *outgoing
+}
+
+func (o *outgoing) encodedByClient() *encoded {
+	m := amqp.NewMessage(o.payload)
+	m.SetPublishingId(o.id)
+	return &encoded{m, o}
+}
+
+// sentBy is the slot's message that the client speaks of.
+func sentBy(m message.StreamMessage) (o *outgoing, ok bool) {
+	switch m := m.(type) {
+	case *outgoing:
+		return m, true
+	case *encoded:
+		return m.of, true
+	}
+	return nil, false
+}
 
 const (
 	smallBinary = 0xa0 // one byte of length

@@ -12,6 +12,7 @@ import (
 const unset = int64(-1)
 
 var settings = []driver.Setting{
+	driver.ModeSetting("the driver encodes messages and fills publish frames itself (BatchSend) instead of sending message by message (Send)"),
 	{Scope: driver.ClientScope, Name: "batch.size", Default: int64(1000), Doc: "messages in one publish frame at most; what has been handed over while the last frame was written goes into the next"},
 	{Scope: driver.ClientScope, Name: "sub.entry.size", Default: int64(1), Doc: "messages stored and confirmed as one entry; above 1 they share a publishing id"},
 	{Scope: driver.ClientScope, Name: "compression", Default: "none", Allowed: []string{"none", "gzip", "snappy", "lz4", "zstd"}, Doc: "of sub-entries"},

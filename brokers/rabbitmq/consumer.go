@@ -122,6 +122,7 @@ type intake struct {
 	sink       driver.Sink
 	autoAck    bool
 	once       bool          // a redelivered message is acknowledged and dropped
+	gathers    bool          // hands over together what has come
 	every      int           // messages per basic.ack
 	delay      time.Duration // longest wait for it
 
@@ -146,7 +147,7 @@ func (d *rabbit) intake(l *link, s driver.Sink, queue string) (*intake, error) {
 	}
 	deliveries, err := ch.Consume(queue, "", d.autoAck, false, false, false, nil)
 	return &intake{
-		ch: ch, deliveries: deliveries, sink: s, autoAck: d.autoAck, once: d.once,
+		ch: ch, deliveries: deliveries, sink: s, autoAck: d.autoAck, once: d.once, gathers: !driver.UsesStock(d.cfg.Client),
 		every: int(max(1, every)), delay: d.cfg.Client.Duration("ack.delay"), bodies: make([][]byte, 0, deliverBatch),
 	}, err
 }
@@ -177,12 +178,12 @@ func (q *intake) run(ctx context.Context) {
 	}
 }
 
-// deliver hands m and what else is there to the sink.
+// deliver hands m, and what else is there where that is gathered, to the sink.
 func (q *intake) deliver(m amqp.Delivery) {
 	q.bodies = q.bodies[:0]
 	q.take(m)
 	taken := 1
-	for yielded := false; taken < deliverBatch; {
+	for yielded := false; q.gathers && taken < deliverBatch; {
 		select {
 		case m, open := <-q.deliveries:
 			if !open {

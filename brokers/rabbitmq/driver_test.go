@@ -48,6 +48,11 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 	}
 }
 
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	testkit.Long(t)
+	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "rabbitmq"}, fast, logged, ordered))
+}
+
 // Publishers wait for confirms or don't, consumers acknowledge by themselves or not: each without the other.
 func TestConfirmsAndAcknowledgementsAreIndependent(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -51,7 +51,10 @@ func (d *rabbit) dialNode(ctx context.Context, address string) (*link, error) {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	l := &link{wire: socket.NewCoalescer(conn, int(d.cfg.Client.Int("write.buffer")), 0)}
+	l := &link{wire: socket.Plain(conn)}
+	if !driver.UsesStock(d.cfg.Client) {
+		l.wire = socket.NewCoalescer(conn, int(d.cfg.Client.Int("write.buffer")), 0)
+	}
 	if l.conn, err = amqp.Open(l.wire, d.config()); err == nil {
 		l.ch, err = l.conn.Channel()
 	}

@@ -61,12 +61,15 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver
 		}
 	}
 	registered()
-	r := d.reader(client, streams, group, name, s)
+	read := d.reader(client, streams, group, name, s).read
+	if driver.UsesStock(d.config.Client) {
+		read = d.stockReader(client, streams, group, name, s).read
+	}
 	// What an earlier connection left behind comes first, and again whenever nothing else comes: one of its commands
 	// may have been waiting in a frozen server.
 	behind := true
 	for {
-		n, err := r.read(ctx, behind)
+		n, err := read(ctx, behind)
 		if err != nil {
 			return fmt.Errorf("%w: %w", errInterrupted, err)
 		}

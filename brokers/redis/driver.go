@@ -44,6 +44,7 @@ var streamSettings = []driver.Setting{
 }
 
 var connectionSettings = []driver.Setting{
+	driver.ModeSetting("commands are made once and used again, the driver takes apart what XREADGROUP replies, and XACK travels with the next XREADGROUP"),
 	{Scope: driver.ClientScope, Name: "pipeline", Default: int64(500), Least: int64(1), Doc: "most commands written before their replies are read, per producer"},
 	{Scope: driver.ClientScope, Name: "ReadTimeout", Default: 3 * time.Second, Least: time.Millisecond, Doc: "longest wait for a reply; the connection is given up after it"},
 	{Scope: driver.ClientScope, Name: "WriteTimeout", Default: 3 * time.Second, Least: time.Millisecond, Doc: "longest wait of a blocked write"},

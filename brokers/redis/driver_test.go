@@ -8,6 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) { livetest.Main(m) }
@@ -34,6 +35,17 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 
 func TestDriverKeepsThePromisesOverTLSWithTwoReplicas(t *testing.T) {
 	drivertest.Run(t, livetest.Suite(t, provision.Options{Broker: "redis", Nodes: 3, TLS: true}, copied))
+}
+
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "redis"}, once, memory))
+}
+
+func TestPubSubKeepsThePromisesWithTheStockLibrary(t *testing.T) {
+	testkit.Long(t)
+	s := livetest.Stock(t, provision.Options{Broker: "redis-pubsub"}, once)
+	s.Consumers = 1
+	drivertest.Run(t, s)
 }
 
 func TestPubSubKeepsThePromises(t *testing.T) {

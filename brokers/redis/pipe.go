@@ -27,8 +27,10 @@ type pipe struct {
 	receipts driver.Receipts
 	most     int           // commands per pipeline
 	command  []redis.Cmder // by slot
-	last     redis.Cmder   // ends every pipeline; nil: none
-	judge    func() error  // of last
+	// fresh has the client make the command of a slot, as applications do; nil: those in command are used again.
+	fresh func(ctx context.Context, pipeline redis.Pipeliner, slot uint32) redis.Cmder
+	last  redis.Cmder  // ends every pipeline; nil: none
+	judge func() error // of last
 
 	// Where no acknowledgement is asked for, messages are completed when their pipeline is written, which is when the
 	// client begins to read its replies; what they say is nobody's. run's own.
@@ -131,6 +133,10 @@ func (p *pipe) exec(slots []uint32) (alive bool) {
 	}
 	pipeline := p.client.Pipeline()
 	for _, s := range slots {
+		if p.fresh != nil {
+			p.command[s] = p.fresh(context.Background(), pipeline, s)
+			continue
+		}
 		p.command[s].SetErr(nil)
 		_ = pipeline.Process(context.Background(), p.command[s])
 	}

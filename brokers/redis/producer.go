@@ -73,6 +73,17 @@ func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r dr
 	return p, nil
 }
 
+// name is the stream or channel of the message in slot.
+func (p *producer) name(slot uint32) string { return p.args[slot][nameArg].(string) }
+
+// payload is what the client is given of it; where nobody answers it has to note that it was written.
+func (p *producer) payload(slot uint32) any {
+	if p.unanswered {
+		return &p.bodies[slot]
+	}
+	return p.bodies[slot].bytes
+}
+
 func (d *session) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	return resend.Producer(d.config.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return d.producer(ctx, c, r) })
 }
@@ -87,6 +98,13 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	})
 	if err != nil {
 		return nil, err
+	}
+	if driver.UsesStock(d.config.Client) {
+		p.fresh = func(ctx context.Context, pipeline redis.Pipeliner, slot uint32) redis.Cmder {
+			return pipeline.XAdd(ctx, &redis.XAddArgs{
+				Stream: p.name(slot), MaxLen: d.config.Topic.Int("MAXLEN"), Approx: true, Values: []any{"d", p.payload(slot)},
+			})
+		}
 	}
 	if need := awaited(d.config.Guarantee); need > 0 {
 		d.awaitCopies(p.pipe, need)

@@ -84,6 +84,11 @@ func (d channels) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 	for slot, args := range p.args { // its reply is a number
 		p.command[slot] = redis.NewIntCmd(context.Background(), args...)
 	}
+	if driver.UsesStock(d.config.Client) {
+		p.fresh = func(ctx context.Context, pipeline redis.Pipeliner, slot uint32) redis.Cmder {
+			return pipeline.Publish(ctx, p.name(slot), p.payload(slot))
+		}
+	}
 	go p.run()
 	return p, nil
 }
@@ -106,6 +111,13 @@ func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	ready()
 	var payload []byte
 	var one [1][]byte
+	if driver.UsesStock(d.config.Client) {
+		for m := range sub.Channel() { // until sub is closed
+			one[0] = []byte(m.Payload)
+			s.Deliver(one[:])
+		}
+		return nil
+	}
 	for ctx.Err() == nil {
 		m, err := sub.Receive(ctx)
 		if errors.Is(err, redis.ErrClosed) {

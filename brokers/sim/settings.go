@@ -58,6 +58,7 @@ func declared() []driver.Setting {
 		return s
 	}
 	return []driver.Setting{
+		driver.OneMode(driver.Stock, "the model is called directly: there is no client library to tune"),
 		client("capacity", int64(0), "published messages served per second, by one server for all topics; 0: unlimited"),
 		needs("capacity", int64(0), client("warming", int64(0), "the first message takes five times as long as 1/capacity, and each of so many a little less than the one before; 0: none")),
 		client("latency", time.Duration(0), "from departure to delivery: the constant, the mean (exponential) or the median (lognormal)"),

@@ -28,6 +28,8 @@ type Setting struct {
 	Default any      // what holds when the spec is silent
 	Allowed []string // for strings: the closed set, nil for any
 	Doc     string   // one line, with the unit
+	// Elsewhere are words that other drivers take and this one can't: they are refused with Doc, which says why.
+	Elsewhere []string
 	// Least and Most bound a number or a time, in the type of Default; nil: no bound but the driver's own checks.
 	// Default itself is always allowed: -1 may stand for "unset".
 	Least, Most any
@@ -73,6 +75,9 @@ func Decode(settings []Setting, scope Scope, given map[string]any) (Values, erro
 		s, ok := known[name]
 		if !ok {
 			return nil, scope.unknown(name, slices.Sorted(maps.Keys(known)))
+		}
+		if word := fmt.Sprint(given[name]); slices.Contains(s.Elsewhere, word) {
+			return nil, &ErrUnsupported{Setting: fmt.Sprintf("%s setting %q: %s", scope, name, word), Reason: s.Doc, Path: scope.path(name)}
 		}
 		v, err := s.parse(given[name])
 		if err == nil {

@@ -46,7 +46,10 @@ func dialNode(ctx context.Context, p *Product, c *driver.Config, address string)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	l := &Link{wire: wire{socket.NewCoalescer(conn, int(c.Client.Int("write.buffer")), heldAtMost)}}
+	l := &Link{wire: wire{socket.Plain(conn)}}
+	if !driver.UsesStock(c.Client) {
+		l.wire = wire{socket.NewCoalescer(conn, int(c.Client.Int("write.buffer")), heldAtMost)}
+	}
 	l.Conn, err = amqp.NewConn(ctx, l.wire, options(p, c))
 	if err == nil {
 		l.Session, err = l.Conn.NewSession(ctx, nil)

@@ -22,6 +22,14 @@ func Suite(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) dr
 	return s
 }
 
+// Stock is Suite with the client library as its documentation uses it.
+func Stock(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) drivertest.Suite {
+	t.Helper()
+	s := Suite(t, o, guarantees...)
+	s.Client = map[string]any{"mode": driver.Stock}
+	return s
+}
+
 // SuiteOn is the same on a broker that runs. The last of its promises ends it.
 func SuiteOn(t *testing.T, in *provision.Instance, guarantees ...driver.Guarantee) drivertest.Suite {
 	t.Helper()

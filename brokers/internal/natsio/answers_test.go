@@ -245,7 +245,7 @@ func TestOnlyOneOutcomeEndsTheFlightOfAGeneration(t *testing.T) {
 }
 
 func TestASubjectNamesASlotAndItsGeneration(t *testing.T) {
-	w := &Window{prefix: "_INBOX.x.", slots: make([]slot, 5)}
+	w := &Window{Flights: NewFlights(5, nil), prefix: "_INBOX.x."}
 	rapid.Check(t, func(t *rapid.T) {
 		i, generation := rapid.Uint32Range(0, 6).Draw(t, "slot"), rapid.Uint32().Draw(t, "generation")
 		a, b, ok := w.parse(w.reply(i, generation))

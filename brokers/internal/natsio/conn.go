@@ -96,8 +96,9 @@ func NewDialer(c driver.Config) *Dialer {
 		nats.ReconnectBufSize(kept),
 		nats.ReconnectWait(c.Client.Duration("ReconnectWait")),
 		nats.PingInterval(c.Client.Duration("PingInterval")),
-		// Setup has validated every subject once; the client would do it again for every message.
-		nats.SkipSubjectValidation(),
+	}
+	if !driver.UsesStock(c.Client) { // Setup has validated every subject once; the client would do it again for every message
+		d.options = append(d.options, nats.SkipSubjectValidation())
 	}
 	if c.Target.TLS != nil {
 		d.options = append(d.options, nats.Secure(driver.NoticeDemand(c.Target.TLS, func() { d.asked.Store(true) })))

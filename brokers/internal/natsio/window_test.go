@@ -17,12 +17,12 @@ func TestMessageThatBreaksTheConnectionIsSentAgainAndARefusedOneIsNot(t *testing
 		&net.OpError{Op: "write", Net: "tcp", Err: syscall.ECONNRESET}, net.ErrClosed,
 		nats.ErrReconnectBufExceeded, nats.ErrConnectionClosed, nats.ErrConnectionDraining,
 	} {
-		if got := disconnected(err); !errors.Is(got, driver.ErrDisconnected) || !errors.Is(got, err) {
+		if got := Disconnected(err); !errors.Is(got, driver.ErrDisconnected) || !errors.Is(got, err) {
 			t.Errorf("%v became %v, which is not sent again", err, got)
 		}
 	}
 	for _, err := range []error{nats.ErrMaxPayload, fmt.Errorf("publish: %w", nats.ErrBadSubject)} {
-		if got := disconnected(err); errors.Is(got, driver.ErrDisconnected) {
+		if got := Disconnected(err); errors.Is(got, driver.ErrDisconnected) {
 			t.Errorf("%v became %v: it would be sent again for ever", err, got)
 		}
 	}

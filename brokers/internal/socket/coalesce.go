@@ -21,7 +21,7 @@ const readBuffer = 64 << 10
 // handshake are never delayed. Safe for concurrent use, except that Read belongs to one goroutine.
 type Coalescer struct {
 	net.Conn
-	in *bufio.Reader
+	in *bufio.Reader // nil: this is a Plain one
 
 	mu      sync.Mutex    // held while writing: keeps the order of bytes, also when a write blocks
 	out     []byte        // only filled while holding
@@ -46,8 +46,16 @@ func NewCoalescer(conn net.Conn, size int, longest time.Duration) *Coalescer {
 	return c
 }
 
+// Plain wraps conn and leaves reads, writes and deadlines to the client, but for the deadline for closing.
+func Plain(conn net.Conn) *Coalescer { return &Coalescer{Conn: conn} }
+
 // Read implements net.Conn.
-func (c *Coalescer) Read(p []byte) (int, error) { return c.in.Read(p) }
+func (c *Coalescer) Read(p []byte) (int, error) {
+	if c.in == nil {
+		return c.Conn.Read(p)
+	}
+	return c.in.Read(p)
+}
 
 // Write implements net.Conn. After an error every later write returns the same.
 func (c *Coalescer) Write(p []byte) (int, error) {
@@ -71,6 +79,9 @@ func (c *Coalescer) Write(p []byte) (int, error) {
 
 // Hold starts gathering writes.
 func (c *Coalescer) Hold() {
+	if c.in == nil {
+		return
+	}
 	c.mu.Lock()
 	c.holding++
 	c.mu.Unlock()
@@ -119,13 +130,18 @@ func (c *Coalescer) SetReadDeadline(t time.Time) error {
 	c.deadlines.Lock()
 	defer c.deadlines.Unlock()
 	moved := t.Sub(c.readBy)
-	if c.final || !c.readBy.IsZero() && moved >= 0 && moved < time.Second {
+	if c.final || c.in != nil && !c.readBy.IsZero() && moved >= 0 && moved < time.Second {
 		return nil
 	}
 	c.readBy = t
 	return c.Conn.SetReadDeadline(t)
 }
 
-// SetWriteDeadline does nothing: some clients set one for every frame, and a Watch cuts the connection under a write
-// that is blocked.
-func (c *Coalescer) SetWriteDeadline(time.Time) error { return nil }
+// SetWriteDeadline does nothing, unless this is a Plain one: some clients set one for every frame, and a Watch cuts the
+// connection under a write that is blocked.
+func (c *Coalescer) SetWriteDeadline(t time.Time) error {
+	if c.in == nil {
+		return c.Conn.SetWriteDeadline(t)
+	}
+	return nil
+}

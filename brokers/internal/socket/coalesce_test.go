@@ -195,3 +195,29 @@ func TestCoalescerIsReleasedByItsTimerOnlyWhileHolding(t *testing.T) {
 		_ = far.Close()
 	}
 }
+
+func TestAPlainConnectionIsTheClientsOwn(t *testing.T) {
+	near, far := net.Pipe()
+	m := &meter{Conn: near}
+	c := Plain(m)
+	go func() { _, _ = io.Copy(io.Discard, far) }()
+	c.Hold()
+	put(t, c, 10, 'a')
+	put(t, c, 20, 'b')
+	if got := m.seen(); !slices.Equal(got, []int{10, 20}) {
+		t.Errorf("writes of %v bytes, want each by itself", got)
+	}
+	if err := c.Release(); err != nil {
+		t.Error(err)
+	}
+	past := time.Now().Add(-time.Second)
+	if err := errors.Join(c.SetReadDeadline(time.Now().Add(time.Hour)), c.SetReadDeadline(past), c.SetWriteDeadline(past)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Write([]byte("late")); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a write after its deadline: %v", err)
+	}
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a read after its deadline: %v", err)
+	}
+}

@@ -1,0 +1,137 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/brokers/internal/socket"
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// futures publishes as nats.go documents it: PublishAsync, whose answers come as futures, which are awaited in order.
+type futures struct {
+	*natsio.Flights
+	conn     *natsio.Conn
+	js       jetstream.JetStream
+	watch    *socket.Watch
+	subjects []string
+	receipts driver.Receipts
+	ids      *ids // exactly-once; else nil
+	sent     chan sent
+	stop     chan struct{}
+	running  sync.WaitGroup
+}
+
+// sent is one message that awaits its answer.
+type sent struct {
+	future           jetstream.PubAckFuture
+	slot, generation uint32
+}
+
+func (s *session) newFutures(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
+	p := &futures{
+		Flights: natsio.NewFlights(c.InFlight, r), subjects: s.subjects, receipts: r,
+		sent: make(chan sent, 2*c.InFlight), stop: make(chan struct{}), // with those that were given up, whose answers are not there yet
+	}
+	var err error
+	if p.conn, err = s.dialer.Dial(fmt.Sprintf("producer %d", c.ID), p.Lost, nil); err != nil {
+		return nil, err
+	}
+	if err = natsio.CheckSize(p.conn, c.MaxBytes); err == nil {
+		// The run's own window is the limit; the client counts as pending for a moment what was given up.
+		p.js, err = jetstream.New(p.conn.Conn, jetstream.WithPublishAsyncMaxPending(2*c.InFlight), jetstream.WithPublishAsyncTimeout(s.config.Client.Duration("PublishAsyncTimeout")))
+	}
+	if err != nil {
+		p.conn.Shut()
+		return nil, err
+	}
+	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
+		p.ids = newIDs(c.InFlight)
+	}
+	p.watch = socket.NewWatch(p.conn.Cut)
+	p.running.Go(p.await)
+	return p, nil
+}
+
+func (p *futures) Send(ctx context.Context, batch []driver.Message) error {
+	p.watch.Enter(ctx)
+	defer p.watch.Leave()
+	for i := range batch {
+		if err := ctx.Err(); err != nil {
+			driver.Fail(p.receipts, batch[i:], err)
+			return err
+		}
+		p.publish(&batch[i])
+	}
+	return nil
+}
+
+// publish leaves repeating to whoever gave it the message: what the client itself repeats would come after what was sent
+// later.
+func (p *futures) publish(m *driver.Message) {
+	options := []jetstream.PublishOpt{jetstream.WithRetryAttempts(0)}
+	if p.ids != nil {
+		p.ids.pick(m)
+		options = append(options, jetstream.WithMsgID(p.ids.header[0]))
+	}
+	generation := p.Begin(m.Slot)
+	future, err := p.js.PublishAsync(p.subjects[m.Topic], m.Payload, options...)
+	if err != nil {
+		p.Settle(m.Slot, generation, natsio.Disconnected(err))
+		return
+	}
+	p.sent <- sent{future, m.Slot, generation}
+}
+
+func (p *futures) await() {
+	for {
+		var next sent
+		select {
+		case next = <-p.sent:
+		case <-p.stop:
+			return
+		}
+		select {
+		case <-next.future.Ok():
+			p.Settle(next.slot, next.generation, nil)
+		case err := <-next.future.Err():
+			p.Settle(next.slot, next.generation, outcome(err))
+		case <-p.stop:
+			return
+		}
+	}
+}
+
+// outcome is that of a message whose future has an error.
+func outcome(err error) error {
+	if refusal, ok := errors.AsType[*jetstream.APIError](err); ok {
+		return refused(refusal)
+	}
+	switch {
+	case errors.Is(err, jetstream.ErrAsyncPublishTimeout):
+		return natsio.ErrUnanswered
+	case errors.Is(err, jetstream.ErrNoStreamResponse):
+		return errNobody
+	case errors.Is(err, jetstream.ErrInvalidJSAck):
+		return fmt.Errorf("publish: %w", err)
+	}
+	return natsio.Disconnected(err)
+}
+
+// Flush has nothing to do: the client's flusher runs as soon as anything is buffered.
+func (p *futures) Flush(context.Context) error { return nil }
+
+func (p *futures) Close() error {
+	p.watch.Stop()
+	p.Drain(p.conn)
+	close(p.stop)
+	p.conn.Shut()
+	p.running.Wait()
+	p.Fail(natsio.ErrUnanswered)
+	return nil
+}

@@ -1,0 +1,86 @@
+package natscore
+
+import (
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// intake is how messages come from the client to the sink.
+type intake interface {
+	subscribe(c *natsio.Conn, subject, group string) (*nats.Subscription, error)
+	run() // until end; nothing is delivered afterwards
+	end() // may be called often, by anyone
+}
+
+// batches reads all subscriptions from one channel.
+type batches struct {
+	*natsio.Inbox
+	sink     driver.Sink
+	payloads [][]byte
+}
+
+func newBatches(pending int, s driver.Sink) *batches {
+	return &batches{Inbox: natsio.NewInbox(pending), sink: s, payloads: make([][]byte, 0, 256)}
+}
+
+func (b *batches) subscribe(c *natsio.Conn, subject, group string) (*nats.Subscription, error) {
+	return c.ChanQueueSubscribe(subject, group, b.C)
+}
+
+func (b *batches) end() { b.End() }
+
+func (b *batches) run() {
+	b.Each(func(batch []*nats.Msg) {
+		b.payloads = b.payloads[:0]
+		for _, m := range batch {
+			b.payloads = append(b.payloads, m.Data)
+		}
+		b.sink.Deliver(b.payloads)
+	})
+}
+
+// callbacks has the client call it for each message, as its documentation does: from a goroutine for each subscription.
+type callbacks struct {
+	pending int
+	sink    driver.Sink
+	ended   chan struct{}
+	once    sync.Once
+
+	mu   sync.Mutex
+	left bool
+	one  [1][]byte
+}
+
+func newCallbacks(pending int, s driver.Sink) *callbacks {
+	return &callbacks{pending: pending, sink: s, ended: make(chan struct{})}
+}
+
+func (k *callbacks) subscribe(c *natsio.Conn, subject, group string) (*nats.Subscription, error) {
+	sub, err := c.QueueSubscribe(subject, group, k.handle)
+	if err == nil {
+		err = sub.SetPendingLimits(k.pending, nats.DefaultSubPendingBytesLimit)
+	}
+	return sub, err
+}
+
+func (k *callbacks) handle(m *nats.Msg) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.left {
+		k.one[0] = m.Data
+		k.sink.Deliver(k.one[:])
+	}
+}
+
+func (k *callbacks) end() { k.once.Do(func() { close(k.ended) }) }
+
+func (k *callbacks) run() {
+	<-k.ended
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.left = true
+}

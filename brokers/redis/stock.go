@@ -1,0 +1,61 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// stockReader reads as go-redis documents it: XReadGroup, whose result is a map for each message, then XAck of what came.
+type stockReader struct {
+	client         *redis.Client
+	sink           driver.Sink
+	fresh, pending redis.XReadGroupArgs // new messages, and those delivered before and not acknowledged
+}
+
+func (d *session) stockReader(client *redis.Client, streams []string, group, name string, s driver.Sink) *stockReader {
+	c := d.config.Client
+	from := func(id string) redis.XReadGroupArgs {
+		return redis.XReadGroupArgs{
+			Group: group, Consumer: name, Count: c.Int("COUNT"), Block: c.Duration("BLOCK"), NoAck: d.config.Guarantee.Delivery == driver.AtMostOnce,
+			Streams: slices.Concat(streams, slices.Repeat([]string{id}, len(streams))),
+		}
+	}
+	return &stockReader{client: client, sink: s, fresh: from(">"), pending: from("0")}
+}
+
+// read delivers what comes, n messages, or nothing in time.
+func (r *stockReader) read(ctx context.Context, behind bool) (n int, err error) {
+	args := r.fresh
+	if behind {
+		args = r.pending
+	}
+	came, err := r.client.XReadGroup(ctx, &args).Result()
+	if errors.Is(err, redis.Nil) {
+		return 0, nil
+	}
+	for _, stream := range came {
+		var payloads [][]byte
+		var ids []string
+		for _, m := range stream.Messages {
+			if payload, ok := m.Values["d"].(string); ok { // else trimmed before it could be read again
+				payloads = append(payloads, []byte(payload))
+			}
+			ids = append(ids, m.ID)
+		}
+		if n += len(ids); len(ids) == 0 {
+			continue
+		}
+		r.sink.Deliver(payloads)
+		if !args.NoAck {
+			if err := r.client.XAck(ctx, stream.Stream, args.Group, ids...).Err(); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, err
+}

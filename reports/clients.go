@@ -1,0 +1,61 @@
+package reports
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/results"
+)
+
+const clientModeKey = "client_mode"
+
+// clientModes says how the client libraries of contenders that are compared were used; "" where there is one contender, where
+// no record tells, or where that is what the points vary and the table says it.
+func clientModes(points []results.Point) string {
+	names := map[string][]string{} // by mode
+	alone := func(p results.Point) bool { return p.Name == points[0].Name }
+	if !slices.ContainsFunc(points, func(p results.Point) bool { return !alone(p) }) {
+		return ""
+	}
+	for _, p := range points {
+		if p.Records[0].Axes["client.mode"] != "" {
+			return ""
+		}
+		mode := clientMode(p)
+		if mode == "" {
+			mode = "unknown"
+		}
+		if !slices.Contains(names[mode], p.Name) {
+			names[mode] = append(names[mode], p.Name)
+		}
+	}
+	modes := slices.Sorted(maps.Keys(names))
+	switch {
+	case len(modes) == 0 || len(modes) == 1 && modes[0] == "unknown":
+		return ""
+	case len(modes) == 1 && modes[0] == "stock":
+		return "Clients: every library is used as its documentation does (client.mode: stock)."
+	case len(modes) == 1:
+		return "Clients: tuned, each library driven as fast as its driver knows how (client.mode: tuned); applications have the stock library."
+	}
+	var each []string
+	for _, mode := range modes {
+		each = append(each, fmt.Sprintf("%s %s", mode, strings.Join(names[mode], ", ")))
+	}
+	return "Clients not alike (client.mode): " + strings.Join(each, "; ") + ". A tuned client does more than the stock library that applications have."
+}
+
+func knowsMode(p results.Point) bool { return clientMode(p) != "" }
+
+// clientMode is that of a point; "" where its records don't tell, or differ.
+func clientMode(p results.Point) string {
+	mode := results.ClientMode(p.Records[0])
+	for _, r := range p.Records {
+		if results.ClientMode(r) != mode {
+			return ""
+		}
+	}
+	return mode
+}
