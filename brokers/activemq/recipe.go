@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
@@ -22,6 +23,7 @@ var log4j2 = []string{"org.apache.logging.log4j:log4j-core:2.25.4", "org.apache.
 
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
+		Memory: strings.Join(usualMemory, " "),
 		Versions: []provision.Version{
 			{Name: "6.3.1", Needs: jvm.Needs},
 			{Name: "5.18.3", Needs: jvm.Needs, Doubt: "ActiveMQ 5.18 is from 2023; 6 has been its successor since"},
@@ -75,13 +77,16 @@ func configure(_ context.Context, n *provision.Node) error {
 		n.Write("log4j2.properties", []byte(jvm.Log4j2)))
 }
 
+// usualMemory is that of the product's own start script.
+var usualMemory = []string{"-Xms64M", "-Xmx1G"}
+
 // command has the memory and the openings of the server's own start script.
 func command(n *provision.Node) (provision.Command, error) {
 	_, asked, err := jvm.Split(n.Cluster.Settings)
 	if err != nil {
 		return provision.Command{}, err
 	}
-	usual := []string{"-Xms64M", "-Xmx1G"}
+	usual := slices.Clone(usualMemory)
 	for _, p := range []string{"java.io", "java.security", "java.net", "java.lang", "java.util", "java.util.concurrent", "java.util.concurrent.atomic"} {
 		usual = append(usual, "--add-opens=java.base/"+p+"=ALL-UNNAMED")
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -21,6 +22,7 @@ const (
 
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
+		Memory: strings.Join(usualMemory, " "),
 		Versions: []provision.Version{
 			{Name: "2.56.0", Needs: jvm.Needs},
 			{Name: "2.40.0", Needs: jvm.Needs, Doubt: "Artemis 2.40 is from 2025; its makers mend the newest release only"},
@@ -79,6 +81,9 @@ func configure(_ context.Context, n *provision.Node) error {
 	return errors.Join(n.MakeDir("tmp"), n.Write("etc/broker.xml", xml), others(n))
 }
 
+// usualMemory is that of the product's own start script.
+var usualMemory = []string{"-XX:+UseG1GC", "-XX:+UseStringDeduplication", "-Xms512M", "-Xmx2G"}
+
 // command is what the server's own script runs, with the options of java in its artemis.profile.
 func command(n *provision.Node) (provision.Command, error) {
 	_, asked, err := jvm.Split(n.Cluster.Settings)
@@ -87,10 +92,9 @@ func command(n *provision.Node) (provision.Command, error) {
 	}
 	home, etc := n.Cluster.Install, filepath.Join(n.Dir, "etc")
 	arch := map[string]string{"amd64": "x86_64", "386": "i686"}[runtime.GOARCH]
-	args := append(jvm.Options([]string{
-		"-XX:AutoBoxCacheMax=20000", "-XX:+UseG1GC", "-XX:+UseStringDeduplication", "-Xms512M", "-Xmx2G",
-		"-Dlog4j2.disableJmx=true", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
-	}, asked),
+	args := append(jvm.Options(append([]string{
+		"-XX:AutoBoxCacheMax=20000", "-Dlog4j2.disableJmx=true", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+	}, usualMemory...), asked),
 		"-Dlog4j2.configurationFile="+filepath.Join(etc, "log4j2.properties"), "-Djava.security.auth.login.config="+filepath.Join(etc, "login.config"),
 		"-Dartemis.home="+home, "-Dartemis.instance="+n.Dir, "-Dartemis.instance.etc="+etc, "-Ddata.dir="+n.Data,
 		"-Djava.library.path="+filepath.Join(home, "bin", "lib", "linux-"+arch), "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"),

@@ -21,6 +21,7 @@ import (
 
 func driverKind() driver.Kind {
 	return driver.Kind{
+		Without:  map[driver.Class]string{driver.Acknowledging: "one by one", driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:   "github.com/nats-io/nats.go",
 		Settings: slices.Concat(clientSettings, natsio.ConnectionSettings(-1), topicSettings),
 		Supports: supports,

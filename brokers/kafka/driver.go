@@ -33,7 +33,8 @@ const (
 
 func driverKind() driver.Kind {
 	return driver.Kind{
-		Client: "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Open: open,
+		Without: map[driver.Class]string{driver.Threading: "by the load"},
+		Client:  "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Open: open,
 		Failover: true, Shared: true,
 	}
 }

@@ -25,6 +25,7 @@ func recipe() *provision.Recipe {
 	needs := []provision.Need{{Command: "java", Apt: []string{"default-jre-headless"}}, {Command: "mvn", Apt: []string{"maven"}}}
 	ensemble := []string{quorum, election}
 	return &provision.Recipe{
+		Memory: strings.Join(usualMemory, " "),
 		Versions: []provision.Version{
 			{Name: "4.3.1", Needs: needs},
 			{Name: "3.9.2", Needs: needs, Doubt: "Kafka 3.9 is from 2024; its makers mend the last three releases, which are newer"},
@@ -103,6 +104,11 @@ func format(ctx context.Context, n *provision.Node, options []string) error {
 	return nil
 }
 
+// usualMemory is that of Kafka's own start script, and so is its collector.
+var usualMemory = []string{
+	"-Xmx" + usualHeap, "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
+}
+
 func command(n *provision.Node) (provision.Command, error) {
 	_, options, err := jvm.Split(n.Cluster.Settings)
 	if onZooKeeper(n.Cluster.Version) {
@@ -114,9 +120,7 @@ func command(n *provision.Node) (provision.Command, error) {
 // java is the command line up to the main class; memory and collector are those of Kafka's own start script, which gives
 // the heap one size.
 func java(n *provision.Node, asked []string) []string {
-	args := jvm.Options([]string{
-		"-Xmx" + usualHeap, "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
-	}, asked)
+	args := jvm.Options(usualMemory, asked)
 	for _, option := range args {
 		if size, ok := strings.CutPrefix(option, "-Xmx"); ok && !slices.ContainsFunc(asked, func(o string) bool { return strings.HasPrefix(o, "-Xms") }) {
 			args = append(args, "-Xms"+size)

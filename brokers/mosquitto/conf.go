@@ -26,7 +26,7 @@ var ours = []string{
 
 // defaults make acknowledged messages stay until they are delivered: with the server's own, 20 and 1000, it drops what
 // a consumer is more than a thousand messages behind with, although the producer has its acknowledgement.
-var defaults = map[string]any{"max_inflight_messages": 0, "max_queued_messages": 0, "allow_anonymous": true, "set_tcp_nodelay": true}
+var defaults = map[string]any{"max_inflight_messages": 1000, "max_queued_messages": 0, "allow_anonymous": true, "set_tcp_nodelay": true}
 
 // last is no setting. The server reads its file line by line and ends at the first one it won't have: if that is this
 // one, it has accepted all others, in name and value.

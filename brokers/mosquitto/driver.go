@@ -18,14 +18,15 @@ import (
 
 func driverKind() driver.Kind {
 	return driver.Kind{
-		Client: "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
+		Without: map[driver.Class]string{driver.Acknowledging: "one by one", driver.Publishing: "server.max_inflight_messages 1000, then the run's window", driver.Batching: "none", driver.Threading: "by the load"},
+		Client:  "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
 		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"), Share: share,
 	}
 }
 
 var settings = []driver.Setting{
 	driver.ModeSetting("packets are gathered into few writes and read in few, and the driver keeps the session; exactly-once has only this"),
-	{Scope: driver.ClientScope, Name: "ReceiveMaximum", Default: int64(1000), Idle: qos0, Doc: "messages a consumer may hold unacknowledged, 1 to 65535; the server's max_inflight_messages limits it too"},
+	{Scope: driver.ClientScope, Name: "ReceiveMaximum", Class: driver.Prefetching, Default: int64(1000), Idle: qos0, Doc: "messages a consumer may hold unacknowledged, 1 to 65535; the server's max_inflight_messages limits it too"},
 	{Scope: driver.ClientScope, Name: "SessionExpiryInterval", Default: time.Hour, Idle: qos0, Doc: "how long the server keeps the messages of a consumer that is away, in whole seconds"},
 	{Scope: driver.ClientScope, Name: "KeepAlive", Default: 10 * time.Second, Doc: "between pings, in whole seconds; a missing answer ends the connection"},
 	{Scope: driver.TopicScope, Name: "shared", Default: true, Doc: "consumers of a subscription share it ($share/subscription/topic); false: a plain subscription, which has one consumer"},

@@ -15,10 +15,11 @@ import (
 
 func driverKind() driver.Kind {
 	return driver.Kind{
-		Client: "github.com/nats-io/nats.go",
+		Without: map[driver.Class]string{driver.Acknowledging: "none", driver.Publishing: "none, since nobody confirms", driver.Threading: "by the load"},
+		Client:  "github.com/nats-io/nats.go",
 		Settings: append([]driver.Setting{
 			driver.ModeSetting("subscriptions are read in batches from a channel instead of by callbacks, and subjects are checked once instead of for each message"),
-			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
+			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Class: driver.Prefetching, Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
 		}, natsio.ClientSettings...),
 		Transient: true, // a subject has no memory
 		Keyless:   driver.Never("a subject has neither partitions nor keys"),

@@ -29,7 +29,8 @@ const tokenUser = "token"
 
 func driverKind() driver.Kind {
 	return driver.Kind{
-		Client: "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Attaching: attaching, Open: open,
+		Without: map[driver.Class]string{driver.Threading: "by the load"},
+		Client:  "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Attaching: attaching, Open: open,
 	}
 }
 

@@ -30,6 +30,7 @@ const (
 
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
+		Memory:   strings.Join(usualMemory, " "),
 		Versions: []provision.Version{{Name: "4.0.8", Needs: jvm.Needs}},
 		Ports:    []string{"client", plainPort, webPort, bookiePort, bookieAdmin, zooPort, zooPeerPort, zooVotesPort},
 		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Plain: "what brokers store in bookies, and for ZooKeeper", Deadline: 3 * time.Minute,
@@ -93,14 +94,17 @@ func configure(_ context.Context, n *provision.Node) error {
 	return errors.Join(n.MakeDir("tmp"), n.Write("data/zookeeper/myid", []byte(strconv.Itoa(n.ID))))
 }
 
+// usualMemory is that of a server alone, by Pulsar's own start script (pulsar_env.sh). The script's collector is ZGC, which
+// maps its heap three times under Java 17: the kernel's account of its memory would be three times too high.
+var usualMemory = []string{"-Xms2g", "-Xmx2g", "-XX:MaxDirectMemorySize=4g", "-XX:+UseG1GC"}
+
 func command(n *provision.Node) (provision.Command, error) {
 	asked, err := split(n.Cluster)
 	if err != nil {
 		return provision.Command{}, err
 	}
 	if alone(n.Cluster) {
-		usual := []string{"-Xms512m", "-Xmx1g", "-XX:MaxDirectMemorySize=1g"}
-		args := append(java(n, jvm.Options(usual, asked.java)), "-Dpulsar.config.file="+filepath.Join(n.Dir, "standalone.conf"),
+		args := append(java(n, jvm.Options(usualMemory, asked.java)), "-Dpulsar.config.file="+filepath.Join(n.Dir, "standalone.conf"),
 			"org.apache.pulsar.PulsarStandaloneStarter", "-nfw", "-nss", "-a", "127.0.0.1", "--num-bookies", "1",
 			"--config", filepath.Join(n.Dir, "standalone.conf"), "--metadata-dir", filepath.Join(n.Data, "metadata"),
 			"--bookkeeper-dir", filepath.Join(n.Data, "bookkeeper"), "--bookkeeper-port", strconv.Itoa(n.Ports[bookiePort]))

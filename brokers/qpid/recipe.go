@@ -21,6 +21,7 @@ const (
 
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
+		Memory:   strings.Join(usualMemory, " "),
 		Versions: []provision.Version{{Name: "10.1.0", Needs: jvm.Needs}},
 		Ports:    []string{"client", "group"}, MaxNodes: 9, TLS: true, Mutual: true, Login: true, Plain: "replication",
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
@@ -50,6 +51,9 @@ func configure(_ context.Context, n *provision.Node) error {
 	return errors.Join(n.MakeDir("tmp"), n.Write("initial.json", text))
 }
 
+// usualMemory is that of the product's own start script.
+var usualMemory = []string{"-Xmx512m", "-XX:MaxDirectMemorySize=1536m", "-XX:+UseG1GC"}
+
 // command has the memory and the collector of the server's own start script. What the server has made of the initial
 // configuration by then wins on later starts.
 func command(n *provision.Node) (provision.Command, error) {
@@ -58,7 +62,7 @@ func command(n *provision.Node) (provision.Command, error) {
 		return provision.Command{}, err
 	}
 	home := filepath.Join(n.Cluster.Install, n.Cluster.Version)
-	args := append(jvm.Options([]string{"-Xmx512m", "-XX:MaxDirectMemorySize=1536m", "-XX:+UseG1GC"}, asked),
+	args := append(jvm.Options(usualMemory, asked),
 		"-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-DQPID_HOME="+home, "-DQPID_WORK="+n.Data,
 		"-cp", filepath.Join(home, "lib", "*"), "org.apache.qpid.server.Main", "-icp", filepath.Join(n.Dir, "initial.json"))
 	first := n.Cluster.Nodes[0]

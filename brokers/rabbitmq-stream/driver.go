@@ -25,6 +25,7 @@ const (
 
 func driverKind() driver.Kind {
 	return driver.Kind{
+		Without:  map[driver.Class]string{driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
 		Settings: settings,
 		Failover: true, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Attaching: attaching, Open: open,

@@ -178,12 +178,16 @@ func (q *intake) run(ctx context.Context) {
 	}
 }
 
-// deliver hands m, and what else is there where that is gathered, to the sink.
+// deliver hands m, and what else is there where that is gathered, to the sink: no more than is acknowledged together.
 func (q *intake) deliver(m amqp.Delivery) {
+	most := deliverBatch
+	if !q.autoAck {
+		most = min(most, q.every)
+	}
 	q.bodies = q.bodies[:0]
 	q.take(m)
 	taken := 1
-	for yielded := false; q.gathers && taken < deliverBatch; {
+	for yielded := false; q.gathers && taken < most; {
 		select {
 		case m, open := <-q.deliveries:
 			if !open {

@@ -13,6 +13,7 @@ import (
 
 func driverKind() driver.Kind {
 	return driver.Kind{
+		Without:  map[driver.Class]string{driver.Publishing: "the run's window", driver.Threading: "stock: by the load; tuned: half of the cores, where one producer and one consumer are all"},
 		Client:   "github.com/rabbitmq/amqp091-go",
 		Settings: settings,
 		Procs:    1, // every message passes three goroutines of the client: with two threads that cost 13 instead of 9 CPU-s per million

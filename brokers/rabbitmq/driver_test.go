@@ -134,7 +134,7 @@ func TestSingleBroker(t *testing.T) {
 	})
 	t.Run("a message that a full queue rejects fails", func(t *testing.T) {
 		limits := map[string]any{"x-max-length": 1, "x-overflow": "reject-publish"}
-		r := livetest.Open(t, "rabbitmq", config(t, target, map[string]any{"prefetch": 1, "ack.delay": "1h"}, limits), livetest.Topic("full", 1, "idle"))
+		r := livetest.Open(t, "rabbitmq", config(t, target, map[string]any{"prefetch": 1, "ack.every": 2, "ack.delay": "1h"}, limits), livetest.Topic("full", 1, "idle"))
 		r.ConsumeAll(t)
 		var batch []string
 		for n := range 64 {

@@ -16,11 +16,11 @@ var settings = []driver.Setting{
 	driver.ModeSetting("a batch goes out in one write (write.buffer), reads bring up to 64 KiB, and what has come is handed over together"),
 	driver.AckSetting(),
 	{Scope: driver.ClientScope, Name: "channels", Default: int64(1), Least: int64(1), Most: int64(channelMax - 1), Doc: "producers, and consumers of one subscription of a topic, that share a connection, each with channels of its own"},
-	{Scope: driver.ClientScope, Name: "prefetch", Default: int64(1000), Least: int64(0), Most: int64(65535), Idle: autoAcked, Doc: "messages a consumer may hold unacknowledged (basic.qos); 0 is unlimited"},
-	{Scope: driver.ClientScope, Name: "ack.every", Default: int64(100), Least: int64(1), Idle: autoAcked, Doc: "messages acknowledged by one basic.ack (multiple); at most half the prefetch is used"},
-	{Scope: driver.ClientScope, Name: "ack.delay", Default: 5 * time.Millisecond, Idle: autoAcked, Doc: "longest wait of a delivered message for its basic.ack"},
+	{Scope: driver.ClientScope, Name: "prefetch", Class: driver.Prefetching, Default: int64(1000), Least: int64(0), Most: int64(65535), Idle: autoAcked, Doc: "messages a consumer may hold unacknowledged (basic.qos); 0 is unlimited"},
+	{Scope: driver.ClientScope, Name: "ack.every", Class: driver.Acknowledging, Default: int64(1), Least: int64(1), Idle: autoAcked, Doc: "messages acknowledged by one basic.ack (multiple); at most half the prefetch is used"},
+	{Scope: driver.ClientScope, Name: "ack.delay", Class: driver.Acknowledging, Default: 5 * time.Millisecond, Idle: ackedAlone, Doc: "longest wait of a delivered message for its basic.ack"},
 	{Scope: driver.ClientScope, Name: "mandatory", Default: false, Doc: "have unroutable messages returned, which fails them"},
-	{Scope: driver.ClientScope, Name: "write.buffer", Default: int64(64 << 10), Least: int64(0), Most: int64(1 << 30), Idle: driver.TunedOnly, Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per message"},
+	{Scope: driver.ClientScope, Name: "write.buffer", Class: driver.Batching, Default: int64(64 << 10), Least: int64(0), Most: int64(1 << 30), Idle: driver.TunedOnly, Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per message"},
 	{Scope: driver.ClientScope, Name: "heartbeat", Default: 10 * time.Second, Least: time.Second, Most: 65535 * time.Second, Doc: "AMQP heartbeat in whole seconds"},
 	{Scope: driver.ClientScope, Name: "frame_max", Default: int64(131072), Least: int64(4096), Most: int64(1 << 30), Doc: "largest AMQP frame in bytes"},
 	{Scope: driver.ClientScope, Name: "vhost", Default: "/", Doc: "virtual host"},
@@ -45,6 +45,13 @@ func autoAcked(g driver.Guarantee, v driver.Values) string {
 		return "with consumer.ack: before, which at-most-once has unless asked otherwise, consumers acknowledge nothing"
 	}
 	return ""
+}
+
+func ackedAlone(g driver.Guarantee, v driver.Values) string {
+	if v.Int("ack.every") == 1 {
+		return "ack.every is 1, so that no message waits for others"
+	}
+	return autoAcked(g, v)
 }
 
 func ofClassic(g driver.Guarantee, v driver.Values) string {

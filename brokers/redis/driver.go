@@ -21,7 +21,8 @@ const library = "github.com/redis/go-redis/v9"
 
 func driverKind() driver.Kind {
 	return driver.Kind{
-		Client: library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
+		Without: map[driver.Class]string{driver.Acknowledging: "one XACK for what a read has brought", driver.Publishing: "the run's window", driver.Threading: "by the load"},
+		Client:  library, Settings: slices.Concat(streamSettings, connectionSettings), Supports: supports,
 		Fits: fits, Maps: natives, Keeps: keeps, Share: share, Shared: true, Attaching: attaching, Open: open,
 	}
 }
@@ -36,7 +37,8 @@ func keeps(_, topic driver.Values, _ int64) driver.Limit {
 }
 
 var streamSettings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "COUNT", Default: int64(500), Least: int64(1), Doc: "most messages one XREADGROUP brings, per stream"},
+	driver.ModeSetting("commands are made once and used again, the driver takes apart what XREADGROUP replies, and XACK travels with the next XREADGROUP"),
+	{Scope: driver.ClientScope, Name: "COUNT", Class: driver.Prefetching, Default: int64(1000), Least: int64(1), Doc: "most messages one XREADGROUP brings, per stream"},
 	{Scope: driver.ClientScope, Name: "BLOCK", Default: time.Second, Doc: "how long an XREADGROUP waits for messages; must be less than ReadTimeout"},
 	{Scope: driver.ClientScope, Name: "WAIT", Default: time.Second, Idle: unreplicated, Doc: "longest wait of a pipeline for its replicas (acks: quorum); must be less than ReadTimeout"},
 	{Scope: driver.TopicScope, Name: "MAXLEN", Default: int64(0), Least: int64(0), Doc: "entries a stream keeps at least, read or not; older ones go (MAXLEN ~); 0: all"},
@@ -44,8 +46,7 @@ var streamSettings = []driver.Setting{
 }
 
 var connectionSettings = []driver.Setting{
-	driver.ModeSetting("commands are made once and used again, the driver takes apart what XREADGROUP replies, and XACK travels with the next XREADGROUP"),
-	{Scope: driver.ClientScope, Name: "pipeline", Default: int64(500), Least: int64(1), Doc: "most commands written before their replies are read, per producer"},
+	{Scope: driver.ClientScope, Name: "pipeline", Class: driver.Batching, Default: int64(500), Least: int64(1), Doc: "most commands written before their replies are read, per producer"},
 	{Scope: driver.ClientScope, Name: "ReadTimeout", Default: 3 * time.Second, Least: time.Millisecond, Doc: "longest wait for a reply; the connection is given up after it"},
 	{Scope: driver.ClientScope, Name: "WriteTimeout", Default: 3 * time.Second, Least: time.Millisecond, Doc: "longest wait of a blocked write"},
 	{Scope: driver.ClientScope, Name: "ReadBufferSize", Default: int64(64 << 10), Least: int64(1024), Most: int64(1 << 30), Doc: "bytes, per connection"},

@@ -12,10 +12,15 @@ import (
 
 func pubsubKind() driver.Kind {
 	return driver.Kind{
-		Client: library, Settings: connectionSettings, Supports: pubsubSupports, Open: openPubsub,
+		Without: map[driver.Class]string{driver.Acknowledging: "none", driver.Prefetching: "none: the server sends what is published", driver.Publishing: "the run's window", driver.Threading: "by the load"},
+		Client:  library, Settings: channelSettings, Supports: pubsubSupports, Open: openPubsub,
 		Transient: true, Maps: pubsubNatives, Share: alone, Fits: whole, Keyless: driver.Never("a channel has neither partitions nor keys"),
 	}
 }
+
+var channelSettings = append([]driver.Setting{
+	driver.ModeSetting("commands are made once and used again, and messages are read by Receive instead of from Channel"),
+}, connectionSettings...)
 
 // alone implements driver.Kind.Share.
 func alone(_ driver.Guarantee, _ driver.Values, consumers, _ int) error {

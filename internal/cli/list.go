@@ -46,7 +46,14 @@ func (s *shell) listCommand() *cobra.Command {
 	add("brokers", "Brokers that can be measured, with their versions", cobra.NoArgs, listBrokers)
 	add("studies", "Studies that come with the program", cobra.NoArgs, listStudies)
 	add("reports", "Reports over stored results", cobra.NoArgs, listReports)
-	settings := add("settings [BROKER]", "Settings of a spec, or a broker's client and topic settings", cobra.MaximumNArgs(1), listSettings)
+	byClass := false
+	settings := add("settings [BROKER]", "Settings of a spec, or a broker's client and topic settings", cobra.MaximumNArgs(1), func(args []string) (document.Document, error) {
+		if byClass {
+			return settingsByClass(args)
+		}
+		return listSettings(args)
+	})
+	settings.Flags().BoolVar(&byClass, "by-class", false, "defaults of all brokers side by side: acknowledgements, windows, batches, threads, memory")
 	guarantees := add("guarantees [BROKER]", "Which guarantees a broker keeps, by which settings, and which it doesn't", cobra.MaximumNArgs(1), listGuarantees)
 	guarantees.ValidArgsFunction = cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp)
 	settings.ValidArgsFunction = cobra.FixedCompletions(driver.Names(), cobra.ShellCompDirectiveNoFileComp)

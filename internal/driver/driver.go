@@ -205,7 +205,7 @@ type Kind struct {
 	Keyless func(client Values) string
 	// Procs is how many threads of Go code serve one connection of this client best, 0 for no preference. A client
 	// that passes every message through several goroutines spends more on waking threads than on its work when it
-	// is given more. It is applied where a point has one producer and one consumer at most.
+	// is given more. It is applied where a point has one producer and one consumer at most, and the client is tuned.
 	Procs int
 	// Share refuses, without a connection, so many consumers of one subscription on a topic of so many partitions. Nil:
 	// they may always share it.
@@ -227,6 +227,8 @@ type Kind struct {
 	Failover bool
 	// Supports tells, without a connection, whether g can be honoured: nil or *ErrUnsupported.
 	Supports func(g Guarantee) error
+	// Without says, as a clause, how it is with a class of which it has no setting.
+	Without map[Class]string
 	// Maps names the native settings by which a guarantee that is supported is kept, with the other settings at
 	// their defaults. It asks the same code that applies them.
 	Maps func(g Guarantee) []Native

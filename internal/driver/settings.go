@@ -30,6 +30,8 @@ type Setting struct {
 	Doc     string   // one line, with the unit
 	// Elsewhere are words that other drivers take and this one can't: they are refused with Doc, which says why.
 	Elsewhere []string
+	// Class is what it is one of, "" for settings that have no like elsewhere.
+	Class Class
 	// Least and Most bound a number or a time, in the type of Default; nil: no bound but the driver's own checks.
 	// Default itself is always allowed: -1 may stand for "unset".
 	Least, Most any
@@ -40,6 +42,12 @@ type Setting struct {
 
 // Path is the setting's in a spec: "client.linger.ms".
 func (s Setting) Path() string { return s.Scope.path(s.Name) }
+
+// In is s as one of a class.
+func (s Setting) In(c Class) Setting {
+	s.Class = c
+	return s
+}
 
 // IdleWhere is s with that for Idle.
 func (s Setting) IdleWhere(why func(Guarantee, Values) string) Setting {

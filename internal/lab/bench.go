@@ -76,7 +76,7 @@ func (b *bench) run(ctx context.Context) error {
 	}
 	b.stage(Event{Kind: Staged, Stage: "connecting"})
 	b.agent = b.lab.NewAgent()
-	if len(plan.Producers) <= 1 && len(plan.Consumers) <= 1 {
+	if len(plan.Producers) <= 1 && len(plan.Consumers) <= 1 && !driver.UsesStock(config.Client) {
 		plan.Procs = threads(kind.Procs, b.lab.host.Cores)
 	}
 	if err := b.agent.Prepare(ctx, agent.Plan{Broker: b.spec.Broker, Config: config, Worker: plan, Consumers: elsewhere}); err != nil {

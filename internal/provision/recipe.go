@@ -30,6 +30,8 @@ type Recipe struct {
 	// TLS tells that the recipe can put TLS on the client port; Mutual that it also makes the broker demand a client
 	// certificate where Cluster.TLS.Mutual asks for it; Login that it makes the broker demand Cluster.Login.
 	TLS, Mutual, Login bool
+	// Memory is what bounds a node's memory unless the spec asks otherwise, and its collector; empty: nothing, it is no JVM.
+	Memory string
 	// Plain is what the nodes of a cluster say to each other without TLS though their clients use it; empty: nothing.
 	Plain string
 	// Deadline bounds a start where nobody asks for another; 0: a minute.

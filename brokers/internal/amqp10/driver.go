@@ -62,16 +62,17 @@ const (
 var ClientSettings = []driver.Setting{
 	driver.ModeSetting("a batch goes out in few writes (write.buffer), reads bring up to 64 KiB, and no frame sets a deadline"),
 	driver.AckSetting(),
-	{Scope: driver.ClientScope, Name: "Credit", Default: int64(1000), Least: int64(1), Doc: "messages a consumer may hold that are not settled"},
+	{Scope: driver.ClientScope, Name: "Credit", Class: driver.Prefetching, Default: int64(1000), Least: int64(1), Doc: "messages a consumer may hold that are not settled"},
 	{Scope: driver.ClientScope, Name: "MaxFrameSize", Default: int64(65536), Least: int64(512), Most: int64(math.MaxUint32), Doc: "largest frame accepted from the broker, in bytes; at least 512"},
 	{Scope: driver.ClientScope, Name: "IdleTimeout", Default: time.Minute, Doc: "silence of the broker after which the connection is given up"},
 	{Scope: driver.ClientScope, Name: "GroupID", Default: groupAuto, Allowed: []string{groupAuto, groupNone, groupKey, groupProducer}, Doc: "group-id of messages: all of a group go to one consumer; auto: producer where ordered is asked for, else none"},
-	{Scope: driver.ClientScope, Name: "write.buffer", Default: int64(64 << 10), Least: int64(0), Idle: driver.TunedOnly, Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per frame"},
+	{Scope: driver.ClientScope, Name: "write.buffer", Class: driver.Batching, Default: int64(64 << 10), Least: int64(0), Idle: driver.TunedOnly, Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per frame"},
 }
 
 // Kind is the product's driver.
 func Kind(p *Product) driver.Kind {
 	return driver.Kind{
+		Without:  map[driver.Class]string{driver.Acknowledging: "one by one", driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:   "github.com/Azure/go-amqp",
 		Settings: slices.Concat(ClientSettings, p.Settings),
 		Supports: p.Supports,
