@@ -28,6 +28,22 @@ func TestTheStockLibraryKeepsThePromises(t *testing.T) {
 	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "kafka"}, atLeast, atMost, exactly))
 }
 
+func TestContractHoldsWithGroupsOfTheBroker(t *testing.T) {
+	testkit.Long(t)
+	s := livetest.Suite(t, provision.Options{Broker: "kafka"}, atLeast, exactly)
+	s.Client = map[string]any{"group.protocol": brokerGroups}
+	drivertest.Run(t, s)
+}
+
+func TestGroupsOfTheBrokerAreRefusedWhereItHasNone(t *testing.T) {
+	for version, fits := range map[string]bool{"3.9.2": false, "1.1.1": false, "4.3.1": true, "": true} {
+		c := livetest.Config(t, "kafka", driver.Target{Version: version}, atLeast, map[string]any{"group.protocol": brokerGroups}, nil)
+		if err := fitsVersion(c); (err == nil) != fits {
+			t.Errorf("Kafka %q: %v", version, err)
+		}
+	}
+}
+
 func TestContractHoldsOnKafka3(t *testing.T) {
 	testkit.Long(t)
 	s := livetest.Suite(t, provision.Options{Broker: "kafka", Version: "3.9.2"}, atLeast)

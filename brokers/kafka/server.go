@@ -49,6 +49,11 @@ func serverProperties(n *provision.Node, asked map[string]string, known []string
 	if slices.Contains(known, "share.coordinator.state.topic.replication.factor") {
 		lines["share.coordinator.state.topic.replication.factor"], lines["share.coordinator.state.topic.min.isr"] = copies, inSync
 	}
+	for _, name := range []string{"group.consumer.min.heartbeat.interval.ms", "group.consumer.heartbeat.interval.ms"} {
+		if slices.Contains(known, name) { // as often as members of a classic group ask
+			lines[name] = "500"
+		}
+	}
 	for name, value := range asked {
 		if err := check(name, own, known); err != nil {
 			return "", err

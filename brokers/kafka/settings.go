@@ -33,8 +33,9 @@ var settings = append([]driver.Setting{
 	driver.AckSetting(),
 	client("enable.auto.commit", true, "commit offsets in the background; false: one commit per poll, waited for").In(driver.Acknowledging),
 	client("auto.commit.interval.ms", int64(5_000), "how often offsets are committed in the background, ms, at least 100").IdleWhere(committing).In(driver.Acknowledging),
-	client("session.timeout.ms", int64(45_000), "when a silent consumer loses its partitions, ms"),
-	client("heartbeat.interval.ms", int64(500), "how often a consumer asks whether its group rebalances, ms"),
+	client("group.protocol", classicGroups, "classic: members of a group divide partitions among themselves; consumer: the broker does (KIP-848, since 4.0)", classicGroups, brokerGroups),
+	client("session.timeout.ms", int64(45_000), "when a silent consumer loses its partitions, ms").IdleWhere(byBroker),
+	client("heartbeat.interval.ms", int64(500), "how often a consumer asks whether its group rebalances, ms").IdleWhere(byBroker),
 	client("metadata.max.age.ms", int64(300_000), "how often metadata are fetched anew, ms, at least 10"),
 	client("sasl.mechanism", "PLAIN", "how user and password are presented", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
 }, topicSettings(
@@ -54,6 +55,19 @@ func client(name string, value any, doc string, allowed ...string) driver.Settin
 func transactionless(g driver.Guarantee, _ driver.Values) string {
 	if g.Delivery != driver.ExactlyOnce {
 		return "only delivery: exactly-once has transactions"
+	}
+	return ""
+}
+
+// The values of group.protocol, which are Java's.
+const (
+	classicGroups = "classic"
+	brokerGroups  = "consumer"
+)
+
+func byBroker(_ driver.Guarantee, v driver.Values) string {
+	if v.String("group.protocol") == brokerGroups {
+		return "with group.protocol: consumer the broker decides (server.group.consumer.session.timeout.ms and …heartbeat.interval.ms)"
 	}
 	return ""
 }
@@ -177,6 +191,9 @@ func consumerOptions(g driver.Guarantee, v driver.Values, group string, topics .
 		kgo.FetchMaxPartitionBytes(int32(v.Int("max.partition.fetch.bytes"))),
 		kgo.SessionTimeout(millis(v, "session.timeout.ms")),
 		kgo.HeartbeatInterval(millis(v, "heartbeat.interval.ms")),
+	}
+	if v.String("group.protocol") == brokerGroups { // sticky is what the client calls the broker's own default, uniform
+		opts = append(opts, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
 	}
 	if v.Bool("enable.auto.commit") {
 		opts = append(opts, kgo.AutoCommitMarks(), kgo.AutoCommitInterval(millis(v, "auto.commit.interval.ms")))

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -13,10 +14,20 @@ var younger = []string{
 	"max.compaction.lag.ms", "message.timestamp.after.max.ms", "message.timestamp.before.max.ms", "remote.storage.enable",
 }
 
+// before4 tells that a version is known and older than 4.0.
+func before4(version string) bool {
+	major, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n < 4
+}
+
 // fitsVersion refuses what came after a version that is known. Nobody can ask a broker before 3.0 what became of a
 // transaction whose commit was not answered (DescribeTransactions).
 func fitsVersion(c driver.Config) error {
 	version := c.Target.Version
+	if before4(version) && c.Client.String("group.protocol") == brokerGroups {
+		return driver.Unsupported("client.group.protocol: consumer", "Kafka %s has no such groups in use; 4.0 and later do", version)
+	}
 	if !onZooKeeper(version) {
 		return nil
 	}
