@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -24,17 +22,12 @@ type natsRun struct {
 }
 
 func (b *bench) natsPeak(ctx context.Context) error {
-	dir, err := installed(ctx, b.host, "nats-bench-"+nats.Version, func(ctx context.Context, i *provision.Install) error {
-		if err := os.Mkdir(filepath.Join(i.Dir, "bin"), 0o755); err != nil {
-			return err
-		}
-		return i.GoInstall(ctx, natsBench+"@v"+nats.Version)
-	})
+	program, err := built(ctx, b.host, nats.Version, natsBench)
 	if err != nil {
 		return err
 	}
 	return b.with(ctx, provision.Options{Broker: "nats"}, func(in *provision.Instance) error {
-		n := &natsRun{b: b, address: in.Addresses()[0], bench: filepath.Join(dir, "bin", "nats-bench")}
+		n := &natsRun{b: b, address: in.Addresses()[0], bench: program}
 		s := section{
 			Title: "NATS core, 100 B",
 			Settings: fmt.Sprintf("1 subject; 1 publisher, write buffer %d B (the client's default); 1 subscriber, at most %d messages waiting "+

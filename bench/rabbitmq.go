@@ -27,8 +27,8 @@ type rabbitRun struct {
 }
 
 func (b *bench) rabbitPeak(ctx context.Context) error {
-	dir, err := installed(ctx, b.host, "perf-test-2.22.1", func(ctx context.Context, i *provision.Install) error {
-		return i.Maven(ctx, perfTest)
+	dir, err := installed(ctx, b.host, "perf-test", perfTestVersion, func(ctx context.Context, i *provision.Install) error {
+		return i.Maven(ctx, locks, perfTest)
 	})
 	if err != nil {
 		return err

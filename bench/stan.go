@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -26,12 +24,7 @@ type stanRun struct {
 }
 
 func (b *bench) stanPeak(ctx context.Context) error {
-	dir, err := installed(ctx, b.host, "stan-bench-"+stan.Version, func(ctx context.Context, i *provision.Install) error {
-		if err := os.Mkdir(filepath.Join(i.Dir, "bin"), 0o755); err != nil {
-			return err
-		}
-		return i.GoInstall(ctx, stanBench+"@v"+stan.Version)
-	})
+	program, err := built(ctx, b.host, stan.Version, stanBench)
 	if err != nil {
 		return err
 	}
@@ -39,7 +32,7 @@ func (b *bench) stanPeak(ctx context.Context) error {
 		// Nothing but age takes a message out of a channel that every run makes anew.
 		server := map[string]any{"streaming.store": store, "streaming.file.sync": false, "streaming.store_limits.max_age": "30s"}
 		err := b.with(ctx, provision.Options{Broker: "nats-streaming", Server: server}, func(in *provision.Instance) error {
-			r := &stanRun{b: b, address: in.Addresses()[0], bench: filepath.Join(dir, "bin", "stan-bench")}
+			r := &stanRun{b: b, address: in.Addresses()[0], bench: program}
 			return r.compare(ctx, store)
 		})
 		if err != nil {

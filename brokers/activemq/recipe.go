@@ -2,6 +2,7 @@ package activemq
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -20,6 +21,11 @@ const (
 )
 
 var log4j2 = []string{"org.apache.logging.log4j:log4j-core:2.25.4", "org.apache.logging.log4j:log4j-slf4j2-impl:2.25.4"}
+
+// locks are the SHA-256 of the files that each version is fetched as.
+//
+//go:embed locks
+var locks embed.FS
 
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
@@ -44,7 +50,7 @@ func install(ctx context.Context, i *provision.Install) error {
 	for _, artifact := range []string{"broker", "kahadb-store", "spring", "console", "amqp", "jaas"} {
 		jars = append(jars, "org.apache.activemq:activemq-"+artifact+":"+i.Version)
 	}
-	if err := i.Maven(ctx, jars...); err != nil {
+	if err := i.Maven(ctx, locks, jars...); err != nil {
 		return err
 	}
 	return extractSchema(i)

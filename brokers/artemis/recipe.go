@@ -3,6 +3,7 @@ package artemis
 import (
 	"context"
 	"crypto/rand"
+	"embed"
 	"errors"
 	"os"
 	"path/filepath"
@@ -20,6 +21,11 @@ const (
 	storeRole = "store"
 )
 
+// locks are the SHA-256 of the files that each version is fetched as.
+//
+//go:embed locks
+var locks embed.FS
+
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
 		Memory: strings.Join(usualMemory, " "),
@@ -35,6 +41,9 @@ func recipe() *provision.Recipe {
 	}
 }
 
+// trial makes an instance and prints what it is configured with.
+const trial = `"$1" create trial --silent --user admin --password admin --allow-anonymous --host 127.0.0.1 --no-web --nio && cat trial/etc/broker.xml`
+
 var timeout = regexp.MustCompile(`<journal-buffer-timeout>(\d+)<`)
 
 // install unpacks the distribution, and has the server measure this machine's disk as it does for everybody who
@@ -44,23 +53,18 @@ func install(ctx context.Context, i *provision.Install) error {
 	if i.Version == "2.40.0" { // it was a part of ActiveMQ up to 2.44
 		group = "org.apache.activemq"
 	}
-	if err := jvm.Distribution(ctx, i, group+":apache-artemis:"+i.Version+":tar.gz:bin"); err != nil {
+	if err := i.Archive(ctx, locks, group+":apache-artemis:"+i.Version+":tar.gz:bin"); err != nil {
 		return err
 	}
-	trial := filepath.Join(i.Dir, "trial")
-	if err := i.Exec(ctx, i.Dir, filepath.Join(i.Dir, "bin", "artemis"), "create", trial, "--silent", "--user", "admin", "--password", "admin", "--allow-anonymous",
-		"--host", "127.0.0.1", "--no-web", "--nio"); err != nil {
-		return err
-	}
-	made, err := os.ReadFile(filepath.Join(trial, "etc", "broker.xml"))
+	made, err := i.Run(ctx, provision.Command{Path: "sh", Args: []string{"-c", trial, "sh", filepath.Join(i.Dir, "bin", "artemis")}})
 	if err != nil {
 		return err
 	}
-	found := timeout.FindSubmatch(made)
+	found := timeout.FindStringSubmatch(made)
 	if found == nil {
 		return errors.New("the server found no journal-buffer-timeout for this disk")
 	}
-	return errors.Join(os.WriteFile(filepath.Join(i.Dir, tunedFile), found[1], 0o644), os.RemoveAll(trial))
+	return os.WriteFile(filepath.Join(i.Dir, tunedFile), []byte(found[1]), 0o644)
 }
 
 func configure(_ context.Context, n *provision.Node) error {

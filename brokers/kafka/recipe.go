@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"crypto/rand"
+	"embed"
 	"encoding/base64"
 	"fmt"
 	"os"
@@ -20,6 +21,11 @@ const (
 	controller  = "controller"
 	brokerNames = `id="brokerconfigs_([^"]+)"`
 )
+
+// locks are the SHA-256 of the files that each version is fetched as.
+//
+//go:embed locks
+var locks embed.FS
 
 func recipe() *provision.Recipe {
 	needs := []provision.Need{{Command: "java", Apt: []string{"default-jre-headless"}}, {Command: "mvn", Apt: []string{"maven"}}}
@@ -47,17 +53,14 @@ func install(ctx context.Context, i *provision.Install) error {
 	if onZooKeeper(i.Version) {
 		jars = oldJars(i.Version)
 	}
-	if err := i.Maven(ctx, jars...); err != nil {
+	if err := i.Maven(ctx, locks, jars...); err != nil {
 		return err
 	}
-	if err := i.Exec(ctx, i.Dir, "sh", "-c", "java -cp 'lib/*' kafka.server.KafkaConfig > settings.html"); err != nil {
-		return err
-	}
-	page, err := os.ReadFile(filepath.Join(i.Dir, "settings.html"))
+	page, err := i.Run(ctx, provision.Command{Path: "java", Args: []string{"-cp", filepath.Join(i.Dir, "lib", "*"), "kafka.server.KafkaConfig"}})
 	if err != nil {
 		return err
 	}
-	names := knownSettings(i.Version, page)
+	names := knownSettings(i.Version, []byte(page))
 	if len(names) == 0 {
 		return fmt.Errorf("kafka %s printed no names of settings", i.Version)
 	}

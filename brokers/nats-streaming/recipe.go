@@ -2,6 +2,7 @@ package natsstreaming
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"net"
@@ -19,6 +20,11 @@ const (
 	old    = "0.17.0"
 )
 
+// locks are the modules of each version, with their SHA-256.
+//
+//go:embed locks
+var locks embed.FS
+
 func recipe() *provision.Recipe {
 	needsGo := []provision.Need{{Command: "go", Apt: []string{"golang-go"}}}
 	return &provision.Recipe{
@@ -28,7 +34,7 @@ func recipe() *provision.Recipe {
 		},
 		Ports: []string{"client", "monitor", "route"}, MaxNodes: 5, TLS: true, Mutual: true, Login: true, Plain: "routes, which replicate",
 		Install: func(ctx context.Context, i *provision.Install) error {
-			return i.GoInstall(ctx, module+"@v"+i.Version)
+			return i.GoInstall(ctx, locks, module)
 		},
 		Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
 		Endpoints: func(n *provision.Node) map[string]string {

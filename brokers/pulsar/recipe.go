@@ -2,6 +2,7 @@ package pulsar
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,6 +29,11 @@ const (
 	zooVotesPort = "zookeeper-election"
 )
 
+// locks are the SHA-256 of the files that each version is fetched as.
+//
+//go:embed locks
+var locks embed.FS
+
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
 		Memory:   strings.Join(usualMemory, " "),
@@ -39,7 +45,7 @@ func recipe() *provision.Recipe {
 }
 
 func install(ctx context.Context, i *provision.Install) error {
-	if err := jvm.Distribution(ctx, i, "org.apache.pulsar:pulsar-server-distribution:"+i.Version+":tar.gz:bin"); err != nil {
+	if err := i.Archive(ctx, locks, "org.apache.pulsar:pulsar-server-distribution:"+i.Version+":tar.gz:bin"); err != nil {
 		return err
 	}
 	for _, pattern := range unneeded {

@@ -32,8 +32,16 @@ func reference(t *testing.T) string {
 	if _, err := exec.LookPath("java"); err != nil {
 		t.Skipf("no Java to read the log with: %v", err)
 	}
-	i := provision.Install{Dir: t.TempDir(), Log: t.Logf}
-	if err := i.Maven(context.WithoutCancel(t.Context()), "org.hdrhistogram:HdrHistogram:2.2.2"); err != nil {
+	dir, err := os.MkdirTemp("", "brokermark-exchange-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil { // Maven runs as a user of its own
+		t.Fatal(err)
+	}
+	i := provision.Install{Version: "2.2.2", Dir: dir, Log: t.Logf}
+	if err := i.Maven(context.WithoutCancel(t.Context()), os.DirFS("testdata"), "org.hdrhistogram:HdrHistogram:2.2.2"); err != nil {
 		t.Skipf("HdrHistogram can't be fetched: %v", err)
 	}
 	return filepath.Join(i.Dir, "lib", "*")

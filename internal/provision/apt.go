@@ -68,7 +68,8 @@ func aptInstall(ctx context.Context, packages []string) error {
 func aptGet(ctx context.Context, guard *guard, args ...string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", args...)
 	cmd.ExtraFiles = guard.locks() // it goes on where the tool is killed, and services must not start then either
-	cmd.Env = append(os.Environ(), aptQuiet...)
+	home, _ := os.UserHomeDir()
+	cmd.Env = cleanEnvironment(home, append(handed(network, apts), aptQuiet...)) // maintainers' scripts see it, too
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.CombinedOutput()
 	switch {
@@ -84,7 +85,7 @@ var aptQuiet = []string{"DEBIAN_FRONTEND=noninteractive", "LC_ALL=C"}
 
 // AptTree unpacks packages of another Debian suite, with everything down to the C library, into Dir/tree. It needs no
 // root and leaves the machine's own packages alone: apt works on a state of its own, with an empty list of installed
-// packages. No maintainer script runs. A program in it is run with bwrap --ro-bind Dir/tree /.
+// packages, and takes none that isn't signed. No maintainer script runs. A program in it is run with bwrap --ro-bind Dir/tree /.
 func (i *Install) AptTree(ctx context.Context, suite string, packages ...string) error {
 	source, err := debianSource()
 	if err != nil {
@@ -95,16 +96,20 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 		return err
 	}
 	defer os.RemoveAll(work)
+	if err := os.Chmod(work, 0o755); err != nil { // for the user that apt downloads as
+		return err
+	}
 	options, err := privateApt(work, source.line(suite))
 	if err != nil {
 		return err
 	}
 	i.Log("fetching %s of Debian %s", strings.Join(packages, ", "), suite)
-	if err := i.exec(ctx, work, aptQuiet, "apt-get", append(options, "update")...); err != nil {
+	env := append(handed(network, apts), aptQuiet...)
+	if _, err := i.own(ctx, work, env, "apt-get", append(options, "update")...); err != nil {
 		return err
 	}
 	base := []string{"dash", "bash", "coreutils", "sed", "grep", "gawk"} // what start scripts call
-	if err := i.exec(ctx, work, aptQuiet, "apt-get", slices.Concat(options, []string{"-y", "-d", "install"}, packages, base)...); err != nil {
+	if _, err := i.own(ctx, work, env, "apt-get", slices.Concat(options, []string{"-y", "-d", "install"}, packages, base)...); err != nil {
 		return err
 	}
 	tree := filepath.Join(i.Dir, "tree")
@@ -116,7 +121,7 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 		return errors.Join(fmt.Errorf("no package of %s was fetched", suite), err)
 	}
 	for _, deb := range debs {
-		if err := i.Exec(ctx, work, "sh", "-c", unpack, "sh", deb, tree); err != nil {
+		if _, err := i.own(ctx, work, nil, "sh", "-c", unpack, "sh", deb, tree); err != nil {
 			return err
 		}
 	}
@@ -135,7 +140,7 @@ func merged(tree string) error {
 
 // unpack takes the files of a package, but neither their owners nor what would give somebody else's rights to who runs
 // them.
-const unpack = `set -e; mkdir -p "$2"; dpkg-deb --fsys-tarfile "$1" >package.tar; tar -x -f package.tar -C "$2" --no-same-owner --no-same-permissions --keep-directory-symlink; rm package.tar`
+const unpack = `set -e; umask 022; mkdir -p "$2"; dpkg-deb --fsys-tarfile "$1" >package.tar; tar -x -f package.tar -C "$2" --no-same-owner --no-same-permissions --keep-directory-symlink; rm package.tar`
 
 // TreeCommand runs a program of a tree that AptTree has made below install, through the tree's own loader and
 // libraries: they may be newer than the machine's. It needs neither root nor anything on the machine, and is the
@@ -178,7 +183,7 @@ func privateApt(work, sources string) ([]string, error) {
 		"Dir::State=" + filepath.Join(work, "state"), "Dir::State::lists=" + filepath.Join(work, "lists"),
 		"Dir::State::status=" + status, "Dir::Cache=" + filepath.Join(work, "cache"),
 		"APT::Install-Recommends=false", "Acquire::Languages=none",
-		"APT::Sandbox::User=root", "Debug::NoLocking=1",
+		"Debug::NoLocking=1", "APT::Get::AllowUnauthenticated=false", "Acquire::AllowInsecureRepositories=false",
 	} {
 		options = append(options, "-o", o)
 	}

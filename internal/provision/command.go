@@ -3,11 +3,9 @@ package provision
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/bounded"
@@ -73,26 +71,8 @@ func (n *Node) job(c Command) (job, error) {
 		}
 		j.Path = path
 	}
-	j.Env = n.environment(c.Env)
+	j.Env = cleanEnvironment(n.Dir, c.Env)
 	return j, nil
-}
-
-// environment starts from nothing: a broker must behave the same whoever starts it.
-func (n *Node) environment(own []string) []string {
-	path := os.Getenv("PATH")
-	if path == "" {
-		path = usualPath
-	}
-	env := map[string]string{"PATH": path, "HOME": n.Dir, "LANG": "C.UTF-8"}
-	for _, kv := range own {
-		k, v, _ := strings.Cut(kv, "=")
-		env[k] = v
-	}
-	list := make([]string, 0, len(env))
-	for _, k := range slices.Sorted(maps.Keys(env)) {
-		list = append(list, k+"="+env[k])
-	}
-	return list
 }
 
 func (c Command) name() string {

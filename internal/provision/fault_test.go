@@ -27,7 +27,7 @@ func testTool(args []string) int {
 		i := &Install{Dir: filepath.Join(h.installs(), "half.new")}
 		_ = os.Mkdir(i.Dir, 0o755)
 		_ = json.NewEncoder(os.Stdout).Encode("half")
-		_ = i.Exec(context.Background(), i.Dir, "sh", "-c", "sleep 1000 & echo $! > pid; wait")
+		_, _ = i.Run(context.Background(), Command{Path: "sh", Args: []string{"-c", "sleep 1000 & echo $! > pid; wait"}})
 		return 1
 	}
 	in, err := h.Start(context.Background(), Options{Broker: "testbroker", Nodes: 2, Server: map[string]any{"daemon": true}})
@@ -90,7 +90,12 @@ func TestKilledToolLeavesNoProcessAndNoDirectory(t *testing.T) {
 func TestToolKilledInMidInstallLeavesNothing(t *testing.T) {
 	h := newHost(t)
 	tool, _ := runTool(t, h, "install")
-	download := readPID(t, filepath.Join(h.installs(), "half.new", "pid"))
+	var works []string
+	eventually(t, "the download runs", func() bool {
+		works, _ = filepath.Glob(filepath.Join(h.installs(), "half.new", ".work-*", "pid"))
+		return len(works) == 1
+	})
+	download := readPID(t, works[0])
 	_ = tool.Process.Kill()
 	eventually(t, "the download ended", func() bool { return !alive(download) })
 	eventually(t, "the half installation gone", func() bool { return isEmpty(t, h.installs()) })

@@ -53,8 +53,13 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 		log = func(string, ...any) {}
 	}
 	h := &Host{Dir: dir, log: log, uid: -1, gid: -1}
-	for _, d := range []string{h.installs(), h.runs()} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
+	for _, d := range []string{dir, h.installs(), h.runs()} {
+		_, absent := os.Stat(d)
+		err := os.MkdirAll(d, 0o755)
+		if err == nil && absent != nil {
+			err = os.Chmod(d, 0o755) // the user that brokers run as must get in, whatever our umask is
+		}
+		if err != nil {
 			return nil, fmt.Errorf("make the directory for brokers: %w (choose another with %s)", err, homeVariable)
 		}
 	}
@@ -65,7 +70,7 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	}
 	if os.Geteuid() == 0 {
 		machinePolicy.restore()
-		h.uid, h.gid = dedicated()
+		h.uid, h.gid = unprivileged()
 		if shut := outOfReach(dir); shut != "" {
 			return nil, fmt.Errorf("brokers run as a user of their own, who can't enter %s: choose another directory with %s",
 				shut, homeVariable)
@@ -123,6 +128,14 @@ const (
 	firstFree = 60900
 	lastFree  = 60999
 )
+
+// unprivileged is the user that brokers and programs of installations run as; -1 where we are not root and they run as ourselves.
+func unprivileged() (uid, gid int) {
+	if os.Geteuid() != 0 {
+		return -1, -1
+	}
+	return dedicated()
+}
 
 // dedicated is the user that brokers run as: one that has nothing else on this machine, unlike nobody, as whom other
 // services run. It needs no entry among the machine's users; one named brokermark is taken where there is one.

@@ -56,7 +56,7 @@ func (h *Host) fill(ctx context.Context, r *Recipe, v Version, dir string) error
 	if err := os.RemoveAll(temp); err != nil { // of a tool that was killed: the lock is ours now
 		return err
 	}
-	if err := os.Mkdir(temp, 0o755); err != nil {
+	if err := errors.Join(os.Mkdir(temp, 0o755), os.Chmod(temp, 0o755)); err != nil { // whatever our umask is
 		return err
 	}
 	defer os.RemoveAll(temp)
@@ -153,11 +153,21 @@ func (h *Host) meet(ctx context.Context, needs []Need) error {
 }
 
 func (n Need) met() bool {
-	_, err := exec.LookPath(n.Command)
-	if err != nil && filepath.IsAbs(n.Command) { // a file need not be executable
-		_, err = os.Stat(n.Command)
-	}
+	_, err := n.path()
 	return err == nil
+}
+
+// path is where the command is.
+func (n Need) path() (string, error) {
+	if path, err := exec.LookPath(n.Command); err == nil {
+		return path, nil
+	}
+	if filepath.IsAbs(n.Command) { // a file need not be executable
+		if _, err := os.Stat(n.Command); err == nil {
+			return n.Command, nil
+		}
+	}
+	return "", n.missing(nil)
 }
 
 func (n Need) missing(err error) error {

@@ -2,21 +2,19 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/template"
 )
 
-// Maven puts the jars of the coordinates (group:artifact:version, or group:artifact:type:classifier:version) and all
-// they need at run time into Dir/lib. Name exact versions: ranges make Maven read every version there is.
-func (i *Install) Maven(ctx context.Context, coordinates ...string) error {
-	if err := need("mvn", "maven"); err != nil {
-		return err
-	}
+// Maven puts the jars of the coordinates (group:artifact:version) and all they need at run time into Dir/lib: exactly those
+// that locks names for this version (see lockOf). Name exact versions: ranges make Maven read every version there is.
+func (i *Install) Maven(ctx context.Context, locks fs.FS, coordinates ...string) error {
 	var deps []dependency
 	for _, c := range coordinates {
 		d, err := parseCoordinate(c)
@@ -25,119 +23,139 @@ func (i *Install) Maven(ctx context.Context, coordinates ...string) error {
 		}
 		deps = append(deps, d)
 	}
-	work, err := os.MkdirTemp(i.Dir, ".maven-") // as in AptTree
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(work)
-	pom, err := os.Create(filepath.Join(work, "pom.xml"))
-	if err != nil {
-		return err
-	}
-	defer pom.Close()
-	if err := pomTemplate.Execute(pom, deps); err != nil {
+	var pom strings.Builder
+	if err := pomTemplate.Execute(&pom, deps); err != nil {
 		return err
 	}
 	i.Log("fetching %s with Maven", strings.Join(coordinates, ", "))
-	return i.Exec(ctx, work, "mvn", MavenArgs("copy-dependencies",
-		"-DoutputDirectory="+filepath.Join(i.Dir, "lib"), "-DincludeScope=runtime")...)
+	return i.maven(ctx, locks, "lib", pom.String(), "copy-dependencies", "-DincludeScope=runtime")
 }
+
+// Archive unpacks the one file of a coordinate (group:artifact:version:tar.gz:bin), not what its pom depends on, into Dir,
+// without the directory that the archive's files are in. It must be the file that locks names for this version.
+func (i *Install) Archive(ctx context.Context, locks fs.FS, coordinate string, options ...string) error {
+	i.Log("fetching %s with Maven", coordinate)
+	if err := i.maven(ctx, locks, "archive", "", "copy", append(options, "-Dartifact="+coordinate)...); err != nil {
+		return err
+	}
+	const unpack = "umask 022; tar xzf archive/*.tar.gz --strip-components=1 --no-same-owner --no-same-permissions"
+	if _, err := i.own(ctx, i.Dir, nil, "sh", "-c", unpack); err != nil {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(i.Dir, "archive"))
+}
+
+// WithoutChecksum is the option for an archive of which the registry has no checksum; ours is the stronger one.
+const WithoutChecksum = "--lax-checksums"
 
 // copier is the plugin that copies artifacts, in the version that Debian's Maven takes by itself.
 const copier = "org.apache.maven.plugins:maven-dependency-plugin:2.8"
 
-// MavenArgs are the arguments to have a goal of the plugin run: a file whose checksum doesn't fit, or isn't there, fails it.
-func MavenArgs(goal string, options ...string) []string {
-	return append([]string{"-q", "-B", "--strict-checksums", "-Dstyle.color=never", copier + ":" + goal}, options...)
+// maven runs a goal of the plugin as the user that brokers run as, and takes what it fetched into the directory to below Dir.
+func (i *Install) maven(ctx context.Context, locks fs.FS, to, pom, goal string, options ...string) error {
+	lock, err := lockOf(locks, i.Version)
+	if err != nil {
+		return err
+	}
+	path, err := lookPath("mvn", "maven")
+	if err != nil {
+		return err
+	}
+	files, named, err := mavenSettings()
+	if err != nil {
+		return err
+	}
+	if pom != "" {
+		files["pom.xml"] = []byte(pom)
+	}
+	work, leave, err := i.workshop(files)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if !slices.Contains(options, WithoutChecksum) {
+		options = append(options, "--strict-checksums") // a file whose checksum doesn't fit, or isn't there, fails it
+	}
+	args := []string{"-q", "-B", "-Dstyle.color=never", copier + ":" + goal, "-DoutputDirectory=" + filepath.Join(work.dir, to)}
+	env := work.environment(handed(network, mavens, named))
+	// Java asks the list of users for the home, which need not know this one.
+	env = with(env, "MAVEN_OPTS", strings.TrimSpace(os.Getenv("MAVEN_OPTS")+" -Duser.home="+work.dir))
+	if _, err := i.execute(ctx, job{Path: path, Args: append(args, options...), Env: env, Dir: work.dir, UID: work.uid, GID: work.gid}); err != nil {
+		return err
+	}
+	return accept(filepath.Join(work.dir, to), filepath.Join(i.Dir, to), lock)
 }
 
-type dependency struct{ Group, Artifact, Type, Classifier, Version string }
+// mavenSettings are the caller's own files that tell Maven which mirrors there are and what they ask for, and the
+// environment variables that they name.
+func mavenSettings() (files map[string][]byte, named []string, err error) {
+	files = map[string][]byte{}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return files, nil, nil // then there are none
+	}
+	for _, name := range []string{".m2/settings.xml", ".m2/settings-security.xml"} {
+		text, err := os.ReadFile(filepath.Join(home, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		files[name] = text
+		for _, m := range environmentIn.FindAllSubmatch(text, -1) {
+			named = append(named, string(m[1]))
+		}
+	}
+	return files, named, nil
+}
+
+type dependency struct{ Group, Artifact, Version string }
 
 func parseCoordinate(c string) (dependency, error) {
-	switch p := strings.Split(c, ":"); len(p) {
-	case 3:
-		return dependency{Group: p[0], Artifact: p[1], Version: p[2]}, nil
-	case 5:
-		return dependency{Group: p[0], Artifact: p[1], Type: p[2], Classifier: p[3], Version: p[4]}, nil
+	p := strings.Split(c, ":")
+	if len(p) != 3 {
+		return dependency{}, fmt.Errorf("maven coordinate %q: want group:artifact:version", c)
 	}
-	return dependency{}, fmt.Errorf("maven coordinate %q: want group:artifact:version or group:artifact:type:classifier:version", c)
+	return dependency{Group: p[0], Artifact: p[1], Version: p[2]}, nil
 }
 
 var pomTemplate = template.Must(template.New("pom").Parse(`<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>brokermark</groupId><artifactId>install</artifactId><version>1</version><packaging>pom</packaging>
   <dependencies>{{range .}}
-    <dependency><groupId>{{.Group}}</groupId><artifactId>{{.Artifact}}</artifactId><version>{{.Version}}</version>
-      {{- if .Type}}<type>{{.Type}}</type>{{end}}{{if .Classifier}}<classifier>{{.Classifier}}</classifier>{{end}}</dependency>{{end}}
+    <dependency><groupId>{{.Group}}</groupId><artifactId>{{.Artifact}}</artifactId><version>{{.Version}}</version></dependency>{{end}}
   </dependencies>
 </project>
 `))
 
-// GoInstall builds a command of a Go module (package@version) into Dir/bin.
-func (i *Install) GoInstall(ctx context.Context, pkg string) error {
-	if err := need("go", "golang-go"); err != nil {
+// GoInstall builds a command of Go modules into Dir/bin. Its modules are those that locks names for this version, in
+// VERSION.mod and VERSION.sum, which are a go.mod and its go.sum. Nothing of theirs runs: there is no cgo, and no other
+// toolchain is fetched.
+func (i *Install) GoInstall(ctx context.Context, locks fs.FS, pkg string) error {
+	if _, err := lookPath("go", "golang-go"); err != nil {
 		return err
 	}
-	i.Log("building %s", pkg)
-	bin := filepath.Join(i.Dir, "bin")
-	return i.Exec(ctx, i.Dir, "env", "GOBIN="+bin, "GOFLAGS=-buildvcs=false", "go", "install", pkg)
-}
-
-// Exec runs a command of an installation in dir. Of the user's environment it sees what package managers need (handed). Its output
-// is shown only where it fails, as the end of the error. It ends, with all it started, when ctx or the tool ends.
-func (i *Install) Exec(ctx context.Context, dir, name string, args ...string) error {
-	return i.exec(ctx, dir, nil, name, args...)
-}
-
-func (i *Install) exec(ctx context.Context, dir string, env []string, name string, args ...string) error {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return &ErrMissing{What: name}
-	}
-	out, err := os.CreateTemp("", "brokermark-install-")
+	work, err := os.MkdirTemp(i.Dir, ".go-") // as in AptTree
 	if err != nil {
 		return err
 	}
-	defer out.Close()
-	os.Remove(out.Name()) // already: a killed tool leaves no file either
-	j := job{Path: path, Args: args, Env: append(installing(os.Environ()), env...), Dir: dir, UID: -1, GID: -1, Remove: i.Dir}
-	p, err := launch(j, out, nil)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	defer os.RemoveAll(work)
+	for _, kind := range []string{"mod", "sum"} {
+		text, err := fs.ReadFile(locks, "locks/"+i.Version+"."+kind)
+		if err != nil {
+			return fmt.Errorf("no SHA-256 of the modules of %s %s is known: %w", pkg, i.Version, err)
+		}
+		if err := os.WriteFile(filepath.Join(work, "go."+kind), text, 0o600); err != nil {
+			return err
+		}
 	}
-	waitErr := p.wait(ctx)
-	p.kill()
-	p.dismiss()
-	if waitErr != nil {
-		return waitErr
-	}
-	if p.fate.Code != 0 {
-		return fmt.Errorf("%s %s%s", name, p.fate, logged(tailOfFile(out, tailLines)))
-	}
-	return nil
+	i.Log("building %s %s", pkg, i.Version)
+	env := []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly -buildvcs=false", "GOTOOLCHAIN=local", "GOWORK=off"}
+	_, err = i.own(ctx, work, append(handed(network, gos), env...), "go", "build", "-o", filepath.Join(i.Dir, "bin")+"/", pkg)
+	return err
 }
 
-// handed are the variables that an installation sees, or the beginnings of their names: where things are and how a
-// registry is reached. Everything else (passwords of stores and clouds, say) is none of other people's code.
-var handed = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_", "TMPDIR", "TZ", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
-	"http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY",
-	"SSL_CERT_FILE", "SSL_CERT_DIR", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "M2_HOME", "MAVEN_", "APT_CONFIG",
-	"GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOPATH", "GOMODCACHE", "GOCACHE", "GOROOT", "GOTOOLCHAIN", "GOENV", "GOVCS",
-}
-
-// installing is the part of an environment that installations see.
-func installing(environment []string) []string {
-	return slices.DeleteFunc(environment, func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return !slices.ContainsFunc(handed, func(h string) bool { return name == h || strings.HasSuffix(h, "_") && strings.HasPrefix(name, h) })
-	})
-}
-
-func need(command string, apt ...string) error {
-	n := Need{Command: command, Apt: apt}
-	if n.met() {
-		return nil
-	}
-	return n.missing(nil)
+func lookPath(command string, apt ...string) (string, error) {
+	return Need{Command: command, Apt: apt}.path()
 }

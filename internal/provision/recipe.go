@@ -76,7 +76,7 @@ type Version struct {
 	Doubt    string   // why a comparison with it deserves less trust ("2022, two major versions behind"); usually empty
 	Needs    []Need   // what must be on the machine; checked by doctor and before Install
 	Ports    []string // that each node needs beside those of the recipe
-	MaxNodes int      // where that is less than the recipe\'s; 0: the same
+	MaxNodes int      // where that is less than the recipe's; 0: the same
 }
 
 // Largest is the largest cluster of that version.

@@ -4,6 +4,9 @@ package debian
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -18,9 +21,11 @@ func Install(ctx context.Context, i *provision.Install, suite, version, program,
 	if err != nil {
 		return err
 	}
-	// Mosquitto ends its help with code 3; what matters is the version in the text.
-	script := `case "$("$@" 2>&1)" in *"` + version + `"*) ;; *) echo "not ` + version + `"; exit 1;; esac`
-	return i.Exec(ctx, i.Dir, "sh", append([]string{"-c", script, "sh", c.Path}, c.Args...)...)
+	said, err := i.Run(ctx, c) // Mosquitto ends its help with code 3; what matters is the version in the text
+	if !strings.Contains(said, version) {
+		return errors.Join(fmt.Errorf("%s is not of %s", program, version), err)
+	}
+	return nil
 }
 
 // Command runs a program of the node's tree; see provision.TreeCommand.

@@ -1,13 +1,10 @@
-// Package jvm is what the recipes of brokers on the Java machine share: unpacking a distribution, options of java among
+// Package jvm is what the recipes of brokers on the Java machine share: options of java among
 // the server settings, key stores. It knows nothing of any product's configuration.
 package jvm
 
 import (
-	"context"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,21 +20,6 @@ var Needs = []provision.Need{
 
 // prefix marks the server settings that are options of java: jvm.Xmx, jvm.XX:+UseZGC.
 const prefix = "jvm."
-
-// Distribution unpacks a product's archive (group:artifact:version:tar.gz:bin) into i.Dir, without the directory that
-// the archive's files are in. Maven fetches the archive alone, not what its pom depends on.
-func Distribution(ctx context.Context, i *provision.Install, coordinate string) error {
-	i.Log("fetching %s with Maven", coordinate)
-	archive := filepath.Join(i.Dir, "archive")
-	if err := i.Exec(ctx, i.Dir, "mvn", provision.MavenArgs("copy",
-		"-Dartifact="+coordinate, "-DoutputDirectory="+archive)...); err != nil {
-		return err
-	}
-	if err := i.Exec(ctx, i.Dir, "sh", "-c", "tar xzf archive/*.tar.gz --strip-components=1 --no-same-owner --no-same-permissions"); err != nil {
-		return err
-	}
-	return os.RemoveAll(archive)
-}
 
 // Split takes the options of java out of a cluster's server settings.
 func Split(settings map[string]any) (server map[string]string, options []string, err error) {

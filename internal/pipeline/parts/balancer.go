@@ -3,6 +3,7 @@ package parts
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -43,8 +44,10 @@ func installBalancer(product, program, before string) func(context.Context, *pro
 		if err != nil {
 			return err
 		}
-		script := `case "$("$@" 2>&1)" in *"` + before + i.Version + `."*) ;; *) echo "not ` + i.Version + `"; exit 1;; esac`
-		return i.Exec(ctx, i.Dir, "sh", append([]string{"-c", script, "sh", c.Path}, c.Args...)...)
+		if said, err := i.Run(ctx, c); !strings.Contains(said, before+i.Version+".") {
+			return errors.Join(fmt.Errorf("%s is not of version %s", product, i.Version), err)
+		}
+		return nil
 	}
 }
 

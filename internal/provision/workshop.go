@@ -1,0 +1,166 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/bounded"
+)
+
+// Run runs a program of what is being installed to its end and returns what it printed. As other people's code it runs as
+// the user that brokers run as, in a directory of its own that goes afterwards, and sees nothing of the caller's environment.
+func (i *Install) Run(ctx context.Context, c Command) (string, error) {
+	path, err := exec.LookPath(c.Path)
+	if err != nil {
+		return "", &ErrMissing{What: c.Path}
+	}
+	if err := openToAll(i.Dir); err != nil {
+		return "", err
+	}
+	work, leave, err := i.workshop(nil)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return i.execute(ctx, job{Path: path, Args: c.Args, Env: work.environment(c.Env), Dir: work.dir, UID: work.uid, GID: work.gid})
+}
+
+// workshop is a directory that a program of others works in: its home, and all that it may write to.
+type workshop struct {
+	dir      string
+	uid, gid int // -1: ourselves
+}
+
+// workshop makes one with these files in it. It changes hands last: who works there may put links into it.
+func (i *Install) workshop(files map[string][]byte) (w workshop, leave func(), err error) {
+	w.uid, w.gid = unprivileged()
+	w.dir, err = os.MkdirTemp(i.Dir, ".work-") // there, so that it goes with what a killed tool leaves
+	if err != nil {
+		return w, nil, err
+	}
+	leave = func() { os.RemoveAll(w.dir) }
+	for name, text := range files {
+		path := filepath.Join(w.dir, name)
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), privateDir), os.WriteFile(path, text, privateFile))
+	}
+	if err == nil && w.uid >= 0 {
+		err = filepath.WalkDir(w.dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || path == w.dir {
+				return err
+			}
+			return os.Lchown(path, w.uid, w.gid)
+		})
+		err = errors.Join(err, os.Lchown(w.dir, w.uid, w.gid))
+	}
+	if err != nil {
+		leave()
+		return w, nil, err
+	}
+	return w, leave, nil
+}
+
+func (w workshop) environment(more []string) []string { return cleanEnvironment(w.dir, more) }
+
+// own runs a program of the machine's own (a package manager, tar, a compiler) as ourselves, since what it makes must not
+// belong to the user that brokers run as.
+func (i *Install) own(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", &ErrMissing{What: name}
+	}
+	home, _ := os.UserHomeDir()
+	return i.execute(ctx, job{Path: path, Args: args, Env: cleanEnvironment(home, env), Dir: dir, UID: -1, GID: -1})
+}
+
+// execute runs j to its end and returns what it printed, which is also the end of an error. It ends, with all it started,
+// when ctx or the tool ends.
+func (i *Install) execute(ctx context.Context, j job) (string, error) {
+	out, err := os.CreateTemp("", "brokermark-install-")
+	if err != nil {
+		return "", err
+	}
+	defer out.Close()
+	os.Remove(out.Name()) // already: a killed tool leaves no file either
+	name := filepath.Base(j.Path)
+	j.Remove = i.Dir
+	p, err := launch(j, out, nil)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	waitErr := p.wait(ctx)
+	p.kill()
+	p.dismiss()
+	if waitErr != nil {
+		return "", waitErr
+	}
+	if _, err := out.Seek(0, 0); err != nil {
+		return "", err
+	}
+	text, err := bounded.All(out, maxPrinted)
+	if err != nil {
+		return "", err
+	}
+	if p.fate.Code != 0 {
+		return string(text), fmt.Errorf("%s %s%s", name, p.fate, logged(tail(string(text), tailLines)))
+	}
+	return string(text), nil
+}
+
+// Variables of the caller that a package manager is handed, where they are set: how a registry is reached, and what its own
+// program asks for. Everything else (passwords of stores and clouds, say) is none of other people's code.
+var (
+	network = []string{
+		"http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY",
+		"SSL_CERT_FILE", "SSL_CERT_DIR",
+	}
+	mavens = []string{"JAVA_HOME", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "M2_HOME", "MAVEN_HOME", "MAVEN_ARGS"}
+	apts   = []string{"APT_CONFIG"}
+	gos    = []string{
+		"GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOPATH", "GOMODCACHE", "GOCACHE", "GOENV", "GOVCS",
+		"XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+	}
+	// environmentIn are variables that Maven's settings name.
+	environmentIn = regexp.MustCompile(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
+)
+
+// handed are those of the caller's variables that a list names.
+func handed(lists ...[]string) (env []string) {
+	for _, name := range slices.Concat(lists...) {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// with is env with one variable set.
+func with(env []string, name, value string) []string {
+	return append(slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }), name+"="+value)
+}
+
+// cleanEnvironment starts from nothing: a program must behave the same whoever starts it, and learn no secret.
+func cleanEnvironment(home string, own []string) []string {
+	path := os.Getenv("PATH")
+	if path == "" {
+		path = usualPath
+	}
+	env := map[string]string{"PATH": path, "HOME": home, "LANG": "C.UTF-8"}
+	for _, kv := range own {
+		k, v, _ := strings.Cut(kv, "=")
+		env[k] = v
+	}
+	list := make([]string, 0, len(env))
+	for _, k := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, k+"="+env[k])
+	}
+	return list
+}
