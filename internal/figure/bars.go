@@ -29,6 +29,14 @@ func (b bar) sum() float64 {
 	return sum
 }
 
+// reach is where the interval ends on an axis up to most: one without an upper bound is an arrow, which leaves room for the figure.
+func (b bar) reach(most float64) float64 {
+	if math.IsInf(b.high, 1) {
+		return math.Max(b.low, b.sum()) + 0.05*most
+	}
+	return math.Min(b.high, most)
+}
+
 // figure is what stands at the end of the bar.
 func (b bar) figure(u unit.Unit) string {
 	switch {
@@ -106,13 +114,16 @@ func (s bars) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		end := right
 		if b.used && b.high > b.low {
-			high := math.Min(b.high, p.X.Max)
-			end = max(end, x(high))
+			high := x(b.reach(p.X.Max))
+			end = max(end, high)
 			mark := draw.LineStyle{Color: ink, Width: vg.Points(0.9)}
-			c.StrokeLine2(mark, x(b.low), middle, x(high), middle)
+			c.StrokeLine2(mark, x(b.low), middle, high, middle)
 			c.StrokeLine2(mark, x(b.low), middle-half/2, x(b.low), middle+half/2)
-			if !math.IsInf(b.high, 0) {
-				c.StrokeLine2(mark, x(high), middle-half/2, x(high), middle+half/2)
+			if math.IsInf(b.high, 1) {
+				tip := vg.Point{X: high, Y: middle}
+				c.StrokeLines(mark, []vg.Point{{X: high - half/2, Y: middle + half/2}, tip, {X: high - half/2, Y: middle - half/2}})
+			} else {
+				c.StrokeLine2(mark, high, middle-half/2, high, middle+half/2)
 			}
 		}
 		style := letters(smallSize, ink)

@@ -40,3 +40,15 @@ func TestBarsWithoutAFigureHaveNoScale(t *testing.T) {
 		t.Errorf("an axis up to %v with %v", p.Plot.X.Max, ticks)
 	}
 }
+
+// Where no rate failed the interval has no end, and the figure stands beside it on the panel all the same.
+func TestAnIntervalWithoutAnEndLeavesRoomForItsFigure(t *testing.T) {
+	open := bar{name: "redis", parts: []float64{69_600}, low: 60_000, high: math.Inf(1), used: true}
+	p := barsPanel("100 B", "messages/s", []bar{open, {name: "nats", parts: []float64{20_000}, low: 18_000, high: 25_000, used: true}}, unit.PerSecond, true)
+	if got := open.reach(p.Plot.X.Max); got <= open.sum() || got > 0.8*p.Plot.X.Max {
+		t.Errorf("the arrow ends at %v, beside a bar of %v on an axis up to %v", got, open.sum(), p.Plot.X.Max)
+	}
+	if got := (bar{low: 1, high: 2}).reach(10); got != 2 {
+		t.Errorf("an interval up to 2 is drawn up to %v", got)
+	}
+}

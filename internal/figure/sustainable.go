@@ -37,7 +37,7 @@ func sustainable(points []results.Point, _ Options) (Figure, error) {
 	}
 	f.Height = 2.8*vg.Centimeter + vg.Length(len(f.Panels))*2*vg.Centimeter + vg.Length(rows)*0.7*vg.Centimeter
 	f.Notes = []string{"Bars: highest rate that passed long trials, median over repetitions. Brackets: from the lowest passing to the " +
-		"highest failing rate of any repetition. In parentheses: void or failed, not used."}
+		"highest failing rate of any repetition; an arrow where none failed. In parentheses: void or failed, not used."}
 	return f, nil
 }
 
