@@ -104,6 +104,7 @@ func diagnoseSQLite(path string, err error, doing string) (Problem, string, erro
 	if code := cause.Code(); code == sqlite3.SQLITE_IOERR_SHMSIZE || code == sqlite3.SQLITE_FULL { // the first is about the write-ahead log's index
 		return Full, "has no room left, its disk is full: could not " + doing + "; earlier records are intact", wordless{err}
 	}
+	folder, _ := filepath.Abs(filepath.Dir(path))
 	switch cause.Code() & 0xff { // the low byte is the kind, the rest refines it
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return Locked, "is locked by another process: could not " + doing, err
@@ -113,11 +114,13 @@ func diagnoseSQLite(path string, err error, doing string) (Problem, string, erro
 		return Corrupt, "is damaged: could not " + doing, err
 	case sqlite3.SQLITE_CANTOPEN:
 		if _, missing := os.Stat(path); errors.Is(missing, os.ErrNotExist) {
-			folder, _ := filepath.Abs(filepath.Dir(path))
-			return Other, fmt.Sprintf("can't be made: this user may not make files in %s", folder), err
+			return Other, fmt.Sprintf("can't be made: this user may not make files in %s", folder), wordless{err}
 		}
 		return Other, "can't be opened for that by this user: could not " + doing, err
 	case sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
+		if cause.Code() == sqlite3.SQLITE_READONLY_DIRECTORY {
+			return Other, fmt.Sprintf("can't be opened: this user may not make files beside it, in %s", folder), wordless{err}
+		}
 		return Other, "can't be opened for that by this user: could not " + doing, err
 	}
 	return Other, "could not " + doing, err
