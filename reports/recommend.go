@@ -30,7 +30,8 @@ func recommend(set *results.Set) (document.Document, error) {
 	sweeps := sweepsOf(set.Points)
 	if len(sweeps) == 0 {
 		d.Say(state(set.Points))
-		d.Say(fmt.Sprintf("There is nothing to recommend: no workload has at least %d points that differ in a setting.", leastSwept))
+		d.Say(fmt.Sprintf("There is nothing to recommend: no workload has at least %d points that differ in a setting. "+
+			"The summary (brokermark report) ranks those there are.", leastSwept))
 		return d, nil
 	}
 	for _, s := range sweeps {
