@@ -121,7 +121,7 @@ func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 		t.Errorf("doubts %+v", cell)
 	}
 	texts := fmt.Sprint(notes.Blocks())
-	if !strings.Contains(texts, "failed: lost 5; failed: lost 6") || strings.Contains(texts, "never") || !strings.Contains(texts, "loss: lost") {
+	if !strings.Contains(texts, "failed: lost 5–6 (2 alike)") || strings.Contains(texts, "never") || !strings.Contains(texts, "loss: lost") {
 		t.Errorf("notes %s", texts)
 	}
 	if cell := doubts(p, atRate("kafka", 1), nil, &notes); cell.Kind != document.Blank {

@@ -65,11 +65,11 @@ func TestACellWithoutItsColumnIsRefused(t *testing.T) {
 	}
 }
 
-func TestNotesQuoteThreeSentencesOfAKind(t *testing.T) {
+func TestANoteHasTheSpanOfFiguresOfItsSentences(t *testing.T) {
 	var f Footnotes
 	for i := range 5 {
-		f.Mark("x", fmt.Sprintf("%d late", i))
-		want := []string{"0 late", "0 late; 1 late", "0 late; 1 late; 2 late", "0 late; 1 late; 2 late; and 1 more like these", "0 late; 1 late; 2 late; and 2 more like these"}[i]
+		f.Mark("x", fmt.Sprintf("%d of 9 late", i))
+		want := []string{"0 of 9 late", "0–1 of 9 late (2 alike)", "0–2 of 9 late (3 alike)", "0–3 of 9 late (4 alike)", "0–4 of 9 late (5 alike)"}[i]
 		if blocks := f.Blocks(); len(blocks) != 1 || blocks[0] != (Note{1, want}) {
 			t.Errorf("after %d: %v, want %q", i+1, blocks, want)
 		}
@@ -87,7 +87,7 @@ func TestFootnotesThatDifferInFiguresAreOne(t *testing.T) {
 		t.Error("another broker's note was shared")
 	}
 	note := f.Blocks()[0].(Note)
-	if want := "3 ms late; 4 ms late; 5.5 ms late; and 2 more like these"; note.Text != want {
+	if want := "3–7 ms late (5 alike)"; note.Text != want {
 		t.Errorf("got %q, want %q", note.Text, want)
 	}
 }

@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
+	"strconv"
 )
-
-// textsPerNote bounds how many different sentences one footnote quotes: with figures in them they are all different.
-const textsPerNote = 3
 
 var figures = regexp.MustCompile(`\d+(\.\d+)?`)
 
@@ -22,7 +19,7 @@ type Footnotes struct {
 }
 
 // Mark returns the number of the footnote for text about the named thing. Sentences that differ only in their figures
-// share a footnote, which quotes the first few and counts the rest.
+// share a footnote, which has the span of each figure and counts the sentences.
 func (f *Footnotes) Mark(about, text string) int {
 	key := about + "\x00" + Alike(text)
 	if f.texts == nil {
@@ -41,14 +38,45 @@ func (f *Footnotes) Mark(about, text string) int {
 func (f *Footnotes) Blocks() []Block {
 	var blocks []Block
 	for i, key := range f.keys {
-		texts := f.texts[key]
-		text := strings.Join(texts[:min(len(texts), textsPerNote)], "; ")
-		if more := len(texts) - textsPerNote; more > 0 {
-			text += fmt.Sprintf("; and %d more like these", more)
-		}
-		blocks = append(blocks, Note{Mark: i + 1, Text: text})
+		blocks = append(blocks, Note{Mark: i + 1, Text: together(f.texts[key])})
 	}
 	return blocks
+}
+
+// together is one sentence for several that differ only in their figures: "2.7 ms late" and "4 ms late" are
+// "2.7–4 ms late (2 alike)".
+func together(texts []string) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	columns := make([][]string, len(texts))
+	for i, text := range texts {
+		columns[i] = figures.FindAllString(text, -1)
+	}
+	at := -1
+	text := figures.ReplaceAllStringFunc(texts[0], func(string) string {
+		at++
+		low, high := columns[0][at], columns[0][at]
+		for _, c := range columns {
+			if number(c[at]) < number(low) {
+				low = c[at]
+			}
+			if number(c[at]) > number(high) {
+				high = c[at]
+			}
+		}
+		if low == high {
+			return low
+		}
+		return low + "–" + high
+	})
+	return fmt.Sprintf("%s (%d alike)", text, len(texts))
+}
+
+// number is what a figure says: digits, and perhaps a fraction.
+func number(figure string) float64 {
+	v, _ := strconv.ParseFloat(figure, 64)
+	return v
 }
 
 // RowNotes are the footnotes a row of t points to, each once, in the order of its columns.
