@@ -20,22 +20,20 @@ type costRow struct {
 	level results.Level
 }
 
-// price is one column of panels.
-type price struct {
-	key, axis string
-	parts     func(store.Cost) (first, second float64) // nil: the bar is of one piece
+// split says how the bars of a metric are divided; those of others are of one piece.
+type split struct {
+	axis  string
+	parts func(store.Cost) (first, second float64)
 }
 
-var prices = []price{
-	{"broker_cpu_s_per_million", "per message (dark: user, light: system)", func(c store.Cost) (user, system float64) { return c.BrokerUserSeconds, c.BrokerSystemSeconds }},
-	{"generator_cpu_s_per_million", "per message, likewise", func(c store.Cost) (user, system float64) { return c.GeneratorUserSeconds, c.GeneratorSystemSeconds }},
-	{"broker_disk_bytes_per_message", "", nil},
-	{"broker_rss_bytes", "", nil},
+var splits = map[string]split{
+	"broker_cpu_s_per_million":    {"per message (dark: user, light: system)", func(c store.Cost) (user, system float64) { return c.BrokerUserSeconds, c.BrokerSystemSeconds }},
+	"generator_cpu_s_per_million": {"per message, likewise", func(c store.Cost) (user, system float64) { return c.GeneratorUserSeconds, c.GeneratorSystemSeconds }},
 }
 
 // cost draws a row of panels for each size and guarantee.
 func cost(points []results.Point, _ Options) (Figure, error) {
-	names := namesOf(points)
+	names := results.Names(points)
 	settings, groups := results.PointsBySetting(points)
 	f := Figure{Title: "What a message costs", Width: 26 * vg.Centimeter}
 	rows, measured := 0, false
@@ -43,18 +41,18 @@ func cost(points []results.Point, _ Options) (Figure, error) {
 		list := costRows(groups[setting])
 		measured = measured || slices.ContainsFunc(list, func(r costRow) bool { return len(r.level.Records) > 0 })
 		var panels []*Panel
-		for i, pr := range prices {
+		for i, key := range results.CostMetrics {
 			var bars []bar
 			for _, r := range list {
-				bars = append(bars, pr.bar(r, colourOf(slices.Index(names, r.name))))
+				bars = append(bars, costBar(key, r, colourOf(slices.Index(names, r.name))))
 			}
-			m := results.MustMetric(pr.key)
+			m := results.MustMetric(key)
 			title := capital(m.Name)
 			if i == 0 {
 				title = setting + ": " + title
 			}
 			u, _ := perMessage(m.Unit)
-			panels = append(panels, barsPanel(title, cmp.Or(pr.axis, m.About), bars, u, i == 0))
+			panels = append(panels, barsPanel(title, cmp.Or(splits[key].axis, m.About), bars, u, i == 0))
 		}
 		f.Panels = append(f.Panels, panels)
 		rows += len(list)
@@ -100,30 +98,30 @@ func perMessage(u unit.Unit) (drawn unit.Unit, factor float64) {
 	return u, 1
 }
 
-func (pr price) bar(r costRow, colour color.RGBA) bar {
+func costBar(key string, r costRow, colour color.RGBA) bar {
 	b := bar{name: r.name + ", " + r.level.Title, used: r.level.Used(), word: r.word, low: math.NaN(), high: math.NaN(), colour: colour}
 	if r.word != "" {
 		return b
 	}
-	m := results.MustMetric(pr.key)
+	m := results.MustMetric(key)
 	_, factor := perMessage(m.Unit)
 	s := m.Over(r.level.Records)
 	if s.N > 1 {
 		b.low, b.high = factor*s.Low, factor*s.High
 	}
-	b.parts = pr.divide(factor*s.Median, r.level.Records)
+	b.parts = splits[key].divide(factor*s.Median, r.level.Records)
 	return b
 }
 
 // divide splits a bar as the cost of all repetitions together splits. Medians of the parts would not add up to the median
 // of the whole, which is what the tables show.
-func (pr price) divide(length float64, records []store.Record) []float64 {
-	if pr.parts == nil {
+func (s split) divide(length float64, records []store.Record) []float64 {
+	if s.parts == nil {
 		return []float64{length}
 	}
 	var first, second float64
 	for _, r := range records {
-		a, b := pr.parts(r.Result.Cost)
+		a, b := s.parts(r.Result.Cost)
 		first, second = first+a, second+b
 	}
 	if first+second == 0 {

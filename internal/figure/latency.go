@@ -21,7 +21,7 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	}
 	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Spec.Measure != "curve" && p.Spec.Measure != "rate" })
 	inHistogram := func(m results.Metric) bool { return m.Histogram == kind.Name }
-	names := namesOf(points)
+	names := results.Names(points)
 	settings, groups := results.PointsBySetting(points)
 	if err := tooMany(len(settings), mostPanels, "sizes and guarantees"); err != nil {
 		return Figure{}, err
@@ -104,25 +104,11 @@ func throughputMarks(points []results.Point, name string, kind results.LatencyKi
 			continue
 		}
 		for _, l := range results.MeasuredLoads(i, p) {
-			var rates []float64
-			var values [2][]float64
-			for _, r := range l.Records {
-				latency := kind.Of(r.Result.Latency)
-				if latency.Count() == 0 || r.Result.PublishRate <= 0 {
-					continue
+			rate := results.MustMetric("publish_rate").Over(l.Records)
+			for k, q := range shownQuantiles {
+				if y := kind.Quantile(q).Over(l.Records); rate.Median > 0 && y.N > 0 {
+					marks[k] = append(marks[k], mark{rate.Median, y.Median, y.Low, y.High, l.Used()})
 				}
-				rates = append(rates, r.Result.PublishRate)
-				for k, q := range shownQuantiles {
-					values[k] = append(values[k], results.Quantile(latency, q))
-				}
-			}
-			if rates == nil {
-				continue
-			}
-			x := results.Summarize(rates).Median
-			for k := range marks {
-				y := results.Summarize(values[k])
-				marks[k] = append(marks[k], mark{x, y.Median, y.Low, y.High, l.Used()})
 			}
 		}
 	}
@@ -130,18 +116,6 @@ func throughputMarks(points []results.Point, name string, kind results.LatencyKi
 		slices.SortFunc(marks[k], func(a, b mark) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
 	}
 	return marks
-}
-
-// namesOf lists the names of points, sorted, so that a broker has the same colour in all panels of a figure.
-func namesOf(points []results.Point) []string {
-	var names []string
-	for _, p := range points {
-		if !slices.Contains(names, p.Name) {
-			names = append(names, p.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 func namesLegend(names []string) []Entry {

@@ -138,6 +138,6 @@ func lineNames(all []results.Distribution) []string {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
+	slices.SortFunc(names, results.CompareNames)
 	return names
 }

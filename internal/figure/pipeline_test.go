@@ -49,32 +49,33 @@ func TestTheCourseOfAPipelineHasItsQueueAndEachPart(t *testing.T) {
 			t.Errorf("%q is not in the figure: %q", want, words)
 		}
 	}
-	for _, want := range []string{"confirmed · broker · waiting · into the queue", "received · generator · unacknowledged · out of it"} {
+	for _, want := range []string{"published · broker CPU · waiting in the queue · into the queue", "received · generator CPU · unacknowledged · out of the queue"} {
 		if !slices.Contains(words, want) { // and nothing of latencies, which no panel shows
 			t.Errorf("the legend has no %q: %q", want, words)
 		}
 	}
-	if slices.Contains(words, latencyPanel) {
+	if slices.Contains(words, "e2e latency") {
 		t.Error("there is a panel of latencies, of which a pipeline has no course")
 	}
 	if strings.Contains(strings.Join(words, "\n"), "latency") {
 		t.Errorf("something is said of latencies, which no panel shows: %q", words)
 	}
-	panels := coursesOf([]store.Record{r})[len(courses)-1:]
+	panels := results.CoursePanels(r)[3:]
 	for i, want := range [][][]float64{
 		{{0, 10, 20, math.NaN(), 40, 50}, {0, 1, 2, math.NaN(), 4, 5}},
 		{{300, 301, 302, math.NaN(), 304, 305}, {200, 201, 202, math.NaN(), 204, 205}},
 		{slices.Repeat([]float64{0.1}, 6), slices.Repeat([]float64{0.2}, 6), slices.Repeat([]float64{0.3}, 6), slices.Repeat([]float64{0.4}, 6)},
 		{slices.Repeat([]float64{1e6}, 6), slices.Repeat([]float64{2e6}, 6), slices.Repeat([]float64{3e6}, 6), {4e6, 4e6 + 1, 4e6 + 2, 4e6 + 3, 4e6 + 4, 4e6 + 5}},
 	} {
-		traces := panels[i].traces(r, 0)
+		traces := courseTraces(panels[i], r, 0)
 		if len(traces) != len(want) {
-			t.Fatalf("%s: %d lines, want %d", panels[i].name, len(traces), len(want))
+			t.Fatalf("%s: %d lines, want %d", panels[i].Title, len(traces), len(want))
 		}
 		for k, line := range want {
-			for n, m := range traces[k].marks {
+			first := slices.IndexFunc(traces[k].marks, func(m mark) bool { return m.x == 0 })
+			for n, m := range traces[k].marks[first : first+len(line)] {
 				if math.Abs(m.x-float64(n)/2) > 1e-6 || m.y != line[n] && !(math.IsNaN(m.y) && math.IsNaN(line[n])) {
-					t.Errorf("%s, line %d: %v at %v s, want %v", panels[i].name, k, m.y, m.x, line[n])
+					t.Errorf("%s, line %d: %v at %v s, want %v", panels[i].Title, k, m.y, m.x, line[n])
 				}
 			}
 		}
@@ -83,12 +84,34 @@ func TestTheCourseOfAPipelineHasItsQueueAndEachPart(t *testing.T) {
 
 func TestSeveralPipelinesShareTheirQueuesPanels(t *testing.T) {
 	r := piped(t)
-	if got := coursesOf([]store.Record{r, r}); len(got) != len(courses)-1+len(queues) {
-		t.Errorf("%d panels", len(got))
+	if got := results.CoursePanels(r, r); len(got) != 5 {
+		t.Errorf("%d panels, want three of every run and two of the queues", len(got))
 	}
 	other := piped(t)
 	other.Result.Pipeline = nil
-	if got := coursesOf([]store.Record{other}); len(got) != len(courses) {
+	if got := results.CoursePanels(other); len(got) != 4 {
 		t.Errorf("%d panels without a pipeline", len(got))
+	}
+}
+
+// Before the meters were first read, and for runs of one process, nothing is known of the sides; that is no 0.
+func TestSidesThatNobodyMeteredAreAGap(t *testing.T) {
+	r := chosen(t, "timeseries")[0]
+	result := *r.Result
+	result.Series = slices.Clone(result.Series)
+	for i := range result.Series[1:] {
+		result.Series[i+1].Sides = &store.SidesTick{}
+	}
+	r.Result = &result
+	panels := results.CoursePanels(r)
+	if len(panels) != 6 {
+		t.Fatalf("%d panels, want two of the sides", len(panels))
+	}
+	for _, p := range panels[4:] {
+		for _, trace := range courseTraces(p, r, 0) {
+			if !math.IsNaN(trace.marks[0].y) || trace.marks[1].y != 0 {
+				t.Errorf("%s: %v at first and %v then, want a gap and 0", p.Title, trace.marks[0].y, trace.marks[1].y)
+			}
+		}
 	}
 }

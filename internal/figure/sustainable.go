@@ -23,7 +23,7 @@ func sustainable(points []results.Point, _ Options) (Figure, error) {
 	if len(points) == 0 {
 		return Figure{}, nothing("none of the records is of a search (measure sustainable)")
 	}
-	names := namesOf(points)
+	names := results.Names(points)
 	settings, groups := results.PointsBySetting(points)
 	f := Figure{Title: "Sustainable throughput", Width: 18 * vg.Centimeter}
 	rows := 0

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -36,29 +35,29 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 	if err := tooMany(len(runs), mostSeries, "courses over time"); err != nil {
 		return Figure{}, err
 	}
-	f := Figure{Title: "Course over time", Width: 18 * vg.Centimeter, Height: 21 * vg.Centimeter}
+	f := Figure{Title: "Course over time", Width: 18 * vg.Centimeter}
 	from, to := span(runs)
-	shown := coursesOf(runs)
-	f.Height += vg.Length(len(shown)-len(courses)) * 5 * vg.Centimeter
+	shown := results.CoursePanels(runs...)
+	f.Height = vg.Centimeter + vg.Length(len(shown))*5*vg.Centimeter
 	for i, s := range shown {
-		p := panel("", "", s.name)
+		p := panel("", "", s.Title)
 		if i == len(shown)-1 {
 			p.X = "seconds since the start of the measured phase"
 		}
-		e := nowhere()
+		log, e := s.Unit == unit.Nanoseconds, nowhere()
 		for _, b := range phases(runs, from, to) {
 			p.Add(b)
 		}
 		for j, r := range runs {
-			for _, t := range s.traces(r, j) {
-				e.take(t.marks, s.log)
+			for _, t := range courseTraces(s, r, j) {
+				e.take(t.marks, log)
 				p.Add(t)
 			}
 		}
-		if s.log {
-			logAxis(&p.Plot.Y, s.unit, e.low, e.high, 6)
+		if log {
+			logAxis(&p.Plot.Y, s.Unit, e.low, e.high, 6)
 		} else {
-			linearAxis(&p.Plot.Y, s.unit, 0, e.high, 4)
+			linearAxis(&p.Plot.Y, s.Unit, 0, e.high, 4)
 		}
 		p.Plot.X.Min, p.Plot.X.Max = from, to
 		p.Plot.X.Tick.Marker = plot.TickerFunc(plainTicks)
@@ -71,9 +70,7 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 		l := line(colourOf(i))
 		f.Legend = append(f.Legend, Entry{Text: name, Line: &l})
 	}
-	f.Legend = append(f.Legend, lineEntries(shown)...)
-	f.Legend = append(f.Legend, Entry{Text: "warm-up and drain", Fill: shade})
-	f.Legend = append(f.Legend, partEntries(runs)...)
+	f.Legend = append(f.Legend, courseEntries(shown)...)
 	if slices.ContainsFunc(runs, func(r store.Record) bool { return r.Status != store.OK }) {
 		f.Legend = append(f.Legend, voidEntry())
 	}
@@ -91,100 +88,44 @@ func withSeries(p results.Point) (store.Record, bool) {
 	return store.Record{}, false
 }
 
-// course is what one panel shows of a run: up to two lines of the same quantity, the second one dashed.
-type course struct {
-	name string
-	unit unit.Unit
-	log  bool
-	keys [2]string                   // what the legend calls the lines; empty: the panel's name says it
-	of   [2]func(store.Tick) float64 // nil: there is only one
-	// lines, where set, draws instead what ticks don't hold, of the i-th run.
-	lines func(r store.Record, i int) []trace
-}
-
-const latencyPanel = "e2e latency"
-
-var courses = []course{
-	{name: "messages/s", unit: unit.PerSecond, keys: [2]string{"confirmed", "received"}, of: [2]func(store.Tick) float64{
-		func(t store.Tick) float64 { return t.PublishRate },
-		func(t store.Tick) float64 { return t.ReceiveRate },
-	}},
-	{name: "backlog (messages)", unit: unit.Count, of: [2]func(store.Tick) float64{func(t store.Tick) float64 { return float64(t.Backlog) }}},
-	{name: latencyPanel, unit: unit.Nanoseconds, log: true, keys: [2]string{"p50", "p99"}, of: [2]func(store.Tick) float64{
-		func(t store.Tick) float64 { return known(t.EndToEndP50) },
-		func(t store.Tick) float64 { return known(t.EndToEndP99) },
-	}},
-	{name: "CPU (cores)", unit: unit.None, keys: [2]string{"broker", "generator"}, of: [2]func(store.Tick) float64{
-		func(t store.Tick) float64 { return t.BrokerCPU },
-		func(t store.Tick) float64 { return t.GeneratorCPU },
-	}},
-}
-
-// sides are panels for runs whose consumers had a process of their own.
-var sides = []course{
-	{name: "CPU of each side (cores)", unit: unit.None, keys: [2]string{"producing", "consuming"}, of: [2]func(store.Tick) float64{
-		func(t store.Tick) float64 { p := results.SidesAt(t).Producing; return p.User + p.System },
-		func(t store.Tick) float64 { c := results.SidesAt(t).Consuming; return c.User + c.System },
-	}},
-	{name: "memory of each side", unit: unit.Bytes, keys: [2]string{"producing", "consuming"}, of: [2]func(store.Tick) float64{
-		func(t store.Tick) float64 { return float64(results.SidesAt(t).Producing.RSSBytes) },
-		func(t store.Tick) float64 { return float64(results.SidesAt(t).Consuming.RSSBytes) },
-	}},
-}
-
-// hasLatency tells that latencies are known over time: the consumer of a pipeline tells them at the end.
-func hasLatency(r store.Record) bool { return !isPipeline(r) }
-
-// coursesOf are the panels that these runs fill.
-func coursesOf(runs []store.Record) []course {
-	shown := slices.Clone(courses)
-	if !slices.ContainsFunc(runs, hasLatency) {
-		shown = slices.DeleteFunc(shown, func(c course) bool { return c.name == latencyPanel })
-	}
-	if slices.ContainsFunc(runs, results.HasSides) {
-		shown = append(shown, sides...)
-	}
-	return append(shown, pipelinePanels(runs)...)
-}
-
-// lineEntries say which quantity of the panels is drawn through and which with dashes.
-func lineEntries(shown []course) (list []Entry) {
-	for k, l := range []draw.LineStyle{line(soft), lineDashed(soft, dashed)} {
-		var keys []string
-		for _, c := range shown {
-			if key := c.keys[k]; key != "" && !slices.Contains(keys, key) {
-				keys = append(keys, key)
+// courseEntries say which quantity of the panels is drawn through, which with dashes, and which colour is which part of a
+// pipeline. A line that is alone in its panel is named by that.
+func courseEntries(panels []results.CoursePanel) (list []Entry) {
+	var quantities [2][]string
+	for _, p := range panels {
+		for k, l := range p.Lines {
+			style := line(colourOf(1 + k))
+			switch {
+			case l.Part == "" && len(p.Lines) > 1:
+				quantities[k] = add(quantities[k], l.Name)
+			case l.Part != "" && !slices.ContainsFunc(list, func(e Entry) bool { return e.Text == l.Part }):
+				list = append(list, Entry{Text: l.Part, Line: &style})
 			}
 		}
-		list = append(list, Entry{Text: strings.Join(keys, " · "), Line: &l})
 	}
-	return list
+	through, broken := line(soft), lineDashed(soft, dashed)
+	return append([]Entry{
+		{Text: strings.Join(quantities[0], " · "), Line: &through},
+		{Text: strings.Join(quantities[1], " · "), Line: &broken},
+		{Text: "warm-up and drain", Fill: shade},
+	}, list...)
 }
 
-// known turns the 0 of a moment in which nothing arrived into a gap.
-func known(ns int64) float64 {
-	if ns <= 0 {
-		return math.NaN()
-	}
-	return float64(ns)
-}
-
-func (s course) traces(r store.Record, i int) []trace {
-	if s.lines != nil {
-		return s.lines(r, i)
-	}
-	var traces []trace
-	for k, of := range s.of {
-		if of == nil {
-			continue
-		}
+// courseTraces are the lines of the i-th run in a panel; the second of a quantity is dashed, and parts of a pipeline have
+// colours that no run has.
+func courseTraces(p results.CoursePanel, r store.Record, i int) (traces []trace) {
+	moments := results.Moments(r, results.Course(r))
+	for k, l := range p.Lines {
 		t := trace{line: line(colourOf(i))}
-		if k == 1 {
+		switch {
+		case l.Part != "":
+			t.line = line(colourOf(1 + k))
+		case k == 1:
 			t.line.Dashes = dashed
 		}
-		for _, tick := range results.Course(r) {
-			v := of(tick)
-			t.marks = append(t.marks, mark{float64(tick.OffsetNs) / 1e9, v, v, v, r.Status == store.OK})
+		for _, m := range moments {
+			v := l.At(m)
+			t.marks = append(t.marks, mark{float64(m.OffsetNs) / 1e9, v, v, v, r.Status == store.OK})
 		}
 		traces = append(traces, t)
 	}
@@ -259,7 +200,7 @@ func notesOf(names []string, runs []store.Record) []string {
 	if slices.ContainsFunc(runs, func(r store.Record) bool { return r.Status != store.OK }) {
 		return notes
 	}
-	if slices.ContainsFunc(runs, hasLatency) {
+	if slices.ContainsFunc(runs, results.CourseHasLatency) {
 		return []string{"One repetition of each. A gap in latency means that nothing arrived."}
 	}
 	return []string{"One repetition of each."}

@@ -13,18 +13,21 @@ import (
 
 // data is what the front end draws (web/src/data.ts). Every statistic in it was computed here, by package report.
 type data struct {
-	Metrics       []metric    `json:"metrics"`
-	Quantiles     []float64   `json:"quantiles"`
-	Distributions any         `json:"distributions"`
-	Axes          []axis      `json:"axes"`
-	Points        []point     `json:"points"`
-	Levels        []drawn     `json:"levels"`
-	Trials        []trial     `json:"trials,omitempty"`
-	Runs          []run       `json:"runs"`
-	RunsLeftOut   int         `json:"runsLeftOut,omitempty"`
-	Repeat        []repeating `json:"repeat"`
-	Lines         []string    `json:"lines"`  // what Repeat points into
-	Doubts        []doubt     `json:"doubts"` // what levels point into
+	Metrics     []metric      `json:"metrics"`
+	Quantiles   []float64     `json:"quantiles"`
+	Latencies   []string      `json:"latencies"` // whose distributions levels have
+	Names       []string      `json:"names"`     // of points, in the order of their colours
+	Costs       []string      `json:"costs"`     // keys of metrics
+	Axes        []axis        `json:"axes"`
+	Points      []point       `json:"points"`
+	Levels      []drawn       `json:"levels"`
+	Trials      []trial       `json:"trials,omitempty"`
+	Runs        []run         `json:"runs"`
+	Panels      []coursePanel `json:"panels"` // of courses over time
+	RunsLeftOut int           `json:"runsLeftOut,omitempty"`
+	Repeat      []repeating   `json:"repeat"`
+	Lines       []string      `json:"lines"`  // what Repeat points into
+	Doubts      []doubt       `json:"doubts"` // what levels point into
 
 	doubtAt map[doubt]int // where one stands in Doubts
 }
@@ -109,8 +112,12 @@ var directions = map[results.Better]string{results.Neither: "", results.Higher: 
 // draw fills in everything but Repeat and Lines.
 func (d *data) draw(set *results.Set) {
 	points, all := set.Points, set.Levels()
-	d.Quantiles, d.Distributions = quantiles, distributions
-	d.Points, d.Levels, d.Runs, d.Axes, d.Doubts = []point{}, []drawn{}, []run{}, []axis{}, []doubt{}
+	d.Names, d.Costs = results.Names(points), results.CostMetrics
+	d.Quantiles = quantiles
+	for _, kind := range latencies {
+		d.Latencies = append(d.Latencies, kind.Text)
+	}
+	d.Points, d.Levels, d.Runs, d.Panels, d.Axes, d.Doubts = []point{}, []drawn{}, []run{}, []coursePanel{}, []axis{}, []doubt{}
 	for i, p := range points {
 		d.Points = append(d.Points, describe(p))
 		d.Trials = append(d.Trials, trials(i, p)...)
@@ -122,9 +129,9 @@ func (d *data) draw(set *results.Set) {
 	for _, a := range found {
 		d.Axes = append(d.Axes, axis{a.Name, a.Values, numbers(a.Numbers)})
 	}
-	kinds := len(distributions)
+	kinds := latencies
 	if len(all) > allKinds {
-		kinds = 1
+		kinds = kinds[:1]
 	}
 	for i, l := range all {
 		level := drawLevel(l, index[i], kinds)
@@ -132,7 +139,7 @@ func (d *data) draw(set *results.Set) {
 		d.Levels = append(d.Levels, level)
 	}
 	d.dropUnmeasured()
-	runs, leftOut := runs(points)
+	runs, leftOut := d.runs(points)
 	d.Runs, d.RunsLeftOut = append(d.Runs, runs...), leftOut
 }
 
@@ -169,7 +176,7 @@ func (d *data) doubtsAbout(records []store.Record) []int {
 	return out
 }
 
-func drawLevel(l results.Level, at []int, kinds int) drawn {
+func drawLevel(l results.Level, at []int, kinds []results.LatencyKind) drawn {
 	d := drawn{Point: l.Point, Load: l.Load, Status: string(l.Status), Reason: l.Reason, At: at, Rate: number(l.Rate)}
 	if len(l.Records) == 0 {
 		return d

@@ -2,8 +2,10 @@ package page
 
 import (
 	"math"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -18,17 +20,10 @@ var quantiles = func() []float64 {
 	return qs
 }()
 
-// distributions are the kinds of latency a level has, in the order in which the front end names them.
-var distributions = []struct {
-	Key  string `json:"key"`
-	Name string `json:"name"`
-	of   func(store.Latency) hist.Snapshot
-}{
-	{"e2e", "end to end, from the intended time", func(l store.Latency) hist.Snapshot { return l.EndToEnd }},
-	{"publish", "publish, from the intended time", func(l store.Latency) hist.Snapshot { return l.Publish }},
-	{"service", "service, from the actual send", func(l store.Latency) hist.Snapshot { return l.Service }},
-	{"lag", "schedule lag", func(l store.Latency) hist.Snapshot { return l.Lag }},
-}
+// latencies are the kinds whose distributions a page holds; where there are too many levels, it holds the first.
+var latencies = slices.DeleteFunc(slices.Clone(results.LatencyKinds), func(k results.LatencyKind) bool {
+	return k.Name == "e2e_service" || k.Name == "generator_lag"
+})
 
 // curve is a merged distribution as the front end draws it.
 type curve struct {
@@ -38,11 +33,11 @@ type curve struct {
 	Values []number `json:"v"`
 }
 
-// curves has one curve for each of the first so many kinds in distributions; nil where nothing was counted.
-func curves(records []store.Record, kinds int) []*curve {
-	out := make([]*curve, kinds)
-	for i, d := range distributions[:kinds] {
-		out[i] = merged(records, func(r *store.Result) hist.Snapshot { return d.of(r.Latency) })
+// curves has one curve for each kind; nil where nothing was counted.
+func curves(records []store.Record, kinds []results.LatencyKind) []*curve {
+	out := make([]*curve, len(kinds))
+	for i, kind := range kinds {
+		out[i] = merged(records, func(r *store.Result) hist.Snapshot { return kind.Of(r.Latency) })
 	}
 	return out
 }

@@ -18,44 +18,33 @@ const (
 
 // run is the course of one repetition, column by column.
 type run struct {
-	Point      int      `json:"p"`
-	Load       string   `json:"load"`
-	Repetition int      `json:"rep"`
-	Status     string   `json:"status"`
-	Reason     string   `json:"reason,omitempty"`
-	Doubts     []string `json:"doubts,omitempty"`
-	Began      string   `json:"began"`
-	Cores      int      `json:"cores"`
-	Seconds    []number `json:"t"`
-	Phases     []phase  `json:"phases"`
-	Published  []rough  `json:"pub"`
-	Received   []rough  `json:"rec"`
-	Backlog    []number `json:"backlog"`
-	P50        []rough  `json:"p50"`
-	P99        []rough  `json:"p99"`
-	BrokerCPU  []rough  `json:"bcpu"`
-	Generator  []rough  `json:"gcpu"`
-	// The generator's sides, where its consumers had a process of their own: cores and bytes.
-	ProducingCPU    []rough  `json:"pcpu,omitempty"`
-	ConsumingCPU    []rough  `json:"ccpu,omitempty"`
-	ProducingMemory []number `json:"pmem,omitempty"`
-	ConsumingMemory []number `json:"cmem,omitempty"`
-	// What the broker said of a pipeline's queue, and what its parts used.
-	Queue     []number       `json:"queue,omitempty"`
-	Unacked   []number       `json:"unacked,omitempty"`
-	QueuedIn  []rough        `json:"qin,omitempty"`
-	QueuedOut []rough        `json:"qout,omitempty"`
-	Parts     []partOf       `json:"parts,omitempty"`
-	Faults    []plannedFault `json:"faults,omitempty"`
-	Books     []counted      `json:"books,omitempty"`
-	Pauses    *standing      `json:"own,omitempty"`
+	Point      int            `json:"p"`
+	Load       string         `json:"load"`
+	Repetition int            `json:"rep"`
+	Status     string         `json:"status"`
+	Reason     string         `json:"reason,omitempty"`
+	Doubts     []string       `json:"doubts,omitempty"`
+	Began      string         `json:"began"`
+	Cores      int            `json:"cores"`
+	Seconds    []number       `json:"t"`
+	Phases     []phase        `json:"phases"`
+	Panels     []panelLines   `json:"panels"`
+	Faults     []plannedFault `json:"faults,omitempty"`
+	Books      []counted      `json:"books,omitempty"`
+	Pauses     *standing      `json:"own,omitempty"`
 }
 
-// partOf is what a part of a pipeline used over time: cores and bytes.
-type partOf struct {
-	Name   string   `json:"name"`
-	CPU    []rough  `json:"cpu"`
-	Memory []number `json:"mem"`
+// coursePanel is a part of the chart over time, stored once for all runs that have it.
+type coursePanel struct {
+	Title string   `json:"title"`
+	Unit  string   `json:"unit"`
+	Lines []string `json:"lines"` // names
+}
+
+// panelLines are a run's lines in a panel.
+type panelLines struct {
+	Panel  int   `json:"i"` // in data.Panels
+	Values []any `json:"v"` // of each line at each second: []number or []rough
 }
 
 // counted is a count of the books.
@@ -89,7 +78,7 @@ type plannedFault struct {
 
 // runs are the courses of all repetitions, as many as fit: those with faults first, then by repetition. leftOut counts
 // the others.
-func runs(points []results.Point) (out []run, leftOut int) {
+func (d *data) runs(points []results.Point) (out []run, leftOut int) {
 	type candidate struct {
 		point  int
 		load   string
@@ -117,7 +106,7 @@ func runs(points []results.Point) (out []run, leftOut int) {
 			leftOut = len(all) - i
 			break
 		}
-		out = append(out, course(c.point, c.load, c.record, each))
+		out = append(out, d.course(c.point, c.load, c.record, each))
 	}
 	slices.SortStableFunc(out, func(a, b run) int {
 		return cmp.Or(cmp.Compare(a.Point, b.Point), cmp.Compare(a.Repetition, b.Repetition))
@@ -125,7 +114,7 @@ func runs(points []results.Point) (out []run, leftOut int) {
 	return out, leftOut
 }
 
-func course(point int, load string, r store.Record, ticks int) run {
+func (d *data) course(point int, load string, r store.Record, ticks int) run {
 	c := run{Point: point, Load: load, Books: books(r), Pauses: stood(r), Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores}
 	for _, d := range r.Doubts {
 		c.Doubts = append(c.Doubts, d.Code+": "+d.Text)
@@ -139,19 +128,14 @@ func course(point int, load string, r store.Record, ticks int) run {
 	shown := thin(results.Course(r), ticks)
 	for _, t := range shown {
 		c.Seconds = append(c.Seconds, seconds(t.OffsetNs))
-		c.Published = append(c.Published, rough(t.PublishRate))
-		c.Received = append(c.Received, rough(t.ReceiveRate))
-		c.Backlog = append(c.Backlog, number(t.Backlog))
-		c.P50 = append(c.P50, rough(t.EndToEndP50))
-		c.P99 = append(c.P99, rough(t.EndToEndP99))
-		c.BrokerCPU = append(c.BrokerCPU, rough(t.BrokerCPU))
-		c.Generator = append(c.Generator, rough(t.GeneratorCPU))
 	}
-	if results.HasSides(r) {
-		c.sides(shown)
-	}
-	if looks := results.PipelineCourse(r); len(looks) > 0 {
-		c.pipeline(r.Result.Pipeline.Parts, looks, shown)
+	moments := results.Moments(r, shown)
+	for _, p := range results.CoursePanels(r) {
+		lines := panelLines{Panel: d.panel(p)}
+		for _, l := range p.Lines {
+			lines.Values = append(lines.Values, values(p.Unit, moments, l.At))
+		}
+		c.Panels = append(c.Panels, lines)
 	}
 	for _, p := range results.Phases(r, shown) {
 		c.Phases = append(c.Phases, phase{Name: p.Name, Until: number(p.Until)})
@@ -159,36 +143,31 @@ func course(point int, load string, r store.Record, ticks int) run {
 	return c
 }
 
-// pipeline shows at each tick the look that is nearest to it.
-func (c *run) pipeline(parts []store.PipelinePart, looks []store.PipelineTick, shown []store.Tick) {
-	for _, p := range parts {
-		c.Parts = append(c.Parts, partOf{Name: p.Name})
+// panel is where p stands in d.Panels.
+func (d *data) panel(p results.CoursePanel) int {
+	described := coursePanel{Title: p.Title, Unit: units[p.Unit]}
+	for _, l := range p.Lines {
+		described.Lines = append(described.Lines, l.Name)
 	}
-	for _, t := range shown {
-		look := results.PipelineLook(looks, t.OffsetNs)
-		if look == nil {
-			look = &store.PipelineTick{}
-		}
-		c.Queue, c.Unacked = append(c.Queue, number(results.Told(look.Queue))), append(c.Unacked, number(results.Told(look.Unacked)))
-		c.QueuedIn, c.QueuedOut = append(c.QueuedIn, rough(results.Told(look.PublishedRate))), append(c.QueuedOut, rough(results.Told(look.DeliveredRate)))
-		for i := range c.Parts {
-			cpu, memory := math.NaN(), math.NaN()
-			if i < len(look.CPU) && i < len(look.RSSBytes) {
-				cpu, memory = look.CPU[i], float64(look.RSSBytes[i])
-			}
-			c.Parts[i].CPU, c.Parts[i].Memory = append(c.Parts[i].CPU, rough(cpu)), append(c.Parts[i].Memory, number(memory))
+	for i, known := range d.Panels {
+		if known.Title == p.Title && slices.Equal(known.Lines, described.Lines) {
+			return i
 		}
 	}
+	d.Panels = append(d.Panels, described)
+	return len(d.Panels) - 1
 }
 
-func (c *run) sides(shown []store.Tick) {
-	for _, t := range shown {
-		s := results.SidesAt(t)
-		c.ProducingCPU = append(c.ProducingCPU, rough(s.Producing.User+s.Producing.System))
-		c.ConsumingCPU = append(c.ConsumingCPU, rough(s.Consuming.User+s.Consuming.System))
-		c.ProducingMemory = append(c.ProducingMemory, number(s.Producing.RSSBytes))
-		c.ConsumingMemory = append(c.ConsumingMemory, number(s.Consuming.RSSBytes))
+// values are those of a line; counts and bytes are shown with more than three digits.
+func values(u unit.Unit, moments []results.Moment, at func(results.Moment) float64) any {
+	exact, short := make([]number, len(moments)), make([]rough, len(moments))
+	for i, m := range moments {
+		exact[i], short[i] = number(at(m)), rough(at(m))
 	}
+	if u == unit.Count || u == unit.Bytes {
+		return exact
+	}
+	return short
 }
 
 // books are the counts of a record that say something: those that are known, and of the faults those that happened.

@@ -82,15 +82,10 @@ func picture(duel []document.Block, points []results.Point) string {
 	return out
 }
 
-// colours are those that the front end gives to names (web/src/style.ts).
+// colours are the page's colours of names (--c0 to --c7 in page.css), as the front end gives them (web/src/style.ts).
 func colours(points []results.Point) func(name string) int {
 	const many = 8
-	var names []string
-	for _, p := range points {
-		names = append(names, p.Name)
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
+	names := results.Names(points)
 	return func(name string) int { return max(0, slices.Index(names, name)) % many }
 }
 

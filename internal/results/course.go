@@ -1,9 +1,11 @@
 package results
 
 import (
+	"math"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Course is the course of r over time. That of a closed loop has no latency.
@@ -46,4 +48,108 @@ func Phases(r store.Record, ticks []store.Tick) []Phase {
 		}
 	}
 	return phases
+}
+
+// CoursePanel is one part of a chart over time: a few lines of the same quantity. Pages and figures draw these panels.
+type CoursePanel struct {
+	Title string
+	Unit  unit.Unit
+	Lines []CourseLine
+	fills func(store.Record) bool // whether a repetition has anything to show in it
+}
+
+// CourseLine is a line of a panel.
+type CourseLine struct {
+	Name string               // among all lines of a chart
+	Part string               // the part of a pipeline that it shows; "" where it shows none
+	At   func(Moment) float64 // NaN: not known
+}
+
+// Moment is what is known of a repetition at one time.
+type Moment struct {
+	store.Tick
+	Look store.PipelineTick // the look at a pipeline that is nearest; empty where there is none near
+}
+
+// Moments are those of ticks, which are r's.
+func Moments(r store.Record, ticks []store.Tick) []Moment {
+	looks := pipelineCourse(r)
+	moments := make([]Moment, 0, len(ticks))
+	for _, t := range ticks {
+		moments = append(moments, Moment{t, lookAt(looks, t.OffsetNs)})
+	}
+	return moments
+}
+
+// CoursePanels are those that any of the runs fills, in the order in which they are drawn. Parts of a pipeline have lines where
+// there is one run only.
+func CoursePanels(runs ...store.Record) []CoursePanel {
+	panels := slices.Clone(coursePanels)
+	if len(runs) == 1 && isPipeline(runs[0]) {
+		panels = append(panels, partPanels(runs[0].Result.Pipeline.Parts)...)
+	}
+	return slices.DeleteFunc(panels, func(p CoursePanel) bool { return !slices.ContainsFunc(runs, p.fills) })
+}
+
+var coursePanels = []CoursePanel{
+	{"messages/s", unit.PerSecond, []CourseLine{
+		{Name: "published", At: func(m Moment) float64 { return m.PublishRate }},
+		{Name: "received", At: func(m Moment) float64 { return m.ReceiveRate }},
+	}, isRun},
+	{"backlog (messages)", unit.Count, []CourseLine{{Name: "backlog", At: func(m Moment) float64 { return float64(m.Backlog) }}}, isRun},
+	{"e2e latency", unit.Nanoseconds, []CourseLine{
+		{Name: "e2e p50", At: func(m Moment) float64 { return arrived(m.EndToEndP50) }},
+		{Name: "e2e p99", At: func(m Moment) float64 { return arrived(m.EndToEndP99) }},
+	}, CourseHasLatency},
+	{"CPU (cores)", unit.None, []CourseLine{
+		{Name: "broker CPU", At: func(m Moment) float64 { return m.BrokerCPU }},
+		{Name: "generator CPU", At: func(m Moment) float64 { return m.GeneratorCPU }},
+	}, isRun},
+	{"CPU of each side (cores)", unit.None, []CourseLine{
+		{Name: "producing CPU", At: side(func(s store.SidesTick) float64 { return s.Producing.User + s.Producing.System })},
+		{Name: "consuming CPU", At: side(func(s store.SidesTick) float64 { return s.Consuming.User + s.Consuming.System })},
+	}, hasSides},
+	{"memory of each side", unit.Bytes, []CourseLine{
+		{Name: "producing memory", At: side(func(s store.SidesTick) float64 { return float64(s.Producing.RSSBytes) })},
+		{Name: "consuming memory", At: side(func(s store.SidesTick) float64 { return float64(s.Consuming.RSSBytes) })},
+	}, hasSides},
+	{"queue (messages)", unit.Count, []CourseLine{
+		{Name: "waiting in the queue", At: func(m Moment) float64 { return told(m.Look.Queue) }},
+		{Name: "unacknowledged", At: func(m Moment) float64 { return told(m.Look.Unacked) }},
+	}, isPipeline},
+	{"through the queue (messages/s)", unit.PerSecond, []CourseLine{
+		{Name: "into the queue", At: func(m Moment) float64 { return told(m.Look.PublishedRate) }},
+		{Name: "out of the queue", At: func(m Moment) float64 { return told(m.Look.DeliveredRate) }},
+	}, isPipeline},
+}
+
+// partPanels have a line for each part of a pipeline.
+func partPanels(parts []store.PipelinePart) []CoursePanel {
+	cpu := CoursePanel{Title: "CPU of each part (cores)", Unit: unit.None, fills: isPipeline}
+	memory := CoursePanel{Title: "memory of each part", Unit: unit.Bytes, fills: isPipeline}
+	for i, p := range parts {
+		cpu.Lines = append(cpu.Lines, CourseLine{p.Name + ", CPU", p.Name, func(m Moment) float64 { return nth(m.Look.CPU, i) }})
+		memory.Lines = append(memory.Lines, CourseLine{p.Name + ", memory", p.Name, func(m Moment) float64 { return nth(m.Look.RSSBytes, i) }})
+	}
+	return []CoursePanel{cpu, memory}
+}
+
+func isRun(store.Record) bool { return true }
+
+// CourseHasLatency tells that latencies are known over time: the consumer of a pipeline tells them at the end.
+func CourseHasLatency(r store.Record) bool { return !isPipeline(r) }
+
+// arrived turns the 0 of a moment in which nothing arrived into a gap.
+func arrived(ns int64) float64 {
+	if ns <= 0 {
+		return math.NaN()
+	}
+	return float64(ns)
+}
+
+func nth[N int64 | float64](values []N, i int) float64 {
+	if i >= len(values) {
+		return math.NaN()
+	}
+	return float64(values[i])
 }

@@ -39,6 +39,9 @@ func LatencyByName(name string) (LatencyKind, error) {
 	return LatencyKind{}, fmt.Errorf("unknown latency %q; known: %s", name, strings.Join(LatencyNames(), ", "))
 }
 
+// Quantile is a quantile of that latency as a metric without a name.
+func (k LatencyKind) Quantile(q float64) Metric { return latencyMetric("", "", k.Name, q) }
+
 // LatencyNames lists the names of LatencyKinds in their order.
 func LatencyNames() []string {
 	var names []string

@@ -138,6 +138,9 @@ func OnlyFromSend(r store.Record) bool {
 	return l.EndToEnd.Count() == 0 && l.Publish.Count() == 0 && l.EndToEndService.Count()+l.Service.Count() > 0
 }
 
+// CostMetrics are the keys of what charts show of the cost of a message.
+var CostMetrics = []string{"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_disk_bytes_per_message", "broker_rss_bytes"}
+
 // headlines are the metrics that kinds of measurement are made for.
 var headlines = map[string]string{
 	"sustainable": "sustainable_low", "curve": "sustainable_low", "peak": "throughput", "rate": "e2e_p99_ns",

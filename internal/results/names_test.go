@@ -14,3 +14,10 @@ func TestNamesAreInTheOrderOfTheirNumbers(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
+
+func TestChartsOrderContendersByTheirNumbers(t *testing.T) {
+	got := Names([]Point{{Name: "kafka, 16"}, {Name: "nats"}, {Name: "kafka, 2"}, {Name: "kafka, 16"}})
+	if want := []string{"kafka, 2", "kafka, 16", "nats"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -55,9 +55,11 @@ func response(of func(hist.Snapshot) float64) func(store.Record) float64 {
 	})
 }
 
-// PipelineCourse is what was seen of a pipeline's parts and of the broker's queue, look by look, from the start of the measured
+func isPipeline(r store.Record) bool { return len(pipelineCourse(r)) > 0 }
+
+// pipelineCourse is what was seen of a pipeline's parts and of the broker's queue, look by look, from the start of the measured
 // phase; nil where r has no pipeline.
-func PipelineCourse(r store.Record) []store.PipelineTick {
+func pipelineCourse(r store.Record) []store.PipelineTick {
 	if r.Result == nil || r.Result.Pipeline == nil {
 		return nil
 	}
@@ -72,20 +74,19 @@ func PipelineCourse(r store.Record) []store.PipelineTick {
 // still keeps who asks it waiting.
 const lookNear = int64(5e8)
 
-// PipelineLook is the look nearest to a moment of the course; nil where there is none near.
-func PipelineLook(looks []store.PipelineTick, at int64) *store.PipelineTick {
-	var nearest *store.PipelineTick
+// lookAt is the look nearest to a moment of the course; an empty one where there is none near.
+func lookAt(looks []store.PipelineTick, at int64) (nearest store.PipelineTick) {
 	off := lookNear + 1
-	for i := range looks {
-		if d := max(looks[i].OffsetNs-at, at-looks[i].OffsetNs); d < off {
-			nearest, off = &looks[i], d
+	for _, look := range looks {
+		if d := max(look.OffsetNs-at, at-look.OffsetNs); d < off {
+			nearest, off = look, d
 		}
 	}
 	return nearest
 }
 
-// Told is what the broker told; NaN where it didn't.
-func Told[N int64 | float64](n *N) float64 {
+// told is what the broker told; NaN where it didn't.
+func told[N int64 | float64](n *N) float64 {
 	if n == nil {
 		return math.NaN()
 	}

@@ -130,6 +130,16 @@ func CompareNames(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
+// Names lists the names of points, each once, in the order in which charts give them colours and shapes.
+func Names(points []Point) []string {
+	names := make([]string, len(points))
+	for i, p := range points {
+		names[i] = p.Name
+	}
+	slices.SortFunc(names, CompareNames)
+	return slices.Compact(names)
+}
+
 // CompareKinds orders points by what their names say: by kind, then by the values of their settings.
 func CompareKinds(a, b Point) int {
 	return cmp.Or(CompareNames(a.Kind(), b.Kind()), compareWords(a.words, b.words))

@@ -52,15 +52,17 @@ func sidePercent(key, name string, of func(store.SidesTick) float64) Metric {
 	})}
 }
 
-// HasSides tells that the course of a record knows the generator's sides apart.
-func HasSides(r store.Record) bool {
+// hasSides tells that the course of a record knows the generator's sides apart.
+func hasSides(r store.Record) bool {
 	return r.Result != nil && slices.ContainsFunc(r.Result.Series, func(t store.Tick) bool { return t.Sides != nil })
 }
 
-// SidesAt are the sides at a tick; zero before the meters were first read.
-func SidesAt(t store.Tick) store.SidesTick {
-	if t.Sides == nil {
-		return store.SidesTick{}
+// side reads what is known of the sides; nothing is before the meters were first read.
+func side(of func(store.SidesTick) float64) func(Moment) float64 {
+	return func(m Moment) float64 {
+		if m.Sides == nil {
+			return math.NaN()
+		}
+		return of(*m.Sides)
 	}
-	return *t.Sides
 }

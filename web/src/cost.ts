@@ -1,15 +1,13 @@
 // What a message costs: bars as a table, so that they read aloud and print as they are.
 
-import { distinct, doubts, metricIndex, value, type Data, type Level } from "./data";
+import { byName, distinct, doubts, metricIndex, value, type Data, type Level } from "./data";
 import { append, el, select } from "./dom";
 import { section } from "./figure";
 import { format, spread, range } from "./format";
 import { remarks, settings, settingSelect, usable } from "./pick";
 
-const columns = ["broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_disk_bytes_per_message", "broker_rss_bytes"];
-
 export function cost(d: Data, main: HTMLElement): void {
-  const known = columns.map((key) => metricIndex(d, key)).filter((i) => i >= 0);
+  const known = d.costs.map((key) => metricIndex(d, key)).filter((i) => i >= 0);
   const all = d.levels.filter((l) => known.some((i) => value(l, i)));
   if (!all.length) return;
   const names = settings(d, all);
@@ -25,7 +23,7 @@ export function cost(d: Data, main: HTMLElement): void {
       select("Load", loads(setting).map((v) => ({ value: v, text: v })), load, (v) => { load = v; draw(); }),
     );
     const rows = all.filter((l) => d.points[l.p].setting === setting && l.load === load)
-      .sort((a, b) => d.points[a.p].name.localeCompare(d.points[b.p].name, "en", { numeric: true }));
+      .sort((a, b) => byName(d, a, b));
     place.replaceChildren(bars(d, rows, known, `Cost per message, ${setting}, ${load}`));
   };
   draw();

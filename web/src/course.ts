@@ -9,32 +9,16 @@ import { scaleSelect } from "./pick";
 import { lookAt } from "./style";
 import { colour } from "./theme";
 
-type Own = "pub" | "rec" | "backlog" | "p50" | "p99" | "bcpu" | "gcpu" | "pcpu" | "ccpu" | "pmem" | "cmem" | "queue" | "unacked" | "qin" | "qout";
-type Column = Own | `cpu ${number}` | `mem ${number}`; // of the n-th part of a pipeline
-interface Panel { title: string; unit: string; columns: [Column, string][] }
+interface Line { name: string; unit: string; values: (number | null)[] }
+interface Panel { title: string; unit: string; lines: Line[] }
 
-const always: Panel[] = [
-  { title: "messages per second", unit: "per-second", columns: [["pub", "published"], ["rec", "received"]] },
-  { title: "backlog, messages", unit: "count", columns: [["backlog", "backlog"]] },
-  { title: "latency, end to end", unit: "ns", columns: [["p50", "e2e p50"], ["p99", "e2e p99"]] },
-  { title: "CPU, cores", unit: "none", columns: [["bcpu", "broker CPU"], ["gcpu", "generator CPU"]] },
-];
-const sides: Panel[] = [
-  { title: "CPU of each side, cores", unit: "none", columns: [["pcpu", "producing CPU"], ["ccpu", "consuming CPU"]] },
-  { title: "memory of each side", unit: "bytes", columns: [["pmem", "producing memory"], ["cmem", "consuming memory"]] },
-];
+function panelsOf(d: Data, run: Run): Panel[] {
+  return run.panels.map(({ i, v }) => {
+    const { title, unit, lines } = d.panels[i];
+    return { title, unit, lines: lines.map((name, k) => ({ name, unit, values: v[k] })) };
+  });
+}
 
-const queues: Panel[] = [
-  { title: "queue, messages", unit: "count", columns: [["queue", "waiting in the queue"], ["unacked", "unacknowledged"]] },
-  { title: "through the queue, messages per second", unit: "per-second", columns: [["qin", "into the queue"], ["qout", "out of the queue"]] },
-];
-const partsOf = (parts: NonNullable<Run["parts"]>): Panel[] => [
-  { title: "CPU of each part, cores", unit: "none", columns: parts.map((p, i) => [`cpu ${i}`, `${p.name}, CPU`]) },
-  { title: "memory of each part", unit: "bytes", columns: parts.map((p, i) => [`mem ${i}`, `${p.name}, memory`]) },
-];
-
-const panelsOf = (run: Run) => [...always.filter((p) => !run.parts || p.unit !== "ns"), ...(run.pcpu ? sides : []), ...(run.parts ? [...queues, ...partsOf(run.parts)] : [])];
-const columnsOf = (panels: Panel[]) => panels.flatMap((p) => p.columns.map(([key, name]) => ({ key, name, unit: p.unit })));
 const panelHeight = 118, panelGap = 42, above = 52;
 
 export function course(d: Data, main: HTMLElement): void {
@@ -68,7 +52,7 @@ function prefer(runs: Run[], d: Data, from: Run): Run[] {
 
 function drawing(d: Data, run: Run, log: boolean): Drawing {
   const p = d.points[run.p];
-  const panels = panelsOf(run), columns = columnsOf(panels);
+  const panels = panelsOf(d, run), columns = panels.flatMap((p) => p.lines);
   const title = `${p.name}, ${p.setting}, ${run.load}, repetition ${run.rep}`;
   const series: Series[] = columns.map((c, i) => ({ name: c.name, look: lookAt(i) }));
   const faults = run.faults ?? [];
@@ -85,7 +69,7 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
       ...(run.own ? [stoodStill(run.own)] : []),
     ],
     option: (on) => ({
-      tooltip: tooltip("axis", (ps) => tip(run, ps, on)),
+      tooltip: tooltip("axis", (ps) => tip(run, columns.filter((c) => on(c.name)), ps)),
       axisPointer: { link: [{ xAxisIndex: "all" }] },
       grid: panels.map((_, i) => ({ left: 66, right: 20, top: above + i * (panelHeight + panelGap), height: panelHeight })),
       xAxis: panels.map((_, i) => ({
@@ -98,7 +82,7 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
         gridIndex: i, name: panel.title, nameLocation: "end", nameGap: i === 0 ? 32 : 15, splitNumber: 3, minInterval: panel.unit === "count" ? 1 : 0,
         nameTextStyle: { align: "left", padding: [0, 0, 0, -50], color: colour("text"), fontSize: 12 },
       })),
-      series: panels.flatMap((panel, i) => lines(run, panels, i, on, log && panel.unit === "ns")),
+      series: panels.flatMap((panel, i) => lines(run, panel, i, columns, on)),
     }),
     grid: (on) => {
       const shown = columns.filter((c) => on(c.name));
@@ -106,21 +90,14 @@ function drawing(d: Data, run: Run, log: boolean): Drawing {
       return {
         caption: title,
         columns: [{ name: "second", number: true }, { name: "phase" }, ...shown.map((c) => ({ name: c.name, number: true })), { name: "fault" }],
-        rows: run.t.map((t, i) => [String(t), phaseAt(run, t), ...shown.map((c) => format(c.unit, value(run, c.key, i))),
+        rows: run.t.map((t, i) => [String(t), phaseAt(run, t), ...shown.map((c) => format(c.unit, c.values[i])),
           faults.filter((f) => f.t <= t && f.t > (run.t[i - 1] ?? -Infinity)).map(words).join(", ")]).filter((_, i) => i % step === 0),
       };
     },
   };
 }
 
-function value(run: Run, key: Column, i: number): number {
-  const [of, part] = key.split(" ");
-  const list = part === undefined ? run[key as Own] : run.parts?.[Number(part)][of as "cpu" | "mem"];
-  return list?.[i] ?? NaN;
-}
-
-function lines(run: Run, panels: Panel[], index: number, on: (n: string) => boolean, log: boolean): Option[] {
-  const panel = panels[index], columns = columnsOf(panels);
+function lines(run: Run, panel: Panel, index: number, columns: Line[], on: (n: string) => boolean): Option[] {
   const marks = {
     markArea: {
       silent: true, itemStyle: { color: colour("phase") }, label: { show: index === 0, position: "insideTop", color: colour("muted"), fontSize: 11 },
@@ -133,13 +110,12 @@ function lines(run: Run, panels: Panel[], index: number, on: (n: string) => bool
     },
   };
   const out: Option[] = [{ type: "line", name: "marks", data: [], xAxisIndex: index, yAxisIndex: index, silent: true, ...marks }];
-  for (const [key, name] of panel.columns) {
-    if (!on(name)) continue;
-    const { colour: tint, dash } = lookAt(columns.findIndex((c) => c.key === key));
+  for (const line of panel.lines.filter((l) => on(l.name))) {
+    const { colour: tint, dash } = lookAt(columns.indexOf(line));
     out.push({
-      type: "line", name, xAxisIndex: index, yAxisIndex: index, showSymbol: false, symbol: "circle",
+      type: "line", name: line.name, xAxisIndex: index, yAxisIndex: index, showSymbol: false, symbol: "circle",
       lineStyle: { color: tint, width: 1.8, type: dash }, itemStyle: { color: tint },
-      data: run.t.map((t, i) => [t, log && value(run, key, i) <= 0 ? null : value(run, key, i)]),
+      data: run.t.map((t, i) => [t, line.values[i]]),
     });
   }
   return out;
@@ -169,8 +145,8 @@ function phaseAt(run: Run, t: number): string {
   return run.phases.find((p) => t <= p.until)?.name ?? "";
 }
 
-function tip(run: Run, ps: unknown, on: (n: string) => boolean): HTMLElement {
+function tip(run: Run, shown: Line[], ps: unknown): HTMLElement {
   const t = (ps as { value: [number] }[])[0]?.value[0] ?? 0;
   const i = Math.max(0, run.t.indexOf(t));
-  return card(`${t} s, ${phaseAt(run, t)}`, columnsOf(panelsOf(run)).filter((c) => on(c.name)).map((c) => [c.name, format(c.unit, value(run, c.key, i))]));
+  return card(`${t} s, ${phaseAt(run, t)}`, shown.map((l) => [l.name, format(l.unit, l.values[i])]));
 }

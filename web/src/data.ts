@@ -20,22 +20,22 @@ export interface Trial { p: number; kind: string; verdict: string; f: [rate: num
 export interface Run {
   p: number; load: string; rep: number; status: string; reason?: string; doubts?: string[]; began: string; cores: number;
   t: number[]; phases: { name: string; until: number }[];
-  pub: number[]; rec: number[]; backlog: number[]; p50: number[]; p99: number[]; bcpu: number[]; gcpu: number[];
-  /** The generator's sides, where they were two processes: cores and bytes. */
-  pcpu?: number[]; ccpu?: number[]; pmem?: number[]; cmem?: number[];
-  /** What the broker said of a pipeline's queue, and what its parts used: cores and bytes. */
-  queue?: (number | null)[]; unacked?: (number | null)[]; qin?: (number | null)[]; qout?: (number | null)[];
-  parts?: { name: string; cpu: (number | null)[]; mem: (number | null)[] }[];
+  panels: { i: number; v: (number | null)[][] }[]; // in Data.panels, and each line at each second
   faults?: { t: number; do: string; node: string; err?: string }[];
   books?: { name: string; n: number }[]; own?: { p99: number | null; max: number; t: number; gc: number; stolen: number; queued: number };
 }
+
+/** A part of the chart over time. */
+export interface CoursePanel { title: string; unit: string; lines: string[] }
 
 export interface Doubt { code: string; text: string }
 export interface Repeating { heading: string; parts: { text?: string; lines?: number[] }[] } // lines: first, count, first, count, …
 
 export interface Data {
-  metrics: Metric[]; quantiles: number[]; distributions: { key: string; name: string }[];
-  axes: Axis[]; points: Point[]; levels: Level[]; trials?: Trial[]; runs: Run[]; runsLeftOut?: number;
+  metrics: Metric[]; quantiles: number[]; latencies: string[]; // whose distributions levels have
+  names: string[]; // of points, in the order of their colours
+  costs: string[]; // keys of metrics
+  axes: Axis[]; points: Point[]; levels: Level[]; trials?: Trial[]; runs: Run[]; panels: CoursePanel[]; runsLeftOut?: number;
   repeat: Repeating[]; lines: string[]; doubts: Doubt[];
 }
 
@@ -66,6 +66,11 @@ export function worded(doubt: Doubt): string {
 /** A level that ended ok and missed its rate is never a bare ok. */
 export function ending(d: Data, l: Level): string {
   return doubts(d, l).some((doubt) => doubt.code === "rate-missed") ? `${l.status}, rate missed` : l.status;
+}
+
+/** Orders levels as the names of their points are ordered. */
+export function byName(d: Data, a: Level, b: Level): number {
+  return d.names.indexOf(d.points[a.p].name) - d.names.indexOf(d.points[b.p].name);
 }
 
 /** Values in the order in which they first appear. */

@@ -1,6 +1,6 @@
 import { cost } from "./cost";
 import { course } from "./course";
-import { distinct, read } from "./data";
+import { read } from "./data";
 import { el } from "./dom";
 import { format } from "./format";
 import { percentiles } from "./percentiles";
@@ -14,7 +14,7 @@ setUpTheme();
 const data = read();
 const figures = document.getElementById("figures");
 if (data && figures) {
-  knowNames(distinct(data.points.map((p) => p.name)).sort());
+  knowNames(data.names);
   for (const draw of [throughput, percentiles, course, cost, sweep]) draw(data, figures);
   const host = document.getElementById("repeat");
   if (host) repeat(data, host);

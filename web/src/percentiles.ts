@@ -1,7 +1,7 @@
 // Whole distributions on HdrHistogram's axis: 1/(1−q), so that each decade is one nine more.
 
 import { axis, tooltip, type Option } from "./chart";
-import { distinct, doubts, worded, type Curve, type Data, type Level } from "./data";
+import { byName, distinct, doubts, worded, type Curve, type Data, type Level } from "./data";
 import { select } from "./dom";
 import { card, Figure, section, type Drawing } from "./figure";
 import { format } from "./format";
@@ -15,7 +15,7 @@ interface Line { name: string; level: Level; curve: Curve }
 export function percentiles(d: Data, main: HTMLElement): void {
   const all = d.levels.filter((l) => l.h?.some((c) => c));
   if (!all.length) return;
-  const kinds = d.distributions.map((k, i) => ({ value: String(i), text: k.name })).filter((_, i) => all.some((l) => l.h?.[i]));
+  const kinds = d.latencies.map((text, i) => ({ value: String(i), text })).filter((_, i) => all.some((l) => l.h?.[i]));
   const names = settings(d, all);
   const loads = (setting: string) => distinct(all.filter((l) => d.points[l.p].setting === setting).map((l) => l.load));
   const s: State = { setting: names[0], load: "", kind: Number(kinds[0].value), ylog: true };
@@ -41,9 +41,9 @@ function drawing(d: Data, all: Level[], s: State): Drawing {
     const p = d.points[level.p], curve = level.h?.[s.kind];
     if (p.setting === s.setting && level.load === s.load && curve) lines.push({ name: usable(level) ? p.name : `${p.name} (${level.status})`, level, curve });
   }
-  lines.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  lines.sort((a, b) => byName(d, a.level, b.level));
   const ticks = Math.max(2, Math.ceil(Math.max(0, ...lines.map((l) => decade(d.quantiles[l.curve.v.length - 1])))));
-  const title = d.distributions[s.kind].name;
+  const title = d.latencies[s.kind];
   const tables = [0.5, 0.9, 0.99, 0.999, 0.9999].map((q) => [q, nearest(d.quantiles, q)] as const);
   return {
     label: `Percentiles of latency (${title}), ${s.setting}, ${s.load}: ${lines.map((l) => l.name).join(", ")}.`,

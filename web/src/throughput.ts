@@ -45,7 +45,7 @@ function drawing(d: Data, all: Level[], s: State, rate: number): Drawing {
     if (p.setting === s.setting && value(l, index)) by.set(p.name, [...(by.get(p.name) ?? []), l]);
   }
   for (const ls of by.values()) ls.sort((a, b) => median(value(a, rate)) - median(value(b, rate)));
-  const contenders = [...by.keys()].sort(new Intl.Collator("en", { numeric: true }).compare);
+  const contenders = d.names.filter((n) => by.has(n));
   return {
     label: `${title} against published messages per second, ${s.setting}: ${contenders.join(", ")}.`,
     series: contenders.map((name) => ({ name, look: look(name) })),
