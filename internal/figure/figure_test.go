@@ -16,6 +16,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
@@ -272,6 +273,37 @@ func TestWhatIsNotUsedNeitherScalesTheAxisNorLooksLikeAFigure(t *testing.T) {
 	void := bar{parts: []float64{10}, low: 1, high: 1e9, colour: palette[0]}
 	if p := barsPanel("", "", []bar{void}, unit.PerSecond, true); p.Plot.X.Max > 20 {
 		t.Errorf("the axis goes to %v", p.Plot.X.Max)
+	}
+}
+
+// A lag of nothing has no place on a logarithmic axis, and neither has an objective of it.
+func TestALatencyOfNothingIsDrawn(t *testing.T) {
+	for _, name := range []string{"percentiles", "latency-throughput"} {
+		records := slices.Clone(chosen(t, name))
+		for i, r := range records {
+			records[i].Spec.Objectives = map[string]any{"lag_p99": 0}
+			if r.Result == nil {
+				continue
+			}
+			h := hist.New()
+			for k := range int64(100) {
+				h.Record(max(0, k-60) * 1000)
+			}
+			result := *r.Result
+			result.Latency.Lag = h.Snapshot()
+			result.Curve = slices.Clone(result.Curve)
+			for k := range result.Curve {
+				result.Curve[k].Latency.Lag = h.Snapshot()
+			}
+			records[i].Result = &result
+		}
+		for _, linear := range []bool{false, true} {
+			f, err := Build(name, results.Of(records), Options{Latency: "lag", Linear: linear})
+			if err != nil {
+				t.Fatal(err)
+			}
+			written(t, f, "svg")
+		}
 	}
 }
 

@@ -23,6 +23,9 @@ var boundStyle = draw.LineStyle{Color: ink, Width: vg.Points(1), Dashes: []vg.Le
 
 func (b bound) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
+	if !hasPlace(p.Y, b.at) {
+		return
+	}
 	if at := y(b.at); at >= c.Min.Y && at <= c.Max.Y {
 		c.StrokeLine2(boundStyle, c.Min.X, at, c.Max.X, at)
 	}

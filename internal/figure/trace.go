@@ -3,6 +3,7 @@ package figure
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -13,7 +14,7 @@ import (
 type mark struct {
 	x, y, low, high float64 // low..high: the interval of y; equal to y when there is none
 	used            bool    // false: void or failed; shown, never joined with others
-	// A y of NaN is a gap: nothing was measured there.
+	// A y of NaN is a gap: nothing was measured there. So is what has no place on a logarithmic axis.
 }
 
 // trace draws marks in their order: a line through neighbours that are both used, glyphs, intervals, and crosses for
@@ -44,6 +45,12 @@ func (t trace) runs() [][]mark {
 
 func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
+	t.marks = slices.Clone(t.marks)
+	for i, m := range t.marks {
+		if !hasPlace(p.X, m.x) || !hasPlace(p.Y, m.y) {
+			t.marks[i] = mark{x: math.NaN(), y: math.NaN()}
+		}
+	}
 	for _, run := range t.runs() {
 		var path []vg.Point
 		for i, m := range run {
