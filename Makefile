@@ -64,7 +64,8 @@ test: web ## the whole test ladder; the tests install and start the real brokers
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
 	BROKERMARK_LONG=1 $(call ALONE,$(MEASURING)) -run 'Capacity|Hiccups|Poisson|LittleLoss|LongLatency|SeveralBounds|Soaked|StillWarmsUp|TheirOwnProcess|OverRabbitMQ'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 30m ./internal/cli -run 'NothingIsLeft|OnePointOfEach|ThoughPartsDie|NoSpecMakes'
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 30m ./internal/cli -run 'NothingIsLeftHowever|OnePointOfEach|ThoughPartsDie|NoSpecMakes'
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m ./internal/cli -v -run 'AThousandRandomEndings' | grep -v '^ *=== '
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 15m . -run 'TheSite|WhoFollows'
 	set -e; for at in $(DECODERS); do $(GO) test -run '^$$' -fuzz "^$${at#*:}$$" -fuzztime $(FUZZTIME) ./$${at%:*}; done
 

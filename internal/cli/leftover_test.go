@@ -80,21 +80,28 @@ type place struct{ dir, store string }
 
 func newPlace(t *testing.T) place {
 	t.Helper()
-	installs := filepath.Join(provision.DefaultDir(), "install")
 	dir, err := os.MkdirTemp("", "brokermark-left-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	h := place{dir, filepath.Join(dir, "s.db")}
-	for _, err := range []error{
-		os.Chmod(dir, 0o755), os.Mkdir(h.runs(), 0o755), os.Mkdir(h.temp(), 0o755), os.MkdirAll(installs, 0o755), os.Symlink(installs, filepath.Join(dir, "install")),
-	} {
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h.furnish(t)
+	return h
+}
+
+// furnish makes what is in a place before the program is started.
+func (h place) furnish(t *testing.T) {
+	t.Helper()
+	installs := filepath.Join(provision.DefaultDir(), "install")
+	for _, err := range []error{os.Mkdir(h.runs(), 0o755), os.Mkdir(h.temp(), 0o755), os.MkdirAll(installs, 0o755), os.Symlink(installs, filepath.Join(h.dir, "install"))} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	return h
 }
 
 func (h place) runs() string { return filepath.Join(h.dir, "run") }
@@ -102,15 +109,26 @@ func (h place) temp() string { return filepath.Join(h.dir, "tmp") }
 
 func (h place) begin(t *testing.T, broker []string) *exec.Cmd {
 	t.Helper()
+	c := h.command(broker)
+	h.start(t, c)
+	return c
+}
+
+// command is a run that has no end.
+func (h place) command(broker []string) *exec.Cmd {
 	args := append([]string{"run", "--broker"}, broker...)
 	args = append(args, "--measure", "rate", "--rate", "200", "--duration", "1s", "--set", "warmup=0s", "--repeat", "1000", "--store", h.store)
 	c := exec.Command(os.Args[0], args...)
 	c.Env = append(os.Environ(), asProgram+"=1", "BROKERMARK_HOME="+h.dir, "TMPDIR="+h.temp())
+	return c
+}
+
+func (h place) start(t *testing.T, c *exec.Cmd) {
+	t.Helper()
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Process.Kill() })
-	return c
 }
 
 // processes are those that have the place in their environment, or work in it.
