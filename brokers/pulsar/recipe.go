@@ -2,7 +2,6 @@ package pulsar
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,11 +27,6 @@ const (
 	zooPeerPort  = "zookeeper-peer"
 	zooVotesPort = "zookeeper-election"
 )
-
-// locks are the SHA-256 of the files that each version is fetched as.
-//
-//go:embed locks
-var locks embed.FS
 
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
