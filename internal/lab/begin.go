@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -102,6 +103,8 @@ const neighbourWarmup = 5
 // off in minutes, so rates are tried that rise.
 func (h *hunt) probe(ctx context.Context) (float64, error) {
 	load := h.load(min(time.Duration(h.bench.spec.Sustainable.Trial)/2, 500*time.Millisecond))
+	began, budget := clock.Now(), time.Duration(h.bench.spec.Sustainable.Budget)
+	h.enough = func() bool { return budget > 0 && time.Duration(clock.Now()-began) >= budget/probeShare }
 	if h.bench.spec.Delivery == "at-most-once" {
 		return h.rise(ctx, load)
 	}
@@ -123,7 +126,7 @@ func (h *hunt) widen(ctx context.Context, load worker.Load) (float64, error) {
 		}
 		load.Warmup = after
 		if through < 4*last || load.Window >= h.bench.spec.InFlight.Messages {
-			return untilSteady(max(through, last), func() (float64, error) { return h.closed(ctx, load) })
+			return h.untilSteady(max(through, last), func() (float64, error) { return h.closed(ctx, load) })
 		}
 		last = through
 	}
@@ -151,7 +154,7 @@ func (h *hunt) rise(ctx context.Context, load worker.Load) (float64, error) {
 		through, err := offer()
 		if err == nil && through < 0.9*rate {
 			rate = min(rate, max(overload*through, 1)) // more of it would only have to be worked off
-			through, err = untilSteady(through, offer)
+			through, err = h.untilSteady(through, offer)
 		}
 		if err != nil || through < 0.9*rate {
 			return max(through, 1), err
@@ -166,13 +169,14 @@ const (
 	steadyProbes = 4    // in a row that bring no more than the best before
 	faster       = 1.05 // times the best
 	mostProbes   = 50   // about half a minute
+	probeShare   = 4    // of a budget at most this part goes into probes; trials that climb warm a broker up as well
 )
 
 // untilSteady repeats a probe until the broker gets no faster, and returns the best that it brought through. A broker
 // that has just been started fails at rates that it carries a minute later: its code is compiled while it runs, its
 // caches are empty. A hiccup is repeated as well.
-func untilSteady(best float64, probe func() (float64, error)) (float64, error) {
-	for n, still := 0, 0; n < mostProbes && still < steadyProbes; n++ {
+func (h *hunt) untilSteady(best float64, probe func() (float64, error)) (float64, error) {
+	for n, still := 0, 0; n < mostProbes && still < steadyProbes && !h.enough(); n++ {
 		through, err := probe()
 		switch {
 		case err != nil:

@@ -138,12 +138,23 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 		if c.probes != nil {
 			first = c.probes[0]
 		}
-		best, err := untilSteady(first, next)
+		h := hunt{enough: func() bool { return false }}
+		best, err := h.untilSteady(first, next)
 		if c.probes == nil && best == math.Pow(2, mostProbes) {
 			best = c.best
 		}
 		if err != nil || n != c.repeats || best < c.best/faster {
 			t.Errorf("%s: %g after %d repeats, %v; want %g after %d", c.name, best, n, err, c.best, c.repeats)
 		}
+	}
+}
+
+// A broker that gets faster for half a minute takes its budget from the trials no longer than the probes' part of it.
+func TestProbesTakeTheirPartOfABudgetAndNoMore(t *testing.T) {
+	n := 0
+	h := hunt{enough: func() bool { return n == 5 }}
+	best, err := h.untilSteady(1, func() (float64, error) { n++; return math.Pow(2, float64(n)), nil })
+	if err != nil || n != 5 || best != 32 {
+		t.Errorf("%d probes found %g, %v", n, best, err)
 	}
 }

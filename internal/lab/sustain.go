@@ -21,6 +21,7 @@ type hunt struct {
 	trials []store.Trial
 	about  float64       // a rate: the generator has as many threads in all trials as it takes for this one
 	warmup time.Duration // the least that a trial's warm-up needs, by the latency of earlier trials
+	enough func() bool   // whether probes have had their part of the budget
 
 	// By rate, for the first goal.
 	passed    map[float64]*trial // the last trial of full length that passed
