@@ -29,12 +29,15 @@ func pointCells(p results.Point, load string, l layout) document.Row {
 	return row
 }
 
-// metricColumns are the columns of metrics; those in onlyData are not for readers.
-func metricColumns(keys []string, onlyData map[string]bool) []document.Column {
+// dataOnly tells of a metric whether its column is for programs only, not for readers.
+type dataOnly map[string]bool
+
+// metricColumns are the columns of metrics.
+func metricColumns(keys []string, hidden dataOnly) []document.Column {
 	var columns []document.Column
 	for _, key := range keys {
 		c := results.Column(key)
-		c.Data = onlyData[key]
+		c.Data = hidden[key]
 		columns = append(columns, c)
 	}
 	return columns

@@ -160,7 +160,7 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 			t.Errorf("%s is %v, want %v", c.Key, cells[c.Key].Number, want[c.Key])
 		}
 	}
-	of, stream := metricColumns(streamCounts, map[string]bool{"lost": true}), document.Row{}
+	of, stream := metricColumns(streamCounts, dataOnly{"lost": true}), document.Row{}
 	countCells(stream, streamCounts, b)
 	if len(of) != len(stream) || len(of) >= len(columns) {
 		t.Errorf("of a stream there are %d columns and %d cells", len(of), len(stream))
@@ -230,6 +230,7 @@ func TestTheWordsOfAFaultAndAGuarantee(t *testing.T) {
 		"kill -9":                   {{Do: "kill"}},
 		"kill -9, 1s":               {{Do: "kill", Node: "1", For: second}},
 		"kill -9 leader, 1s":        {{Do: "kill", Node: "leader", For: second}},
+		"pause leader, 1s":          {{Do: "pause", Node: "leader", For: second}},
 		"pause, 1s, node 2":         {{Do: "pause", Node: "2", For: second}},
 		"restart; pause, all nodes": {{Do: "restart"}, {Do: "pause", Node: "all"}},
 		"kill -9, 1s, server-1":     {{Do: "kill", Node: "server-1", For: second}},
@@ -345,7 +346,7 @@ func TestAChartHasRoomForTheLowestTheMiddleAndTheHighestOfTheSharedRates(t *test
 		for i, rate := range rates {
 			records = append(records, altered([]store.Record{both(int64(i), rate, 1e6, 1e6, store.OK)}, fmt.Sprint(rate), func(*store.Record) {})...)
 		}
-		return side{points: results.Of(records).Points}
+		return sidesOf(results.Of(records).Points)[0]
 	}
 	seven := []float64{100, 200, 300, 400, 500, 600, 700}
 	for want, sides := range map[string][]side{
@@ -358,7 +359,7 @@ func TestAChartHasRoomForTheLowestTheMiddleAndTheHighestOfTheSharedRates(t *test
 		if sides == nil {
 			rates = nil
 		}
-		if got := fmt.Sprint(drawnRates(rates, sides)); got != want {
+		if got := fmt.Sprint(chartedRates(rates, sides)); got != want {
 			t.Errorf("%s are drawn, want %s", got, want)
 		}
 	}

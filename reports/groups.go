@@ -170,9 +170,9 @@ func (c *conclusions) take(w group, brief bool, differs string) {
 	r := results.Rank(m, contenders)
 	fixed := first.Spec.Measure == "rate"
 	switch {
-	case len(r.Order) == 0:
-	case fixed && len(r.Order) == 1:
-		c.addAlone(m, r.Order[0].Contender, first.Rate())
+	case r.Best == nil:
+	case fixed && len(r.Rest) == 0:
+		c.addAlone(m, *r.Best, first.Rate())
 	case fixed && brief:
 		c.rankings = append(c.rankings, rankingAtRate{r, first.Rate()})
 	case fixed:
@@ -182,7 +182,7 @@ func (c *conclusions) take(w group, brief bool, differs string) {
 		if differs != "" {
 			claim = "With " + differs + ", " + strings.ToLower(claim[:1]) + claim[1:]
 		}
-		c.say(claim, r.Basis(), costs(r.Level(), w.points))
+		c.say(claim, r.Basis(), costs(r.TiedWithBest(), w.points))
 	}
 }
 
@@ -233,13 +233,13 @@ func (c *conclusions) verdict(about string) document.Verdict {
 const mostCosts = 2
 
 // costs says at what latency and cost the best contenders were measured.
-func costs(best []results.Standing, points []results.Point) string {
+func costs(best []results.Contender, points []results.Point) string {
 	if len(best) > mostCosts {
 		return ""
 	}
 	var text strings.Builder
 	for _, p := range points {
-		if !slices.ContainsFunc(best, func(s results.Standing) bool { return s.Name == p.Name }) {
+		if !slices.ContainsFunc(best, func(c results.Contender) bool { return c.Name == p.Name }) {
 			continue
 		}
 		var parts []string

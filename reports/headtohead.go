@@ -31,44 +31,50 @@ func headToHead(set *results.Set) (document.Document, error) {
 		d.Add(document.Heading{Level: 1, Text: g.name})
 		l := layoutOf(g.points, nil, nil)
 		d.Say(l.above)
-		d.Add(duel(g, l, &notes))
-		d.Say(unequalFlushes(conclusive(g.points)))
-		d.Say(clientModes(conclusive(g.points)))
-		if c := conclusive(g.points); len(c) > 0 {
-			v := verdict(group{g.name, c})
+		d.Add(comparisonTable(g, l, &notes))
+		sound := conclusive(g.points)
+		d.Say(unequalFlushes(sound))
+		d.Say(clientModes(sound))
+		if len(sound) > 0 {
+			v := verdict(group{g.name, sound})
 			v.Headed = true
 			d.Add(v)
 		}
 		d.Warn("these records", unnamed(g.points))
 	}
 	if len(points) > 0 {
-		d.Say("Latency is end to end from the intended time. A sustainable rate stands with [highest passing–lowest failing]. " +
-			"CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, else at the highest fixed rate. Figures are medians over n repetitions that ended ok.")
+		d.Say("Latency is end to end, from the intended time of sending. A sustainable rate is followed by " + bracketWords + ". " +
+			"CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, else at the highest fixed rate. " +
+			"Figures are medians over at most n repetitions that ended ok.")
 	}
 	d.Add(notes.Blocks()...)
 	return d, nil
 }
 
+// bracketWords say what stands beside a sustainable rate.
+const bracketWords = "[passed–failed], the widest bounds that its searches found"
+
 // side is everything measured of one broker under one size and guarantee.
 type side struct {
-	name   string
 	points []results.Point
+	fixed  []results.Level // what was measured at fixed rates, lowest first, one for each rate
 }
 
-func duel(g group, l layout, notes *document.Footnotes) document.Table {
+// sidesOf splits points by broker, the kinds of brokers in their usual order.
+func sidesOf(points []results.Point) []side {
 	var sides []side
-	for _, p := range g.points {
-		i := slices.IndexFunc(sides, func(s side) bool { return s.name == p.Name })
-		if i < 0 {
-			i = len(sides)
-			sides = append(sides, side{name: p.Name})
-		}
-		sides[i].points = append(sides[i].points, p)
+	for _, g := range groupBy(points, func(p results.Point) string { return p.Name }) {
+		sides = append(sides, side{points: g.points, fixed: fixedLevels(g.points)})
 	}
 	slices.SortStableFunc(sides, func(a, b side) int { return results.CompareKinds(a.points[0], b.points[0]) })
+	return sides
+}
+
+func comparisonTable(g group, l layout, notes *document.Footnotes) document.Table {
+	sides := sidesOf(g.points)
 	rates := fixedRates(sides)
 	modes := slices.ContainsFunc(g.points, knowsMode)
-	t := document.Table{Columns: duelColumns(l, rates, drawnRates(rates, sides), anyLoad(g.points, flushing), modes)}
+	t := document.Table{Columns: comparisonColumns(l, rates, chartedRates(rates, sides), anyLoad(g.points, flushing), modes)}
 	for _, s := range sides {
 		row := s.row(rates, notes)
 		if modes {
@@ -80,10 +86,10 @@ func duel(g group, l layout, notes *document.Footnotes) document.Table {
 	return t
 }
 
-// The metrics that a duel shows at every fixed rate, and of what a message costs.
+// The metrics that are shown at every fixed rate, and of what a message costs.
 var (
-	duelLatencies = []string{"e2e_p50_ns", "e2e_p99_ns"}
-	duelCosts     = []string{"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes", flushesKey}
+	comparedLatencies = []string{"e2e_p50_ns", "e2e_p99_ns"}
+	comparedCosts     = []string{"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes", flushesKey}
 )
 
 // rateKey is the key of the column that shows a metric at a fixed rate.
@@ -91,33 +97,33 @@ func rateKey(key string, rate float64) string {
 	return key + "_at_" + strconv.FormatFloat(rate, 'f', -1, 64)
 }
 
-// mostDrawn is how many fixed rates a chart has room for.
-const mostDrawn = 3
+// maxCharted is how many fixed rates a chart has room for.
+const maxCharted = 3
 
-// drawnRates are the rates of the chart of latencies: of those at which most sides were measured the lowest, the highest
-// and one between.
-func drawnRates(rates []float64, sides []side) []float64 {
+// chartedRates picks the rates for the chart of latencies: of those at which most sides were measured the lowest, the
+// middle one and the highest.
+func chartedRates(rates []float64, sides []side) []float64 {
 	count := map[float64]int{}
 	most := 0
 	for _, s := range sides {
-		for _, l := range s.fixed() {
+		for _, l := range s.fixed {
 			count[l.Rate]++
 			most = max(most, count[l.Rate])
 		}
 	}
 	shared := slices.DeleteFunc(slices.Clone(rates), func(rate float64) bool { return count[rate] < most })
-	if n := len(shared); n > mostDrawn {
+	if n := len(shared); n > maxCharted {
 		return []float64{shared[0], shared[n/2], shared[n-1]}
 	}
 	return shared
 }
 
-func duelColumns(l layout, rates, drawn []float64, flushing, modes bool) []document.Column {
+func comparisonColumns(l layout, rates, charted []float64, showFlushes, showModes bool) []document.Column {
 	columns := []document.Column{
 		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
 		{Key: "delivery", Data: true},
 	}
-	if modes {
+	if showModes {
 		columns = append(columns, document.Column{Key: clientModeKey, Data: true})
 	}
 	columns = append(columns, l.columns()...)
@@ -129,14 +135,14 @@ func duelColumns(l layout, rates, drawn []float64, flushing, modes bool) []docum
 	)
 	for _, rate := range rates {
 		chart := ""
-		if slices.Contains(drawn, rate) {
+		if slices.Contains(charted, rate) {
 			chart = "End-to-end p99 at fixed rates: less is better"
 		}
 		columns = append(columns,
 			document.Column{Key: rateKey("e2e_p50_ns", rate), Name: "p50 at\n" + results.RateText(rate), Unit: unit.Nanoseconds},
 			document.Column{Key: rateKey("e2e_p99_ns", rate), Name: "p99 at\n" + results.RateText(rate), Unit: unit.Nanoseconds, Chart: chart})
 	}
-	for _, c := range metricColumns(duelCosts, map[string]bool{flushesKey: !flushing}) {
+	for _, c := range metricColumns(comparedCosts, dataOnly{flushesKey: !showFlushes}) {
 		if c.Unit == unit.CPUSeconds {
 			c.Chart = "CPU-seconds per million: less is better"
 		}
@@ -148,12 +154,15 @@ func duelColumns(l layout, rates, drawn []float64, flushing, modes bool) []docum
 }
 
 func (s side) row(rates []float64, notes *document.Footnotes) document.Row {
-	var shown, sound []results.Record
+	var shown []results.Record
 	var marks []int
+	repetitions := map[int]bool{}
 	for _, p := range s.points {
 		shown = append(shown, p.Shown()...)
-		sound = append(sound, p.Ok()...)
 		marks = append(marks, reasons(p, notes)...)
+		for _, r := range p.Ok() {
+			repetitions[r.Repetition] = true
+		}
 	}
 	slices.Sort(marks)
 	row := document.Row{
@@ -161,85 +170,84 @@ func (s side) row(rates []float64, notes *document.Footnotes) document.Row {
 		"delivery":      document.Text(s.points[0].Spec.Delivery),
 		"status":        document.Text(s.status()).Toned(toneOfPoints(s.points...)).Marked(slices.Compact(marks)...),
 		"sustainable":   s.sustained(),
-		"peak_rate":     s.peak(),
+		"peak_rate":     summaryOf("publish_rate", s.recordsOf("peak")).Cell(),
 		"doubts":        doubts(s.points[0], withLevels(shown), nil, notes),
+		"n":             document.Number(len(repetitions)),
 	}
-	fixed := s.fixed()
 	for _, rate := range rates {
-		var at results.Level // without records where the side has none at this rate
-		for _, l := range fixed {
-			if l.Rate == rate {
-				at = l
-			}
-		}
-		for _, key := range duelLatencies {
-			row[rateKey(key, rate)] = summaryOf(key, at.Records).Cell()
+		records := s.recordsAt(rate)
+		for _, key := range comparedLatencies {
+			row[rateKey(key, rate)] = summaryOf(key, records).Cell()
 		}
 	}
-	cost := s.cost(fixed)
-	repetitions := map[int]bool{}
-	for _, r := range sound {
-		repetitions[r.Repetition] = true
-	}
-	for _, key := range duelCosts {
+	cost := s.cost()
+	for _, key := range comparedCosts {
 		row[key] = summaryOf(key, cost).Cell()
 	}
-	row["n"] = document.Number(len(repetitions))
 	return row
 }
-
-// peak is what was confirmed per second as fast as the window allowed.
-func (s side) peak() document.Cell { return summaryOf("publish_rate", s.of("peak")).Cell() }
 
 // summaryOf is a metric over records.
 func summaryOf(key string, records []results.Record) results.Summary {
 	return results.Summarize(results.Level{Records: records}.Measured(key))
 }
 
-// status is that of all points, or what went wrong where.
+// status is that of all points where they ended alike, or else what ended badly at which load; and what a load missed.
 func (s side) status() string {
-	same := true // all points ended alike
-	var words, missed []string
+	var endings, missed []string
+	alike := true
 	for _, p := range s.points {
-		same = same && p.Status() == s.points[0].Status()
-		if ended := fared("", p, p.Ok()); ended != "" {
-			missed = append(missed, strings.TrimPrefix(ended, ", ")+" at "+p.Load())
-		}
+		alike = alike && p.Status() == s.points[0].Status()
 		if worst := p.Endings()[0]; worst != string(results.OK) {
-			words = append(words, worst+" at "+p.Load())
+			endings = append(endings, worst+" at "+p.Load())
+		}
+		for _, what := range missedBy(p, p.Ok()) {
+			missed = append(missed, what+" at "+p.Load())
 		}
 	}
-	if same {
-		words = []string{s.points[0].Status()}
+	if alike {
+		endings = []string{s.points[0].Status()}
 	}
-	return strings.Join(append(words, missed...), ", ")
+	return strings.Join(append(endings, missed...), ", ")
 }
 
-// fixed lists what was measured at fixed rates, lowest first: of each rate, the repetitions of one point. A point made
-// for that rate comes before a curve through it. Fractions of different sustainable rates are different rates: no
-// column for them.
-func (s side) fixed() []results.Level {
+// fixedLevels lists the levels at fixed rates, lowest first, of each rate the repetitions of one point: a point made for the
+// rate comes before a curve through it. Fractions of different sustainable rates are different rates, so they have no
+// column.
+func fixedLevels(points []results.Point) []results.Level {
 	var found []results.Level
-	for _, curves := range []bool{false, true} {
-		for i, p := range s.points {
+	add := func(curves bool) {
+		for i, p := range points {
 			if curves != (p.Spec.Measure == "curve") {
 				continue
 			}
 			for _, l := range results.MeasuredLoads(i, p) {
-				same := func(o results.Level) bool { return o.Rate == l.Rate }
-				if l.Fixed() && l.Used() && !slices.ContainsFunc(found, same) {
+				sameRate := func(o results.Level) bool { return o.Rate == l.Rate }
+				if l.Fixed() && l.Used() && !slices.ContainsFunc(found, sameRate) {
 					found = append(found, l)
 				}
 			}
 		}
 	}
+	add(false)
+	add(true)
 	slices.SortFunc(found, func(a, b results.Level) int { return cmp.Compare(a.Rate, b.Rate) })
 	return found
 }
 
-// of are the records that ended ok of the point that was made for a measure, at the highest load where there are
-// several: other loads cost something else.
-func (s side) of(measure string) []results.Record {
+// recordsAt are the records of a fixed rate; none where the side wasn't measured at it.
+func (s side) recordsAt(rate float64) []results.Record {
+	for _, l := range s.fixed {
+		if l.Rate == rate {
+			return l.Records
+		}
+	}
+	return nil
+}
+
+// recordsOf are the records that ended ok of the point that was made for a measure. Where there are several, which differ in
+// their load, it takes the last: a group's points stand in the order of their loads.
+func (s side) recordsOf(measure string) []results.Record {
 	var records []results.Record
 	for _, p := range s.points {
 		if ok := p.Ok(); p.Spec.Measure == measure && len(ok) > 0 {
@@ -252,23 +260,23 @@ func (s side) of(measure string) []results.Record {
 // sustained is the search of the point made for it, else that of a curve.
 func (s side) sustained() document.Cell {
 	for _, measure := range []string{"sustainable", "curve"} {
-		if b := results.Sustained(s.of(measure)); b.N > 0 {
+		if b := results.Sustained(s.recordsOf(measure)); b.N > 0 {
 			return b.Cell()
 		}
 	}
 	return document.Cell{}
 }
 
-// cost are the records that say what a message costs: those of the search for the sustainable rate, else of the peak, a count or a backlog, else at the highest fixed
+// cost are the records that say what a message costs, of the first of these measures that has any, else at the highest fixed
 // rate.
-func (s side) cost(fixed []results.Level) []results.Record {
+func (s side) cost() []results.Record {
 	for _, measure := range []string{"sustainable", "curve", "peak", "count", "backlog"} {
-		if records := withCost(s.of(measure)); records != nil {
+		if records := withCost(s.recordsOf(measure)); records != nil {
 			return records
 		}
 	}
-	if len(fixed) > 0 {
-		return fixed[len(fixed)-1].Records
+	if n := len(s.fixed); n > 0 {
+		return s.fixed[n-1].Records
 	}
 	return nil
 }
@@ -287,7 +295,7 @@ func withCost(records []results.Record) []results.Record {
 func fixedRates(sides []side) []float64 {
 	var rates []float64
 	for _, s := range sides {
-		for _, f := range s.fixed() {
+		for _, f := range s.fixed {
 			rates = append(rates, f.Rate)
 		}
 	}

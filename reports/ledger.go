@@ -28,7 +28,7 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 		{Key: "load", Name: "load", Row: true},
 		{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, repeated)},
 		{Key: "status", Name: "status"},
-	}, metricColumns(runCounts, map[string]bool{ // readers see what says something new
+	}, metricColumns(runCounts, dataOnly{ // readers see what says something new
 		"due": !anyLoad(points, missed), "unsent": !anyLoad(points, missed), "resent": !anyLoad(points, resent), "expected": !anyLoad(points, fannedOut),
 	})...)}
 	var faults []document.Block

@@ -84,11 +84,19 @@ func misses(p results.Point, records []results.Record) bool {
 	return false
 }
 
-// fared is a status in words, with what the load missed: its rate, or an objective.
-func fared(status string, p results.Point, records []results.Record) string {
-	status = results.Ending(status, records)
-	if misses(p, records) {
-		status += ", objective missed"
+// missedBy names what a load of a point missed: its rate, an objective.
+func missedBy(p results.Point, records []results.Record) []string {
+	var missed []string
+	if results.RateMissed(records) {
+		missed = append(missed, "rate missed")
 	}
-	return status
+	if misses(p, records) {
+		missed = append(missed, "objective missed")
+	}
+	return missed
+}
+
+// fared is a status in words, with what the load missed.
+func fared(status string, p results.Point, records []results.Record) string {
+	return strings.Join(append([]string{status}, missedBy(p, records)...), ", ")
 }

@@ -25,9 +25,9 @@ func init() {
 
 func promise(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Who kept its promise"}
-	trials, without := faultTrials(set.Points)
+	trials, withoutFault := faultTrials(set.Points)
 	if len(trials) == 0 {
-		d.Say("No record of a fault: brokermark run proof makes them.")
+		d.Say("There is no record of a fault; brokermark run proof makes some.")
 		return d, nil
 	}
 	repeated := slices.ContainsFunc(trials, func(t faultTrial) bool { return t.record.Repetition > 1 })
@@ -45,11 +45,15 @@ func promise(set *results.Set) (document.Document, error) {
 	if anyResent {
 		resends = "Resent: sent once more because the connection was lost or no answer came. "
 	}
-	d.Say("Acked: confirmed as the guarantee demands; at most once: handed over. Failed: the client told the application so; such a message may have been delivered " +
-		"all the same. " + resends + "Lost: acked and never delivered. Dup.: deliveries of a message that had been delivered. Reord.: first deliveries after a later message of the same " +
+	lost := "Lost: acked and never delivered"
+	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.late }) {
+		lost += "; what was only late is not counted"
+	}
+	d.Say("Acked: confirmed as the guarantee demands; at most once: handed over. Failed: the client reported an error; the message may have been delivered " +
+		"nevertheless. " + resends + lost + ". Dup.: deliveries of a message that had been delivered. Reord.: first deliveries after a later message of the same " +
 		"stream. Outage: the longest time in which nothing was delivered" + samplesApart(trials) + ".")
-	if without > 0 {
-		d.Say(fmt.Sprintf("Left out: %s without a fault.", plural(without, "record")))
+	if withoutFault > 0 {
+		d.Say(fmt.Sprintf("Left out: %s without a fault.", plural(withoutFault, "record")))
 	}
 	return d, nil
 }
@@ -76,19 +80,19 @@ func samplesApart(trials []faultTrial) string {
 	return ", from samples " + strings.Join(words, " or ") + " apart"
 }
 
-// faultTrials judges every repetition in which faults were planned; without counts the other repetitions.
-func faultTrials(points []results.Point) (trials []faultTrial, without int) {
+// faultTrials judges every repetition in which faults were planned and counts the others.
+func faultTrials(points []results.Point) (trials []faultTrial, withoutFault int) {
 	for _, p := range points {
 		for _, r := range p.Records {
 			if len(r.Spec.Faults) == 0 {
-				without++
+				withoutFault++
 				continue
 			}
-			trials = append(trials, judgeRecord(r))
+			trials = append(trials, judge(r))
 		}
 	}
 	slices.SortStableFunc(trials, faultTrial.compare)
-	return trials, without
+	return trials, withoutFault
 }
 
 // byBroker splits sorted trials where the broker or its version changes.
@@ -116,7 +120,7 @@ func promiseColumns(repeated, anyResent bool) []document.Column {
 		{Key: "fault", Name: "fault", Row: true},
 		{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !repeated},
 		{Key: "verdict", Name: "promise"},
-	}, metricColumns(promiseCounts, map[string]bool{"sent": true, "resent": !anyResent}), []document.Column{
+	}, metricColumns(promiseCounts, dataOnly{"sent": true, "resent": !anyResent}), []document.Column{
 		{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds},
 		{Key: "why", Name: "why", Wide: true},
 	})
@@ -125,24 +129,28 @@ func promiseColumns(repeated, anyResent bool) []document.Column {
 // promiseCounts are the counts that a promise is judged by, and those that explain them.
 var promiseCounts = []string{"sent", "acked", "failed", "resent", "lost_acked", "duplicated", "reordered"}
 
-// Verdicts on a promise, in the words of docs/guarantees.md.
+// promiseVerdict is in the words of docs/guarantees.md.
+type promiseVerdict string
+
 const (
-	kept     = "kept"
-	broken   = "broken"
-	noneMade = "none made"
-	void     = "void"
-	refused  = "refused"
+	kept     promiseVerdict = "kept"
+	broken   promiseVerdict = "broken"
+	noneMade promiseVerdict = "none made"
+	void     promiseVerdict = "void"
+	refused  promiseVerdict = "refused"
 )
 
 // verdictOf words the ledger's answer.
-var verdictOf = map[ledger.Promise]string{ledger.Kept: kept, ledger.Broken: broken, ledger.NoneMade: noneMade}
+var verdictOf = map[ledger.Promise]promiseVerdict{ledger.Kept: kept, ledger.Broken: broken, ledger.NoneMade: noneMade}
 
-var verdictTones = map[string]document.Tone{broken: document.Alarm, void: document.Caution}
+var verdictTones = map[promiseVerdict]document.Tone{broken: document.Alarm, void: document.Caution}
 
 // faultTrial is one repetition in which faults were planned, with its verdict.
 type faultTrial struct {
 	record  results.Record
-	verdict string
+	books   results.Books // as judged: without the losses that are only late deliveries
+	late    bool          // deliveries still came when the drain allowance was used up
+	verdict promiseVerdict
 	why     string
 }
 
@@ -170,17 +178,28 @@ var (
 	persistences = []string{"memory", "log", "fsync"}
 )
 
-// judgeRecord judges a repetition by its ledger.
-func judgeRecord(r results.Record) faultTrial {
-	verdict, why := judge(r)
-	return faultTrial{r, verdict, why}
+// judge judges a repetition by its counts, which say nothing where the repetition was cut short or its faults didn't happen.
+func judge(r results.Record) faultTrial {
+	t := faultTrial{record: r}
+	if r.Result != nil {
+		t.books = r.Result.Books
+	}
+	lateText, late := doubtText(r, "late")
+	if t.late = late; late { // missing messages may only be late; duplicates and reordering still count
+		t.books.LostAcked = 0
+	}
+	t.verdict, t.why = t.decide(lateText)
+	return t
 }
 
-func judge(r results.Record) (verdict, why string) {
+func (t faultTrial) decide(lateText string) (v promiseVerdict, why string) {
+	r := t.record
 	switch notDone := faultNotDone(r); {
 	case r.Status == results.Refused:
 		return refused, r.Reason
-	case r.Result == nil || r.Result.Books.Sent == 0:
+	case t.books.Sent == 0 && r.Reason == "":
+		return void, "nothing was measured"
+	case t.books.Sent == 0:
 		return void, "nothing was measured: " + r.Reason
 	case r.Status == results.Aborted:
 		return void, r.Reason
@@ -189,22 +208,17 @@ func judge(r results.Record) (verdict, why string) {
 	case !r.Result.Books.BalancedAsStored():
 		return void, "the books don't balance"
 	}
-	books := r.Result.Books
-	late, isLate := doubtText(r, "late")
-	if isLate { // Missing messages may only be late; duplicates and reordering still count.
-		books.LostAcked = 0
-	}
-	v := results.Promise(r, books)
+	promise := results.Promise(r, t.books)
 	switch {
-	case v.Promise == ledger.Broken:
-		// A breach under too little load is still a breach.
-	case isLate:
-		return void, late
+	case promise.Promise == ledger.Broken:
+		// A breach counts however poor the trial was: under too little load, or with other deliveries late.
+	case t.late:
+		return void, lateText
 	case r.Status == results.Void || r.Status == results.Failed:
-		// Success under too little load proves nothing.
+		// The trial was not good enough to show that the promise was kept.
 		return void, r.Reason
 	}
-	return verdictOf[v.Promise], wordVerdict(v, books)
+	return verdictOf[promise.Promise], wordVerdict(promise, t.books)
 }
 
 // doubtText is the text of a record's doubt of that code.
@@ -255,27 +269,31 @@ func wordCounts(counts []ledger.Count) string {
 
 // wordVerdict says in figures what a verdict on a promise rests on.
 func wordVerdict(v ledger.Verdict, b results.Books) string {
-	var text string
-	switch {
-	case v.Promise == ledger.Broken:
-		text = wordCounts(v.Breaches)
-	case v.Promise == ledger.NoneMade && b.LostAcked > 0:
-		text = fmt.Sprintf("held in memory: %d of %d acknowledged messages went with the process", b.LostAcked, b.Acked)
-	case v.Promise == ledger.NoneMade:
-		text = "held in memory, and yet nothing acknowledged was lost"
-	case v.Allowed != nil:
-		text = wordCounts(v.Allowed) + ", which it allows"
-	case b.Unresolved == 0:
-		text = "nothing lost, nothing twice"
-	}
+	parts := promiseClauses(v, b)
 	if b.Acked < b.Sent/2 && v.Promise != ledger.Broken {
-		text = strings.TrimPrefix(fmt.Sprintf("%s; only %d of %d were acknowledged", text, b.Acked, b.Sent), "; ")
+		parts = append(parts, fmt.Sprintf("only %d of %d were acknowledged", b.Acked, b.Sent))
 	}
 	if b.Unresolved > 0 {
-		fate := fmt.Sprintf("the fate of %d was never told", b.Unresolved)
-		text = strings.TrimPrefix(text+"; "+fate, "; ")
+		parts = append(parts, fmt.Sprintf("%d were neither confirmed nor refused", b.Unresolved))
 	}
-	return text
+	return strings.Join(parts, "; ")
+}
+
+// promiseClauses are what the verdict itself says; none where nothing deviates and the fate of some messages is unknown.
+func promiseClauses(v ledger.Verdict, b results.Books) []string {
+	switch {
+	case v.Promise == ledger.Broken:
+		return []string{wordCounts(v.Breaches)}
+	case v.Promise == ledger.NoneMade && b.LostAcked > 0:
+		return []string{fmt.Sprintf("held in memory only: %d of %d acknowledged messages were lost", b.LostAcked, b.Acked)}
+	case v.Promise == ledger.NoneMade:
+		return []string{"held in memory only, but no acknowledged message was lost"}
+	case v.Allowed != nil:
+		return []string{wordCounts(v.Allowed) + ", which it allows"}
+	case b.Unresolved == 0:
+		return []string{"nothing lost or delivered twice"}
+	}
+	return nil
 }
 
 // row is the trial's row under promiseColumns.
@@ -292,13 +310,13 @@ func (t faultTrial) row() document.Row {
 		"guarantee":   document.Text(guaranteeOf(s)),
 		"fault":       document.Text(faultText(s.Faults)),
 		"repetition":  document.Number(t.record.Repetition),
-		"verdict":     document.Text(t.verdict).Toned(verdictTones[t.verdict]),
+		"verdict":     document.Text(string(t.verdict)).Toned(verdictTones[t.verdict]),
 		"why":         document.Text(t.why),
 	}
 	if t.record.Result == nil {
 		return row
 	}
-	countCells(row, promiseCounts, t.record.Result.Books)
+	countCells(row, promiseCounts, t.books)
 	for _, key := range promiseCounts {
 		row[key] = row[key].Excluded(t.verdict == void)
 	}
@@ -320,38 +338,43 @@ func guaranteeOf(s study.Spec) string {
 	return text
 }
 
-// faultText names the faults with how long they last: "kill -9, 1s".
+// faultText names the faults with how long they last and what they hit: "kill -9, 1s, node 2".
 func faultText(faults []study.Fault) string {
 	var words []string
 	for _, f := range faults {
-		text, length := f.Do, time.Duration(f.For)
-		switch f.Do {
-		case "kill":
+		text := f.Do
+		if text == "kill" {
 			text = "kill -9"
-			if f.Node == "leader" {
-				text = "kill -9 leader"
-			}
 		}
-		if length > 0 {
-			text += fmt.Sprintf(", %s", length)
+		if f.Node == "leader" {
+			text += " leader"
 		}
-		switch _, err := strconv.Atoi(f.Node); {
-		case slices.Contains([]string{"", "1", "leader"}, f.Node):
-		case f.Node == "all":
-			text += ", all nodes"
-		case err == nil:
-			text += ", node " + f.Node
-		default: // a part of a pipeline
-			text += ", " + f.Node
+		if f.For > 0 {
+			text += ", " + time.Duration(f.For).String()
 		}
-		words = append(words, text)
+		words = append(words, text+placeText(f.Node))
 	}
 	return strings.Join(words, "; ")
 }
 
+// placeText names the node, or the part of a pipeline, that a fault hits; "" for the first node, and for the leader, which
+// stands before.
+func placeText(node string) string {
+	switch node {
+	case "", "1", "leader":
+		return ""
+	case "all":
+		return ", all nodes"
+	}
+	if _, err := strconv.Atoi(node); err == nil {
+		return ", node " + node
+	}
+	return ", " + node
+}
+
 // countVerdicts counts the verdicts and names the trials that broke a promise.
 func countVerdicts(trials []faultTrial) string {
-	counts := map[string]int{}
+	counts := map[promiseVerdict]int{}
 	var breaches []string
 	for _, t := range trials {
 		counts[t.verdict]++
@@ -361,7 +384,10 @@ func countVerdicts(trials []faultTrial) string {
 		}
 	}
 	var parts []string
-	for _, v := range []struct{ verdict, words string }{
+	for _, v := range []struct {
+		verdict promiseVerdict
+		words   string
+	}{
 		{kept, "%d kept"},
 		{broken, "%d broken"},
 		{noneMade, "%d where nothing was promised"},

@@ -206,10 +206,10 @@ func (s sweep) sure(first results.Point) string {
 		contenders = append(contenders, results.Contend(s.at(p), s.metric, p.Ok()))
 	}
 	ranking := results.Rank(s.metric, contenders)
-	if open := ranking.Of(results.NoDifferenceShown); len(open) > 0 {
+	if open := ranking.BehindBest(results.NoDifferenceShown); len(open) > 0 {
 		return fmt.Sprintf(" No difference to it is shown for %d of the next best %d.", len(open), len(contenders)-1)
 	}
-	if open := ranking.Of(results.NotTested); len(open) > 0 {
+	if open := ranking.BehindBest(results.NotTested); len(open) > 0 {
 		return " With so few repetitions the order of the best is not tested."
 	}
 	return ""

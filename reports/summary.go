@@ -80,8 +80,8 @@ func summary(set *results.Set) (document.Document, error) {
 	if anyLoad(points, results.OnlyFromSend) {
 		d.Say("Latencies of imported results are known from the actual send only: they hide every wait before it, and stand in columns of their own.")
 	}
-	d.Say("Rates and latencies are medians over the n repetitions that ended ok; a sustainable rate stands with " +
-		"[highest passing–lowest failing]. " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
+	d.Say("Rates and latencies are medians over the n repetitions that ended ok; a sustainable rate is followed by " +
+		bracketWords + ". " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
 	d.Add(notes.Blocks()...)
 	return d, nil
 }
@@ -146,7 +146,7 @@ func summaryTable(g group, l layout, notes *document.Footnotes) document.Table {
 	t := document.Table{Columns: slices.Concat(pointColumns(l), []document.Column{
 		{Key: "status", Name: "status"},
 		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
-	}, metricColumns(summaryMetrics, map[string]bool{
+	}, metricColumns(summaryMetrics, dataOnly{
 		"offered_rate": !offered, "due": true, "unsent": !offered, "pause_p99_ns": !anyLoad(g.points, stood), "pause_max_ns": true, flushesKey: !anyLoad(g.points, flushing),
 		"service_p50_ns": !sent, "service_p99_ns": !sent, "e2e_service_p50_ns": !sent, "e2e_service_p99_ns": !sent,
 	}), []document.Column{

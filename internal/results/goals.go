@@ -57,11 +57,11 @@ func Goals(records []store.Record) []Goal {
 func goal(answers []store.GoalResult) Goal {
 	first := answers[0]
 	g := Goal{Name: GoalName(first), LatencyNs: first.LatencyNs, Quantile: first.Quantile, N: len(answers)}
-	var bounds [][2]float64
+	var bounds []searchBounds
 	var conditional []float64
 	for _, a := range answers {
 		if a.Low > 0 || a.High > 0 { // else every trial was void
-			bounds = append(bounds, [2]float64{a.Low, a.High})
+			bounds = append(bounds, searchBounds{passing: a.Low, failing: a.High})
 		}
 		if a.Low > 0 {
 			conditional = append(conditional, a.Conditional)

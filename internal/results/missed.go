@@ -78,10 +78,15 @@ func few(texts []string, one, several string) string {
 
 // Ending is a status in words: that of a load which ended ok and missed its rate never stands alone.
 func Ending(status string, records []store.Record) string {
-	for _, r := range records {
-		if slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == rateMissed }) {
-			return status + ", rate missed"
-		}
+	if RateMissed(records) {
+		return status + ", rate missed"
 	}
 	return status
+}
+
+// RateMissed tells whether any of the records fell behind its rate.
+func RateMissed(records []store.Record) bool {
+	return slices.ContainsFunc(records, func(r store.Record) bool {
+		return slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == rateMissed })
+	})
 }

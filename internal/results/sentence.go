@@ -22,30 +22,37 @@ func (r Ranking) Claim() string {
 }
 
 func (r Ranking) claim() string {
-	level, behind, untested := r.Level(), r.Of(Different), r.Of(NotTested)
-	switch {
-	case len(level) == 0:
+	if r.Best == nil {
 		return ""
-	case len(r.Order) == 1:
-		return fmt.Sprintf("Only %s was measured: %s %s.", level[0].Name, r.Metric.Name, strings.TrimPrefix(level[0].text(r.Metric.Unit), level[0].Name+" "))
-	case len(untested) == len(r.Order)-1:
-		best := level[0].text(r.Metric.Unit)
-		return fmt.Sprintf("%s, not tested: %s, then %s.", capital(r.Metric.Name), best, r.list(untested))
-	case len(level) == 1:
-		return fmt.Sprintf("%s %s: %s, before %s.", superlative(r.Metric), r.Metric.Name, r.list(level), r.list(behind))
-	case len(behind) == 0:
-		return fmt.Sprintf("No difference shown in %s between %s.", r.Metric.Name, r.list(level))
 	}
-	return fmt.Sprintf("No difference shown in %s between %s; behind them %s.", r.Metric.Name, r.list(level), r.list(behind))
+	tied, behind, untested := r.TiedWithBest(), r.BehindBest(Different), r.BehindBest(NotTested)
+	best := r.Best.text(r.Metric.Unit)
+	switch {
+	case len(r.Rest) == 0:
+		return fmt.Sprintf("Only %s was measured: %s %s.", r.Best.Name, r.Metric.Name, r.Best.figure(r.Metric.Unit))
+	case len(untested) == len(r.Rest):
+		return fmt.Sprintf("%s, not tested: %s, then %s.", capital(r.Metric.Name), best, r.list(untested))
+	case len(tied) == 1:
+		return fmt.Sprintf("%s %s: %s, before %s.", superlative(r.Metric), r.Metric.Name, best, r.list(behind))
+	}
+	var texts []string
+	for _, c := range tied {
+		texts = append(texts, c.text(r.Metric.Unit))
+	}
+	claim := fmt.Sprintf("No difference shown in %s between %s", r.Metric.Name, enumerate(Abridged(texts)))
+	if len(behind) > 0 {
+		claim += "; behind them " + r.list(behind)
+	}
+	return claim + "."
 }
 
 // Basis says what the claim rests on, and who else was measured but not tested.
 func (r Ranking) Basis() string {
-	untested := r.Of(NotTested)
+	untested := r.BehindBest(NotTested)
 	switch {
-	case len(r.Order) < 2:
+	case len(r.Rest) == 0:
 		return ""
-	case len(untested) == len(r.Order)-1:
+	case len(untested) == len(r.Rest):
 		return r.need(untested)
 	case len(untested) == 0:
 		return r.evidence()
@@ -53,12 +60,12 @@ func (r Ranking) Basis() string {
 	return fmt.Sprintf("%s Not tested: %s. %s", r.evidence(), r.list(untested), r.need(untested))
 }
 
-// list names standings with their figures, all but the best with how they compare with it.
+// list names standings with their figures, and how those that are shown to be behind, or weren't tested, compare with the best.
 func (r Ranking) list(standings []Standing) string {
 	var texts []string
 	for _, s := range standings {
 		var more []string
-		if s.Against.A.N > 0 && s.Against.Answer() != NoDifferenceShown {
+		if s.Against.Answer() != NoDifferenceShown {
 			more = []string{s.Against.Change()}
 		}
 		texts = append(texts, s.text(r.Metric.Unit, more...))
@@ -70,24 +77,24 @@ func (r Ranking) list(standings []Standing) string {
 // over 6 pairs."
 func (r Ranking) evidence() string {
 	var parts []string
-	behind, level := r.Of(Different), r.Of(NoDifferenceShown)
+	behind, tied := r.BehindBest(Different), r.BehindBest(NoDifferenceShown)
 	largest, smallest := 0.0, 1.0
 	for _, s := range behind {
 		largest = max(largest, s.Against.Adjusted)
 	}
-	for _, s := range level {
+	for _, s := range tied {
 		smallest = min(smallest, s.Against.Adjusted)
 	}
 	if n := len(behind); n > 0 {
 		parts = append(parts, significance(map[bool]string{true: "=", false: "≤"}[n == 1], largest))
 	}
-	if n := len(level); n > 0 {
+	if n := len(tied); n > 0 {
 		parts = append(parts, significance(map[bool]string{true: "=", false: "≥"}[n == 1], smallest))
 	}
 	if len(parts) == 2 {
 		parts[0], parts[1] = parts[0]+" where shown", parts[1]+" where not"
 	}
-	tested := append(behind, level...)
+	tested := append(behind, tied...)
 	return fmt.Sprintf("%s, Mann–Whitney U%s.", strings.Join(parts, ", "), tested[0].Against.over("pairs"))
 }
 
@@ -104,12 +111,11 @@ func (r Ranking) need(untested []Standing) string {
 
 // Short says only who is best at a load: "nats 1.31 ms at 1k/s", or between whom no difference was shown.
 func (r Ranking) Short(load string) string {
-	figure := func(s Standing) string { return s.Name + " " + r.Metric.Unit.Format(s.median) }
-	level, untested := r.Level(), r.Of(NotTested)
 	var names []string
-	for _, s := range level {
-		names = append(names, figure(s))
+	for _, c := range r.TiedWithBest() {
+		names = append(names, c.Name+" "+r.Metric.Unit.Format(Summarize(c.Values).Median))
 	}
+	untested := r.BehindBest(NotTested)
 	switch {
 	case len(names) == 0:
 		return "nobody"
