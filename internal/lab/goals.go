@@ -38,20 +38,20 @@ func goals(s study.Spec) []search.Goal {
 
 // evidence puts a trial into the rule's words. What became of its messages is told of those of the warm-up as well: a
 // broken promise is one whenever it is broken, and what the warm-up lost never drains.
-func (b *bench) evidence(t trial, rate float64, long bool) search.Evidence {
+func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence {
 	books := t.Measured
 	books.Due = max(books.Due, books.Sent)
 	warmup := t.Warmup
 	warmup.Due = max(warmup.Due, warmup.Sent)
 	books.Add(warmup)
 	e := search.Evidence{
-		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, Long: long, Hopeless: t.Hopeless,
-		Drained: t.Drained, Arriving: t.Arriving,
+		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, FullLength: fullLength, Hopeless: t.Hopeless,
+		Drained: t.Drained, StillArriving: t.Arriving,
 		Books: books, GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
-		Cores: float64(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples), Err: t.Err,
+		GeneratorCores: float64(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples), Err: t.Err,
 	}
 	if t.Procs > 0 { // no more can be used
-		e.Cores = math.Min(e.Cores, float64(t.Procs))
+		e.GeneratorCores = math.Min(e.GeneratorCores, float64(t.Procs))
 	}
 	latency := t.Histograms.EndToEnd
 	if b.spec.SubscriptionsPerTopic == 0 {

@@ -23,9 +23,10 @@ func (b *bench) judge(t trial, rate float64) error {
 		return err
 	}
 	late := b.late(t)
-	v, why := rule(b.spec).Generator(b.evidence(t, rate, true))
+	generator := rule(b.spec).Generator(b.evidence(t, rate, true))
+	why := generator.Reason
 	switch {
-	case v != search.Void:
+	case generator.Verdict != search.Void:
 		return late
 	case late != nil:
 		why += "; " + late.Error()

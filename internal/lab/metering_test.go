@@ -231,7 +231,7 @@ func TestOnlyOthersMakeAnOverloadedTrialVoid(t *testing.T) {
 		h := &hunt{bench: b, goals: goals(spec), passed: map[float64]*trial{}, failed: map[float64]*trial{}, generator: map[float64]bool{}}
 		tr := overloaded
 		tr.amongOthers = c.amongOthers
-		if look := h.judge(search.Request{Kind: search.Short, Rate: 1000}, tr).Looks[0]; look.Verdict != c.want {
+		if look := h.judge(search.Request{Kind: search.Short, Rate: 1000}, tr).Judgements[0]; look.Verdict != c.want {
 			t.Errorf("the broker may be among them: %v: %s, %s; want %s", c.amongOthers, look.Verdict, look.Reason, c.want)
 		}
 	}
@@ -239,16 +239,16 @@ func TestOnlyOthersMakeAnOverloadedTrialVoid(t *testing.T) {
 
 // A failed trial on a busy machine is looked at again; whatever else a trial showed stands.
 func TestOthersMakeFailuresVoidAboveATenthOfTheCoresAndNothingElse(t *testing.T) {
-	pass, fail := search.Look{Verdict: search.Pass}, search.Look{Verdict: search.Fail, Reason: "late"}
-	broken, void := search.Look{Verdict: search.Fail, Reason: "lost", Broken: true}, search.Look{Verdict: search.Void, Reason: "own lag"}
+	pass, fail := search.Judgement{Verdict: search.Pass}, search.Judgement{Verdict: search.Fail, Reason: "late"}
+	broken, void := search.Judgement{Verdict: search.Fail, Reason: "lost", Broken: true}, search.Judgement{Verdict: search.Void, Reason: "own lag"}
 	for _, c := range []struct {
 		others, cores float64
-		look, want    search.Look
+		look, want    search.Judgement
 	}{
 		{0.2, 2, fail, fail},
-		{0.201, 2, fail, search.Look{Verdict: search.Void, Reason: "other processes used 0.2 of the 2 cores meanwhile, and late"}},
+		{0.201, 2, fail, search.Judgement{Verdict: search.Void, Reason: "other processes used 0.2 of the 2 cores meanwhile, and late"}},
 		{0.79, 8, fail, fail},
-		{0.81, 8, fail, search.Look{Verdict: search.Void, Reason: "other processes used 0.8 of the 8 cores meanwhile, and late"}},
+		{0.81, 8, fail, search.Judgement{Verdict: search.Void, Reason: "other processes used 0.8 of the 8 cores meanwhile, and late"}},
 		{2, 2, broken, broken},
 		{2, 2, pass, pass},
 		{2, 2, void, void},

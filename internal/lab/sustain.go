@@ -116,7 +116,7 @@ func (h *hunt) run(ctx context.Context, r search.Request) (search.Answer, error)
 	}
 	load := h.load(r.For)
 	load.Schedule, load.About = s, h.about
-	limit := rule(h.bench.spec).Limit(r.Rate, h.bench.spec.SubscriptionsPerTopic)
+	limit := rule(h.bench.spec).AllowedGrowth(r.Rate, h.bench.spec.SubscriptionsPerTopic)
 	load.Hopeless = func(samples []worker.Sample) bool {
 		if r.For > time.Minute && len(samples)%50 != 0 { // there are thousands to look at, and time enough
 			return false
@@ -161,12 +161,12 @@ func (h *hunt) judge(r search.Request, t trial) search.Answer {
 	e := b.evidence(t, r.Rate, r.Kind != search.Short)
 	var a search.Answer
 	for _, g := range h.goals {
-		a.Looks = append(a.Looks, t.undisturbed(rule(b.spec).Judge(e, g), float64(b.lab.host.Cores)))
+		a.Judgements = append(a.Judgements, t.undisturbed(rule(b.spec).Judge(e, g), float64(b.lab.host.Cores)))
 	}
 	a.Served, a.Through = e.Served(), h.bench.throughput(t)
-	if v, _ := rule(b.spec).Generator(e); v == search.Void {
+	if rule(b.spec).Generator(e).Verdict == search.Void {
 		h.generator[r.Rate] = true
-		if t.Procs < b.lab.host.Cores && e.GeneratorCPU > 0.9*e.Cores {
+		if t.Procs < b.lab.host.Cores && e.GeneratorCPU > 0.9*e.GeneratorCores {
 			h.about = maxRate // one thread was too few for this search; from now on it has all of them
 		}
 	}
@@ -176,11 +176,11 @@ func (h *hunt) judge(r search.Request, t trial) search.Answer {
 
 // undisturbed makes a failure void where other processes used many cores: a broker that they hold up looks like one at its
 // limit, so the rate is tried again. A broken promise stays a failure.
-func (t trial) undisturbed(l search.Look, cores float64) search.Look {
+func (t trial) undisturbed(l search.Judgement, cores float64) search.Judgement {
 	if l.Verdict != search.Fail || l.Broken || t.others() <= busyShare*cores {
 		return l
 	}
-	return search.Look{Verdict: search.Void, Reason: t.neighbours(cores) + ", and " + l.Reason}
+	return search.Judgement{Verdict: search.Void, Reason: t.neighbours(cores) + ", and " + l.Reason}
 }
 
 // maxRate is more than any generator sends.
@@ -188,10 +188,10 @@ const maxRate = 1e12
 
 // keep stores what a trial was, and the trial itself where the record may need it.
 func (h *hunt) keep(r search.Request, t trial, a search.Answer, e search.Evidence) {
-	first := a.Looks[0]
+	first := a.Judgements[0]
 	kept := h.stored(r.Kind, t)
 	kept.Rate, kept.Verdict, kept.Reason = r.Rate, string(first.Verdict), first.Reason
-	for _, l := range a.Looks[1:] {
+	for _, l := range a.Judgements[1:] {
 		kept.Others = append(kept.Others, string(l.Verdict))
 	}
 	if g := search.GrowthOf(e.Backlog); g.Known() {

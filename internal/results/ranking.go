@@ -81,7 +81,9 @@ func Contend(name string, m Metric, records []store.Record) Contender {
 }
 
 // text is the contender with its figure: "kafka 13.1 ms [12.4–13.4 ms] (n=5)". More is added inside the parentheses.
-func (c Contender) text(u unit.Unit, more ...string) string { return c.Name + " " + c.figure(u, more...) }
+func (c Contender) text(u unit.Unit, more ...string) string {
+	return c.Name + " " + c.figure(u, more...)
+}
 
 // figure is the same without the name.
 func (c Contender) figure(u unit.Unit, more ...string) string {

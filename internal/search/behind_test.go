@@ -13,14 +13,14 @@ func TestARateThatOnlyAVoidTrialFellBehindAtIsNotLookedAtAgainBeforeALowerOne(t 
 	var asked []float64
 	r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
 		asked = append(asked, r.Rate)
-		look := Look{Verdict: Pass}
+		look := Judgement{Verdict: Pass}
 		switch {
 		case r.Rate > 2*capacity:
-			look = Look{Verdict: Void, Reason: "the generator was late"}
+			look = Judgement{Verdict: Void, Reason: "the generator was late"}
 		case r.Rate > capacity:
-			look = Look{Verdict: Fail, Reason: "backlog"}
+			look = Judgement{Verdict: Fail, Reason: "backlog"}
 		}
-		return Answer{Looks: []Look{look}, Served: min(r.Rate, capacity), Through: min(r.Rate, capacity)}, nil
+		return Answer{Judgements: []Judgement{look}, Served: min(r.Rate, capacity), Through: min(r.Rate, capacity)}, nil
 	})
 	if err != nil || len(asked) < 2 || asked[1] >= asked[0] {
 		t.Fatalf("%v: asked for %v", err, asked)

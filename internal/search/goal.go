@@ -76,7 +76,7 @@ func (t Tally) leans() Class {
 func (t Tally) empty() bool { return t == Tally{} }
 
 // add books a trial that was to last so long: one that was ended early because it could only fail counts in full.
-func (t *Tally) add(g Goal, length time.Duration, l Look) {
+func (t *Tally) add(g Goal, length time.Duration, l Judgement) {
 	long := length >= g.Final
 	switch {
 	case l.Verdict == Void:

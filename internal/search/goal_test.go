@@ -59,8 +59,8 @@ func TestAGoodTrialNeverMakesARateWorseNorABadOneBetter(t *testing.T) {
 		before := order[g.Class(tally)]
 		for _, length := range []time.Duration{g.Final / 2, g.Final, 3 * g.Final} {
 			good, bad := tally, tally
-			good.add(g, length, Look{Verdict: Pass})
-			bad.add(g, length, Look{Verdict: Fail})
+			good.add(g, length, Judgement{Verdict: Pass})
+			bad.add(g, length, Judgement{Verdict: Fail})
 			if order[g.Class(good)] < before || order[g.Class(bad)] > before {
 				t.Fatalf("%+v for %+v: %d, %s after a good trial of %s, %s after a bad one", tally, g, before, g.Class(good), length, g.Class(bad))
 			}
@@ -72,13 +72,13 @@ func TestAVoidTrialSaysNothingAndABrokenPromiseEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, tally := drawGoal(t), drawTally(t)
 		void := tally
-		void.add(g, g.Final, Look{Verdict: Void})
+		void.add(g, g.Final, Judgement{Verdict: Void})
 		if void != tally {
 			t.Fatalf("%+v became %+v", tally, void)
 		}
-		tally.add(g, g.Final/2, Look{Verdict: Fail, Broken: true})
+		tally.add(g, g.Final/2, Judgement{Verdict: Fail, Broken: true})
 		for range 100 {
-			tally.add(g, g.Final, Look{Verdict: Pass})
+			tally.add(g, g.Final, Judgement{Verdict: Pass})
 		}
 		if c := g.Class(tally); c != Upper || tally.leans() != Upper {
 			t.Fatalf("%+v is %s", tally, c)
@@ -90,16 +90,16 @@ func TestOnlyTrialsOfFullLengthMakeALowerBound(t *testing.T) {
 	g := confirmed(2, 0)
 	var tally Tally
 	for range 1000 {
-		tally.add(g, g.Final-1, Look{Verdict: Pass})
+		tally.add(g, g.Final-1, Judgement{Verdict: Pass})
 	}
 	if c := g.Class(tally); c != Undecided || tally.leans() != Lower {
 		t.Errorf("short trials alone: %s", c)
 	}
-	tally.add(g, g.Final, Look{Verdict: Pass})
+	tally.add(g, g.Final, Judgement{Verdict: Pass})
 	if c := g.Class(tally); c != Undecided {
 		t.Errorf("one of two: %s", c)
 	}
-	tally.add(g, g.Final, Look{Verdict: Pass})
+	tally.add(g, g.Final, Judgement{Verdict: Pass})
 	if c := g.Class(tally); c != Lower {
 		t.Errorf("two of two: %s", c)
 	}
@@ -113,7 +113,7 @@ func TestAsManyGoodTrialsAsWereAskedForConfirm(t *testing.T) {
 			if c := g.Class(tally); c != Undecided {
 				t.Errorf("%d of %d: %s", n, times, c)
 			}
-			tally.add(g, g.Final, Look{Verdict: Pass})
+			tally.add(g, g.Final, Judgement{Verdict: Pass})
 		}
 		if c := g.Class(tally); c != Lower {
 			t.Errorf("%d of %d: %s", times, times, c)
@@ -151,7 +151,7 @@ func TestTwoOfThreeDecideByDefault(t *testing.T) {
 			if trial == 'B' || trial == 'b' {
 				v = Fail
 			}
-			tally.add(g, length, Look{Verdict: v})
+			tally.add(g, length, Judgement{Verdict: v})
 		}
 		if got := g.Class(tally); got != c.want {
 			t.Errorf("%q: %s, want %s", c.trials, got, c.want)

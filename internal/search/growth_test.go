@@ -161,7 +161,7 @@ func TestWhatIsHaltedWouldHaveFailed(t *testing.T) {
 		slope := rapid.Float64Range(0, 300).Draw(t, "slope")
 		points := line(planned, 0, slope, 0, nil)
 		for n := range points {
-			if !Hopeless(points[:n], rule.Limit(rate, 1), 5*time.Second) {
+			if !Hopeless(points[:n], rule.AllowedGrowth(rate, 1), 5*time.Second) {
 				continue
 			}
 			for i := n; i < len(points); i++ {
@@ -174,7 +174,7 @@ func TestWhatIsHaltedWouldHaveFailed(t *testing.T) {
 			}
 			return
 		}
-		if slope > 4*rule.Limit(rate, 1) {
+		if slope > 4*rule.AllowedGrowth(rate, 1) {
 			t.Fatalf("a slope of %g/s was never hopeless", slope)
 		}
 	})

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -20,83 +21,87 @@ const (
 	Void Verdict = "void"
 )
 
-// Look is what a trial showed for one goal, and why.
-type Look struct {
+// Judgement is the verdict of one trial on one goal.
+type Judgement struct {
 	Verdict Verdict
-	Reason  string // the first reason against passing
+	Reason  string // the first rule that was not held; "" where it passed
 	// Broken: the broker broke a promise at this rate (it lost a message it had confirmed, say). No number of good
 	// trials makes up for that.
 	Broken bool
 }
 
-// Evidence is what a trial at a fixed rate gave, as the rule wants it. Times are nanoseconds unless named otherwise.
+// Evidence is what a trial at a fixed rate gave. Times are nanoseconds unless named otherwise.
 type Evidence struct {
-	Rate          float64 // messages per second offered
-	Subscriptions int     // deliveries of each message; 0: nobody receives
-	Long          bool    // of full length: the backlog rule is applied with its full strictness
-	Backlog       []Point // while sending, measured phase
-	Hopeless      bool    // it was ended early because its backlog showed that it could only fail
-	Drained       bool    // everything confirmed and received within the allowance after the last send
-	Arriving      bool    // deliveries still came when the allowance was used up: what is missing is late
-	Books         ledger.Books
-	Latency       func(quantile float64) int64 // end to end; publish where nobody subscribes
-	GeneratorLag  int64                        // p99 of the lag the generator itself caused
-	GeneratorCPU  float64                      // cores
-	Cores         float64                      // that the generator may use
-	Err           error                        // why the trial broke off
+	Rate           float64 // messages per second offered
+	Subscriptions  int     // deliveries of each message; 0: nobody receives
+	FullLength     bool    // not shortened: the backlog rule is applied with its full strictness
+	Backlog        []Point // while sending, measured phase
+	Hopeless       bool    // ended early: its backlog showed that it could only fail
+	Drained        bool    // everything was confirmed and received within the allowance after the last send
+	StillArriving  bool    // deliveries were still coming when the allowance ended: what is missing is late, not lost
+	Books          ledger.Books
+	Latency        func(quantile float64) int64 // end to end; publish where nobody subscribes; nil: not measured
+	GeneratorLag   int64                        // p99 of the lag the generator itself caused
+	GeneratorCPU   float64                      // cores it used
+	GeneratorCores float64                      // cores it may use
+	Err            error                        // why the trial broke off
 }
 
 // Rule is what every trial must hold, whatever the goal.
 type Rule struct {
-	Guarantee ledger.Guarantee // asked of the broker; where it may lose messages, a share of them is the goal's
-	MaxSlope  float64          // of the backlog, as a share of the rate of deliveries
-	Shown     float64          // a slope above this share must not be shown to be there at all
-	LagFloor  time.Duration    // generator lag below this is never held against a trial
-	LagShare  float64          // nor is lag below this share of the measured latency
-	BusyShare float64          // a generator using more than this share of its cores is saturated
+	Guarantee      ledger.Guarantee // what the broker must keep; where it allows loss, the goal says how much
+	MinSent        float64          // share of the messages due that the client must have taken
+	MaxSlope       float64          // how fast the backlog may grow, as a share of the rate of deliveries
+	ToleratedSlope float64          // growth above this share fails a full-length trial if it is certainly above zero
+	LagFloor       time.Duration    // generator lag below this is never held against a trial
+	LagShare       float64          // nor is lag below this share of the measured latency
+	MaxBusyShare   float64          // a generator using more than this share of its cores is saturated
 }
 
 // DefaultRule is the rule of docs/method.md for a guarantee.
 func DefaultRule(g ledger.Guarantee) Rule {
-	return Rule{Guarantee: g, MaxSlope: 0.01, Shown: 0.0025, LagFloor: 10 * time.Millisecond, LagShare: 0.25, BusyShare: 0.9}
+	return Rule{
+		Guarantee: g, MinSent: 0.99, MaxSlope: 0.01, ToleratedSlope: 0.0025,
+		LagFloor: 10 * time.Millisecond, LagShare: 0.25, MaxBusyShare: 0.9,
+	}
 }
 
 // confidence of what a trial must show.
 const confidence = 0.95
 
-// Judge applies the rule and the goal to a trial. Broken promises come first: they count whatever else happened.
-func (r Rule) Judge(e Evidence, g Goal) Look {
+// Judge applies the rule and the goal to a trial. Broken promises come first: they count whatever else happened. A trial that
+// broke off fails rather than being void: what broke it off is the broker, or the way to it.
+func (r Rule) Judge(e Evidence, g Goal) Judgement {
 	if why := r.promise(e); why != "" {
-		return Look{Fail, why, true}
+		return Judgement{Verdict: Fail, Reason: why, Broken: true}
 	}
 	if e.Err != nil {
-		return Look{Verdict: Fail, Reason: e.Err.Error()}
+		return Judgement{Verdict: Fail, Reason: e.Err.Error()}
 	}
-	if v, why := r.Generator(e); v != Pass {
-		return Look{Verdict: v, Reason: why}
+	if v := r.Generator(e); v.Verdict != Pass {
+		return v
 	}
-	for _, check := range []func(Evidence, Goal) string{r.loss, r.backlog, r.rest} {
-		if why := check(e, g); why != "" {
-			return Look{Verdict: Fail, Reason: why}
-		}
+	why := cmp.Or(r.loss(e, g), r.backlog(e), r.handedOver(e), r.drained(e), latencyBound(e, g))
+	if why != "" {
+		return Judgement{Verdict: Fail, Reason: why}
 	}
-	return Look{Verdict: Pass}
+	return Judgement{Verdict: Pass}
 }
 
 // Generator applies the part of the rule that concerns the generator: Void with its reason, or Pass.
-func (r Rule) Generator(e Evidence) (Verdict, string) {
+func (r Rule) Generator(e Evidence) Judgement {
 	var latency int64
 	if e.Latency != nil {
 		latency = e.Latency(0.99)
 	}
-	if budget := max(int64(r.LagFloor), int64(r.LagShare*float64(latency))); e.GeneratorLag > budget {
-		return Void, fmt.Sprintf("the generator itself was %s late at p99 (allowed %s)",
-			time.Duration(e.GeneratorLag).Round(time.Microsecond), time.Duration(budget).Round(time.Microsecond))
+	if allowed := max(int64(r.LagFloor), int64(r.LagShare*float64(latency))); e.GeneratorLag > allowed {
+		return Judgement{Verdict: Void, Reason: fmt.Sprintf("the generator itself was %s late at p99 (allowed %s)",
+			time.Duration(e.GeneratorLag).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond))}
 	}
-	if e.Cores > 0 && e.GeneratorCPU > r.BusyShare*e.Cores {
-		return Void, fmt.Sprintf("the generator used %.1f of %.0f cores", e.GeneratorCPU, e.Cores)
+	if e.GeneratorCores > 0 && e.GeneratorCPU > r.MaxBusyShare*e.GeneratorCores {
+		return Judgement{Verdict: Void, Reason: fmt.Sprintf("the generator used %.1f of %.0f cores", e.GeneratorCPU, e.GeneratorCores)}
 	}
-	return Pass, ""
+	return Judgement{Verdict: Pass}
 }
 
 // breaches are the words for what a guarantee rules out.
@@ -110,7 +115,7 @@ var breaches = map[ledger.Deviation]string{
 // promise is the gravest breach of the guarantee. What still arrives when the allowance is used up is late, not lost.
 func (r Rule) promise(e Evidence) string {
 	books := e.Books
-	if e.Arriving {
+	if e.StillArriving {
 		books.LostAcked = 0
 	}
 	if v := ledger.Keeps(r.Guarantee, nil, books); v.Promise == ledger.Broken {
@@ -119,15 +124,20 @@ func (r Rule) promise(e Evidence) string {
 	return ""
 }
 
-// loss compares with the goal's share. A short trial at a low rate is no place to measure a small share: more than the
-// share must be shown to have been lost, with 95 % confidence, and one lost message never shows that. Subscriptions
-// lose a message together where the broker lost it before it fanned out, so what counts is messages.
+// loss compares failed sends and lost messages with the goal's share. With a share of 0 a single one is too many; otherwise
+// the trial must show with 95 % confidence that more than the share was lost, which a single one never shows. Subscriptions
+// lose a message together where the broker lost it before it fanned out, so lost deliveries are divided by them; what
+// single subscriptions lose is underestimated by that.
 func (r Rule) loss(e Evidence, g Goal) string {
 	if tooMany(e.Books.Failed, e.Books.Sent, g.Loss) {
 		return fmt.Sprintf("%d of %d sends failed", e.Books.Failed, e.Books.Sent)
 	}
+	if !r.Guarantee.MayLose() || e.StillArriving {
+		return ""
+	}
 	subscriptions := int64(max(1, e.Subscriptions))
-	if lost := (e.Books.Lost + subscriptions - 1) / subscriptions; r.Guarantee.MayLose() && !e.Arriving && tooMany(lost, e.Books.Sent, g.Loss) {
+	lost := (e.Books.Lost + subscriptions - 1) / subscriptions
+	if tooMany(lost, e.Books.Sent, g.Loss) {
 		return fmt.Sprintf("%d of %d deliveries were lost", e.Books.Lost, e.Books.Expected)
 	}
 	return ""
@@ -144,43 +154,79 @@ func tooMany(n, all int64, share float64) bool {
 	return distuv.Poisson{Lambda: share * float64(all)}.CDF(float64(n-1)) > confidence
 }
 
-// Limit is how fast a backlog may grow, in messages per second: what is summed over subscriptions may grow as many
+// AllowedGrowth is how fast a backlog may grow, in messages per second: what is summed over subscriptions may grow as many
 // times faster.
-func (r Rule) Limit(rate float64, subscriptions int) float64 {
-	return r.MaxSlope * rate * float64(max(1, subscriptions))
+func (r Rule) AllowedGrowth(rate float64, subscriptions int) float64 {
+	return r.MaxSlope * deliveries(rate, subscriptions)
 }
 
-func (r Rule) backlog(e Evidence, _ Goal) string {
-	growth, limit := GrowthOf(e.Backlog), r.Limit(e.Rate, e.Subscriptions)
-	if !growth.Known() {
+// deliveries is how many messages per second are delivered over all subscriptions.
+func deliveries(rate float64, subscriptions int) float64 {
+	return rate * float64(max(1, subscriptions))
+}
+
+func (r Rule) backlog(e Evidence) string {
+	growth, allowed := GrowthOf(e.Backlog), r.AllowedGrowth(e.Rate, e.Subscriptions)
+	switch {
+	case e.Hopeless && !growth.Known():
+		return "ended early: the backlog grew too fast"
+	case e.Hopeless:
+		return fmt.Sprintf("backlog grew by %s (allowed %s): ended early", perSecond(growth.Slope), perSecond(allowed))
+	case !growth.Known():
 		return ""
 	}
 	most, least := growth.AtMost(confidence), growth.AtLeast(confidence)
-	switch {
-	case e.Hopeless:
-		return fmt.Sprintf("backlog grew by %.0f/s (allowed %.0f/s): ended early", growth.Slope, limit)
-	// A short trial can't put a tight bound on the slope of a backlog that breathes with the client's batches: it
-	// goes by a slope that is there at all, and the long trials decide.
-	case !e.Long && growth.Slope > limit && least > 0, e.Long && most > limit:
-		return fmt.Sprintf("backlog grows by %.0f/s (at most %.0f/s with 95 %% confidence; allowed %.0f/s)", growth.Slope, most, limit)
-	case e.Long && growth.Slope > limit*r.Shown/r.MaxSlope && least > 0:
-		return fmt.Sprintf("backlog grows by %.0f/s (at least %.0f/s with 95 %% confidence; allowed %.0f/s)",
-			growth.Slope, least, limit*r.Shown/r.MaxSlope)
+	grows := least > 0 // with confidence, at whatever speed
+	if !e.FullLength {
+		// A short trial can't put a tight bound on the slope of a backlog that breathes with the client's batches: it
+		// goes by a slope that is there at all, and the long trials decide.
+		if grows && growth.Slope > allowed {
+			return fmt.Sprintf("backlog grows by %s (allowed %s)", perSecond(growth.Slope), perSecond(allowed))
+		}
+		return ""
+	}
+	if most > allowed {
+		return fmt.Sprintf("backlog grows by %s (at most %s with 95 %% confidence; allowed %s)", perSecond(growth.Slope), perSecond(most), perSecond(allowed))
+	}
+	if tolerated := r.ToleratedSlope * deliveries(e.Rate, e.Subscriptions); grows && growth.Slope > tolerated {
+		return fmt.Sprintf("backlog grows by %s (at least %s with 95 %% confidence; allowed %s)", perSecond(growth.Slope), perSecond(least), perSecond(tolerated))
 	}
 	return ""
 }
 
-func (r Rule) rest(e Evidence, g Goal) string {
-	switch {
-	case float64(e.Books.Sent) < 0.99*float64(e.Books.Due):
+// perSecond is a slope in whole messages; small ones keep three digits, lest they read as none.
+func perSecond(slope float64) string {
+	if math.Abs(slope) < 10 {
+		return fmt.Sprintf("%.3g/s", slope)
+	}
+	return fmt.Sprintf("%.0f/s", slope)
+}
+
+func (r Rule) handedOver(e Evidence) string {
+	if float64(e.Books.Sent) < r.MinSent*float64(e.Books.Due) {
 		return fmt.Sprintf("only %d of %d messages due could be handed to the client", e.Books.Sent, e.Books.Due)
-	case e.Books.LostAcked > 0 && !r.Guarantee.MayLose(): // Arriving
+	}
+	return ""
+}
+
+func (r Rule) drained(e Evidence) string {
+	mayLose := r.Guarantee.MayLose()
+	if e.Books.LostAcked > 0 && !mayLose { // were nothing arriving any more, the promise would be broken
 		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance, though others still came", e.Books.LostAcked)
-	case !e.Drained && !(r.Guarantee.MayLose() && e.Books.Lost > 0 && !e.Arriving): // what is lost for good never drains
+	}
+	lostForGood := mayLose && e.Books.Lost > 0 && !e.StillArriving && e.Books.Unresolved == 0 // that never drains
+	if !e.Drained && !lostForGood {
 		return "not everything was confirmed and received within the drain allowance"
-	case g.Latency > 0 && e.Latency(g.Quantile) > int64(g.Latency):
-		return fmt.Sprintf("latency %s is above the bound of %s",
-			time.Duration(e.Latency(g.Quantile)).Round(time.Microsecond), g.Latency)
+	}
+	return ""
+}
+
+func latencyBound(e Evidence, g Goal) string {
+	if g.Latency == 0 || e.Latency == nil {
+		return ""
+	}
+	if measured := e.Latency(g.Quantile); measured > int64(g.Latency) {
+		return fmt.Sprintf("latency %s is above the bound of %s", time.Duration(measured).Round(time.Microsecond), g.Latency)
 	}
 	return ""
 }

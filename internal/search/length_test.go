@@ -38,7 +38,7 @@ func TestWhereNothingPassedThereIsNoUpperEndOfShortTrials(t *testing.T) {
 	p := planFor(confirmed(2, 0))
 	p.MaxTrials = 3
 	r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
-		return Answer{Looks: []Look{{Verdict: Fail, Reason: "so it was"}}}, nil
+		return Answer{Judgements: []Judgement{{Verdict: Fail, Reason: "so it was"}}}, nil
 	})
 	if b := r.Goals[0]; err != nil || b.Low != 0 || b.High != 0 || b.Undecided != "no rate passed" {
 		t.Errorf("%+v, %v", b, err)

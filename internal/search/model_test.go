@@ -34,7 +34,7 @@ const (
 func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 	subs := float64(max(1, q.subscriptions))
 	e := Evidence{
-		Rate: rate, Subscriptions: q.subscriptions, Long: length >= final, GeneratorLag: int64(100 * time.Microsecond),
+		Rate: rate, Subscriptions: q.subscriptions, FullLength: length >= final, GeneratorLag: int64(100 * time.Microsecond),
 		Drained: true,
 	}
 	warmup := max(modelWarmup, 2*q.latency)
@@ -59,7 +59,7 @@ func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 		worst = math.Max(worst, waiting/q.capacity)
 		backlog := math.Floor(subs * (waiting + rate*q.latency.Seconds() + q.noise*rate*q.rng.Float64()))
 		e.Backlog = append(e.Backlog, Point{t.Seconds(), backlog})
-		if t%(100*time.Millisecond) == 0 && Hopeless(e.Backlog, DefaultRule(asked).Limit(rate, q.subscriptions), length) {
+		if t%(100*time.Millisecond) == 0 && Hopeless(e.Backlog, DefaultRule(asked).AllowedGrowth(rate, q.subscriptions), length) {
 			e.Hopeless, ended = true, t
 			break
 		}
@@ -89,7 +89,7 @@ func (q *queue) answer(goals []Goal) func(context.Context, Request) (Answer, err
 		e := q.trial(r.Rate, r.For, goals[0].Final)
 		a := Answer{Took: q.took - before, Served: e.Served(), Through: q.through * (1 + 0.01*(q.rng.Float64()-0.5))}
 		for _, g := range goals {
-			a.Looks = append(a.Looks, rule.Judge(e, g))
+			a.Judgements = append(a.Judgements, rule.Judge(e, g))
 		}
 		return a, nil
 	}

@@ -28,10 +28,10 @@ type Request struct {
 
 // Answer is what a trial gave: a look for each goal, in their order.
 type Answer struct {
-	Looks   []Look
-	Served  float64       // messages per second that came through, at most the rate
-	Through float64       // the same while it was sending: after a failure what the broker could do; 0: not known
-	Took    time.Duration // from warm-up to the end of the drain; 0: not known
+	Judgements []Judgement
+	Served     float64       // messages per second that came through, at most the rate
+	Through    float64       // the same while it was sending: after a failure what the broker could do; 0: not known
+	Took       time.Duration // from warm-up to the end of the drain; 0: not known
 }
 
 // Plan is what to search for, and how.
@@ -134,7 +134,7 @@ func (s *searcher) book(r Request, a Answer) {
 	void := true
 	l.through = a.Through
 	for i, g := range s.Goals {
-		look := a.Looks[i]
+		look := a.Judgements[i]
 		st := &l.goals[i]
 		st.add(g, r.For, look)
 		if look.Verdict == Void {

@@ -25,7 +25,7 @@ func cliff(capacity float64) func(Request) (Verdict, float64) {
 func on(f func(Request) (Verdict, float64)) func(context.Context, Request) (Answer, error) {
 	return func(_ context.Context, r Request) (Answer, error) {
 		v, through := f(r)
-		return Answer{Looks: []Look{{Verdict: v, Reason: "so it was"}}, Served: math.Min(r.Rate, through), Through: through}, nil
+		return Answer{Judgements: []Judgement{{Verdict: v, Reason: "so it was"}}, Served: math.Min(r.Rate, through), Through: through}, nil
 	}
 }
 
@@ -194,9 +194,9 @@ func TestABrokenPromiseIsAnUpperBoundForGood(t *testing.T) {
 	losses := 0
 	p := planFor(confirmed(2, 0))
 	r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
-		a := Answer{Looks: []Look{{Verdict: Pass}}, Served: r.Rate, Through: r.Rate}
+		a := Answer{Judgements: []Judgement{{Verdict: Pass}}, Served: r.Rate, Through: r.Rate}
 		if r.Rate > broken && losses%2 == 0 {
-			a.Looks[0] = Look{Fail, "1 message was lost", true}
+			a.Judgements[0] = Judgement{Fail, "1 message was lost", true}
 		}
 		if r.Rate > broken {
 			losses++
@@ -212,7 +212,7 @@ func TestABrokerThatLosesAtEveryRateIsNotSearchedForLong(t *testing.T) {
 	trials := 0
 	r, err := Run(t.Context(), planFor(confirmed(2, 0)), func(_ context.Context, r Request) (Answer, error) {
 		trials++
-		return Answer{Looks: []Look{{Fail, "lost", true}}, Through: 0.9 * r.Rate}, nil // a tenth is lost
+		return Answer{Judgements: []Judgement{{Fail, "lost", true}}, Through: 0.9 * r.Rate}, nil // a tenth is lost
 	})
 	if b := r.Goals[0]; err != nil || b.Low != 0 || b.High == 0 || b.Undecided != "no rate passed" || trials > 6 {
 		t.Errorf("%+v, %v after %d trials", b, err, trials)
@@ -275,11 +275,11 @@ func TestWhatIsVoidForOneGoalAloneIsNotAskedForEver(t *testing.T) {
 	r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
 		seen[r]++
 		v, through := cliff(1000)(r)
-		second := Look{Verdict: v}
+		second := Judgement{Verdict: v}
 		if r.Rate > 500 {
-			second = Look{Verdict: Void, Reason: "others"}
+			second = Judgement{Verdict: Void, Reason: "others"}
 		}
-		return Answer{Looks: []Look{{Verdict: v}, second}, Served: through, Through: through}, nil
+		return Answer{Judgements: []Judgement{{Verdict: v}, second}, Served: through, Through: through}, nil
 	})
 	if one, two := r.Goals[0], r.Goals[1]; err != nil || one.Undecided != "" || two.Low == 0 || two.Low > 500 || two.Low < 500/1.06 || two.Void == "" {
 		t.Errorf("%+v, %v", r.Goals, err)
@@ -335,7 +335,7 @@ func TestTheTrialsAreNeverMoreThanAllowedAndTheAnswerSaysWhatIsMissing(t *testin
 			p.MaxTrials = most
 			r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
 				v, _ := cliff(12_345)(r) // what came through isn't known: it has to halve its way
-				return Answer{Looks: slices.Repeat([]Look{{Verdict: v}}, goals)}, nil
+				return Answer{Judgements: slices.Repeat([]Judgement{{Verdict: v}}, goals)}, nil
 			})
 			if err != nil || r.Trials > most*goals {
 				t.Errorf("%d trials of %d for %d goals, %v", r.Trials, most, goals, err)
@@ -392,10 +392,10 @@ func TestSeveralGoalsAreAnsweredByOneSearch(t *testing.T) {
 			a := Answer{Served: through, Through: through}
 			for _, g := range goals {
 				if g.Latency > 0 && r.Rate > 6000 {
-					a.Looks = append(a.Looks, Look{Verdict: Fail})
+					a.Judgements = append(a.Judgements, Judgement{Verdict: Fail})
 					continue
 				}
-				a.Looks = append(a.Looks, Look{Verdict: v})
+				a.Judgements = append(a.Judgements, Judgement{Verdict: v})
 			}
 			return a, nil
 		})
@@ -552,7 +552,7 @@ func TestARateThatWasConfirmedForAnotherGoalIsNoSoakedOne(t *testing.T) {
 			} else if r.Kind == Confirm {
 				below[r.Rate]++
 			}
-			return Answer{Looks: []Look{{Verdict: first}, {Verdict: v}}, Served: through, Through: 0}, nil
+			return Answer{Judgements: []Judgement{{Verdict: first}, {Verdict: v}}, Served: through, Through: 0}, nil
 		})
 		b := r.Goals[1]
 		if err != nil || failed > 0 && b.Low > 0 && !passed[b.Low] {

@@ -14,13 +14,13 @@ func TestARateThatCannotBeMeasuredIsGivenUpAfterAsManyVoidTrialsAsStated(t *test
 		p := planFor(confirmed(2, 0), confirmed(2, 0))
 		p.MaxRate = 600 // a search that could go on would go round the rate
 		r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
-			looks := []Look{{Verdict: Pass}, {Verdict: Pass}}
+			looks := []Judgement{{Verdict: Pass}, {Verdict: Pass}}
 			if r.Kind == Confirm && r.Rate > 500 {
-				looks[voidFor] = Look{Verdict: Void, Reason: "others"}
+				looks[voidFor] = Judgement{Verdict: Void, Reason: "others"}
 				voids[r.Rate]++
 				most = max(most, voids[r.Rate])
 			}
-			return Answer{Looks: looks, Served: r.Rate}, nil
+			return Answer{Judgements: looks, Served: r.Rate}, nil
 		})
 		if err != nil || most != voidsToStop {
 			t.Errorf("goal %d, %v: %v void trials at the rates, want %d at the worst", voidFor, err, voids, voidsToStop)
