@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -42,7 +43,7 @@ func (b *bench) warmup() worker.Warmup {
 
 // rate offers the spec's load in open loop.
 func (b *bench) rate(ctx context.Context) error {
-	s, err := loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)
+	s, err := b.schedule()
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (b *bench) rate(ctx context.Context) error {
 		Schedule: s, Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
 	}
 	if changing(b.spec.Load) {
-		if load.Before, err = mean(s, load.Duration); err != nil {
+		if load.Before, err = steadyMean(s, load.Duration); err != nil {
 			return err
 		}
 	}
@@ -60,54 +61,67 @@ func (b *bench) rate(ctx context.Context) error {
 	return b.judge(t, b.record.Result.OfferedRate)
 }
 
-// changing tells that a load is a shape over the measured phase, which has to begin with it.
+// changing tells that a load changes over the measured phase, so that its schedule has to begin with that phase.
 func changing(l study.Load) bool { return l.Shape != "constant" && l.Shape != "poisson" }
 
-// mean is the steady load of as many messages as s has over a time: what a shape is warmed up with.
-func mean(s schedule.Schedule, over time.Duration) (schedule.Schedule, error) {
+// steadyMean is a constant rate with as many messages as s has over a time: what a changing load is warmed up with.
+func steadyMean(s schedule.Schedule, over time.Duration) (schedule.Schedule, error) {
 	return schedule.Constant(float64(schedule.Sequential(s).Count(int64(over))) / over.Seconds())
 }
 
 // offered is the mean rate the schedule asked for in the measured phase.
 func offered(t trial) float64 {
-	seconds := float64(t.Until-t.From) / 1e9
-	if seconds <= 0 {
+	length := seconds(t.From, t.Until)
+	if length == 0 {
 		return 0
 	}
-	return float64(t.Measured.Due) / seconds
+	return float64(t.Measured.Due) / length
 }
 
 // flatOut runs a closed loop.
 func (b *bench) flatOut(ctx context.Context, stage string, load worker.Load) error {
 	t := b.runTrial(ctx, stage, 0, load)
 	b.fill(t)
-	// Without a schedule messages are due when the client takes them, up to hundreds at once: the few batches that
-	// begin within the phase would be a coarse measure of a slow broker.
+	// In a closed loop the client takes hundreds of messages at once, and all are due at that moment. With a slow broker few
+	// such batches begin within the phase, which is too coarse to count, so what was confirmed and delivered in it counts.
 	if acked, received, ok := t.flow(); ok {
 		b.record.Result.PublishRate, b.record.Result.ReceiveRate = acked, received
 	}
 	b.record.Result.Throughput = t.through(b.spec.SubscriptionsPerTopic)
-	b.notHeldBack(*b.record.Result)
+	b.doubtBuffered(b.record.Result.PublishRate, b.record.Result.Throughput)
 	return b.judge(t, 0)
 }
 
-// notHeldBack doubts a closed loop that handed over more than came through meanwhile.
-func (b *bench) notHeldBack(r store.Result) {
-	if r.Throughput > 0 && r.PublishRate > 1.1*r.Throughput {
+// bufferedRatio is how many times more than came through a closed loop may hand over unsuspected.
+const bufferedRatio = 1.1
+
+// doubtBuffered doubts a closed loop that handed over clearly more than came through meanwhile.
+func (b *bench) doubtBuffered(handedOver, through float64) {
+	if through > 0 && handedOver > bufferedRatio*through {
 		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nearly all had come: the first says how fast buffers filled, not how fast the broker is",
-			r.PublishRate, r.Throughput)
+			handedOver, through)
 	}
+}
+
+// messages is a number of messages, given as such or as bytes of payload.
+func (b *bench) messages(count int64, bytes study.Size) int64 {
+	if count > 0 {
+		return count
+	}
+	return max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
+}
+
+// schedule is when the spec's load sends.
+func (b *bench) schedule() (schedule.Schedule, error) {
+	return loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)
 }
 
 // count sends a number of messages and times it.
 func (b *bench) count(ctx context.Context) error {
-	n := b.spec.Count.Messages
-	if n == 0 {
-		n = max(1, int64(float64(b.spec.Count.Bytes)/b.spec.MessageSize.Mean()+0.5))
-	}
+	n := b.messages(b.spec.Count.Messages, b.spec.Count.Bytes)
 	load := worker.Load{Messages: n, Drain: time.Duration(b.spec.Drain)}
 	if b.spec.Load.Rate > 0 {
-		s, err := loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)
+		s, err := b.schedule()
 		if err != nil {
 			return err
 		}
@@ -120,13 +134,13 @@ func (b *bench) count(ctx context.Context) error {
 		PublishSeconds: seconds(t.FirstSent, t.LastAcked),
 		TotalSeconds:   seconds(t.FirstSent, max(t.LastAcked, t.LastReceived)),
 	}
-	b.over(b.record.Result.Count.PublishSeconds, seconds(t.FirstSent, t.LastReceived))
+	b.setRates(b.record.Result.Count.PublishSeconds, seconds(t.FirstSent, t.LastReceived))
 	return b.judge(t, 0)
 }
 
-// over sets the rates of a number of messages: confirmed while they were published, delivered until the last of them
-// arrived, which at most once may be long after everything was handed over.
-func (b *bench) over(publishing, receiving float64) {
+// setRates sets the rates of a number of messages: confirmed per second of publishing, received per second until the last
+// delivery, which at most once may come long after the last send.
+func (b *bench) setRates(publishing, receiving float64) {
 	r := b.record.Result
 	r.Seconds, r.PublishRate, r.ReceiveRate = publishing, 0, 0
 	if publishing > 0 {
@@ -141,15 +155,12 @@ func seconds(from, to int64) float64 { return max(0, float64(to-from)/1e9) }
 
 // backlog fills the topics with the consumers off, then lets them drain what there is.
 func (b *bench) backlog(ctx context.Context) error {
-	n := b.spec.Backlog.Messages
-	if n == 0 {
-		n = max(1, int64(float64(b.spec.Backlog.Bytes)/b.spec.MessageSize.Mean()+0.5))
-	}
+	n := b.messages(b.spec.Backlog.Messages, b.spec.Backlog.Bytes)
 	load := worker.Load{
 		Messages: n, Drain: time.Duration(b.spec.Drain), Backlog: &worker.Backlog{Ratio: b.spec.Backlog.DrainRatio, For: time.Duration(b.spec.Duration)},
 	}
 	if b.spec.Load.Rate > 0 {
-		s, err := loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)
+		s, err := b.schedule()
 		if err != nil {
 			return err
 		}
@@ -161,7 +172,7 @@ func (b *bench) backlog(ctx context.Context) error {
 	t := b.runTrial(ctx, fmt.Sprintf("filling and draining %d messages", n), b.spec.Load.Rate, load)
 	b.fill(t)
 	fill, drain := seconds(t.FirstSent, t.Backlog.FilledAt), seconds(t.Backlog.From, t.Backlog.To)
-	r := &store.Backlog{Messages: t.Backlog.Filled, Bytes: t.Measured.Bytes, FillSeconds: fill, DrainSeconds: drain}
+	r := &store.Backlog{Messages: t.Backlog.Filled, Bytes: t.Backlog.FilledBytes, FillSeconds: fill, DrainSeconds: drain}
 	if fill > 0 {
 		r.FillRate = float64(t.Backlog.Filled) / fill
 	}
@@ -173,14 +184,16 @@ func (b *bench) backlog(ctx context.Context) error {
 	return b.judge(t, 0)
 }
 
-// fill turns a trial into the record's result.
+// fill turns a trial into the record's result, with its doubts. A missed rate goes before the doubts there are: it explains
+// the others.
 func (b *bench) fill(t trial) {
 	b.record.Result = &store.Result{Measurement: measurement(t, b.streamNames())}
-	of := b.doubts(t)
-	if len(of) > 0 && of[0].Code == rateMissed {
-		b.record.Doubts = slices.Insert(b.record.Doubts, 0, of[0])
+	found := b.doubts(t)
+	if len(found) > 0 && found[0].Code == rateMissed {
+		b.record.Doubts = slices.Insert(b.record.Doubts, 0, found[0])
+		found = found[1:]
 	}
-	for _, d := range of {
+	for _, d := range found {
 		b.doubt(d.Code, "%s", d.Text)
 	}
 }

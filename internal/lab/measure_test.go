@@ -73,6 +73,9 @@ func TestABacklogIsFilledThenDrainedAtTheBrokersRate(t *testing.T) {
 			if b.Messages != 5000 || b.FillSeconds <= 0 || b.DrainSeconds < 0 || books.Lost != 0 || books.Received != 2*books.Sent {
 				t.Errorf("%+v, %+v", *b, books)
 			}
+			if want := int64(5000 * r.Spec.MessageSize.Mean()); b.Bytes != want {
+				t.Errorf("a backlog of %d bytes, want %d", b.Bytes, want)
+			}
 			if keep != (books.Sent > 5000) {
 				t.Errorf("%d sent", books.Sent)
 			}

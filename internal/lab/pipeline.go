@@ -65,7 +65,7 @@ func (b *bench) pipelined(ctx context.Context, c driver.Config) error {
 		Messages: t.Measured.Sent, Bytes: t.Measured.Bytes, PublishSeconds: seconds(t.FirstSent, t.LastAcked),
 		TotalSeconds: seconds(t.FirstSent, max(t.LastAcked, t.LastReceived)),
 	}
-	b.over(r.Count.PublishSeconds, seconds(t.FirstSent, t.LastReceived))
+	b.setRates(r.Count.PublishSeconds, seconds(t.FirstSent, t.LastReceived))
 	return b.judge(t, 0)
 }
 

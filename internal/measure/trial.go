@@ -39,7 +39,7 @@ type Trial struct {
 	subscriptions int
 	from          atomic.Int64 // intended times from here on are Measured; ns on the clock's axis
 	lanes         []lane
-	apart         bool // the producers are elsewhere
+	apart         bool // the producers run in another process
 	scheduled     bool
 	due           [phases]int64 // where scheduled
 }
@@ -69,7 +69,7 @@ type Shape struct {
 
 func (t *Trial) lane(i int) *lane { return &t.lanes[i%len(t.lanes)] }
 
-// NewTrial makes an empty trial; its measured phase begins with the first message unless Open moves it.
+// NewTrial makes an empty trial. Every message counts as warm-up until MeasureFrom says when the measured phase begins.
 func NewTrial(s Shape) *Trial {
 	t := &Trial{
 		streams: make([]stream, s.Producers), subscriptions: s.Subscriptions, apart: s.Apart,
@@ -130,23 +130,23 @@ type timeTable struct {
 
 type timeEntry struct{ seq, intended, sent atomic.Int64 }
 
-// Messages wait in the broker as well: a table has more entries than a producer has messages in flight, as long as the
-// producers' tables don't have millions of them together.
+// A table holds at least the messages in flight; since messages wait in the broker as well, it holds up to preferredEntries,
+// unless all tables together would exceed maxAllEntries.
 const (
-	mostEntries  = 1024
-	leastEntries = 64
-	allEntries   = 1 << 20
+	preferredEntries = 1024
+	minEntries       = 64
+	maxAllEntries    = 1 << 20
 )
 
 func newTimeTable(outstanding, producers int) *timeTable {
-	size := leastEntries
-	for size < mostEntries && size*producers < allEntries || size < outstanding {
+	size := minEntries
+	for size < outstanding || (size < preferredEntries && size*producers < maxAllEntries) {
 		size *= 2
 	}
 	return &timeTable{mask: uint64(size - 1)}
 }
 
-// put belongs to one goroutine.
+// put is called by the sending goroutine only.
 func (t *timeTable) put(n uint64, intended, sent int64) {
 	entries := t.entries.Load()
 	if entries == nil {
@@ -161,9 +161,13 @@ func (t *timeTable) put(n uint64, intended, sent int64) {
 	e.seq.Store(int64(n) + 1)
 }
 
-// look finds the times of a message of a stream that has sent some.
+// look finds the times of a message, unless its entry has been used for another one.
 func (t *timeTable) look(n uint64) (intended, sent int64, ok bool) {
-	e := &(*t.entries.Load())[n&t.mask]
+	entries := t.entries.Load()
+	if entries == nil {
+		return 0, 0, false
+	}
+	e := &(*entries)[n&t.mask]
 	if e.seq.Load() != int64(n)+1 {
 		return 0, 0, false
 	}

@@ -19,7 +19,7 @@ var ErrRanDry = errors.New("the backlog stopped draining")
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 	w.drainAcks(ctx, t)
 	filled := t.measure.Count()
-	d := Drained{Filled: filled.Acked, FilledAt: w.lastAck()}
+	d := Drained{Filled: filled.Acked, FilledBytes: filled.Bytes, FilledAt: w.lastAck()}
 	connect, cancel := context.WithTimeout(ctx, w.plan.Connect)
 	defer cancel()
 	last, err := w.consuming.start(connect)

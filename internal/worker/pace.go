@@ -83,7 +83,7 @@ func (p *producer) claim(t *trial, l *leg, n int) (made int, more bool) {
 			return j, false
 		}
 		s := &p.streams[l.turns.Of(l.next)]
-		p.message(j, id, s, stamp{s.seq, intended, sent, p.blame.own(intended, sent)}, books.by(p.recorderOf(t, s)))
+		p.prepare(j, id, s, stamp{s.seq, intended, sent, p.blame.own(intended, sent)}, books.by(p.recorderOf(t, s)))
 		s.seq++
 		l.next++
 	}
@@ -133,7 +133,7 @@ func (p *producer) closedLoop(ctx context.Context, t *trial, l *leg) error {
 			if p.turn++; p.turn == len(p.streams) {
 				p.turn = 0
 			}
-			p.message(j, id, s, stamp{s.seq, now, now, 0}, books.by(p.recorderOf(t, s)))
+			p.prepare(j, id, s, stamp{s.seq, now, now, 0}, books.by(p.recorderOf(t, s)))
 			s.seq++
 		}
 		l.next += int64(n)

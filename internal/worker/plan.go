@@ -107,8 +107,9 @@ type Backlog struct {
 
 // Drained is what draining a backlog took.
 type Drained struct {
-	Filled   int64 // messages confirmed before the consumers were connected
-	FilledAt int64 // when the last of them was confirmed, ns on the clock's axis
+	Filled      int64 // messages confirmed before the consumers were connected
+	FilledBytes int64 // payload sent until then
+	FilledAt    int64 // when the last of them was confirmed, ns on the clock's axis
 	// From, To is the time it took, ns on the clock's axis: from when all consumers were registered, or from the first
 	// delivery where most of the backlog came before that, until the wanted share was reached.
 	From, To int64

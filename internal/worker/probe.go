@@ -110,7 +110,7 @@ func (t target) probe(ctx context.Context, attempt uint64) error {
 		}
 		now := clock.Now()
 		for i, s := range rest[:n] {
-			t.message(i, t.taken[i], s, stamp{probeBit | attempt, now, now, 0}, nil)
+			t.prepare(i, t.taken[i], s, stamp{probeBit | attempt, now, now, 0}, nil)
 		}
 		if err := t.client.Send(ctx, t.batch[:n]); err != nil {
 			return fmt.Errorf("producer %d: probe: %w", rest[0].plan.ID, err)

@@ -21,7 +21,7 @@ const maxBatch = 512
 type producer struct {
 	index   int // among the clients of producers
 	streams []stream
-	turn    int // closed loop: of the stream that sends next
+	turn    int // closed loop: index of the stream that sends next
 	worker  *Worker
 	client  driver.Producer
 	slots   *slots
@@ -40,7 +40,7 @@ type producer struct {
 // stream is what one producer of the plan sends.
 type stream struct {
 	plan     Producer
-	seq      uint64            // of the next message; goes on over trials
+	seq      uint64            // number of the next message; continues across trials
 	recorder *measure.Producer // of this trial; made with its first message
 }
 
@@ -105,8 +105,8 @@ type stamp struct {
 	intended, sent, own int64
 }
 
-// message makes message i of the batch, one of from, in slot id. recorder is nil for probes.
-func (p *producer) message(i int, id uint32, from *stream, m stamp, recorder *measure.Producer) {
+// prepare writes message i of the batch, one of from, into slot id. recorder is nil for probes.
+func (p *producer) prepare(i int, id uint32, from *stream, m stamp, recorder *measure.Producer) {
 	s := &p.table[id]
 	if b := p.worker.bodies; !b.uniform {
 		if body := b.pick(from.plan.ID, m.seq); body != s.body {
@@ -149,7 +149,7 @@ func (p *producer) Done(ids []uint32, err error) {
 	switch {
 	case recorder == nil:
 	case err != nil:
-		p.reason(err)
+		p.keepFirstFailure(err)
 	default:
 		p.lastAck.Store(now)
 	}
@@ -160,8 +160,8 @@ func (p *producer) Done(ids []uint32, err error) {
 	}
 }
 
-// reason keeps why messages failed: the first one, since what comes last may only be that the producer was closed.
-func (p *producer) reason(err error) {
+// keepFirstFailure keeps why messages failed: the first reason, since the last may only be that the producer was closed.
+func (p *producer) keepFirstFailure(err error) {
 	if p.failure.Load() == nil {
 		p.failure.CompareAndSwap(nil, &err)
 	}
@@ -172,7 +172,7 @@ func (p *producer) reason(err error) {
 func (p *producer) sendFailed(ctx context.Context, err error) {
 	cause := context.Cause(ctx)
 	if cause == nil {
-		p.reason(err)
+		p.keepFirstFailure(err)
 		return
 	}
 	if kept := p.failure.Load(); kept == nil || errors.Is(*kept, ctx.Err()) {
@@ -192,7 +192,8 @@ func (p *producer) Resent(ids []uint32) {
 // sendBackoff is the pause after a Send that failed.
 const sendBackoff = 5 * time.Millisecond
 
-// send hands over the first n messages of the batch and returns the time in which the client held on to the producer.
+// send hands over the first n messages of the batch and returns the time until the producer may go on: that of the client's
+// Send and, where that failed, of the pause after it.
 func (p *producer) send(ctx context.Context, t *trial, n int) hold {
 	h := beginHold(t.watch)
 	if p.first.Load() == 0 {
@@ -200,7 +201,7 @@ func (p *producer) send(ctx context.Context, t *trial, n int) hold {
 	}
 	if err := p.client.Send(ctx, p.batch[:n]); err != nil {
 		// The slots come back as failed; a broker that is being restarted must not be hammered meanwhile.
-		kept := err // err itself must not escape: it would be allocated for every batch
+		kept := err // a copy: taking the address of err itself would allocate it for every batch
 		p.sendFailed(ctx, kept)
 		time.Sleep(sendBackoff)
 	}

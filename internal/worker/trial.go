@@ -202,7 +202,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 		case <-sent:
 		case <-time.After(endGrace):
 			for _, p := range w.producers {
-				p.reason(why) // of what fails from now on, if nothing has until now
+				p.keepFirstFailure(why) // of what fails from now on, if nothing has until now
 			}
 			cancel(why)
 			<-sent
