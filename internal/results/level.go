@@ -16,9 +16,9 @@ import (
 type Level struct {
 	Point   int // index among the points
 	Load    string
-	Title   string  // of its rows, where a curve is told from fixed rates
+	Title   string  // of its rows; unlike Load it tells a curve's rate from a fixed rate
 	Rate    float64 // offered, messages per second; 0 where the load was not a constant rate
-	share   float64 // of the sustainable rate, where the rates of a curve were given so
+	share   float64 // of the sustainable rate; 0 where the rate was given as such
 	Status  store.Status
 	Reason  string
 	Closed  bool // a closed loop, so without a latency
@@ -26,7 +26,7 @@ type Level struct {
 	Whole   []store.Record // the repetitions that Records were cut from
 }
 
-// Used tells that conclusions may be drawn from the level.
+// Used tells whether conclusions may be drawn from the level.
 func (l Level) Used() bool { return l.Status == store.OK }
 
 // MeasuredLoads lists every load of a point once, in the order in which they were measured: over the repetitions that
@@ -36,42 +36,57 @@ func MeasuredLoads(index int, p Point) []Level {
 	if len(records) == 0 {
 		records = p.Records
 	}
-	return gather(index, p, records, together)
-}
-
-// Ways of gathering: one level for each load, which what ended ok speaks for, or one for each rate of a curve and way of
-// ending.
-type gathering bool
-
-const (
-	together   gathering = false
-	ratesApart gathering = true
-)
-
-// gather makes levels of the loads of records, in the order in which they were measured. Those of a curve are gathered by
-// fraction where the rates were fractions of what each repetition found sustainable; the search before it is no load.
-func gather(index int, p Point, records []store.Record, how gathering) []Level {
-	var out []Level
+	var levels []Level
 	for _, r := range records {
-		if r.Result == nil {
-			continue
-		}
-		for _, l := range Loads(r) {
-			if l.Rate == 0 && (how == ratesApart || len(r.Result.Curve) > 0) {
-				continue
-			}
-			i := slices.IndexFunc(out, func(o Level) bool { return o.Title == l.Title && (how == together || o.Status == l.Record.Status) })
-			if i < 0 {
-				i = len(out)
-				out = append(out, Level{Point: index, Load: l.Name, Title: l.Title, Rate: cmp.Or(l.Rate, fixedRate(p.Spec)), share: l.share, Closed: ClosedLoop(p.Spec)})
-			}
-			out[i].take(l.Record, r)
+		for _, l := range measuredIn(r) {
+			i := slices.IndexFunc(levels, func(o Level) bool { return o.Title == l.Title })
+			levels = l.addTo(levels, i, index, p, r)
 		}
 	}
-	return out
+	return levels
 }
 
-// take adds a repetition: one that ended ok drives out those that didn't.
+// ratesByEnding lists the rates of a point's curves, in the order in which they were measured, each as a level for each way
+// in which it ended.
+func ratesByEnding(index int, p Point, records []store.Record) []Level {
+	var levels []Level
+	for _, r := range records {
+		for _, l := range measuredIn(r) {
+			if l.Rate > 0 { // else it is no curve
+				i := slices.IndexFunc(levels, func(o Level) bool { return o.Title == l.Title && o.Status == l.Record.Status })
+				levels = l.addTo(levels, i, index, p, r)
+			}
+		}
+	}
+	return levels
+}
+
+// measuredIn are the loads of a repetition without the search before a curve, which is no load.
+func measuredIn(r store.Record) []Load {
+	switch {
+	case r.Result == nil:
+		return nil
+	case len(r.Result.Curve) == 0:
+		return Loads(r)
+	}
+	return slices.DeleteFunc(Loads(r), func(l Load) bool { return l.Rate == 0 })
+}
+
+// addTo adds the load of a repetition to level i, or as a new level where i is -1. Fractions of what each repetition found
+// sustainable have one title, whatever their rates.
+func (l Load) addTo(levels []Level, i, point int, p Point, whole store.Record) []Level {
+	if i < 0 {
+		i = len(levels)
+		levels = append(levels, Level{
+			Point: point, Load: l.Name, Title: l.Title, Rate: cmp.Or(l.Rate, fixedRate(p.Spec)), share: l.share, Closed: ClosedLoop(p.Spec),
+		})
+	}
+	levels[i].take(l.Record, whole)
+	return levels
+}
+
+// take adds a repetition. The first that ended ok replaces all that didn't, and those that come later are ignored; as long as
+// none did, the last one's status and reason are the level's.
 func (l *Level) take(cut, whole store.Record) {
 	ok := cut.Status == store.OK
 	switch {
@@ -85,7 +100,7 @@ func (l *Level) take(cut, whole store.Record) {
 	l.Records, l.Whole = append(l.Records, cut), append(l.Whole, whole)
 }
 
-// Whole is a point as one level: its repetitions that ended ok, or of a published one all.
+// Whole is a point as one level. It holds the repetitions that ended ok; of a published point it holds all.
 func (p Point) Whole() Level {
 	l := Level{Records: p.Ok(), Status: store.Status(p.Status())}
 	if p.Published() {
@@ -111,19 +126,34 @@ func (l Level) Fixed() bool { return l.Rate > 0 && l.share == 0 }
 
 // fixedRate is the constant rate that a spec asks for; 0 where it asks for something else.
 func fixedRate(s study.Spec) float64 {
-	if shape := s.Load.Shape; s.Measure != "rate" || shape != "constant" && shape != "poisson" && shape != "" {
+	if s.Measure != "rate" {
 		return 0
 	}
-	return s.Load.Rate
+	switch s.Load.Shape {
+	case "constant", "poisson", "": // "": imported results say none
+		return s.Load.Rate
+	}
+	return 0
 }
 
 // Measured lists the values of a metric over the level's repetitions, unknown ones left out.
 func (l Level) Measured(key string) []float64 { return MustMetric(key).Values(l.Records) }
 
-// Levels lists what was measured of a point, the point itself first unless its curve says it better.
+// Levels lists what was measured of a point: the point as a whole, unless it was a curve of given rates, then each rate of
+// its curve, lowest first. Repetitions of a rate that failed have a level of their own beside those that ended ok.
 func Levels(index int, p Point) []Level {
-	var out []Level
+	var levels []Level
 	shown := p.Shown()
+	if p.Spec.Measure != "curve" || len(shown) == 0 || searched(shown) {
+		levels = append(levels, wholeLevel(index, p, shown))
+	}
+	rates := ratesByEnding(index, p, shown)
+	slices.SortStableFunc(rates, func(a, b Level) int { return cmp.Compare(a.Rate, b.Rate) })
+	return append(levels, rates...)
+}
+
+// wholeLevel is the point as a whole over the repetitions that are shown; where none is, its last one says how it ended.
+func wholeLevel(index int, p Point, shown []store.Record) Level {
 	whole := Level{Point: index, Load: p.Load(), Title: p.Load(), Records: shown, Status: store.Refused, Closed: ClosedLoop(p.Spec)}
 	if len(shown) > 0 {
 		whole.Status, whole.Reason = shown[0].Status, shown[0].Reason
@@ -138,13 +168,7 @@ func Levels(index int, p Point) []Level {
 			whole.Title = searchTitle
 		}
 	}
-	if p.Spec.Measure != "curve" || len(shown) == 0 || searched(shown) {
-		out = append(out, whole)
-	}
-	// What ended ok speaks for its rate; the rest stands beside it, unused.
-	rates := gather(index, p, shown, ratesApart)
-	slices.SortStableFunc(rates, func(a, b Level) int { return cmp.Compare(a.Rate, b.Rate) })
-	return append(out, rates...)
+	return whole
 }
 
 // Cell summarizes the metric over the level's repetitions; counts are summed.
@@ -193,24 +217,25 @@ func Loads(r store.Record) []Load {
 		if c.Fraction > 0 {
 			name = shareText(c.Fraction) + " of sustainable"
 		}
-		out = append(out, Load{name, CurveLoad(c), c.Rate, c.Fraction, cut(r, c)})
+		out = append(out, Load{Name: name, Title: CurveLoad(c), Rate: c.Rate, share: c.Fraction, Record: onlyRate(r, c)})
 	}
 	return out
 }
 
-// cut is the record as if nothing but one rate of its curve had been measured.
-func cut(r store.Record, c store.CurvePoint) store.Record {
+// onlyRate is the record as if nothing but one rate of its curve had been measured.
+func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 	search := r.Result.Sustainable != nil
 	r.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // a knee is one of all rates together
 	r.Result.OfferedRate = c.Rate
-	if c.Books == (store.Books{}) && len(c.Doubts) == 0 { // of before a level had any of its own
+	if c.Books == (store.Books{}) && len(c.Doubts) == 0 { // of an older version, which kept neither for each rate
 		if r.Status == store.OK {
 			r.Status, r.Reason = c.Status, c.Reason
 		}
 		return r
 	}
 	doubts := slices.Clone(c.Doubts)
-	for _, d := range r.Doubts { // those about the repetition concern every level, those about the search don't
+	// Doubts about the whole repetition concern every rate. After a search they may be about the search alone, and are left out.
+	for _, d := range r.Doubts {
 		known := func(o store.Doubt) bool { return o.Code == d.Code }
 		if !search && d.Code != "bad-levels" && !slices.ContainsFunc(doubts, known) {
 			doubts = append(doubts, d)
