@@ -7,7 +7,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// guard puts TLS and a login on the client port, through which the nodes of a cluster talk to each other, too.
+// guard puts TLS and a login on the client port, through which the nodes of a cluster talk to each other, too. Controllers
+// speak TLS with each other and with brokers, and take no node without a certificate.
 func guard(n *provision.Node, own map[string]string) error {
 	if c := n.Cluster; onZooKeeper(c.Version) && c.Login != nil && c.TLS != nil && c.TLS.Mutual {
 		return &provision.ErrRefused{Broker: "kafka", Reason: "version " + c.Version + " demands either a client certificate or a login; where it has logins it lets in who has no certificate"}
@@ -34,7 +35,12 @@ func guard(n *provision.Node, own map[string]string) error {
 	}
 	own["listener.security.protocol.map"] = "CLIENT:" + protocol
 	if !onZooKeeper(n.Cluster.Version) {
-		own["listener.security.protocol.map"] += ",CONTROLLER:PLAINTEXT"
+		between := "PLAINTEXT"
+		if n.Cluster.TLS != nil {
+			between = "SSL"
+			own["listener.name.controller.ssl.client.auth"] = "required"
+		}
+		own["listener.security.protocol.map"] += ",CONTROLLER:" + between
 	}
 	return nil
 }

@@ -16,10 +16,12 @@ import (
 )
 
 const (
-	clusterID   = "cluster.id" // a fact: only our own instance knows it
-	knownNames  = "settings.txt"
-	controller  = "controller"
-	brokerNames = `id="brokerconfigs_([^"]+)"`
+	clusterID  = "cluster.id" // a fact: only our own instance knows it
+	knownNames = "settings.txt"
+	controller = "controller"
+	// zooKeepersOwn is what is said without TLS before Kafka 3.
+	zooKeepersOwn = "what brokers keep in ZooKeeper; messages are encrypted"
+	brokerNames   = `id="brokerconfigs_([^"]+)"`
 )
 
 // locks are the SHA-256 of the files that each version is fetched as.
@@ -36,10 +38,10 @@ func recipe() *provision.Recipe {
 			{Name: "4.3.1", Needs: needs},
 			{Name: "3.9.2", Needs: needs, Doubt: "Kafka 3.9 is from 2024; its makers mend the last three releases, which are newer"},
 			{Name: "3.9.1", Needs: needs, Doubt: "Kafka 3.9 is from 2024; its makers mend the last three releases, which are newer"},
-			{Name: "2.2.0", Needs: needs, Ports: ensemble, Doubt: "Kafka 2.2 is from 2019, with ZooKeeper and out of support"},
-			{Name: "1.1.1", Needs: needs, Ports: ensemble, Doubt: "Kafka 1.1 is from 2018, with ZooKeeper and out of support"},
+			{Name: "2.2.0", Needs: needs, Ports: ensemble, Plain: zooKeepersOwn, Doubt: "Kafka 2.2 is from 2019, with ZooKeeper and out of support"},
+			{Name: "1.1.1", Needs: needs, Ports: ensemble, Plain: zooKeepersOwn, Doubt: "Kafka 1.1 is from 2018, with ZooKeeper and out of support"},
 		},
-		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true, Mutual: true, Login: true, Plain: "what controllers say to each other and to brokers; messages are encrypted",
+		Ports: []string{"client", controller}, MaxNodes: 9, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
 	}
 }

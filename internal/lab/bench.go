@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,13 +177,15 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 	}
 	b.noteTLS(c.Target.TLS)
 	b.record.Versions.Broker = b.instance.Version()
-	for _, v := range recipe.Versions {
-		if v.Name == b.instance.Version() && v.Doubt != "" {
-			b.doubt("old-version", "%s %s: %s", b.spec.Broker, v.Name, v.Doubt)
-		}
+	version, err := recipe.Version(b.instance.Version())
+	if err != nil {
+		return err
 	}
-	if recipe.Plain != "" && b.instance.Nodes() > 1 && c.Target.TLS != nil {
-		b.doubt("plain-between-nodes", "TLS is on for the clients; the nodes do without it for %s", recipe.Plain)
+	if version.Doubt != "" {
+		b.doubt("old-version", "%s %s: %s", b.spec.Broker, version.Name, version.Doubt)
+	}
+	if plain := cmp.Or(version.Plain, recipe.Plain); plain != "" && b.instance.Nodes() > 1 && c.Target.TLS != nil {
+		b.doubt("plain-between-nodes", "TLS is on for the clients; the nodes do without it for %s", plain)
 	}
 	return nil
 }

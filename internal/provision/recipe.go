@@ -77,6 +77,7 @@ type Version struct {
 	Needs    []Need   // what must be on the machine; checked by doctor and before Install
 	Ports    []string // that each node needs beside those of the recipe
 	MaxNodes int      // where that is less than the recipe's; 0: the same
+	Plain    string   // as the recipe's, of this version alone; empty: the recipe's
 }
 
 // Largest is the largest cluster of that version.
