@@ -79,6 +79,9 @@ var mutations = []struct {
 	})},
 	{"a part elsewhere", anything, onTree(func(r *rand.Rand, root *yaml.Node) bool {
 		from, to := pick(r, root, nil), pick(r, root, func(n *yaml.Node) bool { return n.Kind == yaml.MappingNode })
+		if to == nil {
+			return false
+		}
 		to.Content = append(to.Content, scalar(words[r.IntN(len(words))]), copied(from))
 		return true
 	})},
