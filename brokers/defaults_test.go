@@ -87,7 +87,8 @@ func TestEveryVersionThatIsNotTheNewestIsDoubted(t *testing.T) {
 }
 
 func TestClustersSayWhatTheirNodesDoNotEncrypt(t *testing.T) {
-	whole := map[string]bool{"redis": true, "redis-pubsub": true} // tls-replication
+	whole := map[string]bool{"redis": true, "redis-pubsub": true, "kafka": true} // tls-replication; controllers with TLS
+	onZooKeeper := map[string]bool{"kafka 2.2.0": true, "kafka 1.1.1": true}
 	for _, name := range provision.Names() {
 		recipe, err := provision.Lookup(name)
 		if err != nil {
@@ -95,6 +96,11 @@ func TestClustersSayWhatTheirNodesDoNotEncrypt(t *testing.T) {
 		}
 		if clustered := recipe.TLS && recipe.MaxNodes > 1; (recipe.Plain != "") != (clustered && !whole[name]) {
 			t.Errorf("%s: %q", name, recipe.Plain)
+		}
+		for _, v := range recipe.Versions {
+			if (v.Plain != "") != onZooKeeper[name+" "+v.Name] {
+				t.Errorf("%s %s: %q", name, v.Name, v.Plain)
+			}
 		}
 	}
 }
