@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/ledger"
@@ -231,29 +229,6 @@ func doubtText(r results.Record, code string) (text string, ok bool) {
 	return "", false
 }
 
-// faultNotDone says which of the planned faults did not happen; "" where all did.
-func faultNotDone(r results.Record) string {
-	if r.Result == nil {
-		return ""
-	}
-	planned := 0
-	for _, f := range r.Spec.Faults {
-		planned++
-		if f.For > 0 { // it ends in a resume or a restart
-			planned++
-		}
-	}
-	for _, e := range r.Result.Faults {
-		if e.Err != "" {
-			return fmt.Sprintf("the fault was not carried out: %s: %s", e.Do, e.Err)
-		}
-	}
-	if happened := len(r.Result.Faults); happened < planned {
-		return fmt.Sprintf("the fault was not carried out: %d of %d acts happened", happened, planned)
-	}
-	return ""
-}
-
 // deviations are the words for what was counted.
 var deviations = map[ledger.Deviation]string{
 	ledger.Corrupted: "corrupted", ledger.Lost: "lost", ledger.Duplicated: "delivered twice", ledger.Reordered: "out of order",
@@ -336,40 +311,6 @@ func guaranteeOf(s study.Spec) string {
 		text += ", " + s.Ordering
 	}
 	return text
-}
-
-// faultText names the faults with how long they last and what they hit: "kill -9, 1s, node 2".
-func faultText(faults []study.Fault) string {
-	var words []string
-	for _, f := range faults {
-		text := f.Do
-		if text == "kill" {
-			text = "kill -9"
-		}
-		if f.Node == "leader" {
-			text += " leader"
-		}
-		if f.For > 0 {
-			text += ", " + time.Duration(f.For).String()
-		}
-		words = append(words, text+placeText(f.Node))
-	}
-	return strings.Join(words, "; ")
-}
-
-// placeText names the node, or the part of a pipeline, that a fault hits; "" for the first node, and for the leader, which
-// stands before.
-func placeText(node string) string {
-	switch node {
-	case "", "1", "leader":
-		return ""
-	case "all":
-		return ", all nodes"
-	}
-	if _, err := strconv.Atoi(node); err == nil {
-		return ", node " + node
-	}
-	return ", " + node
 }
 
 // countVerdicts counts the verdicts and names the trials that broke a promise.

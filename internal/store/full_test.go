@@ -46,17 +46,23 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(list, " ")
 }
 
-func TestAFullDiskIsSaidInASentenceAndLeavesNoFiles(t *testing.T) {
-	dir, fill := small(t, "200k")
-	path := filepath.Join(dir, "s.db")
+// withRecord leaves a closed store with one record.
+func withRecord(t *testing.T, path, id string) {
+	t.Helper()
 	s, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustAppend(t, s, Record{PointID: "first"})
+	mustAppend(t, s, Record{PointID: id})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestAFullDiskIsSaidInASentenceAndLeavesNoFiles(t *testing.T) {
+	dir, fill := small(t, "200k")
+	path := filepath.Join(dir, "s.db")
+	withRecord(t, path, "first")
 	fill()
 	for _, file := range []string{"s.db", "new.db"} {
 		_, err := Open(filepath.Join(dir, file))
@@ -77,7 +83,8 @@ func TestAFullDiskIsSaidInASentenceAndLeavesNoFiles(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "fill")); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = Open(path); err != nil {
+	s, err := Open(path)
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
@@ -142,20 +149,14 @@ func TestAFailedOpenRemovesOnlyWhatItMade(t *testing.T) {
 func TestReadingLeavesNothingBesideTheStore(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.db")
-	s, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustAppend(t, s, Record{PointID: "first"})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	withRecord(t, path, "first")
 	pointIDs(t, path)
 	if left := names(t, dir); left != "s.db" {
 		t.Errorf("left behind: %s", left)
 	}
 	// What a run has beside it stays, and goes with it.
-	if s, err = Open(path); err != nil {
+	s, err := Open(path)
+	if err != nil {
 		t.Fatal(err)
 	}
 	mustAppend(t, s, Record{PointID: "second"})
@@ -177,14 +178,7 @@ func TestReadingLeavesNothingBesideTheStore(t *testing.T) {
 func TestAStoreWhereNothingMayBeWrittenIsRead(t *testing.T) {
 	dir, _ := small(t, "400k")
 	path := filepath.Join(dir, "s.db")
-	s, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustAppend(t, s, Record{PointID: "first"})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	withRecord(t, path, "first")
 	sealed := func(flags uintptr) {
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, "size=400k"); err != nil {
 			t.Fatal(err)
