@@ -50,7 +50,7 @@ func TestABudgetEndsASearchInTimeAndWithBounds(t *testing.T) {
 		case !within(b.Low, b.High, p.Goals[0].Width) && !strings.Contains(b.Undecided, "trials"):
 			t.Errorf("%.0f to %.0f/s without a word: %q", b.Low, b.High, b.Undecided)
 		}
-		if q.took > 2*budget+2*time.Second {
+		if q.took > 2*budget+p.Goals[0].Final+2*time.Second { // a rate that passed is decided still
 			t.Errorf("%.0f/s: took %s, %d trials: %+v", mean, q.took, r.Trials, b)
 		}
 	}
@@ -63,5 +63,43 @@ func TestABudgetEndsASearchInTimeAndWithBounds(t *testing.T) {
 	}
 	if nothing > searches/20 || open > searches/5 {
 		t.Errorf("%d of %d found nothing, %d no upper end", nothing, searches, open)
+	}
+}
+
+func TestARateThatPassedALongTrialIsDecidedThoughTheBudgetIsUsedUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 19))
+	var used int
+	for i := range 400 {
+		q, _, loss := someBroker(rng, i%3)
+		p := planFor(confirmed(2, loss))
+		p.Begin, p.Budget = q.capacity*math.Exp(0.6*(rng.Float64()-0.7)), 12*time.Second
+		passed, failed := map[float64]int{}, map[float64]bool{}
+		var last Request
+		answer := unsteady(q, p.Goals)
+		r, err := Run(t.Context(), p, func(ctx context.Context, asked Request) (Answer, error) {
+			last = asked
+			a, err := answer(ctx, asked)
+			if asked.Kind == Confirm && a.Judgements[0].Verdict == Pass {
+				passed[asked.Rate]++
+			} else if asked.Kind == Confirm {
+				failed[asked.Rate] = true
+			}
+			return a, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.took > 2*p.Budget {
+			used++
+		}
+		if r.Goals[0].Low == 0 && passed[last.Rate] > 0 && !failed[last.Rate] {
+			t.Errorf("%.0f/s passed the last trial after %s and is undecided: %+v", last.Rate, q.took, r.Goals[0])
+		}
+		if most := 2*p.Budget + p.Goals[0].Final + 3*time.Second; q.took > most {
+			t.Errorf("took %s, more than %s", q.took, most)
+		}
+	}
+	if used == 0 {
+		t.Error("no search used its budget up: nothing was shown")
 	}
 }

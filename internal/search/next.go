@@ -25,10 +25,15 @@ func (s *searcher) request() (Request, bool) {
 }
 
 // affords tells whether a trial for goal i ends within the budget, as far as can be told. A search that has confirmed
-// nothing yet may take as long again: its trials would have been for nothing.
+// nothing yet may take as long again, and decide the rate that has just passed a long trial: its trials would have been
+// for nothing.
 func (s *searcher) affords(i int, r Request) bool {
 	budget := s.Budget * time.Duration(i+1)
 	if low, _ := s.around(i, func(l *load) Class { return l.class(i, s.Goals[i]) }); low == nil {
+		passed := func(l *load) bool { return l.rate == r.Rate && l.goals[i].GoodLong > 0 && l.goals[i].BadLong == 0 }
+		if r.Kind == Confirm && slices.ContainsFunc(s.loads, passed) {
+			return true
+		}
 		budget *= 2
 	}
 	return s.Budget == 0 || s.spent+r.For+s.extra <= budget
