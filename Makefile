@@ -19,7 +19,7 @@ CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/his
 LONGEST := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./internal/cli ./internal/page
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
 BESIDE   := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-max-failures=8
-PAIRED    = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-abort-on-data-race --rerun-fails-run-root-test --rerun-fails-max-failures=20 --packages "$(1)" -- $(TESTFLAGS) -p $(2)
+PAIRED    = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-abort-on-data-race --rerun-fails-run-root-test --rerun-fails-max-failures=20 --packages "$(1)" -- $(TESTFLAGS) -p $(2) -parallel 3
 ALONE     = $(call PAIRED,$(1),1)
 # Pure functions of one goroutine: nothing there can race.
 PURE     := ./internal/schedule

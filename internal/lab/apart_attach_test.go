@@ -16,6 +16,7 @@ import (
 // Consumers of a process of their own reach a broker that somebody else has started, and count the same. What the user may
 // read is enough: that process runs as another one.
 func TestConsumersApartReachAnAttachedBroker(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		start provision.Options
 		spec  func(t *testing.T, s *study.Spec, in *provision.Instance)

@@ -89,6 +89,7 @@ func TestAFaultThatLastsLongerThanTheClientsRetriesFailsNoRide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 10 s, and other tests run the same code")
 	}
+	t.Parallel()
 	r := one(t, specOf(t, `
 broker: jetstream
 persistence: log

@@ -62,6 +62,7 @@ func TestFanOutIsJudgedByItsDeliveries(t *testing.T) {
 }
 
 func TestAcknowledgedLossIsCalledLoss(t *testing.T) {
+	t.Parallel()
 	r, found := searched(t, func(s *study.Spec) {
 		s.Sustainable.Trial, s.Drain = study.Duration(300*time.Millisecond), study.Duration(2*time.Second)
 		s.Client = map[string]any{"capacity": 20_000, "loss.every": 10}

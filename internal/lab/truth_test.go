@@ -127,6 +127,7 @@ func TestAKnownDelayIsReadWithinOnePercent(t *testing.T) {
 }
 
 func TestKnownFaultsAreCountedExactly(t *testing.T) {
+	t.Parallel()
 	const sent = 10_000
 	count := func(s *study.Spec) {
 		s.Measure, s.Count, s.Warmup = "count", study.Count{Messages: sent}, study.Warmup{}
@@ -148,6 +149,7 @@ func TestKnownFaultsAreCountedExactly(t *testing.T) {
 		{"fail.every", 500, func(b store.Books) int64 { return b.Failed }, store.Failed},
 	} {
 		t.Run(fmt.Sprintf("%s %d", c.fault, c.every), func(t *testing.T) {
+			t.Parallel()
 			r := measured(t, func(s *study.Spec) {
 				count(s)
 				s.Client = map[string]any{c.fault: c.every}
@@ -192,6 +194,7 @@ func TestLostRangesNameWhatIsMissing(t *testing.T) {
 }
 
 func TestWhatIsLateIsNotCalledLost(t *testing.T) {
+	t.Parallel()
 	late := func(latency time.Duration, lossEvery int) (doubts []string, reason string) {
 		r := measured(t, func(s *study.Spec) {
 			fixed(s, 500, 2*time.Second)
