@@ -47,7 +47,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	ended := make(chan struct{}, len(topics))
 	binding, all := errgroup.WithContext(ctx)
 	binding.SetLimit(setupAtOnce)
-	pulls := make([]jetstream.ConsumeContext, len(topics))
+	pulls := make([]puller, len(topics))
 	for i, topic := range topics {
 		binding.Go(func() error {
 			r := s.reader(ctx, js, sink, s.subjects[topic], s.subscriptions[c.Subscription], c.ID)
@@ -95,47 +95,48 @@ func (s *session) reader(ctx context.Context, js jetstream.JetStream, sink drive
 	return &reader{
 		ctx: ctx, js: js, place: at, sink: sink, policy: s.policy, delivery: s.config.Guarantee.Delivery, logf: s.dialer.Logf,
 		subject: subject, durable: durable, name: fmt.Sprintf("consumer %d of %s on %s", id, durable, subject),
+		ordered: isOrdered(s.config.Client),
 	}
 }
 
-// start binds to the durable consumer and asks for messages; try bounds the binding.
-func (r *reader) start(try context.Context, s *session) (jetstream.ConsumeContext, error) {
-	var bound jetstream.Consumer
-	err := s.untilFormed(try, func(ctx context.Context) (err error) {
-		bound, err = r.js.Consumer(ctx, entityName(r.subject), r.durable)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.name, err)
+// start binds to the durable consumer, or makes an ordered one, and asks for messages; try bounds the binding.
+func (r *reader) start(try context.Context, s *session) (pulling puller, err error) {
+	if r.ordered {
+		r.course = s.course(r.subject, r.durable, 0)
+		err = s.untilFormed(try, func(ctx context.Context) (err error) {
+			pulling, err = r.follows(ctx, s.config.Client)
+			return err
+		})
+	} else {
+		pulling, err = r.binds(try, s)
 	}
-	if s.config.Guarantee.Ordering == driver.Ordered {
-		r.course = s.course(r.subject, r.durable, bound.CachedInfo().AckFloor.Stream)
-	} else if r.delivery != driver.AtLeastOnce {
-		r.seen = s.sequences(r.subject, r.durable)
-	}
-	options := append(s.pull(), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { s.dialer.Logf("%s: %v", r.name, err) }))
-	pulling, err := bound.Consume(r.handle, options...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}
 	return pulling, nil
 }
 
+func (r *reader) binds(try context.Context, s *session) (puller, error) {
+	var bound jetstream.Consumer
+	err := s.untilFormed(try, func(ctx context.Context) (err error) {
+		bound, err = r.js.Consumer(ctx, entityName(r.subject), r.durable)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.follows() {
+		r.course = s.course(r.subject, r.durable, bound.CachedInfo().AckFloor.Stream)
+	} else if r.delivery != driver.AtLeastOnce {
+		r.seen = s.sequences(r.subject, r.durable)
+	}
+	return r.pulls(bound, s.config.Client)
+}
+
 // rewinds sets the durable consumer back to a message of the stream.
 func (r *reader) rewinds(ctx context.Context, to uint64) error {
 	_, err := r.js.ResetConsumerToSequence(ctx, entityName(r.subject), r.durable, to)
 	return err
-}
-
-func (s *session) pull() []jetstream.PullConsumeOpt {
-	c := s.config.Client
-	options := []jetstream.PullConsumeOpt{
-		jetstream.PullExpiry(c.Duration("PullExpiry")), jetstream.PullHeartbeat(c.Duration("PullHeartbeat")),
-	}
-	if n := c.Int("PullMaxBytes"); n > 0 {
-		return append(options, jetstream.PullMaxBytes(int(n)))
-	}
-	return append(options, jetstream.PullMaxMessages(int(c.Int("PullMaxMessages"))))
 }
 
 // reader hands messages on and acknowledges them. handle is called by one goroutine of the client.
@@ -148,12 +149,13 @@ type reader struct {
 	sink     driver.Sink
 	policy   jetstream.AckPolicy
 	delivery driver.Delivery
-	course   *course    // ordered; else nil
-	seen     *sequences // unordered, unless at-least-once; else nil
+	course   *course    // where the places in the stream are followed; else nil
+	seen     *sequences // elsewhere, unless at-least-once; else nil
 	rewound  time.Time  // the last time
 	left     uint64     // the place in the flow that was given up then, until the new flow has begun
 	logf     func(string, ...any)
 	name     string
+	ordered  bool // an ordered consumer
 	one      [1][]byte
 	since    int // messages since the last acknowledgement
 	again    int // messages that came again and were recognised
@@ -239,10 +241,7 @@ func (r *reader) rewind(at place) {
 			break
 		}
 		r.report(fmt.Errorf("set the consumer back: %w", err)) // no leader yet
-		select {
-		case <-r.ctx.Done():
-		case <-time.After(tryPause):
-		}
+		pause(r.ctx)
 	}
 	r.rewound, r.left, r.since = time.Now(), at.flow, 0
 }

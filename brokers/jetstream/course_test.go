@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -74,19 +76,22 @@ func TestSequencesOfAnotherStreamBeginAnew(t *testing.T) {
 	}
 }
 
-func TestOrderIsRefusedWhereAConsumerCannotBeSetBack(t *testing.T) {
-	refused := func(version string, g driver.Guarantee) bool {
+func TestOrderAndAckPolicyAllAreRefusedWhereAConsumerCannotBeSetBack(t *testing.T) {
+	refused := func(version string, policy jetstream.AckPolicy, g driver.Guarantee) bool {
 		var refusal *driver.ErrUnsupported
-		return errors.As(ordersOn(g, version), &refusal)
+		return errors.As(followsOn(policy, g, version), &refusal)
 	}
-	ordered := driver.Guarantee{Delivery: driver.AtLeastOnce, Ordering: driver.Ordered}
+	inOrder, unordered := driver.Guarantee{Delivery: driver.AtLeastOnce, Ordering: driver.Ordered}, driver.Guarantee{Delivery: driver.AtLeastOnce, Ordering: driver.Unordered}
 	for version, want := range map[string]bool{"": true, "x": true, "1.4.1": true, "2.10.29": true, "2.13.9": true, "2.14.0": false, "2.15.2": false, "3.0.0": false} {
-		if got := refused(version, ordered); got != want {
-			t.Errorf("%q was refused: %v, want %v", version, got, want)
+		if got := refused(version, jetstream.AckExplicitPolicy, inOrder); got != want {
+			t.Errorf("order on %q was refused: %v, want %v", version, got, want)
+		}
+		if got := refused(version, jetstream.AckAllPolicy, unordered); got != want {
+			t.Errorf("AckPolicy all on %q was refused: %v, want %v", version, got, want)
 		}
 	}
-	for _, g := range []driver.Guarantee{{Delivery: driver.AtMostOnce, Ordering: driver.Ordered}, {Delivery: driver.AtLeastOnce, Ordering: driver.Unordered}} {
-		if refused("2.10.29", g) {
+	for _, g := range []driver.Guarantee{{Delivery: driver.AtMostOnce, Ordering: driver.Ordered}, unordered} {
+		if refused("2.10.29", jetstream.AckExplicitPolicy, g) {
 			t.Errorf("%+v was refused; it needs no setting back", g)
 		}
 	}

@@ -69,31 +69,6 @@ type session struct {
 	remaking      func() // ends it; nil: nothing is made anew
 }
 
-// fits implements driver.Kind.Fits.
-func fits(c driver.Config, s driver.Shape) error {
-	policy, err := ackPolicy(c.Guarantee, c.Client)
-	_, errWindow := window(c.Topic)
-	if err := cmp.Or(driver.FitsAck(c.Guarantee, c.Client), err, errWindow); err != nil {
-		return err
-	}
-	if n := c.Client.Int("ReconnectBufSize"); n > 0 && c.Guarantee.Delivery != driver.AtMostOnce {
-		return driver.Unsupported(fmt.Sprintf("client.ReconnectBufSize: %d", n), "what was not acknowledged when the connection was lost is sent again, and what the client had kept would overtake it; -1")
-	}
-	if policy == jetstream.AckAllPolicy && s.Consumers > 1 {
-		return driver.Unsupported("client.AckPolicy: all", "it would acknowledge what the subscription's other consumers have not seen yet; one consumer per subscription, or explicit")
-	}
-	if s.Partitions > 1 {
-		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "a stream has no partitions; more topics are more streams")
-	}
-	if s.Topics > 0 && c.Guarantee.Persistence == driver.Fsync && c.Target.Server == nil && len(natsio.Monitors(c)) == 0 {
-		return unmonitored
-	}
-	if c.Target.Version != "" {
-		err = ordersOn(c.Guarantee, c.Target.Version)
-	}
-	return cmp.Or(natsio.FitsSize(c.Target, s.MaxBytes), err)
-}
-
 func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
 		return nil, err
@@ -141,7 +116,7 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 			return err
 		}
 	}
-	if err := cmp.Or(fits(s.config, t.Shape()), ordersOn(s.config.Guarantee, s.conn.ConnectedServerVersion())); err != nil {
+	if err := cmp.Or(fits(s.config, t.Shape()), followsOn(s.policy, s.config.Guarantee, s.conn.ConnectedServerVersion())); err != nil {
 		return err
 	}
 	js, err := jetstream.New(s.conn.Conn)
@@ -172,19 +147,6 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 		s.remaking = s.remake(js)
 	}
 	return nil
-}
-
-// ordersOn refuses order where version is of a server that can't set a consumer back to a message
-// that is missing.
-func ordersOn(g driver.Guarantee, version string) error {
-	if g.Ordering != driver.Ordered || g.Delivery == driver.AtMostOnce {
-		return nil
-	}
-	var major, minor int
-	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err == nil && (major > 2 || major == 2 && minor >= 14) {
-		return nil
-	}
-	return driver.Unsupported("ordering: ordered", "a message that is lost on its way to a consumer comes again behind later ones, unless the consumer is set back, which needs nats-server 2.14; this is %q", version)
 }
 
 func (s *session) Close() error {

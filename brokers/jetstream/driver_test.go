@@ -28,6 +28,34 @@ func TestTheStockLibraryKeepsThePromises(t *testing.T) {
 	drivertest.Run(t, s)
 }
 
+// Each way of consuming owes the same as the usual one.
+func TestDriverKeepsThePromisesHoweverItConsumes(t *testing.T) {
+	testkit.Long(t)
+	unordered, logged := fileLeast, memoryOnce
+	unordered.Ordering, logged.Persistence = driver.Unordered, driver.Log
+	for name, c := range map[string]struct {
+		client     map[string]any
+		guarantees []driver.Guarantee
+		consumers  int
+	}{
+		// of fewer messages than are confirmed one by one within AckWait
+		"batches":           {map[string]any{"consume": "fetch", "PullMaxMessages": 200}, []driver.Guarantee{memoryOnce, fileLeast, exactlyOnce}, 2},
+		"batches, by bytes": {map[string]any{"consume": "fetch", "PullMaxBytes": 100_000, "mode": driver.Stock}, []driver.Guarantee{unordered}, 2},
+		"AckPolicy all":     {map[string]any{"AckPolicy": "all"}, []driver.Guarantee{memoryLeast, fileLeast, unordered}, 1},
+		"all, batches":      {map[string]any{"AckPolicy": "all", "consume": "fetch"}, []driver.Guarantee{unordered}, 1},
+		"ordered":           {map[string]any{"consumer": "ordered"}, []driver.Guarantee{memoryOnce, logged}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := livetest.Suite(t, provision.Options{Broker: "jetstream"}, c.guarantees...)
+			s.Client, s.Consumers = c.client, c.consumers
+			if c.client["consumer"] != "ordered" {
+				s.Client["AckWait"] = "2s"
+			}
+			drivertest.Run(t, s)
+		})
+	}
+}
+
 func TestDriverKeepsThePromises(t *testing.T) {
 	s := livetest.Suite(t, provision.Options{Broker: "jetstream", Server: map[string]any{"jetstream.sync_interval": "always"}},
 		memoryOnce, memoryLeast, fileLeast, exactlyOnce, synced)

@@ -35,14 +35,15 @@ func requireInOrder(t *testing.T, r *livetest.Rig, n int) {
 	}
 }
 
-func TestOrderedNothingOvertakesWhatWasLostOnItsWayToAConsumer(t *testing.T) {
+// With AckPolicy all a message that comes later would acknowledge what was lost, whether order was asked for or not.
+func TestNothingOvertakesWhatWasLostOnItsWayToAConsumer(t *testing.T) {
 	const messages, lost = 20, 5
-	ordered := exactlyOnce
-	ordered.Ordering = driver.Ordered
+	ordered, unordered := exactlyOnce, fileLeast
+	ordered.Ordering, unordered.Ordering = driver.Ordered, driver.Unordered
 	for name, c := range map[string]struct {
 		g      driver.Guarantee
 		policy string
-	}{"at-least-once": {memoryLeast, "explicit"}, "at-least-once, all": {memoryLeast, "all"}, "exactly-once": {ordered, "explicit"}} {
+	}{"at-least-once": {memoryLeast, "explicit"}, "at-least-once, all": {memoryLeast, "all"}, "unordered, all": {unordered, "all"}, "exactly-once": {ordered, "explicit"}} {
 		t.Run(name, func(t *testing.T) {
 			_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
 			r := opened(t, target, c.g, map[string]any{"AckPolicy": c.policy, "AckWait": "10m"}, messages)
@@ -75,6 +76,52 @@ func TestOrderedWhatIsGoneFromTheStreamHoldsNothingUp(t *testing.T) {
 		livetest.Must(t, stream.DeleteMsg(t.Context(), n))
 	}
 	requireInOrder(t, r, messages-len(gone))
+}
+
+func TestOrderedConsumersFollowAStreamThatWasMadeAnew(t *testing.T) {
+	const before, after = 300, 100
+	in, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
+	r := opened(t, target, memoryOnce, map[string]any{"consumer": "ordered", "PullHeartbeat": "500ms"}, 16)
+	end := r.Consume(t, driver.ConsumerConfig{})
+	r.Post(t, numbers(0, before)...)
+	livetest.Eventually(t, "all arrive", func() bool { return r.Count().Received == before })
+	livetest.Must(t, livetest.Restart(t.Context(), in, 1))
+	// The places of the new stream are below those that were delivered.
+	livetest.Eventually(t, "what is sent to the new stream arrives", func() bool {
+		r.Post(t, fmt.Sprint(before+r.Count().Sent))
+		return r.Count().Received >= before+after
+	})
+	end()
+	if c := r.Count(); c.Late > 0 || c.Repeated > 0 {
+		t.Errorf("%d messages came after a later one, %d more than once", c.Late, c.Repeated)
+	}
+}
+
+func TestOrderedConsumersGoOnWhereTheyWere(t *testing.T) {
+	const each = 200
+	in, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
+	logged := memoryOnce
+	logged.Persistence = driver.Log
+	r := opened(t, target, logged, map[string]any{"consumer": "ordered", "PullHeartbeat": "500ms"}, 16)
+	for round := range 3 {
+		end := r.Consume(t, driver.ConsumerConfig{})
+		r.Post(t, numbers(round*each, (round+1)*each)...)
+		livetest.Eventually(t, "all arrive", func() bool { return r.Count().Received == (round+1)*each })
+		if round == 1 { // under the consumer, which goes on with what is sent afterwards
+			livetest.Must(t, livetest.Restart(t.Context(), in, 1))
+			sent := r.Count().Sent
+			livetest.Eventually(t, "what is sent after the restart arrives", func() bool {
+				r.Post(t, fmt.Sprintf("restarted %d", r.Count().Sent-sent))
+				return r.Count().Received >= (round+1)*each+10
+			})
+			end()
+			break
+		}
+		end()
+	}
+	if c := r.Count(); c.Late > 0 || c.Repeated > 0 {
+		t.Errorf("%d messages came after a later one, %d more than once", c.Late, c.Repeated)
+	}
 }
 
 func TestAfterARestartAStreamInMemoryIsMadeAnewAndTheRunGoesOn(t *testing.T) {

@@ -31,7 +31,7 @@ func window(topic driver.Values) (time.Duration, error) {
 // topicSettings are fields of the stream's configuration by their JSON names; storage and num_replicas follow from the
 // guarantee.
 var topicSettings = []driver.Setting{
-	{Scope: driver.TopicScope, Name: "retention", Default: "auto", Allowed: []string{"auto", "limits", "interest", "workqueue"}, Doc: "limits keeps messages until a limit; interest until every subscription has acknowledged; auto: interest in memory, limits in files"},
+	{Scope: driver.TopicScope, Name: "retention", Default: "auto", Allowed: []string{"auto", "limits", "interest", "workqueue"}, Doc: "limits keeps messages until a limit; interest until every subscription has acknowledged; workqueue until one has; auto: interest in memory, unless consumers are ordered, limits in files"},
 	{Scope: driver.TopicScope, Name: "discard", Default: "old", Allowed: []string{"old", "new"}, Doc: "what goes when a limit is reached; new refuses what is published"},
 	{Scope: driver.TopicScope, Name: "max_bytes", Default: int64(-1), Doc: "most bytes in the stream; -1: no limit"},
 	{Scope: driver.TopicScope, Name: "max_msgs", Default: int64(-1), Doc: "most messages in the stream; -1: no limit"},
@@ -86,7 +86,7 @@ func (s *session) streamConfig(topic, subject string) jetstream.StreamConfig {
 	storage, auto := jetstream.FileStorage, jetstream.LimitsPolicy
 	if s.config.Guarantee.Persistence == driver.Memory {
 		storage = jetstream.MemoryStorage
-		if len(s.subscriptions) > 0 { // without consumers nobody is interested, and nothing would be stored at all
+		if len(s.subscriptions) > 0 && !isOrdered(s.config.Client) { // without consumers nobody is interested, and nothing would be stored at all
 			auto = jetstream.InterestPolicy
 		}
 	}
@@ -131,6 +131,9 @@ func (s *session) create(ctx context.Context, js jetstream.JetStream, topic, sub
 	})
 	if err != nil {
 		return fmt.Errorf("create the stream of topic %s: %w", topic, err)
+	}
+	if isOrdered(s.config.Client) {
+		return nil
 	}
 	for _, durable := range s.subscriptions {
 		err := s.untilFormed(ctx, func(ctx context.Context) error {

@@ -1,0 +1,208 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// puller asks the server for messages until Stop. Closed is closed after the last of them was handled.
+type puller interface {
+	Stop()
+	Closed() <-chan struct{}
+}
+
+// pulls asks for messages in the way of client.consume.
+func (r *reader) pulls(from jetstream.Consumer, client driver.Values) (puller, error) {
+	if client.String("consume") == fetch {
+		return r.fetches(from, client), nil
+	}
+	return r.consumes(from, client, r.handle)
+}
+
+func (r *reader) consumes(from jetstream.Consumer, client driver.Values, handle jetstream.MessageHandler) (puller, error) {
+	options := []jetstream.PullConsumeOpt{
+		jetstream.PullExpiry(client.Duration("PullExpiry")), jetstream.PullHeartbeat(client.Duration("PullHeartbeat")),
+		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { r.logf("%s: %v", r.name, err) }),
+		jetstream.PullMaxMessages(int(client.Int("PullMaxMessages"))),
+	}
+	if n := client.Int("PullMaxBytes"); n > 0 {
+		options[len(options)-1] = jetstream.PullMaxBytes(int(n))
+	}
+	return from.Consume(handle, options...)
+}
+
+// fetching is a loop of batches.
+type fetching struct {
+	end    context.CancelFunc
+	closed chan struct{}
+}
+
+func (f *fetching) Stop() {
+	f.end()
+	<-f.closed // so that what was handled is acknowledged before the connection is closed
+}
+
+func (f *fetching) Closed() <-chan struct{} { return f.closed }
+
+// fetches asks for one batch after the other: for the next when the last message of this one was handled.
+func (r *reader) fetches(from jetstream.Consumer, client driver.Values) *fetching {
+	ctx, end := context.WithCancel(r.ctx)
+	f := &fetching{end: end, closed: make(chan struct{})}
+	go func() {
+		defer close(f.closed)
+		defer end()
+		for ctx.Err() == nil {
+			err := r.batch(ctx, from, client)
+			if errors.Is(err, nats.ErrConnectionClosed) {
+				return
+			}
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) { // which is an empty stream
+				r.report(err)
+				pause(ctx)
+			}
+		}
+	}()
+	return f
+}
+
+// batch handles what one request brings. The client leaves a subscription behind where it can't send the request, so none
+// is made while there is no connection.
+func (r *reader) batch(ctx context.Context, from jetstream.Consumer, client driver.Values) error {
+	if conn := r.js.Conn(); !conn.IsConnected() && !conn.IsClosed() {
+		return nats.ErrDisconnected
+	}
+	once, done := context.WithTimeout(ctx, deadline(client.Duration("PullExpiry")))
+	defer done()
+	options := []jetstream.FetchOpt{jetstream.FetchContext(once), jetstream.FetchHeartbeat(client.Duration("PullHeartbeat"))}
+	if n := client.Int("PullMaxBytes"); n > 0 {
+		options = append(options, jetstream.FetchMaxBytes(int(n)))
+	}
+	batch, err := from.Fetch(int(client.Int("PullMaxMessages")), options...)
+	if err != nil {
+		return err
+	}
+	for m := range batch.Messages() {
+		if ctx.Err() != nil {
+			return nil
+		}
+		r.handle(m)
+	}
+	return batch.Error()
+}
+
+// deadline is what the client makes an expiry of, or a little more: it takes off a tenth, a second at most.
+func deadline(expiry time.Duration) time.Duration {
+	return expiry + min(expiry/9, time.Second) + 10*time.Millisecond
+}
+
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(tryPause):
+	}
+}
+
+// following is an ordered consumer: the client makes one on the server, without acknowledgements, and another one from
+// the next place in the stream on whenever a message is missing or the connection was lost.
+type following struct {
+	reader  *reader
+	client  driver.Values
+	created time.Time // when the stream was made
+	current puller
+	end     context.CancelFunc
+	closed  chan struct{}
+	one     sync.Mutex // the client calls the handler of the next consumer while that of the last one may still run
+}
+
+// follows begins where the subscription was left.
+func (r *reader) follows(try context.Context, client driver.Values) (puller, error) {
+	ctx, end := context.WithCancel(r.ctx)
+	f := &following{reader: r, client: client, end: end, closed: make(chan struct{})}
+	if err := f.begin(try, r.course.next); err != nil {
+		end()
+		return nil, err
+	}
+	connected := r.js.Conn().StatusChanged(nats.CONNECTED)
+	go func() {
+		defer close(f.closed)
+		defer r.js.Conn().RemoveStatusListener(connected)
+		f.follow(ctx, connected)
+	}()
+	return f, nil
+}
+
+func (f *following) Stop() { f.end() }
+
+func (f *following) Closed() <-chan struct{} { return f.closed }
+
+func (f *following) begin(ctx context.Context, at uint64) error {
+	r := f.reader
+	stream, err := r.js.Stream(ctx, entityName(r.subject))
+	if err != nil {
+		return err
+	}
+	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		NamePrefix: r.durable + "-" + nuid.Next(), DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: at,
+	})
+	if err != nil {
+		return err
+	}
+	f.current, err = r.consumes(consumer, f.client, func(m jetstream.Msg) {
+		f.one.Lock()
+		defer f.one.Unlock()
+		r.handle(m)
+	})
+	if err == nil {
+		f.created = stream.CachedInfo().Created
+	}
+	return err
+}
+
+// follow begins anew with a stream that was made anew, one in memory whose server was restarted: its places begin at 1,
+// and the client would wait for the place after its last one.
+func (f *following) follow(ctx context.Context, connected <-chan nats.Status) {
+	defer func() { <-f.current.Closed() }()
+	defer func() { f.current.Stop() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.current.Closed():
+			return
+		case <-connected:
+			f.again(ctx)
+		}
+	}
+}
+
+func (f *following) again(ctx context.Context) {
+	for ; ctx.Err() == nil; pause(ctx) {
+		var stream jetstream.Stream
+		err := within(ctx, func(ctx context.Context) (err error) {
+			stream, err = f.reader.js.Stream(ctx, entityName(f.reader.subject))
+			return err
+		})
+		if err == nil && stream.CachedInfo().Created.Equal(f.created) {
+			return
+		}
+		if err == nil {
+			f.current.Stop()
+			<-f.current.Closed()
+			err = within(ctx, func(ctx context.Context) error { return f.begin(ctx, 1) })
+		}
+		if err == nil {
+			f.reader.logf("%s: the stream was made anew; it is followed from its beginning", f.reader.name)
+			return
+		}
+		f.reader.report(fmt.Errorf("follow the stream: %w", err))
+	}
+}
