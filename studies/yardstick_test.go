@@ -23,6 +23,26 @@ func TestHeadToHeadAsksAllBrokersForTheSame(t *testing.T) {
 	}
 }
 
+func TestTheStudyOfCopiesAsksAllBrokersForTheSame(t *testing.T) {
+	has := map[string]bool{}
+	_, points := open(t, "replicated", "full")
+	for _, p := range points {
+		s := p.Spec
+		has[s.Broker] = true
+		if s.Nodes != 3 || s.Replicas != 3 || s.Acks != "quorum" || s.Delivery != "at-least-once" || s.Persistence != "log" || s.Ordering != "unordered" {
+			t.Errorf("%s: %d nodes, %d replicas, acks: %s, %s, %s, %s", s.Broker, s.Nodes, s.Replicas, s.Acks, s.Delivery, s.Persistence, s.Ordering)
+		}
+		if !maps.Equal(s.Client, map[string]any{"mode": driver.Stock}) || len(s.Server) > 0 {
+			t.Errorf("%s is asked for something of its own: %v %v", s.Broker, s.Client, s.Server)
+		}
+	}
+	for _, broker := range []string{"kafka", "rabbitmq", "jetstream"} {
+		if !has[broker] {
+			t.Errorf("%s is not in it", broker)
+		}
+	}
+}
+
 func TestTheStudyOfShippedSettingsHasEveryBrokerOfToday(t *testing.T) {
 	has := map[string]bool{}
 	_, points := open(t, "defaults", "full")
