@@ -129,10 +129,14 @@ func (a *admin) ask(ctx context.Context, method, where string, body, into any) e
 		var e struct{ Reason string }
 		_ = json.Unmarshal(answer, &e)
 		return &answerError{code: response.StatusCode, reason: cmp.Or(e.Reason, http.StatusText(response.StatusCode))}
-	case into != nil:
-		return json.Unmarshal(answer, into)
+	case into == nil:
+		return nil
 	}
-	return nil
+	if text, ok := into.(*string); ok { // the one answer that isn't JSON
+		*text = strings.TrimSpace(string(answer))
+		return nil
+	}
+	return json.Unmarshal(answer, into)
 }
 
 // maxAnswer bounds what an administration answers, in bytes.

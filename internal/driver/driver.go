@@ -56,6 +56,19 @@ type Queue struct {
 // Unknown is a count that the broker doesn't tell.
 const Unknown = int64(-1)
 
+// Describer is a Driver that can ask the broker what it is. It is asked once, of a broker that somebody else started, before
+// Setup. Describe blocks for an answer of the broker; its error is about the question only, and no reason not to measure.
+type Describer interface {
+	Describe(ctx context.Context) (Description, error)
+}
+
+// Description is what a broker says of itself. What it doesn't tell is empty.
+type Description struct {
+	Product  string         // the name that it gives itself
+	Version  string         // "4.3.1"; where it is inferred from what the broker can do, the words say so: "at least 3.9"
+	Settings map[string]any // of the server, by their native names, without secrets: those that it tells of
+}
+
 // Producer sends messages. It is owned by one goroutine: no two of its methods run at once.
 type Producer interface {
 	// Send hands batch to the client. It may block on the client's own back-pressure but never waits for an

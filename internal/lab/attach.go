@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -42,11 +43,72 @@ func Attached(s study.Spec) (driver.Target, error) {
 	return t, nil
 }
 
+// attached notes what can be known of a broker that somebody else started: what it says of itself, and which processes of
+// this machine it is. It fails where nobody answers.
+func (b *bench) attached(ctx context.Context, c driver.Config, recipe *provision.Recipe) error {
+	said, unsaid, err := b.described(ctx, c)
+	if err != nil {
+		return err
+	}
+	b.record.Versions.Broker = cmp.Or(said.Version, b.spec.Version)
+	b.record.Versions.Product = said.Product
+	b.record.Settings.Server = said.Settings
+	if version, err := recipe.Version(said.Version); err == nil && said.Version != "" && version.Doubt != "" {
+		b.doubt("old-version", "%s %s: %s", b.spec.Broker, version.Name, version.Doubt)
+	}
+	cost := b.find(ctx)
+	b.doubt("attached", "the broker was not started here%s: %s; what else it does is not known%s", calling(said), cost, unsaid)
+	return nil
+}
+
+// described is what the broker says of itself, and a clause on what it doesn't say.
+func (b *bench) described(ctx context.Context, c driver.Config) (said driver.Description, unsaid string, err error) {
+	kind, err := driver.Lookup(b.spec.Broker)
+	if err != nil {
+		return said, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, describeTime)
+	defer cancel()
+	d, err := kind.Open(ctx, c)
+	if err != nil {
+		if errors.As(err, new(*driver.ErrConnect)) {
+			return said, "", errStart{err}
+		}
+		return said, "", nil // the run's own clients will say what is wrong
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	asked, ok := d.(driver.Describer)
+	if !ok {
+		return said, ", nor are its settings", nil
+	}
+	said, err = asked.Describe(ctx)
+	switch {
+	case err != nil:
+		unsaid = fmt.Sprintf(", nor are all of its settings (%v)", err)
+	case said.Settings == nil:
+		unsaid = ", nor are its settings"
+	}
+	return said, unsaid, nil
+}
+
+// calling is what a broker calls itself, as a clause; "" when it doesn't.
+func calling(d driver.Description) string {
+	switch name := strings.TrimSpace(d.Product + " " + d.Version); {
+	case name == "":
+		return ""
+	default:
+		return ", it calls itself " + name
+	}
+}
+
+// describeTime bounds connecting to an attached broker and its answers on itself.
+const describeTime = 15 * time.Second
+
 // findTime bounds asking for the addresses behind a name.
 const findTime = 5 * time.Second
 
-// find looks for the attached broker's processes on this machine, to meter them, and says what remains unknown.
-func (b *bench) find(ctx context.Context) {
+// find looks for the attached broker's processes on this machine, to meter them, and says as a clause what its cost is.
+func (b *bench) find(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
 	found, missing := provision.Find(ctx, b.spec.Attach)
@@ -55,17 +117,15 @@ func (b *bench) find(ctx context.Context) {
 	}
 	b.whole = found != nil && len(missing) == 0
 	if b.whole {
-		b.doubt("attached", "the broker was not started here: its cost is that of the processes that listen here (%s), its settings, its data and what else it does are not known", found)
-		return
+		return fmt.Sprintf("its cost is that of the processes that listen here (%s)", found)
 	}
-	text := ""
 	for _, m := range missing {
 		if m.Here {
 			b.hidden = true
-			text = fmt.Sprintf("; who serves %s can't be told (%s), so what other processes use may be the broker's", m.Address, m.Why)
+			return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's", m.Address, m.Why)
 		}
 	}
-	b.doubt("attached", "the broker was not started here: its cost, its settings and what else it does are not known%s", text)
+	return "its cost is not known"
 }
 
 // maxSecret bounds files with a password or certificates, in bytes.

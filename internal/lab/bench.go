@@ -156,8 +156,7 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 			return errStart{err}
 		}
 		b.noteTLS(c.Target.TLS)
-		b.find(ctx)
-		return nil
+		return b.attached(ctx, *c, recipe)
 	}
 	if err := startable(recipe, b.spec); err != nil {
 		return err

@@ -69,11 +69,12 @@ type Settings struct {
 
 // Versions says what was measured with what.
 type Versions struct {
-	Broker string `json:"broker"`
-	Client string `json:"client"`        // module@version
-	TLS    string `json:"tls,omitempty"` // as negotiated: "TLS 1.3, TLS_AES_128_GCM_SHA256"
-	Tool   string `json:"tool"`
-	Go     string `json:"go"`
+	Broker  string `json:"broker"`            // of an attached broker: as it says, or as its protocol tells; may be ""
+	Product string `json:"product,omitempty"` // what an attached broker calls itself
+	Client  string `json:"client"`            // module@version
+	TLS     string `json:"tls,omitempty"`     // as negotiated: "TLS 1.3, TLS_AES_128_GCM_SHA256"
+	Tool    string `json:"tool"`
+	Go      string `json:"go"`
 }
 
 // Host is the machine.

@@ -73,6 +73,7 @@ func Run(t *testing.T, s Suite) {
 	r.target = s.Target(t)
 	t.Run("what Supports refuses is refused by Open or Setup too", r.refusalsHold)
 	t.Run("what is not refused before is accepted by the broker", r.whatFitsIsAccepted)
+	t.Run("a broker that was attached says what it is", r.described)
 	for _, g := range s.Guarantees {
 		t.Run(label(g), func(t *testing.T) {
 			var before Cost

@@ -1,0 +1,20 @@
+package amqp10
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Describe implements driver.Describer: the properties of the open frame (AMQP 1.0, 2.7.1) have the server's name and
+// version, and nothing of its settings.
+func (d *session) Describe(context.Context) (driver.Description, error) {
+	said := func(name string) string {
+		if v := d.control.Conn.Properties()[name]; v != nil {
+			return fmt.Sprint(v)
+		}
+		return ""
+	}
+	return driver.Description{Product: said("product"), Version: said("version")}, nil
+}

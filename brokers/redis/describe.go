@@ -1,0 +1,49 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// telling are the settings that bear on what is kept and on speed; others hold passwords.
+var telling = []string{"appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy", "io-threads", "databases", "min-replicas-to-write"}
+
+// Describe implements driver.Describer.
+func (d *session) Describe(ctx context.Context) (driver.Description, error) {
+	return describe(ctx, d.control)
+}
+
+// describe asks INFO who the server is, and CONFIG GET, where the user may, for its settings.
+func describe(ctx context.Context, c *redis.Client) (driver.Description, error) {
+	text, err := c.Info(ctx, "server").Result()
+	if err != nil {
+		return driver.Description{}, fmt.Errorf("INFO: %w", err)
+	}
+	info := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	said := driver.Description{Product: "redis", Version: info["redis_version"]}
+	if version := info["valkey_version"]; version != "" { // its redis_version is what it is compatible with
+		said.Product, said.Version = "valkey", version
+	}
+	settings := map[string]any{}
+	for _, name := range telling {
+		values, err := c.ConfigGet(ctx, name).Result()
+		if err != nil {
+			return said, fmt.Errorf("CONFIG GET: %w", err)
+		}
+		if value, ok := values[name]; ok {
+			settings[name] = value
+		}
+	}
+	said.Settings = settings
+	return said, nil
+}
