@@ -41,10 +41,10 @@ func (h hold) ns() int64 { return h.ended - h.began }
 
 func (b *blame) own(intended, sent int64) int64 { return max(0, sent-max(intended, b.free)) }
 
-// took is told how many slots there were for the messages that were due.
+// took notes how many slots there were for the messages that were due.
 func (b *blame) took(slots, due int) { b.full = slots < due }
 
-// held is told of a hold before the producer could go on from a message due at due.
+// held notes a hold of the producer before a message that was due at due.
 func (b *blame) held(due int64, h hold) {
 	began, stood := h.began, h.stoodBefore
 	if b.full && b.last.ended > 0 {

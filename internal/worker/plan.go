@@ -80,9 +80,9 @@ type Load struct {
 	Backlog *Backlog
 	// Lossy ends the drain early when nothing has arrived for a second: at most once, what isn't there won't come.
 	Lossy bool
-	// Measuring is told, once, when the measured phase begins (or that it will, a moment later). May be nil.
+	// Measuring is called once with the time at which the measured phase begins, at that time or a moment before. May be nil.
 	Measuring func(at int64)
-	// Sent is told, once, when the last message has been sent; a backlog's, when it is filled. May be nil.
+	// Sent is called once when the last message has been sent; of a backlog, when it is filled. May be nil.
 	Sent func()
 	// About is a rate, in messages per second, that decides how many threads are used instead of Schedule's: the trials of
 	// one search all use as many. 0: Schedule decides.

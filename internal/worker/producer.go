@@ -90,6 +90,34 @@ func newProducer(ctx context.Context, w *Worker, i int) (*producer, error) {
 	return p, err
 }
 
+// begin forgets the trial before t.
+func (p *producer) begin(t *trial) {
+	p.blame, p.legs = blame{}, nil
+	for i := range p.streams {
+		s := &p.streams[i]
+		s.recorder = nil
+		t.measure.Base(s.plan.ID, s.seq)
+	}
+	for _, v := range []*atomic.Int64{&p.sending, &p.blocked, &p.first, &p.last, &p.lastAck} {
+		v.Store(0)
+	}
+	p.failure.Store(nil)
+}
+
+// addTo adds what the producer did in a trial to its outcome.
+func (p *producer) addTo(out *Outcome) {
+	if err := p.failure.Load(); err != nil {
+		out.SendErr = *err
+	}
+	out.Blocked += time.Duration(p.blocked.Load())
+	out.Sending += time.Duration(p.sending.Load())
+	out.LastSent = max(out.LastSent, p.last.Load())
+	out.LastAcked = max(out.LastAcked, p.lastAck.Load())
+	if first := p.first.Load(); first != 0 && (out.FirstSent == 0 || first < out.FirstSent) {
+		out.FirstSent = first
+	}
+}
+
 // recorderOf is where s books what it sends in this trial. All streams of a client have the lane of the client.
 func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
 	if s.recorder == nil {

@@ -27,7 +27,7 @@ func Silences(samples []Sample, from, until int64, of func(Sample) (done, open i
 // maxSilences is how many are kept: what the process stood still itself is taken off later, which changes their order.
 const maxSilences = 100
 
-// look is told, sample by sample, how much has been done by then and how much is open.
+// look takes a sample: how much has been done and how much is open.
 func (s *silence) look(from, until, at, done, open int64) {
 	switch {
 	case at < from:

@@ -25,16 +25,13 @@ type trial struct {
 	sent    atomic.Bool   // all producers have sent their last message
 	keyOf   measure.KeyOf
 	procs   int // threads that may run Go code at once
-	// announce, where not nil, tells those who have to know beforehand when the measured phase begins, and says when it then
-	// does: not before from.
+	// announce, where not nil, tells consumers in another process when the measured phase is to begin, and returns when it
+	// begins, which is not before from.
 	announce func(from int64) int64
 	decided  sync.Once
 	halted   sync.Once
 
-	arriving bool  // Outcome.Arriving
-	overdue  int64 // Outcome.Overdue
-	hushed   bool  // nothing has come for so long that nothing more is waited for
-	ended    int64 // when everything had been sent that was to be
+	ended int64 // when the producers had sent their last message
 }
 
 func (t *trial) course() course {
@@ -70,18 +67,14 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	if load.Backlog != nil && err == nil {
 		backlog, err = w.drainBacklog(ctx, t)
 	}
-	drained := false
-	if errors.Is(err, ErrRanDry) {
-		t.hushed = true // as long as that takes has been waited already
-	} else {
-		drained = w.drain(ctx, t, load.Drain, load.Brisk, &err)
-	}
-	if !drained && !t.hushed && load.Settle > load.Drain && err == nil {
-		w.settle(ctx, t, &err)
+	var came arrivals
+	if !errors.Is(err, ErrRanDry) { // else the drain of the backlog has waited long enough
+		came, err = w.awaitArrivals(ctx, t, err)
 	}
 	close(ended)
 	observing.Wait()
-	out := w.close(t, observer, drained, err)
+	out := w.outcome(t, observer, err)
+	out.Drained, out.Arriving, out.Overdue = came.complete, came.late, came.overdue
 	out.Backlog, out.Procs = backlog, procs
 	return out
 }
@@ -114,24 +107,11 @@ func (w *Worker) begin(load Load, procs int) *trial {
 		t.decide(t.start + int64(load.Warmup.For))
 	}
 	for _, p := range w.producers {
-		p.blame, p.legs = blame{}, nil
-		for i := range p.streams {
-			s := &p.streams[i]
-			s.recorder = nil
-			t.measure.Base(s.plan.ID, s.seq)
-		}
-		p.sending.Store(0)
-		p.blocked.Store(0)
-		p.first.Store(0)
-		p.last.Store(0)
-		p.lastAck.Store(0)
-		p.failure.Store(nil)
+		p.begin(t)
 	}
-	var keyOf measure.KeyOf
 	if shape.Keys > 0 {
-		keyOf = w.keys.of
+		t.keyOf = w.keys.of
 	}
-	t.keyOf = keyOf
 	w.consuming.listen(t)
 	return t
 }
@@ -158,180 +138,8 @@ func (t *trial) untilOf(from int64) int64 {
 	return from + int64(t.load.Duration)
 }
 
-// endGrace is how long a client that is to end may take to hand over what it has accepted.
-const endGrace = time.Second
-
-// errHeld is why messages failed that were given up on. That is our doing: a driver that cuts the connection under a
-// blocked write calls it lost.
-var errHeld = heldError{}
-
-type heldError struct{}
-
-func (heldError) Error() string {
-	return "the client still held messages back when the drain allowance was used up"
-}
-
-func (heldError) Is(target error) bool { return target == context.DeadlineExceeded }
-
-// sendAll runs the producers until the trial has sent everything, ctx ends, a consumer fails or nothing moves any more.
-func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
-	// A Send that waits for a broker that has stopped answering would wait for ever.
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var sending sync.WaitGroup
-	if c.messages > 0 {
-		c.limits = w.plan.deal().Limits(c.main, c.messages)
-	}
-	flushed := make(chan error, len(w.producers))
-	sleep, release := sleepers(len(w.producers))
-	for i, p := range w.producers {
-		sending.Go(func() { flushed <- w.sendOne(ctx, p, i, t, c, sleep) })
-	}
-	sent := make(chan struct{})
-	go func() {
-		sending.Wait()
-		release()
-		if !t.sent.Swap(true) && t.load.Sent != nil {
-			t.load.Sent()
-		}
-		close(sent)
-	}()
-	end := func(why error) error {
-		t.halt()
-		select {
-		case <-sent:
-		case <-time.After(endGrace):
-			for _, p := range w.producers {
-				p.keepFirstFailure(why) // of what fails from now on, if nothing has until now
-			}
-			cancel(why)
-			<-sent
-		}
-		return why
-	}
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	idle := newIdle(t)
-	late := lateness{trial: t, timer: t.newTimer()}
-	for {
-		select {
-		case <-sent:
-			var err error
-			for range w.producers {
-				err = errors.Join(err, <-flushed)
-			}
-			return errors.Join(err, w.broken.now())
-		case <-w.broken.is:
-			return end(w.broken.err)
-		case <-ctx.Done():
-			return end(ctx.Err())
-		case <-tick.C:
-			switch {
-			case t.load.Messages > 0 && idle.tooLong():
-				return end(idle.err())
-			case late.tooLong():
-				// Claims that are still waiting may be sent late, but not for ever.
-				_ = end(errHeld) // not an error of the trial: what was not sent stands in its books
-				return nil
-			}
-		}
-	}
-}
-
-func (w *Worker) sendOne(ctx context.Context, p *producer, i int, t *trial, c course, sleep func() sleeper) error {
-	if c.main == nil {
-		p.legs = []*leg{{start: c.start, until: t.until.Load, limit: c.limit(i)}}
-		return p.closedLoop(ctx, t, p.legs[0])
-	}
-	sleeper := sleep()
-	defer sleeper.Close()
-	main := w.plan.leg(c.main, i, c.start)
-	main.until, main.limit = t.until.Load, c.limit(i)
-	whole := true
-	if c.warmup != nil {
-		first := w.plan.leg(c.warmup, i, c.start)
-		first.until = t.measure.MeasuredSince
-		p.legs = append(p.legs, first)
-		whole = p.openLoop(ctx, t, first, sleeper)
-		main.start = t.measure.MeasuredSince()
-	}
-	p.legs = append(p.legs, main)
-	if whole {
-		p.openLoop(ctx, t, main, sleeper)
-	}
-	return p.flush(ctx)
-}
-
-const (
-	quiet = time.Second     // nothing may arrive for so long before a lossy drain ends
-	gust  = 5 * time.Second // some brokers let go of what they hold only every few seconds
-)
-
-// patience is how long a drain waits for another delivery when only deliveries are missing: at most once they may be
-// lost, and a search has more trials to run.
-func (t *trial) patience() time.Duration {
-	if t.load.Lossy {
-		return quiet
-	}
-	return min(gust, t.load.Drain/2)
-}
-
-// stillArriving tells, when an allowance is used up, whether what is missing may be late: something came lately.
-func stillArriving(silent, allowance time.Duration) bool { return silent < min(gust, allowance/2) }
-
-// settle waits for what is still under way after a drain that failed.
-func (w *Worker) settle(ctx context.Context, t *trial, err *error) {
-	t.overdue = w.missing(t)
-	w.drain(ctx, t, t.load.Settle-t.load.Drain, true, err)
-	if t.hushed && !t.load.Brisk {
-		t.arriving = false // what is missing now is lost
-	}
-}
-
-// missing counts the deliveries still to come.
-func (w *Worker) missing(t *trial) int64 {
-	w.consuming.collect(t)
-	return t.measure.Missing()
-}
-
-// drain blocks until everything sent has been confirmed and received, and tells whether that was within the
-// allowance. hasty, and at most once, it ends when nothing has come for a while.
-func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, hasty bool, err *error) bool {
-	waited, still := t.newTimer(), t.newTimer()
-	last := t.measure.Count()
-	for {
-		now := t.measure.Count()
-		resolved := now.Sent == now.Acked+now.Failed
-		if resolved && now.Received >= (now.Sent-now.Failed)*int64(t.measure.Subscriptions()) &&
-			(now.Failed == 0 || w.missing(t) == 0) {
-			return true
-		}
-		if now.Received != last.Received || now.Acked != last.Acked {
-			still.Reset()
-		}
-		last = now
-		if waited.Awake() > allowance {
-			t.arriving = stillArriving(still.Awake(), allowance)
-			return false
-		}
-		if (hasty || t.load.Lossy) && resolved && still.Awake() > t.patience() {
-			t.hushed = true
-			return false
-		}
-		select {
-		case <-ctx.Done():
-			*err = errors.Join(*err, ctx.Err())
-			return false
-		case <-w.broken.is:
-			*err = errors.Join(*err, w.broken.err)
-			return false
-		case <-time.After(2 * time.Millisecond):
-		}
-	}
-}
-
-// close takes the recorders off and closes the books.
-func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
+// outcome takes the recorders off, closes the books and says what they hold.
+func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
 	heard, unheard := w.consuming.end(t)
 	if err == nil {
 		err = unheard
@@ -340,22 +148,13 @@ func (w *Worker) close(t *trial, o *observer, drained bool, err error) Outcome {
 	t.settleBounds(err)
 	out := Outcome{
 		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(), Pauses: t.pauses.outcome().with(heard.Pauses),
-		Drained: drained, Arriving: t.arriving, Overdue: t.overdue, Hopeless: o.hopeless, Producers: len(w.producers), BacklogMax: o.backlog, Samples: o.samples.Values(), Err: err,
+		Hopeless: o.hopeless, Producers: len(w.producers), BacklogMax: o.backlog, Samples: o.samples.Values(), Err: err,
 	}
 	out.Undelivered, out.Unconfirmed = o.delivered.end(out.From, out.Until), o.confirmed.end(out.From, out.Until)
 	for _, p := range w.producers {
 		p.bookUnresolved(t)
 		p.bookUnsent(t, t.ended)
-		if e := p.failure.Load(); e != nil {
-			out.SendErr = *e
-		}
-		out.Blocked += time.Duration(p.blocked.Load())
-		out.Sending += time.Duration(p.sending.Load())
-		out.LastSent = max(out.LastSent, p.last.Load())
-		out.LastAcked = max(out.LastAcked, p.lastAck.Load())
-		if f := p.first.Load(); f != 0 && (out.FirstSent == 0 || f < out.FirstSent) {
-			out.FirstSent = f
-		}
+		p.addTo(&out)
 	}
 	out.LastReceived, out.Working = heard.Span.Last, heard.Working
 	if out.Until == math.MaxInt64 {

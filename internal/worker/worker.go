@@ -26,7 +26,7 @@ type Worker struct {
 }
 
 // broken is that a consumer ended by itself, which makes the worker unusable. Many end at once when a broker dies: the
-// first one's error counts, and everybody who waits sees it.
+// first error counts, and everybody who waits sees it.
 type broken struct {
 	once sync.Once
 	is   chan struct{} // closed after err has been set
