@@ -20,68 +20,82 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Spec.Measure != "curve" && p.Spec.Measure != "rate" })
-	inHistogram := func(m results.Metric) bool { return m.Histogram == kind.Name }
-	names := results.Names(points)
 	settings, groups := results.PointsBySetting(points)
 	if err := tooMany(len(settings), mostPanels, "sizes and guarantees"); err != nil {
 		return Figure{}, err
 	}
-	f := Figure{Title: "Latency against throughput", Width: 18 * vg.Centimeter}
+	d := throughputDrawing{kind: kind, names: results.Names(points), options: o}
 	var panels []*Panel
-	var drawn, void bool
 	for _, setting := range settings {
-		p := panel(setting, "throughput (messages/s, confirmed)", kind.Text)
-		e := nowhere()
-		var traces []trace
-		for i, name := range names {
-			for q, marks := range throughputMarks(groups[setting], name, kind) {
-				void = void || slices.ContainsFunc(marks, func(m mark) bool { return !m.used })
-				t := trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))}
-				if q == 1 {
-					t.line.Dashes = dashed
-				}
-				e.take(marks, !o.Linear)
-				traces = append(traces, t)
-			}
+		if p := d.panel(setting, groups[setting]); p != nil {
+			panels = append(panels, p)
 		}
-		if e.high < e.low {
-			continue
-		}
-		drawn = true
-		bounds := boundsOf(groups[setting], inHistogram)
-		e.include(bounds, !o.Linear)
-		scale(&p.Plot.X, unit.PerSecond, e.xlow, e.xhigh, 6, o)
-		scale(&p.Plot.Y, unit.Nanoseconds, e.low, e.high, 9, o)
-		for _, t := range traces {
-			p.Add(t)
-		}
-		for _, b := range bounds {
-			p.Add(b)
-		}
-		panels = append(panels, p)
 	}
-	if !drawn {
+	if panels == nil {
 		return Figure{}, nothing("none of the records holds a latency at a given rate (measure curve or rate)")
 	}
-	f.Panels = grid(panels, 2)
+	f := Figure{Title: "Latency against throughput", Width: 18 * vg.Centimeter, Panels: grid(panels, 2), Legend: d.legend(points)}
 	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*8*vg.Centimeter
-	f.Legend = namesLegend(names)
-	p50, p99 := line(soft), lineDashed(soft, dashed)
-	f.Legend = append(f.Legend, Entry{Text: "p50", Line: &p50}, Entry{Text: "p99", Line: &p99})
-	f.Legend = append(f.Legend, boundsLegend(boundsOf(points, inHistogram))...)
-	if void {
-		f.Legend = append(f.Legend, voidEntry())
-	}
 	f.Notes = []string{"Medians over repetitions; uprights are their intervals. " + kindNote(kind)}
 	return f, nil
 }
 
-func scale(a *plot.Axis, u unit.Unit, low, high float64, labels int, o Options) {
-	if o.Linear {
-		linearAxis(a, u, low, high, labels)
-	} else {
-		logAxis(a, u, low, high, labels)
+// throughputDrawing is what the panels of a figure have in common.
+type throughputDrawing struct {
+	kind    results.LatencyKind
+	names   []string // of brokers, in the order of their colours
+	options Options
+	void    bool // a panel shows figures that are not used
+}
+
+// panel draws the points of one size and guarantee; nil where none has a latency at a rate.
+func (d *throughputDrawing) panel(setting string, points []results.Point) *Panel {
+	p := panel(setting, "throughput (messages/s, confirmed)", d.kind.Text)
+	e := nowhere()
+	for i, name := range d.names {
+		for q, marks := range throughputMarks(points, name, d.kind) {
+			d.void = d.void || slices.ContainsFunc(marks, func(m mark) bool { return !m.used })
+			t := trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))}
+			if q == 1 {
+				t.line.Dashes = dashed
+			}
+			e.take(marks, !d.options.Linear)
+			p.Add(t)
+		}
 	}
+	if e.high < e.low {
+		return nil
+	}
+	bounds := boundsOf(points, d.drawn)
+	e.include(bounds, !d.options.Linear)
+	scale := d.options.scale()
+	scale(&p.Plot.X, unit.PerSecond, e.xlow, e.xhigh, 6)
+	scale(&p.Plot.Y, unit.Nanoseconds, e.low, e.high, 9)
+	for _, b := range bounds {
+		p.Add(b)
+	}
+	return p
+}
+
+// drawn tells that the figure shows a metric.
+func (d *throughputDrawing) drawn(m results.Metric) bool { return m.Histogram == d.kind.Name }
+
+func (d *throughputDrawing) legend(points []results.Point) []Entry {
+	p50, p99 := line(soft), lineDashed(soft, dashed)
+	entries := append(namesLegend(d.names), Entry{Text: "p50", Line: &p50}, Entry{Text: "p99", Line: &p99})
+	entries = append(entries, boundsLegend(boundsOf(points, d.drawn))...)
+	if d.void {
+		entries = append(entries, voidEntry())
+	}
+	return entries
+}
+
+// scale fits an axis to a range of values and labels it, logarithmically unless a linear one was asked for.
+func (o Options) scale() func(a *plot.Axis, u unit.Unit, low, high float64, labels int) {
+	if o.Linear {
+		return linearAxis
+	}
+	return logAxis
 }
 
 func voidEntry() Entry {

@@ -71,7 +71,7 @@ func drawPercentiles(p *Panel, all []results.Distribution, number func(results.D
 	if under != nil {
 		under.widen(&e, !o.Linear)
 	}
-	scale(&p.Plot.Y, unit.Nanoseconds, e.low, e.high, 9, o)
+	o.scale()(&p.Plot.Y, unit.Nanoseconds, e.low, e.high, 9)
 	percentileAxis(&p.Plot.X, e.xhigh)
 }
 
