@@ -39,8 +39,8 @@ type bench struct {
 	instance *provision.Instance // nil: attached, or without processes of its own
 	giveBack func()
 	meter    meter // nil: attached and not found on this machine, or without processes of its own
-	whole    bool  // it covers all the broker's nodes
-	pids     seen  // that the meter has told of
+	whole    bool  // the meter covers all nodes of the broker
+	pids     seen  // processes that the meter has reported
 	hidden   bool  // attached, and on this machine, but not found
 	queue    provision.Queue
 	agent    agent.Agent
@@ -143,47 +143,51 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 	b.giveBack = func() {}
 	b.unmetered(provision.Metered)
 	recipe, ok := catalog.Started(b.spec.Broker)
-	if !ok { // it runs in this process; each repetition gets one of its own
+	switch {
+	case !ok: // it runs in this process; each repetition gets one of its own
 		if err := inProcess(b.spec); err != nil {
 			return err
 		}
 		c.Target.Addresses = []string{fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())}
 		b.doubt("in-process", "the broker ran inside the generator's process: its cost can't be told apart")
 		return nil
-	}
-	if len(b.spec.Attach) > 0 {
+	case len(b.spec.Attach) > 0:
 		if c.Target, err = Attached(b.spec); err != nil {
 			return errStart{err}
 		}
 		b.noteTLS(c.Target.TLS)
 		return b.attached(ctx, *c, recipe)
 	}
+	return b.startProcesses(ctx, recipe, c)
+}
+
+// startProcesses takes a broker's processes from the pool, which starts them where none are free.
+func (b *bench) startProcesses(ctx context.Context, recipe *provision.Recipe, c *driver.Config) error {
 	if err := startable(recipe, b.spec); err != nil {
 		return err
 	}
 	b.stage(Event{Kind: Staged, Stage: "starting " + b.spec.Broker})
-	b.instance, b.giveBack, err = b.lab.pool.take(ctx, b.spec)
+	instance, giveBack, err := b.lab.pool.take(ctx, b.spec)
 	if err != nil {
-		b.giveBack = func() {}
 		return err
 	}
+	b.instance, b.giveBack = instance, giveBack
 	if provision.Metered {
-		b.meter, b.whole = b.instance.Meter(), true
+		b.meter, b.whole = instance.Meter(), true
 	}
 	c.Target = driver.Target{
-		Addresses: b.instance.Addresses(), TLS: b.instance.ClientTLS(),
-		Version: b.instance.Version(), Endpoints: b.instance.Endpoints(),
+		Addresses: instance.Addresses(), TLS: instance.ClientTLS(), Version: instance.Version(), Endpoints: instance.Endpoints(),
 	}
 	b.noteTLS(c.Target.TLS)
-	b.record.Versions.Broker = b.instance.Version()
-	version, err := recipe.Version(b.instance.Version())
+	b.record.Versions.Broker = instance.Version()
+	version, err := recipe.Version(instance.Version())
 	if err != nil {
 		return err
 	}
 	if version.Doubt != "" {
 		b.doubt("old-version", "%s %s: %s", b.spec.Broker, version.Name, version.Doubt)
 	}
-	if plain := cmp.Or(version.Plain, recipe.Plain); plain != "" && b.instance.Nodes() > 1 && c.Target.TLS != nil {
+	if plain := cmp.Or(version.Plain, recipe.Plain); plain != "" && instance.Nodes() > 1 && c.Target.TLS != nil {
 		b.doubt("plain-between-nodes", "TLS is on for the clients; the nodes do without it for %s", plain)
 	}
 	return nil

@@ -77,17 +77,22 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 	t.Series = m.series(t.Outcome)
 	m.finish(&t, l.Schedule == nil)
 	b.before = t.Outcome
+	return t, p.stored(o, stats.Again, w), nil
+}
+
+// stored is what a record holds of the pipeline itself.
+func (p *pipeline) stored(o load.Outcome, redelivered int64, w *pipelineWatch) *store.Pipeline {
 	kept := &store.Pipeline{
-		WallSeconds: seconds(o.From, o.Last), Response: o.Response, Retries: o.Retries, Redelivered: stats.Again,
+		WallSeconds: seconds(o.From, o.Last), Response: o.Response, Retries: o.Retries, Redelivered: redelivered,
 		QueueMax: w.queue.longest, Parts: w.parts(), Series: w.ticks,
 	}
 	if p.balancer != nil {
-		kept.Balancer = b.spec.Pipeline.Balancer + " " + p.balancer.Version()
+		kept.Balancer = p.bench.spec.Pipeline.Balancer + " " + p.balancer.Version()
 	}
-	return t, kept, nil
+	return kept
 }
 
-// afterDeath is how long a run waits for rides whose way a part's death has cut.
+// afterDeath is how long a run waits for rides that were under way when a part died.
 const afterDeath = 5 * time.Second
 
 // posted are the books of a load whose consumer can't be asked.
@@ -145,7 +150,7 @@ func (p *pipeline) balance(ctx context.Context, o load.Outcome) (s consumer.Stat
 	return s, books, nil
 }
 
-// outcome is what a load came to, as the worker would have told it.
+// outcome is the outcome of a load in the form of a worker's.
 func outcome(o load.Outcome, books measure.Books, s consumer.Stats, w *pipelineWatch) worker.Outcome {
 	out := worker.Outcome{
 		Measured: books, Start: o.Start, From: o.From, Until: o.Until, FirstSent: o.From, LastSent: o.Last, LastAcked: o.Last,

@@ -112,7 +112,7 @@ func (t *Trial) Enter(accounts []Account) error {
 }
 
 // A packed bitmap is a row of runs of words, each an unsigned varint of its length and, in the lowest two bits, its kind.
-// The words of a mixed run follow it, little endian. Words that nothing is in stand at no end.
+// The words of a mixed run follow it, little endian. Empty words at the end are left out.
 const (
 	emptyRun = iota
 	fullRun

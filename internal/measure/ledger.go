@@ -10,7 +10,7 @@ import (
 type ledger struct {
 	seen bitmap
 	next atomic.Uint64 // one past the highest number received
-	// keyed holds the same for each of so many keys, where the order is promised per key only; made when it is needed.
+	// keyed holds the same for each key, where the order is promised per key only; made when it is needed.
 	keyed      atomic.Pointer[[]atomic.Uint64]
 	keys       int
 	duplicated [phases]atomic.Int64

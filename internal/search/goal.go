@@ -17,7 +17,7 @@ type Goal struct {
 	Loss     float64       // share of messages that may be lost or fail
 	Exceed   float64       // share of the time at a rate in which backlog and latency may be worse; below 1
 	Final    time.Duration // only trials of this length make a rate a lower bound
-	Sum      time.Duration // so much time at a rate decides, once it is beyond doubt how the rest would end
+	Sum      time.Duration // the time at a rate that decides; less is enough where the rest can't change the answer
 	Width    float64       // upper and lower bound within this share of each other
 	Soak     time.Duration // one trial of this length at the lower bound has to pass as well; 0: none
 }
@@ -36,7 +36,7 @@ const (
 // length are long, all others short.
 type Tally struct {
 	GoodLong, BadLong, GoodShort, BadShort time.Duration
-	Broken                                 bool // a promise was broken: an upper bound for good
+	Broken                                 bool // a promise was broken: an upper bound whatever other trials show
 }
 
 // Class decides by MLRsearch's load classification. Good short trials only make up for bad short ones. The rest of Sum,
@@ -60,12 +60,12 @@ func (g Goal) Class(t Tally) Class {
 	return Undecided
 }
 
-// allowed is how much of so much time may be bad.
+// allowed is how much of the whole time may be bad.
 func (g Goal) allowed(whole time.Duration) time.Duration {
 	return time.Duration(math.Ceil(g.Exceed * float64(whole)))
 }
 
-// leans is what an undecided rate is taken for until more is known.
+// leans is the likely class of an undecided rate.
 func (t Tally) leans() Class {
 	if t.Broken || t.BadLong+t.BadShort >= t.GoodLong+t.GoodShort {
 		return Upper
@@ -75,7 +75,7 @@ func (t Tally) leans() Class {
 
 func (t Tally) empty() bool { return t == Tally{} }
 
-// add books a trial that was to last so long: one that was ended early because it could only fail counts in full.
+// add counts a trial by its planned length, also one that was ended early because it could only fail.
 func (t *Tally) add(g Goal, length time.Duration, l Judgement) {
 	long := length >= g.Final
 	switch {

@@ -24,9 +24,8 @@ func (s *searcher) request() (Request, bool) {
 	return Request{}, false
 }
 
-// affords tells whether a trial for goal i ends within the budget, as far as can be told. A search that has confirmed
-// nothing yet may take as long again, and decide the rate that has just passed a long trial: its trials would have been
-// for nothing.
+// affords estimates whether a trial for goal i ends within the budget. A search that has confirmed nothing yet may take as long
+// again, and decide the rate that has just passed a long trial: its trials would have been for nothing.
 func (s *searcher) affords(i int, r Request) bool {
 	budget := s.Budget * time.Duration(i+1)
 	if low, _ := s.around(i, func(l *load) Class { return l.class(i, s.Goals[i]) }); low == nil {
@@ -42,13 +41,8 @@ func (s *searcher) affords(i int, r Request) bool {
 // next is the trial that goal i needs: bracket, narrow, then decide the lower bound, the upper one, and soak.
 func (s *searcher) next(i int) (Request, bool) {
 	g := s.Goals[i]
-	for _, l := range s.loads {
-		// Known by nothing but a void trial: look again, unless it fell behind. What came through tells then where to look,
-		// and whether this rate is the upper bound is decided in the end.
-		_, fell := l.guess()
-		if st := l.goals[i]; st.empty() && st.voids < voidsToPass && !fell {
-			return s.short(g, l.rate), true
-		}
+	if l := s.onlyVoid(i); l != nil {
+		return s.short(g, l.rate), true
 	}
 	if s.anySoakFailed(i) {
 		return s.soak(i, nil)
@@ -63,12 +57,7 @@ func (s *searcher) next(i int) (Request, bool) {
 	look, fooled := s.short, s.fooled(i)
 	if fooled > 0 { // short trials are too lenient here: from now on only long ones count
 		look = func(g Goal, rate float64) Request { return Request{Confirm, rate, g.Final} }
-		low, high = s.around(i, func(l *load) Class {
-			if c := l.leans(i, g); c == Upper || l.class(i, g) == Lower {
-				return c
-			}
-			return Undecided
-		})
+		low, high = s.around(i, func(l *load) Class { return l.withoutLenient(i, g) })
 	}
 	switch {
 	case len(s.loads) == 0:
@@ -86,12 +75,37 @@ func (s *searcher) next(i int) (Request, bool) {
 	case high != nil && !within(low.rate, high.rate, g.Width):
 		return look(g, s.between(i, low, high)), true
 	}
+	return s.confirm(i, low, high)
+}
+
+// onlyVoid is a rate that is known by too few void trials only, so that it has to be tried again. Where the trial fell behind it
+// is not: what came through tells where to look, and whether this rate is the upper bound is decided in the end.
+func (s *searcher) onlyVoid(i int) *load {
+	for _, l := range s.loads {
+		_, fell := l.guess()
+		if st := l.goals[i]; st.empty() && st.voids < voidsToPass && !fell {
+			return l
+		}
+	}
+	return nil
+}
+
+// withoutLenient is the class of a rate where short trials that passed don't count.
+func (l *load) withoutLenient(i int, g Goal) Class {
+	if c := l.leans(i, g); c == Upper || l.class(i, g) == Lower {
+		return c
+	}
+	return Undecided
+}
+
+// confirm asks for the long trials that make a narrow bracket an answer.
+func (s *searcher) confirm(i int, low, high *load) (Request, bool) {
 	for _, l := range []*load{low, high} {
 		if r, ok := s.decide(i, l); ok {
 			return r, true
 		}
 	}
-	if g.Soak > 0 && low.class(i, g) == Lower {
+	if g := s.Goals[i]; g.Soak > 0 && low.class(i, g) == Lower {
 		return s.soak(i, low)
 	}
 	return Request{}, false
@@ -162,11 +176,10 @@ func (s *searcher) short(g Goal, rate float64) Request {
 	return Request{Short, rate, length}
 }
 
-// brokenOver is enough: a promise that is broken at a rate and at one so many times lower isn't broken because of the
-// rate.
+// brokenOver is the ratio of two rates at which a promise was broken from which on the rate is not the cause.
 const brokenOver = 8
 
-// everBroken tells that no lower rate will keep the promise, as far as can be told.
+// everBroken tells whether the promise was broken at rates so far apart that no lower rate is likely to keep it.
 func (s *searcher) everBroken(i int) bool {
 	var lowest, highest float64
 	for _, l := range s.loads {
