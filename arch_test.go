@@ -152,7 +152,7 @@ func TestReportsReachTheStoreOnlyThroughResults(t *testing.T) {
 // A renderer knows no broker, no record and no metric.
 func TestRenderersOnlyRender(t *testing.T) {
 	for pkg, allowed := range map[string][]string{
-		"unit": nil, "document": {"unit"}, "render": {"unit", "document"},
+		"unit": nil, "remark": nil, "document": {"unit", "remark"}, "render": {"unit", "remark", "document"},
 	} {
 		for _, d := range deps(t, module+"/internal/"+pkg) {
 			name, ours := strings.CutPrefix(d, module+"/internal/")

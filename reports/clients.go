@@ -11,8 +11,8 @@ import (
 
 const clientModeKey = "client_mode"
 
-// clientModes says how the client libraries of contenders that are compared were used; "" where there is one contender, where
-// no record tells, or where that is what the points vary and the table says it.
+// clientModes says how the client libraries of the compared contenders were used. It says nothing about a single contender,
+// where the records do not know the mode, or where the mode is an axis of its own.
 func clientModes(points []results.Point) string {
 	names := map[string][]string{} // by mode
 	alone := func(p results.Point) bool { return p.Name == points[0].Name }

@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// pointColumns tell rows apart that are each of one point under one load. Size and guarantee stand in the heading above.
+// pointColumns identify the point and the load of a row. The heading above names the message size and the guarantee.
 func pointColumns(l layout) []document.Column {
 	columns := []document.Column{
 		{Key: "point_id", Data: true},
@@ -17,7 +17,7 @@ func pointColumns(l layout) []document.Column {
 	return append(columns, document.Column{Key: "load", Name: "load", Row: true, Data: l.load})
 }
 
-// pointCells begins a row below pointColumns.
+// pointCells are the cells of pointColumns.
 func pointCells(p results.Point, load string, l layout) document.Row {
 	row := document.Row{
 		"point_id":      document.Text(p.ID),
@@ -29,7 +29,7 @@ func pointCells(p results.Point, load string, l layout) document.Row {
 	return row
 }
 
-// dataOnly tells of a metric whether its column is for programs only, not for readers.
+// dataOnly holds the metrics whose columns are for programs, not for readers.
 type dataOnly map[string]bool
 
 // metricColumns are the columns of metrics.

@@ -26,7 +26,7 @@ var compared = append([]string{
 
 // Compare sets b against a, workload by workload: medians with intervals, a non-parametric test, the size of the
 // effect, and a sentence. All metrics of all workloads are one family of tests. named are the spec paths in which the
-// sides are meant to differ (see report.Named); whatever else differs raises a warning.
+// sides are meant to differ (see results.Named); any other difference raises a warning.
 func Compare(a, b Side, named ...string) document.Document {
 	d := document.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
 	pairs, alone := matched(a, b, named)
@@ -57,8 +57,8 @@ func Compare(a, b Side, named ...string) document.Document {
 	return d
 }
 
-// NothingToCompare says why two sides can't be compared; "" if they can. Either one is part of the other, or they have no pair:
-// then in which settings all points of the one differ from all of the other.
+// NothingToCompare says why two sides can't be compared; "" if they can. Either one side is part of the other, or no point of
+// one was given the work of a point of the other; then it names the settings that differ everywhere.
 func NothingToCompare(a, b Side, named ...string) string {
 	for _, s := range [][2]Side{{a, b}, {b, a}} {
 		if part, whole := s[0], s[1]; part.within(whole) {
@@ -85,7 +85,7 @@ func NothingToCompare(a, b Side, named ...string) string {
 	return text + "; they differ in " + strings.Join(differ, "; ")
 }
 
-// within tells that all repetitions of a side belong to the other, too, whichever store they were read from.
+// within tells whether the other side has all repetitions of this one, whichever store they were read from.
 func (s Side) within(other Side) bool {
 	type run struct {
 		point      string
@@ -100,7 +100,7 @@ func (s Side) within(other Side) bool {
 	return len(s.Set.Records) > 0 && !slices.ContainsFunc(s.Set.Records, func(r results.Record) bool { return !there[of(r)] })
 }
 
-// values are those that the points of a side have of a setting.
+// values are the values of a setting among the points of a side, each once.
 func values(s Side, path string) []string {
 	var out []string
 	for _, p := range s.Set.Points {
@@ -111,7 +111,7 @@ func values(s Side, path string) []string {
 	return out
 }
 
-// pair is the points of both sides that were given the same work.
+// pair holds the points of both sides that were given the same work.
 type pair struct {
 	title  string
 	names  [2]string
@@ -213,7 +213,7 @@ func contrasts(pairs []pair) [][]tested {
 	return out
 }
 
-// metrics are those that both sides have. Latencies from the actual send are among them where one side has no others.
+// metrics are the metrics that both sides have. Where one side has latencies from the actual send only, these are compared too.
 func (p pair) metrics(a, b []results.Record) []results.Metric {
 	keys := slices.Clone(compared)
 	if !(latencyOf(a) && latencyOf(b)) {
@@ -271,7 +271,8 @@ func (p pair) blocks(named []string, tests []tested) []document.Block {
 	return blocks
 }
 
-// headline is what the workload was measured for; of a curve whose rates were given that isn't a sustainable rate.
+// headline is the metric that the workload was measured for. A curve of given rates has no sustainable rate, so its last rate is
+// compared.
 func (p pair) headline(a, b []results.Record) (results.Metric, bool) {
 	m, ok := results.Headline(p.points[0][0].Spec.Measure)
 	if m.Key == "sustainable_low" && len(m.Values(a))+len(m.Values(b)) == 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -106,11 +107,14 @@ func TestALossIsCountedOverEveryRepetitionThatRan(t *testing.T) {
 
 func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 	records := atRate("kafka", 4)
-	records[0].Status, records[0].Reason = store.Failed, "lost 5"
-	records[1].Status, records[1].Reason = store.Failed, "lost 6" // the same but for its figure
+	for i := range 2 { // the same but for its figure
+		why := remark.Of("lost %d", 5+i)
+		records[i].Status, records[i].Reason, records[i].Figures = store.Failed, why.Text, why.Figures
+	}
 	records[2].Reason = "said of an ok record, so never"
 	for i := range records {
-		records[i].Doubts = []store.Doubt{{Code: "late", Text: fmt.Sprintf("%d late", i)}, {Code: "loss", Text: "lost"}}
+		late := remark.Of("%d late", i)
+		records[i].Doubts = []store.Doubt{{Code: "late", Text: late.Text, Figures: late.Figures}, {Code: "loss", Text: "lost"}}
 	}
 	p := results.Of(records).Points[0]
 	var notes document.Footnotes

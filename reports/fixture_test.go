@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -91,7 +92,8 @@ func (p product) record(size study.Size, delivery string, rate float64, repetiti
 	r.Result = p.result(size, rate, repetition)
 	switch {
 	case p.name == "rabbitmq" && rate == 20_000 && size == 1024:
-		r.Status, r.Reason = store.Void, fmt.Sprintf("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
+		late := remark.Of("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
+		r.Status, r.Reason, r.Figures = store.Void, late.Text, late.Figures
 	case p.name == "jetstream" && rate == 20_000 && size == 1024 && delivery == "at-least-once" && repetition == 2:
 		r.Status, r.Reason = store.Failed, "3 confirmed messages were lost, at-least-once allows none"
 		r.Result.Books.Lost, r.Result.Books.LostAcked = 3, 3

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -34,7 +35,7 @@ func goalRow(p results.Point, g results.Goal, l layout, notes *document.Footnote
 		undecided = nil
 	}
 	for _, why := range undecided {
-		marks = append(marks, notes.Mark(p.Spec.Broker+g.Name, g.Name+", undecided: "+why))
+		marks = append(marks, notes.Mark(p.Spec.Broker+g.Name, remark.Of("%s, undecided: %s", g.Name, why)))
 	}
 	slices.Sort(marks)
 	bound, quantile := document.Cell{}, document.Cell{}

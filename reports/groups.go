@@ -19,7 +19,7 @@ func bySetting(points []results.Point) []group {
 	return groupBy(points, results.Point.Setting)
 }
 
-// comparable groups points that were given the same work: they differ in the broker and in what their names say.
+// comparable groups points that were given the same work. They differ in the broker and in the settings that their names show.
 func comparable(points []results.Point) []group {
 	named := []string{"broker"}
 	for _, p := range points {
@@ -48,17 +48,17 @@ func groupBy(points []results.Point, key func(results.Point) string) []group {
 	return groups
 }
 
-// conclusive leaves out points with planned faults, which the promise report covers, and published figures, from which no
-// conclusion is drawn.
+// conclusive leaves out points with planned faults, which the promise report covers, and published figures, which only stand
+// beside measured ones.
 func conclusive(points []results.Point) []results.Point {
 	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return len(p.Spec.Faults) > 0 || p.Published() })
 }
 
-// mostRates is the number of fixed rates up to which each has its ranking told in full.
+// mostRates is how many fixed rates may each have a full ranking.
 const mostRates = 2
 
-// verdict says who did best in g, workload by workload. Rankings at fixed rates are told in short where there are more than
-// mostRates of them, or other workloads to speak of.
+// verdict says who did best in g, workload by workload. Rankings at fixed rates are short where there are more than mostRates
+// of them, or where there are other workloads.
 func verdict(g group) document.Verdict {
 	var c conclusions
 	workloads := comparable(g.points)
@@ -68,10 +68,13 @@ func verdict(g group) document.Verdict {
 			rates++
 		}
 	}
-	brief := rates < len(workloads) || rates > mostRates
+	style := inFull
+	if rates < len(workloads) || rates > mostRates {
+		style = inShort
+	}
 	differ := varietyOf(workloads)
 	for _, w := range workloads {
-		c.take(w, brief, differ.apart(w))
+		c.add(w, style, differ.apart(w))
 	}
 	return c.verdict(g.name)
 }
@@ -126,10 +129,10 @@ func (v variety) apart(w group) string {
 	return strings.Join(words, ", ")
 }
 
-// conclusions are what the workloads of a verdict came to, before any of it is put into words.
+// conclusions collects the parts of a verdict before they become sentences.
 type conclusions struct {
 	sentences []string        // in full, in order
-	rankings  []rankingAtRate // of fixed rates, to be told in short
+	rankings  []rankingAtRate // at fixed rates, for one short sentence
 	alone     []loneFigures   // measured, with nothing to compare with
 	unusable  []string        // measured, without a usable figure
 	refused   []string
@@ -148,9 +151,16 @@ type loneFigures struct {
 	at     []string // "1.3 ms at 1k/s"
 }
 
-// take draws the conclusions from a workload. brief: fixed rates are told in short. differs says in what the workload
-// differs from others of its kind.
-func (c *conclusions) take(w group, brief bool, differs string) {
+// rankingStyle is how rankings at fixed rates are worded.
+type rankingStyle int
+
+const (
+	inFull  rankingStyle = iota // a sentence with every contender and the test
+	inShort                     // the best only, all rates in one sentence
+)
+
+// add draws the conclusions from a workload. differs names the settings in which it differs from others of its kind.
+func (c *conclusions) add(w group, style rankingStyle, differs string) {
 	first := w.points[0]
 	m, ok := results.Headline(first.Spec.Measure)
 	if !ok {
@@ -173,7 +183,7 @@ func (c *conclusions) take(w group, brief bool, differs string) {
 	case r.Best == nil:
 	case fixed && len(r.Rest) == 0:
 		c.addAlone(m, *r.Best, first.Rate())
-	case fixed && brief:
+	case fixed && style == inShort:
 		c.rankings = append(c.rankings, rankingAtRate{r, first.Rate()})
 	case fixed:
 		c.say("At "+first.Load()+": "+r.Claim(), r.Basis())
@@ -229,10 +239,10 @@ func (c *conclusions) verdict(about string) document.Verdict {
 	return document.Verdict{About: about, Finding: sentences[0], Detail: strings.Join(sentences[1:], " ")}
 }
 
-// mostCosts is the number of contenders on a level up to which each has its cost told.
+// mostCosts is how many contenders may share the best place for each to have its cost told.
 const mostCosts = 2
 
-// costs says at what latency and cost the best contenders were measured.
+// costs states the latency and the cost of the best contenders.
 func costs(best []results.Contender, points []results.Point) string {
 	if len(best) > mostCosts {
 		return ""

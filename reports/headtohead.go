@@ -19,52 +19,63 @@ func init() {
 	})
 }
 
-func headToHead(set *results.Set) (document.Document, error) {
-	d := document.Document{Title: "Head to head"}
+func headToHead(set *results.Set) (document.Document, error) { return HeadToHead(set).Document(), nil }
+
+// HeadToHead compares brokers, a table for each message size and guarantee.
+func HeadToHead(set *results.Set) Sections {
 	points := set.Points
-	d.Say(state(points))
+	var opening, closing document.Document
+	opening.Say(state(points))
 	for _, v := range append(results.MissedRates(points), objectives(set)...) {
-		d.Add(v)
+		opening.Add(v)
 	}
 	var notes document.Footnotes
+	s := Sections{Title: "Head to head", Opening: opening.Blocks}
 	for _, g := range bySetting(points) {
-		d.Add(document.Heading{Level: 1, Text: g.name})
-		l := layoutOf(g.points, nil, nil)
-		d.Say(l.above)
-		d.Add(comparisonTable(g, l, &notes))
-		sound := conclusive(g.points)
-		d.Say(unequalFlushes(sound))
-		d.Say(clientModes(sound))
-		if len(sound) > 0 {
-			v := verdict(group{g.name, sound})
-			v.Headed = true
-			d.Add(v)
-		}
-		d.Warn("these records", unnamed(g.points))
+		s.Groups = append(s.Groups, comparison(g, &notes))
 	}
 	if len(points) > 0 {
-		d.Say("Latency is end to end, from the intended time of sending. A sustainable rate is followed by " + bracketWords + ". " +
+		closing.Say("Latency is end to end, from the intended time of sending. A sustainable rate is followed by " + bracketWords + ". " +
 			"CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, else at the highest fixed rate. " +
 			"Figures are medians over at most n repetitions that ended ok.")
 	}
-	d.Add(notes.Blocks()...)
-	return d, nil
+	closing.Add(notes.Blocks()...)
+	s.Closing = closing.Blocks
+	return s
 }
 
-// bracketWords say what stands beside a sustainable rate.
+// comparison has a row for every broker, and says in what they were not alike.
+func comparison(g group, notes *document.Footnotes) Section {
+	var d document.Document
+	l := layoutOf(g.points, nil, nil)
+	d.Say(l.above)
+	d.Add(comparisonTable(g, l, notes))
+	sound := conclusive(g.points)
+	d.Say(unequalFlushes(sound))
+	d.Say(clientModes(sound))
+	if len(sound) > 0 {
+		v := verdict(group{g.name, sound})
+		v.Headed = true
+		d.Add(v)
+	}
+	d.Warn("these records", unnamed(g.points))
+	return Section{g.name, g.points, d.Blocks}
+}
+
+// bracketWords explain the brackets behind a sustainable rate.
 const bracketWords = "[passed–failed], the widest bounds that its searches found"
 
 // side is everything measured of one broker under one size and guarantee.
 type side struct {
 	points []results.Point
-	fixed  []results.Level // what was measured at fixed rates, lowest first, one for each rate
+	fixed  []results.LoadPoint // what was measured at fixed rates, lowest first, one for each rate
 }
 
 // sidesOf splits points by broker, the kinds of brokers in their usual order.
 func sidesOf(points []results.Point) []side {
 	var sides []side
 	for _, g := range groupBy(points, func(p results.Point) string { return p.Name }) {
-		sides = append(sides, side{points: g.points, fixed: fixedLevels(g.points)})
+		sides = append(sides, side{points: g.points, fixed: fixedLoadPoints(g.points)})
 	}
 	slices.SortStableFunc(sides, func(a, b side) int { return results.CompareKinds(a.points[0], b.points[0]) })
 	return sides
@@ -73,11 +84,10 @@ func sidesOf(points []results.Point) []side {
 func comparisonTable(g group, l layout, notes *document.Footnotes) document.Table {
 	sides := sidesOf(g.points)
 	rates := fixedRates(sides)
-	modes := slices.ContainsFunc(g.points, knowsMode)
-	t := document.Table{Columns: comparisonColumns(l, rates, chartedRates(rates, sides), anyLoad(g.points, flushing), modes)}
+	t := document.Table{Columns: comparisonColumns(g.points, l, sides)}
 	for _, s := range sides {
 		row := s.row(rates, notes)
-		if modes {
+		if slices.ContainsFunc(g.points, knowsMode) {
 			row[clientModeKey] = document.Text(clientMode(s.points[0]))
 		}
 		l.name(row, s.points[0])
@@ -118,12 +128,12 @@ func chartedRates(rates []float64, sides []side) []float64 {
 	return shared
 }
 
-func comparisonColumns(l layout, rates, charted []float64, showFlushes, showModes bool) []document.Column {
+func comparisonColumns(points []results.Point, l layout, sides []side) []document.Column {
 	columns := []document.Column{
 		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
 		{Key: "delivery", Data: true},
 	}
-	if showModes {
+	if slices.ContainsFunc(points, knowsMode) {
 		columns = append(columns, document.Column{Key: clientModeKey, Data: true})
 	}
 	columns = append(columns, l.columns()...)
@@ -133,6 +143,8 @@ func comparisonColumns(l layout, rates, charted []float64, showFlushes, showMode
 		document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true, Chart: "Sustainable rate: more is better"},
 		document.Column{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond},
 	)
+	rates := fixedRates(sides)
+	charted := chartedRates(rates, sides)
 	for _, rate := range rates {
 		chart := ""
 		if slices.Contains(charted, rate) {
@@ -142,7 +154,7 @@ func comparisonColumns(l layout, rates, charted []float64, showFlushes, showMode
 			document.Column{Key: rateKey("e2e_p50_ns", rate), Name: "p50 at\n" + results.RateText(rate), Unit: unit.Nanoseconds},
 			document.Column{Key: rateKey("e2e_p99_ns", rate), Name: "p99 at\n" + results.RateText(rate), Unit: unit.Nanoseconds, Chart: chart})
 	}
-	for _, c := range metricColumns(comparedCosts, dataOnly{flushesKey: !showFlushes}) {
+	for _, c := range metricColumns(comparedCosts, dataOnly{flushesKey: !anyLoad(points, flushing)}) {
 		if c.Unit == unit.CPUSeconds {
 			c.Chart = "CPU-seconds per million: less is better"
 		}
@@ -171,7 +183,7 @@ func (s side) row(rates []float64, notes *document.Footnotes) document.Row {
 		"status":        document.Text(s.status()).Toned(toneOfPoints(s.points...)).Marked(slices.Compact(marks)...),
 		"sustainable":   s.sustained(),
 		"peak_rate":     summaryOf("publish_rate", s.recordsOf("peak")).Cell(),
-		"doubts":        doubts(s.points[0], withLevels(shown), nil, notes),
+		"doubts":        doubts(s.points[0], withRates(shown), nil, notes),
 		"n":             document.Number(len(repetitions)),
 	}
 	for _, rate := range rates {
@@ -189,10 +201,11 @@ func (s side) row(rates []float64, notes *document.Footnotes) document.Row {
 
 // summaryOf is a metric over records.
 func summaryOf(key string, records []results.Record) results.Summary {
-	return results.Summarize(results.Level{Records: records}.Measured(key))
+	return results.Summarize(results.LoadPoint{Records: records}.Measured(key))
 }
 
-// status is that of all points where they ended alike, or else what ended badly at which load; and what a load missed.
+// status is the common status of all points, or else the bad endings with their loads; then the loads that missed their rate or
+// an objective.
 func (s side) status() string {
 	var endings, missed []string
 	alike := true
@@ -211,18 +224,17 @@ func (s side) status() string {
 	return strings.Join(append(endings, missed...), ", ")
 }
 
-// fixedLevels lists the levels at fixed rates, lowest first, of each rate the repetitions of one point: a point made for the
-// rate comes before a curve through it. Fractions of different sustainable rates are different rates, so they have no
-// column.
-func fixedLevels(points []results.Point) []results.Level {
-	var found []results.Level
+// fixedLoadPoints lists the load points at fixed rates, lowest first, one for each rate. A point made for the rate goes before a
+// curve through it. Fractions of a sustainable rate are no fixed rates, and are left out.
+func fixedLoadPoints(points []results.Point) []results.LoadPoint {
+	var found []results.LoadPoint
 	add := func(curves bool) {
 		for i, p := range points {
 			if curves != (p.Spec.Measure == "curve") {
 				continue
 			}
 			for _, l := range results.MeasuredLoads(i, p) {
-				sameRate := func(o results.Level) bool { return o.Rate == l.Rate }
+				sameRate := func(o results.LoadPoint) bool { return o.Rate == l.Rate }
 				if l.Fixed() && l.Used() && !slices.ContainsFunc(found, sameRate) {
 					found = append(found, l)
 				}
@@ -231,7 +243,7 @@ func fixedLevels(points []results.Point) []results.Level {
 	}
 	add(false)
 	add(true)
-	slices.SortFunc(found, func(a, b results.Level) int { return cmp.Compare(a.Rate, b.Rate) })
+	slices.SortFunc(found, func(a, b results.LoadPoint) int { return cmp.Compare(a.Rate, b.Rate) })
 	return found
 }
 
@@ -245,8 +257,8 @@ func (s side) recordsAt(rate float64) []results.Record {
 	return nil
 }
 
-// recordsOf are the records that ended ok of the point that was made for a measure. Where there are several, which differ in
-// their load, it takes the last: a group's points stand in the order of their loads.
+// recordsOf are the records that ended ok of the point made for a measure. Of several, which differ in their load, it is the one
+// with the highest: a group's points are in the order of their loads.
 func (s side) recordsOf(measure string) []results.Record {
 	var records []results.Record
 	for _, p := range s.points {
@@ -257,7 +269,7 @@ func (s side) recordsOf(measure string) []results.Record {
 	return records
 }
 
-// sustained is the search of the point made for it, else that of a curve.
+// sustained is the sustainable rate of the point made for it, else of a curve.
 func (s side) sustained() document.Cell {
 	for _, measure := range []string{"sustainable", "curve"} {
 		if b := results.Sustained(s.recordsOf(measure)); b.N > 0 {
@@ -267,8 +279,7 @@ func (s side) sustained() document.Cell {
 	return document.Cell{}
 }
 
-// cost are the records that say what a message costs, of the first of these measures that has any, else at the highest fixed
-// rate.
+// cost are the records from which costs are read: of the first of these measures that has any, else of the highest fixed rate.
 func (s side) cost() []results.Record {
 	for _, measure := range []string{"sustainable", "curve", "peak", "count", "backlog"} {
 		if records := withCost(s.recordsOf(measure)); records != nil {
@@ -281,7 +292,7 @@ func (s side) cost() []results.Record {
 	return nil
 }
 
-// withCost are the records that know what confirmed messages cost.
+// withCost are the records with a cost per message.
 func withCost(records []results.Record) []results.Record {
 	var out []results.Record
 	for _, r := range records {

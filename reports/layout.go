@@ -11,16 +11,17 @@ import (
 // mostAxes is how many axes a table has columns for; more would leave no room for the figures.
 const mostAxes = 5
 
-// layout says how a table names its points: by their names, or by a column for each setting in which they differ, with what
-// they have in common said once above.
+// layout says how a table identifies its points: by their names, or by a column for each setting in which they differ. The
+// settings that all points share are stated once above the table.
 type layout struct {
 	axes   []string // a column each; none: by their names
-	broker bool     // all are of one broker, which stands above
-	load   bool     // all have one load, which stands above
-	above  string   // what they have in common
+	broker bool     // all points are of one broker, which is named above the table
+	load   bool     // all points have one load, which is named above the table
+	above  string   // the sentence above the table
 }
 
-// layoutOf is that of a table of points, which stand under loads; facts are spec paths to say above where all points agree.
+// layoutOf chooses the layout for points under loads. facts are spec paths that are stated above the table where all points
+// agree.
 func layoutOf(points []results.Point, loads, facts []string) layout {
 	values, order := map[string][]string{}, []string(nil)
 	var brokers []string
@@ -69,7 +70,7 @@ func alike(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
 }
 
-// saidOnce are the spec paths that a sweep's tables say above them.
+// saidOnce are the spec paths that are stated above a table.
 var saidOnce = []string{"persistence", "acks", "replicas", "nodes", "topics", "partitionsPerTopic", "producersPerTopic"}
 
 // shared is the value that all points have at a spec path, "" where they differ or have none.
@@ -84,7 +85,7 @@ func shared(points []results.Point, path string) string {
 	return values[0]
 }
 
-// columns are those of a point's name: the whole of it for machines and pictures, and its parts for readers.
+// columns identify a point: by its whole name for machines and charts, by the parts of the name for readers.
 func (l layout) columns() []document.Column {
 	if l.axes == nil {
 		return []document.Column{{Key: "broker", Name: "broker", Row: true}}

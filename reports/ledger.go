@@ -22,40 +22,23 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Ledger"}
 	points := set.Points
 	d.Say(state(points))
-	table := document.Table{Title: "Books", Columns: append([]document.Column{
-		{Key: "broker", Name: "broker", Row: true},
-		{Key: "setting", Name: "messages", Row: true},
-		{Key: "load", Name: "load", Row: true},
-		{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, repeated)},
-		{Key: "status", Name: "status"},
-	}, metricColumns(runCounts, dataOnly{ // readers see what says something new
-		"due": !anyLoad(points, missed), "unsent": !anyLoad(points, missed), "resent": !anyLoad(points, resent), "expected": !anyLoad(points, fannedOut),
-	})...)}
+	books := document.Table{Title: "Books", Columns: booksColumns(points)}
 	var faults []document.Block
 	for _, p := range points {
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
-				if l.Record.Result == nil || p.Published() || l.Rate > 0 && l.Record.Result.Books == (results.Books{}) {
-					continue // older records don't have the books of each rate
+				if hasBooks(p, l) {
+					books.Rows = append(books.Rows, booksRow(p, l))
+					faults = append(faults, streams(p, l)...)
 				}
-				row := document.Row{
-					"broker":     document.Text(p.Name),
-					"setting":    document.Text(p.Setting()),
-					"load":       document.Text(l.Title),
-					"repetition": document.Number(r.Repetition),
-					"status":     document.Text(results.Ending(string(l.Record.Status), []results.Record{l.Record})).Toned(toneOf(l.Record.Status)),
-				}
-				countCells(row, runCounts, l.Record.Result.Books)
-				table.Rows = append(table.Rows, row)
-				faults = append(faults, streams(p, l)...)
 			}
 		}
 	}
-	if len(table.Rows) == 0 {
+	if len(books.Rows) == 0 {
 		d.Say("No record holds a ledger.")
 		return d, nil
 	}
-	d.Add(table)
+	d.Add(books)
 	if anyLoad(points, missed) {
 		d.Say("Due: by the schedule; never sent: of those, what there was no room for until the run ended.")
 	}
@@ -72,9 +55,39 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
+// booksColumns are the columns of the books. Readers see the counts that are not the same in every row.
+func booksColumns(points []results.Point) []document.Column {
+	return append([]document.Column{
+		{Key: "broker", Name: "broker", Row: true},
+		{Key: "setting", Name: "messages", Row: true},
+		{Key: "load", Name: "load", Row: true},
+		{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, repeated)},
+		{Key: "status", Name: "status"},
+	}, metricColumns(runCounts, dataOnly{
+		"due": !anyLoad(points, missed), "unsent": !anyLoad(points, missed), "resent": !anyLoad(points, resent), "expected": !anyLoad(points, fannedOut),
+	})...)
+}
+
+// hasBooks tells whether the books of a load are known. Older records don't have those of each rate of a curve.
+func hasBooks(p results.Point, l results.Load) bool {
+	return l.Record.Result != nil && !p.Published() && (l.Rate == 0 || l.Record.Result.Books != results.Books{})
+}
+
+func booksRow(p results.Point, l results.Load) document.Row {
+	row := document.Row{
+		"broker":     document.Text(p.Name),
+		"setting":    document.Text(p.Setting()),
+		"load":       document.Text(l.Title),
+		"repetition": document.Number(l.Record.Repetition),
+		"status":     document.Text(results.Ending(string(l.Record.Status), []results.Record{l.Record})).Toned(toneOf(l.Record.Status)),
+	}
+	countCells(row, runCounts, l.Record.Result.Books)
+	return row
+}
+
 // anyLoad asks about every record and every rate of a curve.
 func anyLoad(points []results.Point, is func(results.Record) bool) bool {
-	return slices.ContainsFunc(points, func(p results.Point) bool { return slices.ContainsFunc(withLevels(p.Records), is) })
+	return slices.ContainsFunc(points, func(p results.Point) bool { return slices.ContainsFunc(withRates(p.Records), is) })
 }
 
 func faulty(r results.Record) bool {

@@ -121,7 +121,7 @@ func TestFixedRatesOfASideAreInOrderAndThoseMadeForARateComeFirst(t *testing.T) 
 	fixed := both(2, 20_000, 1e6, 1e6, store.OK)
 	set := results.Of([]store.Record{curve, fixed, both(3, 100, 1e6, 1e6, store.Void)})
 	var got []float64
-	for _, l := range fixedLevels(set.Points) {
+	for _, l := range fixedLoadPoints(set.Points) {
 		got = append(got, l.Rate)
 		if l.Rate == 20_000 && l.Records[0].Spec.Measure != "rate" {
 			t.Error("the curve's 20,000/s stands for the point made for it")

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
@@ -12,52 +13,57 @@ import (
 // mostMissed is how many loads that miss an objective are named.
 const mostMissed = 5
 
-// objectives says of each objective which loads keep it; nothing where none was set.
+// objectiveTally counts the loads that an objective was applied to.
+type objectiveTally struct {
+	condition     string
+	kept, unknown int
+	missed        []string // with the figures
+}
+
+// objectives gives a verdict on each objective: the loads that kept it, and those that missed it.
 func objectives(set *results.Set) []document.Verdict {
-	type tally struct {
-		kept, unknown int
-		missed        []string
-	}
-	var order []string
-	by := map[string]*tally{}
+	var tallies []*objectiveTally
 	for _, v := range gate.JudgeObjectives(set) {
-		f := by[v.Condition]
-		if f == nil {
-			f = &tally{}
-			by[v.Condition] = f
-			order = append(order, v.Condition)
+		i := slices.IndexFunc(tallies, func(t *objectiveTally) bool { return t.condition == v.Condition })
+		if i < 0 {
+			i = len(tallies)
+			tallies = append(tallies, &objectiveTally{condition: v.Condition})
 		}
-		switch v.Outcome {
+		switch t := tallies[i]; v.Outcome {
 		case gate.Passed:
-			f.kept++
+			t.kept++
 		case gate.Skipped:
-			f.unknown++
+			t.unknown++
 		default:
-			f.missed = append(f.missed, fmt.Sprintf("%s: %s", v.Point, v.Text))
+			t.missed = append(t.missed, fmt.Sprintf("%s: %s", v.Point, v.Text))
 		}
 	}
 	var verdicts []document.Verdict
-	for _, condition := range order {
-		f := by[condition]
-		n := f.kept + len(f.missed)
-		v := document.Verdict{About: "Objective " + condition}
-		switch {
-		case n == 0:
-			v.Finding = "Nothing was measured that could be judged by it."
-		case len(f.missed) == 0:
-			v.Finding = fmt.Sprintf("Kept by %s.", allOf(n, "load"))
-		default:
-			v.Finding = fmt.Sprintf("Missed by %d of %s. %s.", len(f.missed), plural(n, "load"), strings.Join(f.missed[:min(mostMissed, len(f.missed))], ". "))
-			if more := len(f.missed) - mostMissed; more > 0 {
-				v.Detail = fmt.Sprintf("The same holds for %d more.", more)
-			}
-		}
-		if f.unknown > 0 && n > 0 {
-			v.Detail = strings.TrimSpace(fmt.Sprintf("%s %s can't be judged by it.", v.Detail, plural(f.unknown, "load")))
-		}
-		verdicts = append(verdicts, v)
+	for _, t := range tallies {
+		verdicts = append(verdicts, t.verdict())
 	}
 	return verdicts
+}
+
+func (t *objectiveTally) verdict() document.Verdict {
+	v := document.Verdict{About: "Objective " + t.condition}
+	judged := t.kept + len(t.missed)
+	switch {
+	case judged == 0:
+		v.Finding = "Nothing was measured that could be judged by it."
+		return v
+	case len(t.missed) == 0:
+		v.Finding = fmt.Sprintf("Kept by %s.", allOf(judged, "load"))
+	default:
+		v.Finding = fmt.Sprintf("Missed by %d of %s. %s.", len(t.missed), plural(judged, "load"), strings.Join(t.missed[:min(mostMissed, len(t.missed))], ". "))
+		if more := len(t.missed) - mostMissed; more > 0 {
+			v.Detail = fmt.Sprintf("The same holds for %d more.", more)
+		}
+	}
+	if t.unknown > 0 {
+		v.Detail = strings.TrimSpace(fmt.Sprintf("%s %s can't be judged by it.", v.Detail, plural(t.unknown, "load")))
+	}
+	return v
 }
 
 func allOf(n int, thing string) string {
@@ -67,7 +73,7 @@ func allOf(n int, thing string) string {
 	return fmt.Sprintf("all %d %ss", n, thing)
 }
 
-// misses tells of a load whether it misses an objective of its point.
+// misses tells whether a load missed an objective of its point.
 func misses(p results.Point, records []results.Record) bool {
 	if len(p.Records) == 0 || len(records) == 0 {
 		return false
@@ -96,7 +102,7 @@ func missedBy(p results.Point, records []results.Record) []string {
 	return missed
 }
 
-// fared is a status in words, with what the load missed.
-func fared(status string, p results.Point, records []results.Record) string {
+// statusWords is a status, followed by what the load missed: "ok, rate missed".
+func statusWords(status string, p results.Point, records []results.Record) string {
 	return strings.Join(append([]string{status}, missedBy(p, records)...), ", ")
 }

@@ -21,12 +21,12 @@ func pipelineTable(g group, l layout) document.Table {
 		if p.Spec.Pipeline == nil {
 			continue
 		}
-		for _, level := range results.Levels(i, p) {
-			row := pointCells(p, level.Title, l)
+		for _, loadPoint := range results.LoadPoints(i, p) {
+			row := pointCells(p, loadPoint.Title, l)
 			for _, key := range pipelineFigures {
-				row[key] = level.Cell(key)
+				row[key] = loadPoint.Cell(key)
 			}
-			row["n"] = document.Number(len(level.Records))
+			row["n"] = document.Number(len(loadPoint.Records))
 			t.Rows = append(t.Rows, row)
 		}
 	}

@@ -28,35 +28,43 @@ func promise(set *results.Set) (document.Document, error) {
 		d.Say("There is no record of a fault; brokermark run proof makes some.")
 		return d, nil
 	}
-	repeated := slices.ContainsFunc(trials, func(t faultTrial) bool { return t.record.Repetition > 1 })
-	anyResent := slices.ContainsFunc(trials, func(t faultTrial) bool { return resent(t.record) })
 	d.Say(countVerdicts(trials))
+	columns := promiseColumns(trials)
 	for _, ofBroker := range byBroker(trials) {
 		d.Add(document.Heading{Level: 1, Text: ofBroker[0].broker()})
-		t := document.Table{Columns: promiseColumns(repeated, anyResent)}
+		t := document.Table{Columns: columns}
 		for _, trial := range ofBroker {
 			t.Rows = append(t.Rows, trial.row())
 		}
 		d.Add(t)
 	}
-	resends := ""
-	if anyResent {
-		resends = "Resent: sent once more because the connection was lost or no answer came. "
-	}
-	lost := "Lost: acked and never delivered"
-	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.late }) {
-		lost += "; what was only late is not counted"
-	}
-	d.Say("Acked: confirmed as the guarantee demands; at most once: handed over. Failed: the client reported an error; the message may have been delivered " +
-		"nevertheless. " + resends + lost + ". Dup.: deliveries of a message that had been delivered. Reord.: first deliveries after a later message of the same " +
-		"stream. Outage: the longest time in which nothing was delivered" + samplesApart(trials) + ".")
+	d.Say(promiseTerms(trials))
 	if withoutFault > 0 {
 		d.Say(fmt.Sprintf("Left out: %s without a fault.", plural(withoutFault, "record")))
 	}
 	return d, nil
 }
 
-// samplesApart says how closely the outages of trials were watched; "" where there are none.
+// promiseTerms explains the columns.
+func promiseTerms(trials []faultTrial) string {
+	text := "Acked: confirmed as the guarantee demands; at most once: handed over. Failed: the client reported an error; the message may have been delivered " +
+		"nevertheless. "
+	if anyTrial(trials, resent) {
+		text += "Resent: sent once more because the connection was lost or no answer came. "
+	}
+	text += "Lost: acked and never delivered"
+	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.late }) {
+		text += "; what was only late is not counted"
+	}
+	return text + ". Dup.: deliveries of a message that had been delivered. Reord.: first deliveries after a later message of the same " +
+		"stream. Outage: the longest time in which nothing was delivered" + samplesApart(trials) + "."
+}
+
+func anyTrial(trials []faultTrial, is func(results.Record) bool) bool {
+	return slices.ContainsFunc(trials, func(t faultTrial) bool { return is(t.record) })
+}
+
+// samplesApart states the interval between the samples that outages were read from; "" without an outage.
 func samplesApart(trials []faultTrial) string {
 	var all []int64
 	for _, t := range trials {
@@ -93,7 +101,7 @@ func faultTrials(points []results.Point) (trials []faultTrial, withoutFault int)
 	return trials, withoutFault
 }
 
-// byBroker splits sorted trials where the broker or its version changes.
+// byBroker splits sorted trials into one group for each broker and version.
 func byBroker(trials []faultTrial) [][]faultTrial {
 	var out [][]faultTrial
 	for i, t := range trials {
@@ -105,7 +113,7 @@ func byBroker(trials []faultTrial) [][]faultTrial {
 	return out
 }
 
-func promiseColumns(repeated, anyResent bool) []document.Column {
+func promiseColumns(trials []faultTrial) []document.Column {
 	return slices.Concat([]document.Column{
 		{Key: "broker", Data: true},
 		{Key: "version", Data: true},
@@ -116,15 +124,15 @@ func promiseColumns(repeated, anyResent bool) []document.Column {
 		{Key: "ordering", Data: true},
 		{Key: "guarantee", Name: "guarantee", Row: true},
 		{Key: "fault", Name: "fault", Row: true},
-		{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !repeated},
+		{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !anyTrial(trials, repeated)},
 		{Key: "verdict", Name: "promise"},
-	}, metricColumns(promiseCounts, dataOnly{"sent": true, "resent": !anyResent}), []document.Column{
+	}, metricColumns(promiseCounts, dataOnly{"sent": true, "resent": !anyTrial(trials, resent)}), []document.Column{
 		{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds},
 		{Key: "why", Name: "why", Wide: true},
 	})
 }
 
-// promiseCounts are the counts that a promise is judged by, and those that explain them.
+// promiseCounts are the counts by which a promise is judged, and the counts that explain them.
 var promiseCounts = []string{"sent", "acked", "failed", "resent", "lost_acked", "duplicated", "reordered"}
 
 // promiseVerdict is in the words of docs/guarantees.md.
@@ -138,7 +146,7 @@ const (
 	refused  promiseVerdict = "refused"
 )
 
-// verdictOf words the ledger's answer.
+// verdictOf maps the ledger's answers to verdicts.
 var verdictOf = map[ledger.Promise]promiseVerdict{ledger.Kept: kept, ledger.Broken: broken, ledger.NoneMade: noneMade}
 
 var verdictTones = map[promiseVerdict]document.Tone{broken: document.Alarm, void: document.Caution}
@@ -176,7 +184,7 @@ var (
 	persistences = []string{"memory", "log", "fsync"}
 )
 
-// judge judges a repetition by its counts, which say nothing where the repetition was cut short or its faults didn't happen.
+// judge judges a repetition by its counts. They prove nothing where it was cut short or its faults did not happen.
 func judge(r results.Record) faultTrial {
 	t := faultTrial{record: r}
 	if r.Result != nil {
@@ -242,7 +250,7 @@ func wordCounts(counts []ledger.Count) string {
 	return strings.Join(words, ", ")
 }
 
-// wordVerdict says in figures what a verdict on a promise rests on.
+// wordVerdict states the counts that a verdict rests on.
 func wordVerdict(v ledger.Verdict, b results.Books) string {
 	parts := promiseClauses(v, b)
 	if b.Acked < b.Sent/2 && v.Promise != ledger.Broken {
@@ -254,7 +262,7 @@ func wordVerdict(v ledger.Verdict, b results.Books) string {
 	return strings.Join(parts, "; ")
 }
 
-// promiseClauses are what the verdict itself says; none where nothing deviates and the fate of some messages is unknown.
+// promiseClauses state the deviations. There are none to state where nothing deviates and the fate of some messages is unknown.
 func promiseClauses(v ledger.Verdict, b results.Books) []string {
 	switch {
 	case v.Promise == ledger.Broken:
@@ -301,7 +309,7 @@ func (t faultTrial) row() document.Row {
 	return row
 }
 
-// guaranteeOf names what was asked for, as far as it isn't the usual.
+// guaranteeOf names the guarantee; the usual replicas and ordering are left out.
 func guaranteeOf(s study.Spec) string {
 	text := s.Delivery + ", " + s.Persistence
 	if s.Replicas > 1 {

@@ -65,7 +65,7 @@ type sweep struct {
 	index  map[string][]int // of a point's values, by ID
 }
 
-// sweepsOf are the workloads with enough points that differ in more than the broker.
+// sweepsOf finds the workloads with at least leastSwept points that differ in more than the broker.
 func sweepsOf(points []results.Point) []sweep {
 	var sweeps []sweep
 	for _, w := range comparable(conclusive(points)) {
@@ -97,8 +97,8 @@ func sweepsOf(points []results.Point) []sweep {
 	return sweeps
 }
 
-// recommended tells that everything in g is a sweep of one broker: its recommendation says who is best, and a ranking of all
-// its points would be no answer.
+// recommended tells whether all of g is a sweep of one broker. The recommendation then replaces the ranking, which would rank
+// the broker against itself.
 func recommended(g group, sweeps []sweep) bool {
 	return !slices.ContainsFunc(comparable(g.points), func(w group) bool {
 		return !slices.ContainsFunc(sweeps, func(s sweep) bool {
@@ -108,7 +108,7 @@ func recommended(g group, sweeps []sweep) bool {
 	})
 }
 
-// at is where a point lies: "client.linger.ms=5 client.batch.size=64KiB".
+// at names the settings of a point: "client.linger.ms=5 client.batch.size=64KiB".
 func (s sweep) at(p results.Point) string {
 	var words []string
 	for a, i := range s.index[p.ID] {
@@ -123,7 +123,7 @@ func (s sweep) at(p results.Point) string {
 	return strings.Join(words, " ")
 }
 
-// verdict is the sentence: what to set, what that brings, and how sure it is.
+// verdict names the best settings, the gain, and how sure that is.
 func (s sweep) verdict() document.Verdict {
 	v := document.Verdict{About: "Recommendation, " + s.title}
 	if len(s.best) == 0 {
@@ -136,8 +136,8 @@ func (s sweep) verdict() document.Verdict {
 	if middle := value(s.best[len(s.best)/2]); len(s.best) > 2 && middle > 0 && value(first) > 0 {
 		v.Finding += fmt.Sprintf(", %s the median of all", unit.Factor.Format(value(first)/middle))
 	}
-	v.Finding += "." + s.sure(first)
-	v.Detail = s.left()
+	v.Finding += "." + s.openPlaces(first)
+	v.Detail = s.notConsidered()
 	for _, e := range results.Effects(s.points, s.metric) {
 		if value, change := e.Largest(); change.N > 0 && math.Abs(math.Log(change.Median)) < 0.01 {
 			v.Detail += "No axis changed it by more than 1 %."
@@ -151,8 +151,8 @@ func (s sweep) verdict() document.Verdict {
 	return v
 }
 
-// left says which points are not considered: "2 that miss an objective, 3 without a usable figure (1 failed, 2 void)".
-func (s sweep) left() string {
+// notConsidered names the points that are left out: "2 that miss an objective, 3 without a usable figure (1 failed, 2 void)".
+func (s sweep) notConsidered() string {
 	var parts []string
 	if s.missed > 0 {
 		parts = append(parts, fmt.Sprintf("%d that miss an objective", s.missed))
@@ -160,7 +160,7 @@ func (s sweep) left() string {
 	count, without := map[results.Status]int{}, 0
 	for _, p := range s.points {
 		if len(s.metric.Values(p.Ok())) == 0 {
-			count[ended(p)]++
+			count[worstStatus(p)]++
 			without++
 		}
 	}
@@ -177,8 +177,8 @@ func (s sweep) left() string {
 	return "Not considered: " + strings.Join(parts, ", ") + ". "
 }
 
-// ended is how a point without a usable figure ended, the worst of its repetitions first.
-func ended(p results.Point) results.Status {
+// worstStatus is the worst ending of a point's repetitions.
+func worstStatus(p results.Point) results.Status {
 	for _, status := range []results.Status{results.Failed, results.Void, results.Aborted, results.Refused} {
 		if slices.ContainsFunc(p.Records, func(r results.Record) bool { return r.Status == status }) {
 			return status
@@ -196,8 +196,8 @@ func spread(c results.Summary) string {
 	return text
 }
 
-// sure says which of the next best can't be told from the best.
-func (s sweep) sure(first results.Point) string {
+// openPlaces says how many of the next best may be as good as the best.
+func (s sweep) openPlaces(first results.Point) string {
 	if len(s.best) < 2 {
 		return ""
 	}
@@ -215,7 +215,7 @@ func (s sweep) sure(first results.Point) string {
 	return ""
 }
 
-// constants says once what all points have in common.
+// constants names the settings that all points share.
 func (s sweep) constants() string {
 	var words []string
 	varies := func(name string) bool {
@@ -264,7 +264,7 @@ func (s sweep) table(title string, points []results.Point) document.Table {
 	return t
 }
 
-// effects is the table of what each axis changed.
+// effects is a table of the change that each axis made.
 func (s sweep) effects() document.Table {
 	t := document.Table{Title: "What each axis changed: " + s.metric.Name, Columns: []document.Column{
 		{Key: "axis", Name: "axis", Row: true},

@@ -13,6 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/published"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/studies"
@@ -26,7 +27,7 @@ func init() {
 	})
 }
 
-// Paper is what a study's folder says of a publication.
+// Paper is the content of a study's folder.
 type Paper struct {
 	Study   *study.Study
 	Grid    []study.Point // as the publication ran it
@@ -63,7 +64,7 @@ func ReadPaper(name string) (Paper, error) {
 	return p, err
 }
 
-// studyReport covers every study of the records that comes with the program and says what a publication claims or shows.
+// studyReport covers the studies of the records that come with the program and have claims, tables or figures.
 func studyReport(set *results.Set) (document.Document, error) {
 	var papers []Paper
 	for _, name := range studiesOf(set) {
@@ -108,10 +109,10 @@ func Study(set *results.Set, papers ...Paper) document.Document {
 	return d
 }
 
-// isPublished tells a study that repeats a publication from one that stands for itself.
+// isPublished tells whether the study repeats a publication.
 func (p Paper) isPublished() bool { return p.Study.Source != "" || len(p.Claims)+len(p.Figures) > 0 }
 
-// words are those by which a report speaks of a study's origin.
+// words are the headings and phrases that depend on whether the study repeats a publication.
 type words struct{ exhibits, unmeasured, setup, differs, paper, method, closed string }
 
 var (
@@ -159,7 +160,7 @@ func (p Paper) beside(set *results.Set) *results.Set {
 	return results.Of(slices.Concat(records, p.Figures))
 }
 
-// sides are the columns of a study report, as far as there is anything in them.
+// sides are the columns of a study report that have content.
 func (p Paper) sides(beside *results.Set) []string {
 	sides := claim.Sides(beside, p.Study.Name)
 	if len(p.Figures) > 0 {
@@ -168,7 +169,7 @@ func (p Paper) sides(beside *results.Set) []string {
 	return sides
 }
 
-// claims writes the table of claims and what it comes to.
+// claims counts the answers of each side and writes the table of claims.
 func (p Paper) claims(d *document.Document, beside *results.Set, notes *document.Footnotes) {
 	sides := claim.Sides(beside, p.Study.Name)
 	t := document.Table{Columns: []document.Column{
@@ -186,7 +187,7 @@ func (p Paper) claims(d *document.Document, beside *results.Set, notes *document
 	counts, alone := map[string]map[claim.Verdict]int{}, map[string]int{}
 	for _, c := range p.Claims {
 		row := document.Row{
-			"claim": document.Text(c.ID), "says": p.said(c, beside, notes), "where": document.Text(c.Where), "published": document.Text(c.Published),
+			"claim": document.Text(c.ID), "says": p.claimCell(c, beside, notes), "where": document.Text(c.Where), "published": document.Text(c.Published),
 		}
 		for _, side := range sides {
 			a := claim.Evaluate(c, beside, p.Study.Name, side)
@@ -215,7 +216,7 @@ func (p Paper) claims(d *document.Document, beside *results.Set, notes *document
 		"answer otherwise, and nothing is tested.")
 }
 
-// single says how many of the decided answers rest on one repetition of a point.
+// single warns of answers that rest on one repetition of a point.
 func single(alone, decided int) string {
 	switch {
 	case alone == 0:
@@ -229,14 +230,14 @@ func single(alone, decided int) string {
 // sideNames say what the sides of a study are.
 var sideNames = map[string]string{claim.Then: "Then (the paper's versions)", claim.Now: "Now (today's versions)", claim.Published: "Published"}
 
-// said is a claim's sentence, with what else there is to know of it.
-func (p Paper) said(c claim.Claim, beside *results.Set, notes *document.Footnotes) document.Cell {
+// claimCell is the sentence of a claim. Footnotes hold its note, and say where the paper's own tables contradict it.
+func (p Paper) claimCell(c claim.Claim, beside *results.Set, notes *document.Footnotes) document.Cell {
 	cell := document.Text(c.Says)
 	if c.Note != "" {
-		cell = cell.Marked(notes.Mark(p.Study.Name+" "+c.ID, c.Note))
+		cell = cell.Marked(notes.Mark(p.Study.Name+" "+c.ID, remark.Of("%s", c.Note)))
 	}
 	if a := claim.Evaluate(c, beside, p.Study.Name, claim.Published); a.Verdict == claim.DoesNotHold {
-		cell = cell.Marked(notes.Mark(p.Study.Name+" "+c.ID+" tables", "by the paper's own tables it does not hold: "+measuredText(c, a)))
+		cell = cell.Marked(notes.Mark(p.Study.Name+" "+c.ID+" tables", remark.Of("by the paper's own tables it does not hold: %s", measuredText(c, a))))
 	}
 	return cell
 }
@@ -245,12 +246,12 @@ func verdictCell(a claim.Answer, notes *document.Footnotes) document.Cell {
 	cell := document.Text(string(a.Verdict))
 	switch {
 	case a.Why != "":
-		cell = cell.Marked(notes.Mark(string(a.Reason), a.Why))
+		cell = cell.Marked(notes.Mark(string(a.Reason), remark.Of("%s", a.Why)))
 	case a.Repetitions() == 1:
-		cell = cell.Marked(notes.Mark("one run", "one repetition, so there is no spread to hold it against: another run may answer otherwise"))
+		cell = cell.Marked(notes.Mark("one run", remark.Of("one repetition, so there is no spread to hold it against: another run may answer otherwise")))
 	}
 	if a.Closed && len(a.Parts) > 0 {
-		cell = cell.Marked(notes.Mark("closed", "the latency of a closed loop: it says how full the client's window was, as the paper's does"))
+		cell = cell.Marked(notes.Mark("closed", remark.Of("the latency of a closed loop: it says how full the client's window was, as the paper's does")))
 	}
 	return cell
 }

@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -51,11 +50,11 @@ type exhibit struct {
 	left    int // rows of the paper that were not measured
 }
 
-// exhibitRow is a place in it: what each side has there.
+// exhibitRow is a row of an exhibit: the load point of each side.
 type exhibitRow struct {
 	at, series string
 	order      float64 // of rates of a curve
-	sides      map[string]results.Level
+	sides      map[string]results.LoadPoint
 }
 
 func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
@@ -87,17 +86,17 @@ func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
 	return x
 }
 
-// put sets what a side has into the row of its place; of two scales, the later one stays.
-func (x *exhibit) put(at exhibitRow, side string, what results.Level) {
+// put sets the load point of a side in its row. A later one replaces an earlier one, such as that of another scale.
+func (x *exhibit) put(at exhibitRow, side string, what results.LoadPoint) {
 	i := slices.IndexFunc(x.rows, func(r exhibitRow) bool { return r.at == at.at && r.series == at.series })
 	if i < 0 {
-		i, at.sides = len(x.rows), map[string]results.Level{}
+		i, at.sides = len(x.rows), map[string]results.LoadPoint{}
 		x.rows = append(x.rows, at)
 	}
 	x.rows[i].sides[side] = what
 }
 
-// keepMeasured leaves out what only the paper has, unless nothing was measured at all.
+// keepMeasured leaves out the rows that only the paper has, unless nothing was measured at all.
 func (x *exhibit) keepMeasured() {
 	kept := slices.DeleteFunc(slices.Clone(x.rows), func(r exhibitRow) bool {
 		_, there := r.sides[claim.Published]
@@ -145,66 +144,74 @@ func (x exhibit) heading() string {
 	return x.Rows
 }
 
+// table shows the sides beside each other where the columns are few, else below each other.
 func (x exhibit) table() document.Table {
-	t := document.Table{Columns: []document.Column{{Key: x.Rows, Name: x.heading(), Row: true}}}
-	if x.Series != "" {
-		t.Columns = append(t.Columns, document.Column{Key: x.Series, Name: x.Series, Row: true})
+	if len(x.metrics) > mostBeside {
+		return x.sidesInRows()
 	}
-	long := len(x.metrics) > mostBeside
-	if long {
-		if len(x.sides) > 1 {
-			t.Columns = append(t.Columns, document.Column{Key: "of", Name: "of", Row: true})
-		}
-		for i := range x.metrics {
-			t.Columns = append(t.Columns, x.column(i, ""))
-		}
-	} else {
-		for i := range x.metrics {
-			for _, side := range x.sides {
-				t.Columns = append(t.Columns, x.column(i, side))
-			}
+	t := document.Table{Columns: x.placeColumns()}
+	for i := range x.metrics {
+		for _, side := range x.sides {
+			t.Columns = append(t.Columns, x.column(i, side))
 		}
 	}
 	for _, r := range x.rows {
-		row := func() document.Row {
-			out := document.Row{x.Rows: document.Text(r.at)}
-			if x.Series != "" {
-				out[x.Series] = document.Text(r.series)
+		row := x.placeCells(r)
+		for i := range x.metrics {
+			for _, side := range x.sides {
+				row[x.column(i, side).Key] = x.cell(r, side, i)
 			}
-			return out
 		}
-		if !long {
-			t.Rows = append(t.Rows, x.fill(row(), r, x.sides, true))
-			continue
-		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// sidesInRows has a row for each side of each place.
+func (x exhibit) sidesInRows() document.Table {
+	t := document.Table{Columns: x.placeColumns()}
+	if len(x.sides) > 1 {
+		t.Columns = append(t.Columns, document.Column{Key: "of", Name: "of", Row: true})
+	}
+	for i := range x.metrics {
+		t.Columns = append(t.Columns, x.column(i, ""))
+	}
+	for _, r := range x.rows {
 		for _, side := range x.sides {
-			if _, there := r.sides[side]; there {
-				one := x.fill(row(), r, []string{side}, false)
-				if len(x.sides) > 1 {
-					one["of"] = document.Text(side)
-				}
-				t.Rows = append(t.Rows, one)
+			if _, there := r.sides[side]; !there {
+				continue
 			}
+			row := x.placeCells(r)
+			if len(x.sides) > 1 {
+				row["of"] = document.Text(side)
+			}
+			for i := range x.metrics {
+				row[x.column(i, "").Key] = x.cell(r, side, i)
+			}
+			t.Rows = append(t.Rows, row)
 		}
 	}
 	return t
 }
 
-// fill adds the figures of sides to a row; apart where each side has columns of its own.
-func (x exhibit) fill(row document.Row, r exhibitRow, sides []string, apart bool) document.Row {
-	for i := range x.metrics {
-		for _, side := range sides {
-			column := ""
-			if apart {
-				column = side
-			}
-			row[x.column(i, column).Key] = x.cell(r, side, i)
-		}
+// placeColumns identify the rows.
+func (x exhibit) placeColumns() []document.Column {
+	columns := []document.Column{{Key: x.Rows, Name: x.heading(), Row: true}}
+	if x.Series != "" {
+		columns = append(columns, document.Column{Key: x.Series, Name: x.Series, Row: true})
+	}
+	return columns
+}
+
+func (x exhibit) placeCells(r exhibitRow) document.Row {
+	row := document.Row{x.Rows: document.Text(r.at)}
+	if x.Series != "" {
+		row[x.Series] = document.Text(r.series)
 	}
 	return row
 }
 
-// column is one of the paper's, in its unit.
+// column is a column of the paper, in the paper's unit.
 func (x exhibit) column(i int, side string) document.Column {
 	m, name := x.metrics[i], x.units[i]
 	c := document.Column{Key: m.Key, Name: plainName(m.Key), Unit: m.Unit, Spread: side != claim.Published}
@@ -259,113 +266,4 @@ func (x exhibit) cell(r exhibitRow, side string, i int) document.Cell {
 	}
 	cell.Number, cell.Low, cell.High = cell.Number/factor, cell.Low/factor, cell.High/factor
 	return cell
-}
-
-// environment says with what each side was measured, and where the work that was given differs from that of the full grid.
-func (p Paper) environment(d *document.Document, beside *results.Set) {
-	d.Add(document.Heading{Level: 2, Text: p.words().setup})
-	d.Say(p.Study.Description)
-	t := document.Table{Columns: []document.Column{
-		{Key: "side", Name: "side", Row: true},
-		{Key: "brokers", Name: "brokers", Wide: true},
-		{Key: "clients", Name: "clients", Wide: true},
-		{Key: "machine", Name: "machine", Wide: true},
-		{Key: "repetitions", Name: "repetitions", Unit: unit.Count},
-	}}
-	for _, side := range claim.Sides(beside, p.Study.Name) {
-		brokers, clients, machines, n := map[string]bool{}, map[string]bool{}, map[string]bool{}, 0
-		for _, point := range beside.Points {
-			if sideOf(point) != side {
-				continue
-			}
-			for _, r := range point.Ok() {
-				n++
-				brokers[strings.TrimSpace(r.Spec.Broker+" "+r.Versions.Broker)], clients[r.Versions.Client] = true, true
-				machines[machine(r.Host)] = true
-			}
-		}
-		words := func(m map[string]bool) document.Cell {
-			delete(m, "")
-			return document.Text(strings.Join(slices.Sorted(maps.Keys(m)), "; "))
-		}
-		t.Rows = append(t.Rows, document.Row{
-			"side": document.Text(side), "brokers": words(brokers), "clients": words(clients), "machine": words(machines), "repetitions": document.Number(n),
-		})
-	}
-	if len(t.Rows) > 0 {
-		d.Add(t)
-	}
-	if changed := p.changed(beside); len(changed.Rows) > 0 {
-		d.Say(p.words().differs)
-		d.Add(changed)
-	}
-}
-
-func machine(h results.Host) string {
-	var words []string
-	for _, word := range []string{h.CPU, h.OS, h.Kernel} {
-		if word != "" {
-			words = append(words, word)
-		}
-	}
-	if h.Cores > 0 {
-		words = append(words, fmt.Sprintf("%d cores", h.Cores))
-	}
-	if h.MemoryBytes > 0 {
-		words = append(words, unit.Bytes.Format(float64(h.MemoryBytes)))
-	}
-	return strings.Join(words, ", ")
-}
-
-// changed lists the settings in which measured points differ from those of the full grid with the same axis values.
-func (p Paper) changed(beside *results.Set) document.Table {
-	grid := map[string]study.Spec{}
-	for _, g := range p.Grid {
-		grid[axesText(g.Axes)] = g.Spec
-	}
-	type difference struct{ path, paper, here string }
-	counts := map[difference]int{}
-	for _, point := range beside.Points {
-		full, there := grid[axesText(point.Records[0].Axes)]
-		if !there || point.Published() || full.ID() == point.Spec.ID() {
-			continue
-		}
-		paper, here := results.SpecFacts(full), results.SpecFacts(point.Spec)
-		for _, path := range slices.Sorted(maps.Keys(paper)) {
-			if paper[path] != here[path] && !(strings.HasPrefix(path, "sustainable.") && here["sustainable.trial"] == "0s") { // no search, no settings of one
-				counts[difference{path, abridged(paper[path]), abridged(here[path])}]++
-			}
-		}
-	}
-	t := document.Table{Columns: []document.Column{
-		{Key: "setting", Name: "setting", Row: true},
-		{Key: "paper", Name: p.words().paper, Wide: true},
-		{Key: "here", Name: "here", Wide: true},
-		{Key: "points", Name: "points", Unit: unit.Count},
-	}}
-	for _, f := range slices.SortedFunc(maps.Keys(counts), func(a, b difference) int {
-		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.paper, b.paper), cmp.Compare(a.here, b.here))
-	}) {
-		t.Rows = append(t.Rows, document.Row{
-			"setting": document.Text(f.path), "paper": document.Text(f.paper), "here": document.Text(cmp.Or(f.here, "unset")), "points": document.Number(counts[f]),
-		})
-	}
-	return t
-}
-
-// abridged keeps the ends of a long list.
-func abridged(value string) string {
-	items := strings.Split(strings.Trim(value, "[]"), ",")
-	if !strings.HasPrefix(value, "[") || len(items) <= 5 {
-		return value
-	}
-	return fmt.Sprintf("%d values, %s to %s", len(items), items[0], items[len(items)-1])
-}
-
-func axesText(axes map[string]string) string {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(axes)) {
-		b.WriteString(name + "=" + axes[name] + "\n")
-	}
-	return b.String()
 }

@@ -70,11 +70,11 @@ func apart(beside *results.Set, theirs, ours results.Metric) (row document.Row, 
 		if p.Published() {
 			continue
 		}
-		levels := results.MeasuredLoads(i, p)
+		loadPoints := results.MeasuredLoads(i, p)
 		if theirs.Unit == unit.PerSecond { // a rate is of the whole curve
-			levels = results.Levels(i, p)
+			loadPoints = results.LoadPoints(i, p)
 		}
-		for _, l := range levels {
+		for _, l := range loadPoints {
 			x, y := theirs.Over(l.Records), ours.Over(l.Records)
 			if !l.Used() || x.N == 0 || y.N == 0 || x.Median <= 0 || y.Median <= 0 {
 				continue

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -21,27 +22,43 @@ func init() {
 	})
 }
 
-func summary(set *results.Set) (document.Document, error) {
-	d := document.Document{Title: "Summary"}
+func summary(set *results.Set) (document.Document, error) { return Summary(set).Document(), nil }
+
+// Summary is the verdict in words, and every point below it.
+func Summary(set *results.Set) Sections {
+	points := set.Points
+	s := Sections{Title: "Summary", Opening: verdicts(set)}
+	var notes document.Footnotes
+	for _, g := range bySetting(points) {
+		s.Groups = append(s.Groups, summarySection(g, &notes))
+	}
+	if slices.ContainsFunc(points, measured) {
+		s.Closing = append(s.Closing, howToRead(points)...)
+	}
+	s.Closing = append(s.Closing, notes.Blocks()...)
+	return s
+}
+
+// verdicts say what was measured, what went wrong, and who is best.
+func verdicts(set *results.Set) []document.Block {
+	var d document.Document
 	points := set.Points
 	d.Say(state(points))
 	if len(points) == 0 {
-		return d, nil
+		return d.Blocks
 	}
 	for _, v := range append(results.MissedRates(points), objectives(set)...) {
 		d.Add(v)
 	}
-	var notes document.Footnotes
-	groups := bySetting(points)
 	d.Add(document.Heading{Level: 1, Text: "Verdict"})
-	sweeps := sweepsOf(points)
-	for _, g := range bySetting(conclusive(points)) {
+	sweeps, compared := sweepsOf(points), conclusive(points)
+	for _, g := range bySetting(compared) {
 		if !recommended(g, sweeps) {
 			d.Add(verdict(g))
 		}
 	}
-	d.Say(unequalGuarantees(conclusive(points)))
-	d.Say(clientModes(conclusive(points)))
+	d.Say(unequalGuarantees(compared))
+	d.Say(clientModes(compared))
 	for _, s := range sweeps {
 		v := s.verdict()
 		v.Detail = strings.TrimSpace(v.Detail + " More: brokermark report recommend.")
@@ -50,28 +67,29 @@ func summary(set *results.Set) (document.Document, error) {
 	if trials, _ := faultTrials(points); len(trials) > 0 {
 		d.Add(document.Verdict{About: "Through faults", Finding: countVerdicts(trials), Detail: "More: brokermark report promise."})
 	}
-	for _, g := range groups {
-		d.Add(document.Heading{Level: 1, Text: g.name})
-		l := layoutOf(g.points, loadsOf(g), saidOnce)
-		d.Say(l.above)
-		d.Add(summaryTable(g, l, &notes))
-		for _, t := range []document.Table{pipelineTable(g, l), goalsTable(g, l, &notes)} {
-			if len(t.Rows) > 0 {
-				d.Add(t)
-			}
+	return d.Blocks
+}
+
+// summarySection has a row for every point of a group and for every rate of a curve.
+func summarySection(g group, notes *document.Footnotes) Section {
+	var d document.Document
+	l := layoutOf(g.points, loadsOf(g), saidOnce)
+	d.Say(l.above)
+	d.Add(summaryTable(g, l, notes))
+	for _, t := range []document.Table{pipelineTable(g, l), goalsTable(g, l, notes)} {
+		if len(t.Rows) > 0 {
+			d.Add(t)
 		}
-		d.Warn("these records", unnamed(g.points))
 	}
-	if !slices.ContainsFunc(points, measured) {
-		d.Add(notes.Blocks()...)
-		return d, nil
-	}
+	d.Warn("these records", unnamed(g.points))
+	return Section{g.name, g.points, d.Blocks}
+}
+
+// howToRead explains the figures of the tables.
+func howToRead(points []results.Point) []document.Block {
+	var d document.Document
 	if results.AnyClosedLoop(points) {
 		d.Say(results.ClosedLoopNote)
-	}
-	curves := ""
-	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == "curve" }) {
-		curves = "Each rate of a curve is a measurement of its own. "
 	}
 	if slices.ContainsFunc(points, func(p results.Point) bool { return len(results.Goals(p.Shown())) > 0 }) {
 		d.Say("Conditional throughput is what at least came through per second at the sustainable rate, but for the share of the time " +
@@ -80,14 +98,17 @@ func summary(set *results.Set) (document.Document, error) {
 	if anyLoad(points, results.OnlyFromSend) {
 		d.Say("Latencies of imported results are known from the actual send only: they hide every wait before it, and stand in columns of their own.")
 	}
+	curves := ""
+	if slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure == "curve" }) {
+		curves = "Each rate of a curve is a measurement of its own. "
+	}
 	d.Say("Rates and latencies are medians over the n repetitions that ended ok; a sustainable rate is followed by " +
 		bracketWords + ". " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
-	d.Add(notes.Blocks()...)
-	return d, nil
+	return d.Blocks
 }
 
-// unequalGuarantees says why brokers that were given the same messages and load stand alone: each was asked for what is usual
-// for it. "" where brokers are compared.
+// unequalGuarantees names brokers that were given the same messages and load and are not compared, because each was asked for
+// the guarantee that is usual for it. "" where brokers are compared.
 func unequalGuarantees(points []results.Point) string {
 	var brokers, deliveries []string
 	for _, g := range bySetting(points) {
@@ -116,7 +137,7 @@ func unequalGuarantees(points []results.Point) string {
 		strings.Join(brokers, " and "), strings.Join(deliveries, ", "))
 }
 
-// measured tells whether there is any figure of p.
+// measured tells whether any repetition of p has figures.
 func measured(p results.Point) bool {
 	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
 }
@@ -133,7 +154,7 @@ var summaryMetrics = []string{
 func loadsOf(g group) []string {
 	var loads []string
 	for i, p := range g.points {
-		for _, l := range results.Levels(i, p) {
+		for _, l := range results.LoadPoints(i, p) {
 			loads = append(loads, l.Title)
 		}
 	}
@@ -147,39 +168,39 @@ func summaryTable(g group, l layout, notes *document.Footnotes) document.Table {
 		{Key: "status", Name: "status"},
 		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
 	}, metricColumns(summaryMetrics, dataOnly{
-		"offered_rate": !offered, "due": true, "unsent": !offered, "pause_p99_ns": !anyLoad(g.points, stood), "pause_max_ns": true, flushesKey: !anyLoad(g.points, flushing),
+		"offered_rate": !offered, "due": true, "unsent": !offered, "pause_p99_ns": !anyLoad(g.points, pausedTooLong), "pause_max_ns": true, flushesKey: !anyLoad(g.points, flushing),
 		"service_p50_ns": !sent, "service_p99_ns": !sent, "e2e_service_p50_ns": !sent, "e2e_service_p99_ns": !sent,
 	}), []document.Column{
 		{Key: "doubts", Name: "doubts", Unit: unit.Count},
 		{Key: "n", Name: "n", Unit: unit.Count},
 	})}
 	for i, p := range g.points {
-		levels := results.Levels(i, p)
-		for _, level := range levels {
-			row := summaryRow(p, level, ownWords(level, levels), notes)
-			maps.Copy(row, pointCells(p, level.Title, l))
+		loadPoints := results.LoadPoints(i, p)
+		for _, loadPoint := range loadPoints {
+			row := summaryRow(p, loadPoint, ownWords(loadPoint, loadPoints), notes)
+			maps.Copy(row, pointCells(p, loadPoint.Title, l))
 			t.Rows = append(t.Rows, row)
 		}
 	}
 	return t
 }
 
-// stood tells that the generator's machine stood still for too long beside what was measured.
-func stood(r results.Record) bool {
+// pausedTooLong tells whether the generator's machine paused for long enough to be doubted.
+func pausedTooLong(r results.Record) bool {
 	return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool { return d.Code == "pauses" || d.Code == "generator-lag" })
 }
 
-// summaryRow is what a row says of a point, or of one rate of its curve.
-func summaryRow(p results.Point, l results.Level, own map[string]string, notes *document.Footnotes) document.Row {
+// summaryRow is the row of a point, or of one rate of its curve.
+func summaryRow(p results.Point, l results.LoadPoint, own map[string]string, notes *document.Footnotes) document.Row {
 	status, tone, marks, count := p.Status(), toneOfPoints(p), reasons(p, notes), total(p)
 	if p.Spec.Measure == "curve" && l.Rate > 0 {
 		status, tone, marks, count = string(l.Status), toneOf(l.Status), nil, l.Cell
-		if l.Reason != "" {
-			marks = append(marks, notes.Mark(p.Spec.Broker+l.Title, fmt.Sprintf("%s, %s: %s", l.Title, l.Status, l.Reason)))
+		if l.Why.Text != "" {
+			marks = append(marks, notes.Mark(p.Spec.Broker+l.Title, remark.Of("%s, %s: %s", l.Title, l.Status, l.Why)))
 		}
 	}
 	row := document.Row{}
-	row["status"] = document.Text(fared(status, p, l.Records)).Toned(tone).Marked(marks...)
+	row["status"] = document.Text(statusWords(status, p, l.Records)).Toned(tone).Marked(marks...)
 	row["sustainable"] = l.Cell("sustainable_low")
 	row["doubts"] = doubts(p, l.Records, own, notes)
 	row["n"] = document.Number(len(l.Records))
@@ -220,7 +241,7 @@ func total(p results.Point) func(key string) document.Cell {
 	ran := slices.DeleteFunc(slices.Clone(p.Records), func(r results.Record) bool {
 		return r.Status != results.OK && r.Status != results.Failed
 	})
-	return func(key string) document.Cell { return results.Level{Status: results.OK, Records: ran}.Cell(key) }
+	return func(key string) document.Cell { return results.LoadPoint{Status: results.OK, Records: ran}.Cell(key) }
 }
 
 // reasons are the footnotes that say why repetitions of p didn't end ok.
@@ -234,15 +255,15 @@ func reasons(p results.Point, notes *document.Footnotes) []int {
 		if r.Status == results.Refused {
 			about = "" // names the setting and its reason
 		}
-		if mark := notes.Mark(about, fmt.Sprintf("%s: %s", r.Status, r.Reason)); !slices.Contains(marks, mark) {
+		if mark := notes.Mark(about, remark.Of("%s: %s", r.Status, r.Why())); !slices.Contains(marks, mark) {
 			marks = append(marks, mark)
 		}
 	}
 	return marks
 }
 
-// withLevels are records with each rate of their curves as one more.
-func withLevels(records []results.Record) []results.Record {
+// withRates are records with each rate of their curves as one more.
+func withRates(records []results.Record) []results.Record {
 	out := slices.Clone(records)
 	for _, r := range records {
 		for _, l := range results.Loads(r) {
@@ -254,18 +275,17 @@ func withLevels(records []results.Record) []results.Record {
 	return out
 }
 
-// ownWords are the doubts of a rate of a curve that no other rate has in the same words, by their text: a footnote that
-// names the rate is theirs alone.
-func ownWords(l results.Level, levels []results.Level) map[string]string {
+// ownWords finds the doubts that only this rate of a curve has, and maps their texts to its title: their footnotes name the rate.
+func ownWords(l results.LoadPoint, loadPoints []results.LoadPoint) map[string]string {
 	own := map[string]string{}
-	if l.Rate == 0 || len(levels) < 2 {
+	if l.Rate == 0 || len(loadPoints) < 2 {
 		return own
 	}
 	for _, r := range l.Records {
 		for _, d := range r.Doubts {
-			same := func(o results.Record) bool { return slices.Contains(o.Doubts, d) }
-			others := func(o results.Level) bool { return o.Title != l.Title && slices.ContainsFunc(o.Records, same) }
-			if !slices.ContainsFunc(levels, others) {
+			same := func(o results.Record) bool { return slices.ContainsFunc(o.Doubts, d.Same) }
+			others := func(o results.LoadPoint) bool { return o.Title != l.Title && slices.ContainsFunc(o.Records, same) }
+			if !slices.ContainsFunc(loadPoints, others) {
 				own[d.Text] = l.Title
 			}
 		}
@@ -273,18 +293,19 @@ func ownWords(l results.Level, levels []results.Level) map[string]string {
 	return own
 }
 
-// doubts counts the kinds of doubts about records of p, with a footnote for each kind and broker, and for each rate of
-// a curve where it speaks of that rate alone.
+// doubts counts the kinds of doubts about records of p. Each kind has a footnote for the broker, or for a rate of a curve that
+// is the only one it speaks of.
 func doubts(p results.Point, records []results.Record, own map[string]string, notes *document.Footnotes) document.Cell {
+	kinds := map[string]bool{}
 	var marks []int
 	for _, r := range records {
 		for _, doubt := range r.Doubts {
-			about, text := p.Spec.Broker, fmt.Sprintf("%s: %s", doubt.Code, doubt.Text)
+			kinds[doubt.Code] = true
+			about, why := p.Spec.Broker, remark.Of("%s: %s", doubt.Code, doubt)
 			if title := own[doubt.Text]; title != "" {
-				about, text = about+title, title+", "+text
+				about, why = about+title, remark.Of("%s, %s", title, why)
 			}
-			mark := notes.Mark(about, text)
-			if !slices.Contains(marks, mark) {
+			if mark := notes.Mark(about, why); !slices.Contains(marks, mark) {
 				marks = append(marks, mark)
 			}
 		}
@@ -292,10 +313,10 @@ func doubts(p results.Point, records []results.Record, own map[string]string, no
 	if marks == nil {
 		return document.Cell{}
 	}
-	return document.Number(len(marks)).Marked(marks...)
+	return document.Number(len(kinds)).Marked(marks...)
 }
 
-// state says in a sentence what there is to report on, above all when that is little.
+// state counts the repetitions by status, and warns where they allow no conclusion.
 func state(points []results.Point) string {
 	count := map[results.Status]int{}
 	repetitions, repeated := 0, 0

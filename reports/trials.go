@@ -71,7 +71,7 @@ func latency(t results.Trial, ns int64) document.Cell {
 	return document.Number(ns)
 }
 
-// trialTones are those of the verdicts of a trial.
+// trialTones are the tones of verdicts.
 var trialTones = map[string]document.Tone{"void": document.Caution}
 
 func trialTable(name string, s *results.Sustainable) document.Table {

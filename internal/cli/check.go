@@ -12,6 +12,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -124,7 +125,7 @@ func pointTable(points []study.Point, refused map[string]string, notes *document
 		}
 		verdict := document.Cell{}
 		if reason := refused[p.ID]; reason != "" {
-			verdict = document.Text("refused").Marked(notes.Mark(s.Broker, s.Broker+": "+strings.TrimPrefix(reason, s.Broker+": ")))
+			verdict = document.Text("refused").Marked(notes.Mark(s.Broker, remark.Of("%s: %s", s.Broker, strings.TrimPrefix(reason, s.Broker+": "))))
 		}
 		row := document.Row{
 			"number":     document.Number(i + 1),

@@ -33,7 +33,7 @@ type Paragraph struct{ Text string }
 type Verdict struct {
 	About   string // "100 B, at-least-once"
 	Finding string // in a sentence, or two
-	Detail  string // what else there is to say
+	Detail  string // further sentences
 	Headed  bool   // the heading above says what it is about
 }
 
@@ -46,7 +46,7 @@ func (v Verdict) Text() string {
 	return strings.TrimSpace(about + v.Finding + " " + v.Detail)
 }
 
-// Warning tells that records which stand together differ in facts that nobody named.
+// Warning says that pooled or compared records differ in facts that were not named as the difference.
 type Warning struct {
 	About  string   // "the compared records"
 	Differ []string // the facts with their values, as from Residue
@@ -62,7 +62,7 @@ func (w Warning) Text() string {
 	return fmt.Sprintf("Warning: %s differ in what was not named as the difference: %s.", w.About, text)
 }
 
-// Worded gives a renderer that has no form of its own for verdicts or warnings a paragraph.
+// Worded turns verdicts and warnings into paragraphs, for renderers that have no other form for them.
 func Worded(b Block) Block {
 	switch b := b.(type) {
 	case Verdict:
@@ -123,13 +123,13 @@ type Column struct {
 	Key    string    // for machines: stable, lower case, ends with the unit where there is one
 	Name   string    // for people; may hold a line break
 	Unit   unit.Unit // of its numbers
-	Row    bool      // tells the rows apart: repeated where a table has to be split
+	Row    bool      // identifies the row: repeated where a table has to be split
 	Label  bool      // names a row by itself, for its colour; else its Row columns do together
-	Named  bool      // its cells say nothing without the column's name: "5" of "linger.ms"
+	Named  bool      // its cells mean nothing without the column's name: "5" of "linger.ms"
 	Spread bool      // show the interval of its cells
 	Wide   bool      // holds sentences: wrapped later than other words
-	Spare  bool      // left out of a terminal that has no room for it
-	Data   bool      // only for machines: what a reader sees from the headings
+	Spare  bool      // left out of a narrow terminal
+	Data   bool      // for machines only; readers see it in the headings
 	Chart  string    // the chart that draws its cells, "what: which is better", for formats that draw; "" = none
 }
 
@@ -157,10 +157,10 @@ type Cell struct {
 	Unit              unit.Unit // of this cell's number; None = the column's
 	Marks             []int     // footnotes
 	Unused            bool      // in parentheses: shown, but no conclusion is drawn from it
-	Tone              Tone      // how much a reader should mind it
+	Tone              Tone
 }
 
-// Tone is how much a reader should mind a cell. Formats that know colours show it; the words say it as well.
+// Tone is how serious a cell is. Formats with colours show it; the words of the cell say it as well.
 type Tone int
 
 // Tones.

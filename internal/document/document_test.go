@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -68,7 +69,7 @@ func TestACellWithoutItsColumnIsRefused(t *testing.T) {
 func TestANoteHasTheSpanOfFiguresOfItsSentences(t *testing.T) {
 	var f Footnotes
 	for i := range 5 {
-		f.Mark("x", fmt.Sprintf("%d of 9 late", i))
+		f.Mark("x", remark.Of("%d of %d late", i, 9))
 		want := []string{"0 of 9 late", "0–1 of 9 late (2 alike)", "0–2 of 9 late (3 alike)", "0–3 of 9 late (4 alike)", "0–4 of 9 late (5 alike)"}[i]
 		if blocks := f.Blocks(); len(blocks) != 1 || blocks[0] != (Note{1, want}) {
 			t.Errorf("after %d: %v, want %q", i+1, blocks, want)
@@ -78,12 +79,13 @@ func TestANoteHasTheSpanOfFiguresOfItsSentences(t *testing.T) {
 
 func TestFootnotesThatDifferInFiguresAreOne(t *testing.T) {
 	var f Footnotes
-	for i, text := range []string{"3 ms late", "4 ms late", "3 ms late", "other", "5.5 ms late", "6 ms late", "7 ms late"} {
-		if want := map[bool]int{true: 2, false: 1}[text == "other"]; f.Mark("kafka", text) != want {
-			t.Errorf("text %d (%s) isn't note %d", i, text, want)
+	late := func(ms float64) remark.Remark { return remark.Of("%g ms late", ms) }
+	for i, r := range []remark.Remark{late(3), late(4), late(3), remark.Of("other"), late(5.5), late(6), late(7)} {
+		if want := map[bool]int{true: 2, false: 1}[r.Text == "other"]; f.Mark("kafka", r) != want {
+			t.Errorf("remark %d (%s) isn't note %d", i, r.Text, want)
 		}
 	}
-	if f.Mark("nats", "3 ms late") != 3 {
+	if f.Mark("nats", late(3)) != 3 {
 		t.Error("another broker's note was shared")
 	}
 	note := f.Blocks()[0].(Note)

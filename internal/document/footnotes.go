@@ -1,82 +1,43 @@
 package document
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
+
+	"github.com/brokermark/brokermark/internal/remark"
 )
 
-var figures = regexp.MustCompile(`\d+(\.\d+)?`)
-
-// Alike is the same for sentences that differ only in their figures.
-func Alike(text string) string { return figures.ReplaceAllString(text, "#") }
-
 // Footnotes collects notes while a report is built. The zero value is ready to use.
-type Footnotes struct {
-	keys  []string
-	texts map[string][]string
+type Footnotes struct{ notes []footnote }
+
+// footnote holds the remarks of one form about one thing.
+type footnote struct {
+	about, form string
+	remarks     []remark.Remark // each once
 }
 
-// Mark returns the number of the footnote for text about the named thing. Sentences that differ only in their figures
-// share a footnote, which has the span of each figure and counts the sentences.
-func (f *Footnotes) Mark(about, text string) int {
-	key := about + "\x00" + Alike(text)
-	if f.texts == nil {
-		f.texts = map[string][]string{}
+// Mark returns the number of the footnote for a remark about the named thing. Remarks that differ only in their figures share
+// a footnote, which has the span of each figure and counts the remarks.
+func (f *Footnotes) Mark(about string, r remark.Remark) int {
+	form := r.Form()
+	i := slices.IndexFunc(f.notes, func(n footnote) bool { return n.about == about && n.form == form })
+	if i < 0 {
+		i = len(f.notes)
+		f.notes = append(f.notes, footnote{about: about, form: form})
 	}
-	if _, known := f.texts[key]; !known {
-		f.keys = append(f.keys, key)
+	note := &f.notes[i]
+	if !slices.ContainsFunc(note.remarks, func(o remark.Remark) bool { return o.Text == r.Text }) {
+		note.remarks = append(note.remarks, r)
 	}
-	if !slices.Contains(f.texts[key], text) {
-		f.texts[key] = append(f.texts[key], text)
-	}
-	return slices.Index(f.keys, key) + 1
+	return i + 1
 }
 
 // Blocks writes the footnotes, to be added at the end of the document.
 func (f *Footnotes) Blocks() []Block {
 	var blocks []Block
-	for i, key := range f.keys {
-		blocks = append(blocks, Note{Mark: i + 1, Text: together(f.texts[key])})
+	for i, n := range f.notes {
+		blocks = append(blocks, Note{Mark: i + 1, Text: remark.Join(n.remarks)})
 	}
 	return blocks
-}
-
-// together is one sentence for several that differ only in their figures: "2.7 ms late" and "4 ms late" are
-// "2.7–4 ms late (2 alike)".
-func together(texts []string) string {
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	columns := make([][]string, len(texts))
-	for i, text := range texts {
-		columns[i] = figures.FindAllString(text, -1)
-	}
-	at := -1
-	text := figures.ReplaceAllStringFunc(texts[0], func(string) string {
-		at++
-		low, high := columns[0][at], columns[0][at]
-		for _, c := range columns {
-			if number(c[at]) < number(low) {
-				low = c[at]
-			}
-			if number(c[at]) > number(high) {
-				high = c[at]
-			}
-		}
-		if low == high {
-			return low
-		}
-		return low + "–" + high
-	})
-	return fmt.Sprintf("%s (%d alike)", text, len(texts))
-}
-
-// number is what a figure says: digits, and perhaps a fraction.
-func number(figure string) float64 {
-	v, _ := strconv.ParseFloat(figure, 64)
-	return v
 }
 
 // RowNotes are the footnotes a row of t points to, each once, in the order of its columns.

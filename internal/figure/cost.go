@@ -15,9 +15,9 @@ import (
 
 // costRow is one broker at one load.
 type costRow struct {
-	name  string
-	word  string // instead of figures
-	level results.Level
+	name      string
+	word      string // instead of figures
+	loadPoint results.LoadPoint
 }
 
 // split says how the bars of a metric are divided; those of others are of one piece.
@@ -39,7 +39,7 @@ func cost(points []results.Point, _ Options) (Figure, error) {
 	rows, measured := 0, false
 	for _, setting := range settings {
 		list := costRows(groups[setting])
-		measured = measured || slices.ContainsFunc(list, func(r costRow) bool { return len(r.level.Records) > 0 })
+		measured = measured || slices.ContainsFunc(list, func(r costRow) bool { return len(r.loadPoint.Records) > 0 })
 		var panels []*Panel
 		for i, key := range results.CostMetrics {
 			var bars []bar
@@ -80,10 +80,10 @@ func costRows(points []results.Point) []costRow {
 		}
 		loads := results.MeasuredLoads(i, p)
 		for _, l := range loads {
-			rows = append(rows, costRow{name: p.Name, level: l})
+			rows = append(rows, costRow{name: p.Name, loadPoint: l})
 		}
 		if len(loads) == 0 {
-			rows = append(rows, costRow{name: p.Name, word: word(p), level: results.Level{Title: p.Load()}})
+			rows = append(rows, costRow{name: p.Name, word: word(p), loadPoint: results.LoadPoint{Title: p.Load()}})
 		}
 	}
 	return rows
@@ -99,17 +99,17 @@ func perMessage(u unit.Unit) (drawn unit.Unit, factor float64) {
 }
 
 func costBar(key string, r costRow, colour color.RGBA) bar {
-	b := bar{name: r.name + ", " + r.level.Title, used: r.level.Used(), word: r.word, low: math.NaN(), high: math.NaN(), colour: colour}
+	b := bar{name: r.name + ", " + r.loadPoint.Title, used: r.loadPoint.Used(), word: r.word, low: math.NaN(), high: math.NaN(), colour: colour}
 	if r.word != "" {
 		return b
 	}
 	m := results.MustMetric(key)
 	_, factor := perMessage(m.Unit)
-	s := m.Over(r.level.Records)
+	s := m.Over(r.loadPoint.Records)
 	if s.N > 1 {
 		b.low, b.high = factor*s.Low, factor*s.High
 	}
-	b.parts = splits[key].divide(factor*s.Median, r.level.Records)
+	b.parts = splits[key].divide(factor*s.Median, r.loadPoint.Records)
 	return b
 }
 

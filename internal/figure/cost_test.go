@@ -12,15 +12,15 @@ import (
 
 // The medians of user and of system time are those of different repetitions: 1 and 1, where the median of the whole is 5.
 func TestABarIsAsLongAsTheTablesSay(t *testing.T) {
-	level := results.Level{Status: store.OK}
+	loadPoint := results.LoadPoint{Status: store.OK}
 	for _, seconds := range [][2]float64{{1, 4}, {4, 1}, {1, 1}, {4.5, 0.5}, {0.5, 4.5}} {
-		level.Records = append(level.Records, store.Record{Status: store.OK, Result: &store.Result{Measurement: store.Measurement{
+		loadPoint.Records = append(loadPoint.Records, store.Record{Status: store.OK, Result: &store.Result{Measurement: store.Measurement{
 			Cost: store.Cost{BrokerKnown: true, Messages: 1e6, BrokerUserSeconds: seconds[0], BrokerSystemSeconds: seconds[1]},
 		}}})
 	}
 	const key = "broker_cpu_s_per_million"
-	b := costBar(key, costRow{name: "kafka", level: level}, color.RGBA{})
-	table := results.MustMetric(key).Over(level.Records).Median
+	b := costBar(key, costRow{name: "kafka", loadPoint: loadPoint}, color.RGBA{})
+	table := results.MustMetric(key).Over(loadPoint.Records).Median
 	if got := b.sum() / 1000; math.Abs(got-table) > 1e-9 {
 		t.Errorf("the bar says %v s per million, the tables %v", got, table)
 	}

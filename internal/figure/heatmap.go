@@ -77,7 +77,7 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// withMetric keeps points that have the metric, and those of the same kind of measurement that came to nothing.
+// withMetric keeps points that have the metric, and the failed ones of the same measure.
 func withMetric(points []results.Point, m results.Metric) []results.Point {
 	measures := map[string]bool{}
 	for _, p := range points {

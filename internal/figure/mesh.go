@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// mesh is where the levels of points stand among panels, lines and along the axis.
+// mesh is where the load points of points stand among panels, lines and along the axis.
 type mesh struct {
 	bounds   []bound // of objectives for the metric
 	metric   results.Metric
@@ -31,13 +31,13 @@ type dot struct {
 	mark        mark
 }
 
-// lay finds the axes and places every level that has the metric.
+// lay finds the axes and places every load point that has the metric.
 func (m *mesh) lay(points []results.Point, o Options) error {
-	levels := m.comparable(points, results.LevelsOf(points))
-	if len(levels) == 0 {
+	loadPoints := m.comparable(points, results.LoadPointsOf(points))
+	if len(loadPoints) == 0 {
 		return nothing("none of the records holds the metric %s", m.metric.Key)
 	}
-	axes, at := results.Axes(points, levels)
+	axes, at := results.Axes(points, loadPoints)
 	row, col, err := lineAxes(axes, o)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (m *mesh) lay(points []results.Point, o Options) error {
 				m.others = append(m.others, i)
 			}
 		}
-		if err = m.place(points, levels, at, col); err == nil {
+		if err = m.place(points, loadPoints, at, col); err == nil {
 			break
 		}
 	}
@@ -66,14 +66,14 @@ func (m *mesh) lay(points []results.Point, o Options) error {
 	return tooMany(len(m.names), mostLines, "lines")
 }
 
-func (m *mesh) place(points []results.Point, levels []results.Level, at [][]int, col int) error {
+func (m *mesh) place(points []results.Point, loadPoints []results.LoadPoint, at [][]int, col int) error {
 	type where struct {
 		panel, line string
 		col         int
 	}
-	taken := map[where]results.Level{}
+	taken := map[where]results.LoadPoint{}
 	m.dots, m.missing, m.straight = nil, nil, m.linear
-	for i, l := range levels {
+	for i, l := range loadPoints {
 		w := where{m.title(at[i]), m.name(at[i]), at[i][col]}
 		s := results.Summarize(m.metric.Values(l.Records))
 		if s.N == 0 || w.col < 0 {
@@ -103,14 +103,14 @@ func (m *mesh) miss(panel, line, why string) {
 	m.missing = add(m.missing, strings.TrimSpace(what+" ("+why+")"))
 }
 
-// comparable keeps the levels that have the metric, and of the same loads and measurements those that came to nothing.
-func (m *mesh) comparable(points []results.Point, levels []results.Level) []results.Level {
-	has := func(l results.Level) bool { return len(m.metric.Values(l.Records)) > 0 }
+// comparable keeps the load points that have the metric, and the failed ones of the same loads and measures.
+func (m *mesh) comparable(points []results.Point, loadPoints []results.LoadPoint) []results.LoadPoint {
+	has := func(l results.LoadPoint) bool { return len(m.metric.Values(l.Records)) > 0 }
 	known := map[string]bool{}
-	for _, l := range levels {
+	for _, l := range loadPoints {
 		known[points[l.Point].Spec.Measure] = known[points[l.Point].Spec.Measure] || has(l)
 	}
-	return slices.DeleteFunc(levels, func(l results.Level) bool {
+	return slices.DeleteFunc(loadPoints, func(l results.LoadPoint) bool {
 		return !has(l) && (l.Records != nil || !known[points[l.Point].Spec.Measure])
 	})
 }

@@ -18,7 +18,7 @@ type bound struct {
 	text string // the objective
 }
 
-// boundStyle is told from every line of data by its dots.
+// boundStyle is dotted, unlike every line of data.
 var boundStyle = draw.LineStyle{Color: ink, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(1), vg.Points(2)}}
 
 func (b bound) Plot(c draw.Canvas, p *plot.Plot) {

@@ -90,20 +90,20 @@ func loads(set *results.Set) []load {
 	for i, p := range set.Points {
 		own := load{point: p.ID, spec: p.Records[len(p.Records)-1].Spec, ended: about(p), records: p.Ok()}
 		own.ended.Outcome, own.ended.Text = ending(p)
-		levels := results.Levels(i, p)
-		if own.ended.Outcome != Passed || p.Spec.Measure != "curve" || len(levels) == 0 {
+		loadPoints := results.LoadPoints(i, p)
+		if own.ended.Outcome != Passed || p.Spec.Measure != "curve" || len(loadPoints) == 0 {
 			out = append(out, own)
 			continue
 		}
-		for _, l := range levels {
-			same := func(o results.Level) bool { return o.Load == l.Load && o.Status == store.OK }
-			if (l.Status == store.Void || l.Status == store.Aborted) && slices.ContainsFunc(levels, same) {
+		for _, l := range loadPoints {
+			same := func(o results.LoadPoint) bool { return o.Load == l.Load && o.Status == store.OK }
+			if (l.Status == store.Void || l.Status == store.Aborted) && slices.ContainsFunc(loadPoints, same) {
 				continue // other repetitions say how it went
 			}
 			at := load{point: p.ID, spec: own.spec, ended: own.ended, records: l.Records}
 			at.ended.Point = strings.Join([]string{p.Name, p.Setting(), "curve", l.Load}, ", ")
 			if own.ended.Seconds = 0; l.Status != store.OK { // the time is told once
-				reason, _, _ := strings.Cut(l.Reason, "\n")
+				reason, _, _ := strings.Cut(l.Why.Text, "\n")
 				at.ended.Outcome, at.ended.Text, at.records = Failed, fmt.Sprintf("%s: %s", l.Status, reason), nil
 			}
 			out = append(out, at)

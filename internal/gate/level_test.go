@@ -12,8 +12,8 @@ import (
 	"github.com/brokermark/brokermark/reports"
 )
 
-// level is one rate of a curve, with its p99 and losses of 1,000 messages.
-func level(rate float64, status store.Status, p99 time.Duration, lost int64) store.CurvePoint {
+// load point is one rate of a curve, with its p99 and losses of 1,000 messages.
+func loadPoint(rate float64, status store.Status, p99 time.Duration, lost int64) store.CurvePoint {
 	h := hist.New()
 	h.Record(int64(p99))
 	l := store.CurvePoint{Rate: rate, Status: status, Measurement: store.Measurement{
@@ -26,21 +26,21 @@ func level(rate float64, status store.Status, p99 time.Duration, lost int64) sto
 	return l
 }
 
-func curve(broker string, repetition int, levels ...store.CurvePoint) store.Record {
+func curve(broker string, repetition int, loadPoints ...store.CurvePoint) store.Record {
 	r := point(broker, time.Millisecond, 0)
 	r.Spec.Measure, r.Repetition = "curve", repetition
 	r.Began, r.Ended = time.Unix(0, 0), time.Unix(10, 0)
-	r.Result = &store.Result{Measurement: levels[len(levels)-1].Measurement, Curve: levels}
+	r.Result = &store.Result{Measurement: loadPoints[len(loadPoints)-1].Measurement, Curve: loadPoints}
 	return r
 }
 
 func TestEveryRateOfACurveIsJudged(t *testing.T) {
 	ok, ms := store.OK, time.Millisecond
-	fine := []store.CurvePoint{level(1000, ok, ms, 0), level(2000, ok, 5*ms, 3), level(4000, ok, 90*ms, 0)}
+	fine := []store.CurvePoint{loadPoint(1000, ok, ms, 0), loadPoint(2000, ok, 5*ms, 3), loadPoint(4000, ok, 90*ms, 0)}
 	searched := curve("searched", 1, fine...)
 	searched.Result.Sustainable = &store.Sustainable{Low: 5000}
-	bad := curve("x", 1, level(1000, ok, ms, 0), level(2000, store.Failed, ms, 9))
-	again := curve("x", 2, level(1000, store.Void, ms, 0), level(2000, ok, ms, 9))
+	bad := curve("x", 1, loadPoint(1000, ok, ms, 0), loadPoint(2000, store.Failed, ms, 9))
+	again := curve("x", 2, loadPoint(1000, store.Void, ms, 0), loadPoint(2000, ok, ms, 9))
 	for _, c := range []struct {
 		name, condition string
 		records         []store.Record
@@ -51,7 +51,7 @@ func TestEveryRateOfACurveIsJudged(t *testing.T) {
 		{"of the search alone", "sustainable < 6k/s", []store.Record{searched}, []string{"failed sustainable: 5k/s (n=1)"}},
 		{"of none", "total > 1s", []store.Record{curve("x", 1, fine[:2]...)}, []string{"skipped 1k/s: total_s was not measured", "skipped 2k/s: total_s was not measured", "failed all points: no point has a value to judge"}},
 		{"void once, failed once", "lost > 100", []store.Record{bad, again}, []string{"passed 1k/s: 0 (n=1)", "failed 2k/s: failed: why", "passed 2k/s: 9 (n=1)"}},
-		{"void throughout", "lost > 100", []store.Record{curve("x", 1, level(1000, store.Void, ms, 0), level(2000, ok, ms, 0))}, []string{"failed 1k/s: void: why", "passed 2k/s: 0 (n=1)"}},
+		{"void throughout", "lost > 100", []store.Record{curve("x", 1, loadPoint(1000, store.Void, ms, 0), loadPoint(2000, ok, ms, 0))}, []string{"failed 1k/s: void: why", "passed 2k/s: 0 (n=1)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			condition, err := gate.Parse(c.condition)
@@ -76,8 +76,8 @@ func TestEveryRateOfACurveIsJudged(t *testing.T) {
 
 func TestChangesOfCurvesAreJudgedRateByRate(t *testing.T) {
 	ok, ms := store.OK, time.Millisecond
-	a := []store.Record{curve("a", 1, level(1000, ok, ms, 0), level(2000, ok, ms, 0), level(9000, ok, ms, 0))}
-	b := []store.Record{curve("b", 1, level(1000, ok, ms, 0), level(2000, ok, 3*ms, 0), level(8000, ok, 9*ms, 0))}
+	a := []store.Record{curve("a", 1, loadPoint(1000, ok, ms, 0), loadPoint(2000, ok, ms, 0), loadPoint(9000, ok, ms, 0))}
+	b := []store.Record{curve("b", 1, loadPoint(1000, ok, ms, 0), loadPoint(2000, ok, 3*ms, 0), loadPoint(8000, ok, 9*ms, 0))}
 	want := "passed 0 %, 1.00 ms to 1.00 ms (n=1 and n=1)\nfailed +200 %, 1.00 ms to 3.00 ms; the medians alone decide"
 	if got := change(t, "e2e_p99 > 10%", a, b); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {
 		t.Errorf("got\n%s\nwant the rates of both sides\n%s", got, want)
@@ -117,14 +117,14 @@ func TestAChangeOfCountsIsThatOfWhatThereWasPerRepetition(t *testing.T) {
 }
 
 func TestVerdictsNameTheLoadTheyAreAbout(t *testing.T) {
-	dead := curve("dead", 1, level(1000, store.OK, time.Millisecond, 0))
+	dead := curve("dead", 1, loadPoint(1000, store.OK, time.Millisecond, 0))
 	dead.Status, dead.Reason = store.Failed, "it died"
 	none := point("none", time.Millisecond, 0)
 	none.Spec.Measure, none.Result = "curve", nil
 	none.PointID = "none"
 	plain := point("plain", time.Millisecond, 0)
 	plain.Spec.Load.Rate = 1000
-	records := []store.Record{dead, none, plain, curve("curved", 1, level(1000, store.OK, time.Millisecond, 0))}
+	records := []store.Record{dead, none, plain, curve("curved", 1, loadPoint(1000, store.OK, time.Millisecond, 0))}
 	condition, err := gate.Parse("lost > 100")
 	if err != nil {
 		t.Fatal(err)

@@ -66,8 +66,8 @@ func TestAChangeNamesTheRateItIsAbout(t *testing.T) {
 	ms := time.Millisecond
 	pair := reports.Pair{
 		Title: "a to b",
-		A:     results.Of([]store.Record{curve("a", 1, level(1000, store.OK, ms, 0), level(2000, store.OK, ms, 0))}).Points,
-		B:     results.Of([]store.Record{curve("b", 1, level(1000, store.OK, ms, 0), level(2000, store.Failed, ms, 0))}).Points,
+		A:     results.Of([]store.Record{curve("a", 1, loadPoint(1000, store.OK, ms, 0), loadPoint(2000, store.OK, ms, 0))}).Points,
+		B:     results.Of([]store.Record{curve("b", 1, loadPoint(1000, store.OK, ms, 0), loadPoint(2000, store.Failed, ms, 0))}).Points,
 	}
 	condition, err := gate.ParseChange("e2e_p99 > 10%")
 	if err != nil {

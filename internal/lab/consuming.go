@@ -68,7 +68,7 @@ func separable(s study.Spec) error {
 	return nil
 }
 
-// deathTime is how long the end of a process may take to be told after its connection ended.
+// deathTime is how long after the end of its connection the death of a process may be reported.
 const deathTime = time.Second
 
 // whyLost is err, and where the consumers' process was lost how it died. It is asked before anything is stopped: what ends

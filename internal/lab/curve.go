@@ -2,10 +2,10 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -47,13 +47,14 @@ func (b *bench) curve(ctx context.Context) error {
 // can do less than a tenth of it is not waited for: the next rate says so.
 const settleFor = 10
 
-// level measures one rate of a curve. An error is one that ends the curve. Where another one follows, it begins when
-// everything of this one has come.
+// level measures one rate of a curve. An error ends the curve. Where another rate follows, it begins when all messages of
+// this one have come.
 func (b *bench) level(ctx context.Context, rate float64, followed bool) (store.CurvePoint, error) {
 	p := store.CurvePoint{Rate: rate, Status: store.OK}
 	s, err := b.arrivals(rate)
 	if err != nil {
-		p.Status, p.Reason = verdict(ctx, b, err)
+		status, why := verdict(ctx, b, err)
+		p.Status, p.Reason, p.Figures = status, why.Text, why.Figures
 		return p, err
 	}
 	before := b.before
@@ -72,19 +73,20 @@ func (b *bench) level(ctx context.Context, rate float64, followed bool) (store.C
 		err = heavy
 	}
 	if err != nil {
-		p.Status, p.Reason = verdict(ctx, b, err)
+		status, why := verdict(ctx, b, err)
+		p.Status, p.Reason, p.Figures = status, why.Text, why.Figures
 	}
 	return p, t.Err
 }
 
-// burdened voids a load during which so much of the load before came that its own figures are not its own.
+// burdened voids a load during which many deliveries of the load before it came: its figures are not its own.
 func burdened(now worker.Outcome) error {
 	const share = 0.01
 	came, expected := now.Warmup.Stale+now.Measured.Stale, now.Warmup.Expected+now.Measured.Expected
 	if float64(came) <= share*float64(expected) {
 		return nil
 	}
-	return voidError{fmt.Sprintf("%d deliveries of the load before came during this one, which has %d of its own", came, expected)}
+	return void("%d deliveries of the load before came during this one, which has %d of its own", came, expected)
 }
 
 // undrained doubts a trial that the one before it burdened, because what that had sent was still under way.
@@ -103,8 +105,7 @@ func undrained(before, now worker.Outcome) (d doubts) {
 	return d
 }
 
-// judgeCurve says what the repetition is worth after its levels: nothing where none stands, else doubted where some
-// don't.
+// judgeCurve fails or voids the repetition where no rate of the curve ended ok, and doubts it where some did not.
 func (b *bench) judgeCurve() error {
 	levels := b.record.Result.Curve
 	var bad []store.CurvePoint
@@ -116,13 +117,14 @@ func (b *bench) judgeCurve() error {
 	if len(bad) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%d of %d loads did not stand; at %.6g/s: %s", len(bad), len(levels), bad[0].Rate, bad[0].Reason)
+	first := bad[0]
+	why := remark.Of("%d of %d loads did not stand; at %.6g/s: %s", len(bad), len(levels), first.Rate, remark.Stored(first.Reason, first.Figures))
 	if len(bad) < len(levels) {
-		b.record.Doubts = slices.Insert(b.record.Doubts, 0, store.Doubt{Code: "bad-levels", Text: text})
+		b.record.Doubts = slices.Insert(b.record.Doubts, 0, doubtOf("bad-levels", why))
 		return nil
 	}
 	if slices.ContainsFunc(bad, func(l store.CurvePoint) bool { return l.Status != store.Void }) {
-		return failed("%s", text)
+		return failed("%s", why)
 	}
-	return voidError{text}
+	return void("%s", why)
 }

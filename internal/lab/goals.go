@@ -36,7 +36,7 @@ func goals(s study.Spec) []search.Goal {
 	return out
 }
 
-// evidence puts a trial into the rule's words. What became of its messages is told of those of the warm-up as well: a
+// evidence describes a trial to the rule. The fate of messages includes those of the warm-up: a
 // broken promise is one whenever it is broken, and what the warm-up lost never drains.
 func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence {
 	books := t.Measured

@@ -7,14 +7,12 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/ledger"
-	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// judge decides whether a finished trial stands: broken promises fail it, a generator that got in its own way voids
-// it, and only when the generator was not in its own way is what didn't come in time the broker's failure. Lesser things
-// become doubts.
+// judge decides whether a finished trial stands. A broken promise fails it. A saturated generator voids it. Messages that did
+// not come in time fail it only where the generator was not saturated. Lesser deviations become doubts.
 func (b *bench) judge(t trial, rate float64) error {
 	if errors.As(t.Err, new(*driver.ErrUnsupported)) || errors.Is(t.Err, worker.ErrApart) || errors.Is(t.Err, worker.ErrLate) {
 		return t.Err
@@ -23,19 +21,18 @@ func (b *bench) judge(t trial, rate float64) error {
 		return err
 	}
 	late := b.late(t)
-	generator := rule(b.spec).Generator(b.evidence(t, rate, true))
-	why := generator.Reason
+	saturated := rule(b.spec).Saturated(b.evidence(t, rate, true))
 	switch {
-	case generator.Verdict != search.Void:
+	case saturated.Text == "":
 		return late
 	case late != nil:
-		why += "; " + late.Error()
+		return void("%s; %s%s", saturated, late, longestPause(t))
 	}
-	return voidError{why + longestPause(t)}
+	return void("%s%s", saturated, longestPause(t))
 }
 
-// promises is the promise that the broker broke, whatever the generator did; nil: none. While a trial that broke off is
-// still under way, what has not come isn't lost.
+// promises is the failure of a broken promise, which counts whatever the generator did; nil: none was broken. In a trial that
+// broke off, messages may still be under way, so none counts as lost.
 func (b *bench) promises(t trial) error {
 	if brokeOff(t) {
 		return nil
@@ -53,7 +50,7 @@ func (b *bench) promises(t trial) error {
 	return nil
 }
 
-// broken words the gravest breach.
+// broken is the failure of the gravest breach.
 func (b *bench) broken(breach ledger.Count, err error) error {
 	switch breach.Deviation {
 	case ledger.Corrupted:
@@ -69,7 +66,7 @@ func (b *bench) broken(breach ledger.Count, err error) error {
 	return failed("%d messages arrived out of order although order was asked for", breach.Messages)
 }
 
-// refusedSends says that more sends failed than may.
+// refusedSends is the failure of more than one send in a thousand.
 func (b *bench) refusedSends(t trial) error {
 	if m := t.Measured; float64(m.Failed) > 0.001*float64(m.Sent) && len(b.spec.Faults) == 0 {
 		return failed("%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
@@ -77,7 +74,7 @@ func (b *bench) refusedSends(t trial) error {
 	return nil
 }
 
-// late is what didn't come, or not in time: the broker's failure, or that of a saturated generator.
+// late is the failure of messages that did not come, or not in time. The broker is to blame, or a saturated generator.
 func (b *bench) late(t trial) error {
 	m := t.Measured
 	planned := len(b.spec.Faults) > 0
@@ -104,7 +101,7 @@ func (b *bench) late(t trial) error {
 	return nil
 }
 
-// brokeOff tells that a trial ended before its time; a backlog that ran dry was drained as far as it goes.
+// brokeOff tells whether a trial ended before its time. A backlog that ran dry did not: all that could come has come.
 func brokeOff(t trial) bool { return t.Err != nil && !errors.Is(t.Err, worker.ErrRanDry) }
 
 func (b *bench) atLeastOnce() bool { return b.spec.Delivery != "at-most-once" }

@@ -25,7 +25,8 @@ func judged(t *testing.T, o worker.Outcome, cores float64) (store.Status, string
 	l.host.Cores = 2
 	b := &bench{lab: l, spec: spec, record: &store.Record{}}
 	tr := trial{Outcome: o, Cost: store.Cost{Shares: &store.Shares{Seconds: 10, Generator: cores}}}
-	return verdict(context.Background(), b, b.judge(tr, 5000))
+	status, why := verdict(context.Background(), b, b.judge(tr, 5000))
+	return status, why.Text
 }
 
 var sent = measure.Books{Sent: 1000, Acked: 1000, Expected: 1000, Received: 1000}
@@ -120,7 +121,7 @@ func TestMessagesHeldInMemoryMayBeLostWithTheProcess(t *testing.T) {
 		b := &bench{lab: l, spec: spec, record: &store.Record{}}
 		status, why := verdict(t.Context(), b, b.judge(trial{Outcome: lost, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
 		if status != c.want {
-			t.Errorf("%s: %s (%s), want %s", name, status, why, c.want)
+			t.Errorf("%s: %s (%s), want %s", name, status, why.Text, c.want)
 		}
 	}
 }
@@ -135,7 +136,7 @@ func TestADuplicateBreaksAtMostOnce(t *testing.T) {
 		b := &bench{lab: l, spec: spec, record: &store.Record{}}
 		status, why := verdict(t.Context(), b, b.judge(trial{Outcome: twice, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
 		if status != want {
-			t.Errorf("%s: %s (%s), want %s", delivery, status, why, want)
+			t.Errorf("%s: %s (%s), want %s", delivery, status, why.Text, want)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	return l.tally, l.all(ctx, runs)
 }
 
-// all runs what isn't done, and in the end waits for what other runners are at.
+// all runs the repetitions that are not done, then waits for those that other runners have begun.
 func (l *lab) all(ctx context.Context, runs []study.Run) error {
 	for {
 		var held []study.Run
@@ -173,7 +173,7 @@ type lab struct {
 	done   map[string]map[int]store.Status // when the run began
 	claims *store.Claims                   // nil: the store doesn't take any
 	pool   *pool
-	// flushes counts who flushes files; nil where the kernel lets nobody know.
+	// flushes counts flushes of files by process; nil where the kernel does not tell.
 	flushes *provision.Flushes
 	tally   Tally
 	pace    pace
@@ -185,7 +185,7 @@ func (l *lab) watch(run study.Run, e Event) {
 	l.Watch(e)
 }
 
-// finish tells of a repetition that has nothing left to do.
+// finish reports the end of a repetition.
 func (l *lab) finish(run study.Run, e Event) {
 	l.ended++
 	l.pace.rest -= study.EstimateSeconds(run.Point.Spec)

@@ -194,7 +194,7 @@ func (b *bench) fill(t trial) {
 		found = found[1:]
 	}
 	for _, d := range found {
-		b.doubt(d.Code, "%s", d.Text)
+		b.doubt(d.Code, "%s", d)
 	}
 }
 

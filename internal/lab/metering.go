@@ -42,7 +42,7 @@ type reading struct {
 	at     int64
 	broker provision.Usage
 	self   provision.Usage // the producing side, and the consuming one where that has no process of its own
-	away   provision.Usage // the consuming side in a process of its own
+	away   provision.Usage // the consuming side, where it has a process of its own
 	gc     time.Duration   // pauses of the garbage collector
 	both   int64           // of peak: RSSBytes of self and away together
 	queued time.Duration   // threads of this process waited for a core

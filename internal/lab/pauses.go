@@ -2,10 +2,10 @@ package lab
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -25,84 +25,86 @@ func pauses(t trial) *store.Pauses {
 // stoodShare is the share of a closed loop that the process may stand still before its rate is doubted.
 const stoodShare = 0.01
 
-// stoodStill says in a sentence why the pauses of this process may have made what was measured; "" where they are small
-// beside it. The rest of their story is generator-lag: what they did to the sending side, message by message.
-func (b *bench) stoodStill(t trial, p99 int64, measured string) string {
+// stoodStill warns where pauses of this process may have made the figures; empty where they are small beside them. What pauses did
+// to the sending side, message by message, is the doubt generator-lag.
+func (b *bench) stoodStill(t trial, p99 int64, measured string) remark.Remark {
 	late := t.Pauses.Late.Quantile(0.99)
 	if !t.Scheduled {
 		stood := float64(t.Pauses.Within(t.From, t.Until)) / float64(max(1, t.Until-t.From))
 		if stood < stoodShare {
-			return ""
+			return remark.Remark{}
 		}
-		return fmt.Sprintf("this process stood still for %.1f %% of the time, so a rate without a schedule is that much too low%s", 100*stood, longestPause(t))
+		return remark.Of("this process stood still for %.1f %% of the time, so a rate without a schedule is that much too low%s", 100*stood, longestPause(t))
 	}
 	if late <= int64(time.Millisecond) || late <= p99/10 {
-		return ""
+		return remark.Remark{}
 	}
-	return fmt.Sprintf("this process or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s", ms(late), measured, ms(p99), longestPause(t))
+	return remark.Of("this process or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s", ms(late), measured, ms(p99), longestPause(t))
 }
 
-// longestPause names the longest standstill of the measured phase, "" where there was none.
-func longestPause(t trial) string {
+// longestPause names the longest standstill of the measured phase; empty where there was none.
+func longestPause(t trial) remark.Remark {
 	s := t.Pauses.Longest(t.From, t.Until)
 	if s.To-s.From < int64(clock.Standstill) {
-		return ""
+		return remark.Remark{}
 	}
-	return fmt.Sprintf("; the longest pause was %s, %s into the measured phase", ms(s.To-s.From), ms(s.From-t.From))
+	return remark.Of("; the longest pause was %s, %s into the measured phase", ms(s.To-s.From), ms(s.From-t.From))
 }
 
 // rateMissed is the doubt that comes before all others.
 const rateMissed = "rate-missed"
 
-// missedRate says in a sentence that less came through than was offered; "" where the schedule was kept.
-func (b *bench) missedRate(t trial) string {
+// missedRate says how much less came through than was offered; empty where the schedule was kept.
+func (b *bench) missedRate(t trial) remark.Remark {
 	m := t.Measured
 	seconds := float64(t.Until-t.From) / 1e9
 	if !t.Scheduled || seconds <= 0 || m.Due == 0 {
-		return ""
+		return remark.Remark{}
 	}
 	acked, _ := t.rates(seconds)
 	due := float64(m.Due) / seconds
-	var parts []string
+	var parts []remark.Remark
 	if m.Unsent > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d messages due were never sent", m.Unsent, m.Due))
+		parts = append(parts, remark.Of("%d of %d messages due were never sent", m.Unsent, m.Due))
 	}
 	// What a fault delays is its outage.
 	if behind := 1 - acked/due; behind > missedShare && behind*seconds > missedLong && len(b.spec.Faults) == 0 || m.Unsent > 0 {
-		parts = append(parts, rateWords(acked)+" of "+rateWords(due)+" came through")
+		parts = append(parts, remark.Of("%s of %s came through", wholeRate(acked), wholeRate(due)))
 	}
 	if len(parts) > 0 {
 		parts = append(parts, b.spent(t)...)
 	}
-	return strings.Join(parts, "; ")
+	return remark.List(parts, "; ")
 }
 
-// heldShare is the share of their time from which on producers are said to have waited for the broker's confirmations.
+// heldShare is the share of their time above which producers are reported as waiting for confirmations.
 const heldShare = 0.5
 
-// spent says who used the processor meanwhile, and whether the window held the producers up: where a rate was missed, the
-// reader wants to know whether broker or generator was the limit. A broker that spends most of its time in the kernel waits for
-// what its file system does to thousands of files.
-func (b *bench) spent(t trial) (words []string) {
+// spent states the processor time of broker and generator, and how long a full window held the producers up: where a rate was
+// missed, these show whether broker or generator was the limit. A broker that spends most of its time in the kernel waits for
+// the file system, which slows down with thousands of files.
+func (b *bench) spent(t trial) (words []remark.Remark) {
 	s, cores := t.Cost.Shares, b.lab.host.Cores
 	if s == nil {
 		return nil
 	}
 	if b.whole {
-		words = append(words, fmt.Sprintf("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
+		words = append(words, remark.Of("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
 	} else {
-		words = append(words, fmt.Sprintf("the generator used %.1f of %d cores", s.Generator, cores))
+		words = append(words, remark.Of("the generator used %.1f of %d cores", s.Generator, cores))
 	}
 	if held := t.Blocked.Seconds() / t.sendingTime(); held > heldShare {
-		words = append(words, fmt.Sprintf("producers waited for a free place in the window for %.0f %% of their time", 100*held))
+		words = append(words, remark.Of("producers waited for a free place in the window for %.0f %% of their time", 100*held))
 	}
 	return words
 }
 
-// rateWords is a rate in a sentence: whole messages, or three digits where they are few.
-func rateWords(rate float64) string {
-	if rate < 100 {
-		return fmt.Sprintf("%.3g/s", rate)
+// wholeRate is a rate in a sentence: whole messages, or three digits where they are few.
+type wholeRate float64
+
+func (r wholeRate) String() string {
+	if r < 100 {
+		return fmt.Sprintf("%.3g/s", float64(r))
 	}
-	return fmt.Sprintf("%.0f/s", rate)
+	return fmt.Sprintf("%.0f/s", float64(r))
 }

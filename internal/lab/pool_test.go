@@ -140,9 +140,9 @@ func TestARefusalIsTheSentenceAlone(t *testing.T) {
 			fmt.Errorf("start kafka: node 1: %w", &provision.ErrSetting{Name: "no.such", Reason: "unknown"}), `server setting "no.such": unknown`,
 		},
 	} {
-		status, reason := verdict(t.Context(), &bench{}, c.err)
-		if status != store.Refused || reason != c.want {
-			t.Errorf("%s: %s, %q; want refused, %q", name, status, reason, c.want)
+		status, why := verdict(t.Context(), &bench{}, c.err)
+		if status != store.Refused || why.Text != c.want {
+			t.Errorf("%s: %s, %q; want refused, %q", name, status, why.Text, c.want)
 		}
 	}
 }

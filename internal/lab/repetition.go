@@ -3,11 +3,11 @@ package lab
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -24,7 +24,8 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (_ store.Record, un
 	if startFailed(err) || b.died != nil {
 		l.pool.drop(b.spec)
 	}
-	r.Status, r.Reason = verdict(ctx, b, err)
+	status, why := verdict(ctx, b, err)
+	r.Status, r.Reason, r.Figures = status, why.Text, why.Figures
 	r.Ended = time.Now().UTC()
 	return r, startFailed(err)
 }
@@ -40,40 +41,48 @@ func Blank(run study.Run, host store.Host, tool string) store.Record {
 
 // verdict turns how a repetition ended into a status and its reason. Servers and clients quote what they were given: no
 // secret of it gets into a record.
-func verdict(ctx context.Context, b *bench, err error) (store.Status, string) {
-	status, reason := ending(ctx, b, err)
-	return status, secret.Redact(reason)
+func verdict(ctx context.Context, b *bench, err error) (store.Status, remark.Remark) {
+	status, why := ending(ctx, b, err)
+	return status, remark.Stored(secret.Redact(why.Text), why.Figures)
 }
 
-func ending(ctx context.Context, b *bench, err error) (store.Status, string) {
+func ending(ctx context.Context, b *bench, err error) (store.Status, remark.Remark) {
 	var unsupported *driver.ErrUnsupported
 	var setting *provision.ErrSetting
 	var refused *provision.ErrRefused
+	var judged judgement
 	switch {
+	case err == nil && ctx.Err() == nil && b.died == nil:
+		return store.OK, remark.Remark{}
 	case ctx.Err() != nil:
-		return store.Aborted, "interrupted"
+		return store.Aborted, remark.Of("interrupted")
 	case errors.As(err, &unsupported): // whatever was being done when it turned out
-		return store.Refused, unsupported.Error()
+		return store.Refused, remark.Of("%v", unsupported)
 	case errors.As(err, &setting):
-		return store.Refused, setting.Error()
+		return store.Refused, remark.Of("%v", setting)
 	case errors.As(err, &refused):
-		return store.Refused, err.Error()
+		return store.Refused, remark.Of("%v", err)
 	case b.died != nil:
-		return store.Failed, "the broker died: " + b.died.String()
-	case errors.Is(err, errVoid), errors.Is(err, worker.ErrLate):
-		return store.Void, err.Error()
-	case err != nil:
-		return store.Failed, err.Error()
+		return store.Failed, remark.Of("the broker died: %v", b.died)
+	case errors.As(err, &judged) && judged.status == store.Void, errors.Is(err, worker.ErrLate):
+		return store.Void, remark.Of("%v", err)
 	}
-	return store.OK, ""
+	return store.Failed, remark.Of("%v", err)
 }
 
-// errVoid ends a repetition whose numbers the generator limited.
-var errVoid = errors.New("void")
+// judgement ends a repetition that ran but does not stand.
+type judgement struct {
+	status store.Status // Failed, or Void where the generator limited the numbers
+	why    remark.Remark
+}
 
-type voidError struct{ reason string }
+func (j judgement) Error() string         { return j.why.Text }
+func (j judgement) Remark() remark.Remark { return j.why }
 
-func (v voidError) Error() string      { return v.reason }
-func (voidError) Is(target error) bool { return target == errVoid }
+func void(format string, args ...any) error {
+	return judgement{store.Void, remark.Of(format, args...)}
+}
 
-func failed(format string, args ...any) error { return fmt.Errorf(format, args...) }
+func failed(format string, args ...any) error {
+	return judgement{store.Failed, remark.Of(format, args...)}
+}

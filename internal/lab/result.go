@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -82,18 +83,40 @@ type doubts []store.Doubt
 
 func (d *doubts) add(code, format string, args ...any) {
 	if !slices.ContainsFunc(*d, func(old store.Doubt) bool { return old.Code == code }) {
-		*d = append(*d, store.Doubt{Code: code, Text: fmt.Sprintf(format, args...)})
+		*d = append(*d, doubtOf(code, remark.Of(format, args...)))
 	}
+}
+
+func doubtOf(code string, why remark.Remark) store.Doubt {
+	return store.Doubt{Code: code, Text: why.Text, Figures: why.Figures}
 }
 
 // doubts states what makes a trial's numbers deserve less trust.
 func (b *bench) doubts(t trial) []store.Doubt {
 	var d doubts
-	m, h := t.Measured, t.Histograms
-	if why := b.missedRate(t); why != "" { // first: nothing else matters as much
+	if why := b.missedRate(t); why.Text != "" { // first: nothing else matters as much
 		d.add(rateMissed, "%s", why)
 	}
 	d = append(d, t.Doubts...)
+	b.doubtBooks(t, &d)
+	b.doubtGenerator(t, &d)
+	b.slowConsumers(t, &d)
+	b.crowded(t, &d)
+	if n := t.Histograms.EndToEnd.Count(); n > 0 && n < 1000 {
+		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
+	}
+	if b.spec.Warmup.Auto && t.From != 0 && time.Duration(t.From-t.Start) >= time.Duration(b.spec.Warmup.Max) {
+		d.add("not-settled", "rate and latency were still drifting after %s of warm-up", time.Duration(b.spec.Warmup.Max))
+	}
+	if m := t.Measured; len(t.Samples) > 0 && t.Err == nil && !t.Drained && m.Lost == 0 && m.Unresolved == 0 {
+		d.add("late", "not everything of the warm-up had arrived when the drain allowance was used up")
+	}
+	return d
+}
+
+// doubtBooks states which messages failed, were lost or came late.
+func (b *bench) doubtBooks(t trial, d *doubts) {
+	m := t.Measured
 	if !m.Balanced() {
 		d.add("unbalanced-books", "due %d = sent %d + unsent %d, sent = acked %d + failed %d + unresolved %d, expected %d = received %d + lost %d does not hold",
 			m.Due, m.Sent, m.Unsent, m.Acked, m.Failed, m.Unresolved, m.Expected, m.Received, m.Lost)
@@ -124,32 +147,25 @@ func (b *bench) doubts(t trial) []store.Doubt {
 	if m.Untimed > 0 {
 		d.add("untimed", "%d messages arrived too late for their latency to be known: they were too short to carry their times", m.Untimed)
 	}
-	latency, measured := h.EndToEnd, "end to end"
+}
+
+// doubtGenerator states how the generator's own delays and window shaped the figures.
+func (b *bench) doubtGenerator(t trial, d *doubts) {
+	latency, measured := t.Histograms.EndToEnd, "end to end"
 	if b.spec.SubscriptionsPerTopic == 0 { // nobody receives
-		latency, measured = h.Publish, "publishing"
+		latency, measured = t.Histograms.Publish, "publishing"
 	}
-	if lag, p99 := h.GeneratorLag.Quantile(0.99), latency.Quantile(0.99); lag > int64(time.Millisecond) && lag > p99/10 {
+	p99 := latency.Quantile(0.99)
+	if lag := t.Histograms.GeneratorLag.Quantile(0.99); lag > int64(time.Millisecond) && lag > p99/10 {
 		d.add("generator-lag", "the generator itself was %s late at p99, %s was %s", ms(lag), measured, ms(p99))
 	}
-	if why := b.stoodStill(t, latency.Quantile(0.99), measured); why != "" {
+	if why := b.stoodStill(t, p99, measured); why.Text != "" {
 		d.add("pauses", "%s", why)
 	}
 	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
 		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, though inFlight.messages allows %d",
 			b.spec.InFlight.Bytes, b.spec.MessageSize.Largest(), n)
 	}
-	b.slowConsumers(t, &d)
-	b.crowded(t, &d)
-	if n := h.EndToEnd.Count(); n > 0 && n < 1000 {
-		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
-	}
-	if b.spec.Warmup.Auto && t.From != 0 && time.Duration(t.From-t.Start) >= time.Duration(b.spec.Warmup.Max) {
-		d.add("not-settled", "rate and latency were still drifting after %s of warm-up", time.Duration(b.spec.Warmup.Max))
-	}
-	if len(t.Samples) > 0 && t.Err == nil && !t.Drained && m.Lost == 0 && m.Unresolved == 0 {
-		d.add("late", "not everything of the warm-up had arrived when the drain allowance was used up")
-	}
-	return d
 }
 
-func ms(ns int64) string { return time.Duration(ns).Round(10 * time.Microsecond).String() }
+func ms(ns int64) time.Duration { return time.Duration(ns).Round(10 * time.Microsecond) }

@@ -1,12 +1,12 @@
 package lab
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -86,7 +86,7 @@ func (t trial) others() float64 {
 	return t.Cost.Shares.Others
 }
 
-// crowded states where the processors went, if that makes the numbers deserve less trust.
+// crowded doubts a trial whose processors were used up, by broker and generator together or by other processes.
 func (b *bench) crowded(t trial, d *doubts) {
 	if t.Window > 0 && t.Cost.Shares == nil {
 		d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
@@ -106,22 +106,22 @@ func (b *bench) crowded(t trial, d *doubts) {
 	}
 }
 
-// neighbours says who used the machine beside broker and generator.
-func (t trial) neighbours(cores float64) string {
+// neighbours states the processor time of other processes and of the hypervisor.
+func (t trial) neighbours(cores float64) remark.Remark {
 	seconds := t.Cost.Shares.Seconds
 	used := t.near.Used.Seconds() / seconds
 	if used < 0.05 {
-		return fmt.Sprintf("the hypervisor took %.1f of the %.0f cores meanwhile", t.near.Stolen.Seconds()/seconds, cores)
+		return remark.Of("the hypervisor took %.1f of the %.0f cores meanwhile", t.near.Stolen.Seconds()/seconds, cores)
 	}
-	text := fmt.Sprintf("other processes used %.1f of the %.0f cores meanwhile", used, cores)
+	parts := []remark.Remark{remark.Of("other processes used %.1f of the %.0f cores meanwhile", used, cores)}
 	if t.near.Biggest != "" {
-		text += fmt.Sprintf(" (%s %.1f)", t.near.Biggest, t.near.BiggestUsed.Seconds()/seconds)
+		parts = append(parts, remark.Of(" (%s %.1f)", t.near.Biggest, t.near.BiggestUsed.Seconds()/seconds))
 	}
 	if stolen := t.near.Stolen.Seconds() / seconds; stolen >= 0.05 {
-		text += fmt.Sprintf(", and the hypervisor took %.1f", stolen)
+		parts = append(parts, remark.Of(", and the hypervisor took %.1f", stolen))
 	}
 	if t.amongOthers {
-		text += "; the attached broker may be among them"
+		parts = append(parts, remark.Of("; the attached broker may be among them"))
 	}
-	return text
+	return remark.List(parts, "")
 }

@@ -19,9 +19,9 @@ type hunt struct {
 	bench  *bench
 	goals  []search.Goal
 	trials []store.Trial
-	about  float64       // a rate: the generator has as many threads in all trials as it takes for this one
+	about  float64       // the generator has as many threads in all trials as this rate needs
 	warmup time.Duration // the least that a trial's warm-up needs, by the latency of earlier trials
-	enough func() bool   // whether probes have had their part of the budget
+	enough func() bool   // whether probes have used their part of the budget
 
 	// By rate, for the first goal.
 	passed    map[float64]*trial // the last trial of full length that passed
@@ -51,7 +51,7 @@ func (b *bench) sustainable(ctx context.Context) (float64, error) {
 	case err != nil:
 		return 0, err
 	case first.Low == 0 && first.Void != "":
-		return 0, voidError{"no rate could be confirmed: void " + first.Void}
+		return 0, void("no rate could be confirmed: void %s", first.Void)
 	case first.Low == 0:
 		return 0, failed("%s", strings.TrimSuffix(first.Undecided+": "+h.why, ": "))
 	}
@@ -134,7 +134,7 @@ func (h *hunt) run(ctx context.Context, r search.Request) (search.Answer, error)
 	return a, nil
 }
 
-// arrivals are a steady load for searches and curves.
+// arrivals is the schedule of a steady load, for searches and curves.
 func (b *bench) arrivals(rate float64) (schedule.Schedule, error) {
 	return loadSchedule(study.Load{Shape: b.spec.Load.Shape, Rate: rate}, 0, b.spec.Seed)
 }
@@ -164,7 +164,7 @@ func (h *hunt) judge(r search.Request, t trial) search.Answer {
 		a.Judgements = append(a.Judgements, t.undisturbed(rule(b.spec).Judge(e, g), float64(b.lab.host.Cores)))
 	}
 	a.Served, a.Through = e.Served(), h.bench.throughput(t)
-	if rule(b.spec).Generator(e).Verdict == search.Void {
+	if rule(b.spec).Saturated(e).Text != "" {
 		h.generator[r.Rate] = true
 		if t.Procs < b.lab.host.Cores && e.GeneratorCPU > 0.9*e.GeneratorCores {
 			h.about = maxRate // one thread was too few for this search; from now on it has all of them
@@ -180,13 +180,13 @@ func (t trial) undisturbed(l search.Judgement, cores float64) search.Judgement {
 	if l.Verdict != search.Fail || l.Broken || t.others() <= busyShare*cores {
 		return l
 	}
-	return search.Judgement{Verdict: search.Void, Reason: t.neighbours(cores) + ", and " + l.Reason}
+	return search.Judgement{Verdict: search.Void, Reason: t.neighbours(cores).Text + ", and " + l.Reason}
 }
 
 // maxRate is more than any generator sends.
 const maxRate = 1e12
 
-// keep stores what a trial was, and the trial itself where the record may need it.
+// keep adds a trial to the record's list, and keeps the trial itself where the record may be filled from it.
 func (h *hunt) keep(r search.Request, t trial, a search.Answer, e search.Evidence) {
 	first := a.Judgements[0]
 	kept := h.stored(r.Kind, t)

@@ -25,7 +25,7 @@ type trial struct {
 	Faults    []store.FaultEvent
 
 	SampleEvery time.Duration // between two of Outcome.Samples, of which older ones may be thinned out
-	Doubts      []store.Doubt // that don't follow from the figures
+	Doubts      []store.Doubt // those that do not follow from the figures
 
 	GCPause time.Duration // in the measured phase, as the next two
 	Queued  time.Duration // threads of this process were ready and waited for a core
@@ -63,7 +63,7 @@ func (t trial) sendingTime() float64 {
 	return max(1e-9, seconds(t.Start, max(t.Until, t.LastSent))) * float64(max(1, t.Producers))
 }
 
-// nearly is the share of messages after which no more are waited for: one straggler is no measure of a throughput.
+// nearly is the share of messages that ends the measurement of a throughput: a straggler must not decide it.
 const nearly = 0.99
 
 // through is how many messages per second came through the broker from the start of the measured phase until nearly all had
@@ -88,8 +88,8 @@ func (t trial) through(subscriptions int) float64 {
 	return (came(last) - came(first)) / (float64(last.At-first.At) / 1e9)
 }
 
-// rates are how many messages of the measured phase were confirmed and delivered per second of it. What only the drain
-// brought is no throughput: where the broker fell behind, it is what came during the phase.
+// rates are the messages of the measured phase that were confirmed and delivered, per second of it. Messages that came in the
+// drain are no throughput: where the broker fell behind, only those that came during the phase count.
 func (t trial) rates(seconds float64) (acked, received float64) {
 	if seconds <= 0 {
 		return 0, 0

@@ -15,7 +15,7 @@ import (
 type data struct {
 	Metrics     []metric      `json:"metrics"`
 	Quantiles   []float64     `json:"quantiles"`
-	Latencies   []string      `json:"latencies"` // whose distributions levels have
+	Latencies   []string      `json:"latencies"` // whose distributions load points have
 	Names       []string      `json:"names"`     // of points, in the order of their colours
 	Costs       []string      `json:"costs"`     // keys of metrics
 	Axes        []axis        `json:"axes"`
@@ -27,12 +27,12 @@ type data struct {
 	RunsLeftOut int           `json:"runsLeftOut,omitempty"`
 	Repeat      []repeating   `json:"repeat"`
 	Lines       []string      `json:"lines"`  // what Repeat points into
-	Doubts      []doubt       `json:"doubts"` // what levels point into
+	Doubts      []doubt       `json:"doubts"` // what load points point into
 
 	doubtAt map[doubt]int // where one stands in Doubts
 }
 
-// axis is something levels differ in.
+// axis is something load points differ in.
 type axis struct {
 	Name    string   `json:"name"`
 	Values  []string `json:"values"`
@@ -65,7 +65,7 @@ type point struct {
 	Status  string `json:"status"`
 }
 
-// drawn is a level with its figures.
+// drawn is a load point with its figures.
 type drawn struct {
 	Point   int       `json:"p"`
 	Load    string    `json:"load"`
@@ -95,7 +95,7 @@ type trial struct {
 // allTrials bounds the searches drawn: a page of thousands of points would show a cloud.
 const allTrials = 5000
 
-// allKinds is the number of levels up to which every kind of latency has its distribution drawn; beyond it the page
+// allKinds is the number of load points up to which every kind of latency has its distribution drawn; beyond it the page
 // has the first, end to end.
 const allKinds = 2000
 
@@ -111,7 +111,7 @@ var directions = map[results.Better]string{results.Neither: "", results.Higher: 
 
 // draw fills in everything but Repeat and Lines.
 func (d *data) draw(set *results.Set) {
-	points, all := set.Points, set.Levels()
+	points, all := set.Points, set.LoadPoints()
 	d.Names, d.Costs = results.Names(points), results.CostMetrics
 	d.Quantiles = quantiles
 	for _, kind := range latencies {
@@ -134,9 +134,9 @@ func (d *data) draw(set *results.Set) {
 		kinds = kinds[:1]
 	}
 	for i, l := range all {
-		level := drawLevel(l, index[i], kinds)
-		level.Doubts = d.doubtsAbout(l.Records)
-		d.Levels = append(d.Levels, level)
+		drawnPoint := drawLoadPoint(l, index[i], kinds)
+		drawnPoint.Doubts = d.doubtsAbout(l.Records)
+		d.Levels = append(d.Levels, drawnPoint)
 	}
 	d.dropUnmeasured()
 	runs, leftOut := d.runs(points)
@@ -176,8 +176,8 @@ func (d *data) doubtsAbout(records []store.Record) []int {
 	return out
 }
 
-func drawLevel(l results.Level, at []int, kinds []results.LatencyKind) drawn {
-	d := drawn{Point: l.Point, Load: l.Load, Status: string(l.Status), Reason: l.Reason, At: at, Rate: number(l.Rate)}
+func drawLoadPoint(l results.LoadPoint, at []int, kinds []results.LatencyKind) drawn {
+	d := drawn{Point: l.Point, Load: l.Load, Status: string(l.Status), Reason: l.Why.Text, At: at, Rate: number(l.Rate)}
 	if len(l.Records) == 0 {
 		return d
 	}
@@ -194,7 +194,7 @@ func drawLevel(l results.Level, at []int, kinds []results.LatencyKind) drawn {
 	return d
 }
 
-// dropUnmeasured leaves out metrics that no level has.
+// dropUnmeasured leaves out metrics that no load point has.
 func (d *data) dropUnmeasured() {
 	for i, m := range measures {
 		measured := false

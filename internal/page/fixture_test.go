@@ -8,6 +8,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/page"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/reports"
@@ -124,7 +125,8 @@ func (p product) rate(size study.Size, delivery string, rate float64, repetition
 	r.Result = p.result(size, rate, top, drift)
 	switch {
 	case p.name == "rabbitmq" && size == 1024:
-		r.Status, r.Reason = store.Void, fmt.Sprintf("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
+		late := remark.Of("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
+		r.Status, r.Reason, r.Figures = store.Void, late.Text, late.Figures
 	case p.name == "jetstream" && size == 1024 && delivery == "at-least-once" && repetition == 2:
 		r.Status, r.Reason = store.Failed, "3 confirmed messages were lost, at-least-once allows none"
 		r.Result.Books.Lost, r.Result.Books.LostAcked = 3, 3

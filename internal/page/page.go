@@ -100,7 +100,7 @@ type content struct {
 	Command string
 }
 
-// text writes what stands above and below the figures.
+// text writes the HTML above and below the figures.
 type text func() (lead, rest string, err error)
 
 func write(w io.Writer, s Source, title string, text text) error {

@@ -20,7 +20,7 @@ var quantiles = func() []float64 {
 	return qs
 }()
 
-// latencies are the kinds whose distributions a page holds; where there are too many levels, it holds the first.
+// latencies are the kinds whose distributions a page holds; where there are too many load points, it holds the first.
 var latencies = slices.DeleteFunc(slices.Clone(results.LatencyKinds), func(k results.LatencyKind) bool {
 	return k.Name == "e2e_service" || k.Name == "generator_lag"
 })

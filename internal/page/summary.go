@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -16,20 +17,11 @@ import (
 	"github.com/brokermark/brokermark/reports"
 )
 
-// compose writes what stands above and below the figures.
+// compose writes the HTML above the figures (lead) and below them (rest).
 func compose(set *results.Set) (lead, rest string, err error) {
-	summary, err := built("summary", set)
-	if err != nil {
-		return "", "", err
-	}
-	duel, err := built("headtohead", set)
-	if err != nil {
-		return "", "", err
-	}
-	verdict, tables := opening(summary.Blocks)
-	points := set.Points
-	lead = picture(duel.Blocks, points) + verdicts(verdict)
-	if len(points) == 0 {
+	summary, duel := reports.Summary(set), reports.HeadToHead(set)
+	lead = picture(duel, set.Points) + verdicts(summary.Opening)
+	if len(set.Points) == 0 {
 		return lead, "", nil
 	}
 	kept, err := built("promise", set)
@@ -44,12 +36,16 @@ func compose(set *results.Set) (lead, rest string, err error) {
 		return "", "", err
 	}
 	if len(advice.Tables()) > 0 {
-		lead += "<h2>Recommended settings</h2>\n" + render.Fragment(unsaid(advice.Blocks, verdict), "r", 3)
+		lead += "<h2>Recommended settings</h2>\n" + render.Fragment(further(advice.Blocks, summary.Opening), "r", 3)
+	}
+	for i, s := range duel.Groups {
+		asked := document.Paragraph{Text: guarantees(s.Points)}
+		duel.Groups[i].Blocks = append([]document.Block{asked}, s.Blocks...)
 	}
 	lead += "<h2>In figures</h2>\n<p class=\"about\">Who sustains what, at which latency and cost, under which guarantee.</p>\n"
-	lead += render.Fragment(withGuarantees(unsaid(duel.Blocks, verdict), points), "h", 3)
-	rest = render.Fragment(missing(points), "m", 2)
-	rest += "<h2>Every point</h2>\n" + render.Fragment(unsaid(tables, duel.Blocks), "s", 3)
+	lead += render.Fragment(further(duel.Document().Blocks, summary.Opening), "h", 3)
+	rest = render.Fragment(missing(set.Points), "m", 2)
+	rest += "<h2>Every point</h2>\n" + render.Fragment(further(summary.Body(), duel.Document().Blocks), "s", 3)
 	return lead, rest, nil
 }
 
@@ -57,16 +53,13 @@ func compose(set *results.Set) (lead, rest string, err error) {
 const mostPictured = 2
 
 // picture draws the tables of a head-to-head: what every contender sustains, its latency at fixed rates, and its cost.
-func picture(duel []document.Block, points []results.Point) string {
+func picture(duel reports.Sections, points []results.Point) string {
 	var drawn []string
-	heading := ""
 	colour := colours(points)
-	for _, b := range duel {
-		switch b := b.(type) {
-		case document.Heading:
-			heading = render.Fragment([]document.Block{b}, "g", 3)
-		case document.Table:
-			if charts := render.Charts(b, colour); charts != "" {
+	for _, s := range duel.Groups {
+		heading := render.Fragment([]document.Block{document.Heading{Level: 1, Text: s.Name}}, "g", 3)
+		for _, t := range (document.Document{Blocks: s.Blocks}).Tables() {
+			if charts := render.Charts(t, colour); charts != "" {
 				drawn = append(drawn, heading+charts)
 			}
 		}
@@ -97,51 +90,21 @@ func built(name string, set *results.Set) (document.Document, error) {
 	return r.Build(set)
 }
 
-// opening parts the summary into what is said before its first table's heading and the rest.
-func opening(blocks []document.Block) (verdict, tables []document.Block) {
-	first := slices.IndexFunc(blocks, func(b document.Block) bool { _, ok := b.(document.Table); return ok })
-	if first < 0 {
-		return blocks, nil
-	}
-	for i := first - 1; i >= 0; i-- { // what stands between a heading and its table belongs to both
-		switch blocks[i].(type) {
-		case document.Heading:
-			return blocks[:i], blocks[i:]
-		case document.Paragraph:
-			continue
-		}
-		break
-	}
-	return blocks[:first], blocks[first:]
-}
-
-// unsaid drops the verdicts, which stand in cards, and the sentences that earlier blocks hold already.
-func unsaid(blocks, earlier []document.Block) []document.Block {
-	var said []string
-	for _, b := range earlier {
-		said = append(said, sentence(b))
-	}
+// further leaves out verdicts, which stand in cards, and paragraphs and warnings that the page has shown already.
+func further(blocks, shown []document.Block) []document.Block {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b document.Block) bool {
-		if _, ok := b.(document.Verdict); ok {
+		same := func(o document.Block) bool { return document.Worded(o) == document.Worded(b) }
+		switch b.(type) {
+		case document.Verdict:
 			return true
+		case document.Paragraph, document.Warning:
+			return slices.ContainsFunc(shown, same)
 		}
-		text := sentence(b)
-		return text != "" && slices.Contains(said, text)
+		return false
 	})
 }
 
-// sentence is the text of a paragraph or a warning, "" of any other block.
-func sentence(b document.Block) string {
-	switch b := b.(type) {
-	case document.Paragraph:
-		return b.Text
-	case document.Warning:
-		return b.Text()
-	}
-	return ""
-}
-
-// verdicts sets verdicts as cards: what they are about, the finding, then what else there is to say.
+// verdicts sets verdicts as cards, and other blocks as they are.
 func verdicts(blocks []document.Block) string {
 	var out strings.Builder
 	for _, b := range blocks {
@@ -162,7 +125,7 @@ func card(v document.Verdict) string {
 	return "<article class=\"verdict\">\n" + render.Fragment(blocks, "v", 2) + "</article>\n"
 }
 
-// findings sets what a comparison found before the figures it rests on.
+// findings sets the verdicts of a comparison before its tables.
 func findings(blocks []document.Block) string {
 	var cards strings.Builder
 	figures := slices.DeleteFunc(slices.Clone(blocks), func(b document.Block) bool {
@@ -178,9 +141,9 @@ func findings(blocks []document.Block) string {
 	return "<h2>Verdict</h2>\n" + cards.String() + "<h2>In figures</h2>\n" + render.Fragment(figures, "d", 3)
 }
 
-// withGuarantees adds below the heading of every group what its brokers had to guarantee.
-func withGuarantees(blocks []document.Block, points []results.Point) []document.Block {
-	guarantees := map[string][]string{}
+// guarantees says what the brokers of a section had to guarantee.
+func guarantees(points []results.Point) string {
+	var asked []string
 	for _, p := range points {
 		s := p.Spec
 		replicas := "1 replica"
@@ -188,18 +151,11 @@ func withGuarantees(blocks []document.Block, points []results.Point) []document.
 			replicas = fmt.Sprintf("%d replicas", s.Replicas)
 		}
 		text := fmt.Sprintf("%s, persistence %s, %s with acks %s, %s", s.Delivery, s.Persistence, replicas, s.Acks, s.Ordering)
-		if known := guarantees[p.Setting()]; !slices.Contains(known, text) {
-			guarantees[p.Setting()] = append(known, text)
+		if !slices.Contains(asked, text) {
+			asked = append(asked, text)
 		}
 	}
-	var out []document.Block
-	for _, b := range blocks {
-		out = append(out, b)
-		if h, ok := b.(document.Heading); ok && guarantees[h.Text] != nil {
-			out = append(out, document.Paragraph{Text: "Guarantee asked for: " + strings.Join(guarantees[h.Text], "; or ") + "."})
-		}
-	}
-	return out
+	return "Guarantee asked for: " + strings.Join(asked, "; or ") + "."
 }
 
 // missing lists the cells without a usable figure, with the reason each has none.
@@ -224,6 +180,44 @@ func missing(points []results.Point) []document.Block {
 	return blocks
 }
 
+// cause is why repetitions of a contender have no usable figure.
+type cause struct {
+	name        string
+	reasons     []remark.Remark // of one form, each once
+	cells       []string        // each once
+	repetitions int
+}
+
+// causesOf groups the repetitions of a status by contender and by the form of their reason.
+func causesOf(points []results.Point, status store.Status) []*cause {
+	var causes []*cause
+	for _, p := range points {
+		for _, r := range p.Records {
+			if r.Status != status {
+				continue
+			}
+			why := r.Why()
+			i := slices.IndexFunc(causes, func(c *cause) bool { return c.name == p.Name && c.reasons[0].Form() == why.Form() })
+			if i < 0 {
+				i = len(causes)
+				causes = append(causes, &cause{name: p.Name, reasons: []remark.Remark{why}})
+			}
+			c := causes[i]
+			c.repetitions++
+			if !slices.ContainsFunc(c.reasons, func(o remark.Remark) bool { return o.Text == why.Text }) {
+				c.reasons = append(c.reasons, why)
+			}
+			if cell := p.Setting() + ", " + p.Load(); !slices.Contains(c.cells, cell) {
+				c.cells = append(c.cells, cell)
+			}
+		}
+	}
+	slices.SortFunc(causes, func(a, b *cause) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.reasons[0].Form(), b.reasons[0].Form()))
+	})
+	return causes
+}
+
 func missingTable(points []results.Point, status store.Status) document.Table {
 	t := document.Table{Columns: []document.Column{
 		{Key: "broker", Name: "broker", Row: true},
@@ -231,43 +225,15 @@ func missingTable(points []results.Point, status store.Status) document.Table {
 		{Key: "cells", Name: "cells", Wide: true},
 		{Key: "n", Name: "repetitions", Unit: unit.Count},
 	}}
-	type cause struct{ name, reason string } // the reason without its figures
-	cells, count, texts := map[cause][]string{}, map[cause]int{}, map[cause][]string{}
-	for _, p := range points {
-		for _, r := range p.Records {
-			if r.Status != status {
-				continue
-			}
-			c := cause{p.Name, document.Alike(r.Reason)}
-			count[c]++
-			if !slices.Contains(texts[c], r.Reason) {
-				texts[c] = append(texts[c], r.Reason)
-			}
-			if cell := p.Setting() + ", " + p.Load(); !slices.Contains(cells[c], cell) {
-				cells[c] = append(cells[c], cell)
-			}
-		}
-	}
-	causes := slices.SortedFunc(maps.Keys(cells), func(a, b cause) int {
-		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.reason, b.reason))
-	})
-	for _, c := range causes {
+	for _, c := range causesOf(points, status) {
 		t.Rows = append(t.Rows, document.Row{
 			"broker": document.Text(c.name),
-			"reason": document.Text(few(texts[c], 1)),
-			"cells":  document.Text(few(cells[c], 6)),
-			"n":      document.Number(count[c]),
+			"reason": document.Text(remark.Join(c.reasons)),
+			"cells":  document.Text(some(c.cells, 6)),
+			"n":      document.Number(c.repetitions),
 		})
 	}
 	return t
-}
-
-func few(texts []string, most int) string {
-	out := strings.Join(texts[:min(len(texts), most)], "; ")
-	if more := len(texts) - most; more > 0 {
-		out += fmt.Sprintf("; and %d more like it", more)
-	}
-	return out
 }
 
 // origin says in a line when, where and with what the records were made.
@@ -294,7 +260,7 @@ func origin(s Source) string {
 	}
 	var parts []string
 	if names := slices.Sorted(maps.Keys(studies)); len(names) > 0 {
-		parts = append(parts, "Study "+some(names))
+		parts = append(parts, "Study "+some(names, 3))
 	}
 	if !first.IsZero() {
 		day := first.UTC().Format(time.DateOnly)
@@ -304,7 +270,7 @@ func origin(s Source) string {
 		parts = append(parts, day)
 	}
 	if len(hosts) > 0 {
-		parts = append(parts, "on "+some(slices.Sorted(maps.Keys(hosts))))
+		parts = append(parts, "on "+some(slices.Sorted(maps.Keys(hosts)), 3))
 	}
 	if s.Tool != "" {
 		parts = append(parts, "brokermark "+s.Tool)
@@ -312,8 +278,8 @@ func origin(s Source) string {
 	return strings.Join(parts, " · ")
 }
 
-func some(names []string) string {
-	const most = 3
+// some names the first and counts the others.
+func some(names []string, most int) string {
 	if len(names) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}

@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,27 +12,6 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-func TestASummaryMayBeginWithItsTable(t *testing.T) {
-	heading, text, table := document.Heading{Level: 1, Text: "h"}, document.Paragraph{Text: "p"}, document.Table{Title: "t"}
-	for _, c := range []struct {
-		blocks  []document.Block
-		verdict int
-	}{
-		{nil, 0},
-		{[]document.Block{text}, 1},
-		{[]document.Block{table}, 0},
-		{[]document.Block{table, text}, 0},
-		{[]document.Block{text, table}, 1},
-		{[]document.Block{heading, table}, 0},
-		{[]document.Block{text, heading, table, heading, table}, 1},
-	} {
-		verdict, tables := opening(c.blocks)
-		if len(verdict) != c.verdict || len(verdict)+len(tables) != len(c.blocks) {
-			t.Errorf("%v was parted into %v and %v", c.blocks, verdict, tables)
-		}
-	}
-}
-
 func TestAVerdictIsACardWhateverItsWords(t *testing.T) {
 	v := document.Verdict{About: "100 B: a setting", Finding: "Nobody knows. Nothing is sure.", Detail: "Highest guess: 7."}
 	out := verdicts([]document.Block{document.Paragraph{Text: "4 repetitions."}, v})
@@ -42,11 +20,11 @@ func TestAVerdictIsACardWhateverItsWords(t *testing.T) {
 			t.Errorf("want %s once in %s", want, out)
 		}
 	}
-	if out := unsaid([]document.Block{v, document.Paragraph{Text: "4 repetitions."}, document.Paragraph{Text: "new"}}, []document.Block{document.Paragraph{Text: "4 repetitions."}}); len(out) != 1 {
+	if out := further([]document.Block{v, document.Paragraph{Text: "4 repetitions."}, document.Paragraph{Text: "new"}}, []document.Block{document.Paragraph{Text: "4 repetitions."}}); len(out) != 1 {
 		t.Errorf("left are %v", out)
 	}
 	warning := document.Warning{About: "these", Differ: []string{"host.cores: 2, 8"}}
-	if out := unsaid([]document.Block{warning}, []document.Block{warning}); len(out) != 0 {
+	if out := further([]document.Block{warning}, []document.Block{warning}); len(out) != 0 {
 		t.Errorf("a warning stands twice: %v", out)
 	}
 	both := findings([]document.Block{document.Heading{Level: 1, Text: "h"}, v, document.Paragraph{Text: "figure"}})
@@ -107,20 +85,5 @@ func TestAContenderHasTheColourOfItsLines(t *testing.T) {
 		if got := colour(fmt.Sprint(i)); got != i%8 {
 			t.Errorf("name %d has colour %d", i, got)
 		}
-	}
-}
-
-// A sentence between a heading and its table goes with them, not above the figures.
-func TestTheOpeningEndsBeforeTheHeadingOfTheFirstTable(t *testing.T) {
-	heading, said, table := document.Heading{Level: 1, Text: "100 B"}, document.Paragraph{Text: "All points: kafka."}, document.Table{Title: "every point"}
-	verdict := []document.Block{document.Heading{Level: 1, Text: "Verdict"}, document.Verdict{Finding: "Kafka."}}
-	for name, between := range map[string][]document.Block{"heading": {heading}, "heading and sentence": {heading, said}} {
-		blocks := slices.Concat(verdict, between, []document.Block{table})
-		if lead, rest := opening(blocks); len(lead) != len(verdict) || len(rest) != len(between)+1 || rest[0] != heading {
-			t.Errorf("%s: above the figures stand %d blocks, below them %v", name, len(lead), rest)
-		}
-	}
-	if lead, rest := opening([]document.Block{said, table}); len(lead) != 1 || len(rest) != 1 {
-		t.Errorf("without a heading: %v, %v", lead, rest)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Axis is something levels differ in; its values are in their natural order.
+// Axis is something load points differ in; its values are in their natural order.
 type Axis struct {
 	Name    string
 	Values  []string
@@ -23,14 +23,14 @@ var fromSpec = map[string]bool{
 	"curve.rates": true, "curve.fractions": true,
 }
 
-// value is where a level lies on an axis, and what that measures (NaN: nothing).
+// value is where a load point lies on an axis, and what that measures (NaN: nothing).
 type value struct {
 	text   string
 	number float64
 }
 
-// coordinates says where a level lies on every axis.
-func coordinates(p Point, l Level) map[string]value {
+// coordinates says where a load point lies on every axis.
+func coordinates(p Point, l LoadPoint) map[string]value {
 	s := p.Spec
 	at := map[string]value{
 		"broker": {p.Product, math.NaN()}, "delivery": {s.Delivery, math.NaN()}, "persistence": {s.Persistence, math.NaN()}, "acks": {s.Acks, math.NaN()},
@@ -62,7 +62,7 @@ func incidental(points []Point, name string) bool {
 }
 
 // sameSplit tells that each value of axis a goes with one value of axis b and the other way round, so that either axis is
-// enough to tell the levels apart.
+// enough to tell the load points apart.
 func sameSplit(at []map[string]value, a, b string) bool {
 	there, back := map[string]string{}, map[string]string{}
 	for _, values := range at {
@@ -78,21 +78,43 @@ func sameSplit(at []map[string]value, a, b string) bool {
 	return true
 }
 
-// Axes lists what the levels differ in, and for every level the index of its value on each of them (−1 = none).
-func Axes(points []Point, levels []Level) ([]Axis, [][]int) {
-	values := map[string]map[string]float64{}
-	at := make([]map[string]value, len(levels))
-	for i, l := range levels {
+// Axes lists what the load points differ in, and for every load point the index of its value on each of them (−1 = none).
+func Axes(points []Point, loadPoints []LoadPoint) ([]Axis, [][]int) {
+	at := make([]map[string]value, len(loadPoints))
+	for i, l := range loadPoints {
 		at[i] = coordinates(points[l.Point], l)
-		for name, v := range at[i] {
+	}
+	axes := distinguishing(points, at)
+	for i := range axes {
+		if axes[i].Name == "load" && mixed(loadPoints) {
+			axes[i].Numbers = nil
+		}
+	}
+	index := make([][]int, len(loadPoints))
+	for i := range loadPoints {
+		for _, a := range axes {
+			where := -1
+			if v, ok := at[i][a.Name]; ok {
+				where = slices.Index(a.Values, v.text)
+			}
+			index[i] = append(index[i], where)
+		}
+	}
+	return axes, index
+}
+
+// distinguishing are the axes with more than one value, by name. Settings that only follow from others come last, and are left out
+// where another axis splits the load points in the same way.
+func distinguishing(points []Point, at []map[string]value) []Axis {
+	values := map[string]map[string]float64{}
+	for _, lies := range at {
+		for name, v := range lies {
 			if values[name] == nil {
 				values[name] = map[string]float64{}
 			}
 			values[name][v.text] = v.number
 		}
 	}
-	var out []Axis
-	places := map[string]map[string]int{}
 	var chosen, along []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if incidental(points, name) {
@@ -101,38 +123,20 @@ func Axes(points []Point, levels []Level) ([]Axis, [][]int) {
 			chosen = append(chosen, name)
 		}
 	}
+	var axes []Axis
 	for _, name := range slices.Concat(chosen, along) {
 		redundant := func(a Axis) bool { return sameSplit(at, a.Name, name) }
-		if len(values[name]) < 2 || slices.Contains(along, name) && slices.ContainsFunc(out, redundant) {
-			continue
-		}
-		a := ordered(name, values[name])
-		if name == "load" && mixed(levels) {
-			a.Numbers = nil
-		}
-		out = append(out, a)
-		places[name] = map[string]int{}
-		for i, text := range a.Values {
-			places[name][text] = i
+		if len(values[name]) > 1 && !(slices.Contains(along, name) && slices.ContainsFunc(axes, redundant)) {
+			axes = append(axes, ordered(name, values[name]))
 		}
 	}
-	index := make([][]int, len(levels))
-	for i := range levels {
-		for _, a := range out {
-			where := -1
-			if v, ok := at[i][a.Name]; ok {
-				where = places[a.Name][v.text]
-			}
-			index[i] = append(index[i], where)
-		}
-	}
-	return out, index
+	return axes
 }
 
 // mixed tells that some loads are shares of a rate and others are not.
-func mixed(levels []Level) bool {
-	share := func(l Level) bool { return l.share > 0 }
-	return slices.ContainsFunc(levels, share) && slices.ContainsFunc(levels, func(l Level) bool { return !share(l) })
+func mixed(loadPoints []LoadPoint) bool {
+	share := func(l LoadPoint) bool { return l.share > 0 }
+	return slices.ContainsFunc(loadPoints, share) && slices.ContainsFunc(loadPoints, func(l LoadPoint) bool { return !share(l) })
 }
 
 // ordered sorts what is no number first, then by what the values measure.

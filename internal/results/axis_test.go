@@ -22,14 +22,6 @@ func swept(broker string, size study.Size, rate float64, axes map[string]string)
 	return r
 }
 
-func levelsOf(points []Point) []Level {
-	var all []Level
-	for i, p := range points {
-		all = append(all, Levels(i, p)...)
-	}
-	return all
-}
-
 func axisText(a Axis) string { return fmt.Sprintf("%s%v%v", a.Name, a.Values, a.Numbers) }
 
 func TestAxesAreWhatLevelsDifferIn(t *testing.T) {
@@ -56,7 +48,7 @@ func TestAxesAreWhatLevelsDifferIn(t *testing.T) {
 		}, []string{"messageSize[100 B 200 B][100 200]"}},
 	} {
 		points := pointsOf(c.records)
-		axes, index := Axes(points, levelsOf(points))
+		axes, index := Axes(points, LoadPointsOf(points))
 		var got []string
 		for _, a := range axes {
 			got = append(got, axisText(a))
@@ -64,7 +56,7 @@ func TestAxesAreWhatLevelsDifferIn(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: axes %q, want %q", c.name, got, c.want)
 		}
-		for i, l := range levelsOf(points) {
+		for i, l := range LoadPointsOf(points) {
 			for k, a := range axes {
 				if v := coordinates(points[l.Point], l)[a.Name]; a.Values[index[i][k]] != v.text {
 					t.Errorf("%s: level %d lies at %s of %s, not at %s", c.name, i, a.Values[index[i][k]], a.Name, v.text)
@@ -79,14 +71,14 @@ func TestWhatFollowsFromAnotherAxisIsNone(t *testing.T) {
 	weak.PointID, weak.Spec.Delivery, weak.Spec.Acks = "weak", "at-most-once", "none"
 	names := func(records ...store.Record) string {
 		points := pointsOf(records)
-		axes, _ := Axes(points, levelsOf(points))
+		axes, _ := Axes(points, LoadPointsOf(points))
 		var out []string
 		for _, a := range axes {
 			out = append(out, a.Name)
 		}
 		return strings.Join(out, " ")
 	}
-	// Both part the levels in the same way; the first by name says it all.
+	// Both part the load points in the same way; the first by name says it all.
 	if got := names(weak, strong); got != "acks" {
 		t.Errorf("axes %s, want acks", got)
 	}
@@ -111,13 +103,13 @@ func TestWhatFollowsFromAnotherAxisIsNone(t *testing.T) {
 
 func TestAnAxisThatALevelLacksIsMinusOne(t *testing.T) {
 	points := pointsOf([]store.Record{swept("kafka", 100, 10, map[string]string{"window": "5"}), swept("nats", 100, 10, nil), swept("kafka", 100, 10, map[string]string{"window": "6"})})
-	levels := levelsOf(points)
-	axes, index := Axes(points, levels)
+	loadPoints := LoadPointsOf(points)
+	axes, index := Axes(points, loadPoints)
 	at := slices.IndexFunc(axes, func(a Axis) bool { return a.Name == "window" })
 	if at < 0 {
 		t.Fatalf("axes %v", axes)
 	}
-	for i, l := range levels {
+	for i, l := range loadPoints {
 		if without := points[l.Point].Spec.Broker == "nats"; (index[i][at] == -1) != without {
 			t.Errorf("%s lies at %d", points[l.Point].Name, index[i][at])
 		}
@@ -130,7 +122,7 @@ func TestSharesAndRatesHaveNoCommonNumbers(t *testing.T) {
 	curve.Result.Curve = []store.CurvePoint{{Fraction: 0.5, Rate: 400, Status: store.OK}, {Fraction: 0.8, Rate: 700, Status: store.OK}}
 	load := func(records ...store.Record) string {
 		points := pointsOf(records)
-		axes, _ := Axes(points, levelsOf(points))
+		axes, _ := Axes(points, LoadPointsOf(points))
 		for _, a := range axes {
 			if a.Name == "load" {
 				return axisText(a)
@@ -169,10 +161,10 @@ func TestAValueMeasuresANumberASizeOrATime(t *testing.T) {
 }
 
 func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
-	curve := func(status store.Status, fractions bool, levels ...store.Status) store.Record {
+	curve := func(status store.Status, fractions bool, loadPoints ...store.Status) store.Record {
 		r := swept("kafka", 100, 0, nil)
 		r.PointID, r.Spec.Measure, r.Status, r.Reason = "p", "curve", status, "of "+string(status)
-		for i, s := range levels {
+		for i, s := range loadPoints {
 			c := store.CurvePoint{Rate: float64(1000 - 100*i), Status: s, Reason: "at " + string(s)}
 			if fractions {
 				c.Fraction = 0.9 - 0.1*float64(i)
@@ -211,10 +203,10 @@ func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
 	} {
 		points := pointsOf(c.records)
 		var got []string
-		for _, l := range Levels(7, points[0]) {
+		for _, l := range LoadPoints(7, points[0]) {
 			reason := ""
-			if l.Reason != "" {
-				reason = " (" + l.Reason + ")"
+			if l.Why.Text != "" {
+				reason = " (" + l.Why.Text + ")"
 			}
 			got = append(got, fmt.Sprintf("%s at %v %s%s×%d", l.Load, l.Rate, l.Status, reason, len(l.Records)))
 			if l.Point != 7 || l.Closed {
@@ -225,7 +217,7 @@ func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, text, c.want)
 		}
 	}
-	cutDown := Levels(0, pointsOf([]store.Record{searched})[0])[1].Records[0]
+	cutDown := LoadPoints(0, pointsOf([]store.Record{searched})[0])[1].Records[0]
 	if cutDown.Result.Sustainable != nil || cutDown.Result.OfferedRate != 1000 || searched.Result.Sustainable == nil {
 		t.Errorf("a level is its own measurement: %+v", cutDown.Result)
 	}

@@ -114,12 +114,12 @@ var coursePanels = []CoursePanel{
 		{Name: "consuming memory", At: side(func(s store.SidesTick) float64 { return float64(s.Consuming.RSSBytes) })},
 	}, hasSides},
 	{"queue (messages)", unit.Count, []CourseLine{
-		{Name: "waiting in the queue", At: func(m Moment) float64 { return told(m.Look.Queue) }},
-		{Name: "unacknowledged", At: func(m Moment) float64 { return told(m.Look.Unacked) }},
+		{Name: "waiting in the queue", At: func(m Moment) float64 { return orNaN(m.Look.Queue) }},
+		{Name: "unacknowledged", At: func(m Moment) float64 { return orNaN(m.Look.Unacked) }},
 	}, isPipeline},
 	{"through the queue (messages/s)", unit.PerSecond, []CourseLine{
-		{Name: "into the queue", At: func(m Moment) float64 { return told(m.Look.PublishedRate) }},
-		{Name: "out of the queue", At: func(m Moment) float64 { return told(m.Look.DeliveredRate) }},
+		{Name: "into the queue", At: func(m Moment) float64 { return orNaN(m.Look.PublishedRate) }},
+		{Name: "out of the queue", At: func(m Moment) float64 { return orNaN(m.Look.DeliveredRate) }},
 	}, isPipeline},
 }
 

@@ -178,12 +178,12 @@ func TestABasisQuotesTheWeakestEvidence(t *testing.T) {
 			}
 			return fmt.Sprintf("p %s %.3f", sign, p)
 		}
-		behind, level := len(r.BehindBest(Different)), len(r.BehindBest(NoDifferenceShown))
+		behind, loadPoint := len(r.BehindBest(Different)), len(r.BehindBest(NoDifferenceShown))
 		if behind > 0 {
 			parts = append(parts, write(behind, "≤", largest))
 		}
-		if level > 0 {
-			parts = append(parts, write(level, "≥", smallest))
+		if loadPoint > 0 {
+			parts = append(parts, write(loadPoint, "≥", smallest))
 		}
 		want := strings.Join(parts, ", ")
 		if len(parts) == 2 {
@@ -196,7 +196,7 @@ func TestABasisQuotesTheWeakestEvidence(t *testing.T) {
 		if got := r.Basis(); got != want+"." {
 			t.Fatalf("%+v: basis %q, want %q", contenders, got, want+".")
 		}
-		seen[fmt.Sprint(min(behind, 2), min(level, 2))]++
+		seen[fmt.Sprint(min(behind, 2), min(loadPoint, 2))]++
 	}
 	if len(seen) != 8 {
 		t.Errorf("not every case was tried: %v", seen)

@@ -77,7 +77,7 @@ func Distributions(points []Point, kind LatencyKind) []Distribution {
 	return all
 }
 
-func (l Level) distribution(p Point, kind LatencyKind) Distribution {
+func (l LoadPoint) distribution(p Point, kind LatencyKind) Distribution {
 	d := Distribution{Point: p, Load: l.Title, Used: l.Used(), Closed: l.Closed}
 	for _, r := range l.Records {
 		latency := kind.Of(r.Result.Latency)

@@ -5,60 +5,60 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Level is one load of one point: all of it, or one rate of its curve. Its records are those of the point cut down to
-// what was measured under that load, so that every metric of this package says about a level what it says about a
-// record.
-type Level struct {
+// LoadPoint is one load of a point: the point as a whole, or one rate of its curve. Its records are the point's, cut down to
+// the measurements under that load, so that every metric applies to them.
+type LoadPoint struct {
 	Point   int // index among the points
 	Load    string
 	Title   string  // of its rows; unlike Load it tells a curve's rate from a fixed rate
 	Rate    float64 // offered, messages per second; 0 where the load was not a constant rate
 	share   float64 // of the sustainable rate; 0 where the rate was given as such
 	Status  store.Status
-	Reason  string
-	Closed  bool // a closed loop, so without a latency
+	Why     remark.Remark // it did not end ok
+	Closed  bool          // a closed loop, so without a latency
 	Records []store.Record
 	Whole   []store.Record // the repetitions that Records were cut from
 }
 
-// Used tells whether conclusions may be drawn from the level.
-func (l Level) Used() bool { return l.Status == store.OK }
+// Used tells whether conclusions may be drawn from the load point.
+func (l LoadPoint) Used() bool { return l.Status == store.OK }
 
 // MeasuredLoads lists every load of a point once, in the order in which they were measured: over the repetitions that
 // ended ok or, where none did, over the others, which are shown and never used. The search before a curve is no load.
-func MeasuredLoads(index int, p Point) []Level {
+func MeasuredLoads(index int, p Point) []LoadPoint {
 	records := p.Ok()
 	if len(records) == 0 {
 		records = p.Records
 	}
-	var levels []Level
+	var loadPoints []LoadPoint
 	for _, r := range records {
 		for _, l := range measuredIn(r) {
-			i := slices.IndexFunc(levels, func(o Level) bool { return o.Title == l.Title })
-			levels = l.addTo(levels, i, index, p, r)
+			i := slices.IndexFunc(loadPoints, func(o LoadPoint) bool { return o.Title == l.Title })
+			loadPoints = l.addTo(loadPoints, i, index, p, r)
 		}
 	}
-	return levels
+	return loadPoints
 }
 
-// ratesByEnding lists the rates of a point's curves, in the order in which they were measured, each as a level for each way
+// ratesByEnding lists the rates of a point's curves, in the order in which they were measured, each as a load point for each way
 // in which it ended.
-func ratesByEnding(index int, p Point, records []store.Record) []Level {
-	var levels []Level
+func ratesByEnding(index int, p Point, records []store.Record) []LoadPoint {
+	var loadPoints []LoadPoint
 	for _, r := range records {
 		for _, l := range measuredIn(r) {
 			if l.Rate > 0 { // else it is no curve
-				i := slices.IndexFunc(levels, func(o Level) bool { return o.Title == l.Title && o.Status == l.Record.Status })
-				levels = l.addTo(levels, i, index, p, r)
+				i := slices.IndexFunc(loadPoints, func(o LoadPoint) bool { return o.Title == l.Title && o.Status == l.Record.Status })
+				loadPoints = l.addTo(loadPoints, i, index, p, r)
 			}
 		}
 	}
-	return levels
+	return loadPoints
 }
 
 // measuredIn are the loads of a repetition without the search before a curve, which is no load.
@@ -72,46 +72,46 @@ func measuredIn(r store.Record) []Load {
 	return slices.DeleteFunc(Loads(r), func(l Load) bool { return l.Rate == 0 })
 }
 
-// addTo adds the load of a repetition to level i, or as a new level where i is -1. Fractions of what each repetition found
+// addTo adds the load of a repetition to load point i, or as a new load point where i is -1. Fractions of what each repetition found
 // sustainable have one title, whatever their rates.
-func (l Load) addTo(levels []Level, i, point int, p Point, whole store.Record) []Level {
+func (l Load) addTo(loadPoints []LoadPoint, i, point int, p Point, whole store.Record) []LoadPoint {
 	if i < 0 {
-		i = len(levels)
-		levels = append(levels, Level{
+		i = len(loadPoints)
+		loadPoints = append(loadPoints, LoadPoint{
 			Point: point, Load: l.Name, Title: l.Title, Rate: cmp.Or(l.Rate, fixedRate(p.Spec)), share: l.share, Closed: ClosedLoop(p.Spec),
 		})
 	}
-	levels[i].take(l.Record, whole)
-	return levels
+	loadPoints[i].take(l.Record, whole)
+	return loadPoints
 }
 
 // take adds a repetition. The first that ended ok replaces all that didn't, and those that come later are ignored; as long as
-// none did, the last one's status and reason are the level's.
-func (l *Level) take(cut, whole store.Record) {
+// none did, the last one's status and reason are the load point's.
+func (l *LoadPoint) take(cut, whole store.Record) {
 	ok := cut.Status == store.OK
 	switch {
 	case ok && !l.Used():
-		l.Status, l.Reason, l.Records, l.Whole = store.OK, cut.Reason, nil, nil
+		l.Status, l.Why, l.Records, l.Whole = store.OK, cut.Why(), nil, nil
 	case !ok && l.Used():
 		return
 	case cut.Status != l.Status:
-		l.Status, l.Reason = cut.Status, cut.Reason
+		l.Status, l.Why = cut.Status, cut.Why()
 	}
 	l.Records, l.Whole = append(l.Records, cut), append(l.Whole, whole)
 }
 
-// Whole is a point as one level. It holds the repetitions that ended ok; of a published point it holds all.
-func (p Point) Whole() Level {
-	l := Level{Records: p.Ok(), Status: store.Status(p.Status())}
+// Whole is a point as one load point. It holds the repetitions that ended ok; of a published point it holds all.
+func (p Point) Whole() LoadPoint {
+	l := LoadPoint{Records: p.Ok(), Status: store.Status(p.Status())}
 	if p.Published() {
 		l.Records = p.Records
 	}
 	return l
 }
 
-// Place is where the level stands among those of its point, for people and as a number: a share of what was sustainable, or
+// Place is where the load point stands among those of its point, for people and as a number: a share of what was sustainable, or
 // a rate.
-func (l Level) Place() (text string, order float64) {
+func (l LoadPoint) Place() (text string, order float64) {
 	if l.share > 0 {
 		return shareText(l.share) + " of sustainable", l.share
 	}
@@ -121,8 +121,8 @@ func (l Level) Place() (text string, order float64) {
 	return l.Title, 0
 }
 
-// Fixed tells that the level is of one constant rate, given as such.
-func (l Level) Fixed() bool { return l.Rate > 0 && l.share == 0 }
+// Fixed tells that the load point is of one constant rate, given as such.
+func (l LoadPoint) Fixed() bool { return l.Rate > 0 && l.share == 0 }
 
 // fixedRate is the constant rate that a spec asks for; 0 where it asks for something else.
 func fixedRate(s study.Spec) float64 {
@@ -136,30 +136,30 @@ func fixedRate(s study.Spec) float64 {
 	return 0
 }
 
-// Measured lists the values of a metric over the level's repetitions, unknown ones left out.
-func (l Level) Measured(key string) []float64 { return MustMetric(key).Values(l.Records) }
+// Measured lists the values of a metric over the load point's repetitions, unknown ones left out.
+func (l LoadPoint) Measured(key string) []float64 { return MustMetric(key).Values(l.Records) }
 
-// Levels lists what was measured of a point: the point as a whole, unless it was a curve of given rates, then each rate of
-// its curve, lowest first. Repetitions of a rate that failed have a level of their own beside those that ended ok.
-func Levels(index int, p Point) []Level {
-	var levels []Level
+// LoadPoints lists what was measured of a point: the point as a whole, unless it was a curve of given rates, then each rate of
+// its curve, lowest first. Repetitions of a rate that failed have a load point of their own beside those that ended ok.
+func LoadPoints(index int, p Point) []LoadPoint {
+	var loadPoints []LoadPoint
 	shown := p.Shown()
 	if p.Spec.Measure != "curve" || len(shown) == 0 || searched(shown) {
-		levels = append(levels, wholeLevel(index, p, shown))
+		loadPoints = append(loadPoints, wholeLoadPoint(index, p, shown))
 	}
 	rates := ratesByEnding(index, p, shown)
-	slices.SortStableFunc(rates, func(a, b Level) int { return cmp.Compare(a.Rate, b.Rate) })
-	return append(levels, rates...)
+	slices.SortStableFunc(rates, func(a, b LoadPoint) int { return cmp.Compare(a.Rate, b.Rate) })
+	return append(loadPoints, rates...)
 }
 
-// wholeLevel is the point as a whole over the repetitions that are shown; where none is, its last one says how it ended.
-func wholeLevel(index int, p Point, shown []store.Record) Level {
-	whole := Level{Point: index, Load: p.Load(), Title: p.Load(), Records: shown, Status: store.Refused, Closed: ClosedLoop(p.Spec)}
+// wholeLoadPoint is the point as a whole over the repetitions that are shown; where none is, its last one says how it ended.
+func wholeLoadPoint(index int, p Point, shown []store.Record) LoadPoint {
+	whole := LoadPoint{Point: index, Load: p.Load(), Title: p.Load(), Records: shown, Status: store.Refused, Closed: ClosedLoop(p.Spec)}
 	if len(shown) > 0 {
-		whole.Status, whole.Reason = shown[0].Status, shown[0].Reason
+		whole.Status, whole.Why = shown[0].Status, shown[0].Why()
 	} else {
 		last := p.Records[len(p.Records)-1]
-		whole.Status, whole.Reason = last.Status, last.Reason
+		whole.Status, whole.Why = last.Status, last.Why()
 	}
 	whole.Rate = fixedRate(p.Spec)
 	if p.Spec.Measure == "curve" {
@@ -171,8 +171,8 @@ func wholeLevel(index int, p Point, shown []store.Record) Level {
 	return whole
 }
 
-// Cell summarizes the metric over the level's repetitions; counts are summed.
-func (l Level) Cell(key string) document.Cell {
+// Cell summarizes the metric over the load point's repetitions; counts are summed.
+func (l LoadPoint) Cell(key string) document.Cell {
 	m := MustMetric(key)
 	cell := m.Over(l.Records).Cell()
 	switch {
@@ -194,7 +194,7 @@ const searchTitle = "curve, searched"
 
 // Load is one load that a repetition was measured under: its own, or one rate of its curve.
 type Load struct {
-	Name   string  // as levels are named
+	Name   string  // as load points are named
 	Title  string  // as rows are, where a curve is told from fixed rates
 	Rate   float64 // of a curve; 0: the repetition's own load
 	share  float64
@@ -229,7 +229,7 @@ func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 	r.Result.OfferedRate = c.Rate
 	if c.Books == (store.Books{}) && len(c.Doubts) == 0 { // of an older version, which kept neither for each rate
 		if r.Status == store.OK {
-			r.Status, r.Reason = c.Status, c.Reason
+			r.Status, r.Reason, r.Figures = c.Status, c.Reason, c.Figures
 		}
 		return r
 	}
@@ -241,6 +241,6 @@ func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 			doubts = append(doubts, d)
 		}
 	}
-	r.Status, r.Reason, r.Doubts = c.Status, c.Reason, doubts
+	r.Status, r.Reason, r.Figures, r.Doubts = c.Status, c.Reason, c.Figures, doubts
 	return r
 }

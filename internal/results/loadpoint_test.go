@@ -12,14 +12,14 @@ import (
 )
 
 // ofCurve is a repetition of a curve with doubts of its own, after a search or at given rates.
-func ofCurve(searched bool, levels ...store.CurvePoint) store.Record {
+func ofCurve(searched bool, loadPoints ...store.CurvePoint) store.Record {
 	r := swept("kafka", 100, 0, nil)
 	r.PointID, r.Spec.Measure, r.Reason = "curve", "curve", "of the repetition"
 	r.Doubts = []store.Doubt{{Code: "shared-cores", Text: "of the repetition"}, {Code: "bad-levels", Text: "some"}, {Code: "old-version", Text: "of the repetition"}}
 	if searched {
 		r.Result.Sustainable = &store.Sustainable{Low: 1000, High: 1050}
 	}
-	r.Result.Curve = levels
+	r.Result.Curve = loadPoints
 	return r
 }
 
@@ -34,7 +34,7 @@ func doubtsOf(r store.Record) string {
 func TestADoubtConcernsTheRatesThatWereMeasuredInItsLight(t *testing.T) {
 	counted := store.Measurement{Books: store.Books{Sent: 5}}
 	own := append(make([]store.Doubt, 0, 8), store.Doubt{Code: "shared-cores", Text: "of the rate"})
-	levels := []store.CurvePoint{
+	loadPoints := []store.CurvePoint{
 		{Rate: 10, Status: store.OK, Measurement: counted, Doubts: own},
 		{Rate: 20, Status: store.Void, Reason: "late", Measurement: counted},
 		{Rate: 30, Status: store.OK, Doubts: own}, // doubted, though nothing was counted
@@ -48,7 +48,7 @@ func TestADoubtConcernsTheRatesThatWereMeasuredInItsLight(t *testing.T) {
 		{false, []string{"shared-cores of the rate, old-version of the repetition", "shared-cores of the repetition, old-version of the repetition", "shared-cores of the rate, old-version of the repetition", all}},
 		{true, []string{all, "shared-cores of the rate", "", "shared-cores of the rate", all}},
 	} {
-		r := ofCurve(c.searched, levels...)
+		r := ofCurve(c.searched, loadPoints...)
 		loads := Loads(r)
 		if len(loads) != len(c.doubts) {
 			t.Fatalf("searched %v: %d loads", c.searched, len(loads))
@@ -60,7 +60,7 @@ func TestADoubtConcernsTheRatesThatWereMeasuredInItsLight(t *testing.T) {
 			if l.Rate == 0 {
 				continue
 			}
-			at := levels[slices.IndexFunc(levels, func(p store.CurvePoint) bool { return p.Rate == l.Rate })]
+			at := loadPoints[slices.IndexFunc(loadPoints, func(p store.CurvePoint) bool { return p.Rate == l.Rate })]
 			if l.Record.Status != at.Status || l.Record.Reason != at.Reason || l.Record.Result.OfferedRate != at.Rate || l.Record.Result.Books != at.Books {
 				t.Errorf("searched %v: %s is %+v", c.searched, l.Name, l.Record)
 			}
@@ -68,13 +68,13 @@ func TestADoubtConcernsTheRatesThatWereMeasuredInItsLight(t *testing.T) {
 				t.Errorf("searched %v: %s holds more than its own measurement", c.searched, l.Name)
 			}
 		}
-		if doubtsOf(r) != all || len(r.Result.Curve) != len(levels) || own[:2][1].Code != "" {
+		if doubtsOf(r) != all || len(r.Result.Curve) != len(loadPoints) || own[:2][1].Code != "" {
 			t.Errorf("searched %v: the record was changed", c.searched)
 		}
 	}
 }
 
-// Records of before a level had books of its own say of a level what they say of the repetition, where that went wrong.
+// Records of before a load point had books of its own say of a load point what they say of the repetition, where that went wrong.
 func TestAnOlderRateOfAFailedRepetitionFailedToo(t *testing.T) {
 	for status, want := range map[store.Status]string{store.OK: "void (late)", store.Failed: "failed (of the repetition)"} {
 		r := ofCurve(false, store.CurvePoint{Rate: 10, Status: store.Void, Reason: "late"})
@@ -122,9 +122,9 @@ func TestALevelIsOfAFixedRateOnlyWhereTheRateWasGiven(t *testing.T) {
 		{"a curve of rates", ofCurve(false, store.CurvePoint{Rate: 10, Status: store.OK}), []bool{true}},
 		{"a curve of shares", ofCurve(true, store.CurvePoint{Rate: 10, Fraction: 0.1, Status: store.OK}), []bool{false, false}},
 	} {
-		levels := levelsOf(pointsOf([]store.Record{c.r}))
+		loadPoints := LoadPointsOf(pointsOf([]store.Record{c.r}))
 		var got []bool
-		for _, l := range levels {
+		for _, l := range loadPoints {
 			got = append(got, l.Fixed())
 		}
 		if !slices.Equal(got, c.want) {
@@ -152,44 +152,44 @@ func TestTheWholeOfACurveIsALevelOnlyWhereItSaysMore(t *testing.T) {
 		{"a rate of an older record", []store.Record{shapeless}, "rate 10/s|rate 10/s|10 ok (), closed false"},
 		{"a peak has no rate", []store.Record{peak}, "peak|peak|0 ok (), closed true"},
 	} {
-		levels := Levels(0, pointsOf(c.records)[0])
-		if len(levels) != 1 {
-			t.Fatalf("%s: %d levels", c.name, len(levels))
+		loadPoints := LoadPoints(0, pointsOf(c.records)[0])
+		if len(loadPoints) != 1 {
+			t.Fatalf("%s: %d levels", c.name, len(loadPoints))
 		}
-		l := levels[0]
-		if got := fmt.Sprintf("%s|%s|%v %s (%s), closed %v", l.Load, l.Title, l.Rate, l.Status, l.Reason, l.Closed); got != c.want {
+		l := loadPoints[0]
+		if got := fmt.Sprintf("%s|%s|%v %s (%s), closed %v", l.Load, l.Title, l.Rate, l.Status, l.Why.Text, l.Closed); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	searched := Levels(3, pointsOf([]store.Record{ofCurve(true, store.CurvePoint{Rate: 500, Fraction: 0.5, Status: store.OK})})[0])
+	searched := LoadPoints(3, pointsOf([]store.Record{ofCurve(true, store.CurvePoint{Rate: 500, Fraction: 0.5, Status: store.OK})})[0])
 	if len(searched) != 2 || searched[0].Title != "curve, searched" || searched[1].Title != "curve 50.0 %" || searched[1].Point != 3 {
 		t.Errorf("%+v", searched)
 	}
 }
 
 func TestACellOfALevelIsItsSumItsMedianOrItsBracket(t *testing.T) {
-	level := Level{Status: store.OK}
+	loadPoint := LoadPoint{Status: store.OK}
 	for i := range 3 {
 		r := swept("kafka", 100, 10, nil)
 		r.Result.Books = store.Books{Sent: 10, Lost: int64(i)}
 		r.Result.PublishRate = float64(10 * i)
 		r.Result.Sustainable = &store.Sustainable{Low: float64(100 + i), High: float64(200 + i)}
-		level.Records = append(level.Records, r)
+		loadPoint.Records = append(loadPoint.Records, r)
 	}
-	if c := level.Cell("lost"); c.Kind != document.Figure || c.Number != 3 || c.Unused {
+	if c := loadPoint.Cell("lost"); c.Kind != document.Figure || c.Number != 3 || c.Unused {
 		t.Errorf("lost %+v", c)
 	}
-	if c := level.Cell("publish_rate"); c.Kind != document.Interval || c.Number != 10 || c.Low != 0 || c.High != 20 {
+	if c := loadPoint.Cell("publish_rate"); c.Kind != document.Interval || c.Number != 10 || c.Low != 0 || c.High != 20 {
 		t.Errorf("published %+v", c)
 	}
-	if c := level.Cell("sustainable_low"); c.Kind != document.Interval || c.Number != 101 || c.Low != 100 || c.High != 202 {
+	if c := loadPoint.Cell("sustainable_low"); c.Kind != document.Interval || c.Number != 101 || c.Low != 100 || c.High != 202 {
 		t.Errorf("sustainable %+v", c)
 	}
-	if c := level.Cell("total_s"); c.Kind != document.Blank {
+	if c := loadPoint.Cell("total_s"); c.Kind != document.Blank {
 		t.Errorf("what wasn't measured is %+v", c)
 	}
-	level.Status = store.Void
-	if !level.Cell("lost").Unused || !level.Cell("sustainable_low").Unused {
+	loadPoint.Status = store.Void
+	if !loadPoint.Cell("lost").Unused || !loadPoint.Cell("sustainable_low").Unused {
 		t.Error("a void level's figures count")
 	}
 }
@@ -198,11 +198,11 @@ func TestWhatMeasuresNothingHasNoNumberOnItsAxis(t *testing.T) {
 	peak := swept("kafka", 100, 10, nil)
 	peak.PointID, peak.Spec.Measure, peak.Spec.Load = "peak", "peak", study.Load{}
 	points := pointsOf([]store.Record{peak, swept("kafka", 100, 10, nil)})
-	axes, index := Axes(points, levelsOf(points))
+	axes, index := Axes(points, LoadPointsOf(points))
 	if len(axes) != 1 || axes[0].Name != "load" || axes[0].Numbers != nil {
 		t.Errorf("axes %+v", axes)
 	}
-	for i, l := range levelsOf(points) {
+	for i, l := range LoadPointsOf(points) {
 		if got := axes[0].Values[index[i][0]]; got != l.Load {
 			t.Errorf("level %s lies at %s", l.Load, got)
 		}

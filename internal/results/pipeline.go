@@ -85,8 +85,8 @@ func lookAt(looks []store.PipelineTick, at int64) (nearest store.PipelineTick) {
 	return nearest
 }
 
-// told is what the broker told; NaN where it didn't.
-func told[N int64 | float64](n *N) float64 {
+// orNaN is a figure that a broker may not have given.
+func orNaN[N int64 | float64](n *N) float64 {
 	if n == nil {
 		return math.NaN()
 	}

@@ -328,7 +328,7 @@ func TestDistributionsAreOfTheRepetitionsThatCount(t *testing.T) {
 		r.Result = &store.Result{Measurement: store.Measurement{PublishRate: rate, Latency: store.Latency{EndToEnd: latencies(n, 1000)}}, Curve: curve}
 		return r
 	}
-	level := func(status store.Status, rate float64, n int) store.CurvePoint {
+	loadPoint := func(status store.Status, rate float64, n int) store.CurvePoint {
 		return store.CurvePoint{Status: status, Rate: rate, Measurement: store.Measurement{PublishRate: rate - 1, Latency: store.Latency{EndToEnd: latencies(n, 1000)}}}
 	}
 	for _, c := range []struct {
@@ -344,7 +344,7 @@ func TestDistributionsAreOfTheRepetitionsThatCount(t *testing.T) {
 		{"void ones alone", []store.Record{record(store.Void, 7, 40), record(store.Failed, 5, 11)}, "rate 5/s: used false, 2 with 51"},
 		{
 			"a curve",
-			[]store.Record{record(store.OK, 9, 99, level(store.OK, 10, 3), level(store.Void, 20, 4)), record(store.OK, 9, 98, level(store.Void, 10, 5), level(store.Void, 20, 6))},
+			[]store.Record{record(store.OK, 9, 99, loadPoint(store.OK, 10, 3), loadPoint(store.Void, 20, 4)), record(store.OK, 9, 98, loadPoint(store.Void, 10, 5), loadPoint(store.Void, 20, 6))},
 			"curve 10/s: used true, 1 with 3; curve 20/s: used false, 2 with 10",
 		},
 	} {

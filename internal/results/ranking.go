@@ -12,8 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Bracket is the sustainable rate over repetitions: a summary of the highest rates that passed, but for its bounds, which are
-// the lowest of these rates and the highest that failed in any search. They are no spread over repetitions.
+// Bracket is the sustainable rate over repetitions: a summary of the highest rates that passed. Its bounds are the lowest of
+// these rates and the highest rate that failed in any search; they are no spread over repetitions.
 type Bracket struct {
 	Summary
 	Values []float64 // the highest rate that passed in each repetition
@@ -105,7 +105,7 @@ type Standing struct {
 	Against Difference // A is the best, B this contender
 }
 
-// Ranking is who is best at a metric, as far as the repetitions tell.
+// Ranking orders contenders by a metric and tests each against the best.
 type Ranking struct {
 	Metric Metric
 	Best   *Contender // by its median; nil where nobody has a value
@@ -157,7 +157,7 @@ func testablePairs(contenders []Contender) int {
 	return n
 }
 
-// BehindBest lists the contenders whose comparison with the best came to answer, best first.
+// BehindBest lists the contenders whose comparison with the best has this answer, best first.
 func (r Ranking) BehindBest(answer Answer) []Standing {
 	return slices.DeleteFunc(slices.Clone(r.Rest), func(s Standing) bool { return s.Against.Answer() != answer })
 }

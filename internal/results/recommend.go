@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Effect is what one axis of a sweep changed, whatever the others were set to: of every value, by which factor it changed the
-// metric against the first value, over the combinations of the other axes that were measured with both.
+// Effect is the change that one axis of a sweep made: for each value, the factor between the metric with that value and with the
+// first one, over all combinations of the other axes that were measured with both.
 type Effect struct {
 	Axis    string
 	Values  []string
@@ -69,11 +69,11 @@ func Effects(points []Point, m Metric) []Effect {
 
 // SweptAxes are the axes in which points differ, and for every point the index of its value on each.
 func SweptAxes(points []Point) ([]Axis, [][]int) {
-	levels := make([]Level, len(points))
+	loadPoints := make([]LoadPoint, len(points))
 	for i, p := range points {
-		levels[i] = Level{Point: i, Load: p.Load(), Rate: fixedRate(p.Spec)}
+		loadPoints[i] = LoadPoint{Point: i, Load: p.Load(), Rate: fixedRate(p.Spec)}
 	}
-	return Axes(points, levels)
+	return Axes(points, loadPoints)
 }
 
 // others names a combination of all axes but one.

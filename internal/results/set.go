@@ -19,14 +19,14 @@ type Pair struct {
 	A, B  []Point
 }
 
-// Levels lists the levels of all points, in their order.
-func (s *Set) Levels() []Level { return LevelsOf(s.Points) }
+// LoadPoints lists the load points of all points, in their order.
+func (s *Set) LoadPoints() []LoadPoint { return LoadPointsOf(s.Points) }
 
-// LevelsOf lists the levels of points, in their order.
-func LevelsOf(points []Point) []Level {
-	var all []Level
+// LoadPointsOf lists the load points of points, in their order.
+func LoadPointsOf(points []Point) []LoadPoint {
+	var all []LoadPoint
 	for i, p := range points {
-		all = append(all, Levels(i, p)...)
+		all = append(all, LoadPoints(i, p)...)
 	}
 	return all
 }

@@ -50,10 +50,10 @@ func (s Summary) Cell() document.Cell {
 	return document.Cell{Kind: document.Interval, Number: s.Median, Low: s.Low, High: s.High}
 }
 
-// Answer is what the comparison of two samples comes to.
+// Answer is the outcome of a comparison of two samples.
 type Answer int
 
-// The three answers. None of them may be taken for another, so each has words of its own.
+// The three answers. Reports word each of them differently.
 const (
 	NotTested         Answer = iota // with so few repetitions no outcome could show a difference: the ratio stands alone
 	NoDifferenceShown               // the test could have shown a difference, and did not
@@ -75,7 +75,7 @@ type Difference struct {
 	same                       bool    // every value of both sides is equal
 }
 
-// Answer is what d comes to.
+// Answer is the outcome of the comparison.
 func (d Difference) Answer() Answer {
 	switch {
 	case d.A.N == 0 || d.B.N == 0 || d.Needed > 0:

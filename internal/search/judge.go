@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/brokermark/brokermark/internal/ledger"
+	"github.com/brokermark/brokermark/internal/remark"
 )
 
 // Verdict is what a trial showed for one goal.
@@ -47,7 +48,7 @@ type Evidence struct {
 	Err            error                        // why the trial broke off
 }
 
-// Rule is what every trial must hold, whatever the goal.
+// Rule holds the limits that every trial must keep, whatever the goal.
 type Rule struct {
 	Guarantee      ledger.Guarantee // what the broker must keep; where it allows loss, the goal says how much
 	MinSent        float64          // share of the messages due that the client must have taken
@@ -78,8 +79,8 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 	if e.Err != nil {
 		return Judgement{Verdict: Fail, Reason: e.Err.Error()}
 	}
-	if v := r.Generator(e); v.Verdict != Pass {
-		return v
+	if why := r.Saturated(e); why.Text != "" {
+		return Judgement{Verdict: Void, Reason: why.Text}
 	}
 	why := cmp.Or(r.loss(e, g), r.backlog(e), r.handedOver(e), r.drained(e), latencyBound(e, g))
 	if why != "" {
@@ -88,20 +89,20 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 	return Judgement{Verdict: Pass}
 }
 
-// Generator applies the part of the rule that concerns the generator: Void with its reason, or Pass.
-func (r Rule) Generator(e Evidence) Judgement {
+// Saturated says why the generator, not the broker, was the limit of a trial; nothing where it kept up.
+func (r Rule) Saturated(e Evidence) remark.Remark {
 	var latency int64
 	if e.Latency != nil {
 		latency = e.Latency(0.99)
 	}
 	if allowed := max(int64(r.LagFloor), int64(r.LagShare*float64(latency))); e.GeneratorLag > allowed {
-		return Judgement{Verdict: Void, Reason: fmt.Sprintf("the generator itself was %s late at p99 (allowed %s)",
-			time.Duration(e.GeneratorLag).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond))}
+		return remark.Of("the generator itself was %s late at p99 (allowed %s)",
+			time.Duration(e.GeneratorLag).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond))
 	}
 	if e.GeneratorCores > 0 && e.GeneratorCPU > r.MaxBusyShare*e.GeneratorCores {
-		return Judgement{Verdict: Void, Reason: fmt.Sprintf("the generator used %.1f of %.0f cores", e.GeneratorCPU, e.GeneratorCores)}
+		return remark.Of("the generator used %.1f of %.0f cores", e.GeneratorCPU, e.GeneratorCores)
 	}
-	return Judgement{Verdict: Pass}
+	return remark.Remark{}
 }
 
 // breaches are the words for what a guarantee rules out.
@@ -194,7 +195,7 @@ func (r Rule) backlog(e Evidence) string {
 	return ""
 }
 
-// perSecond is a slope in whole messages; small ones keep three digits, lest they read as none.
+// perSecond is a slope in whole messages per second; a small one has three digits, so that it does not read as 0.
 func perSecond(slope float64) string {
 	if math.Abs(slope) < 10 {
 		return fmt.Sprintf("%.3g/s", slope)

@@ -136,7 +136,7 @@ func (b *book) doubts(points []results.Point) {
 						add(doubt{string(l.Record.Status), l.Name + ": " + l.Record.Reason})
 					}
 					for _, d := range l.Record.Doubts {
-						if l.Rate > 0 && !slices.Contains(r.Doubts, d) {
+						if l.Rate > 0 && !slices.ContainsFunc(r.Doubts, d.Same) {
 							add(doubt{d.Code, l.Name + ": " + d.Text})
 						}
 					}

@@ -11,7 +11,7 @@ import (
 
 // line is a row of an experiment: one point at one load, over its repetitions.
 type line struct {
-	results.Level
+	results.LoadPoint
 	point  results.Point
 	status string
 	// distributions are the latencies of all repetitions together, by their kind's name; none where nothing was measured.

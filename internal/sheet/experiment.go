@@ -43,7 +43,7 @@ func (b *book) experiment(e experiment) {
 	if used < 0 {
 		used = len(lines)
 	}
-	b.charts(sheet, t.widths, len(axes)+2, used, len(lines))
+	b.charts(figureRows{sheet: sheet, first: len(axes) + 2, used: used, rows: len(lines), widths: t.widths})
 	b.fill(sheet, t, func(row func(...any)) {
 		for _, l := range lines {
 			row(b.row(l, axes, parts)...)
@@ -88,7 +88,7 @@ func (b *book) row(l line, axes []string, parts labelParts) []any {
 			kinds[d.Code] = true
 		}
 	}
-	return append(row, put(len(l.Records), ones), put(l.status, ""), put(len(kinds), ones), put(l.Reason, ""), put(l.point.ID, ""))
+	return append(row, put(len(l.Records), ones), put(l.status, ""), put(len(kinds), ones), put(l.Why.Text, ""), put(l.point.ID, ""))
 }
 
 // axisValue is a number where the axis has numbers, so that it can be sorted and drawn along.
@@ -149,11 +149,11 @@ func linesOf(points []results.Point) []line {
 	for i, p := range points {
 		loads := results.MeasuredLoads(i, p)
 		for _, l := range loads {
-			lines = append(lines, line{point: p, Level: l, status: string(l.Status), distributions: latencies[p.ID+"\x00"+l.Title]})
+			lines = append(lines, line{point: p, LoadPoint: l, status: string(l.Status), distributions: latencies[p.ID+"\x00"+l.Title]})
 		}
 		if len(loads) == 0 {
 			last := p.Records[len(p.Records)-1]
-			lines = append(lines, line{point: p, Level: results.Level{Title: p.Load(), Reason: last.Reason}, status: p.Status()})
+			lines = append(lines, line{point: p, LoadPoint: results.LoadPoint{Title: p.Load(), Why: last.Why()}, status: p.Status()})
 		}
 	}
 	return lines
@@ -166,64 +166,68 @@ const (
 	chartWidth = 640
 )
 
-// charts draws throughput and latency of the usable rows below the table, or on a sheet of their own where that is
-// long. first is the number of the column before the figures.
-func (b *book) charts(sheet string, widths []float64, first, used, rows int) {
-	if used == 0 || b.err != nil {
+// figureRows is where the figures of a sheet's rows stand that charts are drawn of.
+type figureRows struct {
+	sheet  string
+	first  int // the number of the column before the figures
+	used   int // rows whose figures count; they come first
+	rows   int // all of them
+	widths []float64
+}
+
+// span names the cells of a column that a chart draws.
+func (f figureRows) span(column string) string {
+	return fmt.Sprintf("%s!$%s$%d:$%s$%d", quoted(f.sheet), column, headRows+1, column, headRows+f.used)
+}
+
+// series are the columns of these names.
+func (f figureRows) series(names ...string) []excelize.ChartSeries {
+	var list []excelize.ChartSeries
+	for i, name := range names {
+		letter := letterOf(f.first + 1 + slices.IndexFunc(columns, func(c column) bool { return c.name == name }))
+		list = append(list, excelize.ChartSeries{
+			Name: fmt.Sprintf("%s!$%s$1", quoted(f.sheet), letter), Categories: f.span("A"), Values: f.span(letter),
+			Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{colours[i%len(colours)]}}, Marker: excelize.ChartMarker{Symbol: "none"},
+		})
+	}
+	return list
+}
+
+// charts draws throughput and latency of the usable rows below the table, or on a sheet of their own where that is long.
+func (b *book) charts(f figureRows) {
+	if f.used == 0 || b.err != nil {
 		return
 	}
-	const head = headRows
-	kind := excelize.Bar
-	if used > mostBars {
-		kind = excelize.Line
-	}
-	letter := func(name string) string {
-		i := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
-		return letterOf(first + i + 1)
-	}
-	span := func(column string) string {
-		return fmt.Sprintf("%s!$%s$%d:$%s$%d", quoted(sheet), column, head+1, column, head+used)
-	}
-	series := func(names ...string) []excelize.ChartSeries {
-		var list []excelize.ChartSeries
-		for i, name := range names {
-			list = append(list, excelize.ChartSeries{
-				Name: fmt.Sprintf("%s!$%s$1", quoted(sheet), letter(name)), Categories: span("A"), Values: span(letter(name)),
-				Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{colours[i%len(colours)]}}, Marker: excelize.ChartMarker{Symbol: "none"},
-			})
-		}
-		return list
-	}
-	height := uint(max(320, min(900, 90+used*28)))
-	on, row := sheet, head+rows+3
-	if rows > mostAbove {
-		on, row, widths = b.sheet(sheet+" charts"), 2, nil
+	on, row, widths := f.sheet, headRows+f.rows+3, f.widths
+	if f.rows > mostAbove {
+		on, row, widths = b.sheet(f.sheet+" charts"), 2, nil
 		b.paper(on, perPage)
 	}
 	for i, width := range widths { // the stream will say so, too; charts need it now to know where they end
 		b.try(func() error { return b.file.SetColWidth(on, letterOf(i+1), letterOf(i+1), width) })
 	}
-	places := []string{cell(1, row), cell(columnAfter(widths, chartWidth+20), row)}
-	for i, c := range []struct {
-		title, unit string
-		series      []excelize.ChartSeries
-	}{
-		{"Throughput", "messages/s", series("msg/s")},
-		{"End-to-end latency", "ms", series("min", "avg", "95th", "99th")},
-	} {
-		legend, vary := "bottom", false
-		if len(c.series) == 1 {
-			legend = "none"
-		}
-		letters := excelize.Font{Color: "404040", Size: 9}
-		chart := &excelize.Chart{
-			VaryColors: &vary,
-			Type:       kind, Series: c.series, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: c.title}}},
-			Legend: excelize.ChartLegend{Position: legend}, Dimension: excelize.ChartDimension{Width: chartWidth, Height: height},
-			YAxis: excelize.ChartAxis{Font: letters, MajorGridLines: true, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: c.unit}}}},
-			XAxis: excelize.ChartAxis{Font: letters, ReverseOrder: kind == excelize.Bar},
-		}
-		b.try(func() error { return b.file.AddChart(on, places[i], chart) })
+	throughput := f.chart("Throughput", "messages/s", f.series("msg/s"))
+	latency := f.chart("End-to-end latency", "ms", f.series("min", "avg", "95th", "99th"))
+	b.try(func() error { return b.file.AddChart(on, cell(1, row), throughput) })
+	b.try(func() error { return b.file.AddChart(on, cell(columnAfter(widths, chartWidth+20), row), latency) })
+}
+
+func (f figureRows) chart(title, unit string, series []excelize.ChartSeries) *excelize.Chart {
+	kind, legend := excelize.Bar, "bottom"
+	if f.used > mostBars {
+		kind = excelize.Line
+	}
+	if len(series) == 1 {
+		legend = "none"
+	}
+	letters := excelize.Font{Color: "404040", Size: 9}
+	height := uint(max(320, min(900, 90+f.used*28)))
+	return &excelize.Chart{
+		VaryColors: new(false),
+		Type:       kind, Series: series, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: title}}},
+		Legend: excelize.ChartLegend{Position: legend}, Dimension: excelize.ChartDimension{Width: chartWidth, Height: height},
+		YAxis: excelize.ChartAxis{Font: letters, MajorGridLines: true, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: unit}}}},
+		XAxis: excelize.ChartAxis{Font: letters, ReverseOrder: kind == excelize.Bar},
 	}
 }
 

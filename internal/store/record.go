@@ -8,6 +8,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/ledger"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -42,7 +43,8 @@ type Record struct {
 	Axes       map[string]string `json:"axes,omitempty"` // the axis values that tell this point from its neighbours
 	Repetition int               `json:"repetition"`     // 1..repeats
 	Status     Status            `json:"status"`
-	Reason     string            `json:"reason,omitempty"` // a sentence, whenever Status is not ok
+	Reason     string            `json:"reason,omitempty"`         // a sentence, whenever Status is not ok
+	Figures    []remark.Figure   `json:"reason_figures,omitempty"` // of the reason
 	Doubts     []Doubt           `json:"doubts,omitempty"`
 	Began      time.Time         `json:"began"`
 	Ended      time.Time         `json:"ended"`
@@ -58,7 +60,18 @@ type Record struct {
 type Doubt struct {
 	Code string `json:"code"` // e.g. "unbalanced-books", "old-version", "shared-cores"
 	Text string `json:"text"` // one sentence with the figures
+	// Figures are those of the text; records of before they were kept have none.
+	Figures []remark.Figure `json:"figures,omitempty"`
 }
+
+// Remark is the doubt as a sentence that is joined with others of its kind.
+func (d Doubt) Remark() remark.Remark { return remark.Stored(d.Text, d.Figures) }
+
+// Same tells that two doubts say the same in the same words.
+func (d Doubt) Same(o Doubt) bool { return d.Code == o.Code && d.Text == o.Text }
+
+// Why is the reason as a sentence that is joined with others of its kind.
+func (r Record) Why() remark.Remark { return remark.Stored(r.Reason, r.Figures) }
 
 // Settings are the native settings in force.
 type Settings struct {
@@ -213,11 +226,12 @@ type Trial struct {
 // CurvePoint is one fixed rate of a curve: a whole measurement with counts, doubts, cost and samples of its own. Of
 // records written before it was one, only the rates, the latency and the cost are known.
 type CurvePoint struct {
-	Fraction float64 `json:"fraction,omitempty"` // of the sustainable rate; 0 where rates were given
-	Rate     float64 `json:"rate"`
-	Status   Status  `json:"status"`
-	Reason   string  `json:"reason,omitempty"`
-	Doubts   []Doubt `json:"doubts,omitempty"`
+	Fraction float64         `json:"fraction,omitempty"` // of the sustainable rate; 0 where rates were given
+	Rate     float64         `json:"rate"`
+	Status   Status          `json:"status"`
+	Reason   string          `json:"reason,omitempty"`
+	Figures  []remark.Figure `json:"reason_figures,omitempty"` // of the reason
+	Doubts   []Doubt         `json:"doubts,omitempty"`
 	Measurement
 }
 

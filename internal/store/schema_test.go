@@ -185,7 +185,7 @@ func old() []Record {
 	return []Record{
 		{
 			Schema: 1, PointID: "0123456789abcdef", Study: "old", Label: "kafka 1KiB it's", Axes: map[string]string{"broker": "kafka"}, Repetition: 1,
-			Status: OK, Doubts: []Doubt{{"old-version", "a doubt"}}, Began: began, Ended: began.Add(time.Minute), Spec: spec,
+			Status: OK, Doubts: []Doubt{{Code: "old-version", Text: "a doubt"}}, Began: began, Ended: began.Add(time.Minute), Spec: spec,
 			Versions: Versions{Broker: "4.3.1", Tool: "0.1"}, Host: Host{Name: "bench", Cores: 2},
 			Result: &Result{Measurement: Measurement{Books: Books{Sent: 3, Acked: 3, Expected: 3, Received: 3}, Seconds: 10, Latency: Latency{EndToEnd: h.Snapshot()}}},
 		},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -146,7 +147,8 @@ func (p product) fixed(repetition int) store.Record {
 	r.Result.Faults = []store.FaultEvent{{OffsetNs: 4e9, Do: "kill", Node: 1}, {OffsetNs: 5e9, Do: "restart", Node: 1}}
 	switch {
 	case p.name == "rabbitmq":
-		r.Status, r.Reason = store.Void, fmt.Sprintf("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
+		late := remark.Of("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
+		r.Status, r.Reason, r.Figures = store.Void, late.Text, late.Figures
 	case p.name == "jetstream" && repetition == 2:
 		r.Status, r.Reason = store.Failed, "3 confirmed messages were lost, at-least-once allows none"
 		r.Result.Books.Lost, r.Result.Books.LostAcked = 3, 3

@@ -1,0 +1,170 @@
+// Package remark is sentences whose figures are also known as numbers, so that several sentences which differ in their
+// figures only can be told as one. It knows nothing of what is measured.
+package remark
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Remark is a sentence with its figures. One without figures is joined with its equals only.
+type Remark struct {
+	Text    string
+	Figures []Figure // in the order of the text
+}
+
+// Figure is a number in the text of a Remark.
+type Figure struct {
+	At    int     `json:"at"`    // where it begins in the text, in bytes
+	Text  string  `json:"text"`  // as written: "2.7ms"
+	Value float64 `json:"value"` // as measured, to compare it with the same figure of another remark
+}
+
+// Stored is the remark of a text and figures that were read from somewhere. Figures that don't stand in the text, one behind
+// the other, are left out.
+func Stored(text string, figures []Figure) Remark {
+	end := 0
+	for _, f := range figures {
+		if f.At < end || f.At > len(text) || !strings.HasPrefix(text[f.At:], f.Text) {
+			return Remark{Text: text}
+		}
+		end = f.At + len(f.Text)
+	}
+	return Remark{text, figures}
+}
+
+// place stands for a figure while the text around it is formatted.
+const place = "\x00"
+
+// Of formats a sentence as fmt.Sprintf does. Its figures are the arguments that are numbers, and those of arguments that
+// are remarks or have one.
+func Of(format string, args ...any) Remark {
+	var figures []Figure
+	watched := make([]any, len(args))
+	for i, arg := range args {
+		watched[i] = argument{arg, &figures}
+	}
+	return fill(fmt.Sprintf(format, watched...), figures)
+}
+
+// fill sets figures into the places of a form.
+func fill(form string, figures []Figure) Remark {
+	var text strings.Builder
+	var at []Figure
+	for i, part := range strings.Split(form, place) {
+		if i > 0 && i <= len(figures) {
+			f := figures[i-1]
+			f.At = text.Len()
+			at = append(at, f)
+			text.WriteString(f.Text)
+		}
+		text.WriteString(part)
+	}
+	return Remark{Text: text.String(), Figures: at}
+}
+
+// argument notes the figures of an argument when it is formatted.
+type argument struct {
+	value   any
+	figures *[]Figure
+}
+
+// Format leaves a place for every figure.
+func (a argument) Format(s fmt.State, verb rune) {
+	r, ok := a.value.(Remark)
+	if of, has := a.value.(interface{ Remark() Remark }); has {
+		r, ok = of.Remark(), true
+	}
+	if ok {
+		*a.figures = append(*a.figures, r.Figures...)
+		io.WriteString(s, r.Form())
+		return
+	}
+	text := fmt.Sprintf(fmt.FormatString(s, verb), a.value)
+	if value, ok := number(a.value); ok {
+		*a.figures = append(*a.figures, Figure{Text: text, Value: value})
+		text = place
+	} else {
+		text = strings.ReplaceAll(text, place, "")
+	}
+	io.WriteString(s, text)
+}
+
+func number(v any) (value float64, ok bool) {
+	switch r := reflect.ValueOf(v); {
+	case !r.IsValid():
+		return 0, false
+	case r.CanInt():
+		return float64(r.Int()), true
+	case r.CanUint():
+		return float64(r.Uint()), true
+	case r.CanFloat():
+		return r.Float(), true
+	}
+	return 0, false
+}
+
+// Form is the text without its figures: remarks of one form say the same.
+func (r Remark) Form() string {
+	var form strings.Builder
+	end := 0
+	for _, f := range r.Figures {
+		form.WriteString(r.Text[end:f.At] + place)
+		end = f.At + len(f.Text)
+	}
+	return form.String() + r.Text[end:]
+}
+
+// List is several remarks behind one another.
+func List(remarks []Remark, separator string) Remark {
+	var all Remark
+	for i, r := range remarks {
+		if i > 0 {
+			all.Text += separator
+		}
+		for _, f := range r.Figures {
+			f.At += len(all.Text)
+			all.Figures = append(all.Figures, f)
+		}
+		all.Text += r.Text
+	}
+	return all
+}
+
+// Join tells remarks of one form as one sentence, with the span of each figure and the number of remarks: "2.7–4ms late
+// (2 alike)".
+func Join(remarks []Remark) string {
+	first := remarks[0]
+	if len(remarks) == 1 {
+		return first.Text
+	}
+	spans := slices.Clone(first.Figures)
+	for i := range spans {
+		low, high := first.Figures[i], first.Figures[i]
+		for _, r := range remarks {
+			low = slices.MinFunc([]Figure{low, r.Figures[i]}, byValue)
+			high = slices.MaxFunc([]Figure{high, r.Figures[i]}, byValue)
+		}
+		spans[i].Text = span(low.Text, high.Text)
+	}
+	return fmt.Sprintf("%s (%d alike)", fill(first.Form(), spans).Text, len(remarks))
+}
+
+func byValue(a, b Figure) int { return cmp.Compare(a.Value, b.Value) }
+
+// span writes a unit that both figures have once: "2.7–4ms".
+func span(low, high string) string {
+	if low == high {
+		return low
+	}
+	unit := high[strings.LastIndexAny(high, "0123456789")+1:]
+	number := strings.TrimSuffix(low, unit)
+	if strings.LastIndexAny(number, "0123456789") != len(number)-1 { // of another unit
+		number = low
+	}
+	return number + "–" + high
+}
