@@ -1,5 +1,5 @@
-// Package clock is the one nanosecond axis of a host: reading it, sleeping on it, and relating it to a peer's. It
-// knows nothing of messages or schedules.
+// Package clock is the one nanosecond axis of a host: reading it and sleeping on it. It knows nothing of messages or
+// schedules.
 package clock
 
 import (
@@ -18,10 +18,6 @@ var (
 
 // Now is the time on the host's axis, in nanoseconds since a fixed moment (usually the boot). Any goroutine.
 func Now() int64 { return origin + int64(time.Since(base)) }
-
-// Wall is the time of day at ns, by the clock on the wall when the process began; later steps of that clock don't
-// show, so differences stay true.
-func Wall(ns int64) time.Time { return base.Add(time.Duration(ns - origin)).Round(0) }
 
 // calibrate finds base on the axis by reading that clock between two readings of Go's; the tightest of several
 // tries is within about 100 ns.

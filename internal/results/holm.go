@@ -9,13 +9,10 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Holm corrects the p values of tests that are made together: the smallest times their number, the second times one
+// holm corrects the p values of tests that are made together: the smallest times their number, the second times one
 // less, and so on, never less than the one before (Holm 1979). Where all tests below 5 % are believed, the chance that
-// any of them shows a difference where there is none is below 5 %, however the tests depend on each other.
-func Holm(ps []float64) []float64 { return holm(ps, len(ps)) }
-
-// holm corrects some of the p values of a family of that size. What it gives is never smaller than what Holm would
-// give with the p values of the others: those could only push these further down the order.
+// any of them shows a difference where there is none is below 5 %, however the tests depend on each other. ps may be some
+// tests of a family of that size: the others could only push these further down the order, so no result gets too small.
 func holm(ps []float64, size int) []float64 {
 	order := make([]int, len(ps))
 	for i := range order {

@@ -42,7 +42,7 @@ func TestHolmIsTheClosureOfBonferroni(t *testing.T) {
 			}
 		}
 		before := slices.Clone(ps)
-		got, want := Holm(ps), holmByClosure(ps)
+		got, want := holm(ps, len(ps)), holmByClosure(ps)
 		if !slices.EqualFunc(got, want, near) {
 			t.Fatalf("of %v: got %v, want %v", ps, got, want)
 		}
@@ -59,7 +59,7 @@ func TestPartOfAFamilyIsNeverJudgedMoreKindlyThanInAllOfIt(t *testing.T) {
 		for i := range ps {
 			ps[i] = math.Pow(random.Float64(), 3)
 		}
-		all := Holm(ps)
+		all := holm(ps, len(ps))
 		some := 1 + random.IntN(len(ps))
 		for i, p := range holm(ps[:some], len(ps)) {
 			if p < all[i]-1e-12 {
