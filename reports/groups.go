@@ -85,44 +85,39 @@ const mostApart = 2
 // setApart are the settings that set workloads of the same kind apart.
 var setApart = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
-// variety holds the values that the workloads of a group have: by measure and setting, such as {"peak", "acks"}.
-type variety map[[2]string]map[string]bool
+// variety holds the values of settings that the workloads of each measure have.
+type variety map[string]results.Values
 
 func varietyOf(workloads []group) variety {
 	v := variety{}
 	for _, w := range workloads {
 		p := w.points[0]
-		v.add(p.Spec.Measure, "load", p.Load())
-		facts := p.Facts()
+		if v[p.Spec.Measure] == nil {
+			v[p.Spec.Measure] = results.Values{}
+		}
+		values, facts := v[p.Spec.Measure], p.Facts()
+		values.Add("load", p.Load())
 		for _, path := range setApart {
-			v.add(p.Spec.Measure, path, facts[path])
+			values.Add(path, facts[path])
 		}
 	}
 	return v
 }
 
-func (v variety) add(measure, path, value string) {
-	key := [2]string{measure, path}
-	if v[key] == nil {
-		v[key] = map[string]bool{}
-	}
-	v[key][value] = true
-}
-
-// apart says in what w differs from the other workloads of its kind: "persistence log". Without that, sentences about
+// apart says in what w differs from the other workloads of its measure: "persistence log". Without that, sentences about
 // them would contradict each other.
 func (v variety) apart(w group) string {
 	p := w.points[0]
 	if p.Spec.Measure == "rate" {
 		return "" // its rate tells it apart
 	}
+	values, facts := v[p.Spec.Measure], p.Facts()
 	var words []string
-	if len(v[[2]string{p.Spec.Measure, "load"}]) > 1 {
+	if values.Vary("load") {
 		words = append(words, p.Load())
 	}
-	facts := p.Facts()
 	for _, path := range setApart {
-		if len(v[[2]string{p.Spec.Measure, path}]) > 1 && len(words) < mostApart {
+		if values.Vary(path) && len(words) < mostApart {
 			words = append(words, path+" "+facts[path])
 		}
 	}

@@ -86,25 +86,19 @@ func (s Statement) cells(all []sample, own ...string) []group {
 
 // varying are the axes in which samples differ, without those of own, the sides' and, where own speaks of it, the sweep.
 func varying(all []sample, own []string) []string {
-	values := map[string]map[string]bool{}
+	values := results.Values{}
 	for _, m := range all {
 		for axis := range m.point.Records[0].Axes {
 			v, _ := m.value(axis)
-			if values[axis] == nil {
-				values[axis] = map[string]bool{}
-			}
-			values[axis][v] = true
+			values.Add(axis, v)
 		}
 		if m.load > 0 && m.several {
-			if values[loadAxis] == nil {
-				values[loadAxis] = map[string]bool{}
-			}
-			values[loadAxis][fmt.Sprint(m.load)] = true
+			values.Add(loadAxis, fmt.Sprint(m.load))
 		}
 	}
 	var out []string
-	for _, axis := range slices.Sorted(maps.Keys(values)) {
-		if len(values[axis]) > 1 && axis != whenAxis && !slices.Contains(own, axis) {
+	for _, axis := range values.Varying() {
+		if axis != whenAxis && !slices.Contains(own, axis) {
 			out = append(out, axis)
 		}
 	}

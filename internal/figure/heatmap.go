@@ -90,14 +90,18 @@ func withMetric(points []results.Point, m results.Metric) []results.Point {
 
 // heatAxes checks the axes asked for and chooses those that weren't from what varies.
 func heatAxes(points []results.Point, row, col string) (string, string, error) {
-	varies := varying(points, func(p results.Point) map[string]string { return p.Records[0].Axes })
-	facts := varying(points, results.Point.Facts)
+	axes, facts := results.Values{}, results.Values{}
+	for _, p := range points {
+		axes.AddAll(p.Records[0].Axes)
+		facts.AddAll(p.Facts())
+	}
+	varying := cmp.Or(strings.Join(axes.Varying(), ", "), "none")
 	for _, asked := range []string{row, col} {
-		if asked != "" && facts[asked] == nil && varies[asked] == nil {
-			return "", "", nothing("no record has a setting %q; axes that vary: %s", asked, list(varies))
+		if asked != "" && facts[asked] == nil && axes[asked] == nil {
+			return "", "", nothing("no record has a setting %q; axes that vary: %s", asked, varying)
 		}
 	}
-	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(varies)), func(a string) bool { return len(varies[a]) < 2 || a == row || a == col || a == "measure" })
+	rest := slices.DeleteFunc(axes.Varying(), func(a string) bool { return a == row || a == col || a == "measure" })
 	// The broker is a row if it can be.
 	slices.SortStableFunc(rest, func(a, b string) int { return cmp.Compare(last(a != "broker"), last(b != "broker")) })
 	for _, axis := range []*string{&row, &col} {
@@ -106,7 +110,7 @@ func heatAxes(points []results.Point, row, col string) (string, string, error) {
 		}
 	}
 	if row == "" || col == "" {
-		return "", "", nothing("a heat map needs two axes that vary; there are: %s", list(varies))
+		return "", "", nothing("a heat map needs two axes that vary; there are: %s", varying)
 	}
 	if row == col {
 		return "", "", nothing("row and column are the same axis, %s", row)
@@ -119,33 +123,6 @@ func last(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-func varying(points []results.Point, of func(results.Point) map[string]string) map[string]map[string]bool {
-	values := map[string]map[string]bool{}
-	for _, p := range points {
-		for name, v := range of(p) {
-			if values[name] == nil {
-				values[name] = map[string]bool{}
-			}
-			values[name][v] = true
-		}
-	}
-	return values
-}
-
-func list(axes map[string]map[string]bool) string {
-	var names []string
-	for name, values := range axes {
-		if len(values) > 1 {
-			names = append(names, name)
-		}
-	}
-	if names == nil {
-		return "none"
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
 }
 
 // heat is the plotter of the cells, rows from top to bottom.

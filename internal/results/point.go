@@ -42,10 +42,7 @@ func (p Point) Kind() string { return strings.TrimSpace(p.Product + " " + p.shap
 // measures is the order in which kinds of measurement are shown.
 var measures = []string{"sustainable", "curve", "peak", "rate", "count", "backlog"}
 
-// pointsOf groups records by point, sorted by message size, delivery, measure, rate and broker. An attempt that came to
-// nothing (void, aborted, refused, no broker found) is superseded by a later record of the same repetition; one that failed
-// is never dropped. Of several that ended ok the latest counts, and Repeated how many others there are: more repetitions than
-// a spec asks for are not a larger sample, but the same one taken twice.
+// pointsOf groups records by point, sorted by message size, delivery, measure, rate and broker.
 func pointsOf(records []store.Record) []Point {
 	facts := &factCache{}
 	byID := map[string]*Point{}
@@ -57,18 +54,7 @@ func pointsOf(records []store.Record) []Point {
 			byID[r.PointID] = p
 			points = append(points, p)
 		}
-		p.Records = slices.DeleteFunc(p.Records, func(old store.Record) bool {
-			if old.Repetition != r.Repetition {
-				return false
-			}
-			again := old.Status == store.OK && r.Status == store.OK && r.Repetition > 0
-			if again {
-				p.Repeated++
-			}
-			ran := old.Status == store.OK || old.Status == store.Failed && old.Result != nil
-			return again || !ran
-		})
-		p.Records = append(p.Records, r)
+		p.take(r)
 	}
 	slices.SortStableFunc(points, workloadOrder)
 	name(points)
@@ -85,6 +71,24 @@ func pointsOf(records []store.Record) []Point {
 	return out
 }
 
+// take adds a record, which supersedes earlier ones of the same repetition unless they failed with a result. Of several that
+// ended ok the latest counts, and Repeated is the number of the others: more repetitions than a spec asks for are not a larger
+// sample, but the same one taken twice.
+func (p *Point) take(r store.Record) {
+	p.Records = slices.DeleteFunc(p.Records, func(old store.Record) bool {
+		if old.Repetition != r.Repetition {
+			return false
+		}
+		again := old.Status == store.OK && r.Status == store.OK && r.Repetition > 0
+		if again {
+			p.Repeated++
+		}
+		ran := old.Status == store.OK || old.Status == store.Failed && old.Result != nil
+		return again || !ran
+	})
+	p.Records = append(p.Records, r)
+}
+
 // workloadOrder orders points by message size, delivery, measure, rate and broker.
 func workloadOrder(a, b *Point) int {
 	return cmp.Or(
@@ -94,132 +98,6 @@ func workloadOrder(a, b *Point) int {
 		cmp.Compare(a.Spec.Load.Rate, b.Spec.Load.Rate),
 		cmp.Compare(a.Spec.Broker, b.Spec.Broker),
 	)
-}
-
-// shownElsewhere are axes that every report has a place of its own for.
-var shownElsewhere = map[string]bool{
-	"broker": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
-	"version": true, // stands beside the broker
-	"sweep":   true, // how a study is written, not what is measured
-}
-
-// CompareNames orders names as people do: what is equal up to a number goes by the number, 2KiB before 16KiB.
-func CompareNames(a, b string) int {
-	number := func(s string) (value, rest string) {
-		n := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
-		if n < 0 {
-			n = len(s)
-		}
-		return strings.TrimLeft(s[:n], "0"), s[n:]
-	}
-	for a != "" && b != "" {
-		x, afterX := number(a)
-		y, afterY := number(b)
-		if afterX != a && afterY != b { // both begin with a number
-			if order := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); order != 0 {
-				return order
-			}
-			a, b = afterX, afterY
-			continue
-		}
-		if a[0] != b[0] {
-			break
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Compare(a, b)
-}
-
-// Names lists the names of points, each once, in the order in which charts give them colours and shapes.
-func Names(points []Point) []string {
-	names := make([]string, len(points))
-	for i, p := range points {
-		names[i] = p.Name
-	}
-	slices.SortFunc(names, CompareNames)
-	return slices.Compact(names)
-}
-
-// CompareKinds orders points by what their names say: by kind, then by the values of their settings.
-func CompareKinds(a, b Point) int {
-	return cmp.Or(CompareNames(a.Kind(), b.Kind()), compareWords(a.words, b.words))
-}
-
-// compareWords orders variants by the values of their settings, the first one first: 16KiB before 1MiB.
-func compareWords(a, b []Word) int {
-	for i := range min(len(a), len(b)) {
-		order := CompareNames(a[i].Name, b[i].Name)
-		if x, ok := Magnitude(a[i].Value); ok && order == 0 {
-			if y, ok := Magnitude(b[i].Value); ok {
-				order = cmp.Compare(x, y)
-			}
-		}
-		if order = cmp.Or(order, CompareNames(a[i].Value, b[i].Value)); order != 0 {
-			return order
-		}
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-// InNames tells whether the values of an axis stand in the names of points that differ in it.
-func InNames(axis string) bool { return !shownElsewhere[axis] }
-
-// name gives every point its broker's name, with the values of further axes that vary.
-func name(points []*Point) {
-	values, versions := map[string]map[string]bool{}, map[string]map[string]bool{}
-	for _, p := range points {
-		if versions[p.Spec.Broker] == nil {
-			versions[p.Spec.Broker] = map[string]bool{}
-		}
-		versions[p.Spec.Broker][p.Spec.Version] = true
-		for axis, value := range p.axes() {
-			if values[axis] == nil {
-				values[axis] = map[string]bool{}
-			}
-			values[axis][value] = true
-		}
-	}
-	shapes, details := map[string]bool{}, map[string]map[string]bool{}
-	for _, p := range points {
-		shape, detail := shape(p.Spec.Load)
-		shapes[shape] = true
-		if details[shape] == nil {
-			details[shape] = map[string]bool{}
-		}
-		details[shape][detail] = true
-	}
-	for _, p := range points {
-		p.Product = p.Spec.Broker
-		if p.Spec.Version != "" && len(versions[p.Spec.Broker]) > 1 {
-			p.Product += "@" + p.Spec.Version
-		}
-		p.words = nil
-		axes := p.axes()
-		// A load of another shape is another workload, and what has the same name stands in one row or line.
-		if shape, detail := shape(p.Spec.Load); len(details[shape]) > 1 {
-			p.shape = detail
-		} else if len(shapes) > 1 && shape != "" && axes["load.shape"] == "" {
-			p.shape = shape
-		}
-		for _, axis := range sortedKeys(axes) {
-			if InNames(axis) && len(values[axis]) > 1 && axes[axis] != p.Spec.Broker { // a choice that is named after its broker
-				p.words = append(p.words, Word{axis, axes[axis]})
-			}
-		}
-		p.vary()
-	}
-	distinguish(points)
-}
-
-// vary adds words to what tells p from other points of the same broker.
-func (p *Point) vary(words ...Word) {
-	p.words = append(p.words, words...)
-	var texts []string
-	for _, w := range p.words {
-		texts = append(texts, w.Name+"="+w.Value)
-	}
-	p.Variant = strings.Join(texts, " ")
-	p.Name = strings.TrimSpace(p.Kind() + " " + p.Variant)
 }
 
 func (p Point) axes() map[string]string { return p.Records[0].Axes }

@@ -57,14 +57,11 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 // Selectable are the names that Select takes, with the values that records have.
 func Selectable(records []store.Record) map[string][]string {
 	facts := new(factCache)
-	seen := map[string]map[string]bool{}
+	seen := Values{}
 	for _, r := range records {
 		for name, values := range facts.selectable(r) {
-			if seen[name] == nil {
-				seen[name] = map[string]bool{}
-			}
 			for _, v := range values {
-				seen[name][v] = true
+				seen.Add(name, v)
 			}
 		}
 	}

@@ -68,16 +68,11 @@ func plain(v reflect.Value) any {
 
 // settings writes what all points have in common, then a column for everything in which they differ.
 func (b *book) settings(points []results.Point) {
-	values := map[string]map[string]bool{}
+	values := results.Values{}
 	facts := make([]map[string]string, len(points))
 	for i, p := range points {
 		facts[i] = p.FactsOf(p.Records[len(p.Records)-1])
-		for path, v := range facts[i] {
-			if values[path] == nil {
-				values[path] = map[string]bool{}
-			}
-			values[path][v] = true
-		}
+		values.AddAll(facts[i])
 	}
 	present := func(path string) bool {
 		return !slices.ContainsFunc(facts, func(f map[string]string) bool { _, ok := f[path]; return !ok })
