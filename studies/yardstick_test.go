@@ -70,3 +70,28 @@ func TestTheStudyOfShippedSettingsHasEveryBrokerOfToday(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoIsComparedByOneQueueIsComparedByEight(t *testing.T) {
+	topics := map[string]map[int]bool{}
+	shared := false
+	_, points := open(t, "several-queues", "full")
+	for _, p := range points {
+		s := p.Spec
+		if topics[s.Broker] == nil {
+			topics[s.Broker] = map[int]bool{}
+		}
+		topics[s.Broker][s.Topics] = true
+		shared = shared || s.Broker == "rabbitmq" && s.Client["channels"] != nil
+		if s.Client["mode"] != driver.Stock || s.Persistence != "log" {
+			t.Errorf("%s: client %v, persistence %s", p.Axes["contender"], s.Client, s.Persistence)
+		}
+	}
+	for broker, n := range topics {
+		if !n[1] || !n[8] {
+			t.Errorf("%s is measured with %v topics", broker, n)
+		}
+	}
+	if len(topics) < 5 || !shared {
+		t.Errorf("%d brokers, RabbitMQ's channels share a connection: %t", len(topics), shared)
+	}
+}
