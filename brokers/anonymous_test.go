@@ -50,7 +50,8 @@ const (
 	begun = `(?s)AMQP\x00\x01\x00\x00.*\x00(S|\x80\x00{7})\x11`
 )
 
-// Under mutual TLS and with a login no listening socket of a broker, client port or not, serves somebody who has neither.
+// Under mutual TLS, with a login or without, no listening socket of a broker, client port or not, serves somebody who has no
+// certificate.
 func TestNoListeningSocketServesAnAnonymousClient(t *testing.T) {
 	for _, name := range provision.Names() {
 		r, err := provision.Lookup(name)
@@ -61,44 +62,52 @@ func TestNoListeningSocketServesAnAnonymousClient(t *testing.T) {
 			continue
 		}
 		for _, nodes := range slices.Compact([]int{1, min(3, r.MaxNodes)}) { // Artemis makes pairs
-			t.Run(fmt.Sprintf("%s, nodes: %d", name, nodes), func(t *testing.T) {
-				if name != "nats" || nodes != 3 {
-					testkit.Long(t) // the others are tried in make proof
-				}
-				in, _ := livetest.Start(t, livetest.Guarded(provision.Options{Broker: name, Nodes: nodes}))
-				addresses := listening(t, processes(t, in))
-				for _, address := range addresses {
-					var all sync.WaitGroup // a socket that says nothing is waited for
-					for _, p := range probes {
-						for _, how := range []string{"plain", "TLS"} {
-							all.Go(func() {
-								if answer := anonymous(address, p.says, how == "TLS"); regexp.MustCompile(p.served).MatchString(answer) && !tellsAnybody(name, p.name, address) {
-									t.Errorf("%s serves a client without a certificate in %s over %s: %.80q", address, p.name, how, answer)
-								}
-							})
-						}
+			for _, login := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s, nodes: %d, login: %t", name, nodes, login), func(t *testing.T) {
+					if name != "nats" || nodes != 3 || !login {
+						testkit.Long(t) // the others are tried in make proof
 					}
-					all.Wait()
-				}
-				if len(addresses) < nodes {
-					t.Errorf("only %d listening sockets were found", len(addresses))
-				}
-				t.Logf("%d listening sockets were tried", len(addresses))
-			})
+					o := provision.Options{Broker: name, Nodes: nodes, Mutual: true}
+					if login {
+						o = livetest.Guarded(o)
+					}
+					in, _ := livetest.Start(t, o)
+					addresses := listening(t, processes(t, in))
+					for _, address := range addresses {
+						refusesAnonymous(t, address)
+					}
+					if len(addresses) < nodes {
+						t.Errorf("only %d listening sockets were found", len(addresses))
+					}
+					t.Logf("%d listening sockets were tried", len(addresses))
+				})
+			}
 		}
 	}
 }
 
+func refusesAnonymous(t *testing.T, address string) {
+	var all sync.WaitGroup // a socket that says nothing is waited for
+	for _, p := range probes {
+		for _, how := range []string{"plain", "TLS"} {
+			all.Go(func() {
+				if answer := anonymous(address, p.says, how == "TLS"); regexp.MustCompile(p.served).MatchString(answer) && !tellsAnybody(p.name, address) {
+					t.Errorf("%s serves a client without a certificate in %s over %s: %.80q", address, p.name, how, answer)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
 // tellsAnybody is what serves everybody on this machine, as docs/tls.md says: a NATS server's monitoring port, with counts and
-// addresses; Erlang's port mapper, with names of nodes and their ports; and Pulsar's bookies and ZooKeepers, with all that they store.
-func tellsAnybody(broker, probe, address string) bool {
+// addresses, and Erlang's port mapper, with names of nodes and their ports.
+func tellsAnybody(probe, address string) bool {
 	switch probe {
 	case "HTTP":
 		return strings.Contains(anonymous(address, "GET /varz HTTP/1.0\r\n\r\n", false), `"server_id"`)
 	case "Erlang's port mapper":
 		return true
-	case "BookKeeper", "ZooKeeper", "ZooKeeper, what it keeps":
-		return broker == "pulsar"
 	}
 	return false
 }

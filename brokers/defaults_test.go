@@ -87,7 +87,7 @@ func TestEveryVersionThatIsNotTheNewestIsDoubted(t *testing.T) {
 }
 
 func TestClustersSayWhatTheirNodesDoNotEncrypt(t *testing.T) {
-	whole := map[string]bool{"redis": true, "redis-pubsub": true, "kafka": true} // tls-replication; controllers with TLS
+	whole := map[string]bool{"redis": true, "redis-pubsub": true, "kafka": true, "pulsar": true} // tls-replication; controllers, bookies and ZooKeepers with TLS
 	onZooKeeper := map[string]bool{"kafka 2.2.0": true, "kafka 1.1.1": true}
 	for _, name := range provision.Names() {
 		recipe, err := provision.Lookup(name)

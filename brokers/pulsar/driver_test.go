@@ -51,7 +51,7 @@ func TestServerAlone(t *testing.T) {
 
 func TestTheStockLibraryKeepsThePromises(t *testing.T) {
 	testkit.Long(t)
-	s := livetest.Stock(t, provision.Options{Broker: "pulsar", Server: small(map[string]any{"journalSyncData": true})},
+	s := livetest.Stock(t, provision.Options{Broker: "pulsar", TLS: true, Server: small(map[string]any{"journalSyncData": true})},
 		livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered),
 		livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Unordered),
 	)

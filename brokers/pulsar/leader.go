@@ -1,6 +1,7 @@
 package pulsar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,12 +56,12 @@ func owners(ctx context.Context, a *admin, c *provision.Cluster) (map[int]int, e
 			return nil, err
 		}
 		for _, topic := range topics {
-			var at struct{ HTTPURL string }
+			var at struct{ HTTPURL, HTTPURLTLS string }
 			err := a.look(ctx, strings.Replace(topic, "://", "/", 1), &at)
 			if err != nil {
 				return nil, err
 			}
-			owned[nodeAt(c, at.HTTPURL, webPort)]++
+			owned[nodeAt(c, cmp.Or(at.HTTPURL, at.HTTPURLTLS), webPort)]++
 		}
 	}
 	delete(owned, 0)

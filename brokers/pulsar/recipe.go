@@ -16,10 +16,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Ports of a node. The binary protocol is on "client", with TLS where that is on; then "plain" has it without, for what
-// the brokers tell each other.
+// Ports of a node. The binary protocol is on "client".
 const (
-	plainPort    = "plain"
 	webPort      = "web"
 	bookiePort   = "bookie"
 	bookieAdmin  = "bookie-admin"
@@ -32,8 +30,8 @@ func recipe() *provision.Recipe {
 	return &provision.Recipe{
 		Memory:   strings.Join(usualMemory, " "),
 		Versions: []provision.Version{{Name: "4.0.8", Needs: jvm.Needs}},
-		Ports:    []string{"client", plainPort, webPort, bookiePort, bookieAdmin, zooPort, zooPeerPort, zooVotesPort},
-		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Plain: "what brokers store in bookies, and for ZooKeeper", Deadline: 3 * time.Minute,
+		Ports:    []string{"client", webPort, bookiePort, bookieAdmin, zooPort, zooPeerPort, zooVotesPort},
+		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Deadline: 3 * time.Minute,
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, Endpoints: endpoints,
 	}
 }
@@ -68,8 +66,11 @@ func configure(_ context.Context, n *provision.Node) error {
 	}
 	files := map[string]string{"log4j2.properties": jvm.Log4j2}
 	stored := bookie(n)
-	if err := guardBookie(n, stored); err != nil {
-		return err
+	if n.Cluster.TLS != nil {
+		if err := writeStores(n); err != nil {
+			return err
+		}
+		guardBookie(n, stored)
 	}
 	own := standalone(n, stored)
 	file := "standalone.conf"

@@ -3,7 +3,10 @@ package pulsar
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"strconv"
 
 	"github.com/GehirnInc/crypt/apr1_crypt"
 
@@ -14,9 +17,7 @@ import (
 // secured adds to a broker's own settings what TLS and a login need.
 func secured(n *provision.Node, own map[string]string) (map[string]string, error) {
 	if n.Cluster.TLS != nil {
-		if err := encrypted(n, own); err != nil {
-			return nil, err
-		}
+		encrypted(n, own)
 	}
 	if n.Cluster.Login != nil {
 		if err := guarded(n.Cluster, own); err != nil {
@@ -26,34 +27,80 @@ func secured(n *provision.Node, own map[string]string) (map[string]string, error
 	return own, nil
 }
 
-// encrypted has the broker speak TLS on the client port: with the PEM files, or with the PKCS #12 stores of the same
-// keys where tlsEnabledWithKeyStore is asked for.
-func encrypted(n *provision.Node, own map[string]string) error {
-	t := n.Cluster.TLS
-	own["brokerServicePort"], own["brokerServicePortTls"] = fmt.Sprint(n.Ports[plainPort]), fmt.Sprint(n.Ports["client"])
-	own["tlsCertificateFilePath"], own["tlsKeyFilePath"], own["tlsTrustCertsFilePath"] = t.Cert, t.Key, t.CA
+// writeStores writes the node's keys as java reads them, and the stores' password for whoever wants it in a file.
+func writeStores(n *provision.Node) error {
 	stores, err := jvm.NewKeyStores(n)
+	return errors.Join(err, n.Write(filepath.Base(storesPassword(n)), []byte(stores.Password)))
+}
+
+func storesPassword(n *provision.Node) string { return filepath.Join(n.Dir, "stores.password") }
+
+// encrypted has the broker speak TLS and nothing else, with other brokers too: with the PEM files, or with the PKCS #12
+// stores of the same keys where tlsEnabledWithKeyStore is asked for.
+func encrypted(n *provision.Node, own map[string]string) {
+	t, stores := n.Cluster.TLS, jvm.KeyStoresOf(n)
+	own["brokerServicePort"], own["brokerServicePortTls"] = "", strconv.Itoa(n.Ports["client"])
+	own["webServicePort"], own["webServicePortTls"] = "", strconv.Itoa(n.Ports[webPort])
+	own["tlsCertificateFilePath"], own["tlsKeyFilePath"], own["tlsTrustCertsFilePath"] = t.Cert, t.Key, t.CA
 	own["tlsKeyStoreType"], own["tlsKeyStore"], own["tlsKeyStorePassword"] = "PKCS12", stores.Keys, stores.Password
 	own["tlsTrustStoreType"], own["tlsTrustStore"], own["tlsTrustStorePassword"] = "PKCS12", stores.Trust, stores.Password
+	own["brokerClientTlsEnabled"], own["brokerClientTrustCertsFilePath"] = "true", t.CA
+	own["brokerClientCertificateFilePath"], own["brokerClientKeyFilePath"] = t.Cert, t.Key
 	if t.Mutual {
 		own["tlsRequireTrustedClientCertOnConnect"] = "true"
 	}
-	return err
+	if sealed(n.Cluster) {
+		own["bookkeeperTLSClientAuthentication"], own["bookkeeperTLSTrustCertsFilePath"] = "true", t.CA
+		own["bookkeeperTLSCertificateFilePath"], own["bookkeeperTLSKeyFilePath"] = t.Cert, t.Key
+	}
 }
 
-// guardBookie has the bookie's administration, which knows no login, demand a client certificate where clients need one.
-func guardBookie(n *provision.Node, own map[string]string) error {
-	if !mutual(n.Cluster) {
+// sealed: bookies and ZooKeepers serve only who has the certificate of a node, and encrypt what they say. A server alone does
+// so where its clients need certificates; else what it says to itself is as plain as what it writes.
+func sealed(c *provision.Cluster) bool { return c.TLS != nil && (c.TLS.Mutual || !alone(c)) }
+
+// guardBookie has the bookie serve nodes only. It takes a certificate where a client begins TLS, which each client decides for
+// itself: it's the authorisation that refuses the others. The bookie's administration, which knows no login, demands a
+// certificate where clients need one.
+func guardBookie(n *provision.Node, own map[string]string) {
+	stores := jvm.KeyStoresOf(n)
+	if sealed(n.Cluster) {
+		own["tlsProviderFactoryClass"], own["tlsClientAuthentication"] = "org.apache.bookkeeper.tls.TLSContextFactory", "true"
+		own["tlsKeyStoreType"], own["tlsKeyStore"], own["tlsKeyStorePasswordPath"] = "PKCS12", stores.Keys, storesPassword(n)
+		own["tlsTrustStoreType"], own["tlsTrustStore"], own["tlsTrustStorePasswordPath"] = "PKCS12", stores.Trust, storesPassword(n)
+		own["bookieAuthProviderFactoryClass"], own["authorizedRoles"] = "org.apache.bookkeeper.tls.BookieAuthZFactory", provision.NodeRole
+	}
+	if mutual(n.Cluster) {
+		own["httpServerTlsEnable"] = "true"
+		own["httpServerKeyStorePath"], own["httpServerKeyStorePassword"] = stores.Keys, stores.Password
+		own["httpServerTrustStorePath"], own["httpServerTrustStorePassword"] = stores.Trust, stores.Password
+	}
+}
+
+// zooKeeperTLS are java's options for ZooKeepers and for their clients, who read the same ones.
+func zooKeeperTLS(n *provision.Node) []string {
+	if alone(n.Cluster) || !sealed(n.Cluster) {
 		return nil
 	}
-	stores, err := jvm.NewKeyStores(n)
-	own["httpServerTlsEnable"] = "true"
-	own["httpServerKeyStorePath"], own["httpServerKeyStorePassword"] = stores.Keys, stores.Password
-	own["httpServerTrustStorePath"], own["httpServerTrustStorePassword"] = stores.Trust, stores.Password
-	return err
+	stores := jvm.KeyStoresOf(n)
+	options := []string{"-Dzookeeper.client.secure=true", "-Dzookeeper.clientCnxnSocket=org.apache.zookeeper.ClientCnxnSocketNetty"}
+	for _, scope := range []string{"ssl", "ssl.quorum"} {
+		at := "-Dzookeeper." + scope
+		options = append(options, at+".keyStore.location="+stores.Keys, at+".keyStore.passwordPath="+storesPassword(n),
+			at+".trustStore.location="+stores.Trust, at+".trustStore.passwordPath="+storesPassword(n))
+	}
+	return options
 }
 
 func mutual(c *provision.Cluster) bool { return c.TLS != nil && c.TLS.Mutual }
+
+// webURL is the address of the broker's administration.
+func webURL(n *provision.Node) string {
+	if n.Cluster.TLS != nil {
+		return local(n, "https://", webPort)
+	}
+	return local(n, "http://", webPort)
+}
 
 // bookieURL is the address of the bookie's administration.
 func bookieURL(n *provision.Node) string {

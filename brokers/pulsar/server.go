@@ -152,8 +152,13 @@ func zooKeepers(c *provision.Cluster) string {
 
 func zooConf(n *provision.Node) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "tickTime=2000\ninitLimit=10\nsyncLimit=5\nadmin.enableServer=false\ndataDir=%s\nclientPortAddress=127.0.0.1\nclientPort=%d\n",
-		filepath.Join(n.Data, "zookeeper"), n.Ports[zooPort])
+	client := "client"
+	if sealed(n.Cluster) {
+		client = "secureClient"
+		b.WriteString("sslQuorum=true\nserverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n")
+	}
+	fmt.Fprintf(&b, "tickTime=2000\ninitLimit=10\nsyncLimit=5\nadmin.enableServer=false\ndataDir=%s\n%[2]sPortAddress=127.0.0.1\n%[2]sPort=%[3]d\n",
+		filepath.Join(n.Data, "zookeeper"), client, n.Ports[zooPort])
 	for _, m := range n.Cluster.Nodes {
 		fmt.Fprintf(&b, "server.%d=127.0.0.1:%d:%d\n", m.ID, m.Ports[zooPeerPort], m.Ports[zooVotesPort])
 	}
@@ -172,9 +177,14 @@ func steps(n *provision.Node, asked []string) []provision.Step {
 		"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(n.Dir, "zoo.cfg"))}
 	if n.ID == 1 {
 		stores := "zk:" + zooKeepers(n.Cluster)
-		setup := run("metadata", []string{"-Xmx256m", "-XX:TieredStopAtLevel=1"}, []string{zoo}, "org.apache.pulsar.PulsarClusterMetadataSetup",
+		urls := []string{"--web-service-url", webURL(n), "--broker-service-url", local(n, "pulsar://", "client")}
+		if n.Cluster.TLS != nil { // it insists on the plain address, too
+			urls = []string{"--web-service-url", "", "--web-service-url-tls", webURL(n), "--broker-service-url-tls", local(n, "pulsar+ssl://", "client")}
+		}
+		setup := run("metadata", []string{"-Xmx256m", "-XX:TieredStopAtLevel=1"}, []string{zoo}, append([]string{
+			"org.apache.pulsar.PulsarClusterMetadataSetup",
 			"--cluster", n.Cluster.ID, "--metadata-store", stores, "--configuration-metadata-store", stores,
-			"--web-service-url", local(n, "http://", webPort), "--broker-service-url", local(n, "pulsar://", "client"))
+		}, urls...)...)
 		setup.Done = made
 		all = append(all, setup)
 	} else {
@@ -199,6 +209,7 @@ func java(n *provision.Node, memory []string) []string {
 	} {
 		args = append(args, "--add-opens", module+"=ALL-UNNAMED")
 	}
+	args = append(args, zooKeeperTLS(n)...)
 	const drivers = "org.apache.pulsar.metadata.bookkeeper.PulsarMetadata"
 	return append(args, "-Djava.net.preferIPv4Stack=true", "-Djute.maxbuffer=10485760", "-Dzookeeper.clientTcpKeepAlive=true",
 		"-Dio.netty.tryReflectionSetAccessible=true", "-Dorg.apache.pulsar.shade.io.netty.tryReflectionSetAccessible=true",
@@ -210,13 +221,13 @@ func java(n *provision.Node, memory []string) []string {
 }
 
 func endpoints(n *provision.Node) map[string]string {
-	return map[string]string{adminRole: local(n, "http://", webPort), bookieRole: bookieURL(n)}
+	return map[string]string{adminRole: webURL(n), bookieRole: bookieURL(n)}
 }
 
 func adminOf(nodes ...*provision.Node) *admin {
 	t := driver.Target{Endpoints: map[string]string{}}
 	for _, n := range nodes {
-		t.Endpoints[fmt.Sprintf("%s-%d", adminRole, n.ID)] = local(n, "http://", webPort)
+		t.Endpoints[fmt.Sprintf("%s-%d", adminRole, n.ID)] = webURL(n)
 	}
 	c := nodes[0].Cluster
 	if c.Login != nil {

@@ -12,7 +12,7 @@ import (
 func threeNodes() *provision.Cluster {
 	c := &provision.Cluster{ID: "c", Install: "/install"}
 	for id := 1; id <= 3; id++ {
-		ports := map[string]int{"client": 1000 + id, plainPort: 1100 + id, webPort: 1200 + id, bookiePort: 1300 + id, bookieAdmin: 1400 + id, zooPort: 1500 + id, zooPeerPort: 1600 + id, zooVotesPort: 1700 + id}
+		ports := map[string]int{"client": 1000 + id, webPort: 1200 + id, bookiePort: 1300 + id, bookieAdmin: 1400 + id, zooPort: 1500 + id, zooPeerPort: 1600 + id, zooVotesPort: 1700 + id}
 		c.Nodes = append(c.Nodes, &provision.Node{ID: id, Cluster: c, Dir: "/run", Data: "/run/data", Ports: ports})
 	}
 	return c

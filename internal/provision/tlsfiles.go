@@ -28,6 +28,9 @@ type TLSFiles struct {
 
 const certificateLife = 30 * 24 * time.Hour
 
+// NodeRole is what the certificates of nodes say of them, and those of clients don't.
+const NodeRole = "node"
+
 // makeTLSFiles makes an authority of its own for every cluster; its key never reaches the disk.
 func (h *Host) makeTLSFiles(dir, name string) (*TLSFiles, error) {
 	f := &TLSFiles{
@@ -39,7 +42,7 @@ func (h *Host) makeTLSFiles(dir, name string) (*TLSFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	cert, key, err := ca.issue("localhost", 2)
+	cert, key, err := ca.issue("localhost", 2, "0:"+NodeRole) // as BookKeeper reads roles
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +106,13 @@ func newAuthority(name string) (*authority, error) {
 }
 
 // issue makes a key (PKCS#8) and a certificate that serves both sides: cluster nodes are clients of each other.
-func (a *authority) issue(name string, serial int64) (cert, key []byte, err error) {
+func (a *authority) issue(name string, serial int64, unit ...string) (cert, key []byte, err error) {
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
 	t := certificate(name, serial)
+	t.Subject.OrganizationalUnit = unit
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	t.DNSNames = []string{"localhost"}

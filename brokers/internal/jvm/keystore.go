@@ -23,11 +23,16 @@ const (
 	trustFile = "trust.p12"
 )
 
-// NewKeyStores writes the node's key stores from the cluster's PEM files. The password guards nothing that doesn't lie
-// beside it: java refuses stores without one.
+// KeyStoresOf are the node's key stores, written yet or not. The password guards nothing that doesn't lie beside it: java
+// refuses stores without one.
+func KeyStoresOf(n *provision.Node) KeyStores {
+	return KeyStores{Keys: filepath.Join(n.Dir, keysFile), Trust: filepath.Join(n.Dir, trustFile), Password: "brokermark"}
+}
+
+// NewKeyStores writes the node's key stores from the cluster's PEM files.
 func NewKeyStores(n *provision.Node) (KeyStores, error) {
 	t := n.Cluster.TLS
-	s := KeyStores{Keys: filepath.Join(n.Dir, keysFile), Trust: filepath.Join(n.Dir, trustFile), Password: "brokermark"}
+	s := KeyStoresOf(n)
 	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 	if err != nil {
 		return s, err
