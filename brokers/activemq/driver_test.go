@@ -24,3 +24,8 @@ func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 		})
 	}
 }
+
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	testkit.Long(t)
+	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "activemq"}, amqptest.Fast, amqptest.Ordered))
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) { livetest.Main(m) }
@@ -15,4 +16,9 @@ func TestDriverKeepsThePromises(t *testing.T) {
 	s := livetest.Suite(t, provision.Options{Broker: "qpid"}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)
 	s.Guarded = livetest.GuardedBroker(provision.Options{Broker: "qpid"})
 	drivertest.Run(t, s)
+}
+
+func TestTheStockLibraryKeepsThePromises(t *testing.T) {
+	testkit.Long(t)
+	drivertest.Run(t, livetest.Stock(t, provision.Options{Broker: "qpid"}, amqptest.Fast, amqptest.Ordered))
 }
