@@ -18,7 +18,7 @@ func TestASpecAsksOfEachBrokerWhatIsUsualWithIt(t *testing.T) {
 	const memory, log = "at-least-once log, at most once memory", "at-least-once log, at most once log"
 	none := "at-most-once memory, at most once memory"
 	want := map[string]string{
-		"kafka": log + ", 1", "nats": none + ", 1", "redis-pubsub": none + ", 0", "redis": memory + ", 32", "sim": "at-least-once memory, at most once memory, 0",
+		"kafka": log + ", 1", "nats": none + ", 1", "redis-pubsub": none + ", 0", "redis-cluster": memory + ", 0", "redis": memory + ", 32", "sim": "at-least-once memory, at most once memory, 0",
 		"mosquitto": "at-least-once memory, at most once memory, 0", "pulsar": log + ", 0", "rabbitmq-stream": log + ", 0",
 		"rabbitmq": memory + ", 0", "jetstream": memory + ", 0", "nats-streaming": memory + ", 0", "activemq": memory + ", 0", "artemis": memory + ", 0", "qpid": memory + ", 0",
 	}
@@ -87,7 +87,7 @@ func TestEveryVersionThatIsNotTheNewestIsDoubted(t *testing.T) {
 }
 
 func TestClustersSayWhatTheirNodesDoNotEncrypt(t *testing.T) {
-	whole := map[string]bool{"redis": true, "redis-pubsub": true, "kafka": true, "pulsar": true} // tls-replication; controllers, bookies and ZooKeepers with TLS
+	whole := map[string]bool{"redis": true, "redis-cluster": true, "redis-pubsub": true, "kafka": true, "pulsar": true} // tls-replication; controllers, bookies and ZooKeepers with TLS
 	onZooKeeper := map[string]bool{"kafka 2.2.0": true, "kafka 1.1.1": true}
 	for _, name := range provision.Names() {
 		recipe, err := provision.Lookup(name)

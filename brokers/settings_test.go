@@ -21,7 +21,7 @@ import (
 // folders are where a kind's settings may be read: its own folder, and those under internal/ that several share.
 func folders(t *testing.T, name string) []string {
 	t.Helper()
-	own := map[string]string{"redis-pubsub": "redis"}[name]
+	own := map[string]string{"redis-pubsub": "redis", "redis-cluster": "redis"}[name]
 	if own == "" {
 		own = name
 	}

@@ -19,6 +19,8 @@ var ours = []string{
 	"supervised", "include", "unixsocket", "replicaof", "slaveof", "cluster-", "user", "aclfile", "masterauth", "masteruser", "enable-debug-command",
 }
 
+var oursInCluster = []string{"cluster-enabled", "cluster-config-file", "cluster-port", "cluster-announce"}
+
 // The server's words for the first setting that it won't have, and for having accepted all.
 var (
 	complaint = regexp.MustCompile(`>>> '(\S+)[^\n]*'\n([^\n]*)`)
@@ -32,7 +34,10 @@ func configure(ctx context.Context, n *provision.Node) error {
 		if f, ok := n.Cluster.Settings[name].(float64); ok {
 			value = strconv.FormatFloat(f, 'f', -1, 64)
 		}
-		if slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(strings.ToLower(name), o) }) {
+		if name == copiesPerShard && clustered(n) { // of forming the cluster, no setting of a server
+			continue
+		}
+		if decided(n, strings.ToLower(name)) {
 			return &provision.ErrSetting{Name: name, Reason: "it is set by the recipe, so that the broker is found and alone"}
 		}
 		if value == "" {
@@ -48,6 +53,17 @@ func configure(ctx context.Context, n *provision.Node) error {
 	}
 	return n.Write(confFile, []byte(text+node(n)))
 }
+
+// decided tells that the recipe decides a setting.
+func decided(n *provision.Node, name string) bool {
+	list := ours
+	if clustered(n) {
+		list = slices.Concat(slices.DeleteFunc(slices.Clone(ours), func(o string) bool { return o == "cluster-" }), oursInCluster)
+	}
+	return slices.ContainsFunc(list, func(o string) bool { return strings.HasPrefix(name, o) })
+}
+
+func clustered(n *provision.Node) bool { return n.Cluster.Recipe.Broker == clusterName }
 
 // accepted has the server itself check the settings: it is started with nothing to listen on, which it notices last.
 func accepted(ctx context.Context, n *provision.Node, text string) error {
@@ -96,11 +112,20 @@ func node(n *provision.Node) string {
 	if l := n.Cluster.Login; l != nil {
 		text += fmt.Sprintf("user default off\nuser %[1]s on >%[2]s ~* &* +@all\nmasteruser %[1]s\nmasterauth %[2]s\n", l.User, l.Password)
 	}
+	if clustered(n) {
+		return text + clusterNode(n) + sharedPassword(n)
+	}
 	if n.ID > 1 {
 		text += fmt.Sprintf("replicaof 127.0.0.1 %d\n", n.Cluster.Nodes[0].Ports["client"])
-		if password := n.Cluster.Settings["requirepass"]; password != nil {
-			text += fmt.Sprintf("masterauth %v\n", password)
-		}
+		text += sharedPassword(n)
 	}
 	return text
+}
+
+// sharedPassword is what a replica says to its primary where everybody has one password.
+func sharedPassword(n *provision.Node) string {
+	if password := n.Cluster.Settings["requirepass"]; password != nil {
+		return fmt.Sprintf("masterauth %v\n", password)
+	}
+	return ""
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -18,34 +17,59 @@ func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	if err := share(d.config.Guarantee, d.config.Topic, c.ID+1, len(d.streams[c.Topic])); err != nil {
 		return err
 	}
-	registered := sync.OnceFunc(ready)
-	for again := false; ; again = true {
-		err := d.consume(ctx, c, s, registered, again)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if !again && !errors.Is(err, errInterrupted) {
-			return fmt.Errorf("consume from %s: %w", d.streams[c.Topic][0], err)
-		}
-		d.logf("consumer %d of %s: %v; connecting again", c.ID, d.streams[c.Topic][0], err)
-		wait(ctx, retryPause)
-	}
-}
-
-// errInterrupted ends a connection on which the consumer had been registered.
-var errInterrupted = errors.New("interrupted")
-
-func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, registered func(), again bool) error {
-	client := d.dial(d.address, nil)
-	defer client.Close()
-	defer context.AfterFunc(ctx, func() { _ = client.Close() })() // nothing else ends a read that waits
-	group, name := d.subscriptions[c.Subscription], fmt.Sprintf("c%d", c.ID)
 	var streams []string
 	for _, topic := range c.Topics() {
 		for _, partition := range c.Partitions(len(d.streams[topic])) {
 			streams = append(streams, d.streams[topic][partition])
 		}
 	}
+	if d.cluster != nil && len(streams) > 1 {
+		return d.sideBySide(ctx, c, streams, s, ready)
+	}
+	return d.keepConsuming(ctx, c, streams, s, ready)
+}
+
+func (d *session) keepConsuming(ctx context.Context, c driver.ConsumerConfig, streams []string, s driver.Sink, ready func()) error {
+	up := false
+	registered := func() {
+		if !up {
+			up = true
+			ready()
+		}
+	}
+	opening, cancel := context.WithTimeout(ctx, openBudget)
+	defer cancel()
+	for again := false; ; again = true {
+		err := d.consume(ctx, c, streams, s, registered, again)
+		if ctx.Err() != nil {
+			return nil
+		}
+		// The node that had the streams may be gone, and the driver not know it yet.
+		if !up && (d.cluster == nil || !lost(err) || opening.Err() != nil) {
+			return fmt.Errorf("consume from %s: %w", streams[0], err)
+		}
+		d.logf("consumer %d of %s: %v; connecting again", c.ID, streams[0], err)
+		d.elsewhere(ctx)
+	}
+}
+
+// errInterrupted ends a connection on which the consumer had been registered.
+var errInterrupted = errors.New("interrupted")
+
+func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, streams []string, s driver.Sink, registered func(), again bool) error {
+	var client redis.UniversalClient
+	if d.cluster != nil && driver.UsesStock(d.config.Client) {
+		client = d.dialCluster()
+	} else {
+		address, err := d.owner(ctx, streams[0])
+		if err != nil {
+			return err
+		}
+		client = d.dial(address, nil)
+	}
+	defer client.Close()
+	defer context.AfterFunc(ctx, func() { _ = client.Close() })() // nothing else ends a read that waits
+	group, name := d.subscriptions[c.Subscription], fmt.Sprintf("c%d", c.ID)
 	if again { // what is in memory only is gone after a restart, and what came since has not been read
 		if err := d.groups(ctx, client, streams, "0"); err != nil {
 			return err
@@ -57,7 +81,7 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver
 			pipeline.XGroupCreateConsumer(ctx, stream, group, name)
 		}
 		if _, err := pipeline.Exec(ctx); err != nil {
-			return explain(d.address, err)
+			return fmt.Errorf("name the consumer: %w", err)
 		}
 	}
 	registered()
@@ -82,7 +106,7 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver
 // reader reads the streams of one topic for one consumer. Each round trip acknowledges what the one before has
 // delivered, and reads on; the acknowledgement doesn't wait for new messages, only the read does.
 type reader struct {
-	client   *redis.Client
+	client   redis.UniversalClient
 	sink     driver.Sink
 	fresh    []any // XREADGROUP of new messages
 	pending  []any // and of those delivered before and not acknowledged
@@ -100,7 +124,7 @@ type acks struct {
 	head int // arguments before the first id
 }
 
-func (d *session) reader(client *redis.Client, streams []string, group, name string, s driver.Sink) *reader {
+func (d *session) reader(client redis.UniversalClient, streams []string, group, name string, s driver.Sink) *reader {
 	c := d.config.Client
 	count := int(c.Int("COUNT"))
 	args := []any{"xreadgroup", "group", group, name, "count", count, "block", c.Duration("BLOCK").Milliseconds()}

@@ -19,7 +19,7 @@ func (d *session) Describe(ctx context.Context) (driver.Description, error) {
 }
 
 // describe asks INFO who the server is, and CONFIG GET, where the user may, for its settings.
-func describe(ctx context.Context, c *redis.Client) (driver.Description, error) {
+func describe(ctx context.Context, c redis.UniversalClient) (driver.Description, error) {
 	text, err := c.Info(ctx, "server").Result()
 	if err != nil {
 		return driver.Description{}, fmt.Errorf("INFO: %w", err)

@@ -81,10 +81,11 @@ func supports(g driver.Guarantee) error {
 
 type session struct {
 	config        driver.Config
-	address       string        // of the node that takes writes
-	control       *redis.Client // for Setup, trimming and Clean
-	streams       [][]string    // by topic, by partition
-	subscriptions []string      // groups
+	address       string                // of the node that takes writes
+	cluster       *redis.ClusterClient  // nil: one node takes all writes
+	control       redis.UniversalClient // for Setup, trimming and Clean
+	streams       [][]string            // by topic, by partition
+	subscriptions []string              // groups
 	before        map[string]string
 	stopTrim      context.CancelFunc
 	trimmed       chan struct{}
@@ -120,11 +121,15 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	return streams{d}, nil
 }
 
-func connected(ctx context.Context, c driver.Config) (*session, error) {
+func newSession(c driver.Config) *session {
 	if c.Log != nil {
 		clientLog.to.Store(&c.Log)
 	}
-	d := &session{config: c, stopTrim: func() {}}
+	return &session{config: c, stopTrim: func() {}}
+}
+
+func connected(ctx context.Context, c driver.Config) (*session, error) {
+	d := newSession(c)
 	var err error
 	if d.address, err = d.primary(ctx); err != nil {
 		return nil, err
@@ -169,7 +174,7 @@ func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 }
 
 // groups makes every subscription's group on streams, to be read from an id on; one that exists is left alone.
-func (d *session) groups(ctx context.Context, c *redis.Client, streams []string, from string) error {
+func (d *session) groups(ctx context.Context, c redis.UniversalClient, streams []string, from string) error {
 	if len(d.subscriptions) == 0 {
 		return nil
 	}
@@ -189,8 +194,8 @@ func (d *session) groups(ctx context.Context, c *redis.Client, streams []string,
 	return nil
 }
 
-// choose picks the partition's name: by the message's key, or in turn.
-func choose(names []any, key []byte, turn *int) any {
+// choose picks the partition: by the message's key, or in turn.
+func choose(names []place, key []byte, turn *int) place {
 	if len(names) == 1 {
 		return names[0]
 	}
@@ -204,9 +209,13 @@ func choose(names []any, key []byte, turn *int) any {
 // Clean removes the streams and puts the server's persistence back.
 func (d *session) Clean(ctx context.Context) error {
 	d.endTrim()
-	for _, streams := range d.streams {
-		if err := d.control.Unlink(ctx, streams...).Err(); err != nil {
-			return fmt.Errorf("remove streams %s: %w", strings.Join(streams, ", "), err)
+	for some := range slices.Chunk(slices.Concat(d.streams...), setupAtOnce) {
+		pipeline := d.control.Pipeline() // a command names streams of one slot only
+		for _, stream := range some {
+			pipeline.Unlink(ctx, stream)
+		}
+		if _, err := pipeline.Exec(ctx); err != nil {
+			return fmt.Errorf("remove streams %s: %w", strings.Join(some, ", "), err)
 		}
 	}
 	return d.restore(ctx)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -31,8 +32,12 @@ var errLost = fmt.Errorf("redis: %w", driver.ErrDisconnected)
 // The client sends nothing twice: a command whose reply is missing has failed. reading is called before every read of the
 // connection, by whoever reads; nil: nobody wants to know.
 func (d *session) dial(address string, reading func()) *redis.Client {
+	return redis.NewClient(d.options(address, reading))
+}
+
+func (d *session) options(address string, reading func()) *redis.Options {
 	c, t := d.config.Client, d.config.Target
-	return redis.NewClient(&redis.Options{
+	return &redis.Options{
 		Addr: address, Username: t.User, Password: t.Password, Protocol: 2, ClientName: "brokermark",
 		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) {
 			conn, err := connect(ctx, addr, t.TLS)
@@ -47,7 +52,7 @@ func (d *session) dial(address string, reading func()) *redis.Client {
 		ReadBufferSize: int(c.Int("ReadBufferSize")), WriteBufferSize: int(c.Int("WriteBufferSize")),
 		ConnMaxIdleTime: -1, ContextTimeoutEnabled: true, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	})
+	}
 }
 
 // connect is bounded: the client's context may be that of a whole run.
@@ -118,10 +123,14 @@ func refusal(address string, t driver.Target, err error) error {
 	return driver.Refused("redis", address, err)
 }
 
-// lost tells a broken connection, or a server that is still reading its files, from an error that the server replied.
+// passing are the beginnings of errors that pass: the server reads its files, or in a cluster another one has the stream
+// or soon will.
+var passing = []string{"LOADING", "MOVED", "ASK ", "TRYAGAIN", "CLUSTERDOWN"}
+
+// lost tells a broken connection, or an error that passes, from one that the server will reply again.
 func lost(err error) bool {
 	var reply redis.Error
-	return err != nil && (!errors.As(err, &reply) || strings.HasPrefix(reply.Error(), "LOADING"))
+	return err != nil && (!errors.As(err, &reply) || slices.ContainsFunc(passing, func(p string) bool { return strings.HasPrefix(reply.Error(), p) }))
 }
 
 func (d *session) logf(format string, args ...any) {

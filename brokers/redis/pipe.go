@@ -23,10 +23,13 @@ var errClosed = errors.New("the producer was closed before the server replied; t
 //
 // The contract's Send must not wait for replies, the client's Exec does, hence the goroutine.
 type pipe struct {
-	client   *redis.Client
-	receipts driver.Receipts
-	most     int           // commands per pipeline
-	command  []redis.Cmder // by slot
+	client redis.UniversalClient
+	// elsewhere connects anew after a lost connection, to the node that has the streams then, and pauses; nil: the client connects
+	// anew by itself.
+	elsewhere func(ctx context.Context) redis.UniversalClient
+	receipts  driver.Receipts
+	most      int           // commands per pipeline
+	command   []redis.Cmder // by slot; the producer's
 	// fresh has the client make the command of a slot, as applications do; nil: those in command are used again.
 	fresh func(ctx context.Context, pipeline redis.Pipeliner, slot uint32) redis.Cmder
 	last  redis.Cmder  // ends every pipeline; nil: none
@@ -49,10 +52,10 @@ type pipe struct {
 	stopped context.Context //nolint:containedctx // ends with the pipe, not with a call
 }
 
-func newPipe(r driver.Receipts, slots, most int) *pipe {
+func newPipe(r driver.Receipts, command []redis.Cmder, most int) *pipe {
 	p := &pipe{
-		receipts: r, most: most, command: make([]redis.Cmder, slots),
-		queue: make([]uint32, 0, slots), awake: make(chan struct{}, 1), ended: make(chan struct{}),
+		receipts: r, most: most, command: command,
+		queue: make([]uint32, 0, len(command)), awake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	p.stopped, p.stop = context.WithCancel(context.Background())
 	return p
@@ -60,6 +63,9 @@ func newPipe(r driver.Receipts, slots, most int) *pipe {
 
 // send queues batch, or completes it if a connection was lost and something else has to come first.
 func (p *pipe) send(batch []driver.Message) {
+	if len(batch) == 0 {
+		return
+	}
 	p.mu.Lock()
 	refused := p.cut && !batch[0].Resent
 	p.cut = refused
@@ -108,8 +114,26 @@ func (p *pipe) run() {
 				p.giveUp(taken[to:])
 				from = len(taken)
 			}
-			wait(p.stopped, retryPause)
+			p.rest()
 		}
+	}
+}
+
+// rest pauses after a lost connection.
+func (p *pipe) rest() {
+	if p.elsewhere == nil {
+		wait(p.stopped, retryPause)
+		return
+	}
+	client := p.elsewhere(p.stopped)
+	if client == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.client.Close()
+	if p.client = client; p.stopped.Err() != nil {
+		_ = client.Close()
 	}
 }
 
@@ -201,15 +225,8 @@ func (p *pipe) close() {
 	case <-time.After(closeBudget):
 	}
 	p.stop()
+	p.mu.Lock()
 	_ = p.client.Close()
+	p.mu.Unlock()
 	<-p.ended
-}
-
-// Flush has nothing to do: what is queued is on its way.
-func (p *pipe) Flush(context.Context) error { return nil }
-
-// Close implements driver.Producer.
-func (p *pipe) Close() error {
-	p.close()
-	return nil
 }

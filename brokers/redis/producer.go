@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -14,11 +15,19 @@ import (
 
 // producer adds to streams, or publishes to channels. Everything of a command is made once per slot: only stream and payload change.
 type producer struct {
-	*pipe
-	names  [][]any // by topic, by partition
-	turns  []int   // by topic
-	args   [][]any // by slot
-	bodies []outgoing
+	pipes   []*pipe            // one for each node that has streams: several in a cluster alone
+	parts   [][]driver.Message // of a batch, by pipe
+	places  [][]place          // by topic, by partition
+	turns   []int              // by topic
+	command []redis.Cmder      // by slot
+	args    [][]any            // likewise
+	bodies  []outgoing
+}
+
+// place is a stream or channel, and the pipe that leads there.
+type place struct {
+	name any
+	pipe int
 }
 
 // body is a payload as the client encodes it without boxing it anew for every message.
@@ -44,33 +53,91 @@ const nameArg = 1 // where the name of the stream or channel stands in a command
 
 // newProducer makes a producer whose command for a payload is what template says, to a stream or channel not yet named.
 func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts, template func(payload *outgoing) []any) (*producer, error) {
-	var reading func()
-	pipe := newPipe(r, c.InFlight, int(d.config.Client.Int("pipeline")))
-	if pipe.unanswered = d.config.Guarantee.Acks == driver.AcksNone; pipe.unanswered {
-		reading = pipe.handOver
-	}
-	pipe.client = d.dial(d.address, reading)
-	if err := pipe.client.Ping(ctx).Err(); err != nil {
-		_ = pipe.client.Close()
-		return nil, explain(d.address, err)
-	}
 	p := &producer{
-		pipe:  pipe,
-		turns: make([]int, len(d.streams)), args: make([][]any, c.InFlight), bodies: make([]outgoing, c.InFlight),
+		turns: make([]int, len(d.streams)), command: make([]redis.Cmder, c.InFlight), args: make([][]any, c.InFlight), bodies: make([]outgoing, c.InFlight),
 	}
+	nodes := map[string]int{} // the pipe of an address
 	for _, streams := range d.streams {
-		var names []any
-		for _, s := range streams {
-			names = append(names, s)
+		places := make([]place, len(streams))
+		for i, s := range streams {
+			address, err := d.owner(ctx, s)
+			if err != nil {
+				p.drop()
+				return nil, err
+			}
+			if places[i].name = s; driver.UsesStock(d.config.Client) { // whose client finds the nodes itself
+				address = ""
+			}
+			pipe, ok := nodes[address]
+			if !ok {
+				if err := p.addPipe(ctx, d, s, r); err != nil {
+					p.drop()
+					return nil, err
+				}
+				pipe = len(nodes)
+				nodes[address] = pipe
+			}
+			places[i].pipe = pipe
 		}
-		p.names = append(p.names, names)
+		p.places = append(p.places, places)
 	}
+	p.parts = make([][]driver.Message, len(p.pipes))
 	for slot := range p.args {
-		p.bodies[slot].slot, p.bodies[slot].pipe = uint32(slot), pipe
+		p.bodies[slot].slot = uint32(slot)
 		p.args[slot] = template(&p.bodies[slot])
 		p.command[slot] = redis.NewStringCmd(context.Background(), p.args[slot]...)
 	}
 	return p, nil
+}
+
+// addPipe makes the pipe to the node that has a stream.
+func (p *producer) addPipe(ctx context.Context, d *session, stream string, r driver.Receipts) error {
+	pipe := newPipe(r, p.command, int(d.config.Client.Int("pipeline")))
+	var reading func()
+	if pipe.unanswered = d.config.Guarantee.Acks == driver.AcksNone; pipe.unanswered {
+		reading = pipe.handOver
+	}
+	dial := func(ctx context.Context) (redis.UniversalClient, error) {
+		if d.cluster != nil && driver.UsesStock(d.config.Client) {
+			return d.dialCluster(), nil
+		}
+		address, err := d.owner(ctx, stream)
+		return d.dial(address, reading), err
+	}
+	var err error
+	if pipe.client, err = dial(ctx); err == nil {
+		err = pipe.client.Ping(ctx).Err()
+	}
+	if err != nil {
+		_ = pipe.client.Close()
+		return fmt.Errorf("redis, a producer's connection: %w", err)
+	}
+	if d.cluster != nil {
+		pipe.elsewhere = func(ctx context.Context) redis.UniversalClient {
+			d.elsewhere(ctx)
+			client, err := dial(ctx)
+			if err != nil {
+				d.logf("%v", err)
+			}
+			return client
+		}
+	}
+	p.pipes = append(p.pipes, pipe)
+	return nil
+}
+
+// drop closes the connections of a producer that comes to nothing.
+func (p *producer) drop() {
+	for _, pipe := range p.pipes {
+		_ = pipe.client.Close()
+	}
+}
+
+// start begins with sending.
+func (p *producer) start() {
+	for _, pipe := range p.pipes {
+		go pipe.run()
+	}
 }
 
 // name is the stream or channel of the message in slot.
@@ -78,7 +145,7 @@ func (p *producer) name(slot uint32) string { return p.args[slot][nameArg].(stri
 
 // payload is what the client is given of it; where nobody answers it has to note that it was written.
 func (p *producer) payload(slot uint32) any {
-	if p.unanswered {
+	if p.bodies[slot].pipe.unanswered {
 		return &p.bodies[slot]
 	}
 	return p.bodies[slot].bytes
@@ -100,17 +167,22 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 		return nil, err
 	}
 	if driver.UsesStock(d.config.Client) {
-		p.fresh = func(ctx context.Context, pipeline redis.Pipeliner, slot uint32) redis.Cmder {
+		fresh := func(ctx context.Context, pipeline redis.Pipeliner, slot uint32) redis.Cmder {
 			return pipeline.XAdd(ctx, &redis.XAddArgs{
 				Stream: p.name(slot), MaxLen: d.config.Topic.Int("MAXLEN"), Approx: true, Values: []any{"d", p.payload(slot)},
 			})
 		}
+		for _, pipe := range p.pipes {
+			pipe.fresh = fresh
+		}
 	}
-	if need := awaited(d.config.Guarantee); need > 0 {
-		d.awaitCopies(p.pipe, need)
+	for _, pipe := range p.pipes {
+		if need := d.awaited(); need > 0 {
+			d.awaitCopies(pipe, need)
+		}
+		pipe.again = d.config.Guarantee.Delivery != driver.AtMostOnce
 	}
-	p.again = d.config.Guarantee.Delivery != driver.AtMostOnce
-	go p.run()
+	p.start()
 	return p, nil
 }
 
@@ -122,12 +194,34 @@ func awaited(g driver.Guarantee) int {
 	return g.Replicas / 2
 }
 
-// awaitCopies ends every pipeline with WAIT: so many replicas have all that this connection has written so far.
+func (d *session) awaited() int {
+	if d.cluster != nil {
+		return everyCopy(d.config.Guarantee)
+	}
+	return awaited(d.config.Guarantee)
+}
+
+// awaitCopies ends every pipeline with WAIT: so many replicas have all that this connection has written so far. WAITAOF
+// answers that this server and so many replicas have flushed it, too.
 func (d *session) awaitCopies(p *pipe, need int) {
-	cmd := redis.NewIntCmd(context.Background(), "wait", need, d.config.Client.Duration("WAIT").Milliseconds())
-	p.last = cmd
+	most := d.config.Client.Duration("WAIT").Milliseconds()
+	ctx := context.Background()
+	confirmed := redis.NewIntCmd(ctx, "wait", need, most)
+	count := func() (int64, error) { return confirmed.Result() }
+	p.last = confirmed
+	if flushedCopies(d.config.Guarantee) {
+		flushed := redis.NewIntSliceCmd(ctx, "waitaof", 1, need, most)
+		count = func() (int64, error) {
+			n, err := flushed.Result()
+			if err != nil || len(n) != 2 || n[0] < 1 {
+				return 0, errors.Join(errors.New("the server itself has not flushed the message in time"), err)
+			}
+			return n[1], nil
+		}
+		p.last = flushed
+	}
 	p.judge = func() error {
-		if n, err := cmd.Result(); err != nil || int(n) < need {
+		if n, err := count(); err != nil || int(n) < need {
 			return errors.Join(fmt.Errorf("%d of %d replicas confirmed the message in time", n, need), err)
 		}
 		return nil
@@ -138,11 +232,33 @@ func (d *session) awaitCopies(p *pipe, need int) {
 func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 	for i := range batch {
 		m := &batch[i]
-		p.bodies[m.Slot].bytes = m.Payload
-		p.args[m.Slot][nameArg] = choose(p.names[m.Topic], m.Key, &p.turns[m.Topic])
+		to := choose(p.places[m.Topic], m.Key, &p.turns[m.Topic])
+		p.bodies[m.Slot].bytes, p.bodies[m.Slot].pipe = m.Payload, p.pipes[to.pipe]
+		p.args[m.Slot][nameArg] = to.name
+		if len(p.pipes) > 1 {
+			p.parts[to.pipe] = append(p.parts[to.pipe], *m)
+		}
 	}
-	if len(batch) > 0 {
-		p.send(batch)
+	if len(p.pipes) == 1 {
+		p.pipes[0].send(batch)
+		return nil
 	}
+	for i, part := range p.parts {
+		p.pipes[i].send(part)
+		p.parts[i] = part[:0]
+	}
+	return nil
+}
+
+// Flush has nothing to do: what is queued is on its way.
+func (p *producer) Flush(context.Context) error { return nil }
+
+// Close implements driver.Producer.
+func (p *producer) Close() error {
+	var wg sync.WaitGroup
+	for _, pipe := range p.pipes {
+		wg.Go(pipe.close)
+	}
+	wg.Wait()
 	return nil
 }

@@ -12,6 +12,10 @@ func init() {
 		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Sharing: 64, Speed: usual.Speed{Rate: 100_000, Flushed: 5000, Alone: 0.0002, Start: 1}},
 	})
 	catalog.Add(catalog.Product{
+		Name: clusterName, Driver: clusterKind(), Recipe: clusterRecipe(),
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce, Speed: usual.Speed{Rate: 100_000, Flushed: 5000, Alone: 0.0002, Start: 3}},
+	})
+	catalog.Add(catalog.Product{
 		Name: "redis-pubsub", Driver: pubsubKind(), Recipe: recipe(),
 		Defaults: usual.Defaults{NoCopy: true, Persistence: usual.Memory, Speed: usual.Speed{Rate: 200_000, Alone: 0.0002, Start: 1}},
 	})

@@ -90,11 +90,11 @@ func (d channels) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 		p.command[slot] = redis.NewIntCmd(context.Background(), args...)
 	}
 	if driver.UsesStock(d.config.Client) {
-		p.fresh = func(ctx context.Context, pipeline redis.Pipeliner, slot uint32) redis.Cmder {
+		p.pipes[0].fresh = func(ctx context.Context, pipeline redis.Pipeliner, slot uint32) redis.Cmder {
 			return pipeline.Publish(ctx, p.name(slot), p.payload(slot))
 		}
 	}
-	go p.run()
+	p.start()
 	return p, nil
 }
 

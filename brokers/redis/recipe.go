@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/brokermark/brokermark/brokers/internal/debian"
 	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -46,6 +48,16 @@ func command(n *provision.Node) (provision.Command, error) {
 
 // ask opens a connection to the node for one section of INFO.
 func ask(ctx context.Context, n *provision.Node, section string) (map[string]string, error) {
+	client, err := probe(n)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	return info(ctx, client, section)
+}
+
+// probe is a connection to the node.
+func probe(n *provision.Node) (*redis.Client, error) {
 	values, err := driver.Decode(connectionSettings, driver.ClientScope, nil)
 	if err != nil {
 		return nil, err
@@ -58,9 +70,7 @@ func ask(ctx context.Context, n *provision.Node, section string) (map[string]str
 	if password := n.Cluster.Settings["requirepass"]; password != nil {
 		probe.config.Target.Password = fmt.Sprint(password)
 	}
-	client := probe.dial(t.Addresses[0], nil)
-	defer client.Close()
-	return info(ctx, client, section)
+	return probe.dial(t.Addresses[0], nil), nil
 }
 
 // ready asks for the file that the server was started with, which only this instance has.

@@ -30,17 +30,24 @@ func (d *session) persist(ctx context.Context) error {
 		return nil
 	}
 	setting := "persistence: " + string(p)
-	now, err := d.control.ConfigGet(ctx, "append*").Result()
-	if err != nil {
-		return driver.Unsupported(setting, "it needs the server settings appendonly and appendfsync, and they can't be read: %v", err)
-	}
-	fits := now["appendonly"] == "yes" && (now["appendfsync"] == wanted[p] || now["appendfsync"] == "always")
-	if fits {
+	var now map[string]string // of a server that does less
+	err := d.everywhere(ctx, func(ctx context.Context, c *redis.Client) error {
+		has, err := c.ConfigGet(ctx, "append*").Result()
+		if err != nil {
+			return driver.Unsupported(setting, "it needs the server settings appendonly and appendfsync, and they can't be read: %v", err)
+		}
+		if has["appendonly"] == "yes" && (has["appendfsync"] == wanted[p] || has["appendfsync"] == "always") {
+			return nil
+		}
+		if d.config.Target.Version == "" || d.cluster != nil {
+			return driver.Unsupported(setting, "it needs the server settings appendonly: yes and appendfsync: %s; this server has %s and %s",
+				wanted[p], has["appendonly"], has["appendfsync"])
+		}
+		now = has
 		return nil
-	}
-	if d.config.Target.Version == "" {
-		return driver.Unsupported(setting, "it needs the server settings appendonly: yes and appendfsync: %s; this server has %s and %s",
-			wanted[p], now["appendonly"], now["appendfsync"])
+	})
+	if err != nil || now == nil {
+		return err
 	}
 	d.before = map[string]string{"appendonly": now["appendonly"], "appendfsync": now["appendfsync"]}
 	if err := d.configure(ctx, map[string]string{"appendonly": "yes", "appendfsync": wanted[p]}); err != nil {
@@ -100,14 +107,16 @@ func (d *session) copies(ctx context.Context) error {
 	if asked < 2 {
 		return nil
 	}
-	about, err := info(ctx, d.control, "replication")
-	if err != nil {
-		return err
-	}
-	if n := online(about); n+1 < asked {
-		return driver.Unsupported(fmt.Sprintf("replicas: %d", asked), "the server has %d replicas beside itself; start more nodes", n)
-	}
-	return nil
+	return d.everywhere(ctx, func(ctx context.Context, c *redis.Client) error {
+		about, err := info(ctx, c, "replication")
+		if err != nil || about["role"] == "slave" {
+			return err
+		}
+		if n := online(about); n+1 < asked {
+			return driver.Unsupported(fmt.Sprintf("replicas: %d", asked), "the server has %d replicas beside itself; start more nodes", n)
+		}
+		return nil
+	})
 }
 
 // online counts a primary's replicas that have caught up.
@@ -121,16 +130,21 @@ func online(replication map[string]string) (n int) {
 }
 
 // info is a section of INFO by its names.
-func info(ctx context.Context, c *redis.Client, section string) (map[string]string, error) {
+func info(ctx context.Context, c redis.UniversalClient, section string) (map[string]string, error) {
 	text, err := c.Info(ctx, section).Result()
 	if err != nil {
 		return nil, fmt.Errorf("ask for %s: %w", section, err)
 	}
+	return fields(text), nil
+}
+
+// fields are lines of name:value.
+func fields(text string) map[string]string {
 	about := map[string]string{}
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
 			about[name] = value
 		}
 	}
-	return about, nil
+	return about
 }

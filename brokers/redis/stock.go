@@ -12,12 +12,12 @@ import (
 
 // stockReader reads as go-redis documents it: XReadGroup, whose result is a map for each message, then XAck of what came.
 type stockReader struct {
-	client         *redis.Client
+	client         redis.UniversalClient
 	sink           driver.Sink
 	fresh, pending redis.XReadGroupArgs // new messages, and those delivered before and not acknowledged
 }
 
-func (d *session) stockReader(client *redis.Client, streams []string, group, name string, s driver.Sink) *stockReader {
+func (d *session) stockReader(client redis.UniversalClient, streams []string, group, name string, s driver.Sink) *stockReader {
 	c := d.config.Client
 	from := func(id string) redis.XReadGroupArgs {
 		return redis.XReadGroupArgs{

@@ -24,7 +24,7 @@ func (d *session) startTrim() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	client := d.dial(d.address, nil)
+	client := d.another()
 	ended := make(chan struct{})
 	all := slices.Concat(d.streams...)
 	d.stopTrim, d.trimmed = cancel, ended
@@ -39,6 +39,9 @@ func (d *session) startTrim() {
 				}
 				if err := d.trim(ctx, client, stream); err != nil && ctx.Err() == nil {
 					d.logf("trim %s: %v", stream, err)
+					if cluster, ok := client.(*redis.ClusterClient); ok { // another node may have it now
+						cluster.ReloadState(ctx)
+					}
 				}
 			}
 		}
@@ -56,7 +59,7 @@ func (d *session) endTrim() {
 //
 //	|--acknowledged by all--|--delivered, pending--|--not delivered--|
 //	                        ^ oldest pending       ^ last delivered
-func (d *session) trim(ctx context.Context, c *redis.Client, stream string) error {
+func (d *session) trim(ctx context.Context, c redis.UniversalClient, stream string) error {
 	oldest := ""
 	for _, group := range d.subscriptions {
 		// In this order: what is delivered between the two answers lies behind the first, so it is kept.

@@ -238,6 +238,8 @@ type Kind struct {
 	Shared bool
 	// Failover tells that a cluster of this product goes on by itself when the node that leads is gone.
 	Failover bool
+	// Nodes is how many nodes a cluster needs that keeps so many copies. Nil: as many.
+	Nodes func(replicas int) int
 	// Supports tells, without a connection, whether g can be honoured: nil or *ErrUnsupported.
 	Supports func(g Guarantee) error
 	// Without says, as a clause, how it is with a class of which it has no setting.

@@ -19,6 +19,14 @@ const (
 	ProofLeader Proof = "leader killed"
 )
 
+// Spread is how many nodes a cluster needs that keeps so many copies.
+func (k Kind) Spread(replicas int) int {
+	if k.Nodes == nil {
+		return max(1, replicas)
+	}
+	return k.Nodes(replicas)
+}
+
 // Proofs are those that k owes for g.
 func (k Kind) Proofs(g Guarantee) []Proof {
 	owed := []Proof{ProofLedger}

@@ -101,7 +101,7 @@ func (b Broker) sweeps() []sweep {
 }
 
 func (b Broker) sweep(g driver.Guarantee, faults ...fault) sweep {
-	s := sweep{Broker: b.Kind.Name, Guarantee: g, Nodes: g.Replicas, Faults: faults, Drain: "40s"}
+	s := sweep{Broker: b.Kind.Name, Guarantee: g, Nodes: b.Kind.Spread(g.Replicas), Faults: faults, Drain: "40s"}
 	if b.Version != "" {
 		s.Broker += "@" + b.Version
 	}
@@ -118,7 +118,7 @@ func (b Broker) replicated(delivery driver.Delivery) (driver.Guarantee, bool) {
 		for _, ordering := range []driver.Ordering{driver.Ordered, driver.Unordered} {
 			for _, persistence := range []driver.Persistence{driver.Log, driver.Fsync, driver.Memory} {
 				g := driver.Guarantee{Delivery: delivery, Persistence: persistence, Replicas: copies, Acks: driver.AcksQuorum, Ordering: ordering}
-				if copies <= b.MaxNodes && b.Kind.Supports(g) == nil {
+				if b.Kind.Spread(copies) <= b.MaxNodes && b.Kind.Supports(g) == nil {
 					return g, true
 				}
 			}

@@ -81,7 +81,7 @@ func grouped(kind driver.Kind, apart bool) ([]group, error) {
 		}
 		g := group{name: "one node", nodes: 1, server: map[string]any{}}
 		if c.Guarantee.Replicas > 1 {
-			g.name, g.nodes = fmt.Sprintf("%d nodes", most), most
+			g.name, g.nodes = fmt.Sprintf("%d nodes", kind.Spread(most)), kind.Spread(most)
 		}
 		if apart {
 			g.name += ", " + string(c.Guarantee.Persistence)

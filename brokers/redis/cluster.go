@@ -1,0 +1,246 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// Redis Cluster (broker "redis-cluster"): a stream belongs to the primary that has the slot of its name. Where a primary is
+// lost, the others elect one of its replicas.
+const (
+	clusterCopies  = 3                  // of a message, at most: 9 nodes
+	votes          = 3                  // primaries that an election needs at least: those left are a majority
+	copiesPerShard = "cluster-replicas" // of redis-cli --cluster create
+	clusterName    = "redis-cluster"
+)
+
+// A replica that was asked before it had flushed (WAITAOF) tells of the flush with its next report, a second later.
+var clusterSettings = func() []driver.Setting {
+	settings := slices.Concat(streamSettings, connectionSettings)
+	i := slices.IndexFunc(settings, func(s driver.Setting) bool { return s.Name == "WAIT" })
+	settings[i].Default = 2 * time.Second
+	return settings
+}()
+
+func clusterKind() driver.Kind {
+	return driver.Kind{
+		Without: map[driver.Class]string{driver.Acknowledging: "one XACK for what a read has brought", driver.Publishing: "the run's window", driver.Threading: "by the load"},
+		Client:  library, Settings: clusterSettings, Supports: clusterSupports, Failover: true, Nodes: clusterNodes,
+		Fits: clusterFits, Server: clusterServer, Maps: clusterNatives, Keeps: keeps, Share: share, Attaching: attaching, Open: openCluster,
+	}
+}
+
+// clusterNodes implements driver.Kind.Nodes.
+func clusterNodes(replicas int) int {
+	if replicas < 2 {
+		return 1
+	}
+	return votes * replicas
+}
+
+func clusterSupports(g driver.Guarantee) error {
+	switch {
+	case g.Replicas > clusterCopies:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "at most %d", clusterCopies)
+	case g.Replicas > 1 && g.Delivery == driver.AtMostOnce:
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas),
+			"a replica that takes over may not know what was delivered, and delivers it again; at-most-once has 1 here")
+	}
+	g.Replicas = 1 // WAITAOF tells what WAIT doesn't
+	return supports(g)
+}
+
+// clusterFits implements driver.Kind.Fits.
+func clusterFits(c driver.Config, s driver.Shape) error {
+	g := c.Guarantee
+	each := max(1, g.Replicas)
+	if n, err := strconv.Atoi(fmt.Sprint(c.Target.Server[copiesPerShard])); err == nil {
+		each = max(each, n+1)
+	}
+	nodes, stock := len(c.Target.Addresses), driver.UsesStock(c.Client)
+	switch {
+	case c.Target.Version != "" && (nodes%each != 0 || nodes < clusterNodes(each)):
+		return driver.Unsupported(fmt.Sprintf("nodes: %d", nodes),
+			"a majority of at least %d primaries elects a replica, and each primary has %d; use nodes: %d", votes, each-1, clusterNodes(each))
+	case stock && g.Acks == driver.AcksNone:
+		return driver.Unsupported("client.mode: stock", "a ClusterClient writes a pipeline to several nodes and doesn't tell when it is written; acks: none has tuned only")
+	case stock && everyCopy(g) > 0:
+		return driver.Unsupported("client.mode: stock", "WAIT follows XADD on the same connection, which a ClusterClient doesn't name; acks: quorum has tuned only")
+	case flushedCopies(g) && c.Target.Version == "7.0.15":
+		return driver.Unsupported("persistence: fsync", "WAITAOF, which tells that replicas have flushed a message, came with Redis 7.2; use acks: leader, or log")
+	}
+	return fits(c, s)
+}
+
+// clusterServer implements driver.Kind.Server: any node may become the primary of a stream, so all keep what is promised.
+func clusterServer(g driver.Guarantee, settings map[string]any) (map[string]any, error) {
+	settings = maps.Clone(settings)
+	if settings == nil {
+		settings = map[string]any{}
+	}
+	if given, ok := settings[copiesPerShard]; !ok {
+		settings[copiesPerShard] = max(1, g.Replicas) - 1
+	} else if n, err := strconv.Atoi(fmt.Sprint(given)); err != nil || n < g.Replicas-1 {
+		return nil, driver.Unsupported(fmt.Sprintf("server.%s: %v", copiesPerShard, given), "replicas: %d needs %d beside each primary", g.Replicas, g.Replicas-1)
+	}
+	flushing, ok := wanted[g.Persistence]
+	if !ok {
+		return settings, nil
+	}
+	for name, needed := range map[string]string{"appendonly": "yes", "appendfsync": flushing} {
+		given, ok := settings[name]
+		switch {
+		case !ok:
+			settings[name] = needed
+		case given != needed && given != "always":
+			return nil, driver.Unsupported(fmt.Sprintf("server.%s: %v", name, given), "persistence: %s needs %s", g.Persistence, needed)
+		}
+	}
+	return settings, nil
+}
+
+// clusterNatives implements driver.Kind.Maps.
+func clusterNatives(g driver.Guarantee) []driver.Native {
+	one := g
+	one.Replicas = 1
+	list := natives(one)
+	if n := everyCopy(g); n > 0 {
+		wait := driver.Native{Side: driver.ProducerSide, Name: "WAIT", Value: strconv.Itoa(n)}
+		if flushedCopies(g) {
+			wait.Name = "WAITAOF 1"
+		}
+		list = append(list, wait)
+	}
+	return append(list, driver.Native{Side: driver.ServerSide, Name: copiesPerShard, Value: strconv.Itoa(g.Replicas - 1)})
+}
+
+// everyCopy is how many replicas acks: quorum waits for: all. An election doesn't ask which of them has a message.
+func everyCopy(g driver.Guarantee) int {
+	if g.Acks != driver.AcksQuorum {
+		return 0
+	}
+	return max(0, g.Replicas-1)
+}
+
+func flushedCopies(g driver.Guarantee) bool { return everyCopy(g) > 0 && g.Persistence == driver.Fsync }
+
+func openCluster(ctx context.Context, c driver.Config) (driver.Driver, error) {
+	if err := cmp.Or(clusterSupports(c.Guarantee), clusterFits(c, driver.Shape{})); err != nil {
+		return nil, err
+	}
+	d := newSession(c)
+	if err := d.inCluster(ctx); err != nil {
+		return nil, err
+	}
+	d.cluster = d.dialCluster()
+	d.control = d.cluster
+	return streams{d}, nil
+}
+
+// inCluster says what is wrong where no node says that it is one of a cluster.
+func (d *session) inCluster(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, openBudget)
+	defer cancel()
+	var first error // which speaks for the others: to find out what is wrong takes a while
+	for _, address := range d.config.Target.Addresses {
+		client := d.dial(address, nil)
+		about, err := info(ctx, client, "cluster")
+		_ = client.Close()
+		if err == nil && about["cluster_enabled"] == "1" {
+			return nil
+		}
+		if first == nil && err != nil {
+			first = refusal(address, d.config.Target, err)
+		} else if first == nil {
+			first = fmt.Errorf("redis at %s is no node of a Redis Cluster (cluster-enabled)", address)
+		}
+	}
+	return cmp.Or(first, errors.New("no address to connect to"))
+}
+
+// dialCluster makes a client that finds the node of each command itself, with one connection to each.
+func (d *session) dialCluster() *redis.ClusterClient {
+	o := d.options("", nil)
+	c := &redis.ClusterOptions{
+		// The client repeats nothing: a read that it repeats would leave behind what the first one took, and nobody would know.
+		MaxRedirects: -1,
+		Addrs:        d.config.Target.Addresses, PoolSize: o.PoolSize, MaxActiveConns: o.MaxActiveConns, Username: o.Username, Password: o.Password, Protocol: o.Protocol, ClientName: o.ClientName, Dialer: o.Dialer,
+		PipelinePoolSize: o.PipelinePoolSize, DialerRetries: o.DialerRetries, DialTimeout: o.DialTimeout, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout,
+		ReadBufferSize: o.ReadBufferSize, WriteBufferSize: o.WriteBufferSize, ConnMaxIdleTime: o.ConnMaxIdleTime, ContextTimeoutEnabled: true,
+		MaintNotificationsConfig: o.MaintNotificationsConfig, DisableIdentity: true,
+	}
+	return redis.NewClusterClient(c)
+}
+
+// owner is the address of the primary that has the stream, as far as is known.
+func (d *session) owner(ctx context.Context, stream string) (string, error) {
+	if d.cluster == nil {
+		return d.address, nil
+	}
+	c, err := d.cluster.MasterForKey(ctx, stream)
+	if err != nil {
+		return "", fmt.Errorf("find the primary of stream %s: %w", stream, err)
+	}
+	return c.Options().Addr, nil
+}
+
+// elsewhere has the owners asked for anew, and gives that a moment.
+func (d *session) elsewhere(ctx context.Context) {
+	if d.cluster != nil {
+		d.cluster.ReloadState(ctx)
+	}
+	wait(ctx, retryPause)
+}
+
+// another is a client of its own for commands of any stream.
+func (d *session) another() redis.UniversalClient {
+	if d.cluster != nil {
+		return d.dialCluster()
+	}
+	return d.dial(d.address, nil)
+}
+
+// everywhere asks every node that can take a message.
+func (d *session) everywhere(ctx context.Context, ask func(ctx context.Context, c *redis.Client) error) error {
+	if d.cluster != nil {
+		return d.cluster.ForEachShard(ctx, ask)
+	}
+	return ask(ctx, d.control.(*redis.Client))
+}
+
+// sideBySide reads each stream by a connection of its own: a command names streams of one slot only.
+func (d *session) sideBySide(ctx context.Context, c driver.ConsumerConfig, streams []string, s driver.Sink, ready func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s = driver.OneAtATime(s)
+	errs := make([]error, len(streams))
+	var left atomic.Int64
+	left.Store(int64(len(streams)))
+	var wg sync.WaitGroup
+	for i, stream := range streams {
+		wg.Go(func() {
+			errs[i] = d.keepConsuming(ctx, c, []string{stream}, s, func() {
+				if left.Add(-1) == 0 {
+					ready()
+				}
+			})
+			if errs[i] != nil {
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
