@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestTheReportsOfPeerToolsAreRead(t *testing.T) {
@@ -107,5 +108,20 @@ func TestTheMemoryOfASimulatedDayIsReadOffTheTests(t *testing.T) {
 	got := grownBytes.FindAllStringSubmatch(output, -1)
 	if len(got) != 2 || got[0][1] != "TestADay/an_hour" || got[0][2] != "1234" || got[1][2] != "5" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestTheBusiestWindowLeavesOutWhatStartingCosts(t *testing.T) {
+	begin := time.Unix(0, 0)
+	w := &watched{}
+	// A second of starting at half a core, two of load at one core, a second of ending at a tenth.
+	for _, r := range []struct{ at, cpu time.Duration }{{0, 0}, {time.Second, 500 * time.Millisecond}, {2 * time.Second, 1500 * time.Millisecond}, {3 * time.Second, 2500 * time.Millisecond}, {4 * time.Second, 2600 * time.Millisecond}} {
+		w.readings = append(w.readings, reading{begin.Add(r.at), r.cpu})
+	}
+	if used, err := w.busiest(2 * time.Second); err != nil || used != 2*time.Second {
+		t.Errorf("%v, %v; want the 2 s of the load", used, err)
+	}
+	if used, err := w.busiest(time.Minute); err == nil {
+		t.Errorf("%v of a window longer than the run; want an error", used)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -81,7 +82,8 @@ func stored(ctx context.Context, db string) (store.Record, error) {
 }
 
 // through sends n messages in closed loop and waits until they have all arrived. The processor time is of the whole
-// process, as it is of the bare loop.
+// process, as it is of the bare loop; what the program says of its own is set beside the time in which messages passed,
+// which is when the process was busiest.
 func (b *bench) through(ctx context.Context, address, broker string, n int64, sets ...string) (sample, error) {
 	r, err := b.brokermark(ctx, address, broker, append(sets, fmt.Sprintf("count.messages=%d", n)), "--measure", "count")
 	if err != nil {
@@ -90,6 +92,11 @@ func (b *bench) through(ctx context.Context, address, broker string, n int64, se
 	s := r.sample()
 	s.Rate = float64(r.record.Result.Books.Received) / r.record.Result.Count.TotalSeconds
 	s.CPU = r.total.Seconds() / float64(n) * 1e6
+	load, err := r.busiest(time.Duration(r.record.Result.Count.TotalSeconds * float64(time.Second)))
+	if err != nil {
+		return sample{}, err
+	}
+	s.LoadCPU = load.Seconds() / float64(n) * 1e6
 	s.Cores = s.CPU * s.Rate / 1e6
 	return s, nil
 }

@@ -139,6 +139,21 @@ func (w *watched) cores(from, until time.Time) (float64, error) {
 	return float64(b-a) / float64(until.Sub(from)), cmp.Or(errA, errB)
 }
 
+// busiest is the processor time of the window of that length in which most was used.
+func (w *watched) busiest(length time.Duration) (most time.Duration, err error) {
+	for i, r := range w.readings {
+		used, errAt := w.cpuAt(r.at.Add(length))
+		if errAt != nil {
+			if i == 0 {
+				err = errAt
+			}
+			break
+		}
+		most = max(most, used-r.cpu)
+	}
+	return most, err
+}
+
 func tail(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")

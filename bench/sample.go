@@ -7,10 +7,11 @@ import (
 
 // sample is what one run of one contender gave.
 type sample struct {
-	Rate     float64 `json:"rate"`                            // messages per second through the whole path: sent, and where the row consumes also received
-	Received float64 `json:"received,omitempty"`              // per second in the same time; 0 where nothing consumes
-	CPU      float64 `json:"cpu_s_per_million"`               // of the generator, seen from outside
-	OwnCPU   float64 `json:"own_cpu_s_per_million,omitempty"` // what Brokermark's own record says
+	Rate     float64 `json:"rate"`                             // messages per second through the whole path: sent, and where the row consumes also received
+	Received float64 `json:"received,omitempty"`               // per second in the same time; 0 where nothing consumes
+	CPU      float64 `json:"cpu_s_per_million"`                // of the generator, seen from outside
+	OwnCPU   float64 `json:"own_cpu_s_per_million,omitempty"`  // what Brokermark's own record says
+	LoadCPU  float64 `json:"load_cpu_s_per_million,omitempty"` // of CPU, what was used while messages passed; 0: all of it
 	Cores    float64 `json:"cores"`
 	P50      int64   `json:"e2e_p50_ns,omitempty"`
 	Lag      int64   `json:"lag_p99_ns,omitempty"`
