@@ -5,8 +5,10 @@ package artemis
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -16,10 +18,14 @@ var product = &amqp10.Product{
 	Supports: supports,
 	Maps:     natives,
 	Failover: true,
+	Identity: "_AMQ_DUPL_ID",
 	Fits:     fits,
 	Keeps:    keeps,
 	Dialect:  func(c driver.Config) amqp10.Dialect { return &addresses{config: c} },
 }
+
+// usualIdentities is the server's own id-cache-size.
+const usualIdentities = "20000"
 
 // unset leaves an attribute out of the queue, so that the server's own default holds.
 const unset = int64(-1)
@@ -59,6 +65,9 @@ func supports(g driver.Guarantee) error {
 	case g.Replicas > 1 && g.Persistence == driver.Fsync:
 		return driver.Unsupported("persistence: fsync", "the backup answers when it has written the message, it doesn't flush it; use log")
 	}
+	if g.Delivery == driver.ExactlyOnce && g.Acks != driver.AcksNone {
+		g.Delivery = driver.AtLeastOnce // with identities, which the broker and the driver remember
+	}
 	return amqp10.Supports(g)
 }
 
@@ -82,12 +91,39 @@ func fits(c driver.Config, s driver.Shape) error {
 	case want == driver.Log && kept == string(driver.Memory):
 		return driver.Unsupported("persistence: log", "it needs the server settings journal-sync-non-transactional and persistence-enabled, both on by default")
 	}
+	if err := remembers(c, s); err != nil {
+		return err
+	}
 	if c.Guarantee.Delivery == driver.AtMostOnce && driver.AcksAfter(c.Guarantee, c.Client) {
 		return driver.Unsupported("client.consumer.ack: "+driver.AckAfter,
 			"a message whose connection is cut may come again with a delivery-count of 0, and nothing tells that it has been delivered; at most once needs %s", driver.AckBefore)
 	}
 	if c.Topic.String("routing-type") == "anycast" && s.Subscriptions > 1 {
 		return driver.Unsupported("topicConfig.routing-type: anycast", "it gives a message to one queue; there are %d subscriptions", s.Subscriptions)
+	}
+	return nil
+}
+
+// remembers refuses exactly-once where the broker would forget identities, or not look at them.
+func remembers(c driver.Config, s driver.Shape) error {
+	if c.Guarantee.Delivery != driver.ExactlyOnce || c.Target.Server == nil {
+		return nil
+	}
+	given := func(name, usual string) string {
+		if value := c.Target.Server[name]; value != nil {
+			return jvm.Text(value)
+		}
+		return usual
+	}
+	for _, name := range []string{"acceptor.amqpDuplicateDetection", "persist-id-cache", "journal-sync-transactional"} {
+		if given(name, "true") != "true" {
+			return driver.Unsupported("delivery: exactly-once", "it needs the server setting %s, on by default: a message and its identity are stored in one transaction", name)
+		}
+	}
+	size, err := strconv.Atoi(given("id-cache-size", usualIdentities))
+	if open := s.InFlight * max(1, s.Producers); err != nil || size < open {
+		return driver.Unsupported("delivery: exactly-once",
+			"%d messages may be in flight, and the broker remembers the last %s of an address; raise server.id-cache-size, or lower inFlight.messages", open, given("id-cache-size", usualIdentities))
 	}
 	return nil
 }

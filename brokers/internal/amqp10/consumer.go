@@ -67,11 +67,11 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	// An accept that the broker doesn't read blocks in its write, whatever its context.
 	unwatch := context.AfterFunc(ctx, func() { time.AfterFunc(closeTimeout, l.cut) })
 	defer unwatch()
-	return fmt.Errorf("%w: %w", errInterrupted, d.take(ctx, l, r, s))
+	return fmt.Errorf("%w: %w", errInterrupted, d.take(ctx, l, r, s, d.seenBy(c.Topic, c.Subscription)))
 }
 
 // take delivers and then accepts, batch by batch, until the link or ctx ends.
-func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.Sink) error {
+func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.Sink, already *seen) error {
 	messages := make([]*amqp.Message, 0, deliverBatch)
 	bodies := make([][]byte, 0, deliverBatch)
 	for {
@@ -79,13 +79,13 @@ func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.
 		if err != nil {
 			return err
 		}
-		messages, bodies = append(messages[:0], m), d.body(bodies[:0], m)
+		messages, bodies = append(messages[:0], m), d.body(bodies[:0], m, already)
 		for len(messages) < deliverBatch {
 			m := r.Prefetched()
 			if m == nil {
 				break
 			}
-			messages, bodies = append(messages, m), d.body(bodies, m)
+			messages, bodies = append(messages, m), d.body(bodies, m, already)
 		}
 		if len(bodies) > 0 {
 			s.Deliver(bodies)
@@ -107,7 +107,10 @@ func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.
 }
 
 // body appends what m carries, unless it may have been delivered before and that must not happen twice.
-func (d *session) body(bodies [][]byte, m *amqp.Message) [][]byte {
+func (d *session) body(bodies [][]byte, m *amqp.Message, already *seen) [][]byte {
+	if d.identity != "" && !already.first(m.ApplicationProperties[d.identity]) {
+		return bodies
+	}
 	if d.once && m.Header != nil && m.Header.DeliveryCount > 0 {
 		return bodies
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -21,6 +22,8 @@ type Product struct {
 	Settings []driver.Setting // beside ClientSettings
 	Supports func(driver.Guarantee) error
 	Failover bool // see driver.Kind
+	// Identity is the application property by which the broker recognises a message that is sent again, for exactly once.
+	Identity string
 	// Maps names the native settings of queues and server that a guarantee needs beside those of the protocol.
 	Maps func(driver.Guarantee) []driver.Native
 	// Server may be nil, see driver.Kind.
@@ -107,6 +110,10 @@ type session struct {
 	accepts   bool // receivers accept a message after delivery
 	once      bool // and drop one that may have been delivered before
 	group     string
+	identity  string // the property that tells a message from all others; empty: messages have none
+
+	mu   sync.Mutex
+	seen map[[2]int]*seen // by topic and subscription, where messages have an identity
 }
 
 func open(ctx context.Context, p *Product, c driver.Config) (driver.Driver, error) {
@@ -130,8 +137,11 @@ func promised(p *Product, c driver.Config) *session {
 	d := &session{
 		product: p, config: c, group: c.Client.String("GroupID"),
 		durable:   c.Guarantee.Persistence != driver.Memory,
-		unsettled: c.Guarantee.Delivery == driver.AtLeastOnce,
+		unsettled: c.Guarantee.Delivery != driver.AtMostOnce,
 		accepts:   driver.AcksAfter(c.Guarantee, c.Client),
+	}
+	if c.Guarantee.Delivery == driver.ExactlyOnce {
+		d.identity, d.seen = p.Identity, map[[2]int]*seen{}
 	}
 	d.once = d.accepts && c.Guarantee.Delivery == driver.AtMostOnce
 	if d.group == groupAuto && c.Guarantee.Ordering == driver.Ordered {

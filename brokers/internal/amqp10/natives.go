@@ -20,6 +20,11 @@ func natives(p *Product, g driver.Guarantee) []driver.Native {
 	if d.group == groupProducer {
 		list = append(list, driver.Native{Side: driver.ProducerSide, Name: "group-id", Value: "producer-N"})
 	}
+	if d.identity != "" {
+		list = append(list,
+			driver.Native{Side: driver.ProducerSide, Name: d.identity, Value: "producer and number"},
+			driver.Native{Side: driver.ConsumerSide, Name: d.identity + " twice is passed over"})
+	}
 	if p.Maps != nil {
 		list = append(list, p.Maps(g)...)
 	}

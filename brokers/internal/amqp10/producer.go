@@ -25,6 +25,7 @@ type producer struct {
 	retryAt  time.Time
 	message  amqp.Message // the client copies it before it returns
 	groupID  *string      // nil: messages belong to no group
+	ids      *identities  // nil: messages have none
 
 	sent     chan delivery    // in order of sending; has room for every slot
 	settled  chan struct{}    // closed when the last delivery is settled
@@ -60,6 +61,10 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	if p.groupID != nil {
 		p.message.Properties = &amqp.MessageProperties{GroupID: p.groupID}
 	}
+	if d.identity != "" {
+		p.ids = newIdentities(c.InFlight)
+		p.message.ApplicationProperties = map[string]any{}
+	}
 	if err := p.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -72,6 +77,9 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	p.watch.Enter(ctx)
 	defer p.watch.Leave()
+	if p.ids != nil {
+		p.ids.enter(batch)
+	}
 	if err := p.reconnect(ctx); err != nil {
 		driver.Fail(p.receipts, batch, err)
 		return ctx.Err()
@@ -103,6 +111,9 @@ func (p *producer) transfer(ctx context.Context, batch []driver.Message) (sent i
 		m := &batch[i]
 		sender := p.senders[m.Topic]
 		p.message.Data[0] = m.Payload
+		if p.ids != nil {
+			p.message.ApplicationProperties[p.d.identity] = p.ids.of(m.Slot)
+		}
 		if p.d.group == groupKey {
 			*p.groupID = string(m.Key)
 		}
