@@ -31,7 +31,7 @@ DECODERS := internal/wire:FuzzRead internal/study:FuzzParse internal/hist:FuzzUn
 	internal/pipeline/ride:FuzzAMessageThatIsNoRideIsAnError internal/pipeline/ride:FuzzABodyMeansWhatJSONSaysItDoes internal/pipeline/ride:FuzzAMessageMeansWhatJSONSaysItDoes \
 	brokers/redis:FuzzReply brokers/jetstream:FuzzAnAcknowledgementMeansWhatJSONSaysItDoes brokers/internal/natsio:FuzzMonitoringPage brokers/rabbitmq:FuzzManagementAnswer \
 	brokers/rabbitmq-stream:FuzzGreeting brokers/pulsar:FuzzAdministrationAnswer brokers/artemis:FuzzAttribute \
-	internal/study:FuzzPayloads internal/claim:FuzzClaims brokers/internal/jvm:FuzzSchema internal/provision:FuzzSocketTable
+	internal/study:FuzzPayloads internal/claim:FuzzClaims brokers/internal/jvm:FuzzSchema internal/provision:FuzzSocketTable internal/cli:FuzzImportedFile
 FUZZTIME ?= 10m
 
 SHA256   := $(shell command -v sha256sum || echo shasum -a 256)

@@ -31,7 +31,7 @@ func recipe() *provision.Recipe {
 		Memory:   strings.Join(usualMemory, " "),
 		Versions: []provision.Version{{Name: "4.0.8", Needs: jvm.Needs}},
 		Ports:    []string{"client", webPort, bookiePort, bookieAdmin, zooPort, zooPeerPort, zooVotesPort},
-		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Deadline: 3 * time.Minute,
+		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Deadline: 5 * time.Minute, // three nodes took 2:36 beside other work
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, Endpoints: endpoints,
 	}
 }

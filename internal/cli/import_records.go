@@ -58,6 +58,9 @@ func readOwn(ctx context.Context, path string) ([]store.Record, error) {
 	if err != nil {
 		return nil, cannotRead(path, err)
 	}
+	if len(records) == 0 {
+		return nil, badInput("%s holds no whole record: its only line lacks its end, as a crash leaves it", path)
+	}
 	return records, nil
 }
 
