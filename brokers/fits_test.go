@@ -26,6 +26,7 @@ var asksTheBroker = map[string]string{
 	"jetstream.create":      "whether the server is one of a cluster",
 	"jetstream.syncsAlways": "how the servers write",
 	"kafka.awaitBrokers":    "how many brokers an attached cluster has",
+	"kafka.begin":           "whether an attached broker, whose version nobody gave, has share groups",
 	"kafka.create":          "the values of topic configurations, which are the broker's own",
 	"kafka.flushesCommits":  "how often an attached broker flushes its own topics; of one that is started, completed asks",
 	"kafka.producer":        "fits has asked the library about the same options",

@@ -15,7 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Consume is one member of the subscription's consumer group. Where the group promises at least once, offsets are
+// Consume is one member of the subscription's consumer group, or share group. Where the group promises at least once, offsets are
 // committed after Deliver has returned; at most once before it is called, unless consumer.ack says otherwise.
 func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	topic, subscription := k.topology.Topics[c.Topic], k.topology.Subscriptions[c.Subscription]
@@ -27,7 +27,11 @@ func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.S
 	}
 	opts := append(consumerOptions(k.config.Guarantee, k.config.Client, name, names...), k.common...)
 	assigned := sync.OnceFunc(ready) // the group has answered, even if it has no partition for this member
-	opts = append(opts, kgo.OnPartitionsAssigned(func(context.Context, *kgo.Client, map[string][]int32) { assigned() }))
+	if shares(k.config.Client) {
+		opts = append(opts, kgo.WithHooks(answered(assigned)))
+	} else {
+		opts = append(opts, kgo.OnPartitionsAssigned(func(context.Context, *kgo.Client, map[string][]int32) { assigned() }))
+	}
 	life, end := context.WithCancel(context.Background())
 	opts = append(opts, kgo.WithContext(life))
 	if !driver.UsesStock(k.config.Client) {
@@ -40,7 +44,7 @@ func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.S
 	}
 	r := &reader{
 		client: client, sink: s, early: !driver.AcksAfter(k.config.Guarantee, k.config.Client),
-		background: k.config.Client.Bool("enable.auto.commit"), delivered: delivered,
+		background: k.config.Client.Bool("enable.auto.commit"), shared: shares(k.config.Client), delivered: delivered,
 	}
 	defer r.leave(end)
 	for {
@@ -78,11 +82,16 @@ type reader struct {
 	commits    []*kgo.Record             // into newest
 	early      bool                      // commit before Deliver
 	background bool                      // commit now and then
+	shared     bool                      // acknowledge each record, and commit nothing
 	delivered  map[string][]atomic.Int64 // by topic and partition: next offset; nil where a message may be delivered twice
 }
 
 // deliver hands over what a poll brought, and commits all of it at once, as applications do: before or after.
 func (r *reader) deliver(ctx context.Context, fetches kgo.Fetches) error {
+	if r.shared {
+		fetches.EachPartition(r.hand)
+		return nil
+	}
 	r.newest = r.newest[:0]
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 		if n := len(p.Records); n > 0 {
@@ -124,6 +133,9 @@ func (r *reader) hand(p kgo.FetchTopicPartition) {
 		r.sink.Deliver(r.payloads)
 	}
 	for _, record := range p.Records {
+		if r.shared {
+			record.Ack(kgo.AckAccept)
+		}
 		record.Recycle()
 	}
 }
@@ -181,7 +193,7 @@ func (r *reader) leave(end context.CancelFunc) {
 	r.client.AllowRebalance()
 	ctx, cancel := context.WithTimeout(context.Background(), leavePatience)
 	defer cancel()
-	_ = r.client.LeaveGroupContext(ctx)
+	_ = r.client.LeaveGroupContext(ctx) // a share group's last acknowledgements go along
 	end()
 	r.client.Close()
 	r.client.AllowRebalance() // Close leaves once more, in a goroutine that may still wait for polls to be over

@@ -60,7 +60,7 @@ func fits(c driver.Config, s driver.Shape) error {
 		return driver.Unsupported("client.sasl.mechanism: "+mechanism, "no user is given to log in as")
 	}
 	_, err := topicConfigs(c)
-	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), err, fitting(c.Topic, s.MaxBytes), fitsVersion(c),
+	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), fitsShare(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), err, fitting(c.Topic, s.MaxBytes), fitsVersion(c),
 		keepsOrder(c.Guarantee, c.Client, s.Partitions), holds(c.Client, s.MaxBytes))
 }
 

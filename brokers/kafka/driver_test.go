@@ -99,6 +99,7 @@ func TestServerSettingsReachTheBrokerOrAreRefused(t *testing.T) {
 	for _, g := range []driver.Guarantee{atMost, atLeast} {
 		t.Run(string(g.Delivery)+": one commit per poll", func(t *testing.T) { commitsOncePerPoll(t, client, target, g) })
 	}
+	t.Run("what a share group's member didn't acknowledge comes again", func(t *testing.T) { comesAgain(t, target) })
 	t.Run("a full buffer holds sending back", func(t *testing.T) { bufferWaits(t, target) })
 	livetest.RefusesEach(t, provision.Options{Broker: "kafka"}, map[string]any{
 		"num.io.thread":   4,

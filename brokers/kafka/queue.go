@@ -15,6 +15,9 @@ func (k *kafka) Queue(ctx context.Context, topic, subscription int) (driver.Queu
 	if err != nil {
 		return driver.Queue{}, err
 	}
+	if shares(k.config.Client) {
+		return k.shared(ctx, name, group(name, k.topology.Subscriptions[subscription]), ends)
+	}
 	committed, err := k.admin.FetchOffsets(ctx, group(name, k.topology.Subscriptions[subscription]))
 	if err != nil {
 		return driver.Queue{}, err

@@ -49,7 +49,12 @@ func serverProperties(n *provision.Node, asked map[string]string, known []string
 	if slices.Contains(known, "share.coordinator.state.topic.replication.factor") {
 		lines["share.coordinator.state.topic.replication.factor"], lines["share.coordinator.state.topic.min.isr"] = copies, inSync
 	}
-	for _, name := range []string{"group.consumer.min.heartbeat.interval.ms", "group.consumer.heartbeat.interval.ms"} {
+	if slices.Contains(known, "share.coordinator.state.topic.num.partitions") {
+		lines["share.coordinator.state.topic.num.partitions"] = "4"
+	}
+	for _, name := range []string{
+		"group.consumer.min.heartbeat.interval.ms", "group.consumer.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms", "group.share.heartbeat.interval.ms",
+	} {
 		if slices.Contains(known, name) { // as often as members of a classic group ask
 			lines[name] = "500"
 		}

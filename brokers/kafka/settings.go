@@ -28,12 +28,12 @@ var settings = append([]driver.Setting{
 	client("fetch.max.wait.ms", int64(500), "how long a fetch waits for fetch.min.bytes, ms, at least 10"),
 	client("fetch.max.bytes", int64(50<<20), "largest answer to a fetch, bytes").In(driver.Prefetching),
 	client("max.partition.fetch.bytes", int64(1<<20), "largest share of one partition in a fetch, bytes").In(driver.Prefetching),
-	client("max.poll.records", int64(0), "most messages handed over at once; 0: all that a fetch brought"),
+	client("max.poll.records", int64(0), "most messages handed over at once, and with group.protocol: share asked for at once; 0: all that a fetch brought, and the client's 500"),
 	client("check.crcs", true, "whether the consumer checks the checksum of batches"),
 	driver.AckSetting(),
-	client("enable.auto.commit", true, "commit offsets in the background; false: one commit per poll, waited for").In(driver.Acknowledging),
+	client("enable.auto.commit", true, "commit offsets in the background; false: one commit per poll, waited for").IdleWhere(sharing).In(driver.Acknowledging),
 	client("auto.commit.interval.ms", int64(5_000), "how often offsets are committed in the background, ms, at least 100").IdleWhere(committing).In(driver.Acknowledging),
-	client("group.protocol", classicGroups, "classic: members of a group divide partitions among themselves; consumer: the broker does (KIP-848, since 4.0)", classicGroups, brokerGroups),
+	client("group.protocol", classicGroups, "classic: members of a group divide partitions among themselves; consumer: the broker does (KIP-848, since 4.0); share: they share each partition, and acknowledge record by record (KIP-932, since 4.2; at least once, unordered)", classicGroups, brokerGroups, shareGroups),
 	client("session.timeout.ms", int64(45_000), "when a silent consumer loses its partitions, ms").IdleWhere(byBroker),
 	client("heartbeat.interval.ms", int64(500), "how often a consumer asks whether its group rebalances, ms").IdleWhere(byBroker),
 	client("metadata.max.age.ms", int64(300_000), "how often metadata are fetched anew, ms, at least 10"),
@@ -63,9 +63,20 @@ func transactionless(g driver.Guarantee, _ driver.Values) string {
 const (
 	classicGroups = "classic"
 	brokerGroups  = "consumer"
+	shareGroups   = "share"
 )
 
+func sharing(_ driver.Guarantee, v driver.Values) string {
+	if shares(v) {
+		return "with group.protocol: share records are acknowledged one by one, and no offset is committed"
+	}
+	return ""
+}
+
 func byBroker(_ driver.Guarantee, v driver.Values) string {
+	if shares(v) {
+		return "with group.protocol: share the broker decides (server.group.share.session.timeout.ms and …heartbeat.interval.ms)"
+	}
 	if v.String("group.protocol") == brokerGroups {
 		return "with group.protocol: consumer the broker decides (server.group.consumer.session.timeout.ms and …heartbeat.interval.ms)"
 	}
@@ -79,7 +90,10 @@ func unanswered(g driver.Guarantee, _ driver.Values) string {
 	return ""
 }
 
-func committing(_ driver.Guarantee, v driver.Values) string {
+func committing(g driver.Guarantee, v driver.Values) string {
+	if shares(v) {
+		return sharing(g, v)
+	}
 	if !v.Bool("enable.auto.commit") {
 		return "enable.auto.commit is false"
 	}
@@ -181,17 +195,17 @@ func producerOptions(g driver.Guarantee, v driver.Values) []kgo.Opt {
 
 // consumerOptions maps guarantee and settings to the client's words for a member of group that reads topics.
 func consumerOptions(g driver.Guarantee, v driver.Values, group string, topics ...string) []kgo.Opt {
-	opts := []kgo.Opt{
+	if shares(v) {
+		return shareOptions(v, group, topics...)
+	}
+	opts := append(
+		fetchOptions(v),
 		kgo.ConsumerGroup(group),
 		kgo.ConsumeTopics(topics...), // from its start: topics are made for the run
 		kgo.BlockRebalanceOnPoll(),
-		kgo.FetchMinBytes(int32(v.Int("fetch.min.bytes"))),
-		kgo.FetchMaxWait(millis(v, "fetch.max.wait.ms")),
-		kgo.FetchMaxBytes(int32(v.Int("fetch.max.bytes"))),
-		kgo.FetchMaxPartitionBytes(int32(v.Int("max.partition.fetch.bytes"))),
 		kgo.SessionTimeout(millis(v, "session.timeout.ms")),
 		kgo.HeartbeatInterval(millis(v, "heartbeat.interval.ms")),
-	}
+	)
 	if v.String("group.protocol") == brokerGroups { // sticky is what the client calls the broker's own default, uniform
 		opts = append(opts, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
 	}
@@ -200,11 +214,22 @@ func consumerOptions(g driver.Guarantee, v driver.Values, group string, topics .
 	} else {
 		opts = append(opts, kgo.DisableAutoCommit())
 	}
-	if !v.Bool("check.crcs") {
-		opts = append(opts, kgo.DisableFetchCRCValidation())
-	}
 	if g.Delivery == driver.ExactlyOnce {
 		opts = append(opts, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+	}
+	return opts
+}
+
+// fetchOptions are those of every consumer.
+func fetchOptions(v driver.Values) []kgo.Opt {
+	opts := []kgo.Opt{
+		kgo.FetchMinBytes(int32(v.Int("fetch.min.bytes"))),
+		kgo.FetchMaxWait(millis(v, "fetch.max.wait.ms")),
+		kgo.FetchMaxBytes(int32(v.Int("fetch.max.bytes"))),
+		kgo.FetchMaxPartitionBytes(int32(v.Int("max.partition.fetch.bytes"))),
+	}
+	if !v.Bool("check.crcs") {
+		opts = append(opts, kgo.DisableFetchCRCValidation())
 	}
 	return opts
 }

@@ -28,12 +28,19 @@ func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
 		return err
 	}
 	names := make([]string, len(t.Topics))
+	var groups []string
 	for i, topic := range t.Topics {
 		names[i] = topic.Name
 		for _, subscription := range t.Subscriptions {
+			groups = append(groups, group(topic.Name, subscription))
 			if k.config.Guarantee.Delivery != driver.AtLeastOnce {
 				k.delivered[group(topic.Name, subscription)] = make([]atomic.Int64, topic.Partitions)
 			}
+		}
+	}
+	if shares(k.config.Client) && len(groups) > 0 && !t.Existing {
+		if err := k.begin(ctx, groups); err != nil {
+			return err
 		}
 	}
 	for rest := t.Topics; len(rest) > 0 && !t.Existing; {

@@ -1,8 +1,8 @@
 package kafka
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -14,19 +14,22 @@ var younger = []string{
 	"max.compaction.lag.ms", "message.timestamp.after.max.ms", "message.timestamp.before.max.ms", "remote.storage.enable",
 }
 
-// before4 tells that a version is known and older than 4.0.
-func before4(version string) bool {
-	major, _, _ := strings.Cut(version, ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && n < 4
+// before tells that a version is known and older than that.
+func before(version string, major, minor int) bool {
+	var its [2]int
+	_, err := fmt.Sscanf(version, "%d.%d", &its[0], &its[1])
+	return err == nil && slices.Compare(its[:], []int{major, minor}) < 0
 }
 
 // fitsVersion refuses what came after a version that is known. Nobody can ask a broker before 3.0 what became of a
 // transaction whose commit was not answered (DescribeTransactions).
 func fitsVersion(c driver.Config) error {
 	version := c.Target.Version
-	if before4(version) && c.Client.String("group.protocol") == brokerGroups {
+	if before(version, 4, 0) && c.Client.String("group.protocol") == brokerGroups {
 		return driver.Unsupported("client.group.protocol: consumer", "Kafka %s has no such groups in use; 4.0 and later do", version)
+	}
+	if before(version, 4, 2) && shares(c.Client) {
+		return driver.Unsupported("client.group.protocol: "+shareGroups, "Kafka %s has no share groups in use; 4.2 and later do", version)
 	}
 	if !onZooKeeper(version) {
 		return nil
