@@ -9,7 +9,7 @@ import (
 )
 
 // chooses are the brokers whose consumers choose when they acknowledge; all others refuse to be asked.
-var chooses = []string{"activemq", "artemis", "jetstream", "kafka", "pulsar", "qpid", "rabbitmq"}
+var chooses = []string{"activemq", "artemis", "jetstream", "kafka", "pulsar", "qpid", "rabbitmq", "rabbitmq-amqp10"}
 
 // What check says of consumer.ack is the same on every broker: at most once both ways, at least once only after the work.
 func TestEveryBrokerWhoseConsumersChooseWhenTheyAcknowledgeChecksItAlike(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	_ "github.com/brokermark/brokermark/brokers/pulsar"
 	_ "github.com/brokermark/brokermark/brokers/qpid"
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq"
+	_ "github.com/brokermark/brokermark/brokers/rabbitmq-amqp10"
+	_ "github.com/brokermark/brokermark/brokers/rabbitmq-mqtt"
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq-stream"
 	_ "github.com/brokermark/brokermark/brokers/redis"
 	_ "github.com/brokermark/brokermark/brokers/sim"

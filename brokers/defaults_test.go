@@ -20,7 +20,7 @@ func TestASpecAsksOfEachBrokerWhatIsUsualWithIt(t *testing.T) {
 	want := map[string]string{
 		"kafka": log + ", 1", "nats": none + ", 1", "redis-pubsub": none + ", 0", "redis-cluster": memory + ", 0", "redis": memory + ", 32", "sim": "at-least-once memory, at most once memory, 0",
 		"mosquitto": "at-least-once memory, at most once memory, 0", "pulsar": log + ", 0", "rabbitmq-stream": log + ", 0",
-		"rabbitmq": memory + ", 0", "jetstream": memory + ", 0", "nats-streaming": memory + ", 0", "activemq": memory + ", 0", "artemis": memory + ", 0", "qpid": memory + ", 0",
+		"rabbitmq": memory + ", 0", "rabbitmq-amqp10": memory + ", 0", "rabbitmq-mqtt": memory + ", 0", "jetstream": memory + ", 0", "nats-streaming": memory + ", 0", "activemq": memory + ", 0", "artemis": memory + ", 0", "qpid": memory + ", 0",
 	}
 	spec := func(text string) study.Spec {
 		s, err := study.Parse("test.yaml", []byte(text))
@@ -66,7 +66,7 @@ func TestEveryBrokerSaysWhereItKeepsMessagesWhenNobodyAsks(t *testing.T) {
 // A version that its makers have left behind is doubted with every broker alike: all but the newest of a product, and the
 // newest one that can be had here where there is a newer one that can't.
 func TestEveryVersionThatIsNotTheNewestIsDoubted(t *testing.T) {
-	left := map[string]bool{"rabbitmq 4.0.5": true, "rabbitmq-stream 4.0.5": true, "nats-streaming 0.25.6": true}
+	left := map[string]bool{"rabbitmq 4.0.5": true, "rabbitmq-stream 4.0.5": true, "rabbitmq-amqp10 4.0.5": true, "rabbitmq-mqtt 4.0.5": true, "nats-streaming 0.25.6": true}
 	for _, name := range provision.Names() {
 		recipe, err := provision.Lookup(name)
 		if err != nil {

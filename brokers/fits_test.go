@@ -31,7 +31,7 @@ var asksTheBroker = map[string]string{
 	"kafka.flushesCommits":  "how often an attached broker flushes its own topics; of one that is started, completed asks",
 	"kafka.producer":        "fits has asked the library about the same options",
 	"kafka.Consume":         "fits has asked the library about the same options",
-	"mosquitto.subscribe":   "the quality of service that the server grants",
+	"mqtt.subscribe":        "the quality of service that the server grants",
 	"nats-streaming.kept":   "what the server stores in",
 	"pulsar.connect":        "the library about addresses and certificates",
 	"pulsar.Setup":          "the values of topic policies, which are the broker's own",
@@ -134,13 +134,13 @@ func reached(nodes map[string]*node, roots []string) map[string]bool {
 // check asks, too.
 func TestWhateverRefusesIsAskedBeforeABrokerIsStarted(t *testing.T) {
 	used := map[string]bool{}
-	for _, name := range append(driver.Names(), "amqp10") {
+	for _, name := range append(driver.Names(), "amqp10", "mqtt") {
 		own, err := filepath.Glob(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name == "amqp10" {
-			own = []string{"internal/amqp10"}
+		if name == "amqp10" || name == "mqtt" {
+			own = []string{"internal/" + name}
 		}
 		if len(own) == 0 {
 			continue // redis-pubsub, in the folder of redis

@@ -28,7 +28,7 @@ func folders(t *testing.T, name string) []string {
 	if _, err := os.Stat(own); err != nil {
 		t.Fatal(err)
 	}
-	return []string{own, "internal/amqp10", "internal/natsio"}
+	return []string{own, "internal/amqp10", "internal/mqtt", "internal/natsio"}
 }
 
 // read are the names that code asks a driver.Values for, and whether it goes through all settings of a list.

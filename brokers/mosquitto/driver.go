@@ -1,204 +1,35 @@
-// Package mosquitto drives and starts Mosquitto: MQTT 5 at QoS 0, 1 and 2, shared subscriptions. It knows nothing of
-// time stamps, histograms or phases.
+// Package mosquitto drives and starts Mosquitto over MQTT. It knows nothing of the protocol's connections and sessions.
 package mosquitto
 
 import (
-	"cmp"
-	"context"
 	"fmt"
-	"strconv"
-	"strings"
-	"sync"
-	"time"
 
-	"github.com/eclipse/paho.golang/paho"
-
+	"github.com/brokermark/brokermark/brokers/internal/mqtt"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-func driverKind() driver.Kind {
-	return driver.Kind{
-		Without: map[driver.Class]string{driver.Acknowledging: "one by one", driver.Publishing: "server.max_inflight_messages 1000, then the run's window", driver.Batching: "none", driver.Threading: "by the load"},
-		Client:  "github.com/eclipse/paho.golang", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Open: open,
-		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"), Share: share,
-	}
-}
-
-var settings = []driver.Setting{
-	driver.ModeSetting("packets are gathered into few writes and read in few, and the driver keeps the session; exactly-once has only this"),
-	{Scope: driver.ClientScope, Name: "ReceiveMaximum", Class: driver.Prefetching, Default: int64(1000), Idle: qos0, Doc: "messages a consumer may hold unacknowledged, 1 to 65535; the server's max_inflight_messages limits it too"},
-	{Scope: driver.ClientScope, Name: "SessionExpiryInterval", Default: time.Hour, Idle: qos0, Doc: "how long the server keeps the messages of a consumer that is away, in whole seconds"},
-	{Scope: driver.ClientScope, Name: "KeepAlive", Default: 10 * time.Second, Doc: "between pings, in whole seconds; a missing answer ends the connection"},
-	{Scope: driver.TopicScope, Name: "shared", Default: true, Doc: "consumers of a subscription share it ($share/subscription/topic); false: a plain subscription, which has one consumer"},
-}
-
-func qos0(g driver.Guarantee, _ driver.Values) string {
-	if g.Delivery == driver.AtMostOnce {
-		return "at QoS 0 nothing is acknowledged, and nothing kept for who is away"
-	}
-	return ""
-}
-
-// qos is the quality of service that a delivery guarantee is in MQTT.
-var qos = map[driver.Delivery]byte{driver.AtMostOnce: 0, driver.AtLeastOnce: 1, driver.ExactlyOnce: 2}
-
-// natives: the guarantee is in the quality of service, and in the session that the server keeps for a consumer.
-func natives(g driver.Guarantee) []driver.Native {
-	level := strconv.Itoa(int(qos[g.Delivery]))
-	list := []driver.Native{{Side: driver.ProducerSide, Name: "QoS", Value: level}, {Side: driver.ConsumerSide, Name: "QoS", Value: level}}
-	if g.Delivery == driver.AtMostOnce {
-		return append(list, driver.Native{Side: driver.ConsumerSide, Name: "CleanStart", Value: "true"})
-	}
-	return append(list, driver.Native{Side: driver.ConsumerSide, Name: "CleanStart", Value: "false"},
-		driver.Native{Side: driver.ProducerSide, Name: "CleanStart", Value: "false"},
-		driver.Native{Side: driver.ServerSide, Name: "max_queued_messages", Value: "0"})
+var product = &mqtt.Product{
+	Name:     "mosquitto",
+	Window:   "server.max_inflight_messages 1000, then the run's window",
+	Once:     true,
+	Shares:   true,
+	Supports: supports,
+	Maps:     natives,
 }
 
 func supports(g driver.Guarantee) error {
-	once := g.Delivery == driver.AtMostOnce
 	switch {
 	case g.Persistence != driver.Memory:
 		return driver.Unsupported("persistence: "+string(g.Persistence), "Mosquitto writes its database at intervals and when it ends, never before it acknowledges")
 	case g.Replicas > 1:
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "Mosquitto has no cluster")
-	case once && g.Acks != driver.AcksNone:
-		return driver.Unsupported("acks: "+string(g.Acks), "nobody acknowledges QoS 0; use none")
-	case !once && g.Acks == driver.AcksNone:
-		return driver.Unsupported("acks: none", "%s is QoS %d, which is acknowledged", g.Delivery, qos[g.Delivery])
 	}
 	return nil
 }
 
-// driving is the driver of one running server.
-type driving struct {
-	config        driver.Config
-	qos           byte
-	topics        []string
-	subscriptions []string
-
-	mu    sync.Mutex
-	ids   map[string]*identifiers // of the sessions that the server keeps, by client; nil where none has consumed
-	seats map[driver.Seat]*link   // of the consumers at work; nil while they connect
-
-	restoring chan struct{} // holds whoever restores; a lock that is not waited for longer than a context lasts
-}
-
-// fits implements driver.Kind.Fits.
-func fits(c driver.Config, s driver.Shape) error {
-	switch n := c.Client.Int("ReceiveMaximum"); {
-	case n < 1 || n > 65535:
-		return driver.Unsupported("client.ReceiveMaximum", "%d is not between 1 and 65535", n)
-	case c.Guarantee.Delivery == driver.ExactlyOnce && driver.UsesStock(c.Client):
-		return driver.Unsupported("client.mode: stock", "of what a lost connection left open, the client's own session tells nobody how far QoS 2 had come with it; use tuned")
-	case s.Partitions > 1:
-		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "an MQTT topic has no partitions; use more topics")
-	case s.InFlight >= subscribeID && qos[c.Guarantee.Delivery] > 0:
-		return driver.Unsupported(fmt.Sprintf("inFlight.messages: %d", s.InFlight), "MQTT has %d packet identifiers", subscribeID-1)
-	}
-	for name, most := range map[string]time.Duration{"KeepAlive": 65535 * time.Second, "SessionExpiryInterval": 1 << 31 * time.Second} {
-		if v := c.Client.Duration(name); v%time.Second != 0 || v > most {
-			return driver.Unsupported("client."+name, "%v is not a whole number of seconds up to %v", v, most)
-		}
-	}
-	return nil
-}
-
-func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	if err := cmp.Or(supports(c.Guarantee), fits(c, driver.Shape{})); err != nil {
-		return nil, err
-	}
-	d := &driving{config: c, qos: qos[c.Guarantee.Delivery], ids: map[string]*identifiers{}, seats: map[driver.Seat]*link{}, restoring: make(chan struct{}, 1)}
-	probe, err := d.dial(ctx, station{clean: true}) // the server picks an id
-	if err != nil {
-		return nil, driver.Explain("mosquitto", c.Target.Addresses[:min(1, len(c.Target.Addresses))], c.Target, err)
-	}
-	probe.close(true)
-	return d, nil
-}
-
-// Setup makes the session of each subscription's first consumer, which collects what comes before that connects. At
-// QoS 0 there is nothing to make: nobody collects.
-func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
-	for _, name := range t.Subscriptions {
-		if name == "" || strings.ContainsAny(name, "/+#\x00") {
-			return fmt.Errorf("subscription %q can't be the name of a shared one: empty, or with / + #", name)
-		}
-	}
-	if err := fits(d.config, t.Shape()); err != nil {
-		return err
-	}
-	d.subscriptions = t.Subscriptions
-	for i, topic := range t.Topics {
-		if topic.Name == "" || strings.ContainsAny(topic.Name, "+#\x00") || topic.Name[0] == '$' {
-			return fmt.Errorf("topic %q can't be published to: empty, with + or #, or with $ in front", topic.Name)
-		}
-		d.topics = append(d.topics, topic.Name)
-		for s := range t.Subscriptions {
-			if t.Existing {
-				break
-			}
-			if err := d.begin(ctx, driver.ConsumerConfig{Topic: i, Subscription: s}, true); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (d *driving) begin(ctx context.Context, c driver.ConsumerConfig, clean bool) error {
-	if d.qos == 0 {
+func natives(g driver.Guarantee) []driver.Native {
+	if g.Delivery == driver.AtMostOnce {
 		return nil
 	}
-	l, err := d.dial(ctx, station{id: d.clientID(c), clean: clean, keep: true})
-	if err != nil {
-		return err
-	}
-	defer l.close(false)
-	return d.subscribe(ctx, l, c)
+	return []driver.Native{{Side: driver.ServerSide, Name: "max_queued_messages", Value: "0"}}
 }
-
-// clientID names the consumer's session on the server.
-func (d *driving) clientID(c driver.ConsumerConfig) string {
-	id := fmt.Sprintf("%s.%s.%d", d.topics[c.Topic], d.subscriptions[c.Subscription], c.ID)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if _, noted := d.ids[id]; !noted {
-		d.ids[id] = nil // for Clean
-	}
-	return id
-}
-
-func (d *driving) subscribe(ctx context.Context, l *link, c driver.ConsumerConfig) error {
-	l.subscribing.Lock()
-	defer l.subscribing.Unlock()
-	filter := d.topics[c.Topic]
-	if d.config.Topic.Bool("shared") {
-		filter = "$share/" + d.subscriptions[c.Subscription] + "/" + filter
-	}
-	ack, err := l.Subscribe(ctx, &paho.Subscribe{Subscriptions: []paho.SubscribeOptions{{Topic: filter, QoS: d.qos}}})
-	if err != nil {
-		return fmt.Errorf("subscribe to %s: %w", filter, err)
-	}
-	if granted := ack.Reasons[0]; granted != d.qos {
-		return driver.Unsupported("delivery: "+string(d.config.Guarantee.Delivery), "the server granted QoS %d for %s", granted, filter)
-	}
-	return nil
-}
-
-// Clean ends the sessions, and with them what they have collected.
-func (d *driving) Clean(ctx context.Context) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for id := range d.ids {
-		l, err := d.dial(ctx, station{id: id, clean: true})
-		if err != nil {
-			return fmt.Errorf("end session %s: %w", id, err)
-		}
-		l.close(true)
-		delete(d.ids, id)
-	}
-	return nil
-}
-
-// Close has nothing to release: every producer and consumer has its own connection.
-func (d *driving) Close() error { return nil }

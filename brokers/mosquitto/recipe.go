@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/debian"
-	"github.com/brokermark/brokermark/brokers/internal/reach"
-	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/brokers/internal/mqtt"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -38,21 +37,9 @@ func command(n *provision.Node) (provision.Command, error) {
 
 // ready has the server make up a client's name: it begins with what only this instance was told.
 func ready(ctx context.Context, n *provision.Node) error {
-	values, err := driver.Decode(settings, driver.ClientScope, nil)
-	if err != nil {
-		return err
+	name, err := mqtt.Probe(ctx, product, n)
+	if err == nil && !strings.HasPrefix(name, n.Cluster.ID) {
+		err = fmt.Errorf("port %d is answered by another server, which calls us %q", n.Ports["client"], name)
 	}
-	d := &driving{config: driver.Config{Client: values}}
-	if d.config.Target, err = reach.Node(n); err != nil {
-		return err
-	}
-	l, err := d.dial(ctx, station{clean: true})
-	if err != nil {
-		return err
-	}
-	defer l.close(true)
-	if name := l.ClientID(); !strings.HasPrefix(name, n.Cluster.ID) {
-		return fmt.Errorf("port %d is answered by another server, which calls us %q", n.Ports["client"], name)
-	}
-	return nil
+	return err
 }

@@ -12,13 +12,8 @@ import (
 
 func recipe() *provision.Recipe {
 	return rabbitserver.Recipe(rabbitserver.Protocol{
-		Listen: func(n *provision.Node) map[string]string {
-			if n.Cluster.TLS == nil {
-				return map[string]string{"listeners.tcp.1": rabbitserver.Address(n)}
-			}
-			return map[string]string{"listeners.tcp": "none", "listeners.ssl.1": rabbitserver.Address(n)}
-		},
-		Ready: ready,
+		Listen: rabbitserver.ListenAMQP,
+		Ready:  ready,
 	})
 }
 

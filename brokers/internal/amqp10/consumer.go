@@ -111,8 +111,17 @@ func (d *session) body(bodies [][]byte, m *amqp.Message, already *seen) [][]byte
 	if d.identity != "" && !already.first(m.ApplicationProperties[d.identity]) {
 		return bodies
 	}
-	if d.once && m.Header != nil && m.Header.DeliveryCount > 0 {
+	if d.once && d.product.repeated(m.Header) {
 		return bodies
 	}
 	return append(bodies, m.GetData())
+}
+
+// repeated tells whether somebody may have had the message before. Without a header the protocol's defaults hold: a
+// delivery-count of 0, and not the first acquirer, which says nothing where a broker never sets it.
+func (p *Product) repeated(h *amqp.MessageHeader) bool {
+	if h == nil {
+		return p.FirstAcquirer
+	}
+	return h.DeliveryCount > 0 || p.FirstAcquirer && !h.FirstAcquirer
 }

@@ -24,6 +24,11 @@ type Product struct {
 	Failover bool // see driver.Kind
 	// Identity is the application property by which the broker recognises a message that is sent again, for exactly once.
 	Identity string
+	// QueueOrders is set where a queue that is asked for it keeps the order over several consumers, and groups mean nothing.
+	QueueOrders bool
+	// FirstAcquirer is set where a message that comes again is told by the header's first-acquirer alone: its delivery-count
+	// stays 0 when a connection was lost.
+	FirstAcquirer bool
 	// Maps names the native settings of queues and server that a guarantee needs beside those of the protocol.
 	Maps func(driver.Guarantee) []driver.Native
 	// Server may be nil, see driver.Kind.
@@ -144,7 +149,7 @@ func promised(p *Product, c driver.Config) *session {
 		d.identity, d.seen = p.Identity, map[[2]int]*seen{}
 	}
 	d.once = d.accepts && c.Guarantee.Delivery == driver.AtMostOnce
-	if d.group == groupAuto && c.Guarantee.Ordering == driver.Ordered {
+	if d.group == groupAuto && c.Guarantee.Ordering == driver.Ordered && !p.QueueOrders {
 		d.group = groupProducer
 	}
 	return d

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/Azure/go-amqp"
@@ -28,7 +29,14 @@ var errLost = fmt.Errorf("AMQP 1.0: %w", driver.ErrDisconnected)
 type Link struct {
 	Conn    *amqp.Conn
 	Session *amqp.Session
+	Kept    Kept
 	wire    wire
+}
+
+// Kept is what a dialect makes on a connection when it first needs it, and what ends with that. Whoever uses it holds the lock.
+type Kept struct {
+	sync.Mutex
+	Value any
 }
 
 // Dial connects to one of the target's nodes, starting with the one whose turn it is for id. In a pair of which only

@@ -29,7 +29,9 @@ func fits(p *Product, c driver.Config, s driver.Shape) error {
 		return err
 	}
 	switch {
-	case c.Guarantee.Ordering == driver.Ordered && group != groupProducer:
+	case p.QueueOrders && group != groupAuto && group != groupNone:
+		return driver.Unsupported("client.GroupID: "+group, "%s gives the groups of messages no meaning", p.Name)
+	case c.Guarantee.Ordering == driver.Ordered && group != groupProducer && !p.QueueOrders:
 		return driver.Unsupported("client.GroupID: "+group, "a producer's messages keep their order over several consumers only as one group")
 	case credit < 1 || credit > 5000:
 		return driver.Unsupported(fmt.Sprintf("client.Credit: %d", credit), "1 to 5000, the client's session window")

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,13 +27,15 @@ type Protocol struct {
 	Ours []string
 	// Listen has the keys that make the node listen on its client port, and on nothing else.
 	Listen func(n *provision.Node) map[string]string
+	// SinceFour leaves out versions before 4, which speak the protocol in another way or not at all.
+	SinceFour bool
 	// Ready is the recipe's.
 	Ready func(ctx context.Context, n *provision.Node) error
 }
 
 // Recipe starts RabbitMQ with one protocol on its client port.
 func Recipe(p Protocol) *provision.Recipe {
-	return &provision.Recipe{
+	r := &provision.Recipe{
 		Product: "rabbitmq",
 		Versions: []provision.Version{
 			{
@@ -62,6 +65,18 @@ func Recipe(p Protocol) *provision.Recipe {
 		Stop:      stop,
 		Endpoints: endpoints,
 	}
+	if p.SinceFour {
+		r.Versions = slices.DeleteFunc(r.Versions, func(v provision.Version) bool { return strings.HasPrefix(v.Name, "3.") })
+	}
+	return r
+}
+
+// ListenAMQP has the keys for the port of AMQP, 0-9-1 and 1.0 alike.
+func ListenAMQP(n *provision.Node) map[string]string {
+	if n.Cluster.TLS == nil {
+		return map[string]string{"listeners.tcp.1": Address(n)}
+	}
+	return map[string]string{"listeners.tcp": "none", "listeners.ssl.1": Address(n)}
 }
 
 // Address is where the node listens for clients.

@@ -1,4 +1,4 @@
-package mosquitto
+package mqtt
 
 import (
 	"context"
@@ -109,7 +109,7 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 	defer cancel()
 	conn, err := socket.Dial(ctx, address, d.config.Target.TLS)
 	if err != nil {
-		return nil, fmt.Errorf("mosquitto at %s: %w", address, err)
+		return nil, fmt.Errorf("%s at %s: %w", d.product.Name, address, err)
 	}
 	if s.idle == nil {
 		s.idle = func() {}
@@ -142,11 +142,11 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 	case err == nil:
 		return l, nil
 	case ack != nil && (ack.ReasonCode == packets.ConnackNotAuthorized || ack.ReasonCode == packets.ConnackBadUsernameOrPassword):
-		return nil, driver.RefusedLogin("mosquitto", address, d.config.Target, err)
+		return nil, driver.RefusedLogin(d.product.Name, address, d.config.Target, err)
 	case ack != nil:
-		return nil, driver.Refused("mosquitto", address, fmt.Errorf("reason %#x: %w", ack.ReasonCode, err))
+		return nil, driver.Refused(d.product.Name, address, fmt.Errorf("reason %#x: %w", ack.ReasonCode, err))
 	}
-	return nil, fmt.Errorf("mosquitto at %s gave no answer of MQTT 5: %w", address, err)
+	return nil, fmt.Errorf("%s at %s gave no answer of MQTT 5: %w", d.product.Name, address, err)
 }
 
 func (d *driving) connectPacket(s station) *paho.Connect {

@@ -1,4 +1,4 @@
-package mosquitto
+package mqtt
 
 import (
 	"context"
@@ -18,10 +18,13 @@ const deliverBatch = 256
 var errInterrupted = errors.New("connection lost")
 
 // share implements driver.Kind.Share.
-func share(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
-	if consumers > 1 && !topic.Bool("shared") {
-		return driver.Unsupported(fmt.Sprintf("consumerPerSubscription: %d", consumers),
-			"with topicConfig.shared: false every consumer gets every message, so a subscription has one")
+func share(p *Product, g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
+	asked := fmt.Sprintf("consumerPerSubscription: %d", consumers)
+	switch {
+	case consumers > 1 && !p.Shares:
+		return driver.Unsupported(asked, "%s has no shared subscriptions over MQTT: every consumer would get every message, so a subscription has one", p.Name)
+	case consumers > 1 && !shared(p, topic):
+		return driver.Unsupported(asked, "with topicConfig.shared: false every consumer gets every message, so a subscription has one")
 	}
 	return driver.TakeTurns(g, topic, consumers, partitions)
 }
@@ -29,7 +32,7 @@ func share(g driver.Guarantee, topic driver.Values, consumers, partitions int) e
 // Consume is one consumer of a subscription. A lost connection is made anew until ctx ends; the server then sends
 // what was not acknowledged on it again.
 func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
-	if err := share(d.config.Guarantee, d.config.Topic, c.ID+1, 1); err != nil {
+	if err := share(d.product, d.config.Guarantee, d.config.Topic, c.ID+1, 1); err != nil {
 		return err
 	}
 	registered := sync.OnceFunc(ready)

@@ -1,4 +1,4 @@
-package mosquitto
+package mqtt
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func TestNothingNewIsTakenBetweenALossAndWhatIsSentAgain(t *testing.T) {
 	completed := map[uint32]error{}
 	late := []driver.Message{{Slot: 1, Payload: []byte("second")}}
 	p = &producer{
-		d: &driving{qos: 1, topics: []string{"t"}}, fates: map[uint32]error{}, awake: make(chan struct{}, 1),
+		d: &driving{product: &Product{}, qos: 1, topics: []string{"t"}}, fates: map[uint32]error{}, awake: make(chan struct{}, 1),
 		packets: make([]packets.Publish, 2), stages: make([]stage, 2), freed: make([]bool, 2),
 	}
 	p.receipts = slotted(func(slots []uint32, err error) {

@@ -1,4 +1,4 @@
-package mosquitto
+package mqtt
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package mosquitto
+package mqtt
 
 import (
 	"context"
@@ -71,7 +71,7 @@ type producer struct {
 }
 
 func (d *driving) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
-	if err := fits(d.config, driver.Shape{InFlight: c.InFlight}); err != nil {
+	if err := fits(d.product, d.config, driver.Shape{InFlight: c.InFlight}); err != nil {
 		return nil, err
 	}
 	return resend.Producer(d.config.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return d.producer(ctx, c, r) })

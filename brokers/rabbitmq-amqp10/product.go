@@ -1,0 +1,14 @@
+package rabbitmqamqp10
+
+import (
+	"github.com/brokermark/brokermark/brokers/internal/amqp10"
+	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/usual"
+)
+
+func init() {
+	catalog.Add(catalog.Product{
+		Name: product.Name, Driver: amqp10.Kind(product), Recipe: recipe(),
+		Defaults: usual.Defaults{Persistence: usual.MemoryAtMostOnce},
+	})
+}
