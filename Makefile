@@ -16,7 +16,7 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 # Those that take longest begin first, so that none of them is left to run alone at the end.
-LONGEST := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./internal/cli ./internal/page
+LONGEST := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./brokers/redis ./internal/cli ./brokers/artemis ./brokers/activemq ./internal/page
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
 BESIDE   := $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-max-failures=8
 PAIRED    = $(GO) run $(GOTESTSUM) --format pkgname --rerun-fails=2 --rerun-fails-abort-on-data-race --rerun-fails-run-root-test --rerun-fails-max-failures=20 --packages "$(1)" -- $(TESTFLAGS) -p $(2) -parallel 3
