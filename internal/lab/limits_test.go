@@ -51,7 +51,6 @@ func TestWhatALimitedQueueDropsOrRefusesStandsInTheBooks(t *testing.T) {
 // An application takes 200 messages a second of 1,000: those that it hasn't got to after 400 ms are dropped, as was asked
 // for. What it takes is known, so is what has to be lost.
 func TestWhatABrokerDropsByItsAgeIsALossThatWasAskedFor(t *testing.T) {
-	t.Parallel()
 	for name, spec := range map[string]string{
 		"jetstream": "broker: jetstream\ntopicConfig: {max_age: 400ms, retention: limits}\nclient: {PullMaxMessages: 1}\n",
 		"rabbitmq":  "broker: rabbitmq\ntopicConfig: {x-message-ttl: 400}\nclient: {prefetch: 1, ack.every: 1}\n",
@@ -66,7 +65,7 @@ func TestWhatABrokerDropsByItsAgeIsALossThatWasAskedFor(t *testing.T) {
 				t.Fatalf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
 			}
 			b := r.Result.Books
-			if b.Acked != 2000 || b.Received < 50 || b.Received > 800 || b.LostAcked != 2000-b.Received || b.MayDrop != 2000 {
+			if b.Acked != 2000 || b.Received < 150 || b.Received > 800 || b.LostAcked != 2000-b.Received || b.MayDrop != 2000 {
 				t.Errorf("%+v", b)
 			}
 			for _, d := range r.Doubts {
