@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -10,11 +9,5 @@ import (
 // Describe implements driver.Describer: AMQP 0-9-1 has a server send its name and version when a connection begins, and
 // nothing of its settings.
 func (d *rabbit) Describe(context.Context) (driver.Description, error) {
-	said := func(name string) string {
-		if v := d.control.conn.Properties[name]; v != nil {
-			return fmt.Sprint(v)
-		}
-		return ""
-	}
-	return driver.Description{Product: said("product"), Version: said("version")}, nil
+	return driver.Announced(d.control.conn.Properties), nil
 }

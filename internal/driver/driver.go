@@ -69,6 +69,17 @@ type Description struct {
 	Settings map[string]any // of the server, by their native names, without secrets: those that it tells of
 }
 
+// Announced is the description in what a server of AMQP says of itself when a connection begins: its properties.
+func Announced(properties map[string]any) Description {
+	text := func(name string) string {
+		if v := properties[name]; v != nil {
+			return fmt.Sprint(v)
+		}
+		return ""
+	}
+	return Description{Product: text("product"), Version: text("version")}
+}
+
 // Producer sends messages. It is owned by one goroutine: no two of its methods run at once.
 type Producer interface {
 	// Send hands batch to the client. It may block on the client's own back-pressure but never waits for an

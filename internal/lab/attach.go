@@ -76,7 +76,7 @@ func (b *bench) described(ctx context.Context, c driver.Config) (said driver.Des
 		}
 		return said, "", nil // the run's own clients will say what is wrong
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
+	defer func() { _ = d.Close() }() // what it said stands, and the run has clients of its own
 	asked, ok := d.(driver.Describer)
 	if !ok {
 		return said, ", nor are its settings", nil
@@ -93,12 +93,10 @@ func (b *bench) described(ctx context.Context, c driver.Config) (said driver.Des
 
 // calling is what a broker calls itself, as a clause; "" when it doesn't.
 func calling(d driver.Description) string {
-	switch name := strings.TrimSpace(d.Product + " " + d.Version); {
-	case name == "":
-		return ""
-	default:
+	if name := strings.TrimSpace(d.Product + " " + d.Version); name != "" {
 		return ", it calls itself " + name
 	}
+	return ""
 }
 
 // describeTime bounds connecting to an attached broker and its answers on itself.

@@ -2,7 +2,6 @@ package amqp10
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -10,11 +9,5 @@ import (
 // Describe implements driver.Describer: the properties of the open frame (AMQP 1.0, 2.7.1) have the server's name and
 // version, and nothing of its settings.
 func (d *session) Describe(context.Context) (driver.Description, error) {
-	said := func(name string) string {
-		if v := d.control.Conn.Properties()[name]; v != nil {
-			return fmt.Sprint(v)
-		}
-		return ""
-	}
-	return driver.Description{Product: said("product"), Version: said("version")}, nil
+	return driver.Announced(d.control.Conn.Properties()), nil
 }
