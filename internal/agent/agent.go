@@ -1,21 +1,22 @@
-// Package agent is a worker as the lab sees it: prepare, run, close. In this process today; the same three calls will
-// reach another machine later, so everything that crosses them is plain data.
+// Package agent is a worker as the lab sees it: prepare, run, close. What crosses these calls is plain data, so that they reach
+// another process, or another machine, as well as this one.
 package agent
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // Plan is what an agent prepares.
 type Plan struct {
-	Broker string // name of a registered driver
-	Config driver.Config
+	Broker link.Broker // its topology is the Worker's
 	Worker worker.Plan
 	// Consumers is where the consumers run that Worker plans; nil: in the agent's own process.
 	Consumers *Elsewhere
@@ -24,13 +25,16 @@ type Plan struct {
 // Agent runs one shard of every trial of a point. Its methods are called one after the other.
 type Agent interface {
 	// Prepare connects and, unless consumers come later, probes. It blocks; an error leaves nothing behind.
-	Prepare(ctx context.Context, p Plan) error
-	// StartConsumers connects the consumers that Prepare left off.
-	StartConsumers(ctx context.Context) error
-	// Run runs one trial; see worker.Worker.Run.
+	Prepare(ctx context.Context, p Plan) (Prepared, error)
+	// Run runs one trial; see worker.Worker.Run. The Hooks of the load are called in this process.
 	Run(ctx context.Context, l worker.Load) worker.Outcome
 	// Close ends everything Prepare made, in bounded time.
 	Close() error
+}
+
+// Prepared is what is known once an agent has connected.
+type Prepared struct {
+	TLS string // as negotiated with the broker; "" without it
 }
 
 // cleanTime bounds the removal of topics at the end of a point; so many more seconds for each thousand of them.
@@ -43,34 +47,42 @@ func (e ErrConnect) Unwrap() error { return e.error }
 
 // Local is an Agent in this process.
 type Local struct {
+	Log io.Writer // the client library's own log lines; nil: nowhere
+
 	driver   driver.Driver
 	worker   *worker.Worker
 	topology driver.Topology
 }
 
 // Prepare opens the driver and the worker.
-func (l *Local) Prepare(ctx context.Context, p Plan) error {
-	kind, err := driver.Lookup(p.Broker)
-	if err != nil {
-		return err
+func (l *Local) Prepare(ctx context.Context, p Plan) (Prepared, error) {
+	log := l.Log
+	if log == nil {
+		log = io.Discard
 	}
+	kind, config, err := p.Broker.Config(log)
+	if err != nil {
+		return Prepared{}, err
+	}
+	var negotiated TLS
+	negotiated.Watch(config.Target.TLS)
 	open, cancel := context.WithTimeout(ctx, p.Worker.Connect)
 	defer cancel()
-	d, err := kind.Open(open, p.Config)
+	d, err := kind.Open(open, config)
 	if err != nil {
 		var explained *driver.ErrConnect
 		if !errors.As(err, &explained) { // whose sentence names the broker
-			err = fmt.Errorf("connect to %s: %w", p.Broker, err)
+			err = fmt.Errorf("connect to %s: %w", p.Broker.Broker, err)
 		}
-		return ErrConnect{err}
+		return Prepared{}, ErrConnect{err}
 	}
 	w, err := prepare(ctx, d, p)
 	if err != nil {
 		clean(d, p.Worker.Topology)
-		return errors.Join(err, d.Close())
+		return Prepared{}, errors.Join(err, d.Close())
 	}
 	l.driver, l.worker, l.topology = d, w, p.Worker.Topology
-	return nil
+	return Prepared{negotiated.String()}, nil
 }
 
 func prepare(ctx context.Context, d driver.Driver, p Plan) (*worker.Worker, error) {
@@ -83,9 +95,6 @@ func prepare(ctx context.Context, d driver.Driver, p Plan) (*worker.Worker, erro
 	}
 	return worker.PrepareApart(ctx, d, p.Worker, away)
 }
-
-// StartConsumers connects the consumers that were to come later.
-func (l *Local) StartConsumers(ctx context.Context) error { return l.worker.StartConsumers(ctx) }
 
 // Run runs one trial.
 func (l *Local) Run(ctx context.Context, load worker.Load) worker.Outcome {

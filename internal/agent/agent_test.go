@@ -11,23 +11,18 @@ import (
 	"github.com/brokermark/brokermark/brokers/sim"
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // plan is one producer and one consumer on a sim of the test's own.
 func plan(t *testing.T, client map[string]any) agent.Plan {
 	t.Helper()
-	values, err := driver.Decode(sim.Kind().Settings, driver.ClientScope, client)
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() { sim.Remove(t.Name()) })
 	return agent.Plan{
-		Broker: "sim",
-		Config: driver.Config{
-			Target:    driver.Target{Addresses: []string{t.Name()}},
+		Broker: link.Broker{
+			Broker: "sim", Addresses: []string{t.Name()}, Client: client,
 			Guarantee: driver.Guarantee{Delivery: driver.AtLeastOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Ordered},
-			Client:    values,
 		},
 		Worker: worker.Plan{
 			Topology:  driver.Topology{Topics: []driver.Topic{{Name: "t", Partitions: 1}}, Subscriptions: []string{"s"}},
@@ -45,9 +40,9 @@ func TestWhatCannotBePreparedLeavesNothingBehind(t *testing.T) {
 		edit   func(*agent.Plan)
 		want   string
 	}{
-		"unknown broker": {nil, func(p *agent.Plan) { p.Broker = "simm" }, "simm"},
-		"no address":     {nil, func(p *agent.Plan) { p.Config.Target.Addresses = nil }, "connect to sim: sim: no address"},
-		"refused":        {nil, func(p *agent.Plan) { p.Config.Guarantee.Replicas = 3 }, "replicas is not supported"},
+		"unknown broker": {nil, func(p *agent.Plan) { p.Broker.Broker = "simm" }, "simm"},
+		"no address":     {nil, func(p *agent.Plan) { p.Broker.Addresses = nil }, "connect to sim: sim: no address"},
+		"refused":        {nil, func(p *agent.Plan) { p.Broker.Guarantee.Replicas = 3 }, "replicas is not supported"},
 		"too small":      {nil, func(p *agent.Plan) { p.Worker.Payload.Sizes[0].Bytes = 1 }, "message size 1"},
 		"never seen":     {map[string]any{"latency": "1h"}, func(p *agent.Plan) { p.Worker.Connect = 200 * time.Millisecond }, "1 of 1 producers were not seen"},
 	} {
@@ -55,7 +50,7 @@ func TestWhatCannotBePreparedLeavesNothingBehind(t *testing.T) {
 			p := plan(t, c.client)
 			c.edit(&p)
 			var a agent.Local
-			err := a.Prepare(t.Context(), p)
+			_, err := a.Prepare(t.Context(), p)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want %q", err, c.want)
 			}
@@ -76,7 +71,7 @@ func TestAnAgentRunsTrialsOneAfterTheOther(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	var a agent.Local
 	for range 2 { // it can be prepared again after Close
-		if err := a.Prepare(t.Context(), plan(t, nil)); err != nil {
+		if _, err := a.Prepare(t.Context(), plan(t, nil)); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range []int64{10, 1000} {

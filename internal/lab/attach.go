@@ -188,15 +188,3 @@ func Encryptable(s study.Spec, r *provision.Recipe) error {
 	}
 	return nil
 }
-
-// noteTLS has every handshake of the clients tell what was negotiated.
-func (b *bench) noteTLS(c *tls.Config) {
-	if c == nil {
-		return
-	}
-	c.VerifyConnection = func(s tls.ConnectionState) error {
-		text := tls.VersionName(s.Version) + ", " + tls.CipherSuiteName(s.CipherSuite)
-		b.tls.Store(&text)
-		return nil
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
@@ -48,7 +47,7 @@ type bench struct {
 	// consuming is the process of the consumers, where the spec asks for one.
 	consuming *provision.Instance
 	died      *provision.Death
-	tls       atomic.Pointer[string]
+	tls       agent.TLS
 	before    worker.Outcome // of the last trial
 	limit     driver.Limit   // on what a queue keeps, where the spec asks for one
 	limits    string         // the setting by which it dropped the most, where it may have dropped something
@@ -80,7 +79,13 @@ func (b *bench) run(ctx context.Context) error {
 	if len(plan.Producers) <= 1 && len(plan.Consumers) <= 1 && !driver.UsesStock(config.Client) {
 		plan.Procs = threads(kind.Procs, b.lab.host.Cores)
 	}
-	if err := b.agent.Prepare(ctx, agent.Plan{Broker: b.spec.Broker, Config: config, Worker: plan, Consumers: elsewhere}); err != nil {
+	to, err := b.link(config)
+	if err != nil {
+		return err
+	}
+	prepared, err := b.agent.Prepare(ctx, agent.Plan{Broker: to, Worker: plan, Consumers: elsewhere})
+	b.tls.Note(prepared.TLS)
+	if err != nil {
 		b.agent = nil
 		if b.instance != nil {
 			b.lookForDeath(time.Second)
@@ -155,7 +160,7 @@ func (b *bench) start(ctx context.Context, c *driver.Config) (err error) {
 		if c.Target, err = Attached(b.spec); err != nil {
 			return errStart{err}
 		}
-		b.noteTLS(c.Target.TLS)
+		b.tls.Watch(c.Target.TLS)
 		return b.attached(ctx, *c, recipe)
 	}
 	return b.startProcesses(ctx, recipe, c)
@@ -178,7 +183,7 @@ func (b *bench) startProcesses(ctx context.Context, recipe *provision.Recipe, c 
 	c.Target = driver.Target{
 		Addresses: instance.Addresses(), TLS: instance.ClientTLS(), Version: instance.Version(), Endpoints: instance.Endpoints(),
 	}
-	b.noteTLS(c.Target.TLS)
+	b.tls.Watch(c.Target.TLS)
 	b.record.Versions.Broker = instance.Version()
 	version, err := recipe.Version(instance.Version())
 	if err != nil {
@@ -268,9 +273,7 @@ func (b *bench) close() {
 	if b.giveBack != nil {
 		b.giveBack()
 	}
-	if negotiated := b.tls.Load(); negotiated != nil {
-		b.record.Versions.TLS = *negotiated
-	}
+	b.record.Versions.TLS = b.tls.String()
 }
 
 // doubt adds a doubt to the record, once.

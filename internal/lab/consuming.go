@@ -44,12 +44,17 @@ func (b *bench) apart(ctx context.Context, c driver.Config, t driver.Topology) (
 // link is the broker as another process needs to know it; its topology is left to the caller.
 func (b *bench) link(c driver.Config) (link.Broker, error) {
 	if len(b.spec.Attach) > 0 {
-		return Link(b.spec)
+		to, err := Link(b.spec)
+		to.Version = c.Target.Version
+		return to, err
 	}
 	s := b.spec
 	to := link.Broker{
 		Broker: s.Broker, Version: c.Target.Version, Addresses: c.Target.Addresses, Endpoints: c.Target.Endpoints, Server: c.Target.Server,
 		Guarantee: c.Guarantee, Client: s.Client, Topic: s.Topic,
+	}
+	if b.instance == nil { // in this process
+		return to, nil
 	}
 	if f := b.instance.TLSFiles(); f != nil {
 		to.TLS, to.CA = true, f.CA

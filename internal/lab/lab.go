@@ -91,7 +91,7 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 		o.Log = io.Discard
 	}
 	if o.NewAgent == nil {
-		o.NewAgent = func() agent.Agent { return &agent.Local{} }
+		o.NewAgent = func() agent.Agent { return &agent.Local{Log: o.Log} }
 	}
 	if o.Append == nil {
 		o.Append = func(ctx context.Context, r store.Record) error {

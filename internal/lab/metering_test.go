@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/brokers/sim"
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/search"
@@ -77,12 +77,8 @@ func simBench(t *testing.T, client map[string]any) *bench {
 		lab: &lab{host: HostFacts()}, record: &store.Record{PointID: "0123456789ab"}, spec: s,
 		agent: &agent.Local{}, stage: func(Event) {},
 	}
-	values, err := driver.Decode(sim.Kind().Settings, driver.ClientScope, client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := driver.Config{Target: driver.Target{Addresses: []string{t.Name()}}, Guarantee: guarantee(s), Client: values}
-	if err := b.agent.Prepare(t.Context(), agent.Plan{Broker: "sim", Config: config, Worker: b.plan()}); err != nil {
+	to := link.Broker{Broker: "sim", Addresses: []string{t.Name()}, Guarantee: guarantee(s), Client: client}
+	if _, err := b.agent.Prepare(t.Context(), agent.Plan{Broker: to, Worker: b.plan()}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.agent.Close(); sim.Remove(t.Name()) })
@@ -106,7 +102,7 @@ func TestDrainAndSettlingDoNotDiluteShares(t *testing.T) {
 		"a count":  {Schedule: constant, Messages: 4000, Drain: 20 * time.Second},
 		"cut short": {
 			Schedule: constant, Duration: 20 * time.Second, Drain: 500 * time.Millisecond, Settle: 20 * time.Second,
-			Hopeless: func(s []worker.Sample) bool { return s[len(s)-1].At-s[0].At >= int64(length) },
+			Hooks: worker.Hooks{Hopeless: func(s []worker.Sample) bool { return s[len(s)-1].At-s[0].At >= int64(length) }},
 		},
 		"a count in a loop": {Messages: 4000, Window: 500, Drain: 20 * time.Second},
 	} {

@@ -160,7 +160,7 @@ func TestAConnectionToConsumersApartThatEndsEndsTheTrial(t *testing.T) {
 	began := time.Now()
 	out := w.Run(t.Context(), Load{
 		Schedule: constant(t, 1000), Duration: time.Minute, Drain: 20 * time.Second,
-		Measuring: func(int64) { time.AfterFunc(300*time.Millisecond, func() { there.Close() }) },
+		Hooks: Hooks{Measuring: func(int64) { time.AfterFunc(300*time.Millisecond, func() { there.Close() }) }},
 	})
 	if !errors.Is(out.Err, ErrApart) || !strings.HasPrefix(out.Err.Error(), "the consumers' process ended") {
 		t.Errorf("%v", out.Err)
@@ -183,7 +183,7 @@ func TestAConsumerApartThatEndsByItselfSaysWhy(t *testing.T) {
 	w, _ := split(t, d, simple(1, 1))
 	out := w.Run(t.Context(), Load{
 		Schedule: constant(t, 1000), Duration: time.Minute, Drain: 20 * time.Second,
-		Measuring: func(int64) { time.AfterFunc(100*time.Millisecond, func() { close(gone) }) },
+		Hooks: Hooks{Measuring: func(int64) { time.AfterFunc(100*time.Millisecond, func() { close(gone) }) }},
 	})
 	if out.Err == nil || !strings.Contains(out.Err.Error(), "consumer 0 of subscription 0: the queue was deleted") {
 		t.Errorf("%v", out.Err)

@@ -65,7 +65,7 @@ func TestOfManyUnsentMessagesEveryOneIsCounted(t *testing.T) {
 	var ended int64
 	out := ready(t, full(), plan).Run(t.Context(), Load{
 		Schedule: constant(t, rate), Duration: 50 * time.Millisecond, Drain: 50 * time.Millisecond, Settle: 2 * time.Second,
-		Sent: func() { ended = clock.Now() },
+		Hooks: Hooks{Sent: func() { ended = clock.Now() }},
 	})
 	m := out.Measured
 	if m.Due != rate/20 || m.Unsent != m.Due-15 || !m.Balanced() {

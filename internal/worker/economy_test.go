@@ -67,13 +67,13 @@ func TestAHopelessTrialEndsThere(t *testing.T) {
 	began := time.Now()
 	out := w.Run(t.Context(), Load{
 		Schedule: s, Warmup: Warmup{For: 100 * time.Millisecond}, Duration: time.Minute, Drain: time.Second,
-		Hopeless: func(samples []Sample) bool {
+		Hooks: Hooks{Hopeless: func(samples []Sample) bool {
 			if last := samples[len(samples)-1]; last.Phase != 1 || !last.Sending {
 				t.Errorf("asked outside the measured phase: %+v", last)
 			}
 			asked++
 			return asked == 3
-		},
+		}},
 	})
 	length := time.Duration(out.Until - out.From)
 	if !out.Hopeless || asked != 3 || length > 10*time.Second || time.Since(began) > 20*time.Second || out.Err != nil || !out.Drained {

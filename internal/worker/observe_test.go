@@ -78,7 +78,7 @@ func TestAnAutomaticWarmUpLastsAtLeastForAndAtMostMax(t *testing.T) {
 			var told []int64
 			out := ready(t, d, simple(1, 1)).Run(t.Context(), Load{
 				Schedule: constant(t, 500), Warmup: c.warmup, Duration: 300 * time.Millisecond, Drain: 20 * time.Second,
-				Measuring: func(at int64) { told = append(told, at) },
+				Hooks: Hooks{Measuring: func(at int64) { told = append(told, at) }},
 			})
 			warm := time.Duration(out.From - out.Start)
 			if warm < c.warmup.For {
@@ -103,7 +103,7 @@ func TestTheBacklogCountsWhatWaitsInTheGenerator(t *testing.T) {
 	w := ready(t, open(t, map[string]any{"capacity": 200, "window": 10}), simple(1, 2))
 	var seen []Sample
 	out := w.Run(t.Context(), Load{
-		Schedule: constant(t, 2000), Duration: time.Second, Drain: time.Millisecond, Observe: func(s Sample) { seen = append(seen, s) },
+		Schedule: constant(t, 2000), Duration: time.Second, Drain: time.Millisecond, Hooks: Hooks{Observe: func(s Sample) { seen = append(seen, s) }},
 	})
 	if len(seen) == 0 || len(seen) > len(out.Samples) {
 		t.Fatalf("%d samples passed on, %d taken", len(seen), len(out.Samples))

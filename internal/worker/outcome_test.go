@@ -280,7 +280,7 @@ func TestOutagesOfDeliveriesAndOfConfirmationsAreToldApart(t *testing.T) {
 func TestEveryFifthSampleIsPassedOnAndEveryFifthOfTheseWithLatencies(t *testing.T) {
 	var told []Sample
 	out := prepared(t, 1, 100).Run(t.Context(), Load{
-		Schedule: constant(t, 1000), Duration: 1300 * time.Millisecond, Drain: time.Second, Observe: func(s Sample) { told = append(told, s) },
+		Schedule: constant(t, 1000), Duration: 1300 * time.Millisecond, Drain: time.Second, Hooks: Hooks{Observe: func(s Sample) { told = append(told, s) }},
 	})
 	all, last := out.Samples, len(told)-1
 	if len(all) < 20 || len(told) != len(all)/5+1 && len(told) != len(all)/5 {

@@ -25,7 +25,7 @@ type Plan struct {
 	KeyOrdered bool // order is promised per key, not per producer
 	InFlight   int  // messages per producer
 	Bytes      int  // payload bytes in flight per producer; lowers InFlight where messages are large
-	// ConsumeLater leaves the consumers off until StartConsumers: a backlog is to be filled first.
+	// ConsumeLater leaves the consumers off until a backlog trial starts them: it is to be filled first.
 	ConsumeLater bool
 	// Run tells the messages of this point from those of others on the same broker.
 	Run uint16
@@ -58,8 +58,10 @@ type Producer struct {
 	Topic int // index into Plan.Topology.Topics
 }
 
-// Load is one trial. Exactly one of Duration and Messages ends it.
+// Load is one trial. Exactly one of Duration and Messages ends it. All of it is data that another process can be told, except the
+// Hooks, which stay with the caller.
 type Load struct {
+	Hooks    `json:"-"`
 	Start    int64             // when the schedule begins, ns on the clock's axis; 0: as soon as everything is ready
 	Schedule schedule.Schedule // over all producers; nil: closed loop, as fast as the in-flight window allows
 	// Before is what is sent during the warm-up where Schedule, a shape over time, is to begin with the measured phase;
@@ -80,20 +82,24 @@ type Load struct {
 	Backlog *Backlog
 	// Lossy ends the drain early when nothing has arrived for a second: at most once, what isn't there won't come.
 	Lossy bool
-	// Measuring is called once with the time at which the measured phase begins, at that time or a moment before. May be nil.
-	Measuring func(at int64)
-	// Sent is called once when the last message has been sent; of a backlog, when it is filled. May be nil.
-	Sent func()
 	// About is a rate, in messages per second, that decides how many threads are used instead of Schedule's: the trials of
 	// one search all use as many. 0: Schedule decides.
 	About float64
-	// Hopeless is asked about ten times a second during the measured phase, with all samples so far; when it says yes the
-	// phase ends there. It must not keep the samples. May be nil.
-	Hopeless func([]Sample) bool
-	// Observe receives a sample about ten times a second, from one goroutine. May be nil.
-	Observe func(Sample)
 	// Streams asks for every ledger, not only those that show a fault.
 	Streams bool
+}
+
+// Hooks are what the caller of a trial wants to be told or asked while it runs. Each may be nil.
+type Hooks struct {
+	// Measuring is called once with the time at which the measured phase begins, at that time or a moment before.
+	Measuring func(at int64)
+	// Sent is called once when the last message has been sent; of a backlog, when it is filled.
+	Sent func()
+	// Hopeless is asked about ten times a second during the measured phase, with all samples so far; when it says yes the
+	// phase ends there. It must not keep the samples.
+	Hopeless func([]Sample) bool
+	// Observe receives a sample about ten times a second, from one goroutine.
+	Observe func(Sample)
 }
 
 // Backlog is how a backlog is drained.

@@ -1,0 +1,62 @@
+package schedule
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestAScheduleIsTheSameInAnotherProcess(t *testing.T) {
+	for name, s := range map[string]Schedule{
+		"constant": must(Constant(1234.5678)),
+		"poisson":  must(Poisson(9876.5, 1<<63+5)),
+		"ramp":     must(Ramp(10, 54321.25, 7*time.Second)),
+		"to rest":  must(Ramp(1e6, 0, time.Second)),
+		"steps":    must(Steps([]Step{{100, time.Second}, {0, 300 * time.Millisecond}, {0.75, 5 * time.Second}})),
+		"bursts":   must(Bursts(0, 5000, time.Second, 37*time.Millisecond)),
+	} {
+		p, err := Described(s)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var told *Plain
+		if err := json.Unmarshal(text, &told); err != nil {
+			t.Fatal(name, err)
+		}
+		again, err := told.Schedule()
+		if err != nil || !reflect.DeepEqual(again, s) {
+			t.Errorf("%s: %+v, %v; want %+v", name, again, err, s)
+		}
+	}
+	if p, err := Described(nil); p != nil || err != nil {
+		t.Errorf("no schedule: %v, %v", p, err)
+	}
+	if s, err := (*Plain)(nil).Schedule(); s != nil || err != nil {
+		t.Errorf("no schedule: %v, %v", s, err)
+	}
+	if _, err := Described(Share(must(Constant(1)), 0, 2)); err == nil {
+		t.Error("a share was described, whose parts depend on who shares it")
+	}
+}
+
+func TestDamagedSchedulesAreRefused(t *testing.T) {
+	for _, text := range []string{
+		`{}`, `{"Constant": 1000000000000000001}`, `{"Poisson": {"Rate": -1}}`, `{"Ramp": {"From": 1, "To": 1, "Over": 0}}`, `{"Line": {}}`,
+		`{"Line": {"Segments": [{"Rate": 5, "For": -1}]}}`, `{"Line": {"Segments": [{"Rate": 0, "For": 1}]}}`,
+		`{"Line": {"Segments": [{"Rate": 5, "For": 9223372036854775807}]}}`,
+		`{"Line": {"Segments": [{"Rate": 5, "For": 315360000000000000}, {"Rate": 5, "For": 315360000000000000}]}}`,
+	} {
+		var p *Plain
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := p.Schedule(); err == nil {
+			t.Errorf("%s made %+v", text, s)
+		}
+	}
+}
