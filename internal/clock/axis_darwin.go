@@ -2,5 +2,9 @@ package clock
 
 import "golang.org/x/sys/unix"
 
-// axis is the clock that Go's monotonic readings come from: mach_absolute_time, which stands still while a Mac sleeps.
-const axis = unix.CLOCK_UPTIME_RAW
+const (
+	// axis is the clock that Go's monotonic readings come from: mach_absolute_time, which stands still while a Mac sleeps.
+	axis = unix.CLOCK_UPTIME_RAW
+	// unsteered is the same: nobody steers it.
+	unsteered = axis
+)

@@ -1,5 +1,5 @@
-// Package clock is the one nanosecond axis of a host: reading it and sleeping on it. It knows nothing of messages or
-// schedules.
+// Package clock is the one nanosecond axis of a host: reading it, sleeping on it, and relating it to a peer's. It knows
+// nothing of messages or schedules.
 package clock
 
 import (

@@ -16,7 +16,11 @@ import (
 const watching = "CLOCK_TEST_WATCHING"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(watching) == "" {
+	switch {
+	case os.Getenv(inNamespace) != "":
+		answerAsPeer()
+		return
+	case os.Getenv(watching) == "":
 		os.Exit(m.Run())
 	}
 	var longest int64
