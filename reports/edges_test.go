@@ -79,7 +79,7 @@ func TestStateSaysWhatThereIs(t *testing.T) {
 		"2 repetitions of 1 point: 2 void. Every one is void: no conclusion can be drawn.":               records(void, void),
 		"3 repetitions of 2 points: 1 refused, 2 void. None ended ok: no conclusion can be drawn.":       records(void, refused, void),
 	} {
-		if got := state(points); got != want {
+		if got := statusSentence(points); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -142,10 +142,10 @@ func TestFootnotesSayWhyAndWhatIsDoubted(t *testing.T) {
 }
 
 func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
-	if got := ranges(store.Stream{LostRanges: [][2]int64{{1, 3}, {7, 7}, {9, 10}}, LostRangesCut: true}); got != "1–3 7 9–10 …" {
+	if got := lostRanges(store.Stream{LostRanges: [][2]int64{{1, 3}, {7, 7}, {9, 10}}, LostRangesCut: true}); got != "1–3 7 9–10 …" {
 		t.Errorf("got %q", got)
 	}
-	if got := ranges(store.Stream{LostRanges: [][2]int64{{5, 5}}}); got != "5" {
+	if got := lostRanges(store.Stream{LostRanges: [][2]int64{{5, 5}}}); got != "5" {
 		t.Errorf("got %q", got)
 	}
 	// Every count of the books has its own column.
@@ -154,20 +154,19 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 		"due": 1, "unsent": 2, "sent": 3, "acked": 4, "failed": 5, "unresolved": 6, "expected": 7, "received": 8, "lost": 9, "lost_acked": 10,
 		"duplicated": 11, "reordered": 12, "corrupted": 13, "resent": 14,
 	}
-	columns, cells := metricColumns(runCounts, nil), document.Row{}
-	countCells(cells, runCounts, b)
-	if len(columns) != len(cells) || len(columns) != len(want) {
-		t.Fatalf("%d columns, %d cells, %d counts", len(columns), len(cells), len(want))
+	itself := func(b store.Books) *store.Books { return &b }
+	columns := countColumns(runCounts, nil, itself)
+	if len(columns) != len(want) {
+		t.Fatalf("%d columns, %d counts", len(columns), len(want))
 	}
 	for _, c := range columns {
-		if cells[c.Key].Number != want[c.Key] || c.Data {
-			t.Errorf("%s is %v, want %v", c.Key, cells[c.Key].Number, want[c.Key])
+		if c.cell(b).Number != want[c.Key] || c.Data {
+			t.Errorf("%s is %v, want %v", c.Key, c.cell(b).Number, want[c.Key])
 		}
 	}
-	of, stream := metricColumns(streamCounts, dataOnly{"lost": true}), document.Row{}
-	countCells(stream, streamCounts, b)
-	if len(of) != len(stream) || len(of) >= len(columns) {
-		t.Errorf("of a stream there are %d columns and %d cells", len(of), len(stream))
+	of := countColumns(streamCounts, dataOnly{"lost": true}, itself)
+	if len(of) >= len(columns) {
+		t.Errorf("of a stream there are %d columns", len(of))
 	}
 	for _, c := range of {
 		if c.Data != (c.Key == "lost") || c.Key == "resent" {

@@ -37,11 +37,29 @@ func TestAPromiseIsOnlyJudgedWhereItWasTested(t *testing.T) {
 		"one was sent": {record(kill, func(r *store.Record) {
 			r.Result.Books = store.Books{Sent: 1, Acked: 1, Expected: 1, Received: 1}
 		}), "kept", "nothing lost or delivered twice"},
-		"interrupted":             {record(kill, func(r *store.Record) { r.Status, r.Reason = store.Aborted, "interrupted" }), "void", "interrupted"},
-		"one message too many":    {record(kill, func(r *store.Record) { r.Result.Books.Sent++ }), "void", "the books don't balance"},
-		"a delivery too few":      {record(kill, func(r *store.Record) { r.Result.Books.Received-- }), "void", "the books don't balance"},
-		"no fault happened":       {record(kill, func(r *store.Record) { r.Result.Faults = nil }), "void", "the fault was not carried out: 0 of 2 acts happened"},
-		"it was never restarted":  {record(kill, func(r *store.Record) { r.Result.Faults = r.Result.Faults[:1] }), "void", "the fault was not carried out: 1 of 2 acts happened"},
+		"interrupted":            {record(kill, func(r *store.Record) { r.Status, r.Reason = store.Aborted, "interrupted" }), "void", "interrupted"},
+		"one message too many":   {record(kill, func(r *store.Record) { r.Result.Books.Sent++ }), "void", "the books don't balance"},
+		"a delivery too few":     {record(kill, func(r *store.Record) { r.Result.Books.Received-- }), "void", "the books don't balance"},
+		"no fault happened":      {record(kill, func(r *store.Record) { r.Result.Faults = nil }), "void", "the fault was not carried out: 0 of 2 acts happened"},
+		"it was never restarted": {record(kill, func(r *store.Record) { r.Result.Faults = r.Result.Faults[:1] }), "void", "the fault was not carried out: 1 of 2 acts happened"},
+		"lost before any fault began": {record(kill, func(r *store.Record) {
+			b := &r.Result.Books
+			r.Result.Faults, b.Received, b.Lost, b.LostAcked = nil, b.Received-9, 9, 9
+		}), "broken", "9 lost; the fault was not carried out: 0 of 2 acts happened"},
+		"lost from memory before any fault began": {record(kill, func(r *store.Record) {
+			b := &r.Result.Books
+			r.Spec.Persistence, r.Result.Faults, b.Received, b.Lost, b.LostAcked = "memory", nil, b.Received-9, 9, 9
+		}), "broken", "9 lost; the fault was not carried out: 0 of 2 acts happened"},
+		"lost in a broker that stayed down": {record(kill, func(r *store.Record) {
+			b := &r.Result.Books
+			r.Result.Faults, b.Received, b.Lost, b.LostAcked = r.Result.Faults[:1], b.Received-9, 9, 9
+		}), "void", "the fault was not carried out: 1 of 2 acts happened"},
+		"delivered twice by a broker that stayed down": {record(kill, func(r *store.Record) {
+			r.Spec.Delivery, r.Result.Faults, r.Result.Books.Duplicated = "exactly-once", r.Result.Faults[:1], 2
+		}), "broken", "2 delivered twice; the fault was not carried out: 1 of 2 acts happened"},
+		"the only one was not acknowledged": {record(kill, func(r *store.Record) {
+			r.Result.Books = store.Books{Sent: 1, Failed: 1, Expected: 1, Lost: 1}
+		}), "kept", "nothing lost or delivered twice; only 0 of 1 were acknowledged"},
 		"a restart is one act":    {record(restart, func(*store.Record) {}), "kept", "nothing lost or delivered twice"},
 		"the kill itself failed":  {record(kill, func(r *store.Record) { r.Result.Faults[0].Err = "no such process" }), "void", "the fault was not carried out: kill: no such process"},
 		"corrupted, at most once": {record(kill, func(r *store.Record) { r.Spec.Delivery, r.Result.Books.Corrupted = "at-most-once", 3 }), "broken", "3 corrupted"},

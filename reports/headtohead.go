@@ -25,7 +25,7 @@ func headToHead(set *results.Set) (document.Document, error) { return HeadToHead
 func HeadToHead(set *results.Set) Sections {
 	points := set.Points
 	var opening, closing document.Document
-	opening.Say(state(points))
+	opening.Say(statusSentence(points))
 	for _, v := range append(results.MissedRates(points), objectives(set)...) {
 		opening.Add(v)
 	}

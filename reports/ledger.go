@@ -21,23 +21,25 @@ func init() {
 func ledgerReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Ledger"}
 	points := set.Points
-	d.Say(state(points))
-	books := document.Table{Title: "Books", Columns: booksColumns(points)}
+	d.Say(statusSentence(points))
+	var accounts []account
 	var faults []document.Block
 	for _, p := range points {
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
-				if hasBooks(p, l) {
-					books.Rows = append(books.Rows, booksRow(p, l))
-					faults = append(faults, streams(p, l)...)
+				if a := (account{p, l}); a.known() {
+					accounts = append(accounts, a)
+					faults = append(faults, a.streams()...)
 				}
 			}
 		}
 	}
-	if len(books.Rows) == 0 {
+	if len(accounts) == 0 {
 		d.Say("No record holds a ledger.")
 		return d, nil
 	}
+	books := tableOf(booksColumns(points), accounts)
+	books.Title = "Books"
 	d.Add(books)
 	if anyLoad(points, missed) {
 		d.Say("Due: by the schedule; never sent: of those, what there was no room for until the run ended.")
@@ -55,34 +57,37 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
+// account is what one repetition of a point counted under one load.
+type account struct {
+	point results.Point
+	load  results.Load
+}
+
+// known tells whether the books are known. Older records don't have those of each rate of a curve.
+func (a account) known() bool {
+	r := a.load.Record.Result
+	return r != nil && !a.point.Published() && (a.load.Rate == 0 || r.Books != results.Books{})
+}
+
+func (a account) books() *results.Books { return &a.load.Record.Result.Books }
+
 // booksColumns are the columns of the books. Readers see the counts that are not the same in every row.
-func booksColumns(points []results.Point) []document.Column {
-	return append([]document.Column{
-		{Key: "broker", Name: "broker", Row: true},
-		{Key: "setting", Name: "messages", Row: true},
-		{Key: "load", Name: "load", Row: true},
-		{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, repeated)},
-		{Key: "status", Name: "status"},
-	}, metricColumns(runCounts, dataOnly{
+func booksColumns(points []results.Point) []columnOf[account] {
+	return append([]columnOf[account]{
+		{document.Column{Key: "broker", Name: "broker", Row: true}, func(a account) document.Cell { return document.Text(a.point.Name) }},
+		{document.Column{Key: "setting", Name: "messages", Row: true}, func(a account) document.Cell { return document.Text(a.point.Setting()) }},
+		{document.Column{Key: "load", Name: "load", Row: true}, func(a account) document.Cell { return document.Text(a.load.Title) }},
+		{
+			document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, repeated)},
+			func(a account) document.Cell { return document.Number(a.load.Record.Repetition) },
+		},
+		{document.Column{Key: "status", Name: "status"}, func(a account) document.Cell {
+			r := a.load.Record
+			return document.Text(results.Ending(string(r.Status), []results.Record{r})).Toned(toneOf(r.Status))
+		}},
+	}, countColumns(runCounts, dataOnly{
 		"due": !anyLoad(points, missed), "unsent": !anyLoad(points, missed), "resent": !anyLoad(points, resent), "expected": !anyLoad(points, fannedOut),
-	})...)
-}
-
-// hasBooks tells whether the books of a load are known. Older records don't have those of each rate of a curve.
-func hasBooks(p results.Point, l results.Load) bool {
-	return l.Record.Result != nil && !p.Published() && (l.Rate == 0 || l.Record.Result.Books != results.Books{})
-}
-
-func booksRow(p results.Point, l results.Load) document.Row {
-	row := document.Row{
-		"broker":     document.Text(p.Name),
-		"setting":    document.Text(p.Setting()),
-		"load":       document.Text(l.Title),
-		"repetition": document.Number(l.Record.Repetition),
-		"status":     document.Text(results.Ending(string(l.Record.Status), []results.Record{l.Record})).Toned(toneOf(l.Record.Status)),
-	}
-	countCells(row, runCounts, l.Record.Result.Books)
-	return row
+	}, account.books)...)
 }
 
 // anyLoad asks about every record and every rate of a curve.
@@ -106,29 +111,23 @@ func fannedOut(r results.Record) bool {
 }
 
 // streams shows the streams of a load that have a fault.
-func streams(p results.Point, l results.Load) []document.Block {
-	r := l.Record
+func (a account) streams() []document.Block {
+	r := a.load.Record
 	if len(r.Result.Streams) == 0 {
 		return nil
 	}
-	name := fmt.Sprintf("Faults: %s, %s, %s, repetition %d", p.Name, p.Setting(), l.Title, r.Repetition)
-	t := document.Table{Title: name, Columns: append([]document.Column{
-		{Key: "producer", Name: "producer", Unit: unit.Count, Row: true},
-		{Key: "topic", Name: "topic", Row: true},
-		{Key: "subscription", Name: "subscription", Row: true},
-	}, append(metricColumns(streamCounts, nil), document.Column{Key: "lost_ranges", Name: "lost sequence numbers"})...)}
-	for _, s := range r.Result.Streams {
-		row := document.Row{
-			"producer":     document.Number(s.Producer),
-			"topic":        document.Text(s.Topic),
-			"subscription": document.Text(s.Subscription),
-			"lost_ranges":  document.Text(ranges(s)),
-		}
-		countCells(row, streamCounts, s.Books)
-		t.Rows = append(t.Rows, row)
-	}
+	t := tableOf(streamColumns, r.Result.Streams)
+	t.Title = fmt.Sprintf("Faults: %s, %s, %s, repetition %d", a.point.Name, a.point.Setting(), a.load.Title, r.Repetition)
 	return []document.Block{t}
 }
+
+var streamColumns = slices.Concat([]columnOf[results.Stream]{
+	{document.Column{Key: "producer", Name: "producer", Unit: unit.Count, Row: true}, func(s results.Stream) document.Cell { return document.Number(s.Producer) }},
+	{document.Column{Key: "topic", Name: "topic", Row: true}, func(s results.Stream) document.Cell { return document.Text(s.Topic) }},
+	{document.Column{Key: "subscription", Name: "subscription", Row: true}, func(s results.Stream) document.Cell { return document.Text(s.Subscription) }},
+}, countColumns(streamCounts, nil, func(s results.Stream) *results.Books { return &s.Books }), []columnOf[results.Stream]{
+	{document.Column{Key: "lost_ranges", Name: "lost sequence numbers"}, func(s results.Stream) document.Cell { return document.Text(lostRanges(s)) }},
+})
 
 // The counts of a ledger, by the keys of their metrics. Which stream a message that was due or sent again belonged to
 // isn't kept.
@@ -139,16 +138,8 @@ var (
 	runCounts = slices.Insert(slices.Insert(slices.Clone(streamCounts), 3, "resent"), 0, "due", "unsent")
 )
 
-// countCells adds the counts to a row; what was due is unknown in records of before it was counted.
-func countCells(row document.Row, keys []string, b results.Books) {
-	for _, key := range keys {
-		if b.Due > 0 || key != "due" && key != "unsent" {
-			row[key] = document.Number(results.MustMetric(key).Books(b))
-		}
-	}
-}
-
-func ranges(s results.Stream) string {
+// lostRanges lists the first ranges of lost sequence numbers: "17–18 99120 …".
+func lostRanges(s results.Stream) string {
 	var words []string
 	for _, r := range s.LostRanges {
 		if r[0] == r[1] {

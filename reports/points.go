@@ -25,7 +25,7 @@ func init() {
 func points(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Points"}
 	all := set.Points
-	d.Say(state(all))
+	d.Say(statusSentence(all))
 	known := yamls{}
 	for _, p := range all {
 		d.Add(document.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Setting(), p.Load(), p.ID)})

@@ -17,26 +17,22 @@ func init() {
 	Register(Report{
 		Name:  "promise",
 		Doc:   "who kept its promise: each guarantee through kills, pauses and restarts, with what was lost, repeated and out of order",
-		Build: promise,
+		Build: promiseReport,
 	})
 }
 
-func promise(set *results.Set) (document.Document, error) {
+func promiseReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Who kept its promise"}
 	trials, withoutFault := faultTrials(set.Points)
 	if len(trials) == 0 {
-		d.Say("There is no record of a fault; brokermark run proof makes some.")
+		d.Say("None of these records contains a fault. To make some: brokermark run proof.")
 		return d, nil
 	}
 	d.Say(countVerdicts(trials))
 	columns := promiseColumns(trials)
 	for _, ofBroker := range byBroker(trials) {
 		d.Add(document.Heading{Level: 1, Text: ofBroker[0].broker()})
-		t := document.Table{Columns: columns}
-		for _, trial := range ofBroker {
-			t.Rows = append(t.Rows, trial.row())
-		}
-		d.Add(t)
+		d.Add(tableOf(columns, ofBroker))
 	}
 	d.Say(promiseTerms(trials))
 	if withoutFault > 0 {
@@ -45,43 +41,47 @@ func promise(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// promiseTerms explains the columns.
+// promiseTerms explains the columns, a sentence each.
 func promiseTerms(trials []faultTrial) string {
-	text := "Acked: confirmed as the guarantee demands; at most once: handed over. Failed: the client reported an error; the message may have been delivered " +
-		"nevertheless. "
+	terms := []string{
+		"Acked: confirmed as the guarantee demands. With at-most-once nothing is confirmed, and every message handed to the client counts.",
+		"Failed: the client reported an error; the message may have been delivered nevertheless.",
+	}
 	if anyTrial(trials, resent) {
-		text += "Resent: sent once more because the connection was lost or no answer came. "
+		terms = append(terms, "Resent: sent once more because the connection was lost or no answer came.")
 	}
-	text += "Lost: acked and never delivered"
-	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.late }) {
-		text += "; what was only late is not counted"
+	terms = append(terms, "Lost: acked and never delivered.")
+	if slices.ContainsFunc(trials, func(t faultTrial) bool { return t.lossesUnsure && t.record.Result.Books.LostAcked > 0 }) {
+		terms = append(terms, "Messages that may only be late, or still be in a broker that did not come back, are not counted as lost.")
 	}
-	return text + ". Dup.: deliveries of a message that had been delivered. Reord.: first deliveries after a later message of the same " +
-		"stream. Outage: the longest time in which nothing was delivered" + samplesApart(trials) + "."
+	return strings.Join(append(terms,
+		"Dup.: deliveries of a message that had been delivered.",
+		"Reord.: first deliveries after a later message of the same stream.",
+		"Outage: the longest time in which nothing was delivered"+sampleIntervals(trials)+"."), " ")
 }
 
 func anyTrial(trials []faultTrial, is func(results.Record) bool) bool {
 	return slices.ContainsFunc(trials, func(t faultTrial) bool { return is(t.record) })
 }
 
-// samplesApart states the interval between the samples that outages were read from; "" without an outage.
-func samplesApart(trials []faultTrial) string {
-	var all []int64
+// sampleIntervals states how far apart the samples were that outages were read from. It is empty without an outage.
+func sampleIntervals(trials []faultTrial) string {
+	var intervals []int64
 	for _, t := range trials {
 		if t.record.Result == nil {
 			continue
 		}
-		if ns := t.record.Result.OutageSampleNs(); ns > 0 && !slices.Contains(all, ns) {
-			all = append(all, ns)
+		if ns := t.record.Result.OutageSampleNs(); ns > 0 && !slices.Contains(intervals, ns) {
+			intervals = append(intervals, ns)
 		}
 	}
-	slices.Sort(all)
-	var words []string
-	for _, ns := range all {
-		words = append(words, fmt.Sprintf("%g ms", float64(ns)/1e6))
-	}
-	if words == nil {
+	if len(intervals) == 0 {
 		return ""
+	}
+	slices.Sort(intervals)
+	var words []string
+	for _, ns := range intervals {
+		words = append(words, fmt.Sprintf("%g ms", float64(ns)/1e6))
 	}
 	return ", from samples " + strings.Join(words, " or ") + " apart"
 }
@@ -94,42 +94,65 @@ func faultTrials(points []results.Point) (trials []faultTrial, withoutFault int)
 				withoutFault++
 				continue
 			}
-			trials = append(trials, judge(r))
+			trials = append(trials, judgeFaultTrial(r))
 		}
 	}
 	slices.SortStableFunc(trials, faultTrial.compare)
 	return trials, withoutFault
 }
 
-// byBroker splits sorted trials into one group for each broker and version.
+// byBroker splits trials into one group for each broker and version. The trials are sorted by both.
 func byBroker(trials []faultTrial) [][]faultTrial {
-	var out [][]faultTrial
+	var groups [][]faultTrial
 	for i, t := range trials {
 		if i == 0 || t.broker() != trials[i-1].broker() {
-			out = append(out, nil)
+			groups = append(groups, nil)
 		}
-		out[len(out)-1] = append(out[len(out)-1], t)
+		groups[len(groups)-1] = append(groups[len(groups)-1], t)
 	}
-	return out
+	return groups
 }
 
-func promiseColumns(trials []faultTrial) []document.Column {
-	return slices.Concat([]document.Column{
-		{Key: "broker", Data: true},
-		{Key: "version", Data: true},
-		{Key: "delivery", Data: true},
-		{Key: "persistence", Data: true},
-		{Key: "replicas", Unit: unit.Count, Data: true},
-		{Key: "acks", Data: true},
-		{Key: "ordering", Data: true},
-		{Key: "guarantee", Name: "guarantee", Row: true},
-		{Key: "fault", Name: "fault", Row: true},
-		{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !anyTrial(trials, repeated)},
-		{Key: "verdict", Name: "promise"},
-	}, metricColumns(promiseCounts, dataOnly{"sent": true, "resent": !anyTrial(trials, resent)}), []document.Column{
-		{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds},
-		{Key: "why", Name: "why", Wide: true},
-	})
+func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
+	// text and number are columns of what the spec asked for.
+	text := func(key string, of func(study.Spec) string) columnOf[faultTrial] {
+		return columnOf[faultTrial]{document.Column{Key: key, Data: true}, func(t faultTrial) document.Cell { return document.Text(of(t.record.Spec)) }}
+	}
+	shown := func(key string, of func(study.Spec) string) columnOf[faultTrial] {
+		c := text(key, of)
+		c.Name, c.Row, c.Data = key, true, false
+		return c
+	}
+	columns := []columnOf[faultTrial]{
+		text("broker", func(s study.Spec) string { return s.Broker }),
+		{document.Column{Key: "version", Data: true}, func(t faultTrial) document.Cell { return document.Text(t.record.Versions.Broker) }},
+		text("delivery", func(s study.Spec) string { return s.Delivery }),
+		text("persistence", func(s study.Spec) string { return s.Persistence }),
+		{document.Column{Key: "replicas", Unit: unit.Count, Data: true}, func(t faultTrial) document.Cell { return document.Number(t.record.Spec.Replicas) }},
+		text("acks", func(s study.Spec) string { return s.Acks }),
+		text("ordering", func(s study.Spec) string { return s.Ordering }),
+		shown("guarantee", guaranteeOf),
+		shown("fault", func(s study.Spec) string { return faultText(s.Faults) }),
+		{
+			document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !anyTrial(trials, repeated)},
+			func(t faultTrial) document.Cell { return document.Number(t.record.Repetition) },
+		},
+		{document.Column{Key: "verdict", Name: "promise"}, func(t faultTrial) document.Cell {
+			return document.Text(string(t.verdict)).Toned(verdictTones[t.verdict])
+		}},
+	}
+	hidden := dataOnly{"sent": true, "resent": !anyTrial(trials, resent)}
+	figures := append(countColumns(promiseCounts, hidden, faultTrial.counts),
+		columnOf[faultTrial]{document.Column{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds}, faultTrial.outage})
+	for _, c := range figures {
+		columns = append(columns, columnOf[faultTrial]{c.Column, func(t faultTrial) document.Cell {
+			cell := c.cell(t)
+			return cell.Excluded(t.verdict == verdictVoid && cell.Kind != document.Blank)
+		}})
+	}
+	return append(columns, columnOf[faultTrial]{document.Column{Key: "why", Name: "why", Wide: true}, func(t faultTrial) document.Cell {
+		return document.Text(t.why)
+	}})
 }
 
 // promiseCounts are the counts by which a promise is judged, and the counts that explain them.
@@ -139,25 +162,25 @@ var promiseCounts = []string{"sent", "acked", "failed", "resent", "lost_acked", 
 type promiseVerdict string
 
 const (
-	kept     promiseVerdict = "kept"
-	broken   promiseVerdict = "broken"
-	noneMade promiseVerdict = "none made"
-	void     promiseVerdict = "void"
-	refused  promiseVerdict = "refused"
+	verdictKept     promiseVerdict = "kept"
+	verdictBroken   promiseVerdict = "broken"
+	verdictNoneMade promiseVerdict = "none made"
+	verdictVoid     promiseVerdict = "void"
+	verdictRefused  promiseVerdict = "refused"
 )
 
 // verdictOf maps the ledger's answers to verdicts.
-var verdictOf = map[ledger.Promise]promiseVerdict{ledger.Kept: kept, ledger.Broken: broken, ledger.NoneMade: noneMade}
+var verdictOf = map[ledger.Promise]promiseVerdict{ledger.Kept: verdictKept, ledger.Broken: verdictBroken, ledger.NoneMade: verdictNoneMade}
 
-var verdictTones = map[promiseVerdict]document.Tone{broken: document.Alarm, void: document.Caution}
+var verdictTones = map[promiseVerdict]document.Tone{verdictBroken: document.Alarm, verdictVoid: document.Caution}
 
 // faultTrial is one repetition in which faults were planned, with its verdict.
 type faultTrial struct {
-	record  results.Record
-	books   results.Books // as judged: without the losses that are only late deliveries
-	late    bool          // deliveries still came when the drain allowance was used up
-	verdict promiseVerdict
-	why     string
+	record       results.Record
+	books        results.Books // as judged: without losses where lossesUnsure
+	lossesUnsure bool          // missing messages may be late, or may still be in a broker that wasn't started again
+	verdict      promiseVerdict
+	why          string
 }
 
 // broker is its name with the version that ran.
@@ -171,8 +194,8 @@ func (t faultTrial) compare(o faultTrial) int {
 		results.CompareNames(a.Spec.Broker, b.Spec.Broker),
 		results.CompareNames(a.Versions.Broker, b.Versions.Broker),
 		cmp.Compare(a.Spec.Replicas, b.Spec.Replicas),
-		cmp.Compare(slices.Index(deliveries, a.Spec.Delivery), slices.Index(deliveries, b.Spec.Delivery)),
-		cmp.Compare(slices.Index(persistences, a.Spec.Persistence), slices.Index(persistences, b.Spec.Persistence)),
+		cmp.Compare(slices.Index(deliveryOrder, a.Spec.Delivery), slices.Index(deliveryOrder, b.Spec.Delivery)),
+		cmp.Compare(slices.Index(persistenceOrder, a.Spec.Persistence), slices.Index(persistenceOrder, b.Spec.Persistence)),
 		results.CompareNames(faultText(a.Spec.Faults), faultText(b.Spec.Faults)),
 		cmp.Compare(a.Repetition, b.Repetition),
 	)
@@ -180,54 +203,68 @@ func (t faultTrial) compare(o faultTrial) int {
 
 // The words of a guarantee, the weakest first.
 var (
-	deliveries   = []string{"at-most-once", "at-least-once", "exactly-once"}
-	persistences = []string{"memory", "log", "fsync"}
+	deliveryOrder    = []string{"at-most-once", "at-least-once", "exactly-once"}
+	persistenceOrder = []string{"memory", "log", "fsync"}
 )
 
-// judge judges a repetition by its counts. They prove nothing where it was cut short or its faults did not happen.
-func judge(r results.Record) faultTrial {
+// judgeFaultTrial judges a repetition in three steps: could it show anything; was a promise broken; was the trial good
+// enough to show that the promise was kept. A breach counts however poor the trial was.
+func judgeFaultTrial(r results.Record) faultTrial {
 	t := faultTrial{record: r}
 	if r.Result != nil {
 		t.books = r.Result.Books
 	}
-	lateText, late := doubtText(r, "late")
-	if t.late = late; late { // missing messages may only be late; duplicates and reordering still count
+	if t.verdict, t.why = notJudgeable(r); t.verdict != "" {
+		return t
+	}
+	var poor []string // why success would prove nothing
+	if notDone := faultNotDone(r); notDone != "" {
+		poor = append(poor, notDone)
+		// An act that failed, or one without the act that ends it, may have left the broker down with its messages. Before the
+		// first act nothing had been done to the broker, which then explains no loss.
+		t.lossesUnsure = len(r.Result.Faults) > 0
+		if !t.lossesUnsure {
+			r.Spec.Faults = nil
+		}
+	}
+	if lateText, late := doubtText(r, results.DoubtLate); late {
+		poor, t.lossesUnsure = append(poor, lateText), true
+	}
+	if r.Status == results.Void || r.Status == results.Failed {
+		poor = append(poor, r.Reason)
+	}
+	if t.lossesUnsure { // duplicates and reordering still count
 		t.books.LostAcked = 0
 	}
-	t.verdict, t.why = t.decide(lateText)
+	judged := results.Promise(r, t.books)
+	t.verdict, t.why = verdictOf[judged.Promise], wordVerdict(judged, t.books)
+	switch {
+	case t.verdict != verdictBroken && poor != nil:
+		t.verdict, t.why = verdictVoid, poor[0]
+	case t.verdict == verdictBroken && faultNotDone(t.record) != "":
+		t.why += "; " + faultNotDone(t.record)
+	}
 	return t
 }
 
-func (t faultTrial) decide(lateText string) (v promiseVerdict, why string) {
-	r := t.record
-	switch notDone := faultNotDone(r); {
-	case r.Status == results.Refused:
-		return refused, r.Reason
-	case t.books.Sent == 0 && r.Reason == "":
-		return void, "nothing was measured"
-	case t.books.Sent == 0:
-		return void, "nothing was measured: " + r.Reason
-	case r.Status == results.Aborted:
-		return void, r.Reason
-	case notDone != "":
-		return void, notDone
-	case !r.Result.Books.BalancedAsStored():
-		return void, "the books don't balance"
-	}
-	promise := results.Promise(r, t.books)
+// notJudgeable says why a repetition shows nothing about its promise. The verdict is empty if it does.
+func notJudgeable(r results.Record) (verdict promiseVerdict, why string) {
 	switch {
-	case promise.Promise == ledger.Broken:
-		// A breach counts however poor the trial was: under too little load, or with other deliveries late.
-	case t.late:
-		return void, lateText
-	case r.Status == results.Void || r.Status == results.Failed:
-		// The trial was not good enough to show that the promise was kept.
-		return void, r.Reason
+	case r.Status == results.Refused:
+		return verdictRefused, r.Reason
+	case (r.Result == nil || r.Result.Books.Sent == 0) && r.Reason == "":
+		return verdictVoid, "nothing was measured"
+	case r.Result == nil || r.Result.Books.Sent == 0:
+		return verdictVoid, "nothing was measured: " + r.Reason
+	case r.Status == results.Aborted:
+		return verdictVoid, r.Reason
+	case !r.Result.Books.BalancedAsStored():
+		return verdictVoid, "the books don't balance"
 	}
-	return verdictOf[promise.Promise], wordVerdict(promise, t.books)
+	return "", ""
 }
 
-// doubtText is the text of a record's doubt of that code.
+// doubtText is the text of a record's first doubt with a code.
 func doubtText(r results.Record, code string) (text string, ok bool) {
 	for _, d := range r.Doubts {
 		if d.Code == code {
@@ -253,7 +290,7 @@ func wordCounts(counts []ledger.Count) string {
 // wordVerdict states the counts that a verdict rests on.
 func wordVerdict(v ledger.Verdict, b results.Books) string {
 	parts := promiseClauses(v, b)
-	if b.Acked < b.Sent/2 && v.Promise != ledger.Broken {
+	if 2*b.Acked < b.Sent && v.Promise != ledger.Broken {
 		parts = append(parts, fmt.Sprintf("only %d of %d were acknowledged", b.Acked, b.Sent))
 	}
 	if b.Unresolved > 0 {
@@ -271,7 +308,7 @@ func promiseClauses(v ledger.Verdict, b results.Books) []string {
 		return []string{fmt.Sprintf("held in memory only: %d of %d acknowledged messages were lost", b.LostAcked, b.Acked)}
 	case v.Promise == ledger.NoneMade:
 		return []string{"held in memory only, but no acknowledged message was lost"}
-	case v.Allowed != nil:
+	case len(v.Allowed) > 0:
 		return []string{wordCounts(v.Allowed) + ", which it allows"}
 	case b.Unresolved == 0:
 		return []string{"nothing lost or delivered twice"}
@@ -279,34 +316,20 @@ func promiseClauses(v ledger.Verdict, b results.Books) []string {
 	return nil
 }
 
-// row is the trial's row under promiseColumns.
-func (t faultTrial) row() document.Row {
-	s := t.record.Spec
-	row := document.Row{
-		"broker":      document.Text(s.Broker),
-		"version":     document.Text(t.record.Versions.Broker),
-		"delivery":    document.Text(s.Delivery),
-		"persistence": document.Text(s.Persistence),
-		"replicas":    document.Number(s.Replicas),
-		"acks":        document.Text(s.Acks),
-		"ordering":    document.Text(s.Ordering),
-		"guarantee":   document.Text(guaranteeOf(s)),
-		"fault":       document.Text(faultText(s.Faults)),
-		"repetition":  document.Number(t.record.Repetition),
-		"verdict":     document.Text(string(t.verdict)).Toned(verdictTones[t.verdict]),
-		"why":         document.Text(t.why),
-	}
+// counts are the books as judged. They are nil if nothing was measured.
+func (t faultTrial) counts() *results.Books {
 	if t.record.Result == nil {
-		return row
+		return nil
 	}
-	countCells(row, promiseCounts, t.books)
-	for _, key := range promiseCounts {
-		row[key] = row[key].Excluded(t.verdict == void)
+	return &t.books
+}
+
+// outage is blank if nothing was measured, or if nobody watched for an outage.
+func (t faultTrial) outage() document.Cell {
+	if t.record.Result == nil || t.record.Result.Outage == nil {
+		return document.Cell{}
 	}
-	if o := t.record.Result.Outage; o != nil {
-		row["outage_ns"] = document.Number(o.ReceiveNs).Excluded(t.verdict == void)
-	}
-	return row
+	return document.Number(t.record.Result.Outage.ReceiveNs)
 }
 
 // guaranteeOf names the guarantee; the usual replicas and ordering are left out.
@@ -327,7 +350,7 @@ func countVerdicts(trials []faultTrial) string {
 	var breaches []string
 	for _, t := range trials {
 		counts[t.verdict]++
-		if t.verdict == broken {
+		if t.verdict == verdictBroken {
 			s := t.record.Spec
 			breaches = append(breaches, fmt.Sprintf("%s (%s, %s): %s", s.Broker, guaranteeOf(s), faultText(s.Faults), t.why))
 		}
@@ -337,11 +360,11 @@ func countVerdicts(trials []faultTrial) string {
 		verdict promiseVerdict
 		words   string
 	}{
-		{kept, "%d kept"},
-		{broken, "%d broken"},
-		{noneMade, "%d where nothing was promised"},
-		{void, "%d void"},
-		{refused, "%d refused"},
+		{verdictKept, "%d kept"},
+		{verdictBroken, "%d broken"},
+		{verdictNoneMade, "%d where nothing was promised"},
+		{verdictVoid, "%d void"},
+		{verdictRefused, "%d refused"},
 	} {
 		if n := counts[v.verdict]; n > 0 {
 			parts = append(parts, fmt.Sprintf(v.words, n))

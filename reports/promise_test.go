@@ -79,27 +79,27 @@ func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
 		want   promiseVerdict
 		says   string
 	}{
-		"acknowledged and lost":                     {through("b", "at-least-once", "log", pause, store.Books{LostAcked: 1}), broken, "1 lost"},
-		"a duplicate, at most once":                 {through("b", "at-most-once", "memory", pause, store.Books{Duplicated: 1}), broken, "1 delivered twice"},
-		"a duplicate, exactly once":                 {through("b", "exactly-once", "log", pause, store.Books{Duplicated: 1}), broken, "1 delivered twice"},
-		"out of order though ordered":               {through("b", "at-least-once", "log", pause, store.Books{Reordered: 4}), broken, "4 out of order"},
-		"loss from memory without a kill":           {through("b", "at-least-once", "memory", pause, store.Books{LostAcked: 5}), broken, "5 lost"},
-		"loss from memory through a kill":           {through("b", "at-least-once", "memory", kill, store.Books{LostAcked: 5}), noneMade, "5 of 10000 acknowledged"},
-		"an unknown fate, from memory":              {unresolved(), noneMade, "7 were neither confirmed nor refused"},
-		"loss from memory through a restart":        {through("b", "at-least-once", "memory", restart, store.Books{LostAcked: 5}), noneMade, "5 of 10000 acknowledged"},
-		"a duplicate from memory, exactly once":     {through("b", "exactly-once", "memory", kill, store.Books{Duplicated: 5}), broken, "5 delivered twice"},
-		"loss, at most once":                        {through("b", "at-most-once", "log", kill, store.Books{LostAcked: 5}), kept, "5 lost, which it allows"},
-		"a duplicate, at least once":                {through("b", "at-least-once", "log", kill, store.Books{Duplicated: 2}), kept, "2 delivered twice, which it allows"},
-		"lost, but the application was told":        {through("b", "at-least-once", "log", kill, store.Books{Failed: 7, Lost: 7}), kept, ""},
-		"hardly anything was acknowledged":          {through("b", "at-least-once", "log", kill, store.Books{Failed: 9878}), kept, "nothing lost or delivered twice; only 122 of 10000 were acknowledged"},
-		"nothing wrong":                             {through("b", "exactly-once", "fsync", kill, store.Books{}), kept, ""},
-		"failed for a reason that isn't the ledger": {failedBecause("the broker died: node 1 exited"), void, "the broker died"},
-		"kept, but under less load than was meant":  {late(store.Books{}), void, "30 ms late"},
-		"broken under less load than was meant":     {late(store.Books{LostAcked: 9}), broken, "9 lost"},
-		"missing while others still came":           {stillComing(store.Books{LostAcked: 9}), void, "others still came"},
-		"the same, and delivered twice":             {stillComing(store.Books{LostAcked: 9, Duplicated: 2}), broken, "2 delivered twice"},
+		"acknowledged and lost":                     {through("b", "at-least-once", "log", pause, store.Books{LostAcked: 1}), verdictBroken, "1 lost"},
+		"a duplicate, at most once":                 {through("b", "at-most-once", "memory", pause, store.Books{Duplicated: 1}), verdictBroken, "1 delivered twice"},
+		"a duplicate, exactly once":                 {through("b", "exactly-once", "log", pause, store.Books{Duplicated: 1}), verdictBroken, "1 delivered twice"},
+		"out of order though ordered":               {through("b", "at-least-once", "log", pause, store.Books{Reordered: 4}), verdictBroken, "4 out of order"},
+		"loss from memory without a kill":           {through("b", "at-least-once", "memory", pause, store.Books{LostAcked: 5}), verdictBroken, "5 lost"},
+		"loss from memory through a kill":           {through("b", "at-least-once", "memory", kill, store.Books{LostAcked: 5}), verdictNoneMade, "5 of 10000 acknowledged"},
+		"an unknown fate, from memory":              {unresolved(), verdictNoneMade, "7 were neither confirmed nor refused"},
+		"loss from memory through a restart":        {through("b", "at-least-once", "memory", restart, store.Books{LostAcked: 5}), verdictNoneMade, "5 of 10000 acknowledged"},
+		"a duplicate from memory, exactly once":     {through("b", "exactly-once", "memory", kill, store.Books{Duplicated: 5}), verdictBroken, "5 delivered twice"},
+		"loss, at most once":                        {through("b", "at-most-once", "log", kill, store.Books{LostAcked: 5}), verdictKept, "5 lost, which it allows"},
+		"a duplicate, at least once":                {through("b", "at-least-once", "log", kill, store.Books{Duplicated: 2}), verdictKept, "2 delivered twice, which it allows"},
+		"lost, but the application was told":        {through("b", "at-least-once", "log", kill, store.Books{Failed: 7, Lost: 7}), verdictKept, ""},
+		"hardly anything was acknowledged":          {through("b", "at-least-once", "log", kill, store.Books{Failed: 9878}), verdictKept, "nothing lost or delivered twice; only 122 of 10000 were acknowledged"},
+		"nothing wrong":                             {through("b", "exactly-once", "fsync", kill, store.Books{}), verdictKept, ""},
+		"failed for a reason that isn't the ledger": {failedBecause("the broker died: node 1 exited"), verdictVoid, "the broker died"},
+		"kept, but under less load than was meant":  {late(store.Books{}), verdictVoid, "30 ms late"},
+		"broken under less load than was meant":     {late(store.Books{LostAcked: 9}), verdictBroken, "9 lost"},
+		"missing while others still came":           {stillComing(store.Books{LostAcked: 9}), verdictVoid, "others still came"},
+		"the same, and delivered twice":             {stillComing(store.Books{LostAcked: 9, Duplicated: 2}), verdictBroken, "2 delivered twice"},
 	} {
-		o := judge(c.record)
+		o := judgeFaultTrial(c.record)
 		if o.verdict != c.want || !strings.Contains(o.why, c.says) {
 			t.Errorf("%s: %s (%s), want %s (%s)", name, o.verdict, o.why, c.want, c.says)
 		}

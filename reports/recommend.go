@@ -29,7 +29,7 @@ func recommend(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Recommendation"}
 	sweeps := sweepsOf(set.Points)
 	if len(sweeps) == 0 {
-		d.Say(state(set.Points))
+		d.Say(statusSentence(set.Points))
 		d.Say(fmt.Sprintf("There is nothing to recommend: no workload has at least %d points that differ in a setting. "+
 			"The summary (brokermark report) ranks those there are.", leastSwept))
 		return d, nil

@@ -43,7 +43,7 @@ func Summary(set *results.Set) Sections {
 func verdicts(set *results.Set) []document.Block {
 	var d document.Document
 	points := set.Points
-	d.Say(state(points))
+	d.Say(statusSentence(points))
 	if len(points) == 0 {
 		return d.Blocks
 	}
@@ -187,7 +187,9 @@ func summaryTable(g group, l layout, notes *document.Footnotes) document.Table {
 
 // pausedTooLong tells whether the generator's machine paused for long enough to be doubted.
 func pausedTooLong(r results.Record) bool {
-	return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool { return d.Code == "pauses" || d.Code == "generator-lag" })
+	return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool {
+		return d.Code == results.DoubtPauses || d.Code == results.DoubtGeneratorLag
+	})
 }
 
 // summaryRow is the row of a point, or of one rate of its curve.
@@ -316,8 +318,8 @@ func doubts(p results.Point, records []results.Record, own map[string]string, no
 	return document.Number(len(kinds)).Marked(marks...)
 }
 
-// state counts the repetitions by status, and warns where they allow no conclusion.
-func state(points []results.Point) string {
+// statusSentence counts the repetitions by status, and warns where they allow no conclusion.
+func statusSentence(points []results.Point) string {
 	count := map[results.Status]int{}
 	repetitions, repeated := 0, 0
 	for _, p := range points {

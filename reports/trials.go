@@ -43,7 +43,7 @@ func trials(set *results.Set) (document.Document, error) {
 		}
 	}
 	if searches == 0 {
-		d.Say(state(points))
+		d.Say(statusSentence(points))
 		d.Say("No record holds a search for a sustainable rate.")
 	}
 	return d, nil

@@ -120,7 +120,7 @@ func (b *bench) judgeCurve() error {
 	first := bad[0]
 	why := remark.Of("%d of %d loads did not stand; at %.6g/s: %s", len(bad), len(levels), first.Rate, remark.Stored(first.Reason, first.Figures))
 	if len(bad) < len(levels) {
-		b.record.Doubts = slices.Insert(b.record.Doubts, 0, doubtOf("bad-levels", why))
+		b.record.Doubts = slices.Insert(b.record.Doubts, 0, doubtOf(store.DoubtBadRates, why))
 		return nil
 	}
 	if slices.ContainsFunc(bad, func(l store.CurvePoint) bool { return l.Status != store.Void }) {

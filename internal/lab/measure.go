@@ -189,7 +189,7 @@ func (b *bench) backlog(ctx context.Context) error {
 func (b *bench) fill(t trial) {
 	b.record.Result = &store.Result{Measurement: measurement(t, b.streamNames())}
 	found := b.doubts(t)
-	if len(found) > 0 && found[0].Code == rateMissed {
+	if len(found) > 0 && found[0].Code == store.DoubtRateMissed {
 		b.record.Doubts = slices.Insert(b.record.Doubts, 0, found[0])
 		found = found[1:]
 	}

@@ -51,9 +51,6 @@ func longestPause(t trial) remark.Remark {
 	return remark.Of("; the longest pause was %s, %s into the measured phase", ms(s.To-s.From), ms(s.From-t.From))
 }
 
-// rateMissed is the doubt that comes before all others.
-const rateMissed = "rate-missed"
-
 // missedRate says how much less came through than was offered; empty where the schedule was kept.
 func (b *bench) missedRate(t trial) remark.Remark {
 	m := t.Measured

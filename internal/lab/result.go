@@ -95,7 +95,7 @@ func doubtOf(code string, why remark.Remark) store.Doubt {
 func (b *bench) doubts(t trial) []store.Doubt {
 	var d doubts
 	if why := b.missedRate(t); why.Text != "" { // first: nothing else matters as much
-		d.add(rateMissed, "%s", why)
+		d.add(store.DoubtRateMissed, "%s", why)
 	}
 	d = append(d, t.Doubts...)
 	b.doubtBooks(t, &d)
@@ -109,7 +109,7 @@ func (b *bench) doubts(t trial) []store.Doubt {
 		d.add("not-settled", "rate and latency were still drifting after %s of warm-up", time.Duration(b.spec.Warmup.Max))
 	}
 	if m := t.Measured; len(t.Samples) > 0 && t.Err == nil && !t.Drained && m.Lost == 0 && m.Unresolved == 0 {
-		d.add("late", "not everything of the warm-up had arrived when the drain allowance was used up")
+		d.add(store.DoubtLate, "not everything of the warm-up had arrived when the drain allowance was used up")
 	}
 	return d
 }
@@ -128,12 +128,12 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 	case m.Lost > 0 && m.Lost <= m.MayDrop:
 		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, b.limits)
 	case m.Lost > 0 && t.Arriving:
-		d.add("late", "%d of %d deliveries had not come when the drain allowance of %s was used up, though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
+		d.add(store.DoubtLate, "%d of %d deliveries had not come when the drain allowance of %s was used up, though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
 	case m.Lost > 0:
 		d.add("loss", "%d of %d deliveries never came", m.Lost, m.Expected)
 	}
 	if t.Overdue > 0 {
-		d.add("late", "%d deliveries had not come when the drain allowance of %s was used up, though others still came", t.Overdue, b.spec.Drain)
+		d.add(store.DoubtLate, "%d deliveries had not come when the drain allowance of %s was used up, though others still came", t.Overdue, b.spec.Drain)
 	}
 	if m.Failed > 0 {
 		d.add("failed-sends", "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
@@ -157,10 +157,10 @@ func (b *bench) doubtGenerator(t trial, d *doubts) {
 	}
 	p99 := latency.Quantile(0.99)
 	if lag := t.Histograms.GeneratorLag.Quantile(0.99); lag > int64(time.Millisecond) && lag > p99/10 {
-		d.add("generator-lag", "the generator itself was %s late at p99, %s was %s", ms(lag), measured, ms(p99))
+		d.add(store.DoubtGeneratorLag, "the generator itself was %s late at p99, %s was %s", ms(lag), measured, ms(p99))
 	}
 	if why := b.stoodStill(t, p99, measured); why.Text != "" {
-		d.add("pauses", "%s", why)
+		d.add(store.DoubtPauses, "%s", why)
 	}
 	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
 		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, though inFlight.messages allows %d",

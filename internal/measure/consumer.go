@@ -13,7 +13,6 @@ type Consumer struct {
 	keys         KeyOf
 	received     Tally // of the batch being booked
 	run          run
-	now          int64 // of the last delivery booked
 	endToEnd     [phases]hist.Batch
 	service      [phases]hist.Batch
 }
@@ -56,9 +55,7 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 	switch {
 	case n < s.end.Load():
 		phase = s.phase(n)
-	case s.host != nil && h.Timed: // what has been sent is known there
-		phase = s.host.phase(h.Intended)
-	case c.trial.apart && h.Timed:
+	case c.trial.apart && h.Timed: // what has been sent is known elsewhere
 		phase = c.trial.phase(h.Intended)
 	default:
 		c.lane.corrupted[s.phase(n)].Add(1) // never sent: a damaged identity
@@ -72,8 +69,7 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 	if l != c.run.ledger || n>>6 != c.run.word {
 		c.tally()
 	}
-	c.now = now
-	if !c.run.take(l, n, key, phase, now) {
+	if !c.run.take(l, n, key, phase) {
 		return
 	}
 	intended, sent := h.Intended, h.Sent
@@ -87,16 +83,13 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 			return
 		}
 	}
-	if s.host != nil {
-		intended, sent = s.host.here(c.lane, intended, sent, now)
-	}
 	c.lane.endToEnd[phase].Add(&c.endToEnd[phase], now-intended)
 	c.lane.endToEndService[phase].Add(&c.service[phase], now-sent)
 }
 
 // tally publishes the run being gathered.
 func (c *Consumer) tally() {
-	for phase, n := range c.run.publish(c.now) {
+	for phase, n := range c.run.publish() {
 		c.received[phase] += n
 	}
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// rateMissed is the doubt of a load that was offered and did not come through.
-const rateMissed = "rate-missed"
-
 // Missed says in words at which loads of a repetition less came through than was offered; "" where the schedule was
 // kept.
 func Missed(r store.Record) string {
@@ -19,7 +16,7 @@ func Missed(r store.Record) string {
 	for _, l := range Loads(r) {
 		for _, d := range l.Record.Doubts {
 			switch {
-			case d.Code != rateMissed:
+			case d.Code != store.DoubtRateMissed:
 			case l.Rate > 0:
 				texts = append(texts, fmt.Sprintf("%s: %s", l.Name, d.Text))
 			default:
@@ -87,6 +84,6 @@ func Ending(status string, records []store.Record) string {
 // RateMissed tells whether any of the records fell behind its rate.
 func RateMissed(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool {
-		return slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == rateMissed })
+		return slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == store.DoubtRateMissed })
 	})
 }

@@ -32,6 +32,13 @@ const (
 	PublishedFigures = store.Published
 )
 
+// The codes of doubts that reports look for.
+const (
+	DoubtLate         = store.DoubtLate
+	DoubtPauses       = store.DoubtPauses
+	DoubtGeneratorLag = store.DoubtGeneratorLag
+)
+
 // Promise judges books by the guarantee that a repetition was asked for. Its own books are meant unless something is
 // known to be wrong with them.
 func Promise(r Record, books Books) ledger.Verdict { return store.Promise(r.Spec, books) }

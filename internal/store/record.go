@@ -64,6 +64,15 @@ type Doubt struct {
 	Figures []remark.Figure `json:"figures,omitempty"`
 }
 
+// The codes of doubts that packages look for; docs/method.md lists all codes.
+const (
+	DoubtRateMissed   = "rate-missed"   // stands before all other doubts
+	DoubtBadRates     = "bad-levels"    // of a curve as a whole: some of its rates failed or are void
+	DoubtLate         = "late"          // deliveries still came when the drain ended: missing messages may only be late
+	DoubtPauses       = "pauses"        // the generator's process or machine stood still
+	DoubtGeneratorLag = "generator-lag" // the generator itself sent late
+)
+
 // Remark is the doubt as a sentence that is joined with others of its kind.
 func (d Doubt) Remark() remark.Remark { return remark.Stored(d.Text, d.Figures) }
 
