@@ -125,3 +125,20 @@ func TestTheBusiestWindowLeavesOutWhatStartingCosts(t *testing.T) {
 		t.Errorf("%v of a window longer than the run; want an error", used)
 	}
 }
+
+func TestTheTimeOfAChildCountsAsTheProcesss(t *testing.T) {
+	const work = `i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done`
+	w, err := watch(t.Context(), nil, "/bin/sh", "-c", "/bin/sh -c '"+work+"'; true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.readings) == 0 {
+		t.Fatal("no reading")
+	}
+	if last := w.readings[len(w.readings)-1].cpu; last < w.total/2 {
+		t.Errorf("%v were seen from outside of the %v that the child used", last, w.total)
+	}
+	if w.memory == 0 {
+		t.Error("no memory was seen")
+	}
+}

@@ -22,6 +22,7 @@ type loopPlan struct {
 	Size    int    // bytes
 	Window  int    // messages that may be unconfirmed
 	Confirm bool   // RabbitMQ: confirms, persistent messages, consumer acknowledgements
+	Plain   bool   // NATS Streaming: a subscription of its own, neither durable nor in a group, as stan-bench has it
 	// Messages end the loop when they have all arrived; where it is 0, time does, and the rate is of what arrived.
 	Messages int64
 	Time     time.Duration

@@ -20,11 +20,18 @@ func stanLoop(ctx context.Context, p loopPlan, b *books, started func()) error {
 		return err
 	}
 	defer in.Close()
-	_, err = in.QueueSubscribe(p.Name, "s0", func(m *stan.Msg) {
+	deliver := func(m *stan.Msg) {
 		b.took(time.Now().UnixNano(), m.Data)
 		b.received.Add(1)
-		_ = m.Ack() // a lost connection shows at the producer
-	}, stan.DurableName("s0"), stan.SetManualAckMode(), stan.MaxInflight(stan.DefaultMaxInflight))
+		if !p.Plain {
+			_ = m.Ack() // a lost connection shows at the producer
+		}
+	}
+	if p.Plain {
+		_, err = in.Subscribe(p.Name, deliver)
+	} else {
+		_, err = in.QueueSubscribe(p.Name, "s0", deliver, stan.DurableName("s0"), stan.SetManualAckMode(), stan.MaxInflight(stan.DefaultMaxInflight))
+	}
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +27,7 @@ const sampleEvery = 50 * time.Millisecond
 // reading is one look at a process.
 type reading struct {
 	at  time.Time
-	cpu time.Duration // user and system, all threads, ended ones included
+	cpu time.Duration // user and system, of all threads and descendants that still run; ended threads included
 }
 
 // line is a line of a process's output with the processor time at which it was read.
@@ -39,7 +42,7 @@ type watched struct {
 	readings []reading
 	lines    []line // stdout
 	errors   string // the end of stderr
-	memory   int64  // largest resident set, bytes
+	memory   int64  // largest resident sets of the process and its descendants, bytes
 	total    time.Duration
 }
 
@@ -94,14 +97,13 @@ func (w *watched) read(out io.Reader, pid int, enough func([]line) bool) (ended 
 func (w *watched) sample(pid int, gone <-chan struct{}) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
-	for {
-		if r := look(pid); r.cpu > 0 {
+	for used := time.Duration(0); ; {
+		if r := look(pid); r.cpu > used { // less: a part of it has ended, and so will the rest
+			used = r.cpu
 			w.readings = append(w.readings, r)
 		}
-		if p, err := procfs.NewProc(pid); err == nil && len(w.readings)%5 == 0 {
-			if s, err := p.NewStatus(); err == nil {
-				w.memory = max(w.memory, int64(s.VmHWM)) // of this program alone, unlike what wait reports
-			}
+		if len(w.readings)%5 == 0 {
+			w.memory = max(w.memory, resident(pid))
 		}
 		select {
 		case <-gone:
@@ -111,15 +113,48 @@ func (w *watched) sample(pid int, gone <-chan struct{}) {
 	}
 }
 
-// look reads a process's processor clock, which has the scheduler's resolution instead of the 10 ms of /proc/PID/stat.
-// The clock's number is made as in clock_getcpuclockid.
+// resident is the sum of the largest resident sets of a process and its descendants, bytes. What they share counts for each
+// of them. What wait reports is not of this program alone.
+func resident(pid int) (sum int64) {
+	for _, p := range family(pid) {
+		if proc, err := procfs.NewProc(p); err == nil {
+			if s, err := proc.NewStatus(); err == nil {
+				sum += int64(s.VmHWM)
+			}
+		}
+	}
+	return sum
+}
+
+// family lists a process and its descendants: Brokermark does its work in a child (decision 040).
+func family(pid int) []int {
+	all := []int{pid}
+	for i := 0; i < len(all); i++ {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", all[i]))
+		for _, t := range threads {
+			text, _ := os.ReadFile(t) // gone meanwhile: no children
+			for _, child := range strings.Fields(string(text)) {
+				if id, err := strconv.Atoi(child); err == nil {
+					all = append(all, id)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// look reads the processor clocks of a process and its descendants, which have the scheduler's resolution instead of the
+// 10 ms of /proc/PID/stat. A clock's number is made as in clock_getcpuclockid.
 func look(pid int) reading {
 	const schedulerClock = 2
-	var t unix.Timespec
-	if unix.ClockGettime(int32(^pid<<3|schedulerClock), &t) != nil {
-		return reading{at: time.Now()}
+	r := reading{at: time.Now()}
+	for _, p := range family(pid) {
+		var t unix.Timespec
+		if unix.ClockGettime(int32(^p<<3|schedulerClock), &t) == nil {
+			r.cpu += time.Duration(t.Nano())
+		}
 	}
-	return reading{time.Now(), time.Duration(t.Nano())}
+	return r
 }
 
 // cpuAt is the processor time used until at, between the two nearest readings.

@@ -14,6 +14,8 @@ import (
 
 const stanBench = "github.com/nats-io/stan.go/examples/stan-bench"
 
+const plainStan = "bare stan.go, plain subscription"
+
 // stanRun is one running server.
 type stanRun struct {
 	b        *bench
@@ -52,18 +54,31 @@ func (r *stanRun) compare(ctx context.Context, store string) error {
 		{"bare stan.go", r.bare},
 		{"Brokermark", r.through},
 		{"stan-bench", r.peer},
+		{plainStan, r.plain},
 	}, []target{
 		{of: "Brokermark", against: "bare stan.go", rate: 0.9, cpu: 1.15},
 		{of: "Brokermark", against: "stan-bench", rate: 0.9},
+		{of: plainStan, against: "stan-bench", rate: 0.9},
 	}, nil)
 }
 
 func (r *stanRun) bare(ctx context.Context) (sample, error) {
-	s, err := r.b.bare(ctx, loopPlan{Client: "stan", Address: r.address, Name: r.channel(), Window: stanWindow, Confirm: true, Messages: r.messages})
+	s, err := r.b.bare(ctx, r.loop())
 	if r.messages == 0 {
 		r.messages = r.b.enough(s)
 	}
 	return s, err
+}
+
+// plain is the bare loop with stan-bench's subscription: what the durable group costs is the difference to bare.
+func (r *stanRun) plain(ctx context.Context) (sample, error) {
+	loop := r.loop()
+	loop.Plain = true
+	return r.b.bare(ctx, loop)
+}
+
+func (r *stanRun) loop() loopPlan {
+	return loopPlan{Client: "stan", Address: r.address, Name: r.channel(), Window: stanWindow, Confirm: true, Messages: r.messages}
 }
 
 func (r *stanRun) channel() string {
