@@ -66,33 +66,33 @@ func apart(a, b map[string]string) int {
 // begin finds where to begin, and whether that is likely to be near: where a neighbour was found, which costs nothing,
 // or else by a probe. It is only a guess, and no two repetitions begin at the same rate: they would find the same
 // bounds whatever they measured in between.
-func (h *hunt) begin(ctx context.Context) (rate float64, near bool, err error) {
-	b := h.bench
+func (s *rateSearch) begin(ctx context.Context) (rate float64, near bool, err error) {
+	b := s.bench
 	somewhere := rand.New(rand.NewPCG(uint64(b.spec.Seed), uint64(b.record.Repetition))).Float64() - 0.5
 	n, same, known := b.lab.neighbour(b.record)
 	if known {
-		h.warmup = 2 * time.Duration(n.p99)
+		s.minWarmup = 2 * time.Duration(n.p99)
 		rate, near = math.Sqrt(n.low*n.high), same
-		known, err = h.warm(ctx, rate/2)
+		known, err = s.warm(ctx, rate/2)
 	}
 	if !known && err == nil {
 		near = false
-		rate, err = h.probe(ctx)
+		rate, err = s.probe(ctx)
 	}
 	return rate * math.Pow(1+b.spec.Sustainable.Width, somewhere), near, err
 }
 
 // warm offers a load that a neighbour sustained with ease, since everything is still cold, and tells whether this point
 // comes near it at all.
-func (h *hunt) warm(ctx context.Context, rate float64) (bool, error) {
-	s, err := h.bench.arrivals(rate)
+func (s *rateSearch) warm(ctx context.Context, rate float64) (bool, error) {
+	arrivals, err := s.bench.arrivals(rate)
 	if err != nil {
 		return false, err
 	}
-	load := h.load(neighbourWarmup * time.Duration(h.bench.spec.Sustainable.Warmup))
-	load.Schedule, load.About = s, rate
-	t := h.bench.runTrial(ctx, "warming up", rate, load)
-	return h.bench.throughput(t) >= rate/4, t.Err
+	load := s.load(neighbourWarmup * time.Duration(s.bench.spec.Sustainable.Warmup))
+	load.Schedule, load.About = arrivals, rate
+	t := s.bench.runTrial(ctx, "warming up", rate, load)
+	return s.bench.throughput(t) >= rate/4, t.Err
 }
 
 // neighbourWarmup is for how many times a trial's warm-up a neighbour's load is offered, since everything is still cold. Probes
@@ -101,14 +101,14 @@ const neighbourWarmup = 5
 
 // probe finds where to begin. At most once nothing holds a closed loop back: it would pile up more than the broker works
 // off in minutes, so rates are tried that rise.
-func (h *hunt) probe(ctx context.Context) (float64, error) {
-	load := h.load(min(time.Duration(h.bench.spec.Sustainable.Trial)/2, 500*time.Millisecond))
-	began, budget := clock.Now(), time.Duration(h.bench.spec.Sustainable.Budget)
-	h.enough = func() bool { return budget > 0 && time.Duration(clock.Now()-began) >= budget/probeShare }
-	if h.bench.spec.Delivery == "at-most-once" {
-		return h.rise(ctx, load)
+func (s *rateSearch) probe(ctx context.Context) (float64, error) {
+	load := s.load(min(time.Duration(s.bench.spec.Sustainable.Trial)/2, 500*time.Millisecond))
+	began, budget := clock.Now(), time.Duration(s.bench.spec.Sustainable.Budget)
+	s.probesDone = func() bool { return budget > 0 && time.Duration(clock.Now()-began) >= budget/probeShare }
+	if s.bench.spec.Delivery == "at-most-once" {
+		return s.rise(ctx, load)
 	}
-	return h.widen(ctx, load)
+	return s.widen(ctx, load)
 }
 
 // after is the warm-up of further probes.
@@ -117,44 +117,44 @@ var after = worker.Warmup{For: 100 * time.Millisecond}
 // widen runs closed loops with windows of 32, 256, 2,048 … messages, until eight times the window no longer brings four
 // times the rate. A window much larger than the broker can use would only fill its queues, which then take long to
 // empty.
-func (h *hunt) widen(ctx context.Context, load worker.Load) (float64, error) {
+func (s *rateSearch) widen(ctx context.Context, load worker.Load) (float64, error) {
 	var last float64
 	for load.Window = 32; ; load.Window *= 8 {
-		through, err := h.closed(ctx, load)
+		through, err := s.closed(ctx, load)
 		if err != nil {
 			return 0, err
 		}
 		load.Warmup = after
-		if through < 4*last || load.Window >= h.bench.spec.InFlight.Messages {
-			return h.untilSteady(max(through, last), func() (float64, error) { return h.closed(ctx, load) })
+		if through < 4*last || load.Window >= s.bench.spec.InFlight.Messages {
+			return s.untilSteady(max(through, last), func() (float64, error) { return s.closed(ctx, load) })
 		}
 		last = through
 	}
 }
 
 // closed is what a closed loop brings through.
-func (h *hunt) closed(ctx context.Context, load worker.Load) (float64, error) {
-	t, err := h.look(ctx, load, 0)
-	return max(h.bench.throughput(t), h.little(t, load.Window)), err
+func (s *rateSearch) closed(ctx context.Context, load worker.Load) (float64, error) {
+	t, err := s.look(ctx, load, 0)
+	return max(s.bench.throughput(t), s.little(t, load.Window)), err
 }
 
 // rise offers 1,000/s, 4,000/s, 16,000/s … until less than nine tenths of it come through.
-func (h *hunt) rise(ctx context.Context, load worker.Load) (float64, error) {
+func (s *rateSearch) rise(ctx context.Context, load worker.Load) (float64, error) {
 	for rate := 1000.0; ; rate *= 4 {
 		offer := func() (float64, error) {
-			s, err := h.bench.arrivals(rate)
+			arrivals, err := s.bench.arrivals(rate)
 			if err != nil {
 				return 0, err
 			}
-			load.Schedule = s
-			t, err := h.look(ctx, load, rate)
+			load.Schedule = arrivals
+			t, err := s.look(ctx, load, rate)
 			load.Warmup = after
-			return h.bench.throughput(t), err
+			return s.bench.throughput(t), err
 		}
 		through, err := offer()
 		if err == nil && through < 0.9*rate {
 			rate = min(rate, max(overload*through, 1)) // more of it would only have to be worked off
-			through, err = h.untilSteady(through, offer)
+			through, err = s.untilSteady(through, offer)
 		}
 		if err != nil || through < 0.9*rate {
 			return max(through, 1), err
@@ -175,8 +175,8 @@ const (
 // untilSteady repeats a probe until the broker gets no faster, and returns the best that it brought through. A broker
 // that has just been started fails at rates that it carries a minute later: its code is compiled while it runs, its
 // caches are empty. A hiccup is repeated as well.
-func (h *hunt) untilSteady(best float64, probe func() (float64, error)) (float64, error) {
-	for n, still := 0, 0; n < mostProbes && still < steadyProbes && !h.enough(); n++ {
+func (s *rateSearch) untilSteady(best float64, probe func() (float64, error)) (float64, error) {
+	for n, still := 0, 0; n < mostProbes && still < steadyProbes && !s.probesDone(); n++ {
 		through, err := probe()
 		switch {
 		case err != nil:
@@ -191,29 +191,26 @@ func (h *hunt) untilSteady(best float64, probe func() (float64, error)) (float64
 }
 
 // look runs one probe.
-func (h *hunt) look(ctx context.Context, load worker.Load, rate float64) (trial, error) {
-	t := h.bench.runTrial(ctx, h.stage(search.Probe), rate, load)
-	if h.warmup == 0 {
-		h.sawLatency(t)
+func (s *rateSearch) look(ctx context.Context, load worker.Load, rate float64) (trial, error) {
+	t := s.bench.runTrial(ctx, s.stage(search.Probe), rate, load)
+	if s.minWarmup == 0 {
+		s.sawLatency(t)
 	}
-	kept := h.stored(search.Probe, t)
+	kept := s.stored(search.Probe, t)
 	kept.Rate = rate
-	h.trials = append(h.trials, kept)
+	s.trials = append(s.trials, kept)
 	return t, t.Err
 }
 
 // little is the throughput of a closed loop by Little's law. Where the latency is longer than the probe nothing, or a
 // whole window at once, comes while it lasts.
-func (h *hunt) little(t trial, window int) float64 {
-	p50 := t.Histograms.EndToEnd.Quantile(0.5)
-	if h.bench.spec.SubscriptionsPerTopic == 0 {
-		p50 = t.Histograms.Publish.Quantile(0.5)
-	}
+func (s *rateSearch) little(t trial, window int) float64 {
+	p50 := s.bench.latency(t).Quantile(0.5)
 	if p50 < t.Until-t.From {
 		return 0
 	}
-	for _, size := range h.bench.spec.MessageSize { // large messages fill the window's bytes first
-		window = min(window, max(1, int(h.bench.spec.InFlight.Bytes)/max(1, int(size.Size))))
+	for _, size := range s.bench.spec.MessageSize { // large messages fill the window's bytes first
+		window = min(window, max(1, int(s.bench.spec.InFlight.Bytes)/max(1, int(size.Size))))
 	}
 	return float64(window*t.Producers) / (float64(p50) / 1e9)
 }

@@ -74,7 +74,7 @@ func TestAProbesWindowHoldsNoMoreThanItsBytes(t *testing.T) {
 	latency.Record(int64(2 * time.Second))
 	slow := trial{Outcome: worker.Outcome{Until: int64(time.Second), Producers: 3, Histograms: measure.Histograms{EndToEnd: latency.Snapshot()}}}
 	for size, want := range map[int64]float64{100: 3 * 1000 / 2, 1 << 20: 3 * 32 / 2, 1 << 30: 3 / 2.0} {
-		h := &hunt{bench: &bench{spec: study.Spec{
+		h := &rateSearch{bench: &bench{spec: study.Spec{
 			SubscriptionsPerTopic: 1, MessageSize: study.Sizes{{Size: study.Size(size), Weight: 1}}, InFlight: study.InFlight{Messages: 1000, Bytes: 32 << 20},
 		}}}
 		if got := h.little(slow, 1000); math.Abs(got-want) > 0.01*want {
@@ -84,8 +84,8 @@ func TestAProbesWindowHoldsNoMoreThanItsBytes(t *testing.T) {
 }
 
 func TestWhatTheGeneratorLimitedIsSaidWhateverCameLater(t *testing.T) {
-	h := &hunt{
-		goals: []search.Goal{{}}, failed: map[float64]*trial{}, generator: map[float64]bool{2000: true},
+	h := &rateSearch{
+		goals: []search.Goal{{}}, tried: map[float64]attempts{2000: {generatorSaturated: true}},
 		bench: &bench{lab: &lab{host: store.Host{Cores: 2}}},
 	}
 	for _, c := range []struct {
@@ -138,7 +138,7 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 		if c.probes != nil {
 			first = c.probes[0]
 		}
-		h := hunt{enough: func() bool { return false }}
+		h := rateSearch{probesDone: func() bool { return false }}
 		best, err := h.untilSteady(first, next)
 		if c.probes == nil && best == math.Pow(2, mostProbes) {
 			best = c.best
@@ -152,7 +152,7 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 // A broker that gets faster for half a minute takes its budget from the trials no longer than the probes' part of it.
 func TestProbesTakeTheirPartOfABudgetAndNoMore(t *testing.T) {
 	n := 0
-	h := hunt{enough: func() bool { return n == 5 }}
+	h := rateSearch{probesDone: func() bool { return n == 5 }}
 	best, err := h.untilSteady(1, func() (float64, error) { n++; return math.Pow(2, float64(n)), nil })
 	if err != nil || n != 5 || best != 32 {
 		t.Errorf("%d probes found %g, %v", n, best, err)

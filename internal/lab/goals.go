@@ -48,20 +48,19 @@ func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence
 		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, FullLength: fullLength, Hopeless: t.Hopeless,
 		Drained: t.Drained, StillArriving: t.Arriving,
 		Books: books, GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
-		GeneratorCores: float64(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples), Err: t.Err,
+		GeneratorCores: float64(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
 	}
 	if t.Procs > 0 { // no more can be used
 		e.GeneratorCores = math.Min(e.GeneratorCores, float64(t.Procs))
 	}
-	latency := t.Histograms.EndToEnd
-	if b.spec.SubscriptionsPerTopic == 0 {
-		latency = t.Histograms.Publish
+	if latency := b.latency(t); latency.Count() > 0 {
+		e.Latency = latency.Quantile
 	}
-	e.Latency = latency.Quantile
 	return e
 }
 
-// backlogOf reads the backlog of the measured phase off samples.
+// backlogOf reads the backlog from samples of the measured phase, by time. Samples of the warm-up and those taken outside
+// [from, until] are left out.
 func backlogOf(from, until int64, samples []worker.Sample) []search.Point {
 	var points []search.Point
 	for _, s := range samples {

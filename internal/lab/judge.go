@@ -21,14 +21,14 @@ func (b *bench) judge(t trial, rate float64) error {
 		return err
 	}
 	late := b.late(t)
-	saturated := rule(b.spec).Saturated(b.evidence(t, rate, true))
+	why, saturated := rule(b.spec).Saturated(b.evidence(t, rate, true))
 	switch {
-	case saturated.Text == "":
+	case !saturated:
 		return late
 	case late != nil:
-		return void("%s; %s%s", saturated, late, longestPause(t))
+		return void("%s; %s%s", why, late, longestPause(t))
 	}
-	return void("%s%s", saturated, longestPause(t))
+	return void("%s%s", why, longestPause(t))
 }
 
 // promises is the failure of a broken promise, which counts whatever the generator did; nil: none was broken. In a trial that

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/sim"
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -224,7 +226,7 @@ func TestOnlyOthersMakeAnOverloadedTrialVoid(t *testing.T) {
 		want        search.Verdict
 	}{{false, search.Void}, {true, search.Fail}} {
 		b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: spec}
-		h := &hunt{bench: b, goals: goals(spec), passed: map[float64]*trial{}, failed: map[float64]*trial{}, generator: map[float64]bool{}}
+		h := &rateSearch{bench: b, goals: goals(spec), tried: map[float64]attempts{}}
 		tr := overloaded
 		tr.amongOthers = c.amongOthers
 		if look := h.judge(search.Request{Kind: search.Short, Rate: 1000}, tr).Judgements[0]; look.Verdict != c.want {
@@ -262,12 +264,46 @@ func TestAClientsWindowIsFoundAlsoWhenTheTrialTookLongToSettle(t *testing.T) {
 		Outcome: worker.Outcome{Start: 0, From: 1e9, Until: 3e9, LastSent: 3e9, Producers: 2, Blocked: 4 * time.Second},
 		Window:  32 * time.Second, Cost: store.Cost{Shares: &store.Shares{Seconds: 2}},
 	}
-	h := &hunt{bench: b, goals: goals(b.spec), failed: map[float64]*trial{1000: tr}}
+	h := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{1000: {failed: tr}}}
 	if l := h.limit(search.Bounds{High: 1000}); l != "client-window" {
 		t.Error(l)
 	}
 	tr.Blocked, tr.Sending = 0, 5*time.Second
-	if l := h.limit(search.Bounds{High: 1000}); l != "generator" {
+	if l := h.limit(search.Bounds{High: 1000}); l != "client-send" {
 		t.Error(l)
+	}
+}
+
+func TestALatencyBoundIsWhatRanOutAlsoWhereNobodySubscribes(t *testing.T) {
+	slow := hist.New()
+	slow.Record(int64(time.Second))
+	h := &rateSearch{
+		bench: &bench{lab: &lab{host: store.Host{Cores: 2}}}, goals: []search.Goal{{Latency: 100 * time.Millisecond, Quantile: 0.99}},
+		tried: map[float64]attempts{1000: {failed: &trial{Outcome: worker.Outcome{Histograms: measure.Histograms{Publish: slow.Snapshot()}}}}},
+	}
+	if l := h.limit(search.Bounds{High: 1000}); l != "latency" {
+		t.Error(l)
+	}
+	h.bench.spec.SubscriptionsPerTopic = 1 // then only what was delivered has the latency that is bounded
+	if l := h.limit(search.Bounds{High: 1000}); l != "unknown" {
+		t.Error(l)
+	}
+}
+
+func TestARateWithoutATrialThatConfirmedItIsAnErrorOfOurs(t *testing.T) {
+	s := &rateSearch{tried: map[float64]attempts{1000: {failed: &trial{}}}}
+	if err := s.searchError(search.Bounds{Low: 1000}, nil); err == nil || !strings.HasPrefix(err.Error(), "internal error") {
+		t.Error(err)
+	}
+	s.tried[1000] = attempts{passed: &trial{}}
+	if err := s.searchError(search.Bounds{Low: 1000}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALatencyThatWasNotMeasuredIsNoEvidence(t *testing.T) {
+	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
+	if e := b.evidence(trial{}, 1000, true); e.Latency != nil {
+		t.Error(e.Latency(0.99))
 	}
 }

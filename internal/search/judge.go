@@ -12,10 +12,15 @@ import (
 	"github.com/brokermark/brokermark/internal/remark"
 )
 
+// Confidence is the confidence that a failed rule must reach before it counts. It is used for bounds on the growth of a
+// backlog and on shares of lost messages.
+const Confidence = 0.95
+
 // Verdict is what a trial showed for one goal.
 type Verdict string
 
-// The verdicts. Void: the generator, not the broker, didn't keep up; nothing follows from the trial.
+// The verdicts. Void: something other than the broker (the generator, or other processes on the machine) may have been
+// the limit, or a figure that the goal needs is missing. A void trial shows nothing.
 const (
 	Pass Verdict = "pass"
 	Fail Verdict = "fail"
@@ -25,41 +30,42 @@ const (
 // Judgement is the verdict of one trial on one goal.
 type Judgement struct {
 	Verdict Verdict
-	Reason  string // the first rule that was not held; "" where it passed
-	// Broken: the broker broke a promise at this rate (it lost a message it had confirmed, say). No number of good
-	// trials makes up for that.
+	Reason  string // the first rule that the trial did not keep; empty if it passed
+	// Broken tells that the broker broke a promise at this rate: it lost a message it had confirmed, say. No number of
+	// trials that pass makes up for that.
 	Broken bool
 }
 
-// Evidence is what a trial at a fixed rate gave. Times are nanoseconds unless named otherwise.
+// Evidence is what was observed in a trial at a fixed rate that ran to its end. Times are in nanoseconds unless a field says otherwise.
 type Evidence struct {
-	Rate           float64 // messages per second offered
-	Subscriptions  int     // deliveries of each message; 0: nobody receives
-	FullLength     bool    // not shortened: the backlog rule is applied with its full strictness
-	Backlog        []Point // while sending, measured phase
-	Hopeless       bool    // ended early: its backlog showed that it could only fail
-	Drained        bool    // everything was confirmed and received within the allowance after the last send
-	StillArriving  bool    // deliveries were still coming when the allowance ended: what is missing is late, not lost
-	Books          ledger.Books
-	Latency        func(quantile float64) int64 // end to end; publish where nobody subscribes; nil: not measured
-	GeneratorLag   int64                        // p99 of the lag the generator itself caused
-	GeneratorCPU   float64                      // cores it used
-	GeneratorCores float64                      // cores it may use
-	Err            error                        // why the trial broke off
+	Rate          float64 // messages per second offered
+	Subscriptions int     // deliveries of each message; 0: nobody receives
+	FullLength    bool    // the trial was not shortened: the backlog rule applies with its full strictness
+	Backlog       []Point // in the measured phase, while messages were sent; by time
+	Hopeless      bool    // the trial was ended early, because its backlog showed that it could only fail
+	Drained       bool    // everything was confirmed and received within the allowance after the last send
+	StillArriving bool    // deliveries still came when the allowance ended: missing messages are late, not lost
+	Books         ledger.Books
+	// Latency returns a quantile of the latency: end to end, or until the confirmation if nobody subscribes. It is nil if
+	// no latency was measured.
+	Latency        func(quantile float64) int64
+	GeneratorLag   int64   // p99 of the lag that the generator itself caused
+	GeneratorCPU   float64 // cores that the generator used
+	GeneratorCores float64 // cores that the generator may use; 0: not known
 }
 
 // Rule holds the limits that every trial must keep, whatever the goal.
 type Rule struct {
-	Guarantee      ledger.Guarantee // what the broker must keep; where it allows loss, the goal says how much
+	Guarantee      ledger.Guarantee // what the broker must keep; if it allows loss, the goal says how much
 	MinSent        float64          // share of the messages due that the client must have taken
 	MaxSlope       float64          // how fast the backlog may grow, as a share of the rate of deliveries
-	ToleratedSlope float64          // growth above this share fails a full-length trial if it is certainly above zero
-	LagFloor       time.Duration    // generator lag below this is never held against a trial
-	LagShare       float64          // nor is lag below this share of the measured latency
-	MaxBusyShare   float64          // a generator using more than this share of its cores is saturated
+	ToleratedSlope float64          // a full-length trial also fails if its backlog surely grows and by more than this share
+	LagFloor       time.Duration    // the generator may always be as late as this
+	LagShare       float64          // it may also be late by this share of the measured latency
+	MaxBusyShare   float64          // a generator that uses more than this share of its cores is saturated
 }
 
-// DefaultRule is the rule of docs/method.md for a guarantee.
+// DefaultRule is the rule that docs/method.md describes, for one guarantee.
 func DefaultRule(g ledger.Guarantee) Rule {
 	return Rule{
 		Guarantee: g, MinSent: 0.99, MaxSlope: 0.01, ToleratedSlope: 0.0025,
@@ -67,45 +73,59 @@ func DefaultRule(g ledger.Guarantee) Rule {
 	}
 }
 
-// confidence of what a trial must show.
-const confidence = 0.95
-
-// Judge applies the rule and the goal to a trial. Broken promises come first: they count whatever else happened. A trial that
-// broke off fails rather than being void: what broke it off is the broker, or the way to it.
+// Judge applies the rule and the goal to a trial, in an order that matters:
+//
+//   - A broken promise counts whatever else happened, so it comes first.
+//   - If the generator was saturated, the other rules would blame the broker for the generator, so the trial is void.
+//   - Then the first rule that was not kept fails the trial.
+//   - A trial that kept all rules passes only if every rule could be tested. Missing figures never pass.
 func (r Rule) Judge(e Evidence, g Goal) Judgement {
-	if why := r.promise(e); why != "" {
-		return Judgement{Verdict: Fail, Reason: why, Broken: true}
+	if breach := r.brokenPromise(e); breach != "" {
+		return Judgement{Verdict: Fail, Reason: breach, Broken: true}
 	}
-	if e.Err != nil {
-		return Judgement{Verdict: Fail, Reason: e.Err.Error()}
-	}
-	if why := r.Saturated(e); why.Text != "" {
+	if why, saturated := r.Saturated(e); saturated {
 		return Judgement{Verdict: Void, Reason: why.Text}
 	}
-	why := cmp.Or(r.loss(e, g), r.backlog(e), r.handedOver(e), r.drained(e), latencyBound(e, g))
-	if why != "" {
-		return Judgement{Verdict: Fail, Reason: why}
+	if failure := cmp.Or(r.loss(e, g), r.backlog(e), r.handedOver(e), r.drained(e), latencyAbove(e, g)); failure != "" {
+		return Judgement{Verdict: Fail, Reason: failure}
+	}
+	if missing := missingEvidence(e, g); missing != "" {
+		return Judgement{Verdict: Void, Reason: missing}
 	}
 	return Judgement{Verdict: Pass}
 }
 
-// Saturated says why the generator, not the broker, was the limit of a trial; nothing where it kept up.
-func (r Rule) Saturated(e Evidence) remark.Remark {
+// Saturated reports whether the generator, not the broker, was the limit of a trial, and why. The sentence is a remark
+// because callers store its figures.
+func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
 	var latency int64
 	if e.Latency != nil {
 		latency = e.Latency(0.99)
 	}
 	if allowed := max(int64(r.LagFloor), int64(r.LagShare*float64(latency))); e.GeneratorLag > allowed {
 		return remark.Of("the generator itself was %s late at p99 (allowed %s)",
-			time.Duration(e.GeneratorLag).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond))
+			time.Duration(e.GeneratorLag).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond)), true
 	}
 	if e.GeneratorCores > 0 && e.GeneratorCPU > r.MaxBusyShare*e.GeneratorCores {
-		return remark.Of("the generator used %.1f of %.0f cores", e.GeneratorCPU, e.GeneratorCores)
+		return remark.Of("the generator used %.1f of %.0f cores", e.GeneratorCPU, e.GeneratorCores), true
 	}
-	return remark.Remark{}
+	return remark.Remark{}, false
 }
 
-// breaches are the words for what a guarantee rules out.
+// missingEvidence names a figure without which a trial must not pass; empty if there is none.
+func missingEvidence(e Evidence, g Goal) string {
+	switch {
+	case e.Books.Due == 0:
+		return "no message was due, so nothing was tested"
+	case e.FullLength && !GrowthOf(e.Backlog).Known():
+		return "the backlog was sampled too rarely to tell whether it grew"
+	case g.Latency > 0 && e.Latency == nil:
+		return "no latency was measured"
+	}
+	return ""
+}
+
+// breaches are the sentences for what a guarantee rules out.
 var breaches = map[ledger.Deviation]string{
 	ledger.Corrupted:  "%d messages were corrupted",
 	ledger.Lost:       "%d messages were lost although the broker had confirmed them",
@@ -113,22 +133,25 @@ var breaches = map[ledger.Deviation]string{
 	ledger.Reordered:  "%d messages arrived out of order",
 }
 
-// promise is the gravest breach of the guarantee. What still arrives when the allowance is used up is late, not lost.
-func (r Rule) promise(e Evidence) string {
+// brokenPromise says how the guarantee was broken; empty if it held. It names the worst breach: ledger.Keeps sorts them so.
+// Messages that still arrived when the allowance ended are late, not lost.
+func (r Rule) brokenPromise(e Evidence) string {
 	books := e.Books
 	if e.StillArriving {
 		books.LostAcked = 0
 	}
-	if v := ledger.Keeps(r.Guarantee, nil, books); v.Promise == ledger.Broken {
-		return fmt.Sprintf(breaches[v.Breaches[0].Deviation], v.Breaches[0].Messages)
+	verdict := ledger.Keeps(r.Guarantee, nil, books)
+	if verdict.Promise != ledger.Broken {
+		return ""
 	}
-	return ""
+	worst := verdict.Breaches[0] // a broken promise has at least one breach
+	return fmt.Sprintf(breaches[worst.Deviation], worst.Messages)
 }
 
-// loss compares failed sends and lost messages with the goal's share. With a share of 0 a single one is too many; otherwise
-// the trial must show with 95 % confidence that more than the share was lost, which a single one never shows. Subscriptions
-// lose a message together where the broker lost it before it fanned out, so lost deliveries are divided by them; what
-// single subscriptions lose is underestimated by that.
+// loss says whether more sends failed, or more messages were lost, than the goal allows; empty if not.
+//
+// A broker that loses a message before it fans it out loses it for all subscriptions at once. So lost deliveries are
+// divided by the number of subscriptions, which underestimates what single subscriptions lose.
 func (r Rule) loss(e Evidence, g Goal) string {
 	if tooMany(e.Books.Failed, e.Books.Sent, g.Loss) {
 		return fmt.Sprintf("%d of %d sends failed", e.Books.Failed, e.Books.Sent)
@@ -138,34 +161,43 @@ func (r Rule) loss(e Evidence, g Goal) string {
 	}
 	subscriptions := int64(max(1, e.Subscriptions))
 	lost := (e.Books.Lost + subscriptions - 1) / subscriptions
-	if tooMany(lost, e.Books.Sent, g.Loss) {
+	switch {
+	case !tooMany(lost, e.Books.Sent, g.Loss):
+		return ""
+	case subscriptions == 1:
 		return fmt.Sprintf("%d of %d deliveries were lost", e.Books.Lost, e.Books.Expected)
 	}
-	return ""
+	return fmt.Sprintf("%d of %d deliveries were lost: at least %d of %d messages", e.Books.Lost, e.Books.Expected, lost, e.Books.Sent)
 }
 
-// tooMany tells whether n of all are more than the share, with 95 % confidence where a share is allowed at all.
-func tooMany(n, all int64, share float64) bool {
-	if share <= 0 || n == 0 {
-		return n > 0
+// tooMany reports whether lost messages are more than a goal allows. If it allows no loss, one message is too many.
+// Otherwise it fails only when we are 95 % sure that more than the allowed share was lost. One lost message is never
+// enough for that.
+func tooMany(lost, sent int64, allowedShare float64) bool {
+	if allowedShare <= 0 || lost == 0 {
+		return lost > 0
 	}
-	if n == 1 {
+	if lost == 1 {
 		return false
 	}
-	return distuv.Poisson{Lambda: share * float64(all)}.CDF(float64(n-1)) > confidence
+	// With exactly the allowed share, the number of lost messages would follow this distribution.
+	return distuv.Poisson{Lambda: allowedShare * float64(sent)}.CDF(float64(lost-1)) > Confidence
 }
 
-// AllowedGrowth is how fast a backlog may grow, in messages per second: what is summed over subscriptions may grow as many
-// times faster.
+// AllowedGrowth is the most a backlog may grow, in messages per second. The backlog is summed over subscriptions, so the
+// limit is multiplied by their number.
 func (r Rule) AllowedGrowth(rate float64, subscriptions int) float64 {
 	return r.MaxSlope * deliveries(rate, subscriptions)
 }
 
-// deliveries is how many messages per second are delivered over all subscriptions.
+// deliveries is how many messages per second are delivered over all subscriptions. No subscription counts as one: then
+// the backlog consists of confirmations.
 func deliveries(rate float64, subscriptions int) float64 {
 	return rate * float64(max(1, subscriptions))
 }
 
+// backlog says how the backlog grew if it grew too fast; empty if not. A trial whose growth is not known keeps this rule,
+// but missingEvidence doesn't let it pass if it has full length.
 func (r Rule) backlog(e Evidence) string {
 	growth, allowed := GrowthOf(e.Backlog), r.AllowedGrowth(e.Rate, e.Subscriptions)
 	switch {
@@ -175,27 +207,37 @@ func (r Rule) backlog(e Evidence) string {
 		return fmt.Sprintf("backlog grew by %s (allowed %s): ended early", perSecond(growth.Slope), perSecond(allowed))
 	case !growth.Known():
 		return ""
+	case e.FullLength:
+		return fullTrialBacklog(growth, allowed, r.ToleratedSlope*deliveries(e.Rate, e.Subscriptions))
 	}
-	most, least := growth.AtMost(confidence), growth.AtLeast(confidence)
-	grows := least > 0 // with confidence, at whatever speed
-	if !e.FullLength {
-		// A short trial can't put a tight bound on the slope of a backlog that breathes with the client's batches: it
-		// goes by a slope that is there at all, and the long trials decide.
-		if grows && growth.Slope > allowed {
-			return fmt.Sprintf("backlog grows by %s (allowed %s)", perSecond(growth.Slope), perSecond(allowed))
-		}
-		return ""
-	}
+	return shortTrialBacklog(growth, allowed)
+}
+
+// fullTrialBacklog fails a full-length trial if its backlog may grow by more than allowed (the upper bound of the slope),
+// or surely grows (the lower bound is above 0) and by more than tolerated. All are in messages per second.
+func fullTrialBacklog(growth Growth, allowed, tolerated float64) string {
+	most, least := growth.AtMost(Confidence), growth.AtLeast(Confidence)
 	if most > allowed {
-		return fmt.Sprintf("backlog grows by %s (at most %s with 95 %% confidence; allowed %s)", perSecond(growth.Slope), perSecond(most), perSecond(allowed))
+		return fmt.Sprintf("backlog grows by %s (at most %s with %g %% confidence; allowed %s)",
+			perSecond(growth.Slope), perSecond(most), 100*Confidence, perSecond(allowed))
 	}
-	if tolerated := r.ToleratedSlope * deliveries(e.Rate, e.Subscriptions); grows && growth.Slope > tolerated {
-		return fmt.Sprintf("backlog grows by %s (at least %s with 95 %% confidence; allowed %s)", perSecond(growth.Slope), perSecond(least), perSecond(tolerated))
+	if least > 0 && growth.Slope > tolerated {
+		return fmt.Sprintf("backlog grows by %s (at least %s with %g %% confidence; allowed %s)",
+			perSecond(growth.Slope), perSecond(least), 100*Confidence, perSecond(tolerated))
 	}
 	return ""
 }
 
-// perSecond is a slope in whole messages per second; a small one has three digits, so that it does not read as 0.
+// shortTrialBacklog fails a short trial only on growth that is certain. A backlog rises and falls with the client's
+// batches, and a short trial can't bound its slope tightly. The long trials decide.
+func shortTrialBacklog(growth Growth, allowed float64) string {
+	if growth.AtLeast(Confidence) > 0 && growth.Slope > allowed {
+		return fmt.Sprintf("backlog grows by %s (allowed %s)", perSecond(growth.Slope), perSecond(allowed))
+	}
+	return ""
+}
+
+// perSecond writes a slope in whole messages per second. A small one has three digits, so that it does not read as 0.
 func perSecond(slope float64) string {
 	if math.Abs(slope) < 10 {
 		return fmt.Sprintf("%.3g/s", slope)
@@ -203,6 +245,7 @@ func perSecond(slope float64) string {
 	return fmt.Sprintf("%.0f/s", slope)
 }
 
+// handedOver says whether the client took too few of the messages that were due; empty if it took enough.
 func (r Rule) handedOver(e Evidence) string {
 	if float64(e.Books.Sent) < r.MinSent*float64(e.Books.Due) {
 		return fmt.Sprintf("only %d of %d messages due could be handed to the client", e.Books.Sent, e.Books.Due)
@@ -210,30 +253,38 @@ func (r Rule) handedOver(e Evidence) string {
 	return ""
 }
 
+// drained says what was missing when the drain allowance ended; empty if nothing was, or if the guarantee lets the broker
+// lose it: lost messages never drain.
 func (r Rule) drained(e Evidence) string {
 	mayLose := r.Guarantee.MayLose()
-	if e.Books.LostAcked > 0 && !mayLose { // were nothing arriving any more, the promise would be broken
+	if e.Books.LostAcked > 0 && !mayLose { // brokenPromise has let this pass because others still came
 		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance, though others still came", e.Books.LostAcked)
 	}
-	lostForGood := mayLose && e.Books.Lost > 0 && !e.StillArriving && e.Books.Unresolved == 0 // that never drains
+	lostForGood := mayLose && e.Books.Lost > 0 && !e.StillArriving && e.Books.Unresolved == 0
 	if !e.Drained && !lostForGood {
 		return "not everything was confirmed and received within the drain allowance"
 	}
 	return ""
 }
 
-func latencyBound(e Evidence, g Goal) string {
+// latencyAbove says whether the latency was above the goal's bound; empty if it was not, or if there is no bound.
+func latencyAbove(e Evidence, g Goal) string {
 	if g.Latency == 0 || e.Latency == nil {
 		return ""
 	}
-	if measured := e.Latency(g.Quantile); measured > int64(g.Latency) {
-		return fmt.Sprintf("latency %s is above the bound of %s", time.Duration(measured).Round(time.Microsecond), g.Latency)
+	measured := time.Duration(e.Latency(g.Quantile))
+	if measured <= g.Latency {
+		return ""
 	}
-	return ""
+	shown := measured.Round(time.Microsecond)
+	if shown <= g.Latency { // rounding would hide the difference
+		shown = measured
+	}
+	return fmt.Sprintf("latency %s is above the bound of %s", shown, g.Latency)
 }
 
-// Served is how many messages per second came through in a trial: the rate offered without what was lost and what was
-// added to the backlog.
+// Served is how many messages per second came through in a trial: the rate offered, less the share that was lost and less
+// the growth of the backlog. It is between 0 and the rate.
 func (e Evidence) Served() float64 {
 	served := e.Rate
 	if e.Books.Expected > 0 {

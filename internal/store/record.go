@@ -203,7 +203,7 @@ type Sustainable struct {
 	High   float64      `json:"high"`            // lowest rate that failed; 0: none did
 	Goals  []GoalResult `json:"goals,omitempty"` // nil in records of before there were several
 	Trials []Trial      `json:"trials"`
-	Limit  string       `json:"limit"` // what ran out: cpu | generator | client-window | latency | unknown
+	Limit  string       `json:"limit"` // what ran out: generator | latency | consumer-delay | cpu | client-window | client-send | unknown
 }
 
 // GoalResult answers one goal of a search (MLRsearch, docs/method.md).
