@@ -26,7 +26,7 @@ PURE     := ./internal/schedule
 
 # Decoders of bytes that somebody else wrote, each fuzzed for so long in make proof; make test runs their seeds.
 DECODERS := internal/wire:FuzzRead internal/study:FuzzParse internal/hist:FuzzUnmarshal internal/store:FuzzRecordsOfAFile internal/secret:FuzzNoPasswordOfAURLIsShown \
-	internal/measure:FuzzUnpack internal/exchange:FuzzFromOMB internal/published:FuzzTable internal/provision:FuzzState \
+	internal/measure:FuzzUnpack internal/measure:FuzzJoin internal/exchange:FuzzFromOMB internal/published:FuzzTable internal/provision:FuzzState \
 	internal/pipeline/server:FuzzAPlainRequestIsWhatNetHTTPReads internal/pipeline/load:FuzzAPlainResponseIsWhatNetHTTPReads \
 	internal/pipeline/ride:FuzzAMessageThatIsNoRideIsAnError internal/pipeline/ride:FuzzABodyMeansWhatJSONSaysItDoes internal/pipeline/ride:FuzzAMessageMeansWhatJSONSaysItDoes \
 	brokers/redis:FuzzReply brokers/jetstream:FuzzAnAcknowledgementMeansWhatJSONSaysItDoes brokers/internal/natsio:FuzzMonitoringPage brokers/rabbitmq:FuzzManagementAnswer \

@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/wire"
 )
 
 // Receipts is what the consumers of a trial have received so far, as plain data that another process can be told. Its
@@ -72,6 +74,8 @@ type Account struct {
 	Producer, Subscription int
 	Seen                   []byte // which messages came; see bitmap.pack
 	Duplicated, Reordered  Tally
+	First, Last            int64  // when the first and the last came, ns on the clock's axis there
+	Keys                   []byte `json:",omitempty"` // which keys came, where keys carry the order; see bitmap.pack
 }
 
 // Accounts are those ledgers in which something was booked.
@@ -83,7 +87,7 @@ func (t *Trial) Accounts() []Account {
 			if l.seen.pages.Load() == nil {
 				continue
 			}
-			a := Account{Producer: i, Subscription: j, Seen: l.seen.pack()}
+			a := Account{Producer: i, Subscription: j, Seen: l.seen.pack(), First: l.first.Load(), Last: l.last.Load(), Keys: l.packKeys()}
 			for phase := range phases {
 				a.Duplicated[phase], a.Reordered[phase] = l.duplicated[phase].Load(), l.reordered[phase].Load()
 			}
@@ -107,8 +111,47 @@ func (t *Trial) Enter(accounts []Account) error {
 			l.duplicated[phase].Store(a.Duplicated[phase])
 			l.reordered[phase].Store(a.Reordered[phase])
 		}
+		l.first.Store(a.First)
+		l.last.Store(a.Last)
+		if err := l.enterKeys(a.Keys); err != nil {
+			return fmt.Errorf("the account of producer %d and subscription %d: %w", a.Producer, a.Subscription, err)
+		}
 	}
 	return nil
+}
+
+// packKeys are the keys of which something came.
+func (l *ledger) packKeys() []byte {
+	keyed := l.keyed.Load()
+	if keyed == nil {
+		return nil
+	}
+	var keys bitmap
+	for k := range *keyed {
+		if (*keyed)[k].Load() > 0 {
+			keys.add(uint64(k))
+		}
+	}
+	return keys.pack()
+}
+
+// enterKeys takes over that something came of these keys, elsewhere.
+func (l *ledger) enterKeys(packed []byte) error {
+	return eachRun(packed, func(r packedRun) error {
+		if r.kind == emptyRun {
+			return nil
+		}
+		for i := range r.n {
+			for w := r.word(i); w != 0; w &= w - 1 {
+				k := (r.at+i)<<6 + uint64(bits.TrailingZeros64(w))
+				if k >= uint64(l.keys) {
+					return errKey
+				}
+				l.nextOf(int(k)).Store(1)
+			}
+		}
+		return nil
+	})
 }
 
 // A packed bitmap is a row of runs of words, each an unsigned varint of its length and, in the lowest two bits, its kind.
@@ -122,6 +165,9 @@ const (
 
 // pack is b as plain data.
 func (b *bitmap) pack() []byte {
+	if b.pages.Load() == nil {
+		return nil
+	}
 	var out, mixed []byte
 	kind, n := emptyRun, uint64(0)
 	flush := func() {
@@ -159,35 +205,67 @@ func (b *bitmap) pack() []byte {
 var (
 	errPacked = errors.New("damaged: its runs of messages don't add up")
 	errUnsent = errors.New("it holds messages that were never sent")
+	errKey    = errors.New("it holds keys that are not there")
 )
 
 // unpack adds the members of a packed bitmap that has at most so many words.
 func (b *bitmap) unpack(packed []byte, most uint64) error {
+	return eachRun(packed, func(r packedRun) error {
+		if r.at+r.n > most {
+			return errUnsent
+		}
+		if r.kind != emptyRun {
+			for i := range r.n {
+				b.addWord((r.at+i)<<6, r.word(i))
+			}
+		}
+		return nil
+	})
+}
+
+// packedRun is n words of one kind, the first of which is word at.
+type packedRun struct {
+	at, n uint64
+	kind  uint64
+	mixed []byte
+}
+
+// word is the i-th word of the run.
+func (r packedRun) word(i uint64) uint64 {
+	switch r.kind {
+	case emptyRun:
+		return 0
+	case fullRun:
+		return ^uint64(0)
+	}
+	return binary.LittleEndian.Uint64(r.mixed[8*i:])
+}
+
+// mostWords is how many a bitmap of all sequence numbers has.
+const mostWords = (wire.MaxSeq + 1) / 64
+
+// eachRun visits the runs of a packed bitmap until visit returns an error.
+func eachRun(packed []byte, visit func(packedRun) error) error {
 	for at := uint64(0); len(packed) > 0; {
 		head, size := binary.Uvarint(packed)
-		n, kind := head>>kindBits, head&(1<<kindBits-1)
-		if size <= 0 || n == 0 || kind > mixedRun {
+		r := packedRun{at: at, n: head >> kindBits, kind: head & (1<<kindBits - 1)}
+		if size <= 0 || r.n == 0 || r.kind > mixedRun {
 			return errPacked
 		}
-		if n > most || at+n > most {
+		if r.n > mostWords || at+r.n > mostWords {
 			return errUnsent
 		}
 		packed = packed[size:]
-		switch kind {
-		case fullRun:
-			for i := range n {
-				b.addWord((at+i)<<6, ^uint64(0))
-			}
-		case mixedRun:
-			if uint64(len(packed)) < 8*n {
+		if r.kind == mixedRun {
+			if uint64(len(packed)) < 8*r.n {
 				return errPacked
 			}
-			for i := range n {
-				b.addWord((at+i)<<6, binary.LittleEndian.Uint64(packed[8*i:]))
-			}
-			packed = packed[8*n:]
+			r.mixed, packed = packed[:8*r.n], packed[8*r.n:]
 		}
-		at += n
+		if err := visit(r); err != nil {
+			return err
+		}
+		at += r.n
 	}
 	return nil
 }

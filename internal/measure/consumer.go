@@ -13,6 +13,7 @@ type Consumer struct {
 	keys         KeyOf
 	received     Tally // of the batch being booked
 	run          run
+	now          int64 // of the last delivery booked
 	endToEnd     [phases]hist.Batch
 	service      [phases]hist.Batch
 }
@@ -55,7 +56,9 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 	switch {
 	case n < s.end.Load():
 		phase = s.phase(n)
-	case c.trial.apart && h.Timed: // what has been sent is known elsewhere
+	case s.host != nil && h.Timed: // what has been sent is known there
+		phase = s.host.phase(h.Intended)
+	case c.trial.apart && h.Timed:
 		phase = c.trial.phase(h.Intended)
 	default:
 		c.lane.corrupted[s.phase(n)].Add(1) // never sent: a damaged identity
@@ -69,7 +72,8 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 	if l != c.run.ledger || n>>6 != c.run.word {
 		c.tally()
 	}
-	if !c.run.take(l, n, key, phase) {
+	c.now = now
+	if !c.run.take(l, n, key, phase, now) {
 		return
 	}
 	intended, sent := h.Intended, h.Sent
@@ -83,13 +87,16 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 			return
 		}
 	}
+	if s.host != nil {
+		intended, sent = s.host.here(c.lane, intended, sent, now)
+	}
 	c.lane.endToEnd[phase].Add(&c.endToEnd[phase], now-intended)
 	c.lane.endToEndService[phase].Add(&c.service[phase], now-sent)
 }
 
 // tally publishes the run being gathered.
 func (c *Consumer) tally() {
-	for phase, n := range c.run.publish() {
+	for phase, n := range c.run.publish(c.now) {
 		c.received[phase] += n
 	}
 }

@@ -15,6 +15,8 @@ type ledger struct {
 	keys       int
 	duplicated [phases]atomic.Int64
 	reordered  [phases]atomic.Int64
+	// When the first and the last message came, ns on the clock's axis; 0: none did.
+	first, last atomic.Int64
 }
 
 // nextOf is one past the highest number received with key.
@@ -38,13 +40,14 @@ type run struct {
 	late   uint64         // those of them that came after a later one
 	high   uint64         // one past the highest number known to have been received
 	twice  [phases]int64  // duplicated
+	at     int64          // when it began, ns on the clock's axis
 }
 
-// take books the delivery of seq and tells whether it was the first of its message. A run of another ledger or word
+// take books the delivery of seq at now and tells whether it was the first of its message. A run of another ledger or word
 // must have been published.
-func (r *run) take(l *ledger, seq uint64, key int, phase Phase) bool {
+func (r *run) take(l *ledger, seq uint64, key int, phase Phase, now int64) bool {
 	if r.ledger == nil {
-		*r = run{ledger: l, word: seq >> 6, old: l.seen.word(seq &^ 63), high: l.next.Load()}
+		*r = run{ledger: l, word: seq >> 6, old: l.seen.word(seq &^ 63), high: l.next.Load(), at: now}
 	}
 	bit := uint64(1) << (seq & 63)
 	if (r.old|r.new[Warmup]|r.new[Measured])&bit != 0 {
@@ -65,9 +68,9 @@ func (r *run) take(l *ledger, seq uint64, key int, phase Phase) bool {
 	return true
 }
 
-// publish writes the run into its ledger and returns how many messages it added. A message is reordered when it
-// arrives after a later one of its stream (RFC 4737, section 3), or of its key where keys carry the order.
-func (r *run) publish() (added [phases]int64) {
+// publish writes the run, which ended by now, into its ledger and returns how many messages it added. A message is reordered
+// when it arrives after a later one of its stream (RFC 4737, section 3), or of its key where keys carry the order.
+func (r *run) publish(now int64) (added [phases]int64) {
 	l := r.ledger
 	if l == nil {
 		return added
@@ -86,6 +89,12 @@ func (r *run) publish() (added [phases]int64) {
 		for high := l.next.Load(); r.high > high && !l.next.CompareAndSwap(high, r.high); {
 			high = l.next.Load()
 		}
+	}
+	if l.first.Load() == 0 {
+		l.first.CompareAndSwap(0, r.at)
+	}
+	for last := l.last.Load(); now > last && !l.last.CompareAndSwap(last, now); {
+		last = l.last.Load()
 	}
 	for phase, n := range r.twice {
 		if n > 0 {

@@ -29,6 +29,7 @@ type lane struct {
 	received, corrupted, stale, untimed [phases]atomic.Int64
 	lag, generatorLag, publish, service [phases]hist.Histogram
 	endToEnd, endToEndService           [phases]hist.Histogram
+	early, earliest                     atomic.Int64 // see Early
 	_                                   [64]byte
 }
 
@@ -42,6 +43,7 @@ type Trial struct {
 	apart         bool // the producers run in another process
 	scheduled     bool
 	due           [phases]int64 // where scheduled
+	unordered     int           // see Unordered
 }
 
 // stream is what one producer sends.
@@ -52,6 +54,7 @@ type stream struct {
 	unconfirmed bitmap        // failed, or unresolved when the trial ended
 	ledgers     []ledger      // per subscription
 	times       *timeTable    // nil where payloads carry their times
+	host        *Host         // that has the producer; nil: this one
 }
 
 // Shape is what a Trial has to know of the topology.
