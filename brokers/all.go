@@ -4,6 +4,7 @@ package all
 import (
 	_ "github.com/brokermark/brokermark/brokers/activemq"
 	_ "github.com/brokermark/brokermark/brokers/artemis"
+	_ "github.com/brokermark/brokermark/brokers/hivemq"
 	_ "github.com/brokermark/brokermark/brokers/jetstream"
 	_ "github.com/brokermark/brokermark/brokers/kafka"
 	_ "github.com/brokermark/brokermark/brokers/mosquitto"

@@ -10,7 +10,7 @@ import (
 // A server that is installed as a package of the machine makes a system service, which listens from the next boot on: what
 // recipes may ask the machine for are tools that run nothing by themselves.
 func TestNoBrokerIsInstalledAsAServiceOfTheMachine(t *testing.T) {
-	tools := []string{"default-jre-headless", "maven", "golang-go"}
+	tools := []string{"default-jre-headless", "default-jdk-headless", "maven", "golang-go"}
 	versions := 0
 	for _, name := range provision.Names() {
 		r, err := provision.Lookup(name)

@@ -17,18 +17,6 @@ const deliverBatch = 256
 
 var errInterrupted = errors.New("connection lost")
 
-// share implements driver.Kind.Share.
-func share(p *Product, g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
-	asked := fmt.Sprintf("consumerPerSubscription: %d", consumers)
-	switch {
-	case consumers > 1 && !p.Shares:
-		return driver.Unsupported(asked, "%s has no shared subscriptions over MQTT: every consumer would get every message, so a subscription has one", p.Name)
-	case consumers > 1 && !shared(p, topic):
-		return driver.Unsupported(asked, "with topicConfig.shared: false every consumer gets every message, so a subscription has one")
-	}
-	return driver.TakeTurns(g, topic, consumers, partitions)
-}
-
 // Consume is one consumer of a subscription. A lost connection is made anew until ctx ends; the server then sends
 // what was not acknowledged on it again.
 func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {

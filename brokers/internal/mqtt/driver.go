@@ -23,6 +23,9 @@ type Product struct {
 	Window string // what bounds the messages that a producer has under way
 	// Once is set where the broker has QoS 2, Shares where it has shared subscriptions.
 	Once, Shares bool
+	// SharedQueue is set where a shared subscription has a queue of its own, which outlives its subscribers; elsewhere the
+	// messages are in their sessions. It says, as a clause, why such a queue can't keep a guarantee, "" where it can.
+	SharedQueue func(driver.Guarantee) string
 	// Supports refuses what the broker can't keep beside what the protocol can't.
 	Supports func(driver.Guarantee) error
 	// Maps names the server's settings that a guarantee needs beside the protocol's.
@@ -49,8 +52,6 @@ func Kind(p *Product) driver.Kind {
 	}
 }
 
-const sharedSetting = "shared"
-
 func settings(p *Product) []driver.Setting {
 	mode := "packets are gathered into few writes and read in few, and the driver keeps the session"
 	if p.Once {
@@ -62,14 +63,8 @@ func settings(p *Product) []driver.Setting {
 		{Scope: driver.ClientScope, Name: "SessionExpiryInterval", Default: time.Hour, Idle: qos0, Doc: "how long the server keeps the messages of a consumer that is away, in whole seconds"},
 		{Scope: driver.ClientScope, Name: "KeepAlive", Default: 10 * time.Second, Doc: "between pings, in whole seconds; a missing answer ends the connection"},
 	}
-	if !p.Shares {
-		return list
-	}
-	return append(list, driver.Setting{Scope: driver.TopicScope, Name: sharedSetting, Default: true, Doc: "consumers of a subscription share it ($share/subscription/topic); false: a plain subscription, which has one consumer"})
+	return append(list, sharingSettings(p)...)
 }
-
-// shared tells whether subscriptions are shared ones.
-func shared(p *Product, topic driver.Values) bool { return p.Shares && topic.Bool(sharedSetting) }
 
 func qos0(g driver.Guarantee, _ driver.Values) string {
 	if g.Delivery == driver.AtMostOnce {
@@ -135,6 +130,9 @@ func fits(p *Product, c driver.Config, s driver.Shape) error {
 		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "an MQTT topic has no partitions; use more topics")
 	case s.InFlight >= subscribeID && qos[c.Guarantee.Delivery] > 0:
 		return driver.Unsupported(fmt.Sprintf("inFlight.messages: %d", s.InFlight), "MQTT has %d packet identifiers", subscribeID-1)
+	}
+	if why := unshared(p, c.Guarantee); why != "" && shared(p, c.Guarantee, c.Topic) {
+		return driver.Unsupported("topicConfig.shared: true", "%s; use auto or false", why)
 	}
 	for name, most := range map[string]time.Duration{"KeepAlive": 65535 * time.Second, "SessionExpiryInterval": 1 << 31 * time.Second} {
 		if v := c.Client.Duration(name); v%time.Second != 0 || v > most {
@@ -215,31 +213,13 @@ func (d *driving) clientID(c driver.ConsumerConfig) string {
 func (d *driving) subscribe(ctx context.Context, l *link, c driver.ConsumerConfig) error {
 	l.subscribing.Lock()
 	defer l.subscribing.Unlock()
-	filter := d.topics[c.Topic]
-	if shared(d.product, d.config.Topic) {
-		filter = "$share/" + d.subscriptions[c.Subscription] + "/" + filter
-	}
+	filter := d.filter(c)
 	ack, err := l.Subscribe(ctx, &paho.Subscribe{Subscriptions: []paho.SubscribeOptions{{Topic: filter, QoS: d.qos}}})
 	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", filter, err)
 	}
 	if granted := ack.Reasons[0]; granted != d.qos {
 		return driver.Unsupported("delivery: "+string(d.config.Guarantee.Delivery), "the server granted QoS %d for %s", granted, filter)
-	}
-	return nil
-}
-
-// Clean ends the sessions, and with them what they have collected.
-func (d *driving) Clean(ctx context.Context) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for id := range d.ids {
-		l, err := d.dial(ctx, station{id: id, clean: true})
-		if err != nil {
-			return fmt.Errorf("end session %s: %w", id, err)
-		}
-		l.close(true)
-		delete(d.ids, id)
 	}
 	return nil
 }

@@ -1,0 +1,96 @@
+package hivemq
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/brokers/internal/mqtt"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// storeRole is not an address, but like one it is something that a client can't find out by itself.
+const storeRole = "store"
+
+// locks are the SHA-256 of the files that each version is fetched as.
+//
+//go:embed locks
+var locks embed.FS
+
+// launcher starts the server inside a program of ours: by itself it lets nobody in without an extension that says who may
+// come, and the distribution with such an extension is in no registry.
+//
+//go:embed Launcher.java
+var launcher []byte
+
+const launcherFile = "Launcher.java"
+
+func recipe() *provision.Recipe {
+	return &provision.Recipe{
+		Memory: strings.Join(usualMemory, " "),
+		Versions: []provision.Version{{Name: "2025.5", Needs: []provision.Need{
+			{Command: "java", Apt: []string{"default-jdk-headless"}}, {Command: "javac", Apt: []string{"default-jdk-headless"}}, {Command: "mvn", Apt: []string{"maven"}},
+		}}},
+		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
+		Install: install, Configure: configure, Command: command, Ready: ready,
+		Endpoints: func(n *provision.Node) map[string]string {
+			return map[string]string{storeRole: stored(n.Cluster.Settings)}
+		},
+	}
+}
+
+func install(ctx context.Context, i *provision.Install) error {
+	return i.Maven(ctx, locks, "com.hivemq:hivemq-community-edition-embedded:"+i.Version)
+}
+
+func configure(_ context.Context, n *provision.Node) error {
+	asked, _, err := jvm.Split(n.Cluster.Settings)
+	if err != nil {
+		return err
+	}
+	text, err := conf(n, asked)
+	if err != nil {
+		return err
+	}
+	login := ""
+	if l := n.Cluster.Login; l != nil {
+		login = l.User + "\n" + l.Password
+	}
+	return errors.Join(n.MakeDir("tmp"), n.MakeDir("conf"), n.Write("conf/config.xml", text), n.Write("login", []byte(login)), n.Write(launcherFile, launcher))
+}
+
+// usualMemory is that of the product's own start script.
+var usualMemory = []string{"-XX:InitialRAMPercentage=30", "-XX:MaxRAMPercentage=40", "-XX:MinRAMPercentage=30"}
+
+// command has the options of the server's own start script.
+func command(n *provision.Node) (provision.Command, error) {
+	_, asked, err := jvm.Split(n.Cluster.Settings)
+	if err != nil {
+		return provision.Command{}, err
+	}
+	args := append(jvm.Options(usualMemory, asked),
+		"-Djava.net.preferIPv4Stack=true", "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-Dhivemq.home="+n.Dir,
+		"--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+		"--add-opens=jdk.management/com.sun.management.internal=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), filepath.Join(n.Dir, launcherFile),
+		filepath.Join(n.Dir, "conf"), n.Data, filepath.Join(n.Dir, "login"))
+	return provision.Command{Path: "java", Args: args, Dir: n.Dir}, nil
+}
+
+// ready: the server tells an MQTT client nothing that only this instance has; but its log says that it has the port, which one
+// process can have.
+func ready(ctx context.Context, n *provision.Node) error {
+	log, err := n.Log()
+	if err != nil {
+		return err
+	}
+	if port := n.Ports["client"]; !strings.Contains(string(log), fmt.Sprintf("on address 127.0.0.1 and on port %d.", port)) {
+		return fmt.Errorf("the server has not said that it listens on port %d", port)
+	}
+	_, err = mqtt.Probe(ctx, product, n)
+	return err
+}
