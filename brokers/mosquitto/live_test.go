@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -145,7 +146,8 @@ type cutter struct {
 	net.Listener
 	mu   sync.Mutex
 	open map[net.Conn]bool
-	had  int // connections when they were cut last
+	had  int  // connections when they were cut last
+	shut bool // nobody is passed on
 }
 
 func newCutter(t *testing.T, address string) *cutter {
@@ -160,7 +162,7 @@ func newCutter(t *testing.T, address string) *cutter {
 			if err != nil {
 				return
 			}
-			far, err := net.Dial("tcp", address)
+			far, err := c.dial(address)
 			if err != nil {
 				_ = near.Close()
 				continue
@@ -182,6 +184,22 @@ func newCutter(t *testing.T, address string) *cutter {
 	return c
 }
 
+func (c *cutter) dial(address string) (net.Conn, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shut {
+		return nil, net.ErrClosed
+	}
+	return net.Dial("tcp", address)
+}
+
+// hold lets nobody through until it is told so again with false.
+func (c *cutter) hold(shut bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shut = shut
+}
+
 func (c *cutter) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,6 +215,41 @@ func (c *cutter) whole() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.open) >= c.had
+}
+
+// The producers' process comes back later than the consumers' from a restart in which the server forgot all sessions: it makes
+// those anew that nobody has made, and no other, because a server cuts the connection of a client whose name connects again.
+func TestAProducerThatComesBackCutsNoConsumerOfAnotherProcess(t *testing.T) {
+	for name, client := range map[string]map[string]any{"tuned": nil, "stock": {"mode": "stock"}} {
+		t.Run(name, func(t *testing.T) {
+			in, target := livetest.Start(t, provision.Options{Broker: "mosquitto"})
+			topology := livetest.Topic("apart", 1, "s", "nobody's")
+			gate := newCutter(t, target.Addresses[0])
+			held := target
+			held.Addresses = []string{gate.Addr().String()}
+			producers := livetest.Open(t, "mosquitto", livetest.Config(t, "mosquitto", held, least, client, nil), topology)
+			topology.Existing = true
+			config := livetest.Config(t, "mosquitto", target, least, client, nil)
+			said := config.Log.(*livetest.Log)
+			consumers := livetest.Open(t, "mosquitto", config, topology)
+			consumers.Consume(t, driver.ConsumerConfig{})
+			livetest.Must(t, producers.Send(t, numbers(0, 10)...))
+			livetest.Eventually(t, "they arrive", func() bool { return len(consumers.Received(0)) == 10 })
+			gate.hold(true)
+			livetest.Must(t, in.Kill(t.Context(), 1))
+			livetest.Must(t, in.Restart(t.Context(), 1))
+			livetest.Must(t, consumers.Send(t, "from their own process"))
+			livetest.Eventually(t, "the consumer is back", func() bool { return len(consumers.Received(0)) == 11 })
+			gate.hold(false)
+			livetest.Must(t, producers.Send(t, numbers(10, 10)...))
+			livetest.Eventually(t, "what was sent after the restart arrives", func() bool { return len(consumers.Received(0)) == 21 })
+			if n := strings.Count(said.Last(), "connecting again"); n != 1 {
+				t.Errorf("the consumer lost its connection %d times, want once, by the kill; its client said:\n%s", n, said.Last())
+			}
+			consumers.Consume(t, driver.ConsumerConfig{Subscription: 1})
+			livetest.Eventually(t, "the subscription that nobody consumed has it, too", func() bool { return len(consumers.Received(1)) == 11 })
+		})
+	}
 }
 
 func TestExactlyOnceHoldsThroughCutConnections(t *testing.T) {

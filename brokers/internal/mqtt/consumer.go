@@ -28,7 +28,13 @@ func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 		qos: d.qos, sink: s, delivered: d.unreleased(d.clientID(c)),
 		payloads: make([][]byte, 0, deliverBatch), ids: make([]uint16, 0, deliverBatch),
 	}
-	d.seat(c, nil)
+	select {
+	case d.restoring <- struct{}{}: // nobody connects in this consumer's name
+		d.seat(c, nil)
+		<-d.restoring
+	case <-ctx.Done():
+		return nil
+	}
 	defer d.leave(c)
 	for again := false; ; again = true {
 		err := d.consume(ctx, c, r, registered)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -214,8 +215,12 @@ func (d *driving) subscribe(ctx context.Context, l *link, c driver.ConsumerConfi
 	l.subscribing.Lock()
 	defer l.subscribing.Unlock()
 	filter := d.filter(c)
-	ack, err := l.Subscribe(ctx, &paho.Subscribe{Subscriptions: []paho.SubscribeOptions{{Topic: filter, QoS: d.qos}}})
-	if err != nil {
+	both := []paho.SubscribeOptions{{Topic: filter, QoS: d.qos}}
+	if d.qos > 0 {
+		both = append(both, paho.SubscribeOptions{Topic: d.presence(c)})
+	}
+	ack, err := l.Subscribe(ctx, &paho.Subscribe{Subscriptions: both})
+	if err != nil && (ack == nil || ack.Reasons[0] >= packets.SubackUnspecifiederror) {
 		return fmt.Errorf("subscribe to %s: %w", filter, err)
 	}
 	if granted := ack.Reasons[0]; granted != d.qos {

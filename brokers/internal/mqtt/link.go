@@ -22,7 +22,7 @@ const (
 	openBudget  = 4 * time.Second        // TCP, TLS and CONNACK together
 	closeBudget = time.Second            // for the last acknowledgements, and for DISCONNECT
 	retryPause  = 200 * time.Millisecond // between attempts to reconnect
-	// Subscriptions are made one at a time, so one identifier is enough; publications have the lower ones.
+	// Subscriptions are made, and presences asked for, one at a time, so one identifier is enough; messages have the lower ones.
 	subscribeID = 65535
 )
 
@@ -31,7 +31,7 @@ const (
 // copies the message for every publication, and tells nobody of an acknowledgement that isn't waited for.
 type handshake struct {
 	mu      sync.Mutex
-	waiting chan<- packets.ControlPacket // for SUBACK
+	waiting chan<- packets.ControlPacket // for SUBACK or PUBACK
 	max     int                          // publications the server takes unacknowledged
 	present bool                         // the server still has the session of the connection before
 }
@@ -57,18 +57,18 @@ func (h *handshake) AddToSession(_ context.Context, p session.Packet, answer cha
 }
 
 func (h *handshake) PacketReceived(p *packets.ControlPacket, _ chan<- *packets.Publish) error {
-	if p.Type == packets.SUBACK {
-		h.subscribed(*p)
+	if p.Type == packets.SUBACK || p.Type == packets.PUBACK {
+		h.reply(*p)
 	}
 	return nil
 }
 
 func (h *handshake) ConnectionLost(*packets.Disconnect) error {
-	h.subscribed(packets.ControlPacket{})
+	h.reply(packets.ControlPacket{})
 	return nil
 }
 
-func (h *handshake) subscribed(answer packets.ControlPacket) {
+func (h *handshake) reply(answer packets.ControlPacket) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.waiting != nil {
@@ -89,7 +89,7 @@ type station struct {
 	keep     bool                   // have the server keep the session when the connection ends
 	session  session.SessionManager // nil: handshake
 	idle     func()
-	received func(payload []byte) // QoS 0
+	received func(payload []byte) // messages of QoS 0, and of the client's own session all
 }
 
 // link is one connection.
@@ -127,7 +127,9 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 	l.Client = paho.NewClient(paho.ClientConfig{
 		Conn: l.wire, Session: s.session, PacketTimeout: openBudget,
 		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(p paho.PublishReceived) (bool, error) {
-			s.received(p.Packet.Payload)
+			if p.Packet.QoS > 0 || d.qos == 0 { // else it asks for presence
+				s.received(p.Packet.Payload)
+			}
 			return true, nil
 		}},
 		OnClientError: func(err error) {

@@ -58,3 +58,22 @@ func TestWhoeverWaitsToRestoreEndsWithItsContext(t *testing.T) {
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
 }
+
+// While a producer makes the session of a subscription that nobody consumes, a consumer that begins waits: of two
+// connections with one name the server cuts the first.
+func TestAConsumerBeginsAfterItsSessionWasRestored(t *testing.T) {
+	d := &driving{
+		product: &Product{Name: "nowhere"}, qos: 1, topics: []string{"t"}, subscriptions: []string{"s"},
+		ids: map[string]*identifiers{}, seats: map[driver.Seat]*link{}, restoring: make(chan struct{}, 1),
+	}
+	d.restoring <- struct{}{}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := d.Consume(ctx, driver.ConsumerConfig{}, nil, func() {}); err != nil {
+		t.Errorf("while its session was restored: %v; want that it waits", err)
+	}
+	<-d.restoring
+	if err := d.Consume(t.Context(), driver.ConsumerConfig{}, nil, func() {}); err == nil {
+		t.Error("it connects to no address")
+	}
+}

@@ -109,7 +109,7 @@ func (s *stockReceiver) deliver(payload []byte) {
 
 // Ack implements session.SessionManager; the client calls it after every callback, also at QoS 0.
 func (s *stockReceiver) Ack(m *packets.Publish) error {
-	if s.r.qos == 0 {
+	if m.QoS == 0 {
 		return nil
 	}
 	defer s.r.turn.Unlock()
