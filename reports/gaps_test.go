@@ -75,8 +75,19 @@ func TestAPromiseIsOnlyJudgedWhereItWasTested(t *testing.T) {
 			b.Acked, b.Unresolved, b.Received, b.Lost, b.LostAcked = b.Acked-2, 2, b.Received-9, 9, 9
 		}), "broken", "9 lost; 2 were neither confirmed nor refused"},
 		"memory, restarted, lost nothing": {record(restart, func(r *store.Record) { r.Spec.Persistence = "memory" }), "none made", "held in memory only, but no acknowledged message was lost"},
-		"memory, at most once":            {record(kill, func(r *store.Record) { r.Spec.Persistence, r.Spec.Delivery = "memory", "at-most-once" }), "kept", "nothing lost or delivered twice"},
-		"refused before all else":         {record(kill, func(r *store.Record) { r.Result, r.Status, r.Reason = nil, store.Refused, "can't" }), "refused", "can't"},
+		"the leader alone, killed, lost nothing": {record(kill, func(r *store.Record) {
+			r.Spec.Acks, r.Spec.Replicas, r.Failover = "leader", 3, true
+		}), "none made", "confirmed by the leader only, which others take over from, but no acknowledged message was lost"},
+		"the leader alone, killed": {record(kill, func(r *store.Record) {
+			b := &r.Result.Books
+			r.Spec.Acks, r.Spec.Replicas, r.Failover, b.Received, b.Lost, b.LostAcked = "leader", 3, true, b.Received-9, 9, 9
+		}), "none made", "confirmed by the leader only, which others take over from: 9 of 10000 acknowledged messages were lost"},
+		"the leader alone, which came back": {record(kill, func(r *store.Record) {
+			b := &r.Result.Books
+			r.Spec.Acks, r.Spec.Replicas, b.Received, b.Lost, b.LostAcked = "leader", 3, b.Received-9, 9, 9
+		}), "broken", "9 lost"},
+		"memory, at most once":    {record(kill, func(r *store.Record) { r.Spec.Persistence, r.Spec.Delivery = "memory", "at-most-once" }), "kept", "nothing lost or delivered twice"},
+		"refused before all else": {record(kill, func(r *store.Record) { r.Result, r.Status, r.Reason = nil, store.Refused, "can't" }), "refused", "can't"},
 	} {
 		row := trialOf(t, c.record)
 		if row["verdict"].Text != c.want || row["why"].Text != c.says {

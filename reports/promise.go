@@ -279,6 +279,9 @@ var deviations = map[ledger.Deviation]string{
 	ledger.Corrupted: "corrupted", ledger.Lost: "lost", ledger.Duplicated: "delivered twice", ledger.Reordered: "out of order",
 }
 
+// gaps are the words for where nothing was promised.
+var gaps = map[ledger.Gap]string{ledger.InMemory: "held in memory only", ledger.LeaderOnly: "confirmed by the leader only, which others take over from"}
+
 func wordCounts(counts []ledger.Count) string {
 	var words []string
 	for _, c := range counts {
@@ -305,9 +308,9 @@ func promiseClauses(v ledger.Verdict, b results.Books) []string {
 	case v.Promise == ledger.Broken:
 		return []string{wordCounts(v.Breaches)}
 	case v.Promise == ledger.NoneMade && b.LostAcked > 0:
-		return []string{fmt.Sprintf("held in memory only: %d of %d acknowledged messages were lost", b.LostAcked, b.Acked)}
+		return []string{fmt.Sprintf("%s: %d of %d acknowledged messages were lost", gaps[v.Gap], b.LostAcked, b.Acked)}
 	case v.Promise == ledger.NoneMade:
-		return []string{"held in memory only, but no acknowledged message was lost"}
+		return []string{gaps[v.Gap] + ", but no acknowledged message was lost"}
 	case len(v.Allowed) > 0:
 		return []string{wordCounts(v.Allowed) + ", which it allows"}
 	case b.Unresolved == 0:

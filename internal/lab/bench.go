@@ -124,7 +124,7 @@ func (b *bench) config(kind driver.Kind) (driver.Config, error) {
 		return c, err
 	}
 	b.record.Settings = store.Settings{Server: server, Client: plain(c.Client), Topic: plain(c.Topic)}
-	b.record.Versions.Client = moduleVersion(kind.Client)
+	b.record.Versions.Client, b.record.Failover = moduleVersion(kind.Client), kind.Failover
 	b.record.Versions.Broker = b.spec.Version
 	size := max(1, int64(b.spec.MessageSize.Mean()))
 	if kind.Keeps != nil {

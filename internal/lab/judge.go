@@ -41,7 +41,7 @@ func (b *bench) promises(t trial) error {
 	if t.Arriving { // late, not lost
 		books.LostAcked = 0
 	}
-	if v := store.Promise(b.spec, books); v.Promise == ledger.Broken {
+	if v := store.Promise(b.spec, b.record.Failover, books); v.Promise == ledger.Broken {
 		return b.broken(v.Breaches[0], t.Err)
 	}
 	if !errors.Is(t.SendErr, context.DeadlineExceeded) { // refused, not given up on

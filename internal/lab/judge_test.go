@@ -126,6 +126,31 @@ func TestMessagesHeldInMemoryMayBeLostWithTheProcess(t *testing.T) {
 	}
 }
 
+// What acks: leader may lose in a failover is lost, and no failure of the broker.
+func TestWhatTheLeaderAloneHadMayBeLostWithIt(t *testing.T) {
+	lost := counted(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
+	for name, c := range map[string]struct {
+		acks     string
+		failover bool
+		want     store.Status
+	}{
+		"the leader had it, and others took over":  {"leader", true, store.OK},
+		"the leader had it, and came back with it": {"leader", false, store.Failed},
+		"a quorum had it":                          {"quorum", true, store.Failed},
+	} {
+		spec := study.Defaults()
+		spec.Broker, spec.Delivery, spec.Persistence, spec.Acks, spec.Replicas, spec.Nodes = "kafka", "at-least-once", "log", c.acks, 3, 3
+		spec.Faults = []study.Fault{{Do: "kill", Node: "leader"}}
+		l := &lab{}
+		l.host.Cores = 2
+		b := &bench{lab: l, spec: spec, record: &store.Record{Failover: c.failover}}
+		status, why := verdict(t.Context(), b, b.judge(trial{Outcome: lost, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
+		if status != c.want {
+			t.Errorf("%s: %s (%s), want %s", name, status, why.Text, c.want)
+		}
+	}
+}
+
 func TestADuplicateBreaksAtMostOnce(t *testing.T) {
 	twice := counted(func(b *measure.Books) { b.Duplicated = 2 })
 	for delivery, want := range map[string]store.Status{"at-most-once": store.Failed, "at-least-once": store.OK, "exactly-once": store.Failed} {

@@ -6,7 +6,11 @@ import "slices"
 type Guarantee struct {
 	Delivery    string // at-most-once | at-least-once | exactly-once
 	Persistence string // memory | log | fsync
-	Ordering    string // ordered | unordered
+	Acks        string // none | leader | quorum
+	Replicas    int    // nodes that hold a copy
+	// Failover tells that another node leads when the one that did is gone; else it comes back with what it had.
+	Failover bool
+	Ordering string // ordered | unordered
 	// Counted tells that what came is counted by its identity, so that a delivery that comes again is known: then nothing may
 	// count twice, however often it may be delivered.
 	Counted bool
@@ -22,7 +26,17 @@ type Promise int
 const (
 	Kept     Promise = iota
 	Broken           // something happened that the guarantee rules out
-	NoneMade         // the messages were held in memory, and the process that held them was killed or restarted
+	NoneMade         // what was done to the broker may cost messages by what was asked for (Gap)
+)
+
+// Gap is where a guarantee promises nothing of confirmed messages after what was done to the broker.
+type Gap int
+
+// The gaps.
+const (
+	NoGap      Gap = iota
+	InMemory       // they were held in memory, and the process that held them was killed or restarted
+	LeaderOnly     // the leader alone had to have them, and another node may have led since
 )
 
 // Deviation is a way in which deliveries can differ from what was sent.
@@ -45,20 +59,21 @@ type Count struct {
 // Verdict is the answer to whether a guarantee was kept.
 type Verdict struct {
 	Promise  Promise
+	Gap      Gap     // of NoneMade
 	Breaches []Count // deviations that the guarantee rules out
 	Allowed  []Count // deviations that it permits
 }
 
 // Keeps judges books by a guarantee. faults names what was done to the broker meanwhile (kill, restart, pause, …).
 func Keeps(g Guarantee, faults []string, b Books) Verdict {
-	forgets := g.Persistence == "memory" && slices.ContainsFunc(faults, endsProcess)
+	gap := g.gap(faults)
 	var v Verdict
 	for _, d := range []struct {
 		Count
 		ruledOut bool
 	}{
 		{Count{Corrupted, b.Corrupted}, true},
-		{Count{Lost, b.Broken()}, !g.MayLose() && !forgets},
+		{Count{Lost, b.Broken()}, !g.MayLose() && gap == NoGap},
 		{Count{Lost, b.LostAcked - b.Broken()}, false}, // asked for
 		{Count{Duplicated, b.Duplicated}, g.Delivery != "at-least-once" || g.Counted},
 		{Count{Reordered, b.Reordered}, g.Ordering == "ordered"},
@@ -74,10 +89,24 @@ func Keeps(g Guarantee, faults []string, b Books) Verdict {
 	switch {
 	case v.Breaches != nil:
 		v.Promise = Broken
-	case forgets && !g.MayLose():
-		v.Promise = NoneMade
+	case gap != NoGap && !g.MayLose():
+		v.Promise, v.Gap = NoneMade, gap
 	}
 	return v
 }
+
+// gap is the only place that says which losses a setting allows.
+func (g Guarantee) gap(faults []string) Gap {
+	switch {
+	case g.Persistence == "memory" && slices.ContainsFunc(faults, endsProcess):
+		return InMemory
+	case g.Acks == "leader" && g.Replicas > 1 && g.Failover && slices.ContainsFunc(faults, takesNode):
+		return LeaderOnly
+	}
+	return NoGap
+}
+
+// takesNode tells that the other nodes may go on without the one that it is done to.
+func takesNode(fault string) bool { return endsProcess(fault) || fault == "pause" }
 
 func endsProcess(fault string) bool { return fault == "kill" || fault == "restart" }

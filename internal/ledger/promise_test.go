@@ -14,6 +14,13 @@ func TestAGuaranteeIsJudgedAsTheGuaranteesPageSays(t *testing.T) {
 	}
 	unordered := asked("at-least-once", "log")
 	unordered.Ordering = "unordered"
+	leader := func(persistence string, replicas int, failover bool) ledger.Guarantee {
+		g := asked("at-least-once", persistence)
+		g.Acks, g.Replicas, g.Failover = "leader", replicas, failover
+		return g
+	}
+	quorum := leader("log", 3, true)
+	quorum.Acks = "quorum"
 	lost, twice := ledger.Books{LostAcked: 3, Lost: 3}, ledger.Books{Duplicated: 2}
 	for name, c := range map[string]struct {
 		guarantee ledger.Guarantee
@@ -38,6 +45,14 @@ func TestAGuaranteeIsJudgedAsTheGuaranteesPageSays(t *testing.T) {
 		"lost from memory through a graceful restart":  {asked("at-least-once", "memory"), restart, lost, ledger.NoneMade},
 		"nothing lost from memory through a restart":   {asked("at-least-once", "memory"), restart, ledger.Books{}, ledger.NoneMade},
 		"delivered twice from memory through a kill":   {asked("exactly-once", "memory"), kill, twice, ledger.Broken},
+		"lost what the leader alone had":               {leader("fsync", 3, true), kill, lost, ledger.NoneMade},
+		"lost when the leader stood still":             {leader("log", 3, true), pause, lost, ledger.NoneMade},
+		"nothing lost that the leader alone had":       {leader("log", 3, true), kill, ledger.Books{}, ledger.NoneMade},
+		"lost while the leader led":                    {leader("log", 3, true), nil, lost, ledger.Broken},
+		"lost, and the leader came back":               {leader("log", 3, false), kill, lost, ledger.Broken},
+		"lost by the only copy":                        {leader("log", 1, true), kill, lost, ledger.Broken},
+		"lost although a quorum had it":                {quorum, kill, lost, ledger.Broken},
+		"out of order after a failover":                {leader("log", 3, true), kill, ledger.Books{LostAcked: 3, Lost: 3, Reordered: 1}, ledger.Broken},
 		"at most once from memory through a restart":   {asked("at-most-once", "memory"), restart, lost, ledger.Kept},
 	} {
 		if got := ledger.Keeps(c.guarantee, c.faults, c.books); got.Promise != c.want || (got.Breaches != nil) != (c.want == ledger.Broken) {

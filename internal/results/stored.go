@@ -41,4 +41,4 @@ const (
 
 // Promise judges books by the guarantee that a repetition was asked for. Its own books are meant unless something is
 // known to be wrong with them.
-func Promise(r Record, books Books) ledger.Verdict { return store.Promise(r.Spec, books) }
+func Promise(r Record, books Books) ledger.Verdict { return store.Promise(r.Spec, r.Failover, books) }

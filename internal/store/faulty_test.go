@@ -265,11 +265,20 @@ func TestAPromiseIsThatOfTheWholeSpec(t *testing.T) {
 	lenient.Delivery = "at-least-once"
 	unordered := strict
 	unordered.Ordering = "unordered"
+	leader := lenient
+	leader.Acks, leader.Replicas, leader.Faults = "leader", 3, []study.Fault{{Do: "kill", Node: "leader"}}
+	part := leader
+	part.Pipeline, part.Faults = &study.Pipeline{}, []study.Fault{{Do: "kill", Node: "consumer"}}
+	if got := Promise(leader, false, Books{Sent: 9, Acked: 9, LostAcked: 1}).Promise; got != ledger.Broken {
+		t.Errorf("lost by a leader that comes back: %v", got)
+	}
 	for _, c := range []struct {
 		spec  study.Spec
 		books Books
 		want  ledger.Promise
 	}{
+		{leader, Books{Sent: 9, Acked: 9, LostAcked: 1}, ledger.NoneMade},
+		{part, Books{Sent: 9, Acked: 9, LostAcked: 1}, ledger.Broken},
 		{strict, Books{Sent: 9, Acked: 9}, ledger.Kept},
 		{strict, Books{Sent: 9, Acked: 9, LostAcked: 1}, ledger.Broken},
 		{memory, Books{Sent: 9, Acked: 9, LostAcked: 1}, ledger.NoneMade},
@@ -278,7 +287,7 @@ func TestAPromiseIsThatOfTheWholeSpec(t *testing.T) {
 		{strict, Books{Sent: 9, Acked: 9, Reordered: 1}, ledger.Broken},
 		{unordered, Books{Sent: 9, Acked: 9, Reordered: 1}, ledger.Kept},
 	} {
-		if got := Promise(c.spec, c.books).Promise; got != c.want {
+		if got := Promise(c.spec, true, c.books).Promise; got != c.want {
 			t.Errorf("%+v with %+v: %v, want %v", c.spec, c.books, got, c.want)
 		}
 	}

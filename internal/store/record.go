@@ -52,8 +52,9 @@ type Record struct {
 	Settings   Settings          `json:"settings"` // what was in force, defaults included
 	Versions   Versions          `json:"versions"`
 	Host       Host              `json:"host"`
-	Result     *Result           `json:"result,omitempty"` // nil when nothing was measured
-	Source     string            `json:"source,omitempty"` // of an imported record: the digest of the file it was read from; of a published one: its table and page
+	Failover   bool              `json:"failover,omitempty"` // another node leads when the one that did is gone; false in older records
+	Result     *Result           `json:"result,omitempty"`   // nil when nothing was measured
+	Source     string            `json:"source,omitempty"`   // of an imported record: the digest of the file it was read from; of a published one: its table and page
 }
 
 // Doubt is a stated reason why the numbers of a record deserve less trust.
@@ -154,18 +155,22 @@ type Books = ledger.Books
 
 // Guarantee is what a spec asks of the broker.
 func Guarantee(s study.Spec) ledger.Guarantee {
-	return ledger.Guarantee{Delivery: s.Delivery, Persistence: s.Persistence, Ordering: s.Ordering, Counted: s.Pipeline != nil}
+	return ledger.Guarantee{
+		Delivery: s.Delivery, Persistence: s.Persistence, Acks: s.Acks, Replicas: s.Replicas, Ordering: s.Ordering, Counted: s.Pipeline != nil,
+	}
 }
 
-// Promise judges books by the guarantee that a spec asks for.
-func Promise(s study.Spec, b Books) ledger.Verdict {
+// Promise judges books by the guarantee that a spec asks for, of a broker that fails over or doesn't.
+func Promise(s study.Spec, failover bool, b Books) ledger.Verdict {
 	var faults []string
 	for _, f := range s.Faults {
 		if !slices.Contains(s.Parts(), f.Node) { // what holds messages is the broker
 			faults = append(faults, f.Do)
 		}
 	}
-	return ledger.Keeps(Guarantee(s), faults, b)
+	g := Guarantee(s)
+	g.Failover = failover
+	return ledger.Keeps(g, faults, b)
 }
 
 // Stream is the ledger of one (producer, topic, subscription), with the first ranges of lost sequence numbers.
