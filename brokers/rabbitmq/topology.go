@@ -21,6 +21,9 @@ func (d *rabbit) Setup(ctx context.Context, t driver.Topology) error {
 	if err := fits(asked, t.Shape()); err != nil {
 		return err
 	}
+	if t.Existing {
+		return nil
+	}
 	if d.control.dead() {
 		d.control.close()
 		l, err := d.dial(ctx, 0)

@@ -96,6 +96,24 @@ func (b *broker) create(t driver.Topology, ordering driver.Ordering) error {
 	return nil
 }
 
+// has tells what of t isn't there.
+func (b *broker) has(t driver.Topology) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, want := range t.Topics {
+		have := b.topics[want.Name]
+		if have == nil {
+			return fmt.Errorf("sim: there is no topic %s", want.Name)
+		}
+		for _, name := range t.Subscriptions {
+			if have.subscription(name) == nil {
+				return fmt.Errorf("sim: topic %s has no subscription %s", want.Name, name)
+			}
+		}
+	}
+	return nil
+}
+
 // remove drops the topics of t with everything in them.
 func (b *broker) remove(t driver.Topology) {
 	b.mu.Lock()

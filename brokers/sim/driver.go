@@ -89,6 +89,9 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 // Setup implements driver.Driver.
 func (d *simDriver) Setup(_ context.Context, t driver.Topology) error {
 	d.topology = t
+	if t.Existing {
+		return d.broker.has(t)
+	}
 	return d.broker.create(t, d.guarantee.Ordering)
 }
 

@@ -161,6 +161,9 @@ func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 	if err := fits(d.product, d.config, t.Shape()); err != nil {
 		return err
 	}
+	if t.Existing {
+		return nil
+	}
 	return d.each(ctx, d.dialect.Declare)
 }
 

@@ -91,6 +91,10 @@ var defects = map[string]defect{
 		driver: func(d driver.Driver) driver.Driver { return frail{d} },
 		caught: "restarted_broker/at-least-once/Consume_goes_on", says: "has to connect again",
 	},
+	"Setup makes what another process is to make": {
+		driver: func(d driver.Driver) driver.Driver { return eager{d} },
+		caught: "topologies/what_another_process_is_to_make", says: "nobody but Setup",
+	},
 	"Supports refuses more than Open": {
 		supports: func(g driver.Guarantee) error {
 			if g.Acks == driver.AcksQuorum {
@@ -103,6 +107,14 @@ var defects = map[string]defect{
 }
 
 const chosen = "DRIVERTEST_DEFECT"
+
+// eager makes everything itself.
+type eager struct{ driver.Driver }
+
+func (e eager) Setup(ctx context.Context, t driver.Topology) error {
+	t.Existing = false
+	return e.Driver.Setup(ctx, t)
+}
 
 // TestDefective is run by TestEveryDefectIsCaught, in a process of its own: it is meant to fail.
 func TestDefective(t *testing.T) {

@@ -112,13 +112,18 @@ func (r *run) openAndSetUp(t *testing.T, g driver.Guarantee) error {
 
 func (r *run) openAndSetUpAs(t *testing.T, g driver.Guarantee, sh shape) error {
 	t.Helper()
+	return r.openAndSetUpThis(t, g, newTopology(sh))
+}
+
+func (r *run) openAndSetUpThis(t *testing.T, g driver.Guarantee, topology driver.Topology) error {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	drv, err := r.suite.Kind.Open(ctx, r.config(t, g, r.target))
 	if err != nil {
 		return err
 	}
-	err = drv.Setup(ctx, newTopology(sh))
+	err = drv.Setup(ctx, topology)
 	if cerr := drv.Close(); cerr != nil {
 		t.Errorf("closing the driver after a refusal: %v", cerr)
 	}

@@ -40,6 +40,12 @@ func (a *tally) lastOf(sender int) int {
 	return a.last[sender]
 }
 
+func (a *tally) times(id identity) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.counts[id]
+}
+
 func (a *tally) deliveries() (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

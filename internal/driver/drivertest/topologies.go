@@ -76,6 +76,7 @@ func (r *run) topologies(t *testing.T) {
 	}
 	t.Run("messages of one key come in order", func(t *testing.T) { r.keyOrder(t) })
 	t.Run("what one process has made, others use", func(t *testing.T) { r.sharedTopology(t, g) })
+	t.Run("what another process is to make, Setup leaves to it", func(t *testing.T) { r.makesNothing(t, g) })
 	t.Run("the broker says how long a queue is", func(t *testing.T) { r.queue(t, g) })
 }
 
@@ -94,6 +95,58 @@ func (r *run) sharedTopology(t *testing.T, g driver.Guarantee) {
 	requireCounts(t, s, exact)
 	publisher.close(t, true)
 	maker.close(t, true)
+}
+
+// makesNothing has a driver set up what another process is to make: a subscription that nobody has made yet holds nothing
+// of what is sent then. A log that begins at its start has it all the same, which the same without that driver shows.
+func (r *run) makesNothing(t *testing.T, g driver.Guarantee) {
+	if kept := r.heldBefore(t, g, false); kept > 0 {
+		t.Skipf("a subscription begins at the start of a log: it has %d messages from before", kept)
+	}
+	if held := r.heldBefore(t, g, true); held > 0 {
+		t.Errorf("%d messages waited in subscriptions that nobody but Setup with Existing can have made", held)
+	}
+}
+
+// heldBefore is how many messages subscriptions deliver that were sent before these were made, and if early, after a driver set
+// them up as another's.
+func (r *run) heldBefore(t *testing.T, g driver.Guarantee, early bool) (held int) {
+	two := shape{topics: 1, subscriptions: 2}
+	topology := newTopology(two)
+	if early {
+		others := topology
+		others.Existing = true
+		_ = r.openAndSetUpThis(t, g, others) // it may say that there is nothing
+	}
+	before := topology
+	before.Subscriptions = newTopology(two).Subscriptions
+	first := r.reopen(t, g, two, before)
+	first.sendAll(t, sendMax)
+	first.close(t, true)
+	two.consumers = 1
+	s := r.reopen(t, g, two, topology)
+	s.senders = 1 // its messages are others than those before
+	s.sendAll(t, 1)
+	for _, a := range s.tallies[0] {
+		own := s.all[0].sent[0]
+		eventually(patience, func() bool { return a.times(own) > 0 })
+		held += a.received() - min(1, a.times(own))
+	}
+	s.close(t, true)
+	return held
+}
+
+// sendAll sends n messages with a producer of their own, and waits until each is settled.
+func (s *session) sendAll(t *testing.T, n int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
+	defer cancel()
+	p := s.newSender(t, 0, 0)
+	if err := p.send(ctx, n); err != nil {
+		t.Error(err)
+	}
+	p.settle(t)
+	p.close(t, true)
 }
 
 // keyOrder sends with few keys to a partitioned topic, or to one of one partition where the broker knows no others;
