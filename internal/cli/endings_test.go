@@ -173,7 +173,7 @@ func bySignal(s os.Signal) func(*testing.T, place, *exec.Cmd) func() {
 // Where no group can be made it is killed as the kernel would.
 func outOfMemory(t *testing.T, h place, c *exec.Cmd) func() {
 	worker := 0
-	for _, p := range h.processes(t) {
+	for _, p := range h.processes() {
 		pid, command, _ := strings.Cut(p, " ")
 		if strings.HasPrefix(command, "brokermark __watched") || strings.Contains(command, " __watched ") {
 			worker, _ = strconv.Atoi(pid)

@@ -24,23 +24,28 @@ func TestMain(m *testing.M) {
 		registerCrashing()
 		os.Exit(cli.Program())
 	}
+	if pid := os.Getenv(asRemover); pid != "" {
+		remove(pid)
+		return
+	}
 	os.Exit(inHome(m.Run))
 }
 
-// inHome runs the tests with a work directory of their own, which the user that brokers run as can enter.
+// inHome runs the tests with a work directory of their own, which is removed when they have ended.
 func inHome(run func() int) int {
-	home, err := os.MkdirTemp("", "brokermark-cli-")
-	if err == nil {
-		err = os.Chmod(home, 0o755)
-	}
+	home, err := ownDir("cli")
 	if err == nil {
 		err = os.Setenv("BROKERMARK_HOME", home)
+	}
+	end := func() {}
+	if err == nil {
+		end, err = watchOver()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(home)
+	defer end()
 	defer pgtest.Stop()
 	return run()
 }
