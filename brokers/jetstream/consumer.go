@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -157,8 +158,12 @@ type reader struct {
 	name     string
 	ordered  bool // an ordered consumer
 	one      [1][]byte
-	since    int // messages since the last acknowledgement
-	again    int // messages that came again and were recognised
+	// The last confirmation that the server didn't answer: one that was killed and started again may not know what it sent
+	// before, and up to a batch of that waits here. For a moment acknowledgements aren't waited for.
+	unanswered time.Time
+	since      int             // messages since the last acknowledgement
+	waiting    []jetstream.Msg // of a batch, as far as it has come in
+	again      int             // messages that came again and were recognised
 }
 
 func (r *reader) handle(m jetstream.Msg) {
@@ -209,10 +214,14 @@ func (r *reader) judge(at place) (deliver, early bool) {
 func (r *reader) acknowledge(m jetstream.Msg) {
 	switch {
 	case r.policy == jetstream.AckNonePolicy:
-	case r.delivery == driver.ExactlyOnce:
+	case r.delivery == driver.ExactlyOnce && time.Since(r.unanswered) > confirmBudget:
 		ctx, cancel := context.WithTimeout(r.ctx, confirmBudget)
 		defer cancel()
-		r.report(m.DoubleAck(ctx))
+		err := m.DoubleAck(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			r.unanswered = time.Now()
+		}
+		r.report(err)
 	case r.policy == jetstream.AckExplicitPolicy:
 		r.report(m.Ack())
 	default:

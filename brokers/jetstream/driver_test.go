@@ -38,8 +38,7 @@ func TestDriverKeepsThePromisesHoweverItConsumes(t *testing.T) {
 		guarantees []driver.Guarantee
 		consumers  int
 	}{
-		// of fewer messages than are confirmed one by one within AckWait
-		"batches":           {map[string]any{"consume": "fetch", "PullMaxMessages": 200}, []driver.Guarantee{memoryOnce, fileLeast, exactlyOnce}, 2},
+		"batches":           {map[string]any{"consume": "fetch"}, []driver.Guarantee{memoryOnce, fileLeast, exactlyOnce}, 2},
 		"batches, by bytes": {map[string]any{"consume": "fetch", "PullMaxBytes": 100_000, "mode": driver.Stock}, []driver.Guarantee{unordered}, 2},
 		"AckPolicy all":     {map[string]any{"AckPolicy": "all"}, []driver.Guarantee{memoryLeast, fileLeast, unordered}, 1},
 		"all, batches":      {map[string]any{"AckPolicy": "all", "consume": "fetch"}, []driver.Guarantee{unordered}, 1},

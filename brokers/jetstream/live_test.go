@@ -94,6 +94,37 @@ func TestConsumerAndProducerGoOnAfterARestart(t *testing.T) {
 	}
 }
 
+// slow takes its time with every message, as an application does.
+type slow struct {
+	driver.Sink
+	each time.Duration
+}
+
+func (s slow) Deliver(batch [][]byte) {
+	time.Sleep(s.each * time.Duration(len(batch)))
+	s.Sink.Deliver(batch)
+}
+
+// A batch takes more than twice as long as the server waits for an acknowledgement.
+func TestWhatWaitsInABatchDoesNotComeAgain(t *testing.T) {
+	_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
+	for _, g := range []driver.Guarantee{exactlyOnce, fileLeast} {
+		t.Run(string(g.Delivery), func(t *testing.T) {
+			t.Parallel()
+			c := livetest.Config(t, "jetstream", target, g, map[string]any{"consume": "fetch", "AckWait": "2s"}, nil)
+			r := livetest.Open(t, "jetstream", c, livetest.Topic(string(g.Delivery), 1, "s"))
+			const n = 600
+			livetest.Must(t, r.Send(t, numbers(0, n)...))
+			livetest.Consume(t, r.Driver, driver.ConsumerConfig{}, slow{r.Sink(0), 8 * time.Millisecond})
+			livetest.Eventually(t, "all arrive", func() bool { return r.Count().Received >= n })
+			queue, err := r.Driver.(driver.Gauge).Queue(t.Context(), 0, 0)
+			if livetest.Must(t, err); queue.Delivered != n {
+				t.Errorf("the server delivered %d times, want each of %d messages once", queue.Delivered, n)
+			}
+		})
+	}
+}
+
 func TestAckPolicyAllAcknowledgesTheLastMessageToo(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
 	r := opened(t, target, memoryLeast, map[string]any{"AckPolicy": "all", "AckWait": "1s"}, 16)

@@ -90,13 +90,48 @@ func (r *reader) batch(ctx context.Context, from jetstream.Consumer, client driv
 	if err != nil {
 		return err
 	}
-	for m := range batch.Messages() {
-		if ctx.Err() != nil {
-			return nil
-		}
-		r.handle(m)
+	if r.handleAll(ctx, batch.Messages(), client.Duration("AckWait")/3); ctx.Err() != nil {
+		return nil
 	}
 	return batch.Error()
+}
+
+// handleAll handles a batch as it comes in. For the messages that wait for their turn it tells the server every so often that
+// they are being worked on: else what waits for longer than AckWait would come again.
+func (r *reader) handleAll(ctx context.Context, incoming <-chan jetstream.Msg, every time.Duration) {
+	next, told := 0, time.Now()
+	for r.waiting = r.waiting[:0]; ctx.Err() == nil; next++ {
+		r.waiting = arrived(r.waiting, incoming)
+		if next == len(r.waiting) {
+			m, ok := <-incoming
+			if !ok {
+				return
+			}
+			r.waiting, next = append(r.waiting[:0], m), 0
+		}
+		if r.policy != jetstream.AckNonePolicy && time.Since(told) > every {
+			for _, m := range r.waiting[next:] {
+				r.report(m.InProgress())
+			}
+			told = time.Now()
+		}
+		r.handle(r.waiting[next])
+	}
+}
+
+// arrived adds what has come in.
+func arrived(waiting []jetstream.Msg, incoming <-chan jetstream.Msg) []jetstream.Msg {
+	for {
+		select {
+		case m, ok := <-incoming:
+			if !ok {
+				return waiting
+			}
+			waiting = append(waiting, m)
+		default:
+			return waiting
+		}
+	}
 }
 
 // deadline is what the client makes an expiry of, or a little more: it takes off a tenth, a second at most.
