@@ -17,5 +17,6 @@ import (
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq-mqtt"
 	_ "github.com/brokermark/brokermark/brokers/rabbitmq-stream"
 	_ "github.com/brokermark/brokermark/brokers/redis"
+	_ "github.com/brokermark/brokermark/brokers/rocketmq"
 	_ "github.com/brokermark/brokermark/brokers/sim"
 )

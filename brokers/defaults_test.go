@@ -19,7 +19,7 @@ func TestASpecAsksOfEachBrokerWhatIsUsualWithIt(t *testing.T) {
 	none := "at-most-once memory, at most once memory"
 	want := map[string]string{
 		"kafka": log + ", 1", "nats": none + ", 1", "redis-pubsub": none + ", 0", "redis-cluster": memory + ", 0", "redis": memory + ", 32", "sim": "at-least-once memory, at most once memory, 0",
-		"mosquitto": "at-least-once memory, at most once memory, 0", "pulsar": log + ", 0", "rabbitmq-stream": log + ", 0",
+		"mosquitto": "at-least-once memory, at most once memory, 0", "pulsar": log + ", 0", "rabbitmq-stream": log + ", 0", "rocketmq": log + ", 0",
 		"rabbitmq": memory + ", 0", "rabbitmq-amqp10": memory + ", 0", "rabbitmq-mqtt": memory + ", 0", "hivemq": memory + ", 0", "jetstream": memory + ", 0", "nats-streaming": memory + ", 0", "activemq": memory + ", 0", "artemis": memory + ", 0", "qpid": memory + ", 0",
 	}
 	spec := func(text string) study.Spec {

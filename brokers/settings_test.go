@@ -274,10 +274,12 @@ func supported(kind driver.Kind) []driver.Guarantee {
 	for _, d := range []driver.Delivery{driver.AtMostOnce, driver.AtLeastOnce, driver.ExactlyOnce} {
 		for _, p := range []driver.Persistence{driver.Memory, driver.Log, driver.Fsync} {
 			for _, a := range []driver.Acks{driver.AcksNone, driver.AcksLeader, driver.AcksQuorum} {
-				for _, n := range []int{1, 3} {
-					g := driver.Guarantee{Delivery: d, Persistence: p, Acks: a, Ordering: driver.Unordered, Replicas: n}
-					if kind.Supports(g) == nil {
-						list = append(list, g)
+				for _, o := range []driver.Ordering{driver.Ordered, driver.Unordered} {
+					for _, n := range []int{1, 3} {
+						g := driver.Guarantee{Delivery: d, Persistence: p, Acks: a, Ordering: o, Replicas: n}
+						if kind.Supports(g) == nil {
+							list = append(list, g)
+						}
 					}
 				}
 			}

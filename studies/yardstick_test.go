@@ -63,6 +63,7 @@ func TestTheStudyOfShippedSettingsHasEveryBrokerOfToday(t *testing.T) {
 	for _, broker := range driver.Names() {
 		switch {
 		case broker == "sim", broker == "nats-streaming", broker == "redis-pubsub", broker == "redis-cluster": // a test's, at its end of life, no queue, redis several times
+		case broker == "rocketmq": // tuned alone: its makers' client keeps no driver's promises
 		case broker == "rabbitmq-amqp10", broker == "rabbitmq-mqtt": // other ways into a server that is in it
 		case !has[broker]:
 			t.Errorf("%s is not in it", broker)

@@ -1,0 +1,169 @@
+package rocketmq
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/suggest"
+)
+
+const (
+	proxyPrefix = "proxy." // of settings that are the proxy's
+	clusterName = "brokerClusterName"
+	brokerName  = "broker-a"
+)
+
+// logback writes to standard output what matters; the server's own files would be some forty, below the user's home.
+const logback = `<configuration>
+  <statusListener class="org.apache.rocketmq.logging.ch.qos.logback.core.status.NopStatusListener"/>
+  <appender name="out" class="org.apache.rocketmq.logging.ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>[%d] %p %m \(%c\)%n</pattern></encoder>
+  </appender>
+  <root level="WARN"><appender-ref ref="out"/></root>
+</configuration>
+`
+
+// configure writes the files of the name server, the broker and the proxy, which are one process.
+func configure(_ context.Context, n *provision.Node) error {
+	asked, _, err := jvm.Split(n.Cluster.Settings)
+	if err != nil {
+		return err
+	}
+	known, err := os.ReadFile(filepath.Join(n.Cluster.Install, knownNames))
+	if err != nil {
+		return err
+	}
+	types := map[string]string{}
+	for line := range strings.Lines(string(known)) {
+		name, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
+		types[name] = kind
+	}
+	broker, proxy := brokerOwn(n), proxyOwn(n)
+	for name, value := range asked {
+		parsed, err := parse(types, name, value)
+		if err != nil {
+			return err
+		}
+		own, isProxy := strings.CutPrefix(name, proxyPrefix)
+		_, ours := broker[name]
+		if isProxy {
+			_, ours = proxy[own]
+		}
+		switch {
+		case ours && name != flushing:
+			return &provision.ErrSetting{Name: name, Reason: "it is set by the recipe, so that the broker is found and alone"}
+		case isProxy:
+			proxy[own] = parsed
+		default:
+			broker[name] = value
+		}
+	}
+	proxyText, err := json.Marshal(proxy)
+	if err != nil {
+		return err
+	}
+	key, cert, err := selfSigned()
+	if err != nil {
+		return err
+	}
+	names := map[string]string{
+		"listenPort": strconv.Itoa(n.Ports[namesPort]), "bindAddress": "127.0.0.1",
+		"kvConfigPath": filepath.Join(n.Data, "kvConfig.json"), "configStorePath": filepath.Join(n.Data, "namesrv.properties"),
+	}
+	var errs []error
+	for name, text := range map[string][]byte{
+		"namesrv.conf": []byte(jvm.Properties(names)), "broker.conf": []byte(jvm.Properties(broker)), "proxy.json": proxyText,
+		"logback.xml": []byte(logback), keyFile: key, certFile: cert,
+	} {
+		errs = append(errs, n.Write(name, text))
+	}
+	return errors.Join(append(errs, n.MakeDir("tmp"))...)
+}
+
+// brokerOwn are the broker's settings that make it ours, and how it flushes unless it was asked otherwise.
+func brokerOwn(n *provision.Node) map[string]string {
+	return map[string]string{
+		clusterName: n.Cluster.ID, "brokerName": brokerName, "brokerId": "0", "brokerRole": "ASYNC_MASTER", "brokerIP1": "127.0.0.1", "brokerIP2": "127.0.0.1",
+		"listenPort": strconv.Itoa(n.Ports[brokerPort]), "bindAddress": "127.0.0.1", "namesrvAddr": local(n.Ports[namesPort]),
+		"storePathRootDir": n.Data, "storePathCommitLog": filepath.Join(n.Data, "commitlog"), "haListenPort": strconv.Itoa(n.Ports[brokerPort] + 1),
+		"enableControllerMode": "false", "enableDLegerCommitLog": "false", "duplicationEnable": "false", "autoCreateTopicEnable": "false",
+		flushing: flushLate,
+	}
+}
+
+const (
+	keyFile  = "proxy.key"
+	certFile = "proxy.crt"
+)
+
+func proxyOwn(n *provision.Node) map[string]any {
+	return map[string]any{
+		"rocketMQClusterName": n.Cluster.ID, "proxyClusterName": n.Cluster.ID, "proxyMode": "local", "localServeAddr": "127.0.0.1",
+		"grpcServerPort": n.Ports["client"], "namesrvAddr": local(n.Ports[namesPort]), "brokerConfigPath": filepath.Join(n.Dir, "broker.conf"),
+		"tlsTestModeEnable": false, "tlsKeyPath": filepath.Join(n.Dir, keyFile), "tlsCertPath": filepath.Join(n.Dir, certFile),
+	}
+}
+
+// parse checks a setting by name and type: the server passes over what it doesn't know.
+func parse(types map[string]string, name, value string) (any, error) {
+	kind, ok := types[name]
+	if !ok {
+		return nil, &provision.ErrSetting{Name: name, Reason: "there is none of that name; the nearest is " + suggest.Closest(name, slices.Sorted(maps.Keys(types)))}
+	}
+	var parsed any = value
+	var err error
+	switch strings.ToLower(kind) {
+	case "boolean":
+		if value != "true" && value != "false" {
+			err = errors.New("no boolean")
+		}
+		parsed = value == "true"
+	case "int", "integer", "long", "short":
+		parsed, err = strconv.ParseInt(value, 10, 64)
+	case "double", "float":
+		parsed, err = strconv.ParseFloat(value, 64)
+	case "flushdisktype":
+		if value != flushSync && value != flushLate {
+			return nil, &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("%q is not one of %s, %s", value, flushLate, flushSync)}
+		}
+	}
+	if err != nil {
+		return nil, &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("%q is not a value of type %s", value, kind)}
+	}
+	return parsed, nil
+}
+
+// selfSigned is a key with a certificate for nobody: the proxy loads one in any case, and makes one itself, in seconds,
+// where it is given none.
+func selfSigned() (key, cert []byte, err error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nobody"}, NotBefore: time.Now(), NotAfter: time.Now().AddDate(1, 0, 0)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		return nil, nil, err
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	encode := func(kind string, der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}) }
+	return encode("PRIVATE KEY", pkcs8), encode("CERTIFICATE", der), err
+}

@@ -1,0 +1,35 @@
+package rocketmq
+
+import (
+	"context"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// telling are the settings that bear on what is kept and on speed.
+var telling = []string{
+	flushing, offHeap, "brokerRole", "brokerClusterName", "autoCreateTopicEnable", "flushIntervalCommitLog", "groupCommitTimeout",
+	"sendMessageThreadPoolNums", "defaultTopicQueueNums", "maxMessageSize", "popConsumerKVServiceEnable", "storeType",
+}
+
+// Describe implements driver.Describer: the broker tells of itself, the proxy doesn't.
+func (s *session) Describe(ctx context.Context) (driver.Description, error) {
+	d := driver.Description{Product: "rocketmq"}
+	running, err := s.admin.runtime(ctx)
+	if err != nil {
+		return d, err
+	}
+	d.Version = strings.ReplaceAll(strings.TrimPrefix(running["brokerVersionDesc"], "V"), "_", ".") // V5_5_0
+	said, err := s.admin.settings(ctx)
+	if err != nil {
+		return d, err
+	}
+	d.Settings = map[string]any{}
+	for _, name := range telling {
+		if value, ok := said[name]; ok {
+			d.Settings[name] = value
+		}
+	}
+	return d, nil
+}
