@@ -9,10 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-const clientModeKey = "client_mode"
-
-// clientModes says how the client libraries of the compared contenders were used. It says nothing about a single contender,
-// where the records do not know the mode, or where the mode is an axis of its own.
+// clientModes says how the client libraries of the compared contenders were used. It is empty for a single contender,
+// if the records do not know the mode, and if the mode is an axis of its own.
 func clientModes(points []results.Point) string {
 	names := map[string][]string{} // by mode
 	alone := func(p results.Point) bool { return p.Name == points[0].Name }
@@ -47,9 +45,7 @@ func clientModes(points []results.Point) string {
 	return "Clients not alike (client.mode): " + strings.Join(each, "; ") + ". A tuned client does more than the stock library that applications have."
 }
 
-func knowsMode(p results.Point) bool { return clientMode(p) != "" }
-
-// clientMode is that of a point; "" where its records don't tell, or differ.
+// clientMode is that of a point. It is empty if its records don't tell, or differ.
 func clientMode(p results.Point) string {
 	mode := results.ClientMode(p.Records[0])
 	for _, r := range p.Records {

@@ -7,26 +7,18 @@ import (
 )
 
 // pointColumns identify the point and the load of a row. The heading above names the message size and the guarantee.
-func pointColumns(l layout) []document.Column {
-	columns := []document.Column{
-		{Key: "point_id", Data: true},
-		{Key: "message_bytes", Unit: unit.Bytes, Data: true},
-		{Key: "delivery", Data: true},
+func pointColumns(l layout) []columnOf[results.LoadPoint] {
+	columns := []columnOf[results.LoadPoint]{
+		{document.Column{Key: "point_id", Data: true}, func(p results.LoadPoint) document.Cell { return document.Text(p.Point.ID) }},
+		{document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(p results.LoadPoint) document.Cell {
+			return document.Number(p.Point.Spec.MessageSize.Mean())
+		}},
+		{document.Column{Key: "delivery", Data: true}, func(p results.LoadPoint) document.Cell { return document.Text(p.Point.Spec.Delivery) }},
 	}
-	columns = append(columns, l.columns()...)
-	return append(columns, document.Column{Key: "load", Name: "load", Row: true, Data: l.load})
-}
-
-// pointCells are the cells of pointColumns.
-func pointCells(p results.Point, load string, l layout) document.Row {
-	row := document.Row{
-		"point_id":      document.Text(p.ID),
-		"message_bytes": document.Number(p.Spec.MessageSize.Mean()),
-		"delivery":      document.Text(p.Spec.Delivery),
-		"load":          document.Text(load),
-	}
-	l.name(row, p)
-	return row
+	columns = append(columns, columnsOf(l.columns(), func(p results.LoadPoint) results.Point { return p.Point })...)
+	return append(columns, columnOf[results.LoadPoint]{
+		document.Column{Key: "load", Name: "load", Row: true, Data: l.oneLoad}, func(p results.LoadPoint) document.Cell { return document.Text(p.RowTitle) },
+	})
 }
 
 // dataOnly tells by a metric's key whether its column is for programs only. Readers see the other columns.
@@ -63,6 +55,15 @@ func tableOf[T any](columns []columnOf[T], subjects []T) document.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// columnsOf turns columns of one subject into columns of another, which has it.
+func columnsOf[T, S any](columns []columnOf[S], subject func(T) S) []columnOf[T] {
+	var out []columnOf[T]
+	for _, c := range columns {
+		out = append(out, columnOf[T]{c.Column, func(t T) document.Cell { return c.cell(subject(t)) }})
+	}
+	return out
 }
 
 // countColumns are the columns of counted messages. A cell is blank if books are nil, and if they are of before messages that

@@ -18,7 +18,7 @@ type Side struct {
 	Set  *results.Set
 }
 
-// compared are the metrics a comparison shows, where both sides have them.
+// compared are the metrics that a comparison shows if both sides have them.
 var compared = append([]string{
 	"sustainable_low", "publish_rate", "e2e_p50_ns", "e2e_p99_ns", "publish_p99_ns", "total_s", "drain_rate",
 	"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes", "lost_acked",
@@ -57,7 +57,7 @@ func Compare(a, b Side, named ...string) document.Document {
 	return d
 }
 
-// NothingToCompare says why two sides can't be compared; "" if they can. Either one side is part of the other, or no point of
+// NothingToCompare says why two sides can't be compared. It is empty if they can. Either one side is part of the other, or no point of
 // one was given the work of a point of the other; then it names the settings that differ everywhere.
 func NothingToCompare(a, b Side, named ...string) string {
 	for _, s := range [][2]Side{{a, b}, {b, a}} {
@@ -118,7 +118,7 @@ type pair struct {
 	points [2][]results.Point
 }
 
-// matched pairs the points that were given exactly the same work, or where there are none those with the same message
+// matched pairs the points that were given exactly the same work or, if there are none, those with the same message
 // size, guarantee and load; figures of a publication go by the place in their study.
 func matched(a, b Side, named []string) (pairs []pair, alone int) {
 	if a.anyPublished() || b.anyPublished() {
@@ -132,7 +132,7 @@ func matched(a, b Side, named []string) (pairs []pair, alone int) {
 }
 
 // match pairs the groups of equal key, and counts those without a partner. The two sides of a pair may have been given
-// different loads, where that is what is compared; the points of one side never were.
+// different loads, if loads are compared; the points of one side never were.
 func match(a, b Side, key func(results.Point) string) (pairs []pair, alone int) {
 	as, bs := groupBy(a.Set.Points, key), groupBy(b.Set.Points, key)
 	alone = len(as) + len(bs)
@@ -152,7 +152,7 @@ func match(a, b Side, key func(results.Point) string) (pairs []pair, alone int) 
 	return pairs, alone
 }
 
-// titleOf says what a pair was given: size, guarantee, load, and the values of further axes.
+// titleOf names the work of a pair: size, guarantee, load, and the values of further axes.
 func titleOf(first, second results.Point) string {
 	title := first.Setting()
 	if other := second.Setting(); other != title {
@@ -254,17 +254,11 @@ func (p pair) blocks(named []string, tests []tested) []document.Block {
 	if m, ok := p.headline(a, b); ok {
 		say(p.finding(m, a, b, tests))
 	}
-	t := document.Table{Columns: compareColumns(p.names)}
-	fromTheSend := false
-	for _, test := range tests {
-		t.Rows = append(t.Rows, p.row(test))
-		fromTheSend = fromTheSend || test.metric.Key == results.FromSend[0]
-	}
-	if fromTheSend {
+	if slices.ContainsFunc(tests, func(t tested) bool { return t.metric.Key == results.FromSend[0] }) {
 		blocks = append(blocks, document.Paragraph{Text: "One side's latency is only known from the actual send, so that is what is compared: " +
 			"it hides every wait before the send."})
 	}
-	blocks = append(blocks, t)
+	blocks = append(blocks, tableOf(p.columns(), tests))
 	if differ := results.Residue(append(a, b...), named...); len(differ) > 0 {
 		blocks = append(blocks, document.Warning{About: "the compared records", Differ: differ})
 	}
@@ -282,60 +276,58 @@ func (p pair) headline(a, b []results.Record) (results.Metric, bool) {
 	return m, ok
 }
 
-func compareColumns(names [2]string) []document.Column {
-	return []document.Column{
-		{Key: "workload", Data: true}, // the heading
-		{Key: "metric", Name: "metric", Row: true},
-		{Key: "first", Name: names[0], Spread: true},
-		{Key: "second", Name: names[1], Spread: true},
-		{Key: "finding", Name: "finding"},
-		{Key: "ratio", Name: "ratio", Unit: unit.Factor, Spread: true},
-		{Key: "delta", Name: "delta"},
-		{Key: "p", Name: "p"},
-		{Key: "n", Name: "n"},
-		{Key: "first_n", Unit: unit.Count, Data: true},
-		{Key: "second_n", Unit: unit.Count, Data: true},
-		{Key: "p_alone", Data: true}, // of this test by itself
-		{Key: "tests", Unit: unit.Count, Data: true},
+// columns show the tests of a pair. The heading names the workload.
+func (p pair) columns() []columnOf[tested] {
+	ifTested := func(figure func(tested) float64) func(tested) document.Cell {
+		return func(t tested) document.Cell {
+			if t.Answer() == results.NotTested {
+				return document.Cell{}
+			}
+			return document.Number(figure(t))
+		}
 	}
+	return []columnOf[tested]{
+		{document.Column{Key: "workload", Data: true}, func(tested) document.Cell { return document.Text(p.title) }},
+		{document.Column{Key: "metric", Name: "metric", Row: true}, func(t tested) document.Cell { return document.Text(t.metric.Name) }},
+		{document.Column{Key: "first", Name: p.names[0], Spread: true}, func(t tested) document.Cell { return t.A.Cell().In(t.metric.Unit) }},
+		{document.Column{Key: "second", Name: p.names[1], Spread: true}, func(t tested) document.Cell { return t.B.Cell().In(t.metric.Unit) }},
+		{document.Column{Key: "finding", Name: "finding"}, func(t tested) document.Cell { return document.Text(p.better(t)) }},
+		{document.Column{Key: "ratio", Name: "ratio", Unit: unit.Factor, Spread: true}, tested.ratio},
+		{document.Column{Key: "delta", Name: "delta"}, func(t tested) document.Cell { return document.Number(t.Delta) }},
+		{document.Column{Key: "p", Name: "p"}, ifTested(func(t tested) float64 { return t.Adjusted })},
+		{document.Column{Key: "n", Name: "n"}, func(t tested) document.Cell { return document.Text(fmt.Sprintf("%d, %d", t.A.N, t.B.N)) }},
+		{document.Column{Key: "first_n", Unit: unit.Count, Data: true}, func(t tested) document.Cell { return document.Number(t.A.N) }},
+		{document.Column{Key: "second_n", Unit: unit.Count, Data: true}, func(t tested) document.Cell { return document.Number(t.B.N) }},
+		{document.Column{Key: "p_alone", Data: true}, ifTested(func(t tested) float64 { return t.P })}, // of this test by itself
+		{document.Column{Key: "tests", Unit: unit.Count, Data: true}, func(t tested) document.Cell { return document.Number(t.Family) }},
+	}
+}
+
+// ratio has an interval if there are enough values for one.
+func (t tested) ratio() document.Cell {
+	if math.IsInf(t.RatioHigh, 0) {
+		return document.Number(t.Ratio)
+	}
+	return document.Cell{Kind: document.Interval, Number: t.Ratio, Low: t.RatioLow, High: t.RatioHigh}
+}
+
+// better names the better side. Every metric that is compared has a better direction.
+func (p pair) better(t tested) string {
+	switch t.Answer() {
+	case results.NotTested:
+		return "not tested"
+	case results.NoDifferenceShown:
+		return "no difference shown"
+	}
+	if t.Delta > 0 == (t.metric.Better == results.Higher) {
+		return p.names[1] + " better"
+	}
+	return p.names[0] + " better"
 }
 
 // latencyOf tells that records hold latency from the intended time.
 func latencyOf(records []results.Record) bool {
 	return slices.ContainsFunc(records, func(r results.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
-}
-
-func (p pair) row(d tested) document.Row {
-	ratio := document.Number(d.Ratio)
-	if !math.IsInf(d.RatioHigh, 0) { // and so there is a ratio
-		ratio = document.Cell{Kind: document.Interval, Number: d.Ratio, Low: d.RatioLow, High: d.RatioHigh}
-	}
-	corrected, alone := document.Number(d.Adjusted), document.Number(d.P)
-	finding := "no difference shown"
-	switch d.Answer() {
-	case results.NotTested:
-		finding, corrected, alone = "not tested", document.Cell{}, document.Cell{}
-	case results.Different: // every metric that is compared has a better direction
-		finding = p.names[0] + " better"
-		if d.Delta > 0 == (d.metric.Better == results.Higher) {
-			finding = p.names[1] + " better"
-		}
-	}
-	return document.Row{
-		"workload": document.Text(p.title),
-		"metric":   document.Text(d.metric.Name),
-		"first":    d.A.Cell().In(d.metric.Unit),
-		"second":   d.B.Cell().In(d.metric.Unit),
-		"finding":  document.Text(finding),
-		"ratio":    ratio,
-		"delta":    document.Number(d.Delta),
-		"p":        corrected,
-		"n":        document.Text(fmt.Sprintf("%d, %d", d.A.N, d.B.N)),
-		"first_n":  document.Number(d.A.N),
-		"second_n": document.Number(d.B.N),
-		"p_alone":  alone,
-		"tests":    document.Number(d.Family),
-	}
 }
 
 // finding is the plain sentence: who is better at m, that no difference was shown, or that nothing was tested.

@@ -14,8 +14,8 @@ import (
 // anyPublished tells that a side holds figures of a publication.
 func (s Side) anyPublished() bool { return slices.ContainsFunc(s.Set.Points, results.Point.Published) }
 
-// place is where a point lies in its study, whichever versions it was measured with: what a paper ran for a minute and we
-// for seconds is other work, and yet the same place.
+// place is the place of a point in its study, whichever versions it was measured with: a point that a paper ran for a minute and we
+// for seconds was given other work, and yet it has the same place.
 func place(p results.Point) string {
 	r := p.Records[0]
 	words := []string{r.Study}

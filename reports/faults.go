@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// faultNotDone says which of the planned faults did not happen; "" where all did.
+// faultNotDone names a planned fault that did not happen. It is empty if all did.
 func faultNotDone(r results.Record) string {
 	if r.Result == nil {
 		return ""
@@ -52,8 +52,8 @@ func faultText(faults []study.Fault) string {
 	return strings.Join(words, "; ")
 }
 
-// placeText names the node, or the part of a pipeline, that a fault hits; "" for the first node, and for the leader, which
-// stands before.
+// placeText names the node, or the part of a pipeline, that a fault hits. It is empty for the first node, and for the leader,
+// which faultText names before.
 func placeText(node string) string {
 	switch node {
 	case "", "1", "leader":

@@ -8,27 +8,20 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// product is a broker as the fixture pretends to have measured it, at 100 B.
-type product struct {
-	name, version, client string
-	sustains              float64 // messages per second
-	p50                   float64 // nanoseconds end to end, at a low rate
-	brokerCPU, clientCPU  float64 // seconds per million
-	rss                   int64
-	refuses               string // delivery it can't do
-}
+// product makes the records of a head-to-head of one broker.
+type product struct{ storetest.Product }
 
-var products = []product{
-	{"kafka", "4.3.1", "github.com/twmb/franz-go@v1.22.2", 812_000, 2.1e6, 1.9, 0.61, 700 << 20, ""},
-	{"rabbitmq", "3.10.8", "github.com/rabbitmq/amqp091-go@v1.16.0", 46_000, 0.9e6, 21.5, 17.2, 180 << 20, ""},
-	{"nats", "2.15.2", "github.com/nats-io/nats.go@v1.55.0", 1_150_000, 0.21e6, 0.55, 0.66, 22 << 20, "at-least-once"},
-	{"jetstream", "2.15.2", "github.com/nats-io/nats.go@v1.55.0", 96_000, 0.6e6, 8.4, 4.1, 95 << 20, ""},
-}
-
-var began = time.Date(2026, 3, 1, 9, 0, 0, 123456789, time.UTC)
+var products = func() []product {
+	var products []product
+	for _, p := range storetest.Products {
+		products = append(products, product{p})
+	}
+	return products
+}()
 
 // demo is what a head-to-head of two sizes, two guarantees and two fixed rates stores, with what goes wrong in
 // practice: refusals, an old version, a void run, lost messages, an interrupted attempt that was repeated.
@@ -36,7 +29,7 @@ func demo(repeats int) []store.Record {
 	var records []store.Record
 	add := func(r store.Record) {
 		r.ID = int64(len(records) + 1)
-		r.Began = began.Add(time.Duration(len(records)) * time.Minute)
+		r.Began = storetest.Began.Add(time.Duration(len(records)) * time.Minute)
 		r.Ended = r.Began.Add(21 * time.Second)
 		records = append(records, r)
 	}
@@ -46,7 +39,7 @@ func demo(repeats int) []store.Record {
 				for _, p := range products {
 					for _, rate := range []float64{0, 1000, 20_000} {
 						r := p.record(size, delivery, rate, repetition)
-						if repetition == 1 && p.name == "kafka" && size == 100 && rate == 1000 {
+						if repetition == 1 && p.Name == "kafka" && size == 100 && rate == 1000 {
 							aborted := r
 							aborted.Status, aborted.Reason, aborted.Result = store.Aborted, "interrupted", nil
 							add(aborted)
@@ -66,35 +59,21 @@ func (p product) record(size study.Size, delivery string, rate float64, repetiti
 	if rate == 0 {
 		measure = "sustainable"
 	}
-	r := store.Record{
-		Schema: store.Schema, Study: "head-to-head", Repetition: repetition, Status: store.OK,
-		PointID: fmt.Sprintf("%s-%d-%s-%s-%.0f", p.name, size, delivery, measure, rate),
-		Label:   fmt.Sprintf("%s %s %s", p.name, size, delivery),
-		Axes:    map[string]string{"broker": p.name, "messageSize": size.String(), "delivery": delivery, "measure": measure, "load.rate": fmt.Sprint(rate)},
-		Spec: study.Spec{
-			Broker: p.name, Version: p.version, Nodes: 1, TLS: "off", Delivery: delivery, Persistence: "log", Replicas: 1, Acks: "leader", Ordering: "ordered",
-			Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: study.Consumers{1},
-			MessageSize: study.Sizes{{Size: size, Weight: 1}}, KeyDistributor: "NO_KEY", Measure: measure,
-			Load: study.Load{Shape: "constant", Rate: rate}, Duration: study.Duration(10 * time.Second), Drain: study.Duration(5 * time.Second), Seed: 1, Isolation: "shared",
-			InFlight: study.InFlight{Messages: 1024, Bytes: 64 << 20},
-		},
-		Settings: store.Settings{Client: map[string]any{"window": 1024.0}},
-		Versions: store.Versions{Broker: p.version, Client: p.client, Tool: "0.1.0", Go: "go1.26.8"},
-		Host:     store.Host{Name: "bench-1", OS: "linux", Kernel: "6.12.9", CPU: "AMD EPYC 9B45", Cores: 2, MemoryBytes: 8 << 30, Clock: "tsc"},
-	}
-	if p.refuses == delivery {
+	r := p.Record(size, measure, repetition)
+	r.PointID = fmt.Sprintf("%s-%d-%s-%s-%.0f", p.Name, size, delivery, measure, rate)
+	r.Label = fmt.Sprintf("%s %s %s", p.Name, size, delivery)
+	r.Axes = map[string]string{"broker": p.Name, "messageSize": size.String(), "delivery": delivery, "measure": measure, "load.rate": fmt.Sprint(rate)}
+	r.Spec.Delivery, r.Spec.Load.Rate = delivery, rate
+	if p.Name == "nats" && delivery == "at-least-once" {
 		r.Status, r.Reason = store.Refused, fmt.Sprintf("delivery: %s is not supported: core NATS keeps no copy of a message", delivery)
 		return r
 	}
-	if p.name == "rabbitmq" {
-		r.Doubts = append(r.Doubts, store.Doubt{Code: "old-version", Text: "RabbitMQ 3.10.8 is of 2022, two major versions behind"})
-	}
 	r.Result = p.result(size, rate, repetition)
 	switch {
-	case p.name == "rabbitmq" && rate == 20_000 && size == 1024:
+	case p.Name == "rabbitmq" && rate == 20_000 && size == 1024:
 		late := remark.Of("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
 		r.Status, r.Reason, r.Figures = store.Void, late.Text, late.Figures
-	case p.name == "jetstream" && rate == 20_000 && size == 1024 && delivery == "at-least-once" && repetition == 2:
+	case p.Name == "jetstream" && rate == 20_000 && size == 1024 && delivery == "at-least-once" && repetition == 2:
 		r.Status, r.Reason = store.Failed, "3 confirmed messages were lost, at-least-once allows none"
 		r.Result.Books.Lost, r.Result.Books.LostAcked = 3, 3
 		r.Result.Books.Received -= 3
@@ -105,7 +84,7 @@ func (p product) record(size study.Size, delivery string, rate float64, repetiti
 
 func (p product) result(size study.Size, rate float64, repetition int) *store.Result {
 	drift := 1 + 0.02*float64((repetition*7)%5-2) // the repetitions differ by a few per cent
-	sustains := p.sustains * drift / math.Sqrt(float64(size)/100)
+	sustains := p.Sustains * drift / math.Sqrt(float64(size)/100)
 	offered := rate
 	if rate == 0 {
 		offered = sustains
@@ -119,8 +98,8 @@ func (p product) result(size study.Size, rate float64, repetition int) *store.Re
 			Publish: p.latency(offered, sustains, drift, 0.8), Service: p.latency(offered, sustains, drift, 0.78), Lag: p.latency(offered, sustains, drift, 0.02),
 		},
 		Cost: store.Cost{
-			BrokerKnown: true, BrokerUserSeconds: p.brokerCPU * 0.7 * drift * float64(sent) / 1e6, BrokerSystemSeconds: p.brokerCPU * 0.3 * drift * float64(sent) / 1e6,
-			BrokerRSSBytes: p.rss, BrokerDiskWriteBytes: sent * int64(size), GeneratorUserSeconds: p.clientCPU * float64(sent) / 1e6, Messages: sent, Bytes: sent * int64(size),
+			BrokerKnown: true, BrokerUserSeconds: p.BrokerCPU * 0.7 * drift * float64(sent) / 1e6, BrokerSystemSeconds: p.BrokerCPU * 0.3 * drift * float64(sent) / 1e6,
+			BrokerRSSBytes: p.RSS, BrokerDiskWriteBytes: sent * int64(size), GeneratorUserSeconds: p.ClientCPU * float64(sent) / 1e6, Messages: sent, Bytes: sent * int64(size),
 		},
 	}}
 	if rate == 0 {
@@ -139,7 +118,7 @@ func (p product) result(size study.Size, rate float64, repetition int) *store.Re
 // latency grows with utilization as a queue's does, with a tail of ten times the median.
 func (p product) latency(rate, sustains, drift, factor float64) hist.Snapshot {
 	h := hist.New()
-	median := p.p50 * drift * factor / max(0.1, 1-rate/(sustains*1.1))
+	median := p.P50 * drift * factor / max(0.1, 1-rate/(sustains*1.1))
 	for i := range 1000 {
 		h.Record(int64(median * (0.5 + float64(i)/1000 + math.Pow(float64(i)/1000, 60)*9)))
 	}

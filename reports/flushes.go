@@ -15,10 +15,10 @@ func flushing(r results.Record) bool {
 	return r.Result != nil && r.Result.Cost.BrokerFlushes != nil && *r.Result.Cost.BrokerFlushes > 0
 }
 
-// longFlush is what a flush of many messages takes on a slow disk, in seconds.
+// longFlush is the time that a flush of many messages takes on a slow disk, in seconds.
 const longFlush = 0.02
 
-// flushesFirst tells whether the broker can have flushed what it acknowledged: one flush serves all messages that wait at a
+// flushesFirst tells whether the broker can have flushed the messages that it acknowledged: one flush serves all messages that wait at a
 // time, which are, by Little's law, the rate times the time to the acknowledgement. Flushes of fewer than a quarter of that are its
 // housekeeping. Who waits longer than a flush takes waits in a queue before it.
 func flushesFirst(perMessage, rate, seconds float64) bool {
@@ -29,8 +29,8 @@ func flushesFirst(perMessage, rate, seconds float64) bool {
 	return perMessage >= 0.25/waiting
 }
 
-// unequalFlushes says of points that are compared which brokers flush messages to the disk and which don't; empty where
-// they are alike, or where it is not known of any two.
+// unequalFlushes names the compared brokers that flush messages to the disk, and those that don't. It is empty if they are alike,
+// or if it is known of fewer than two.
 func unequalFlushes(points []results.Point) string {
 	var do, dont []string
 	seen := map[string]bool{}

@@ -9,46 +9,68 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
+// searchGoal is one goal of a point's searches.
+type searchGoal struct {
+	results.Goal
+	point results.Point
+}
+
+// used tells whether conclusions may be drawn from the searches.
+func (g searchGoal) used() bool { return len(g.point.Ok()) > 0 }
+
 // goalsTable has a row for every goal of every search.
 func goalsTable(g group, l layout, notes *document.Footnotes) document.Table {
-	t := document.Table{Title: "Goals of the searches", Columns: append(pointColumns(l), []document.Column{
-		{Key: "goal", Name: "goal", Row: true},
-		{Key: "latency_bound_ns", Unit: unit.Nanoseconds, Data: true},
-		{Key: "quantile", Data: true},
-		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
-		{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: unit.PerSecond},
-		{Key: "answer", Name: "answer"},
-		{Key: "n", Name: "n", Unit: unit.Count},
-	}...)}
-	for _, p := range g.points {
-		for _, goal := range results.Goals(p.Shown()) {
-			t.Rows = append(t.Rows, goalRow(p, goal, l, notes))
+	ofBound := func(figure func(searchGoal) document.Cell) func(searchGoal) document.Cell {
+		return func(g searchGoal) document.Cell {
+			if g.LatencyNs == 0 { // the goal bounds no latency
+				return document.Cell{}
+			}
+			return figure(g)
 		}
 	}
+	columns := append(columnsOf(pointColumns(l), func(g searchGoal) results.LoadPoint {
+		return results.LoadPoint{Point: g.point, RowTitle: g.point.Load()}
+	}), []columnOf[searchGoal]{
+		{document.Column{Key: "goal", Name: "goal", Row: true}, func(g searchGoal) document.Cell { return document.Text(g.Name) }},
+		{
+			document.Column{Key: "latency_bound_ns", Unit: unit.Nanoseconds, Data: true},
+			ofBound(func(g searchGoal) document.Cell { return document.Number(g.LatencyNs) }),
+		},
+		{document.Column{Key: "quantile", Data: true}, ofBound(func(g searchGoal) document.Cell { return document.Number(g.Quantile) })},
+		{
+			document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
+			func(g searchGoal) document.Cell { return g.Sustained.Cell().Excluded(!g.used()) },
+		},
+		{
+			document.Column{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: unit.PerSecond},
+			func(g searchGoal) document.Cell { return g.Conditional.Cell().Excluded(!g.used()) },
+		},
+		{document.Column{Key: "answer", Name: "answer"}, func(g searchGoal) document.Cell {
+			return document.Text(g.Answer()).Marked(g.whyUndecided(notes)...)
+		}},
+		{document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(g searchGoal) document.Cell { return document.Number(g.N) }},
+	}...)
+	var goals []searchGoal
+	for _, p := range g.points {
+		for _, goal := range results.Goals(p.Shown()) {
+			goals = append(goals, searchGoal{goal, p})
+		}
+	}
+	t := tableOf(columns, goals)
+	t.Title = "Goals of the searches"
 	return t
 }
 
-func goalRow(p results.Point, g results.Goal, l layout, notes *document.Footnotes) document.Row {
-	var marks []int
-	undecided := g.Undecided
-	if len(p.Ok()) == 0 { // the reason of the point says why
-		undecided = nil
+// whyUndecided are the footnotes that say why searches left the goal open. There are none if no search is used: the reason of
+// the point says why.
+func (g searchGoal) whyUndecided(notes *document.Footnotes) []int {
+	if !g.used() {
+		return nil
 	}
-	for _, why := range undecided {
-		marks = append(marks, notes.Mark(p.Spec.Broker+g.Name, remark.Of("%s, undecided: %s", g.Name, why)))
+	var marks []int
+	for _, why := range g.Undecided {
+		marks = append(marks, notes.Mark(g.point.Spec.Broker+g.Name, remark.Of("%s, undecided: %s", g.Name, why)))
 	}
 	slices.Sort(marks)
-	bound, quantile := document.Cell{}, document.Cell{}
-	if g.LatencyNs > 0 {
-		bound, quantile = document.Number(g.LatencyNs), document.Number(g.Quantile)
-	}
-	rates, conditional := g.Sustained.Cell(), g.Conditional.Cell()
-	rates.Unused, conditional.Unused = len(p.Ok()) == 0, len(p.Ok()) == 0
-	row := pointCells(p, p.Load(), l)
-	row["goal"] = document.Text(g.Name)
-	row["latency_bound_ns"], row["quantile"] = bound, quantile
-	row["sustainable"], row["conditional_throughput"] = rates, conditional
-	row["answer"] = document.Text(g.Answer()).Marked(slices.Compact(marks)...)
-	row["n"] = document.Number(g.N)
-	return row
+	return slices.Compact(marks)
 }

@@ -54,11 +54,11 @@ func conclusive(points []results.Point) []results.Point {
 	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return len(p.Spec.Faults) > 0 || p.Published() })
 }
 
-// mostRates is how many fixed rates may each have a full ranking.
+// mostRates is how many fixed rates may each have a full ranking: a verdict with more is too long to read.
 const mostRates = 2
 
-// verdict says who did best in g, workload by workload. Rankings at fixed rates are short where there are more than mostRates
-// of them, or where there are other workloads.
+// verdict says who did best in g, workload by workload. Rankings at fixed rates are short if there are more than mostRates
+// of them, or other workloads.
 func verdict(g group) document.Verdict {
 	var c conclusions
 	workloads := comparable(g.points)
@@ -104,7 +104,7 @@ func varietyOf(workloads []group) variety {
 	return v
 }
 
-// apart says in what w differs from the other workloads of its measure: "persistence log". Without that, sentences about
+// apart names the settings in which w differs from the other workloads of its measure: "persistence log". Without that, sentences about
 // them would contradict each other.
 func (v variety) apart(w group) string {
 	p := w.points[0]

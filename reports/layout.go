@@ -14,15 +14,20 @@ const mostAxes = 5
 // layout says how a table identifies its points: by their names, or by a column for each setting in which they differ. The
 // settings that all points share are stated once above the table.
 type layout struct {
-	axes   []string // a column each; none: by their names
-	broker bool     // all points are of one broker, which is named above the table
-	load   bool     // all points have one load, which is named above the table
-	above  string   // the sentence above the table
+	axes      []string // a column each; none if points are identified by their names
+	oneBroker bool     // all points are of one broker, which is named above the table
+	oneLoad   bool     // all points have one load, which is named above the table
+	sentence  string   // stands above the table; empty if points are identified by their names
 }
 
-// layoutOf chooses the layout for points under loads. facts are spec paths that are stated above the table where all points
-// agree.
-func layoutOf(points []results.Point, loads, facts []string) layout {
+// statable are the things that the sentence above a table may state.
+type statable struct {
+	loads []string // of the table's rows
+	facts []string // spec paths that are stated if all points agree
+}
+
+// layoutOf chooses the layout of a table of points.
+func layoutOf(points []results.Point, may statable) layout {
 	values, order := map[string][]string{}, []string(nil)
 	var brokers []string
 	for _, p := range points {
@@ -46,22 +51,22 @@ func layoutOf(points []results.Point, loads, facts []string) layout {
 	if len(l.axes) == 0 || len(l.axes) > mostAxes {
 		return layout{}
 	}
-	l.broker, l.load = alike(brokers), len(loads) > 0 && alike(loads)
+	l.oneBroker, l.oneLoad = alike(brokers), len(may.loads) > 0 && alike(may.loads)
 	var words []string
-	if l.broker {
+	if l.oneBroker {
 		words = append(words, brokers[0])
 	}
-	if l.load {
-		words = append(words, loads[0])
+	if l.oneLoad {
+		words = append(words, may.loads[0])
 	}
 	words = append(words, same...)
-	for _, fact := range facts {
+	for _, fact := range may.facts {
 		if value := shared(points, fact); value != "" && values[fact] == nil {
 			words = append(words, fact+" "+value)
 		}
 	}
 	if words != nil {
-		l.above = "All points: " + strings.Join(words, ", ") + "."
+		l.sentence = "All points: " + strings.Join(words, ", ") + "."
 	}
 	return l
 }
@@ -73,7 +78,7 @@ func alike(values []string) bool {
 // saidOnce are the spec paths that are stated above a table.
 var saidOnce = []string{"persistence", "acks", "replicas", "nodes", "topics", "partitionsPerTopic", "producersPerTopic"}
 
-// shared is the value that all points have at a spec path, "" where they differ or have none.
+// shared is the value that all points have at a spec path. It is empty if they differ or have none.
 func shared(points []results.Point, path string) string {
 	var values []string
 	for _, p := range points {
@@ -86,21 +91,29 @@ func shared(points []results.Point, path string) string {
 }
 
 // columns identify a point: by its whole name for machines and charts, by the parts of the name for readers.
-func (l layout) columns() []document.Column {
+func (l layout) columns() []columnOf[results.Point] {
+	name := func(p results.Point) document.Cell { return document.Text(p.Name) }
 	if l.axes == nil {
-		return []document.Column{{Key: "broker", Name: "broker", Row: true}}
+		return []columnOf[results.Point]{{document.Column{Key: "broker", Name: "broker", Row: true}, name}}
 	}
-	columns := []document.Column{
-		{Key: "broker", Data: true, Label: true},
-		{Key: "product", Name: "broker", Row: true, Data: l.broker},
+	columns := []columnOf[results.Point]{
+		{document.Column{Key: "broker", Data: true, Label: true}, name},
+		{document.Column{Key: "product", Name: "broker", Row: true, Data: l.oneBroker}, func(p results.Point) document.Cell { return document.Text(p.Kind()) }},
 	}
 	for _, axis := range l.axes {
-		columns = append(columns, AxisColumn(axis))
+		columns = append(columns, columnOf[results.Point]{AxisColumn(axis), func(p results.Point) document.Cell {
+			for _, w := range p.Words() {
+				if w.Name == axis {
+					return document.Text(w.Value)
+				}
+			}
+			return document.Cell{}
+		}})
 	}
 	return columns
 }
 
-// AxisColumn is the column of an axis's values. It is headed by the axis's path, in two lines where that is long.
+// AxisColumn is the column of an axis's values. It is headed by the axis's path, in two lines if that is long.
 func AxisColumn(axis string) document.Column {
 	const long = 12
 	name := strings.TrimPrefix(axis, "client.")
@@ -108,18 +121,4 @@ func AxisColumn(axis string) document.Column {
 		name = name[:at+1] + "\n" + name[at+1:]
 	}
 	return document.Column{Key: "axis:" + axis, Name: name, Row: true, Named: true}
-}
-
-// name fills in the columns of a point's name.
-func (l layout) name(row document.Row, p results.Point) {
-	row["broker"] = document.Text(p.Name)
-	if l.axes == nil {
-		return
-	}
-	row["product"] = document.Text(p.Kind())
-	for _, w := range p.Words() {
-		if slices.Contains(l.axes, w.Name) {
-			row["axis:"+w.Name] = document.Text(w.Value)
-		}
-	}
 }

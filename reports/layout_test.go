@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -15,7 +14,7 @@ import (
 func tuned(brokers ...string) []store.Record {
 	var records []store.Record
 	for _, p := range products {
-		if !slices.Contains(brokers, p.name) {
+		if !slices.Contains(brokers, p.Name) {
 			continue
 		}
 		for _, linger := range []string{"0", "5"} {
@@ -24,7 +23,7 @@ func tuned(brokers ...string) []store.Record {
 					r := p.record(100, "at-least-once", 1000, 1)
 					r.ID = int64(len(records) + 1)
 					r.PointID = fmt.Sprint("p", r.ID)
-					r.Axes = map[string]string{"broker": p.name, "client.linger.ms": linger, "client.batch.size": batch, "inFlight.messages": window}
+					r.Axes = map[string]string{"broker": p.Name, "client.linger.ms": linger, "client.batch.size": batch, "inFlight.messages": window}
 					r.Spec.Client = map[string]any{"linger.ms": linger, "batch.size": batch}
 					records = append(records, r)
 				}
@@ -84,16 +83,15 @@ func TestALayoutHasColumnsForAFewAxesOnly(t *testing.T) {
 		{"points of which one axis is constant", tuned("kafka")[:4], 2},
 	} {
 		points := results.Of(c.records).Points
-		l := layoutOf(points, nil, nil)
-		if len(l.axes) != c.axes || (l.above == "") != (c.axes == 0) {
-			t.Errorf("%s: columns for %q, above them %q", c.name, l.axes, l.above)
+		l := layoutOf(points, statable{})
+		if len(l.axes) != c.axes || (l.sentence == "") != (c.axes == 0) {
+			t.Errorf("%s: columns for %q, above them %q", c.name, l.axes, l.sentence)
 		}
 		if l.axes != nil {
 			continue
 		}
-		row := document.Row{}
-		if l.name(row, points[0]); row["broker"].Text != points[0].Name {
-			t.Errorf("%s: the row is of %q, want %q", c.name, row["broker"].Text, points[0].Name)
+		if columns := l.columns(); len(columns) != 1 || columns[0].cell(points[0]).Text != points[0].Name {
+			t.Errorf("%s: %d columns, want the name alone", c.name, len(columns))
 		}
 	}
 }
@@ -109,9 +107,9 @@ func TestASettingThatAllPointsOfATableShareStandsAboveIt(t *testing.T) {
 	}
 	points := results.Of(records).Points
 	for _, g := range bySetting(points) {
-		l := layoutOf(g.points, loadsOf(g), saidOnce)
-		if large := strings.HasPrefix(g.name, "1 KiB"); large != strings.Contains(l.above, "kafka, rate 1k/s, inFlight.messages 10, persistence log") {
-			t.Errorf("%s: above stands %q", g.name, l.above)
+		l := layoutOf(g.points, statable{loads: loadsOf(g), facts: saidOnce})
+		if large := strings.HasPrefix(g.name, "1 KiB"); large != strings.Contains(l.sentence, "kafka, rate 1k/s, inFlight.messages 10, persistence log") {
+			t.Errorf("%s: above stands %q", g.name, l.sentence)
 		}
 	}
 }

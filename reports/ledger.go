@@ -57,10 +57,10 @@ func ledgerReport(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// account is what one repetition of a point counted under one load.
+// account holds the counts of one repetition of a point under one load.
 type account struct {
 	point results.Point
-	load  results.Load
+	load  results.RepetitionLoad
 }
 
 // known tells whether the books are known. Older records don't have those of each rate of a curve.
@@ -76,7 +76,7 @@ func booksColumns(points []results.Point) []columnOf[account] {
 	return append([]columnOf[account]{
 		{document.Column{Key: "broker", Name: "broker", Row: true}, func(a account) document.Cell { return document.Text(a.point.Name) }},
 		{document.Column{Key: "setting", Name: "messages", Row: true}, func(a account) document.Cell { return document.Text(a.point.Setting()) }},
-		{document.Column{Key: "load", Name: "load", Row: true}, func(a account) document.Cell { return document.Text(a.load.Title) }},
+		{document.Column{Key: "load", Name: "load", Row: true}, func(a account) document.Cell { return document.Text(a.load.RowTitle) }},
 		{
 			document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, repeated)},
 			func(a account) document.Cell { return document.Number(a.load.Record.Repetition) },
@@ -117,7 +117,7 @@ func (a account) streams() []document.Block {
 		return nil
 	}
 	t := tableOf(streamColumns, r.Result.Streams)
-	t.Title = fmt.Sprintf("Faults: %s, %s, %s, repetition %d", a.point.Name, a.point.Setting(), a.load.Title, r.Repetition)
+	t.Title = fmt.Sprintf("Faults: %s, %s, %s, repetition %d", a.point.Name, a.point.Setting(), a.load.RowTitle, r.Repetition)
 	return []document.Block{t}
 }
 

@@ -90,7 +90,7 @@ func misses(p results.Point, records []results.Record) bool {
 	return false
 }
 
-// missedBy names what a load of a point missed: its rate, an objective.
+// missedBy names the targets that a load of a point missed: its rate, an objective.
 func missedBy(p results.Point, records []results.Record) []string {
 	var missed []string
 	if results.RateMissed(records) {
@@ -102,7 +102,7 @@ func missedBy(p results.Point, records []results.Record) []string {
 	return missed
 }
 
-// statusWords is a status, followed by what the load missed: "ok, rate missed".
+// statusWords is a status, followed by the targets that the load missed: "ok, rate missed".
 func statusWords(status string, p results.Point, records []results.Record) string {
 	return strings.Join(append([]string{status}, missedBy(p, records)...), ", ")
 }

@@ -5,7 +5,7 @@ import "github.com/brokermark/brokermark/internal/results"
 // Pair is the points of two sides that were given the same work.
 type Pair = results.Pair
 
-// Pairs finds what Compare compares.
+// Pairs finds the pairs that Compare compares.
 func Pairs(a, b Side, named ...string) []Pair {
 	found, _ := matched(a, b, named)
 	pairs := make([]Pair, len(found))

@@ -13,22 +13,23 @@ var pipelineFigures = []string{
 
 // pipelineTable has a row for every point that is a pipeline.
 func pipelineTable(g group, l layout) document.Table {
-	t := document.Table{
-		Title:   "The pipelines; response times are what clients saw, from the sending of a request to its last answer",
-		Columns: append(append(pointColumns(l), metricColumns(pipelineFigures, nil)...), document.Column{Key: "n", Name: "n", Unit: unit.Count}),
+	columns := pointColumns(l)
+	for _, c := range metricColumns(pipelineFigures, nil) {
+		columns = append(columns, columnOf[results.LoadPoint]{c, func(p results.LoadPoint) document.Cell { return p.Cell(c.Key) }})
 	}
-	for i, p := range g.points {
-		if p.Spec.Pipeline == nil {
-			continue
-		}
-		for _, loadPoint := range results.LoadPoints(i, p) {
-			row := pointCells(p, loadPoint.Title, l)
-			for _, key := range pipelineFigures {
-				row[key] = loadPoint.Cell(key)
-			}
-			row["n"] = document.Number(len(loadPoint.Records))
-			t.Rows = append(t.Rows, row)
+	columns = append(columns, repetitionsColumn)
+	var loadPoints []results.LoadPoint
+	for _, p := range g.points {
+		if p.Spec.Pipeline != nil {
+			loadPoints = append(loadPoints, p.LoadPoints()...)
 		}
 	}
+	t := tableOf(columns, loadPoints)
+	t.Title = "The pipelines; response times are what clients saw, from the sending of a request to its last answer"
 	return t
+}
+
+// repetitionsColumn counts the repetitions that a row rests on.
+var repetitionsColumn = columnOf[results.LoadPoint]{
+	document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(p results.LoadPoint) document.Cell { return document.Number(len(p.Records)) },
 }

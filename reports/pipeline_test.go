@@ -7,13 +7,14 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
 func TestThePipelinesOfAGroupHaveTheirOwnFiguresAndOtherPointsHaveNone(t *testing.T) {
 	var times hist.Histogram
 	times.Record(2e6)
-	p := product{name: "redis", version: "8.2", client: "x@v1", sustains: 1e5, p50: 1e6}
+	p := product{storetest.Product{Name: "redis", Version: "8.2", Client: "x@v1", Sustains: 1e5, P50: 1e6}}
 	plain, piped := p.record(100, "at-least-once", 1000, 1), p.record(200, "at-least-once", 1000, 1)
 	piped.Spec.Pipeline = &study.Pipeline{Servers: 1}
 	piped.Result.Books.Sent = 1000
@@ -22,7 +23,7 @@ func TestThePipelinesOfAGroupHaveTheirOwnFiguresAndOtherPointsHaveNone(t *testin
 		Parts: []store.PipelinePart{{Name: "server", UserSeconds: 0.04, SystemSeconds: 0.02}, {Name: "consumer", PeakCPU: 0.61}},
 	}
 	points := results.Of([]store.Record{plain, piped}).Points
-	table := pipelineTable(group{points: points}, layoutOf(points, nil, saidOnce))
+	table := pipelineTable(group{points: points}, layoutOf(points, statable{facts: saidOnce}))
 	if len(table.Rows) != 1 {
 		t.Fatalf("%d rows for one pipeline and one other point", len(table.Rows))
 	}

@@ -48,7 +48,7 @@ func points(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// inForce is what a spec leaves open.
+// inForce holds the things that a spec leaves open.
 type inForce struct {
 	Settings results.Settings `json:"settings"`
 	Versions results.Versions `json:"versions"`
@@ -68,7 +68,7 @@ func repetitions(p results.Point) string {
 }
 
 // yamls remembers, by name and JSON, the lines of every field that was written before: specs of one study differ in two
-// fields of fifty, and what was in force is the same for most points.
+// fields of fifty, and the settings in force are the same for most points.
 type yamls map[string]string
 
 // of goes by way of JSON, whose names and order are those of the spec; JSON is YAML in flow style.
@@ -119,7 +119,7 @@ func (y yamls) field(name string, value json.RawMessage) (string, error) {
 	return string(lines), err
 }
 
-// plainStyle takes the braces and quotes away; the encoder quotes where it must.
+// plainStyle takes the braces and quotes away; the encoder quotes if it must.
 func plainStyle(n *yaml.Node) {
 	n.Style = 0
 	for _, child := range n.Content {

@@ -114,7 +114,7 @@ func byBroker(trials []faultTrial) [][]faultTrial {
 }
 
 func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
-	// text and number are columns of what the spec asked for.
+	// text is a column of the spec for programs; shown is one for readers as well.
 	text := func(key string, of func(study.Spec) string) columnOf[faultTrial] {
 		return columnOf[faultTrial]{document.Column{Key: key, Data: true}, func(t faultTrial) document.Cell { return document.Text(of(t.record.Spec)) }}
 	}
@@ -274,7 +274,7 @@ func doubtText(r results.Record, code string) (text string, ok bool) {
 	return "", false
 }
 
-// deviations are the words for what was counted.
+// deviations are the words for the counts.
 var deviations = map[ledger.Deviation]string{
 	ledger.Corrupted: "corrupted", ledger.Lost: "lost", ledger.Duplicated: "delivered twice", ledger.Reordered: "out of order",
 }
@@ -302,7 +302,7 @@ func wordVerdict(v ledger.Verdict, b results.Books) string {
 	return strings.Join(parts, "; ")
 }
 
-// promiseClauses state the deviations. There are none to state where nothing deviates and the fate of some messages is unknown.
+// promiseClauses state the deviations. There are none to state if nothing deviates and the fate of some messages is unknown.
 func promiseClauses(v ledger.Verdict, b results.Books) []string {
 	switch {
 	case v.Promise == ledger.Broken:

@@ -7,12 +7,13 @@ import (
 
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
 // through is a record of 10,000 messages through a fault, with what went wrong.
 func through(broker, delivery, persistence string, fault study.Fault, wrong store.Books) store.Record {
-	p := product{name: broker, version: "4.1", client: "x@v1", sustains: 1e5, p50: 1e6}
+	p := product{storetest.Product{Name: broker, Version: "4.1", Client: "x@v1", Sustains: 1e5, P50: 1e6}}
 	r := p.record(100, delivery, 1000, 1)
 	fault.At = study.Duration(2 * time.Second)
 	r.Study, r.Spec.Persistence, r.Spec.Faults = "proof", persistence, []study.Fault{fault}

@@ -237,9 +237,14 @@ func (s sweep) constants() string {
 
 // table has a column for each axis.
 func (s sweep) table(title string, points []results.Point) document.Table {
-	t := document.Table{Title: title}
-	for _, a := range s.axes {
-		t.Columns = append(t.Columns, AxisColumn(a.Name))
+	var columns []columnOf[results.Point]
+	for i, a := range s.axes {
+		columns = append(columns, columnOf[results.Point]{AxisColumn(a.Name), func(p results.Point) document.Cell {
+			if at := s.index[p.ID][i]; at >= 0 {
+				return document.Text(a.Values[at])
+			}
+			return document.Cell{} // the point has no value on this axis
+		}})
 	}
 	keys := []string{s.metric.Key}
 	for _, m := range results.Tradeoff(s.points[0].Spec.Measure) {
@@ -247,42 +252,39 @@ func (s sweep) table(title string, points []results.Point) document.Table {
 			keys = append(keys, m.Key)
 		}
 	}
-	t.Columns = append(t.Columns, metricColumns(keys, nil)...)
-	t.Columns = append(t.Columns, document.Column{Key: "n", Name: "n", Unit: unit.Count})
-	for _, p := range points {
-		row := document.Row{"n": document.Number(len(p.Ok()))}
-		for a, i := range s.index[p.ID] {
-			if i >= 0 {
-				row["axis:"+s.axes[a].Name] = document.Text(s.axes[a].Values[i])
-			}
-		}
-		for _, key := range keys {
-			row[key] = results.Summarize(results.MustMetric(key).Values(p.Ok())).Cell()
-		}
-		t.Rows = append(t.Rows, row)
+	for _, c := range metricColumns(keys, nil) {
+		columns = append(columns, columnOf[results.Point]{c, func(p results.Point) document.Cell { return summaryOf(c.Key, p.Ok()).Cell() }})
 	}
+	t := tableOf(append(columns, columnOf[results.Point]{
+		document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(p results.Point) document.Cell { return document.Number(len(p.Ok())) },
+	}), points)
+	t.Title = title
 	return t
+}
+
+// axisChange is the change that one value of an axis made, against its first value.
+type axisChange struct {
+	axis, from, to string
+	results.Summary
 }
 
 // effects is a table of the change that each axis made.
 func (s sweep) effects() document.Table {
-	t := document.Table{Title: "What each axis changed: " + s.metric.Name, Columns: []document.Column{
-		{Key: "axis", Name: "axis", Row: true},
-		{Key: "from", Name: "from", Row: true},
-		{Key: "to", Name: "to", Row: true},
-		{Key: "change", Name: "change", Unit: unit.Factor, Spread: true},
-		{Key: "combinations", Name: "combinations", Unit: unit.Count},
-	}}
+	var changes []axisChange
 	for _, e := range results.Effects(s.points, s.metric) {
 		for i, c := range e.Changes {
-			if c.N == 0 || math.IsNaN(c.Median) {
-				continue
+			if c.N > 0 && !math.IsNaN(c.Median) {
+				changes = append(changes, axisChange{e.Axis, e.Values[0], e.Values[i], c})
 			}
-			t.Rows = append(t.Rows, document.Row{
-				"axis": document.Text(e.Axis), "from": document.Text(e.Values[0]), "to": document.Text(e.Values[i]),
-				"change": c.Cell(), "combinations": document.Number(c.N),
-			})
 		}
 	}
+	t := tableOf([]columnOf[axisChange]{
+		{document.Column{Key: "axis", Name: "axis", Row: true}, func(c axisChange) document.Cell { return document.Text(c.axis) }},
+		{document.Column{Key: "from", Name: "from", Row: true}, func(c axisChange) document.Cell { return document.Text(c.from) }},
+		{document.Column{Key: "to", Name: "to", Row: true}, func(c axisChange) document.Cell { return document.Text(c.to) }},
+		{document.Column{Key: "change", Name: "change", Unit: unit.Factor, Spread: true}, func(c axisChange) document.Cell { return c.Cell() }},
+		{document.Column{Key: "combinations", Name: "combinations", Unit: unit.Count}, func(c axisChange) document.Cell { return document.Number(c.N) }},
+	}, changes)
+	t.Title = "What each axis changed: " + s.metric.Name
 	return t
 }

@@ -10,7 +10,7 @@ import (
 // Sections is a report over groups of points, in its parts: pages set them in an order of their own.
 type Sections struct {
 	Title   string
-	Opening []document.Block // what was found
+	Opening []document.Block // the verdicts
 	Groups  []Section
 	Closing []document.Block // how to read the tables, and their footnotes
 }

@@ -149,7 +149,7 @@ func (p Paper) add(d *document.Document, set *results.Set, notes *document.Footn
 	p.method(d, beside)
 }
 
-// beside is the study's own records, with the publication's figures among them, also where they were never imported.
+// beside is the study's own records, with the publication's figures among them, also if they were never imported.
 func (p Paper) beside(set *results.Set) *results.Set {
 	var records []results.Record
 	for _, r := range set.Records {
@@ -227,10 +227,10 @@ func single(alone, decided int) string {
 	return fmt.Sprintf("; %d of the answers rest on one repetition, without a spread", alone)
 }
 
-// sideNames say what the sides of a study are.
+// sideNames are the sides of a study in words.
 var sideNames = map[string]string{claim.Then: "Then (the paper's versions)", claim.Now: "Now (today's versions)", claim.Published: "Published"}
 
-// claimCell is the sentence of a claim. Footnotes hold its note, and say where the paper's own tables contradict it.
+// claimCell is the sentence of a claim. Footnotes hold its note, and say if the paper's own tables contradict it.
 func (p Paper) claimCell(c claim.Claim, beside *results.Set, notes *document.Footnotes) document.Cell {
 	cell := document.Text(c.Says)
 	if c.Note != "" {

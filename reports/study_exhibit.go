@@ -65,16 +65,16 @@ func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
 			x.metrics, x.units = append(x.metrics, m.AsRecorded()), append(x.units, c.Unit)
 		}
 	}
-	for i, point := range beside.Points {
+	for _, point := range beside.Points {
 		axes := point.Records[0].Axes
 		if e.Experiment != "" && axes["sweep"] != e.Experiment || !within(axes, e.Where) {
 			continue
 		}
 		if value, axis := axes[e.Rows]; axis || e.Rows != study.RowsOfRates {
-			x.put(exhibitRow{at: value, series: axes[e.Series]}, sideOf(point), point.Whole())
+			x.put(exhibitRow{at: value, series: axes[e.Series]}, sideOf(point), point.AsLoadPoint())
 			continue
 		}
-		for _, l := range results.MeasuredLoads(i, point) {
+		for _, l := range point.MeasuredLoads() {
 			at, order := l.Place()
 			x.put(exhibitRow{at: at, series: axes[e.Series], order: order}, sideOf(point), l)
 		}
@@ -116,7 +116,7 @@ func within(axes, where map[string]string) bool {
 	return true
 }
 
-// compareValues orders values of an axis by what they measure.
+// compareValues orders values of an axis by their magnitude.
 func compareValues(a, b string) int {
 	x, okx := results.Magnitude(a)
 	y, oky := results.Magnitude(b)
@@ -136,7 +136,7 @@ func sideOf(p results.Point) string {
 // mostBeside is how many of the paper's columns stand once for each side; more make a row for each side instead.
 const mostBeside = 3
 
-// heading is the name of what the rows are.
+// heading is the name of the rows.
 func (x exhibit) heading() string {
 	if x.Rows == study.RowsOfRates {
 		return "rate"
@@ -144,7 +144,7 @@ func (x exhibit) heading() string {
 	return x.Rows
 }
 
-// table shows the sides beside each other where the columns are few, else below each other.
+// table shows the sides beside each other if the columns are few, else below each other.
 func (x exhibit) table() document.Table {
 	if len(x.metrics) > mostBeside {
 		return x.sidesInRows()
@@ -231,7 +231,7 @@ func (x exhibit) column(i int, side string) document.Column {
 // unitOf are the endings of metric keys that name a unit.
 var unitOf = []string{"_ns", "_bytes", "_s", "_pct", "_low"}
 
-// plainName is a metric's key in words: "publish rate", where its name in other reports, published, would be taken for
+// plainName is a metric's key in words: "publish rate", because its name in other reports, published, would be taken for
 // the paper's figure.
 func plainName(key string) string {
 	for _, suffix := range unitOf {
@@ -256,7 +256,10 @@ func (x exhibit) cell(r exhibitRow, side string, i int) document.Cell {
 	if !there {
 		return document.Cell{}
 	}
-	if len(l.Records) == 0 || r.order > 0 && !l.Used() {
+	switch {
+	case len(l.Records) == 0:
+		return document.Text(l.Point.Status())
+	case r.order > 0 && !l.Used():
 		return document.Text(string(l.Status))
 	}
 	cell := x.metrics[i].Over(l.Records).Cell()

@@ -27,7 +27,7 @@ var older = []struct {
 // clearFactor is the least factor between two ways of computing a figure at which the table says that they differ.
 const clearFactor = 1.1
 
-// method says where the older way of computing a figure hid something, or found the same.
+// method compares older ways of computing figures with ours, if they hid something or found the same.
 func (p Paper) method(d *document.Document, beside *results.Set) {
 	t := document.Table{Columns: []document.Column{
 		{Key: "way", Name: "older way", Row: true, Wide: true},
@@ -66,13 +66,13 @@ func apart(beside *results.Set, theirs, ours results.Metric) (row document.Row, 
 	var point, load string
 	var a, b results.Summary
 	worst, differ, loads := 1.0, 0, 0
-	for i, p := range beside.Points {
+	for _, p := range beside.Points {
 		if p.Published() {
 			continue
 		}
-		loadPoints := results.MeasuredLoads(i, p)
+		loadPoints := p.MeasuredLoads()
 		if theirs.Unit == unit.PerSecond { // a rate is of the whole curve
-			loadPoints = results.LoadPoints(i, p)
+			loadPoints = p.LoadPoints()
 		}
 		for _, l := range loadPoints {
 			x, y := theirs.Over(l.Records), ours.Over(l.Records)
@@ -85,7 +85,7 @@ func apart(beside *results.Set, theirs, ours results.Metric) (row document.Row, 
 				differ++
 			}
 			if distance >= worst {
-				worst, a, b, point, load = distance, x, y, p.Name+", "+p.Setting(), l.Title
+				worst, a, b, point, load = distance, x, y, p.Name+", "+p.Setting(), l.RowTitle
 			}
 		}
 	}

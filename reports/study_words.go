@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// measuredText is what was measured of a claim, a clause for each of its statements.
+// measuredText states the figures measured for a claim, a clause for each of its statements.
 func measuredText(c claim.Claim, a claim.Answer) string {
 	var clauses []string
 	for i, p := range a.Parts {

@@ -1,5 +1,11 @@
-// Package reports holds the reports, one per file: each turns records into a document. It reads records and nothing
+// Package reports holds the reports, one per file: each turns results into a document. It reads results and nothing
 // else. Importing the package registers all of them.
+//
+//	report, err := reports.Lookup("headtohead")
+//	if err != nil { // names the reports that exist
+//		return err
+//	}
+//	d, err := report.Build(results.Of(records)) // render.Render writes d as text
 package reports
 
 import (
@@ -39,7 +45,7 @@ func Summary(set *results.Set) Sections {
 	return s
 }
 
-// verdicts say what was measured, what went wrong, and who is best.
+// verdicts say how the repetitions ended, which targets were missed, and who is best.
 func verdicts(set *results.Set) []document.Block {
 	var d document.Document
 	points := set.Points
@@ -73,8 +79,8 @@ func verdicts(set *results.Set) []document.Block {
 // summarySection has a row for every point of a group and for every rate of a curve.
 func summarySection(g group, notes *document.Footnotes) Section {
 	var d document.Document
-	l := layoutOf(g.points, loadsOf(g), saidOnce)
-	d.Say(l.above)
+	l := layoutOf(g.points, statable{loads: loadsOf(g), facts: saidOnce})
+	d.Say(l.sentence)
 	d.Add(summaryTable(g, l, notes))
 	for _, t := range []document.Table{pipelineTable(g, l), goalsTable(g, l, notes)} {
 		if len(t.Rows) > 0 {
@@ -82,7 +88,7 @@ func summarySection(g group, notes *document.Footnotes) Section {
 		}
 	}
 	d.Warn("these records", unnamed(g.points))
-	return Section{g.name, g.points, d.Blocks}
+	return Section{Name: g.name, Points: g.points, Blocks: d.Blocks}
 }
 
 // howToRead explains the figures of the tables.
@@ -108,7 +114,7 @@ func howToRead(points []results.Point) []document.Block {
 }
 
 // unequalGuarantees names brokers that were given the same messages and load and are not compared, because each was asked for
-// the guarantee that is usual for it. "" where brokers are compared.
+// the guarantee that is usual for it. It is empty if brokers are compared.
 func unequalGuarantees(points []results.Point) string {
 	var brokers, deliveries []string
 	for _, g := range bySetting(points) {
@@ -153,36 +159,51 @@ var summaryMetrics = []string{
 // loadsOf are the loads of a summary's rows.
 func loadsOf(g group) []string {
 	var loads []string
-	for i, p := range g.points {
-		for _, l := range results.LoadPoints(i, p) {
-			loads = append(loads, l.Title)
-		}
+	for _, l := range results.LoadPointsOf(g.points) {
+		loads = append(loads, l.RowTitle)
 	}
 	return loads
 }
 
 func summaryTable(g group, l layout, notes *document.Footnotes) document.Table {
-	offered := len(results.MissedRates(g.points)) > 0
-	sent := anyLoad(g.points, results.OnlyFromSend)
-	t := document.Table{Columns: slices.Concat(pointColumns(l), []document.Column{
-		{Key: "status", Name: "status"},
-		{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
-	}, metricColumns(summaryMetrics, dataOnly{
-		"offered_rate": !offered, "due": true, "unsent": !offered, "pause_p99_ns": !anyLoad(g.points, pausedTooLong), "pause_max_ns": true, flushesKey: !anyLoad(g.points, flushing),
-		"service_p50_ns": !sent, "service_p99_ns": !sent, "e2e_service_p50_ns": !sent, "e2e_service_p99_ns": !sent,
-	}), []document.Column{
-		{Key: "doubts", Name: "doubts", Unit: unit.Count},
-		{Key: "n", Name: "n", Unit: unit.Count},
-	})}
-	for i, p := range g.points {
-		loadPoints := results.LoadPoints(i, p)
-		for _, loadPoint := range loadPoints {
-			row := summaryRow(p, loadPoint, ownWords(loadPoint, loadPoints), notes)
-			maps.Copy(row, pointCells(p, loadPoint.Title, l))
-			t.Rows = append(t.Rows, row)
-		}
+	loadPoints, loadsOfPoint := results.LoadPointsOf(g.points), map[string][]results.LoadPoint{}
+	for _, l := range loadPoints {
+		loadsOfPoint[l.Point.ID] = append(loadsOfPoint[l.Point.ID], l)
 	}
-	return t
+	columns := append(pointColumns(l), []columnOf[results.LoadPoint]{
+		{document.Column{Key: "status", Name: "status"}, func(l results.LoadPoint) document.Cell { return statusCell(l, notes) }},
+		{
+			document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
+			func(l results.LoadPoint) document.Cell { return l.Cell("sustainable_low") },
+		},
+	}...)
+	for _, c := range metricColumns(summaryMetrics, hiddenInSummary(g.points)) {
+		columns = append(columns, columnOf[results.LoadPoint]{c, func(l results.LoadPoint) document.Cell {
+			if c.Unit == unit.Count && !rateOfCurve(l) {
+				return total(l.Point)(c.Key)
+			}
+			return l.Cell(c.Key)
+		}})
+	}
+	return tableOf(append(columns, columnOf[results.LoadPoint]{
+		document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count},
+		func(l results.LoadPoint) document.Cell {
+			return doubts(l.Point, l.Records, ownWords(l, loadsOfPoint[l.Point.ID]), notes)
+		},
+	}, repetitionsColumn), loadPoints)
+}
+
+// hiddenInSummary are the figures of summaryMetrics that tell a reader of points nothing.
+func hiddenInSummary(points []results.Point) dataOnly {
+	offered, fromSend := len(results.MissedRates(points)) > 0, anyLoad(points, results.OnlyFromSend)
+	hidden := dataOnly{
+		"offered_rate": !offered, "due": true, "unsent": !offered, "pause_p99_ns": !anyLoad(points, pausedTooLong), "pause_max_ns": true,
+		flushesKey: !anyLoad(points, flushing),
+	}
+	for _, key := range results.FromSend {
+		hidden[key] = !fromSend
+	}
+	return hidden
 }
 
 // pausedTooLong tells whether the generator's machine paused for long enough to be doubted.
@@ -192,28 +213,20 @@ func pausedTooLong(r results.Record) bool {
 	})
 }
 
-// summaryRow is the row of a point, or of one rate of its curve.
-func summaryRow(p results.Point, l results.LoadPoint, own map[string]string, notes *document.Footnotes) document.Row {
-	status, tone, marks, count := p.Status(), toneOfPoints(p), reasons(p, notes), total(p)
-	if p.Spec.Measure == "curve" && l.Rate > 0 {
-		status, tone, marks, count = string(l.Status), toneOf(l.Status), nil, l.Cell
-		if l.Why.Text != "" {
-			marks = append(marks, notes.Mark(p.Spec.Broker+l.Title, remark.Of("%s, %s: %s", l.Title, l.Status, l.Why)))
-		}
+// rateOfCurve tells that a load point is one rate of a curve, whose repetitions ended in a way of their own.
+func rateOfCurve(l results.LoadPoint) bool { return l.Point.Spec.Measure == "curve" && l.Rate > 0 }
+
+// statusCell says how a load point ended, with footnotes that say why.
+func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
+	p := l.Point
+	if !rateOfCurve(l) {
+		return document.Text(statusWords(p.Status(), p, l.Records)).Toned(toneOfPoints(p)).Marked(reasons(p, notes)...)
 	}
-	row := document.Row{}
-	row["status"] = document.Text(statusWords(status, p, l.Records)).Toned(tone).Marked(marks...)
-	row["sustainable"] = l.Cell("sustainable_low")
-	row["doubts"] = doubts(p, l.Records, own, notes)
-	row["n"] = document.Number(len(l.Records))
-	for _, key := range summaryMetrics {
-		if results.MustMetric(key).Unit == unit.Count {
-			row[key] = count(key)
-		} else {
-			row[key] = l.Cell(key)
-		}
+	cell := document.Text(statusWords(string(l.Status), p, l.Records)).Toned(toneOf(l.Status))
+	if l.Why.Text == "" {
+		return cell
 	}
-	return row
+	return cell.Marked(notes.Mark(p.Spec.Broker+l.RowTitle, remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
 }
 
 // tones are those of repetitions that didn't end ok.
@@ -278,17 +291,20 @@ func withRates(records []results.Record) []results.Record {
 }
 
 // ownWords finds the doubts that only this rate of a curve has, and maps their texts to its title: their footnotes name the rate.
-func ownWords(l results.LoadPoint, loadPoints []results.LoadPoint) map[string]string {
+// loads are all loads of the point.
+func ownWords(l results.LoadPoint, loads []results.LoadPoint) map[string]string {
 	own := map[string]string{}
-	if l.Rate == 0 || len(loadPoints) < 2 {
+	if l.Rate == 0 || len(loads) < 2 {
 		return own
 	}
 	for _, r := range l.Records {
 		for _, d := range r.Doubts {
 			same := func(o results.Record) bool { return slices.ContainsFunc(o.Doubts, d.Same) }
-			others := func(o results.LoadPoint) bool { return o.Title != l.Title && slices.ContainsFunc(o.Records, same) }
-			if !slices.ContainsFunc(loadPoints, others) {
-				own[d.Text] = l.Title
+			others := func(o results.LoadPoint) bool {
+				return o.RowTitle != l.RowTitle && slices.ContainsFunc(o.Records, same)
+			}
+			if !slices.ContainsFunc(loads, others) {
+				own[d.Text] = l.RowTitle
 			}
 		}
 	}
@@ -318,7 +334,7 @@ func doubts(p results.Point, records []results.Record, own map[string]string, no
 	return document.Number(len(kinds)).Marked(marks...)
 }
 
-// statusSentence counts the repetitions by status, and warns where they allow no conclusion.
+// statusSentence counts the repetitions by status, and warns if they allow no conclusion.
 func statusSentence(points []results.Point) string {
 	count := map[results.Status]int{}
 	repetitions, repeated := 0, 0

@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
@@ -20,40 +19,43 @@ func init() {
 
 func trials(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Trials"}
-	points := set.Points
 	searches := 0
-	for _, p := range points {
+	for _, p := range set.Points {
 		for _, r := range p.Records {
-			if r.Result == nil || r.Result.Sustainable == nil {
-				continue
+			if r.Result != nil && r.Result.Sustainable != nil {
+				searches++
+				addSearch(&d, p, r)
 			}
-			searches++
-			s := r.Result.Sustainable
-			name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Setting(), r.Repetition)
-			d.Add(document.Heading{Level: 1, Text: name})
-			d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", results.BoundsText(s.Low, s.High), limit(s), ending(r)))
-			goals := results.Flat(r)[0].Goals
-			if len(goals) == 1 && r.Status != results.OK {
-				goals = nil // the reason says why
-			}
-			for _, g := range goals {
-				d.Say(g.String() + ".")
-			}
-			d.Add(trialTable(name, s))
 		}
 	}
 	if searches == 0 {
-		d.Say(statusSentence(points))
+		d.Say(statusSentence(set.Points))
 		d.Say("No record holds a search for a sustainable rate.")
 	}
 	return d, nil
 }
 
-func limit(s *results.Sustainable) string {
-	if s.Limit == "" || s.Limit == "unknown" {
+// addSearch adds the search of a repetition: what it found, then its trials.
+func addSearch(d *document.Document, p results.Point, r results.Record) {
+	search := r.Result.Sustainable
+	name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Setting(), r.Repetition)
+	d.Add(document.Heading{Level: 1, Text: name})
+	d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", results.BoundsText(search.Low, search.High), limit(search), ending(r)))
+	goals := results.Flat(r)[0].Goals
+	if len(goals) == 1 && r.Status != results.OK {
+		goals = nil // the reason says why
+	}
+	for _, g := range goals {
+		d.Say(g.String() + ".")
+	}
+	d.Add(trialTable(name, search))
+}
+
+func limit(search *results.Sustainable) string {
+	if search.Limit == "" || search.Limit == "unknown" {
 		return "what ran out is not known"
 	}
-	return "what ran out: " + s.Limit
+	return "what ran out: " + search.Limit
 }
 
 func ending(r results.Record) string {
@@ -63,75 +65,79 @@ func ending(r results.Record) string {
 	return fmt.Sprintf("%s (%s)", r.Status, r.Reason)
 }
 
-// latency is blank for a probe: it is a closed loop.
-func latency(t results.Trial, ns int64) document.Cell {
+// numberedTrial is a trial with its place in its search, from 1.
+type numberedTrial struct {
+	number int
+	results.Trial
+}
+
+// latency is blank for a probe, which is a closed loop.
+func (t numberedTrial) latency(ns int64) document.Cell {
 	if t.Kind == "probe" {
 		return document.Cell{}
 	}
 	return document.Number(ns)
 }
 
-// trialTones are the tones of verdicts.
-var trialTones = map[string]document.Tone{"void": document.Caution}
-
-func trialTable(name string, s *results.Sustainable) document.Table {
-	t := document.Table{Columns: []document.Column{
-		{Key: "search", Data: true},
-		{Key: "trial", Name: "#", Unit: unit.Count, Row: true},
-		{Key: "kind", Name: "kind"},
-		{Key: "rate", Name: "rate", Unit: unit.PerSecond},
-		{Key: "verdict", Name: "verdict"},
-		results.Column("publish_rate"),
-		results.Column("receive_rate"),
-		{Key: "backlog_slope", Name: "backlog\ngrowth ≤", Unit: unit.PerSecond},
-		results.Column("e2e_p50_ns"),
-		results.Column("e2e_p99_ns"),
-		{Key: "seconds", Name: "length", Unit: unit.Seconds},
-		{Key: "reason", Name: "reason", Wide: true},
-	}}
-	verdict := slices.IndexFunc(t.Columns, func(c document.Column) bool { return c.Key == "verdict" })
-	t.Columns = slices.Insert(t.Columns, verdict+1, otherVerdicts(s)...)
-	for i, trial := range s.Trials {
-		rate := document.Number(trial.Rate)
-		if trial.Rate == 0 { // a closed loop: as fast as the window allows
-			rate = document.Cell{}
-		}
-		slope := trial.BacklogSlope
-		if math.Abs(slope) < 0.01 { // what rounding leaves of none
-			slope = 0
-		}
-		row := document.Row{
-			"search":        document.Text(name),
-			"trial":         document.Number(i + 1),
-			"kind":          document.Text(trial.Kind),
-			"rate":          rate,
-			"verdict":       document.Text(trial.Verdict).Toned(trialTones[trial.Verdict]),
-			"publish_rate":  document.Number(trial.PublishRate),
-			"receive_rate":  document.Number(trial.ReceiveRate),
-			"backlog_slope": document.Number(slope),
-			"e2e_p50_ns":    latency(trial, trial.EndToEndP50),
-			"e2e_p99_ns":    latency(trial, trial.EndToEndP99),
-			"seconds":       document.Number(trial.Seconds),
-			"reason":        document.Text(trial.Reason),
-		}
-		for j, other := range trial.Others[:min(len(trial.Others), max(0, len(s.Goals)-1))] { // a probe is judged for no goal
-			row[otherVerdict(j+1)] = document.Text(other)
-		}
-		t.Rows = append(t.Rows, row)
+// rate is blank for a closed loop, which sends as fast as the window allows.
+func (t numberedTrial) rate() document.Cell {
+	if t.Rate == 0 {
+		return document.Cell{}
 	}
-	return t
+	return document.Number(t.Rate)
 }
 
-// otherVerdict is the key of the verdict for a goal behind the first.
-func otherVerdict(goal int) string { return fmt.Sprintf("verdict_%d", goal+1) }
-
-// otherVerdicts are the columns of the goals behind the first.
-func otherVerdicts(s *results.Sustainable) []document.Column {
-	var columns []document.Column
-	for i, g := range s.Goals {
-		if i > 0 {
-			columns = append(columns, document.Column{Key: otherVerdict(i), Name: "verdict\n" + results.GoalName(g)})
-		}
+// backlogGrowth leaves out the growth that rounding makes of none.
+func (t numberedTrial) backlogGrowth() document.Cell {
+	const rounding = 0.01 // messages per second
+	if math.Abs(t.BacklogSlope) < rounding {
+		return document.Number(0)
 	}
-	return columns
+	return document.Number(t.BacklogSlope)
+}
+
+// trialVerdict is a verdict with its tone.
+func trialVerdict(verdict string) document.Cell {
+	if verdict == "void" {
+		return document.Text(verdict).Toned(document.Caution)
+	}
+	return document.Text(verdict)
+}
+
+func trialTable(name string, search *results.Sustainable) document.Table {
+	columns := []columnOf[numberedTrial]{
+		{document.Column{Key: "search", Data: true}, func(numberedTrial) document.Cell { return document.Text(name) }},
+		{document.Column{Key: "trial", Name: "#", Unit: unit.Count, Row: true}, func(t numberedTrial) document.Cell { return document.Number(t.number) }},
+		{document.Column{Key: "kind", Name: "kind"}, func(t numberedTrial) document.Cell { return document.Text(t.Kind) }},
+		{document.Column{Key: "rate", Name: "rate", Unit: unit.PerSecond}, numberedTrial.rate},
+		{document.Column{Key: "verdict", Name: "verdict"}, func(t numberedTrial) document.Cell { return trialVerdict(t.Verdict) }},
+	}
+	for i, goal := range search.Goals {
+		if i == 0 { // the verdict above is for the first goal
+			continue
+		}
+		columns = append(columns, columnOf[numberedTrial]{
+			document.Column{Key: fmt.Sprintf("verdict_%d", i+1), Name: "verdict\n" + results.GoalName(goal)},
+			func(t numberedTrial) document.Cell {
+				if i > len(t.Others) { // a probe is judged for no goal
+					return document.Cell{}
+				}
+				return document.Text(t.Others[i-1])
+			},
+		})
+	}
+	columns = append(columns, []columnOf[numberedTrial]{
+		{results.Column("publish_rate"), func(t numberedTrial) document.Cell { return document.Number(t.PublishRate) }},
+		{results.Column("receive_rate"), func(t numberedTrial) document.Cell { return document.Number(t.ReceiveRate) }},
+		{document.Column{Key: "backlog_slope", Name: "backlog\ngrowth ≤", Unit: unit.PerSecond}, numberedTrial.backlogGrowth},
+		{results.Column("e2e_p50_ns"), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP50) }},
+		{results.Column("e2e_p99_ns"), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP99) }},
+		{document.Column{Key: "seconds", Name: "length", Unit: unit.Seconds}, func(t numberedTrial) document.Cell { return document.Number(t.Seconds) }},
+		{document.Column{Key: "reason", Name: "reason", Wide: true}, func(t numberedTrial) document.Cell { return document.Text(t.Reason) }},
+	}...)
+	var numbered []numberedTrial
+	for i, trial := range search.Trials {
+		numbered = append(numbered, numberedTrial{i + 1, trial})
+	}
+	return tableOf(columns, numbered)
 }

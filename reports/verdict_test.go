@@ -169,7 +169,7 @@ func TestAVerdictOnAClosedLoopTellsNoLatency(t *testing.T) {
 		if !strings.Contains(text, figure) || !strings.Contains(text, "of client CPU") || strings.Contains(text, "p50") {
 			t.Errorf("%s: %s", measure, text)
 		}
-		if l := results.LoadPoints(0, points[0]); measure == "backlog" && !l[0].Closed {
+		if l := points[0].LoadPoints(); measure == "backlog" && !l[0].Closed {
 			t.Error("the latency of a backlog counts as that of a load")
 		}
 	}

@@ -166,11 +166,11 @@ func loads(all []sample, at string) []sample {
 		return all
 	}
 	var out []sample
-	for i, s := range all {
+	for _, s := range all {
 		var own []sample
-		for _, l := range results.MeasuredLoads(i, s.point) {
+		for _, l := range s.point.MeasuredLoads() {
 			if l.Rate > 0 && s.point.Spec.Measure == "curve" {
-				level := sample{point: s.point, id: s.id + " " + l.Title, load: l.Rate, several: at != atLowest && at != atKnee, status: string(l.Status)}
+				level := sample{point: s.point, id: s.id + " " + l.RowTitle, load: l.Rate, several: at != atLowest && at != atKnee, status: string(l.Status)}
 				if l.Used() {
 					level.records = l.Records
 				}

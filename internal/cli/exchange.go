@@ -139,7 +139,7 @@ func writeFlat(w io.Writer, records []store.Record, _ results.LatencyKind) error
 func splitHgrm(records []store.Record, latency results.LatencyKind) ([]exportFile, error) {
 	var list []exportFile
 	for _, d := range results.Distributions(results.Of(records).Points, latency) {
-		name := strings.Map(inFileName, strings.Join([]string{latency.Name, d.Point.ID, d.Point.Setting(), d.Load, d.Point.Name}, "-")) + ".hgrm" // what differs comes last
+		name := strings.Map(inFileName, strings.Join([]string{latency.Name, d.Point.ID, d.Point.Setting(), d.RowTitle, d.Point.Name}, "-")) + ".hgrm" // what differs comes last
 		list = append(list, exportFile{name, func(w io.Writer) error { return exchange.WriteHgrm(w, d, latency) }})
 	}
 	if list == nil {

@@ -4,8 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,56 +44,27 @@ func (s *shell) exportCommand() *cobra.Command {
 	return c
 }
 
-// exportCSV writes the flat form of records, with the columns of report.FlatRecord, the repetition and the axes.
+// exportCSV writes the flat form of records. An unknown value is empty, and no text is a formula.
 func exportCSV(w io.Writer, records []store.Record) error {
-	var axes []string
-	for _, r := range records {
-		for name := range r.Axes {
-			if !slices.Contains(axes, name) {
-				axes = append(axes, name)
-			}
-		}
+	header, rows := results.FlatTable(records)
+	for i, name := range header {
+		header[i] = render.Inert(name)
 	}
-	slices.Sort(axes)
 	out := csv.NewWriter(w)
-	header := []string{"study", "repetition"}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[results.FlatRecord]()) {
-		header = append(header, f.Tag.Get("json"))
-	}
-	for _, a := range axes {
-		header = append(header, render.Inert("axis."+a))
-	}
 	_ = out.Write(header) // an error stays until Error
-	for _, r := range records {
-		for _, f := range results.Flat(r) {
-			row := []string{render.Inert(r.Study), fmt.Sprint(r.Repetition)}
-			flat := reflect.ValueOf(f)
-			for i := range flat.NumField() {
-				row = append(row, csvField(flat.Field(i)))
+	for values := range rows {
+		row := make([]string, len(values))
+		for i, v := range values {
+			switch v := v.(type) {
+			case nil:
+			case string:
+				row[i] = render.Inert(v)
+			default:
+				row[i] = fmt.Sprint(v)
 			}
-			for _, a := range axes {
-				row = append(row, render.Inert(r.Axes[a]))
-			}
-			_ = out.Write(row)
 		}
+		_ = out.Write(row)
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// csvField writes a field; what is unknown is empty, and no text is a formula.
-func csvField(v reflect.Value) string {
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return ""
-		}
-		v = v.Elem()
-	}
-	switch v := v.Interface().(type) {
-	case []string:
-		return render.Inert(strings.Join(v, " | "))
-	case string:
-		return render.Inert(v)
-	}
-	return fmt.Sprint(v.Interface())
 }

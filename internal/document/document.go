@@ -1,5 +1,14 @@
 // Package document is a report before it is rendered: headings, sentences, verdicts, and tables with typed columns. It
 // knows nothing of what is reported or of any format.
+//
+//	var d document.Document
+//	d.Say("1 of 2 points was measured.")
+//	d.Add(document.Table{
+//		Columns: []document.Column{{Key: "broker", Name: "broker", Row: true}, {Key: "e2e_p99_ns", Name: "e2e p99", Unit: unit.Nanoseconds}},
+//		Rows:    []document.Row{{"broker": document.Text("kafka"), "e2e_p99_ns": document.Number(13.1e6)}, {"broker": document.Text("nats")}},
+//	})
+//
+// The second row has no figure: its cell is blank, which is never the same as 0.
 package document
 
 import (
@@ -89,10 +98,10 @@ type Table struct {
 	Rows    []Row
 }
 
-// Row holds cells by the keys of their columns; the cells of other columns are blank.
+// Row holds cells by the keys of their columns. A column without a cell is blank in this row.
 type Row map[string]Cell
 
-// check panics where a key names no column, or two of them: a figure would be lost, or stand twice.
+// check panics if a key names no column, or two of them: a figure would be lost, or stand twice.
 func (t Table) check() {
 	known := make(map[string]bool, len(t.Columns))
 	for _, c := range t.Columns {
@@ -123,14 +132,14 @@ type Column struct {
 	Key    string    // for machines: stable, lower case, ends with the unit where there is one
 	Name   string    // for people; may hold a line break
 	Unit   unit.Unit // of its numbers
-	Row    bool      // identifies the row: repeated where a table has to be split
+	Row    bool      // identifies the row: repeated if a table has to be split
 	Label  bool      // names a row by itself, for its colour; else its Row columns do together
 	Named  bool      // its cells mean nothing without the column's name: "5" of "linger.ms"
 	Spread bool      // show the interval of its cells
 	Wide   bool      // holds sentences: wrapped later than other words
 	Spare  bool      // left out of a narrow terminal
 	Data   bool      // for machines only; readers see it in the headings
-	Chart  string    // the chart that draws its cells, "what: which is better", for formats that draw; "" = none
+	Chart  string    // the chart that draws its cells, "what: which is better", for formats that draw; empty if none does
 }
 
 // OneLine is a column's name in one line; a path that was broken after a dot is whole again.
@@ -138,7 +147,7 @@ func OneLine(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, ".\n", "."), "\n", " ")
 }
 
-// Kind says what a cell holds.
+// Kind is the kind of a cell's value.
 type Kind int
 
 // The kinds of cells.
@@ -198,7 +207,7 @@ func (c Cell) Toned(t Tone) Cell {
 	return c
 }
 
-// Excluded returns the cell, in parentheses where no conclusion is drawn from it.
+// Excluded returns the cell, in parentheses if it is unused: no conclusion is drawn from it.
 func (c Cell) Excluded(unused bool) Cell {
 	c.Unused = unused
 	return c

@@ -62,7 +62,7 @@ func WriteHgrm(w io.Writer, d results.Distribution, kind results.LatencyKind) er
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "#[%s of %s, %s, %s; point %s; repetitions: %d; milliseconds]\n",
-		inLine(kind.Text), inLine(d.Point.Name), inLine(d.Point.Setting()), inLine(d.Load), inLine(d.Point.ID), d.N)
+		inLine(kind.Text), inLine(d.Point.Name), inLine(d.Point.Setting()), inLine(d.RowTitle), inLine(d.Point.ID), d.N)
 	if d.Closed {
 		fmt.Fprintln(out, "#[closed loop: this says how full the client's window or the backlog was, and is no latency under a load]")
 	}

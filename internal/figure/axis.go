@@ -27,13 +27,13 @@ func logAxis(a *plot.Axis, u unit.Unit, low, high float64, most int) {
 	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return logTicks(low, high, u, most) })
 }
 
-// hasPlace tells whether a can show v; the scale of a logarithmic axis panics where it can't.
+// hasPlace tells whether an axis can show v. The scale of a logarithmic axis panics at values that it can't show.
 func hasPlace(a plot.Axis, v float64) bool {
 	_, log := a.Scale.(plot.LogScale)
 	return !log || !(v <= 0)
 }
 
-// logTicks labels decades, and what lies between them where there is room.
+// logTicks labels decades, and values between them if there is room.
 func logTicks(low, high float64, u unit.Unit, most int) []plot.Tick {
 	var ticks []plot.Tick
 	for _, labelled := range []string{"123457", "125", "13", "1"} {

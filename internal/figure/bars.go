@@ -11,11 +11,11 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// bar is one row: parts stacked from 0, an interval of their sum, and a word where there is nothing to draw.
+// bar is one row: parts stacked from 0, an interval of their sum, and a word if there is nothing to draw.
 type bar struct {
 	name      string
 	parts     []float64
-	low, high float64 // the interval; NaN: none
+	low, high float64 // the interval; NaN if there is none
 	used      bool    // false: outlined only, the figure in parentheses
 	word      string  // instead of a figure: "refused"
 	colour    color.RGBA
@@ -29,7 +29,8 @@ func (b bar) sum() float64 {
 	return sum
 }
 
-// reach is where the interval ends on an axis up to most: one without an upper bound is an arrow, which leaves room for the figure.
+// reach is the end of the interval on an axis up to most. An interval without an upper bound ends in an arrow, which leaves room
+// for the figure.
 func (b bar) reach(most float64) float64 {
 	if math.IsInf(b.high, 1) {
 		return math.Max(b.low, b.sum()) + 0.05*most
@@ -37,7 +38,7 @@ func (b bar) reach(most float64) float64 {
 	return math.Min(b.high, most)
 }
 
-// figure is what stands at the end of the bar.
+// figure is the text at the end of the bar.
 func (b bar) figure(u unit.Unit) string {
 	switch {
 	case b.word != "":
@@ -56,7 +57,7 @@ type bars struct {
 	unit unit.Unit
 }
 
-// barsPanel is a panel of its own for rows; names only where they aren't given by the panel to the left.
+// barsPanel is a panel of rows. It names them unless the panel to the left does.
 func barsPanel(title, x string, rows []bar, u unit.Unit, names bool) *Panel {
 	p := panel(title, "", x)
 	top := 0.0

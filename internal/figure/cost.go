@@ -69,21 +69,20 @@ func cost(points []results.Point, _ Options) (Figure, error) {
 	return f, nil
 }
 
-// costRows are the loads of one panel. A curve has as many as it has rates, and is left out where there is another
-// measurement.
+// costRows are the loads of one panel. A curve has as many as it has rates. Curves are left out if there is any other measurement.
 func costRows(points []results.Point) []costRow {
 	var rows []costRow
 	curves := !slices.ContainsFunc(points, func(p results.Point) bool { return p.Spec.Measure != "curve" })
-	for i, p := range points {
+	for _, p := range points {
 		if p.Spec.Measure == "curve" && !curves {
 			continue
 		}
-		loads := results.MeasuredLoads(i, p)
+		loads := p.MeasuredLoads()
 		for _, l := range loads {
 			rows = append(rows, costRow{name: p.Name, loadPoint: l})
 		}
 		if len(loads) == 0 {
-			rows = append(rows, costRow{name: p.Name, word: word(p), loadPoint: results.LoadPoint{Title: p.Load()}})
+			rows = append(rows, costRow{name: p.Name, word: word(p), loadPoint: results.LoadPoint{RowTitle: p.Load()}})
 		}
 	}
 	return rows
@@ -99,7 +98,7 @@ func perMessage(u unit.Unit) (drawn unit.Unit, factor float64) {
 }
 
 func costBar(key string, r costRow, colour color.RGBA) bar {
-	b := bar{name: r.name + ", " + r.loadPoint.Title, used: r.loadPoint.Used(), word: r.word, low: math.NaN(), high: math.NaN(), colour: colour}
+	b := bar{name: r.name + ", " + r.loadPoint.RowTitle, used: r.loadPoint.Used(), word: r.word, low: math.NaN(), high: math.NaN(), colour: colour}
 	if r.word != "" {
 		return b
 	}

@@ -68,7 +68,7 @@ func facetAxes(points []results.Point, axes []results.Axis, at [][]int, row, col
 		}
 		next := -1
 		for a, axis := range axes {
-			// How a study is written tells points apart only where nothing else does.
+			// The axis "sweep" says how a study is written: it tells points apart only if no other axis does.
 			if at[i][a] != at[j][a] && (next < 0 || axes[next].Name == "sweep") && axis.Name != row && axis.Name != col {
 				next = a
 			}
@@ -80,7 +80,7 @@ func facetAxes(points []results.Point, axes []results.Axis, at [][]int, row, col
 	}
 }
 
-// clash finds two points of one cell of one facet; −1 where there are none.
+// clash finds two points of one cell of one facet. Both are −1 if there are none.
 func clash(points []results.Point, at [][]int, held []int, row, col string) (int, int) {
 	taken := map[string]int{}
 	for i, p := range points {
@@ -97,7 +97,7 @@ func clash(points []results.Point, at [][]int, held []int, row, col string) (int
 	return -1, -1
 }
 
-// heldTitle says what a panel holds still: "at-least-once, partitions 4".
+// heldTitle names the values that a panel holds still: "at-least-once, partitions 4".
 func heldTitle(axes []results.Axis, held, at []int) string {
 	var parts []string
 	for _, i := range held {

@@ -1,5 +1,11 @@
 // Package figure draws stored records as SVG, PNG or PDF for papers and slides. It knows how to show numbers and
-// nothing of how they were measured; what they mean is report's.
+// nothing of how they were measured; package results says what they mean.
+//
+//	f, err := figure.Build("cost", results.Of(records), figure.Options{})
+//	if err != nil { // *ErrNothing says what is missing, or too much for one figure
+//		return err
+//	}
+//	return f.Write(file, "svg")
 package figure
 
 import (
@@ -15,12 +21,12 @@ import (
 
 // Options say how a figure is drawn; each figure looks at those that mean something to it.
 type Options struct {
-	Title         string    // "" = the figure's own
-	Width, Height vg.Length // 0 = the figure's own
-	Linear        bool      // linear instead of logarithmic axes, where both make sense
-	Latency       string    // a name of report.LatencyKinds; "" = the first
-	Metric        string    // heatmap, multiples: a key of report.Metrics; "" = what the points were measured for
-	Row, Col      string    // heatmap, multiples: axes or spec paths; "" = chosen from what varies
+	Title         string    // the figure's own if empty
+	Width, Height vg.Length // the figure's own if 0
+	Linear        bool      // linear instead of logarithmic axes, in figures that can have both
+	Latency       string    // a name of results.LatencyKinds; the first if empty
+	Metric        string    // heatmap, multiples: a key of results.Metrics; the points' headline if empty
+	Row, Col      string    // heatmap, multiples: axes or spec paths; chosen among those that vary if empty
 }
 
 // Figure is a drawing before it is written to a file.
@@ -56,7 +62,7 @@ func Names() []string {
 	return names
 }
 
-// Doc says in a line what the named figure shows; "" for an unknown one.
+// Doc describes the named figure in a line. It is empty for an unknown one.
 func Doc(name string) string {
 	for _, k := range kinds {
 		if k.name == name {
@@ -108,7 +114,7 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	return f, nil
 }
 
-// circumstances is what a reader has to know about all of points: machines, versions, repetitions.
+// circumstances are the versions, machines and numbers of repetitions of all points.
 func circumstances(points []results.Point) string {
 	versions, hosts := map[string]bool{}, map[string]bool{}
 	var order, machines []string
@@ -193,9 +199,9 @@ func grid(panels []*Panel, columns int) [][]*Panel {
 	return rows
 }
 
-const mostPanels = 12
+const mostPanels = 12 // more would be too small to read
 
-// tooMany refuses what would be too small to read.
+// tooMany refuses a figure whose parts would be too small to read.
 func tooMany(n, most int, what string) error {
 	if n <= most {
 		return nil

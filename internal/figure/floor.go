@@ -16,11 +16,11 @@ const floorText = "own pauses of this machine: nothing is known below"
 
 var floorColour = color.RGBA{0xe2, 0xe2, 0xe2, 0xff}
 
-// floor shades what lies below the pauses of the measuring machine itself, percentile by percentile: a latency there may
+// floor shades the latencies below the pauses of the measuring machine itself, percentile by percentile: a latency there may
 // be made of them.
 type floor struct{ marks []mark }
 
-// floorOf is the floor below distributions, at each percentile the most of any of them; nil where nobody watched.
+// floorOf is the floor below distributions, at each percentile the longest pause of any of them. It is nil if nobody watched.
 func floorOf(all []results.Distribution) *floor {
 	var longest hist.Snapshot // the watch with the most wake-ups says how far the percentiles go
 	var watched []hist.Snapshot

@@ -25,9 +25,9 @@ func metricOf(points []results.Point, o Options) (results.Metric, error) {
 	return results.MetricByKey(o.Metric)
 }
 
-const mostCells = 40 // a side
+const mostCells = 40 // rows or columns; more cells would be too small for their figures
 
-// heatmap draws one metric over two axes; what else varies has a panel for each combination of its values.
+// heatmap draws one metric over two axes, in a panel for each combination of the values of the other axes that vary.
 func heatmap(points []results.Point, o Options) (Figure, error) {
 	metric, err := metricOf(points, o)
 	if err != nil {
@@ -88,7 +88,7 @@ func withMetric(points []results.Point, m results.Metric) []results.Point {
 	return slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return !measures[p.Spec.Measure] })
 }
 
-// heatAxes checks the axes asked for and chooses those that weren't from what varies.
+// heatAxes checks the axes asked for, and chooses the others among the axes that vary.
 func heatAxes(points []results.Point, row, col string) (string, string, error) {
 	axes, facts := results.Values{}, results.Values{}
 	for _, p := range points {
@@ -140,7 +140,7 @@ type heatCell struct {
 	word  string
 }
 
-// place is where a point lies on two axes.
+// place holds the values of a point on two axes.
 func place(p results.Point, row, col string) [2]string {
 	facts := p.Facts()
 	return [2]string{facts[row], facts[col]}
@@ -183,7 +183,7 @@ func add(values []string, v string) []string {
 	return append(values, v)
 }
 
-// byValue sorts numbers, sizes and durations by what they are worth, and everything else by its letters.
+// byValue sorts numbers, sizes and durations by their magnitude, and everything else by its letters.
 func byValue(values []string) {
 	slices.SortFunc(values, func(a, b string) int {
 		x, okX := results.Magnitude(a)

@@ -40,7 +40,7 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	return f, nil
 }
 
-// throughputDrawing is what the panels of a figure have in common.
+// throughputDrawing holds the common properties of a figure's panels.
 type throughputDrawing struct {
 	kind    results.LatencyKind
 	names   []string // of brokers, in the order of their colours
@@ -48,7 +48,7 @@ type throughputDrawing struct {
 	void    bool // a panel shows figures that are not used
 }
 
-// panel draws the points of one size and guarantee; nil where none has a latency at a rate.
+// panel draws the points of one size and guarantee. It is nil if none has a latency at a rate.
 func (d *throughputDrawing) panel(setting string, points []results.Point) *Panel {
 	p := panel(setting, "throughput (messages/s, confirmed)", d.kind.Text)
 	e := nowhere()
@@ -113,11 +113,11 @@ func kindNote(k results.LatencyKind) string {
 // throughputMarks are the marks of one broker in one panel, for each of shownQuantiles, by rising rate.
 func throughputMarks(points []results.Point, name string, kind results.LatencyKind) [2][]mark {
 	var marks [2][]mark
-	for i, p := range points {
+	for _, p := range points {
 		if p.Name != name {
 			continue
 		}
-		for _, l := range results.MeasuredLoads(i, p) {
+		for _, l := range p.MeasuredLoads() {
 			rate := results.MustMetric("publish_rate").Over(l.Records)
 			for k, q := range shownQuantiles {
 				if y := kind.Quantile(q).Over(l.Records); rate.Median > 0 && y.N > 0 {

@@ -2,7 +2,6 @@ package figure
 
 import (
 	"image/color"
-	"math"
 	"slices"
 	"strings"
 
@@ -17,8 +16,8 @@ import (
 type Panel struct {
 	*plot.Plot
 	Title  string  // above the plot
-	X, Y   string  // what the axes show: below, and above below the title
-	Weight float64 // share of the height among the panels above and below; 0 = 1
+	X, Y   string  // what the axes show: X stands below the plot, Y above it
+	Weight float64 // share of the height among the panels above and below; 0 means 1
 	grid   *plotter.Grid
 }
 
@@ -46,7 +45,7 @@ func (f Figure) drawOn(c draw.Canvas) {
 	drawPanels(c, f.Panels)
 }
 
-// margins are what a plot needs around its data.
+// margins are the room that a plot needs around its data.
 type margins struct{ left, right, bottom, top vg.Length }
 
 func (m *margins) widen(o margins) {
@@ -54,7 +53,7 @@ func (m *margins) widen(o margins) {
 	m.bottom, m.top = max(m.bottom, o.bottom), max(m.top, o.top)
 }
 
-// needed is what p needs when drawn on c.
+// needed are the margins of p if it is drawn on c.
 func (p *Panel) needed(c draw.Canvas) margins {
 	d := p.DataCanvas(c)
 	return margins{d.Min.X - c.Min.X, c.Max.X - d.Max.X, d.Min.Y - c.Min.Y, c.Max.Y - d.Max.Y}
@@ -79,61 +78,86 @@ func (p *Panel) foot() vg.Length {
 	return letters(bodySize, ink).FontExtents().Height * 1.3
 }
 
+// panelSizes is the room that a grid of panels takes: equal for all data of a column or a row.
+type panelSizes struct {
+	columns []margins // the widest of each column
+	rows    []rowSizes
+	width   vg.Length // of the data of every panel
+}
+
+// rowSizes is the room that a row of panels takes, from top to bottom.
+type rowSizes struct {
+	margins
+	head, data, foot vg.Length
+	weight           float64 // share of the height that all data get
+}
+
+func (r rowSizes) height() vg.Length { return r.head + r.top + r.data + r.bottom + r.foot }
+
+const panelGapX, panelGapY = vg.Length(16), vg.Length(10)
+
+// sizesOf divides a canvas among panels. No data get less than ten points, even if the canvas is too small.
+func sizesOf(panels [][]*Panel, c draw.Canvas) panelSizes {
+	s := panelSizes{columns: make([]margins, len(panels[0])), rows: make([]rowSizes, len(panels))}
+	var weights float64
+	for j, row := range panels {
+		size := &s.rows[j]
+		for i, p := range row {
+			if p == nil {
+				continue
+			}
+			need := p.needed(c)
+			s.columns[i].widen(need)
+			size.widen(need)
+			size.head, size.foot = max(size.head, p.head()), max(size.foot, p.foot())
+			size.weight = max(size.weight, p.Weight)
+		}
+		if size.weight == 0 {
+			size.weight = 1
+		}
+		weights += size.weight
+	}
+	width, height := c.Max.X-c.Min.X-panelGapX*vg.Length(len(s.columns)-1), c.Max.Y-c.Min.Y-panelGapY*vg.Length(len(s.rows)-1)
+	for _, m := range s.columns {
+		width -= m.left + m.right
+	}
+	for _, r := range s.rows {
+		height -= r.height()
+	}
+	s.width = max(width/vg.Length(len(s.columns)), vg.Points(10))
+	for j := range s.rows {
+		s.rows[j].data = max(height*vg.Length(s.rows[j].weight/weights), vg.Points(10))
+	}
+	return s
+}
+
 // drawPanels gives the data of all panels in a column the same width and puts them below each other, so that equal
 // values stand above each other whatever the labels beside them.
 func drawPanels(c draw.Canvas, panels [][]*Panel) {
 	if len(panels) == 0 {
 		return
 	}
-	const gapX, gapY = vg.Length(16), vg.Length(10)
-	columns := make([]margins, len(panels[0]))
-	rows := make([]margins, len(panels))
-	heads, feet, weights := make([]vg.Length, len(panels)), make([]vg.Length, len(panels)), make([]float64, len(panels))
-	var total float64
-	for j, row := range panels {
-		for i, p := range row {
-			if p == nil {
-				continue
-			}
-			need := p.needed(c)
-			columns[i].widen(need)
-			rows[j].widen(need)
-			heads[j], feet[j] = max(heads[j], p.head()), max(feet[j], p.foot())
-			weights[j] = math.Max(weights[j], math.Max(p.Weight, 0))
-		}
-		if weights[j] == 0 {
-			weights[j] = 1
-		}
-		total += weights[j]
-	}
-	width, height := c.Max.X-c.Min.X-gapX*vg.Length(len(columns)-1), c.Max.Y-c.Min.Y-gapY*vg.Length(len(rows)-1)
-	for _, m := range columns {
-		width -= m.left + m.right
-	}
-	for j, m := range rows {
-		height -= m.bottom + m.top + heads[j] + feet[j]
-	}
-	width = max(width/vg.Length(len(columns)), vg.Points(10))
+	sizes := sizesOf(panels, c)
 	y := c.Max.Y
 	for j, row := range panels {
-		h := max(height*vg.Length(weights[j]/total), vg.Points(10))
+		size := sizes.rows[j]
 		x := c.Min.X
 		for i, p := range row {
 			if p != nil {
-				data := vg.Rectangle{Min: vg.Point{X: x + columns[i].left, Y: y - heads[j] - rows[j].top - h}}
-				data.Max = vg.Point{X: data.Min.X + width, Y: data.Min.Y + h}
-				p.drawAround(draw.Canvas{Canvas: c.Canvas, Rectangle: data}, x, y, rows[j].bottom+feet[j])
+				data := vg.Rectangle{Min: vg.Point{X: x + sizes.columns[i].left, Y: y - size.head - size.top - size.data}}
+				data.Max = vg.Point{X: data.Min.X + sizes.width, Y: data.Min.Y + size.data}
+				p.drawAround(draw.Canvas{Canvas: c.Canvas, Rectangle: data}, x, y, size.bottom+size.foot)
 			}
-			x += columns[i].left + width + columns[i].right + gapX
+			x += sizes.columns[i].left + sizes.width + sizes.columns[i].right + panelGapX
 		}
-		y -= heads[j] + rows[j].top + h + rows[j].bottom + feet[j] + gapY
+		y -= size.height() + panelGapY
 	}
 }
 
 // drawAround draws p so that its data fills the rectangle of data, its words left-aligned at x below y.
 func (p *Panel) drawAround(data draw.Canvas, x, y, below vg.Length) {
 	around := data
-	for range 3 { // what it needs depends a little on how large it is
+	for range 3 { // the margins depend a little on the size
 		need := p.needed(around)
 		around.Min = vg.Point{X: data.Min.X - need.left, Y: data.Min.Y - need.bottom}
 		around.Max = vg.Point{X: data.Max.X + need.right, Y: data.Max.Y + need.top}
@@ -159,7 +183,7 @@ func down(c draw.Canvas, by vg.Length) draw.Canvas {
 	return c
 }
 
-// lines writes text at the top of c, wrapped, and returns what is left.
+// lines writes text at the top of c, wrapped, and returns the rest of c.
 func lines(c draw.Canvas, style text.Style, s string) draw.Canvas {
 	if s == "" {
 		return c
@@ -228,7 +252,7 @@ func legendColumns(entries []Entry, width vg.Length) (columns int, widest vg.Len
 	return max(1, int((width+legendGap)/(legendSample+vg.Points(5)+widest+legendGap))), widest
 }
 
-// legendHeight is what a legend needs beyond the two rows that every figure has room for.
+// legendHeight is the height that a legend needs beyond the two rows that every figure has room for.
 func legendHeight(entries []Entry, width vg.Length) vg.Length {
 	columns, _ := legendColumns(entries, width)
 	return vg.Length(max(0, (len(entries)+columns-1)/columns-2)) * legendRow

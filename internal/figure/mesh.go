@@ -9,13 +9,13 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// mesh is where the load points of points stand among panels, lines and along the axis.
+// mesh holds the places of load points: their panels, their lines, and their values along the axis.
 type mesh struct {
 	bounds   []bound // of objectives for the metric
 	metric   results.Metric
 	linear   bool
 	axes     []results.Axis
-	row      int // −1: one line
+	row      int // −1 if all dots are on one line
 	col      results.Axis
 	others   []int    // axes that the panels hold still
 	titles   []string // of the panels
@@ -33,18 +33,18 @@ type dot struct {
 
 // lay finds the axes and places every load point that has the metric.
 func (m *mesh) lay(points []results.Point, o Options) error {
-	loadPoints := m.comparable(points, results.LoadPointsOf(points))
+	loadPoints := m.comparable(results.LoadPointsOf(points))
 	if len(loadPoints) == 0 {
 		return nothing("none of the records holds the metric %s", m.metric.Key)
 	}
-	axes, at := results.Axes(points, loadPoints)
+	axes, at := results.Axes(loadPoints)
 	row, col, err := lineAxes(axes, o)
 	if err != nil {
 		return err
 	}
 	m.axes, m.row, m.col = axes, row, axes[col]
 	m.nominal = m.col.Numbers == nil || !o.Linear && slices.Min(m.col.Numbers) <= 0
-	// How a study is written shows only where nothing else tells its points apart.
+	// The axis "sweep" says how a study is written: it is shown only if no other axis tells its points apart.
 	for _, without := range []string{"sweep", ""} {
 		m.others = nil
 		for i, a := range axes {
@@ -52,7 +52,7 @@ func (m *mesh) lay(points []results.Point, o Options) error {
 				m.others = append(m.others, i)
 			}
 		}
-		if err = m.place(points, loadPoints, at, col); err == nil {
+		if err = m.place(loadPoints, at, col); err == nil {
 			break
 		}
 	}
@@ -66,7 +66,7 @@ func (m *mesh) lay(points []results.Point, o Options) error {
 	return tooMany(len(m.names), mostLines, "lines")
 }
 
-func (m *mesh) place(points []results.Point, loadPoints []results.LoadPoint, at [][]int, col int) error {
+func (m *mesh) place(loadPoints []results.LoadPoint, at [][]int, col int) error {
 	type where struct {
 		panel, line string
 		col         int
@@ -81,13 +81,13 @@ func (m *mesh) place(points []results.Point, loadPoints []results.LoadPoint, at 
 			continue
 		}
 		if other, clash := taken[w]; clash {
-			return clashing(points[other.Point], points[l.Point])
+			return clashing(other.Point, l.Point)
 		}
 		taken[w] = l
 		m.straight = m.straight || l.Status == store.OK && s.Low <= 0
 		m.dots = append(m.dots, dot{w.panel, w.line, mark{m.x(w.col), s.Median, s.Low, s.High, l.Status == store.OK}})
 	}
-	// What isn't used doesn't decide on the scale; where it has no place on it, it isn't drawn.
+	// Unused figures don't decide on the scale. One that has no place on it isn't drawn.
 	m.dots = slices.DeleteFunc(m.dots, func(d dot) bool {
 		out := !m.straight && d.mark.low <= 0
 		if out {
@@ -104,14 +104,14 @@ func (m *mesh) miss(panel, line, why string) {
 }
 
 // comparable keeps the load points that have the metric, and the failed ones of the same loads and measures.
-func (m *mesh) comparable(points []results.Point, loadPoints []results.LoadPoint) []results.LoadPoint {
+func (m *mesh) comparable(loadPoints []results.LoadPoint) []results.LoadPoint {
 	has := func(l results.LoadPoint) bool { return len(m.metric.Values(l.Records)) > 0 }
 	known := map[string]bool{}
 	for _, l := range loadPoints {
-		known[points[l.Point].Spec.Measure] = known[points[l.Point].Spec.Measure] || has(l)
+		known[l.Point.Spec.Measure] = known[l.Point.Spec.Measure] || has(l)
 	}
 	return slices.DeleteFunc(loadPoints, func(l results.LoadPoint) bool {
-		return !has(l) && (l.Records != nil || !known[points[l.Point].Spec.Measure])
+		return !has(l) && (l.Records != nil || !known[l.Point.Spec.Measure])
 	})
 }
 
@@ -196,7 +196,7 @@ func (m *mesh) sort(at [][]int) {
 	}
 }
 
-// title says what a panel holds still: "at-least-once, partitions 4".
+// title names the values that a panel holds still: "at-least-once, partitions 4".
 func (m *mesh) title(at []int) string {
 	return heldTitle(m.axes, m.others, at)
 }

@@ -60,7 +60,7 @@ func (m *mesh) columns() int {
 	return 3
 }
 
-// x is where a value of the axis stands.
+// x is the place of a value along the axis.
 func (m *mesh) x(col int) float64 {
 	if m.nominal {
 		return float64(col)
@@ -126,7 +126,7 @@ func (m *mesh) scale(p *Panel, e extent) {
 	x.Tick.Marker = plot.ConstantTicks(m.ticks(share))
 }
 
-// ticks are at the values themselves, with a label where the one before leaves room for it.
+// ticks are at the values themselves, with a label if the one before leaves room for it.
 func (m *mesh) ticks(share func(float64) float64) []plot.Tick {
 	style := letters(smallSize, ink)
 	var ticks []plot.Tick
@@ -142,5 +142,5 @@ func (m *mesh) ticks(share func(float64) float64) []plot.Tick {
 	return ticks
 }
 
-// panelWidth is about what the data of a panel have when three stand beside each other.
+// panelWidth is about the width of a panel's data if three panels stand beside each other.
 const panelWidth = 4.4 * vg.Centimeter

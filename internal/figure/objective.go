@@ -37,7 +37,7 @@ func boundsOf(points []results.Point, drawn func(results.Metric) bool) []bound {
 	for _, p := range points {
 		objectives, err := gate.Objectives(p.Records[len(p.Records)-1].Spec)
 		if err != nil {
-			continue // a newer version's
+			continue // the objectives of a newer version
 		}
 		for _, c := range objectives {
 			metric, at, ok := c.Bound()

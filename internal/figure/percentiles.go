@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-const mostLines = 14
+const mostLines = 14 // each of seven colours twice, drawn through and dashed
 
 // percentiles draws a panel for each size and guarantee, and in it a line for each broker and load.
 func percentiles(points []results.Point, o Options) (Figure, error) {
@@ -75,7 +75,7 @@ func drawPercentiles(p *Panel, all []results.Distribution, number func(results.D
 	percentileAxis(&p.Plot.X, e.xhigh)
 }
 
-// numbered is the style of the i-th line: dashed where the colours begin again.
+// numbered is the style of the i-th line: dashed once the colours begin again.
 func numbered(i int) draw.LineStyle {
 	l := line(colourOf(i))
 	if i >= len(palette) {
@@ -99,7 +99,7 @@ func percentileLegend(names []string, all []results.Distribution) (legend []Entr
 }
 
 // percentileMarks are the distribution's steps: x is 1/(1−q), HdrHistogram's axis, y the value at q. The axis has no
-// place for the maximum (q = 1), so it stands where the last of n messages does.
+// place for the maximum (q = 1), so it stands at the place of the last of n messages.
 func percentileMarks(s hist.Snapshot, used bool) []mark {
 	n := float64(s.Count())
 	marks := []mark{{x: 1, y: float64(s.Min()), low: float64(s.Min()), high: float64(s.Min()), used: used}}
@@ -120,13 +120,13 @@ func percentileMarks(s hist.Snapshot, used bool) []mark {
 	return append(marks, mark{math.Max(n, 1), top, top, top, used})
 }
 
-// lineName is the broker, with its load where it has several.
+// lineName is the broker, with its load if it has several.
 func lineName(d results.Distribution, all []results.Distribution) string {
 	several := slices.ContainsFunc(all, func(o results.Distribution) bool {
-		return o.Point.Name == d.Point.Name && o.Load != d.Load
+		return o.Point.Name == d.Point.Name && o.RowTitle != d.RowTitle
 	})
 	if several {
-		return d.Point.Name + ", " + d.Load
+		return d.Point.Name + ", " + d.RowTitle
 	}
 	return d.Point.Name
 }

@@ -54,7 +54,7 @@ func glyph(i int, c color.Color) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: c, Radius: vg.Points(2.6), Shape: glyphOf(i)}
 }
 
-// voidGlyph marks what was measured but isn't used.
+// voidGlyph marks figures that were measured but aren't used.
 func voidGlyph(c color.Color) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: c, Radius: vg.Points(3), Shape: draw.CrossGlyph{}}
 }
@@ -79,8 +79,8 @@ const (
 	smallSize = 8.0
 )
 
-// panel is an empty plot in the house's style: a light grid, no box, and above it its title and what its upright axis
-// shows.
+// panel is an empty plot in the house's style: a light grid, no box, and above it its title and the meaning of its upright
+// axis.
 func panel(title, x, y string) *Panel {
 	p := &Panel{Plot: plot.New(), Title: title, X: x, Y: y}
 	p.BackgroundColor = nil

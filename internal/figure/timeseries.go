@@ -15,7 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-const mostSeries = 6
+const mostSeries = 6 // more lines in one panel can't be told apart
 
 // timeseries draws its panels over one time axis, with one repetition of each point in them.
 func timeseries(points []results.Point, _ Options) (Figure, error) {
@@ -36,36 +36,16 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 		return Figure{}, err
 	}
 	f := Figure{Title: "Course over time", Width: 18 * vg.Centimeter}
-	from, to := span(runs)
 	shown := results.CoursePanels(runs...)
 	f.Height = vg.Centimeter + vg.Length(len(shown))*5*vg.Centimeter
 	for i, s := range shown {
-		p := panel("", "", s.Title)
-		if i == len(shown)-1 {
-			p.X = "seconds since the start of the measured phase"
-		}
-		log, e := s.Unit == unit.Nanoseconds, nowhere()
-		for _, b := range phases(runs, from, to) {
-			p.Add(b)
-		}
-		for j, r := range runs {
-			for _, t := range courseTraces(s, r, j) {
-				e.take(t.marks, log)
-				p.Add(t)
-			}
-		}
-		if log {
-			logAxis(&p.Plot.Y, s.Unit, e.low, e.high, 6)
-		} else {
-			linearAxis(&p.Plot.Y, s.Unit, 0, e.high, 4)
-		}
-		p.Plot.X.Min, p.Plot.X.Max = from, to
-		p.Plot.X.Tick.Marker = plot.TickerFunc(plainTicks)
-		for _, u := range faultLines(runs, i == 0) {
-			p.Add(u)
+		p := drawCourse(s, runs)
+		for _, fault := range faultLines(runs, i == 0) {
+			p.Add(fault)
 		}
 		f.Panels = append(f.Panels, []*Panel{p})
 	}
+	f.Panels[len(shown)-1][0].X = "seconds since the start of the measured phase" // the rates of every run are shown, so there is a panel
 	for i, name := range names {
 		l := line(colourOf(i))
 		f.Legend = append(f.Legend, Entry{Text: name, Line: &l})
@@ -76,6 +56,30 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 	}
 	f.Notes = notesOf(names, runs)
 	return f, nil
+}
+
+// drawCourse draws one panel: the unmeasured phases in grey, and the lines of all runs. Latencies stand on a logarithmic axis.
+func drawCourse(course results.CoursePanel, runs []store.Record) *Panel {
+	p := panel("", "", course.Title)
+	from, to := span(runs)
+	for _, b := range phases(runs, from, to) {
+		p.Add(b)
+	}
+	log, reach := course.Unit == unit.Nanoseconds, nowhere()
+	for i, r := range runs {
+		for _, t := range courseTraces(course, r, i) {
+			reach.take(t.marks, log)
+			p.Add(t)
+		}
+	}
+	if log {
+		logAxis(&p.Plot.Y, course.Unit, reach.low, reach.high, 6)
+	} else {
+		linearAxis(&p.Plot.Y, course.Unit, 0, reach.high, 4)
+	}
+	p.Plot.X.Min, p.Plot.X.Max = from, to
+	p.Plot.X.Tick.Marker = plot.TickerFunc(plainTicks)
+	return p
 }
 
 // withSeries is the first repetition that ended ok, else the first there is a course of.
@@ -146,7 +150,7 @@ func span(runs []store.Record) (from, to float64) {
 	return from, to
 }
 
-// phases shades what lies outside the measured phase of every run.
+// phases shades the time outside the measured phase of every run.
 func phases(runs []store.Record, from, to float64) []band {
 	end := 0.0
 	for _, r := range runs {
@@ -166,7 +170,7 @@ func phases(runs []store.Record, from, to float64) []band {
 	return bands
 }
 
-// faultLines mark what was done to the brokers, each once; the words stand in one panel only.
+// faultLines mark the faults that were done to the brokers, each once. Their words stand in one panel only.
 func faultLines(runs []store.Record, words bool) []upright {
 	var lines []upright
 	for _, r := range runs {

@@ -14,7 +14,7 @@ import (
 type mark struct {
 	x, y, low, high float64 // low..high: the interval of y; equal to y when there is none
 	used            bool    // false: void or failed; shown, never joined with others
-	// A y of NaN is a gap: nothing was measured there. So is what has no place on a logarithmic axis.
+	// A y of NaN is a gap: nothing was measured there. A mark without a place on a logarithmic axis is a gap as well.
 }
 
 // trace draws marks in their order: a line through neighbours that are both used, glyphs, intervals, and crosses for
@@ -23,7 +23,6 @@ type trace struct {
 	marks []mark
 	line  draw.LineStyle
 	glyph draw.GlyphStyle // without a shape: no glyphs
-	steps bool            // the line keeps its height until the next mark
 }
 
 // runs are the stretches of neighbouring used marks.
@@ -53,10 +52,7 @@ func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for _, run := range t.runs() {
 		var path []vg.Point
-		for i, m := range run {
-			if t.steps && i > 0 {
-				path = append(path, vg.Point{X: x(m.x), Y: y(run[i-1].y)})
-			}
+		for _, m := range run {
 			path = append(path, vg.Point{X: x(m.x), Y: y(m.y)})
 		}
 		if len(path) > 1 {
@@ -96,7 +92,7 @@ func nowhere() extent {
 	return extent{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
 }
 
-// take widens e by marks; positive leaves out what a logarithmic axis has no place for.
+// take widens e by marks; positive leaves out values that have no place on a logarithmic axis.
 func (e *extent) take(marks []mark, positive bool) {
 	for _, m := range marks {
 		for _, v := range []float64{m.y, m.low, m.high} {
@@ -130,7 +126,7 @@ type upright struct {
 	at     float64
 	text   string
 	colour color.Color
-	lower  int // how many lines further down, where words would collide
+	lower  int // how many lines further down, so that words don't collide
 }
 
 func (u upright) Plot(c draw.Canvas, p *plot.Plot) {

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Formats are what Write knows.
+// Formats are the formats that Write knows.
 var Formats = []string{"svg", "png", "pdf"}
 
 // dpi of PNGs: a figure across a slide or a column of print stays sharp.
@@ -38,7 +38,7 @@ func (f Figure) Write(w io.Writer, format string) error {
 		if _, err := c.WriteTo(&svg); err != nil {
 			return err
 		}
-		// Fonts aren't embedded, so name those with the same measures for who hasn't the first.
+		// Fonts aren't embedded, so fonts of the same measures are named as well.
 		text := bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans;"),
 			[]byte("font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"))
 		_, err := w.Write(text)

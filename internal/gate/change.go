@@ -11,8 +11,8 @@ import (
 )
 
 // Changes judges by how much the second side of each pair differs from the first, curves rate by rate. Of counts it is
-// the change of what there was per repetition, and counts as it is: a loss is a fact, not a sample. Of everything else
-// it is the change of the medians. That counts when the test shows the difference; where there are too few
+// the change of the amount per repetition, and counts as it is: a loss is a fact, not a sample. Of every other metric
+// it is the change of the medians. That counts if the test shows the difference; with too few
 // repetitions for any test it counts as it is, and says so, because a gate that can't fail is none.
 func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 	var verdicts []Verdict

@@ -1,5 +1,13 @@
 // Package gate judges stored results by thresholds, for machines that decide on them. It knows records and metrics,
 // and nothing of how either came about or of what is done about a verdict.
+//
+//	slow, err := gate.Parse("e2e_p99 > 50ms") // a load whose median is above fails
+//	if err != nil {
+//		return err
+//	}
+//	for _, v := range gate.Judge(results.Of(records), []gate.Condition{slow}) {
+//		fmt.Println(v.Outcome, v.Point) // failed kafka, 100 B, at-least-once, rate 1k/s
+//	}
 package gate
 
 import (
@@ -75,7 +83,7 @@ func split(text string) (Condition, string, error) {
 	return Condition{Text: strings.Join(strings.Fields(text), " "), metric: m, beyond: parts[2]}, parts[3], err
 }
 
-// shareOf is what 100 % of a metric are; nil where that makes no sense.
+// shareOf is the amount that 100 % of a metric stands for. It is nil for metrics that are no share of anything.
 func shareOf(m results.Metric) func(store.Record) float64 {
 	switch m.Key {
 	case "acked", "failed", "unresolved", "resent":
@@ -99,7 +107,7 @@ func shareOf(m results.Metric) func(store.Record) float64 {
 	return nil
 }
 
-// whole is NaN where there is nothing to take a share of.
+// whole is NaN if there is nothing to take a share of.
 func whole(of func(*store.Result) float64) func(store.Record) float64 {
 	return func(r store.Record) float64 {
 		if r.Result == nil || of(r.Result) <= 0 {
@@ -180,7 +188,7 @@ func example(u unit.Unit) string {
 	return "a number, such as 0 or 10k"
 }
 
-// crossed tells that v is where it must not be.
+// crossed tells that v is beyond the limit.
 func (c Condition) crossed(v float64) bool {
 	switch c.beyond {
 	case ">":
@@ -192,7 +200,7 @@ func (c Condition) crossed(v float64) bool {
 	case "<=":
 		return v <= c.limit
 	case "==":
-		return v == c.limit // what the user asked for, such as received == 0
+		return v == c.limit // the user asked for equality, such as received == 0
 	}
 	return v != c.limit
 }
@@ -241,7 +249,7 @@ func (c Condition) show(v float64) string {
 	return c.metric.Unit.Format(v)
 }
 
-// ParseAll reads thresholds with one of the parsers, leaving out what is written twice.
+// ParseAll reads thresholds with one of the parsers, leaving out those written twice.
 func ParseAll(texts []string, parse func(string) (Condition, error)) ([]Condition, error) {
 	var conditions []Condition
 	for _, text := range texts {

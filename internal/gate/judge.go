@@ -22,11 +22,11 @@ const (
 
 // Verdict is the outcome of one condition at one point.
 type Verdict struct {
-	Condition string // "" where a point is judged by how it ended
+	Condition string // empty if a point is judged by how it ended
 	Point     string
 	Study     string
 	Outcome   Outcome
-	Text      string // what was seen, in words
+	Text      string // the figures that decided, in words
 	Seconds   float64
 }
 
@@ -87,21 +87,21 @@ func (c Condition) knownOf(all []load, i int) bool {
 // loads are the points, curves with each of their rates.
 func loads(set *results.Set) []load {
 	var out []load
-	for i, p := range set.Points {
+	for _, p := range set.Points {
 		own := load{point: p.ID, spec: p.Records[len(p.Records)-1].Spec, ended: about(p), records: p.Ok()}
 		own.ended.Outcome, own.ended.Text = ending(p)
-		loadPoints := results.LoadPoints(i, p)
+		loadPoints := p.LoadPoints()
 		if own.ended.Outcome != Passed || p.Spec.Measure != "curve" || len(loadPoints) == 0 {
 			out = append(out, own)
 			continue
 		}
 		for _, l := range loadPoints {
-			same := func(o results.LoadPoint) bool { return o.Load == l.Load && o.Status == store.OK }
+			same := func(o results.LoadPoint) bool { return o.Name == l.Name && o.Status == store.OK }
 			if (l.Status == store.Void || l.Status == store.Aborted) && slices.ContainsFunc(loadPoints, same) {
 				continue // other repetitions say how it went
 			}
 			at := load{point: p.ID, spec: own.spec, ended: own.ended, records: l.Records}
-			at.ended.Point = strings.Join([]string{p.Name, p.Setting(), "curve", l.Load}, ", ")
+			at.ended.Point = strings.Join([]string{p.Name, p.Setting(), "curve", l.Name}, ", ")
 			if own.ended.Seconds = 0; l.Status != store.OK { // the time is told once
 				reason, _, _ := strings.Cut(l.Why.Text, "\n")
 				at.ended.Outcome, at.ended.Text, at.records = Failed, fmt.Sprintf("%s: %s", l.Status, reason), nil

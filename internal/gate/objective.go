@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// beyond is where a metric is that misses an objective.
+// beyond is the operator that a metric fulfils if it misses an objective.
 var beyond = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 // ParseObjective reads an objective of a spec: a metric and "< 20ms", "> 99%" or a plain value, the worst that is allowed. It
@@ -95,7 +95,7 @@ func JudgeObjectives(set *results.Set) []Verdict {
 	return verdicts
 }
 
-// Bound is where an objective draws its line, with the metric it is about; false for a share, which is another line at every
+// Bound is the limit of an objective, with the metric that it bounds. ok is false for a share, which is another limit at every
 // load.
 func (c Condition) Bound() (results.Metric, float64, bool) { return c.metric, c.limit, c.share == nil }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// data is what the front end draws (web/src/data.ts). Every statistic in it was computed here, by package report.
+// data is what the front end draws (web/src/data.ts). Every statistic in it was computed by package results.
 type data struct {
 	Metrics     []metric      `json:"metrics"`
 	Quantiles   []float64     `json:"quantiles"`
@@ -26,17 +26,17 @@ type data struct {
 	Panels      []coursePanel `json:"panels"` // of courses over time
 	RunsLeftOut int           `json:"runsLeftOut,omitempty"`
 	Repeat      []repeating   `json:"repeat"`
-	Lines       []string      `json:"lines"`  // what Repeat points into
-	Doubts      []doubt       `json:"doubts"` // what load points point into
+	Lines       []string      `json:"lines"`  // Repeat points into them
+	Doubts      []doubt       `json:"doubts"` // load points point into them
 
-	doubtAt map[doubt]int // where one stands in Doubts
+	doubtAt map[doubt]int // index in Doubts
 }
 
 // axis is something load points differ in.
 type axis struct {
 	Name    string   `json:"name"`
 	Values  []string `json:"values"`
-	Numbers []number `json:"numbers,omitempty"` // what the values measure, where all of them measure something
+	Numbers []number `json:"numbers,omitempty"` // magnitudes of the values; empty unless all of them have one
 }
 
 func numbers(values []float64) []number {
@@ -111,21 +111,23 @@ var directions = map[results.Better]string{results.Neither: "", results.Higher: 
 
 // draw fills in everything but Repeat and Lines.
 func (d *data) draw(set *results.Set) {
-	points, all := set.Points, set.LoadPoints()
+	points, all := set.Points, results.LoadPointsOf(set.Points)
 	d.Names, d.Costs = results.Names(points), results.CostMetrics
 	d.Quantiles = quantiles
 	for _, kind := range latencies {
 		d.Latencies = append(d.Latencies, kind.Text)
 	}
 	d.Points, d.Levels, d.Runs, d.Panels, d.Axes, d.Doubts = []point{}, []drawn{}, []run{}, []coursePanel{}, []axis{}, []doubt{}
+	pointAt := map[string]int{} // in d.Points, by ID
 	for i, p := range points {
 		d.Points = append(d.Points, describe(p))
+		pointAt[p.ID] = i
 		d.Trials = append(d.Trials, trials(i, p)...)
 	}
 	if len(d.Trials) > allTrials {
 		d.Trials = nil
 	}
-	found, index := results.Axes(points, all)
+	found, index := results.Axes(all)
 	for _, a := range found {
 		d.Axes = append(d.Axes, axis{a.Name, a.Values, numbers(a.Numbers)})
 	}
@@ -135,7 +137,7 @@ func (d *data) draw(set *results.Set) {
 	}
 	for i, l := range all {
 		drawnPoint := drawLoadPoint(l, index[i], kinds)
-		drawnPoint.Doubts = d.doubtsAbout(l.Records)
+		drawnPoint.Point, drawnPoint.Doubts = pointAt[l.Point.ID], d.doubtsAbout(l.Records)
 		d.Levels = append(d.Levels, drawnPoint)
 	}
 	d.dropUnmeasured()
@@ -177,7 +179,7 @@ func (d *data) doubtsAbout(records []store.Record) []int {
 }
 
 func drawLoadPoint(l results.LoadPoint, at []int, kinds []results.LatencyKind) drawn {
-	d := drawn{Point: l.Point, Load: l.Load, Status: string(l.Status), Reason: l.Why.Text, At: at, Rate: number(l.Rate)}
+	d := drawn{Load: l.Name, Status: string(l.Status), Reason: l.Why.Text, At: at, Rate: number(l.Rate)}
 	if len(l.Records) == 0 {
 		return d
 	}
@@ -225,7 +227,7 @@ func trials(index int, p results.Point) []trial {
 	return out
 }
 
-// repeating is what is needed to repeat a point: its heading and text, as lines of data.Lines.
+// repeating holds everything needed to repeat a point: its heading and text, as lines of data.Lines.
 type repeating struct {
 	Heading string     `json:"heading"`
 	Parts   []passages `json:"parts"`

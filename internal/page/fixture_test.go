@@ -10,28 +10,21 @@ import (
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/reports"
 )
 
-// product is a broker as the fixture pretends to have measured it, at 100 B.
-type product struct {
-	name, version string
-	sustains      float64 // messages per second
-	p50           float64 // nanoseconds end to end, at a low rate
-	cpu           float64 // seconds per million
-	rss           int64
-	refuses       string // delivery it can't do
-}
+// product makes the records of a sweep of one broker.
+type product struct{ storetest.Product }
 
-var products = []product{
-	{"kafka", "4.3.1", 812_000, 2.1e6, 1.9, 700 << 20, ""},
-	{"rabbitmq", "3.10.8", 46_000, 0.9e6, 21.5, 180 << 20, ""},
-	{"nats", "2.15.2", 1_150_000, 0.21e6, 0.55, 22 << 20, "at-least-once"},
-	{"jetstream", "2.15.2", 96_000, 0.6e6, 8.4, 95 << 20, ""},
-}
-
-var began = time.Date(2026, 3, 1, 9, 0, 0, 123456789, time.UTC)
+var products = func() []product {
+	var products []product
+	for _, p := range storetest.Products {
+		products = append(products, product{p})
+	}
+	return products
+}()
 
 // sweep is what a study of four brokers, two sizes and two guarantees stores: a curve, a fixed rate with a fault, and
 // what goes wrong in practice.
@@ -42,7 +35,7 @@ func sweep(repeats int) []store.Record {
 			for _, delivery := range []string{"at-most-once", "at-least-once"} {
 				for _, p := range products {
 					records = append(records, p.curve(size, delivery, repetition), p.rate(size, delivery, 20_000, repetition))
-					if p.name == "kafka" && size == 100 {
+					if p.Name == "kafka" && size == 100 {
 						records = append(records, p.paused(size, delivery, repetition))
 					}
 				}
@@ -54,41 +47,27 @@ func sweep(repeats int) []store.Record {
 
 func numbered(records []store.Record) []store.Record {
 	for i := range records {
-		records[i].Began = began.Add(time.Duration(i) * time.Minute)
+		records[i].Began = storetest.Began.Add(time.Duration(i) * time.Minute)
 		records[i].Ended = records[i].Began.Add(21 * time.Second)
 	}
 	return records
 }
 
 func (p product) record(size study.Size, delivery, measure string, rate float64, repetition int) store.Record {
-	r := store.Record{
-		Schema: store.Schema, Study: "sizes", Repetition: repetition, Status: store.OK,
-		PointID: fmt.Sprintf("%s-%d-%s-%s-%.0f", p.name, size, delivery, measure, rate),
-		Label:   fmt.Sprintf("%s %s %s", p.name, size, delivery),
-		Axes:    map[string]string{"broker": p.name, "messageSize": size.String(), "delivery": delivery},
-		Spec: study.Spec{
-			Broker: p.name, Version: p.version, Nodes: 1, TLS: "off", Delivery: delivery, Persistence: "log", Replicas: 1, Acks: "leader", Ordering: "ordered",
-			Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: study.Consumers{1},
-			MessageSize: study.Sizes{{Size: size, Weight: 1}}, KeyDistributor: "NO_KEY", Measure: measure,
-			Load: study.Load{Shape: "constant", Rate: rate}, Duration: study.Duration(10 * time.Second), Drain: study.Duration(5 * time.Second),
-			Seed: 1, Isolation: "shared", InFlight: study.InFlight{Messages: 1024, Bytes: 64 << 20},
-		},
-		Settings: store.Settings{Client: map[string]any{"window": 1024.0}, Server: map[string]any{"log.dirs": "data"}},
-		Versions: store.Versions{Broker: p.version, Client: "client@v1.2.3", Tool: "0.1.0", Go: "go1.26.8"},
-		Host:     store.Host{Name: "bench-1", OS: "linux", Kernel: "6.12.9", CPU: "AMD EPYC 9B45", Cores: 2, MemoryBytes: 8 << 30, Clock: "tsc"},
-	}
-	if p.refuses == delivery {
+	r := p.Record(size, measure, repetition)
+	r.Study, r.PointID = "sizes", fmt.Sprintf("%s-%d-%s-%s-%.0f", p.Name, size, delivery, measure, rate)
+	r.Label, r.Axes["delivery"] = fmt.Sprintf("%s %s %s", p.Name, size, delivery), delivery
+	r.Spec.Delivery, r.Spec.Load.Rate = delivery, rate
+	r.Settings.Server, r.Versions.Client = map[string]any{"log.dirs": "data"}, "client@v1.2.3"
+	if p.Name == "nats" && delivery == "at-least-once" {
 		r.Status, r.Reason = store.Refused, fmt.Sprintf("delivery: %s is not supported: core NATS keeps no copy of a message", delivery)
-	}
-	if p.name == "rabbitmq" {
-		r.Doubts = append(r.Doubts, store.Doubt{Code: "old-version", Text: "RabbitMQ 3.10.8 is of 2022, two major versions behind"})
 	}
 	return r
 }
 
 func (p product) capacity(size study.Size, repetition int) (rate, drift float64) {
 	drift = 1 + 0.02*float64((repetition*7)%5-2)
-	return p.sustains * drift / math.Sqrt(float64(size)/100), drift
+	return p.Sustains * drift / math.Sqrt(float64(size)/100), drift
 }
 
 func (p product) curve(size study.Size, delivery string, repetition int) store.Record {
@@ -108,7 +87,7 @@ func (p product) curve(size study.Size, delivery string, repetition int) store.R
 		at := p.result(size, f*top, top, drift)
 		at.PublishRate, at.ReceiveRate = f*top, f*top
 		c := store.CurvePoint{Fraction: f, Rate: f * top, Status: store.OK, Measurement: at.Measurement}
-		if p.name == "jetstream" && f == 0.9 && size == 1024 {
+		if p.Name == "jetstream" && f == 0.9 && size == 1024 {
 			c.Status, c.Reason = store.Void, "the generator was 3.1 ms late at p99, allowed are 1.0 ms"
 		}
 		r.Result.Curve = append(r.Result.Curve, c)
@@ -124,10 +103,10 @@ func (p product) rate(size study.Size, delivery string, rate float64, repetition
 	top, drift := p.capacity(size, repetition)
 	r.Result = p.result(size, rate, top, drift)
 	switch {
-	case p.name == "rabbitmq" && size == 1024:
+	case p.Name == "rabbitmq" && size == 1024:
 		late := remark.Of("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
 		r.Status, r.Reason, r.Figures = store.Void, late.Text, late.Figures
-	case p.name == "jetstream" && size == 1024 && delivery == "at-least-once" && repetition == 2:
+	case p.Name == "jetstream" && size == 1024 && delivery == "at-least-once" && repetition == 2:
 		r.Status, r.Reason = store.Failed, "3 confirmed messages were lost, at-least-once allows none"
 		r.Result.Books.Lost, r.Result.Books.LostAcked = 3, 3
 		r.Result.Books.Received -= 3
@@ -152,8 +131,8 @@ func (p product) result(size study.Size, rate, top, drift float64) *store.Result
 			Service: p.latency(rate, top, drift, 0.78), Lag: p.latency(rate, top, drift, 0.02),
 		},
 		Cost: store.Cost{
-			BrokerKnown: true, BrokerUserSeconds: p.cpu * 0.7 * drift * float64(sent) / 1e6, BrokerSystemSeconds: p.cpu * 0.3 * drift * float64(sent) / 1e6,
-			BrokerRSSBytes: p.rss, BrokerDiskWriteBytes: sent * int64(size) * 11 / 10, GeneratorUserSeconds: 0.6 * float64(sent) / 1e6,
+			BrokerKnown: true, BrokerUserSeconds: p.BrokerCPU * 0.7 * drift * float64(sent) / 1e6, BrokerSystemSeconds: p.BrokerCPU * 0.3 * drift * float64(sent) / 1e6,
+			BrokerRSSBytes: p.RSS, BrokerDiskWriteBytes: sent * int64(size) * 11 / 10, GeneratorUserSeconds: 0.6 * float64(sent) / 1e6,
 			Messages: sent, Bytes: sent * int64(size),
 		},
 	}}
@@ -166,7 +145,7 @@ func (p product) result(size study.Size, rate, top, drift float64) *store.Result
 		}
 		t := store.Tick{
 			OffsetNs: int64(i) * 5e8, Phase: phase, PublishRate: at * wobble, ReceiveRate: at / wobble, Backlog: int64(rate / 500 * wobble),
-			EndToEndP50: int64(p.p50 * wobble), EndToEndP99: int64(p.p50 * 9 * wobble), BrokerCPU: 0.8 * wobble, GeneratorCPU: 0.4 / wobble,
+			EndToEndP50: int64(p.P50 * wobble), EndToEndP99: int64(p.P50 * 9 * wobble), BrokerCPU: 0.8 * wobble, GeneratorCPU: 0.4 / wobble,
 		}
 		if i == 8 || i == 9 {
 			t.Backlog, t.EndToEndP99, t.ReceiveRate = int64(rate), 1e9, 0
@@ -179,7 +158,7 @@ func (p product) result(size study.Size, rate, top, drift float64) *store.Result
 // latency grows with utilization as a queue's does, with a tail of ten times the median.
 func (p product) latency(rate, top, drift, factor float64) hist.Snapshot {
 	h := hist.New()
-	median := p.p50 * drift * factor / max(0.1, 1-rate/(top*1.1))
+	median := p.P50 * drift * factor / max(0.1, 1-rate/(top*1.1))
 	for i := range 3000 {
 		h.Record(int64(median * (0.5 + float64(i)/3000 + math.Pow(float64(i)/3000, 60)*9)))
 	}

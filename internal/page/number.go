@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// number is a figure with nine significant digits: more than a reader is ever shown, so that what the front end rounds
-// is what package report would. NaN and infinity are null.
+// number is a figure with nine significant digits: more than a reader is ever shown, so that the front end rounds
+// it as package unit would. NaN and infinity are null.
 type number float64
 
 // MarshalJSON writes the shortest form.
@@ -37,7 +37,7 @@ func shortest(v float64, digits int) []byte {
 	return short
 }
 
-// summary is [median, low, high, n] as JSON, the value alone where there is just one, null where there is none.
+// summary is [median, low, high, n] as JSON, the value alone if there is just one, null if there is none.
 type summary struct {
 	results.Summary
 }

@@ -1,5 +1,5 @@
 // Package page writes reports as self-contained HTML files: documents as text and tables, records as figures, with the
-// front end of package web inside. It computes nothing that package results doesn't, and a finished file needs no
+// front end of package web inside. Package results computes every figure in it, and a finished file needs no
 // network.
 package page
 
@@ -32,11 +32,11 @@ var shell string
 
 var shellTemplate = template.Must(template.New("page").Parse(shell))
 
-// Source says what a page was made from.
+// Source is the material of a page.
 type Source struct {
-	Set     *results.Set   // drawn as figures; nil or empty = no figures
-	Gates   []gate.Verdict // of thresholds that the command was given; nil: none
-	Command string         // what was typed to make the page
+	Set     *results.Set   // drawn as figures; no figures if it is nil or empty
+	Gates   []gate.Verdict // of the thresholds that the command was given; nil if there were none
+	Command string         // as typed to make the page
 	Tool    string         // version of brokermark
 }
 

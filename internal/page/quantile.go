@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// quantiles are where distributions are drawn: evenly spaced on HdrHistogram's axis, 1/(1−q) on a logarithmic scale,
+// quantiles are the places at which distributions are drawn: evenly spaced on HdrHistogram's axis, 1/(1−q) on a logarithmic scale,
 // from 1 to 1,000,000.
 var quantiles = func() []float64 {
 	const perDecade = 8
@@ -20,7 +20,7 @@ var quantiles = func() []float64 {
 	return qs
 }()
 
-// latencies are the kinds whose distributions a page holds; where there are too many load points, it holds the first.
+// latencies are the kinds whose distributions a page holds; with too many load points, it holds the first.
 var latencies = slices.DeleteFunc(slices.Clone(results.LatencyKinds), func(k results.LatencyKind) bool {
 	return k.Name == "e2e_service" || k.Name == "generator_lag"
 })
@@ -33,7 +33,7 @@ type curve struct {
 	Values []number `json:"v"`
 }
 
-// curves has one curve for each kind; nil where nothing was counted.
+// curves has one curve for each kind, which is nil if nothing was counted.
 func curves(records []store.Record, kinds []results.LatencyKind) []*curve {
 	out := make([]*curve, len(kinds))
 	for i, kind := range kinds {
@@ -52,7 +52,7 @@ func ownPauses(records []store.Record) *curve {
 	})
 }
 
-// merged is the curve of one distribution over all records; nil where nothing was counted.
+// merged is the curve of one distribution over all records. It is nil if nothing was counted.
 func merged(records []store.Record, of func(*store.Result) hist.Snapshot) *curve {
 	var all hist.Snapshot
 	for _, r := range records {

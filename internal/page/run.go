@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// A page holds at most so many ticks of its runs' courses; what is left out is said in the page.
+// A page holds at most so many ticks of its runs' courses; the page says how many runs are left out.
 const (
 	allTicks  = 120_000
 	fewestRun = 40 // ticks a course is thinned to at most
@@ -63,7 +63,7 @@ type standing struct {
 	Queued  number `json:"queued"`
 }
 
-// phase is where a phase ends, in seconds.
+// phase is a phase with its end, in seconds.
 type phase struct {
 	Name  string `json:"name"`
 	Until number `json:"until"`
@@ -89,7 +89,7 @@ func (d *data) runs(points []results.Point) (out []run, leftOut int) {
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
 				if l.Record.Result != nil && len(l.Record.Result.Series) > 1 {
-					all = append(all, candidate{i, l.Title, l.Record})
+					all = append(all, candidate{i, l.RowTitle, l.Record})
 				}
 			}
 		}
@@ -143,7 +143,7 @@ func (d *data) course(point int, load string, r store.Record, ticks int) run {
 	return c
 }
 
-// panel is where p stands in d.Panels.
+// panel is the index of p in d.Panels.
 func (d *data) panel(p results.CoursePanel) int {
 	described := coursePanel{Title: p.Title, Unit: units[p.Unit]}
 	for _, l := range p.Lines {

@@ -52,7 +52,7 @@ func compose(set *results.Set) (lead, rest string, err error) {
 // mostPictured is how many settings a page opens with; the others are folded away below them.
 const mostPictured = 2
 
-// picture draws the tables of a head-to-head: what every contender sustains, its latency at fixed rates, and its cost.
+// picture draws the tables of a head-to-head: the sustainable rate of every contender, its latency at fixed rates, and its cost.
 func picture(duel reports.Sections, points []results.Point) string {
 	var drawn []string
 	colour := colours(points)
@@ -141,7 +141,7 @@ func findings(blocks []document.Block) string {
 	return "<h2>Verdict</h2>\n" + cards.String() + "<h2>In figures</h2>\n" + render.Fragment(figures, "d", 3)
 }
 
-// guarantees says what the brokers of a section had to guarantee.
+// guarantees names the guarantees that the brokers of a section had to keep.
 func guarantees(points []results.Point) string {
 	var asked []string
 	for _, p := range points {

@@ -1,5 +1,9 @@
 // Package remark is sentences whose figures are also known as numbers, so that several sentences which differ in their
-// figures only can be told as one. It knows nothing of what is measured.
+// figures only can be told as one. It knows nothing of any measurement.
+//
+//	late := remark.Of("the generator was %s late", 3*time.Millisecond)
+//	later := remark.Of("the generator was %s late", 9*time.Millisecond)
+//	remark.Join([]remark.Remark{late, later}) // "the generator was 3–9ms late (2 alike)"
 package remark
 
 import (
@@ -19,7 +23,7 @@ type Remark struct {
 
 // Figure is a number in the text of a Remark.
 type Figure struct {
-	At    int     `json:"at"`    // where it begins in the text, in bytes
+	At    int     `json:"at"`    // index of its first byte in the text
 	Text  string  `json:"text"`  // as written: "2.7ms"
 	Value float64 `json:"value"` // as measured, to compare it with the same figure of another remark
 }
@@ -135,7 +139,7 @@ func List(remarks []Remark, separator string) Remark {
 	return all
 }
 
-// Join tells remarks of one form as one sentence, with the span of each figure and the number of remarks: "2.7–4ms late
+// Join tells remarks of one form, of which there is at least one, as one sentence, with the span of each figure and the number of remarks: "2.7–4ms late
 // (2 alike)".
 func Join(remarks []Remark) string {
 	first := remarks[0]

@@ -13,7 +13,7 @@ import (
 
 // Charts draws the columns of t that name a chart (document.Column.Chart) as HTML: for every chart a table with a row of
 // bars for each row of t, all on one linear scale from zero. Colour tells which of the page's colours a row has. It is
-// empty where nothing would be compared.
+// empty if nothing would be compared.
 func Charts(t document.Table, colour func(name string) int) string {
 	var out strings.Builder
 	for _, title := range chartTitles(t) {
@@ -165,7 +165,7 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// bar writes what a column has on its second line, the bar with its bounds, and the figure as tables have it.
+// bar writes the second line of the column's name, the bar with its bounds, and the figure as tables have it.
 func (c chart) bar(out *strings.Builder, column document.Column, cell document.Cell, colour int) {
 	cell.Marks = nil
 	column.Spread = false
@@ -187,7 +187,7 @@ func (c chart) bar(out *strings.Builder, column document.Column, cell document.C
 	fmt.Fprintf(out, "</span><span class=\"bar-value\">%s</span></span>", html.EscapeString(cellText(column, cell)))
 }
 
-// instead is what a row without a bar shows: how it ended, unless that was well.
+// instead is the text of a row without a bar: how it ended, unless that was well.
 func (c chart) instead(row document.Row) string {
 	if status := row["status"]; status.Kind == document.Words && status.Text != "ok" {
 		return status.Text

@@ -6,7 +6,7 @@ import (
 )
 
 // clean makes text safe for any page: no control characters (a label must not drive the terminal), no characters that
-// reorder or hide what surrounds them, no broken UTF-8, no line breaks.
+// reorder or hide their surroundings, no broken UTF-8, no line breaks.
 func clean(text string) string {
 	return strings.Join(strings.Fields(cleanLines(strings.NewReplacer("\n", " ", "\t", " ").Replace(text))), " ")
 }

@@ -1,5 +1,7 @@
 // Package render writes documents as text for terminals, Markdown, CSV, JSON lines and fragments of HTML. It only
 // renders: it knows no broker, no record and no metric.
+//
+//	err := render.Render(os.Stdout, d, "terminal", render.OptionsFor(os.Stdout))
 package render
 
 import (
@@ -16,13 +18,13 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// Options say what the reader's page is like; only the terminal format looks at them.
+// Options describe the reader's page. Only the terminal format looks at them.
 type Options struct {
-	Width  int  // columns; 0 = 100
+	Width  int  // columns; 0 means 100
 	Colour bool // emphasis by escape sequences
 }
 
-// OptionsFor fits the page to f: its width when it is a terminal, else COLUMNS where that says a number; colour when it is a
+// OptionsFor fits the page to f: its width when it is a terminal, else COLUMNS if that is a number; colour when it is a
 // terminal and NO_COLOR isn't set.
 func OptionsFor(f *os.File) Options {
 	o := Options{Width: 100}

@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// renderJSONL writes one object per row of every table (its numbers in base units, null where unknown) and one
+// renderJSONL writes one object per row of every table (its numbers in base units, null if unknown) and one
 // {"text": …} per paragraph, in the document's order.
 func renderJSONL(w io.Writer, d document.Document, _ Options) error {
 	notes := d.Notes()

@@ -79,7 +79,7 @@ func cutterOf(t document.Table) cutter {
 	return c
 }
 
-// cuts is the number of columns in each part, where each part has as many as fit.
+// cuts is the number of columns in each part, if each part has as many as fit.
 func (c cutter) cuts(width int) []int {
 	var cuts []int
 	for first := 0; first < len(c.columns); {
@@ -94,7 +94,7 @@ func (c cutter) cuts(width int) []int {
 	return cuts
 }
 
-// evenCuts makes parts of about the same width where the last part would have a column or two, which are easily overlooked
+// evenCuts makes parts of about the same width if the last part would have a column or two, which are easily overlooked
 // below all others.
 func (c cutter) evenCuts(width int) []int {
 	cuts := c.cuts(width)

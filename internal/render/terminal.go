@@ -26,11 +26,11 @@ const (
 	leastPhrase  = 24 // down to which sentences are narrowed before a table is split
 )
 
-// widestProse is how wide lines of sentences are where there is more room: longer ones are hard to read.
+// widestProse is the width of lines of sentences if there is more room: longer ones are hard to read.
 const widestProse = 120
 
 // renderTerminal writes text that fits o.Width: paragraphs are wrapped, so are the sentences of tables that are too
-// wide; what is too wide even so is split, repeating the columns that tell rows apart.
+// wide; a table that is too wide even so is split, repeating the columns that tell rows apart.
 func renderTerminal(w io.Writer, d document.Document, o Options) error {
 	if o.Width == 0 {
 		o.Width = 100

@@ -14,40 +14,40 @@ import (
 type Axis struct {
 	Name    string
 	Values  []string
-	Numbers []float64 // what the values measure, where all of them measure something
+	Numbers []float64 // magnitudes of the values; nil unless all of them have one
 }
 
-// fromSpec are names under which studies vary what coordinates reads from the spec or the load, so that it has one name.
+// fromSpec are names under which studies vary settings that coordinates reads from the spec or the load, so that each has one name.
 var fromSpec = map[string]bool{
 	"broker": true, "version": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
 	"curve.rates": true, "curve.fractions": true,
 }
 
-// value is where a load point lies on an axis, and what that measures (NaN: nothing).
+// value is the place of a load point on an axis. Its number is NaN if the text has no magnitude.
 type value struct {
 	text   string
 	number float64
 }
 
-// coordinates says where a load point lies on every axis.
-func coordinates(p Point, l LoadPoint) map[string]value {
-	s := p.Spec
+// coordinates are the values of a load point on every axis.
+func coordinates(l LoadPoint) map[string]value {
+	p, s := l.Point, l.Point.Spec
 	at := map[string]value{
 		"broker": {p.Product, math.NaN()}, "delivery": {s.Delivery, math.NaN()}, "persistence": {s.Persistence, math.NaN()}, "acks": {s.Acks, math.NaN()},
 		"replicas": magnitude(strconv.Itoa(s.Replicas)), "nodes": magnitude(strconv.Itoa(s.Nodes)),
 		"messageSize": {s.MessageSize.Summary(), s.MessageSize.Mean()},
-		"load":        {l.Load, math.NaN()},
+		"load":        {l.Name, math.NaN()},
 	}
 	if len(s.MessageSize) == 1 {
 		at["messageSize"] = value{unit.Bytes.Format(s.MessageSize.Mean()), s.MessageSize.Mean()}
 	}
 	switch {
 	case l.share > 0: // of another rate for each broker
-		at["load"] = value{l.Load, l.share}
+		at["load"] = value{l.Name, l.share}
 	case l.Rate > 0:
-		at["load"] = value{l.Load, l.Rate}
+		at["load"] = value{l.Name, l.Rate}
 	}
-	for name, text := range p.Records[0].Axes {
+	for name, text := range p.axes() {
 		if !fromSpec[name] {
 			at[name] = magnitude(text)
 		}
@@ -56,9 +56,9 @@ func coordinates(p Point, l LoadPoint) map[string]value {
 }
 
 // incidental tells that no study varied this on purpose, such as acks that follow from the delivery.
-func incidental(points []Point, name string) bool {
-	named := func(p Point) bool { _, ok := p.Records[0].Axes[name]; return ok }
-	return name != "broker" && name != "load" && name != "messageSize" && !slices.ContainsFunc(points, named)
+func incidental(loadPoints []LoadPoint, name string) bool {
+	named := func(l LoadPoint) bool { _, ok := l.Point.axes()[name]; return ok }
+	return name != "broker" && name != "load" && name != "messageSize" && !slices.ContainsFunc(loadPoints, named)
 }
 
 // sameSplit tells that each value of axis a goes with one value of axis b and the other way round, so that either axis is
@@ -78,13 +78,13 @@ func sameSplit(at []map[string]value, a, b string) bool {
 	return true
 }
 
-// Axes lists what the load points differ in, and for every load point the index of its value on each of them (−1 = none).
-func Axes(points []Point, loadPoints []LoadPoint) ([]Axis, [][]int) {
+// Axes lists the axes in which load points differ, and for every load point the index of its value on each of them; −1 if it has none.
+func Axes(loadPoints []LoadPoint) ([]Axis, [][]int) {
 	at := make([]map[string]value, len(loadPoints))
 	for i, l := range loadPoints {
-		at[i] = coordinates(points[l.Point], l)
+		at[i] = coordinates(l)
 	}
-	axes := distinguishing(points, at)
+	axes := distinguishing(loadPoints, at)
 	for i := range axes {
 		if axes[i].Name == "load" && mixed(loadPoints) {
 			axes[i].Numbers = nil
@@ -104,8 +104,8 @@ func Axes(points []Point, loadPoints []LoadPoint) ([]Axis, [][]int) {
 }
 
 // distinguishing are the axes with more than one value, by name. Settings that only follow from others come last, and are left out
-// where another axis splits the load points in the same way.
-func distinguishing(points []Point, at []map[string]value) []Axis {
+// if another axis splits the load points in the same way.
+func distinguishing(loadPoints []LoadPoint, at []map[string]value) []Axis {
 	values := map[string]map[string]float64{}
 	for _, lies := range at {
 		for name, v := range lies {
@@ -117,7 +117,7 @@ func distinguishing(points []Point, at []map[string]value) []Axis {
 	}
 	var chosen, along []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if incidental(points, name) {
+		if incidental(loadPoints, name) {
 			along = append(along, name)
 		} else {
 			chosen = append(chosen, name)
@@ -139,7 +139,7 @@ func mixed(loadPoints []LoadPoint) bool {
 	return slices.ContainsFunc(loadPoints, share) && slices.ContainsFunc(loadPoints, func(l LoadPoint) bool { return !share(l) })
 }
 
-// ordered sorts what is no number first, then by what the values measure.
+// ordered sorts values without a magnitude first, by name, then the others by their magnitude.
 func ordered(name string, values map[string]float64) Axis {
 	a := Axis{Name: name, Values: slices.Collect(maps.Keys(values))}
 	slices.SortFunc(a.Values, func(x, y string) int { return cmp.Or(cmp.Compare(values[x], values[y]), CompareNames(x, y)) })
@@ -152,7 +152,7 @@ func ordered(name string, values map[string]float64) Axis {
 	return a
 }
 
-// magnitude is where text lies on an axis.
+// magnitude is the value of a text on an axis.
 func magnitude(text string) value {
 	v, ok := Magnitude(text)
 	if !ok {

@@ -48,7 +48,7 @@ func TestAxesAreWhatLevelsDifferIn(t *testing.T) {
 		}, []string{"messageSize[100 B 200 B][100 200]"}},
 	} {
 		points := pointsOf(c.records)
-		axes, index := Axes(points, LoadPointsOf(points))
+		axes, index := Axes(LoadPointsOf(points))
 		var got []string
 		for _, a := range axes {
 			got = append(got, axisText(a))
@@ -58,7 +58,7 @@ func TestAxesAreWhatLevelsDifferIn(t *testing.T) {
 		}
 		for i, l := range LoadPointsOf(points) {
 			for k, a := range axes {
-				if v := coordinates(points[l.Point], l)[a.Name]; a.Values[index[i][k]] != v.text {
+				if v := coordinates(l)[a.Name]; a.Values[index[i][k]] != v.text {
 					t.Errorf("%s: level %d lies at %s of %s, not at %s", c.name, i, a.Values[index[i][k]], a.Name, v.text)
 				}
 			}
@@ -71,7 +71,7 @@ func TestWhatFollowsFromAnotherAxisIsNone(t *testing.T) {
 	weak.PointID, weak.Spec.Delivery, weak.Spec.Acks = "weak", "at-most-once", "none"
 	names := func(records ...store.Record) string {
 		points := pointsOf(records)
-		axes, _ := Axes(points, LoadPointsOf(points))
+		axes, _ := Axes(LoadPointsOf(points))
 		var out []string
 		for _, a := range axes {
 			out = append(out, a.Name)
@@ -104,14 +104,14 @@ func TestWhatFollowsFromAnotherAxisIsNone(t *testing.T) {
 func TestAnAxisThatALevelLacksIsMinusOne(t *testing.T) {
 	points := pointsOf([]store.Record{swept("kafka", 100, 10, map[string]string{"window": "5"}), swept("nats", 100, 10, nil), swept("kafka", 100, 10, map[string]string{"window": "6"})})
 	loadPoints := LoadPointsOf(points)
-	axes, index := Axes(points, loadPoints)
+	axes, index := Axes(loadPoints)
 	at := slices.IndexFunc(axes, func(a Axis) bool { return a.Name == "window" })
 	if at < 0 {
 		t.Fatalf("axes %v", axes)
 	}
 	for i, l := range loadPoints {
-		if without := points[l.Point].Spec.Broker == "nats"; (index[i][at] == -1) != without {
-			t.Errorf("%s lies at %d", points[l.Point].Name, index[i][at])
+		if without := l.Point.Spec.Broker == "nats"; (index[i][at] == -1) != without {
+			t.Errorf("%s lies at %d", l.Point.Name, index[i][at])
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestSharesAndRatesHaveNoCommonNumbers(t *testing.T) {
 	curve.Result.Curve = []store.CurvePoint{{Fraction: 0.5, Rate: 400, Status: store.OK}, {Fraction: 0.8, Rate: 700, Status: store.OK}}
 	load := func(records ...store.Record) string {
 		points := pointsOf(records)
-		axes, _ := Axes(points, LoadPointsOf(points))
+		axes, _ := Axes(LoadPointsOf(points))
 		for _, a := range axes {
 			if a.Name == "load" {
 				return axisText(a)
@@ -203,13 +203,13 @@ func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
 	} {
 		points := pointsOf(c.records)
 		var got []string
-		for _, l := range LoadPoints(7, points[0]) {
+		for _, l := range points[0].LoadPoints() {
 			reason := ""
 			if l.Why.Text != "" {
 				reason = " (" + l.Why.Text + ")"
 			}
-			got = append(got, fmt.Sprintf("%s at %v %s%s×%d", l.Load, l.Rate, l.Status, reason, len(l.Records)))
-			if l.Point != 7 || l.Closed {
+			got = append(got, fmt.Sprintf("%s at %v %s%s×%d", l.Name, l.Rate, l.Status, reason, len(l.Records)))
+			if l.Point.ID != points[0].ID || l.Closed {
 				t.Errorf("%s: %+v", c.name, l)
 			}
 		}
@@ -217,7 +217,7 @@ func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, text, c.want)
 		}
 	}
-	cutDown := LoadPoints(0, pointsOf([]store.Record{searched})[0])[1].Records[0]
+	cutDown := pointsOf([]store.Record{searched})[0].LoadPoints()[1].Records[0]
 	if cutDown.Result.Sustainable != nil || cutDown.Result.OfferedRate != 1000 || searched.Result.Sustainable == nil {
 		t.Errorf("a level is its own measurement: %+v", cutDown.Result)
 	}

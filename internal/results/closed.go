@@ -65,8 +65,8 @@ func latency(key, name string, raw func(store.Record) float64) Metric {
 // Latency tells that m is a latency, which closed loops don't have.
 func (m Metric) Latency() bool { return m.raw != nil }
 
-// Recorded is what the record holds of m, for formats that copy records and for what others computed of a closed loop:
-// also its latency, which says how full the window was.
+// Recorded is the value that the record holds of m, for formats that copy records. Of a closed loop it includes the latency,
+// which says how full the window was.
 func (m Metric) Recorded(r store.Record) float64 {
 	if m.raw != nil {
 		return m.raw(r)

@@ -29,7 +29,7 @@ type Phase struct {
 	Until float64 // seconds since the start of the measured phase
 }
 
-// Phases lists the phases of ticks, which are r's. A phase ends between two samples: warm-up where the measured phase
+// Phases lists the phases of ticks, which are r's. A phase ends between two samples: warm-up when the measured phase
 // begins, and that one when it had its length.
 func Phases(r store.Record, ticks []store.Tick) []Phase {
 	var phases []Phase
@@ -61,14 +61,14 @@ type CoursePanel struct {
 // CourseLine is a line of a panel.
 type CourseLine struct {
 	Name string               // among all lines of a chart
-	Part string               // the part of a pipeline that it shows; "" where it shows none
-	At   func(Moment) float64 // NaN: not known
+	Part string               // the part of a pipeline that it shows; empty if it shows none
+	At   func(Moment) float64 // NaN if it is not known
 }
 
-// Moment is what is known of a repetition at one time.
+// Moment is the state of a repetition at one time.
 type Moment struct {
 	store.Tick
-	Look store.PipelineTick // the look at a pipeline that is nearest; empty where there is none near
+	Look store.PipelineTick // the nearest look at a pipeline; empty if none is near
 }
 
 // Moments are those of ticks, which are r's.
@@ -81,7 +81,7 @@ func Moments(r store.Record, ticks []store.Tick) []Moment {
 	return moments
 }
 
-// CoursePanels are those that any of the runs fills, in the order in which they are drawn. Parts of a pipeline have lines where
+// CoursePanels are those that any of the runs fills, in the order in which they are drawn. Parts of a pipeline have lines if
 // there is one run only.
 func CoursePanels(runs ...store.Record) []CoursePanel {
 	panels := slices.Clone(coursePanels)

@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// known is NaN where nothing was stored, as in older records.
+// known is NaN if nothing was stored, as in older records.
 func known(of func(*store.Result) *int64) func(*store.Result) float64 {
 	return func(r *store.Result) float64 {
 		if v := of(r); v != nil {
@@ -16,7 +16,7 @@ func known(of func(*store.Result) *int64) func(*store.Result) float64 {
 	}
 }
 
-// publishRate and receiveRate are unknown where nothing was measured: a search may end before any rate was confirmed.
+// publishRate and receiveRate are unknown if nothing was measured: a search may end before any rate was confirmed.
 func publishRate(r *store.Result) float64 { return measuredRate(r, r.PublishRate) }
 func receiveRate(r *store.Result) float64 { return measuredRate(r, r.ReceiveRate) }
 
@@ -38,7 +38,7 @@ func megabytes(rate func(*store.Result) float64) func(*store.Result) float64 {
 }
 
 // throughput is how many messages came through per second: of a closed loop until 99 % had come; elsewhere, and in older
-// records, what came through in the measured phase. Published results have it where the paper has.
+// records, what came through in the measured phase. Published results have it if the paper has.
 func throughput(r store.Record) float64 {
 	switch s := r.Result; {
 	case s == nil:
@@ -52,12 +52,12 @@ func throughput(r store.Record) float64 {
 	}
 }
 
-// producerRate is what one producer published on average.
+// producerRate is the mean rate of one producer.
 func producerRate(r store.Record) float64 {
 	return per(r, r.Spec.Topics*r.Spec.ProducersPerTopic, publishRate)
 }
 
-// consumerRate is what one consumer received on average.
+// consumerRate is the mean rate of one consumer.
 func consumerRate(r store.Record) float64 {
 	return per(r, r.Spec.Topics*r.Spec.ConsumersPerTopic(), receiveRate)
 }
@@ -109,7 +109,7 @@ func meanOfSeconds(r store.Record) float64 {
 		if t.Phase != "measure" {
 			continue
 		}
-		// A tick belongs to the second in which most of it lies: it ends some milliseconds after what it is named by.
+		// A tick belongs to the second in which most of it lies: it ends some milliseconds after its offset.
 		if at := (t.OffsetNs - tickLength/2) / 1e9; at != second {
 			end()
 			second = at
@@ -133,7 +133,7 @@ func kneeRate(r *store.Result) float64 {
 	return r.Knee.Rate
 }
 
-// flushesPerMessage is 1 where each message is flushed to disk by itself, and next to nothing where none is.
+// flushesPerMessage is 1 if each message is flushed to disk by itself, and next to nothing if none is.
 func flushesPerMessage(r *store.Result) float64 {
 	if c := r.Cost; c.BrokerFlushes != nil && c.Messages != 0 {
 		return float64(*c.BrokerFlushes) / float64(c.Messages)

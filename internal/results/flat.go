@@ -1,8 +1,10 @@
 package results
 
 import (
+	"iter"
 	"math"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -115,6 +117,62 @@ func Flat(r store.Record) []FlatRecord {
 	return out
 }
 
+// FlatTable is the flat form of records as a table: study and repetition, the keys of FlatRecord, then the axes. A value is a
+// string, a number or a bool; it is nil if nothing is known. Lists are joined.
+func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
+	axes := map[string]bool{}
+	for _, r := range records {
+		for axis := range r.Axes {
+			axes[axis] = true
+		}
+	}
+	header = []string{"study", "repetition"}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[FlatRecord]()) {
+		header = append(header, f.Tag.Get("json"))
+	}
+	for _, axis := range sortedKeys(axes) {
+		header = append(header, "axis."+axis)
+	}
+	return header, func(yield func([]any) bool) {
+		for _, r := range records {
+			for _, f := range Flat(r) {
+				row := []any{r.Study, r.Repetition}
+				flat := reflect.ValueOf(f)
+				for i := range flat.NumField() {
+					row = append(row, flatValue(flat.Field(i)))
+				}
+				for _, axis := range sortedKeys(axes) {
+					row = append(row, r.Axes[axis])
+				}
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// flatValue is a field of FlatRecord as a value of a table.
+func flatValue(field reflect.Value) any {
+	if field.Kind() == reflect.Pointer {
+		if field.IsNil() {
+			return nil
+		}
+		return field.Elem().Interface()
+	}
+	switch list := field.Interface().(type) {
+	case []string:
+		return strings.Join(list, " | ")
+	case []FlatGoal:
+		var answers []string
+		for _, g := range list {
+			answers = append(answers, g.String())
+		}
+		return strings.Join(answers, " | ")
+	}
+	return field.Interface()
+}
+
 // flatFields are the fields of FlatRecord by their keys. Every metric has one.
 var flatFields = func() map[string]int {
 	fields := map[string]int{}
@@ -129,7 +187,7 @@ var flatFields = func() map[string]int {
 	return fields
 }()
 
-func flatRecord(l Load) FlatRecord {
+func flatRecord(l RepetitionLoad) FlatRecord {
 	r := l.Record
 	f := FlatRecord{
 		Broker: r.Spec.Broker, Label: r.Label, Point: r.Label, Load: l.Name, Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, PointID: r.PointID, ClosedLoop: ClosedLoop(r.Spec),

@@ -23,7 +23,7 @@ func GoalName(g store.GoalResult) string {
 // Goal is one goal of the searches of a point, over its repetitions.
 type Goal struct {
 	Name        string
-	LatencyNs   int64 // the bound at Quantile; 0: none
+	LatencyNs   int64 // the bound at Quantile; 0 if there is none
 	Quantile    float64
 	N           int // searches that answered it
 	Sustained   Bracket

@@ -53,23 +53,23 @@ func LatencyNames() []string {
 
 // Distribution is one latency of a point at one load, over its repetitions.
 type Distribution struct {
-	Point Point
-	Load  string // "rate 20k/s", "curve 50 %"
-	Used  bool   // false: of void or failed repetitions, from which no conclusion may be drawn
-	N     int    // repetitions in it
+	Point    Point
+	RowTitle string // of the load point: "rate 20k/s", "curve 50 %"
+	Used     bool   // of the load point; if it is false, no conclusion may be drawn
+	N        int    // repetitions in it
 	// Closed says that it is of a closed loop: it tells how full the window or the backlog was and is no latency
 	// under a load. Formats that copy records keep it with these words; nothing is drawn or concluded from it.
 	Closed bool
-	Pauses hist.Snapshot // of the measuring machine meanwhile; empty where nobody watched
+	Pauses hist.Snapshot // of the measuring machine meanwhile; empty if nobody watched
 	hist.Snapshot
 }
 
 // Distributions merges the repetitions of every point and load. Loads without that histogram are left out.
 func Distributions(points []Point, kind LatencyKind) []Distribution {
 	var all []Distribution
-	for i, p := range points {
-		for _, l := range MeasuredLoads(i, p) {
-			if d := l.distribution(p, kind); d.N > 0 {
+	for _, p := range points {
+		for _, l := range p.MeasuredLoads() {
+			if d := l.Distribution(kind); d.N > 0 {
 				all = append(all, d)
 			}
 		}
@@ -77,8 +77,9 @@ func Distributions(points []Point, kind LatencyKind) []Distribution {
 	return all
 }
 
-func (l LoadPoint) distribution(p Point, kind LatencyKind) Distribution {
-	d := Distribution{Point: p, Load: l.Title, Used: l.Used(), Closed: l.Closed}
+// Distribution merges the repetitions of a load. It has no repetition (N is 0) if none has that histogram.
+func (l LoadPoint) Distribution(kind LatencyKind) Distribution {
+	d := Distribution{Point: l.Point, RowTitle: l.RowTitle, Used: l.Used(), Closed: l.Closed}
 	for _, r := range l.Records {
 		latency := kind.Of(r.Result.Latency)
 		if latency.Count() == 0 {

@@ -129,10 +129,10 @@ func TestNearRatesOfACurveAreLevelsOfTheirOwn(t *testing.T) {
 	second := r
 	second.Repetition = 2
 	points := pointsOf([]store.Record{r, second})
-	if loadPoints := LoadPoints(0, points[0]); len(loadPoints) != 2 || len(loadPoints[0].Records) != 2 || loadPoints[0].Rate != 10_001 || loadPoints[1].Rate != 10_004 {
+	if loadPoints := points[0].LoadPoints(); len(loadPoints) != 2 || len(loadPoints[0].Records) != 2 || loadPoints[0].Rate != 10_001 || loadPoints[1].Rate != 10_004 {
 		t.Errorf("levels %+v", loadPoints)
 	}
-	if all := Distributions(points, LatencyKinds[0]); len(all) != 2 || all[0].N != 2 || !strings.Contains(all[1].Load, "10004") {
+	if all := Distributions(points, LatencyKinds[0]); len(all) != 2 || all[0].N != 2 || !strings.Contains(all[1].RowTitle, "10004") {
 		t.Errorf("%d distributions", len(all))
 	}
 }

@@ -37,16 +37,16 @@ func TestADoubtConcernsTheRatesThatWereMeasuredInItsLight(t *testing.T) {
 	loadPoints := []store.CurvePoint{
 		{Rate: 10, Status: store.OK, Measurement: counted, Doubts: own},
 		{Rate: 20, Status: store.Void, Reason: "late", Measurement: counted},
-		{Rate: 30, Status: store.OK, Doubts: own}, // doubted, though nothing was counted
-		{Rate: 40, Status: store.Failed, Reason: "lost"},
+		{Rate: 30, Status: store.OK, Doubts: own},                 // doubted, though nothing was counted
+		{Rate: 40, Status: store.Failed, Reason: "no connection"}, // before anything was sent
 	}
 	const all = "shared-cores of the repetition, bad-levels some, old-version of the repetition"
 	for _, c := range []struct {
 		searched bool
 		doubts   []string
 	}{
-		{false, []string{"shared-cores of the rate, old-version of the repetition", "shared-cores of the repetition, old-version of the repetition", "shared-cores of the rate, old-version of the repetition", all}},
-		{true, []string{all, "shared-cores of the rate", "", "shared-cores of the rate", all}},
+		{false, []string{"shared-cores of the rate, old-version of the repetition", "shared-cores of the repetition, old-version of the repetition", "shared-cores of the rate, old-version of the repetition", "shared-cores of the repetition, old-version of the repetition"}},
+		{true, []string{all, "shared-cores of the rate", "", "shared-cores of the rate", ""}},
 	} {
 		r := ofCurve(c.searched, loadPoints...)
 		loads := Loads(r)
@@ -89,7 +89,7 @@ func TestALoadIsNamedAfterItsRateOrShare(t *testing.T) {
 	text := func(r store.Record) string {
 		var words []string
 		for _, l := range Loads(r) {
-			words = append(words, fmt.Sprintf("%s|%s|%v", l.Name, l.Title, l.Rate))
+			words = append(words, fmt.Sprintf("%s|%s|%v", l.Name, l.RowTitle, l.Rate))
 		}
 		return strings.Join(words, "; ")
 	}
@@ -152,17 +152,17 @@ func TestTheWholeOfACurveIsALevelOnlyWhereItSaysMore(t *testing.T) {
 		{"a rate of an older record", []store.Record{shapeless}, "rate 10/s|rate 10/s|10 ok (), closed false"},
 		{"a peak has no rate", []store.Record{peak}, "peak|peak|0 ok (), closed true"},
 	} {
-		loadPoints := LoadPoints(0, pointsOf(c.records)[0])
+		loadPoints := pointsOf(c.records)[0].LoadPoints()
 		if len(loadPoints) != 1 {
 			t.Fatalf("%s: %d levels", c.name, len(loadPoints))
 		}
 		l := loadPoints[0]
-		if got := fmt.Sprintf("%s|%s|%v %s (%s), closed %v", l.Load, l.Title, l.Rate, l.Status, l.Why.Text, l.Closed); got != c.want {
+		if got := fmt.Sprintf("%s|%s|%v %s (%s), closed %v", l.Name, l.RowTitle, l.Rate, l.Status, l.Why.Text, l.Closed); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	searched := LoadPoints(3, pointsOf([]store.Record{ofCurve(true, store.CurvePoint{Rate: 500, Fraction: 0.5, Status: store.OK})})[0])
-	if len(searched) != 2 || searched[0].Title != "curve, searched" || searched[1].Title != "curve 50.0 %" || searched[1].Point != 3 {
+	searched := pointsOf([]store.Record{ofCurve(true, store.CurvePoint{Rate: 500, Fraction: 0.5, Status: store.OK})})[0].LoadPoints()
+	if len(searched) != 2 || searched[0].RowTitle != "curve, searched" || searched[1].RowTitle != "curve 50.0 %" || searched[1].Point.ID != "curve" {
 		t.Errorf("%+v", searched)
 	}
 }
@@ -198,13 +198,13 @@ func TestWhatMeasuresNothingHasNoNumberOnItsAxis(t *testing.T) {
 	peak := swept("kafka", 100, 10, nil)
 	peak.PointID, peak.Spec.Measure, peak.Spec.Load = "peak", "peak", study.Load{}
 	points := pointsOf([]store.Record{peak, swept("kafka", 100, 10, nil)})
-	axes, index := Axes(points, LoadPointsOf(points))
+	axes, index := Axes(LoadPointsOf(points))
 	if len(axes) != 1 || axes[0].Name != "load" || axes[0].Numbers != nil {
 		t.Errorf("axes %+v", axes)
 	}
 	for i, l := range LoadPointsOf(points) {
-		if got := axes[0].Values[index[i][0]]; got != l.Load {
-			t.Errorf("level %s lies at %s", l.Load, got)
+		if got := axes[0].Values[index[i][0]]; got != l.Name {
+			t.Errorf("level %s lies at %s", l.Name, got)
 		}
 	}
 }
@@ -222,5 +222,30 @@ func TestPausesOfAllRepetitionsAreMerged(t *testing.T) {
 	all := Distributions(pointsOf(records), LatencyKinds[0])
 	if len(all) != 1 || all[0].N != 3 || all[0].Pauses.Count() != 30 || all[0].Count() != 3000 {
 		t.Errorf("%+v", all)
+	}
+}
+
+func TestALoadThatNeverEndedOkEndedAsItsLastRepetitionDid(t *testing.T) {
+	ended := func(repetition int, status store.Status, reason string) store.Record {
+		r := swept("kafka", 100, 10, nil)
+		r.Repetition, r.Status, r.Reason = repetition, status, reason
+		return r
+	}
+	for name, c := range map[string]struct {
+		records []store.Record
+		want    string
+	}{
+		"alike, for other reasons": {[]store.Record{ended(1, store.Failed, "first"), ended(2, store.Failed, "second")}, "failed (second) 2 of 2"},
+		"in different ways":        {[]store.Record{ended(1, store.Failed, "lost"), ended(2, store.Void, "late")}, "void (late) 2 of 2"},
+		"ok between others":        {[]store.Record{ended(1, store.Failed, "lost"), ended(2, store.OK, ""), ended(3, store.Void, "late")}, "ok () 1 of 1"},
+	} {
+		loads := pointsOf(c.records)[0].MeasuredLoads()
+		if len(loads) != 1 {
+			t.Fatalf("%s: %d loads", name, len(loads))
+		}
+		l := loads[0]
+		if got := fmt.Sprintf("%s (%s) %d of %d", l.Status, l.Why.Text, len(l.Records), len(l.FullRecords)); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }

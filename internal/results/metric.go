@@ -28,11 +28,11 @@ const (
 type Metric struct {
 	Key    string // for machines; ends with the unit where there is one
 	Name   string // for people
-	Head   string // over a column of figures, where Name is too long; see Column
-	About  string // what Name leaves open, in a few words, for pages and figures that have room for it
+	Head   string // over a column of figures, if Name is too long; see Column
+	About  string // further words to Name, for pages and figures that have room for them
 	Unit   unit.Unit
 	Better Better
-	Of     func(r store.Record) float64 // NaN where not measured or not known
+	Of     func(r store.Record) float64 // NaN if it was not measured or is not known
 
 	// Books counts the metric's messages, also those of a single stream; nil for metrics that don't count messages.
 	Books func(store.Books) int64
@@ -138,7 +138,7 @@ func OnlyFromSend(r store.Record) bool {
 	return l.EndToEnd.Count() == 0 && l.Publish.Count() == 0 && l.EndToEndService.Count()+l.Service.Count() > 0
 }
 
-// CostMetrics are the keys of what charts show of the cost of a message.
+// CostMetrics are the keys of the metrics that charts show of the cost of a message.
 var CostMetrics = []string{"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_disk_bytes_per_message", "broker_rss_bytes"}
 
 // headlines are the metrics that kinds of measurement are made for.
@@ -259,7 +259,7 @@ func result(of func(*store.Result) float64) func(store.Record) float64 {
 	}
 }
 
-// counted counts messages. It is unknown where nothing was counted, as in results of other tools: no loss known isn't no
+// counted counts messages. It is unknown if nothing was counted, as in results of other tools: no loss known isn't no
 // loss.
 func counted(key, name string, better Better, count func(store.Books) int64) Metric {
 	return Metric{
@@ -297,7 +297,7 @@ func pauses(of func(*store.Pauses) float64) func(store.Record) float64 {
 	})
 }
 
-// offeredRate is unknown where there was no schedule.
+// offeredRate is unknown if there was no schedule.
 func offeredRate(r *store.Result) float64 {
 	if r.OfferedRate <= 0 {
 		return math.NaN()
@@ -305,7 +305,7 @@ func offeredRate(r *store.Result) float64 {
 	return r.OfferedRate
 }
 
-// broker is unknown where the broker's processes weren't found, and where the kernel didn't say (−1).
+// broker is unknown if the broker's processes weren't found, or the kernel didn't tell (−1).
 func broker(of func(store.Cost) int64) func(store.Record) float64 {
 	return result(func(r *store.Result) float64 {
 		if !r.Cost.BrokerKnown || of(r.Cost) < 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Missed says in words at which loads of a repetition less came through than was offered; "" where the schedule was
+// Missed names the loads of a repetition at which less came through than was offered. It is empty if the schedule was
 // kept.
 func Missed(r store.Record) string {
 	var texts []string
@@ -27,8 +27,8 @@ func Missed(r store.Record) string {
 	return few(texts, "rate", "rates")
 }
 
-// MissedRates says the same of points, first of all that there is to say about them; no finding where all schedules
-// were kept. It takes one repetition for all of a point.
+// MissedRates is a verdict on the points that missed a rate, in the words of the first repetition that did. There is none if all
+// schedules were kept.
 func MissedRates(points []Point) []document.Verdict {
 	var texts []string
 	for _, p := range points {

@@ -13,7 +13,7 @@ var shownElsewhere = map[string]bool{
 	"sweep":   true, // how a study is written, not what is measured
 }
 
-// CompareNames orders names as people do: what is equal up to a number goes by the number, 2KiB before 16KiB.
+// CompareNames orders names as people do: names that are equal up to a number go by the number, 2KiB before 16KiB.
 func CompareNames(a, b string) int {
 	number := func(s string) (value, rest string) {
 		n := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
@@ -50,7 +50,7 @@ func Names(points []Point) []string {
 	return slices.Compact(names)
 }
 
-// CompareKinds orders points by what their names say: by kind, then by the values of their settings.
+// CompareKinds orders points by the parts of their names: by kind, then by the values of their settings.
 func CompareKinds(a, b Point) int {
 	return cmp.Or(CompareNames(a.Kind(), b.Kind()), compareWords(a.words, b.words))
 }
@@ -105,7 +105,7 @@ func name(points []*Point) {
 	distinguish(points)
 }
 
-// vary adds words to what tells p from other points of the same broker.
+// vary adds words to the variant of p, and renews its name.
 func (p *Point) vary(words ...Word) {
 	p.words = append(p.words, words...)
 	var texts []string

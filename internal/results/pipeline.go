@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// pipelineMetrics are those of an application around the broker. Response times of a closed loop are what its clients saw;
-// their name says from where they count.
+// pipelineMetrics are those of an application around the broker. Response times of a closed loop are those that its clients saw;
+// they count from the sending of a request, as their name says.
 var pipelineMetrics = []Metric{
 	{Key: "response_min_ns", Name: "response min", Head: "response\nmin", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Min()) })},
 	{Key: "response_mean_ns", Name: "response mean", Head: "response\nmean", Unit: unit.Nanoseconds, Better: Lower, Of: response(hist.Snapshot.Mean)},
@@ -57,8 +57,8 @@ func response(of func(hist.Snapshot) float64) func(store.Record) float64 {
 
 func isPipeline(r store.Record) bool { return len(pipelineCourse(r)) > 0 }
 
-// pipelineCourse is what was seen of a pipeline's parts and of the broker's queue, look by look, from the start of the measured
-// phase; nil where r has no pipeline.
+// pipelineCourse holds the looks at a pipeline's parts and at the broker's queue, from the start of the measured phase. It is nil
+// if r has no pipeline.
 func pipelineCourse(r store.Record) []store.PipelineTick {
 	if r.Result == nil || r.Result.Pipeline == nil {
 		return nil
@@ -74,7 +74,7 @@ func pipelineCourse(r store.Record) []store.PipelineTick {
 // still keeps who asks it waiting.
 const lookNear = int64(5e8)
 
-// lookAt is the look nearest to a moment of the course; an empty one where there is none near.
+// lookAt is the look nearest to a moment of the course. It is empty if none is near.
 func lookAt(looks []store.PipelineTick, at int64) (nearest store.PipelineTick) {
 	off := lookNear + 1
 	for _, look := range looks {
@@ -93,7 +93,7 @@ func orNaN[N int64 | float64](n *N) float64 {
 	return float64(*n)
 }
 
-// Struck names what a fault was done to.
+// Struck names the node or the part of a pipeline that a fault was done to.
 func Struck(f store.FaultEvent) string {
 	if f.Part != "" {
 		return f.Part

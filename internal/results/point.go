@@ -1,6 +1,18 @@
-// Package results turns stored records into what reports, figures and gates are about: points, each with its loads over
-// their repetitions, metrics, axes, statistics and rankings. It knows nothing of how records were measured, and of how
-// results are shown no more than their cells.
+// Package results turns stored records into points, each with its loads over their repetitions, and into metrics, axes,
+// statistics and rankings. Reports, figures and gates choose from them. It knows nothing of how records were measured, and of
+// how results are shown no more than their cells.
+//
+// A record is one repetition. Records of equal spec are a point; a load point is one load of a point over its repetitions;
+// a metric reads one figure from each record:
+//
+//	p99 := results.MustMetric("e2e_p99_ns")
+//	for _, point := range results.Of(records).Points {
+//		for _, l := range point.MeasuredLoads() { // "curve 1k/s", "curve 2k/s"
+//			if l.Used() { // it ended ok
+//				fmt.Println(point.Name, l.RowTitle, p99.Over(l.Records).Median) // kafka curve 1k/s 1.3e+06
+//			}
+//		}
+//	}
 package results
 
 import (
@@ -15,17 +27,17 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Point is everything the store holds about one point.
+// Point is everything the store holds about one point. It has at least one record.
 type Point struct {
 	ID       string
-	Product  string // broker, with its version where points of the same broker differ in it
-	Variant  string // what else tells it from other points of the same broker: "linger=5 topics=2"; "" where nothing does
-	Name     string // product, the shape of its load where points differ in it, and variant
+	Product  string // broker, with its version if points of the same broker differ in it
+	Variant  string // what else tells it from other points of the same broker: "linger=5 topics=2"; empty if nothing does
+	Name     string // product, the shape of its load if points differ in it, and variant
 	Spec     study.Spec
 	Records  []store.Record // in order of appending, superseded attempts left out
 	Repeated int            // repetitions that ended ok and were measured again
 
-	shape string     // of its load, where it stands in the name
+	shape string     // of its load, if it stands in the name
 	words []Word     // of its variant
 	facts *factCache // of the set that the point is part of
 }
@@ -36,7 +48,7 @@ type Word struct{ Name, Value string }
 // Words are the settings that set p apart from other points of the same broker; its variant says the same in one line.
 func (p Point) Words() []Word { return p.words }
 
-// Kind is the point's name without its variant: the product, and the shape of its load where points differ in it.
+// Kind is the point's name without its variant: the product, and the shape of its load if points differ in it.
 func (p Point) Kind() string { return strings.TrimSpace(p.Product + " " + p.shape) }
 
 // measures is the order in which kinds of measurement are shown.
@@ -105,8 +117,8 @@ func (p Point) axes() map[string]string { return p.Records[0].Axes }
 // Ok are the records conclusions may be drawn from.
 func (p Point) Ok() []store.Record { return p.with(store.OK) }
 
-// Shown are the records whose figures may stand in a table: the ok ones, else the failed, else the void or published ones
-// (which enter no conclusion).
+// Shown are the records whose figures may stand in a table, all of one status: the ok ones, else the failed, else the void or
+// published ones, which enter no conclusion.
 func (p Point) Shown() []store.Record {
 	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Published} {
 		if records := p.with(status); len(records) > 0 {
@@ -129,7 +141,8 @@ func (p Point) with(status store.Status) []store.Record {
 // All tells that every repetition ended so.
 func (p Point) All(status store.Status) bool { return len(p.with(status)) == len(p.Records) }
 
-// Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3"; "ok" where all ended so.
+// Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3"; "ok" alone if all ended ok. There
+// is at least one.
 func (p Point) Endings() []string {
 	var endings []string
 	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted, store.Refused, store.OK, store.Published} {
@@ -149,7 +162,7 @@ func (p Point) Status() string { return strings.Join(p.Endings(), ", ") }
 // Rate names the offered rate with its shape: "1k/s", "1k/s poisson".
 func (p Point) Rate() string { return rate(p.Spec.Load) }
 
-// Load says what was done: "sustainable", "rate 1k/s", "count at 1k/s", "peak".
+// Load names the load: "sustainable", "rate 1k/s", "count at 1k/s", "peak".
 func (p Point) Load() string {
 	switch {
 	case p.Spec.Measure == "rate":

@@ -350,7 +350,7 @@ func TestDistributionsAreOfTheRepetitionsThatCount(t *testing.T) {
 	} {
 		var got []string
 		for _, d := range Distributions(pointsOf(c.records), LatencyKinds[0]) {
-			got = append(got, fmt.Sprintf("%s: used %v, %d with %d", d.Load, d.Used, d.N, d.Count()))
+			got = append(got, fmt.Sprintf("%s: used %v, %d with %d", d.RowTitle, d.Used, d.N, d.Count()))
 			if d.Point.ID != "p" {
 				t.Errorf("%s: of point %q", c.name, d.Point.ID)
 			}

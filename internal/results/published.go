@@ -8,14 +8,14 @@ import (
 )
 
 // Published tells that the point holds the figures of a publication. Nothing is ranked, tested or concluded by them: they
-// stand beside what was measured.
+// stand beside measured figures.
 func (p Point) Published() bool { return p.Records[0].Kind == store.KindPublished }
 
-// PublishedNote says once in a document what published figures are there for.
+// PublishedNote explains published figures, once in a document.
 const PublishedNote = "Published figures are those of a paper, on its machines and versions: they stand beside the measured ones, and nothing is " +
 	"ranked, tested or judged by them."
 
-// AsRecorded is m with what the records hold of it, also the latency of a closed loop: that is what publications print.
+// AsRecorded is m with the values that records hold of it, also the latency of a closed loop: publications print that.
 func (m Metric) AsRecorded() Metric {
 	if m.raw != nil {
 		m.Of = m.raw
@@ -23,7 +23,7 @@ func (m Metric) AsRecorded() Metric {
 	return m
 }
 
-// givenToo has metrics answer for published records from what was published, and only from that.
+// givenToo has metrics answer for published records from the published figures, and only from those.
 func givenToo(metrics []Metric) []Metric {
 	for i := range metrics {
 		m := &metrics[i]

@@ -22,7 +22,7 @@ type Bracket struct {
 // searchBounds are the bounds that one search found.
 type searchBounds struct {
 	passing float64 // the highest rate that passed
-	failing float64 // the lowest that failed; 0: none did
+	failing float64 // the lowest that failed; 0 if none did
 }
 
 // Sustained gathers the searches of records.
@@ -65,8 +65,7 @@ func (b Bracket) Cell() document.Cell {
 type Contender struct {
 	Name   string
 	Values []float64 // one per repetition
-	// Bracket is where searches say that their values lie: between the lowest rate that passed and the highest that
-	// failed, of any repetition. It is no spread over repetitions, and nothing is concluded from it.
+	// Bracket reaches from the lowest rate that passed to the highest that failed, in the searches of any repetition. It is no spread over repetitions, and nothing is concluded from it.
 	Bracket *[2]float64
 }
 
@@ -108,7 +107,7 @@ type Standing struct {
 // Ranking orders contenders by a metric and tests each against the best.
 type Ranking struct {
 	Metric Metric
-	Best   *Contender // by its median; nil where nobody has a value
+	Best   *Contender // by its median; nil if nobody has a value
 	Rest   []Standing // the others, best first
 }
 
@@ -184,7 +183,7 @@ func (r Ranking) Scattered() []Standing {
 	return behind.BehindBest(NoDifferenceShown)
 }
 
-// firstBehind is the index among the rest of the first that is shown to be behind; their number where none is.
+// firstBehind is the index among the rest of the first that is shown to be behind. It is their number if none is.
 func (r Ranking) firstBehind() int {
 	i := slices.IndexFunc(r.Rest, func(s Standing) bool { return s.Against.Answer() == Different })
 	if i < 0 {

@@ -18,7 +18,7 @@ type Effect struct {
 	Changes []Summary // by value; that of the first is of no combination
 }
 
-// Largest is the change that is farthest from 1, and its value; 0 where nothing could be compared.
+// Largest is the change that is farthest from 1, and its value. The value is 0 if nothing could be compared.
 func (e Effect) Largest() (value int, change Summary) {
 	far := -1.0
 	for i, c := range e.Changes {
@@ -71,9 +71,9 @@ func Effects(points []Point, m Metric) []Effect {
 func SweptAxes(points []Point) ([]Axis, [][]int) {
 	loadPoints := make([]LoadPoint, len(points))
 	for i, p := range points {
-		loadPoints[i] = LoadPoint{Point: i, Load: p.Load(), Rate: fixedRate(p.Spec)}
+		loadPoints[i] = LoadPoint{Point: p, Name: p.Load(), Rate: fixedRate(p.Spec)}
 	}
-	return Axes(points, loadPoints)
+	return Axes(loadPoints)
 }
 
 // others names a combination of all axes but one.
@@ -132,7 +132,7 @@ func Pareto(points []Point, metrics []Metric) []Point {
 	return kept
 }
 
-// dominates tells that a is nowhere worse than b and somewhere better; what neither has doesn't count.
+// dominates tells that a is nowhere worse than b and somewhere better; a metric that neither has doesn't count.
 func dominates(a, b []float64) bool {
 	better := false
 	for k := range a {
@@ -147,7 +147,7 @@ func dominates(a, b []float64) bool {
 	return better
 }
 
-// Tradeoff are the metrics between which a sweep has to choose: rate, where it isn't given, latency and cost.
+// Tradeoff are the metrics between which a sweep has to choose: rate, unless it is given, latency and cost.
 func Tradeoff(measure string) []Metric {
 	var metrics []Metric
 	if m, ok := Headline(measure); ok && (m.Unit == unit.PerSecond || m.Unit == unit.Seconds) {

@@ -20,7 +20,7 @@ var forPeople = map[string]bool{
 }
 
 // Facts is everything that could make two records incomparable, by path: the complete spec under its own names,
-// settings.*, versions.* and host.*. Axis values come under their axis's name where the spec has no such path.
+// settings.*, versions.* and host.*. Axis values come under their axis's name if the spec has no such path.
 func Facts(r store.Record) map[string]string { return new(factCache).of(r) }
 
 // Facts are those of the point's first record.
@@ -29,7 +29,7 @@ func (p Point) Facts() map[string]string { return p.facts.of(p.Records[0]) }
 // FactsOf are those of one of the point's records.
 func (p Point) FactsOf(r store.Record) map[string]string { return p.facts.of(r) }
 
-// factCache remembers what it flattened: most records of a study share their settings, versions and host, and every
+// factCache remembers flattened values: most records of a study share their settings, versions and host, and every
 // report asks for the same specs. A nil one remembers nothing.
 type factCache struct {
 	mu    sync.Mutex
@@ -43,7 +43,7 @@ func (c *factCache) of(r store.Record) map[string]string {
 	facts := map[string]string{}
 	maps.Copy(facts, r.Axes)
 	spec := r.Spec
-	spec.Objectives = nil // what should be reached makes no difference to what was
+	spec.Objectives = nil // an objective changes nothing in the work
 	c.flatten(facts, "", spec)
 	for name := range forPeople {
 		delete(facts, name)
@@ -62,7 +62,7 @@ func (c *factCache) of(r store.Record) map[string]string {
 	return facts
 }
 
-// flatten adds what v holds below path.
+// flatten adds the values that v holds, below path.
 func (c *factCache) flatten(into map[string]string, path string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *factCache) workload(s study.Spec, named []string) string {
 }
 
 // Residue tells in which facts records that are about to be pooled or compared differ, apart from the named ones:
-// "host.cores: 2, 8", sorted. A name covers everything below it and what differs of necessity with it.
+// "host.cores: 2, 8", sorted. A name covers everything below it and the facts that it implies.
 func Residue(records []store.Record, named ...string) []string {
 	if len(records) < 2 {
 		return nil // and thousands of points have one record each

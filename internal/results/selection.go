@@ -14,7 +14,7 @@ import (
 // Select picks the records that match every term of expr, such as "broker=kafka,messageSize=1KiB". A term names
 // study, label, status, point (or the beginning of its ID), repetition, began (or its beginning: a day, an hour), an axis, or any path of the spec or of
 // settings.*, versions.* and host.*; "version" also matches the version that was measured. An unknown name or a value
-// that no record has is an error that says what there is.
+// that no record has is an error that lists those that exist.
 func Select(records []store.Record, expr string) ([]store.Record, error) {
 	selected := records
 	facts := new(factCache)
@@ -72,7 +72,7 @@ func Selectable(records []store.Record) map[string][]string {
 	return out
 }
 
-// Named are the names of expr's terms: what a comparison with it declares as the difference.
+// Named are the names of expr's terms, which a comparison declares as the difference between its sides.
 func Named(expr string) []string {
 	var names []string
 	for term := range strings.SplitSeq(expr, ",") {
@@ -96,7 +96,7 @@ func SideSelection(side string) string {
 	return "broker=" + broker
 }
 
-// Joined selects what matches both selections, either of which may be "".
+// Joined selects what matches both selections, either of which may be empty.
 func Joined(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

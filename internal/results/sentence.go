@@ -8,7 +8,7 @@ import (
 // String is the ranking in words.
 func (r Ranking) String() string { return strings.TrimSpace(r.Claim() + " " + r.Basis()) }
 
-// Claim says in a sentence with every figure who is best, "" when nobody was measured.
+// Claim says in a sentence with every figure who is best. It is empty if nobody was measured.
 func (r Ranking) Claim() string {
 	claim := r.claim()
 	switch scattered := r.Scattered(); len(scattered) {
@@ -46,7 +46,7 @@ func (r Ranking) claim() string {
 	return claim + "."
 }
 
-// Basis says what the claim rests on, and who else was measured but not tested.
+// Basis names the tests that the claim rests on, and who else was measured but not tested.
 func (r Ranking) Basis() string {
 	untested := r.BehindBest(NotTested)
 	switch {
@@ -73,7 +73,7 @@ func (r Ranking) list(standings []Standing) string {
 	return enumerate(Abridged(texts))
 }
 
-// evidence is what the tests against the best rest on: "p ≤ 0.048 where shown, p = 0.310 where not, Mann–Whitney U, Holm
+// evidence states the p values and the method of the tests against the best: "p ≤ 0.048 where shown, p = 0.310 where not, Mann–Whitney U, Holm
 // over 6 pairs."
 func (r Ranking) evidence() string {
 	var parts []string

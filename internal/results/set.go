@@ -2,13 +2,13 @@ package results
 
 import "github.com/brokermark/brokermark/internal/store"
 
-// Set is what stored records hold, computed once: reports, pages, figures, gates and spreadsheets choose from it.
+// Set holds stored records as points, computed once: reports, pages, figures, gates and spreadsheets choose from it.
 type Set struct {
 	Records []store.Record
 	Points  []Point
 }
 
-// Of computes what records hold.
+// Of makes a set of records.
 func Of(records []store.Record) *Set {
 	return &Set{Records: records, Points: pointsOf(records)}
 }
@@ -19,14 +19,11 @@ type Pair struct {
 	A, B  []Point
 }
 
-// LoadPoints lists the load points of all points, in their order.
-func (s *Set) LoadPoints() []LoadPoint { return LoadPointsOf(s.Points) }
-
 // LoadPointsOf lists the load points of points, in their order.
 func LoadPointsOf(points []Point) []LoadPoint {
 	var all []LoadPoint
-	for i, p := range points {
-		all = append(all, LoadPoints(i, p)...)
+	for _, p := range points {
+		all = append(all, p.LoadPoints()...)
 	}
 	return all
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// sideMetrics are those of the generator's sides, where its consumers had a process of their own (consumersApart).
+// sideMetrics are those of the generator's sides, if its consumers had a process of their own (consumersApart).
 var sideMetrics = []Metric{
 	sideCPU("producer_cpu_s_per_million", "producing CPU", producing),
 	sidePercent("producer_cpu_user_pct", "producing CPU, user, % of a core", func(s store.SidesTick) float64 { return s.Producing.User }),
@@ -57,7 +57,7 @@ func hasSides(r store.Record) bool {
 	return r.Result != nil && slices.ContainsFunc(r.Result.Series, func(t store.Tick) bool { return t.Sides != nil })
 }
 
-// side reads what is known of the sides; nothing is before the meters were first read.
+// side reads a figure of the sides. It is NaN before the meters were first read.
 func side(of func(store.SidesTick) float64) func(Moment) float64 {
 	return func(m Moment) float64 {
 		if m.Sides == nil {

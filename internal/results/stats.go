@@ -16,7 +16,7 @@ const (
 	alpha      = 1 - confidence
 )
 
-// Summary is what repetitions have in common.
+// Summary sums up the values of repetitions.
 type Summary struct {
 	N         int
 	Median    float64
@@ -68,10 +68,10 @@ type Difference struct {
 	Adjusted float64
 	Family   int
 	// Ratio is the Hodges–Lehmann estimate of b/a (the median of all pairwise ratios), within RatioLow..RatioHigh
-	// with 95 % confidence (0..+Inf where there are too few values); NaN when a value isn't positive.
+	// with 95 % confidence (0..+Inf with too few values). All are NaN if a value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
 	Delta                      float64 // Cliff's: P(b>a) − P(b<a), −1..1
-	Needed                     int     // 0, or how many repetitions each side needs at least for any test to show a difference
+	Needed                     int     // how many repetitions each side needs at least for any test to show a difference; 0 if it has them
 	same                       bool    // every value of both sides is equal
 }
 
@@ -151,7 +151,7 @@ func hodgesLehmannInterval(sorted []float64, n1, n2 int) (low, high float64) {
 			k++
 		}
 	}
-	if k <= 0 { // also where the approximation leaves none, as for one value against hundreds
+	if k <= 0 { // the approximation may leave none, too, as for one value against hundreds
 		return 0, math.Inf(1)
 	}
 	return sorted[k-1], sorted[len(sorted)-k]
@@ -172,8 +172,8 @@ func sign(v float64) int {
 	return 0
 }
 
-// HalfWidth is half the width of the 95 % interval of a metric over repetitions, as a share of the median; NaN where there are
-// too few for an interval.
+// HalfWidth is half the width of the 95 % interval of a metric over repetitions, as a share of the median. It is NaN with too few
+// repetitions for an interval.
 func HalfWidth(m Metric, records []store.Record) (half float64, n int) {
 	s := Summarize(m.Values(records))
 	if !s.Confident || s.Median == 0 {

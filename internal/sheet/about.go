@@ -3,9 +3,7 @@ package sheet
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -13,60 +11,15 @@ import (
 
 // repetitions writes every record with the flat columns that every format shares, in base units.
 func (b *book) repetitions(records []store.Record) {
-	sheet := b.sheet("Repetitions")
-	axes := map[string]bool{}
-	for _, r := range records {
-		for axis := range r.Axes {
-			axes[axis] = true
-		}
-	}
-	t := table{header: []string{"study", "repetition"}, widths: []float64{18, 11}, frozen: 2}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[results.FlatRecord]()) {
-		t.header, t.widths = append(t.header, f.Tag.Get("json")), append(t.widths, 16)
-	}
-	names := slices.Sorted(maps.Keys(axes))
-	for _, axis := range names {
-		t.header, t.widths = append(t.header, "axis."+axis), append(t.widths, 14)
-	}
-	b.fill(sheet, t, func(row func(...any)) {
-		for _, r := range records {
-			for _, f := range results.Flat(r) {
-				values := []any{r.Study, r.Repetition}
-				flat := reflect.ValueOf(f)
-				for i := range flat.NumField() {
-					values = append(values, plain(flat.Field(i)))
-				}
-				for _, axis := range names {
-					values = append(values, r.Axes[axis])
-				}
-				row(values...)
-			}
+	header, rows := results.FlatTable(records)
+	b.fill(b.sheet("Repetitions"), table{header: header, widths: slices.Repeat([]float64{16}, len(header)), frozen: 2}, func(row func(...any)) {
+		for values := range rows {
+			row(values...)
 		}
 	})
 }
 
-// plain is a field as a cell holds it; what is unknown is empty.
-func plain(v reflect.Value) any {
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return nil
-		}
-		v = v.Elem()
-	}
-	switch list := v.Interface().(type) {
-	case []string:
-		return strings.Join(list, " | ")
-	case []results.FlatGoal:
-		var answers []string
-		for _, g := range list {
-			answers = append(answers, g.String())
-		}
-		return strings.Join(answers, " | ")
-	}
-	return v.Interface()
-}
-
-// settings writes what all points have in common, then a column for everything in which they differ.
+// settings writes the settings that all points share, then a column for each setting in which they differ.
 func (b *book) settings(points []results.Point) {
 	values := results.Values{}
 	facts := make([]map[string]string, len(points))
@@ -144,7 +97,7 @@ func (b *book) doubts(points []results.Point) {
 	})
 }
 
-// about says what the columns mean.
+// about explains the columns.
 func (b *book) about(records []store.Record) {
 	b.fill(b.sheet("About"), table{header: []string{"column", "meaning"}, widths: []float64{24, 110}, frozen: 1}, func(row func(...any)) {
 		if len(records) == 0 {

@@ -12,17 +12,16 @@ import (
 // line is a row of an experiment: one point at one load, over its repetitions.
 type line struct {
 	results.LoadPoint
-	point  results.Point
-	status string
-	// distributions are the latencies of all repetitions together, by their kind's name; none where nothing was measured.
-	distributions map[string]*results.Distribution
+	status string // of the load point or, if nothing was measured, of the point
+	// distributions are the latencies of all repetitions together, by their kind's name. It is nil if nothing was measured.
+	distributions map[string]results.Distribution
 }
 
 // column is a column of an experiment.
 type column struct {
 	name, unit, format string
 	width              float64
-	of                 func(l line) any // nil: not known
+	of                 func(l line) any // a string or a number; nil if it is not known
 }
 
 const (
@@ -30,11 +29,12 @@ const (
 	tenths  = "#,##0.0"
 	thirds  = "#,##0.000"
 	percent = "0.0"
+	general = "General" // numbers of an axis, aligned like words
 )
 
-// columns are those of the first study under its names (msg/s, min, avg, 95th, 99th, disk MB, cpu %usr, cpu %sys),
-// with what it left out beside them.
-var columns = []column{
+// figureColumns are those of the first study under its names (msg/s, min, avg, 95th, 99th, disk MB, cpu %usr, cpu %sys),
+// with further columns beside them.
+var figureColumns = []column{
 	{"msg/s", "confirmed per second", ones, 11, metric("publish_rate")},
 	{"received/s", "all subscriptions", ones, 11, metric("receive_rate")},
 	{"sustainable", "msg/s, passing", ones, 12, whole("sustainable_low")},
@@ -99,7 +99,16 @@ var columns = []column{
 	{"waited for a core", "s, threads of the generator", thirds, 15, paused(func(p *store.Pauses) float64 { return p.QueuedSeconds })},
 }
 
-// metered is v where the broker's processes were.
+// figureIndex is the place of a column among figureColumns. It panics if there is none: a chart would show another column.
+func figureIndex(name string) int {
+	i := slices.IndexFunc(figureColumns, func(c column) bool { return c.name == name })
+	if i < 0 {
+		panic("sheet: no figure column " + name)
+	}
+	return i
+}
+
+// metered is v if the broker's processes were metered, else NaN.
 func metered(r store.Record, v float64) float64 {
 	if !r.Result.Cost.BrokerKnown {
 		return math.NaN()
@@ -131,7 +140,7 @@ func ofCores(r store.Record, cores float64) float64 {
 	return 100 * cores / float64(r.Host.Cores)
 }
 
-// share is CPU seconds as a percentage of what all cores had meanwhile, as mpstat shows it, where the record has no
+// share is CPU seconds as a percentage of what all cores had meanwhile, as mpstat shows it, for records without
 // shares.
 func share(r store.Record, seconds float64) float64 {
 	window := r.Result.Cost.Seconds
@@ -174,7 +183,7 @@ func metric(key string) func(line) any {
 // whole is a metric of whole repetitions, which each rate of their curves shows.
 func whole(key string) func(line) any {
 	m := results.MustMetric(key)
-	return func(l line) any { return scaled(key, m.Over(l.Whole).Median) }
+	return func(l line) any { return scaled(key, m.Over(l.FullRecords).Median) }
 }
 
 // total adds over repetitions: a loss isn't averaged away.
@@ -199,7 +208,7 @@ func merged(key string) func(line) any {
 	m := results.MustMetric(key)
 	return func(l line) any {
 		d := l.distributions[m.Histogram]
-		if d == nil || d.Closed {
+		if d.N == 0 || d.Closed {
 			return nil
 		}
 		return scaled(key, m.Read(d.Snapshot))
@@ -215,7 +224,7 @@ func scaled(key string, v float64) any {
 	return number(v)
 }
 
-// paused is the worst over repetitions of what the generator's machine stood still.
+// paused is the worst pause of the generator's machine over repetitions.
 func paused(of func(*store.Pauses) float64) func(line) any {
 	return func(l line) any {
 		var worst any

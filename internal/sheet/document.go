@@ -53,7 +53,7 @@ type flow struct {
 
 const narrowest, broadest = 14, 42 // of a column, in letters
 
-// columns gives the widths that suit what stands in any of the tables.
+// columns sets widths that suit the texts of all tables.
 func (f *flow) columns(d document.Document) {
 	widths := []float64{broadest / 2}
 	for _, t := range d.Tables() {
@@ -186,7 +186,7 @@ var scales = map[unit.Unit]scale{
 	unit.Share: {"%", 100, percent}, unit.Factor: {"×", 1, thirds},
 }
 
-// value is nil where nothing is known: of a blank cell, and of an infinite bound.
+// value is nil for a blank cell and for an infinite bound: nothing is known.
 func (f *flow) value(p place, c document.Cell) any {
 	look := excelize.Style{}
 	if c.Unused {

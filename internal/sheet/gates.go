@@ -2,7 +2,7 @@ package sheet
 
 import "github.com/brokermark/brokermark/internal/gate"
 
-// gates writes how loads fared under thresholds and objectives, where there were any.
+// gates writes the verdicts of thresholds and objectives, if there are any.
 func (b *book) gates(judged []gate.Verdict) {
 	if len(judged) == 0 {
 		return

@@ -1,5 +1,7 @@
-// Package sheet writes stored records as a spreadsheet (XLSX): real numbers, charts, and what is needed to judge
-// them. It knows the format; what the numbers mean is report's.
+// Package sheet writes stored records as a spreadsheet (XLSX): real numbers, charts, and everything needed to judge
+// them. It knows the format; package results says what the numbers mean.
+//
+//	err := sheet.Write(file, results.Of(records), nil) // without verdicts of gates
 package sheet
 
 import (
@@ -22,9 +24,9 @@ type book struct {
 	err    error
 }
 
-// Write makes a workbook of results: a sheet for each experiment (what one study measured in one way) with a row for
-// each point and load, then how they fared under gates and objectives, every repetition, the settings, the doubts, and what the
-// columns mean. No records make a workbook that says so.
+// Write makes a workbook of results: a sheet for each experiment (the points that one study measured in one way) with a row for
+// each point and load, then the verdicts of gates and objectives, every repetition, the settings, the doubts, and the meaning
+// of the columns. No records make a workbook that says so.
 func Write(w io.Writer, set *results.Set, judged []gate.Verdict) error {
 	records, points := set.Records, set.Points
 	b := &book{file: excelize.NewFile(), styles: map[string]int{}}
@@ -48,7 +50,7 @@ func Write(w io.Writer, set *results.Set, judged []gate.Verdict) error {
 	return b.file.Write(w)
 }
 
-// experiment is what one study measured in one way.
+// experiment holds the points that one study measured in one way.
 type experiment struct {
 	name   string
 	points []results.Point
@@ -179,10 +181,9 @@ func cell(column, row int) string {
 // table is the rows of a sheet; a value is nil, a string, or a number.
 type table struct {
 	header []string
-	units  []string // in parentheses behind the header; nil: none
+	units  []string // in parentheses behind the header; nil if there are none
 	widths []float64
-	styles []int // of each column's cells; nil: none
-	frozen int   // columns that stay when scrolling
+	frozen int // columns that stay when scrolling
 }
 
 const (
@@ -204,6 +205,21 @@ func (b *book) fill(sheet string, t table, rows func(add func(values ...any))) {
 		b.err = err
 		return
 	}
+	b.head(w, t)
+	row := headRows + 1
+	rows(func(values ...any) {
+		if row > mostRows {
+			return
+		}
+		b.try(func() error { return w.SetRow(cell(1, row), values) })
+		row++
+	})
+	b.filter(sheet, 1, len(t.header), row-1)
+	b.try(w.Flush)
+}
+
+// head writes the widths and the names of the columns, which stay when scrolling.
+func (b *book) head(w *excelize.StreamWriter, t table) {
 	for i, width := range t.widths {
 		b.try(func() error { return w.SetColWidth(i+1, i+1, width) })
 	}
@@ -220,27 +236,6 @@ func (b *book) fill(sheet string, t table, rows func(add func(values ...any))) {
 		names[i] = excelize.Cell{StyleID: b.header(), Value: name}
 	}
 	b.try(func() error { return w.SetRow(cell(1, 1), names, excelize.RowOpts{Height: height}) })
-	row := headRows + 1
-	rows(func(values ...any) {
-		if row > mostRows {
-			return
-		}
-		cells := make([]any, len(values))
-		for i, v := range values {
-			c, made := v.(excelize.Cell)
-			if !made {
-				c = excelize.Cell{Value: v}
-			}
-			if c.StyleID == 0 && i < len(t.styles) {
-				c.StyleID = t.styles[i]
-			}
-			cells[i] = c
-		}
-		b.try(func() error { return w.SetRow(cell(1, row), cells) })
-		row++
-	})
-	b.filter(sheet, 1, len(t.header), row-1)
-	b.try(w.Flush)
 }
 
 // headed is the name of a column with its unit.

@@ -15,16 +15,17 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// product is a broker as these records pretend to have measured it, at 100 B.
-type product struct {
-	name, version, client string
-	sustains              float64 // messages per second
-	p50                   float64 // nanoseconds end to end, without load
-	brokerCPU, clientCPU  float64 // seconds per million
-	rss                   int64
+// Product is a broker as these records pretend to have measured it, at 100 B.
+type Product struct {
+	Name, Version, Client string
+	Sustains              float64 // messages per second
+	P50                   float64 // nanoseconds end to end, without load
+	BrokerCPU, ClientCPU  float64 // seconds per million
+	RSS                   int64
 }
 
-var products = []product{
+// Products are those of Demo.
+var Products = []Product{
 	{"kafka", "4.3.1", "github.com/twmb/franz-go@v1.22.2", 812_000, 2.1e6, 1.9, 0.61, 700 << 20},
 	{"rabbitmq", "3.10.8", "github.com/rabbitmq/amqp091-go@v1.16.0", 46_000, 0.9e6, 21.5, 17.2, 180 << 20},
 	{"nats", "2.15.2", "github.com/nats-io/nats.go@v1.55.0", 1_150_000, 0.21e6, 0.55, 0.66, 22 << 20},
@@ -52,12 +53,12 @@ var demo = sync.OnceValue(func() []store.Record {
 	}
 	for repetition := 1; repetition <= 3; repetition++ {
 		for _, size := range []study.Size{100, 1024} {
-			for _, p := range products {
+			for _, p := range Products {
 				add(p.search(size, repetition))
 				add(p.curve(size, repetition))
 			}
 		}
-		for _, p := range products {
+		for _, p := range Products {
 			add(p.fixed(repetition))
 		}
 	}
@@ -66,7 +67,7 @@ var demo = sync.OnceValue(func() []store.Record {
 
 // Empty are the sets of records that give a figure or a sheet little to show.
 func Empty() map[string][]store.Record {
-	p := products[0]
+	p := Products[0]
 	void := p.fixed(1)
 	void.Status, void.Reason = store.Void, "the generator was 3.1 ms late at p99, allowed are 1.0 ms"
 	bare := p.fixed(1)
@@ -76,13 +77,14 @@ func Empty() map[string][]store.Record {
 	}
 }
 
-func (p product) record(size study.Size, measure string, repetition int) store.Record {
+// Record is a repetition that ended ok, still without a result.
+func (p Product) Record(size study.Size, measure string, repetition int) store.Record {
 	r := store.Record{
 		Schema: store.Schema, Study: "head-to-head", Repetition: repetition, Status: store.OK,
-		PointID: fmt.Sprintf("%s-%d-%s", p.name, size, measure), Label: fmt.Sprintf("%s %s", p.name, size),
-		Axes: map[string]string{"broker": p.name, "messageSize": size.String()},
+		PointID: fmt.Sprintf("%s-%d-%s", p.Name, size, measure), Label: fmt.Sprintf("%s %s", p.Name, size),
+		Axes: map[string]string{"broker": p.Name, "messageSize": size.String()},
 		Spec: study.Spec{
-			Broker: p.name, Version: p.version, Nodes: 1, TLS: "off",
+			Broker: p.Name, Version: p.Version, Nodes: 1, TLS: "off",
 			Delivery: "at-least-once", Persistence: "log", Replicas: 1, Acks: "leader", Ordering: "ordered",
 			Topics: 1, PartitionsPerTopic: 1, ProducersPerTopic: 1, SubscriptionsPerTopic: 1, ConsumerPerSubscription: study.Consumers{1},
 			MessageSize: study.Sizes{{Size: size, Weight: 1}}, KeyDistributor: "NO_KEY", Measure: measure,
@@ -90,19 +92,19 @@ func (p product) record(size study.Size, measure string, repetition int) store.R
 			InFlight: study.InFlight{Messages: 1024, Bytes: 64 << 20},
 		},
 		Settings: store.Settings{Client: map[string]any{"window": 1024.0}},
-		Versions: store.Versions{Broker: p.version, Client: p.client, Tool: "0.1.0", Go: "go1.26.8"},
+		Versions: store.Versions{Broker: p.Version, Client: p.Client, Tool: "0.1.0", Go: "go1.26.8"},
 		Host:     store.Host{Name: "bench-1", OS: "linux", Kernel: "6.12.9", CPU: "AMD EPYC 9B45", Cores: 2, MemoryBytes: 8 << 30, Clock: "tsc"},
 	}
-	if p.name == "rabbitmq" {
+	if p.Name == "rabbitmq" {
 		r.Doubts = append(r.Doubts, store.Doubt{Code: "old-version", Text: "RabbitMQ 3.10.8 is of 2022, two major versions behind"})
 	}
 	return r
 }
 
 // search refuses 1 KiB on NATS, as if that couldn't be done.
-func (p product) search(size study.Size, repetition int) store.Record {
-	r := p.record(size, "sustainable", repetition)
-	if p.name == "nats" && size == 1024 {
+func (p Product) search(size study.Size, repetition int) store.Record {
+	r := p.Record(size, "sustainable", repetition)
+	if p.Name == "nats" && size == 1024 {
 		r.Status, r.Reason = store.Refused, "delivery: at-least-once is not supported: core NATS keeps no copy of a message"
 		return r
 	}
@@ -117,15 +119,15 @@ func (p product) search(size study.Size, repetition int) store.Record {
 }
 
 // curve has one void point in the middle of RabbitMQ's at 1 KiB.
-func (p product) curve(size study.Size, repetition int) store.Record {
-	r := p.record(size, "curve", repetition)
+func (p Product) curve(size study.Size, repetition int) store.Record {
+	r := p.Record(size, "curve", repetition)
 	r.Spec.Curve.Fractions = []float64{0.1, 0.3, 0.5, 0.7, 0.9, 1}
 	top := p.top(size) * drift(repetition)
 	var points []store.CurvePoint
 	for _, f := range r.Spec.Curve.Fractions {
 		at := p.result(size, f*p.top(size), top, repetition)
 		c := store.CurvePoint{Fraction: f, Rate: f * p.top(size), Status: store.OK, Measurement: at.Measurement}
-		if p.name == "rabbitmq" && size == 1024 && f == 0.5 {
+		if p.Name == "rabbitmq" && size == 1024 && f == 0.5 {
 			c.Status, c.Reason = store.Void, "the generator was 3.1 ms late at p99, allowed are 1.0 ms"
 		}
 		points = append(points, c)
@@ -136,35 +138,35 @@ func (p product) curve(size study.Size, repetition int) store.Record {
 }
 
 // fixed is 20,000/s at 100 B with a killed broker; RabbitMQ's are void, JetStream loses messages the second time.
-func (p product) fixed(repetition int) store.Record {
-	r := p.record(100, "rate", repetition)
+func (p Product) fixed(repetition int) store.Record {
+	r := p.Record(100, "rate", repetition)
 	r.Spec.Load.Rate = 20_000
 	r.Spec.Faults = []study.Fault{{At: study.Duration(4 * time.Second), Do: "kill", For: study.Duration(time.Second)}}
 	r.Axes["load.rate"] = "20000"
 	r.Result = p.result(100, 20_000, p.top(100)*drift(repetition), repetition)
-	r.Result.Series = series(20_000, p.p50)
+	r.Result.Series = series(20_000, p.P50)
 	r.Result.WarmupSeconds = 2
 	r.Result.Faults = []store.FaultEvent{{OffsetNs: 4e9, Do: "kill", Node: 1}, {OffsetNs: 5e9, Do: "restart", Node: 1}}
 	switch {
-	case p.name == "rabbitmq":
+	case p.Name == "rabbitmq":
 		late := remark.Of("the generator was %.1f ms late at p99, allowed are 1.0 ms", 3+float64(repetition)/10)
 		r.Status, r.Reason, r.Figures = store.Void, late.Text, late.Figures
-	case p.name == "jetstream" && repetition == 2:
+	case p.Name == "jetstream" && repetition == 2:
 		r.Status, r.Reason = store.Failed, "3 confirmed messages were lost, at-least-once allows none"
 		r.Result.Books.Lost, r.Result.Books.LostAcked = 3, 3
 		r.Result.Books.Received -= 3
-	case p.name == "nats":
+	case p.Name == "nats":
 		r.Label = Hostile
 	}
 	return r
 }
 
-func (p product) top(size study.Size) float64 { return p.sustains / math.Sqrt(float64(size)/100) }
+func (p Product) top(size study.Size) float64 { return p.Sustains / math.Sqrt(float64(size)/100) }
 
 // drift makes repetitions differ by a few per cent.
 func drift(repetition int) float64 { return 1 + 0.02*float64((repetition*7)%5-2) }
 
-func (p product) result(size study.Size, rate, top float64, repetition int) *store.Result {
+func (p Product) result(size study.Size, rate, top float64, repetition int) *store.Result {
 	sent := int64(rate * 10)
 	d := drift(repetition)
 	return &store.Result{Measurement: store.Measurement{
@@ -175,18 +177,18 @@ func (p product) result(size study.Size, rate, top float64, repetition int) *sto
 			Service: p.latency(rate, top, 0.78*d), Lag: p.latency(rate, top, 0.02*d), GeneratorLag: p.latency(rate, top, 0.01*d),
 		},
 		Cost: store.Cost{
-			BrokerKnown: true, BrokerUserSeconds: p.brokerCPU * 0.7 * d * float64(sent) / 1e6, BrokerSystemSeconds: p.brokerCPU * 0.3 * d * float64(sent) / 1e6,
-			BrokerRSSBytes: p.rss, BrokerDiskWriteBytes: sent * int64(size), BrokerDataGrowthBytes: sent * int64(size),
-			GeneratorUserSeconds: p.clientCPU * 0.8 * float64(sent) / 1e6, GeneratorSystemSeconds: p.clientCPU * 0.2 * float64(sent) / 1e6,
+			BrokerKnown: true, BrokerUserSeconds: p.BrokerCPU * 0.7 * d * float64(sent) / 1e6, BrokerSystemSeconds: p.BrokerCPU * 0.3 * d * float64(sent) / 1e6,
+			BrokerRSSBytes: p.RSS, BrokerDiskWriteBytes: sent * int64(size), BrokerDataGrowthBytes: sent * int64(size),
+			GeneratorUserSeconds: p.ClientCPU * 0.8 * float64(sent) / 1e6, GeneratorSystemSeconds: p.ClientCPU * 0.2 * float64(sent) / 1e6,
 			GeneratorRSSBytes: 60 << 20, Messages: sent, Bytes: sent * int64(size),
 		},
 	}}
 }
 
 // latency grows with utilization as a queue's does, with a tail of ten times the median.
-func (p product) latency(rate, top, factor float64) hist.Snapshot {
+func (p Product) latency(rate, top, factor float64) hist.Snapshot {
 	h := hist.New()
-	median := p.p50 * factor / max(0.1, 1-rate/(top*1.1))
+	median := p.P50 * factor / max(0.1, 1-rate/(top*1.1))
 	for i := range 500 {
 		share := (float64(i) + 0.5) / 500
 		h.Record(int64(median * (0.5 + share + math.Pow(share, 60)*9)))

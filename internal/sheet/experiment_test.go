@@ -1,0 +1,60 @@
+package sheet
+
+import (
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/store/storetest"
+)
+
+// The version 3.10 came after 3.9, and isn't 3.1.
+func TestAnAxisWhoseValuesANumberWouldChangeHoldsWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		values []string
+		words  bool
+	}{
+		"numbers":              {[]string{"1", "2.5", "1000000", "-3"}, false},
+		"versions":             {[]string{"3.9", "3.10"}, true},
+		"leading zeros":        {[]string{"7", "007"}, true},
+		"an exponent":          {[]string{"1e3", "10"}, true},
+		"words":                {[]string{"zstd", "1"}, true},
+		"no number":            {[]string{"NaN", "Inf"}, true},
+		"unset for some point": {[]string{"5", ""}, false},
+	} {
+		var points []results.Point
+		for _, v := range c.values {
+			points = append(points, results.Point{Records: []store.Record{{Axes: map[string]string{"axis": v}}}})
+		}
+		column := axisColumn("axis", points)
+		for i, p := range points {
+			got := column.of(line{LoadPoint: results.LoadPoint{Point: p}})
+			if text, ok := got.(string); ok != c.words && c.values[i] != "" || ok && text != c.values[i] {
+				t.Errorf("%s: %q became %v", name, c.values[i], got)
+			}
+		}
+	}
+}
+
+func TestACurveHasItsLatenciesInTheSheet(t *testing.T) {
+	lines, usable := linesOf(results.Of(curveOf(t)).Points)
+	if usable == 0 {
+		t.Fatal("no usable line")
+	}
+	for _, l := range lines[:usable] {
+		if d := l.distributions["e2e"]; d.N == 0 || d.RowTitle != l.RowTitle {
+			t.Errorf("%s has the latencies of %q over %d repetitions", l.RowTitle, d.RowTitle, d.N)
+		}
+	}
+}
+
+func curveOf(t *testing.T) []store.Record {
+	t.Helper()
+	var records []store.Record
+	for _, r := range storetest.Demo() {
+		if r.Spec.Measure == "curve" && r.Status == store.OK {
+			records = append(records, r)
+		}
+	}
+	return records
+}

@@ -1,0 +1,57 @@
+package reports
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// A broker that was only measured at a fixed rate costs less for each message than one at its limit.
+func TestCostsAtUnlikeLoadsNameTheirLoadsAndShareNoChart(t *testing.T) {
+	all := slices.DeleteFunc(demo(1), func(r store.Record) bool {
+		return r.Spec.MessageSize.Mean() != 100 || r.Spec.Delivery != "at-least-once" || r.Spec.Broker == "nats"
+	})
+	unlike := slices.DeleteFunc(slices.Clone(all), func(r store.Record) bool { return r.Spec.Broker == "kafka" && r.Spec.Measure != "rate" })
+	for name, c := range map[string]struct {
+		records []store.Record
+		kafka   string
+		charted bool
+	}{
+		"all at the sustainable rate": {all, "sustainable rate", true},
+		"kafka at a fixed rate":       {unlike, "20k/s", false},
+	} {
+		table := comparisonTable(sidesOf(results.Of(c.records).Points), layout{}, &document.Footnotes{})
+		column := func(key string) document.Column {
+			return table.Columns[slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == key })]
+		}
+		if charted := column("broker_cpu_s_per_million").Chart != ""; charted != c.charted || column("cost_load").Data != c.charted {
+			t.Errorf("%s: charted %t, want %t; the load is shown: %t", name, charted, c.charted, !column("cost_load").Data)
+		}
+		for _, row := range table.Rows {
+			want := "sustainable rate"
+			if row["broker"].Text == "kafka" {
+				want = c.kafka
+			}
+			if got := row["cost_load"].Text; got != want {
+				t.Errorf("%s: the costs of %s are at %q, want %q", name, row["broker"].Text, got, want)
+			}
+		}
+	}
+}
+
+func TestASideHasTheClientModeThatAllItsPointsShare(t *testing.T) {
+	for want, modes := range map[string][]string{"stock": {"stock", "stock"}, "": {"stock", "tuned"}} {
+		var records []store.Record
+		for i, mode := range modes {
+			r := both(int64(i), float64(1000*(i+1)), 1e6, 1e6, store.OK)
+			r.Settings.Client = map[string]any{"mode": mode}
+			records = append(records, altered([]store.Record{r}, mode, func(*store.Record) {})...)
+		}
+		if got := sidesOf(results.Of(records).Points)[0].clientMode(); got != want {
+			t.Errorf("modes %v: %q, want %q", modes, got, want)
+		}
+	}
+}
