@@ -12,7 +12,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
-	"github.com/brokermark/brokermark/internal/wire"
 )
 
 // apart is the consumers of a worker where they are in another process.
@@ -124,8 +123,8 @@ func (a *apart) prepare() error {
 		return nil
 	}
 	w := a.worker
-	if w.bodies.shortest() < wire.HeaderSize {
-		return fmt.Errorf("payloads of %d bytes can't carry their times to consumers in another process; at least %d are needed", w.bodies.shortest(), wire.HeaderSize)
+	if err := sharable(w.bodies); err != nil {
+		return err
 	}
 	_, err := a.ask(order{Do: doPrepare, Prepare: &away{
 		Audience: w.audience(), Producers: w.plan.producers(), Subscriptions: len(w.plan.Topology.Subscriptions),

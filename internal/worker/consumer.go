@@ -56,7 +56,7 @@ func (c *consumer) book(batch [][]byte) bool {
 		case status == wire.OK && h.Run != c.run:
 			// Left on the broker by an earlier run.
 		case h.ID.Seq()&probeBit != 0:
-			c.probed.at(int(h.ID.Producer()), c.subscription).Store(true)
+			c.probed.came(int(h.ID.Producer()), c.subscription)
 		case recorder != nil:
 			recorder.Received(h, now)
 			counted = true

@@ -68,11 +68,15 @@ const (
 // once, it also ends when nothing has come for a while.
 func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, hasty bool) (drainEnd, error) {
 	waited, still := t.newTimer(), t.newTimer()
-	last := t.measure.Count()
+	last, _ := t.count()
 	for {
-		now := t.measure.Count()
+		now, sending := t.count()
+		if sending {
+			waited.Reset()
+			still.Reset()
+		}
 		resolved := now.Sent == now.Acked+now.Failed
-		if resolved && now.Received >= (now.Sent-now.Failed)*int64(t.measure.Subscriptions()) &&
+		if resolved && !sending && now.Received >= (now.Sent-now.Failed)*int64(t.measure.Subscriptions()) &&
 			(now.Failed == 0 || w.missing(t) == 0) {
 			return drainedAll, nil
 		}
@@ -98,8 +102,12 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, h
 	}
 }
 
-// missing counts the deliveries still to come.
+// missing counts the deliveries still to come; over several workers, as their counters tell it.
 func (w *Worker) missing(t *trial) int64 {
+	if t.load.Everywhere != nil {
+		c, _ := t.count()
+		return max(0, (c.Sent-c.Failed)*int64(t.measure.Subscriptions())-c.Received)
+	}
 	w.consuming.collect(t)
 	return t.measure.Missing()
 }

@@ -106,7 +106,10 @@ func (o *observer) sample(now int64) Sample {
 		s.Due = o.agenda.due(t.measure.MeasuredSince(), t.start, min(now, t.until.Load()))
 	}
 	s.Unconfirmed = max(0, s.Due-c.Failed-c.Acked)
-	s.Undelivered = max(0, (s.Due-c.Failed)*int64(t.measure.Subscriptions())-c.Received)
+	s.Undelivered = (s.Due-c.Failed)*int64(t.measure.Subscriptions()) - c.Received
+	if t.load.Everywhere == nil { // else less than none is what others have sent, and only their sum means something
+		s.Undelivered = max(0, s.Undelivered)
+	}
 	s.Backlog = max(s.Unconfirmed, s.Undelivered)
 	if now >= t.measure.MeasuredSince() {
 		s.Phase = measure.Measured

@@ -33,6 +33,8 @@ type Plan struct {
 	Procs int
 	// Connect bounds everything Prepare waits for, probing included.
 	Connect time.Duration
+	// Beyond is what there is to know of other workers that share streams with this one; nil: none does.
+	Beyond *Beyond
 }
 
 // clients is how many clients the producers have.
@@ -46,6 +48,9 @@ func (p Plan) clients() int {
 // producers is one past the largest ID of a producer.
 func (p Plan) producers() int {
 	n := 0
+	if p.Beyond != nil {
+		n = p.Beyond.Producers
+	}
 	for _, one := range p.Producers {
 		n = max(n, one.ID+1)
 	}
@@ -87,6 +92,8 @@ type Load struct {
 	About float64
 	// Streams asks for every ledger, not only those that show a fault.
 	Streams bool
+	// Elsewhere are the producers of other workers that send to this one's consumers, where Plan.Beyond says that there are some.
+	Elsewhere []Elsewhere
 }
 
 // Hooks are what the caller of a trial wants to be told or asked while it runs. Each may be nil.
@@ -100,6 +107,9 @@ type Hooks struct {
 	Hopeless func([]Sample) bool
 	// Observe receives a sample about ten times a second, from one goroutine.
 	Observe func(Sample)
+	// Everywhere is asked in the drain, every few milliseconds, what all workers that share streams with this one have counted by
+	// now, this one included, whose counts it is told, and whether one of them still sends. Without it a worker drains its own.
+	Everywhere func(own measure.Count) (all measure.Count, sending bool)
 }
 
 // Backlog is how a backlog is drained.
@@ -165,25 +175,29 @@ type Outcome struct {
 	Warmup, Measured measure.Books
 	Histograms       measure.Histograms
 	Streams          []measure.StreamBooks
-	Start            int64 // of the schedule
-	From, Until      int64 // the measured phase, by intended time
-	FirstSent        int64 // as it really happened; 0: nothing was sent
-	LastSent         int64
-	LastReceived     int64
-	LastAcked        int64
-	Backlog          Drained       // of a backlog trial
-	Drained          bool          // everything sent was confirmed and received within the allowance
-	Arriving         bool          // deliveries still came when the allowance was used up: what is missing may be late
-	Overdue          int64         // deliveries that were missing then, where Settle waited for them
-	Hopeless         bool          // Load.Hopeless ended the measured phase early
-	Procs            int           // threads that may have run Go code at once (GOMAXPROCS)
-	Blocked          time.Duration // time producers waited for a free slot, summed
-	Sending          time.Duration // time producers spent inside the client, summed
-	Producers        int
-	BacklogMax       int64    // the largest of all samples from the start of the measured phase on
-	Working          float64  // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
-	Samples          []Sample // SampleEvery apart; of long trials every second, fourth, …
-	Pauses           Pauses
+	// Shard is everything that was counted, where workers share streams; the books above know only what was sent and received
+	// here. nil where none do.
+	Shard        *measure.Shard
+	Early        measure.Early // deliveries that seem to have come before they were sent; of messages from other hosts
+	Start        int64         // of the schedule
+	From, Until  int64         // the measured phase, by intended time
+	FirstSent    int64         // as it really happened; 0: nothing was sent
+	LastSent     int64
+	LastReceived int64
+	LastAcked    int64
+	Backlog      Drained       // of a backlog trial
+	Drained      bool          // everything sent was confirmed and received within the allowance
+	Arriving     bool          // deliveries still came when the allowance was used up: what is missing may be late
+	Overdue      int64         // deliveries that were missing then, where Settle waited for them
+	Hopeless     bool          // Load.Hopeless ended the measured phase early
+	Procs        int           // threads that may have run Go code at once (GOMAXPROCS)
+	Blocked      time.Duration // time producers waited for a free slot, summed
+	Sending      time.Duration // time producers spent inside the client, summed
+	Producers    int
+	BacklogMax   int64    // the largest of all samples from the start of the measured phase on
+	Working      float64  // share of the time between its first and last message that the busiest consumer spent with Plan.Delay
+	Samples      []Sample // SampleEvery apart; of long trials every second, fourth, …
+	Pauses       Pauses
 	// Undelivered and Unconfirmed are the longest times, beginning in the measured phase, in which messages were due and
 	// none was delivered or confirmed, in no order.
 	Undelivered, Unconfirmed []Stop

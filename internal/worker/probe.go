@@ -19,10 +19,18 @@ const probeBit = uint64(wire.MaxSeq+1) / 2
 type probed struct {
 	subscriptions int
 	seen          []atomic.Bool
+	saw           func(producer, subscription int) // called once for each that our own consumers saw; may be nil
 }
 
 func newProbed(producers, subscriptions int) *probed {
-	return &probed{subscriptions, make([]atomic.Bool, producers*subscriptions)}
+	return &probed{subscriptions: subscriptions, seen: make([]atomic.Bool, producers*subscriptions)}
+}
+
+// came notes a probe.
+func (p *probed) came(producer, subscription int) {
+	if !p.at(producer, subscription).Swap(true) && p.saw != nil {
+		p.saw(producer, subscription)
+	}
 }
 
 func (p *probed) at(producer, subscription int) *atomic.Bool {

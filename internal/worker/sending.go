@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
 )
 
 // endGrace is how long a client that is to end may take to hand over what it has accepted.
@@ -111,6 +113,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 // sendOne sends a producer's part: the load before the measured phase, where there is one, and the load itself.
 func (w *Worker) sendOne(ctx context.Context, p *producer, t *trial, c course, sleep func() sleeper) error {
 	if c.main == nil {
+		t.awaitStart(ctx)
 		p.legs = []*leg{{start: c.start, until: t.until.Load, limit: c.limit(p.index)}}
 		return p.closedLoop(ctx, t, p.legs[0])
 	}
@@ -131,4 +134,13 @@ func (w *Worker) sendOne(ctx context.Context, p *producer, t *trial, c course, s
 		p.openLoop(ctx, t, main, sleeper)
 	}
 	return p.flush(ctx)
+}
+
+// awaitStart blocks until the trial's start, which may be a time ahead that several workers were given, or until it is stopped.
+func (t *trial) awaitStart(ctx context.Context) {
+	select {
+	case <-time.After(time.Duration(t.start - clock.Now())):
+	case <-t.stop:
+	case <-ctx.Done():
+	}
 }

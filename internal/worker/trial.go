@@ -53,6 +53,9 @@ func (t *trial) halt() { t.halted.Do(func() { close(t.stop) }) }
 // Run runs one trial and blocks until it has drained or its allowance is used up. Only one may run at a time. ctx
 // ends it early: what was measured until then is in the outcome, with Err set.
 func (w *Worker) Run(ctx context.Context, load Load) Outcome {
+	if err := w.plan.shares(load); err != nil {
+		return Outcome{Err: err}
+	}
 	procs, restore := w.economise(load)
 	defer restore()
 	t := w.begin(load, procs)
@@ -61,14 +64,17 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	observer := newObserver(t, &w.plan)
 	observing.Go(func() { observer.run(ended) })
 
-	err := w.sendAll(ctx, t, t.course())
+	err := w.listening(load)
+	if err == nil {
+		err = w.sendAll(ctx, t, t.course())
+	}
 	t.ended = clock.Now()
 	var backlog Drained
 	if load.Backlog != nil && err == nil {
 		backlog, err = w.drainBacklog(ctx, t)
 	}
 	var came arrivals
-	if !errors.Is(err, ErrRanDry) { // else the drain of the backlog has waited long enough
+	if !errors.Is(err, ErrRanDry) && err != (missedStart{}) { // else the drain of the backlog has waited long enough, or nothing will come
 		came, err = w.awaitArrivals(ctx, t, err)
 	}
 	close(ended)
@@ -94,6 +100,7 @@ func (w *Worker) begin(load Load, procs int) *trial {
 		shape.Keys = w.keys.N
 	}
 	t := &trial{load: load, procs: procs, start: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
+	t.meet(load.Elsewhere)
 	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.until.Load}
 	t.watch = clock.NewWatch(t.pauses.woke)
 	if t.start == 0 {
@@ -168,5 +175,10 @@ func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
 	out.Warmup, out.Measured = t.measure.Books(measure.Warmup), t.measure.Books(measure.Measured)
 	out.Histograms = t.measure.Histograms(measure.Measured)
 	out.Streams = t.measure.Streams(t.load.Streams)
+	out.Early = t.measure.Early()
+	if w.plan.Beyond != nil {
+		shard := t.measure.Shard()
+		out.Shard = &shard
+	}
 	return out
 }

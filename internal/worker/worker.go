@@ -59,13 +59,22 @@ func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
 // PrepareApart is Prepare for consumers in another process, where ServeConsumers has the other end of away. The Worker
 // closes away.
 func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, away io.ReadWriteCloser) (*Worker, error) {
-	w := &Worker{plan: plan, driver: d, broken: newBroken(), probed: newProbed(plan.producers(), len(plan.Topology.Subscriptions))}
+	return prepare(ctx, d, plan, away, newProbed(plan.producers(), len(plan.Topology.Subscriptions)))
+}
+
+func prepare(ctx context.Context, d driver.Driver, plan Plan, away io.ReadWriteCloser, p *probed) (*Worker, error) {
+	w := &Worker{plan: plan, driver: d, broken: newBroken(), probed: p}
 	if away != nil {
 		w.consuming = newApart(away, w)
 	}
 	var err error
 	if w.bodies, err = newBodies(plan.Payload, plan.Run); err != nil {
 		return nil, errors.Join(err, w.Close())
+	}
+	if plan.Beyond != nil {
+		if err := sharable(w.bodies); err != nil {
+			return nil, errors.Join(err, w.Close())
+		}
 	}
 	if w.keys, err = newKeys(plan.Keys); err != nil {
 		return nil, errors.Join(err, w.Close())
@@ -93,7 +102,7 @@ func (w *Worker) connect(ctx context.Context) error {
 	if err := w.makeProducers(ctx); err != nil {
 		return err
 	}
-	if w.plan.ConsumeLater || len(w.plan.Consumers) == 0 {
+	if w.plan.ConsumeLater || len(w.plan.Consumers) == 0 && w.plan.Beyond == nil {
 		return nil
 	}
 	return w.probe(ctx)

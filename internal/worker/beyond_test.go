@@ -1,0 +1,237 @@
+package worker
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/measure"
+)
+
+// sharing is several workers that share streams, with what would connect them.
+type sharing struct {
+	workers []*Worker
+	bases   []uint64 // of the next trial's messages, by producer
+	mu      sync.Mutex
+	counts  map[int]measure.Count // of those that have sent everything
+}
+
+// share prepares workers with the parts of plan, each of which has the producers and consumers that it is given by number.
+func share(t *testing.T, d driver.Driver, plan Plan, producers, consumers [][]int) *sharing {
+	t.Helper()
+	s := &sharing{workers: make([]*Worker, len(producers)), bases: make([]uint64, len(plan.Producers))}
+	probes := make([]*Probes, len(producers))
+	for i := range probes {
+		probes[i] = NewProbes(len(plan.Producers), len(plan.Topology.Subscriptions), func(producer, subscription int) {
+			for k, other := range probes {
+				if k != i {
+					other.Seen(producer, subscription)
+				}
+			}
+		})
+	}
+	var preparing sync.WaitGroup
+	for i := range producers {
+		part := plan
+		part.Producers, part.Consumers, part.Beyond = nil, nil, &Beyond{Producers: len(plan.Producers)}
+		for _, k := range producers[i] {
+			part.Producers = append(part.Producers, plan.Producers[k])
+		}
+		for _, k := range consumers[i] {
+			part.Consumers = append(part.Consumers, plan.Consumers[k])
+		}
+		preparing.Go(func() {
+			w, err := PrepareShared(t.Context(), d, part, probes[i])
+			if err != nil {
+				t.Errorf("worker %d: %v", i, err)
+				return
+			}
+			s.workers[i] = w
+			t.Cleanup(func() {
+				if err := w.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+	preparing.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return s
+}
+
+// run runs one trial on all and joins what they counted. Producers of the others stand in each one's load.
+func (s *sharing) run(t *testing.T, l Load) (*measure.Trial, []Outcome) {
+	t.Helper()
+	s.counts = map[int]measure.Count{}
+	l.Start = clock.Now() + int64(500*time.Millisecond) // by then every consumer listens, however busy the machine is
+	outs := make([]Outcome, len(s.workers))
+	var running sync.WaitGroup
+	for i, w := range s.workers {
+		own := l
+		for k, other := range s.workers {
+			if k != i {
+				e := Elsewhere{From: l.Start + int64(l.Warmup.For)}
+				for _, p := range other.plan.Producers {
+					e.Producers = append(e.Producers, Base{p.ID, s.bases[p.ID]})
+				}
+				own.Elsewhere = append(own.Elsewhere, e)
+			}
+		}
+		own.Everywhere = func(c measure.Count) (all measure.Count, sending bool) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.counts[i] = c
+			for _, one := range s.counts {
+				all.Sent, all.Acked, all.Failed, all.Received = all.Sent+one.Sent, all.Acked+one.Acked, all.Failed+one.Failed, all.Received+one.Received
+			}
+			return all, len(s.counts) < len(s.workers)
+		}
+		running.Go(func() {
+			outs[i] = w.Run(t.Context(), own)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if _, told := s.counts[i]; !told { // it missed the start, and nobody is to wait for it
+				s.counts[i] = measure.Count{}
+			}
+		})
+	}
+	running.Wait()
+	var parts []measure.Part
+	for i, o := range outs {
+		if errors.Is(o.Err, ErrLate) {
+			t.Skipf("the machine stood still for half a second: %v", o.Err)
+		}
+		if o.Err != nil || !o.Drained && !l.Lossy || o.Shard == nil {
+			t.Fatalf("worker %d: drained %v, shard %v: %v; of all: %+v", i, o.Drained, o.Shard != nil, o.Err, s.counts)
+		}
+		for _, sent := range o.Shard.Sent {
+			s.bases[sent.Producer] = sent.Base + sent.End
+		}
+		parts = append(parts, measure.Part{Shard: *o.Shard})
+	}
+	plan := s.workers[0].plan
+	joined, err := measure.Join(measure.Shape{Producers: plan.Beyond.Producers, Subscriptions: len(plan.Topology.Subscriptions)}, 1<<20, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return joined, outs
+}
+
+func TestConsumersKnowTheMessagesOfOtherWorkersProducers(t *testing.T) {
+	for name, c := range map[string]struct {
+		producers, consumers [][]int
+		trials               int
+	}{
+		"producers here, consumers there": {[][]int{{0, 1, 2}, {}}, [][]int{{}, {0, 1}}, 1},
+		"some of each":                    {[][]int{{2}, {0, 1}}, [][]int{{1}, {0}}, 2},
+		"four workers":                    {[][]int{{1}, {}, {0}, {2}}, [][]int{{}, {0}, {1}, {}}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Cleanup(func() { goleak.VerifyNone(t) })
+			s := share(t, open(t, nil), simple(3, 2), c.producers, c.consumers)
+			for range c.trials { // what one trial has sent is nothing to the next one
+				joined, outs := s.run(t, Load{
+					Warmup: Warmup{For: 100 * time.Millisecond}, Duration: 300 * time.Millisecond, Drain: 5 * time.Second, Window: 3,
+				})
+				for _, phase := range []measure.Phase{measure.Warmup, measure.Measured} {
+					b := joined.Books(phase)
+					if b.Sent == 0 || b.Received != 2*b.Sent || b.Lost+b.Duplicated+b.Reordered+b.Corrupted+b.Stale+b.Untimed != 0 || !b.Balanced() {
+						t.Errorf("phase %d: %+v", phase, b)
+					}
+					if h := joined.Histograms(phase); h.EndToEnd.Count() != b.Received || h.Publish.Count() != b.Sent {
+						t.Errorf("phase %d: %d latencies of %d deliveries", phase, h.EndToEnd.Count(), b.Received)
+					}
+				}
+				if joined.Unordered() != 0 || joined.Missing() != 0 {
+					t.Errorf("%d ledgers without a known order, %d messages missing", joined.Unordered(), joined.Missing())
+				}
+				for i, o := range outs {
+					if o.Early != (measure.Early{}) || o.Measured.Corrupted+o.Warmup.Corrupted != 0 {
+						t.Errorf("worker %d: %+v, %+v", i, o.Early, o.Measured)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A message that is lost, comes twice or comes late is that, wherever it was sent.
+func TestFaultsAreTheSameBetweenWorkers(t *testing.T) {
+	const messages = 20_000
+	for name, c := range map[string]struct {
+		client map[string]any
+		want   measure.Books
+	}{
+		"loss":       {map[string]any{"loss.every": 100}, measure.Books{Lost: 200, LostAcked: 200}},
+		"duplicates": {map[string]any{"duplicate.every": 100}, measure.Books{Duplicated: 200}},
+		"reorders":   {map[string]any{"reorder.every": 100}, measure.Books{Reordered: 200}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := share(t, open(t, c.client), simple(1, 1), [][]int{{0}, {}}, [][]int{{}, {0}})
+			l := Load{Messages: messages, Drain: 2 * time.Second, Lossy: true}
+			joined, _ := s.run(t, l)
+			b := joined.Books(measure.Measured)
+			b.Add(joined.Books(measure.Warmup))
+			if got := (measure.Books{Lost: b.Lost, LostAcked: b.LostAcked, Duplicated: b.Duplicated, Reordered: b.Reordered}); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+			if b.Sent != messages || b.Received != messages-b.Lost || b.Stale+b.Untimed+b.Corrupted != 0 {
+				t.Errorf("%+v", b)
+			}
+		})
+	}
+}
+
+func TestWorkersThatCannotShareStreamsSaySo(t *testing.T) {
+	probes := func() *Probes { return NewProbes(2, 1, nil) }
+	for want, edit := range map[string]func(*Plan){
+		"nobody to tell":          func(p *Plan) { p.Beyond = nil },
+		"a backlog":               func(p *Plan) { p.ConsumeLater = true },
+		"producer 1 is none of 1": func(p *Plan) { p.Beyond.Producers = 1 },
+		"payloads of 10 bytes":    func(p *Plan) { p.Payload.Sizes[0].Bytes = 10 },
+	} {
+		plan := simple(2, 1)
+		plan.Beyond = &Beyond{Producers: 2}
+		edit(&plan)
+		if _, err := PrepareShared(t.Context(), &script{}, plan, probes()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want an error with %q", err, want)
+		}
+	}
+	plan := simple(2, 1)
+	plan.Beyond = &Beyond{Producers: 3}
+	w, err := PrepareShared(t.Context(), &script{}, plan, NewProbes(3, 1, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	alone := ready(t, &script{}, simple(1, 1))
+	for want, run := range map[string]func() Outcome{
+		"only after the start": func() Outcome {
+			return w.Run(t.Context(), Load{Messages: 1, Start: clock.Now() - 1})
+		},
+		"shares no streams": func() Outcome {
+			return alone.Run(t.Context(), Load{Messages: 1, Drain: time.Second, Elsewhere: []Elsewhere{{}}})
+		},
+		"the warm-up": func() Outcome {
+			return w.Run(t.Context(), Load{Duration: 1, Warmup: Warmup{Auto: true}})
+		},
+		"producer 1 can't be": func() Outcome {
+			return w.Run(t.Context(), Load{Duration: 1, Elsewhere: []Elsewhere{{Producers: []Base{{ID: 1}}}}})
+		},
+		"producer 3 can't be": func() Outcome {
+			return w.Run(t.Context(), Load{Duration: 1, Elsewhere: []Elsewhere{{Producers: []Base{{ID: 3}}}}})
+		},
+	} {
+		if out := run(); out.Err == nil || !strings.Contains(out.Err.Error(), want) {
+			t.Errorf("%v; want an error with %q", out.Err, want)
+		}
+	}
+}
