@@ -172,7 +172,7 @@ func (q Quantiles) snapshot(n int64, unit float64) hist.Snapshot {
 		if i == len(q)-1 {
 			upTo = n // a table that ends below 100 % still holds every value
 		}
-		h.RecordMany(int64(math.Round(e.Value*unit)), upTo-counted)
+		h.RecordN(int64(math.Round(e.Value*unit)), upTo-counted)
 		counted = max(counted, upTo)
 	}
 	return h.Snapshot()

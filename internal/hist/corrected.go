@@ -1,8 +1,9 @@
 package hist
 
-// Corrected is s with values put in for what was not sent while a sender waited, as HdrHistogram's
-// copyCorrectedForCoordinatedOmission does: beside a value v stand v − interval, v − 2·interval … down to interval. Each
-// value counts as the highest of its bucket. Without an interval s stays as it is.
+// Corrected returns s with values added for the messages that were not sent while a sender waited, as HdrHistogram's
+// copyCorrectedForCoordinatedOmission does. For each value v it adds v − interval, v − 2·interval and so on, down to
+// interval: at an interval of 10 ms, a latency of 35 ms adds 25 ms and 15 ms. Each value counts as the highest of its
+// bucket. If interval is 0, it returns s.
 func (s Snapshot) Corrected(interval int64) Snapshot {
 	if interval <= 0 || s.max < 2*interval {
 		return s

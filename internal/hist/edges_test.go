@@ -86,7 +86,7 @@ func TestAMeanIsOffByHalfABucketAtMost(t *testing.T) {
 		i, n := rapid.IntRange(2*sub, top-2).Draw(t, "bucket"), rapid.IntRange(1, 1000).Draw(t, "values")
 		for _, v := range []int64{lowest(i), highest(i)} {
 			h := New()
-			h.RecordMany(v, int64(n))
+			h.RecordN(v, int64(n))
 			h.Record(lowest(i - 1))
 			h.Record(highest(i + 1))
 			want := (float64(v)*float64(n) + float64(lowest(i-1)) + float64(highest(i+1))) / float64(n+2)

@@ -1,5 +1,9 @@
-// Package hist is the hot-path histogram: fixed buckets, lock-free recording, exact merging. It knows nothing of what
-// its values mean.
+// Package hist is the histogram of the hot path: fixed buckets, lock-free recording, exact merging. It knows nothing of
+// what its values mean.
+//
+// For example, 1,000,000 ns falls into the bucket from 999,424 to 1,003,519 ns. Quantile reports the highest value of a
+// bucket, so it is at most 1/256 above the true one and never below it. Merging two histograms adds their counts bucket by
+// bucket, which is the same as having recorded all values in one.
 package hist
 
 import (
@@ -38,7 +42,7 @@ func New() *Histogram { return new(Histogram) }
 // allocates nothing.
 func (h *Histogram) Record(ns int64) { h.RecordN(ns, 1) }
 
-// RecordN counts n values of the same size; none where n is 0 or less.
+// RecordN counts the value ns n times; not at all if n is 0 or less. A negative value counts as 0.
 func (h *Histogram) RecordN(ns, n int64) {
 	if n <= 0 {
 		return
@@ -54,14 +58,14 @@ func (h *Histogram) RecordN(ns, n int64) {
 	h.counts[index(ns)].Add(n)
 }
 
-// Snapshot freezes what has been recorded. It may run beside Record; a value being recorded meanwhile is in it or not.
+// Snapshot returns a frozen copy. It may run beside Record; a value that is recorded meanwhile may or may not be in it.
 func (h *Histogram) Snapshot() Snapshot {
 	var s Snapshot
 	h.SnapshotInto(&s)
 	return s
 }
 
-// SnapshotInto is Snapshot reusing the memory of s, which must not share it with a copy that is still wanted.
+// SnapshotInto is Snapshot, but reuses the memory of s. Copies of s share that memory and become invalid.
 func (h *Histogram) SnapshotInto(s *Snapshot) {
 	*s = Snapshot{cells: s.cells[:0]}
 	lo, hi := math.MaxInt64-h.room.Load(), h.max.Load()
@@ -76,8 +80,8 @@ func (h *Histogram) SnapshotInto(s *Snapshot) {
 	s.recount(lo, hi)
 }
 
-// Totals are the number of values and the sum of the middles of their buckets. Differences between two readings belong to
-// the values recorded meanwhile. It allocates nothing and is much cheaper than a Snapshot.
+// Totals returns the number of values and the sum of the middles of their buckets. The difference between two readings
+// belongs to the values recorded meanwhile. Totals allocates nothing and is much cheaper than a Snapshot.
 func (h *Histogram) Totals() (n int64, sum float64) {
 	lo, hi := math.MaxInt64-h.room.Load(), h.max.Load()
 	if lo > hi {
@@ -91,6 +95,7 @@ func (h *Histogram) Totals() (n int64, sum float64) {
 	return n, sum
 }
 
+// raise sets v to a value if that is higher. It never lowers v, whoever else writes to it.
 func raise(v *atomic.Int64, to int64) {
 	for old := v.Load(); to > old; old = v.Load() {
 		if v.CompareAndSwap(old, to) {
@@ -99,6 +104,7 @@ func raise(v *atomic.Int64, to int64) {
 	}
 }
 
+// index returns the bucket of a value that is not negative.
 func index(ns int64) int {
 	if ns >= Limit {
 		return top
@@ -107,6 +113,7 @@ func index(ns int64) int {
 	return shift<<subBits + int(ns>>shift)
 }
 
+// lowest returns the lowest value of bucket i.
 func lowest(i int) int64 {
 	if i < 2*sub {
 		return int64(i)
@@ -115,6 +122,7 @@ func lowest(i int) int64 {
 	return int64(i-shift<<subBits) << shift
 }
 
+// highest returns the highest value of bucket i.
 func highest(i int) int64 {
 	if i == top {
 		return math.MaxInt64
@@ -130,15 +138,15 @@ func middle(i int) float64 {
 	return float64(lowest(i)) + float64(highest(i)-lowest(i))/2
 }
 
-// Batch gathers the values of one goroutine before they are published: messages that travel together mostly fall
-// into the same bucket, and one atomic addition then serves them all. Its zero value is empty.
+// Batch gathers the values of one goroutine before they are published. Messages that travel together mostly fall into the
+// same bucket, and one atomic addition then serves them all. Its zero value is empty.
 type Batch struct {
-	index  int
-	n      int64
-	lo, hi int64
+	index  int   // of the bucket
+	n      int64 // how many values
+	lo, hi int64 // the smallest and the largest of them
 }
 
-// Add is Record by way of b; the value is in the histogram after Flush at the latest.
+// Add records a value by way of b. The value is in the histogram after the next Flush of b at the latest.
 func (h *Histogram) Add(b *Batch, ns int64) {
 	ns = max(ns, 0)
 	i := index(ns)

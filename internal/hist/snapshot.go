@@ -32,8 +32,8 @@ func (s Snapshot) Min() int64 { return s.min }
 // Max is the largest value, in nanoseconds; 0 when empty.
 func (s Snapshot) Max() int64 { return s.max }
 
-// Mean is the arithmetic mean, in nanoseconds, of the middles of the values' buckets within Min and Max, as
-// HdrHistogram's getMean: at most 1/512 off the values' own mean. Empty: 0.
+// Mean returns the arithmetic mean in nanoseconds; 0 if the snapshot is empty. Each value counts as the middle of its
+// bucket, within Min and Max, as in HdrHistogram's getMean. So the mean is at most 1/512 off that of the values themselves.
 func (s Snapshot) Mean() float64 {
 	if s.n == 0 {
 		return 0
@@ -45,9 +45,9 @@ func (s Snapshot) Mean() float64 {
 	return sum / float64(s.n)
 }
 
-// Quantile is the value, in nanoseconds, that the share q of all values doesn't exceed: the highest value its bucket
-// can hold, at most 1/256 above the true one, and within the exact Min and Max. As in HdrHistogram's
-// getValueAtPercentile the rank is ceil(q·n), at least 1. Empty: 0.
+// Quantile returns the value, in nanoseconds, that the share q of all values doesn't exceed; 0 if the snapshot is empty. It
+// is the highest value that the bucket can hold: at most 1/256 above the true one, and within the exact Min and Max. The
+// rank is ceil(q·n), at least 1, as in HdrHistogram's getValueAtPercentile.
 func (s Snapshot) Quantile(q float64) int64 {
 	switch {
 	case !(q > 0):
@@ -62,10 +62,10 @@ func (s Snapshot) Quantile(q float64) int64 {
 			return s.clip(highest(int(c.i)))
 		}
 	}
-	return s.max // lies in the last
+	return s.max // the rank lies in the last bucket, whose highest value is known exactly
 }
 
-// CountAbove is the number of values above ns, each taken as Quantile reports it.
+// CountAbove returns the number of values above ns. Each counts as the value that Quantile would report.
 func (s Snapshot) CountAbove(ns int64) int64 {
 	first := sort.Search(len(s.cells), func(k int) bool { return s.clip(highest(int(s.cells[k].i))) > ns })
 	var n int64
@@ -75,8 +75,8 @@ func (s Snapshot) CountAbove(ns int64) int64 {
 	return n
 }
 
-// Buckets calls f for every bucket that holds something, in rising order, until f returns false. Values lie in
-// lowest..highest, both inclusive; only the edges of the last bucket (from Limit up) end at Max.
+// Buckets calls f for every bucket that is not empty, in rising order, until f returns false. The values of a bucket lie in
+// lowest..highest, both inclusive. The bucket of everything from Limit up ends at Max.
 func (s Snapshot) Buckets(f func(lowest, highest, count int64) bool) {
 	for _, c := range s.cells {
 		hi := highest(int(c.i))
@@ -89,7 +89,7 @@ func (s Snapshot) Buckets(f func(lowest, highest, count int64) bool) {
 	}
 }
 
-// Merge adds other to s: the same as having recorded both in one histogram.
+// Merge returns what one histogram would hold if the values of both had been recorded in it.
 func (s Snapshot) Merge(other Snapshot) Snapshot {
 	if s.n == 0 || other.n == 0 {
 		if s.n == 0 {
@@ -114,7 +114,7 @@ func (s Snapshot) Merge(other Snapshot) Snapshot {
 	return out
 }
 
-// since yields the buckets that hold more than they did in earlier, with what came after it.
+// since yields the buckets that hold more values than in earlier, with the number of values added since.
 func (s Snapshot) since(earlier Snapshot) iter.Seq[cell] {
 	return func(yield func(cell) bool) {
 		b := earlier.cells
@@ -132,8 +132,8 @@ func (s Snapshot) since(earlier Snapshot) iter.Seq[cell] {
 	}
 }
 
-// Sub is what came after earlier, an older snapshot of the same histogram. Its extremes are known only to the edges
-// of their buckets. A bucket that earlier holds more of counts as empty.
+// Sub returns the values that were recorded after earlier, an older snapshot of the same histogram. Their extremes are known
+// only to the edges of their buckets. A bucket that holds more values in earlier counts as empty.
 func (s Snapshot) Sub(earlier Snapshot) Snapshot {
 	if earlier.n == 0 {
 		return s
@@ -143,8 +143,8 @@ func (s Snapshot) Sub(earlier Snapshot) Snapshot {
 	return out
 }
 
-// recount counts the cells and narrows lo and hi to what the cells allow: a snapshot taken beside Record may have read
-// an extreme whose bucket was not counted yet.
+// recount counts the cells and sets the extremes to lo and hi, narrowed to what the cells allow: a snapshot taken beside
+// Record may have read an extreme whose value its bucket does not hold yet.
 func (s *Snapshot) recount(lo, hi int64) {
 	if s.n, s.min, s.max = 0, 0, 0; len(s.cells) == 0 {
 		return
@@ -157,4 +157,5 @@ func (s *Snapshot) recount(lo, hi int64) {
 	s.min = min(max(lo, lowest(first)), highest(first), s.max)
 }
 
+// clip returns ns, within the exact Min and Max.
 func (s Snapshot) clip(ns int64) int64 { return min(max(ns, s.min), s.max) }

@@ -21,17 +21,18 @@ type neighbour struct {
 	p99                  int64
 }
 
-// remember keeps a search's outcome for the points that come later.
+// remember keeps the outcome of a search for the points that come later.
 func (l *lab) remember(r *store.Record, found search.Bounds) {
 	l.found = append(l.found, neighbour{
 		r.Study, r.PointID, r.Spec.Broker, r.Axes, r.Spec.MessageSize.Mean(), found.Low, math.Max(found.Low, found.High), r.Result.Latency.EndToEnd.Quantile(0.99),
 	})
 }
 
-// neighbour finds the point most like this one: itself in an earlier repetition, or one of the same study and broker
-// that differs in one axis, but not much in size: a broker of 400,000 messages of 8 B isn't one of as many of 1 MB.
+// neighbour returns the point most like this one: the same point in an earlier repetition, or one of the same study and broker
+// that differs in one axis. Its messages must be of similar size: a broker that carries 400,000/s of 8 B does not carry as
+// many of 1 MB.
 func (l *lab) neighbour(r *store.Record) (n neighbour, same, ok bool) {
-	for i := len(l.found) - 1; i >= 0; i-- { // the latest knows best
+	for i := len(l.found) - 1; i >= 0; i-- { // the latest one is the best guess
 		f := l.found[i]
 		if f.point == r.PointID {
 			return f, true, true
@@ -44,7 +45,7 @@ func (l *lab) neighbour(r *store.Record) (n neighbour, same, ok bool) {
 	return n, false, ok
 }
 
-// likeSizes is how many times larger a neighbour's messages may be.
+// likeSizes is how many times larger, or smaller, a neighbour's messages may be.
 const likeSizes = 4
 
 // apart counts the axes in which two points differ.
@@ -63,9 +64,9 @@ func apart(a, b map[string]string) int {
 	return n
 }
 
-// begin finds where to begin, and whether that is likely to be near: where a neighbour was found, which costs nothing,
-// or else by a probe. It is only a guess, and no two repetitions begin at the same rate: they would find the same
-// bounds whatever they measured in between.
+// begin returns the rate at which the search begins, and whether the answer is likely to be near. It begins where a
+// neighbour's search ended, which costs nothing, or else where a probe says. This is only a guess. Repetitions begin at
+// different rates on purpose: from the same rate they would try the same rates, and find the same bounds by construction.
 func (s *rateSearch) begin(ctx context.Context) (rate float64, near bool, err error) {
 	b := s.bench
 	somewhere := rand.New(rand.NewPCG(uint64(b.spec.Seed), uint64(b.record.Repetition))).Float64() - 0.5
@@ -82,8 +83,8 @@ func (s *rateSearch) begin(ctx context.Context) (rate float64, near bool, err er
 	return rate * math.Pow(1+b.spec.Sustainable.Width, somewhere), near, err
 }
 
-// warm offers a load that a neighbour sustained with ease, since everything is still cold, and tells whether this point
-// comes near it at all.
+// warm offers a load that a neighbour sustained with ease, because everything is still cold. It reports whether this point
+// comes near that load at all.
 func (s *rateSearch) warm(ctx context.Context, rate float64) (bool, error) {
 	arrivals, err := s.bench.arrivals(rate)
 	if err != nil {
@@ -95,12 +96,12 @@ func (s *rateSearch) warm(ctx context.Context, rate float64) (bool, error) {
 	return s.bench.throughput(t) >= rate/4, t.Err
 }
 
-// neighbourWarmup is for how many times a trial's warm-up a neighbour's load is offered, since everything is still cold. Probes
-// need no such thing: they are repeated until nothing gets faster.
+// neighbourWarmup is how long warm offers its load, in multiples of a trial's warm-up. Probes need no such warm-up: they are
+// repeated until the broker gets no faster.
 const neighbourWarmup = 5
 
-// probe finds where to begin. At most once nothing holds a closed loop back: it would pile up more than the broker works
-// off in minutes, so rates are tried that rise.
+// probe finds the rate at which to begin, by closed loops. At most once, nothing holds a closed loop back: it would pile up
+// more messages than the broker works off in minutes. So rising rates are tried instead.
 func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 	load := s.load(min(time.Duration(s.bench.spec.Sustainable.Trial)/2, 500*time.Millisecond))
 	began, budget := clock.Now(), time.Duration(s.bench.spec.Sustainable.Budget)
@@ -111,8 +112,8 @@ func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 	return s.widen(ctx, load)
 }
 
-// after is the warm-up of further probes.
-var after = worker.Warmup{For: 100 * time.Millisecond}
+// furtherWarmup is the warm-up of all probes but the first.
+var furtherWarmup = worker.Warmup{For: 100 * time.Millisecond}
 
 // widen runs closed loops with windows of 32, 256, 2,048 … messages, until eight times the window no longer brings four
 // times the rate. A window much larger than the broker can use would only fill its queues, which then take long to
@@ -124,7 +125,7 @@ func (s *rateSearch) widen(ctx context.Context, load worker.Load) (float64, erro
 		if err != nil {
 			return 0, err
 		}
-		load.Warmup = after
+		load.Warmup = furtherWarmup
 		if through < 4*last || load.Window >= s.bench.spec.InFlight.Messages {
 			return s.untilSteady(max(through, last), func() (float64, error) { return s.closed(ctx, load) })
 		}
@@ -132,13 +133,13 @@ func (s *rateSearch) widen(ctx context.Context, load worker.Load) (float64, erro
 	}
 }
 
-// closed is what a closed loop brings through.
+// closed returns how many messages per second a closed loop brings through.
 func (s *rateSearch) closed(ctx context.Context, load worker.Load) (float64, error) {
 	t, err := s.look(ctx, load, 0)
 	return max(s.bench.throughput(t), s.little(t, load.Window)), err
 }
 
-// rise offers 1,000/s, 4,000/s, 16,000/s … until less than nine tenths of it come through.
+// rise offers 1,000/s, 4,000/s, 16,000/s and so on, until less than nine tenths of the rate come through.
 func (s *rateSearch) rise(ctx context.Context, load worker.Load) (float64, error) {
 	for rate := 1000.0; ; rate *= 4 {
 		offer := func() (float64, error) {
@@ -148,12 +149,12 @@ func (s *rateSearch) rise(ctx context.Context, load worker.Load) (float64, error
 			}
 			load.Schedule = arrivals
 			t, err := s.look(ctx, load, rate)
-			load.Warmup = after
+			load.Warmup = furtherWarmup
 			return s.bench.throughput(t), err
 		}
 		through, err := offer()
 		if err == nil && through < 0.9*rate {
-			rate = min(rate, max(overload*through, 1)) // more of it would only have to be worked off
+			rate = min(rate, max(overload*through, 1)) // a higher rate would only pile messages up
 			through, err = s.untilSteady(through, offer)
 		}
 		if err != nil || through < 0.9*rate {
@@ -162,19 +163,20 @@ func (s *rateSearch) rise(ctx context.Context, load worker.Load) (float64, error
 	}
 }
 
-// overload is how many times what came through is offered to see whether more does.
+// overload: rise repeats a probe at this multiple of the rate that came through, to see whether more comes.
 const overload = 2
 
+// A broker is as warm as it gets when steadyProbes in a row were not faster than the best probe before, by this factor.
 const (
-	steadyProbes = 4    // in a row that bring no more than the best before
-	faster       = 1.05 // times the best
-	mostProbes   = 50   // about half a minute
-	probeShare   = 4    // of a budget at most this part goes into probes; trials that climb warm a broker up as well
+	steadyProbes = 4
+	faster       = 1.05
+	mostProbes   = 50 // about half a minute
+	probeShare   = 4  // probes take at most 1/4 of a budget; trials with rising rates warm a broker up as well
 )
 
-// untilSteady repeats a probe until the broker gets no faster, and returns the best that it brought through. A broker
-// that has just been started fails at rates that it carries a minute later: its code is compiled while it runs, its
-// caches are empty. A hiccup is repeated as well.
+// untilSteady repeats a probe until the broker gets no faster, and returns the best rate. A broker that has just been started
+// fails at rates that it carries a minute later: its code is compiled while it runs, and its caches are empty. Repeating
+// also evens out a hiccup.
 func (s *rateSearch) untilSteady(best float64, probe func() (float64, error)) (float64, error) {
 	for n, still := 0, 0; n < mostProbes && still < steadyProbes && !s.probesDone(); n++ {
 		through, err := probe()
@@ -190,7 +192,7 @@ func (s *rateSearch) untilSteady(best float64, probe func() (float64, error)) (f
 	return best, nil
 }
 
-// look runs one probe.
+// look runs one probe, at a rate or (0) in a closed loop.
 func (s *rateSearch) look(ctx context.Context, load worker.Load, rate float64) (trial, error) {
 	t := s.bench.runTrial(ctx, s.stage(search.Probe), rate, load)
 	if s.minWarmup == 0 {
@@ -202,8 +204,9 @@ func (s *rateSearch) look(ctx context.Context, load worker.Load, rate float64) (
 	return t, t.Err
 }
 
-// little is the throughput of a closed loop by Little's law. Where the latency is longer than the probe nothing, or a
-// whole window at once, comes while it lasts.
+// little returns the throughput of a closed loop by Little's law: messages in flight, divided by their latency. It is used
+// only if the latency is longer than the probe, and 0 otherwise: then nothing, or a whole window at once, comes while the
+// probe lasts, and counting tells nothing.
 func (s *rateSearch) little(t trial, window int) float64 {
 	p50 := s.bench.latency(t).Quantile(0.5)
 	if p50 < t.Until-t.From {

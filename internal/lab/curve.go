@@ -43,11 +43,11 @@ func (b *bench) curve(ctx context.Context) error {
 	return b.judgeCurve()
 }
 
-// settleFor is how many times as long as a rate of a curve was offered what it left behind is waited for. A broker that
-// can do less than a tenth of it is not waited for: the next rate says so.
+// settleFor is how long a curve waits for the messages that a rate has left behind, in multiples of the time for which the
+// rate was offered. A broker that carries less than a tenth of the rate would need longer; then the next rate has a doubt.
 const settleFor = 10
 
-// level measures one rate of a curve. An error ends the curve. Where another rate follows, it begins when all messages of
+// level measures one rate of a curve. An error ends the curve. If another rate follows, level waits until all messages of
 // this one have come.
 func (b *bench) level(ctx context.Context, rate float64, followed bool) (store.CurvePoint, error) {
 	p := store.CurvePoint{Rate: rate, Status: store.OK}
@@ -79,7 +79,8 @@ func (b *bench) level(ctx context.Context, rate float64, followed bool) (store.C
 	return p, t.Err
 }
 
-// burdened voids a load during which many deliveries of the load before it came: its figures are not its own.
+// burdened returns why a load is void during which many deliveries of the load before it came; nil if there were few. Its
+// figures would be those of both.
 func burdened(now worker.Outcome) error {
 	const share = 0.01
 	came, expected := now.Warmup.Stale+now.Measured.Stale, now.Warmup.Expected+now.Measured.Expected
@@ -89,7 +90,7 @@ func burdened(now worker.Outcome) error {
 	return void("%d deliveries of the load before came during this one, which has %d of its own", came, expected)
 }
 
-// undrained doubts a trial that the one before it burdened, because what that had sent was still under way.
+// undrained doubts a trial if messages of the one before it were still under way.
 func undrained(before, now worker.Outcome) (d doubts) {
 	came := now.Warmup.Stale + now.Measured.Stale
 	late := before.Warmup.Lost + before.Measured.Lost
@@ -105,7 +106,7 @@ func undrained(before, now worker.Outcome) (d doubts) {
 	return d
 }
 
-// judgeCurve fails or voids the repetition where no rate of the curve ended ok, and doubts it where some did not.
+// judgeCurve fails or voids the repetition if no rate of the curve ended ok, and doubts it if some did not.
 func (b *bench) judgeCurve() error {
 	levels := b.record.Result.Curve
 	var bad []store.CurvePoint

@@ -11,22 +11,22 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// rule is the trial rule for a spec.
+// rule returns the rule by which trials of a spec are judged.
 func rule(s study.Spec) search.Rule {
 	return search.DefaultRule(store.Guarantee(s))
 }
 
-// goals are the questions of a spec's search.
+// goals returns the questions of a spec's search, one for each latency bound; at least one.
 func goals(s study.Spec) []search.Goal {
 	asked := s.Sustainable
 	final := time.Duration(asked.Confirm)
 	g := search.Goal{
 		Exceed: asked.Exceed, Final: final, Width: asked.Width, Soak: time.Duration(asked.Soak),
-		// So much that as many good long trials as were asked for make a lower bound.
+		// This Sum makes a rate a lower bound after as many good long trials as the spec asks for (search.Goal.Class).
 		Sum: time.Duration(math.Floor(float64(asked.Confirms) * float64(final) / (1 - asked.Exceed))),
 	}
 	if s.Delivery == "at-most-once" {
-		g.Loss = 0.001
+		g.Loss = 0.001 // docs/method.md
 	}
 	var out []search.Goal
 	for _, b := range asked.Bounds() {
@@ -36,8 +36,8 @@ func goals(s study.Spec) []search.Goal {
 	return out
 }
 
-// evidence describes a trial to the rule. The fate of messages includes those of the warm-up: a
-// broken promise is one whenever it is broken, and what the warm-up lost never drains.
+// evidence describes a trial to the rule. The books include the warm-up: a promise may be broken there as well, and messages
+// that the warm-up lost never drain.
 func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence {
 	books := t.Measured
 	books.Due = max(books.Due, books.Sent)
@@ -50,7 +50,7 @@ func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence
 		Books: books, GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
 		GeneratorCores: float64(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
 	}
-	if t.Procs > 0 { // no more can be used
+	if t.Procs > 0 { // the generator had no more threads than these
 		e.GeneratorCores = math.Min(e.GeneratorCores, float64(t.Procs))
 	}
 	if latency := b.latency(t); latency.Count() > 0 {

@@ -11,8 +11,9 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// judge decides whether a finished trial stands. A broken promise fails it. A saturated generator voids it. Messages that did
-// not come in time fail it only where the generator was not saturated. Lesser deviations become doubts.
+// judge decides whether a finished trial stands: nil, or an error that says how the repetition ends. A broken promise fails
+// it. A saturated generator voids it. Messages that did not come in time fail it only if the generator was not saturated.
+// Lesser deviations become doubts (see doubts).
 func (b *bench) judge(t trial, rate float64) error {
 	if errors.As(t.Err, new(*driver.ErrUnsupported)) || errors.Is(t.Err, worker.ErrApart) || errors.Is(t.Err, worker.ErrLate) {
 		return t.Err
@@ -31,14 +32,14 @@ func (b *bench) judge(t trial, rate float64) error {
 	return void("%s%s", why, longestPause(t))
 }
 
-// promises is the failure of a broken promise, which counts whatever the generator did; nil: none was broken. In a trial that
-// broke off, messages may still be under way, so none counts as lost.
+// promises returns the failure of a broken promise, which counts whatever the generator did; nil if none was broken. In a
+// trial that broke off, messages may still be under way, so none counts as lost.
 func (b *bench) promises(t trial) error {
 	if brokeOff(t) {
 		return nil
 	}
 	books := t.Measured
-	if t.Arriving { // late, not lost
+	if t.Arriving { // missing messages are late, not lost
 		books.LostAcked = 0
 	}
 	if v := store.Promise(b.spec, b.record.Failover, books); v.Promise == ledger.Broken {
@@ -50,7 +51,7 @@ func (b *bench) promises(t trial) error {
 	return nil
 }
 
-// broken is the failure of the gravest breach.
+// broken words the failure of a breach. err, if not nil, is why the trial ended.
 func (b *bench) broken(breach ledger.Count, err error) error {
 	switch breach.Deviation {
 	case ledger.Corrupted:
@@ -66,15 +67,19 @@ func (b *bench) broken(breach ledger.Count, err error) error {
 	return failed("%d messages arrived out of order although order was asked for", breach.Messages)
 }
 
-// refusedSends is the failure of more than one send in a thousand.
+// refusedMost is the share of sends that may fail: a client may lose single messages when it reconnects.
+const refusedMost = 0.001
+
+// refusedSends returns the failure of too many sends; nil if they were few, or if faults were asked for.
 func (b *bench) refusedSends(t trial) error {
-	if m := t.Measured; float64(m.Failed) > 0.001*float64(m.Sent) && len(b.spec.Faults) == 0 {
+	if m := t.Measured; float64(m.Failed) > refusedMost*float64(m.Sent) && len(b.spec.Faults) == 0 {
 		return failed("%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
 	}
 	return nil
 }
 
-// late is the failure of messages that did not come, or not in time. The broker is to blame, or a saturated generator.
+// late returns the failure of messages that did not come, or not in time; nil if all did. The broker caused it, or a saturated
+// generator: judge tells them apart. The first case that fits says most.
 func (b *bench) late(t trial) error {
 	m := t.Measured
 	planned := len(b.spec.Faults) > 0
@@ -101,7 +106,8 @@ func (b *bench) late(t trial) error {
 	return nil
 }
 
-// brokeOff tells whether a trial ended before its time. A backlog that ran dry did not: all that could come has come.
+// brokeOff reports whether a trial ended before its time. A backlog that ran dry did not: every message that could come had
+// come.
 func brokeOff(t trial) bool { return t.Err != nil && !errors.Is(t.Err, worker.ErrRanDry) }
 
 func (b *bench) atLeastOnce() bool { return b.spec.Delivery != "at-most-once" }

@@ -61,15 +61,15 @@ func (b *bench) rate(ctx context.Context) error {
 	return b.judge(t, b.record.Result.OfferedRate)
 }
 
-// changing tells that a load changes over the measured phase, so that its schedule has to begin with that phase.
+// changing reports whether a load changes over the measured phase, so that its schedule has to begin with that phase.
 func changing(l study.Load) bool { return l.Shape != "constant" && l.Shape != "poisson" }
 
-// steadyMean is a constant rate with as many messages as s has over a time: what a changing load is warmed up with.
+// steadyMean returns a constant rate with as many messages as s has over a time. It is the warm-up of a changing load.
 func steadyMean(s schedule.Schedule, over time.Duration) (schedule.Schedule, error) {
 	return schedule.Constant(float64(schedule.Sequential(s).Count(int64(over))) / over.Seconds())
 }
 
-// offered is the mean rate the schedule asked for in the measured phase.
+// offered returns the mean rate that was due in the measured phase; 0 if the phase is empty.
 func offered(t trial) float64 {
 	length := seconds(t.From, t.Until)
 	if length == 0 {
@@ -92,10 +92,10 @@ func (b *bench) flatOut(ctx context.Context, stage string, load worker.Load) err
 	return b.judge(t, 0)
 }
 
-// bufferedRatio is how many times more than came through a closed loop may hand over unsuspected.
+// bufferedRatio: a closed loop may hand over this many times the rate that came through before buffers are suspected.
 const bufferedRatio = 1.1
 
-// doubtBuffered doubts a closed loop that handed over clearly more than came through meanwhile.
+// doubtBuffered doubts a closed loop that handed over clearly more messages than came through meanwhile.
 func (b *bench) doubtBuffered(handedOver, through float64) {
 	if through > 0 && handedOver > bufferedRatio*through {
 		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nearly all had come: the first says how fast buffers filled, not how fast the broker is",
@@ -103,7 +103,7 @@ func (b *bench) doubtBuffered(handedOver, through float64) {
 	}
 }
 
-// messages is a number of messages, given as such or as bytes of payload.
+// messages returns a number of messages, which a spec gives as such or as bytes of payload.
 func (b *bench) messages(count int64, bytes study.Size) int64 {
 	if count > 0 {
 		return count
@@ -111,7 +111,7 @@ func (b *bench) messages(count int64, bytes study.Size) int64 {
 	return max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
 }
 
-// schedule is when the spec's load sends.
+// schedule returns the schedule of the spec's load.
 func (b *bench) schedule() (schedule.Schedule, error) {
 	return loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)
 }
@@ -138,8 +138,8 @@ func (b *bench) count(ctx context.Context) error {
 	return b.judge(t, 0)
 }
 
-// setRates sets the rates of a number of messages: confirmed per second of publishing, received per second until the last
-// delivery, which at most once may come long after the last send.
+// setRates sets the rates of a number of messages: confirmed per second until the last confirmation, and received per second
+// until the last delivery, which at most once may come long after the last send. A rate is 0 if its time is 0.
 func (b *bench) setRates(publishing, receiving float64) {
 	r := b.record.Result
 	r.Seconds, r.PublishRate, r.ReceiveRate = publishing, 0, 0
@@ -151,6 +151,7 @@ func (b *bench) setRates(publishing, receiving float64) {
 	}
 }
 
+// seconds returns the time from one to the other, in ns; 0 if it is negative.
 func seconds(from, to int64) float64 { return max(0, float64(to-from)/1e9) }
 
 // backlog fills the topics with the consumers off, then lets them drain what there is.
@@ -184,8 +185,8 @@ func (b *bench) backlog(ctx context.Context) error {
 	return b.judge(t, 0)
 }
 
-// fill turns a trial into the record's result, with its doubts. A missed rate goes before the doubts there are: it explains
-// the others.
+// fill turns a trial into the record's result, with its doubts. A missed rate goes before all other doubts, since it explains
+// them.
 func (b *bench) fill(t trial) {
 	b.record.Result = &store.Result{Measurement: measurement(t, b.streamNames())}
 	found := b.doubts(t)
@@ -198,6 +199,7 @@ func (b *bench) fill(t trial) {
 	}
 }
 
+// because ends a sentence with an error; empty if there is none.
 func because(err error) string {
 	if err == nil {
 		return ""

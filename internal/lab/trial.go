@@ -35,8 +35,8 @@ type trial struct {
 	amongOthers bool                 // an attached broker that was not found may be among them
 }
 
-// flow is how many confirmations and deliveries came per second between the first and the last sample of the measured
-// phase, whichever phase their messages belong to.
+// flow returns how many confirmations and deliveries came per second between the first and the last sample of the measured
+// phase, whichever phase their messages belong to; false if there are fewer than two samples.
 func (t trial) flow() (acked, received float64, ok bool) {
 	var first, last *worker.Sample
 	for i := range t.Samples {
@@ -57,18 +57,18 @@ func (t trial) flow() (acked, received float64, ok bool) {
 	return acked, received, true
 }
 
-// sendingTime is the seconds of all producers in which they sent or waited: until their last message was away, but not while it
-// drained.
+// sendingTime returns the seconds, summed over all producers, until the last message was sent. The drain is left out. It is
+// never 0, so that callers may divide by it.
 func (t trial) sendingTime() float64 {
 	return max(1e-9, seconds(t.Start, max(t.Until, t.LastSent))) * float64(max(1, t.Producers))
 }
 
-// nearly is the share of messages that ends the measurement of a throughput: a straggler must not decide it.
+// nearly is the share of messages after which the measurement of a throughput ends: a single late message must not decide it.
 const nearly = 0.99
 
-// through is how many messages per second came through the broker from the start of the measured phase until nearly all had
-// come. Where nothing holds a closed loop back, its client and the kernel take messages faster than the broker, and only
-// the time that it needs for all of them tells how fast that is.
+// through returns how many messages per second came through the broker, from the start of the measured phase until nearly all
+// had come. If nothing holds a closed loop back, the client and the kernel take messages faster than the broker does. Then
+// only the time until all have come tells how fast the broker is.
 func (t trial) through(subscriptions int) float64 {
 	came := func(s worker.Sample) float64 {
 		if subscriptions == 0 {
@@ -88,8 +88,9 @@ func (t trial) through(subscriptions int) float64 {
 	return (came(last) - came(first)) / (float64(last.At-first.At) / 1e9)
 }
 
-// rates are the messages of the measured phase that were confirmed and delivered, per second of it. Messages that came in the
-// drain are no throughput: where the broker fell behind, only those that came during the phase count.
+// rates returns how many messages of the measured phase were confirmed and delivered, per second of the phase; 0 if seconds
+// is 0. If the broker fell behind, only messages that came during the phase count: those that came in the drain are no
+// throughput.
 func (t trial) rates(seconds float64) (acked, received float64) {
 	if seconds <= 0 {
 		return 0, 0
@@ -101,11 +102,11 @@ func (t trial) rates(seconds float64) (acked, received float64) {
 	return acked, received
 }
 
-// A rate stays behind another where it misses more than this share of the messages, and more than so many seconds' worth
-// of them.
+// The flow is measured between two samples, so its edges are off by up to one sample each. It is behind the books only if it
+// misses more than this share of the messages, and more than these many seconds' worth of them.
 const missedShare, missedLong = 0.02, 0.1
 
-// throughput is the booked rate unless the flow stayed behind it by more than the edges of its samples explain.
+// throughput returns the booked rate, or the flow if that is behind by more than its edges explain.
 func throughput(booked, flow, seconds float64) float64 {
 	if behind := 1 - flow/booked; behind > missedShare && behind*seconds > missedLong {
 		return flow
@@ -156,14 +157,14 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	return t
 }
 
-// A series has a tick every tickEvery, and in long trials maxTicks of them.
+// A series has a tick every tickEvery. In long trials the ticks are further apart, so that there are maxTicks of them.
 const (
 	tickEvery = 500 * time.Millisecond
 	maxTicks  = 4000
 )
 
-// series turns samples into ticks. Rates and backlog are exact however far the ticks are apart; the quantiles are those of
-// the last half second before each.
+// series turns samples into ticks. Rates and backlog are exact however far apart the ticks are. The quantiles are those of the
+// last half second before each tick.
 func (m *metering) series(out worker.Outcome) []store.Tick {
 	var ticks []store.Tick
 	if len(out.Samples) == 0 {

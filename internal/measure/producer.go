@@ -9,9 +9,9 @@ type Producer struct {
 	stream *stream
 	lane   *lane
 
-	// Of the batch being stamped, until Commit publishes it.
+	// The batch being stamped, until Commit publishes it.
 	sent, bytes Tally
-	end         uint64             // the place in the stream after the last message
+	end         uint64             // one past the last message, counted from the stream's base
 	lag         [phases]hist.Batch // sent − intended
 	own         [phases]hist.Batch // the part of the lag that the generator caused
 }
@@ -22,17 +22,14 @@ type Tally [phases]int64
 // Producer returns the recorder of producer i.
 func (t *Trial) Producer(i int) *Producer { return t.ProducerOn(i, i) }
 
-// ProducerOn is Producer for one of several producers that share a client. Those of one client have the same lane, and so
-// the same counters.
+// ProducerOn is Producer for one of several producers that share a client. Producers of one client use the same lane, which is
+// the number of the client. One Acks may gather the acknowledgements of all of them.
 func (t *Trial) ProducerOn(i, lane int) *Producer {
 	return &Producer{trial: t, stream: &t.streams[i], lane: t.lane(lane)}
 }
 
-// Of tells whether p records for t.
+// Of reports whether p records for t.
 func (p *Producer) Of(t *Trial) bool { return p.trial == t }
-
-// Beside tells whether p and o have the same lane: one Acks may then gather the acknowledgements of both.
-func (p *Producer) Beside(o *Producer) bool { return p.lane == o.lane }
 
 // Sent books message seq of size bytes, due at intended and stamped at sent, before its batch is handed to the
 // client. own is the part of the delay in between that the generator itself caused. Times are ns, the first two on the
@@ -72,9 +69,9 @@ func (p *Producer) Commit() {
 	p.sent, p.bytes = Tally{}, Tally{}
 }
 
-// Unsent books n messages that were due at intended, or a little before, and were not handed to the client until sending
-// ended, at end. Each counts with the latency end − intended, as a publish and for every subscription, since it took at least
-// that long. own is the part of the wait that the generator caused. Call it when nothing is being sent any more.
+// Unsent books n messages that were due at intended, or a little before, and were never handed to the client. Sending ended
+// at end. Each message counts with the latency end − intended, as a publish and for every subscription, since it would have
+// taken at least that long. own is the part of the wait that the generator caused. Call it when sending has ended.
 func (p *Producer) Unsent(phase Phase, n, intended, end, own int64) {
 	l := p.lane
 	l.unsent[phase].Add(n)
@@ -87,8 +84,8 @@ func (p *Producer) Unsent(phase Phase, n, intended, end, own int64) {
 // UnsentUntimed books n messages that were asked for without a time, as in a closed loop, and never sent.
 func (p *Producer) UnsentUntimed(phase Phase, n int64) { p.lane.unsent[phase].Add(n) }
 
-// Acks gathers acknowledgements, failures too, that arrive together. Its zero value is empty; it belongs to one
-// goroutine and is published by Producer.Confirm.
+// Acks gathers acknowledgements and failures that arrive together, until Producer.Confirm publishes them. Its zero value is
+// empty. It belongs to one goroutine.
 type Acks struct {
 	n, failed        [phases]int64
 	publish, service [phases]hist.Batch
@@ -101,7 +98,7 @@ func (p *Producer) Acked(a *Acks, phase Phase, intended, sent, now int64) {
 	a.n[phase]++
 }
 
-// Confirm publishes and empties a.
+// Confirm publishes what a has gathered from p, and from other producers of the same lane, and empties it.
 func (p *Producer) Confirm(a *Acks) {
 	for phase := range phases {
 		if a.n[phase] > 0 {
@@ -123,9 +120,8 @@ func (p *Producer) Failed(a *Acks, phase Phase, seq uint64) {
 	a.failed[phase]++
 }
 
-// Resent books that a message is sent once more: its outcome isn't known yet, and its times stay those of the first
-// attempt.
+// Resent books that a message was sent once more. Its outcome is still open, and its times are those of the first attempt.
 func (p *Producer) Resent(phase Phase) { p.lane.resent[phase].Add(1) }
 
-// Unresolved books a message whose fate wasn't known when the trial ended.
+// Unresolved books a message that was neither confirmed nor refused when the trial ended.
 func (p *Producer) Unresolved(seq uint64) { p.stream.unconfirmed.add(seq - p.stream.base) }

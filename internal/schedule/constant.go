@@ -2,8 +2,8 @@ package schedule
 
 import "math/bits"
 
-// Constant sends at a steady rate, in messages per second; arrival i is at ⌊i/rate⌋, to the nanosecond however large
-// i is.
+// Constant sends at a steady rate, in messages per second. Arrival i is at i/rate, rounded down to the nanosecond and exact
+// however large i is.
 func Constant(rate float64) (Schedule, error) {
 	q, err := quanta("constant rate", rate, false)
 	if err != nil {
@@ -12,6 +12,7 @@ func Constant(rate float64) (Schedule, error) {
 	return constant(q), nil
 }
 
+// constant is a rate in quanta per nanosecond.
 type constant uint64
 
 func (c constant) At(i int64) int64 {

@@ -6,17 +6,23 @@ import (
 	"math/bits"
 )
 
-// Deal says how a schedule is dealt to clients: n producers take turns, arrival i being producer i mod n's, and producer
-// k is one of client k mod Clients'. The arrivals of a Poisson process belong to producers at random instead, so each
-// producer is one as well, independent of all others; and nobody has to go through the arrivals of all.
+// Deal says how a schedule is dealt out to clients. Producers take turns: arrival i belongs to producer i mod Producers. So
+// do clients: producer k belongs to client k mod Clients.
+//
+// With 2 clients and 5 producers, client 0 has producers 0, 2 and 4, and sends arrivals 0, 2, 4, 5, 7, 9 and so on; client 1
+// has producers 1 and 3, and sends arrivals 1, 3, 6, 8 and so on.
+//
+// The arrivals of a Poisson process belong to producers at random instead. Then the arrivals of each producer are a Poisson
+// process as well, independent of all others, and each client can make its own without going through everybody's.
 type Deal struct {
 	Clients, Producers int // 0 < Clients ≤ Producers
 }
 
-// each is how many producers client c has.
+// each returns how many producers client c has.
 func (d Deal) each(c int) int { return (d.Producers - c + d.Clients - 1) / d.Clients }
 
-// Share is what client c sends of s: all arrivals of its producers, in order. It panics unless 0 ≤ c < Clients ≤ Producers.
+// Share returns the part of s that client c sends: all arrivals of its producers, in order. It panics unless
+// 0 ≤ c < Clients ≤ Producers.
 func (d Deal) Share(s Schedule, c int) Schedule {
 	if c < 0 || c >= d.Clients || d.Clients > d.Producers {
 		panic(fmt.Sprintf("schedule: client %d of %d for %d producers", c, d.Clients, d.Producers))
@@ -30,7 +36,8 @@ func (d Deal) Share(s Schedule, c int) Schedule {
 	return dealt{s, int64(c), int64(d.Clients), int64(d.Producers)}
 }
 
-// Limits are how many of the first total arrivals of s are each client's. s is nil where nothing has a time.
+// Limits returns, for each client, how many of the first total arrivals of s are its own. s is nil in a closed loop, where
+// no message has a time.
 func (d Deal) Limits(s Schedule, total int64) []int64 {
 	if p, random := s.(poisson); random && d.Clients > 1 {
 		return p.parts(d).first(total)
@@ -45,7 +52,7 @@ func (d Deal) Limits(s Schedule, total int64) []int64 {
 // Counter counts the arrivals before an offset.
 type Counter interface{ Count(d int64) int64 }
 
-// Counter counts all clients' arrivals of s for one goroutine that asks for offsets mostly in order.
+// Counter returns a counter of all clients' arrivals of s, for one goroutine that asks for later and later offsets.
 func (d Deal) Counter(s Schedule) Counter {
 	if p, random := s.(poisson); random && d.Clients > 1 {
 		return p.parts(d)
@@ -53,14 +60,14 @@ func (d Deal) Counter(s Schedule) Counter {
 	return Sequential(s)
 }
 
-// Turns says whose turn it is among the producers of one client.
+// Turns says which of a client's producers sends which arrival.
 type Turns struct {
 	producers uint64
 	random    bool
 	seed      uint64
 }
 
-// Turns says for the arrivals of Share(s, c), by index, which of client c's producers sends them.
+// Turns returns the turns of client c's producers, for the arrivals of Share(s, c).
 func (d Deal) Turns(s Schedule, c int) Turns {
 	t := Turns{producers: uint64(d.each(c))}
 	if p, random := s.(poisson); random && t.producers > 1 {
@@ -69,7 +76,7 @@ func (d Deal) Turns(s Schedule, c int) Turns {
 	return t
 }
 
-// Of is the producer, among the client's, that sends arrival i.
+// Of returns the index of the producer, among the client's, that sends arrival i of the client's share.
 func (t Turns) Of(i int64) int {
 	if !t.random {
 		return int(uint64(i) % t.producers)
@@ -78,14 +85,17 @@ func (t Turns) Of(i int64) int {
 	return int(k)
 }
 
+// dealt is the share of a client that has more or fewer producers than others. Its arrivals come in rounds: in each round
+// of n arrivals every producer has one.
 type dealt struct {
 	whole         Schedule
-	c, clients, n int64
+	c, clients, n int64 // client c of clients; n producers
 }
 
-// each is how many producers the client has.
+// each returns how many producers the client has.
 func (d dealt) each() int64 { return (d.n - d.c + d.clients - 1) / d.clients }
 
+// of returns how many of the first total arrivals are the client's: those of whole rounds and those of the last one.
 func (d dealt) of(total int64) int64 {
 	return total/d.n*d.each() + max(0, (total%d.n-d.c+d.clients-1)/d.clients)
 }

@@ -7,28 +7,29 @@ import (
 	"lukechampine.com/uint128"
 )
 
-// line is a rate that is constant in segments. With L(t) the quanta up to t, arrival i is where L reaches
-// i·perMessage, rounded down to the nanosecond; since L runs on through every edge, no edge gains or loses a fraction
-// of a message.
+// line is a rate that is constant in segments. Let L(t) be the quanta up to t. Then arrival i is where L reaches
+// i·perMessage, rounded down to the nanosecond. L runs on through every edge between segments, so no edge gains or loses a
+// fraction of a message.
 type line struct {
-	segments []segment
-	period   int64           // ns after which it begins again; 0: the last segment holds
+	segments []segment       // by start; the first starts at 0
+	period   int64           // ns after which the line begins again; 0: the last segment holds
 	total    uint128.Uint128 // quanta in one period
 }
 
 type segment struct {
-	start  int64
+	start  int64           // ns
 	rate   uint64          // quanta per ns
 	before uint128.Uint128 // quanta before start
 }
 
-// add appends a segment; until hold, the line is periodic.
+// add appends a segment. The line is periodic until hold is called.
 func (l *line) add(rate uint64, length time.Duration) {
 	l.segments = append(l.segments, segment{l.period, rate, l.total})
 	l.period += int64(length)
 	l.total = l.total.Add(uint128.From64(uint64(length)).Mul64(rate))
 }
 
+// hold makes the last segment last for ever.
 func (l *line) hold() { l.period, l.total = 0, uint128.Zero }
 
 func (l *line) At(i int64) int64 {
@@ -40,7 +41,7 @@ func (l *line) At(i int64) int64 {
 		}
 		base = periods.Mul64(uint64(l.period))
 	}
-	// The last segment that begins at or below the target: silent ones before it are passed over.
+	// The last segment that begins at or below the target. Segments of rate 0 before it have the same quanta and are skipped.
 	j := sort.Search(len(l.segments), func(j int) bool { return l.segments[j].before.Cmp(target) > 0 }) - 1
 	s := l.segments[j]
 	if s.rate == 0 {
@@ -81,6 +82,7 @@ func (l *line) Rate(t int64) float64 {
 	return float64(l.at(t).rate) / perRate
 }
 
+// at returns the segment that holds offset t, within the period.
 func (l *line) at(t int64) segment {
 	return l.segments[sort.Search(len(l.segments), func(j int) bool { return l.segments[j].start > t })-1]
 }

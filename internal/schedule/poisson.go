@@ -6,9 +6,9 @@ import (
 	"sort"
 )
 
-// Poisson sends at independent, exponentially distributed distances: what many unrelated users do together. rate is
-// in messages per second; the same rate and seed give the same arrivals. Random access costs tens of nanoseconds per
-// thousand arrivals before the one asked for; Sequential makes it constant.
+// Poisson sends at independent, exponentially distributed distances, as many unrelated users do together. rate is in
+// messages per second; the same rate and seed give the same arrivals. At and Count cost tens of nanoseconds for every
+// thousand arrivals before the one asked for; Sequential makes that constant.
 func Poisson(rate float64, seed uint64) (Schedule, error) {
 	if _, err := quanta("poisson rate", rate, false); err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func Poisson(rate float64, seed uint64) (Schedule, error) {
 type poisson struct {
 	rate float64
 	seed uint64
-	bits int // of the number of arrivals in a block
+	bits int // a block has 2^bits arrivals
 }
 
 func (p poisson) At(i int64) int64     { return p.sequential().At(i) }
@@ -33,26 +33,27 @@ func (p poisson) Rate(t int64) float64 {
 	return p.rate
 }
 
-// Arrivals come in blocks of a fixed number, each with its own random stream made from seed and block number. The
-// length of a block is one draw of the Gamma distribution that the sum of its exponential distances has; given
-// that sum, their ratios to it are independent of it (Devroye, Non-Uniform Random Variate Generation, 1986, ch. V,
-// theorem 2.2), so the block is filled with exponentials scaled to the length drawn. That makes it exactly a Poisson
-// process, and lets a block be passed over without making what is in it.
+// Arrivals come in blocks of a fixed number, each with its own random stream made from seed and block number. The length
+// of a block is the sum of its exponential distances, so it is drawn from the Gamma distribution of such sums. Given the
+// sum, the ratios of the distances to it are independent of it (Devroye, Non-Uniform Random Variate Generation, 1986,
+// ch. V, theorem 2.2). So the block is filled with exponentials that are scaled to the length drawn. This is exactly a
+// Poisson process, and a block can be skipped without making its arrivals.
 const blockBits = 10
 
 type block struct {
-	number, start, length int64
-	filled                bool
-	at                    []int64 // the last one at start + length
+	number, start, length int64   // start and length in ns
+	filled                bool    // at holds the arrivals of this block
+	at                    []int64 // offsets; the last one is start + length
 }
 
-// walk keeps two neighbouring blocks, because a sender that asks what is due looks a little ahead of what it sends.
+// walk is a Poisson process for one goroutine. It keeps two neighbouring blocks, because a sender that asks what is due
+// looks a little ahead of what it sends.
 type walk struct {
 	poisson
-	blocks [2]block
+	blocks [2]block // block n is in place n mod 2
 	source rand.PCG
-	rng    *rand.Rand
-	last   *block
+	rng    *rand.Rand // draws from source
+	last   *block     // the block used last; nil at first
 }
 
 func (p poisson) walk() *walk {
@@ -95,7 +96,8 @@ func (w *walk) Count(d int64) int64 {
 	return b.number<<w.bits + int64(sort.Search(len(b.at), func(k int) bool { return b.at[k] >= d }))
 }
 
-// seek makes the block with that number the last one used.
+// seek returns the block with that number, filled; nil past the end of time. It goes forward from the last block used, or
+// begins again if the number is lower.
 func (w *walk) seek(number int64) *block {
 	b := &w.blocks[number&1]
 	if w.last == nil || b.number != number || !b.filled {
@@ -114,6 +116,7 @@ func (w *walk) seek(number int64) *block {
 	return b
 }
 
+// first begins again with block 0.
 func (w *walk) first() *block {
 	b := &w.blocks[0]
 	*b = block{length: w.length(0), at: b.at}
@@ -121,7 +124,7 @@ func (w *walk) first() *block {
 	return b
 }
 
-// next puts the block after b in the place of the one before it; nil past the end of time.
+// next makes the block after b, in the place of the one before b; nil past the end of time.
 func (w *walk) next(b *block) *block {
 	start, number := b.start+b.length, b.number+1
 	length := w.length(number)
@@ -134,6 +137,7 @@ func (w *walk) next(b *block) *block {
 	return n
 }
 
+// fill makes the arrivals of a block.
 func (w *walk) fill(b *block) {
 	if b.filled {
 		return
@@ -152,8 +156,8 @@ func (w *walk) fill(b *block) {
 	b.filled = true
 }
 
-// length starts a block's stream and draws the block's length, in ns, by the method of Marsaglia and Tsang (A simple
-// method for generating gamma variables, 2000).
+// length starts a block's random stream and draws the block's length, in ns, by the method of Marsaglia and Tsang (A
+// simple method for generating gamma variables, 2000).
 func (w *walk) length(number int64) int64 {
 	w.source.Seed(mix(w.seed), mix(uint64(number)^0x6a09e667f3bcc908))
 	d := float64(int64(1)<<w.bits) - 1.0/3

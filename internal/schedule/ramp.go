@@ -8,8 +8,8 @@ import (
 	"lukechampine.com/uint128"
 )
 
-// Ramp changes the rate evenly from one to the other over a time, then holds it. One of the rates may be 0. On the
-// slope, where arrival i solves a quadratic, times are within 1 ns; the hold is exact.
+// Ramp changes the rate evenly from one rate to the other over a time, then holds it. One of the rates may be 0. On the
+// slope arrival i solves a quadratic equation, and times are within 1 ns; the hold is exact.
 func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 	first, err := quanta("ramp's first rate", from, true)
 	if err != nil {
@@ -38,12 +38,13 @@ func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 
 type ramp struct {
 	from, to float64 // per second
-	over     int64
-	slope    int64 // arrivals before over
-	after    line
+	over     int64   // length of the slope, ns
+	slope    int64   // arrivals on the slope
+	after    line    // what holds after it; its first segment has the slope's total only
 }
 
-// At inverts i = from·t + (to − from)/(2·over)·t², in the form that subtracts nothing from its like.
+// At inverts i = from·t + (to − from)/(2·over)·t². It uses the form of the solution that never subtracts two nearly equal
+// numbers: t = 2i / (from + √(from² + 2·a·i)), with a = (to − from)/over.
 func (r *ramp) At(i int64) int64 {
 	if i >= r.slope {
 		return r.after.At(i)

@@ -1,5 +1,9 @@
 // Package schedule says when to send: pure functions from the index of an arrival to its time. It knows nothing of
-// clocks, messages or producers, and never computes an arrival from the one before it.
+// clocks, messages or producers, and never computes an arrival from the one before it, so no error adds up.
+//
+// For example, a constant rate of 3 messages per second has its arrivals 0, 1, 2, 3 at 0 ns, 333333333 ns, 666666666 ns and
+// 1000000000 ns. Two producers deal them out in turn: producer 0 sends arrivals 0 and 2, producer 1 sends 1 and 3.
+// Together they send exactly what one producer would have sent, at the same nanoseconds.
 package schedule
 
 import (
@@ -11,27 +15,27 @@ import (
 // Schedule is a sequence of arrivals, numbered from 0, at offsets in ns from the start of the load. What the
 // constructors return never changes and may be used by any number of goroutines.
 type Schedule interface {
-	// At is the offset of arrival i ≥ 0; it never falls as i rises. Never: there is no such arrival.
+	// At returns the offset of arrival i ≥ 0; Never if there is no such arrival. It never falls as i rises.
 	At(i int64) int64
-	// Count is the number of arrivals strictly before offset d.
+	// Count returns the number of arrivals strictly before offset d.
 	Count(d int64) int64
-	// Rate is the nominal rate at offset t, in messages per second.
+	// Rate returns the nominal rate at offset t, in messages per second; 0 before the start.
 	Rate(t int64) float64
 }
 
 // Never is the offset of arrivals that don't happen, beyond every real one.
 const Never = int64(math.MaxInt64)
 
-// Rates are kept as whole billionths of a message per second, so that everything below is exact integer arithmetic:
-// in one nanosecond a rate adds so many quanta, and a whole message is made of 10^18 of them.
+// A rate is kept in whole billionths of a message per second, so that all arithmetic below is exact. A rate of n billionths
+// adds n quanta in each nanosecond, and 10^18 quanta make one message.
 const (
-	perMessage = 1_000_000_000_000_000_000
-	perRate    = 1_000_000_000
-	minRate    = 1e-6
-	maxRate    = 1e9
+	perMessage = 1_000_000_000_000_000_000 // quanta
+	perRate    = 1_000_000_000             // quanta per nanosecond, at one message per second
+	minRate    = 1e-6                      // one message in twelve days
+	maxRate    = 1e9                       // one message per nanosecond: two arrivals would share a time
 )
 
-// quanta checks a rate in messages per second. silent allows 0.
+// quanta checks a rate in messages per second and returns it in quanta per nanosecond. silent allows 0.
 func quanta(what string, rate float64, silent bool) (uint64, error) {
 	if silent && rate == 0 {
 		return 0, nil
@@ -55,8 +59,8 @@ func span(what string, d time.Duration) error {
 	return nil
 }
 
-// Share is what producer k of n sends of s: arrivals k, k+n, k+2n and so on. All shares together are exactly s. It
-// panics unless 0 ≤ k < n.
+// Share returns the part of s that producer k of n sends: arrivals k, k+n, k+2n and so on. All shares together are exactly
+// s. It panics unless 0 ≤ k < n.
 func Share(s Schedule, k, n int) Schedule {
 	if k < 0 || k >= n {
 		panic(fmt.Sprintf("schedule: share %d of %d", k, n))
@@ -83,8 +87,8 @@ func (s share) Count(d int64) int64  { return (s.whole.Count(d) - s.k + s.n - 1)
 func (s share) Rate(t int64) float64 { return s.whole.Rate(t) / float64(s.n) }
 func (s share) sequential() Schedule { return share{Sequential(s.whole), s.k, s.n} }
 
-// Sequential is s for one goroutine that asks for arrivals roughly in order: the same answers, each at constant cost
-// and without allocation.
+// Sequential returns s for one goroutine that asks for arrivals roughly in order. It gives the same answers, each at
+// constant cost and without allocation.
 func Sequential(s Schedule) Schedule {
 	if w, ok := s.(interface{ sequential() Schedule }); ok {
 		return w.sequential()
@@ -92,10 +96,10 @@ func Sequential(s Schedule) Schedule {
 	return s
 }
 
-// Due is how many arrivals from index from on are due at offset now, at most limit. It asks s for a few more than
-// that, so give it a Sequential one.
+// Due returns how many arrivals, from index from on, are due at offset now; at most limit. It asks s for a few arrivals
+// beyond those, so s should be Sequential.
 func Due(s Schedule, from, now int64, limit int) int {
-	// The answer lies in lo..hi−1: doubling steps, then halving ones, since mostly few are due.
+	// The answer lies in lo..hi−1. The steps double first and then halve, because mostly few arrivals are due.
 	lo, hi := 0, limit+1
 	for step := 1; lo < limit; step *= 2 {
 		try := min(lo+step, limit)

@@ -12,7 +12,7 @@ type Step struct {
 	For  time.Duration
 }
 
-// Steps sends at one rate after the other; the last one holds, whatever its For.
+// Steps sends at one rate after the other. The last rate holds for ever; its For is not read.
 func Steps(steps []Step) (Schedule, error) {
 	if len(steps) == 0 {
 		return nil, errors.New("steps: none given; allowed is one or more")

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// part is the arrivals of client c's producers. Independent Poisson processes together are one whose rate is the sum of
-// theirs, and to deal its arrivals at random gives just these processes (Kingman, Poisson Processes, 1993, sections 2.2
-// and 5.1). So every client makes its own arrivals from its own seed, and none of the others'.
+// part returns the arrivals of client c's producers. Independent Poisson processes together are a Poisson process whose
+// rate is the sum of theirs, and dealing its arrivals out at random gives independent ones back (Kingman, Poisson
+// Processes, 1993, sections 2.2 and 5.1). So each client makes its own arrivals from a seed of its own.
 func (p poisson) part(d Deal, c int) poisson {
 	if d.Clients == 1 {
 		return p
@@ -19,21 +19,21 @@ func (p poisson) part(d Deal, c int) poisson {
 	return p
 }
 
-// Many clients make smaller blocks: together they hold so many arrivals, or so few bits' worth each.
+// Clients make smaller blocks the more there are, so that thousands of them don't fill the memory with arrivals.
 const (
-	mostInBlocks = 1 << 16
-	leastBits    = 4
+	mostInBlocks = 1 << 16 // arrivals in one block of each client together
+	leastBits    = 4       // but a block has at least 2^leastBits arrivals
 )
 
-// superposed counts the arrivals of many Poisson processes together. It keeps when each will have its next one, so that
-// it looks only at those that have had any since it was last asked.
+// superposed counts the arrivals of many Poisson processes together. It keeps when each process has its next arrival, so
+// that it looks only at processes with arrivals since it was last asked.
 type superposed struct {
 	rate    float64
 	parts   []*walk
 	next    []int64 // when each part has its first arrival that was not counted
-	counted []int64 // arrivals of each part
-	sum     int64
-	at      int64 // up to where they were counted
+	counted []int64 // arrivals of each part before at
+	sum     int64   // of counted
+	at      int64   // the offset up to which arrivals are counted
 }
 
 func (p poisson) parts(d Deal) *superposed {
@@ -45,16 +45,16 @@ func (p poisson) parts(d Deal) *superposed {
 	return s
 }
 
-// Count is the number of arrivals strictly before offset d. To go back costs as much as to begin again.
+// Count returns the number of arrivals strictly before offset d. To ask for an earlier offset is to begin again.
 func (s *superposed) Count(d int64) int64 {
 	if d <= 0 {
-		return 0 // and the place is kept
+		return 0 // without going back
 	}
 	s.count(d)
 	return s.sum
 }
 
-// count brings the counts to d ≥ 0.
+// count counts up to d > 0.
 func (s *superposed) count(d int64) {
 	if d < s.at {
 		s.sum = 0

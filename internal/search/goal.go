@@ -1,6 +1,11 @@
-// Package search finds the highest rates a broker sustains: a stated rule for one trial, goals by which the trials at a
-// rate are summed up, and a search over trials that answers all goals. It knows nothing of brokers; a trial is a
-// function it calls.
+// Package search finds the highest rates that a broker sustains. It holds the rule by which one trial is judged, the goals
+// by which the trials at a rate are summed up, and the search that answers all goals. It knows nothing of brokers; a trial
+// is a function that it calls.
+//
+// For example, a goal with a width of 5 % is searched from 10,000/s on. Short trials pass at 10,000, 12,200 and 18,000/s, each
+// step twice as wide as the one before. At 39,200/s the trial fails, and about 35,000/s came through meanwhile. So the next
+// one is half a width below that, at 34,200/s, and passes; the one a width above, at 35,900/s, fails. The bracket is narrow
+// now, and long trials decide: those at 34,200/s pass, those at 35,900/s fail. These rates are the answer.
 package search
 
 import (
@@ -10,19 +15,19 @@ import (
 	"time"
 )
 
-// Goal is one question to a broker: up to which rate does it hold this? (MLRsearch, draft-ietf-bmwg-mlrsearch.)
+// Goal is one question to a broker: up to which rate does it keep these bounds? (MLRsearch, draft-ietf-bmwg-mlrsearch.)
 type Goal struct {
 	Latency  time.Duration // bound on the latency at Quantile; 0: none
 	Quantile float64
 	Loss     float64       // share of messages that may be lost or fail
-	Exceed   float64       // share of the time at a rate in which backlog and latency may be worse; below 1
-	Final    time.Duration // only trials of this length make a rate a lower bound
-	Sum      time.Duration // the time at a rate that decides; less is enough where the rest can't change the answer
-	Width    float64       // upper and lower bound within this share of each other
+	Exceed   float64       // share of the time at a rate in which trials may fail; at least 0, below 1
+	Final    time.Duration // only trials of this length, or longer, make a rate a lower bound
+	Sum      time.Duration // the time at a rate that decides; less is enough if the rest can't change the answer
+	Width    float64       // the goal is answered when upper and lower bound are within this share of each other
 	Soak     time.Duration // one trial of this length at the lower bound has to pass as well; 0: none
 }
 
-// Class is what the trials at a rate make of it for a goal.
+// Class says whether a rate is sustained, by its trials and for one goal.
 type Class string
 
 // The classes.
@@ -32,23 +37,25 @@ const (
 	Undecided Class = "undecided"
 )
 
-// Tally sums up the trials at one rate by their length and what they showed for one goal. Trials of a goal's final
-// length are long, all others short.
+// Tally sums up the trials at one rate by their length and their verdict for one goal. Trials of at least the goal's final
+// length are long, all others short. Trials that passed are good, those that failed are bad; void ones are not counted.
 type Tally struct {
 	GoodLong, BadLong, GoodShort, BadShort time.Duration
 	Broken                                 bool // a promise was broken: an upper bound whatever other trials show
 }
 
-// Class decides by MLRsearch's load classification. Good short trials only make up for bad short ones. The rest of Sum,
-// as long as it wasn't measured, might still turn out either way: a rate is a lower bound when the share of bad time
-// stays within Exceed even then, and an upper bound when it would exceed it all the same. Here, besides, bad time has to be
-// longer than one full-length trial: one hiccup decides nothing.
+// Class decides by MLRsearch's load classification. Good short trials only make up for bad short ones. The part of Sum that
+// was not measured yet may still turn out good or bad. A rate is a lower bound if the share of bad time stays within Exceed
+// even if all of that is bad, and an upper bound if it exceeds it even if all of that is good.
+//
+// With Exceed 0.5 and Sum 120 s, for example, 60 good seconds in long trials make a lower bound. Beyond MLRsearch, bad time
+// must be longer than one full-length trial to make an upper bound: one hiccup decides nothing.
 func (g Goal) Class(t Tally) Class {
 	if t.Broken {
 		return Upper
 	}
-	made := time.Duration(float64(t.GoodShort) * g.Exceed / (1 - g.Exceed))
-	bad := t.BadLong + max(0, t.BadShort-made)
+	madeUpFor := time.Duration(float64(t.GoodShort) * g.Exceed / (1 - g.Exceed))
+	bad := t.BadLong + max(0, t.BadShort-madeUpFor)
 	whole := max(t.GoodLong+bad, g.Sum)
 	allowed := g.allowed(whole)
 	switch {
@@ -60,12 +67,12 @@ func (g Goal) Class(t Tally) Class {
 	return Undecided
 }
 
-// allowed is how much of the whole time may be bad.
+// allowed returns how much of the whole time may be bad.
 func (g Goal) allowed(whole time.Duration) time.Duration {
 	return time.Duration(math.Ceil(g.Exceed * float64(whole)))
 }
 
-// leans is the likely class of an undecided rate.
+// leans returns the likely class of an undecided rate: whichever kind of time there is more of.
 func (t Tally) leans() Class {
 	if t.Broken || t.BadLong+t.BadShort >= t.GoodLong+t.GoodShort {
 		return Upper
@@ -76,30 +83,30 @@ func (t Tally) leans() Class {
 func (t Tally) empty() bool { return t == Tally{} }
 
 // add counts a trial by its planned length, also one that was ended early because it could only fail.
-func (t *Tally) add(g Goal, length time.Duration, l Judgement) {
+func (t *Tally) add(g Goal, length time.Duration, judgement Judgement) {
 	long := length >= g.Final
 	switch {
-	case l.Verdict == Void:
-	case l.Verdict == Pass && long:
+	case judgement.Verdict == Void:
+	case judgement.Verdict == Pass && long:
 		t.GoodLong += length
-	case l.Verdict == Pass:
+	case judgement.Verdict == Pass:
 		t.GoodShort += length
 	case long:
 		t.BadLong += length
 	default:
 		t.BadShort += length
 	}
-	t.Broken = t.Broken || l.Broken
+	t.Broken = t.Broken || judgement.Broken
 }
 
-// served is what came through per second in a trial of some length.
+// served is how much came through in one trial.
 type served struct {
-	rate   float64
+	rate   float64 // messages per second
 	length time.Duration
 }
 
-// conditional is MLRsearch's conditional throughput: what at least came through in all but the worst share Exceed of
-// the time at a lower bound. Time that wasn't needed for the decision counts as if nothing had come through.
+// conditional returns MLRsearch's conditional throughput of a lower bound: the rate that came through at least, but for the
+// worst share Exceed of the time. Time of Sum that was not needed for the decision counts as if nothing had come through.
 func (g Goal) conditional(trials []served) float64 {
 	trials = slices.SortedFunc(slices.Values(trials), func(a, b served) int { return cmp.Compare(b.rate, a.rate) })
 	var all time.Duration

@@ -11,12 +11,12 @@ import (
 // subscriptions) or not confirmed, whichever is more.
 type Point struct{ Seconds, Backlog float64 }
 
-// floors is into how many equal parts a trial is cut to find the floor of its backlog.
+// floors is the number of equal parts into which a trial is cut to find the floor of its backlog.
 const floors = 10
 
-// floor keeps the smallest backlog of each tenth of the trial. A broker that keeps up works its backlog off again
-// and again, so the floor stays where it is however far single stalls and batches push the backlog up; one that
-// doesn't lifts the floor with everything else.
+// floor returns the point with the smallest backlog of each tenth of the trial. A broker that keeps up works its backlog off
+// again and again. So its floor stays, however far single stalls and batches push the backlog up. If the broker does not
+// keep up, the floor rises with everything else. points are in the order of time.
 func floor(points []Point) []Point {
 	parts := min(floors, len(points))
 	out := make([]Point, 0, parts)
@@ -33,50 +33,51 @@ func floor(points []Point) []Point {
 	return out
 }
 
-// Growth is how fast the floor of a backlog grows per second: the slope of a line fitted by least squares, and its
-// standard error with so many degrees of freedom.
+// Growth is how fast the floor of a backlog grows: the slope of a line fitted by least squares, and its standard error. Both
+// are in messages per second. The zero Growth is not known.
 type Growth struct {
 	Slope, Error float64
-	Freedom      int // 0: too few points to tell
+	Freedom      int // degrees of freedom of Error; 0: too few points to tell
 }
 
-// GrowthOf fits a line through the floor of a backlog.
+// GrowthOf fits a line through the floor of a backlog. It needs at least three points at different times.
 func GrowthOf(points []Point) Growth {
 	points = floor(points)
 	n := float64(len(points))
 	if n < 3 {
 		return Growth{}
 	}
-	var mx, my float64
+	var meanTime, meanBacklog float64
 	for _, p := range points {
-		mx += p.Seconds / n
-		my += p.Backlog / n
+		meanTime += p.Seconds / n
+		meanBacklog += p.Backlog / n
 	}
-	var sxx, sxy float64
+	var squares, products float64 // of the distances from the means
 	for _, p := range points {
-		sxx += (p.Seconds - mx) * (p.Seconds - mx)
-		sxy += (p.Seconds - mx) * (p.Backlog - my)
+		squares += (p.Seconds - meanTime) * (p.Seconds - meanTime)
+		products += (p.Seconds - meanTime) * (p.Backlog - meanBacklog)
 	}
-	if sxx == 0 {
+	if squares == 0 {
 		return Growth{}
 	}
-	slope := sxy / sxx
-	var rss float64
+	slope := products / squares
+	var residuals float64 // sum of squares
 	for _, p := range points {
-		d := p.Backlog - my - slope*(p.Seconds-mx)
-		rss += d * d
+		distance := p.Backlog - meanBacklog - slope*(p.Seconds-meanTime)
+		residuals += distance * distance
 	}
-	return Growth{slope, math.Sqrt(rss / (n - 2) / sxx), len(points) - 2}
+	return Growth{slope, math.Sqrt(residuals / (n - 2) / squares), len(points) - 2}
 }
 
-// Known tells whether there were points enough for a slope.
+// Known reports whether there were enough points for a slope.
 func (g Growth) Known() bool { return g.Freedom > 0 }
 
-// AtMost and AtLeast are the ends of the slope's one-sided intervals (Student's t): with so much confidence the backlog
-// doesn't grow faster, or slower.
+// AtMost and AtLeast return the ends of the slope's one-sided confidence intervals (Student's t): with this confidence the
+// backlog doesn't grow faster, or slower. If the growth is not known they are infinite.
 func (g Growth) AtMost(confidence float64) float64  { return g.Slope + g.margin(confidence) }
 func (g Growth) AtLeast(confidence float64) float64 { return g.Slope - g.margin(confidence) }
 
+// margin returns how far the ends are from the slope.
 func (g Growth) margin(confidence float64) float64 {
 	if !g.Known() {
 		return math.Inf(1)
@@ -84,9 +85,12 @@ func (g Growth) margin(confidence float64) float64 {
 	return g.Error * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(g.Freedom)}.Quantile(confidence)
 }
 
-// Hopeless tells of a trial that is still running whether it can only fail: the backlog has grown steadily, and so far
-// that it would fail even if it stopped growing now. A single stall, which the broker would work off, is not steady.
-// limit is the growth that is allowed, planned how long the trial is to last.
+// Hopeless reports whether a trial that is still running can only fail: the backlog has grown steadily, and so far that the
+// trial would fail even if it stopped growing now. A single stall, which the broker would work off, is not steady. limit is
+// the growth that is allowed, in messages per second, and planned is how long the trial is to last.
+//
+// Two guards keep a start that is slow from ending a trial: at least half a second and a fifth of the trial must be over,
+// and the growth must be certain to 99.9 % and above twice the limit.
 func Hopeless(points []Point, limit float64, planned time.Duration) bool {
 	if len(points) < 2*floors {
 		return false
@@ -95,6 +99,6 @@ func Hopeless(points []Point, limit float64, planned time.Duration) bool {
 	if elapsed < max(0.5, planned.Seconds()/5) {
 		return false
 	}
-	g := GrowthOf(points)
-	return g.AtLeast(0.999) > 2*limit && g.Slope*elapsed > limit*planned.Seconds()
+	growth := GrowthOf(points)
+	return growth.AtLeast(0.999) > 2*limit && growth.Slope*elapsed > limit*planned.Seconds()
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// request is the trial that brings the first goal that isn't answered yet closer to its answer; false when there is
-// nothing left to ask, or no trial left to ask it with.
+// request returns the trial that brings the first unanswered goal closer to its answer; false if all goals are answered, or
+// if no trials are left. Each further goal may use MaxTrials and Budget more than the one before it.
 func (s *searcher) request() (Request, bool) {
 	if s.inVoid >= voidsInARow {
 		return Request{}, false
@@ -24,11 +24,12 @@ func (s *searcher) request() (Request, bool) {
 	return Request{}, false
 }
 
-// affords estimates whether a trial for goal i ends within the budget. A search that has confirmed nothing yet may take as long
-// again, and decide the rate that has just passed a long trial: its trials would have been for nothing.
+// affords estimates whether a trial for goal i ends within the budget. A search that has confirmed nothing yet may take twice
+// the budget. After that it may still decide the rate that has just passed a long trial; otherwise all its trials would
+// have been for nothing.
 func (s *searcher) affords(i int, r Request) bool {
 	budget := s.Budget * time.Duration(i+1)
-	if low, _ := s.around(i, func(l *load) Class { return l.class(i, s.Goals[i]) }); low == nil {
+	if low, _ := s.around(func(l *load) Class { return l.class(i, s.Goals[i]) }); low == nil {
 		passed := func(l *load) bool { return l.rate == r.Rate && l.goals[i].GoodLong > 0 && l.goals[i].BadLong == 0 }
 		if r.Kind == Confirm && slices.ContainsFunc(s.loads, passed) {
 			return true
@@ -38,7 +39,9 @@ func (s *searcher) affords(i int, r Request) bool {
 	return s.Budget == 0 || s.spent+r.For+s.extra <= budget
 }
 
-// next is the trial that goal i needs: bracket, narrow, then decide the lower bound, the upper one, and soak.
+// next returns the trial that goal i needs; false if it needs none. A search first brackets the capacity between a rate that
+// passed and one that failed, then narrows the bracket, both by short trials. Then long trials decide the lower bound and
+// the upper one, and a soak confirms the lower one.
 func (s *searcher) next(i int) (Request, bool) {
 	g := s.Goals[i]
 	if l := s.onlyVoid(i); l != nil {
@@ -47,39 +50,40 @@ func (s *searcher) next(i int) (Request, bool) {
 	if s.anySoakFailed(i) {
 		return s.soak(i, nil)
 	}
-	low, high := s.around(i, func(l *load) Class { return l.leans(i, g) })
+	low, high := s.around(func(l *load) Class { return l.leans(i, g) })
 	if high != nil && high.goals[i].BadLong+high.goals[i].GoodLong > 0 {
-		// A long trial that failed, maybe because of a hiccup: nothing is built on it before it has been looked at again.
+		// A long trial failed, maybe because of a hiccup. Decide this rate before going on from it.
 		if r, ok := s.decide(i, high); ok {
 			return r, true
 		}
 	}
-	look, fooled := s.short, s.fooled(i)
+	try, fooled := s.short, s.fooled(i)
 	if fooled > 0 { // short trials are too lenient here: from now on only long ones count
-		look = func(g Goal, rate float64) Request { return Request{Confirm, rate, g.Final} }
-		low, high = s.around(i, func(l *load) Class { return l.withoutLenient(i, g) })
+		try = func(g Goal, rate float64) Request { return Request{Confirm, rate, g.Final} }
+		low, high = s.around(func(l *load) Class { return l.withoutLenient(i, g) })
 	}
 	switch {
 	case len(s.loads) == 0:
-		return look(g, s.first(g)), true
+		return try(g, s.first(g)), true
 	case low == nil && s.everBroken(i):
 		return Request{}, false
 	case low == nil:
 		if rate := s.under(i, high, fooled); rate >= s.Floor {
-			return look(g, rate), true
+			return try(g, rate), true
 		}
 		return s.decide(i, high)
-	case s.lastTrials(i): // a narrow bracket of which nothing is confirmed is worth nothing
+	case s.lastTrials(i): // confirm now: a narrow bracket is worth nothing if neither end is confirmed
 	case high == nil && !s.capped(low.rate):
-		return look(g, s.above(i, low)), true
+		return try(g, s.above(i, low)), true
 	case high != nil && !within(low.rate, high.rate, g.Width):
-		return look(g, s.between(i, low, high)), true
+		return try(g, s.between(i, low, high)), true
 	}
 	return s.confirm(i, low, high)
 }
 
-// onlyVoid is a rate that is known by too few void trials only, so that it has to be tried again. Where the trial fell behind it
-// is not: what came through tells where to look, and whether this rate is the upper bound is decided in the end.
+// onlyVoid returns a rate of which only void trials are known, and too few of them to leave it; nil if there is none. A rate
+// whose trial fell behind is not tried again: the rate that came through says where to look next, and long trials decide in
+// the end whether this one is the upper bound.
 func (s *searcher) onlyVoid(i int) *load {
 	for _, l := range s.loads {
 		_, fell := l.guess()
@@ -90,7 +94,7 @@ func (s *searcher) onlyVoid(i int) *load {
 	return nil
 }
 
-// withoutLenient is the class of a rate where short trials that passed don't count.
+// withoutLenient returns the class of a rate as leans does, except that short trials that passed don't count.
 func (l *load) withoutLenient(i int, g Goal) Class {
 	if c := l.leans(i, g); c == Upper || l.class(i, g) == Lower {
 		return c
@@ -98,7 +102,7 @@ func (l *load) withoutLenient(i int, g Goal) Class {
 	return Undecided
 }
 
-// confirm asks for the long trials that make a narrow bracket an answer.
+// confirm returns the long trials that turn a narrow bracket into an answer, one by one. high is nil if no rate failed.
 func (s *searcher) confirm(i int, low, high *load) (Request, bool) {
 	for _, l := range []*load{low, high} {
 		if r, ok := s.decide(i, l); ok {
@@ -111,11 +115,11 @@ func (s *searcher) confirm(i int, low, high *load) (Request, bool) {
 	return Request{}, false
 }
 
-// soak asks for the long trial that is to confirm a rate beyond what shorter ones see, first of all at low. Once one has
-// failed only such trials count: what the shorter ones said of lower rates isn't believed either.
+// soak returns the very long trial that is to confirm a rate, first of all low. Once one has failed, only such trials count:
+// shorter ones are not believed for lower rates either. Then low is not read, and may be nil.
 func (s *searcher) soak(i int, low *load) (Request, bool) {
 	g := s.Goals[i]
-	passed, failed := s.around(i, func(l *load) Class { return l.afterSoak(i, g) })
+	passed, failed := s.around(func(l *load) Class { return l.afterSoak(i, g) })
 	rate := 0.0
 	switch {
 	case passed == nil && (failed == nil || !failed.goals[i].soakFailed):
@@ -131,7 +135,7 @@ func (s *searcher) soak(i int, low *load) (Request, bool) {
 	return Request{Soak, rate, g.Soak}, rate >= s.Floor
 }
 
-// afterSoak is the class of a rate where only a soak makes a lower bound.
+// afterSoak returns the class of a rate if only a soak makes a lower bound.
 func (l *load) afterSoak(i int, g Goal) Class {
 	if c := l.class(i, g); c != Lower || l.goals[i].soaked >= g.Soak {
 		return c
@@ -139,11 +143,13 @@ func (l *load) afterSoak(i int, g Goal) Class {
 	return Undecided
 }
 
+// anySoakFailed reports whether a soak has failed for goal i, at any rate.
 func (s *searcher) anySoakFailed(i int) bool {
 	return slices.ContainsFunc(s.loads, func(l *load) bool { return l.goals[i].soakFailed })
 }
 
-// decide asks for a long trial at a rate that has no class yet, unless it can't be measured.
+// decide returns a long trial at a rate that has no class yet; false if it has one, if l is nil, or if too many trials there
+// were void.
 func (s *searcher) decide(i int, l *load) (Request, bool) {
 	if l == nil || l.class(i, s.Goals[i]) != Undecided || l.goals[i].voids >= voidsToStop {
 		return Request{}, false
@@ -151,7 +157,7 @@ func (s *searcher) decide(i int, l *load) (Request, bool) {
 	return Request{Confirm, l.rate, s.Goals[i].Final}, true
 }
 
-// lastTrials tells that what is left of goal i's trials, or of its time, is needed to confirm a lower bound.
+// lastTrials reports whether goal i needs all trials that it has left, or all the time, to confirm a lower bound.
 func (s *searcher) lastTrials(i int) bool {
 	g := s.Goals[i]
 	needed := math.Ceil(float64(g.Sum) * (1 - g.Exceed) / float64(g.Final) * (1 - 1e-9))
@@ -159,15 +165,16 @@ func (s *searcher) lastTrials(i int) bool {
 	return s.trials+int(needed) >= s.MaxTrials*(i+1) || s.Budget > 0 && confirmed >= s.Budget*time.Duration(i+1)
 }
 
-// late tells that half of what goal i may take is over and no rate is confirmed.
+// late reports whether half of the time that goal i may take is over and no rate is confirmed.
 func (s *searcher) late(i int) bool {
-	low, _ := s.around(i, func(l *load) Class { return l.class(i, s.Goals[i]) })
+	low, _ := s.around(func(l *load) Class { return l.class(i, s.Goals[i]) })
 	return s.Budget > 0 && low == nil && s.spent >= s.Budget*time.Duration(2*i+1)/2
 }
 
-// few messages say nothing about a rate: at low rates a short trial lasts longer.
+// few is the least number of messages that say something about a rate. At low rates a short trial lasts longer for it.
 const few = 100
 
+// short returns a short trial at a rate; a long one if it would have to be as long.
 func (s *searcher) short(g Goal, rate float64) Request {
 	length := max(s.Short, time.Duration(few/rate*1e9))
 	if length >= g.Final {
@@ -176,10 +183,10 @@ func (s *searcher) short(g Goal, rate float64) Request {
 	return Request{Short, rate, length}
 }
 
-// brokenOver is the ratio of two rates at which a promise was broken from which on the rate is not the cause.
+// brokenOver: if a promise was broken at two rates of at least this ratio, the rate is not the cause.
 const brokenOver = 8
 
-// everBroken tells whether the promise was broken at rates so far apart that no lower rate is likely to keep it.
+// everBroken reports whether the promise was broken at rates so far apart that no lower rate is likely to keep it.
 func (s *searcher) everBroken(i int) bool {
 	var lowest, highest float64
 	for _, l := range s.loads {
@@ -192,14 +199,16 @@ func (s *searcher) everBroken(i int) bool {
 
 // Rates are compared in steps of a goal's width. A search without bounds takes larger steps each time.
 const (
-	leap   = 4    // times the rate is the most that a step is long
-	far    = 4    // widths of a first step away from a rate of which nothing is known
-	behind = 0.97 // of the rate: a trial that brought less through fell behind
+	leap   = 4    // a step is at most this factor
+	far    = 4    // the first step away from a rate, in widths: its trials say nothing about how far the capacity is
+	behind = 0.97 // a trial fell behind if less than this share of its rate came through
 )
 
+// step returns the factor between two rates that are so many widths apart.
 func step(g Goal, widths float64) float64 { return math.Pow(1+g.Width, widths) }
 
-// first is where a search begins: a guess that is near is put in the middle of what will be the bracket.
+// first returns the rate at which a search begins. A guess that is likely to be near is put in the middle of the bracket
+// that will come of it: the search begins half a width below.
 func (s *searcher) first(g Goal) float64 {
 	begin := math.Max(s.Begin, s.Floor)
 	if s.Near {
@@ -208,7 +217,7 @@ func (s *searcher) first(g Goal) float64 {
 	return s.bounded(math.Max(begin, s.Floor))
 }
 
-// above is where to look when no rate has failed yet: twice as far as the last step went.
+// above returns the rate to try when no rate has failed yet: twice as far, in widths, as the last step went.
 func (s *searcher) above(i int, low *load) float64 {
 	g := s.Goals[i]
 	least := step(g, far)
@@ -227,9 +236,9 @@ func (s *searcher) above(i int, low *load) float64 {
 	return s.bounded(low.rate * least)
 }
 
-// under is where to look when no rate has passed yet: a little below what came through meanwhile, where the trial fell
-// behind; otherwise twice as far as the last step went. Below a rate at which short trials were fooled it begins with one
-// width.
+// under returns the rate to try when no rate has passed yet. If the trial fell behind, that is a little below the rate that
+// came through. Otherwise it is twice as far, in widths, as the last step went; after short trials that were too lenient
+// (fooled > 0) the first step is one width.
 func (s *searcher) under(i int, high *load, fooled int) float64 {
 	g := s.Goals[i]
 	if guess, ok := high.guess(); ok {
@@ -252,7 +261,8 @@ func (s *searcher) under(i int, high *load, fooled int) float64 {
 	return high.rate / least
 }
 
-// fooled counts the rates that only long trials found not sustained, if a short one took any of them for sustained.
+// fooled returns how many rates long trials, but no short ones, found to be upper bounds; 0 if no short trial had passed at
+// any of them. So it is above 0 once short trials have been too lenient.
 func (s *searcher) fooled(i int) int {
 	n, once := 0, false
 	for _, l := range s.loads {
@@ -267,14 +277,15 @@ func (s *searcher) fooled(i int) int {
 	return n
 }
 
-// guess is what came through at a rate that was too much for the broker.
+// guess returns the rate that came through at a load, as a guess of the capacity; false if the trial did not fall behind, so
+// that the broker may have carried more.
 func (l *load) guess() (float64, bool) {
 	return l.through, l.through > 0 && l.through < behind*l.rate
 }
 
-// between is where to look next between two bounds. What came through at the upper one tells where the capacity is: try
-// half a width below it, then a whole width above that. Where it doesn't tell, or was refuted, halve the distance on a
-// logarithmic scale.
+// between returns the rate to try between two bounds. If the rate that came through at the upper bound says where the
+// capacity is, that is half a width below it, and then a whole width above that. Otherwise, or if that guess was wrong, it
+// is the middle on a logarithmic scale: rates are compared by their ratio.
 func (s *searcher) between(i int, low, high *load) float64 {
 	g := s.Goals[i]
 	if guess, ok := high.guess(); ok && guess > low.rate {

@@ -26,20 +26,20 @@ type Request struct {
 	For  time.Duration
 }
 
-// Answer is what a trial gave: a look for each goal, in their order.
+// Answer is the outcome of a trial.
 type Answer struct {
-	Judgements []Judgement
-	Served     float64       // messages per second that came through, at most the rate
-	Through    float64       // the same while it was sending: after a failure what the broker could do; 0: not known
+	Judgements []Judgement   // one for each goal, in their order
+	Served     float64       // messages per second that came through, by the books; at most the rate
+	Through    float64       // messages per second that came through while the trial was sending; 0: not known
 	Took       time.Duration // from warm-up to the end of the drain; 0: not known
 }
 
-// Plan is what to search for, and how.
+// Plan says what to search for, and how.
 type Plan struct {
 	Goals     []Goal
 	Begin     float64       // where to begin; only a guess
 	Near      bool          // the guess is likely to be right within a few widths
-	Short     time.Duration // of trials that only look where to look
+	Short     time.Duration // length of trials that only look for where the bounds may be
 	MaxTrials int           // for each goal
 	Budget    time.Duration // for each goal: no trial begins that would end later, unless nothing is confirmed; 0: no bound
 	MaxRate   float64       // 0: no bound
@@ -64,8 +64,9 @@ type Result struct {
 	Trials int
 }
 
-// Run searches until all goals are answered or the trials are used up. Every trial counts for every goal. run blocks for
-// one trial and drains before it returns; its error ends the search, and so does ctx.
+// Run searches until all goals are answered, or the trials or the budget are used up. Every trial counts for every goal.
+// run runs one trial, drained, and blocks until it is over; its error ends the search, and so does ctx. The result holds
+// bounds for every goal in any case.
 func Run(ctx context.Context, p Plan, run func(context.Context, Request) (Answer, error)) (Result, error) {
 	s := &searcher{Plan: p}
 	for {
@@ -89,29 +90,31 @@ func Run(ctx context.Context, p Plan, run func(context.Context, Request) (Answer
 // load is a rate that was tried.
 type load struct {
 	rate    float64
-	goals   []standing // in the order of the goals
-	through float64    // of the last trial; 0: not known
+	goals   []standing // in the order of Plan.Goals
+	through float64    // Answer.Through of the last trial; 0: not known
 }
 
 // standing is what is known of a rate for one goal.
 type standing struct {
 	Tally
-	long       []served      // trials of full length
+	long       []served      // trials of full length that were not void
 	soaked     time.Duration // length of the longest trial that passed
 	soakFailed bool
 	voids      int    // number of void trials
 	voidReason string // of the last of them
 }
 
+// searcher is a search under way. Goals are referred to by their index i in Plan.Goals.
 type searcher struct {
 	Plan
-	loads  []*load // by rate
-	trials int
-	inVoid int           // trials in a row that were void
-	spent  time.Duration // by all trials
-	extra  time.Duration // what the last trial that passed took beside its load
+	loads  []*load       // in the order of their rates; no two have the same
+	trials int           // how many were run
+	inVoid int           // how many of the last trials were void for every goal, in a row
+	spent  time.Duration // the time that all trials took
+	extra  time.Duration // how much longer than its load the last trial that passed took: warm-up and drain
 }
 
+// at returns the load of a rate; a new one if the rate was not tried yet.
 func (s *searcher) at(rate float64) *load {
 	i, found := slices.BinarySearchFunc(s.loads, rate, func(l *load, r float64) int {
 		switch {
@@ -134,23 +137,23 @@ func (s *searcher) book(r Request, a Answer) {
 	void := true
 	l.through = a.Through
 	for i, g := range s.Goals {
-		look := a.Judgements[i]
+		judgement := a.Judgements[i]
 		st := &l.goals[i]
-		st.add(g, r.For, look)
-		if look.Verdict == Void {
+		st.add(g, r.For, judgement)
+		if judgement.Verdict == Void {
 			st.voids++
-			st.voidReason = look.Reason
+			st.voidReason = judgement.Reason
 			continue
 		}
 		void = false
-		if look.Broken { // what is lost doesn't come through, and says nothing of a capacity
+		if judgement.Broken { // lost messages don't come through either, but that says nothing about a capacity
 			l.through = 0
 		}
 		if r.For >= g.Final {
 			st.long = append(st.long, served{a.Served, r.For})
 		}
 		switch {
-		case look.Verdict == Pass:
+		case judgement.Verdict == Pass:
 			st.soaked = max(st.soaked, r.For)
 			s.extra = max(0, a.Took-r.For)
 		case r.Kind == Soak:
@@ -162,17 +165,18 @@ func (s *searcher) book(r Request, a Answer) {
 	}
 }
 
-// A void trial says nothing of its rate: the generator, or another process, was in the way. So the rate is tried again.
+// A void trial says nothing about its rate: the generator, or another process, was in the way. So the rate is tried again.
 const (
 	voidsToPass = 2 // void trials of a rate before another rate is tried
 	voidsToStop = 4 // void trials of a rate before it counts as not sustained
 	voidsInARow = 8 // void trials of any rates before the search ends
 )
 
+// class returns the class of a rate for goal i.
 func (l *load) class(i int, g Goal) Class { return g.Class(l.goals[i].Tally) }
 
-// leans is the class of a rate for goal i, or its likely class while its trials don't decide. A rate that was never tried, or
-// whose trials are all void, leans towards not sustained.
+// leans returns the class of a rate for goal i, or its likely class while its trials don't decide. A rate without trials that
+// count, because all were void, leans towards Upper.
 func (l *load) leans(i int, g Goal) Class {
 	if c := l.class(i, g); c != Undecided {
 		return c
@@ -183,11 +187,11 @@ func (l *load) leans(i int, g Goal) Class {
 	return l.goals[i].leans()
 }
 
-// around finds the lowest rate that goal i takes for an upper bound and the highest below it that it takes for a lower
-// one; nil where there is none.
-func (s *searcher) around(i int, takes func(*load) Class) (low, high *load) {
+// around returns the lowest rate whose class is Upper, and the highest rate below it whose class is Lower; nil if there is
+// none. class says what counts as a class: the strict one, or one of those that only guess where to look next.
+func (s *searcher) around(class func(*load) Class) (low, high *load) {
 	for _, l := range s.loads {
-		switch takes(l) {
+		switch class(l) {
 		case Upper:
 			return low, l
 		case Lower:
@@ -207,11 +211,12 @@ func (s *searcher) result() Result {
 	return r
 }
 
+// bounds returns the answer to goal i as far as it is known.
 func (s *searcher) bounds(i int) Bounds {
 	g := s.Goals[i]
-	low, high := s.around(i, func(l *load) Class { return l.class(i, g) })
+	low, high := s.around(func(l *load) Class { return l.class(i, g) })
 	if s.anySoakFailed(i) {
-		low, high = s.around(i, func(l *load) Class { return l.afterSoak(i, g) })
+		low, high = s.around(func(l *load) Class { return l.afterSoak(i, g) })
 	}
 	var b Bounds
 	if low != nil {
@@ -233,7 +238,8 @@ func (s *searcher) bounds(i int) Bounds {
 	return b
 }
 
-// failedShort is the lowest rate above low that has no class and whose trials so far failed; nil: none.
+// failedShort returns the lowest rate above a lower bound whose trials so far failed; nil if there is none. bounds asks for it
+// if no rate is an upper bound, so those trials were too short, or too few, to count.
 func (s *searcher) failedShort(i int, low float64) *load {
 	for _, l := range s.loads {
 		if st := l.goals[i]; l.rate > low && low > 0 && !st.empty() && st.leans() == Upper {
@@ -243,6 +249,7 @@ func (s *searcher) failedShort(i int, low float64) *load {
 	return nil
 }
 
+// undecided says why goal i is not answered by its bounds; empty if it is.
 func (s *searcher) undecided(i int, b Bounds) string {
 	g := s.Goals[i]
 	after := fmt.Sprintf("%d trials", s.trials)
@@ -252,7 +259,7 @@ func (s *searcher) undecided(i int, b Bounds) string {
 	if s.Budget > 0 {
 		after += fmt.Sprintf(" and %s", s.spent.Round(time.Second))
 	}
-	passed, _ := s.around(i, func(l *load) Class { return l.leans(i, g) })
+	passed, _ := s.around(func(l *load) Class { return l.leans(i, g) })
 	why := ""
 	switch {
 	case b.Low == 0 && passed != nil:
@@ -279,11 +286,13 @@ func (s *searcher) undecided(i int, b Bounds) string {
 	return why + "void " + b.Void
 }
 
+// capped reports whether a rate is the highest that may be tried.
 func (s *searcher) capped(rate float64) bool { return s.MaxRate > 0 && rate >= s.MaxRate }
 
-// within tells whether two rates are no further apart than width; rounding is forgiven.
+// within reports whether two rates are no further apart than width, but for rounding.
 func within(low, high, width float64) bool { return high <= low*(1+width)*(1+1e-9) }
 
+// bounded returns a rate, or the highest that may be tried if that is lower.
 func (s *searcher) bounded(rate float64) float64 {
 	if s.MaxRate > 0 {
 		return math.Min(rate, s.MaxRate)

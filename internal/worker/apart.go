@@ -166,7 +166,7 @@ func (a *apart) listen(t *trial) {
 	a.seen.Store(nil)
 	a.changed.Store(false)
 	a.trial.Store(t)
-	if _, err := a.ask(order{Do: doListen, Trial: &trialAway{bases, t.procs, phaseAway{from, t.untilOf(from)}}}); err != nil {
+	if _, err := a.ask(order{Do: doListen, Trial: &trialAway{bases, t.procs, phaseAway{from, t.phaseEnd(from)}}}); err != nil {
 		w.broken.because(err)
 	}
 	if from == measure.Undecided {
@@ -183,7 +183,7 @@ var ErrLate = errors.New("the consumers' process learned too late when the measu
 
 func (a *apart) announce(t *trial, from int64) int64 {
 	from = max(from, clock.Now()+int64(lead))
-	if _, err := a.ask(order{Do: doMeasure, Phase: &phaseAway{from, t.untilOf(from)}}); err != nil {
+	if _, err := a.ask(order{Do: doMeasure, Phase: &phaseAway{from, t.phaseEnd(from)}}); err != nil {
 		a.worker.broken.because(err)
 	} else if clock.Now() >= from {
 		a.worker.broken.because(ErrLate)

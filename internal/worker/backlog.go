@@ -10,12 +10,11 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// ErrRanDry ends a trial whose backlog turned out to hold less than the broker had acknowledged, or that the broker
-// stopped delivering.
+// ErrRanDry ends a trial whose backlog held fewer messages than the broker had confirmed, or whose broker stopped delivering.
 var ErrRanDry = errors.New("the backlog stopped draining")
 
-// drainBacklog connects the consumers to a backlog and blocks until the wanted share of it has been received, or
-// until nothing more comes: see mostSilence.
+// drainBacklog connects the consumers to a backlog that was filled, and blocks until the wanted share of it has been received,
+// or until nothing more comes (see mostSilence). Messages that are sent meanwhile are sent by this call.
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 	w.drainAcks(ctx, t)
 	filled := t.measure.Count()
@@ -36,7 +35,7 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 	err = w.receive(ctx, t, want, until)
 	came := w.consuming.span()
 	d.To, d.Received = came.At, t.measure.Count().Received
-	if errors.Is(err, ErrRanDry) { // waiting in vain is no draining
+	if errors.Is(err, ErrRanDry) { // the time of waiting in vain is no draining
 		d.To = came.Last
 	}
 	d.since(last, came.First)
@@ -44,8 +43,8 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 	return d, err
 }
 
-// since decides from when on draining is timed: from when the last consumer was registered, and what had come before is
-// left out of the rate; or, where that was most of it, from the first delivery.
+// since sets when the timed drain begins: when the last consumer had registered. Deliveries before that are left out. If they
+// were most of the backlog, the drain begins with the first delivery instead, and all count.
 func (d *Drained) since(last registered, first int64) {
 	if 2*last.Before > d.Received {
 		d.From = first
@@ -54,29 +53,30 @@ func (d *Drained) since(last registered, first int64) {
 	d.From, d.Received = last.At, d.Received-last.Before
 }
 
-// wanted says after how many deliveries a backlog counts as drained, and when at the latest; the zero time is never.
+// wanted returns after how many deliveries a backlog counts as drained, and when draining ends at the latest; the zero time
+// means never.
 func (t *trial) wanted(filled int64) (deliveries int64, until time.Time) {
 	b := t.load.Backlog
 	all := filled * int64(t.measure.Subscriptions())
 	switch {
 	case b.Ratio > 0:
 		return int64(b.Ratio * float64(all)), time.Time{}
-	case b.Meanwhile != nil: // what is sent meanwhile is drained, too
+	case b.Meanwhile != nil: // messages that are sent meanwhile are drained as well, so only the time ends it
 		return math.MaxInt64, time.Now().Add(b.For)
 	}
 	return all, time.Now().Add(b.For)
 }
 
-// lastAck is when the last message so far was confirmed.
+// lastAck returns when the last message so far was confirmed; 0 if none was.
 func (w *Worker) lastAck() int64 {
 	var last int64
 	for _, p := range w.producers {
-		last = max(last, p.lastAck.Load())
+		last = max(last, p.activity.Load().lastAck.Load())
 	}
 	return last
 }
 
-// drainAcks waits until everything sent is resolved, at most as long as the drain allowance.
+// drainAcks blocks until every message sent has been confirmed or refused, but no longer than the drain allowance.
 func (w *Worker) drainAcks(ctx context.Context, t *trial) {
 	waited := t.newTimer()
 	for c := t.measure.Count(); c.Sent > c.Acked+c.Failed && waited.Awake() < t.load.Drain && ctx.Err() == nil; c = t.measure.Count() {
@@ -84,9 +84,9 @@ func (w *Worker) drainAcks(ctx context.Context, t *trial) {
 	}
 }
 
-// mostSilence is how long nothing may come from a backlog before the rest counts as missing: the whole allowance for the
-// first delivery, then as long as it has been draining, within bounds. Whoever has drained 1,500,000 messages in four
-// seconds doesn't hold the last ones back for minutes.
+// mostSilence returns how long nothing may come from a backlog before the rest counts as missing. Before the first delivery
+// that is the whole allowance, and then the time that draining has taken so far, within bounds: a broker that has delivered
+// 1,500,000 messages in four seconds doesn't hold the last ones back for minutes.
 func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	const least, most = gust, 30 * time.Second
 	if !begun {
@@ -95,7 +95,8 @@ func mostSilence(allowance, draining time.Duration, begun bool) time.Duration {
 	return min(allowance, max(least, min(draining, most)))
 }
 
-// receive blocks until want deliveries have been booked, or until, where that is a time.
+// receive blocks until want deliveries have been booked, or until a time if that is not zero. It returns ErrRanDry if nothing
+// comes any more.
 func (w *Worker) receive(ctx context.Context, t *trial, want int64, until time.Time) error {
 	last, still := int64(0), t.newTimer()
 	draining := t.newTimer()

@@ -9,28 +9,28 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// consumer is the Sink of one consumer.
+// consumer is the Sink of one consumer: it books what the driver delivers.
 type consumer struct {
-	index        int
+	index        int // among the worker's consumers
 	subscription int
-	run          uint16
-	shortest     int // of the payloads that are sent
+	run          uint16 // Plan.Run: messages of other runs are ignored
+	shortest     int    // bytes of the shortest payload that is sent
 	probed       *probed
-	application  *application // nil: it only counts
-	first, last  atomic.Int64 // when a counted message first and last came
+	application  *application // works on each message; nil: messages are only counted
+	first, last  atomic.Int64 // when the first and the last counted message of the trial came; 0: none did
 
 	mu       sync.Mutex        // held while delivering: books are closed between two batches, not within one
 	recorder *measure.Consumer // nil between trials
 }
 
-// listen has deliveries from now on booked by r; nil: not at all. It waits for the batch being delivered.
+// listen makes r book the deliveries from now on; if r is nil, nobody books them. It waits for a batch that is being booked.
 func (c *consumer) listen(r *measure.Consumer) {
 	c.mu.Lock()
 	c.recorder = r
 	c.mu.Unlock()
 }
 
-// Deliver books a batch and has the application work on it.
+// Deliver books a batch and lets the application work on it.
 func (c *consumer) Deliver(batch [][]byte) {
 	if c.application == nil {
 		c.book(batch)
@@ -39,7 +39,7 @@ func (c *consumer) Deliver(batch [][]byte) {
 	c.application.each(batch, c.book)
 }
 
-// book books messages and tells whether any of them counts; one clock reading serves all, since they came in one piece.
+// book books messages and reports whether any of them was counted. They came at once, so one reading of the clock serves all.
 func (c *consumer) book(batch [][]byte) bool {
 	now := clock.Now()
 	c.mu.Lock()
@@ -49,12 +49,12 @@ func (c *consumer) book(batch [][]byte) bool {
 	for _, payload := range batch {
 		h, status := wire.Read(payload)
 		switch {
-		case status.Corrupt(), len(payload) < c.shortest: // one that was cut may lack its checksum
+		case status.Corrupt(), len(payload) < c.shortest: // a payload that was cut may lack its checksum
 			if recorder != nil {
 				recorder.Corrupted(now)
 			}
 		case status == wire.OK && h.Run != c.run:
-			// Left on the broker by an earlier run.
+			// An earlier run left it on the broker.
 		case h.ID.Seq()&probeBit != 0:
 			c.probed.came(int(h.ID.Producer()), c.subscription)
 		case recorder != nil:

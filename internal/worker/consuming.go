@@ -17,13 +17,13 @@ import (
 type consuming interface {
 	// start connects the consumers and blocks until all are registered with the broker.
 	start(ctx context.Context) (registered, error)
-	// listen has deliveries from now on booked in t.
+	// listen books the deliveries from now on in t.
 	listen(t *trial)
-	// collect sees to it that what was received so far stands in t's ledgers.
+	// collect brings t's ledgers up to date with the deliveries so far.
 	collect(t *trial)
-	// end has no more deliveries booked in t, and says what there is to say beside t's books.
+	// end stops booking in t. It returns what is known of the consumers beside t's books.
 	end(t *trial) (heard, error)
-	// span says when the messages of a trial came.
+	// span returns when the messages of the trial came, so far.
 	span() span
 	close() error
 }
@@ -41,7 +41,7 @@ type heard struct {
 // span is when the first and the last message came, 0 where none did, and when that was looked at; ns on the clock's axis.
 type span struct{ First, Last, At int64 }
 
-// beside is the consumers of a worker in its own process.
+// beside is all consumers of a worker, in its own process.
 type beside struct {
 	driver  driver.Driver
 	configs []driver.ConsumerConfig
@@ -53,7 +53,7 @@ type beside struct {
 	booking atomic.Pointer[measure.Trial] // nil between trials
 }
 
-// audience is what consumers have to know beside their driver.
+// audience is what consumers have to know, apart from their driver.
 type audience struct {
 	Consumers []driver.ConsumerConfig
 	Delay     Delay
@@ -101,7 +101,8 @@ func (s *beside) start(ctx context.Context) (registered, error) {
 	return last, nil
 }
 
-// connect runs every consumer until life ends, and connects not too many of them at once. ready is called once for each.
+// connect runs every consumer until life ends. At most together of them connect at once. ready is called once for each that
+// has registered.
 func (s *beside) connect(life context.Context, ready func()) {
 	turns := make(chan struct{}, together)
 	s.running.Go(func() {
@@ -121,6 +122,7 @@ func (s *beside) connect(life context.Context, ready func()) {
 	})
 }
 
+// now is the registration of a consumer that has just registered.
 func (s *beside) now() registered {
 	r := registered{At: clock.Now()}
 	if m := s.booking.Load(); m != nil {
@@ -131,7 +133,7 @@ func (s *beside) now() registered {
 
 func (s *beside) listen(t *trial) { s.book(t.measure, t.keyOf) }
 
-// book gives the consumers a trial's recorders.
+// book gives each consumer a recorder of a trial and forgets the trial before.
 func (s *beside) book(m *measure.Trial, keys measure.KeyOf) {
 	s.booking.Store(m)
 	for _, c := range s.list {
@@ -180,6 +182,7 @@ func (s *beside) close() error {
 	return nil
 }
 
+// orEnded returns an error also for a consumer that ended without one.
 func orEnded(err error) error {
 	if err == nil {
 		return errors.New("ended by itself")

@@ -8,11 +8,11 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// Delay is how long a consumer's application works on each message before it takes the next one. Messages are
-// acknowledged to the broker after that.
+// Delay says how long a consumer's application works on each message before it takes the next one. The consumer acknowledges
+// a message to the broker after that.
 type Delay struct {
-	Mean        time.Duration // 0: it only counts them
-	Exponential bool          // distributed so around Mean; false: always Mean
+	Mean        time.Duration // 0: messages are only counted
+	Exponential bool          // the work is exponentially distributed; false: it always takes Mean
 	Seed        int64
 }
 
@@ -20,21 +20,22 @@ type Delay struct {
 type application struct {
 	delay Delay
 	rng   *rand.Rand
-	life  <-chan struct{} // closed when the consumer ends: what is left of a batch is then given up
+	life  <-chan struct{} // closed when the consumer ends; the rest of a batch is given up then
 	timer *time.Timer
-	free  int64 // when it should have been free
-	left  int64 // when it really was
+	free  int64 // when the work on all messages so far should have been done, ns on the clock's axis
+	left  int64 // when it was done
 
 	worked atomic.Int64 // ns of work taken on in this trial
 }
 
-// A timer of the runtime is up to a millisecond late. An application that gets the next message at once has had no rest:
-// what it woke late it makes up for, unless that is more than a timer's fault.
+// A timer of the runtime is up to a millisecond late. If the next batch comes within atOnce, the application was never idle,
+// and it makes up for the time that it woke too late, up to makesUp: later than that is not a timer's fault.
 const (
 	atOnce  = int64(time.Millisecond)
 	makesUp = int64(5 * time.Millisecond)
 )
 
+// newApplication returns nil if there is no delay.
 func newApplication(d Delay, consumer int) *application {
 	if d.Mean == 0 {
 		return nil
@@ -42,8 +43,8 @@ func newApplication(d Delay, consumer int) *application {
 	return &application{delay: d, rng: rand.New(rand.NewPCG(uint64(d.Seed), uint64(consumer))), timer: time.NewTimer(0)}
 }
 
-// each has the messages of a batch taken one by one, each when the work on the one before it is done, and returns when the
-// last one's is. take tells whether there is work to do.
+// each takes the messages of a batch one by one, each when the work on the one before it is done. It returns when the work on
+// the last one is done. take reports whether there is work to do on a message.
 func (a *application) each(batch [][]byte, take func(one [][]byte) bool) {
 	began := clock.Now()
 	if began-a.left > atOnce {
@@ -64,7 +65,7 @@ func (a *application) each(batch [][]byte, take func(one [][]byte) bool) {
 	a.left = clock.Now()
 }
 
-// one is how long the work on a message takes.
+// one returns how long the work on the next message takes, in ns.
 func (a *application) one() int64 {
 	if a.delay.Exponential {
 		return int64(a.rng.ExpFloat64() * float64(a.delay.Mean))
@@ -72,7 +73,8 @@ func (a *application) one() int64 {
 	return int64(a.delay.Mean)
 }
 
-// working is the share of the time from first to last, and the work on the last message, that it worked.
+// working returns the share of the trial that the application worked: from the first message to the end of the work on the
+// last one. It is 0 without an application, and if no message came.
 func (a *application) working(first, last int64) float64 {
 	if a == nil || first == 0 {
 		return 0
@@ -80,7 +82,7 @@ func (a *application) working(first, last int64) float64 {
 	return float64(a.worked.Load()) / float64(last-first+int64(a.delay.Mean))
 }
 
-// until sleeps to a time on the clock's axis; false: the consumer has ended.
+// until sleeps until a time on the clock's axis. It returns false if the consumer has ended.
 func (a *application) until(t int64) bool {
 	wait := time.Duration(t - clock.Now())
 	if wait <= 0 {

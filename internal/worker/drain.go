@@ -2,17 +2,16 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
 const (
-	quiet = time.Second     // nothing may arrive for so long before a lossy drain ends
-	gust  = 5 * time.Second // some brokers let go of what they hold only every few seconds
+	quiet = time.Second     // a lossy drain ends when nothing has arrived for so long
+	gust  = 5 * time.Second // some brokers hand messages over only every few seconds
 )
 
-// patience is how long a drain waits for another delivery when only deliveries are missing: at most once they may be
-// lost, and a search has more trials to run.
+// patience is how long a drain that may end early waits for another delivery. At most once it may have been lost, and a
+// search has more trials to run.
 func (t *trial) patience() time.Duration {
 	if t.load.Lossy {
 		return quiet
@@ -20,37 +19,36 @@ func (t *trial) patience() time.Duration {
 	return min(gust, t.load.Drain/2)
 }
 
-// stillArriving tells, when an allowance is used up, whether what is missing may be late: something came lately.
-func stillArriving(silent, allowance time.Duration) bool { return silent < min(gust, allowance/2) }
+// arrivedLately reports, when an allowance is used up, whether missing deliveries may be late rather than lost. silent is how
+// long nothing has come.
+func arrivedLately(silent, allowance time.Duration) bool { return silent < min(gust, allowance/2) }
 
-// arrivals is what came of the messages that were under way when the last one had been sent.
+// arrivals says what became of the messages that were under way when the last one had been sent. The fields are those of
+// Outcome.
 type arrivals struct {
-	complete bool  // everything within the drain allowance
-	late     bool  // what is missing may still come: something came lately
-	overdue  int64 // deliveries missing at the end of the drain allowance that were waited for beyond it
+	drained       bool  // everything came within the drain allowance
+	stillArriving bool  // something came lately, so missing deliveries may still come
+	overdue       int64 // deliveries that were missing at the end of the drain allowance and waited for beyond it
 }
 
-// awaitArrivals drains the trial, and where load.Settle allows it waits for what the drain left. It returns the error it was
-// given, joined with what ended the waiting early.
-func (w *Worker) awaitArrivals(ctx context.Context, t *trial, err error) (arrivals, error) {
+// awaitArrivals drains the trial. If settle is set and load.Settle allows it, it goes on waiting for what the drain left. It
+// returns an error if something ended the waiting early.
+func (w *Worker) awaitArrivals(ctx context.Context, t *trial, settle bool) (arrivals, error) {
 	load := t.load
-	end, early := w.drain(ctx, t, load.Drain, load.Brisk)
-	came := arrivals{complete: end == drainedAll, late: end == stoppedArriving}
-	if early != nil {
-		return came, errors.Join(err, early)
+	end, err := w.drain(ctx, t, load.Drain, load.Brisk)
+	rest := arrivals{drained: end == drainedAll, stillArriving: end == stoppedArriving}
+	if err != nil || end == drainedAll || end == stoppedQuiet || load.Settle <= load.Drain || !settle {
+		return rest, err
 	}
-	if end == drainedAll || end == stoppedQuiet || load.Settle <= load.Drain || err != nil {
-		return came, err
-	}
-	came.overdue = w.missing(t)
-	end, early = w.drain(ctx, t, load.Settle-load.Drain, true)
+	rest.overdue = w.missing(t)
+	end, err = w.drain(ctx, t, load.Settle-load.Drain, true)
 	switch {
 	case end == stoppedArriving:
-		came.late = true
+		rest.stillArriving = true
 	case end == stoppedSilent, end == stoppedQuiet && !load.Brisk:
-		came.late = false // what is missing now is lost
+		rest.stillArriving = false // whatever is missing by now is lost
 	}
-	return came, early
+	return rest, err
 }
 
 // drainEnd is why a drain ended.
@@ -64,8 +62,8 @@ const (
 	stoppedEarly                    // ctx ended, or a consumer failed
 )
 
-// drain blocks until everything sent has been confirmed and received, or the allowance is used up. Where hasty, and at most
-// once, it also ends when nothing has come for a while.
+// drain blocks until everything sent has been confirmed and received, or the allowance is used up. If hasty is set, or if
+// messages may be lost, it also ends when nothing has come for a while. It returns an error only with stoppedEarly.
 func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, hasty bool) (drainEnd, error) {
 	waited, still := t.newTimer(), t.newTimer()
 	last, _ := t.count()
@@ -76,6 +74,7 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, h
 			still.Reset()
 		}
 		resolved := now.Sent == now.Acked+now.Failed
+		// If sends have failed, counts can't tell: their messages may have arrived instead of others. Then the ledgers decide.
 		if resolved && !sending && now.Received >= (now.Sent-now.Failed)*int64(t.measure.Subscriptions()) &&
 			(now.Failed == 0 || w.missing(t) == 0) {
 			return drainedAll, nil
@@ -85,7 +84,7 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, h
 		}
 		last = now
 		switch {
-		case waited.Awake() > allowance && stillArriving(still.Awake(), allowance):
+		case waited.Awake() > allowance && arrivedLately(still.Awake(), allowance):
 			return stoppedArriving, nil
 		case waited.Awake() > allowance:
 			return stoppedSilent, nil
@@ -102,7 +101,8 @@ func (w *Worker) drain(ctx context.Context, t *trial, allowance time.Duration, h
 	}
 }
 
-// missing counts the deliveries still to come; over several workers, as their counters tell it.
+// missing counts the deliveries that have not come. It asks the ledgers, which takes longer than counting. If several workers
+// share the streams, it goes by their counters.
 func (w *Worker) missing(t *trial) int64 {
 	if t.load.Everywhere != nil {
 		c, _ := t.count()

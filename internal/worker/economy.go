@@ -7,18 +7,19 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// Below these loads a single P does all the work of the generator with time to spare. A message is work twice, when it
-// is sent and when it is received, and once more for each further subscription.
+// Up to these loads one thread does all the work of the generator with time to spare. Each message is work when it is
+// sent, and once more for each subscription that receives it; the limits hold for one subscription.
 const (
-	easyRate  = 25_000   // messages per second to one subscription
-	easyBytes = 50 << 20 // payload bytes per second, likewise
+	easyRate  = 25_000   // messages per second
+	easyBytes = 50 << 20 // payload bytes per second
 )
 
-// economise limits the runtime to one P for a load that one P can carry, and returns how many it may use now and how to
-// undo it. With more, every message wakes idle threads that look for work, find none and sleep again: at 1,000/s that was
-// half of what the generator took, from the cores that the broker needs. Sleepers bring their own P. Plan.Procs sets the
-// limit for other loads.
-func (w *Worker) economise(l Load) (procs int, restore func()) {
+// limitThreads limits the runtime to one thread (GOMAXPROCS) for a load that one thread can carry, and to Plan.Procs for
+// others. It returns the limit and a function that undoes it.
+//
+// With more threads every message wakes idle ones that look for work, find none and sleep again. At 1,000/s that was half
+// of the generator's processor time, taken from cores that the broker needs. Threads that only sleep don't count.
+func (w *Worker) limitThreads(l Load) (procs int, restore func()) {
 	before := runtime.GOMAXPROCS(0)
 	procs = w.plan.Procs
 	if l.Schedule != nil && w.easy(l) {
@@ -31,6 +32,7 @@ func (w *Worker) economise(l Load) (procs int, restore func()) {
 	return procs, func() { runtime.GOMAXPROCS(before) }
 }
 
+// easy reports whether one thread can carry a load. Load.About, if given, stands for the rate of the schedule.
 func (w *Worker) easy(l Load) bool {
 	deliveries := len(w.plan.Topology.Subscriptions)
 	if l.About > 0 {
@@ -39,7 +41,7 @@ func (w *Worker) easy(l Load) bool {
 	return easy(l.Schedule, w.bodies.mean, deliveries)
 }
 
-// easy looks at the first minute of a schedule, which no shape but a long ramp changes after.
+// easy reports whether one thread can carry a schedule. It looks at the first minute: only a long ramp changes after that.
 func easy(s schedule.Schedule, size float64, deliveries int) bool {
 	for at := time.Duration(0); at <= time.Minute; at += 100 * time.Millisecond {
 		if !easyAt(s.Rate(int64(at)), size, deliveries) {
@@ -49,6 +51,7 @@ func easy(s schedule.Schedule, size float64, deliveries int) bool {
 	return true
 }
 
+// easyAt reports whether one thread can carry a rate. size is the mean payload in bytes.
 func easyAt(rate, size float64, deliveries int) bool {
 	work := rate * float64(1+deliveries) / 2
 	return work <= easyRate && work*size <= easyBytes

@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Keys describes which key each message carries. Keys are pure functions of a message's identity, so a consumer knows
-// them without reading them.
+// Keys says which key each message carries. The key is a pure function of a message's identity, so a consumer knows it
+// without reading it.
 type Keys struct {
 	Kind     string // none | roundrobin | random | zipf
 	N        int    // distinct keys
@@ -18,11 +18,11 @@ type Keys struct {
 	Seed     int64
 }
 
-// keys computes and renders keys; nil means none.
+// keys computes keys and holds their text. A nil *keys means that messages have none.
 type keys struct {
 	Keys
-	text [][]byte
-	cdf  []float64 // zipf: cumulative probabilities
+	text [][]byte  // by number of the key
+	cdf  []float64 // zipf: cumulative probabilities, the last one 1
 }
 
 func newKeys(k Keys) (*keys, error) {
@@ -54,7 +54,8 @@ func newKeys(k Keys) (*keys, error) {
 	return ks, nil
 }
 
-// of tells the key of message seq of a producer: 0..N-1. Zipf's law by inversion of the cumulative distribution.
+// of returns the number of the key, 0 to N-1, of message seq of a producer. Zipf's law is drawn by inversion of the cumulative
+// distribution.
 func (k *keys) of(producer int, seq uint64) int {
 	if k.Kind == "roundrobin" {
 		return int(seq % uint64(k.N))

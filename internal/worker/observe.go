@@ -8,11 +8,12 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// SampleEvery is the distance of samples. A backlog breathes with the batches of client and broker; its floor, which
-// tells whether it grows, shows only when it is looked at several times per breath.
+// SampleEvery is the time between two samples. A backlog rises and falls with the batches of client and broker. Its floor,
+// which shows whether it grows, is seen only if there are several samples for each batch.
 const SampleEvery = 20 * time.Millisecond
 
-// maxKept bounds the samples that are kept, 150 bytes each: all of 20 minutes, every second one of 40, and so on.
+// maxKept bounds the samples that are kept, of 150 bytes each: all samples of 20 minutes, every second one of 40 minutes, and so
+// on.
 const maxKept = 60_000
 
 // Reading the latencies costs more than reading the counters, so not every sample does it.
@@ -25,15 +26,15 @@ const (
 type observer struct {
 	trial     *trial
 	samples   Thinned[Sample]
-	delivered silence
-	confirmed silence
-	histogram hist.Snapshot
-	quantiles Quantiles
+	delivered silence       // of deliveries
+	confirmed silence       // of confirmations
+	histogram hist.Snapshot // the latencies so far, when they were last read
+	quantiles Quantiles     // of the latencies between the last two readings
 	fromSend  Totals
 	backlog   int64 // the largest since the measured phase began
 	settling  settling
-	agenda    agenda // without a schedule: closed loop
-	hopeless  bool   // Load.Hopeless has said so
+	agenda    agenda // what is due by the schedule; its main is nil if messages have no times
+	hopeless  bool   // Load.Hopeless has ended the measured phase
 }
 
 func newObserver(t *trial, p *Plan) *observer {
@@ -58,8 +59,8 @@ func (o *observer) run(ended <-chan struct{}) {
 	}
 }
 
-// look takes a sample, keeps it, and acts on it: it ends an automatic warm-up that has settled, gives up a hopeless load, and
-// where tell is set passes the sample on.
+// look takes a sample, keeps it, and acts on it. It ends an automatic warm-up that has settled. If tell is set, it asks whether
+// the load is hopeless and passes the sample on. If latency is set, it reads the latencies first.
 func (o *observer) look(latency, tell bool) {
 	t := o.trial
 	now := clock.Now()
@@ -67,17 +68,17 @@ func (o *observer) look(latency, tell bool) {
 		o.readLatency()
 	}
 	s := o.sample(now)
-	o.keep(s, t.measure.MeasuredSince(), t.until.Load())
+	o.keep(s, t.measure.MeasuredSince(), t.measuredUntil.Load())
 	if latency && t.load.Warmup.Auto && t.measure.MeasuredSince() == measure.Undecided &&
-		o.settling.settled(time.Duration(now-t.start), s) {
-		t.decide(now + int64(10*time.Millisecond))
+		o.settling.settled(time.Duration(now-t.startedAt), s) {
+		t.beginMeasuring(now + int64(10*time.Millisecond))
 	}
 	if !tell {
 		return
 	}
 	if s.Sending && s.Phase == measure.Measured && !o.hopeless && t.load.Hopeless != nil && t.load.Hopeless(o.samples.Values()) {
 		o.hopeless = true
-		t.until.Store(min(now, t.until.Load()))
+		t.measuredUntil.Store(min(now, t.measuredUntil.Load()))
 	}
 	if t.load.Observe != nil {
 		if latency { // not in the samples that are kept: in hours they would add up
@@ -87,7 +88,7 @@ func (o *observer) look(latency, tell bool) {
 	}
 }
 
-// readLatency reads the quantiles of the latencies that came since it did so last.
+// readLatency reads the quantiles of the latencies that came since it was last called.
 func (o *observer) readLatency() {
 	h := o.trial.measure.EndToEnd()
 	since := h.Sub(o.histogram)
@@ -96,14 +97,14 @@ func (o *observer) readLatency() {
 	o.fromSend.Count, o.fromSend.Sum = o.trial.measure.FromSend()
 }
 
-// sample reads the counters.
+// sample reads the counters. The trial goes on meanwhile, so a count may be a moment older than the next.
 func (o *observer) sample(now int64) Sample {
 	t := o.trial
 	c := t.measure.Count()
-	s := Sample{At: now, Count: c, EndToEnd: o.quantiles, FromSend: o.fromSend, Sending: !t.sent.Load()}
+	s := Sample{At: now, Count: c, EndToEnd: o.quantiles, FromSend: o.fromSend, Sending: !t.sendingDone.Load()}
 	s.Due = c.Sent
 	if o.agenda.main != nil {
-		s.Due = o.agenda.due(t.measure.MeasuredSince(), t.start, min(now, t.until.Load()))
+		s.Due = o.agenda.due(t.measure.MeasuredSince(), t.startedAt, min(now, t.measuredUntil.Load()))
 	}
 	s.Unconfirmed = max(0, s.Due-c.Failed-c.Acked)
 	s.Undelivered = (s.Due-c.Failed)*int64(t.measure.Subscriptions()) - c.Received
@@ -118,6 +119,7 @@ func (o *observer) sample(now int64) Sample {
 	return s
 }
 
+// keep keeps a sample and looks for silences. The measured phase is [from, until).
 func (o *observer) keep(s Sample, from, until int64) {
 	o.samples.Add(s)
 	o.delivered.look(from, until, s.At, s.Count.Received, s.Undelivered)
@@ -125,14 +127,15 @@ func (o *observer) keep(s Sample, from, until int64) {
 }
 
 // settling decides when a warm-up has settled: in each of the last three half seconds the rate was within a tenth of the mean
-// of the three, and so was the median latency, or within 50 µs, by which a small latency varies anyway.
+// of the three, and so was the median latency. A median may also be within 50 µs, by which a short latency varies anyway.
 type settling struct {
 	shortest, longest time.Duration
-	rates, medians    [3]float64
-	n                 int
+	rates, medians    [3]float64 // of the last three half seconds, in turn
+	n                 int        // how many samples were looked at
 	last              Sample
 }
 
+// settled reports whether a warm-up that has lasted for since may end. Call it every half second.
 func (w *settling) settled(since time.Duration, s Sample) bool {
 	if w.n > 0 {
 		seconds := float64(s.At-w.last.At) / 1e9
@@ -147,7 +150,8 @@ func (w *settling) settled(since time.Duration, s Sample) bool {
 	return since >= w.shortest && w.n > 3 && steady(w.rates, 0.1, 0) && steady(w.medians, 0.1, 50e3)
 }
 
-// steady tells whether no value is further from their mean than share of it, or than slack.
+// steady reports whether each value is within share of their mean, or within slack of it. Values of 0 are not steady: nothing
+// came.
 func steady(v [3]float64, share, slack float64) bool {
 	mean := (v[0] + v[1] + v[2]) / 3
 	for _, x := range v {

@@ -105,7 +105,7 @@ func TestProducersWithNothingToSendDoNotSayWhenSendingBegan(t *testing.T) {
 
 // receive books one delivery to a subscription.
 func receive(c *consumer, p *producer, slot uint32, after int64) {
-	s := &p.table[slot]
+	s := &p.slots[slot]
 	h := headerOf(driver.Message{Payload: s.payload})
 	c.recorder.Received(h, s.intended+after)
 	c.recorder.Commit()
@@ -121,22 +121,22 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 	o := newObserver(tr, &w.plan)
 	p, consumers := w.producers[0], w.consuming.(*beside).list
 	o.look(true, true)
-	n := p.slots.take(p.taken[:messages])
+	n := p.freeSlots.take(p.batchSlots[:messages])
 	recorder := p.recorderOf(tr, &p.streams[0])
-	for i, id := range p.taken[:n] {
-		at := tr.start + int64(i)
+	for i, id := range p.batchSlots[:n] {
+		at := tr.startedAt + int64(i)
 		p.prepare(i, id, &p.streams[0], stamp{uint64(i) + 1, at, at + 500_000, 0}, recorder) // after the probe
 	}
 	recorder.Commit()
 	o.look(true, true)
-	for i, id := range p.taken[:n] {
+	for i, id := range p.batchSlots[:n] {
 		took := int64(time.Millisecond)
 		if i < slow {
 			took *= 100
 		}
 		receive(consumers[0], p, id, took)
 	}
-	p.Done(p.taken[:40], nil)
+	p.Done(p.batchSlots[:40], nil)
 	o.look(false, false) // nobody is told, and the latencies are those of before
 	o.look(true, true)
 	o.look(true, true) // nothing new came

@@ -9,14 +9,16 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// coalesce is the least time between two wake-ups of a pacing producer: at 20,000/s it halves what pacing costs and
-// adds at most this much lag, which is recorded as such.
+// coalesce is the least time between two wake-ups of a pacing producer. At 20,000/s it halves the processor time of pacing.
+// It adds at most this much lag, which is recorded as such.
 const coalesce = 200 * time.Microsecond
 
-// threads is how many producers may have a thread of their own to sleep on; more of them share one.
+// threads is how many producers may have a thread of their own to sleep on. If there are more, they all share one alarm: a
+// thousand threads would cost more than its little delay.
 const threads = 4
 
-// sleepers makes a sleeper for each of n producers, on the goroutine that calls it. Call release when all have ended.
+// sleepers returns a function that makes a sleeper for one of n producers; the producer's own goroutine calls it. Call
+// release when all producers have ended.
 func sleepers(n int) (sleep func() sleeper, release func()) {
 	if n <= threads {
 		return func() sleeper { return clock.NewSleeper() }, func() {}
@@ -25,6 +27,7 @@ func sleepers(n int) (sleep func() sleeper, release func()) {
 	return func() sleeper { return alarm.Waiter() }, alarm.Close
 }
 
+// sleeper sleeps for one goroutine, until a time on the clock's axis.
 type sleeper interface {
 	SleepUntil(t int64)
 	Close()
@@ -33,35 +36,37 @@ type sleeper interface {
 // nap bounds one sleep, so that a stopped trial is noticed.
 const nap = 50 * time.Millisecond
 
-// openLoop sends the producer's share of a leg: what is due is claimed even while it has to wait for a slot, so that
-// waiting is measured instead of omitted. It reports whether the leg was sent to its end.
-func (p *producer) openLoop(ctx context.Context, t *trial, l *leg, s sleeper) (whole bool) {
-	p.blame.free = max(p.blame.free, l.start)
-	for l.next < l.limit {
+// openLoop sends a segment by its schedule and reports whether it was sent to its end.
+//
+// It sends the messages that are due in batches, as many as there are free slots. If no slot is free, the messages stay due
+// and are sent late. Each keeps its intended time, so the wait is measured instead of omitted.
+func (p *producer) openLoop(ctx context.Context, t *trial, s *segment, pause sleeper) (whole bool) {
+	p.ownLag.free = max(p.ownLag.free, s.start)
+	for s.next < s.limit {
 		now := clock.Now()
-		due := schedule.Due(l.share, l.next, now-l.start, int(min(l.limit-l.next, int64(len(p.batch)))))
-		at := l.at(l.next)
+		due := schedule.Due(s.share, s.next, now-s.start, int(min(s.limit-s.next, int64(len(p.batch)))))
+		at := s.at(s.next)
 		switch {
-		case due == 0 && at >= l.until():
+		case due == 0 && at >= s.until():
 			return true
 		case due == 0 && stopped(t.stop):
 			return false
 		case due == 0:
-			s.SleepUntil(min(max(at, now+int64(coalesce)), now+int64(nap)))
+			pause.SleepUntil(min(max(at, now+int64(coalesce)), now+int64(nap)))
 			continue
 		}
-		n := p.slots.take(p.taken[:due])
+		n := p.freeSlots.take(p.batchSlots[:due])
 		if n == 0 {
-			h, ok := p.await(t)
-			if p.blame.held(at, h); !ok {
+			h, ok := p.awaitSlots(t)
+			if p.ownLag.held(at, h); !ok {
 				return false
 			}
 			continue
 		}
-		p.blame.took(n, due)
-		n, more := p.claim(t, l, n)
+		p.ownLag.took(n, due)
+		n, more := p.claim(t, s, n)
 		if n > 0 {
-			p.blame.held(at, p.send(ctx, t, n))
+			p.ownLag.held(at, p.send(ctx, t, n))
 		}
 		if !more {
 			return !stopped(t.stop)
@@ -70,30 +75,32 @@ func (p *producer) openLoop(ctx context.Context, t *trial, l *leg, s sleeper) (w
 	return true
 }
 
-// claim makes the next n messages of a leg, whose slots have been taken, and returns how many there were before the leg
-// or the trial ended. They are booked before they are handed over.
-func (p *producer) claim(t *trial, l *leg, n int) (made int, more bool) {
+// claim puts the next n messages of a segment into the batch, in the first n slots of batchSlots. It returns how many it
+// made before the segment or the trial ended, and whether there may be more; it frees the slots of the others. The messages
+// are booked before they are handed over, because a consumer can see one before Send returns.
+func (p *producer) claim(t *trial, s *segment, n int) (made int, more bool) {
 	books := booking{}
 	defer books.close()
-	until, sent := l.until(), clock.Now()
-	for j, id := range p.taken[:n] {
-		intended := l.at(l.next)
+	until, sent := s.until(), clock.Now()
+	for i, id := range p.batchSlots[:n] {
+		intended := s.at(s.next)
 		if intended >= until || stopped(t.stop) {
-			p.slots.put(p.taken[j:n])
-			return j, false
+			p.freeSlots.put(p.batchSlots[i:n])
+			return i, false
 		}
-		s := &p.streams[l.turns.Of(l.next)]
-		p.prepare(j, id, s, stamp{s.seq, intended, sent, p.blame.own(intended, sent)}, books.by(p.recorderOf(t, s)))
-		s.seq++
-		l.next++
+		from := &p.streams[s.turns.Of(s.next)]
+		p.prepare(i, id, from, stamp{from.seq, intended, sent, p.ownLag.of(intended, sent)}, books.by(p.recorderOf(t, from)))
+		from.seq++
+		s.next++
 	}
 	return n, true
 }
 
-// booking commits what a batch books stream by stream.
+// booking publishes what a batch books. The messages of one batch may belong to several streams, each with a recorder of its
+// own, which commits when the next one takes over.
 type booking struct{ recorder *measure.Producer }
 
-// by is r, with which is booked from here on.
+// by returns r, which books from here on.
 func (b *booking) by(r *measure.Producer) *measure.Producer {
 	if r != b.recorder {
 		b.close()
@@ -102,41 +109,42 @@ func (b *booking) by(r *measure.Producer) *measure.Producer {
 	return r
 }
 
+// close publishes what is left.
 func (b *booking) close() {
 	if b.recorder != nil {
 		b.recorder.Commit()
 	}
 }
 
-// closedLoop sends as fast as the in-flight window allows: a message is intended when its slot is there.
-func (p *producer) closedLoop(ctx context.Context, t *trial, l *leg) error {
-	if w := t.load.Window; w > 0 && w < len(p.table) {
-		kept := make([]uint32, len(p.table)-w)
-		defer func(n int) { p.slots.put(kept[:n]) }(p.slots.take(kept))
+// closedLoop sends as fast as the in-flight window allows: a message is intended when its slot is free.
+func (p *producer) closedLoop(ctx context.Context, t *trial, s *segment) error {
+	if w := t.load.Window; w > 0 && w < len(p.slots) {
+		kept := make([]uint32, len(p.slots)-w)
+		defer func(n int) { p.freeSlots.put(kept[:n]) }(p.freeSlots.take(kept))
 	}
-	for l.next < l.limit {
-		n := p.slots.take(p.taken[:min(l.limit-l.next, int64(len(p.batch)))])
+	for s.next < s.limit {
+		n := p.freeSlots.take(p.batchSlots[:min(s.limit-s.next, int64(len(p.batch)))])
 		if n == 0 {
-			if _, ok := p.await(t); !ok {
+			if _, ok := p.awaitSlots(t); !ok {
 				return p.flush(ctx)
 			}
 			continue
 		}
 		now := clock.Now()
-		if now >= t.until.Load() || stopped(t.stop) {
-			p.slots.put(p.taken[:n])
+		if now >= t.measuredUntil.Load() || stopped(t.stop) {
+			p.freeSlots.put(p.batchSlots[:n])
 			return p.flush(ctx)
 		}
 		books := booking{}
-		for j, id := range p.taken[:n] {
-			s := &p.streams[p.turn]
-			if p.turn++; p.turn == len(p.streams) {
-				p.turn = 0
+		for i, id := range p.batchSlots[:n] {
+			from := &p.streams[p.nextStream]
+			if p.nextStream++; p.nextStream == len(p.streams) {
+				p.nextStream = 0
 			}
-			p.prepare(j, id, s, stamp{s.seq, now, now, 0}, books.by(p.recorderOf(t, s)))
-			s.seq++
+			p.prepare(i, id, from, stamp{from.seq, now, now, 0}, books.by(p.recorderOf(t, from)))
+			from.seq++
 		}
-		l.next += int64(n)
+		s.next += int64(n)
 		books.close()
 		p.send(ctx, t, n)
 	}

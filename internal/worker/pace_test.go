@@ -179,6 +179,41 @@ func TestSendErrorsAreBookedAndTheTrialGoesOn(t *testing.T) {
 	}
 }
 
+// The limit of a search is guessed by the time inside the client: a pause of ours is none of it.
+func TestThePauseAfterAFailedSendIsNoSending(t *testing.T) {
+	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+		if probing(batch) {
+			p.deliver(batch)
+			p.done(batch, nil)
+			return nil
+		}
+		p.done(batch, errors.New("no leader"))
+		return errors.New("no leader")
+	}}
+	w := ready(t, d, simple(1, 1))
+	tr := w.begin(Load{Messages: 1}, 1)
+	defer tr.watch.Close()
+	p := w.producers[0]
+	segment := &segment{share: schedule.Sequential(constant(t, 1e6)), start: tr.startedAt, until: tr.measuredUntil.Load, limit: 1}
+	segment.turns = w.plan.deal().Turns(constant(t, 1e6), 0)
+	p.freeSlots.take(p.batchSlots[:1])
+	p.claim(tr, segment, 1)
+	held := p.send(t.Context(), tr, 1)
+	if sending := p.activity.Load().sending; held.ns()-sending < int64(sendBackoff) {
+		t.Errorf("of %d ns %d are called sending, the pause was %d ns", held.ns(), sending, int64(sendBackoff))
+	}
+}
+
+func TestTheLatestConfirmationIsTheOneWithTheLatestTime(t *testing.T) {
+	var a activity
+	for _, at := range []int64{5, 9, 7} {
+		a.noteAck(at)
+	}
+	if at := a.lastAck.Load(); at != 9 {
+		t.Error(at)
+	}
+}
+
 func TestTheFirstFailureIsTheOneThatIsKept(t *testing.T) {
 	first, later := errors.New("queue full"), errors.New("producer closed")
 	d := &script{}
@@ -238,8 +273,8 @@ func TestTheWindowLimitsWhatIsInFlight(t *testing.T) {
 				t.Errorf("%s: %d in flight, allowed %d", name, most.Load(), limit)
 			}
 		}
-		if free := w.producers[0].slots.take(make([]uint32, 1000)); free != len(w.producers[0].table) {
-			t.Errorf("%s: %d of %d slots are free in the end", name, free, len(w.producers[0].table))
+		if free := w.producers[0].freeSlots.take(make([]uint32, 1000)); free != len(w.producers[0].slots) {
+			t.Errorf("%s: %d of %d slots are free in the end", name, free, len(w.producers[0].slots))
 		}
 	}
 }
@@ -252,7 +287,7 @@ func TestTheWindowIsInMessagesAndInBytesAndNeverLessThanOneMessage(t *testing.T)
 		plan.Payload.Sizes = []Size{{c.size, 1}}
 		plan.InFlight, plan.Bytes = c.messages, c.bytes
 		w := ready(t, &script{}, plan)
-		if n := len(w.producers[0].table); n != c.want {
+		if n := len(w.producers[0].slots); n != c.want {
 			t.Errorf("%d slots of %d bytes, want %d in %d messages and %d bytes", n, c.size, c.want, c.messages, c.bytes)
 		}
 	}

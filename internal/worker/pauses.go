@@ -9,11 +9,11 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// Pauses is how far this process stood still during a trial, seen by a thread that only sleeps. Times are ns on the
-// clock's axis.
+// Pauses says when this process stood still during a trial, as seen by a thread that only sleeps. Times are ns on the clock's
+// axis.
 type Pauses struct {
-	// Late is how late the thread woke in the measured phase. A pause counts once for each wake-up that it swallowed, with
-	// what was left of it by then, as jHiccup does: what any message would have waited that came at a random moment.
+	// Late is how late the thread woke in the measured phase. A pause counts once for each wake-up that fell into it, with the
+	// rest of the pause, as jHiccup does. So Late is distributed as the wait of messages that come at random moments.
 	Late  hist.Snapshot
 	Stops []Stop // standstills of the whole trial, in order; the first maxStops of them
 }
@@ -24,7 +24,7 @@ type Stop struct{ From, To int64 }
 // maxStops bounds the standstills that a trial keeps.
 const maxStops = 10_000
 
-// with adds those of another process that works for the same trial. While both stand still, the trial does so once.
+// with adds the pauses of another process that works for the same trial. Standstills that overlap become one.
 func (p Pauses) with(o Pauses) Pauses {
 	p.Late = p.Late.Merge(o.Late)
 	if len(o.Stops) == 0 {
@@ -43,7 +43,7 @@ func (p Pauses) with(o Pauses) Pauses {
 	return p
 }
 
-// Within is how much of [from, to) the process stood still.
+// Within returns how much of [from, to) the process stood still.
 func (p Pauses) Within(from, to int64) int64 {
 	var sum int64
 	for _, s := range p.Stops {
@@ -52,7 +52,7 @@ func (p Pauses) Within(from, to int64) int64 {
 	return sum
 }
 
-// Longest is the longest standstill that reaches into [from, to); the zero Stop if there was none.
+// Longest returns the longest standstill that reaches into [from, to); the zero Stop if there was none.
 func (p Pauses) Longest(from, to int64) Stop {
 	var longest Stop
 	for _, s := range p.Stops {
@@ -72,6 +72,7 @@ type pauses struct {
 	stops []Stop
 }
 
+// woke notes that the thread woke at a time, and when it was due to wake.
 func (p *pauses) woke(due, at int64) {
 	for d, from, until := due, p.from(), p.until(); d == due || d < at; d += int64(clock.WatchEvery) {
 		if d >= from && d < until {

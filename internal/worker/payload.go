@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -8,13 +9,13 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Payload describes what messages carry.
+// Payload says what messages carry: made-up payloads of some sizes, or given ones.
 type Payload struct {
 	Sizes   []Size   // of made-up payloads; weights need not add up to 1
-	Random  float64  // share of made-up payloads that doesn't compress, 0..1
-	Pool    int      // how many different made-up payloads of each size
-	Samples string   // instead: real payloads, by where they come from
-	Given   [][]byte // these payloads; they aren't written to
+	Random  float64  // share of each made-up payload that doesn't compress, 0..1; it comes first
+	Pool    int      // how many different made-up payloads there are of each size
+	Samples string   // where given payloads come from, for messages; empty: payloads are made up
+	Given   [][]byte // given payloads, which are not changed
 	Seed    int64
 }
 
@@ -24,21 +25,22 @@ type Size struct {
 	Weight float64
 }
 
-// bodies are the payloads to send, ready but for their header.
+// bodies are the payloads to send, complete but for their header.
 type bodies struct {
 	all    [][]byte
-	sums   []uint64
-	groups []group // one per size; one for all samples
+	sums   []uint64 // checksums, by index into all
+	groups []group  // one per size, in the order of their cumulative weights; one for all samples
 	seed   uint64
 	run    uint16
-	size   int // of the largest
-	// uniform: every size is the same. A slot then keeps its body, which saves choosing and copying one.
+	size   int // bytes of the largest; at least wire.IDSize
+	// uniform: every size is the same. A slot then keeps its body, which saves choosing and copying one for each message.
 	uniform bool
 	mean    float64 // bytes, over the distribution
 }
 
+// group is all bodies of one size.
 type group struct {
-	first, n int
+	first, n int     // all[first : first+n]
 	upTo     float64 // cumulative weight, 0..1
 }
 
@@ -51,6 +53,9 @@ func newBodies(p Payload, run uint16) (*bodies, error) {
 		err := b.take(p.Given)
 		b.uniform = err == nil && b.shortest() == b.size
 		return b, err
+	}
+	if len(p.Sizes) == 0 {
+		return nil, errors.New("payload: neither sizes nor samples are given")
 	}
 	rng := rand.New(rand.NewPCG(uint64(p.Seed), 0x9e3779b97f4a7c15))
 	var total, sum float64
@@ -75,6 +80,7 @@ func newBodies(p Payload, run uint16) (*bodies, error) {
 	return b, nil
 }
 
+// shortest returns the bytes of the smallest body.
 func (b *bodies) shortest() int {
 	n := b.size
 	for _, body := range b.all {
@@ -89,6 +95,7 @@ func (b *bodies) add(body []byte) {
 	b.size = max(b.size, len(body))
 }
 
+// fill fills b with random bytes.
 func fill(b []byte, rng *rand.Rand) {
 	for len(b) >= 8 {
 		v := rng.Uint64()
@@ -102,7 +109,7 @@ func fill(b []byte, rng *rand.Rand) {
 	}
 }
 
-// take makes bodies of payloads that others keep.
+// take makes bodies of given payloads, which it copies.
 func (b *bodies) take(given [][]byte) error {
 	for i, body := range given {
 		if len(body) < wire.IDSize {
@@ -115,7 +122,7 @@ func (b *bodies) take(given [][]byte) error {
 	return nil
 }
 
-// pick chooses the body of message seq of a producer; a pure function.
+// pick returns the index of the body of message seq of a producer. It is a pure function, so a run can be repeated.
 func (b *bodies) pick(producer int, seq uint64) int {
 	r := mix(b.seed ^ mix(uint64(wire.MakeID(uint32(producer), seq))))
 	at := float64(r>>11) / (1 << 53)

@@ -17,6 +17,7 @@ func TestPayloadsThatCannotBeSentAreRefused(t *testing.T) {
 	}{
 		"too small":    {Payload{Sizes: []Size{{100, 1}, {7, 1}}}, "message size 7: at least 8 bytes are needed"},
 		"short, given": {Payload{Given: [][]byte{[]byte("seven b")}}, "payload sample 1 has 7 bytes; at least 8 are needed"},
+		"none":         {Payload{}, "neither sizes nor samples are given"},
 		"never read":   {Payload{Samples: "a.jsonl", Sizes: []Size{{100, 1}}}, "payload samples: those of a.jsonl were not read"},
 	} {
 		if _, err := newBodies(c.payload, 1); err == nil || !strings.Contains(err.Error(), c.want) {

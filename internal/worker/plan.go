@@ -1,5 +1,16 @@
-// Package worker runs one shard of a trial: it owns the producers and consumers of one driver, paces the sends,
-// stamps the messages and feeds what happens to measure. It knows nothing of searches, processes or records.
+// Package worker runs one shard of a trial: it owns the producers and consumers of one driver, paces the sends, stamps the
+// messages and tells package measure what happens to them. It knows nothing of searches, processes or records.
+//
+// A worker connects once and then runs one trial after the other:
+//
+//	w, err := worker.Prepare(ctx, driver, plan) // connects, and probes every route
+//	out := w.Run(ctx, worker.Load{Schedule: s, Warmup: worker.Warmup{For: 2 * time.Second}, Duration: 10 * time.Second, Drain: 5 * time.Second})
+//	// out.Measured.Balanced() holds: each message was sent or not, and confirmed, refused or unresolved
+//	err = w.Close()
+//
+// A message goes round like this. A producer takes a free slot when the message is due, stamps its payload, books it as sent
+// and hands it to the client. The client completes the slot (Done), which books the confirmation, and the slot is free
+// again. A consumer reads identity and times from the payload and books the delivery.
 package worker
 
 import (

@@ -14,11 +14,11 @@ import (
 // probeBit marks the sequence numbers of probes, which no trial counts.
 const probeBit = uint64(wire.MaxSeq+1) / 2
 
-// probed is which subscription has seen which producer. It is made before anything is connected, since a delivery
-// may come at any moment.
+// probed holds which subscription has seen which producer. It is made before anything is connected, since a delivery may
+// come at any moment.
 type probed struct {
 	subscriptions int
-	seen          []atomic.Bool
+	seen          []atomic.Bool                    // by producer and subscription
 	saw           func(producer, subscription int) // called once for each that our own consumers saw; may be nil
 }
 
@@ -33,6 +33,8 @@ func (p *probed) came(producer, subscription int) {
 	}
 }
 
+// at returns the flag of a producer and a subscription. Messages of other runs may name a producer that is not ours; its
+// flag is nobody's.
 func (p *probed) at(producer, subscription int) *atomic.Bool {
 	if i := producer*p.subscriptions + subscription; i < len(p.seen) {
 		return &p.seen[i]
@@ -40,13 +42,14 @@ func (p *probed) at(producer, subscription int) *atomic.Bool {
 	return new(atomic.Bool)
 }
 
-// target is a client and those of its streams that some subscription hasn't seen yet.
+// target is a client with its streams that some subscription has not seen yet.
 type target struct {
 	*producer
 	unseen []*stream
 }
 
-// probe sends one message per producer, again and again, until each subscription of its topic has seen it.
+// probe sends one message per producer, again and again, until every subscription has seen every producer. Trials begin
+// only then: a broker may still be setting up routes when it has accepted all connections.
 func (w *Worker) probe(ctx context.Context) error {
 	var targets []target
 	for _, p := range w.producers {
@@ -65,7 +68,7 @@ func (w *Worker) probe(ctx context.Context) error {
 		if err := eachAtOnce(ctx, targets, func(ctx context.Context, i int) error { return targets[i].probe(ctx, attempt) }); err != nil {
 			return err
 		}
-		// The probes of a thousand producers take a while: sent again too soon they would only take longer.
+		// The probes of a thousand producers take a while. To send them again too soon would only delay them.
 		again := time.After(wait + time.Duration(missing)*perProbe)
 		for waiting := true; waiting && missing > 0; targets, missing = w.unprobed(targets) {
 			select {
@@ -83,10 +86,11 @@ func (w *Worker) probe(ctx context.Context) error {
 	}
 }
 
-// perProbe is how much longer it is waited for each probe that is under way.
+// perProbe is how much longer probe waits for each probe that is under way.
 const perProbe = 200 * time.Microsecond
 
-// unprobed leaves of targets what is still to be seen, and counts it.
+// unprobed returns the targets with streams that are still to be seen, and counts the streams. It reuses the list it is
+// given.
 func (w *Worker) unprobed(targets []target) (left []target, missing int) {
 	left = targets[:0]
 	for _, t := range targets {
@@ -99,7 +103,7 @@ func (w *Worker) unprobed(targets []target) (left []target, missing int) {
 	return left, missing
 }
 
-// seen tells whether every subscription has seen s.
+// seen reports whether every subscription has seen s.
 func (w *Worker) seen(s *stream) bool {
 	for subscription := range w.plan.Topology.Subscriptions {
 		if !w.probed.at(s.plan.ID, subscription).Load() {
@@ -109,16 +113,16 @@ func (w *Worker) seen(s *stream) bool {
 	return true
 }
 
-// probe sends a probe for each of the target's streams, as far as earlier ones have given their slots back.
+// probe sends a probe for each of the target's streams, as far as there are slots: earlier probes may still hold some.
 func (t target) probe(ctx context.Context, attempt uint64) error {
 	for rest := t.unseen; len(rest) > 0; {
-		n := t.slots.take(t.taken[:min(len(rest), len(t.taken))])
+		n := t.freeSlots.take(t.batchSlots[:min(len(rest), len(t.batchSlots))])
 		if n == 0 {
 			break
 		}
 		now := clock.Now()
 		for i, s := range rest[:n] {
-			t.prepare(i, t.taken[i], s, stamp{probeBit | attempt, now, now, 0}, nil)
+			t.prepare(i, t.batchSlots[i], s, stamp{probeBit | attempt, now, now, 0}, nil)
 		}
 		if err := t.client.Send(ctx, t.batch[:n]); err != nil {
 			return fmt.Errorf("producer %d: probe: %w", rest[0].plan.ID, err)

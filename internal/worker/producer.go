@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -16,109 +17,144 @@ import (
 // maxBatch bounds how many messages one Send carries.
 const maxBatch = 512
 
-// producer owns one driver.Producer, its slots and their payload buffers, for one producer of the plan or for several
-// that share a client. The sending goroutine and probe use it one after the other; Done comes from anywhere.
+// producer is one client connection that sends: it owns a driver.Producer, its slots and their payload buffers. It sends
+// for one producer of the plan, or for several that share a client.
+//
+// The goroutine that sends a trial and the one that probes use it one after the other, never at once. Done and Resent may
+// be called from any goroutine at any time, also for messages of an earlier trial.
 type producer struct {
-	index   int // among the clients of producers
-	streams []stream
-	turn    int // closed loop: index of the stream that sends next
-	worker  *Worker
-	client  driver.Producer
-	slots   *slots
-	table   []slot
-	batch   []driver.Message
-	taken   []uint32
+	index      int // of this client; the plan's producers are dealt out over the clients in turn
+	streams    []stream
+	nextStream int // closed loop: index of the stream that sends the next message
+	worker     *Worker
+	client     driver.Producer
+	freeSlots  *slotRing
+	slots      []slot           // by slot number
+	batch      []driver.Message // handed over by the next Send
+	batchSlots []uint32         // the slots that were taken for the batch
 
-	sending, blocked atomic.Int64 // ns, this trial
-	first, last      atomic.Int64 // times of the first and last Send of this trial
-	lastAck          atomic.Int64
-	blame            blame
-	legs             []*leg                // of this trial
-	failure          atomic.Pointer[error] // why a message failed, or a Send
+	ownLag   ownLag
+	segments []*segment // what this client sends in the current trial
+	// activity is what it did in the current trial. Each trial has one of its own, so a Done that is still under way when the
+	// next trial begins writes to the old one.
+	activity atomic.Pointer[activity]
+}
+
+// activity is what one client did in one trial. The sending goroutine alone writes the fields before lastAck, and others
+// read them after it has ended.
+type activity struct {
+	trial               *measure.Trial
+	sending, blocked    int64 // ns inside the client's Send, and waiting for free slots
+	firstSend, lastSend int64 // when the first and the last Send began, ns on the clock's axis; 0: nothing was sent
+
+	lastAck atomic.Int64          // ns on the clock's axis; 0: nothing was confirmed
+	failure atomic.Pointer[error] // why a message failed, or a Send; nil if none did
 }
 
 // stream is what one producer of the plan sends.
 type stream struct {
 	plan     Producer
 	seq      uint64            // number of the next message; continues across trials
-	recorder *measure.Producer // of this trial; made with its first message
+	recorder *measure.Producer // of the current trial; nil until its first message
 }
 
-// slot is one message in flight. Its owner writes the fields before Send, the client reads them at Done: handing the
-// slot over orders the two.
+// slot is one message in flight. Its owner writes the fields before Send, the client reads them at Done. No lock is needed:
+// the driver hands the slot from one to the other, and that orders the two.
 type slot struct {
-	payload        []byte // a buffer with room for the largest body, as long as the one it holds
-	recorder       *measure.Producer
+	payload        []byte            // a part of the slot's buffer, which has room for the largest body
+	recorder       *measure.Producer // where the message is booked; nil for a probe, which is not counted
 	seq            uint64
 	intended, sent int64
-	body           int    // which body the buffer holds
+	body           int    // which body the payload holds
 	sum            uint64 // of that body
 	phase          measure.Phase
 }
 
+// fill copies a body into the slot's buffer.
 func (s *slot) fill(b *bodies, body int) {
 	s.payload = s.payload[:len(b.all[body])]
 	copy(s.payload, b.all[body])
 	s.body, s.sum = body, b.sums[body]
 }
 
-// newProducer connects client i of the producers.
-func newProducer(ctx context.Context, w *Worker, i int) (*producer, error) {
-	p := &producer{index: i, worker: w}
-	var topics []int
-	for k := i; k < len(w.plan.Producers); k += w.plan.clients() {
-		plan := w.plan.Producers[k]
-		p.streams = append(p.streams, stream{plan: plan})
-		if !slices.Contains(topics, plan.Topic) {
-			topics = append(topics, plan.Topic)
-		}
-	}
-	n := len(p.streams) * max(1, min(w.plan.InFlight, w.plan.Bytes/w.bodies.size))
-	p.slots, p.table = newSlots(n), make([]slot, n)
-	buffers := make([]byte, n*w.bodies.size)
-	for i := range p.table {
-		s := &p.table[i]
-		s.payload = buffers[i*w.bodies.size:][:w.bodies.size:w.bodies.size]
-		s.fill(w.bodies, i%len(w.bodies.all))
-	}
-	p.batch = make([]driver.Message, min(n, maxBatch))
-	p.taken = make([]uint32, len(p.batch))
-	var err error
-	p.client, err = w.driver.Producer(ctx, driver.ProducerConfig{
-		ID: p.streams[0].plan.ID, Topics: topics, InFlight: n, MaxBytes: w.bodies.size,
+// newProducer connects client index of the plan.
+func newProducer(ctx context.Context, w *Worker, index int) (*producer, error) {
+	p := &producer{index: index, worker: w, streams: w.plan.streamsOf(index)}
+	p.activity.Store(new(activity))
+	inFlight := len(p.streams) * max(1, min(w.plan.InFlight, w.plan.Bytes/w.bodies.size)) // newBodies refuses size 0
+	p.allocateSlots(inFlight)
+	client, err := w.driver.Producer(ctx, driver.ProducerConfig{
+		ID: p.streams[0].plan.ID, Topics: topicsOf(p.streams), InFlight: inFlight, MaxBytes: w.bodies.size,
 	}, p)
-	return p, err
+	if err != nil {
+		return nil, fmt.Errorf("producer %d: %w", p.streams[0].plan.ID, err)
+	}
+	p.client = client
+	return p, nil
 }
 
-// begin forgets the trial before t.
+// streamsOf lists the streams of one client: at least one, since there are no more clients than producers.
+func (p Plan) streamsOf(client int) []stream {
+	var streams []stream
+	for i := client; i < len(p.Producers); i += p.clients() {
+		streams = append(streams, stream{plan: p.Producers[i]})
+	}
+	return streams
+}
+
+// topicsOf lists the topics of streams, each once.
+func topicsOf(streams []stream) []int {
+	var topics []int
+	for _, s := range streams {
+		if !slices.Contains(topics, s.plan.Topic) {
+			topics = append(topics, s.plan.Topic)
+		}
+	}
+	return topics
+}
+
+// allocateSlots makes n slots with buffers for the largest body, and the batch that they are sent in.
+func (p *producer) allocateSlots(n int) {
+	bodies := p.worker.bodies
+	p.freeSlots, p.slots = newSlotRing(n), make([]slot, n)
+	buffers := make([]byte, n*bodies.size)
+	for i := range p.slots {
+		s := &p.slots[i]
+		s.payload = buffers[i*bodies.size:][:bodies.size:bodies.size]
+		s.fill(bodies, i%len(bodies.all))
+	}
+	p.batch = make([]driver.Message, min(n, maxBatch))
+	p.batchSlots = make([]uint32, len(p.batch))
+}
+
+// begin makes the producer ready for trial t and forgets the one before.
 func (p *producer) begin(t *trial) {
-	p.blame, p.legs = blame{}, nil
+	p.ownLag, p.segments = ownLag{}, nil
+	p.activity.Store(&activity{trial: t.measure})
 	for i := range p.streams {
 		s := &p.streams[i]
 		s.recorder = nil
 		t.measure.Base(s.plan.ID, s.seq)
 	}
-	for _, v := range []*atomic.Int64{&p.sending, &p.blocked, &p.first, &p.last, &p.lastAck} {
-		v.Store(0)
-	}
-	p.failure.Store(nil)
 }
 
-// addTo adds what the producer did in a trial to its outcome.
+// addTo adds what the producer did in the current trial to its outcome. Of several producers' failures the first is kept.
 func (p *producer) addTo(out *Outcome) {
-	if err := p.failure.Load(); err != nil {
-		out.SendErr = *err
+	a := p.activity.Load()
+	if failure := a.failure.Load(); failure != nil && out.SendErr == nil {
+		out.SendErr = *failure
 	}
-	out.Blocked += time.Duration(p.blocked.Load())
-	out.Sending += time.Duration(p.sending.Load())
-	out.LastSent = max(out.LastSent, p.last.Load())
-	out.LastAcked = max(out.LastAcked, p.lastAck.Load())
-	if first := p.first.Load(); first != 0 && (out.FirstSent == 0 || first < out.FirstSent) {
-		out.FirstSent = first
+	out.Blocked += time.Duration(a.blocked)
+	out.Sending += time.Duration(a.sending)
+	out.LastSent = max(out.LastSent, a.lastSend)
+	out.LastAcked = max(out.LastAcked, a.lastAck.Load())
+	if a.firstSend != 0 && (out.FirstSent == 0 || a.firstSend < out.FirstSent) {
+		out.FirstSent = a.firstSend
 	}
 }
 
-// recorderOf is where s books what it sends in this trial. All streams of a client have the lane of the client.
+// recorderOf returns the recorder that books what s sends in this trial. All streams of a client share the counters of the
+// client's lane.
 func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
 	if s.recorder == nil {
 		s.recorder = t.measure.ProducerOn(s.plan.ID, p.index)
@@ -127,15 +163,16 @@ func (p *producer) recorderOf(t *trial, s *stream) *measure.Producer {
 }
 
 // stamp is the identity and the times of a message, ns on the clock's axis: when it was due, when it was stamped, and
-// how much of the time in between was the generator's own doing.
+// how much of the time in between the generator itself caused.
 type stamp struct {
 	seq                 uint64
 	intended, sent, own int64
 }
 
-// prepare writes message i of the batch, one of from, into slot id. recorder is nil for probes.
+// prepare fills slot id with the next message of a stream and puts it at position i of the batch. A nil recorder marks a
+// probe, which is not counted.
 func (p *producer) prepare(i int, id uint32, from *stream, m stamp, recorder *measure.Producer) {
-	s := &p.table[id]
+	s := &p.slots[id]
 	if b := p.worker.bodies; !b.uniform {
 		if body := b.pick(from.plan.ID, m.seq); body != s.body {
 			s.fill(b, body)
@@ -154,18 +191,20 @@ func (p *producer) prepare(i int, id uint32, from *stream, m stamp, recorder *me
 	}
 }
 
-// Done completes slots; see driver.Receipts.
+// Done completes slots; see driver.Receipts. It counts messages of the current trial only: the books of earlier ones are
+// closed.
+//
+// A message is counted only after its slot is free. Otherwise the end of a trial, which looks for slots in flight, could
+// book it twice: as confirmed and as unresolved.
 func (p *producer) Done(ids []uint32, err error) {
 	now := clock.Now()
+	current := p.activity.Load()
 	var acks measure.Acks
-	var recorder *measure.Producer
+	var recorder *measure.Producer // of any of the messages: those of a client share the counters that Confirm adds to
 	for _, id := range ids {
-		s := &p.table[id]
-		if s.recorder == nil { // a probe
+		s := &p.slots[id]
+		if s.recorder == nil || !s.recorder.Of(current.trial) {
 			continue
-		}
-		if recorder != nil && !recorder.Beside(s.recorder) {
-			recorder.Confirm(&acks)
 		}
 		recorder = s.recorder
 		if err != nil {
@@ -174,90 +213,98 @@ func (p *producer) Done(ids []uint32, err error) {
 			recorder.Acked(&acks, s.phase, s.intended, s.sent, now)
 		}
 	}
-	switch {
-	case recorder == nil:
-	case err != nil:
-		p.keepFirstFailure(err)
-	default:
-		p.lastAck.Store(now)
-	}
-	// Freed first: a slot whose message is already counted must not be found in flight when the trial ends.
-	p.slots.put(ids)
-	if recorder != nil {
-		recorder.Confirm(&acks)
-	}
-}
-
-// keepFirstFailure keeps why messages failed: the first reason, since the last may only be that the producer was closed.
-func (p *producer) keepFirstFailure(err error) {
-	if p.failure.Load() == nil {
-		p.failure.CompareAndSwap(nil, &err)
-	}
-}
-
-// sendFailed keeps why a Send failed. One that was cut off makes its messages fail by the context's error, often before
-// Send returns; why it was cut off says more than that.
-func (p *producer) sendFailed(ctx context.Context, err error) {
-	cause := context.Cause(ctx)
-	if cause == nil {
-		p.keepFirstFailure(err)
+	p.freeSlots.put(ids)
+	if recorder == nil {
 		return
 	}
-	if kept := p.failure.Load(); kept == nil || errors.Is(*kept, ctx.Err()) {
-		p.failure.CompareAndSwap(kept, &cause)
+	if err != nil {
+		current.noteFailure(err)
+	} else {
+		current.noteAck(now)
+	}
+	recorder.Confirm(&acks)
+}
+
+// noteAck keeps the time of the latest confirmation. Calls overlap, so the latest need not come last.
+func (a *activity) noteAck(now int64) {
+	for last := a.lastAck.Load(); now > last && !a.lastAck.CompareAndSwap(last, now); {
+		last = a.lastAck.Load()
+	}
+}
+
+// noteFailure keeps why messages failed: the first reason, since the last may only be that the producer was closed.
+func (a *activity) noteFailure(err error) {
+	if a.failure.Load() == nil {
+		a.failure.CompareAndSwap(nil, &err)
+	}
+}
+
+// noteSendFailure keeps why a Send failed. If ctx cut it off, its messages have failed with the context's error, often
+// before Send returned. Why ctx ended says more than that, so it takes that error's place.
+func (a *activity) noteSendFailure(ctx context.Context, err error) {
+	cause := context.Cause(ctx)
+	if cause == nil {
+		a.noteFailure(err)
+		return
+	}
+	if kept := a.failure.Load(); kept == nil || errors.Is(*kept, ctx.Err()) {
+		a.failure.CompareAndSwap(kept, &cause)
 	}
 }
 
 // Resent implements driver.Resends.
 func (p *producer) Resent(ids []uint32) {
 	for _, id := range ids {
-		if s := &p.table[id]; s.recorder != nil {
+		if s := &p.slots[id]; s.recorder != nil {
 			s.recorder.Resent(s.phase)
 		}
 	}
 }
 
-// sendBackoff is the pause after a Send that failed.
+// sendBackoff is the pause after a Send that failed, so that a broker that is being restarted is not hammered meanwhile.
 const sendBackoff = 5 * time.Millisecond
 
-// send hands over the first n messages of the batch and returns the time until the producer may go on: that of the client's
-// Send and, where that failed, of the pause after it.
+// send hands over the first n messages of the batch and returns the time until the producer may go on: the client's Send
+// and, if that failed, the pause after it. Only the first counts as sending. The slots of a Send that failed come back
+// through Done.
 func (p *producer) send(ctx context.Context, t *trial, n int) hold {
+	a := p.activity.Load()
 	h := beginHold(t.watch)
-	if p.first.Load() == 0 {
-		p.first.Store(h.began)
+	if a.firstSend == 0 {
+		a.firstSend = h.began
 	}
+	a.lastSend = h.began
+	var paused int64
 	if err := p.client.Send(ctx, p.batch[:n]); err != nil {
-		// The slots come back as failed; a broker that is being restarted must not be hammered meanwhile.
-		kept := err // a copy: taking the address of err itself would allocate it for every batch
-		p.sendFailed(ctx, kept)
+		a.noteSendFailure(ctx, err)
+		failed := clock.Now()
 		time.Sleep(sendBackoff)
+		paused = clock.Now() - failed
 	}
-	p.last.Store(h.began)
 	h.end(t.watch)
-	p.sending.Add(h.ns())
+	a.sending += h.ns() - paused
 	return h
 }
 
-// await waits for free slots. It asks for an eighth of the window at once, lest a full window degenerate into
-// batches of one. It returns the time in which it waited and whether the trial goes on.
-func (p *producer) await(t *trial) (h hold, ok bool) {
+// awaitSlots blocks until slots are free or the trial stops. It asks for an eighth of the window at once, because a full
+// window would degenerate into batches of one. It returns the time in which it waited and whether the trial goes on.
+func (p *producer) awaitSlots(t *trial) (h hold, ok bool) {
 	h = beginHold(t.watch)
-	window := len(p.table)
+	window := len(p.slots)
 	if w := t.load.Window; w > 0 {
 		window = min(window, w)
 	}
-	ok = p.slots.wait(min(len(p.batch), max(1, window/8)), t.stop)
+	ok = p.freeSlots.wait(min(len(p.batch), max(1, window/8)), t.stop)
 	h.end(t.watch)
-	p.blocked.Add(h.ns())
+	p.activity.Load().blocked += h.ns()
 	return h, ok
 }
 
-// bookUnresolved books the messages of this trial that are still in flight. The sending goroutine must have ended; a Done
-// that still comes finds closed books and changes nothing.
+// bookUnresolved books the messages of this trial that are still in flight. Call it when the sending goroutine has ended. A
+// Done that comes later finds closed books; the outcome has been read by then.
 func (p *producer) bookUnresolved(t *trial) {
-	for _, id := range p.slots.taken() {
-		if s := &p.table[id]; s.recorder != nil && s.recorder.Of(t.measure) {
+	for _, id := range p.freeSlots.inFlight() {
+		if s := &p.slots[id]; s.recorder != nil && s.recorder.Of(t.measure) {
 			s.recorder.Unresolved(s.seq)
 		}
 	}

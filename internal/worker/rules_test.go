@@ -50,7 +50,7 @@ func TestHowLongADrainWaitsForWhatMayNeverCome(t *testing.T) {
 		{4 * time.Second, time.Hour, true},
 		{5 * time.Second, time.Hour, false},
 	} {
-		if got := stillArriving(c.silent, c.allowance); got != c.want {
+		if got := arrivedLately(c.silent, c.allowance); got != c.want {
 			t.Errorf("nothing for %v of %v: arriving %v", c.silent, c.allowance, got)
 		}
 	}
@@ -220,7 +220,7 @@ func TestAnAgendaCountsEveryMessageThatIsDue(t *testing.T) {
 			}
 		}
 	}
-	l := plan.leg(constant(t, 1e-6), 0, math.MaxInt64/2) // one in twelve days
+	l := plan.segment(constant(t, 1e-6), 0, math.MaxInt64/2) // one in twelve days
 	if at := l.at(5000); at != schedule.Never {
 		t.Errorf("an arrival beyond the end of time is at %d", at)
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// endGrace is how long a client that is to end may take to hand over what it has accepted.
+// endGrace is how long a client may take, once sending is to end, to hand over the messages that it has accepted.
 const endGrace = time.Second
 
-// errHeld is why messages failed that were given up on. That is our doing: a driver that cuts the connection under a
-// blocked write calls it lost.
+// errHeld is the reason of messages that we gave up on. It takes the place of the driver's error: a driver that cuts a
+// connection under a blocked write calls the connection lost, but we cut it.
 var errHeld = heldError{}
 
 type heldError struct{}
@@ -24,19 +24,19 @@ func (heldError) Error() string {
 
 func (heldError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// sending is the producers of a trial while they send.
+// sending is a course that is being sent, by one goroutine for each client.
 type sending struct {
 	worker  *Worker
 	trial   *trial
-	flushed chan error    // one for each producer
-	over    chan struct{} // closed when all producers have ended
-	cancel  context.CancelCauseFunc
+	flushed chan error              // receives one error, or nil, from each client; its buffer holds them all
+	over    chan struct{}           // closed when all clients have ended
+	cancel  context.CancelCauseFunc // cuts off every Send and Flush that still blocks
 }
 
-// startSending lets every producer send its part of the course.
+// startSending lets every client send its share of the course.
 func (w *Worker) startSending(ctx context.Context, t *trial, c course) *sending {
 	s := &sending{worker: w, trial: t, flushed: make(chan error, len(w.producers)), over: make(chan struct{})}
-	// A Send that waits for a broker that has stopped answering would wait for ever.
+	// Without a context to cancel, a Send to a broker that has stopped answering would block for ever.
 	ctx, s.cancel = context.WithCancelCause(ctx)
 	if c.messages > 0 {
 		c.limits = w.plan.deal().Limits(c.main, c.messages)
@@ -49,7 +49,7 @@ func (w *Worker) startSending(ctx context.Context, t *trial, c course) *sending 
 	go func() {
 		producers.Wait()
 		release()
-		if !t.sent.Swap(true) && t.load.Sent != nil {
+		if !t.sendingDone.Swap(true) && t.load.Sent != nil {
 			t.load.Sent()
 		}
 		close(s.over)
@@ -57,21 +57,23 @@ func (w *Worker) startSending(ctx context.Context, t *trial, c course) *sending 
 	return s
 }
 
-// end stops the producers, those that wait for the broker as well.
+// end stops the clients and blocks until they have ended. A client that waits for the broker is cut off after endGrace;
+// why is then kept as the reason of the messages that fail.
 func (s *sending) end(why error) {
 	s.trial.halt()
 	select {
 	case <-s.over:
 	case <-time.After(endGrace):
 		for _, p := range s.worker.producers {
-			p.keepFirstFailure(why) // of what fails from now on, if nothing has until now
+			p.activity.Load().noteFailure(why)
 		}
 		s.cancel(why)
 		<-s.over
 	}
 }
 
-// sendAll runs the producers until the trial has sent everything, ctx ends, a consumer fails or nothing moves any more.
+// sendAll sends a course. It blocks until everything is sent, ctx ends, a consumer fails, or nothing moves any more. After
+// that no client is sending.
 func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	s := w.startSending(ctx, t, c)
 	defer s.cancel(nil)
@@ -97,8 +99,8 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 			case t.load.Messages > 0 && idle.tooLong():
 				why = idle.err()
 			case late.tooLong():
-				// Claims that are still waiting may be sent late, but not for ever. That is no error of the trial: what was not
-				// sent stands in its books.
+				// Messages that are due and still wait for a slot may be sent late, but not for ever. This is no error of the
+				// trial: its books say which messages were not sent.
 				s.end(errHeld)
 				return nil
 			}
@@ -110,27 +112,28 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 	}
 }
 
-// sendOne sends a producer's part: the load before the measured phase, where there is one, and the load itself.
+// sendOne sends one client's share: of the warm-up's schedule, if the course has one, and of the main schedule, which then
+// begins with the measured phase. It returns the error of the flush at the end.
 func (w *Worker) sendOne(ctx context.Context, p *producer, t *trial, c course, sleep func() sleeper) error {
 	if c.main == nil {
 		t.awaitStart(ctx)
-		p.legs = []*leg{{start: c.start, until: t.until.Load, limit: c.limit(p.index)}}
-		return p.closedLoop(ctx, t, p.legs[0])
+		p.segments = []*segment{{start: c.start, until: t.measuredUntil.Load, limit: c.limit(p.index)}}
+		return p.closedLoop(ctx, t, p.segments[0])
 	}
 	sleeper := sleep()
 	defer sleeper.Close()
-	main := w.plan.leg(c.main, p.index, c.start)
-	main.until, main.limit = t.until.Load, c.limit(p.index)
-	whole := true
+	main := w.plan.segment(c.main, p.index, c.start)
+	main.until, main.limit = t.measuredUntil.Load, c.limit(p.index)
+	warmupSent := true
 	if c.warmup != nil {
-		first := w.plan.leg(c.warmup, p.index, c.start)
+		first := w.plan.segment(c.warmup, p.index, c.start)
 		first.until = t.measure.MeasuredSince
-		p.legs = append(p.legs, first)
-		whole = p.openLoop(ctx, t, first, sleeper)
+		p.segments = append(p.segments, first)
+		warmupSent = p.openLoop(ctx, t, first, sleeper)
 		main.start = t.measure.MeasuredSince()
 	}
-	p.legs = append(p.legs, main)
-	if whole {
+	p.segments = append(p.segments, main)
+	if warmupSent {
 		p.openLoop(ctx, t, main, sleeper)
 	}
 	return p.flush(ctx)
@@ -139,7 +142,7 @@ func (w *Worker) sendOne(ctx context.Context, p *producer, t *trial, c course, s
 // awaitStart blocks until the trial's start, which may be a time ahead that several workers were given, or until it is stopped.
 func (t *trial) awaitStart(ctx context.Context) {
 	select {
-	case <-time.After(time.Duration(t.start - clock.Now())):
+	case <-time.After(time.Duration(t.startedAt - clock.Now())):
 	case <-t.stop:
 	case <-ctx.Done():
 	}

@@ -2,19 +2,19 @@ package worker
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
 // silence looks for the longest times, beginning in the measured phase, in which something was open and nothing got done.
 type silence struct {
-	since, last int64
-	begun       bool
-	longest     []Stop
+	since   int64 // when the last sample with progress, or with nothing open, was taken; ns on the clock's axis
+	last    int64 // how much had been done by the last sample
+	begun   bool  // a sample of the measured phase has come
+	longest []Stop
 }
 
-// Silences are the longest times, beginning between from and until, in which something was open and nothing got done, by samples
-// that say both.
+// Silences returns the longest times, beginning between from and until, in which something was open and nothing got done, in
+// no order. of says how much was done and open by a sample.
 func Silences(samples []Sample, from, until int64, of func(Sample) (done, open int64)) []Stop {
 	var s silence
 	for _, one := range samples {
@@ -24,10 +24,11 @@ func Silences(samples []Sample, from, until int64, of func(Sample) (done, open i
 	return s.end(from, until)
 }
 
-// maxSilences is how many are kept: what the process stood still itself is taken off later, which changes their order.
+// maxSilences is how many are kept. Callers take off the times in which this process stood still itself, which changes
+// which one is the longest.
 const maxSilences = 100
 
-// look takes a sample: how much has been done and how much is open.
+// look takes a sample: how much has been done and how much is open. Samples come in the order of time.
 func (s *silence) look(from, until, at, done, open int64) {
 	switch {
 	case at < from:
@@ -57,13 +58,13 @@ func (s *silence) keep(found Stop, until int64) {
 	s.longest = s.longest[:maxSilences]
 }
 
-// end returns the longest ones. One that nothing ended counts as far as the measured phase: afterwards nothing may be due.
+// end returns the longest ones. until may be earlier than what look was told: a number of messages ends the measured phase
+// with the last of them, and nobody knows that before. A silence that nothing ended counts up to until only: afterwards
+// nothing may be due.
 func (s *silence) end(from, until int64) []Stop {
 	if !s.begun {
 		s.since = from
 	}
-	if until < math.MaxInt64 {
-		s.keep(Stop{s.since, until}, until)
-	}
-	return s.longest
+	s.keep(Stop{s.since, until}, until)
+	return slices.DeleteFunc(s.longest, func(one Stop) bool { return one.From >= until })
 }

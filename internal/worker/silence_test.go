@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -21,21 +22,24 @@ func TestASilenceIsATimeInWhichSomethingWasOpenAndNothingGotDone(t *testing.T) {
 		"a standstill in the middle":             {[]sample{{150, 1, 1}, {300, 2, 1}, {700, 2, 1}, {800, 3, 1}, {1099, 9, 1}}, 500},
 		"one that ends in the drain":             {[]sample{{150, 1, 1}, {400, 2, 1}, {1300, 3, 1}, {5000, 3, 1}}, 900},
 		"quiet after the last one isn't missing": {[]sample{{200, 1, 1}, {500, 2, 1}, {800, 3, 1}, {1090, 4, 1}, {9000, 4, 1}}, 300},
+		"in the drain only":                      {[]sample{{150, 1, 1}, {1090, 9, 1}, {1120, 10, 1}, {5000, 11, 1}}, 940},
 		"warm-up doesn't count":                  {[]sample{{10, 5, 1}, {90, 5, 1}, {350, 6, 1}, {600, 7, 1}, {900, 8, 1}, {1050, 9, 1}}, 300},
 		"while nothing was due":                  {[]sample{{150, 1, 1}, {200, 2, 0}, {500, 2, 0}, {520, 2, 1}, {700, 3, 1}, {1090, 4, 1}}, 390},
 		"due only after a while":                 {[]sample{{150, 1, 0}, {700, 1, 0}, {1000, 1, 1}, {1050, 2, 0}}, 350},
 		"nothing due at the end":                 {[]sample{{150, 1, 1}, {400, 2, 1}, {1090, 2, 0}}, 250},
 	} {
-		var s silence
-		for _, x := range c.samples {
-			s.look(100, 1100, x.at, x.done, x.open)
-		}
-		var longest int64
-		for _, g := range s.end(100, 1100) {
-			longest = max(longest, g.To-g.From)
-		}
-		if longest != c.want {
-			t.Errorf("%s: %d ns, want %d", name, longest, c.want)
+		for _, known := range []int64{1100, math.MaxInt64} { // the end of the phase, while the trial runs
+			var s silence
+			for _, x := range c.samples {
+				s.look(100, known, x.at, x.done, x.open)
+			}
+			var longest int64
+			for _, g := range s.end(100, 1100) {
+				longest = max(longest, g.To-g.From)
+			}
+			if longest != c.want {
+				t.Errorf("%s: %d ns, want %d", name, longest, c.want)
+			}
 		}
 	}
 }

@@ -15,7 +15,7 @@ var never = make(chan struct{})
 func TestASlotIsHeldByOneMessageAtATime(t *testing.T) {
 	for _, c := range []struct{ slots, batch, completers int }{{1, 1, 1}, {3, 2, 2}, {64, 16, 4}, {1000, 512, 8}} {
 		const messages = 200_000
-		s := newSlots(c.slots)
+		s := newSlotRing(c.slots)
 		held := make([]sync.Mutex, c.slots) // TryLock tells who holds a slot
 		handed := make(chan []uint32, c.slots)
 		var completing sync.WaitGroup
@@ -59,7 +59,7 @@ func TestASlotIsHeldByOneMessageAtATime(t *testing.T) {
 		}
 		close(handed)
 		completing.Wait()
-		if left := s.taken(); len(left) > 0 {
+		if left := s.inFlight(); len(left) > 0 {
 			t.Errorf("%d slots are still in flight: %v", len(left), left)
 		}
 		if n := s.take(make([]uint32, 2*c.slots)); n != c.slots {
@@ -69,7 +69,7 @@ func TestASlotIsHeldByOneMessageAtATime(t *testing.T) {
 }
 
 func TestAWaitEndsWithTheLastSlotItAskedFor(t *testing.T) {
-	s := newSlots(16)
+	s := newSlotRing(16)
 	ids := make([]uint32, 16)
 	s.take(ids)
 	woken := make(chan bool, 1)
@@ -89,7 +89,7 @@ func TestAWaitEndsWithTheLastSlotItAskedFor(t *testing.T) {
 	if !<-woken {
 		t.Error("told to stop")
 	}
-	if got := s.taken(); !slices.Equal(got, ids[4:]) {
+	if got := s.inFlight(); !slices.Equal(got, ids[4:]) {
 		t.Errorf("in flight are %v, want %v", got, ids[4:])
 	}
 	if n := s.take(make([]uint32, 16)); n != 4 {
@@ -98,7 +98,7 @@ func TestAWaitEndsWithTheLastSlotItAskedFor(t *testing.T) {
 }
 
 func TestAStoppedWaitLeavesNoWakeUpBehind(t *testing.T) {
-	s := newSlots(8)
+	s := newSlotRing(8)
 	ids := make([]uint32, 8)
 	for range 20_000 {
 		if n := s.take(ids); n != 8 {
@@ -117,7 +117,7 @@ func TestAStoppedWaitLeavesNoWakeUpBehind(t *testing.T) {
 }
 
 func TestAWaitThatIsStoppedSaysSo(t *testing.T) {
-	s := newSlots(2)
+	s := newSlotRing(2)
 	s.take(make([]uint32, 2))
 	stop := make(chan struct{})
 	time.AfterFunc(time.Millisecond, func() { close(stop) })

@@ -13,50 +13,61 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// trial is one running trial.
+// trial is one running trial. All times are ns on the clock's axis.
+//
+// A trial sends (warm-up, then the measured phase) and drains. A message belongs to the phase in which it was intended to
+// be sent, whenever it was sent or received:
+//
+//	startedAt        measured since        measuredUntil      sendingEndedAt
+//	    | warm-up          | measured phase       |  late sends     |  drain
+//
+// The measured phase is fixed once: when the trial begins, if the warm-up has a fixed length; otherwise by the observer,
+// when rate and latency no longer drift; at the latest when a trial ended early.
 type trial struct {
-	load    Load
-	start   int64
-	until   atomic.Int64 // messages intended from here on aren't sent
-	measure *measure.Trial
-	watch   *clock.Watch
-	pauses  *pauses
-	stop    chan struct{} // closed to end sending
-	sent    atomic.Bool   // all producers have sent their last message
-	keyOf   measure.KeyOf
-	procs   int // threads that may run Go code at once
-	// announce, where not nil, tells consumers in another process when the measured phase is to begin, and returns when it
-	// begins, which is not before from.
-	announce func(from int64) int64
-	decided  sync.Once
-	halted   sync.Once
+	load          Load
+	startedAt     int64        // when the schedule begins
+	measuredUntil atomic.Int64 // messages intended from here on are not sent; math.MaxInt64: not fixed, or a number of messages
+	measure       *measure.Trial
+	watch         *clock.Watch
+	pauses        *pauses
+	keyOf         measure.KeyOf // nil unless order is promised for each key
+	procs         int           // threads that may run Go code at once
+	// announce tells consumers in another process the proposed start of the measured phase. It returns the start they agreed
+	// on, at or after proposed. Nil: the consumers run in this process, or the phase was fixed before they were told of the
+	// trial (consuming.listen).
+	announce func(proposed int64) int64
 
-	ended int64 // when the producers had sent their last message
+	phaseFixed sync.Once
+	stop       chan struct{} // closed to end sending
+	stopOnce   sync.Once
+
+	sendingDone    atomic.Bool // all producers have sent their last message
+	sendingEndedAt int64       // when that was; set before the trial drains
 }
 
 func (t *trial) course() course {
-	return course{start: t.start, messages: t.load.Messages, main: t.load.Schedule, warmup: t.load.Before}
+	return course{start: t.startedAt, messages: t.load.Messages, main: t.load.Schedule, warmup: t.load.Before}
 }
 
-// settleBounds fixes the measured phase of a trial that ended before its warm-up or its time was over: a rate over time
-// that never came would be a fiction.
-func (t *trial) settleBounds(err error) {
-	t.decided.Do(func() { t.measure.MeasureFrom(t.ended) })
+// fixMeasuredPhase gives a trial that ended early a measured phase. If its warm-up was not over, the phase is empty. If err
+// ended it, the phase ends with the sending, since a rate over time that never came would be a fiction.
+func (t *trial) fixMeasuredPhase(err error) {
+	t.phaseFixed.Do(func() { t.measure.MeasureFrom(t.sendingEndedAt) })
 	if err != nil {
-		t.until.Store(min(t.until.Load(), t.ended))
+		t.measuredUntil.Store(min(t.measuredUntil.Load(), t.sendingEndedAt))
 	}
 }
 
-// halt ends sending.
-func (t *trial) halt() { t.halted.Do(func() { close(t.stop) }) }
+// halt ends sending. Any goroutine may call it, more than once.
+func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 
-// Run runs one trial and blocks until it has drained or its allowance is used up. Only one may run at a time. ctx
-// ends it early: what was measured until then is in the outcome, with Err set.
+// Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may run at a time. If ctx
+// ends it early, the outcome holds what was measured until then, with Err set.
 func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	if err := w.plan.shares(load); err != nil {
 		return Outcome{Err: err}
 	}
-	procs, restore := w.economise(load)
+	procs, restore := w.limitThreads(load)
 	defer restore()
 	t := w.begin(load, procs)
 	var observing sync.WaitGroup
@@ -68,26 +79,31 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	if err == nil {
 		err = w.sendAll(ctx, t, t.course())
 	}
-	t.ended = clock.Now()
+	t.sendingEndedAt = clock.Now()
 	var backlog Drained
 	if load.Backlog != nil && err == nil {
 		backlog, err = w.drainBacklog(ctx, t)
 	}
-	var came arrivals
-	if !errors.Is(err, ErrRanDry) && err != (missedStart{}) { // else the drain of the backlog has waited long enough, or nothing will come
-		came, err = w.awaitArrivals(ctx, t, err)
+	var rest arrivals
+	// Skipped after ErrRanDry, because drainBacklog has already used up the waiting time; and after a missed start, because
+	// nothing will come.
+	if !errors.Is(err, ErrRanDry) && err != (missedStart{}) {
+		var early error
+		rest, early = w.awaitArrivals(ctx, t, err == nil)
+		err = errors.Join(err, early)
 	}
 	close(ended)
 	observing.Wait()
 	out := w.outcome(t, observer, err)
-	out.Drained, out.Arriving, out.Overdue = came.complete, came.late, came.overdue
+	out.Drained, out.Arriving, out.Overdue = rest.drained, rest.stillArriving, rest.overdue
 	out.Backlog, out.Procs = backlog, procs
 	return out
 }
 
-// runUp is how long before its schedule a trial begins: what its goroutines and threads take to get going is no lag.
+// runUp: a trial starts this long before its first message is due, so that start-up time is not counted as lag.
 const runUp = 20 * time.Millisecond
 
+// begin makes a trial and lets producers and consumers book in it. Nothing is sent yet.
 func (w *Worker) begin(load Load, procs int) *trial {
 	shape := measure.Shape{
 		Producers:     w.plan.producers(),
@@ -99,19 +115,19 @@ func (w *Worker) begin(load Load, procs int) *trial {
 	if w.plan.KeyOrdered && w.keys != nil {
 		shape.Keys = w.keys.N
 	}
-	t := &trial{load: load, procs: procs, start: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
+	t := &trial{load: load, procs: procs, startedAt: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
 	t.meet(load.Elsewhere)
-	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.until.Load}
+	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.measuredUntil.Load}
 	t.watch = clock.NewWatch(t.pauses.woke)
-	if t.start == 0 {
-		t.start = clock.Now()
+	if t.startedAt == 0 {
+		t.startedAt = clock.Now()
 		if load.Schedule != nil {
-			t.start += int64(runUp)
+			t.startedAt += int64(runUp)
 		}
 	}
-	t.until.Store(math.MaxInt64)
+	t.measuredUntil.Store(math.MaxInt64)
 	if !load.Warmup.Auto {
-		t.decide(t.start + int64(load.Warmup.For))
+		t.beginMeasuring(t.startedAt + int64(load.Warmup.For)) // before listen, which tells the consumers of it
 	}
 	for _, p := range w.producers {
 		p.begin(t)
@@ -123,54 +139,55 @@ func (w *Worker) begin(load Load, procs int) *trial {
 	return t
 }
 
-// decide fixes when the measured phase begins and, where time ends it, when it ends.
-func (t *trial) decide(from int64) {
-	t.decided.Do(func() {
+// beginMeasuring fixes when the measured phase begins, and when it ends if time ends it. The first call counts.
+func (t *trial) beginMeasuring(from int64) {
+	t.phaseFixed.Do(func() {
 		if t.announce != nil {
 			from = t.announce(from)
 		}
 		t.measure.MeasureFrom(from)
-		t.until.Store(t.untilOf(from))
+		t.measuredUntil.Store(t.phaseEnd(from))
 		if t.load.Measuring != nil {
 			t.load.Measuring(from)
 		}
 	})
 }
 
-// untilOf is when the measured phase ends that begins at from.
-func (t *trial) untilOf(from int64) int64 {
+// phaseEnd returns when a measured phase that begins at from ends; math.MaxInt64 if a number of messages ends it, or if from
+// is not decided yet.
+func (t *trial) phaseEnd(from int64) int64 {
 	if t.load.Messages > 0 || from == measure.Undecided {
 		return math.MaxInt64
 	}
 	return from + int64(t.load.Duration)
 }
 
-// outcome takes the recorders off, closes the books and says what they hold.
+// outcome stops the booking, closes the books and returns what they hold. Producers have ended by now.
 func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
 	heard, unheard := w.consuming.end(t)
 	if err == nil {
 		err = unheard
 	}
 	t.watch.Close()
-	t.settleBounds(err)
+	t.fixMeasuredPhase(err)
 	out := Outcome{
-		Start: t.start, From: t.measure.MeasuredSince(), Until: t.until.Load(), Pauses: t.pauses.outcome().with(heard.Pauses),
+		Start: t.startedAt, From: t.measure.MeasuredSince(), Until: t.measuredUntil.Load(), Pauses: t.pauses.outcome().with(heard.Pauses),
 		Hopeless: o.hopeless, Producers: len(w.producers), BacklogMax: o.backlog, Samples: o.samples.Values(), Err: err,
 	}
-	out.Undelivered, out.Unconfirmed = o.delivered.end(out.From, out.Until), o.confirmed.end(out.From, out.Until)
 	for _, p := range w.producers {
 		p.bookUnresolved(t)
-		p.bookUnsent(t, t.ended)
+		p.bookUnsent(t, t.sendingEndedAt)
 		p.addTo(&out)
 	}
-	out.LastReceived, out.Working = heard.Span.Last, heard.Working
-	if out.Until == math.MaxInt64 {
-		out.Until = out.LastSent
+	if out.Until == math.MaxInt64 { // a number of messages: the last one ends the phase; without any, it is empty
+		out.Until = max(out.From, out.LastSent)
 	}
+	out.Undelivered, out.Unconfirmed = o.delivered.end(out.From, out.Until), o.confirmed.end(out.From, out.Until)
+	out.LastReceived, out.Working = heard.Span.Last, heard.Working
 	if t.load.Schedule != nil && t.load.Messages == 0 {
-		a := t.course().agenda(&w.plan)
-		warmup := a.due(out.From, out.Start, out.From)
-		t.measure.Scheduled(warmup, a.due(out.From, out.From, out.Until))
+		agenda := t.course().agenda(&w.plan)
+		warmup := agenda.due(out.From, out.Start, out.From) // first: an agenda is asked in the order of time
+		t.measure.Scheduled(warmup, agenda.due(out.From, out.From, out.Until))
 	}
 	out.Warmup, out.Measured = t.measure.Books(measure.Warmup), t.measure.Books(measure.Measured)
 	out.Histograms = t.measure.Histograms(measure.Measured)

@@ -153,6 +153,9 @@ func TestWhatIsUnresolvedIsCountedAndALateReceiptChangesNothing(t *testing.T) {
 	if m := second.Measured; m.Sent != 5000 || m.Acked != 5000 || m.Received != 5000 || m.Failed+m.Unresolved != 0 || !second.Drained {
 		t.Errorf("the next trial: %+v, %v", m, second.Err)
 	}
+	if second.SendErr != nil {
+		t.Errorf("the next trial is told why messages of the first one failed: %v", second.SendErr)
+	}
 	if first.Measured != m {
 		t.Errorf("the first trial's books became %+v", first.Measured)
 	}

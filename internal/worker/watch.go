@@ -7,15 +7,17 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// idle watches a trial that has no end in time: while something is outstanding, something has to move.
+// idle watches a trial that a number of messages ends. While a confirmation is outstanding, some count must change within the
+// drain allowance.
 type idle struct {
 	trial *trial
 	last  measure.Count
-	timer *clock.Timer // since something moved
+	timer *clock.Timer // since a count changed
 }
 
 func newIdle(t *trial) *idle { return &idle{trial: t, timer: t.newTimer()} }
 
+// tooLong reports whether nothing has changed for too long.
 func (i *idle) tooLong() bool {
 	c := i.trial.measure.Count()
 	if c != i.last || c.Sent == c.Acked+c.Failed {
@@ -25,21 +27,24 @@ func (i *idle) tooLong() bool {
 	return i.timer.Awake() > i.trial.load.Drain
 }
 
+// err says so.
 func (i *idle) err() error {
 	return fmt.Errorf("the broker stopped answering: of %d messages sent, %d were confirmed and %d failed, then nothing for %s",
 		i.last.Sent, i.last.Acked, i.last.Failed, i.trial.load.Drain)
 }
 
-// lateness watches a trial that ends at a time: what is due by then may be sent late, but not for ever.
+// lateness watches a trial that time ends. Messages that are due by then may be sent late, but no later than the drain
+// allowance.
 type lateness struct {
 	trial *trial
-	over  bool
-	timer *clock.Timer // since the end
+	over  bool         // the measured phase has ended
+	timer *clock.Timer // since then
 }
 
+// tooLong reports whether sending has gone on for too long.
 func (l *lateness) tooLong() bool {
 	if !l.over {
-		l.over = clock.Now() > l.trial.until.Load()
+		l.over = clock.Now() > l.trial.measuredUntil.Load()
 		l.timer.Reset()
 	}
 	return l.over && l.timer.Awake() > l.trial.load.Drain

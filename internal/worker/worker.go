@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Worker holds the connections of one shard, ready for trials.
+// Worker holds the connections of one shard, ready for trials. It runs one trial at a time.
 type Worker struct {
 	plan      Plan
 	driver    driver.Driver
@@ -25,8 +25,8 @@ type Worker struct {
 	probed    *probed
 }
 
-// broken is that a consumer ended by itself, which makes the worker unusable. Many end at once when a broker dies: the
-// first error counts, and everybody who waits sees it.
+// broken says why a worker is unusable: a consumer ended by itself. Many end at once when a broker dies; the first error
+// counts, and everybody who waits sees it.
 type broken struct {
 	once sync.Once
 	is   chan struct{} // closed after err has been set
@@ -35,9 +35,10 @@ type broken struct {
 
 func newBroken() *broken { return &broken{is: make(chan struct{})} }
 
+// because breaks the worker for good.
 func (b *broken) because(err error) { b.once.Do(func() { b.err = err; close(b.is) }) }
 
-// now is why the worker is unusable, nil if it isn't.
+// now returns why the worker is unusable; nil if it is not.
 func (b *broken) now() error {
 	select {
 	case <-b.is:
@@ -47,17 +48,18 @@ func (b *broken) now() error {
 	}
 }
 
-// together is how many producers, or consumers, are connected at once.
+// together bounds how many producers, or consumers, connect at once: a broker refuses some of thousands.
 const together = 64
 
-// Prepare connects producers and consumers and, unless consumers are to come later, probes until every subscription
-// has seen every producer. It blocks for at most plan.Connect. d stays the caller's; close the Worker first.
+// Prepare connects producers and consumers, and probes until every subscription has seen every producer. If consumers are
+// to come later (plan.ConsumeLater), it connects the producers only. It blocks for at most plan.Connect. The driver remains
+// the caller's, who closes the Worker before it.
 func Prepare(ctx context.Context, d driver.Driver, plan Plan) (*Worker, error) {
 	return PrepareApart(ctx, d, plan, nil)
 }
 
-// PrepareApart is Prepare for consumers in another process, where ServeConsumers has the other end of away. The Worker
-// closes away.
+// PrepareApart is Prepare for consumers in another process, where ServeConsumers has the other end of away. If away is nil,
+// the consumers run in this process. The Worker closes away.
 func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, away io.ReadWriteCloser) (*Worker, error) {
 	return prepare(ctx, d, plan, away, newProbed(plan.producers(), len(plan.Topology.Subscriptions)))
 }
@@ -90,6 +92,8 @@ func prepare(ctx context.Context, d driver.Driver, plan Plan, away io.ReadWriteC
 	return w, nil
 }
 
+// connect sets the topics up and connects consumers before producers, since some brokers keep nothing for a subscription
+// that does not exist yet.
 func (w *Worker) connect(ctx context.Context) error {
 	if err := w.driver.Setup(ctx, w.plan.Topology); err != nil {
 		return fmt.Errorf("set up topics: %w", err)
@@ -108,26 +112,24 @@ func (w *Worker) connect(ctx context.Context) error {
 	return w.probe(ctx)
 }
 
-// audience is what the consumers have to know.
+// audience describes the consumers and what they have to know.
 func (w *Worker) audience() audience {
 	return audience{w.plan.Consumers, w.plan.Delay, w.plan.Run, w.bodies.shortest()}
 }
 
+// makeProducers connects all clients. If one fails, w.producers holds those that were connected.
 func (w *Worker) makeProducers(ctx context.Context) error {
 	made := make([]*producer, w.plan.clients())
 	err := eachAtOnce(ctx, made, func(ctx context.Context, i int) (err error) {
-		if made[i], err = newProducer(ctx, w, i); err != nil {
-			made[i] = nil
-			return fmt.Errorf("producer %d: %w", w.plan.Producers[i].ID, err)
-		}
-		return nil
+		made[i], err = newProducer(ctx, w, i)
+		return err
 	})
-	// Those that were connected are closed with the worker.
+	// Those that were connected before one failed are closed with the worker.
 	w.producers = slices.DeleteFunc(made, func(p *producer) bool { return p == nil })
 	return err
 }
 
-// eachAtOnce does something for every index of list, for several at once; the first error ends it.
+// eachAtOnce calls do for every index of list, for several at once, and returns the first error.
 func eachAtOnce[T any](ctx context.Context, list []T, do func(ctx context.Context, i int) error) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(together)
@@ -148,9 +150,9 @@ func (w *Worker) StartConsumers(ctx context.Context) error {
 	return err
 }
 
-// Close ends consumers and producers. It blocks until the driver has completed every slot.
+// Close ends producers, then consumers. It blocks until the driver has completed every slot.
 func (w *Worker) Close() error {
-	// All at once: each may wait some seconds for a broker that doesn't answer any more.
+	// All at once, because each may wait some seconds for a broker that no longer answers.
 	errs := make([]error, len(w.producers))
 	var closing sync.WaitGroup
 	for i, p := range w.producers {

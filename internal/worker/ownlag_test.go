@@ -81,10 +81,10 @@ func TestAPauseInsideTheClientIsNotTheClients(t *testing.T) {
 }
 
 // The reference follows both producers message by message.
-func TestBlameIsThatOfAProducerThatIsNeverLate(t *testing.T) {
+func TestOwnLagIsThatOfAProducerThatIsNeverLate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
-		var b blame
+		var b ownLag
 		now, free := int64(0), int64(0)
 		for due := int64(0); due < 100_000; due += rng.Int64N(2000) {
 			ready := max(now, due)
@@ -93,7 +93,7 @@ func TestBlameIsThatOfAProducerThatIsNeverLate(t *testing.T) {
 				own = rng.Int64N(20_000)
 			}
 			sent := ready + own
-			if got, want := b.own(due, sent), sent-max(due, free); got != want || got > sent-due || got < 0 {
+			if got, want := b.of(due, sent), sent-max(due, free); got != want || got > sent-due || got < 0 {
 				t.Fatalf("own %d, want %d of a delay of %d", got, want, sent-due)
 			}
 			held := rng.Int64N(1500)
@@ -109,12 +109,12 @@ func TestBlameIsThatOfAProducerThatIsNeverLate(t *testing.T) {
 }
 
 func TestAClientThatHoldsTheProducerUpAnswersForIt(t *testing.T) {
-	var b blame
+	var b ownLag
 	b.held(0, hold{began: 10, ended: 5010}) // the client took 5 µs for what was due at 0
-	if got := b.own(1000, 5100); got != 100 {
+	if got := b.of(1000, 5100); got != 100 {
 		t.Errorf("of 4,100 ns that the client's 5,000 caused but 100, the generator answers for %d", got)
 	}
-	if got := b.own(6000, 6000); got != 0 {
+	if got := b.of(6000, 6000); got != 0 {
 		t.Errorf("a message in time: %d", got)
 	}
 	b.held(1000, hold{began: 5100, ended: 5200, stood: 130}) // a pause longer than what it interrupted
@@ -126,35 +126,35 @@ func TestAClientThatHoldsTheProducerUpAnswersForIt(t *testing.T) {
 // A broker that frees a slot every 1,000 ns is offered three messages in that time, and the generator dawdles for 100 ns
 // before each: no message is later by that, however long it goes on.
 func TestDawdlingWhileTheWindowIsFullMakesNobodyLater(t *testing.T) {
-	var b blame
+	var b ownLag
 	const rounds, dawdle, service = 10_000, 100, 1000
 	for k := range int64(rounds) {
 		due, freed := k*service/3, (k+1)*service
 		b.held(due, hold{began: max(1, k*service+dawdle), ended: freed})
 		b.took(1, 2)
 		sent := freed + dawdle
-		if own := b.own(due, sent); own > 3*dawdle {
+		if own := b.of(due, sent); own > 3*dawdle {
 			t.Fatalf("round %d: the generator answers for %d of %d ns", k, own, sent-due)
 		}
 		b.held(due, hold{began: sent, ended: sent})
 	}
 	// What it owed before the window was full, it still owes.
-	b = blame{}
+	b = ownLag{}
 	b.held(0, hold{began: 90_000, ended: 90_010}) // 90 µs late by itself
 	for k := range int64(20) {
 		due, freed := 100+k*2000, 90_010+(k+1)*service
 		b.took(1, 2)
 		b.held(due, hold{began: freed - service, ended: freed})
-		if own, want := b.own(due, freed), freed-due-service; own < want-service {
+		if own, want := b.of(due, freed), freed-due-service; own < want-service {
 			t.Fatalf("catching up, message %d: the generator answers for %d of %d ns", k, own, freed-due)
 		}
 	}
 	// A standstill between two holds is not the window's.
-	b = blame{}
+	b = ownLag{}
 	b.held(0, hold{began: 1, ended: 10})
 	b.took(1, 2)
 	b.held(0, hold{began: 50_000, ended: 50_010, stoodBefore: 49_000, stood: 49_000})
-	if own := b.own(0, 50_010); own < 49_000-20 {
+	if own := b.of(0, 50_010); own < 49_000-20 {
 		t.Errorf("the process stood still for 49 µs, and the generator answers for %d ns", own)
 	}
 }
