@@ -31,6 +31,7 @@ var asksTheBroker = map[string]string{
 	"kafka.flushesCommits":  "how often an attached broker flushes its own topics; of one that is started, completed asks",
 	"kafka.producer":        "fits has asked the library about the same options",
 	"kafka.Consume":         "fits has asked the library about the same options",
+	"kafka.relay":           "fits has asked the library about the same options",
 	"mqtt.subscribe":        "the quality of service that the server grants",
 	"nats-streaming.kept":   "what the server stores in",
 	"pulsar.connect":        "the library about addresses and certificates",

@@ -18,11 +18,11 @@ import (
 // Consume is one member of the subscription's consumer group, or share group. Where the group promises at least once, offsets are
 // committed after Deliver has returned; at most once before it is called, unless consumer.ack says otherwise.
 func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
-	topic, subscription := k.topology.Topics[c.Topic], k.topology.Subscriptions[c.Subscription]
-	name := group(topic.Name, subscription) // of several topics, by the first: all of its members have the same
+	topic, subscription := k.topology.Topics[c.Topic].Outlet(), k.topology.Subscriptions[c.Subscription]
+	name := group(topic, subscription) // of several topics, by the first: all of its members have the same
 	names, delivered := make([]string, len(c.Topics())), map[string][]atomic.Int64{}
 	for i, t := range c.Topics() {
-		names[i] = k.topology.Topics[t].Name
+		names[i] = k.topology.Topics[t].Outlet()
 		delivered[names[i]] = k.delivered[group(names[i], subscription)]
 	}
 	opts := append(consumerOptions(k.config.Guarantee, k.config.Client, name, names...), k.common...)
@@ -53,7 +53,7 @@ func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.S
 			return nil
 		}
 		if err := fatal(fetches); err != nil {
-			return fmt.Errorf("consuming %s as %s: %w", topic.Name, name, err)
+			return fmt.Errorf("consuming %s as %s: %w", topic, name, err)
 		}
 		if err := r.deliver(ctx, fetches); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("committing offsets of %s: %w", name, err)
@@ -92,14 +92,7 @@ func (r *reader) deliver(ctx context.Context, fetches kgo.Fetches) error {
 		fetches.EachPartition(r.hand)
 		return nil
 	}
-	r.newest = r.newest[:0]
-	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
-		if n := len(p.Records); n > 0 {
-			last := p.Records[n-1]
-			r.newest = append(r.newest, kgo.Record{Topic: last.Topic, Partition: last.Partition, Offset: last.Offset, LeaderEpoch: last.LeaderEpoch})
-		}
-	})
-	if len(r.newest) == 0 {
+	if !r.note(fetches) {
 		return nil
 	}
 	if r.early {
@@ -112,6 +105,18 @@ func (r *reader) deliver(ctx context.Context, fetches kgo.Fetches) error {
 		return nil
 	}
 	return r.commit(ctx)
+}
+
+// note remembers up to where a poll brought messages, and tells whether it brought any.
+func (r *reader) note(fetches kgo.Fetches) bool {
+	r.newest = r.newest[:0]
+	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+		if n := len(p.Records); n > 0 {
+			last := p.Records[n-1]
+			r.newest = append(r.newest, kgo.Record{Topic: last.Topic, Partition: last.Partition, Offset: last.Offset, LeaderEpoch: last.LeaderEpoch})
+		}
+	})
+	return len(r.newest) > 0
 }
 
 // hand gives the sink the messages of a partition that are its own.

@@ -35,7 +35,7 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
 		Client:  "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, Server: completed, Open: open,
-		Failover: true, Shared: true,
+		Failover: true, Shared: true, Relays: true,
 	}
 }
 
@@ -60,7 +60,7 @@ func fits(c driver.Config, s driver.Shape) error {
 		return driver.Unsupported("client.sasl.mechanism: "+mechanism, "no user is given to log in as")
 	}
 	_, err := topicConfigs(c)
-	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), fitsShare(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), err, fitting(c.Topic, s.MaxBytes), fitsVersion(c),
+	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), fitsShare(c.Guarantee, c.Client), fitsRelay(c, s), checkClient(c.Guarantee, c.Client), err, fitting(c.Topic, s.MaxBytes), fitsVersion(c),
 		keepsOrder(c.Guarantee, c.Client, s.Partitions), holds(c.Client, s.MaxBytes))
 }
 

@@ -100,6 +100,9 @@ func TestServerSettingsReachTheBrokerOrAreRefused(t *testing.T) {
 		t.Run(string(g.Delivery)+": one commit per poll", func(t *testing.T) { commitsOncePerPoll(t, client, target, g) })
 	}
 	t.Run("what a share group's member didn't acknowledge comes again", func(t *testing.T) { comesAgain(t, target) })
+	for _, g := range []driver.Guarantee{atLeast, exactly} {
+		t.Run(string(g.Delivery)+": a relay takes another's place", func(t *testing.T) { takesOver(t, target, g) })
+	}
 	t.Run("a full buffer holds sending back", func(t *testing.T) { bufferWaits(t, target) })
 	livetest.RefusesEach(t, provision.Options{Broker: "kafka"}, map[string]any{
 		"num.io.thread":   4,

@@ -56,7 +56,7 @@ func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Pro
 		return nil, err
 	}
 	opts := append(producerOptions(g, v),
-		kgo.ProducerBatchMaxBytes(int32(max(c.MaxBytes+headroom, int(v.Int("batch.size"))))),
+		batches(v, c.MaxBytes),
 		kgo.MaxBufferedRecords(2*c.InFlight+1)) // a slot is given back just before the client counts it as gone
 	opts = append(opts, kgo.RecordPartitioner(partitioner(g, v, c.ID)))
 	opts = append(opts, buffered(v)...)

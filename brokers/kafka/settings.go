@@ -23,7 +23,7 @@ var settings = append([]driver.Setting{
 	client("delivery.timeout.ms", int64(120_000), "when a message that isn't acknowledged has failed, ms, at least 1000; 0: never"),
 	client("request.timeout.ms", int64(30_000), "how long the broker may take to replicate a produce request, ms").IdleWhere(unanswered),
 	client("transaction.timeout.ms", int64(60_000), "when the broker aborts an open transaction, ms").IdleWhere(transactionless),
-	client("commit.interval.ms", int64(100), "exactly once: how long a transaction collects messages before it is committed, ms").IdleWhere(transactionless),
+	client("commit.interval.ms", int64(100), "exactly once: how long a transaction of a producer, or of a relay, collects messages before it is committed, ms").IdleWhere(transactionless),
 	client("fetch.min.bytes", int64(1), "what a fetch waits for, bytes"),
 	client("fetch.max.wait.ms", int64(500), "how long a fetch waits for fetch.min.bytes, ms, at least 10"),
 	client("fetch.max.bytes", int64(50<<20), "largest answer to a fetch, bytes").In(driver.Prefetching),
@@ -198,26 +198,37 @@ func consumerOptions(g driver.Guarantee, v driver.Values, group string, topics .
 	if shares(v) {
 		return shareOptions(v, group, topics...)
 	}
+	return append(append(groupOptions(g, v, group, topics...), commitOptions(v)...), kgo.BlockRebalanceOnPoll())
+}
+
+// groupOptions are those of a member of a consumer group, but for how it commits.
+func groupOptions(g driver.Guarantee, v driver.Values, group string, topics ...string) []kgo.Opt {
 	opts := append(
 		fetchOptions(v),
 		kgo.ConsumerGroup(group),
 		kgo.ConsumeTopics(topics...), // from its start: topics are made for the run
-		kgo.BlockRebalanceOnPoll(),
 		kgo.SessionTimeout(millis(v, "session.timeout.ms")),
 		kgo.HeartbeatInterval(millis(v, "heartbeat.interval.ms")),
 	)
 	if v.String("group.protocol") == brokerGroups { // sticky is what the client calls the broker's own default, uniform
 		opts = append(opts, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
 	}
-	if v.Bool("enable.auto.commit") {
-		opts = append(opts, kgo.AutoCommitMarks(), kgo.AutoCommitInterval(millis(v, "auto.commit.interval.ms")))
-	} else {
-		opts = append(opts, kgo.DisableAutoCommit())
-	}
 	if g.Delivery == driver.ExactlyOnce {
 		opts = append(opts, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
 	}
 	return opts
+}
+
+func commitOptions(v driver.Values) []kgo.Opt {
+	if v.Bool("enable.auto.commit") {
+		return []kgo.Opt{kgo.AutoCommitMarks(), kgo.AutoCommitInterval(millis(v, "auto.commit.interval.ms"))}
+	}
+	return []kgo.Opt{kgo.DisableAutoCommit()}
+}
+
+// batches bounds those of a producer; the largest message fits.
+func batches(v driver.Values, largest int) kgo.Opt {
+	return kgo.ProducerBatchMaxBytes(int32(max(largest+headroom, int(v.Int("batch.size")))))
 }
 
 // fetchOptions are those of every consumer.

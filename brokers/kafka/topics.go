@@ -27,14 +27,18 @@ func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
 	if err := k.awaitBrokers(ctx, replicas); err != nil {
 		return err
 	}
-	names := make([]string, len(t.Topics))
-	var groups []string
-	for i, topic := range t.Topics {
+	all := everyTopic(t)
+	names := make([]string, len(all))
+	for i, topic := range all {
 		names[i] = topic.Name
+	}
+	var groups []string
+	for _, topic := range t.Topics {
 		for _, subscription := range t.Subscriptions {
-			groups = append(groups, group(topic.Name, subscription))
+			name := group(topic.Outlet(), subscription)
+			groups = append(groups, name)
 			if k.config.Guarantee.Delivery != driver.AtLeastOnce {
-				k.delivered[group(topic.Name, subscription)] = make([]atomic.Int64, topic.Partitions)
+				k.delivered[name] = make([]atomic.Int64, topic.Partitions)
 			}
 		}
 	}
@@ -43,14 +47,25 @@ func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
 			return err
 		}
 	}
-	for rest := t.Topics; len(rest) > 0 && !t.Existing; {
+	for rest := all; len(rest) > 0 && !t.Existing; {
 		n := together(rest)
 		if err := k.create(ctx, rest[0].Partitions, int16(replicas), configs, names[:n]); err != nil {
 			return err
 		}
 		rest, names = rest[n:], names[n:]
 	}
-	return k.awaitLeaders(ctx, replicas, t.Topics)
+	return k.awaitLeaders(ctx, replicas, all)
+}
+
+// everyTopic lists the topics of t, those that relays produce to included.
+func everyTopic(t driver.Topology) (all []driver.Topic) {
+	for _, topic := range t.Topics {
+		all = append(all, topic)
+		if topic.Out != "" {
+			all = append(all, driver.Topic{Name: topic.Out, Partitions: topic.Partitions})
+		}
+	}
+	return all
 }
 
 // mostPartitions bounds what one request creates: the controller refuses more than 10,000 records in a piece.
@@ -222,11 +237,16 @@ func group(topic, subscription string) string { return topic + "." + subscriptio
 // removes their files some time later (file.delete.delay.ms).
 func (k *kafka) Clean(ctx context.Context) error {
 	var names, groups []string
-	for _, topic := range k.topology.Topics {
+	for _, topic := range everyTopic(k.topology) {
 		names = append(names, topic.Name)
+	}
+	for _, topic := range k.topology.Topics {
 		for _, subscription := range k.topology.Subscriptions {
-			groups = append(groups, group(topic.Name, subscription))
+			groups = append(groups, group(topic.Outlet(), subscription))
 		}
+	}
+	if k.topology.Shape().Relays > 0 {
+		groups = append(groups, relays(k.topology))
 	}
 	deleted, err := k.admin.DeleteTopics(ctx, names...)
 	if err != nil {
@@ -242,7 +262,7 @@ func (k *kafka) Clean(ctx context.Context) error {
 		return fmt.Errorf("deleting consumer groups: %w", err)
 	}
 	for name, g := range forgotten {
-		if g.Err != nil && !errors.Is(g.Err, kerr.GroupIDNotFound) {
+		if g.Err != nil && !errors.Is(g.Err, kerr.GroupIDNotFound) && !stays(name, k.topology, g.Err) {
 			return fmt.Errorf("deleting consumer group %s: %w", name, g.Err)
 		}
 	}

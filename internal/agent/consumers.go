@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -38,7 +37,7 @@ type Elsewhere struct{ Address, Secret string }
 
 // hello is the first line on a connection, and knock what it is answered with.
 type (
-	hello struct{ Consumers string } // the name
+	hello struct{ Name string }
 	knock struct{ Secret string }
 )
 
@@ -65,7 +64,20 @@ func greeted(ctx context.Context, address string) (net.Conn, string, error) {
 	if err := line(conn, &h); err != nil {
 		return nil, "", errors.Join(err, conn.Close())
 	}
-	return conn, h.Consumers, conn.SetReadDeadline(time.Time{})
+	return conn, h.Name, conn.SetReadDeadline(time.Time{})
+}
+
+// greets tells, with nil, that the process of that name answers.
+func greets(ctx context.Context, address, name string) error {
+	conn, its, err := greeted(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if its != name {
+		return fmt.Errorf("%s is answered by another program", address)
+	}
+	return nil
 }
 
 const (
@@ -115,17 +127,7 @@ func init() {
 		Command: func(n *provision.Node) (provision.Command, error) {
 			return provision.Command{Program: ConsumersPart, Args: []string{filepath.Join(n.Dir, partFile)}}, nil
 		},
-		Ready: func(ctx context.Context, n *provision.Node) error {
-			conn, name, err := greeted(ctx, addressOf(n))
-			if err != nil {
-				return err
-			}
-			defer conn.Close()
-			if name != nameOf(n) {
-				return fmt.Errorf("port %d is answered by another program", n.Ports["client"])
-			}
-			return nil
-		},
+		Ready: func(ctx context.Context, n *provision.Node) error { return greets(ctx, addressOf(n), nameOf(n)) },
 	})
 }
 
@@ -141,15 +143,8 @@ func runConsumers(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if len(args) != 1 {
-		return fail(errors.New("wants its file"))
-	}
-	text, err := bounded.File(args[0], maxPart)
-	if err != nil {
-		return fail(err)
-	}
 	var c Consumers
-	if err := json.Unmarshal(text, &c); err != nil {
+	if err := readPart(args, &c); err != nil {
 		return fail(err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)

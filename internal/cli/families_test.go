@@ -203,6 +203,8 @@ var badDocuments = []string{
 	"broker: kafka\ntls: 'on'\ncaFile: none.pem\n",
 	"broker: kafka\ncertFile: a.pem\n",
 	"broker: sim\nconsumersApart: true\n",
+	"broker: sim\nrelays: 1\n",
+	"broker: nats\nrelays: 2\n",
 	"broker: sim\npipeline: {servers: 1}\n",
 	"broker: rabbitmq\npipeline: {servers: 0}\n",
 	"broker: rabbitmq\npipeline: {servers: 2, balancer: none}\n",

@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -37,6 +38,21 @@ type Driver interface {
 // leaves behind would burden the next.
 type Cleaner interface {
 	Clean(ctx context.Context) error
+}
+
+// Relayer is a Driver that can relay: consume every message of each topic and produce it to Topic.Out, as the guarantee demands. Exactly
+// once, what is consumed and what is produced become valid together or not at all, also where the process is killed.
+type Relayer interface {
+	// Relay relays until ctx ends, then returns nil; any other end is an error. Several relays share the messages of every topic, and what one
+	// that was killed left undone another does, or itself when it is started again with its ID. ready is called once, when the broker
+	// knows the relay. Keys and the order of a stream are kept.
+	Relay(ctx context.Context, c RelayConfig, ready func()) error
+}
+
+// RelayConfig describes one relay.
+type RelayConfig struct {
+	ID       int // 1..n; the same after a restart
+	MaxBytes int // largest payload that will come
 }
 
 // Gauge is a Driver that can ask the broker about a subscription's queue. It is called from one goroutine, while others send
@@ -194,7 +210,11 @@ type Topology struct {
 type Topic struct {
 	Name       string
 	Partitions int
+	Out        string // made beside it, with as many partitions: relays produce to it and consumers read it; empty: there are no relays
 }
+
+// Outlet names what consumers read.
+func (t Topic) Outlet() string { return cmp.Or(t.Out, t.Name) }
 
 // Target says where a running broker is and how to reach it.
 type Target struct {
@@ -247,6 +267,8 @@ type Kind struct {
 	// Shared tells that the topics of a producer, and those of a consumer (ConsumerConfig.Also), share its connection: so
 	// that applications with many topics need few. Otherwise a spec with fewer connections than topics is refused.
 	Shared bool
+	// Relays tells that the driver is a Relayer.
+	Relays bool
 	// Failover tells that a cluster of this product goes on by itself when the node that leads is gone.
 	Failover bool
 	// Nodes is how many nodes a cluster needs that keeps so many copies. Nil: as many.

@@ -3,6 +3,8 @@ package driver
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Shape is what has to exist on a broker, in numbers.
@@ -13,6 +15,7 @@ type Shape struct {
 	Producers     int  // of each topic
 	Consumers     int  // of each subscription of a topic, or of the one that has the most
 	Fewest        int  // of the subscription that has the fewest; 0: as many as Consumers
+	Relays        int  // between producers and consumers
 	Connections   int  // that share the topics; 0: every producer and consumer has its own
 	MaxBytes      int  // the largest payload; 0: not known yet
 	InFlight      int  // messages of one producer; 0: not known yet
@@ -34,6 +37,9 @@ func (t Topology) Shape() Shape {
 	s := Shape{Topics: len(t.Topics), Subscriptions: len(t.Subscriptions)}
 	for _, topic := range t.Topics {
 		s.Partitions = max(s.Partitions, topic.Partitions)
+		if topic.Out != "" {
+			s.Relays = max(1, s.Relays)
+		}
 	}
 	return s
 }
@@ -49,6 +55,9 @@ func (k Kind) Refusal(c Config, s Shape) error {
 	if err := k.Supports(c.Guarantee); err != nil {
 		return err
 	}
+	if s.Relays > 0 && !k.Relays {
+		return Unsupported(fmt.Sprintf("relays: %d", s.Relays), "the driver of %s can't relay; allowed with: %s", k.Name, strings.Join(relayers(), ", "))
+	}
 	if k.Share != nil {
 		if err := k.Share(c.Guarantee, c.Topic, s.Consumers, s.Partitions); err != nil {
 			return err
@@ -60,4 +69,9 @@ func (k Kind) Refusal(c Config, s Shape) error {
 		}
 	}
 	return Idle(k.Settings, c.Guarantee, c.Client, c.Topic)
+}
+
+// relayers names the kinds that relay.
+func relayers() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { k, err := Lookup(name); return err != nil || !k.Relays })
 }

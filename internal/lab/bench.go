@@ -46,6 +46,7 @@ type bench struct {
 	pipeline *pipeline // of a point that has one
 	// consuming is the process of the consumers, where the spec asks for one.
 	consuming *provision.Instance
+	relays    *provision.Instance // where the spec asks for them
 	died      *provision.Death
 	tls       agent.TLS
 	before    worker.Outcome // of the last trial
@@ -70,6 +71,12 @@ func (b *bench) run(ctx context.Context) error {
 		return b.pipelined(ctx, config)
 	}
 	plan := b.plan()
+	if b.spec.Relays > 0 {
+		if err := b.relay(ctx, config, plan.Topology); err != nil {
+			return err
+		}
+		plan.Topology.Existing = true
+	}
 	elsewhere, err := b.apart(ctx, config, plan.Topology)
 	if err != nil {
 		return err
@@ -222,7 +229,11 @@ func (b *bench) plan() worker.Plan {
 		p.Topology.Subscriptions = append(p.Topology.Subscriptions, fmt.Sprintf("s%d", i))
 	}
 	for t := range s.Topics {
-		p.Topology.Topics = append(p.Topology.Topics, driver.Topic{Name: fmt.Sprintf("%s-%d", name, t), Partitions: s.PartitionsPerTopic})
+		topic := driver.Topic{Name: fmt.Sprintf("%s-%d", name, t), Partitions: s.PartitionsPerTopic}
+		if s.Relays > 0 {
+			topic.Out = topic.Name + "-out"
+		}
+		p.Topology.Topics = append(p.Topology.Topics, topic)
 		for range s.ProducersPerTopic {
 			p.Producers = append(p.Producers, worker.Producer{ID: len(p.Producers), Topic: t})
 		}
@@ -262,6 +273,9 @@ var keyKinds = map[string]string{
 }
 
 func (b *bench) close() {
+	if b.relays != nil { // before their topics go
+		stop(b.relays)
+	}
 	if b.agent != nil {
 		if err := b.agent.Close(); err != nil && b.died == nil {
 			b.doubt("unclean-close", "closing the clients failed: %v", err)
@@ -292,20 +306,26 @@ func (b *bench) lookForDeath(wait time.Duration) {
 
 var errDied = errors.New("the broker died")
 
-// guard ends the context it returns when the broker dies unasked.
+// guard ends the context it returns when the broker, or a relay, dies unasked.
 func (b *bench) guard(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	if b.instance == nil {
-		return ctx, func() { cancel(nil) }
+	var broker, relays <-chan provision.Death
+	if b.instance != nil {
+		broker = b.instance.Deaths()
+	}
+	if b.relays != nil {
+		relays = b.relays.Deaths()
 	}
 	over := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		select {
-		case d := <-b.instance.Deaths():
+		case d := <-broker:
 			b.died = &d
 			cancel(errDied)
+		case d := <-relays:
+			cancel(errRelay{d})
 		case <-over:
 		}
 	}()

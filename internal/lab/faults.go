@@ -100,10 +100,13 @@ func (f *faults) do(ctx context.Context, from int64, a act, hit map[string][]int
 	}
 }
 
-// at is where a fault's node is: the broker, or the part of a pipeline that has this name, and which node of it.
+// at is where a fault's node is: the broker, the relays, or the part of a pipeline that has this name, and which node of it.
 func (b *bench) at(node string) (*provision.Instance, string) {
+	name, number, _ := strings.Cut(node, "-")
+	if b.relays != nil && name == study.PartRelay {
+		return b.relays, number
+	}
 	if b.pipeline != nil {
-		name, number, _ := strings.Cut(node, "-")
 		if in := b.pipeline.instances()[name]; in != nil {
 			return in, cmp.Or(number, "1")
 		}

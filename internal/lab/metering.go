@@ -43,9 +43,10 @@ type reading struct {
 	broker provision.Usage
 	self   provision.Usage // the producing side, and the consuming one where that has no process of its own
 	away   provision.Usage // the consuming side, where it has a process of its own
-	gc     time.Duration   // pauses of the garbage collector
-	both   int64           // of peak: RSSBytes of self and away together
-	queued time.Duration   // threads of this process waited for a core
+	relays provision.Usage
+	gc     time.Duration // pauses of the garbage collector
+	both   int64         // of peak: RSSBytes of self and away together
+	queued time.Duration // threads of this process waited for a core
 	all    provision.Census
 	data   int64 // bytes in the data directories of a broker that was started here
 	calls  int64 // of the broker's processes, to flush files; unknown: -1
@@ -61,6 +62,9 @@ func (m *metering) read() reading {
 	}
 	if c := m.bench.consuming; c != nil {
 		r.away = c.Meter().Sample()
+	}
+	if in := m.bench.relays; in != nil {
+		r.relays = in.Meter().Sample()
 	}
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)
@@ -78,8 +82,10 @@ func (m *metering) survey() reading {
 	if m.bench.meter != nil {
 		r.roots = m.bench.meter.Roots()
 	}
-	if c := m.bench.consuming; c != nil {
-		r.roots = append(r.roots, c.Meter().Roots()...)
+	for _, in := range []*provision.Instance{m.bench.consuming, m.bench.relays} {
+		if in != nil {
+			r.roots = append(r.roots, in.Meter().Roots()...)
+		}
 	}
 	if p := m.bench.pipeline; p != nil { // its parts are no strangers
 		for _, in := range p.instances() {
@@ -183,6 +189,7 @@ func (m *metering) remember(r reading) {
 	m.peak.broker.RSSBytes = max(m.peak.broker.RSSBytes, r.broker.RSSBytes)
 	m.peak.self.RSSBytes = max(m.peak.self.RSSBytes, r.self.RSSBytes)
 	m.peak.away.RSSBytes = max(m.peak.away.RSSBytes, r.away.RSSBytes)
+	m.peak.relays.RSSBytes = max(m.peak.relays.RSSBytes, r.relays.RSSBytes)
 	m.peak.both = max(m.peak.both, r.self.RSSBytes+r.away.RSSBytes)
 }
 
@@ -227,6 +234,9 @@ func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	}
 	if m.bench.consuming != nil {
 		c.Sides = &store.Sides{Producing: side(begin.self, end.self, m.peak.self), Consuming: side(begin.away, end.away, m.peak.away)}
+	}
+	if m.bench.relays != nil {
+		c.Relays = new(side(begin.relays, end.relays, m.peak.relays))
 	}
 	if out.Measured.Sent > 0 {
 		c.Bytes = int64(float64(out.Measured.Bytes) * float64(out.Measured.Acked) / float64(out.Measured.Sent))

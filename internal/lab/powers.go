@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,7 +61,7 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	case keyKinds[s.KeyDistributor] != "none" && keyless != "":
 		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", keyless)
 	}
-	if err := separable(s); err != nil {
+	if err := cmp.Or(separable(s), relayable(s)); err != nil {
 		return err
 	}
 	server, err := served(s)
@@ -73,7 +74,7 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	return kind.Refusal(c, driver.Shape{
 		Topics: s.Topics, Partitions: s.PartitionsPerTopic, Subscriptions: s.SubscriptionsPerTopic,
 		Producers: s.ProducersPerTopic, Consumers: s.ConsumerPerSubscription.Largest(), Fewest: s.ConsumerPerSubscription.Smallest(), Connections: s.Connections,
-		MaxBytes: int(s.MessageSize.Largest()), InFlight: window(s),
+		Relays: s.Relays, MaxBytes: int(s.MessageSize.Largest()), InFlight: window(s),
 		Backlog: s.Measure == study.MeasureBacklog,
 	})
 }

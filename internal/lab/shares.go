@@ -45,6 +45,7 @@ func newPhase(from, to reading) phase {
 		BrokerUser:   (to.broker.User - from.broker.User).Seconds() / over.Seconds(),
 		BrokerSystem: (to.broker.System - from.broker.System).Seconds() / over.Seconds(),
 		Generator:    (to.generator() - from.generator()) / over.Seconds(),
+		Relays:       (processor(to.relays) - processor(from.relays)) / over.Seconds(),
 		Others:       (p.near.Used + p.near.Stolen).Seconds() / over.Seconds(),
 	}
 	return p
@@ -95,7 +96,11 @@ func (b *bench) crowded(t trial, d *doubts) {
 	if s == nil {
 		return
 	}
-	if b.meter != nil && s.Broker+s.Generator > 0.9*cores {
+	switch used := s.Broker + s.Generator + s.Relays; {
+	case b.meter == nil || used <= 0.9*cores:
+	case b.relays != nil:
+		d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, s.Generator, s.Relays, cores)
+	default:
 		d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", s.Broker, s.Generator, cores)
 	}
 	if s.Others > busyShare*cores {

@@ -149,7 +149,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 		Series: m.series(out), SampleEvery: worker.SampleEvery,
 	}
 	t.Faults, t.Doubts = faults.end()
-	if cause := context.Cause(ctx); errors.Is(cause, errDied) {
+	if cause := context.Cause(ctx); errors.Is(cause, errDied) || errors.As(cause, new(errRelay)) {
 		t.Err = cause
 	}
 	m.finish(&t, load.Messages > 0)

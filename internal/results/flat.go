@@ -92,6 +92,8 @@ type FlatRecord struct {
 	ConsumerCPUUser        *float64 `json:"consumer_cpu_user_pct"`
 	ConsumerCPUSystem      *float64 `json:"consumer_cpu_system_pct"`
 	ConsumerRSSBytes       *int64   `json:"consumer_rss_bytes"`
+	RelayCPUPerMillion     *float64 `json:"relay_cpu_s_per_million"` // of all relays, as the next
+	RelayRSSBytes          *int64   `json:"relay_rss_bytes"`
 	ResponseMin            *int64   `json:"response_min_ns"` // of a pipeline: from a request's sending to its answer, as the next four
 	ResponseMean           *int64   `json:"response_mean_ns"`
 	ResponseP50            *int64   `json:"response_p50_ns"`

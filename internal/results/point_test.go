@@ -51,6 +51,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 			Sides: &store.Sides{
 				Producing: store.Side{UserSeconds: 1, SystemSeconds: 2, RSSBytes: 705}, Consuming: store.Side{UserSeconds: 3, SystemSeconds: 5, RSSBytes: 706},
 			},
+			Relays: &store.Side{UserSeconds: 2, SystemSeconds: 4, RSSBytes: 707},
 		},
 		Pauses: &store.Pauses{Late: latencies(1000, 7000), LongestNs: 401},
 	}
@@ -80,6 +81,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 		"broker_cpu_s_per_million": 3.5, "generator_cpu_s_per_million": 5.5, "broker_rss_bytes": 301, "broker_disk_write_bytes": 302,
 		"producer_cpu_s_per_million": 1.5, "producer_cpu_user_pct": 70.1, "producer_cpu_system_pct": 70.2, "producer_rss_bytes": 705,
 		"consumer_cpu_s_per_million": 4, "consumer_cpu_user_pct": 70.3, "consumer_cpu_system_pct": 70.4, "consumer_rss_bytes": 706,
+		"relay_cpu_s_per_million": 3, "relay_rss_bytes": 707,
 		"response_min_ns": 8000, "response_mean_ns": 500.5 * 8000, "response_p50_ns": quantile(0.5, 8000), "response_p99_ns": quantile(0.99, 8000),
 		"response_max_ns": 8e6, "queue_max": 601, "server_cpu_us_per_request": 50, "consumer_cpu_max_pct": 60.2,
 	}

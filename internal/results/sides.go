@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// sideMetrics are those of the generator's sides, if its consumers had a process of their own (consumersApart).
+// sideMetrics are those of the generator's sides, if its consumers had a process of their own (consumersApart), and of relays.
 var sideMetrics = []Metric{
 	sideCPU("producer_cpu_s_per_million", "producing CPU", producing),
 	sidePercent("producer_cpu_user_pct", "producing CPU, user, % of a core", func(s store.SidesTick) float64 { return s.Producing.User }),
@@ -18,27 +18,43 @@ var sideMetrics = []Metric{
 	sidePercent("consumer_cpu_user_pct", "consuming CPU, user, % of a core", func(s store.SidesTick) float64 { return s.Consuming.User }),
 	sidePercent("consumer_cpu_system_pct", "consuming CPU, system, % of a core", func(s store.SidesTick) float64 { return s.Consuming.System }),
 	sideMemory("consumer_rss_bytes", "consuming memory", consuming),
+	sideCPU("relay_cpu_s_per_million", "relaying CPU", relaying),
+	sideMemory("relay_rss_bytes", "relaying memory", relaying),
 }
 
-func producing(s store.Sides) store.Side { return s.Producing }
-func consuming(s store.Sides) store.Side { return s.Consuming }
+func relaying(c store.Cost) *store.Side { return c.Relays }
 
-func sideCPU(key, name string, of func(store.Sides) store.Side) Metric {
+func producing(c store.Cost) *store.Side {
+	if c.Sides == nil {
+		return nil
+	}
+	return &c.Sides.Producing
+}
+
+func consuming(c store.Cost) *store.Side {
+	if c.Sides == nil {
+		return nil
+	}
+	return &c.Sides.Consuming
+}
+
+func sideCPU(key, name string, of func(store.Cost) *store.Side) Metric {
 	return Metric{Key: key, Name: name, About: "seconds per million messages", Unit: unit.CPUSeconds, Better: Lower, Of: result(func(r *store.Result) float64 {
-		if r.Cost.Sides == nil || r.Cost.Messages == 0 {
+		s := of(r.Cost)
+		if s == nil || r.Cost.Messages == 0 {
 			return math.NaN()
 		}
-		s := of(*r.Cost.Sides)
 		return r.Cost.PerMillion(s.UserSeconds + s.SystemSeconds)
 	})}
 }
 
-func sideMemory(key, name string, of func(store.Sides) store.Side) Metric {
+func sideMemory(key, name string, of func(store.Cost) *store.Side) Metric {
 	return Metric{Key: key, Name: name, About: "largest resident set", Unit: unit.Bytes, Better: Lower, Of: result(func(r *store.Result) float64 {
-		if r.Cost.Sides == nil {
+		s := of(r.Cost)
+		if s == nil {
 			return math.NaN()
 		}
-		return float64(of(*r.Cost.Sides).RSSBytes)
+		return float64(s.RSSBytes)
 	})}
 }
 

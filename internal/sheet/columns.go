@@ -76,6 +76,8 @@ var figureColumns = []column{
 	{"consuming %usr", "of one core", percent, 14, metric("consumer_cpu_user_pct")},
 	{"consuming %sys", "of one core", percent, 14, metric("consumer_cpu_system_pct")},
 	{"consuming MB", "memory, 10^6 B", tenths, 13, metric("consumer_rss_bytes")},
+	{"relaying CPU", "s per million", thirds, 12, metric("relay_cpu_s_per_million")},
+	{"relaying MB", "memory, 10^6 B", tenths, 13, metric("relay_rss_bytes")},
 	{"broker CPU", "s per million", thirds, 12, metric("broker_cpu_s_per_million")},
 	{"memory MB", "broker, 10^6 B", tenths, 11, metric("broker_rss_bytes")},
 	{"total s", "", thirds, 10, whole("total_s")},

@@ -288,6 +288,7 @@ type Cost struct {
 	GeneratorRSSBytes      int64   `json:"generator_rss_bytes"`
 	GeneratorGCPauseNs     int64   `json:"generator_gc_pause_ns"`
 	Sides                  *Sides  `json:"sides,omitempty"`   // the generator's, where its consumers had a process of their own
+	Relays                 *Side   `json:"relays,omitempty"`  // all of them together, where there are any; no part of the generator
 	Seconds                float64 `json:"seconds,omitempty"` // from the start of the measured phase to the end of the drain
 	Shares                 *Shares `json:"shares,omitempty"`  // nil where the phase was too short to tell, or in older records
 	Messages               int64   `json:"messages"`          // acked in the same phase: the divisor
@@ -329,6 +330,7 @@ type Shares struct {
 	BrokerUser   float64 `json:"broker_user,omitempty"`
 	BrokerSystem float64 `json:"broker_system,omitempty"`
 	Generator    float64 `json:"generator"`
+	Relays       float64 `json:"relays,omitempty"`
 	// Sides are Generator's parts where its consumers had a process of their own.
 	Sides  *SidesTick `json:"sides,omitempty"`
 	Others float64    `json:"others"` // other processes, and what the hypervisor took for other machines

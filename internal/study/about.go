@@ -43,6 +43,7 @@ var abouts = []about{
 	{path: "connections", usual: usualConnections, doc: "client connections that the topics share, for each of a topic's producers and consumers; 0: every one has its own"},
 	{path: "consumerDelay", doc: "how long a consumer works on each message, such as 20ms, before it takes the next one and acknowledges this one", fallback: "none"},
 	{path: "consumerDelays", doc: "how these times differ from message to message", fallback: "constant", allowed: []string{constant, exponential}},
+	{path: "relays", doc: "processes between producers and consumers that consume every message and produce it to a further topic, which the consumers read; with delivery: exactly-once in one transaction", fallback: "0"},
 	{path: "consumersApart", doc: "run the consumers in a process of their own, so that processor time and memory of producing and consuming are known apart", fallback: "false"},
 
 	{path: "pipeline.servers", fallback: "1", doc: "an application around the broker (docs/pipeline.md): HTTP servers that publish what clients post"},

@@ -24,12 +24,16 @@ const (
 	PartConsumer = "consumer"
 )
 
+// PartRelay is what a fault can be aimed at where there are relays, with a number behind the word.
+const PartRelay = "relay"
+
 const (
 	usualThreads    = 32 // of the consumer, as in the assignment
 	usualPool       = 20
 	usualClients    = 100
 	rideBytes       = 200 // a ride as a message is at most so long
 	mostServers     = 16
+	mostRelays      = 64
 	mostConnections = 10_000
 )
 
@@ -56,8 +60,11 @@ func completePipeline(s *Spec, d *draft) {
 
 // Parts are the processes around the broker that a fault can be aimed at.
 func (s Spec) Parts() (names []string) {
+	for n := range s.Relays {
+		names = append(names, fmt.Sprintf("%s-%d", PartRelay, n+1))
+	}
 	if s.Pipeline == nil {
-		return nil
+		return names
 	}
 	for n := range s.Pipeline.Servers {
 		names = append(names, fmt.Sprintf("%s-%d", PartServer, n+1))
@@ -92,6 +99,9 @@ func (v *validator) pipeline() {
 		if g, ok := v.given.given[path]; ok && g.value != false {
 			v.fail(path, "not used with pipeline: what is posted are rides, by as many producers as the servers have")
 		}
+	}
+	if s.Relays > 0 {
+		v.fail("relays", "not used with pipeline, whose consumer keeps what it reads")
 	}
 	if s.ConsumersApart {
 		v.fail("consumersApart", "not used with pipeline, whose consumer is a process of its own")

@@ -48,6 +48,9 @@ type Spec struct {
 	// that. ConsumerDelays is how these times differ: constant or exponential.
 	ConsumerDelay  Duration `json:"consumerDelay,omitempty"`
 	ConsumerDelays string   `json:"consumerDelays,omitempty"`
+	// Relays is how many processes stand between producers and consumers, each of which consumes what is sent to the topics and produces
+	// it to further topics, which the consumers read; 0: consumers read what is sent.
+	Relays int `json:"relays,omitempty"`
 	// ConsumersApart runs the consumers in a process of their own: what producing and consuming cost is known apart.
 	ConsumersApart bool `json:"consumersApart,omitempty"`
 

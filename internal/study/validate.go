@@ -216,6 +216,7 @@ func (v *validator) topology() {
 	v.delay()
 	v.warm()
 	v.apart()
+	v.relays()
 	if v.given.has("connections") {
 		v.within("connections", int64(s.Connections), 0, int64(s.Topics))
 	}
@@ -278,6 +279,24 @@ func (v *validator) apart() {
 		v.fail("consumersApart", "nobody consumes: subscriptionsPerTopic is 0")
 	case s.PayloadFile == "" && len(s.MessageSize) > 0 && s.MessageSize[0].Size < minTimed:
 		v.fail("consumersApart", "a message of %s can't carry its times to another process; allowed: messageSize of %d and more", bytesText(s.MessageSize[0].Size), minTimed)
+	}
+}
+
+func (v *validator) relays() {
+	s := v.spec
+	if !v.within("relays", int64(s.Relays), 0, mostRelays) || s.Relays == 0 {
+		return
+	}
+	if s.SubscriptionsPerTopic == 0 {
+		v.fail("relays", "nobody consumes what they produce: subscriptionsPerTopic is 0")
+	}
+	if s.Measure == MeasureBacklog {
+		v.fail("relays", "can't be had with measure: backlog: they would empty what is to be filled")
+	}
+	for _, f := range s.Faults {
+		if f.Do == "kill" && f.For == 0 && s.Relays == 1 && slices.Contains(s.Parts(), f.Node) {
+			v.fail("faults", "kill at %s: %s would not come back, and there is no other relay; add for", f.At, f.Node)
+		}
 	}
 }
 

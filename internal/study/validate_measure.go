@@ -254,7 +254,7 @@ func (v *validator) fault(f Fault, before, after []Fault) {
 		return o.Do == "pause" && (o.Node == f.Node || o.Node == "all" || f.Node == "all")
 	}):
 		v.fail("faults", "%s: nothing was paused before it on node %s", name, f.Node)
-	case f.Do == "kill" && f.For == 0 && v.spec.Isolation == shared && !slices.ContainsFunc(after, is("restart")):
+	case f.Do == "kill" && f.For == 0 && v.spec.Isolation == shared && !slices.Contains(v.spec.Parts(), f.Node) && !slices.ContainsFunc(after, is("restart")):
 		v.fail("faults", "%s: with isolation: shared the next point would find no broker; add for, or a restart of node %s", name, f.Node)
 	}
 }

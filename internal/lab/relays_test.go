@@ -1,0 +1,75 @@
+package lab_test
+
+import (
+	"testing"
+
+	_ "github.com/brokermark/brokermark/brokers/kafka"
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/ledger"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/testkit"
+)
+
+// Relays are killed in the middle of what they do, and once the broker is. Exactly once nothing is lost and nothing comes twice; at least
+// once the books count what came again since the last commit.
+func TestBooksHoldWhatRelaysThatAreKilledPassOn(t *testing.T) {
+	testkit.Long(t)
+	const load = `
+broker: kafka
+acks: quorum
+ordering: ordered
+measure: rate
+load.rate: 500
+duration: 8s
+warmup: 1s
+drain: 2m
+relays: 2
+partitionsPerTopic: 2
+keyDistributor: KEY_ROUND_ROBIN
+keys: 20
+`
+	const both = "faults: [{at: 2s, do: kill, node: relay-1, for: 500ms}, {at: 4s, do: kill, node: relay-2, for: 500ms}]\n"
+	for name, c := range map[string]struct {
+		more    string
+		faults  int
+		repeats bool
+	}{
+		"exactly once": {more: "delivery: exactly-once\nclient: {commit.interval.ms: 300}\n" + both, faults: 4},
+		"exactly once, groups of the broker": { // which gives a name that died to nobody before its session has ended
+			more: `
+delivery: exactly-once
+client: {group.protocol: consumer}
+server: {group.consumer.min.session.timeout.ms: 5000, group.consumer.session.timeout.ms: 5000}
+faults: [{at: 2s, do: kill, node: relay-1, for: 500ms}]
+`, faults: 2,
+		},
+		"exactly once, and the broker is killed": {
+			more: "delivery: exactly-once\nfaults: [{at: 2s, do: kill, node: relay-1, for: 500ms}, {at: 3s, do: kill, for: 500ms}]\n", faults: 4,
+		},
+		"at least once": {more: "delivery: at-least-once\nclient: {auto.commit.interval.ms: 600000}\n" + both, faults: 4, repeats: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := one(t, specOf(t, load+c.more), lab.Options{Host: sharedHost(t)})
+			if r.Status != store.OK {
+				t.Fatalf("%s: %s, %+v", r.Status, r.Reason, r.Result)
+			}
+			b := r.Result.Books
+			if !b.Balanced() || b.Due != 4000 || b.Acked != 4000 || b.Received != 4000 || b.Reordered+b.Corrupted != 0 {
+				t.Errorf("%+v", b)
+			}
+			if b.Duplicated > 0 != c.repeats {
+				t.Errorf("%d came again", b.Duplicated)
+			}
+			if f := r.Result.Faults; len(f) != c.faults || f[0].Part != "relay-1" || f[0].Err != "" || f[1].Do != "restart" {
+				t.Errorf("%+v", f)
+			}
+			if v := store.Promise(r.Spec, r.Failover, b); v.Promise != ledger.Kept {
+				t.Errorf("%+v", v)
+			}
+			if cost := r.Result.Cost.Relays; cost == nil || cost.UserSeconds+cost.SystemSeconds <= 0 || cost.RSSBytes < 1<<20 {
+				t.Errorf("the relays used %+v", cost)
+			}
+			t.Logf("%+v, faults %+v, outage %+v, relays %+v, doubts %+v", b, r.Result.Faults, r.Result.Outage, r.Result.Cost.Relays, r.Doubts)
+		})
+	}
+}
