@@ -86,6 +86,8 @@ func (b *bench) late(t trial) error {
 	switch {
 	case brokeOff(t):
 		return t.Err
+	case !t.Early.Possible(t.ClockBound):
+		return impossible(t)
 	case m.Sent == 0:
 		return failed("nothing could be sent in the measured phase%s", because(t.SendErr))
 	case m.Acked+m.Failed == 0 && !planned:

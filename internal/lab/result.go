@@ -101,6 +101,7 @@ func (b *bench) doubts(t trial) []store.Doubt {
 	b.doubtBooks(t, &d)
 	b.doubtGenerator(t, &d)
 	b.slowConsumers(t, &d)
+	doubtClocks(t, &d)
 	b.crowded(t, &d)
 	if n := t.Histograms.EndToEnd.Count(); n > 0 && n < 1000 {
 		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)

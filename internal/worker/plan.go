@@ -188,11 +188,13 @@ type Outcome struct {
 	Streams          []measure.StreamBooks
 	// Shard is everything that was counted, where workers share streams; the books above know only what was sent and received
 	// here. nil where none do.
-	Shard        *measure.Shard
-	Early        measure.Early // deliveries that seem to have come before they were sent; of messages from other hosts
-	Start        int64         // of the schedule
-	From, Until  int64         // the measured phase, by intended time
-	FirstSent    int64         // as it really happened; 0: nothing was sent
+	Shard *measure.Shard
+	Early measure.Early // deliveries that seem to have come before they were sent; of messages from other hosts
+	// ClockBound is how far latencies between hosts may be off, ns, as whoever related their clocks knows it; 0: none are.
+	ClockBound   int64
+	Start        int64 // of the schedule
+	From, Until  int64 // the measured phase, by intended time
+	FirstSent    int64 // as it really happened; 0: nothing was sent
 	LastSent     int64
 	LastReceived int64
 	LastAcked    int64

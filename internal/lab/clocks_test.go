@@ -1,0 +1,39 @@
+package lab
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+func TestWhatClocksCannotExplainVoidsATrial(t *testing.T) {
+	for _, c := range []struct {
+		by, bound int64
+		void      bool
+	}{{0, 0, false}, {0, 1000, false}, {1000, 1000, false}, {1001, 1000, true}, {1, 0, true}} {
+		one := trial{Outcome: worker.Outcome{ClockBound: c.bound, Early: measure.Early{Deliveries: min(1, c.by), By: c.by}}}
+		err := new(bench).late(one) // nothing was sent: else that is what it says
+		var j judgement
+		if !errors.As(err, &j) || (j.status == store.Void) != c.void {
+			t.Errorf("%d ns early within %d: %v", c.by, c.bound, err)
+		}
+		if c.void && (len(j.why.Figures) != 2 || j.why.Figures[0].Value != float64(c.by) || j.why.Figures[1].Value != float64(c.bound)) {
+			t.Errorf("%+v", j.why)
+		}
+	}
+}
+
+func TestTheBoundOfTheClocksIsADoubtWithItsFigures(t *testing.T) {
+	var d doubts
+	doubtClocks(trial{}, &d)
+	if len(d) != 0 {
+		t.Errorf("on one host: %+v", d)
+	}
+	doubtClocks(trial{Outcome: worker.Outcome{ClockBound: 12_500, Early: measure.Early{Deliveries: 3, By: 7}}}, &d)
+	if len(d) != 1 || d[0].Code != "clock-bound" || len(d[0].Figures) != 2 || d[0].Figures[0].Value != 12_500 || d[0].Figures[1].Value != 3 {
+		t.Errorf("%+v", d)
+	}
+}
