@@ -11,6 +11,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -26,11 +27,54 @@ type Plan struct {
 type Agent interface {
 	// Prepare connects and, unless consumers come later, probes. It blocks; an error leaves nothing behind.
 	Prepare(ctx context.Context, p Plan) (Prepared, error)
-	// Run runs one trial; see worker.Worker.Run. The Hooks of the load are called in this process.
-	Run(ctx context.Context, l worker.Load) worker.Outcome
+	// Run runs one trial; see worker.Worker.Run. The Hooks of the load are called in this process. The parts are those of agents in
+	// other processes; none: it ran in this one.
+	Run(ctx context.Context, l worker.Load) (worker.Outcome, []Part)
+	// Used is what the processes that do the work have used so far; of others, as they last said.
+	Used() provision.Usage
 	// Close ends everything Prepare made, in bounded time.
 	Close() error
 }
+
+// Part is what an agent in another process did in a trial.
+type Part struct {
+	Name, Host string
+	Cores      int  // of its machine
+	Here       bool // that machine is this one
+	PID        int  // of its process, where this one knows it by that; else 0
+	// Outcome is on the clock of this process. An agent that was lost has none.
+	Outcome worker.Outcome
+	// Begin and Until are readings at the bounds of the measured phase, End after the drain; the zero Reading: it didn't come that far.
+	Begin, Until, End Reading
+	// Offset is what its clock was ahead of this process's, ns, give or take Bound; 0 and 0 where both read the same clock.
+	Offset, Bound int64
+	// Late is how long after the start that all agents were told it woke, ns by its own clock.
+	Late int64
+}
+
+// Bounds are the readings at the bounds of the measured phase, or nearest to them in a trial that ended before.
+func (p Part) Bounds() (begin, until Reading) {
+	begin, until = p.Begin, p.Until
+	if begin.At == 0 {
+		begin = p.End
+	}
+	if until.At <= begin.At {
+		until = p.End
+	}
+	return begin, until
+}
+
+// Reading is what an agent's process had used by a moment, ns on its own clock.
+type Reading struct {
+	At         int64
+	Used       provision.Usage
+	GC, Queued time.Duration // pauses of the garbage collector; threads that waited for a core
+}
+
+// ErrLost is that an agent in another process died or isn't heard any more.
+type ErrLost struct{ Agent, Why string }
+
+func (e *ErrLost) Error() string { return "agent " + e.Agent + " was lost: " + e.Why }
 
 // Prepared is what is known once an agent has connected.
 type Prepared struct {
@@ -97,9 +141,12 @@ func prepare(ctx context.Context, d driver.Driver, p Plan) (*worker.Worker, erro
 }
 
 // Run runs one trial.
-func (l *Local) Run(ctx context.Context, load worker.Load) worker.Outcome {
-	return l.worker.Run(ctx, load)
+func (l *Local) Run(ctx context.Context, load worker.Load) (worker.Outcome, []Part) {
+	return l.worker.Run(ctx, load), nil
 }
+
+// Used is what this process has used.
+func (l *Local) Used() provision.Usage { return provision.SelfUsage() }
 
 // Close ends producers, consumers and connections, and removes from the broker what Prepare made where the driver
 // can.

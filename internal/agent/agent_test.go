@@ -75,8 +75,8 @@ func TestAnAgentRunsTrialsOneAfterTheOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, n := range []int64{10, 1000} {
-			if m := a.Run(t.Context(), worker.Load{Messages: n, Drain: 5 * time.Second}).Measured; m.Sent != n || m.Received != n || m.Stale != 0 {
-				t.Errorf("%+v; want %d", m, n)
+			if out, _ := a.Run(t.Context(), worker.Load{Messages: n, Drain: 5 * time.Second}); out.Measured.Sent != n || out.Measured.Received != n || out.Measured.Stale != 0 {
+				t.Errorf("%+v; want %d", out.Measured, n)
 			}
 		}
 		for range 2 {

@@ -20,6 +20,7 @@ import (
 )
 
 type checkOptions struct {
+	agents   agents
 	workload *workload
 	store    string
 	format   string
@@ -46,6 +47,7 @@ installations. Check starts nothing and writes nothing.`,
 	f.StringVar(&o.store, "store", defaultStore, storeDoc)
 	f.BoolVar(&o.again, "again", false, "count what is stored already, too")
 	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all points, not only the first %d", shownPoints))
+	f.IntVar(&o.agents.n, "agents", 0, "refuse what so many agents can't run, as run does")
 	formatFlag(f, &o.format, documentFormats...)
 	return c
 }
@@ -59,6 +61,9 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	}
 	refused, err := refusals(p.points)
 	if err != nil {
+		return err
+	}
+	if err := o.agents.check(p.points); err != nil {
 		return err
 	}
 	d := document.Document{Title: "Plan"}

@@ -148,11 +148,11 @@ func hintOf(err error) string {
 // codeOfTally tells how a run went.
 func codeOfTally(t lab.Tally) int {
 	switch {
-	case t.Aborted > 0:
+	case t.Aborted > t.Lost:
 		return exitInterrupted
 	case t.Unstarted > 0:
 		return exitBroker
-	case t.Failed > 0:
+	case t.Failed+t.Lost > 0:
 		return exitFailed
 	case t.Void > 0:
 		return exitVoid

@@ -48,13 +48,13 @@ func stored(t *testing.T, path string) {
 	}
 }
 
-// runnable tells which examples can run as they are; the others would measure for minutes, install or remove something,
+// runnable tells which examples can run as they are; the others would measure for minutes, wait for a server, install or remove something,
 // so only their command and flags are checked.
 func runnable(args []string) bool {
 	if args[0] == "run" || args[0] == "broker" {
 		return args[0] == "broker" && slices.Contains(args, "status")
 	}
-	return args[0] != "pipeline" && args[0] != "serve" && !slices.Contains(args, "--yes")
+	return args[0] != "pipeline" && args[0] != "serve" && args[0] != "agent" && !slices.Contains(args, "--yes")
 }
 
 func TestHelpEndsWithThreeExamplesThatRun(t *testing.T) {

@@ -39,6 +39,7 @@ type runOptions struct {
 	available bool
 	gates     gates
 	watching  watching
+	agents    agents
 }
 
 func (s *shell) runCommand() *cobra.Command {
@@ -72,6 +73,7 @@ way as aborted and cleans up; the second leaves at once.`,
 	f.BoolVar(&o.keep, "keep", false, "leave the brokers' directories behind")
 	o.gates.flags(f, "e2e_p99 > 50ms")
 	o.watching.flags(f)
+	o.agents.flags(f)
 	f.StringVar(&o.log, "log", "", "`file` for the client libraries' own messages (default: brokermark.log in the work directory)")
 	return c
 }
@@ -90,6 +92,9 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	}
 	refused, err := refusals(p.points)
 	if err != nil {
+		return err
+	}
+	if err := o.agents.check(p.points); err != nil {
 		return err
 	}
 	view := newProgress(s.err)
@@ -130,11 +135,16 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	outbox := st.Outbox(view.say, unstoredIn(o.store), host.Dir)
 	r := &running{sh: s, options: &o, store: st, view: view, under: s.underWay(o.store, host.Dir), bad: map[store.Status]*store.Record{}, asked: p.objectives()}
 	limit := enough{store: st, until: p.until, said: map[string]bool{}, say: view.say}
-	tally, err := lab.Run(ctx, p.runs, lab.Options{
+	how := lab.Options{
 		Enough: limit.of,
 		Host:   host, Store: st, Append: outbox.Append, Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
 		Watch: func(e lab.Event) { r.event(ctx, e) },
-	})
+	}
+	defer o.agents.close()
+	if err := o.agents.gather(ctx, host, &how, view.say); err != nil {
+		return errors.Join(err, outbox.Close(ctx))
+	}
+	tally, err := lab.Run(ctx, p.runs, how)
 	unstored := outbox.Close(ctx)
 	view.close()
 	withdraw()
@@ -261,11 +271,14 @@ func (r *running) complain(p plan, t lab.Tally, code int) error {
 	total := counted(t.OK+t.Failed+t.Void+t.Refused+t.Aborted, "repetition")
 	what := map[int]string{
 		exitBroker: fmt.Sprintf("%d of %s found no broker", t.Unstarted, total),
-		exitFailed: fmt.Sprintf("%d of %s failed", t.Failed, total),
+		exitFailed: fmt.Sprintf("%d of %s failed", t.Failed+t.Lost, total),
 		exitVoid:   fmt.Sprintf("%d of %s void: the generator limited what they found", t.Void, total),
 		exitInput:  "nothing was measured: every point was refused",
 	}[code]
 	status := map[int]store.Status{exitBroker: store.Failed, exitFailed: store.Failed, exitVoid: store.Void, exitInput: store.Refused}[code]
+	if t.Failed == 0 && t.Lost > 0 && status == store.Failed {
+		status = store.Aborted
+	}
 	first := r.bad[status]
 	if first != nil && len(p.runs) > 1 && !nobody(p, t) { // else the lines above say why
 		reason, _, _ := strings.Cut(first.Reason, "\n")

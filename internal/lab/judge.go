@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/store"
@@ -15,6 +16,9 @@ import (
 // it. A saturated generator voids it. Messages that did not come in time fail it only if the generator was not saturated.
 // Lesser deviations become doubts (see doubts).
 func (b *bench) judge(t trial, rate float64) error {
+	if errors.As(t.Err, new(*agent.ErrLost)) {
+		return t.Err
+	}
 	if errors.As(t.Err, new(*driver.ErrUnsupported)) || errors.Is(t.Err, worker.ErrApart) || errors.Is(t.Err, worker.ErrLate) {
 		return t.Err
 	}

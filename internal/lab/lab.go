@@ -33,6 +33,8 @@ type Options struct {
 	Watch func(Event)
 	// NewAgent makes the agent of a point; nil means one in this process.
 	NewAgent func() agent.Agent
+	// AgentsHere are the agents' processes on this machine, which are no strangers to it; nil: none.
+	AgentsHere func() []int
 }
 
 // Event tells whoever watches what goes on. It is sent from one goroutine at a time.
@@ -78,6 +80,7 @@ type Tally struct {
 	OK, Failed, Void, Refused, Aborted, Skipped int
 	Spared                                      int // not needed any more
 	Unstarted                                   int // of Failed: the broker could not be installed, started or reached
+	Lost                                        int // of Aborted: an agent was lost
 }
 
 // Run runs repetitions in the order given, appending a record as each one ends. It blocks. When ctx ends, the
@@ -160,7 +163,7 @@ func (l *lab) one(ctx context.Context, run study.Run) error {
 	if err := l.Append(ctx, r); err != nil {
 		return fmt.Errorf("record of %s: %w", run.Point.Label, err)
 	}
-	l.count(r, unstarted)
+	l.count(r, unstarted, ctx.Err() == nil)
 	l.finish(run, Event{Kind: Ended, Record: &r})
 	return ctx.Err()
 }
@@ -192,7 +195,7 @@ func (l *lab) finish(run study.Run, e Event) {
 	l.watch(run, e)
 }
 
-func (l *lab) count(r store.Record, unstarted bool) {
+func (l *lab) count(r store.Record, unstarted, lost bool) {
 	switch r.Status {
 	case store.OK:
 		l.tally.OK++
@@ -207,6 +210,9 @@ func (l *lab) count(r store.Record, unstarted bool) {
 		l.tally.Refused++
 	case store.Aborted:
 		l.tally.Aborted++
+		if lost {
+			l.tally.Lost++
+		}
 	}
 }
 

@@ -56,6 +56,9 @@ type reading struct {
 
 func (m *metering) read() reading {
 	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: m.bench.queue.Delay()}
+	if m.bench.agent != nil {
+		r.self = m.bench.agent.Used()
+	}
 	if m.bench.meter != nil {
 		r.broker = m.bench.meter.Sample()
 		r.calls, r.gaps = m.bench.flushed()
@@ -87,6 +90,7 @@ func (m *metering) survey() reading {
 			r.roots = append(r.roots, in.Meter().Roots()...)
 		}
 	}
+	r.roots = append(r.roots, m.bench.lab.agentsHere()...)
 	if p := m.bench.pipeline; p != nil { // its parts are no strangers
 		for _, in := range p.instances() {
 			if in != nil {
@@ -206,6 +210,7 @@ func (m *metering) finish(t *trial, counted bool) {
 	if m.until != nil && m.until.at > begin.at {
 		until = *m.until
 	}
+	begin, until, end = byAgents(begin, until, end, t.Parts)
 	for _, r := range []reading{begin, until, end} {
 		m.remember(r)
 	}

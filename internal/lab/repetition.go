@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/remark"
@@ -56,6 +57,8 @@ func ending(ctx context.Context, b *bench, err error) (store.Status, remark.Rema
 		return store.OK, remark.Remark{}
 	case ctx.Err() != nil:
 		return store.Aborted, remark.Of("interrupted")
+	case errors.As(err, new(*agent.ErrLost)):
+		return store.Aborted, remark.Of("%v", err)
 	case errors.As(err, &unsupported): // whatever was being done when it turned out
 		return store.Refused, remark.Of("%v", unsupported)
 	case errors.As(err, &setting):

@@ -96,12 +96,12 @@ func (b *bench) crowded(t trial, d *doubts) {
 	if s == nil {
 		return
 	}
-	switch used := s.Broker + s.Generator + s.Relays; {
-	case b.meter == nil || used <= 0.9*cores:
+	switch here := t.coresHere(); {
+	case b.meter == nil || s.Broker+here+s.Relays <= 0.9*cores:
 	case b.relays != nil:
-		d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, s.Generator, s.Relays, cores)
+		d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, here, s.Relays, cores)
 	default:
-		d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", s.Broker, s.Generator, cores)
+		d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", s.Broker, here, cores)
 	}
 	if s.Others > busyShare*cores {
 		d.add("busy-machine", "%s", t.neighbours(cores))

@@ -342,7 +342,7 @@ func (s *rateSearch) limit(found search.Bounds) string {
 		return limitLatency
 	case t.Working > busyConsumers:
 		return limitConsumerDelay
-	case t.brokerCPU()+t.generatorCPU() > cpuFull*cores:
+	case t.brokerCPU()+t.coresHere() > cpuFull*cores:
 		return limitCPU
 	case t.Blocked.Seconds() > blockedMost*producersTime:
 		return limitClientWindow

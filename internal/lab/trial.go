@@ -7,6 +7,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -18,7 +19,8 @@ type trial struct {
 	Rate float64 // offered; 0: closed loop
 	// Scheduled tells that the load was a schedule for a time, neither a closed loop nor a number of messages.
 	Scheduled bool
-	Senders   int // producers, however many clients they share
+	Senders   int          // producers, however many clients they share
+	Parts     []agent.Part // of agents in other processes; none: it ran in this one
 	Cost      store.Cost
 	Window    time.Duration // over which the cost was taken
 	Series    []store.Tick
@@ -142,11 +144,11 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 		}
 	}
 	load.Observe = m.observe
-	out := b.agent.Run(ctx, load)
+	out, parts := b.agent.Run(ctx, load)
 	b.mayDrop(&out)
 	t := trial{
 		Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic,
-		Series: m.series(out), SampleEvery: worker.SampleEvery,
+		Series: m.series(out), SampleEvery: worker.SampleEvery, Parts: parts,
 	}
 	t.Faults, t.Doubts = faults.end()
 	if cause := context.Cause(ctx); errors.Is(cause, errDied) || errors.As(cause, new(errRelay)) {
@@ -154,6 +156,9 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	}
 	m.finish(&t, load.Messages > 0)
 	b.before = out
+	if len(parts) > 0 {
+		b.record.Agents = agentsOf(parts)
+	}
 	return t
 }
 

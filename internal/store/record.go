@@ -53,6 +53,7 @@ type Record struct {
 	Versions   Versions          `json:"versions"`
 	Host       Host              `json:"host"`
 	Failover   bool              `json:"failover,omitempty"` // another node leads when the one that did is gone; false in older records
+	Agents     []Agent           `json:"agents,omitempty"`   // that ran producers and consumers; none: the process on Host did
 	Result     *Result           `json:"result,omitempty"`   // nil when nothing was measured
 	Source     string            `json:"source,omitempty"`   // of an imported record: the digest of the file it was read from; of a published one: its table and page
 }
@@ -109,6 +110,19 @@ type Host struct {
 	Cores       int    `json:"cores"`
 	MemoryBytes int64  `json:"memory_bytes"`
 	Clock       string `json:"clock"` // kernel clock source
+}
+
+// Agent is a process that ran producers and consumers, on this host or another one, as it was in the last trial. Its clock was
+// ClockOffsetNs ahead of the host's, give or take ClockBoundNs; both are 0 where it is the same clock.
+type Agent struct {
+	Name          string `json:"name"`
+	Host          string `json:"host"`
+	Cores         int    `json:"cores"`
+	Producers     int    `json:"producers"`
+	ClockOffsetNs int64  `json:"clock_offset_ns"`
+	ClockBoundNs  int64  `json:"clock_bound_ns"`
+	// StartLateNs is how long after the start that all were told it woke, by its own clock.
+	StartLateNs int64 `json:"start_late_ns"`
 }
 
 // Result is what was measured: the point's own load, or the trial that the search reports, with what only some measures

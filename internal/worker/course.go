@@ -45,6 +45,9 @@ func (s *segment) at(i int64) int64 {
 
 // deal says how a schedule is dealt out over clients and producers.
 func (p *Plan) deal() schedule.Deal {
+	if p.Part != nil {
+		return p.Part.Of
+	}
 	return schedule.Deal{Clients: p.clients(), Producers: len(p.Producers)}
 }
 
@@ -58,18 +61,18 @@ func (c course) limit(i int) int64 {
 
 // segment returns client i's share of a schedule that begins at start. The caller sets until.
 func (p *Plan) segment(s schedule.Schedule, i int, start int64) *segment {
-	deal := p.deal()
-	return &segment{share: schedule.Sequential(deal.Share(s, i)), turns: deal.Turns(s, i), start: start, limit: math.MaxInt64}
+	deal, c := p.deal(), p.client(i)
+	return &segment{share: schedule.Sequential(deal.Share(s, c)), turns: deal.Turns(s, c), start: start, limit: math.MaxInt64}
 }
 
 // agenda makes counters of its own, because each is for one goroutine.
 func (c course) agenda(p *Plan) agenda {
 	a := agenda{start: c.start}
 	if c.main != nil {
-		a.main = p.deal().Counter(c.main)
+		a.main = p.counter(c.main)
 	}
 	if c.warmup != nil {
-		a.warmup = p.deal().Counter(c.warmup)
+		a.warmup = p.counter(c.warmup)
 	}
 	return a
 }

@@ -36,15 +36,15 @@ func (w *Worker) limitThreads(l Load) (procs int, restore func()) {
 func (w *Worker) easy(l Load) bool {
 	deliveries := len(w.plan.Topology.Subscriptions)
 	if l.About > 0 {
-		return easyAt(l.About, w.bodies.mean, deliveries)
+		return easyAt(w.plan.share()*l.About, w.bodies.mean, deliveries)
 	}
-	return easy(l.Schedule, w.bodies.mean, deliveries)
+	return easy(l.Schedule, w.plan.share(), w.bodies.mean, deliveries)
 }
 
-// easy reports whether one thread can carry a schedule. It looks at the first minute: only a long ramp changes after that.
-func easy(s schedule.Schedule, size float64, deliveries int) bool {
+// easy reports whether one thread can carry a share of a schedule. It looks at the first minute: only a long ramp changes after that.
+func easy(s schedule.Schedule, share, size float64, deliveries int) bool {
 	for at := time.Duration(0); at <= time.Minute; at += 100 * time.Millisecond {
-		if !easyAt(s.Rate(int64(at)), size, deliveries) {
+		if !easyAt(share*s.Rate(int64(at)), size, deliveries) {
 			return false
 		}
 	}

@@ -38,6 +38,8 @@ type Plan struct {
 	Bytes      int  // payload bytes in flight per producer; lowers InFlight where messages are large
 	// ConsumeLater leaves the consumers off until a backlog trial starts them: it is to be filled first.
 	ConsumeLater bool
+	// Part says of which larger plan this is a part; nil: of none.
+	Part *Part
 	// Run tells the messages of this point from those of others on the same broker.
 	Run uint16
 	// Procs limits how many threads run Go code at once during a trial (GOMAXPROCS); 0: as many as there are cores.

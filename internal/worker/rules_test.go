@@ -309,7 +309,7 @@ func TestAnEasyLoadIsEasyForTheWholeMinuteThatIsLookedAt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := easy(s, 100, 1); got != c.want {
+		if got := easy(s, 1, 100, 1); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

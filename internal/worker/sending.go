@@ -39,7 +39,7 @@ func (w *Worker) startSending(ctx context.Context, t *trial, c course) *sending 
 	// Without a context to cancel, a Send to a broker that has stopped answering would block for ever.
 	ctx, s.cancel = context.WithCancelCause(ctx)
 	if c.messages > 0 {
-		c.limits = w.plan.deal().Limits(c.main, c.messages)
+		c.limits = w.plan.limits(c.main, c.messages)
 	}
 	sleep, release := sleepers(len(w.producers))
 	var producers sync.WaitGroup

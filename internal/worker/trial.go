@@ -191,7 +191,7 @@ func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
 	}
 	out.Warmup, out.Measured = t.measure.Books(measure.Warmup), t.measure.Books(measure.Measured)
 	out.Histograms = t.measure.Histograms(measure.Measured)
-	out.Streams = t.measure.Streams(t.load.Streams)
+	out.Streams = w.plan.own(t.measure.Streams(t.load.Streams))
 	out.Early = t.measure.Early()
 	if w.plan.Beyond != nil {
 		shard := t.measure.Shard()

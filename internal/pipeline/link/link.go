@@ -108,6 +108,21 @@ func pem(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
+// Carried is b with the text of its files, for a process on another machine.
+func (b Broker) Carried() (Broker, error) {
+	for what, file := range map[string]*string{"authorities": &b.CA, "certificate to show": &b.Cert, "key of the certificate": &b.Key} {
+		if *file == "" || strings.HasPrefix(*file, inText) {
+			continue
+		}
+		text, err := os.ReadFile(*file)
+		if err != nil {
+			return b, fmt.Errorf("the broker's %s: %w", what, err)
+		}
+		*file = Text(text)
+	}
+	return b, nil
+}
+
 // abridged names a file, and keeps its text to itself.
 func abridged(file string) string {
 	if strings.HasPrefix(file, inText) {

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/brokermark/brokermark/internal/fleet"
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+const (
+	joinDoc  = "`address` of the control server, as run --agents prints it: nats://HOST:PORT?pin=sha256:… or ?ca=FILE"
+	tokenDoc = "`file` with the token of the control server"
+)
+
+func (s *shell) agentCommand() *cobra.Command {
+	var join, token, log string
+	o := fleet.Options{Build: toolVersion()}
+	c := &cobra.Command{
+		Use:   "agent",
+		Short: "Run producers and consumers for a run on another machine",
+		Long: `Agent connects to the control server of brokermark run --agents, or waits for
+one, and runs producers and consumers for it. Nothing listens here. A run whose
+coordinator is not heard for 4 s is ended and cleaned up. Passwords of brokers
+reach an agent over the encrypted control connection only, and stay in memory.`,
+		Annotations: exitCodes(),
+		Example: "  brokermark agent --join 'nats://bench-1:4248?pin=sha256:…' --token-file token\n" +
+			"  brokermark agent --join nats://127.0.0.1:4222 --token-file token --name left\n" +
+			"  brokermark agent list --join 'nats://bench-1:4248?ca=ca.pem' --token-file token",
+		Args: arguments(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			var err error
+			if o.Join, o.Token, err = control(join, token); err != nil {
+				return err
+			}
+			if log != "" {
+				file, err := openLog(log, "")
+				if err != nil {
+					return err
+				}
+				defer file.Close()
+				o.Log = file
+			}
+			o.Say = func(format string, args ...any) { fmt.Fprintf(s.err, "brokermark: "+format+"\n", args...) }
+			return fleet.Join(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&join, "join", "", joinDoc)
+	f.StringVar(&token, "token-file", "", tokenDoc)
+	f.StringVar(&o.Name, "name", "", "what this agent is called in records (default: the host's name)")
+	f.BoolVar(&o.Once, "once", false, "end with the first run")
+	f.StringVar(&log, "log", "", "`file` for the client libraries' own messages")
+	c.AddCommand(s.agentListCommand())
+	return c
+}
+
+func (s *shell) agentListCommand() *cobra.Command {
+	var join, token string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "Show the agents at a control server",
+		Example: "  brokermark agent list --join 'nats://bench-1:4248?pin=sha256:…' --token-file token\n" +
+			"  brokermark agent list --join 'nats://bench-1:4222?ca=ca.pem' --token-file token\n" +
+			"  brokermark agent list --join nats://127.0.0.1:4222 --token-file token",
+		Args:        arguments(cobra.NoArgs),
+		Annotations: exitCodes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			a, secret, err := control(join, token)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(c.Context(), listWait)
+			defer cancel()
+			m, err := fleet.Reach(ctx, nil, a, secret, func(string, ...any) {})
+			if errors.Is(err, context.DeadlineExceeded) {
+				return brokerFailed(fmt.Errorf("no control server answered at %s within %s; there is one while a run waits for agents or uses them", a.Server, listWait))
+			}
+			if err != nil {
+				return brokerFailed(err)
+			}
+			defer m.Close()
+			list, err := m.List(ctx)
+			if err != nil {
+				return brokerFailed(err)
+			}
+			return s.showAgents(list)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&join, "join", "", joinDoc)
+	f.StringVar(&token, "token-file", "", tokenDoc)
+	return c
+}
+
+// listWait bounds how long a control server may take to answer.
+const listWait = 5 * time.Second
+
+func (s *shell) showAgents(list []fleet.Status) error {
+	if len(list) == 0 {
+		fmt.Fprintln(s.err, "brokermark: no agent is connected")
+		return nil
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "AGENT\tHOST\tPID\tSYSTEM\tCORES\tLOAD\tVERSION\tWORKS FOR")
+	for _, one := range list {
+		i, load, busy := one.Info, strconv.FormatFloat(one.Load, 'f', 2, 64), one.Busy
+		if one.Load < 0 {
+			load = "unknown"
+		}
+		if busy == "" {
+			busy = "nobody"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%s\t%s\t%s\n", i.Name, i.Host, i.PID, i.OS, i.Cores, load, i.Build, busy)
+	}
+	return w.Flush()
+}
+
+// control reads where a control server is and its token.
+func control(join, tokenFile string) (fleet.Address, string, error) {
+	if join == "" || tokenFile == "" {
+		return fleet.Address{}, "", &failure{
+			code: exitInput, err: errors.New("--join and --token-file are needed"), hint: "brokermark run --agents N prints both for its control server",
+		}
+	}
+	a, err := fleet.ParseAddress(join)
+	if err != nil {
+		return a, "", badInput("%v", err)
+	}
+	token, err := fleet.ReadToken(tokenFile)
+	if err != nil {
+		return a, "", badInput("%v", err)
+	}
+	return a, token, nil
+}
+
+// agents are the flags of a run on agents.
+type agents struct {
+	n       int
+	control string
+	token   string
+	wait    time.Duration
+
+	server *fleet.Control
+	at     *fleet.Meeting
+	fleet  *fleet.Fleet
+}
+
+func (a *agents) flags(f *pflag.FlagSet) {
+	f.IntVar(&a.n, "agents", 0, "run producers and consumers on so many agents (brokermark agent)")
+	f.StringVar(&a.control, "control", "127.0.0.1:4248", "`address` on which agents reach this run, or nats:// of a NATS server to meet at")
+	f.StringVar(&a.token, "token-file", "", "`file` with the token of the control server (default: one made in the work directory)")
+	f.DurationVar(&a.wait, "agents-wait", time.Minute, "how long to wait for agents that are not there")
+}
+
+// check refuses points that the agents can't run.
+func (a *agents) check(points []study.Point) error {
+	if a.n < 0 {
+		return badInput("--agents %d: allowed is 1 or more", a.n)
+	}
+	if a.n == 0 {
+		return nil
+	}
+	for _, p := range points {
+		if err := lab.OnAgents(p.Spec, a.n); err != nil {
+			return badInput("%s", placed(p, err))
+		}
+	}
+	return nil
+}
+
+// gather opens the control server and waits for the agents.
+func (a *agents) gather(ctx context.Context, h *provision.Host, o *lab.Options, say func(string, ...any)) error {
+	if a.n == 0 {
+		return nil
+	}
+	var at fleet.Address
+	var token string
+	var err error
+	if a.token != "" {
+		if token, err = fleet.ReadToken(a.token); err != nil {
+			return badInput("%v", err)
+		}
+	}
+	if strings.Contains(a.control, "://") {
+		if at, err = fleet.ParseAddress(a.control); err != nil {
+			return badInput("--%v", err)
+		}
+		if token == "" {
+			return badInput("--control %s: the server's token is needed: --token-file FILE", at.Server)
+		}
+	} else {
+		dir := filepath.Join(h.Dir, "fleet")
+		if a.server, err = fleet.Listen(a.control, dir, token); err != nil {
+			return brokerFailed(err)
+		}
+		file := a.token
+		if file == "" {
+			file = fleet.TokenFile(dir)
+		}
+		say("agents join with: brokermark agent --join '%s' --token-file %s", a.server.Join, shellWord(file))
+	}
+	within, cancel := context.WithTimeout(ctx, a.wait)
+	defer cancel()
+	if a.at, err = fleet.Reach(within, a.server, at, token, say); err != nil {
+		return brokerFailed(fmt.Errorf("control server %s: %w", at.Server, err))
+	}
+	if a.fleet, err = a.at.Gather(ctx, fleet.Gathering{Agents: a.n, Wait: a.wait, Build: toolVersion(), Say: say}); err != nil {
+		return brokerFailed(err)
+	}
+	o.NewAgent, o.AgentsHere = a.fleet.Agent, a.fleet.Here
+	return nil
+}
+
+// close lets the agents go.
+func (a *agents) close() {
+	if a.fleet != nil {
+		a.fleet.Close()
+	}
+	if a.at != nil {
+		a.at.Close()
+	}
+	if a.server != nil {
+		a.server.Close()
+	}
+}

@@ -1,0 +1,195 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/brokermark/brokermark/internal/bounded"
+)
+
+// Address is where a control server is, and how it is known to be the right one.
+type Address struct {
+	Server string // nats://host:port
+	Pin    string // SHA-256 of its certificate, hexadecimal
+	CA     string // or a file with authorities in PEM
+}
+
+const pinned = "sha256:"
+
+// ParseAddress reads nats://HOST:PORT?pin=sha256:… or ?ca=FILE. Without either, which a server on this machine allows only, the
+// connection is plain.
+func ParseAddress(text string) (Address, error) {
+	bad := func(why string, args ...any) (Address, error) {
+		return Address{}, fmt.Errorf("control server %q: %s; allowed is nats://HOST:PORT?pin=sha256:FINGERPRINT or nats://HOST:PORT?ca=FILE", text, fmt.Sprintf(why, args...))
+	}
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "nats" && u.Scheme != "tls") || u.Hostname() == "" || u.Port() == "" {
+		return bad("no address of a NATS server")
+	}
+	if u.User != nil {
+		return Address{}, errors.New("the address of a control server holds no password: the token is read from --token-file")
+	}
+	a := Address{Server: "nats://" + u.Host}
+	for name, values := range u.Query() {
+		switch name {
+		case "pin":
+			pin, ok := strings.CutPrefix(values[0], pinned)
+			if digest, err := hex.DecodeString(pin); !ok || err != nil || len(digest) != sha256.Size {
+				return bad("pin is no fingerprint")
+			}
+			a.Pin = pin
+		case "ca":
+			a.CA = values[0]
+		default:
+			return bad("%s is unknown", name)
+		}
+	}
+	if a.Pin == "" && a.CA == "" && !local(u.Hostname()) {
+		return bad("a token, and brokers' passwords, may cross to another machine encrypted only")
+	}
+	return a, nil
+}
+
+// local tells that a host is this machine by its own loopback.
+func local(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// String is the address as ParseAddress reads it.
+func (a Address) String() string {
+	switch {
+	case a.Pin != "":
+		return a.Server + "?pin=" + pinned + a.Pin
+	case a.CA != "":
+		return a.Server + "?ca=" + url.QueryEscape(a.CA)
+	}
+	return a.Server
+}
+
+// errPin is that a server is not the one that was asked for.
+var errPin = errors.New("its certificate is not the one with the fingerprint in the address: another program, or somebody in between, answers there")
+
+func (a Address) tls() (*tls.Config, error) {
+	switch {
+	case a.Pin != "":
+		return &tls.Config{
+			MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, // the certificate is compared as a whole instead
+			VerifyConnection: func(s tls.ConnectionState) error {
+				if len(s.PeerCertificates) == 0 || subtle.ConstantTimeCompare([]byte(fingerprint(s.PeerCertificates[0].Raw)), []byte(a.Pin)) != 1 {
+					return errPin
+				}
+				return nil
+			},
+		}, nil
+	case a.CA != "":
+		text, err := bounded.File(a.CA, maxSecret)
+		if err != nil {
+			return nil, fmt.Errorf("the control server's authorities: %w", err)
+		}
+		c := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
+		if !c.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("the control server's authorities: %s holds no certificate in PEM form", a.CA)
+		}
+		return c, nil
+	}
+	return nil, nil
+}
+
+func fingerprint(certificate []byte) string {
+	sum := sha256.Sum256(certificate)
+	return hex.EncodeToString(sum[:])
+}
+
+// maxSecret bounds files with a token or certificates, in bytes.
+const maxSecret = 1 << 20
+
+// ReadToken reads the first line of a file that only its user may read.
+func ReadToken(file string) (string, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", fmt.Errorf("token file: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return "", fmt.Errorf("token file %s may be read by others (%#o): chmod 600 %s", file, mode, file)
+	}
+	text, err := bounded.File(file, maxSecret)
+	if err != nil {
+		return "", fmt.Errorf("token file: %w", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	if line = strings.TrimSpace(line); len(line) < minToken {
+		return "", fmt.Errorf("token file %s: its first line has to be a token of at least %d characters", file, minToken)
+	}
+	return line, nil
+}
+
+const minToken = 16
+
+// options are those of every connection to a control server. It is kept through what the network loses.
+func options(token string) []nats.Option {
+	return []nats.Option{
+		nats.Token(token), nats.Name("brokermark"), nats.Timeout(5 * time.Second), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
+		nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond), nats.PingInterval(time.Second), nats.MaxPingsOutstanding(3),
+	}
+}
+
+// connect reaches the control server, for which it waits until ctx ends. say tells of what it waits for.
+func (a Address) connect(ctx context.Context, token string, say func(string, ...any), further ...nats.Option) (*nats.Conn, error) {
+	config, err := a.tls()
+	if err != nil {
+		return nil, err
+	}
+	all := append(options(token), further...)
+	if config != nil {
+		all = append(all, nats.Secure(config))
+	}
+	for said := ""; ; {
+		nc, err := nats.Connect(a.Server, all...)
+		switch {
+		case err == nil:
+			return nc, nil
+		case errors.Is(err, nats.ErrAuthorization):
+			return nil, fmt.Errorf("the control server at %s does not accept the token", a.Server)
+		case errors.Is(err, errPin):
+			return nil, fmt.Errorf("the control server at %s: %w", a.Server, errPin)
+		case errors.Is(err, nats.ErrSecureConnWanted):
+			return nil, fmt.Errorf("the control server at %s does not encrypt", a.Server)
+		case errors.Is(err, nats.ErrSecureConnRequired), config == nil && errors.As(err, new(*tls.CertificateVerificationError)):
+			return nil, fmt.Errorf("the control server at %s encrypts: give its fingerprint (?pin=) or authorities (?ca=)", a.Server)
+		case errors.As(err, new(*tls.CertificateVerificationError)):
+			return nil, fmt.Errorf("the control server at %s: %w", a.Server, err)
+		case said == "":
+			said = err.Error()
+			say("waiting for a control server at %s: %s", a.Server, reason(err))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// reason is an error of dialling without the library's words around it.
+func reason(err error) string {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err.Error()
+	}
+	return strings.TrimPrefix(err.Error(), "nats: ")
+}

@@ -1,0 +1,152 @@
+package fleet
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// Control is a control server in this process.
+type Control struct {
+	server *server.Server
+	Token  string
+	// Join is how agents reach it.
+	Join Address
+}
+
+// Files of a control server, which stay the same so that agents know it again.
+const (
+	tokenFile = "token"
+	certFile  = "control.pem"
+	keyFile   = "control.key"
+)
+
+// Listen starts a control server on listen, HOST:PORT. Its certificate, and where token is "" its token, are kept in dir.
+func Listen(listen, dir, token string) (*Control, error) {
+	host, portText, err := net.SplitHostPort(listen)
+	port, errPort := strconv.Atoi(portText)
+	if err = errors.Join(err, errPort); err != nil {
+		return nil, fmt.Errorf("control server: %q is no HOST:PORT", listen)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if token == "" {
+		if token, err = keptToken(filepath.Join(dir, tokenFile)); err != nil {
+			return nil, err
+		}
+	}
+	pair, err := keptCertificate(dir)
+	if err != nil {
+		return nil, err
+	}
+	free, err := net.Listen("tcp", net.JoinHostPort(host, portText)) // the server itself would only log why it can't
+	if err != nil {
+		return nil, fmt.Errorf("control server: %w", err)
+	}
+	if port == 0 {
+		port = free.Addr().(*net.TCPAddr).Port
+	}
+	if err := free.Close(); err != nil {
+		return nil, err
+	}
+	s, err := server.NewServer(&server.Options{
+		ServerName: "brokermark", Host: host, Port: port, Authorization: token, NoLog: true, NoSigs: true,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, TLS: true, TLSTimeout: 5, AuthTimeout: 6,
+		PingInterval: time.Second, MaxPingsOut: 5, DisableShortFirstPing: true, NoSystemAccount: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("control server: %w", err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		s.Shutdown()
+		return nil, fmt.Errorf("the control server on %s did not start within 10 s", listen)
+	}
+	reached := host
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() { // of all addresses, its name stands for the others
+		if reached, err = os.Hostname(); err != nil {
+			reached = "127.0.0.1"
+		}
+	}
+	return &Control{
+		server: s, Token: token,
+		Join: Address{Server: "nats://" + net.JoinHostPort(reached, strconv.Itoa(port)), Pin: fingerprint(pair.Certificate[0])},
+	}, nil
+}
+
+// connect is a connection within this process.
+func (c *Control) connect() (*nats.Conn, error) {
+	return nats.Connect("", append(options(c.Token), nats.InProcessServer(c.server))...)
+}
+
+// Close ends the server and every connection.
+func (c *Control) Close() {
+	c.server.Shutdown()
+	c.server.WaitForShutdown()
+}
+
+// TokenFile is where a control server keeps the token that it made.
+func TokenFile(dir string) string { return filepath.Join(dir, tokenFile) }
+
+// keptToken reads a token, or makes one that only its user may read.
+func keptToken(file string) (string, error) {
+	token, err := ReadToken(file)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	made := rand.Text()
+	return made, os.WriteFile(file, []byte(made+"\n"), 0o600)
+}
+
+// keptCertificate reads a certificate with its key, or makes them.
+func keptCertificate(dir string) (tls.Certificate, error) {
+	cert, key := filepath.Join(dir, certFile), filepath.Join(dir, keyFile)
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return pair, err
+	}
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return pair, err
+	}
+	host, _ := os.Hostname()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "brokermark control server"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(10, 0, 0),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames: []string{"localhost", host}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		return pair, err
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return pair, err
+	}
+	err = errors.Join(
+		os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600),
+		os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644),
+	)
+	if err != nil {
+		return pair, err
+	}
+	return tls.LoadX509KeyPair(cert, key)
+}

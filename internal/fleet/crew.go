@@ -1,0 +1,234 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// How long before its start a load is told: one agent needs no more than the way of the order, several begin together.
+const (
+	leadOfOne = 100 * time.Millisecond
+	lead      = 500 * time.Millisecond
+)
+
+// Agent is all agents of the fleet as one: of each point's streams, everything of one stream on one agent. It is made for one point.
+func (f *Fleet) Agent() agent.Agent { return &crew{fleet: f} }
+
+// crew runs a point on the fleet's agents.
+type crew struct {
+	fleet *Fleet
+	hands []*remote
+}
+
+// each does something with all agents at once. Of several errors that of a lost agent counts.
+func each(hands []*remote, do func(i int, r *remote) error) error {
+	errs := make([]error, len(hands))
+	var all sync.WaitGroup
+	for i, r := range hands {
+		all.Go(func() { errs[i] = do(i, r) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if errors.As(err, new(*agent.ErrLost)) {
+			return err
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Prepare has every agent prepare its part. The first makes its topics alone, lest several make what they share at once.
+func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error) {
+	if err := c.fleet.complete(ctx); err != nil {
+		return agent.Prepared{}, err
+	}
+	parts, err := p.Worker.Split(c.fleet.size)
+	if err != nil {
+		return agent.Prepared{}, err
+	}
+	c.fleet.mu.Lock()
+	c.hands = slices.Clone(c.fleet.agents)
+	c.fleet.mu.Unlock()
+	said := make([]agent.Prepared, len(c.hands))
+	prepare := func(i int, r *remote) (err error) {
+		part := p
+		part.Worker = parts[i]
+		said[i], err = r.prepare(ctx, part)
+		c.settle(r, err)
+		if err != nil && len(parts) > 1 && !errors.As(err, new(*agent.ErrLost)) {
+			return fmt.Errorf("agent %s: %w", r.info, err)
+		}
+		return err
+	}
+	hands := c.hands
+	err = prepare(0, hands[0])
+	if err == nil {
+		err = each(hands[1:], func(i int, r *remote) error { return prepare(i+1, r) })
+	}
+	if err != nil {
+		return agent.Prepared{}, errors.Join(err, c.Close())
+	}
+	return said[0], nil
+}
+
+// settle forgets an agent that was lost.
+func (c *crew) settle(r *remote, err error) {
+	if !errors.As(err, new(*agent.ErrLost)) {
+		return
+	}
+	c.fleet.drop(r)
+	c.fleet.mu.Lock()
+	defer c.fleet.mu.Unlock()
+	c.hands = slices.DeleteFunc(slices.Clone(c.hands), func(one *remote) bool { return one == r })
+}
+
+// Run has all agents begin a load at the same moment. When one is lost the others end, too.
+func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.Part) {
+	hands := c.hands
+	where := make([]standing, len(hands))
+	if err := each(hands, func(i int, r *remote) (err error) {
+		where[i], err = r.clock(ctx)
+		c.settle(r, err)
+		return err
+	}); err != nil {
+		return worker.Outcome{Err: err}, nil
+	}
+	ahead := leadOfOne
+	if len(hands) > 1 {
+		ahead = lead
+	}
+	start := now() + int64(ahead)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	v := newView(l, hands)
+	parts := make([]agent.Part, len(hands))
+	err := each(hands, func(i int, r *remote) (err error) {
+		parts[i], err = r.run(ctx, l, start, where[i], v.of(i))
+		if err != nil {
+			c.settle(r, err)
+			stop()
+		}
+		return err
+	})
+	outs := make([]worker.Outcome, len(parts))
+	for i := range parts {
+		outs[i] = parts[i].Outcome
+	}
+	if err != nil { // what the others still measured is of another load
+		return worker.Outcome{Err: err}, nil
+	}
+	return worker.Merged(outs), parts
+}
+
+// Used is what the agents' processes have used, as they last said.
+func (c *crew) Used() (all provision.Usage) {
+	for _, r := range c.hands {
+		r.mu.Lock()
+		all.User += r.used.User
+		all.System += r.used.System
+		all.RSSBytes += r.used.RSSBytes
+		r.mu.Unlock()
+	}
+	return all
+}
+
+// Close has every agent end its part; the first one, which may have made what others share, ends last.
+func (c *crew) Close() error {
+	if len(c.hands) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cleanWithin)
+	defer cancel()
+	end := func(_ int, r *remote) error {
+		err := r.close(ctx)
+		c.settle(r, err)
+		return err
+	}
+	hands := c.hands
+	err := errors.Join(each(hands[1:], end), end(0, hands[0]))
+	c.hands = nil
+	return err
+}
+
+// view makes one view of what the agents tell of a trial, for the load's hooks.
+type view struct {
+	load  worker.Load
+	hands []*remote
+
+	mu      sync.Mutex
+	latest  []worker.Sample
+	told    []worker.Sample // of the measured phase, while Hopeless may be asked
+	begun   bool
+	sending int // agents that are still at it
+	halted  bool
+}
+
+func newView(l worker.Load, hands []*remote) *view {
+	return &view{load: l, hands: hands, latest: make([]worker.Sample, len(hands)), sending: len(hands)}
+}
+
+// of is where the beats of agent i go.
+func (v *view) of(i int) *watching {
+	return &watching{measuring: v.measuring, sent: v.sent, samples: func(s []worker.Sample) { v.samples(i, s) }}
+}
+
+func (v *view) measuring(at int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.begun && v.load.Measuring != nil {
+		v.load.Measuring(at)
+	}
+	v.begun = true
+}
+
+func (v *view) sent() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.sending--; v.sending == 0 && v.load.Sent != nil {
+		v.load.Sent()
+	}
+}
+
+// samples takes what agent i has seen; all are shown as often as the first one is.
+func (v *view) samples(i int, list []worker.Sample) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range list {
+		v.latest[i] = s
+		if i > 0 {
+			continue
+		}
+		all := worker.Together(v.latest)
+		if v.load.Observe != nil {
+			v.load.Observe(all)
+		}
+		v.consider(all)
+	}
+}
+
+// consider asks whether the load is hopeless, and if so ends it everywhere.
+func (v *view) consider(s worker.Sample) {
+	if v.load.Hopeless == nil || v.halted || !v.begun || !s.Sending || s.Phase == 0 {
+		return
+	}
+	v.told = append(v.told, s)
+	if !v.load.Hopeless(v.told) {
+		return
+	}
+	v.halted = true
+	for _, r := range v.hands {
+		r.halt()
+	}
+}

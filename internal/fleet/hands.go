@@ -1,0 +1,193 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// hands do what a session is ordered to, one order after the other, by an agent.Local.
+type hands struct {
+	local  agent.Local
+	queue  provision.Queue
+	tell   chan struct{} // something is to be reported at once
+	halted atomic.Bool
+
+	mu        sync.Mutex
+	samples   []worker.Sample
+	measuring int64
+	sent      bool
+}
+
+func (h *hands) news() <-chan struct{} { return h.tell }
+
+func (h *hands) tellNow() {
+	select {
+	case h.tell <- struct{}{}:
+	default:
+	}
+}
+
+// report adds to a beat what is new.
+func (h *hands) report(u *up) {
+	u.Used = provision.SelfUsage()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	u.Samples, u.Measuring, u.Sent = h.samples, h.measuring, h.sent
+	h.samples = nil
+}
+
+// halt has the load under way end its measured phase.
+func (h *hands) halt() { h.halted.Store(true) }
+
+// do carries out an order.
+func (h *hands) do(ctx context.Context, o *order) (a answer) {
+	var err error
+	switch {
+	case o.Do == doPrepare && o.Plan != nil:
+		var p agent.Prepared
+		p, err = h.local.Prepare(ctx, *o.Plan)
+		a.Prepared = &p
+	case o.Do == doRun && o.Load != nil:
+		h.run(ctx, o, &a)
+	case o.Do == doClose:
+		err = h.local.Close()
+	default:
+		err = fmt.Errorf("%q is not what comes next", o.Do)
+	}
+	a.Fault = agent.FaultOf(err)
+	return a
+}
+
+// early is how long before its start a load with a schedule is begun, which takes care of the rest by itself.
+const early = 50 * time.Millisecond
+
+// run runs a load from its start on, and reads the meters of this process.
+func (h *hands) run(ctx context.Context, o *order, a *answer) {
+	h.mu.Lock()
+	h.samples, h.measuring, h.sent = nil, 0, false
+	h.mu.Unlock()
+	h.halted.Store(false)
+	g := &gauge{queue: &h.queue, over: make(chan struct{})}
+	l := o.Load.Load
+	l.Hooks = h.hooks(l, g, o.Haltable)
+	var starting sync.WaitGroup
+	starting.Go(func() { a.Woke = wake(l.Start) })
+	if l.Schedule == nil {
+		wake(l.Start)
+	} else {
+		wake(l.Start - int64(early))
+	}
+	out, _ := h.local.Run(ctx, l)
+	starting.Wait()
+	a.Outcome, a.Meters = &agent.Outcome{Outcome: out}, g.end()
+}
+
+// wake sleeps until a time on the clock, and returns when it woke.
+func wake(at int64) int64 {
+	s := clock.NewSleeper()
+	defer s.Close()
+	s.SleepUntil(at)
+	return now()
+}
+
+// hooks gather what the coordinator is told of a trial that runs.
+func (h *hands) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
+	hooks := worker.Hooks{
+		Measuring: func(at int64) {
+			h.mu.Lock()
+			h.measuring = at
+			h.mu.Unlock()
+			h.tellNow()
+			g.measuring(at, l.Duration)
+		},
+		Sent: func() {
+			h.mu.Lock()
+			h.sent = true
+			h.mu.Unlock()
+			if l.Messages > 0 {
+				g.until()
+				h.tellNow()
+			}
+		},
+		Observe: func(s worker.Sample) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.samples = append(h.samples, s)
+		},
+	}
+	if haltable {
+		hooks.Hopeless = func([]worker.Sample) bool {
+			if !h.halted.Load() {
+				return false
+			}
+			g.until()
+			return true
+		}
+	}
+	return hooks
+}
+
+// gauge reads the meters of this process when the measured phase begins, when it ends and after the drain.
+type gauge struct {
+	queue   *provision.Queue
+	reading sync.WaitGroup
+	over    chan struct{}
+
+	mu     sync.Mutex
+	meters meters
+}
+
+func (g *gauge) read() agent.Reading {
+	var gc debug.GCStats
+	debug.ReadGCStats(&gc)
+	return agent.Reading{At: now(), Used: provision.SelfUsage(), GC: gc.PauseTotal, Queued: g.queue.Delay()}
+}
+
+// set reads the meters once.
+func (g *gauge) set(r *agent.Reading) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if r.At == 0 {
+		*r = g.read()
+	}
+}
+
+func (g *gauge) measuring(at int64, length time.Duration) {
+	g.reading.Go(func() {
+		if !g.wait(at) {
+			return
+		}
+		g.set(&g.meters.Begin)
+		if length > 0 && g.wait(at+int64(length)) {
+			g.until()
+		}
+	})
+}
+
+func (g *gauge) until() { g.set(&g.meters.Until) }
+
+// wait blocks until a time on the clock; false: the trial was over before it.
+func (g *gauge) wait(at int64) bool {
+	select {
+	case <-time.After(time.Duration(at - now())):
+		return true
+	case <-g.over:
+		return false
+	}
+}
+
+func (g *gauge) end() *meters {
+	close(g.over)
+	g.reading.Wait()
+	g.set(&g.meters.End)
+	return &g.meters
+}

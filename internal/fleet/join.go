@@ -1,0 +1,257 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+	"github.com/nats-io/nuid"
+
+	"github.com/brokermark/brokermark/internal/agent"
+)
+
+// Options of an agent.
+type Options struct {
+	Join  Address
+	Token string
+	Name  string // "": the host's
+	Build string // of this program
+	Once  bool   // end with the first run
+	Log   io.Writer
+	Say   func(format string, args ...any)
+}
+
+// Join is an agent: it waits for a control server, works for whoever asks there, for one run after the other, and returns when ctx
+// ends or the control server refuses it. A run whose coordinator isn't heard any more ends, and everything of it is cleaned up.
+func Join(ctx context.Context, o Options) error {
+	a := &joined{Options: o, info: Self(o.Name, o.Build), claimed: make(chan *session)}
+	a.info.ID = nuid.Next()
+	closed := make(chan struct{})
+	nc, err := o.Join.connect(ctx, o.Token, o.Say, nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	a.nc = nc
+	s, err := a.announce()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Stop() }() // the connection ends anyway
+	o.Say("%s is ready at %s", a.info, o.Join.Server)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-closed:
+			return fmt.Errorf("the control server at %s closed the connection: %w", o.Join.Server, nc.LastError())
+		case s := <-a.claimed:
+			err := s.serve(ctx)
+			a.free()
+			if err != nil || o.Once {
+				return err
+			}
+		}
+	}
+}
+
+// joined is an agent at a control server.
+type joined struct {
+	Options
+	info    Info
+	nc      *nats.Conn
+	claimed chan *session
+
+	mu   sync.Mutex
+	busy string // for whom it works
+}
+
+// announce makes the agent known at the control server.
+func (a *joined) announce() (micro.Service, error) {
+	s, err := micro.AddService(a.nc, micro.Config{
+		Name: service, Version: serviceVersion, Description: "runs producers and consumers for brokermark", QueueGroupDisabled: true,
+		Metadata:     map[string]string{"name": a.info.Name, "host": a.info.Host, "build": a.info.Build},
+		StatsHandler: func(*micro.Endpoint) any { return a.status() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, errors.Join(
+		s.AddEndpoint(claimEnd, micro.HandlerFunc(a.claim), micro.WithEndpointSubject(subjectOf(a.info.ID, claimEnd))),
+		s.AddEndpoint(clockEnd, micro.HandlerFunc(func(r micro.Request) { _ = r.RespondJSON(tick{now()}) }), micro.WithEndpointSubject(subjectOf(a.info.ID, clockEnd))),
+	)
+}
+
+func (a *joined) status() Status {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return Status{a.info, a.busy, loadAverage()}
+}
+
+// claim lets one run after the other have the agent.
+func (a *joined) claim(r micro.Request) {
+	var c claim
+	if err := json.Unmarshal(r.Data(), &c); err != nil {
+		_ = r.Error("400", err.Error(), nil)
+		return
+	}
+	_ = r.RespondJSON(claimed{a.take(c)})
+}
+
+// take begins a session, or says why not.
+func (a *joined) take(c claim) (refused string) {
+	if why := a.info.fits(c.By); why != "" {
+		return why
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.busy != "" {
+		return "it works for " + a.busy
+	}
+	s := newSession(a, c)
+	if err := s.listen(); err != nil {
+		return err.Error()
+	}
+	select {
+	case a.claimed <- s:
+		a.busy = c.By.String()
+		return ""
+	case <-time.After(time.Second):
+		_ = s.subscription.Unsubscribe()
+		return "it is about to end"
+	}
+}
+
+func (a *joined) free() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.busy = ""
+}
+
+// session is the agent's side of one run.
+type session struct {
+	joined       *joined
+	id           string
+	by           Info
+	subscription *nats.Subscription
+	orders       chan down
+	hands        hands
+	got, done    int
+	last         *answer
+	cancel       context.CancelFunc // of the order under way
+	ended        chan answer        // what became of it
+}
+
+func newSession(a *joined, c claim) *session {
+	return &session{joined: a, id: c.Session, by: c.By, orders: make(chan down, 16), ended: make(chan answer, 1), hands: hands{local: agent.Local{Log: a.Log}, tell: make(chan struct{}, 1)}}
+}
+
+// listen takes what comes from the coordinator. It is told before the coordinator is, so that nothing is missed.
+func (s *session) listen() (err error) {
+	var p parcel
+	s.subscription, err = s.joined.nc.Subscribe(subjectDown(s.id), func(m *nats.Msg) {
+		var d down
+		if complete, err := p.add(m, &d); err != nil {
+			s.joined.Say("from %s: %v", s.by, err)
+		} else if complete {
+			s.orders <- d
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.subscription.SetPendingLimits(-1, -1), s.joined.nc.Flush())
+}
+
+// serve carries out orders until the coordinator has no more of them or isn't heard.
+func (s *session) serve(ctx context.Context) error {
+	defer func() { _ = s.subscription.Unsubscribe() }()
+	s.joined.Say("working for %s", s.by)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
+	heard := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), s.cleanUp())
+		case d := <-s.orders:
+			heard = time.Now()
+			if d.Leave {
+				s.joined.Say("the run of %s is over", s.by)
+				return s.cleanUp()
+			}
+			s.obey(ctx, d)
+		case a := <-s.ended:
+			s.done, s.last = a.N, &a
+			s.say(up{Answer: &a})
+		case <-s.hands.news():
+			s.say(up{})
+		case <-beat.C:
+			s.say(up{})
+			if silent := time.Since(heard); silent > lostAfter {
+				s.joined.Say("%s was not heard for %s: cleaning up", s.by, silent.Round(100*time.Millisecond))
+				return s.cleanUp()
+			}
+		}
+	}
+}
+
+// say sends a beat. While the connection is away it is kept, and if it gets lost the coordinator asks again.
+func (s *session) say(u up) {
+	u.Got, u.Done = s.got, s.done
+	s.hands.report(&u)
+	if err := post(s.joined.nc, subjectUp(s.id), u); err != nil {
+		s.joined.Say("to %s: %v", s.by, err)
+	}
+}
+
+func (s *session) obey(ctx context.Context, d down) {
+	switch o := d.Order; {
+	case o != nil && o.N == s.got+1 && s.done == s.got:
+		s.got = o.N
+		ctx, s.cancel = context.WithCancel(ctx)
+		go func() {
+			a := s.hands.do(ctx, o)
+			a.N = o.N
+			s.ended <- a
+		}()
+	case d.Cancel == s.got && s.done < s.got:
+		s.cancel()
+	case d.Halt == s.got && s.done < s.got:
+		s.hands.halt()
+	case d.Again == s.done && s.last != nil:
+		s.say(up{Answer: s.last})
+	}
+}
+
+// cleanUp ends what is under way, and everything that was prepared.
+func (s *session) cleanUp() error {
+	over := time.After(cleanWithin)
+	if s.done < s.got {
+		s.cancel()
+		select {
+		case <-s.ended:
+		case <-over:
+			return fmt.Errorf("what was under way for %s did not end within %s", s.by, cleanWithin)
+		}
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- s.hands.local.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			s.joined.Say("closing the clients: %v", err)
+		}
+		return nil
+	case <-over:
+		return fmt.Errorf("the clients of the run of %s did not close within %s", s.by, cleanWithin)
+	}
+}

@@ -1,0 +1,87 @@
+package fleet
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+)
+
+// What is posted is JSON, compressed, in pieces that the control server takes.
+const (
+	pieceHeader = "Brokermark-Piece" // message, number and count of pieces
+	piece       = 256 << 10          // bytes
+	maxMessage  = 1 << 30            // bytes of JSON: the samples of an hour with a topology of a million topics
+	maxPieces   = maxMessage / piece
+)
+
+// post sends v to a subject.
+func post(nc *nats.Conn, subject string, v any) error {
+	var packed bytes.Buffer
+	z, err := flate.NewWriter(&packed, flate.BestSpeed)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(json.NewEncoder(z).Encode(v), z.Close()); err != nil {
+		return err
+	}
+	size := min(piece, max(1, int(nc.MaxPayload())-4096))
+	id, text := nuid.Next(), packed.Bytes()
+	n := (len(text) + size - 1) / size
+	for i := range n {
+		m := nats.NewMsg(subject)
+		m.Header.Set(pieceHeader, fmt.Sprintf("%s %d %d", id, i, n))
+		m.Data = text[i*size : min(len(text), (i+1)*size)]
+		if err := nc.PublishMsg(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parcel puts the pieces of one sender together. Those of a message come in order; a message of which one is missing is
+// dropped, and sent again by who sees that it wasn't heard.
+type parcel struct {
+	id   string
+	next int
+	text []byte
+}
+
+// add takes a piece, and decodes the message into v when it is complete.
+func (p *parcel) add(m *nats.Msg, v any) (complete bool, err error) {
+	var id string
+	var i, n int
+	if _, err := fmt.Sscanf(m.Header.Get(pieceHeader), "%s %d %d", &id, &i, &n); err != nil || i < 0 || i >= n || n > maxPieces {
+		return false, errors.New("a message that is no piece of another")
+	}
+	if i == 0 {
+		*p = parcel{id: id}
+	}
+	if id != p.id || i != p.next {
+		return false, nil // the rest of one that has lost a piece
+	}
+	p.text, p.next = append(p.text, m.Data...), i+1
+	if p.next < n {
+		return false, nil
+	}
+	text := p.text
+	*p = parcel{}
+	z := flate.NewReader(bytes.NewReader(text))
+	defer z.Close()
+	return true, json.NewDecoder(io.LimitReader(z, maxMessage)).Decode(v)
+}
+
+// Subjects of a session: what goes to its agent, and what comes from it.
+func subjectDown(session string) string { return "brokermark.run." + session + ".down" }
+func subjectUp(session string) string   { return "brokermark.run." + session + ".up" }
+
+// subjectOf is an endpoint of an agent.
+func subjectOf(id, end string) string {
+	return strings.Join([]string{"brokermark.agent", id, end}, ".")
+}

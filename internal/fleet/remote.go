@@ -1,0 +1,314 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// remote is an agent that this process has claimed.
+type remote struct {
+	nc           *nats.Conn
+	id           string // of the session
+	info         Info
+	me           Info
+	subscription *nats.Subscription
+	over         chan struct{} // closed to end the beats
+	beating      sync.WaitGroup
+
+	n      int // the last order
+	answer chan answer
+
+	mu        sync.Mutex
+	heard     time.Time
+	got, done int
+	used      provision.Usage
+	watching  *watching // of the trial under way
+}
+
+// watching is what becomes of the beats of a trial.
+type watching struct {
+	n         int // the order
+	offset    int64
+	measuring func(at int64)
+	sent      func()
+	samples   func([]worker.Sample)
+	begun     bool
+	ended     bool
+}
+
+// askTime bounds the answer to a claim, and to a question for the time.
+const askTime = 3 * time.Second
+
+// take claims an agent.
+func take(ctx context.Context, nc *nats.Conn, me, info Info) (*remote, error) {
+	r := &remote{
+		nc: nc, id: nuid.Next(), info: info, me: me, over: make(chan struct{}), answer: make(chan answer, 1), heard: time.Now(),
+	}
+	var p parcel
+	var err error
+	if r.subscription, err = nc.Subscribe(subjectUp(r.id), func(m *nats.Msg) {
+		var u up
+		if complete, err := p.add(m, &u); err == nil && complete {
+			r.hear(u)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	if err := r.subscription.SetPendingLimits(-1, -1); err != nil {
+		return nil, err
+	}
+	var said claimed
+	if err := r.ask(ctx, claimEnd, claim{r.id, me}, &said); err != nil {
+		_ = r.subscription.Unsubscribe()
+		return nil, err
+	}
+	if said.Refused != "" {
+		_ = r.subscription.Unsubscribe()
+		return nil, fmt.Errorf("agent %s refuses: %s", info, said.Refused)
+	}
+	r.beating.Go(r.beat)
+	return r, nil
+}
+
+// ask sends a small question to an endpoint of the agent.
+func (r *remote) ask(ctx context.Context, end string, question, reply any) error {
+	text, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	m, err := r.nc.RequestWithContext(ctx, subjectOf(r.info.ID, end), text)
+	if err != nil {
+		return r.lost("it does not answer: %v", err)
+	}
+	return json.Unmarshal(m.Data, reply)
+}
+
+func (r *remote) lost(why string, args ...any) error {
+	return &agent.ErrLost{Agent: r.info.String(), Why: fmt.Sprintf(why, args...)}
+}
+
+// beat tells the agent again and again that somebody is there.
+func (r *remote) beat() {
+	t := time.NewTicker(beatEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-r.over:
+			return
+		case <-t.C:
+			_ = r.say(down{}) // who can't be told is lost in time
+		}
+	}
+}
+
+func (r *remote) say(d down) error { return post(r.nc, subjectDown(r.id), d) }
+
+// hear takes a beat in. It is called by one goroutine.
+func (r *remote) hear(u up) {
+	r.mu.Lock()
+	r.heard, r.got, r.done, r.used = time.Now(), u.Got, u.Done, u.Used
+	w := r.watching
+	r.mu.Unlock()
+	if w != nil && u.Got == w.n {
+		w.take(u)
+	}
+	if u.Answer != nil {
+		select {
+		case r.answer <- *u.Answer:
+		default: // nobody waits for it any more
+		}
+	}
+}
+
+func (w *watching) take(u up) {
+	if u.Measuring != 0 && !w.begun {
+		w.begun = true
+		w.measuring(u.Measuring - w.offset)
+	}
+	for i := range u.Samples {
+		u.Samples[i].At -= w.offset
+	}
+	if len(u.Samples) > 0 {
+		w.samples(u.Samples)
+	}
+	if u.Sent && !w.ended {
+		w.ended = true
+		w.sent()
+	}
+}
+
+// do gives an order and blocks until it is answered or the agent is lost. When ctx ends, the order is to end early, and its answer
+// is waited for a little longer.
+func (r *remote) do(ctx context.Context, o order) (answer, error) {
+	r.n++
+	o.N = r.n
+	if err := r.say(down{Order: &o}); err != nil {
+		return answer{}, r.lost("it can't be told anything: %v", err)
+	}
+	look := time.NewTicker(beatEvery / 2)
+	defer look.Stop()
+	told := time.Now()
+	ended := ctx.Done()
+	var patience <-chan time.Time
+	for {
+		select {
+		case a := <-r.answer:
+			if a.N == o.N {
+				return a, nil
+			}
+		case <-ended:
+			ended, patience = nil, time.After(cleanWithin)
+			_ = r.say(down{Cancel: o.N}) // said again below
+		case <-patience:
+			return answer{}, r.lost("it did not end its work within %s", cleanWithin)
+		case <-look.C:
+			r.mu.Lock()
+			silent, got, done := time.Since(r.heard), r.got, r.done
+			r.mu.Unlock()
+			if silent > lostAfter {
+				return answer{}, r.lost("it was not heard for %s", silent.Round(100*time.Millisecond))
+			}
+			if time.Since(told) < sendAgain {
+				continue
+			}
+			told = time.Now()
+			switch {
+			case got < o.N:
+				_ = r.say(down{Order: &o})
+			case done >= o.N:
+				_ = r.say(down{Again: o.N})
+			case ended == nil:
+				_ = r.say(down{Cancel: o.N})
+			}
+		}
+	}
+}
+
+// prepare tells the plan.
+func (r *remote) prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error) {
+	if err := r.reaches(p); err != nil {
+		return agent.Prepared{}, err
+	}
+	var err error
+	if p.Broker, err = p.Broker.Carried(); err != nil {
+		return agent.Prepared{}, err
+	}
+	a, err := r.do(ctx, order{Do: doPrepare, Plan: &p})
+	if err == nil {
+		err = a.Fault.Error()
+	}
+	if err != nil || a.Prepared == nil {
+		return agent.Prepared{}, err
+	}
+	return *a.Prepared, nil
+}
+
+// reaches refuses a broker on this machine's loopback for an agent on another machine.
+func (r *remote) reaches(p agent.Plan) error {
+	if r.info.Machine == r.me.Machine {
+		return nil
+	}
+	for _, address := range p.Broker.Addresses {
+		if local(hostOf(address)) {
+			return fmt.Errorf("agent %s is on another machine, and %s listens on %s only: start it so that agents reach it, and attach to it", r.info, p.Broker.Broker, address)
+		}
+	}
+	return nil
+}
+
+// run runs a load from start on, by this process's clock. stand is where the agent's clock is.
+func (r *remote) run(ctx context.Context, l worker.Load, start int64, stand standing, w *watching) (agent.Part, error) {
+	p := agent.Part{
+		Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Here: r.info.Machine == r.me.Machine, Offset: stand.offset, Bound: stand.bound,
+	}
+	if r.info.PIDs == r.me.PIDs {
+		p.PID = r.info.PID
+	}
+	l.Start = start + stand.offset
+	w.n, w.offset = r.n+1, stand.offset
+	r.watch(w)
+	defer r.watch(nil)
+	a, err := r.do(ctx, order{Do: doRun, Load: &agent.Load{Load: l}, Haltable: l.Hopeless != nil})
+	if err == nil {
+		err = a.Fault.Error()
+	}
+	if err == nil && (a.Outcome == nil || a.Meters == nil) {
+		err = r.lost("it answered without an outcome")
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Outcome, p.Late = a.Outcome.Moved(-stand.offset), a.Woke-l.Start
+	p.Begin, p.Until, p.End = a.Meters.Begin, a.Meters.Until, a.Meters.End
+	return p, nil
+}
+
+func (r *remote) watch(w *watching) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watching = w
+}
+
+// halt ends the measured phase of the trial under way.
+func (r *remote) halt() {
+	r.mu.Lock()
+	w := r.watching
+	r.mu.Unlock()
+	if w != nil {
+		_ = r.say(down{Halt: w.n}) // lost: the load is sent to its end
+	}
+}
+
+// close ends what was prepared; the agent stays claimed.
+func (r *remote) close(ctx context.Context) error {
+	a, err := r.do(ctx, order{Do: doClose})
+	return errors.Join(err, a.Fault.Error())
+}
+
+// leave lets the agent go.
+func (r *remote) leave() {
+	close(r.over)
+	r.beating.Wait()
+	_ = r.say(down{Leave: true})
+	_ = r.nc.FlushTimeout(askTime)
+	_ = r.subscription.Unsubscribe()
+}
+
+// standing is where an agent's clock is: so much ahead of this process's, give or take a bound.
+type standing struct{ offset, bound int64 }
+
+// exchanges is how many questions for the time are asked; the one with the shortest way counts.
+const exchanges = 8
+
+// clock finds out where the agent's clock is.
+func (r *remote) clock(ctx context.Context) (standing, error) {
+	if r.info.Clock == r.me.Clock {
+		return standing{}, nil
+	}
+	best := standing{bound: int64(time.Hour)}
+	for range exchanges {
+		var there tick
+		asked := now()
+		if err := r.ask(ctx, clockEnd, struct{}{}, &there); err != nil {
+			return best, err
+		}
+		answered := now()
+		if bound := (answered-asked)/2 + 1; bound < best.bound {
+			best = standing{there.Now - asked - (answered-asked)/2, bound}
+		}
+	}
+	return best, nil
+}
