@@ -47,6 +47,8 @@ func unshared(g driver.Guarantee) string {
 	switch {
 	case g.Delivery == driver.ExactlyOnce:
 		return "exactly-once is QoS 2, and HiveMQ grants a shared subscription QoS 1 at most"
+	case g.Delivery == driver.AtMostOnce && g.Ordering == driver.Ordered:
+		return "after HiveMQ stood still, it delivers some messages of QoS 0 out of order over a shared subscription, which breaks ordering: ordered"
 	case g.Persistence == driver.Log:
 		return "what consumers of a shared subscription had in flight when HiveMQ was killed, it gives to nobody any more, which breaks persistence: log"
 	}
@@ -62,11 +64,11 @@ func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 
 func natives(g driver.Guarantee) []driver.Native {
 	list := []driver.Native{{Side: driver.ServerSide, Name: modeSetting, Value: modeOf[g.Persistence]}}
-	if g.Delivery == driver.AtMostOnce {
-		return list
-	}
 	if unshared(g) != "" {
 		list = append(list, driver.Native{Side: driver.TopicSide, Name: "shared", Value: "false"})
+	}
+	if g.Delivery == driver.AtMostOnce {
+		return list
 	}
 	return append(list, driver.Native{Side: driver.ServerSide, Name: queueSetting, Value: defaults[queueSetting]})
 }

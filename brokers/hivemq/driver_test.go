@@ -102,6 +102,9 @@ func TestSharedSubscriptionsAreRefusedWhereTheyKeepNoPromise(t *testing.T) {
 		{least, true, 1, "had in flight when HiveMQ was killed"},
 		{unordered(least), "auto", 2, "had in flight when HiveMQ was killed"},
 		{least, false, 1, ""},
+		{once, "true", 1, "out of order"},
+		{once, "auto", 1, ""},
+		{unordered(once), "true", 2, ""},
 		{sharing, "auto", 2, ""},
 		{sharing, "false", 2, "every consumer gets every message"},
 	} {
