@@ -116,31 +116,40 @@ func (s *searcher) confirm(i int, low, high *load) (Request, bool) {
 }
 
 // soak returns the very long trial that is to confirm a rate, first of all low. Once one has failed, only such trials count:
-// shorter ones are not believed for lower rates either. Then low is not read, and may be nil.
+// shorter ones are not believed for lower rates either. From then on low is nil.
 func (s *searcher) soak(i int, low *load) (Request, bool) {
 	g := s.Goals[i]
 	passed, failed := s.around(func(l *load) Class { return l.afterSoak(i, g) })
-	rate := 0.0
+	var rate float64
 	switch {
-	case passed == nil && (failed == nil || !failed.goals[i].soakFailed):
+	case passed != nil && (failed == nil || within(passed.rate, failed.rate, g.Width)):
+		return Request{}, false
+	case passed != nil:
+		rate = math.Sqrt(passed.rate * failed.rate)
+	case low != nil:
 		rate = low.rate
-	case passed == nil:
+	case failed == nil: // the rate whose soak failed has passed one since, but other trials leave it undecided
+		return Request{}, false
+	default:
 		rate = failed.rate / step(g, far)
 		if guess, ok := failed.guess(); ok {
 			rate = math.Min(rate, guess/step(g, 0.5))
 		}
-	case failed != nil && !within(passed.rate, failed.rate, g.Width):
-		rate = math.Sqrt(passed.rate * failed.rate)
 	}
 	return Request{Soak, rate, g.Soak}, rate >= s.Floor
 }
 
-// afterSoak returns the class of a rate if only a soak makes a lower bound.
+// afterSoak returns the class of a rate if only a soak makes a lower bound, and a failed one an upper bound.
 func (l *load) afterSoak(i int, g Goal) Class {
-	if c := l.class(i, g); c != Lower || l.goals[i].soaked >= g.Soak {
+	soaked := l.goals[i].soaked >= g.Soak
+	switch c := l.class(i, g); {
+	case l.goals[i].soakFailed && !soaked:
+		return Upper
+	case c == Lower && !soaked:
+		return Undecided
+	default:
 		return c
 	}
-	return Undecided
 }
 
 // anySoakFailed reports whether a soak has failed for goal i, at any rate.

@@ -457,6 +457,26 @@ func TestAfterASoakFailedTheNextIsWhereThatOneCouldHavePassed(t *testing.T) {
 	}
 }
 
+func TestASoakThatFailsCountsHoweverManyTrialsAreAllowedToFail(t *testing.T) {
+	for confirms := 1; confirms < 40; confirms++ {
+		for _, exceed := range []float64{0, 0.3, 0.5, 0.9} {
+			g := confirmed(confirms, exceed)
+			g.Soak = time.Minute
+			p := planFor(g)
+			p.MaxTrials = 300
+			r, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+				if r.Kind == Soak {
+					return cliff(800)(r)
+				}
+				return cliff(1000)(r)
+			}))
+			if err != nil || r.Goals[0].Low > 800 {
+				t.Errorf("%d confirmations, %g may fail: %+v, %v", confirms, exceed, r.Goals[0], err)
+			}
+		}
+	}
+}
+
 func TestASingleVoidTrialIsNamedWhereItIsAllThereIs(t *testing.T) {
 	p := planFor(confirmed(2, 0))
 	p.MaxTrials = 1
