@@ -48,13 +48,14 @@ func (c *consumer) book(batch [][]byte) bool {
 	counted := false
 	for _, payload := range batch {
 		h, status := wire.Read(payload)
+		cut := len(payload) < c.shortest // if so, it may have lost its checksum, and wire.Read can't tell
 		switch {
-		case status.Corrupt(), len(payload) < c.shortest: // a payload that was cut may lack its checksum
+		case status == wire.OK && h.Run != c.run:
+			// An earlier run, whose payloads may have been shorter, left it on the broker.
+		case status.Corrupt(), cut:
 			if recorder != nil {
 				recorder.Corrupted(now)
 			}
-		case status == wire.OK && h.Run != c.run:
-			// An earlier run left it on the broker.
 		case h.ID.Seq()&probeBit != 0:
 			c.probed.came(int(h.ID.Producer()), c.subscription)
 		case recorder != nil:
