@@ -254,8 +254,14 @@ func (p pair) blocks(named []string, tests []tested) []document.Block {
 	if m, ok := p.headline(a, b); ok {
 		say(p.finding(m, a, b, tests))
 	}
-	if slices.ContainsFunc(tests, func(t tested) bool { return t.metric.Key == results.FromSend[0] }) {
-		blocks = append(blocks, document.Paragraph{Text: "One side's latency is only known from the actual send, so that is what is compared: " +
+	if slices.ContainsFunc(tests, func(t tested) bool { return slices.Contains(results.FromSend, t.metric.Key) }) {
+		whose := "The latency of both sides"
+		for side, records := range [2][]results.Record{a, b} {
+			if latencyOf(records) {
+				whose = "The latency of " + p.names[1-side]
+			}
+		}
+		blocks = append(blocks, document.Paragraph{Text: whose + " is only known from the actual send, so that is what is compared: " +
 			"it hides every wait before the send."})
 	}
 	blocks = append(blocks, tableOf(p.columns(), tests))

@@ -49,7 +49,7 @@ func compose(set *results.Set) (lead, rest string, err error) {
 	return lead, rest, nil
 }
 
-// mostPictured is how many settings a page opens with; the others are folded away below them.
+// mostPictured is how many groups of a head-to-head a page opens with; the others are folded away below them.
 const mostPictured = 2
 
 // picture draws the tables of a head-to-head: the sustainable rate of every contender, its latency at fixed rates, and its cost.
@@ -57,11 +57,12 @@ func picture(duel reports.Sections, points []results.Point) string {
 	var drawn []string
 	colour := colours(points)
 	for _, s := range duel.Groups {
-		heading := render.Fragment([]document.Block{document.Heading{Level: 1, Text: s.Name}}, "g", 3)
+		charts := ""
 		for _, t := range (document.Document{Blocks: s.Blocks}).Tables() {
-			if charts := render.Charts(t, colour); charts != "" {
-				drawn = append(drawn, heading+charts)
-			}
+			charts += render.Charts(t, colour)
+		}
+		if charts != "" {
+			drawn = append(drawn, render.Fragment([]document.Block{document.Heading{Level: 1, Text: s.Name}}, "g", 3)+charts)
 		}
 	}
 	if drawn == nil {
@@ -242,14 +243,11 @@ func origin(s Source) string {
 		return ""
 	}
 	records := s.Set.Records
-	first, last := records[0].Began, records[0].Began
+	var days []string // in which records were made; of results from elsewhere it may not be known
 	hosts, studies := map[string]bool{}, map[string]bool{}
 	for _, r := range records {
-		if r.Began.Before(first) {
-			first = r.Began
-		}
-		if r.Began.After(last) {
-			last = r.Began
+		if !r.Began.IsZero() {
+			days = append(days, r.Began.UTC().Format(time.DateOnly))
 		}
 		if r.Host.Cores > 0 { // else it is not known, as of results from elsewhere
 			hosts[fmt.Sprintf("%s (%d cores, %s)", r.Host.Name, r.Host.Cores, r.Host.CPU)] = true
@@ -262,12 +260,12 @@ func origin(s Source) string {
 	if names := slices.Sorted(maps.Keys(studies)); len(names) > 0 {
 		parts = append(parts, "Study "+some(names, 3))
 	}
-	if !first.IsZero() {
-		day := first.UTC().Format(time.DateOnly)
-		if end := last.UTC().Format(time.DateOnly); end != day {
-			day += " to " + end
+	if len(days) > 0 {
+		span := slices.Min(days)
+		if last := slices.Max(days); last != span {
+			span += " to " + last
 		}
-		parts = append(parts, day)
+		parts = append(parts, span)
 	}
 	if len(hosts) > 0 {
 		parts = append(parts, "on "+some(slices.Sorted(maps.Keys(hosts)), 3))

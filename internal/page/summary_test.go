@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/reports"
 )
 
 func TestAVerdictIsACardWhateverItsWords(t *testing.T) {
@@ -71,6 +73,43 @@ func TestThePageOpensWithAPictureOfEveryContender(t *testing.T) {
 	}
 	if lead, _, err := compose(results.Of(nil)); err != nil || strings.Contains(lead, "At a glance") {
 		t.Errorf("a picture of nothing: %v, %s", err, lead)
+	}
+}
+
+func TestOneRecordWithoutADateHidesTheOthersDatesNot(t *testing.T) {
+	day := func(text string) store.Record {
+		if text == "" {
+			return store.Record{}
+		}
+		began, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store.Record{Began: began}
+	}
+	for want, days := range map[string][]string{
+		"2026-03-01 to 2026-03-04": {"", "2026-03-04", "2026-03-01"},
+		"2026-03-04":               {"2026-03-04", ""},
+		"":                         {"", ""},
+	} {
+		var records []store.Record
+		for _, d := range days {
+			records = append(records, day(d))
+		}
+		if got := origin(Source{Set: results.Of(records)}); got != want {
+			t.Errorf("%q: %q, want %q", days, got, want)
+		}
+	}
+}
+
+func TestAPageFoldsAwayGroupsNotTables(t *testing.T) {
+	lead, _, err := compose(results.Of(storetest.Demo()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, _, _ := strings.Cut(lead, "<p")
+	if groups, headings := len(reports.HeadToHead(results.Of(storetest.Demo())).Groups), strings.Count(picture, "<h3"); headings > groups {
+		t.Errorf("%d headings over the charts of %d groups", headings, groups)
 	}
 }
 
