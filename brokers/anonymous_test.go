@@ -4,8 +4,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -150,32 +148,11 @@ func anonymous(address, says string, encrypted bool) string {
 	return string(text)
 }
 
-// listening are the addresses at which the processes listen.
+// listening are the addresses at which the processes listen, as a client of this machine reaches them.
 func listening(t *testing.T, pids []int) (addresses []string) {
 	t.Helper()
-	own := map[string]bool{}
-	for _, pid := range pids {
-		fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
-		for _, fd := range fds {
-			if target, err := os.Readlink(fd); err == nil {
-				own[target] = true
-			}
-		}
-	}
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		text, _ := os.ReadFile(table)
-		for line := range strings.Lines(string(text)) {
-			f := strings.Fields(line)
-			if len(f) < 10 || f[3] != "0A" || !own["socket:["+f[9]+"]"] {
-				continue
-			}
-			_, number, _ := strings.Cut(f[1], ":")
-			port, err := strconv.ParseUint(number, 16, 16)
-			if err != nil {
-				t.Fatal(err)
-			}
-			addresses = append(addresses, net.JoinHostPort("127.0.0.1", strconv.FormatUint(port, 10)))
-		}
+	for _, a := range livetest.Listening(t, pids) {
+		addresses = append(addresses, net.JoinHostPort("127.0.0.1", strconv.Itoa(int(a.Port()))))
 	}
 	slices.Sort(addresses)
 	return slices.Compact(addresses)

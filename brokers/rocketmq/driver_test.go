@@ -4,13 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"net"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/prometheus/procfs"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -86,34 +81,14 @@ func listensHere(t *testing.T, in *provision.Instance) {
 	t.Helper()
 	pids, err := in.Processes(1)
 	livetest.Must(t, err)
-	held := map[string]bool{}
-	fs, err := procfs.NewDefaultFS()
-	livetest.Must(t, err)
-	for _, pid := range pids {
-		p, err := fs.Proc(pid)
-		livetest.Must(t, err)
-		open, err := p.FileDescriptorTargets()
-		livetest.Must(t, err)
-		for _, target := range open {
-			held[target] = true
-		}
-	}
-	four, err := fs.NetTCP()
-	livetest.Must(t, err)
-	six, err := fs.NetTCP6()
-	livetest.Must(t, err)
-	const listening = 0x0A
-	var at []string
-	for _, s := range slices.Concat(four, six) {
-		if s.St == listening && held["socket:["+strconv.FormatUint(s.Inode, 10)+"]"] {
-			at = append(at, net.JoinHostPort(s.LocalAddr.String(), strconv.FormatUint(s.LocalPort, 10)))
-			if !s.LocalAddr.IsLoopback() {
-				t.Errorf("it listens on %s", at[len(at)-1])
-			}
+	at := livetest.Listening(t, pids)
+	for _, a := range at {
+		if !a.Addr().IsLoopback() {
+			t.Errorf("it listens on %s", a)
 		}
 	}
 	if len(at) < 4 {
-		t.Errorf("it listens on %s: name server, broker (twice) and proxy are four", strings.Join(at, ", "))
+		t.Errorf("it listens on %v: name server, broker (twice) and proxy are four", at)
 	}
 }
 
