@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -39,12 +38,19 @@ func (s *searcher) affords(i int, r Request) bool {
 	return s.Budget == 0 || s.spent+r.For+s.extra <= budget
 }
 
-// next returns the trial that goal i needs; false if it needs none. A search first brackets the capacity between a rate that
-// passed and one that failed, then narrows the bracket, both by short trials. Then long trials decide the lower bound and
-// the upper one, and a soak confirms the lower one.
+// next returns the trial that goal i needs; false if it needs none:
+//
+//  1. A rate whose trials were all void is tried again.
+//  2. Once a soak has failed, only soaks follow.
+//  3. Short trials bracket the capacity: one rate that passed, and a higher one that failed. They are long ones as soon as
+//     short ones have proved too lenient.
+//  4. More of them narrow the bracket to the goal's width.
+//  5. Long trials decide its two ends, and a soak confirms the lower one.
+//
+// A rate that failed a long trial is decided before all but the first two, since the failure may have been a hiccup.
 func (s *searcher) next(i int) (Request, bool) {
 	g := s.Goals[i]
-	if l := s.onlyVoid(i); l != nil {
+	if l := s.voidToRetry(i); l != nil {
 		return s.short(g, l.rate), true
 	}
 	if s.anySoakFailed(i) {
@@ -52,42 +58,45 @@ func (s *searcher) next(i int) (Request, bool) {
 	}
 	low, high := s.around(func(l *load) Class { return l.leans(i, g) })
 	if high != nil && high.goals[i].BadLong+high.goals[i].GoodLong > 0 {
-		// A long trial failed, maybe because of a hiccup. Decide this rate before going on from it.
 		if r, ok := s.decide(i, high); ok {
 			return r, true
 		}
 	}
-	try, fooled := s.short, s.fooled(i)
-	if fooled > 0 { // short trials are too lenient here: from now on only long ones count
-		try = func(g Goal, rate float64) Request { return Request{Confirm, rate, g.Final} }
+	trial, lenient := s.short, s.lenient(i)
+	if lenient > 0 {
+		trial = func(g Goal, rate float64) Request { return Request{Confirm, rate, g.Final} }
 		low, high = s.around(func(l *load) Class { return l.withoutLenient(i, g) })
 	}
 	switch {
 	case len(s.loads) == 0:
-		return try(g, s.first(g)), true
+		return trial(g, s.first(g)), true
 	case low == nil && s.everBroken(i):
 		return Request{}, false
 	case low == nil:
-		if rate := s.under(i, high, fooled); rate >= s.Floor {
-			return try(g, rate), true
+		// A rate leans to one side or the other, and a lenient one is an upper bound: so high is one of the loads.
+		if rate := s.under(i, high, lenient); rate >= s.Floor {
+			return trial(g, rate), true
 		}
 		return s.decide(i, high)
-	case s.lastTrials(i): // confirm now: a narrow bracket is worth nothing if neither end is confirmed
+	case s.lastTrials(i):
+		// A narrow bracket is worth nothing if neither end is confirmed.
+		return s.confirm(i, low, high)
 	case high == nil && !s.capped(low.rate):
-		return try(g, s.above(i, low)), true
+		return trial(g, s.above(i, low)), true
 	case high != nil && !within(low.rate, high.rate, g.Width):
-		return try(g, s.between(i, low, high)), true
+		return trial(g, s.between(i, low, high)), true
+	default:
+		return s.confirm(i, low, high)
 	}
-	return s.confirm(i, low, high)
 }
 
-// onlyVoid returns a rate of which only void trials are known, and too few of them to leave it; nil if there is none. A rate
-// whose trial fell behind is not tried again: the rate that came through says where to look next, and long trials decide in
-// the end whether this one is the upper bound.
-func (s *searcher) onlyVoid(i int) *load {
+// voidToRetry returns a load whose trials were all void, and fewer than voidsToPass; nil if there is none. A load that fell
+// behind is not tried again: the rate that came through says where to look next, and long trials decide in the end whether
+// this one is the upper bound.
+func (s *searcher) voidToRetry(i int) *load {
 	for _, l := range s.loads {
-		_, fell := l.guess()
-		if st := l.goals[i]; st.empty() && st.voids < voidsToPass && !fell {
+		_, fellBehind := l.capacity()
+		if st := l.goals[i]; st.empty() && st.voids < voidsToPass && !fellBehind {
 			return l
 		}
 	}
@@ -131,9 +140,9 @@ func (s *searcher) soak(i int, low *load) (Request, bool) {
 	case failed == nil: // the rate whose soak failed has passed one since, but other trials leave it undecided
 		return Request{}, false
 	default:
-		rate = failed.rate / step(g, far)
-		if guess, ok := failed.guess(); ok {
-			rate = math.Min(rate, guess/step(g, 0.5))
+		rate = failed.rate / step(g, firstStep)
+		if guess, ok := failed.capacity(); ok {
+			rate = math.Min(rate, guess/step(g, halfWidth))
 		}
 	}
 	return Request{Soak, rate, g.Soak}, rate >= s.Floor
@@ -197,20 +206,21 @@ const brokenOver = 8
 
 // everBroken reports whether the promise was broken at rates so far apart that no lower rate is likely to keep it.
 func (s *searcher) everBroken(i int) bool {
-	var lowest, highest float64
+	var broken []float64 // rates, in ascending order as s.loads is
 	for _, l := range s.loads {
 		if l.goals[i].Broken {
-			lowest, highest = cmp.Or(lowest, l.rate), l.rate
+			broken = append(broken, l.rate)
 		}
 	}
-	return lowest > 0 && highest >= brokenOver*lowest
+	return len(broken) > 0 && broken[len(broken)-1] >= brokenOver*broken[0]
 }
 
 // Rates are compared in steps of a goal's width. A search without bounds takes larger steps each time.
 const (
-	leap   = 4    // a step is at most this factor
-	far    = 4    // the first step away from a rate, in widths: its trials say nothing about how far the capacity is
-	behind = 0.97 // a trial fell behind if less than this share of its rate came through
+	maxGrowth = 4    // the largest factor to which steps grow
+	firstStep = 4    // widths of the first step away from a rate: its trials say nothing about how far the capacity is
+	halfWidth = 0.5  // widths from a rate that is likely to be the capacity to one that is likely to pass
+	keptUp    = 0.97 // a trial fell behind if less than this share of its rate came through
 )
 
 // step returns the factor between two rates that are so many widths apart.
@@ -221,7 +231,7 @@ func step(g Goal, widths float64) float64 { return math.Pow(1+g.Width, widths) }
 func (s *searcher) first(g Goal) float64 {
 	begin := math.Max(s.Begin, s.Floor)
 	if s.Near {
-		begin /= step(g, 0.5)
+		begin /= step(g, halfWidth)
 	}
 	return s.bounded(math.Max(begin, s.Floor))
 }
@@ -229,7 +239,7 @@ func (s *searcher) first(g Goal) float64 {
 // above returns the rate to try when no rate has failed yet: twice as far, in widths, as the last step went.
 func (s *searcher) above(i int, low *load) float64 {
 	g := s.Goals[i]
-	least := step(g, far)
+	least := step(g, firstStep)
 	if s.Near {
 		least = step(g, 1)
 	}
@@ -240,56 +250,56 @@ func (s *searcher) above(i int, low *load) float64 {
 		}
 	}
 	if before != nil {
-		least = math.Max(least, math.Min(math.Pow(low.rate/before.rate, 2), leap))
+		least = math.Max(least, math.Min(math.Pow(low.rate/before.rate, 2), maxGrowth))
 	}
 	return s.bounded(low.rate * least)
 }
 
 // under returns the rate to try when no rate has passed yet. If the trial fell behind, that is a little below the rate that
 // came through. Otherwise it is twice as far, in widths, as the last step went; after short trials that were too lenient
-// (fooled > 0) the first step is one width.
-func (s *searcher) under(i int, high *load, fooled int) float64 {
+// (lenient > 0) the first step is one width.
+func (s *searcher) under(i int, high *load, lenient int) float64 {
 	g := s.Goals[i]
-	if guess, ok := high.guess(); ok {
-		return math.Max(guess/step(g, 0.5), math.Min(s.Floor, high.rate/2))
+	if guess, ok := high.capacity(); ok {
+		return math.Max(guess/step(g, halfWidth), math.Min(s.Floor, high.rate/2))
 	}
-	if fooled > 0 {
-		widths := math.Pow(2, float64(fooled-1))
+	if lenient > 0 {
+		widths := math.Pow(2, float64(lenient-1))
 		if s.late(i) {
-			widths = math.Max(widths, far)
+			widths = math.Max(widths, firstStep)
 		}
-		return high.rate / math.Min(step(g, widths), leap)
+		return high.rate / math.Min(step(g, widths), maxGrowth)
 	}
-	least := step(g, far)
+	least := step(g, firstStep)
 	for _, l := range s.loads {
 		if l.rate > high.rate { // the next one up; all of them have failed
-			least = math.Max(least, math.Min(math.Pow(l.rate/high.rate, 2), leap))
+			least = math.Max(least, math.Min(math.Pow(l.rate/high.rate, 2), maxGrowth))
 			break
 		}
 	}
 	return high.rate / least
 }
 
-// fooled returns how many rates long trials, but no short ones, found to be upper bounds; 0 if no short trial had passed at
-// any of them. So it is above 0 once short trials have been too lenient.
-func (s *searcher) fooled(i int) int {
-	n, once := 0, false
+// lenient returns how many rates long trials rejected and no short one did. It is 0 unless a short trial passed at one of
+// them: only that shows that short trials are too lenient.
+func (s *searcher) lenient(i int) int {
+	rejected, shortPassed := 0, false
 	for _, l := range s.loads {
 		if t := l.goals[i]; t.BadShort == 0 && t.BadLong > 0 && l.class(i, s.Goals[i]) == Upper {
-			n++
-			once = once || t.GoodShort > 0
+			rejected++
+			shortPassed = shortPassed || t.GoodShort > 0
 		}
 	}
-	if !once {
+	if !shortPassed {
 		return 0
 	}
-	return n
+	return rejected
 }
 
-// guess returns the rate that came through at a load, as a guess of the capacity; false if the trial did not fall behind, so
-// that the broker may have carried more.
-func (l *load) guess() (float64, bool) {
-	return l.through, l.through > 0 && l.through < behind*l.rate
+// capacity returns the rate that came through at a load, as a guess of the capacity; false if the trial did not fall behind,
+// so that the broker may have carried more.
+func (l *load) capacity() (guess float64, fellBehind bool) {
+	return l.through, l.through > 0 && l.through < keptUp*l.rate
 }
 
 // between returns the rate to try between two bounds. If the rate that came through at the upper bound says where the
@@ -297,8 +307,8 @@ func (l *load) guess() (float64, bool) {
 // is the middle on a logarithmic scale: rates are compared by their ratio.
 func (s *searcher) between(i int, low, high *load) float64 {
 	g := s.Goals[i]
-	if guess, ok := high.guess(); ok && guess > low.rate {
-		if below := guess / step(g, 0.5); below > low.rate*step(g, 0.1) {
+	if guess, ok := high.capacity(); ok && guess > low.rate {
+		if below := guess / step(g, halfWidth); below > low.rate*step(g, 0.1) {
 			return below
 		}
 		if up := low.rate * step(g, 1); up < high.rate/step(g, 0.1) {

@@ -10,7 +10,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/brokermark/brokermark/internal/clock"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
@@ -23,7 +22,8 @@ type sharing struct {
 }
 
 // share prepares workers with the parts of plan, each of which has the producers and consumers that it is given by number.
-func share(t *testing.T, d driver.Driver, plan Plan, producers, consumers [][]int) *sharing {
+// Each has a driver of its own, as on hosts of their own.
+func share(t *testing.T, client map[string]any, plan Plan, producers, consumers [][]int) *sharing {
 	t.Helper()
 	s := &sharing{workers: make([]*Worker, len(producers)), bases: make([]uint64, len(plan.Producers))}
 	probes := make([]*Probes, len(producers))
@@ -46,6 +46,7 @@ func share(t *testing.T, d driver.Driver, plan Plan, producers, consumers [][]in
 		for _, k := range consumers[i] {
 			part.Consumers = append(part.Consumers, plan.Consumers[k])
 		}
+		d := open(t, client)
 		preparing.Go(func() {
 			w, err := PrepareShared(t.Context(), d, part, probes[i])
 			if err != nil {
@@ -136,7 +137,7 @@ func TestConsumersKnowTheMessagesOfOtherWorkersProducers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Cleanup(func() { goleak.VerifyNone(t) })
-			s := share(t, open(t, nil), simple(3, 2), c.producers, c.consumers)
+			s := share(t, nil, simple(3, 2), c.producers, c.consumers)
 			for range c.trials { // what one trial has sent is nothing to the next one
 				joined, outs := s.run(t, Load{
 					Warmup: Warmup{For: 100 * time.Millisecond}, Duration: 300 * time.Millisecond, Drain: 5 * time.Second, Window: 3,
@@ -175,7 +176,7 @@ func TestFaultsAreTheSameBetweenWorkers(t *testing.T) {
 		"reorders":   {map[string]any{"reorder.every": 100}, measure.Books{Reordered: 200}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := share(t, open(t, c.client), simple(1, 1), [][]int{{0}, {}}, [][]int{{}, {0}})
+			s := share(t, c.client, simple(1, 1), [][]int{{0}, {}}, [][]int{{}, {0}})
 			l := Load{Messages: messages, Drain: 2 * time.Second, Lossy: true}
 			joined, _ := s.run(t, l)
 			b := joined.Books(measure.Measured)

@@ -57,8 +57,9 @@ func (p *producer) openLoop(ctx context.Context, t *trial, s *segment, pause sle
 		}
 		n := p.freeSlots.take(p.batchSlots[:due])
 		if n == 0 {
-			h, ok := p.awaitSlots(t)
-			if p.ownLag.held(at, h); !ok {
+			waited, ok := p.awaitSlots(t)
+			p.ownLag.held(at, waited)
+			if !ok {
 				return false
 			}
 			continue
@@ -79,8 +80,8 @@ func (p *producer) openLoop(ctx context.Context, t *trial, s *segment, pause sle
 // made before the segment or the trial ended, and whether there may be more; it frees the slots of the others. The messages
 // are booked before they are handed over, because a consumer can see one before Send returns.
 func (p *producer) claim(t *trial, s *segment, n int) (made int, more bool) {
-	books := booking{}
-	defer books.close()
+	var books booking
+	defer books.commit()
 	until, sent := s.until(), clock.Now()
 	for i, id := range p.batchSlots[:n] {
 		intended := s.at(s.next)
@@ -89,38 +90,39 @@ func (p *producer) claim(t *trial, s *segment, n int) (made int, more bool) {
 			return i, false
 		}
 		from := &p.streams[s.turns.Of(s.next)]
-		p.prepare(i, id, from, stamp{from.seq, intended, sent, p.ownLag.of(intended, sent)}, books.by(p.recorderOf(t, from)))
+		books.switchTo(p.recorderOf(t, from))
+		p.prepare(i, id, from, stamp{from.seq, intended, sent, p.ownLag.of(intended, sent)}, books.recorder)
 		from.seq++
 		s.next++
 	}
 	return n, true
 }
 
-// booking publishes what a batch books. The messages of one batch may belong to several streams, each with a recorder of its
-// own, which commits when the next one takes over.
-type booking struct{ recorder *measure.Producer }
+// booking is the recorder that books the messages of a batch. They may belong to several streams, each with a recorder of its
+// own, which commits what it has booked when the next one takes over.
+type booking struct{ recorder *measure.Producer } // nil: nothing is booked yet
 
-// by returns r, which books from here on.
-func (b *booking) by(r *measure.Producer) *measure.Producer {
+func (b *booking) switchTo(r *measure.Producer) {
 	if r != b.recorder {
-		b.close()
+		b.commit()
 		b.recorder = r
 	}
-	return r
 }
 
-// close publishes what is left.
-func (b *booking) close() {
+func (b *booking) commit() {
 	if b.recorder != nil {
 		b.recorder.Commit()
 	}
 }
 
-// closedLoop sends as fast as the in-flight window allows: a message is intended when its slot is free.
+// closedLoop sends as fast as the in-flight window allows: a message is intended when its slot is free. The window is that of
+// the load, or all slots if the load has none.
 func (p *producer) closedLoop(ctx context.Context, t *trial, s *segment) error {
-	if w := t.load.Window; w > 0 && w < len(p.slots) {
-		kept := make([]uint32, len(p.slots)-w)
-		defer func(n int) { p.freeSlots.put(kept[:n]) }(p.freeSlots.take(kept))
+	if window := t.load.Window; window > 0 && window < len(p.slots) {
+		// The slots beyond the window are reserved. They are free: no more than a window is in flight from the segment before.
+		reserved := make([]uint32, len(p.slots)-window)
+		n := p.freeSlots.take(reserved)
+		defer p.freeSlots.put(reserved[:n])
 	}
 	for s.next < s.limit {
 		n := p.freeSlots.take(p.batchSlots[:min(s.limit-s.next, int64(len(p.batch)))])
@@ -135,17 +137,18 @@ func (p *producer) closedLoop(ctx context.Context, t *trial, s *segment) error {
 			p.freeSlots.put(p.batchSlots[:n])
 			return p.flush(ctx)
 		}
-		books := booking{}
+		var books booking
 		for i, id := range p.batchSlots[:n] {
 			from := &p.streams[p.nextStream]
 			if p.nextStream++; p.nextStream == len(p.streams) {
 				p.nextStream = 0
 			}
-			p.prepare(i, id, from, stamp{from.seq, now, now, 0}, books.by(p.recorderOf(t, from)))
+			books.switchTo(p.recorderOf(t, from))
+			p.prepare(i, id, from, stamp{from.seq, now, now, 0}, books.recorder)
 			from.seq++
 		}
 		s.next += int64(n)
-		books.close()
+		books.commit()
 		p.send(ctx, t, n)
 	}
 	return p.flush(ctx)
