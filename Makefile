@@ -60,7 +60,7 @@ demo: build ## a head-to-head of Kafka, RabbitMQ, NATS and JetStream, less than 
 
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
 	$(call ALONE,$(MEASURING))
-	$(BESIDE) --packages "$(LONGEST) $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')" -- $(TESTFLAGS) -p 6
+	$(BESIDE) --packages "$(LONGEST) $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')" -- $(TESTFLAGS) -p 4
 
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
 	BROKERMARK_LONG=1 $(call ALONE,$(MEASURING)) -run 'Capacity|Hiccups|Poisson|LittleLoss|LongLatency|SeveralBounds|Soaked|StillWarmsUp|TheirOwnProcess|OverRabbitMQ'

@@ -51,6 +51,7 @@ func TestEveryGuaranteeThatIsKeptIsProved(t *testing.T) {
 }
 
 func TestWhatSharersOfASubscriptionGetIsAllOfItAndCleanLeavesNothing(t *testing.T) {
+	testkit.Long(t) // a JVM; Mosquitto has the same driver in make test
 	_, target := livetest.Start(t, provision.Options{Broker: "hivemq", Server: map[string]any{modeSetting: "in-memory"}})
 	r := livetest.Open(t, "hivemq", livetest.Config(t, "hivemq", target, sharing, nil, nil), livetest.Topic("shared", 1, "a", "b"))
 	var ends []func()

@@ -24,6 +24,9 @@ var (
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
 	for i, version := range []string{"8.0.2", "valkey-8.1.1", "7.0.15"} {
 		t.Run(version, func(t *testing.T) {
+			if i > 0 {
+				testkit.Long(t)
+			}
 			s := livetest.Suite(t, provision.Options{Broker: "redis", Version: version}, once, memory, logged, synced)
 			if i == 0 {
 				s.Guarded = livetest.GuardedBroker(provision.Options{Broker: "redis"})
