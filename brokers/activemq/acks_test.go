@@ -10,6 +10,7 @@ import (
 )
 
 func TestConsumersChooseWhenTheyAcknowledge(t *testing.T) {
+	testkit.Long(t)
 	livetest.ConsumersChooseWhenTheyAcknowledge(t, provision.Options{Broker: "activemq"}, amqptest.Fast, amqptest.Memory, nil)
 }
 

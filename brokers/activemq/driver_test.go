@@ -13,7 +13,7 @@ import (
 func TestMain(m *testing.M) { livetest.Main(m) }
 
 func TestDriverKeepsThePromisesOnEveryVersion(t *testing.T) {
-	testkit.Long(t) // Artemis has the same driver and its whole contract in make test; here that has the matrix and the choices of acknowledging
+	testkit.Long(t) // Artemis has the same driver and its whole contract in make test; here it has the matrix
 	for _, version := range []string{"6.3.1", "5.18.3", "5.15.9"} {
 		t.Run(version, func(t *testing.T) {
 			s := livetest.Suite(t, provision.Options{Broker: "activemq", Version: version}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)

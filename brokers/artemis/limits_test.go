@@ -8,6 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func limits(t *testing.T, target driver.Target) {
@@ -16,6 +17,7 @@ func limits(t *testing.T, target driver.Target) {
 }
 
 func TestFullAddressesReadAsWhatTheyDo(t *testing.T) {
+	testkit.Long(t)
 	for policy, full := range map[string]drivertest.Full{"DROP": drivertest.DropsNewest, "FAIL": drivertest.Refuses} {
 		t.Run(policy, func(t *testing.T) {
 			_, target := livetest.Start(t, provision.Options{Broker: "artemis", Server: map[string]any{

@@ -13,6 +13,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 const (
@@ -23,6 +24,7 @@ const (
 
 // TestABacklogBeyondItsQuota shows by counts what each policy does; the server looks every second instead of every minute.
 func TestABacklogBeyondItsQuota(t *testing.T) {
+	testkit.Long(t)
 	_, target := livetest.Start(t, provision.Options{Broker: "pulsar", Server: small(map[string]any{"backlogQuotaCheckIntervalInSeconds": 1})})
 	t.Run("is cut down to it, and what was confirmed is lost", func(t *testing.T) { evicts(t, target) })
 	t.Run("has producers wait until there is room", func(t *testing.T) { holds(t, target) })

@@ -10,6 +10,7 @@ import (
 )
 
 func TestConsumersChooseWhenTheyAcknowledge(t *testing.T) {
+	testkit.Long(t)
 	livetest.ConsumersChooseWhenTheyAcknowledge(t, provision.Options{Broker: "qpid"}, amqptest.Fast, amqptest.Memory, nil)
 }
 

@@ -13,7 +13,7 @@ import (
 func TestMain(m *testing.M) { livetest.Main(m) }
 
 func TestDriverKeepsThePromises(t *testing.T) {
-	testkit.Long(t) // Artemis has the same driver and its whole contract in make test; here that has the matrix and the choices of acknowledging
+	testkit.Long(t) // Artemis has the same driver and its whole contract in make test; here it has the matrix
 	s := livetest.Suite(t, provision.Options{Broker: "qpid"}, amqptest.Fast, amqptest.Memory, amqptest.Synced, amqptest.Ordered)
 	s.Guarded = livetest.GuardedBroker(provision.Options{Broker: "qpid"})
 	drivertest.Run(t, s)
