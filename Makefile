@@ -14,7 +14,7 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # fails runs again, twice at most, and fails when it never passes; whole, since parts of a contract build on each other.
 # A data race is never a matter of luck: it fails at once.
 MEASURING := ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
-CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/hist ./internal/measure ./internal/provision ./internal/watch
+CONCURRENT := $(MEASURING) ./internal/agent ./internal/driver/... ./internal/fleet ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 # Those that take longest begin first, so that none of them is left to run alone at the end.
 LONGEST := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./brokers/redis ./internal/cli ./brokers/artemis ./brokers/activemq ./internal/page
 TESTFLAGS ?= -vet off -count 1 -timeout 15m

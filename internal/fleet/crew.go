@@ -25,7 +25,21 @@ func (f *Fleet) Agent() agent.Agent { return &crew{fleet: f} }
 // crew runs a point on the fleet's agents.
 type crew struct {
 	fleet *Fleet
-	hands []*remote
+
+	mu    sync.Mutex // Used is asked while a load runs
+	hands []*remote  // replaced, never changed
+}
+
+func (c *crew) present() []*remote {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hands
+}
+
+func (c *crew) set(hands []*remote) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hands = hands
 }
 
 // each does something with all agents at once. Of several errors that of a lost agent counts.
@@ -59,9 +73,10 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 		return agent.Prepared{}, err
 	}
 	c.fleet.mu.Lock()
-	c.hands = slices.Clone(c.fleet.agents)
+	hands := slices.Clone(c.fleet.agents)
 	c.fleet.mu.Unlock()
-	said := make([]agent.Prepared, len(c.hands))
+	c.set(hands)
+	said := make([]agent.Prepared, len(hands))
 	prepare := func(i int, r *remote) (err error) {
 		part := p
 		part.Worker = parts[i]
@@ -72,7 +87,6 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 		}
 		return err
 	}
-	hands := c.hands
 	err = prepare(0, hands[0])
 	if err == nil {
 		err = each(hands[1:], func(i int, r *remote) error { return prepare(i+1, r) })
@@ -89,14 +103,14 @@ func (c *crew) settle(r *remote, err error) {
 		return
 	}
 	c.fleet.drop(r)
-	c.fleet.mu.Lock()
-	defer c.fleet.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.hands = slices.DeleteFunc(slices.Clone(c.hands), func(one *remote) bool { return one == r })
 }
 
 // Run has all agents begin a load at the same moment. When one is lost the others end, too.
 func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.Part) {
-	hands := c.hands
+	hands := c.present()
 	where := make([]standing, len(hands))
 	if err := each(hands, func(i int, r *remote) (err error) {
 		where[i], err = r.clock(ctx)
@@ -134,7 +148,7 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 
 // Used is what the agents' processes have used, as they last said.
 func (c *crew) Used() (all provision.Usage) {
-	for _, r := range c.hands {
+	for _, r := range c.present() {
 		r.mu.Lock()
 		all.User += r.used.User
 		all.System += r.used.System
@@ -146,7 +160,8 @@ func (c *crew) Used() (all provision.Usage) {
 
 // Close has every agent end its part; the first one, which may have made what others share, ends last.
 func (c *crew) Close() error {
-	if len(c.hands) == 0 {
+	hands := c.present()
+	if len(hands) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cleanWithin)
@@ -156,9 +171,8 @@ func (c *crew) Close() error {
 		c.settle(r, err)
 		return err
 	}
-	hands := c.hands
 	err := errors.Join(each(hands[1:], end), end(0, hands[0]))
-	c.hands = nil
+	c.set(nil)
 	return err
 }
 

@@ -141,6 +141,7 @@ type session struct {
 	by           Info
 	subscription *nats.Subscription
 	orders       chan down
+	over         chan struct{} // closed when nobody takes orders any more
 	hands        hands
 	got, done    int
 	last         *answer
@@ -149,7 +150,7 @@ type session struct {
 }
 
 func newSession(a *joined, c claim) *session {
-	return &session{joined: a, id: c.Session, by: c.By, orders: make(chan down, 16), ended: make(chan answer, 1), hands: hands{local: agent.Local{Log: a.Log}, tell: make(chan struct{}, 1)}}
+	return &session{joined: a, id: c.Session, by: c.By, orders: make(chan down, 16), over: make(chan struct{}), ended: make(chan answer, 1), hands: hands{local: agent.Local{Log: a.Log}, tell: make(chan struct{}, 1)}}
 }
 
 // listen takes what comes from the coordinator. It is told before the coordinator is, so that nothing is missed.
@@ -160,7 +161,10 @@ func (s *session) listen() (err error) {
 		if complete, err := p.add(m, &d); err != nil {
 			s.joined.Say("from %s: %v", s.by, err)
 		} else if complete {
-			s.orders <- d
+			select {
+			case s.orders <- d:
+			case <-s.over:
+			}
 		}
 	})
 	if err != nil {
@@ -172,6 +176,7 @@ func (s *session) listen() (err error) {
 // serve carries out orders until the coordinator has no more of them or isn't heard.
 func (s *session) serve(ctx context.Context) error {
 	defer func() { _ = s.subscription.Unsubscribe() }()
+	defer close(s.over)
 	s.joined.Say("working for %s", s.by)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -190,6 +195,7 @@ func (s *session) serve(ctx context.Context) error {
 			}
 			s.obey(ctx, d)
 		case a := <-s.ended:
+			s.cancel()
 			s.done, s.last = a.N, &a
 			s.say(up{Answer: &a})
 		case <-s.hands.news():

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -290,7 +291,7 @@ func (r *remote) leave() {
 // standing is where an agent's clock is: so much ahead of this process's, give or take a bound.
 type standing struct{ offset, bound int64 }
 
-// exchanges is how many questions for the time are asked; the one with the shortest way counts.
+// exchanges is how many questions for the time are asked.
 const exchanges = 8
 
 // clock finds out where the agent's clock is.
@@ -298,17 +299,18 @@ func (r *remote) clock(ctx context.Context) (standing, error) {
 	if r.info.Clock == r.me.Clock {
 		return standing{}, nil
 	}
-	best := standing{bound: int64(time.Hour)}
-	for range exchanges {
+	pings := make([]clock.Ping, exchanges)
+	for i := range pings {
 		var there tick
 		asked := now()
 		if err := r.ask(ctx, clockEnd, struct{}{}, &there); err != nil {
-			return best, err
+			return standing{}, err
 		}
-		answered := now()
-		if bound := (answered-asked)/2 + 1; bound < best.bound {
-			best = standing{there.Now - asked - (answered-asked)/2, bound}
-		}
+		pings[i] = clock.Ping{Sent: asked, Arrived: there.Now, Answered: there.Now, Received: now()}
 	}
-	return best, nil
+	o, err := clock.EstimateOffset(pings)
+	if err != nil {
+		return standing{}, fmt.Errorf("agent %s: %w", r.info, err)
+	}
+	return standing{o.Ns, o.Bound}, nil
 }
