@@ -10,11 +10,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // RelaysPart is the recipe of a point's relays: each is a node, and a process.
@@ -87,7 +89,7 @@ func readPart(args []string, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// run relays until ctx ends, and greets whoever connects from when the broker knows the relay.
+// run relays until ctx ends, and answers whoever connects from when the broker knows the relay.
 func (r Relay) run(ctx context.Context, log io.Writer) error {
 	d, err := r.Broker.Open(ctx, log)
 	if err != nil {
@@ -98,10 +100,12 @@ func (r Relay) run(ctx context.Context, log io.Writer) error {
 	if !ok {
 		return fmt.Errorf("the driver of %s has no relay", r.Broker.Broker)
 	}
+	pauses := worker.NewPauseLog()
+	defer pauses.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if err := relayer.Relay(ctx, r.Config, func() {
-		if err := r.greet(ctx); err != nil {
+		if err := r.answer(ctx, pauses); err != nil {
 			cancel(err)
 		}
 	}); err != nil {
@@ -110,8 +114,11 @@ func (r Relay) run(ctx context.Context, log io.Writer) error {
 	return context.Cause(ctx)
 }
 
-// greet answers whoever connects, until ctx ends.
-func (r Relay) greet(ctx context.Context) error {
+// stretch is what a relay may be asked for on a connection: when it stood still between two times of this machine's clock.
+type stretch struct{ From, To int64 }
+
+// answer greets whoever connects, and tells them when this process stood still, until ctx ends.
+func (r Relay) answer(ctx context.Context, pauses *worker.PauseLog) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", r.Listen)
 	if err != nil {
 		return err
@@ -123,9 +130,39 @@ func (r Relay) greet(ctx context.Context) error {
 			if err != nil {
 				return
 			}
-			_ = json.NewEncoder(conn).Encode(hello{r.Name})
-			conn.Close()
+			go func() {
+				defer conn.Close()
+				_ = conn.SetDeadline(time.Now().Add(greeting))
+				if json.NewEncoder(conn).Encode(hello{r.Name}) != nil {
+					return
+				}
+				var asked stretch
+				if line(conn, &asked) == nil {
+					_ = json.NewEncoder(conn).Encode(pauses.Within(asked.From, asked.To)) // who asked sees that it fails
+				}
+			}()
 		}
 	}()
 	return nil
+}
+
+// RelayPauses asks the relay at address how it stood still in the measured phase [from, until). It blocks for two seconds at most.
+func RelayPauses(ctx context.Context, address string, from, until int64) (worker.Pauses, error) {
+	const patience = 2 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, _, err := greeted(ctx, address)
+	if err != nil {
+		return worker.Pauses{}, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if err := json.NewEncoder(conn).Encode(stretch{from, until}); err != nil {
+		return worker.Pauses{}, err
+	}
+	var late []worker.Stop
+	if err := json.NewDecoder(conn).Decode(&late); err != nil {
+		return worker.Pauses{}, err
+	}
+	return worker.PausesOf(late, from, until), nil
 }

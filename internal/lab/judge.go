@@ -31,9 +31,9 @@ func (b *bench) judge(t trial, rate float64) error {
 	case !saturated:
 		return late
 	case late != nil:
-		return void("%s; %s%s", why, late, longestPause(t))
+		return void("%s; %s%s", why, late, t.longestPause(t.Pauses))
 	}
-	return void("%s%s", why, longestPause(t))
+	return void("%s%s", why, t.longestPause(t.Pauses))
 }
 
 // promises returns the failure of a broken promise, which counts whatever the generator did; nil if none was broken. In a

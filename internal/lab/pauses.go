@@ -7,6 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // pauses is how far this process stood still in the measured phase.
@@ -25,26 +26,39 @@ func pauses(t trial) *store.Pauses {
 // stoodShare is the share of a closed loop that the process may stand still before its rate is doubted.
 const stoodShare = 0.01
 
-// stoodStill warns where pauses of this process may have made the figures; empty where they are small beside them. What pauses did
-// to the sending side, message by message, is the doubt generator-lag.
+// stoodStill warns where pauses of a process of ours may have made the figures: of the generator, or else of a relay. It is empty
+// where they are small beside them. What pauses did to the sending side, message by message, is the doubt generator-lag.
 func (b *bench) stoodStill(t trial, p99 int64, measured string) remark.Remark {
-	late := t.Pauses.Late.Quantile(0.99)
+	generator := "this process"
+	if len(t.Parts) > 0 {
+		generator = "an agent"
+	}
+	why := t.heldUp(generator, t.Pauses, p99, measured)
+	if why.Text == "" && t.relayed != nil {
+		why = t.heldUp("a relay", *t.relayed, p99, measured)
+	}
+	return why
+}
+
+// heldUp says how the process that is who stood still; empty if it did so for too short a time to matter.
+func (t trial) heldUp(who string, p worker.Pauses, p99 int64, measured string) remark.Remark {
+	late := p.Late.Quantile(0.99)
 	if !t.Scheduled {
-		stood := float64(t.Pauses.Within(t.From, t.Until)) / float64(max(1, t.Until-t.From))
+		stood := float64(p.Within(t.From, t.Until)) / float64(max(1, t.Until-t.From))
 		if stood < stoodShare {
 			return remark.Remark{}
 		}
-		return remark.Of("this process stood still for %.1f %% of the time, so a rate without a schedule is that much too low%s", 100*stood, longestPause(t))
+		return remark.Of("%s stood still for %.1f %% of the time, so a rate without a schedule is that much too low%s", who, 100*stood, t.longestPause(p))
 	}
 	if late <= int64(time.Millisecond) || late <= p99/10 {
 		return remark.Remark{}
 	}
-	return remark.Of("this process or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s", ms(late), measured, ms(p99), longestPause(t))
+	return remark.Of("%s or its machine kept a thread that only sleeps waiting for %s at p99, %s was %s%s", who, ms(late), measured, ms(p99), t.longestPause(p))
 }
 
 // longestPause names the longest standstill of the measured phase; empty where there was none.
-func longestPause(t trial) remark.Remark {
-	s := t.Pauses.Longest(t.From, t.Until)
+func (t trial) longestPause(p worker.Pauses) remark.Remark {
+	s := p.Longest(t.From, t.Until)
 	if s.To-s.From < int64(clock.Standstill) {
 		return remark.Remark{}
 	}

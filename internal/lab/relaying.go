@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // relay makes the topics and starts the relays, each a process of its own; it blocks until the broker knows all of them.
@@ -40,6 +44,24 @@ func (b *bench) relay(ctx context.Context, c driver.Config, t driver.Topology) e
 		return fmt.Errorf("start the relays: %w", err)
 	}
 	return nil
+}
+
+// askRelays asks the relays how they stood still: they are processes of ours, and messages waited for them. What a fault does to
+// a relay is what the point is about, so then nobody is asked.
+func (b *bench) askRelays(ctx context.Context, t *trial) {
+	onRelay := func(f study.Fault) bool { in, _ := b.at(f.Node); return in == b.relays }
+	if b.relays == nil || t.Err != nil || slices.ContainsFunc(b.spec.Faults, onRelay) {
+		return
+	}
+	t.relayed = new(worker.Pauses)
+	for i, address := range b.relays.Addresses() {
+		p, err := agent.RelayPauses(ctx, address, t.From, t.Until)
+		if err != nil {
+			t.Doubts = append(t.Doubts, doubtOf(store.DoubtPauses, remark.Of("relay-%d did not say whether it stood still: %s", i+1, err.Error())))
+			continue
+		}
+		*t.relayed = t.relayed.With(p)
+	}
 }
 
 // relayable refuses relays where no process of their own could be.

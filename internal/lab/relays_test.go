@@ -1,7 +1,13 @@
 package lab_test
 
 import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	_ "github.com/brokermark/brokermark/brokers/kafka"
 	"github.com/brokermark/brokermark/internal/lab"
@@ -72,4 +78,58 @@ faults: [{at: 2s, do: kill, node: relay-1, for: 500ms}]
 			t.Logf("%+v, faults %+v, outage %+v, relays %+v, doubts %+v", b, r.Result.Faults, r.Result.Outage, r.Result.Cost.Relays, r.Doubts)
 		})
 	}
+}
+
+// A relay is a process of ours: when it stands still by itself, the broker is not to answer for it.
+func TestARelayThatStoodStillIsDoubted(t *testing.T) {
+	testkit.Long(t)
+	host := sharedHost(t)
+	go func() {
+		for t.Context().Err() == nil {
+			if pid := relayProcess(t, host.Dir); pid != 0 {
+				time.Sleep(5 * time.Second) // warm-up takes two, and connecting less than one
+				_ = syscall.Kill(pid, syscall.SIGSTOP)
+				time.Sleep(time.Second)
+				_ = syscall.Kill(pid, syscall.SIGCONT)
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}()
+	const load = `
+broker: kafka
+acks: quorum
+ordering: ordered
+delivery: at-least-once
+measure: rate
+load.rate: 500
+duration: 10s
+warmup: 2s
+drain: 1m
+relays: 1
+`
+	r := one(t, specOf(t, load), lab.Options{Host: host})
+	for _, d := range r.Doubts {
+		if d.Code == store.DoubtPauses && strings.HasPrefix(d.Text, "a relay or its machine") {
+			return
+		}
+	}
+	t.Errorf("%s: %+v", r.Status, r.Doubts)
+}
+
+// relayProcess is a process below directory that relays; 0: there is none.
+func relayProcess(t *testing.T, directory string) int {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Error(err)
+	}
+	for _, file := range all {
+		text, _ := os.ReadFile(file) // gone meanwhile
+		if strings.Contains(string(text), directory) && strings.Contains(string(text), "relay.json") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			return pid
+		}
+	}
+	return 0
 }

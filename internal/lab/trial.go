@@ -33,6 +33,7 @@ type trial struct {
 	Queued  time.Duration // threads of this process were ready and waited for a core
 	Stolen  time.Duration // by the hypervisor, of all cores
 
+	relayed     *worker.Pauses       // of all relays together; nil: there are none, or a fault stops or ends them
 	near        provision.Neighbours // over the same time as Cost.Shares
 	amongOthers bool                 // an attached broker that was not found may be among them
 }
@@ -155,6 +156,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 		t.Err = cause
 	}
 	m.finish(&t, load.Messages > 0)
+	b.askRelays(ctx, &t)
 	b.before = out
 	if len(parts) > 0 {
 		b.record.Agents = agentsOf(parts)

@@ -54,7 +54,7 @@ func Merged(parts []Outcome) Outcome {
 		out.Overdue += o.Overdue
 		out.Procs, out.Working = max(out.Procs, o.Procs), max(out.Working, o.Working)
 		out.Blocked, out.Sending, out.Producers = out.Blocked+o.Blocked, out.Sending+o.Sending, out.Producers+o.Producers
-		out.Pauses = out.Pauses.with(o.Pauses)
+		out.Pauses = out.Pauses.With(o.Pauses)
 		if out.SendErr == nil {
 			out.SendErr = o.SendErr
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/hist"
@@ -24,8 +25,8 @@ type Stop struct{ From, To int64 }
 // maxStops bounds the standstills that a trial keeps.
 const maxStops = 10_000
 
-// with adds the pauses of another process that works for the same trial. Standstills that overlap become one.
-func (p Pauses) with(o Pauses) Pauses {
+// With adds the pauses of another process that works for the same trial. Standstills that overlap become one.
+func (p Pauses) With(o Pauses) Pauses {
 	p.Late = p.Late.Merge(o.Late)
 	if len(o.Stops) == 0 {
 		return p
@@ -61,6 +62,58 @@ func (p Pauses) Longest(from, to int64) Stop {
 		}
 	}
 	return longest
+}
+
+// PauseLog remembers when the process stood still, for whoever asks after a trial of which the process was told nothing. Close it.
+type PauseLog struct {
+	watch *clock.Watch
+
+	mu   sync.Mutex
+	late []Stop // wake-ups that came late by lateEnough; the newest maxStops to 2·maxStops of them
+}
+
+// lateEnough is the least lateness that a PauseLog remembers: less raises no doubt.
+const lateEnough = time.Millisecond
+
+// NewPauseLog begins to watch.
+func NewPauseLog() *PauseLog {
+	l := &PauseLog{}
+	l.watch = clock.NewWatch(l.woke)
+	return l
+}
+
+func (l *PauseLog) woke(due, at int64) {
+	if at-due < int64(lateEnough) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.late) == 2*maxStops {
+		l.late = slices.Clone(l.late[maxStops:])
+	}
+	l.late = append(l.late, Stop{due, at})
+}
+
+// Within returns the late wake-ups that reach into [from, to), in order.
+func (l *PauseLog) Within(from, to int64) []Stop {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(l.late), func(s Stop) bool { return s.To <= from || s.From >= to })
+}
+
+// Close ends the watching.
+func (l *PauseLog) Close() { l.watch.Close() }
+
+// PausesOf makes Pauses of what a PauseLog has for the measured phase [from, until). Wake-ups that it doesn't remember came at
+// once.
+func PausesOf(late []Stop, from, until int64) Pauses {
+	p := &pauses{from: func() int64 { return from }, until: func() int64 { return until }}
+	for _, s := range late {
+		p.woke(s.From, s.To)
+	}
+	out := p.outcome()
+	p.late.RecordN(0, (until-from)/int64(clock.WatchEvery)-out.Late.Count())
+	return p.outcome()
 }
 
 // pauses gathers Pauses; woke belongs to the watching thread.

@@ -115,7 +115,7 @@ func TestPausesOfTwoProcessesAreTheTimesInWhichEitherStoodStill(t *testing.T) {
 	}
 	for range 2000 {
 		a, b := made(), made()
-		both := Pauses{Stops: slices.Clone(a)}.with(Pauses{Stops: b})
+		both := Pauses{Stops: slices.Clone(a)}.With(Pauses{Stops: b})
 		for at := range int64(axis) {
 			if want := standing(a, at) || standing(b, at); standing(both.Stops, at) != want {
 				t.Fatalf("%v and %v: %v, at %d want %v", a, b, both.Stops, at, want)
@@ -154,7 +154,7 @@ func TestPausesOfTwoProcessesAreTheTimesInWhichEitherStoodStill(t *testing.T) {
 	var one, other hist.Histogram
 	one.Record(10)
 	other.Record(20)
-	if late := (Pauses{Late: one.Snapshot()}).with(Pauses{Late: other.Snapshot()}).Late; late.Count() != 2 || late.Max() != 20 {
+	if late := (Pauses{Late: one.Snapshot()}).With(Pauses{Late: other.Snapshot()}).Late; late.Count() != 2 || late.Max() != 20 {
 		t.Errorf("%d wake-ups, up to %d ns late", late.Count(), late.Max())
 	}
 }

@@ -171,7 +171,7 @@ func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
 	t.watch.Close()
 	t.fixMeasuredPhase(err)
 	out := Outcome{
-		Start: t.startedAt, From: t.measure.MeasuredSince(), Until: t.measuredUntil.Load(), Pauses: t.pauses.outcome().with(heard.Pauses),
+		Start: t.startedAt, From: t.measure.MeasuredSince(), Until: t.measuredUntil.Load(), Pauses: t.pauses.outcome().With(heard.Pauses),
 		Hopeless: o.hopeless, Producers: len(w.producers), BacklogMax: o.backlog, Samples: o.samples.Values(), Err: err,
 	}
 	for _, p := range w.producers {

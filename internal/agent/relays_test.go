@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+func TestARelayTellsHowItStoodStill(t *testing.T) {
+	t.Cleanup(func() { goleak.VerifyNone(t) })
+	log := worker.NewPauseLog()
+	defer log.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Relay{Name: "relay-test", Listen: l.Addr().String()}
+	l.Close()
+	if err := r.answer(ctx, log); err != nil {
+		t.Fatal(err)
+	}
+	if err := greets(ctx, r.Listen, r.Name); err != nil {
+		t.Error(err)
+	}
+	until := clock.Now()
+	p, err := RelayPauses(ctx, r.Listen, until-int64(time.Second), until)
+	if err != nil || p.Late.Count() < int64(time.Second/clock.WatchEvery) {
+		t.Errorf("%d wake-ups in a second, %v", p.Late.Count(), err)
+	}
+	stop()
+	for range 100 { // closed soon
+		if _, err = RelayPauses(t.Context(), r.Listen, 0, until); err != nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("a relay that has ended says how it stood still")
+}
