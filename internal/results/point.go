@@ -181,12 +181,18 @@ func rate(l study.Load) string {
 	return text
 }
 
-// Setting names the group of points that stand in one table: "100 B, at-least-once".
+// Setting names the group of points that stand in one table: "100 B, at-least-once". A latency through relays is that of two
+// ways and of the relays, and stands beside none of one way.
 func (p Point) Setting() string {
+	size := p.Spec.MessageSize.Summary() + " B"
 	if len(p.Spec.MessageSize) == 1 {
-		return unit.Bytes.Format(float64(p.Spec.MessageSize[0].Size)) + ", " + p.Spec.Delivery
+		size = unit.Bytes.Format(float64(p.Spec.MessageSize[0].Size))
 	}
-	return p.Spec.MessageSize.Summary() + " B, " + p.Spec.Delivery
+	through := ""
+	if p.Spec.Relays > 0 {
+		through = ", through relays"
+	}
+	return size + ", " + p.Spec.Delivery + through
 }
 
 // Values are the values of m in records, unknown ones left out.

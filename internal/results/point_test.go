@@ -416,3 +416,14 @@ func TestARepetitionThatEndedOkTwiceCountsOnce(t *testing.T) {
 		t.Errorf("records %v count, %d measured again; want %v and 2", ids, set.Points[0].Repeated, want)
 	}
 }
+
+func TestAPointThroughRelaysStandsBesideNoneWithout(t *testing.T) {
+	settings := map[string]bool{}
+	for _, relays := range []int{0, 1, 4} {
+		s := study.Spec{Delivery: "at-least-once", MessageSize: study.Sizes{{Size: 100}}, Relays: relays}
+		settings[Point{Spec: s}.Setting()] = true
+	}
+	if len(settings) != 2 || !settings["100 B, at-least-once"] || !settings["100 B, at-least-once, through relays"] {
+		t.Errorf("%v", settings)
+	}
+}
