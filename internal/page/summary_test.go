@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,13 +104,18 @@ func TestOneRecordWithoutADateHidesTheOthersDatesNot(t *testing.T) {
 }
 
 func TestAPageFoldsAwayGroupsNotTables(t *testing.T) {
-	lead, _, err := compose(results.Of(storetest.Demo()))
-	if err != nil {
-		t.Fatal(err)
+	set := results.Of(storetest.Demo())
+	duel := reports.HeadToHead(set)
+	duel.Groups = slices.Concat(duel.Groups, duel.Groups)
+	for i, g := range duel.Groups { // each has a second table with charts
+		duel.Groups[i].Blocks = slices.Concat(g.Blocks, g.Blocks)
 	}
-	picture, _, _ := strings.Cut(lead, "<p")
-	if groups, headings := len(reports.HeadToHead(results.Of(storetest.Demo())).Groups), strings.Count(picture, "<h3"); headings > groups {
-		t.Errorf("%d headings over the charts of %d groups", headings, groups)
+	out := picture(duel, set.Points)
+	if headings := strings.Count(out, "<h3"); headings != len(duel.Groups) {
+		t.Errorf("%d headings over the charts of %d groups", headings, len(duel.Groups))
+	}
+	if more := fmt.Sprintf("%d more sizes and guarantees", len(duel.Groups)-mostPictured); !strings.Contains(out, more) {
+		t.Errorf("no %q", more)
 	}
 }
 
