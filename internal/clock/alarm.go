@@ -1,72 +1,80 @@
 package clock
 
 import (
+	"container/heap"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Alarm wakes many goroutines precisely with one thread: a thousand Sleepers would be a thousand threads.
+// Alarm wakes many goroutines precisely with one thread. A Sleeper for each of a thousand goroutines would be a thousand
+// threads.
 //
-// The thread sleeps until the first of its Waiters is due, and is woken when one comes that is due earlier. Waiters that
-// are due within a gap of each other are woken together.
+// The thread sleeps until its first Waiter is due; a Waiter that comes later and is due earlier wakes it. It wakes
+// goroutines once in a gap at most, and then all that are due. So with a gap of 200 µs, a Waiter is woken up to 200 µs late,
+// and there are at most 5,000 wake-ups per second, however many Waiters there are.
 type Alarm struct {
-	gap   int64
-	bell  atomic.Uint32 // rises when the thread must look again
+	gap   int64         // ns
+	bell  atomic.Uint32 // changes when the thread must look at the queue again; it sleeps on this word
 	ended sync.WaitGroup
 
-	mu     sync.Mutex
-	queue  []*Waiter // a heap by due
-	next   int64     // when the thread wakes
-	floor  int64     // and when at the earliest: a gap after it last woke somebody
-	closed bool
+	mu       sync.Mutex
+	queue    waiters
+	wakesAt  int64 // when the thread wakes, ns on the axis
+	earliest int64 // before it the thread wakes nobody: a gap after it last did, ns on the axis
+	closed   bool
 }
 
 // Waiter is one goroutine's place in an Alarm.
 type Waiter struct {
 	alarm *Alarm
-	due   int64
-	rung  chan struct{}
+	due   int64         // ns on the axis
+	rung  chan struct{} // has room for one signal, so that the thread never waits for a goroutine
 }
 
-// idleFor bounds the sleep of an Alarm that nobody waits for.
+// idleFor is how long the thread of an Alarm sleeps if nobody waits.
 const idleFor = 50 * time.Millisecond
 
-// NewAlarm starts a thread that wakes at most once in a gap. Close the Alarm.
+// NewAlarm starts the thread of an Alarm. The caller closes the Alarm.
 func NewAlarm(gap time.Duration) *Alarm {
 	a := &Alarm{gap: int64(gap)}
 	a.ended.Go(a.run)
 	return a
 }
 
-// Waiter makes a place for the calling goroutine.
+// Waiter returns a place for the calling goroutine.
 func (a *Alarm) Waiter() *Waiter { return &Waiter{alarm: a, rung: make(chan struct{}, 1)} }
 
-// SleepUntil returns at t on the axis of Now, at most a gap later, or at once if t has passed; never earlier.
+// SleepUntil returns at t on the axis, up to a gap later, but never earlier. If t has passed, it returns at once.
 func (w *Waiter) SleepUntil(t int64) {
 	if Now() >= t {
 		return
 	}
-	a := w.alarm
-	a.mu.Lock()
 	w.due = t
-	a.push(w)
-	ring := max(t, a.floor) < a.next
-	if ring {
-		a.next = max(t, a.floor)
-		a.bell.Add(1)
-	}
-	a.mu.Unlock()
-	if ring {
-		wake(&a.bell)
-	}
+	w.alarm.wait(w)
 	<-w.rung
 }
 
-// Close gives the place up, as Sleeper.Close does; there is nothing to give back.
+// wait enters w into the queue, and wakes the thread if it would sleep for too long.
+func (a *Alarm) wait(w *Waiter) {
+	a.mu.Lock()
+	heap.Push(&a.queue, w)
+	wakeAt := max(w.due, a.earliest)
+	tooLate := wakeAt < a.wakesAt
+	if tooLate {
+		a.wakesAt = wakeAt
+		a.bell.Add(1)
+	}
+	a.mu.Unlock()
+	if tooLate {
+		wake(&a.bell)
+	}
+}
+
+// Close has nothing to give back. It is there because Sleeper has one.
 func (w *Waiter) Close() {}
 
-// Close ends the thread. Nobody may be waiting any more.
+// Close ends the thread. No goroutine may be waiting any more.
 func (a *Alarm) Close() {
 	a.mu.Lock()
 	a.closed = true
@@ -80,20 +88,7 @@ func (a *Alarm) run() {
 	s := NewSleeper()
 	defer s.Close()
 	for {
-		a.mu.Lock()
-		now := Now()
-		if len(a.queue) > 0 && a.queue[0].due <= now {
-			a.floor = now + a.gap
-		}
-		for len(a.queue) > 0 && a.queue[0].due <= now {
-			a.pop().rung <- struct{}{} // has room: its goroutine waits
-		}
-		a.next = now + int64(idleFor)
-		if len(a.queue) > 0 {
-			a.next = max(a.queue[0].due, a.floor)
-		}
-		until, bell, closed := a.next, a.bell.Load(), a.closed
-		a.mu.Unlock()
+		until, bell, closed := a.wakeDue()
 		if closed {
 			return
 		}
@@ -101,33 +96,34 @@ func (a *Alarm) run() {
 	}
 }
 
-func (a *Alarm) push(w *Waiter) {
-	a.queue = append(a.queue, w)
-	for i := len(a.queue) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if a.queue[parent].due <= a.queue[i].due {
-			return
-		}
-		a.queue[parent], a.queue[i] = a.queue[i], a.queue[parent]
-		i = parent
+// wakeDue wakes all that are due. It returns until when the thread sleeps, and the value of bell that this is based on: if
+// bell changes before the thread sleeps, it does not fall asleep.
+func (a *Alarm) wakeDue() (until int64, bell uint32, closed bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := Now()
+	for len(a.queue) > 0 && a.queue[0].due <= now {
+		heap.Pop(&a.queue).(*Waiter).rung <- struct{}{}
+		a.earliest = now + a.gap
 	}
+	a.wakesAt = now + int64(idleFor)
+	if len(a.queue) > 0 {
+		a.wakesAt = max(a.queue[0].due, a.earliest)
+	}
+	return a.wakesAt, a.bell.Load(), a.closed
 }
 
-func (a *Alarm) pop() *Waiter {
-	first, last := a.queue[0], len(a.queue)-1
-	a.queue[0] = a.queue[last]
-	a.queue = a.queue[:last]
-	for i := 0; ; {
-		least := i
-		for _, child := range [...]int{2*i + 1, 2*i + 2} {
-			if child < last && a.queue[child].due < a.queue[least].due {
-				least = child
-			}
-		}
-		if least == i {
-			return first
-		}
-		a.queue[i], a.queue[least] = a.queue[least], a.queue[i]
-		i = least
-	}
+// waiters is a heap (container/heap); the first is due first.
+type waiters []*Waiter
+
+func (q waiters) Len() int           { return len(q) }
+func (q waiters) Less(i, j int) bool { return q[i].due < q[j].due }
+func (q waiters) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *waiters) Push(w any)        { *q = append(*q, w.(*Waiter)) }
+
+func (q *waiters) Pop() any {
+	last := len(*q) - 1
+	w := (*q)[last]
+	*q = (*q)[:last]
+	return w
 }

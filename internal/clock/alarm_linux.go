@@ -10,30 +10,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Operations of futex(2), for one process. Waiting takes an absolute time of CLOCK_MONOTONIC.
+// Operations and flags of futex(2), from <linux/futex.h>. FUTEX_WAIT_BITSET is the wait whose timeout is an absolute time of
+// CLOCK_MONOTONIC, which is the axis.
 const (
-	futexWake = 1 | 128
-	futexWait = 9 | 128
-	futexAny  = 0xffffffff
+	futexWake       = 1
+	futexWaitBitset = 9
+	futexPrivate    = 128        // no other process uses the word
+	futexAnyBit     = 0xffffffff // FUTEX_BITSET_MATCH_ANY: any wake ends the wait
 )
 
+// wake ends one sleepWhile on a word. The caller has changed the word before.
 func wake(word *atomic.Uint32) {
-	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1, 0, 0, 0)
+	const sleepers = 1
+	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake|futexPrivate, sleepers, 0, 0, 0)
 }
 
-// sleepWhile sleeps until t, but not longer than word has the value is; sometimes it wakes without a reason.
-func (s *Sleeper) sleepWhile(word *atomic.Uint32, is uint32, t int64) {
+// sleepWhile sleeps until t, but only while word has the given value. It may return early without a reason, so that callers
+// must look again.
+func (s *Sleeper) sleepWhile(word *atomic.Uint32, value uint32, t int64) {
 	if Now() >= t {
 		return
 	}
 	s.until = unix.NsecToTimespec(t)
-	call := unix.Syscall6
-	if s.own {
+	var err unix.Errno
+	if s.ownsP {
 		s.yield()
-		call = unix.RawSyscall6
+		_, _, err = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWaitBitset|futexPrivate, uintptr(value),
+			uintptr(unsafe.Pointer(&s.until)), 0, futexAnyBit)
+	} else {
+		_, _, err = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWaitBitset|futexPrivate, uintptr(value),
+			uintptr(unsafe.Pointer(&s.until)), 0, futexAnyBit)
 	}
-	_, _, err := call(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(is), uintptr(unsafe.Pointer(&s.until)), 0, futexAny)
-	if err == unix.ENOSYS || err == unix.EPERM { // forbidden, as under some seccomp profiles
+	if err == unix.ENOSYS || err == unix.EPERM { // forbidden, as under some seccomp profiles: poll instead
 		time.Sleep(min(time.Duration(t-Now()), time.Millisecond))
 	}
 }

@@ -11,101 +11,106 @@ import (
 	"time"
 )
 
-// Discipline is what keeps this host's time of day and how far, by its own account, that is from true time. It says nothing
-// of the axis, which no one sets, and stands beside the bound that was measured.
+// Discipline says which program keeps this host's time of day, and how far that may be off. It says nothing of the axis, which
+// nobody sets. It is shown beside the bound between two hosts that was measured.
 type Discipline struct {
 	By     string        // "chrony", "PTP" or "kernel"
-	Source string        `json:",omitempty"` // which server or clock it follows, in its own words
-	Bound  time.Duration // of the error
+	Source string        `json:",omitempty"` // the server or clock that it follows, as it names it
+	Bound  time.Duration // of the error, by its own account
 }
 
-// askWithin bounds what a program is waited for.
-const askWithin = 2 * time.Second
+// askTimeout bounds how long a program may take to answer.
+const askTimeout = 2 * time.Second
 
-// Disciplined asks chrony, PTP's pmc and the kernel, in this order; false where none of them knows a bound. It blocks for at
-// most some seconds.
+// Disciplined asks chrony, then PTP's pmc, then the kernel. It returns false if none of them knows how far the time is off. It
+// blocks for a few seconds at most.
 func Disciplined(ctx context.Context) (Discipline, bool) {
-	for _, from := range []struct {
+	for _, source := range []struct {
 		command []string
-		read    func(string) (Discipline, error)
+		parse   func(output string) (Discipline, error)
 	}{
-		{[]string{"chronyc", "-c", "tracking"}, tracking},
-		{[]string{"pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET"}, currentDataSet},
+		{[]string{"chronyc", "-c", "tracking"}, parseTracking},
+		{[]string{"pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET"}, parseCurrentDataSet},
 	} {
-		text, err := said(ctx, from.command)
+		output, err := outputOf(ctx, source.command)
 		if err != nil {
-			continue // it isn't installed, or doesn't run
+			continue // the program is not installed, or its daemon does not run
 		}
-		if d, err := from.read(text); err == nil {
+		if d, err := source.parse(output); err == nil {
 			return d, true
 		}
 	}
 	return disciplinedByKernel()
 }
 
-func said(ctx context.Context, command []string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
+func outputOf(ctx context.Context, command []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
-	c.WaitDelay = askWithin
-	text, err := c.Output()
-	return string(text), err
+	c.WaitDelay = askTimeout // do not wait for ever for a child that holds the pipe
+	output, err := c.Output()
+	return string(output), err
 }
 
-var errUnsynchronised = errors.New("it is not synchronised")
+var errUnsynchronised = errors.New("the clock is not synchronised")
 
-// tracking reads what `chronyc -c tracking` prints: a line of 14 fields, of which the 2nd names the source, the 5th is by how
-// much the system's time is off, the 11th and 12th are root delay and root dispersion, all in seconds, and the last is the
-// leap status. The bound is that of chrony's manual: |system time| + root dispersion + root delay/2.
-func tracking(text string) (Discipline, error) {
-	fields := strings.Split(strings.TrimSpace(text), ",")
-	if len(fields) != 14 {
-		return Discipline{}, fmt.Errorf("chronyc: %d fields instead of 14", len(fields))
+// parseTracking parses the output of `chronyc -c tracking`: one line of comma-separated fields, times in seconds. The bound is
+// the one that chrony's manual gives: |system time| + root dispersion + root delay/2.
+func parseTracking(output string) (Discipline, error) {
+	const sourceField, systemTimeField, rootDelayField, rootDispersionField, leapField, fields = 1, 4, 10, 11, 13, 14
+	field := strings.Split(strings.TrimSpace(output), ",")
+	if len(field) != fields {
+		return Discipline{}, fmt.Errorf("chronyc: %d fields instead of %d", len(field), fields)
 	}
-	if fields[13] == "Not synchronised" {
+	if field[leapField] == "Not synchronised" {
 		return Discipline{}, fmt.Errorf("chronyc: %w", errUnsynchronised)
 	}
-	system, err := number(fields[4], nil)
-	delay, err := number(fields[10], err)
-	dispersion, err := number(fields[11], err)
-	if err != nil {
-		return Discipline{}, fmt.Errorf("chronyc: %w", err)
+	var p numbers
+	system, delay, dispersion := p.parse(field[systemTimeField]), p.parse(field[rootDelayField]), p.parse(field[rootDispersionField])
+	if p.err != nil {
+		return Discipline{}, fmt.Errorf("chronyc: %w", p.err)
 	}
-	return Discipline{By: "chrony", Source: fields[1], Bound: time.Duration((math.Abs(system) + dispersion + delay/2) * 1e9)}, nil
+	bound := math.Abs(system) + dispersion + delay/2
+	return Discipline{By: "chrony", Source: field[sourceField], Bound: time.Duration(bound * 1e9)}, nil
 }
 
-// currentDataSet reads what `pmc 'GET CURRENT_DATA_SET'` prints of PTP's daemon, in ns: how far the clock is off its master,
-// by a path whose two ways are taken to be equal. They differ by its whole delay at most.
-func currentDataSet(text string) (Discipline, error) {
+// parseCurrentDataSet parses the output of `pmc 'GET CURRENT_DATA_SET'`: lines of a name and a value, times in ns. PTP computes
+// the offset from the master on the assumption that both ways of the path take equally long, so it may be off by the path's
+// whole delay.
+func parseCurrentDataSet(output string) (Discipline, error) {
 	values := map[string]string{}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(output) {
 		if f := strings.Fields(line); len(f) == 2 {
 			values[f[0]] = f[1]
 		}
 	}
-	steps, err := number(values["stepsRemoved"], nil)
-	offset, err := number(values["offsetFromMaster"], err)
-	delay, err := number(values["meanPathDelay"], err)
+	var p numbers
+	steps, offset, delay := p.parse(values["stepsRemoved"]), p.parse(values["offsetFromMaster"]), p.parse(values["meanPathDelay"])
 	switch {
-	case err != nil:
-		return Discipline{}, fmt.Errorf("pmc: %w", err)
-	case steps < 1: // it is the master
+	case p.err != nil:
+		return Discipline{}, fmt.Errorf("pmc: %w", p.err)
+	case steps < 1: // this host is the master and follows nobody
 		return Discipline{}, fmt.Errorf("pmc: %w", errUnsynchronised)
 	}
 	return Discipline{By: "PTP", Bound: time.Duration(math.Abs(offset) + delay)}, nil
 }
 
-// maxBound is the largest number that is believed, whatever its unit.
-const maxBound = 1e9
+// numbers parses several numbers and keeps the first error.
+type numbers struct{ err error }
 
-// number reads one that a bound can be made of, unless an earlier one could not be read.
-func number(text string, earlier error) (float64, error) {
-	if earlier != nil {
-		return 0, earlier
+// maxNumber is the largest number that is believed, in seconds or ns: a Duration can hold the sum of three in seconds.
+const maxNumber = 1e9
+
+func (p *numbers) parse(text string) float64 {
+	if p.err != nil {
+		return 0
 	}
 	v, err := strconv.ParseFloat(text, 64)
-	if err == nil && !(math.Abs(v) <= maxBound) {
-		err = fmt.Errorf("%s is more than %.0g", text, float64(maxBound))
+	switch {
+	case err != nil:
+		p.err = err
+	case !(math.Abs(v) <= maxNumber): // the negation catches NaN as well
+		p.err = fmt.Errorf("%s is more than %.0g", text, float64(maxNumber))
 	}
-	return v, err
+	return v
 }

@@ -11,108 +11,121 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sleeper wakes its goroutine precisely: the runtime's own sleep is half a millisecond late at the median on a small
-// machine, an absolute clock_nanosleep without timer slack about 30 µs. It belongs to the goroutine that made it.
+// Sleeper wakes its goroutine precisely. time.Sleep is half a millisecond late at the median on a small machine; a Sleeper is
+// about 30 µs late, because it uses clock_nanosleep with an absolute time and without timer slack. It belongs to the
+// goroutine that made it.
 //
-// An ordinary system call lends its processor (a P) out whenever it blocks, which keeps the runtime's monitor awake
-// and costs a quarter to a third of what pacing costs at 1,000/s. The first few Sleepers therefore bring a P of their
-// own along and keep it while they sleep; further ones use ordinary calls on a locked thread, since hundreds of
-// sleeping Ps would leave none to the others. Before it keeps a P, a Sleeper lets run whom its goroutine has just
-// woken: they would otherwise wait on the sleeping P until another one stole them, some 100 µs.
+// Go runs goroutines on a limited number of processors (Ps, GOMAXPROCS of them). An ordinary system call hands its P to
+// other goroutines whenever it blocks, which keeps the runtime's monitor thread awake; at 1,000 sleeps per second that is a
+// quarter to a third of what pacing costs. So the first few Sleepers each add a P and keep it while they sleep. Further ones
+// use ordinary system calls on a locked thread: each sleeping Sleeper with a P of its own costs the process one P, and
+// hundreds of them would cost more than they save.
 type Sleeper struct {
-	slack int // ns, what a locked thread had before
-	own   bool
+	ownsP bool
+	slack int // timer slack that the locked thread had before, ns; 0 if it is unknown or ownsP is set
 	until unix.Timespec
 }
 
-// owners is how many Sleepers may have a P of their own.
-const owners = 5 // a Watch, and four producers
+// maxOwners is how many Sleepers may have a P of their own: one for a Watch, four for producers.
+const maxOwners = 5
 
-var own struct {
+// owners counts the Sleepers that have a P of their own.
+var owners struct {
 	sync.Mutex
 	n int
 }
 
-// NewSleeper makes a Sleeper for the calling goroutine. Where the kernel refuses to take the timer slack away, sleeps
-// are up to 50 µs later.
+// noSlack lets the kernel delay a wake-up by no more than 1 ns. 0 would mean the default, 50 µs.
+const noSlack = 1
+
+// NewSleeper returns a Sleeper for the calling goroutine, which must close it. If the kernel does not allow the timer slack
+// to be changed, sleeps end up to 50 µs later.
 func NewSleeper() *Sleeper {
-	if claim() {
-		return &Sleeper{own: true}
+	if addP() {
+		return &Sleeper{ownsP: true}
 	}
 	return newLockedSleeper()
 }
 
-// newLockedSleeper makes a Sleeper with a thread but no P of its own: after each sleep it waits for a P like every
-// other goroutine.
+// newLockedSleeper returns a Sleeper with a thread but no P of its own: after each sleep it waits for a P, like every other
+// goroutine.
 func newLockedSleeper() *Sleeper {
 	s := &Sleeper{}
 	runtime.LockOSThread()
-	if was, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err == nil {
-		s.slack = was
-		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	if slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err == nil {
+		s.slack = slack
+		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, noSlack, 0, 0, 0) // if it fails, sleeps are less precise
 	}
 	return s
 }
 
-func claim() bool {
-	own.Lock()
-	defer own.Unlock()
-	if own.n == owners {
+// addP adds a P for a Sleeper. It returns false if maxOwners have one.
+func addP() bool {
+	owners.Lock()
+	defer owners.Unlock()
+	if owners.n == maxOwners {
 		return false
 	}
-	own.n++
+	owners.n++
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	return true
 }
 
-// SleepUntil returns at t on the axis of Now, or at once if t has passed; never earlier. Nothing wakes it: a caller
+func removeP() {
+	owners.Lock()
+	defer owners.Unlock()
+	owners.n--
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1)
+}
+
+// SleepUntil returns at t on the axis of Now, never earlier. If t has passed, it returns at once. Nothing wakes it: a caller
 // that must notice a cancelled context sleeps in slices, SleepUntil(min(t, Now()+100 ms)), and looks in between.
 func (s *Sleeper) SleepUntil(t int64) {
-	if s.own && Now() < t {
+	if s.ownsP && Now() < t {
 		s.yield()
 	}
 	s.until = unix.NsecToTimespec(t)
 	for Now() < t {
 		switch err := s.sleep(); err {
 		case 0:
-			// Now is calibrated to about 100 ns, so it may still say "not yet" for that long: the loop spins.
+			// Now is calibrated to about 100 ns, so for that long it may still be before t. The loop spins then.
 		case unix.EINTR:
-			// A signal, such as the runtime's own: whoever wants to stop the world stops us in the next call.
+			// A signal, such as the runtime's own: if it wants to stop this goroutine, it does so in the next call of Now.
 		default: // forbidden, as under some seccomp profiles
 			time.Sleep(time.Duration(t - Now()))
 		}
 	}
 }
 
-// yield lets run whom the goroutine has woken. It takes the timer slack away each time, since an unlocked goroutine may
-// find itself on another thread afterwards.
+// yield prepares a sleep that keeps its P. It first lets the goroutines run that this one has just woken: they are queued on
+// this P, and would wait for some 100 µs until another P steals them. Then it takes the timer slack away, each time anew,
+// because a goroutine that is not locked may have moved to another thread.
 func (s *Sleeper) yield() {
 	runtime.Gosched()
-	unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0, 0, 0, 0)
+	unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, noSlack, 0, 0, 0, 0)
 }
 
+// sleep makes the system call. A raw one keeps the P. Both are called directly: only then does the compiler keep the address
+// of s.until valid during the call.
 func (s *Sleeper) sleep() unix.Errno {
-	if s.own {
-		_, _, e := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
+	if s.ownsP {
+		_, _, err := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
 			uintptr(unsafe.Pointer(&s.until)), 0, 0, 0)
-		return e
+		return err
 	}
-	_, _, e := unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
+	_, _, err := unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
 		uintptr(unsafe.Pointer(&s.until)), 0, 0, 0)
-	return e
+	return err
 }
 
-// Close gives back what NewSleeper took: the P, or the thread's slack and its freedom.
+// Close gives back what NewSleeper took: the P, or the locked thread and its timer slack.
 func (s *Sleeper) Close() {
-	if s.own {
-		own.Lock()
-		own.n--
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1)
-		own.Unlock()
+	if s.ownsP {
+		removeP()
 		return
 	}
 	if s.slack > 0 {
-		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(s.slack), 0, 0, 0)
+		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(s.slack), 0, 0, 0) // as above
 	}
 	runtime.UnlockOSThread()
 }

@@ -14,7 +14,7 @@ import (
 // taken makes Sleepers until none is left that would get a P of its own.
 func taken(t *testing.T) {
 	t.Helper()
-	for range owners {
+	for range maxOwners {
 		s := NewSleeper()
 		t.Cleanup(s.Close)
 	}

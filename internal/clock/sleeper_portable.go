@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// Sleeper wakes its goroutine as precisely as the runtime's timers do: without Linux's absolute sleeps there is nothing
-// better that doesn't spin. What it is late by is the generator's own lag, like any other. It belongs to the goroutine
-// that made it.
+// Sleeper wakes its goroutine as precisely as the runtime's timers do: without Linux's absolute sleeps, only spinning would
+// be more precise. How late it wakes counts as the generator's own lag. It belongs to the goroutine that made it.
 type Sleeper struct{}
 
-// NewSleeper makes a Sleeper for the calling goroutine.
+// NewSleeper returns a Sleeper for the calling goroutine, which must close it.
 func NewSleeper() *Sleeper { return &Sleeper{} }
 
 func newLockedSleeper() *Sleeper { return NewSleeper() }
 
-// SleepUntil returns at t on the axis of Now, or at once if t has passed; never earlier. Nothing wakes it: a caller
+// SleepUntil returns at t on the axis of Now, never earlier. If t has passed, it returns at once. Nothing wakes it: a caller
 // that must notice a cancelled context sleeps in slices, SleepUntil(min(t, Now()+100 ms)), and looks in between.
 func (s *Sleeper) SleepUntil(t int64) {
 	for now := Now(); now < t; now = Now() {
@@ -25,18 +24,18 @@ func (s *Sleeper) SleepUntil(t int64) {
 	}
 }
 
-// Close gives back what NewSleeper took: nothing.
+// Close has nothing to give back here.
 func (s *Sleeper) Close() {}
 
-// slice is how long a sleep that may be cut short lasts before it looks whether it was.
-const slice = time.Millisecond
+// pollEvery is how often sleepWhile looks at its word.
+const pollEvery = time.Millisecond
 
-// sleepWhile sleeps until t, but not longer than word has the value is; it wakes without a reason, too.
-func (s *Sleeper) sleepWhile(word *atomic.Uint32, is uint32, t int64) {
-	for now := Now(); now < t && word.Load() == is; now = Now() {
-		time.Sleep(min(time.Duration(t-now), slice))
+// sleepWhile sleeps until t, but only while word has the given value.
+func (s *Sleeper) sleepWhile(word *atomic.Uint32, value uint32, t int64) {
+	for now := Now(); now < t && word.Load() == value; now = Now() {
+		time.Sleep(min(time.Duration(t-now), pollEvery))
 	}
 }
 
-// wake ends sleeps on a word that has changed: they look for themselves.
+// wake does nothing: sleepWhile sees by itself that the word has changed.
 func wake(*atomic.Uint32) {}

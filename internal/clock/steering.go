@@ -8,25 +8,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Steering watches how the kernel steers this host's clock, as chrony and PTP have it do: while a clock is slewed its offset
-// to a peer's is no straight line.
+// Steering records how the kernel speeds this host's clock up or slows it down, as chrony and PTP have it do. Fit assumes that
+// the offset between two hosts' clocks changes along a straight line; a clock that is steered meanwhile leaves that line.
 type Steering struct {
-	stop  chan struct{}
-	ended sync.WaitGroup
-	took  []reading
+	stop     chan struct{}
+	ended    sync.WaitGroup
+	readings []steeringReading
 }
 
-// reading is our axis and by how much the steering has set it apart from its oscillator until then, ns.
-type reading struct{ at, apart int64 }
+// steeringReading compares the axis with the same oscillator without steering.
+type steeringReading struct {
+	at       int64 // ns on the axis
+	steering int64 // axis − unsteered clock, ns; only its changes mean anything
+}
 
 const (
-	steeringEvery = 100 * time.Millisecond
-	maxReadings   = 4096 // from then on every second one is kept
+	steeringEvery = 100 * time.Millisecond // between two readings, each of which takes some microseconds
+	maxReadings   = 4096                   // about 7 minutes; when so many are kept, every second one is dropped
 )
 
-// WatchSteering begins to watch, a few microseconds ten times a second. Close the Steering.
+// WatchSteering begins to record. The caller closes the Steering.
 func WatchSteering() *Steering {
-	s := &Steering{stop: make(chan struct{}), took: []reading{steered()}}
+	s := &Steering{stop: make(chan struct{}), readings: []steeringReading{readSteering()}}
 	s.ended.Go(s.watch)
 	return s
 }
@@ -41,54 +44,59 @@ func (s *Steering) watch() {
 			return
 		case <-tick.C:
 		}
-		if s.took = append(s.took, steered()); len(s.took) == maxReadings {
+		s.readings = append(s.readings, readSteering())
+		if len(s.readings) == maxReadings {
 			for i := range maxReadings / 2 {
-				s.took[i] = s.took[2*i]
+				s.readings[i] = s.readings[2*i]
 			}
-			s.took = s.took[:maxReadings/2]
+			s.readings = s.readings[:maxReadings/2]
 			every *= 2
 			tick.Reset(every)
 		}
 	}
 }
 
-// Close ends watching and tells by how much, ns, the clock has strayed meanwhile from the straight line between its first
-// and its last reading: what a line through two offsets (Fit) misses for this host.
+// Close ends the recording. It returns how far, in ns, steering has taken the clock off the straight line between the first
+// reading and the last: so far off may a line through two measured offsets (Fit) be because of this host.
 func (s *Steering) Close() int64 {
 	close(s.stop)
 	s.ended.Wait()
-	return bent(append(s.took, steered()))
+	return bend(append(s.readings, readSteering()))
 }
 
-// steered reads both clocks, three times; the tightest reading counts.
-func steered() reading {
-	var best reading
-	width := int64(math.MaxInt64)
-	for range 3 {
+// readSteering reads the unsteered clock between two readings of the axis, and keeps the narrowest of three tries. It reads
+// no steering if the system has no unsteered clock.
+func readSteering() steeringReading {
+	const tries = 3
+	var best steeringReading
+	narrowest := int64(math.MaxInt64)
+	for range tries {
 		before := Now()
 		var ts unix.Timespec
-		if unix.ClockGettime(unsteered, &ts) != nil {
-			return reading{at: before} // there is none: nothing is known of any steering
+		if err := unix.ClockGettime(unsteered, &ts); err != nil {
+			return steeringReading{at: before}
 		}
-		if after := Now(); after-before < width {
-			width = after - before
+		width := Now() - before
+		if width < narrowest {
+			narrowest = width
 			at := before + width/2
-			best = reading{at, at - ts.Nano()}
+			best = steeringReading{at, at - ts.Nano()}
 		}
 	}
 	return best
 }
 
-// bent is the largest distance of readings from the straight line between the first and the last of them.
-func bent(took []reading) int64 {
-	first, last := took[0], took[len(took)-1]
+// bend returns the largest distance, in ns, of any reading from the straight line between the first and the last.
+func bend(readings []steeringReading) int64 {
+	first, last := readings[0], readings[len(readings)-1]
 	if last.at <= first.at {
 		return 0
 	}
-	slope := float64(last.apart-first.apart) / float64(last.at-first.at)
-	most := 0.0
-	for _, r := range took {
-		most = max(most, math.Abs(float64(r.apart-first.apart)-slope*float64(r.at-first.at)))
+	slope := float64(last.steering-first.steering) / float64(last.at-first.at)
+	largest := 0.0
+	for _, r := range readings {
+		onLine := slope * float64(r.at-first.at)
+		largest = max(largest, math.Abs(float64(r.steering-first.steering)-onLine))
 	}
-	return int64(math.Ceil(most))
+	return int64(math.Ceil(largest))
 }

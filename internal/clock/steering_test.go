@@ -8,18 +8,18 @@ import (
 )
 
 func TestAClockThatIsSlewedBends(t *testing.T) {
-	at := func(ppm ...int64) (took []reading) {
-		r := reading{at: 1e12, apart: 1e9}
+	at := func(ppm ...int64) (took []steeringReading) {
+		r := steeringReading{at: 1e12, steering: 1e9}
 		took = append(took, r)
 		for _, p := range ppm { // a second each
-			r.at, r.apart = r.at+1e9, r.apart+1000*p
+			r.at, r.steering = r.at+1e9, r.steering+1000*p
 			took = append(took, r)
 		}
 		return took
 	}
 	for _, c := range []struct {
 		name string
-		took []reading
+		took []steeringReading
 		want int64
 	}{
 		{"not steered", at(0, 0, 0, 0), 0},
@@ -28,7 +28,7 @@ func TestAClockThatIsSlewedBends(t *testing.T) {
 		{"slower, then faster", at(0, 0, 0, -400), 300_000},
 		{"one reading", at(), 0},
 	} {
-		if got := bent(c.took); got != c.want {
+		if got := bend(c.took); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -39,11 +39,11 @@ func TestWatchingTheSteeringEnds(t *testing.T) {
 	s := WatchSteering()
 	time.Sleep(2 * steeringEvery)
 	bend := s.Close()
-	if len(s.took) < 2 || bend < 0 {
-		t.Errorf("%d readings, bend %d", len(s.took), bend)
+	if len(s.readings) < 2 || bend < 0 {
+		t.Errorf("%d readings, bend %d", len(s.readings), bend)
 	}
-	for i, r := range s.took {
-		if i > 0 && r.at <= s.took[i-1].at {
+	for i, r := range s.readings {
+		if i > 0 && r.at <= s.readings[i-1].at {
 			t.Errorf("reading %d is not later than the one before", i)
 		}
 	}

@@ -5,30 +5,33 @@ import (
 	"time"
 )
 
-// WatchEvery is the distance of a Watch's wake-ups: a standstill of this length or more is always noticed, at about one
-// per cent of a core.
+// WatchEvery is the time between two wake-ups of a Watch. Every standstill of this length or more is noticed, at the cost
+// of about one per cent of a core.
 const WatchEvery = 5 * time.Millisecond
 
-// Standstill is the lateness of a Watch from which on the process counts as having stood still. Less is what a thread
-// waits for a core on a busy machine.
+// Standstill is how late a Watch must wake for the process to count as having stood still. Anything less is what a thread
+// may wait for a core on a busy machine.
 const Standstill = 5 * time.Millisecond
 
-// Watch is a thread that does nothing but sleep and note how late it woke (the method of Gil Tene's jHiccup): whatever
-// held it up, a stopped process, a garbage collection, too few cores or another machine on the same host, held
-// everything else in this process up as well.
+// Watch is a thread that does nothing but sleep and note how late it woke (the method of Gil Tene's jHiccup). Whatever held
+// it up, held up all other threads of the process as well: a stopped process, a garbage collection, too few cores, or
+// another machine on the same host.
 type Watch struct {
 	woke  func(due, at int64)
 	ended sync.WaitGroup
 
 	mu     sync.Mutex
-	due    int64 // when it wakes next
-	stood  int64 // ns of standstills so far
+	due    int64 // when the thread wakes next, ns on the axis
+	stood  int64 // all standstills so far, ns
 	closed bool
 }
 
-// NewWatch begins to watch. woke is called on the watching thread for every wake-up that was due at due and came at at;
-// it must not block and may be nil. Close the Watch.
+// NewWatch begins to watch. If woke is not nil, the watching thread calls it after each wake-up: it was due at due and came
+// at at, ns on the axis. woke must not block. The caller closes the Watch.
 func NewWatch(woke func(due, at int64)) *Watch {
+	if woke == nil {
+		woke = func(int64, int64) {}
+	}
 	w := &Watch{woke: woke, due: Now() + int64(WatchEvery)}
 	w.ended.Go(w.run)
 	return w
@@ -37,29 +40,30 @@ func NewWatch(woke func(due, at int64)) *Watch {
 func (w *Watch) run() {
 	s := NewSleeper()
 	defer s.Close()
-	for due := w.due; ; { // nobody else writes w.due
+	for due, closed := w.due, false; !closed; { // no lock: only this goroutine writes w.due
 		s.SleepUntil(due)
 		at := Now()
 		next := at + int64(WatchEvery)
-		w.mu.Lock()
-		closed := w.closed
-		if at-due >= int64(Standstill) {
-			w.stood += at - due
-		}
-		w.due = next
-		w.mu.Unlock()
-		if w.woke != nil {
-			w.woke(due, at)
-		}
-		if closed {
-			return
-		}
+		closed = w.note(due, at, next)
+		w.woke(due, at)
 		due = next
 	}
 }
 
-// Stood is for how many ns the process has stood still up to now, an instant just read. It includes a standstill that
-// the Watch hasn't noticed yet, since other threads may run first after one. Any goroutine; a nil Watch says 0.
+// note books a wake-up and reports whether the Watch was closed.
+func (w *Watch) note(due, at, next int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if at-due >= int64(Standstill) {
+		w.stood += at - due
+	}
+	w.due = next
+	return w.closed
+}
+
+// Stood returns for how many ns the process has stood still so far. now must be a time that the caller has just read: after
+// a standstill other threads may run before the Watch does, and the standstill that it has not noticed yet counts as well.
+// Stood may be called from any goroutine. A nil Watch returns 0.
 func (w *Watch) Stood(now int64) int64 {
 	if w == nil {
 		return 0
@@ -72,7 +76,7 @@ func (w *Watch) Stood(now int64) int64 {
 	return w.stood
 }
 
-// Close ends the Watch and blocks until its thread is gone, for at most one wake-up.
+// Close ends the Watch. It blocks until the thread is gone, which takes one wake-up at most.
 func (w *Watch) Close() {
 	w.mu.Lock()
 	w.closed = true
@@ -80,15 +84,15 @@ func (w *Watch) Close() {
 	w.ended.Wait()
 }
 
-// Timer tells how long this process has waited awake: a limit on somebody else's time must not run while we stand still
-// ourselves. It belongs to one goroutine.
+// Timer measures how long this process has waited, without the time in which it stood still. A limit on how long somebody
+// else may take must not run meanwhile. A Timer belongs to one goroutine.
 type Timer struct {
 	watch *Watch
-	from  int64
-	stood int64
+	began int64 // ns on the axis
+	stood int64 // standstills before the Timer began, ns
 }
 
-// NewTimer begins now; with a nil Watch it is an ordinary timer.
+// NewTimer returns a Timer that begins now. If the Watch is nil, standstills count as well.
 func NewTimer(w *Watch) *Timer {
 	t := &Timer{watch: w}
 	t.Reset()
@@ -97,12 +101,12 @@ func NewTimer(w *Watch) *Timer {
 
 // Reset begins again.
 func (t *Timer) Reset() {
-	t.from = Now()
-	t.stood = t.watch.Stood(t.from)
+	t.began = Now()
+	t.stood = t.watch.Stood(t.began)
 }
 
-// Awake is how much time has passed since the beginning, standstills left out.
+// Awake returns how much time has passed since the beginning, without standstills.
 func (t *Timer) Awake() time.Duration {
 	now := Now()
-	return time.Duration(max(0, now-t.from-(t.watch.Stood(now)-t.stood)))
+	return time.Duration(max(0, now-t.began-(t.watch.Stood(now)-t.stood)))
 }

@@ -1,16 +1,19 @@
 package clock
 
-// Reading is a time between an event on one host and an event on another, ns: the truth lies from Ns − Bound to Ns + Bound,
-// both included. Bound is 0 on one host.
+// Reading is the time between an event on one host and an event on another, in ns, as far as their clocks can tell: the true
+// time lies in [Ns − Bound, Ns + Bound]. On a single host Bound is 0.
+//
+// For example, a latency read as 300 µs with a bound of 50 µs is between 250 and 350 µs. It exceeds a limit of 200 µs, it does
+// not exceed one of 350 µs, and for a limit of 300 µs that is undecided.
 type Reading struct{ Ns, Bound int64 }
 
-// Low is the least that the truth can be. It may be negative, and isn't hidden where it is.
+// Low returns the least that the true time can be. It may be negative.
 func (r Reading) Low() int64 { return r.Ns - r.Bound }
 
-// High is the most that the truth can be.
+// High returns the most that the true time can be.
 func (r Reading) High() int64 { return r.Ns + r.Bound }
 
-// Answer is that to a question which a clock may leave open.
+// Answer is the answer to a question that clocks may leave open.
 type Answer int
 
 // The answers.
@@ -22,7 +25,7 @@ const (
 
 func (a Answer) String() string { return [...]string{"undecided", "no", "yes"}[a] }
 
-// Exceeds tells whether the truth is above limit; a limit from Low on and below High leaves that undecided.
+// Exceeds reports whether the true time is above limit.
 func (r Reading) Exceeds(limit int64) Answer {
 	switch {
 	case r.Low() > limit:
@@ -33,7 +36,7 @@ func (r Reading) Exceeds(limit int64) Answer {
 	return Undecided
 }
 
-// Possible tells whether a latency can have been read as ns between clocks that are known to bound: nothing arrives before
-// it is sent. A trial with one that can't is void, since its bound doesn't hold. Other negative readings are what clocks
-// within their bound show, and are counted as all others are.
+// Possible reports whether clocks that are off by at most bound, in ns, can have read a latency as ns. No message arrives before
+// it is sent, so a latency can be negative by the bound at most. If one is not possible, the bound is wrong, and the trial is
+// void. A latency that is negative but possible counts like any other.
 func Possible(ns, bound int64) bool { return ns >= -bound }

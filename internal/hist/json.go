@@ -11,20 +11,18 @@ import (
 	"strconv"
 )
 
-// MarshalJSON writes {"n":…,"min":…,"max":…,"b":"…"}; b is base64 of unsigned varints, for every bucket that
-// holds something its distance from the previous one (the first from bucket −1) and its count. Empty: {"n":0}.
+// MarshalJSON writes {"n":…,"min":…,"max":…,"b":"…"}: the number of values, the smallest and the largest in nanoseconds,
+// and the buckets. An empty snapshot is {"n":0}.
+//
+// The buckets are unsigned varints in base64, two for each bucket that is not empty: its distance from the one before
+// (the first counts from bucket −1), and its count. So 5 values in bucket 2 and 7 in bucket 3 are the bytes 3 5 1 7.
 func (s Snapshot) MarshalJSON() ([]byte, error) {
 	if s.n == 0 {
 		return []byte(`{"n":0}`), nil
 	}
-	packed := make([]byte, 0, 3*len(s.cells))
-	previous := int32(-1)
-	for _, c := range s.cells {
-		packed = binary.AppendUvarint(packed, uint64(c.i-previous))
-		packed = binary.AppendUvarint(packed, uint64(c.n))
-		previous = c.i
-	}
-	out := make([]byte, 0, 80+base64.StdEncoding.EncodedLen(len(packed)))
+	packed := s.pack()
+	const fixed = 80 // keys, punctuation, and three numbers of up to 19 digits
+	out := make([]byte, 0, fixed+base64.StdEncoding.EncodedLen(len(packed)))
 	out = strconv.AppendInt(append(out, `{"n":`...), s.n, 10)
 	out = strconv.AppendInt(append(out, `,"min":`...), s.min, 10)
 	out = strconv.AppendInt(append(out, `,"max":`...), s.max, 10)
@@ -60,32 +58,53 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func unpack(packed []byte) ([]cell, error) {
-	ends := 0 // of numbers, two for each cell
-	for _, b := range packed {
-		if b < 0x80 {
-			ends++
-		}
+func (s Snapshot) pack() []byte {
+	packed := make([]byte, 0, 3*len(s.cells)) // most distances take one byte, most counts one or two
+	previous := int32(-1)
+	for _, c := range s.cells {
+		packed = binary.AppendUvarint(packed, uint64(c.i-previous))
+		packed = binary.AppendUvarint(packed, uint64(c.n))
+		previous = c.i
 	}
-	cells := slices.Grow([]cell(nil), ends/2)
+	return packed
+}
+
+var errCutShort = errors.New("cut short")
+
+func unpack(packed []byte) ([]cell, error) {
+	cells := slices.Grow([]cell(nil), varints(packed)/2)
 	var total uint64
-	for i := -1; len(packed) > 0; {
-		step, a := binary.Uvarint(packed)
-		if a <= 0 {
-			return nil, errors.New("cut short")
+	for bucket := -1; len(packed) > 0; {
+		step, size := binary.Uvarint(packed)
+		if size <= 0 {
+			return nil, errCutShort
 		}
-		n, b := binary.Uvarint(packed[a:])
-		if b <= 0 {
-			return nil, errors.New("cut short")
+		packed = packed[size:]
+		count, size := binary.Uvarint(packed)
+		if size <= 0 {
+			return nil, errCutShort
 		}
-		if step == 0 || step > uint64(top-i) {
-			return nil, fmt.Errorf("step %d after bucket %d, allowed 1 to %d", step, i, top-i)
+		packed = packed[size:]
+		if step == 0 || step > uint64(top-bucket) {
+			return nil, fmt.Errorf("step %d after bucket %d, allowed 1 to %d", step, bucket, top-bucket)
 		}
-		if n == 0 || n > math.MaxInt64 || total+n > math.MaxInt64 {
-			return nil, fmt.Errorf("count %d after %d, allowed 1 to %d in all", n, total, int64(math.MaxInt64))
+		if count == 0 || count > math.MaxInt64-total {
+			return nil, fmt.Errorf("count %d after %d, allowed 1 to %d in all", count, total, int64(math.MaxInt64))
 		}
-		i, total, packed = i+int(step), total+n, packed[a+b:]
-		cells = append(cells, cell{int32(i), int64(n)})
+		bucket += int(step)
+		total += count
+		cells = append(cells, cell{int32(bucket), int64(count)})
 	}
 	return cells, nil
+}
+
+// varints counts the varints in packed: each ends with its only byte below 0x80.
+func varints(packed []byte) int {
+	n := 0
+	for _, b := range packed {
+		if b < 0x80 {
+			n++
+		}
+	}
+	return n
 }

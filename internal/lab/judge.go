@@ -98,11 +98,11 @@ func (b *bench) late(t trial) error {
 		return failed("none of %d messages was confirmed before the drain allowance of %s was used up", m.Sent, b.spec.Drain)
 	case m.Expected > 0 && m.Received == 0 && m.Acked > 0 && !planned:
 		return failed("none of %d messages that were sent arrived", m.Sent)
-	case m.Broken() > 0 && b.atLeastOnce() && t.Arriving:
-		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", m.Broken(), b.spec.Drain)
+	case m.WronglyLost() > 0 && b.atLeastOnce() && t.Arriving:
+		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", m.WronglyLost(), b.spec.Drain)
 	case t.Overdue > m.MayDrop && b.atLeastOnce():
 		return failed("%d deliveries had not come when the drain allowance of %s was used up, though others still came", t.Overdue, b.spec.Drain)
-	case t.Err != nil && (brokeOff(t) || m.Broken() > 0 || m.MayDrop == 0): // a backlog that ran dry because a limit dropped the rest
+	case t.Err != nil && (brokeOff(t) || m.WronglyLost() > 0 || m.MayDrop == 0): // a backlog that ran dry because a limit dropped the rest
 		return t.Err
 	case b.refusedSends(t) != nil:
 		return b.refusedSends(t)

@@ -142,7 +142,7 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 	if m.Resent > 0 && len(b.spec.Faults) == 0 {
 		d.add("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
 	}
-	if w := t.Warmup; w.Broken() > 0 || w.Corrupted > 0 {
+	if w := t.Warmup; w.WronglyLost() > 0 || w.Corrupted > 0 {
 		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.LostAcked, w.Corrupted)
 	}
 	if m.Untimed > 0 {

@@ -1,56 +1,69 @@
-// Package ledger holds the counts of a measured phase, says whether they balance, and judges by them whether a broker
-// kept what its guarantee promises. It knows nothing of how messages are counted or how a verdict is shown.
+// Package ledger holds the counts of a measured phase, checks that they balance, and judges by them whether a broker kept
+// what its guarantee promises. It does not know how messages are counted, nor how a verdict is shown.
+//
+// For example, 100 messages are sent at least once to 2 subscriptions. The broker confirms 98 and the client reports 2 as
+// failed; 195 of the 200 expected deliveries come, and 4 of the 5 missing ones are of confirmed messages:
+//
+//	Sent 100 = Acked 98 + Failed 2 + Unresolved 0
+//	Expected 200 = Received 195 + Lost 5, LostAcked 4
+//
+// These books balance. The promise is broken by the 4 missing deliveries of messages that the broker had confirmed. The fifth
+// breaks no promise, because the client was told that its message had failed.
 package ledger
 
-// Books count messages; Expected, Received, Lost and the faults count per subscription, where several receive the same
-// message.
+// Books count messages. Fields from Expected to Corrupted count each message once for every subscription that should
+// receive it; all others count it once.
 type Books struct {
-	Due        int64 `json:"due,omitempty"`      // by the schedule: sent + unsent; 0 in records of before it was counted
-	Unsent     int64 `json:"unsent,omitempty"`   // due, and never handed to the client
+	Due        int64 `json:"due,omitempty"`      // by the schedule; 0 in records from before it was counted
+	Unsent     int64 `json:"unsent,omitempty"`   // due, but never handed to the client
 	Sent       int64 `json:"sent"`               // handed to the client
-	Acked      int64 `json:"acked"`              // confirmed
+	Acked      int64 `json:"acked"`              // confirmed by the broker; at most once: handed over
 	Failed     int64 `json:"failed"`             // reported as failed by the client
-	Unresolved int64 `json:"unresolved"`         // neither, when the run ended
+	Unresolved int64 `json:"unresolved"`         // neither confirmed nor failed when the run ended
 	Expected   int64 `json:"expected"`           // sent × subscriptions
-	Received   int64 `json:"received"`           // distinct messages delivered, over all subscriptions
-	Lost       int64 `json:"lost"`               // expected − received
-	LostAcked  int64 `json:"lost_acked"`         // confirmed by the broker and yet lost: the broken promise
-	MayDrop    int64 `json:"may_drop,omitempty"` // of those, at most, by a limit on what a queue keeps that was asked for and reached
+	Received   int64 `json:"received"`           // distinct messages delivered
+	Lost       int64 `json:"lost"`               // expected, but never delivered
+	LostAcked  int64 `json:"lost_acked"`         // of Lost: confirmed by the broker
+	MayDrop    int64 `json:"may_drop,omitempty"` // how many a queue limit that the spec asks for may have dropped at most
 	Duplicated int64 `json:"duplicated"`
 	Reordered  int64 `json:"reordered"`
-	Corrupted  int64 `json:"corrupted"`
-	Resent     int64 `json:"resent,omitempty"`  // sent once more after a lost connection; not counted again above
+	Corrupted  int64 `json:"corrupted"`         // payload damaged; which message it was is unknown, so one is lost as well
+	Resent     int64 `json:"resent,omitempty"`  // sent again after a lost connection; not counted again in Sent
 	Bytes      int64 `json:"bytes,omitempty"`   // payload bytes sent
 	Stale      int64 `json:"stale,omitempty"`   // deliveries of an earlier trial's messages
-	Untimed    int64 `json:"untimed,omitempty"` // received, without a latency
+	Untimed    int64 `json:"untimed,omitempty"` // received, but too late for their latency to be known
 }
 
-// Add merges the books of another shard, stream or phase.
-func (b *Books) Add(o Books) {
-	b.Due += o.Due
-	b.Unsent += o.Unsent
-	b.Sent += o.Sent
-	b.Acked += o.Acked
-	b.Failed += o.Failed
-	b.Unresolved += o.Unresolved
-	b.Expected += o.Expected
-	b.Received += o.Received
-	b.Lost += o.Lost
-	b.LostAcked += o.LostAcked
-	b.MayDrop += o.MayDrop
-	b.Duplicated += o.Duplicated
-	b.Reordered += o.Reordered
-	b.Corrupted += o.Corrupted
-	b.Resent += o.Resent
-	b.Bytes += o.Bytes
-	b.Stale += o.Stale
-	b.Untimed += o.Untimed
+// Add adds the books of another part of the same run, such as another stream or phase.
+func (b *Books) Add(other Books) {
+	b.Due += other.Due
+	b.Unsent += other.Unsent
+	b.Sent += other.Sent
+	b.Acked += other.Acked
+	b.Failed += other.Failed
+	b.Unresolved += other.Unresolved
+	b.Expected += other.Expected
+	b.Received += other.Received
+	b.Lost += other.Lost
+	b.LostAcked += other.LostAcked
+	b.MayDrop += other.MayDrop
+	b.Duplicated += other.Duplicated
+	b.Reordered += other.Reordered
+	b.Corrupted += other.Corrupted
+	b.Resent += other.Resent
+	b.Bytes += other.Bytes
+	b.Stale += other.Stale
+	b.Untimed += other.Untimed
 }
 
-// Balanced tells whether due = sent + unsent, sent = acked + failed + unresolved and received + lost = expected.
+// Balanced reports whether the books account for every message:
+//
+//	Due = Sent + Unsent
+//	Sent = Acked + Failed + Unresolved
+//	Expected = Received + Lost
 func (b Books) Balanced() bool { return b.Due == b.Sent+b.Unsent && b.balancedFromSent() }
 
-// BalancedAsStored is Balanced for books from a store: those of older records don't say what was due.
+// BalancedAsStored is Balanced for books read from a store. Older records don't hold Due, so it is not checked if it is 0.
 func (b Books) BalancedAsStored() bool {
 	if b.Due == 0 {
 		return b.balancedFromSent()
@@ -59,8 +72,8 @@ func (b Books) BalancedAsStored() bool {
 }
 
 func (b Books) balancedFromSent() bool {
-	return b.Sent == b.Acked+b.Failed+b.Unresolved && b.Received+b.Lost == b.Expected
+	return b.Sent == b.Acked+b.Failed+b.Unresolved && b.Expected == b.Received+b.Lost
 }
 
-// Broken is how many confirmed messages were lost although no limit asked for it.
-func (b Books) Broken() int64 { return max(0, b.LostAcked-b.MayDrop) }
+// WronglyLost returns how many confirmed messages were lost beyond those that a queue limit may have dropped.
+func (b Books) WronglyLost() int64 { return max(0, b.LostAcked-b.MayDrop) }

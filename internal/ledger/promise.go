@@ -2,92 +2,96 @@ package ledger
 
 import "slices"
 
-// Guarantee is what was asked of a broker, in the words of a spec (docs/guarantees.md).
+// Guarantee is what a spec asks of a broker, in the spec's words (docs/guarantees.md).
 type Guarantee struct {
 	Delivery    string // at-most-once | at-least-once | exactly-once
 	Persistence string // memory | log | fsync
 	Acks        string // none | leader | quorum
-	Replicas    int    // nodes that hold a copy
-	// Failover tells that another node leads when the one that did is gone; else it comes back with what it had.
+	Replicas    int    // nodes that hold a copy of each message
+	Ordering    string // ordered | unordered
+	// Failover reports whether another node takes over when the leader is gone. If false, the leader comes back with
+	// what it had.
 	Failover bool
-	Ordering string // ordered | unordered
-	// Counted tells that what came is counted by its identity, so that a delivery that comes again is known: then nothing may
-	// count twice, however often it may be delivered.
+	// Counted reports whether the receiver recognises a message that comes again, by its identity. Then a message may be
+	// delivered twice, but must not be counted twice.
 	Counted bool
 }
 
-// MayLose tells that a lost message breaks no promise: at most once.
+// MayLose reports whether losing a message breaks no promise: at most once promises no delivery.
 func (g Guarantee) MayLose() bool { return g.Delivery == "at-most-once" }
 
-// Promise is what came of a guarantee.
+// Promise says what became of a guarantee.
 type Promise int
 
 // The three answers.
 const (
 	Kept     Promise = iota
 	Broken           // something happened that the guarantee rules out
-	NoneMade         // what was done to the broker may cost messages by what was asked for (Gap)
+	NoneMade         // after the faults of this run the guarantee covers no confirmed message; Verdict.Gap says why
 )
 
-// Gap is where a guarantee promises nothing of confirmed messages after what was done to the broker.
+// Gap says why a guarantee does not cover confirmed messages after certain faults.
 type Gap int
 
 // The gaps.
 const (
 	NoGap      Gap = iota
-	InMemory       // they were held in memory, and the process that held them was killed or restarted
-	LeaderOnly     // the leader alone had to have them, and another node may have led since
+	InMemory       // messages were held in memory only, and the process that held them ended
+	LeaderOnly     // only the leader had to hold a message, and another node may have taken over from it
 )
 
 // Deviation is a way in which deliveries can differ from what was sent.
 type Deviation int
 
-// The deviations, the gravest first. A corrupted message can't be told from the others, so it counts as lost as well.
+// The deviations, worst first.
 const (
 	Corrupted Deviation = iota
-	Lost                // although the broker had confirmed the message
+	Lost                // after the broker had confirmed the message
 	Duplicated
 	Reordered
 )
 
-// Count is how many messages show a deviation.
+// Count says how many messages show a deviation.
 type Count struct {
 	Deviation Deviation
 	Messages  int64
 }
 
-// Verdict is the answer to whether a guarantee was kept.
+// Verdict says whether a guarantee was kept. Both lists are sorted by deviation, the worst first; counts of 0 are left out.
 type Verdict struct {
 	Promise  Promise
-	Gap      Gap     // of NoneMade
+	Gap      Gap     // why no promise was made; NoGap unless Promise is NoneMade
 	Breaches []Count // deviations that the guarantee rules out
 	Allowed  []Count // deviations that it permits
 }
 
-// Keeps judges books by a guarantee. faults names what was done to the broker meanwhile (kill, restart, pause, …).
+// Keeps judges books by a guarantee. faults are the faults injected during the run, such as "kill" or "pause".
 func Keeps(g Guarantee, faults []string, b Books) Verdict {
 	gap := g.gap(faults)
+	wrongly := b.WronglyLost()
+	dropped := b.LostAcked - wrongly // by a queue limit that the spec asks for
 	var v Verdict
-	for _, d := range []struct {
-		Count
-		ruledOut bool
+	for _, c := range []struct {
+		deviation Deviation
+		messages  int64
+		ruledOut  bool
 	}{
-		{Count{Corrupted, b.Corrupted}, true},
-		{Count{Lost, b.Broken()}, !g.MayLose() && gap == NoGap},
-		{Count{Lost, b.LostAcked - b.Broken()}, false}, // asked for
-		{Count{Duplicated, b.Duplicated}, g.Delivery != "at-least-once" || g.Counted},
-		{Count{Reordered, b.Reordered}, g.Ordering == "ordered"},
+		{Corrupted, b.Corrupted, true},
+		{Lost, wrongly, !g.MayLose() && gap == NoGap},
+		{Lost, dropped, false},
+		{Duplicated, b.Duplicated, g.Delivery != "at-least-once" || g.Counted},
+		{Reordered, b.Reordered, g.Ordering == "ordered"},
 	} {
-		switch {
-		case d.Messages == 0:
-		case d.ruledOut:
-			v.Breaches = append(v.Breaches, d.Count)
+		switch count := (Count{c.deviation, c.messages}); {
+		case c.messages == 0:
+		case c.ruledOut:
+			v.Breaches = append(v.Breaches, count)
 		default:
-			v.Allowed = append(v.Allowed, d.Count)
+			v.Allowed = append(v.Allowed, count)
 		}
 	}
 	switch {
-	case v.Breaches != nil:
+	case len(v.Breaches) > 0:
 		v.Promise = Broken
 	case gap != NoGap && !g.MayLose():
 		v.Promise, v.Gap = NoneMade, gap
@@ -95,18 +99,19 @@ func Keeps(g Guarantee, faults []string, b Books) Verdict {
 	return v
 }
 
-// gap is the only place that says which losses a setting allows.
+// gap returns why the guarantee does not cover confirmed messages after these faults. This is the only place that knows
+// which losses a setting allows.
 func (g Guarantee) gap(faults []string) Gap {
 	switch {
 	case g.Persistence == "memory" && slices.ContainsFunc(faults, endsProcess):
 		return InMemory
-	case g.Acks == "leader" && g.Replicas > 1 && g.Failover && slices.ContainsFunc(faults, takesNode):
+	case g.Acks == "leader" && g.Replicas > 1 && g.Failover && slices.ContainsFunc(faults, mayFailOver):
 		return LeaderOnly
 	}
 	return NoGap
 }
 
-// takesNode tells that the other nodes may go on without the one that it is done to.
-func takesNode(fault string) bool { return endsProcess(fault) || fault == "pause" }
+// mayFailOver reports whether the other nodes may elect a new leader because of a fault.
+func mayFailOver(fault string) bool { return endsProcess(fault) || fault == "pause" }
 
 func endsProcess(fault string) bool { return fault == "kill" || fault == "restart" }

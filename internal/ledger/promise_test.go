@@ -115,7 +115,7 @@ func TestOnlyWhatNoLimitMayHaveDroppedIsABrokenPromise(t *testing.T) {
 	asked := ledger.Guarantee{Delivery: "at-least-once", Persistence: "log"}
 	for _, c := range []struct{ lost, mayDrop, broken int64 }{{0, 0, 0}, {5, 0, 5}, {5, 4, 1}, {5, 5, 0}, {5, 9, 0}, {0, 3, 0}} {
 		books := ledger.Books{Lost: c.lost, LostAcked: c.lost, MayDrop: c.mayDrop}
-		if got := books.Broken(); got != c.broken {
+		if got := books.WronglyLost(); got != c.broken {
 			t.Errorf("%+v: %d broken, want %d", books, got, c.broken)
 		}
 		want := ledger.Kept

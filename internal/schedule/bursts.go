@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Bursts sends at rate burst for length at the start of every period, and at rate base for the rest of it; either
-// may be 0.
-func Bursts(base, burst float64, every, length time.Duration) (Schedule, error) {
-	low, err := quanta("base rate", base, true)
+// Bursts repeats a period without end. Each period begins with a burst of the given length, at rate burst; the rest of it
+// has rate base. Rates are in messages per second, and one of them may be 0.
+func Bursts(base, burst float64, period, length time.Duration) (Schedule, error) {
+	low, err := quantaOrZero("base rate", base)
 	if err != nil {
 		return nil, err
 	}
-	high, err := quanta("burst rate", burst, true)
+	high, err := quantaOrZero("burst rate", burst)
 	if err != nil {
 		return nil, err
 	}
-	if err := span("burst period", every); err != nil {
+	if err := span("burst period", period); err != nil {
 		return nil, err
 	}
-	if length <= 0 || length >= every {
-		return nil, fmt.Errorf("burst length: %v; allowed is more than 0 and less than the period, %v", length, every)
+	if length <= 0 || length >= period {
+		return nil, fmt.Errorf("burst length: %v; allowed is more than 0 and less than the period, %v", length, period)
 	}
 	if low == 0 && high == 0 {
-		return nil, errors.New("bursts: both rates are 0")
+		return nil, errors.New("bursts: both rates are 0; allowed is one of them at most")
 	}
 	var l line
 	l.add(high, length)
-	l.add(low, every-length)
+	l.add(low, period-length)
 	return &l, nil
 }

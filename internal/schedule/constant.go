@@ -5,7 +5,7 @@ import "math/bits"
 // Constant sends at a steady rate, in messages per second. Arrival i is at i/rate, rounded down to the nanosecond and exact
 // however large i is.
 func Constant(rate float64) (Schedule, error) {
-	q, err := quanta("constant rate", rate, false)
+	q, err := quanta("constant rate", rate)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,21 @@ func (l *line) add(rate uint64, length time.Duration) {
 	l.total = l.total.Add(uint128.From64(uint64(length)).Mul64(rate))
 }
 
+// addChecked is add for a segment that somebody else has given. name begins the error message.
+func (l *line) addChecked(name string, rate uint64, length time.Duration) error {
+	if err := span(name, length); err != nil {
+		return err
+	}
+	if err := span(name+", all before it included", time.Duration(l.period)+length); err != nil {
+		return err
+	}
+	l.add(rate, length)
+	return nil
+}
+
+// lastLength stands for the length of a segment that hold makes last for ever. Its value does not matter, but 0 is refused.
+const lastLength time.Duration = 1
+
 // hold makes the last segment last for ever.
 func (l *line) hold() { l.period, l.total = 0, uint128.Zero }
 

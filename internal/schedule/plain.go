@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Plain is a schedule as data that another process can be told. Exactly one of its fields is set. Rates are in billionths of a
-// message per second, so that the other process sends at the same nanoseconds.
+// Plain is a schedule as data, for sending it to another process. Exactly one field is set. Unless a field says otherwise,
+// rates are in billionths of a message per second: whole numbers, so that both processes compute the same nanoseconds.
 type Plain struct {
 	Constant uint64        `json:",omitempty"`
 	Poisson  *PlainPoisson `json:",omitempty"`
@@ -16,31 +16,32 @@ type Plain struct {
 	Line     *PlainLine    `json:",omitempty"`
 }
 
-// PlainPoisson is a Poisson process, whose rate is in messages per second.
+// PlainPoisson holds the parameters of Poisson.
 type PlainPoisson struct {
-	Rate float64
+	Rate float64 // messages per second
 	Seed uint64
 }
 
-// PlainRamp is a ramp.
+// PlainRamp holds the parameters of Ramp.
 type PlainRamp struct {
 	From, To uint64
 	Over     time.Duration
 }
 
-// PlainLine is a rate that is constant in segments: steps, of which the last one holds, or one period of bursts.
+// PlainLine is what Steps and Bursts make: segments of constant rate.
 type PlainLine struct {
 	Segments []PlainSegment
-	Periodic bool
+	Periodic bool // the segments repeat for ever (Bursts); false: the last one lasts for ever (Steps)
 }
 
-// PlainSegment is a rate for a time.
+// PlainSegment is a constant rate for a time.
 type PlainSegment struct {
 	Rate uint64
 	For  time.Duration
 }
 
-// Described is s as data; nil for no schedule. Shares of schedules are made where they are sent, so they have no such form.
+// Described returns s as data; nil if s is nil. A part of a schedule, as Share makes one, is an error: send the whole
+// schedule, and take the part where it is needed.
 func Described(s Schedule) (*Plain, error) {
 	switch s := s.(type) {
 	case nil:
@@ -50,28 +51,37 @@ func Described(s Schedule) (*Plain, error) {
 	case poisson:
 		return &Plain{Poisson: &PlainPoisson{s.rate, s.seed}}, nil
 	case *ramp:
-		return &Plain{Ramp: &PlainRamp{uint64(math.Round(s.from * perRate)), uint64(math.Round(s.to * perRate)), time.Duration(s.over)}}, nil
+		return &Plain{Ramp: &PlainRamp{billionths(s.from), billionths(s.to), time.Duration(s.over)}}, nil
 	case *line:
 		return &Plain{Line: s.plain()}, nil
 	}
-	return nil, fmt.Errorf("a schedule of type %T can't be told to another process", s)
+	return nil, fmt.Errorf("a schedule of type %T can't be sent to another process", s)
 }
+
+func billionths(perSecond float64) uint64 { return uint64(math.Round(perSecond * perRate)) }
 
 func (l *line) plain() *PlainLine {
 	p := &PlainLine{Periodic: l.period > 0}
 	for i, s := range l.segments {
-		end := s.start + 1 // of the one that holds
-		if i+1 < len(l.segments) {
-			end = l.segments[i+1].start
-		} else if p.Periodic {
-			end = l.period
-		}
-		p.Segments = append(p.Segments, PlainSegment{s.rate, time.Duration(end - s.start)})
+		p.Segments = append(p.Segments, PlainSegment{s.rate, l.length(i)})
 	}
 	return p
 }
 
-// Schedule makes the schedule; nil makes none. What no constructor could have made is an error.
+// length returns how long segment i lasts; lastLength if it lasts for ever.
+func (l *line) length(i int) time.Duration {
+	start := l.segments[i].start
+	switch {
+	case i+1 < len(l.segments):
+		return time.Duration(l.segments[i+1].start - start)
+	case l.period > 0:
+		return time.Duration(l.period - start)
+	}
+	return lastLength
+}
+
+// Schedule returns the schedule that p describes; nil if p is nil. It refuses whatever no constructor of this package
+// could have made.
 func (p *Plain) Schedule() (Schedule, error) {
 	switch {
 	case p == nil:
@@ -82,30 +92,27 @@ func (p *Plain) Schedule() (Schedule, error) {
 		return Ramp(float64(p.Ramp.From)/perRate, float64(p.Ramp.To)/perRate, p.Ramp.Over)
 	case p.Line != nil:
 		return p.Line.schedule()
-	case p.Constant == 0 || p.Constant > perMessage:
+	case p.Constant == 0:
 		return nil, errors.New("a schedule without a rate")
+	case p.Constant > maxQuanta:
+		return nil, fmt.Errorf("a constant rate of %d billionths of a message per second; allowed are 1 to %d", p.Constant, uint64(maxQuanta))
 	}
 	return constant(p.Constant), nil
 }
 
 func (p *PlainLine) schedule() (Schedule, error) {
 	var l line
-	sends := false
 	for i, s := range p.Segments {
-		if s.Rate > perMessage {
-			return nil, fmt.Errorf("segment %d: its rate is out of range", i+1)
+		name := fmt.Sprintf("segment %d", i+1)
+		if s.Rate > maxQuanta {
+			return nil, fmt.Errorf("%s: %d billionths of a message per second; allowed are 0 to %d", name, s.Rate, uint64(maxQuanta))
 		}
-		if err := span(fmt.Sprintf("segment %d", i+1), s.For); err != nil {
+		if err := l.addChecked(name, s.Rate, s.For); err != nil {
 			return nil, err
 		}
-		if err := span(fmt.Sprintf("segment %d, all before it included", i+1), time.Duration(l.period)+s.For); err != nil {
-			return nil, err
-		}
-		l.add(s.Rate, s.For)
-		sends = sends || s.Rate > 0
 	}
-	if !sends {
-		return nil, errors.New("a schedule without a rate")
+	if l.total.IsZero() {
+		return nil, errors.New("a schedule whose rates are all 0")
 	}
 	if !p.Periodic {
 		l.hold()

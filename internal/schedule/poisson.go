@@ -10,7 +10,7 @@ import (
 // messages per second; the same rate and seed give the same arrivals. At and Count cost tens of nanoseconds for every
 // thousand arrivals before the one asked for; Sequential makes that constant.
 func Poisson(rate float64, seed uint64) (Schedule, error) {
-	if _, err := quanta("poisson rate", rate, false); err != nil {
+	if _, err := quanta("poisson rate", rate); err != nil {
 		return nil, err
 	}
 	return poisson{rate, seed, blockBits}, nil

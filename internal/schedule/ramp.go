@@ -11,11 +11,11 @@ import (
 // Ramp changes the rate evenly from one rate to the other over a time, then holds it. One of the rates may be 0. On the
 // slope arrival i solves a quadratic equation, and times are within 1 ns; the hold is exact.
 func Ramp(from, to float64, over time.Duration) (Schedule, error) {
-	first, err := quanta("ramp's first rate", from, true)
+	first, err := quantaOrZero("ramp's first rate", from)
 	if err != nil {
 		return nil, err
 	}
-	last, err := quanta("ramp's last rate", to, true)
+	last, err := quantaOrZero("ramp's last rate", to)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func Ramp(from, to float64, over time.Duration) (Schedule, error) {
 		return nil, err
 	}
 	if first == 0 && last == 0 {
-		return nil, errors.New("ramp: both rates are 0")
+		return nil, errors.New("ramp: both rates are 0; allowed is one of them at most")
 	}
 	r := &ramp{from: float64(first) / perRate, to: float64(last) / perRate, over: int64(over)}
 	// The mean rate over the whole slope, as one segment before the hold: only its total is used.

@@ -31,30 +31,36 @@ const Never = int64(math.MaxInt64)
 const (
 	perMessage = 1_000_000_000_000_000_000 // quanta
 	perRate    = 1_000_000_000             // quanta per nanosecond, at one message per second
-	minRate    = 1e-6                      // one message in twelve days
-	maxRate    = 1e9                       // one message per nanosecond: two arrivals would share a time
+	minRate    = 1e-6                      // messages per second: one message in twelve days
+	maxRate    = 1e9                       // messages per second: beyond it, two arrivals would share a nanosecond
+	maxQuanta  = maxRate * perRate         // quanta per nanosecond
 )
 
-// quanta checks a rate in messages per second and returns it in quanta per nanosecond. silent allows 0.
-func quanta(what string, rate float64, silent bool) (uint64, error) {
-	if silent && rate == 0 {
-		return 0, nil
-	}
-	if !(rate >= minRate && rate <= maxRate) { // NaN fails too
-		zero := ""
-		if silent {
-			zero = "0 or "
-		}
-		return 0, fmt.Errorf("%s: %v messages per second; allowed are %s%v to %v", what, rate, zero, minRate, maxRate)
+// quanta checks a rate in messages per second and returns it in quanta per nanosecond. name begins the error message.
+func quanta(name string, rate float64) (uint64, error) {
+	if !(rate >= minRate && rate <= maxRate) { // the negation catches NaN as well
+		return 0, fmt.Errorf("%s: %v messages per second; allowed are %v to %v", name, rate, minRate, maxRate)
 	}
 	return uint64(math.Round(rate * perRate)), nil
 }
 
-// span checks a length of time.
-func span(what string, d time.Duration) error {
+// quantaOrZero is quanta for a rate that may also be 0.
+func quantaOrZero(name string, rate float64) (uint64, error) {
+	if rate == 0 {
+		return 0, nil
+	}
+	q, err := quanta(name, rate)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %v messages per second; allowed are 0 or %v to %v", name, rate, minRate, maxRate)
+	}
+	return q, nil
+}
+
+// span checks a length of time. name begins the error message. The limit keeps all sums of quanta below 2^128.
+func span(name string, d time.Duration) error {
 	const longest = 10 * 365 * 24 * time.Hour
 	if d <= 0 || d > longest {
-		return fmt.Errorf("%s: %v; allowed is more than 0, up to ten years", what, d)
+		return fmt.Errorf("%s: %v; allowed is more than 0, up to ten years", name, d)
 	}
 	return nil
 }

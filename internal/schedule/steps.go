@@ -18,28 +18,21 @@ func Steps(steps []Step) (Schedule, error) {
 		return nil, errors.New("steps: none given; allowed is one or more")
 	}
 	var l line
-	sends := false
 	for i, s := range steps {
-		what := fmt.Sprintf("step %d", i+1)
-		rate, err := quanta(what, s.Rate, true)
+		name, length := fmt.Sprintf("step %d", i+1), s.For
+		if i == len(steps)-1 {
+			length = lastLength
+		}
+		rate, err := quantaOrZero(name, s.Rate)
 		if err != nil {
 			return nil, err
 		}
-		length := s.For
-		if i == len(steps)-1 {
-			length = 1
-		}
-		if err := span(what, length); err != nil {
+		if err := l.addChecked(name, rate, length); err != nil {
 			return nil, err
 		}
-		if err := span(what+", all before it included", time.Duration(l.period)+length); err != nil {
-			return nil, err
-		}
-		l.add(rate, length)
-		sends = sends || rate > 0
 	}
-	if !sends {
-		return nil, errors.New("steps: every rate is 0")
+	if l.total.IsZero() {
+		return nil, errors.New("steps: every rate is 0; allowed is one or more above 0")
 	}
 	l.hold()
 	return &l, nil
