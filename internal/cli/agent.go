@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -24,8 +26,48 @@ const (
 	tokenDoc = "`file` with the token of the control server"
 )
 
+// tokenFlags say where the token of a control server is.
+type tokenFlags struct{ file, env string }
+
+func (t *tokenFlags) flags(f *pflag.FlagSet, doc string) {
+	f.StringVar(&t.file, "token-file", "", doc)
+	f.StringVar(&t.env, "token-env", "", "environment `variable` that holds the token instead")
+}
+
+// argument is how an agent of the same machine is told the token, which without flags a control server keeps in dir.
+func (t *tokenFlags) argument(dir string) string {
+	if t.env != "" {
+		return "--token-env " + shellWord(t.env)
+	}
+	return "--token-file " + shellWord(cmp.Or(t.file, fleet.TokenFile(dir)))
+}
+
+func (t *tokenFlags) given() bool { return t.file != "" || t.env != "" }
+
+// read is the token; "" where none is given.
+func (t *tokenFlags) read() (string, error) {
+	switch {
+	case t.file != "" && t.env != "":
+		return "", badInput("--token-file and --token-env: give one of them")
+	case t.file != "":
+		token, err := fleet.ReadToken(t.file)
+		if err != nil {
+			return "", badInput("%v", err)
+		}
+		return token, nil
+	case t.env != "":
+		token, err := fleet.TokenOf("environment variable "+t.env, os.Getenv(t.env))
+		if err != nil {
+			return "", badInput("%v", err)
+		}
+		return token, nil
+	}
+	return "", nil
+}
+
 func (s *shell) agentCommand() *cobra.Command {
-	var join, token, log string
+	var join, log string
+	var token tokenFlags
 	o := fleet.Options{Build: toolVersion()}
 	c := &cobra.Command{
 		Use:   "agent",
@@ -58,16 +100,17 @@ reach an agent over the encrypted control connection only, and stay in memory.`,
 	}
 	f := c.Flags()
 	f.StringVar(&join, "join", "", joinDoc)
-	f.StringVar(&token, "token-file", "", tokenDoc)
+	token.flags(f, tokenDoc)
 	f.StringVar(&o.Name, "name", "", "what this agent is called in records (default: the host's name)")
 	f.BoolVar(&o.Once, "once", false, "end with the first run")
 	f.StringVar(&log, "log", "", "`file` for the client libraries' own messages")
-	c.AddCommand(s.agentListCommand())
+	c.AddCommand(s.agentListCommand(), s.agentManifestCommand())
 	return c
 }
 
 func (s *shell) agentListCommand() *cobra.Command {
-	var join, token string
+	var join string
+	var token tokenFlags
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "Show the agents at a control server",
@@ -100,7 +143,7 @@ func (s *shell) agentListCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&join, "join", "", joinDoc)
-	f.StringVar(&token, "token-file", "", tokenDoc)
+	token.flags(f, tokenDoc)
 	return c
 }
 
@@ -128,8 +171,8 @@ func (s *shell) showAgents(list []fleet.Status) error {
 }
 
 // control reads where a control server is and its token.
-func control(join, tokenFile string) (fleet.Address, string, error) {
-	if join == "" || tokenFile == "" {
+func control(join string, t tokenFlags) (fleet.Address, string, error) {
+	if join == "" || !t.given() {
 		return fleet.Address{}, "", &failure{
 			code: exitInput, err: errors.New("--join and --token-file are needed"), hint: "brokermark run --agents N prints both for its control server",
 		}
@@ -138,18 +181,15 @@ func control(join, tokenFile string) (fleet.Address, string, error) {
 	if err != nil {
 		return a, "", badInput("%v", err)
 	}
-	token, err := fleet.ReadToken(tokenFile)
-	if err != nil {
-		return a, "", badInput("%v", err)
-	}
-	return a, token, nil
+	token, err := t.read()
+	return a, token, err
 }
 
 // agents are the flags of a run on agents.
 type agents struct {
 	n       int
 	control string
-	token   string
+	token   tokenFlags
 	wait    time.Duration
 
 	server *fleet.Control
@@ -160,7 +200,7 @@ type agents struct {
 func (a *agents) flags(f *pflag.FlagSet) {
 	f.IntVar(&a.n, "agents", 0, "run producers and consumers on so many agents (brokermark agent)")
 	f.StringVar(&a.control, "control", "127.0.0.1:4248", "`address` on which agents reach this run, or nats:// of a NATS server to meet at")
-	f.StringVar(&a.token, "token-file", "", "`file` with the token of the control server (default: one made in the work directory)")
+	a.token.flags(f, "`file` with the token of the control server (default: one made in the work directory)")
 	f.DurationVar(&a.wait, "agents-wait", time.Minute, "how long to wait for agents that are not there")
 }
 
@@ -186,30 +226,23 @@ func (a *agents) gather(ctx context.Context, h *provision.Host, o *lab.Options, 
 		return nil
 	}
 	var at fleet.Address
-	var token string
-	var err error
-	if a.token != "" {
-		if token, err = fleet.ReadToken(a.token); err != nil {
-			return badInput("%v", err)
-		}
+	token, err := a.token.read()
+	if err != nil {
+		return err
 	}
 	if strings.Contains(a.control, "://") {
 		if at, err = fleet.ParseAddress(a.control); err != nil {
 			return badInput("--%v", err)
 		}
 		if token == "" {
-			return badInput("--control %s: the server's token is needed: --token-file FILE", at.Server)
+			return badInput("--control %s: the server's token is needed: --token-file FILE or --token-env VARIABLE", at.Server)
 		}
 	} else {
 		dir := filepath.Join(h.Dir, "fleet")
 		if a.server, err = fleet.Listen(a.control, dir, token); err != nil {
 			return brokerFailed(err)
 		}
-		file := a.token
-		if file == "" {
-			file = fleet.TokenFile(dir)
-		}
-		say("agents join with: brokermark agent --join '%s' --token-file %s", a.server.Join, shellWord(file))
+		say("agents join with: brokermark agent --join '%s' %s", a.server.Join, a.token.argument(dir))
 	}
 	within, cancel := context.WithTimeout(ctx, a.wait)
 	defer cancel()

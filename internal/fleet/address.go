@@ -131,9 +131,14 @@ func ReadToken(file string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("token file: %w", err)
 	}
-	line, _, _ := strings.Cut(string(text), "\n")
+	return TokenOf("token file "+file, string(text))
+}
+
+// TokenOf reads the first line of a text that comes from somewhere.
+func TokenOf(source, text string) (string, error) {
+	line, _, _ := strings.Cut(text, "\n")
 	if line = strings.TrimSpace(line); len(line) < minToken {
-		return "", fmt.Errorf("token file %s: its first line has to be a token of at least %d characters", file, minToken)
+		return "", fmt.Errorf("%s: its first line has to be a token of at least %d characters", source, minToken)
 	}
 	return line, nil
 }

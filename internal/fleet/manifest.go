@@ -1,0 +1,148 @@
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"text/template"
+)
+
+// Manifest is what has Kubernetes run agents.
+type Manifest struct {
+	Name   string // of the Job and, with a suffix, of what belongs to it
+	Image  string
+	Agents int
+	CPUs   int // that each agent asks for
+	Join   Address
+	Token  string // to be written in a Secret; "": the Job refers to a Secret that is there
+}
+
+// TokenEnv is the environment variable that holds the token in a pod.
+const TokenEnv = "BROKERMARK_TOKEN"
+
+var (
+	label = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,40}[a-z0-9])?$`)
+	image = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+)
+
+// Check refuses what Kubernetes, or an agent in a pod, can't use.
+func (m Manifest) Check() error {
+	host := hostOf(strings.TrimPrefix(m.Join.Server, "nats://"))
+	switch {
+	case !label.MatchString(m.Name):
+		return fmt.Errorf("--name %q: allowed are up to 42 small letters, digits and -, of which the first is a letter and the last is no -", m.Name)
+	case !image.MatchString(m.Image):
+		return fmt.Errorf("--image %q: allowed is the name of a container image that has brokermark as its entry point", m.Image)
+	case m.Agents < 1:
+		return fmt.Errorf("--agents %d: allowed is 1 or more", m.Agents)
+	case m.CPUs < 1:
+		return fmt.Errorf("--cpus %d: allowed is 1 or more", m.CPUs)
+	case local(host):
+		return fmt.Errorf("--control: %s is the pod itself; give a name or an address at which pods reach the control server", host)
+	case m.Join.CA != "":
+		return fmt.Errorf("--control: no pod has the file %s; give the fingerprint of the server's certificate (?pin=sha256:…)", m.Join.CA)
+	}
+	return nil
+}
+
+// service is the Service that leads to the control server: its name without a dot is one of the same namespace. Other names and
+// addresses are outside the cluster, or of a Service that is there.
+func (m Manifest) service() string {
+	host := hostOf(strings.TrimPrefix(m.Join.Server, "nats://"))
+	if _, err := netip.ParseAddr(host); err == nil || !label.MatchString(host) {
+		return ""
+	}
+	return host
+}
+
+// Write writes the manifest as YAML.
+func (m Manifest) Write(w io.Writer) error {
+	u, err := url.Parse(m.Join.Server)
+	if err != nil {
+		return err
+	}
+	token := ""
+	if m.Token != "" {
+		token = quoted(m.Token)
+	}
+	return manifest.Execute(w, struct {
+		Manifest
+		Service, Port, Secret, Variable, Image, Join, Token string
+	}{
+		m, m.service(), u.Port(), m.Name + "-token", TokenEnv, quoted(m.Image), quoted(m.Join.String()), token,
+	})
+}
+
+// quoted is a text as YAML and JSON both read it.
+func quoted(s string) string {
+	text, _ := json.Marshal(s) // a string can always be written
+	return string(text)
+}
+
+// What an agent needs of a cluster is little: no rights, no account, no files.
+var manifest = template.Must(template.New("manifest").Parse(`# Agents of brokermark for Kubernetes: kubectl apply -f FILE
+{{- if .Token}}
+# The Secret holds the token: keep this file to yourself.
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: {{.Secret}}
+  labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/instance: {{.Name}}}
+type: Opaque
+stringData:
+  token: {{.Token}}
+{{- else}}
+# The token is not in here. Its Secret is made with: kubectl create secret generic {{.Secret}} --from-file=token=FILE
+{{- end}}
+{{- if .Service}}
+---
+# Leads to the control server, in the pod of brokermark run that has these labels.
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{.Service}}
+  labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/instance: {{.Name}}}
+spec:
+  selector: {app.kubernetes.io/name: brokermark, app.kubernetes.io/component: coordinator}
+  ports:
+    - {name: control, port: {{.Port}}, targetPort: {{.Port}}}
+{{- end}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{.Name}}
+  labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/instance: {{.Name}}}
+spec:
+  completionMode: Indexed
+  completions: {{.Agents}}
+  parallelism: {{.Agents}}
+  ttlSecondsAfterFinished: 3600
+  template:
+    metadata:
+      labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/component: agent, app.kubernetes.io/instance: {{.Name}}}
+    spec:
+      restartPolicy: OnFailure
+      automountServiceAccountToken: false
+      enableServiceLinks: false
+      securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
+      topologySpreadConstraints: # one agent a node, as far as there are nodes
+        - maxSkew: 1
+          topologyKey: kubernetes.io/hostname
+          whenUnsatisfiable: ScheduleAnyway
+          labelSelector: {matchLabels: {app.kubernetes.io/component: agent, app.kubernetes.io/instance: {{.Name}}}}
+      containers:
+        - name: agent
+          image: {{.Image}}
+          args: [agent, --join, {{.Join}}, --token-env, {{.Variable}}, --once]
+          env:
+            - name: {{.Variable}}
+              valueFrom: {secretKeyRef: {name: {{.Secret}}, key: token}}
+          resources: {requests: {cpu: "{{.CPUs}}", memory: 512Mi}}
+          securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
+`))
