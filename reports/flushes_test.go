@@ -57,6 +57,9 @@ func TestFlushedIsNeverComparedWithUnflushedInSilence(t *testing.T) {
 					}
 				}
 			}
+			if g := HeadToHead(flushed(c.perMessage)).Groups[0]; g.Unlike != said {
+				t.Errorf("beside the charts stands %q, below the table %q", g.Unlike, said)
+			}
 			if !strings.Contains(said, c.says) || c.says == "" && said != "" {
 				t.Errorf("says %q, want %q", said, c.says)
 			}

@@ -50,7 +50,8 @@ func comparison(g group, notes *document.Footnotes) Section {
 	d.Say(l.sentence)
 	d.Add(comparisonTable(sidesOf(g.points), l, notes))
 	sound := conclusive(g.points)
-	d.Say(unequalFlushes(sound))
+	unlike := unequalFlushes(sound)
+	d.Say(unlike)
 	d.Say(clientModes(sound))
 	if len(sound) > 0 {
 		v := verdict(group{name: g.name, points: sound})
@@ -58,7 +59,7 @@ func comparison(g group, notes *document.Footnotes) Section {
 		d.Add(v)
 	}
 	d.Warn("these records", unnamed(g.points))
-	return Section{Name: g.name, Points: g.points, Blocks: d.Blocks}
+	return Section{Name: g.name, Points: g.points, Blocks: d.Blocks, Unlike: unlike}
 }
 
 // bracketWords explain the brackets behind a sustainable rate.

@@ -127,6 +127,41 @@ func TestASweepOfOneBrokerIsAnsweredByItsRecommendation(t *testing.T) {
 	}
 }
 
+// A study of each broker as it is shipped names every one by a setting; that is no sweep.
+func TestOnePointOfEachBrokerIsRankedAndNothingRecommended(t *testing.T) {
+	var records []store.Record
+	for _, p := range products {
+		r := p.record(100, "at-least-once", 1000, 1)
+		r.Axes = map[string]string{"shipped": r.Spec.Broker}
+		records = append(records, r)
+	}
+	if len(records) < leastSwept {
+		t.Fatalf("%d brokers are too few for a sweep anyway", len(records))
+	}
+	if sweeps := sweepsOf(results.Of(records).Points); len(sweeps) > 0 {
+		t.Errorf("recommends %v", sweeps[0].verdict())
+	}
+}
+
+func TestASweepWhoseAxesChangeTogetherHasNoTableOfTheirChanges(t *testing.T) {
+	var records []store.Record
+	for i := range leastSwept {
+		r := products[0].record(100, "at-least-once", 1000, 1)
+		r.Axes = map[string]string{"client.linger.ms": fmt.Sprint(i), "client.batch.size": fmt.Sprint(i)}
+		r.PointID += fmt.Sprint(i)
+		records = append(records, r)
+	}
+	tables := build(t, "recommend", records).Tables()
+	if len(tables) == 0 {
+		t.Fatal("nothing is recommended")
+	}
+	for _, table := range tables {
+		if len(table.Rows) == 0 {
+			t.Errorf("the table %q is empty", table.Title)
+		}
+	}
+}
+
 func TestBrokersUnderDifferentGuaranteesAreToldWhyTheyStandAlone(t *testing.T) {
 	nats, jetstream := products[2], products[3]
 	apart := []store.Record{nats.record(100, "at-most-once", 1000, 1), jetstream.record(100, "at-least-once", 1000, 1)}

@@ -44,7 +44,9 @@ func recommend(set *results.Set) (document.Document, error) {
 		}
 		best := s.best[:min(bestFew, len(s.best))]
 		d.Add(s.table(fmt.Sprintf("The best %d of %d by %s", len(best), len(s.points), s.metric.Name), best))
-		d.Add(s.effects())
+		if effects := s.effects(); len(effects.Rows) > 0 {
+			d.Add(effects)
+		}
 		if kept := results.Pareto(s.best, results.Tradeoff(s.points[0].Spec.Measure)); len(kept) > 1 {
 			d.Add(s.table("What no other point beats in rate, latency and cost", kept))
 		}
@@ -65,13 +67,15 @@ type sweep struct {
 	index  map[string][]int // of a point's values, by ID
 }
 
-// sweepsOf finds the workloads with at least leastSwept points that differ in more than the broker.
+// sweepsOf finds the workloads with at least leastSwept points of which some are of one broker at different settings. Where every
+// broker has one point, the ranking of brokers says all.
 func sweepsOf(points []results.Point) []sweep {
 	var sweeps []sweep
 	for _, w := range comparable(conclusive(points)) {
 		measure := w.points[0].Spec.Measure
 		metric, ok := results.Headline(measure)
-		if len(w.points) < leastSwept || !ok {
+		brokers := groupBy(w.points, func(p results.Point) string { return p.Spec.Broker })
+		if len(w.points) < leastSwept || len(brokers) == len(w.points) || !ok {
 			continue
 		}
 		s := sweep{title: w.points[0].Setting() + ", " + w.points[0].Load(), metric: metric, points: w.points, index: map[string][]int{}}

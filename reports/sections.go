@@ -20,6 +20,7 @@ type Section struct {
 	Name   string
 	Points []results.Point
 	Blocks []document.Block // below the heading
+	Unlike string           // what the compared brokers did differently, which a chart of them must not keep silent; "" if nothing
 }
 
 // Document is the whole report.

@@ -61,9 +61,13 @@ func picture(duel reports.Sections, points []results.Point) string {
 		for _, t := range (document.Document{Blocks: s.Blocks}).Tables() {
 			charts += render.Charts(t, colour)
 		}
-		if charts != "" {
-			drawn = append(drawn, render.Fragment([]document.Block{document.Heading{Level: 1, Text: s.Name}}, "g", 3)+charts)
+		if charts == "" {
+			continue
 		}
+		if s.Unlike != "" {
+			charts += render.Fragment([]document.Block{document.Paragraph{Text: s.Unlike}}, "g", 3)
+		}
+		drawn = append(drawn, render.Fragment([]document.Block{document.Heading{Level: 1, Text: s.Name}}, "g", 3)+charts)
 	}
 	if drawn == nil {
 		return ""

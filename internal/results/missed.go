@@ -51,13 +51,21 @@ func MissedRates(points []Point) []document.Verdict {
 	if texts == nil {
 		return nil
 	}
+	v := document.Verdict{About: "Rate missed", Finding: "Not everything that was offered came through"}
 	const most = 5
-	finding := "Not everything that was offered came through. " + strings.Join(texts[:min(most, len(texts))], ". ") + "."
-	detail := "What was never sent counts in the latencies as late as the end of the run."
-	if more := len(texts) - most; more > 0 {
-		detail = fmt.Sprintf("The same holds for %d more. %s", more, detail)
+	which := strings.Join(texts[:min(most, len(texts))], ". ") + "."
+	switch more := len(texts) - most; {
+	case len(texts) == 1:
+		v.Finding += ". " + which
+	case more > 0:
+		v.Finding += fmt.Sprintf(" at %d points.", len(texts))
+		v.Detail = fmt.Sprintf("%s The same holds for %d more. ", which, more)
+	default:
+		v.Finding += fmt.Sprintf(" at %d points.", len(texts))
+		v.Detail = which + " "
 	}
-	return []document.Verdict{{About: "Rate missed", Finding: finding, Detail: detail}}
+	v.Detail += "What was never sent counts in the latencies as late as the end of the run."
+	return []document.Verdict{v}
 }
 
 // few joins the first texts and counts the others.
