@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the published studies at quick scale, unless the store holds them, and writes their reports beside this file. It takes
-# about 40 minutes on two cores, and nothing else should run meanwhile.
+# Runs the published studies at quick scale, and the defaults, unless the store holds them, and writes their reports beside this
+# file. It takes about 50 minutes on two cores, and nothing else should run meanwhile.
 set -eu
 cd "$(dirname "$0")"
 brokermark=${BROKERMARK:-../../bin/brokermark}
@@ -16,6 +16,11 @@ for study in rabiee-2018 nilsson-pregen-2020 raje-2019 chen-2024 dyjach-2024 ing
 	"$brokermark" run "$study" --scale quick --store "$store" >/dev/null || test $? -eq 4 -o $? -eq 5 # the report says which points failed
 	"$brokermark" report study --store "$store" --where "study=$study" -o "$study.md"
 done
+"$brokermark" run defaults --store "$store" >/dev/null || test $? -eq 4 -o $? -eq 5
+{
+	printf '# Studies\n\n## defaults\n\n%s\n\n' "$(sed -n 's/^question: //p' ../../studies/defaults/study.yaml)"
+	"$brokermark" report headtohead --store "$store" --where study=defaults --format markdown | sed -e 1,2d -e 's/^#/##/'
+} >defaults.md
 
 figure rabiee-2018-batch multiples study=rabiee-2018,sweep=kafka-1,partitionsPerTopic=5,mode=at-most-once \
 	--metric publish_rate --col client.batch.size --row when --title "Kafka's rate by batch size, 5 partitions, snappy"
