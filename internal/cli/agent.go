@@ -74,8 +74,10 @@ func (s *shell) agentCommand() *cobra.Command {
 		Short: "Run producers and consumers for a run on another machine",
 		Long: `Agent connects to the control server of brokermark run --agents, or waits for
 one, and runs producers and consumers for it. Nothing listens here. A run whose
-coordinator is not heard for 4 s is ended and cleaned up. Passwords of brokers
-reach an agent over the encrypted control connection only, and stay in memory.`,
+coordinator is not heard for 4 s is ended and cleaned up. The result of a trial
+is in a file of the work directory (` + "`BROKERMARK_HOME`" + `) until it is stored, and an agent that
+is started again under its name goes on with it. Passwords of brokers reach an
+agent over the encrypted control connection only, and stay in memory.`,
 		Annotations: exitCodes(),
 		Example: "  brokermark agent --join 'nats://bench-1:4248?pin=sha256:…' --token-file token\n" +
 			"  brokermark agent --join nats://127.0.0.1:4222 --token-file token --name left\n" +
@@ -94,6 +96,7 @@ reach an agent over the encrypted control connection only, and stay in memory.`,
 				defer file.Close()
 				o.Log = file
 			}
+			o.Dir = filepath.Join(provision.DefaultDir(), provision.ResultsDir)
 			o.Say = func(format string, args ...any) { fmt.Fprintf(s.err, "brokermark: "+format+"\n", args...) }
 			return fleet.Join(c.Context(), o)
 		},
@@ -238,7 +241,7 @@ func (a *agents) gather(ctx context.Context, h *provision.Host, o *lab.Options, 
 			return badInput("--control %s: the server's token is needed: --token-file FILE or --token-env VARIABLE", at.Server)
 		}
 	} else {
-		dir := filepath.Join(h.Dir, "fleet")
+		dir := filepath.Join(h.Dir, provision.ControlDir)
 		if a.server, err = fleet.Listen(a.control, dir, token); err != nil {
 			return brokerFailed(err)
 		}

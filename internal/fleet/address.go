@@ -145,10 +145,13 @@ func TokenOf(source, text string) (string, error) {
 
 const minToken = 16
 
+// reachTime bounds one attempt to reach a control server, for which everything stands still that wants to be posted.
+const reachTime = 2 * time.Second
+
 // options are those of every connection to a control server. It is kept through what the network loses.
 func options(token string) []nats.Option {
 	return []nats.Option{
-		nats.Token(token), nats.Name("brokermark"), nats.Timeout(5 * time.Second), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
+		nats.Token(token), nats.Name("brokermark"), nats.Timeout(reachTime), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
 		nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond), nats.PingInterval(time.Second), nats.MaxPingsOutstanding(3),
 	}
 }

@@ -70,6 +70,8 @@ func Listen(listen, dir, token string) (*Control, error) {
 		ServerName: "brokermark", Host: host, Port: port, Authorization: token, NoLog: true, NoSigs: true,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, TLS: true, TLSTimeout: 5, AuthTimeout: 6,
 		PingInterval: time.Second, MaxPingsOut: 5, DisableShortFirstPing: true, NoSystemAccount: true,
+		// Agents come back by the address that they were given: others may be on networks that they don't reach, or past a tunnel.
+		Cluster: server.ClusterOpts{NoAdvertise: true},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("control server: %w", err)

@@ -167,8 +167,12 @@ func (c *crew) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanWithin)
 	defer cancel()
 	end := func(_ int, r *remote) error {
+		again := r.ended() // the next point asks it anew who it is
 		err := r.close(ctx)
 		c.settle(r, err)
+		if err == nil && again {
+			c.fleet.drop(r)
+		}
 		return err
 	}
 	err := errors.Join(each(hands[1:], end), end(0, hands[0]))

@@ -126,6 +126,7 @@ const (
 // up is what comes from an agent: a beat, with an answer where there is one.
 type up struct {
 	Got, Done int             // the last orders that it was given, and that it has carried out
+	Bare      bool            `json:",omitempty"` // the clients of the point have ended, with the process or since nobody was heard
 	Used      provision.Usage // by its process so far
 	Samples   []worker.Sample `json:",omitempty"` // of the trial under way, since the beat before
 	Measuring int64           `json:",omitempty"` // when the measured phase begins, on its clock

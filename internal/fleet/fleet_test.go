@@ -35,9 +35,13 @@ func control(t *testing.T) *fleet.Control {
 // join starts an agent in this process, which ends when the function it returns is called.
 func join(t *testing.T, c *fleet.Control, name, build string) (end func() error) {
 	t.Helper()
+	return joinWith(t, fleet.Options{Join: c.Join, Token: c.Token, Name: name, Build: build, Say: func(format string, args ...any) { t.Logf(name+": "+format, args...) }})
+}
+
+func joinWith(t *testing.T, o fleet.Options) (end func() error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	o := fleet.Options{Join: c.Join, Token: c.Token, Name: name, Build: build, Say: func(format string, args ...any) { t.Logf(name+": "+format, args...) }}
 	go func() { ended <- fleet.Join(ctx, o) }()
 	var once sync.Once
 	var err error

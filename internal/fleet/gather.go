@@ -154,7 +154,7 @@ func (f *Fleet) claim(ctx context.Context) (refused []string) {
 			refused = append(refused, fmt.Sprintf("agent %s can't work for this run: %s", s.Info, why))
 			continue
 		}
-		r, err := take(ctx, f.nc, f.me, s.Info)
+		r, err := take(ctx, f.nc, f.me, s.Info, f.say)
 		if err != nil {
 			refused = append(refused, err.Error())
 			continue
@@ -168,8 +168,10 @@ func (f *Fleet) claim(ctx context.Context) (refused []string) {
 func (f *Fleet) drop(lost *remote) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.agents = slices.DeleteFunc(f.agents, func(r *remote) bool { return r == lost })
-	lost.leave()
+	if i := slices.Index(f.agents, lost); i >= 0 { // else Close was first
+		f.agents = slices.Delete(f.agents, i, i+1)
+		lost.leave()
+	}
 }
 
 // listTime is how long agents have to answer who they are.

@@ -115,8 +115,8 @@ func (h *hands) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
 			h.mu.Unlock()
 			if l.Messages > 0 {
 				g.until()
-				h.tellNow()
 			}
+			h.tellNow()
 		},
 		Observe: func(s worker.Sample) {
 			h.mu.Lock()

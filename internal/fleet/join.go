@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -23,6 +24,7 @@ type Options struct {
 	Name  string // "": the host's
 	Build string // of this program
 	Once  bool   // end with the first run
+	Dir   string // for results until they are stored; "": they are in memory only
 	Log   io.Writer
 	Say   func(format string, args ...any)
 }
@@ -33,32 +35,52 @@ func Join(ctx context.Context, o Options) error {
 	a := &joined{Options: o, info: Self(o.Name, o.Build), claimed: make(chan *session)}
 	a.info.ID = nuid.Next()
 	closed := make(chan struct{})
-	nc, err := o.Join.connect(ctx, o.Token, o.Say, nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	nc, err := o.Join.connect(ctx, o.Token, o.Say, nats.ClosedHandler(func(*nats.Conn) { close(closed) }),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { a.away.Store(true) }), nats.ReconnectHandler(func(*nats.Conn) { a.away.Store(false) }))
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
 	a.nc = nc
-	s, err := a.announce()
+	s, err := a.back()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.Stop() }() // the connection ends anyway
+	service, err := a.announce()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = service.Stop() }() // the connection ends anyway
 	o.Say("%s is ready at %s", a.info, o.Join.Server)
 	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-closed:
-			return fmt.Errorf("the control server at %s closed the connection: %w", o.Join.Server, nc.LastError())
-		case s := <-a.claimed:
+		if s != nil {
 			err := s.serve(ctx)
 			a.free()
 			if err != nil || o.Once {
 				return err
 			}
 		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-closed:
+			return fmt.Errorf("the control server at %s closed the connection: %w", o.Join.Server, nc.LastError())
+		case s = <-a.claimed:
+		}
 	}
+}
+
+// back is the session that this agent was in before it was started again, under the ID that it had then; nil: in none.
+func (a *joined) back() (*session, error) {
+	if a.Dir == "" {
+		return nil, nil
+	}
+	k := leftover(a.Dir, a.info)
+	if k == nil {
+		return nil, nil
+	}
+	a.info.ID, a.busy = k.Info.ID, k.By.String()
+	return resume(a, k)
 }
 
 // joined is an agent at a control server.
@@ -67,6 +89,7 @@ type joined struct {
 	info    Info
 	nc      *nats.Conn
 	claimed chan *session
+	away    atomic.Bool // the connection: who posts waits for every attempt to reach the server again
 
 	mu   sync.Mutex
 	busy string // for whom it works
@@ -145,12 +168,18 @@ type session struct {
 	hands        hands
 	got, done    int
 	last         *answer
+	kept         *kept              // the last trial's answer, on disk until its record is stored
+	bare         bool               // its clients have ended, by the process's end or since the coordinator wasn't heard
+	heard        time.Time          // the coordinator
 	cancel       context.CancelFunc // of the order under way
 	ended        chan answer        // what became of it
 }
 
 func newSession(a *joined, c claim) *session {
-	return &session{joined: a, id: c.Session, by: c.By, orders: make(chan down, 16), over: make(chan struct{}), ended: make(chan answer, 1), hands: hands{local: agent.Local{Log: a.Log}, tell: make(chan struct{}, 1)}}
+	return &session{
+		joined: a, id: c.Session, by: c.By, orders: make(chan down, 16), over: make(chan struct{}), heard: time.Now(), ended: make(chan answer, 1),
+		hands: hands{local: agent.Local{Log: a.Log}, tell: make(chan struct{}, 1)},
+	}
 }
 
 // listen takes what comes from the coordinator. It is told before the coordinator is, so that nothing is missed.
@@ -182,37 +211,82 @@ func (s *session) serve(ctx context.Context) error {
 	defer stop()
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
-	heard := time.Now()
+	var own watch
 	for {
+		own.begin()
 		select {
-		case <-ctx.Done():
+		case <-ctx.Done(): // what was not fetched stays on disk: the agent may be started again
+			if s.unfetched() && s.kept != nil {
+				s.kept.release()
+			} else {
+				s.stored()
+			}
 			return errors.Join(ctx.Err(), s.cleanUp())
 		case d := <-s.orders:
-			heard = time.Now()
+			s.heard = time.Now()
 			if d.Leave {
 				s.joined.Say("the run of %s is over", s.by)
+				s.stored()
 				return s.cleanUp()
 			}
 			s.obey(ctx, d)
 		case a := <-s.ended:
 			s.cancel()
+			s.keep(&a)
 			s.done, s.last = a.N, &a
 			s.say(up{Answer: &a})
 		case <-s.hands.news():
 			s.say(up{})
 		case <-beat.C:
+			if own.stood() { // what came meanwhile is heard first
+				s.heard = time.Now()
+			}
 			s.say(up{})
-			if silent := time.Since(heard); silent > lostAfter {
-				s.joined.Say("%s was not heard for %s: cleaning up", s.by, silent.Round(100*time.Millisecond))
-				return s.cleanUp()
+			if over, err := s.alone(time.Since(s.heard)); over {
+				return err
 			}
 		}
 	}
 }
 
-// say sends a beat. While the connection is away it is kept, and if it gets lost the coordinator asks again.
+// alone ends a session whose coordinator has been silent for so long. A result that it may not have fetched is kept for longer than
+// the clients.
+func (s *session) alone(silent time.Duration) (over bool, err error) {
+	if silent <= lostAfter {
+		return false, nil
+	}
+	if !s.bare {
+		s.joined.Say("%s was not heard for %s: cleaning up", s.by, silent.Round(100*time.Millisecond))
+		s.bare = true
+		if err := s.cleanUp(); err != nil {
+			return true, err
+		}
+	}
+	if s.unfetched() && silent <= keptFor {
+		return false, nil
+	}
+	s.stored()
+	return true, nil
+}
+
+// errBare is why a trial can't be run.
+var errBare = errors.New("its clients have ended: it was started again, or did not hear this process for too long")
+
+// watch notices that this process stood still: then it can't tell how long others were silent.
+type watch struct{ since time.Time }
+
+// begin is called before a wait of at most beatEvery.
+func (w *watch) begin() { w.since = time.Now() }
+
+// stood is asked after it.
+func (w *watch) stood() bool { return time.Since(w.since) > lostAfter/2 }
+
+// say sends a beat. What gets lost because the connection is away the coordinator asks for again.
 func (s *session) say(u up) {
-	u.Got, u.Done = s.got, s.done
+	if s.joined.away.Load() {
+		return
+	}
+	u.Got, u.Done, u.Bare = s.got, s.done, s.bare
 	s.hands.report(&u)
 	if err := post(s.joined.nc, subjectUp(s.id), u); err != nil {
 		s.joined.Say("to %s: %v", s.by, err)
@@ -223,9 +297,17 @@ func (s *session) obey(ctx context.Context, d down) {
 	switch o := d.Order; {
 	case o != nil && o.N == s.got+1 && s.done == s.got:
 		s.got = o.N
+		if o.Do == doPrepare { // the next point: the record of the last one is stored
+			s.stored()
+			s.bare = false
+		}
 		ctx, s.cancel = context.WithCancel(ctx)
+		bare := s.bare && o.Do == doRun
 		go func() {
-			a := s.hands.do(ctx, o)
+			a := answer{Fault: agent.FaultOf(errBare)}
+			if !bare {
+				a = s.hands.do(ctx, o)
+			}
 			a.N = o.N
 			s.ended <- a
 		}()

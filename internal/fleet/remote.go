@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -23,6 +25,7 @@ type remote struct {
 	id           string // of the session
 	info         Info
 	me           Info
+	tell         func(string, ...any)
 	subscription *nats.Subscription
 	over         chan struct{} // closed to end the beats
 	beating      sync.WaitGroup
@@ -33,6 +36,7 @@ type remote struct {
 	mu        sync.Mutex
 	heard     time.Time
 	got, done int
+	bare      bool // its clients have ended
 	used      provision.Usage
 	watching  *watching // of the trial under way
 }
@@ -45,16 +49,16 @@ type watching struct {
 	sent      func()
 	samples   func([]worker.Sample)
 	begun     bool
-	ended     bool
+	ended     atomic.Bool // all was sent
 }
 
 // askTime bounds the answer to a claim, and to a question for the time.
 const askTime = 3 * time.Second
 
 // take claims an agent.
-func take(ctx context.Context, nc *nats.Conn, me, info Info) (*remote, error) {
+func take(ctx context.Context, nc *nats.Conn, me, info Info, tell func(string, ...any)) (*remote, error) {
 	r := &remote{
-		nc: nc, id: nuid.Next(), info: info, me: me, over: make(chan struct{}), answer: make(chan answer, 1), heard: time.Now(),
+		nc: nc, id: nuid.Next(), info: info, me: me, tell: tell, over: make(chan struct{}), answer: make(chan answer, 1), heard: time.Now(),
 	}
 	var p parcel
 	var err error
@@ -120,7 +124,7 @@ func (r *remote) say(d down) error { return post(r.nc, subjectDown(r.id), d) }
 // hear takes a beat in. It is called by one goroutine.
 func (r *remote) hear(u up) {
 	r.mu.Lock()
-	r.heard, r.got, r.done, r.used = time.Now(), u.Got, u.Done, u.Used
+	r.heard, r.got, r.done, r.bare, r.used = time.Now(), u.Got, u.Done, u.Bare, u.Used
 	w := r.watching
 	r.mu.Unlock()
 	if w != nil && u.Got == w.n {
@@ -145,8 +149,7 @@ func (w *watching) take(u up) {
 	if len(u.Samples) > 0 {
 		w.samples(u.Samples)
 	}
-	if u.Sent && !w.ended {
-		w.ended = true
+	if u.Sent && !w.ended.Swap(true) {
 		w.sent()
 	}
 }
@@ -164,7 +167,10 @@ func (r *remote) do(ctx context.Context, o order) (answer, error) {
 	told := time.Now()
 	ended := ctx.Done()
 	var patience <-chan time.Time
+	var own watch
+	hoping := false
 	for {
+		own.begin()
 		select {
 		case a := <-r.answer:
 			if a.N == o.N {
@@ -177,10 +183,20 @@ func (r *remote) do(ctx context.Context, o order) (answer, error) {
 			return answer{}, r.lost("it did not end its work within %s", cleanWithin)
 		case <-look.C:
 			r.mu.Lock()
-			silent, got, done := time.Since(r.heard), r.got, r.done
+			if own.stood() { // what came meanwhile is heard first
+				r.heard = time.Now()
+			}
+			silent, got, done, w := time.Since(r.heard), r.got, r.done, r.watching
 			r.mu.Unlock()
 			if silent > lostAfter {
-				return answer{}, r.lost("it was not heard for %s", silent.Round(100*time.Millisecond))
+				hope := ended != nil && w != nil && w.ended.Load() && silent <= keptFor
+				if !hope || r.free(ctx) {
+					return answer{}, r.lost("it was not heard for %s", silent.Round(100*time.Millisecond))
+				}
+				if !hoping {
+					r.tell("agent %s was not heard for %s, and had sent everything: waiting %s for it to come back with its result", r.info, silent.Round(100*time.Millisecond), keptFor-lostAfter)
+				}
+				hoping = true
 			}
 			if time.Since(told) < sendAgain {
 				continue
@@ -196,6 +212,14 @@ func (r *remote) do(ctx context.Context, o order) (answer, error) {
 			}
 		}
 	}
+}
+
+// free tells that the agent is there and works for nobody: what it had of this run is gone.
+func (r *remote) free(ctx context.Context) bool {
+	found, err := list(ctx, r.nc)
+	return err == nil && slices.ContainsFunc(found, func(s Status) bool {
+		return s.Info.Name == r.info.Name && s.Info.Host == r.info.Host && s.Busy == ""
+	})
 }
 
 // prepare tells the plan.
@@ -244,7 +268,9 @@ func (r *remote) run(ctx context.Context, l worker.Load, start int64, stand stan
 	defer r.watch(nil)
 	a, err := r.do(ctx, order{Do: doRun, Load: &agent.Load{Load: l}, Haltable: l.Hopeless != nil})
 	if err == nil {
-		err = a.Fault.Error()
+		if err = a.Fault.Error(); err != nil && r.ended() {
+			err = r.lost("%v", err)
+		}
 	}
 	if err == nil && (a.Outcome == nil || a.Meters == nil) {
 		err = r.lost("it answered without an outcome")
@@ -255,6 +281,13 @@ func (r *remote) run(ctx context.Context, l worker.Load, start int64, stand stan
 	p.Outcome, p.Late = a.Outcome.Moved(-stand.offset), a.Woke-l.Start
 	p.Begin, p.Until, p.End = a.Meters.Begin, a.Meters.Until, a.Meters.End
 	return p, nil
+}
+
+// ended tells that the agent's clients have, though nobody told them to: its process is another one, or did not hear this one.
+func (r *remote) ended() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bare
 }
 
 func (r *remote) watch(w *watching) {

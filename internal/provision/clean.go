@@ -16,13 +16,20 @@ import (
 // Holding is something that this tool has put below its work directory.
 type Holding struct {
 	Path  string
-	What  string // "installation", "run directory", "log", "crash report", "list of packages"
+	What  string // "installation", "run directory", "log", "crash report", "list of packages", "control server" (token and certificate), "result"
 	Bytes int64
 	InUse string // why it can't be removed now; usually empty
 }
 
 // LogFile takes what client libraries say, in the work directory.
 const LogFile = "brokermark.log"
+
+// Directories of a fleet in the work directory: the token and certificate of its control server, and results that agents keep until
+// they are stored, each in a file that its agent has locked.
+const (
+	ControlDir = "fleet"
+	ResultsDir = "agents"
+)
 
 // Holdings lists what lies below dir of which this tool knows that it is its own: installations, each beside its lock,
 // directories of instances, each with its state, and the log. It changes nothing.
@@ -57,6 +64,7 @@ func Holdings(dir string) ([]Holding, error) {
 	for _, report := range crashReports() {
 		list = append(list, Holding{Path: report, What: "crash report"})
 	}
+	list = append(list, ofFleets(dir)...)
 	slices.SortStableFunc(list, func(a, b Holding) int { return strings.Compare(a.Path, b.Path) })
 	for i := range list {
 		list[i].Bytes = taken(list[i].Path)
@@ -65,6 +73,22 @@ func Holdings(dir string) ([]Holding, error) {
 		}
 	}
 	return list, nil
+}
+
+// ofFleets are what a coordinator and agents have put there.
+func ofFleets(dir string) (list []Holding) {
+	if path := filepath.Join(dir, ControlDir); isDir(path) {
+		list = append(list, Holding{Path: path, What: "control server"})
+	}
+	kept, _ := filepath.Glob(filepath.Join(dir, ResultsDir, "*"))
+	for _, path := range kept {
+		hold := Holding{Path: path, What: "result"}
+		if busy(path) {
+			hold.InUse = "an agent keeps it until it is stored"
+		}
+		list = append(list, hold)
+	}
+	return list
 }
 
 // halves are directories of instances that a killed tool had only begun.
@@ -167,12 +191,17 @@ func Clear(dir string, list []Holding) error {
 			}
 		}
 	}
-	for _, d := range []string{filepath.Join(dir, "install"), filepath.Join(dir, "run"), dir} {
+	for _, d := range []string{filepath.Join(dir, "install"), filepath.Join(dir, "run"), filepath.Join(dir, ResultsDir), dir} {
 		if err := os.Remove(d); err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func isFile(path string) bool {

@@ -17,7 +17,7 @@ func workDirectory(t *testing.T) (dir, foreign string) {
 	for name, text := range map[string]string{
 		"install/kafka-4.3.1/lib/kafka.jar": strings.Repeat("x", 10000), "install/kafka-4.3.1.lock": "",
 		"run/bm-kafka-1/state.json": `{"ID": "bm-kafka-1", "Broker": "kafka"}`, "run/bm-kafka-1/node-1/data/log": "x",
-		"brokermark.log": "x", "install/mine/notes.txt": "keep",
+		"brokermark.log": "x", "fleet/token": "x", "agents/session": "{}", "install/mine/notes.txt": "keep",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -43,7 +43,7 @@ func TestCleaningRemovesEverythingThatIsOursAndNothingElse(t *testing.T) {
 			t.Errorf("%s takes no room", h.Path)
 		}
 	}
-	if len(found) != 3 || found["install/kafka-4.3.1"] != "installation" || found["run/bm-kafka-1"] != "run directory" || found["brokermark.log"] != "log" {
+	if len(found) != 5 || found["fleet"] != "control server" || found["agents/session"] != "result" || found["install/kafka-4.3.1"] != "installation" || found["run/bm-kafka-1"] != "run directory" || found["brokermark.log"] != "log" {
 		t.Errorf("found %v", found)
 	}
 	if err := Clear(dir, list); err != nil {
@@ -98,6 +98,13 @@ func TestNothingIsRemovedWhileABrokerRunsOrIsBeingInstalled(t *testing.T) {
 			}
 			t.Cleanup(unlock)
 		},
+		"an agent keeps it": func(dir string) {
+			unlock, err := lockFile(t.Context(), filepath.Join(dir, "agents/session"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(unlock)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, _ := workDirectory(t)
@@ -140,8 +147,8 @@ func TestCleaningRemovesWhatWasOnlyBegunAndReportsOfCrashes(t *testing.T) {
 		t.Errorf("packages %v", got)
 	}
 	list, err := Holdings(dir)
-	if err != nil || len(list) != 7 {
-		t.Errorf("%d holdings, want 7: %+v, %v", len(list), list, err)
+	if err != nil || len(list) != 9 {
+		t.Errorf("%d holdings, want 9: %+v, %v", len(list), list, err)
 	}
 	if err := Clear(dir, list); err != nil {
 		t.Fatal(err)
