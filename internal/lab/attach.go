@@ -113,13 +113,13 @@ func (b *bench) find(ctx context.Context) string {
 	if found != nil {
 		b.meter = found
 	}
-	b.whole = found != nil && len(missing) == 0
-	if b.whole {
+	b.meterCoversBroker = found != nil && len(missing) == 0
+	if b.meterCoversBroker {
 		return fmt.Sprintf("its cost is that of the processes that listen here (%s)", found)
 	}
 	for _, m := range missing {
 		if m.Here {
-			b.hidden = true
+			b.brokerHidden = true
 			return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's", m.Address, m.Why)
 		}
 	}

@@ -38,12 +38,13 @@ type bench struct {
 	instance *provision.Instance // nil: attached, or without processes of its own
 	giveBack func()
 	meter    meter // nil: attached and not found on this machine, or without processes of its own
-	whole    bool  // the meter covers all nodes of the broker
-	pids     seen  // processes that the meter has reported
-	hidden   bool  // attached, and on this machine, but not found
-	queue    provision.Queue
-	agent    agent.Agent
-	pipeline *pipeline // of a point that has one
+	// meterCoversBroker is set if the meter covers all nodes of the broker: only then its cost is known.
+	meterCoversBroker bool
+	brokerHidden      bool // the attached broker is on this machine, but its processes were not found
+	pids              seen // processes that the meter has reported
+	queue             provision.Queue
+	agent             agent.Agent
+	pipeline          *pipeline // of a point that has one
 	// consuming is the process of the consumers, where the spec asks for one.
 	consuming *provision.Instance
 	relays    *provision.Instance // where the spec asks for them
@@ -185,7 +186,7 @@ func (b *bench) startProcesses(ctx context.Context, recipe *provision.Recipe, c 
 	}
 	b.instance, b.giveBack = instance, giveBack
 	if provision.Metered {
-		b.meter, b.whole = instance.Meter(), true
+		b.meter, b.meterCoversBroker = instance.Meter(), true
 	}
 	c.Target = driver.Target{
 		Addresses: instance.Addresses(), TLS: instance.ClientTLS(), Version: instance.Version(), Endpoints: instance.Endpoints(),

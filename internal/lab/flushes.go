@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// seen are the processes that a broker had at any time. Safe for use by several goroutines.
+// seen is the set of processes that a broker had at any time. It may be used by several goroutines.
 type seen struct {
 	mu   sync.Mutex
 	pids map[int]bool
 }
 
-// and adds processes, and answers with all.
-func (s *seen) and(pids []int) []int {
+// add adds processes and returns all of the set.
+func (s *seen) add(pids []int) []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pids == nil {
@@ -25,10 +25,11 @@ func (s *seen) and(pids []int) []int {
 	return slices.Collect(maps.Keys(s.pids))
 }
 
-// flushed is how often the broker's processes, ended ones included, have asked for their files to be flushed; unknown: -1.
-func (b *bench) flushed() (calls, gaps int64) {
+// flushed returns how often the broker's processes, ended ones included, have flushed files, and how often the kernel could not
+// count that.
+func (b *bench) flushed() (flushes, gaps int64) {
 	if b.lab == nil || b.lab.flushes == nil {
-		return -1, 0
+		return unknownFlushes, 0
 	}
-	return b.lab.flushes.Of(b.pids.and(b.meter.PIDs()))
+	return b.lab.flushes.Of(b.pids.add(b.meter.PIDs()))
 }

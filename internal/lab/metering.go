@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -11,125 +10,87 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// metering reads the meters around the measured phase of one trial: when it begins and when it ends, which is what
-// shares of the processor are of, and after the drain, which is part of the cost.
+// metering reads the meters of one trial at three times:
+//
+//	warm-up | measured phase | drain |
+//	        begin            end     when finish is called
+//
+// Shares of the processor are those of the measured phase. Cost includes the drain, because messages that the phase has sent
+// are still being worked on. While the trial runs, observe reads the meters about twice a second, for the live view and for the
+// series.
 type metering struct {
 	bench *bench
-	rate  float64
-	stage string
+	stage string  // what the live view calls the trial
+	rate  float64 // offered, messages per second; 0 in a closed loop
+	// counted is set if a number of messages ends the measured phase, not time. What is measured then goes on until the last of
+	// them has arrived.
+	counted bool
 
-	reading sync.WaitGroup // for begin and until
-	begin   *reading       // nil: the measured phase never began
-	ended   sync.Once
-	until   *reading      // nil: the trial ended within it
-	over    chan struct{} // closed when the trial has ended
+	pending sync.WaitGroup // readings to come
+	over    chan struct{}  // closed when the trial has ended
+	begin   *reading       // when the measured phase began; nil if it never did
+	endOnce sync.Once
+	end     *reading // when the measured phase ended; nil if the trial ended before
 
-	last reading
-	cpu  Cores
-	cpus worker.Thinned[Cores] // one per observed sample
-	n    int                   // of these
-	peak reading               // largest memory seen
+	observed  int      // samples that were observed
+	latest    *reading // by observe; nil before the first
+	cores     Cores    // in use between the last two readings by observe
+	perSample worker.Thinned[Cores]
+	peak      peakMemory
 }
 
-// meter reads what a broker's processes use.
-type meter interface {
-	Sample() provision.Usage
-	Roots() []int // the processes whose trees are the broker's
-	PIDs() []int  // the broker's own
+// maxCores bounds the values of Cores that a metering keeps, one for each observed sample: all of 17 minutes, every second one
+// of 33 minutes, and so on.
+const maxCores = 10_000
+
+func newMetering(b *bench, stage string, rate float64) *metering {
+	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), perSample: worker.Thinned[Cores]{Limit: maxCores}}
 }
 
-type reading struct {
-	at     int64
-	broker provision.Usage
-	self   provision.Usage // the producing side, and the consuming one where that has no process of its own
-	away   provision.Usage // the consuming side, where it has a process of its own
-	relays provision.Usage
-	gc     time.Duration // pauses of the garbage collector
-	both   int64         // of peak: RSSBytes of self and away together
-	queued time.Duration // threads of this process waited for a core
-	all    provision.Census
-	data   int64 // bytes in the data directories of a broker that was started here
-	calls  int64 // of the broker's processes, to flush files; unknown: -1
-	gaps   int64 // in the count of these
-	roots  []int
+// peakMemory is the most resident memory that was read, in bytes.
+type peakMemory struct {
+	broker, self, consumers, relays int64
+	generator                       int64 // self and consumers at the same time
 }
 
-func (m *metering) read() reading {
-	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: m.bench.queue.Delay()}
-	if m.bench.agent != nil {
-		r.self = m.bench.agent.Used()
-	}
-	if m.bench.meter != nil {
-		r.broker = m.bench.meter.Sample()
-		r.calls, r.gaps = m.bench.flushed()
-	}
-	if c := m.bench.consuming; c != nil {
-		r.away = c.Meter().Sample()
-	}
-	if in := m.bench.relays; in != nil {
-		r.relays = in.Meter().Sample()
-	}
-	var gc debug.GCStats
-	debug.ReadGCStats(&gc)
-	r.gc = gc.PauseTotal
-	return r
+func (p *peakMemory) see(r reading) {
+	p.broker = max(p.broker, r.broker.RSSBytes)
+	p.self = max(p.self, r.self.RSSBytes)
+	p.consumers = max(p.consumers, r.consumers.RSSBytes)
+	p.relays = max(p.relays, r.relays.RSSBytes)
+	p.generator = max(p.generator, r.self.RSSBytes+r.consumers.RSSBytes)
 }
 
-// survey reads every process of the machine and every data file as well, which takes milliseconds: not while a load is measured.
-func (m *metering) survey() reading {
-	r := m.read()
-	r.all = provision.TakeCensus()
-	if in := m.bench.instance; in != nil {
-		r.data = in.Meter().DataBytes()
-	}
-	if m.bench.meter != nil {
-		r.roots = m.bench.meter.Roots()
-	}
-	for _, in := range []*provision.Instance{m.bench.consuming, m.bench.relays} {
-		if in != nil {
-			r.roots = append(r.roots, in.Meter().Roots()...)
-		}
-	}
-	r.roots = append(r.roots, m.bench.lab.agentsHere()...)
-	if p := m.bench.pipeline; p != nil { // its parts are no strangers
-		for _, in := range p.instances() {
-			if in != nil {
-				r.roots = append(r.roots, in.Meter().Roots()...)
-			}
-		}
-	}
-	return r
-}
-
-// measuring has the meters read when the measured phase begins, at on the clock's axis, and when it ends. A length of 0
-// leaves that to sent.
-func (m *metering) measuring(at int64, length time.Duration) {
-	m.reading.Go(func() {
-		if !m.wait(at) { // interrupted in warm-up
+// schedule has the meters read when the measured phase begins, at begin on the clock's axis, and when it ends, a length later.
+// If length is 0, endNow ends it.
+func (m *metering) schedule(begin int64, length time.Duration) {
+	m.pending.Go(func() {
+		if !m.sleepUntil(begin) {
 			return
 		}
-		r := m.survey()
+		r := m.bench.survey()
 		m.begin = &r
-		if length > 0 && m.wait(at+int64(length)) {
-			m.end()
+		if length > 0 && m.sleepUntil(begin+int64(length)) {
+			m.readEnd()
 		}
 	})
 }
 
-// sent has the meters read now: the last of a number of messages has been sent, or the measured phase was cut short.
-func (m *metering) sent() { m.reading.Go(m.end) }
+// endNow has the meters read now, because the last of a number of messages was sent or the measured phase is cut short. It does
+// not block.
+func (m *metering) endNow() { m.pending.Go(m.readEnd) }
 
-// end reads the meters when the measured phase ends, the first time that it does.
-func (m *metering) end() {
-	m.ended.Do(func() {
-		r := m.survey()
-		m.until = &r
+// readEnd reads the meters when the measured phase ends. Only its first call counts.
+func (m *metering) readEnd() {
+	m.endOnce.Do(func() {
+		r := m.bench.survey()
+		m.end = &r
 	})
 }
 
-// wait blocks until a time on the clock's axis; false: the trial was over before it.
-func (m *metering) wait(until int64) bool {
-	timer := time.NewTimer(time.Duration(until - clock.Now()))
+// sleepUntil blocks until a time on the clock's axis. It returns false if the trial was over before.
+func (m *metering) sleepUntil(t int64) bool {
+	timer := time.NewTimer(time.Duration(t - clock.Now()))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -139,133 +100,140 @@ func (m *metering) wait(until int64) bool {
 	}
 }
 
-// meterEvery is how many samples share one reading of the meters.
+// meterEvery is how many observed samples share one reading of the meters. A worker has a sample observed every 100 ms, so the
+// meters are read every half second: more often, the kernel's ticks of up to 10 ms would show.
 const meterEvery = 5
 
+// observe passes a sample on to whoever watches, with the cores in use.
 func (m *metering) observe(s worker.Sample) {
-	if m.n%meterEvery == 0 {
-		r := m.read()
-		m.remember(r)
-		if m.last.at > 0 {
-			seconds := float64(r.at-m.last.at) / 1e9
-			m.cpu = Cores{
-				Broker:       (processor(r.broker) - processor(m.last.broker)) / seconds,
-				Generator:    (r.generator() - m.last.generator()) / seconds,
-				BrokerUser:   (r.broker.User - m.last.broker.User).Seconds() / seconds,
-				BrokerSystem: (r.broker.System - m.last.broker.System).Seconds() / seconds,
-				Sides:        m.sidesOver(m.last, r),
-			}
+	if m.observed%meterEvery == 0 {
+		r := m.bench.read()
+		m.peak.see(r)
+		if m.latest != nil {
+			m.cores = m.coresBetween(*m.latest, r)
 		}
-		m.last = r
+		m.latest = &r
 	}
-	m.cpus.Add(m.cpu)
-	m.n++
-	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cpu})
+	m.observed++
+	m.perSample.Add(m.cores)
+	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cores})
 }
 
-// generator is the processor time of producing and consuming side.
-func (r reading) generator() float64 { return processor(r.self) + processor(r.away) }
-
-// side is what one side used between two readings.
-func side(begin, end, peak provision.Usage) store.Side {
-	return store.Side{
-		UserSeconds: (end.User - begin.User).Seconds(), SystemSeconds: (end.System - begin.System).Seconds(), RSSBytes: peak.RSSBytes,
+func (m *metering) coresBetween(from, to reading) Cores {
+	seconds := float64(to.at-from.at) / 1e9
+	return Cores{
+		Broker:       (processor(to.broker) - processor(from.broker)) / seconds,
+		Generator:    (to.generatorSeconds() - from.generatorSeconds()) / seconds,
+		BrokerUser:   (to.broker.User - from.broker.User).Seconds() / seconds,
+		BrokerSystem: (to.broker.System - from.broker.System).Seconds() / seconds,
+		Sides:        m.sidesBetween(from, to),
 	}
 }
 
-// sidesOver are the cores in use by each side between two readings, and its memory at the second; nil where there is one
-// process.
-func (m *metering) sidesOver(from, to reading) *store.SidesTick {
+// sidesBetween returns the cores in use by each side of the generator between two readings, and its memory at the second. It
+// returns nil if both sides are one process.
+func (m *metering) sidesBetween(from, to reading) *store.SidesTick {
 	if m.bench.consuming == nil {
 		return nil
 	}
 	seconds := float64(to.at-from.at) / 1e9
-	of := func(from, to provision.Usage) store.SideTick {
+	side := func(from, to provision.Usage) store.SideTick {
 		return store.SideTick{
 			User: (to.User - from.User).Seconds() / seconds, System: (to.System - from.System).Seconds() / seconds, RSSBytes: to.RSSBytes,
 		}
 	}
-	return &store.SidesTick{Producing: of(from.self, to.self), Consuming: of(from.away, to.away)}
+	return &store.SidesTick{Producing: side(from.self, to.self), Consuming: side(from.consumers, to.consumers)}
 }
 
-// remember keeps the largest memory seen.
-func (m *metering) remember(r reading) {
-	m.peak.broker.RSSBytes = max(m.peak.broker.RSSBytes, r.broker.RSSBytes)
-	m.peak.self.RSSBytes = max(m.peak.self.RSSBytes, r.self.RSSBytes)
-	m.peak.away.RSSBytes = max(m.peak.away.RSSBytes, r.away.RSSBytes)
-	m.peak.relays.RSSBytes = max(m.peak.relays.RSSBytes, r.relays.RSSBytes)
-	m.peak.both = max(m.peak.both, r.self.RSSBytes+r.away.RSSBytes)
-}
-
-// finish reads the meters after the drain and sets what the trial cost; counted: a number of messages ended it, not time.
-func (m *metering) finish(t *trial, counted bool) {
+// finish reads the meters after the drain and sets what the trial cost.
+func (m *metering) finish(t *trial) {
 	close(m.over)
-	m.reading.Wait()
-	end := m.survey()
-	begin := end
+	m.pending.Wait()
+	drained := m.bench.survey()
+	begin, end := drained, drained
 	if m.begin != nil {
 		begin = *m.begin
 	}
-	until := end
-	if m.until != nil && m.until.at > begin.at {
-		until = *m.until
+	if m.end != nil && m.end.at > begin.at {
+		end = *m.end
 	}
-	begin, until, end = byAgents(begin, until, end, t.Parts)
-	for _, r := range []reading{begin, until, end} {
-		m.remember(r)
+	begin, end, drained = byAgents(begin, end, drained, t.Parts)
+	for _, r := range []reading{begin, end, drained} {
+		m.peak.see(r)
 	}
-	t.Cost = m.cost(begin, end, t.Outcome)
-	t.Window = max(time.Duration(end.at-begin.at), time.Millisecond)
+	t.Cost = m.cost(begin, drained, t.Outcome)
+	t.Window = max(time.Duration(drained.at-begin.at), time.Millisecond)
 	t.Cost.Seconds = t.Window.Seconds()
-	p := m.phase(begin, until)
-	t.GCPause, t.Queued, t.Stolen = until.gc-begin.gc, until.queued-begin.queued, p.near.Stolen
-	if counted { // the messages that come after the last was sent are part of what is measured
-		p = busier(p, m.phase(until, end))
+	sending := m.used(begin, end)
+	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, sending.neighbours.Stolen
+	judged := sending
+	if m.counted {
+		judged = busier(sending, m.used(end, drained))
+		if judged.shares == nil { // each of the two is too short to tell, but both together may not be
+			judged = m.used(begin, drained)
+		}
 	}
-	if p.shares == nil && counted {
-		p = m.phase(begin, end)
-	}
-	t.Cost.Shares, t.near, t.amongOthers = p.shares, p.near, m.bench.hidden
+	t.Cost.Shares, t.neighbours, t.brokerMayBeNeighbour = judged.shares, judged.neighbours, m.bench.brokerHidden
 }
 
-// cost is what was used between two readings, for the confirmed messages of the measured phase.
+// cost returns what was used between two readings. It is meant for the confirmed messages of the measured phase.
 func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	c := store.Cost{
-		GeneratorUserSeconds:   (end.self.User - begin.self.User + end.away.User - begin.away.User).Seconds(),
-		GeneratorSystemSeconds: (end.self.System - begin.self.System + end.away.System - begin.away.System).Seconds(),
-		GeneratorRSSBytes:      m.peak.both,
+		GeneratorUserSeconds:   (end.self.User - begin.self.User + end.consumers.User - begin.consumers.User).Seconds(),
+		GeneratorSystemSeconds: (end.self.System - begin.self.System + end.consumers.System - begin.consumers.System).Seconds(),
+		GeneratorRSSBytes:      m.peak.generator,
 		GeneratorGCPauseNs:     int64(end.gc - begin.gc),
 		Messages:               out.Measured.Acked,
+		Bytes:                  confirmedBytes(out),
 	}
 	if m.bench.consuming != nil {
-		c.Sides = &store.Sides{Producing: side(begin.self, end.self, m.peak.self), Consuming: side(begin.away, end.away, m.peak.away)}
+		c.Sides = &store.Sides{
+			Producing: side(begin.self, end.self, m.peak.self),
+			Consuming: side(begin.consumers, end.consumers, m.peak.consumers),
+		}
 	}
 	if m.bench.relays != nil {
 		c.Relays = new(side(begin.relays, end.relays, m.peak.relays))
 	}
-	if out.Measured.Sent > 0 {
-		c.Bytes = int64(float64(out.Measured.Bytes) * float64(out.Measured.Acked) / float64(out.Measured.Sent))
+	if m.bench.meterCoversBroker {
+		m.addBroker(&c, begin, end)
 	}
-	if !m.bench.whole {
-		return c
+	return c
+}
+
+// confirmedBytes returns the payload bytes of confirmed messages, on the assumption that they are as large as all others.
+func confirmedBytes(out worker.Outcome) int64 {
+	if out.Measured.Sent == 0 {
+		return 0
 	}
+	return int64(float64(out.Measured.Bytes) * float64(out.Measured.Acked) / float64(out.Measured.Sent))
+}
+
+// side returns what one process used between two readings.
+func side(begin, end provision.Usage, peakBytes int64) store.Side {
+	return store.Side{
+		UserSeconds: (end.User - begin.User).Seconds(), SystemSeconds: (end.System - begin.System).Seconds(), RSSBytes: peakBytes,
+	}
+}
+
+// addBroker adds what the broker used. What the kernel does not tell is unknown: -1 in the fields of DiskWriteBytes and
+// DataGrowthBytes, and nil in those that are pointers.
+func (m *metering) addBroker(c *store.Cost, begin, end reading) {
 	c.BrokerKnown = true
 	c.BrokerUserSeconds = (end.broker.User - begin.broker.User).Seconds()
 	c.BrokerSystemSeconds = (end.broker.System - begin.broker.System).Seconds()
-	c.BrokerRSSBytes = m.peak.broker.RSSBytes
-	c.BrokerDiskWriteBytes = end.broker.DiskWriteBytes - begin.broker.DiskWriteBytes
-	if end.broker.DiskWriteBytes < 0 {
-		c.BrokerDiskWriteBytes = -1
+	c.BrokerRSSBytes = m.peak.broker
+	c.BrokerDiskWriteBytes, c.BrokerDataGrowthBytes = -1, -1
+	if begin.broker.DiskWriteBytes >= 0 && end.broker.DiskWriteBytes >= 0 {
+		c.BrokerDiskWriteBytes = end.broker.DiskWriteBytes - begin.broker.DiskWriteBytes
 	}
-	if end.broker.DiskReadBytes >= 0 && begin.broker.DiskReadBytes >= 0 {
+	if m.bench.instance != nil {
+		c.BrokerDataGrowthBytes = end.dataBytes - begin.dataBytes
+	}
+	if begin.broker.DiskReadBytes >= 0 && end.broker.DiskReadBytes >= 0 {
 		c.BrokerDiskReadBytes = new(end.broker.DiskReadBytes - begin.broker.DiskReadBytes)
 	}
-	if end.calls >= 0 && begin.calls >= 0 && end.gaps == begin.gaps {
-		c.BrokerFlushes = new(end.calls - begin.calls)
+	if begin.flushes >= 0 && end.flushes >= 0 && end.flushGaps == begin.flushGaps {
+		c.BrokerFlushes = new(end.flushes - begin.flushes)
 	}
-	c.BrokerDataGrowthBytes = end.data - begin.data
-	if m.bench.instance == nil {
-		c.BrokerDataGrowthBytes = -1
-	}
-	return c
 }

@@ -24,12 +24,12 @@ import (
 func TestSharesOfTheProcessorAreNotToldOfAMoment(t *testing.T) {
 	from, to := reading{at: 1e9}, reading{at: 1e9 + 78_000}
 	to.self.User, to.broker.System = 100*time.Microsecond, 200*time.Microsecond
-	if s := newPhase(from, to).shares; s != nil {
+	if s := intervalBetween(from, to).shares; s != nil {
 		t.Errorf("over 78 µs: %+v", s)
 	}
 	to = reading{at: 3e9}
 	to.self.User, to.self.System, to.broker.User = time.Second, 500*time.Millisecond, 3*time.Second
-	if s := newPhase(from, to).shares; s == nil || s.Generator != 0.75 || s.Broker != 1.5 || s.Seconds != 2 {
+	if s := intervalBetween(from, to).shares; s == nil || s.Generator != 0.75 || s.Broker != 1.5 || s.Seconds != 2 {
 		t.Errorf("over 2 s: %+v, want generator 0.75 and broker 1.5", s)
 	}
 	var none trial
@@ -39,8 +39,8 @@ func TestSharesOfTheProcessorAreNotToldOfAMoment(t *testing.T) {
 }
 
 func TestOfACountTheBusierPartIsJudged(t *testing.T) {
-	none, idle, busy := phase{}, phase{shares: &store.Shares{Broker: 0.2, Generator: 0.1}}, phase{shares: &store.Shares{Broker: 0.1, Generator: 1.5}}
-	for _, c := range []struct{ a, b, want phase }{
+	none, idle, busy := interval{}, interval{shares: &store.Shares{Broker: 0.2, Generator: 0.1}}, interval{shares: &store.Shares{Broker: 0.1, Generator: 1.5}}
+	for _, c := range []struct{ a, b, want interval }{
 		{none, none, none}, {none, idle, idle}, {idle, none, idle}, {idle, busy, busy}, {busy, idle, busy},
 	} {
 		if got := busier(c.a, c.b); got.shares != c.want.shares {
@@ -51,22 +51,28 @@ func TestOfACountTheBusierPartIsJudged(t *testing.T) {
 
 func TestUserAndSystemTimeOfTheBrokerAreToldApart(t *testing.T) {
 	usage := func(user, system time.Duration) provision.Usage { return provision.Usage{User: user, System: system} }
-	p := newPhase(reading{at: 0, broker: usage(time.Second, 2*time.Second)}, reading{at: 10e9, broker: usage(4*time.Second, 3*time.Second)})
+	p := intervalBetween(reading{at: 0, broker: usage(time.Second, 2*time.Second)}, reading{at: 10e9, broker: usage(4*time.Second, 3*time.Second)})
 	if s := p.shares; s == nil || s.Broker != 0.4 || s.BrokerUser != 0.3 || s.BrokerSystem != 0.1 {
 		t.Errorf("%+v, want 0.3 of a core for the user and 0.1 for the system", s)
 	}
 }
 
-func TestWhatTheBrokerReadFromDisksIsUnknownWhereTheKernelDoesNotTell(t *testing.T) {
-	m := &metering{bench: &bench{whole: true}}
-	read := func(n int64) reading {
-		return reading{broker: provision.Usage{Disk: provision.Disk{DiskReadBytes: n}}}
+func TestWhatTheBrokerReadAndWroteIsUnknownWhereTheKernelDoesNotTell(t *testing.T) {
+	m := &metering{bench: &bench{meterCoversBroker: true}}
+	disk := func(n int64) reading {
+		return reading{broker: provision.Usage{Disk: provision.Disk{DiskReadBytes: n, DiskWriteBytes: n}}}
 	}
-	if c := m.cost(read(100), read(350), worker.Outcome{}); c.BrokerDiskReadBytes == nil || *c.BrokerDiskReadBytes != 250 {
-		t.Errorf("%+v, want 250 bytes read", c)
+	if c := m.cost(disk(100), disk(350), worker.Outcome{}); c.BrokerDiskReadBytes == nil || *c.BrokerDiskReadBytes != 250 || c.BrokerDiskWriteBytes != 250 {
+		t.Errorf("%+v, want 250 bytes read and written", c)
 	}
-	if c := m.cost(read(-1), read(350), worker.Outcome{}); c.BrokerDiskReadBytes != nil {
-		t.Errorf("%d bytes read, though it wasn't told at first", *c.BrokerDiskReadBytes)
+	for _, c := range [][2]int64{{-1, 350}, {100, -1}, {-1, -1}} {
+		cost := m.cost(disk(c[0]), disk(c[1]), worker.Outcome{})
+		if cost.BrokerDiskReadBytes != nil {
+			t.Errorf("%v: %d bytes read, though it wasn't told throughout", c, *cost.BrokerDiskReadBytes)
+		}
+		if cost.BrokerDiskWriteBytes != -1 {
+			t.Errorf("%v: %d bytes written, though it wasn't told throughout", c, cost.BrokerDiskWriteBytes)
+		}
 	}
 }
 
@@ -170,7 +176,7 @@ func processNs() int64 {
 func TestWhatMayBeTheBrokersDoesNotDisturb(t *testing.T) {
 	b := &bench{lab: &lab{host: store.Host{Cores: 2}}}
 	tr := trial{Cost: store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}}}
-	tr.near = provision.Neighbours{Used: 2 * time.Second, Stolen: 400 * time.Millisecond, Biggest: "java", BiggestUsed: 1800 * time.Millisecond}
+	tr.neighbours = provision.Neighbours{Used: 2 * time.Second, Stolen: 400 * time.Millisecond, Biggest: "java", BiggestUsed: 1800 * time.Millisecond}
 	said := func() string {
 		var d doubts
 		b.crowded(tr, &d)
@@ -186,20 +192,20 @@ func TestWhatMayBeTheBrokersDoesNotDisturb(t *testing.T) {
 	if got := said(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	used := tr.near
-	tr.near = provision.Neighbours{Stolen: used.Stolen}
+	used := tr.neighbours
+	tr.neighbours = provision.Neighbours{Stolen: used.Stolen}
 	if got := said(); got != "the hypervisor took 0.2 of the 2 cores meanwhile" {
 		t.Errorf("%q", got)
 	}
-	tr.near = used
-	tr.amongOthers = true
+	tr.neighbours = used
+	tr.brokerMayBeNeighbour = true
 	if n := tr.others(); n != 0.2 { // stolen time is no broker's
 		t.Errorf("%v cores although they may be the broker's", n)
 	}
 	if got := said(); got != want+"; the attached broker may be among them" {
 		t.Errorf("%q", got)
 	}
-	tr.Cost.Shares.Others, tr.near = 0.1, provision.Neighbours{Unseen: time.Second}
+	tr.Cost.Shares.Others, tr.neighbours = 0.1, provision.Neighbours{Unseen: time.Second}
 	if got := said(); got != "processes that can't be seen from here used 0.5 of the 2 cores meanwhile" {
 		t.Errorf("%q", got)
 	}
@@ -213,24 +219,24 @@ func TestOnlyOthersMakeAnOverloadedTrialVoid(t *testing.T) {
 	spec := study.Defaults()
 	spec.Broker, spec.Delivery, spec.Attach = "rabbitmq", "at-least-once", []string{"127.0.0.1:5672"}
 	overloaded := trial{
-		Rate:    1000,
-		Outcome: worker.Outcome{From: 1e9, Until: 3e9, Measured: measure.Books{Due: 2000, Sent: 2000, Acked: 2000, Expected: 2000, Received: 2000}},
-		Cost:    store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}},
-		near:    provision.Neighbours{Used: 2400 * time.Millisecond, Biggest: "beam.smp"},
+		Rate:       1000,
+		Outcome:    worker.Outcome{From: 1e9, Until: 3e9, Measured: measure.Books{Due: 2000, Sent: 2000, Acked: 2000, Expected: 2000, Received: 2000}},
+		Cost:       store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}},
+		neighbours: provision.Neighbours{Used: 2400 * time.Millisecond, Biggest: "beam.smp"},
 	}
 	for i := range 100 {
 		overloaded.Samples = append(overloaded.Samples, worker.Sample{At: 1e9 + int64(i)*20e6, Phase: measure.Measured, Backlog: int64(i) * 10})
 	}
 	for _, c := range []struct {
-		amongOthers bool
-		want        search.Verdict
+		brokerMayBeNeighbour bool
+		want                 search.Verdict
 	}{{false, search.Void}, {true, search.Fail}} {
 		b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: spec}
 		h := &rateSearch{bench: b, goals: goals(spec), tried: map[float64]attempts{}}
 		tr := overloaded
-		tr.amongOthers = c.amongOthers
+		tr.brokerMayBeNeighbour = c.brokerMayBeNeighbour
 		if look := h.judge(search.Request{Kind: search.Short, Rate: 1000}, tr).Judgements[0]; look.Verdict != c.want {
-			t.Errorf("the broker may be among them: %v: %s, %s; want %s", c.amongOthers, look.Verdict, look.Reason, c.want)
+			t.Errorf("the broker may be among them: %v: %s, %s; want %s", c.brokerMayBeNeighbour, look.Verdict, look.Reason, c.want)
 		}
 	}
 }
@@ -251,7 +257,7 @@ func TestOthersMakeFailuresVoidAboveATenthOfTheCoresAndNothingElse(t *testing.T)
 		{2, 2, pass, pass},
 		{2, 2, void, void},
 	} {
-		tr := trial{Cost: store.Cost{Shares: &store.Shares{Seconds: 1, Others: c.others}}, near: provision.Neighbours{Used: time.Duration(c.others * 1e9)}}
+		tr := trial{Cost: store.Cost{Shares: &store.Shares{Seconds: 1, Others: c.others}}, neighbours: provision.Neighbours{Used: time.Duration(c.others * 1e9)}}
 		if got := tr.undisturbed(c.look, c.cores); got != c.want {
 			t.Errorf("%v of %v cores, %+v: %+v, want %+v", c.others, c.cores, c.look, got, c.want)
 		}

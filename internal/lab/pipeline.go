@@ -20,22 +20,23 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// pipeline is the application around the broker of one repetition.
+// pipeline is the application around the broker of one repetition: a client posts rides to HTTP servers, the servers publish them,
+// and a consumer counts them in its state. The client is this process; all other parts have processes of their own.
 type pipeline struct {
 	bench    *bench
-	maker    driver.Driver // made the topic, and asks how long the queue is
+	maker    driver.Driver       // has made the topic; can say how long the queue is
+	state    *provision.Instance // the consumer's database; nil: the consumer keeps its state itself
 	consumer *provision.Instance
 	servers  *provision.Instance
-	balancer *provision.Instance // nil: the client posts to the one server
-	state    *provision.Instance // the consumer's database; nil: it keeps its state itself
-	remote   *consumer.Remote
-	rides    *load.Rides
+	balancer *provision.Instance // nil: the client posts to the only server
+	remote   *consumer.Remote    // asks the consumer for its counts
+	rides    *load.Rides         // what the client posts
 }
 
-// statePart is the consumer's database. It is part of what is metered; a fault is aimed at the consumer.
+// statePart names the consumer's database among the parts. It is metered, but a fault can't be aimed at it.
 const statePart = "state"
 
-// pipelined runs a point that has a pipeline, from starting its parts to the record's result.
+// pipelined measures a point that has a pipeline: it starts the parts, posts the load and fills the record's result.
 func (b *bench) pipelined(ctx context.Context, c driver.Config) error {
 	if err := b.warmPipeline(ctx, c); err != nil {
 		return err
@@ -69,52 +70,59 @@ func (b *bench) pipelined(ctx context.Context, c driver.Config) error {
 	return b.judge(t, 0)
 }
 
-// start brings the parts up from the broker outwards: each finds what it needs.
-func (p *pipeline) start(ctx context.Context, c driver.Config) (err error) {
-	b, s := p.bench, p.bench.spec
-	topic := fmt.Sprintf("bm-%s-%d-%04x", b.record.PointID[:8], b.record.Repetition, rand.Uint32()&0xffff)
-	to, err := b.link(c)
+// start starts the parts, those first that others connect to. If it fails, close stops those that have started.
+func (p *pipeline) start(ctx context.Context, c driver.Config) error {
+	broker, err := p.makeTopic(ctx, c)
 	if err != nil {
 		return err
 	}
-	to.Topology = link.Topology(topic, s.PartitionsPerTopic)
-	b.stage(Event{Kind: Staged, Stage: "connecting"})
-	if p.maker, err = to.Open(ctx, b.lab.Log); err != nil {
+	if err := p.startConsumer(ctx, broker); err != nil {
 		return err
 	}
-	to.Topology.Existing = true
-	b.stage(Event{Kind: Staged, Stage: "starting the consumer"})
-	taking := parts.Consumer{Broker: to, Threads: s.ConsumerPerSubscription.Largest()}
-	if taking.State, err = p.keep(ctx); err != nil {
+	return p.startServers(ctx, broker)
+}
+
+// makeTopic makes the topic and returns the broker as the other parts need to know it.
+func (p *pipeline) makeTopic(ctx context.Context, c driver.Config) (link.Broker, error) {
+	b := p.bench
+	broker, err := b.link(c)
+	if err != nil {
+		return broker, err
+	}
+	// Unique, so that nothing an earlier point left on a shared broker is taken for this one's.
+	topic := fmt.Sprintf("bm-%s-%d-%04x", b.record.PointID[:8], b.record.Repetition, rand.Uint32()&0xffff)
+	broker.Topology = link.Topology(topic, b.spec.PartitionsPerTopic)
+	p.announce("connecting")
+	p.maker, err = broker.Open(ctx, b.lab.Log)
+	broker.Topology.Existing = true
+	return broker, err
+}
+
+func (p *pipeline) startConsumer(ctx context.Context, broker link.Broker) error {
+	p.announce("starting the consumer")
+	state, err := p.startState(ctx)
+	if err != nil {
 		return err
 	}
-	if p.consumer, err = p.part(ctx, parts.ConsumerPart, 1, false, parts.Settings(taking)); err != nil {
+	settings := parts.Settings(parts.Consumer{Broker: broker, Threads: p.bench.spec.ConsumerPerSubscription.Largest(), State: state})
+	p.consumer, err = p.startPart(ctx, provision.Options{Broker: parts.ConsumerPart, Nodes: 1, Server: settings})
+	if err != nil {
 		return err
 	}
 	p.remote = consumer.NewRemote(p.consumer.Addresses()[0])
-	b.stage(Event{Kind: Staged, Stage: "starting the servers"})
-	serving := parts.Server{Broker: to, Pool: parts.Defaults(), Consumer: p.consumer.Addresses()[0]}
-	serving.Pool.Producers, serving.Pool.Window, serving.Pool.AtOnce = s.Pipeline.Pool, s.InFlight.Messages, s.Pipeline.Answer == "at-once"
-	balanced := s.Pipeline.Balancer != "none"
-	secure := s.TLS != study.TLSOff
-	if p.servers, err = p.part(ctx, parts.ServerPart, s.Pipeline.Servers, secure && !balanced, parts.Settings(serving)); err != nil || !balanced {
-		return err
-	}
-	b.stage(Event{Kind: Staged, Stage: "starting " + s.Pipeline.Balancer})
-	p.balancer, err = p.part(ctx, s.Pipeline.Balancer, 1, secure, parts.Balance(p.servers.Addresses()))
-	return err
+	return nil
 }
 
-// keep is where the consumer keeps its state; a database is started for it.
-func (p *pipeline) keep(ctx context.Context) (state string, err error) {
+// startState starts the consumer's database if the spec asks for one. It returns where the consumer keeps its state; empty: in
+// memory.
+func (p *pipeline) startState(ctx context.Context) (location string, err error) {
 	switch p.bench.spec.Pipeline.State {
 	case "sqlite":
 		return parts.OwnFile, nil
 	case "postgres":
-		p.bench.stage(Event{Kind: Staged, Stage: "starting PostgreSQL"})
+		p.announce("starting PostgreSQL")
 		login := provision.Login{User: "rides", Password: strings.ToLower(crand.Text())}
-		p.state, err = p.started(ctx, provision.Options{Broker: parts.Postgres, Login: &login})
-		if err != nil {
+		if p.state, err = p.startPart(ctx, provision.Options{Broker: parts.Postgres, Login: &login}); err != nil {
 			return "", err
 		}
 		return parts.PostgresURL(p.state.Addresses()[0], login), nil
@@ -122,12 +130,30 @@ func (p *pipeline) keep(ctx context.Context) (state string, err error) {
 	return "", nil
 }
 
-// part starts one part.
-func (p *pipeline) part(ctx context.Context, name string, nodes int, secure bool, settings map[string]any) (*provision.Instance, error) {
-	return p.started(ctx, provision.Options{Broker: name, Nodes: nodes, TLS: secure, Server: settings})
+// startServers starts the servers, and the balancer if the spec asks for one. The client speaks TLS with whichever it posts to.
+func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
+	s := p.bench.spec
+	p.announce("starting the servers")
+	server := parts.Server{Broker: broker, Pool: parts.Defaults(), Consumer: p.consumer.Addresses()[0]}
+	server.Pool.Producers, server.Pool.Window, server.Pool.AtOnce = s.Pipeline.Pool, s.InFlight.Messages, s.Pipeline.Answer == "at-once"
+	balanced, secure := s.Pipeline.Balancer != "none", s.TLS != study.TLSOff
+	var err error
+	p.servers, err = p.startPart(ctx, provision.Options{
+		Broker: parts.ServerPart, Nodes: s.Pipeline.Servers, TLS: secure && !balanced, Server: parts.Settings(server),
+	})
+	if err != nil || !balanced {
+		return err
+	}
+	p.announce("starting " + s.Pipeline.Balancer)
+	p.balancer, err = p.startPart(ctx, provision.Options{
+		Broker: s.Pipeline.Balancer, Nodes: 1, TLS: secure, Server: parts.Balance(p.servers.Addresses()),
+	})
+	return err
 }
 
-func (p *pipeline) started(ctx context.Context, o provision.Options) (*provision.Instance, error) {
+func (p *pipeline) announce(stage string) { p.bench.stage(Event{Kind: Staged, Stage: stage}) }
+
+func (p *pipeline) startPart(ctx context.Context, o provision.Options) (*provision.Instance, error) {
 	o.Keep = p.bench.lab.Keep
 	in, err := p.bench.lab.Host.Start(ctx, o)
 	if err != nil {
@@ -136,12 +162,12 @@ func (p *pipeline) started(ctx context.Context, o provision.Options) (*provision
 	return in, nil
 }
 
-// instances are all parts by name, the broker left out; nil where there is none.
+// instances returns all parts by name, without client and broker; one that the pipeline doesn't have is nil.
 func (p *pipeline) instances() map[string]*provision.Instance {
 	return map[string]*provision.Instance{study.PartServer: p.servers, study.PartBalancer: p.balancer, study.PartConsumer: p.consumer, statePart: p.state}
 }
 
-// entry is where the client posts.
+// entry returns the part that the client posts to.
 func (p *pipeline) entry() *provision.Instance {
 	if p.balancer != nil {
 		return p.balancer
@@ -149,17 +175,28 @@ func (p *pipeline) entry() *provision.Instance {
 	return p.servers
 }
 
-// load is what the client posts, by the spec's measure.
+// How the client retries a request that was answered with 429 or 5xx, or not at all.
+const (
+	postRetries = 5
+	postBackoff = 100 * time.Millisecond // before the first retry; doubled before each further one
+	postTimeout = 30 * time.Second       // of one attempt
+)
+
+// load returns what the client posts, and at which rate, in requests per second; 0 if as many as its threads can.
 func (p *pipeline) load() (l load.Load, rate float64, err error) {
 	s := p.bench.spec
 	address := p.entry().Addresses()[0]
-	_, port, _ := net.SplitHostPort(address)
-	p.rides = &load.Rides{Host: "localhost:" + port, Run: fmt.Sprintf("%s-%d-%x", p.bench.record.PointID, p.bench.record.Repetition, rand.Uint64()), Seed: uint64(s.Seed)}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return l, 0, err
+	}
+	run := fmt.Sprintf("%s-%d-%x", p.bench.record.PointID, p.bench.record.Repetition, rand.Uint64())
+	p.rides = &load.Rides{Host: "localhost:" + port, Run: run, Seed: uint64(s.Seed)}
 	l = load.Load{
 		Address: address, TLS: p.entry().ClientTLS(), Maker: p.rides, Threads: s.Pipeline.Threads,
-		Retries: 5, Backoff: 100 * time.Millisecond, Timeout: 30 * time.Second,
+		Retries: postRetries, Backoff: postBackoff, Timeout: postTimeout,
 	}
-	if len(s.Faults) > 0 { // five retries last some seconds, and a broker may need a minute to come back
+	if len(s.Faults) > 0 { // the retries last some seconds, and a broker may need a minute to come back
 		l.Patience = time.Duration(s.Drain)
 	}
 	if s.Measure == study.MeasureCount {
@@ -171,6 +208,7 @@ func (p *pipeline) load() (l load.Load, rate float64, err error) {
 	return l, s.Load.Rate, err
 }
 
+// close stops the parts in the direction of the messages, removes the topic and closes the connection that made it.
 func (p *pipeline) close() {
 	for _, name := range []string{study.PartBalancer, study.PartServer, study.PartConsumer, statePart} {
 		if in := p.instances()[name]; in != nil {
@@ -181,8 +219,8 @@ func (p *pipeline) close() {
 		return
 	}
 	if c, ok := p.maker.(driver.Cleaner); ok {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		_ = c.Clean(ctx) // a broker that died is removed with all it has
+		ctx, cancel := context.WithTimeout(context.Background(), cleanTimeout)
+		_ = c.Clean(ctx) // best effort: a broker that died has lost the topic anyway
 		cancel()
 	}
 	if err := p.maker.Close(); err != nil && p.bench.died == nil {
@@ -190,8 +228,13 @@ func (p *pipeline) close() {
 	}
 }
 
-// guard ends the context it returns when a part dies unasked.
-func (p *pipeline) guard(ctx context.Context) (context.Context, func()) {
+// cleanTimeout bounds removing the topic: a broker that is stuck must not keep the next point waiting.
+const cleanTimeout = 5 * time.Second
+
+// guardAll returns a context that ends when the broker or a part of the pipeline dies, unless a fault ends it on purpose. The
+// caller calls unguard in the end.
+func (p *pipeline) guardAll(ctx context.Context) (guarded context.Context, unguard func()) {
+	ctx, unguardBroker := p.bench.guard(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})
 	for name, in := range p.instances() {
@@ -200,16 +243,16 @@ func (p *pipeline) guard(ctx context.Context) (context.Context, func()) {
 		}
 		go func() {
 			select {
-			case d := <-in.Deaths():
-				cancel(fmt.Errorf("the %s died: %s", name, d))
+			case death := <-in.Deaths():
+				cancel(fmt.Errorf("the %s died: %s", name, death))
 			case <-over:
 			}
 		}()
 	}
-	return ctx, func() { close(over); cancel(nil) }
+	return ctx, func() { close(over); cancel(nil); unguardBroker() }
 }
 
-// lostPart is why a part's death ended ctx; nil: none did.
+// lostPart returns the death that has ended a guarded context; nil if none has.
 func lostPart(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause

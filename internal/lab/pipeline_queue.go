@@ -9,67 +9,66 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// queueWatch asks the broker for the pipeline's queue, where its driver can.
+// queueWatch asks the broker how long the pipeline's queue is, and computes rates from its counters.
 type queueWatch struct {
-	gauge   driver.Gauge // nil: it can't
-	longest *int64
-	past    []queueLook // from the one that rates are taken from to the last one
+	gauge   driver.Gauge // nil if the broker's driver can't ask
+	longest *int64       // messages; nil if the broker has never told
+	looks   []queueLook  // by time: from the one that the next rate is taken from, to the last
 }
 
 type queueLook struct {
-	at int64 // on the clock's axis
+	at int64 // ns on the clock's axis
 	driver.Queue
 }
 
-// rateOver is how far apart two looks are that a rate is taken from: RabbitMQ's counters move once a second.
-const rateOver = int64(900e6)
+// rateWindow is the shortest time over which a rate is taken. RabbitMQ updates its counters once a second; over half a second,
+// rates would alternate between 0 and double. Looks come every half second and a little, so that two of them are nearly a second.
+const rateWindow = 900 * time.Millisecond
 
-// askTime bounds a question: a broker that is paused answers none.
-const askTime = time.Second
+// queueTimeout bounds how long the broker may take to answer: one that is paused never does.
+const queueTimeout = time.Second
 
-// look puts what the broker says into tick.
+// look sets what the broker tells in tick. If it does not answer, tick stays as it is.
 func (w *queueWatch) look(ctx context.Context, tick *store.PipelineTick) {
 	if w.gauge == nil {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
 	defer cancel()
-	q, err := w.gauge.Queue(limited, 0, 0)
-	if err != nil {
-		return
+	if q, err := w.gauge.Queue(ctx, 0, 0); err == nil { // the pipeline has one topic and one subscription
+		w.add(tick, queueLook{clock.Now(), q})
 	}
-	w.add(tick, q, clock.Now())
 }
 
-func (w *queueWatch) add(tick *store.PipelineTick, q driver.Queue, now int64) {
-	tick.Queue, tick.Unacked = told(q.Waiting), told(q.Unacked)
-	if tick.Queue != nil && (w.longest == nil || *w.longest < q.Waiting) {
+func (w *queueWatch) add(tick *store.PipelineTick, now queueLook) {
+	tick.Queue, tick.Unacked = known(now.Waiting), known(now.Unacked)
+	if tick.Queue != nil && (w.longest == nil || *w.longest < *tick.Queue) {
 		w.longest = tick.Queue
 	}
-	for len(w.past) > 1 && now-w.past[1].at >= rateOver {
-		w.past = w.past[1:]
+	w.looks = append(w.looks, now)
+	for len(w.looks) > 1 && w.looks[1].since(now) >= rateWindow {
+		w.looks = w.looks[1:]
 	}
-	if len(w.past) > 0 && now-w.past[0].at >= rateOver {
-		from := w.past[0]
-		seconds := float64(now-from.at) / 1e9
-		tick.PublishedRate = perSecond(from.Published, q.Published, seconds)
-		tick.DeliveredRate = perSecond(from.Delivered, q.Delivered, seconds)
+	if from := w.looks[0]; from.since(now) >= rateWindow {
+		tick.PublishedRate = perSecond(from.Published, now.Published, from.since(now))
+		tick.DeliveredRate = perSecond(from.Delivered, now.Delivered, from.since(now))
 	}
-	w.past = append(w.past, queueLook{now, q})
 }
 
-// told is a count, or nil where the broker doesn't tell it.
-func told(n int64) *int64 {
+func (l queueLook) since(now queueLook) time.Duration { return time.Duration(now.at - l.at) }
+
+// known returns a count; nil if the broker doesn't tell it.
+func known(n int64) *int64 {
 	if n == driver.Unknown {
 		return nil
 	}
 	return &n
 }
 
-// perSecond is the rate between two counts; nil where one isn't known or the broker began to count anew.
-func perSecond(before, after int64, seconds float64) *float64 {
-	if before == driver.Unknown || after < before || seconds <= 0 {
+// perSecond returns the rate between two counts; nil if one is unknown, or if the counter began again in between.
+func perSecond(before, after int64, elapsed time.Duration) *float64 {
+	if before == driver.Unknown || after < before { // an unknown after is negative, and so below before
 		return nil
 	}
-	return new(float64(after-before) / seconds)
+	return new(float64(after-before) / elapsed.Seconds())
 }

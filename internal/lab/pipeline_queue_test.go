@@ -26,7 +26,7 @@ func TestRatesOfAQueueAreThoseBetweenTwoLooks(t *testing.T) {
 	var w queueWatch
 	for i, l := range looks {
 		var tick store.PipelineTick
-		w.add(&tick, l.q, l.at)
+		w.add(&tick, queueLook{l.at, l.q})
 		if !same(tick.PublishedRate, want[i].published) || !same(tick.DeliveredRate, want[i].delivered) {
 			t.Errorf("look %d: %v in, %v out; want %v and %v", i, tick.PublishedRate, tick.DeliveredRate, want[i].published, want[i].delivered)
 		}
@@ -43,7 +43,7 @@ func TestCountersThatMoveOnceASecondAreNoSawOfRates(t *testing.T) {
 	var w queueWatch
 	for look := range int64(12) {
 		var tick store.PipelineTick
-		w.add(&tick, driver.Queue{Published: 300 * (look / 2), Delivered: driver.Unknown}, 1e9+look*5e8)
+		w.add(&tick, queueLook{1e9 + look*5e8, driver.Queue{Published: 300 * (look / 2), Delivered: driver.Unknown}})
 		if known := tick.PublishedRate != nil; known != (look >= 2) || known && *tick.PublishedRate != 300 || tick.DeliveredRate != nil {
 			t.Errorf("look %d: %v in, %v out", look, tick.PublishedRate, tick.DeliveredRate)
 		}

@@ -17,152 +17,183 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// run posts the load, meters every part beside it, waits until the consumer has what was accepted, and balances the books.
+// pipelineRun is one load on a pipeline, with everything that watches it.
+type pipelineRun struct {
+	*pipeline
+	load     load.Load
+	metering *metering
+	meters   *pipelineMeters
+	watch    *pipelineWatch
+	faults   *faults
+	warmup   warmupLatency
+}
+
+// run posts the load while every part is metered, waits until the consumer has what was accepted, and balances the books. rate is
+// the offered rate in requests per second; 0 in a closed loop.
 func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *store.Pipeline, error) {
-	b := p.bench
-	whole := ctx
-	ctx, unguard := b.guard(ctx)
+	const stage = "posting rides"
+	p.bench.stage(Event{Kind: Staged, Stage: stage, Target: rate})
+	runtime.GC() // or garbage of the parts' start would be collected while the load runs
+	guarded, unguard := p.guardAll(ctx)
 	defer unguard()
-	ctx, unguarded := p.guard(ctx)
-	defer unguarded()
-	b.stage(Event{Kind: Staged, Stage: "posting rides", Target: rate})
-	runtime.GC()
-	m := &metering{bench: b, rate: rate, stage: "posting rides", over: make(chan struct{}), cpus: worker.Thinned[Cores]{Limit: 10_000}}
-	faults := newFaults(b)
-	var warm warmUp
-	w := newPipelineWatch(p, m)
-	l.Measuring = func(at int64) {
-		m.measuring(at, l.Duration)
-		w.measured()
-		faults.begin(ctx, at)
-		if l.Warmup > 0 {
-			warm.ask(ctx, p.remote)
-		}
+	run := &pipelineRun{
+		pipeline: p, load: l, metering: newMetering(p.bench, stage, rate), meters: newPipelineMeters(p), faults: newFaults(p.bench),
 	}
-	if l.Schedule == nil {
-		l.Sent = m.sent
-	}
-	r, err := load.NewRunner(l)
+	run.metering.counted = l.Schedule == nil
+	run.meters.start(guarded)
+	defer run.meters.stop() // drain has stopped them, unless post fails
+	outcome, err := run.post(guarded)
 	if err != nil {
 		return trial{}, nil, err
 	}
-	w.runner = r
-	unmeter := w.metered(ctx)
-	o := w.during(ctx, func() load.Outcome { return r.Run(ctx) })
-	lost := lostPart(ctx)
-	after, cancel := ctx, context.CancelFunc(func() {})
-	if lost != nil { // what was accepted until then may still be on its way
-		after, cancel = context.WithTimeout(whole, min(time.Duration(b.spec.Drain), afterDeath))
+	died := lostPart(guarded)
+	draining, stop := guarded, context.CancelFunc(func() {})
+	if died != nil { // guarded has ended, but what was accepted until then may still arrive
+		draining, stop = context.WithTimeout(ctx, min(time.Duration(p.bench.spec.Drain), afterDeath))
 	}
-	defer cancel()
-	drained := w.drain(after, o)
-	unmeter()
-	t := trial{Rate: rate, Scheduled: l.Schedule != nil, Senders: b.spec.Pipeline.Threads, SampleEvery: lookEvery}
-	t.Faults, t.Doubts = faults.end()
-	stats, books, err := p.balance(after, o)
-	switch {
-	case lost != nil && err != nil: // nobody can say any more what arrived
-		books = posted(o)
-	case err != nil && ctx.Err() == nil:
+	defer stop()
+	t := trial{
+		Rate: rate, Scheduled: l.Schedule != nil, Senders: p.bench.spec.Pipeline.Threads, SampleEvery: watchEvery,
+	}
+	redelivered, err := run.drain(draining, &t, outcome)
+	if err != nil && died == nil && guarded.Err() == nil {
 		return t, nil, err
 	}
-	if w.before == 0 { // a consumer that was restarted knows nothing of the warm-up
-		stats.Latency = stats.Latency.Sub(warm.latency())
+	if died != nil {
+		t.Err = died
 	}
-	t.Outcome = outcome(o, books, stats, w)
-	t.Drained, t.Arriving = drained, !drained && clock.Now()-w.lastReceived < int64(time.Second)
-	if lost != nil {
-		t.Err = lost
-	}
-	t.Series = m.series(t.Outcome)
-	m.finish(&t, l.Schedule == nil)
-	b.before = t.Outcome
-	return t, p.stored(o, stats.Again, w), nil
-}
-
-// stored is what a record holds of the pipeline itself.
-func (p *pipeline) stored(o load.Outcome, redelivered int64, w *pipelineWatch) *store.Pipeline {
-	kept := &store.Pipeline{
-		WallSeconds: seconds(o.From, o.Last), Response: o.Response, Retries: o.Retries, Redelivered: redelivered,
-		QueueMax: w.queue.longest, Parts: w.parts(), Series: w.ticks,
-	}
-	if p.balancer != nil {
-		kept.Balancer = p.bench.spec.Pipeline.Balancer + " " + p.balancer.Version()
-	}
-	return kept
+	t.Series = run.metering.series(t.Outcome)
+	run.metering.finish(&t)
+	p.bench.before = t.Outcome
+	return t, run.stored(outcome, redelivered), nil
 }
 
 // afterDeath is how long a run waits for rides that were under way when a part died.
 const afterDeath = 5 * time.Second
 
-// posted are the books of a load whose consumer can't be asked.
-func posted(o load.Outcome) measure.Books {
+// arrivingWithin is how long ago the last ride may have arrived for missing ones to count as late rather than lost.
+const arrivingWithin = time.Second
+
+// post posts the load to its end.
+func (r *pipelineRun) post(ctx context.Context) (load.Outcome, error) {
+	r.load.Measuring = func(at int64) {
+		r.metering.schedule(at, r.load.Duration)
+		r.meters.beginMeasured()
+		r.faults.begin(ctx, at)
+		if r.load.Warmup > 0 {
+			r.warmup.ask(ctx, r.remote)
+		}
+	}
+	if r.metering.counted {
+		r.load.Sent = r.metering.endNow
+	}
+	runner, err := load.NewRunner(r.load)
+	if err != nil {
+		return load.Outcome{}, err
+	}
+	r.watch = &pipelineWatch{consumer: r.remote, runner: runner, metering: r.metering}
+	return r.watch.while(ctx, func() load.Outcome { return runner.Run(ctx) }), nil
+}
+
+// drain waits for the rides that were accepted and fills the trial's outcome. It returns how many rides the consumer was given
+// again. It also fills the outcome if the consumer can't be asked, but returns an error then.
+func (r *pipelineRun) drain(ctx context.Context, t *trial, o load.Outcome) (redelivered int64, err error) {
+	drained := r.watch.drain(ctx, o, time.Duration(r.bench.spec.Drain))
+	r.meters.stop() // what the consumer uses to answer balance is not of the load
+	t.Faults, t.Doubts = r.faults.end()
+	stats, books, err := r.balance(ctx, o)
+	if err != nil { // what arrived is not known
+		stats, books = consumer.Stats{}, postedBooks(o)
+	}
+	if !r.watch.received.restarted() { // one that was restarted has forgotten the warm-up
+		stats.Latency = stats.Latency.Sub(r.warmup.latency())
+	}
+	t.Outcome = r.outcome(o, books, stats.Latency)
+	t.Drained = drained
+	t.Arriving = !drained && clock.Now()-r.watch.received.last < int64(arrivingWithin)
+	return stats.Again, err
+}
+
+// balance asks the consumer which rides are in its state, and compares them with those that were accepted.
+func (r *pipelineRun) balance(ctx context.Context, o load.Outcome) (s consumer.Stats, b measure.Books, err error) {
+	if s, err = r.remote.Stats(ctx); err != nil {
+		return s, b, fmt.Errorf("ask the consumer what it has counted: %w", err)
+	}
+	ids, err := r.remote.Rides(ctx)
+	if err != nil {
+		return s, b, fmt.Errorf("ask the consumer which rides it has counted: %w", err)
+	}
+	counted := make(map[ride.ID]bool, len(ids))
+	for _, id := range ids {
+		counted[id] = true
+	}
+	b = postedBooks(o)
+	b.Expected, b.Duplicated, b.Corrupted = o.Sent, max(0, s.Counted-s.Rides), s.Corrupted
+	for i := o.First; i < int64(len(o.Fates)); i++ {
+		switch {
+		case o.Fates[i] == load.Unsent:
+		case counted[r.rides.ID(i)]:
+			b.Received++
+		case o.Fates[i] == load.Accepted:
+			b.LostAcked++
+		}
+	}
+	b.Lost = b.Expected - b.Received
+	return s, b, nil
+}
+
+// postedBooks returns what the client alone knows.
+func postedBooks(o load.Outcome) measure.Books {
 	return measure.Books{Due: o.Due, Unsent: o.Unsent, Sent: o.Sent, Acked: o.Accepted, Failed: o.Failed, Bytes: o.Bytes, Resent: o.Retries}
 }
 
-// warmUp is what the consumer had seen when the measured part began: it can't tell the rides of the warm-up itself.
-type warmUp struct {
+// outcome puts the outcome of a load into the form of a worker's. endToEnd is the latency that the consumer measured.
+func (r *pipelineRun) outcome(o load.Outcome, b measure.Books, endToEnd hist.Snapshot) worker.Outcome {
+	samples := r.watch.samples
+	out := worker.Outcome{
+		Measured: b, Start: o.Start, From: o.From, Until: o.Until, FirstSent: o.From, LastSent: o.Last, LastAcked: o.Last,
+		LastReceived: r.watch.received.last, Producers: r.bench.spec.ProducersPerTopic, Samples: samples, SendErr: o.Err,
+		Histograms:  measure.Histograms{EndToEnd: endToEnd, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
+		Undelivered: worker.Silences(samples, o.From, o.Until, worker.Deliveries),
+		Unconfirmed: worker.Silences(samples, o.From, o.Until, worker.Confirmations),
+	}
+	for _, s := range samples {
+		if s.At >= o.From {
+			out.BacklogMax = max(out.BacklogMax, s.Backlog)
+		}
+	}
+	return out
+}
+
+// stored returns what a record holds of the pipeline itself.
+func (r *pipelineRun) stored(o load.Outcome, redelivered int64) *store.Pipeline {
+	kept := &store.Pipeline{
+		WallSeconds: seconds(o.From, o.Last), Response: o.Response, Retries: o.Retries, Redelivered: redelivered,
+		QueueMax: r.meters.queue.longest, Parts: r.meters.used(), Series: r.meters.ticks,
+	}
+	if r.balancer != nil {
+		kept.Balancer = r.bench.spec.Pipeline.Balancer + " " + r.balancer.Version()
+	}
+	return kept
+}
+
+// warmupLatency is the latency of the rides that the consumer had counted when the measured phase began. The consumer can't tell
+// them from later ones, so their latency is subtracted in the end.
+type warmupLatency struct {
 	asking sync.WaitGroup
 	seen   hist.Snapshot
 }
 
-func (u *warmUp) ask(ctx context.Context, r *consumer.Remote) {
-	u.asking.Go(func() {
+// ask does not block. If the consumer doesn't answer, nothing is subtracted.
+func (w *warmupLatency) ask(ctx context.Context, r *consumer.Remote) {
+	w.asking.Go(func() {
 		if s, err := r.Stats(ctx); err == nil {
-			u.seen = s.Latency
+			w.seen = s.Latency
 		}
 	})
 }
 
-func (u *warmUp) latency() hist.Snapshot {
-	u.asking.Wait()
-	return u.seen
-}
-
-// balance asks the consumer which rides are in its state, and compares them with those that were accepted.
-func (p *pipeline) balance(ctx context.Context, o load.Outcome) (s consumer.Stats, books measure.Books, err error) {
-	if s, err = p.remote.Stats(ctx); err != nil {
-		return s, books, fmt.Errorf("ask the consumer what it has counted: %w", err)
-	}
-	ids, err := p.remote.Rides(ctx)
-	if err != nil {
-		return s, books, fmt.Errorf("ask the consumer which rides it has counted: %w", err)
-	}
-	have := make(map[ride.ID]struct{}, len(ids))
-	for _, id := range ids {
-		have[id] = struct{}{}
-	}
-	books = posted(o)
-	books.Expected, books.Duplicated, books.Corrupted = o.Sent, max(0, s.Counted-s.Rides), s.Corrupted
-	for i := o.First; i < int64(len(o.Fates)); i++ {
-		if o.Fates[i] == load.Unsent {
-			continue
-		}
-		_, there := have[p.rides.ID(i)]
-		switch {
-		case there:
-			books.Received++
-		case o.Fates[i] == load.Accepted:
-			books.LostAcked++
-		}
-	}
-	books.Lost = books.Expected - books.Received
-	return s, books, nil
-}
-
-// outcome is the outcome of a load in the form of a worker's.
-func outcome(o load.Outcome, books measure.Books, s consumer.Stats, w *pipelineWatch) worker.Outcome {
-	out := worker.Outcome{
-		Measured: books, Start: o.Start, From: o.From, Until: o.Until, FirstSent: o.From, LastSent: o.Last, LastAcked: o.Last,
-		LastReceived: w.lastReceived, Producers: w.of.bench.spec.ProducersPerTopic, Samples: w.samples, SendErr: o.Err,
-		Histograms: measure.Histograms{EndToEnd: s.Latency, Publish: o.FromDue, Service: o.Response, Lag: o.Lag},
-	}
-	out.Undelivered = worker.Silences(w.samples, o.From, o.Until, func(s worker.Sample) (done, open int64) { return s.Count.Received, s.Undelivered })
-	out.Unconfirmed = worker.Silences(w.samples, o.From, o.Until, func(s worker.Sample) (done, open int64) { return s.Count.Acked, s.Unconfirmed })
-	for _, one := range w.samples {
-		if one.At >= o.From {
-			out.BacklogMax = max(out.BacklogMax, one.Backlog)
-		}
-	}
-	return out
+func (w *warmupLatency) latency() hist.Snapshot {
+	w.asking.Wait()
+	return w.seen
 }

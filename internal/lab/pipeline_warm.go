@@ -9,15 +9,14 @@ import (
 	"github.com/brokermark/brokermark/internal/pipeline/load"
 )
 
-// mostWarming is more requests than a warm-up ever comes to.
-const mostWarming = 20_000_000
+// maxWarmupRides is more than a warm-up ever posts: time ends it. The runner allocates a byte for each.
+const maxWarmupRides = 20_000_000
 
-// warmPipeline drives a broker that was started here for as long as the spec says, once, by the pipeline's own load: rides that its
-// threads post one after the other, to a server that publishes them on a topic of their own. Its parts are taken down again, so
-// nothing of it is in what is measured.
+// warmPipeline warms up a broker that was started here, once, for as long as the spec says. It starts all parts of the pipeline,
+// on a topic of their own, posts rides as fast as its threads can, and takes the parts down again. So nothing of it is measured.
 func (b *bench) warmPipeline(ctx context.Context, c driver.Config) error {
-	warm := b.lab.pool.warm
-	if b.spec.BrokerWarmup == 0 || warm[b.instance] {
+	warmed := b.lab.pool.warm
+	if b.spec.BrokerWarmup == 0 || warmed[b.instance] {
 		return nil
 	}
 	p := &pipeline{bench: b}
@@ -29,25 +28,23 @@ func (b *bench) warmPipeline(ctx context.Context, c driver.Config) error {
 	if err != nil {
 		return err
 	}
-	l.Schedule, l.Phases = nil, []load.Phase{{Threads: l.Threads, Total: mostWarming}}
+	l.Schedule, l.Phases = nil, []load.Phase{{Threads: l.Threads, Total: maxWarmupRides}}
 	r, err := load.NewRunner(l)
 	if err != nil {
 		return err
 	}
 	b.stage(Event{Kind: Staged, Stage: "warming up " + b.spec.Broker})
-	ctx, unguard := b.guard(ctx)
+	ctx, unguard := p.guardAll(ctx)
 	defer unguard()
-	ctx, unguarded := p.guard(ctx)
-	defer unguarded()
 	limited, cancel := context.WithTimeout(ctx, time.Duration(b.spec.BrokerWarmup))
 	defer cancel()
 	o := r.Run(limited)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil { // not limited: a part died, or the run was interrupted
 		return context.Cause(ctx)
 	}
 	if o.Accepted == 0 {
-		return fmt.Errorf("none of the rides that were to warm the broker up was accepted%s", because(o.Err))
+		return fmt.Errorf("no ride was accepted while the broker was being warmed up%s", because(o.Err))
 	}
-	warm[b.instance] = true
+	warmed[b.instance] = true
 	return nil
 }

@@ -14,53 +14,63 @@ const (
 	// shareWindow is the shortest time over which shares of the processor mean anything: the kernel accounts in ticks of
 	// up to 10 ms.
 	shareWindow = 100 * time.Millisecond
-	// busyShare is the share of all cores that others may use before they are taken to disturb a measurement.
+	// usedUpShare is the share of all cores from which they count as used up: the rest goes to interrupts and to waiting.
+	usedUpShare = 0.9
+	// busyShare is the share of all cores above which other processes count as disturbing a measurement.
 	busyShare = 0.1
+	// shownCores is the least number of cores that is worth a clause in a sentence: less is shown as 0.0.
+	shownCores = 0.05
 )
 
-// phase is what was used between two readings.
-type phase struct {
-	shares *store.Shares // nil where they are too close together to tell
-	near   provision.Neighbours
+// interval is what was used between two readings.
+type interval struct {
+	shares     *store.Shares // nil if the readings are less than shareWindow apart
+	neighbours provision.Neighbours
 }
 
-// phase is newPhase with the sides of the generator.
-func (m *metering) phase(from, to reading) phase {
-	p := newPhase(from, to)
-	if p.shares != nil {
-		p.shares.Sides = m.sidesOver(from, to)
+// used returns what was used between two readings, with the sides of the generator.
+func (m *metering) used(from, to reading) interval {
+	u := intervalBetween(from, to)
+	if u.shares != nil {
+		u.shares.Sides = m.sidesBetween(from, to)
 	}
-	return p
+	return u
 }
 
-func newPhase(from, to reading) phase {
-	p := phase{near: to.all.Since(from.all, os.Getpid(), slices.Concat(from.roots, to.roots))}
-	over := time.Duration(to.at - from.at)
-	if over < shareWindow {
-		return p
+func intervalBetween(from, to reading) interval {
+	u := interval{neighbours: to.census.Since(from.census, os.Getpid(), slices.Concat(from.roots, to.roots))}
+	length := time.Duration(to.at - from.at)
+	if length < shareWindow {
+		return u
 	}
-	p.shares = &store.Shares{
-		Seconds:      over.Seconds(),
-		Broker:       (processor(to.broker) - processor(from.broker)) / over.Seconds(),
-		BrokerUser:   (to.broker.User - from.broker.User).Seconds() / over.Seconds(),
-		BrokerSystem: (to.broker.System - from.broker.System).Seconds() / over.Seconds(),
-		Generator:    (to.generator() - from.generator()) / over.Seconds(),
-		Relays:       (processor(to.relays) - processor(from.relays)) / over.Seconds(),
-		Others:       (p.near.Used + p.near.Stolen).Seconds() / over.Seconds(),
+	seconds := length.Seconds()
+	u.shares = &store.Shares{
+		Seconds:      seconds,
+		Broker:       (processor(to.broker) - processor(from.broker)) / seconds,
+		BrokerUser:   (to.broker.User - from.broker.User).Seconds() / seconds,
+		BrokerSystem: (to.broker.System - from.broker.System).Seconds() / seconds,
+		Generator:    (to.generatorSeconds() - from.generatorSeconds()) / seconds,
+		Relays:       (processor(to.relays) - processor(from.relays)) / seconds,
+		Others:       (u.neighbours.Used + u.neighbours.Stolen).Seconds() / seconds,
 	}
-	return p
+	return u
 }
 
-func processor(u provision.Usage) float64 { return (u.User + u.System).Seconds() }
-
-// busier is the part, before or after the last message was sent, in which broker and generator used more.
-func busier(a, b phase) phase {
-	if a.shares == nil || b.shares != nil && b.shares.Broker+b.shares.Generator > a.shares.Broker+a.shares.Generator {
+// busier returns the interval in which broker and generator together used more cores. One without shares is returned only if
+// neither has any.
+func busier(a, b interval) interval {
+	switch {
+	case a.shares == nil:
+		return b
+	case b.shares == nil:
+		return a
+	case b.shares.Broker+b.shares.Generator > a.shares.Broker+a.shares.Generator:
 		return b
 	}
 	return a
 }
 
+// generatorCPU returns the cores that the generator used; 0 if that is not known.
 func (t trial) generatorCPU() float64 {
 	if t.Cost.Shares == nil {
 		return 0
@@ -68,6 +78,7 @@ func (t trial) generatorCPU() float64 {
 	return t.Cost.Shares.Generator
 }
 
+// brokerCPU returns the cores that the broker used; 0 if that is not known.
 func (t trial) brokerCPU() float64 {
 	if t.Cost.Shares == nil {
 		return 0
@@ -75,19 +86,19 @@ func (t trial) brokerCPU() float64 {
 	return t.Cost.Shares.Broker
 }
 
-// others are the cores by which a trial was disturbed: what others used that would have been there without it. Where the
-// broker may be one of them that is no more than what the hypervisor took.
+// others returns the cores that were taken from a trial by something that has nothing to do with it; 0 if that is not known. If
+// the broker may be one of the other processes, only what the hypervisor took is certain.
 func (t trial) others() float64 {
-	if t.Cost.Shares == nil {
+	switch {
+	case t.Cost.Shares == nil:
 		return 0
-	}
-	if t.amongOthers {
-		return t.near.Stolen.Seconds() / t.Cost.Shares.Seconds
+	case t.brokerMayBeNeighbour:
+		return t.neighbours.Stolen.Seconds() / t.Cost.Shares.Seconds
 	}
 	return t.Cost.Shares.Others
 }
 
-// crowded doubts a trial whose processors were used up, by broker and generator together or by other processes.
+// crowded adds doubts if the cores were used up by broker and generator together, or used by other processes.
 func (b *bench) crowded(t trial, d *doubts) {
 	if t.Window > 0 && t.Cost.Shares == nil {
 		d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
@@ -96,37 +107,38 @@ func (b *bench) crowded(t trial, d *doubts) {
 	if s == nil {
 		return
 	}
-	switch here := t.coresHere(); {
-	case b.meter == nil || s.Broker+here+s.Relays <= 0.9*cores:
-	case b.relays != nil:
-		d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, here, s.Relays, cores)
-	default:
-		d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", s.Broker, here, cores)
+	here := t.coresHere()
+	if b.meter != nil && s.Broker+here+s.Relays > usedUpShare*cores {
+		if b.relays != nil {
+			d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, here, s.Relays, cores)
+		} else {
+			d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", s.Broker, here, cores)
+		}
 	}
 	if s.Others > busyShare*cores {
-		d.add("busy-machine", "%s", t.neighbours(cores))
+		d.add("busy-machine", "%s", t.usedByOthers(cores))
 	}
-	if unseen := t.near.Unseen.Seconds() / s.Seconds; unseen > busyShare*cores && s.Seconds >= 1 {
+	if unseen := t.neighbours.Unseen.Seconds() / s.Seconds; unseen > busyShare*cores && s.Seconds >= 1 { // over less time, the kernel's rounding alone may come to that
 		d.add("busy-machine", "processes that can't be seen from here used %.1f of the %.0f cores meanwhile", unseen, cores)
 	}
 }
 
-// neighbours states the processor time of other processes and of the hypervisor.
-func (t trial) neighbours(cores float64) remark.Remark {
-	seconds := t.Cost.Shares.Seconds
-	used := t.near.Used.Seconds() / seconds
-	if used < 0.05 {
-		return remark.Of("the hypervisor took %.1f of the %.0f cores meanwhile", t.near.Stolen.Seconds()/seconds, cores)
+// usedByOthers states what other processes and the hypervisor used. The trial must have shares.
+func (t trial) usedByOthers(cores float64) remark.Remark {
+	perSecond := func(used time.Duration) float64 { return used.Seconds() / t.Cost.Shares.Seconds }
+	used, stolen := perSecond(t.neighbours.Used), perSecond(t.neighbours.Stolen)
+	if used < shownCores {
+		return remark.Of("the hypervisor took %.1f of the %.0f cores meanwhile", stolen, cores)
 	}
-	parts := []remark.Remark{remark.Of("other processes used %.1f of the %.0f cores meanwhile", used, cores)}
-	if t.near.Biggest != "" {
-		parts = append(parts, remark.Of(" (%s %.1f)", t.near.Biggest, t.near.BiggestUsed.Seconds()/seconds))
+	clauses := []remark.Remark{remark.Of("other processes used %.1f of the %.0f cores meanwhile", used, cores)}
+	if t.neighbours.Biggest != "" {
+		clauses = append(clauses, remark.Of(" (%s %.1f)", t.neighbours.Biggest, perSecond(t.neighbours.BiggestUsed)))
 	}
-	if stolen := t.near.Stolen.Seconds() / seconds; stolen >= 0.05 {
-		parts = append(parts, remark.Of(", and the hypervisor took %.1f", stolen))
+	if stolen >= shownCores {
+		clauses = append(clauses, remark.Of(", and the hypervisor took %.1f", stolen))
 	}
-	if t.amongOthers {
-		parts = append(parts, remark.Of("; the attached broker may be among them"))
+	if t.brokerMayBeNeighbour {
+		clauses = append(clauses, remark.Of("; the attached broker may be among them"))
 	}
-	return remark.List(parts, "")
+	return remark.List(clauses, "")
 }

@@ -235,7 +235,7 @@ func (t trial) undisturbed(judgement search.Judgement, cores float64) search.Jud
 	if judgement.Verdict != search.Fail || judgement.Broken || t.others() <= busyShare*cores {
 		return judgement
 	}
-	return search.Judgement{Verdict: search.Void, Reason: t.neighbours(cores).Text + ", and " + judgement.Reason}
+	return search.Judgement{Verdict: search.Void, Reason: t.usedByOthers(cores).Text + ", and " + judgement.Reason}
 }
 
 // keep adds a trial to the record's list, and keeps the trial itself if the record may be filled from it. What decides is

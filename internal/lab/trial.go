@@ -33,9 +33,9 @@ type trial struct {
 	Queued  time.Duration // threads of this process were ready and waited for a core
 	Stolen  time.Duration // by the hypervisor, of all cores
 
-	relayed     *worker.Pauses       // of all relays together; nil: there are none, or a fault stops or ends them
-	near        provision.Neighbours // over the same time as Cost.Shares
-	amongOthers bool                 // an attached broker that was not found may be among them
+	relayed              *worker.Pauses       // of all relays together; nil: there are none, or a fault stops or ends them
+	neighbours           provision.Neighbours // over the same time as Cost.Shares
+	brokerMayBeNeighbour bool                 // an attached broker whose processes were not found may be one of them
 }
 
 // flow returns how many confirmations and deliveries came per second between the first and the last sample of the measured
@@ -125,22 +125,23 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	b.stage(Event{Kind: Staged, Stage: stage, Target: rate})
 	// A collection that a previous trial's garbage would otherwise force into this one.
 	runtime.GC()
-	m := &metering{bench: b, rate: rate, stage: stage, over: make(chan struct{}), cpus: worker.Thinned[Cores]{Limit: 10_000}}
+	m := newMetering(b, stage, rate)
+	m.counted = load.Messages > 0
 	faults := newFaults(b)
 	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // what isn't there won't come
 	load.Measuring = func(at int64) {
-		m.measuring(at, load.Duration)
+		m.schedule(at, load.Duration)
 		faults.begin(ctx, at)
 	}
-	if load.Messages > 0 {
-		load.Sent = m.sent
+	if m.counted {
+		load.Sent = m.endNow
 	}
 	if hopeless := load.Hopeless; hopeless != nil {
 		load.Hopeless = func(samples []worker.Sample) bool {
 			if !hopeless(samples) {
 				return false
 			}
-			m.sent()
+			m.endNow()
 			return true
 		}
 	}
@@ -155,7 +156,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	if cause := context.Cause(ctx); errors.Is(cause, errDied) || errors.As(cause, new(errRelay)) {
 		t.Err = cause
 	}
-	m.finish(&t, load.Messages > 0)
+	m.finish(&t)
 	b.askRelays(ctx, &t)
 	b.before = out
 	if len(parts) > 0 {
@@ -177,7 +178,7 @@ func (m *metering) series(out worker.Outcome) []store.Tick {
 	if len(out.Samples) == 0 {
 		return nil
 	}
-	was, cpus := out.Samples[0], m.cpus.Values()
+	was, cpus := out.Samples[0], m.perSample.Values()
 	every := max(int64(tickEvery), (out.Samples[len(out.Samples)-1].At-was.At)/maxTicks) - int64(worker.SampleEvery)/2
 	for i, s := range out.Samples {
 		if s.At-was.At < every {

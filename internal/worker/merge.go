@@ -71,8 +71,8 @@ func Merged(parts []Outcome) Outcome {
 			out.BacklogMax = max(out.BacklogMax, s.Backlog)
 		}
 	}
-	out.Undelivered = Silences(out.Samples, out.From, out.Until, func(s Sample) (done, open int64) { return s.Count.Received, s.Undelivered })
-	out.Unconfirmed = Silences(out.Samples, out.From, out.Until, func(s Sample) (done, open int64) { return s.Count.Acked, s.Unconfirmed })
+	out.Undelivered = Silences(out.Samples, out.From, out.Until, Deliveries)
+	out.Unconfirmed = Silences(out.Samples, out.From, out.Until, Confirmations)
 	return out
 }
 

@@ -24,6 +24,10 @@ func Silences(samples []Sample, from, until int64, of func(Sample) (done, open i
 	return s.end(from, until)
 }
 
+// Deliveries and Confirmations are what Silences may look at.
+func Deliveries(s Sample) (done, open int64)    { return s.Count.Received, s.Undelivered }
+func Confirmations(s Sample) (done, open int64) { return s.Count.Acked, s.Unconfirmed }
+
 // maxSilences is how many are kept. Callers take off the times in which this process stood still itself, which changes
 // which one is the longest.
 const maxSilences = 100
