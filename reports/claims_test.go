@@ -143,8 +143,8 @@ func TestEveryClaimCanBeEvaluatedAtEveryScale(t *testing.T) {
 				}
 			}
 			for _, b := range exhibitsOf(p, set) {
-				if full && len(b.rows) == 0 || len(b.metrics) != len(b.Columns) {
-					t.Errorf("%s, scale %s, %s: %d rows, %d of %d columns are metrics", s.Name, scale, b.Title, len(b.rows), len(b.metrics), len(b.Columns))
+				if full && len(b.rows) == 0 || len(b.columns) != len(b.Columns) {
+					t.Errorf("%s, scale %s, %s: %d rows, %d of %d columns are metrics", s.Name, scale, b.Title, len(b.rows), len(b.columns), len(b.Columns))
 				}
 			}
 		}

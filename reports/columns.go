@@ -72,7 +72,7 @@ func countColumns[T any](keys []string, hidden dataOnly, books func(T) *results.
 	var columns []columnOf[T]
 	for i, c := range metricColumns(keys, hidden) {
 		count := results.MustMetric(keys[i]).Books
-		ofDue := c.Key == "due" || c.Key == "unsent"
+		ofDue := c.Key == results.KeyDue || c.Key == results.KeyUnsent
 		columns = append(columns, columnOf[T]{c, func(subject T) document.Cell {
 			b := books(subject)
 			if b == nil || ofDue && b.Due == 0 {

@@ -1,374 +1,211 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Side is one side of a comparison: a name for people and its results.
-type Side struct {
-	Name string
-	Set  *results.Set
-}
-
-// compared are the metrics that a comparison shows if both sides have them.
-var compared = append([]string{
-	"sustainable_low", "publish_rate", "e2e_p50_ns", "e2e_p99_ns", "publish_p99_ns", "total_s", "drain_rate",
-	"broker_cpu_s_per_million", "generator_cpu_s_per_million", "broker_rss_bytes", "lost_acked",
-}, pipelineFigures...)
-
-// Compare sets b against a, workload by workload: medians with intervals, a non-parametric test, the size of the
-// effect, and a sentence. All metrics of all workloads are one family of tests. named are the spec paths in which the
-// sides are meant to differ (see results.Named); any other difference raises a warning.
+// Compare sets b against a, workload by workload: medians with intervals, a test, the size of the effect, and a sentence. All
+// metrics of all workloads are one family of tests. named are the spec paths in which the sides are meant to differ (see
+// results.Named); any other difference raises a warning.
 func Compare(a, b Side, named ...string) document.Document {
 	d := document.Document{Title: fmt.Sprintf("%s against %s", b.Name, a.Name)}
-	pairs, alone := matched(a, b, named)
 	if why := NothingToCompare(a, b, named...); why != "" {
 		d.Say(why + ".")
 		return d
 	}
-	tests := contrasts(pairs)
-	if slices.ContainsFunc(pairs, pair.published) {
+	matched := match(a, b, named)
+	if slices.ContainsFunc(matched.pairs, pair.published) {
 		d.Say(results.PublishedNote)
 	}
-	for i, p := range pairs {
+	tests := testPairs(matched.pairs)
+	for i, p := range matched.pairs {
 		if p.published() {
-			d.Add(p.besidePublished()...)
-			continue
+			d.Add(p.publishedBlocks()...)
+		} else {
+			d.Add(p.blocks(tests[i], named)...)
 		}
-		d.Add(p.blocks(named, tests[i])...)
 	}
-	if alone > 0 {
-		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", plural(alone, "workload")))
+	if matched.unmatched > 0 {
+		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", plural(matched.unmatched, "workload")))
 	}
-	if slices.ContainsFunc(pairs, func(p pair) bool { return results.AnyClosedLoop(p.points[0]) || results.AnyClosedLoop(p.points[1]) }) {
+	if slices.ContainsFunc(matched.pairs, pair.closedLoop) {
 		d.Say(results.ClosedLoopNote)
 	}
-	d.Say("Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
-		"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); " +
-		"below 5 % a difference is shown.")
+	d.Say(howCompared)
 	return d
 }
+
+// howCompared names the statistics of a comparison.
+const howCompared = "Medians over repetitions that ended ok [95 % interval, or smallest–largest below 6 values]. Ratio: Hodges–Lehmann estimate [95 % interval]. " +
+	"Delta: Cliff's, how much more often the second side is the larger one, −1 to 1. p: Mann–Whitney U, two-sided, corrected for all tests of this comparison together (Holm); " +
+	"below 5 % a difference is shown."
+
+// settingsToExplain are the spec paths that NothingToCompare looks at, those that keep workloads from being matched.
+var settingsToExplain = []string{"messageSize", "delivery", "measure", "load.rate", "load.shape"}
 
 // NothingToCompare says why two sides can't be compared. It is empty if they can. Either one side is part of the other, or no point of
 // one was given the work of a point of the other; then it names the settings that differ everywhere.
 func NothingToCompare(a, b Side, named ...string) string {
-	for _, s := range [][2]Side{{a, b}, {b, a}} {
-		if part, whole := s[0], s[1]; part.within(whole) {
-			return fmt.Sprintf("Nothing to compare: every repetition of %s (%s) is one of %s (%s), too", part.Name, plural(len(part.Set.Records), "record"),
-				whole.Name, plural(len(whole.Set.Records), "record"))
-		}
+	if a.within(b) {
+		return partOf(a, b)
 	}
-	if pairs, _ := matched(a, b, named); len(pairs) > 0 {
+	if b.within(a) {
+		return partOf(b, a)
+	}
+	if len(match(a, b, named).pairs) > 0 {
 		return ""
 	}
-	text := fmt.Sprintf("Nothing to compare: no point of %s (%s) has the message size, guarantee and load of a point of %s (%s)",
-		a.Name, plural(len(a.Set.Records), "record"), b.Name, plural(len(b.Set.Records), "record"))
+	text := fmt.Sprintf("Nothing to compare: no point of %s has the message size, guarantee and load of a point of %s", a.withCount(), b.withCount())
+	if differ := differEverywhere(a, b); differ != nil {
+		text += "; they differ in " + strings.Join(differ, "; ")
+	}
+	return text
+}
+
+func partOf(part, whole Side) string {
+	return fmt.Sprintf("Nothing to compare: every repetition of %s is one of %s, too", part.withCount(), whole.withCount())
+}
+
+// withCount names a side and how much it holds: "kafka (5 records)".
+func (s Side) withCount() string {
+	return fmt.Sprintf("%s (%s)", s.Name, plural(len(s.Set.Records), "record"))
+}
+
+// differEverywhere lists the settings of which the sides share no value, with the values of both: "delivery: at-least-once and
+// at-most-once".
+func differEverywhere(a, b Side) []string {
 	var differ []string
-	for _, path := range []string{"messageSize", "delivery", "measure", "load.rate", "load.shape"} {
-		as, bs := values(a, path), values(b, path)
-		shared := slices.ContainsFunc(as, func(v string) bool { return slices.Contains(bs, v) })
-		if len(as) > 0 && len(bs) > 0 && !shared {
-			differ = append(differ, fmt.Sprintf("%s: %s and %s", path, strings.Join(results.Abridged(as), ", "), strings.Join(results.Abridged(bs), ", ")))
+	for _, path := range settingsToExplain {
+		ofA, ofB := a.values(path), b.values(path)
+		shared := slices.ContainsFunc(ofA, func(v string) bool { return slices.Contains(ofB, v) })
+		if len(ofA) > 0 && len(ofB) > 0 && !shared {
+			differ = append(differ, fmt.Sprintf("%s: %s and %s", path, strings.Join(results.Shorten(ofA), ", "), strings.Join(results.Shorten(ofB), ", ")))
 		}
 	}
-	if differ == nil {
-		return text
-	}
-	return text + "; they differ in " + strings.Join(differ, "; ")
+	return differ
 }
 
-// within tells whether the other side has all repetitions of this one, whichever store they were read from.
-func (s Side) within(other Side) bool {
-	type run struct {
-		point      string
-		repetition int
-		began      int64
-	}
-	of := func(r results.Record) run { return run{r.PointID, r.Repetition, r.Began.UnixNano()} }
-	there := map[run]bool{}
-	for _, r := range other.Set.Records {
-		there[of(r)] = true
-	}
-	return len(s.Set.Records) > 0 && !slices.ContainsFunc(s.Set.Records, func(r results.Record) bool { return !there[of(r)] })
-}
-
-// values are the values of a setting among the points of a side, each once.
-func values(s Side, path string) []string {
-	var out []string
+// values lists the values of a setting among the points of a side, each once.
+func (s Side) values(path string) []string {
+	var values []string
 	for _, p := range s.Set.Points {
-		if v := p.Facts()[path]; v != "" && !slices.Contains(out, v) {
-			out = append(out, v)
+		if v := p.Facts()[path]; v != "" && !slices.Contains(values, v) {
+			values = append(values, v)
 		}
 	}
-	return out
+	return values
 }
 
-// pair holds the points of both sides that were given the same work.
-type pair struct {
-	title  string
-	names  [2]string
-	points [2][]results.Point
-}
-
-// matched pairs the points that were given exactly the same work or, if there are none, those with the same message
-// size, guarantee and load; figures of a publication go by the place in their study.
-func matched(a, b Side, named []string) (pairs []pair, alone int) {
-	if a.anyPublished() || b.anyPublished() {
-		return match(a, b, place)
+// within tells whether the other side has all repetitions of this one. A copied store keeps the time at which each repetition began,
+// so repetitions are recognized whichever store they were read from.
+func (s Side) within(other Side) bool {
+	type repetition struct {
+		point  string
+		number int
+		began  int64 // Unix time in nanoseconds
 	}
-	pairs, alone = match(a, b, func(p results.Point) string { return p.Workload(named...) })
-	if pairs == nil {
-		pairs, alone = match(a, b, func(p results.Point) string { return p.Setting() + ", " + results.LoadID(p.Spec) })
+	identify := func(r results.Record) repetition { return repetition{r.PointID, r.Repetition, r.Began.UnixNano()} }
+	held := map[repetition]bool{}
+	for _, r := range other.Set.Records {
+		held[identify(r)] = true
 	}
-	return pairs, alone
+	missing := func(r results.Record) bool { return !held[identify(r)] }
+	return len(s.Set.Records) > 0 && !slices.ContainsFunc(s.Set.Records, missing)
 }
 
-// match pairs the groups of equal key, and counts those without a partner. The two sides of a pair may have been given
-// different loads, if loads are compared; the points of one side never were.
-func match(a, b Side, key func(results.Point) string) (pairs []pair, alone int) {
-	as, bs := groupBy(a.Set.Points, key), groupBy(b.Set.Points, key)
-	alone = len(as) + len(bs)
-	for _, ga := range as {
-		for _, gb := range bs {
-			if ga.name != gb.name {
-				continue
-			}
-			alone -= 2
-			for _, first := range byLoad(ga.points) {
-				for _, second := range byLoad(gb.points) {
-					pairs = append(pairs, pair{titleOf(first[0], second[0]), [2]string{a.Name, b.Name}, [2][]results.Point{first, second}})
-				}
-			}
+func (p pair) closedLoop() bool {
+	return results.AnyClosedLoop(p.first.points) || results.AnyClosedLoop(p.second.points)
+}
+
+// blocks show a pair: what limits the comparison, the conclusion in sentences, then every metric in a table.
+func (p pair) blocks(tests []metricTest, named []string) []document.Block {
+	heading := document.Heading{Level: 1, Text: p.title}
+	var d document.Document
+	d.Add(heading)
+	for _, h := range p.halves() {
+		if len(h.usable()) == 0 {
+			d.Add(p.verdict(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", h.side, h.points[0].Status())))
+			return d.Blocks
 		}
 	}
-	return pairs, alone
-}
-
-// titleOf names the work of a pair: size, guarantee, load, and the values of further axes.
-func titleOf(first, second results.Point) string {
-	title := first.Setting()
-	if other := second.Setting(); other != title {
-		title += " against " + other
-	}
-	title += ", " + first.Load()
-	if other := second.Load(); other != first.Load() {
-		title += " against " + other
-	}
-	switch {
-	case first.Variant == second.Variant && first.Variant != "":
-		title += ", " + first.Variant
-	case first.Variant != second.Variant:
-		title += fmt.Sprintf(", %s against %s", cmp.Or(first.Variant, first.Product), cmp.Or(second.Variant, second.Product))
-	}
-	return title
-}
-
-func byLoad(points []results.Point) [][]results.Point {
-	var out [][]results.Point
-	for _, g := range groupBy(points, func(p results.Point) string { return results.LoadID(p.Spec) }) {
-		out = append(out, g.points)
-	}
-	return out
-}
-
-func (p pair) sound(side int) []results.Record {
-	var records []results.Record
-	for _, point := range p.points[side] {
-		records = append(records, point.Ok()...)
-	}
-	return records
-}
-
-// tested is a metric of a pair and how its sides differ in it.
-type tested struct {
-	metric results.Metric
-	results.Difference
-}
-
-// contrasts are the tests of every pair, corrected as one family.
-func contrasts(pairs []pair) [][]tested {
-	out := make([][]tested, len(pairs))
-	var family []*results.Difference
-	for i, p := range pairs {
-		if p.published() {
-			continue
-		}
-		a, b := p.sound(0), p.sound(1)
-		for _, m := range p.metrics(a, b) {
-			out[i] = append(out[i], tested{m, results.Contrast(m.Values(a), m.Values(b))})
-		}
-		for k := range out[i] {
-			family = append(family, &out[i][k].Difference)
+	for _, h := range p.halves() {
+		for _, sentence := range h.missedTargets() {
+			d.Add(p.verdict(sentence))
 		}
 	}
-	results.Correct(family)
-	return out
+	if m, ok := p.headline(); ok {
+		d.Add(p.verdict(p.finding(m, tests)))
+	}
+	if slices.ContainsFunc(tests, metricTest.fromSend) {
+		d.Say(fmt.Sprintf("The latency of %s is only known from the actual send, so that is what is compared: it hides every wait before the send.", p.withoutLatency()))
+	}
+	d.Add(tableOf(p.columns(), tests))
+	d.Warn("the compared records", results.Residue(append(p.first.usable(), p.second.usable()...), named...))
+	return d.Blocks
 }
 
-// metrics are the metrics that both sides have. Where one side has latencies from the actual send only, these are compared too.
-func (p pair) metrics(a, b []results.Record) []results.Metric {
-	keys := slices.Clone(compared)
-	if !(latencyOf(a) && latencyOf(b)) {
-		keys = append(keys, results.FromSend...)
-	}
-	var out []results.Metric
-	for _, key := range keys {
-		m := results.MustMetric(key)
-		first, second := m.Values(a), m.Values(b)
-		// Nothing but zeros says nothing.
-		if len(first) > 0 && len(second) > 0 && (slices.Max(first) != 0 || slices.Max(second) != 0) {
-			out = append(out, m)
-		}
-	}
-	return out
+// verdict is a conclusion about the pair, which the heading above it names.
+func (p pair) verdict(finding string) document.Verdict {
+	return document.Verdict{About: p.title, Finding: finding, Headed: true}
 }
 
-func (p pair) blocks(named []string, tests []tested) []document.Block {
-	blocks := []document.Block{document.Heading{Level: 1, Text: p.title}}
-	say := func(finding string) {
-		blocks = append(blocks, document.Verdict{About: p.title, Finding: finding, Headed: true})
+// missedTargets says in a sentence each which rates and objectives a side missed.
+func (h half) missedTargets() []string {
+	var sentences []string
+	for _, v := range results.MissedRates(h.points) {
+		sentences = append(sentences, h.side+": "+v.Finding)
 	}
-	a, b := p.sound(0), p.sound(1)
-	for side, records := range [][]results.Record{a, b} {
-		if len(records) == 0 {
-			say(fmt.Sprintf("No repetition of %s ended ok (%s): no conclusion.", p.names[side], p.points[side][0].Status()))
-			return blocks
-		}
+	for _, v := range objectives(&results.Set{Points: h.points}) {
+		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", h.side, v.About, v.Finding, v.Detail)))
 	}
-	for side, points := range p.points {
-		for _, v := range results.MissedRates(points) {
-			say(p.names[side] + ": " + v.Finding)
-		}
-		for _, v := range objectives(&results.Set{Points: points}) {
-			say(strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", p.names[side], v.About, v.Finding, v.Detail)))
-		}
-	}
-	if m, ok := p.headline(a, b); ok {
-		say(p.finding(m, a, b, tests))
-	}
-	if slices.ContainsFunc(tests, func(t tested) bool { return slices.Contains(results.FromSend, t.metric.Key) }) {
-		whose := "The latency of both sides"
-		for side, records := range [2][]results.Record{a, b} {
-			if latencyOf(records) {
-				whose = "The latency of " + p.names[1-side]
-			}
-		}
-		blocks = append(blocks, document.Paragraph{Text: whose + " is only known from the actual send, so that is what is compared: " +
-			"it hides every wait before the send."})
-	}
-	blocks = append(blocks, tableOf(p.columns(), tests))
-	if differ := results.Residue(append(a, b...), named...); len(differ) > 0 {
-		blocks = append(blocks, document.Warning{About: "the compared records", Differ: differ})
-	}
-	return blocks
+	return sentences
 }
 
-// headline is the metric that the workload was measured for. A curve of given rates has no sustainable rate, so its last rate is
-// compared.
-func (p pair) headline(a, b []results.Record) (results.Metric, bool) {
-	m, ok := results.Headline(p.points[0][0].Spec.Measure)
-	if m.Key == "sustainable_low" && len(m.Values(a))+len(m.Values(b)) == 0 {
+// headline is the metric that the workload was measured for. A curve of given rates has no sustainable rate: there the latency at its
+// last rate is compared.
+func (p pair) headline() (m results.Metric, ok bool) {
+	m, ok = results.Headline(p.first.points[0].Spec.Measure)
+	if m.Key == results.KeySustainableLow && !p.first.has(m) && !p.second.has(m) {
 		m, _ = results.Headline("rate")
 		m.Name += " at the last rate"
 	}
 	return m, ok
 }
 
-// columns show the tests of a pair. The heading names the workload.
-func (p pair) columns() []columnOf[tested] {
-	ifTested := func(figure func(tested) float64) func(tested) document.Cell {
-		return func(t tested) document.Cell {
-			if t.Answer() == results.NotTested {
-				return document.Cell{}
-			}
-			return document.Number(figure(t))
+// has tells whether a metric is known of any usable record.
+func (h half) has(m results.Metric) bool { return len(m.Values(h.usable())) > 0 }
+
+// hasLatency tells whether a side holds latencies from the intended time. Results imported from other tools don't.
+func (h half) hasLatency() bool {
+	return slices.ContainsFunc(h.usable(), func(r results.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
+}
+
+// withoutLatency names the sides whose latency is known from the actual send only.
+func (p pair) withoutLatency() string {
+	switch {
+	case p.first.hasLatency():
+		return p.second.side
+	case p.second.hasLatency():
+		return p.first.side
+	}
+	return "both sides"
+}
+
+// finding says in a sentence how the second side compares with the first in m.
+func (p pair) finding(m results.Metric, tests []metricTest) string {
+	for _, h := range p.halves() {
+		if !h.has(m) {
+			return fmt.Sprintf("%s: not known of %s, so there is no comparison of it.", m.Name, h.side)
 		}
 	}
-	return []columnOf[tested]{
-		{document.Column{Key: "workload", Data: true}, func(tested) document.Cell { return document.Text(p.title) }},
-		{document.Column{Key: "metric", Name: "metric", Row: true}, func(t tested) document.Cell { return document.Text(t.metric.Name) }},
-		{document.Column{Key: "first", Name: p.names[0], Spread: true}, func(t tested) document.Cell { return t.A.Cell().In(t.metric.Unit) }},
-		{document.Column{Key: "second", Name: p.names[1], Spread: true}, func(t tested) document.Cell { return t.B.Cell().In(t.metric.Unit) }},
-		{document.Column{Key: "finding", Name: "finding"}, func(t tested) document.Cell { return document.Text(p.better(t)) }},
-		{document.Column{Key: "ratio", Name: "ratio", Unit: unit.Factor, Spread: true}, tested.ratio},
-		{document.Column{Key: "delta", Name: "delta"}, func(t tested) document.Cell { return document.Number(t.Delta) }},
-		{document.Column{Key: "p", Name: "p"}, ifTested(func(t tested) float64 { return t.Adjusted })},
-		{document.Column{Key: "n", Name: "n"}, func(t tested) document.Cell { return document.Text(fmt.Sprintf("%d, %d", t.A.N, t.B.N)) }},
-		{document.Column{Key: "first_n", Unit: unit.Count, Data: true}, func(t tested) document.Cell { return document.Number(t.A.N) }},
-		{document.Column{Key: "second_n", Unit: unit.Count, Data: true}, func(t tested) document.Cell { return document.Number(t.B.N) }},
-		{document.Column{Key: "p_alone", Data: true}, ifTested(func(t tested) float64 { return t.P })}, // of this test by itself
-		{document.Column{Key: "tests", Unit: unit.Count, Data: true}, func(t tested) document.Cell { return document.Number(t.Family) }},
-	}
-}
-
-// ratio has an interval if there are enough values for one.
-func (t tested) ratio() document.Cell {
-	if math.IsInf(t.RatioHigh, 0) {
-		return document.Number(t.Ratio)
-	}
-	return document.Cell{Kind: document.Interval, Number: t.Ratio, Low: t.RatioLow, High: t.RatioHigh}
-}
-
-// better names the better side. Every metric that is compared has a better direction.
-func (p pair) better(t tested) string {
-	switch t.Answer() {
-	case results.NotTested:
-		return "not tested"
-	case results.NoDifferenceShown:
-		return "no difference shown"
-	}
-	if t.Delta > 0 == (t.metric.Better == results.Higher) {
-		return p.names[1] + " better"
-	}
-	return p.names[0] + " better"
-}
-
-// latencyOf tells that records hold latency from the intended time.
-func latencyOf(records []results.Record) bool {
-	return slices.ContainsFunc(records, func(r results.Record) bool { return r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 })
-}
-
-// finding is the plain sentence: who is better at m, that no difference was shown, or that nothing was tested.
-func (p pair) finding(m results.Metric, a, b []results.Record, tests []tested) string {
-	for side, records := range [2][]results.Record{a, b} {
-		if len(m.Values(records)) == 0 {
-			return fmt.Sprintf("%s: not known of %s, so there is no comparison of it.", m.Name, p.names[side])
-		}
-	}
-	i := slices.IndexFunc(tests, func(t tested) bool { return t.metric.Key == m.Key })
-	if i < 0 {
+	i := slices.IndexFunc(tests, func(t metricTest) bool { return t.metric.Key == m.Key })
+	if i < 0 { // both sides have values, and only zeros are left untested
 		return fmt.Sprintf("%s: nothing but zeros on both sides.", m.Name)
 	}
-	d := tests[i]
-	switch d.Answer() {
-	case results.NotTested:
-		change := d.Change()
-		if change != "equal" {
-			change += " than"
-		}
-		return fmt.Sprintf("%s: %s is %s %s; %s.", m.Name, p.names[1], strings.Replace(change, "equal", "equal to", 1), p.names[0], d.Why())
-	case results.NoDifferenceShown:
-		return fmt.Sprintf("%s: no difference shown (%s).", m.Name, d.Why())
-	}
-	change, better := "higher", m.Better == results.Higher
-	if d.Delta < 0 {
-		change, better = "lower", m.Better == results.Lower
-	}
-	text := fmt.Sprintf("%s: %s is %s than %s", m.Name, p.names[1], change, p.names[0])
-	if !math.IsNaN(d.Ratio) {
-		text += ", " + unit.Factor.Format(d.Ratio)
-		if !math.IsInf(d.RatioHigh, 0) {
-			text += " [" + unit.Factor.Range(d.RatioLow, d.RatioHigh) + "]"
-		}
-	}
-	text += map[bool]string{true: ", which is better", false: ", which is worse"}[better]
-	return text + " (" + d.Why() + ")."
+	return m.Name + ": " + tests[i].sentence()
 }

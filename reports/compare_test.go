@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,15 @@ func TestWorkloadsOfASweepAreToldApart(t *testing.T) {
 		}
 		if !strings.Contains(table, "\n\""+title+"\",") {
 			t.Errorf("no rows of %q:\n%s", title, table)
+		}
+	}
+}
+
+// A comparison says which side is better at each of its metrics.
+func TestEveryComparedMetricHasABetterDirection(t *testing.T) {
+	for _, key := range slices.Concat(comparedMetrics, results.FromSend) {
+		if results.MustMetric(key).Better == results.Neither {
+			t.Errorf("neither side can be better at %s", key)
 		}
 	}
 }

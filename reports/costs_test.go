@@ -27,7 +27,7 @@ func TestCostsAtUnlikeLoadsNameTheirLoadsAndShareNoChart(t *testing.T) {
 		column := func(key string) document.Column {
 			return table.Columns[slices.IndexFunc(table.Columns, func(c document.Column) bool { return c.Key == key })]
 		}
-		if charted := column("broker_cpu_s_per_million").Chart != ""; charted != c.charted || column("cost_load").Data != c.charted {
+		if charted := column("broker_cpu_s_per_million").Chart.Title != ""; charted != c.charted || column("cost_load").Data != c.charted {
 			t.Errorf("%s: charted %t, want %t; the load is shown: %t", name, charted, c.charted, !column("cost_load").Data)
 		}
 		for _, row := range table.Rows {

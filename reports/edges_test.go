@@ -93,14 +93,14 @@ func TestALossIsCountedOverEveryRepetitionThatRan(t *testing.T) {
 		records[i].Result, records[i].Status = &result, status
 	}
 	points := results.Of(records).Points
-	if cell := total(points[0])("lost"); cell.Number != 11 {
+	if cell := totalCell(points[0], "lost"); cell.Number != 11 {
 		t.Errorf("lost %v, want 1 and 10", cell.Number)
 	}
-	if cell := total(points[0])("sent"); cell.Number != 20_000 {
+	if cell := totalCell(points[0], "sent"); cell.Number != 20_000 {
 		t.Errorf("sent %v", cell.Number)
 	}
 	void := records[2:3]
-	if cell := total(results.Of(void).Points[0])("lost"); cell.Kind != document.Blank {
+	if cell := totalCell(results.Of(void).Points[0], "lost"); cell.Kind != document.Blank {
 		t.Errorf("a void point lost %+v", cell)
 	}
 }
@@ -445,7 +445,7 @@ func TestARowOfAComparisonSaysWhoIsBetter(t *testing.T) {
 func TestCalmIsWithoutFaults(t *testing.T) {
 	quiet, faulty := atRate("kafka", 1), altered(atRate("kafka", 1), "f", func(r *store.Record) { r.Spec.Faults = []study.Fault{{Do: "kill"}} })
 	points := results.Of(append(quiet, faulty...)).Points
-	if got := conclusive(points); len(got) != 1 || len(got[0].Spec.Faults) != 0 || len(points) != 2 {
+	if got := rankable(points); len(got) != 1 || len(got[0].Spec.Faults) != 0 || len(points) != 2 {
 		t.Errorf("%d of %d are calm", len(got), len(points))
 	}
 	text := string(rendered(t, build(t, "summary", append(quiet, faulty...)), "markdown", 0))

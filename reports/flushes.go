@@ -8,8 +8,6 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-const flushesKey = "broker_flushes_per_message"
-
 // flushing tells that the broker was seen to flush files.
 func flushing(r results.Record) bool {
 	return r.Result != nil && r.Result.Cost.BrokerFlushes != nil && *r.Result.Cost.BrokerFlushes > 0
@@ -36,12 +34,12 @@ func unequalFlushes(points []results.Point) string {
 	seen := map[string]bool{}
 	for _, p := range points {
 		median := func(key string) float64 { return summaryOf(key, p.Ok()).Median }
-		n := median(flushesKey)
+		n := median(results.KeyBrokerFlushes)
 		if seen[p.Name] || math.IsNaN(n) {
 			continue
 		}
 		seen[p.Name] = true
-		if flushesFirst(n, median("publish_rate"), median("publish_mean_ns")/1e9) {
+		if flushesFirst(n, median(results.KeyPublishRate), median(results.KeyPublishMean)/1e9) {
 			do = append(do, p.Name+" ("+unit.None.Format(n)+" flushes per message)")
 		} else {
 			dont = append(dont, p.Name)

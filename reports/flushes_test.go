@@ -53,7 +53,7 @@ func TestFlushedIsNeverComparedWithUnflushedInSilence(t *testing.T) {
 					}
 				case document.Table:
 					for _, column := range b.Columns {
-						shown = shown || column.Key == flushesKey && !column.Data
+						shown = shown || column.Key == results.KeyBrokerFlushes && !column.Data
 					}
 				}
 			}

@@ -8,16 +8,16 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// mostAxes is how many axes a table has columns for; more would leave no room for the figures.
-const mostAxes = 5
+// maxAxisColumns is how many axes a table has columns for; more would leave no room for the figures.
+const maxAxisColumns = 5
 
 // layout says how a table identifies its points: by their names, or by a column for each setting in which they differ. The
-// settings that all points share are stated once above the table.
+// settings that all points share are then stated once above the table.
 type layout struct {
 	axes      []string // a column each; none if points are identified by their names
 	oneBroker bool     // all points are of one broker, which is named above the table
 	oneLoad   bool     // all points have one load, which is named above the table
-	sentence  string   // stands above the table; empty if points are identified by their names
+	sentence  string   // stands above the table; empty if there is nothing to state
 }
 
 // statable are the things that the sentence above a table may state.
@@ -26,57 +26,74 @@ type statable struct {
 	facts []string // spec paths that are stated if all points agree
 }
 
-// layoutOf chooses the layout of a table of points.
+// layoutOf chooses the layout of a table of points. Points that differ in nothing but their broker, or in too many settings, are
+// identified by their names.
 func layoutOf(points []results.Point, may statable) layout {
-	values, order := map[string][]string{}, []string(nil)
-	var brokers []string
-	for _, p := range points {
-		brokers = append(brokers, p.Kind())
-		for _, w := range p.Words() {
-			if values[w.Name] == nil {
-				order = append(order, w.Name)
-			}
-			values[w.Name] = append(values[w.Name], w.Value)
-		}
-	}
+	words := wordsByAxis(points)
 	var l layout
-	var same []string
-	for _, name := range order {
-		if of := values[name]; len(of) == len(points) && alike(of) {
-			same = append(same, name+" "+of[0])
+	var same []string // words that all points share
+	for _, w := range words {
+		if len(w.values) == len(points) && alike(w.values) {
+			same = append(same, w.axis+" "+w.values[0])
 		} else {
-			l.axes = append(l.axes, name)
+			l.axes = append(l.axes, w.axis)
 		}
 	}
-	if len(l.axes) == 0 || len(l.axes) > mostAxes {
+	if len(l.axes) == 0 || len(l.axes) > maxAxisColumns {
 		return layout{}
 	}
-	l.oneBroker, l.oneLoad = alike(brokers), len(may.loads) > 0 && alike(may.loads)
-	var words []string
-	if l.oneBroker {
-		words = append(words, brokers[0])
+	var brokers, stated []string
+	for _, p := range points {
+		brokers = append(brokers, p.Kind())
 	}
-	if l.oneLoad {
-		words = append(words, may.loads[0])
+	if l.oneBroker = alike(brokers); l.oneBroker {
+		stated = append(stated, brokers[0])
 	}
-	words = append(words, same...)
+	if l.oneLoad = len(may.loads) > 0 && alike(may.loads); l.oneLoad {
+		stated = append(stated, may.loads[0])
+	}
+	stated = append(stated, same...)
 	for _, fact := range may.facts {
-		if value := shared(points, fact); value != "" && values[fact] == nil {
-			words = append(words, fact+" "+value)
+		isAxis := slices.ContainsFunc(words, func(w axisWords) bool { return w.axis == fact })
+		if value := shared(points, fact); value != "" && !isAxis {
+			stated = append(stated, fact+" "+value)
 		}
 	}
-	if words != nil {
-		l.sentence = "All points: " + strings.Join(words, ", ") + "."
+	if stated != nil {
+		l.sentence = "All points: " + strings.Join(stated, ", ") + "."
 	}
 	return l
 }
 
+// axisWords are the values of one axis in the names of points.
+type axisWords struct {
+	axis   string
+	values []string // of the points that have one
+}
+
+// wordsByAxis gathers the words in the names of points, in the order in which the axes first appear.
+func wordsByAxis(points []results.Point) []axisWords {
+	var all []axisWords
+	for _, p := range points {
+		for _, w := range p.Words() {
+			i := slices.IndexFunc(all, func(a axisWords) bool { return a.axis == w.Name })
+			if i < 0 {
+				i = len(all)
+				all = append(all, axisWords{axis: w.Name})
+			}
+			all[i].values = append(all[i].values, w.Value)
+		}
+	}
+	return all
+}
+
+// alike tells whether all values are equal; no values are.
 func alike(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
 }
 
-// saidOnce are the spec paths that are stated above a table.
-var saidOnce = []string{"persistence", "acks", "replicas", "nodes", "topics", "partitionsPerTopic", "producersPerTopic"}
+// statedAbove are the spec paths that are stated above a table if all points agree.
+var statedAbove = []string{"persistence", "acks", "replicas", "nodes", "topics", "partitionsPerTopic", "producersPerTopic"}
 
 // shared is the value that all points have at a spec path. It is empty if they differ or have none.
 func shared(points []results.Point, path string) string {

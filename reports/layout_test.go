@@ -67,7 +67,7 @@ func TestASweepOfSeveralBrokersKeepsTheirColumn(t *testing.T) {
 func TestALayoutHasColumnsForAFewAxesOnly(t *testing.T) {
 	wide := tuned("kafka")
 	for i := range wide {
-		for axis := range mostAxes {
+		for axis := range maxAxisColumns {
 			wide[i].Axes[fmt.Sprintf("client.setting%d", axis)] = fmt.Sprint(i % 2)
 		}
 	}
@@ -107,7 +107,7 @@ func TestASettingThatAllPointsOfATableShareStandsAboveIt(t *testing.T) {
 	}
 	points := results.Of(records).Points
 	for _, g := range bySetting(points) {
-		l := layoutOf(g.points, statable{loads: loadsOf(g), facts: saidOnce})
+		l := layoutOf(g.points, statable{loads: loadsOf(g), facts: statedAbove})
 		if large := strings.HasPrefix(g.name, "1 KiB"); large != strings.Contains(l.sentence, "kafka, rate 1k/s, inFlight.messages 10, persistence log") {
 			t.Errorf("%s: above stands %q", g.name, l.sentence)
 		}
@@ -135,7 +135,7 @@ func TestOnePointOfEachBrokerIsRankedAndNothingRecommended(t *testing.T) {
 		r.Axes = map[string]string{"shipped": r.Spec.Broker}
 		records = append(records, r)
 	}
-	if len(records) < leastSwept {
+	if len(records) < minSweepPoints {
 		t.Fatalf("%d brokers are too few for a sweep anyway", len(records))
 	}
 	if sweeps := sweepsOf(results.Of(records).Points); len(sweeps) > 0 {
@@ -145,7 +145,7 @@ func TestOnePointOfEachBrokerIsRankedAndNothingRecommended(t *testing.T) {
 
 func TestASweepWhoseAxesChangeTogetherHasNoTableOfTheirChanges(t *testing.T) {
 	var records []store.Record
-	for i := range leastSwept {
+	for i := range minSweepPoints {
 		r := products[0].record(100, "at-least-once", 1000, 1)
 		r.Axes = map[string]string{"client.linger.ms": fmt.Sprint(i), "client.batch.size": fmt.Sprint(i)}
 		r.PointID += fmt.Sprint(i)

@@ -86,7 +86,7 @@ func booksColumns(points []results.Point) []columnOf[account] {
 			return document.Text(results.Ending(string(r.Status), []results.Record{r})).Toned(toneOf(r.Status))
 		}},
 	}, countColumns(runCounts, dataOnly{
-		"due": !anyLoad(points, missed), "unsent": !anyLoad(points, missed), "resent": !anyLoad(points, resent), "expected": !anyLoad(points, fannedOut),
+		results.KeyDue: !anyLoad(points, missed), results.KeyUnsent: !anyLoad(points, missed), results.KeyResent: !anyLoad(points, resent), results.KeyExpected: !anyLoad(points, fannedOut),
 	}, account.books)...)
 }
 
@@ -133,9 +133,9 @@ var streamColumns = slices.Concat([]columnOf[results.Stream]{
 // isn't kept.
 var (
 	streamCounts = []string{
-		"sent", "acked", "failed", "unresolved", "expected", "received", "lost", "lost_acked", "duplicated", "reordered", "corrupted",
+		results.KeySent, results.KeyAcked, results.KeyFailed, results.KeyUnresolved, results.KeyExpected, results.KeyReceived, results.KeyLost, results.KeyLostAcked, results.KeyDuplicated, results.KeyReordered, results.KeyCorrupted,
 	}
-	runCounts = slices.Insert(slices.Insert(slices.Clone(streamCounts), 3, "resent"), 0, "due", "unsent")
+	runCounts = slices.Insert(slices.Insert(slices.Clone(streamCounts), 3, results.KeyResent), 0, results.KeyDue, results.KeyUnsent)
 )
 
 // lostRanges lists the first ranges of lost sequence numbers: "17–18 99120 …".

@@ -8,7 +8,7 @@ import (
 
 // pipelineFigures are those that only an application around the broker has.
 var pipelineFigures = []string{
-	"response_p50_ns", "response_p99_ns", "response_max_ns", "queue_max", "server_cpu_us_per_request", "consumer_cpu_max_pct",
+	results.KeyResponseP50, results.KeyResponseP99, results.KeyResponseMax, results.KeyQueueMax, results.KeyServerCPUPerRequest, results.KeyConsumerCPUMax,
 }
 
 // pipelineTable has a row for every point that is a pipeline.

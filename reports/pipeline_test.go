@@ -23,7 +23,7 @@ func TestThePipelinesOfAGroupHaveTheirOwnFiguresAndOtherPointsHaveNone(t *testin
 		Parts: []store.PipelinePart{{Name: "server", UserSeconds: 0.04, SystemSeconds: 0.02}, {Name: "consumer", PeakCPU: 0.61}},
 	}
 	points := results.Of([]store.Record{plain, piped}).Points
-	table := pipelineTable(group{points: points}, layoutOf(points, statable{facts: saidOnce}))
+	table := pipelineTable(group{points: points}, layoutOf(points, statable{facts: statedAbove}))
 	if len(table.Rows) != 1 {
 		t.Fatalf("%d rows for one pipeline and one other point", len(table.Rows))
 	}

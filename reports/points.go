@@ -26,23 +26,23 @@ func points(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Points"}
 	all := set.Points
 	d.Say(statusSentence(all))
-	known := yamls{}
+	cache := yamlCache{}
 	for _, p := range all {
 		d.Add(document.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Setting(), p.Load(), p.ID)})
 		d.Say(repetitions(p))
 		last := p.Records[len(p.Records)-1]
-		spec, err := known.of(last.Spec)
+		spec, err := cache.write(last.Spec)
 		if err != nil {
 			return d, fmt.Errorf("point %s: %w", p.ID, err)
 		}
-		rest, err := known.of(inForce{last.Settings, last.Versions, last.Host})
+		settings, err := cache.write(inForce{last.Settings, last.Versions, last.Host})
 		if err != nil {
 			return d, fmt.Errorf("point %s: %w", p.ID, err)
 		}
 		d.Say("The complete spec, every default filled in:")
 		d.Add(document.Listing{Text: spec})
 		d.Say("What was in force:")
-		d.Add(document.Listing{Text: rest})
+		d.Add(document.Listing{Text: settings})
 		d.Warn("the repetitions of this point", results.Residue(p.Records))
 	}
 	return d, nil
@@ -55,6 +55,7 @@ type inForce struct {
 	Host     results.Host     `json:"host"`
 }
 
+// repetitions says how each repetition of p ended, and when it ran.
 func repetitions(p results.Point) string {
 	var words []string
 	for _, r := range p.Records {
@@ -67,12 +68,12 @@ func repetitions(p results.Point) string {
 	return strings.Join(words, "; ") + "."
 }
 
-// yamls remembers, by name and JSON, the lines of every field that was written before: specs of one study differ in two
+// yamlCache holds, by name and JSON, the lines of every field that was written before: specs of one study differ in two
 // fields of fifty, and the settings in force are the same for most points.
-type yamls map[string]string
+type yamlCache map[string]string
 
-// of goes by way of JSON, whose names and order are those of the spec; JSON is YAML in flow style.
-func (y yamls) of(v any) (string, error) {
+// write writes a struct as YAML. It goes by way of JSON, whose names and order are those of the spec; JSON is YAML in flow style.
+func (y yamlCache) write(v any) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "", err
@@ -100,7 +101,8 @@ func (y yamls) of(v any) (string, error) {
 	return out.String(), nil
 }
 
-func (y yamls) field(name string, value json.RawMessage) (string, error) {
+// field writes one field of a struct.
+func (y yamlCache) field(name string, value json.RawMessage) (string, error) {
 	key := name + "\x00" + string(value)
 	if lines, ok := y[key]; ok {
 		return lines, nil

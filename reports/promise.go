@@ -1,13 +1,11 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
-	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -141,7 +139,7 @@ func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
 			return document.Text(string(t.verdict)).Toned(verdictTones[t.verdict])
 		}},
 	}
-	hidden := dataOnly{"sent": true, "resent": !anyTrial(trials, resent)}
+	hidden := dataOnly{results.KeySent: true, results.KeyResent: !anyTrial(trials, resent)}
 	figures := append(countColumns(promiseCounts, hidden, faultTrial.counts),
 		columnOf[faultTrial]{document.Column{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds}, faultTrial.outage})
 	for _, c := range figures {
@@ -156,168 +154,9 @@ func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
 }
 
 // promiseCounts are the counts by which a promise is judged, and the counts that explain them.
-var promiseCounts = []string{"sent", "acked", "failed", "resent", "lost_acked", "duplicated", "reordered"}
-
-// promiseVerdict is in the words of docs/guarantees.md.
-type promiseVerdict string
-
-const (
-	verdictKept     promiseVerdict = "kept"
-	verdictBroken   promiseVerdict = "broken"
-	verdictNoneMade promiseVerdict = "none made"
-	verdictVoid     promiseVerdict = "void"
-	verdictRefused  promiseVerdict = "refused"
-)
-
-// verdictOf maps the ledger's answers to verdicts.
-var verdictOf = map[ledger.Promise]promiseVerdict{ledger.Kept: verdictKept, ledger.Broken: verdictBroken, ledger.NoneMade: verdictNoneMade}
+var promiseCounts = []string{results.KeySent, results.KeyAcked, results.KeyFailed, results.KeyResent, results.KeyLostAcked, results.KeyDuplicated, results.KeyReordered}
 
 var verdictTones = map[promiseVerdict]document.Tone{verdictBroken: document.Alarm, verdictVoid: document.Caution}
-
-// faultTrial is one repetition in which faults were planned, with its verdict.
-type faultTrial struct {
-	record       results.Record
-	books        results.Books // as judged: without losses where lossesUnsure
-	lossesUnsure bool          // missing messages may be late, or may still be in a broker that wasn't started again
-	verdict      promiseVerdict
-	why          string
-}
-
-// broker is its name with the version that ran.
-func (t faultTrial) broker() string {
-	return strings.TrimSpace(t.record.Spec.Broker + " " + t.record.Versions.Broker)
-}
-
-func (t faultTrial) compare(o faultTrial) int {
-	a, b := t.record, o.record
-	return cmp.Or(
-		results.CompareNames(a.Spec.Broker, b.Spec.Broker),
-		results.CompareNames(a.Versions.Broker, b.Versions.Broker),
-		cmp.Compare(a.Spec.Replicas, b.Spec.Replicas),
-		cmp.Compare(slices.Index(deliveryOrder, a.Spec.Delivery), slices.Index(deliveryOrder, b.Spec.Delivery)),
-		cmp.Compare(slices.Index(persistenceOrder, a.Spec.Persistence), slices.Index(persistenceOrder, b.Spec.Persistence)),
-		results.CompareNames(faultText(a.Spec.Faults), faultText(b.Spec.Faults)),
-		cmp.Compare(a.Repetition, b.Repetition),
-	)
-}
-
-// The words of a guarantee, the weakest first.
-var (
-	deliveryOrder    = []string{"at-most-once", "at-least-once", "exactly-once"}
-	persistenceOrder = []string{"memory", "log", "fsync"}
-)
-
-// judgeFaultTrial judges a repetition in three steps: could it show anything; was a promise broken; was the trial good
-// enough to show that the promise was kept. A breach counts however poor the trial was.
-func judgeFaultTrial(r results.Record) faultTrial {
-	t := faultTrial{record: r}
-	if r.Result != nil {
-		t.books = r.Result.Books
-	}
-	if t.verdict, t.why = notJudgeable(r); t.verdict != "" {
-		return t
-	}
-	var poor []string // why success would prove nothing
-	if notDone := faultNotDone(r); notDone != "" {
-		poor = append(poor, notDone)
-		// An act that failed, or one without the act that ends it, may have left the broker down with its messages. Before the
-		// first act nothing had been done to the broker, which then explains no loss.
-		t.lossesUnsure = len(r.Result.Faults) > 0
-		if !t.lossesUnsure {
-			r.Spec.Faults = nil
-		}
-	}
-	if lateText, late := doubtText(r, results.DoubtLate); late {
-		poor, t.lossesUnsure = append(poor, lateText), true
-	}
-	if r.Status == results.Void || r.Status == results.Failed {
-		poor = append(poor, r.Reason)
-	}
-	if t.lossesUnsure { // duplicates and reordering still count
-		t.books.LostAcked = 0
-	}
-	judged := results.Promise(r, t.books)
-	t.verdict, t.why = verdictOf[judged.Promise], wordVerdict(judged, t.books)
-	switch {
-	case t.verdict != verdictBroken && poor != nil:
-		t.verdict, t.why = verdictVoid, poor[0]
-	case t.verdict == verdictBroken && faultNotDone(t.record) != "":
-		t.why += "; " + faultNotDone(t.record)
-	}
-	return t
-}
-
-// notJudgeable says why a repetition shows nothing about its promise. The verdict is empty if it does.
-func notJudgeable(r results.Record) (verdict promiseVerdict, why string) {
-	switch {
-	case r.Status == results.Refused:
-		return verdictRefused, r.Reason
-	case (r.Result == nil || r.Result.Books.Sent == 0) && r.Reason == "":
-		return verdictVoid, "nothing was measured"
-	case r.Result == nil || r.Result.Books.Sent == 0:
-		return verdictVoid, "nothing was measured: " + r.Reason
-	case r.Status == results.Aborted:
-		return verdictVoid, r.Reason
-	case !r.Result.Books.BalancedAsStored():
-		return verdictVoid, "the books don't balance"
-	}
-	return "", ""
-}
-
-// doubtText is the text of a record's first doubt with a code.
-func doubtText(r results.Record, code string) (text string, ok bool) {
-	for _, d := range r.Doubts {
-		if d.Code == code {
-			return d.Text, true
-		}
-	}
-	return "", false
-}
-
-// deviations are the words for the counts.
-var deviations = map[ledger.Deviation]string{
-	ledger.Corrupted: "corrupted", ledger.Lost: "lost", ledger.Duplicated: "delivered twice", ledger.Reordered: "out of order",
-}
-
-// gaps are the words for where nothing was promised.
-var gaps = map[ledger.Gap]string{ledger.InMemory: "held in memory only", ledger.LeaderOnly: "confirmed by the leader only, which others take over from"}
-
-func wordCounts(counts []ledger.Count) string {
-	var words []string
-	for _, c := range counts {
-		words = append(words, fmt.Sprintf("%d %s", c.Messages, deviations[c.Deviation]))
-	}
-	return strings.Join(words, ", ")
-}
-
-// wordVerdict states the counts that a verdict rests on.
-func wordVerdict(v ledger.Verdict, b results.Books) string {
-	parts := promiseClauses(v, b)
-	if 2*b.Acked < b.Sent && v.Promise != ledger.Broken {
-		parts = append(parts, fmt.Sprintf("only %d of %d were acknowledged", b.Acked, b.Sent))
-	}
-	if b.Unresolved > 0 {
-		parts = append(parts, fmt.Sprintf("%d were neither confirmed nor refused", b.Unresolved))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// promiseClauses state the deviations. There are none to state if nothing deviates and the fate of some messages is unknown.
-func promiseClauses(v ledger.Verdict, b results.Books) []string {
-	switch {
-	case v.Promise == ledger.Broken:
-		return []string{wordCounts(v.Breaches)}
-	case v.Promise == ledger.NoneMade && b.LostAcked > 0:
-		return []string{fmt.Sprintf("%s: %d of %d acknowledged messages were lost", gaps[v.Gap], b.LostAcked, b.Acked)}
-	case v.Promise == ledger.NoneMade:
-		return []string{gaps[v.Gap] + ", but no acknowledged message was lost"}
-	case len(v.Allowed) > 0:
-		return []string{wordCounts(v.Allowed) + ", which it allows"}
-	case b.Unresolved == 0:
-		return []string{"nothing lost or delivered twice"}
-	}
-	return nil
-}
 
 // counts are the books as judged. They are nil if nothing was measured.
 func (t faultTrial) counts() *results.Books {

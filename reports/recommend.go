@@ -21,9 +21,12 @@ func init() {
 }
 
 const (
-	leastSwept = 4 // points: fewer stand in one table already
-	bestFew    = 5
+	minSweepPoints = 4 // fewer points stand in one table already
+	maxBest        = 5 // how many of the best points a table and a test take
 )
+
+// littleChange is the largest change, as the logarithm of a ratio, that counts as none: 1 %.
+const littleChange = 0.01
 
 func recommend(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Recommendation"}
@@ -31,7 +34,7 @@ func recommend(set *results.Set) (document.Document, error) {
 	if len(sweeps) == 0 {
 		d.Say(statusSentence(set.Points))
 		d.Say(fmt.Sprintf("There is nothing to recommend: no workload has at least %d points that differ in a setting. "+
-			"The summary (brokermark report) ranks those there are.", leastSwept))
+			"The summary (brokermark report) ranks those there are.", minSweepPoints))
 		return d, nil
 	}
 	for _, s := range sweeps {
@@ -42,7 +45,7 @@ func recommend(set *results.Set) (document.Document, error) {
 		if same := s.constants(); same != "" {
 			d.Say(same)
 		}
-		best := s.best[:min(bestFew, len(s.best))]
+		best := s.best[:min(maxBest, len(s.best))]
 		d.Add(s.table(fmt.Sprintf("The best %d of %d by %s", len(best), len(s.points), s.metric.Name), best))
 		if effects := s.effects(); len(effects.Rows) > 0 {
 			d.Add(effects)
@@ -59,33 +62,32 @@ func recommend(set *results.Set) (document.Document, error) {
 // sweep is a workload that was measured at several settings.
 type sweep struct {
 	title  string
-	metric results.Metric
+	metric results.Metric // the headline of the workload
 	points []results.Point
-	best   []results.Point // that keep their objectives, the best first
-	missed int             // that don't
+	best   []results.Point // those with a figure that keep their objectives, the best first
+	missed int             // how many with a figure don't
 	axes   []results.Axis
-	index  map[string][]int // of a point's values, by ID
+	places map[string]results.Place // of points, by ID
 }
 
-// sweepsOf finds the workloads with at least leastSwept points of which some are of one broker at different settings. Where every
+// sweepsOf finds the workloads with at least minSweepPoints points of which some are of one broker at different settings. Where every
 // broker has one point, the ranking of brokers says all.
 func sweepsOf(points []results.Point) []sweep {
 	var sweeps []sweep
-	for _, w := range comparable(conclusive(points)) {
+	for _, w := range byWorkload(rankable(points)) {
 		measure := w.points[0].Spec.Measure
 		metric, ok := results.Headline(measure)
 		brokers := groupBy(w.points, func(p results.Point) string { return p.Spec.Broker })
-		if len(w.points) < leastSwept || len(brokers) == len(w.points) || !ok {
+		if len(w.points) < minSweepPoints || len(brokers) == len(w.points) || !ok {
 			continue
 		}
-		s := sweep{title: w.points[0].Setting() + ", " + w.points[0].Load(), metric: metric, points: w.points, index: map[string][]int{}}
-		axes, index := results.SweptAxes(w.points)
-		s.axes = axes
+		axes, places := results.SweptAxes(w.points)
 		if !slices.ContainsFunc(axes, func(a results.Axis) bool { return a.Name != "broker" }) {
 			continue
 		}
+		s := sweep{title: w.points[0].Setting() + ", " + w.points[0].Load(), metric: metric, points: w.points, axes: axes, places: map[string]results.Place{}}
 		for i, p := range w.points {
-			s.index[p.ID] = index[i]
+			s.places[p.ID] = places[i]
 		}
 		for _, p := range results.Best(w.points, metric) {
 			if misses(p, p.Ok()) {
@@ -101,30 +103,38 @@ func sweepsOf(points []results.Point) []sweep {
 	return sweeps
 }
 
-// recommended tells whether all of g is a sweep of one broker. The recommendation then replaces the ranking, which would rank
+// recommended tells whether all of g is sweeps of one broker each. The recommendation then replaces the ranking, which would rank
 // the broker against itself.
 func recommended(g group, sweeps []sweep) bool {
-	return !slices.ContainsFunc(comparable(g.points), func(w group) bool {
-		return !slices.ContainsFunc(sweeps, func(s sweep) bool {
-			other := func(p results.Point) bool { return p.Product != w.points[0].Product }
-			return s.points[0].ID == w.points[0].ID && !slices.ContainsFunc(w.points, other)
-		})
-	})
+	for _, w := range byWorkload(g.points) {
+		first := w.points[0]
+		swept := slices.ContainsFunc(sweeps, func(s sweep) bool { return s.points[0].ID == first.ID })
+		severalProducts := slices.ContainsFunc(w.points, func(p results.Point) bool { return p.Product != first.Product })
+		if !swept || severalProducts {
+			return false
+		}
+	}
+	return true
 }
 
 // at names the settings of a point: "client.linger.ms=5 client.batch.size=64KiB".
 func (s sweep) at(p results.Point) string {
 	var words []string
-	for a, i := range s.index[p.ID] {
-		switch {
-		case i < 0:
-		case s.axes[a].Name == "broker":
-			words = append(words, s.axes[a].Values[i])
+	for i, at := range s.places[p.ID] {
+		switch axis := s.axes[i]; {
+		case at == results.Unset:
+		case axis.Name == "broker":
+			words = append(words, axis.Values[at])
 		default:
-			words = append(words, s.axes[a].Name+"="+s.axes[a].Values[i])
+			words = append(words, axis.Name+"="+axis.Values[at])
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// median is the figure by which a point is recommended.
+func (s sweep) median(p results.Point) float64 {
+	return results.Summarize(s.metric.Values(p.Ok())).Median
 }
 
 // verdict names the best settings, the gain, and how sure that is.
@@ -134,28 +144,32 @@ func (s sweep) verdict() document.Verdict {
 		v.Finding = fmt.Sprintf("None of the %d points that were measured keeps its objectives.", s.missed)
 		return v
 	}
-	first := s.best[0]
-	value := func(p results.Point) float64 { return results.Summarize(s.metric.Values(p.Ok())).Median }
-	v.Finding = fmt.Sprintf("Of %d points %s is the best by %s: %s", len(s.points), s.at(first), s.metric.Name, s.metric.Unit.Format(value(first)))
-	if middle := value(s.best[len(s.best)/2]); len(s.best) > 2 && middle > 0 && value(first) > 0 {
-		v.Finding += fmt.Sprintf(", %s the median of all", unit.Factor.Format(value(first)/middle))
+	best := s.median(s.best[0])
+	v.Finding = fmt.Sprintf("Of %d points %s is the best by %s: %s", len(s.points), s.at(s.best[0]), s.metric.Name, s.metric.Unit.Format(best))
+	if middle := s.median(s.best[len(s.best)/2]); len(s.best) > 2 && middle > 0 && best > 0 {
+		v.Finding += fmt.Sprintf(", %s the median of all", unit.Factor.Format(best/middle))
 	}
-	v.Finding += "." + s.openPlaces(first)
-	v.Detail = s.notConsidered()
-	for _, e := range results.Effects(s.points, s.metric) {
-		if value, change := e.Largest(); change.N > 0 && math.Abs(math.Log(change.Median)) < 0.01 {
-			v.Detail += "No axis changed it by more than 1 %."
-			break
-		} else if change.N > 0 {
-			v.Detail += fmt.Sprintf("Most was changed by %s: %s instead of %s made it %s.", e.Axis, e.Values[value], e.Values[0], spread(change))
-			break
-		}
-	}
-	v.Detail = strings.TrimSpace(v.Detail)
+	v.Finding += "." + s.sureness()
+	v.Detail = strings.TrimSpace(s.notConsidered() + s.largestEffect())
 	return v
 }
 
-// notConsidered names the points that are left out: "2 that miss an objective, 3 without a usable figure (1 failed, 2 void)".
+// largestEffect says which axis changed the metric most. It is empty if no values of an axis can be compared.
+func (s sweep) largestEffect() string {
+	for _, e := range results.Effects(s.points, s.metric) { // the largest first
+		value, change := e.Largest()
+		switch {
+		case change.N == 0:
+		case math.Abs(math.Log(change.Median)) < littleChange:
+			return "No axis changed it by more than 1 %."
+		default:
+			return fmt.Sprintf("Most was changed by %s: %s instead of %s made it %s.", e.Axis, e.Values[value], e.Values[0], spread(change))
+		}
+	}
+	return ""
+}
+
+// notConsidered counts the points that are left out: "2 that miss an objective, 3 without a usable figure (1 failed, 2 void)".
 func (s sweep) notConsidered() string {
 	var parts []string
 	if s.missed > 0 {
@@ -191,7 +205,7 @@ func worstStatus(p results.Point) results.Status {
 	return results.OK
 }
 
-// spread is a change with its interval.
+// spread is a change with its interval: "1.50× [1.40×–1.60×]".
 func spread(c results.Summary) string {
 	text := unit.Factor.Format(c.Median)
 	if c.N > 1 {
@@ -200,14 +214,14 @@ func spread(c results.Summary) string {
 	return text
 }
 
-// openPlaces says how many of the next best may be as good as the best.
-func (s sweep) openPlaces(first results.Point) string {
+// sureness says how many of the next best may be as good as the best. It is empty if all are shown to be behind it.
+func (s sweep) sureness() string {
 	if len(s.best) < 2 {
 		return ""
 	}
 	var contenders []results.Contender
-	for _, p := range s.best[:min(bestFew, len(s.best))] {
-		contenders = append(contenders, results.Contend(s.at(p), s.metric, p.Ok()))
+	for _, p := range s.best[:min(maxBest, len(s.best))] {
+		contenders = append(contenders, results.NewContender(s.at(p), s.metric, p.Ok()))
 	}
 	ranking := results.Rank(s.metric, contenders)
 	if open := ranking.BehindBest(results.NoDifferenceShown); len(open) > 0 {
@@ -228,7 +242,7 @@ func (s sweep) constants() string {
 	if !varies("broker") {
 		words = append(words, s.points[0].Product)
 	}
-	for _, name := range saidOnce {
+	for _, name := range statedAbove {
 		if value := shared(s.points, name); value != "" && !varies(name) {
 			words = append(words, name+" "+value)
 		}
@@ -239,15 +253,16 @@ func (s sweep) constants() string {
 	return "All points: " + strings.Join(words, ", ") + "."
 }
 
-// table has a column for each axis.
+// table has a row for each point: its value on each axis, the headline, and the metrics between which the sweep has to choose.
 func (s sweep) table(title string, points []results.Point) document.Table {
 	var columns []columnOf[results.Point]
 	for i, a := range s.axes {
 		columns = append(columns, columnOf[results.Point]{AxisColumn(a.Name), func(p results.Point) document.Cell {
-			if at := s.index[p.ID][i]; at >= 0 {
-				return document.Text(a.Values[at])
+			at := s.places[p.ID][i]
+			if at == results.Unset {
+				return document.Cell{}
 			}
-			return document.Cell{} // the point has no value on this axis
+			return document.Text(a.Values[at])
 		}})
 	}
 	keys := []string{s.metric.Key}

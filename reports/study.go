@@ -113,26 +113,34 @@ func Study(set *results.Set, papers ...Paper) document.Document {
 func (p Paper) isPublished() bool { return p.Study.Source != "" || len(p.Claims)+len(p.Figures) > 0 }
 
 // words are the headings and phrases that depend on whether the study repeats a publication.
-type words struct{ exhibits, unmeasured, setup, differs, paper, method, closed string }
+type words struct {
+	exhibits   string // heading over tables and figures
+	unmeasured string // below an exhibit without a row
+	setup      string // heading over machines and settings
+	differs    string // before the settings that differ from the full grid
+	fullGrid   string // heading of the full grid's values
+	method     string // heading over older ways of computing
+	closedLoop string // how the latency of closed loops was computed
+}
 
 var (
-	ofPaper = words{
+	ofPublication = words{
 		exhibits: "The paper's tables and figures", unmeasured: "Nothing of it was measured, and the paper gives no figures of it.",
-		setup: "What differs", differs: "Where the work differs from the paper's own grid (as --scale full runs it):", paper: "in the paper",
-		method: "What the older method hid", closed: ", computed as the paper did",
+		setup: "What differs", differs: "Where the work differs from the paper's own grid (as --scale full runs it):", fullGrid: "in the paper",
+		method: "What the older method hid", closedLoop: ", computed as the paper did",
 	}
-	ofItself = words{
+	ofOwnStudy = words{
 		exhibits: "Tables and figures", unmeasured: "Nothing of it was measured.",
-		setup: "What was run", differs: "Where the work differs from the study's grid as --scale full runs it:", paper: "at scale full",
+		setup: "What was run", differs: "Where the work differs from the study's grid as --scale full runs it:", fullGrid: "at scale full",
 		method: "What older ways of computing would hide",
 	}
 )
 
 func (p Paper) words() words {
 	if p.isPublished() {
-		return ofPaper
+		return ofPublication
 	}
-	return ofItself
+	return ofOwnStudy
 }
 
 // add writes the part about one study.
@@ -145,8 +153,8 @@ func (p Paper) add(d *document.Document, set *results.Set, notes *document.Footn
 		p.claims(d, beside, notes)
 	}
 	p.exhibits(d, beside)
-	p.environment(d, beside)
-	p.method(d, beside)
+	p.setup(d, beside)
+	p.olderMethods(d, beside)
 }
 
 // beside is the study's own records, with the publication's figures among them, also if they were never imported.
@@ -169,62 +177,83 @@ func (p Paper) sides(beside *results.Set) []string {
 	return sides
 }
 
+// judgedClaim is a claim with the answer of each side.
+type judgedClaim struct {
+	claim.Claim
+	answers map[string]claim.Answer // by side
+}
+
 // claims counts the answers of each side and writes the table of claims.
 func (p Paper) claims(d *document.Document, beside *results.Set, notes *document.Footnotes) {
 	sides := claim.Sides(beside, p.Study.Name)
-	t := document.Table{Columns: []document.Column{
-		{Key: "claim", Name: "no.", Row: true},
-		{Key: "says", Name: "claim", Wide: true},
-	}}
-	for _, side := range sides {
-		t.Columns = append(t.Columns, document.Column{Key: "verdict_" + side, Name: "verdict\n" + side})
-	}
-	t.Columns = append(t.Columns,
-		document.Column{Key: "where", Name: "where", Data: true}, document.Column{Key: "published", Name: "published", Wide: true})
-	for _, side := range sides {
-		t.Columns = append(t.Columns, document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true})
-	}
-	counts, alone := map[string]map[claim.Verdict]int{}, map[string]int{}
+	var judged []judgedClaim
 	for _, c := range p.Claims {
-		row := document.Row{
-			"claim": document.Text(c.ID), "says": p.claimCell(c, beside, notes), "where": document.Text(c.Where), "published": document.Text(c.Published),
-		}
+		j := judgedClaim{c, map[string]claim.Answer{}}
 		for _, side := range sides {
-			a := claim.Evaluate(c, beside, p.Study.Name, side)
-			if counts[side] == nil {
-				counts[side] = map[claim.Verdict]int{}
-			}
-			counts[side][a.Verdict]++
-			if a.Verdict != claim.CannotBeTold && a.Repetitions() == 1 {
-				alone[side]++
-			}
-			row["measured_"+side], row["verdict_"+side] = document.Text(measuredText(c, a)), verdictCell(a, notes)
+			j.answers[side] = claim.Evaluate(c, beside, p.Study.Name, side)
 		}
-		t.Rows = append(t.Rows, row)
+		judged = append(judged, j)
 	}
 	for _, side := range sides {
-		n := counts[side]
-		d.Add(document.Verdict{About: sideNames[side], Finding: fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told%s.",
-			plural(len(p.Claims), "claim"), n[claim.Holds], n[claim.DoesNotHold], n[claim.CannotBeTold], single(alone[side], n[claim.Holds]+n[claim.DoesNotHold]))})
+		d.Add(document.Verdict{About: sideNames[side], Finding: countAnswers(judged, side)})
 	}
 	if len(sides) == 0 {
 		d.Say("Nothing of this study was measured yet.")
 	}
-	d.Add(t)
+	d.Add(tableOf(p.claimColumns(sides, beside, notes), judged))
 	d.Say("A claim holds, or does not, where it would whichever repetition of each point had been the only one; where the repetitions lie on " +
 		"both sides it cannot be told. Where a point was measured once there is no spread: the answer is that of this one run, another run may " +
 		"answer otherwise, and nothing is tested.")
 }
 
-// single warns of answers that rest on one repetition of a point.
-func single(alone, decided int) string {
+// claimColumns has the verdicts of all sides beside each other, and the figures that each rests on.
+func (p Paper) claimColumns(sides []string, beside *results.Set, notes *document.Footnotes) []columnOf[judgedClaim] {
+	columns := []columnOf[judgedClaim]{
+		{document.Column{Key: "claim", Name: "no.", Row: true}, func(j judgedClaim) document.Cell { return document.Text(j.ID) }},
+		{document.Column{Key: "says", Name: "claim", Wide: true}, func(j judgedClaim) document.Cell { return p.claimCell(j.Claim, beside, notes) }},
+	}
+	for _, side := range sides {
+		columns = append(columns, columnOf[judgedClaim]{
+			document.Column{Key: "verdict_" + side, Name: "verdict\n" + side},
+			func(j judgedClaim) document.Cell { return verdictCell(j.answers[side], notes) },
+		})
+	}
+	columns = append(columns, []columnOf[judgedClaim]{
+		{document.Column{Key: "where", Name: "where", Data: true}, func(j judgedClaim) document.Cell { return document.Text(j.Where) }},
+		{document.Column{Key: "published", Name: "published", Wide: true}, func(j judgedClaim) document.Cell { return document.Text(j.Published) }},
+	}...)
+	for _, side := range sides {
+		columns = append(columns, columnOf[judgedClaim]{
+			document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true},
+			func(j judgedClaim) document.Cell { return document.Text(measuredText(j.Claim, j.answers[side])) },
+		})
+	}
+	return columns
+}
+
+// countAnswers counts the answers of a side, and warns of those that rest on one repetition of a point.
+func countAnswers(judged []judgedClaim, side string) string {
+	counts, single := map[claim.Verdict]int{}, 0
+	for _, j := range judged {
+		a := j.answers[side]
+		counts[a.Verdict]++
+		if a.Verdict != claim.CannotBeTold && a.Repetitions() == 1 {
+			single++
+		}
+	}
+	return fmt.Sprintf("of %s, %d hold, %d do not, and of %d it cannot be told%s.", plural(len(judged), "claim"),
+		counts[claim.Holds], counts[claim.DoesNotHold], counts[claim.CannotBeTold], withoutSpread(single, counts[claim.Holds]+counts[claim.DoesNotHold]))
+}
+
+// withoutSpread warns of answers that rest on one repetition of a point. It is empty if there are none.
+func withoutSpread(single, decided int) string {
 	switch {
-	case alone == 0:
+	case single == 0:
 		return ""
-	case alone == decided:
+	case single == decided:
 		return "; every answer rests on one repetition, without a spread"
 	}
-	return fmt.Sprintf("; %d of the answers rest on one repetition, without a spread", alone)
+	return fmt.Sprintf("; %d of the answers rest on one repetition, without a spread", single)
 }
 
 // sideNames are the sides of a study in words.

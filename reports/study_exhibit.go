@@ -13,7 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// exhibits writes the paper's tables and figures in its order: published, then and now beside each other.
+// exhibits writes the publication's tables and figures in its order, filled from records: what was published, then what was measured
+// with the versions of then and of now, beside each other.
 func (p Paper) exhibits(d *document.Document, beside *results.Set) {
 	if len(p.Study.Exhibits) == 0 {
 		return
@@ -23,10 +24,11 @@ func (p Paper) exhibits(d *document.Document, beside *results.Set) {
 		d.Say(results.PublishedNote)
 	}
 	for _, e := range p.Study.Exhibits {
-		d.Add(document.Heading{Level: 3, Text: strings.TrimSpace(e.Title + ", " + e.Place)})
-		if e.Place == "" {
-			d.Blocks[len(d.Blocks)-1] = document.Heading{Level: 3, Text: e.Title}
+		title := e.Title
+		if e.Place != "" {
+			title = strings.TrimSpace(e.Title + ", " + e.Place)
 		}
+		d.Add(document.Heading{Level: 3, Text: title})
 		d.Say(e.Note)
 		x := p.exhibit(e, beside)
 		if len(x.rows) == 0 {
@@ -34,81 +36,89 @@ func (p Paper) exhibits(d *document.Document, beside *results.Set) {
 			continue
 		}
 		d.Add(x.table())
-		if x.left > 0 {
-			d.Say(fmt.Sprintf("The paper has %s more, of values that were not measured here.", plural(x.left, "row")))
+		if x.leftOut > 0 {
+			d.Say(fmt.Sprintf("The paper has %s more, of values that were not measured here.", plural(x.leftOut, "row")))
 		}
 	}
 }
 
-// exhibit is a table or figure of the paper, filled from records.
+// exhibit is a table or figure of the publication, filled from records.
 type exhibit struct {
 	study.Exhibit
-	sides   []string
-	metrics []results.Metric
-	units   []string
+	sides   []string // that have content, in the order of their columns
+	columns []exhibitColumn
 	rows    []exhibitRow
-	left    int // rows of the paper that were not measured
+	leftOut int // rows of the publication that were not measured
 }
 
-// exhibitRow is a row of an exhibit: the load point of each side.
+// exhibitColumn is a column of the publication.
+type exhibitColumn struct {
+	metric results.Metric
+	unit   string // in which the publication gives it, such as "ms"; empty if it is the metric's own
+}
+
+// exhibitRow has the load points that lie at one value of the rows and of the series.
 type exhibitRow struct {
-	at, series string
-	order      float64 // of rates of a curve
-	sides      map[string]results.LoadPoint
+	value, series string
+	rate          float64 // orders the rates of a curve; 0 for other rows
+	sides         map[string]results.LoadPoint
 }
 
+// exhibit fills a table or figure. Its rows are values of an axis or, if it is about rates, the rates of curves.
 func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
 	e.Rows, e.Series = study.AxisName(e.Rows), study.AxisName(e.Series)
 	x := exhibit{Exhibit: e, sides: p.sides(beside)}
 	for _, c := range e.Columns {
-		if m, err := results.MetricByKey(c.Name); err == nil {
-			x.metrics, x.units = append(x.metrics, m.AsRecorded()), append(x.units, c.Unit)
+		if m, err := results.MetricByKey(c.Name); err == nil { // others are axes, which the rows show
+			x.columns = append(x.columns, exhibitColumn{m.AsRecorded(), c.Unit})
 		}
 	}
 	for _, point := range beside.Points {
 		axes := point.Records[0].Axes
-		if e.Experiment != "" && axes["sweep"] != e.Experiment || !within(axes, e.Where) {
+		if e.Experiment != "" && axes["sweep"] != e.Experiment || !liesAt(axes, e.Where) {
 			continue
 		}
-		if value, axis := axes[e.Rows]; axis || e.Rows != study.RowsOfRates {
-			x.put(exhibitRow{at: value, series: axes[e.Series]}, sideOf(point), point.AsLoadPoint())
+		if value, ok := axes[e.Rows]; ok || e.Rows != study.RowsOfRates {
+			x.put(exhibitRow{value: value, series: axes[e.Series]}, sideOf(point), point.AsLoadPoint())
 			continue
 		}
 		for _, l := range point.MeasuredLoads() {
-			at, order := l.Place()
-			x.put(exhibitRow{at: at, series: axes[e.Series], order: order}, sideOf(point), l)
+			value, rate := l.Place()
+			x.put(exhibitRow{value: value, series: axes[e.Series], rate: rate}, sideOf(point), l)
 		}
 	}
 	slices.SortStableFunc(x.rows, func(a, b exhibitRow) int {
-		return cmp.Or(compareValues(a.series, b.series), cmp.Compare(a.order, b.order), compareValues(a.at, b.at))
+		return cmp.Or(compareValues(a.series, b.series), cmp.Compare(a.rate, b.rate), compareValues(a.value, b.value))
 	})
-	x.keepMeasured()
+	x.leaveOutUnmeasured()
 	return x
 }
 
 // put sets the load point of a side in its row. A later one replaces an earlier one, such as that of another scale.
-func (x *exhibit) put(at exhibitRow, side string, what results.LoadPoint) {
-	i := slices.IndexFunc(x.rows, func(r exhibitRow) bool { return r.at == at.at && r.series == at.series })
+func (x *exhibit) put(row exhibitRow, side string, l results.LoadPoint) {
+	i := slices.IndexFunc(x.rows, func(r exhibitRow) bool { return r.value == row.value && r.series == row.series })
 	if i < 0 {
-		i, at.sides = len(x.rows), map[string]results.LoadPoint{}
-		x.rows = append(x.rows, at)
+		i = len(x.rows)
+		row.sides = map[string]results.LoadPoint{}
+		x.rows = append(x.rows, row)
 	}
-	x.rows[i].sides[side] = what
+	x.rows[i].sides[side] = l
 }
 
-// keepMeasured leaves out the rows that only the paper has, unless nothing was measured at all.
-func (x *exhibit) keepMeasured() {
-	kept := slices.DeleteFunc(slices.Clone(x.rows), func(r exhibitRow) bool {
-		_, there := r.sides[claim.Published]
-		return len(r.sides) == 1 && there
+// leaveOutUnmeasured leaves out the rows that only the publication has, unless nothing was measured at all.
+func (x *exhibit) leaveOutUnmeasured() {
+	measured := slices.DeleteFunc(slices.Clone(x.rows), func(r exhibitRow) bool {
+		_, published := r.sides[claim.Published]
+		return published && len(r.sides) == 1
 	})
-	if len(kept) > 0 {
-		x.left, x.rows = len(x.rows)-len(kept), kept
+	if len(measured) > 0 {
+		x.leftOut, x.rows = len(x.rows)-len(measured), measured
 	}
 }
 
-func within(axes, where map[string]string) bool {
-	for axis, value := range where {
+// liesAt tells whether axes have the given values.
+func liesAt(axes, values map[string]string) bool {
+	for axis, value := range values {
 		if compareValues(axes[axis], value) != 0 {
 			return false
 		}
@@ -116,16 +126,17 @@ func within(axes, where map[string]string) bool {
 	return true
 }
 
-// compareValues orders values of an axis by their magnitude.
+// compareValues orders values of an axis by their magnitude: 1024 and 1KiB are equal.
 func compareValues(a, b string) int {
-	x, okx := results.Magnitude(a)
-	y, oky := results.Magnitude(b)
-	if okx && oky {
+	x, okX := results.Magnitude(a)
+	y, okY := results.Magnitude(b)
+	if okX && okY {
 		return cmp.Compare(x, y)
 	}
 	return results.CompareNames(a, b)
 }
 
+// sideOf is the side that a point belongs to. A study that doesn't tell then from now was run with today's versions.
 func sideOf(p results.Point) string {
 	if p.Published() {
 		return claim.Published
@@ -133,140 +144,124 @@ func sideOf(p results.Point) string {
 	return cmp.Or(p.Records[0].Axes["when"], claim.Now)
 }
 
-// mostBeside is how many of the paper's columns stand once for each side; more make a row for each side instead.
-const mostBeside = 3
-
-// heading is the name of the rows.
-func (x exhibit) heading() string {
-	if x.Rows == study.RowsOfRates {
-		return "rate"
-	}
-	return x.Rows
-}
+// maxColumnsBeside is how many columns of the publication stand once for each side. With more, the table would be too wide, and each
+// side has a row of its own.
+const maxColumnsBeside = 3
 
 // table shows the sides beside each other if the columns are few, else below each other.
 func (x exhibit) table() document.Table {
-	if len(x.metrics) > mostBeside {
-		return x.sidesInRows()
+	if len(x.columns) <= maxColumnsBeside {
+		return tableOf(x.sidesBeside(), x.rows)
 	}
-	t := document.Table{Columns: x.placeColumns()}
-	for i := range x.metrics {
-		for _, side := range x.sides {
-			t.Columns = append(t.Columns, x.column(i, side))
-		}
-	}
-	for _, r := range x.rows {
-		row := x.placeCells(r)
-		for i := range x.metrics {
-			for _, side := range x.sides {
-				row[x.column(i, side).Key] = x.cell(r, side, i)
-			}
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
-}
-
-// sidesInRows has a row for each side of each place.
-func (x exhibit) sidesInRows() document.Table {
-	t := document.Table{Columns: x.placeColumns()}
-	if len(x.sides) > 1 {
-		t.Columns = append(t.Columns, document.Column{Key: "of", Name: "of", Row: true})
-	}
-	for i := range x.metrics {
-		t.Columns = append(t.Columns, x.column(i, ""))
-	}
+	var rows []sideRow
 	for _, r := range x.rows {
 		for _, side := range x.sides {
-			if _, there := r.sides[side]; !there {
-				continue
+			if _, ok := r.sides[side]; ok {
+				rows = append(rows, sideRow{r, side})
 			}
-			row := x.placeCells(r)
-			if len(x.sides) > 1 {
-				row["of"] = document.Text(side)
-			}
-			for i := range x.metrics {
-				row[x.column(i, "").Key] = x.cell(r, side, i)
-			}
-			t.Rows = append(t.Rows, row)
 		}
 	}
-	return t
+	return tableOf(x.sidesBelow(), rows)
 }
 
-// placeColumns identify the rows.
-func (x exhibit) placeColumns() []document.Column {
-	columns := []document.Column{{Key: x.Rows, Name: x.heading(), Row: true}}
-	if x.Series != "" {
-		columns = append(columns, document.Column{Key: x.Series, Name: x.Series, Row: true})
+// sidesBeside has each column of the publication once for each side.
+func (x exhibit) sidesBeside() []columnOf[exhibitRow] {
+	columns := x.rowColumns()
+	for _, c := range x.columns {
+		for _, side := range x.sides {
+			column := c.column(side == claim.Published)
+			column.Key, column.Name = column.Key+"_"+side, column.Name+"\n"+side
+			columns = append(columns, columnOf[exhibitRow]{column, func(r exhibitRow) document.Cell { return c.cell(r, side) }})
+		}
 	}
 	return columns
 }
 
-func (x exhibit) placeCells(r exhibitRow) document.Row {
-	row := document.Row{x.Rows: document.Text(r.at)}
+// sideRow is one side of a row.
+type sideRow struct {
+	exhibitRow
+	side string
+}
+
+// sidesBelow has a row for each side.
+func (x exhibit) sidesBelow() []columnOf[sideRow] {
+	columns := columnsOf(x.rowColumns(), func(r sideRow) exhibitRow { return r.exhibitRow })
+	if len(x.sides) > 1 {
+		columns = append(columns, columnOf[sideRow]{document.Column{Key: "of", Name: "of", Row: true}, func(r sideRow) document.Cell { return document.Text(r.side) }})
+	}
+	for _, c := range x.columns {
+		columns = append(columns, columnOf[sideRow]{c.column(false), func(r sideRow) document.Cell { return c.cell(r.exhibitRow, r.side) }})
+	}
+	return columns
+}
+
+// rowColumns identify the rows.
+func (x exhibit) rowColumns() []columnOf[exhibitRow] {
+	name := x.Rows
+	if x.Rows == study.RowsOfRates {
+		name = "rate"
+	}
+	columns := []columnOf[exhibitRow]{
+		{document.Column{Key: x.Rows, Name: name, Row: true}, func(r exhibitRow) document.Cell { return document.Text(r.value) }},
+	}
 	if x.Series != "" {
-		row[x.Series] = document.Text(r.series)
+		columns = append(columns, columnOf[exhibitRow]{
+			document.Column{Key: x.Series, Name: x.Series, Row: true}, func(r exhibitRow) document.Cell { return document.Text(r.series) },
+		})
 	}
-	return row
+	return columns
 }
 
-// column is a column of the paper, in the paper's unit.
-func (x exhibit) column(i int, side string) document.Column {
-	m, name := x.metrics[i], x.units[i]
-	c := document.Column{Key: m.Key, Name: plainName(m.Key), Unit: m.Unit, Spread: side != claim.Published}
-	if name != "" {
-		c.Key, c.Unit = inKey(m.Key, name), unit.None
-		if m.Unit == unit.PerSecond || m.Unit == unit.Count {
-			c.Unit = unit.Count // whole, as the papers print them
-		}
-		c.Name += "\n" + name
+// column describes the cells of c, in the publication's unit. Published figures have no spread.
+func (c exhibitColumn) column(published bool) document.Column {
+	out := document.Column{Key: c.metric.Key, Name: wordsOf(c.metric.Key), Unit: c.metric.Unit, Spread: !published}
+	if c.unit == "" {
+		return out
 	}
-	if side != "" {
-		c.Key, c.Name = c.Key+"_"+side, c.Name+"\n"+side
+	out.Key, out.Name = keyInUnit(c.metric.Key, c.unit), out.Name+"\n"+c.unit
+	out.Unit = unit.None
+	if c.metric.Unit == unit.PerSecond || c.metric.Unit == unit.Count {
+		out.Unit = unit.Count // whole, as papers print them
 	}
-	return c
+	return out
 }
 
-// unitOf are the endings of metric keys that name a unit.
-var unitOf = []string{"_ns", "_bytes", "_s", "_pct", "_low"}
+// cell is the figure of a side, in the publication's unit, or how its repetitions ended if they have none.
+func (c exhibitColumn) cell(r exhibitRow, side string) document.Cell {
+	l, ok := r.sides[side]
+	switch {
+	case !ok:
+		return document.Cell{}
+	case len(l.Records) == 0:
+		return document.Text(l.Point.Status())
+	case r.rate > 0 && !l.Used():
+		return document.Text(string(l.Status))
+	}
+	cell := c.metric.Over(l.Records).Cell()
+	factor, err := results.InUnit(c.metric.Unit, c.unit)
+	if err != nil || cell.Kind == document.Blank { // a study with a wrong unit was refused when it was read
+		return document.Cell{}
+	}
+	cell.Number, cell.Low, cell.High = cell.Number/factor, cell.Low/factor, cell.High/factor
+	return cell
+}
 
-// plainName is a metric's key in words: "publish rate", because its name in other reports, published, would be taken for
+// wordsOf is a metric's key in words, without its unit: "publish rate". Its name in other reports, "published", would be taken for
 // the paper's figure.
-func plainName(key string) string {
-	for _, suffix := range unitOf {
+func wordsOf(key string) string {
+	for _, suffix := range []string{"_ns", "_bytes", "_s", "_pct", "_low"} {
 		key = strings.TrimSuffix(key, suffix)
 	}
 	return strings.ReplaceAll(key, "_", " ")
 }
 
-// inKey is a metric's key with another unit: e2e_mean_ns in ms is e2e_mean_ms.
-func inKey(key, name string) string {
-	word := strings.ToLower(strings.NewReplacer("/", "_per_", "%", "pct", "µ", "u").Replace(name))
-	for _, suffix := range []string{"_ns", "_bytes", "_s"} {
-		if short, ok := strings.CutSuffix(key, suffix); ok {
-			return short + "_" + word
+// keyInUnit is a metric's key with another unit: e2e_mean_ns in ms is e2e_mean_ms. A key without a unit stays as it is.
+func keyInUnit(key, unit string) string {
+	suffix := strings.ToLower(strings.NewReplacer("/", "_per_", "%", "pct", "µ", "u").Replace(unit))
+	for _, own := range []string{"_ns", "_bytes", "_s"} {
+		if stem, ok := strings.CutSuffix(key, own); ok {
+			return stem + "_" + suffix
 		}
 	}
 	return key
-}
-
-func (x exhibit) cell(r exhibitRow, side string, i int) document.Cell {
-	l, there := r.sides[side]
-	if !there {
-		return document.Cell{}
-	}
-	switch {
-	case len(l.Records) == 0:
-		return document.Text(l.Point.Status())
-	case r.order > 0 && !l.Used():
-		return document.Text(string(l.Status))
-	}
-	cell := x.metrics[i].Over(l.Records).Cell()
-	factor, err := results.InUnit(x.metrics[i].Unit, x.units[i])
-	if err != nil || cell.Kind == document.Blank {
-		return document.Cell{}
-	}
-	cell.Number, cell.Low, cell.High = cell.Number/factor, cell.Low/factor, cell.High/factor
-	return cell
 }

@@ -146,7 +146,7 @@ func TestALongListIsToldByItsEnds(t *testing.T) {
 	for value, want := range map[string]string{
 		"[1,2,3,4,5]": "[1,2,3,4,5]", "[1,2,3,4,5,6]": "6 values, 1 to 6", "[a]": "[a]", "": "", "1,2,3,4,5,6,7": "1,2,3,4,5,6,7",
 	} {
-		if got := abridged(value); got != want {
+		if got := shortList(value); got != want {
 			t.Errorf("%q is told as %q, want %q", value, got, want)
 		}
 	}
@@ -159,11 +159,11 @@ func TestRatesOfAnExhibitAreWholeAsThePapersPrintThem(t *testing.T) {
 	}
 	x := p.exhibit(p.Study.Exhibits[1], results.Of(rerun(t, p, map[string]map[string][]float64{"now": {"1": {1000}}})))
 	for i, want := range map[string]unit.Unit{"publish_rate": unit.Count, "e2e_p99_ns": unit.None, "broker_disk_write_bytes": unit.None, "receive_rate": unit.PerSecond} {
-		at := slices.IndexFunc(x.metrics, func(m results.Metric) bool { return m.Key == i })
+		at := slices.IndexFunc(x.columns, func(c exhibitColumn) bool { return c.metric.Key == i })
 		if at < 0 {
 			t.Fatalf("no column of %s", i)
 		}
-		if c := x.column(at, ""); c.Unit != want {
+		if c := x.columns[at].column(false); c.Unit != want {
 			t.Errorf("%s is shown in %v, want %v", i, c.Unit, want)
 		}
 	}
@@ -266,11 +266,11 @@ func TestAFigureOfTheExhibitIsInThePapersUnitWithItsSpread(t *testing.T) {
 		measured[i].Result.Cost = store.Cost{BrokerKnown: true, BrokerDiskWriteBytes: int64(3+i%2*2) * 1e6}
 	}
 	x := p.exhibit(p.Study.Exhibits[1], results.Of(append(measured, p.Figures...)))
-	mb := slices.IndexFunc(x.metrics, func(m results.Metric) bool { return m.Key == "broker_disk_write_bytes" })
+	mb := slices.IndexFunc(x.columns, func(c exhibitColumn) bool { return c.metric.Key == results.KeyBrokerDiskWrite })
 	if len(x.rows) != 1 || mb < 0 {
-		t.Fatalf("%d rows, metrics %v", len(x.rows), x.metrics)
+		t.Fatalf("%d rows, columns %v", len(x.rows), x.columns)
 	}
-	if c := x.cell(x.rows[0], "now", mb); c.Number != 4 || c.Low != 3 || c.High != 5 {
+	if c := x.columns[mb].cell(x.rows[0], "now"); c.Number != 4 || c.Low != 3 || c.High != 5 {
 		t.Errorf("3 and 5 MB are %+v", c)
 	}
 }
@@ -287,7 +287,7 @@ func TestRowsOfAnExhibitGoBySeriesAndThenByTheirValues(t *testing.T) {
 	} {
 		var got []string
 		for _, r := range p.exhibit(e, set).rows {
-			got = append(got, r.series+" "+r.at)
+			got = append(got, r.series+" "+r.value)
 		}
 		want := []string{"auto ack 1", "auto ack 25", "auto ack 50", "manual ack 1", "manual ack 25", "manual ack 50"}
 		if e.Rows == "mode" {

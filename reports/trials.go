@@ -127,11 +127,11 @@ func trialTable(name string, search *results.Sustainable) document.Table {
 		})
 	}
 	columns = append(columns, []columnOf[numberedTrial]{
-		{results.Column("publish_rate"), func(t numberedTrial) document.Cell { return document.Number(t.PublishRate) }},
-		{results.Column("receive_rate"), func(t numberedTrial) document.Cell { return document.Number(t.ReceiveRate) }},
+		{results.Column(results.KeyPublishRate), func(t numberedTrial) document.Cell { return document.Number(t.PublishRate) }},
+		{results.Column(results.KeyReceiveRate), func(t numberedTrial) document.Cell { return document.Number(t.ReceiveRate) }},
 		{document.Column{Key: "backlog_slope", Name: "backlog\ngrowth ≤", Unit: unit.PerSecond}, numberedTrial.backlogGrowth},
-		{results.Column("e2e_p50_ns"), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP50) }},
-		{results.Column("e2e_p99_ns"), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP99) }},
+		{results.Column(results.KeyEndToEndP50), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP50) }},
+		{results.Column(results.KeyEndToEndP99), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP99) }},
 		{document.Column{Key: "seconds", Name: "length", Unit: unit.Seconds}, func(t numberedTrial) document.Cell { return document.Number(t.Seconds) }},
 		{document.Column{Key: "reason", Name: "reason", Wide: true}, func(t numberedTrial) document.Cell { return document.Text(t.Reason) }},
 	}...)

@@ -232,7 +232,7 @@ func none(all []sample, m results.Metric) Part {
 		statuses[s.status] = true
 	}
 	if usable == 0 {
-		return open(NoneUsable, "no repetition ended ok (%s)", strings.Join(results.Abridged(slices.Sorted(maps.Keys(statuses))), "; "))
+		return open(NoneUsable, "no repetition ended ok (%s)", strings.Join(results.Shorten(slices.Sorted(maps.Keys(statuses))), "; "))
 	}
 	return open(NoFigure, "no figure of %s", m.Name)
 }

@@ -96,11 +96,11 @@ func (s sample) figure(m results.Metric) Figure {
 // next is the lowest rate that was tried and was too much for r; 0 where a metric is no such rate.
 func next(key string, r results.Record) float64 {
 	switch {
-	case key == "knee_rate" && r.Result.Knee != nil:
+	case key == results.KeyKneeRate && r.Result.Knee != nil:
 		return r.Result.Knee.JumpedAt
-	case key == "sustainable_low" && r.Result.Sustainable != nil && r.Result.Sustainable.High == 0:
+	case key == results.KeySustainableLow && r.Result.Sustainable != nil && r.Result.Sustainable.High == 0:
 		return math.Inf(1) // none failed
-	case key == "sustainable_low" && r.Result.Sustainable != nil:
+	case key == results.KeySustainableLow && r.Result.Sustainable != nil:
 		return r.Result.Sustainable.High
 	}
 	return 0
@@ -290,7 +290,7 @@ func (v Values) of(all []sample, axis string) (out []sample, reason Reason, why 
 		}
 	}
 	if len(out) == 0 {
-		return nil, NothingMeasured, fmt.Sprintf("no point has %s %s; there are %s", axis, v, strings.Join(results.Abridged(there), ", "))
+		return nil, NothingMeasured, fmt.Sprintf("no point has %s %s; there are %s", axis, v, strings.Join(results.Shorten(there), ", "))
 	}
 	return out, Decided, ""
 }

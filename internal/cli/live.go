@@ -100,7 +100,7 @@ func finished(e lab.Event, severalStudies bool) string {
 	return line
 }
 
-var endToEndP99, throughput = results.MustMetric("e2e_p99_ns"), results.MustMetric("throughput")
+var endToEndP99, throughput = results.MustMetric(results.KeyEndToEndP99), results.MustMetric(results.KeyThroughput)
 
 // told is the outcome as the end of a line.
 func told(r store.Record) (text string) {

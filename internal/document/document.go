@@ -139,7 +139,29 @@ type Column struct {
 	Wide   bool      // holds sentences: wrapped later than other words
 	Spare  bool      // left out of a narrow terminal
 	Data   bool      // for machines only; readers see it in the headings
-	Chart  string    // the chart that draws its cells, "what: which is better", for formats that draw; empty if none does
+	Chart  Chart     // the chart that draws its cells, for formats that draw; columns with the same chart share it
+}
+
+// Chart is what a chart of columns is about. One without a title is none.
+type Chart struct {
+	Title  string
+	Better Better
+}
+
+// Better says which figures of a chart are the better ones.
+type Better int
+
+// Directions.
+const (
+	MoreIsBetter Better = iota
+	LessIsBetter
+)
+
+func (b Better) String() string {
+	if b == LessIsBetter {
+		return "less is better"
+	}
+	return "more is better"
 }
 
 // OneLine is a column's name in one line; a path that was broken after a dot is whole again.

@@ -3,6 +3,7 @@ package figure
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -11,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// bar is one row: parts stacked from 0, an interval of their sum, and a word if there is nothing to draw.
+// bar is one row: parts stacked from 0, and an interval of their sum; or a word if there is nothing to draw.
 type bar struct {
 	name      string
 	parts     []float64
@@ -57,35 +58,25 @@ type bars struct {
 	unit unit.Unit
 }
 
-// barsPanel is a panel of rows. It names them unless the panel to the left does.
-func barsPanel(title, x string, rows []bar, u unit.Unit, names bool) *Panel {
-	p := panel(title, "", x)
-	top := 0.0
-	for _, b := range rows {
-		if v := b.sum(); !math.IsNaN(v) {
-			top = math.Max(top, v)
-		}
-		if b.used && !math.IsNaN(b.high) && !math.IsInf(b.high, 0) {
-			top = math.Max(top, b.high)
-		}
-	}
-	if top > 0 {
+// roomForFigures is how much longer an axis of bars is than the longest bar, for the figures at their ends.
+const roomForFigures = 1.35
+
+// barsPanel is a panel of rows with their names.
+func barsPanel(title, axis string, rows []bar, u unit.Unit) *Panel {
+	p := panel(title, "", axis)
+	if top := longest(rows); top > 0 {
 		linearAxis(&p.Plot.X, u, 0, top, 4)
-		p.Plot.X.Max = top * 1.35 // room for the figures
+		p.Plot.X.Max = top * roomForFigures
 	} else { // words, and nothing to measure them by
 		p.Plot.X.Min, p.Plot.X.Max = 0, 1
 		p.Plot.X.Tick.Marker = plot.ConstantTicks{}
 	}
-	p.Plot.Y.Min, p.Plot.Y.Max = -0.6, float64(len(rows))-0.4
-	var ticks plot.ConstantTicks
-	for i, b := range rows {
-		t := plot.Tick{Value: float64(len(rows) - 1 - i), Label: " "}
-		if names {
-			t.Label = cut(p.Plot.Y.Tick.Label, b.name, 5.5*vg.Centimeter)
-		}
-		ticks = append(ticks, t)
+	var names []string
+	for _, b := range rows {
+		names = append(names, cut(p.Plot.Y.Tick.Label, b.name, 5.5*vg.Centimeter))
 	}
-	p.Plot.Y.Tick.Marker = ticks
+	p.Plot.Y.Min, p.Plot.Y.Max = -0.6, float64(len(rows))-0.4
+	p.Plot.Y.Tick.Marker = downwardTicks(names)
 	p.Plot.Y.Tick.Length = 0
 	p.grid.Horizontal.Color = nil
 	p.Weight = float64(len(rows)) + 0.5
@@ -93,49 +84,92 @@ func barsPanel(title, x string, rows []bar, u unit.Unit, names bool) *Panel {
 	return p
 }
 
+// withoutNames is a panel of bars whose rows are named by the panel to its left.
+func withoutNames(p *Panel, rows int) *Panel {
+	p.Plot.Y.Tick.Marker = downwardTicks(slices.Repeat([]string{" "}, rows))
+	return p
+}
+
+// downwardTicks label rows, the first on top.
+func downwardTicks(labels []string) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for i, label := range labels {
+		ticks = append(ticks, plot.Tick{Value: float64(len(labels) - 1 - i), Label: label})
+	}
+	return ticks
+}
+
+// longest is the end of the longest bar, or of the highest interval of a bar that is used; 0 if there is none.
+func longest(rows []bar) float64 {
+	top := 0.0
+	for _, b := range rows {
+		if v := b.sum(); !math.IsNaN(v) {
+			top = max(top, v)
+		}
+		if b.used && !math.IsNaN(b.high) && !math.IsInf(b.high, 0) {
+			top = max(top, b.high)
+		}
+	}
+	return top
+}
+
+// mostHalf is the largest half height of a bar.
+const mostHalf = vg.Length(8)
+
+// Plot draws the bars, their intervals and their figures.
 func (s bars) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for i, b := range s.rows {
 		at := float64(len(s.rows) - 1 - i)
 		middle := y(at)
-		half := vg.Length(math.Min(float64(y(at+0.34)-middle), 8))
-		left, right := x(0), x(0)
-		for k, part := range b.parts {
-			if math.IsNaN(part) || part <= 0 {
-				continue
-			}
-			from := right
-			right += x(part) - x(0)
-			box := []vg.Point{{X: from, Y: middle - half}, {X: right, Y: middle - half}, {X: right, Y: middle + half}, {X: from, Y: middle + half}}
-			if b.used {
-				c.FillPolygon(lighter(b.colour, k), box)
-			} else {
-				c.StrokeLines(lineDashed(unused, []vg.Length{2, 2}), append(box, box[0]))
-			}
-		}
-		end := right
+		half := min(y(at+0.34)-middle, mostHalf) // 0.34 of the distance between rows
+		end := b.drawParts(c, x, middle, half)
 		if b.used && b.high > b.low {
-			high := x(b.reach(p.X.Max))
-			end = max(end, high)
-			mark := draw.LineStyle{Color: ink, Width: vg.Points(0.9)}
-			c.StrokeLine2(mark, x(b.low), middle, high, middle)
-			c.StrokeLine2(mark, x(b.low), middle-half/2, x(b.low), middle+half/2)
-			if math.IsInf(b.high, 1) {
-				tip := vg.Point{X: high, Y: middle}
-				c.StrokeLines(mark, []vg.Point{{X: high - half/2, Y: middle + half/2}, tip, {X: high - half/2, Y: middle - half/2}})
-			} else {
-				c.StrokeLine2(mark, high, middle-half/2, high, middle+half/2)
-			}
+			end = max(end, b.drawInterval(c, x, middle, half, p.X.Max))
 		}
 		style := letters(smallSize, ink)
 		if !b.used || b.word != "" {
 			style.Color = soft
 		}
-		beside(c, style, vg.Point{X: max(end, left) + vg.Points(4), Y: middle}, b.figure(s.unit))
+		beside(c, style, vg.Point{X: end + vg.Points(4), Y: middle}, b.figure(s.unit))
 	}
 }
 
-// lighter is the colour of the k-th part of a stack.
+// drawParts stacks the parts of a bar, and returns where they end.
+func (b bar) drawParts(c draw.Canvas, x func(float64) vg.Length, middle, half vg.Length) (end vg.Length) {
+	end = x(0)
+	for k, part := range b.parts {
+		if math.IsNaN(part) || part <= 0 {
+			continue
+		}
+		from := end
+		end += x(part) - x(0)
+		box := []vg.Point{{X: from, Y: middle - half}, {X: end, Y: middle - half}, {X: end, Y: middle + half}, {X: from, Y: middle + half}}
+		if b.used {
+			c.FillPolygon(lighter(b.colour, k), box)
+		} else {
+			c.StrokeLines(lineDashed(unused, []vg.Length{2, 2}), append(box, box[0]))
+		}
+	}
+	return end
+}
+
+// drawInterval draws a line with a cap at either end, or with an arrow instead of an upper bound, and returns where it ends.
+func (b bar) drawInterval(c draw.Canvas, x func(float64) vg.Length, middle, half vg.Length, axisEnd float64) (end vg.Length) {
+	low, high := x(b.low), x(b.reach(axisEnd))
+	style := draw.LineStyle{Color: ink, Width: vg.Points(0.9)}
+	c.StrokeLine2(style, low, middle, high, middle)
+	c.StrokeLine2(style, low, middle-half/2, low, middle+half/2)
+	if math.IsInf(b.high, 1) {
+		tip := vg.Point{X: high, Y: middle}
+		c.StrokeLines(style, []vg.Point{{X: high - half/2, Y: middle + half/2}, tip, {X: high - half/2, Y: middle - half/2}})
+	} else {
+		c.StrokeLine2(style, high, middle-half/2, high, middle+half/2)
+	}
+	return high
+}
+
+// lighter is the colour of the k-th part of a stack: each is half way from the one before to white.
 func lighter(c color.RGBA, k int) color.RGBA {
 	for range k {
 		c.R, c.G, c.B = c.R+(255-c.R)/2, c.G+(255-c.G)/2, c.B+(255-c.B)/2

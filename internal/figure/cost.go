@@ -27,46 +27,52 @@ type split struct {
 }
 
 var splits = map[string]split{
-	"broker_cpu_s_per_million":    {"per message (dark: user, light: system)", func(c store.Cost) (user, system float64) { return c.BrokerUserSeconds, c.BrokerSystemSeconds }},
-	"generator_cpu_s_per_million": {"per message, likewise", func(c store.Cost) (user, system float64) { return c.GeneratorUserSeconds, c.GeneratorSystemSeconds }},
+	results.KeyBrokerCPU:    {"per message (dark: user, light: system)", func(c store.Cost) (user, system float64) { return c.BrokerUserSeconds, c.BrokerSystemSeconds }},
+	results.KeyGeneratorCPU: {"per message, likewise", func(c store.Cost) (user, system float64) { return c.GeneratorUserSeconds, c.GeneratorSystemSeconds }},
 }
 
-// cost draws a row of panels for each size and guarantee.
+// cost draws a row of panels for each size and guarantee: a panel for each cost.
 func cost(points []results.Point, _ Options) (Figure, error) {
 	names := results.Names(points)
 	settings, groups := results.PointsBySetting(points)
 	f := Figure{Title: "What a message costs", Width: 26 * vg.Centimeter}
-	rows, measured := 0, false
+	rowCount, measured := 0, false
 	for _, setting := range settings {
-		list := costRows(groups[setting])
-		measured = measured || slices.ContainsFunc(list, func(r costRow) bool { return len(r.loadPoint.Records) > 0 })
-		var panels []*Panel
-		for i, key := range results.CostMetrics {
-			var bars []bar
-			for _, r := range list {
-				bars = append(bars, costBar(key, r, colourOf(slices.Index(names, r.name))))
-			}
-			m := results.MustMetric(key)
-			title := capital(m.Name)
-			if i == 0 {
-				title = setting + ": " + title
-			}
-			u, _ := perMessage(m.Unit)
-			panels = append(panels, barsPanel(title, cmp.Or(splits[key].axis, m.About), bars, u, i == 0))
-		}
-		f.Panels = append(f.Panels, panels)
-		rows += len(list)
+		rows := costRows(groups[setting])
+		rowCount += len(rows)
+		measured = measured || slices.ContainsFunc(rows, func(r costRow) bool { return len(r.loadPoint.Records) > 0 })
+		f.Panels = append(f.Panels, costPanels(setting, rows, names))
 	}
 	if !measured {
 		return Figure{}, nothing("none of the records holds what it cost")
 	}
-	if err := tooMany(rows, mostBars, "bars"); err != nil {
+	if err := tooMany(rowCount, maxBars, "bars"); err != nil {
 		return Figure{}, err
 	}
-	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*2*vg.Centimeter + vg.Length(rows)*0.6*vg.Centimeter
+	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*2*vg.Centimeter + vg.Length(rowCount)*0.6*vg.Centimeter
 	f.Notes = []string{"Medians over repetitions, with their intervals. CPU time of all processes of the broker and of the load generator, " +
 		"divided by confirmed messages. In parentheses: void or failed, not used."}
 	return f, nil
+}
+
+// costPanels has a panel for each cost of the rows. The first has the rows' names.
+func costPanels(setting string, rows []costRow, names []string) []*Panel {
+	var panels []*Panel
+	for _, key := range results.CostMetrics {
+		var bars []bar
+		for _, r := range rows {
+			bars = append(bars, costBar(key, r, colourOf(slices.Index(names, r.name))))
+		}
+		m := results.MustMetric(key)
+		u, _ := perMessage(m.Unit)
+		axis := cmp.Or(splits[key].axis, m.About)
+		if len(panels) == 0 {
+			panels = append(panels, barsPanel(setting+": "+capital(m.Name), axis, bars, u))
+		} else {
+			panels = append(panels, withoutNames(barsPanel(capital(m.Name), axis, bars, u), len(bars)))
+		}
+	}
+	return panels
 }
 
 // costRows are the loads of one panel. A curve has as many as it has rates. Curves are left out if there is any other measurement.

@@ -31,7 +31,7 @@ func TestABarIsAsLongAsTheTablesSay(t *testing.T) {
 
 // Where nothing could be measured there are words, and no scale of a billionth of a message per second.
 func TestBarsWithoutAFigureHaveNoScale(t *testing.T) {
-	p := barsPanel("100 B", "messages/s", []bar{{name: "kafka", word: "failed"}, {name: "nats", parts: []float64{0}, used: true}}, unit.PerSecond, true)
+	p := barsPanel("100 B", "messages/s", []bar{{name: "kafka", word: "failed"}, {name: "nats", parts: []float64{0}, used: true}}, unit.PerSecond)
 	if ticks := p.Plot.X.Tick.Marker.Ticks(p.Plot.X.Min, p.Plot.X.Max); len(ticks) != 0 || p.Plot.X.Max != 1 {
 		t.Errorf("an axis up to %v with %v", p.Plot.X.Max, ticks)
 	}
@@ -40,7 +40,7 @@ func TestBarsWithoutAFigureHaveNoScale(t *testing.T) {
 // Where no rate failed the interval has no end, and the figure stands beside it on the panel all the same.
 func TestAnIntervalWithoutAnEndLeavesRoomForItsFigure(t *testing.T) {
 	open := bar{name: "redis", parts: []float64{69_600}, low: 60_000, high: math.Inf(1), used: true}
-	p := barsPanel("100 B", "messages/s", []bar{open, {name: "nats", parts: []float64{20_000}, low: 18_000, high: 25_000, used: true}}, unit.PerSecond, true)
+	p := barsPanel("100 B", "messages/s", []bar{open, {name: "nats", parts: []float64{20_000}, low: 18_000, high: 25_000, used: true}}, unit.PerSecond)
 	if got := open.reach(p.Plot.X.Max); got <= open.sum() || got > 0.8*p.Plot.X.Max {
 		t.Errorf("the arrow ends at %v, beside a bar of %v on an axis up to %v", got, open.sum(), p.Plot.X.Max)
 	}

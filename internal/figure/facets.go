@@ -1,107 +1,111 @@
 package figure
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/plot"
+
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// facet is one heat map of several that have the same rows, columns and colours.
+// facet is one of several heat maps that have the same rows, columns and colours.
 type facet struct {
 	heat
-	title string
-	names []string // of the axes that the facets hold still
+	title string   // the values of its held axes: "at-least-once, partitions 4"; empty if there are none
+	held  []string // names of the axes of whose values a facet holds one each
 }
 
-// heatsOf is one heat map, or one for each combination of the values of the axes that set points of the same cell apart.
-func heatsOf(points []results.Point, m results.Metric, row, col string) ([]facet, error) {
-	frame, err := heatFrame(points, m, row, col)
+// facetsOf is one heat map if no two points have the same cell. Otherwise it is one for each combination of the values of those axes
+// that tell such points apart.
+func facetsOf(points []results.Point, m results.Metric, cellAxes heatAxes) ([]facet, error) {
+	empty, err := emptyHeat(points, m, cellAxes)
 	if err != nil {
 		return nil, err
 	}
-	axes, at := results.SweptAxes(points)
-	held, err := facetAxes(points, axes, at, row, col)
+	axes, places := results.SweptAxes(points)
+	held, err := heldAxes(points, axes, places, cellAxes)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, a := range held {
-		names = append(names, axes[a].Name)
+	for _, i := range held {
+		names = append(names, axes[i].Name)
 	}
-	order := make([]int, len(points))
+	order := make([]int, len(points)) // of points, by their values on the held axes
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		for _, a := range held {
-			if c := cmp.Compare(at[i][a], at[j][a]); c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(i, j int) int { return compareOn(held, places[i], places[j]) })
 	var titles []string
-	members := map[string][]results.Point{}
+	byTitle := map[string][]results.Point{}
 	for _, i := range order {
-		title := heldTitle(axes, held, at[i])
-		titles = add(titles, title)
-		members[title] = append(members[title], points[i])
+		title := heldTitle(axes, held, places[i])
+		titles = addNew(titles, title)
+		byTitle[title] = append(byTitle[title], points[i])
 	}
 	var facets []facet
 	for _, title := range titles {
-		facets = append(facets, facet{frame.fill(members[title], row, col), title, names})
+		facets = append(facets, facet{heat: empty.filled(byTitle[title], cellAxes), title: title, held: names})
 	}
-	return facets, tooMany(len(facets), mostPanels, "panels")
+	return facets, tooMany(len(facets), maxPanels, "panels")
 }
 
-// facetAxes are as few axes as needed, so that no two points have the same values of them, the same row and the same column.
-func facetAxes(points []results.Point, axes []results.Axis, at [][]int, row, col string) ([]int, error) {
+// heldAxes are as few axes as are needed for no two points of one facet to have the same cell. It adds one axis after the other, each
+// of which tells two points of the same cell apart.
+func heldAxes(points []results.Point, axes []results.Axis, places []results.Place, cellAxes heatAxes) ([]int, error) {
 	var held []int
 	for {
-		i, j := clash(points, at, held, row, col)
-		if i < 0 {
+		i, j, found := sameCell(points, places, held, cellAxes)
+		if !found {
 			slices.Sort(held)
 			return held, nil
 		}
-		next := -1
+		var differ, other []int // axes that tell the points apart
 		for a, axis := range axes {
-			// The axis "sweep" says how a study is written: it tells points apart only if no other axis does.
-			if at[i][a] != at[j][a] && (next < 0 || axes[next].Name == "sweep") && axis.Name != row && axis.Name != col {
-				next = a
+			switch {
+			case places[i][a] == places[j][a] || axis.Name == cellAxes.row || axis.Name == cellAxes.col:
+			case axis.Name == sweepAxis:
+				other = append(other, a)
+			default:
+				differ = append(differ, a)
 			}
 		}
-		if next < 0 {
+		candidates := append(differ, other...)
+		if len(candidates) == 0 {
 			return nil, clashing(points[i], points[j])
 		}
-		held = append(held, next)
+		held = append(held, candidates[0])
 	}
 }
 
-// clash finds two points of one cell of one facet. Both are −1 if there are none.
-func clash(points []results.Point, at [][]int, held []int, row, col string) (int, int) {
-	taken := map[string]int{}
+// sameCell finds two points with the same cell in the same facet, by their indexes.
+func sameCell(points []results.Point, places []results.Place, held []int, cellAxes heatAxes) (i, j int, found bool) {
+	type position struct {
+		cell  cellKey
+		facet string
+	}
+	taken := map[position]int{}
 	for i, p := range points {
-		where := place(p, row, col)
-		key := where[0] + "\x00" + where[1]
+		at := position{cell: cellAxes.cellOf(p)}
 		for _, a := range held {
-			key += "\x00" + strconv.Itoa(at[i][a])
+			at.facet += fmt.Sprintf("%d ", places[i][a])
 		}
-		if other, ok := taken[key]; ok {
-			return other, i
+		if first, ok := taken[at]; ok {
+			return first, i, true
 		}
-		taken[key] = i
+		taken[at] = i
 	}
-	return -1, -1
+	return 0, 0, false
 }
 
-// heldTitle names the values that a panel holds still: "at-least-once, partitions 4".
-func heldTitle(axes []results.Axis, held, at []int) string {
+// heldTitle names values on some axes: "at-least-once, partitions 4". Numbers stand behind the name of their axis.
+func heldTitle(axes []results.Axis, held []int, at results.Place) string {
 	var parts []string
 	for _, i := range held {
-		if at[i] < 0 {
+		if at[i] == results.Unset {
 			continue
 		}
 		text := axes[i].Values[at[i]]
@@ -113,13 +117,28 @@ func heldTitle(axes []results.Axis, held, at []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// panel draws f with the names of its axes.
-func (f facet) panel(col, row string) *Panel {
-	p := panel(f.title, col, row)
+// panel draws a facet with the names of its axes. Cells are one unit wide and high.
+func (f facet) panel(axes heatAxes) *Panel {
+	p := panel(f.title, axes.col, axes.row)
 	x, y := &p.Plot.X, &p.Plot.Y
-	x.Min, x.Max, y.Min, y.Max = -0.5, float64(len(f.cols))-0.5, -0.5, float64(len(f.rows))-0.5
-	x.Tick.Marker, y.Tick.Marker = nominal(f.cols, false), nominal(f.rows, true)
+	x.Min, x.Max = -0.5, float64(len(f.cols))-0.5
+	y.Min, y.Max = -0.5, float64(len(f.rows))-0.5
+	upwards := slices.Clone(f.rows)
+	slices.Reverse(upwards)
+	x.Tick.Marker, y.Tick.Marker = nameTicks(f.cols), nameTicks(upwards)
 	x.Tick.Length, y.Tick.Length = 0, 0
 	p.Add(f.heat)
 	return p
+}
+
+// nameTicks label the places 0, 1, 2, … with names.
+func nameTicks(names []string) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for i, name := range names {
+		if name == "" {
+			name = "not set"
+		}
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: cut(letters(smallSize, ink), name, maxLabelSize)})
+	}
+	return ticks
 }

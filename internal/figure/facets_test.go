@@ -69,7 +69,7 @@ func TestFacetsShareRowsColumnsAndColoursAndHoldTheirOwnCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heats, err := heatsOf(points, m, "topics", "inFlight.messages")
+	heats, err := facetsOf(points, m, heatAxes{"topics", "inFlight.messages"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func TestFacetsShareRowsColumnsAndColoursAndHoldTheirOwnCells(t *testing.T) {
 			t.Errorf("%s: rows %v, columns %v, colours from %v to %v", h.title, h.rows, h.cols, h.low, h.high)
 		}
 		for _, p := range points {
-			at := place(p, "topics", "inFlight.messages")
-			cell, ok := h.cells[[2]int{slices.Index(h.rows, at[0]), slices.Index(h.cols, at[1])}]
+			at := heatAxes{"topics", "inFlight.messages"}.cellOf(p)
+			cell, ok := h.cells[at]
 			if name := p.Product + ", " + strings.Split(p.Setting(), ",")[0]; name == h.title && (!ok || cell.value != results.Summarize(m.Values(p.Ok())).Median) {
 				t.Errorf("%s: the cell at %v is %+v", h.title, at, cell)
 			}

@@ -17,9 +17,10 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Options say how a figure is drawn; each figure looks at those that mean something to it.
+// Options say how a figure is drawn. A figure ignores options that mean nothing to it.
 type Options struct {
 	Title         string    // the figure's own if empty
 	Width, Height vg.Length // the figure's own if 0
@@ -38,9 +39,11 @@ type Figure struct {
 	Width, Height   vg.Length
 }
 
+// kind is one of the figures that can be drawn.
 type kind struct {
-	name, doc string
-	draw      func(points []results.Point, o Options) (Figure, error)
+	name string
+	doc  string // one line
+	draw func(points []results.Point, o Options) (Figure, error)
 }
 
 var kinds = []kind{
@@ -79,8 +82,7 @@ func (e *ErrNothing) Error() string { return e.Reason }
 
 func nothing(format string, args ...any) error { return &ErrNothing{fmt.Sprintf(format, args...)} }
 
-// Build makes the named figure of results. It answers records that hold nothing to show, or more than fits, with an
-// *ErrNothing that says so.
+// Build makes the named figure of results. The error is an *ErrNothing if the records hold nothing to show, or more than fits.
 func Build(name string, set *results.Set, o Options) (Figure, error) {
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if i < 0 {
@@ -114,57 +116,60 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	return f, nil
 }
 
-// circumstances are the versions, machines and numbers of repetitions of all points.
+// circumstances names the versions, the machines and the numbers of repetitions of all points: "kafka 4.1.0, nats 2.12.1 · Xeon, 8 cores
+// · n = 3 to 5".
 func circumstances(points []results.Point) string {
-	versions, hosts := map[string]bool{}, map[string]bool{}
-	var order, machines []string
-	least, most := 0, 0
+	var versions, machines []string
+	var counts []int
 	for _, p := range points {
-		n := len(p.Shown())
-		if n == 0 {
-			continue
+		shown := p.Shown()
+		if len(shown) > 0 {
+			counts = append(counts, len(shown))
 		}
-		if least == 0 || n < least {
-			least = n
-		}
-		most = max(most, n)
-		for _, r := range p.Shown() {
-			v := strings.TrimSpace(r.Spec.Broker + " " + r.Versions.Broker)
-			if !versions[v] {
-				versions[v] = true
-				order = append(order, v)
+		for _, r := range shown {
+			if v := strings.TrimSpace(r.Spec.Broker + " " + r.Versions.Broker); v != "" {
+				versions = addNew(versions, v)
 			}
-			h := strings.TrimSpace(r.Host.CPU)
-			if r.Host.Cores > 0 {
-				h += fmt.Sprintf(", %d cores", r.Host.Cores)
-			}
-			if h != "" && !hosts[h] {
-				hosts[h] = true
-				machines = append(machines, h)
+			if m := machineOf(r); m != "" {
+				machines = addNew(machines, m)
 			}
 		}
 	}
-	slices.Sort(order)
-	parts := []string{strings.Join(order, ", ")}
+	slices.Sort(versions)
+	var parts []string
+	if len(versions) > 0 {
+		parts = append(parts, strings.Join(versions, ", "))
+	}
 	if len(machines) > 0 {
 		parts = append(parts, strings.Join(machines, " and "))
 	}
-	switch {
-	case most == 0:
-	case least == most:
-		parts = append(parts, fmt.Sprintf("n = %d", most))
-	default:
-		parts = append(parts, fmt.Sprintf("n = %d to %d", least, most))
+	if len(counts) > 0 {
+		least, most := slices.Min(counts), slices.Max(counts)
+		if least == most {
+			parts = append(parts, fmt.Sprintf("n\u00a0=\u00a0%d", most))
+		} else {
+			parts = append(parts, fmt.Sprintf("n\u00a0=\u00a0%d\u00a0to\u00a0%d", least, most))
+		}
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+	return strings.Join(parts, " · ")
 }
 
-// doubted says which doubts the selected repetitions carry; a figure leaves the report and its footnotes behind.
+// machineOf describes the machine of a record. It is empty if that isn't known.
+func machineOf(r store.Record) string {
+	text := strings.TrimSpace(r.Host.CPU)
+	if r.Host.Cores > 0 {
+		text += fmt.Sprintf(", %d cores", r.Host.Cores)
+	}
+	return text
+}
+
+// doubted counts the doubts about the selected repetitions, by code: a figure leaves the report and its footnotes behind. It is empty if
+// there are none.
 func doubted(points []results.Point) string {
-	all, with := 0, map[string]int{}
+	repetitions, withCode := 0, map[string]int{}
 	for _, p := range points {
 		for _, r := range p.Shown() {
-			all++
+			repetitions++
 			codes := map[string]bool{}
 			for _, l := range results.Loads(r) {
 				for _, d := range slices.Concat(r.Doubts, l.Record.Doubts) {
@@ -172,21 +177,21 @@ func doubted(points []results.Point) string {
 				}
 			}
 			for code := range codes {
-				with[code]++
+				withCode[code]++
 			}
 		}
 	}
 	var parts []string
-	for _, code := range slices.Sorted(maps.Keys(with)) {
-		parts = append(parts, fmt.Sprintf("%s (%d)", code, with[code]))
+	for _, code := range slices.Sorted(maps.Keys(withCode)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", code, withCode[code]))
 	}
 	if parts == nil {
 		return ""
 	}
-	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", all, strings.Join(parts, ", "))
+	return fmt.Sprintf("Doubts, by how many of the %d selected repetitions have them: %s.", repetitions, strings.Join(parts, ", "))
 }
 
-// grid arranges panels in rows of at most columns.
+// grid arranges panels in rows of equally many places, at most columns. Places that are left over are nil.
 func grid(panels []*Panel, columns int) [][]*Panel {
 	columns = max(1, min(columns, len(panels)))
 	var rows [][]*Panel
@@ -199,7 +204,8 @@ func grid(panels []*Panel, columns int) [][]*Panel {
 	return rows
 }
 
-const mostPanels = 12 // more would be too small to read
+// maxPanels is how many panels a figure has; more would be too small to read.
+const maxPanels = 12
 
 // tooMany refuses a figure whose parts would be too small to read.
 func tooMany(n, most int, what string) error {

@@ -195,7 +195,7 @@ func TestVoidPointsAreShownAndNeverJoined(t *testing.T) {
 	points := results.Of(storetest.Demo()).Points
 	points = slices.DeleteFunc(points, func(p results.Point) bool { return p.Spec.Measure != "curve" })
 	_, groups := results.PointsBySetting(points)
-	marks := throughputMarks(groups["1 KiB, at-least-once"], "rabbitmq", kind)[1]
+	marks := throughputMarks(groups["1 KiB, at-least-once"], "rabbitmq", kind.Quantile(0.99))
 	if len(marks) != 6 || marks[2].used || !marks[1].used || !marks[3].used {
 		t.Errorf("the curve with a void point became %+v", marks)
 	}
@@ -210,7 +210,7 @@ func TestHeatCellsHoldTheMediansAndTellRefusedFromMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heats, err := heatsOf(points, m, "broker", "messageSize")
+	heats, err := facetsOf(points, m, heatAxes{"broker", "messageSize"})
 	if err != nil || len(heats) != 1 || heats[0].title != "" {
 		t.Fatalf("%v; %d heat maps, want one without a title", err, len(heats))
 	}
@@ -218,12 +218,11 @@ func TestHeatCellsHoldTheMediansAndTellRefusedFromMissing(t *testing.T) {
 	if !slices.Equal(h.rows, []string{"jetstream", "kafka", "nats", "rabbitmq"}) || !slices.Equal(h.cols, []string{"100", "1024"}) && !slices.Equal(h.cols, []string{"100", "1KiB"}) {
 		t.Errorf("rows %v, columns %v", h.rows, h.cols)
 	}
-	if c := h.cells[[2]int{2, 1}]; c.word != "refused" || c.used {
+	if c := h.cells[cellKey{h.rows[2], h.cols[1]}]; c.word != "refused" || c.used {
 		t.Errorf("the refused cell: %+v", c)
 	}
 	want := results.Summarize(m.Values(points[0].Ok())).Median
-	r, c := slices.Index(h.rows, points[0].Spec.Broker), slices.Index(h.cols, points[0].Records[0].Axes["messageSize"])
-	if got := h.cells[[2]int{r, c}]; got.value != want || !got.used {
+	if got := h.cells[cellKey{points[0].Spec.Broker, points[0].Records[0].Axes["messageSize"]}]; got.value != want || !got.used {
 		t.Errorf("got %+v, want %v", got, want)
 	}
 }
@@ -271,7 +270,7 @@ func TestWhatIsNotUsedNeitherScalesTheAxisNorLooksLikeAFigure(t *testing.T) {
 		t.Fatalf("rows %+v", rows)
 	}
 	void := bar{parts: []float64{10}, low: 1, high: 1e9, colour: palette[0]}
-	if p := barsPanel("", "", []bar{void}, unit.PerSecond, true); p.Plot.X.Max > 20 {
+	if p := barsPanel("", "", []bar{void}, unit.PerSecond); p.Plot.X.Max > 20 {
 		t.Errorf("the axis goes to %v", p.Plot.X.Max)
 	}
 }
@@ -363,7 +362,7 @@ func TestNoFigureDrawsTheLatencyOfAClosedLoop(t *testing.T) {
 			if panel.Unit != unit.Nanoseconds {
 				continue
 			}
-			for _, trace := range courseTraces(panel, r, 0) {
+			for _, trace := range (run{record: r}).traces(panel) {
 				for _, m := range trace.marks {
 					if !math.IsNaN(m.y) {
 						t.Fatalf("the course over time holds a latency of %v", m.y)
@@ -380,7 +379,7 @@ func TestTheMeasuredPhaseIsNotShadedAsDrain(t *testing.T) {
 	r := store.Record{Result: &store.Result{Measurement: store.Measurement{Seconds: 10, Series: []store.Tick{
 		{OffsetNs: -5e8, Phase: "warmup"}, {OffsetNs: 5e8, Phase: "measure"}, {OffsetNs: 95e8, Phase: "measure"}, {OffsetNs: 101e8, Phase: "drain"}, {OffsetNs: 12e9, Phase: "drain"},
 	}}}}
-	got := phases([]store.Record{r}, -1, 12)
+	got := unmeasured([]run{{record: r}}, -1, 12)
 	if len(got) != 2 || got[0] != (band{-1, 0, shade}) || got[1] != (band{10, 12, shade}) {
 		t.Errorf("shaded %v, want -1 to 0 and 10 to 12", got)
 	}

@@ -11,7 +11,14 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-var shownQuantiles = [2]float64{0.5, 0.99}
+// drawnQuantile is a quantile of latency with the dashes of its lines.
+type drawnQuantile struct {
+	name   string
+	q      float64
+	dashes []vg.Length // nil: a solid line
+}
+
+var drawnQuantiles = []drawnQuantile{{"p50", 0.5, nil}, {"p99", 0.99, dashed}}
 
 // latencyThroughput draws a panel for each size and guarantee, and in it two lines for each broker.
 func latencyThroughput(points []results.Point, o Options) (Figure, error) {
@@ -21,7 +28,7 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	}
 	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Spec.Measure != "curve" && p.Spec.Measure != "rate" })
 	settings, groups := results.PointsBySetting(points)
-	if err := tooMany(len(settings), mostPanels, "sizes and guarantees"); err != nil {
+	if err := tooMany(len(settings), maxPanels, "sizes and guarantees"); err != nil {
 		return Figure{}, err
 	}
 	d := throughputDrawing{kind: kind, names: results.Names(points), options: o}
@@ -40,27 +47,24 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 	return f, nil
 }
 
-// throughputDrawing holds the common properties of a figure's panels.
+// throughputDrawing holds what the panels of a figure share.
 type throughputDrawing struct {
 	kind    results.LatencyKind
 	names   []string // of brokers, in the order of their colours
 	options Options
-	void    bool // a panel shows figures that are not used
+	void    bool // set by panel if it shows figures that are not used
 }
 
 // panel draws the points of one size and guarantee. It is nil if none has a latency at a rate.
 func (d *throughputDrawing) panel(setting string, points []results.Point) *Panel {
 	p := panel(setting, "throughput (messages/s, confirmed)", d.kind.Text)
-	e := nowhere()
+	e := noExtent()
 	for i, name := range d.names {
-		for q, marks := range throughputMarks(points, name, d.kind) {
+		for _, quantile := range drawnQuantiles {
+			marks := throughputMarks(points, name, d.kind.Quantile(quantile.q))
 			d.void = d.void || slices.ContainsFunc(marks, func(m mark) bool { return !m.used })
-			t := trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))}
-			if q == 1 {
-				t.line.Dashes = dashed
-			}
 			e.take(marks, !d.options.Linear)
-			p.Add(t)
+			p.Add(trace{marks: marks, line: lineDashed(colourOf(i), quantile.dashes), glyph: glyph(i, colourOf(i))})
 		}
 	}
 	if e.high < e.low {
@@ -77,12 +81,15 @@ func (d *throughputDrawing) panel(setting string, points []results.Point) *Panel
 	return p
 }
 
-// drawn tells that the figure shows a metric.
+// drawn tells whether the figure shows a metric, so that objectives for it can be drawn as lines.
 func (d *throughputDrawing) drawn(m results.Metric) bool { return m.Histogram == d.kind.Name }
 
 func (d *throughputDrawing) legend(points []results.Point) []Entry {
-	p50, p99 := line(soft), lineDashed(soft, dashed)
-	entries := append(namesLegend(d.names), Entry{Text: "p50", Line: &p50}, Entry{Text: "p99", Line: &p99})
+	entries := namesLegend(d.names)
+	for _, quantile := range drawnQuantiles {
+		style := lineDashed(soft, quantile.dashes)
+		entries = append(entries, Entry{Text: quantile.name, Line: &style})
+	}
 	entries = append(entries, boundsLegend(boundsOf(points, d.drawn))...)
 	if d.void {
 		entries = append(entries, voidEntry())
@@ -110,25 +117,22 @@ func kindNote(k results.LatencyKind) string {
 	return "Latency: " + k.Text + "."
 }
 
-// throughputMarks are the marks of one broker in one panel, for each of shownQuantiles, by rising rate.
-func throughputMarks(points []results.Point, name string, kind results.LatencyKind) [2][]mark {
-	var marks [2][]mark
+// throughputMarks are the marks of one broker in one panel: a latency against the rate that came through, by rising rate. Loads
+// without either have none.
+func throughputMarks(points []results.Point, name string, latency results.Metric) []mark {
+	var marks []mark
 	for _, p := range points {
 		if p.Name != name {
 			continue
 		}
 		for _, l := range p.MeasuredLoads() {
-			rate := results.MustMetric("publish_rate").Over(l.Records)
-			for k, q := range shownQuantiles {
-				if y := kind.Quantile(q).Over(l.Records); rate.Median > 0 && y.N > 0 {
-					marks[k] = append(marks[k], mark{rate.Median, y.Median, y.Low, y.High, l.Used()})
-				}
+			rate, y := results.MustMetric(results.KeyPublishRate).Over(l.Records), latency.Over(l.Records)
+			if rate.Median > 0 && y.N > 0 {
+				marks = append(marks, mark{x: rate.Median, y: y.Median, low: y.Low, high: y.High, used: l.Used()})
 			}
 		}
 	}
-	for k := range marks {
-		slices.SortFunc(marks[k], func(a, b mark) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
-	}
+	slices.SortFunc(marks, func(a, b mark) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
 	return marks
 }
 

@@ -32,17 +32,23 @@ func (f Figure) drawOn(c draw.Canvas) {
 	c = down(c, vg.Points(4))
 	c = drawLegend(c, f.Legend)
 	c = down(c, vg.Points(6))
+	c = drawNotes(c, f.Notes)
+	drawPanels(c, f.Panels)
+}
+
+// drawNotes writes the notes at the bottom, from the last line up, and returns the rest of c.
+func drawNotes(c draw.Canvas, notes []string) draw.Canvas {
 	style := letters(smallSize, soft)
-	for _, note := range slices.Backward(f.Notes) {
-		for _, l := range slices.Backward(wrap(style, note, c.Max.X-c.Min.X)) {
-			c.FillText(style, vg.Point{X: c.Min.X, Y: c.Min.Y + style.FontExtents().Descent}, l)
+	for _, note := range slices.Backward(notes) {
+		for _, line := range slices.Backward(wrap(style, note, c.Max.X-c.Min.X)) {
+			c.FillText(style, vg.Point{X: c.Min.X, Y: c.Min.Y + style.FontExtents().Descent}, line)
 			c.Min.Y += style.FontExtents().Height * 1.15
 		}
 	}
-	if len(f.Notes) > 0 {
+	if len(notes) > 0 {
 		c.Min.Y += vg.Points(6)
 	}
-	drawPanels(c, f.Panels)
+	return c
 }
 
 // margins are the room that a plot needs around its data.
@@ -59,7 +65,7 @@ func (p *Panel) needed(c draw.Canvas) margins {
 	return margins{d.Min.X - c.Min.X, c.Max.X - d.Max.X, d.Min.Y - c.Min.Y, c.Max.Y - d.Max.Y}
 }
 
-// head and foot are the room for the words above and below a plot.
+// head is the room for the words above a plot.
 func (p *Panel) head() vg.Length {
 	var h vg.Length
 	if p.Title != "" {
@@ -71,6 +77,7 @@ func (p *Panel) head() vg.Length {
 	return h
 }
 
+// foot is the room for the words below a plot.
 func (p *Panel) foot() vg.Length {
 	if p.X == "" {
 		return 0
@@ -99,7 +106,6 @@ const panelGapX, panelGapY = vg.Length(16), vg.Length(10)
 // sizesOf divides a canvas among panels. No data get less than ten points, even if the canvas is too small.
 func sizesOf(panels [][]*Panel, c draw.Canvas) panelSizes {
 	s := panelSizes{columns: make([]margins, len(panels[0])), rows: make([]rowSizes, len(panels))}
-	var weights float64
 	for j, row := range panels {
 		size := &s.rows[j]
 		for i, p := range row {
@@ -115,18 +121,20 @@ func sizesOf(panels [][]*Panel, c draw.Canvas) panelSizes {
 		if size.weight == 0 {
 			size.weight = 1
 		}
-		weights += size.weight
 	}
-	width, height := c.Max.X-c.Min.X-panelGapX*vg.Length(len(s.columns)-1), c.Max.Y-c.Min.Y-panelGapY*vg.Length(len(s.rows)-1)
+	const least = vg.Length(10)
+	width := c.Max.X - c.Min.X - panelGapX*vg.Length(len(s.columns)-1) // that is left for data
 	for _, m := range s.columns {
 		width -= m.left + m.right
 	}
+	s.width = max(width/vg.Length(len(s.columns)), least)
+	height, weights := c.Max.Y-c.Min.Y-panelGapY*vg.Length(len(s.rows)-1), 0.0
 	for _, r := range s.rows {
-		height -= r.height()
+		height -= r.height() // without data as yet
+		weights += r.weight
 	}
-	s.width = max(width/vg.Length(len(s.columns)), vg.Points(10))
 	for j := range s.rows {
-		s.rows[j].data = max(height*vg.Length(s.rows[j].weight/weights), vg.Points(10))
+		s.rows[j].data = max(height*vg.Length(s.rows[j].weight/weights), least)
 	}
 	return s
 }
@@ -178,6 +186,7 @@ func (p *Panel) drawAround(data draw.Canvas, x, y, below vg.Length) {
 	data.FillText(style, vg.Point{X: (data.Min.X + data.Max.X) / 2, Y: data.Min.Y - below + style.FontExtents().Descent}, p.X)
 }
 
+// down is c without a strip at its top.
 func down(c draw.Canvas, by vg.Length) draw.Canvas {
 	c.Max.Y -= by
 	return c
@@ -275,6 +284,7 @@ func drawLegend(c draw.Canvas, entries []Entry) draw.Canvas {
 	return down(c, vg.Length((len(entries)+columns-1)/columns)*height)
 }
 
+// sample draws what an entry stands for, beside its text.
 func (e Entry) sample(c draw.Canvas, x, y, width vg.Length) {
 	if e.Fill != nil {
 		h := vg.Points(3.5)

@@ -25,12 +25,12 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	m.bounds = boundsOf(points, func(other results.Metric) bool { return other.Key == metric.Key })
-	f := Figure{Title: fmt.Sprintf("%s by %s", capital(metric.Name), m.col.Name), Width: 18 * vg.Centimeter}
+	f := Figure{Title: fmt.Sprintf("%s by %s", capital(metric.Name), m.along.Name), Width: 18 * vg.Centimeter}
 	f.Panels = grid(m.panels(), m.columns())
 	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*6.5*vg.Centimeter
-	for i, name := range m.names {
+	for i, name := range m.lineNames {
 		l, g := line(colourOf(i)), glyph(i, colourOf(i))
-		if len(m.names) > 1 || name != "" {
+		if len(m.lineNames) > 1 || name != "" {
 			f.Legend = append(f.Legend, Entry{Text: name, Line: &l, Glyph: &g})
 		}
 	}
@@ -39,11 +39,11 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 		f.Legend = append(f.Legend, voidEntry())
 	}
 	f.Notes = []string{"Medians over repetitions; uprights are their intervals."}
-	if len(m.titles) > 1 {
-		f.Notes[0] += " Panels: " + words(m.held()) + "; all have the same scales."
+	if len(m.panelTitles) > 1 {
+		f.Notes[0] += " Panels: " + listed(m.panelAxes()) + "; all have the same scales."
 	}
 	if len(m.missing) > 0 {
-		f.Notes = append(f.Notes, "Without a figure: "+strings.Join(results.Abridged(m.missing), "; ")+".")
+		f.Notes = append(f.Notes, "Without a figure: "+strings.Join(results.Shorten(m.missing), "; ")+".")
 	}
 	return f, nil
 }
@@ -51,34 +51,34 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 // columns is how many panels stand beside each other, so that their titles can be read.
 func (m *mesh) columns() int {
 	width := vg.Length(0)
-	for _, t := range m.titles {
+	for _, t := range m.panelTitles {
 		width = max(width, bold(bodySize+1).Width(t))
 	}
-	if len(m.titles) == 4 || width > 5*vg.Centimeter {
+	if len(m.panelTitles) == 4 || width > 5*vg.Centimeter {
 		return 2
 	}
 	return 3
 }
 
-// x is the place of a value along the axis.
-func (m *mesh) x(col int) float64 {
-	if m.nominal {
-		return float64(col)
+// x is where the i-th value of the axis stands.
+func (m *mesh) x(i int) float64 {
+	if m.evenSteps {
+		return float64(i)
 	}
-	return m.col.Numbers[col]
+	return m.along.Numbers[i]
 }
 
 func (m *mesh) panels() []*Panel {
-	e := nowhere()
+	e := noExtent()
 	for _, d := range m.dots {
-		e.take([]mark{d.mark}, !m.straight)
+		e.take([]mark{d.mark}, !m.linearMetric)
 	}
-	e.include(m.bounds, !m.straight)
+	e.include(m.bounds, !m.linearMetric)
 	var panels []*Panel
-	for _, title := range m.titles {
-		p := panel(title, m.col.Name, m.metric.Name)
+	for _, title := range m.panelTitles {
+		p := panel(title, m.along.Name, m.metric.Name)
 		m.scale(p, e)
-		for i, name := range m.names {
+		for i, name := range m.lineNames {
 			var marks []mark
 			for _, d := range m.dots {
 				if d.panel == title && d.line == name {
@@ -86,8 +86,8 @@ func (m *mesh) panels() []*Panel {
 				}
 			}
 			slices.SortFunc(marks, func(a, b mark) int { return cmp.Compare(a.x, b.x) })
-			for run := range slices.Chunk(marks, m.joined(len(marks))) {
-				p.Add(trace{marks: run, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))})
+			for joined := range slices.Chunk(marks, m.joined(len(marks))) {
+				p.Add(trace{marks: joined, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))})
 			}
 		}
 		for _, b := range m.bounds {
@@ -100,22 +100,22 @@ func (m *mesh) panels() []*Panel {
 
 // joined is how many of n dots a line goes through: between names, such as brokers, there is nothing.
 func (m *mesh) joined(n int) int {
-	if m.col.Numbers == nil {
+	if m.along.Numbers == nil {
 		return 1
 	}
 	return max(n, 1)
 }
 
 func (m *mesh) scale(p *Panel, e extent) {
-	if m.straight {
+	if m.linearMetric {
 		linearAxis(&p.Plot.Y, m.metric.Unit, e.low, e.high, 5)
 	} else {
 		logAxis(&p.Plot.Y, m.metric.Unit, e.low, e.high, 6)
 	}
 	x := &p.Plot.X
-	low, high := m.x(0), m.x(len(m.col.Values)-1)
+	low, high := m.x(0), m.x(len(m.along.Values)-1)
 	share := func(v float64) float64 { return (v - low) / (high - low) }
-	if !m.nominal && !m.linear {
+	if !m.evenSteps && !m.linear {
 		x.Scale = plot.LogScale{}
 		share = func(v float64) float64 { return math.Log(v/low) / math.Log(high/low) }
 		room := math.Pow(high/low, 0.06)
@@ -131,7 +131,7 @@ func (m *mesh) ticks(share func(float64) float64) []plot.Tick {
 	style := letters(smallSize, ink)
 	var ticks []plot.Tick
 	end := math.Inf(-1)
-	for i, text := range m.col.Values {
+	for i, text := range m.along.Values {
 		t := plot.Tick{Value: m.x(i)}
 		half := float64(style.Width(text)/panelWidth) / 2
 		if at := share(t.Value); at-half > end {

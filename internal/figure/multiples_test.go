@@ -55,8 +55,8 @@ func TestMultiplesHoldTheMediansOfWhatTheirTitlesSay(t *testing.T) {
 	if err := m.lay(points, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(m.titles, []string{"100 B", "1 KiB"}) || m.col.Name != "load" || !slices.Equal(m.names, []string{"jetstream", "kafka", "nats", "rabbitmq"}) {
-		t.Fatalf("panels %v, along %s, lines %v", m.titles, m.col.Name, m.names)
+	if !slices.Equal(m.panelTitles, []string{"100 B", "1 KiB"}) || m.along.Name != "load" || !slices.Equal(m.lineNames, []string{"jetstream", "kafka", "nats", "rabbitmq"}) {
+		t.Fatalf("panels %v, along %s, lines %v", m.panelTitles, m.along.Name, m.lineNames)
 	}
 	for _, d := range m.dots {
 		i := slices.IndexFunc(points, func(p results.Point) bool {
@@ -114,7 +114,7 @@ func TestWhatHasNoPlaceInMultiplesIsNamed(t *testing.T) {
 }
 
 func TestLabelsOfMultiplesDontOverlap(t *testing.T) {
-	m := mesh{col: results.Axis{Values: []string{"100 B", "101 B", "102 B", "1 KiB"}, Numbers: []float64{100, 101, 102, 1024}}}
+	m := mesh{along: results.Axis{Values: []string{"100 B", "101 B", "102 B", "1 KiB"}, Numbers: []float64{100, 101, 102, 1024}}}
 	var labels []string
 	for _, tick := range m.ticks(func(v float64) float64 { return (v - 100) / 924 }) {
 		if tick.Label != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-const mostLines = 14 // each of seven colours twice, drawn through and dashed
+const maxLines = 14 // each of seven colours twice, drawn through and dashed
 
 // percentiles draws a panel for each size and guarantee, and in it a line for each broker and load.
 func percentiles(points []results.Point, o Options) (Figure, error) {
@@ -30,7 +30,7 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, nothing("none of the records holds the latency %s", kind.Name)
 	}
 	names := lineNames(all)
-	if err := tooMany(len(names), mostLines, "lines"); err != nil {
+	if err := tooMany(len(names), maxLines, "lines"); err != nil {
 		return Figure{}, err
 	}
 	f := Figure{Title: "Latency by percentile", Width: 18 * vg.Centimeter}
@@ -46,7 +46,7 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 			panels = append(panels, p)
 		}
 	}
-	if err := tooMany(len(panels), mostPanels, "sizes and guarantees"); err != nil {
+	if err := tooMany(len(panels), maxPanels, "sizes and guarantees"); err != nil {
 		return Figure{}, err
 	}
 	f.Panels = grid(panels, 2)
@@ -58,7 +58,7 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 
 // drawPercentiles puts a line for each distribution into a panel, above the floor below which nothing is known.
 func drawPercentiles(p *Panel, all []results.Distribution, number func(results.Distribution) int, o Options) {
-	e := nowhere()
+	e := noExtent()
 	under := floorOf(all)
 	if under != nil {
 		p.Add(under) // below the lines

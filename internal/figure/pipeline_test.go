@@ -67,7 +67,7 @@ func TestTheCourseOfAPipelineHasItsQueueAndEachPart(t *testing.T) {
 		{slices.Repeat([]float64{0.1}, 6), slices.Repeat([]float64{0.2}, 6), slices.Repeat([]float64{0.3}, 6), slices.Repeat([]float64{0.4}, 6)},
 		{slices.Repeat([]float64{1e6}, 6), slices.Repeat([]float64{2e6}, 6), slices.Repeat([]float64{3e6}, 6), {4e6, 4e6 + 1, 4e6 + 2, 4e6 + 3, 4e6 + 4, 4e6 + 5}},
 	} {
-		traces := courseTraces(panels[i], r, 0)
+		traces := run{record: r}.traces(panels[i])
 		if len(traces) != len(want) {
 			t.Fatalf("%s: %d lines, want %d", panels[i].Title, len(traces), len(want))
 		}
@@ -108,7 +108,7 @@ func TestSidesThatNobodyMeteredAreAGap(t *testing.T) {
 		t.Fatalf("%d panels, want two of the sides", len(panels))
 	}
 	for _, p := range panels[4:] {
-		for _, trace := range courseTraces(p, r, 0) {
+		for _, trace := range (run{record: r}).traces(p) {
 			if !math.IsNaN(trace.marks[0].y) || trace.marks[1].y != 0 {
 				t.Errorf("%s: %v at first and %v then, want a gap and 0", p.Title, trace.marks[0].y, trace.marks[1].y)
 			}

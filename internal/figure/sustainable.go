@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-const mostBars = 30
+const maxBars = 30
 
 // sustainable draws a bar to the highest passing rate of each point and over it the bracket of all repetitions.
 func sustainable(points []results.Point, _ Options) (Figure, error) {
@@ -30,9 +30,9 @@ func sustainable(points []results.Point, _ Options) (Figure, error) {
 	for _, setting := range settings {
 		list := sustainableBars(groups[setting], names)
 		rows += len(list)
-		f.Panels = append(f.Panels, []*Panel{barsPanel(setting, "messages/s", list, unit.PerSecond, true)})
+		f.Panels = append(f.Panels, []*Panel{barsPanel(setting, "messages/s", list, unit.PerSecond)})
 	}
-	if err := tooMany(rows, mostBars, "bars"); err != nil {
+	if err := tooMany(rows, maxBars, "bars"); err != nil {
 		return Figure{}, err
 	}
 	f.Height = 2.8*vg.Centimeter + vg.Length(len(f.Panels))*2*vg.Centimeter + vg.Length(rows)*0.7*vg.Centimeter
@@ -47,10 +47,9 @@ func sustainableBars(points []results.Point, names []string) []bar {
 	for _, p := range points {
 		b := bar{name: p.Name, low: math.NaN(), high: math.NaN(), used: len(p.Ok()) > 0, colour: colourOf(slices.Index(names, p.Name))}
 		bracket := results.Sustained(p.Shown())
-		switch {
-		case bracket.N > 0 && (b.used || bracket.Median > 0): // a failed search that found nothing has no figure
+		if found := bracket.N > 0 && (b.used || bracket.Median > 0); found { // a failed search in which no rate passed has no figure
 			b.parts, b.low, b.high = []float64{bracket.Median}, bracket.Low, bracket.High
-		default:
+		} else {
 			b.word = word(p)
 		}
 		rows = append(rows, b)
@@ -61,16 +60,15 @@ func sustainableBars(points []results.Point, names []string) []bar {
 
 // word says why there is no figure.
 func word(p results.Point) string {
-	switch status := p.Status(); status {
-	case string(store.OK):
-		return "not known"
-	default:
+	if status := p.Status(); status != string(store.OK) {
 		return status
 	}
+	return "not known"
 }
 
+// sortBars puts the longest bar first. Those that aren't used come after those that are, and those without a figure last.
 func sortBars(rows []bar) {
-	rank := func(b bar) int {
+	order := func(b bar) int {
 		switch {
 		case b.word != "" || math.IsNaN(b.sum()):
 			return 2
@@ -80,6 +78,6 @@ func sortBars(rows []bar) {
 		return 0
 	}
 	slices.SortStableFunc(rows, func(a, b bar) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), -cmp.Compare(a.sum(), b.sum()))
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(b.sum(), a.sum()))
 	})
 }

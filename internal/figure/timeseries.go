@@ -3,86 +3,79 @@ package figure
 import (
 	"cmp"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-const mostSeries = 6 // more lines in one panel can't be told apart
+// maxRuns is how many repetitions one panel shows; more lines could not be told apart.
+const maxRuns = 6
 
-// timeseries draws its panels over one time axis, with one repetition of each point in them.
+// run is one repetition that is drawn over time.
+type run struct {
+	name   string // of its point: product, setting and load
+	record store.Record
+	colour color.RGBA
+}
+
+func (r run) ok() bool { return r.record.Status == store.OK }
+
+// timeseries draws one repetition of each point over time, in panels below each other that share the time axis.
 func timeseries(points []results.Point, _ Options) (Figure, error) {
-	var names []string
-	var runs []store.Record
-	for _, p := range points {
-		r, ok := withSeries(p)
-		if !ok {
-			continue
-		}
-		names = append(names, p.Name+", "+p.Setting()+", "+p.Load())
-		runs = append(runs, r)
-	}
+	runs := runsOf(points)
 	if len(runs) == 0 {
 		return Figure{}, nothing("none of the records holds a course over time")
 	}
-	if err := tooMany(len(runs), mostSeries, "courses over time"); err != nil {
+	if err := tooMany(len(runs), maxRuns, "courses over time"); err != nil {
 		return Figure{}, err
 	}
-	f := Figure{Title: "Course over time", Width: 18 * vg.Centimeter}
-	shown := results.CoursePanels(runs...)
-	f.Height = vg.Centimeter + vg.Length(len(shown))*5*vg.Centimeter
-	for i, s := range shown {
-		p := drawCourse(s, runs)
-		for _, fault := range faultLines(runs, i == 0) {
+	var records []store.Record
+	for _, r := range runs {
+		records = append(records, r.record)
+	}
+	panels := results.CoursePanels(records...)
+	f := Figure{Title: "Course over time", Width: 18 * vg.Centimeter, Height: vg.Length(1+5*len(panels)) * vg.Centimeter}
+	faults := faultLines(runs)
+	for i, content := range panels {
+		p := coursePanel(content, runs)
+		if i == 1 {
+			faults = withoutText(faults) // which the first panel has
+		}
+		for _, fault := range faults {
 			p.Add(fault)
+		}
+		if i == len(panels)-1 {
+			p.X = "seconds since the start of the measured phase"
 		}
 		f.Panels = append(f.Panels, []*Panel{p})
 	}
-	f.Panels[len(shown)-1][0].X = "seconds since the start of the measured phase" // the rates of every run are shown, so there is a panel
-	for i, name := range names {
-		l := line(colourOf(i))
-		f.Legend = append(f.Legend, Entry{Text: name, Line: &l})
-	}
-	f.Legend = append(f.Legend, courseEntries(shown)...)
-	if slices.ContainsFunc(runs, func(r store.Record) bool { return r.Status != store.OK }) {
-		f.Legend = append(f.Legend, voidEntry())
-	}
-	f.Notes = notesOf(names, runs)
+	f.Legend = courseLegend(runs, panels)
+	f.Notes = courseNotes(runs)
 	return f, nil
 }
 
-// drawCourse draws one panel: the unmeasured phases in grey, and the lines of all runs. Latencies stand on a logarithmic axis.
-func drawCourse(course results.CoursePanel, runs []store.Record) *Panel {
-	p := panel("", "", course.Title)
-	from, to := span(runs)
-	for _, b := range phases(runs, from, to) {
-		p.Add(b)
-	}
-	log, reach := course.Unit == unit.Nanoseconds, nowhere()
-	for i, r := range runs {
-		for _, t := range courseTraces(course, r, i) {
-			reach.take(t.marks, log)
-			p.Add(t)
+// runsOf picks a repetition of each point that has a course over time, with the colour of its lines.
+func runsOf(points []results.Point) []run {
+	var runs []run
+	for _, p := range points {
+		if r, ok := withSeries(p); ok {
+			name := p.Name + ", " + p.Setting() + ", " + p.Load()
+			runs = append(runs, run{name, r, colourOf(len(runs))})
 		}
 	}
-	if log {
-		logAxis(&p.Plot.Y, course.Unit, reach.low, reach.high, 6)
-	} else {
-		linearAxis(&p.Plot.Y, course.Unit, 0, reach.high, 4)
-	}
-	p.Plot.X.Min, p.Plot.X.Max = from, to
-	p.Plot.X.Tick.Marker = plot.TickerFunc(plainTicks)
-	return p
+	return runs
 }
 
-// withSeries is the first repetition that ended ok, else the first there is a course of.
+// withSeries is the first repetition with a course over time: of those that ended ok, else of all.
 func withSeries(p results.Point) (store.Record, bool) {
 	for _, r := range append(p.Ok(), p.Records...) {
 		if r.Result != nil && len(r.Result.Series) > 0 {
@@ -92,56 +85,127 @@ func withSeries(p results.Point) (store.Record, bool) {
 	return store.Record{}, false
 }
 
-// courseEntries say which quantity of the panels is drawn through, which with dashes, and which colour is which part of a
-// pipeline. A line that is alone in its panel is named by that.
-func courseEntries(panels []results.CoursePanel) (list []Entry) {
-	var quantities [2][]string
-	for _, p := range panels {
-		for k, l := range p.Lines {
-			style := line(colourOf(1 + k))
-			switch {
-			case l.Part == "" && len(p.Lines) > 1:
-				quantities[k] = add(quantities[k], l.Name)
-			case l.Part != "" && !slices.ContainsFunc(list, func(e Entry) bool { return e.Text == l.Part }):
-				list = append(list, Entry{Text: l.Part, Line: &style})
-			}
+// coursePanel draws one panel: the time outside the measured phase in grey, and the lines of all runs. Latencies stand on a
+// logarithmic axis.
+func coursePanel(content results.CoursePanel, runs []run) *Panel {
+	p := panel("", "", content.Title)
+	from, to := timeSpan(runs)
+	for _, b := range unmeasured(runs, from, to) {
+		p.Add(b)
+	}
+	logarithmic := content.Unit == unit.Nanoseconds
+	values := noExtent()
+	for _, r := range runs {
+		for _, t := range r.traces(content) {
+			values.take(t.marks, logarithmic)
+			p.Add(t)
 		}
 	}
-	through, broken := line(soft), lineDashed(soft, dashed)
-	return append([]Entry{
-		{Text: strings.Join(quantities[0], " · "), Line: &through},
-		{Text: strings.Join(quantities[1], " · "), Line: &broken},
-		{Text: "warm-up and drain", Fill: shade},
-	}, list...)
+	if logarithmic {
+		logAxis(&p.Plot.Y, content.Unit, values.low, values.high, 6)
+	} else {
+		linearAxis(&p.Plot.Y, content.Unit, 0, values.high, 4)
+	}
+	p.Plot.X.Min, p.Plot.X.Max = from, to
+	p.Plot.X.Tick.Marker = plot.TickerFunc(plainTicks)
+	return p
 }
 
-// courseTraces are the lines of the i-th run in a panel; the second of a quantity is dashed, and parts of a pipeline have
-// colours that no run has.
-func courseTraces(p results.CoursePanel, r store.Record, i int) (traces []trace) {
-	moments := results.Moments(r, results.Course(r))
-	for k, l := range p.Lines {
-		t := trace{line: line(colourOf(i))}
-		switch {
-		case l.Part != "":
-			t.line = line(colourOf(1 + k))
-		case k == 1:
-			t.line.Dashes = dashed
-		}
+// traces are the run's lines in a panel.
+func (r run) traces(panel results.CoursePanel) []trace {
+	moments := results.Moments(r.record, results.Course(r.record))
+	var traces []trace
+	for i, l := range panel.Lines {
+		t := trace{line: r.lineStyle(l, i)}
 		for _, m := range moments {
 			v := l.At(m)
-			t.marks = append(t.marks, mark{float64(m.OffsetNs) / 1e9, v, v, v, r.Status == store.OK})
+			t.marks = append(t.marks, mark{x: seconds(m.OffsetNs), y: v, low: v, high: v, used: r.ok()})
 		}
 		traces = append(traces, t)
 	}
 	return traces
 }
 
-// span holds every sample and the start of the measured phase.
-func span(runs []store.Record) (from, to float64) {
+// lineStyle is the style of the i-th line of a panel. A run has one colour in all panels, so the second of its lines is dashed. Parts
+// of a pipeline have colours of their own.
+func (r run) lineStyle(l results.CourseLine, i int) draw.LineStyle {
+	switch {
+	case l.Part != "":
+		return line(partColour(i))
+	case i == 0:
+		return line(r.colour)
+	}
+	return lineDashed(r.colour, dashed)
+}
+
+// partColour is the colour of the i-th part of a pipeline. Parts are drawn of a single run only, whose own colour is the first.
+func partColour(i int) color.RGBA { return colourOf(1 + i) }
+
+// courseLegend names the runs by their colours, the quantities by the dashes of their lines, and the parts of a pipeline.
+func courseLegend(runs []run, panels []results.CoursePanel) []Entry {
+	var entries, parts []Entry
+	for _, r := range runs {
+		style := line(r.colour)
+		entries = append(entries, Entry{Text: r.name, Line: &style})
+	}
+	var solidNames, dashedNames []string
+	for _, p := range panels {
+		for i, l := range p.Lines {
+			switch {
+			case l.Part != "":
+				style := line(partColour(i))
+				if !slices.ContainsFunc(parts, func(e Entry) bool { return e.Text == l.Part }) {
+					parts = append(parts, Entry{Text: l.Part, Line: &style})
+				}
+			case len(p.Lines) == 1: // the panel's title names it
+			case i == 0:
+				solidNames = addNew(solidNames, l.Name)
+			default:
+				dashedNames = addNew(dashedNames, l.Name)
+			}
+		}
+	}
+	solid, broken := line(soft), lineDashed(soft, dashed)
+	entries = append(entries,
+		Entry{Text: strings.Join(solidNames, " · "), Line: &solid},
+		Entry{Text: strings.Join(dashedNames, " · "), Line: &broken},
+		Entry{Text: "warm-up and drain", Fill: shade},
+	)
+	entries = append(entries, parts...)
+	if slices.ContainsFunc(runs, func(r run) bool { return !r.ok() }) {
+		entries = append(entries, voidEntry())
+	}
+	return entries
+}
+
+// courseNotes say which repetitions are drawn, by number and ending if any did not end ok.
+func courseNotes(runs []run) []string {
+	if !slices.ContainsFunc(runs, func(r run) bool { return !r.ok() }) {
+		note := "One repetition of each."
+		if slices.ContainsFunc(runs, func(r run) bool { return results.CourseHasLatency(r.record) }) {
+			note += " A gap in latency means that nothing arrived."
+		}
+		return []string{note}
+	}
+	var notes []string
+	for _, r := range runs {
+		text := fmt.Sprintf("%s: repetition %d", r.name, r.record.Repetition)
+		if !r.ok() {
+			text += fmt.Sprintf(", %s: %s", r.record.Status, r.record.Reason)
+		}
+		notes = append(notes, text+".")
+	}
+	return notes
+}
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }
+
+// timeSpan holds the start of the measured phase (0) and every sample, in seconds. It is never empty.
+func timeSpan(runs []run) (from, to float64) {
 	from, to = 0, math.Inf(-1)
 	for _, r := range runs {
-		for _, t := range r.Result.Series {
-			from, to = math.Min(from, float64(t.OffsetNs)/1e9), math.Max(to, float64(t.OffsetNs)/1e9)
+		for _, t := range r.record.Result.Series {
+			from, to = min(from, seconds(t.OffsetNs)), max(to, seconds(t.OffsetNs))
 		}
 	}
 	if to <= from {
@@ -150,34 +214,38 @@ func span(runs []store.Record) (from, to float64) {
 	return from, to
 }
 
-// phases shades the time outside the measured phase of every run.
-func phases(runs []store.Record, from, to float64) []band {
-	end := 0.0
+// unmeasured shades the time before the measured phase and after that of every run.
+func unmeasured(runs []run, from, to float64) []band {
+	end := 0.0 // of the longest measured phase
 	for _, r := range runs {
-		for _, p := range results.Phases(r, r.Result.Series) {
+		for _, p := range results.Phases(r.record, r.record.Result.Series) {
 			if p.Name == "measure" {
-				end = math.Max(end, p.Until)
+				end = max(end, p.Until)
 			}
 		}
 	}
 	var bands []band
 	if from < 0 {
-		bands = append(bands, band{from, 0, shade})
+		bands = append(bands, band{from: from, to: 0, colour: shade})
 	}
 	if end > 0 && end < to {
-		bands = append(bands, band{end, to, shade})
+		bands = append(bands, band{from: end, to: to, colour: shade})
 	}
 	return bands
 }
 
-// faultLines mark the faults that were done to the brokers, each once. Their words stand in one panel only.
-func faultLines(runs []store.Record, words bool) []upright {
+// sameFault is how far apart in time, in seconds, equal faults of two runs are drawn as one: they were planned for the same moment.
+const sameFault = 0.25
+
+// faultLines mark the faults that were done to the brokers, in the order of time. Their words stand in three rows, because faults
+// that follow each other closely would overwrite each other.
+func faultLines(runs []run) []upright {
 	var lines []upright
 	for _, r := range runs {
-		for _, fault := range r.Result.Faults {
-			u := upright{at: float64(fault.OffsetNs) / 1e9, text: fault.Do + " " + results.Struck(fault), colour: ink}
-			same := func(o upright) bool { return o.text == u.text && math.Abs(o.at-u.at) < 0.25 }
-			if !slices.ContainsFunc(lines, same) {
+		for _, fault := range r.record.Result.Faults {
+			u := upright{at: seconds(fault.OffsetNs), text: fault.Do + " " + results.Struck(fault), colour: ink}
+			known := func(o upright) bool { return o.text == u.text && math.Abs(o.at-u.at) < sameFault }
+			if !slices.ContainsFunc(lines, known) {
 				lines = append(lines, u)
 			}
 		}
@@ -185,27 +253,14 @@ func faultLines(runs []store.Record, words bool) []upright {
 	slices.SortFunc(lines, func(a, b upright) int { return cmp.Compare(a.at, b.at) })
 	for i := range lines {
 		lines[i].lower = i % 3
-		if !words {
-			lines[i].text = ""
-		}
 	}
 	return lines
 }
 
-func notesOf(names []string, runs []store.Record) []string {
-	var notes []string
-	for i, r := range runs {
-		text := fmt.Sprintf("%s: repetition %d", names[i], r.Repetition)
-		if r.Status != store.OK {
-			text += fmt.Sprintf(", %s: %s", r.Status, r.Reason)
-		}
-		notes = append(notes, text+".")
+func withoutText(lines []upright) []upright {
+	lines = slices.Clone(lines)
+	for i := range lines {
+		lines[i].text = ""
 	}
-	if slices.ContainsFunc(runs, func(r store.Record) bool { return r.Status != store.OK }) {
-		return notes
-	}
-	if slices.ContainsFunc(runs, results.CourseHasLatency) {
-		return []string{"One repetition of each. A gap in latency means that nothing arrived."}
-	}
-	return []string{"One repetition of each."}
+	return lines
 }

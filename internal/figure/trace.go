@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// mark is one measured point.
+// mark is one measured point. One whose y is NaN is a gap: nothing was measured there. One without a place on a logarithmic axis is a
+// gap as well.
 type mark struct {
-	x, y, low, high float64 // low..high: the interval of y; equal to y when there is none
+	x, y, low, high float64 // low..high: the interval of y; equal to y if there is none
 	used            bool    // false: void or failed; shown, never joined with others
-	// A y of NaN is a gap: nothing was measured there. A mark without a place on a logarithmic axis is a gap as well.
 }
 
 // trace draws marks in their order: a line through neighbours that are both used, glyphs, intervals, and crosses for
@@ -85,11 +85,15 @@ func (t trace) interval(c draw.Canvas, x, low, high vg.Length) {
 	c.StrokeLine2(thin, x-cap, high, x+cap, high)
 }
 
-// extent is the range of all marks, intervals included.
-type extent struct{ xlow, xhigh, low, high float64 }
+// extent is the range of marks, their intervals included.
+type extent struct {
+	xlow, xhigh float64 // of x; xlow > xhigh if there is no mark
+	low, high   float64 // of y; low > high if there is no mark
+}
 
-func nowhere() extent {
-	return extent{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
+// noExtent is the range of no marks.
+func noExtent() extent {
+	return extent{xlow: math.Inf(1), xhigh: math.Inf(-1), low: math.Inf(1), high: math.Inf(-1)}
 }
 
 // take widens e by marks; positive leaves out values that have no place on a logarithmic axis.

@@ -25,17 +25,37 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Condition is a threshold: a metric and a limit. A result beyond it fails the gate.
+// Condition is a threshold: a metric, an operator and a limit. A result beyond it fails the gate.
 type Condition struct {
 	Text   string // as it was written
 	metric results.Metric
-	beyond string  // > >= < <= == !=
-	limit  float64 // in the metric's unit, or a share
-	share  func(store.Record) float64
+	beyond operator                   // "> 50ms": values above 50ms are beyond
+	limit  float64                    // in the metric's unit, or as a share of share's amount: 0.01 for 1 %
+	share  func(store.Record) float64 // the amount that is 100 %, NaN if it is not known; nil if the limit is no share
 }
 
-// operators are the longest first, so that >= is not taken for >.
-var operators = []string{">=", "<=", "==", "!=", ">", "<"}
+// operator compares a value with a limit.
+type operator string
+
+// operators are all that there are, the longest first, so that >= is not taken for >.
+var operators = []operator{">=", "<=", "==", "!=", ">", "<"}
+
+// holds compares. Values are compared exactly: who asks for received == 0 wants to know about one message.
+func (o operator) holds(v, limit float64) bool {
+	switch o {
+	case ">":
+		return v > limit
+	case ">=":
+		return v >= limit
+	case "<":
+		return v < limit
+	case "<=":
+		return v <= limit
+	case "==":
+		return v == limit
+	}
+	return v != limit
+}
 
 var written = regexp.MustCompile(`^\s*([A-Za-z0-9_.]*)\s*(>=|<=|==|!=|>|<)\s*(.*?)\s*$`)
 
@@ -74,30 +94,40 @@ func ParseChange(text string) (Condition, error) {
 	return c, err
 }
 
-func split(text string) (Condition, string, error) {
+// split reads the metric and the operator of a threshold, and returns its value as it was written.
+func split(text string) (c Condition, value string, err error) {
 	parts := written.FindStringSubmatch(text)
 	if parts == nil || parts[1] == "" || parts[3] == "" {
-		return Condition{}, "", fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s", text, strings.Join(operators, " "))
+		return Condition{}, "", fmt.Errorf("%q is no threshold; allowed: METRIC OPERATOR VALUE, such as e2e_p99 > 50ms, with one of %s", text, joined(operators))
 	}
 	m, err := results.MetricNamed(parts[1])
-	return Condition{Text: strings.Join(strings.Fields(text), " "), metric: m, beyond: parts[2]}, parts[3], err
+	return Condition{Text: strings.Join(strings.Fields(text), " "), metric: m, beyond: operator(parts[2])}, parts[3], err
 }
 
-// shareOf is the amount that 100 % of a metric stands for. It is nil for metrics that are no share of anything.
+func joined(operators []operator) string {
+	var texts []string
+	for _, o := range operators {
+		texts = append(texts, string(o))
+	}
+	return strings.Join(texts, " ")
+}
+
+// shareOf gives the amount of which a metric can be a share: of messages lost those that were expected. It is nil for metrics that are
+// no share of anything.
 func shareOf(m results.Metric) func(store.Record) float64 {
 	switch m.Key {
-	case "acked", "failed", "unresolved", "resent":
-		return whole(func(r *store.Result) float64 { return float64(r.Books.Sent) })
-	case "sent", "unsent":
-		return whole(func(r *store.Result) float64 { return float64(r.Books.Due) })
-	case "received", "lost", "lost_acked", "duplicated", "reordered", "corrupted":
-		return whole(func(r *store.Result) float64 { return float64(r.Books.Expected) })
-	case "broker_cpu_user_pct", "broker_cpu_system_pct", "producer_cpu_user_pct", "producer_cpu_system_pct", "consumer_cpu_user_pct", "consumer_cpu_system_pct":
+	case results.KeyAcked, results.KeyFailed, results.KeyUnresolved, results.KeyResent:
+		return amount(func(r *store.Result) float64 { return float64(r.Books.Sent) })
+	case results.KeySent, results.KeyUnsent:
+		return amount(func(r *store.Result) float64 { return float64(r.Books.Due) })
+	case results.KeyReceived, results.KeyLost, results.KeyLostAcked, results.KeyDuplicated, results.KeyReordered, results.KeyCorrupted:
+		return amount(func(r *store.Result) float64 { return float64(r.Books.Expected) })
+	case results.KeyBrokerCPUUser, results.KeyBrokerCPUSystem, results.KeyProducerCPUUser, results.KeyProducerCPUSystem, results.KeyConsumerCPUUser, results.KeyConsumerCPUSystem:
 		return func(store.Record) float64 { return 100 } // of one core
-	case "publish_rate":
-		return whole(func(r *store.Result) float64 { return r.OfferedRate })
-	case "receive_rate":
-		return whole(func(r *store.Result) float64 {
+	case results.KeyPublishRate:
+		return amount(func(r *store.Result) float64 { return r.OfferedRate })
+	case results.KeyReceiveRate:
+		return amount(func(r *store.Result) float64 {
 			if r.Books.Sent == 0 {
 				return 0
 			}
@@ -107,8 +137,8 @@ func shareOf(m results.Metric) func(store.Record) float64 {
 	return nil
 }
 
-// whole is NaN if there is nothing to take a share of.
-func whole(of func(*store.Result) float64) func(store.Record) float64 {
+// amount reads what shares are taken of. It is NaN if there is nothing to take a share of.
+func amount(of func(*store.Result) float64) func(store.Record) float64 {
 	return func(r store.Record) float64 {
 		if r.Result == nil || of(r.Result) <= 0 {
 			return math.NaN()
@@ -117,6 +147,7 @@ func whole(of func(*store.Result) float64) func(store.Record) float64 {
 	}
 }
 
+// percent reads a percentage as a share: 0.05 for "5%".
 func percent(value string) (float64, error) {
 	v, err := finite(strings.TrimSpace(strings.TrimSuffix(value, "%")))
 	if err != nil {
@@ -127,45 +158,51 @@ func percent(value string) (float64, error) {
 
 // quantity reads a value in a metric's unit.
 func quantity(u unit.Unit, value string) (float64, error) {
-	wrong := func() error { return fmt.Errorf("%q is no value here; allowed: %s", value, example(u)) }
 	if strings.HasPrefix(value, "-") {
 		return 0, fmt.Errorf("%q is negative, which no measurement is; allowed: %s", value, example(u))
 	}
+	var v float64
+	var err error
 	switch u {
 	case unit.Nanoseconds, unit.Seconds:
-		d, err := time.ParseDuration(strings.ReplaceAll(value, " ", ""))
-		if err != nil {
-			return 0, wrong()
-		}
+		var d time.Duration
+		d, err = time.ParseDuration(strings.ReplaceAll(value, " ", ""))
+		v = float64(d)
 		if u == unit.Seconds {
-			return d.Seconds(), nil
+			v = d.Seconds()
 		}
-		return float64(d), nil
 	case unit.Bytes:
-		size, err := study.ParseSize(value)
-		if err != nil {
-			return 0, wrong()
-		}
-		return float64(size), nil
-	case unit.PerSecond:
-		value = strings.TrimSpace(strings.TrimSuffix(value, "/s"))
+		var size study.Size
+		size, err = study.ParseSize(value)
+		v = float64(size)
 	case unit.CPUSeconds:
-		value = strings.TrimSpace(strings.TrimSuffix(value, "s"))
+		v, err = finite(strings.TrimSpace(strings.TrimSuffix(value, "s")))
+	case unit.PerSecond:
+		v, err = decimal(strings.TrimSpace(strings.TrimSuffix(value, "/s")))
+	default:
+		v, err = decimal(value)
 	}
-	factor := 1.0
-	for suffix, f := range map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9} {
-		if u != unit.CPUSeconds && strings.HasSuffix(value, suffix) {
-			value, factor = strings.TrimSpace(strings.TrimSuffix(value, suffix)), f
-			break // one is allowed, in whatever order they are tried
-		}
-	}
-	v, err := finite(value)
 	if err != nil {
-		return 0, wrong()
+		return 0, fmt.Errorf("%q is no value here; allowed: %s", value, example(u))
 	}
-	return v * factor, nil
+	return v, nil
 }
 
+// decimal reads a number that may end with k, M or G: "10k" is 10,000.
+func decimal(value string) (float64, error) {
+	for _, scale := range []struct {
+		suffix string
+		factor float64
+	}{{"k", 1e3}, {"M", 1e6}, {"G", 1e9}} {
+		if number, ok := strings.CutSuffix(value, scale.suffix); ok {
+			v, err := finite(strings.TrimSpace(number))
+			return v * scale.factor, err
+		}
+	}
+	return finite(value)
+}
+
+// finite reads a number. Digits may be grouped by underscores.
 func finite(value string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.ReplaceAll(value, "_", ""), 64)
 	if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
@@ -174,6 +211,7 @@ func finite(value string) (float64, error) {
 	return v, err
 }
 
+// example says how values of a unit are written.
 func example(u unit.Unit) string {
 	switch u {
 	case unit.Nanoseconds, unit.Seconds:
@@ -188,22 +226,8 @@ func example(u unit.Unit) string {
 	return "a number, such as 0 or 10k"
 }
 
-// crossed tells that v is beyond the limit.
-func (c Condition) crossed(v float64) bool {
-	switch c.beyond {
-	case ">":
-		return v > c.limit
-	case ">=":
-		return v >= c.limit
-	case "<":
-		return v < c.limit
-	case "<=":
-		return v <= c.limit
-	case "==":
-		return v == c.limit // the user asked for equality, such as received == 0
-	}
-	return v != c.limit
-}
+// crossed tells whether v is beyond the limit.
+func (c Condition) crossed(v float64) bool { return c.beyond.holds(v, c.limit) }
 
 // values are those of the metric, or its shares, unknown ones left out.
 func (c Condition) values(records []store.Record) []float64 {
@@ -223,8 +247,8 @@ func (c Condition) values(records []store.Record) []float64 {
 // counts tells that the metric counts messages, which are summed over repetitions.
 func (c Condition) counts() bool { return c.metric.Unit == unit.Count }
 
-// over is the metric, or its share, over repetitions: of counts the sum, or the sum's share of the summed whole, of
-// everything else the median.
+// over is the metric, or its share, over repetitions. Counts are summed, or the share is that of their sum in the sum of all amounts;
+// everything else is the median (decision 015).
 func (c Condition) over(records []store.Record) results.Summary {
 	switch {
 	case !c.counts():
@@ -232,13 +256,13 @@ func (c Condition) over(records []store.Record) results.Summary {
 	case c.share == nil:
 		return c.metric.Over(records)
 	}
-	n, sum, whole := 0, 0.0, 0.0
+	n, counted, of := 0, 0.0, 0.0
 	for _, r := range records {
-		if v, w := c.metric.Of(r), c.share(r); !math.IsNaN(v + w) {
-			n, sum, whole = n+1, sum+v, whole+w
+		if v, amount := c.metric.Of(r), c.share(r); !math.IsNaN(v) && !math.IsNaN(amount) {
+			n, counted, of = n+1, counted+v, of+amount
 		}
 	}
-	return results.Summary{N: n, Median: sum / whole}
+	return results.Summary{N: n, Median: counted / of}
 }
 
 // show writes a value of the condition for people.

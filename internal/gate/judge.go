@@ -48,17 +48,11 @@ func Judge(set *results.Set, conditions []Condition) []Verdict {
 	all := loads(set)
 	for _, c := range conditions {
 		judged := false
-		for i, l := range all {
-			v := l.ended
-			v.Condition = c.Text
-			if v.Outcome == Passed {
-				v.Outcome, v.Text = c.judge(l.records)
-				if v.Outcome == Skipped && c.knownOf(all, i) {
-					continue // the rates of a curve have no sustainable rate, and needn't say so one by one
-				}
+		for _, l := range all {
+			if v, ok := c.judgeLoad(l, all); ok {
+				judged = judged || v.Outcome != Skipped
+				verdicts = append(verdicts, v)
 			}
-			judged = judged || v.Outcome != Skipped
-			verdicts = append(verdicts, v)
 		}
 		if !judged {
 			verdicts = append(verdicts, unjudged(c.Text))
@@ -67,51 +61,74 @@ func Judge(set *results.Set, conditions []Condition) []Verdict {
 	return verdicts
 }
 
+// judgeLoad judges one of all loads. There is no verdict (ok is false) if the load lacks the metric and another load of its point has
+// it: the rates of a curve have no sustainable rate, and needn't say so one by one.
+func (c Condition) judgeLoad(l load, all []load) (v Verdict, ok bool) {
+	v = l.ended
+	v.Condition = c.Text
+	if v.Outcome != Passed {
+		return v, true
+	}
+	v.Outcome, v.Text = c.judge(l.records)
+	hasMetric := func(o load) bool { return o.point == l.point && len(c.values(o.records)) > 0 }
+	return v, v.Outcome != Skipped || !slices.ContainsFunc(all, hasMetric)
+}
+
+// unjudged is the verdict on a condition that no point could be judged by.
 func unjudged(condition string) Verdict {
 	return Verdict{Condition: condition, Outcome: Failed, Point: "all points", Text: "no point has a value to judge"}
 }
 
 // load is a point under one load.
 type load struct {
-	point   string
-	spec    study.Spec // of the latest record, whose objectives hold
-	ended   Verdict
+	point   string         // its ID
+	spec    study.Spec     // of the latest record, whose objectives hold
+	ended   Verdict        // without a condition; Passed if the load can be judged by its figures
 	records []store.Record // that ended ok
 }
 
-// knownOf tells whether another load of the i-th load's point has the metric.
-func (c Condition) knownOf(all []load, i int) bool {
-	return slices.ContainsFunc(all, func(l load) bool { return l.point == all[i].point && len(c.values(l.records)) > 0 })
-}
-
-// loads are the points, curves with each of their rates.
+// loads lists the points, and in the place of a curve each of its rates.
 func loads(set *results.Set) []load {
-	var out []load
+	var all []load
 	for _, p := range set.Points {
-		own := load{point: p.ID, spec: p.Records[len(p.Records)-1].Spec, ended: about(p), records: p.Ok()}
-		own.ended.Outcome, own.ended.Text = ending(p)
+		whole := load{point: p.ID, spec: p.Records[len(p.Records)-1].Spec, ended: about(p), records: p.Ok()}
+		whole.ended.Outcome, whole.ended.Text = ending(p)
 		loadPoints := p.LoadPoints()
-		if own.ended.Outcome != Passed || p.Spec.Measure != "curve" || len(loadPoints) == 0 {
-			out = append(out, own)
+		if whole.ended.Outcome != Passed || p.Spec.Measure != "curve" || len(loadPoints) == 0 {
+			all = append(all, whole)
 			continue
 		}
-		for _, l := range loadPoints {
-			same := func(o results.LoadPoint) bool { return o.Name == l.Name && o.Status == store.OK }
-			if (l.Status == store.Void || l.Status == store.Aborted) && slices.ContainsFunc(loadPoints, same) {
-				continue // other repetitions say how it went
+		for i, l := range loadsOfCurve(loadPoints) {
+			at := whole
+			if i > 0 {
+				at.ended.Seconds = 0 // the time that the point took is told once
 			}
-			at := load{point: p.ID, spec: own.spec, ended: own.ended, records: l.Records}
 			at.ended.Point = strings.Join([]string{p.Name, p.Setting(), "curve", l.Name}, ", ")
-			if own.ended.Seconds = 0; l.Status != store.OK { // the time is told once
-				reason, _, _ := strings.Cut(l.Why.Text, "\n")
-				at.ended.Outcome, at.ended.Text, at.records = Failed, fmt.Sprintf("%s: %s", l.Status, reason), nil
+			at.records = l.Records
+			if !l.Used() {
+				at.ended.Outcome, at.ended.Text, at.records = Failed, fmt.Sprintf("%s: %s", l.Status, firstLine(l.Why.Text)), nil
 			}
-			out = append(out, at)
+			all = append(all, at)
 		}
 	}
-	return out
+	return all
 }
 
+// loadsOfCurve leaves out a rate that was void or aborted in some repetitions if it ended ok in others, which say how it went. One that
+// failed in some repetitions stays: a broken promise is not made good by another repetition.
+func loadsOfCurve(loadPoints []results.LoadPoint) []results.LoadPoint {
+	return slices.DeleteFunc(slices.Clone(loadPoints), func(l results.LoadPoint) bool {
+		endedOk := func(o results.LoadPoint) bool { return o.Name == l.Name && o.Used() }
+		return (l.Status == store.Void || l.Status == store.Aborted) && slices.ContainsFunc(loadPoints, endedOk)
+	})
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// about says which point a verdict is about, and how long all its repetitions took.
 func about(p results.Point) Verdict {
 	v := Verdict{Point: strings.Join([]string{p.Name, p.Setting(), p.Load()}, ", ")}
 	for _, r := range p.Records {
@@ -127,7 +144,7 @@ func ending(p results.Point) (Outcome, string) {
 	reason := map[store.Status]string{}
 	for _, r := range p.Records {
 		if count[r.Status]++; count[r.Status] == 1 {
-			reason[r.Status], _, _ = strings.Cut(r.Reason, "\n")
+			reason[r.Status] = firstLine(r.Reason)
 		}
 	}
 	switch n := len(p.Records); {
@@ -157,6 +174,7 @@ func (c Condition) closed(records []store.Record) string {
 	return ": the latency of a closed loop says how full the window or the backlog was"
 }
 
+// judge judges the records of a load that ended ok. It is skipped if none has the metric.
 func (c Condition) judge(records []store.Record) (Outcome, string) {
 	s := c.over(records)
 	if s.N == 0 {

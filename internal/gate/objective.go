@@ -10,35 +10,39 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// beyond is the operator that a metric fulfils if it misses an objective.
-var beyond = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+// missedBy is the operator that holds for values that miss an objective with the given operator.
+var missedBy = map[operator]operator{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
-// ParseObjective reads an objective of a spec: a metric and "< 20ms", "> 99%" or a plain value, the worst that is allowed. It
-// becomes the threshold beyond which it is missed.
+// ParseObjective reads an objective of a spec: a metric and "< 20ms", "> 99%" or a plain value, the worst that is allowed. The condition
+// is the threshold beyond which the objective is missed.
 func ParseObjective(metric string, bound any) (Condition, error) {
 	m, err := results.MetricNamed(metric)
 	if err != nil {
 		return Condition{}, err
 	}
 	text := strings.TrimSpace(fmt.Sprint(bound))
-	operator := ""
-	for _, o := range operators {
-		if operator == "" && strings.HasPrefix(text, o) {
-			operator = o
+	allowed, value := splitOperator(text)
+	if allowed == "" {
+		if allowed = "<="; m.Better == results.Higher {
+			allowed = ">="
 		}
 	}
-	value := strings.TrimSpace(strings.TrimPrefix(text, operator))
-	if operator == "" && !strings.HasPrefix(value, "=") {
-		if operator = "<="; m.Better == results.Higher {
-			operator = ">="
-		}
-	}
-	if beyond[operator] == "" || value == "" || strings.HasPrefix(value, "=") {
+	if missedBy[allowed] == "" || value == "" || strings.HasPrefix(value, "=") {
 		return Condition{}, fmt.Errorf("%q is no objective; allowed: < <= > >= and a value, such as '< 20ms', or the worst value alone", text)
 	}
-	c, err := Parse(metric + " " + beyond[operator] + " " + value)
-	c.Text = strings.Join([]string{metric, operator, value}, " ")
+	c, err := Parse(metric + " " + string(missedBy[allowed]) + " " + value)
+	c.Text = strings.Join([]string{metric, string(allowed), value}, " ")
 	return c, err
+}
+
+// splitOperator cuts the operator off a text. It is empty if the text begins with none.
+func splitOperator(text string) (o operator, rest string) {
+	for _, o := range operators {
+		if rest, ok := strings.CutPrefix(text, string(o)); ok {
+			return o, strings.TrimSpace(rest)
+		}
+	}
+	return "", text
 }
 
 // Objectives are those of a spec, by metric. An error is about one setting, which its SettingPath names.
@@ -54,6 +58,7 @@ func Objectives(s study.Spec) ([]Condition, error) {
 	return list, nil
 }
 
+// badObjective is an error about one objective of a spec.
 type badObjective struct {
 	path string
 	err  error
@@ -64,27 +69,21 @@ func (e *badObjective) Unwrap() error       { return e.err }
 func (e *badObjective) SettingPath() string { return e.path }
 
 // JudgeObjectives judges every point, and every rate of a curve, by the objectives of its own spec, in the way of Judge: one
-// that no point could be judged by fails. What a record holds that this version can't understand is no objective.
+// that no point could be judged by fails. Objectives that this version can't read, of a record of a newer one, are left out.
 func JudgeObjectives(set *results.Set) []Verdict {
 	var verdicts []Verdict
-	judged := map[string]bool{}
+	judged := map[string]bool{} // by condition
 	all := loads(set)
-	for i, l := range all {
+	for _, l := range all {
 		objectives, err := Objectives(l.spec)
 		if err != nil {
 			continue
 		}
 		for _, c := range objectives {
-			v := l.ended
-			v.Condition = c.Text
-			if v.Outcome == Passed {
-				v.Outcome, v.Text = c.judge(l.records)
-				if v.Outcome == Skipped && c.knownOf(all, i) {
-					continue
-				}
+			if v, ok := c.judgeLoad(l, all); ok {
+				judged[c.Text] = judged[c.Text] || v.Outcome != Skipped
+				verdicts = append(verdicts, v)
 			}
-			judged[v.Condition] = judged[v.Condition] || v.Outcome != Skipped
-			verdicts = append(verdicts, v)
 		}
 	}
 	for _, condition := range slices.Sorted(maps.Keys(judged)) {

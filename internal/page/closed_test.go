@@ -21,9 +21,8 @@ func TestThePageHoldsNoLatencyOfAClosedLoop(t *testing.T) {
 	}}}
 	for _, measure := range []string{"peak", "count", "backlog", "rate"} {
 		r.Spec.Measure = measure
-		var d data
-		d.draw(results.Of([]store.Record{r}))
-		text, err := json.Marshal([]any{d.Levels, d.Runs})
+		d := figuresOf(results.Of([]store.Record{r}))
+		text, err := json.Marshal([]any{d.LoadPoints, d.Runs})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,54 +1,42 @@
 package page
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// data is what the front end draws (web/src/data.ts). Every statistic in it was computed by package results.
+// data is what the front end draws (web/src/data.ts). Every statistic in it was computed by package results. Keys are short where there
+// are thousands of them, and what many load points share stands once and is pointed to by its index.
 type data struct {
-	Metrics     []metric      `json:"metrics"`
-	Quantiles   []float64     `json:"quantiles"`
-	Latencies   []string      `json:"latencies"` // whose distributions load points have
+	Metrics     []metric      `json:"metrics"`   // in the order of loadPoint.Metrics
+	Quantiles   []float64     `json:"quantiles"` // of every curve
+	Latencies   []string      `json:"latencies"` // in the order of loadPoint.Curves
 	Names       []string      `json:"names"`     // of points, in the order of their colours
 	Costs       []string      `json:"costs"`     // keys of metrics
-	Axes        []axis        `json:"axes"`
+	Axes        []axis        `json:"axes"`      // in the order of loadPoint.At
 	Points      []point       `json:"points"`
-	Levels      []drawn       `json:"levels"`
+	LoadPoints  []loadPoint   `json:"levels"`
 	Trials      []trial       `json:"trials,omitempty"`
 	Runs        []run         `json:"runs"`
 	Panels      []coursePanel `json:"panels"` // of courses over time
 	RunsLeftOut int           `json:"runsLeftOut,omitempty"`
 	Repeat      []repeating   `json:"repeat"`
-	Lines       []string      `json:"lines"`  // Repeat points into them
-	Doubts      []doubt       `json:"doubts"` // load points point into them
-
-	doubtAt map[doubt]int // index in Doubts
+	Lines       []string      `json:"lines"` // of the listings in Repeat
+	Doubts      []doubt       `json:"doubts"`
 }
 
-// axis is something load points differ in.
+// axis is something in which load points differ.
 type axis struct {
 	Name    string   `json:"name"`
 	Values  []string `json:"values"`
 	Numbers []number `json:"numbers,omitempty"` // magnitudes of the values; empty unless all of them have one
 }
 
-func numbers(values []float64) []number {
-	var out []number
-	for _, v := range values {
-		out = append(out, number(v))
-	}
-	return out
-}
-
 type metric struct {
-	Key    string `json:"key"`
+	Key    string `json:"key"` // empty if no load point has it
 	Name   string `json:"name"`
 	About  string `json:"about,omitempty"`
 	Unit   string `json:"unit"`
@@ -65,18 +53,18 @@ type point struct {
 	Status  string `json:"status"`
 }
 
-// drawn is a load point with its figures.
-type drawn struct {
-	Point   int       `json:"p"`
-	Load    string    `json:"load"`
-	Rate    number    `json:"rate,omitempty"`
-	Status  string    `json:"status"`
-	Reason  string    `json:"reason,omitempty"`
-	At      []int     `json:"at"`
-	Metrics []summary `json:"m"`
-	Curves  []*curve  `json:"h,omitempty"`
-	Pauses  *curve    `json:"own,omitempty"`    // of the measuring machine meanwhile
-	Doubts  []int     `json:"doubts,omitempty"` // indexes into data.Doubts
+// loadPoint is a point at one load, with its figures.
+type loadPoint struct {
+	Point   int           `json:"p"` // index in data.Points
+	Load    string        `json:"load"`
+	Rate    number        `json:"rate,omitempty"`
+	Status  string        `json:"status"`
+	Reason  string        `json:"reason,omitempty"`
+	At      results.Place `json:"at"`
+	Metrics []summary     `json:"m"`
+	Curves  []*curve      `json:"h,omitempty"`
+	Pauses  *curve        `json:"own,omitempty"`    // of the measuring machine meanwhile
+	Doubts  []int         `json:"doubts,omitempty"` // indexes in data.Doubts
 }
 
 type doubt struct {
@@ -84,23 +72,41 @@ type doubt struct {
 	Text string `json:"text"`
 }
 
-// trial is one step of a search: [rate, published, p50, p99], its kind and verdict.
+// trial is one step of a search.
 type trial struct {
-	Point   int      `json:"p"`
+	Point   int      `json:"p"` // index in data.Points
 	Kind    string   `json:"kind"`
 	Verdict string   `json:"verdict"`
-	Figures []number `json:"f"`
+	Figures []number `json:"f"` // rate, published rate, p50 and p99 of the end-to-end latency
 }
 
-// allTrials bounds the searches drawn: a page of thousands of points would show a cloud.
-const allTrials = 5000
+// indexed holds values, each once, that are pointed to by their index.
+type indexed[T comparable] struct {
+	values []T
+	at     map[T]int
+}
 
-// allKinds is the number of load points up to which every kind of latency has its distribution drawn; beyond it the page
-// has the first, end to end.
-const allKinds = 2000
+func newIndexed[T comparable]() *indexed[T] { return &indexed[T]{values: []T{}, at: map[T]int{}} }
 
-// measures are the figures of records that the page draws.
-var measures = append(slices.Clone(results.Metrics), results.MustMetric("broker_disk_bytes_per_message"))
+// index is the index of v, which is added if it isn't there.
+func (x *indexed[T]) index(v T) int {
+	i, known := x.at[v]
+	if !known {
+		i = len(x.values)
+		x.at[v] = i
+		x.values = append(x.values, v)
+	}
+	return i
+}
+
+// The limits keep a page of many points small enough to open.
+const (
+	maxTrials    = 5000 // with more, no trial is drawn: the chart would be a cloud
+	maxAllCurves = 2000 // load points; with more, only the first kind of latency has curves, which is end to end
+)
+
+// drawnMetrics are the figures of records that the page draws.
+var drawnMetrics = append(slices.Clone(results.Metrics), results.MustMetric(results.KeyBrokerDiskPerMessage))
 
 var units = map[unit.Unit]string{
 	unit.None: "none", unit.Count: "count", unit.Nanoseconds: "ns", unit.Seconds: "s", unit.PerSecond: "per-second",
@@ -109,180 +115,116 @@ var units = map[unit.Unit]string{
 
 var directions = map[results.Better]string{results.Neither: "", results.Higher: "higher", results.Lower: "lower"}
 
-// draw fills in everything but Repeat and Lines.
-func (d *data) draw(set *results.Set) {
-	points, all := set.Points, results.LoadPointsOf(set.Points)
-	d.Names, d.Costs = results.Names(points), results.CostMetrics
-	d.Quantiles = quantiles
+// figuresOf is the data of all figures, without Repeat and Lines. Its lists are never nil: the front end expects arrays.
+func figuresOf(set *results.Set) *data {
+	loadPoints := results.LoadPointsOf(set.Points)
+	axes, places := results.Axes(loadPoints)
+	d := &data{
+		Quantiles: quantiles, Names: results.Names(set.Points), Costs: results.CostMetrics,
+		Axes: []axis{}, Points: []point{}, LoadPoints: []loadPoint{},
+	}
 	for _, kind := range latencies {
 		d.Latencies = append(d.Latencies, kind.Text)
 	}
-	d.Points, d.Levels, d.Runs, d.Panels, d.Axes, d.Doubts = []point{}, []drawn{}, []run{}, []coursePanel{}, []axis{}, []doubt{}
-	pointAt := map[string]int{} // in d.Points, by ID
-	for i, p := range points {
-		d.Points = append(d.Points, describe(p))
-		pointAt[p.ID] = i
-		d.Trials = append(d.Trials, trials(i, p)...)
+	for _, a := range axes {
+		d.Axes = append(d.Axes, axisOf(a))
 	}
-	if len(d.Trials) > allTrials {
+	pointAt := map[string]int{} // index in d.Points, by ID
+	for i, p := range set.Points {
+		pointAt[p.ID] = i
+		d.Points = append(d.Points, point{
+			ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: results.Ending(p.Status(), p.Shown()),
+		})
+		d.Trials = append(d.Trials, trialsOf(i, p)...)
+	}
+	if len(d.Trials) > maxTrials {
 		d.Trials = nil
 	}
-	found, index := results.Axes(all)
-	for _, a := range found {
-		d.Axes = append(d.Axes, axis{a.Name, a.Values, numbers(a.Numbers)})
-	}
 	kinds := latencies
-	if len(all) > allKinds {
+	if len(loadPoints) > maxAllCurves {
 		kinds = kinds[:1]
 	}
-	for i, l := range all {
-		drawnPoint := drawLoadPoint(l, index[i], kinds)
-		drawnPoint.Point, drawnPoint.Doubts = pointAt[l.Point.ID], d.doubtsAbout(l.Records)
-		d.Levels = append(d.Levels, drawnPoint)
+	doubts := newIndexed[doubt]()
+	for i, l := range loadPoints {
+		drawn := loadPointOf(l, kinds)
+		drawn.Point, drawn.At, drawn.Doubts = pointAt[l.Point.ID], places[i], doubtsAbout(l.Records, doubts)
+		d.LoadPoints = append(d.LoadPoints, drawn)
 	}
-	d.dropUnmeasured()
-	runs, leftOut := d.runs(points)
-	d.Runs, d.RunsLeftOut = append(d.Runs, runs...), leftOut
-}
-
-func describe(p results.Point) point {
-	out := point{
-		ID: p.ID, Name: p.Name, Broker: p.Product, Setting: p.Setting(), Load: p.Load(), Measure: p.Spec.Measure, Status: results.Ending(p.Status(), p.Shown()),
-	}
-	return out
-}
-
-// doubtsAbout lists the kinds of doubts about records, in the words of the first of each, as indexes into d.Doubts.
-func (d *data) doubtsAbout(records []store.Record) []int {
-	var out []int
-	seen := map[string]bool{}
-	for _, r := range records {
-		for _, of := range r.Doubts {
-			one := doubt{of.Code, of.Text}
-			if seen[one.Code] {
-				continue
-			}
-			seen[one.Code] = true
-			at, known := d.doubtAt[one]
-			if !known {
-				at = len(d.Doubts)
-				d.Doubts = append(d.Doubts, one)
-				if d.doubtAt == nil {
-					d.doubtAt = map[doubt]int{}
-				}
-				d.doubtAt[one] = at
-			}
-			out = append(out, at)
-		}
-	}
-	return out
-}
-
-func drawLoadPoint(l results.LoadPoint, at []int, kinds []results.LatencyKind) drawn {
-	d := drawn{Load: l.Name, Status: string(l.Status), Reason: l.Why.Text, At: at, Rate: number(l.Rate)}
-	if len(l.Records) == 0 {
-		return d
-	}
-	for _, m := range measures {
-		if m.Key == "sustainable_low" {
-			d.Metrics = append(d.Metrics, summary{results.Sustained(l.Records).Summary})
-			continue
-		}
-		d.Metrics = append(d.Metrics, summary{m.Over(l.Records)})
-	}
-	if !l.Closed {
-		d.Curves, d.Pauses = curves(l.Records, kinds), ownPauses(l.Records)
-	}
+	d.Doubts = doubts.values
+	d.Metrics = describeMetrics(d.LoadPoints)
+	d.addRuns(set.Points)
 	return d
 }
 
-// dropUnmeasured leaves out metrics that no load point has.
-func (d *data) dropUnmeasured() {
-	for i, m := range measures {
-		measured := false
-		for _, l := range d.Levels {
-			measured = measured || l.Metrics != nil && l.Metrics[i].N > 0
-		}
-		if measured {
-			d.Metrics = append(d.Metrics, metric{m.Key, m.Name, m.About, units[m.Unit], directions[m.Better]})
-			continue
-		}
-		d.Metrics = append(d.Metrics, metric{Key: ""}) // keeps the index of the others
+func axisOf(a results.Axis) axis {
+	out := axis{Name: a.Name, Values: a.Values}
+	for _, v := range a.Numbers {
+		out.Numbers = append(out.Numbers, number(v))
 	}
+	return out
 }
 
-func trials(index int, p results.Point) []trial {
-	var out []trial
+// loadPointOf has the figures of a load point. A closed loop has no latency.
+func loadPointOf(l results.LoadPoint, kinds []results.LatencyKind) loadPoint {
+	out := loadPoint{Load: l.Name, Status: string(l.Status), Reason: l.Why.Text, Rate: number(l.Rate)}
+	if len(l.Records) == 0 {
+		return out
+	}
+	for _, m := range drawnMetrics {
+		if m.Key == results.KeySustainableLow {
+			out.Metrics = append(out.Metrics, summary{results.Sustained(l.Records).Summary()})
+		} else {
+			out.Metrics = append(out.Metrics, summary{m.Over(l.Records)})
+		}
+	}
+	if !l.Closed {
+		out.Curves, out.Pauses = curves(l.Records, kinds), ownPauses(l.Records)
+	}
+	return out
+}
+
+// doubtsAbout lists the kinds of doubts about records, in the words of the first of each kind.
+func doubtsAbout(records []store.Record, all *indexed[doubt]) []int {
+	var indexes []int
+	seen := map[string]bool{}
+	for _, r := range records {
+		for _, d := range r.Doubts {
+			if !seen[d.Code] {
+				seen[d.Code] = true
+				indexes = append(indexes, all.index(doubt{d.Code, d.Text}))
+			}
+		}
+	}
+	return indexes
+}
+
+// describeMetrics describes drawnMetrics. One that no load point has is blank, so that the others keep their indexes.
+func describeMetrics(loadPoints []loadPoint) []metric {
+	var described []metric
+	for i, m := range drawnMetrics {
+		measured := func(l loadPoint) bool { return l.Metrics != nil && l.Metrics[i].N > 0 }
+		if slices.ContainsFunc(loadPoints, measured) {
+			described = append(described, metric{m.Key, m.Name, m.About, units[m.Unit], directions[m.Better]})
+		} else {
+			described = append(described, metric{})
+		}
+	}
+	return described
+}
+
+// trialsOf lists the trials of a point's searches. Probes are left out: they are closed loops, whose latency says nothing.
+func trialsOf(index int, p results.Point) []trial {
+	var trials []trial
 	for _, r := range p.Shown() {
 		if r.Result == nil || r.Result.Sustainable == nil {
 			continue
 		}
 		for _, t := range r.Result.Sustainable.Trials {
-			if t.Kind == "probe" {
-				continue // a closed loop: its latency says nothing
+			if t.Kind != "probe" {
+				figures := []number{number(t.Rate), number(t.PublishRate), number(t.EndToEndP50), number(t.EndToEndP99)}
+				trials = append(trials, trial{Point: index, Kind: t.Kind, Verdict: t.Verdict, Figures: figures})
 			}
-			out = append(out, trial{index, t.Kind, t.Verdict, []number{number(t.Rate), number(t.PublishRate), number(t.EndToEndP50), number(t.EndToEndP99)}})
 		}
 	}
-	return out
-}
-
-// repeating holds everything needed to repeat a point: its heading and text, as lines of data.Lines.
-type repeating struct {
-	Heading string     `json:"heading"`
-	Parts   []passages `json:"parts"`
-}
-
-// passages are a paragraph (Text) or a listing (Lines: first index, count, first index, count, …).
-type passages struct {
-	Text  string `json:"text,omitempty"`
-	Lines []int  `json:"lines,omitempty"`
-}
-
-func (p *passages) add(line int) {
-	if n := len(p.Lines); n > 0 && p.Lines[n-2]+p.Lines[n-1] == line {
-		p.Lines[n-1]++
-		return
-	}
-	p.Lines = append(p.Lines, line, 1)
-}
-
-// repeat fills in Repeat and Lines: the points report, its listings as indexes into the distinct lines of all of them,
-// because specs of one study differ in two lines of seventy.
-func (d *data) repeat(set *results.Set) error {
-	points, err := built("points", set)
-	if err != nil {
-		return fmt.Errorf("what is needed to repeat the points: %w", err)
-	}
-	out, lines, known := []repeating{}, []string{}, map[string]int{}
-	for _, b := range points.Blocks {
-		if h, ok := b.(document.Heading); ok {
-			out = append(out, repeating{Heading: h.Text})
-			continue
-		}
-		if len(out) == 0 {
-			continue // before the first point
-		}
-		last := &out[len(out)-1]
-		switch b := b.(type) {
-		case document.Paragraph:
-			last.Parts = append(last.Parts, passages{Text: b.Text})
-		case document.Warning:
-			last.Parts = append(last.Parts, passages{Text: b.Text()})
-		case document.Listing:
-			var p passages
-			for line := range strings.Lines(b.Text) {
-				i, ok := known[line]
-				if !ok {
-					i = len(lines)
-					known[line] = i
-					lines = append(lines, line)
-				}
-				p.add(i)
-			}
-			last.Parts = append(last.Parts, p)
-		}
-	}
-	d.Repeat, d.Lines = out, lines
-	return nil
+	return trials
 }

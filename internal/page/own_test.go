@@ -27,11 +27,10 @@ func TestAPageNamesOwnPausesBooksAndDoubtsOfEachLoad(t *testing.T) {
 			Late: late.Snapshot(), LongestNs: 40e6, LongestOffsetNs: 1.5e9, GCPauseNs: 2e6, StolenSeconds: 0.25, QueuedSeconds: 0.75,
 		}
 	}
-	var d data
-	d.draw(results.Of([]store.Record{r}))
+	d := figuresOf(results.Of([]store.Record{r}))
 	n := len(r.Result.Curve)
-	if len(d.Runs) != n || len(d.Levels) != n || len(d.Doubts) != n+1 {
-		t.Fatalf("%d runs, %d levels, %d doubts of %d rates", len(d.Runs), len(d.Levels), len(d.Doubts), n)
+	if len(d.Runs) != n || len(d.LoadPoints) != n || len(d.Doubts) != n+1 {
+		t.Fatalf("%d runs, %d levels, %d doubts of %d rates", len(d.Runs), len(d.LoadPoints), len(d.Doubts), n)
 	}
 	for i, run := range d.Runs {
 		own, err := json.Marshal(run.Pauses)
@@ -49,7 +48,7 @@ func TestAPageNamesOwnPausesBooksAndDoubtsOfEachLoad(t *testing.T) {
 			t.Errorf("%s: books %v, doubts %v", run.Load, run.Books, run.Doubts)
 		}
 	}
-	for i, l := range d.Levels {
+	for i, l := range d.LoadPoints {
 		if l.Pauses == nil || l.Pauses.N != 200 || l.Pauses.Max != 3e6 || len(l.Pauses.Values) == 0 {
 			t.Errorf("%s: own pauses %+v", l.Load, l.Pauses)
 		}

@@ -46,53 +46,57 @@ func (s Source) figures() bool { return s.Set != nil && len(s.Set.Records) > 0 }
 // Summary writes the whole report over s.Set: verdict, tables, figures, what was refused or void, and what is
 // needed to repeat it.
 func Summary(w io.Writer, s Source) error {
-	return write(w, s, "Brokermark report", func() (lead, rest string, err error) { return compose(s.Set) })
+	return write(w, s, "Brokermark report", func() (texts, error) { return compose(s.Set) })
 }
 
-// Document writes one document.
+// Document writes one document, without figures.
 func Document(w io.Writer, d document.Document, s Source) error {
 	s.Set = nil
-	return write(w, s, d.Title, func() (lead, rest string, err error) { return render.Fragment(d.Blocks, "d", 2), "", nil })
+	return write(w, s, d.Title, func() (texts, error) { return texts{above: render.Fragment(d.Blocks, "d", 2)}, nil })
 }
 
-// Compare writes a comparison, with figures over the records of both sides.
-func Compare(w io.Writer, a, b reports.Side, named []string, s Source) error {
-	s.Set = results.Of(apart(a, b))
-	d := reports.Compare(a, b, named...)
-	return write(w, s, d.Title, func() (lead, rest string, err error) { return findings(d.Blocks), "", nil })
+// Compare writes a comparison, with figures over the records of both sides. meant are the spec paths in which the sides are meant to
+// differ.
+func Compare(w io.Writer, a, b reports.Side, meant []string, s Source) error {
+	s.Set = results.Of(toldApart(a, b))
+	d := reports.Compare(a, b, meant...)
+	return write(w, s, d.Title, func() (texts, error) { return texts{above: verdictsFirst(d.Blocks)}, nil })
 }
 
-// apart are the records of both sides for the figures. Where both measured something of the same name, two runs or two
+// toldApart lists the records of both sides for the figures. Where both measured something of the same name, two runs or two
 // versions, the side becomes part of the name: equal points must not be pooled, nor look alike.
-func apart(a, b reports.Side) []store.Record {
+func toldApart(a, b reports.Side) []store.Record {
 	names := map[string]bool{}
 	for _, p := range a.Set.Points {
 		names[p.Name] = true
 	}
-	alike := slices.ContainsFunc(b.Set.Points, func(p results.Point) bool { return names[p.Name] })
-	var all []store.Record
-	for _, side := range []reports.Side{a, b} {
-		for _, r := range side.Set.Records {
-			if alike {
-				r.Axes = maps.Clone(r.Axes)
-				if r.Axes == nil {
-					r.Axes = map[string]string{}
-				}
-				r.Axes["side"] = side.Name
-				r.PointID += " of " + side.Name
-			}
-			all = append(all, r)
-		}
+	if !slices.ContainsFunc(b.Set.Points, func(p results.Point) bool { return names[p.Name] }) {
+		return slices.Concat(a.Set.Records, b.Set.Records)
 	}
-	return all
+	return append(withSide(a), withSide(b)...)
 }
 
+// withSide lists the records of a side, with the side as a part of their points' names.
+func withSide(side reports.Side) []store.Record {
+	records := slices.Clone(side.Set.Records)
+	for i := range records {
+		r := &records[i]
+		axes := map[string]string{}
+		maps.Copy(axes, r.Axes)
+		axes["side"] = side.Name
+		r.Axes = axes
+		r.PointID += " of " + side.Name
+	}
+	return records
+}
+
+// content fills in page.html.
 type content struct {
 	Title   string
-	Policy  string
+	Policy  string // Content-Security-Policy
 	Style   template.CSS
 	Script  template.JS
-	Data    template.JS
+	Data    template.JS // JSON for the front end; null without figures
 	Lead    template.HTML
 	Rest    template.HTML
 	Figures bool
@@ -100,47 +104,54 @@ type content struct {
 	Command string
 }
 
-// text writes the HTML above and below the figures.
-type text func() (lead, rest string, err error)
-
-func write(w io.Writer, s Source, title string, text text) error {
-	script, style := web.Bundle()
-	script = strings.ReplaceAll(script, "</script", `<\/script`)
-	var lead, rest string
-	var drawn *data // nil without records
+// write fills in the page. The texts and the figures are computed at the same time: of thousands of records each takes seconds.
+func write(w io.Writer, s Source, title string, compose func() (texts, error)) error {
+	var text texts
+	var figures *data // nil without records
+	var repeat instructions
 	var work errgroup.Group
 	work.Go(func() (err error) {
-		lead, rest, err = text()
+		text, err = compose()
 		return err
 	})
 	if s.figures() {
-		drawn = &data{}
 		work.Go(func() error {
-			drawn.draw(s.Set)
+			figures = figuresOf(s.Set)
 			return nil
 		})
-		work.Go(func() error { return drawn.repeat(s.Set) })
+		work.Go(func() (err error) {
+			repeat, err = instructionsOf(s.Set)
+			return err
+		})
 	}
 	if err := work.Wait(); err != nil {
 		return err
 	}
-	lead += render.Fragment(reports.Gates(s.Gates), "gates", 2)
-	encoded, err := json.Marshal(drawn) // with <, > and & escaped
+	if figures != nil {
+		figures.Repeat, figures.Lines = repeat.points, repeat.lines
+	}
+	encoded, err := json.Marshal(figures) // with <, > and & escaped
 	if err != nil {
 		return err
 	}
-	digest := sha256.Sum256([]byte(script))
+	script, style := web.Bundle()
+	script = strings.ReplaceAll(script, "</script", `<\/script`)
 	var out bytes.Buffer
 	err = shellTemplate.Execute(&out, content{
-		Title: title, Lead: template.HTML(lead), Rest: template.HTML(rest), Figures: s.figures(),
-		Style: template.CSS(style), Script: template.JS(script), Data: template.JS(encoded), Origin: origin(s), Command: s.Command,
-		// Nothing but this very script may run, and nothing may be fetched from anywhere.
-		Policy: fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
-			base64.StdEncoding.EncodeToString(digest[:])),
+		Title: title, Policy: policyFor(script), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(encoded),
+		Lead: template.HTML(text.above + render.Fragment(reports.Gates(s.Gates), "gates", 2)), Rest: template.HTML(text.below),
+		Figures: s.figures(), Origin: origin(s), Command: s.Command,
 	})
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(out.Bytes())
 	return err
+}
+
+// policyFor lets nothing but this very script run, and nothing be fetched from anywhere.
+func policyFor(script string) string {
+	digest := sha256.Sum256([]byte(script))
+	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+		base64.StdEncoding.EncodeToString(digest[:]))
 }

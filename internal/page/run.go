@@ -10,13 +10,13 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// A page holds at most so many ticks of its runs' courses; the page says how many runs are left out.
+// The limits keep a page of many repetitions small enough to open.
 const (
-	allTicks  = 120_000
-	fewestRun = 40 // ticks a course is thinned to at most
+	maxTicks   = 120_000 // in all courses together; the page says how many runs are left out
+	leastTicks = 40      // to which a course is thinned before runs are left out
 )
 
-// run is the course of one repetition, column by column.
+// run is the course of one repetition under one load, column by column.
 type run struct {
 	Point      int            `json:"p"`
 	Load       string         `json:"load"`
@@ -26,12 +26,12 @@ type run struct {
 	Doubts     []string       `json:"doubts,omitempty"`
 	Began      string         `json:"began"`
 	Cores      int            `json:"cores"`
-	Seconds    []number       `json:"t"`
+	Seconds    []number       `json:"t"` // since the start of the measured phase
 	Phases     []phase        `json:"phases"`
 	Panels     []panelLines   `json:"panels"`
 	Faults     []plannedFault `json:"faults,omitempty"`
 	Books      []counted      `json:"books,omitempty"`
-	Pauses     *standing      `json:"own,omitempty"`
+	Pauses     *pauses        `json:"own,omitempty"`
 }
 
 // coursePanel is a part of the chart over time, stored once for all runs that have it.
@@ -53,14 +53,14 @@ type counted struct {
 	N    number `json:"n"`
 }
 
-// standing says how far the measuring machine stood still: nanoseconds, and seconds.
-type standing struct {
-	P99     number `json:"p99"`
-	Longest number `json:"max"`
-	At      number `json:"t"`
-	GC      number `json:"gc"`
-	Stolen  number `json:"stolen"`
-	Queued  number `json:"queued"`
+// pauses says how long the measuring machine stood still.
+type pauses struct {
+	P99     number `json:"p99"`    // ns
+	Longest number `json:"max"`    // ns
+	At      number `json:"t"`      // of the longest, in seconds since the start of the measured phase
+	GC      number `json:"gc"`     // ns, all pauses of the garbage collector
+	Stolen  number `json:"stolen"` // s, by the hypervisor
+	Queued  number `json:"queued"` // s, in which threads of the generator waited for a core
 }
 
 // phase is a phase with its end, in seconds.
@@ -76,46 +76,65 @@ type plannedFault struct {
 	Err  string `json:"err,omitempty"`
 }
 
-// runs are the courses of all repetitions, as many as fit: those with faults first, then by repetition. leftOut counts
-// the others.
-func (d *data) runs(points []results.Point) (out []run, leftOut int) {
-	type candidate struct {
-		point  int
-		load   string
-		record store.Record
+// loadRun is a repetition under one load.
+type loadRun struct {
+	point  int // index in data.Points
+	load   string
+	record store.Record // cut down to the load; it has a result
+}
+
+func (l loadRun) hasFaults() bool { return len(l.record.Result.Faults) > 0 }
+
+// addRuns adds the courses of as many repetitions as fit: those with faults first, then by repetition, so that each point has its first
+// one. They are stored by point.
+func (d *data) addRuns(points []results.Point) {
+	all := loadRunsOf(points)
+	slices.SortStableFunc(all, func(a, b loadRun) int {
+		switch {
+		case a.hasFaults() && !b.hasFaults():
+			return -1
+		case b.hasFaults() && !a.hasFaults():
+			return 1
+		}
+		return cmp.Compare(a.record.Repetition, b.record.Repetition)
+	})
+	d.Runs, d.Panels = []run{}, []coursePanel{}
+	ticksEach := max(leastTicks, maxTicks/max(1, len(all)))
+	ticks := 0
+	for i, l := range all {
+		ticks += min(ticksEach, len(l.record.Result.Series))
+		if ticks > maxTicks {
+			d.RunsLeftOut = len(all) - i
+			break
+		}
+		d.Runs = append(d.Runs, d.course(l, ticksEach))
 	}
-	var all []candidate
+	slices.SortStableFunc(d.Runs, func(a, b run) int {
+		return cmp.Or(cmp.Compare(a.Point, b.Point), cmp.Compare(a.Repetition, b.Repetition))
+	})
+}
+
+// loadRunsOf lists the repetitions that have a course over time, under each of their loads.
+func loadRunsOf(points []results.Point) []loadRun {
+	var all []loadRun
 	for i, p := range points {
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
 				if l.Record.Result != nil && len(l.Record.Result.Series) > 1 {
-					all = append(all, candidate{i, l.RowTitle, l.Record})
+					all = append(all, loadRun{i, l.RowTitle, l.Record})
 				}
 			}
 		}
 	}
-	faulty := func(c candidate) int { return -min(1, len(c.record.Result.Faults)) }
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(faulty(a), faulty(b)), cmp.Compare(a.record.Repetition, b.record.Repetition))
-	})
-	each := max(fewestRun, allTicks/max(1, len(all)))
-	total := 0
-	for i, c := range all {
-		n := min(each, len(c.record.Result.Series))
-		if total += n; total > allTicks {
-			leftOut = len(all) - i
-			break
-		}
-		out = append(out, d.course(c.point, c.load, c.record, each))
-	}
-	slices.SortStableFunc(out, func(a, b run) int {
-		return cmp.Or(cmp.Compare(a.Point, b.Point), cmp.Compare(a.Repetition, b.Repetition))
-	})
-	return out, leftOut
+	return all
 }
 
-func (d *data) course(point int, load string, r store.Record, ticks int) run {
-	c := run{Point: point, Load: load, Books: books(r), Pauses: stood(r), Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores}
+// course is the course of a repetition, thinned to a number of ticks.
+func (d *data) course(l loadRun, ticks int) run {
+	r := l.record
+	c := run{
+		Point: l.point, Load: l.load, Books: books(r), Pauses: pausesOf(r), Repetition: r.Repetition, Status: string(r.Status), Reason: r.Reason, Cores: r.Host.Cores,
+	}
 	for _, d := range r.Doubts {
 		c.Doubts = append(c.Doubts, d.Code+": "+d.Text)
 	}
@@ -133,7 +152,7 @@ func (d *data) course(point int, load string, r store.Record, ticks int) run {
 	for _, p := range results.CoursePanels(r) {
 		lines := panelLines{Panel: d.panel(p)}
 		for _, l := range p.Lines {
-			lines.Values = append(lines.Values, values(p.Unit, moments, l.At))
+			lines.Values = append(lines.Values, lineValues(p.Unit, moments, l.At))
 		}
 		c.Panels = append(c.Panels, lines)
 	}
@@ -143,7 +162,7 @@ func (d *data) course(point int, load string, r store.Record, ticks int) run {
 	return c
 }
 
-// panel is the index of p in d.Panels.
+// panel is the index of p in d.Panels, to which it is added if it isn't there.
 func (d *data) panel(p results.CoursePanel) int {
 	described := coursePanel{Title: p.Title, Unit: units[p.Unit]}
 	for _, l := range p.Lines {
@@ -158,24 +177,29 @@ func (d *data) panel(p results.CoursePanel) int {
 	return len(d.Panels) - 1
 }
 
-// values are those of a line; counts and bytes are shown with more than three digits.
-func values(u unit.Unit, moments []results.Moment, at func(results.Moment) float64) any {
-	exact, short := make([]number, len(moments)), make([]rough, len(moments))
-	for i, m := range moments {
-		exact[i], short[i] = number(at(m)), rough(at(m))
-	}
+// lineValues are the values of a line. Counts and bytes keep the digits that a tooltip shows.
+func lineValues(u unit.Unit, moments []results.Moment, at func(results.Moment) float64) any {
 	if u == unit.Count || u == unit.Bytes {
+		exact := make([]number, len(moments))
+		for i, m := range moments {
+			exact[i] = number(at(m))
+		}
 		return exact
 	}
-	return short
+	rounded := make([]rough, len(moments))
+	for i, m := range moments {
+		rounded[i] = rough(at(m))
+	}
+	return rounded
 }
 
-// books are the counts of a record that say something: those that are known, and of the faults those that happened.
+// books are the counts of a record that are known. Those of what should not happen are left out if they are 0, but for the messages
+// that were never sent or were lost, of which a reader looks for the 0.
 func books(r store.Record) []counted {
 	var out []counted
 	for _, m := range results.Metrics {
 		v := m.Of(r)
-		always := m.Better == results.Neither || m.Key == "unsent" || m.Key == "lost"
+		always := m.Better == results.Neither || m.Key == results.KeyUnsent || m.Key == results.KeyLost
 		if m.Unit == unit.Count && !math.IsNaN(v) && (always || v != 0) {
 			out = append(out, counted{m.Name, number(v)})
 		}
@@ -183,12 +207,12 @@ func books(r store.Record) []counted {
 	return out
 }
 
-func stood(r store.Record) *standing {
+func pausesOf(r store.Record) *pauses {
 	p := r.Result.Pauses
 	if p == nil {
 		return nil
 	}
-	return &standing{
+	return &pauses{
 		P99: number(results.Quantile(p.Late, 0.99)), Longest: number(p.LongestNs), At: seconds(p.LongestOffsetNs),
 		GC: number(p.GCPauseNs), Stolen: number(p.StolenSeconds), Queued: number(p.QueuedSeconds),
 	}

@@ -17,20 +17,20 @@ import (
 
 func TestAVerdictIsACardWhateverItsWords(t *testing.T) {
 	v := document.Verdict{About: "100 B: a setting", Finding: "Nobody knows. Nothing is sure.", Detail: "Highest guess: 7."}
-	out := verdicts([]document.Block{document.Paragraph{Text: "4 repetitions."}, v})
+	out := cards([]document.Block{document.Paragraph{Text: "4 repetitions."}, v})
 	for _, want := range []string{"<p>4 repetitions.</p>", "<article class=\"verdict\">", ">100 B: a setting</h3>", "<p>Nobody knows. Nothing is sure.</p>", "<p>Highest guess: 7.</p>"} {
 		if strings.Count(out, want) != 1 {
 			t.Errorf("want %s once in %s", want, out)
 		}
 	}
-	if out := further([]document.Block{v, document.Paragraph{Text: "4 repetitions."}, document.Paragraph{Text: "new"}}, []document.Block{document.Paragraph{Text: "4 repetitions."}}); len(out) != 1 {
+	if out := withoutShown([]document.Block{v, document.Paragraph{Text: "4 repetitions."}, document.Paragraph{Text: "new"}}, []document.Block{document.Paragraph{Text: "4 repetitions."}}); len(out) != 1 {
 		t.Errorf("left are %v", out)
 	}
 	warning := document.Warning{About: "these", Differ: []string{"host.cores: 2, 8"}}
-	if out := further([]document.Block{warning}, []document.Block{warning}); len(out) != 0 {
+	if out := withoutShown([]document.Block{warning}, []document.Block{warning}); len(out) != 0 {
 		t.Errorf("a warning stands twice: %v", out)
 	}
-	both := findings([]document.Block{document.Heading{Level: 1, Text: "h"}, v, document.Paragraph{Text: "figure"}})
+	both := verdictsFirst([]document.Block{document.Heading{Level: 1, Text: "h"}, v, document.Paragraph{Text: "figure"}})
 	if card, figure := strings.Index(both, "Nobody knows"), strings.Index(both, "figure</p>"); card < 0 || figure < card {
 		t.Errorf("the verdict doesn't come before the figures: %s", both)
 	}
@@ -41,24 +41,24 @@ func TestAPageShowsEveryGoalOfASearch(t *testing.T) {
 	r.Result.Sustainable = &store.Sustainable{Low: 500, High: 520, Goals: []store.GoalResult{
 		{Low: 500, High: 520, Conditional: 499}, {LatencyNs: 2e6, Quantile: 0.9, Undecided: "no rate passed"},
 	}}
-	_, rest, err := compose(results.Of([]store.Record{r}))
+	texts, err := compose(results.Of([]store.Record{r}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"<caption>Goals of the searches</caption>", "no latency bound", "499/s", "p90 ≤ 2ms", "undecided: no rate passed"} {
-		if !strings.Contains(rest, want) {
-			t.Errorf("no %q in %s", want, rest)
+		if !strings.Contains(texts.below, want) {
+			t.Errorf("no %q in %s", want, texts.below)
 		}
 	}
 }
 
 // A reader sees who sustains what, at which latency and cost, before the first sentence.
 func TestThePageOpensWithAPictureOfEveryContender(t *testing.T) {
-	lead, _, err := compose(results.Of(storetest.Demo()))
+	texts, err := compose(results.Of(storetest.Demo()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	picture, text, _ := strings.Cut(lead, "<p")
+	picture, text, _ := strings.Cut(texts.above, "<p")
 	for _, want := range []string{"At a glance", "Sustainable rate", "End-to-end p99 at fixed rates", "CPU-seconds per million", "<span class=\"bar c"} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("no %s before the first sentence", want)
@@ -72,8 +72,8 @@ func TestThePageOpensWithAPictureOfEveryContender(t *testing.T) {
 	if !strings.Contains(text, "<h2>Verdict</h2>") {
 		t.Error("the verdict doesn't come after the picture")
 	}
-	if lead, _, err := compose(results.Of(nil)); err != nil || strings.Contains(lead, "At a glance") {
-		t.Errorf("a picture of nothing: %v, %s", err, lead)
+	if texts, err := compose(results.Of(nil)); err != nil || strings.Contains(texts.above, "At a glance") {
+		t.Errorf("a picture of nothing: %v, %s", err, texts.above)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestAPageFoldsAwayGroupsWithAllThatStandsBelowThem(t *testing.T) {
 	if warned := strings.Count(out, duel.Groups[0].Unlike); warned != len(duel.Groups) {
 		t.Errorf("of the charts of %d groups %d say what the brokers did differently", len(duel.Groups), warned)
 	}
-	if more := fmt.Sprintf("%d more sizes and guarantees", len(duel.Groups)-mostPictured); !strings.Contains(out, more) {
+	if more := fmt.Sprintf("%d more sizes and guarantees", len(duel.Groups)-maxPictured); !strings.Contains(out, more) {
 		t.Errorf("no %q", more)
 	}
 }

@@ -11,17 +11,20 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
+// maxBars is how many rows a chart draws. Of more it draws the best, and the table beside it has all.
+const maxBars = 16
+
 // Charts draws the columns of t that name a chart (document.Column.Chart) as HTML: for every chart a table with a row of
-// bars for each row of t, all on one linear scale from zero. Colour tells which of the page's colours a row has. It is
+// bars for each row of t, all on one linear scale from zero. colour numbers the page's colour of a row's name. The result is
 // empty if nothing would be compared.
 func Charts(t document.Table, colour func(name string) int) string {
 	var out strings.Builder
-	for _, title := range chartTitles(t) {
-		c := chartOf(t, title)
-		if drawn := slices.ContainsFunc(t.Rows, func(r document.Row) bool { return c.holds(r) }); len(t.Rows) < 2 || !drawn {
-			continue
+	for _, about := range chartsOf(t) {
+		c := newChart(t, about)
+		drawn := slices.ContainsFunc(t.Rows, c.hasBar)
+		if len(t.Rows) > 1 && drawn {
+			c.write(&out, t.Rows, colour)
 		}
-		c.write(&out, t.Rows, colour)
 	}
 	if out.Len() == 0 {
 		return ""
@@ -29,166 +32,177 @@ func Charts(t document.Table, colour func(name string) int) string {
 	return "<div class=\"picture\">\n" + out.String() + "</div>\n"
 }
 
-func chartTitles(t document.Table) []string {
-	var titles []string
+// chartsOf lists the charts that columns name, each once.
+func chartsOf(t document.Table) []document.Chart {
+	var charts []document.Chart
 	for _, c := range t.Columns {
-		if c.Chart != "" && !slices.Contains(titles, c.Chart) {
-			titles = append(titles, c.Chart)
+		if c.Chart.Title != "" && !slices.Contains(charts, c.Chart) {
+			charts = append(charts, c.Chart)
 		}
 	}
-	return titles
+	return charts
 }
 
-// chart is a title with the columns it draws.
+// chart is a chart with the columns that it needs.
 type chart struct {
-	title   string
-	label   string // the key of the column that names rows for their colours; "" = names do
-	names   names
-	columns []document.Column
-	most    float64 // the longest bar or bound of any row
+	document.Chart
+	nameKey string            // of the column that names rows for their colours; empty if names do
+	names   nameColumns       // shown beside the bars
+	drawn   []document.Column // a bar each
+	end     float64           // of the scale: the largest figure, or the highest bound, of any row
 }
 
-func chartOf(t document.Table, title string) chart {
-	c := chart{title: title}
+func newChart(t document.Table, about document.Chart) chart {
+	c := chart{Chart: about}
 	for _, column := range t.Columns {
 		switch {
 		case column.Label:
-			c.label = column.Key
+			c.nameKey = column.Key
 		case column.Row && !column.Data:
 			c.names = append(c.names, column)
-		case column.Chart == title:
-			c.columns = append(c.columns, column)
+		case column.Chart == about:
+			c.drawn = append(c.drawn, column)
 		}
 	}
 	for _, row := range t.Rows {
-		for _, column := range c.columns {
+		for _, column := range c.drawn {
 			cell := row[column.Key]
-			for _, v := range []float64{cell.Number, cell.High} {
-				if drawable(cell) && !math.IsInf(v, 0) {
-					c.most = max(c.most, v)
-				}
+			if !drawable(cell) {
+				continue
+			}
+			c.end = max(c.end, cell.Number)
+			if !math.IsInf(cell.High, 1) { // an unknown bound ends with the scale
+				c.end = max(c.end, cell.High)
 			}
 		}
 	}
 	return c
 }
 
+// drawable tells whether a cell has a figure that a bar can show.
 func drawable(c document.Cell) bool {
 	return (c.Kind == document.Figure || c.Kind == document.Interval) && c.Number >= 0 && !math.IsInf(c.Number, 0)
 }
 
-// holds tells that a row has something to draw.
-func (c chart) holds(row document.Row) bool {
-	return slices.ContainsFunc(c.columns, func(column document.Column) bool { return drawable(row[column.Key]) })
+// hasBar tells whether a row has a bar in the chart.
+func (c chart) hasBar(row document.Row) bool {
+	return slices.ContainsFunc(c.drawn, func(column document.Column) bool { return drawable(row[column.Key]) })
 }
 
 func (c chart) write(out *strings.Builder, rows []document.Row, colour func(string) int) {
-	what, better, _ := strings.Cut(c.title, ": ")
-	if all := len(rows); all > mostBars {
-		rows = c.best(rows, strings.HasPrefix(better, "less"))
+	better := c.Better.String()
+	if all := len(rows); all > maxBars {
+		rows = c.best(rows)
 		better += fmt.Sprintf("; the best %d of %d", len(rows), all)
 	}
-	fmt.Fprintf(out, "<table class=\"glance\"><caption>%s <small>%s</small></caption><tbody>\n", escape(what), escape(better))
+	fmt.Fprintf(out, "<table class=\"glance\"><caption>%s <small>%s</small></caption><tbody>\n", escape(c.Title), escape(better))
 	for _, row := range rows {
-		id, heading := c.names.of(row)
-		if c.label != "" {
-			id = row[c.label].Text
-		}
-		fmt.Fprintf(out, "<tr><th scope=\"row\">%s</th>", heading)
-		if !c.holds(row) {
-			fmt.Fprintf(out, "<td class=\"none\">%s</td></tr>\n", escape(c.instead(row)))
+		fmt.Fprintf(out, "<tr><th scope=\"row\">%s</th>", c.names.markup(row))
+		if !c.hasBar(row) {
+			fmt.Fprintf(out, "<td class=\"none\">%s</td></tr>\n", escape(instead(row)))
 			continue
 		}
 		out.WriteString("<td>")
-		for _, column := range c.columns {
-			c.bar(out, column, row[column.Key], colour(id))
+		for _, column := range c.drawn {
+			c.writeBar(out, column, row[column.Key], colour(c.name(row)))
 		}
 		out.WriteString("</td></tr>\n")
 	}
 	out.WriteString("</tbody></table>\n")
 }
 
-// names are the columns that name a row.
-type names []document.Column
-
-// of names a row, in words and as HTML, which may break in the path of a setting: there is little room.
-func (n names) of(row document.Row) (text, markup string) {
-	var words, marked []string
-	for _, column := range n {
-		word := cellText(column, row[column.Key])
-		setting := ""
-		if column.Named {
-			setting = clean(document.OneLine(column.Name)) + "="
-		}
-		words = append(words, setting+word)
-		marked = append(marked, strings.ReplaceAll(html.EscapeString(setting), ".", ".<wbr>")+html.EscapeString(word))
+// name is the name by which a row has its colour.
+func (c chart) name(row document.Row) string {
+	if c.nameKey != "" {
+		return row[c.nameKey].Text
 	}
-	return strings.Join(words, " "), strings.Join(marked, " ")
+	return c.names.text(row)
 }
 
-// mostBars is how many rows a chart has; of more it shows the best, and the table beside it has all.
-const mostBars = 16
+// nameColumns are the columns that name a row.
+type nameColumns []document.Column
 
-// best are those rows whose first figures are the best, in the order of the table.
-func (c chart) best(rows []document.Row, less bool) []document.Row {
-	order := []int{}
+// text names a row: "kafka linger.ms=5".
+func (n nameColumns) text(row document.Row) string {
+	var words []string
+	for _, column := range n {
+		words = append(words, prefix(column)+cellText(column, row[column.Key]))
+	}
+	return strings.Join(words, " ")
+}
+
+// markup is text as HTML that may break in the path of a setting: there is little room.
+func (n nameColumns) markup(row document.Row) string {
+	var words []string
+	for _, column := range n {
+		path := strings.ReplaceAll(html.EscapeString(prefix(column)), ".", ".<wbr>")
+		words = append(words, path+html.EscapeString(cellText(column, row[column.Key])))
+	}
+	return strings.Join(words, " ")
+}
+
+// prefix is the name of a setting before its value, which means nothing without it.
+func prefix(column document.Column) string {
+	if !column.Named {
+		return ""
+	}
+	return clean(document.OneLine(column.Name)) + "="
+}
+
+// best picks the rows whose first figures are the best, used ones before others, and keeps them in the order of the table.
+func (c chart) best(rows []document.Row) []document.Row {
+	key := c.drawn[0].Key // a chart has a column
+	var picked []int      // indexes of rows
 	for i, row := range rows {
-		if drawable(row[c.columns[0].Key]) {
-			order = append(order, i)
+		if drawable(row[key]) {
+			picked = append(picked, i)
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := rows[i][c.columns[0].Key], rows[j][c.columns[0].Key]
-		better := cmp.Compare(b.Number, a.Number)
-		if less {
-			better = -better
+	slices.SortStableFunc(picked, func(i, j int) int {
+		a, b := rows[i][key], rows[j][key]
+		switch {
+		case a.Unused && !b.Unused:
+			return 1
+		case b.Unused && !a.Unused:
+			return -1
+		case c.Better == document.LessIsBetter:
+			return cmp.Compare(a.Number, b.Number)
 		}
-		return cmp.Or(compareBool(a.Unused, b.Unused), better)
+		return cmp.Compare(b.Number, a.Number)
 	})
-	order = order[:min(len(order), mostBars)]
-	slices.Sort(order)
+	picked = picked[:min(len(picked), maxBars)]
+	slices.Sort(picked)
 	var best []document.Row
-	for _, i := range order {
+	for _, i := range picked {
 		best = append(best, rows[i])
 	}
 	return best
 }
 
-// compareBool puts false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
-// bar writes the second line of the column's name, the bar with its bounds, and the figure as tables have it.
-func (c chart) bar(out *strings.Builder, column document.Column, cell document.Cell, colour int) {
-	cell.Marks = nil
-	column.Spread = false
+// writeBar writes the second line of the column's name, the bar with its bounds, and the figure as tables have it.
+func (c chart) writeBar(out *strings.Builder, column document.Column, cell document.Cell, colour int) {
 	class := ""
 	if cell.Unused {
 		class = " unused"
 	}
 	fmt.Fprintf(out, "<span class=\"bar-line%s\">", class)
-	if _, part, several := strings.Cut(column.Name, "\n"); several {
+	if _, part, ok := strings.Cut(column.Name, "\n"); ok {
 		fmt.Fprintf(out, "<span class=\"bar-name\">%s</span>", escape(part))
 	}
 	out.WriteString("<span class=\"bar-track\">")
-	if drawable(cell) && c.most > 0 {
-		fmt.Fprintf(out, "<span class=\"bar c%d\" style=\"width:%.2f%%\"></span>", colour, 100*cell.Number/c.most)
-		if low, high := max(0, cell.Low), min(c.most, cell.High); cell.Kind == document.Interval && low < high {
-			fmt.Fprintf(out, "<span class=\"bounds\" style=\"left:%.2f%%;width:%.2f%%\"></span>", 100*low/c.most, 100*(high-low)/c.most)
+	if drawable(cell) && c.end > 0 {
+		percent := func(v float64) float64 { return 100 * v / c.end }
+		fmt.Fprintf(out, "<span class=\"bar c%d\" style=\"width:%.2f%%\"></span>", colour, percent(cell.Number))
+		if low, high := max(0, cell.Low), min(c.end, cell.High); cell.Kind == document.Interval && low < high {
+			fmt.Fprintf(out, "<span class=\"bounds\" style=\"left:%.2f%%;width:%.2f%%\"></span>", percent(low), percent(high-low))
 		}
 	}
+	cell.Marks, column.Spread = nil, false // footnotes and intervals stand in the table
 	fmt.Fprintf(out, "</span><span class=\"bar-value\">%s</span></span>", html.EscapeString(cellText(column, cell)))
 }
 
 // instead is the text of a row without a bar: how it ended, unless that was well.
-func (c chart) instead(row document.Row) string {
+func instead(row document.Row) string {
 	if status := row["status"]; status.Kind == document.Words && status.Text != "ok" {
 		return status.Text
 	}

@@ -17,10 +17,10 @@ func charted(rows ...document.Row) document.Table {
 	return document.Table{Columns: []document.Column{
 		{Key: "who", Name: "who", Row: true},
 		{Key: "status", Name: "status"},
-		{Key: "rate", Name: "rate", Unit: unit.PerSecond, Spread: true, Chart: "Rate: more is better"},
-		{Key: "low", Name: "p99 at\n1k/s", Unit: unit.Nanoseconds, Chart: "p99: less is better"},
+		{Key: "rate", Name: "rate", Unit: unit.PerSecond, Spread: true, Chart: document.Chart{Title: "Rate", Better: document.MoreIsBetter}},
+		{Key: "low", Name: "p99 at\n1k/s", Unit: unit.Nanoseconds, Chart: document.Chart{Title: "p99", Better: document.LessIsBetter}},
 		{Key: "other", Name: "never drawn"},
-		{Key: "high", Name: "p99 at\n2k/s", Unit: unit.Nanoseconds, Chart: "p99: less is better"},
+		{Key: "high", Name: "p99 at\n2k/s", Unit: unit.Nanoseconds, Chart: document.Chart{Title: "p99", Better: document.LessIsBetter}},
 	}, Rows: rows}
 }
 
@@ -95,7 +95,7 @@ func TestNothingToCompareHasNoChart(t *testing.T) {
 	known := document.Row{"who": document.Text("a"), "rate": document.Number(1)}
 	bare := charted(known, known)
 	for i := range bare.Columns {
-		bare.Columns[i].Chart = ""
+		bare.Columns[i].Chart = document.Chart{}
 	}
 	for name, table := range map[string]document.Table{
 		"no row": charted(), "one row": charted(known), "no figure": charted(document.Row{"rate": document.Text("words")}, document.Row{}), "no column that is drawn": bare,

@@ -58,7 +58,7 @@ func TestAxesAreWhatLevelsDifferIn(t *testing.T) {
 		}
 		for i, l := range LoadPointsOf(points) {
 			for k, a := range axes {
-				if v := coordinates(l)[a.Name]; a.Values[index[i][k]] != v.text {
+				if v := coordinatesOf(l)[a.Name]; a.Values[index[i][k]] != v.text {
 					t.Errorf("%s: level %d lies at %s of %s, not at %s", c.name, i, a.Values[index[i][k]], a.Name, v.text)
 				}
 			}
@@ -101,7 +101,7 @@ func TestWhatFollowsFromAnotherAxisIsNone(t *testing.T) {
 	}
 }
 
-func TestAnAxisThatALevelLacksIsMinusOne(t *testing.T) {
+func TestAnAxisThatALoadPointLacksIsUnset(t *testing.T) {
 	points := pointsOf([]store.Record{swept("kafka", 100, 10, map[string]string{"window": "5"}), swept("nats", 100, 10, nil), swept("kafka", 100, 10, map[string]string{"window": "6"})})
 	loadPoints := LoadPointsOf(points)
 	axes, index := Axes(loadPoints)
@@ -110,7 +110,7 @@ func TestAnAxisThatALevelLacksIsMinusOne(t *testing.T) {
 		t.Fatalf("axes %v", axes)
 	}
 	for i, l := range loadPoints {
-		if without := l.Point.Spec.Broker == "nats"; (index[i][at] == -1) != without {
+		if without := l.Point.Spec.Broker == "nats"; (index[i][at] == Unset) != without {
 			t.Errorf("%s lies at %d", l.Point.Name, index[i][at])
 		}
 	}
@@ -154,7 +154,7 @@ func TestAValueMeasuresANumberASizeOrATime(t *testing.T) {
 		if v, ok := Magnitude(text); ok || v != 0 {
 			t.Errorf("%q measures %v", text, v)
 		}
-		if v := magnitude(text); v.text != text || !math.IsNaN(v.number) {
+		if v := numerical(text); v.text != text || !math.IsNaN(v.number) {
 			t.Errorf("%q lies at %v", text, v)
 		}
 	}

@@ -44,7 +44,7 @@ func readFrom(histogram, key, name string, read func(hist.Snapshot) float64) Met
 	if err != nil {
 		panic("results: " + err.Error())
 	}
-	m := latency(key, name, result(func(r *store.Result) float64 { return read(kind.Of(r.Latency)) }))
+	m := latency(key, name, fromResult(func(r *store.Result) float64 { return read(kind.Of(r.Latency)) }))
 	m.Histogram, m.Read = histogram, read
 	return m
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// known is NaN if nothing was stored, as in older records.
-func known(of func(*store.Result) *int64) func(*store.Result) float64 {
+// ifStored is NaN if nothing was stored, as in older records.
+func ifStored(of func(*store.Result) *int64) func(*store.Result) float64 {
 	return func(r *store.Result) float64 {
 		if v := of(r); v != nil {
 			return float64(*v)
@@ -72,7 +72,7 @@ func per(r store.Record, n int, rate func(*store.Result) float64) float64 {
 // brokerPercent is a part of the broker's processor time in the measured phase, of one core. Older records have the sum
 // alone.
 func brokerPercent(of func(*store.Shares) float64) func(store.Record) float64 {
-	return result(func(r *store.Result) float64 {
+	return fromResult(func(r *store.Result) float64 {
 		s := r.Cost.Shares
 		if s == nil || !r.Cost.BrokerKnown || s.Broker > 0 && s.BrokerUser == 0 && s.BrokerSystem == 0 {
 			return math.NaN()
@@ -82,7 +82,7 @@ func brokerPercent(of func(*store.Shares) float64) func(store.Record) float64 {
 }
 
 func corrected(of func(*store.Corrected) float64) func(store.Record) float64 {
-	return result(func(r *store.Result) float64 {
+	return fromResult(func(r *store.Result) float64 {
 		if r.Corrected == nil {
 			return math.NaN()
 		}

@@ -2,8 +2,8 @@ package results
 
 import "slices"
 
-// tellApart is the order in which settings are tried to tell points of the same name apart; the others come after.
-var tellApart = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
+// TellingSettings are the spec paths that tell points of the same name apart, the most telling first. Others come after them.
+var TellingSettings = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
 // distinguish adds to the names of points that would be the same in every table what they differ in. That is so where
 // a study varies settings otherwise than by axes of their names.
@@ -19,7 +19,7 @@ func distinguish(points []*Point) {
 			paths = append(paths, sortedKeys(specs[i])...)
 		}
 		slices.Sort(paths)
-		for _, path := range slices.Concat(tellApart, slices.Compact(paths)) {
+		for _, path := range slices.Concat(TellingSettings, slices.Compact(paths)) {
 			same := func(s map[string]string) bool { return s[path] == specs[0][path] }
 			if forPeople[path] || !slices.ContainsFunc(specs, func(s map[string]string) bool { return !same(s) }) {
 				continue
@@ -29,7 +29,7 @@ func distinguish(points []*Point) {
 				if value == "" {
 					value = "unset"
 				}
-				p.vary(Word{path, value})
+				p.addWords(Word{path, value})
 			}
 			if len(namesakes(alike)) == 0 {
 				break

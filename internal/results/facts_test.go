@@ -173,7 +173,7 @@ func TestSixOfManyAreNamed(t *testing.T) {
 	var items []string
 	for i := range 12 {
 		items = append(items, fmt.Sprint(i))
-		got := Abridged(items)
+		got := Shorten(items)
 		switch {
 		case len(items) <= 6 && !slices.Equal(got, items):
 			t.Errorf("of %d: %q", len(items), got)

@@ -70,7 +70,7 @@ func goal(answers []store.GoalResult) Goal {
 			g.Undecided = append(g.Undecided, a.Undecided)
 		}
 	}
-	g.Sustained, g.Conditional = bracket(bounds), Summarize(conditional)
+	g.Sustained, g.Conditional = bracketOf(bounds), Summarize(conditional)
 	return g
 }
 

@@ -9,58 +9,60 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// holm corrects the p values of tests that are made together: the smallest times their number, the second times one
-// less, and so on, never less than the one before (Holm 1979). Where all tests below 5 % are believed, the chance that
-// any of them shows a difference where there is none is below 5 %, however the tests depend on each other. ps may be some
-// tests of a family of that size: the others could only push these further down the order, so no result gets too small.
+// holm corrects the p values of tests that are made together (Holm, Scandinavian Journal of Statistics 6, 1979). The smallest is
+// multiplied by the number of tests, the second by one less, and so on, and none gets smaller than the one before. If every test with a
+// corrected p below 5 % is believed, the chance that any of them shows a difference where there is none is below 5 %, however the tests
+// depend on each other.
+//
+// ps may be some tests of a family of that size: the others could only push these further down the order, so no result gets too small.
 func holm(ps []float64, size int) []float64 {
-	order := make([]int, len(ps))
-	for i := range order {
-		order[i] = i
+	byP := make([]int, len(ps)) // indexes of ps
+	for i := range byP {
+		byP[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
-	out := make([]float64, len(ps))
+	slices.SortStableFunc(byP, func(i, j int) int { return cmp.Compare(ps[i], ps[j]) })
+	corrected := make([]float64, len(ps))
 	last := 0.0
-	for rank, i := range order {
+	for rank, i := range byP {
 		last = min(1, max(last, ps[i]*float64(size-rank)))
-		out[i] = last
+		corrected[i] = last
 	}
-	return out
+	return corrected
 }
 
-// Correct judges differences as one family.
+// Correct judges differences as one family of tests: it sets their Adjusted, Family and Needed.
 func Correct(all []*Difference) {
-	size, wanted := 0, 0
+	testable, wanted := 0, 0
 	for _, d := range all {
 		if d.testable() {
-			size++
+			testable++
 		}
 		if d.A.N > 0 && d.B.N > 0 && !d.same {
 			wanted++
 		}
 	}
-	correct(all, size, wanted)
+	correct(all, testable, wanted)
 }
 
-// correct judges differences that belong to a family of size tests, or wanted if everything was repeated often enough.
-// A test that could show nothing in such a family, whatever its outcome, is none: it is left out of the family and
-// says how many repetitions it needs. Which tests these are follows from the numbers of repetitions alone, never from
-// what was measured, so leaving them out favours no outcome (Tarone 1990).
+// correct judges differences that belong to a family of size tests, or of wanted tests if everything had been repeated often enough.
+//
+// A test that could show nothing in such a family, whatever its outcome, is left out of it, and says how many repetitions it needs
+// (Tarone, Biometrics 46, 1990). Which tests these are follows from the numbers of repetitions alone, never from what was measured, so
+// leaving them out favours no outcome.
 func correct(all []*Difference, size, wanted int) {
-	wanted = max(1, wanted)
-	var tests []*Difference
-	var least []float64
+	var testable []*Difference
+	var smallest []float64 // p values that they could have
 	for _, d := range all {
 		d.Adjusted, d.Needed = 1, 0
 		if d.testable() {
-			tests, least = append(tests, d), append(least, d.least())
+			testable, smallest = append(testable, d), append(smallest, d.smallestP())
 		}
 	}
 	var family []*Difference
 	var ps []float64
-	for i, p := range holm(least, size) {
+	for i, p := range holm(smallest, size) {
 		if p < alpha {
-			family, ps = append(family, tests[i]), append(ps, tests[i].P)
+			family, ps = append(family, testable[i]), append(ps, testable[i].P)
 		} else {
 			size--
 		}
@@ -68,20 +70,23 @@ func correct(all []*Difference, size, wanted int) {
 	for i, p := range holm(ps, size) {
 		family[i].Adjusted = p
 	}
+	wanted = max(1, wanted)
 	for _, d := range all {
 		d.Family = size
-		if d.A.N > 0 && d.B.N > 0 && (d.least() >= alpha || d.testable() && !slices.Contains(family, d)) {
+		leftOut := d.testable() && !slices.Contains(family, d)
+		if d.A.N > 0 && d.B.N > 0 && (d.smallestP() >= alpha || leftOut) {
 			d.Family, d.Needed = wanted, needed(wanted)
 		}
 	}
 }
 
-// testable tells that some outcome would show a difference if this test was the only one.
+// testable tells whether some outcome would show a difference if this test was the only one.
 func (d Difference) testable() bool {
-	return d.A.N > 0 && d.B.N > 0 && d.least() < alpha && !d.same
+	return d.A.N > 0 && d.B.N > 0 && d.smallestP() < alpha && !d.same
 }
 
-func (d Difference) least() float64 { return smallestP(d.A.N, d.B.N) }
+// smallestP is the p value of the clearest outcome that the test could have had.
+func (d Difference) smallestP() float64 { return smallestP(d.A.N, d.B.N) }
 
 // needed is how many repetitions each side needs at least for one of so many tests to show a difference.
 func needed(tests int) int {
@@ -119,6 +124,7 @@ func (d Difference) over(what string) string {
 	return fmt.Sprintf(", Holm over %d %s", d.Family, what)
 }
 
+// runs counts the repetitions of both sides: "one run each", "2 and 3 runs".
 func runs(a, b int) string {
 	switch {
 	case a == 1 && b == 1:
@@ -137,27 +143,38 @@ func significance(sign string, p float64) string {
 	return fmt.Sprintf("p %s %.3f", sign, p)
 }
 
-// mostShare is the ratio from which on a change is told as a factor.
-const mostShare = 1.5
-
 // Change says how b compares with a: "46 times lower", "3.2 % higher", "equal".
-func (d Difference) Change() string {
-	noRatio := math.IsNaN(d.Ratio)
-	higher := d.Ratio > 1 || (noRatio || d.Ratio == 1) && d.Delta > 0
-	direction := map[bool]string{true: "higher", false: "lower"}[higher]
+func (d Difference) Change() string { return d.change("equal", "") }
+
+// ChangeFrom is Change followed by the name of a: "46 times lower than kafka", "equal to kafka".
+func (d Difference) ChangeFrom(a string) string { return d.change("equal to", " than") + " " + a }
+
+// Changes are told as a share up to a factor of 1.5, with one decimal place up to 10, and as whole factors from there on.
+const (
+	leastFactor = 1.5
+	wholeFactor = 9.95 // what rounds to 10.0
+)
+
+// change words the change. equal and than are the words for equality, and those between a direction and what it is seen from.
+func (d Difference) change(equal, than string) string {
+	hasRatio := !math.IsNaN(d.Ratio)
+	direction := "lower"
+	if d.Ratio > 1 || (!hasRatio || d.Ratio == 1) && d.Delta > 0 {
+		direction = "higher"
+	}
 	switch factor := max(d.Ratio, 1/d.Ratio); {
 	case d.same || d.Ratio == 1 && d.Delta == 0:
-		return "equal"
-	case noRatio && d.Delta == 0:
-		return "neither higher nor lower"
+		return equal
+	case !hasRatio && d.Delta == 0:
+		return "neither higher nor lower" + than
+	case !hasRatio:
+		return direction + than
 	case d.Ratio == 1:
-		return "mostly equal, else " + direction
-	case noRatio:
-		return direction
-	case factor >= 9.95:
-		return fmt.Sprintf("%.0f times %s", factor, direction)
-	case factor >= mostShare:
-		return fmt.Sprintf("%.1f times %s", factor, direction)
+		return "mostly " + equal + ", else " + direction + than
+	case factor >= wholeFactor:
+		return fmt.Sprintf("%.0f times %s%s", factor, direction, than)
+	case factor >= leastFactor:
+		return fmt.Sprintf("%.1f times %s%s", factor, direction, than)
 	}
-	return unit.Share.Format(math.Abs(d.Ratio-1)) + " " + direction
+	return unit.Share.Format(math.Abs(d.Ratio-1)) + " " + direction + than
 }

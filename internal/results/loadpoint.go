@@ -168,7 +168,7 @@ func (l LoadPoint) Cell(key string) document.Cell {
 	m := MustMetric(key)
 	cell := m.Over(l.Records).Cell()
 	switch {
-	case key == "sustainable_low" && searched(l.Records):
+	case key == KeySustainableLow && searched(l.Records):
 		cell = Sustained(l.Records).Cell()
 	case m.Unit == unit.Count && cell.Kind == document.Interval:
 		// A count is shown as a single number without a spread: Metric.Over has summed it.

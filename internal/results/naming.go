@@ -13,23 +13,17 @@ var shownElsewhere = map[string]bool{
 	"sweep":   true, // how a study is written, not what is measured
 }
 
-// CompareNames orders names as people do: names that are equal up to a number go by the number, 2KiB before 16KiB.
+// CompareNames orders names as people do: where both have a number at the same place, the numbers decide, so that 2KiB comes before
+// 16KiB.
 func CompareNames(a, b string) int {
-	number := func(s string) (value, rest string) {
-		n := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
-		if n < 0 {
-			n = len(s)
-		}
-		return strings.TrimLeft(s[:n], "0"), s[n:]
-	}
 	for a != "" && b != "" {
-		x, afterX := number(a)
-		y, afterY := number(b)
-		if afterX != a && afterY != b { // both begin with a number
-			if order := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); order != 0 {
+		numberA, restA := cutNumber(a)
+		numberB, restB := cutNumber(b)
+		if numberA != "" && numberB != "" {
+			if order := compareDigits(numberA, numberB); order != 0 {
 				return order
 			}
-			a, b = afterX, afterY
+			a, b = restA, restB
 			continue
 		}
 		if a[0] != b[0] {
@@ -38,6 +32,21 @@ func CompareNames(a, b string) int {
 		a, b = a[1:], b[1:]
 	}
 	return cmp.Compare(a, b)
+}
+
+// cutNumber cuts the digits off the beginning of a text.
+func cutNumber(text string) (digits, rest string) {
+	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(text)
+	}
+	return text[:end], text[end:]
+}
+
+// compareDigits compares whole numbers of any length.
+func compareDigits(a, b string) int {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
 // Names lists the names of points, each once, in the order in which charts give them colours and shapes.
@@ -74,12 +83,12 @@ func compareWords(a, b []Word) int {
 // InNames tells whether the values of an axis stand in the names of points that differ in it.
 func InNames(axis string) bool { return !shownElsewhere[axis] }
 
-// name gives every point its broker's name, with the values of further axes that vary.
-func name(points []*Point) {
-	values, versions, shapes := Values{}, Values{}, Values{}
+// nameAll gives every point its name: its broker, with what else sets it apart from other points of the same broker.
+func nameAll(points []*Point) {
+	axes, versions, shapes := Values{}, Values{}, Values{}
 	for _, p := range points {
 		versions.Add(p.Spec.Broker, p.Spec.Version)
-		values.AddAll(p.axes())
+		axes.AddAll(p.axes())
 		shapes.Add(shape(p.Spec.Load))
 	}
 	for _, p := range points {
@@ -87,26 +96,35 @@ func name(points []*Point) {
 		if p.Spec.Version != "" && versions.Vary(p.Spec.Broker) {
 			p.Product += "@" + p.Spec.Version
 		}
-		axes := p.axes()
-		// A load of another shape is another workload, and points of the same name share a row or a line.
-		if shape, detail := shape(p.Spec.Load); shapes.Vary(shape) {
-			p.shape = detail
-		} else if len(shapes) > 1 && axes["load.shape"] == "" {
-			p.shape = shape
-		}
+		p.shape = shapeInName(p, shapes)
 		p.words = nil
-		for _, axis := range sortedKeys(axes) {
-			if InNames(axis) && values.Vary(axis) && axes[axis] != p.Spec.Broker { // a choice that is named after its broker
-				p.words = append(p.words, Word{axis, axes[axis]})
+		for _, axis := range sortedKeys(p.axes()) {
+			value := p.axes()[axis]
+			namesBroker := value == p.Spec.Broker // a choice that is called like its broker says nothing more
+			if InNames(axis) && axes.Vary(axis) && !namesBroker {
+				p.words = append(p.words, Word{axis, value})
 			}
 		}
-		p.vary()
+		p.addWords()
 	}
 	distinguish(points)
 }
 
-// vary adds words to the variant of p, and renews its name.
-func (p *Point) vary(words ...Word) {
+// shapeInName is the shape of a point's load if its name has to tell it: a load of another shape is another workload, and points of the
+// same name share a row or a line. It is empty if all loads have one shape, or if the shape is an axis of the study.
+func shapeInName(p *Point, shapes Values) string {
+	name, detail := shape(p.Spec.Load)
+	switch {
+	case shapes.Vary(name): // several loads of this shape differ in its details
+		return detail
+	case len(shapes) > 1 && p.axes()["load.shape"] == "":
+		return name
+	}
+	return ""
+}
+
+// addWords adds words to the variant of p, and renews its name.
+func (p *Point) addWords(words ...Word) {
 	p.words = append(p.words, words...)
 	var texts []string
 	for _, w := range p.words {

@@ -182,22 +182,22 @@ func TestABracketIsNoSpread(t *testing.T) {
 	values := []float64{100, 104, 96, 98, 102, 101, 99}
 	records := searches(values, 1.05)
 	b := Sustained(records)
-	if b.N != 7 || b.Median != 100 || b.Low != 96 || !near(b.High, 104*1.05) || b.Confident {
-		t.Errorf("bracket %+v", b.Summary)
+	if b.N != 7 || b.Median != 100 || b.Low != 96 || !near(b.High, 104*1.05) || b.Summary().Confident {
+		t.Errorf("bracket %+v", b)
 	}
-	c := Contend("a", MustMetric("sustainable_low"), records)
-	if *c.Bracket != [2]float64{b.Low, b.High} || !slices.Equal(c.Values, values) {
+	c := NewContender("a", MustMetric("sustainable_low"), records)
+	if c.Bracket.Low != b.Low || c.Bracket.High != b.High || !slices.Equal(c.Values, values) {
 		t.Errorf("contender %+v", c)
 	}
 	// Brackets that don't overlap show nothing by themselves.
-	other := Contend("b", MustMetric("sustainable_low"), searches([]float64{1000}, 1.01))
-	if r := Rank(MustMetric("sustainable_low"), []Contender{Contend("a", MustMetric("sustainable_low"), records[:1]), other}); len(r.BehindBest(NotTested)) != 1 {
+	other := NewContender("b", MustMetric("sustainable_low"), searches([]float64{1000}, 1.01))
+	if r := Rank(MustMetric("sustainable_low"), []Contender{NewContender("a", MustMetric("sustainable_low"), records[:1]), other}); len(r.BehindBest(NotTested)) != 1 {
 		t.Errorf("one search each: %s", r)
 	}
 	if open := Sustained(searches([]float64{5}, 0)); !math.IsInf(open.High, 1) || open.Low != 5 {
 		t.Errorf("nothing failed: %+v", open)
 	}
-	if none := Contend("a", MustMetric("sustainable_low"), nil); none.Bracket != nil || none.Values != nil {
+	if none := NewContender("a", MustMetric("sustainable_low"), nil); none.Bracket != nil || none.Values != nil {
 		t.Errorf("no search: %+v", none)
 	}
 	if cell := Sustained(nil).Cell(); cell.Kind != document.Blank {

@@ -13,32 +13,32 @@ import (
 // pipelineMetrics are those of an application around the broker. Response times of a closed loop are those that its clients saw;
 // they count from the sending of a request, as their name says.
 var pipelineMetrics = []Metric{
-	{Key: "response_min_ns", Name: "response min", Head: "response\nmin", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Min()) })},
-	{Key: "response_mean_ns", Name: "response mean", Head: "response\nmean", Unit: unit.Nanoseconds, Better: Lower, Of: response(hist.Snapshot.Mean)},
-	{Key: "response_p50_ns", Name: "response p50", Head: "response\np50", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Quantile(0.5)) })},
-	{Key: "response_p99_ns", Name: "response p99", Head: "response\np99", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Quantile(0.99)) })},
-	{Key: "response_max_ns", Name: "response max", Head: "response\nmax", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Max()) })},
-	{Key: "queue_max", Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, Of: pipeline(func(p *store.Pipeline) float64 {
+	{Key: KeyResponseMin, Name: "response min", Head: "response\nmin", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Min()) })},
+	{Key: KeyResponseMean, Name: "response mean", Head: "response\nmean", Unit: unit.Nanoseconds, Better: Lower, Of: response(hist.Snapshot.Mean)},
+	{Key: KeyResponseP50, Name: "response p50", Head: "response\np50", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Quantile(0.5)) })},
+	{Key: KeyResponseP99, Name: "response p99", Head: "response\np99", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Quantile(0.99)) })},
+	{Key: KeyResponseMax, Name: "response max", Head: "response\nmax", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Max()) })},
+	{Key: KeyQueueMax, Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, Of: fromPipeline(func(p *store.Pipeline) float64 {
 		if p.QueueMax == nil {
 			return math.NaN()
 		}
 		return float64(*p.QueueMax)
 	})},
-	{Key: "server_cpu_us_per_request", Name: "server CPU, µs per request", Head: "server CPU\nµs/request", Unit: unit.None, Better: Lower, Of: result(func(r *store.Result) float64 {
+	{Key: KeyServerCPUPerRequest, Name: "server CPU, µs per request", Head: "server CPU\nµs/request", Unit: unit.None, Better: Lower, Of: fromResult(func(r *store.Result) float64 {
 		if r.Pipeline == nil || r.Books.Sent == 0 {
 			return math.NaN()
 		}
 		server, _ := r.Pipeline.Part("server")
 		return (server.UserSeconds + server.SystemSeconds) * 1e6 / float64(r.Books.Sent)
 	})},
-	{Key: "consumer_cpu_max_pct", Name: "consumer CPU at most, % of a core", Head: "consumer\nCPU, max %", Unit: unit.None, Better: Lower, Of: pipeline(func(p *store.Pipeline) float64 {
+	{Key: KeyConsumerCPUMax, Name: "consumer CPU at most, % of a core", Head: "consumer\nCPU, max %", Unit: unit.None, Better: Lower, Of: fromPipeline(func(p *store.Pipeline) float64 {
 		consumer, _ := p.Part("consumer")
 		return 100 * consumer.PeakCPU
 	})},
 }
 
-func pipeline(of func(*store.Pipeline) float64) func(store.Record) float64 {
-	return result(func(r *store.Result) float64 {
+func fromPipeline(of func(*store.Pipeline) float64) func(store.Record) float64 {
+	return fromResult(func(r *store.Result) float64 {
 		if r.Pipeline == nil {
 			return math.NaN()
 		}
@@ -47,7 +47,7 @@ func pipeline(of func(*store.Pipeline) float64) func(store.Record) float64 {
 }
 
 func response(of func(hist.Snapshot) float64) func(store.Record) float64 {
-	return pipeline(func(p *store.Pipeline) float64 {
+	return fromPipeline(func(p *store.Pipeline) float64 {
 		if p.Response.Count() == 0 {
 			return math.NaN()
 		}

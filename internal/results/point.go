@@ -69,12 +69,9 @@ func pointsOf(records []store.Record) []Point {
 		p.take(r)
 	}
 	slices.SortStableFunc(points, workloadOrder)
-	name(points)
+	nameAll(points)
 	slices.SortStableFunc(points, func(a, b *Point) int { // records come in the order of a shuffle
-		if workloadOrder(a, b) != 0 {
-			return 0
-		}
-		return compareWords(a.words, b.words)
+		return cmp.Or(workloadOrder(a, b), compareWords(a.words, b.words))
 	})
 	out := make([]Point, len(points))
 	for i, p := range points {
@@ -83,20 +80,20 @@ func pointsOf(records []store.Record) []Point {
 	return out
 }
 
-// take adds a record, which supersedes earlier ones of the same repetition unless they failed with a result. Of several that
-// ended ok the latest counts, and Repeated is the number of the others: more repetitions than a spec asks for are not a larger
-// sample, but the same one taken twice.
+// take adds a record. It supersedes earlier ones of the same repetition unless these failed with a result, because a broken promise
+// stays broken. Of several that ended ok the latest counts, and Repeated counts the others: more repetitions than a spec asks for are
+// not a larger sample, but the same one taken twice.
 func (p *Point) take(r store.Record) {
 	p.Records = slices.DeleteFunc(p.Records, func(old store.Record) bool {
 		if old.Repetition != r.Repetition {
 			return false
 		}
-		again := old.Status == store.OK && r.Status == store.OK && r.Repetition > 0
-		if again {
+		if old.Status == store.OK && r.Status == store.OK && r.Repetition > 0 { // 0 is not numbered
 			p.Repeated++
+			return true
 		}
-		ran := old.Status == store.OK || old.Status == store.Failed && old.Result != nil
-		return again || !ran
+		kept := old.Status == store.OK || old.Status == store.Failed && old.Result != nil
+		return !kept
 	})
 	p.Records = append(p.Records, r)
 }

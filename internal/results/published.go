@@ -15,7 +15,7 @@ func (p Point) Published() bool { return p.Records[0].Kind == store.KindPublishe
 const PublishedNote = "Published figures are those of a paper, on its machines and versions: they stand beside the measured ones, and nothing is " +
 	"ranked, tested or judged by them."
 
-// AsRecorded is m with the values that records hold of it, also the latency of a closed loop: publications print that.
+// AsRecorded is m with the latency of closed loops as well, for comparisons with publications that print it.
 func (m Metric) AsRecorded() Metric {
 	if m.raw != nil {
 		m.Of = m.raw
@@ -23,19 +23,20 @@ func (m Metric) AsRecorded() Metric {
 	return m
 }
 
-// givenToo has metrics answer for published records from the published figures, and only from those.
-func givenToo(metrics []Metric) []Metric {
+// publishedToo has metrics answer for published records from the published figures, and only from those.
+func publishedToo(metrics []Metric) []Metric {
 	for i := range metrics {
 		m := &metrics[i]
-		m.Of = given(m.Key, m.Of)
+		m.Of = orPublished(m.Key, m.Of)
 		if m.raw != nil {
-			m.raw = given(m.Key, m.raw)
+			m.raw = orPublished(m.Key, m.raw)
 		}
 	}
 	return metrics
 }
 
-func given(key string, of func(store.Record) float64) func(store.Record) float64 {
+// orPublished reads a metric by its key from what was published, and from measured records by of.
+func orPublished(key string, of func(store.Record) float64) func(store.Record) float64 {
 	return func(r store.Record) float64 {
 		if r.Kind != store.KindPublished {
 			return of(r)

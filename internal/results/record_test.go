@@ -190,7 +190,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 		}
 		return values
 	}
-	bracket := func(low, high float64) *[2]float64 { return &[2]float64{low, high} }
+	bracket := func(low, high float64) *Bracket { return &Bracket{Low: low, High: high} }
 	for _, c := range []struct {
 		name       string
 		metric     Metric

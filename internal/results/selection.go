@@ -1,6 +1,7 @@
 package results
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,6 @@ import (
 // settings.*, versions.* and host.*; "version" also matches the version that was measured. An unknown name or a value
 // that no record has is an error that lists those that exist.
 func Select(records []store.Record, expr string) ([]store.Record, error) {
-	selected := records
 	facts := new(factCache)
 	for term := range strings.SplitSeq(expr, ",") {
 		name, want, ok := strings.Cut(strings.TrimSpace(term), "=")
@@ -24,37 +24,48 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 		if !ok || name == "" {
 			return nil, fmt.Errorf("selection %q: %q is not name=value", expr, strings.TrimSpace(term))
 		}
-		var matching []store.Record
-		seen := map[string]bool{}
-		names := map[string]bool{}
-		for _, r := range selected {
-			properties := facts.selectable(r)
-			for n := range properties {
-				names[n] = true
-			}
-			values := properties[name]
-			for _, v := range values {
-				seen[v] = true
-			}
-			if matches(name, want, values) {
-				matching = append(matching, r)
-			}
+		matching, err := facts.selectTerm(records, name, want)
+		if err != nil {
+			return nil, fmt.Errorf("selection %q: %w", expr, err)
 		}
-		switch {
-		case len(selected) == 0:
-			return nil, fmt.Errorf("selection %q: there are no records to select from", expr)
-		case !names[name]:
-			return nil, fmt.Errorf("selection %q: no record has a %q; did you mean %q?", expr, name, suggest.Closest(name, sortedKeys(names)))
-		case len(matching) == 0:
-			values := sortedKeys(seen)
-			return nil, fmt.Errorf("selection %q: no record has %s=%s; there are: %s", expr, name, want, strings.Join(values[:min(len(values), 12)], ", "))
-		}
-		selected = matching
+		records = matching
 	}
-	return selected, nil
+	return records, nil
 }
 
-// Selectable are the names that Select takes, with the values that records have.
+// maxValuesListed is how many values an error lists.
+const maxValuesListed = 12
+
+// selectTerm picks the records that match one term. It is an error if there are none.
+func (c *factCache) selectTerm(records []store.Record, name, want string) ([]store.Record, error) {
+	if len(records) == 0 {
+		return nil, errors.New("there are no records to select from")
+	}
+	var matching []store.Record
+	names, values := map[string]bool{}, map[string]bool{} // of the records, for an error
+	for _, r := range records {
+		properties := c.selectable(r)
+		for n := range properties {
+			names[n] = true
+		}
+		for _, v := range properties[name] {
+			values[v] = true
+		}
+		if matches(name, want, properties[name]) {
+			matching = append(matching, r)
+		}
+	}
+	switch {
+	case !names[name]:
+		return nil, fmt.Errorf("no record has a %q; did you mean %q?", name, suggest.Closest(name, sortedKeys(names)))
+	case len(matching) == 0:
+		known := sortedKeys(values)
+		return nil, fmt.Errorf("no record has %s=%s; there are: %s", name, want, strings.Join(known[:min(len(known), maxValuesListed)], ", "))
+	}
+	return matching, nil
+}
+
+// Selectable lists the names that Select takes, with the values that records have.
 func Selectable(records []store.Record) map[string][]string {
 	facts := new(factCache)
 	seen := Values{}
@@ -72,7 +83,7 @@ func Selectable(records []store.Record) map[string][]string {
 	return out
 }
 
-// Named are the names of expr's terms, which a comparison declares as the difference between its sides.
+// Named lists the names of expr's terms, which a comparison declares as the difference between its sides.
 func Named(expr string) []string {
 	var names []string
 	for term := range strings.SplitSeq(expr, ",") {
@@ -104,6 +115,8 @@ func Joined(a, b string) string {
 	return a + "," + b
 }
 
+// selectable lists the properties by which a record can be selected. One may have several values: a version that was asked for, and
+// the one that was measured.
 func (c *factCache) selectable(r store.Record) map[string][]string {
 	out := map[string][]string{}
 	for path, value := range c.of(r) {
@@ -123,6 +136,7 @@ func (c *factCache) selectable(r store.Record) map[string][]string {
 	return out
 }
 
+// matches tells whether one of the values is the wanted one, or begins with it where that is enough.
 func matches(name, want string, values []string) bool {
 	switch name {
 	case "point", "began":

@@ -10,16 +10,16 @@ import (
 
 // sideMetrics are those of the generator's sides, if its consumers had a process of their own (consumersApart), and of relays.
 var sideMetrics = []Metric{
-	sideCPU("producer_cpu_s_per_million", "producing CPU", producing),
-	sidePercent("producer_cpu_user_pct", "producing CPU, user, % of a core", func(s store.SidesTick) float64 { return s.Producing.User }),
-	sidePercent("producer_cpu_system_pct", "producing CPU, system, % of a core", func(s store.SidesTick) float64 { return s.Producing.System }),
-	sideMemory("producer_rss_bytes", "producing memory", producing),
-	sideCPU("consumer_cpu_s_per_million", "consuming CPU", consuming),
-	sidePercent("consumer_cpu_user_pct", "consuming CPU, user, % of a core", func(s store.SidesTick) float64 { return s.Consuming.User }),
-	sidePercent("consumer_cpu_system_pct", "consuming CPU, system, % of a core", func(s store.SidesTick) float64 { return s.Consuming.System }),
-	sideMemory("consumer_rss_bytes", "consuming memory", consuming),
-	sideCPU("relay_cpu_s_per_million", "relaying CPU", relaying),
-	sideMemory("relay_rss_bytes", "relaying memory", relaying),
+	sideCPU(KeyProducerCPU, "producing CPU", producing),
+	sidePercent(KeyProducerCPUUser, "producing CPU, user, % of a core", func(s store.SidesTick) float64 { return s.Producing.User }),
+	sidePercent(KeyProducerCPUSystem, "producing CPU, system, % of a core", func(s store.SidesTick) float64 { return s.Producing.System }),
+	sideMemory(KeyProducerRSS, "producing memory", producing),
+	sideCPU(KeyConsumerCPU, "consuming CPU", consuming),
+	sidePercent(KeyConsumerCPUUser, "consuming CPU, user, % of a core", func(s store.SidesTick) float64 { return s.Consuming.User }),
+	sidePercent(KeyConsumerCPUSystem, "consuming CPU, system, % of a core", func(s store.SidesTick) float64 { return s.Consuming.System }),
+	sideMemory(KeyConsumerRSS, "consuming memory", consuming),
+	sideCPU(KeyRelayCPU, "relaying CPU", relaying),
+	sideMemory(KeyRelayRSS, "relaying memory", relaying),
 }
 
 func relaying(c store.Cost) *store.Side { return c.Relays }
@@ -39,7 +39,7 @@ func consuming(c store.Cost) *store.Side {
 }
 
 func sideCPU(key, name string, of func(store.Cost) *store.Side) Metric {
-	return Metric{Key: key, Name: name, About: "seconds per million messages", Unit: unit.CPUSeconds, Better: Lower, Of: result(func(r *store.Result) float64 {
+	return Metric{Key: key, Name: name, About: "seconds per million messages", Unit: unit.CPUSeconds, Better: Lower, Of: fromResult(func(r *store.Result) float64 {
 		s := of(r.Cost)
 		if s == nil || r.Cost.Messages == 0 {
 			return math.NaN()
@@ -49,7 +49,7 @@ func sideCPU(key, name string, of func(store.Cost) *store.Side) Metric {
 }
 
 func sideMemory(key, name string, of func(store.Cost) *store.Side) Metric {
-	return Metric{Key: key, Name: name, About: "largest resident set", Unit: unit.Bytes, Better: Lower, Of: result(func(r *store.Result) float64 {
+	return Metric{Key: key, Name: name, About: "largest resident set", Unit: unit.Bytes, Better: Lower, Of: fromResult(func(r *store.Result) float64 {
 		s := of(r.Cost)
 		if s == nil {
 			return math.NaN()
@@ -60,7 +60,7 @@ func sideMemory(key, name string, of func(store.Cost) *store.Side) Metric {
 
 // sidePercent is a part of a side's processor time in the measured phase, of one core.
 func sidePercent(key, name string, of func(store.SidesTick) float64) Metric {
-	return Metric{Key: key, Name: name, Unit: unit.None, Better: Lower, Of: result(func(r *store.Result) float64 {
+	return Metric{Key: key, Name: name, Unit: unit.None, Better: Lower, Of: fromResult(func(r *store.Result) float64 {
 		if r.Cost.Shares == nil || r.Cost.Shares.Sides == nil {
 			return math.NaN()
 		}

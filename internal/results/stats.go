@@ -12,21 +12,22 @@ import (
 )
 
 const (
-	confidence = 0.95
-	alpha      = 1 - confidence
+	confidence = 0.95           // of every interval
+	alpha      = 1 - confidence // below which a p value shows a difference
 )
 
 // Summary sums up the values of repetitions.
 type Summary struct {
-	N         int
-	Median    float64
-	Low, High float64
-	// Confident tells that Low..High holds the true median with 95 % confidence, whatever the distribution (it
-	// needs 6 values). Otherwise they are just the smallest and the largest value.
+	N         int     // values
+	Median    float64 // NaN if N is 0
+	Low, High float64 // NaN if N is 0
+	// Confident tells whether Low..High holds the true median with 95 % confidence, whatever the distribution; that needs 6 values.
+	// Otherwise Low and High are just the smallest and the largest value.
 	Confident bool
 }
 
-// Summarize never assumes a distribution: the interval is made of order statistics.
+// Summarize assumes no distribution. Its interval lies between order statistics: the number of values below the true median is
+// binomial with p = 1/2 (Conover, Practical Nonparametric Statistics, 3.2).
 func Summarize(values []float64) Summary {
 	if len(values) == 0 {
 		return Summary{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
@@ -60,19 +61,23 @@ const (
 	Different                       // the test shows one
 )
 
-// Difference is how b differs from a.
+// Difference is how sample b differs from sample a.
 type Difference struct {
 	A, B Summary
-	P    float64 // Mann–Whitney U, two-sided, of this test alone; 1 when no test was possible
-	// Adjusted is P corrected for the Family tests that were made together (Correct).
+	// P is the p value of the two-sided Mann–Whitney U test as if it was the only one; 1 if it can show nothing.
+	P float64
+	// Adjusted is P corrected for the Family tests that were made together; see Correct.
 	Adjusted float64
 	Family   int
-	// Ratio is the Hodges–Lehmann estimate of b/a (the median of all pairwise ratios), within RatioLow..RatioHigh
-	// with 95 % confidence (0..+Inf with too few values). All are NaN if a value isn't positive.
+	// Ratio is the Hodges–Lehmann estimate of b/a: the median of all pairwise ratios (Hodges and Lehmann, Annals of Mathematical
+	// Statistics 34, 1963). It lies within RatioLow..RatioHigh with 95 % confidence; they are 0 and +Inf with too few values for an
+	// interval. Ratio is NaN if a value isn't positive.
 	Ratio, RatioLow, RatioHigh float64
-	Delta                      float64 // Cliff's: P(b>a) − P(b<a), −1..1
-	Needed                     int     // how many repetitions each side needs at least for any test to show a difference; 0 if it has them
-	same                       bool    // every value of both sides is equal
+	// Delta is Cliff's delta, P(b>a) − P(b<a): −1 if all of b is below all of a, 1 if it is above (Cliff, Psychological Bulletin 114,
+	// 1993).
+	Delta  float64
+	Needed int  // how many repetitions each side needs at least for any test to show a difference; 0 if it has them
+	same   bool // every value of both sides is equal
 }
 
 // Answer is the outcome of the comparison.
@@ -86,16 +91,17 @@ func (d Difference) Answer() Answer {
 	return NoDifferenceShown
 }
 
-// Shown tells that the samples differ at the 5 % level, over all tests of the family.
+// Shown tells whether the samples differ at the 5 % level, over all tests of the family.
 func (d Difference) Shown() bool { return d.Answer() == Different }
 
-// Contrast compares two samples without assuming a distribution, as the only test that is made.
+// Contrast compares two samples without assuming a distribution, as the only test that is made. Of several, Correct must be told.
 func Contrast(a, b []float64) Difference {
 	d := contrast(a, b)
 	Correct([]*Difference{&d})
 	return d
 }
 
+// contrast is Contrast without a decision: Correct or correct has to follow.
 func contrast(a, b []float64) Difference {
 	d := Difference{A: Summarize(a), B: Summarize(b), P: 1, Adjusted: 1, Ratio: math.NaN(), RatioLow: 0, RatioHigh: math.Inf(1)}
 	if len(a) == 0 || len(b) == 0 {
@@ -125,26 +131,33 @@ func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
-// smallestP is the p value of the clearest outcome there can be: all of one sample above all of the other.
+// smallestP is the p value of the clearest outcome that there can be: all of one sample lies above all of the other. Of all ways to deal
+// n1+n2 values two are as clear as that.
 //
 //	2 / (n1+n2 choose n1)
 func smallestP(n1, n2 int) float64 {
-	ways := 1.0
+	deals := 1.0
 	for i := 1; i <= n1; i++ {
-		ways *= float64(n2+i) / float64(i)
+		deals *= float64(n2+i) / float64(i)
 	}
-	return min(1, 2/ways)
+	return min(1, 2/deals)
 }
 
-// exactPairs bounds the exact distribution of U, whose cost grows with the fourth power of the sample size.
-const exactPairs = 400
+// maxExactPairs is the number of pairs up to which the distribution of U is computed exactly: its cost grows with the fourth power of
+// the sample size.
+const maxExactPairs = 400
 
-// hodgesLehmannInterval inverts the U test: with D(1) ≤ … ≤ D(mn) the sorted pairwise ratios the interval is
-// D(k) … D(mn+1−k), k the largest with P(U ≤ k−1) ≤ 2.5 %; unbounded when there is no such k.
+// hodgesLehmannInterval inverts the U test (Conover, Practical Nonparametric Statistics, 5.4). With D(1) ≤ … ≤ D(n) the sorted pairwise
+// ratios it is
+//
+//	D(k) … D(n+1−k), k the largest with P(U ≤ k−1) ≤ 2.5 %
+//
+// It is unbounded, 0 … +Inf, if there is no such k.
 func hodgesLehmannInterval(sorted []float64, n1, n2 int) (low, high float64) {
 	k := 0
-	if pairs := float64(n1 * n2); pairs > exactPairs {
-		k = int(pairs/2 - 1.96*math.Sqrt(pairs*float64(n1+n2+1)/12)) // U is close to normal
+	if pairs := float64(n1 * n2); pairs > maxExactPairs {
+		const z = 1.96 // of the normal distribution, at 97.5 %
+		k = int(pairs/2 - z*math.Sqrt(pairs*float64(n1+n2+1)/12))
 	} else {
 		dist := stats.UDist{N1: n1, N2: n2}
 		for dist.CDF(float64(k)) <= alpha/2 {
@@ -157,6 +170,7 @@ func hodgesLehmannInterval(sorted []float64, n1, n2 int) (low, high float64) {
 	return sorted[k-1], sorted[len(sorted)-k]
 }
 
+// middle is the median of sorted values.
 func middle(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
@@ -172,7 +186,7 @@ func sign(v float64) int {
 	return 0
 }
 
-// HalfWidth is half the width of the 95 % interval of a metric over repetitions, as a share of the median. It is NaN with too few
+// HalfWidth is half the width of the 95 % interval of a metric over n repetitions, as a share of the median. It is NaN with too few
 // repetitions for an interval.
 func HalfWidth(m Metric, records []store.Record) (half float64, n int) {
 	s := Summarize(m.Values(records))
@@ -183,12 +197,11 @@ func HalfWidth(m Metric, records []store.Record) (half float64, n int) {
 }
 
 // Needed is how many repetitions each of several contenders needs at least for a test to show a difference between any two of
-// them, since all pairs are tested as one family.
+// them: all pairs are tested as one family. It is 1 if there is no pair.
 func Needed(contenders int) int {
-	family := float64(contenders * (contenders - 1) / 2)
-	n := 1
-	for family > 0 && smallestP(n, n)*family >= alpha {
-		n++
+	pairs := contenders * (contenders - 1) / 2
+	if pairs < 1 {
+		return 1
 	}
-	return n
+	return needed(pairs)
 }

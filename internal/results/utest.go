@@ -1,63 +1,84 @@
 package results
 
 import (
-	"math"
 	"slices"
 
 	"golang.org/x/perf/benchmath"
 )
 
-// mostExact is the number of values on a side up to which the U test counts every deal. Beyond it the statistic is
-// close to normal.
-const mostExact = 30
+// maxExact is the number of values on a side up to which the U test counts every way to deal the values. Beyond it U is close to
+// normal, and the library's test uses that.
+const maxExact = 30
 
-// uTest is the two-sided p value of the Mann–Whitney U test: of all ways to deal the pooled values to the two sides,
-// twice the share of those whose ranks are at least as far out as the ones seen. Ties share their mean rank. (The
-// library's exact test takes the distribution of U for symmetric, which ties undo: its p depends on which side comes
-// first.)
+// uTest is the two-sided p value of the Mann–Whitney U test (Mann and Whitney, Annals of Mathematical Statistics 18, 1947).
+//
+// If both samples came from one distribution, any way to deal the pooled values to the two sides would be equally likely. The p value is
+// twice the share of deals in which the ranks of side a sum up to at most, or at least, as much as the ranks seen, whichever share is
+// smaller. Equal values share the mean of their ranks.
+//
+// The library's exact test isn't used: it takes the distribution of U for symmetric, which it isn't with equal values, so its p would
+// depend on which side comes first.
 func uTest(a, b []float64) float64 {
-	if len(a) > mostExact || len(b) > mostExact {
+	if len(a) > maxExact || len(b) > maxExact {
 		return benchmath.AssumeNothing.Compare(sample(a), sample(b)).P
 	}
 	pooled := slices.Concat(a, b)
 	slices.Sort(pooled)
-	// ways[k][r] counts the choices of k values with twice their ranks summing up to r.
-	all := len(pooled) * (len(pooled) + 1)
-	ways := make([][]float64, len(a)+1)
+	ranks := twiceRanks(pooled)
+	seen := 0 // twice the sum of a's ranks
+	for _, v := range a {
+		i, _ := slices.BinarySearch(pooled, v)
+		seen += ranks[i]
+	}
+	var below, above, total float64
+	for sum, deals := range dealsBySum(ranks, len(a)) {
+		total += deals
+		if sum <= seen {
+			below += deals
+		}
+		if sum >= seen {
+			above += deals
+		}
+	}
+	return min(1, 2*min(below, above)/total)
+}
+
+// twiceRanks gives twice the rank of each of the sorted values, which is a whole number: equal values share the mean of their ranks.
+func twiceRanks(sorted []float64) []int {
+	ranks := make([]int, len(sorted))
+	for first := 0; first < len(sorted); {
+		end := first
+		for end < len(sorted) && sorted[end] == sorted[first] {
+			end++
+		}
+		for i := first; i < end; i++ {
+			ranks[i] = (first + 1) + end // the ranks are first+1 … end
+		}
+		first = end
+	}
+	return ranks
+}
+
+// dealsBySum counts the ways to choose n of the ranks, by their sum.
+//
+// After the first i ranks, ways[k][s] is the number of ways to choose k of them with the sum s. The next rank r adds
+// ways[k-1][s-r] to it; k and s go down, so that a rank isn't chosen twice.
+func dealsBySum(ranks []int, n int) []float64 {
+	largest := 0
+	for _, r := range ranks {
+		largest += r
+	}
+	ways := make([][]float64, n+1)
 	for k := range ways {
-		ways[k] = make([]float64, all+1)
+		ways[k] = make([]float64, largest+1)
 	}
 	ways[0][0] = 1
-	seen := 0
-	for i := 0; i < len(pooled); {
-		tied := i
-		for tied < len(pooled) && pooled[tied] == pooled[i] {
-			tied++
-		}
-		rank := i + 1 + tied // twice the mean of i+1 … tied
-		for _, v := range a {
-			if v == pooled[i] {
-				seen += rank
+	for _, r := range ranks {
+		for k := n; k > 0; k-- {
+			for s := largest; s >= r; s-- {
+				ways[k][s] += ways[k-1][s-r]
 			}
 		}
-		for range tied - i {
-			for k := len(a); k > 0; k-- {
-				for r := all; r >= rank; r-- {
-					ways[k][r] += ways[k-1][r-rank]
-				}
-			}
-		}
-		i = tied
 	}
-	below, above, total := 0.0, 0.0, 0.0
-	for r, n := range ways[len(a)] {
-		total += n
-		if r <= seen {
-			below += n
-		}
-		if r >= seen {
-			above += n
-		}
-	}
-	return min(1, 2*math.Min(below, above)/total)
+	return ways[n]
 }

@@ -23,13 +23,13 @@ func Document(w io.Writer, d document.Document) error {
 	})
 	columns := 1
 	for _, t := range d.Tables() {
-		columns = max(columns, len(placesOf(t)))
+		columns = max(columns, len(sheetColumns(t)))
 	}
 	b.paper(sheet, columns)
 	var out *excelize.StreamWriter
 	b.try(func() (err error) { out, err = b.file.NewStreamWriter(sheet); return err })
 	f := flow{book: b, out: out, sheet: sheet, tables: len(d.Tables()), row: 1, notes: d.Notes()}
-	f.columns(d)
+	f.setWidths(d)
 	f.text(d.Title, b.title())
 	for _, block := range d.Blocks {
 		f.block(block)
@@ -51,19 +51,20 @@ type flow struct {
 	notes  map[int]string
 }
 
-const narrowest, broadest = 14, 42 // of a column, in letters
+// The widths of columns, in letters.
+const narrowest, broadest = 14, 42
 
-// columns sets widths that suit the texts of all tables.
-func (f *flow) columns(d document.Document) {
+// setWidths sets widths that suit the texts of all tables.
+func (f *flow) setWidths(d document.Document) {
 	widths := []float64{broadest / 2}
 	for _, t := range d.Tables() {
-		for i, p := range placesOf(t) {
+		for i, c := range sheetColumns(t) {
 			if i == len(widths) {
 				widths = append(widths, narrowest)
 			}
-			longest := len([]rune(p.name)) + 1
+			longest := len([]rune(c.name)) + 1
 			for _, row := range t.Rows {
-				longest = max(longest, len([]rune(row[p.column.Key].Text))+1)
+				longest = max(longest, len([]rune(row[c.column.Key].Text))+1)
 			}
 			widths[i] = max(widths[i], min(float64(longest), broadest))
 		}
@@ -73,6 +74,7 @@ func (f *flow) columns(d document.Document) {
 	}
 }
 
+// add writes a row.
 func (f *flow) add(values ...any) {
 	if f.row > mostRows {
 		return
@@ -101,55 +103,69 @@ func (f *flow) block(b document.Block) {
 	}
 }
 
-// place is a column of the sheet: a table's column, or an end of its intervals.
-type place struct {
+// sheetColumn is a column of the sheet: a column of a table, or a part of one.
+type sheetColumn struct {
 	column document.Column
 	name   string
-	of     func(document.Cell) float64 // NaN: nothing to show; nil: not the number but the unit of its row
+	part   part
 }
 
-func middle(c document.Cell) float64 { return c.Number }
+// part is what a column of the sheet shows of a table's cells.
+type part int
 
-// end is that end of an interval; a single figure has none.
-func end(of func(document.Cell) float64) func(document.Cell) float64 {
-	return func(c document.Cell) float64 {
-		if c.Kind != document.Interval {
-			return math.NaN()
-		}
-		return of(c)
-	}
-}
+const (
+	figurePart part = iota // the figure or the words
+	lowPart                // the lower end of the interval
+	highPart               // the upper end of the interval
+	unitPart               // the unit of the row
+)
 
-func placesOf(t document.Table) []place {
-	var places []place
-	named := false
+// sheetColumns lists the columns that show a table: intervals have two columns for their ends behind the figure's. If the rows of a
+// table have units of their own, a column before the first such figures names them.
+func sheetColumns(t document.Table) []sheetColumn {
+	var columns []sheetColumn
+	unitNamed := false
 	for _, c := range t.Columns {
 		name := document.OneLine(c.Name)
 		if name == "" {
 			name = c.Key
 		}
-		places = append(places, place{c, name, middle})
-		if own := func(row document.Row) bool { return row[c.Key].Unit != unit.None }; slices.ContainsFunc(t.Rows, own) && !named {
-			named = true
-			places = slices.Insert(places, len(places)-1, place{column: document.Column{Key: c.Key}, name: "unit"})
+		ownUnit := func(row document.Row) bool { return row[c.Key].Unit != unit.None }
+		if !unitNamed && slices.ContainsFunc(t.Rows, ownUnit) {
+			unitNamed = true
+			columns = append(columns, sheetColumn{document.Column{Key: c.Key}, "unit", unitPart})
 		}
+		columns = append(columns, sheetColumn{c, name, figurePart})
 		if c.Spread {
-			low, high := func(c document.Cell) float64 { return c.Low }, func(c document.Cell) float64 { return c.High }
-			places = append(places, place{c, name + ", low", end(low)}, place{c, name + ", high", end(high)})
+			columns = append(columns, sheetColumn{c, name + ", low", lowPart}, sheetColumn{c, name + ", high", highPart})
 		}
 	}
-	return places
+	return columns
 }
 
+// number is the number that the column shows of a cell. It is NaN for the end of an interval if the cell has none.
+func (c sheetColumn) number(cell document.Cell) float64 {
+	switch {
+	case c.part == figurePart:
+		return cell.Number
+	case cell.Kind != document.Interval:
+		return math.NaN()
+	case c.part == lowPart:
+		return cell.Low
+	}
+	return cell.High
+}
+
+// table writes a table with its title, and the footnotes of each row in a last column.
 func (f *flow) table(t document.Table) {
 	f.row++
 	if t.Title != "" {
 		f.text(t.Title, f.book.title())
 	}
-	places := placesOf(t)
+	columns := sheetColumns(t)
 	names := []any{}
-	for _, p := range places {
-		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: headed(p.name, scales[p.column.Unit].word)})
+	for _, c := range columns {
+		names = append(names, excelize.Cell{StyleID: f.book.header(), Value: headed(c.name, scales[c.column.Unit].word)})
 	}
 	noted := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return t.RowNotes(row, f.notes) != nil })
 	if noted {
@@ -159,8 +175,8 @@ func (f *flow) table(t document.Table) {
 	head := f.row - 1
 	for _, row := range t.Rows {
 		var values []any
-		for _, p := range places {
-			values = append(values, f.value(p, row[p.column.Key]))
+		for _, c := range columns {
+			values = append(values, f.value(c, row[c.column.Key]))
 		}
 		if noted {
 			values = append(values, strings.Join(t.RowNotes(row, f.notes), " | "))
@@ -186,25 +202,25 @@ var scales = map[unit.Unit]scale{
 	unit.Share: {"%", 100, percent}, unit.Factor: {"×", 1, thirds},
 }
 
-// value is nil for a blank cell and for an infinite bound: nothing is known.
-func (f *flow) value(p place, c document.Cell) any {
+// value is what the sheet has of a cell in one of its columns. It is nil for a blank cell and for an infinite bound: nothing is known.
+func (f *flow) value(c sheetColumn, cell document.Cell) any {
+	if c.part == unitPart {
+		return excelize.Cell{StyleID: f.book.unit(), Value: scales[cell.Unit].word}
+	}
 	look := excelize.Style{}
-	if c.Unused {
+	if cell.Unused {
 		look.Font = &excelize.Font{Italic: true, Color: "888888"}
 	}
-	if p.of == nil {
-		return excelize.Cell{StyleID: f.book.unit(), Value: scales[c.Unit].word}
+	if cell.Kind == document.Words {
+		return excelize.Cell{StyleID: f.book.style("", look), Value: cell.Text}
 	}
-	if c.Kind == document.Words {
-		return excelize.Cell{StyleID: f.book.style("", look), Value: c.Text}
-	}
-	v := number(p.of(c))
-	if c.Kind == document.Blank || v == nil {
+	v := c.number(cell)
+	if cell.Kind == document.Blank || math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
-	s := scales[p.column.Unit]
-	if c.Unit != unit.None {
-		s = scales[c.Unit]
+	s := scales[c.column.Unit]
+	if cell.Unit != unit.None {
+		s = scales[cell.Unit]
 	}
-	return excelize.Cell{StyleID: f.book.style(s.format, look), Value: v.(float64) * s.factor}
+	return excelize.Cell{StyleID: f.book.style(s.format, look), Value: v * s.factor}
 }

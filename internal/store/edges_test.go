@@ -58,7 +58,7 @@ func TestAFilterSelectsWhatAllItsTermsSelect(t *testing.T) {
 }
 
 func TestRecordsComeInOrderAcrossBatchesUpToTheDamagedOne(t *testing.T) {
-	for _, n := range []int{batch - 1, batch, batch + 1, 2*batch + 3} {
+	for _, n := range []int{batchSize - 1, batchSize, batchSize + 1, 2*batchSize + 3} {
 		s, _ := newStore(t)
 		tx, err := s.db.Begin()
 		if err != nil {
@@ -128,7 +128,7 @@ func TestAReadThatIsInterruptedInBetweenIsNoWholeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const n = 3 * batch
+	const n = 3 * batchSize
 	for range n {
 		if _, err := tx.Exec(`INSERT INTO record (point_id, study, repetition, status, began, schema, body) VALUES ('p', 's', 1, 'ok', 0, 1, '{}')`); err != nil {
 			t.Fatal(err)

@@ -81,15 +81,15 @@ type stored struct {
 	body   string
 }
 
-// batch is how many records are decoded at a time, on all cores: a record is some ten kilobytes of JSON, and a report
+// batchSize is how many records are decoded at a time, on all cores: a record is some ten kilobytes of JSON, and a report
 // over thousands of them would wait for it longest of all.
-const batch = 128
+const batchSize = 128
 
 // each gives every record to yield until that answers false; yield never sees an error here.
 func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bool) (err error) {
 	where, args := f.where()
-	ctx, watched := s.watched(ctx)
-	defer watched.end()
+	ctx, timeout := s.withReadTimeout(ctx)
+	defer timeout.end()
 	defer func() {
 		if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 			err = context.DeadlineExceeded
@@ -101,11 +101,11 @@ func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bo
 	}
 	defer rows.Close()
 	wanted := set(f.PointIDs)
-	next := make([]stored, 0, batch)
+	batch := make([]stored, 0, batchSize)
 	for more := true; more; {
-		next = next[:0]
-		for len(next) < batch {
-			watched.goesOn()
+		batch = batch[:0]
+		for len(batch) < batchSize {
+			timeout.restart()
 			if more = rows.Next(); !more {
 				break
 			}
@@ -115,18 +115,18 @@ func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bo
 				return err
 			}
 			if len(wanted) == 0 || wanted[pointID] {
-				next = append(next, r)
+				batch = append(batch, r)
 			}
 		}
-		watched.rests() // who reads may take as long as it likes
-		records, failed := s.decodeAll(next)
+		timeout.pause() // the caller may take as long as it likes
+		records, err := s.decodeAll(batch)
 		for _, r := range records {
 			if !yield(r, nil) {
 				return nil
 			}
 		}
-		if failed != nil {
-			return failed
+		if err != nil {
+			return err
 		}
 	}
 	return rows.Err()
@@ -191,23 +191,24 @@ func (s *Store) Done(ctx context.Context, pointIDs []string) (map[string]map[int
 	return done, nil
 }
 
-// progress ends a reading that gets nowhere for twice the store's patience.
-type progress struct {
+// readTimeout cancels a reading if the database gives no row for a while. A deadline for the whole reading would end one of many
+// records that goes well.
+type readTimeout struct {
 	timer  *time.Timer
 	bound  time.Duration
 	cancel context.CancelFunc
 }
 
-func (s *Store) watched(ctx context.Context) (context.Context, *progress) {
+func (s *Store) withReadTimeout(ctx context.Context) (context.Context, *readTimeout) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p := &progress{bound: 2 * s.patience, cancel: func() { cancel(nil) }}
-	p.timer = time.AfterFunc(p.bound, func() { cancel(context.DeadlineExceeded) })
-	return ctx, p
+	t := &readTimeout{bound: 2 * s.patience, cancel: func() { cancel(nil) }}
+	t.timer = time.AfterFunc(t.bound, func() { cancel(context.DeadlineExceeded) })
+	return ctx, t
 }
 
-func (p *progress) goesOn() { p.timer.Reset(p.bound) }
-func (p *progress) rests()  { p.timer.Stop() }
-func (p *progress) end()    { p.timer.Stop(); p.cancel() }
+func (t *readTimeout) restart() { t.timer.Reset(t.bound) }
+func (t *readTimeout) pause()   { t.timer.Stop() }
+func (t *readTimeout) end()     { t.timer.Stop(); t.cancel() }
 
 func (s *Store) doneAmong(ctx context.Context, pointIDs []string, done map[string]map[int]Status) error {
 	args := make([]any, len(pointIDs))

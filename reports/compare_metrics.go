@@ -1,0 +1,157 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// comparedMetrics are the metrics that a comparison shows if both sides have them. Each has a better direction.
+var comparedMetrics = append([]string{
+	results.KeySustainableLow, results.KeyPublishRate, results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP99, results.KeyTotalSeconds, results.KeyDrainRate,
+	results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyLostAcked,
+}, pipelineFigures...)
+
+// metricTest is one metric of a pair: the values of both sides, and the test of whether the second differs from the first.
+type metricTest struct {
+	metric        results.Metric
+	first, second string // the names of the sides
+	results.Difference
+}
+
+// testPairs tests every metric of every pair, corrected as one family (Holm). The tests are by pair, in the order of pairs; a pair
+// with published figures has none.
+func testPairs(pairs []pair) [][]metricTest {
+	tests := make([][]metricTest, len(pairs))
+	var family []*results.Difference
+	for i, p := range pairs {
+		if p.published() {
+			continue
+		}
+		first, second := p.first.usable(), p.second.usable()
+		for _, m := range p.metrics() {
+			d := results.Contrast(m.Values(first), m.Values(second))
+			tests[i] = append(tests[i], metricTest{m, p.first.side, p.second.side, d})
+		}
+		for k := range tests[i] {
+			family = append(family, &tests[i][k].Difference)
+		}
+	}
+	results.Correct(family)
+	return tests
+}
+
+// metrics lists the metrics that both sides have, without those that are zero throughout. Where a side has no latency from the
+// intended time, latencies from the actual send are compared as well.
+func (p pair) metrics() []results.Metric {
+	keys := slices.Clone(comparedMetrics)
+	if !p.first.hasLatency() || !p.second.hasLatency() {
+		keys = append(keys, results.FromSend...)
+	}
+	first, second := p.first.usable(), p.second.usable()
+	var metrics []results.Metric
+	for _, key := range keys {
+		m := results.MustMetric(key)
+		ofFirst, ofSecond := m.Values(first), m.Values(second)
+		known := len(ofFirst) > 0 && len(ofSecond) > 0
+		if known && (slices.Max(ofFirst) != 0 || slices.Max(ofSecond) != 0) {
+			metrics = append(metrics, m)
+		}
+	}
+	return metrics
+}
+
+func (t metricTest) fromSend() bool { return slices.Contains(results.FromSend, t.metric.Key) }
+
+// better names the better side. It is empty unless a difference is shown.
+func (t metricTest) better() string {
+	switch {
+	case !t.Shown():
+		return ""
+	case t.secondIsHigher() == (t.metric.Better == results.Higher):
+		return t.second
+	}
+	return t.first
+}
+
+// secondIsHigher tells the direction of a shown difference: Cliff's delta has the sign of the side that is larger more often.
+func (t metricTest) secondIsHigher() bool { return t.Delta > 0 }
+
+// sentence says how the second side compares with the first, and what that rests on.
+func (t metricTest) sentence() string {
+	switch t.Answer() {
+	case results.NotTested:
+		return fmt.Sprintf("%s is %s; %s.", t.second, t.ChangeFrom(t.first), t.Why())
+	case results.NoDifferenceShown:
+		return fmt.Sprintf("no difference shown (%s).", t.Why())
+	}
+	direction, judged := "lower", "worse"
+	if t.secondIsHigher() {
+		direction = "higher"
+	}
+	if t.better() == t.second {
+		judged = "better"
+	}
+	return fmt.Sprintf("%s is %s than %s%s, which is %s (%s).", t.second, direction, t.first, t.ratioText(), judged, t.Why())
+}
+
+// ratioText is the ratio with its interval: ", 1.24x [1.20–1.31x]". It is empty where there is no ratio, because a value is 0 or less.
+func (t metricTest) ratioText() string {
+	switch {
+	case math.IsNaN(t.Ratio):
+		return ""
+	case math.IsInf(t.RatioHigh, 0):
+		return ", " + unit.Factor.Format(t.Ratio)
+	}
+	return fmt.Sprintf(", %s [%s]", unit.Factor.Format(t.Ratio), unit.Factor.Range(t.RatioLow, t.RatioHigh))
+}
+
+// ratioCell has an interval if there are enough values for one.
+func (t metricTest) ratioCell() document.Cell {
+	if math.IsInf(t.RatioHigh, 0) {
+		return document.Number(t.Ratio)
+	}
+	return document.Cell{Kind: document.Interval, Number: t.Ratio, Low: t.RatioLow, High: t.RatioHigh}
+}
+
+// findingCell says in a word or two who is better.
+func (t metricTest) findingCell() document.Cell {
+	switch t.Answer() {
+	case results.NotTested:
+		return document.Text("not tested")
+	case results.NoDifferenceShown:
+		return document.Text("no difference shown")
+	}
+	return document.Text(t.better() + " better")
+}
+
+// pValue is blank where nothing was tested.
+func (t metricTest) pValue(p float64) document.Cell {
+	if t.Answer() == results.NotTested {
+		return document.Cell{}
+	}
+	return document.Number(p)
+}
+
+// columns are those of the table that shows the tests of a pair.
+func (p pair) columns() []columnOf[metricTest] {
+	return []columnOf[metricTest]{
+		{document.Column{Key: "workload", Data: true}, func(metricTest) document.Cell { return document.Text(p.title) }}, // readers see it in the heading
+		{document.Column{Key: "metric", Name: "metric", Row: true}, func(t metricTest) document.Cell { return document.Text(t.metric.Name) }},
+		{document.Column{Key: "first", Name: p.first.side, Spread: true}, func(t metricTest) document.Cell { return t.A.Cell().In(t.metric.Unit) }},
+		{document.Column{Key: "second", Name: p.second.side, Spread: true}, func(t metricTest) document.Cell { return t.B.Cell().In(t.metric.Unit) }},
+		{document.Column{Key: "finding", Name: "finding"}, metricTest.findingCell},
+		{document.Column{Key: "ratio", Name: "ratio", Unit: unit.Factor, Spread: true}, metricTest.ratioCell},
+		{document.Column{Key: "delta", Name: "delta"}, func(t metricTest) document.Cell { return document.Number(t.Delta) }},
+		{document.Column{Key: "p", Name: "p"}, func(t metricTest) document.Cell { return t.pValue(t.Adjusted) }},
+		{document.Column{Key: "n", Name: "n"}, func(t metricTest) document.Cell { return document.Text(fmt.Sprintf("%d, %d", t.A.N, t.B.N)) }},
+		{document.Column{Key: "first_n", Unit: unit.Count, Data: true}, func(t metricTest) document.Cell { return document.Number(t.A.N) }},
+		{document.Column{Key: "second_n", Unit: unit.Count, Data: true}, func(t metricTest) document.Cell { return document.Number(t.B.N) }},
+		{document.Column{Key: "p_alone", Data: true}, func(t metricTest) document.Cell { return t.pValue(t.P) }}, // not corrected for other tests
+		{document.Column{Key: "tests", Unit: unit.Count, Data: true}, func(t metricTest) document.Cell { return document.Number(t.Family) }},
+	}
+}
