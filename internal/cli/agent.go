@@ -67,6 +67,7 @@ func (t *tokenFlags) read() (string, error) {
 
 func (s *shell) agentCommand() *cobra.Command {
 	var join, log string
+	var meter []string
 	var token tokenFlags
 	o := fleet.Options{Build: toolVersion()}
 	c := &cobra.Command{
@@ -77,16 +78,25 @@ one, and runs producers and consumers for it. Nothing listens here. A run whose
 coordinator is not heard for 4 s is ended and cleaned up. The result of a trial
 is in a file of the work directory (` + "`BROKERMARK_HOME`" + `) until it is stored, and an agent that
 is started again under its name goes on with it. Passwords of brokers reach an
-agent over the encrypted control connection only, and stay in memory.`,
+agent over the encrypted control connection only, and stay in memory.
+
+With --meter it runs no load, but tells runs that attach to a broker of this
+machine what the broker's processes use. They are named by a number, a systemd
+unit, or the port or address on which they listen; --meter can be repeated.`,
 		Annotations: exitCodes(),
 		Example: "  brokermark agent --join 'nats://bench-1:4248?pin=sha256:…' --token-file token\n" +
-			"  brokermark agent --join nats://127.0.0.1:4222 --token-file token --name left\n" +
+			"  brokermark agent --join nats://127.0.0.1:4222 --token-file token --meter :9092\n" +
 			"  brokermark agent list --join 'nats://bench-1:4248?ca=ca.pem' --token-file token",
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			var err error
 			if o.Join, o.Token, err = control(join, token); err != nil {
 				return err
+			}
+			if len(meter) > 0 {
+				if o.Meter, err = provision.Chosen(c.Context(), meter); err != nil {
+					return badInput("--meter: %v", err)
+				}
 			}
 			if log != "" {
 				file, err := openLog(log, "")
@@ -96,7 +106,9 @@ agent over the encrypted control connection only, and stay in memory.`,
 				defer file.Close()
 				o.Log = file
 			}
-			o.Dir = filepath.Join(provision.DefaultDir(), provision.ResultsDir)
+			if o.Meter == nil { // else there are no results
+				o.Dir = filepath.Join(provision.DefaultDir(), provision.ResultsDir)
+			}
 			o.Say = func(format string, args ...any) { fmt.Fprintf(s.err, "brokermark: "+format+"\n", args...) }
 			return fleet.Join(c.Context(), o)
 		},
@@ -106,6 +118,7 @@ agent over the encrypted control connection only, and stay in memory.`,
 	token.flags(f, tokenDoc)
 	f.StringVar(&o.Name, "name", "", "what this agent is called in records (default: the host's name)")
 	f.BoolVar(&o.Once, "once", false, "end with the first run")
+	f.StringArrayVar(&meter, "meter", nil, "meter the processes of a broker: `PID|unit|:port`")
 	f.StringVar(&log, "log", "", "`file` for the client libraries' own messages")
 	c.AddCommand(s.agentListCommand(), s.agentManifestCommand())
 	return c
@@ -161,12 +174,12 @@ func (s *shell) showAgents(list []fleet.Status) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "AGENT\tHOST\tPID\tSYSTEM\tCORES\tLOAD\tVERSION\tWORKS FOR")
 	for _, one := range list {
-		i, load, busy := one.Info, strconv.FormatFloat(one.Load, 'f', 2, 64), one.Busy
+		i, load, busy := one.Info, strconv.FormatFloat(one.Load, 'f', 2, 64), cmp.Or(one.Busy, "nobody")
 		if one.Load < 0 {
 			load = "unknown"
 		}
-		if busy == "" {
-			busy = "nobody"
+		if i.Meters != "" {
+			busy += "; meters " + i.Meters
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%s\t%s\t%s\n", i.Name, i.Host, i.PID, i.OS, i.Cores, load, i.Build, busy)
 	}
@@ -255,7 +268,7 @@ func (a *agents) gather(ctx context.Context, h *provision.Host, o *lab.Options, 
 	if a.fleet, err = a.at.Gather(ctx, fleet.Gathering{Agents: a.n, Wait: a.wait, Build: toolVersion(), Say: say}); err != nil {
 		return brokerFailed(err)
 	}
-	o.NewAgent, o.AgentsHere = a.fleet.Agent, a.fleet.Here
+	o.NewAgent, o.AgentsHere, o.Meters = a.fleet.Agent, a.fleet.Here, a.fleet.Meters
 	return nil
 }
 

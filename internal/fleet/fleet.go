@@ -21,6 +21,7 @@ const (
 	serviceVersion = "1.0.0"
 	claimEnd       = "claim"
 	clockEnd       = "clock"
+	meterEnd       = "meter"
 )
 
 // Beats go both ways twice a second, and nothing else does while a load is measured. Who isn't heard for lostAfter is given up:
@@ -48,6 +49,7 @@ type Info struct {
 	Clock   string // the same for all processes that read the same clock
 	PIDs    string // the same for all processes that know each other by their numbers
 	PID     int
+	Meters  string `json:",omitempty"` // the broker's processes that it meters; "": it runs loads
 }
 
 // Self is this process as an agent.
@@ -132,6 +134,7 @@ type up struct {
 	Measuring int64           `json:",omitempty"` // when the measured phase begins, on its clock
 	Sent      bool            `json:",omitempty"` // all messages of the trial have been sent
 	Answer    *answer         `json:",omitempty"`
+	Metered   []agent.Metered `json:",omitempty"` // of the broker's processes, since the beat before
 }
 
 // answer is what became of an order.

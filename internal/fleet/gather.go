@@ -25,6 +25,7 @@ type Fleet struct {
 
 	mu     sync.Mutex
 	agents []*remote
+	meters []*meter
 }
 
 // Gathering says how a fleet comes together.
@@ -74,6 +75,11 @@ func (f *Fleet) Here() (pids []int) {
 			pids = append(pids, r.info.PID)
 		}
 	}
+	for _, m := range f.meters {
+		if m.r.info.PIDs == f.me.PIDs {
+			pids = append(pids, m.r.info.PID)
+		}
+	}
 	return pids
 }
 
@@ -84,7 +90,10 @@ func (f *Fleet) Close() {
 	for _, r := range f.agents {
 		r.leave()
 	}
-	f.agents = nil
+	for _, m := range f.meters {
+		m.r.leave()
+	}
+	f.agents, f.meters = nil, nil
 }
 
 // complete claims as many agents as there are to be. Those that are lost have been dropped before.
@@ -147,7 +156,7 @@ func (f *Fleet) claim(ctx context.Context) (refused []string) {
 		if len(f.agents) == f.size {
 			return nil
 		}
-		if slices.ContainsFunc(f.agents, func(r *remote) bool { return r.info.ID == s.Info.ID }) {
+		if s.Info.Meters != "" || slices.ContainsFunc(f.agents, func(r *remote) bool { return r.info.ID == s.Info.ID }) {
 			continue
 		}
 		if why := s.Info.fits(f.me); why != "" {

@@ -15,16 +15,18 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // Options of an agent.
 type Options struct {
 	Join  Address
 	Token string
-	Name  string // "": the host's
-	Build string // of this program
-	Once  bool   // end with the first run
-	Dir   string // for results until they are stored; "": they are in memory only
+	Name  string             // "": the host's
+	Build string             // of this program
+	Once  bool               // end with the first run
+	Dir   string             // for results until they are stored; "": they are in memory only
+	Meter *provision.Foreign // of a broker's processes; nil: the agent runs loads
 	Log   io.Writer
 	Say   func(format string, args ...any)
 }
@@ -34,6 +36,9 @@ type Options struct {
 func Join(ctx context.Context, o Options) error {
 	a := &joined{Options: o, info: Self(o.Name, o.Build), claimed: make(chan *session)}
 	a.info.ID = nuid.Next()
+	if o.Meter != nil {
+		a.info.Meters = o.Meter.String()
+	}
 	closed := make(chan struct{})
 	nc, err := o.Join.connect(ctx, o.Token, o.Say, nats.ClosedHandler(func(*nats.Conn) { close(closed) }),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { a.away.Store(true) }), nats.ReconnectHandler(func(*nats.Conn) { a.away.Store(false) }))
@@ -51,7 +56,11 @@ func Join(ctx context.Context, o Options) error {
 		return err
 	}
 	defer func() { _ = service.Stop() }() // the connection ends anyway
-	o.Say("%s is ready at %s", a.info, o.Join.Server)
+	if a.info.Meters != "" {
+		o.Say("%s meters %s for runs at %s", a.info, a.info.Meters, o.Join.Server)
+	} else {
+		o.Say("%s is ready at %s", a.info, o.Join.Server)
+	}
 	for {
 		if s != nil {
 			err := s.serve(ctx)
@@ -104,6 +113,11 @@ func (a *joined) announce() (micro.Service, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if a.Meter != nil {
+		if err := s.AddEndpoint(meterEnd, micro.HandlerFunc(a.serves), micro.WithEndpointSubject(subjectOf(a.info.ID, meterEnd))); err != nil {
+			return nil, err
+		}
 	}
 	return s, errors.Join(
 		s.AddEndpoint(claimEnd, micro.HandlerFunc(a.claim), micro.WithEndpointSubject(subjectOf(a.info.ID, claimEnd))),
@@ -173,6 +187,7 @@ type session struct {
 	heard        time.Time          // the coordinator
 	cancel       context.CancelFunc // of the order under way
 	ended        chan answer        // what became of it
+	readings     *readings          // of an agent that meters
 }
 
 func newSession(a *joined, c claim) *session {
@@ -207,6 +222,10 @@ func (s *session) serve(ctx context.Context) error {
 	defer func() { _ = s.subscription.Unsubscribe() }()
 	defer close(s.over)
 	s.joined.Say("working for %s", s.by)
+	if s.joined.Meter != nil {
+		s.readings = read(s.joined.Meter)
+		defer s.readings.close()
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	beat := time.NewTicker(beatEvery)
@@ -288,6 +307,9 @@ func (s *session) say(u up) {
 	}
 	u.Got, u.Done, u.Bare = s.got, s.done, s.bare
 	s.hands.report(&u)
+	if s.readings != nil {
+		u.Metered = s.readings.tell()
+	}
 	if err := post(s.joined.nc, subjectUp(s.id), u); err != nil {
 		s.joined.Say("to %s: %v", s.by, err)
 	}

@@ -83,7 +83,7 @@ func quoted(s string) string {
 	return string(text)
 }
 
-// What an agent needs of a cluster is little: no rights, no account, no files.
+// What an agent needs of a cluster is little: no rights, no account, and a folder that goes with the pod.
 var manifest = template.Must(template.New("manifest").Parse(`# Agents of brokermark for Kubernetes: kubectl apply -f FILE
 {{- if .Token}}
 # The Secret holds the token: keep this file to yourself.
@@ -136,6 +136,8 @@ spec:
           topologyKey: kubernetes.io/hostname
           whenUnsatisfiable: ScheduleAnyway
           labelSelector: {matchLabels: {app.kubernetes.io/component: agent, app.kubernetes.io/instance: {{.Name}}}}
+      volumes:
+        - {name: work, emptyDir: {}}
       containers:
         - name: agent
           image: {{.Image}}
@@ -143,6 +145,9 @@ spec:
           env:
             - name: {{.Variable}}
               valueFrom: {secretKeyRef: {name: {{.Secret}}, key: token}}
+            - {name: BROKERMARK_HOME, value: /work} # keeps results when the container is started again
+          volumeMounts:
+            - {name: work, mountPath: /work}
           resources: {requests: {cpu: "{{.CPUs}}", memory: 512Mi}}
           securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
 `))

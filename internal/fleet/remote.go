@@ -39,6 +39,8 @@ type remote struct {
 	bare      bool // its clients have ended
 	used      provision.Usage
 	watching  *watching // of the trial under way
+
+	meter *meter // of an agent that meters
 }
 
 // watching is what becomes of the beats of a trial.
@@ -59,6 +61,9 @@ const askTime = 3 * time.Second
 func take(ctx context.Context, nc *nats.Conn, me, info Info, tell func(string, ...any)) (*remote, error) {
 	r := &remote{
 		nc: nc, id: nuid.Next(), info: info, me: me, tell: tell, over: make(chan struct{}), answer: make(chan answer, 1), heard: time.Now(),
+	}
+	if info.Meters != "" {
+		r.meter = newMeter(r)
 	}
 	var p parcel
 	var err error
@@ -105,6 +110,17 @@ func (r *remote) lost(why string, args ...any) error {
 	return &agent.ErrLost{Agent: r.info.String(), Why: fmt.Sprintf(why, args...)}
 }
 
+// silent is that the agent hasn't been heard for so long that it is lost.
+func (r *remote) silent() error {
+	r.mu.Lock()
+	silent := time.Since(r.heard)
+	r.mu.Unlock()
+	if silent <= lostAfter {
+		return nil
+	}
+	return r.lost("it was not heard for %s", silent.Round(100*time.Millisecond))
+}
+
 // beat tells the agent again and again that somebody is there.
 func (r *remote) beat() {
 	t := time.NewTicker(beatEvery)
@@ -127,6 +143,9 @@ func (r *remote) hear(u up) {
 	r.heard, r.got, r.done, r.bare, r.used = time.Now(), u.Got, u.Done, u.Bare, u.Used
 	w := r.watching
 	r.mu.Unlock()
+	if r.meter != nil {
+		r.meter.hear(u.Metered)
+	}
 	if w != nil && u.Got == w.n {
 		w.take(u)
 	}

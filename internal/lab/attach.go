@@ -105,23 +105,32 @@ const describeTime = 15 * time.Second
 // findTime bounds asking for the addresses behind a name.
 const findTime = 5 * time.Second
 
-// find looks for the attached broker's processes on this machine, to meter them, and says as a clause what its cost is.
+// find looks for who meters the attached broker's processes, agents on its hosts or else this process those of this machine, and says
+// as a clause what its cost is.
 func (b *bench) find(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
-	found, missing := provision.Find(ctx, b.spec.Attach)
+	found, missing := provision.Find(ctx, b.metersFor(ctx))
+	var of []string
 	if found != nil {
 		b.meter = found
+		of = append(of, fmt.Sprintf("that listen here (%s)", found))
 	}
-	b.meterCoversBroker = found != nil && len(missing) == 0
+	if len(b.away) > 0 {
+		of = append(of, fmt.Sprintf("that agents meter (%s)", b.away))
+	}
+	b.meterCoversBroker = len(of) > 0 && len(missing) == 0
 	if b.meterCoversBroker {
-		return fmt.Sprintf("its cost is that of the processes that listen here (%s)", found)
+		return "its cost is that of the processes " + strings.Join(of, " and of those ")
 	}
 	for _, m := range missing {
 		if m.Here {
 			b.brokerHidden = true
 			return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's", m.Address, m.Why)
 		}
+	}
+	if len(of) > 0 {
+		return fmt.Sprintf("its cost is not known, since nobody meters %s (%s)", missing[0].Address, missing[0].Why)
 	}
 	return "its cost is not known"
 }

@@ -38,7 +38,8 @@ type bench struct {
 	instance *provision.Instance // nil: attached, or without processes of its own
 	giveBack func()
 	meter    meter // nil: attached and not found on this machine, or without processes of its own
-	// meterCoversBroker is set if the meter covers all nodes of the broker: only then its cost is known.
+	away     away  // agents that meter an attached broker on its hosts
+	// meterCoversBroker is set if the meters cover all nodes of the broker: only then its cost is known.
 	meterCoversBroker bool
 	brokerHidden      bool // the attached broker is on this machine, but its processes were not found
 	pids              seen // processes that the meter has reported

@@ -35,6 +35,8 @@ type Options struct {
 	NewAgent func() agent.Agent
 	// AgentsHere are the agents' processes on this machine, which are no strangers to it; nil: none.
 	AgentsHere func() []int
+	// Meters are agents whose processes listen on addresses of an attached broker; nil: there are none.
+	Meters func(ctx context.Context, addresses []string) []agent.Meter
 }
 
 // Event tells whoever watches what goes on. It is sent from one goroutine at a time.

@@ -32,6 +32,9 @@ type metering struct {
 	endOnce sync.Once
 	end     *reading // when the measured phase ended; nil if the trial ended before
 
+	unclocked error // why the clock of an agent that meters is not known; nil if all are
+	unknown   bool  // an agent that meters was lost, so what the broker used is not known
+
 	observed  int      // samples that were observed
 	latest    *reading // by observe; nil before the first
 	cores     Cores    // in use between the last two readings by observe
@@ -157,6 +160,7 @@ func (m *metering) finish(t *trial) {
 	if m.end != nil && m.end.at > begin.at {
 		end = *m.end
 	}
+	m.settle(t, &begin, &end, &drained)
 	begin, end, drained = byAgents(begin, end, drained, t.Parts)
 	for _, r := range []reading{begin, end, drained} {
 		m.peak.see(r)
@@ -195,7 +199,7 @@ func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	if m.bench.relays != nil {
 		c.Relays = new(side(begin.relays, end.relays, m.peak.relays))
 	}
-	if m.bench.meterCoversBroker {
+	if m.bench.meterCoversBroker && !m.unknown {
 		m.addBroker(&c, begin, end)
 	}
 	return c

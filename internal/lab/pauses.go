@@ -99,7 +99,7 @@ func (b *bench) spent(t trial) (words []remark.Remark) {
 	if s == nil {
 		return nil
 	}
-	if b.meterCoversBroker {
+	if t.Cost.BrokerKnown {
 		words = append(words, remark.Of("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
 	} else {
 		words = append(words, remark.Of("the generator used %.1f of %d cores", s.Generator, cores))

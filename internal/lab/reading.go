@@ -4,6 +4,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -20,6 +21,7 @@ type meter interface {
 type reading struct {
 	at        int64           // ns on the clock's axis
 	broker    provision.Usage // zero if the broker is not metered
+	here      []agent.Metered // of the broker, by the meter of this machine; none if it has none
 	self      provision.Usage // the generator's process, or its producing side if the consumers have a process of their own
 	consumers provision.Usage // the consumers' own process; zero if there is none
 	relays    provision.Usage // zero if there are none
@@ -31,7 +33,7 @@ type reading struct {
 	// Only survey reads these.
 	census    provision.Census // processor time of every process of the machine
 	dataBytes int64            // size of the broker's data directories; 0 unless the broker was started here
-	roots     []int            // roots of the process trees that belong to the broker, its pipeline, consumers, relays and agents
+	roots     []int            // roots of the process trees that belong to the broker, its pipeline, consumers, relays and agents; read has those that agents meter
 }
 
 const unknownFlushes = -1
@@ -49,9 +51,11 @@ func (b *bench) read() reading {
 		r.self = b.agent.Used()
 	}
 	if b.meter != nil {
-		r.broker = b.meter.Sample()
-		r.flushes, r.flushGaps = b.flushed()
+		used := agent.Metered{Used: b.meter.Sample()}
+		used.Flushes, used.Gaps = b.flushed()
+		r.here = []agent.Metered{used}
 	}
+	r.sum(b.away.latest())
 	if b.consuming != nil {
 		r.consumers = b.consuming.Meter().Sample()
 	}
@@ -72,7 +76,7 @@ func (b *bench) survey() reading {
 	if b.instance != nil {
 		r.dataBytes = b.instance.Meter().DataBytes()
 	}
-	r.roots = b.roots()
+	r.roots = append(r.roots, b.roots()...)
 	return r
 }
 

@@ -108,7 +108,7 @@ func (b *bench) crowded(t trial, d *doubts) {
 		return
 	}
 	here := t.coresHere()
-	if b.meter != nil && s.Broker+here+s.Relays > usedUpShare*cores {
+	if (b.meter != nil || b.away.here()) && s.Broker+here+s.Relays > usedUpShare*cores {
 		if b.relays != nil {
 			d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, here, s.Relays, cores)
 		} else {

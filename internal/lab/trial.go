@@ -146,6 +146,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 		}
 	}
 	load.Observe = m.observe
+	m.unclocked = b.away.begin(ctx)
 	out, parts := b.agent.Run(ctx, load)
 	b.mayDrop(&out)
 	t := trial{

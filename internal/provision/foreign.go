@@ -10,12 +10,14 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Foreign meters brokers that were not started here: the processes that listen on their addresses, everything below
-// those, and what runs in the same service or container. Safe for use by several goroutines.
+// Foreign meters brokers that were not started here: the processes that listen on their addresses (or that somebody named), everything
+// below those, and what runs in the same service or container. Safe for use by several goroutines.
 type Foreign struct {
 	mount     string
 	self      int
 	endpoints []endpoint
+	units     []string   // of systemd
+	numbered  []identity // which no other process replaces
 
 	mu      sync.Mutex
 	roots   []identity
@@ -152,18 +154,27 @@ func (f *Foreign) relook() {
 		return
 	}
 	f.partial = false
-	for _, e := range f.endpoints {
-		pids, why := listeners(f.mount, e)
-		if f.passable(pids, why) != "" {
-			f.partial = true
-			continue
-		}
+	found := func(pids []int) {
 		for _, id := range f.identities(pids) {
 			if !slices.Contains(f.roots, id) {
 				f.roots = append(f.roots, id)
 			}
 		}
 	}
+	for _, e := range f.endpoints {
+		pids, why := listeners(f.mount, e)
+		if f.passable(pids, why) != "" {
+			f.partial = true
+			continue
+		}
+		found(pids)
+	}
+	for _, unit := range f.units {
+		pids := f.ofUnit(unit)
+		found(pids)
+		f.partial = f.partial || len(pids) == 0
+	}
+	f.partial = f.partial || slices.ContainsFunc(f.numbered, func(id identity) bool { return !alive(id) })
 }
 
 // services are the control groups of the roots that hold nothing else, us included.

@@ -26,7 +26,7 @@ type Missing struct {
 
 // Find looks on this machine for the processes that listen on addresses (host:port). The meter is nil where there is none.
 func Find(ctx context.Context, addresses []string) (*Foreign, []Missing) {
-	f := &Foreign{mount: procfs.DefaultMountPoint, self: os.Getpid(), seen: map[identity]Usage{}, parents: map[identity]int{}}
+	f := newForeign(procfs.DefaultMountPoint, os.Getpid())
 	var missing []Missing
 	for _, a := range addresses {
 		ips, port, err := f.here(ctx, a)
@@ -55,7 +55,7 @@ func Find(ctx context.Context, addresses []string) (*Foreign, []Missing) {
 	return f, missing
 }
 
-// endpoint is a port at addresses of this machine.
+// endpoint is a port at addresses of this machine; none: at any.
 type endpoint struct {
 	ips  []net.IP
 	port uint64
@@ -136,7 +136,7 @@ func (e endpoint) listens(line []string) (uid, inode string, ok bool) {
 	address, number, _ := strings.Cut(line[1], ":")
 	port, err := strconv.ParseUint(number, 16, 16)
 	if ip := kernelIP(address); err == nil && port == e.port && ip != nil {
-		ok = ip.IsUnspecified() || slices.ContainsFunc(e.ips, ip.Equal)
+		ok = ip.IsUnspecified() || len(e.ips) == 0 || slices.ContainsFunc(e.ips, ip.Equal)
 	}
 	return line[7], line[9], ok
 }

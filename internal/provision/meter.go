@@ -176,6 +176,12 @@ func used(s procfs.ProcStat) Usage {
 	return u
 }
 
+// Plus is the usage of both.
+func (u Usage) Plus(v Usage) Usage {
+	u.add(v)
+	return u
+}
+
 func (u *Usage) add(v Usage) {
 	u.User += v.User
 	u.System += v.System

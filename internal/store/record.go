@@ -51,6 +51,7 @@ type Record struct {
 	Host       Host              `json:"host"`
 	Failover   bool              `json:"failover,omitempty"` // another node leads when the one that did is gone; false in older records
 	Agents     []Agent           `json:"agents,omitempty"`   // that ran producers and consumers; none: the process on Host did
+	Meters     []Meter           `json:"meters,omitempty"`   // agents that metered an attached broker; none: the process on Host did, if anybody
 	Result     *Result           `json:"result,omitempty"`   // nil when nothing was measured
 	Source     string            `json:"source,omitempty"`   // of an imported record: the digest of the file it was read from; of a published one: its table and page
 }
@@ -107,6 +108,16 @@ type Host struct {
 	Cores       int    `json:"cores"`
 	MemoryBytes int64  `json:"memory_bytes"`
 	Clock       string `json:"clock"` // kernel clock source
+}
+
+// Meter is an agent on a host of an attached broker, which metered the broker's processes there. The cost of all is in the result.
+type Meter struct {
+	Name          string   `json:"name"`
+	Host          string   `json:"host"`
+	Processes     string   `json:"processes"`
+	Addresses     []string `json:"addresses"` // of those that the spec names, which its processes serve
+	ClockOffsetNs int64    `json:"clock_offset_ns"`
+	ClockBoundNs  int64    `json:"clock_bound_ns"` // by so much the edges of the time in which the cost was taken are uncertain
 }
 
 // Agent is a process that ran producers and consumers, on this host or another one, as it was in the last trial. Its clock was

@@ -1,0 +1,102 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// gaugeEvery is how often an agent reads the meters of a broker's processes while a run wants to know.
+const gaugeEvery = 100 * time.Millisecond
+
+// asked is which of a broker's addresses the processes of an agent that meters may serve, and serving its answer.
+type (
+	asked   struct{ Addresses []string }
+	serving struct {
+		Processes string
+		Serves    []string
+	}
+)
+
+// serves answers which addresses the metered processes listen on.
+func (a *joined) serves(r micro.Request) {
+	var q asked
+	if err := json.Unmarshal(r.Data(), &q); err != nil {
+		_ = r.Error("400", err.Error(), nil)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	_ = r.RespondJSON(serving{a.Meter.String(), a.Meter.Serves(ctx, q.Addresses)})
+}
+
+// readings are those of a session that have not been told yet.
+type readings struct {
+	of      *provision.Foreign
+	flushes *provision.Flushes // nil where the kernel does not tell
+	over    chan struct{}
+	ended   sync.WaitGroup
+	pids    map[int]bool // processes that the broker had at any time
+
+	mu     sync.Mutex
+	untold []agent.Metered
+}
+
+// read begins to read the meters.
+func read(of *provision.Foreign) *readings {
+	r := &readings{of: of, over: make(chan struct{}), pids: map[int]bool{}}
+	if f, err := provision.WatchFlushes(); err == nil {
+		r.flushes = f
+	}
+	r.ended.Go(func() {
+		t := time.NewTicker(gaugeEvery)
+		defer t.Stop()
+		for {
+			r.once()
+			select {
+			case <-r.over:
+				return
+			case <-t.C:
+			}
+		}
+	})
+	return r
+}
+
+func (r *readings) once() {
+	m := agent.Metered{At: now(), Used: r.of.Sample(), Flushes: -1, PIDs: r.of.PIDs(), Gone: r.of.Gone()}
+	if r.flushes != nil {
+		for _, pid := range m.PIDs {
+			r.pids[pid] = true
+		}
+		m.Flushes, m.Gaps = r.flushes.Of(slices.Collect(maps.Keys(r.pids)))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.untold = append(r.untold, m)
+}
+
+// tell hands out what has not been told.
+func (r *readings) tell() []agent.Metered {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.untold
+	r.untold = nil
+	return list
+}
+
+func (r *readings) close() {
+	close(r.over)
+	r.ended.Wait()
+	if r.flushes != nil {
+		r.flushes.Close()
+	}
+}
