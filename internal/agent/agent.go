@@ -36,12 +36,32 @@ type Agent interface {
 	Close() error
 }
 
+// Several is an Agent that is others, in other processes.
+type Several interface {
+	// Each is what each of them has used so far, as it last said.
+	Each() []UsedBy
+}
+
+// UsedBy is what an agent's process has used.
+type UsedBy struct {
+	Name string
+	Used provision.Usage
+}
+
+// Growing is an Agent that is several others, of which there may be more.
+type Growing interface {
+	// Grow takes more agents for what is prepared from now on, though no more than most altogether, and says why. It returns how many
+	// there are; false: as many as before.
+	Grow(ctx context.Context, most int, why string) (agents int, grown bool)
+}
+
 // Part is what an agent in another process did in a trial.
 type Part struct {
 	Name, Host string
-	Cores      int  // of its machine
-	Here       bool // that machine is this one
-	PID        int  // of its process, where this one knows it by that; else 0
+	Cores      int    // of its machine
+	Machine    string // the same for all agents on it
+	Here       bool   // that machine is this one
+	PID        int    // of its process, where this one knows it by that; else 0
 	// Outcome is on the clock of this process. An agent that was lost has none.
 	Outcome worker.Outcome
 	// Begin and Until are readings at the bounds of the measured phase, End after the drain; the zero Reading: it didn't come that far.

@@ -201,9 +201,17 @@ func control(join string, t tokenFlags) (fleet.Address, string, error) {
 	return a, token, err
 }
 
+// autoAgents is one agent, and more where the generator is the limit.
+const (
+	autoAgents = "auto"
+	agentsDoc  = "run producers and consumers on `n` agents (brokermark agent); auto: on one, and on more of those that are there where they limit what is measured"
+)
+
 // agents are the flags of a run on agents.
 type agents struct {
-	n       int
+	count   string // as given
+	n       int    // 0: none
+	auto    bool   // n is where it begins
 	control string
 	token   tokenFlags
 	wait    time.Duration
@@ -214,7 +222,7 @@ type agents struct {
 }
 
 func (a *agents) flags(f *pflag.FlagSet) {
-	f.IntVar(&a.n, "agents", 0, "run producers and consumers on so many agents (brokermark agent)")
+	f.StringVar(&a.count, "agents", "", agentsDoc)
 	f.StringVar(&a.control, "control", "127.0.0.1:4248", "`address` on which agents reach this run, or nats:// of a NATS server to meet at")
 	a.token.flags(f, "`file` with the token of the control server (default: one made in the work directory)")
 	f.DurationVar(&a.wait, "agents-wait", time.Minute, "how long to wait for agents that are not there")
@@ -222,8 +230,14 @@ func (a *agents) flags(f *pflag.FlagSet) {
 
 // check refuses points that the agents can't run.
 func (a *agents) check(points []study.Point) error {
-	if a.n < 0 {
-		return badInput("--agents %d: allowed is 1 or more", a.n)
+	switch n, err := strconv.Atoi(a.count); {
+	case a.count == "":
+	case a.count == autoAgents:
+		a.n, a.auto = 1, true
+	case err != nil || n < 1:
+		return badInput("--agents %s: allowed is 1 or more, or %s", a.count, autoAgents)
+	default:
+		a.n = n
 	}
 	if a.n == 0 {
 		return nil
@@ -265,7 +279,7 @@ func (a *agents) gather(ctx context.Context, h *provision.Host, o *lab.Options, 
 	if a.at, err = fleet.Reach(within, a.server, at, token, say); err != nil {
 		return brokerFailed(fmt.Errorf("control server %s: %w", at.Server, err))
 	}
-	if a.fleet, err = a.at.Gather(ctx, fleet.Gathering{Agents: a.n, Wait: a.wait, Build: toolVersion(), Say: say}); err != nil {
+	if a.fleet, err = a.at.Gather(ctx, fleet.Gathering{Agents: a.n, Auto: a.auto, Wait: a.wait, Build: toolVersion(), Say: say}); err != nil {
 		return brokerFailed(err)
 	}
 	o.NewAgent, o.AgentsHere, o.Meters = a.fleet.Agent, a.fleet.Here, a.fleet.Meters

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -207,7 +208,6 @@ func TestWhatAgentsCannotRunIsRefusedBeforeAnythingStarts(t *testing.T) {
 		{[]string{"--broker", "sim", "--agents", "1"}, "sim runs in this process"},
 		{[]string{"--broker", "nats", "--agents", "2"}, "and there are 1 of these"},
 		{[]string{"--broker", "nats", "--agents", "1", "--set", "consumersApart=true"}, "consumersApart: true starts a process of this machine"},
-		{[]string{"--broker", "nats", "--agents", "2", "--rate", "100", "--set", "topics=2", "--set", "warmup.auto=true"}, "warmup: auto is for each agent to decide"},
 		{[]string{"--broker", "nats", "--agents", "-1"}, "--agents -1"},
 		{[]string{"--broker", "nats", "--agents", "1", "--control", "nats://elsewhere:4222", "--token-file", os.Args[0]}, "token file"},
 	} {
@@ -223,5 +223,32 @@ func TestWhatAgentsCannotRunIsRefusedBeforeAnythingStarts(t *testing.T) {
 	}
 	if r := brokermark(t, "agent"); r.code != 2 || !strings.Contains(r.err, "--join and --token-file are needed") {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestAnAgentThatIsTheLimitVoidsTheRunAndIsNamed(t *testing.T) {
+	run, agents, path := onAgents(t, []string{"left", "right"}, "--rate", "500", "--set", "warmup.for=200ms", "--duration", "3s")
+	right := agents[1]
+	until(t, "the agent works", func() bool { return strings.Contains(right.text(), "working for ") })
+	over := make(chan struct{})
+	var stopping sync.WaitGroup
+	stopping.Go(func() { // it works a third of the time
+		for {
+			_ = right.Process.Signal(syscall.SIGSTOP)
+			time.Sleep(200 * time.Millisecond)
+			_ = right.Process.Signal(syscall.SIGCONT)
+			select {
+			case <-over:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	})
+	code := exitCode(t, run.Cmd)
+	close(over)
+	stopping.Wait()
+	r := records(t, path)[0]
+	if code != 5 || r.Status != store.Void || !strings.HasPrefix(r.Reason, "agent right on ") || !strings.Contains(r.Reason, " late at p99 ") || !strings.Contains(r.Reason, "the longest pause was ") {
+		t.Errorf("exit code %d: %s %s", code, r.Status, r.Reason)
 	}
 }

@@ -47,7 +47,7 @@ installations. Check starts nothing and writes nothing.`,
 	f.StringVar(&o.store, "store", defaultStore, storeDoc)
 	f.BoolVar(&o.again, "again", false, "count what is stored already, too")
 	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all points, not only the first %d", shownPoints))
-	f.IntVar(&o.agents.n, "agents", 0, "refuse what so many agents can't run, as run does")
+	f.StringVar(&o.agents.count, "agents", "", "refuse what `n` agents can't run, as run does; auto: what one can't")
 	formatFlag(f, &o.format, documentFormats...)
 	return c
 }

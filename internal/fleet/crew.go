@@ -20,7 +20,13 @@ const (
 )
 
 // Agent is all agents of the fleet as one: of each point's streams, everything of one stream on one agent. It is made for one point.
-func (f *Fleet) Agent() agent.Agent { return &crew{fleet: f} }
+func (f *Fleet) Agent() agent.Agent {
+	c := &crew{fleet: f}
+	if f.auto {
+		return growing{c}
+	}
+	return c
+}
 
 // crew runs a point on the fleet's agents.
 type crew struct {
@@ -68,13 +74,16 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 	if err := c.fleet.complete(ctx); err != nil {
 		return agent.Prepared{}, err
 	}
-	parts, err := p.Worker.Split(c.fleet.size)
-	if err != nil {
-		return agent.Prepared{}, err
-	}
 	c.fleet.mu.Lock()
 	hands := slices.Clone(c.fleet.agents)
 	c.fleet.mu.Unlock()
+	if c.fleet.auto { // an earlier point may have needed more than this one has topics for
+		hands = hands[:min(len(hands), p.Worker.Separable())]
+	}
+	parts, err := p.Worker.Split(len(hands))
+	if err != nil {
+		return agent.Prepared{}, err
+	}
 	c.set(hands)
 	said := make([]agent.Prepared, len(hands))
 	prepare := func(i int, r *remote) (err error) {
@@ -126,7 +135,8 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 	start := now() + int64(ahead)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	v := newView(l, hands)
+	l.Warmup.Told = l.Warmup.Auto && len(hands) > 1
+	v := newView(l, hands, start, where)
 	parts := make([]agent.Part, len(hands))
 	err := each(hands, func(i int, r *remote) (err error) {
 		parts[i], err = r.run(ctx, l, start, where[i], v.of(i))
@@ -134,28 +144,44 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 			c.settle(r, err)
 			stop()
 		}
+		v.over(i)
 		return err
 	})
 	outs := make([]worker.Outcome, len(parts))
 	for i := range parts {
 		outs[i] = parts[i].Outcome
+		if len(parts) > 1 && outs[i].Err != nil {
+			outs[i].Err = fmt.Errorf("agent %s: %w", parts[i].Name, outs[i].Err)
+		}
 	}
 	if err != nil { // what the others still measured is of another load
 		return worker.Outcome{Err: err}, nil
 	}
-	return worker.Merged(outs), parts
+	out := worker.Merged(outs)
+	if len(parts) > 1 {
+		v.joint.Quantiles(out.Samples)
+	}
+	return out, parts
 }
 
 // Used is what the agents' processes have used, as they last said.
 func (c *crew) Used() (all provision.Usage) {
-	for _, r := range c.present() {
-		r.mu.Lock()
-		all.User += r.used.User
-		all.System += r.used.System
-		all.RSSBytes += r.used.RSSBytes
-		r.mu.Unlock()
+	for _, one := range c.Each() {
+		all.User += one.Used.User
+		all.System += one.Used.System
+		all.RSSBytes += one.Used.RSSBytes
 	}
 	return all
+}
+
+// Each is what every agent's process has used, as it last said.
+func (c *crew) Each() (list []agent.UsedBy) {
+	for _, r := range c.present() {
+		r.mu.Lock()
+		list = append(list, agent.UsedBy{Name: r.info.String(), Used: r.used})
+		r.mu.Unlock()
+	}
+	return list
 }
 
 // Close has every agent end its part; the first one, which may have made what others share, ends last.
@@ -178,75 +204,4 @@ func (c *crew) Close() error {
 	err := errors.Join(each(hands[1:], end), end(0, hands[0]))
 	c.set(nil)
 	return err
-}
-
-// view makes one view of what the agents tell of a trial, for the load's hooks.
-type view struct {
-	load  worker.Load
-	hands []*remote
-
-	mu      sync.Mutex
-	latest  []worker.Sample
-	told    []worker.Sample // of the measured phase, while Hopeless may be asked
-	begun   bool
-	sending int // agents that are still at it
-	halted  bool
-}
-
-func newView(l worker.Load, hands []*remote) *view {
-	return &view{load: l, hands: hands, latest: make([]worker.Sample, len(hands)), sending: len(hands)}
-}
-
-// of is where the beats of agent i go.
-func (v *view) of(i int) *watching {
-	return &watching{measuring: v.measuring, sent: v.sent, samples: func(s []worker.Sample) { v.samples(i, s) }}
-}
-
-func (v *view) measuring(at int64) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if !v.begun && v.load.Measuring != nil {
-		v.load.Measuring(at)
-	}
-	v.begun = true
-}
-
-func (v *view) sent() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.sending--; v.sending == 0 && v.load.Sent != nil {
-		v.load.Sent()
-	}
-}
-
-// samples takes what agent i has seen; all are shown as often as the first one is.
-func (v *view) samples(i int, list []worker.Sample) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, s := range list {
-		v.latest[i] = s
-		if i > 0 {
-			continue
-		}
-		all := worker.Together(v.latest)
-		if v.load.Observe != nil {
-			v.load.Observe(all)
-		}
-		v.consider(all)
-	}
-}
-
-// consider asks whether the load is hopeless, and if so ends it everywhere.
-func (v *view) consider(s worker.Sample) {
-	if v.load.Hopeless == nil || v.halted || !v.begun || !s.Sending || s.Phase == 0 {
-		return
-	}
-	v.told = append(v.told, s)
-	if !v.load.Hopeless(v.told) {
-		return
-	}
-	v.halted = true
-	for _, r := range v.hands {
-		r.halt()
-	}
 }

@@ -107,6 +107,14 @@ type down struct {
 	Cancel int    `json:",omitempty"` // end this order early
 	Halt   int    `json:",omitempty"` // the load of this order is hopeless: end its measured phase
 	Leave  bool   `json:",omitempty"` // the run is over
+	Cue    *cue   `json:",omitempty"` // what all agents do at once in the load under way; said again until its end
+}
+
+// cue tells an agent what all of them wait for, each of which only the coordinator knows.
+type cue struct {
+	N       int   // the order
+	Measure int64 `json:",omitempty"` // when the measured phase begins, on the agent's clock; 0: that is not decided yet
+	Drain   bool  `json:",omitempty"` // the backlog is filled everywhere
 }
 
 // order is one of these verbs with what belongs to it. Orders are numbered from 1; each is answered before the next one is sent.
@@ -117,6 +125,8 @@ type order struct {
 	Load *agent.Load `json:",omitempty"`
 	// May the load be halted?
 	Haltable bool `json:",omitempty"`
+	// Do others run parts of the load, so that a backlog is drained on cue?
+	Others bool `json:",omitempty"`
 }
 
 const (
@@ -133,6 +143,7 @@ type up struct {
 	Samples   []worker.Sample `json:",omitempty"` // of the trial under way, since the beat before
 	Measuring int64           `json:",omitempty"` // when the measured phase begins, on its clock
 	Sent      bool            `json:",omitempty"` // all messages of the trial have been sent
+	Filled    bool            `json:",omitempty"` // its backlog is filled
 	Answer    *answer         `json:",omitempty"`
 	Metered   []agent.Metered `json:",omitempty"` // of the broker's processes, since the beat before
 }

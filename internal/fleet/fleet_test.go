@@ -392,3 +392,73 @@ func TestAddressesAndTokens(t *testing.T) {
 		}
 	}
 }
+
+// together prepares a plan on a fleet of two.
+func together(t *testing.T, p agent.Plan) agent.Agent {
+	t.Helper()
+	c := control(t)
+	join(t, c, "left", "b1")
+	join(t, c, "right", "b1")
+	f, err := gather(t, c, 2, 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := f.Agent()
+	if _, err := a.Prepare(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+func TestAnAutomaticWarmUpEndsOnAllAgentsAtOnce(t *testing.T) {
+	t.Parallel()
+	a := together(t, plan(t, 2))
+	var measuring []int64
+	out, parts := a.Run(t.Context(), worker.Load{
+		Schedule: rate(t, 500), Warmup: worker.Warmup{Auto: true, For: time.Second, Max: 20 * time.Second}, Duration: time.Second, Drain: 10 * time.Second,
+		Hooks: worker.Hooks{Measuring: func(at int64) { measuring = append(measuring, at) }},
+	})
+	if out.Err != nil || out.Measured.Due != 500 || out.Measured.Received != 1000 || out.Warmup.Due == 0 || out.Measured.Lost+out.Warmup.Lost != 0 {
+		t.Errorf("%v, %+v, %+v", out.Err, out.Warmup, out.Measured)
+	}
+	if warm := time.Duration(out.From - out.Start); warm < time.Second || warm > 20*time.Second || len(measuring) != 1 || measuring[0] != out.From {
+		t.Errorf("%s of warm-up; measuring %v, from %d", warm, measuring, out.From)
+	}
+	for _, p := range parts {
+		if p.Outcome.From != out.From || p.Outcome.Warmup.Due == 0 {
+			t.Errorf("agent %s: from %d, %+v", p.Name, p.Outcome.From, p.Outcome.Warmup)
+		}
+	}
+	quantiles := 0
+	for _, s := range out.Samples {
+		if s.EndToEnd.Count > 0 {
+			quantiles++
+		}
+	}
+	if quantiles < len(out.Samples)/2 {
+		t.Errorf("%d of %d samples have latencies", quantiles, len(out.Samples))
+	}
+}
+
+func TestABacklogIsDrainedOnceAllAgentsHaveFilledTheirs(t *testing.T) {
+	t.Parallel()
+	p := plan(t, 2)
+	p.Worker.ConsumeLater = true
+	a := together(t, p)
+	out, parts := a.Run(t.Context(), worker.Load{
+		Schedule: rate(t, 10), Messages: 6, Drain: 10 * time.Second, Backlog: &worker.Backlog{Ratio: 1}, // the first three are the left one's
+	})
+	if b := out.Backlog; out.Err != nil || b.Filled != 6 || b.To < b.From || out.Measured.Received != 12 {
+		t.Errorf("%v, %+v, %+v", out.Err, b, out.Measured)
+	}
+	for _, p := range parts {
+		if b := p.Outcome.Backlog; b.From < out.Backlog.FilledAt {
+			t.Errorf("agent %s began to drain %s before the last message was confirmed", p.Name, time.Duration(out.Backlog.FilledAt-b.From))
+		}
+	}
+}

@@ -22,6 +22,7 @@ type Fleet struct {
 	wait time.Duration
 	say  func(string, ...any)
 	size int
+	auto bool // it grows, and goes on with fewer where one was lost
 
 	mu     sync.Mutex
 	agents []*remote
@@ -31,6 +32,7 @@ type Fleet struct {
 // Gathering says how a fleet comes together.
 type Gathering struct {
 	Agents int
+	Auto   bool          // Agents is where it begins: it grows where they limit what is measured
 	Wait   time.Duration // for agents that are not there yet
 	Build  string
 	Say    func(format string, args ...any)
@@ -62,7 +64,7 @@ func (m *Meeting) List(ctx context.Context) ([]Status, error) { return list(ctx,
 
 // Gather claims agents. It waits for them, and fails saying which ones it found; the fleet is to be closed all the same.
 func (m *Meeting) Gather(ctx context.Context, g Gathering) (*Fleet, error) {
-	f := &Fleet{nc: m.nc, me: Self("", g.Build), wait: g.Wait, say: g.Say, size: g.Agents}
+	f := &Fleet{nc: m.nc, me: Self("", g.Build), wait: g.Wait, say: g.Say, size: g.Agents, auto: g.Auto}
 	return f, f.complete(ctx)
 }
 
@@ -107,6 +109,9 @@ func (f *Fleet) complete(ctx context.Context) error {
 	for {
 		if why := f.claim(within); within.Err() == nil { // else it had no time to find out
 			refused = why
+		}
+		if f.auto && len(f.agents) > 0 {
+			f.size = len(f.agents)
 		}
 		if len(f.agents) == f.size {
 			return nil

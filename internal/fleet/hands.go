@@ -20,11 +20,15 @@ type hands struct {
 	queue  provision.Queue
 	tell   chan struct{} // something is to be reported at once
 	halted atomic.Bool
+	from   atomic.Int64 // when the measured phase of the load under way begins, as the coordinator said
 
 	mu        sync.Mutex
 	samples   []worker.Sample
 	measuring int64
 	sent      bool
+	filled    bool
+	draining  bool
+	drain     chan struct{} // closed when the backlog of the load under way may be drained, and draining is set
 }
 
 func (h *hands) news() <-chan struct{} { return h.tell }
@@ -41,12 +45,23 @@ func (h *hands) report(u *up) {
 	u.Used = provision.SelfUsage()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	u.Samples, u.Measuring, u.Sent = h.samples, h.measuring, h.sent
+	u.Samples, u.Measuring, u.Sent, u.Filled = h.samples, h.measuring, h.sent, h.filled
 	h.samples = nil
 }
 
 // halt has the load under way end its measured phase.
 func (h *hands) halt() { h.halted.Store(true) }
+
+// cue tells the load under way what the coordinator said.
+func (h *hands) cue(c cue) {
+	h.from.Store(c.Measure)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c.Drain && !h.draining {
+		h.draining = true
+		close(h.drain)
+	}
+}
 
 // do carries out an order.
 func (h *hands) do(ctx context.Context, o *order) (a answer) {
@@ -73,12 +88,16 @@ const early = 50 * time.Millisecond
 // run runs a load from its start on, and reads the meters of this process.
 func (h *hands) run(ctx context.Context, o *order, a *answer) {
 	h.mu.Lock()
-	h.samples, h.measuring, h.sent = nil, 0, false
+	h.samples, h.measuring, h.sent, h.filled, h.draining, h.drain = nil, 0, false, false, false, make(chan struct{})
 	h.mu.Unlock()
 	h.halted.Store(false)
+	h.from.Store(0)
 	g := &gauge{queue: &h.queue, over: make(chan struct{})}
 	l := o.Load.Load
 	l.Hooks = h.hooks(l, g, o.Haltable)
+	if o.Others && l.Backlog != nil {
+		l.Filled = h.awaitDrain
+	}
 	var starting sync.WaitGroup
 	starting.Go(func() { a.Woke = wake(l.Start) })
 	if l.Schedule == nil {
@@ -123,6 +142,7 @@ func (h *hands) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
 			defer h.mu.Unlock()
 			h.samples = append(h.samples, s)
 		},
+		MeasureFrom: h.from.Load,
 	}
 	if haltable {
 		hooks.Hopeless = func([]worker.Sample) bool {
@@ -134,6 +154,21 @@ func (h *hands) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
 		}
 	}
 	return hooks
+}
+
+// awaitDrain tells that the backlog is filled here, and blocks until it is everywhere.
+func (h *hands) awaitDrain(ctx context.Context) error {
+	h.mu.Lock()
+	h.filled = true
+	drain := h.drain
+	h.mu.Unlock()
+	h.tellNow()
+	select {
+	case <-drain:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // gauge reads the meters of this process when the measured phase begins, when it ends and after the drain.

@@ -337,6 +337,8 @@ func (s *session) obey(ctx context.Context, d down) {
 		s.cancel()
 	case d.Halt == s.got && s.done < s.got:
 		s.hands.halt()
+	case d.Cue != nil && d.Cue.N == s.got && s.done < s.got:
+		s.hands.cue(*d.Cue)
 	case d.Again == s.done && s.last != nil:
 		s.say(up{Answer: s.last})
 	}

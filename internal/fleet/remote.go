@@ -46,12 +46,16 @@ type remote struct {
 // watching is what becomes of the beats of a trial.
 type watching struct {
 	n         int // the order
+	others    bool
 	offset    int64
 	measuring func(at int64)
 	sent      func()
+	filled    func()
 	samples   func([]worker.Sample)
 	begun     bool
 	ended     atomic.Bool // all was sent
+	full      bool
+	cue       cue // the last one, which is said again with every beat: the agent may have missed it
 }
 
 // askTime bounds the answer to a claim, and to a question for the time.
@@ -130,7 +134,7 @@ func (r *remote) beat() {
 		case <-r.over:
 			return
 		case <-t.C:
-			_ = r.say(down{}) // who can't be told is lost in time
+			_ = r.say(down{Cue: r.lastCue()}) // who can't be told is lost in time
 		}
 	}
 }
@@ -167,6 +171,10 @@ func (w *watching) take(u up) {
 	}
 	if len(u.Samples) > 0 {
 		w.samples(u.Samples)
+	}
+	if u.Filled && !w.full {
+		w.full = true
+		w.filled()
 	}
 	if u.Sent && !w.ended.Swap(true) {
 		w.sent()
@@ -241,6 +249,31 @@ func (r *remote) free(ctx context.Context) bool {
 	})
 }
 
+// lastCue is the last cue of the trial under way; nil: there was none.
+func (r *remote) lastCue() *cue {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w := r.watching; w != nil && w.cue != (cue{}) {
+		c := w.cue
+		return &c
+	}
+	return nil
+}
+
+// give gives a cue to the trial under way.
+func (r *remote) give(set func(*cue)) {
+	r.mu.Lock()
+	w := r.watching
+	if w != nil {
+		w.cue.N = w.n
+		set(&w.cue)
+	}
+	r.mu.Unlock()
+	if w != nil {
+		_ = r.say(down{Cue: r.lastCue()}) // lost: it is said again
+	}
+}
+
 // prepare tells the plan.
 func (r *remote) prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error) {
 	if err := r.reaches(p); err != nil {
@@ -276,7 +309,7 @@ func (r *remote) reaches(p agent.Plan) error {
 // run runs a load from start on, by this process's clock. stand is where the agent's clock is.
 func (r *remote) run(ctx context.Context, l worker.Load, start int64, stand standing, w *watching) (agent.Part, error) {
 	p := agent.Part{
-		Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Here: r.info.Machine == r.me.Machine, Offset: stand.offset, Bound: stand.bound,
+		Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Machine: r.info.Machine, Here: r.info.Machine == r.me.Machine, Offset: stand.offset, Bound: stand.bound,
 	}
 	if r.info.PIDs == r.me.PIDs {
 		p.PID = r.info.PID
@@ -285,7 +318,7 @@ func (r *remote) run(ctx context.Context, l worker.Load, start int64, stand stan
 	w.n, w.offset = r.n+1, stand.offset
 	r.watch(w)
 	defer r.watch(nil)
-	a, err := r.do(ctx, order{Do: doRun, Load: &agent.Load{Load: l}, Haltable: l.Hopeless != nil})
+	a, err := r.do(ctx, order{Do: doRun, Load: &agent.Load{Load: l}, Haltable: l.Hopeless != nil, Others: w.others})
 	if err == nil {
 		if err = a.Fault.Error(); err != nil && r.ended() {
 			err = r.lost("%v", err)

@@ -3,9 +3,11 @@ package lab
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/search"
@@ -26,8 +28,6 @@ func OnAgents(s study.Spec, agents int) error {
 		return driver.Unsupported(setting, "consumersApart: true starts a process of this machine for the consumers")
 	case s.Relays > 0:
 		return driver.Unsupported(setting, "relays run on this machine, and no agent hears of them")
-	case agents > 1 && s.Warmup.Auto && slices.Contains([]string{study.MeasureRate, study.MeasurePeak, study.MeasureCurve}, s.Measure):
-		return driver.Unsupported(setting, "warmup: auto is for each agent to decide, and they have to begin together; give it a time")
 	case agents > streams(s):
 		return driver.Unsupported(setting, "all streams of a topic, and topics that share connections, run on one agent, and there are %d of these", streams(s))
 	}
@@ -55,6 +55,7 @@ func agentsOf(parts []agent.Part) (list []store.Agent) {
 		list = append(list, store.Agent{
 			Name: p.Name, Host: p.Host, Cores: p.Cores, Producers: p.Outcome.Producers,
 			ClockOffsetNs: p.Offset, ClockBoundNs: p.Bound, StartLateNs: p.Late,
+			GeneratorLagP99Ns: lagOf(p), CoresUsed: cores(p),
 		})
 	}
 	return list
@@ -92,21 +93,50 @@ func cores(p agent.Part) float64 {
 	return 0
 }
 
-// ofAgents has the generator judged agent by agent: the one that was latest, and the one that used up most of its cores.
+// ofAgents has the generator judged agent by agent: the one that was latest, and the one that used up most of the cores that it may
+// use. Those on one machine share its cores, so they are judged together as well.
 func ofAgents(e *search.Evidence, parts []agent.Part) {
+	busier := func(who string, used, most float64) {
+		if e.BusyAgent == "" || used*e.GeneratorCores > e.GeneratorCPU*most {
+			e.GeneratorCPU, e.GeneratorCores, e.BusyAgent = used, most, who
+		}
+	}
+	type machine struct {
+		names       []string
+		used, cores float64
+	}
+	var machines []string
+	on := map[string]*machine{}
 	for i, p := range parts {
-		lag := p.Outcome.Histograms.GeneratorLag.Quantile(0.99)
-		if i == 0 || lag > e.GeneratorLag {
-			e.GeneratorLag, e.LateAgent = lag, p.Name
+		if lag := lagOf(p); i == 0 || lag > e.GeneratorLag {
+			e.GeneratorLag, e.LateAgent = lag, "agent "+p.Name
 		}
 		most := float64(p.Cores)
 		if procs := float64(p.Outcome.Procs); procs > 0 {
 			most = min(most, procs)
 		}
-		if used := cores(p); i == 0 || used*e.GeneratorCores > e.GeneratorCPU*most {
-			e.GeneratorCPU, e.GeneratorCores, e.BusyAgent = used, most, p.Name
+		used := cores(p)
+		busier("agent "+p.Name, used, most)
+		m := on[p.Machine]
+		if m == nil {
+			m = &machine{cores: float64(p.Cores)}
+			on[p.Machine], machines = m, append(machines, p.Machine)
+		}
+		m.names, m.used = append(m.names, p.Name), m.used+used
+	}
+	for _, id := range machines {
+		if m := on[id]; len(m.names) > 1 {
+			busier("agents "+strings.Join(m.names, " and ")+" together", m.used, m.cores)
 		}
 	}
+}
+
+// thrifty reports whether the generator, or an agent, had fewer threads than its machine has cores.
+func (t trial) thrifty(cores int) bool {
+	if len(t.Parts) == 0 {
+		return t.Procs < cores
+	}
+	return slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return p.Outcome.Procs < p.Cores })
 }
 
 // coresHere are the cores of this machine that the generator used: those of agents elsewhere are others.
@@ -121,4 +151,29 @@ func (t trial) coresHere() float64 {
 		}
 	}
 	return sum
+}
+
+// used is what agents had used when they were last asked.
+type used struct {
+	at int64
+	by map[string]float64 // seconds of the processor
+}
+
+// coresOfAgents are the cores in use by each agent since they were last asked; none: the generator is this process.
+func (m *metering) coresOfAgents() (list []AgentCores) {
+	several, ok := m.bench.agent.(agent.Several)
+	if !ok {
+		return nil
+	}
+	now := used{at: clock.Now(), by: map[string]float64{}}
+	for _, one := range several.Each() {
+		now.by[one.Name] = processor(one.Used)
+		cores := 0.0
+		if before, known := m.usedBy.by[one.Name]; known {
+			cores = (now.by[one.Name] - before) / (float64(now.at-m.usedBy.at) / 1e9)
+		}
+		list = append(list, AgentCores{one.Name, cores})
+	}
+	m.usedBy = now
+	return list
 }

@@ -85,7 +85,7 @@ func TestAProbesWindowHoldsNoMoreThanItsBytes(t *testing.T) {
 
 func TestWhatTheGeneratorLimitedIsSaidWhateverCameLater(t *testing.T) {
 	h := &rateSearch{
-		goals: []search.Goal{{}}, tried: map[float64]attempts{2000: {generatorSaturated: true}},
+		goals: []search.Goal{{}}, tried: map[float64]attempts{2000: {saturated: "it was late"}},
 		bench: &bench{lab: &lab{host: store.Host{Cores: 2}}},
 	}
 	for _, c := range []struct {

@@ -45,7 +45,9 @@ type bench struct {
 	pids              seen // processes that the meter has reported
 	queue             provision.Queue
 	agent             agent.Agent
-	pipeline          *pipeline // of a point that has one
+	again             func(context.Context) error // has the agent prepare the point anew, after it was closed
+	exhausted         string                      // why no more agents can share the load, once more would have been needed
+	pipeline          *pipeline                   // of a point that has one
 	// consuming is the process of the consumers, where the spec asks for one.
 	consuming *provision.Instance
 	relays    *provision.Instance // where the spec asks for them
@@ -92,7 +94,21 @@ func (b *bench) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	prepared, err := b.agent.Prepare(ctx, agent.Plan{Broker: to, Worker: plan, Consumers: elsewhere})
+	if err := b.connect(ctx, agent.Plan{Broker: to, Worker: plan, Consumers: elsewhere}); err != nil {
+		return err
+	}
+	b.again = func(ctx context.Context) error {
+		return b.connect(ctx, agent.Plan{Broker: to, Worker: b.plan()})
+	}
+	if err := b.warmBroker(ctx); err != nil {
+		return err
+	}
+	return b.measure(ctx)
+}
+
+// connect has the agent prepare a plan.
+func (b *bench) connect(ctx context.Context, p agent.Plan) error {
+	prepared, err := b.agent.Prepare(ctx, p)
 	b.tls.Note(prepared.TLS)
 	if err != nil {
 		b.agent = nil
@@ -103,13 +119,7 @@ func (b *bench) run(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := b.copies(ctx); err != nil {
-		return err
-	}
-	if err := b.warmBroker(ctx); err != nil {
-		return err
-	}
-	return b.measure(ctx)
+	return b.copies(ctx)
 }
 
 // threads is how many threads of Go code a client that wants no more than so many may use: half of the cores, which it

@@ -64,7 +64,7 @@ func (b *bench) level(ctx context.Context, rate float64, followed bool) (store.C
 	if followed {
 		load.Settle = load.Drain + settleFor*(max(load.Warmup.For, load.Warmup.Max)+load.Duration)
 	}
-	t := b.runTrial(ctx, "curve", rate, load)
+	t := b.judgedTrial(ctx, "curve", rate, load)
 	p.Measurement = measurement(t, b.streamNames())
 	p.OfferedRate = rate
 	p.Doubts = slices.Concat(b.doubts(t), undrained(before, t.Outcome))

@@ -27,13 +27,14 @@ func (b *bench) judge(t trial, rate float64) error {
 	}
 	late := b.late(t)
 	why, saturated := rule(b.spec).Saturated(b.evidence(t, rate, true))
+	_, _, stood := t.latest()
 	switch {
 	case !saturated:
 		return late
 	case late != nil:
-		return void("%s; %s%s", why, late, t.longestPause(t.Pauses))
+		return void("%s; %s%s%s", why, late, t.longestPause(stood), b.noMore())
 	}
-	return void("%s%s", why, t.longestPause(t.Pauses))
+	return void("%s%s%s", why, t.longestPause(stood), b.noMore())
 }
 
 // promises returns the failure of a broken promise, which counts whatever the generator did; nil if none was broken. In a

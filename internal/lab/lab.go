@@ -49,6 +49,7 @@ type Event struct {
 	Target float64        // offered rate; 0 in closed loop
 	Sample *worker.Sample // while a trial runs
 	CPU    Cores
+	Agents []AgentCores  // that the load runs on; none: it runs in this process
 	Left   time.Duration // estimate for everything that is still to do
 	Record *store.Record // when a repetition has ended
 	Shared bool          // of one that is skipped: another runner did it while this one ran
@@ -62,6 +63,12 @@ type Cores struct {
 	Broker, Generator, BrokerUser, BrokerSystem float64
 
 	Sides *store.SidesTick // of the generator; nil where it is one process
+}
+
+// AgentCores are the cores that an agent's process used over the last half second.
+type AgentCores struct {
+	Name  string
+	Cores float64
 }
 
 // EventKind is what an Event tells.

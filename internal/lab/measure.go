@@ -55,7 +55,7 @@ func (b *bench) rate(ctx context.Context) error {
 			return err
 		}
 	}
-	t := b.runTrial(ctx, "fixed load", b.spec.Load.Rate, load)
+	t := b.judgedTrial(ctx, "fixed load", b.spec.Load.Rate, load)
 	b.fill(t)
 	b.record.Result.OfferedRate = offered(t)
 	return b.judge(t, b.record.Result.OfferedRate)
@@ -80,7 +80,7 @@ func offered(t trial) float64 {
 
 // flatOut runs a closed loop.
 func (b *bench) flatOut(ctx context.Context, stage string, load worker.Load) error {
-	t := b.runTrial(ctx, stage, 0, load)
+	t := b.judgedTrial(ctx, stage, 0, load)
 	b.fill(t)
 	// In a closed loop the client takes hundreds of messages at once, and all are due at that moment. With a slow broker few
 	// such batches begin within the phase, which is too coarse to count, so what was confirmed and delivered in it counts.
@@ -127,7 +127,7 @@ func (b *bench) count(ctx context.Context) error {
 		}
 		load.Schedule = s
 	}
-	t := b.runTrial(ctx, fmt.Sprintf("%d messages", n), b.spec.Load.Rate, load)
+	t := b.judgedTrial(ctx, fmt.Sprintf("%d messages", n), b.spec.Load.Rate, load)
 	b.fill(t)
 	b.record.Result.Count = &store.Count{
 		Messages: t.Measured.Sent, Bytes: t.Measured.Bytes,
@@ -170,7 +170,7 @@ func (b *bench) backlog(ctx context.Context) error {
 			load.Backlog.Meanwhile = s
 		}
 	}
-	t := b.runTrial(ctx, fmt.Sprintf("filling and draining %d messages", n), b.spec.Load.Rate, load)
+	t := b.judgedTrial(ctx, fmt.Sprintf("filling and draining %d messages", n), b.spec.Load.Rate, load)
 	b.fill(t)
 	fill, drain := seconds(t.FirstSent, t.Backlog.FilledAt), seconds(t.Backlog.From, t.Backlog.To)
 	r := &store.Backlog{Messages: t.Backlog.Filled, Bytes: t.Backlog.FilledBytes, FillSeconds: fill, DrainSeconds: drain}

@@ -37,7 +37,9 @@ type metering struct {
 
 	observed  int      // samples that were observed
 	latest    *reading // by observe; nil before the first
-	cores     Cores    // in use between the last two readings by observe
+	usedBy    used     // by agents, when observe last asked
+	agents    []AgentCores
+	cores     Cores // in use between the last two readings by observe
 	perSample worker.Thinned[Cores]
 	peak      peakMemory
 }
@@ -115,11 +117,12 @@ func (m *metering) observe(s worker.Sample) {
 		if m.latest != nil {
 			m.cores = m.coresBetween(*m.latest, r)
 		}
+		m.agents = m.coresOfAgents()
 		m.latest = &r
 	}
 	m.observed++
 	m.perSample.Add(m.cores)
-	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cores})
+	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cores, Agents: m.agents})
 }
 
 func (m *metering) coresBetween(from, to reading) Cores {

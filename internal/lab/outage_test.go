@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -16,5 +17,29 @@ func TestWhatWeStoodStillOurselvesIsNobodysOutage(t *testing.T) {
 	tr.SampleEvery = 20 * time.Millisecond
 	if got := outage(tr); got.SampleNs != 20e6 || got.ReceiveNs != 170 || got.PublishNs != 60 {
 		t.Errorf("nothing delivered for %d ns, want 170; nothing confirmed for %d, want 60; samples %d ns apart", got.ReceiveNs, got.PublishNs, got.SampleNs)
+	}
+}
+
+func TestOnlyWhatAllAgentsStoodStillAtOnceIsNobodysOutage(t *testing.T) {
+	agentOf := func(stops ...worker.Stop) agent.Part {
+		return agent.Part{Outcome: worker.Outcome{Producers: 1, LastReceived: 1, Pauses: worker.Pauses{Stops: stops}}}
+	}
+	tr := trial{
+		Outcome: worker.Outcome{
+			Undelivered: []worker.Stop{{From: 0, To: 1000}}, Unconfirmed: []worker.Stop{{From: 0, To: 1000}},
+			Pauses: worker.Pauses{Stops: []worker.Stop{{From: 0, To: 1000}}},
+		},
+		Parts: []agent.Part{
+			agentOf(worker.Stop{From: 0, To: 200}, worker.Stop{From: 300, To: 400}, worker.Stop{From: 500, To: 900}),
+			agentOf(worker.Stop{From: 100, To: 350}, worker.Stop{From: 600, To: 1000}),
+			agentOf(worker.Stop{From: 0, To: 1000}),
+		},
+	}
+	if got := outage(tr); got.ReceiveNs != 1000-100-50-300 || got.PublishNs != got.ReceiveNs {
+		t.Errorf("%+v", got)
+	}
+	tr.Parts[0].Outcome.Producers, tr.Parts[1].Outcome.LastReceived, tr.Parts[2].Outcome.LastReceived = 0, 0, 0 // which receives only, and those that send only
+	if got := outage(tr); got.ReceiveNs != 1000-400-500 || got.PublishNs != 1000-250-400 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -1,9 +1,12 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
@@ -29,16 +32,38 @@ const stoodShare = 0.01
 // stoodStill warns where pauses of a process of ours may have made the figures: of the generator, or else of a relay. It is empty
 // where they are small beside them. What pauses did to the sending side, message by message, is the doubt generator-lag.
 func (b *bench) stoodStill(t trial, p99 int64, measured string) remark.Remark {
-	generator := "this process"
-	if len(t.Parts) > 0 {
-		generator = "an agent"
-	}
-	why := t.heldUp(generator, t.Pauses, p99, measured)
+	who, of := t.stillest()
+	why := t.heldUp(who, of, p99, measured)
 	if why.Text == "" && t.relayed != nil {
 		why = t.heldUp("a relay", *t.relayed, p99, measured)
 	}
 	return why
 }
+
+// stillest is the process of the generator that stood still the most, and how.
+func (t trial) stillest() (who string, p worker.Pauses) {
+	if len(t.Parts) == 0 {
+		return "this process", t.Pauses
+	}
+	most := slices.MaxFunc(t.Parts, func(a, b agent.Part) int {
+		if !t.Scheduled {
+			return cmp.Compare(a.Outcome.Pauses.Within(t.From, t.Until), b.Outcome.Pauses.Within(t.From, t.Until))
+		}
+		return cmp.Compare(a.Outcome.Pauses.Late.Quantile(0.99), b.Outcome.Pauses.Late.Quantile(0.99))
+	})
+	return "agent " + most.Name, most.Outcome.Pauses
+}
+
+// latest is the process of the generator that was latest, and how late at p99.
+func (t trial) latest() (who string, lag int64, p worker.Pauses) {
+	if len(t.Parts) == 0 {
+		return "the generator itself", t.Histograms.GeneratorLag.Quantile(0.99), t.Pauses
+	}
+	most := slices.MaxFunc(t.Parts, func(a, b agent.Part) int { return cmp.Compare(lagOf(a), lagOf(b)) })
+	return "agent " + most.Name, lagOf(most), most.Outcome.Pauses
+}
+
+func lagOf(p agent.Part) int64 { return p.Outcome.Histograms.GeneratorLag.Quantile(0.99) }
 
 // heldUp says how the process that is who stood still; empty if it did so for too short a time to matter.
 func (t trial) heldUp(who string, p worker.Pauses, p99 int64, measured string) remark.Remark {

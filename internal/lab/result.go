@@ -157,8 +157,8 @@ func (b *bench) doubtGenerator(t trial, d *doubts) {
 		latency, measured = t.Histograms.Publish, "publishing"
 	}
 	p99 := latency.Quantile(0.99)
-	if lag := t.Histograms.GeneratorLag.Quantile(0.99); lag > int64(time.Millisecond) && lag > p99/10 {
-		d.add(store.DoubtGeneratorLag, "the generator itself was %s late at p99, %s was %s", ms(lag), measured, ms(p99))
+	if who, lag, _ := t.latest(); lag > int64(time.Millisecond) && lag > p99/10 {
+		d.add(store.DoubtGeneratorLag, "%s was %s late at p99, %s was %s", who, ms(lag), measured, ms(p99))
 	}
 	if why := b.stoodStill(t, p99, measured); why.Text != "" {
 		d.add(store.DoubtPauses, "%s", why)

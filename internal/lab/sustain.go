@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,9 +37,9 @@ type rateSearch struct {
 
 // attempts are the trials at one rate.
 type attempts struct {
-	passed             *trial // the last full-length trial that passed; nil if none did
-	failed             *trial // the last trial that failed; nil if none did
-	generatorSaturated bool   // in any of them
+	passed    *trial // the last full-length trial that passed; nil if none did
+	failed    *trial // the last trial that failed; nil if none did
+	saturated string // in one of them the generator was, and why; else empty
 }
 
 // sustainable searches for the highest sustainable rates and fills the result from a trial that confirmed the first one,
@@ -100,7 +101,12 @@ func (s *rateSearch) addDoubts(found search.Result) {
 		}
 	}
 	if limit := s.bench.record.Result.Sustainable.Limit; limit == limitGenerator || limit == limitClientSend {
-		s.bench.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first")
+		first := found.Goals[0]
+		why := s.saturatedBetween(first.Low, first.High)
+		if why != "" {
+			why = ": " + why
+		}
+		s.bench.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first%s%s", why, s.bench.noMore())
 	}
 }
 
@@ -160,7 +166,7 @@ func (s *rateSearch) run(ctx context.Context, r search.Request) (search.Answer, 
 	}
 	load.Hopeless = func(samples []worker.Sample) bool { return s.hopelessAfter(r, samples) }
 	began := clock.Now()
-	t := s.bench.runTrial(ctx, s.stage(r.Kind), r.Rate, load)
+	t := s.bench.judgedTrial(ctx, s.stage(r.Kind), r.Rate, load)
 	if t.Err != nil {
 		return search.Answer{}, t.Err
 	}
@@ -221,11 +227,11 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 		judgement := rule.Judge(evidence, goal)
 		answer.Judgements = append(answer.Judgements, t.undisturbed(judgement, float64(b.lab.host.Cores)))
 	}
-	_, saturated := rule.Saturated(evidence)
-	if saturated && t.Procs < b.lab.host.Cores && evidence.GeneratorCPU > rule.MaxBusyShare*evidence.GeneratorCores {
+	why, saturated := rule.Saturated(evidence)
+	if saturated && t.thrifty(b.lab.host.Cores) && evidence.GeneratorCPU > rule.MaxBusyShare*evidence.GeneratorCores {
 		s.useAllThreads = true
 	}
-	s.keep(r, t, answer, search.GrowthOf(evidence.Backlog), saturated)
+	s.keep(r, t, answer, search.GrowthOf(evidence.Backlog), why.Text)
 	return answer
 }
 
@@ -240,7 +246,7 @@ func (t trial) undisturbed(judgement search.Judgement, cores float64) search.Jud
 
 // keep adds a trial to the record's list, and keeps the trial itself if the record may be filled from it. What decides is
 // the judgement for the first goal.
-func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth search.Growth, saturated bool) {
+func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth search.Growth, saturated string) {
 	first := a.Judgements[0]
 	stored := s.stored(r.Kind, t)
 	stored.Rate, stored.Verdict, stored.Reason = r.Rate, string(first.Verdict), first.Reason
@@ -253,7 +259,7 @@ func (s *rateSearch) keep(r search.Request, t trial, a search.Answer, growth sea
 	s.trials = append(s.trials, stored)
 
 	at := s.tried[r.Rate]
-	at.generatorSaturated = at.generatorSaturated || saturated
+	at.saturated = cmp.Or(saturated, at.saturated)
 	switch first.Verdict {
 	case search.Pass:
 		if r.For >= s.goals[0].Final {
@@ -327,7 +333,7 @@ const (
 // consumers' delay) comes before what the machine lacks, and that before what the client lacks, since a machine without
 // free cores makes the client slow as well.
 func (s *rateSearch) limit(found search.Bounds) string {
-	if found.Void != "" && s.saturatedBetween(found.Low, found.High) {
+	if found.Void != "" && s.saturatedBetween(found.Low, found.High) != "" {
 		return limitGenerator
 	}
 	t := s.tried[found.High].failed
@@ -352,12 +358,12 @@ func (s *rateSearch) limit(found search.Bounds) string {
 	return limitUnknown
 }
 
-// saturatedBetween reports whether the generator was saturated at a rate between two bounds; high is 0 if there is none.
-func (s *rateSearch) saturatedBetween(low, high float64) bool {
+// saturatedBetween says how the generator was saturated at a rate between two bounds, empty if it wasn't; high is 0 if there is none.
+func (s *rateSearch) saturatedBetween(low, high float64) string {
 	for rate, at := range s.tried {
-		if at.generatorSaturated && rate > low && (high == 0 || rate < high) {
-			return true
+		if at.saturated != "" && rate > low && (high == 0 || rate < high) {
+			return at.saturated
 		}
 	}
-	return false
+	return ""
 }

@@ -52,8 +52,8 @@ type Evidence struct {
 	GeneratorLag   int64   // p99 of the lag that the generator itself caused
 	GeneratorCPU   float64 // cores that the generator used
 	GeneratorCores float64 // cores that the generator may use; 0: not known
-	LateAgent      string  // whose lag that is, of agents in other processes; empty: the generator is this process
-	BusyAgent      string  // whose cores these are
+	LateAgent      string  // whose lag that is, of agents in other processes: "agent left"; empty: the generator is this process
+	BusyAgent      string  // whose cores these are: "agent left", or several on one machine
 }
 
 // Rule holds the limits that every trial must keep, whatever the goal.
@@ -97,14 +97,6 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 	return Judgement{Verdict: Pass}
 }
 
-// generator names an agent, or, where this process is the generator, says so.
-func generator(name, alone string) string {
-	if name == "" {
-		return alone
-	}
-	return "agent " + name
-}
-
 // Saturated reports whether the generator, not the broker, was the limit of a trial, and why. The sentence is a remark
 // because callers store its figures.
 func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
@@ -113,11 +105,11 @@ func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
 		latency = e.Latency(0.99)
 	}
 	if allowed := max(int64(r.LagFloor), int64(r.LagShare*float64(latency))); e.GeneratorLag > allowed {
-		return remark.Of("%s was %s late at p99 (allowed %s)", generator(e.LateAgent, "the generator itself"),
+		return remark.Of("%s was %s late at p99 (allowed %s)", cmp.Or(e.LateAgent, "the generator itself"),
 			time.Duration(e.GeneratorLag).Round(time.Microsecond), time.Duration(allowed).Round(time.Microsecond)), true
 	}
 	if e.GeneratorCores > 0 && e.GeneratorCPU > r.MaxBusyShare*e.GeneratorCores {
-		return remark.Of("%s used %.1f of %.0f cores", generator(e.BusyAgent, "the generator"), e.GeneratorCPU, e.GeneratorCores), true
+		return remark.Of("%s used %.1f of %.0f cores", cmp.Or(e.BusyAgent, "the generator"), e.GeneratorCPU, e.GeneratorCores), true
 	}
 	return remark.Remark{}, false
 }

@@ -52,6 +52,7 @@ type Record struct {
 	Failover   bool              `json:"failover,omitempty"` // another node leads when the one that did is gone; false in older records
 	Agents     []Agent           `json:"agents,omitempty"`   // that ran producers and consumers; none: the process on Host did
 	Meters     []Meter           `json:"meters,omitempty"`   // agents that metered an attached broker; none: the process on Host did, if anybody
+	Growth     []Growth          `json:"growth,omitempty"`   // how the agents became more, with --agents auto
 	Result     *Result           `json:"result,omitempty"`   // nil when nothing was measured
 	Source     string            `json:"source,omitempty"`   // of an imported record: the digest of the file it was read from; of a published one: its table and page
 }
@@ -120,6 +121,13 @@ type Meter struct {
 	ClockBoundNs  int64    `json:"clock_bound_ns"` // by so much the edges of the time in which the cost was taken are uncertain
 }
 
+// Growth is that a repetition went on with more agents.
+type Growth struct {
+	Agents  int             `json:"agents"` // from then on
+	Reason  string          `json:"reason"` // why fewer were the limit
+	Figures []remark.Figure `json:"reason_figures,omitempty"`
+}
+
 // Agent is a process that ran producers and consumers, on this host or another one, as it was in the last trial. Its clock was
 // ClockOffsetNs ahead of the host's, give or take ClockBoundNs; both are 0 where it is the same clock.
 type Agent struct {
@@ -131,4 +139,7 @@ type Agent struct {
 	ClockBoundNs  int64  `json:"clock_bound_ns"`
 	// StartLateNs is how long after the start that all were told it woke, by its own clock.
 	StartLateNs int64 `json:"start_late_ns"`
+	// GeneratorLagP99Ns is how late it sent by its own fault, at p99, and CoresUsed what its process used in the measured phase.
+	GeneratorLagP99Ns int64   `json:"generator_lag_p99_ns"`
+	CoresUsed         float64 `json:"cores_used"`
 }

@@ -32,6 +32,7 @@ var (
 	target       = describe("brokermark_target_rate", "Messages per second that the schedule asks for; absent in a closed loop.")
 	brokerCPU    = describe("brokermark_broker_cpu_cores", "Processor cores that the broker's processes used over the last half second.")
 	generatorCPU = describe("brokermark_generator_cpu_cores", "Processor cores that the load generator used over the last half second.")
+	agentCPU     = describe("brokermark_agent_cpu_cores", "Processor cores that each agent's process used over the last half second, with run --agents.", "agent")
 	planned      = describe("brokermark_repetitions_planned", "Repetitions of this run, skipped ones included.")
 	finished     = describe("brokermark_repetitions_total", "Repetitions that have ended, by status; stored before counts as skipped.", "status")
 	timeLeft     = describe("brokermark_time_left_seconds", "Estimate for everything that is still to do.")
@@ -141,7 +142,7 @@ func (t *totals) fold() {
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		sentMessages, consumedMessages, operationDuration, endToEnd, backlog, target, brokerCPU, generatorCPU, planned, finished, timeLeft, running,
+		sentMessages, consumedMessages, operationDuration, endToEnd, backlog, target, brokerCPU, generatorCPU, agentCPU, planned, finished, timeLeft, running,
 	} {
 		out <- d
 	}
@@ -173,6 +174,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	gauge(backlog, float64(v.Now.Backlog))
 	gauge(generatorCPU, v.Now.GeneratorCPU)
+	for _, a := range v.Now.Agents {
+		gauge(agentCPU, a.Cores, strings.ToValidUTF8(a.Name, "\ufffd"))
+	}
 	if v.Now.Target > 0 {
 		gauge(target, v.Now.Target)
 	}

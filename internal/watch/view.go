@@ -40,6 +40,13 @@ type Tick struct {
 	Closed       bool    `json:"closed_loop"`
 	BrokerCPU    float64 `json:"broker_cpu"` // cores; 0: nothing of ours to meter
 	GeneratorCPU float64 `json:"generator_cpu"`
+	Agents       []Agent `json:"agents,omitempty"` // that the load runs on; none: the process that was started
+}
+
+// Agent is one of those that a load runs on.
+type Agent struct {
+	Name  string  `json:"name"`
+	Cores float64 `json:"cores"`
 }
 
 // Ending is a repetition that has ended.
@@ -144,6 +151,9 @@ func (f *Follower) sample(e lab.Event) {
 		Sent:      float64(last.Count.Sent-first.Count.Sent) / seconds,
 		Received:  float64(last.Count.Received-first.Count.Received) / seconds,
 		BrokerCPU: e.CPU.Broker, GeneratorCPU: e.CPU.Generator, Closed: e.ClosedLoop(),
+	}
+	for _, a := range e.Agents {
+		t.Agents = append(t.Agents, Agent(a))
 	}
 	if !t.Closed { // else it says how full the window or the backlog is
 		t.P50, t.P99 = last.EndToEnd.P50, last.EndToEnd.P99

@@ -70,7 +70,7 @@ func (w *watched) load(r study.Run, target float64) {
 		}
 		w.event(lab.Event{
 			Kind: lab.Sampled, Run: r, Done: repetition - 1, Total: 3, Stage: "fixed load", Target: target, Sample: &s,
-			CPU: lab.Cores{Broker: 0.5, Generator: 0.25},
+			CPU: lab.Cores{Broker: 0.5, Generator: 0.25}, Agents: []lab.AgentCores{{Name: "left on h", Cores: 0.1}, {Name: "right on h", Cores: 0.15}},
 		})
 	}
 }
@@ -144,6 +144,8 @@ func TestAScrapeHoldsOpenTelemetrysMessagingMetricsOfTheRun(t *testing.T) {
 		{"brokermark_target_rate", "", "", 1000},
 		{"brokermark_broker_cpu_cores", "", "", 0.5},
 		{"brokermark_generator_cpu_cores", "", "", 0.25},
+		{"brokermark_agent_cpu_cores", "agent", "left on h", 0.1},
+		{"brokermark_agent_cpu_cores", "agent", "right on h", 0.15},
 		{"brokermark_repetitions_planned", "", "", 3},
 		{"brokermark_run_info", "phase", "draining", 1},
 		{"brokermark_run_info", "point", strings.ToValidUTF8(hostile, "\ufffd"), 1},

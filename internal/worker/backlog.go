@@ -17,6 +17,11 @@ var ErrRanDry = errors.New("the backlog stopped draining")
 // or until nothing more comes (see mostSilence). Messages that are sent meanwhile are sent by this call.
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (Drained, error) {
 	w.drainAcks(ctx, t)
+	if t.load.Filled != nil {
+		if err := t.load.Filled(ctx); err != nil {
+			return Drained{}, err
+		}
+	}
 	filled := t.measure.Count()
 	d := Drained{Filled: filled.Acked, FilledBytes: filled.Bytes, FilledAt: w.lastAck()}
 	connect, cancel := context.WithTimeout(ctx, w.plan.Connect)

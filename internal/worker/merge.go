@@ -35,7 +35,7 @@ func (o Outcome) Moved(by int64) Outcome {
 }
 
 // Merged is the outcome of one trial that workers with parts of one plan ran together, on one clock. Counts add up and histograms
-// merge without loss.
+// merge without loss. What its samples say of latencies is left to Joint.Quantiles.
 func Merged(parts []Outcome) Outcome {
 	if len(parts) == 1 {
 		return parts[0]
@@ -65,7 +65,11 @@ func Merged(parts []Outcome) Outcome {
 	slices.SortFunc(out.Streams, func(a, b measure.StreamBooks) int {
 		return cmp.Or(cmp.Compare(a.Producer, b.Producer), cmp.Compare(a.Subscription, b.Subscription))
 	})
-	out.Samples = mergedSamples(parts)
+	joint := NewJoint(len(parts))
+	for i, o := range parts {
+		joint.put(i, o.Samples)
+	}
+	out.Samples = joint.Rest()
 	for _, s := range out.Samples {
 		if s.At >= out.From {
 			out.BacklogMax = max(out.BacklogMax, s.Backlog)
@@ -90,68 +94,4 @@ func (d Drained) and(o Drained) Drained {
 		Filled: d.Filled + o.Filled, FilledBytes: d.FilledBytes + o.FilledBytes, FilledAt: max(d.FilledAt, o.FilledAt),
 		From: earliest(d.From, o.From), To: max(d.To, o.To), Received: d.Received + o.Received,
 	}
-}
-
-// mergedSamples are samples of all parts together, as often as the first part was looked at: of each other part the last one
-// until then.
-func mergedSamples(parts []Outcome) []Sample {
-	next := make([]int, len(parts))
-	latest := make([]Sample, len(parts))
-	var out []Sample
-	for _, s := range parts[0].Samples {
-		latest[0] = s
-		for k := 1; k < len(parts); k++ {
-			for next[k] < len(parts[k].Samples) && parts[k].Samples[next[k]].At <= s.At {
-				latest[k] = parts[k].Samples[next[k]]
-				next[k]++
-			}
-		}
-		out = append(out, Together(latest))
-	}
-	// What the others did after the first part had ended.
-	end := make([]Sample, len(parts))
-	late := false
-	for k := range parts {
-		if all := parts[k].Samples; len(all) > 0 {
-			end[k] = all[len(all)-1]
-			late = late || end[k].At > end[0].At
-		}
-	}
-	if late {
-		last := Together(end)
-		for _, s := range end {
-			last.At = max(last.At, s.At)
-		}
-		out = append(out, last)
-	}
-	return out
-}
-
-// Together is one view of workers that run parts of one plan, at the time of the first. Quantiles can't be added up: they are those
-// of the worker whose p99 is the largest.
-func Together(parts []Sample) Sample {
-	t := parts[0]
-	for _, s := range parts[1:] {
-		t.Sending = t.Sending || s.Sending
-		t.Phase = max(t.Phase, s.Phase)
-		t.Count.Sent += s.Count.Sent
-		t.Count.Bytes += s.Count.Bytes
-		t.Count.Acked += s.Count.Acked
-		t.Count.Failed += s.Count.Failed
-		t.Count.Received += s.Count.Received
-		t.Due += s.Due
-		t.Unconfirmed += s.Unconfirmed
-		t.Undelivered += s.Undelivered
-		t.FromSend.Count += s.FromSend.Count
-		t.FromSend.Sum += s.FromSend.Sum
-		if s.EndToEnd.P99 > t.EndToEnd.P99 {
-			s.EndToEnd.Count, t.EndToEnd = t.EndToEnd.Count, s.EndToEnd
-		}
-		t.EndToEnd.Count += s.EndToEnd.Count
-		if t.Latency != nil && s.Latency != nil {
-			t.Latency = &Latency{t.Latency.EndToEnd.Merge(s.Latency.EndToEnd), t.Latency.Service.Merge(s.Latency.Service)}
-		}
-	}
-	t.Backlog = max(t.Unconfirmed, t.Undelivered)
-	return t
 }

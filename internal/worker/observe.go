@@ -32,13 +32,13 @@ type observer struct {
 	quantiles Quantiles     // of the latencies between the last two readings
 	fromSend  Totals
 	backlog   int64 // the largest since the measured phase began
-	settling  settling
+	settling  *Settling
 	agenda    agenda // what is due by the schedule; its main is nil if messages have no times
 	hopeless  bool   // Load.Hopeless has ended the measured phase
 }
 
 func newObserver(t *trial, p *Plan) *observer {
-	o := &observer{trial: t, samples: Thinned[Sample]{Limit: maxKept}, settling: settling{shortest: t.load.Warmup.For, longest: t.load.Warmup.Max}}
+	o := &observer{trial: t, samples: Thinned[Sample]{Limit: maxKept}, settling: NewSettling(t.load.Warmup)}
 	if t.load.Messages == 0 {
 		o.agenda = t.course().agenda(p)
 	}
@@ -69,9 +69,10 @@ func (o *observer) look(latency, tell bool) {
 	}
 	s := o.sample(now)
 	o.keep(s, t.measure.MeasuredSince(), t.measuredUntil.Load())
-	if latency && t.load.Warmup.Auto && t.measure.MeasuredSince() == measure.Undecided &&
-		o.settling.settled(time.Duration(now-t.startedAt), s) {
-		t.beginMeasuring(now + int64(10*time.Millisecond))
+	if t.load.Warmup.Auto && t.measure.MeasuredSince() == measure.Undecided {
+		if from := o.measureFrom(s, latency); from != 0 {
+			t.beginMeasuring(from)
+		}
 	}
 	if !tell {
 		return
@@ -87,6 +88,27 @@ func (o *observer) look(latency, tell bool) {
 		t.load.Observe(s)
 	}
 }
+
+// measureFrom is when a measured phase begins that isn't fixed yet; 0: that isn't known. ask says that the latencies of s
+// are new.
+func (o *observer) measureFrom(s Sample, ask bool) int64 {
+	t := o.trial
+	if t.load.Warmup.Told {
+		from := t.load.MeasureFrom()
+		if from != 0 && from < s.At+int64(announced) {
+			t.learnedLate.Store(true)
+			t.halt()
+		}
+		return from
+	}
+	if ask && o.settling.Settled(time.Duration(s.At-t.startedAt), s) {
+		return s.At + int64(announced)
+	}
+	return 0
+}
+
+// announced is how long before its beginning a measured phase is fixed: producers and consumers have to know of it by then.
+const announced = 10 * time.Millisecond
 
 // readLatency reads the quantiles of the latencies that came since it was last called.
 func (o *observer) readLatency() {
@@ -126,17 +148,20 @@ func (o *observer) keep(s Sample, from, until int64) {
 	o.confirmed.look(from, until, s.At, s.Count.Acked, s.Unconfirmed)
 }
 
-// settling decides when a warm-up has settled: in each of the last three half seconds the rate was within a tenth of the mean
+// Settling decides when a warm-up has settled: in each of the last three half seconds the rate was within a tenth of the mean
 // of the three, and so was the median latency. A median may also be within 50 µs, by which a short latency varies anyway.
-type settling struct {
+type Settling struct {
 	shortest, longest time.Duration
 	rates, medians    [3]float64 // of the last three half seconds, in turn
 	n                 int        // how many samples were looked at
 	last              Sample
 }
 
-// settled reports whether a warm-up that has lasted for since may end. Call it every half second.
-func (w *settling) settled(since time.Duration, s Sample) bool {
+// NewSettling decides about an automatic warm-up.
+func NewSettling(w Warmup) *Settling { return &Settling{shortest: w.For, longest: w.Max} }
+
+// Settled reports whether a warm-up that has lasted for since may end. Call it about every half second.
+func (w *Settling) Settled(since time.Duration, s Sample) bool {
 	if w.n > 0 {
 		seconds := float64(s.At-w.last.At) / 1e9
 		w.rates[w.n%3] = float64(s.Count.Acked-w.last.Count.Acked) / seconds

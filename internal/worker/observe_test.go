@@ -12,14 +12,14 @@ import (
 )
 
 // half-second samples of a load whose rate and median are functions of the half second.
-func settledAfter(w settling, rate func(n int) float64, median func(n int) int64) time.Duration {
+func settledAfter(w Settling, rate func(n int) float64, median func(n int) int64) time.Duration {
 	const half = 500 * time.Millisecond
 	var s Sample
 	for n := 1; ; n++ {
 		s.At = int64(n) * int64(half)
 		s.Count.Acked += int64(rate(n) * half.Seconds())
 		s.EndToEnd.P50 = median(n)
-		if since := time.Duration(n) * half; w.settled(since, s) {
+		if since := time.Duration(n) * half; w.Settled(since, s) {
 			return since
 		}
 	}
@@ -44,7 +44,7 @@ func TestAWarmUpEndsWhenRateAndMedianStopDrifting(t *testing.T) {
 		"steady after five seconds": {func(n int) float64 { return min(10_000, float64(n)*1000) }, level, 5500 * time.Millisecond},
 		"medians fall until eight":  {steady, func(n int) int64 { return 2_000_000 << max(0, 16-n) }, 9 * time.Second},
 	} {
-		got := settledAfter(settling{shortest: 3 * time.Second, longest: 30 * time.Second}, c.rate, c.median)
+		got := settledAfter(Settling{shortest: 3 * time.Second, longest: 30 * time.Second}, c.rate, c.median)
 		if got != c.want {
 			t.Errorf("%s: after %v, want %v", name, got, c.want)
 		}

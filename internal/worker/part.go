@@ -98,6 +98,9 @@ func (p Plan) Split(n int) ([]Plan, error) {
 	return parts, nil
 }
 
+// Separable is into how many parts a plan can be divided.
+func (p Plan) Separable() int { return len(p.groups()) }
+
 // groups are the topics that must stay together, each group and all of them in order.
 func (p Plan) groups() [][]int {
 	root := make([]int, len(p.Topology.Topics))

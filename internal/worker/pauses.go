@@ -44,6 +44,22 @@ func (p Pauses) With(o Pauses) Pauses {
 	return p
 }
 
+// Both returns the times in which both processes stood still.
+func (p Pauses) Both(o Pauses) (both []Stop) {
+	a, b := p.Stops, o.Stops
+	for len(a) > 0 && len(b) > 0 {
+		if s := (Stop{max(a[0].From, b[0].From), min(a[0].To, b[0].To)}); s.From < s.To {
+			both = append(both, s)
+		}
+		if a[0].To < b[0].To {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return both
+}
+
 // Within returns how much of [from, to) the process stood still.
 func (p Pauses) Within(from, to int64) int64 {
 	var sum int64

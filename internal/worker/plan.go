@@ -14,6 +14,7 @@
 package worker
 
 import (
+	"context"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -123,6 +124,10 @@ type Hooks struct {
 	// Everywhere is asked in the drain, every few milliseconds, what all workers that share streams with this one have counted by
 	// now, this one included, whose counts it is told, and whether one of them still sends. Without it a worker drains its own.
 	Everywhere func(own measure.Count) (all measure.Count, sending bool)
+	// MeasureFrom is asked in a warm-up that is Told, every few milliseconds, when the measured phase begins; 0: not yet.
+	MeasureFrom func() int64
+	// Filled is called when a backlog is filled, and blocks until it may be drained. It returns an error if that is never.
+	Filled func(ctx context.Context) error
 }
 
 // Backlog is how a backlog is drained.
@@ -149,6 +154,8 @@ type Drained struct {
 type Warmup struct {
 	Auto     bool
 	For, Max time.Duration
+	// Told leaves it to others, who know of several workers, to decide when an automatic warm-up is over (Hooks.MeasureFrom).
+	Told bool
 }
 
 // Sample is a momentary view of a running trial.

@@ -89,7 +89,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 			for range w.producers {
 				err = errors.Join(err, <-s.flushed)
 			}
-			return errors.Join(err, w.broken.now())
+			return errors.Join(err, w.broken.now(), t.tooLate())
 		case <-w.broken.is:
 			why = w.broken.err
 		case <-ctx.Done():

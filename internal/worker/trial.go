@@ -41,6 +41,7 @@ type trial struct {
 	stop       chan struct{} // closed to end sending
 	stopOnce   sync.Once
 
+	learnedLate    atomic.Bool // told when the measured phase begins, too late
 	sendingDone    atomic.Bool // all producers have sent their last message
 	sendingEndedAt int64       // when that was; set before the trial drains
 }
@@ -138,6 +139,22 @@ func (w *Worker) begin(load Load, procs int) *trial {
 	w.consuming.listen(t)
 	return t
 }
+
+// tooLate is an ErrLate where the trial learned too late when its measured phase begins.
+func (t *trial) tooLate() error {
+	if t.learnedLate.Load() {
+		return toldLate{}
+	}
+	return nil
+}
+
+type toldLate struct{}
+
+func (toldLate) Error() string {
+	return "it was told too late when the measured phase began: the messages of that phase can't be told from those of the warm-up"
+}
+
+func (toldLate) Is(err error) bool { return err == ErrLate }
 
 // beginMeasuring fixes when the measured phase begins, and when it ends if time ends it. The first call counts.
 func (t *trial) beginMeasuring(from int64) {

@@ -75,7 +75,8 @@ function showNow(t) {
   const none = t.closed_loop ? "closed loop: it would say how full the window is" : "nothing arrived yet";
   say("latency", t.p99_ns > 0 ? time(t.p99_ns) : "–", t.p50_ns > 0 ? "p50 " + time(t.p50_ns) : none);
   const broker = t.broker_cpu > 0 ? cores(t.broker_cpu) : "–";
-  say("cpu", broker + " + " + cores(t.generator_cpu), "cores: broker + generator");
+  const agents = (t.agents || []).map((a) => a.name + " " + cores(a.cores)).join(", ");
+  say("cpu", broker + " + " + cores(t.generator_cpu), "cores: broker + " + (agents ? "agents: " + agents : "generator"));
   draw("rate", rate, [["t", (x) => x.target > 0 ? x.target : null], ["b", (x) => x.received], ["a", (x) => x.sent]]);
   draw("backlog", count, [["a", (x) => x.backlog]]);
   draw("latency", time, [["b", (x) => x.p50_ns > 0 ? x.p50_ns : null], ["a", (x) => x.p99_ns > 0 ? x.p99_ns : null]]);

@@ -1,0 +1,41 @@
+package lab
+
+import (
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/ledger"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// working is an agent that used so many of its threads for a second, and sent as late as lag.
+func working(name, machine string, cores, threads int, used float64, lag time.Duration) agent.Part {
+	late := hist.New()
+	late.RecordN(int64(lag), 1000)
+	p := agent.Part{Name: name, Machine: machine, Cores: cores, Begin: agent.Reading{At: 1}, Until: agent.Reading{At: 1 + 1e9, Used: provision.Usage{User: time.Duration(used * 1e9)}}}
+	p.Outcome = worker.Outcome{Procs: threads}
+	p.Outcome.Histograms.GeneratorLag = late.Snapshot()
+	return p
+}
+
+func TestASaturatedAgentIsNamedAndThoseOfAMachineAreJudgedTogether(t *testing.T) {
+	idle := func(name, machine string) agent.Part { return working(name, machine, 4, 4, 0.1, time.Microsecond) }
+	for want, parts := range map[string][]agent.Part{
+		"": {idle("a", "1"), idle("b", "2"), idle("c", "2")},
+		"agent b was 50ms late at p99 (allowed 10ms)": {idle("a", "1"), working("b", "2", 4, 4, 0.1, 50*time.Millisecond), working("c", "3", 4, 4, 0.1, 20*time.Millisecond)},
+		"agent b used 3.9 of 4 cores":                 {idle("a", "1"), working("b", "2", 4, 4, 3.9, 0), working("c", "3", 64, 64, 20, 0)},
+		"agent b used 1.0 of 1 cores":                 {idle("a", "1"), working("b", "2", 64, 1, 0.99, 0)},
+		"agents b and c together used 3.8 of 4 cores": {idle("a", "1"), working("b", "2", 4, 4, 1.9, 0), working("c", "2", 4, 4, 1.9, 0)},
+	} {
+		var e search.Evidence
+		ofAgents(&e, parts)
+		why, saturated := search.DefaultRule(ledger.Guarantee{}).Saturated(e)
+		if saturated != (want != "") || why.Text != want {
+			t.Errorf("%q, want %q", why.Text, want)
+		}
+	}
+}
