@@ -25,16 +25,12 @@ var locks embed.FS
 // come, and the distribution with such an extension is in no registry.
 //
 //go:embed Launcher.java
-var launcher []byte
-
-const launcherFile = "Launcher.java"
+var launcher embed.FS
 
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
-		Memory: strings.Join(usualMemory, " "),
-		Versions: []provision.Version{{Name: "2025.5", Needs: []provision.Need{
-			{Command: "java", Apt: []string{"default-jdk-headless"}}, {Command: "javac", Apt: []string{"default-jdk-headless"}}, {Command: "mvn", Apt: []string{"maven"}},
-		}}},
+		Memory:   strings.Join(usualMemory, " "),
+		Versions: []provision.Version{{Name: "2025.5", Needs: jvm.Needs}}, Complete: jvm.Classes,
 		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready,
 		Endpoints: func(n *provision.Node) map[string]string {
@@ -44,7 +40,10 @@ func recipe() *provision.Recipe {
 }
 
 func install(ctx context.Context, i *provision.Install) error {
-	return i.Maven(ctx, locks, "com.hivemq:hivemq-community-edition-embedded:"+i.Version)
+	if err := i.Maven(ctx, locks, "com.hivemq:hivemq-community-edition-embedded:"+i.Version, jvm.Compiler); err != nil {
+		return err
+	}
+	return jvm.Compile(ctx, i, launcher)
 }
 
 func configure(_ context.Context, n *provision.Node) error {
@@ -60,7 +59,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	if l := n.Cluster.Login; l != nil {
 		login = l.User + "\n" + l.Password
 	}
-	return errors.Join(n.MakeDir("tmp"), n.MakeDir("conf"), n.Write("conf/config.xml", text), n.Write("login", []byte(login)), n.Write(launcherFile, launcher))
+	return errors.Join(n.MakeDir("tmp"), n.MakeDir("conf"), n.Write("conf/config.xml", text), n.Write("login", []byte(login)))
 }
 
 // usualMemory is that of the product's own start script.
@@ -76,7 +75,7 @@ func command(n *provision.Node) (provision.Command, error) {
 		"-Djava.net.preferIPv4Stack=true", "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"), "-Dhivemq.home="+n.Dir,
 		"--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 		"--add-opens=jdk.management/com.sun.management.internal=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
-		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), filepath.Join(n.Dir, launcherFile),
+		"-cp", filepath.Join(n.Cluster.Install, jvm.Classes)+string(filepath.ListSeparator)+filepath.Join(n.Cluster.Install, "lib", "*"), "Launcher",
 		filepath.Join(n.Dir, "conf"), n.Data, filepath.Join(n.Dir, "login"))
 	return provision.Command{Path: "java", Args: args, Dir: n.Dir}, nil
 }

@@ -3,13 +3,11 @@ package rocketmq
 import (
 	"context"
 	"embed"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -24,9 +22,6 @@ var locks embed.FS
 var loopback embed.FS
 
 const (
-	// compiler makes classes of loopback; a runtime of Java has none of its own.
-	compiler = "org.eclipse.jdt:ecj:3.37.0"
-	classes  = "classes"
 	// knownNames is the file with the names of all settings.
 	knownNames = "settings.txt"
 	mainClass  = "brokermark.Server"
@@ -34,55 +29,23 @@ const (
 	provider = "META-INF/service/org.apache.rocketmq.store.ha.HAService"
 )
 
-// compile prints the classes that it makes of sources, the rest of its arguments; it can't write into the installation.
-const compile = `jar=$1 path=$2; shift 2
-java -jar "$jar" -17 -nowarn -proc:none -classpath "$path" -d made "$@" >&2 && cd made && for c in brokermark/*.class; do echo "$c $(base64 -w0 "$c")"; done`
-
 // install fetches the server, compiles what starts it, and asks it for the names of its settings.
 func install(ctx context.Context, i *provision.Install) error {
 	const group = "org.apache.rocketmq:rocketmq-"
-	if err := i.Maven(ctx, locks, group+"proxy:"+i.Version, group+"namesrv:"+i.Version, compiler); err != nil {
+	if err := i.Maven(ctx, locks, group+"proxy:"+i.Version, group+"namesrv:"+i.Version, jvm.Compiler); err != nil {
 		return err
 	}
-	if err := os.CopyFS(i.Dir, loopback); err != nil {
+	if err := jvm.Compile(ctx, i, loopback); err != nil {
 		return err
 	}
-	if err := addClasses(ctx, i); err != nil {
-		return fmt.Errorf("compile what starts the server: %w", err)
+	if err := errors.Join(os.MkdirAll(filepath.Join(i.Dir, jvm.Classes, filepath.Dir(provider)), 0o755),
+		os.WriteFile(filepath.Join(i.Dir, jvm.Classes, provider), []byte("brokermark.NoReplication\n"), 0o644)); err != nil {
+		return err
 	}
-	path := filepath.Join(i.Dir, classes) + string(filepath.ListSeparator) + filepath.Join(i.Dir, "lib", "*")
+	path := filepath.Join(i.Dir, jvm.Classes) + string(filepath.ListSeparator) + filepath.Join(i.Dir, "lib", "*")
 	names, err := i.Run(ctx, provision.Command{Path: "java", Args: []string{"-cp", path, mainClass, "settings"}})
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(i.Dir, knownNames), []byte(names), 0o644)
-}
-
-// addClasses puts the compiled classes beside the jars; the compiler isn't needed afterwards.
-func addClasses(ctx context.Context, i *provision.Install) error {
-	jars, errJ := filepath.Glob(filepath.Join(i.Dir, "lib", "*.jar"))
-	sources, errS := filepath.Glob(filepath.Join(i.Dir, "loopback", "*.java"))
-	found, errF := filepath.Glob(filepath.Join(i.Dir, "lib", "ecj-*.jar"))
-	if err := errors.Join(errJ, errS, errF); err != nil || len(found) != 1 {
-		return fmt.Errorf("%d compilers were fetched, want one: %w", len(found), err)
-	}
-	args := append([]string{"-c", compile, "sh", found[0], strings.Join(jars, string(filepath.ListSeparator))}, sources...)
-	printed, err := i.Run(ctx, provision.Command{Path: "sh", Args: args})
-	if err != nil {
-		return err
-	}
-	files := map[string][]byte{provider: []byte("brokermark.NoReplication\n")}
-	for line := range strings.Lines(printed) {
-		name, text, ok := strings.Cut(strings.TrimSpace(line), " ")
-		class, err := base64.StdEncoding.DecodeString(text)
-		if !ok || err != nil || !filepath.IsLocal(name) {
-			return fmt.Errorf("it printed %.200q", line)
-		}
-		files[name] = class
-	}
-	var errs []error
-	for name, text := range files {
-		errs = append(errs, os.MkdirAll(filepath.Dir(filepath.Join(i.Dir, classes, name)), 0o755), os.WriteFile(filepath.Join(i.Dir, classes, name), text, 0o644))
-	}
-	return errors.Join(append(errs, os.Remove(found[0]))...)
 }

@@ -25,6 +25,7 @@ func recipe() *provision.Recipe {
 		Memory:   strings.Join(usualMemory, " "),
 		Versions: []provision.Version{{Name: "5.5.0", Needs: jvm.Needs}},
 		Ports:    []string{"client", brokerPort, namesPort}, MaxNodes: 1,
+		Beside:  map[string][]int{brokerPort: {-2}}, // where it serves clients that ask for its "VIP channel"
 		Install: install, Configure: configure, Command: command, Ready: ready, Endpoints: endpoints,
 	}
 }
@@ -43,7 +44,7 @@ func command(n *provision.Node) (provision.Command, error) {
 		"--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
 		"-Duser.home="+n.Dir, "-Drocketmq.client.logRoot="+n.Dir, "-Djava.io.tmpdir="+filepath.Join(n.Dir, "tmp"),
 		"-Drmq.logback.configurationFile="+filepath.Join(n.Dir, "logback.xml"), "-Dtls.server.mode=disabled",
-		"-cp", strings.Join([]string{filepath.Join(install, classes), filepath.Join(install, "lib", "*")}, string(filepath.ListSeparator)),
+		"-cp", strings.Join([]string{filepath.Join(install, jvm.Classes), filepath.Join(install, "lib", "*")}, string(filepath.ListSeparator)),
 		mainClass, filepath.Join(n.Dir, "namesrv.conf"), filepath.Join(n.Dir, "broker.conf"), filepath.Join(n.Dir, "proxy.json"))
 	return provision.Command{Path: "java", Args: args, Env: []string{"ROCKETMQ_HOME=" + n.Dir}}, nil
 }

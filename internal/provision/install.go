@@ -69,12 +69,17 @@ func (h *Host) fill(ctx context.Context, r *Recipe, v Version, dir string) error
 	if err := openToAll(temp); err != nil {
 		return err
 	}
-	_ = os.Remove(dir) // an empty one, of a version that was once the machine's own
+	if err := os.RemoveAll(dir); err != nil { // of a version that was once the machine's own, or installed in another way
+		return err
+	}
 	return os.Rename(temp, dir)
 }
 
 // there tells that an installation is complete: one that is made of something isn't empty.
 func (r *Recipe) there(dir string) bool {
+	if _, err := os.Stat(filepath.Join(dir, r.Complete)); err != nil {
+		return false
+	}
 	entries, err := os.ReadDir(dir)
 	return err == nil && (r.Install == nil || len(entries) > 0)
 }

@@ -58,6 +58,29 @@ func TestInstallHappensOnceHoweverManyAsk(t *testing.T) {
 	}
 }
 
+func TestAnInstallationOfAnOlderRecipeIsMadeAnew(t *testing.T) {
+	made := "server"
+	broker := installable(t, nil, func(_ context.Context, i *Install) error {
+		return os.WriteFile(filepath.Join(i.Dir, made), nil, 0o700)
+	})
+	h := newHost(t)
+	_, err := h.Install(t.Context(), broker, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, recipes[broker].Complete = "compiled", "compiled"
+	if missing := h.Installed(broker, ""); len(missing) != 1 {
+		t.Errorf("before: %q", missing)
+	}
+	dir, err := h.Install(t.Context(), broker, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || filepath.Base(left[0]) != made {
+		t.Errorf("there is %q", left)
+	}
+}
+
 func TestFailedInstallSaysWhyAndIsTriedAgain(t *testing.T) {
 	fail := true
 	broker := installable(t, nil, func(ctx context.Context, i *Install) error {

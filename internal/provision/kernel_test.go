@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -21,6 +22,32 @@ func TestABrokerOfItsOwnProgramsStartsOnlyWhereItsOrphansAreAdopted(t *testing.T
 	if err := outside.startsHere(false); err == nil || !strings.Contains(err.Error(), "name its address with --attach") {
 		t.Errorf("got %v, want a refusal that names --attach", err)
 	}
+}
+
+func TestPortsBesideAnotherAreReservedWithIt(t *testing.T) {
+	beside := map[string][]int{"client": {-2}}
+	first, err := reservePorts([]string{"client"}, beside, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.release()
+	below := first.Numbers["client"] - 2
+	for name, wanted := range map[string]int{"the port beside": below, "one whose own would be it": below + 2} {
+		var taken *ErrPortInUse
+		second, err := reservePorts([]string{"client"}, beside, map[string]int{"client": wanted})
+		if !errors.As(err, &taken) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			second.release()
+		}
+	}
+	first.release()
+	again, err := reservePorts([]string{"client"}, beside, map[string]int{"client": below + 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.release()
 }
 
 func TestAPortIsReservedUntilItsLockIsClosed(t *testing.T) {

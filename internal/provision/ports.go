@@ -25,8 +25,8 @@ const (
 	usualFirstDyn = 32768
 )
 
-// reservePorts reserves one port for each name; wanted ones are taken as asked or refused with *ErrPortInUse.
-func reservePorts(names []string, wanted map[string]int) (*ports, error) {
+// reservePorts reserves one port for each name, with those beside it; wanted ones are taken as asked or refused with *ErrPortInUse.
+func reservePorts(names []string, beside map[string][]int, wanted map[string]int) (*ports, error) {
 	p := &ports{Numbers: map[string]int{}}
 	for name := range wanted {
 		if !slices.Contains(names, name) {
@@ -34,35 +34,50 @@ func reservePorts(names []string, wanted map[string]int) (*ports, error) {
 		}
 	}
 	for _, name := range names {
-		port, lock, err := reserve(name, wanted[name])
+		port, locks, err := reserve(name, beside[name], wanted[name])
 		if err != nil {
 			p.release()
 			return nil, err
 		}
 		p.Numbers[name] = port
-		p.locks = append(p.locks, lock)
+		p.locks = append(p.locks, locks...)
 	}
 	return p, nil
 }
 
-func reserve(name string, wanted int) (int, *os.File, error) {
+func reserve(name string, beside []int, wanted int) (int, []*os.File, error) {
 	if wanted != 0 {
-		lock := lockPort(wanted)
-		if lock == nil {
-			return 0, nil, &ErrPortInUse{Name: name, Port: wanted}
+		locks, taken := lockPorts(wanted, beside)
+		if taken != 0 {
+			return 0, nil, &ErrPortInUse{Name: name, Port: taken}
 		}
-		return wanted, lock, nil
+		return wanted, locks, nil
 	}
 	// Below the range from which the kernel takes ports for outgoing connections: one of those could grab ours
 	// between our look and the broker's bind, or while a killed broker is down.
 	high := firstDynamicPort()
 	for range portAttempts {
 		port := lowestPort + rand.IntN(high-lowestPort)
-		if lock := lockPort(port); lock != nil {
-			return port, lock, nil
+		if locks, taken := lockPorts(port, beside); taken == 0 {
+			return port, locks, nil
 		}
 	}
 	return 0, nil, errors.New("no free port found on 127.0.0.1 for " + name)
+}
+
+// lockPorts reserves a port and those beside it, or none: then taken is one that can't be had.
+func lockPorts(port int, beside []int) (locks []*os.File, taken int) {
+	for _, distance := range append([]int{0}, beside...) {
+		lock := lockPort(port + distance)
+		if lock == nil {
+			for _, l := range locks {
+				l.Close()
+			}
+			return nil, port + distance
+		}
+		locks = append(locks, lock)
+	}
+	return locks, 0
 }
 
 // lockPort is nil where the port is reserved or listened on.

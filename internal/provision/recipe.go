@@ -25,6 +25,8 @@ type Recipe struct {
 	Part bool
 	// Ports names the TCP ports each node needs, e.g. "client", "controller". The client port is named "client".
 	Ports []string
+	// Beside are ports that a server takes by itself, by how far they lie from one of Ports; they are reserved with it.
+	Beside map[string][]int
 	// MaxNodes is the largest cluster the recipe can build; 1 where it builds no cluster.
 	MaxNodes int
 	// TLS tells that the recipe can put TLS on the client port; Mutual that it also makes the broker demand a client
@@ -39,6 +41,8 @@ type Recipe struct {
 	// Install makes version available under i.Dir, from package registries by package name; it is called only
 	// when the last Install of that version did not finish. Nil where nothing needs installing.
 	Install func(ctx context.Context, i *Install) error
+	// Complete is in the directory of every complete installation: one that an older recipe made without it is made anew. Empty: any is.
+	Complete string
 	// Configure writes the node's configuration below n.Dir and does what must precede the first start (such as
 	// formatting a data directory). It is called once per node, not again on restart. Server settings that it
 	// doesn't know are refused with *ErrSetting.

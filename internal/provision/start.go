@@ -224,7 +224,7 @@ func (h *Host) prepare(r *Recipe, install string, o Options) (_ *Instance, err e
 		if i > 1 {
 			wanted = nil
 		}
-		taken, err := reservePorts(slices.Concat(r.Ports, v.Ports), wanted)
+		taken, err := reservePorts(slices.Concat(r.Ports, v.Ports), r.Beside, wanted)
 		if err != nil {
 			return nil, err
 		}
