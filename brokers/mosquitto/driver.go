@@ -13,6 +13,7 @@ var product = &mqtt.Product{
 	Window:   "server.max_inflight_messages 1000, then the run's window",
 	Once:     true,
 	Shares:   true,
+	Version:  "$SYS/broker/version",
 	Supports: supports,
 	Maps:     natives,
 }

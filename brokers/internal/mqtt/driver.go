@@ -24,6 +24,8 @@ type Product struct {
 	Window string // what bounds the messages that a producer has under way
 	// Once is set where the broker has QoS 2, Shares where it has shared subscriptions.
 	Once, Shares bool
+	// Version is the topic where the server publishes its version; empty: there is none.
+	Version string
 	// SharedQueue is set where a shared subscription has a queue of its own, which outlives its subscribers; elsewhere the
 	// messages are in their sessions. It says, as a clause, why such a queue can't keep a guarantee, "" where it can.
 	SharedQueue func(driver.Guarantee) string
@@ -156,6 +158,9 @@ func open(ctx context.Context, p *Product, c driver.Config) (driver.Driver, erro
 		return nil, driver.Explain(p.Name, c.Target.Addresses[:min(1, len(c.Target.Addresses))], c.Target, err)
 	}
 	probe.close(true)
+	if p.Version != "" {
+		return telling{d}, nil
+	}
 	return d, nil
 }
 
