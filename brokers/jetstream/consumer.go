@@ -52,6 +52,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	for i, topic := range topics {
 		binding.Go(func() error {
 			r := s.reader(ctx, js, sink, s.subjects[topic], s.subscriptions[c.Subscription], c.ID)
+			r.most = s.atOnce(c)
 			var err error
 			if pulls[i], err = r.start(all, s); err == nil {
 				running.Go(func() {
@@ -156,6 +157,7 @@ type reader struct {
 	left     uint64     // the place in the flow that was given up then, until the new flow has begun
 	logf     func(string, ...any)
 	name     string
+	most     int  // messages asked for ahead
 	ordered  bool // an ordered consumer
 	one      [1][]byte
 	// The last confirmation that the server didn't answer: one that was killed and started again may not know what it sent

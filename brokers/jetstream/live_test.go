@@ -3,6 +3,7 @@ package jetstream_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -105,17 +106,28 @@ func (s slow) Deliver(batch [][]byte) {
 	s.Sink.Deliver(batch)
 }
 
-// A batch takes more than twice as long as the server waits for an acknowledgement.
-func TestWhatWaitsInABatchDoesNotComeAgain(t *testing.T) {
+// All messages together take more than twice as long as the server waits for an acknowledgement.
+func TestWhatWaitsForASlowConsumerDoesNotComeAgain(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
-	for _, g := range []driver.Guarantee{exactlyOnce, fileLeast} {
-		t.Run(string(g.Delivery), func(t *testing.T) {
+	for name, c := range map[string]struct {
+		g      driver.Guarantee
+		client map[string]any
+		delay  time.Duration // what the driver is told of it
+	}{
+		"exactly-once-in-batches":    {g: exactlyOnce, client: map[string]any{"consume": "fetch"}},
+		"at-least-once-in-batches":   {g: fileLeast, client: map[string]any{"consume": "fetch"}},
+		"exactly-once-by-callback":   {g: exactlyOnce, delay: pace},
+		"at-least-once-by-callback":  {g: fileLeast, delay: pace},
+		"at-least-once-stock-client": {g: fileLeast, client: map[string]any{"mode": "stock"}, delay: pace},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := livetest.Config(t, "jetstream", target, g, map[string]any{"consume": "fetch", "AckWait": "2s"}, nil)
-			r := livetest.Open(t, "jetstream", c, livetest.Topic(string(g.Delivery), 1, "s"))
+			client := map[string]any{"AckWait": "2s"}
+			maps.Copy(client, c.client)
+			r := livetest.Open(t, "jetstream", livetest.Config(t, "jetstream", target, c.g, client, nil), livetest.Topic(name, 1, "s"))
 			const n = 600
 			livetest.Must(t, r.Send(t, numbers(0, n)...))
-			livetest.Consume(t, r.Driver, driver.ConsumerConfig{}, slow{r.Sink(0), 8 * time.Millisecond})
+			livetest.Consume(t, r.Driver, driver.ConsumerConfig{Delay: c.delay}, slow{r.Sink(0), pace})
 			livetest.Eventually(t, "all arrive", func() bool { return r.Count().Received >= n })
 			queue, err := r.Driver.(driver.Gauge).Queue(t.Context(), 0, 0)
 			if livetest.Must(t, err); queue.Delivered != n {
@@ -124,6 +136,8 @@ func TestWhatWaitsInABatchDoesNotComeAgain(t *testing.T) {
 		})
 	}
 }
+
+const pace = 8 * time.Millisecond
 
 func TestAckPolicyAllAcknowledgesTheLastMessageToo(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})

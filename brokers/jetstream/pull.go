@@ -32,12 +32,26 @@ func (r *reader) consumes(from jetstream.Consumer, client driver.Values, handle 
 	options := []jetstream.PullConsumeOpt{
 		jetstream.PullExpiry(client.Duration("PullExpiry")), jetstream.PullHeartbeat(client.Duration("PullHeartbeat")),
 		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { r.logf("%s: %v", r.name, err) }),
-		jetstream.PullMaxMessages(int(client.Int("PullMaxMessages"))),
+		jetstream.PullMaxMessages(r.most),
 	}
 	if n := client.Int("PullMaxBytes"); n > 0 {
 		options[len(options)-1] = jetstream.PullMaxBytes(int(n))
+		if r.most < int(client.Int("PullMaxMessages")) {
+			options[len(options)-1] = jetstream.PullMaxMessagesWithBytesLimit(r.most, int(n))
+		}
 	}
 	return from.Consume(handle, options...)
+}
+
+// atOnce is how many messages of a topic a consumer asks for ahead: no more than a slow application gets done with in half of AckWait, for
+// what has waited that long in the client comes again, and nobody but the client knows it to say that it is in progress.
+func (s *session) atOnce(c driver.ConsumerConfig) int {
+	client := s.config.Client
+	most := int(client.Int("PullMaxMessages"))
+	if c.Delay <= 0 || s.policy == jetstream.AckNonePolicy {
+		return most
+	}
+	return max(1, min(most, int(client.Duration("AckWait")/2/c.Delay)/len(c.Topics())))
 }
 
 // fetching is a loop of batches.

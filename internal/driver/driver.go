@@ -11,6 +11,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Driver drives one running broker through one client library.
@@ -170,6 +171,8 @@ type ConsumerConfig struct {
 	Topic        int   // index into Topology.Topics
 	Also         []int // further topics that it reads by the same connection; only where Kind.Shared
 	Subscription int   // index into Topology.Subscriptions
+	// Delay is how long the application works on a message, on average: what it asks for ahead waits for so long, one after the other.
+	Delay time.Duration
 }
 
 // Seat is a consumer's place among those of its first topic.

@@ -272,7 +272,7 @@ func consumers(s study.Spec) (list []driver.ConsumerConfig) {
 		for sub := range s.SubscriptionsPerTopic {
 			of := s.ConsumerPerSubscription.Of(sub)
 			for c := range of {
-				list = append(list, driver.ConsumerConfig{ID: c, Of: of, Topic: first, Also: also, Subscription: sub})
+				list = append(list, driver.ConsumerConfig{ID: c, Of: of, Topic: first, Also: also, Subscription: sub, Delay: time.Duration(s.ConsumerDelay)})
 			}
 		}
 	}
