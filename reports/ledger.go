@@ -63,7 +63,7 @@ type account struct {
 	load  results.RepetitionLoad
 }
 
-// known tells whether the books are known. Older records don't have those of each rate of a curve.
+// known tells whether the books are known. Older records don't have books for each rate of a curve.
 func (a account) known() bool {
 	r := a.load.Record.Result
 	return r != nil && !a.point.Published() && (a.load.Rate == 0 || r.Books != results.Books{})
@@ -90,7 +90,7 @@ func booksColumns(points []results.Point) []columnOf[account] {
 	}, account.books)...)
 }
 
-// anyLoad asks about every record and every rate of a curve.
+// anyLoad tells whether something holds for any record, or for any rate of a curve.
 func anyLoad(points []results.Point, is func(results.Record) bool) bool {
 	return slices.ContainsFunc(points, func(p results.Point) bool { return slices.ContainsFunc(withRates(p.Records), is) })
 }
@@ -105,7 +105,7 @@ func resent(r results.Record) bool { return r.Result != nil && r.Result.Books.Re
 
 func repeated(r results.Record) bool { return r.Repetition > 1 }
 
-// fannedOut tells that not each message was expected once.
+// fannedOut tells whether messages were expected by several subscriptions, or by none.
 func fannedOut(r results.Record) bool {
 	return r.Result != nil && r.Result.Books.Expected != r.Result.Books.Sent
 }
@@ -129,16 +129,18 @@ var streamColumns = slices.Concat([]columnOf[results.Stream]{
 	{document.Column{Key: "lost_ranges", Name: "lost sequence numbers"}, func(s results.Stream) document.Cell { return document.Text(lostRanges(s)) }},
 })
 
-// The counts of a ledger, by the keys of their metrics. Which stream a message that was due or sent again belonged to
-// isn't kept.
-var (
-	streamCounts = []string{
-		results.KeySent, results.KeyAcked, results.KeyFailed, results.KeyUnresolved, results.KeyExpected, results.KeyReceived, results.KeyLost, results.KeyLostAcked, results.KeyDuplicated, results.KeyReordered, results.KeyCorrupted,
-	}
-	runCounts = slices.Insert(slices.Insert(slices.Clone(streamCounts), 3, results.KeyResent), 0, results.KeyDue, results.KeyUnsent)
-)
+// runCounts are the counts of a repetition, by the keys of their metrics.
+var runCounts = []string{
+	results.KeyDue, results.KeyUnsent, results.KeySent, results.KeyAcked, results.KeyFailed, results.KeyResent, results.KeyUnresolved,
+	results.KeyExpected, results.KeyReceived, results.KeyLost, results.KeyLostAcked, results.KeyDuplicated, results.KeyReordered, results.KeyCorrupted,
+}
 
-// lostRanges lists the first ranges of lost sequence numbers: "17–18 99120 …".
+// streamCounts are the counts of a stream. To which stream a message that was due or sent again belonged isn't recorded.
+var streamCounts = slices.DeleteFunc(slices.Clone(runCounts), func(key string) bool {
+	return key == results.KeyDue || key == results.KeyUnsent || key == results.KeyResent
+})
+
+// lostRanges lists the first ranges of lost sequence numbers: "17–18 99120 …". The dots stand for ranges that weren't recorded.
 func lostRanges(s results.Stream) string {
 	var words []string
 	for _, r := range s.LostRanges {

@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// measuredText states the figures measured for a claim, a clause for each of its statements.
+// measuredText states the figures that were measured for a claim, a clause for each of its statements. It is empty if there are none.
 func measuredText(c claim.Claim, a claim.Answer) string {
 	var clauses []string
 	for i, p := range a.Parts {
@@ -20,38 +20,43 @@ func measuredText(c claim.Claim, a claim.Answer) string {
 	return strings.Join(clauses, "; ")
 }
 
+// partText is the figure of a statement with the number of places and repetitions it is of: "12 to 15 % along rate, R² 0.98 (holds at 3 of 4,
+// n=5)".
 func partText(s claim.Statement, p claim.Part) string {
 	if p.Figure.N == 0 {
 		return ""
 	}
 	text := figureText(s, p)
 	if s.Kind == claim.Slope {
-		text += fmt.Sprintf(" along %s, R² %s", s.Along, trimmed(p.R2.Value))
+		text += fmt.Sprintf(" along %s, R² %s", s.Along, coefficient(p.R2.Value))
 	}
-	var more []string
+	var counts []string
 	switch n := len(p.Cells); {
-	case n > 1 && each(s):
-		more = append(more, fmt.Sprintf("holds at %d of %d", p.Count(claim.Holds), n))
+	case n > 1 && judgedByPlace(s):
+		counts = append(counts, fmt.Sprintf("holds at %d of %d", p.Count(claim.Holds), n))
 	case n > 1:
-		more = append(more, fmt.Sprintf("%s of %d", s.Take, n))
+		counts = append(counts, fmt.Sprintf("%s of %d", s.Take, n))
 	}
 	if p.Figure.N > 1 {
-		more = append(more, fmt.Sprintf("n=%d", p.Figure.N))
+		counts = append(counts, fmt.Sprintf("n=%d", p.Figure.N))
 	}
-	if more != nil {
-		text += " (" + strings.Join(more, ", ") + ")"
+	if counts != nil {
+		text += " (" + strings.Join(counts, ", ") + ")"
 	}
 	return text
 }
 
-// each tells that places are judged one by one.
-func each(s claim.Statement) bool { return s.Take == claim.TakeEach || s.Take == claim.TakeShare }
+// judgedByPlace tells whether the places that a statement is about are judged one by one.
+func judgedByPlace(s claim.Statement) bool {
+	return s.Take == claim.TakeEach || s.Take == claim.TakeShare
+}
 
+// figureText is the figure of a statement with its interval, or the range of the figures of all places.
 func figureText(s claim.Statement, p claim.Part) string {
 	f := p.Figure
 	text := signed(f.Unit, f.Value)
 	switch {
-	case each(s) && len(p.Cells) > 1:
+	case judgedByPlace(s) && len(p.Cells) > 1:
 		text = between(f)
 	case f.Low != f.High:
 		text += " [" + between(f) + "]"
@@ -62,6 +67,7 @@ func figureText(s claim.Statement, p claim.Part) string {
 	return text
 }
 
+// between is the range of a figure: "12 to 15 %".
 func between(f claim.Figure) string {
 	if math.IsInf(f.High, 1) {
 		return "at least " + signed(f.Unit, f.Low)
@@ -81,7 +87,8 @@ func signed(u unit.Unit, v float64) string {
 	return u.Format(v)
 }
 
-func trimmed(v float64) string {
+// coefficient writes R²; it is a dash if there is none.
+func coefficient(v float64) string {
 	if math.IsNaN(v) {
 		return "–"
 	}

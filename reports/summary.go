@@ -43,7 +43,8 @@ func Summary(set *results.Set) Sections {
 	return s
 }
 
-// verdicts say how the repetitions ended, which targets were missed, and who is best.
+// verdicts say how the repetitions ended, which targets were missed, and who is best. A sweep of one broker has a recommendation in
+// the place of a ranking.
 func verdicts(set *results.Set) []document.Block {
 	var d document.Document
 	points := set.Points
@@ -55,14 +56,14 @@ func verdicts(set *results.Set) []document.Block {
 		d.Add(v)
 	}
 	d.Add(document.Heading{Level: 1, Text: "Verdict"})
-	sweeps, compared := sweepsOf(points), rankable(points)
-	for _, g := range bySetting(compared) {
+	sweeps, ranked := sweepsOf(points), rankable(points)
+	for _, g := range bySetting(ranked) {
 		if !recommended(g, sweeps) {
 			d.Add(verdict(g))
 		}
 	}
-	d.Say(unequalGuarantees(compared))
-	d.Say(clientModes(compared))
+	d.Say(unequalGuarantees(ranked))
+	d.Say(clientModes(ranked))
 	for _, s := range sweeps {
 		v := s.verdict()
 		v.Detail = strings.TrimSpace(v.Detail + " More: brokermark report recommend.")

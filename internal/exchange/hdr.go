@@ -26,9 +26,12 @@ const digits = 3
 // ticks per halving of the distance to 100 %, as HdrHistogram's own tools write it.
 const ticks = 5
 
-const nanosPerMilli = 1e6
+const (
+	nanosPerMilli = 1e6
+	nanosPerMicro = 1e3
+)
 
-// HDR is s as an HdrHistogram, every value at the upper edge of its bucket, where Quantile reports it; smallest and
+// hdr is s as an HdrHistogram, every value at the upper edge of its bucket, where Quantile reports it; smallest and
 // largest value are exact within HdrHistogram's own precision. per divides the nanoseconds.
 func hdr(s hist.Snapshot, per int64) (*hdrhistogram.Histogram, error) {
 	h := hdrhistogram.New(1, max(s.Max()/per, 2), digits)

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -37,17 +36,30 @@ func ToOMB(r store.Record) (OMB, error) {
 		Brokermark:        &Origin{r.PointID, r.Repetition, r.Status, r.Reason, r.Doubts, ombNote},
 	}
 	o.rates(*r.Result)
-	l := r.Result.Latency
-	publish, err := summaryOf(l.Service, nanosPerMilli)
-	end, err2 := summaryOf(l.EndToEndService, nanosPerMilli)
-	delay, err3 := summaryOf(l.Lag, 1000)
-	if err := errors.Join(err, err2, err3); err != nil {
+	if err := o.latencies(r.Result.Latency); err != nil {
 		return OMB{}, fmt.Errorf("repetition %d of point %s: %w", r.Repetition, r.PointID, err)
 	}
-	o.publish(publish)
-	o.delay(delay)
-	o.endToEnd(end)
 	return o, nil
+}
+
+// latencies fills in the latencies: milliseconds, but for delays, which are in microseconds.
+func (o *OMB) latencies(l store.Latency) error {
+	publish, err := summaryOf(l.Service, nanosPerMilli)
+	if err != nil {
+		return err
+	}
+	endToEnd, err := summaryOf(l.EndToEndService, nanosPerMilli)
+	if err != nil {
+		return err
+	}
+	delay, err := summaryOf(l.Lag, nanosPerMicro)
+	if err != nil {
+		return err
+	}
+	o.publish(publish)
+	o.endToEnd(endToEnd)
+	o.delay(delay)
+	return nil
 }
 
 // summary is a histogram as OMB writes it: mean, the percentiles it names, the maximum, the table.
@@ -56,19 +68,19 @@ type summary struct {
 	quantiles                                          Quantiles
 }
 
-// summaryOf divides nanoseconds by unit. Like OMB's, its values are whole microseconds.
+// summaryOf sums up a histogram of nanoseconds in a unit of so many of them. Like OMB's, its values are whole microseconds.
 func summaryOf(s hist.Snapshot, unit float64) (summary, error) {
-	at := func(q float64) float64 { return float64(s.Quantile(q)/1000*1000) / unit }
+	at := func(q float64) float64 { return float64(s.Quantile(q)/nanosPerMicro*nanosPerMicro) / unit }
 	out := summary{s.Mean() / unit, at(0.5), at(0.75), at(0.95), at(0.99), at(0.999), at(0.9999), at(0.99999), at(1), Quantiles{}}
 	if s.Count() == 0 {
 		return out, nil
 	}
-	h, err := hdr(s, 1000)
+	h, err := hdr(s, nanosPerMicro)
 	if err != nil {
 		return out, err
 	}
 	for _, b := range h.CumulativeDistributionWithTicks(quantileTicks) {
-		q := Quantile{100 * float64(b.Count) / float64(h.TotalCount()), float64(min(b.ValueAt, s.Max()/1000)*1000) / unit}
+		q := Quantile{100 * float64(b.Count) / float64(h.TotalCount()), float64(min(b.ValueAt, s.Max()/nanosPerMicro)*nanosPerMicro) / unit}
 		if n := len(out.quantiles); n > 0 && out.quantiles[n-1].Percent == q.Percent {
 			out.quantiles[n-1] = q
 			continue
@@ -80,8 +92,8 @@ func summaryOf(s hist.Snapshot, unit float64) (summary, error) {
 
 // rates fills the lists over time from the samples of the measured phase, or from its totals where there are none.
 func (o *OMB) rates(r store.Result) {
-	type bin struct{ publish, receive, n float64 }
-	var bins []bin
+	type bin struct{ publish, receive, samples float64 } // sums of rates, and how many
+	var bins []bin                                       // a period each
 	o.Backlog = []int64{}
 	for _, t := range r.Series {
 		if t.Phase != "measure" || t.OffsetNs < 0 {
@@ -92,15 +104,15 @@ func (o *OMB) rates(r store.Result) {
 			o.Backlog = append(o.Backlog, 0)
 		}
 		b := &bins[len(bins)-1]
-		b.publish, b.receive, b.n = b.publish+t.PublishRate, b.receive+t.ReceiveRate, b.n+1
+		b.publish, b.receive, b.samples = b.publish+t.PublishRate, b.receive+t.ReceiveRate, b.samples+1
 		o.Backlog[len(bins)-1] = t.Backlog
 	}
-	failed := 0.0
+	failed := 0.0 // per second: when sends failed isn't stored
 	if r.Seconds > 0 {
 		failed = float64(r.Books.Failed) / r.Seconds
 	}
 	for _, b := range bins {
-		n := max(b.n, 1)
+		n := max(b.samples, 1)
 		o.PublishRate, o.ConsumeRate = append(o.PublishRate, b.publish/n), append(o.ConsumeRate, b.receive/n)
 		o.PublishErrorRate = append(o.PublishErrorRate, failed)
 	}
@@ -109,6 +121,7 @@ func (o *OMB) rates(r store.Result) {
 	}
 }
 
+// publish fills in the publish latency, and endToEnd below the end-to-end latency: the format has a field for each figure of each.
 func (o *OMB) publish(s summary) {
 	o.PublishLatencyAvg, o.AggregatedPublishLatencyAvg = []float64{s.mean}, s.mean
 	o.PublishLatency50pct, o.AggregatedPublishLatency50pct = []float64{s.p50}, s.p50

@@ -84,6 +84,7 @@ func decodeOMB(data []byte) (OMB, error) {
 
 var notInName = regexp.MustCompile(`[^a-z0-9._]+`)
 
+// brokerOf is the name of a broker in our records. No broker of ours is called so.
 func brokerOf(driver string) string {
 	return "omb:" + strings.Trim(notInName.ReplaceAllString(strings.ToLower(driver), "-"), "-")
 }
@@ -137,6 +138,7 @@ func Digest(data []byte) string {
 // SameSource tells whether two records were made of the same file.
 func SameSource(a, b store.Record) bool { return a.Source != "" && a.Source == b.Source }
 
+// doubts say why the numbers aren't ours, and what isn't known.
 func (o OMB) doubts(name string, data []byte) []store.Doubt {
 	doubts := []store.Doubt{
 		{Code: "imported", Text: fmt.Sprintf("numbers of the OpenMessaging Benchmark, not measured by brokermark: %s (sha256 %s…)", inLine(name), Digest(data))},
@@ -169,6 +171,7 @@ func ended(name string, written time.Time) time.Time {
 	return written.UTC()
 }
 
+// result is what was measured. Histograms are rebuilt from the tables of quantiles, their counts from the mean rates.
 func (o OMB) result(seconds float64) *store.Result {
 	published, consumed := mean(o.PublishRate), mean(o.ConsumeRate)
 	r := &store.Result{Measurement: store.Measurement{Seconds: seconds, PublishRate: published, ReceiveRate: consumed, PayloadSize: float64(o.MessageSize)}}
@@ -176,7 +179,7 @@ func (o OMB) result(seconds float64) *store.Result {
 	r.Latency = store.Latency{
 		EndToEndService: rebuilt(o.AggregatedEndToEndLatencyQuantiles, count(consumed), nanosPerMilli),
 		Service:         rebuilt(o.AggregatedPublishLatencyQuantiles, count(published), nanosPerMilli),
-		Lag:             rebuilt(o.AggregatedPublishDelayLatencyQuantiles, count(published), 1000),
+		Lag:             rebuilt(o.AggregatedPublishDelayLatencyQuantiles, count(published), nanosPerMicro),
 	}
 	at := func(list []float64, i int) float64 {
 		if i < len(list) {

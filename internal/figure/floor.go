@@ -20,9 +20,10 @@ var floorColour = color.RGBA{0xe2, 0xe2, 0xe2, 0xff}
 // be made of them.
 type floor struct{ marks []mark }
 
-// floorOf is the floor below distributions, at each percentile the longest pause of any of them. It is nil if nobody watched.
+// floorOf is the floor below distributions: at each percentile the longest pause of any of their machines. It is nil if no pauses were
+// recorded.
 func floorOf(all []results.Distribution) *floor {
-	var longest hist.Snapshot // the watch with the most wake-ups says how far the percentiles go
+	var longest hist.Snapshot // the recording with the most pauses, which decides how far the percentiles go
 	var watched []hist.Snapshot
 	for _, d := range all {
 		if d.Used && d.Pauses.Count() > 0 {

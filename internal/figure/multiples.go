@@ -68,6 +68,7 @@ func (m *mesh) x(i int) float64 {
 	return m.along.Numbers[i]
 }
 
+// panels draws a panel for each title, all with the same scales.
 func (m *mesh) panels() []*Panel {
 	e := noExtent()
 	for _, d := range m.dots {
@@ -79,15 +80,8 @@ func (m *mesh) panels() []*Panel {
 		p := panel(title, m.along.Name, m.metric.Name)
 		m.scale(p, e)
 		for i, name := range m.lineNames {
-			var marks []mark
-			for _, d := range m.dots {
-				if d.panel == title && d.line == name {
-					marks = append(marks, d.mark)
-				}
-			}
-			slices.SortFunc(marks, func(a, b mark) int { return cmp.Compare(a.x, b.x) })
-			for joined := range slices.Chunk(marks, m.joined(len(marks))) {
-				p.Add(trace{marks: joined, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))})
+			for _, marks := range m.stretches(title, name) {
+				p.Add(trace{marks: marks, line: line(colourOf(i)), glyph: glyph(i, colourOf(i))})
 			}
 		}
 		for _, b := range m.bounds {
@@ -98,14 +92,26 @@ func (m *mesh) panels() []*Panel {
 	return panels
 }
 
-// joined is how many of n dots a line goes through: between names, such as brokers, there is nothing.
-func (m *mesh) joined(n int) int {
-	if m.along.Numbers == nil {
-		return 1
+// stretches are the dots of a line in a panel, from left to right, divided into those that the line joins: all of them, or each alone if
+// the axis has names, such as brokers, between which there is nothing.
+func (m *mesh) stretches(panel, line string) [][]mark {
+	var marks []mark
+	for _, d := range m.dots {
+		if d.panel == panel && d.line == line {
+			marks = append(marks, d.mark)
+		}
 	}
-	return max(n, 1)
+	slices.SortFunc(marks, func(a, b mark) int { return cmp.Compare(a.x, b.x) })
+	if m.along.Numbers != nil && len(marks) > 0 {
+		return [][]mark{marks}
+	}
+	return slices.Collect(slices.Chunk(marks, 1))
 }
 
+// axisMargin is the room on either side of the values along the axis, as a share of their range.
+const axisMargin = 0.06
+
+// scale sets the axes of a panel: the metric's to its range in all panels, the other one to the values along it.
 func (m *mesh) scale(p *Panel, e extent) {
 	if m.linearMetric {
 		linearAxis(&p.Plot.Y, m.metric.Unit, e.low, e.high, 5)
@@ -114,28 +120,29 @@ func (m *mesh) scale(p *Panel, e extent) {
 	}
 	x := &p.Plot.X
 	low, high := m.x(0), m.x(len(m.along.Values)-1)
-	share := func(v float64) float64 { return (v - low) / (high - low) }
-	if !m.evenSteps && !m.linear {
-		x.Scale = plot.LogScale{}
-		share = func(v float64) float64 { return math.Log(v/low) / math.Log(high/low) }
-		room := math.Pow(high/low, 0.06)
-		x.Min, x.Max = low/room, high*room
-	} else {
-		x.Min, x.Max = low-0.06*(high-low), high+0.06*(high-low)
+	if m.evenSteps || m.linear {
+		room := axisMargin * (high - low)
+		x.Min, x.Max = low-room, high+room
+		x.Tick.Marker = plot.ConstantTicks(m.ticks(func(v float64) float64 { return (v - low) / (high - low) }))
+		return
 	}
-	x.Tick.Marker = plot.ConstantTicks(m.ticks(share))
+	room := math.Pow(high/low, axisMargin)
+	x.Scale = plot.LogScale{}
+	x.Min, x.Max = low/room, high*room
+	x.Tick.Marker = plot.ConstantTicks(m.ticks(func(v float64) float64 { return math.Log(v/low) / math.Log(high/low) }))
 }
 
-// ticks are at the values themselves, with a label if the one before leaves room for it.
-func (m *mesh) ticks(share func(float64) float64) []plot.Tick {
+// ticks are at the values themselves, with a label if the one before leaves room for it. share is how far along the axis a value is.
+func (m *mesh) ticks(share func(v float64) float64) []plot.Tick {
+	const gap = 0.02 // between labels, as a share of the axis
 	style := letters(smallSize, ink)
 	var ticks []plot.Tick
-	end := math.Inf(-1)
+	end := math.Inf(-1) // of the label before
 	for i, text := range m.along.Values {
 		t := plot.Tick{Value: m.x(i)}
-		half := float64(style.Width(text)/panelWidth) / 2
-		if at := share(t.Value); at-half > end {
-			t.Label, end = text, at+half+0.02
+		at, half := share(t.Value), float64(style.Width(text)/panelWidth)/2
+		if at-half > end {
+			t.Label, end = text, at+half+gap
 		}
 		ticks = append(ticks, t)
 	}

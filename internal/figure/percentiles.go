@@ -12,7 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-const maxLines = 14 // each of seven colours twice, drawn through and dashed
+// maxLines is how many lines can be told apart: each of seven colours twice, solid and dashed.
+const maxLines = 14
 
 // percentiles draws a panel for each size and guarantee, and in it a line for each broker and load.
 func percentiles(points []results.Point, o Options) (Figure, error) {
@@ -20,29 +21,31 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
-	all := results.Distributions(points, kind)
-	measured := len(all)
-	all = slices.DeleteFunc(all, func(d results.Distribution) bool { return d.Closed })
+	measured := results.Distributions(points, kind)
+	drawn := slices.DeleteFunc(slices.Clone(measured), func(d results.Distribution) bool { return d.Closed })
 	switch {
-	case len(all) == 0 && measured > 0:
-		return Figure{}, nothing("all of the records are of closed loops, whose latency says how full the window or the backlog was")
-	case len(all) == 0:
+	case len(measured) == 0:
 		return Figure{}, nothing("none of the records holds the latency %s", kind.Name)
+	case len(drawn) == 0:
+		return Figure{}, nothing("all of the records are of closed loops, whose latency says how full the window or the backlog was")
 	}
-	names := lineNames(all)
+	names := lineNames(drawn)
 	if err := tooMany(len(names), maxLines, "lines"); err != nil {
 		return Figure{}, err
 	}
 	f := Figure{Title: "Latency by percentile", Width: 18 * vg.Centimeter}
 	var panels []*Panel
-	settings, groups := results.PointsBySetting(points)
+	settings, _ := results.PointsBySetting(points)
 	for _, setting := range settings {
-		inPanel := slices.DeleteFunc(slices.Clone(all), func(d results.Distribution) bool {
-			return !slices.ContainsFunc(groups[setting], func(p results.Point) bool { return p.ID == d.Point.ID })
-		})
-		if len(inPanel) > 0 {
+		var lines []percentileLine
+		for _, d := range drawn {
+			if d.Point.Setting() == setting {
+				lines = append(lines, percentileLine{d, numbered(slices.Index(names, lineName(d, drawn)))})
+			}
+		}
+		if len(lines) > 0 {
 			p := panel(setting, "percentile (%)", kind.Text)
-			drawPercentiles(p, inPanel, func(d results.Distribution) int { return slices.Index(names, lineName(d, all)) }, o)
+			drawPercentiles(p, lines, o)
 			panels = append(panels, p)
 		}
 	}
@@ -51,20 +54,30 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	}
 	f.Panels = grid(panels, 2)
 	f.Height = 2.6*vg.Centimeter + vg.Length(len(f.Panels))*8*vg.Centimeter
-	f.Legend = percentileLegend(names, all)
+	f.Legend = percentileLegend(names, drawn)
 	f.Notes = []string{"Histograms of all repetitions merged; a line ends where a single message decides. " + kindNote(kind)}
 	return f, nil
 }
 
-// drawPercentiles puts a line for each distribution into a panel, above the floor below which nothing is known.
-func drawPercentiles(p *Panel, all []results.Distribution, number func(results.Distribution) int, o Options) {
-	e := noExtent()
+// percentileLine is a distribution with the style of its line.
+type percentileLine struct {
+	results.Distribution
+	style draw.LineStyle
+}
+
+// drawPercentiles puts lines into a panel, above the floor below which nothing is known.
+func drawPercentiles(p *Panel, lines []percentileLine, o Options) {
+	var all []results.Distribution
+	for _, l := range lines {
+		all = append(all, l.Distribution)
+	}
 	under := floorOf(all)
 	if under != nil {
 		p.Add(under) // below the lines
 	}
-	for _, d := range all {
-		t := trace{marks: percentileMarks(d.Snapshot, d.Used), line: numbered(number(d))}
+	e := noExtent()
+	for _, l := range lines {
+		t := trace{marks: percentileMarks(l.Snapshot, l.Used), line: l.style}
 		e.take(t.marks, !o.Linear)
 		p.Add(t)
 	}
@@ -101,23 +114,21 @@ func percentileLegend(names []string, all []results.Distribution) (legend []Entr
 // percentileMarks are the distribution's steps: x is 1/(1−q), HdrHistogram's axis, y the value at q. The axis has no
 // place for the maximum (q = 1), so it stands at the place of the last of n messages.
 func percentileMarks(s hist.Snapshot, used bool) []mark {
-	n := float64(s.Count())
-	marks := []mark{{x: 1, y: float64(s.Min()), low: float64(s.Min()), high: float64(s.Min()), used: used}}
-	// Fifty steps for every nine; void lines are single crosses and get fewer.
-	per := 50.0
-	if !used {
-		per = 6
+	stepsPerNine := 50.0
+	if !used { // a line of single crosses
+		stepsPerNine = 6
 	}
+	at := func(x, y float64) mark { return mark{x: x, y: y, low: y, high: y, used: used} }
+	n := float64(s.Count())
+	marks := []mark{at(1, float64(s.Min()))}
 	for k := 1.0; ; k++ {
-		x := math.Pow(10, k/per)
+		x := math.Pow(10, k/stepsPerNine)
 		if x >= n {
 			break
 		}
-		y := float64(s.Quantile(1 - 1/x))
-		marks = append(marks, mark{x, y, y, y, used})
+		marks = append(marks, at(x, float64(s.Quantile(1-1/x))))
 	}
-	top := float64(s.Max())
-	return append(marks, mark{math.Max(n, 1), top, top, top, used})
+	return append(marks, at(max(n, 1), float64(s.Max())))
 }
 
 // lineName is the broker, with its load if it has several.

@@ -20,7 +20,7 @@ var quantiles = func() []float64 {
 	return qs
 }()
 
-// latencies are the kinds whose distributions a page holds; with too many load points, it holds the first.
+// latencies are the kinds whose distributions a page holds; with too many load points (maxAllCurves), it holds the first only.
 var latencies = slices.DeleteFunc(slices.Clone(results.LatencyKinds), func(k results.LatencyKind) bool {
 	return k.Name == "e2e_service" || k.Name == "generator_lag"
 })
@@ -42,7 +42,7 @@ func curves(records []store.Record, kinds []results.LatencyKind) []*curve {
 	return out
 }
 
-// ownPauses is how late the watch of the generator's own standstills woke up; nil in records of before there was one.
+// ownPauses is the distribution of the generator's own pauses. It is nil if they weren't recorded.
 func ownPauses(records []store.Record) *curve {
 	return merged(records, func(r *store.Result) hist.Snapshot {
 		if r.Pauses == nil {

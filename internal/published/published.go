@@ -1,5 +1,14 @@
 // Package published makes records of the tables of a publication, so that reports set them beside what was measured. It
 // knows a study's folder, and nothing of what is concluded from either.
+//
+// A study names its tables, CSV files, with the columns that hold axes and metrics. Each row is about one point of the study's full
+// grid, and gives figures of it:
+//
+//	# origin: table 3, page 7
+//	queues,rate,mean
+//	1,1000,2.5
+//
+// makes a record of the point with queues=1 and rate=1000, whose metric e2e_mean_ns is 2.5e6 if the study says that the column is in ms.
 package published
 
 import (
@@ -25,7 +34,7 @@ import (
 // Tool stands as the tool's version in records of published figures.
 const Tool = "published"
 
-// whenAxis tells the versions of a paper from today's; its records are told from both.
+// The axis that tells a paper's versions from today's, with the value of the paper's. Published records have a value of their own.
 const whenAxis, then, published = "when", "then", "published"
 
 // maxTable bounds a published table, in bytes.
@@ -41,7 +50,7 @@ func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := collection{study: s, byPoint: map[string]int{}}
+	c := collection{study: s, index: map[string]int{}}
 	for _, t := range s.Published {
 		var grid []study.Point
 		for _, p := range points {
@@ -60,7 +69,7 @@ func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
 type collection struct {
 	study   *study.Study
 	records []store.Record
-	byPoint map[string]int
+	index   map[string]int // in records, by the ID of the point
 }
 
 // table adds the rows of a table.
@@ -69,17 +78,17 @@ func (c *collection) table(folder fs.FS, t study.Published, grid []study.Point) 
 	if err != nil {
 		return err
 	}
-	for _, column := range columns(t) {
+	for _, column := range columnsOf(t) {
 		if len(rows) > 0 && !slices.Contains(rows[0].names, column) {
 			return fmt.Errorf("%s has no column %q; it has %s", t.File, column, strings.Join(rows[0].names, ", "))
 		}
 	}
-	used := 0
+	selected := 0
 	for _, r := range rows {
-		if !r.wanted(t.Where) {
+		if !r.isAt(t.Where) {
 			continue
 		}
-		used++
+		selected++
 		p, err := r.point(t, grid)
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", t.File, r.line, err)
@@ -92,7 +101,7 @@ func (c *collection) table(folder fs.FS, t study.Published, grid []study.Point) 
 			c.add(p, given, cmp.Or(origin, t.File))
 		}
 	}
-	if used == 0 {
+	if selected == 0 {
 		return fmt.Errorf("%s: no row has %s", t.File, conditions(t.Where))
 	}
 	return nil
@@ -100,10 +109,10 @@ func (c *collection) table(folder fs.FS, t study.Published, grid []study.Point) 
 
 // add adds the figures of a point; tables that speak of the same point make one record.
 func (c *collection) add(p study.Point, given map[string]float64, origin string) {
-	i, there := c.byPoint[p.ID]
-	if !there {
+	i, known := c.index[p.ID]
+	if !known {
 		i = len(c.records)
-		c.byPoint[p.ID] = i
+		c.index[p.ID] = i
 		c.records = append(c.records, c.record(p))
 	}
 	r := &c.records[i]
@@ -113,6 +122,7 @@ func (c *collection) add(p study.Point, given map[string]float64, origin string)
 	}
 }
 
+// record is a record of a point without figures as yet.
 func (c *collection) record(p study.Point) store.Record {
 	axes := maps.Clone(p.Axes)
 	axes[whenAxis] = published
@@ -123,8 +133,8 @@ func (c *collection) record(p study.Point) store.Record {
 	}
 }
 
-// columns are those that a table is asked for.
-func columns(t study.Published) []string {
+// columnsOf lists the columns that a study reads from a table.
+func columnsOf(t study.Published) []string {
 	out := slices.Sorted(maps.Values(t.Axes))
 	for _, c := range t.Metrics {
 		out = append(out, c.Name)
@@ -132,13 +142,15 @@ func columns(t study.Published) []string {
 	return slices.Concat(out, slices.Sorted(maps.Keys(t.Where)))
 }
 
-// row is a line of a table.
+// row is a row of a table.
 type row struct {
-	names, values []string
-	line          int
+	names  []string // of the columns
+	values []string // in their order
+	line   int      // of the file
 }
 
-func (r row) at(column string) string {
+// value is what a row has in a column, which the table must have.
+func (r row) value(column string) string {
 	return strings.TrimSpace(r.values[slices.Index(r.names, column)])
 }
 
@@ -177,9 +189,10 @@ func read(folder fs.FS, file string) (rows []row, origin string, err error) {
 	}
 }
 
-func (r row) wanted(where map[string]string) bool {
+// isAt tells whether a row has the given values in the given columns.
+func (r row) isAt(where map[string]string) bool {
 	for column, value := range where {
-		if !same(r.at(column), value) {
+		if !equal(r.value(column), value) {
 			return false
 		}
 	}
@@ -194,7 +207,7 @@ func (r row) point(t study.Published, grid []study.Point) (study.Point, error) {
 		want = map[string]string{}
 	}
 	for axis, column := range t.Axes {
-		want[axis] = r.at(column)
+		want[axis] = r.value(column)
 	}
 	var found []study.Point
 	for _, p := range grid {
@@ -214,23 +227,24 @@ func (r row) point(t study.Published, grid []study.Point) (study.Point, error) {
 	return study.Point{}, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart", len(found), t.Experiment, conditions(want))
 }
 
+// matches tells whether a point has the wanted values on its axes.
 func matches(p study.Point, want map[string]string) bool {
 	for axis, value := range want {
-		if have, ok := p.Axes[axis]; !ok || !same(have, value) {
+		if have, ok := p.Axes[axis]; !ok || !equal(have, value) {
 			return false
 		}
 	}
 	return true
 }
 
-// same tells that two texts are equal or measure the same.
-func same(a, b string) bool {
+// equal tells whether two texts are equal or measure the same, as 1KiB and 1024 do.
+func equal(a, b string) bool {
 	if a == b {
 		return true
 	}
-	x, okx := results.Magnitude(a)
-	y, oky := results.Magnitude(b)
-	return okx && oky && x == y
+	x, okX := results.Magnitude(a)
+	y, okY := results.Magnitude(b)
+	return okX && okY && x == y
 }
 
 // figures are the metrics of a row in their base units; what is blank isn't known.
@@ -242,13 +256,13 @@ func (r row) figures(t study.Published) (map[string]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		text := r.at(column.Name)
+		text := r.value(column.Name)
 		if text == "" {
 			continue
 		}
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s: %q is no number", column.Name, text)
+			return nil, fmt.Errorf("%s: %q is no number; allowed: a decimal number, or nothing if the figure isn't known", column.Name, text)
 		}
 		factor, err := results.InUnit(m.Unit, column.Unit)
 		if err != nil {
@@ -259,6 +273,7 @@ func (r row) figures(t study.Published) (map[string]float64, error) {
 	return given, nil
 }
 
+// conditions writes values by name for an error: "queues=1, rate=1000".
 func conditions(values map[string]string) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {

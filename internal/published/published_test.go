@@ -102,7 +102,7 @@ func TestTablesOfTheSamePointMakeOneRecord(t *testing.T) {
 func TestWhatIsWrongWithATableIsSaidWithItsLine(t *testing.T) {
 	for _, test := range []struct{ name, from, to, want string }{
 		{"no such point", "lazy,1,", "lazy,9,", "published/a.csv:4: no point of e has messageSize=100B, partitionsPerTopic=9"},
-		{"no number", "11194", "Namnruta", `published/a.csv:4: rate: "Namnruta" is no number`},
+		{"no number", "11194", "Namnruta", `published/a.csv:4: rate: "Namnruta" is no number; allowed: a decimal number, or nothing if the figure isn't known`},
 		{"no such column", "p99,disk", "p98,disk", `published/a.csv has no column "p99"; it has kind, queues, size, rate, p98, disk`},
 		{"no row left", "lazy,", "busy,", "published/a.csv: no row has kind=lazy"},
 		{"a row too short", "lazy,1,100B,11194,226.5,0", "lazy,1", "published/a.csv: record on line 4: wrong number of fields"},
@@ -161,7 +161,7 @@ func TestATableThatCannotBeReadIsAnError(t *testing.T) {
 		"nothing but a header": {document, "kind,queues,size,rate,p99,disk\n", "published/a.csv: no row has kind=lazy"},
 		"empty":                {document, "", "published/a.csv: no header: EOF"},
 		"another file":         {strings.Replace(document, "a.csv", "b.csv", 1), table, "open published/b.csv: file does not exist"},
-		"infinite":             {document, strings.Replace(table, "11194", "Inf", 1), `published/a.csv:4: rate: "Inf" is no number`},
+		"infinite":             {document, strings.Replace(table, "11194", "Inf", 1), `published/a.csv:4: rate: "Inf" is no number; allowed: a decimal number, or nothing if the figure isn't known`},
 	} {
 		if got, err := records(t, c.document, c.table); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)

@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Course is the course of r over time. That of a closed loop has no latency.
+// Course lists what was measured in a repetition over time, tick by tick. The latency of a closed loop is left out.
 func Course(r store.Record) []store.Tick {
 	if r.Result == nil {
 		return nil
@@ -23,14 +23,14 @@ func Course(r store.Record) []store.Tick {
 	return ticks
 }
 
-// Phase is a part of a course over time.
+// Phase is a phase of a repetition: warmup, measure or drain.
 type Phase struct {
 	Name  string
 	Until float64 // seconds since the start of the measured phase
 }
 
-// Phases lists the phases of ticks, which are r's. A phase ends between two samples: warm-up when the measured phase
-// begins, and that one when it had its length.
+// Phases lists the phases that ticks of r lie in. A phase ends between two ticks: the warm-up when the measured phase begins, and the
+// measured phase after its length.
 func Phases(r store.Record, ticks []store.Tick) []Phase {
 	var phases []Phase
 	for _, t := range ticks {
@@ -60,18 +60,18 @@ type CoursePanel struct {
 
 // CourseLine is a line of a panel.
 type CourseLine struct {
-	Name string               // among all lines of a chart
+	Name string               // tells it from all other lines of a chart
 	Part string               // the part of a pipeline that it shows; empty if it shows none
 	At   func(Moment) float64 // NaN if it is not known
 }
 
-// Moment is the state of a repetition at one time.
+// Moment is the state of a repetition at one time: a tick, with what the broker and the parts of a pipeline reported then.
 type Moment struct {
 	store.Tick
-	Look store.PipelineTick // the nearest look at a pipeline; empty if none is near
+	Look store.PipelineTick // the report on a pipeline that is nearest in time; empty if none is near
 }
 
-// Moments are those of ticks, which are r's.
+// Moments are the moments of ticks of r.
 func Moments(r store.Record, ticks []store.Tick) []Moment {
 	looks := pipelineCourse(r)
 	moments := make([]Moment, 0, len(ticks))
@@ -81,8 +81,8 @@ func Moments(r store.Record, ticks []store.Tick) []Moment {
 	return moments
 }
 
-// CoursePanels are those that any of the runs fills, in the order in which they are drawn. Parts of a pipeline have lines if
-// there is one run only.
+// CoursePanels lists the panels that any of the runs has something to show in, in the order in which they are drawn. Parts of a
+// pipeline have panels only if there is one run: the parts of several could not be told apart.
 func CoursePanels(runs ...store.Record) []CoursePanel {
 	panels := slices.Clone(coursePanels)
 	if len(runs) == 1 && isPipeline(runs[0]) {

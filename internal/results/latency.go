@@ -16,7 +16,7 @@ type LatencyKind struct {
 	Of   func(store.Latency) hist.Snapshot
 }
 
-// LatencyKinds are the histograms of a record; the first is meant where none is named.
+// LatencyKinds lists the histograms of a record. The first is meant if none is named.
 var LatencyKinds = []LatencyKind{
 	{"e2e", "end-to-end latency (received − intended)", func(l store.Latency) hist.Snapshot { return l.EndToEnd }},
 	{"e2e_service", "end-to-end service time (received − sent)", func(l store.Latency) hist.Snapshot { return l.EndToEndService }},
@@ -26,7 +26,7 @@ var LatencyKinds = []LatencyKind{
 	{"generator_lag", "the generator's own lag", func(l store.Latency) hist.Snapshot { return l.GeneratorLag }},
 }
 
-// LatencyByName finds a histogram; "" is the first, an unknown name is answered with the names there are.
+// LatencyByName finds a histogram; the first for an empty name. The error for an unknown name lists those that exist.
 func LatencyByName(name string) (LatencyKind, error) {
 	if name == "" {
 		return LatencyKinds[0], nil
@@ -39,7 +39,7 @@ func LatencyByName(name string) (LatencyKind, error) {
 	return LatencyKind{}, fmt.Errorf("unknown latency %q; known: %s", name, strings.Join(LatencyNames(), ", "))
 }
 
-// Quantile is a quantile of that latency as a metric without a name.
+// Quantile is a quantile of the latency as a metric without key and name.
 func (k LatencyKind) Quantile(q float64) Metric { return latencyMetric("", "", k.Name, q) }
 
 // LatencyNames lists the names of LatencyKinds in their order.
@@ -57,10 +57,10 @@ type Distribution struct {
 	RowTitle string // of the load point: "rate 20k/s", "curve 50 %"
 	Used     bool   // of the load point; if it is false, no conclusion may be drawn
 	N        int    // repetitions in it
-	// Closed says that it is of a closed loop: it tells how full the window or the backlog was and is no latency
-	// under a load. Formats that copy records keep it with these words; nothing is drawn or concluded from it.
+	// Closed tells whether it is of a closed loop. Such a latency says how full the window or the backlog was, nothing about a load.
+	// Formats that copy records keep it and say so; nothing is drawn or concluded from it.
 	Closed bool
-	Pauses hist.Snapshot // of the measuring machine meanwhile; empty if nobody watched
+	Pauses hist.Snapshot // pauses of the measuring machine meanwhile; empty if they weren't recorded
 	hist.Snapshot
 }
 

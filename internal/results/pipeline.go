@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// pipelineMetrics are those of an application around the broker. Response times of a closed loop are those that its clients saw;
-// they count from the sending of a request, as their name says.
+// pipelineMetrics are the metrics of an application around the broker. Response times count from the sending of a request. They are
+// given for closed loops as well, because they are what clients of the application saw.
 var pipelineMetrics = []Metric{
 	{Key: KeyResponseMin, Name: "response min", Head: "response\nmin", Unit: unit.Nanoseconds, Better: Lower, Of: response(func(s hist.Snapshot) float64 { return float64(s.Min()) })},
 	{Key: KeyResponseMean, Name: "response mean", Head: "response\nmean", Unit: unit.Nanoseconds, Better: Lower, Of: response(hist.Snapshot.Mean)},
@@ -57,8 +57,8 @@ func response(of func(hist.Snapshot) float64) func(store.Record) float64 {
 
 func isPipeline(r store.Record) bool { return len(pipelineCourse(r)) > 0 }
 
-// pipelineCourse holds the looks at a pipeline's parts and at the broker's queue, from the start of the measured phase. It is nil
-// if r has no pipeline.
+// pipelineCourse lists the reports on a pipeline's parts and on the broker's queue, with times from the start of the measured phase.
+// It is nil if r has no pipeline.
 func pipelineCourse(r store.Record) []store.PipelineTick {
 	if r.Result == nil || r.Result.Pipeline == nil {
 		return nil
@@ -70,11 +70,11 @@ func pipelineCourse(r store.Record) []store.PipelineTick {
 	return looks
 }
 
-// lookNear is how far a look may be from the moment that it is shown at: they are half a second apart, and a broker that stands
-// still keeps who asks it waiting.
+// lookNear is how far in time, in nanoseconds, a report may be from the moment that it is shown at. Reports are half a second apart,
+// unless a broker that stands still doesn't answer.
 const lookNear = int64(5e8)
 
-// lookAt is the look nearest to a moment of the course. It is empty if none is near.
+// lookAt is the report that is nearest to a moment. It is empty if none is near.
 func lookAt(looks []store.PipelineTick, at int64) (nearest store.PipelineTick) {
 	off := lookNear + 1
 	for _, look := range looks {

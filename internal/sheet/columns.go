@@ -19,11 +19,14 @@ type line struct {
 
 // column is a column of an experiment.
 type column struct {
-	name, unit, format string
-	width              float64
-	of                 func(l line) any // a string or a number; nil if it is not known
+	name   string
+	unit   string           // stands in parentheses behind the name; may be empty
+	format string           // of its numbers; empty for words
+	width  float64          // in letters
+	of     func(l line) any // a string or a number; nil if it is not known
 }
 
+// The formats of numbers, by their smallest digit.
 const (
 	ones    = "#,##0"
 	tenths  = "#,##0.0"
@@ -128,6 +131,7 @@ func brokerShare(r store.Record, seconds float64) float64 {
 	return metered(r, ofCores(r, r.Result.Cost.Shares.Broker*seconds/all))
 }
 
+// generatorShare is the generator's processor time as a percentage of all cores.
 func generatorShare(r store.Record) float64 {
 	if r.Result.Cost.Shares == nil {
 		return share(r, r.Result.Cost.GeneratorUserSeconds+r.Result.Cost.GeneratorSystemSeconds)
@@ -135,6 +139,7 @@ func generatorShare(r store.Record) float64 {
 	return ofCores(r, r.Result.Cost.Shares.Generator)
 }
 
+// ofCores is a number of busy cores as a percentage of all cores.
 func ofCores(r store.Record, cores float64) float64 {
 	if r.Host.Cores == 0 || r.Result.Cost.Messages == 0 {
 		return math.NaN()
@@ -158,6 +163,7 @@ func share(r store.Record, seconds float64) float64 {
 	return ofCores(r, seconds/window)
 }
 
+// number is v as the value of a cell: nil if it isn't known.
 func number(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -165,6 +171,7 @@ func number(v float64) any {
 	return v
 }
 
+// median is the median of a figure over the repetitions of a load that have it.
 func median(of func(store.Record) float64) func(line) any {
 	return func(l line) any {
 		var values []float64

@@ -1,0 +1,112 @@
+package sheet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+)
+
+const (
+	maxBarRows        = 40 // more rows are drawn as lines: bars would be too thin
+	maxRowsAboveChart = 60 // longer tables get their charts on a sheet of their own, where readers find them
+
+	chartWidth = 640 // pixels
+)
+
+// chartSource is where on a sheet the charted rows are.
+type chartSource struct {
+	sheet       string
+	figuresFrom int // number of the first figure column, from 1
+	usable      int // rows that are charted; they come first
+	rows        int // all rows
+	widths      []float64
+}
+
+// span names the cells of a column that a chart draws.
+func (s chartSource) span(column string) string {
+	return fmt.Sprintf("%s!$%s$%d:$%s$%d", quoted(s.sheet), column, headRows+1, column, headRows+s.usable)
+}
+
+// series are the figure columns of these names.
+func (s chartSource) series(names ...string) []excelize.ChartSeries {
+	var series []excelize.ChartSeries
+	for i, name := range names {
+		letter := letterOf(s.figuresFrom + figureIndex(name))
+		series = append(series, excelize.ChartSeries{
+			Name: fmt.Sprintf("%s!$%s$1", quoted(s.sheet), letter), Categories: s.span("A"), Values: s.span(letter),
+			Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{seriesColours[i%len(seriesColours)]}}, Marker: excelize.ChartMarker{Symbol: "none"},
+		})
+	}
+	return series
+}
+
+// charts draws throughput and latency of the usable rows below the table, or on a sheet of their own if the table is long.
+func (b *book) charts(s chartSource) {
+	if s.usable == 0 || b.err != nil {
+		return
+	}
+	on, row, widths := s.sheet, headRows+s.rows+3, s.widths
+	if s.rows > maxRowsAboveChart {
+		on, row, widths = b.sheet(s.sheet+" charts"), 2, nil
+		b.paper(on, perPage)
+	}
+	// Set widths before adding charts: excelize computes a chart's extent from them. The stream writer sets them again.
+	for i, width := range widths {
+		b.try(func() error { return b.file.SetColWidth(on, letterOf(i+1), letterOf(i+1), width) })
+	}
+	throughput := s.chart("Throughput", "messages/s", s.series("msg/s"))
+	latency := s.chart("End-to-end latency", "ms", s.series("min", "avg", "95th", "99th"))
+	b.try(func() error { return b.file.AddChart(on, cell(1, row), throughput) })
+	b.try(func() error { return b.file.AddChart(on, cell(columnAfter(widths, chartWidth+20), row), latency) })
+}
+
+// chart is a chart of the usable rows. It is as high as its bars need, within what fits a screen.
+func (s chartSource) chart(title, unit string, series []excelize.ChartSeries) *excelize.Chart {
+	kind, legend := excelize.Bar, "bottom"
+	if s.usable > maxBarRows {
+		kind = excelize.Line
+	}
+	if len(series) == 1 {
+		legend = "none"
+	}
+	axisFont := excelize.Font{Color: "404040", Size: 9}
+	height := uint(max(320, min(900, 90+s.usable*28)))
+	return &excelize.Chart{
+		VaryColors: new(false),
+		Type:       kind, Series: series, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: title}}},
+		Legend: excelize.ChartLegend{Position: legend}, Dimension: excelize.ChartDimension{Width: chartWidth, Height: height},
+		YAxis: excelize.ChartAxis{Font: axisFont, MajorGridLines: true, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: unit}}}},
+		XAxis: excelize.ChartAxis{Font: axisFont, ReverseOrder: kind == excelize.Bar},
+	}
+}
+
+// letterOf is the name of a column: A for the first.
+func letterOf(column int) string {
+	text, err := excelize.ColumnNumberToName(column)
+	if err != nil {
+		panic("sheet: " + err.Error()) // a few dozen columns
+	}
+	return text
+}
+
+// columnAfter is the first column that begins so many pixels to the right; columns without a width have the usual one.
+func columnAfter(widths []float64, pixels float64) int {
+	// As spreadsheets draw the default font: the usual width in letters, a letter's and a cell's padding in pixels.
+	const usual, letter, padding = 8.43, 7, 5
+	column := 1
+	for ; pixels > 0; column++ {
+		width := usual
+		if column <= len(widths) {
+			width = widths[column-1]
+		}
+		pixels -= width*letter + padding
+	}
+	return column
+}
+
+// seriesColours are those of the figures.
+var seriesColours = []string{"0072B2", "D55E00", "009E73", "CC79A7"}
+
+// quoted is a sheet's name as references to its cells need it.
+func quoted(sheet string) string { return "'" + strings.ReplaceAll(sheet, "'", "''") + "'" }
