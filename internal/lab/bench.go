@@ -49,13 +49,13 @@ type bench struct {
 	exhausted         string                      // why no more agents can share the load, once more would have been needed
 	pipeline          *pipeline                   // of a point that has one
 	// consuming is the process of the consumers, where the spec asks for one.
-	consuming *provision.Instance
-	relays    *provision.Instance // where the spec asks for them
-	died      *provision.Death
-	tls       agent.TLS
-	before    worker.Outcome // of the last trial
-	limit     driver.Limit   // on what a queue keeps, where the spec asks for one
-	limits    string         // the setting by which it dropped the most, where it may have dropped something
+	consuming    *provision.Instance
+	relays       *provision.Instance // where the spec asks for them
+	died         *provision.Death
+	tls          agent.TLS
+	before       worker.Outcome // of the last trial
+	limit        driver.Limit   // on what a queue keeps, where the spec asks for one
+	limitSetting string         // the setting of limit that may have dropped messages; empty if none may have
 }
 
 // run brings everything up, measures and fills the record's result.

@@ -15,129 +15,138 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// faults does what the spec asks to the broker's processes, at offsets from the start of the measured phase.
+// faults injects the faults that a spec asks for, at their offsets from the start of the measured phase.
 type faults struct {
-	bench  *bench
+	bench   *bench
+	once    sync.Once // begin
+	running sync.WaitGroup
+	cancel  context.CancelFunc
+	// events and missed belong to the injecting goroutine until end has waited for it.
 	events []store.FaultEvent
-	done   sync.WaitGroup
-	cancel context.CancelFunc
-	began  sync.Once
-	missed []string // that the run was over before
+	missed []string // faults that were due only after the run had ended
 }
 
 func newFaults(b *bench) *faults { return &faults{bench: b, cancel: func() {}} }
 
-// act is one thing to do.
-type act struct {
-	at   time.Duration
-	do   string
-	node string
+// faultAction is one thing to do to a node.
+type faultAction struct {
+	at   time.Duration // from the start of the measured phase
+	do   string        // pause | resume | kill | restart
+	node string        // as the spec names it: a number, "leader", "all", or a part of a pipeline
+	// implied is set if the spec does not list the action: it ends a fault that lasts for a time.
+	implied bool
 }
 
-// acts spells the spec's faults out: a pause with a length ends in a resume, a kill in a restart.
-func acts(list []study.Fault) []act {
-	var out []act
+// actionsOf returns a spec's faults as actions, by time. A fault that lasts for a time has two: after a pause comes a resume, after a
+// kill a restart.
+func actionsOf(list []study.Fault) []faultAction {
+	reversal := map[string]string{"pause": "resume", "kill": "restart"}
+	var actions []faultAction
 	for _, f := range list {
-		out = append(out, act{time.Duration(f.At), f.Do, f.Node})
+		actions = append(actions, faultAction{at: time.Duration(f.At), do: f.Do, node: f.Node})
 		if f.For > 0 {
-			after := map[string]string{"pause": "resume", "kill": "restart"}[f.Do]
-			out = append(out, act{time.Duration(f.At + f.For), after, f.Node})
+			actions = append(actions, faultAction{at: time.Duration(f.At + f.For), do: reversal[f.Do], node: f.Node, implied: true})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b act) int { return cmp.Compare(a.at, b.at) })
-	return out
+	slices.SortStableFunc(actions, func(a, b faultAction) int { return cmp.Compare(a.at, b.at) })
+	return actions
 }
 
-// begin starts the timetable; the measured phase begins at from on the clock's axis.
+// begin starts to inject the faults. from is the start of the measured phase, ns on the clock's axis. It does not block. Only its
+// first call counts, and it does nothing if the broker was not started here.
 func (f *faults) begin(ctx context.Context, from int64) {
 	if len(f.bench.spec.Faults) == 0 || f.bench.instance == nil {
 		return
 	}
-	f.began.Do(func() {
-		acting := ctx // the end of the trial doesn't cut short a restart that has begun
-		ctx, f.cancel = context.WithCancel(ctx)
-		f.done.Go(func() {
-			hit := map[string][]int{} // "leader" means the one that was hit, not the one that leads by then
-			for _, a := range acts(f.bench.spec.Faults) {
-				select {
-				case <-time.After(time.Duration(from + int64(a.at) - clock.Now())):
-				case <-ctx.Done():
-				}
-				if ctx.Err() == nil {
-					f.do(acting, from, a, hit)
-				} else {
-					f.miss(a)
-				}
-			}
-		})
+	f.once.Do(func() {
+		var waiting context.Context
+		waiting, f.cancel = context.WithCancel(ctx)
+		f.running.Go(func() { f.inject(ctx, waiting, from) })
 	})
 }
 
-func (f *faults) do(ctx context.Context, from int64, a act, hit map[string][]int) {
-	in, target := f.bench.at(cmp.Or(a.node, "1"))
-	nodes := hit[a.node]
-	var err error
-	if a.do == "pause" || a.do == "kill" || nodes == nil {
-		nodes, err = in.NodeOf(ctx, target)
-		hit[a.node] = nodes
+// inject takes the actions one after the other. When waiting ends, those that are not due yet are left out; one that has begun is
+// finished, or a restart would be cut short and leave no broker.
+func (f *faults) inject(ctx, waiting context.Context, from int64) {
+	targets := map[string][]int{} // by the spec's name of a node: those that a fault has hit
+	for _, a := range actionsOf(f.bench.spec.Faults) {
+		select {
+		case <-time.After(time.Duration(from + int64(a.at) - clock.Now())):
+		case <-waiting.Done():
+		}
+		if waiting.Err() != nil {
+			f.miss(a)
+			continue
+		}
+		f.act(ctx, from, a, targets)
 	}
-	if err != nil {
-		f.events = append(f.events, store.FaultEvent{OffsetNs: clock.Now() - from, Do: a.do, Err: err.Error()})
-		return
+}
+
+// act takes an action on all nodes that it is aimed at and adds an event for each.
+func (f *faults) act(ctx context.Context, from int64, a faultAction, targets map[string][]int) {
+	instance, name := f.bench.faultTarget(cmp.Or(a.node, "1"))
+	nodes, hit := targets[a.node]
+	if a.do == "pause" || a.do == "kill" || !hit { // what ends a fault is aimed at the nodes that it hit: another one may lead by now
+		var err error
+		nodes, err = instance.NodeOf(ctx, name)
+		if err != nil {
+			f.events = append(f.events, store.FaultEvent{OffsetNs: clock.Now() - from, Do: a.do, Err: err.Error()})
+			return
+		}
+		targets[a.node] = nodes
 	}
-	verbs := map[string]func(context.Context, int) error{
-		"pause": in.Pause, "resume": in.Resume, "kill": in.Kill, "restart": in.Restart,
-	}
-	for _, n := range nodes {
-		e := store.FaultEvent{OffsetNs: clock.Now() - from, Do: a.do, Node: n}
-		if in != f.bench.instance {
+	do := map[string]func(context.Context, int) error{
+		"pause": instance.Pause, "resume": instance.Resume, "kill": instance.Kill, "restart": instance.Restart,
+	}[a.do]
+	for _, node := range nodes {
+		e := store.FaultEvent{OffsetNs: clock.Now() - from, Do: a.do, Node: node}
+		if instance != f.bench.instance {
 			e.Part = a.node
 		}
-		if err := verbs[a.do](ctx, n); err != nil {
+		if err := do(ctx, node); err != nil {
 			e.Err = err.Error()
 		}
 		f.events = append(f.events, e)
 	}
 }
 
-// at is where a fault's node is: the broker, the relays, or the part of a pipeline that has this name, and which node of it.
-func (b *bench) at(node string) (*provision.Instance, string) {
-	name, number, _ := strings.Cut(node, "-")
-	if b.relays != nil && name == study.PartRelay {
+// faultTarget returns what runs the node that a fault names, and the name of the node there. "relay-2" is node 2 of the relays,
+// "server-1" node 1 of a pipeline's servers; all other names are nodes of the broker.
+func (b *bench) faultTarget(node string) (*provision.Instance, string) {
+	part, number, _ := strings.Cut(node, "-")
+	if b.relays != nil && part == study.PartRelay {
 		return b.relays, number
 	}
 	if b.pipeline != nil {
-		if in := b.pipeline.instances()[name]; in != nil {
+		if in := b.pipeline.instances()[part]; in != nil {
 			return in, cmp.Or(number, "1")
 		}
 	}
 	return b.instance, node
 }
 
-// miss notes a fault that the run was over before; to end one that never began is no loss.
-func (f *faults) miss(a act) {
-	if a.do == "kill" || a.do == "pause" {
+// miss notes an action that was left out, if the spec lists it. What ends a fault is not missed: either the fault was left out as
+// well, or the broker is stopped anyway.
+func (f *faults) miss(a faultAction) {
+	if !a.implied {
 		f.missed = append(f.missed, fmt.Sprintf("%s at %s", a.do, a.at))
 	}
 }
 
-// doubts says which of the faults did not happen as asked.
-func (f *faults) doubts() (d doubts) {
+// end leaves out the actions that are still to come, blocks until the one under way has been taken, and returns what happened, with
+// a doubt if that is not all that was asked for.
+func (f *faults) end() ([]store.FaultEvent, []store.Doubt) {
+	f.cancel()
+	f.running.Wait()
 	missed := f.missed
 	for _, e := range f.events {
 		if e.Err != "" {
 			missed = append(missed, fmt.Sprintf("%s at %s: %s", e.Do, ms(e.OffsetNs), e.Err))
 		}
 	}
+	var d doubts
 	if len(missed) > 0 {
 		d.add("faults-missed", "not everything was done to the broker that was asked for: %s", strings.Join(missed, ", "))
 	}
-	return d
-}
-
-// end waits for what is being done, skips the rest and returns what happened.
-func (f *faults) end() ([]store.FaultEvent, []store.Doubt) {
-	f.cancel()
-	f.done.Wait()
-	return f.events, f.doubts()
+	return f.events, d
 }

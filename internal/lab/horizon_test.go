@@ -9,7 +9,7 @@ import (
 )
 
 func TestARateThatFitIntoThePageCacheIsDoubted(t *testing.T) {
-	room := dirtyRoom()
+	room := pageCacheRoom()
 	if room <= 0 {
 		t.Skip("the kernel doesn't say how much may wait to be written")
 	}
@@ -28,7 +28,7 @@ func TestARateThatFitIntoThePageCacheIsDoubted(t *testing.T) {
 	} {
 		b := &bench{record: &store.Record{}, spec: study.Spec{Persistence: c.persistence}}
 		c.cost.Seconds = 5
-		b.horizon(trial{Cost: c.cost})
+		b.doubtHorizon(trial{Cost: c.cost})
 		if got := len(b.record.Doubts) == 1 && b.record.Doubts[0].Code == "short-horizon"; got != c.want {
 			t.Errorf("%s: %v", name, b.record.Doubts)
 		}

@@ -7,65 +7,79 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// A mean latency has jumped where it is so many times the highest at all lower rates, and by so much above it: what one
-// sees in a plot.
-const jumpFactor, jumpNs = 5, 1e6
+// A mean latency counts as jumped if it is at least jumpFactor times the highest at all lower rates, and at least jumpNs above it.
+// Nilsson and Pregén read the jump off a plot and give no number; these find what one sees in their figure 4.1.
+const (
+	jumpFactor = 5
+	jumpNs     = 1e6 // 1 ms: among microseconds, a factor of five is only noise
+)
 
-// followed is the share of an offered rate that has to come through for the rate not to be too much.
-const followed = 0.98
+// followedShare is the share of an offered rate that has to come through for the broker to have followed it.
+const followedShare = 0.98
 
-// knee finds the maximum throughput as Nilsson and Pregén did (2020, 3.4.1 and 4.1, after Sommer et al.): the most that
-// came through at a rate before the mean latency from send to receipt jumps and stays up; where it never jumps, the most
-// that came through at all, if the rates went further than that. nil: the rates were too few or too low to tell.
-func knee(levels []store.CurvePoint, subscriptions int) *store.Knee {
-	steps := slices.DeleteFunc(slices.Clone(levels), func(l store.CurvePoint) bool {
-		mean, _ := ofStep(l, subscriptions)
-		return l.Status == store.Void || l.Status == store.Aborted || mean == 0
-	})
-	slices.SortStableFunc(steps, func(a, b store.CurvePoint) int { return cmp.Compare(a.Rate, b.Rate) })
+// kneeStep is one rate of a curve, reduced to what the knee depends on.
+type kneeStep struct {
+	rate    float64 // offered, messages per second
+	through float64 // messages per second that came through
+	mean    float64 // latency from the send, ns
+}
+
+// knee finds the maximum throughput of a curve as Nilsson and Pregén did (2020, sections 3.4.1 and 4.1, after Sommer et al.): the
+// most that came through at any rate below the one at which the mean latency jumps and stays up. If it never jumps, knee is the
+// most that came through at all. It is nil if the curve does not tell: if it has fewer than two usable rates, or if the broker
+// still followed the highest one.
+//
+// For example, 1,000/s at 1 ms, 2,000/s at 2 ms, and 3,000/s at 150 ms with 2,100/s coming through: the latency has jumped at
+// 3,000/s, and the knee is 2,000/s.
+func knee(curve []store.CurvePoint, subscriptions int) *store.Knee {
+	steps := kneeSteps(curve, subscriptions)
 	if len(steps) < 2 {
 		return nil
 	}
-	at := jump(steps, subscriptions)
+	jumped := jump(steps)
 	k := &store.Knee{}
-	for _, l := range steps[:at] {
-		_, through := ofStep(l, subscriptions)
-		k.Rate = max(k.Rate, through)
+	for _, s := range steps[:jumped] {
+		k.Rate = max(k.Rate, s.through)
 	}
-	if at < len(steps) {
-		k.JumpedAt = steps[at].Rate
+	if jumped < len(steps) {
+		k.JumpedAt = steps[jumped].rate
 		return k
 	}
-	if last := steps[len(steps)-1]; k.Rate >= followed*last.Rate {
+	if highest := steps[len(steps)-1]; k.Rate >= followedShare*highest.rate {
 		return nil
 	}
 	return k
 }
 
-// jump is the index of the first step whose mean latency has jumped, as those of all later steps; len(steps): none.
-func jump(steps []store.CurvePoint, subscriptions int) int {
-	highest, _ := ofStep(steps[0], subscriptions)
-	for i := 1; i < len(steps); i++ {
-		mean, _ := ofStep(steps[i], subscriptions)
-		up := func(l store.CurvePoint) bool {
-			m, _ := ofStep(l, subscriptions)
-			return m >= jumpFactor*highest && m >= highest+jumpNs
+// kneeSteps returns the usable rates of a curve in rising order: those at which the broker, and nothing else, set the latency.
+func kneeSteps(curve []store.CurvePoint, subscriptions int) []kneeStep {
+	var steps []kneeStep
+	for _, p := range curve {
+		s := kneeStep{p.Rate, p.PublishRate, p.Latency.Service.Mean()}
+		if subscriptions > 0 {
+			s.through, s.mean = p.ReceiveRate/float64(subscriptions), p.Latency.EndToEndService.Mean()
 		}
-		if !slices.ContainsFunc(steps[i:], func(l store.CurvePoint) bool { return !up(l) }) {
+		if p.Status != store.Void && p.Status != store.Aborted && s.mean > 0 {
+			steps = append(steps, s)
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b kneeStep) int { return cmp.Compare(a.rate, b.rate) })
+	return steps
+}
+
+// jump returns the index of the first step at which the mean latency has jumped and from which on it stays up; len(steps) if there
+// is none. The first step has none before it, so it can't have jumped.
+func jump(steps []kneeStep) int {
+	highest := steps[0].mean
+	hasJumped := func(s kneeStep) bool { return s.mean >= jumpFactor*highest && s.mean >= highest+jumpNs }
+	comesDown := func(s kneeStep) bool { return !hasJumped(s) }
+	for i := 1; i < len(steps); i++ {
+		if !slices.ContainsFunc(steps[i:], comesDown) {
 			return i
 		}
-		if !up(steps[i]) { // one that is, and doesn't stay up, was a hiccup
-			highest = max(highest, mean)
+		if !hasJumped(steps[i]) { // a jump that does not last was a hiccup, and must not hide the real one
+			highest = max(highest, steps[i].mean)
 		}
 	}
 	return len(steps)
-}
-
-// ofStep is a rate's mean latency from the send and what came through per second: at each subscription, or confirmed
-// where there is none.
-func ofStep(l store.CurvePoint, subscriptions int) (mean, through float64) {
-	if subscriptions == 0 {
-		return l.Latency.Service.Mean(), l.PublishRate
-	}
-	return l.Latency.EndToEndService.Mean(), l.ReceiveRate / float64(subscriptions)
 }

@@ -6,18 +6,19 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// outage is the longest time in which nothing was delivered, and nothing confirmed, while load was due. What the generator stood
-// still itself is nobody's outage.
+// outage returns the longest times in which nothing was delivered, and nothing was confirmed, although messages were due. Times in
+// which the generator itself stood still are left out.
 func outage(t trial) *store.Outage {
 	sending := stood(t, func(p agent.Part) bool { return p.Outcome.Producers > 0 })
 	receiving := stood(t, func(p agent.Part) bool { return p.Outcome.LastReceived > 0 })
-	// A delivery fails to come when all senders stand still, and when all receivers do.
+	// Nothing is delivered while all senders stand still, nor while all receivers do.
 	return &store.Outage{
-		ReceiveNs: longest(t.Undelivered, sending.With(receiving)), PublishNs: longest(t.Unconfirmed, sending), SampleNs: int64(t.SampleEvery),
+		ReceiveNs: longestSilence(t.Undelivered, sending.With(receiving)), PublishNs: longestSilence(t.Unconfirmed, sending),
+		SampleNs: int64(t.SampleEvery),
 	}
 }
 
-// stood is when all agents of one side stood still at once, or this process where it is the generator.
+// stood returns when all agents of one side stood still at once, or when this process did if it is the generator.
 func stood(t trial, side func(agent.Part) bool) worker.Pauses {
 	var all *worker.Pauses
 	for _, p := range t.Parts {
@@ -35,10 +36,11 @@ func stood(t trial, side func(agent.Part) bool) worker.Pauses {
 	return *all
 }
 
-func longest(silences []worker.Stop, stood worker.Pauses) int64 {
-	var ns int64
+// longestSilence returns the longest silence in ns, without the times in which the generator stood still.
+func longestSilence(silences []worker.Stop, stood worker.Pauses) int64 {
+	var longest int64
 	for _, s := range silences {
-		ns = max(ns, s.To-s.From-stood.Within(s.From, s.To))
+		longest = max(longest, s.To-s.From-stood.Within(s.From, s.To))
 	}
-	return ns
+	return longest
 }

@@ -49,7 +49,7 @@ func (b *bench) relay(ctx context.Context, c driver.Config, t driver.Topology) e
 // askRelays asks the relays how they stood still: they are processes of ours, and messages waited for them. What a fault does to
 // a relay is what the point is about, so then nobody is asked.
 func (b *bench) askRelays(ctx context.Context, t *trial) {
-	onRelay := func(f study.Fault) bool { in, _ := b.at(f.Node); return in == b.relays }
+	onRelay := func(f study.Fault) bool { in, _ := b.faultTarget(f.Node); return in == b.relays }
 	if b.relays == nil || t.Err != nil || slices.ContainsFunc(b.spec.Faults, onRelay) {
 		return
 	}

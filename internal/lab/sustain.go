@@ -54,7 +54,7 @@ func (b *bench) sustainable(ctx context.Context) (float64, error) {
 	}
 	s.addDoubts(found)
 	confirming := *s.tried[first.Low].passed // searchError has made sure of it
-	b.horizon(confirming)
+	b.doubtHorizon(confirming)
 	b.lab.remember(b.record, first)
 	return first.Low, b.judge(confirming, confirming.Rate)
 }

@@ -148,7 +148,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	load.Observe = m.observe
 	m.unclocked = b.away.begin(ctx)
 	out, parts := b.agent.Run(ctx, load)
-	b.mayDrop(&out)
+	b.setMayDrop(&out)
 	t := trial{
 		Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic,
 		Series: m.series(out), SampleEvery: worker.SampleEvery, Parts: parts,

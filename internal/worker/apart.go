@@ -126,7 +126,7 @@ func (a *apart) prepare() error {
 	if err := sharable(w.bodies); err != nil {
 		return err
 	}
-	_, err := a.ask(order{Do: doPrepare, Prepare: &away{
+	_, err := a.ask(order{Do: doPrepare, Prepare: &preparation{
 		Audience: w.audience(), Producers: w.plan.producers(), Subscriptions: len(w.plan.Topology.Subscriptions),
 		Keys: w.plan.Keys, KeyOrdered: w.plan.KeyOrdered,
 	}})
@@ -166,7 +166,7 @@ func (a *apart) listen(t *trial) {
 	a.seen.Store(nil)
 	a.changed.Store(false)
 	a.trial.Store(t)
-	if _, err := a.ask(order{Do: doListen, Trial: &trialAway{bases, t.procs, phaseAway{from, t.phaseEnd(from)}}}); err != nil {
+	if _, err := a.ask(order{Do: doListen, Trial: &trialStart{bases, t.procs, phaseTimes{from, t.phaseEnd(from)}}}); err != nil {
 		w.broken.because(err)
 	}
 	if from == measure.Undecided {
@@ -183,7 +183,7 @@ var ErrLate = errors.New("the consumers' process learned too late when the measu
 
 func (a *apart) announce(t *trial, from int64) int64 {
 	from = max(from, clock.Now()+int64(lead))
-	if _, err := a.ask(order{Do: doMeasure, Phase: &phaseAway{from, t.phaseEnd(from)}}); err != nil {
+	if _, err := a.ask(order{Do: doMeasure, Phase: &phaseTimes{from, t.phaseEnd(from)}}); err != nil {
 		a.worker.broken.because(err)
 	} else if clock.Now() >= from {
 		a.worker.broken.because(ErrLate)

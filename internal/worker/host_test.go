@@ -64,9 +64,9 @@ func (o *ordering) tell(this order) report {
 // prepare orders consumers of two producers, and a trial with more bases than that.
 func (o *ordering) prepare() {
 	o.t.Helper()
-	listened := &trialAway{Bases: []uint64{1, 1, 1}, Procs: 1, Phase: phaseAway{measure.Undecided, measure.Undecided}}
+	listened := &trialStart{Bases: []uint64{1, 1, 1}, Procs: 1, Phase: phaseTimes{measure.Undecided, measure.Undecided}}
 	for _, this := range []order{
-		{Do: doPrepare, Prepare: &away{Producers: 2, Subscriptions: 1}}, {Do: doStart, Within: time.Minute}, {Do: doListen, Trial: listened},
+		{Do: doPrepare, Prepare: &preparation{Producers: 2, Subscriptions: 1}}, {Do: doStart, Within: time.Minute}, {Do: doListen, Trial: listened},
 	} {
 		if r := o.tell(this); r.Err != "" || r.Refused != nil {
 			o.t.Fatalf("%s: %+v", this.Do, r)

@@ -8,21 +8,22 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Moved is the outcome with all times later by so many ns: on another clock.
-func (o Outcome) Moved(by int64) Outcome {
-	if by == 0 {
+// Moved returns the outcome with offset, in ns, added to all times: as another host's clock would have shown them. Times that
+// are 0 (it never happened) or math.MaxInt64 (undecided) stay as they are.
+func (o Outcome) Moved(offset int64) Outcome {
+	if offset == 0 {
 		return o
 	}
 	move := func(times ...*int64) {
 		for _, t := range times {
-			if *t != 0 && *t != math.MaxInt64 { // else it never came
-				*t += by
+			if *t != 0 && *t != math.MaxInt64 {
+				*t += offset
 			}
 		}
 	}
 	move(&o.Start, &o.From, &o.Until, &o.FirstSent, &o.LastSent, &o.LastReceived, &o.LastAcked, &o.Backlog.FilledAt, &o.Backlog.From, &o.Backlog.To)
 	for _, stops := range []*[]Stop{&o.Pauses.Stops, &o.Undelivered, &o.Unconfirmed} {
-		*stops = slices.Clone(*stops)
+		*stops = slices.Clone(*stops) // the caller's outcome shares their memory
 		for i := range *stops {
 			move(&(*stops)[i].From, &(*stops)[i].To)
 		}
@@ -34,64 +35,91 @@ func (o Outcome) Moved(by int64) Outcome {
 	return o
 }
 
-// Merged is the outcome of one trial that workers with parts of one plan ran together, on one clock. Counts add up and histograms
-// merge without loss. What its samples say of latencies is left to Joint.Quantiles.
+// Merged returns the outcome of one trial that several workers ran together, each with a part of one plan (Plan.Split). All times
+// must be on one clock (Moved). Counts are added and histograms merged, both exactly; backlog and silences are computed anew,
+// from samples of all workers together. There must be at least one part. What the samples say of latencies is left to
+// Joint.Quantiles.
 func Merged(parts []Outcome) Outcome {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	out := Outcome{Drained: true, From: math.MaxInt64, Start: math.MaxInt64}
-	for _, o := range parts {
-		out.Warmup.Add(o.Warmup)
-		out.Measured.Add(o.Measured)
-		out.Histograms.Merge(o.Histograms)
-		out.Streams = append(out.Streams, o.Streams...)
-		out.Start, out.From, out.Until = min(out.Start, o.Start), min(out.From, o.From), max(out.Until, o.Until)
-		out.FirstSent = earliest(out.FirstSent, o.FirstSent)
-		out.LastSent, out.LastReceived, out.LastAcked = max(out.LastSent, o.LastSent), max(out.LastReceived, o.LastReceived), max(out.LastAcked, o.LastAcked)
-		out.Backlog = out.Backlog.and(o.Backlog)
-		out.Drained, out.Arriving, out.Hopeless = out.Drained && o.Drained, out.Arriving || o.Arriving, out.Hopeless || o.Hopeless
-		out.Overdue += o.Overdue
-		out.Procs, out.Working = max(out.Procs, o.Procs), max(out.Working, o.Working)
-		out.Blocked, out.Sending, out.Producers = out.Blocked+o.Blocked, out.Sending+o.Sending, out.Producers+o.Producers
-		out.Pauses = out.Pauses.With(o.Pauses)
-		if out.SendErr == nil {
-			out.SendErr = o.SendErr
-		}
-		if out.Err == nil {
-			out.Err = o.Err
-		}
+	merged := Outcome{Drained: true, From: math.MaxInt64, Start: math.MaxInt64}
+	for _, part := range parts {
+		merged.addCounts(part)
+		merged.addTimes(part)
+		merged.addEnding(part)
 	}
-	slices.SortFunc(out.Streams, func(a, b measure.StreamBooks) int {
+	slices.SortFunc(merged.Streams, func(a, b measure.StreamBooks) int {
 		return cmp.Or(cmp.Compare(a.Producer, b.Producer), cmp.Compare(a.Subscription, b.Subscription))
 	})
 	joint := NewJoint(len(parts))
-	for i, o := range parts {
-		joint.put(i, o.Samples)
+	for i, part := range parts {
+		joint.put(i, part.Samples)
 	}
-	out.Samples = joint.Rest()
-	for _, s := range out.Samples {
-		if s.At >= out.From {
-			out.BacklogMax = max(out.BacklogMax, s.Backlog)
+	merged.Samples = joint.Rest()
+	for _, s := range merged.Samples {
+		if s.At >= merged.From {
+			merged.BacklogMax = max(merged.BacklogMax, s.Backlog)
 		}
 	}
-	out.Undelivered = Silences(out.Samples, out.From, out.Until, Deliveries)
-	out.Unconfirmed = Silences(out.Samples, out.From, out.Until, Confirmations)
-	return out
+	merged.Undelivered = Silences(merged.Samples, merged.From, merged.Until, Deliveries)
+	merged.Unconfirmed = Silences(merged.Samples, merged.From, merged.Until, Confirmations)
+	return merged
 }
 
-// earliest of two times, of which 0 is none.
-func earliest(a, b int64) int64 {
-	if a == 0 || b != 0 && b < a {
-		return b
+func (o *Outcome) addCounts(part Outcome) {
+	o.Warmup.Add(part.Warmup)
+	o.Measured.Add(part.Measured)
+	o.Histograms.Merge(part.Histograms)
+	o.Streams = append(o.Streams, part.Streams...)
+	o.Overdue += part.Overdue
+	o.Producers += part.Producers
+	o.Blocked += part.Blocked
+	o.Sending += part.Sending
+	o.Procs = max(o.Procs, part.Procs) // the limits of a trial are judged worker by worker
+	o.Working = max(o.Working, part.Working)
+	o.Pauses = o.Pauses.With(part.Pauses)
+}
+
+func (o *Outcome) addTimes(part Outcome) {
+	o.Start = min(o.Start, part.Start)
+	o.From = min(o.From, part.From)
+	o.Until = max(o.Until, part.Until)
+	o.FirstSent = earliest(o.FirstSent, part.FirstSent)
+	o.LastSent = max(o.LastSent, part.LastSent)
+	o.LastReceived = max(o.LastReceived, part.LastReceived)
+	o.LastAcked = max(o.LastAcked, part.LastAcked)
+	o.Backlog = o.Backlog.plus(part.Backlog)
+}
+
+// addEnding adds how a part ended. Of several errors, the first part's counts.
+func (o *Outcome) addEnding(part Outcome) {
+	o.Drained = o.Drained && part.Drained
+	o.Arriving = o.Arriving || part.Arriving
+	o.Hopeless = o.Hopeless || part.Hopeless
+	if o.SendErr == nil {
+		o.SendErr = part.SendErr
 	}
-	return a
+	if o.Err == nil {
+		o.Err = part.Err
+	}
 }
 
-// and is what draining both took: from when the first could be drained until the last was.
-func (d Drained) and(o Drained) Drained {
+// earliest returns the earlier of two times. 0 means that it never happened.
+func earliest(a, b int64) int64 {
+	switch {
+	case a == 0:
+		return b
+	case b == 0:
+		return a
+	}
+	return min(a, b)
+}
+
+// plus returns the draining of both backlogs as one: it begins with the first and ends with the last.
+func (d Drained) plus(other Drained) Drained {
 	return Drained{
-		Filled: d.Filled + o.Filled, FilledBytes: d.FilledBytes + o.FilledBytes, FilledAt: max(d.FilledAt, o.FilledAt),
-		From: earliest(d.From, o.From), To: max(d.To, o.To), Received: d.Received + o.Received,
+		Filled: d.Filled + other.Filled, FilledBytes: d.FilledBytes + other.FilledBytes, FilledAt: max(d.FilledAt, other.FilledAt),
+		From: earliest(d.From, other.From), To: max(d.To, other.To), Received: d.Received + other.Received,
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/brokermark/brokermark/internal/schedule"
 )
 
-// Part says which clients of a larger plan a plan has, so that each sends what it would have sent there.
+// Part says which clients of a whole plan a part of it has. Each of them sends exactly what it would send in the whole plan.
 type Part struct {
-	Clients []int // of the plan's clients, in order: their numbers in the larger plan
-	Of      schedule.Deal
+	Clients []int         // by client of the part: its number in the whole plan; rising
+	Of      schedule.Deal // how the whole plan deals its schedule out
 }
 
-// share is the part of all messages that are this plan's.
+// share returns which share of the whole plan's messages this part sends, from 0 to 1.
 func (p *Plan) share() float64 {
 	if p.Part == nil {
 		return 1
@@ -22,7 +22,7 @@ func (p *Plan) share() float64 {
 	return float64(len(p.Producers)) / float64(p.Part.Of.Producers)
 }
 
-// client is the number of client i in the deal.
+// client returns the number of client i in the whole plan.
 func (p *Plan) client(i int) int {
 	if p.Part == nil {
 		return i
@@ -30,40 +30,41 @@ func (p *Plan) client(i int) int {
 	return p.Part.Clients[i]
 }
 
-// own leaves of streams those of the plan's producers.
+// own returns the streams of this part's producers. It overwrites streams.
 func (p *Plan) own(streams []measure.StreamBooks) []measure.StreamBooks {
 	if p.Part == nil {
 		return streams
 	}
 	mine := map[int]bool{}
-	for _, one := range p.Producers {
-		mine[one.ID] = true
+	for _, producer := range p.Producers {
+		mine[producer.ID] = true
 	}
 	return slices.DeleteFunc(streams, func(s measure.StreamBooks) bool { return !mine[s.Producer] })
 }
 
-// counter counts the arrivals of s that are this plan's.
+// counter returns a counter of the arrivals of s that this part sends.
 func (p *Plan) counter(s schedule.Schedule) schedule.Counter {
 	if p.Part == nil {
 		return p.deal().Counter(s)
 	}
-	var all counters
+	var sum counterSum
 	for i := range p.Part.Clients {
-		all = append(all, schedule.Sequential(p.deal().Share(s, p.client(i))))
+		sum = append(sum, schedule.Sequential(p.deal().Share(s, p.client(i))))
 	}
-	return all
+	return sum
 }
 
-type counters []schedule.Counter
+// counterSum counts what all of its counters count together.
+type counterSum []schedule.Counter
 
-func (c counters) Count(d int64) (n int64) {
-	for _, one := range c {
-		n += one.Count(d)
+func (c counterSum) Count(d int64) (n int64) {
+	for _, counter := range c {
+		n += counter.Count(d)
 	}
 	return n
 }
 
-// limits are how many of the first total arrivals of s are each client's.
+// limits returns, by client, how many of the whole plan's first total arrivals of s it sends.
 func (p *Plan) limits(s schedule.Schedule, total int64) []int64 {
 	all := p.deal().Limits(s, total)
 	if p.Part == nil {
@@ -76,8 +77,8 @@ func (p *Plan) limits(s schedule.Schedule, total int64) []int64 {
 	return own
 }
 
-// Split divides a plan into n, each with the whole of its streams: all that send to a topic or receive from it, and all topics that
-// share connections with it. The parts together send and receive what the plan would have.
+// Split divides a plan into n parts for n agents. Together they send and receive exactly what the plan would. All producers and
+// consumers of a topic are in one part, and so are all topics that share connections: no stream is divided.
 func (p Plan) Split(n int) ([]Plan, error) {
 	if n == 1 {
 		return []Plan{p}, nil
@@ -87,7 +88,7 @@ func (p Plan) Split(n int) ([]Plan, error) {
 		return nil, fmt.Errorf("%d agents, but all streams of a topic, and topics that share connections, run on one agent, and there are %d of these", n, len(groups))
 	}
 	parts := make([]Plan, n)
-	for k := range parts {
+	for k := range parts { // groups take turns
 		var topics []int
 		for g := k; g < len(groups); g += n {
 			topics = append(topics, groups[g]...)
@@ -98,83 +99,81 @@ func (p Plan) Split(n int) ([]Plan, error) {
 	return parts, nil
 }
 
-// Separable is into how many parts a plan can be divided.
+// Separable returns into how many parts a plan can be divided.
 func (p Plan) Separable() int { return len(p.groups()) }
 
-// groups are the topics that must stay together, each group and all of them in order.
+// groups returns the topics that must stay together, as groups in the order of their first topics. Topics in a group rise.
 func (p Plan) groups() [][]int {
-	root := make([]int, len(p.Topology.Topics))
-	for i := range root {
-		root[i] = i
+	// leader[t] is a lower topic of t's group, or t itself if it is the first (disjoint sets).
+	leader := make([]int, len(p.Topology.Topics))
+	for t := range leader {
+		leader[t] = t
 	}
-	find := func(i int) int {
-		for root[i] != i {
-			i = root[i]
+	first := func(t int) int {
+		for leader[t] != t {
+			t = leader[t]
 		}
-		return i
+		return t
 	}
 	join := func(a, b int) {
-		a, b = find(a), find(b)
-		root[max(a, b)] = min(a, b)
+		a, b = first(a), first(b)
+		leader[max(a, b)] = min(a, b)
 	}
-	for i := p.clients(); i < len(p.Producers); i++ {
-		join(p.Producers[i].Topic, p.Producers[i-p.clients()].Topic)
+	clients := p.clients()
+	for i := clients; i < len(p.Producers); i++ {
+		join(p.Producers[i].Topic, p.Producers[i-clients].Topic) // producers i and i − clients share a client
 	}
 	for _, c := range p.Consumers {
 		for _, t := range c.Also {
 			join(c.Topic, t)
 		}
 	}
-	members := map[int][]int{}
-	var first []int
-	for t := range root {
-		r := find(t)
-		if members[r] == nil {
-			first = append(first, r)
+	var groups [][]int
+	index := map[int]int{} // of the group with this first topic
+	for t := range leader {
+		f := first(t)
+		if f == t {
+			index[f] = len(groups)
+			groups = append(groups, nil)
 		}
-		members[r] = append(members[r], t)
+		groups[index[f]] = append(groups[index[f]], t)
 	}
-	var out [][]int
-	for _, r := range first {
-		out = append(out, members[r])
-	}
-	return out
+	return groups
 }
 
-// part is the plan for some of its topics, in order. A round of the producers' turns is whole but for the last one, so the clients
-// that are left take turns as before.
+// part returns the part of a plan with these topics, which rise. Producers take turns at the clients; a group has all producers of
+// its clients, so those that stay keep their order and take the same turns.
 func (p Plan) part(topics []int) Plan {
-	index := map[int]int{}
-	whole := p
-	p.Topology.Topics, p.Producers, p.Consumers = nil, nil, nil
+	part := p
+	part.Part = &Part{Of: p.deal()}
+	part.Topology.Topics, part.Producers, part.Consumers = nil, nil, nil
+	newIndex := map[int]int{} // of the part's topics
 	for i, t := range topics {
-		index[t] = i
-		p.Topology.Topics = append(p.Topology.Topics, whole.Topology.Topics[t])
+		newIndex[t] = i
+		part.Topology.Topics = append(part.Topology.Topics, p.Topology.Topics[t])
 	}
-	p.Part = &Part{Of: whole.deal()}
-	for i, one := range whole.Producers {
-		t, mine := index[one.Topic]
+	for i, producer := range p.Producers {
+		t, mine := newIndex[producer.Topic]
 		if !mine {
 			continue
 		}
-		if i < whole.clients() {
-			p.Part.Clients = append(p.Part.Clients, i)
+		if i < p.clients() { // the first producer of client i
+			part.Part.Clients = append(part.Part.Clients, i)
 		}
-		p.Producers = append(p.Producers, Producer{ID: one.ID, Topic: t})
+		part.Producers = append(part.Producers, Producer{ID: producer.ID, Topic: t})
 	}
-	p.Clients = len(p.Part.Clients)
-	for _, c := range whole.Consumers {
-		t, mine := index[c.Topic]
+	part.Clients = len(part.Part.Clients)
+	for _, c := range p.Consumers {
+		t, mine := newIndex[c.Topic]
 		if !mine {
 			continue
 		}
-		c.Topic = t
 		also := c.Also
-		c.Also = nil
+		c.Topic, c.Also = t, nil // not c.Also[:0]: the whole plan shares its memory
 		for _, t := range also {
-			c.Also = append(c.Also, index[t])
+			c.Also = append(c.Also, newIndex[t])
 		}
-		p.Consumers = append(p.Consumers, c)
+		part.Consumers = append(part.Consumers, c)
 	}
-	return p
+	return part
 }

@@ -16,103 +16,110 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// ServeConsumers runs the consumers of a worker that was prepared with the other end of conn (PrepareApart), until it has
-// them closed or conn ends. open connects to the broker, where the worker has made everything.
+// ServeConsumers runs the consumers of a worker in another process. That worker was prepared with the other end of conn
+// (PrepareApart). It blocks until the worker closes the consumers or conn ends. open connects to the broker, where the worker has
+// made all topics.
 func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Driver, error)) error {
-	h := &host{reports: json.NewEncoder(conn), open: open, broken: newBroken(), procs: runtime.GOMAXPROCS(0), over: make(chan struct{})}
-	defer h.end()
+	h := &consumerHost{
+		open: open, broken: newBroken(), procs: runtime.GOMAXPROCS(0), over: make(chan struct{}), reports: json.NewEncoder(conn),
+	}
+	defer h.close() // with an error of doClose the worker was answered
 	var reporting sync.WaitGroup
-	reporting.Go(h.tell)
+	reporting.Go(h.reportLoop)
 	defer reporting.Wait()
 	defer close(h.over)
-	for in := json.NewDecoder(conn); ; {
+	for orders := json.NewDecoder(conn); ; {
 		var o order
-		if err := in.Decode(&o); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		}
-		r := h.obey(o)
-		if r.To = o.Do; h.send(r) != nil || o.Do == doClose {
+		if err := orders.Decode(&o); errors.Is(err, io.EOF) {
 			return nil
+		} else if err != nil {
+			return fmt.Errorf("an order of the worker: %w", err)
+		}
+		answer := h.carryOut(o)
+		answer.To = o.Do
+		if err := h.send(answer); err != nil || o.Do == doClose {
+			return nil // if the worker can't be answered it has gone, and nobody is left to hear of it
 		}
 	}
 }
 
-// host has the consumers of a worker elsewhere.
-type host struct {
+// consumerHost runs consumers for a worker in another process. Orders come one after the other, by one goroutine; another one
+// sends reports meanwhile.
+type consumerHost struct {
 	open   func(context.Context) (driver.Driver, error)
-	driver driver.Driver // once they are started
-	broken *broken
-	procs  int // threads that may run Go code at once outside a trial
-	over   chan struct{}
+	driver driver.Driver // nil until doStart
+	broken *broken       // why a consumer ended by itself
+	procs  int           // GOMAXPROCS outside a trial
+	over   chan struct{} // closed when ServeConsumers returns
+	plan   *preparation  // nil until doPrepare
+	keys   *keys
+	side   *beside // the consumers; nil until doPrepare and after doClose
 
-	writing sync.Mutex // one report at a time, each of a trial that is under way
-	reports *json.Encoder
-	plan    *away
-	keys    *keys
-	side    *beside
-	probed  *probed
-	told    []bool // of probed
-	trial   *hosted
+	// mu is held while a report is made and sent, so that none of a trial follows the answer that ends it.
+	mu       sync.Mutex
+	reports  *json.Encoder
+	probed   *probed // probes that the consumers have seen
+	reported []bool  // which of them the worker knows of
+	trial    *hostedTrial
 }
 
-// hosted is a trial of a worker elsewhere.
-type hosted struct {
+// hostedTrial is what the consumers' process holds of a trial.
+type hostedTrial struct {
 	measure *measure.Trial
 	watch   *clock.Watch
 	pauses  *pauses
-	until   atomic.Int64
+	until   atomic.Int64 // the end of the measured phase, ns on the clock's axis
 }
 
-func (h *host) send(r report) error {
-	h.writing.Lock()
-	defer h.writing.Unlock()
+func (h *consumerHost) send(r report) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return h.reports.Encode(r)
 }
 
-// tell reports what is new, again and again.
-func (h *host) tell() {
+// reportLoop reports what is new every reportEvery, and at once that a consumer has ended by itself.
+func (h *consumerHost) reportLoop() {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
 	broken := h.broken.is
 	for n := 1; ; n++ {
-		r := report{}
+		var r report
 		select {
 		case <-h.over:
 			return
 		case <-broken:
-			r.Broken, broken = h.broken.err.Error(), nil
+			r.Broken = h.broken.err.Error()
+			broken = nil // report it once
 		case <-tick.C:
 		}
-		h.writing.Lock()
-		if r = h.news(r, n%latenciesEvery == 0); r.Broken != "" || r.Receipts != nil || len(r.Probed) > 0 {
-			_ = h.reports.Encode(r) // whoever reads it ends with the connection
+		h.mu.Lock()
+		h.addNews(&r, n%latenciesEvery == 0)
+		if r.Broken != "" || r.Receipts != nil || len(r.Probed) > 0 {
+			_ = h.reports.Encode(r) // if the connection has ended, so will ServeConsumers
 		}
-		h.writing.Unlock()
+		h.mu.Unlock()
 	}
 }
 
-// news adds to r what was counted, or between trials who was seen; writing is held.
-func (h *host) news(r report, latencies bool) report {
+// addNews adds what the trial has received; between trials, which probes have come. The caller holds mu.
+func (h *consumerHost) addNews(r *report, withLatencies bool) {
 	switch {
 	case h.trial != nil:
-		s := h.side.span()
-		now := h.trial.measure.Receipts(latencies)
-		r.Receipts, r.Span = &now, &s
+		span := h.side.span()
+		receipts := h.trial.measure.Receipts(withLatencies)
+		r.Receipts, r.Span = &receipts, &span
 	case h.probed != nil:
 		for i := range h.probed.seen {
-			if !h.told[i] && h.probed.seen[i].Load() {
-				h.told[i] = true
+			if !h.reported[i] && h.probed.seen[i].Load() {
+				h.reported[i] = true
 				r.Probed = append(r.Probed, i)
 			}
 		}
 	}
-	return r
 }
 
-func (h *host) obey(o order) (r report) {
+// carryOut does what an order says and returns the answer.
+func (h *consumerHost) carryOut(o order) (answer report) {
 	var err error
 	switch {
 	case o.Do == doPrepare && o.Prepare != nil && h.side == nil:
@@ -120,43 +127,39 @@ func (h *host) obey(o order) (r report) {
 	case h.side == nil:
 		err = fmt.Errorf("%q before anything was prepared", o.Do)
 	case o.Do == doStart && h.driver == nil:
-		r.Registered, err = h.start(o.Within)
+		answer.Registered, err = h.start(o.Within)
 	case o.Do == doListen && o.Trial != nil && h.trial == nil:
 		h.listen(o.Trial)
 	case o.Do == doMeasure && o.Phase != nil && h.trial != nil:
-		h.trial.until.Store(o.Phase.Until)
-		h.trial.measure.MeasureFrom(o.Phase.From)
+		h.trial.measureDuring(*o.Phase)
 	case o.Do == doCollect && h.trial != nil:
-		r.Accounts = h.trial.measure.Accounts()
+		answer.Accounts = h.trial.measure.Accounts()
 	case o.Do == doEnd && h.trial != nil:
-		r = h.finish()
+		answer = h.endTrial()
 	case o.Do == doClose:
-		err = h.end()
+		err = h.close()
 	default:
 		err = fmt.Errorf("%q is not what comes next", o.Do)
 	}
-	if errors.As(err, &r.Refused) {
-		return r
+	if err != nil && !errors.As(err, &answer.Refused) {
+		answer.Err = err.Error()
 	}
-	if err != nil {
-		r.Err = err.Error()
-	}
-	return r
+	return answer
 }
 
-func (h *host) prepare(p *away) (err error) {
+func (h *consumerHost) prepare(p *preparation) (err error) {
 	if h.keys, err = newKeys(p.Keys); err != nil {
 		return err
 	}
 	probed := newProbed(p.Producers, p.Subscriptions)
-	h.writing.Lock()
-	defer h.writing.Unlock()
-	h.plan, h.probed, h.told = p, probed, make([]bool, len(probed.seen))
-	h.side = newBeside(nil, p.Audience, probed, h.broken)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.plan, h.probed, h.reported = p, probed, make([]bool, len(probed.seen))
+	h.side = newBeside(nil, p.Audience, probed, h.broken) // start sets the driver
 	return nil
 }
 
-func (h *host) start(within time.Duration) (*registered, error) {
+func (h *consumerHost) start(within time.Duration) (*registered, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	d, err := h.open(ctx)
@@ -168,48 +171,56 @@ func (h *host) start(within time.Duration) (*registered, error) {
 	return &r, err
 }
 
-func (h *host) listen(o *trialAway) {
-	shape := measure.Shape{Producers: h.plan.Producers, Consumers: len(h.plan.Audience.Consumers), Subscriptions: h.plan.Subscriptions, Apart: true}
+// listen begins a trial.
+func (h *consumerHost) listen(o *trialStart) {
+	shape := measure.Shape{
+		Producers: h.plan.Producers, Consumers: len(h.plan.Audience.Consumers), Subscriptions: h.plan.Subscriptions, Apart: true,
+	}
 	var keyOf measure.KeyOf
 	if h.plan.KeyOrdered && h.keys != nil {
 		shape.Keys, keyOf = h.keys.N, h.keys.of
 	}
-	t := &hosted{measure: measure.NewTrial(shape)}
-	for i, seq := range o.Bases {
-		if i < h.plan.Producers {
-			t.measure.Base(i, seq)
+	t := &hostedTrial{measure: measure.NewTrial(shape)}
+	for producer, seq := range o.Bases {
+		if producer < h.plan.Producers {
+			t.measure.Base(producer, seq)
 		}
 	}
-	t.until.Store(o.Phase.Until)
-	t.measure.MeasureFrom(o.Phase.From)
+	t.measureDuring(o.Phase)
 	if o.Procs > 0 {
 		runtime.GOMAXPROCS(min(o.Procs, h.procs))
 	}
 	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.until.Load}
 	t.watch = clock.NewWatch(t.pauses.woke)
 	h.side.book(t.measure, keyOf)
-	h.writing.Lock()
+	h.mu.Lock()
 	h.trial = t
-	h.writing.Unlock()
+	h.mu.Unlock()
 }
 
-// finish ends the trial and says everything of it.
-func (h *host) finish() report {
-	heard, _ := h.side.end(nil)
+func (t *hostedTrial) measureDuring(p phaseTimes) {
+	t.until.Store(p.Until)
+	t.measure.MeasureFrom(p.From)
+}
+
+// endTrial ends the trial and returns a report of all of it.
+func (h *consumerHost) endTrial() report {
+	heard, _ := h.side.end(nil) // consumers of this process can always be asked
 	h.trial.watch.Close()
 	heard.Pauses = h.trial.pauses.outcome()
 	runtime.GOMAXPROCS(h.procs)
-	h.writing.Lock()
-	defer h.writing.Unlock()
-	r := h.news(report{Heard: &heard, Accounts: h.trial.measure.Accounts()}, true)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := report{Heard: &heard, Accounts: h.trial.measure.Accounts()}
+	h.addNews(&r, true)
 	h.trial = nil
 	return r
 }
 
-// end ends trial and consumers and closes the driver.
-func (h *host) end() error {
+// close ends the trial, if there is one, and the consumers, and closes the driver. It may be called again.
+func (h *consumerHost) close() error {
 	if h.trial != nil {
-		h.finish()
+		h.endTrial()
 	}
 	if h.side == nil {
 		return nil
@@ -218,8 +229,8 @@ func (h *host) end() error {
 	if h.driver != nil {
 		err = errors.Join(err, h.driver.Close())
 	}
-	h.writing.Lock()
-	defer h.writing.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.side, h.driver, h.probed = nil, nil, nil
 	return err
 }

@@ -7,62 +7,71 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// What crosses between a worker and consumers in another process, as lines of JSON: orders one way, each of which is
-// answered before the next one comes, and reports the other way. Both processes read the same clock.
+// A worker and consumers in another process talk by lines of JSON over one connection. The worker sends orders and waits for the
+// answer to each before it sends the next. The consumers send reports: answers to orders, and every reportEvery what is new. Both
+// processes run on one host, so they read the same clock.
+//
+//	worker                 consumers
+//	prepare, start    →
+//	                  ←    To: start, Registered
+//	listen            →
+//	                  ←    Receipts, Receipts, …    (every 10 ms while the trial runs)
+//	end               →
+//	                  ←    To: end, Heard, Accounts
 
-// order is one of these verbs with what belongs to it.
+// order is one verb with what it needs.
 type order struct {
 	Do      string
-	Prepare *away         `json:",omitempty"`
-	Within  time.Duration `json:",omitempty"` // to start
-	Trial   *trialAway    `json:",omitempty"` // to listen to
-	Phase   *phaseAway    `json:",omitempty"` // to measure
+	Prepare *preparation  `json:",omitempty"` // of doPrepare
+	Within  time.Duration `json:",omitempty"` // of doStart: how long connecting may take
+	Trial   *trialStart   `json:",omitempty"` // of doListen
+	Phase   *phaseTimes   `json:",omitempty"` // of doMeasure
 }
 
+// The verbs, in the order in which they come. doListen to doEnd are repeated for each trial.
 const (
-	doPrepare = "prepare"
-	doStart   = "start"   // connect the consumers
-	doListen  = "listen"  // to a trial
-	doMeasure = "measure" // its measured phase is decided
-	doCollect = "collect" // report all ledgers
-	doEnd     = "end"     // the trial has ended
+	doPrepare = "prepare" // make the consumers
+	doStart   = "start"   // connect them to the broker
+	doListen  = "listen"  // book deliveries in a new trial
+	doMeasure = "measure" // the measured phase has been decided, if doListen left it open
+	doCollect = "collect" // report the ledgers of the trial
+	doEnd     = "end"     // end the trial and report all of it
 	doClose   = "close"   // end the consumers
 )
 
-// away is what stays the same over the trials of a point.
-type away struct {
+// preparation is what stays the same over all trials.
+type preparation struct {
 	Audience                 audience
 	Producers, Subscriptions int
 	Keys                     Keys
 	KeyOrdered               bool
 }
 
-// trialAway is what consumers have to know of a trial.
-type trialAway struct {
-	Bases []uint64 // of every producer: the number of its first message
-	Procs int
-	Phase phaseAway
+// trialStart is what consumers have to know of a new trial.
+type trialStart struct {
+	Bases []uint64 // by producer: the number of its first message in the trial
+	Procs int      // how many threads of Go code the trial may use; 0: no limit
+	Phase phaseTimes
 }
 
-// phaseAway is the measured phase, ns on the clock's axis.
-type phaseAway struct{ From, Until int64 }
+// phaseTimes is when the measured phase begins and ends, ns on the clock's axis; measure.Undecided if it is still open.
+type phaseTimes struct{ From, Until int64 }
 
-// report tells what is new, and where To says so answers an order.
+// report says what is new. If To is set, it is the answer to the order with that verb.
 type report struct {
 	To         string                 `json:",omitempty"`
 	Err        string                 `json:",omitempty"` // why the order could not be carried out
-	Refused    *driver.ErrUnsupported `json:",omitempty"` // or the driver's refusal
-	Broken     string                 `json:",omitempty"` // why a consumer ended by itself
-	Probed     []int                  `json:",omitempty"` // newly seen
-	Receipts   *measure.Receipts      `json:",omitempty"` // of the trial so far
-	Span       *span                  `json:",omitempty"` // when they came
-	Accounts   []measure.Account      `json:",omitempty"`
-	Registered *registered            `json:",omitempty"`
-	Heard      *heard                 `json:",omitempty"`
+	Refused    *driver.ErrUnsupported `json:",omitempty"` // the driver's refusal, in place of Err
+	Broken     string                 `json:",omitempty"` // why a consumer has ended by itself
+	Probed     []int                  `json:",omitempty"` // indices in probed.seen of probes that came since the last report
+	Receipts   *measure.Receipts      `json:",omitempty"` // what the trial has received so far
+	Span       *span                  `json:",omitempty"` // when the first and the last of that came
+	Accounts   []measure.Account      `json:",omitempty"` // the trial's ledgers; answers doCollect and doEnd
+	Registered *registered            `json:",omitempty"` // answers doStart
+	Heard      *heard                 `json:",omitempty"` // answers doEnd
 }
 
-// How often consumers elsewhere report what they have counted, and one of how many times with all latencies.
 const (
-	reportEvery    = 10 * time.Millisecond
-	latenciesEvery = 25
+	reportEvery    = 10 * time.Millisecond // half the time between two samples of the worker
+	latenciesEvery = 25                    // reports; histograms are large, so they come only four times a second
 )
