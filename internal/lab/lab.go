@@ -1,5 +1,9 @@
-// Package lab runs the repetitions of a study one after the other and turns each into a record. It is the only
-// package that knows everyone: specs, brokers, agents, the search and the store.
+// Package lab runs the repetitions of a study one after the other and turns each into a record. It is the only package that
+// knows all the others: specs, brokers, agents, the search and the store.
+//
+// For each repetition it takes a broker from the pool or starts one, connects producers and consumers, runs one or more trials
+// (runTrial) while it meters all processes, judges them (judge), and states what makes their numbers deserve less trust (doubts).
+// Whatever happens on the way, the repetition ends as a record that says so.
 package lab
 
 import (
@@ -23,9 +27,10 @@ type Options struct {
 	// Append keeps a record, whatever has become of ctx; nil: in the store.
 	Append func(ctx context.Context, r store.Record) error
 	Again  bool // run what is stored already
-	// Enough tells that a point needs no further repetition; nil: each that was asked for. It is asked before a repetition.
+	// Enough is asked before each repetition whether its point needs no more of them. If nil, all are run.
 	Enough func(ctx context.Context, run study.Run) bool
-	// Lease is how long other runners with the same store wait for this one when it isn't heard of any more; 0: store.Lease.
+	// Lease is after how long other runners with the same store take over the repetition of one that has died. If 0, it is
+	// store.Lease.
 	Lease time.Duration
 	Keep  bool      // leave the brokers' directories behind
 	Tool  string    // version of this program
@@ -33,13 +38,14 @@ type Options struct {
 	Watch func(Event)
 	// NewAgent makes the agent of a point; nil means one in this process.
 	NewAgent func() agent.Agent
-	// AgentsHere are the agents' processes on this machine, which are no strangers to it; nil: none.
+	// AgentsHere returns the agents' processes on this machine: they do not disturb the measurement, as other processes do. If
+	// nil, there are none.
 	AgentsHere func() []int
 	// Meters are agents whose processes listen on addresses of an attached broker; nil: there are none.
 	Meters func(ctx context.Context, addresses []string) []agent.Meter
 }
 
-// Event tells whoever watches what goes on. It is sent from one goroutine at a time.
+// Event says what goes on. Events are sent from one goroutine at a time.
 type Event struct {
 	Kind   EventKind
 	Run    study.Run
@@ -55,7 +61,7 @@ type Event struct {
 	Shared bool          // of one that is skipped: another runner did it while this one ran
 }
 
-// ClosedLoop tells that the trial under way sends as fast as it can, or into a backlog: it has no latency under a load.
+// ClosedLoop reports whether the trial under way sends as fast as it can, or into a backlog. Its latency is not one under a load.
 func (e Event) ClosedLoop() bool { return e.Target == 0 || e.Run.Point.Spec.ClosedLoop() }
 
 // Cores are processor cores in use over the last half second.
@@ -71,7 +77,7 @@ type AgentCores struct {
 	Cores float64
 }
 
-// EventKind is what an Event tells.
+// EventKind says what an Event is about.
 type EventKind int
 
 // The kinds of events.
@@ -126,12 +132,13 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	return l.tally, l.all(ctx, runs)
 }
 
-// all runs the repetitions that are not done, then waits for those that other runners have begun.
+// all runs the repetitions that are not done. Then it goes through those again that other runners had claimed, until they are done
+// or their runners have died.
 func (l *lab) all(ctx context.Context, runs []study.Run) error {
 	for {
 		var held []study.Run
 		for i, run := range runs {
-			if l.Enough != nil && !l.before(run) && l.Enough(ctx, run) {
+			if l.Enough != nil && !l.doneBefore(run) && l.Enough(ctx, run) {
 				l.tally.Spared++
 				l.finish(run, Event{Kind: Spared})
 				continue
@@ -140,7 +147,7 @@ func (l *lab) all(ctx context.Context, runs []study.Run) error {
 			switch standing {
 			case store.Done:
 				l.tally.Skipped++
-				l.finish(run, Event{Kind: Skipped, Shared: !l.before(run)})
+				l.finish(run, Event{Kind: Skipped, Shared: !l.doneBefore(run)})
 			case store.Held:
 				held = append(held, run)
 			case store.Claimed:
@@ -225,8 +232,11 @@ func (l *lab) count(r store.Record, unstarted, lost bool) {
 	}
 }
 
-// pace corrects the specs' time estimates by what repetitions really took. rest is the estimate for what isn't done.
-type pace struct{ estimated, took, rest float64 }
+// pace corrects the estimates of how long repetitions take by how long they took. All values are seconds.
+type pace struct {
+	estimated, took float64 // for the repetitions that were run
+	rest            float64 // estimated for those that are still to do
+}
 
 func (l *lab) spent(run study.Run, took time.Duration) {
 	l.pace.estimated += study.EstimateSeconds(run.Point.Spec)
@@ -241,7 +251,7 @@ func (p pace) left() time.Duration {
 	return time.Duration(seconds * 1e9)
 }
 
-// errStart marks what kept a broker from running at all.
+// errStart is the error of a broker that could not be installed, started or reached: there was nothing to measure.
 type errStart struct{ error }
 
 func (e errStart) Unwrap() error { return e.error }

@@ -24,19 +24,19 @@ func newPool(h *provision.Host, keep bool) *pool {
 	return &pool{host: h, keep: keep, open: map[string]*provision.Instance{}, warm: map[*provision.Instance]bool{}}
 }
 
-// instanceKey tells which points can share a broker: those that start the same one.
+// instanceKey is equal for points that start the same broker, so that they can share it.
 func instanceKey(s study.Spec) string {
-	settings, _ := served(s)            // what is refused starts nothing
-	server, _ := json.Marshal(settings) // a map with ordered keys, from JSON in the first place
+	settings, _ := served(s)            // if it is refused, take refuses it as well
+	server, _ := json.Marshal(settings) // can't fail: the settings were read from a document
 	key, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, string(server)})
 	return string(key)
 }
 
-// shareable tells whether a point may leave its broker to others: not when it breaks it.
+// shareable reports whether a point may leave its broker to others. It may not if it injects faults.
 func shareable(s study.Spec) bool { return s.Isolation == "shared" && len(s.Faults) == 0 }
 
-// Shares names the broker that a point shares with the others that have the same name for it; "" where it has one of its
-// own, or starts none.
+// Shares returns a name that is equal for all points that share a broker. It is empty if the point has a broker of its own, or
+// starts none.
 func Shares(s study.Spec) string {
 	if _, ok := catalog.Started(s.Broker); !ok || len(s.Attach) > 0 || !shareable(s) {
 		return ""
@@ -44,8 +44,9 @@ func Shares(s study.Spec) string {
 	return instanceKey(s)
 }
 
-// take returns a running broker for the spec and the call that gives it back.
-func (p *pool) take(ctx context.Context, s study.Spec) (*provision.Instance, func(), error) {
+// take returns a running broker for a spec. The caller calls giveBack when the repetition has ended: that stops the broker, unless
+// others share it.
+func (p *pool) take(ctx context.Context, s study.Spec) (in *provision.Instance, giveBack func(), err error) {
 	shared := shareable(s)
 	key := instanceKey(s)
 	if in, ok := p.open[key]; ok && shared {
@@ -58,7 +59,7 @@ func (p *pool) take(ctx context.Context, s study.Spec) (*provision.Instance, fun
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := p.host.Start(ctx, provision.Options{
+	in, err = p.host.Start(ctx, provision.Options{
 		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS != study.TLSOff, Mutual: s.TLS == study.TLSMutual, Server: server, Keep: p.keep,
 	})
 	if err != nil {
@@ -71,7 +72,7 @@ func (p *pool) take(ctx context.Context, s study.Spec) (*provision.Instance, fun
 	return in, func() { stop(in) }, nil
 }
 
-// drop ends a shared broker that can't be trusted any more.
+// drop stops a shared broker that has died or could not be started properly: the next point gets a new one.
 func (p *pool) drop(s study.Spec) {
 	if in, ok := p.open[instanceKey(s)]; ok {
 		delete(p.open, instanceKey(s))
@@ -79,7 +80,7 @@ func (p *pool) drop(s study.Spec) {
 	}
 }
 
-// release ends the brokers that none of the runs to come shares.
+// release stops the shared brokers that none of these runs, which are still to come, will use.
 func (p *pool) release(runs ...[]study.Run) {
 	if len(p.open) == 0 {
 		return
@@ -100,8 +101,11 @@ func (p *pool) release(runs ...[]study.Run) {
 
 func (p *pool) close() { p.release() }
 
+// stopTimeout is how long a broker may take to stop by itself before it is killed.
+const stopTimeout = 30 * time.Second
+
 func stop(in *provision.Instance) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
-	_ = in.Stop(ctx) // it ends by force what doesn't end by itself
+	_ = in.Stop(ctx) // an error only says that it had to be killed
 }

@@ -9,10 +9,13 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// look is how often a runner that has nothing else to do looks what became of the repetitions that others are at.
-const look = time.Second
+// Several runners with the same store share the repetitions of a study. A runner claims a repetition before it runs it, and the
+// others leave it alone while the claim is kept.
 
-// share finds out what is done, and makes ready to share the rest with other runners.
+// askAgainEvery is how often a runner that has nothing else to do asks whether a repetition that another one has claimed is done.
+const askAgainEvery = time.Second
+
+// share reads from the store which repetitions are done, and prepares to claim the others.
 func (l *lab) share(ctx context.Context, runs []study.Run) error {
 	ids, seen := []string{}, map[string]bool{}
 	for _, r := range runs {
@@ -32,38 +35,39 @@ func (l *lab) share(ctx context.Context, runs []study.Run) error {
 		lease = store.Lease
 	}
 	if l.claims, err = l.Store.Claims(ctx, l.Again, lease); err != nil {
-		l.claims = nil // a user who may append, but make no table: as good as alone
+		l.claims = nil // the user may append records, but not make the table of claims: run everything, as if alone
 		fmt.Fprintf(l.Log, "%v; other runners with this store may do the same work\n", err)
 	}
 	return nil
 }
 
-// claim tells what to do with a repetition. A store that is away for a while costs the run nothing, as with its records.
+// claim claims a repetition if nobody else has. If it returns store.Claimed, the caller runs the repetition and then calls release;
+// otherwise release is nil. If the store can't be reached, the repetition counts as claimed: at worst two runners do it.
 func (l *lab) claim(ctx context.Context, run study.Run) (_ store.Standing, release func()) {
-	if l.before(run) {
+	if l.doneBefore(run) {
 		return store.Done, nil
 	}
-	nothing := func() {}
+	noClaim := func() {}
 	if l.claims == nil {
-		return store.Claimed, nothing
+		return store.Claimed, noClaim
 	}
 	standing, err := l.claims.Claim(ctx, run.Point.ID, run.Repetition)
 	switch {
 	case err != nil:
-		return store.Claimed, nothing
+		return store.Claimed, noClaim
 	case standing == store.Claimed:
 		return standing, l.claims.Keep(run.Point.ID, run.Repetition)
 	}
 	return standing, nil
 }
 
-// before tells that a repetition was done when this run began.
-func (l *lab) before(run study.Run) bool {
+// doneBefore reports whether a repetition was done when this run began.
+func (l *lab) doneBefore(run study.Run) bool {
 	_, done := l.done[run.Point.ID][run.Repetition]
 	return done
 }
 
-// await waits a little for other runners.
+// await waits for askAgainEvery and says for what. held are the repetitions that other runners have claimed; at least one.
 func (l *lab) await(ctx context.Context, held []study.Run) error {
 	stage := "waiting for another runner with the same store: it is at the last repetition"
 	if len(held) > 1 {
@@ -73,7 +77,7 @@ func (l *lab) await(ctx context.Context, held []study.Run) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(look):
+	case <-time.After(askAgainEvery):
 		return nil
 	}
 }

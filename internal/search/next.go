@@ -178,7 +178,9 @@ func (s *searcher) decide(i int, l *load) (Request, bool) {
 // lastTrials reports whether goal i needs all trials that it has left, or all the time, to confirm a lower bound.
 func (s *searcher) lastTrials(i int) bool {
 	g := s.Goals[i]
-	needed := math.Ceil(float64(g.Sum) * (1 - g.Exceed) / float64(g.Final) * (1 - 1e-9))
+	// The good time that makes a lower bound (Goal.Class), in full-length trials. It is a whole number but for rounding, which must
+	// not make it one more.
+	needed := math.Ceil(float64(g.Sum) * (1 - g.Exceed) / float64(g.Final) * (1 - rounding))
 	confirmed := s.spent + time.Duration(needed)*(g.Final+s.extra)
 	return s.trials+int(needed) >= s.MaxTrials*(i+1) || s.Budget > 0 && confirmed >= s.Budget*time.Duration(i+1)
 }

@@ -289,8 +289,11 @@ func (s *searcher) undecided(i int, b Bounds) string {
 // capped reports whether a rate is the highest that may be tried.
 func (s *searcher) capped(rate float64) bool { return s.MaxRate > 0 && rate >= s.MaxRate }
 
+// rounding is far more than the relative error of a few floating-point operations, and far less than any width.
+const rounding = 1e-9
+
 // within reports whether two rates are no further apart than width, but for rounding.
-func within(low, high, width float64) bool { return high <= low*(1+width)*(1+1e-9) }
+func within(low, high, width float64) bool { return high <= low*(1+width)*(1+rounding) }
 
 // bounded returns a rate, or the highest that may be tried if that is lower.
 func (s *searcher) bounded(rate float64) float64 {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"math"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -16,11 +17,32 @@ const SampleEvery = 20 * time.Millisecond
 // on.
 const maxKept = 60_000
 
-// Reading the latencies costs more than reading the counters, so not every sample does it.
+// depth says how much is done with a sample; each includes what those above it do.
+type depth int
+
 const (
-	quantilesEvery = 25 // samples: twice a second
-	observeEvery   = 5  // samples from one that Load.Observe gets to the next
+	countersOnly  depth = iota // read the counters and keep the sample
+	observed                   // pass it on to Load.Observe, and ask Load.Hopeless
+	withLatencies              // read the latencies first, and see whether the warm-up has settled
 )
+
+// Reading the latencies costs more than reading the counters, so most samples do without. latenciesEverySample is a multiple of
+// observedEvery.
+const (
+	observedEvery        = 5  // samples: ten times a second
+	latenciesEverySample = 25 // samples: twice a second
+)
+
+// depthOf returns the depth of sample n.
+func depthOf(n int) depth {
+	switch {
+	case n%latenciesEverySample == 0:
+		return withLatencies
+	case n%observedEvery == 0:
+		return observed
+	}
+	return countersOnly
+}
 
 // observer samples a running trial and, with an automatic warm-up, decides when it has settled.
 type observer struct {
@@ -51,30 +73,29 @@ func (o *observer) run(ended <-chan struct{}) {
 	for n := 1; ; n++ {
 		select {
 		case <-tick.C:
-			o.look(n%quantilesEvery == 0, n%observeEvery == 0)
+			o.look(depthOf(n))
 		case <-ended:
-			o.look(true, true)
+			o.look(withLatencies)
 			return
 		}
 	}
 }
 
-// look takes a sample, keeps it, and acts on it. It ends an automatic warm-up that has settled. If tell is set, it asks whether
-// the load is hopeless and passes the sample on. If latency is set, it reads the latencies first.
-func (o *observer) look(latency, tell bool) {
+// look takes a sample, keeps it, and acts on it.
+func (o *observer) look(d depth) {
 	t := o.trial
 	now := clock.Now()
-	if latency {
+	if d >= withLatencies {
 		o.readLatency()
 	}
 	s := o.sample(now)
 	o.keep(s, t.measure.MeasuredSince(), t.measuredUntil.Load())
 	if t.load.Warmup.Auto && t.measure.MeasuredSince() == measure.Undecided {
-		if from := o.measureFrom(s, latency); from != 0 {
+		if from := o.measureFrom(s, d); from != 0 {
 			t.beginMeasuring(from)
 		}
 	}
-	if !tell {
+	if d < observed {
 		return
 	}
 	if s.Sending && s.Phase == measure.Measured && !o.hopeless && t.load.Hopeless != nil && t.load.Hopeless(o.samples.Values()) {
@@ -82,16 +103,16 @@ func (o *observer) look(latency, tell bool) {
 		t.measuredUntil.Store(min(now, t.measuredUntil.Load()))
 	}
 	if t.load.Observe != nil {
-		if latency { // not in the samples that are kept: in hours they would add up
+		if d >= withLatencies { // not in the samples that are kept: over hours, histograms would fill the memory
 			s.Latency = &Latency{o.histogram, t.measure.Service()}
 		}
 		t.load.Observe(s)
 	}
 }
 
-// measureFrom is when a measured phase begins that isn't fixed yet; 0: that isn't known. ask says that the latencies of s
-// are new.
-func (o *observer) measureFrom(s Sample, ask bool) int64 {
+// measureFrom returns when the measured phase begins, ns on the clock's axis; 0 if that is still open. With Warmup.Told somebody
+// else decides; otherwise it begins when the warm-up has settled, which only a sample with latencies can show.
+func (o *observer) measureFrom(s Sample, d depth) int64 {
 	t := o.trial
 	if t.load.Warmup.Told {
 		from := t.load.MeasureFrom()
@@ -101,13 +122,13 @@ func (o *observer) measureFrom(s Sample, ask bool) int64 {
 		}
 		return from
 	}
-	if ask && o.settling.Settled(time.Duration(s.At-t.startedAt), s) {
+	if d >= withLatencies && o.settling.Settled(time.Duration(s.At-t.startedAt), s) {
 		return s.At + int64(announced)
 	}
 	return 0
 }
 
-// announced is how long before its beginning a measured phase is fixed: producers and consumers have to know of it by then.
+// announced is how long before its beginning the measured phase is decided: by then producers and consumers must know of it.
 const announced = 10 * time.Millisecond
 
 // readLatency reads the quantiles of the latencies that came since it was last called.
@@ -148,39 +169,49 @@ func (o *observer) keep(s Sample, from, until int64) {
 	o.confirmed.look(from, until, s.At, s.Count.Acked, s.Unconfirmed)
 }
 
-// Settling decides when a warm-up has settled: in each of the last three half seconds the rate was within a tenth of the mean
-// of the three, and so was the median latency. A median may also be within 50 µs, by which a short latency varies anyway.
+// Settling decides when a warm-up has settled: when rate and median latency were steady over the last three half seconds.
 type Settling struct {
-	shortest, longest time.Duration
-	rates, medians    [3]float64 // of the last three half seconds, in turn
-	n                 int        // how many samples were looked at
+	shortest, longest time.Duration       // bounds of the warm-up
+	rates             [steadySpan]float64 // confirmed per second in each of the last half seconds; a ring
+	medians           [steadySpan]float64 // latency in ns, likewise
+	n                 int                 // how many samples were looked at
 	last              Sample
 }
 
-// NewSettling decides about an automatic warm-up.
+const (
+	steadySpan  = 3    // half seconds
+	steadyShare = 0.1  // how far each value may be off the mean of all
+	medianSlack = 50e3 // ns: by so much a short latency varies anyway
+)
+
+// NewSettling returns what decides about an automatic warm-up.
 func NewSettling(w Warmup) *Settling { return &Settling{shortest: w.For, longest: w.Max} }
 
 // Settled reports whether a warm-up that has lasted for since may end. Call it about every half second.
 func (w *Settling) Settled(since time.Duration, s Sample) bool {
 	if w.n > 0 {
 		seconds := float64(s.At-w.last.At) / 1e9
-		w.rates[w.n%3] = float64(s.Count.Acked-w.last.Count.Acked) / seconds
-		w.medians[w.n%3] = float64(s.EndToEnd.P50)
+		w.rates[w.n%steadySpan] = float64(s.Count.Acked-w.last.Count.Acked) / seconds
+		w.medians[w.n%steadySpan] = float64(s.EndToEnd.P50)
 	}
 	w.n++
 	w.last = s
 	if since >= w.longest {
 		return true
 	}
-	return since >= w.shortest && w.n > 3 && steady(w.rates, 0.1, 0) && steady(w.medians, 0.1, 50e3)
+	return since >= w.shortest && w.n > steadySpan && steady(w.rates, 0) && steady(w.medians, medianSlack)
 }
 
-// steady reports whether each value is within share of their mean, or within slack of it. Values of 0 are not steady: nothing
-// came.
-func steady(v [3]float64, share, slack float64) bool {
-	mean := (v[0] + v[1] + v[2]) / 3
-	for _, x := range v {
-		if d := max(x-mean, mean-x); d > share*mean && d > slack {
+// steady reports whether each value is off the mean of all by at most steadyShare of it, or by at most slack. If all are 0,
+// nothing has come, and that is not steady.
+func steady(values [steadySpan]float64, slack float64) bool {
+	var mean float64
+	for _, v := range values {
+		mean += v
+	}
+	mean /= steadySpan
+	for _, v := range values {
+		if off := math.Abs(v - mean); off > steadyShare*mean && off > slack {
 			return false
 		}
 	}

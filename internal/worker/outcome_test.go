@@ -120,7 +120,7 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 	tr.load.Observe = func(s Sample) { told = append(told, s) }
 	o := newObserver(tr, &w.plan)
 	p, consumers := w.producers[0], w.consuming.(*beside).list
-	o.look(true, true)
+	o.look(withLatencies)
 	n := p.freeSlots.take(p.batchSlots[:messages])
 	recorder := p.recorderOf(tr, &p.streams[0])
 	for i, id := range p.batchSlots[:n] {
@@ -128,7 +128,7 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 		p.prepare(i, id, &p.streams[0], stamp{uint64(i) + 1, at, at + 500_000, 0}, recorder) // after the probe
 	}
 	recorder.Commit()
-	o.look(true, true)
+	o.look(withLatencies)
 	for i, id := range p.batchSlots[:n] {
 		took := int64(time.Millisecond)
 		if i < slow {
@@ -137,9 +137,9 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 		receive(consumers[0], p, id, took)
 	}
 	p.Done(p.batchSlots[:40], nil)
-	o.look(false, false) // nobody is told, and the latencies are those of before
-	o.look(true, true)
-	o.look(true, true) // nothing new came
+	o.look(countersOnly) // nobody is told, and the latencies are those of before
+	o.look(withLatencies)
+	o.look(withLatencies) // nothing new came
 	if len(told) != 4 {
 		t.Fatalf("told %d times", len(told))
 	}
