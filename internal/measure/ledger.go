@@ -5,21 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// ledger is the account of one stream as one subscription received it. A stream is everything one producer sends;
-// its sequence numbers are counted from the start of the trial.
+// ledger records which messages of one stream one subscription received. A stream is everything that one producer sends; its
+// messages are numbered from 0 in each trial. Several consumers of the subscription write to it at once.
 type ledger struct {
-	seen bitmap
+	seen bitmap        // the numbers received
 	next atomic.Uint64 // one past the highest number received
-	// keyed holds the same for each key, where the order is promised per key only; made when it is needed.
-	keyed      atomic.Pointer[[]atomic.Uint64]
-	keys       int
-	duplicated [phases]atomic.Int64
-	reordered  [phases]atomic.Int64
-	// When the first and the last message came, ns on the clock's axis; 0: none did.
-	first, last atomic.Int64
+	// keyed is next for each key, if order is promised per key only. It is made with the first message that has a key.
+	keyed       atomic.Pointer[[]atomic.Uint64]
+	keys        int // how many keys there are; 0: order is promised over the whole stream
+	duplicated  [phases]atomic.Int64
+	reordered   [phases]atomic.Int64
+	first, last atomic.Int64 // when the first and the last message came, ns on the clock's axis; 0 if none did
 }
 
-// nextOf is one past the highest number received with key.
+// nextOf returns one past the highest number received with a key.
 func (l *ledger) nextOf(key int) *atomic.Uint64 {
 	keyed := l.keyed.Load()
 	if keyed == nil {
@@ -30,28 +29,28 @@ func (l *ledger) nextOf(key int) *atomic.Uint64 {
 	return &(*keyed)[key]
 }
 
-// run is a row of deliveries of one stream to one consumer, gathered while they fall into one word of the bitmap: in
-// order, 64 messages then cost two atomic operations.
+// run gathers successive deliveries of one stream to one consumer, as long as they fall into one word of the bitmap. Messages that
+// come in order then cost two atomic operations for 64 of them. Its zero value is empty.
 type run struct {
-	ledger *ledger
-	word   uint64         // seq/64
-	old    uint64         // members of the word when the run began
-	new    [phases]uint64 // members the run adds
-	late   uint64         // those of them that came after a later one
-	high   uint64         // one past the highest number known to have been received
-	twice  [phases]int64  // duplicated
-	at     int64          // when it began, ns on the clock's axis
+	ledger     *ledger        // nil if the run is empty
+	word       uint64         // index of the word: seq/64
+	old        uint64         // members of the word when the run began
+	new        [phases]uint64 // members that the run adds
+	late       uint64         // those of them that came after a later message
+	high       uint64         // one past the highest number known to have been received
+	duplicates [phases]int64
+	began      int64 // ns on the clock's axis
 }
 
-// take books the delivery of seq at now and tells whether it was the first of its message. A run of another ledger or word
-// must have been published.
+// take adds the delivery of seq at now to the run and reports whether it is the first of its message. A run of another ledger or
+// word must have been published before.
 func (r *run) take(l *ledger, seq uint64, key int, phase Phase, now int64) bool {
 	if r.ledger == nil {
-		*r = run{ledger: l, word: seq >> 6, old: l.seen.word(seq &^ 63), high: l.next.Load(), at: now}
+		*r = run{ledger: l, word: seq >> 6, old: l.seen.word(seq &^ 63), high: l.next.Load(), began: now}
 	}
 	bit := uint64(1) << (seq & 63)
 	if (r.old|r.new[Warmup]|r.new[Measured])&bit != 0 {
-		r.twice[phase]++
+		r.duplicates[phase]++
 		return false
 	}
 	r.new[phase] |= bit
@@ -68,8 +67,9 @@ func (r *run) take(l *ledger, seq uint64, key int, phase Phase, now int64) bool 
 	return true
 }
 
-// publish writes the run, which ended by now, into its ledger and returns how many messages it added. A message is reordered
-// when it arrives after a later one of its stream (RFC 4737, section 3), or of its key where keys carry the order.
+// publish writes the run into its ledger, empties it, and returns how many messages it added. now is when its last delivery came. A
+// message counts as reordered if it arrives after a later one of its stream (RFC 4737, section 3), or of its key if order is
+// promised per key.
 func (r *run) publish(now int64) (added [phases]int64) {
 	l := r.ledger
 	if l == nil {
@@ -81,7 +81,7 @@ func (r *run) publish(now int64) (added [phases]int64) {
 		for phase, members := range r.new {
 			first := members &^ before
 			added[phase] = int64(bits.OnesCount64(first))
-			r.twice[phase] += int64(bits.OnesCount64(members & before))
+			r.duplicates[phase] += int64(bits.OnesCount64(members & before))
 			if late := first & r.late; late != 0 {
 				l.reordered[phase].Add(int64(bits.OnesCount64(late)))
 			}
@@ -91,12 +91,12 @@ func (r *run) publish(now int64) (added [phases]int64) {
 		}
 	}
 	if l.first.Load() == 0 {
-		l.first.CompareAndSwap(0, r.at)
+		l.first.CompareAndSwap(0, r.began)
 	}
 	for last := l.last.Load(); now > last && !l.last.CompareAndSwap(last, now); {
 		last = l.last.Load()
 	}
-	for phase, n := range r.twice {
+	for phase, n := range r.duplicates {
 		if n > 0 {
 			l.duplicated[phase].Add(n)
 		}
@@ -108,16 +108,22 @@ func (r *run) publish(now int64) (added [phases]int64) {
 // Range is a run of sequence numbers, both ends included.
 type Range struct{ First, Last uint64 }
 
-// lost counts what is missing of [from, to), how much of that the broker had confirmed, and returns the first
-// ranges, at most limit of them.
-func (l *ledger) lost(from, to uint64, unconfirmed *bitmap, limit int) (lost, acked int64, ranges []Range, cut bool) {
+// lost returns how many messages of [from, to) are missing, and how many of those the broker had confirmed.
+func (l *ledger) lost(from, to uint64, unconfirmed *bitmap) (lost, acked int64) {
 	eachWord(from, to, func(seq, mask uint64) bool {
-		missing := ^l.seen.word(seq) & mask
+		missing := mask &^ l.seen.word(seq)
 		lost += int64(bits.OnesCount64(missing))
 		acked += int64(bits.OnesCount64(missing &^ unconfirmed.word(seq)))
-		for missing != 0 {
+		return true
+	})
+	return lost, acked
+}
+
+// lostRanges returns the first ranges of missing messages of [from, to), limit of them at most. cut reports whether there are more.
+func (l *ledger) lostRanges(from, to uint64, limit int) (ranges []Range, cut bool) {
+	eachWord(from, to, func(seq, mask uint64) bool {
+		for missing := mask &^ l.seen.word(seq); missing != 0; missing &= missing - 1 { // that clears the lowest bit
 			n := seq + uint64(bits.TrailingZeros64(missing))
-			missing &= missing - 1
 			switch {
 			case len(ranges) > 0 && ranges[len(ranges)-1].Last+1 == n:
 				ranges[len(ranges)-1].Last = n
@@ -125,9 +131,10 @@ func (l *ledger) lost(from, to uint64, unconfirmed *bitmap, limit int) (lost, ac
 				ranges = append(ranges, Range{n, n})
 			default:
 				cut = true
+				return false
 			}
 		}
 		return true
 	})
-	return lost, acked, ranges, cut
+	return ranges, cut
 }

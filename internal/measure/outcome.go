@@ -69,7 +69,7 @@ func (t *Trial) Streams(all bool) []StreamBooks {
 				continue
 			}
 			st := &t.streams[i]
-			_, _, s.Lost, s.LostCut = st.ledgers[j].lost(0, st.end.Load(), &st.unconfirmed, maxRanges)
+			s.Lost, s.LostCut = st.ledgers[j].lostRanges(0, st.end.Load(), maxRanges)
 			out = append(out, s)
 		}
 	}
@@ -88,7 +88,7 @@ func (t *Trial) streamBooks(producer, subscription int, phase Phase) Books {
 	}
 	b := Books{Sent: int64(to - from), Expected: int64(to - from)}
 	b.Received = l.seen.count(from, to)
-	b.Lost, b.LostAcked, _, _ = l.lost(from, to, &s.unconfirmed, 0)
+	b.Lost, b.LostAcked = l.lost(from, to, &s.unconfirmed)
 	b.Failed = s.unconfirmed.count(from, to)
 	b.Acked = b.Sent - b.Failed
 	b.Duplicated = l.duplicated[phase].Load()
@@ -103,8 +103,8 @@ func (t *Trial) Missing() int64 {
 	for i := range t.streams {
 		s := &t.streams[i]
 		for j := range s.ledgers {
-			_, n, _, _ := s.ledgers[j].lost(0, s.end.Load(), &s.unconfirmed, 0)
-			missing += n
+			_, acked := s.ledgers[j].lost(0, s.end.Load(), &s.unconfirmed)
+			missing += acked
 		}
 	}
 	return missing
