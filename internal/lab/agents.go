@@ -139,6 +139,22 @@ func (t trial) thrifty(cores int) bool {
 	return slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return p.Outcome.Procs < p.Cores })
 }
 
+// coresOfMachines are all cores of the agents' machines; 0 where these are this machine alone.
+func (t trial) coresOfMachines() (sum int) {
+	seen, elsewhere := map[string]bool{}, false
+	for _, p := range t.Parts {
+		elsewhere = elsewhere || !p.Here
+		if !seen[p.Machine] {
+			seen[p.Machine] = true
+			sum += p.Cores
+		}
+	}
+	if !elsewhere {
+		return 0
+	}
+	return sum
+}
+
 // coresHere are the cores of this machine that the generator used: those of agents elsewhere are others.
 func (t trial) coresHere() float64 {
 	if len(t.Parts) == 0 {

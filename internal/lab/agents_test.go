@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -37,5 +39,20 @@ func TestASaturatedAgentIsNamedAndThoseOfAMachineAreJudgedTogether(t *testing.T)
 		if saturated != (want != "") || why.Text != want {
 			t.Errorf("%q, want %q", why.Text, want)
 		}
+	}
+}
+
+func TestCoresOfAgentsElsewhereAreNotThoseOfThisMachine(t *testing.T) {
+	b := &bench{lab: &lab{host: store.Host{Cores: 2}}}
+	tr := trial{Cost: store.Cost{BrokerKnown: true, Shares: &store.Shares{Generator: 5, Broker: 1}}}
+	here := working("a", "1", 2, 2, 1, 0)
+	here.Here = true
+	tr.Parts = []agent.Part{here}
+	if words := b.spent(tr); !strings.Contains(words[0].Text, "and the generator 5.0 of 2 cores") {
+		t.Errorf("%v", words)
+	}
+	tr.Parts = append(tr.Parts, working("b", "2", 16, 16, 2, 0), working("c", "2", 16, 16, 2, 0))
+	if words := b.spent(tr); words[0].Text != "the agents used 5.0 of the 18 cores of their machines" {
+		t.Errorf("%v", words)
 	}
 }

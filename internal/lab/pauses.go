@@ -124,9 +124,12 @@ func (b *bench) spent(t trial) (words []remark.Remark) {
 	if s == nil {
 		return nil
 	}
-	if t.Cost.BrokerKnown {
+	switch theirs := t.coresOfMachines(); {
+	case theirs > 0:
+		words = append(words, remark.Of("the agents used %.1f of the %d cores of their machines", s.Generator, theirs))
+	case t.Cost.BrokerKnown:
 		words = append(words, remark.Of("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
-	} else {
+	default:
 		words = append(words, remark.Of("the generator used %.1f of %d cores", s.Generator, cores))
 	}
 	if held := t.Blocked.Seconds() / t.sendingTime(); held > heldShare {

@@ -13,11 +13,17 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
 // fleetOf gathers a growing fleet from so many agents in this process.
 func fleetOf(t *testing.T, agents int) *fleet.Fleet {
+	t.Helper()
+	return gathered(t, agents, fleet.Gathering{Agents: 1, Auto: true})
+}
+
+func gathered(t *testing.T, agents int, g fleet.Gathering) *fleet.Fleet {
 	t.Helper()
 	c, err := fleet.Listen("127.0.0.1:0", filepath.Join(t.TempDir(), "fleet"), "")
 	if err != nil {
@@ -47,7 +53,8 @@ func fleetOf(t *testing.T, agents int) *fleet.Fleet {
 			break
 		}
 	}
-	f, err := m.Gather(t.Context(), fleet.Gathering{Agents: 1, Auto: true, Wait: 10 * time.Second, Build: "b1", Say: t.Logf})
+	g.Wait, g.Build, g.Say = 10*time.Second, "b1", t.Logf
+	f, err := m.Gather(t.Context(), g)
 	t.Cleanup(f.Close)
 	if err != nil {
 		t.Fatal(err)
@@ -118,6 +125,59 @@ func TestAgentsBecomeMoreUntilTheyAreNotTheLimit(t *testing.T) {
 			}
 			if b := r.Result.Books; b.Due != 120 || b.Received != 120*int64(r.Spec.SubscriptionsPerTopic) || b.Lost != 0 {
 				t.Errorf("%+v", b)
+			}
+		})
+	}
+}
+
+func TestEverythingThatIsMeasuredIsMeasuredOnAgentsAsWell(t *testing.T) {
+	for name, edit := range map[string]func(*study.Spec){
+		"rate with an automatic warm-up": func(s *study.Spec) {
+			s.Warmup = study.Warmup{Auto: true, For: study.Duration(time.Second), Max: study.Duration(3 * time.Second)}
+		},
+		"peak":    func(s *study.Spec) { s.Measure, s.Load = "peak", study.Load{Shape: "constant"} },
+		"count":   func(s *study.Spec) { s.Measure, s.Count = "count", study.Count{Messages: 400} },
+		"backlog": func(s *study.Spec) { s.Measure, s.Backlog = "backlog", study.Backlog{Messages: 400, DrainRatio: 1} },
+		"curve":   func(s *study.Spec) { s.Measure, s.Curve = "curve", study.Curve{Rates: []float64{200, 400}} },
+		"sustainable": func(s *study.Spec) {
+			s.Measure = "sustainable"
+			s.Sustainable.Trial, s.Sustainable.Confirm, s.Sustainable.Confirms = study.Duration(500*time.Millisecond), study.Duration(1500*time.Millisecond), 1
+			s.Sustainable.Warmup = study.Duration(200 * time.Millisecond)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "sustainable" {
+				testkit.Long(t) // two dozen trials
+			}
+			t.Parallel()
+			f := gathered(t, 2, fleet.Gathering{Agents: 2})
+			r := once(t, onSim(func(s *study.Spec) {
+				fixed(s, 400, 500*time.Millisecond)
+				s.Topics, s.Client, s.InFlight.Messages = 2, map[string]any{"capacity": 2000}, 50
+				edit(s)
+			}), lab.Options{NewAgent: func() agent.Agent { return tired{f.Agent(), 0} }})
+			if r.Status == store.Void && r.Spec.Measure == "sustainable" {
+				t.Skip(r.Reason) // it says that others used the machine
+			}
+			if r.Status != store.OK || len(r.Agents) != 2 || r.Agents[0].Producers != 1 || r.Agents[1].Producers != 1 {
+				t.Fatalf("%s: %s; %+v", r.Status, r.Reason, r.Agents)
+			}
+			if b := r.Result.Books; b.Sent == 0 || b.Received != b.Expected || b.Lost+b.Duplicated+b.Corrupted != 0 || !b.Balanced() {
+				t.Errorf("%+v", b)
+			}
+			switch r.Spec.Measure {
+			case "backlog":
+				if b := r.Result.Backlog; b.Messages != 400 || b.DrainRate <= 0 {
+					t.Errorf("%+v", b)
+				}
+			case "curve":
+				if len(r.Result.Curve) != 2 {
+					t.Errorf("%d rates", len(r.Result.Curve))
+				}
+			case "sustainable":
+				if s := r.Result.Sustainable; s.Low > 2000*1.02 || s.Low < 1000 {
+					t.Errorf("%.0f to %.0f/s; the broker carries 2,000/s", s.Low, s.High)
+				}
 			}
 		})
 	}
