@@ -22,7 +22,7 @@ const (
 func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink driver.Sink, ready func()) error {
 	g := s.config.Guarantee
 	options := consumerOptions(g, s.config.Client)
-	options.Topic, options.SubscriptionName = s.address(c.Topic), s.topology.Subscriptions[c.Subscription]
+	options.Topic, options.SubscriptionName = s.addressOf(s.topology.Topics[c.Topic].Outlet()), s.topology.Subscriptions[c.Subscription]
 	options.Name = fmt.Sprintf("%s-%d", options.SubscriptionName, c.ID)
 	if err := fits(s.config, driver.Shape{Consumers: c.ID + 1}); err != nil {
 		return err

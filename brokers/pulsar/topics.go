@@ -1,6 +1,7 @@
 package pulsar
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -27,7 +28,7 @@ const (
 // Setup makes a namespace of its own, whose policies are the guarantee, and in it the topics with their subscriptions.
 func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	s.topology = t
-	if err := s.checkStorage(ctx); err != nil {
+	if err := cmp.Or(s.checkStorage(ctx), s.coordinates(ctx)); err != nil {
 		return err
 	}
 	name := namespaceOf(t)
@@ -49,8 +50,12 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	s.namespace = name
 	group, all := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	for i := range t.Topics {
-		group.Go(func() error { return s.makeTopic(all, i) })
+	for _, topic := range t.Topics {
+		read := driver.Topic{Name: topic.Outlet(), Partitions: topic.Partitions}
+		group.Go(func() error { return s.makeTopic(all, read, t.Subscriptions) })
+		if topic.Out != "" {
+			group.Go(func() error { return s.makeTopic(all, topic, []string{relays}) })
+		}
 	}
 	return group.Wait()
 }
@@ -123,14 +128,20 @@ func (s *session) policies() map[string]any {
 }
 
 // makeTopic makes a topic, and the subscriptions where they outlive their consumers.
-func (s *session) makeTopic(ctx context.Context, i int) error {
-	topic := s.topology.Topics[i]
-	path := s.path(i)
+func (s *session) makeTopic(ctx context.Context, topic driver.Topic, subscriptions []string) error {
+	path := s.pathOf(topic.Name)
+	put := func(path string, body any) error {
+		err := s.insist(ctx, func() error { return s.admin.do(ctx, http.MethodPut, path, body, nil) })
+		if status(err) == http.StatusConflict { // an attempt that timed out may have made it
+			return nil
+		}
+		return err
+	}
 	var err error
 	if topic.Partitions > 1 {
-		err = s.admin.do(ctx, http.MethodPut, path+"/partitions", topic.Partitions, nil)
+		err = put(path+"/partitions", topic.Partitions)
 	} else if s.domain() == persistent {
-		err = s.admin.do(ctx, http.MethodPut, path, nil, nil)
+		err = put(path, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("making topic %s with %d partition(s): %w", topic.Name, topic.Partitions, err)
@@ -138,11 +149,8 @@ func (s *session) makeTopic(ctx context.Context, i int) error {
 	if s.domain() != persistent {
 		return nil
 	}
-	for _, subscription := range s.topology.Subscriptions {
-		err := s.insist(ctx, func() error {
-			return s.admin.do(ctx, http.MethodPut, path+"/subscription/"+pathOf(subscription), "earliest", nil)
-		})
-		if err != nil && status(err) != http.StatusConflict { // an attempt that timed out may have made it
+	for _, subscription := range subscriptions {
+		if err := put(path+"/subscription/"+pathOf(subscription), "earliest"); err != nil {
 			return fmt.Errorf("making subscription %s of topic %s: %w", subscription, topic.Name, err)
 		}
 	}
@@ -181,14 +189,18 @@ func (s *session) domain() string {
 	return persistent
 }
 
-// path of a topic at the admin interface.
-func (s *session) path(topic int) string {
-	return s.domain() + "/" + pathOf(tenant, s.namespace, s.topology.Topics[topic].Name)
+// path of the topic that consumers read, at the admin interface.
+func (s *session) path(topic int) string { return s.pathOf(s.topology.Topics[topic].Outlet()) }
+
+func (s *session) pathOf(topic string) string {
+	return s.domain() + "/" + pathOf(tenant, s.namespace, topic)
 }
 
-// address of a topic for the client.
-func (s *session) address(topic int) string {
-	return s.domain() + "://" + strings.Join([]string{tenant, s.namespace, s.topology.Topics[topic].Name}, "/")
+// address, for the client, of the topic that producers send to.
+func (s *session) address(topic int) string { return s.addressOf(s.topology.Topics[topic].Name) }
+
+func (s *session) addressOf(topic string) string {
+	return s.domain() + "://" + strings.Join([]string{tenant, s.namespace, topic}, "/")
 }
 
 // Clean deletes the namespace with all that is in it; storage is given back when the bookies next compact.
@@ -198,18 +210,20 @@ func (s *session) Clean(ctx context.Context) error {
 	}
 	group, all := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	for i, topic := range s.topology.Topics {
-		path := s.path(i)
-		if topic.Partitions > 1 {
-			path += "/partitions"
-		}
-		group.Go(func() error {
-			err := s.insist(all, func() error { return s.admin.do(all, http.MethodDelete, path+"?force=true", nil, nil) })
-			if err != nil && status(err) != http.StatusNotFound {
-				return fmt.Errorf("deleting topic %s: %w", topic.Name, err)
+	for _, topic := range s.topology.Topics {
+		for _, name := range slices.Compact([]string{topic.Name, topic.Outlet()}) {
+			path := s.pathOf(name)
+			if topic.Partitions > 1 {
+				path += "/partitions"
 			}
-			return nil
-		})
+			group.Go(func() error {
+				err := s.insist(all, func() error { return s.admin.do(all, http.MethodDelete, path+"?force=true", nil, nil) })
+				if err != nil && status(err) != http.StatusNotFound {
+					return fmt.Errorf("deleting topic %s: %w", name, err)
+				}
+				return nil
+			})
+		}
 	}
 	if err := group.Wait(); err != nil {
 		return err

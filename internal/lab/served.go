@@ -16,6 +16,13 @@ func served(s study.Spec) (map[string]any, error) {
 	if s.Pipeline != nil && kind.Watched != nil {
 		server = kind.Watched(server)
 	}
+	if kind.Transacts != nil {
+		client, err := driver.Decode(kind.Settings, driver.ClientScope, s.Client)
+		if err != nil {
+			return nil, err
+		}
+		server = kind.Transacts(guarantee(s), client, s.Relays, server)
+	}
 	if kind.Server == nil {
 		return server, nil
 	}

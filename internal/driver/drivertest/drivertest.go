@@ -40,6 +40,8 @@ type Suite struct {
 	Guarded func(t *testing.T) driver.Target
 	// Cost reads what the broker of Target has used. Nil: skipped.
 	Cost func(t *testing.T) Cost
+	// Lingers are functions of the client library whose goroutines end by themselves, later than a test waits.
+	Lingers []string
 	// Dead is an address where no broker answers; empty: a port of 127.0.0.1 that nobody listens on.
 	Dead string
 }

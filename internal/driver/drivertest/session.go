@@ -34,7 +34,7 @@ type session struct {
 	consumers []*consumer
 	all       []*sender
 	senders   int
-	before    goleak.Option // goroutines that were there
+	left      []goleak.Option // goroutines that may stay: those that were there, and those that linger
 }
 
 // shape says how many of everything a session has.
@@ -90,7 +90,10 @@ func (r *run) open(t *testing.T, g driver.Guarantee, sh shape) *session {
 // reopen is open on a topology that may have been there before.
 func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver.Topology) *session {
 	t.Helper()
-	s := &session{guarantee: g, topology: topology, before: goleak.IgnoreCurrent()}
+	s := &session{guarantee: g, topology: topology, left: []goleak.Option{goleak.IgnoreCurrent()}}
+	for _, function := range r.suite.Lingers {
+		s.left = append(s.left, goleak.IgnoreAnyFunction(function))
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel() // a driver that keeps ctx beyond the call breaks here
 	drv, err := r.suite.Kind.Open(ctx, r.config(t, g, r.target))
@@ -204,7 +207,7 @@ func (s *session) close(t *testing.T, healthy bool) {
 // leftovers returns the goroutines that the session left behind, after giving them time to end.
 func (s *session) leftovers(except ...goleak.Option) string {
 	var err error
-	except = append(except, s.before)
+	except = append(except, s.left...)
 	for range 12 { // each Find already retries for about half a second
 		if err = goleak.Find(except...); err == nil {
 			return ""
