@@ -67,6 +67,8 @@ proof: web ## what takes long, too: older versions, clusters of JVMs, every guar
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 30m ./internal/cli -run 'NothingIsLeftHowever|OnePointOfEach|ThoughPartsDie|NoSpecMakes'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m ./internal/cli -v -run 'AThousandRandomEndings' | grep -v '^ *=== '
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 25m ./internal/cli -parallel 8 -v -run 'NoMomentToDie|InNamespaces' | grep -v '^ *=== '
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) ./internal/fleet -v -run 'WhatCoordinatingCosts'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 15m . -run 'TheSite|WhoFollows'
 	set -e; for at in $(DECODERS); do $(GO) test -run '^$$' -fuzz "^$${at#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s ./$${at%:*}; done
 

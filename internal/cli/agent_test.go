@@ -1,7 +1,7 @@
 package cli_test
 
 import (
-	"math/rand/v2"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,19 +21,33 @@ import (
 // process is the program as a process, with what it has said on stderr.
 type process struct {
 	*exec.Cmd
-	said string
+	said  string
+	stdin io.WriteCloser
 }
 
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{exec.Command(os.Args[0], args...), filepath.Join(t.TempDir(), "stderr")}
-	p.Env = append(os.Environ(), asProgram+"=1")
+	return startWith(t, []string{asProgram + "=1"}, args...)
+}
+
+func startWith(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	return startProgram(t, env, os.Args[0], args...)
+}
+
+func startProgram(t *testing.T, env []string, program string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command(program, args...), said: filepath.Join(t.TempDir(), "stderr")}
+	p.Env = append(os.Environ(), env...)
 	f, err := os.Create(p.said)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	p.Stderr = f
+	if p.stdin, err = p.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -161,41 +175,6 @@ func TestAgentsCleanUpAfterACoordinatorThatDied(t *testing.T) {
 		}
 		if code := exitCode(t, a.Cmd); code != 143 {
 			t.Errorf("exit code %d, want 143", code)
-		}
-	}
-}
-
-// Whatever dies or stands still, and whenever: nothing hangs, nothing is left behind, and a run that ends by itself says why.
-func TestNoMomentToDieIsWrong(t *testing.T) {
-	testkit.Long(t) // a hundred runs of half a minute each at most
-	for i := range 100 {
-		after := time.Duration(rand.Int64N(int64(8 * time.Second)))
-		signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP}[rand.IntN(2)]
-		victim := rand.IntN(3)
-		run, agents, path := onAgents(t, []string{"left", "right"}, "--rate", "500", "--set", "warmup.for=200ms", "--duration", "3s")
-		time.Sleep(after)
-		all := []*process{run, agents[0], agents[1]}
-		_ = all[victim].Process.Signal(signal) // it may have ended
-		if victim == 0 {
-			time.Sleep(7 * time.Second)
-			_ = run.Process.Signal(syscall.SIGCONT)
-		}
-		code := exitCode(t, run.Cmd)
-		if victim > 0 && code != 0 && code != 3 && code != 4 && code != 5 {
-			t.Errorf("%d: %s to %d after %s: exit code %d", i, signal, victim, after, code)
-		}
-		if victim > 0 && code == 4 {
-			if list := records(t, path); len(list) != 1 || !strings.Contains(list[0].Reason, "was lost: ") {
-				t.Errorf("%d: %s to %d after %s: %+v", i, signal, victim, after, list)
-			}
-		}
-		until(t, "no broker is left", func() bool { return brokers(t) == 0 })
-		for _, a := range agents {
-			_ = a.Process.Signal(syscall.SIGCONT)
-			_ = a.Process.Signal(syscall.SIGTERM)
-			if code := exitCode(t, a.Cmd); code != 143 && code != -1 {
-				t.Errorf("%d: %s to %d after %s: an agent ended with %d", i, signal, victim, after, code)
-			}
 		}
 	}
 }

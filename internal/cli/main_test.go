@@ -24,6 +24,14 @@ func TestMain(m *testing.M) {
 		registerCrashing()
 		os.Exit(cli.Program())
 	}
+	if dir := os.Getenv(asControl); dir != "" {
+		serveControl(dir)
+		return
+	}
+	if host := os.Getenv(asBroker); host != "" {
+		serveBroker(host)
+		return
+	}
 	if pid := os.Getenv(asRemover); pid != "" {
 		remove(pid)
 		return
