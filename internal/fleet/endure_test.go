@@ -130,6 +130,29 @@ func TestALongPartitionLosesTheAgentAndBothSidesCleanUp(t *testing.T) {
 	right.says(t, "the run of ")
 }
 
+// An agent that went away between two points costs none of them: the next one waits for another.
+func TestAnAgentThatLeavesBetweenPointsIsReplaced(t *testing.T) {
+	t.Parallel()
+	c := control(t)
+	one := startAt(t, c, c.Join, "one", "")
+	f, err := gather(t, c, 1, 20*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := one.end(); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	time.Sleep(5 * time.Second)
+	startAt(t, c, c.Join, "two", "")
+	a := f.Agent()
+	if _, err := a.Prepare(t.Context(), plan(t, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // keeps is a fleet of one agent behind a network of its own, which has just measured and can't tell. It returns when the agent has the
 // result on disk, with what Run will return.
 func keeps(t *testing.T) (c *fleet.Control, at fleet.Address, network *testkit.Proxy, dir string, one *started, a agent.Agent, outcome chan worker.Outcome) {

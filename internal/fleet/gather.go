@@ -98,7 +98,7 @@ func (f *Fleet) Close() {
 	f.agents, f.meters = nil, nil
 }
 
-// complete claims as many agents as there are to be. Those that are lost have been dropped before.
+// complete claims as many agents as there are to be. Those that were lost in a trial have been dropped before.
 func (f *Fleet) complete(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,6 +107,7 @@ func (f *Fleet) complete(ctx context.Context) error {
 	said := false
 	var refused []string
 	for {
+		f.forget()
 		if why := f.claim(within); within.Err() == nil { // else it had no time to find out
 			refused = why
 		}
@@ -128,6 +129,19 @@ func (f *Fleet) complete(ctx context.Context) error {
 		case <-time.After(beatEvery):
 		}
 	}
+}
+
+// forget drops agents that went away while nobody asked anything of them: others may take their place, or they themselves again.
+func (f *Fleet) forget() {
+	f.agents = slices.DeleteFunc(f.agents, func(r *remote) bool {
+		err := r.silent()
+		if err == nil {
+			return false
+		}
+		f.say("%v; another may take its place", err)
+		r.leave()
+		return true
+	})
 }
 
 // incomplete says who is there and who isn't.

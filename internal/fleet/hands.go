@@ -14,9 +14,9 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// hands do what a session is ordered to, one order after the other, by an agent.Local.
+// hands do what a session is ordered to, one order after the other, by an agent in this process.
 type hands struct {
-	local  agent.Local
+	local  agent.Agent
 	queue  provision.Queue
 	tell   chan struct{} // something is to be reported at once
 	halted atomic.Bool

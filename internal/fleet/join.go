@@ -28,7 +28,9 @@ type Options struct {
 	Dir   string             // for results until they are stored; "": they are in memory only
 	Meter *provision.Foreign // of a broker's processes; nil: the agent runs loads
 	Log   io.Writer
-	Say   func(format string, args ...any)
+	// Worker does the work; nil: an agent.Local. One that is simulated shows what coordinating costs.
+	Worker agent.Agent
+	Say    func(format string, args ...any)
 }
 
 // Join is an agent: it waits for a control server, works for whoever asks there, for one run after the other, and returns when ctx
@@ -38,6 +40,9 @@ func Join(ctx context.Context, o Options) error {
 	a.info.ID = nuid.Next()
 	if o.Meter != nil {
 		a.info.Meters = o.Meter.String()
+	}
+	if a.Worker == nil {
+		a.Worker = &agent.Local{Log: a.Log}
 	}
 	closed := make(chan struct{})
 	nc, err := o.Join.connect(ctx, o.Token, o.Say, nats.ClosedHandler(func(*nats.Conn) { close(closed) }),
@@ -81,7 +86,7 @@ func Join(ctx context.Context, o Options) error {
 
 // back is the session that this agent was in before it was started again, under the ID that it had then; nil: in none.
 func (a *joined) back() (*session, error) {
-	if a.Dir == "" {
+	if a.Dir == "" || a.Meter != nil {
 		return nil, nil
 	}
 	k := leftover(a.Dir, a.info)
@@ -193,7 +198,7 @@ type session struct {
 func newSession(a *joined, c claim) *session {
 	return &session{
 		joined: a, id: c.Session, by: c.By, orders: make(chan down, 16), over: make(chan struct{}), heard: time.Now(), ended: make(chan answer, 1),
-		hands: hands{local: agent.Local{Log: a.Log}, tell: make(chan struct{}, 1)},
+		hands: hands{local: a.Worker, tell: make(chan struct{}, 1)},
 	}
 }
 

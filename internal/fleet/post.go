@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
@@ -21,13 +22,18 @@ const (
 	maxPieces   = maxMessage / piece
 )
 
+// Compressors and decompressors are kept: with 100 agents, making one for each message took half of what coordinating takes.
+var (
+	deflaters = sync.Pool{New: func() any { z, _ := flate.NewWriter(nil, flate.BestSpeed); return z }} // it knows the level
+	inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+)
+
 // post sends v to a subject.
 func post(nc *nats.Conn, subject string, v any) error {
 	var packed bytes.Buffer
-	z, err := flate.NewWriter(&packed, flate.BestSpeed)
-	if err != nil {
-		return err
-	}
+	z := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(z)
+	z.Reset(&packed)
 	if err := errors.Join(json.NewEncoder(z).Encode(v), z.Close()); err != nil {
 		return err
 	}
@@ -72,8 +78,11 @@ func (p *parcel) add(m *nats.Msg, v any) (complete bool, err error) {
 	}
 	text := p.text
 	*p = parcel{}
-	z := flate.NewReader(bytes.NewReader(text))
-	defer z.Close()
+	z := inflaters.Get().(io.ReadCloser)
+	defer inflaters.Put(z)
+	if err := z.(flate.Resetter).Reset(bytes.NewReader(text), nil); err != nil {
+		return false, err
+	}
 	return true, json.NewDecoder(io.LimitReader(z, maxMessage)).Decode(v)
 }
 

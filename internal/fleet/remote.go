@@ -245,7 +245,7 @@ func (r *remote) do(ctx context.Context, o order) (answer, error) {
 func (r *remote) free(ctx context.Context) bool {
 	found, err := list(ctx, r.nc)
 	return err == nil && slices.ContainsFunc(found, func(s Status) bool {
-		return s.Info.Name == r.info.Name && s.Info.Host == r.info.Host && s.Busy == ""
+		return s.Info.Name == r.info.Name && s.Info.Host == r.info.Host && s.Info.Meters == r.info.Meters && s.Busy == ""
 	})
 }
 
