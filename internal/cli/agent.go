@@ -66,7 +66,7 @@ func (t *tokenFlags) read() (string, error) {
 }
 
 func (s *shell) agentCommand() *cobra.Command {
-	var join, log string
+	var join, log, placed string
 	var meter []string
 	var token tokenFlags
 	o := fleet.Options{Build: toolVersion()}
@@ -90,7 +90,18 @@ unit, or the port or address on which they listen; --meter can be repeated.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			var err error
-			if o.Join, o.Token, err = control(join, token); err != nil {
+			ctx, cancel := context.WithCancel(c.Context())
+			defer cancel()
+			if placed != "" {
+				if o.Join, err = fleet.ParseAddress(join); err != nil {
+					return badInput("%v", err)
+				}
+				streams, secret, err := fleet.Begin(placed, s.in, s.out, cancel)
+				if err != nil {
+					return badInput("%v", err)
+				}
+				o.By, o.Token, o.Once = streams, secret, true
+			} else if o.Join, o.Token, err = control(join, token); err != nil {
 				return err
 			}
 			if len(meter) > 0 {
@@ -106,11 +117,14 @@ unit, or the port or address on which they listen; --meter can be repeated.`,
 				defer file.Close()
 				o.Log = file
 			}
-			if o.Meter == nil { // else there are no results
+			if o.Meter == nil && placed == "" { // else there are no results, or no folder that they may be left in
 				o.Dir = filepath.Join(provision.DefaultDir(), provision.ResultsDir)
 			}
 			o.Say = func(format string, args ...any) { fmt.Fprintf(s.err, "brokermark: "+format+"\n", args...) }
-			return fleet.Join(c.Context(), o)
+			if err = fleet.Join(ctx, o); placed != "" && ctx.Err() != nil && c.Context().Err() == nil {
+				return nil // the coordinator is gone, and everything was cleaned up
+			}
+			return err
 		},
 	}
 	f := c.Flags()
@@ -120,6 +134,10 @@ unit, or the port or address on which they listen; --meter can be repeated.`,
 	f.BoolVar(&o.Once, "once", false, "end with the first run")
 	f.StringArrayVar(&meter, "meter", nil, "meter the processes of a broker: `PID|unit|:port`")
 	f.StringVar(&log, "log", "", "`file` for the client libraries' own messages")
+	f.StringVar(&placed, "placed", "", "the `folder` from which run --agents ssh:… has started this agent")
+	if err := f.MarkHidden("placed"); err != nil {
+		panic(err)
+	}
 	c.AddCommand(s.agentListCommand(), s.agentManifestCommand())
 	return c
 }
@@ -204,14 +222,15 @@ func control(join string, t tokenFlags) (fleet.Address, string, error) {
 // autoAgents is one agent, and more where the generator is the limit.
 const (
 	autoAgents = "auto"
-	agentsDoc  = "run producers and consumers on `n` agents (brokermark agent); auto: on one, and on more of those that are there where they limit what is measured"
+	agentsDoc  = "run producers and consumers on `n` agents (brokermark agent); auto: on one, and on more of those that are there where they limit what is measured; ssh:HOST,HOST: on agents that are placed on these hosts"
 )
 
 // agents are the flags of a run on agents.
 type agents struct {
-	count   string // as given
-	n       int    // 0: none
-	auto    bool   // n is where it begins
+	count   string   // as given
+	n       int      // 0: none
+	auto    bool     // n is where it begins
+	hosts   []string // on which they are placed
 	control string
 	token   tokenFlags
 	wait    time.Duration
@@ -219,7 +238,11 @@ type agents struct {
 	server *fleet.Control
 	at     *fleet.Meeting
 	fleet  *fleet.Fleet
+	placed *fleet.Placed
 }
+
+// onHosts begins the names of hosts on which agents are placed.
+const onHosts = "ssh:"
 
 func (a *agents) flags(f *pflag.FlagSet) {
 	f.StringVar(&a.count, "agents", "", agentsDoc)
@@ -230,12 +253,19 @@ func (a *agents) flags(f *pflag.FlagSet) {
 
 // check refuses points that the agents can't run.
 func (a *agents) check(points []study.Point) error {
+	hosts, ssh := strings.CutPrefix(a.count, onHosts)
 	switch n, err := strconv.Atoi(a.count); {
 	case a.count == "":
 	case a.count == autoAgents:
 		a.n, a.auto = 1, true
+	case ssh:
+		a.hosts = strings.Split(hosts, ",")
+		if err := fleet.CheckHosts(a.hosts); err != nil {
+			return badInput("--agents %s: %v", a.count, err)
+		}
+		a.n = len(a.hosts)
 	case err != nil || n < 1:
-		return badInput("--agents %s: allowed is 1 or more, or %s", a.count, autoAgents)
+		return badInput("--agents %s: allowed is 1 or more, %s, or ssh:HOST,HOST", a.count, autoAgents)
 	default:
 		a.n = n
 	}
@@ -279,7 +309,23 @@ func (a *agents) gather(ctx context.Context, h *provision.Host, o *lab.Options, 
 	if a.at, err = fleet.Reach(within, a.server, at, token, say); err != nil {
 		return brokerFailed(fmt.Errorf("control server %s: %w", at.Server, err))
 	}
+	ctx, failed := context.WithCancelCause(ctx)
+	defer failed(nil)
+	if a.hosts != nil {
+		if a.server != nil {
+			at, token = a.server.Join, a.server.Token
+		}
+		if at.CA != "" {
+			return badInput("--control %s: no host has the file %s; give the fingerprint of the server's certificate (?pin=sha256:…)", at.Server, at.CA)
+		}
+		if a.placed, err = fleet.Place(ctx, a.hosts, at, token, say, failed); err != nil {
+			return brokerFailed(err)
+		}
+	}
 	if a.fleet, err = a.at.Gather(ctx, fleet.Gathering{Agents: a.n, Auto: a.auto, Wait: a.wait, Build: toolVersion(), Say: say}); err != nil {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+			err = cause
+		}
 		return brokerFailed(err)
 	}
 	o.NewAgent, o.AgentsHere, o.Meters = a.fleet.Agent, a.fleet.Here, a.fleet.Meters
@@ -290,6 +336,9 @@ func (a *agents) gather(ctx context.Context, h *provision.Host, o *lab.Options, 
 func (a *agents) close() {
 	if a.fleet != nil {
 		a.fleet.Close()
+	}
+	if a.placed != nil {
+		a.placed.Close()
 	}
 	if a.at != nil {
 		a.at.Close()

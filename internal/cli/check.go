@@ -47,7 +47,7 @@ installations. Check starts nothing and writes nothing.`,
 	f.StringVar(&o.store, "store", defaultStore, storeDoc)
 	f.BoolVar(&o.again, "again", false, "count what is stored already, too")
 	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all points, not only the first %d", shownPoints))
-	f.StringVar(&o.agents.count, "agents", "", "refuse what `n` agents can't run, as run does; auto: what one can't")
+	f.StringVar(&o.agents.count, "agents", "", "refuse what `n` agents, or those on ssh:HOST,HOST, can't run, as run does; auto: what one can't")
 	formatFlag(f, &o.format, documentFormats...)
 	return c
 }

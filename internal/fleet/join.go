@@ -27,6 +27,7 @@ type Options struct {
 	Once  bool               // end with the first run
 	Dir   string             // for results until they are stored; "": they are in memory only
 	Meter *provision.Foreign // of a broker's processes; nil: the agent runs loads
+	By    nats.CustomDialer  // makes the connection to the control server; nil: the network
 	Log   io.Writer
 	// Worker does the work; nil: an agent.Local. One that is simulated shows what coordinating costs.
 	Worker agent.Agent
@@ -45,8 +46,14 @@ func Join(ctx context.Context, o Options) error {
 		a.Worker = &agent.Local{Log: a.Log}
 	}
 	closed := make(chan struct{})
-	nc, err := o.Join.connect(ctx, o.Token, o.Say, nats.ClosedHandler(func(*nats.Conn) { close(closed) }),
-		nats.DisconnectErrHandler(func(*nats.Conn, error) { a.away.Store(true) }), nats.ReconnectHandler(func(*nats.Conn) { a.away.Store(false) }))
+	handlers := []nats.Option{
+		nats.ClosedHandler(func(*nats.Conn) { close(closed) }),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { a.away.Store(true) }), nats.ReconnectHandler(func(*nats.Conn) { a.away.Store(false) }),
+	}
+	if o.By != nil {
+		handlers = append(handlers, nats.SetCustomDialer(o.By))
+	}
+	nc, err := o.Join.connect(ctx, o.Token, o.Say, handlers...)
 	if err != nil {
 		return err
 	}

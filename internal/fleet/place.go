@@ -1,0 +1,296 @@
+package fleet
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// placing is what a host runs: it says what it is, takes this program from standard input into a folder that nobody else sees, and starts
+// an agent, whose control connection goes through the standard streams as well. The agent removes the folder as it begins, the shell does
+// where it never came to that.
+const placing = `umask 077; uname -sm; read -r size || exit 1; d=$(mktemp -d "${TMPDIR:-/tmp}/brokermark-XXXXXX") || exit 1
+trap "rm -rf \"$d\"" EXIT; trap "exit 1" HUP INT TERM
+head -c "$size" >"$d/brokermark"; [ "$(wc -c <"$d/brokermark")" -eq "$size" ] || exit 1
+chmod 700 "$d/brokermark" && echo copied && "$d/brokermark" agent --placed "$d" --join "$1" --name "$2"`
+
+// Bounds of what a host may take: to let us in and answer, to take some more of the program, and to end.
+const (
+	enterTime = 30 * time.Second
+	stallTime = 30 * time.Second
+	leaveTime = 3 * time.Second
+)
+
+// Placed are agents that this process has put on other hosts. They end with it, and nothing of them stays behind.
+type Placed struct {
+	shells []*placed
+	closed chan struct{}
+}
+
+// placed is one of them.
+type placed struct {
+	host    string
+	ssh     *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	said    tail
+	ended   chan struct{} // closed when ssh has
+	because error         // of that; not before
+
+	mu   sync.Mutex
+	slow string // what it took too long for
+}
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:@\[\]-]*$`)
+
+// CheckHosts refuses what ssh would take for something else than a host.
+func CheckHosts(hosts []string) error {
+	for _, h := range hosts {
+		if !hostName.MatchString(h) {
+			return fmt.Errorf("host %q: allowed are names of ssh, such as bench-1 or user@bench-1", h)
+		}
+	}
+	return nil
+}
+
+// Place puts an agent on each host with the user's own ssh, of which nothing is asked but to let a user in without a password. failed is
+// told of an agent that ends before Close.
+func Place(ctx context.Context, hosts []string, control Address, token string, say func(string, ...any), failed func(error)) (*Placed, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &Placed{closed: make(chan struct{})}
+	errs := make([]error, len(hosts))
+	for _, host := range hosts {
+		p.shells = append(p.shells, &placed{host: host, ended: make(chan struct{})})
+	}
+	var all sync.WaitGroup
+	for i, s := range p.shells {
+		all.Go(func() { errs[i] = s.place(ctx, program, control, token, say) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			for _, s := range p.shells {
+				_ = s.in.Close() // no run says goodbye to agents that have none
+			}
+			p.Close()
+			return nil, err
+		}
+	}
+	for _, s := range p.shells {
+		go func() {
+			<-s.ended
+			select {
+			case <-p.closed:
+			default:
+				failed(s.failure("the agent ended"))
+			}
+		}()
+	}
+	return p, nil
+}
+
+// place starts ssh, copies the program and hands the control connection over.
+func (s *placed) place(ctx context.Context, program string, control Address, token string, say func(string, ...any)) error {
+	s.ssh = exec.Command("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", s.host,
+		"sh -c '"+placing+"' sh '"+control.String()+"' '"+s.host+"'")
+	s.ssh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C is for this process, which ends agents in order
+	s.ssh.Stderr = &s.said
+	in, err := s.ssh.StdinPipe()
+	out, errOut := s.ssh.StdoutPipe()
+	s.in, s.out = in, bufio.NewReader(out)
+	if err := errors.Join(err, errOut, s.ssh.Start()); err != nil {
+		close(s.ended)
+		return fmt.Errorf("ssh, which places agents, can't be started: %w", err)
+	}
+	interrupted := context.AfterFunc(ctx, s.kill)
+	defer interrupted()
+	alarm := time.AfterFunc(enterTime, func() { s.late("it let nobody in within %s", enterTime) })
+	defer alarm.Stop()
+	if err := s.copy(program, alarm, say); err != nil {
+		s.kill()
+		_ = s.ssh.Wait()
+		close(s.ended)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.As(err, new(errHost)) {
+			return err
+		}
+		return s.failure(err.Error())
+	}
+	return s.connect(control, token)
+}
+
+// errHost is that a host is not one for this program.
+type errHost struct{ text string }
+
+func (e errHost) Error() string { return e.text }
+
+// copy sends the program to a host that is like this one.
+func (s *placed) copy(program string, alarm *time.Timer, say func(string, ...any)) error {
+	line, err := s.out.ReadString('\n')
+	if err != nil {
+		return errors.New("it can't be reached")
+	}
+	if there, here := systemOf(strings.TrimSpace(line)), runtime.GOOS+"/"+runtime.GOARCH; there != here {
+		return errHost{fmt.Sprintf("agent on %s: that host is %s, and this program is for %s: start an agent of its own there, as run --agents N says", s.host, there, here)}
+	}
+	file, err := os.Open(program)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	alarm.Stop()
+	alarm = time.AfterFunc(stallTime, func() { s.late("it took nothing of the program for %s", stallTime) })
+	defer alarm.Stop()
+	say("copying brokermark (%d MB) to %s", info.Size()/1e6, s.host)
+	if _, err := fmt.Fprintf(s.in, "%d\n", info.Size()); err != nil {
+		return errors.New("it took no program")
+	}
+	for {
+		_, err := io.CopyN(s.in, file, 256<<10)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return errors.New("it took only a part of the program")
+		}
+		alarm.Reset(stallTime)
+	}
+	if line, err = s.out.ReadString('\n'); err != nil || line != "copied\n" {
+		return errors.New("it kept no copy of the program")
+	}
+	return nil
+}
+
+// connect tells the agent the token, and passes on what it and the control server say to each other.
+func (s *placed) connect(control Address, token string) error {
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(control.Server, "nats://"), enterTime)
+	if err == nil {
+		_, err = io.WriteString(s.in, token+"\n")
+	}
+	if err != nil {
+		s.kill()
+		_ = s.ssh.Wait()
+		close(s.ended)
+		return fmt.Errorf("agent on %s: its way to the control server: %w", s.host, err)
+	}
+	go func() {
+		_, _ = io.Copy(s.in, conn)
+		_ = s.in.Close() // which ends the agent
+	}()
+	go func() {
+		_, _ = io.Copy(conn, s.out)
+		_ = conn.Close()
+		s.because = s.ssh.Wait()
+		close(s.ended)
+	}()
+	return nil
+}
+
+// late ends an ssh that something takes too long for.
+func (s *placed) late(why string, args ...any) {
+	s.mu.Lock()
+	s.slow = fmt.Sprintf(why, args...)
+	s.mu.Unlock()
+	s.kill()
+}
+
+func (s *placed) kill() { _ = s.ssh.Process.Kill() }
+
+// failure is what went wrong on the host, with what ssh or the host said of it.
+func (s *placed) failure(what string) error {
+	s.mu.Lock()
+	if s.slow != "" {
+		what = s.slow
+	}
+	s.mu.Unlock()
+	said := s.said.last()
+	switch {
+	case strings.Contains(said, "Permission denied ("):
+		what = "it lets nobody in without a password; give your ssh a key that the host knows"
+	case strings.Contains(said, "Host key verification failed"):
+		what = "its key is not known here, or another one than before; connect once by hand with ssh " + s.host
+	}
+	if said != "" {
+		what += " (" + said + ")"
+	}
+	return fmt.Errorf("agent on %s: %s", s.host, what)
+}
+
+// Close ends the agents, in bounded time.
+func (p *Placed) Close() {
+	close(p.closed)
+	var all sync.WaitGroup
+	for _, s := range p.shells {
+		all.Go(s.close)
+	}
+	all.Wait()
+}
+
+func (s *placed) close() {
+	for _, end := range []func(){func() {}, func() { _ = s.in.Close() }, s.kill} {
+		select {
+		case <-s.ended:
+			return
+		default:
+			end()
+		}
+		select {
+		case <-s.ended:
+			return
+		case <-time.After(leaveTime):
+		}
+	}
+}
+
+// systemOf is what uname -sm says, as Go calls it.
+func systemOf(uname string) string {
+	system, machine, _ := strings.Cut(strings.ToLower(uname), " ")
+	if known, ok := map[string]string{"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv7l": "arm"}[machine]; ok {
+		machine = known
+	}
+	return system + "/" + machine
+}
+
+// tail keeps the end of what a program says. Safe for use by several goroutines.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	const most = 4096
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = t.text[max(0, len(t.text)-most):]
+	return len(b), nil
+}
+
+// last is the last line that says something.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := bytes.Split(bytes.TrimSpace(t.text), []byte("\n"))
+	return strings.TrimPrefix(string(bytes.TrimSpace(lines[len(lines)-1])), "brokermark: ")
+}
