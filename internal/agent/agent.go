@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -19,9 +20,20 @@ import (
 type Plan struct {
 	Broker link.Broker // its topology is the Worker's
 	Worker worker.Plan
+	// Place says which agents in other processes have what of Worker.
+	Place Place
 	// Consumers is where the consumers run that Worker plans; nil: in the agent's own process.
 	Consumers *Elsewhere
 }
+
+// Place says which agents have a topic's producers and consumers. The zero Place has everything of one topic on one agent.
+type Place struct {
+	Spread               bool     // over all of them
+	Producers, Consumers []string // names of those that have them, in turn
+}
+
+// Apart tells that a topic's producers and consumers may be on different agents.
+func (p Place) Apart() bool { return p.Spread || len(p.Producers)+len(p.Consumers) > 0 }
 
 // Agent runs one shard of every trial of a point. Its methods are called one after the other.
 type Agent interface {
@@ -62,12 +74,15 @@ type Part struct {
 	Machine    string // the same for all agents on it
 	Here       bool   // that machine is this one
 	PID        int    // of its process, where this one knows it by that; else 0
+	Consumers  int
 	// Outcome is on the clock of this process. An agent that was lost has none.
 	Outcome worker.Outcome
 	// Begin and Until are readings at the bounds of the measured phase, End after the drain; the zero Reading: it didn't come that far.
 	Begin, Until, End Reading
 	// Offset is what its clock was ahead of this process's, ns, give or take Bound; 0 and 0 where both read the same clock.
 	Offset, Bound int64
+	// Clock is what its host's time of day is kept by, where that is known.
+	Clock *clock.Discipline
 	// Late is how long after the start that all agents were told it woke, ns by its own clock.
 	Late int64
 }
@@ -96,6 +111,11 @@ type ErrLost struct{ Agent, Why string }
 
 func (e *ErrLost) Error() string { return "agent " + e.Agent + " was lost: " + e.Why }
 
+// ErrClock is that the clocks of agents could not be related: what was measured between them means nothing.
+type ErrClock struct{ Agent, Why string }
+
+func (e *ErrClock) Error() string { return "the clock of agent " + e.Agent + ": " + e.Why }
+
 // Prepared is what is known once an agent has connected.
 type Prepared struct {
 	TLS string // as negotiated with the broker; "" without it
@@ -112,10 +132,12 @@ func (e ErrConnect) Unwrap() error { return e.error }
 // Local is an Agent in this process.
 type Local struct {
 	Log io.Writer // the client library's own log lines; nil: nowhere
+	// Probes are for a plan that shares streams with others.
+	Probes *worker.Probes
 
-	driver   driver.Driver
-	worker   *worker.Worker
-	topology driver.Topology
+	driver driver.Driver
+	worker *worker.Worker
+	plan   worker.Plan
 }
 
 // Prepare opens the driver and the worker.
@@ -140,17 +162,20 @@ func (l *Local) Prepare(ctx context.Context, p Plan) (Prepared, error) {
 		}
 		return Prepared{}, ErrConnect{err}
 	}
-	w, err := prepare(ctx, d, p)
+	w, err := l.prepare(ctx, d, p)
 	if err != nil {
-		clean(d, p.Worker.Topology)
+		clean(d, p.Worker)
 		return Prepared{}, errors.Join(err, d.Close())
 	}
-	l.driver, l.worker, l.topology = d, w, p.Worker.Topology
+	l.driver, l.worker, l.plan = d, w, p.Worker
 	return Prepared{negotiated.String()}, nil
 }
 
-func prepare(ctx context.Context, d driver.Driver, p Plan) (*worker.Worker, error) {
-	if p.Consumers == nil {
+func (l *Local) prepare(ctx context.Context, d driver.Driver, p Plan) (*worker.Worker, error) {
+	switch {
+	case p.Worker.Beyond != nil:
+		return worker.PrepareShared(ctx, d, p.Worker, l.Probes)
+	case p.Consumers == nil:
 		return worker.Prepare(ctx, d, p.Worker)
 	}
 	away, err := p.Consumers.connect(ctx)
@@ -175,15 +200,19 @@ func (l *Local) Close() error {
 		return nil
 	}
 	err := l.worker.Close()
-	clean(l.driver, l.topology)
+	clean(l.driver, l.plan)
 	err = errors.Join(err, l.driver.Close())
 	l.worker, l.driver = nil, nil
 	return err
 }
 
-func clean(d driver.Driver, t driver.Topology) {
+// clean removes what a worker had made, unless that is for another one to do.
+func clean(d driver.Driver, p worker.Plan) {
+	if p.Beyond != nil && p.Topology.Existing {
+		return
+	}
 	if c, ok := d.(driver.Cleaner); ok {
-		ctx, cancel := context.WithTimeout(context.Background(), cleanTime+time.Duration(len(t.Topics))*cleanTime/1000)
+		ctx, cancel := context.WithTimeout(context.Background(), cleanTime+time.Duration(len(p.Topology.Topics))*cleanTime/1000)
 		defer cancel()
 		// A broker that died can't be cleaned; whoever stops it removes its data anyway.
 		_ = c.Clean(ctx)

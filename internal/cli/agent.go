@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -234,6 +235,7 @@ type agents struct {
 	control string
 	token   tokenFlags
 	wait    time.Duration
+	names   []string // of the agents, where specs name them
 
 	server *fleet.Control
 	at     *fleet.Meeting
@@ -269,12 +271,22 @@ func (a *agents) check(points []study.Point) error {
 	default:
 		a.n = n
 	}
-	if a.n == 0 {
-		return nil
-	}
 	for _, p := range points {
-		if err := lab.OnAgents(p.Spec, a.n); err != nil {
+		err := lab.WithoutAgents(p.Spec)
+		if a.n > 0 {
+			err = lab.OnAgents(p.Spec, a.n)
+		}
+		if err != nil {
 			return badInput("%s", placed(p, err))
+		}
+		if a.auto && p.Spec.Place.Spread() {
+			return badInput("--agents %s: place: %s is for a number of agents", autoAgents, p.Spec.Place)
+		}
+		if names := p.Spec.Place.Agents(); len(names) > 0 {
+			if len(a.names) > 0 && !slices.Equal(names, a.names) {
+				return badInput("--agents %d: points name different agents in place: %s, and %s", a.n, strings.Join(a.names, ", "), strings.Join(names, ", "))
+			}
+			a.names = names
 		}
 	}
 	return nil
@@ -322,7 +334,7 @@ func (a *agents) gather(ctx context.Context, h *provision.Host, o *lab.Options, 
 			return brokerFailed(err)
 		}
 	}
-	if a.fleet, err = a.at.Gather(ctx, fleet.Gathering{Agents: a.n, Auto: a.auto, Wait: a.wait, Build: toolVersion(), Say: say}); err != nil {
+	if a.fleet, err = a.at.Gather(ctx, fleet.Gathering{Agents: a.n, Auto: a.auto, Names: a.names, Wait: a.wait, Build: toolVersion(), Say: say}); err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			err = cause
 		}

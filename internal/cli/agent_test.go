@@ -1,18 +1,21 @@
 package cli_test
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/testkit"
@@ -107,7 +110,7 @@ func records(t *testing.T, path string) []store.Record {
 }
 
 func TestARunOnAgentsIsARun(t *testing.T) {
-	run, agents, path := onAgents(t, []string{"left", "right"}, "--rate", "500", "--set", "warmup.for=200ms", "--duration", "1s")
+	run, agents, path := onAgents(t, []string{"left", "right"}, "--rate", "500", "--set", "place=spread", "--set", "warmup.for=200ms", "--duration", "1s")
 	if code := exitCode(t, run.Cmd); code != 0 && code != 5 { // void: on a machine that had other things to do
 		t.Fatalf("exit code %d", code)
 	}
@@ -127,6 +130,68 @@ func TestARunOnAgentsIsARun(t *testing.T) {
 	if n := brokers(t); n != 0 {
 		t.Errorf("%d brokers are left", n)
 	}
+}
+
+// One topic's messages are the same, and lost, double or out of order as little, however many agents have its producers and consumers,
+// and whatever their clocks show.
+func TestOneTopicOnAnyNumberOfAgents(t *testing.T) {
+	testkit.Long(t) // fifteen processes of agents, and a broker for each number of them
+	first := ledger.Books{}
+	for _, c := range []struct {
+		n      int
+		shifts []string // of the agents' clocks, s
+	}{{1, nil}, {2, nil}, {4, nil}, {8, nil}, {2, []string{"3600", "86400"}}} {
+		t.Run(fmt.Sprint(c.n, c.shifts), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.db")
+			run := start(t, "run", "--broker", "jetstream", "--set", "producersPerTopic=4", "--set", "subscriptionsPerTopic=2", "--set", "consumerPerSubscription=2", "--set", "place=spread",
+				"--agents", strconv.Itoa(c.n), "--control", "127.0.0.1:0", "--store", path, "--rate", "1000", "--set", "warmup.for=500ms", "--duration", "2s")
+			var with []string
+			until(t, "the run says how to join", func() bool { with = joinWith.FindStringSubmatch(run.text()); return with != nil })
+			for i := range c.n {
+				args := []string{"agent", "--join", with[1], "--token-file", with[2], "--name", fmt.Sprint("a", i), "--once"}
+				if c.shifts == nil {
+					start(t, args...)
+					continue
+				}
+				shifted(t, c.shifts[i], args...)
+			}
+			if code := exitCode(t, run.Cmd); code != 0 && code != 5 {
+				t.Fatalf("exit code %d", code)
+			}
+			r := records(t, path)[0]
+			b := r.Result.Books
+			if first.Due == 0 {
+				first = b
+			}
+			if b != first || b.Sent != 2000 || b.Received != 4000 || b.Lost+b.Duplicated+b.Corrupted+b.Stale != 0 || len(r.Agents) != c.n {
+				t.Errorf("%+v on %d agents, want %+v: %s", b, len(r.Agents), first, r.Reason)
+			}
+			if bound := r.Result.ClockBoundNs; (bound != 0) != (c.shifts != nil) || bound > int64(100*time.Millisecond) {
+				t.Errorf("a bound of %s", time.Duration(bound))
+			}
+			for i := range c.shifts {
+				shift, err := strconv.ParseInt(c.shifts[i], 10, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := r.Agents[i]
+				t.Logf("shifted by %d s: %d ns more, ± %d; latencies ± %d", shift, a.ClockOffsetNs-shift*1e9, a.ClockBoundNs, r.Result.ClockBoundNs)
+				// Each process finds the axis by a calibration of its own, which is worse on a busy machine.
+				if off := a.ClockOffsetNs - shift*1e9; max(off, -off) > a.ClockBoundNs+int64(40*time.Microsecond) {
+					t.Errorf("%s is taken to be %d ns ahead, ± %d", a.Name, a.ClockOffsetNs, a.ClockBoundNs)
+				}
+			}
+		})
+	}
+}
+
+// shifted starts the program with a monotonic clock that is so many seconds ahead.
+func shifted(t *testing.T, seconds string, args ...string) *process {
+	t.Helper()
+	if err := exec.Command("unshare", "--time", "--monotonic", "1", "--fork", "true").Run(); err != nil {
+		t.Skipf("the kernel makes no time namespace for us: %v", err)
+	}
+	return startProgram(t, []string{asProgram + "=1"}, "unshare", append([]string{"--time", "--monotonic", seconds, "--fork", "--kill-child", os.Args[0]}, args...)...)
 }
 
 // disturbed runs on two agents, does something to one of the processes at a moment of the measured phase, and returns how the run
@@ -188,6 +253,12 @@ func TestWhatAgentsCannotRunIsRefusedBeforeAnythingStarts(t *testing.T) {
 		{[]string{"--broker", "nats", "--agents", "2"}, "and there are 1 of these"},
 		{[]string{"--broker", "nats", "--agents", "1", "--set", "consumersApart=true"}, "consumersApart: true starts a process of this machine"},
 		{[]string{"--broker", "nats", "--agents", "-1"}, "--agents -1"},
+		{[]string{"--broker", "nats", "--set", "place=spread"}, "place: spread is not supported: there are no agents: --agents says how many"},
+		{[]string{"--broker", "nats", "--agents", "3", "--set", "place=spread"}, "place: spread has 2 clients of producers and consumers to deal"},
+		{[]string{"--broker", "nats", "--agents", "3", "--set", "place={producers: [a], consumers: [b]}"}, "place names 2 agents: a, b"},
+		{[]string{"--broker", "nats", "--agents", "3", "--set", "place={producers: [a, b], consumers: [c]}"}, "2 agents are to have producers, and there are 1 to deal"},
+		{[]string{"--broker", "nats", "--agents", "2", "--set", "place.producers=[a]", "--axis", "place.consumers=b,c"}, "points name different agents in place: a, b, and a, c"},
+		{[]string{"--broker", "nats", "--agents", "2", "--set", "place=spread", "--set", "messageSize=31"}, "can't carry its times to another agent"},
 		{[]string{"--broker", "nats", "--agents", "1", "--control", "nats://elsewhere:4222", "--token-file", os.Args[0]}, "token file"},
 	} {
 		for _, command := range []string{"run", "check"} {

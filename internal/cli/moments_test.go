@@ -48,8 +48,14 @@ var stages = []struct {
 	name  string
 	lasts time.Duration
 }{
-	{"waiting", 1500 * time.Millisecond}, {"set-up", 100 * time.Millisecond}, {"barrier", 500 * time.Millisecond}, {"warm-up", 300 * time.Millisecond},
-	{"measuring", 800 * time.Millisecond}, {"drain", 20 * time.Millisecond}, {"fetching", 3 * time.Millisecond}, {"storing", 50 * time.Millisecond},
+	{"waiting", 1500 * time.Millisecond},
+	{"set-up", 100 * time.Millisecond},
+	{"barrier", 500 * time.Millisecond},
+	{"warm-up", 300 * time.Millisecond},
+	{"measuring", 800 * time.Millisecond},
+	{"drain", 20 * time.Millisecond},
+	{"fetching", 3 * time.Millisecond},
+	{"storing", 50 * time.Millisecond},
 }
 
 // crossing is what the test reads of orders and beats.

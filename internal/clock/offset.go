@@ -19,6 +19,9 @@ type Offset struct {
 	At, Ns, Bound int64
 }
 
+// Turned is the same as the peer sees it.
+func (o Offset) Turned() Offset { return Offset{At: o.At + o.Ns, Ns: -o.Ns, Bound: o.Bound} }
+
 // maxDrift is how fast two axes can drift apart: the kernel steers a clock by 500 ppm at most, and oscillators are off by
 // some hundred ppm.
 const maxDrift = 2e-3

@@ -25,6 +25,8 @@ import (
 // Control is a control server in this process.
 type Control struct {
 	server *server.Server
+	host   string // as it listens
+	port   int
 	Token  string
 	// Join is how agents reach it.
 	Join Address
@@ -88,7 +90,7 @@ func Listen(listen, dir, token string) (*Control, error) {
 		}
 	}
 	return &Control{
-		server: s, Token: token,
+		server: s, host: host, port: port, Token: token,
 		Join: Address{Server: "nats://" + net.JoinHostPort(reached, strconv.Itoa(port)), Pin: fingerprint(pair.Certificate[0])},
 	}, nil
 }

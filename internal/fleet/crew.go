@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -34,6 +36,10 @@ type crew struct {
 
 	mu    sync.Mutex // Used is asked while a load runs
 	hands []*remote  // replaced, never changed
+
+	whole worker.Plan
+	parts []worker.Plan // by agent
+	bases []uint64      // by producer, of shared streams: the number of its next message
 }
 
 func (c *crew) present() []*remote {
@@ -69,7 +75,7 @@ func each(hands []*remote, do func(i int, r *remote) error) error {
 	return nil
 }
 
-// Prepare has every agent prepare its part. The first makes its topics alone, lest several make what they share at once.
+// Prepare has every agent prepare its part.
 func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error) {
 	if err := c.fleet.complete(ctx); err != nil {
 		return agent.Prepared{}, err
@@ -77,18 +83,22 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 	c.fleet.mu.Lock()
 	hands := slices.Clone(c.fleet.agents)
 	c.fleet.mu.Unlock()
-	if c.fleet.auto { // an earlier point may have needed more than this one has topics for
+	if c.fleet.auto && !p.Place.Apart() { // an earlier point may have needed more than this one has topics for
 		hands = hands[:min(len(hands), p.Worker.Separable())]
 	}
-	parts, err := p.Worker.Split(len(hands))
+	parts, err := dealt(p, hands)
 	if err != nil {
 		return agent.Prepared{}, err
 	}
+	c.whole, c.parts = p.Worker, parts
+	if c.shared() {
+		c.bases = make([]uint64, parts[0].Beyond.Producers)
+	}
 	c.set(hands)
 	said := make([]agent.Prepared, len(hands))
-	prepare := func(i int, r *remote) (err error) {
+	prepare := func(ctx context.Context, i int, r *remote) (err error) {
 		part := p
-		part.Worker = parts[i]
+		part.Worker, part.Place = parts[i], agent.Place{}
 		said[i], err = r.prepare(ctx, part)
 		c.settle(r, err)
 		if err != nil && len(parts) > 1 && !errors.As(err, new(*agent.ErrLost)) {
@@ -96,14 +106,86 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 		}
 		return err
 	}
-	err = prepare(0, hands[0])
-	if err == nil {
-		err = each(hands[1:], func(i int, r *remote) error { return prepare(i+1, r) })
+	if c.shared() {
+		err = together(ctx, hands, prepare)
+	} else {
+		// The first makes its topics alone, lest several make what they share at once.
+		err = prepare(ctx, 0, hands[0])
+		if err == nil {
+			err = each(hands[1:], func(i int, r *remote) error { return prepare(ctx, i+1, r) })
+		}
 	}
 	if err != nil {
 		return agent.Prepared{}, errors.Join(err, c.Close())
 	}
 	return said[0], nil
+}
+
+// dealt are the parts of a plan for agents.
+func dealt(p agent.Plan, hands []*remote) ([]worker.Plan, error) {
+	if !p.Place.Apart() {
+		return p.Worker.Split(len(hands))
+	}
+	numbers := func(names []string) (list []int, err error) {
+		for _, name := range names {
+			i := slices.IndexFunc(hands, func(r *remote) bool { return r.info.Name == name })
+			if i < 0 {
+				return nil, fmt.Errorf("place: no agent of this run is called %s; there are %s", name, called(hands))
+			}
+			list = append(list, i)
+		}
+		return list, nil
+	}
+	producing, err := numbers(p.Place.Producers)
+	if err != nil {
+		return nil, err
+	}
+	consuming, err := numbers(p.Place.Consumers)
+	if err != nil {
+		return nil, err
+	}
+	return p.Worker.Shared(len(hands), producing, consuming)
+}
+
+func called(hands []*remote) string {
+	var names []string
+	for _, r := range hands {
+		names = append(names, r.info.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// shared tells that the agents share streams.
+func (c *crew) shared() bool { return len(c.parts) > 1 && c.parts[0].Beyond != nil }
+
+// together has agents that share streams prepare at the same time, since each of them waits until its producers were seen by the
+// consumers of all. The first makes the topics before the others begin. When one fails the others end.
+func together(ctx context.Context, hands []*remote, prepare func(ctx context.Context, i int, r *remote) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer relay(hands, true)()
+	var all sync.WaitGroup
+	begin := func(i int, r *remote) {
+		all.Go(func() {
+			if err := prepare(ctx, i, r); err != nil {
+				stop(err)
+			}
+		})
+	}
+	begin(0, hands[0])
+	for !hands[0].made() {
+		select {
+		case <-ctx.Done():
+			all.Wait()
+			return context.Cause(ctx)
+		case <-time.After(soon):
+		}
+	}
+	for i, r := range hands[1:] {
+		begin(i+1, r)
+	}
+	all.Wait()
+	return context.Cause(ctx)
 }
 
 // settle forgets an agent that was lost.
@@ -120,26 +202,37 @@ func (c *crew) settle(r *remote, err error) {
 // Run has all agents begin a load at the same moment. When one is lost the others end, too.
 func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.Part) {
 	hands := c.present()
-	where := make([]standing, len(hands))
-	if err := each(hands, func(i int, r *remote) (err error) {
-		where[i], err = r.clock(ctx)
-		c.settle(r, err)
-		return err
-	}); err != nil {
+	before, err := c.clocks(ctx, hands)
+	if err != nil {
 		return worker.Outcome{Err: err}, nil
 	}
 	ahead := leadOfOne
-	if len(hands) > 1 {
+	switch {
+	case c.shared(): // whose consumers have to listen before the start
+		ahead = 2 * lead
+	case len(hands) > 1:
 		ahead = lead
 	}
 	start := now() + int64(ahead)
+	lines := make([]clock.Line, len(hands))
+	for i, r := range hands {
+		lines[i] = r.foresee(before[i], start+int64(l.Warmup.For+l.Duration+l.Drain))
+	}
+	alike(hands, lines)
+	l.Warmup.Told = l.Warmup.Auto && len(hands) > 1
+	loads := c.loads(l, hands, start, lines)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	l.Warmup.Told = l.Warmup.Auto && len(hands) > 1
-	v := newView(l, hands, start, where)
+	v := newView(l, hands, start, lines)
 	parts := make([]agent.Part, len(hands))
-	err := each(hands, func(i int, r *remote) (err error) {
-		parts[i], err = r.run(ctx, l, start, where[i], v.of(i))
+	bends := make([]int64, len(hands))
+	end := func() {}
+	if c.shared() {
+		end = relay(hands, false)
+	}
+	err = each(hands, func(i int, r *remote) (err error) {
+		parts[i], bends[i], err = r.run(ctx, loads[i], start, lines[i], v.of(i))
+		parts[i].Bound, parts[i].Consumers = before[i].Bound, len(c.parts[i].Consumers)
 		if err != nil {
 			c.settle(r, err)
 			stop()
@@ -147,6 +240,10 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 		v.over(i)
 		return err
 	})
+	end()
+	if err != nil { // what the others still measured is of another load
+		return worker.Outcome{Err: err}, nil
+	}
 	outs := make([]worker.Outcome, len(parts))
 	for i := range parts {
 		outs[i] = parts[i].Outcome
@@ -154,14 +251,134 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 			outs[i].Err = fmt.Errorf("agent %s: %w", parts[i].Name, outs[i].Err)
 		}
 	}
-	if err != nil { // what the others still measured is of another load
-		return worker.Outcome{Err: err}, nil
-	}
 	out := worker.Merged(outs)
+	if c.shared() {
+		out = c.join(ctx, l, lived{before, lines, bends}, parts, outs)
+	}
 	if len(parts) > 1 {
 		v.joint.Quantiles(out.Samples)
 	}
 	return out, parts
+}
+
+// clocks are where the agents' clocks are now.
+func (c *crew) clocks(ctx context.Context, hands []*remote) ([]clock.Offset, error) {
+	where := make([]clock.Offset, len(hands))
+	err := each(hands, func(i int, r *remote) (err error) {
+		where[i], err = r.clock(ctx)
+		c.settle(r, err)
+		return err
+	})
+	return where, err
+}
+
+// loads are what each agent is told: where its consumers get messages from others, which producers those have, by which clock.
+func (c *crew) loads(l worker.Load, hands []*remote, start int64, lines []clock.Line) []worker.Load {
+	loads := make([]worker.Load, len(hands))
+	for k := range hands {
+		loads[k] = l
+		if !c.shared() || len(c.parts[k].Consumers) == 0 {
+			continue
+		}
+		for j := range hands {
+			if j == k || len(c.parts[j].Producers) == 0 {
+				continue
+			}
+			e := worker.Elsewhere{From: start + lines[j].At(start) + int64(l.Warmup.For)}
+			e.Axis, _ = c.between(hands, lines, k, j) // they were all measured at the same time
+			for _, p := range c.parts[j].Producers {
+				e.Producers = append(e.Producers, worker.Base{ID: p.ID, Seq: c.bases[p.ID]})
+			}
+			loads[k].Elsewhere = append(loads[k].Elsewhere, e)
+		}
+	}
+	return loads
+}
+
+// between is where the clock of agent j is on that of agent k.
+func (c *crew) between(hands []*remote, lines []clock.Line, k, j int) (clock.Line, error) {
+	if hands[k].info.Clock == hands[j].info.Clock {
+		return clock.Line{}, nil
+	}
+	return clock.Between(lines[k], lines[j])
+}
+
+// alike has agents with one clock have it at one place.
+func alike(hands []*remote, lines []clock.Line) {
+	for i, r := range hands {
+		lines[i] = lines[slices.IndexFunc(hands, func(one *remote) bool { return one.info.Clock == r.info.Clock })]
+	}
+}
+
+// lived is what is known of the agents' clocks in a trial: where they were before it, where they were taken to be, and by how much each
+// strayed from a straight line.
+type lived struct {
+	before []clock.Offset
+	taken  []clock.Line
+	bends  []int64
+}
+
+// join makes one outcome of those of agents that share streams.
+func (c *crew) join(ctx context.Context, l worker.Load, clocks lived, parts []agent.Part, outs []worker.Outcome) worker.Outcome {
+	for _, o := range outs {
+		if o.Shard == nil {
+			continue
+		}
+		for _, sent := range o.Shard.Sent {
+			if sent.Producer >= 0 && sent.Producer < len(c.bases) {
+				c.bases[sent.Producer] = sent.Base + sent.End
+			}
+		}
+	}
+	lines, bound, err := c.looked(context.WithoutCancel(ctx), clocks, parts)
+	if bound == 0 {
+		clear(lines) // all have one clock, which may be another one than this process's
+	}
+	out := c.whole.Joined(outs, lines, l.Streams)
+	out.ClockBound = bound
+	if err != nil && out.Err == nil {
+		out.Err = err
+	}
+	return out
+}
+
+// looked is where the agents' clocks were, by measurements before and after a trial, and by how much a latency between two of them may
+// be off: by what was taken for their distance.
+func (c *crew) looked(ctx context.Context, clocks lived, parts []agent.Part) (lines []clock.Line, bound int64, err error) {
+	hands := c.present()
+	lines = make([]clock.Line, len(hands))
+	after, err := c.clocks(ctx, hands)
+	if err != nil {
+		return lines, 0, err
+	}
+	for i, r := range hands {
+		if r.info.Clock == r.me.Clock {
+			continue
+		}
+		if lines[i], err = clock.Fit(clocks.before[i], after[i]); err != nil {
+			return lines, 0, &agent.ErrClock{Agent: r.info.String(), Why: err.Error()}
+		}
+		lines[i].Bound += clocks.bends[i]
+		parts[i].Bound = lines[i].Bound
+	}
+	alike(hands, lines)
+	for k := range hands {
+		for j := range hands {
+			if hands[k].info.Clock == hands[j].info.Clock || len(c.parts[k].Consumers) == 0 || len(c.parts[j].Producers) == 0 {
+				continue
+			}
+			was, err := c.between(hands, lines, k, j)
+			if err != nil {
+				return lines, 0, &agent.ErrClock{Agent: hands[j].info.String(), Why: err.Error()}
+			}
+			taken, err := c.between(hands, clocks.taken, k, j)
+			if err != nil {
+				return lines, 0, &agent.ErrClock{Agent: hands[j].info.String(), Why: err.Error()}
+			}
+			bound = max(bound, was.Off(taken))
+		}
+	}
+	return lines, bound, nil
 }
 
 // Used is what the agents' processes have used, as they last said.

@@ -97,17 +97,29 @@ type claim struct {
 // claimed is its answer.
 type claimed struct{ Refused string }
 
-// tick answers a question for the time.
-type tick struct{ Now int64 }
+// look asks an agent where its clock is: by exchanges with the coordinator's Answerer at Host and Port, or where Port is 0 just for the time.
+type look struct {
+	Host  string // "": that of the control server, as the agent reaches it
+	Port  int
+	Token string
+}
+
+// looked is its answer: where the coordinator's clock is on the agent's, or why that isn't known.
+type looked struct {
+	Offset clock.Offset
+	Why    string `json:",omitempty"`
+	Now    int64
+}
 
 // down is what goes to an agent. All of it but an Order is small.
 type down struct {
-	Order  *order `json:",omitempty"`
-	Again  int    `json:",omitempty"` // send the answer to this order once more
-	Cancel int    `json:",omitempty"` // end this order early
-	Halt   int    `json:",omitempty"` // the load of this order is hopeless: end its measured phase
-	Leave  bool   `json:",omitempty"` // the run is over
-	Cue    *cue   `json:",omitempty"` // what all agents do at once in the load under way; said again until its end
+	Order  *order  `json:",omitempty"`
+	Again  int     `json:",omitempty"` // send the answer to this order once more
+	Cancel int     `json:",omitempty"` // end this order early
+	Halt   int     `json:",omitempty"` // the load of this order is hopeless: end its measured phase
+	Leave  bool    `json:",omitempty"` // the run is over
+	Others *shared `json:",omitempty"` // what the other agents know of streams that it shares with them
+	Cue    *cue    `json:",omitempty"` // what all agents do at once in the load under way; said again until its end
 }
 
 // cue tells an agent what all of them wait for, each of which only the coordinator knows.
@@ -144,6 +156,7 @@ type up struct {
 	Measuring int64           `json:",omitempty"` // when the measured phase begins, on its clock
 	Sent      bool            `json:",omitempty"` // all messages of the trial have been sent
 	Filled    bool            `json:",omitempty"` // its backlog is filled
+	Own       *shared         `json:",omitempty"` // what it knows of streams that it shares
 	Answer    *answer         `json:",omitempty"`
 	Metered   []agent.Metered `json:",omitempty"` // of the broker's processes, since the beat before
 }
@@ -151,11 +164,13 @@ type up struct {
 // answer is what became of an order.
 type answer struct {
 	N        int
-	Fault    *agent.Fault    `json:",omitempty"`
-	Prepared *agent.Prepared `json:",omitempty"`
-	Outcome  *agent.Outcome  `json:",omitempty"`
-	Meters   *meters         `json:",omitempty"`
-	Woke     int64           `json:",omitempty"` // when it passed the start of the load, on its clock
+	Fault    *agent.Fault      `json:",omitempty"`
+	Prepared *agent.Prepared   `json:",omitempty"`
+	Outcome  *agent.Outcome    `json:",omitempty"`
+	Meters   *meters           `json:",omitempty"`
+	Woke     int64             `json:",omitempty"` // when it passed the start of the load, on its clock
+	Bend     int64             `json:",omitempty"` // by how much its clock strayed from a straight line meanwhile, ns
+	Clock    *clock.Discipline `json:",omitempty"` // what keeps its host's time of day
 }
 
 // meters are the readings of an agent's own process around the measured phase and after the drain; the zero reading: it never came

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,12 +18,15 @@ import (
 
 // Fleet is a number of agents that work for this process.
 type Fleet struct {
-	nc   *nats.Conn
-	me   Info
-	wait time.Duration
-	say  func(string, ...any)
-	size int
-	auto bool // it grows, and goes on with fewer where one was lost
+	nc    *nats.Conn
+	me    Info
+	wait  time.Duration
+	say   func(string, ...any)
+	size  int
+	auto  bool // it grows, and goes on with fewer where one was lost
+	names []string
+
+	dial *sundial // nil: clocks are compared over the control channel
 
 	mu     sync.Mutex
 	agents []*remote
@@ -33,13 +37,17 @@ type Fleet struct {
 type Gathering struct {
 	Agents int
 	Auto   bool          // Agents is where it begins: it grows where they limit what is measured
+	Names  []string      // of the agents to take; none: whoever is there
 	Wait   time.Duration // for agents that are not there yet
 	Build  string
 	Say    func(format string, args ...any)
 }
 
 // Meeting is a connection to a control server, where a run and agents meet.
-type Meeting struct{ nc *nats.Conn }
+type Meeting struct {
+	nc      *nats.Conn
+	control *Control // nil: another process has the control server
+}
 
 // Reach connects to the control server c of this process, or where that is nil to the one at a, for which it waits until ctx ends.
 func Reach(ctx context.Context, c *Control, a Address, token string, say func(string, ...any)) (*Meeting, error) {
@@ -53,7 +61,7 @@ func Reach(ctx context.Context, c *Control, a Address, token string, say func(st
 	if err != nil {
 		return nil, err
 	}
-	return &Meeting{nc}, nil
+	return &Meeting{nc, c}, nil
 }
 
 // Close ends the connection.
@@ -64,8 +72,30 @@ func (m *Meeting) List(ctx context.Context) ([]Status, error) { return list(ctx,
 
 // Gather claims agents. It waits for them, and fails saying which ones it found; the fleet is to be closed all the same.
 func (m *Meeting) Gather(ctx context.Context, g Gathering) (*Fleet, error) {
-	f := &Fleet{nc: m.nc, me: Self("", g.Build), wait: g.Wait, say: g.Say, size: g.Agents, auto: g.Auto}
+	f := &Fleet{nc: m.nc, me: Self("", g.Build), wait: g.Wait, say: g.Say, size: g.Agents, auto: g.Auto, names: g.Names}
+	var err error
+	if f.dial, err = m.sundial(); err != nil {
+		g.Say("agents' clocks are compared over the control channel, which tells less: %v", err)
+	}
 	return f, f.complete(ctx)
+}
+
+// sundial answers where agents reach this process.
+func (m *Meeting) sundial() (*sundial, error) {
+	token := rand.Text()
+	if m.control == nil {
+		host := hostOf(m.nc.LocalAddr())
+		s, err := newSundial(host, 0, token)
+		if s != nil {
+			s.host = host
+		}
+		return s, err
+	}
+	s, err := newSundial(m.control.host, m.control.port, token)
+	if err != nil { // another program has the port
+		return newSundial(m.control.host, 0, token)
+	}
+	return s, nil
 }
 
 // Here are the agents' processes on this machine, as far as it knows them by their numbers.
@@ -96,6 +126,10 @@ func (f *Fleet) Close() {
 		m.r.leave()
 	}
 	f.agents, f.meters = nil, nil
+	if f.dial != nil {
+		f.dial.close()
+		f.dial = nil
+	}
 }
 
 // complete claims as many agents as there are to be. Those that were lost in a trial have been dropped before.
@@ -154,10 +188,23 @@ func (f *Fleet) incomplete(refused []string) error {
 	if len(there) > 0 {
 		text += ": " + strings.Join(there, ", ")
 	}
+	if absent := f.absent(); len(absent) > 0 {
+		text += "; place names " + strings.Join(absent, ", ") + ", who did not come"
+	}
 	if len(refused) > 0 {
 		text += "; " + strings.Join(refused, "; ")
 	}
 	return &ErrIncomplete{text}
+}
+
+// absent are the names of agents that are wanted and aren't there.
+func (f *Fleet) absent() (names []string) {
+	for _, name := range f.names {
+		if !slices.ContainsFunc(f.agents, func(r *remote) bool { return r.info.Name == name }) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // ErrIncomplete is that fewer agents came than a run wants.
@@ -178,6 +225,9 @@ func (f *Fleet) claim(ctx context.Context) (refused []string) {
 		if s.Info.Meters != "" || slices.ContainsFunc(f.agents, func(r *remote) bool { return r.info.ID == s.Info.ID }) {
 			continue
 		}
+		if len(f.names) > 0 && !slices.Contains(f.absent(), s.Info.Name) {
+			continue
+		}
 		if why := s.Info.fits(f.me); why != "" {
 			refused = append(refused, fmt.Sprintf("agent %s can't work for this run: %s", s.Info, why))
 			continue
@@ -187,6 +237,7 @@ func (f *Fleet) claim(ctx context.Context) (refused []string) {
 			refused = append(refused, err.Error())
 			continue
 		}
+		r.dial = f.dial
 		f.agents = append(f.agents, r)
 	}
 	return refused

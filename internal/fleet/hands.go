@@ -16,11 +16,13 @@ import (
 
 // hands do what a session is ordered to, one order after the other, by an agent in this process.
 type hands struct {
-	local  agent.Agent
-	queue  provision.Queue
-	tell   chan struct{} // something is to be reported at once
-	halted atomic.Bool
-	from   atomic.Int64 // when the measured phase of the load under way begins, as the coordinator said
+	local   agent.Agent
+	queue   provision.Queue
+	tell    chan struct{} // something is to be reported at once
+	halted  atomic.Bool
+	from    atomic.Int64 // when the measured phase of the load under way begins, as the coordinator said
+	shares  bool         // streams with other agents, since it was last to prepare
+	streams sharing
 
 	mu        sync.Mutex
 	samples   []worker.Sample
@@ -43,6 +45,9 @@ func (h *hands) tellNow() {
 // report adds to a beat what is new.
 func (h *hands) report(u *up) {
 	u.Used = provision.SelfUsage()
+	if h.shares {
+		u.Own = h.streams.said()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	u.Samples, u.Measuring, u.Sent, u.Filled = h.samples, h.measuring, h.sent, h.filled
@@ -63,12 +68,33 @@ func (h *hands) cue(c cue) {
 	}
 }
 
+// begin is called before an order is carried out.
+func (h *hands) begin(o *order) {
+	var plan *worker.Plan
+	if o.Plan != nil {
+		plan = &o.Plan.Worker
+		h.shares = plan.Beyond != nil
+	}
+	h.streams.begin(o.N, plan)
+}
+
 // do carries out an order.
 func (h *hands) do(ctx context.Context, o *order) (a answer) {
+	if h.shares {
+		defer h.streams.watch(h.tellNow)()
+	}
 	var err error
 	switch {
 	case o.Do == doPrepare && o.Plan != nil:
 		var p agent.Prepared
+		if h.shares {
+			if local, ok := h.local.(*agent.Local); ok { // what a test simulates has no streams
+				local.Probes = h.streams.probes
+			}
+			if by, ok := clock.Disciplined(ctx); ok {
+				a.Clock = &by
+			}
+		}
 		p, err = h.local.Prepare(ctx, *o.Plan)
 		a.Prepared = &p
 	case o.Do == doRun && o.Load != nil:
@@ -100,12 +126,17 @@ func (h *hands) run(ctx context.Context, o *order, a *answer) {
 	}
 	var starting sync.WaitGroup
 	starting.Go(func() { a.Woke = wake(l.Start) })
-	if l.Schedule == nil {
+	switch {
+	case h.shares: // what others send must find its consumers listening, even if a clock is wrong
+		steering := clock.WatchSteering()
+		defer func() { a.Bend = steering.Close() }()
+	case l.Schedule == nil:
 		wake(l.Start)
-	} else {
+	default:
 		wake(l.Start - int64(early))
 	}
 	out, _ := h.local.Run(ctx, l)
+	h.streams.ended()
 	starting.Wait()
 	a.Outcome, a.Meters = &agent.Outcome{Outcome: out}, g.end()
 }
@@ -143,6 +174,9 @@ func (h *hands) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
 			h.samples = append(h.samples, s)
 		},
 		MeasureFrom: h.from.Load,
+	}
+	if h.shares {
+		hooks.Everywhere = h.streams.everywhere
 	}
 	if haltable {
 		hooks.Hopeless = func([]worker.Sample) bool {

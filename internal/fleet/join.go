@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -37,7 +38,12 @@ type Options struct {
 // Join is an agent: it waits for a control server, works for whoever asks there, for one run after the other, and returns when ctx
 // ends or the control server refuses it. A run whose coordinator isn't heard any more ends, and everything of it is cleaned up.
 func Join(ctx context.Context, o Options) error {
-	a := &joined{Options: o, info: Self(o.Name, o.Build), claimed: make(chan *session)}
+	a := &joined{Options: o, info: Self(o.Name, o.Build), claimed: make(chan *session), compare: clock.Compare}
+	return a.join(ctx)
+}
+
+func (a *joined) join(ctx context.Context) error {
+	o := a.Options
 	a.info.ID = nuid.Next()
 	if o.Meter != nil {
 		a.info.Meters = o.Meter.String()
@@ -111,6 +117,8 @@ type joined struct {
 	nc      *nats.Conn
 	claimed chan *session
 	away    atomic.Bool // the connection: who posts waits for every attempt to reach the server again
+	// compare measures where the clock behind an address is on this one.
+	compare func(ctx context.Context, address, token string) (clock.Offset, error)
 
 	mu   sync.Mutex
 	busy string // for whom it works
@@ -133,7 +141,7 @@ func (a *joined) announce() (micro.Service, error) {
 	}
 	return s, errors.Join(
 		s.AddEndpoint(claimEnd, micro.HandlerFunc(a.claim), micro.WithEndpointSubject(subjectOf(a.info.ID, claimEnd))),
-		s.AddEndpoint(clockEnd, micro.HandlerFunc(func(r micro.Request) { _ = r.RespondJSON(tick{now()}) }), micro.WithEndpointSubject(subjectOf(a.info.ID, clockEnd))),
+		s.AddEndpoint(clockEnd, micro.HandlerFunc(a.clock), micro.WithEndpointSubject(subjectOf(a.info.ID, clockEnd))),
 	)
 }
 
@@ -328,6 +336,9 @@ func (s *session) say(u up) {
 }
 
 func (s *session) obey(ctx context.Context, d down) {
+	if d.Others != nil {
+		s.hands.streams.heard(*d.Others)
+	}
 	switch o := d.Order; {
 	case o != nil && o.N == s.got+1 && s.done == s.got:
 		s.got = o.N
@@ -335,6 +346,7 @@ func (s *session) obey(ctx context.Context, d down) {
 			s.stored()
 			s.bare = false
 		}
+		s.hands.begin(o)
 		ctx, s.cancel = context.WithCancel(ctx)
 		bare := s.bare && o.Do == doRun
 		go func() {

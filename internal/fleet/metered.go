@@ -71,6 +71,7 @@ func (f *Fleet) claimMeters(ctx context.Context) {
 			f.say("%v", err)
 			continue
 		}
+		r.dial = f.dial
 		f.meters = append(f.meters, r.meter)
 	}
 }
@@ -113,7 +114,7 @@ func (m *meter) Begin(ctx context.Context) error {
 		return err
 	}
 	m.mu.Lock()
-	m.facts.Offset, m.facts.Bound = stand.offset, stand.bound
+	m.facts.Offset, m.facts.Bound = stand.Ns, stand.Bound
 	m.told = slices.Clone(m.told[max(0, len(m.told)-1):])
 	m.mu.Unlock()
 	return m.await(ctx, func() bool { return len(m.told) > 0 })

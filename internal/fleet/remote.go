@@ -30,17 +30,24 @@ type remote struct {
 	over         chan struct{} // closed to end the beats
 	beating      sync.WaitGroup
 
-	n      int // the last order
 	answer chan answer
+	first  clock.Offset // an early one of its clock
+	dial   *sundial     // nil: there is none to ask
+	deaf   bool         // no exchange of clocks reaches this process from it
+	kept   *clock.Discipline
 
 	mu        sync.Mutex
+	n         int // the last order
 	heard     time.Time
 	got, done int
 	bare      bool // its clients have ended
 	used      provision.Usage
 	watching  *watching // of the trial under way
 
-	meter *meter // of an agent that meters
+	meter *meter  // of an agent that meters
+	own   shared  // what it said of streams that it shares
+	fresh bool    // since own was last asked for
+	told  *shared // what it is told with every beat
 }
 
 // watching is what becomes of the beats of a trial.
@@ -134,7 +141,7 @@ func (r *remote) beat() {
 		case <-r.over:
 			return
 		case <-t.C:
-			_ = r.say(down{Cue: r.lastCue()}) // who can't be told is lost in time
+			_ = r.say(down{Cue: r.lastCue(), Others: r.others()}) // who can't be told is lost in time
 		}
 	}
 }
@@ -146,6 +153,9 @@ func (r *remote) hear(u up) {
 	r.mu.Lock()
 	r.heard, r.got, r.done, r.bare, r.used = time.Now(), u.Got, u.Done, u.Bare, u.Used
 	w := r.watching
+	if u.Own != nil {
+		r.own, r.fresh = *u.Own, true
+	}
 	r.mu.Unlock()
 	if r.meter != nil {
 		r.meter.hear(u.Metered)
@@ -181,11 +191,53 @@ func (w *watching) take(u up) {
 	}
 }
 
+// knows is what the agent knows of shared streams, of the order under way or the one that it has just answered, and whether that is new.
+func (r *remote) knows() (shared, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fresh := r.fresh
+	r.fresh = false
+	if r.own.N != r.n {
+		return shared{}, fresh
+	}
+	return r.own, fresh
+}
+
+// made tells that the agent has made the topics, or found them.
+func (r *remote) made() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.own.N == r.n && r.own.Made
+}
+
+// tellOthers has the agent be told, again and again, what others know; nil: nothing.
+func (r *remote) tellOthers(o *shared) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o != nil {
+		o.N = r.n
+	}
+	r.told = o
+}
+
+func (r *remote) others() *shared {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.told
+}
+
+// next is the number of the next order, which is given now.
+func (r *remote) next() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+	return r.n
+}
+
 // do gives an order and blocks until it is answered or the agent is lost. When ctx ends, the order is to end early, and its answer
 // is waited for a little longer.
 func (r *remote) do(ctx context.Context, o order) (answer, error) {
-	r.n++
-	o.N = r.n
+	o.N = r.next()
 	if err := r.say(down{Order: &o}); err != nil {
 		return answer{}, r.lost("it can't be told anything: %v", err)
 	}
@@ -290,6 +342,7 @@ func (r *remote) prepare(ctx context.Context, p agent.Plan) (agent.Prepared, err
 	if err != nil || a.Prepared == nil {
 		return agent.Prepared{}, err
 	}
+	r.kept = a.Clock
 	return *a.Prepared, nil
 }
 
@@ -306,16 +359,14 @@ func (r *remote) reaches(p agent.Plan) error {
 	return nil
 }
 
-// run runs a load from start on, by this process's clock. stand is where the agent's clock is.
-func (r *remote) run(ctx context.Context, l worker.Load, start int64, stand standing, w *watching) (agent.Part, error) {
-	p := agent.Part{
-		Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Machine: r.info.Machine, Here: r.info.Machine == r.me.Machine, Offset: stand.offset, Bound: stand.bound,
-	}
+// run runs a load from start on, by this process's clock. line is where the agent's clock is.
+func (r *remote) run(ctx context.Context, l worker.Load, start int64, line clock.Line, w *watching) (agent.Part, int64, error) {
+	p := agent.Part{Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Machine: r.info.Machine, Here: r.info.Machine == r.me.Machine, Clock: r.kept, Offset: line.At(start)}
 	if r.info.PIDs == r.me.PIDs {
 		p.PID = r.info.PID
 	}
-	l.Start = start + stand.offset
-	w.n, w.offset = r.n+1, stand.offset
+	l.Start = start + p.Offset
+	w.offset = p.Offset
 	r.watch(w)
 	defer r.watch(nil)
 	a, err := r.do(ctx, order{Do: doRun, Load: &agent.Load{Load: l}, Haltable: l.Hopeless != nil, Others: w.others})
@@ -328,11 +379,11 @@ func (r *remote) run(ctx context.Context, l worker.Load, start int64, stand stan
 		err = r.lost("it answered without an outcome")
 	}
 	if err != nil {
-		return p, err
+		return p, 0, err
 	}
-	p.Outcome, p.Late = a.Outcome.Moved(-stand.offset), a.Woke-l.Start
+	p.Outcome, p.Late = a.Outcome.Moved(-p.Offset), a.Woke-l.Start
 	p.Begin, p.Until, p.End = a.Meters.Begin, a.Meters.Until, a.Meters.End
-	return p, nil
+	return p, a.Bend, nil
 }
 
 // ended tells that the agent's clients have, though nobody told them to: its process is another one, or did not hear this one.
@@ -345,7 +396,9 @@ func (r *remote) ended() bool {
 func (r *remote) watch(w *watching) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.watching = w
+	if r.watching = w; w != nil {
+		w.n = r.n + 1
+	}
 }
 
 // halt ends the measured phase of the trial under way.
@@ -371,31 +424,4 @@ func (r *remote) leave() {
 	_ = r.say(down{Leave: true})
 	_ = r.nc.FlushTimeout(askTime)
 	_ = r.subscription.Unsubscribe()
-}
-
-// standing is where an agent's clock is: so much ahead of this process's, give or take a bound.
-type standing struct{ offset, bound int64 }
-
-// exchanges is how many questions for the time are asked.
-const exchanges = 8
-
-// clock finds out where the agent's clock is.
-func (r *remote) clock(ctx context.Context) (standing, error) {
-	if r.info.Clock == r.me.Clock {
-		return standing{}, nil
-	}
-	pings := make([]clock.Ping, exchanges)
-	for i := range pings {
-		var there tick
-		asked := now()
-		if err := r.ask(ctx, clockEnd, struct{}{}, &there); err != nil {
-			return standing{}, err
-		}
-		pings[i] = clock.Ping{Sent: asked, Arrived: there.Now, Answered: there.Now, Received: now()}
-	}
-	o, err := clock.EstimateOffset(pings)
-	if err != nil {
-		return standing{}, fmt.Errorf("agent %s: %w", r.info, err)
-	}
-	return standing{o.Ns, o.Bound}, nil
 }

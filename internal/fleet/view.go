@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -12,7 +13,7 @@ import (
 type view struct {
 	load  worker.Load
 	start int64
-	where []standing
+	lines []clock.Line // where the agents' clocks are
 	hands []*remote
 
 	mu       sync.Mutex
@@ -27,8 +28,8 @@ type view struct {
 	draining bool
 }
 
-func newView(l worker.Load, hands []*remote, start int64, where []standing) *view {
-	v := &view{load: l, start: start, where: where, hands: hands, joint: worker.NewJoint(len(hands)), sending: len(hands), running: len(hands), filled: make([]bool, len(hands))}
+func newView(l worker.Load, hands []*remote, start int64, lines []clock.Line) *view {
+	v := &view{load: l, start: start, lines: lines, hands: hands, joint: worker.NewJoint(len(hands)), sending: len(hands), running: len(hands), filled: make([]bool, len(hands))}
 	if l.Warmup.Told {
 		v.settling = worker.NewSettling(l.Warmup)
 	}
@@ -116,7 +117,7 @@ func (v *view) settle(s worker.Sample) {
 	v.settling = nil
 	from := now() + int64(lead)
 	for i, r := range v.hands {
-		r.give(func(c *cue) { c.Measure = from + v.where[i].offset })
+		r.give(func(c *cue) { c.Measure = v.lines[i].There(from) })
 	}
 }
 

@@ -28,10 +28,50 @@ func OnAgents(s study.Spec, agents int) error {
 		return driver.Unsupported(setting, "consumersApart: true starts a process of this machine for the consumers")
 	case s.Relays > 0:
 		return driver.Unsupported(setting, "relays run on this machine, and no agent hears of them")
-	case agents > streams(s):
-		return driver.Unsupported(setting, "all streams of a topic, and topics that share connections, run on one agent, and there are %d of these", streams(s))
+	case agents > 1 && s.Place.Spread() && s.Warmup.Auto && slices.Contains([]string{study.MeasureRate, study.MeasurePeak, study.MeasureCurve}, s.Measure):
+		return driver.Unsupported("place: "+s.Place.String(), "with warmup: auto nobody knows in time when the measured phase of the others begins; give it a time")
+	case s.Place.Named() && len(s.Place.Agents()) != agents:
+		return driver.Unsupported(setting, "place names %d agents: %s", len(s.Place.Agents()), strings.Join(s.Place.Agents(), ", "))
+	case idle(s) != nil:
+		return idle(s)
+	case s.Place.Spread() && agents > things(s):
+		return driver.Unsupported(setting, "place: %s has %d clients of producers and consumers to deal, and each agent needs one", s.Place, things(s))
+	case !s.Place.Spread() && agents > streams(s):
+		return driver.Unsupported(setting, "all streams of a topic, and topics that share connections, run on one agent, and there are %d of these; place: spread divides a topic", streams(s))
 	}
 	return nil
+}
+
+// WithoutAgents refuses a spec that places what nobody is there for.
+func WithoutAgents(s study.Spec) error {
+	if s.Place.Spread() {
+		return driver.Unsupported("place: "+s.Place.String(), "there are no agents: --agents says how many")
+	}
+	return nil
+}
+
+// things are what can be dealt one by one: clients of producers, and consumers.
+func things(s study.Spec) int {
+	return streams(s)*s.ProducersPerTopic + streams(s)*s.ConsumersPerTopic()
+}
+
+// idle refuses names in place for which there is nothing to do.
+func idle(s study.Spec) error {
+	for _, one := range []struct {
+		what  string
+		names []string
+		n     int
+	}{{"producers", s.Place.Producers, streams(s) * s.ProducersPerTopic}, {"consumers", s.Place.Consumers, streams(s) * s.ConsumersPerTopic()}} {
+		if len(one.names) > one.n {
+			return driver.Unsupported("place: "+s.Place.String(), "%d agents are to have %s, and there are %d to deal", len(one.names), one.what, one.n)
+		}
+	}
+	return nil
+}
+
+// placed is where agents are to have what.
+func placed(s study.Spec) agent.Place {
+	return agent.Place{Spread: s.Place.Deal == study.PlaceSpread, Producers: s.Place.Producers, Consumers: s.Place.Consumers}
 }
 
 // streams are the topics, or the groups of topics that share connections.
@@ -52,11 +92,15 @@ func (l *lab) agentsHere() []int {
 
 func agentsOf(parts []agent.Part) (list []store.Agent) {
 	for _, p := range parts {
-		list = append(list, store.Agent{
+		one := store.Agent{
 			Name: p.Name, Host: p.Host, Cores: p.Cores, Producers: p.Outcome.Producers,
-			ClockOffsetNs: p.Offset, ClockBoundNs: p.Bound, StartLateNs: p.Late,
+			ClockOffsetNs: p.Offset, ClockBoundNs: p.Bound, StartLateNs: p.Late, Consumers: p.Consumers,
 			GeneratorLagP99Ns: lagOf(p), CoresUsed: cores(p),
-		})
+		}
+		if p.Clock != nil {
+			one.ClockKeptBy, one.ClockKeptNs = p.Clock.By, int64(p.Clock.Bound)
+		}
+		list = append(list, one)
 	}
 	return list
 }

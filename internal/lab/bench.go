@@ -94,11 +94,11 @@ func (b *bench) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.connect(ctx, agent.Plan{Broker: to, Worker: plan, Consumers: elsewhere}); err != nil {
+	if err := b.connect(ctx, agent.Plan{Broker: to, Worker: plan, Place: placed(b.spec), Consumers: elsewhere}); err != nil {
 		return err
 	}
 	b.again = func(ctx context.Context) error {
-		return b.connect(ctx, agent.Plan{Broker: to, Worker: b.plan()})
+		return b.connect(ctx, agent.Plan{Broker: to, Worker: b.plan(), Place: placed(b.spec)})
 	}
 	if err := b.warmBroker(ctx); err != nil {
 		return err

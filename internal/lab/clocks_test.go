@@ -2,8 +2,12 @@ package lab
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -34,6 +38,12 @@ func TestTheBoundOfTheClocksIsADoubtWithItsFigures(t *testing.T) {
 	}
 	doubtClocks(trial{Outcome: worker.Outcome{ClockBound: 12_500, Early: measure.Early{Deliveries: 3, By: 7}}}, &d)
 	if len(d) != 1 || d[0].Code != "clock-bound" || len(d[0].Figures) != 2 || d[0].Figures[0].Value != 12_500 || d[0].Figures[1].Value != 3 {
+		t.Errorf("%+v", d)
+	}
+	d = nil
+	kept := &clock.Discipline{By: "chrony", Bound: 40 * time.Microsecond}
+	doubtClocks(trial{Outcome: worker.Outcome{ClockBound: 12_500, Unordered: 2}, Parts: []agent.Part{{Host: "a", Clock: kept}, {Host: "a", Clock: kept}, {Host: "b"}}}, &d)
+	if len(d) != 2 || d[0].Code != "order-unknown" || !strings.HasSuffix(d[1].Text, "before they were sent (beside it, for the time of day: chrony on a gives ±40µs)") {
 		t.Errorf("%+v", d)
 	}
 }

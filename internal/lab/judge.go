@@ -19,7 +19,8 @@ func (b *bench) judge(t trial, rate float64) error {
 	if errors.As(t.Err, new(*agent.ErrLost)) {
 		return t.Err
 	}
-	if errors.As(t.Err, new(*driver.ErrUnsupported)) || errors.Is(t.Err, worker.ErrApart) || errors.Is(t.Err, worker.ErrLate) {
+	if errors.As(t.Err, new(*driver.ErrUnsupported)) || errors.Is(t.Err, worker.ErrApart) || errors.Is(t.Err, worker.ErrLate) ||
+		errors.As(t.Err, new(*agent.ErrClock)) {
 		return t.Err
 	}
 	if err := b.promises(t); err != nil {

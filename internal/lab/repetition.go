@@ -67,7 +67,7 @@ func ending(ctx context.Context, b *bench, err error) (store.Status, remark.Rema
 		return store.Refused, remark.Of("%v", err)
 	case b.died != nil:
 		return store.Failed, remark.Of("the broker died: %v", b.died)
-	case errors.As(err, &judged) && judged.status == store.Void, errors.Is(err, worker.ErrLate):
+	case errors.As(err, &judged) && judged.status == store.Void, errors.Is(err, worker.ErrLate), errors.As(err, new(*agent.ErrClock)):
 		return store.Void, remark.Of("%v", err)
 	}
 	return store.Failed, remark.Of("%v", err)

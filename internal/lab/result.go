@@ -27,7 +27,7 @@ func measurement(t trial, names streamName) store.Measurement {
 		length = 0
 	}
 	r := store.Measurement{
-		Books: t.Measured, Seconds: length, Latency: latency(t), Cost: t.Cost, Series: t.Series, Faults: t.Faults,
+		Books: t.Measured, Seconds: length, Latency: latency(t), ClockBoundNs: t.ClockBound, Cost: t.Cost, Series: t.Series, Faults: t.Faults,
 		WarmupSeconds: max(0, float64(t.From-t.Start)/1e9), Corrected: corrected(t, length),
 	}
 	if len(t.Samples) > 0 {

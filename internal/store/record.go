@@ -135,8 +135,13 @@ type Agent struct {
 	Host          string `json:"host"`
 	Cores         int    `json:"cores"`
 	Producers     int    `json:"producers"`
+	Consumers     int    `json:"consumers,omitempty"`
 	ClockOffsetNs int64  `json:"clock_offset_ns"`
 	ClockBoundNs  int64  `json:"clock_bound_ns"`
+	// ClockKeptBy is what keeps its host's time of day (chrony, PTP, kernel), and ClockKeptNs how far off that is by its own account,
+	// where producers and consumers of one topic are on different agents.
+	ClockKeptBy string `json:"clock_kept_by,omitempty"`
+	ClockKeptNs int64  `json:"clock_kept_ns,omitempty"`
 	// StartLateNs is how long after the start that all were told it woke, by its own clock.
 	StartLateNs int64 `json:"start_late_ns"`
 	// GeneratorLagP99Ns is how late it sent by its own fault, at p99, and CoresUsed what its process used in the measured phase.

@@ -33,14 +33,17 @@ type Measurement struct {
 	ReceiveRate float64  `json:"receive_rate"` // received per second, all subscriptions
 	// Throughput, of a closed loop, is messages per second that came to every subscription (were confirmed, where there
 	// is none) from the start of the measured phase until 99 % of them had come; 0 in older records and of other loads.
-	Throughput  float64      `json:"throughput,omitempty"`
-	PayloadSize float64      `json:"payload_size"` // mean bytes
-	Latency     Latency      `json:"latency"`
-	Cost        Cost         `json:"cost"`
-	Pauses      *Pauses      `json:"pauses,omitempty"` // nil in records of before they were watched
-	Series      []Tick       `json:"series,omitempty"`
-	Faults      []FaultEvent `json:"faults,omitempty"`
-	Outage      *Outage      `json:"outage,omitempty"` // where faults were asked for
+	Throughput  float64 `json:"throughput,omitempty"`
+	PayloadSize float64 `json:"payload_size"` // mean bytes
+	Latency     Latency `json:"latency"`
+	// ClockBoundNs is by how much a latency from one agent to another may be off, either way: as far as their clocks are known to
+	// each other. 0: all had one clock.
+	ClockBoundNs int64        `json:"clock_bound_ns,omitempty"`
+	Cost         Cost         `json:"cost"`
+	Pauses       *Pauses      `json:"pauses,omitempty"` // nil in records of before they were watched
+	Series       []Tick       `json:"series,omitempty"`
+	Faults       []FaultEvent `json:"faults,omitempty"`
+	Outage       *Outage      `json:"outage,omitempty"` // where faults were asked for
 	// BacklogMax is the largest backlog of all samples from the start of the measured phase on, also of those that are
 	// not kept; nil in older records.
 	BacklogMax    *int64     `json:"backlog_max,omitempty"`

@@ -45,6 +45,9 @@ var abouts = []about{
 	{path: "consumerDelays", doc: "how these times differ from message to message", fallback: "constant", allowed: []string{constant, exponential}},
 	{path: "relays", doc: "processes between producers and consumers that consume every message and produce it to a further topic, which the consumers read; with delivery: exactly-once in one transaction", fallback: "0"},
 	{path: "consumersApart", doc: "run the consumers in a process of their own, so that processor time and memory of producing and consuming are known apart", fallback: "false"},
+	{path: "place.deal", doc: "with --agents: everything of one topic on one agent, or producers and consumers dealt over all agents (short form: place: spread)", fallback: "topic", allowed: []string{PlaceTopic, PlaceSpread}},
+	{path: "place.producers", doc: "with --agents: names of the agents that have the producers, in turn; one that stands twice has twice as many", fallback: "none"},
+	{path: "place.consumers", doc: "with --agents: names of the agents that have the consumers, in turn", fallback: "none"},
 
 	{path: "pipeline.servers", fallback: "1", doc: "an application around the broker (docs/pipeline.md): HTTP servers that publish what clients post"},
 	{path: "pipeline.balancer", fallback: "haproxy before several servers, else none", doc: "what divides requests among the servers", allowed: []string{none, haproxy, nginx}},

@@ -59,7 +59,7 @@ func known(path string) bool {
 
 // canonical is the name of the axis over path.
 func canonical(path string) string {
-	if o, ok := otherName(path); ok && path != "warmup" && o.path != "" {
+	if o, ok := otherName(path); ok && path != "warmup" && path != "place" && o.path != "" {
 		return o.path
 	}
 	return path
@@ -239,7 +239,7 @@ func labelOf(set []setting) string {
 		return value + "@" + set[1].value.(string)
 	case first.path == "warmup.auto" && first.value == true && len(set) == 1:
 		return "auto"
-	case len(set) > 1 && first.path != "warmup.for" && first.path != "backlog.bytes":
+	case len(set) > 1 && first.path != "warmup.for" && first.path != "place.deal" && first.path != "backlog.bytes":
 		var parts []string
 		for _, s := range set {
 			parts = append(parts, s.path+"="+text(reflect.ValueOf(s.value)))

@@ -62,6 +62,9 @@ func complete(d *draft) Spec {
 	completeMeasure(&s, d)
 	completeInFlight(&s, d)
 	completeConnections(&s, d)
+	if s.Place.Deal == PlaceTopic && !s.Place.Named() { // as if nobody had said it
+		s.Place.Deal = ""
+	}
 	completeDelay(&s, d)
 	return s
 }

@@ -24,6 +24,8 @@ func TestSpellingAndOrderDoNotChangeTheIdentity(t *testing.T) {
 		"native types": {"server: {a: 4}", `server: {a: "4"}`, "server.a: 4.0"},
 		"on and off":   {"tls: on", "tls: true", `tls: "on"`, "tls: yes"},
 		"distribution": {"size: [{size: 10, weight: 1}, {size: 20, weight: 2}]", "size: [{size: 20, weight: 2}, {size: 10, weight: 1}]"},
+		"place":        {"topics: 1", "place: topic", "place: {deal: topic}", "place.deal: topic", "place: {}"},
+		"spread":       {"place: spread", "place: {deal: spread}"},
 		"warm-up":      {"rate: 1\nwarmup: auto", "rate: 1\nwarmup: {auto: true}", "rate: 1\nwarmup: {auto: true, for: 5s, max: 30s}"},
 		"faults":       {"rate: 1\nfaults: [{at: 1s, do: kill}, {at: 2s, do: restart}]", `{rate: 1, faults: [{at: 2000ms, do: restart, node: 1}, {at: 1s, do: kill, node: "1"}]}`},
 		"broker":       {"broker: kafka@4.3.1", "broker: kafka\nversion: 4.3.1"},
@@ -61,7 +63,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"replicas": "nodes: 3\n", "isolation": "", "sustainable.quantile": "sustainable.latency: 1s\n", "load.to": "load.shape: ramp\nload.rate: 1\n",
 		"load.burst": "load.shape: bursts\nload.burst: {rate: 1, every: 9s, for: 1s}\n", "warmup.max": "rate: 5\nwarmup.auto: true\n",
 		"load.steps": "load.shape: steps\n", "consumerDelays": "consumerDelay: 1ms\n", "randomizedPayloadPoolSize": "", "acks": "broker: kafka\n", "keys.": "",
-		"pipeline": "measure: count\npipeline: {servers: 1}\n",
+		"pipeline": "measure: count\npipeline: {servers: 1}\n", "place.producers": "place: {consumers: [a]}\n", "place.consumers": "place: {producers: [a]}\n",
 	}
 	values := map[string]string{
 		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "user": "eve", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}",
@@ -70,7 +72,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"load.steps": "[{rate: 5, for: 1s}]", "warmup.auto": "true", "curve.fractions": "[0.5]", "curve.rates": "[7]", "faults": "[{at: 1s, do: kill}]",
 		"backlog.keepSending": "true", "isolation": "shared", "nodes": "3", "replicas": "2", "randomBytesRatio": "0.7",
 		"sustainable.width": "0.1", "sustainable.exceed": "0.2", "sustainable.budget": "30s", "consumerDelays": "exponential", "consumersApart": "true", "sustainable.goals": "[{latency: 7s}, {}]", "zipfExponent": "2", "sustainable.quantile": "0.5", "backlog.drainRatio": "0.5", "count.bytes": "1MB", "backlog.bytes": "1MB",
-		"inFlight.bytes": "1MB", "connections": "1", "warmup.max": "40s", "load.burst.for": "2s", "load.burst.every": "8s",
+		"inFlight.bytes": "1MB", "connections": "1", "place.deal": "spread", "warmup.max": "40s", "load.burst.for": "2s", "load.burst.every": "8s",
 		"brokerWarmup": "3s", "pipeline.servers": "3", "pipeline.balancer": "haproxy", "pipeline.answer": "at-once", "pipeline.state": "sqlite",
 	}
 	at := func(m map[string]string, path string) string {

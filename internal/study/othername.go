@@ -29,6 +29,7 @@ func init() {
 		{name: "topic", path: "topicConfig"},
 		{name: "broker", path: "broker", settings: decoder.brokerAtVersion},
 		{name: "warmup", path: "warmup.for", settings: decoder.warmup},
+		{name: "place", path: "place.deal", settings: decoder.place},
 		{name: "producerRate", path: "load.rate", settings: decoder.producerRate},
 		{name: "testDurationMinutes", path: "duration", settings: decoder.testDuration},
 		{name: "warmupDurationMinutes", path: "warmup.for", settings: decoder.warmupMinutes},

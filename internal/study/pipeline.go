@@ -106,6 +106,9 @@ func (v *validator) pipeline() {
 	if s.ConsumersApart {
 		v.fail("consumersApart", "not used with pipeline, whose consumer is a process of its own")
 	}
+	if s.Place.Spread() {
+		v.fail("place", "not used with pipeline, whose parts run on this machine")
+	}
 	for path, n := range map[string]int{"topics": s.Topics, "subscriptionsPerTopic": s.SubscriptionsPerTopic} {
 		if n != 1 {
 			v.fail(path, "%d; a pipeline has 1", n)

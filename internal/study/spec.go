@@ -53,6 +53,8 @@ type Spec struct {
 	Relays int `json:"relays,omitempty"`
 	// ConsumersApart runs the consumers in a process of their own: what producing and consuming cost is known apart.
 	ConsumersApart bool `json:"consumersApart,omitempty"`
+	// Place says which agents have a topic's producers and consumers.
+	Place Place `json:"place,omitzero"`
 
 	// Pipeline puts an application around the broker; nil: producers and consumers alone.
 	Pipeline *Pipeline `json:"pipeline,omitempty"`

@@ -217,6 +217,7 @@ func (v *validator) topology() {
 	v.warm()
 	v.apart()
 	v.relays()
+	v.placing()
 	if v.given.has("connections") {
 		v.within("connections", int64(s.Connections), 0, int64(s.Topics))
 	}

@@ -44,6 +44,12 @@ const (
 	TLSMutual = "mutual" // the client, too
 )
 
+// How producers and consumers are dealt to agents.
+const (
+	PlaceTopic  = "topic"  // everything of one topic on one agent
+	PlaceSpread = "spread" // one after the other over all agents
+)
+
 // What a point can measure.
 const (
 	MeasureRate        = "rate"

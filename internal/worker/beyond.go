@@ -32,14 +32,59 @@ type Base struct {
 	Seq uint64
 }
 
+// Shared divides a plan into n whose workers share its streams. producing and consuming are which of them have clients of producers,
+// and consumers, in turn; nil: all of them, and the consumers go on where the producers have ended, or else one further, so that a
+// topic's producer and consumer are apart.
+func (p Plan) Shared(n int, producing, consuming []int) ([]Plan, error) {
+	if n == 1 {
+		return []Plan{p}, nil
+	}
+	parts := make([]Plan, n)
+	for k := range parts {
+		parts[k] = p
+		parts[k].Producers, parts[k].Consumers = nil, nil
+		parts[k].Part, parts[k].Beyond = &Part{Of: p.deal()}, &Beyond{Producers: p.producers()}
+		parts[k].Topology.Existing = p.Topology.Existing || k > 0
+	}
+	turn := func(list []int, i, first int) *Plan {
+		if list == nil {
+			return &parts[(first+i)%n]
+		}
+		return &parts[list[i%len(list)]]
+	}
+	further := p.clients() % n
+	if further == 0 {
+		further = 1
+	}
+	for i, one := range p.Producers {
+		part := turn(producing, i%p.clients(), 0)
+		if i < p.clients() {
+			part.Part.Clients = append(part.Part.Clients, i)
+		}
+		part.Producers = append(part.Producers, one)
+	}
+	for i, one := range p.Consumers {
+		part := turn(consuming, i, further)
+		part.Consumers = append(part.Consumers, one)
+	}
+	for k := range parts {
+		parts[k].Clients = len(parts[k].Part.Clients)
+		if len(parts[k].Producers)+len(parts[k].Consumers) == 0 {
+			return nil, fmt.Errorf("nothing is left for one of %d agents: there are %d clients of producers and %d consumers", n, p.clients(), len(p.Consumers))
+		}
+	}
+	return parts, nil
+}
+
 // Probes tells workers that share streams which probes the consumers of the others have seen.
 type Probes struct{ probed *probed }
 
 // NewProbes makes the Probes of one worker. saw is called once for every producer and subscription of which its own consumers
-// have seen a probe, for the other workers' Seen; it comes from any goroutine and must not block.
-func NewProbes(producers, subscriptions int, saw func(producer, subscription int)) *Probes {
+// have seen a probe, for the other workers' Seen; it comes from any goroutine and must not block. made, where it isn't nil, is called
+// when the topics are there, which one of the workers makes for the others.
+func NewProbes(producers, subscriptions int, saw func(producer, subscription int), made func()) *Probes {
 	p := newProbed(producers, subscriptions)
-	p.saw = saw
+	p.saw, p.made = saw, made
 	return &Probes{p}
 }
 

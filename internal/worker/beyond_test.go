@@ -34,7 +34,7 @@ func share(t *testing.T, client map[string]any, plan Plan, producers, consumers 
 					other.Seen(producer, subscription)
 				}
 			}
-		})
+		}, nil)
 	}
 	var preparing sync.WaitGroup
 	for i := range producers {
@@ -192,7 +192,7 @@ func TestFaultsAreTheSameBetweenWorkers(t *testing.T) {
 }
 
 func TestWorkersThatCannotShareStreamsSaySo(t *testing.T) {
-	probes := func() *Probes { return NewProbes(2, 1, nil) }
+	probes := func() *Probes { return NewProbes(2, 1, nil, nil) }
 	for want, edit := range map[string]func(*Plan){
 		"nobody to tell":          func(p *Plan) { p.Beyond = nil },
 		"a backlog":               func(p *Plan) { p.ConsumeLater = true },
@@ -208,7 +208,7 @@ func TestWorkersThatCannotShareStreamsSaySo(t *testing.T) {
 	}
 	plan := simple(2, 1)
 	plan.Beyond = &Beyond{Producers: 3}
-	w, err := PrepareShared(t.Context(), &script{}, plan, NewProbes(3, 1, nil))
+	w, err := PrepareShared(t.Context(), &script{}, plan, NewProbes(3, 1, nil, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

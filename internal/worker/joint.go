@@ -191,6 +191,7 @@ func summed(parts []Sample) (t Sample) {
 		t.FromSend.Count += s.FromSend.Count
 		t.FromSend.Sum += s.FromSend.Sum
 	}
+	t.Undelivered = max(0, t.Undelivered) // of workers that share streams only the sum means something
 	t.Backlog = max(t.Unconfirmed, t.Undelivered)
 	return t
 }

@@ -18,6 +18,9 @@ type Keys struct {
 	Seed     int64
 }
 
+// some tells that messages have keys at all.
+func (k Keys) some() bool { return k.Kind != "none" && k.Kind != "" }
+
 // keys computes keys and holds their text. A nil *keys means that messages have none.
 type keys struct {
 	Keys
@@ -26,9 +29,10 @@ type keys struct {
 }
 
 func newKeys(k Keys) (*keys, error) {
-	switch k.Kind {
-	case "none", "":
+	if !k.some() {
 		return nil, nil
+	}
+	switch k.Kind {
 	case "roundrobin", "random", "zipf":
 	default:
 		return nil, fmt.Errorf("keys: %q is not one of none, roundrobin, random, zipf", k.Kind)

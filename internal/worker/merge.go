@@ -2,9 +2,11 @@ package worker
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
@@ -103,6 +105,44 @@ func (o *Outcome) addEnding(part Outcome) {
 	if o.Err == nil {
 		o.Err = part.Err
 	}
+}
+
+// Joined is the outcome of one trial that workers with parts of the plan ran which share its streams: Merged, with the books and
+// latencies of what one of them sent and another one received. Outcomes are on the clock of this host; axes is where each worker's
+// clock lies on it.
+func (p Plan) Joined(outs []Outcome, axes []clock.Line, streams bool) Outcome {
+	out := Merged(outs)
+	parts := make([]measure.Part, len(outs))
+	var sent int64
+	out.Overdue = 0
+	for i, o := range outs {
+		if o.Shard == nil {
+			if out.Err == nil {
+				out.Err = errors.New("a worker that shares streams did not say what it counted")
+			}
+			return out
+		}
+		parts[i] = measure.Part{Shard: *o.Shard, Axis: axes[i]}
+		for _, n := range o.Shard.Counts.Sent {
+			sent += n
+		}
+		out.Overdue = max(out.Overdue, o.Overdue) // each of them has seen what was missing everywhere
+	}
+	shape := measure.Shape{Producers: p.producers(), Subscriptions: len(p.Topology.Subscriptions)}
+	if p.KeyOrdered && p.Keys.some() {
+		shape.Keys = p.Keys.N
+	}
+	t, err := measure.Join(shape, uint64(sent), parts)
+	if err != nil {
+		if out.Err == nil {
+			out.Err = err
+		}
+		return out
+	}
+	out.Warmup, out.Measured = t.Books(measure.Warmup), t.Books(measure.Measured)
+	out.Histograms, out.Streams = t.Histograms(measure.Measured), t.Streams(streams)
+	out.Early, out.Unordered = t.Early(), t.Unordered()
+	return out
 }
 
 // earliest returns the earlier of two times. 0 means that it never happened.

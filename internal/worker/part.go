@@ -14,9 +14,10 @@ type Part struct {
 	Of      schedule.Deal // how the whole plan deals its schedule out
 }
 
-// share returns which share of the whole plan's messages this part sends, from 0 to 1.
+// share returns which share of the whole plan's messages this part sends, from 0 to 1. It may be all where other parts share its
+// streams.
 func (p *Plan) share() float64 {
-	if p.Part == nil {
+	if p.Part == nil || p.Beyond != nil {
 		return 1
 	}
 	return float64(len(p.Producers)) / float64(p.Part.Of.Producers)

@@ -120,6 +120,75 @@ func TestPartsOfAPlanSendWhatThePlanWouldHaveSent(t *testing.T) {
 	})
 }
 
+// However a plan is dealt to workers that share its streams, each producer sends what it would have sent, and each consumer is there once.
+func TestWorkersThatShareAPlanSendWhatThePlanWouldHaveSent(t *testing.T) {
+	poisson, err := schedule.Poisson(97, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schedules := []schedule.Schedule{constant(t, 97), poisson}
+	rapid.Check(t, func(t *rapid.T) {
+		topics, each := rapid.IntRange(1, 6).Draw(t, "topics"), rapid.IntRange(1, 3).Draw(t, "producers")
+		whole := laidOut(topics, each, rapid.IntRange(0, topics).Draw(t, "connections"))
+		n := rapid.IntRange(1, 9).Draw(t, "parts")
+		var producing, consuming []int
+		if rapid.Bool().Draw(t, "named") && n > 1 {
+			producing, consuming = []int{0, n - 1, 0}, []int{n - 1}
+			n = 2
+			producing[1], consuming[0] = 1, 1
+		}
+		parts, err := whole.Shared(n, producing, consuming)
+		if things := whole.clients() + len(whole.Consumers); n > things {
+			if err == nil {
+				t.Fatalf("%d parts of %d things", n, things)
+			}
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		consumers := 0
+		for k, p := range parts {
+			consumers += len(p.Consumers)
+			if made := !p.Topology.Existing; n > 1 && (made != (k == 0) || p.Beyond.Producers != len(whole.Producers)) {
+				t.Fatalf("part %d makes topics: %t; %+v", k, made, p.Beyond)
+			}
+			if topics > 1 || n < 2 || producing != nil {
+				continue
+			}
+			if len(p.Producers) > 0 && len(p.Consumers) > 0 && each < n {
+				t.Fatalf("part %d of %d has producers and consumers of the one topic, and another one has room", k, n)
+			}
+		}
+		if consumers != len(whole.Consumers) {
+			t.Fatalf("%d consumers of %d", consumers, len(whole.Consumers))
+		}
+		for _, s := range schedules {
+			want := arrivalsOf(&whole, s, int64(time.Second))
+			var due, total int64
+			for k := range parts {
+				p := &parts[k]
+				if len(p.Producers) == 0 {
+					continue
+				}
+				due += p.counter(s).Count(int64(time.Second))
+				for _, limit := range p.limits(s, 50) {
+					total += limit
+				}
+				got := arrivalsOf(p, s, int64(time.Second))
+				for _, one := range p.Producers {
+					if !slices.Equal(got[one.ID], want[one.ID]) {
+						t.Fatalf("producer %d of part %d sends at %v; want %v", one.ID, k, got[one.ID], want[one.ID])
+					}
+					delete(want, one.ID)
+				}
+			}
+			if len(want) > 0 || due != whole.counter(s).Count(int64(time.Second)) || total != 50 {
+				t.Fatalf("producers %v are missing; %d due, %d of 50 dealt", want, due, total)
+			}
+		}
+	})
+}
+
 func TestMovedOutcomesMoveEveryTime(t *testing.T) {
 	o := Outcome{
 		Start: 1, From: 2, Until: 3, FirstSent: 4, LastSent: 5, LastReceived: 6, LastAcked: 0, Backlog: Drained{FilledAt: 7, From: 8, To: 9, Received: 10},

@@ -199,6 +199,8 @@ type Outcome struct {
 	// here. nil where none do.
 	Shard *measure.Shard
 	Early measure.Early // deliveries that seem to have come before they were sent; of messages from other hosts
+	// Unordered is for how many ledgers the order of messages that came to several workers isn't known; see measure.Trial.Unordered.
+	Unordered int
 	// ClockBound is how far latencies between hosts may be off, ns, as whoever related their clocks knows it; 0: none are.
 	ClockBound   int64
 	Start        int64 // of the schedule

@@ -20,6 +20,7 @@ type probed struct {
 	subscriptions int
 	seen          []atomic.Bool                    // by producer and subscription
 	saw           func(producer, subscription int) // called once for each that our own consumers saw; may be nil
+	made          func()                           // called when the topics are there; may be nil
 }
 
 func newProbed(producers, subscriptions int) *probed {

@@ -98,6 +98,9 @@ func (w *Worker) connect(ctx context.Context) error {
 	if err := w.driver.Setup(ctx, w.plan.Topology); err != nil {
 		return fmt.Errorf("set up topics: %w", err)
 	}
+	if w.probed.made != nil {
+		w.probed.made()
+	}
 	if !w.plan.ConsumeLater {
 		if err := w.StartConsumers(ctx); err != nil {
 			return err

@@ -1,0 +1,92 @@
+package study
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v3"
+)
+
+// Place says which agents of a run have the producers and the consumers of its topics. The zero Place has everything of one topic on
+// one agent, so that no latency is taken across two clocks.
+type Place struct {
+	Deal      string   `json:"deal,omitempty"`      // spread: over all agents; "": topic by topic, or by the lists
+	Producers []string `json:"producers,omitempty"` // names of the agents that have them, in turn; one that stands twice has twice as many
+	Consumers []string `json:"consumers,omitempty"`
+}
+
+// Spread tells that producers and consumers of one topic may be on different agents.
+func (p Place) Spread() bool { return p.Deal == PlaceSpread || p.Named() }
+
+// Named tells that the agents are given by name.
+func (p Place) Named() bool { return len(p.Producers)+len(p.Consumers) > 0 }
+
+// Agents are the names in p, each once, in order.
+func (p Place) Agents() []string {
+	all := slices.Concat(p.Producers, p.Consumers)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// String is as a spec says it.
+func (p Place) String() string {
+	if p.Named() {
+		return "{producers: [" + strings.Join(p.Producers, ", ") + "], consumers: [" + strings.Join(p.Consumers, ", ") + "]}"
+	}
+	if p.Deal == "" {
+		return PlaceTopic
+	}
+	return p.Deal
+}
+
+// place takes topic, spread, or the whole group.
+func (d decoder) place(at place, n *yaml.Node, name, full string) []setting {
+	if n.Kind == yaml.MappingNode {
+		return d.layer(n, name, strings.TrimSuffix(strings.TrimSuffix(full, name), "."), nil)
+	}
+	var deal string
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		d.add(d.at(n), full, "%s is not topic, spread, or a mapping with producers and consumers, which name agents", Seen(n))
+		return nil
+	}
+	if !d.value(n, full, reflect.ValueOf(&deal).Elem(), []string{PlaceTopic, PlaceSpread}) {
+		return nil
+	}
+	return []setting{
+		{path: "place.deal", value: deal, at: at, as: name},
+		{path: "place.producers", value: []string(nil), at: at, as: name},
+		{path: "place.consumers", value: []string(nil), at: at, as: name},
+	}
+}
+
+// placing checks which agents have what. How many agents there are nobody knows here.
+func (v *validator) placing() {
+	s := v.spec
+	p := s.Place
+	if !p.Spread() {
+		return
+	}
+	switch {
+	case p.Deal != "" && p.Named():
+		v.fail("place.deal", "%s is for all agents, and place.producers and place.consumers name some; allowed: one of the two", p.Deal)
+	case p.Named() && len(p.Producers) == 0:
+		v.fail("place.producers", "nobody has the producers; allowed: names of agents")
+	case p.Named() && len(p.Consumers) == 0 && s.SubscriptionsPerTopic > 0:
+		v.fail("place.consumers", "nobody has the consumers; allowed: names of agents")
+	case s.SubscriptionsPerTopic == 0 && len(p.Consumers) > 0:
+		v.fail("place.consumers", "nobody consumes: subscriptionsPerTopic is 0")
+	case s.Measure == MeasureBacklog:
+		v.fail("place", "can't be had with measure: backlog, which is filled and drained by one agent; allowed: topic")
+	case s.SubscriptionsPerTopic > 0 && s.PayloadFile == "" && len(s.MessageSize) > 0 && s.MessageSize[0].Size < minTimed:
+		v.fail("place", "a message of %s can't carry its times to another agent; allowed: messageSize of %d and more", bytesText(s.MessageSize[0].Size), minTimed)
+	}
+	for _, list := range []struct {
+		path  string
+		names []string
+	}{{"place.producers", p.Producers}, {"place.consumers", p.Consumers}} {
+		if slices.ContainsFunc(list.names, func(name string) bool { return strings.TrimSpace(name) == "" }) {
+			v.fail(list.path, "a name is empty; allowed: names of agents, as brokermark agent list shows them")
+		}
+	}
+}
