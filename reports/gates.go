@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"slices"
-
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/gate"
 )
@@ -18,7 +16,7 @@ func Gates(verdicts []gate.Verdict) []document.Block {
 		{Key: "label", Name: "point", Row: true},
 		{Key: "seen", Name: "seen", Wide: true},
 	}}
-	for _, outcome := range []gate.Outcome{gate.Failed, gate.Skipped, gate.Passed} {
+	for _, outcome := range []gate.Outcome{gate.Failed, gate.Undecided, gate.Skipped, gate.Passed} {
 		for _, v := range verdicts {
 			if v.Outcome == outcome {
 				t.Rows = append(t.Rows, document.Row{
@@ -27,6 +25,6 @@ func Gates(verdicts []gate.Verdict) []document.Block {
 			}
 		}
 	}
-	failed := slices.ContainsFunc(verdicts, func(v gate.Verdict) bool { return v.Outcome == gate.Failed })
+	failed := gate.Failures(verdicts) > 0
 	return []document.Block{document.Heading{Level: 1, Text: map[bool]string{true: "Gates: failed", false: "Gates: passed"}[failed]}, t}
 }

@@ -187,7 +187,10 @@ func chartedRates(rates []float64, sides []side) []float64 {
 
 // summaryOf is a metric over records.
 func summaryOf(key string, records []results.Record) results.Summary {
-	return results.Summarize(results.MustMetric(key).Values(records))
+	m := results.MustMetric(key)
+	s := results.Summarize(m.Values(records))
+	s.Bound = m.Bound(records)
+	return s
 }
 
 // costWords say the order of costLoads.

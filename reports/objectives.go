@@ -18,6 +18,7 @@ type objectiveTally struct {
 	condition     string
 	kept, unknown int
 	missed        []string // with the figures
+	undecided     []string
 }
 
 // objectives gives a verdict on each objective: the loads that kept it, and those that missed it.
@@ -34,6 +35,8 @@ func objectives(set *results.Set) []document.Verdict {
 			t.kept++
 		case gate.Skipped:
 			t.unknown++
+		case gate.Undecided:
+			t.undecided = append(t.undecided, fmt.Sprintf("%s: %s", v.Point, v.Text))
 		default:
 			t.missed = append(t.missed, fmt.Sprintf("%s: %s", v.Point, v.Text))
 		}
@@ -47,11 +50,13 @@ func objectives(set *results.Set) []document.Verdict {
 
 func (t *objectiveTally) verdict() document.Verdict {
 	v := document.Verdict{About: "Objective " + t.condition}
-	judged := t.kept + len(t.missed)
+	judged := t.kept + len(t.missed) + len(t.undecided)
 	switch {
 	case judged == 0:
 		v.Finding = "Nothing was measured that could be judged by it."
 		return v
+	case len(t.missed) == 0 && len(t.undecided) > 0:
+		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s.", len(t.undecided), plural(judged, "load"), strings.Join(t.undecided[:min(mostMissed, len(t.undecided))], ". "))
 	case len(t.missed) == 0:
 		v.Finding = fmt.Sprintf("Kept by %s.", allOf(judged, "load"))
 	default:
@@ -59,6 +64,9 @@ func (t *objectiveTally) verdict() document.Verdict {
 		if more := len(t.missed) - mostMissed; more > 0 {
 			v.Detail = fmt.Sprintf("The same holds for %d more.", more)
 		}
+	}
+	if n := len(t.undecided); n > 0 && len(t.missed) > 0 {
+		v.Detail = strings.TrimSpace(fmt.Sprintf("%s For %d more the clocks of the agents don't tell.", v.Detail, n))
 	}
 	if t.unknown > 0 {
 		v.Detail = strings.TrimSpace(fmt.Sprintf("%s %s can't be judged by it.", v.Detail, plural(t.unknown, "load")))

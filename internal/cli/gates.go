@@ -115,14 +115,14 @@ func tellOf(out io.Writer, what, condition string, verdicts []gate.Verdict) {
 		}
 	}
 	var parts []string
-	for _, o := range []gate.Outcome{gate.Failed, gate.Skipped, gate.Passed} {
+	for _, o := range []gate.Outcome{gate.Failed, gate.Undecided, gate.Skipped, gate.Passed} {
 		if count[o] > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", o, count[o]))
 		}
 	}
 	fmt.Fprintf(out, "%s %s: %s\n", what, condition, strings.Join(parts, ", "))
 	for _, v := range of {
-		if v.Outcome == gate.Failed || len(of) <= fewVerdicts {
+		if v.Outcome == gate.Failed || v.Outcome == gate.Undecided || len(of) <= fewVerdicts {
 			fmt.Fprintf(out, "  %-7s  %s: %s\n", v.Outcome, oneLine(v.Point), oneLine(v.Text))
 		}
 	}

@@ -187,6 +187,7 @@ type Cell struct {
 	Number, Low, High float64
 	Unit              unit.Unit // of this cell's number; None = the column's
 	Marks             []int     // footnotes
+	Bounded           bool      // Low to High is where the number may be in truth: shown wherever the number is
 	Unused            bool      // in parentheses: shown, but no conclusion is drawn from it
 	Tone              Tone
 }

@@ -252,7 +252,9 @@ func (c Condition) counts() bool { return c.metric.Unit == unit.Count }
 func (c Condition) over(records []store.Record) results.Summary {
 	switch {
 	case !c.counts():
-		return results.Summarize(c.values(records))
+		s := results.Summarize(c.values(records))
+		s.Bound = c.metric.Bound(records)
+		return s
 	case c.share == nil:
 		return c.metric.Over(records)
 	}

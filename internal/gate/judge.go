@@ -15,9 +15,12 @@ type Outcome string
 
 // Outcomes.
 const (
-	Passed  Outcome = "passed"
-	Failed  Outcome = "failed"  // the threshold is crossed, or the point can't be judged because something went wrong
-	Skipped Outcome = "skipped" // refused, published, or nothing of the kind was measured at the point
+	Passed Outcome = "passed"
+	Failed Outcome = "failed" // the threshold is crossed, or the point can't be judged because something went wrong
+	// Undecided: the threshold is within what the clocks of agents are known to each other to. Like a point that can't be judged it
+	// fails a command.
+	Undecided Outcome = "undecided"
+	Skipped   Outcome = "skipped" // refused, published, or nothing of the kind was measured at the point
 )
 
 // Verdict is the outcome of one condition at one point.
@@ -187,16 +190,20 @@ func (c Condition) judge(records []store.Record) (Outcome, string) {
 	case s.N > 1:
 		text = fmt.Sprintf("%s, %s–%s (n=%d)", c.show(s.Median), c.show(s.Low), c.show(s.High), s.N)
 	}
-	if c.crossed(s.Median) {
+	low, high := s.Median-s.Bound, s.Median+s.Bound
+	switch {
+	case s.Bound > 0 && (c.crossed(low) != c.crossed(high) || c.limit > low && c.limit < high):
+		return Undecided, fmt.Sprintf("%s: the clocks of the agents are known to ±%s, and the truth is from %s to %s", text, c.show(s.Bound), c.show(low), c.show(high))
+	case c.crossed(s.Median):
 		return Failed, text
 	}
 	return Passed, text
 }
 
-// Failures counts the failed verdicts.
+// Failures counts the verdicts that fail a command: those that failed, and those that are undecided.
 func Failures(verdicts []Verdict) (n int) {
 	for _, v := range verdicts {
-		if v.Outcome == Failed {
+		if v.Outcome == Failed || v.Outcome == Undecided {
 			n++
 		}
 	}

@@ -61,7 +61,7 @@ func WriteJUnit(w io.Writer, verdicts []Verdict) error {
 			c.Time = seconds(v.Seconds) // once: the same repetitions are judged by all conditions
 		}
 		switch v.Outcome {
-		case Failed:
+		case Failed, Undecided:
 			c.Failure = &junitCause{Message: v.Text, Type: name}
 			s.Failures++
 			all.Failures++

@@ -34,6 +34,55 @@ func curve(broker string, repetition int, loadPoints ...store.CurvePoint) store.
 	return r
 }
 
+// A threshold that is no further from a latency than two clocks are known to each other is neither kept nor crossed.
+func TestAThresholdWithinTheClocksBoundIsUndecided(t *testing.T) {
+	between := func(bound time.Duration) store.Record {
+		r := point("x", 50*time.Millisecond, 0)
+		h := hist.New()
+		h.Record(int64(50 * time.Millisecond))
+		r.Spec.Measure, r.Result.Latency = "rate", store.Latency{EndToEnd: h.Snapshot(), Publish: h.Snapshot()}
+		r.Result.ClockBoundNs = int64(bound)
+		return r
+	}
+	for _, c := range []struct {
+		condition string
+		bound     time.Duration
+		want      gate.Outcome
+	}{
+		{"e2e_p99 > 51ms", 0, gate.Passed},
+		{"e2e_p99 > 51ms", 100 * time.Microsecond, gate.Passed},
+		{"e2e_p99 > 51ms", 2 * time.Millisecond, gate.Undecided},
+		{"e2e_p99 > 49ms", 2 * time.Millisecond, gate.Undecided},
+		{"e2e_p99 < 51ms", 2 * time.Millisecond, gate.Undecided},
+		{"e2e_p99 > 45ms", 2 * time.Millisecond, gate.Failed},
+		{"publish_p99 > 51ms", 2 * time.Millisecond, gate.Passed}, // by one clock
+		{"lost > 0", 2 * time.Millisecond, gate.Failed}, // of 10, by no clock
+		{"lost > 10", 2 * time.Millisecond, gate.Passed},
+	} {
+		condition, err := gate.Parse(c.condition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdicts := gate.Judge(results.Of([]store.Record{between(c.bound)}), []gate.Condition{condition})
+		if len(verdicts) != 1 || verdicts[0].Outcome != c.want || (gate.Failures(verdicts) > 0) != (c.want == gate.Failed || c.want == gate.Undecided) {
+			t.Errorf("%s, known to %s: %+v; want %s", c.condition, c.bound, verdicts, c.want)
+		}
+		if c.want == gate.Undecided && !strings.Contains(verdicts[0].Text, "±2.00 ms, and the truth is from 48.0 ms to 52.0 ms") {
+			t.Error(verdicts[0].Text)
+		}
+	}
+	missing := between(2 * time.Millisecond)
+	missing.Spec.Objectives = map[string]any{"e2e_p99": "< 51ms"}
+	verdicts := gate.JudgeObjectives(results.Of([]store.Record{missing}))
+	if len(verdicts) != 1 || verdicts[0].Outcome != gate.Undecided {
+		t.Errorf("%+v", verdicts)
+	}
+	objectives, err := gate.Objectives(missing.Spec)
+	if err != nil || objectives[0].Missed([]results.Record{missing}) {
+		t.Errorf("%v: an objective was missed that may have been kept", err)
+	}
+}
+
 func TestEveryRateOfACurveIsJudged(t *testing.T) {
 	ok, ms := store.OK, time.Millisecond
 	fine := []store.CurvePoint{loadPoint(1000, ok, ms, 0), loadPoint(2000, ok, 5*ms, 3), loadPoint(4000, ok, 90*ms, 0)}

@@ -46,7 +46,7 @@ func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence
 	books.Add(warmup)
 	e := search.Evidence{
 		Rate: rate, Subscriptions: b.spec.SubscriptionsPerTopic, FullLength: fullLength, Hopeless: t.Hopeless,
-		Drained: t.Drained, StillArriving: t.Arriving,
+		Drained: t.Drained, StillArriving: t.Arriving, ClockBound: time.Duration(t.ClockBound), Impossible: !t.Early.Possible(t.ClockBound),
 		Books: books, GeneratorLag: t.Histograms.GeneratorLag.Quantile(0.99), GeneratorCPU: t.generatorCPU(),
 		GeneratorCores: float64(b.lab.host.Cores), Backlog: backlogOf(t.From, t.Until, t.Samples),
 	}

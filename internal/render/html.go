@@ -134,7 +134,7 @@ func (f *fragment) cell(c document.Column, cell document.Cell, numbers bool) {
 	if cell.Unit != unit.None {
 		u = cell.Unit
 	}
-	if cell.Kind == document.Interval && !c.Spread && cell.Low != cell.High {
+	if cell.Kind == document.Interval && !c.Spread && !cell.Bounded && cell.Low != cell.High {
 		fmt.Fprintf(&f.out, " title=\"%s\"", escape("within "+u.Range(cell.Low, cell.High)))
 	}
 	marks := cell.Marks

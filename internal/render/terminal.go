@@ -150,7 +150,7 @@ func cellText(c document.Column, cell document.Cell) string {
 		words = "–"
 	case cell.Kind == document.Words:
 		words = clean(cell.Text)
-	case cell.Kind == document.Interval && c.Spread:
+	case cell.Kind == document.Interval && (c.Spread || cell.Bounded):
 		words = u.Format(cell.Number)
 		if low, high := u.Format(cell.Low), u.Format(cell.High); low != words || high != words {
 			words += " [" + u.Range(cell.Low, cell.High) + "]"

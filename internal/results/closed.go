@@ -3,6 +3,7 @@ package results
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
@@ -45,7 +46,7 @@ func readFrom(histogram, key, name string, read func(hist.Snapshot) float64) Met
 		panic("results: " + err.Error())
 	}
 	m := latency(key, name, fromResult(func(r *store.Result) float64 { return read(kind.Of(r.Latency)) }))
-	m.Histogram, m.Read = histogram, read
+	m.Histogram, m.Read, m.twoClocks = histogram, read, strings.HasPrefix(histogram, "e2e")
 	return m
 }
 

@@ -140,6 +140,11 @@ func TestCellsOfNothingAreBlank(t *testing.T) {
 	if cell := Summarize([]float64{4}).Cell(); cell.Kind != document.Figure || cell.Number != 4 {
 		t.Errorf("one value: %+v", cell)
 	}
+	s := Summarize([]float64{4})
+	s.Bound = 1
+	if cell := s.Cell(); cell.Kind != document.Interval || cell.Number != 4 || cell.Low != 3 || cell.High != 5 || !cell.Bounded {
+		t.Errorf("a value of 4 that may be off by 1: %+v", cell)
+	}
 	if cell := Summarize([]float64{4, 8}).Cell(); cell.Kind != document.Interval || cell.Number != 6 || cell.Low != 4 || cell.High != 8 {
 		t.Errorf("two values: %+v", cell)
 	}

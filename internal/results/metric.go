@@ -41,6 +41,8 @@ type Metric struct {
 
 	// raw is Of for latencies without regard to closed loops, whose latency Of doesn't give (see latency); nil for other metrics.
 	raw func(r store.Record) float64
+	// twoClocks tells that a value is taken between two agents, which may have different clocks.
+	twoClocks bool
 }
 
 // FromSend are the keys of latencies as other tools count them, from the actual send. Results imported from them have no others.
@@ -136,11 +138,32 @@ func Column(key string) document.Column {
 func (m Metric) Over(records []store.Record) Summary {
 	values := m.Values(records)
 	if m.Unit != unit.Count || len(values) == 0 {
-		return Summarize(values)
+		s := Summarize(values)
+		s.Bound = m.Bound(records)
+		return s
 	}
 	sum := 0.0
 	for _, v := range values {
 		sum += v
 	}
 	return Summary{N: len(values), Median: sum, Low: sum, High: sum}
+}
+
+// acrossClocks is m where its values are taken by the clocks of two agents.
+func (m Metric) acrossClocks() Metric {
+	m.twoClocks = true
+	return m
+}
+
+// Bound is by how much a value of m in records may be off, either way, ns: end-to-end latencies between agents are taken by two clocks.
+func (m Metric) Bound(records []store.Record) (bound float64) {
+	if !m.twoClocks {
+		return 0
+	}
+	for _, r := range records {
+		if r.Result != nil {
+			bound = max(bound, float64(r.Result.ClockBoundNs))
+		}
+	}
+	return bound
 }

@@ -24,6 +24,8 @@ type Summary struct {
 	// Confident tells whether Low..High holds the true median with 95 % confidence, whatever the distribution; that needs 6 values.
 	// Otherwise Low and High are just the smallest and the largest value.
 	Confident bool
+	// Bound is by how much each value may be off, either way, as far as the clocks that it was taken by are known to each other.
+	Bound float64
 }
 
 // Summarize assumes no distribution. Its interval lies between order statistics: the number of values below the true median is
@@ -42,10 +44,12 @@ func Summarize(values []float64) Summary {
 
 // Cell makes a cell of a summary; one of no values is blank, one of a single value has no interval.
 func (s Summary) Cell() document.Cell {
-	switch s.N {
-	case 0:
+	switch {
+	case s.N == 0:
 		return document.Cell{}
-	case 1:
+	case s.Bound > 0:
+		return document.Cell{Kind: document.Interval, Number: s.Median, Low: s.Low - s.Bound, High: s.High + s.Bound, Bounded: true}
+	case s.N == 1:
 		return document.Number(s.Median)
 	}
 	return document.Cell{Kind: document.Interval, Number: s.Median, Low: s.Low, High: s.High}

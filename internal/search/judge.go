@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/ledger"
 	"github.com/brokermark/brokermark/internal/remark"
 )
@@ -48,7 +49,11 @@ type Evidence struct {
 	Books         ledger.Books
 	// Latency returns a quantile of the latency: end to end, or until the confirmation if nobody subscribes. It is nil if
 	// no latency was measured.
-	Latency        func(quantile float64) int64
+	Latency func(quantile float64) int64
+	// ClockBound is by how much the latency may be off, either way; 0: one clock told it. Impossible tells that a message came earlier than
+	// that can explain: the bound does not hold.
+	ClockBound     time.Duration
+	Impossible     bool
 	GeneratorLag   int64   // p99 of the lag that the generator itself caused
 	GeneratorCPU   float64 // cores that the generator used
 	GeneratorCores float64 // cores that the generator may use; 0: not known
@@ -87,6 +92,9 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 	}
 	if why, saturated := r.Saturated(e); saturated {
 		return Judgement{Verdict: Void, Reason: why.Text}
+	}
+	if e.Impossible {
+		return Judgement{Verdict: Void, Reason: fmt.Sprintf("the clocks of the agents differ by more than they are known to (±%s)", e.ClockBound)}
 	}
 	if failure := cmp.Or(r.loss(e, g), r.backlog(e), r.handedOver(e), r.drained(e), latencyAbove(e, g)); failure != "" {
 		return Judgement{Verdict: Fail, Reason: failure}
@@ -269,14 +277,18 @@ func (r Rule) drained(e Evidence) string {
 	return ""
 }
 
-// latencyAbove says whether the latency was above the goal's bound; empty if it was not, or if there is no bound.
+// latencyAbove says whether the latency was above the goal's bound, or may have been as far as two clocks tell; empty if it was
+// not, or if there is no bound.
 func latencyAbove(e Evidence, g Goal) string {
 	if g.Latency == 0 || e.Latency == nil {
 		return ""
 	}
 	measured := time.Duration(e.Latency(g.Quantile))
-	if measured <= g.Latency {
+	switch (clock.Reading{Ns: int64(measured), Bound: int64(e.ClockBound)}).Exceeds(int64(g.Latency)) {
+	case clock.No:
 		return ""
+	case clock.Undecided:
+		return fmt.Sprintf("latency %s ±%s: whether it is above the bound of %s the clocks of the agents don't tell", measured, e.ClockBound, g.Latency)
 	}
 	shown := measured.Round(time.Microsecond)
 	if shown <= g.Latency { // rounding would hide the difference

@@ -104,6 +104,15 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "99 % were sent", e: with(func(e *Evidence) { e.Books.Sent = 4950 }), want: Pass},
 		{name: "schedule not kept", e: with(func(e *Evidence) { e.Books.Sent = 4949 }), want: Fail, reason: "only 4949 of 5000 messages due could be handed to the client"},
 		{name: "latency at its bound", e: good(), goal: bound, want: Pass},
+		{name: "latency below, by more than the clocks", e: with(func(e *Evidence) {
+			e.ClockBound = time.Millisecond
+			e.Latency = func(q float64) int64 { return int64(q*1e9) - int64(time.Millisecond) }
+		}), goal: bound, want: Pass},
+		{name: "latency below, by less than the clocks", e: with(func(e *Evidence) {
+			e.ClockBound = time.Millisecond
+			e.Latency = func(q float64) int64 { return int64(q*1e9) - int64(time.Millisecond) + 1 }
+		}), goal: bound, want: Fail, reason: "latency 899.000001ms ±1ms: whether it is above the bound of 900ms the clocks of the agents don't tell"},
+		{name: "clocks that can't be right", e: with(func(e *Evidence) { e.ClockBound, e.Impossible = time.Millisecond, true }), goal: bound, want: Void, reason: "the clocks of the agents differ by more than they are known to (±1ms)"},
 		{name: "latency above", e: with(func(e *Evidence) { e.Latency = func(q float64) int64 { return int64(q*1e9) + 1000 } }), goal: bound, want: Fail, reason: "latency 900.001ms is above the bound of 900ms"},
 		{name: "a quarter of the latency", e: with(func(e *Evidence) { e.GeneratorLag = 990e6 / 4 }), want: Pass},
 		{name: "generator late", e: with(func(e *Evidence) { e.GeneratorLag = 990e6/4 + 1 }), want: Void, reason: "the generator itself was 247.5ms late at p99 (allowed 247.5ms)"},
