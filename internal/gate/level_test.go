@@ -56,7 +56,7 @@ func TestAThresholdWithinTheClocksBoundIsUndecided(t *testing.T) {
 		{"e2e_p99 < 51ms", 2 * time.Millisecond, gate.Undecided},
 		{"e2e_p99 > 45ms", 2 * time.Millisecond, gate.Failed},
 		{"publish_p99 > 51ms", 2 * time.Millisecond, gate.Passed}, // by one clock
-		{"lost > 0", 2 * time.Millisecond, gate.Failed}, // of 10, by no clock
+		{"lost > 0", 2 * time.Millisecond, gate.Failed},           // of 10, by no clock
 		{"lost > 10", 2 * time.Millisecond, gate.Passed},
 	} {
 		condition, err := gate.Parse(c.condition)
