@@ -235,13 +235,14 @@ func (m *mesh) panelTitle(p results.Place) string { return heldTitle(m.axes, m.b
 
 // lineName is the value that a line is for. It is empty if a panel has one line.
 func (m *mesh) lineName(p results.Place) string {
-	for _, i := range m.byLine {
-		if p[i] == results.Unset {
-			return "not set"
-		}
-		return m.axes[i].Values[p[i]]
+	if len(m.byLine) == 0 {
+		return ""
 	}
-	return ""
+	axis := m.byLine[0] // there is one at most
+	if p[axis] == results.Unset {
+		return "not set"
+	}
+	return m.axes[axis].Values[p[axis]]
 }
 
 // panelAxes are the names of the axes of whose values a panel holds one each.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // piped gives a record the pipeline that its series is one of: looks each half second, of which one was not answered.
@@ -91,6 +92,17 @@ func TestSeveralPipelinesShareTheirQueuesPanels(t *testing.T) {
 	other.Result.Pipeline = nil
 	if got := results.CoursePanels(other); len(got) != 4 {
 		t.Errorf("%d panels without a pipeline", len(got))
+	}
+}
+
+func TestAClosedLoopHasNoEmptyPanelOfLatencies(t *testing.T) {
+	r := chosen(t, "timeseries")[0]
+	for measure, want := range map[string]bool{study.MeasureRate: true, study.MeasurePeak: false} {
+		r.Spec.Measure = measure
+		has := slices.ContainsFunc(results.CoursePanels(r), func(p results.CoursePanel) bool { return p.Title == "e2e latency" })
+		if has != want {
+			t.Errorf("%s: a panel of latencies: %t", measure, has)
+		}
 	}
 }
 

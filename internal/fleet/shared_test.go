@@ -98,6 +98,9 @@ func TestAgentsThatShareStreamsCountWhatOneWouldHave(t *testing.T) {
 
 // What a broker loses, doubles, turns round or damages on the way from one agent to another is counted exactly.
 func TestFaultsBetweenAgentsAreCounted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
+	}
 	t.Parallel()
 	const messages = 4000
 	for name, c := range map[string]struct {

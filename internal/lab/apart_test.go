@@ -216,6 +216,9 @@ func sidesOf(t *testing.T, r store.Record, apart bool) {
 }
 
 func TestASearchCanHaveItsConsumersApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
+	}
 	h := brokerHost(t)
 	r := one(t, specOf(t, `
 broker: nats

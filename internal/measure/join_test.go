@@ -293,6 +293,28 @@ func TestWhatNobodySentIsCorrupted(t *testing.T) {
 	}
 }
 
+// To an agent that can't know what was sent, a number that nobody sent makes all lower ones late.
+func TestOrderBehindANumberThatNobodySentIsNotKnown(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	shape := Shape{Producers: 1, Consumers: 1, Subscriptions: 1}
+	f := newFleet(shape, 2, 0, rng)
+	f.at = []int{0}
+	f.send(0, 10, rng)
+	f.agents[1].Elsewhere(0, 0, NewHost(clock.Line{}))
+	consumer := f.agents[1].Consumer(0, 0, nil)
+	for _, seq := range []uint64{0, 1, 1000, 2, 3} {
+		consumer.Received(wire.Header{ID: wire.MakeID(0, seq), Timed: true}, 1)
+	}
+	consumer.Commit()
+	joined, err := f.join(shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := joined.Books(Measured); joined.Unordered() != 1 || b.Corrupted+joined.Books(Warmup).Corrupted != 1 {
+		t.Errorf("%+v, the order of %d ledgers isn't known; want 1", b, joined.Unordered())
+	}
+}
+
 func TestAMessageThatComesBeforeItWasSentIsCountedAndSeen(t *testing.T) {
 	trial := NewTrial(Shape{Producers: 1, Consumers: 1, Subscriptions: 1})
 	host := NewHost(clock.Line{Ns: 1000}) // in truth it is 1,030 ahead

@@ -50,7 +50,6 @@ func TestProcessesAreMeteredByNumberUnitAndPort(t *testing.T) {
 }
 
 func TestAMeterSaysThatItsProcessIsGone(t *testing.T) {
-	f := listening(t, rabbit)
 	again := fakeProcess{pid: 80, parent: 1, name: "beam.smp", start: 95, user: 10, sockets: []int{71}, cgroup: rabbit}
 	for _, c := range []struct {
 		name                   string
@@ -60,7 +59,7 @@ func TestAMeterSaysThatItsProcessIsGone(t *testing.T) {
 		{":5672", true, false},
 		{"rabbit", false, false}, // one process of the unit is left
 	} {
-		f = listening(t, rabbit)
+		f := listening(t, rabbit)
 		m, err := f.chosen(t, c.name)
 		if err != nil {
 			t.Fatal(err)

@@ -15,6 +15,18 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
+func TestWordsOfAUserAreNoIntervalAndNoMarkup(t *testing.T) {
+	const axis = `axis:a "b" x='1'>`
+	table := document.Table{
+		Columns: []document.Column{{Key: axis, Name: "a", Data: true}, {Key: "v", Name: "v"}},
+		Rows:    []document.Row{{axis: document.Text("x"), "v": document.Text("orders [eu]")}},
+	}
+	text := Fragment([]document.Block{table}, "x", 2)
+	if !strings.Contains(text, ">orders [eu]<") || !strings.Contains(text, ` data-axis:a--b--x--1--="x"`) {
+		t.Error(text)
+	}
+}
+
 // A page stays well-formed whatever the order of its blocks: every element that is opened is closed, in its place.
 func TestAFragmentIsWellFormedInEveryOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(51, 52))

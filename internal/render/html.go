@@ -106,7 +106,7 @@ func (f *fragment) row(t document.Table, row document.Row, shown []document.Colu
 	f.out.WriteString("<tr")
 	for _, c := range t.Columns {
 		if c.Data || c.Key == "status" || c.Key == "verdict" {
-			fmt.Fprintf(&f.out, " data-%s=\"%s\"", strings.ReplaceAll(c.Key, "_", "-"), escape(bare(row[c.Key])))
+			fmt.Fprintf(&f.out, " data-%s=\"%s\"", attribute(c.Key), escape(bare(row[c.Key])))
 		}
 	}
 	f.out.WriteString(">")
@@ -139,7 +139,11 @@ func (f *fragment) cell(c document.Column, cell document.Cell, numbers bool) {
 	}
 	marks := cell.Marks
 	cell.Marks = nil
-	fmt.Fprintf(&f.out, ">%s", spread(html.EscapeString(cellText(c, cell))))
+	text := html.EscapeString(cellText(c, cell))
+	if cell.Kind == document.Interval {
+		text = spread(text)
+	}
+	f.out.WriteString(">" + text)
 	for _, mark := range marks {
 		fmt.Fprintf(&f.out, "<sup><a href=\"#%s-note-%d\" title=\"%s\" aria-label=\"note %d\">%d</a></sup>", f.id, mark, escape(f.notes[mark]), mark, mark)
 	}
@@ -166,6 +170,16 @@ func spread(text string) string {
 		return number + " <span class=\"spread\">[" + interval + "</span>"
 	}
 	return text
+}
+
+// attribute is a column's key as part of the name of an attribute. Keys of axes hold words of the user's.
+func attribute(key string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r <= ' ' || strings.ContainsRune("\"'<>/=", r) {
+			return '-'
+		}
+		return r
+	}, key)
 }
 
 // bare is a cell for machines: its words, or its number in the base unit with every digit.

@@ -8,7 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Course lists what was measured in a repetition over time, tick by tick. The latency of a closed loop is left out.
+// Course lists what was measured in a repetition over time, tick by tick. The caller must not change it. The latency of a closed
+// loop is left out: producers that wait for an answer before they send again make it themselves.
 func Course(r store.Record) []store.Tick {
 	if r.Result == nil {
 		return nil
@@ -55,7 +56,7 @@ type CoursePanel struct {
 	Title string
 	Unit  unit.Unit
 	Lines []CourseLine
-	fills func(store.Record) bool // whether a repetition has anything to show in it
+	shownIf func(store.Record) bool // whether a repetition has anything to show in it
 }
 
 // CourseLine is a line of a panel.
@@ -88,15 +89,15 @@ func CoursePanels(runs ...store.Record) []CoursePanel {
 	if len(runs) == 1 && isPipeline(runs[0]) {
 		panels = append(panels, partPanels(runs[0].Result.Pipeline.Parts)...)
 	}
-	return slices.DeleteFunc(panels, func(p CoursePanel) bool { return !slices.ContainsFunc(runs, p.fills) })
+	return slices.DeleteFunc(panels, func(p CoursePanel) bool { return !slices.ContainsFunc(runs, p.shownIf) })
 }
 
 var coursePanels = []CoursePanel{
 	{"messages/s", unit.PerSecond, []CourseLine{
 		{Name: "published", At: func(m Moment) float64 { return m.PublishRate }},
 		{Name: "received", At: func(m Moment) float64 { return m.ReceiveRate }},
-	}, isRun},
-	{"backlog (messages)", unit.Count, []CourseLine{{Name: "backlog", At: func(m Moment) float64 { return float64(m.Backlog) }}}, isRun},
+	}, always},
+	{"backlog (messages)", unit.Count, []CourseLine{{Name: "backlog", At: func(m Moment) float64 { return float64(m.Backlog) }}}, always},
 	{"e2e latency", unit.Nanoseconds, []CourseLine{
 		{Name: "e2e p50", At: func(m Moment) float64 { return arrived(m.EndToEndP50) }},
 		{Name: "e2e p99", At: func(m Moment) float64 { return arrived(m.EndToEndP99) }},
@@ -104,7 +105,7 @@ var coursePanels = []CoursePanel{
 	{"CPU (cores)", unit.None, []CourseLine{
 		{Name: "broker CPU", At: func(m Moment) float64 { return m.BrokerCPU }},
 		{Name: "generator CPU", At: func(m Moment) float64 { return m.GeneratorCPU }},
-	}, isRun},
+	}, always},
 	{"CPU of each side (cores)", unit.None, []CourseLine{
 		{Name: "producing CPU", At: side(func(s store.SidesTick) float64 { return s.Producing.User + s.Producing.System })},
 		{Name: "consuming CPU", At: side(func(s store.SidesTick) float64 { return s.Consuming.User + s.Consuming.System })},
@@ -125,8 +126,8 @@ var coursePanels = []CoursePanel{
 
 // partPanels have a line for each part of a pipeline.
 func partPanels(parts []store.PipelinePart) []CoursePanel {
-	cpu := CoursePanel{Title: "CPU of each part (cores)", Unit: unit.None, fills: isPipeline}
-	memory := CoursePanel{Title: "memory of each part", Unit: unit.Bytes, fills: isPipeline}
+	cpu := CoursePanel{Title: "CPU of each part (cores)", Unit: unit.None, shownIf: isPipeline}
+	memory := CoursePanel{Title: "memory of each part", Unit: unit.Bytes, shownIf: isPipeline}
 	for i, p := range parts {
 		cpu.Lines = append(cpu.Lines, CourseLine{p.Name + ", CPU", p.Name, func(m Moment) float64 { return nth(m.Look.CPU, i) }})
 		memory.Lines = append(memory.Lines, CourseLine{p.Name + ", memory", p.Name, func(m Moment) float64 { return nth(m.Look.RSSBytes, i) }})
@@ -134,10 +135,11 @@ func partPanels(parts []store.PipelinePart) []CoursePanel {
 	return []CoursePanel{cpu, memory}
 }
 
-func isRun(store.Record) bool { return true }
+func always(store.Record) bool { return true }
 
-// CourseHasLatency tells that latencies are known over time: the consumer of a pipeline tells them at the end.
-func CourseHasLatency(r store.Record) bool { return !isPipeline(r) }
+// CourseHasLatency tells that latencies are shown over time. The consumer of a pipeline tells them only at the end, and those of a
+// closed loop are left out.
+func CourseHasLatency(r store.Record) bool { return !isPipeline(r) && !ClosedLoop(r.Spec) }
 
 // arrived turns the 0 of a moment in which nothing arrived into a gap.
 func arrived(ns int64) float64 {

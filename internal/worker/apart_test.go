@@ -22,6 +22,14 @@ type kept struct{ driver.Driver }
 
 func (kept) Close() error { return nil }
 
+// A worker whose consumers could not be prepared still ends their process in order.
+func TestConsumersElsewhereAreClosedThoughNothingWasPrepared(t *testing.T) {
+	h := &consumerHost{broken: newBroken()}
+	if a := h.carryOut(order{Do: doClose}); a.Err != "" {
+		t.Errorf("closed before anything was prepared: %s", a.Err)
+	}
+}
+
 // split prepares a worker with its consumers at the other end of a connection, where a process of its own would be.
 func split(t *testing.T, d driver.Driver, p Plan) (*Worker, net.Conn) {
 	t.Helper()

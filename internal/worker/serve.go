@@ -122,13 +122,15 @@ func (h *consumerHost) addNews(r *report, withLatencies bool) {
 func (h *consumerHost) carryOut(o order) (answer report) {
 	var err error
 	switch {
+	case o.Do == doClose: // also if preparing failed
+		err = h.close()
 	case o.Do == doPrepare && o.Prepare != nil && h.side == nil:
 		err = h.prepare(o.Prepare)
 	case h.side == nil:
 		err = fmt.Errorf("%q before anything was prepared", o.Do)
 	case o.Do == doStart && h.driver == nil:
 		answer.Registered, err = h.start(o.Within)
-	case o.Do == doListen && o.Trial != nil && h.trial == nil:
+	case o.Do == doListen && o.Trial != nil && h.trial == nil: // before doStart where a backlog is filled first
 		h.listen(o.Trial)
 	case o.Do == doMeasure && o.Phase != nil && h.trial != nil:
 		h.trial.measureDuring(*o.Phase)
@@ -136,8 +138,6 @@ func (h *consumerHost) carryOut(o order) (answer report) {
 		answer.Accounts = h.trial.measure.Accounts()
 	case o.Do == doEnd && h.trial != nil:
 		answer = h.endTrial()
-	case o.Do == doClose:
-		err = h.close()
 	default:
 		err = fmt.Errorf("%q is not what comes next", o.Do)
 	}
