@@ -11,6 +11,7 @@ import (
 )
 
 func TestAFullStoreRefusesWhereItIsToldTo(t *testing.T) {
+	testkit.Long(t)
 	_, target := livetest.Start(t, provision.Options{Broker: "activemq", Server: map[string]any{
 		"storeUsage.limit": "256 kb", "kahaDB.journalMaxFileLength": "128 kb", "policy.sendFailIfNoSpace": true,
 	}})

@@ -6,6 +6,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // The newer one takes it: TestSingleBroker starts with it.
@@ -14,6 +15,7 @@ func TestTheOldestVersionServes(t *testing.T) {
 }
 
 func TestTheOldVersionRefusesWhatOnlyTheNewOneHas(t *testing.T) {
+	testkit.Long(t)
 	const name = "policy.advancedMessageStatisticsEnabled"
 	livetest.RefusesServer(t, provision.Options{Broker: "activemq", Version: "5.18.3"}, name, true, "")
 }

@@ -7,9 +7,11 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestConsumersAcknowledgeBeforeTheirWorkAtMostOnce(t *testing.T) {
+	testkit.Long(t)
 	livetest.ConsumersAcknowledge(t, provision.Options{Broker: "artemis"}, amqptest.Fast, amqptest.Memory, nil, driver.AckBefore)
 }
 

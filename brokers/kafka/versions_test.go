@@ -12,6 +12,7 @@ import (
 )
 
 func TestAVersionRefusesWhatOnlyTheOtherHas(t *testing.T) {
+	testkit.Long(t)
 	for version, name := range map[string]string{"4.3.1": "log.message.format.version", "3.9.2": "group.streams.max.size"} {
 		livetest.RefusesServer(t, provision.Options{Broker: "kafka", Version: version}, name, "3", "this version of Kafka has")
 	}
@@ -43,6 +44,7 @@ func TestWhatCameAfterAVersionIsRefusedBeforeItIsStarted(t *testing.T) {
 }
 
 func TestKafkaOnZooKeeperServes(t *testing.T) {
+	testkit.Long(t)
 	livetest.Serves(t, provision.Options{Broker: "kafka", Version: "1.1.1"}, atLeast, nil)
 }
 

@@ -27,6 +27,7 @@ func (s *standing) Deliver(batch [][]byte) {
 // connection is lost; the driver recognises it, which its own count of such messages shows. The client reconnects by itself below an
 // application that stands still, so no other consumer gets it.
 func TestConsumersChooseWhenTheyAcknowledge(t *testing.T) {
+	testkit.Long(t)
 	_, target := livetest.Start(t, provision.Options{Broker: "pulsar"})
 	once := livetest.Guarantee(driver.AtMostOnce, driver.Log, driver.AcksLeader, driver.Unordered)
 	for when, unacked := range map[string]int64{driver.AckAfter: 1, driver.AckBefore: 0} {

@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/fleet"
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -50,9 +51,7 @@ func bothWays(t *testing.T, latency time.Duration) agent.Plan {
 }
 
 func TestALatencyBetweenClocksIsKnownToItsBound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
-	}
+	testkit.NotShort(t)
 	t.Parallel()
 	const latency = 40 * time.Millisecond
 	for name, c := range map[string]struct{ wrong, more time.Duration }{
@@ -95,9 +94,7 @@ func TestALatencyBetweenClocksIsKnownToItsBound(t *testing.T) {
 }
 
 func TestAWrongClockIsFoundOut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
-	}
+	testkit.NotShort(t)
 	t.Parallel()
 	load := worker.Load{Schedule: rate(t, 1000), Duration: 300 * time.Millisecond, Drain: 10 * time.Second}
 	t.Run("always", func(t *testing.T) {

@@ -100,9 +100,7 @@ func TestAShortPartitionIsSurvived(t *testing.T) {
 
 // A network that is away for longer loses the agent, by its name; both sides clean up, and meet again when it is back.
 func TestALongPartitionLosesTheAgentAndBothSidesCleanUp(t *testing.T) {
-	if testing.Short() {
-		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
-	}
+	testkit.NotShort(t)
 	t.Parallel()
 	c := control(t)
 	at, network := through(t, c)
@@ -259,9 +257,7 @@ func TestAResultOutlivesItsAgent(t *testing.T) {
 
 // A network that is away for long at the end of a trial costs the clients of the agent, not the result.
 func TestAResultOutlivesAPartition(t *testing.T) {
-	if testing.Short() {
-		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
-	}
+	testkit.NotShort(t)
 	t.Parallel()
 	_, _, network, dir, one, a, outcome := keeps(t)
 	one.says(t, ": cleaning up")
@@ -275,9 +271,7 @@ func TestAResultOutlivesAPartition(t *testing.T) {
 
 // Somebody who comes back without the result isn't waited for.
 func TestAnAgentWithoutItsResultIsLostAtOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
-	}
+	testkit.NotShort(t)
 	t.Parallel()
 	c, at, network, dir, one, _, outcome := keeps(t)
 	began := time.Now()

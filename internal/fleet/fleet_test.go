@@ -18,6 +18,7 @@ import (
 	"github.com/brokermark/brokermark/internal/fleet"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/schedule"
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -416,9 +417,7 @@ func together(t *testing.T, p agent.Plan) agent.Agent {
 }
 
 func TestAnAutomaticWarmUpEndsOnAllAgentsAtOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
-	}
+	testkit.NotShort(t)
 	t.Parallel()
 	a := together(t, plan(t, 2))
 	var measuring []int64

@@ -12,6 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/fleet"
 	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -98,9 +99,7 @@ func TestAgentsThatShareStreamsCountWhatOneWouldHave(t *testing.T) {
 
 // What a broker loses, doubles, turns round or damages on the way from one agent to another is counted exactly.
 func TestFaultsBetweenAgentsAreCounted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
-	}
+	testkit.NotShort(t)
 	t.Parallel()
 	const messages = 4000
 	for name, c := range map[string]struct {

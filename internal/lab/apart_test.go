@@ -216,9 +216,7 @@ func sidesOf(t *testing.T, r store.Record, apart bool) {
 }
 
 func TestASearchCanHaveItsConsumersApart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
-	}
+	testkit.NotShort(t)
 	h := brokerHost(t)
 	r := one(t, specOf(t, `
 broker: nats

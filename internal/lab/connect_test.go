@@ -6,9 +6,11 @@ import (
 
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestTheTimeToConnectGrowsWithTheTopology(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	for topics, want := range map[int]time.Duration{
 		1:         time.Minute + 30*time.Millisecond,

@@ -90,6 +90,7 @@ func TestALevelAfterASearchCarriesItsOwnDoubts(t *testing.T) {
 }
 
 func TestAnOverloadedLevelDoesNotSpillIntoTheNext(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	s := curveOf(time.Second, 1000, 4000, 1001)
 	s.Client, s.Drain = map[string]any{"capacity": 2000}, study.Duration(300*time.Millisecond)
@@ -143,6 +144,7 @@ func TestALevelThatBeginsOnAnUndrainedBrokerIsVoid(t *testing.T) {
 }
 
 func TestALevelThatFailedFailsOnlyItself(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	s := curveOf(300*time.Millisecond, 500, 8000)
 	s.Client = map[string]any{"capacity": 1000, "queue.limit": 50, "queue.full": "reject"}

@@ -89,9 +89,7 @@ func (a tired) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 }
 
 func TestAgentsBecomeMoreUntilTheyAreNotTheLimit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("under the race detector the same code runs in other tests, and the time it takes judges nothing")
-	}
+	testkit.NotShort(t)
 	for name, c := range map[string]struct {
 		there, topics, enough int
 		grew                  []int

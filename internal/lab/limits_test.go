@@ -8,6 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestWhatALimitedQueueDropsOrRefusesStandsInTheBooks(t *testing.T) {
@@ -84,6 +85,7 @@ func TestWhatABrokerDropsByItsAgeIsALossThatWasAskedFor(t *testing.T) {
 }
 
 func TestALimitExcusesWhatItMayDropAndNothingElse(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		client map[string]any

@@ -9,6 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestACurveHasAPointForEveryRate(t *testing.T) {
@@ -31,6 +32,7 @@ func TestACurveHasAPointForEveryRate(t *testing.T) {
 }
 
 func TestACurveOfFractionsSearchesTheRateFirst(t *testing.T) {
+	testkit.NotShort(t)
 	fractions := []float64{0.3, 0.7, 0.9}
 	r := one(t, onSim(func(s *study.Spec) {
 		s.Measure, s.Curve = "curve", study.Curve{Fractions: fractions}

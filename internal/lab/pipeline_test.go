@@ -13,6 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/pipeline/parts"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // specOf is what a document of one point says.
@@ -111,6 +112,7 @@ faults:
 }
 
 func TestAClosedLoopPipelineIsACount(t *testing.T) {
+	testkit.NotShort(t)
 	t.Parallel()
 	host := brokerHost(t)
 	r := one(t, specOf(t, `

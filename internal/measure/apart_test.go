@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
@@ -120,6 +121,7 @@ func TestConsumersApartCountWhatConsumersBesideTheProducersCount(t *testing.T) {
 }
 
 func TestAPackedBitmapIsTheSameBitmap(t *testing.T) {
+	testkit.NotShort(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for round := range 50 {
 		var b bitmap

@@ -24,6 +24,7 @@ func TestEveryNumberHasAPlaceOfItsOwnInABitmap(t *testing.T) {
 }
 
 func TestALongBitmapGrowsWithoutCopyingItself(t *testing.T) {
+	testkit.NotShort(t)
 	const pages = 20_000
 	var b bitmap
 	before := allocated()
@@ -40,6 +41,7 @@ func TestALongBitmapGrowsWithoutCopyingItself(t *testing.T) {
 }
 
 func TestADayOfMessagesTakesNoMoreMemoryThanAMinute(t *testing.T) {
+	testkit.NotShort(t)
 	const window = 100_000 // messages that are late, out of order, at any time
 	for name, messages := range map[string]uint64{"a day at 20,000/s": 86_400 * 20_000, "an hour at 1,000,000/s": 3600 * 1_000_000} {
 		t.Run(name, func(t *testing.T) {

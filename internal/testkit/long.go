@@ -14,5 +14,13 @@ func Long(t testing.TB) {
 	}
 }
 
+// NotShort skips a test that takes long where -short is asked for: under the race detector, where other tests run the same code.
+func NotShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes long under the race detector, where other tests run the same code")
+	}
+}
+
 // Thorough tells that tests may take long.
 func Thorough() bool { return os.Getenv("BROKERMARK_LONG") != "" }
