@@ -53,9 +53,9 @@ func Phases(r store.Record, ticks []store.Tick) []Phase {
 
 // CoursePanel is one part of a chart over time: a few lines of the same quantity. Pages and figures draw these panels.
 type CoursePanel struct {
-	Title string
-	Unit  unit.Unit
-	Lines []CourseLine
+	Title   string
+	Unit    unit.Unit
+	Lines   []CourseLine
 	shownIf func(store.Record) bool // whether a repetition has anything to show in it
 }
 
