@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -48,21 +47,6 @@ type remote struct {
 	own   shared  // what it said of streams that it shares
 	fresh bool    // since own was last asked for
 	told  *shared // what it is told with every beat
-}
-
-// watching is what becomes of the beats of a trial.
-type watching struct {
-	n         int // the order
-	others    bool
-	offset    int64
-	measuring func(at int64)
-	sent      func()
-	filled    func()
-	samples   func([]worker.Sample)
-	begun     bool
-	ended     atomic.Bool // all was sent
-	full      bool
-	cue       cue // the last one, which is said again with every beat: the agent may have missed it
 }
 
 // askTime bounds the answer to a claim, and to a question for the time.
@@ -171,61 +155,6 @@ func (r *remote) hear(u up) {
 	}
 }
 
-func (w *watching) take(u up) {
-	if u.Measuring != 0 && !w.begun {
-		w.begun = true
-		w.measuring(u.Measuring - w.offset)
-	}
-	for i := range u.Samples {
-		u.Samples[i].At -= w.offset
-	}
-	if len(u.Samples) > 0 {
-		w.samples(u.Samples)
-	}
-	if u.Filled && !w.full {
-		w.full = true
-		w.filled()
-	}
-	if u.Sent && !w.ended.Swap(true) {
-		w.sent()
-	}
-}
-
-// knows is what the agent knows of shared streams, of the order under way or the one that it has just answered, and whether that is new.
-func (r *remote) knows() (shared, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	fresh := r.fresh
-	r.fresh = false
-	if r.own.N != r.n {
-		return shared{}, fresh
-	}
-	return r.own, fresh
-}
-
-// made tells that the agent has made the topics, or found them.
-func (r *remote) made() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.own.N == r.n && r.own.Made
-}
-
-// tellOthers has the agent be told, again and again, what others know; nil: nothing.
-func (r *remote) tellOthers(o *shared) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if o != nil {
-		o.N = r.n
-	}
-	r.told = o
-}
-
-func (r *remote) others() *shared {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.told
-}
-
 // next is the number of the next order, which is given now.
 func (r *remote) next() int {
 	r.mu.Lock()
@@ -301,31 +230,6 @@ func (r *remote) free(ctx context.Context) bool {
 	})
 }
 
-// lastCue is the last cue of the trial under way; nil: there was none.
-func (r *remote) lastCue() *cue {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if w := r.watching; w != nil && w.cue != (cue{}) {
-		c := w.cue
-		return &c
-	}
-	return nil
-}
-
-// give gives a cue to the trial under way.
-func (r *remote) give(set func(*cue)) {
-	r.mu.Lock()
-	w := r.watching
-	if w != nil {
-		w.cue.N = w.n
-		set(&w.cue)
-	}
-	r.mu.Unlock()
-	if w != nil {
-		_ = r.say(down{Cue: r.lastCue()}) // lost: it is said again
-	}
-}
-
 // prepare tells the plan.
 func (r *remote) prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error) {
 	if err := r.reaches(p); err != nil {
@@ -391,24 +295,6 @@ func (r *remote) ended() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.bare
-}
-
-func (r *remote) watch(w *watching) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.watching = w; w != nil {
-		w.n = r.n + 1
-	}
-}
-
-// halt ends the measured phase of the trial under way.
-func (r *remote) halt() {
-	r.mu.Lock()
-	w := r.watching
-	r.mu.Unlock()
-	if w != nil {
-		_ = r.say(down{Halt: w.n}) // lost: the load is sent to its end
-	}
 }
 
 // close ends what was prepared; the agent stays claimed.

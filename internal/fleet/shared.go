@@ -131,8 +131,17 @@ func (s *sharing) said() *shared {
 	return &o
 }
 
-// watch has tell called whenever others should hear something, until it is told to end.
+// watch has tell called whenever others should hear something, until end is called.
 func (s *sharing) watch(tell func()) (end func()) {
+	return often(func() {
+		if s.tells() {
+			tell()
+		}
+	})
+}
+
+// often calls do again and again, soon after each other, until end is called, which waits for the last.
+func often(do func()) (end func()) {
 	over := make(chan struct{})
 	var ended sync.WaitGroup
 	ended.Go(func() {
@@ -143,9 +152,7 @@ func (s *sharing) watch(tell func()) (end func()) {
 			case <-over:
 				return
 			case <-tick.C:
-				if s.tells() {
-					tell()
-				}
+				do()
 			}
 		}
 	})
@@ -155,24 +162,13 @@ func (s *sharing) watch(tell func()) (end func()) {
 // relay tells each agent what the others know of the streams they share, until it is told to end: at once while they prepare or drain,
 // else with the beats.
 func relay(hands []*remote, preparing bool) (end func()) {
-	over := make(chan struct{})
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		tick := time.NewTicker(soon)
-		defer tick.Stop()
-		for {
-			select {
-			case <-over:
-				for _, r := range hands {
-					r.tellOthers(nil)
-				}
-				return
-			case <-tick.C:
-				spread(hands, preparing)
-			}
+	stop := often(func() { spread(hands, preparing) })
+	return func() {
+		stop()
+		for _, r := range hands {
+			r.tellOthers(nil)
 		}
-	})
-	return func() { close(over); ended.Wait() }
+	}
 }
 
 // spread tells once what is new.
@@ -203,4 +199,39 @@ func spread(hands []*remote, preparing bool) {
 			_ = r.say(down{Others: r.others()}) // what is lost comes with the next beat
 		}
 	}
+}
+
+// knows is what the agent knows of shared streams, of the order under way or the one that it has just answered, and whether that is new.
+func (r *remote) knows() (shared, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fresh := r.fresh
+	r.fresh = false
+	if r.own.N != r.n {
+		return shared{}, fresh
+	}
+	return r.own, fresh
+}
+
+// made tells that the agent has made the topics, or found them.
+func (r *remote) made() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.own.N == r.n && r.own.Made
+}
+
+// tellOthers has the agent be told, again and again, what others know; nil: nothing.
+func (r *remote) tellOthers(o *shared) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o != nil {
+		o.N = r.n
+	}
+	r.told = o
+}
+
+func (r *remote) others() *shared {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.told
 }
