@@ -157,8 +157,10 @@ func (p pair) verdict(finding string) document.Verdict {
 // missedTargets says in a sentence each which rates and objectives a side missed.
 func (h half) missedTargets() []string {
 	var sentences []string
-	for _, v := range results.MissedRates(h.points) {
-		sentences = append(sentences, h.side+": "+v.Finding)
+	for i := range h.points { // one by one, so that each is told whole
+		for _, v := range results.MissedRates(h.points[i : i+1]) {
+			sentences = append(sentences, h.side+": "+v.Finding)
+		}
 	}
 	for _, v := range objectives(&results.Set{Points: h.points}) {
 		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", h.side, v.About, v.Finding, v.Detail)))
