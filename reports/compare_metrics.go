@@ -34,7 +34,7 @@ func testPairs(pairs []pair) [][]metricTest {
 		}
 		first, second := p.first.usable(), p.second.usable()
 		for _, m := range p.metrics() {
-			d := results.Contrast(m.Values(first), m.Values(second))
+			d := results.ContrastOf(m, first, second)
 			tests[i] = append(tests[i], metricTest{m, p.first.side, p.second.side, d})
 		}
 		for k := range tests[i] {

@@ -128,7 +128,9 @@ func (c Condition) judgeLoadOfPair(about Verdict, first, second sideLoad) Verdic
 	case c.counts():
 		v.Outcome, v.Text = c.judgeCounts(a, b)
 	default:
-		v.Outcome, v.Text = c.judgeChange(results.Contrast(c.values(first.records), c.values(second.records)))
+		d := results.Contrast(c.values(first.records), c.values(second.records))
+		d.A.Bound, d.B.Bound = a.Bound, b.Bound
+		v.Outcome, v.Text = c.judgeChange(d)
 	}
 	return v
 }
@@ -159,6 +161,10 @@ func (c Condition) judgeCounts(a, b results.Summary) (Outcome, string) {
 func (c Condition) judgeChange(d results.Difference) (Outcome, string) {
 	change := changeOf(d.A.Median, d.B.Median)
 	text := changeText(change, fmt.Sprintf("%s to %s", c.metric.Unit.Format(d.A.Median), c.metric.Unit.Format(d.B.Median)))
+	bound := d.ClockBound()
+	if c.crossed(changeOf(d.A.Median, d.B.Median-bound)) != c.crossed(changeOf(d.A.Median, d.B.Median+bound)) {
+		return Undecided, fmt.Sprintf("%s: the clocks by which they were taken leave ±%s open", text, c.metric.Unit.Format(bound))
+	}
 	if !c.crossed(change) {
 		return Passed, fmt.Sprintf("%s (n=%d and n=%d)", text, d.A.N, d.B.N)
 	}

@@ -193,6 +193,23 @@ func change(t *testing.T, text string, a, b []store.Record) string {
 	return strings.Join(lines, "\n")
 }
 
+func TestAChangeThatTheClocksMayHaveMadeIsUndecided(t *testing.T) {
+	ms := time.Millisecond
+	for bound, want := range map[time.Duration]string{0: "failed ", ms / 10: "failed ", 3 * ms: "undecided "} {
+		before, after := repeated("a", 6*ms, 7*ms, 8*ms, 9*ms, 10*ms), repeated("b", 11*ms, 12*ms, 12*ms, 13*ms, 14*ms)
+		for _, records := range [][]store.Record{before, after} {
+			for i := range records {
+				result := *records[i].Result
+				result.ClockBoundNs = int64(bound)
+				records[i].Result = &result
+			}
+		}
+		if got := change(t, "e2e_p99 > +10%", before, after); !strings.HasPrefix(got, want) || strings.Contains(got, "±6.00 ms") != (want == "undecided ") {
+			t.Errorf("known to %s: %s; want %s", bound, got, want)
+		}
+	}
+}
+
 func TestAChangeCountsWhenItIsShownAndWhenNoTestIsPossible(t *testing.T) {
 	ms := time.Millisecond
 	slow := repeated("b", 11*ms, 12*ms, 12*ms, 13*ms, 14*ms)

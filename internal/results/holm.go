@@ -105,7 +105,11 @@ func (d Difference) Why() string {
 	if d.Answer() == NotTested {
 		return runs(d.A.N, d.B.N) + ", so not tested: " + d.need("test")
 	}
-	return fmt.Sprintf("%s, Mann–Whitney U%s, n=%d and n=%d", significance("=", d.Adjusted), d.over("tests"), d.A.N, d.B.N)
+	why := fmt.Sprintf("%s, Mann–Whitney U%s, n=%d and n=%d", significance("=", d.Adjusted), d.over("tests"), d.A.N, d.B.N)
+	if d.withinClocks() {
+		why += fmt.Sprintf("; the clocks by which they were taken leave ±%s open", unit.Nanoseconds.Format(d.ClockBound()))
+	}
+	return why
 }
 
 // need says how many repetitions were needed: "6 tests at once need at least 5 each".

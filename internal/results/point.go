@@ -179,17 +179,20 @@ func rate(l study.Load) string {
 }
 
 // Setting names the group of points that stand in one table: "100 B, at-least-once". A latency through relays is that of two
-// ways and of the relays, and stands beside none of one way.
+// ways and of the relays, and stands beside none of one way; nor does one between agents beside one that a single agent took.
 func (p Point) Setting() string {
 	size := p.Spec.MessageSize.Summary() + " B"
 	if len(p.Spec.MessageSize) == 1 {
 		size = unit.Bytes.Format(float64(p.Spec.MessageSize[0].Size))
 	}
-	through := ""
+	how := ""
 	if p.Spec.Relays > 0 {
-		through = ", through relays"
+		how += ", through relays"
 	}
-	return size + ", " + p.Spec.Delivery + through
+	if p.Spec.Place.Spread() {
+		how += ", agents' place " + p.Spec.Place.String()
+	}
+	return size + ", " + p.Spec.Delivery + how
 }
 
 // Values are the values of m in records, unknown ones left out.

@@ -12,6 +12,8 @@ type Contender struct {
 	Name    string
 	Values  []float64 // one for each repetition
 	Bracket *Bracket  // what the searches found, if the metric is a sustainable rate; shown, and nothing is concluded from its width
+	// ClockBound is by how much each value may be off, either way, because agents have different clocks.
+	ClockBound float64
 }
 
 // NewContender makes a contender for m from records that conclusions may be drawn from.
@@ -21,7 +23,7 @@ func NewContender(name string, m Metric, records []store.Record) Contender {
 			return Contender{Name: name, Values: b.Passed, Bracket: &b}
 		}
 	}
-	return Contender{Name: name, Values: m.Values(records)}
+	return Contender{Name: name, Values: m.Values(records), ClockBound: m.Bound(records)}
 }
 
 func (c Contender) median() float64 { return Summarize(c.Values).Median }
@@ -51,7 +53,9 @@ func Rank(m Metric, contenders []Contender) Ranking {
 	}
 	r := Ranking{Metric: m, Best: &ordered[0]}
 	for _, c := range ordered[1:] {
-		r.Rest = append(r.Rest, Standing{Contender: c, Against: contrast(r.Best.Values, c.Values)})
+		against := contrast(r.Best.Values, c.Values)
+		against.A.Bound, against.B.Bound = r.Best.ClockBound, c.ClockBound
+		r.Rest = append(r.Rest, Standing{Contender: c, Against: against})
 	}
 	var tests []*Difference
 	for i := range r.Rest {

@@ -217,7 +217,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 		},
 		{
 			"brackets apart", sustainable,
-			[]Contender{{"a", []float64{100}, bracket(100, 110)}, {"b", []float64{200}, bracket(200, 210)}},
+			[]Contender{{Name: "a", Values: []float64{100}, Bracket: bracket(100, 110)}, {Name: "b", Values: []float64{200}, Bracket: bracket(200, 210)}},
 			"Sustainable, not tested: b 200/s (bracket 200–210/s, n=1), then a 100/s (bracket 100–110/s, n=1, 2.0 times lower). One run each: a test needs at least 4 each.",
 		},
 		{
@@ -245,7 +245,7 @@ func TestARankingClaimsNoMoreThanTheRepetitionsAllow(t *testing.T) {
 		},
 		{
 			"no difference", sustainable,
-			[]Contender{{"a", []float64{1, 4, 5, 8}, bracket(1, 9)}, {"b", []float64{2, 3, 6, 7}, bracket(2, 8)}},
+			[]Contender{{Name: "a", Values: []float64{1, 4, 5, 8}, Bracket: bracket(1, 9)}, {Name: "b", Values: []float64{2, 3, 6, 7}, Bracket: bracket(2, 8)}},
 			"No difference shown in sustainable between a 4.50/s (bracket 1–9/s, n=4) and b 4.50/s (bracket 2–8/s, n=4). p = 1.000, Mann–Whitney U.",
 		},
 	} {

@@ -89,7 +89,7 @@ func (d Difference) Answer() Answer {
 	switch {
 	case d.A.N == 0 || d.B.N == 0 || d.Needed > 0:
 		return NotTested
-	case d.Adjusted < alpha:
+	case d.Adjusted < alpha && !d.withinClocks():
 		return Different
 	}
 	return NoDifferenceShown
@@ -97,6 +97,22 @@ func (d Difference) Answer() Answer {
 
 // Shown tells whether the samples differ at the 5 % level, over all tests of the family.
 func (d Difference) Shown() bool { return d.Answer() == Different }
+
+// withinClocks tells whether the medians may be equal for all that is known of the clocks by which the samples were taken.
+func (d Difference) withinClocks() bool {
+	bound := d.ClockBound()
+	return bound > 0 && math.Abs(d.A.Median-d.B.Median) <= bound
+}
+
+// ClockBound is by how much the medians may differ because of clocks alone. 0: each sample was taken by one clock.
+func (d Difference) ClockBound() float64 { return d.A.Bound + d.B.Bound }
+
+// ContrastOf compares a metric of two groups of records by Contrast, with what their clocks leave open.
+func ContrastOf(m Metric, a, b []store.Record) Difference {
+	d := Contrast(m.Values(a), m.Values(b))
+	d.A.Bound, d.B.Bound = m.Bound(a), m.Bound(b)
+	return d
+}
 
 // Contrast compares two samples without assuming a distribution, as the only test that is made. Of several, Correct must be told.
 func Contrast(a, b []float64) Difference {
