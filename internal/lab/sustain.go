@@ -93,11 +93,15 @@ func joinReasons(reasons ...string) string {
 	return strings.Join(slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" }), ": ")
 }
 
-// addDoubts doubts goals that were not answered, and a rate that the broker may exceed.
+// addDoubts doubts goals that were not answered, and rates that the broker may exceed.
 func (s *rateSearch) addDoubts(found search.Result) {
 	for i, bounds := range found.Goals {
 		if bounds.Undecided != "" {
 			s.bench.doubt("incomplete-search", "%s%s", goalPrefix(s.goals[i], len(s.goals)), bounds.Undecided)
+		}
+		if bounds.PassedAbove > 0 {
+			s.bench.doubt("not-monotonic", "%sonly its latency made %.0f/s fail, and %.0f/s passed a trial: the broker may keep the bound at higher rates than this",
+				goalPrefix(s.goals[i], len(s.goals)), bounds.High, bounds.PassedAbove)
 		}
 	}
 	if limit := s.bench.record.Result.Sustainable.Limit; limit == limitGenerator || limit == limitClientSend {

@@ -72,8 +72,8 @@ func (g Goal) allowed(whole time.Duration) time.Duration {
 	return time.Duration(math.Ceil(g.Exceed * float64(whole)))
 }
 
-// leans returns the likely class of an undecided rate: whichever kind of time there is more of.
-func (t Tally) leans() Class {
+// likely returns the class of an undecided rate by whichever kind of time there is more of.
+func (t Tally) likely() Class {
 	if t.Broken || t.BadLong+t.BadShort >= t.GoodLong+t.GoodShort {
 		return Upper
 	}

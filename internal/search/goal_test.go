@@ -80,7 +80,7 @@ func TestAVoidTrialSaysNothingAndABrokenPromiseEverything(t *testing.T) {
 		for range 100 {
 			tally.add(g, g.Final, Judgement{Verdict: Pass})
 		}
-		if c := g.Class(tally); c != Upper || tally.leans() != Upper {
+		if c := g.Class(tally); c != Upper || tally.likely() != Upper {
 			t.Fatalf("%+v is %s", tally, c)
 		}
 	})
@@ -92,7 +92,7 @@ func TestOnlyTrialsOfFullLengthMakeALowerBound(t *testing.T) {
 	for range 1000 {
 		tally.add(g, g.Final-1, Judgement{Verdict: Pass})
 	}
-	if c := g.Class(tally); c != Undecided || tally.leans() != Lower {
+	if c := g.Class(tally); c != Undecided || tally.likely() != Lower {
 		t.Errorf("short trials alone: %s", c)
 	}
 	tally.add(g, g.Final, Judgement{Verdict: Pass})
@@ -171,7 +171,7 @@ func TestAnUndecidedRateIsTakenForTheLongerHalf(t *testing.T) {
 		{Tally{GoodLong: 5, BadShort: 6}, Upper},
 		{Tally{BadLong: 5, GoodShort: 6}, Lower},
 	} {
-		if got := c.tally.leans(); got != c.want {
+		if got := c.tally.likely(); got != c.want {
 			t.Errorf("%+v: %s", c.tally, got)
 		}
 	}

@@ -1,7 +1,9 @@
 package search
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -11,36 +13,34 @@ import (
 // subscriptions) or not confirmed, whichever is more.
 type Point struct{ Seconds, Backlog float64 }
 
-// floors is the number of equal parts into which a trial is cut to find the floor of its backlog.
-const floors = 10
+// parts is the number of equal parts into which a trial is cut to find the floor of its backlog.
+const parts = 10
 
 // floor returns the point with the smallest backlog of each tenth of the trial. A broker that keeps up works its backlog off
 // again and again. So its floor stays, however far single stalls and batches push the backlog up. If the broker does not
 // keep up, the floor rises with everything else. points are in the order of time.
 func floor(points []Point) []Point {
-	parts := min(floors, len(points))
-	out := make([]Point, 0, parts)
-	for i := range parts {
-		part := points[i*len(points)/parts : (i+1)*len(points)/parts]
-		low := part[0]
-		for _, p := range part {
-			if p.Backlog < low.Backlog {
-				low = p
-			}
-		}
-		out = append(out, low)
+	n := min(parts, len(points))
+	lowest := make([]Point, n)
+	for i := range lowest {
+		part := points[i*len(points)/n : (i+1)*len(points)/n]
+		lowest[i] = slices.MinFunc(part, func(a, b Point) int { return cmp.Compare(a.Backlog, b.Backlog) })
 	}
-	return out
+	return lowest
 }
 
-// Growth is how fast the floor of a backlog grows: the slope of a line fitted by least squares, and its standard error. Both
+// Growth is how fast the floor of a backlog grows: the slope of a line fitted by ordinary least squares, and its standard error. Both
 // are in messages per second. The zero Growth is not known.
 type Growth struct {
 	Slope, Error float64
 	Freedom      int // degrees of freedom of Error; 0: too few points to tell
 }
 
-// GrowthOf fits a line through the floor of a backlog. It needs at least three points at different times.
+// GrowthOf fits a line through the floor of a backlog. It needs at least three points at different times. With times t, backlogs b
+// and their means t̄ and b̄:
+//
+//	slope = Σ(t−t̄)(b−b̄) / Σ(t−t̄)²
+//	error = √( Σ(b−b̄−slope·(t−t̄))² / (n−2) / Σ(t−t̄)² )
 func GrowthOf(points []Point) Growth {
 	points = floor(points)
 	n := float64(len(points))
@@ -52,7 +52,7 @@ func GrowthOf(points []Point) Growth {
 		meanTime += p.Seconds / n
 		meanBacklog += p.Backlog / n
 	}
-	var squares, products float64 // of the distances from the means
+	var squares, products float64 // sums, of the distances from the means
 	for _, p := range points {
 		squares += (p.Seconds - meanTime) * (p.Seconds - meanTime)
 		products += (p.Seconds - meanTime) * (p.Backlog - meanBacklog)
@@ -66,18 +66,19 @@ func GrowthOf(points []Point) Growth {
 		distance := p.Backlog - meanBacklog - slope*(p.Seconds-meanTime)
 		residuals += distance * distance
 	}
-	return Growth{slope, math.Sqrt(residuals / (n - 2) / squares), len(points) - 2}
+	return Growth{Slope: slope, Error: math.Sqrt(residuals / (n - 2) / squares), Freedom: len(points) - 2}
 }
 
 // Known reports whether there were enough points for a slope.
 func (g Growth) Known() bool { return g.Freedom > 0 }
 
-// AtMost and AtLeast return the ends of the slope's one-sided confidence intervals (Student's t): with this confidence the
-// backlog doesn't grow faster, or slower. If the growth is not known they are infinite.
-func (g Growth) AtMost(confidence float64) float64  { return g.Slope + g.margin(confidence) }
+// AtMost is the upper end of the slope's one-sided confidence interval; +Inf if the growth is not known.
+func (g Growth) AtMost(confidence float64) float64 { return g.Slope + g.margin(confidence) }
+
+// AtLeast is the lower end of the slope's one-sided confidence interval; −Inf if the growth is not known.
 func (g Growth) AtLeast(confidence float64) float64 { return g.Slope - g.margin(confidence) }
 
-// margin returns how far the ends are from the slope.
+// margin is the distance of both ends from the slope, by Student's t distribution.
 func (g Growth) margin(confidence float64) float64 {
 	if !g.Known() {
 		return math.Inf(1)
@@ -89,10 +90,10 @@ func (g Growth) margin(confidence float64) float64 {
 // trial would fail even if it stopped growing now. A single stall, which the broker would work off, is not steady. limit is
 // the growth that is allowed, in messages per second, and planned is how long the trial is to last.
 //
-// Two guards keep a start that is slow from ending a trial: at least half a second and a fifth of the trial must be over,
-// and the growth must be certain to 99.9 % and above twice the limit.
+// Two guards keep a slow start from ending a trial: half a second and a fifth of the trial must be over, and the growth must be
+// above twice the limit with 99.9 % confidence.
 func Hopeless(points []Point, limit float64, planned time.Duration) bool {
-	if len(points) < 2*floors {
+	if len(points) < 2*parts {
 		return false
 	}
 	elapsed := points[len(points)-1].Seconds - points[0].Seconds

@@ -29,7 +29,7 @@ var table = map[int][2]float64{1: {6.314, 318.31}, 2: {2.920, 22.327}, 3: {2.353
 
 func TestTheSlopeIsThatOfALeastSquaresFitWithStudentsInterval(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.SampledFrom([]int{3, 4, 5, 7, 10}).Draw(t, "points") // no more than floors: each is one
+		n := rapid.SampledFrom([]int{3, 4, 5, 7, 10}).Draw(t, "points") // no more than parts: each is a floor
 		var x, y []float64
 		var points []Point
 		for i := range n {

@@ -13,8 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/remark"
 )
 
-// Confidence is the confidence that a failed rule must reach before it counts. It is used for bounds on the growth of a
-// backlog and on shares of lost messages.
+// Confidence is the one-sided confidence of the tests on the growth of a backlog and on shares of lost messages.
 const Confidence = 0.95
 
 // Verdict is what a trial showed for one goal.
@@ -32,12 +31,15 @@ const (
 type Judgement struct {
 	Verdict Verdict
 	Reason  string // the first rule that the trial did not keep; empty if it passed
-	// Broken tells that the broker broke a promise at this rate: it lost a message it had confirmed, say. No number of
-	// trials that pass makes up for that.
+	// Broken tells that the broker broke a promise at this rate, for example by losing a message that it had confirmed. No number
+	// of trials that pass makes up for that.
 	Broken bool
+	// Slow tells that the trial kept every rule but the goal's bound on the latency. Such a broker may keep the bound at a higher
+	// rate, where its batches are larger and a message costs less.
+	Slow bool
 }
 
-// Evidence is what was observed in a trial at a fixed rate that ran to its end. Times are in nanoseconds unless a field says otherwise.
+// Evidence is what was observed in a trial at a fixed rate that ran to its end.
 type Evidence struct {
 	Rate          float64 // messages per second offered
 	Subscriptions int     // deliveries of each message; 0: nobody receives
@@ -47,26 +49,25 @@ type Evidence struct {
 	Drained       bool    // everything was confirmed and received within the allowance after the last send
 	StillArriving bool    // deliveries still came when the allowance ended: missing messages are late, not lost
 	Books         ledger.Books
-	// Latency returns a quantile of the latency: end to end, or until the confirmation if nobody subscribes. It is nil if
-	// no latency was measured.
+	// Latency returns a quantile of the latency in nanoseconds: end to end, or until the confirmation if nobody subscribes. It is
+	// nil if no latency was measured.
 	Latency func(quantile float64) int64
-	// ClockBound is by how much the latency may be off, either way; 0: one clock told it. Impossible tells that a message came earlier than
-	// that can explain: the bound does not hold.
+	// ClockBound is the largest error of the latency, either way, if it is the difference of two agents' clocks; 0: one clock.
 	ClockBound     time.Duration
-	Impossible     bool
-	GeneratorLag   int64   // p99 of the lag that the generator itself caused
+	Impossible     bool    // a message came earlier than ClockBound can explain, so that bound does not hold
+	GeneratorLag   int64   // p99 of the lag that the generator itself caused, in nanoseconds
 	GeneratorCPU   float64 // cores that the generator used
 	GeneratorCores float64 // cores that the generator may use; 0: not known
-	LateAgent      string  // whose lag that is, of agents in other processes: "agent left"; empty: the generator is this process
-	BusyAgent      string  // whose cores these are: "agent left", or several on one machine
+	LateAgent      string  // the agent with that lag: "agent left"; empty: the generator is this process
+	BusyAgent      string  // the agent, or agents of one machine, with those cores: "agent left"; empty: this process
 }
 
 // Rule holds the limits that every trial must keep, whatever the goal.
 type Rule struct {
 	Guarantee      ledger.Guarantee // what the broker must keep; if it allows loss, the goal says how much
 	MinSent        float64          // share of the messages due that the client must have taken
-	MaxSlope       float64          // how fast the backlog may grow, as a share of the rate of deliveries
-	ToleratedSlope float64          // a full-length trial also fails if its backlog surely grows and by more than this share
+	MaxSlope       float64          // how fast the backlog may grow per second, as a share of the rate of deliveries
+	ToleratedSlope float64          // a full-length trial also fails if its backlog certainly grows, and by more than this share
 	LagFloor       time.Duration    // the generator may always be as late as this
 	LagShare       float64          // it may also be late by this share of the measured latency
 	MaxBusyShare   float64          // a generator that uses more than this share of its cores is saturated
@@ -82,10 +83,10 @@ func DefaultRule(g ledger.Guarantee) Rule {
 
 // Judge applies the rule and the goal to a trial, in an order that matters:
 //
-//   - A broken promise counts whatever else happened, so it comes first.
-//   - If the generator was saturated, the other rules would blame the broker for the generator, so the trial is void.
-//   - Then the first rule that was not kept fails the trial.
-//   - A trial that kept all rules passes only if every rule could be tested. Missing figures never pass.
+//  1. A broken promise counts whatever else happened, so it comes first.
+//  2. If the generator was saturated, the other rules would blame the broker for the generator, so the trial is void.
+//  3. Then the first rule that was not kept fails the trial. The bound on the latency is the last of them.
+//  4. A trial that kept all rules passes only if every rule could be tested. Missing figures never pass.
 func (r Rule) Judge(e Evidence, g Goal) Judgement {
 	if breach := r.brokenPromise(e); breach != "" {
 		return Judgement{Verdict: Fail, Reason: breach, Broken: true}
@@ -96,8 +97,11 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 	if e.Impossible {
 		return Judgement{Verdict: Void, Reason: fmt.Sprintf("the clocks of the agents differ by more than they are known to (±%s)", e.ClockBound)}
 	}
-	if failure := cmp.Or(r.loss(e, g), r.backlog(e), r.handedOver(e), r.drained(e), latencyAbove(e, g)); failure != "" {
+	if failure := cmp.Or(r.loss(e, g), r.backlog(e), r.handedOver(e), r.drained(e)); failure != "" {
 		return Judgement{Verdict: Fail, Reason: failure}
+	}
+	if failure := latencyAbove(e, g); failure != "" {
+		return Judgement{Verdict: Fail, Reason: failure, Slow: true}
 	}
 	if missing := missingEvidence(e, g); missing != "" {
 		return Judgement{Verdict: Void, Reason: missing}
@@ -105,8 +109,7 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 	return Judgement{Verdict: Pass}
 }
 
-// Saturated reports whether the generator, not the broker, was the limit of a trial, and why. The sentence is a remark
-// because callers store its figures.
+// Saturated reports whether the generator, not the broker, was the limit of a trial, and why.
 func (r Rule) Saturated(e Evidence) (why remark.Remark, saturated bool) {
 	var latency int64
 	if e.Latency != nil {
@@ -135,7 +138,7 @@ func missingEvidence(e Evidence, g Goal) string {
 	return ""
 }
 
-// breaches are the sentences for what a guarantee rules out.
+// breaches are the sentences for the deviations that a guarantee rules out.
 var breaches = map[ledger.Deviation]string{
 	ledger.Corrupted:  "%d messages were corrupted",
 	ledger.Lost:       "%d messages were lost although the broker had confirmed them",
@@ -154,11 +157,11 @@ func (r Rule) brokenPromise(e Evidence) string {
 	if verdict.Promise != ledger.Broken {
 		return ""
 	}
-	worst := verdict.Breaches[0] // a broken promise has at least one breach
+	worst := verdict.Breaches[0] // a broken promise has at least one
 	return fmt.Sprintf(breaches[worst.Deviation], worst.Messages)
 }
 
-// loss says whether more sends failed, or more messages were lost, than the goal allows; empty if not.
+// loss says how many sends failed, or messages were lost, if that is more than the goal allows; empty if not.
 //
 // A broker that loses a message before it fans it out loses it for all subscriptions at once. So lost deliveries are
 // divided by the number of subscriptions, which underestimates what single subscriptions lose.
@@ -180,9 +183,9 @@ func (r Rule) loss(e Evidence, g Goal) string {
 	return fmt.Sprintf("%d of %d deliveries were lost: at least %d of %d messages", e.Books.Lost, e.Books.Expected, lost, e.Books.Sent)
 }
 
-// tooMany reports whether lost messages are more than a goal allows. If it allows no loss, one message is too many.
-// Otherwise it fails only when we are 95 % sure that more than the allowed share was lost. One lost message is never
-// enough for that.
+// tooMany reports whether lost messages are more than a goal allows. If it allows no loss, one message is too many. Otherwise a
+// one-sided test decides, with the Poisson distribution for rare events: the share is exceeded if, at exactly the allowed share,
+// fewer losses than these would be seen with a probability above Confidence. One lost message never shows it.
 func tooMany(lost, sent int64, allowedShare float64) bool {
 	if allowedShare <= 0 || lost == 0 {
 		return lost > 0
@@ -190,7 +193,6 @@ func tooMany(lost, sent int64, allowedShare float64) bool {
 	if lost == 1 {
 		return false
 	}
-	// With exactly the allowed share, the number of lost messages would follow this distribution.
 	return distuv.Poisson{Lambda: allowedShare * float64(sent)}.CDF(float64(lost-1)) > Confidence
 }
 
@@ -206,8 +208,8 @@ func deliveries(rate float64, subscriptions int) float64 {
 	return rate * float64(max(1, subscriptions))
 }
 
-// backlog says how the backlog grew if it grew too fast; empty if not. A trial whose growth is not known keeps this rule,
-// but missingEvidence doesn't let it pass if it has full length.
+// backlog says how the backlog grew if it grew too fast; empty if not. It is empty, too, if the growth is not known: missingEvidence
+// makes such a trial void if it has full length.
 func (r Rule) backlog(e Evidence) string {
 	growth, allowed := GrowthOf(e.Backlog), r.AllowedGrowth(e.Rate, e.Subscriptions)
 	switch {
@@ -223,8 +225,8 @@ func (r Rule) backlog(e Evidence) string {
 	return shortTrialBacklog(growth, allowed)
 }
 
-// fullTrialBacklog fails a full-length trial if its backlog may grow by more than allowed (the upper bound of the slope),
-// or surely grows (the lower bound is above 0) and by more than tolerated. All are in messages per second.
+// fullTrialBacklog fails a full-length trial if its backlog may grow by more than allowed (the upper confidence bound of the slope),
+// or certainly grows (the lower one is above 0) and by more than tolerated. Both limits are in messages per second.
 func fullTrialBacklog(growth Growth, allowed, tolerated float64) string {
 	most, least := growth.AtMost(Confidence), growth.AtLeast(Confidence)
 	if most > allowed {
@@ -267,7 +269,7 @@ func (r Rule) handedOver(e Evidence) string {
 // lose it: lost messages never drain.
 func (r Rule) drained(e Evidence) string {
 	mayLose := r.Guarantee.MayLose()
-	if e.Books.LostAcked > 0 && !mayLose { // brokenPromise has let this pass because others still came
+	if e.Books.LostAcked > 0 && !mayLose { // brokenPromise passes these over while others still come
 		return fmt.Sprintf("%d confirmed messages had not come within the drain allowance, though others still came", e.Books.LostAcked)
 	}
 	lostForGood := mayLose && e.Books.Lost > 0 && !e.StillArriving && e.Books.Unresolved == 0
@@ -277,8 +279,8 @@ func (r Rule) drained(e Evidence) string {
 	return ""
 }
 
-// latencyAbove says whether the latency was above the goal's bound, or may have been as far as two clocks tell; empty if it was
-// not, or if there is no bound.
+// latencyAbove says by how much the latency was above the goal's bound, or that it may have been by the error of two clocks; empty if
+// it was certainly not above, or if there is no bound.
 func latencyAbove(e Evidence, g Goal) string {
 	if g.Latency == 0 || e.Latency == nil {
 		return ""
@@ -291,14 +293,14 @@ func latencyAbove(e Evidence, g Goal) string {
 		return fmt.Sprintf("latency %s ±%s: whether it is above the bound of %s the clocks of the agents don't tell", measured, e.ClockBound, g.Latency)
 	}
 	shown := measured.Round(time.Microsecond)
-	if shown <= g.Latency { // rounding would hide the difference
-		shown = measured
+	if shown <= g.Latency {
+		shown = measured // rounding hid the difference
 	}
 	return fmt.Sprintf("latency %s is above the bound of %s", shown, g.Latency)
 }
 
-// Served is how many messages per second came through in a trial: the rate offered, less the share that was lost and less
-// the growth of the backlog. It is between 0 and the rate.
+// Served returns how many messages per second came through in a trial: the rate offered, less the share that was lost and less
+// the growth of the backlog. It is between 0 and the rate. A growth that is not known counts as none.
 func (e Evidence) Served() float64 {
 	served := e.Rate
 	if e.Books.Expected > 0 {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,7 +130,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		if c.rule != nil {
 			c.rule(&rule)
 		}
-		if got := rule.Judge(c.e, c.goal); got != (Judgement{c.want, c.reason, c.broken}) {
+		if got := rule.Judge(c.e, c.goal); got != (Judgement{Verdict: c.want, Reason: c.reason, Broken: c.broken, Slow: strings.HasPrefix(c.reason, "latency ")}) {
 			t.Errorf("%s: %+v, want %s %q", c.name, got, c.want, c.reason)
 		}
 	}

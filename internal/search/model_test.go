@@ -20,6 +20,8 @@ type queue struct {
 	stall         time.Duration // the server stands still for so long, about once a second
 	noise         float64       // of the backlog, as seconds' worth of messages: a client that fetches in batches
 	lossy         bool          // at most once
+	slowFrom      float64       // offered between these rates, messages take a second longer: 0 to 0 is never
+	slowTo        float64
 	rng           *rand.Rand
 	took          time.Duration // simulated
 	through       float64       // what the last trial brought through while it was sending
@@ -37,7 +39,11 @@ func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 		Rate: rate, Subscriptions: q.subscriptions, FullLength: length >= final, GeneratorLag: int64(100 * time.Microsecond),
 		Drained: true,
 	}
-	warmup := max(modelWarmup, 2*q.latency)
+	latency := q.latency
+	if rate > q.slowFrom && rate < q.slowTo {
+		latency += time.Second
+	}
+	warmup := max(modelWarmup, 2*latency)
 	next, standing := q.rng.Float64(), 0.0 // seconds until the next stall, and left of this one
 	dt := modelTick.Seconds()
 	var waiting, atFirst, worst float64
@@ -57,19 +63,19 @@ func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 			continue
 		}
 		worst = math.Max(worst, waiting/q.capacity)
-		backlog := math.Floor(subs * (waiting + rate*q.latency.Seconds() + q.noise*rate*q.rng.Float64()))
+		backlog := math.Floor(subs * (waiting + rate*latency.Seconds() + q.noise*rate*q.rng.Float64()))
 		e.Backlog = append(e.Backlog, Point{t.Seconds(), backlog})
 		if t%(100*time.Millisecond) == 0 && Hopeless(e.Backlog, DefaultRule(asked).AllowedGrowth(rate, q.subscriptions), length) {
 			e.Hopeless, ended = true, t
 			break
 		}
 	}
-	q.took += warmup + ended + time.Duration(waiting/q.capacity*1e9) + q.latency
+	q.took += warmup + ended + time.Duration(waiting/q.capacity*1e9) + latency
 	q.through = rate - (waiting-atFirst)/ended.Seconds()
 	e.Books.Due = int64(rate * ended.Seconds())
 	e.Books.Sent = e.Books.Due
 	e.Books.Expected = e.Books.Sent * int64(q.subscriptions)
-	e.Latency = func(float64) int64 { return int64(q.latency) + int64(worst*1e9) }
+	e.Latency = func(float64) int64 { return int64(latency) + int64(worst*1e9) }
 	for n := float64(e.Books.Sent) * q.loss; n > 0 && q.rng.Float64() < n; n-- {
 		e.Books.Lost += int64(q.subscriptions)
 		e.Books.LostAcked = e.Books.Lost

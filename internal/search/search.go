@@ -1,8 +1,8 @@
 package search
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -15,26 +15,26 @@ type Kind string
 const (
 	Probe   Kind = "probe"   // closed loop, before the search: where to begin
 	Short   Kind = "short"   // brackets and bisects
-	Confirm Kind = "confirm" // of full length: what counts
+	Confirm Kind = "confirm" // of full length: decides
 	Soak    Kind = "soak"    // confirms for longer than any cache lasts
 )
 
 // Request asks for one trial.
 type Request struct {
 	Kind Kind
-	Rate float64
+	Rate float64 // messages per second
 	For  time.Duration
 }
 
 // Answer is the outcome of a trial.
 type Answer struct {
-	Judgements []Judgement   // one for each goal, in their order
+	Judgements []Judgement   // one for each goal, in the order of Plan.Goals
 	Served     float64       // messages per second that came through, by the books; at most the rate
 	Through    float64       // messages per second that came through while the trial was sending; 0: not known
 	Took       time.Duration // from warm-up to the end of the drain; 0: not known
 }
 
-// Plan says what to search for, and how.
+// Plan says what to search for, and how. Rates are in messages per second.
 type Plan struct {
 	Goals     []Goal
 	Begin     float64       // where to begin; only a guess
@@ -46,21 +46,24 @@ type Plan struct {
 	Floor     float64       // give up below this rate; above 0
 }
 
-// Bounds answer one goal, by MLRsearch's definitions.
+// Bounds answer one goal, by MLRsearch's definitions. Rates are in messages per second.
 type Bounds struct {
-	// Low is the relevant lower bound: the highest rate that the goal accepts. 0: there is none.
+	// Low is the relevant lower bound: the highest rate below High that the goal accepts. 0: there is none.
 	Low float64
-	// High is the relevant upper bound. Where there is none it is the lowest rate that failed in trials too short to count,
-	// and Undecided says so. 0: no trial failed.
+	// High is the relevant upper bound: the lowest rate that the goal rejects. If there is none it is the lowest rate that failed
+	// in trials too short to count, and Undecided says so. 0: no trial failed.
 	High        float64
 	Conditional float64 // throughput at Low
-	Undecided   string  // why a bound is unknown, or the two are wider apart than asked; "" otherwise
-	Void        string  // why rates above Low could not be measured; "" otherwise
+	// PassedAbove is the highest rate above High that passed, although only its latency made High fail: this broker's latency
+	// does not always rise with the rate. 0: no such rate was seen.
+	PassedAbove float64
+	Undecided   string // why a bound is unknown, or the two are wider apart than asked; "" otherwise
+	Void        string // why rates above Low could not be measured; "" otherwise
 }
 
-// Result answers all goals, in their order.
+// Result answers all goals.
 type Result struct {
-	Goals  []Bounds
+	Goals  []Bounds // in the order of Plan.Goals
 	Trials int
 }
 
@@ -87,6 +90,16 @@ func Run(ctx context.Context, p Plan, run func(context.Context, Request) (Answer
 	}
 }
 
+// searcher is a search under way.
+type searcher struct {
+	Plan
+	loads       []*load       // in ascending order of their rates; no two have the same
+	trials      int           // that were run
+	voidsInARow int           // of the last trials, how many in a row were void for every goal
+	spent       time.Duration // the time that all trials took
+	extra       time.Duration // how much longer than its load the last trial that passed took: warm-up and drain
+}
+
 // load is a rate that was tried.
 type load struct {
 	rate    float64
@@ -94,37 +107,20 @@ type load struct {
 	through float64    // Answer.Through of the last trial; 0: not known
 }
 
-// standing is what is known of a rate for one goal.
+// standing is what the trials at a rate have shown for one goal.
 type standing struct {
 	Tally
 	long       []served      // trials of full length that were not void
 	soaked     time.Duration // length of the longest trial that passed
 	soakFailed bool
+	slow       bool   // only its latency made the last trial fail that did
 	voids      int    // number of void trials
 	voidReason string // of the last of them
 }
 
-// searcher is a search under way. Goals are referred to by their index i in Plan.Goals.
-type searcher struct {
-	Plan
-	loads  []*load       // in the order of their rates; no two have the same
-	trials int           // how many were run
-	inVoid int           // how many of the last trials were void for every goal, in a row
-	spent  time.Duration // the time that all trials took
-	extra  time.Duration // how much longer than its load the last trial that passed took: warm-up and drain
-}
-
-// at returns the load of a rate; a new one if the rate was not tried yet.
-func (s *searcher) at(rate float64) *load {
-	i, found := slices.BinarySearchFunc(s.loads, rate, func(l *load, r float64) int {
-		switch {
-		case l.rate < r:
-			return -1
-		case l.rate > r:
-			return 1
-		}
-		return 0
-	})
+// loadAt returns the load of a rate; a new one if the rate was not tried yet.
+func (s *searcher) loadAt(rate float64) *load {
+	i, found := slices.BinarySearchFunc(s.loads, rate, func(l *load, r float64) int { return cmp.Compare(l.rate, r) })
 	if !found {
 		s.loads = slices.Insert(s.loads, i, &load{rate: rate, goals: make([]standing, len(s.Goals))})
 	}
@@ -133,172 +129,78 @@ func (s *searcher) at(rate float64) *load {
 
 // book adds a trial to what is known of its rate.
 func (s *searcher) book(r Request, a Answer) {
-	l := s.at(r.Rate)
-	void := true
+	l := s.loadAt(r.Rate)
 	l.through = a.Through
+	voidForAll := true
 	for i, g := range s.Goals {
-		judgement := a.Judgements[i]
-		st := &l.goals[i]
+		judgement, st := a.Judgements[i], &l.goals[i]
 		st.add(g, r.For, judgement)
 		if judgement.Verdict == Void {
 			st.voids++
 			st.voidReason = judgement.Reason
 			continue
 		}
-		void = false
+		voidForAll = false
 		if judgement.Broken { // lost messages don't come through either, but that says nothing about a capacity
 			l.through = 0
 		}
 		if r.For >= g.Final {
-			st.long = append(st.long, served{a.Served, r.For})
+			st.long = append(st.long, served{rate: a.Served, length: r.For})
 		}
-		switch {
-		case judgement.Verdict == Pass:
+		if judgement.Verdict == Pass {
 			st.soaked = max(st.soaked, r.For)
 			s.extra = max(0, a.Took-r.For)
-		case r.Kind == Soak:
-			st.soakFailed = true
+			continue
 		}
+		st.slow = judgement.Slow
+		st.soakFailed = st.soakFailed || r.Kind == Soak
 	}
-	if s.inVoid++; !void {
-		s.inVoid = 0
+	s.voidsInARow++
+	if !voidForAll {
+		s.voidsInARow = 0
 	}
 }
 
-// A void trial says nothing about its rate: the generator, or another process, was in the way. So the rate is tried again.
-const (
-	voidsToPass = 2 // void trials of a rate before another rate is tried
-	voidsToStop = 4 // void trials of a rate before it counts as not sustained
-	voidsInARow = 8 // void trials of any rates before the search ends
-)
-
-// class returns the class of a rate for goal i.
-func (l *load) class(i int, g Goal) Class { return g.Class(l.goals[i].Tally) }
-
-// leans returns the class of a rate for goal i, or its likely class while its trials don't decide. A rate without trials that
-// count, because all were void, leans towards Upper.
-func (l *load) leans(i int, g Goal) Class {
-	if c := l.class(i, g); c != Undecided {
-		return c
+// request returns the trial that brings the first unanswered goal closer to its answer; false if all goals are answered, or
+// if no trials are left.
+func (s *searcher) request() (Request, bool) {
+	if s.voidsInARow >= maxVoidsInARow {
+		return Request{}, false
 	}
-	if st := l.goals[i]; st.empty() || st.voids >= voidsToStop {
-		return Upper
-	}
-	return l.goals[i].leans()
-}
-
-// around returns the lowest rate whose class is Upper, and the highest rate below it whose class is Lower; nil if there is
-// none. class says what counts as a class: the strict one, or one of those that only guess where to look next.
-func (s *searcher) around(class func(*load) Class) (low, high *load) {
-	for _, l := range s.loads {
-		switch class(l) {
-		case Upper:
-			return low, l
-		case Lower:
-			low = l
-		case Undecided:
+	for i := range s.Goals {
+		q := s.question(i)
+		if s.trials >= q.maxTrials() {
+			continue
+		}
+		if r, ok := q.next(); ok && q.affords(r) {
+			return r, true
 		}
 	}
-	return low, nil
+	return Request{}, false
 }
 
 // result reads the bounds off the rates that are decided.
 func (s *searcher) result() Result {
 	r := Result{Trials: s.trials}
 	for i := range s.Goals {
-		r.Goals = append(r.Goals, s.bounds(i))
+		r.Goals = append(r.Goals, s.question(i).bounds())
 	}
 	return r
 }
 
-// bounds returns the answer to goal i as far as it is known.
-func (s *searcher) bounds(i int) Bounds {
-	g := s.Goals[i]
-	low, high := s.around(func(l *load) Class { return l.class(i, g) })
-	if s.anySoakFailed(i) {
-		low, high = s.around(func(l *load) Class { return l.afterSoak(i, g) })
-	}
-	var b Bounds
-	if low != nil {
-		b.Low, b.Conditional = low.rate, g.conditional(low.goals[i].long)
-	}
-	for _, l := range s.loads {
-		if st := l.goals[i]; st.voids > 0 && l.rate > b.Low && (high == nil || l.rate < high.rate) && l.class(i, g) == Undecided {
-			b.Void = fmt.Sprintf("at %.0f/s: %s", l.rate, st.voidReason)
-			break
-		}
-	}
-	if high != nil {
-		b.High = high.rate
-	}
-	b.Undecided = s.undecided(i, b)
-	if l := s.failedShort(i, b.Low); high == nil && l != nil {
-		b.High = l.rate
-	}
-	return b
-}
-
-// failedShort returns the lowest rate above a lower bound whose trials so far failed; nil if there is none. bounds asks for it
-// if no rate is an upper bound, so those trials were too short, or too few, to count.
-func (s *searcher) failedShort(i int, low float64) *load {
-	for _, l := range s.loads {
-		if st := l.goals[i]; l.rate > low && low > 0 && !st.empty() && st.leans() == Upper {
-			return l
-		}
-	}
-	return nil
-}
-
-// undecided says why goal i is not answered by its bounds; empty if it is.
-func (s *searcher) undecided(i int, b Bounds) string {
-	g := s.Goals[i]
-	after := fmt.Sprintf("%d trials", s.trials)
-	if s.trials == 1 {
-		after = "1 trial"
-	}
-	if s.Budget > 0 {
-		after += fmt.Sprintf(" and %s", s.spent.Round(time.Second))
-	}
-	passed, _ := s.around(func(l *load) Class { return l.leans(i, g) })
-	why := ""
-	switch {
-	case b.Low == 0 && passed != nil:
-		why = fmt.Sprintf("%.0f/s passed, but no rate was confirmed within %s", passed.rate, after)
-	case b.Low == 0:
-		why = "no rate passed"
-	case s.at(b.Low).goals[i].soaked < g.Soak:
-		why = fmt.Sprintf("%.0f/s was not soaked for %s within %s", b.Low, g.Soak, after)
-	case s.capped(b.Low), b.High > 0 && within(b.Low, b.High, g.Width):
-		return ""
-	case b.High == 0 && b.Void == "" && s.failedShort(i, b.Low) != nil:
-		why = fmt.Sprintf("stopped after %s, when only trials too short to count had failed, at %.0f/s", after, s.failedShort(i, b.Low).rate)
-	case b.High == 0 && b.Void == "":
-		why = fmt.Sprintf("stopped after %s before any rate failed", after)
-	case b.Void == "":
-		why = fmt.Sprintf("stopped after %s before the bounds were within %g %%", after, g.Width*100)
-	}
-	if b.Void == "" {
-		return why
-	}
-	if why != "" {
-		why += "; "
-	}
-	return why + "void " + b.Void
-}
-
 // capped reports whether a rate is the highest that may be tried.
 func (s *searcher) capped(rate float64) bool { return s.MaxRate > 0 && rate >= s.MaxRate }
+
+// atMost returns a rate, or the highest that may be tried if that is lower.
+func (s *searcher) atMost(rate float64) float64 {
+	if s.MaxRate > 0 {
+		return math.Min(rate, s.MaxRate)
+	}
+	return rate
+}
 
 // rounding is far more than the relative error of a few floating-point operations, and far less than any width.
 const rounding = 1e-9
 
 // within reports whether two rates are no further apart than width, but for rounding.
 func within(low, high, width float64) bool { return high <= low*(1+width)*(1+rounding) }
-
-// bounded returns a rate, or the highest that may be tried if that is lower.
-func (s *searcher) bounded(rate float64) float64 {
-	if s.MaxRate > 0 {
-		return math.Min(rate, s.MaxRate)
-	}
-	return rate
-}

@@ -196,7 +196,7 @@ func TestABrokenPromiseIsAnUpperBoundForGood(t *testing.T) {
 	r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {
 		a := Answer{Judgements: []Judgement{{Verdict: Pass}}, Served: r.Rate, Through: r.Rate}
 		if r.Rate > broken && losses%2 == 0 {
-			a.Judgements[0] = Judgement{Fail, "1 message was lost", true}
+			a.Judgements[0] = Judgement{Verdict: Fail, Reason: "1 message was lost", Broken: true}
 		}
 		if r.Rate > broken {
 			losses++
@@ -212,7 +212,7 @@ func TestABrokerThatLosesAtEveryRateIsNotSearchedForLong(t *testing.T) {
 	trials := 0
 	r, err := Run(t.Context(), planFor(confirmed(2, 0)), func(_ context.Context, r Request) (Answer, error) {
 		trials++
-		return Answer{Judgements: []Judgement{{Fail, "lost", true}}, Through: 0.9 * r.Rate}, nil // a tenth is lost
+		return Answer{Judgements: []Judgement{{Verdict: Fail, Reason: "lost", Broken: true}}, Through: 0.9 * r.Rate}, nil // a tenth is lost
 	})
 	if b := r.Goals[0]; err != nil || b.Low != 0 || b.High == 0 || b.Undecided != "no rate passed" || trials > 6 {
 		t.Errorf("%+v, %v after %d trials", b, err, trials)
@@ -285,7 +285,7 @@ func TestWhatIsVoidForOneGoalAloneIsNotAskedForEver(t *testing.T) {
 		t.Errorf("%+v, %v", r.Goals, err)
 	}
 	for request, n := range seen {
-		if n > voidsToStop+2 {
+		if n > maxVoids+2 {
 			t.Errorf("%+v was asked for %d times", request, n)
 		}
 	}
@@ -306,7 +306,7 @@ func TestAVoidTrialIsRepeatedAndForgottenWhereItTurnsOutWell(t *testing.T) {
 
 func TestAMachineThatIsAlwaysInTheWayEndsTheSearch(t *testing.T) {
 	r, err := Run(t.Context(), planFor(confirmed(2, 0)), on(func(Request) (Verdict, float64) { return Void, 0 }))
-	if b := r.Goals[0]; err != nil || b.Low != 0 || b.Void == "" || b.Undecided != "no rate passed; void "+b.Void || r.Trials != voidsInARow {
+	if b := r.Goals[0]; err != nil || b.Low != 0 || b.Void == "" || b.Undecided != "no rate passed; void "+b.Void || r.Trials != maxVoidsInARow {
 		t.Errorf("%+v, %v after %d trials", b, err, r.Trials)
 	}
 }
@@ -515,10 +515,10 @@ func TestAPromiseBrokenOverEightTimesTheRateIsNoMatterOfTheRate(t *testing.T) {
 		for _, unit := range []float64{1, 1.0 / 1024} { // also where all rates are below 1/s
 			s := &searcher{Plan: planFor(confirmed(2, 0))}
 			for _, rate := range []float64{low, 800, 300} {
-				s.at(rate * unit).goals[0].Broken = rate != 300
+				s.loadAt(rate * unit).goals[0].Broken = rate != 300
 			}
-			s.at(10 * unit).goals[0].BadShort = time.Second // failed, but broke nothing
-			if got := s.everBroken(0); got != want {
+			s.loadAt(10 * unit).goals[0].BadShort = time.Second // failed, but broke nothing
+			if got := s.question(0).everBroken(); got != want {
 				t.Errorf("at %g/s and %g/s: %v", 800*unit, low*unit, got)
 			}
 		}

@@ -22,8 +22,8 @@ func TestARateThatCannotBeMeasuredIsGivenUpAfterAsManyVoidTrialsAsStated(t *test
 			}
 			return Answer{Judgements: looks, Served: r.Rate}, nil
 		})
-		if err != nil || most != voidsToStop {
-			t.Errorf("goal %d, %v: %v void trials at the rates, want %d at the worst", voidFor, err, voids, voidsToStop)
+		if err != nil || most != maxVoids {
+			t.Errorf("goal %d, %v: %v void trials at the rates, want %d at the worst", voidFor, err, voids, maxVoids)
 		}
 		if b := r.Goals[voidFor]; b.Low > 500 || b.Low < 500/1.06 || b.Void == "" {
 			t.Errorf("goal %d: %+v, want what could be measured, up to 500/s", voidFor, b)
