@@ -248,7 +248,7 @@ func TestTheWordsOfAFaultAndAGuarantee(t *testing.T) {
 		"d, p, 3 copies":            {Delivery: "d", Persistence: "p", Replicas: 3, Ordering: "ordered"},
 		"d, p, 2 copies, unordered": {Delivery: "d", Persistence: "p", Replicas: 2, Ordering: "unordered"},
 	} {
-		if got := guaranteeOf(s); got != want {
+		if got := guaranteeText(s); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

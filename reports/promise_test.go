@@ -94,9 +94,16 @@ func TestAVerdictFollowsFromTheLedgerAlone(t *testing.T) {
 		"lost, but the application was told":        {through("b", "at-least-once", "log", kill, store.Books{Failed: 7, Lost: 7}), verdictKept, ""},
 		"hardly anything was acknowledged":          {through("b", "at-least-once", "log", kill, store.Books{Failed: 9878}), verdictKept, "nothing lost or delivered twice; only 122 of 10000 were acknowledged"},
 		"nothing wrong":                             {through("b", "exactly-once", "fsync", kill, store.Books{}), verdictKept, ""},
-		"failed for a reason that isn't the ledger": {failedBecause("the broker died: node 1 exited"), verdictVoid, "the broker died"},
+		"failed for a reason that isn't the ledger": {failed(through("b", "at-least-once", "log", kill, store.Books{})), verdictVoid, "the broker died"},
 		"kept, but under less load than was meant":  {late(store.Books{}), verdictVoid, "30 ms late"},
 		"broken under less load than was meant":     {late(store.Books{LostAcked: 9}), verdictBroken, "9 lost"},
+		"order that the clocks do not show":         {orderUnknown(store.Books{}), verdictUndecided, "nothing lost or delivered twice; of 2 streams"},
+		"the same, and delivered twice, as allowed": {orderUnknown(store.Books{Duplicated: 2}), verdictUndecided, "2 delivered twice, which it allows; of 2 streams"},
+		"the same, from memory":                     {inMemory(orderUnknown(store.Books{LostAcked: 5})), verdictUndecided, "5 of 10000 acknowledged"},
+		"the same, and lost":                        {orderUnknown(store.Books{LostAcked: 5}), verdictBroken, "5 lost"},
+		"reordered by what the clocks show":         {orderUnknown(store.Books{Reordered: 3}), verdictBroken, "3 out of order"},
+		"unknown order that was not asked for":      {unordered(orderUnknown(store.Books{})), verdictKept, "nothing lost or delivered twice"},
+		"unknown order of a poor trial":             {failed(orderUnknown(store.Books{})), verdictVoid, "the broker died"},
 		"missing while others still came":           {stillComing(store.Books{LostAcked: 9}), verdictVoid, "others still came"},
 		"the same, and delivered twice":             {stillComing(store.Books{LostAcked: 9, Duplicated: 2}), verdictBroken, "2 delivered twice"},
 	} {
@@ -119,16 +126,40 @@ func stillComing(wrong store.Books) store.Record {
 	return r
 }
 
+// orderUnknown is a trial whose messages came to several agents in an order that their clocks do not show.
+func orderUnknown(wrong store.Books) store.Record {
+	r := through("b", "at-least-once", "log", kill, wrong)
+	text := "of 2 streams messages came to several agents in an order that is not known"
+	r.Doubts = append(r.Doubts, store.Doubt{Code: store.DoubtOrderUnknown, Text: text})
+	return r
+}
+
+func inMemory(r store.Record) store.Record {
+	r.Spec.Persistence, r.Status, r.Reason = "memory", store.OK, ""
+	return r
+}
+
+func unordered(r store.Record) store.Record {
+	r.Spec.Ordering = "unordered"
+	return r
+}
+
+func failed(r store.Record) store.Record {
+	r.Status, r.Reason = store.Failed, "the broker died: node 1 exited"
+	return r
+}
+
 func unresolved() store.Record {
 	r := through("b", "at-least-once", "memory", kill, store.Books{})
 	r.Result.Books.Acked, r.Result.Books.Unresolved = r.Result.Books.Acked-7, 7
 	return r
 }
 
-func failedBecause(reason string) store.Record {
-	r := through("b", "at-least-once", "log", kill, store.Books{})
-	r.Status, r.Reason = store.Failed, reason
-	return r
+func TestUndecidedPromisesAreCounted(t *testing.T) {
+	text := string(rendered(t, build(t, "promise", []store.Record{orderUnknown(store.Books{})}), "markdown", 0))
+	if !strings.Contains(text, "1 trial: 1 undecided.") || strings.Contains(text, "| kept |") {
+		t.Error(text)
+	}
 }
 
 func TestMessagesSentAgainAreShownWhereThereAreAny(t *testing.T) {

@@ -5,12 +5,13 @@ import (
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/store"
 )
 
 // doubtClocks says how far latencies between hosts may be off, and whether the order of messages is known.
 func doubtClocks(t trial, d *doubts) {
 	if t.Unordered > 0 {
-		d.add("order-unknown", "of %d streams messages came to several agents in an order that is not known: what was reordered is the least there can have been", t.Unordered)
+		d.add(store.DoubtOrderUnknown, "of %d streams messages came to several agents in an order that is not known: what was reordered is the least there can have been", t.Unordered)
 	}
 	if t.ClockBound == 0 {
 		return

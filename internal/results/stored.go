@@ -35,6 +35,7 @@ const (
 // The codes of doubts that reports look for.
 const (
 	DoubtLate         = store.DoubtLate
+	DoubtOrderUnknown = store.DoubtOrderUnknown
 	DoubtPauses       = store.DoubtPauses
 	DoubtGeneratorLag = store.DoubtGeneratorLag
 )

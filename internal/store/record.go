@@ -68,6 +68,7 @@ type Doubt struct {
 // The codes of doubts that packages look for; docs/method.md lists all codes.
 const (
 	DoubtRateMissed   = "rate-missed"   // stands before all other doubts
+	DoubtOrderUnknown = "order-unknown" // agents' clocks do not show in which order messages came: Books.Reordered is the least it can be
 	DoubtBadRates     = "bad-levels"    // of a curve as a whole: some of its rates failed or are void
 	DoubtLate         = "late"          // deliveries still came when the drain ended: missing messages may only be late
 	DoubtPauses       = "pauses"        // the generator's process or machine stood still
