@@ -37,20 +37,20 @@ func shortest(v float64, digits int) []byte {
 	return short
 }
 
-// summary is [median, low, high, n] as JSON, the value alone if there is just one, null if there is none.
+// summary is [median, low, high, n] as JSON, the value alone if there is just one, null if there is none. Low and high include the
+// clocks' bound, as in tables.
 type summary struct {
 	results.Summary
 }
 
 // MarshalJSON writes the shortest form.
 func (s summary) MarshalJSON() ([]byte, error) {
-	switch s.N {
-	case 0:
+	low, high := s.Low-s.Bound, s.High+s.Bound
+	switch {
+	case s.N == 0:
 		return []byte("null"), nil
-	case 1:
-		if s.Low == s.Median && s.High == s.Median {
-			return number(s.Median).MarshalJSON()
-		}
+	case s.N == 1 && low == s.Median && high == s.Median:
+		return number(s.Median).MarshalJSON()
 	}
-	return json.Marshal([]number{number(s.Median), number(s.Low), number(s.High), number(s.N)})
+	return json.Marshal([]number{number(s.Median), number(low), number(high), number(s.N)})
 }

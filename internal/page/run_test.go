@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -18,5 +19,18 @@ func TestPhasesEndWhereTheyEndedNotAtTheirLastSample(t *testing.T) {
 	want := []phase{{"warmup", 0}, {"measure", 3}, {"drain", 3.6}}
 	if got := (&data{}).course(loadRun{load: "rate 1k/s", record: r}, 100).Phases; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestAFigureHoldsTheClocksBound(t *testing.T) {
+	for want, s := range map[string]results.Summary{
+		"50":           {N: 1, Median: 50, Low: 50, High: 50},
+		"[50,47,53,1]": {N: 1, Median: 50, Low: 50, High: 50, Bound: 3},
+		"[50,45,55,4]": {N: 4, Median: 50, Low: 48, High: 52, Bound: 3},
+		"null":         {Bound: 3},
+	} {
+		if got, err := (summary{s}).MarshalJSON(); err != nil || string(got) != want {
+			t.Errorf("%+v: %s, %v; want %s", s, got, err, want)
+		}
 	}
 }

@@ -4,18 +4,20 @@ import (
 	"encoding/csv"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// renderCSV writes the tables with plain numbers in base units (the column's key names it), each with its own header
-// and an empty line between them. A document without a table becomes its sentences.
+// renderCSV writes the tables with plain numbers in base units, which the columns' keys name. Each table has its own header, and an
+// empty line separates tables. A document without a table becomes its sentences.
 func renderCSV(w io.Writer, d document.Document, _ Options) error {
 	out := csv.NewWriter(w)
 	tables, notes := d.Tables(), d.Notes()
 	for i, t := range tables {
+		t = withBounds(t)
 		if i > 0 {
 			out.Flush()
 			if _, err := io.WriteString(w, "\n"); err != nil {
@@ -37,6 +39,16 @@ func renderCSV(w io.Writer, d document.Document, _ Options) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// withBounds marks the columns that show clocks' bounds as having intervals, so that programs read the bounds, too.
+func withBounds(t document.Table) document.Table {
+	t.Columns = slices.Clone(t.Columns)
+	for i, c := range t.Columns {
+		bounded := func(row document.Row) bool { return row[c.Key].Bounded }
+		t.Columns[i].Spread = c.Spread || slices.ContainsFunc(t.Rows, bounded)
+	}
+	return t
 }
 
 func csvHeader(t document.Table) []string {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func TestWordsOfAUserAreNoIntervalAndNoMarkup(t *testing.T) {
@@ -24,6 +25,25 @@ func TestWordsOfAUserAreNoIntervalAndNoMarkup(t *testing.T) {
 	text := Fragment([]document.Block{table}, "x", 2)
 	if !strings.Contains(text, ">orders [eu]<") || !strings.Contains(text, ` data-axis:a--b--x--1--="x"`) {
 		t.Error(text)
+	}
+}
+
+// A latency between two agents is shown with its bound. A program that reads it must not take it for exact.
+func TestProgramsReadTheBoundsThatReadersSee(t *testing.T) {
+	between := document.Cell{Kind: document.Interval, Number: 50, Low: 47, High: 53, Bounded: true}
+	d := document.Document{Blocks: []document.Block{document.Table{
+		Columns: []document.Column{{Key: "p50_ns", Name: "p50", Unit: unit.Nanoseconds}, {Key: "p99_ns", Name: "p99", Unit: unit.Nanoseconds}},
+		Rows:    []document.Row{{"p50_ns": between, "p99_ns": document.Number(90)}, {"p50_ns": document.Number(10)}},
+	}}}
+	for format, want := range map[string]string{
+		"csv": "p50_ns,p50_ns_low,p50_ns_high,p99_ns,notes\n50,47,53,90,\n10,,,,\n",
+		"jsonl": `{"p50_ns":50,"p50_ns_low":47,"p50_ns_high":53,"p99_ns":90,"notes":[]}` + "\n" +
+			`{"p50_ns":10,"p50_ns_low":null,"p50_ns_high":null,"p99_ns":null,"notes":[]}` + "\n",
+	} {
+		var out strings.Builder
+		if err := Render(&out, d, format, Options{}); err != nil || out.String() != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", format, err, out.String(), want)
+		}
 	}
 }
 

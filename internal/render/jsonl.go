@@ -24,8 +24,9 @@ func renderJSONL(w io.Writer, d document.Document, _ Options) error {
 				return err
 			}
 		case document.Table:
-			for _, row := range b.Rows {
-				if err := writeObject(w, jsonRow(b, row, notes)); err != nil {
+			t := withBounds(b)
+			for _, row := range t.Rows {
+				if err := writeObject(w, jsonRow(t, row, notes)); err != nil {
 					return err
 				}
 			}

@@ -104,7 +104,8 @@ type FlatRecord struct {
 	ConsumerCPUMax         *float64 `json:"consumer_cpu_max_pct"`      // of a pipeline: of one core, in half a second
 	Began                  *string  `json:"began"`                     // RFC 3339 with nanoseconds
 	PointID                string   `json:"point_id"`
-	ClosedLoop             bool     `json:"closed_loop"` // the latencies say how full the client's window or the backlog was
+	ClosedLoop             bool     `json:"closed_loop"`    // the latencies say how full the client's window or the backlog was
+	ClockBound             *int64   `json:"clock_bound_ns"` // by how much each end-to-end latency may be off, either way; 0: one clock took both times
 
 	// Goals are the answers to all goals of a search, the first of which stands above as well; empty where there was none.
 	Goals []FlatGoal `json:"goals"`
@@ -197,6 +198,9 @@ func flatRecord(l RepetitionLoad) FlatRecord {
 	}
 	for _, d := range r.Doubts {
 		f.Doubts = append(f.Doubts, d.Code+": "+d.Text)
+	}
+	if r.Result != nil && r.Result.Latency.EndToEnd.Count() > 0 {
+		f.ClockBound = &r.Result.ClockBoundNs
 	}
 	if !r.Began.IsZero() {
 		began := r.Began.Format(time.RFC3339Nano)
