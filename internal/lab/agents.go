@@ -1,88 +1,18 @@
 package lab
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/agent"
-	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/clock"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/internal/study"
 )
 
-// OnAgents refuses, before anything is started, a spec that so many agents can't run.
-func OnAgents(s study.Spec, agents int) error {
-	setting := fmt.Sprintf("--agents %d", agents)
-	_, started := catalog.Started(s.Broker)
-	switch {
-	case !started:
-		return driver.Unsupported(setting, "%s runs in this process, and no agent reaches it", s.Broker)
-	case s.Pipeline != nil:
-		return driver.Unsupported(setting, "a pipeline's parts run on this machine")
-	case s.ConsumersApart:
-		return driver.Unsupported(setting, "consumersApart: true starts a process of this machine for the consumers")
-	case s.Relays > 0:
-		return driver.Unsupported(setting, "relays run on this machine, and no agent hears of them")
-	case agents > 1 && s.Place.Spread() && s.Warmup.Auto && slices.Contains([]string{study.MeasureRate, study.MeasurePeak, study.MeasureCurve}, s.Measure):
-		return driver.Unsupported("place: "+s.Place.String(), "with warmup: auto nobody knows in time when the measured phase of the others begins; give it a time")
-	case s.Place.Named() && len(s.Place.Agents()) != agents:
-		return driver.Unsupported(setting, "place names %d agents: %s", len(s.Place.Agents()), strings.Join(s.Place.Agents(), ", "))
-	case idle(s) != nil:
-		return idle(s)
-	case s.Place.Spread() && agents > things(s):
-		return driver.Unsupported(setting, "place: %s has %d clients of producers and consumers to deal, and each agent needs one", s.Place, things(s))
-	case !s.Place.Spread() && agents > streams(s):
-		return driver.Unsupported(setting, "all streams of a topic, and topics that share connections, run on one agent, and there are %d of these; place: spread divides a topic", streams(s))
-	}
-	return nil
-}
-
-// WithoutAgents refuses a spec that places what nobody is there for.
-func WithoutAgents(s study.Spec) error {
-	if s.Place.Spread() {
-		return driver.Unsupported("place: "+s.Place.String(), "there are no agents: --agents says how many")
-	}
-	return nil
-}
-
-// things are what can be dealt one by one: clients of producers, and consumers.
-func things(s study.Spec) int {
-	return streams(s)*s.ProducersPerTopic + streams(s)*s.ConsumersPerTopic()
-}
-
-// idle refuses names in place for which there is nothing to do.
-func idle(s study.Spec) error {
-	for _, one := range []struct {
-		what  string
-		names []string
-		n     int
-	}{{"producers", s.Place.Producers, streams(s) * s.ProducersPerTopic}, {"consumers", s.Place.Consumers, streams(s) * s.ConsumersPerTopic()}} {
-		if len(one.names) > one.n {
-			return driver.Unsupported("place: "+s.Place.String(), "%d agents are to have %s, and there are %d to deal", len(one.names), one.what, one.n)
-		}
-	}
-	return nil
-}
-
-// placed is where agents are to have what.
-func placed(s study.Spec) agent.Place {
-	return agent.Place{Spread: s.Place.Deal == study.PlaceSpread, Producers: s.Place.Producers, Consumers: s.Place.Consumers}
-}
-
-// streams are the topics, or the groups of topics that share connections.
-func streams(s study.Spec) int {
-	if s.Connections > 0 {
-		return min(s.Connections, s.Topics)
-	}
-	return s.Topics
-}
-
-// agentsHere are the agents' processes on this machine.
+// agentsHere returns the agents' processes on this machine.
 func (l *lab) agentsHere() []int {
 	if l.AgentsHere == nil {
 		return nil
@@ -90,116 +20,128 @@ func (l *lab) agentsHere() []int {
 	return l.AgentsHere()
 }
 
-func agentsOf(parts []agent.Part) (list []store.Agent) {
+// agentsOf returns the stored form of the agents that ran a trial.
+func agentsOf(parts []agent.Part) []store.Agent {
+	var list []store.Agent
 	for _, p := range parts {
-		one := store.Agent{
+		a := store.Agent{
 			Name: p.Name, Host: p.Host, Cores: p.Cores, Producers: p.Outcome.Producers,
 			ClockOffsetNs: p.Offset, ClockBoundNs: p.Bound, StartLateNs: p.Late, Consumers: p.Consumers,
-			GeneratorLagP99Ns: lagOf(p), CoresUsed: cores(p),
+			GeneratorLagP99Ns: ownLagP99(p), CoresUsed: coresUsed(p),
 		}
 		if p.Clock != nil {
-			one.ClockKeptBy, one.ClockKeptNs = p.Clock.By, int64(p.Clock.Bound)
+			a.ClockKeptBy, a.ClockKeptNs = p.Clock.By, int64(p.Clock.Bound)
 		}
-		list = append(list, one)
+		list = append(list, a)
 	}
 	return list
 }
 
-// byAgents replaces what this process used by what the agents' processes did.
-func byAgents(begin, until, end reading, parts []agent.Part) (reading, reading, reading) {
-	if len(parts) == 0 {
-		return begin, until, end
-	}
-	for r, of := range map[*reading]func(agent.Part) agent.Reading{
-		&begin: func(p agent.Part) agent.Reading { r, _ := p.Bounds(); return r },
-		&until: func(p agent.Part) agent.Reading { _, r := p.Bounds(); return r },
-		&end:   func(p agent.Part) agent.Reading { return p.End },
-	} {
-		r.self, r.gc, r.queued = provision.Usage{}, 0, 0
-		for _, p := range parts {
-			one := of(p)
-			r.self.User += one.Used.User
-			r.self.System += one.Used.System
-			r.self.RSSBytes += one.Used.RSSBytes
-			r.gc += one.GC
-			r.queued += one.Queued
-		}
-	}
-	return begin, until, end
-}
+// ownLagP99 returns how late an agent sent by its own fault, in ns.
+func ownLagP99(p agent.Part) int64 { return p.Outcome.Histograms.GeneratorLag.Quantile(0.99) }
 
-// cores are those that an agent used in its measured phase.
-func cores(p agent.Part) float64 {
+// coresUsed returns the cores that an agent used in its measured phase; 0 if the phase was too short to tell.
+func coresUsed(p agent.Part) float64 {
 	begin, until := p.Bounds()
-	if over := float64(until.At-begin.At) / 1e9; over >= shareWindow.Seconds() {
-		return (processor(until.Used) - processor(begin.Used)) / over
-	}
-	return 0
-}
-
-// ofAgents has the generator judged agent by agent: the one that was latest, and the one that used up most of the cores that it may
-// use. Those on one machine share its cores, so they are judged together as well.
-func ofAgents(e *search.Evidence, parts []agent.Part) {
-	busier := func(who string, used, most float64) {
-		if e.BusyAgent == "" || used*e.GeneratorCores > e.GeneratorCPU*most {
-			e.GeneratorCPU, e.GeneratorCores, e.BusyAgent = used, most, who
-		}
-	}
-	type machine struct {
-		names       []string
-		used, cores float64
-	}
-	var machines []string
-	on := map[string]*machine{}
-	for i, p := range parts {
-		if lag := lagOf(p); i == 0 || lag > e.GeneratorLag {
-			e.GeneratorLag, e.LateAgent = lag, "agent "+p.Name
-		}
-		most := float64(p.Cores)
-		if procs := float64(p.Outcome.Procs); procs > 0 {
-			most = min(most, procs)
-		}
-		used := cores(p)
-		busier("agent "+p.Name, used, most)
-		m := on[p.Machine]
-		if m == nil {
-			m = &machine{cores: float64(p.Cores)}
-			on[p.Machine], machines = m, append(machines, p.Machine)
-		}
-		m.names, m.used = append(m.names, p.Name), m.used+used
-	}
-	for _, id := range machines {
-		if m := on[id]; len(m.names) > 1 {
-			busier("agents "+strings.Join(m.names, " and ")+" together", m.used, m.cores)
-		}
-	}
-}
-
-// thrifty reports whether the generator, or an agent, had fewer threads than its machine has cores.
-func (t trial) thrifty(cores int) bool {
-	if len(t.Parts) == 0 {
-		return t.Procs < cores
-	}
-	return slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return p.Outcome.Procs < p.Cores })
-}
-
-// coresOfMachines are all cores of the agents' machines; 0 where these are this machine alone.
-func (t trial) coresOfMachines() (sum int) {
-	seen, elsewhere := map[string]bool{}, false
-	for _, p := range t.Parts {
-		elsewhere = elsewhere || !p.Here
-		if !seen[p.Machine] {
-			seen[p.Machine] = true
-			sum += p.Cores
-		}
-	}
-	if !elsewhere {
+	elapsed := seconds(begin.At, until.At)
+	if elapsed < shareWindow.Seconds() {
 		return 0
 	}
-	return sum
+	return (processor(until.Used) - processor(begin.Used)) / elapsed
 }
 
-// coresHere are the cores of this machine that the generator used: those of agents elsewhere are others.
+// withAgents returns r with the usage of the agents' processes in place of this process's. pick chooses the reading of an agent.
+// If there are no agents, r stays as it is.
+func (r reading) withAgents(parts []agent.Part, pick func(agent.Part) agent.Reading) reading {
+	if len(parts) == 0 {
+		return r
+	}
+	r.self, r.gc, r.queued = provision.Usage{}, 0, 0
+	for _, p := range parts {
+		one := pick(p)
+		r.self.User += one.Used.User
+		r.self.System += one.Used.System
+		r.self.RSSBytes += one.Used.RSSBytes
+		r.gc += one.GC
+		r.queued += one.Queued
+	}
+	return r
+}
+
+// coreUse is how many of their cores some agents used.
+type coreUse struct {
+	agents     []string
+	used, most float64 // most is how many they may use
+}
+
+func (u coreUse) String() string {
+	if len(u.agents) == 1 {
+		return "agent " + u.agents[0]
+	}
+	return "agents " + strings.Join(u.agents, " and ") + " together"
+}
+
+// addAgents sets in evidence the agent that sent latest, and the agent that used the largest part of the cores that it may use.
+// Agents of one machine share its cores, so they also count together.
+func addAgents(e *search.Evidence, parts []agent.Part) {
+	if len(parts) == 0 {
+		return
+	}
+	latest := slices.MaxFunc(parts, func(a, b agent.Part) int { return cmp.Compare(ownLagP99(a), ownLagP99(b)) })
+	e.GeneratorLag, e.LateAgent = ownLagP99(latest), "agent "+latest.Name
+
+	uses := make([]coreUse, 0, len(parts))
+	for _, p := range parts {
+		most := p.Cores
+		if p.Outcome.Procs > 0 {
+			most = min(most, p.Outcome.Procs)
+		}
+		uses = append(uses, coreUse{agents: []string{p.Name}, used: coresUsed(p), most: float64(most)})
+	}
+	for _, u := range machineUses(parts) {
+		if len(u.agents) > 1 {
+			uses = append(uses, u)
+		}
+	}
+	busiest := slices.MaxFunc(uses, func(a, b coreUse) int { return cmp.Compare(a.used*b.most, b.used*a.most) })
+	e.GeneratorCPU, e.GeneratorCores, e.BusyAgent = busiest.used, busiest.most, busiest.String()
+}
+
+// machineUses returns the use of cores by all agents of each machine, in the order of the machines' first agents.
+func machineUses(parts []agent.Part) []coreUse {
+	var uses []coreUse
+	index := map[string]int{} // by machine
+	for _, p := range parts {
+		i, known := index[p.Machine]
+		if !known {
+			i = len(uses)
+			index[p.Machine] = i
+			uses = append(uses, coreUse{most: float64(p.Cores)})
+		}
+		uses[i].agents = append(uses[i].agents, p.Name)
+		uses[i].used += coresUsed(p)
+	}
+	return uses
+}
+
+// lacksThreads reports whether the generator was busy with fewer threads than its machine has cores: it may go on with more.
+func (t trial) lacksThreads(e search.Evidence, r search.Rule, cores int) bool {
+	fewer := t.Procs < cores
+	if len(t.Parts) > 0 {
+		fewer = slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return p.Outcome.Procs < p.Cores })
+	}
+	return fewer && e.GeneratorCPU > r.MaxBusyShare*e.GeneratorCores
+}
+
+// coresOfAgentMachines returns the sum of the cores of the agents' machines; false if they are this machine alone.
+func (t trial) coresOfAgentMachines() (cores int, elsewhere bool) {
+	for _, u := range machineUses(t.Parts) {
+		cores += int(u.most)
+	}
+	return cores, slices.ContainsFunc(t.Parts, func(p agent.Part) bool { return !p.Here })
+}
+
+// coresHere returns the cores of this machine that the generator used.
 func (t trial) coresHere() float64 {
 	if len(t.Parts) == 0 {
 		return t.generatorCPU()
@@ -207,33 +149,34 @@ func (t trial) coresHere() float64 {
 	var sum float64
 	for _, p := range t.Parts {
 		if p.Here {
-			sum += cores(p)
+			sum += coresUsed(p)
 		}
 	}
 	return sum
 }
 
-// used is what agents had used when they were last asked.
-type used struct {
-	at int64
-	by map[string]float64 // seconds of the processor
+// agentUsage is the processor time that each agent had used at a time.
+type agentUsage struct {
+	at      int64              // ns on the clock's axis
+	seconds map[string]float64 // by the agent's name
 }
 
-// coresOfAgents are the cores in use by each agent since they were last asked; none: the generator is this process.
-func (m *metering) coresOfAgents() (list []AgentCores) {
+// coresOfAgents returns the cores in use by each agent since the last call; none if the generator is this process.
+func (m *metering) coresOfAgents() []AgentCores {
 	several, ok := m.bench.agent.(agent.Several)
 	if !ok {
 		return nil
 	}
-	now := used{at: clock.Now(), by: map[string]float64{}}
-	for _, one := range several.Each() {
-		now.by[one.Name] = processor(one.Used)
-		cores := 0.0
-		if before, known := m.usedBy.by[one.Name]; known {
-			cores = (now.by[one.Name] - before) / (float64(now.at-m.usedBy.at) / 1e9)
+	before, now := m.usage, agentUsage{at: clock.Now(), seconds: map[string]float64{}}
+	var list []AgentCores
+	for _, a := range several.Each() {
+		now.seconds[a.Name] = processor(a.Used)
+		c := AgentCores{Name: a.Name}
+		if used, known := before.seconds[a.Name]; known {
+			c.Cores = (now.seconds[a.Name] - used) / seconds(before.at, now.at)
 		}
-		list = append(list, AgentCores{one.Name, cores})
+		list = append(list, c)
 	}
-	m.usedBy = now
+	m.usage = now
 	return list
 }

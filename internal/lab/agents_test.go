@@ -34,7 +34,7 @@ func TestASaturatedAgentIsNamedAndThoseOfAMachineAreJudgedTogether(t *testing.T)
 		"agents b and c together used 3.8 of 4 cores": {idle("a", "1"), working("b", "2", 4, 4, 1.9, 0), working("c", "2", 4, 4, 1.9, 0)},
 	} {
 		var e search.Evidence
-		ofAgents(&e, parts)
+		addAgents(&e, parts)
 		why, saturated := search.DefaultRule(ledger.Guarantee{}).Saturated(e)
 		if saturated != (want != "") || why.Text != want {
 			t.Errorf("%q, want %q", why.Text, want)
@@ -48,11 +48,11 @@ func TestCoresOfAgentsElsewhereAreNotThoseOfThisMachine(t *testing.T) {
 	here := working("a", "1", 2, 2, 1, 0)
 	here.Here = true
 	tr.Parts = []agent.Part{here}
-	if words := b.spent(tr); !strings.Contains(words[0].Text, "and the generator 5.0 of 2 cores") {
+	if words := b.whatWasUsed(tr); !strings.Contains(words[0].Text, "and the generator 5.0 of 2 cores") {
 		t.Errorf("%v", words)
 	}
 	tr.Parts = append(tr.Parts, working("b", "2", 16, 16, 2, 0), working("c", "2", 16, 16, 2, 0))
-	if words := b.spent(tr); words[0].Text != "the agents used 5.0 of the 18 cores of their machines" {
+	if words := b.whatWasUsed(tr); words[0].Text != "the agents used 5.0 of the 18 cores of their machines" {
 		t.Errorf("%v", words)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// HostFacts describes the machine.
+// HostFacts describes this machine. Facts that the system doesn't tell are left empty.
 func HostFacts() store.Host {
 	h := store.Host{OS: runtime.GOOS, Cores: runtime.NumCPU()}
 	h.Name, _ = os.Hostname()
@@ -18,12 +18,12 @@ func HostFacts() store.Host {
 	if unix.Uname(&u) == nil {
 		h.Kernel = unix.ByteSliceToString(u.Release[:])
 	}
-	hardware(&h)
+	setHardware(&h)
 	return h
 }
 
-// unmetered doubts every figure from a machine whose kernel doesn't say what other processes use.
-func (b *bench) unmetered(metered bool) {
+// doubtUnmetered adds a doubt if metered is false: on this system the kernel doesn't tell what other processes use.
+func (b *bench) doubtUnmetered(metered bool) {
 	if !metered {
 		b.doubt("unmetered", "%s doesn't say what other processes use: what the broker cost isn't known, and that something else kept the machine busy would not be noticed", runtime.GOOS)
 	}
@@ -31,7 +31,8 @@ func (b *bench) unmetered(metered bool) {
 
 func goVersion() string { return runtime.Version() }
 
-// moduleVersion is module@version of a client library as it is linked into this program.
+// moduleVersion returns module@version of a client library that is linked into this program; only the module if the version is
+// not known.
 func moduleVersion(module string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || module == "" {

@@ -6,8 +6,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// hardware is what the kernel tells of the machine.
-func hardware(h *store.Host) {
+// setHardware sets what the kernel tells about the machine.
+func setHardware(h *store.Host) {
 	if version, err := unix.Sysctl("kern.osproductversion"); err == nil {
 		h.OS = "macOS " + version
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// hardware is what the kernel tells of the machine.
-func hardware(h *store.Host) {
+// setHardware sets what the kernel tells about the machine.
+func setHardware(h *store.Host) {
 	h.OS = osName()
 	if fs, err := procfs.NewDefaultFS(); err == nil {
 		if cpus, err := fs.CPUInfo(); err == nil && len(cpus) > 0 {

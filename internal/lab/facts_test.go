@@ -9,7 +9,7 @@ import (
 func TestAMachineThatTellsNothingOfOtherProcessesIsDoubted(t *testing.T) {
 	for _, metered := range []bool{true, false} {
 		b := &bench{record: &store.Record{}}
-		b.unmetered(metered)
+		b.doubtUnmetered(metered)
 		if doubted := len(b.record.Doubts) == 1 && b.record.Doubts[0].Code == "unmetered"; doubted == metered {
 			t.Errorf("metered %v: doubts %v", metered, b.record.Doubts)
 		}

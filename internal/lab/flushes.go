@@ -6,14 +6,23 @@ import (
 	"sync"
 )
 
-// seen is the set of processes that a broker had at any time. It may be used by several goroutines.
-type seen struct {
+// flushed returns how often the broker's processes, ended ones included, have flushed files, and how often the kernel could not
+// count that. The first is unknownFlushes if the kernel does not count at all.
+func (b *bench) flushed() (flushes, gaps int64) {
+	if b.lab.flushes == nil {
+		return unknownFlushes, 0
+	}
+	return b.lab.flushes.Of(b.pids.add(b.meter.PIDs()))
+}
+
+// pidSet is a set of process ids. It may be used by several goroutines.
+type pidSet struct {
 	mu   sync.Mutex
 	pids map[int]bool
 }
 
-// add adds processes and returns all of the set.
-func (s *seen) add(pids []int) []int {
+// add adds processes and returns all processes of the set.
+func (s *pidSet) add(pids []int) []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pids == nil {
@@ -23,13 +32,4 @@ func (s *seen) add(pids []int) []int {
 		s.pids[pid] = true
 	}
 	return slices.Collect(maps.Keys(s.pids))
-}
-
-// flushed returns how often the broker's processes, ended ones included, have flushed files, and how often the kernel could not
-// count that.
-func (b *bench) flushed() (flushes, gaps int64) {
-	if b.lab == nil || b.lab.flushes == nil {
-		return unknownFlushes, 0
-	}
-	return b.lab.flushes.Of(b.pids.add(b.meter.PIDs()))
 }

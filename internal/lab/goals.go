@@ -53,7 +53,7 @@ func (b *bench) evidence(t trial, rate float64, fullLength bool) search.Evidence
 	if t.Procs > 0 { // the generator had no more threads than these
 		e.GeneratorCores = math.Min(e.GeneratorCores, float64(t.Procs))
 	}
-	ofAgents(&e, t.Parts)
+	addAgents(&e, t.Parts)
 	if latency := b.latency(t); latency.Count() > 0 {
 		e.Latency = latency.Quantile
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// judgedTrial is runTrial for a load that the generator must not limit: where it did, and there are agents that could share the load
-// (--agents auto), more are taken and the load is run again.
+// judgedTrial is runTrial for a load that the generator must not limit. If it did, and more agents can share the load
+// (--agents auto), they are taken and the load is run again.
 func (b *bench) judgedTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
 	for {
 		t := b.runTrial(ctx, stage, rate, load)
@@ -20,18 +20,22 @@ func (b *bench) judgedTrial(ctx context.Context, stage string, rate float64, loa
 		}
 		r, e := rule(b.spec), b.evidence(t, rate, true)
 		why, saturated := r.Saturated(e)
-		fewThreads := load.About > 0 && t.thrifty(b.lab.host.Cores) && e.GeneratorCPU > r.MaxBusyShare*e.GeneratorCores
-		if !saturated || fewThreads { // a search will allow more of them
+		threadsWillGrow := load.About > 0 && t.lacksThreads(e, r, b.lab.host.Cores) // rateSearch.judge allows all threads next
+		if !saturated || threadsWillGrow {
 			return t
 		}
 		grown, err := b.grow(ctx, why)
-		if t.Err = err; !grown || err != nil {
+		if err != nil {
+			t.Err = err
+			return t
+		}
+		if !grown {
 			return t
 		}
 	}
 }
 
-// grow has more agents prepare the point; false: there are no more that could share its load.
+// grow has more agents prepare the point. It returns false, and sets exhausted, if no more agents can share its load.
 func (b *bench) grow(ctx context.Context, why remark.Remark) (bool, error) {
 	g, ok := b.agent.(agent.Growing)
 	if !ok {
@@ -49,15 +53,12 @@ func (b *bench) grow(ctx context.Context, why remark.Remark) (bool, error) {
 	}
 	b.record.Growth = append(b.record.Growth, store.Growth{Agents: n, Reason: why.Text, Figures: why.Figures})
 	b.stage(Event{Kind: Staged, Stage: fmt.Sprintf("connecting %d agents", n)})
-	if err := b.agent.Close(); err != nil {
-		return false, err
-	}
-	b.before = worker.Outcome{}
-	return true, b.again(ctx)
+	return true, b.prepareAgain(ctx)
 }
 
-// noMore ends a sentence about a limit of the generator with why agents can't lift it; empty where more weren't asked for.
-func (b *bench) noMore() string {
+// whyNoMore returns a clause that ends a sentence about a limit of the generator: why agents can't lift it. It is empty if no more
+// agents were asked for.
+func (b *bench) whyNoMore() string {
 	if b.exhausted == "" {
 		return ""
 	}

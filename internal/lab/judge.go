@@ -13,34 +13,36 @@ import (
 )
 
 // judge decides whether a finished trial stands: nil, or an error that says how the repetition ends. A broken promise fails
-// it. A saturated generator voids it. Messages that did not come in time fail it only if the generator was not saturated.
-// Lesser deviations become doubts (see doubts).
+// it. A saturated generator voids it. Messages that are missing or late fail it only if the generator was not saturated. Lesser
+// deviations become doubts (see doubts). rate is the offered rate; 0 in a closed loop.
 func (b *bench) judge(t trial, rate float64) error {
-	if errors.As(t.Err, new(*agent.ErrLost)) {
+	if endsUnjudged(t.Err) {
 		return t.Err
 	}
-	if errors.As(t.Err, new(*driver.ErrUnsupported)) || errors.Is(t.Err, worker.ErrApart) || errors.Is(t.Err, worker.ErrLate) ||
-		errors.As(t.Err, new(*agent.ErrClock)) {
-		return t.Err
-	}
-	if err := b.promises(t); err != nil {
+	if err := b.judgePromises(t); err != nil {
 		return err
 	}
-	late := b.late(t)
+	missing := b.judgeArrivals(t)
 	why, saturated := rule(b.spec).Saturated(b.evidence(t, rate, true))
-	_, _, stood := t.latest()
-	switch {
-	case !saturated:
-		return late
-	case late != nil:
-		return void("%s; %s%s%s", why, late, t.longestPause(stood), b.noMore())
+	if !saturated {
+		return missing
 	}
-	return void("%s%s%s", why, t.longestPause(stood), b.noMore())
+	pause := t.longestPause(t.latest().pauses)
+	if missing != nil {
+		return void("%s; %s%s%s", why, missing, pause, b.whyNoMore())
+	}
+	return void("%s%s%s", why, pause, b.whyNoMore())
 }
 
-// promises returns the failure of a broken promise, which counts whatever the generator did; nil if none was broken. In a
+// endsUnjudged reports whether a trial ended with an error that has a status of its own, whatever was measured until then.
+func endsUnjudged(err error) bool {
+	return errors.As(err, new(*agent.ErrLost)) || errors.As(err, new(*agent.ErrClock)) || errors.As(err, new(*driver.ErrUnsupported)) ||
+		errors.Is(err, worker.ErrApart) || errors.Is(err, worker.ErrLate)
+}
+
+// judgePromises returns the failure of a broken promise, which counts whatever the generator did; nil if none was broken. In a
 // trial that broke off, messages may still be under way, so none counts as lost.
-func (b *bench) promises(t trial) error {
+func (b *bench) judgePromises(t trial) error {
 	if brokeOff(t) {
 		return nil
 	}
@@ -49,16 +51,16 @@ func (b *bench) promises(t trial) error {
 		books.LostAcked = 0
 	}
 	if v := store.Promise(b.spec, b.record.Failover, books); v.Promise == ledger.Broken {
-		return b.broken(v.Breaches[0], t.Err)
+		return b.breachError(v.Breaches[0], t.Err)
 	}
-	if !errors.Is(t.SendErr, context.DeadlineExceeded) { // refused, not given up on
-		return b.refusedSends(t)
+	if errors.Is(t.SendErr, context.DeadlineExceeded) { // the client gave up on sends; the broker did not refuse them
+		return nil
 	}
-	return nil
+	return b.judgeSends(t)
 }
 
-// broken words the failure of a breach. err, if not nil, is why the trial ended.
-func (b *bench) broken(breach ledger.Count, err error) error {
+// breachError returns the failure of a breach. err, if not nil, is why the trial ended.
+func (b *bench) breachError(breach ledger.Count, err error) error {
 	switch breach.Deviation {
 	case ledger.Corrupted:
 		return failed("%d messages arrived corrupted", breach.Messages)
@@ -73,22 +75,22 @@ func (b *bench) broken(breach ledger.Count, err error) error {
 	return failed("%d messages arrived out of order although order was asked for", breach.Messages)
 }
 
-// refusedMost is the share of sends that may fail: a client may lose single messages when it reconnects.
-const refusedMost = 0.001
+// mostFailedSends is the share of sends that may fail: a client may lose single messages when it reconnects.
+const mostFailedSends = 0.001
 
-// refusedSends returns the failure of too many sends; nil if they were few, or if faults were asked for.
-func (b *bench) refusedSends(t trial) error {
-	if m := t.Measured; float64(m.Failed) > refusedMost*float64(m.Sent) && len(b.spec.Faults) == 0 {
+// judgeSends returns the failure of too many sends; nil if they were few, or if the spec asks for faults.
+func (b *bench) judgeSends(t trial) error {
+	if m := t.Measured; float64(m.Failed) > mostFailedSends*float64(m.Sent) && len(b.spec.Faults) == 0 {
 		return failed("%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
 	}
 	return nil
 }
 
-// late returns the failure of messages that did not come, or not in time; nil if all did. The broker caused it, or a saturated
-// generator: judge tells them apart. The first case that fits says most.
-func (b *bench) late(t trial) error {
+// judgeArrivals returns the failure of messages that are missing or late; nil if there are none. Either the broker or a saturated
+// generator is to blame, and judge decides which. The first case that fits explains the others.
+func (b *bench) judgeArrivals(t trial) error {
 	m := t.Measured
-	planned := len(b.spec.Faults) > 0
+	faulty, mustArrive := len(b.spec.Faults) > 0, b.spec.Delivery != "at-most-once"
 	switch {
 	case brokeOff(t):
 		return t.Err
@@ -96,26 +98,26 @@ func (b *bench) late(t trial) error {
 		return impossible(t)
 	case m.Sent == 0:
 		return failed("nothing could be sent in the measured phase%s", because(t.SendErr))
-	case m.Acked+m.Failed == 0 && !planned:
+	case m.Acked+m.Failed == 0 && !faulty:
 		return failed("none of %d messages was confirmed before the drain allowance of %s was used up", m.Sent, b.spec.Drain)
-	case m.Expected > 0 && m.Received == 0 && m.Acked > 0 && !planned:
+	case m.Expected > 0 && m.Received == 0 && m.Acked > 0 && !faulty:
 		return failed("none of %d messages that were sent arrived", m.Sent)
-	case m.WronglyLost() > 0 && b.atLeastOnce() && t.Arriving:
+	case m.WronglyLost() > 0 && mustArrive && t.Arriving:
 		return failed("%d confirmed messages had not come when the drain allowance of %s was used up, though others still came", m.WronglyLost(), b.spec.Drain)
-	case t.Overdue > m.MayDrop && b.atLeastOnce():
+	case t.Overdue > m.MayDrop && mustArrive:
 		return failed("%d deliveries had not come when the drain allowance of %s was used up, though others still came", t.Overdue, b.spec.Drain)
-	case t.Err != nil && (brokeOff(t) || m.WronglyLost() > 0 || m.MayDrop == 0): // a backlog that ran dry because a limit dropped the rest
+	case t.Err != nil && (m.WronglyLost() > 0 || m.MayDrop == 0): // a backlog ran dry, and no limit on the queue explains that
 		return t.Err
-	case b.refusedSends(t) != nil:
-		return b.refusedSends(t)
-	case m.Resent > 0 && m.Unresolved > 0 && !planned:
+	}
+	if err := b.judgeSends(t); err != nil {
+		return err
+	}
+	if m.Resent > 0 && m.Unresolved > 0 && !faulty {
 		return failed("%d of %d sends had no outcome when the run ended: the connection was lost", m.Unresolved, m.Sent)
 	}
 	return nil
 }
 
-// brokeOff reports whether a trial ended before its time. A backlog that ran dry did not: every message that could come had
-// come.
+// brokeOff reports whether a trial ended before its time. A backlog that ran dry did not: every message that could arrive had
+// arrived.
 func brokeOff(t trial) bool { return t.Err != nil && !errors.Is(t.Err, worker.ErrRanDry) }
-
-func (b *bench) atLeastOnce() bool { return b.spec.Delivery != "at-most-once" }

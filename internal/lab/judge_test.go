@@ -25,7 +25,7 @@ func judged(t *testing.T, o worker.Outcome, cores float64) (store.Status, string
 	l.host.Cores = 2
 	b := &bench{lab: l, spec: spec, record: &store.Record{}}
 	tr := trial{Outcome: o, Cost: store.Cost{Shares: &store.Shares{Seconds: 10, Generator: cores}}}
-	status, why := verdict(context.Background(), b, b.judge(tr, 5000))
+	status, why := b.ending(context.Background(), b.judge(tr, 5000))
 	return status, why.Text
 }
 
@@ -119,7 +119,7 @@ func TestMessagesHeldInMemoryMayBeLostWithTheProcess(t *testing.T) {
 		l := &lab{}
 		l.host.Cores = 2
 		b := &bench{lab: l, spec: spec, record: &store.Record{}}
-		status, why := verdict(t.Context(), b, b.judge(trial{Outcome: lost, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
+		status, why := b.ending(t.Context(), b.judge(trial{Outcome: lost, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
 		if status != c.want {
 			t.Errorf("%s: %s (%s), want %s", name, status, why.Text, c.want)
 		}
@@ -144,7 +144,7 @@ func TestWhatTheLeaderAloneHadMayBeLostWithIt(t *testing.T) {
 		l := &lab{}
 		l.host.Cores = 2
 		b := &bench{lab: l, spec: spec, record: &store.Record{Failover: c.failover}}
-		status, why := verdict(t.Context(), b, b.judge(trial{Outcome: lost, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
+		status, why := b.ending(t.Context(), b.judge(trial{Outcome: lost, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
 		if status != c.want {
 			t.Errorf("%s: %s (%s), want %s", name, status, why.Text, c.want)
 		}
@@ -159,7 +159,7 @@ func TestADuplicateBreaksAtMostOnce(t *testing.T) {
 		l := &lab{}
 		l.host.Cores = 2
 		b := &bench{lab: l, spec: spec, record: &store.Record{}}
-		status, why := verdict(t.Context(), b, b.judge(trial{Outcome: twice, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
+		status, why := b.ending(t.Context(), b.judge(trial{Outcome: twice, Cost: store.Cost{Shares: &store.Shares{Seconds: 10}}}, 5000))
 		if status != want {
 			t.Errorf("%s: %s (%s), want %s", delivery, status, why.Text, want)
 		}

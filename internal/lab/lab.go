@@ -2,13 +2,12 @@
 // knows all the others: specs, brokers, agents, the search and the store.
 //
 // For each repetition it takes a broker from the pool or starts one, connects producers and consumers, runs one or more trials
-// (runTrial) while it meters all processes, judges them (judge), and states what makes their numbers deserve less trust (doubts).
-// Whatever happens on the way, the repetition ends as a record that says so.
+// (runTrial) while it meters all processes, judges them (judge), and adds doubts: reasons to trust their numbers less. Every
+// repetition ends as a record, also one that failed or was interrupted.
 package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -20,55 +19,56 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// Options say where and how a study runs.
+// Options say where and how a study runs. All functions may be nil.
 type Options struct {
-	Host  *provision.Host // nil where no point starts a broker
+	Host  *provision.Host // starts brokers and other processes; nil if no point needs one
 	Store *store.Store
-	// Append keeps a record, whatever has become of ctx; nil: in the store.
+	// Append keeps a record, also if ctx has ended. If nil, Store keeps it.
 	Append func(ctx context.Context, r store.Record) error
-	Again  bool // run what is stored already
-	// Enough is asked before each repetition whether its point needs no more of them. If nil, all are run.
+	Again  bool // also run repetitions that the store already has
+	// Enough is called before each repetition and reports whether its point needs no more of them. If nil, all are run.
 	Enough func(ctx context.Context, run study.Run) bool
 	// Lease is after how long other runners with the same store take over the repetition of one that has died. If 0, it is
 	// store.Lease.
 	Lease time.Duration
-	Keep  bool      // leave the brokers' directories behind
+	Keep  bool      // keep the brokers' directories
 	Tool  string    // version of this program
-	Log   io.Writer // client libraries' own log lines
+	Log   io.Writer // log lines of client libraries; nil to drop them
+	// Watch is called with every event, from one goroutine at a time. It must not block for long.
 	Watch func(Event)
-	// NewAgent makes the agent of a point; nil means one in this process.
+	// NewAgent returns the agent that drives a point. If nil, the agent is in this process.
 	NewAgent func() agent.Agent
-	// AgentsHere returns the agents' processes on this machine: they do not disturb the measurement, as other processes do. If
-	// nil, there are none.
+	// AgentsHere returns the agents' processes on this machine. They take part in the measurement, so their use of the machine
+	// counts as no disturbance. If nil, there are none.
 	AgentsHere func() []int
-	// Meters are agents whose processes listen on addresses of an attached broker; nil: there are none.
+	// Meters returns agents that meter the processes that serve addresses of an attached broker. If nil, there are none.
 	Meters func(ctx context.Context, addresses []string) []agent.Meter
 }
 
-// Event says what goes on. Events are sent from one goroutine at a time.
+// Event reports progress.
 type Event struct {
 	Kind   EventKind
 	Run    study.Run
 	Done   int // repetitions finished, skipped ones included
 	Total  int
-	Stage  string         // what happens now: "starting kafka 4.3.1", "short trial at 12,000/s"
-	Target float64        // offered rate; 0 in closed loop
-	Sample *worker.Sample // while a trial runs
+	Stage  string         // the current step: "starting kafka 4.3.1", "short trial at 12,000/s"
+	Target float64        // offered rate, messages per second; 0 in a closed loop
+	Sample *worker.Sample // nil unless Kind is Sampled
 	CPU    Cores
-	Agents []AgentCores  // that the load runs on; none: it runs in this process
-	Left   time.Duration // estimate for everything that is still to do
-	Record *store.Record // when a repetition has ended
-	Shared bool          // of one that is skipped: another runner did it while this one ran
+	Agents []AgentCores  // the agents that the load runs on; empty if it runs in this process
+	Left   time.Duration // estimate for all repetitions that are still to do
+	Record *store.Record // nil unless Kind is Ended
+	Shared bool          // the skipped repetition was done by another runner while this one ran
 }
 
-// ClosedLoop reports whether the trial under way sends as fast as it can, or into a backlog. Its latency is not one under a load.
+// ClosedLoop reports whether the trial under way has no schedule, or fills a backlog. Then its latency says nothing about a load.
 func (e Event) ClosedLoop() bool { return e.Target == 0 || e.Run.Point.Spec.ClosedLoop() }
 
 // Cores are processor cores in use over the last half second.
 type Cores struct {
 	Broker, Generator, BrokerUser, BrokerSystem float64
 
-	Sides *store.SidesTick // of the generator; nil where it is one process
+	Sides *store.SidesTick // of the generator; nil if both sides are one process
 }
 
 // AgentCores are the cores that an agent's process used over the last half second.
@@ -77,17 +77,17 @@ type AgentCores struct {
 	Cores float64
 }
 
-// EventKind says what an Event is about.
+// EventKind is what an Event reports.
 type EventKind int
 
 // The kinds of events.
 const (
-	Began   EventKind = iota // a repetition
-	Staged                   // another stage of it
-	Sampled                  // a momentary view of a trial
-	Ended                    // a repetition, with its record
-	Skipped                  // a repetition that the store already has
-	Spared                   // a repetition that isn't needed: its point is known closely enough
+	Began   EventKind = iota // a repetition began
+	Staged                   // the repetition entered another stage
+	Sampled                  // a running trial was sampled
+	Ended                    // a repetition ended and has its record
+	Skipped                  // the store already has the repetition
+	Spared                   // the repetition isn't needed: its point is known closely enough
 )
 
 // Tally counts how the repetitions of a run ended.
@@ -98,9 +98,8 @@ type Tally struct {
 	Lost                                        int // of Aborted: an agent was lost
 }
 
-// Run runs repetitions in the order given, appending a record as each one ends. It blocks. When ctx ends, the
-// repetition under way is recorded as aborted, everything is cleaned up and ctx's error returned. Other errors mean
-// that the store could not be used: nothing more could have been kept.
+// Run runs repetitions in the order given and appends a record as each one ends. When ctx ends, it records the repetition under
+// way as aborted, cleans up and returns ctx's error. All other errors are of the store, which can keep no more records.
 func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	if o.Watch == nil {
 		o.Watch = func(Event) {}
@@ -126,36 +125,42 @@ func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	for _, run := range runs {
 		l.pace.rest += study.EstimateSeconds(run.Point.Spec)
 	}
-	if err := l.share(ctx, runs); err != nil {
-		return l.tally, err
+	err := l.readDone(ctx, runs)
+	if err == nil {
+		err = l.runAll(ctx, runs)
 	}
-	return l.tally, l.all(ctx, runs)
+	return l.tally, err
 }
 
-// all runs the repetitions that are not done. Then it goes through those again that other runners had claimed, until they are done
+// lab is the state of one call of Run.
+type lab struct {
+	Options
+	host  store.Host
+	total int // repetitions
+	ended int // of them, skipped ones included
+	// done are the repetitions that were stored when the run began, by point and number.
+	done   map[string]map[int]store.Status
+	claims *store.Claims // nil if the store doesn't take any
+	pool   *pool
+	// flushes counts flushes of files by process; nil if the kernel does not report them.
+	flushes  *provision.Flushes
+	tally    Tally
+	pace     pace
+	searched []neighbour // points whose sustainable rate this run has found
+}
+
+// runAll runs the repetitions that are not done. Then it looks again at those that other runners had claimed, until they are done
 // or their runners have died.
-func (l *lab) all(ctx context.Context, runs []study.Run) error {
+func (l *lab) runAll(ctx context.Context, runs []study.Run) error {
 	for {
 		var held []study.Run
 		for i, run := range runs {
-			if l.Enough != nil && !l.doneBefore(run) && l.Enough(ctx, run) {
-				l.tally.Spared++
-				l.finish(run, Event{Kind: Spared})
-				continue
+			standing, err := l.runUnclaimed(ctx, run)
+			if err != nil {
+				return err
 			}
-			standing, release := l.claim(ctx, run)
-			switch standing {
-			case store.Done:
-				l.tally.Skipped++
-				l.finish(run, Event{Kind: Skipped, Shared: !l.doneBefore(run)})
-			case store.Held:
+			if standing == store.Held {
 				held = append(held, run)
-			case store.Claimed:
-				err := l.one(ctx, run)
-				release()
-				if err != nil {
-					return err
-				}
 			}
 			l.pool.release(held, runs[i+1:])
 		}
@@ -169,36 +174,40 @@ func (l *lab) all(ctx context.Context, runs []study.Run) error {
 	}
 }
 
-// one runs a repetition and keeps its record.
-func (l *lab) one(ctx context.Context, run study.Run) error {
+// runUnclaimed runs a repetition unless it is done, not needed, or held by another runner. It returns store.Held in the last case.
+func (l *lab) runUnclaimed(ctx context.Context, run study.Run) (store.Standing, error) {
+	if l.Enough != nil && !l.doneBefore(run) && l.Enough(ctx, run) {
+		l.tally.Spared++
+		l.finish(run, Event{Kind: Spared})
+		return store.Done, nil
+	}
+	standing, release := l.claim(ctx, run)
+	switch standing {
+	case store.Done:
+		l.tally.Skipped++
+		l.finish(run, Event{Kind: Skipped, Shared: !l.doneBefore(run)})
+	case store.Claimed:
+		defer release()
+		return standing, l.runOne(ctx, run)
+	}
+	return standing, nil
+}
+
+// runOne runs a repetition and appends its record.
+func (l *lab) runOne(ctx context.Context, run study.Run) error {
 	l.watch(run, Event{Kind: Began})
 	began := time.Now()
-	r, unstarted := l.repetition(ctx, run)
-	l.spent(run, time.Since(began))
-	// A first Ctrl-C ends ctx, but what was measured is kept all the same.
+	r, started := l.repetition(ctx, run)
+	l.pace.ran(run, time.Since(began))
 	if err := l.Append(ctx, r); err != nil {
 		return fmt.Errorf("record of %s: %w", run.Point.Label, err)
 	}
-	l.count(r, unstarted, ctx.Err() == nil)
+	l.tally.count(r.Status, started, ctx.Err() != nil)
 	l.finish(run, Event{Kind: Ended, Record: &r})
 	return ctx.Err()
 }
 
-type lab struct {
-	Options
-	host   store.Host
-	total  int                             // repetitions
-	ended  int                             // of them, skipped ones included
-	done   map[string]map[int]store.Status // when the run began
-	claims *store.Claims                   // nil: the store doesn't take any
-	pool   *pool
-	// flushes counts flushes of files by process; nil where the kernel does not tell.
-	flushes *provision.Flushes
-	tally   Tally
-	pace    pace
-	found   []neighbour
-}
-
+// watch reports an event of a repetition.
 func (l *lab) watch(run study.Run, e Event) {
 	e.Run, e.Done, e.Total, e.Left = run, l.ended, l.total, l.pace.left()
 	l.Watch(e)
@@ -211,49 +220,43 @@ func (l *lab) finish(run study.Run, e Event) {
 	l.watch(run, e)
 }
 
-func (l *lab) count(r store.Record, unstarted, lost bool) {
-	switch r.Status {
+// count counts a repetition. started is false if its broker could not be started; interrupted is true if the user ended the run.
+func (t *Tally) count(status store.Status, started, interrupted bool) {
+	switch status {
 	case store.OK:
-		l.tally.OK++
+		t.OK++
 	case store.Failed:
-		l.tally.Failed++
-		if unstarted {
-			l.tally.Unstarted++
+		t.Failed++
+		if !started {
+			t.Unstarted++
 		}
 	case store.Void:
-		l.tally.Void++
+		t.Void++
 	case store.Refused:
-		l.tally.Refused++
+		t.Refused++
 	case store.Aborted:
-		l.tally.Aborted++
-		if lost {
-			l.tally.Lost++
+		t.Aborted++
+		if !interrupted {
+			t.Lost++
 		}
 	}
 }
 
-// pace corrects the estimates of how long repetitions take by how long they took. All values are seconds.
+// pace corrects estimates of how long repetitions take by how long earlier ones took. All values are seconds.
 type pace struct {
 	estimated, took float64 // for the repetitions that were run
 	rest            float64 // estimated for those that are still to do
 }
 
-func (l *lab) spent(run study.Run, took time.Duration) {
-	l.pace.estimated += study.EstimateSeconds(run.Point.Spec)
-	l.pace.took += took.Seconds()
+func (p *pace) ran(run study.Run, took time.Duration) {
+	p.estimated += study.EstimateSeconds(run.Point.Spec)
+	p.took += took.Seconds()
 }
 
-func (p pace) left() time.Duration {
+func (p *pace) left() time.Duration {
 	seconds := max(0, p.rest)
 	if p.estimated > 0 {
 		seconds *= p.took / p.estimated
 	}
-	return time.Duration(seconds * 1e9)
+	return time.Duration(seconds * float64(time.Second))
 }
-
-// errStart is the error of a broker that could not be installed, started or reached: there was nothing to measure.
-type errStart struct{ error }
-
-func (e errStart) Unwrap() error { return e.error }
-
-func startFailed(err error) bool { return errors.As(err, new(errStart)) }

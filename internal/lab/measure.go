@@ -2,40 +2,37 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// measure does what the spec's measure asks and fills the record's result.
+// measure runs the kind of measurement that the spec asks for and fills the record's result.
 func (b *bench) measure(ctx context.Context) error {
 	switch b.spec.Measure {
-	case "rate":
+	case study.MeasureRate:
 		return b.rate(ctx)
-	case "peak":
-		return b.flatOut(ctx, "as fast as the window allows", worker.Load{
-			Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
-		})
-	case "count":
+	case study.MeasurePeak:
+		return b.peak(ctx)
+	case study.MeasureCount:
 		return b.count(ctx)
-	case "sustainable":
+	case study.MeasureSustainable:
 		_, err := b.sustainable(ctx)
 		return err
-	case "curve":
+	case study.MeasureCurve:
 		return b.curve(ctx)
-	case "backlog":
+	case study.MeasureBacklog:
 		return b.backlog(ctx)
 	}
-	return fmt.Errorf("measure: unknown word %q", b.spec.Measure)
+	return fmt.Errorf("measure: unknown word %q; allowed: rate, peak, sustainable, curve, count, backlog", b.spec.Measure)
 }
 
+// warmup returns the spec's warm-up.
 func (b *bench) warmup() worker.Warmup {
 	w := b.spec.Warmup
 	return worker.Warmup{Auto: w.Auto, For: time.Duration(w.For), Max: time.Duration(w.Max)}
@@ -51,7 +48,7 @@ func (b *bench) rate(ctx context.Context) error {
 		Schedule: s, Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
 	}
 	if changing(b.spec.Load) {
-		if load.Before, err = steadyMean(s, load.Duration); err != nil {
+		if load.Before, err = meanRate(s, load.Duration); err != nil {
 			return err
 		}
 	}
@@ -61,26 +58,14 @@ func (b *bench) rate(ctx context.Context) error {
 	return b.judge(t, b.record.Result.OfferedRate)
 }
 
-// changing reports whether a load changes over the measured phase, so that its schedule has to begin with that phase.
-func changing(l study.Load) bool { return l.Shape != "constant" && l.Shape != "poisson" }
-
-// steadyMean returns a constant rate with as many messages as s has over a time. It is the warm-up of a changing load.
-func steadyMean(s schedule.Schedule, over time.Duration) (schedule.Schedule, error) {
-	return schedule.Constant(float64(schedule.Sequential(s).Count(int64(over))) / over.Seconds())
-}
-
 // offered returns the mean rate that was due in the measured phase; 0 if the phase is empty.
-func offered(t trial) float64 {
-	length := seconds(t.From, t.Until)
-	if length == 0 {
-		return 0
-	}
-	return float64(t.Measured.Due) / length
-}
+func offered(t trial) float64 { return perSecond(t.Measured.Due, seconds(t.From, t.Until)) }
 
-// flatOut runs a closed loop.
-func (b *bench) flatOut(ctx context.Context, stage string, load worker.Load) error {
-	t := b.judgedTrial(ctx, stage, 0, load)
+// peak runs a closed loop.
+func (b *bench) peak(ctx context.Context) error {
+	t := b.judgedTrial(ctx, "as fast as the window allows", 0, worker.Load{
+		Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
+	})
 	b.fill(t)
 	// In a closed loop the client takes hundreds of messages at once, and all are due at that moment. With a slow broker few
 	// such batches begin within the phase, which is too coarse to count, so what was confirmed and delivered in it counts.
@@ -92,10 +77,10 @@ func (b *bench) flatOut(ctx context.Context, stage string, load worker.Load) err
 	return b.judge(t, 0)
 }
 
-// bufferedRatio: a closed loop may hand over this many times the rate that came through before buffers are suspected.
+// bufferedRatio is how many times the rate that came through a closed loop may hand over before buffers are suspected.
 const bufferedRatio = 1.1
 
-// doubtBuffered doubts a closed loop that handed over clearly more messages than came through meanwhile.
+// doubtBuffered adds a doubt about a closed loop that handed over clearly more messages per second than came through.
 func (b *bench) doubtBuffered(handedOver, through float64) {
 	if through > 0 && handedOver > bufferedRatio*through {
 		b.doubt("handed-over", "%.0f/s were handed over and %.0f/s came through until nearly all had come: the first says how fast buffers filled, not how fast the broker is",
@@ -103,17 +88,12 @@ func (b *bench) doubtBuffered(handedOver, through float64) {
 	}
 }
 
-// messages returns a number of messages, which a spec gives as such or as bytes of payload.
+// messages returns a number of messages, which a spec gives either as count or as bytes of payload.
 func (b *bench) messages(count int64, bytes study.Size) int64 {
 	if count > 0 {
 		return count
 	}
 	return max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
-}
-
-// schedule returns the schedule of the spec's load.
-func (b *bench) schedule() (schedule.Schedule, error) {
-	return loadSchedule(b.spec.Load, time.Duration(b.spec.Duration), b.spec.Seed)
 }
 
 // count sends a number of messages and times it.
@@ -129,32 +109,28 @@ func (b *bench) count(ctx context.Context) error {
 	}
 	t := b.judgedTrial(ctx, fmt.Sprintf("%d messages", n), b.spec.Load.Rate, load)
 	b.fill(t)
-	b.record.Result.Count = &store.Count{
-		Messages: t.Measured.Sent, Bytes: t.Measured.Bytes,
-		PublishSeconds: seconds(t.FirstSent, t.LastAcked),
-		TotalSeconds:   seconds(t.FirstSent, max(t.LastAcked, t.LastReceived)),
-	}
-	b.setRates(b.record.Result.Count.PublishSeconds, seconds(t.FirstSent, t.LastReceived))
+	b.fillCount(t)
 	return b.judge(t, 0)
 }
 
-// setRates sets the rates of a number of messages: confirmed per second until the last confirmation, and received per second
-// until the last delivery, which at most once may come long after the last send. A rate is 0 if its time is 0.
-func (b *bench) setRates(publishing, receiving float64) {
+// fillCount fills the parts of the result that a number of messages has. The rates are messages confirmed per second until the last
+// confirmation, and messages received per second until the last delivery, which at most once may come long after the last send.
+func (b *bench) fillCount(t trial) {
+	publishing, receiving := seconds(t.FirstSent, t.LastAcked), seconds(t.FirstSent, t.LastReceived)
 	r := b.record.Result
-	r.Seconds, r.PublishRate, r.ReceiveRate = publishing, 0, 0
-	if publishing > 0 {
-		r.PublishRate = float64(r.Books.Acked) / publishing
-	}
-	if receiving > 0 {
-		r.ReceiveRate = float64(r.Books.Received) / receiving
-	}
+	r.Count = &store.Count{Messages: t.Measured.Sent, Bytes: t.Measured.Bytes, PublishSeconds: publishing, TotalSeconds: max(publishing, receiving)}
+	r.Seconds, r.PublishRate, r.ReceiveRate = publishing, perSecond(t.Measured.Acked, publishing), perSecond(t.Measured.Received, receiving)
 }
 
-// seconds returns the time from one to the other, in ns; 0 if it is negative.
-func seconds(from, to int64) float64 { return max(0, float64(to-from)/1e9) }
+// perSecond returns a rate; 0 if no time has passed.
+func perSecond(messages int64, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(messages) / seconds
+}
 
-// backlog fills the topics with the consumers off, then lets them drain what there is.
+// backlog fills the topics while the consumers are off, then lets the consumers drain them.
 func (b *bench) backlog(ctx context.Context) error {
 	n := b.messages(b.spec.Backlog.Messages, b.spec.Backlog.Bytes)
 	load := worker.Load{
@@ -173,12 +149,9 @@ func (b *bench) backlog(ctx context.Context) error {
 	t := b.judgedTrial(ctx, fmt.Sprintf("filling and draining %d messages", n), b.spec.Load.Rate, load)
 	b.fill(t)
 	fill, drain := seconds(t.FirstSent, t.Backlog.FilledAt), seconds(t.Backlog.From, t.Backlog.To)
-	r := &store.Backlog{Messages: t.Backlog.Filled, Bytes: t.Backlog.FilledBytes, FillSeconds: fill, DrainSeconds: drain}
-	if fill > 0 {
-		r.FillRate = float64(t.Backlog.Filled) / fill
-	}
-	if drain > 0 {
-		r.DrainRate = float64(t.Backlog.Received) / drain
+	r := &store.Backlog{
+		Messages: t.Backlog.Filled, Bytes: t.Backlog.FilledBytes, FillSeconds: fill, DrainSeconds: drain,
+		FillRate: perSecond(t.Backlog.Filled, fill), DrainRate: perSecond(t.Backlog.Received, drain),
 	}
 	b.record.Result.Backlog = r
 	b.record.Result.PublishRate, b.record.Result.ReceiveRate = r.FillRate, r.DrainRate
@@ -188,7 +161,7 @@ func (b *bench) backlog(ctx context.Context) error {
 // fill turns a trial into the record's result, with its doubts. A missed rate goes before all other doubts, since it explains
 // them.
 func (b *bench) fill(t trial) {
-	b.record.Result = &store.Result{Measurement: measurement(t, b.streamNames())}
+	b.record.Result = &store.Result{Measurement: measurement(t, b.spec.ProducersPerTopic)}
 	found := b.doubts(t)
 	if len(found) > 0 && found[0].Code == store.DoubtRateMissed {
 		b.record.Doubts = slices.Insert(b.record.Doubts, 0, found[0])
@@ -197,36 +170,4 @@ func (b *bench) fill(t trial) {
 	for _, d := range found {
 		b.doubt(d.Code, "%s", d)
 	}
-}
-
-// because ends a sentence with an error; empty if there is none.
-func because(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ": " + err.Error()
-}
-
-// loadSchedule builds the schedule of a load; ramps run over the measured phase.
-func loadSchedule(l study.Load, over time.Duration, seed int64) (schedule.Schedule, error) {
-	switch l.Shape {
-	case "constant":
-		return schedule.Constant(l.Rate)
-	case "poisson":
-		return schedule.Poisson(l.Rate, uint64(seed))
-	case "steps":
-		steps := make([]schedule.Step, len(l.Steps))
-		for i, s := range l.Steps {
-			steps[i] = schedule.Step{Rate: s.Rate, For: time.Duration(s.For)}
-		}
-		return schedule.Steps(steps)
-	case "ramp":
-		return schedule.Ramp(l.Rate, l.To, over)
-	case "bursts":
-		if l.Burst == nil {
-			return nil, errors.New("load.burst: a bursty load needs rate, every and for")
-		}
-		return schedule.Bursts(l.Rate, l.Burst.Rate, time.Duration(l.Burst.Every), time.Duration(l.Burst.For))
-	}
-	return nil, fmt.Errorf("load.shape: unknown word %q", l.Shape)
 }

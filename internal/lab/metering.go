@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
@@ -26,20 +27,21 @@ type metering struct {
 	// them has arrived.
 	counted bool
 
-	pending sync.WaitGroup // readings to come
+	pending sync.WaitGroup // scheduled readings
 	over    chan struct{}  // closed when the trial has ended
 	begin   *reading       // when the measured phase began; nil if it never did
 	endOnce sync.Once
 	end     *reading // when the measured phase ended; nil if the trial ended before
 
-	unclocked error // why the clock of an agent that meters is not known; nil if all are
-	unknown   bool  // an agent that meters was lost, so what the broker used is not known
+	clockErr      error // why the clock of a remote meter is not known; nil if all are
+	brokerUnknown bool  // a remote meter was lost, so what the broker used is not known
 
-	observed  int      // samples that were observed
-	latest    *reading // by observe; nil before the first
-	usedBy    used     // by agents, when observe last asked
+	// For observe.
+	observed  int      // samples
+	latest    *reading // nil before the first
+	cores     Cores    // in use between the last two readings
+	usage     agentUsage
 	agents    []AgentCores
-	cores     Cores // in use between the last two readings by observe
 	perSample worker.Thinned[Cores]
 	peak      peakMemory
 }
@@ -52,13 +54,13 @@ func newMetering(b *bench, stage string, rate float64) *metering {
 	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), perSample: worker.Thinned[Cores]{Limit: maxCores}}
 }
 
-// peakMemory is the most resident memory that was read, in bytes.
+// peakMemory is the largest resident memory that was read, in bytes.
 type peakMemory struct {
 	broker, self, consumers, relays int64
 	generator                       int64 // self and consumers at the same time
 }
 
-func (p *peakMemory) see(r reading) {
+func (p *peakMemory) add(r reading) {
 	p.broker = max(p.broker, r.broker.RSSBytes)
 	p.self = max(p.self, r.self.RSSBytes)
 	p.consumers = max(p.consumers, r.consumers.RSSBytes)
@@ -109,11 +111,11 @@ func (m *metering) sleepUntil(t int64) bool {
 // meters are read every half second: more often, the kernel's ticks of up to 10 ms would show.
 const meterEvery = 5
 
-// observe passes a sample on to whoever watches, with the cores in use.
+// observe reports a sample, with the cores in use.
 func (m *metering) observe(s worker.Sample) {
 	if m.observed%meterEvery == 0 {
 		r := m.bench.read()
-		m.peak.see(r)
+		m.peak.add(r)
 		if m.latest != nil {
 			m.cores = m.coresBetween(*m.latest, r)
 		}
@@ -123,32 +125,6 @@ func (m *metering) observe(s worker.Sample) {
 	m.observed++
 	m.perSample.Add(m.cores)
 	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cores, Agents: m.agents})
-}
-
-func (m *metering) coresBetween(from, to reading) Cores {
-	seconds := float64(to.at-from.at) / 1e9
-	return Cores{
-		Broker:       (processor(to.broker) - processor(from.broker)) / seconds,
-		Generator:    (to.generatorSeconds() - from.generatorSeconds()) / seconds,
-		BrokerUser:   (to.broker.User - from.broker.User).Seconds() / seconds,
-		BrokerSystem: (to.broker.System - from.broker.System).Seconds() / seconds,
-		Sides:        m.sidesBetween(from, to),
-	}
-}
-
-// sidesBetween returns the cores in use by each side of the generator between two readings, and its memory at the second. It
-// returns nil if both sides are one process.
-func (m *metering) sidesBetween(from, to reading) *store.SidesTick {
-	if m.bench.consuming == nil {
-		return nil
-	}
-	seconds := float64(to.at-from.at) / 1e9
-	side := func(from, to provision.Usage) store.SideTick {
-		return store.SideTick{
-			User: (to.User - from.User).Seconds() / seconds, System: (to.System - from.System).Seconds() / seconds, RSSBytes: to.RSSBytes,
-		}
-	}
-	return &store.SidesTick{Producing: side(from.self, to.self), Consuming: side(from.consumers, to.consumers)}
 }
 
 // finish reads the meters after the drain and sets what the trial cost.
@@ -163,27 +139,30 @@ func (m *metering) finish(t *trial) {
 	if m.end != nil && m.end.at > begin.at {
 		end = *m.end
 	}
-	m.settle(t, &begin, &end, &drained)
-	begin, end, drained = byAgents(begin, end, drained, t.Parts)
+	m.settleRemote(t, &begin, &end, &drained)
+	begin = begin.withAgents(t.Parts, func(p agent.Part) agent.Reading { begin, _ := p.Bounds(); return begin })
+	end = end.withAgents(t.Parts, func(p agent.Part) agent.Reading { _, until := p.Bounds(); return until })
+	drained = drained.withAgents(t.Parts, func(p agent.Part) agent.Reading { return p.End })
 	for _, r := range []reading{begin, end, drained} {
-		m.peak.see(r)
+		m.peak.add(r)
 	}
-	t.Cost = m.cost(begin, drained, t.Outcome)
-	t.Window = max(time.Duration(drained.at-begin.at), time.Millisecond)
-	t.Cost.Seconds = t.Window.Seconds()
-	sending := m.used(begin, end)
-	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, sending.neighbours.Stolen
-	judged := sending
+	phase := m.intervalBetween(begin, end)
+	shares := phase
 	if m.counted {
-		judged = busier(sending, m.used(end, drained))
-		if judged.shares == nil { // each of the two is too short to tell, but both together may not be
-			judged = m.used(begin, drained)
+		shares = busier(phase, m.intervalBetween(end, drained))
+		if shares.shares == nil { // each of the two is too short to tell, but both together may not be
+			shares = m.intervalBetween(begin, drained)
 		}
 	}
-	t.Cost.Shares, t.neighbours, t.brokerMayBeNeighbour = judged.shares, judged.neighbours, m.bench.brokerHidden
+	t.Window = max(time.Duration(drained.at-begin.at), time.Millisecond)
+	t.Cost = m.cost(begin, drained, t.Outcome)
+	t.Cost.Seconds, t.Cost.Shares = t.Window.Seconds(), shares.shares
+	t.neighbours, t.brokerMayBeNeighbour = shares.neighbours, m.bench.brokerHidden
+	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, phase.neighbours.Stolen
 }
 
-// cost returns what was used between two readings. It is meant for the confirmed messages of the measured phase.
+// cost returns what was used between two readings, and the messages that it counts for: those of the measured phase that were
+// confirmed.
 func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	c := store.Cost{
 		GeneratorUserSeconds:   (end.self.User - begin.self.User + end.consumers.User - begin.consumers.User).Seconds(),
@@ -202,7 +181,7 @@ func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 	if m.bench.relays != nil {
 		c.Relays = new(side(begin.relays, end.relays, m.peak.relays))
 	}
-	if m.bench.meterCoversBroker && !m.unknown {
+	if m.bench.meterCoversBroker && !m.brokerUnknown {
 		m.addBroker(&c, begin, end)
 	}
 	return c

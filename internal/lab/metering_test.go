@@ -24,12 +24,12 @@ import (
 func TestSharesOfTheProcessorAreNotToldOfAMoment(t *testing.T) {
 	from, to := reading{at: 1e9}, reading{at: 1e9 + 78_000}
 	to.self.User, to.broker.System = 100*time.Microsecond, 200*time.Microsecond
-	if s := intervalBetween(from, to).shares; s != nil {
+	if s := (&metering{bench: &bench{}}).intervalBetween(from, to).shares; s != nil {
 		t.Errorf("over 78 µs: %+v", s)
 	}
 	to = reading{at: 3e9}
 	to.self.User, to.self.System, to.broker.User = time.Second, 500*time.Millisecond, 3*time.Second
-	if s := intervalBetween(from, to).shares; s == nil || s.Generator != 0.75 || s.Broker != 1.5 || s.Seconds != 2 {
+	if s := (&metering{bench: &bench{}}).intervalBetween(from, to).shares; s == nil || s.Generator != 0.75 || s.Broker != 1.5 || s.Seconds != 2 {
 		t.Errorf("over 2 s: %+v, want generator 0.75 and broker 1.5", s)
 	}
 	var none trial
@@ -51,7 +51,7 @@ func TestOfACountTheBusierPartIsJudged(t *testing.T) {
 
 func TestUserAndSystemTimeOfTheBrokerAreToldApart(t *testing.T) {
 	usage := func(user, system time.Duration) provision.Usage { return provision.Usage{User: user, System: system} }
-	p := intervalBetween(reading{at: 0, broker: usage(time.Second, 2*time.Second)}, reading{at: 10e9, broker: usage(4*time.Second, 3*time.Second)})
+	p := (&metering{bench: &bench{}}).intervalBetween(reading{at: 0, broker: usage(time.Second, 2*time.Second)}, reading{at: 10e9, broker: usage(4*time.Second, 3*time.Second)})
 	if s := p.shares; s == nil || s.Broker != 0.4 || s.BrokerUser != 0.3 || s.BrokerSystem != 0.1 {
 		t.Errorf("%+v, want 0.3 of a core for the user and 0.1 for the system", s)
 	}
@@ -179,7 +179,7 @@ func TestWhatMayBeTheBrokersDoesNotDisturb(t *testing.T) {
 	tr.neighbours = provision.Neighbours{Used: 2 * time.Second, Stolen: 400 * time.Millisecond, Biggest: "java", BiggestUsed: 1800 * time.Millisecond}
 	said := func() string {
 		var d doubts
-		b.crowded(tr, &d)
+		b.doubtCores(tr, &d)
 		if len(d) != 1 || d[0].Code != "busy-machine" {
 			t.Fatalf("doubts %+v", d)
 		}
@@ -258,7 +258,7 @@ func TestOthersMakeFailuresVoidAboveATenthOfTheCoresAndNothingElse(t *testing.T)
 		{2, 2, void, void},
 	} {
 		tr := trial{Cost: store.Cost{Shares: &store.Shares{Seconds: 1, Others: c.others}}, neighbours: provision.Neighbours{Used: time.Duration(c.others * 1e9)}}
-		if got := tr.undisturbed(c.look, c.cores); got != c.want {
+		if got := tr.voidIfDisturbed(c.look, c.cores); got != c.want {
 			t.Errorf("%v of %v cores, %+v: %+v, want %+v", c.others, c.cores, c.look, got, c.want)
 		}
 	}
@@ -271,11 +271,11 @@ func TestAClientsWindowIsFoundAlsoWhenTheTrialTookLongToSettle(t *testing.T) {
 		Window:  32 * time.Second, Cost: store.Cost{Shares: &store.Shares{Seconds: 2}},
 	}
 	h := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{1000: {failed: tr}}}
-	if l := h.limit(search.Bounds{High: 1000}); l != "client-window" {
+	if l := h.bottleneck(search.Bounds{High: 1000}); l != "client-window" {
 		t.Error(l)
 	}
 	tr.Blocked, tr.Sending = 0, 5*time.Second
-	if l := h.limit(search.Bounds{High: 1000}); l != "client-send" {
+	if l := h.bottleneck(search.Bounds{High: 1000}); l != "client-send" {
 		t.Error(l)
 	}
 }
@@ -287,22 +287,22 @@ func TestALatencyBoundIsWhatRanOutAlsoWhereNobodySubscribes(t *testing.T) {
 		bench: &bench{lab: &lab{host: store.Host{Cores: 2}}}, goals: []search.Goal{{Latency: 100 * time.Millisecond, Quantile: 0.99}},
 		tried: map[float64]attempts{1000: {failed: &trial{Outcome: worker.Outcome{Histograms: measure.Histograms{Publish: slow.Snapshot()}}}}},
 	}
-	if l := h.limit(search.Bounds{High: 1000}); l != "latency" {
+	if l := h.bottleneck(search.Bounds{High: 1000}); l != "latency" {
 		t.Error(l)
 	}
 	h.bench.spec.SubscriptionsPerTopic = 1 // then only what was delivered has the latency that is bounded
-	if l := h.limit(search.Bounds{High: 1000}); l != "unknown" {
+	if l := h.bottleneck(search.Bounds{High: 1000}); l != "unknown" {
 		t.Error(l)
 	}
 }
 
 func TestARateWithoutATrialThatConfirmedItIsAnErrorOfOurs(t *testing.T) {
 	s := &rateSearch{tried: map[float64]attempts{1000: {failed: &trial{}}}}
-	if err := s.searchError(search.Bounds{Low: 1000}, nil); err == nil || !strings.HasPrefix(err.Error(), "internal error") {
+	if err := s.noRateError(search.Bounds{Low: 1000}); err == nil || !strings.HasPrefix(err.Error(), "internal error") {
 		t.Error(err)
 	}
 	s.tried[1000] = attempts{passed: &trial{}}
-	if err := s.searchError(search.Bounds{Low: 1000}, nil); err != nil {
+	if err := s.noRateError(search.Bounds{Low: 1000}); err != nil {
 		t.Error(err)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/brokermark/brokermark/internal/pipeline/load"
 	"github.com/brokermark/brokermark/internal/pipeline/parts"
 	"github.com/brokermark/brokermark/internal/provision"
-	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -24,7 +23,7 @@ import (
 // and a consumer counts them in its state. The client is this process; all other parts have processes of their own.
 type pipeline struct {
 	bench    *bench
-	maker    driver.Driver       // has made the topic; can say how long the queue is
+	maker    driver.Driver       // the client that made the topic; it also asks for the queue's length
 	state    *provision.Instance // the consumer's database; nil: the consumer keeps its state itself
 	consumer *provision.Instance
 	servers  *provision.Instance
@@ -36,43 +35,38 @@ type pipeline struct {
 // statePart names the consumer's database among the parts. It is metered, but a fault can't be aimed at it.
 const statePart = "state"
 
-// pipelined measures a point that has a pipeline: it starts the parts, posts the load and fills the record's result.
-func (b *bench) pipelined(ctx context.Context, c driver.Config) error {
-	if err := b.warmPipeline(ctx, c); err != nil {
+// measurePipeline measures a point that has a pipeline: it starts the parts, posts the load and fills the record's result.
+func (b *bench) measurePipeline(ctx context.Context) error {
+	if err := b.warmPipeline(ctx); err != nil {
 		return err
 	}
 	p := &pipeline{bench: b}
 	b.pipeline = p
 	defer p.close()
-	if err := p.start(ctx, c); err != nil {
+	if err := p.start(ctx); err != nil {
 		return err
 	}
 	l, rate, err := p.load()
 	if err != nil {
 		return err
 	}
-	t, kept, err := p.run(ctx, l, rate)
+	t, stored, err := p.run(ctx, l, rate)
 	if err != nil {
 		return err
 	}
 	b.fill(t)
-	r := b.record.Result
-	r.Pipeline = kept
+	b.record.Result.Pipeline = stored
 	if b.spec.Measure == study.MeasureRate {
-		r.OfferedRate = offered(t)
-		return b.judge(t, r.OfferedRate)
+		b.record.Result.OfferedRate = offered(t)
+		return b.judge(t, b.record.Result.OfferedRate)
 	}
-	r.Count = &store.Count{
-		Messages: t.Measured.Sent, Bytes: t.Measured.Bytes, PublishSeconds: seconds(t.FirstSent, t.LastAcked),
-		TotalSeconds: seconds(t.FirstSent, max(t.LastAcked, t.LastReceived)),
-	}
-	b.setRates(r.Count.PublishSeconds, seconds(t.FirstSent, t.LastReceived))
+	b.fillCount(t)
 	return b.judge(t, 0)
 }
 
 // start starts the parts, those first that others connect to. If it fails, close stops those that have started.
-func (p *pipeline) start(ctx context.Context, c driver.Config) error {
-	broker, err := p.makeTopic(ctx, c)
+func (p *pipeline) start(ctx context.Context) error {
+	broker, err := p.makeTopic(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,22 +76,19 @@ func (p *pipeline) start(ctx context.Context, c driver.Config) error {
 	return p.startServers(ctx, broker)
 }
 
-// makeTopic makes the topic and returns the broker as the other parts need to know it.
-func (p *pipeline) makeTopic(ctx context.Context, c driver.Config) (link.Broker, error) {
+// makeTopic makes the topic and returns how the other parts reach the broker.
+func (p *pipeline) makeTopic(ctx context.Context) (link.Broker, error) {
 	b := p.bench
-	broker, err := b.link(c)
-	if err != nil {
-		return broker, err
-	}
-	// Unique, so that nothing an earlier point left on a shared broker is taken for this one's.
-	topic := fmt.Sprintf("bm-%s-%d-%04x", b.record.PointID[:8], b.record.Repetition, rand.Uint32()&0xffff)
-	broker.Topology = link.Topology(topic, b.spec.PartitionsPerTopic)
+	broker := b.broker
+	broker.Topology = link.Topology(b.topicName(uint16(rand.Uint32())), b.spec.PartitionsPerTopic)
 	p.announce("connecting")
+	var err error
 	p.maker, err = broker.Open(ctx, b.lab.Log)
 	broker.Topology.Existing = true
 	return broker, err
 }
 
+// startConsumer starts the consumer, and its database if the spec asks for one.
 func (p *pipeline) startConsumer(ctx context.Context, broker link.Broker) error {
 	p.announce("starting the consumer")
 	state, err := p.startState(ctx)
@@ -151,8 +142,10 @@ func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 	return err
 }
 
+// announce reports the current step.
 func (p *pipeline) announce(stage string) { p.bench.stage(Event{Kind: Staged, Stage: stage}) }
 
+// startPart starts the processes of a part.
 func (p *pipeline) startPart(ctx context.Context, o provision.Options) (*provision.Instance, error) {
 	o.Keep = p.bench.lab.Keep
 	in, err := p.bench.lab.Host.Start(ctx, o)
@@ -164,7 +157,9 @@ func (p *pipeline) startPart(ctx context.Context, o provision.Options) (*provisi
 
 // instances returns all parts by name, without client and broker; one that the pipeline doesn't have is nil.
 func (p *pipeline) instances() map[string]*provision.Instance {
-	return map[string]*provision.Instance{study.PartServer: p.servers, study.PartBalancer: p.balancer, study.PartConsumer: p.consumer, statePart: p.state}
+	return map[string]*provision.Instance{
+		study.PartServer: p.servers, study.PartBalancer: p.balancer, study.PartConsumer: p.consumer, statePart: p.state,
+	}
 }
 
 // entry returns the part that the client posts to.
@@ -223,16 +218,14 @@ func (p *pipeline) close() {
 		_ = c.Clean(ctx) // best effort: a broker that died has lost the topic anyway
 		cancel()
 	}
-	if err := p.maker.Close(); err != nil && p.bench.died == nil {
-		p.bench.doubt("unclean-close", "closing the client failed: %v", err)
-	}
+	p.bench.doubtClose(p.maker.Close(), "client")
 }
 
 // cleanTimeout bounds removing the topic: a broker that is stuck must not keep the next point waiting.
 const cleanTimeout = 5 * time.Second
 
 // guardAll returns a context that ends when the broker or a part of the pipeline dies, unless a fault ends it on purpose. The
-// caller calls unguard in the end.
+// caller calls unguard in the end. lostPart tells whether a death has ended the context.
 func (p *pipeline) guardAll(ctx context.Context) (guarded context.Context, unguard func()) {
 	ctx, unguardBroker := p.bench.guard(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -16,6 +16,7 @@ type queueWatch struct {
 	looks   []queueLook  // by time: from the one that the next rate is taken from, to the last
 }
 
+// queueLook is what the broker told at a time.
 type queueLook struct {
 	at int64 // ns on the clock's axis
 	driver.Queue
@@ -36,10 +37,11 @@ func (w *queueWatch) look(ctx context.Context, tick *store.PipelineTick) {
 	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
 	defer cancel()
 	if q, err := w.gauge.Queue(ctx, 0, 0); err == nil { // the pipeline has one topic and one subscription
-		w.add(tick, queueLook{clock.Now(), q})
+		w.add(tick, queueLook{at: clock.Now(), Queue: q})
 	}
 }
 
+// add sets a look in tick, with the rates since an earlier one.
 func (w *queueWatch) add(tick *store.PipelineTick, now queueLook) {
 	tick.Queue, tick.Unacked = known(now.Waiting), known(now.Unacked)
 	if tick.Queue != nil && (w.longest == nil || *w.longest < *tick.Queue) {
@@ -50,11 +52,12 @@ func (w *queueWatch) add(tick *store.PipelineTick, now queueLook) {
 		w.looks = w.looks[1:]
 	}
 	if from := w.looks[0]; from.since(now) >= rateWindow {
-		tick.PublishedRate = perSecond(from.Published, now.Published, from.since(now))
-		tick.DeliveredRate = perSecond(from.Delivered, now.Delivered, from.since(now))
+		tick.PublishedRate = counterRate(from.Published, now.Published, from.since(now))
+		tick.DeliveredRate = counterRate(from.Delivered, now.Delivered, from.since(now))
 	}
 }
 
+// since returns the time from l to now.
 func (l queueLook) since(now queueLook) time.Duration { return time.Duration(now.at - l.at) }
 
 // known returns a count; nil if the broker doesn't tell it.
@@ -65,8 +68,8 @@ func known(n int64) *int64 {
 	return &n
 }
 
-// perSecond returns the rate between two counts; nil if one is unknown, or if the counter began again in between.
-func perSecond(before, after int64, elapsed time.Duration) *float64 {
+// counterRate returns the rate between two counts; nil if one is unknown, or if the counter began again in between.
+func counterRate(before, after int64, elapsed time.Duration) *float64 {
 	if before == driver.Unknown || after < before { // an unknown after is negative, and so below before
 		return nil
 	}

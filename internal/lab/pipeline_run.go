@@ -28,8 +28,8 @@ type pipelineRun struct {
 	warmup   warmupLatency
 }
 
-// run posts the load while every part is metered, waits until the consumer has what was accepted, and balances the books. rate is
-// the offered rate in requests per second; 0 in a closed loop.
+// run posts the load while every part is metered, waits until the consumer has the rides that were accepted, and balances the
+// books. rate is the offered rate in requests per second; 0 in a closed loop.
 func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *store.Pipeline, error) {
 	const stage = "posting rides"
 	p.bench.stage(Event{Kind: Staged, Stage: stage, Target: rate})
@@ -46,12 +46,12 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 	if err != nil {
 		return trial{}, nil, err
 	}
-	died := lostPart(guarded)
-	draining, stop := guarded, context.CancelFunc(func() {})
-	if died != nil { // guarded has ended, but what was accepted until then may still arrive
+	died, draining := lostPart(guarded), guarded
+	if died != nil { // guarded has ended, but rides that were accepted until then may still arrive
+		var stop context.CancelFunc
 		draining, stop = context.WithTimeout(ctx, min(time.Duration(p.bench.spec.Drain), afterDeath))
+		defer stop()
 	}
-	defer stop()
 	t := trial{
 		Rate: rate, Scheduled: l.Schedule != nil, Senders: p.bench.spec.Pipeline.Threads, SampleEvery: watchEvery,
 	}
@@ -99,7 +99,7 @@ func (r *pipelineRun) post(ctx context.Context) (load.Outcome, error) {
 // again. It also fills the outcome if the consumer can't be asked, but returns an error then.
 func (r *pipelineRun) drain(ctx context.Context, t *trial, o load.Outcome) (redelivered int64, err error) {
 	drained := r.watch.drain(ctx, o, time.Duration(r.bench.spec.Drain))
-	r.meters.stop() // what the consumer uses to answer balance is not of the load
+	r.meters.stop() // now, because the consumer's answers to balance are no part of the load
 	t.Faults, t.Doubts = r.faults.end()
 	stats, books, err := r.balance(ctx, o)
 	if err != nil { // what arrived is not known

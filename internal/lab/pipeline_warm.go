@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/load"
 )
 
@@ -14,14 +13,14 @@ const maxWarmupRides = 20_000_000
 
 // warmPipeline warms up a broker that was started here, once, for as long as the spec says. It starts all parts of the pipeline,
 // on a topic of their own, posts rides as fast as its threads can, and takes the parts down again. So nothing of it is measured.
-func (b *bench) warmPipeline(ctx context.Context, c driver.Config) error {
+func (b *bench) warmPipeline(ctx context.Context) error {
 	warmed := b.lab.pool.warm
 	if b.spec.BrokerWarmup == 0 || warmed[b.instance] {
 		return nil
 	}
 	p := &pipeline{bench: b}
 	defer p.close()
-	if err := p.start(ctx, c); err != nil {
+	if err := p.start(ctx); err != nil {
 		return err
 	}
 	l, _, err := p.load()

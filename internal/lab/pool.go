@@ -26,9 +26,8 @@ func newPool(h *provision.Host, keep bool) *pool {
 
 // instanceKey is equal for points that start the same broker, so that they can share it.
 func instanceKey(s study.Spec) string {
-	settings, _ := served(s)            // if it is refused, take refuses it as well
-	server, _ := json.Marshal(settings) // can't fail: the settings were read from a document
-	key, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, string(server)})
+	settings, _ := serverSettings(s)                                             // if they are refused, take refuses them as well
+	key, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings}) // can't fail: the settings were read from a document
 	return string(key)
 }
 
@@ -55,7 +54,7 @@ func (p *pool) take(ctx context.Context, s study.Spec) (in *provision.Instance, 
 	if p.host == nil {
 		return nil, nil, errStart{fmt.Errorf("%s can't be started: there is no directory for brokers", s.Broker)}
 	}
-	server, err := served(s)
+	server, err := serverSettings(s)
 	if err != nil {
 		return nil, nil, err
 	}

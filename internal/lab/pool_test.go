@@ -93,7 +93,7 @@ func TestABrokerIsStartedWithWhatTheGuaranteeNeedsOfIt(t *testing.T) {
 	s.Broker, s.Delivery, s.Persistence, s.Isolation = "nats-streaming", "at-least-once", "memory", "shared"
 	synced := s
 	synced.Persistence, synced.Server = "fsync", map[string]any{"max_payload": 9}
-	settings, err := served(synced)
+	settings, err := serverSettings(synced)
 	want := map[string]any{"max_payload": 9, "streaming.store": "file", "streaming.file.sync": true}
 	if err != nil || !reflect.DeepEqual(settings, want) {
 		t.Errorf("%v, %v; want %v", settings, err, want)
@@ -102,7 +102,7 @@ func TestABrokerIsStartedWithWhatTheGuaranteeNeedsOfIt(t *testing.T) {
 		t.Error("points that need different servers share one")
 	}
 	synced.Attach = []string{"127.0.0.1:4222"}
-	if settings, _ := served(synced); len(settings) != 1 {
+	if settings, _ := serverSettings(synced); len(settings) != 1 {
 		t.Errorf("an attached broker was to be started with %v", settings)
 	}
 }
@@ -152,7 +152,7 @@ func TestARefusalIsTheSentenceAlone(t *testing.T) {
 			fmt.Errorf("start kafka: node 1: %w", &provision.ErrSetting{Name: "no.such", Reason: "unknown"}), `server setting "no.such": unknown`,
 		},
 	} {
-		status, why := verdict(t.Context(), &bench{}, c.err)
+		status, why := (&bench{}).ending(t.Context(), c.err)
 		if status != store.Refused || why.Text != c.want {
 			t.Errorf("%s: %s, %q; want refused, %q", name, status, why.Text, c.want)
 		}

@@ -21,19 +21,19 @@ type meter interface {
 type reading struct {
 	at        int64           // ns on the clock's axis
 	broker    provision.Usage // zero if the broker is not metered
-	here      []agent.Metered // of the broker, by the meter of this machine; none if it has none
+	here      []agent.Metered // the broker's usage by the meter of this machine; empty if there is none
 	self      provision.Usage // the generator's process, or its producing side if the consumers have a process of their own
 	consumers provision.Usage // the consumers' own process; zero if there is none
 	relays    provision.Usage // zero if there are none
-	gc        time.Duration   // for how long garbage collections have stopped this process
-	queued    time.Duration   // for how long threads of this process were ready and waited for a core
+	gc        time.Duration   // garbage collections stopped this process
+	queued    time.Duration   // threads of this process were ready and waited for a core
 	flushes   int64           // how often the broker's processes have flushed files; unknownFlushes if the kernel doesn't tell
 	flushGaps int64           // how often the kernel could not count flushes: between two readings with the same number, all were
 
 	// Only survey reads these.
 	census    provision.Census // processor time of every process of the machine
 	dataBytes int64            // size of the broker's data directories; 0 unless the broker was started here
-	roots     []int            // roots of the process trees that belong to the broker, its pipeline, consumers, relays and agents; read has those that agents meter
+	roots     []int            // roots of the process trees that take part in the measurement
 }
 
 const unknownFlushes = -1
@@ -55,7 +55,7 @@ func (b *bench) read() reading {
 		used.Flushes, used.Gaps = b.flushed()
 		r.here = []agent.Metered{used}
 	}
-	r.sum(b.away.latest())
+	r.addRemote(b.remoteMeters.latest())
 	if b.consuming != nil {
 		r.consumers = b.consuming.Meter().Sample()
 	}

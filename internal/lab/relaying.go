@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/agent"
-	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/remark"
@@ -16,29 +15,26 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// relay makes the topics and starts the relays, each a process of its own; it blocks until the broker knows all of them.
-func (b *bench) relay(ctx context.Context, c driver.Config, t driver.Topology) error {
+// startRelays makes the topics and starts the relays, each as a process. It blocks until the broker knows all of them.
+func (b *bench) startRelays(ctx context.Context, t driver.Topology) error {
 	if b.lab.Host == nil {
 		return errStart{errors.New("the relays' processes can't be started: there is no directory for them")}
 	}
-	to, err := b.link(c)
-	if err != nil {
-		return err
-	}
-	to.Topology = t
+	broker := b.broker
+	broker.Topology = t
 	b.stage(Event{Kind: Staged, Stage: "connecting"})
-	maker, err := to.Open(ctx, b.lab.Log)
+	maker, err := broker.Open(ctx, b.lab.Log)
 	if err != nil {
 		return err
 	}
 	if err := maker.Close(); err != nil {
-		return fmt.Errorf("close what made the topics: %w", err)
+		return fmt.Errorf("close the client that made the topics: %w", err)
 	}
-	to.Topology.Existing = true
+	broker.Topology.Existing = true
 	b.stage(Event{Kind: Staged, Stage: "starting the relays"})
-	one := agent.Relay{Broker: to, Config: driver.RelayConfig{MaxBytes: int(b.spec.MessageSize.Largest())}}
+	relay := agent.Relay{Broker: broker, Config: driver.RelayConfig{MaxBytes: int(b.spec.MessageSize.Largest())}}
 	b.relays, err = b.lab.Host.Start(ctx, provision.Options{
-		Broker: agent.RelaysPart, Nodes: b.spec.Relays, Keep: b.lab.Keep, Server: one.Settings(),
+		Broker: agent.RelaysPart, Nodes: b.spec.Relays, Keep: b.lab.Keep, Server: relay.Settings(),
 	})
 	if err != nil {
 		return fmt.Errorf("start the relays: %w", err)
@@ -46,10 +42,10 @@ func (b *bench) relay(ctx context.Context, c driver.Config, t driver.Topology) e
 	return nil
 }
 
-// askRelays asks the relays how they stood still: they are processes of ours, and messages waited for them. What a fault does to
-// a relay is what the point is about, so then nobody is asked.
+// askRelays adds to a trial how the relays stood still in it: messages waited for them, and the broker is not to blame. If a
+// fault is aimed at a relay, its standing still is what the point measures, so none is asked.
 func (b *bench) askRelays(ctx context.Context, t *trial) {
-	onRelay := func(f study.Fault) bool { in, _ := b.faultTarget(f.Node); return in == b.relays }
+	onRelay := func(f study.Fault) bool { target, _ := b.faultTarget(f.Node); return target == b.relays }
 	if b.relays == nil || t.Err != nil || slices.ContainsFunc(b.spec.Faults, onRelay) {
 		return
 	}
@@ -63,16 +59,3 @@ func (b *bench) askRelays(ctx context.Context, t *trial) {
 		*t.relayed = t.relayed.With(p)
 	}
 }
-
-// relayable refuses relays where no process of their own could be.
-func relayable(s study.Spec) error {
-	if _, ok := catalog.Started(s.Broker); s.Relays > 0 && !ok {
-		return driver.Unsupported(fmt.Sprintf("relays: %d", s.Relays), "%s runs in this process, and no other one reaches it", s.Broker)
-	}
-	return nil
-}
-
-// errRelay is the death of a relay that nobody asked for.
-type errRelay struct{ provision.Death }
-
-func (e errRelay) Error() string { return fmt.Sprintf("relay-%d died: %s", e.Node, e.Death) }

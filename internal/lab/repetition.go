@@ -15,23 +15,24 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// repetition runs one repetition of one point; whatever happens it becomes a record. unstarted tells that there was no
-// broker to measure.
-func (l *lab) repetition(ctx context.Context, run study.Run) (_ store.Record, unstarted bool) {
-	r := Blank(run, l.host, l.Tool)
+// repetition runs one repetition of one point and returns its record, whatever happens. started is false if there was no broker
+// to measure.
+func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, started bool) {
+	r = Blank(run, l.host, l.Tool)
 	b := &bench{lab: l, record: &r, spec: run.Point.Spec, payloads: run.Point.Payloads, stage: func(e Event) { l.watch(run, e) }}
-	err := b.whyLost(b.run(ctx))
+	err := b.explainLoss(b.run(ctx))
 	b.close()
-	if startFailed(err) || b.died != nil {
+	started = !errors.As(err, new(errStart))
+	if !started || b.died != nil {
 		l.pool.drop(b.spec)
 	}
-	status, why := verdict(ctx, b, err)
+	status, why := b.ending(ctx, err)
 	r.Status, r.Reason, r.Figures = status, why.Text, why.Figures
 	r.Ended = time.Now().UTC()
-	return r, startFailed(err)
+	return r, started
 }
 
-// Blank is the record of a repetition that begins now.
+// Blank returns the record of a repetition that begins now.
 func Blank(run study.Run, host store.Host, tool string) store.Record {
 	return store.Record{
 		Schema: store.Schema, PointID: run.Point.ID, Study: run.Point.Study, Label: run.Point.Label,
@@ -40,18 +41,22 @@ func Blank(run study.Run, host store.Host, tool string) store.Record {
 	}
 }
 
-// verdict turns how a repetition ended into a status and its reason. Servers and clients quote what they were given: no
-// secret of it gets into a record.
-func verdict(ctx context.Context, b *bench, err error) (store.Status, remark.Remark) {
-	status, why := ending(ctx, b, err)
+// ending returns how a repetition, or a part of it with a status of its own, ended, and why. err is its error. Errors of servers
+// and clients may quote what they were sent, so secrets are removed.
+func (b *bench) ending(ctx context.Context, err error) (store.Status, remark.Remark) {
+	status, why := b.classify(ctx, err)
 	return status, remark.Stored(secret.Redact(why.Text), why.Figures)
 }
 
-func ending(ctx context.Context, b *bench, err error) (store.Status, remark.Remark) {
-	var unsupported *driver.ErrUnsupported
-	var setting *provision.ErrSetting
-	var refused *provision.ErrRefused
-	var judged judgement
+// classify tells how a repetition ended from its error, from its context, and from whether the broker lives. The first case that
+// fits explains the others: an interrupted run also loses its broker, and a broker that died breaks connections.
+func (b *bench) classify(ctx context.Context, err error) (store.Status, remark.Remark) {
+	var (
+		unsupported *driver.ErrUnsupported
+		setting     *provision.ErrSetting
+		refused     *provision.ErrRefused
+		judged      judgement
+	)
 	switch {
 	case err == nil && ctx.Err() == nil && b.died == nil:
 		return store.OK, remark.Remark{}
@@ -59,7 +64,7 @@ func ending(ctx context.Context, b *bench, err error) (store.Status, remark.Rema
 		return store.Aborted, remark.Of("interrupted")
 	case errors.As(err, new(*agent.ErrLost)):
 		return store.Aborted, remark.Of("%v", err)
-	case errors.As(err, &unsupported): // whatever was being done when it turned out
+	case errors.As(err, &unsupported): // without the errors around it: it doesn't matter when it turned out
 		return store.Refused, remark.Of("%v", unsupported)
 	case errors.As(err, &setting):
 		return store.Refused, remark.Of("%v", setting)
@@ -67,15 +72,17 @@ func ending(ctx context.Context, b *bench, err error) (store.Status, remark.Rema
 		return store.Refused, remark.Of("%v", err)
 	case b.died != nil:
 		return store.Failed, remark.Of("the broker died: %v", b.died)
-	case errors.As(err, &judged) && judged.status == store.Void, errors.Is(err, worker.ErrLate), errors.As(err, new(*agent.ErrClock)):
+	case errors.As(err, &judged):
+		return judged.status, remark.Of("%v", err)
+	case errors.Is(err, worker.ErrLate), errors.As(err, new(*agent.ErrClock)):
 		return store.Void, remark.Of("%v", err)
 	}
 	return store.Failed, remark.Of("%v", err)
 }
 
-// judgement ends a repetition that ran but does not stand.
+// judgement is the error of a repetition that was measured but does not stand.
 type judgement struct {
-	status store.Status // Failed, or Void where the generator limited the numbers
+	status store.Status // store.Failed, or store.Void if the generator limited the numbers
 	why    remark.Remark
 }
 
@@ -83,9 +90,9 @@ func (j judgement) Error() string         { return j.why.Text }
 func (j judgement) Remark() remark.Remark { return j.why }
 
 func void(format string, args ...any) error {
-	return judgement{store.Void, remark.Of(format, args...)}
+	return judgement{status: store.Void, why: remark.Of(format, args...)}
 }
 
 func failed(format string, args ...any) error {
-	return judgement{store.Failed, remark.Of(format, args...)}
+	return judgement{status: store.Failed, why: remark.Of(format, args...)}
 }

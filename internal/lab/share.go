@@ -3,6 +3,8 @@ package lab
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/store"
@@ -15,18 +17,15 @@ import (
 // askAgainEvery is how often a runner that has nothing else to do asks whether a repetition that another one has claimed is done.
 const askAgainEvery = time.Second
 
-// share reads from the store which repetitions are done, and prepares to claim the others.
-func (l *lab) share(ctx context.Context, runs []study.Run) error {
-	ids, seen := []string{}, map[string]bool{}
-	for _, r := range runs {
-		if !seen[r.Point.ID] {
-			seen[r.Point.ID] = true
-			ids = append(ids, r.Point.ID)
-		}
-	}
+// readDone reads from the store which repetitions are done, and prepares to claim the others.
+func (l *lab) readDone(ctx context.Context, runs []study.Run) error {
 	var err error
 	if !l.Again {
-		if l.done, err = l.Store.Done(ctx, ids); err != nil {
+		points := map[string]bool{}
+		for _, r := range runs {
+			points[r.Point.ID] = true
+		}
+		if l.done, err = l.Store.Done(ctx, slices.Sorted(maps.Keys(points))); err != nil {
 			return err
 		}
 	}
@@ -35,7 +34,7 @@ func (l *lab) share(ctx context.Context, runs []study.Run) error {
 		lease = store.Lease
 	}
 	if l.claims, err = l.Store.Claims(ctx, l.Again, lease); err != nil {
-		l.claims = nil // the user may append records, but not make the table of claims: run everything, as if alone
+		l.claims = nil // the database's user may append records, but not make the table of claims: run everything, as if alone
 		fmt.Fprintf(l.Log, "%v; other runners with this store may do the same work\n", err)
 	}
 	return nil
@@ -67,7 +66,7 @@ func (l *lab) doneBefore(run study.Run) bool {
 	return done
 }
 
-// await waits for askAgainEvery and says for what. held are the repetitions that other runners have claimed; at least one.
+// await reports that other runners hold repetitions, and sleeps for askAgainEvery. held are the repetitions that other runners have claimed; at least one.
 func (l *lab) await(ctx context.Context, held []study.Run) error {
 	stage := "waiting for another runner with the same store: it is at the last repetition"
 	if len(held) > 1 {

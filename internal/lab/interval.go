@@ -28,32 +28,46 @@ type interval struct {
 	neighbours provision.Neighbours
 }
 
-// used returns what was used between two readings, with the sides of the generator.
-func (m *metering) used(from, to reading) interval {
-	u := intervalBetween(from, to)
-	if u.shares != nil {
-		u.shares.Sides = m.sidesBetween(from, to)
+// intervalBetween returns what was used between two readings.
+func (m *metering) intervalBetween(from, to reading) interval {
+	u := interval{neighbours: to.census.Since(from.census, os.Getpid(), slices.Concat(from.roots, to.roots))}
+	if time.Duration(to.at-from.at) < shareWindow {
+		return u
+	}
+	elapsed, c := seconds(from.at, to.at), m.coresBetween(from, to)
+	u.shares = &store.Shares{
+		Seconds: elapsed, Broker: c.Broker, BrokerUser: c.BrokerUser, BrokerSystem: c.BrokerSystem, Generator: c.Generator, Sides: c.Sides,
+		Relays: (processor(to.relays) - processor(from.relays)) / elapsed,
+		Others: (u.neighbours.Used + u.neighbours.Stolen).Seconds() / elapsed,
 	}
 	return u
 }
 
-func intervalBetween(from, to reading) interval {
-	u := interval{neighbours: to.census.Since(from.census, os.Getpid(), slices.Concat(from.roots, to.roots))}
-	length := time.Duration(to.at - from.at)
-	if length < shareWindow {
-		return u
+// coresBetween returns the cores in use between two readings.
+func (m *metering) coresBetween(from, to reading) Cores {
+	elapsed := seconds(from.at, to.at)
+	return Cores{
+		Broker:       (processor(to.broker) - processor(from.broker)) / elapsed,
+		Generator:    (to.generatorSeconds() - from.generatorSeconds()) / elapsed,
+		BrokerUser:   (to.broker.User - from.broker.User).Seconds() / elapsed,
+		BrokerSystem: (to.broker.System - from.broker.System).Seconds() / elapsed,
+		Sides:        m.sidesBetween(from, to),
 	}
-	seconds := length.Seconds()
-	u.shares = &store.Shares{
-		Seconds:      seconds,
-		Broker:       (processor(to.broker) - processor(from.broker)) / seconds,
-		BrokerUser:   (to.broker.User - from.broker.User).Seconds() / seconds,
-		BrokerSystem: (to.broker.System - from.broker.System).Seconds() / seconds,
-		Generator:    (to.generatorSeconds() - from.generatorSeconds()) / seconds,
-		Relays:       (processor(to.relays) - processor(from.relays)) / seconds,
-		Others:       (u.neighbours.Used + u.neighbours.Stolen).Seconds() / seconds,
+}
+
+// sidesBetween returns the cores in use by each side of the generator between two readings, and its memory at the second. It
+// returns nil if both sides are one process.
+func (m *metering) sidesBetween(from, to reading) *store.SidesTick {
+	if m.bench.consuming == nil {
+		return nil
 	}
-	return u
+	elapsed := seconds(from.at, to.at)
+	side := func(from, to provision.Usage) store.SideTick {
+		return store.SideTick{
+			User: (to.User - from.User).Seconds() / elapsed, System: (to.System - from.System).Seconds() / elapsed, RSSBytes: to.RSSBytes,
+		}
+	}
+	return &store.SidesTick{Producing: side(from.self, to.self), Consuming: side(from.consumers, to.consumers)}
 }
 
 // busier returns the interval in which broker and generator together used more cores. One without shares is returned only if
@@ -98,27 +112,28 @@ func (t trial) others() float64 {
 	return t.Cost.Shares.Others
 }
 
-// crowded adds doubts if the cores were used up by broker and generator together, or used by other processes.
-func (b *bench) crowded(t trial, d *doubts) {
-	if t.Window > 0 && t.Cost.Shares == nil {
-		d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
-	}
+// doubtCores adds doubts if broker and generator together used up the cores, or if other processes used many.
+func (b *bench) doubtCores(t trial, d *doubts) {
 	s, cores := t.Cost.Shares, float64(b.lab.host.Cores)
 	if s == nil {
+		if t.Window > 0 { // the cost was metered
+			d.add("coarse-cpu", "it took %s, and processor time is told too coarsely for that: cost means little, and whether the generator or others used up the cores isn't known", t.Window)
+		}
 		return
 	}
-	here := t.coresHere()
-	if (b.meter != nil || b.away.here()) && s.Broker+here+s.Relays > usedUpShare*cores {
-		if b.relays != nil {
-			d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, here, s.Relays, cores)
-		} else {
-			d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", s.Broker, here, cores)
-		}
+	brokerIsHere, generator := b.meter != nil || b.remoteMeters.allHere(), t.coresHere()
+	usedUp := brokerIsHere && s.Broker+generator+s.Relays > usedUpShare*cores
+	switch {
+	case usedUp && b.relays != nil:
+		d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, generator, s.Relays, cores)
+	case usedUp:
+		d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", s.Broker, generator, cores)
 	}
 	if s.Others > busyShare*cores {
 		d.add("busy-machine", "%s", t.usedByOthers(cores))
 	}
-	if unseen := t.neighbours.Unseen.Seconds() / s.Seconds; unseen > busyShare*cores && s.Seconds >= 1 { // over less time, the kernel's rounding alone may come to that
+	// Over less than a second, the kernel's rounding alone may come to that much.
+	if unseen := t.neighbours.Unseen.Seconds() / s.Seconds; unseen > busyShare*cores && s.Seconds >= 1 {
 		d.add("busy-machine", "processes that can't be seen from here used %.1f of the %.0f cores meanwhile", unseen, cores)
 	}
 }

@@ -5,26 +5,26 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// served is what the broker of a point is started with: what the spec asks of the server, what the guarantee needs
-// beside that, and in a pipeline what lets the broker tell what goes through its queue.
-func served(s study.Spec) (map[string]any, error) {
+// serverSettings returns the settings that a point's broker is started with: those of the spec, those that the guarantee needs,
+// and in a pipeline those that let the broker report its queue. For an attached broker they are those of the spec.
+func serverSettings(s study.Spec) (map[string]any, error) {
 	kind, err := driver.Lookup(s.Broker)
 	if err != nil || len(s.Attach) > 0 {
 		return s.Server, nil //nolint:nilerr // an unknown broker is refused elsewhere
 	}
-	server := s.Server
+	settings := s.Server
 	if s.Pipeline != nil && kind.Watched != nil {
-		server = kind.Watched(server)
+		settings = kind.Watched(settings)
 	}
 	if kind.Transacts != nil {
 		client, err := driver.Decode(kind.Settings, driver.ClientScope, s.Client)
 		if err != nil {
 			return nil, err
 		}
-		server = kind.Transacts(guarantee(s), client, s.Relays, server)
+		settings = kind.Transacts(guarantee(s), client, s.Relays, settings)
 	}
 	if kind.Server == nil {
-		return server, nil
+		return settings, nil
 	}
-	return kind.Server(guarantee(s), server)
+	return kind.Server(guarantee(s), settings)
 }

@@ -44,11 +44,11 @@ func (g grows) At(_ context.Context, times ...int64) (list []agent.Metered, err 
 // metered is what a trial of three readings costs where agents meter.
 func metered(t *testing.T, here []agent.Metered, list ...agent.Meter) (trial, *bench) {
 	t.Helper()
-	b := &bench{lab: &lab{}, away: list, meterCoversBroker: true, record: &store.Record{}, spec: study.Defaults()}
+	b := &bench{lab: &lab{}, remoteMeters: list, meterCoversBroker: true, record: &store.Record{}, spec: study.Defaults()}
 	m := &metering{bench: b}
 	var tr trial
 	begin, until, end := reading{at: 1e9, here: here}, reading{at: 2e9, here: here}, reading{at: 3e9, here: here}
-	m.settle(&tr, &begin, &until, &end)
+	m.settleRemote(&tr, &begin, &until, &end)
 	tr.Cost = m.cost(begin, end, worker.Outcome{})
 	return tr, b
 }

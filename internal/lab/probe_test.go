@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func point(id, broker, size, delivery string) *store.Record {
 
 func TestASearchBeginsWhereItsNearestNeighbourWas(t *testing.T) {
 	l := &lab{}
-	if _, _, ok := l.neighbour(point("a", "nats", "100", "x")); ok {
+	if _, _, ok := l.neighbourOf(point("a", "nats", "100", "x")); ok {
 		t.Error("nobody was there before")
 	}
 	l.remember(point("a", "nats", "100", "x"), search.Bounds{Low: 1000, High: 1050})
@@ -39,22 +40,22 @@ func TestASearchBeginsWhereItsNearestNeighbourWas(t *testing.T) {
 		{point("f", "nats", "9", "z"), 0, false, false},       // two
 		{point("g", "rabbitmq", "100", "x"), 0, false, false}, // another broker says nothing
 	} {
-		n, same, ok := l.neighbour(c.record)
+		n, same, ok := l.neighbourOf(c.record)
 		if n.low != c.low || same != c.same || ok != c.ok {
 			t.Errorf("%s: %+v, %v, %v", c.record.PointID, n, same, ok)
 		}
 	}
 	other := point("a2", "nats", "100", "z")
 	other.Study = "another"
-	if n, _, ok := l.neighbour(other); ok {
+	if n, _, ok := l.neighbourOf(other); ok {
 		t.Errorf("a point of another study: %+v", n)
 	}
 	larger := point("d", "nats", "100", "z")
 	larger.Spec.MessageSize[0].Size = 1000
-	if n, _, ok := l.neighbour(larger); ok {
+	if n, _, ok := l.neighbourOf(larger); ok {
 		t.Errorf("a point of ten times the size: %+v", n)
 	}
-	if n, _, _ := l.neighbour(point("b", "nats", "1KiB", "y")); n.high != 500 {
+	if n, _, _ := l.neighbourOf(point("b", "nats", "1KiB", "y")); n.high != 500 {
 		t.Errorf("without an upper bound the lower one is all there is: %+v", n)
 	}
 }
@@ -63,7 +64,7 @@ func TestPointsAreApartByTheAxesInWhichTheyDiffer(t *testing.T) {
 	for want, b := range map[int]map[string]string{
 		0: {"x": "1", "y": "2"}, 1: {"x": "1", "y": "3"}, 2: {"x": "1", "z": "2"},
 	} {
-		if got := apart(map[string]string{"x": "1", "y": "2"}, b); got != want {
+		if got := differingAxes(map[string]string{"x": "1", "y": "2"}, b); got != want {
 			t.Errorf("%v: %d, want %d", b, got, want)
 		}
 	}
@@ -77,7 +78,7 @@ func TestAProbesWindowHoldsNoMoreThanItsBytes(t *testing.T) {
 		h := &rateSearch{bench: &bench{spec: study.Spec{
 			SubscriptionsPerTopic: 1, MessageSize: study.Sizes{{Size: study.Size(size), Weight: 1}}, InFlight: study.InFlight{Messages: 1000, Bytes: 32 << 20},
 		}}}
-		if got := h.little(slow, 1000); math.Abs(got-want) > 0.01*want {
+		if got := h.littlesLaw(slow, 1000); math.Abs(got-want) > 0.01*want {
 			t.Errorf("%d B: %.0f/s, want %.0f/s", size, got, want)
 		}
 	}
@@ -99,8 +100,20 @@ func TestWhatTheGeneratorLimitedIsSaidWhateverCameLater(t *testing.T) {
 		{search.Bounds{Low: 2500, Void: "at 2600/s other processes ran"}, "unknown"},      // somebody else's
 		{search.Bounds{Low: 500, High: 900, Void: "at 800/s other processes"}, "unknown"}, // likewise
 	} {
-		if got := h.limit(c.found); got != c.want {
+		if got := h.bottleneck(c.found); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.found, got, c.want)
+		}
+	}
+}
+
+func TestTheGeneratorsLimitIsThatOfTheLowestRate(t *testing.T) {
+	tried := map[float64]attempts{}
+	for _, rate := range []float64{1000, 2000, 3000, 4000, 5000} {
+		tried[rate] = attempts{saturated: fmt.Sprintf("late at %g/s", rate)}
+	}
+	for range 50 { // maps are walked in random order
+		if got := (&rateSearch{tried: tried}).saturatedBetween(1000, 0); got != "late at 2000/s" {
+			t.Fatalf("above 1000/s the generator was %q", got)
 		}
 	}
 }

@@ -1,0 +1,74 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// Processes that a repetition needs may die while it runs. guard ends a trial when one does.
+
+// errBrokerDied is the cause of a context that guard has ended because the broker died. bench.died says how.
+var errBrokerDied = errors.New("the broker died")
+
+// errRelayDied is the cause of a context that guard has ended because a relay died.
+type errRelayDied struct{ provision.Death }
+
+func (e errRelayDied) Error() string { return fmt.Sprintf("relay-%d died: %s", e.Node, e.Death) }
+
+// guard returns a context that ends when the broker or a relay dies, unless a fault ended it on purpose. The caller calls unguard
+// before it reads bench.died.
+func (b *bench) guard(ctx context.Context) (guarded context.Context, unguard func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var broker, relays <-chan provision.Death // nil channels never deliver
+	if b.instance != nil {
+		broker = b.instance.Deaths()
+	}
+	if b.relays != nil {
+		relays = b.relays.Deaths()
+	}
+	over := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case death := <-broker:
+			b.died = &death
+			cancel(errBrokerDied)
+		case death := <-relays:
+			cancel(errRelayDied{death})
+		case <-over:
+		}
+	}()
+	return ctx, func() { close(over); <-watched; cancel(nil) }
+}
+
+// deathDelay is how long after its connections broke the death of a process may be reported.
+const deathDelay = time.Second
+
+// noteDeath notes the broker's death if it has been reported or is reported within deathDelay.
+func (b *bench) noteDeath() {
+	select {
+	case death := <-b.instance.Deaths():
+		b.died = &death
+	case <-time.After(deathDelay):
+	}
+}
+
+// explainLoss adds to an error of a lost consumers' process how that process died. It must be called before close, which ends
+// the process itself.
+func (b *bench) explainLoss(err error) error {
+	if b.consuming == nil || !errors.Is(err, worker.ErrApart) {
+		return err
+	}
+	select {
+	case death := <-b.consuming.Deaths():
+		return fmt.Errorf("%w died: %s", worker.ErrApart, death)
+	case <-time.After(deathDelay):
+		return err
+	}
+}

@@ -1,0 +1,133 @@
+package lab
+
+import (
+	"slices"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// doubts collects doubts, at most one with each code.
+type doubts []store.Doubt
+
+// add adds a doubt unless there is one with this code.
+func (d *doubts) add(code, format string, args ...any) {
+	if !slices.ContainsFunc(*d, func(old store.Doubt) bool { return old.Code == code }) {
+		*d = append(*d, doubtOf(code, remark.Of(format, args...)))
+	}
+}
+
+func doubtOf(code string, why remark.Remark) store.Doubt {
+	return store.Doubt{Code: code, Text: why.Text, Figures: why.Figures}
+}
+
+// fewSamples is the number of latencies below which a p99.9 rests on a single message.
+const fewSamples = 1000
+
+// doubts returns the reasons to trust a trial's numbers less. docs/method.md lists them.
+func (b *bench) doubts(t trial) []store.Doubt {
+	var d doubts
+	if why := b.missedRate(t); why.Text != "" { // first, because it explains the others
+		d.add(store.DoubtRateMissed, "%s", why)
+	}
+	d = append(d, t.Doubts...)
+	b.doubtBooks(t, &d)
+	b.doubtGenerator(t, &d)
+	b.doubtConsumers(t, &d)
+	doubtClocks(t, &d)
+	b.doubtCores(t, &d)
+	if n := t.Histograms.EndToEnd.Count(); n > 0 && n < fewSamples {
+		d.add("few-samples", "only %d latencies were measured: p99.9 and what lies above it rest on single messages", n)
+	}
+	longestWarmup := time.Duration(b.spec.Warmup.Max)
+	if b.spec.Warmup.Auto && t.From != 0 && time.Duration(t.From-t.Start) >= longestWarmup {
+		d.add("not-settled", "rate and latency were still drifting after %s of warm-up", longestWarmup)
+	}
+	if m := t.Measured; len(t.Samples) > 0 && t.Err == nil && !t.Drained && m.Lost == 0 && m.Unresolved == 0 {
+		d.add(store.DoubtLate, "not everything of the warm-up had arrived when the drain allowance was used up")
+	}
+	return d
+}
+
+// doubtBooks adds doubts about messages that failed, were lost, or arrived late.
+func (b *bench) doubtBooks(t trial, d *doubts) {
+	m := t.Measured
+	if !m.Balanced() {
+		d.add("unbalanced-books", "due %d = sent %d + unsent %d, sent = acked %d + failed %d + unresolved %d, expected %d = received %d + lost %d does not hold",
+			m.Due, m.Sent, m.Unsent, m.Acked, m.Failed, m.Unresolved, m.Expected, m.Received, m.Lost)
+	}
+	if m.Unresolved > 0 {
+		d.add("unresolved", "the fate of %d messages was not known when the run ended", m.Unresolved)
+	}
+	switch {
+	case m.Lost > 0 && m.Lost <= m.MayDrop:
+		d.add("limited", "%d of %d deliveries were dropped by %s, which was asked for", m.Lost, m.Expected, b.limitSetting)
+	case m.Lost > 0 && t.Arriving:
+		d.add(store.DoubtLate, "%d of %d deliveries had not come when the drain allowance of %s was used up, though others still came: they may be late rather than lost", m.Lost, m.Expected, b.spec.Drain)
+	case m.Lost > 0:
+		d.add("loss", "%d of %d deliveries never came", m.Lost, m.Expected)
+	}
+	if t.Overdue > 0 {
+		d.add(store.DoubtLate, "%d deliveries had not come when the drain allowance of %s was used up, though others still came", t.Overdue, b.spec.Drain)
+	}
+	if m.Failed > 0 {
+		d.add("failed-sends", "%d of %d sends failed%s", m.Failed, m.Sent, because(t.SendErr))
+	}
+	if m.Resent > 0 && len(b.spec.Faults) == 0 {
+		d.add("resent", "%d sends were repeated because the connection was lost or no answer came", m.Resent)
+	}
+	if w := t.Warmup; w.WronglyLost() > 0 || w.Corrupted > 0 {
+		d.add("warmup-faults", "in warm-up %d confirmed messages were lost and %d corrupted", w.LostAcked, w.Corrupted)
+	}
+	if m.Untimed > 0 {
+		d.add("untimed", "%d messages arrived too late for their latency to be known: they were too short to carry their times", m.Untimed)
+	}
+}
+
+// doubtGenerator adds doubts if the generator's lag, its pauses or its window shaped the figures.
+func (b *bench) doubtGenerator(t trial, d *doubts) {
+	latency, measured := t.Histograms.EndToEnd, "end to end"
+	if b.spec.SubscriptionsPerTopic == 0 { // nobody receives
+		latency, measured = t.Histograms.Publish, "publishing"
+	}
+	p99 := latency.Quantile(0.99)
+	if latest := t.latest(); significantDelay(latest.lagP99, p99) {
+		d.add(store.DoubtGeneratorLag, "%s was %s late at p99, %s was %s", latest.name, ms(latest.lagP99), measured, ms(p99))
+	}
+	if why := t.pauseEffect(p99, measured); why.Text != "" {
+		d.add(store.DoubtPauses, "%s", why)
+	}
+	if n := b.spec.InFlight.Messages; n > 1 && b.spec.InFlight.Bytes < 2*b.spec.MessageSize.Largest() {
+		d.add("one-in-flight", "inFlight.bytes (%d) holds one message of %d bytes: each producer waits for every confirmation, though inFlight.messages allows %d",
+			b.spec.InFlight.Bytes, b.spec.MessageSize.Largest(), n)
+	}
+}
+
+// significantDelay reports whether a delay of our own, at p99, is large enough to shape a latency: more than 1 ms, and more than a
+// tenth of the latency's p99. Both are in ns.
+func significantDelay(delayP99, latencyP99 int64) bool {
+	return delayP99 > int64(time.Millisecond) && delayP99 > latencyP99/10
+}
+
+// busyConsumers is the share of its time with consumerDelay from which the busiest consumer is the limit. The busiest, not
+// the average: brokers give all messages of a partition, or of a subscription, to one of several consumers.
+const busyConsumers = 0.8
+
+// doubtConsumers adds a doubt if a consumer's own work on each message set the pace.
+func (b *bench) doubtConsumers(t trial, d *doubts) {
+	if t.Working > busyConsumers {
+		d.add("consumer-bound", "the busiest consumer spent %.0f %% of the time with its consumerDelay of %s: it, not the broker, set the pace", 100*min(1, t.Working), b.spec.ConsumerDelay)
+	}
+}
+
+// because returns a clause that ends a sentence with an error; empty if there is none.
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + err.Error()
+}
+
+// ms returns nanoseconds as a duration, rounded to 0.01 ms for sentences.
+func ms(ns int64) time.Duration { return time.Duration(ns).Round(10 * time.Microsecond) }

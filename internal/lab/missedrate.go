@@ -1,0 +1,76 @@
+package lab
+
+import (
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/remark"
+)
+
+// missedRate says how much less came through than the schedule offered, and what broker and generator did meanwhile; empty if the
+// schedule was kept.
+func (b *bench) missedRate(t trial) remark.Remark {
+	m := t.Measured
+	length := seconds(t.From, t.Until)
+	if !t.Scheduled || length == 0 || m.Due == 0 {
+		return remark.Remark{}
+	}
+	acked, _ := t.rates(length)
+	due := float64(m.Due) / length
+	behind := len(b.spec.Faults) == 0 && missed(acked, due, length) // under a fault, the outage tells more
+	var clauses []remark.Remark
+	if m.Unsent > 0 {
+		clauses = append(clauses, remark.Of("%d of %d messages due were never sent", m.Unsent, m.Due))
+	}
+	if m.Unsent > 0 || behind {
+		clauses = append(clauses, remark.Of("%s of %s came through", rateText(acked), rateText(due)))
+		clauses = append(clauses, b.whatWasUsed(t)...)
+	}
+	return remark.List(clauses, "; ")
+}
+
+// A rate is taken between two samples, so its edges are off by up to one sample each. It is missed only if it is lower by more
+// than this share, and by more than so many seconds' worth of messages.
+const missedShare, missedSeconds = 0.02, 0.1
+
+// missed reports whether a rate over a time is lower than another by more than its edges explain.
+func missed(rate, expected, seconds float64) bool {
+	behind := 1 - rate/expected
+	return behind > missedShare && behind*seconds > missedSeconds
+}
+
+// blockedShown is the share of the producers' time above which it is reported that they waited for confirmations.
+const blockedShown = 0.5
+
+// whatWasUsed returns clauses about the processor time of broker and generator, and about producers that waited with a full window.
+// They show which of the two was the limit. A broker that spends most of its time in the kernel waits for the file system, which
+// slows down with thousands of files.
+func (b *bench) whatWasUsed(t trial) []remark.Remark {
+	s, cores := t.Cost.Shares, b.lab.host.Cores
+	if s == nil {
+		return nil
+	}
+	var clauses []remark.Remark
+	agentCores, elsewhere := t.coresOfAgentMachines()
+	switch {
+	case elsewhere:
+		clauses = append(clauses, remark.Of("the agents used %.1f of the %d cores of their machines", s.Generator, agentCores))
+	case t.Cost.BrokerKnown:
+		clauses = append(clauses, remark.Of("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores", s.Broker, s.BrokerSystem, s.Generator, cores))
+	default:
+		clauses = append(clauses, remark.Of("the generator used %.1f of %d cores", s.Generator, cores))
+	}
+	if blocked := t.Blocked.Seconds() / t.sendingTime(); blocked > blockedShown {
+		clauses = append(clauses, remark.Of("producers waited for a free place in the window for %.0f %% of their time", 100*blocked))
+	}
+	return clauses
+}
+
+// rateText is a rate in a sentence, in messages per second: whole messages, or three digits if there are few.
+type rateText float64
+
+func (r rateText) String() string {
+	if r < 100 {
+		return fmt.Sprintf("%.3g/s", float64(r))
+	}
+	return fmt.Sprintf("%.0f/s", float64(r))
+}

@@ -1,0 +1,71 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// OnAgents returns an error if so many agents can't run a point.
+func OnAgents(s study.Spec, agents int) error {
+	_, hasProcesses := catalog.Started(s.Broker)
+	agentsSetting, placeSetting := fmt.Sprintf("--agents %d", agents), "place: "+s.Place.String()
+	streams, clients := streams(s), producerClients(s)+dealtConsumers(s)
+	phaseEndsByTime := slices.Contains([]string{study.MeasureRate, study.MeasurePeak, study.MeasureCurve}, s.Measure)
+	switch {
+	case !hasProcesses:
+		return driver.Unsupported(agentsSetting, "%s runs in this process, and no agent reaches it", s.Broker)
+	case s.Pipeline != nil:
+		return driver.Unsupported(agentsSetting, "a pipeline's parts run on this machine")
+	case s.ConsumersApart:
+		return driver.Unsupported(agentsSetting, "consumersApart: true starts a process of this machine for the consumers")
+	case s.Relays > 0:
+		return driver.Unsupported(agentsSetting, "relays run on this machine, and no agent hears of them")
+	case agents > 1 && s.Place.Spread() && s.Warmup.Auto && phaseEndsByTime:
+		return driver.Unsupported(placeSetting, "with warmup: auto nobody knows in time when the measured phase of the others begins; give it a time")
+	case s.Place.Named() && len(s.Place.Agents()) != agents:
+		return driver.Unsupported(agentsSetting, "place names %d agents: %s", len(s.Place.Agents()), strings.Join(s.Place.Agents(), ", "))
+	case len(s.Place.Producers) > producerClients(s):
+		return driver.Unsupported(placeSetting, "%d agents are to have producers, and there are %d to deal", len(s.Place.Producers), producerClients(s))
+	case len(s.Place.Consumers) > dealtConsumers(s):
+		return driver.Unsupported(placeSetting, "%d agents are to have consumers, and there are %d to deal", len(s.Place.Consumers), dealtConsumers(s))
+	case s.Place.Spread() && agents > clients:
+		return driver.Unsupported(agentsSetting, "place: %s has %d clients of producers and consumers to deal, and each agent needs one", s.Place, clients)
+	case !s.Place.Spread() && agents > streams:
+		return driver.Unsupported(agentsSetting, "all streams of a topic, and topics that share connections, run on one agent, and there are %d of these; place: spread divides a topic", streams)
+	}
+	return nil
+}
+
+// WithoutAgents returns an error if a point needs agents.
+func WithoutAgents(s study.Spec) error {
+	if s.Place.Spread() {
+		return driver.Unsupported("place: "+s.Place.String(), "there are no agents: --agents says how many")
+	}
+	return nil
+}
+
+// streams returns the number of topics, or of groups of topics that share connections. All clients of one run on the same agent,
+// unless place spreads them.
+func streams(s study.Spec) int {
+	if s.Connections > 0 {
+		return min(s.Connections, s.Topics)
+	}
+	return s.Topics
+}
+
+// producerClients returns how many clients of producers place: spread deals among agents.
+func producerClients(s study.Spec) int { return streams(s) * s.ProducersPerTopic }
+
+// dealtConsumers returns how many consumers place: spread deals among agents.
+func dealtConsumers(s study.Spec) int { return streams(s) * s.ConsumersPerTopic() }
+
+// placed returns a spec's place in the form that agents take.
+func placed(s study.Spec) agent.Place {
+	return agent.Place{Spread: s.Place.Deal == study.PlaceSpread, Producers: s.Place.Producers, Consumers: s.Place.Consumers}
+}

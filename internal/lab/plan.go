@@ -1,0 +1,107 @@
+package lab
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// plan lays out topics, producers and consumers of the point. Names of topics are unique, so messages that an earlier point has
+// left on a shared broker are never mistaken for this one's.
+func (b *bench) plan() worker.Plan {
+	s := b.spec
+	p := worker.Plan{
+		Payload: worker.Payload{
+			Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Given: b.payloads, Seed: s.Seed,
+		},
+		Keys: worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: s.Seed},
+		// With several partitions or consumers, order holds only for messages of the same key.
+		KeyOrdered:   s.PartitionsPerTopic > 1 || s.ConsumerPerSubscription.Largest() > 1,
+		InFlight:     s.InFlight.Messages,
+		Bytes:        int(s.InFlight.Bytes),
+		Delay:        worker.Delay{Mean: time.Duration(s.ConsumerDelay), Exponential: s.ConsumerDelays == "exponential", Seed: s.Seed},
+		Clients:      s.Connections * s.ProducersPerTopic,
+		Consumers:    consumers(s),
+		ConsumeLater: s.Measure == study.MeasureBacklog,
+		Run:          uint16(rand.Uint32()),
+	}
+	for _, size := range s.MessageSize {
+		p.Payload.Sizes = append(p.Payload.Sizes, worker.Size{Bytes: int(size.Size), Weight: size.Weight})
+	}
+	for i := range s.SubscriptionsPerTopic {
+		p.Topology.Subscriptions = append(p.Topology.Subscriptions, subscriptionName(i))
+	}
+	prefix := b.topicName(p.Run)
+	for t := range s.Topics {
+		topic := driver.Topic{Name: fmt.Sprintf("%s-%d", prefix, t), Partitions: s.PartitionsPerTopic}
+		if s.Relays > 0 {
+			topic.Out = topic.Name + "-out"
+		}
+		p.Topology.Topics = append(p.Topology.Topics, topic)
+		for range s.ProducersPerTopic {
+			p.Producers = append(p.Producers, worker.Producer{ID: len(p.Producers), Topic: t})
+		}
+	}
+	p.Connect = connectTime(p)
+	return p
+}
+
+// keyKinds maps the spec's key distributors, which are the OpenMessaging Benchmark's and ours, to the worker's.
+var keyKinds = map[string]string{
+	"NO_KEY": "none", "KEY_ROUND_ROBIN": "roundrobin", "RANDOM_NANO": "random", "RANDOM": "random", "ZIPF": "zipf",
+}
+
+func subscriptionName(i int) string { return fmt.Sprintf("s%d", i) }
+
+// topicName returns a name that no other point uses, unless both draw the same run number.
+func (b *bench) topicName(run uint16) string {
+	return fmt.Sprintf("bm-%s-%d-%04x", b.record.PointID[:8], b.record.Repetition, run)
+}
+
+// consumers returns the consumers of all topics and subscriptions. If topics share n connections, each consumer reads the topics
+// t, t+n, t+2n and so on, which are also those that share a producer's connection.
+func consumers(s study.Spec) []driver.ConsumerConfig {
+	connections := s.Topics
+	if s.Connections > 0 {
+		connections = s.Connections
+	}
+	var list []driver.ConsumerConfig
+	for first := range connections {
+		var also []int
+		for t := first + connections; t < s.Topics; t += connections {
+			also = append(also, t)
+		}
+		for subscription := range s.SubscriptionsPerTopic {
+			count := s.ConsumerPerSubscription.Of(subscription)
+			for id := range count {
+				list = append(list, driver.ConsumerConfig{
+					ID: id, Of: count, Topic: first, Also: also, Subscription: subscription, Delay: time.Duration(s.ConsumerDelay),
+				})
+			}
+		}
+	}
+	return list
+}
+
+// connectTime bounds connecting, creating topics and probing: a minute, and 10 ms for each producer, consumer and partition.
+func connectTime(p worker.Plan) time.Duration {
+	const each, longest = 10 * time.Millisecond, time.Hour
+	n := len(p.Producers) + len(p.Consumers)
+	for _, t := range p.Topology.Topics {
+		n += t.Partitions
+	}
+	return min(time.Minute+time.Duration(n)*each, longest)
+}
+
+// threads returns how many threads of Go code a client may use that wants no more than wanted: half of the cores, since it
+// shares them with the broker, but at least what it wants. If wanted is 0, the client has no limit, and threads returns 0.
+func threads(wanted, cores int) int {
+	if wanted == 0 {
+		return 0
+	}
+	return max(wanted, cores/2)
+}

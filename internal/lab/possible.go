@@ -1,0 +1,183 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// Possible returns an error if it is known, without a running broker, that a point can't be run. A setting with a value that it
+// can't have is an ordinary error; all other errors are *driver.ErrUnsupported or *provision.ErrRefused.
+func Possible(s study.Spec) error {
+	kind, err := driver.Lookup(s.Broker)
+	if err != nil {
+		return err
+	}
+	c, err := decoded(kind, s)
+	if errors.As(err, new(*driver.ErrUnsupported)) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Broker, err)
+	}
+	if err := supported(kind, s, c); err != nil {
+		return err
+	}
+	recipe, hasProcesses := catalog.Started(s.Broker)
+	switch {
+	case !hasProcesses:
+		return inProcess(s)
+	case len(s.Attach) > 0:
+		_, err := attachedTarget(s)
+		return err
+	}
+	return startable(recipe, s)
+}
+
+// decoded returns the guarantee and the settings of a spec as its driver takes them.
+func decoded(kind driver.Kind, s study.Spec) (c driver.Config, err error) {
+	c.Guarantee = guarantee(s)
+	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, s.Client); err != nil {
+		return c, err
+	}
+	c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, s.Topic)
+	return c, err
+}
+
+// supported returns an error if the driver can't do what a spec asks for.
+func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
+	whyNoKeys := ""
+	if kind.Keyless != nil {
+		whyNoKeys = kind.Keyless(c.Client)
+	}
+	switch {
+	case s.Measure == study.MeasureBacklog && kind.Transient:
+		return driver.Unsupported("measure: backlog", "%s keeps nothing for consumers that are not connected", kind.Name)
+	case s.Connections > 0 && !kind.Shared:
+		return driver.Unsupported(fmt.Sprintf("connections: %d", s.Connections), "%s has a connection for every producer and consumer here; allowed: 0", kind.Name)
+	case keyKinds[s.KeyDistributor] != "none" && whyNoKeys != "":
+		return driver.Unsupported("keyDistributor: "+s.KeyDistributor, "%s; use NO_KEY", whyNoKeys)
+	}
+	if err := reachableByProcesses(s); err != nil {
+		return err
+	}
+	server, err := serverSettings(s)
+	if err != nil {
+		return err
+	}
+	if c.Target, err = expectedTarget(s, server); err != nil {
+		return err
+	}
+	return kind.Refusal(c, driver.Shape{
+		Topics: s.Topics, Partitions: s.PartitionsPerTopic, Subscriptions: s.SubscriptionsPerTopic,
+		Producers: s.ProducersPerTopic, Consumers: s.ConsumerPerSubscription.Largest(), Fewest: s.ConsumerPerSubscription.Smallest(),
+		Connections: s.Connections, Relays: s.Relays, MaxBytes: int(s.MessageSize.Largest()), InFlight: inFlightPerClient(s),
+		Backlog: s.Measure == study.MeasureBacklog,
+	})
+}
+
+// reachableByProcesses refuses consumers and relays in processes of their own if the broker runs in this one.
+func reachableByProcesses(s study.Spec) error {
+	_, hasProcesses := catalog.Started(s.Broker)
+	const why = "%s runs in this process, and no other one reaches it"
+	switch {
+	case hasProcesses:
+		return nil
+	case s.ConsumersApart:
+		return driver.Unsupported("consumersApart: true", why, s.Broker)
+	case s.Relays > 0:
+		return driver.Unsupported(fmt.Sprintf("relays: %d", s.Relays), why, s.Broker)
+	}
+	return nil
+}
+
+// expectedTarget returns what is known of a broker before it runs, as driver.Kind.Fits wants it: a broker that will be started
+// has as many addresses as nodes, all of them empty.
+func expectedTarget(s study.Spec, server map[string]any) (driver.Target, error) {
+	recipe, hasProcesses := catalog.Started(s.Broker)
+	if !hasProcesses || len(s.Attach) > 0 {
+		return driver.Target{Addresses: s.Attach, User: s.User}, nil
+	}
+	v, err := recipe.Version(s.Version)
+	if err != nil {
+		return driver.Target{}, err
+	}
+	known := maps.Clone(server)
+	if known == nil {
+		known = map[string]any{} // nil would mean that somebody else starts the broker
+	}
+	return driver.Target{Addresses: make([]string, s.Nodes), User: s.User, Version: v.Name, Server: known}, nil
+}
+
+// inFlightPerClient returns how many unconfirmed messages a client may have: those of all producers that share it.
+func inFlightPerClient(s study.Spec) int {
+	perProducer := min(s.InFlight.Messages, int(s.InFlight.Bytes/max(1, s.MessageSize.Largest())))
+	perProducer = max(1, perProducer)
+	if s.Connections == 0 {
+		return perProducer
+	}
+	producersPerClient := (s.Topics + s.Connections - 1) / s.Connections // rounded up
+	return perProducer * producersPerClient
+}
+
+// startable refuses a point whose broker the recipe can't start as the spec wants it.
+func startable(r *provision.Recipe, s study.Spec) error {
+	v, err := r.Version(s.Version)
+	if err != nil {
+		return err
+	}
+	if most := r.Largest(v); s.Nodes > most {
+		return driver.Unsupported(fmt.Sprintf("nodes: %d", s.Nodes), "at most %d of %s %s can be started here", most, s.Broker, v.Name)
+	}
+	for _, f := range s.Faults {
+		if f.Node == "leader" && r.Leader == nil && s.Nodes > 1 {
+			return driver.Unsupported("faults: node leader", "which node of %s leads isn't known; name it by number, or all", s.Broker)
+		}
+	}
+	tls := "tls: " + s.TLS
+	switch {
+	case s.TLS == study.TLSOff:
+		return nil
+	case !r.TLS:
+		return driver.Unsupported(tls, "%s can't be started here with TLS", s.Broker)
+	case s.TLS == study.TLSMutual && !r.Mutual:
+		return driver.Unsupported(tls, "%s can't be started here so that it demands client certificates", s.Broker)
+	}
+	return nil
+}
+
+// inProcess refuses what a broker that runs in this process doesn't have.
+func inProcess(s study.Spec) error {
+	refusal := func(setting string) error {
+		return driver.Unsupported(setting, "%s runs in this process, anew for each repetition", s.Broker)
+	}
+	consumers := len(consumers(s))
+	switch {
+	case len(s.Attach) > 0:
+		return refusal("attach")
+	case s.Version != "":
+		return refusal("version: " + s.Version)
+	case s.Nodes > 1:
+		return refusal(fmt.Sprintf("nodes: %d", s.Nodes))
+	case len(s.Server) > 0:
+		return refusal("server")
+	case len(s.Faults) > 0:
+		return refusal("faults")
+	case s.Isolation == "shared":
+		return refusal("isolation: shared")
+	case s.BrokerWarmup > 0:
+		return refusal("brokerWarmup")
+	case s.Pipeline != nil:
+		return refusal("pipeline")
+	case s.ConsumerDelay > 0 && consumers > 1:
+		return driver.Unsupported("consumerDelay", "%s serves its %d consumers one after the other, so one's work would hold up all; allowed: one consumer", s.Broker, consumers)
+	case s.TLS != study.TLSOff:
+		return driver.Unsupported("tls: "+s.TLS, "%s runs in this process, without a network", s.Broker)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// remoteMeters are agents on the machines of an attached broker. Each meters the broker's processes on its machine; together
+// they add up to the broker's cost.
+type remoteMeters []agent.Meter
+
+// String names the processes and the agents that meter them.
+func (r remoteMeters) String() string {
+	var parts []string
+	for _, m := range r {
+		f := m.Facts()
+		parts = append(parts, fmt.Sprintf("%s, by agent %s", f.Processes, f.Name))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// allHere reports whether there are meters, and all of them meter processes of this machine.
+func (r remoteMeters) allHere() bool {
+	elsewhere := func(m agent.Meter) bool { return !m.Facts().Here }
+	return len(r) > 0 && !slices.ContainsFunc(r, elsewhere)
+}
+
+// relateClocks finds out how far the agents' clocks are from this process's. It is called before each load, because at depends
+// on it. It returns the first error.
+func (r remoteMeters) relateClocks(ctx context.Context) error {
+	var first error
+	for _, m := range r {
+		if err := m.Begin(ctx); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// latest returns the last reading of each meter. It may be some hundred milliseconds old.
+func (r remoteMeters) latest() []agent.Metered {
+	var list []agent.Metered
+	for _, m := range r {
+		list = append(list, m.Latest())
+	}
+	return list
+}
+
+// at returns the readings of all meters at each of several rising times, in ns on the clock's axis. It blocks until the agents
+// have sent them.
+func (r remoteMeters) at(times []int64) ([][]agent.Metered, error) {
+	const timeout = 15 * time.Second // an agent that is lost reports it long before
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	readings := make([][]agent.Metered, len(times))
+	for _, m := range r {
+		list, err := m.At(ctx, times...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			readings[i] = append(readings[i], list[i])
+		}
+	}
+	return readings, nil
+}
+
+// addRemote sets what the broker used, in total, to what was read here and remotely.
+func (r *reading) addRemote(remote []agent.Metered) {
+	r.broker, r.flushes, r.flushGaps = provision.Usage{}, 0, 0
+	for _, m := range slices.Concat(r.here, remote) {
+		r.broker = r.broker.Plus(m.Used)
+		r.flushGaps += m.Gaps
+		r.roots = append(r.roots, m.PIDs...)
+		if m.Flushes < 0 || r.flushes == unknownFlushes { // a sum with an unknown part is unknown
+			r.flushes = unknownFlushes
+			continue
+		}
+		r.flushes += m.Flushes
+	}
+}
+
+// settleRemote replaces what the remote meters had sent when the readings were taken by what they had read at those times. If
+// an agent was lost, or the clocks are not related, the broker's usage is unknown, and the trial gets a doubt.
+func (m *metering) settleRemote(t *trial, readings ...*reading) {
+	b := m.bench
+	if len(b.remoteMeters) == 0 {
+		return
+	}
+	var times []int64
+	for _, r := range readings {
+		times = append(times, r.at)
+	}
+	err := m.clockErr
+	var remote [][]agent.Metered
+	if err == nil {
+		remote, err = b.remoteMeters.at(times)
+	}
+	if err != nil {
+		m.brokerUnknown = true
+		for _, r := range readings {
+			r.broker = provision.Usage{}
+		}
+		t.Doubts = append(t.Doubts, doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", err)))
+		return
+	}
+	for i, r := range readings {
+		r.addRemote(remote[i])
+	}
+	b.record.Meters = nil
+	for _, meter := range b.remoteMeters {
+		f := meter.Facts()
+		b.record.Meters = append(b.record.Meters, store.Meter{
+			Name: f.Name, Host: f.Host, Processes: f.Processes, Addresses: f.Serves, ClockOffsetNs: f.Offset, ClockBoundNs: f.Bound,
+		})
+	}
+}

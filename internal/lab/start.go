@@ -1,0 +1,84 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/brokermark/brokermark/internal/catalog"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// errStart is the error of a broker that could not be installed, started or reached: there was nothing to measure.
+type errStart struct{ error }
+
+func (e errStart) Unwrap() error { return e.error }
+
+// start starts the broker, or finds the one that the spec attaches to, and sets the target in c.
+func (b *bench) start(ctx context.Context, c *driver.Config) error {
+	b.doubtUnmetered(provision.Metered)
+	recipe, hasProcesses := catalog.Started(b.spec.Broker)
+	switch {
+	case !hasProcesses:
+		return b.startInProcess(c)
+	case len(b.spec.Attach) > 0:
+		target, err := attachedTarget(b.spec)
+		if err != nil {
+			return errStart{err}
+		}
+		c.Target = target
+		b.tls.Watch(c.Target.TLS)
+		return b.attach(ctx, *c, recipe)
+	}
+	return b.startInstance(ctx, recipe, c)
+}
+
+// startInProcess chooses the name of a broker that runs in this process. The name is unique, so each repetition has a broker of
+// its own.
+func (b *bench) startInProcess(c *driver.Config) error {
+	if err := inProcess(b.spec); err != nil {
+		return err
+	}
+	c.Target.Addresses = []string{fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())}
+	b.doubt("in-process", "the broker ran inside the generator's process: its cost can't be told apart")
+	return nil
+}
+
+// startInstance takes a broker from the pool, which starts one unless the point can share one that runs.
+func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe, c *driver.Config) error {
+	if err := startable(recipe, b.spec); err != nil {
+		return err
+	}
+	b.stage(Event{Kind: Staged, Stage: "starting " + b.spec.Broker})
+	instance, giveBack, err := b.lab.pool.take(ctx, b.spec)
+	if err != nil {
+		return err
+	}
+	b.instance, b.giveBack = instance, giveBack
+	if provision.Metered {
+		b.meter, b.meterCoversBroker = instance.Meter(), true
+	}
+	c.Target = driver.Target{
+		Addresses: instance.Addresses(), TLS: instance.ClientTLS(), Version: instance.Version(), Endpoints: instance.Endpoints(),
+	}
+	b.tls.Watch(c.Target.TLS)
+	b.record.Versions.Broker = instance.Version()
+	version, err := recipe.Version(instance.Version())
+	if err != nil {
+		return err
+	}
+	b.doubtVersion(version)
+	if plain := cmp.Or(version.Plain, recipe.Plain); plain != "" && instance.Nodes() > 1 && c.Target.TLS != nil {
+		b.doubt("plain-between-nodes", "TLS is on for the clients; the nodes do without it for %s", plain)
+	}
+	return nil
+}
+
+// doubtVersion adds the doubt that a recipe has about a version, if any.
+func (b *bench) doubtVersion(v provision.Version) {
+	if v.Doubt != "" {
+		b.doubt("old-version", "%s %s: %s", b.spec.Broker, v.Name, v.Doubt)
+	}
+}
