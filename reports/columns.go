@@ -1,3 +1,5 @@
+// Tables are built here: a column together with the function that fills its cells, and the columns that several reports share.
+
 package reports
 
 import (
@@ -6,39 +8,24 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// pointColumns identify the point and the load of a row. The heading above names the message size and the guarantee.
-func pointColumns(l layout) []columnOf[results.LoadPoint] {
-	columns := []columnOf[results.LoadPoint]{
-		{document.Column{Key: "point_id", Data: true}, func(p results.LoadPoint) document.Cell { return document.Text(p.Point.ID) }},
-		{document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(p results.LoadPoint) document.Cell {
-			return document.Number(p.Point.Spec.MessageSize.Mean())
-		}},
-		{document.Column{Key: "delivery", Data: true}, func(p results.LoadPoint) document.Cell { return document.Text(p.Point.Spec.Delivery) }},
-	}
-	columns = append(columns, columnsOf(l.columns(), func(p results.LoadPoint) results.Point { return p.Point })...)
-	return append(columns, columnOf[results.LoadPoint]{
-		document.Column{Key: "load", Name: "load", Row: true, Data: l.oneLoad}, func(p results.LoadPoint) document.Cell { return document.Text(p.RowTitle) },
-	})
-}
-
-// dataOnly tells by a metric's key whether its column is for programs only. Readers see the other columns.
-type dataOnly map[string]bool
-
-// metricColumns are the columns of metrics.
-func metricColumns(keys []string, hidden dataOnly) []document.Column {
-	var columns []document.Column
-	for _, key := range keys {
-		c := results.Column(key)
-		c.Data = hidden[key]
-		columns = append(columns, c)
-	}
-	return columns
-}
-
-// columnOf is a column together with the cell that it shows of a row's subject, so that each key is written once.
+// columnOf is a column with the cell that it has in the row of a subject. That way each key is written once.
 type columnOf[T any] struct {
 	document.Column
-	cell func(T) document.Cell
+	cell func(subject T) document.Cell
+}
+
+func cellColumn[T any](c document.Column, cell func(T) document.Cell) columnOf[T] {
+	return columnOf[T]{Column: c, cell: cell}
+}
+
+// textColumn is a column of words. Empty words make a blank cell.
+func textColumn[T any](c document.Column, text func(T) string) columnOf[T] {
+	return cellColumn(c, func(subject T) document.Cell { return document.Text(text(subject)) })
+}
+
+// numberColumn is a column of numbers in the column's unit. NaN makes a blank cell.
+func numberColumn[T any, N int | int64 | float64](c document.Column, number func(T) N) columnOf[T] {
+	return cellColumn(c, func(subject T) document.Cell { return document.Number(number(subject)) })
 }
 
 // tableOf has a row for each subject.
@@ -57,29 +44,60 @@ func tableOf[T any](columns []columnOf[T], subjects []T) document.Table {
 	return t
 }
 
-// columnsOf turns columns of one subject into columns of another, which has it.
+// columnsOf turns columns of S into columns of T. subject finds the S of a T.
 func columnsOf[T, S any](columns []columnOf[S], subject func(T) S) []columnOf[T] {
 	var out []columnOf[T]
 	for _, c := range columns {
-		out = append(out, columnOf[T]{c.Column, func(t T) document.Cell { return c.cell(subject(t)) }})
+		out = append(out, cellColumn(c.Column, func(t T) document.Cell { return c.cell(subject(t)) }))
 	}
 	return out
 }
 
-// countColumns are the columns of counted messages. A cell is blank if books are nil, and if they are of before messages that
-// were due were counted.
-func countColumns[T any](keys []string, hidden dataOnly, books func(T) *results.Books) []columnOf[T] {
+// pointColumns identify the point and the load of a row. The heading above the table names the message size and the guarantee.
+func pointColumns(l layout) []columnOf[results.LoadPoint] {
+	columns := []columnOf[results.LoadPoint]{
+		textColumn(document.Column{Key: "point_id", Data: true}, func(p results.LoadPoint) string { return p.Point.ID }),
+		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(p results.LoadPoint) float64 { return p.Point.Spec.MessageSize.Mean() }),
+		textColumn(document.Column{Key: "delivery", Data: true}, func(p results.LoadPoint) string { return p.Point.Spec.Delivery }),
+	}
+	columns = append(columns, columnsOf(l.columns(), func(p results.LoadPoint) results.Point { return p.Point })...)
+	load := document.Column{Key: "load", Name: "load", Row: true, Data: l.oneLoad}
+	return append(columns, textColumn(load, func(p results.LoadPoint) string { return p.RowTitle }))
+}
+
+// repetitionsColumn counts the repetitions that a row rests on.
+var repetitionsColumn = numberColumn(
+	document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(p results.LoadPoint) int { return len(p.Records) },
+)
+
+// hiddenColumns says by a metric's key which columns only programs read.
+type hiddenColumns map[string]bool
+
+// metricColumns are the columns of metrics, without cells.
+func metricColumns(keys []string, hidden hiddenColumns) []document.Column {
+	var columns []document.Column
+	for _, key := range keys {
+		c := results.Column(key)
+		c.Data = hidden[key]
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// countColumns are the columns of counted messages. A cell is blank if books returns nil. Older records did not count the messages
+// that were due: there the cells of due and unsent messages are blank.
+func countColumns[T any](keys []string, hidden hiddenColumns, books func(T) *results.Books) []columnOf[T] {
 	var columns []columnOf[T]
 	for i, c := range metricColumns(keys, hidden) {
 		count := results.MustMetric(keys[i]).Books
-		ofDue := c.Key == results.KeyDue || c.Key == results.KeyUnsent
-		columns = append(columns, columnOf[T]{c, func(subject T) document.Cell {
+		needsDue := c.Key == results.KeyDue || c.Key == results.KeyUnsent
+		columns = append(columns, cellColumn(c, func(subject T) document.Cell {
 			b := books(subject)
-			if b == nil || ofDue && b.Due == 0 {
+			if b == nil || needsDue && b.Due == 0 {
 				return document.Cell{}
 			}
 			return document.Number(count(*b))
-		}})
+		}))
 	}
 	return columns
 }

@@ -140,18 +140,18 @@ func (t metricTest) pValue(p float64) document.Cell {
 // columns are those of the table that shows the tests of a pair.
 func (p pair) columns() []columnOf[metricTest] {
 	return []columnOf[metricTest]{
-		{document.Column{Key: "workload", Data: true}, func(metricTest) document.Cell { return document.Text(p.title) }}, // readers see it in the heading
-		{document.Column{Key: "metric", Name: "metric", Row: true}, func(t metricTest) document.Cell { return document.Text(t.metric.Name) }},
-		{document.Column{Key: "first", Name: p.first.side, Spread: true}, func(t metricTest) document.Cell { return t.A.Cell().In(t.metric.Unit) }},
-		{document.Column{Key: "second", Name: p.second.side, Spread: true}, func(t metricTest) document.Cell { return t.B.Cell().In(t.metric.Unit) }},
-		{document.Column{Key: "finding", Name: "finding"}, metricTest.findingCell},
-		{document.Column{Key: "ratio", Name: "ratio", Unit: unit.Factor, Spread: true}, metricTest.ratioCell},
-		{document.Column{Key: "delta", Name: "delta"}, func(t metricTest) document.Cell { return document.Number(t.Delta) }},
-		{document.Column{Key: "p", Name: "p"}, func(t metricTest) document.Cell { return t.pValue(t.Adjusted) }},
-		{document.Column{Key: "n", Name: "n"}, func(t metricTest) document.Cell { return document.Text(fmt.Sprintf("%d, %d", t.A.N, t.B.N)) }},
-		{document.Column{Key: "first_n", Unit: unit.Count, Data: true}, func(t metricTest) document.Cell { return document.Number(t.A.N) }},
-		{document.Column{Key: "second_n", Unit: unit.Count, Data: true}, func(t metricTest) document.Cell { return document.Number(t.B.N) }},
-		{document.Column{Key: "p_alone", Data: true}, func(t metricTest) document.Cell { return t.pValue(t.P) }}, // not corrected for other tests
-		{document.Column{Key: "tests", Unit: unit.Count, Data: true}, func(t metricTest) document.Cell { return document.Number(t.Family) }},
+		textColumn(document.Column{Key: "workload", Data: true}, func(metricTest) string { return p.title }), // readers see it in the heading
+		textColumn(document.Column{Key: "metric", Name: "metric", Row: true}, func(t metricTest) string { return t.metric.Name }),
+		cellColumn(document.Column{Key: "first", Name: p.first.side, Spread: true}, func(t metricTest) document.Cell { return t.A.Cell().In(t.metric.Unit) }),
+		cellColumn(document.Column{Key: "second", Name: p.second.side, Spread: true}, func(t metricTest) document.Cell { return t.B.Cell().In(t.metric.Unit) }),
+		cellColumn(document.Column{Key: "finding", Name: "finding"}, metricTest.findingCell),
+		cellColumn(document.Column{Key: "ratio", Name: "ratio", Unit: unit.Factor, Spread: true}, metricTest.ratioCell),
+		numberColumn(document.Column{Key: "delta", Name: "delta"}, func(t metricTest) float64 { return t.Delta }),
+		cellColumn(document.Column{Key: "p", Name: "p"}, func(t metricTest) document.Cell { return t.pValue(t.Adjusted) }),
+		textColumn(document.Column{Key: "n", Name: "n"}, func(t metricTest) string { return fmt.Sprintf("%d, %d", t.A.N, t.B.N) }),
+		numberColumn(document.Column{Key: "first_n", Unit: unit.Count, Data: true}, func(t metricTest) int { return t.A.N }),
+		numberColumn(document.Column{Key: "second_n", Unit: unit.Count, Data: true}, func(t metricTest) int { return t.B.N }),
+		cellColumn(document.Column{Key: "p_alone", Data: true}, func(t metricTest) document.Cell { return t.pValue(t.P) }), // not corrected for other tests
+		numberColumn(document.Column{Key: "tests", Unit: unit.Count, Data: true}, func(t metricTest) int { return t.Family }),
 	}
 }

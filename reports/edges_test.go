@@ -155,7 +155,7 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 		"duplicated": 11, "reordered": 12, "corrupted": 13, "resent": 14,
 	}
 	itself := func(b store.Books) *store.Books { return &b }
-	columns := countColumns(runCounts, nil, itself)
+	columns := countColumns(bookKeys, nil, itself)
 	if len(columns) != len(want) {
 		t.Fatalf("%d columns, %d counts", len(columns), len(want))
 	}
@@ -164,7 +164,7 @@ func TestLostMessagesAreListedByTheirNumbers(t *testing.T) {
 			t.Errorf("%s is %v, want %v", c.Key, c.cell(b).Number, want[c.Key])
 		}
 	}
-	of := countColumns(streamCounts, dataOnly{"lost": true}, itself)
+	of := countColumns(streamKeys, hiddenColumns{"lost": true}, itself)
 	if len(of) >= len(columns) {
 		t.Errorf("of a stream there are %d columns", len(of))
 	}

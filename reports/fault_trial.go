@@ -47,7 +47,7 @@ func judgeFaultTrial(r results.Record) faultTrial {
 	undone := faultNotDone(r)
 	begun := len(r.Result.Faults) > 0
 	lateText, late := doubtText(r, results.DoubtLate)
-	orderText, orderUnknown := doubtText(r, results.DoubtOrderUnknown)
+	orderText, unknownOrder := doubtText(r, results.DoubtOrderUnknown)
 	// An act that failed, or one without the act that ends it, may have left the broker down with its messages.
 	t.lossesUnsure = late || undone != "" && begun
 	if t.lossesUnsure {
@@ -68,7 +68,7 @@ func judgeFaultTrial(r results.Record) faultTrial {
 		t.verdict, t.why = verdictVoid, lateText
 	case r.Status == results.Void || r.Status == results.Failed:
 		t.verdict, t.why = verdictVoid, r.Reason
-	case orderUnknown && r.Spec.Ordering == "ordered":
+	case unknownOrder && r.Spec.Ordering == "ordered":
 		t.verdict, t.why = verdictUndecided, joinClauses(t.why, orderText)
 	}
 	return t

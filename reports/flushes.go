@@ -8,11 +8,6 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// flushing tells that the broker was seen to flush files.
-func flushing(r results.Record) bool {
-	return r.Result != nil && r.Result.Cost.BrokerFlushes != nil && *r.Result.Cost.BrokerFlushes > 0
-}
-
 // longFlush is the time that a flush of many messages takes on a slow disk, in seconds.
 const longFlush = 0.02
 

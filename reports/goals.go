@@ -31,24 +31,18 @@ func goalsTable(g group, l layout, notes *document.Footnotes) document.Table {
 	columns := append(columnsOf(pointColumns(l), func(g searchGoal) results.LoadPoint {
 		return results.LoadPoint{Point: g.point, RowTitle: g.point.Load()}
 	}), []columnOf[searchGoal]{
-		{document.Column{Key: "goal", Name: "goal", Row: true}, func(g searchGoal) document.Cell { return document.Text(g.Name) }},
-		{
-			document.Column{Key: "latency_bound_ns", Unit: unit.Nanoseconds, Data: true},
-			ofBound(func(g searchGoal) document.Cell { return document.Number(g.LatencyNs) }),
-		},
-		{document.Column{Key: "quantile", Data: true}, ofBound(func(g searchGoal) document.Cell { return document.Number(g.Quantile) })},
-		{
-			document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
-			func(g searchGoal) document.Cell { return g.Sustained.Cell().Excluded(!g.used()) },
-		},
-		{
-			document.Column{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: unit.PerSecond},
-			func(g searchGoal) document.Cell { return g.Conditional.Cell().Excluded(!g.used()) },
-		},
-		{document.Column{Key: "answer", Name: "answer"}, func(g searchGoal) document.Cell {
+		textColumn(document.Column{Key: "goal", Name: "goal", Row: true}, func(g searchGoal) string { return g.Name }),
+		cellColumn(document.Column{Key: "latency_bound_ns", Unit: unit.Nanoseconds, Data: true},
+			ofBound(func(g searchGoal) document.Cell { return document.Number(g.LatencyNs) })),
+		cellColumn(document.Column{Key: "quantile", Data: true}, ofBound(func(g searchGoal) document.Cell { return document.Number(g.Quantile) })),
+		cellColumn(document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
+			func(g searchGoal) document.Cell { return g.Sustained.Cell().Excluded(!g.used()) }),
+		cellColumn(document.Column{Key: "conditional_throughput", Name: "conditional\nthroughput", Unit: unit.PerSecond},
+			func(g searchGoal) document.Cell { return g.Conditional.Cell().Excluded(!g.used()) }),
+		cellColumn(document.Column{Key: "answer", Name: "answer"}, func(g searchGoal) document.Cell {
 			return document.Text(g.Answer()).Marked(g.whyUndecided(notes)...)
-		}},
-		{document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(g searchGoal) document.Cell { return document.Number(g.N) }},
+		}),
+		numberColumn(document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(g searchGoal) int { return g.N }),
 	}...)
 	var goals []searchGoal
 	for _, p := range g.points {

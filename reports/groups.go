@@ -39,6 +39,16 @@ func grouped[T any](items []T, key func(T) string) [][]T {
 	return groups
 }
 
+// findOrAdd returns the first entry of list that matches. If there is none, it appends fresh. The pointer is valid until list grows.
+func findOrAdd[T any](list *[]T, matches func(T) bool, fresh T) *T {
+	i := slices.IndexFunc(*list, matches)
+	if i < 0 {
+		i = len(*list)
+		*list = append(*list, fresh)
+	}
+	return &(*list)[i]
+}
+
 // bySetting groups the points that stand in one table: those of equal message size and delivery guarantee.
 func bySetting(points []results.Point) []group {
 	return groupBy(points, results.Point.Setting)

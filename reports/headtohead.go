@@ -64,29 +64,27 @@ func comparisonSection(g group, notes *document.Footnotes) Section {
 // bracketWords explain the brackets behind a sustainable rate.
 const bracketWords = "[passed–failed], the widest bounds that its searches found"
 
-// The metrics that are shown at every fixed rate, and of what a message costs.
 var (
+	// comparedLatencies are shown at every fixed rate.
 	comparedLatencies = []string{results.KeyEndToEndP50, results.KeyEndToEndP99}
-	comparedCosts     = []string{results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes}
+	// comparedCosts are shown at one load of each side.
+	comparedCosts = []string{results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes}
 )
 
-// comparisonTable has a row for each side: what it is, how it ended, what it sustains, its latencies and its costs.
+// comparisonTable has a row for each side: its name, how it ended, what it sustains, its latencies and its costs.
 func comparisonTable(sides []side, l layout, notes *document.Footnotes) document.Table {
-	return tableOf(slices.Concat(
-		identityColumns(sides, l), capacityColumns(notes), latencyColumns(sides), costColumns(sides), trustColumns(notes),
-	), sides)
+	columns := slices.Concat(identityColumns(sides, l), capacityColumns(notes), latencyColumns(sides), costColumns(sides), trustColumns(notes))
+	return tableOf(columns, sides)
 }
 
 // identityColumns say which broker a row is about, with which messages and guarantee.
 func identityColumns(sides []side, l layout) []columnOf[side] {
 	columns := []columnOf[side]{
-		{document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(s side) document.Cell { return document.Number(s.first().Spec.MessageSize.Mean()) }},
-		{document.Column{Key: "delivery", Data: true}, func(s side) document.Cell { return document.Text(s.first().Spec.Delivery) }},
+		numberColumn(document.Column{Key: "message_bytes", Unit: unit.Bytes, Data: true}, func(s side) float64 { return s.first().Spec.MessageSize.Mean() }),
+		textColumn(document.Column{Key: "delivery", Data: true}, func(s side) string { return s.first().Spec.Delivery }),
 	}
 	if slices.ContainsFunc(sides, func(s side) bool { return s.clientMode() != "" }) {
-		columns = append(columns, columnOf[side]{
-			document.Column{Key: "client_mode", Data: true}, func(s side) document.Cell { return document.Text(s.clientMode()) },
-		})
+		columns = append(columns, textColumn(document.Column{Key: "client_mode", Data: true}, side.clientMode))
 	}
 	return append(columns, columnsOf(l.columns(), side.first)...)
 }
@@ -94,31 +92,28 @@ func identityColumns(sides []side, l layout) []columnOf[side] {
 // capacityColumns say how a side ended, and how much it can take.
 func capacityColumns(notes *document.Footnotes) []columnOf[side] {
 	return []columnOf[side]{
-		{document.Column{Key: "status", Name: "status"}, func(s side) document.Cell { return s.statusCell(notes) }},
-		{
-			document.Column{
-				Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true,
-				Chart: document.Chart{Title: "Sustainable rate", Better: document.MoreIsBetter},
-			},
-			side.sustained,
-		},
-		{document.Column{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond}, func(s side) document.Cell {
+		cellColumn(document.Column{Key: "status", Name: "status"}, func(s side) document.Cell { return s.statusCell(notes) }),
+		cellColumn(document.Column{
+			Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true,
+			Chart: document.Chart{Title: "Sustainable rate", Better: document.MoreIsBetter},
+		}, side.sustained),
+		cellColumn(document.Column{Key: "peak_rate", Name: "peak", Unit: unit.PerSecond}, func(s side) document.Cell {
 			return summaryOf(results.KeyPublishRate, s.recordsOf("peak")).Cell()
-		}},
+		}),
 	}
 }
 
 // trustColumns say how far the figures of a row can be trusted.
 func trustColumns(notes *document.Footnotes) []columnOf[side] {
 	return []columnOf[side]{
-		{document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(s side) document.Cell {
+		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(s side) document.Cell {
 			var shown []results.Record
 			for _, p := range s.points {
 				shown = append(shown, p.Shown()...)
 			}
 			return doubts(s.first(), withRates(shown), nil, notes)
-		}},
-		{document.Column{Key: "n", Name: "n", Unit: unit.Count}, side.repetitions},
+		}),
+		cellColumn(document.Column{Key: "n", Name: "n", Unit: unit.Count}, side.repetitions),
 	}
 }
 
@@ -136,7 +131,7 @@ func latencyColumns(sides []side) []columnOf[side] {
 			if key == results.KeyEndToEndP99 && slices.Contains(charted, rate) {
 				c.Chart = document.Chart{Title: "End-to-end p99 at fixed rates", Better: document.LessIsBetter}
 			}
-			columns = append(columns, columnOf[side]{c, func(s side) document.Cell { return summaryOf(key, s.recordsAt(rate)).Cell() }})
+			columns = append(columns, cellColumn(c, func(s side) document.Cell { return summaryOf(key, s.recordsAt(rate)).Cell() }))
 		}
 	}
 	return columns
@@ -154,12 +149,13 @@ func costColumns(sides []side) []columnOf[side] {
 		}
 	}
 	sameLoad := alike(loads)
-	columns := []columnOf[side]{{document.Column{Key: "cost_load", Name: "cost at", Data: sameLoad}, func(s side) document.Cell { return document.Text(s.cost.load) }}}
-	for _, c := range metricColumns(comparedCosts, dataOnly{results.KeyBrokerFlushes: !anyLoad(points, flushing)}) {
+	costLoad := document.Column{Key: "cost_load", Name: "cost at", Data: sameLoad}
+	columns := []columnOf[side]{textColumn(costLoad, func(s side) string { return s.cost.load })}
+	for _, c := range metricColumns(comparedCosts, hiddenColumns{results.KeyBrokerFlushes: !anyLoad(points, flushing)}) {
 		if c.Unit == unit.CPUSeconds && sameLoad {
 			c.Chart = document.Chart{Title: "CPU-seconds per million", Better: document.LessIsBetter}
 		}
-		columns = append(columns, columnOf[side]{c, func(s side) document.Cell { return summaryOf(c.Key, s.cost.records).Cell() }})
+		columns = append(columns, cellColumn(c, func(s side) document.Cell { return summaryOf(c.Key, s.cost.records).Cell() }))
 	}
 	return columns
 }
@@ -167,25 +163,25 @@ func costColumns(sides []side) []columnOf[side] {
 // maxCharted is how many fixed rates a chart has room for.
 const maxCharted = 3
 
-// chartedRates picks the rates for the chart of latencies: of those at which most sides were measured the lowest, the
-// middle one and the highest. rates are sorted.
+// chartedRates picks the rates for the chart of latencies, among those at which most sides were measured: all, or the lowest, the middle
+// one and the highest. rates are sorted.
 func chartedRates(rates []float64, sides []side) []float64 {
-	count := map[float64]int{}
+	measured := map[float64]int{} // sides, by rate
 	most := 0
 	for _, s := range sides {
 		for _, l := range s.fixed {
-			count[l.Rate]++
-			most = max(most, count[l.Rate])
+			measured[l.Rate]++
+			most = max(most, measured[l.Rate])
 		}
 	}
-	shared := slices.DeleteFunc(slices.Clone(rates), func(rate float64) bool { return count[rate] < most })
+	shared := slices.DeleteFunc(slices.Clone(rates), func(rate float64) bool { return measured[rate] < most })
 	if n := len(shared); n > maxCharted {
 		return []float64{shared[0], shared[n/2], shared[n-1]}
 	}
 	return shared
 }
 
-// summaryOf is a metric over records.
+// summaryOf sums up a metric over records. Unlike Metric.Over it takes the median of counts, too.
 func summaryOf(key string, records []results.Record) results.Summary {
 	m := results.MustMetric(key)
 	s := results.Summarize(m.Values(records))
@@ -193,6 +189,6 @@ func summaryOf(key string, records []results.Record) results.Summary {
 	return s
 }
 
-// costWords say the order of costLoads.
+// costWords explain the columns of costs: the unit, and costLoads in their order.
 const costWords = "CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, " +
 	"else at the highest fixed rate."

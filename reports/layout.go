@@ -20,10 +20,10 @@ type layout struct {
 	sentence  string   // stands above the table; empty if there is nothing to state
 }
 
-// statable are the things that the sentence above a table may state.
+// statable is what the sentence above a table may state, if all points share it.
 type statable struct {
 	loads []string // of the table's rows
-	facts []string // spec paths that are stated if all points agree
+	facts []string // spec paths
 }
 
 // layoutOf chooses the layout of a table of points. Points that differ in nothing but their broker, or in too many settings, are
@@ -76,18 +76,14 @@ func wordsByAxis(points []results.Point) []axisWords {
 	var all []axisWords
 	for _, p := range points {
 		for _, w := range p.Words() {
-			i := slices.IndexFunc(all, func(a axisWords) bool { return a.axis == w.Name })
-			if i < 0 {
-				i = len(all)
-				all = append(all, axisWords{axis: w.Name})
-			}
-			all[i].values = append(all[i].values, w.Value)
+			entry := findOrAdd(&all, func(a axisWords) bool { return a.axis == w.Name }, axisWords{axis: w.Name})
+			entry.values = append(entry.values, w.Value)
 		}
 	}
 	return all
 }
 
-// alike tells whether all values are equal; no values are.
+// alike tells whether all values are equal. It is true of no values.
 func alike(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
 }
@@ -109,33 +105,36 @@ func shared(points []results.Point, path string) string {
 
 // columns identify a point: by its whole name for machines and charts, by the parts of the name for readers.
 func (l layout) columns() []columnOf[results.Point] {
-	name := func(p results.Point) document.Cell { return document.Text(p.Name) }
+	name := func(p results.Point) string { return p.Name }
 	if l.axes == nil {
-		return []columnOf[results.Point]{{document.Column{Key: "broker", Name: "broker", Row: true}, name}}
+		return []columnOf[results.Point]{textColumn(document.Column{Key: "broker", Name: "broker", Row: true}, name)}
 	}
 	columns := []columnOf[results.Point]{
-		{document.Column{Key: "broker", Data: true, Label: true}, name},
-		{document.Column{Key: "product", Name: "broker", Row: true, Data: l.oneBroker}, func(p results.Point) document.Cell { return document.Text(p.Kind()) }},
+		textColumn(document.Column{Key: "broker", Data: true, Label: true}, name),
+		textColumn(document.Column{Key: "product", Name: "broker", Row: true, Data: l.oneBroker}, results.Point.Kind),
 	}
 	for _, axis := range l.axes {
-		columns = append(columns, columnOf[results.Point]{AxisColumn(axis), func(p results.Point) document.Cell {
-			for _, w := range p.Words() {
-				if w.Name == axis {
-					return document.Text(w.Value)
-				}
-			}
-			return document.Cell{}
-		}})
+		columns = append(columns, textColumn(AxisColumn(axis), func(p results.Point) string { return axisValue(p, axis) }))
 	}
 	return columns
 }
 
+// axisValue is the value of a point on an axis of its name. It is empty if the name doesn't have the axis.
+func axisValue(p results.Point, axis string) string {
+	for _, w := range p.Words() {
+		if w.Name == axis {
+			return w.Value
+		}
+	}
+	return ""
+}
+
 // AxisColumn is the column of an axis's values. It is headed by the axis's path, in two lines if that is long.
 func AxisColumn(axis string) document.Column {
-	const long = 12
+	const long = 12 // characters
 	name := strings.TrimPrefix(axis, "client.")
-	if at := strings.LastIndex(name, "."); at > 0 && len(name) > long {
-		name = name[:at+1] + "\n" + name[at+1:]
+	if dot := strings.LastIndex(name, "."); dot > 0 && len(name) > long {
+		name = name[:dot+1] + "\n" + name[dot+1:]
 	}
 	return document.Column{Key: "axis:" + axis, Name: name, Row: true, Named: true}
 }

@@ -107,7 +107,7 @@ func TestASettingThatAllPointsOfATableShareStandsAboveIt(t *testing.T) {
 	}
 	points := results.Of(records).Points
 	for _, g := range bySetting(points) {
-		l := layoutOf(g.points, statable{loads: loadsOf(g), facts: statedAbove})
+		l := layoutOf(g.points, statable{loads: rowTitles(results.LoadPointsOf(g.points)), facts: statedAbove})
 		if large := strings.HasPrefix(g.name, "1 KiB"); large != strings.Contains(l.sentence, "kafka, rate 1k/s, inFlight.messages 10, persistence log") {
 			t.Errorf("%s: above stands %q", g.name, l.sentence)
 		}

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
@@ -10,35 +9,33 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// mostMissed is how many loads that miss an objective are named.
-const mostMissed = 5
+// maxLoadsNamed is how many loads a verdict on an objective names.
+const maxLoadsNamed = 5
 
 // objectiveTally counts the loads that an objective was applied to.
 type objectiveTally struct {
 	condition     string
 	kept, unknown int
 	missed        []string // with the figures
-	undecided     []string
+	undecided     []string // within the clocks' bounds of the limit; with the figures
 }
 
 // objectives gives a verdict on each objective: the loads that kept it, and those that missed it.
 func objectives(set *results.Set) []document.Verdict {
-	var tallies []*objectiveTally
+	var tallies []objectiveTally
 	for _, v := range gate.JudgeObjectives(set) {
-		i := slices.IndexFunc(tallies, func(t *objectiveTally) bool { return t.condition == v.Condition })
-		if i < 0 {
-			i = len(tallies)
-			tallies = append(tallies, &objectiveTally{condition: v.Condition})
-		}
-		switch t := tallies[i]; v.Outcome {
+		same := func(t objectiveTally) bool { return t.condition == v.Condition }
+		t := findOrAdd(&tallies, same, objectiveTally{condition: v.Condition})
+		text := fmt.Sprintf("%s: %s", v.Point, v.Text)
+		switch v.Outcome {
 		case gate.Passed:
 			t.kept++
 		case gate.Skipped:
 			t.unknown++
 		case gate.Undecided:
-			t.undecided = append(t.undecided, fmt.Sprintf("%s: %s", v.Point, v.Text))
+			t.undecided = append(t.undecided, text)
 		default:
-			t.missed = append(t.missed, fmt.Sprintf("%s: %s", v.Point, v.Text))
+			t.missed = append(t.missed, text)
 		}
 	}
 	var verdicts []document.Verdict
@@ -48,30 +45,37 @@ func objectives(set *results.Set) []document.Verdict {
 	return verdicts
 }
 
-func (t *objectiveTally) verdict() document.Verdict {
+func (t objectiveTally) verdict() document.Verdict {
 	v := document.Verdict{About: "Objective " + t.condition}
 	judged := t.kept + len(t.missed) + len(t.undecided)
+	var details []string
 	switch {
 	case judged == 0:
 		v.Finding = "Nothing was measured that could be judged by it."
 		return v
-	case len(t.missed) == 0 && len(t.undecided) > 0:
-		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s.", len(t.undecided), plural(judged, "load"), strings.Join(t.undecided[:min(mostMissed, len(t.undecided))], ". "))
-	case len(t.missed) == 0:
-		v.Finding = fmt.Sprintf("Kept by %s.", allOf(judged, "load"))
-	default:
-		v.Finding = fmt.Sprintf("Missed by %d of %s. %s.", len(t.missed), plural(judged, "load"), strings.Join(t.missed[:min(mostMissed, len(t.missed))], ". "))
-		if more := len(t.missed) - mostMissed; more > 0 {
-			v.Detail = fmt.Sprintf("The same holds for %d more.", more)
+	case len(t.missed) > 0:
+		v.Finding = fmt.Sprintf("Missed by %d of %s. %s.", len(t.missed), plural(judged, "load"), firstLoads(t.missed))
+		if more := len(t.missed) - maxLoadsNamed; more > 0 {
+			details = append(details, fmt.Sprintf("The same holds for %d more.", more))
 		}
-	}
-	if n := len(t.undecided); n > 0 && len(t.missed) > 0 {
-		v.Detail = strings.TrimSpace(fmt.Sprintf("%s For %d more the clocks of the agents don't tell.", v.Detail, n))
+		if n := len(t.undecided); n > 0 {
+			details = append(details, fmt.Sprintf("For %d more the clocks of the agents don't tell.", n))
+		}
+	case len(t.undecided) > 0:
+		v.Finding = fmt.Sprintf("Undecided for %d of %s. %s.", len(t.undecided), plural(judged, "load"), firstLoads(t.undecided))
+	default:
+		v.Finding = fmt.Sprintf("Kept by %s.", allOf(judged, "load"))
 	}
 	if t.unknown > 0 {
-		v.Detail = strings.TrimSpace(fmt.Sprintf("%s %s can't be judged by it.", v.Detail, plural(t.unknown, "load")))
+		details = append(details, plural(t.unknown, "load")+" can't be judged by it.")
 	}
+	v.Detail = strings.Join(details, " ")
 	return v
+}
+
+// firstLoads joins the first few loads with their figures.
+func firstLoads(loads []string) string {
+	return strings.Join(loads[:min(maxLoadsNamed, len(loads))], ". ")
 }
 
 func allOf(n int, thing string) string {

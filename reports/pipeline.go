@@ -3,7 +3,6 @@ package reports
 import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // pipelineFigures are those that only an application around the broker has.
@@ -15,7 +14,7 @@ var pipelineFigures = []string{
 func pipelineTable(g group, l layout) document.Table {
 	columns := pointColumns(l)
 	for _, c := range metricColumns(pipelineFigures, nil) {
-		columns = append(columns, columnOf[results.LoadPoint]{c, func(p results.LoadPoint) document.Cell { return p.Cell(c.Key) }})
+		columns = append(columns, cellColumn(c, func(p results.LoadPoint) document.Cell { return p.Cell(c.Key) }))
 	}
 	columns = append(columns, repetitionsColumn)
 	var loadPoints []results.LoadPoint
@@ -27,9 +26,4 @@ func pipelineTable(g group, l layout) document.Table {
 	t := tableOf(columns, loadPoints)
 	t.Title = "The pipelines; response times are what clients saw, from the sending of a request to its last answer"
 	return t
-}
-
-// repetitionsColumn counts the repetitions that a row rests on.
-var repetitionsColumn = columnOf[results.LoadPoint]{
-	document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(p results.LoadPoint) document.Cell { return document.Number(len(p.Records)) },
 }

@@ -92,39 +92,35 @@ func countVerdicts(trials []faultTrial) string {
 func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
 	columns := []columnOf[faultTrial]{
 		specColumn("broker", func(s study.Spec) string { return s.Broker }),
-		{document.Column{Key: "version", Data: true}, func(t faultTrial) document.Cell { return document.Text(t.record.Versions.Broker) }},
+		textColumn(document.Column{Key: "version", Data: true}, func(t faultTrial) string { return t.record.Versions.Broker }),
 		specColumn("delivery", func(s study.Spec) string { return s.Delivery }),
 		specColumn("persistence", func(s study.Spec) string { return s.Persistence }),
-		{document.Column{Key: "replicas", Unit: unit.Count, Data: true}, func(t faultTrial) document.Cell { return document.Number(t.record.Spec.Replicas) }},
+		numberColumn(document.Column{Key: "replicas", Unit: unit.Count, Data: true}, func(t faultTrial) int { return t.record.Spec.Replicas }),
 		specColumn("acks", func(s study.Spec) string { return s.Acks }),
 		specColumn("ordering", func(s study.Spec) string { return s.Ordering }),
-		{document.Column{Key: "guarantee", Name: "guarantee", Row: true}, func(t faultTrial) document.Cell { return document.Text(guaranteeText(t.record.Spec)) }},
-		{document.Column{Key: "fault", Name: "fault", Row: true}, func(t faultTrial) document.Cell { return document.Text(faultText(t.record.Spec.Faults)) }},
-		{
-			document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !anyTrial(trials, repeated)},
-			func(t faultTrial) document.Cell { return document.Number(t.record.Repetition) },
-		},
-		{document.Column{Key: "verdict", Name: "promise"}, func(t faultTrial) document.Cell {
+		textColumn(document.Column{Key: "guarantee", Name: "guarantee", Row: true}, func(t faultTrial) string { return guaranteeText(t.record.Spec) }),
+		textColumn(document.Column{Key: "fault", Name: "fault", Row: true}, func(t faultTrial) string { return faultText(t.record.Spec.Faults) }),
+		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !anyTrial(trials, repeated)},
+			func(t faultTrial) int { return t.record.Repetition }),
+		cellColumn(document.Column{Key: "verdict", Name: "promise"}, func(t faultTrial) document.Cell {
 			return document.Text(string(t.verdict)).Toned(verdictTones[t.verdict])
-		}},
+		}),
 	}
-	hidden := dataOnly{results.KeySent: true, results.KeyResent: !anyTrial(trials, resent)}
+	hidden := hiddenColumns{results.KeySent: true, results.KeyResent: !anyTrial(trials, resent)}
 	figures := append(countColumns(promiseCounts, hidden, faultTrial.counts),
-		columnOf[faultTrial]{document.Column{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds}, faultTrial.outage})
+		cellColumn(document.Column{Key: "outage_ns", Name: "outage", Unit: unit.Nanoseconds}, faultTrial.outage))
 	for _, c := range figures {
-		columns = append(columns, columnOf[faultTrial]{c.Column, func(t faultTrial) document.Cell {
+		columns = append(columns, cellColumn(c.Column, func(t faultTrial) document.Cell {
 			cell := c.cell(t)
 			return cell.Excluded(t.verdict == verdictVoid && cell.Kind != document.Blank)
-		}})
+		}))
 	}
-	return append(columns, columnOf[faultTrial]{
-		document.Column{Key: "why", Name: "why", Wide: true}, func(t faultTrial) document.Cell { return document.Text(t.why) },
-	})
+	return append(columns, textColumn(document.Column{Key: "why", Name: "why", Wide: true}, func(t faultTrial) string { return t.why }))
 }
 
 // specColumn is a column for programs with a word of the spec.
 func specColumn(key string, word func(study.Spec) string) columnOf[faultTrial] {
-	return columnOf[faultTrial]{document.Column{Key: key, Data: true}, func(t faultTrial) document.Cell { return document.Text(word(t.record.Spec)) }}
+	return textColumn(document.Column{Key: key, Data: true}, func(t faultTrial) string { return word(t.record.Spec) })
 }
 
 // promiseCounts are the counts by which a promise is judged, and the counts that explain them.

@@ -21,12 +21,10 @@ func init() {
 }
 
 const (
-	minSweepPoints = 4 // fewer points stand in one table already
-	maxBest        = 5 // how many of the best points a table and a test take
+	minSweepPoints = 4    // the summary shows fewer points in one table anyway
+	maxBest        = 5    // how many of the best points a table and a test take
+	littleChange   = 0.01 // the logarithm of a ratio below which a change counts as none: 1 %
 )
-
-// littleChange is the largest change, as the logarithm of a ratio, that counts as none: 1 %.
-const littleChange = 0.01
 
 func recommend(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Recommendation"}
@@ -42,9 +40,7 @@ func recommend(set *results.Set) (document.Document, error) {
 		v := s.verdict()
 		v.Headed = true
 		d.Add(v)
-		if same := s.constants(); same != "" {
-			d.Say(same)
-		}
+		d.Say(s.constants())
 		best := s.best[:min(maxBest, len(s.best))]
 		d.Add(s.table(fmt.Sprintf("The best %d of %d by %s", len(best), len(s.points), s.metric.Name), best))
 		if effects := s.effects(); len(effects.Rows) > 0 {
@@ -65,7 +61,7 @@ type sweep struct {
 	metric results.Metric // the headline of the workload
 	points []results.Point
 	best   []results.Point // those with a figure that keep their objectives, the best first
-	missed int             // how many with a figure don't
+	missed int             // how many points have a figure and miss an objective
 	axes   []results.Axis
 	places map[string]results.Place // of points, by ID
 }
@@ -75,32 +71,41 @@ type sweep struct {
 func sweepsOf(points []results.Point) []sweep {
 	var sweeps []sweep
 	for _, w := range byWorkload(rankable(points)) {
-		measure := w.points[0].Spec.Measure
-		metric, ok := results.Headline(measure)
 		brokers := groupBy(w.points, func(p results.Point) string { return p.Spec.Broker })
-		if len(w.points) < minSweepPoints || len(brokers) == len(w.points) || !ok {
+		if len(w.points) < minSweepPoints || len(brokers) == len(w.points) {
 			continue
 		}
-		axes, places := results.SweptAxes(w.points)
-		if !slices.ContainsFunc(axes, func(a results.Axis) bool { return a.Name != "broker" }) {
-			continue
-		}
-		s := sweep{title: w.points[0].Setting() + ", " + w.points[0].Load(), metric: metric, points: w.points, axes: axes, places: map[string]results.Place{}}
-		for i, p := range w.points {
-			s.places[p.ID] = places[i]
-		}
-		for _, p := range results.Best(w.points, metric) {
-			if misses(p, p.Ok()) {
-				s.missed++
-				continue
-			}
-			s.best = append(s.best, p)
-		}
-		if len(s.best)+s.missed > 1 {
+		if s, ok := sweepOf(w.points); ok {
 			sweeps = append(sweeps, s)
 		}
 	}
 	return sweeps
+}
+
+// sweepOf is the sweep of the points of one workload. ok is false if they differ in no setting but the broker, or if fewer than two of
+// them have a figure to recommend them by.
+func sweepOf(points []results.Point) (s sweep, ok bool) {
+	first := points[0]
+	metric, ok := results.Headline(first.Spec.Measure)
+	if !ok {
+		return sweep{}, false
+	}
+	axes, places := results.SweptAxes(points)
+	if !slices.ContainsFunc(axes, func(a results.Axis) bool { return a.Name != "broker" }) {
+		return sweep{}, false
+	}
+	s = sweep{title: first.Setting() + ", " + first.Load(), metric: metric, points: points, axes: axes, places: map[string]results.Place{}}
+	for i, p := range points {
+		s.places[p.ID] = places[i]
+	}
+	for _, p := range results.Best(points, metric) {
+		if misses(p, p.Ok()) {
+			s.missed++
+		} else {
+			s.best = append(s.best, p)
+		}
+	}
+	return s, len(s.best)+s.missed > 1
 }
 
 // recommended tells whether all of g is sweeps of one broker each. The recommendation then replaces the ranking, which would rank
@@ -117,19 +122,28 @@ func recommended(g group, sweeps []sweep) bool {
 	return true
 }
 
-// at names the settings of a point: "client.linger.ms=5 client.batch.size=64KiB".
-func (s sweep) at(p results.Point) string {
+// settings names the values of a point on the axes: "client.linger.ms=5 client.batch.size=64KiB".
+func (s sweep) settings(p results.Point) string {
 	var words []string
-	for i, at := range s.places[p.ID] {
-		switch axis := s.axes[i]; {
-		case at == results.Unset:
+	for i, axis := range s.axes {
+		switch value, ok := s.value(p, i); {
+		case !ok:
 		case axis.Name == "broker":
-			words = append(words, axis.Values[at])
+			words = append(words, value)
 		default:
-			words = append(words, axis.Name+"="+axis.Values[at])
+			words = append(words, axis.Name+"="+value)
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// value is the value of a point on axis i. ok is false if the point has none.
+func (s sweep) value(p results.Point, i int) (value string, ok bool) {
+	place := s.places[p.ID][i]
+	if place == results.Unset {
+		return "", false
+	}
+	return s.axes[i].Values[place], true
 }
 
 // median is the figure by which a point is recommended.
@@ -145,12 +159,12 @@ func (s sweep) verdict() document.Verdict {
 		return v
 	}
 	best := s.median(s.best[0])
-	v.Finding = fmt.Sprintf("Of %d points %s is the best by %s: %s", len(s.points), s.at(s.best[0]), s.metric.Name, s.metric.Unit.Format(best))
+	v.Finding = fmt.Sprintf("Of %d points %s is the best by %s: %s", len(s.points), s.settings(s.best[0]), s.metric.Name, s.metric.Unit.Format(best))
 	if middle := s.median(s.best[len(s.best)/2]); len(s.best) > 2 && middle > 0 && best > 0 {
 		v.Finding += fmt.Sprintf(", %s the median of all", unit.Factor.Format(best/middle))
 	}
-	v.Finding += "." + s.sureness()
-	v.Detail = strings.TrimSpace(s.notConsidered() + s.largestEffect())
+	v.Finding = strings.TrimSpace(v.Finding + ". " + s.rivals())
+	v.Detail = strings.TrimSpace(s.notConsidered() + " " + s.largestEffect())
 	return v
 }
 
@@ -192,7 +206,7 @@ func (s sweep) notConsidered() string {
 	if parts == nil {
 		return ""
 	}
-	return "Not considered: " + strings.Join(parts, ", ") + ". "
+	return "Not considered: " + strings.Join(parts, ", ") + "."
 }
 
 // worstStatus is the worst ending of a point's repetitions.
@@ -214,37 +228,34 @@ func spread(c results.Summary) string {
 	return text
 }
 
-// sureness says how many of the next best may be as good as the best. It is empty if all are shown to be behind it.
-func (s sweep) sureness() string {
+// rivals says how many of the next best may be as good as the best. It is empty if all are shown to be behind it.
+func (s sweep) rivals() string {
 	if len(s.best) < 2 {
 		return ""
 	}
 	var contenders []results.Contender
 	for _, p := range s.best[:min(maxBest, len(s.best))] {
-		contenders = append(contenders, results.NewContender(s.at(p), s.metric, p.Ok()))
+		contenders = append(contenders, results.NewContender(s.settings(p), s.metric, p.Ok()))
 	}
 	ranking := results.Rank(s.metric, contenders)
 	if open := ranking.BehindBest(results.NoDifferenceShown); len(open) > 0 {
-		return fmt.Sprintf(" No difference to it is shown for %d of the next best %d.", len(open), len(contenders)-1)
+		return fmt.Sprintf("No difference to it is shown for %d of the next best %d.", len(open), len(contenders)-1)
 	}
 	if open := ranking.BehindBest(results.NotTested); len(open) > 0 {
-		return " With so few repetitions the order of the best is not tested."
+		return "With so few repetitions the order of the best is not tested."
 	}
 	return ""
 }
 
-// constants names the settings that all points share.
+// constants names the settings that all points share. It is empty if there are none.
 func (s sweep) constants() string {
 	var words []string
-	varies := func(name string) bool {
-		return slices.ContainsFunc(s.axes, func(a results.Axis) bool { return a.Name == name })
-	}
-	if !varies("broker") {
+	if !s.varies("broker") {
 		words = append(words, s.points[0].Product)
 	}
-	for _, name := range statedAbove {
-		if value := shared(s.points, name); value != "" && !varies(name) {
-			words = append(words, name+" "+value)
+	for _, path := range statedAbove {
+		if value := shared(s.points, path); value != "" && !s.varies(path) {
+			words = append(words, path+" "+value)
 		}
 	}
 	if words == nil {
@@ -253,17 +264,18 @@ func (s sweep) constants() string {
 	return "All points: " + strings.Join(words, ", ") + "."
 }
 
+func (s sweep) varies(path string) bool {
+	return slices.ContainsFunc(s.axes, func(a results.Axis) bool { return a.Name == path })
+}
+
 // table has a row for each point: its value on each axis, the headline, and the metrics between which the sweep has to choose.
 func (s sweep) table(title string, points []results.Point) document.Table {
 	var columns []columnOf[results.Point]
 	for i, a := range s.axes {
-		columns = append(columns, columnOf[results.Point]{AxisColumn(a.Name), func(p results.Point) document.Cell {
-			at := s.places[p.ID][i]
-			if at == results.Unset {
-				return document.Cell{}
-			}
-			return document.Text(a.Values[at])
-		}})
+		columns = append(columns, textColumn(AxisColumn(a.Name), func(p results.Point) string {
+			value, _ := s.value(p, i)
+			return value
+		}))
 	}
 	keys := []string{s.metric.Key}
 	for _, m := range results.Tradeoff(s.points[0].Spec.Measure) {
@@ -272,11 +284,10 @@ func (s sweep) table(title string, points []results.Point) document.Table {
 		}
 	}
 	for _, c := range metricColumns(keys, nil) {
-		columns = append(columns, columnOf[results.Point]{c, func(p results.Point) document.Cell { return summaryOf(c.Key, p.Ok()).Cell() }})
+		columns = append(columns, cellColumn(c, func(p results.Point) document.Cell { return summaryOf(c.Key, p.Ok()).Cell() }))
 	}
-	t := tableOf(append(columns, columnOf[results.Point]{
-		document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(p results.Point) document.Cell { return document.Number(len(p.Ok())) },
-	}), points)
+	columns = append(columns, numberColumn(document.Column{Key: "n", Name: "n", Unit: unit.Count}, func(p results.Point) int { return len(p.Ok()) }))
+	t := tableOf(columns, points)
 	t.Title = title
 	return t
 }
@@ -293,16 +304,16 @@ func (s sweep) effects() document.Table {
 	for _, e := range results.Effects(s.points, s.metric) {
 		for i, c := range e.Changes {
 			if c.N > 0 && !math.IsNaN(c.Median) {
-				changes = append(changes, axisChange{e.Axis, e.Values[0], e.Values[i], c})
+				changes = append(changes, axisChange{axis: e.Axis, from: e.Values[0], to: e.Values[i], Summary: c})
 			}
 		}
 	}
 	t := tableOf([]columnOf[axisChange]{
-		{document.Column{Key: "axis", Name: "axis", Row: true}, func(c axisChange) document.Cell { return document.Text(c.axis) }},
-		{document.Column{Key: "from", Name: "from", Row: true}, func(c axisChange) document.Cell { return document.Text(c.from) }},
-		{document.Column{Key: "to", Name: "to", Row: true}, func(c axisChange) document.Cell { return document.Text(c.to) }},
-		{document.Column{Key: "change", Name: "change", Unit: unit.Factor, Spread: true}, func(c axisChange) document.Cell { return c.Cell() }},
-		{document.Column{Key: "combinations", Name: "combinations", Unit: unit.Count}, func(c axisChange) document.Cell { return document.Number(c.N) }},
+		textColumn(document.Column{Key: "axis", Name: "axis", Row: true}, func(c axisChange) string { return c.axis }),
+		textColumn(document.Column{Key: "from", Name: "from", Row: true}, func(c axisChange) string { return c.from }),
+		textColumn(document.Column{Key: "to", Name: "to", Row: true}, func(c axisChange) string { return c.to }),
+		cellColumn(document.Column{Key: "change", Name: "change", Unit: unit.Factor, Spread: true}, func(c axisChange) document.Cell { return c.Cell() }),
+		numberColumn(document.Column{Key: "combinations", Name: "combinations", Unit: unit.Count}, func(c axisChange) int { return c.N }),
 	}, changes)
 	t.Title = "What each axis changed: " + s.metric.Name
 	return t

@@ -209,24 +209,20 @@ func (p Paper) claims(d *document.Document, beside *results.Set, notes *document
 // claimColumns has the verdicts of all sides beside each other, and the figures that each rests on.
 func (p Paper) claimColumns(sides []string, beside *results.Set, notes *document.Footnotes) []columnOf[judgedClaim] {
 	columns := []columnOf[judgedClaim]{
-		{document.Column{Key: "claim", Name: "no.", Row: true}, func(j judgedClaim) document.Cell { return document.Text(j.ID) }},
-		{document.Column{Key: "says", Name: "claim", Wide: true}, func(j judgedClaim) document.Cell { return p.claimCell(j.Claim, beside, notes) }},
+		textColumn(document.Column{Key: "claim", Name: "no.", Row: true}, func(j judgedClaim) string { return j.ID }),
+		cellColumn(document.Column{Key: "says", Name: "claim", Wide: true}, func(j judgedClaim) document.Cell { return p.claimCell(j.Claim, beside, notes) }),
 	}
 	for _, side := range sides {
-		columns = append(columns, columnOf[judgedClaim]{
-			document.Column{Key: "verdict_" + side, Name: "verdict\n" + side},
-			func(j judgedClaim) document.Cell { return verdictCell(j.answers[side], notes) },
-		})
+		columns = append(columns, cellColumn(document.Column{Key: "verdict_" + side, Name: "verdict\n" + side},
+			func(j judgedClaim) document.Cell { return verdictCell(j.answers[side], notes) }))
 	}
 	columns = append(columns, []columnOf[judgedClaim]{
-		{document.Column{Key: "where", Name: "where", Data: true}, func(j judgedClaim) document.Cell { return document.Text(j.Where) }},
-		{document.Column{Key: "published", Name: "published", Wide: true}, func(j judgedClaim) document.Cell { return document.Text(j.Published) }},
+		textColumn(document.Column{Key: "where", Name: "where", Data: true}, func(j judgedClaim) string { return j.Where }),
+		textColumn(document.Column{Key: "published", Name: "published", Wide: true}, func(j judgedClaim) string { return j.Published }),
 	}...)
 	for _, side := range sides {
-		columns = append(columns, columnOf[judgedClaim]{
-			document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true},
-			func(j judgedClaim) document.Cell { return document.Text(measuredText(j.Claim, j.answers[side])) },
-		})
+		columns = append(columns, textColumn(document.Column{Key: "measured_" + side, Name: "measured\n" + side, Wide: true},
+			func(j judgedClaim) string { return measuredText(j.Claim, j.answers[side]) }))
 	}
 	return columns
 }

@@ -171,7 +171,7 @@ func (x exhibit) sidesBeside() []columnOf[exhibitRow] {
 		for _, side := range x.sides {
 			column := c.column(side == claim.Published)
 			column.Key, column.Name = column.Key+"_"+side, column.Name+"\n"+side
-			columns = append(columns, columnOf[exhibitRow]{column, func(r exhibitRow) document.Cell { return c.cell(r, side) }})
+			columns = append(columns, cellColumn(column, func(r exhibitRow) document.Cell { return c.cell(r, side) }))
 		}
 	}
 	return columns
@@ -187,7 +187,7 @@ type sideRow struct {
 func (x exhibit) sidesBelow() []columnOf[sideRow] {
 	columns := columnsOf(x.rowColumns(), func(r sideRow) exhibitRow { return r.exhibitRow })
 	if len(x.sides) > 1 {
-		columns = append(columns, columnOf[sideRow]{document.Column{Key: "of", Name: "of", Row: true}, func(r sideRow) document.Cell { return document.Text(r.side) }})
+		columns = append(columns, textColumn(document.Column{Key: "of", Name: "of", Row: true}, func(r sideRow) string { return r.side }))
 	}
 	for _, c := range x.columns {
 		columns = append(columns, columnOf[sideRow]{c.column(false), func(r sideRow) document.Cell { return c.cell(r.exhibitRow, r.side) }})
@@ -202,12 +202,10 @@ func (x exhibit) rowColumns() []columnOf[exhibitRow] {
 		name = "rate"
 	}
 	columns := []columnOf[exhibitRow]{
-		{document.Column{Key: x.Rows, Name: name, Row: true}, func(r exhibitRow) document.Cell { return document.Text(r.value) }},
+		textColumn(document.Column{Key: x.Rows, Name: name, Row: true}, func(r exhibitRow) string { return r.value }),
 	}
 	if x.Series != "" {
-		columns = append(columns, columnOf[exhibitRow]{
-			document.Column{Key: x.Series, Name: x.Series, Row: true}, func(r exhibitRow) document.Cell { return document.Text(r.series) },
-		})
+		columns = append(columns, textColumn(document.Column{Key: x.Series, Name: x.Series, Row: true}, func(r exhibitRow) string { return r.series }))
 	}
 	return columns
 }

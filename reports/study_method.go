@@ -62,17 +62,13 @@ type methodComparison struct {
 }
 
 var methodColumns = []columnOf[methodComparison]{
-	{document.Column{Key: "way", Name: "older way", Row: true, Wide: true}, func(c methodComparison) document.Cell {
-		return document.Text(c.method.name + " (can hide " + c.method.hides + ")")
-	}},
-	{document.Column{Key: "point", Name: "where it differs most", Wide: true}, func(c methodComparison) document.Cell { return document.Text(c.farthest) }},
-	{document.Column{Key: "theirs", Name: "its figure"}, func(c methodComparison) document.Cell { return c.theirs.Cell().In(c.unit) }},
-	{document.Column{Key: "ours", Name: "ours"}, func(c methodComparison) document.Cell { return c.ours.Cell().In(c.unit) }},
-	{document.Column{Key: "ratio", Name: "ours / its", Unit: unit.Factor}, func(c methodComparison) document.Cell {
-		return document.Number(c.ours.Median / c.theirs.Median)
-	}},
-	{document.Column{Key: "differ", Name: "loads that\ndiffer", Unit: unit.Count}, func(c methodComparison) document.Cell { return document.Number(c.differ) }},
-	{document.Column{Key: "loads", Name: "loads", Unit: unit.Count}, func(c methodComparison) document.Cell { return document.Number(c.loads) }},
+	textColumn(document.Column{Key: "way", Name: "older way", Row: true, Wide: true}, func(c methodComparison) string { return c.method.name + " (can hide " + c.method.hides + ")" }),
+	textColumn(document.Column{Key: "point", Name: "where it differs most", Wide: true}, func(c methodComparison) string { return c.farthest }),
+	cellColumn(document.Column{Key: "theirs", Name: "its figure"}, func(c methodComparison) document.Cell { return c.theirs.Cell().In(c.unit) }),
+	cellColumn(document.Column{Key: "ours", Name: "ours"}, func(c methodComparison) document.Cell { return c.ours.Cell().In(c.unit) }),
+	numberColumn(document.Column{Key: "ratio", Name: "ours / its", Unit: unit.Factor}, func(c methodComparison) float64 { return c.ours.Median / c.theirs.Median }),
+	numberColumn(document.Column{Key: "differ", Name: "loads that\ndiffer", Unit: unit.Count}, func(c methodComparison) int { return c.differ }),
+	numberColumn(document.Column{Key: "loads", Name: "loads", Unit: unit.Count}, func(c methodComparison) int { return c.loads }),
 }
 
 // compare looks at every load that has both figures. Figures that aren't positive have no ratio, and are left out.

@@ -39,11 +39,11 @@ type sideSetup struct {
 }
 
 var setupColumns = []columnOf[sideSetup]{
-	{document.Column{Key: "side", Name: "side", Row: true}, func(s sideSetup) document.Cell { return document.Text(s.side) }},
-	{document.Column{Key: "brokers", Name: "brokers", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.brokers) }},
-	{document.Column{Key: "clients", Name: "clients", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.clients) }},
-	{document.Column{Key: "machine", Name: "machine", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.machines) }},
-	{document.Column{Key: "repetitions", Name: "repetitions", Unit: unit.Count}, func(s sideSetup) document.Cell { return document.Number(s.repetitions) }},
+	textColumn(document.Column{Key: "side", Name: "side", Row: true}, func(s sideSetup) string { return s.side }),
+	cellColumn(document.Column{Key: "brokers", Name: "brokers", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.brokers) }),
+	cellColumn(document.Column{Key: "clients", Name: "clients", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.clients) }),
+	cellColumn(document.Column{Key: "machine", Name: "machine", Wide: true}, func(s sideSetup) document.Cell { return listCell(s.machines) }),
+	numberColumn(document.Column{Key: "repetitions", Name: "repetitions", Unit: unit.Count}, func(s sideSetup) int { return s.repetitions }),
 }
 
 // setupOf gathers the setup of a side from its records that ended ok.
@@ -94,10 +94,10 @@ type settingChange struct {
 
 func (p Paper) changeColumns() []columnOf[settingChange] {
 	return []columnOf[settingChange]{
-		{document.Column{Key: "setting", Name: "setting", Row: true}, func(c settingChange) document.Cell { return document.Text(c.path) }},
-		{document.Column{Key: "paper", Name: p.words().fullGrid, Wide: true}, func(c settingChange) document.Cell { return document.Text(c.full) }},
-		{document.Column{Key: "here", Name: "here", Wide: true}, func(c settingChange) document.Cell { return document.Text(cmp.Or(c.here, "unset")) }},
-		{document.Column{Key: "points", Name: "points", Unit: unit.Count}, func(c settingChange) document.Cell { return document.Number(c.points) }},
+		textColumn(document.Column{Key: "setting", Name: "setting", Row: true}, func(c settingChange) string { return c.path }),
+		textColumn(document.Column{Key: "paper", Name: p.words().fullGrid, Wide: true}, func(c settingChange) string { return c.full }),
+		textColumn(document.Column{Key: "here", Name: "here", Wide: true}, func(c settingChange) string { return cmp.Or(c.here, "unset") }),
+		numberColumn(document.Column{Key: "points", Name: "points", Unit: unit.Count}, func(c settingChange) int { return c.points }),
 	}
 }
 

@@ -43,8 +43,8 @@ func Summary(set *results.Set) Sections {
 	return s
 }
 
-// verdicts say how the repetitions ended, which targets were missed, and who is best. A sweep of one broker has a recommendation in
-// the place of a ranking.
+// verdicts say how the repetitions ended, which targets were missed, and who is best. A sweep of one broker has a recommendation
+// instead of a ranking.
 func verdicts(set *results.Set) []document.Block {
 	var d document.Document
 	points := set.Points
@@ -75,12 +75,47 @@ func verdicts(set *results.Set) []document.Block {
 	return d.Blocks
 }
 
+// unequalGuarantees says that no brokers are compared because each was asked for the guarantee that is usual for it, though all were given
+// the same messages and load. It is empty otherwise.
+func unequalGuarantees(points []results.Point) string {
+	var brokers, deliveries []string
+	for _, g := range bySetting(points) {
+		counterparts := slices.ContainsFunc(g.points, func(p results.Point) bool { return hasCounterpart(p, points) })
+		if g.severalBrokers() || !counterparts {
+			return ""
+		}
+		spec := g.points[0].Spec
+		brokers, deliveries = append(brokers, spec.Broker), append(deliveries, spec.Delivery)
+	}
+	if brokers == nil {
+		return ""
+	}
+	slices.Sort(brokers)
+	slices.Sort(deliveries)
+	return fmt.Sprintf("%s are not compared: they were asked for different guarantees (%s). With the same --delivery they are.",
+		strings.Join(slices.Compact(brokers), " and "), strings.Join(slices.Compact(deliveries), ", "))
+}
+
+// severalBrokers tells whether a group's points are of different brokers.
+func (g group) severalBrokers() bool {
+	return slices.ContainsFunc(g.points, func(p results.Point) bool { return p.Spec.Broker != g.points[0].Spec.Broker })
+}
+
+// hasCounterpart tells whether another broker was given the messages and the load of p, and another delivery guarantee.
+func hasCounterpart(p results.Point, points []results.Point) bool {
+	return slices.ContainsFunc(points, func(o results.Point) bool {
+		sameWork := o.Spec.MessageSize.String() == p.Spec.MessageSize.String() && o.Load() == p.Load()
+		return sameWork && o.Spec.Broker != p.Spec.Broker && o.Spec.Delivery != p.Spec.Delivery
+	})
+}
+
 // summarySection has a row for every point of a group and for every rate of a curve.
 func summarySection(g group, notes *document.Footnotes) Section {
 	var d document.Document
-	l := layoutOf(g.points, statable{loads: loadsOf(g), facts: statedAbove})
+	loadPoints := results.LoadPointsOf(g.points)
+	l := layoutOf(g.points, statable{loads: rowTitles(loadPoints), facts: statedAbove})
 	d.Say(l.sentence)
-	d.Add(summaryTable(g, l, notes))
+	d.Add(tableOf(summaryColumns(g.points, loadPoints, l, notes), loadPoints))
 	for _, t := range []document.Table{pipelineTable(g, l), goalsTable(g, l, notes)} {
 		if len(t.Rows) > 0 {
 			d.Add(t)
@@ -88,6 +123,74 @@ func summarySection(g group, notes *document.Footnotes) Section {
 	}
 	d.Warn("these records", unnamedDifferences(g.points))
 	return Section{Name: g.name, Points: g.points, Blocks: d.Blocks}
+}
+
+func rowTitles(loadPoints []results.LoadPoint) []string {
+	var titles []string
+	for _, l := range loadPoints {
+		titles = append(titles, l.RowTitle)
+	}
+	return titles
+}
+
+// summaryColumns identify a load point, say how it ended, and show its figures and its doubts.
+func summaryColumns(points []results.Point, loadPoints []results.LoadPoint, l layout, notes *document.Footnotes) []columnOf[results.LoadPoint] {
+	siblings := map[string][]results.LoadPoint{} // all load points of a point, by its ID
+	for _, l := range loadPoints {
+		siblings[l.Point.ID] = append(siblings[l.Point.ID], l)
+	}
+	columns := append(pointColumns(l),
+		cellColumn(document.Column{Key: "status", Name: "status"}, func(l results.LoadPoint) document.Cell { return statusCell(l, notes) }),
+		cellColumn(document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
+			func(l results.LoadPoint) document.Cell { return l.Cell(results.KeySustainableLow) }),
+	)
+	for _, c := range metricColumns(summaryKeys, hiddenInSummary(points)) {
+		columns = append(columns, cellColumn(c, func(l results.LoadPoint) document.Cell {
+			if c.Unit == unit.Count && !rateOfCurve(l) {
+				return totalCell(l.Point, c.Key)
+			}
+			return l.Cell(c.Key)
+		}))
+	}
+	return append(columns,
+		cellColumn(document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count}, func(l results.LoadPoint) document.Cell {
+			return doubts(l.Point, l.Records, doubtsOfOneRate(l, siblings[l.Point.ID]), notes)
+		}),
+		repetitionsColumn,
+	)
+}
+
+// summaryKeys are the keys of a row's figures.
+var summaryKeys = []string{
+	results.KeyOfferedRate, results.KeyDue, results.KeyUnsent, results.KeyPublishRate, results.KeyTotalSeconds, results.KeyDrainRate,
+	results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyServiceP50, results.KeyServiceP99, results.KeyEndToEndServiceP50, results.KeyEndToEndServiceP99,
+	results.KeyPauseP99, results.KeyPauseMax, results.KeyLost, results.KeyDuplicated,
+	results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes,
+}
+
+// hiddenInSummary are the columns that would tell a reader nothing about these points.
+func hiddenInSummary(points []results.Point) hiddenColumns {
+	missed := len(results.MissedRates(points)) > 0
+	hidden := hiddenColumns{
+		results.KeyOfferedRate:   !missed,
+		results.KeyDue:           true,
+		results.KeyUnsent:        !missed,
+		results.KeyPauseP99:      !anyLoad(points, pausedTooLong),
+		results.KeyPauseMax:      true,
+		results.KeyBrokerFlushes: !anyLoad(points, flushing),
+	}
+	for _, key := range results.FromSend {
+		hidden[key] = !anyLoad(points, results.OnlyFromSend)
+	}
+	return hidden
+}
+
+// totalCell adds a count over every repetition that ran, failed ones too: a loss isn't averaged away.
+func totalCell(p results.Point, key string) document.Cell {
+	ran := slices.DeleteFunc(slices.Clone(p.Records), func(r results.Record) bool {
+		return r.Status != results.OK && r.Status != results.Failed
+	})
+	return results.LoadPoint{Status: results.OK, Records: ran}.Cell(key)
 }
 
 // howToRead explains the figures of the tables.
@@ -110,126 +213,4 @@ func howToRead(points []results.Point) []document.Block {
 	d.Say("Rates and latencies are medians over the n repetitions that ended ok; a sustainable rate is followed by " +
 		bracketWords + ". " + curves + "CPU is in seconds per million messages. Figures in parentheses are of void or failed points and never used.")
 	return d.Blocks
-}
-
-// unequalGuarantees names brokers that were given the same messages and load and are not compared, because each was asked for
-// the guarantee that is usual for it. It is empty if any brokers are compared.
-func unequalGuarantees(points []results.Point) string {
-	var brokers, deliveries []string
-	for _, g := range bySetting(points) {
-		first := g.points[0].Spec
-		severalBrokers := slices.ContainsFunc(g.points, func(p results.Point) bool { return p.Spec.Broker != first.Broker })
-		if severalBrokers || !slices.ContainsFunc(g.points, func(p results.Point) bool { return hasCounterpart(p, points) }) {
-			return ""
-		}
-		brokers, deliveries = append(brokers, first.Broker), append(deliveries, first.Delivery)
-	}
-	if brokers == nil {
-		return ""
-	}
-	slices.Sort(brokers)
-	slices.Sort(deliveries)
-	return fmt.Sprintf("%s are not compared: they were asked for different guarantees (%s). With the same --delivery they are.",
-		strings.Join(slices.Compact(brokers), " and "), strings.Join(slices.Compact(deliveries), ", "))
-}
-
-// hasCounterpart tells whether another broker was given the messages and the load of p, and another delivery guarantee.
-func hasCounterpart(p results.Point, points []results.Point) bool {
-	return slices.ContainsFunc(points, func(o results.Point) bool {
-		sameWork := o.Spec.MessageSize.String() == p.Spec.MessageSize.String() && o.Load() == p.Load()
-		return sameWork && o.Spec.Broker != p.Spec.Broker && o.Spec.Delivery != p.Spec.Delivery
-	})
-}
-
-// measured tells whether any repetition of p has figures.
-func measured(p results.Point) bool {
-	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
-}
-
-// summaryMetrics are the figures of a row. Counts are those of every repetition that ran, the others those of the
-// repetitions shown.
-var summaryMetrics = []string{
-	results.KeyOfferedRate, results.KeyDue, results.KeyUnsent, results.KeyPublishRate, results.KeyTotalSeconds, results.KeyDrainRate, results.KeyEndToEndP50, results.KeyEndToEndP99,
-	results.KeyServiceP50, results.KeyServiceP99, results.KeyEndToEndServiceP50, results.KeyEndToEndServiceP99, results.KeyPauseP99, results.KeyPauseMax,
-	results.KeyLost, results.KeyDuplicated, results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes,
-}
-
-// loadsOf are the loads of a summary's rows.
-func loadsOf(g group) []string {
-	var loads []string
-	for _, l := range results.LoadPointsOf(g.points) {
-		loads = append(loads, l.RowTitle)
-	}
-	return loads
-}
-
-// summaryTable has a row for each load point of a group.
-func summaryTable(g group, l layout, notes *document.Footnotes) document.Table {
-	loadPoints, loadsOfPoint := results.LoadPointsOf(g.points), map[string][]results.LoadPoint{}
-	for _, l := range loadPoints {
-		loadsOfPoint[l.Point.ID] = append(loadsOfPoint[l.Point.ID], l)
-	}
-	columns := append(pointColumns(l), []columnOf[results.LoadPoint]{
-		{document.Column{Key: "status", Name: "status"}, func(l results.LoadPoint) document.Cell { return statusCell(l, notes) }},
-		{
-			document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
-			func(l results.LoadPoint) document.Cell { return l.Cell(results.KeySustainableLow) },
-		},
-	}...)
-	for _, c := range metricColumns(summaryMetrics, hiddenInSummary(g.points)) {
-		columns = append(columns, columnOf[results.LoadPoint]{c, func(l results.LoadPoint) document.Cell {
-			if c.Unit == unit.Count && !rateOfCurve(l) {
-				return totalCell(l.Point, c.Key)
-			}
-			return l.Cell(c.Key)
-		}})
-	}
-	return tableOf(append(columns, columnOf[results.LoadPoint]{
-		document.Column{Key: "doubts", Name: "doubts", Unit: unit.Count},
-		func(l results.LoadPoint) document.Cell {
-			return doubts(l.Point, l.Records, doubtsOfOneRate(l, loadsOfPoint[l.Point.ID]), notes)
-		},
-	}, repetitionsColumn), loadPoints)
-}
-
-// hiddenInSummary are those of summaryMetrics that would tell a reader nothing about points.
-func hiddenInSummary(points []results.Point) dataOnly {
-	offered := len(results.MissedRates(points)) > 0
-	fromSend := anyLoad(points, results.OnlyFromSend)
-	hidden := dataOnly{
-		results.KeyOfferedRate: !offered, results.KeyDue: true, results.KeyUnsent: !offered, results.KeyPauseP99: !anyLoad(points, pausedTooLong), results.KeyPauseMax: true,
-		results.KeyBrokerFlushes: !anyLoad(points, flushing),
-	}
-	for _, key := range results.FromSend {
-		hidden[key] = !fromSend
-	}
-	return hidden
-}
-
-// pausedTooLong tells whether the generator's machine paused for long enough to be doubted.
-func pausedTooLong(r results.Record) bool {
-	return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool {
-		return d.Code == results.DoubtPauses || d.Code == results.DoubtGeneratorLag
-	})
-}
-
-// totalCell adds a count over every repetition that ran, failed ones too: a loss isn't averaged away.
-func totalCell(p results.Point, key string) document.Cell {
-	ran := slices.DeleteFunc(slices.Clone(p.Records), func(r results.Record) bool {
-		return r.Status != results.OK && r.Status != results.Failed
-	})
-	return results.LoadPoint{Status: results.OK, Records: ran}.Cell(key)
-}
-
-// withRates lists records, then each rate of their curves as a record of its own.
-func withRates(records []results.Record) []results.Record {
-	out := slices.Clone(records)
-	for _, r := range records {
-		for _, l := range results.Loads(r) {
-			if l.Rate > 0 {
-				out = append(out, l.Record)
-			}
-		}
-	}
-	return out
 }

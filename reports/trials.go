@@ -106,34 +106,32 @@ func trialVerdict(verdict string) document.Cell {
 
 func trialTable(name string, search *results.Sustainable) document.Table {
 	columns := []columnOf[numberedTrial]{
-		{document.Column{Key: "search", Data: true}, func(numberedTrial) document.Cell { return document.Text(name) }},
-		{document.Column{Key: "trial", Name: "#", Unit: unit.Count, Row: true}, func(t numberedTrial) document.Cell { return document.Number(t.number) }},
-		{document.Column{Key: "kind", Name: "kind"}, func(t numberedTrial) document.Cell { return document.Text(t.Kind) }},
-		{document.Column{Key: "rate", Name: "rate", Unit: unit.PerSecond}, numberedTrial.rate},
-		{document.Column{Key: "verdict", Name: "verdict"}, func(t numberedTrial) document.Cell { return trialVerdict(t.Verdict) }},
+		textColumn(document.Column{Key: "search", Data: true}, func(numberedTrial) string { return name }),
+		numberColumn(document.Column{Key: "trial", Name: "#", Unit: unit.Count, Row: true}, func(t numberedTrial) int { return t.number }),
+		textColumn(document.Column{Key: "kind", Name: "kind"}, func(t numberedTrial) string { return t.Kind }),
+		cellColumn(document.Column{Key: "rate", Name: "rate", Unit: unit.PerSecond}, numberedTrial.rate),
+		cellColumn(document.Column{Key: "verdict", Name: "verdict"}, func(t numberedTrial) document.Cell { return trialVerdict(t.Verdict) }),
 	}
 	for i, goal := range search.Goals {
 		if i == 0 { // the verdict above is for the first goal
 			continue
 		}
-		columns = append(columns, columnOf[numberedTrial]{
-			document.Column{Key: fmt.Sprintf("verdict_%d", i+1), Name: "verdict\n" + results.GoalName(goal)},
+		columns = append(columns, cellColumn(document.Column{Key: fmt.Sprintf("verdict_%d", i+1), Name: "verdict\n" + results.GoalName(goal)},
 			func(t numberedTrial) document.Cell {
 				if i > len(t.Others) { // a probe is judged for no goal
 					return document.Cell{}
 				}
 				return document.Text(t.Others[i-1])
-			},
-		})
+			}))
 	}
 	columns = append(columns, []columnOf[numberedTrial]{
-		{results.Column(results.KeyPublishRate), func(t numberedTrial) document.Cell { return document.Number(t.PublishRate) }},
-		{results.Column(results.KeyReceiveRate), func(t numberedTrial) document.Cell { return document.Number(t.ReceiveRate) }},
-		{document.Column{Key: "backlog_slope", Name: "backlog\ngrowth ≤", Unit: unit.PerSecond}, numberedTrial.backlogGrowth},
-		{results.Column(results.KeyEndToEndP50), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP50) }},
-		{results.Column(results.KeyEndToEndP99), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP99) }},
-		{document.Column{Key: "seconds", Name: "length", Unit: unit.Seconds}, func(t numberedTrial) document.Cell { return document.Number(t.Seconds) }},
-		{document.Column{Key: "reason", Name: "reason", Wide: true}, func(t numberedTrial) document.Cell { return document.Text(t.Reason) }},
+		numberColumn(results.Column(results.KeyPublishRate), func(t numberedTrial) float64 { return t.PublishRate }),
+		numberColumn(results.Column(results.KeyReceiveRate), func(t numberedTrial) float64 { return t.ReceiveRate }),
+		cellColumn(document.Column{Key: "backlog_slope", Name: "backlog\ngrowth ≤", Unit: unit.PerSecond}, numberedTrial.backlogGrowth),
+		cellColumn(results.Column(results.KeyEndToEndP50), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP50) }),
+		cellColumn(results.Column(results.KeyEndToEndP99), func(t numberedTrial) document.Cell { return t.latency(t.EndToEndP99) }),
+		numberColumn(document.Column{Key: "seconds", Name: "length", Unit: unit.Seconds}, func(t numberedTrial) float64 { return t.Seconds }),
+		textColumn(document.Column{Key: "reason", Name: "reason", Wide: true}, func(t numberedTrial) string { return t.Reason }),
 	}...)
 	var numbered []numberedTrial
 	for i, trial := range search.Trials {

@@ -51,12 +51,7 @@ func causesOf(points []results.Point, status results.Status) []cause {
 			}
 			reason := r.Why()
 			same := func(c cause) bool { return c.contender == p.Name && c.reasons[0].Form() == reason.Form() }
-			i := slices.IndexFunc(causes, same)
-			if i < 0 {
-				i = len(causes)
-				causes = append(causes, cause{contender: p.Name})
-			}
-			causes[i].add(reason, p.Setting()+", "+p.Load())
+			findOrAdd(&causes, same, cause{contender: p.Name}).add(reason, p.Setting()+", "+p.Load())
 		}
 	}
 	slices.SortFunc(causes, func(a, b cause) int {
@@ -77,8 +72,8 @@ func (c *cause) add(reason remark.Remark, cell string) {
 }
 
 var causeColumns = []columnOf[cause]{
-	{document.Column{Key: "broker", Name: "broker", Row: true}, func(c cause) document.Cell { return document.Text(c.contender) }},
-	{document.Column{Key: "reason", Name: "reason", Wide: true}, func(c cause) document.Cell { return document.Text(remark.Join(c.reasons)) }},
-	{document.Column{Key: "cells", Name: "cells", Wide: true}, func(c cause) document.Cell { return document.Text(results.FirstFew(c.cells, maxCellsNamed)) }},
-	{document.Column{Key: "n", Name: "repetitions", Unit: unit.Count}, func(c cause) document.Cell { return document.Number(c.repetitions) }},
+	textColumn(document.Column{Key: "broker", Name: "broker", Row: true}, func(c cause) string { return c.contender }),
+	textColumn(document.Column{Key: "reason", Name: "reason", Wide: true}, func(c cause) string { return remark.Join(c.reasons) }),
+	textColumn(document.Column{Key: "cells", Name: "cells", Wide: true}, func(c cause) string { return results.FirstFew(c.cells, maxCellsNamed) }),
+	numberColumn(document.Column{Key: "n", Name: "repetitions", Unit: unit.Count}, func(c cause) int { return c.repetitions }),
 }

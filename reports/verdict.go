@@ -17,9 +17,9 @@ func verdict(g group) document.Verdict {
 	var c conclusions
 	workloads := byWorkload(g.points)
 	style := styleFor(workloads)
-	apart := tellApart(workloads)
+	varying := varyingSettings(workloads)
 	for _, w := range workloads {
-		c.add(w, style, apart.differences(w))
+		c.add(w, style, varying.valuesOf(w))
 	}
 	return c.verdict(g.name)
 }
@@ -46,38 +46,36 @@ func styleFor(workloads []group) rankingStyle {
 	return inShort
 }
 
-// maxDifferences is the number of settings by which a sentence tells a workload from others. The warning below the table names the
-// others.
+// maxDifferences is how many settings a sentence names to tell a workload from others. The warning below the table names the rest.
 const maxDifferences = 2
 
-// apart tells workloads of the same kind of measurement apart by the settings in which they differ. Without that, sentences about them
-// would contradict each other.
-type apart map[string]results.Values // the values of settings that workloads have, by kind of measurement
+// settingValues are the values of settings that workloads have, by kind of measurement. Sentences about workloads of one kind name
+// the settings that vary; otherwise they would contradict each other.
+type settingValues map[string]results.Values
 
-func tellApart(workloads []group) apart {
-	a := apart{}
+func varyingSettings(workloads []group) settingValues {
+	byMeasure := settingValues{}
 	for _, w := range workloads {
 		p := w.points[0] // all points of a workload were given the same work
-		if a[p.Spec.Measure] == nil {
-			a[p.Spec.Measure] = results.Values{}
+		if byMeasure[p.Spec.Measure] == nil {
+			byMeasure[p.Spec.Measure] = results.Values{}
 		}
-		values, facts := a[p.Spec.Measure], p.Facts()
+		values, facts := byMeasure[p.Spec.Measure], p.Facts()
 		values.Add("load", p.Load())
 		for _, path := range results.TellingSettings {
 			values.Add(path, facts[path])
 		}
 	}
-	return a
+	return byMeasure
 }
 
-// differences names the settings in which w differs from others: "persistence log". It is empty for a fixed rate, which every sentence
-// names.
-func (a apart) differences(w group) string {
+// valuesOf names the values of w in settings that vary: "persistence log". It is empty for a fixed rate, which every sentence names.
+func (v settingValues) valuesOf(w group) string {
 	p := w.points[0]
 	if p.Spec.Measure == "rate" {
 		return ""
 	}
-	values, facts := a[p.Spec.Measure], p.Facts()
+	values, facts := v[p.Spec.Measure], p.Facts()
 	var words []string
 	if values.Vary("load") {
 		words = append(words, p.Load())
@@ -92,17 +90,11 @@ func (a apart) differences(w group) string {
 
 // conclusions collects the parts of a verdict before they become sentences.
 type conclusions struct {
-	sentences []string        // in full, in order
-	rankings  []rankingAtRate // at fixed rates, for one short sentence
-	lone      []loneFigures   // of contenders that nobody can be compared with
-	unusable  []string        // points that were measured and have no usable figure: "kafka at rate 1k/s (void)"
-	refused   []string        // names of points
-}
-
-// rankingAtRate is who is best at a fixed rate.
-type rankingAtRate struct {
-	ranking results.Ranking
-	rate    string
+	sentences []string      // finished ones, in order
+	rankings  []string      // at fixed rates, for one short sentence: "nats 1.31 ms at 1k/s"
+	lone      []loneFigures // of contenders without another one to compare them with
+	unusable  []string      // points that were measured and have no usable figure: "kafka at rate 1k/s (void)"
+	refused   []string      // names of points
 }
 
 // loneFigures are the figures of one contender at several rates.
@@ -112,8 +104,8 @@ type loneFigures struct {
 	figures   []string // "1.3 ms at 1k/s"
 }
 
-// add draws the conclusions from a workload. differences names the settings that tell it from others of its kind; it may be empty.
-func (c *conclusions) add(w group, style rankingStyle, differences string) {
+// add draws the conclusions from a workload. settings tells it from other workloads of its kind; it may be empty.
+func (c *conclusions) add(w group, style rankingStyle, settings string) {
 	p := w.points[0]
 	m, ok := results.Headline(p.Spec.Measure)
 	if !ok {
@@ -128,12 +120,12 @@ func (c *conclusions) add(w group, style rankingStyle, differences string) {
 	case fixedRate && len(r.Rest) == 0:
 		c.addLone(m, *r.Best, p.Rate())
 	case fixedRate && style == inShort:
-		c.rankings = append(c.rankings, rankingAtRate{r, p.Rate()})
+		c.rankings = append(c.rankings, r.Short(p.Rate()))
 	case fixedRate:
 		c.say("At "+p.Load()+": "+r.Claim(), r.Basis())
-	case differences != "":
+	case settings != "":
 		claim := r.Claim()
-		c.say("With "+differences+", "+strings.ToLower(claim[:1])+claim[1:], r.Basis(), costs(r.TiedWithBest(), w.points))
+		c.say("With "+settings+", "+strings.ToLower(claim[:1])+claim[1:], r.Basis(), costs(r.TiedWithBest(), w.points))
 	default:
 		c.say(r.Claim(), r.Basis(), costs(r.TiedWithBest(), w.points))
 	}
@@ -161,45 +153,40 @@ func (c *conclusions) say(sentences ...string) {
 
 // addLone notes a figure beside others of the same metric and contender.
 func (c *conclusions) addLone(m results.Metric, contender results.Contender, rate string) {
-	i := slices.IndexFunc(c.lone, func(f loneFigures) bool { return f.metric.Key == m.Key && f.contender == contender.Name })
-	if i < 0 {
-		i = len(c.lone)
-		c.lone = append(c.lone, loneFigures{metric: m, contender: contender.Name})
-	}
-	c.lone[i].figures = append(c.lone[i].figures, m.Unit.Format(results.Summarize(contender.Values).Median)+" at "+rate)
+	same := func(f loneFigures) bool { return f.metric.Key == m.Key && f.contender == contender.Name }
+	entry := findOrAdd(&c.lone, same, loneFigures{metric: m, contender: contender.Name})
+	entry.figures = append(entry.figures, m.Unit.Format(results.Summarize(contender.Values).Median)+" at "+rate)
 }
 
 // verdict words the conclusions: the finding is the first sentence, the details are the others.
 func (c *conclusions) verdict(about string) document.Verdict {
-	var best, lone []string
-	for _, r := range c.rankings {
-		best = append(best, r.ranking.Short(r.rate))
-	}
+	var lone []string
 	for _, f := range c.lone {
 		lone = append(lone, fmt.Sprintf("%s of %s %s", f.metric.Name, f.contender, strings.Join(f.figures, ", ")))
 	}
+	c.sayList("Lowest e2e p99: ", c.rankings, "; ") // the headline of fixed rates
+	c.sayList("With nothing to compare it with: ", lone, "; ")
+	if len(c.sentences) == 0 {
+		c.say("No conclusion.")
+	}
 	slices.Sort(c.refused)
-	sentences := slices.Clone(c.sentences)
-	list := func(before string, items []string, separator string) {
-		if len(items) > 0 {
-			sentences = append(sentences, before+strings.Join(results.Shorten(items), separator)+".")
-		}
-	}
-	list("Lowest e2e p99: ", best, "; ") // the headline of fixed rates
-	list("With nothing to compare it with: ", lone, "; ")
-	if len(sentences) == 0 {
-		sentences = []string{"No conclusion."}
-	}
-	list("Without a usable figure: ", c.unusable, ", ")
-	list("Refused by ", slices.Compact(c.refused), ", ")
-	return document.Verdict{About: about, Finding: sentences[0], Detail: strings.Join(sentences[1:], " ")}
+	c.sayList("Without a usable figure: ", c.unusable, ", ")
+	c.sayList("Refused by ", slices.Compact(c.refused), ", ")
+	return document.Verdict{About: about, Finding: c.sentences[0], Detail: strings.Join(c.sentences[1:], " ")}
 }
 
-// maxCosts is how many contenders may share the best place for each to have its cost told.
+// sayList makes a sentence of items, unless there are none.
+func (c *conclusions) sayList(before string, items []string, separator string) {
+	if len(items) > 0 {
+		c.say(before + strings.Join(results.Shorten(items), separator) + ".")
+	}
+}
+
+// maxCosts is how many contenders may share the best place if the verdict is to state the cost of each.
 const maxCosts = 2
 
-// costs states the latency and the cost of the best contenders, a sentence each. It is empty if they are too many, or if nothing of it
-// is known.
+// costs states the latency and the cost of the best contenders, a sentence each. It is empty if there are too many of them, or if
+// neither is known.
 func costs(best []results.Contender, points []results.Point) string {
 	if len(best) > maxCosts {
 		return ""
@@ -221,14 +208,14 @@ func costs(best []results.Contender, points []results.Point) string {
 // costFiguresOf words the latency and the cost of a point, as far as they are known: "1.31 ms e2e p50".
 func costFiguresOf(p results.Point) []string {
 	var figures []string
-	for _, of := range []struct{ key, words string }{
+	for _, shown := range []struct{ key, words string }{
 		{results.KeyEndToEndP50, "e2e p50"},
 		{results.KeyEndToEndP99, "p99"},
 		{results.KeyBrokerCPU, "of broker CPU per million"},
 		{results.KeyGeneratorCPU, "of client CPU per million"},
 	} {
-		if s := summaryOf(of.key, p.Ok()); s.N > 0 {
-			figures = append(figures, results.MustMetric(of.key).Unit.Format(s.Median)+" "+of.words)
+		if s := summaryOf(shown.key, p.Ok()); s.N > 0 {
+			figures = append(figures, results.MustMetric(shown.key).Unit.Format(s.Median)+" "+shown.words)
 		}
 	}
 	return figures
