@@ -34,11 +34,17 @@ type started struct {
 
 func startAt(t *testing.T, c *fleet.Control, at fleet.Address, name, dir string) *started {
 	t.Helper()
+	return startOptions(t, fleet.Options{Join: at, Token: c.Token, Name: name, Build: "b1", Dir: dir})
+}
+
+func startOptions(t *testing.T, o fleet.Options) *started {
+	t.Helper()
 	s := &started{lines: make(chan string, 100)}
-	s.end = joinWith(t, fleet.Options{Join: at, Token: c.Token, Name: name, Build: "b1", Dir: dir, Say: func(format string, args ...any) {
-		t.Logf(name+": "+format, args...)
+	o.Say = func(format string, args ...any) {
+		t.Logf(o.Name+": "+format, args...)
 		s.lines <- fmt.Sprintf(format, args...)
-	}})
+	}
+	s.end = joinWith(t, o)
 	return s
 }
 
@@ -229,7 +235,7 @@ func TestAResultOutlivesItsAgent(t *testing.T) {
 			}
 			time.Sleep(away)
 			network.Heal()
-			again := startAt(t, c, at, "one", dir)
+			again := startOptions(t, fleet.Options{Join: at, Token: c.Token, Name: "one", Build: "b1", Dir: dir, Once: true})
 			complete(t, <-outcome)
 			if _, err := os.Stat(dir); err != nil {
 				t.Error("the result was removed before the record can have been stored:", err)

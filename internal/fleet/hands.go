@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +16,6 @@ import (
 // hands do what a session is ordered to, one order after the other, by an agent in this process.
 type hands struct {
 	local   agent.Agent
-	queue   provision.Queue
 	tell    chan struct{} // something is to be reported at once
 	halted  atomic.Bool
 	from    atomic.Int64 // when the measured phase of the load under way begins, as the coordinator said
@@ -118,7 +116,7 @@ func (h *hands) run(ctx context.Context, o *order, a *answer) {
 	h.mu.Unlock()
 	h.halted.Store(false)
 	h.from.Store(0)
-	g := &gauge{queue: &h.queue, over: make(chan struct{})}
+	g := newGauge()
 	l := o.Load.Load
 	l.Hooks = h.hooks(l, g, o.Haltable)
 	if o.Others && l.Backlog != nil {
@@ -138,7 +136,7 @@ func (h *hands) run(ctx context.Context, o *order, a *answer) {
 	out, _ := h.local.Run(ctx, l)
 	h.streams.ended()
 	starting.Wait()
-	a.Outcome, a.Meters = &agent.Outcome{Outcome: out}, g.end()
+	a.Outcome, a.Meters = &agent.Outcome{Outcome: out}, g.finish()
 }
 
 // wake sleeps until a time on the clock, and returns when it woke.
@@ -157,14 +155,14 @@ func (h *hands) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
 			h.measuring = at
 			h.mu.Unlock()
 			h.tellNow()
-			g.measuring(at, l.Duration)
+			g.schedule(at, l.Duration)
 		},
 		Sent: func() {
 			h.mu.Lock()
 			h.sent = true
 			h.mu.Unlock()
 			if l.Messages > 0 {
-				g.until()
+				g.markUntil()
 			}
 			h.tellNow()
 		},
@@ -183,7 +181,7 @@ func (h *hands) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
 			if !h.halted.Load() {
 				return false
 			}
-			g.until()
+			g.markUntil()
 			return true
 		}
 	}
@@ -203,60 +201,4 @@ func (h *hands) awaitDrain(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// gauge reads the meters of this process when the measured phase begins, when it ends and after the drain.
-type gauge struct {
-	queue   *provision.Queue
-	reading sync.WaitGroup
-	over    chan struct{}
-
-	mu     sync.Mutex
-	meters meters
-}
-
-func (g *gauge) read() agent.Reading {
-	var gc debug.GCStats
-	debug.ReadGCStats(&gc)
-	return agent.Reading{At: now(), Used: provision.SelfUsage(), GC: gc.PauseTotal, Queued: g.queue.Delay()}
-}
-
-// set reads the meters once.
-func (g *gauge) set(r *agent.Reading) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if r.At == 0 {
-		*r = g.read()
-	}
-}
-
-func (g *gauge) measuring(at int64, length time.Duration) {
-	g.reading.Go(func() {
-		if !g.wait(at) {
-			return
-		}
-		g.set(&g.meters.Begin)
-		if length > 0 && g.wait(at+int64(length)) {
-			g.until()
-		}
-	})
-}
-
-func (g *gauge) until() { g.set(&g.meters.Until) }
-
-// wait blocks until a time on the clock; false: the trial was over before it.
-func (g *gauge) wait(at int64) bool {
-	select {
-	case <-time.After(time.Duration(at - now())):
-		return true
-	case <-g.over:
-		return false
-	}
-}
-
-func (g *gauge) end() *meters {
-	close(g.over)
-	g.reading.Wait()
-	g.set(&g.meters.End)
-	return &g.meters
 }

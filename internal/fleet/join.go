@@ -80,14 +80,20 @@ func (a *joined) join(ctx context.Context) error {
 		o.Say("%s is ready at %s", a.info, o.Join.Server)
 	}
 	for {
+		var tooLate <-chan time.Time
 		if s != nil {
 			err := s.serve(ctx)
 			a.free()
-			if err != nil || o.Once {
+			if err != nil || o.Once && !s.renew {
 				return err
+			}
+			if o.Once {
+				tooLate = time.After(renewWithin)
 			}
 		}
 		select {
+		case <-tooLate:
+			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-closed:
@@ -109,6 +115,10 @@ func (a *joined) back() (*session, error) {
 	a.info.ID, a.busy = k.Info.ID, k.By.String()
 	return resume(a, k)
 }
+
+// renewWithin is how long an agent that works for one run (Options.Once) waits to be claimed again by that run, after a restart or
+// after a silence of the coordinator. Meanwhile the coordinator ends a point and starts the next one's broker.
+const renewWithin = 10 * time.Minute
 
 // joined is an agent at a control server.
 type joined struct {
@@ -204,6 +214,7 @@ type session struct {
 	last         *answer
 	kept         *kept              // the last trial's answer, on disk until its record is stored
 	bare         bool               // its clients have ended, by the process's end or since the coordinator wasn't heard
+	renew        bool               // the coordinator let this agent go because of bare, and may claim it anew
 	heard        time.Time          // the coordinator
 	cancel       context.CancelFunc // of the order under way
 	ended        chan answer        // what became of it
@@ -265,6 +276,7 @@ func (s *session) serve(ctx context.Context) error {
 			s.heard = time.Now()
 			if d.Leave {
 				s.joined.Say("the run of %s is over", s.by)
+				s.renew = s.bare
 				s.stored()
 				return s.cleanUp()
 			}

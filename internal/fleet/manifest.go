@@ -24,6 +24,9 @@ type Manifest struct {
 // TokenEnv is the environment variable that holds the token in a pod.
 const TokenEnv = "BROKERMARK_TOKEN"
 
+// restartsPerAgent is Kubernetes' own limit for a Job of one pod.
+const restartsPerAgent = 6
+
 var (
 	label = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,40}[a-z0-9])?$`)
 	image = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
@@ -71,9 +74,10 @@ func (m Manifest) Write(w io.Writer) error {
 	}
 	return manifest.Execute(w, struct {
 		Manifest
+		Restarts                                            int
 		Service, Port, Secret, Variable, Image, Join, Token string
 	}{
-		m, m.service(), u.Port(), m.Name + "-token", TokenEnv, quoted(m.Image), quoted(m.Join.String()), token,
+		m, restartsPerAgent * m.Agents, m.service(), u.Port(), m.Name + "-token", TokenEnv, quoted(m.Image), quoted(m.Join.String()), token,
 	})
 }
 
@@ -122,6 +126,7 @@ spec:
   completionMode: Indexed
   completions: {{.Agents}}
   parallelism: {{.Agents}}
+  backoffLimit: {{.Restarts}} # of all containers together, after which the Job ends all pods
   ttlSecondsAfterFinished: 3600
   template:
     metadata:

@@ -119,6 +119,13 @@ func TestAManifestIsWhatKubernetesTakes(t *testing.T) {
 				secret != "load-token" || c.token != "" && at(all["Secret"], "metadata", "name") != secret {
 				t.Errorf("%s", &text)
 			}
+			// A container that is started again in its pod finds the results that its predecessor kept.
+			spec := at(job, "spec", "template", "spec")
+			home, volume, mount := at(container, "env", 1), at(spec, "volumes", 0), at(container, "volumeMounts", 0)
+			if at(spec, "restartPolicy") != "OnFailure" || at(job, "spec", "backoffLimit") != 6*m.Agents || at(volume, "emptyDir") == nil ||
+				at(home, "name") != "BROKERMARK_HOME" || at(home, "value") != at(mount, "mountPath") || at(volume, "name") != at(mount, "name") {
+				t.Errorf("results don't survive a restart:\n%s", &text)
+			}
 			if s := all["Service"]; s != nil && (at(s, "metadata", "name") != "bench" || at(s, "spec", "ports", 0, "port") != 4248) {
 				t.Errorf("%s", &text)
 			}

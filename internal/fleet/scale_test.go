@@ -96,7 +96,7 @@ func (s *simulated) Run(ctx context.Context, l worker.Load) (worker.Outcome, []a
 }
 
 // One process coordinates this many agents. What that costs it, control server included, is what docs/fleet.md says. BROKERMARK_AGENTS
-// asks for another number: a thousand take two cores, the agents' own included.
+// asks for another number: a thousand take about 20 s on two cores, the agents' own cost included.
 func TestWhatCoordinatingCosts(t *testing.T) {
 	testkit.Long(t)
 	sizes := []int{1, 100}
