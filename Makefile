@@ -1,6 +1,7 @@
 # Everything is installed by package name with the machine's own package managers.
 
 SHELL    := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 GO       ?= go
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS  := -s -w -X github.com/brokermark/brokermark/internal/cli.Version=$(VERSION)
@@ -67,8 +68,8 @@ proof: web ## what takes long, too: older versions, clusters of JVMs, every guar
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 30m ./internal/cli -run 'NothingIsLeftHowever|OnePointOfEach|ThoughPartsDie|NoSpecMakes'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m ./internal/cli -v -run 'AThousandRandomEndings' | grep -v '^ *=== '
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 25m ./internal/cli -parallel 8 -v -run 'NoMomentToDie|InNamespaces' | grep -v '^ *=== '
-	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) ./internal/fleet -v -run 'WhatCoordinatingCosts'
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 25m ./internal/cli -parallel 8 -v -run 'NoMomentToDie|InNamespaces|AnyNumberOfAgents|ALostAgent|WithoutItsMeter' | grep -v '^ *=== '
+	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -p 1 ./internal/fleet ./internal/measure -v -run 'WhatCoordinatingCosts|CrossesTheControlChannel|JoinsInLittleMemory|AnySplitCounts|ADayOfMessages' | grep -v '^ *=== '
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 15m . -run 'TheSite|WhoFollows'
 	set -e; for at in $(DECODERS); do $(GO) test -run '^$$' -fuzz "^$${at#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s ./$${at%:*}; done
 

@@ -115,7 +115,7 @@ func TestARunOnAgentsIsARun(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	r := records(t, path)[0]
-	if b := r.Result.Books; b.Due != 500 || b.Received != 500 || b.Lost+b.Duplicated+b.Corrupted != 0 || !b.Balanced() {
+	if b := r.Result.Books; b.Due != 500 || b.Received != 500 || b.Lost+b.Duplicated+b.Reordered+b.Corrupted != 0 || !b.Balanced() {
 		t.Errorf("%+v", b)
 	}
 	if len(r.Agents) != 2 || !strings.HasPrefix(r.Agents[0].Name, "left on ") || r.Agents[1].Producers != 1 || r.Agents[0].ClockBoundNs != 0 || r.Agents[1].StartLateNs < 0 {
@@ -132,8 +132,9 @@ func TestARunOnAgentsIsARun(t *testing.T) {
 	}
 }
 
-// One topic's messages are the same, and lost, double or out of order as little, however many agents have its producers and consumers,
-// and whatever their clocks show.
+// One topic's messages are the same, and none is lost, doubled or corrupted, on any number of agents and whatever their clocks show. How many were
+// reordered is left out: the consumers of a subscription compete, so the order in which two of them get messages is a matter of chance. One
+// process sees that order; several agents must say that they don't know it.
 func TestOneTopicOnAnyNumberOfAgents(t *testing.T) {
 	testkit.Long(t) // fifteen processes of agents, and a broker for each number of them
 	first := ledger.Books{}
@@ -160,11 +161,15 @@ func TestOneTopicOnAnyNumberOfAgents(t *testing.T) {
 			}
 			r := records(t, path)[0]
 			b := r.Result.Books
+			b.Reordered = 0
 			if first.Due == 0 {
 				first = b
 			}
 			if b != first || b.Sent != 2000 || b.Received != 4000 || b.Lost+b.Duplicated+b.Corrupted+b.Stale != 0 || len(r.Agents) != c.n {
 				t.Errorf("%+v on %d agents, want %+v: %s", b, len(r.Agents), first, r.Reason)
+			}
+			if unknown := slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == "order-unknown" }); unknown != (c.n > 1) {
+				t.Errorf("%d agents: the order is unknown: %t", c.n, unknown)
 			}
 			if bound := r.Result.ClockBoundNs; (bound != 0) != (c.shifts != nil) || bound > int64(100*time.Millisecond) {
 				t.Errorf("a bound of %s", time.Duration(bound))

@@ -95,6 +95,9 @@ func (h *hands) do(ctx context.Context, o *order) (a answer) {
 		}
 		p, err = h.local.Prepare(ctx, *o.Plan)
 		a.Prepared = &p
+		if h.shares && err == nil {
+			h.streams.made() // by now; an agent.Local tells it before
+		}
 	case o.Do == doRun && o.Load != nil:
 		h.run(ctx, o, &a)
 	case o.Do == doClose:

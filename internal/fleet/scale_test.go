@@ -20,26 +20,40 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// asAgents makes this binary a process with so many agents, whose workers are simulated: the variable holds their number. Address
-// and token are the lines of its standard input, and it ends with that.
+// asAgents makes this binary a process with so many agents, whose workers are simulated: the variable holds their number.
 const asAgents = "BROKERMARK_FLEET_TEST_AS_AGENTS"
 
 func TestMain(m *testing.M) {
-	if text := os.Getenv(asAgents); text != "" {
-		n, err := strconv.Atoi(text)
-		if err == nil {
-			err = beAgents(n)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+	var err error
+	switch agents, bookkeeper := os.Getenv(asAgents), os.Getenv(asBookkeeper); {
+	case agents != "":
+		err = simulate(agents)
+	case bookkeeper != "":
+		err = keepBooks(bookkeeper)
+	default:
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
-func beAgents(n int) error {
+// simulate is the process that asAgents makes.
+func simulate(number string) error {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return err
+	}
+	var all []fleet.Options
+	for i := range n {
+		all = append(all, fleet.Options{Name: fmt.Sprintf("agent%04d", i), Worker: &simulated{}})
+	}
+	return beAgents(all)
+}
+
+// beAgents is the work of a process of agents. Address and token are the lines of its standard input, and it ends with that.
+func beAgents(all []fleet.Options) error {
 	in := bufio.NewScanner(os.Stdin)
 	in.Scan()
 	at, err := fleet.ParseAddress(in.Text())
@@ -49,11 +63,11 @@ func beAgents(n int) error {
 	in.Scan()
 	token := in.Text()
 	ctx, stop := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	for i := range n {
-		o := fleet.Options{Join: at, Token: token, Name: fmt.Sprintf("agent%04d", i), Build: "b1", Worker: &simulated{}, Say: func(string, ...any) {}}
+	var running sync.WaitGroup
+	for _, o := range all {
+		o.Join, o.Token, o.Build, o.Say = at, token, "b1", func(string, ...any) {}
 		time.Sleep(5 * time.Millisecond) // on as many machines they would not come at once either
-		all.Go(func() {
+		running.Go(func() {
 			if err := fleet.Join(ctx, o); err != nil && ctx.Err() == nil {
 				fmt.Fprintln(os.Stderr, err)
 			}
@@ -62,8 +76,27 @@ func beAgents(n int) error {
 	for in.Scan() {
 	}
 	stop()
-	all.Wait()
+	running.Wait()
 	return nil
+}
+
+// startAgents starts this binary as a process of agents at a control server, which ends with the test. env makes it one.
+func startAgents(t *testing.T, c *fleet.Control, env string) {
+	t.Helper()
+	host := exec.Command(os.Args[0])
+	host.Env = append(os.Environ(), env)
+	host.Stderr = os.Stderr
+	in, err := host.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = host.Wait() })
+	if _, err := io.WriteString(in, c.Join.String()+"\n"+c.Token+"\n"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // simulated is a worker that tells of a load as a real one does, and sends nothing.
@@ -106,20 +139,7 @@ func TestWhatCoordinatingCosts(t *testing.T) {
 	for _, n := range sizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			c := control(t)
-			host := exec.Command(os.Args[0])
-			host.Env = append(os.Environ(), fmt.Sprintf("%s=%d", asAgents, n))
-			host.Stderr = os.Stderr
-			in, err := host.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := host.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = in.Close(); _ = host.Wait() })
-			if _, err := io.WriteString(in, c.Join.String()+"\n"+c.Token+"\n"); err != nil {
-				t.Fatal(err)
-			}
+			startAgents(t, c, fmt.Sprintf("%s=%d", asAgents, n))
 			began := time.Now()
 			f, err := gather(t, c, n, time.Minute)
 			if err != nil {
