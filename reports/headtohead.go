@@ -92,7 +92,7 @@ func identityColumns(sides []side, l layout) []columnOf[side] {
 // capacityColumns say how a side ended, and how much it can take.
 func capacityColumns(notes *document.Footnotes) []columnOf[side] {
 	return []columnOf[side]{
-		cellColumn(document.Column{Key: "status", Name: "status"}, func(s side) document.Cell { return s.statusCell(notes) }),
+		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, func(s side) document.Cell { return s.statusCell(notes) }),
 		cellColumn(document.Column{
 			Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true,
 			Chart: document.Chart{Title: "Sustainable rate", Better: document.MoreIsBetter},

@@ -101,7 +101,7 @@ func bookColumns(points []results.Point) []columnOf[account] {
 		textColumn(document.Column{Key: "load", Name: "load", Row: true}, func(a account) string { return a.load.RowTitle }),
 		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Row: true, Data: !anyLoad(points, repeated)},
 			func(a account) int { return a.load.Record.Repetition }),
-		cellColumn(document.Column{Key: "status", Name: "status"}, account.statusCell),
+		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, account.statusCell),
 	}
 	hidden := hiddenColumns{
 		results.KeyDue:      !anyLoad(points, leftUnsent),

@@ -102,7 +102,7 @@ func promiseColumns(trials []faultTrial) []columnOf[faultTrial] {
 		textColumn(document.Column{Key: "fault", Name: "fault", Row: true}, func(t faultTrial) string { return faultText(t.record.Spec.Faults) }),
 		numberColumn(document.Column{Key: "repetition", Name: "rep.", Unit: unit.Count, Data: !anyTrial(trials, repeated)},
 			func(t faultTrial) int { return t.record.Repetition }),
-		cellColumn(document.Column{Key: "verdict", Name: "promise"}, func(t faultTrial) document.Cell {
+		cellColumn(document.Column{Key: "verdict", Name: "promise", Attribute: true}, func(t faultTrial) document.Cell {
 			return document.Text(string(t.verdict)).Toned(verdictTones[t.verdict])
 		}),
 	}

@@ -140,7 +140,7 @@ func summaryColumns(points []results.Point, loadPoints []results.LoadPoint, l la
 		siblings[l.Point.ID] = append(siblings[l.Point.ID], l)
 	}
 	columns := append(pointColumns(l),
-		cellColumn(document.Column{Key: "status", Name: "status"}, func(l results.LoadPoint) document.Cell { return statusCell(l, notes) }),
+		cellColumn(document.Column{Key: "status", Name: "status", Attribute: true}, func(l results.LoadPoint) document.Cell { return statusCell(l, notes) }),
 		cellColumn(document.Column{Key: "sustainable", Name: "sustainable", Unit: unit.PerSecond, Spread: true},
 			func(l results.LoadPoint) document.Cell { return l.Cell(results.KeySustainableLow) }),
 	)

@@ -110,7 +110,7 @@ func trialTable(name string, search *results.Sustainable) document.Table {
 		numberColumn(document.Column{Key: "trial", Name: "#", Unit: unit.Count, Row: true}, func(t numberedTrial) int { return t.number }),
 		textColumn(document.Column{Key: "kind", Name: "kind"}, func(t numberedTrial) string { return t.Kind }),
 		cellColumn(document.Column{Key: "rate", Name: "rate", Unit: unit.PerSecond}, numberedTrial.rate),
-		cellColumn(document.Column{Key: "verdict", Name: "verdict"}, func(t numberedTrial) document.Cell { return trialVerdict(t.Verdict) }),
+		cellColumn(document.Column{Key: "verdict", Name: "verdict", Attribute: true}, func(t numberedTrial) document.Cell { return trialVerdict(t.Verdict) }),
 	}
 	for i, goal := range search.Goals {
 		if i == 0 { // the verdict above is for the first goal

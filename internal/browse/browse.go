@@ -26,13 +26,15 @@ var embedded embed.FS
 
 var templates = template.Must(template.ParseFS(embedded, "files/*.html"))
 
-// Source is what is shown. Its functions are called for each page, so that a page shows the store as it is then.
+// Source is the store that a site shows. Its functions are called for each page, so that a page shows the store as it is at that time.
 type Source struct {
-	Name    string // of the store, for people
-	Host    string // this machine's name
-	Read    func(ctx context.Context, where string) ([]store.Record, error)
+	Name string // of the store, for people
+	Host string // this machine's name
+	// Read reads the records of a selection; an empty one selects all.
+	Read func(ctx context.Context, where string) ([]store.Record, error)
+	// Running lists the repetitions that are being measured, and the pages where they can be watched.
 	Running func(ctx context.Context) (store.Running, error)
-	// Page says what a page over set is made from; args are those of the command that would write it.
+	// Page is the material of a page over set. args are those of the command that would write the same page.
 	Page func(set *results.Set, where string, args ...string) page.Source
 }
 
@@ -44,20 +46,20 @@ type site struct {
 
 // Handler serves the pages of a store.
 func Handler(source Source) http.Handler {
-	s := site{source, make(chan struct{}, 1)}
-	files, _ := fs.Sub(embedded, "files") // the name is in the embed directive above
+	s := site{Source: source, turn: make(chan struct{}, 1)}
+	files, _ := fs.Sub(embedded, "files") // never fails: the folder is embedded above
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.answer(own, s.index))
-	mux.HandleFunc("GET /report", s.answer("", s.report))
-	mux.HandleFunc("GET /compare", s.answer("", s.compare))
+	mux.HandleFunc("GET /{$}", s.answer(ownPolicy, s.index))
+	mux.HandleFunc("GET /report", s.answer(policyInPage, s.report))
+	mux.HandleFunc("GET /compare", s.answer(policyInPage, s.compare))
 	mux.Handle("GET /browse.css", http.FileServerFS(files))
-	mux.HandleFunc("GET /", s.answer(own, func(_ *bytes.Buffer, r *http.Request) error {
-		return &problem{http.StatusNotFound, fmt.Errorf("there is no page %q here", r.URL.Path)}
+	mux.HandleFunc("GET /", s.answer(ownPolicy, func(_ *bytes.Buffer, r *http.Request) error {
+		return &problem{code: http.StatusNotFound, err: fmt.Errorf("there is no page %q here", r.URL.Path)}
 	}))
 	return secured(mux)
 }
 
-// secured has a page load nothing but this site's own files. Reports narrow that down to what they hold.
+// secured adds the headers that keep other sites from embedding or reading a page, and browsers from storing it.
 func secured(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -69,10 +71,13 @@ func secured(h http.Handler) http.Handler {
 	})
 }
 
-// own is the policy of the pages that this package writes itself; reports have theirs in them.
-const own = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// Content security policies. ownPolicy is for the pages that this package writes itself: they load nothing but this site's own files.
+const (
+	policyInPage = "" // reports bring theirs in the page
+	ownPolicy    = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 
-// problem is why a page can't be shown.
+// problem is an error with the HTTP status of its answer.
 type problem struct {
 	code int
 	err  error
@@ -80,9 +85,10 @@ type problem struct {
 
 func (p *problem) Error() string { return p.err.Error() }
 
-func badRequest(err error) error { return &problem{http.StatusBadRequest, err} }
+func badRequest(err error) error { return &problem{code: http.StatusBadRequest, err: err} }
 
-// codeOf tells what was asked wrongly from a store that can't be read.
+// codeOf is the HTTP status of an error: a problem has its own, a store that can't be read is unavailable, and the rest is a selection
+// that can't be read.
 func codeOf(err error) int {
 	var p *problem
 	switch {
@@ -94,26 +100,26 @@ func codeOf(err error) int {
 	return http.StatusBadRequest
 }
 
-// answer sends what write made under a policy ("" = the page's own), or says why it could not.
+// answer sends the page that write makes, under a content security policy, or a page with the reason why it can't be made.
 func (s site) answer(policy string, write func(*bytes.Buffer, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		out, err := s.inTurn(r, write)
-		code, policy := http.StatusOK, policy
+		code, pagePolicy := http.StatusOK, policy
 		if err != nil {
-			code, policy = codeOf(err), own
+			code, pagePolicy = codeOf(err), ownPolicy
 			out.Reset()
-			_ = templates.ExecuteTemplate(out, "problem.html", secret.Redact(err.Error())) // a buffer takes everything
+			_ = templates.ExecuteTemplate(out, "problem.html", secret.Redact(err.Error())) // writing to a buffer never fails
 		}
-		if policy != "" {
-			w.Header().Set("Content-Security-Policy", policy)
+		if pagePolicy != policyInPage {
+			w.Header().Set("Content-Security-Policy", pagePolicy)
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(code)
-		_, _ = w.Write(out.Bytes()) // who went away needs no answer
+		_, _ = w.Write(out.Bytes()) // fails only if the client is gone
 	}
 }
 
-// inTurn makes one page at a time: that of a large store takes both cores for a second.
+// inTurn makes one page at a time: a page of a large store keeps two cores busy for a second.
 func (s site) inTurn(r *http.Request, write func(*bytes.Buffer, *http.Request) error) (*bytes.Buffer, error) {
 	out := new(bytes.Buffer)
 	select {
@@ -125,6 +131,7 @@ func (s site) inTurn(r *http.Request, write func(*bytes.Buffer, *http.Request) e
 	}
 }
 
+// report writes the report that the request names, of the records that it selects.
 func (s site) report(w *bytes.Buffer, r *http.Request) error {
 	name, where := r.FormValue("name"), strings.TrimSpace(r.FormValue("where"))
 	args := []string{"report"}
@@ -153,30 +160,32 @@ func (s site) report(w *bytes.Buffer, r *http.Request) error {
 	return page.Document(w, d, source)
 }
 
+// compare writes the comparison of the two sides that the request names.
 func (s site) compare(w *bytes.Buffer, r *http.Request) error {
-	where := strings.TrimSpace(r.FormValue("where"))
-	var sides [2]reports.Side
-	var named []string
-	args := []string{"compare"}
-	for i, name := range []string{"a", "b"} {
-		side := strings.TrimSpace(r.FormValue(name))
-		if side == "" {
-			return badRequest(errors.New("a comparison needs two sides: brokers, or selections such as client.linger.ms=5"))
-		}
-		expr := results.SideSelection(side)
-		records, err := s.Read(r.Context(), results.Joined(where, expr))
-		if err != nil {
-			return err
-		}
-		sides[i] = reports.Side{Name: side, Set: results.Of(records)}
-		named = append(named, results.Named(expr)...)
-		args = append(args, side)
+	where, a, b := strings.TrimSpace(r.FormValue("where")), strings.TrimSpace(r.FormValue("a")), strings.TrimSpace(r.FormValue("b"))
+	switch {
+	case a == "" || b == "":
+		return badRequest(errors.New("a comparison needs two sides: brokers, or selections such as client.linger.ms=5"))
+	case a == b:
+		return badRequest(fmt.Errorf("both sides are %s: there is nothing to compare", a))
 	}
-	if sides[0].Name == sides[1].Name {
-		return badRequest(fmt.Errorf("both sides are %s: there is nothing to compare", sides[0].Name))
+	first, err := s.side(r.Context(), where, a)
+	if err != nil {
+		return err
 	}
-	if why := reports.NothingToCompare(sides[0], sides[1], named...); why != "" {
+	second, err := s.side(r.Context(), where, b)
+	if err != nil {
+		return err
+	}
+	named := append(results.Named(results.SideSelection(a)), results.Named(results.SideSelection(b))...)
+	if why := reports.NothingToCompare(first, second, named...); why != "" {
 		return badRequest(errors.New(why))
 	}
-	return page.Compare(w, sides[0], sides[1], named, s.Page(nil, where, args...))
+	return page.Compare(w, first, second, named, s.Page(nil, where, "compare", a, b))
+}
+
+// side reads the records of one side of a comparison, among those that where selects.
+func (s site) side(ctx context.Context, where, name string) (reports.Side, error) {
+	records, err := s.Read(ctx, results.Joined(where, results.SideSelection(name)))
+	return reports.Side{Name: name, Set: results.Of(records)}, err
 }

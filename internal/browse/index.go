@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,29 +16,35 @@ import (
 	"github.com/brokermark/brokermark/reports"
 )
 
-// run is a line of the list: what was measured of a study on a day.
-type run struct {
-	Study, Day, Brokers string
-	Points, Repetitions int
-	Endings, Where      string // Where selects its records
-}
-
-// live is where a run that is under way can be watched.
-type live struct {
-	URL, Host string // URL is "" where only another machine can open it
-}
-
+// contents fills in index.html.
 type contents struct {
 	Store   string
-	Summary string
-	Busy    string // what is being measured now, "" for nothing
+	Summary string // "2 runs, 40 repetitions"
+	Busy    string // the repetitions under way; empty if there are none
 	Live    []live
 	Runs    []run
 	Reports []reports.Report
-	Names   []string // of what can be selected
-	Sides   []string // what can be compared
+	Names   []string // settings by which records can be selected
+	Sides   []string // selections that can be compared
 }
 
+// run is a line of the list: the repetitions of a study that began on a day.
+type run struct {
+	Study, Day  string
+	Brokers     string // "kafka, nats"
+	Points      int
+	Repetitions int
+	Endings     string // "5 ok, 1 void"
+	Where       string // selects its records
+}
+
+// live is a page on which a run under way can be watched.
+type live struct {
+	URL  string // empty if only another machine can open the page
+	Host string
+}
+
+// index writes the list of runs.
 func (s site) index(w *bytes.Buffer, r *http.Request) error {
 	records, err := s.Read(r.Context(), "")
 	if err != nil {
@@ -51,17 +58,19 @@ func (s site) index(w *bytes.Buffer, r *http.Request) error {
 	for _, p := range running.Pages {
 		c.Live = append(c.Live, s.live(p))
 	}
-	c.Summary = strings.Join([]string{counted(len(c.Runs), "run"), counted(len(records), "repetition")}, ", ")
+	c.Summary = counted(len(c.Runs), "run") + ", " + counted(len(records), "repetition")
 	for _, name := range reports.Names() {
-		if report, err := reports.Lookup(name); err == nil {
-			c.Reports = append(c.Reports, report)
+		report, err := reports.Lookup(name)
+		if err != nil {
+			return err
 		}
+		c.Reports = append(c.Reports, report)
 	}
 	c.Names, c.Sides = choices(records, c.Runs)
 	return templates.ExecuteTemplate(w, "index.html", c)
 }
 
-// live leaves out an address of another machine's own: here it is somebody else's page, or none.
+// live leaves out a loopback address of another machine: opened here, it would be somebody else's page, or none.
 func (s site) live(p store.Page) live {
 	u, err := url.Parse(p.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
@@ -70,10 +79,10 @@ func (s site) live(p store.Page) live {
 	if name := u.Hostname(); p.Host != s.Host && (name == "localhost" || strings.HasPrefix(name, "127.") || name == "::1") {
 		return live{Host: p.Host}
 	}
-	return live{p.URL, p.Host}
+	return live{URL: p.URL, Host: p.Host}
 }
 
-// busy says what runners are at, with the names that earlier repetitions of the same points have.
+// busy counts the repetitions under way, and names those whose points have earlier repetitions.
 func busy(claims []store.Claim, records []store.Record) string {
 	if len(claims) == 0 {
 		return ""
@@ -102,23 +111,26 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// choices are the names of what tells records apart, and what can be a side of a comparison: brokers, the values of what
-// differs, and whole runs.
+// maxValues is how many values a setting may have for each to be offered as a side of a comparison.
+const maxValues = 12
+
+// choices lists the settings in which records differ, and the sides that can be compared: brokers, values of such settings, and runs.
 func choices(records []store.Record, list []run) (names, sides []string) {
-	const mostValues = 12 // of a name, in a list that somebody is to choose from
 	values := results.Selectable(records)
 	sides = slices.Clone(values["broker"])
-	for name, of := range values {
-		if len(of) > 1 {
+	for name, all := range values {
+		if len(all) > 1 {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if of := values[name]; len(of) <= mostValues && name != "broker" && name != "began" && name != "point" {
-			for _, v := range of {
-				sides = append(sides, name+"="+v)
-			}
+		offered := name != "broker" && name != "began" && name != "point" // brokers and runs are offered by themselves
+		if len(values[name]) > maxValues || !offered {
+			continue
+		}
+		for _, v := range values[name] {
+			sides = append(sides, name+"="+v)
 		}
 	}
 	for _, r := range list {
@@ -127,30 +139,26 @@ func choices(records []store.Record, list []run) (names, sides []string) {
 	return names, sides
 }
 
-// runs are the studies by day, the latest first.
+// runs lists the studies by the day on which their repetitions began, the latest day first.
 func runs(records []store.Record) []run {
 	type key struct{ day, study string }
-	by := map[key][]store.Record{}
+	groups := map[key][]store.Record{}
 	for _, r := range records {
 		k := key{r.Began.UTC().Format(time.DateOnly), r.Study}
-		by[k] = append(by[k], r)
+		groups[k] = append(groups[k], r)
 	}
-	keys := make([]key, 0, len(by))
-	for k := range by {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(b.day, a.day), cmp.Compare(a.study, b.study)) })
-	list := make([]run, 0, len(keys))
-	for _, k := range keys {
-		list = append(list, oneRun(k.day, k.study, by[k]))
+	latestFirst := func(a, b key) int { return cmp.Or(cmp.Compare(b.day, a.day), cmp.Compare(a.study, b.study)) }
+	var list []run
+	for _, k := range slices.SortedFunc(maps.Keys(groups), latestFirst) {
+		list = append(list, runOf(k.day, k.study, groups[k]))
 	}
 	return list
 }
 
-func oneRun(day, study string, records []store.Record) run {
-	line := run{Study: study, Day: day, Repetitions: len(records), Where: "study=" + study + ",began=" + day}
-	if strings.Contains(study, ",") { // a selection can't name it
-		line.Where = "began=" + day
+func runOf(day, study string, records []store.Record) run {
+	summed := run{Study: study, Day: day, Repetitions: len(records), Where: "study=" + study + ",began=" + day}
+	if strings.Contains(study, ",") { // a comma separates the parts of a selection
+		summed.Where = "began=" + day
 	}
 	points, ended := map[string]bool{}, map[store.Status]int{}
 	var brokers []string
@@ -160,13 +168,13 @@ func oneRun(day, study string, records []store.Record) run {
 		brokers = append(brokers, r.Spec.Broker)
 	}
 	slices.Sort(brokers)
-	line.Points, line.Brokers = len(points), strings.Join(slices.Compact(brokers), ", ")
+	summed.Points, summed.Brokers = len(points), strings.Join(slices.Compact(brokers), ", ")
 	var words []string
 	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Refused, store.Aborted, store.Published} {
 		if n := ended[status]; n > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n, status))
 		}
 	}
-	line.Endings = strings.Join(words, ", ")
-	return line
+	summed.Endings = strings.Join(words, ", ")
+	return summed
 }

@@ -11,18 +11,17 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// maxBars is how many rows a chart draws. Of more it draws the best, and the table beside it has all.
+// maxBars is how many rows a chart draws. Of more rows it draws the best; the table beside it shows all.
 const maxBars = 16
 
-// Charts draws the columns of t that name a chart (document.Column.Chart) as HTML: for every chart a table with a row of
-// bars for each row of t, all on one linear scale from zero. colour numbers the page's colour of a row's name. The result is
-// empty if nothing would be compared.
+// Charts draws the columns of t that name a chart (document.Column.Chart) as HTML. A chart is a table with a row of bars for each row of
+// t, all on one linear scale from zero. colour is the number of the page's colour for a row's name. The result is empty if there is
+// nothing to compare.
 func Charts(t document.Table, colour func(name string) int) string {
 	var out strings.Builder
 	for _, about := range chartsOf(t) {
 		c := newChart(t, about)
-		drawn := slices.ContainsFunc(t.Rows, c.hasBar)
-		if len(t.Rows) > 1 && drawn {
+		if len(t.Rows) > 1 && slices.ContainsFunc(t.Rows, c.hasBar) {
 			c.write(&out, t.Rows, colour)
 		}
 	}
@@ -48,6 +47,7 @@ type chart struct {
 	document.Chart
 	nameKey string            // of the column that names rows for their colours; empty if names do
 	names   nameColumns       // shown beside the bars
+	endings []document.Column // say how a row ended, for rows without a bar
 	drawn   []document.Column // a bar each
 	end     float64           // of the scale: the largest figure, or the highest bound, of any row
 }
@@ -62,6 +62,8 @@ func newChart(t document.Table, about document.Chart) chart {
 			c.names = append(c.names, column)
 		case column.Chart == about:
 			c.drawn = append(c.drawn, column)
+		case column.Attribute:
+			c.endings = append(c.endings, column)
 		}
 	}
 	for _, row := range t.Rows {
@@ -81,7 +83,7 @@ func newChart(t document.Table, about document.Chart) chart {
 
 // drawable tells whether a cell has a figure that a bar can show.
 func drawable(c document.Cell) bool {
-	return (c.Kind == document.Figure || c.Kind == document.Interval) && c.Number >= 0 && !math.IsInf(c.Number, 0)
+	return isNumber(c) && c.Number >= 0 && !math.IsInf(c.Number, 0)
 }
 
 // hasBar tells whether a row has a bar in the chart.
@@ -99,7 +101,7 @@ func (c chart) write(out *strings.Builder, rows []document.Row, colour func(stri
 	for _, row := range rows {
 		fmt.Fprintf(out, "<tr><th scope=\"row\">%s</th>", c.names.markup(row))
 		if !c.hasBar(row) {
-			fmt.Fprintf(out, "<td class=\"none\">%s</td></tr>\n", escape(instead(row)))
+			fmt.Fprintf(out, "<td class=\"none\">%s</td></tr>\n", escape(c.ending(row)))
 			continue
 		}
 		out.WriteString("<td>")
@@ -152,7 +154,7 @@ func prefix(column document.Column) string {
 // best picks the rows whose first figures are the best, used ones before others, and keeps them in the order of the table.
 func (c chart) best(rows []document.Row) []document.Row {
 	key := c.drawn[0].Key // a chart has a column
-	var picked []int      // indexes of rows
+	var picked []int      // indexes in rows
 	for i, row := range rows {
 		if drawable(row[key]) {
 			picked = append(picked, i)
@@ -201,10 +203,12 @@ func (c chart) writeBar(out *strings.Builder, column document.Column, cell docum
 	fmt.Fprintf(out, "</span><span class=\"bar-value\">%s</span></span>", html.EscapeString(cellText(column, cell)))
 }
 
-// instead is the text of a row without a bar: how it ended, unless that was well.
-func instead(row document.Row) string {
-	if status := row["status"]; status.Kind == document.Words && status.Text != "ok" {
-		return status.Text
+// ending is the text of a row without a bar: how it ended, unless that was well.
+func (c chart) ending(row document.Row) string {
+	for _, column := range c.endings {
+		if status := row[column.Key]; status.Kind == document.Words && status.Text != "ok" {
+			return status.Text
+		}
 	}
 	return "–"
 }

@@ -16,7 +16,7 @@ import (
 func charted(rows ...document.Row) document.Table {
 	return document.Table{Columns: []document.Column{
 		{Key: "who", Name: "who", Row: true},
-		{Key: "status", Name: "status"},
+		{Key: "status", Name: "status", Attribute: true},
 		{Key: "rate", Name: "rate", Unit: unit.PerSecond, Spread: true, Chart: document.Chart{Title: "Rate", Better: document.MoreIsBetter}},
 		{Key: "low", Name: "p99 at\n1k/s", Unit: unit.Nanoseconds, Chart: document.Chart{Title: "p99", Better: document.LessIsBetter}},
 		{Key: "other", Name: "never drawn"},

@@ -57,7 +57,7 @@ func csvHeader(t document.Table) []string {
 		header = append(header, "table")
 	}
 	for _, c := range t.Columns {
-		key := clean(c.Key) // an axis is named by whoever wrote the spec
+		key := clean(c.Key) // axes have the names that users gave them
 		header = append(header, key)
 		if c.Spread {
 			header = append(header, key+"_low", key+"_high")
@@ -73,21 +73,24 @@ func csvRow(t document.Table, row document.Row, notes map[int]string) []string {
 	}
 	for _, c := range t.Columns {
 		cell := row[c.Key]
+		var value, low, high string // empty where nothing is known
 		switch cell.Kind {
-		case document.Figure, document.Interval:
-			fields = append(fields, plain(cell.Number))
-		default:
-			fields = append(fields, Inert(cell.Text))
+		case document.Words:
+			value = Inert(cell.Text)
+		case document.Figure:
+			value = plain(cell.Number)
+		case document.Interval:
+			value, low, high = plain(cell.Number), plain(cell.Low), plain(cell.High)
 		}
-		if c.Spread && cell.Kind == document.Interval {
-			fields = append(fields, plain(cell.Low), plain(cell.High))
-		} else if c.Spread {
-			fields = append(fields, "", "")
+		fields = append(fields, value)
+		if c.Spread {
+			fields = append(fields, low, high)
 		}
 	}
 	return append(fields, Inert(strings.Join(t.RowNotes(row, notes), " | ")))
 }
 
+// plain writes a number with all its digits. It is empty for NaN and infinity.
 func plain(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
@@ -95,7 +98,7 @@ func plain(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// Inert keeps a spreadsheet from taking text for a formula.
+// Inert is text that no spreadsheet takes for a formula: a quote stands before the characters that begin one.
 func Inert(text string) string {
 	text = clean(text)
 	if text != "" && strings.ContainsRune("=+-@|%", rune(text[0])) {

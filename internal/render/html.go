@@ -6,59 +6,45 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
-	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// longTable is the number of rows from which a table is folded away, so that a page opens at once.
+// longTable is the number of rows above which a table is folded away, so that a page opens at once.
 const longTable = 200
 
-// Fragment writes blocks as a piece of an HTML page: scoped table headers, every number also in its base unit as
-// data-value, footnotes linked both by anchor and by title. Headings begin at level (2 = h2). id keeps the footnotes
-// of several fragments of one page apart.
+// Fragment writes blocks as a piece of an HTML page. Every number also stands in its base unit as data-value, and footnotes are linked
+// by anchor and by title. Headings begin at level (2 = h2). id keeps the footnotes of several fragments of one page apart.
 func Fragment(blocks []document.Block, id string, level int) string {
 	f := fragment{id: id, level: level, notes: document.Document{Blocks: blocks}.Notes()}
 	for _, b := range blocks {
+		if note, ok := b.(document.Note); ok {
+			f.note(note)
+			continue
+		}
+		f.closeNotes()
 		f.block(b)
 	}
 	f.closeNotes()
 	return f.out.String()
 }
 
+// fragment gathers the HTML of blocks.
 type fragment struct {
 	out     strings.Builder
 	id      string
-	level   int
-	notes   map[int]string
-	heading string
-	inNotes bool
+	level   int            // of the largest heading
+	notes   map[int]string // text by mark
+	heading string         // the last one, which names tables without a title
+	inNotes bool           // a list of footnotes is open
 }
 
-func (f *fragment) block(b document.Block) {
-	if note, ok := b.(document.Note); ok {
-		if !f.inNotes {
-			f.out.WriteString("<ul class=\"notes\">\n")
-			f.inNotes = true
-		}
-		fmt.Fprintf(&f.out, "<li id=\"%s-note-%d\"><sup>%d</sup> %s</li>\n", f.id, note.Mark, note.Mark, escape(note.Text))
-		return
+func (f *fragment) writef(format string, values ...any) { fmt.Fprintf(&f.out, format, values...) }
+
+func (f *fragment) note(note document.Note) {
+	if !f.inNotes {
+		f.out.WriteString("<ul class=\"notes\">\n")
+		f.inNotes = true
 	}
-	f.closeNotes()
-	class := ""
-	if _, ok := b.(document.Warning); ok {
-		class = " class=\"warning\""
-	}
-	switch b := document.Worded(b).(type) {
-	case document.Heading:
-		f.heading = b.Text
-		level := min(6, f.level+b.Level-1)
-		fmt.Fprintf(&f.out, "<h%d>%s</h%d>\n", level, escape(b.Text), level)
-	case document.Paragraph:
-		fmt.Fprintf(&f.out, "<p%s>%s</p>\n", class, escape(b.Text))
-	case document.Listing:
-		fmt.Fprintf(&f.out, "<pre tabindex=\"0\">%s</pre>\n", html.EscapeString(cleanLines(b.Text)))
-	case document.Table:
-		f.table(b)
-	}
+	f.writef("<li id=\"%s-note-%d\"><sup>%d</sup> %s</li>\n", f.id, note.Mark, note.Mark, escape(note.Text))
 }
 
 func (f *fragment) closeNotes() {
@@ -68,6 +54,33 @@ func (f *fragment) closeNotes() {
 	}
 }
 
+func (f *fragment) block(b document.Block) {
+	switch b := b.(type) {
+	case document.Heading:
+		f.heading = b.Text
+		level := min(6, f.level+b.Level-1)
+		f.writef("<h%d>%s</h%d>\n", level, escape(b.Text), level)
+	case document.Paragraph:
+		f.writef("<p>%s</p>\n", escape(b.Text))
+	case document.Verdict:
+		f.writef("<p>%s</p>\n", escape(b.Text()))
+	case document.Warning:
+		f.writef("<p class=\"warning\">%s</p>\n", escape(b.Text()))
+	case document.Listing:
+		f.writef("<pre tabindex=\"0\">%s</pre>\n", html.EscapeString(cleanLines(b.Text)))
+	case document.Table:
+		f.table(b)
+	default:
+		unknownBlock("html", b)
+	}
+}
+
+// htmlColumn is a column that readers see.
+type htmlColumn struct {
+	document.Column
+	numeric bool // aligned to the right, with its blanks
+}
+
 func (f *fragment) table(t document.Table) {
 	name := t.Title
 	if name == "" {
@@ -75,26 +88,27 @@ func (f *fragment) table(t document.Table) {
 	}
 	long := len(t.Rows) > longTable
 	if long {
-		fmt.Fprintf(&f.out, "<details class=\"long\"><summary>%d rows</summary>\n", len(t.Rows))
+		f.writef("<details class=\"long\"><summary>%d rows</summary>\n", len(t.Rows))
 	}
 	// The region can be scrolled with the keyboard; a table wider than a phone needs that.
-	fmt.Fprintf(&f.out, "<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n", escape("Table: "+name))
+	f.writef("<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"%s\">\n<table>\n", escape("Table: "+name))
 	if t.Title != "" {
-		fmt.Fprintf(&f.out, "<caption>%s</caption>\n", escape(t.Title))
+		f.writef("<caption>%s</caption>\n", escape(t.Title))
 	}
-	shown := forReaders(t).Columns
 	f.out.WriteString("<thead><tr>")
-	numbers := map[string]bool{} // columns of numbers, found once since numeric looks at every row
-	for _, c := range shown {
+	var shown []htmlColumn
+	for _, c := range forReaders(t).Columns {
+		column := htmlColumn{Column: c, numeric: numeric(t, c)} // numeric looks at every row, so it is called once
+		shown = append(shown, column)
 		class := ""
-		if numbers[c.Key] = numeric(t, c); numbers[c.Key] {
+		if column.numeric {
 			class = " class=\"n\""
 		}
-		fmt.Fprintf(&f.out, "<th scope=\"col\"%s>%s</th>", class, strings.ReplaceAll(html.EscapeString(cleanLines(c.Name)), "\n", "<br>"))
+		f.writef("<th scope=\"col\"%s>%s</th>", class, strings.ReplaceAll(html.EscapeString(cleanLines(c.Name)), "\n", "<br>"))
 	}
 	f.out.WriteString("</tr></thead>\n<tbody>\n")
 	for _, row := range t.Rows {
-		f.row(t, row, shown, numbers)
+		f.row(t, row, shown)
 	}
 	f.out.WriteString("</tbody></table></div>\n")
 	if long {
@@ -102,57 +116,55 @@ func (f *fragment) table(t document.Table) {
 	}
 }
 
-func (f *fragment) row(t document.Table, row document.Row, shown []document.Column, numbers map[string]bool) {
+// row writes the shown cells. The cells of data columns, and those by which style sheets choose rows, are attributes of the row.
+func (f *fragment) row(t document.Table, row document.Row, shown []htmlColumn) {
 	f.out.WriteString("<tr")
 	for _, c := range t.Columns {
-		if c.Data || c.Key == "status" || c.Key == "verdict" {
-			fmt.Fprintf(&f.out, " data-%s=\"%s\"", attribute(c.Key), escape(bare(row[c.Key])))
+		if c.Data || c.Attribute {
+			f.writef(" data-%s=\"%s\"", attributeName(c.Key), escape(machineText(row[c.Key])))
 		}
 	}
 	f.out.WriteString(">")
 	for _, c := range shown {
-		f.cell(c, row[c.Key], numbers[c.Key])
+		f.cell(c, row[c.Key])
 	}
 	f.out.WriteString("</tr>\n")
 }
 
-// cell writes a cell; numbers tells that its column is one of numbers, which are aligned to the right with their blanks.
-func (f *fragment) cell(c document.Column, cell document.Cell, numbers bool) {
+func (f *fragment) cell(c htmlColumn, cell document.Cell) {
 	tag, scope := "td", ""
 	if c.Row {
 		tag, scope = "th", " scope=\"row\""
 	}
 	f.out.WriteString("<" + tag + scope)
-	if classes := cellClasses(c, cell, numbers); classes != nil {
-		fmt.Fprintf(&f.out, " class=\"%s\"", strings.Join(classes, " "))
+	if classes := c.cellClasses(cell); classes != nil {
+		f.writef(" class=\"%s\"", strings.Join(classes, " "))
 	}
-	fmt.Fprintf(&f.out, " data-key=\"%s\"", escape(c.Key))
-	if cell.Kind == document.Figure || cell.Kind == document.Interval {
-		fmt.Fprintf(&f.out, " data-value=\"%s\"", plain(cell.Number))
+	f.writef(" data-key=\"%s\"", escape(c.Key))
+	if isNumber(cell) {
+		f.writef(" data-value=\"%s\"", plain(cell.Number))
 	}
-	u := c.Unit
-	if cell.Unit != unit.None {
-		u = cell.Unit
-	}
-	if cell.Kind == document.Interval && !c.Spread && !cell.Bounded && cell.Low != cell.High {
-		fmt.Fprintf(&f.out, " title=\"%s\"", escape("within "+u.Range(cell.Low, cell.High)))
+	intervalShown := c.Spread || cell.Bounded
+	if cell.Kind == document.Interval && !intervalShown && cell.Low != cell.High {
+		f.writef(" title=\"%s\"", escape("within "+unitOf(c.Column, cell).Range(cell.Low, cell.High)))
 	}
 	marks := cell.Marks
-	cell.Marks = nil
-	text := html.EscapeString(cellText(c, cell))
+	cell.Marks = nil // links below take their place
+	text := html.EscapeString(cellText(c.Column, cell))
 	if cell.Kind == document.Interval {
-		text = spread(text)
+		text = setApartInterval(text)
 	}
 	f.out.WriteString(">" + text)
 	for _, mark := range marks {
-		fmt.Fprintf(&f.out, "<sup><a href=\"#%s-note-%d\" title=\"%s\" aria-label=\"note %d\">%d</a></sup>", f.id, mark, escape(f.notes[mark]), mark, mark)
+		f.writef("<sup><a href=\"#%s-note-%d\" title=\"%s\" aria-label=\"note %d\">%d</a></sup>", f.id, mark, escape(f.notes[mark]), mark, mark)
 	}
-	fmt.Fprintf(&f.out, "</%s>", tag)
+	f.writef("</%s>", tag)
 }
 
-func cellClasses(c document.Column, cell document.Cell, numbers bool) (classes []string) {
-	blank, number := cell.Kind == document.Blank, cell.Kind == document.Figure || cell.Kind == document.Interval
-	if number || blank && numbers {
+// cellClasses are the classes of page.css that a cell has.
+func (c htmlColumn) cellClasses(cell document.Cell) []string {
+	var classes []string
+	if isNumber(cell) || cell.Kind == document.Blank && c.numeric {
 		classes = append(classes, "n")
 	}
 	if cell.Unused {
@@ -164,16 +176,16 @@ func cellClasses(c document.Column, cell document.Cell, numbers bool) (classes [
 	return classes
 }
 
-// spread sets an interval apart from the number before it.
-func spread(text string) string {
+// setApartInterval marks up the interval behind a number.
+func setApartInterval(text string) string {
 	if number, interval, ok := strings.Cut(text, " ["); ok {
 		return number + " <span class=\"spread\">[" + interval + "</span>"
 	}
 	return text
 }
 
-// attribute is a column's key as part of the name of an attribute. Keys of axes hold words of the user's.
-func attribute(key string) string {
+// attributeName is a column's key as part of the name of an attribute. The keys of axes hold users' words.
+func attributeName(key string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r <= ' ' || strings.ContainsRune("\"'<>/=", r) {
 			return '-'
@@ -182,15 +194,12 @@ func attribute(key string) string {
 	}, key)
 }
 
-// bare is a cell for machines: its words, or its number in the base unit with every digit.
-func bare(cell document.Cell) string {
-	switch cell.Kind {
-	case document.Words:
-		return cell.Text
-	case document.Blank:
-		return ""
+// machineText is a cell for programs: its words, or its number in the base unit with all digits.
+func machineText(cell document.Cell) string {
+	if isNumber(cell) {
+		return plain(cell.Number)
 	}
-	return plain(cell.Number)
+	return cell.Text
 }
 
 func escape(text string) string { return html.EscapeString(clean(text)) }

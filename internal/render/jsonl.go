@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// renderJSONL writes one object per row of every table (its numbers in base units, null if unknown) and one
-// {"text": …} per paragraph, in the document's order.
+// renderJSONL writes an object for each row of every table, with numbers in base units, null if unknown. Paragraphs are {"text": …} and
+// listings {"listing": …}. Everything stands in the document's order.
 func renderJSONL(w io.Writer, d document.Document, _ Options) error {
 	notes := d.Notes()
 	for _, b := range d.Blocks {
@@ -30,11 +30,15 @@ func renderJSONL(w io.Writer, d document.Document, _ Options) error {
 					return err
 				}
 			}
+		case document.Heading, document.Note: // rows hold the title of their table, and their notes
+		default:
+			unknownBlock("jsonl", b)
 		}
 	}
 	return nil
 }
 
+// field is a field of an object. Its value is a string, a number, a list of strings or nil.
 type field struct {
 	key   string
 	value any
@@ -47,18 +51,18 @@ func jsonRow(t document.Table, row document.Row, notes map[int]string) []field {
 	}
 	for _, c := range t.Columns {
 		cell, key := row[c.Key], clean(c.Key)
+		var value, low, high any // nil where nothing is known
 		switch cell.Kind {
-		case document.Figure, document.Interval:
-			fields = append(fields, field{key, number(cell.Number)})
 		case document.Words:
-			fields = append(fields, field{key, clean(cell.Text)})
-		default:
-			fields = append(fields, field{key, nil})
+			value = clean(cell.Text)
+		case document.Figure:
+			value = number(cell.Number)
+		case document.Interval:
+			value, low, high = number(cell.Number), number(cell.Low), number(cell.High)
 		}
-		if c.Spread && cell.Kind == document.Interval {
-			fields = append(fields, field{key + "_low", number(cell.Low)}, field{key + "_high", number(cell.High)})
-		} else if c.Spread {
-			fields = append(fields, field{key + "_low", nil}, field{key + "_high", nil})
+		fields = append(fields, field{key, value})
+		if c.Spread {
+			fields = append(fields, field{key + "_low", low}, field{key + "_high", high})
 		}
 	}
 	texts := []string{}
@@ -68,6 +72,7 @@ func jsonRow(t document.Table, row document.Row, notes map[int]string) []field {
 	return append(fields, field{"notes", texts})
 }
 
+// number is a number, or nil for those that JSON has no word for.
 func number(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

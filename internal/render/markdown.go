@@ -28,6 +28,8 @@ func renderMarkdown(w io.Writer, d document.Document, _ Options) error {
 			out.WriteByte('\n')
 		case document.Table:
 			markdownTable(&out, forReaders(b))
+		default:
+			unknownBlock("markdown", b)
 		}
 	}
 	_, err := io.WriteString(w, out.String())

@@ -31,7 +31,7 @@ func everything() document.Document {
 	columns := []document.Column{
 		{Key: "id", Name: "id", Data: true},
 		{Key: "name", Name: "name", Row: true},
-		{Key: "status", Name: "status"},
+		{Key: "status", Name: "status", Attribute: true},
 		{Key: "rate", Name: "rate\nmeasured", Unit: unit.PerSecond, Spread: true},
 		{Key: "p50_ns", Name: "p50", Unit: unit.Nanoseconds},
 		{Key: "bytes", Name: "memory", Unit: unit.Bytes},

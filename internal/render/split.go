@@ -9,23 +9,28 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 )
 
-// part is a table with the widths at which its columns are wrapped.
+// fewColumns is how many columns are too few for a part of their own: a reader would overlook them below the others.
+const fewColumns = 2
+
+// part is a table, or some columns of one, with the widths at which its columns are wrapped.
 type part struct {
 	document.Table
 	widths []int
 }
 
-// split cuts a table into parts that fit width. Each part begins with the columns that identify the rows.
+// split cuts a table into parts that fit width, as far as that is possible: it narrows columns of sentences, then leaves out spare
+// columns, then cuts. Each part begins with the columns that identify the rows.
 func split(t document.Table, width int) []part {
-	if whole, fits := narrowed(t, width); fits {
-		return []part{whole}
+	if p, fits := narrowed(t, width); fits {
+		return []part{p}
 	}
-	if kept := slices.DeleteFunc(slices.Clone(t.Columns), func(c document.Column) bool { return c.Spare }); len(kept) < len(t.Columns) {
+	kept := slices.DeleteFunc(slices.Clone(t.Columns), func(c document.Column) bool { return c.Spare })
+	if len(kept) < len(t.Columns) {
 		return split(document.Table{Title: t.Title, Columns: kept, Rows: t.Rows}, width)
 	}
 	c := cutterOf(t)
-	if c.columns == nil {
-		return []part{{t, columnWidths(t)}}
+	if c.columns == nil { // all columns identify the rows
+		return []part{{Table: t, widths: columnWidths(t)}}
 	}
 	var parts []part
 	rest := c.columns
@@ -38,28 +43,28 @@ func split(t document.Table, width int) []part {
 }
 
 // narrowed makes the columns of sentences narrower until t fits, and tells whether it does.
-func narrowed(t document.Table, width int) (part, bool) {
-	p := part{t, columnWidths(t)}
-	over := -gap - width
+func narrowed(t document.Table, width int) (p part, fits bool) {
+	p = part{Table: t, widths: columnWidths(t)}
+	excess := -gap - width // columns by which the table is too wide; there is no gap after the last one
 	for _, w := range p.widths {
-		over += w + gap
+		excess += w + gap
 	}
 	for i, c := range t.Columns {
-		if c.Wide && over > 0 {
-			give := min(over, max(0, p.widths[i]-leastPhrase))
-			p.widths[i] -= give
-			over -= give
+		if c.Wide && excess > 0 {
+			cut := min(excess, max(0, p.widths[i]-leastPhrase))
+			p.widths[i] -= cut
+			excess -= cut
 		}
 	}
-	return p, over <= 0
+	return p, excess <= 0
 }
 
 // cutter divides the columns of a table among parts.
 type cutter struct {
-	keys     []document.Column // in every part
-	keyWidth int               // of all keys
-	columns  []document.Column // in one part each
-	least    []int             // the least width of each of them
+	keys     []document.Column // repeated in every part
+	keyWidth int               // of all keys with their gaps
+	columns  []document.Column // each in one part
+	least    []int             // the least width of each of columns
 }
 
 func cutterOf(t document.Table) cutter {
@@ -83,9 +88,9 @@ func cutterOf(t document.Table) cutter {
 func (c cutter) cuts(width int) []int {
 	var cuts []int
 	for first := 0; first < len(c.columns); {
-		n, at := 0, c.keyWidth
-		for first+n < len(c.columns) && (n == 0 || at+c.least[first+n] <= width) {
-			at += c.least[first+n] + gap
+		n, used := 0, c.keyWidth
+		for first+n < len(c.columns) && (n == 0 || used+c.least[first+n] <= width) {
+			used += c.least[first+n] + gap
 			n++
 		}
 		cuts = append(cuts, n)
@@ -94,12 +99,13 @@ func (c cutter) cuts(width int) []int {
 	return cuts
 }
 
-// evenCuts makes parts of about the same width if the last part would have a column or two, which are easily overlooked
-// below all others.
+// evenCuts is cuts, with parts of about the same width if the last part would have too few columns. It narrows the parts as long as
+// that makes no further part.
 func (c cutter) evenCuts(width int) []int {
 	cuts := c.cuts(width)
 	last := c.columns[len(c.columns)-cuts[len(cuts)-1]:]
-	if len(cuts) == 1 || len(last) > fewColumns || slices.ContainsFunc(last, func(c document.Column) bool { return c.Wide }) {
+	sentences := slices.ContainsFunc(last, func(c document.Column) bool { return c.Wide })
+	if len(cuts) == 1 || len(last) > fewColumns || sentences {
 		return cuts
 	}
 	for narrower := width - 1; narrower > c.keyWidth; narrower-- {
@@ -112,6 +118,7 @@ func (c cutter) evenCuts(width int) []int {
 	return cuts
 }
 
+// columnWidths are the widths of the longest line of each column. Words and sentences are wrapped where they are longer than theirs.
 func columnWidths(t document.Table) []int {
 	widths := make([]int, len(t.Columns))
 	for i, c := range t.Columns {
@@ -126,7 +133,7 @@ func columnWidths(t document.Table) []int {
 		case c.Wide:
 			widths[i] = min(widths[i], widestPhrase)
 		default:
-			widths[i] = min(widths[i], widest)
+			widths[i] = min(widths[i], widestWords)
 		}
 	}
 	return widths
