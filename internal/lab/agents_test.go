@@ -14,8 +14,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// working is an agent that used so many of its threads for a second, and sent as late as lag.
-func working(name, machine string, cores, threads int, used float64, lag time.Duration) agent.Part {
+// agentPart returns what an agent did that used so many cores for a second and sent as late as lag.
+func agentPart(name, machine string, cores, threads int, used float64, lag time.Duration) agent.Part {
 	late := hist.New()
 	late.RecordN(int64(lag), 1000)
 	p := agent.Part{Name: name, Machine: machine, Cores: cores, Begin: agent.Reading{At: 1}, Until: agent.Reading{At: 1 + 1e9, Used: provision.Usage{User: time.Duration(used * 1e9)}}}
@@ -24,14 +24,14 @@ func working(name, machine string, cores, threads int, used float64, lag time.Du
 	return p
 }
 
-func TestASaturatedAgentIsNamedAndThoseOfAMachineAreJudgedTogether(t *testing.T) {
-	idle := func(name, machine string) agent.Part { return working(name, machine, 4, 4, 0.1, time.Microsecond) }
+func TestASaturatedAgentIsNamedAndAgentsOfAMachineAreJudgedTogether(t *testing.T) {
+	idle := func(name, machine string) agent.Part { return agentPart(name, machine, 4, 4, 0.1, time.Microsecond) }
 	for want, parts := range map[string][]agent.Part{
 		"": {idle("a", "1"), idle("b", "2"), idle("c", "2")},
-		"agent b was 50ms late at p99 (allowed 10ms)": {idle("a", "1"), working("b", "2", 4, 4, 0.1, 50*time.Millisecond), working("c", "3", 4, 4, 0.1, 20*time.Millisecond)},
-		"agent b used 3.9 of 4 cores":                 {idle("a", "1"), working("b", "2", 4, 4, 3.9, 0), working("c", "3", 64, 64, 20, 0)},
-		"agent b used 1.0 of 1 cores":                 {idle("a", "1"), working("b", "2", 64, 1, 0.99, 0)},
-		"agents b and c together used 3.8 of 4 cores": {idle("a", "1"), working("b", "2", 4, 4, 1.9, 0), working("c", "2", 4, 4, 1.9, 0)},
+		"agent b was 50ms late at p99 (allowed 10ms)": {idle("a", "1"), agentPart("b", "2", 4, 4, 0.1, 50*time.Millisecond), agentPart("c", "3", 4, 4, 0.1, 20*time.Millisecond)},
+		"agent b used 3.9 of 4 cores":                 {idle("a", "1"), agentPart("b", "2", 4, 4, 3.9, 0), agentPart("c", "3", 64, 64, 20, 0)},
+		"agent b used 1.0 of 1 cores":                 {idle("a", "1"), agentPart("b", "2", 64, 1, 0.99, 0)},
+		"agents b and c together used 3.8 of 4 cores": {idle("a", "1"), agentPart("b", "2", 4, 4, 1.9, 0), agentPart("c", "2", 4, 4, 1.9, 0)},
 	} {
 		var e search.Evidence
 		addAgents(&e, parts)
@@ -45,13 +45,13 @@ func TestASaturatedAgentIsNamedAndThoseOfAMachineAreJudgedTogether(t *testing.T)
 func TestCoresOfAgentsElsewhereAreNotThoseOfThisMachine(t *testing.T) {
 	b := &bench{lab: &lab{host: store.Host{Cores: 2}}}
 	tr := trial{Cost: store.Cost{BrokerKnown: true, Shares: &store.Shares{Generator: 5, Broker: 1}}}
-	here := working("a", "1", 2, 2, 1, 0)
+	here := agentPart("a", "1", 2, 2, 1, 0)
 	here.Here = true
 	tr.Parts = []agent.Part{here}
 	if words := b.whatWasUsed(tr); !strings.Contains(words[0].Text, "and the generator 5.0 of 2 cores") {
 		t.Errorf("%v", words)
 	}
-	tr.Parts = append(tr.Parts, working("b", "2", 16, 16, 2, 0), working("c", "2", 16, 16, 2, 0))
+	tr.Parts = append(tr.Parts, agentPart("b", "2", 16, 16, 2, 0), agentPart("c", "2", 16, 16, 2, 0))
 	if words := b.whatWasUsed(tr); words[0].Text != "the agents used 5.0 of the 18 cores of their machines" {
 		t.Errorf("%v", words)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Consumers of a process of their own reach a broker that somebody else has started, and count the same. What the user may
-// read is enough: that process runs as another one.
+// Consumers in a process of their own reach an attached broker and count the same. Their process runs as another user, who can't read
+// the certificates' files; it gets their text.
 func TestConsumersApartReachAnAttachedBroker(t *testing.T) {
 	for name, c := range map[string]struct {
 		start provision.Options
@@ -33,7 +33,7 @@ func TestConsumersApartReachAnAttachedBroker(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := brokerHost(t)
+			h := newHost(t)
 			if c.start.Broker == "redis" {
 				h = sharedHost(t)
 			}
@@ -42,15 +42,15 @@ func TestConsumersApartReachAnAttachedBroker(t *testing.T) {
 				t.Skipf("%s can't be started: %v", c.start.Broker, err)
 			}
 			defer func() { _ = in.Stop(t.Context()) }()
-			r := one(t, onNATS(func(s *study.Spec) {
+			r := runPoint(t, natsSpec(func(s *study.Spec) {
 				s.Attach, s.ConsumersApart = in.Addresses(), true
 				s.SubscriptionsPerTopic, s.ConsumerPerSubscription = 2, study.Consumers{2}
 				if c.spec != nil {
 					c.spec(t, s, in)
 				}
-				fixed(s, 2000, time.Second)
+				setRate(s, 2000, time.Second)
 			}), lab.Options{Host: h})
-			if r.Status != store.OK || !doubted(r, "attached") {
+			if r.Status != store.OK || !hasDoubt(r, "attached") {
 				t.Fatalf("%s: %s, doubts %+v", r.Status, r.Reason, r.Doubts)
 			}
 			if r.Versions.Broker != in.Version() || r.Versions.Product == "" || r.Settings.Server == nil {
@@ -62,7 +62,7 @@ func TestConsumersApartReachAnAttachedBroker(t *testing.T) {
 			if cost := r.Result.Cost; !cost.BrokerKnown || cost.BrokerUserSeconds+cost.BrokerSystemSeconds <= 0 {
 				t.Errorf("the broker's cost: %+v", cost)
 			}
-			sidesOf(t, r, true)
+			checkSides(t, r, true)
 			if running := h.Running(); len(running) != 1 || running[0].Broker != c.start.Broker {
 				t.Errorf("%d processes run beside the broker", len(running))
 			}
@@ -71,12 +71,12 @@ func TestConsumersApartReachAnAttachedBroker(t *testing.T) {
 }
 
 func TestConsumersApartOfAnAttachedBrokerThatIsNotThereFail(t *testing.T) {
-	h := brokerHost(t)
-	r := one(t, onNATS(func(s *study.Spec) { s.Attach, s.ConsumersApart = []string{"127.0.0.1:1"}, true }), lab.Options{Host: h})
+	h := newHost(t)
+	r := runPoint(t, natsSpec(func(s *study.Spec) { s.Attach, s.ConsumersApart = []string{"127.0.0.1:1"}, true }), lab.Options{Host: h})
 	if r.Status != store.Failed || r.Result != nil {
 		t.Errorf("%s: %s", r.Status, r.Reason)
 	}
-	nothingLeft(t, h)
+	checkNothingLeft(t, h)
 }
 
 // private copies a file to where only its user may read it.

@@ -14,7 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// What is measured with the consumers in a process of their own has the same counts, and says what each side cost.
+// Consumers in a process of their own give the same counts, and the record holds the cost of each side.
 func TestConsumersOfTheirOwnProcessCountTheSame(t *testing.T) {
 	t.Parallel()
 	const fault = "a broker that is restarted"
@@ -159,7 +159,7 @@ warmup: 300ms
 				if where == "beside" || name != fault && (testing.Short() || !slices.Contains(usual, name)) {
 					testkit.Long(t)
 				}
-				h := brokerHost(t)
+				h := newHost(t)
 				text := c.text
 				if where == "apart" {
 					text += "consumersApart: true\n"
@@ -167,7 +167,7 @@ warmup: 300ms
 				if !strings.Contains(text, "measure:") {
 					text += "measure: rate\n"
 				}
-				r := one(t, specOf(t, text), lab.Options{Host: h})
+				r := runPoint(t, parseSpec(t, text), lab.Options{Host: h})
 				if r.Status != store.OK {
 					t.Fatalf("%s: %s", r.Status, r.Reason)
 				}
@@ -175,15 +175,15 @@ warmup: 300ms
 					t.Errorf("%+v", b)
 				}
 				c.check(t, r)
-				sidesOf(t, r, where == "apart")
-				nothingLeft(t, h)
+				checkSides(t, r, where == "apart")
+				checkNothingLeft(t, h)
 			})
 		}
 	}
 }
 
-// sidesOf holds what each side is said to have used against what both have.
-func sidesOf(t *testing.T, r store.Record, apart bool) {
+// checkSides checks that the cost of both sides adds up to the generator's.
+func checkSides(t *testing.T, r store.Record, apart bool) {
 	t.Helper()
 	c := r.Result.Cost
 	if !apart {
@@ -217,8 +217,8 @@ func sidesOf(t *testing.T, r store.Record, apart bool) {
 
 func TestASearchCanHaveItsConsumersApart(t *testing.T) {
 	testkit.NotShort(t)
-	h := brokerHost(t)
-	r := one(t, specOf(t, `
+	h := newHost(t)
+	r := runPoint(t, parseSpec(t, `
 broker: nats
 measure: sustainable
 consumersApart: true
@@ -231,16 +231,16 @@ sustainable.warmup: 200ms
 	if r.Status != store.OK || r.Result.Sustainable == nil || r.Result.Sustainable.Low < 3500 {
 		t.Fatalf("%s: %s: %+v", r.Status, r.Reason, r.Result)
 	}
-	sidesOf(t, r, true)
-	nothingLeft(t, h)
+	checkSides(t, r, true)
+	checkNothingLeft(t, h)
 }
 
 func TestAConsumersProcessThatDiesFailsItsPoint(t *testing.T) {
 	t.Parallel()
-	h, db := brokerHost(t), openStore(t)
+	h, db := newHost(t), openStore(t)
 	killed := false
 	began := time.Now()
-	_, err := lab.Run(t.Context(), runsOf(specOf(t, "broker: jetstream\nmeasure: rate\nload.rate: 1000\nduration: 1h\nconsumersApart: true\n")), lab.Options{
+	_, err := lab.Run(t.Context(), runsOf(parseSpec(t, "broker: jetstream\nmeasure: rate\nload.rate: 1000\nduration: 1h\nconsumersApart: true\n")), lab.Options{
 		Store: db, Host: h, Log: testLog{t},
 		Watch: func(e lab.Event) {
 			if e.Kind != lab.Sampled || killed || e.Sample.Count.Received < 300 {
@@ -259,15 +259,15 @@ func TestAConsumersProcessThatDiesFailsItsPoint(t *testing.T) {
 	if err != nil || time.Since(began) > time.Minute {
 		t.Fatalf("after %v: %v", time.Since(began), err)
 	}
-	records := recordsOf(t, db)
+	records := readRecords(t, db)
 	if len(records) != 1 || records[0].Status != store.Failed || !strings.HasPrefix(records[0].Reason, "the consumers' process died: node 1 was ended by a signal: killed") {
 		t.Errorf("%s", endings(records))
 	}
-	nothingLeft(t, h)
+	checkNothingLeft(t, h)
 }
 
 func TestConsumersApartOfABrokerInThisProcessAreRefused(t *testing.T) {
-	r := one(t, specOf(t, "broker: sim\nmeasure: rate\nload.rate: 1000\nduration: 1s\nconsumersApart: true\n"), lab.Options{})
+	r := runPoint(t, parseSpec(t, "broker: sim\nmeasure: rate\nload.rate: 1000\nduration: 1s\nconsumersApart: true\n"), lab.Options{})
 	if want := "consumersApart: true is not supported: sim runs in this process, and no other one reaches it"; r.Status != store.Refused || r.Reason != want {
 		t.Errorf("%s: %s", r.Status, r.Reason)
 	}

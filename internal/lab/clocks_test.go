@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-func TestWhatClocksCannotExplainVoidsATrial(t *testing.T) {
+func TestMessagesEarlierThanTheClockBoundVoidATrial(t *testing.T) {
 	for _, c := range []struct {
 		by, bound int64
 		void      bool

@@ -15,12 +15,12 @@ import (
 
 // curveOf is a short curve on sim at these rates.
 func curveOf(length time.Duration, rates ...float64) study.Spec {
-	return onSim(func(s *study.Spec) {
+	return simSpec(func(s *study.Spec) {
 		s.Measure, s.Curve, s.Duration = "curve", study.Curve{Rates: rates}, study.Duration(length)
 	})
 }
 
-func doubtOf(l store.CurvePoint, code string) string {
+func pointDoubt(l store.CurvePoint, code string) string {
 	i := slices.IndexFunc(l.Doubts, func(d store.Doubt) bool { return d.Code == code })
 	if i < 0 {
 		return ""
@@ -28,12 +28,12 @@ func doubtOf(l store.CurvePoint, code string) string {
 	return l.Doubts[i].Text
 }
 
-func TestEveryLevelOfACurveCountsItsOwnLosses(t *testing.T) {
+func TestEveryRateOfACurveCountsItsOwnLosses(t *testing.T) {
 	t.Parallel()
 	rates := []float64{500, 4000, 2000}
 	s := curveOf(400*time.Millisecond, rates...)
 	s.Delivery, s.Acks, s.Client = "at-most-once", "none", map[string]any{"loss.every": 100}
-	r := one(t, s, lab.Options{})
+	r := runPoint(t, s, lab.Options{})
 	if r.Status != store.OK || len(r.Result.Curve) != len(rates) {
 		t.Fatalf("%s: %s, %d levels", r.Status, r.Reason, len(r.Result.Curve))
 	}
@@ -43,19 +43,19 @@ func TestEveryLevelOfACurveCountsItsOwnLosses(t *testing.T) {
 		if b.Sent != sent || b.Lost != sent/100 || b.Received != sent-sent/100 || b.Duplicated != 0 {
 			t.Errorf("at %g/s of %d messages every 100th is lost: %+v", l.Rate, sent, b)
 		}
-		if got, want := doubtOf(l, "loss"), fmt.Sprintf("%d of %d deliveries never came", sent/100, sent); got != want {
+		if got, want := pointDoubt(l, "loss"), fmt.Sprintf("%d of %d deliveries never came", sent/100, sent); got != want {
 			t.Errorf("at %g/s the doubt is %q, want %q", l.Rate, got, want)
 		}
-		if doubtOf(l, "in-process") == "" || len(l.Series) == 0 && l.Seconds > 1 || l.OfferedRate != l.Rate || l.Cost.Messages != b.Acked {
+		if pointDoubt(l, "in-process") == "" || len(l.Series) == 0 && l.Seconds > 1 || l.OfferedRate != l.Rate || l.Cost.Messages != b.Acked {
 			t.Errorf("at %g/s: doubts %v, %d samples, offered %g/s, cost of %d messages", l.Rate, l.Doubts, len(l.Series), l.OfferedRate, l.Cost.Messages)
 		}
 	}
-	if doubted(r, "loss") {
+	if hasDoubt(r, "loss") {
 		t.Errorf("the repetition repeats a level's doubt as its own: %v", r.Doubts)
 	}
 
 	s.Delivery, s.Acks, s.Client = "at-least-once", "leader", map[string]any{"duplicate.every": 50}
-	r = one(t, s, lab.Options{})
+	r = runPoint(t, s, lab.Options{})
 	if r.Status != store.OK || len(r.Result.Curve) != len(rates) {
 		t.Fatalf("%s: %s, %d levels", r.Status, r.Reason, len(r.Result.Curve))
 	}
@@ -67,7 +67,7 @@ func TestEveryLevelOfACurveCountsItsOwnLosses(t *testing.T) {
 	}
 }
 
-func TestALevelAfterASearchCarriesItsOwnDoubts(t *testing.T) {
+func TestEachRateOfACurveAfterASearchHasItsOwnDoubts(t *testing.T) {
 	s := curveOf(400 * time.Millisecond)
 	s.Curve.Fractions = []float64{0.25, 0.5}
 	s.Sustainable = study.Sustainable{
@@ -75,7 +75,7 @@ func TestALevelAfterASearchCarriesItsOwnDoubts(t *testing.T) {
 		Confirms: 1, Warmup: study.Duration(100 * time.Millisecond), MaxTrials: 30, Quantile: 0.99,
 	}
 	s.Client = map[string]any{"capacity": 1000}
-	r := one(t, s, lab.Options{})
+	r := runPoint(t, s, lab.Options{})
 	if r.Status == store.Void {
 		t.Skipf("nothing could be searched for on this machine now: %s", r.Reason)
 	}
@@ -83,77 +83,77 @@ func TestALevelAfterASearchCarriesItsOwnDoubts(t *testing.T) {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
 	for _, l := range r.Result.Curve {
-		if want := fmt.Sprintf("only %d latencies", l.Books.Received); l.Books.Received == 0 || !strings.HasPrefix(doubtOf(l, "few-samples"), want) {
+		if want := fmt.Sprintf("only %d latencies", l.Books.Received); l.Books.Received == 0 || !strings.HasPrefix(pointDoubt(l, "few-samples"), want) {
 			t.Errorf("at %g/s: %v, want few-samples: %s…", l.Rate, l.Doubts, want)
 		}
 	}
 }
 
-func TestAnOverloadedLevelDoesNotSpillIntoTheNext(t *testing.T) {
+func TestAnOverloadedRateDoesNotSpillIntoTheNext(t *testing.T) {
 	testkit.NotShort(t)
 	t.Parallel()
 	s := curveOf(time.Second, 1000, 4000, 1001)
 	s.Client, s.Drain = map[string]any{"capacity": 2000}, study.Duration(300*time.Millisecond)
-	r := one(t, s, lab.Options{})
+	r := runPoint(t, s, lab.Options{})
 	if r.Result == nil || len(r.Result.Curve) != 3 {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
-	if stoodStill(r) {
+	if processPaused(r) {
 		t.Skipf("the machine stood still under a load that should stand: %s", r.Reason)
 	}
 	over, last := r.Result.Curve[1], r.Result.Curve[2]
-	if over.Status != store.Failed || !strings.Contains(over.Reason, "had not come when the drain allowance of 300ms was used up") || doubtOf(over, "late") == "" {
+	if over.Status != store.Failed || !strings.Contains(over.Reason, "had not come when the drain allowance of 300ms was used up") || pointDoubt(over, "late") == "" {
 		t.Errorf("at twice the capacity: %s %q, doubts %v", over.Status, over.Reason, over.Doubts)
 	}
 	if b := over.Books; b.Lost != 0 || b.Received != b.Sent {
 		t.Errorf("at twice the capacity what came after the allowance is not in the books: %+v", b)
 	}
-	near(t, r, "received at twice the capacity", over.ReceiveRate, 2000, 0.05)
-	if last.Status != store.OK || doubtOf(last, "undrained") != "" {
+	checkNear(t, r, "received at twice the capacity", over.ReceiveRate, 2000, 0.05)
+	if last.Status != store.OK || pointDoubt(last, "undrained") != "" {
 		t.Errorf("at half of the capacity: %s %q, doubts %v", last.Status, last.Reason, last.Doubts)
 	}
 	if k := r.Result.Knee; k == nil || k.JumpedAt != 4000 {
 		t.Errorf("the mean latency jumps at 4000/s, found: %+v", k)
 	} else {
-		near(t, r, "before the knee", k.Rate, 1001, 0.01)
+		checkNear(t, r, "before the knee", k.Rate, 1001, 0.01)
 	}
-	near(t, r, "received at half of the capacity", last.ReceiveRate, 1001, 0.01)
+	checkNear(t, r, "received at half of the capacity", last.ReceiveRate, 1001, 0.01)
 	if p50 := last.Latency.EndToEnd.Quantile(0.5); p50 > int64(100*time.Millisecond) {
 		t.Errorf("half of the messages waited %v for those of the level before", time.Duration(p50))
 	}
 }
 
-func TestALevelThatBeginsOnAnUndrainedBrokerIsVoid(t *testing.T) {
+func TestARateThatBeginsOnAnUndrainedBrokerIsVoid(t *testing.T) {
 	if testkit.Racing {
 		t.Skip("the race detector lets too little through for anything to be left over")
 	}
 	s := curveOf(300*time.Millisecond, 8000, 50)
 	s.Client, s.Drain = map[string]any{"capacity": 400}, study.Duration(300*time.Millisecond)
-	r := one(t, s, lab.Options{})
+	r := runPoint(t, s, lab.Options{})
 	if r.Result == nil || len(r.Result.Curve) != 2 {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
-	if got := doubtOf(r.Result.Curve[0], "undrained"); got != "" {
+	if got := pointDoubt(r.Result.Curve[0], "undrained"); got != "" {
 		t.Errorf("the first level: %q", got)
 	}
 	last := r.Result.Curve[1]
-	if got := doubtOf(last, "undrained"); last.Status != store.Void || !strings.HasPrefix(got, "the load before wasn't drained") ||
+	if got := pointDoubt(last, "undrained"); last.Status != store.Void || !strings.HasPrefix(got, "the load before wasn't drained") ||
 		!strings.Contains(last.Reason, "deliveries of the load before came during this one") {
 		t.Errorf("%s %q, doubt %q: want void, since the level before came through it", last.Status, last.Reason, got)
 	}
 }
 
-func TestALevelThatFailedFailsOnlyItself(t *testing.T) {
+func TestARateThatFailedFailsOnlyItself(t *testing.T) {
 	testkit.NotShort(t)
 	t.Parallel()
 	s := curveOf(300*time.Millisecond, 500, 8000)
 	s.Client = map[string]any{"capacity": 1000, "queue.limit": 50, "queue.full": "reject"}
-	r := one(t, s, lab.Options{})
+	r := runPoint(t, s, lab.Options{})
 	if r.Result == nil || len(r.Result.Curve) != 2 {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
 	fine, broken := r.Result.Curve[0], r.Result.Curve[1]
-	if stoodStill(r) {
+	if processPaused(r) {
 		t.Skipf("the machine stood still under the load that should stand: %s", r.Reason)
 	}
 	if fine.Status != store.OK || broken.Status != store.Failed || !strings.Contains(broken.Reason, "sends failed") {
@@ -164,7 +164,7 @@ func TestALevelThatFailedFailsOnlyItself(t *testing.T) {
 	}
 
 	s.Curve.Rates = []float64{8000, 9000}
-	if r := one(t, s, lab.Options{}); r.Status != store.Failed || !strings.HasPrefix(r.Reason, "2 of 2 loads did not stand; at 8000/s: ") {
+	if r := runPoint(t, s, lab.Options{}); r.Status != store.Failed || !strings.HasPrefix(r.Reason, "2 of 2 loads did not stand; at 8000/s: ") {
 		t.Errorf("%s %q, want failed since no level stands", r.Status, r.Reason)
 	}
 }

@@ -17,7 +17,7 @@ func TestSlowConsumersSetThePaceAndAreNamed(t *testing.T) {
 		s.ConsumerDelay, s.ConsumerDelays = study.Duration(10*time.Millisecond), "constant"
 	}
 	t.Run("a backlog", func(t *testing.T) {
-		r := one(t, onSim(func(s *study.Spec) {
+		r := runPoint(t, simSpec(func(s *study.Spec) {
 			slow(s)
 			s.Measure, s.Backlog.Messages, s.Backlog.DrainRatio = "backlog", 200, 1
 			s.Drain = study.Duration(20 * time.Second)
@@ -30,38 +30,38 @@ func TestSlowConsumersSetThePaceAndAreNamed(t *testing.T) {
 		}
 	})
 	t.Run("more than they can take", func(t *testing.T) {
-		r := one(t, onSim(func(s *study.Spec) {
+		r := runPoint(t, simSpec(func(s *study.Spec) {
 			slow(s)
-			fixed(s, 200, 2*time.Second)
+			setRate(s, 200, 2*time.Second)
 			s.Drain = study.Duration(10 * time.Second)
 		}), lab.Options{})
-		if r.Status != store.OK || !doubted(r, "consumer-bound") || r.Result.Books.Received != 400 {
+		if r.Status != store.OK || !hasDoubt(r, "consumer-bound") || r.Result.Books.Received != 400 {
 			t.Errorf("%s (%s), %.0f/s received, doubts %v", r.Status, r.Reason, r.Result.ReceiveRate, r.Doubts)
 		}
 	})
 	t.Run("less than they can take", func(t *testing.T) {
-		r := one(t, onSim(func(s *study.Spec) {
+		r := runPoint(t, simSpec(func(s *study.Spec) {
 			slow(s)
-			fixed(s, 50, time.Second)
+			setRate(s, 50, time.Second)
 		}), lab.Options{})
-		if r.Status != store.OK || doubted(r, "consumer-bound") {
+		if r.Status != store.OK || hasDoubt(r, "consumer-bound") {
 			t.Errorf("%s (%s), doubts %v", r.Status, r.Reason, r.Doubts)
 		}
 	})
 }
 
 func TestASearchNamesTheConsumersThatRanOut(t *testing.T) {
-	r, found := searched(t, func(s *study.Spec) {
+	r, found := runSearch(t, func(s *study.Spec) {
 		s.ConsumerDelay, s.ConsumerDelays = study.Duration(4*time.Millisecond), "constant"
 		s.Sustainable.Width = 0.1
 	})
 	if found.Low == 0 {
 		t.Skipf("%s: %s", r.Status, r.Reason)
 	}
-	if math.Abs(found.Low-250) > 40 && !doubted(r, "busy-machine") {
+	if math.Abs(found.Low-250) > 40 && !hasDoubt(r, "busy-machine") {
 		t.Errorf("%.0f/s, 250/s is the truth", found.Low)
 	}
-	if found.Limit != "consumer-delay" && !doubted(r, "busy-machine") && !doubted(r, "incomplete-search") {
+	if found.Limit != "consumer-delay" && !hasDoubt(r, "busy-machine") && !hasDoubt(r, "incomplete-search") {
 		t.Errorf("limit %s", found.Limit)
 	}
 }

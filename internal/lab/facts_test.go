@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-func TestAMachineThatTellsNothingOfOtherProcessesIsDoubted(t *testing.T) {
+func TestASystemThatDoesNotMeterProcessesIsADoubt(t *testing.T) {
 	for _, metered := range []bool{true, false} {
 		b := &bench{record: &store.Record{}}
 		b.doubtUnmetered(metered)

@@ -11,7 +11,7 @@ import (
 )
 
 // A count that is over in a moment never gets to a kill at one hour: its record must not look like one of a killed broker.
-func TestAFaultThatTheRunWasOverBeforeIsADoubt(t *testing.T) {
+func TestAFaultDueAfterTheEndOfTheRunIsADoubt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		at     time.Duration
@@ -19,15 +19,15 @@ func TestAFaultThatTheRunWasOverBeforeIsADoubt(t *testing.T) {
 	}{"within the run": {0, false}, "long after it": {time.Hour, true}} {
 		t.Run(name, func(t *testing.T) {
 			db := openStore(t)
-			_, err := lab.Run(t.Context(), runsOf(onSim(func(s *study.Spec) {
+			_, err := lab.Run(t.Context(), runsOf(simSpec(func(s *study.Spec) {
 				s.Broker, s.Delivery, s.Acks = "nats", "at-most-once", "none"
 				s.Measure, s.Count, s.Load.Rate, s.Warmup = "count", study.Count{Messages: 2000}, 4000, study.Warmup{}
 				s.Faults = []study.Fault{{At: study.Duration(c.at), Do: "pause", Node: "1", For: study.Duration(time.Millisecond)}}
-			})), lab.Options{Store: db, Host: brokerHost(t), Log: testLog{t}})
+			})), lab.Options{Store: db, Host: newHost(t), Log: testLog{t}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := recordsOf(t, db)[0]
+			r := readRecords(t, db)[0]
 			text := ""
 			for _, d := range r.Doubts {
 				if d.Code == "faults-missed" {

@@ -17,13 +17,13 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// fleetOf gathers a growing fleet from so many agents in this process.
+// fleetOf returns a growing fleet of so many agents in this process.
 func fleetOf(t *testing.T, agents int) *fleet.Fleet {
 	t.Helper()
-	return gathered(t, agents, fleet.Gathering{Agents: 1, Auto: true})
+	return gatherAgents(t, agents, fleet.Gathering{Agents: 1, Auto: true})
 }
 
-func gathered(t *testing.T, agents int, g fleet.Gathering) *fleet.Fleet {
+func gatherAgents(t *testing.T, agents int, g fleet.Gathering) *fleet.Fleet {
 	t.Helper()
 	c, err := fleet.Listen("127.0.0.1:0", filepath.Join(t.TempDir(), "fleet"), "")
 	if err != nil {
@@ -62,18 +62,18 @@ func gathered(t *testing.T, agents int, g fleet.Gathering) *fleet.Fleet {
 	return f
 }
 
-// tired are agents of which the first sends late by its own fault while there are fewer than enough; then none does, whatever else this
-// machine is busy with.
-type tired struct {
+// lateAgents pretends that the first of several agents sends late while there are fewer than enough, and that none does then, however
+// busy this machine is.
+type lateAgents struct {
 	agent.Agent
 	enough int
 }
 
-func (a tired) Grow(ctx context.Context, most int, why string) (int, bool) {
+func (a lateAgents) Grow(ctx context.Context, most int, why string) (int, bool) {
 	return a.Agent.(agent.Growing).Grow(ctx, most, why)
 }
 
-func (a tired) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.Part) {
+func (a lateAgents) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.Part) {
 	out, parts := a.Agent.Run(ctx, l)
 	for i := range parts {
 		parts[i].Begin, parts[i].Until = agent.Reading{}, agent.Reading{} // each has the use of the one process in which all are
@@ -88,7 +88,7 @@ func (a tired) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 	return out, parts
 }
 
-func TestAgentsBecomeMoreUntilTheyAreNotTheLimit(t *testing.T) {
+func TestAgentsAreAddedUntilTheyAreNotTheLimit(t *testing.T) {
 	testkit.NotShort(t)
 	for name, c := range map[string]struct {
 		there, topics, enough int
@@ -104,10 +104,10 @@ func TestAgentsBecomeMoreUntilTheyAreNotTheLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := fleetOf(t, c.there)
-			r := once(t, onSim(func(s *study.Spec) {
-				fixed(s, 400, 300*time.Millisecond)
+			r := runOnce(t, simSpec(func(s *study.Spec) {
+				setRate(s, 400, 300*time.Millisecond)
 				s.Topics = c.topics
-			}), lab.Options{NewAgent: func() agent.Agent { return tired{f.Agent(), c.enough} }})
+			}), lab.Options{NewAgent: func() agent.Agent { return lateAgents{f.Agent(), c.enough} }})
 			var grew []int
 			for _, g := range r.Growth {
 				grew = append(grew, g.Agents)
@@ -132,7 +132,7 @@ func TestAgentsBecomeMoreUntilTheyAreNotTheLimit(t *testing.T) {
 	}
 }
 
-func TestEverythingThatIsMeasuredIsMeasuredOnAgentsAsWell(t *testing.T) {
+func TestAgentsRunEveryKindOfMeasurement(t *testing.T) {
 	for name, edit := range map[string]func(*study.Spec){
 		"rate with an automatic warm-up": func(s *study.Spec) {
 			s.Warmup = study.Warmup{Auto: true, For: study.Duration(time.Second), Max: study.Duration(3 * time.Second)}
@@ -152,12 +152,12 @@ func TestEverythingThatIsMeasuredIsMeasuredOnAgentsAsWell(t *testing.T) {
 				testkit.Long(t) // two dozen trials
 			}
 			t.Parallel()
-			f := gathered(t, 2, fleet.Gathering{Agents: 2})
-			r := once(t, onSim(func(s *study.Spec) {
-				fixed(s, 400, 500*time.Millisecond)
+			f := gatherAgents(t, 2, fleet.Gathering{Agents: 2})
+			r := runOnce(t, simSpec(func(s *study.Spec) {
+				setRate(s, 400, 500*time.Millisecond)
 				s.Topics, s.Client, s.InFlight.Messages = 2, map[string]any{"capacity": 2000}, 50
 				edit(s)
-			}), lab.Options{NewAgent: func() agent.Agent { return tired{f.Agent(), 0} }})
+			}), lab.Options{NewAgent: func() agent.Agent { return lateAgents{f.Agent(), 0} }})
 			if r.Status == store.Void && r.Spec.Measure == "sustainable" {
 				t.Skip(r.Reason) // it says that others used the machine
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-func TestARateThatFitIntoThePageCacheIsDoubted(t *testing.T) {
+func TestARateWhoseWritesFitIntoThePageCacheIsDoubted(t *testing.T) {
 	room := pageCacheRoom()
 	if room <= 0 {
 		t.Skip("the kernel doesn't say how much may wait to be written")

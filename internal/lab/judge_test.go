@@ -15,9 +15,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// judged is the status that a trial's record gets on a machine of two cores. cores are what the generator used in the
-// measured phase.
-func judged(t *testing.T, o worker.Outcome, cores float64) (store.Status, string) {
+// judgedStatus returns how a repetition with this trial ends, on a machine of two cores of which the generator used so many.
+func judgedStatus(t *testing.T, o worker.Outcome, cores float64) (store.Status, string) {
 	t.Helper()
 	spec := study.Defaults()
 	spec.Broker, spec.Delivery, spec.Ordering, spec.Drain = "kafka", "exactly-once", "ordered", study.Duration(10*time.Second)
@@ -31,74 +30,75 @@ func judged(t *testing.T, o worker.Outcome, cores float64) (store.Status, string
 
 var sent = measure.Books{Sent: 1000, Acked: 1000, Expected: 1000, Received: 1000}
 
-func counted(change func(*measure.Books)) worker.Outcome {
+// outcomeWith returns a drained trial of 1,000 messages with changed books.
+func outcomeWith(change func(*measure.Books)) worker.Outcome {
 	b := sent
 	change(&b)
 	return worker.Outcome{Measured: b, Drained: true}
 }
 
-func TestAtMostOnceOfWhichNothingArrivedIsNotOK(t *testing.T) {
+func TestAtMostOnceFailsIfNoMessageArrived(t *testing.T) {
 	b := &bench{lab: &lab{}, spec: study.Defaults(), record: &store.Record{}}
 	b.lab.host.Cores, b.spec.Delivery, b.spec.Ordering = 2, "at-most-once", "unordered"
 	for received, want := range map[int64]string{0: "none of 1000 messages that were sent arrived", 1: "", 1000: ""} {
-		o := counted(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = received, 1000-received, 1000-received })
-		if got := words(b.judge(trial{Outcome: o}, 5000)); got != want {
+		o := outcomeWith(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = received, 1000-received, 1000-received })
+		if got := errorText(b.judge(trial{Outcome: o}, 5000)); got != want {
 			t.Errorf("%d of 1000 arrived: %q, want %q", received, got, want)
 		}
 	}
 }
 
 func TestASaturatedGeneratorIsNeverTheBrokersFailure(t *testing.T) {
-	late := counted(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
+	late := outcomeWith(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
 	late.Drained, late.Arriving = false, true
-	stopped := counted(func(b *measure.Books) { b.Acked, b.Unresolved = 400, 600 })
+	stopped := outcomeWith(func(b *measure.Books) { b.Acked, b.Unresolved = 400, 600 })
 	stopped.Drained, stopped.Err = false, errors.New("the broker stopped answering")
-	dry := counted(func(*measure.Books) {})
+	dry := outcomeWith(func(*measure.Books) {})
 	dry.Err = worker.ErrRanDry
-	timedOut := counted(func(b *measure.Books) { b.Acked, b.Failed = 900, 100 })
+	timedOut := outcomeWith(func(b *measure.Books) { b.Acked, b.Failed = 900, 100 })
 	timedOut.SendErr = fmt.Errorf("publish: %w", context.DeadlineExceeded)
 	for name, o := range map[string]worker.Outcome{
 		"confirmed messages came too late": late,
-		"nothing was confirmed":            counted(func(b *measure.Books) { b.Acked, b.Unresolved = 0, 1000 }),
-		"nothing could be sent":            counted(func(b *measure.Books) { *b = measure.Books{} }),
+		"nothing was confirmed":            outcomeWith(func(b *measure.Books) { b.Acked, b.Unresolved = 0, 1000 }),
+		"nothing could be sent":            outcomeWith(func(b *measure.Books) { *b = measure.Books{} }),
 		"sends were given up on":           timedOut,
-		"sends had no outcome":             counted(func(b *measure.Books) { b.Acked, b.Unresolved, b.Resent = 900, 100, 7 }),
+		"sends had no outcome":             outcomeWith(func(b *measure.Books) { b.Acked, b.Unresolved, b.Resent = 900, 100, 7 }),
 		"the trial broke off":              stopped,
 		"the backlog stopped draining":     dry,
 	} {
-		if status, why := judged(t, o, 0.5); status != store.Failed {
+		if status, why := judgedStatus(t, o, 0.5); status != store.Failed {
 			t.Errorf("%s, and the generator was idle: %s: %s", name, status, why)
 		}
-		_, blame := judged(t, o, 0.5)
-		if status, why := judged(t, o, 1.99); status != store.Void || !strings.Contains(why, "the generator used 2.0 of 2 cores") || !strings.Contains(why, blame) {
+		_, blame := judgedStatus(t, o, 0.5)
+		if status, why := judgedStatus(t, o, 1.99); status != store.Void || !strings.Contains(why, "the generator used 2.0 of 2 cores") || !strings.Contains(why, blame) {
 			t.Errorf("%s, and the generator used every core: %s: %s", name, status, why)
 		}
 	}
 }
 
 func TestABrokenPromiseStaysAFailureWhateverTheGeneratorDid(t *testing.T) {
-	lost := counted(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
+	lost := outcomeWith(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
 	lost.Drained = false
 	for name, o := range map[string]worker.Outcome{
 		"confirmed messages were lost": lost,
-		"sends were refused":           counted(func(b *measure.Books) { b.Acked, b.Failed = 900, 100 }),
-		"corrupted":                    counted(func(b *measure.Books) { b.Corrupted = 1 }),
-		"delivered twice":              counted(func(b *measure.Books) { b.Duplicated = 1 }),
-		"out of order":                 counted(func(b *measure.Books) { b.Reordered = 1 }),
+		"sends were refused":           outcomeWith(func(b *measure.Books) { b.Acked, b.Failed = 900, 100 }),
+		"corrupted":                    outcomeWith(func(b *measure.Books) { b.Corrupted = 1 }),
+		"delivered twice":              outcomeWith(func(b *measure.Books) { b.Duplicated = 1 }),
+		"out of order":                 outcomeWith(func(b *measure.Books) { b.Reordered = 1 }),
 	} {
-		if status, why := judged(t, o, 1.99); status != store.Failed {
+		if status, why := judgedStatus(t, o, 1.99); status != store.Failed {
 			t.Errorf("%s: %s: %s", name, status, why)
 		}
 	}
 	refused := worker.Outcome{Measured: sent, Err: driver.Unsupported("messageSize: 9", "too large")}
-	if status, why := judged(t, refused, 1.99); status != store.Refused {
+	if status, why := judgedStatus(t, refused, 1.99); status != store.Refused {
 		t.Errorf("refused by the broker: %s: %s", status, why)
 	}
 }
 
-// docs/guarantees.md: what is held in memory is promised to nobody who kills or restarts the broker.
+// docs/guarantees.md: messages in memory need not outlive the broker's process.
 func TestMessagesHeldInMemoryMayBeLostWithTheProcess(t *testing.T) {
-	lost := counted(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
+	lost := outcomeWith(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
 	for name, c := range map[string]struct {
 		persistence string
 		fault       string
@@ -126,9 +126,9 @@ func TestMessagesHeldInMemoryMayBeLostWithTheProcess(t *testing.T) {
 	}
 }
 
-// What acks: leader may lose in a failover is lost, and no failure of the broker.
-func TestWhatTheLeaderAloneHadMayBeLostWithIt(t *testing.T) {
-	lost := counted(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
+// With acks: leader, a failover may lose messages, and that is no failure.
+func TestMessagesThatOnlyTheLeaderHadMayBeLostWithIt(t *testing.T) {
+	lost := outcomeWith(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
 	for name, c := range map[string]struct {
 		acks     string
 		failover bool
@@ -152,7 +152,7 @@ func TestWhatTheLeaderAloneHadMayBeLostWithIt(t *testing.T) {
 }
 
 func TestADuplicateBreaksAtMostOnce(t *testing.T) {
-	twice := counted(func(b *measure.Books) { b.Duplicated = 2 })
+	twice := outcomeWith(func(b *measure.Books) { b.Duplicated = 2 })
 	for delivery, want := range map[string]store.Status{"at-most-once": store.Failed, "at-least-once": store.OK, "exactly-once": store.Failed} {
 		spec := study.Defaults()
 		spec.Broker, spec.Delivery = "kafka", delivery

@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// step is a rate, what came through per second and its mean latency.
+// step is an offered rate, the rate that came through, both in messages per second, and the mean latency.
 type step struct {
 	rate, through float64
 	mean          time.Duration

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) {
 	provision.Main() // nats is a child of the test's own program
-	if url := os.Getenv(asRunner); url != "" {
+	if url := os.Getenv(runWithStore); url != "" {
 		if err := runShared(url); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -32,78 +30,6 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	pgtest.Stop()
 	os.Exit(code)
-}
-
-// onSim is a short, complete spec on sim.
-func onSim(edit func(*study.Spec)) study.Spec {
-	s := study.Defaults()
-	s.Broker, s.Delivery, s.Persistence, s.Acks = "sim", "at-least-once", "memory", "leader"
-	s.Warmup = study.Warmup{For: study.Duration(100 * time.Millisecond)}
-	s.Drain = study.Duration(2 * time.Second)
-	fixed(&s, 2000, 300*time.Millisecond)
-	if edit != nil {
-		edit(&s)
-	}
-	return s
-}
-
-func runsOf(specs ...study.Spec) []study.Run {
-	var runs []study.Run
-	for i, s := range specs {
-		runs = append(runs, study.Run{Point: study.Point{ID: s.ID(), Study: "test", Label: fmt.Sprint("point ", i), Spec: s}, Repetition: 1})
-	}
-	return runs
-}
-
-func openStore(t *testing.T) *store.Store {
-	t.Helper()
-	db, err := store.Open(filepath.Join(t.TempDir(), "test.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-func recordsOf(t *testing.T, db *store.Store) []store.Record {
-	t.Helper()
-	records, err := db.Records(context.Background(), store.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return records
-}
-
-// one runs one spec and returns its record. What is void because this process stood still is run again a few times, as its
-// user would; a machine that never lets it run leaves nothing to test. Tests that make it stand still use once.
-func one(t *testing.T, s study.Spec, o lab.Options) store.Record {
-	t.Helper()
-	var r store.Record
-	for range 4 {
-		if r = once(t, s, o); !stoodStill(r) {
-			return r
-		}
-	}
-	t.Skipf("this machine was too busy four times: %s: %s", r.Status, r.Reason)
-	return r
-}
-
-// once runs one spec once.
-func once(t *testing.T, s study.Spec, o lab.Options) store.Record {
-	t.Helper()
-	o.Store, o.Log = openStore(t), testLog{t}
-	if _, err := lab.Run(t.Context(), runsOf(s), o); err != nil {
-		t.Fatal(err)
-	}
-	records := recordsOf(t, o.Store)
-	if len(records) != 1 {
-		t.Fatalf("%d records", len(records))
-	}
-	return records[0]
-}
-
-func doubted(r store.Record, code string) bool {
-	return slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == code })
 }
 
 func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
@@ -151,16 +77,16 @@ func TestEveryEndingHasItsStatusAndReason(t *testing.T) {
 		"all well":            {nil, store.OK, "", "few-samples"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := onSim(func(s *study.Spec) { s.Drain = study.Duration(300 * time.Millisecond) })
+			s := simSpec(func(s *study.Spec) { s.Drain = study.Duration(300 * time.Millisecond) })
 			s.Load.Rate = 2000
 			if c.edit != nil {
 				c.edit(&s)
 			}
-			r := one(t, s, lab.Options{Tool: "test"})
+			r := runPoint(t, s, lab.Options{Tool: "test"})
 			if r.Status != c.status || !strings.Contains(r.Reason, c.reason) || (r.Reason == "") != (r.Status == store.OK) {
 				t.Errorf("%s: %q; want %s: %q", r.Status, r.Reason, c.status, c.reason)
 			}
-			if c.doubt != "" && !doubted(r, c.doubt) {
+			if c.doubt != "" && !hasDoubt(r, c.doubt) {
 				t.Errorf("no doubt %q in %+v", c.doubt, r.Doubts)
 			}
 			if r.Versions.Tool != "test" || r.Host.Cores == 0 || r.Ended.Before(r.Began) || r.Spec.Broker != s.Broker {
@@ -199,7 +125,7 @@ func TestAnInterruptedRepetitionIsRecordedAsAborted(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var stop *time.Timer
 			began := time.Now()
-			tally, err := lab.Run(ctx, runsOf(onSim(edit), onSim(nil)), lab.Options{Store: db, Watch: func(e lab.Event) {
+			tally, err := lab.Run(ctx, runsOf(simSpec(edit), simSpec(nil)), lab.Options{Store: db, Watch: func(e lab.Event) {
 				if e.Kind == lab.Sampled && stop == nil { // in the midst of a trial
 					stop = time.AfterFunc(300*time.Millisecond, cancel)
 				}
@@ -207,7 +133,7 @@ func TestAnInterruptedRepetitionIsRecordedAsAborted(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || time.Since(began) > 30*time.Second {
 				t.Errorf("Run returned %v after %v", err, time.Since(began))
 			}
-			records := recordsOf(t, db)
+			records := readRecords(t, db)
 			if len(records) != 1 || records[0].Status != store.Aborted || records[0].Reason != "interrupted" || tally.Aborted != 1 {
 				t.Fatalf("%d records, %+v", len(records), tally)
 			}
@@ -225,8 +151,8 @@ func TestStoredRepetitionsAreSkippedAndAbortedOnesRunAgain(t *testing.T) {
 			s.Measure, s.Count, s.Load, s.Seed = "count", study.Count{Messages: 200}, study.Load{Shape: "constant"}, seed
 		}
 	}
-	good, cut := onSim(counted(1)), onSim(counted(2))
-	refused := onSim(func(s *study.Spec) { s.Replicas = 3 })
+	good, cut := simSpec(counted(1)), simSpec(counted(2))
+	refused := simSpec(func(s *study.Spec) { s.Replicas = 3 })
 	aborted := store.Record{PointID: cut.ID(), Status: store.Aborted, Repetition: 1, Spec: cut, Began: time.Now()}
 	if _, err := db.Append(t.Context(), aborted); err != nil {
 		t.Fatal(err)
@@ -255,7 +181,7 @@ func TestStoredRepetitionsAreSkippedAndAbortedOnesRunAgain(t *testing.T) {
 		t.Errorf("again: %+v, %v", tally, err)
 	}
 	seen := map[string]int{}
-	for _, r := range recordsOf(t, db) {
+	for _, r := range readRecords(t, db) {
 		if r.Status != store.Aborted {
 			seen[fmt.Sprint(r.PointID, r.Repetition)]++
 		}
@@ -278,7 +204,7 @@ func TestAStoreThatCannotKeepRecordsEndsTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var se *store.Error
-	if _, err := lab.Run(t.Context(), runsOf(onSim(nil)), lab.Options{Store: db}); !errors.As(err, &se) {
+	if _, err := lab.Run(t.Context(), runsOf(simSpec(nil)), lab.Options{Store: db}); !errors.As(err, &se) {
 		t.Errorf("%v (%T)", err, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-func TestALimitMayHaveDroppedWhatItDoesNotKeepOnceItWasReached(t *testing.T) {
+func TestAFullQueueMayHaveDroppedAllMessagesBeyondItsLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit                    driver.Limit
 		backlog, warmup, measure int64 // largest backlog, received in the warm-up, expected in the measured phase
@@ -32,7 +32,7 @@ func TestALimitMayHaveDroppedWhatItDoesNotKeepOnceItWasReached(t *testing.T) {
 	}
 }
 
-func TestALimitOfAgeMayHaveDroppedSomethingOnceAMessageHasWaitedThatLong(t *testing.T) {
+func TestAnAgeLimitMayHaveDroppedMessagesOnceOneWaitedThatLong(t *testing.T) {
 	old := driver.Limit{AgeSetting: "ttl", Age: time.Second}
 	both := driver.Limit{Setting: "length", Messages: 50, AgeSetting: "ttl", Age: time.Second}
 	for name, c := range map[string]struct {

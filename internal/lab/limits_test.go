@@ -11,7 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-func TestWhatALimitedQueueDropsOrRefusesStandsInTheBooks(t *testing.T) {
+func TestTheBooksCountMessagesThatALimitedQueueDropsOrRefuses(t *testing.T) {
 	t.Parallel()
 	const sent, keeps = 1000, 100
 	for _, c := range []struct {
@@ -24,17 +24,17 @@ func TestWhatALimitedQueueDropsOrRefusesStandsInTheBooks(t *testing.T) {
 	} {
 		t.Run("discard "+c.discard, func(t *testing.T) {
 			db := openStore(t)
-			_, err := lab.Run(t.Context(), runsOf(onSim(func(s *study.Spec) {
+			_, err := lab.Run(t.Context(), runsOf(simSpec(func(s *study.Spec) {
 				s.Broker, s.Persistence = "jetstream", "log"
 				s.Topic = map[string]any{"retention": "limits", "discard": c.discard, "max_msgs": keeps}
 				s.Measure, s.Backlog, s.Load.Rate = "backlog", study.Backlog{Messages: sent, DrainRatio: 1}, 0
 				s.Drain = study.Duration(2 * time.Second)
-			})), lab.Options{Store: db, Host: brokerHost(t), Log: testLog{t}})
+			})), lab.Options{Store: db, Host: newHost(t), Log: testLog{t}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := recordsOf(t, db)[0]
-			if c.reason == "" && (r.Status != store.OK || !doubted(r, "limited") || doubted(r, "loss")) {
+			r := readRecords(t, db)[0]
+			if c.reason == "" && (r.Status != store.OK || !hasDoubt(r, "limited") || hasDoubt(r, "loss")) {
 				t.Fatalf("%s: %s, %+v, %v; want it ok: that much was asked for", r.Status, r.Reason, r.Result.Books, r.Doubts)
 			}
 			if c.reason != "" && (r.Status != store.Failed || !strings.Contains(r.Reason, c.reason)) {
@@ -49,20 +49,20 @@ func TestWhatALimitedQueueDropsOrRefusesStandsInTheBooks(t *testing.T) {
 	}
 }
 
-// An application takes 200 messages a second of 1,000: those that it hasn't got to after 400 ms are dropped, as was asked
-// for. What it takes is known, so is what has to be lost.
-func TestWhatABrokerDropsByItsAgeIsALossThatWasAskedFor(t *testing.T) {
+// An application takes 200 messages per second of 1,000; the broker drops messages that have waited for 400 ms, as the spec asks. So
+// about 800 messages per second are lost.
+func TestMessagesDroppedByAnAgeLimitAreNoFailure(t *testing.T) {
 	for name, spec := range map[string]string{
 		"jetstream": "broker: jetstream\ntopicConfig: {max_age: 400ms, retention: limits}\nclient: {PullMaxMessages: 1}\n",
 		"rabbitmq":  "broker: rabbitmq\ntopicConfig: {x-message-ttl: 400}\nclient: {prefetch: 1, ack.every: 1}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := brokerHost(t)
+			h := newHost(t)
 			if name == "rabbitmq" {
 				h = sharedHost(t)
 			}
-			r := one(t, specOf(t, spec+"measure: rate\nload.rate: 1000\nduration: 2s\nwarmup: 300ms\ndrain: 3s\ndelivery: at-least-once\nconsumerDelay: 5ms\n"), lab.Options{Host: h})
-			if r.Status != store.OK || !doubted(r, "limited") || doubted(r, "loss") {
+			r := runPoint(t, parseSpec(t, spec+"measure: rate\nload.rate: 1000\nduration: 2s\nwarmup: 300ms\ndrain: 3s\ndelivery: at-least-once\nconsumerDelay: 5ms\n"), lab.Options{Host: h})
+			if r.Status != store.OK || !hasDoubt(r, "limited") || hasDoubt(r, "loss") {
 				t.Fatalf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
 			}
 			b := r.Result.Books
@@ -77,14 +77,14 @@ func TestWhatABrokerDropsByItsAgeIsALossThatWasAskedFor(t *testing.T) {
 		})
 	}
 	t.Run("an age that nothing reaches excuses nothing", func(t *testing.T) {
-		r := one(t, specOf(t, "broker: jetstream\ntopicConfig: {max_age: 10m, max_msgs: 100000}\nmeasure: rate\nload.rate: 1000\nduration: 1s\nwarmup: 300ms\ndelivery: at-least-once\n"), lab.Options{Host: brokerHost(t)})
+		r := runPoint(t, parseSpec(t, "broker: jetstream\ntopicConfig: {max_age: 10m, max_msgs: 100000}\nmeasure: rate\nload.rate: 1000\nduration: 1s\nwarmup: 300ms\ndelivery: at-least-once\n"), lab.Options{Host: newHost(t)})
 		if b := r.Result.Books; r.Status != store.OK || b.MayDrop != 0 || b.Lost != 0 {
 			t.Errorf("%s: %s, %+v", r.Status, r.Reason, b)
 		}
 	})
 }
 
-func TestALimitExcusesWhatItMayDropAndNothingElse(t *testing.T) {
+func TestALimitExcusesOnlyTheLossItMayCause(t *testing.T) {
 	testkit.NotShort(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -97,10 +97,10 @@ func TestALimitExcusesWhatItMayDropAndNothingElse(t *testing.T) {
 		"lost without a limit":                {map[string]any{"loss.every": 100}, 4000, store.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := one(t, onSim(func(s *study.Spec) {
+			r := runPoint(t, simSpec(func(s *study.Spec) {
 				s.Load.Rate, s.Client = c.rate, c.client
 			}), lab.Options{})
-			if b := r.Result.Books; r.Status != c.status || b.LostAcked == 0 || doubted(r, "limited") != (c.status == store.OK) {
+			if b := r.Result.Books; r.Status != c.status || b.LostAcked == 0 || hasDoubt(r, "limited") != (c.status == store.OK) {
 				t.Errorf("%s %q, %+v, %v; want it %s", r.Status, r.Reason, b, r.Doubts, c.status)
 			}
 		})
@@ -109,12 +109,12 @@ func TestALimitExcusesWhatItMayDropAndNothingElse(t *testing.T) {
 
 func TestAWindowInBytesThatHoldsOneMessageSaysSo(t *testing.T) {
 	for bytes, want := range map[study.Size]bool{100: true, 199: true, 200: false} {
-		r := one(t, onSim(func(s *study.Spec) {
+		r := runPoint(t, simSpec(func(s *study.Spec) {
 			s.Measure, s.Count = "count", study.Count{Messages: 20}
 			s.MessageSize = study.Sizes{{Size: 100, Weight: 1}}
 			s.InFlight = study.InFlight{Messages: 50, Bytes: bytes}
 		}), lab.Options{})
-		if got := doubted(r, "one-in-flight"); got != want || r.Result == nil {
+		if got := hasDoubt(r, "one-in-flight"); got != want || r.Result == nil {
 			t.Errorf("%d bytes for messages of 100: doubted %v (%s %s)", bytes, got, r.Status, r.Reason)
 		}
 	}

@@ -3,12 +3,10 @@ package lab_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -24,80 +22,13 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// brokerHost makes a place for brokers that goes with the test. Not t.TempDir: they run as a user who can't enter that.
-func brokerHost(t *testing.T) *provision.Host {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "brokermark-lab-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	h, err := provision.NewHost(dir, t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-// sharedHost is where packages may have been fetched before, by other tests too: fetched anew they take minutes.
-func sharedHost(t *testing.T) *provision.Host {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("what has to be fetched is no matter of -short")
-	}
-	h, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-// nothingLeft fails when the run has left a process or a directory behind.
-func nothingLeft(t *testing.T, h *provision.Host) {
-	t.Helper()
-	if left := h.Running(); len(left) > 0 {
-		t.Errorf("still running: %+v", left)
-	}
-	dirs, err := filepath.Glob(filepath.Join(h.Dir, "run", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range dirs {
-		if i, err := os.Stat(d); err == nil && i.IsDir() && !strings.HasPrefix(filepath.Base(d), ".") && filepath.Base(d) != "ports" {
-			t.Errorf("%s is left behind", d)
-		}
-	}
-}
-
-func onNATS(edit func(*study.Spec)) study.Spec {
-	return onSim(func(s *study.Spec) {
-		s.Broker, s.Delivery, s.Acks = "nats", "at-most-once", "none"
-		fixed(s, 1000, 500*time.Millisecond)
-		if edit != nil {
-			edit(s)
-		}
-	})
-}
-
-// endings is how each record ended, a line each.
-func endings(records []store.Record) string {
-	var b strings.Builder
-	for _, r := range records {
-		fmt.Fprintf(&b, "%s: %s\n", r.Status, r.Reason)
-	}
-	return b.String()
-}
-
 func TestABrokerThatDiesFailsItsPointAndNoOther(t *testing.T) {
 	t.Parallel()
 	for _, isolation := range []string{"fresh", "shared"} {
 		t.Run(isolation, func(t *testing.T) {
-			h, db := brokerHost(t), openStore(t)
-			doomed := onNATS(func(s *study.Spec) { s.Duration, s.Isolation = study.Duration(time.Hour), isolation })
-			next := onNATS(func(s *study.Spec) { s.Isolation = isolation })
+			h, db := newHost(t), openStore(t)
+			doomed := natsSpec(func(s *study.Spec) { s.Duration, s.Isolation = study.Duration(time.Hour), isolation })
+			next := natsSpec(func(s *study.Spec) { s.Isolation = isolation })
 			killed := 0
 			began := time.Now()
 			tally, err := lab.Run(t.Context(), runsOf(doomed, next), lab.Options{
@@ -115,8 +46,8 @@ func TestABrokerThatDiesFailsItsPointAndNoOther(t *testing.T) {
 			if err != nil || time.Since(began) > time.Minute {
 				t.Fatalf("after %v: %v", time.Since(began), err)
 			}
-			records := recordsOf(t, db)
-			if tally.Failed != 1 || len(records) != 2 || tally.OK != 1 && !stoodStill(records[1]) {
+			records := readRecords(t, db)
+			if tally.Failed != 1 || len(records) != 2 || tally.OK != 1 && !processPaused(records[1]) {
 				t.Fatalf("%+v: %s", tally, endings(records))
 			}
 			dead := records[0]
@@ -129,25 +60,25 @@ func TestABrokerThatDiesFailsItsPointAndNoOther(t *testing.T) {
 			if r := records[1]; r.Result.Books.Received != 500 || !r.Result.Cost.BrokerKnown || r.Versions.Broker == "" {
 				t.Errorf("the next point: %s %s %+v %+v", r.Status, r.Reason, r.Result.Books, r.Result.Cost)
 			}
-			nothingLeft(t, h)
+			checkNothingLeft(t, h)
 		})
 	}
 }
 
 func TestAnInterruptedRunLeavesNoBrokerBehind(t *testing.T) {
-	h, db := brokerHost(t), openStore(t)
+	h, db := newHost(t), openStore(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := lab.Run(ctx, runsOf(onNATS(func(s *study.Spec) { s.Duration = study.Duration(time.Hour) })), lab.Options{
+	_, err := lab.Run(ctx, runsOf(natsSpec(func(s *study.Spec) { s.Duration = study.Duration(time.Hour) })), lab.Options{
 		Store: db, Host: h, Watch: func(e lab.Event) {
 			if e.Kind == lab.Sampled {
 				cancel()
 			}
 		},
 	})
-	if records := recordsOf(t, db); err == nil || len(records) != 1 || records[0].Status != store.Aborted {
+	if records := readRecords(t, db); err == nil || len(records) != 1 || records[0].Status != store.Aborted {
 		t.Errorf("%v, %+v", err, records)
 	}
-	nothingLeft(t, h)
+	checkNothingLeft(t, h)
 }
 
 func TestABrokerThatCannotBeStartedFailsItsPoint(t *testing.T) {
@@ -162,29 +93,29 @@ func TestABrokerThatCannotBeStartedFailsItsPoint(t *testing.T) {
 		"nobody at the address":  {func(s *study.Spec) { s.Attach = []string{"127.0.0.1:1"} }, store.Failed, "nats at 127.0.0.1:1 is unreachable: connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := brokerHost(t)
-			r := one(t, onNATS(c.edit), lab.Options{Host: h})
+			h := newHost(t)
+			r := runPoint(t, natsSpec(c.edit), lab.Options{Host: h})
 			if r.Status != c.status || !strings.Contains(r.Reason, c.reason) {
 				t.Errorf("%s: %q; want %s: %q", r.Status, r.Reason, c.status, c.reason)
 			}
-			nothingLeft(t, h)
+			checkNothingLeft(t, h)
 		})
 	}
 }
 
 func TestAnAttachedBrokerIsFoundByItsAddressAndMetered(t *testing.T) {
 	t.Parallel()
-	in, err := brokerHost(t).Start(t.Context(), provision.Options{Broker: "nats"})
+	in, err := newHost(t).Start(t.Context(), provision.Options{Broker: "nats"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = in.Stop(t.Context()) }()
 	metered := in.Meter().Sample()
-	r := one(t, onNATS(func(s *study.Spec) {
+	r := runPoint(t, natsSpec(func(s *study.Spec) {
 		s.Attach = in.Addresses()
-		fixed(s, 20_000, time.Second)
+		setRate(s, 20_000, time.Second)
 	}), lab.Options{})
-	if !doubted(r, "attached") || r.Result.Books.Received != 20_000 {
+	if !hasDoubt(r, "attached") || r.Result.Books.Received != 20_000 {
 		t.Fatalf("%s %s, doubts %+v, %+v", r.Status, r.Reason, r.Doubts, r.Result.Books)
 	}
 	after := in.Meter().Sample()
@@ -205,12 +136,12 @@ func TestAnAttachedBrokerIsFoundByItsAddressAndMetered(t *testing.T) {
 
 // Behind a proxy of this process' own, as behind Docker's, nobody can tell which process is the broker.
 func TestAnAttachedBrokerThatIsNotFoundIsNotMeteredAndTheDoubtSaysWhy(t *testing.T) {
-	in, err := brokerHost(t).Start(t.Context(), provision.Options{Broker: "nats"})
+	in, err := newHost(t).Start(t.Context(), provision.Options{Broker: "nats"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = in.Stop(t.Context()) }()
-	r := one(t, onNATS(func(s *study.Spec) { s.Attach = []string{passOn(t, in.Addresses()[0])} }), lab.Options{})
+	r := runPoint(t, natsSpec(func(s *study.Spec) { s.Attach = []string{startProxy(t, in.Addresses()[0])} }), lab.Options{})
 	if r.Result == nil || r.Result.Cost.BrokerKnown || r.Result.Cost.BrokerUserSeconds != 0 {
 		t.Fatalf("%s %s, %+v", r.Status, r.Reason, r.Result)
 	}
@@ -221,8 +152,8 @@ func TestAnAttachedBrokerThatIsNotFoundIsNotMeteredAndTheDoubtSaysWhy(t *testing
 	}
 }
 
-// passOn listens and passes everything on to an address.
-func passOn(t *testing.T, to string) string {
+// startProxy listens and passes everything on to an address.
+func startProxy(t *testing.T, to string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -250,7 +181,7 @@ func passOn(t *testing.T, to string) string {
 
 const spinVariable = "LAB_TEST_SPIN"
 
-// TestSpin is no test but what another test runs as a process that keeps a core busy.
+// TestSpin is no test: another test runs it as a process that keeps a core busy.
 func TestSpin(t *testing.T) {
 	length, err := time.ParseDuration(os.Getenv(spinVariable))
 	if err != nil {
@@ -267,12 +198,12 @@ func TestABusyProcessBesideTheRunIsAmongTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	r := one(t, onSim(func(s *study.Spec) { fixed(s, 100, time.Second) }), lab.Options{})
+	r := runPoint(t, simSpec(func(s *study.Spec) { setRate(s, 100, time.Second) }), lab.Options{})
 	s := r.Result.Cost.Shares
 	if s == nil || s.Others < 0.3 {
 		t.Fatalf("shares %+v", s)
 	}
-	if cores := float64(runtime.NumCPU()); s.Others > 0.11*cores && !doubted(r, "busy-machine") {
+	if cores := float64(runtime.NumCPU()); s.Others > 0.11*cores && !hasDoubt(r, "busy-machine") {
 		t.Errorf("others used %.1f of %.0f cores: %+v", s.Others, cores, r.Doubts)
 	}
 	for _, d := range r.Doubts {
@@ -285,14 +216,14 @@ func TestABusyProcessBesideTheRunIsAmongTheOthers(t *testing.T) {
 	}
 }
 
-func TestAPauseShowsInTheLatenciesOfThoseWhoWaited(t *testing.T) {
+func TestAPauseShowsInTheLatencyOfMessagesThatWaited(t *testing.T) {
 	const pause = 300 * time.Millisecond
-	r := one(t, onSim(func(s *study.Spec) {
+	r := runPoint(t, simSpec(func(s *study.Spec) {
 		s.Broker = "jetstream"
-		fixed(s, 1000, 2*time.Second)
+		setRate(s, 1000, 2*time.Second)
 		s.Drain = study.Duration(10 * time.Second)
 		s.Faults = []study.Fault{{At: study.Duration(800 * time.Millisecond), Do: "pause", Node: "1", For: study.Duration(pause)}}
-	}), lab.Options{Host: brokerHost(t)})
+	}), lab.Options{Host: newHost(t)})
 	if r.Status != store.OK {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
@@ -313,7 +244,7 @@ func TestAPauseShowsInTheLatenciesOfThoseWhoWaited(t *testing.T) {
 	}
 }
 
-func TestAOneSecondPauseOfKafkaReadsAsItMust(t *testing.T) {
+func TestAOneSecondPauseOfKafkaGivesTheExpectedQuantiles(t *testing.T) {
 	h := sharedHost(t)
 	var missing *provision.ErrMissing
 	if _, err := h.Install(t.Context(), "kafka", ""); errors.As(err, &missing) {
@@ -321,9 +252,9 @@ func TestAOneSecondPauseOfKafkaReadsAsItMust(t *testing.T) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	r := one(t, onSim(func(s *study.Spec) {
+	r := runPoint(t, simSpec(func(s *study.Spec) {
 		s.Broker, s.Persistence = "kafka", "log"
-		fixed(s, 1000, 10*time.Second)
+		setRate(s, 1000, 10*time.Second)
 		s.Warmup.For, s.Drain = study.Duration(3*time.Second), study.Duration(20*time.Second)
 		s.Faults = []study.Fault{{At: study.Duration(7 * time.Second), Do: "pause", Node: "1", For: study.Duration(time.Second)}}
 	}), lab.Options{Host: h})
@@ -332,27 +263,27 @@ func TestAOneSecondPauseOfKafkaReadsAsItMust(t *testing.T) {
 	}
 	// A tenth of the messages waits between 0 and 1 s, evenly: p95 is the median of those, p99 their p90.
 	e2e := r.Result.Latency.EndToEnd
-	near(t, r, "p95", float64(e2e.Quantile(0.95)), 0.5e9, 0.07)
-	near(t, r, "p99", float64(e2e.Quantile(0.99)), 0.9e9, 0.07)
+	checkNear(t, r, "p95", float64(e2e.Quantile(0.95)), 0.5e9, 0.07)
+	checkNear(t, r, "p99", float64(e2e.Quantile(0.99)), 0.9e9, 0.07)
 	if b := r.Result.Books; b.Sent != 10_000 || b.Lost != 0 || b.Received != 10_000 {
 		t.Errorf("%+v", b)
 	}
 }
 
-func TestWhetherABrokerFlushesIsCounted(t *testing.T) {
+func TestFlushesOfABrokerAreCounted(t *testing.T) {
 	if testing.Short() || os.Geteuid() != 0 {
 		t.Skip("takes 10 s and needs root")
 	}
-	h := brokerHost(t)
+	h := newHost(t)
 	for persistence, bounds := range map[string][2]float64{"fsync": {0.5, 5}, "log": {0, 0.1}} {
-		r := one(t, onSim(func(s *study.Spec) {
+		r := runPoint(t, simSpec(func(s *study.Spec) {
 			s.Broker, s.Persistence = "jetstream", persistence
-			fixed(s, 100, 2*time.Second)
+			setRate(s, 100, 2*time.Second)
 		}), lab.Options{Host: h})
 		perMessage := results.MustMetric("broker_flushes_per_message").Of(r)
 		if r.Status != store.OK || !(perMessage >= bounds[0] && perMessage <= bounds[1]) {
 			t.Errorf("%s: %s %s, %.3g flushes per message, %v are expected", persistence, r.Status, r.Reason, perMessage, bounds)
 		}
 	}
-	nothingLeft(t, h)
+	checkNothingLeft(t, h)
 }

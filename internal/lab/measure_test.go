@@ -14,7 +14,7 @@ import (
 
 func TestACurveHasAPointForEveryRate(t *testing.T) {
 	rates := []float64{500, 1000, 4000}
-	r := one(t, onSim(func(s *study.Spec) {
+	r := runPoint(t, simSpec(func(s *study.Spec) {
 		s.Measure, s.Curve = "curve", study.Curve{Rates: rates}
 		s.Client = map[string]any{"latency": "20ms"}
 	}), lab.Options{})
@@ -34,7 +34,7 @@ func TestACurveHasAPointForEveryRate(t *testing.T) {
 func TestACurveOfFractionsSearchesTheRateFirst(t *testing.T) {
 	testkit.NotShort(t)
 	fractions := []float64{0.3, 0.7, 0.9}
-	r := one(t, onSim(func(s *study.Spec) {
+	r := runPoint(t, simSpec(func(s *study.Spec) {
 		s.Measure, s.Curve = "curve", study.Curve{Fractions: fractions}
 		s.Sustainable = study.Sustainable{
 			Width: 0.2, Trial: study.Duration(300 * time.Millisecond), Confirm: study.Duration(600 * time.Millisecond),
@@ -61,7 +61,7 @@ func TestACurveOfFractionsSearchesTheRateFirst(t *testing.T) {
 func TestABacklogIsFilledThenDrainedAtTheBrokersRate(t *testing.T) {
 	for name, keep := range map[string]bool{"alone": false, "while producers go on": true} {
 		t.Run(name, func(t *testing.T) {
-			r := one(t, onSim(func(s *study.Spec) {
+			r := runPoint(t, simSpec(func(s *study.Spec) {
 				s.Measure, s.Backlog, s.SubscriptionsPerTopic = "backlog", study.Backlog{Messages: 5000, DrainRatio: 1, KeepSending: keep}, 2
 				s.Load.Rate, s.Drain = 0, study.Duration(20*time.Second)
 				if keep {
@@ -92,46 +92,46 @@ func TestABacklogIsFilledThenDrainedAtTheBrokersRate(t *testing.T) {
 }
 
 func TestPeakFindsWhatTheBrokerServes(t *testing.T) {
-	r := measured(t, func(s *study.Spec) {
+	r := runUndisturbed(t, func(s *study.Spec) {
 		s.Measure, s.Duration = "peak", study.Duration(time.Second)
 		s.Client = map[string]any{"capacity": 5000, "window": 100}
 	})
 	if r.Status != store.OK {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
-	near(t, r, "publish rate", r.Result.PublishRate, 5000, 0.05)
-	near(t, r, "receive rate", r.Result.ReceiveRate, 5000, 0.05)
-	near(t, r, "throughput", r.Result.Throughput, 5000, 0.05)
+	checkNear(t, r, "publish rate", r.Result.PublishRate, 5000, 0.05)
+	checkNear(t, r, "receive rate", r.Result.ReceiveRate, 5000, 0.05)
+	checkNear(t, r, "throughput", r.Result.Throughput, 5000, 0.05)
 	if lag := r.Result.Latency.Lag.Max(); lag != 0 {
 		t.Errorf("a closed loop has no schedule to lag behind, read %v", time.Duration(lag))
 	}
 }
 
-func TestThePeakOfABrokerThatNothingHoldsBackFromIsWhatItServes(t *testing.T) {
-	r := measured(t, func(s *study.Spec) {
+func TestThePeakWithoutBackpressureIsTheRateThatTheBrokerServes(t *testing.T) {
+	r := runUndisturbed(t, func(s *study.Spec) {
 		s.Measure, s.Delivery, s.Duration, s.Drain = "peak", "at-most-once", study.Duration(50*time.Millisecond), study.Duration(20*time.Second)
 		s.Warmup, s.Client = study.Warmup{For: study.Duration(10 * time.Millisecond)}, map[string]any{"capacity": 20_000}
 	})
 	if r.Status != store.OK {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
-	near(t, r, "throughput", r.Result.Throughput, 20_000, 0.05)
+	checkNear(t, r, "throughput", r.Result.Throughput, 20_000, 0.05)
 	if r.Result.PublishRate < 2*r.Result.Throughput || !slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Code == "handed-over" }) {
 		t.Errorf("published %.0f/s, throughput %.0f/s, doubts %v", r.Result.PublishRate, r.Result.Throughput, r.Doubts)
 	}
 }
 
-func TestWhatOnlyTheDrainBroughtIsNoThroughput(t *testing.T) {
+func TestMessagesThatArriveInTheDrainAreNoThroughput(t *testing.T) {
 	t.Parallel()
 	const capacity = 1000
 	for name, s := range map[string]study.Spec{
-		"a fixed load": onSim(func(s *study.Spec) { fixed(s, 2*capacity, time.Second) }),
-		"a curve": onSim(func(s *study.Spec) {
+		"a fixed load": simSpec(func(s *study.Spec) { setRate(s, 2*capacity, time.Second) }),
+		"a curve": simSpec(func(s *study.Spec) {
 			s.Measure, s.Curve, s.Duration = "curve", study.Curve{Rates: []float64{2 * capacity}}, study.Duration(time.Second)
 		}),
 	} {
 		s.Client, s.Drain = map[string]any{"capacity": capacity}, study.Duration(20*time.Second)
-		r := one(t, s, lab.Options{})
+		r := runPoint(t, s, lab.Options{})
 		if r.Status != store.OK || r.Result.Books.Lost != 0 {
 			t.Fatalf("%s: %s: %s, %+v", name, r.Status, r.Reason, r.Result)
 		}
@@ -147,7 +147,7 @@ func TestWhatOnlyTheDrainBroughtIsNoThroughput(t *testing.T) {
 
 func TestACountAtMostOnceIsDeliveredUntilTheLastMessageArrives(t *testing.T) {
 	const capacity = 2000
-	r := one(t, onSim(func(s *study.Spec) {
+	r := runPoint(t, simSpec(func(s *study.Spec) {
 		s.Measure, s.Count, s.Load.Rate, s.Warmup = "count", study.Count{Messages: 1000}, 0, study.Warmup{}
 		s.Delivery, s.Acks, s.Client = "at-most-once", "none", map[string]any{"capacity": capacity}
 	}), lab.Options{})
@@ -172,7 +172,7 @@ func TestACountSendsThatManyMessagesOrBytes(t *testing.T) {
 		"bytes":            {study.Count{Bytes: 100_000}, study.Sizes{{Size: 250, Weight: 1}}, 400},
 		"bytes, not whole": {study.Count{Bytes: 10}, study.Sizes{{Size: 250, Weight: 1}}, 1},
 	} {
-		r := one(t, onSim(func(s *study.Spec) {
+		r := runPoint(t, simSpec(func(s *study.Spec) {
 			s.Measure, s.Count, s.MessageSize, s.Load.Rate, s.Warmup = "count", c.count, c.size, 0, study.Warmup{}
 		}), lab.Options{})
 		if r.Status != store.OK || r.Result.Count == nil || r.Result.Count.Messages != c.want || r.Result.Books.Received != c.want {

@@ -10,7 +10,6 @@ import (
 	"github.com/brokermark/brokermark/brokers/sim"
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
-	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -21,7 +20,7 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-func TestSharesOfTheProcessorAreNotToldOfAMoment(t *testing.T) {
+func TestSharesOfTheProcessorNeedAMinimumTime(t *testing.T) {
 	from, to := reading{at: 1e9}, reading{at: 1e9 + 78_000}
 	to.self.User, to.broker.System = 100*time.Microsecond, 200*time.Microsecond
 	if s := (&metering{bench: &bench{}}).intervalBetween(from, to).shares; s != nil {
@@ -38,7 +37,7 @@ func TestSharesOfTheProcessorAreNotToldOfAMoment(t *testing.T) {
 	}
 }
 
-func TestOfACountTheBusierPartIsJudged(t *testing.T) {
+func TestTheBusierPartOfACountIsJudged(t *testing.T) {
 	none, idle, busy := interval{}, interval{shares: &store.Shares{Broker: 0.2, Generator: 0.1}}, interval{shares: &store.Shares{Broker: 0.1, Generator: 1.5}}
 	for _, c := range []struct{ a, b, want interval }{
 		{none, none, none}, {none, idle, idle}, {idle, none, idle}, {idle, busy, busy}, {busy, idle, busy},
@@ -49,7 +48,7 @@ func TestOfACountTheBusierPartIsJudged(t *testing.T) {
 	}
 }
 
-func TestUserAndSystemTimeOfTheBrokerAreToldApart(t *testing.T) {
+func TestUserAndSystemTimeOfTheBrokerAreSeparate(t *testing.T) {
 	usage := func(user, system time.Duration) provision.Usage { return provision.Usage{User: user, System: system} }
 	p := (&metering{bench: &bench{}}).intervalBetween(reading{at: 0, broker: usage(time.Second, 2*time.Second)}, reading{at: 10e9, broker: usage(4*time.Second, 3*time.Second)})
 	if s := p.shares; s == nil || s.Broker != 0.4 || s.BrokerUser != 0.3 || s.BrokerSystem != 0.1 {
@@ -57,7 +56,7 @@ func TestUserAndSystemTimeOfTheBrokerAreToldApart(t *testing.T) {
 	}
 }
 
-func TestWhatTheBrokerReadAndWroteIsUnknownWhereTheKernelDoesNotTell(t *testing.T) {
+func TestDiskTrafficIsUnknownIfTheKernelDoesNotReportIt(t *testing.T) {
 	m := &metering{bench: &bench{meterCoversBroker: true}}
 	disk := func(n int64) reading {
 		return reading{broker: provision.Usage{Disk: provision.Disk{DiskReadBytes: n, DiskWriteBytes: n}}}
@@ -76,7 +75,7 @@ func TestWhatTheBrokerReadAndWroteIsUnknownWhereTheKernelDoesNotTell(t *testing.
 	}
 }
 
-// simBench is a bench with a prepared agent on a sim of the test's own.
+// simBench returns a bench whose agent is connected to a simulated broker of the test's own.
 func simBench(t *testing.T, client map[string]any) *bench {
 	t.Helper()
 	s := study.Defaults()
@@ -93,8 +92,8 @@ func simBench(t *testing.T, client map[string]any) *bench {
 	return b
 }
 
-// A broker at its limit is sent a second's load and takes seconds to drain. Somebody burns the generator's processor while
-// messages are sent and rests while they drain: the share is that of the sending.
+// A broker at its limit gets a load for a second and takes seconds to drain. The generator is busy while messages are sent and idle
+// while they drain: its share is that of the sending.
 func TestDrainAndSettlingDoNotDiluteShares(t *testing.T) {
 	if testing.Short() {
 		t.Skip("figures take their time")
@@ -116,9 +115,9 @@ func TestDrainAndSettlingDoNotDiluteShares(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := simBench(t, map[string]any{"capacity": 1000})
-			truth := burn(b)
+			stopBurning := burnCore(b)
 			out := b.runTrial(t.Context(), name, 4000, load)
-			used := truth()
+			used := stopBurning()
 			s := out.Cost.Shares
 			if s == nil || out.Err != nil {
 				t.Fatalf("shares %+v, %v", s, out.Err)
@@ -137,9 +136,9 @@ func TestDrainAndSettlingDoNotDiluteShares(t *testing.T) {
 	}
 }
 
-// burn keeps one core busy while messages are sent; the call it returns ends that and tells how many cores this process
-// used meanwhile.
-func burn(b *bench) func() float64 {
+// burnCore keeps one core busy while messages are sent. The function that it returns ends that and returns how many cores this
+// process used meanwhile.
+func burnCore(b *bench) func() float64 {
 	var rest, over atomic.Bool
 	var used atomic.Int64 // millicores
 	var first, since int64
@@ -173,7 +172,7 @@ func processNs() int64 {
 	return ru.Utime.Nano() + ru.Stime.Nano()
 }
 
-func TestWhatMayBeTheBrokersDoesNotDisturb(t *testing.T) {
+func TestProcessesThatMayBeTheBrokersAreNoDisturbance(t *testing.T) {
 	b := &bench{lab: &lab{host: store.Host{Cores: 2}}}
 	tr := trial{Cost: store.Cost{Shares: &store.Shares{Seconds: 2, Generator: 0.3, Others: 1.2}}}
 	tr.neighbours = provision.Neighbours{Used: 2 * time.Second, Stolen: 400 * time.Millisecond, Biggest: "java", BiggestUsed: 1800 * time.Millisecond}
@@ -214,8 +213,8 @@ func TestWhatMayBeTheBrokersDoesNotDisturb(t *testing.T) {
 	}
 }
 
-// A search without a trial run: an overloaded broker on a machine of two cores, of which others used more than half.
-func TestOnlyOthersMakeAnOverloadedTrialVoid(t *testing.T) {
+// The trial is made up: an overloaded broker on a machine of two cores, of which others used more than half.
+func TestOtherProcessesMakeAnOverloadedTrialVoid(t *testing.T) {
 	spec := study.Defaults()
 	spec.Broker, spec.Delivery, spec.Attach = "rabbitmq", "at-least-once", []string{"127.0.0.1:5672"}
 	overloaded := trial{
@@ -241,8 +240,8 @@ func TestOnlyOthersMakeAnOverloadedTrialVoid(t *testing.T) {
 	}
 }
 
-// A failed trial on a busy machine is looked at again; whatever else a trial showed stands.
-func TestOthersMakeFailuresVoidAboveATenthOfTheCoresAndNothingElse(t *testing.T) {
+// A failed trial on a busy machine is void, so the search repeats it; all other judgements stand.
+func TestOtherProcessesVoidOnlyFailuresAndOnlyAboveATenthOfTheCores(t *testing.T) {
 	pass, fail := search.Judgement{Verdict: search.Pass}, search.Judgement{Verdict: search.Fail, Reason: "late"}
 	broken, void := search.Judgement{Verdict: search.Fail, Reason: "lost", Broken: true}, search.Judgement{Verdict: search.Void, Reason: "own lag"}
 	for _, c := range []struct {
@@ -264,39 +263,7 @@ func TestOthersMakeFailuresVoidAboveATenthOfTheCoresAndNothingElse(t *testing.T)
 	}
 }
 
-func TestAClientsWindowIsFoundAlsoWhenTheTrialTookLongToSettle(t *testing.T) {
-	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
-	tr := &trial{
-		Outcome: worker.Outcome{Start: 0, From: 1e9, Until: 3e9, LastSent: 3e9, Producers: 2, Blocked: 4 * time.Second},
-		Window:  32 * time.Second, Cost: store.Cost{Shares: &store.Shares{Seconds: 2}},
-	}
-	h := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{1000: {failed: tr}}}
-	if l := h.bottleneck(search.Bounds{High: 1000}); l != "client-window" {
-		t.Error(l)
-	}
-	tr.Blocked, tr.Sending = 0, 5*time.Second
-	if l := h.bottleneck(search.Bounds{High: 1000}); l != "client-send" {
-		t.Error(l)
-	}
-}
-
-func TestALatencyBoundIsWhatRanOutAlsoWhereNobodySubscribes(t *testing.T) {
-	slow := hist.New()
-	slow.Record(int64(time.Second))
-	h := &rateSearch{
-		bench: &bench{lab: &lab{host: store.Host{Cores: 2}}}, goals: []search.Goal{{Latency: 100 * time.Millisecond, Quantile: 0.99}},
-		tried: map[float64]attempts{1000: {failed: &trial{Outcome: worker.Outcome{Histograms: measure.Histograms{Publish: slow.Snapshot()}}}}},
-	}
-	if l := h.bottleneck(search.Bounds{High: 1000}); l != "latency" {
-		t.Error(l)
-	}
-	h.bench.spec.SubscriptionsPerTopic = 1 // then only what was delivered has the latency that is bounded
-	if l := h.bottleneck(search.Bounds{High: 1000}); l != "unknown" {
-		t.Error(l)
-	}
-}
-
-func TestARateWithoutATrialThatConfirmedItIsAnErrorOfOurs(t *testing.T) {
+func TestARateThatNoTrialConfirmedIsAnInternalError(t *testing.T) {
 	s := &rateSearch{tried: map[float64]attempts{1000: {failed: &trial{}}}}
 	if err := s.noRateError(search.Bounds{Low: 1000}); err == nil || !strings.HasPrefix(err.Error(), "internal error") {
 		t.Error(err)
@@ -307,7 +274,7 @@ func TestARateWithoutATrialThatConfirmedItIsAnErrorOfOurs(t *testing.T) {
 	}
 }
 
-func TestALatencyThatWasNotMeasuredIsNoEvidence(t *testing.T) {
+func TestEvidenceHasNoLatencyIfNoneWasMeasured(t *testing.T) {
 	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
 	if e := b.evidence(trial{}, 1000, true); e.Latency != nil {
 		t.Error(e.Latency(0.99))

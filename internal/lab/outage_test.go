@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-func TestWhatWeStoodStillOurselvesIsNobodysOutage(t *testing.T) {
+func TestAnOutageLeavesOutPausesOfTheGenerator(t *testing.T) {
 	tr := trial{Outcome: worker.Outcome{
 		Undelivered: []worker.Stop{{From: 150, To: 800}, {From: 900, To: 1080}},
 		Unconfirmed: []worker.Stop{{From: 100, To: 300}},
@@ -20,7 +20,7 @@ func TestWhatWeStoodStillOurselvesIsNobodysOutage(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatAllAgentsStoodStillAtOnceIsNobodysOutage(t *testing.T) {
+func TestAnOutageLeavesOutOnlyPausesThatAllAgentsShare(t *testing.T) {
 	agentOf := func(stops ...worker.Stop) agent.Part {
 		return agent.Part{Outcome: worker.Outcome{Producers: 1, LastReceived: 1, Pauses: worker.Pauses{Stops: stops}}}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// stopped stops this process for length, n times, every so often, beginning after delay.
-func stopped(t *testing.T, delay, length, every time.Duration, n int) {
+// pauseProcess stops this process for length, n times, every so often, beginning after delay.
+func pauseProcess(t *testing.T, delay, length, every time.Duration, n int) {
 	t.Helper()
 	script := fmt.Sprintf("sleep %.3f; for i in $(seq %d); do kill -STOP %d; sleep %.3f; kill -CONT %[3]d; sleep %.3f; done",
 		delay.Seconds(), n, os.Getpid(), length.Seconds(), (every - length).Seconds())
@@ -29,7 +29,7 @@ func stopped(t *testing.T, delay, length, every time.Duration, n int) {
 	})
 }
 
-func TestWhatTheGeneratorStoodStillIsNeverTheBrokers(t *testing.T) {
+func TestPausesOfTheGeneratorAreNotBlamedOnTheBroker(t *testing.T) {
 	if testing.Short() {
 		t.Skip("figures take their time, and other tests run the same code")
 	}
@@ -44,8 +44,8 @@ func TestWhatTheGeneratorStoodStillIsNeverTheBrokers(t *testing.T) {
 		"8 ms, again and again":            {1000, 8 * time.Millisecond, 100 * time.Millisecond, 22, ""}, // void or doubted
 	} {
 		t.Run(name, func(t *testing.T) {
-			stopped(t, 700*time.Millisecond, c.length, c.every, c.n)
-			r := once(t, onSim(func(s *study.Spec) { fixed(s, c.rate, 3*time.Second) }), lab.Options{})
+			pauseProcess(t, 700*time.Millisecond, c.length, c.every, c.n)
+			r := runOnce(t, simSpec(func(s *study.Spec) { setRate(s, c.rate, 3*time.Second) }), lab.Options{})
 			if r.Result == nil {
 				t.Fatalf("%s: %s", r.Status, r.Reason)
 			}
@@ -55,7 +55,7 @@ func TestWhatTheGeneratorStoodStillIsNeverTheBrokers(t *testing.T) {
 			if r.Status == store.Void && c.length > 20*time.Millisecond && !strings.Contains(r.Reason, "the longest pause was") {
 				t.Errorf("void, and the pause isn't named: %s", r.Reason)
 			}
-			if r.Status == store.OK && !doubted(r, "generator-lag") && !doubted(r, "pauses") {
+			if r.Status == store.OK && !hasDoubt(r, "generator-lag") && !hasDoubt(r, "pauses") {
 				t.Errorf("ok without a doubt: p99 %v, %v", time.Duration(r.Result.Latency.EndToEnd.Quantile(0.99)), r.Doubts)
 			}
 			if p := r.Result.Pauses; p.LongestNs < int64(c.length)*9/10-int64(5*time.Millisecond) || p.Late.Count() == 0 {
@@ -69,19 +69,19 @@ func TestWhatTheGeneratorStoodStillIsNeverTheBrokers(t *testing.T) {
 }
 
 func TestAClosedLoopThatStoodStillIsDoubted(t *testing.T) {
-	stopped(t, 700*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond, 1)
-	r := once(t, onSim(func(s *study.Spec) {
+	pauseProcess(t, 700*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond, 1)
+	r := runOnce(t, simSpec(func(s *study.Spec) {
 		s.Measure, s.Duration = "peak", study.Duration(2*time.Second)
 		s.Client = map[string]any{"capacity": 20_000}
 	}), lab.Options{})
-	if r.Status == store.OK && !doubted(r, "pauses") {
+	if r.Status == store.OK && !hasDoubt(r, "pauses") {
 		t.Errorf("a tenth of the time is missing from %.0f/s, and nothing says so: %v", r.Result.PublishRate, r.Doubts)
 	}
 }
 
 func TestARunThatMissedItsRateSaysSoFirst(t *testing.T) {
-	r := measured(t, func(s *study.Spec) {
-		fixed(s, 3000, 2*time.Second)
+	r := runUndisturbed(t, func(s *study.Spec) {
+		setRate(s, 3000, 2*time.Second)
 		s.Client = map[string]any{"capacity": 1000}
 		s.InFlight.Messages, s.Drain = 100, study.Duration(time.Second)
 	})
@@ -105,8 +105,8 @@ func TestARunThatMissedItsRateSaysSoFirst(t *testing.T) {
 }
 
 func TestARateThatOnlyTheDrainCaughtUpWithIsMissedAsWell(t *testing.T) {
-	r := measured(t, func(s *study.Spec) {
-		fixed(s, 2000, 2*time.Second)
+	r := runUndisturbed(t, func(s *study.Spec) {
+		setRate(s, 2000, 2*time.Second)
 		s.Client = map[string]any{"capacity": 1500}
 	})
 	if r.Status != store.OK || r.Result.Books.Unsent != 0 || len(r.Doubts) == 0 || r.Doubts[0].Code != "rate-missed" ||
@@ -116,8 +116,8 @@ func TestARateThatOnlyTheDrainCaughtUpWithIsMissedAsWell(t *testing.T) {
 }
 
 func TestARampSpansTheMeasuredPhase(t *testing.T) {
-	r := measured(t, func(s *study.Spec) {
-		fixed(s, 0, 2*time.Second)
+	r := runUndisturbed(t, func(s *study.Spec) {
+		setRate(s, 0, 2*time.Second)
 		s.Load.Shape, s.Load.To = "ramp", 4000
 	})
 	if r.Result == nil || r.Result.OfferedRate != 2000 || r.Result.Books.Due != 4000 {

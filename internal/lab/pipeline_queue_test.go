@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-func TestRatesOfAQueueAreThoseBetweenTwoLooks(t *testing.T) {
+func TestRatesOfAQueueAreTakenBetweenTwoLooks(t *testing.T) {
 	type look struct {
 		at int64
 		q  driver.Queue
@@ -39,7 +39,7 @@ func TestRatesOfAQueueAreThoseBetweenTwoLooks(t *testing.T) {
 	}
 }
 
-func TestCountersThatMoveOnceASecondAreNoSawOfRates(t *testing.T) {
+func TestRatesOfCountersThatMoveOnceASecondDoNotAlternate(t *testing.T) {
 	var w queueWatch
 	for look := range int64(12) {
 		var tick store.PipelineTick

@@ -9,14 +9,14 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// RabbitMQ's own interfaces say how long the queue was and what went through it; the books say that none was lost.
+// RabbitMQ's management interface reports the queue's length and its rates; the books show that no ride was lost.
 func TestAPipelineOverRabbitMQKnowsItsQueue(t *testing.T) {
 	testkit.Long(t)                                                // where RabbitMQ has to be fetched first, nothing else can be measured meanwhile
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf) // where RabbitMQ and HAProxy may have been fetched before
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := one(t, specOf(t, `
+	r := runPoint(t, parseSpec(t, `
 broker: rabbitmq
 measure: rate
 load.rate: 300

@@ -12,31 +12,16 @@ import (
 
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/pipeline/parts"
-	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// specOf is what a document of one point says.
-func specOf(t *testing.T, text string) study.Spec {
-	t.Helper()
-	s, err := study.Parse("x.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	points, err := s.Points()
-	if err != nil || len(points) != 1 {
-		t.Fatalf("%d points, %v", len(points), err)
-	}
-	return points[0].Spec
-}
-
-// Every part of an application around JetStream is killed or paused in the middle of a load: what was accepted is counted
-// once, and the record says what each part cost.
+// Every part of a pipeline around JetStream is killed or paused during a load: each accepted ride is counted once, and the record
+// holds the cost of each part.
 func TestThePipelinesBooksBalanceThoughItsPartsDie(t *testing.T) {
 	t.Parallel()
-	host := brokerHost(t)
+	host := newHost(t)
 	var seen int64
-	r := one(t, specOf(t, `
+	r := runPoint(t, parseSpec(t, `
 broker: jetstream
 persistence: log
 measure: rate
@@ -82,16 +67,16 @@ faults:
 			t.Errorf("%s: %+v", name, part)
 		}
 	}
-	nothingLeft(t, host)
+	checkNothingLeft(t, host)
 }
 
-// The client of a fault trial waits until the part that was broken is back: what was never accepted would prove nothing.
+// The client of a fault trial retries until the part that was killed is back: rides that were never accepted would prove nothing.
 func TestAFaultThatLastsLongerThanTheClientsRetriesFailsNoRide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 10 s, and other tests run the same code")
 	}
 	t.Parallel()
-	r := one(t, specOf(t, `
+	r := runPoint(t, parseSpec(t, `
 broker: jetstream
 persistence: log
 measure: rate
@@ -102,7 +87,7 @@ drain: 30s
 pipeline: {threads: 60, pool: 4}
 faults:
 - {at: 500ms, do: kill, node: server-1, for: 5s}
-`), lab.Options{Host: brokerHost(t)})
+`), lab.Options{Host: newHost(t)})
 	if r.Result == nil {
 		t.Fatalf("%s: %s", r.Status, r.Reason)
 	}
@@ -114,8 +99,8 @@ faults:
 func TestAClosedLoopPipelineIsACount(t *testing.T) {
 	testkit.NotShort(t)
 	t.Parallel()
-	host := brokerHost(t)
-	r := one(t, specOf(t, `
+	host := newHost(t)
+	r := runPoint(t, parseSpec(t, `
 broker: jetstream
 measure: count
 count.messages: 1500
@@ -132,11 +117,11 @@ consumerPerSubscription: 2
 	if r.Spec.ProducersPerTopic != 3 {
 		t.Errorf("%d producers", r.Spec.ProducersPerTopic)
 	}
-	nothingLeft(t, host)
+	checkNothingLeft(t, host)
 }
 
 func TestAPipelineNeedsABrokerInAProcessOfItsOwn(t *testing.T) {
-	if r := once(t, specOf(t, "broker: sim\nmeasure: count\npipeline: {threads: 2}\n"), lab.Options{}); r.Status != "refused" {
+	if r := runOnce(t, parseSpec(t, "broker: sim\nmeasure: count\npipeline: {threads: 2}\n"), lab.Options{}); r.Status != "refused" {
 		t.Errorf("%s: %s", r.Status, r.Reason)
 	}
 }
@@ -155,7 +140,7 @@ brokerWarmup: 1s
 pipeline: {threads: 10, pool: 3}
 consumerPerSubscription: 2
 `
-	first, second := specOf(t, text), specOf(t, text)
+	first, second := parseSpec(t, text), parseSpec(t, text)
 	second.Pipeline.Threads = 5
 	stages, records := stagesOf(t, first, second)
 	warming := func(s string) bool { return s == "warming up jetstream" }
@@ -169,14 +154,14 @@ consumerPerSubscription: 2
 	}
 }
 
-// A server that nobody was to kill dies in the middle of a load: the record says so and keeps what was measured until then.
-func TestAPartThatDiesUnaskedEndsTheRunAndKeepsItsFigures(t *testing.T) {
+// A part dies during a load although no fault kills it: the record says so and keeps the figures measured until then.
+func TestAPartThatDiesEndsTheRunAndKeepsItsFigures(t *testing.T) {
 	t.Parallel()
 	for part, program := range map[string]string{"server": parts.ServerPart, "consumer": parts.ConsumerPart} {
 		t.Run(part, func(t *testing.T) {
-			host := brokerHost(t)
+			host := newHost(t)
 			began := time.Now()
-			r := once(t, specOf(t, `
+			r := runOnce(t, parseSpec(t, `
 broker: jetstream
 measure: rate
 load.rate: 200
@@ -205,7 +190,7 @@ consumerPerSubscription: 2
 			if known := b.Received >= b.Acked; known != (part == "server") {
 				t.Errorf("%d of %d accepted rides are counted", b.Received, b.Acked)
 			}
-			nothingLeft(t, host)
+			checkNothingLeft(t, host)
 		})
 	}
 }
@@ -236,8 +221,8 @@ func killProgram(t *testing.T, dir, name string) {
 	}
 }
 
-// A balancer that can't be installed is said by its name, and what was started before it is gone.
-func TestABalancerThatCannotBeInstalledIsSaid(t *testing.T) {
+// If a balancer can't be installed, the reason names it, and the parts that were started before it are stopped.
+func TestAnErrorNamesTheBalancerThatCannotBeInstalled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 15 s, and other tests run the same code")
 	}
@@ -254,13 +239,13 @@ func TestABalancerThatCannotBeInstalledIsSaid(t *testing.T) {
 		"apt-get finds nothing": {broken, "Unable to locate package nginx"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			host := brokerHost(t)
+			host := newHost(t)
 			t.Setenv("PATH", c.path)
-			r := once(t, specOf(t, text), lab.Options{Host: host})
+			r := runOnce(t, parseSpec(t, text), lab.Options{Host: host})
 			if r.Status == "ok" || !strings.Contains(r.Reason, "nginx") || !strings.Contains(r.Reason, c.says) {
 				t.Errorf("%s: %s", r.Status, r.Reason)
 			}
-			nothingLeft(t, host)
+			checkNothingLeft(t, host)
 		})
 	}
 }

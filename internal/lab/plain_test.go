@@ -9,15 +9,15 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-func TestEncryptionThatEndsAtTheClientsIsSaid(t *testing.T) {
+func TestPlainTrafficBetweenNodesIsADoubt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		nodes int
 		tls   string
 		want  bool
 	}{{2, "on", true}, {2, "off", false}, {1, "on", false}} {
-		r := one(t, specOf(t, fmt.Sprintf("broker: nats\nnodes: %d\ntls: %s\nmeasure: rate\nload.rate: 100\nduration: 500ms\nwarmup: 100ms\n", c.nodes, c.tls)), lab.Options{Host: brokerHost(t)})
-		if r.Status == store.Failed || r.Status == store.Refused || doubted(r, "plain-between-nodes") != c.want {
+		r := runPoint(t, parseSpec(t, fmt.Sprintf("broker: nats\nnodes: %d\ntls: %s\nmeasure: rate\nload.rate: 100\nduration: 500ms\nwarmup: 100ms\n", c.nodes, c.tls)), lab.Options{Host: newHost(t)})
+		if r.Status == store.Failed || r.Status == store.Refused || hasDoubt(r, "plain-between-nodes") != c.want {
 			t.Errorf("%+v: %s: %s, %v", c, r.Status, r.Reason, r.Doubts)
 		}
 		for _, d := range r.Doubts {

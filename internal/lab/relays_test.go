@@ -17,9 +17,9 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// Relays are killed in the middle of what they do, and once the broker is. Exactly once nothing is lost and nothing comes twice; at least
-// once the books count what came again since the last commit.
-func TestBooksHoldWhatRelaysThatAreKilledPassOn(t *testing.T) {
+// Relays, and in some cases the broker, are killed during a load. With exactly-once, no message is lost or duplicated; with
+// at-least-once, the books count the messages that were relayed again since the last commit.
+func TestBooksBalanceThoughRelaysAreKilled(t *testing.T) {
 	testkit.Long(t)
 	const load = `
 acks: quorum
@@ -63,7 +63,7 @@ faults: [{at: 2s, do: kill, node: relay-1, for: 500ms}]
 		"Pulsar, at least once": {more: pulsar + "ordering: ordered\ndelivery: at-least-once\nclient: {ackGroupingTime: 10m, ackGroupingMaxSize: 100000}\n" + both, faults: 4, repeats: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := one(t, specOf(t, load+c.more), lab.Options{Host: sharedHost(t)})
+			r := runPoint(t, parseSpec(t, load+c.more), lab.Options{Host: sharedHost(t)})
 			if r.Status != store.OK {
 				t.Fatalf("%s: %s, %+v", r.Status, r.Reason, r.Result)
 			}
@@ -88,7 +88,7 @@ faults: [{at: 2s, do: kill, node: relay-1, for: 500ms}]
 	}
 }
 
-// A relay is a process of ours: when it stands still by itself, the broker is not to answer for it.
+// A relay is a process of ours: the broker is not to blame for its pauses.
 func TestARelayThatStoodStillIsDoubted(t *testing.T) {
 	testkit.Long(t)
 	host := sharedHost(t)
@@ -116,7 +116,7 @@ warmup: 2s
 drain: 1m
 relays: 1
 `
-	r := one(t, specOf(t, load), lab.Options{Host: host})
+	r := runPoint(t, parseSpec(t, load), lab.Options{Host: host})
 	for _, d := range r.Doubts {
 		if d.Code == store.DoubtPauses && strings.HasPrefix(d.Text, "a relay or its machine") {
 			return
@@ -125,7 +125,7 @@ relays: 1
 	t.Errorf("%s: %+v", r.Status, r.Doubts)
 }
 
-// relayProcess is a process below directory that relays; 0: there is none.
+// relayProcess returns the process id of a relay below a directory; 0 if there is none.
 func relayProcess(t *testing.T, directory string) int {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")

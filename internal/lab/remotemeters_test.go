@@ -14,23 +14,23 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// grows is a meter of processes that use so much in each nanosecond of the clock.
-type grows struct {
+// fakeMeter is a meter whose counters rise by so much in each nanosecond.
+type fakeMeter struct {
 	name    string
 	cpu     int64
 	flushes int64 // -1: not counted
 	lost    error
 }
 
-func (g grows) Facts() agent.MeterFacts {
+func (g fakeMeter) Facts() agent.MeterFacts {
 	return agent.MeterFacts{Name: g.name, Processes: "java, process 7", Serves: []string{g.name + ":9092"}, Bound: 5}
 }
 
-func (g grows) Begin(context.Context) error { return nil }
+func (g fakeMeter) Begin(context.Context) error { return nil }
 
-func (g grows) Latest() agent.Metered { return agent.Metered{} }
+func (g fakeMeter) Latest() agent.Metered { return agent.Metered{} }
 
-func (g grows) At(_ context.Context, times ...int64) (list []agent.Metered, err error) {
+func (g fakeMeter) At(_ context.Context, times ...int64) (list []agent.Metered, err error) {
 	for _, at := range times {
 		m := agent.Metered{Used: provision.Usage{User: time.Duration(at * g.cpu), RSSBytes: 100, Disk: provision.Disk{DiskWriteBytes: at}}, Flushes: at * g.flushes}
 		if g.flushes < 0 {
@@ -41,7 +41,7 @@ func (g grows) At(_ context.Context, times ...int64) (list []agent.Metered, err 
 	return list, g.lost
 }
 
-// metered is what a trial of three readings costs where agents meter.
+// metered returns a trial of three readings, with its cost, of a broker that agents meter.
 func metered(t *testing.T, here []agent.Metered, list ...agent.Meter) (trial, *bench) {
 	t.Helper()
 	b := &bench{lab: &lab{}, remoteMeters: list, meterCoversBroker: true, record: &store.Record{}, spec: study.Defaults()}
@@ -54,7 +54,7 @@ func metered(t *testing.T, here []agent.Metered, list ...agent.Meter) (trial, *b
 }
 
 func TestMetersOfSeveralHostsAddUp(t *testing.T) {
-	tr, b := metered(t, nil, grows{name: "a", cpu: 1, flushes: 2}, grows{name: "b", cpu: 3, flushes: 1})
+	tr, b := metered(t, nil, fakeMeter{name: "a", cpu: 1, flushes: 2}, fakeMeter{name: "b", cpu: 3, flushes: 1})
 	if c := tr.Cost; !c.BrokerKnown || c.BrokerUserSeconds != 8 || c.BrokerDiskWriteBytes != 4e9 || c.BrokerFlushes == nil || *c.BrokerFlushes != 6e9 {
 		t.Errorf("%+v", c)
 	}
@@ -62,16 +62,16 @@ func TestMetersOfSeveralHostsAddUp(t *testing.T) {
 		t.Errorf("%+v, %+v", b.record.Meters, tr.Doubts)
 	}
 	still := []agent.Metered{{Used: provision.Usage{User: time.Hour, Disk: provision.Disk{DiskWriteBytes: 5}}, Flushes: 1}} // a node on this machine
-	if tr, _ = metered(t, still, grows{name: "a", cpu: 1, flushes: 2}); tr.Cost.BrokerUserSeconds != 2 || *tr.Cost.BrokerFlushes != 4e9 {
+	if tr, _ = metered(t, still, fakeMeter{name: "a", cpu: 1, flushes: 2}); tr.Cost.BrokerUserSeconds != 2 || *tr.Cost.BrokerFlushes != 4e9 {
 		t.Errorf("%+v", tr.Cost)
 	}
-	if tr, _ = metered(t, nil, grows{name: "a", cpu: 1, flushes: 2}, grows{name: "b", cpu: 1, flushes: -1}); tr.Cost.BrokerFlushes != nil || !tr.Cost.BrokerKnown {
+	if tr, _ = metered(t, nil, fakeMeter{name: "a", cpu: 1, flushes: 2}, fakeMeter{name: "b", cpu: 1, flushes: -1}); tr.Cost.BrokerFlushes != nil || !tr.Cost.BrokerKnown {
 		t.Errorf("flushes that one host doesn't count: %+v", tr.Cost)
 	}
 }
 
-func TestALostMeterIsADoubtAndNoCost(t *testing.T) {
-	tr, b := metered(t, nil, grows{name: "a", cpu: 1}, grows{name: "b", cpu: 3, lost: errors.New("agent b was lost: it was not heard for 4.1s")})
+func TestALostMeterIsADoubtAndLeavesTheCostUnknown(t *testing.T) {
+	tr, b := metered(t, nil, fakeMeter{name: "a", cpu: 1}, fakeMeter{name: "b", cpu: 3, lost: errors.New("agent b was lost: it was not heard for 4.1s")})
 	if tr.Cost.BrokerKnown || tr.Cost.BrokerUserSeconds != 0 || len(tr.Doubts) != 1 || tr.Doubts[0].Code != "meter-lost" ||
 		!strings.Contains(tr.Doubts[0].Text, "what the broker cost is not known: agent b was lost") || len(b.record.Meters) != 0 {
 		t.Errorf("%+v, %+v", tr.Cost, tr.Doubts)

@@ -17,10 +17,10 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// asRunner makes this binary a runner with the named store; asStuck one that stands still in its first repetition.
+// Environment variables that turn this test binary into a runner: with the named store, and one that blocks in its first repetition.
 const (
-	asRunner = "BROKERMARK_LAB_TEST_RUN_WITH"
-	asStuck  = "BROKERMARK_LAB_TEST_STUCK"
+	runWithStore = "BROKERMARK_LAB_TEST_RUN_WITH"
+	blockFirst   = "BROKERMARK_LAB_TEST_STUCK"
 )
 
 const (
@@ -29,11 +29,11 @@ const (
 	sharedLease   = time.Second
 )
 
-// sharedRuns are short, without a schedule that a busy machine could miss.
+// sharedRuns returns short repetitions, without a schedule that a busy machine could miss.
 func sharedRuns() []study.Run {
 	var points []study.Point
 	for seed := range int64(sharedPoints) {
-		s := onSim(func(s *study.Spec) {
+		s := simSpec(func(s *study.Spec) {
 			s.Measure, s.Count, s.Load, s.Seed = "count", study.Count{Messages: 200}, study.Load{Shape: "constant"}, seed
 		})
 		points = append(points, study.Point{ID: s.ID(), Study: "test", Label: fmt.Sprint("point ", seed), Spec: s})
@@ -41,7 +41,7 @@ func sharedRuns() []study.Run {
 	return study.Order(points, sharedRepeats, 1)
 }
 
-// runShared is such a runner. It writes a line when its first repetition has begun, and the numbers of those it ran.
+// runShared runs sharedRuns. It prints a line when its first repetition has begun, and in the end how many it ran.
 func runShared(url string) error {
 	db, err := store.Open(url)
 	if err != nil {
@@ -58,7 +58,7 @@ func runShared(url string) error {
 			fmt.Println("began")
 			first = false
 		}
-		if os.Getenv(asStuck) != "" {
+		if os.Getenv(blockFirst) != "" {
 			select {}
 		}
 	}})
@@ -66,11 +66,11 @@ func runShared(url string) error {
 	return err
 }
 
-// runner starts a runner and returns once its first repetition has begun, or there was none for it.
-func runner(t *testing.T, url string, env ...string) (*exec.Cmd, *bufio.Scanner) {
+// startRunner starts a runner and returns once its first repetition has begun, or there was none for it.
+func startRunner(t *testing.T, url string, env ...string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0])
-	c.Env = append(append(os.Environ(), asRunner+"="+url), env...)
+	c.Env = append(append(os.Environ(), runWithStore+"="+url), env...)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -86,15 +86,15 @@ func runner(t *testing.T, url string, env ...string) (*exec.Cmd, *bufio.Scanner)
 	return c, lines
 }
 
-// eachOnce checks that the store has every repetition once.
-func eachOnce(t *testing.T, url string) []store.Record {
+// checkEachOnce checks that the store has every repetition once.
+func checkEachOnce(t *testing.T, url string) []store.Record {
 	t.Helper()
 	db, err := store.OpenReadOnly(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	records, seen := recordsOf(t, db), map[string]int{}
+	records, seen := readRecords(t, db), map[string]int{}
 	for _, r := range records {
 		seen[fmt.Sprint(r.Label, ", repetition ", r.Repetition)]++
 		if r.Status != store.OK {
@@ -115,8 +115,8 @@ func stores(t *testing.T, test func(t *testing.T, url string)) {
 func TestTwoRunnersOfOneStoreShareTheWork(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, url string) {
-		a, fromA := runner(t, url)
-		b, fromB := runner(t, url)
+		a, fromA := startRunner(t, url)
+		b, fromB := startRunner(t, url)
 		total := 0
 		for _, lines := range []*bufio.Scanner{fromA, fromB} {
 			var ran, all int
@@ -135,15 +135,15 @@ func TestTwoRunnersOfOneStoreShareTheWork(t *testing.T) {
 		if total != sharedPoints*sharedRepeats {
 			t.Errorf("together they ran %d repetitions, want %d", total, sharedPoints*sharedRepeats)
 		}
-		eachOnce(t, url)
+		checkEachOnce(t, url)
 	})
 }
 
-func TestWhatAKilledRunnerWasAtIsDoneByAnotherWhenItsLeaseEnds(t *testing.T) {
+func TestARepetitionOfAKilledRunnerIsDoneByAnotherAfterItsLease(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, url string) {
-		doomed, _ := runner(t, url, asStuck+"=1")
-		b, fromB := runner(t, url)
+		doomed, _ := startRunner(t, url, blockFirst+"=1")
+		b, fromB := startRunner(t, url)
 		time.Sleep(3 * sharedLease) // renewed meanwhile
 		killed := time.Now()
 		if err := doomed.Process.Kill(); err != nil {
@@ -157,7 +157,7 @@ func TestWhatAKilledRunnerWasAtIsDoneByAnotherWhenItsLeaseEnds(t *testing.T) {
 		if err := b.Wait(); err != nil {
 			t.Error(err)
 		}
-		records := eachOnce(t, url)
+		records := checkEachOnce(t, url)
 		if last := records[len(records)-1]; last.Began.Before(killed) {
 			t.Errorf("the repetition of the killed one began %v before it was killed", killed.Sub(last.Began))
 		}

@@ -52,9 +52,9 @@ func TestSearchesFindTheCapacityOfManySims(t *testing.T) {
 	for i := range searches {
 		s := someSim(rng, i%3)
 		t.Run(s.name, func(t *testing.T) {
-			r, found := searched(t, s.edit)
+			r, found := runSearch(t, s.edit)
 			t.Logf("%.0f to %.0f/s: %s %s, %v", found.Low, found.High, r.Status, r.Reason, r.Doubts)
-			if r.Status == "void" || doubted(r, "incomplete-search") || doubted(r, "busy-machine") {
+			if r.Status == "void" || hasDoubt(r, "incomplete-search") || hasDoubt(r, "busy-machine") {
 				t.Skip("the search says that it couldn't see it")
 			}
 			decided++

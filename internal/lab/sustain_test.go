@@ -12,58 +12,26 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// searched runs a search on sim with short trials.
-func searched(t *testing.T, edit func(*study.Spec)) (store.Record, *store.Sustainable) {
-	t.Helper()
-	r := measured(t, func(s *study.Spec) {
-		s.Measure = "sustainable"
-		s.Sustainable.Trial, s.Sustainable.Confirm = study.Duration(500*time.Millisecond), study.Duration(1500*time.Millisecond)
-		s.Sustainable.Warmup = study.Duration(200 * time.Millisecond)
-		s.Sustainable.Confirms = 1
-		edit(s)
-	})
-	if r.Result == nil || r.Result.Sustainable == nil {
-		t.Fatalf("%s: %s", r.Status, r.Reason)
-	}
-	for _, tr := range r.Result.Sustainable.Trials {
-		t.Logf("%-8s %9.0f/s %s %s", tr.Kind, tr.Rate, tr.Verdict, tr.Reason)
-	}
-	return r, r.Result.Sustainable
-}
-
-// around fails unless the bounds are those of the truth. On a machine that others use the search says what it couldn't
-// see.
-func around(t *testing.T, r store.Record, low, high, truth, width float64) {
-	t.Helper()
-	switch {
-	case low <= truth*1.0101 && high >= truth && high <= low*(1+width)*(1+1e-9): // the rule allows a growth of 1 %
-	case doubted(r, "incomplete-search"), doubted(r, "busy-machine"), r.Status == store.Void:
-		t.Skipf("%.0f to %.0f/s around %.0f/s: %s %s, %v", low, high, truth, r.Status, r.Reason, r.Doubts)
-	default:
-		t.Errorf("%.0f to %.0f/s, the truth is %.0f/s: %s %s", low, high, truth, r.Status, r.Reason)
-	}
-}
-
 func TestALittleLossAtMostOnceIsNoReasonToFail(t *testing.T) {
 	testkit.Long(t) // the model has 150 of these
-	r, found := searched(t, func(s *study.Spec) {
+	r, found := runSearch(t, func(s *study.Spec) {
 		s.Delivery, s.Acks = "at-most-once", "none"
 		s.Client = map[string]any{"capacity": 20_000, "loss.every": 10_000}
 	})
-	around(t, r, found.Low, found.High, 20_000, 0.05)
+	checkBounds(t, r, found.Low, found.High, 20_000, 0.05)
 }
 
 func TestFanOutIsJudgedByItsDeliveries(t *testing.T) {
-	r, found := searched(t, func(s *study.Spec) {
+	r, found := runSearch(t, func(s *study.Spec) {
 		s.SubscriptionsPerTopic = 60
 		s.Client = map[string]any{"capacity": 1500, "latency": "40ms", "latency.distribution": "exponential"}
 	})
-	around(t, r, found.Low, found.High, 1500, 0.05)
+	checkBounds(t, r, found.Low, found.High, 1500, 0.05)
 }
 
 func TestAcknowledgedLossIsCalledLoss(t *testing.T) {
 	t.Parallel()
-	r, found := searched(t, func(s *study.Spec) {
+	r, found := runSearch(t, func(s *study.Spec) {
 		s.Sustainable.Trial, s.Drain = study.Duration(300*time.Millisecond), study.Duration(2*time.Second)
 		s.Client = map[string]any{"capacity": 20_000, "loss.every": 10}
 	})
@@ -82,7 +50,7 @@ func TestAcknowledgedLossIsCalledLoss(t *testing.T) {
 }
 
 func TestTheRecordIsThatOfTheRateItReports(t *testing.T) {
-	r, found := searched(t, func(s *study.Spec) {
+	r, found := runSearch(t, func(s *study.Spec) {
 		s.Client = map[string]any{"capacity": 5000, "latency": "3ms"}
 	})
 	if found.Low == 0 {
@@ -103,7 +71,7 @@ func TestTheRecordIsThatOfTheRateItReports(t *testing.T) {
 
 func TestSeveralBoundsAreFoundByOneSearch(t *testing.T) {
 	testkit.Long(t)
-	r, found := searched(t, func(s *study.Spec) {
+	r, found := runSearch(t, func(s *study.Spec) {
 		// One bound that holds up to the capacity, one that never does.
 		s.Sustainable.Goals = []study.SearchGoal{{}, {Latency: study.Duration(500 * time.Millisecond), Quantile: 0.9}, {Latency: study.Duration(time.Millisecond), Quantile: 0.5}}
 		s.Client = map[string]any{"capacity": 5000, "latency": "3ms"}
@@ -112,7 +80,7 @@ func TestSeveralBoundsAreFoundByOneSearch(t *testing.T) {
 		t.Fatalf("%+v", found.Goals)
 	}
 	for _, g := range found.Goals[:2] {
-		around(t, r, g.Low, g.High, 5000, 0.05)
+		checkBounds(t, r, g.Low, g.High, 5000, 0.05)
 	}
 	if never := found.Goals[2]; never.Low != 0 || never.Undecided == "" || never.LatencyNs != 1e6 || never.Quantile != 0.5 {
 		t.Errorf("%+v", never)
@@ -126,29 +94,29 @@ func TestSeveralBoundsAreFoundByOneSearch(t *testing.T) {
 
 func TestHiccupsAreNoReasonToFail(t *testing.T) {
 	testkit.Long(t) // the model has hundreds of these
-	r, found := searched(t, func(s *study.Spec) {
+	r, found := runSearch(t, func(s *study.Spec) {
 		s.SubscriptionsPerTopic = 3
 		s.Sustainable.Confirm = study.Duration(3 * time.Second)
 		s.Client = map[string]any{"capacity": 4000, "latency": "5ms", "stall.at": "1s", "stall.every": "1s", "stall.for": "30ms"}
 	})
-	if found.Low == 0 || doubted(r, "incomplete-search") {
+	if found.Low == 0 || hasDoubt(r, "incomplete-search") {
 		t.Skipf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
 	}
-	near(t, r, "sustainable rate", found.Low, 0.97*4000, 0.06)
+	checkNear(t, r, "sustainable rate", found.Low, 0.97*4000, 0.06)
 }
 
 func TestALongLatencyWithoutABoundIsNoReasonToFail(t *testing.T) {
 	testkit.Long(t)
-	r, found := searched(t, func(s *study.Spec) {
+	r, found := runSearch(t, func(s *study.Spec) {
 		s.Client = map[string]any{"capacity": 2000, "latency": "1.2s"}
 		s.Sustainable.Width = 0.3
 	})
-	around(t, r, found.Low, found.High, 2000, 0.3)
+	checkBounds(t, r, found.Low, found.High, 2000, 0.3)
 }
 
 func TestArrivalsMayBePoisson(t *testing.T) {
 	testkit.Long(t)
-	r, found := searched(t, func(s *study.Spec) {
+	r, found := runSearch(t, func(s *study.Spec) {
 		s.Load = study.Load{Shape: "poisson"}
 		s.Sustainable.Confirm = study.Duration(3 * time.Second)
 		s.Client = map[string]any{"capacity": 10_000, "latency": "3ms"}
@@ -156,7 +124,7 @@ func TestArrivalsMayBePoisson(t *testing.T) {
 	if found.Low == 0 {
 		t.Skipf("%s: %s", r.Status, r.Reason)
 	}
-	near(t, r, "sustainable rate", found.Low, 10_000, 0.1)
+	checkNear(t, r, "sustainable rate", found.Low, 10_000, 0.1)
 	// Waiting in a queue is what random arrivals are about: evenly spaced ones never wait below the capacity.
 	if e := r.Result.Latency.EndToEnd; e.Quantile(0.99) < int64(3*time.Millisecond) {
 		t.Errorf("p99 %s", time.Duration(e.Quantile(0.99)))
@@ -165,11 +133,11 @@ func TestArrivalsMayBePoisson(t *testing.T) {
 
 func TestARateIsSoakedWhereThatIsAskedFor(t *testing.T) {
 	testkit.Long(t)
-	r, found := searched(t, func(s *study.Spec) {
+	r, found := runSearch(t, func(s *study.Spec) {
 		s.Sustainable.Soak = study.Duration(4 * time.Second)
 		s.Client = map[string]any{"capacity": 5000, "latency": "3ms"}
 	})
-	if found.Low == 0 || doubted(r, "incomplete-search") {
+	if found.Low == 0 || hasDoubt(r, "incomplete-search") {
 		t.Skipf("%s: %s, %v", r.Status, r.Reason, r.Doubts)
 	}
 	if r.Result.Seconds != 4 || !slices.ContainsFunc(found.Trials, func(tr store.Trial) bool { return tr.Kind == "soak" && tr.Rate == found.Low && tr.Verdict == "pass" }) {
@@ -182,7 +150,7 @@ func TestABrokerThatStillWarmsUpIsFoundAtItsWarmCapacity(t *testing.T) {
 	for _, delivery := range []string{"at-least-once", "at-most-once"} {
 		t.Run(delivery, func(t *testing.T) {
 			const truth = 4000
-			r, found := searched(t, func(s *study.Spec) {
+			r, found := runSearch(t, func(s *study.Spec) {
 				s.Delivery = delivery
 				if delivery == "at-most-once" {
 					s.Acks = "none"
@@ -190,7 +158,7 @@ func TestABrokerThatStillWarmsUpIsFoundAtItsWarmCapacity(t *testing.T) {
 				s.Client = map[string]any{"capacity": truth, "warming": 15_000} // 11 s of full load
 				s.Sustainable.Width, s.Sustainable.Budget = 0.1, study.Duration(10*time.Second)
 			})
-			around(t, r, found.Low, found.High, truth, 0.1)
+			checkBounds(t, r, found.Low, found.High, truth, 0.1)
 		})
 	}
 }

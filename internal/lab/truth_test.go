@@ -2,14 +2,12 @@ package lab_test
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	_ "github.com/brokermark/brokermark/brokers/sim"
-	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -19,68 +17,11 @@ import (
 // The truth tests run the whole instrument, from spec to record, against a broker whose behaviour is set exactly.
 // What they compare with is that setting, never how fast the machine is.
 
-// measured runs one repetition of a spec and returns its record. What the record itself doubts because others used
-// the machine, or voids because the generator stood still, is measured again once; a search has looked twice already.
-func measured(t *testing.T, edit func(*study.Spec)) store.Record {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("figures take their time, and other tests run the same code")
-	}
-	s := study.Defaults()
-	s.Broker, s.Delivery, s.Persistence, s.Acks = "sim", "at-least-once", "memory", "leader"
-	s.Warmup = study.Warmup{For: study.Duration(300 * time.Millisecond)}
-	s.Drain = study.Duration(5 * time.Second)
-	edit(&s)
-	r := one(t, s, lab.Options{})
-	if (doubted(r, "busy-machine") || r.Status == store.Void) && s.Measure != "sustainable" {
-		r = one(t, s, lab.Options{})
-	}
-	return r
-}
-
-// stoodStill tells that a record is void, or has a void load, and that this process stood still meanwhile for half as long
-// as the rule allows the generator to be late, or longer: on a machine that busy nothing but counts can be asked for. The
-// watch that saw it knows nothing of messages.
-//
-// Under the race detector everything takes ten times as long, and the generator may be late for that alone.
-func stoodStill(r store.Record) bool {
-	if r.Result == nil {
-		return false
-	}
-	held := func(s store.Status, p *store.Pauses) bool {
-		return s == store.Void && p != nil && (testkit.Racing || p.Late.Max() > int64(5*time.Millisecond))
-	}
-	return held(r.Status, r.Result.Pauses) ||
-		slices.ContainsFunc(r.Result.Curve, func(l store.CurvePoint) bool { return held(l.Status, l.Pauses) })
-}
-
-type testLog struct{ t *testing.T }
-
-func (l testLog) Write(p []byte) (int, error) { l.t.Logf("%s", p); return len(p), nil }
-
-func fixed(s *study.Spec, rate float64, length time.Duration) {
-	s.Measure, s.Load = "rate", study.Load{Shape: "constant", Rate: rate}
-	s.Duration = study.Duration(length)
-}
-
-// near fails unless got, read from r, is within share of want. Where the record says that others used the machine,
-// its figures claim nothing, and there is nothing to test.
-func near(t *testing.T, r store.Record, what string, got, want, share float64) {
-	t.Helper()
-	switch {
-	case math.Abs(got-want) <= share*want:
-	case doubted(r, "busy-machine"):
-		t.Skipf("%s: %.4g instead of %.4g, and the record says why: %v", what, got, want, r.Doubts)
-	default:
-		t.Errorf("%s: %.4g, the truth is %.4g (within %g %%)", what, got, want, share*100)
-	}
-}
-
-func TestAOneSecondFreezeIsChargedToEveryoneWhoWaitedInIt(t *testing.T) {
+func TestAOneSecondFreezeShowsInTheLatencyOfEveryMessageThatWaited(t *testing.T) {
 	for name, window := range map[string]int{"unbounded window": 0, "window of 20": 20} {
 		t.Run(name, func(t *testing.T) {
-			r := measured(t, func(s *study.Spec) {
-				fixed(s, 1000, 5*time.Second)
+			r := runUndisturbed(t, func(s *study.Spec) {
+				setRate(s, 1000, 5*time.Second)
 				s.Client = map[string]any{"stall.at": "2.3s", "stall.for": "1s", "window": window}
 			})
 			if r.Status != store.OK {
@@ -88,18 +29,18 @@ func TestAOneSecondFreezeIsChargedToEveryoneWhoWaitedInIt(t *testing.T) {
 			}
 			// A fifth of the messages waits between 0 and 1 s, evenly: p90 is the median of those, p99 their p95.
 			e2e := r.Result.Latency.EndToEnd
-			near(t, r, "p90", float64(e2e.Quantile(0.90)), 500e6, 0.03)
-			near(t, r, "p99", float64(e2e.Quantile(0.99)), 950e6, 0.03)
-			near(t, r, "max", float64(e2e.Max()), 1e9, 0.03)
+			checkNear(t, r, "p90", float64(e2e.Quantile(0.90)), 500e6, 0.03)
+			checkNear(t, r, "p99", float64(e2e.Quantile(0.99)), 950e6, 0.03)
+			checkNear(t, r, "max", float64(e2e.Max()), 1e9, 0.03)
 			if n := e2e.Count(); n != 5000 {
 				t.Errorf("%d latencies of 5000 messages", n)
 			}
-			near(t, r, "largest backlog", float64(*r.Result.BacklogMax), 1000, 0.05)
-			near(t, r, "mean gap", float64(r.Result.Corrected.IntervalNs), 1e6, 0.01)
+			checkNear(t, r, "largest backlog", float64(*r.Result.BacklogMax), 1000, 0.05)
+			checkNear(t, r, "mean gap", float64(r.Result.Corrected.IntervalNs), 1e6, 0.01)
 			if window > 0 {
 				// The 20 messages that were sent into the freeze stand for a thousand each.
-				near(t, r, "corrected p99", float64(r.Result.Corrected.P99Ns), 980e6, 0.03)
-				near(t, r, "corrected mean", r.Result.Corrected.MeanNs, 400e6, 0.05)
+				checkNear(t, r, "corrected p99", float64(r.Result.Corrected.P99Ns), 980e6, 0.03)
+				checkNear(t, r, "corrected mean", r.Result.Corrected.MeanNs, 400e6, 0.05)
 			}
 		})
 	}
@@ -109,18 +50,18 @@ func TestAKnownDelayIsReadWithinOnePercent(t *testing.T) {
 	for _, delay := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond} {
 		for _, size := range []study.Size{8, 1024} {
 			t.Run(fmt.Sprintf("%s %d bytes", delay, size), func(t *testing.T) {
-				r := measured(t, func(s *study.Spec) {
-					fixed(s, 500, 2*time.Second)
+				r := runUndisturbed(t, func(s *study.Spec) {
+					setRate(s, 500, 2*time.Second)
 					s.MessageSize = study.Sizes{{Size: size, Weight: 1}}
 					s.Client = map[string]any{"latency": delay.String()}
 				})
 				// The median: single messages may be late because the machine is busy.
-				near(t, r, "e2e p50", float64(r.Result.Latency.EndToEnd.Quantile(0.5)), float64(delay), 0.01)
+				checkNear(t, r, "e2e p50", float64(r.Result.Latency.EndToEnd.Quantile(0.5)), float64(delay), 0.01)
 				seconds, err := results.MetricByKey("mean_of_seconds_ns")
 				if err != nil {
 					t.Fatal(err)
 				}
-				near(t, r, "mean of one-second means", seconds.Of(r), r.Result.Latency.EndToEndService.Mean(), 0.05)
+				checkNear(t, r, "mean of one-second means", seconds.Of(r), r.Result.Latency.EndToEndService.Mean(), 0.05)
 			})
 		}
 	}
@@ -150,7 +91,7 @@ func TestKnownFaultsAreCountedExactly(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s %d", c.fault, c.every), func(t *testing.T) {
 			t.Parallel()
-			r := measured(t, func(s *study.Spec) {
+			r := runUndisturbed(t, func(s *study.Spec) {
 				count(s)
 				s.Client = map[string]any{c.fault: c.every}
 			})
@@ -164,15 +105,15 @@ func TestKnownFaultsAreCountedExactly(t *testing.T) {
 			if b.Sent != sent || b.Sent != b.Acked+b.Failed+b.Unresolved || b.Received+b.Lost != b.Expected {
 				t.Errorf("the books don't balance: %+v", b)
 			}
-			if r.Status != c.status && !stoodStill(r) {
+			if r.Status != c.status && !processPaused(r) {
 				t.Errorf("status %s (%s), want %s", r.Status, r.Reason, c.status)
 			}
 		})
 	}
 }
 
-func TestLostRangesNameWhatIsMissing(t *testing.T) {
-	r := measured(t, func(s *study.Spec) {
+func TestLostRangesNameTheMissingMessages(t *testing.T) {
+	r := runUndisturbed(t, func(s *study.Spec) {
 		s.Measure, s.Count, s.Warmup = "count", study.Count{Messages: 1000}, study.Warmup{}
 		s.Drain = study.Duration(time.Second)
 		s.Client = map[string]any{"loss.every": 100}
@@ -193,11 +134,11 @@ func TestLostRangesNameWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestWhatIsLateIsNotCalledLost(t *testing.T) {
+func TestLateMessagesAreNotCalledLost(t *testing.T) {
 	t.Parallel()
 	late := func(latency time.Duration, lossEvery int) (doubts []string, reason string) {
-		r := measured(t, func(s *study.Spec) {
-			fixed(s, 500, 2*time.Second)
+		r := runUndisturbed(t, func(s *study.Spec) {
+			setRate(s, 500, 2*time.Second)
 			s.Drain = study.Duration(time.Second)
 			s.Client = map[string]any{"latency": latency.String(), "loss.every": lossEvery}
 		})
@@ -218,11 +159,11 @@ func TestWhatIsLateIsNotCalledLost(t *testing.T) {
 
 func TestCostOfAMomentIsDoubted(t *testing.T) {
 	for messages, want := range map[int64]bool{200: true, 4000: false} { // at 20,000/s: 10 ms and 200 ms
-		r := measured(t, func(s *study.Spec) {
+		r := runUndisturbed(t, func(s *study.Spec) {
 			s.Measure, s.Count, s.Warmup = "count", study.Count{Messages: messages}, study.Warmup{}
 			s.Client = map[string]any{"capacity": 20_000}
 		})
-		if doubted(r, "coarse-cpu") != want {
+		if hasDoubt(r, "coarse-cpu") != want {
 			t.Errorf("%d messages: doubts %v, coarse-cpu wanted: %v", messages, r.Doubts, want)
 		}
 	}
@@ -244,7 +185,7 @@ func TestKnownCapacityIsFoundWithinFivePercent(t *testing.T) {
 			if c.long {
 				testkit.Long(t)
 			}
-			r := measured(t, func(s *study.Spec) {
+			r := runUndisturbed(t, func(s *study.Spec) {
 				s.Measure = "sustainable"
 				s.SubscriptionsPerTopic = c.subscriptions
 				s.Sustainable.Trial = study.Duration(time.Second)
@@ -262,10 +203,10 @@ func TestKnownCapacityIsFoundWithinFivePercent(t *testing.T) {
 			for _, tr := range found.Trials {
 				t.Logf("%-8s %9.0f/s %s %s", tr.Kind, tr.Rate, tr.Verdict, tr.Reason)
 			}
-			if r.Status != store.OK && !doubted(r, "busy-machine") {
+			if r.Status != store.OK && !hasDoubt(r, "busy-machine") {
 				t.Fatalf("%s: %s", r.Status, r.Reason)
 			}
-			near(t, r, "sustainable rate", found.Low, c.capacity, 0.05)
+			checkNear(t, r, "sustainable rate", found.Low, c.capacity, 0.05)
 		})
 	}
 }

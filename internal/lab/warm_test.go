@@ -14,7 +14,7 @@ import (
 // stagesOf are the stages of each point of a run on a real broker, in order.
 func stagesOf(t *testing.T, points ...study.Spec) (stages [][]string, records []store.Record) {
 	t.Helper()
-	h, db := brokerHost(t), openStore(t)
+	h, db := newHost(t), openStore(t)
 	_, err := lab.Run(t.Context(), runsOf(points...), lab.Options{Store: db, Host: h, Watch: func(e lab.Event) {
 		switch e.Kind {
 		case lab.Began:
@@ -26,8 +26,8 @@ func stagesOf(t *testing.T, points ...study.Spec) (stages [][]string, records []
 	if err != nil {
 		t.Fatal(err)
 	}
-	nothingLeft(t, h)
-	return stages, recordsOf(t, db)
+	checkNothingLeft(t, h)
+	return stages, readRecords(t, db)
 }
 
 func TestABrokerIsWarmedUpOnceAndNothingOfItIsCounted(t *testing.T) {
@@ -36,7 +36,7 @@ func TestABrokerIsWarmedUpOnceAndNothingOfItIsCounted(t *testing.T) {
 		t.Run(delivery, func(t *testing.T) {
 			const warm = 1200 * time.Millisecond
 			point := func(rate float64) study.Spec {
-				return onNATS(func(s *study.Spec) {
+				return natsSpec(func(s *study.Spec) {
 					s.Isolation, s.BrokerWarmup = "shared", study.Duration(warm)
 					if delivery == "at-least-once" {
 						s.Broker, s.Delivery, s.Acks = "jetstream", delivery, "leader"
@@ -54,7 +54,7 @@ func TestABrokerIsWarmedUpOnceAndNothingOfItIsCounted(t *testing.T) {
 				t.Fatalf("stages %q", stages)
 			}
 			for i, want := range []int64{500, 250} {
-				if r := records[i]; !stoodStill(r) && (r.Status != store.OK || r.Result.Books.Sent != want || r.Result.Books.Received != want) {
+				if r := records[i]; !processPaused(r) && (r.Status != store.OK || r.Result.Books.Sent != want || r.Result.Books.Received != want) {
 					t.Errorf("%s: %s: %+v, want %d messages", r.Status, r.Reason, r.Result.Books, want)
 				}
 			}

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -61,6 +63,46 @@ func TestTopicsAreDividedAmongTheConnections(t *testing.T) {
 			if perClient[key]++; perClient[key] > 1 {
 				t.Errorf("%d connections: two producers of topic %d share a client", connections, producer.Topic)
 			}
+		}
+	}
+}
+
+func TestOrderIsJudgedByKeyWhereConsumersShareAStream(t *testing.T) {
+	for name, c := range map[string]struct {
+		partitions, consumers int
+		byKey                 bool
+	}{"one consumer": {1, 1, false}, "partitions": {4, 1, true}, "several consumers": {1, 3, true}} {
+		b := bench{spec: study.Defaults(), record: &store.Record{PointID: "0123456789"}}
+		b.spec.PartitionsPerTopic, b.spec.ConsumerPerSubscription = c.partitions, study.Consumers{c.consumers}
+		if got := b.plan().KeyOrdered; got != c.byKey {
+			t.Errorf("%s: by key %v, want %v", name, got, c.byKey)
+		}
+	}
+}
+
+func TestEachSubscriptionHasItsNumberOfConsumers(t *testing.T) {
+	s := study.Defaults()
+	s.Topics, s.SubscriptionsPerTopic, s.ConsumerPerSubscription = 2, 2, study.Consumers{3, 1}
+	var got []string
+	for _, c := range consumers(s) {
+		got = append(got, fmt.Sprintf("topic %d, s%d: %d of %d", c.Topic, c.Subscription, c.ID, c.Of))
+	}
+	want := []string{
+		"topic 0, s0: 0 of 3", "topic 0, s0: 1 of 3", "topic 0, s0: 2 of 3", "topic 0, s1: 0 of 1",
+		"topic 1, s0: 0 of 3", "topic 1, s0: 1 of 3", "topic 1, s0: 2 of 3", "topic 1, s1: 0 of 1",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	if n := s.ConsumersPerTopic(); n != 4 {
+		t.Errorf("%d consumers of a topic, want 4", n)
+	}
+}
+
+func TestAClientThatWantsFewThreadsGetsHalfOfTheCores(t *testing.T) {
+	for _, c := range []struct{ wanted, cores, want int }{{0, 2, 0}, {0, 64, 0}, {1, 1, 1}, {1, 2, 1}, {1, 4, 2}, {1, 64, 32}, {3, 4, 3}} {
+		if got := threads(c.wanted, c.cores); got != c.want {
+			t.Errorf("%d wanted on %d cores: %d, want %d", c.wanted, c.cores, got, c.want)
 		}
 	}
 }

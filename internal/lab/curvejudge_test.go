@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-func TestLevelsDecideAboutTheirRepetition(t *testing.T) {
+func TestACurveFailsOnlyIfAllItsRatesDo(t *testing.T) {
 	for _, c := range []struct {
 		levels []store.Status
 		void   bool
@@ -31,7 +31,7 @@ func TestLevelsDecideAboutTheirRepetition(t *testing.T) {
 			b.record.Result.Curve = append(b.record.Result.Curve, l)
 		}
 		err := b.judgeCurve()
-		if got := words(err); got != c.fails || (err != nil && err.(judgement).status == store.Void) != c.void {
+		if got := errorText(err); got != c.fails || (err != nil && err.(judgement).status == store.Void) != c.void {
 			t.Errorf("%v: %v, want %q", c.levels, err, c.fails)
 		}
 		switch first := b.record.Doubts[0]; {
@@ -43,7 +43,7 @@ func TestLevelsDecideAboutTheirRepetition(t *testing.T) {
 	}
 }
 
-func TestWhatTheLoadBeforeLeftIsTold(t *testing.T) {
+func TestMessagesLeftByTheLoadBeforeAreADoubt(t *testing.T) {
 	clean := worker.Outcome{Drained: true}
 	for name, c := range map[string]struct {
 		before, now worker.Outcome
@@ -62,7 +62,8 @@ func TestWhatTheLoadBeforeLeftIsTold(t *testing.T) {
 	}
 }
 
-func words(err error) string {
+// errorText returns the text of an error; empty if there is none.
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -1,0 +1,80 @@
+package lab
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+func TestTheGeneratorIsTheBottleneckIfItWasSaturatedBetweenTheBounds(t *testing.T) {
+	h := &rateSearch{
+		goals: []search.Goal{{}}, tried: map[float64]attempts{2000: {saturated: "it was late"}},
+		bench: &bench{lab: &lab{host: store.Host{Cores: 2}}},
+	}
+	for _, c := range []struct {
+		found search.Bounds
+		want  string
+	}{
+		{search.Bounds{Low: 1000, Void: "at 2000/s it was late"}, "generator"},
+		{search.Bounds{Low: 1000, High: 3000, Void: "at 2000/s it was late"}, "generator"},
+		{search.Bounds{Low: 1000, High: 1050}, "unknown"},                                 // it was in the way far above
+		{search.Bounds{Low: 2500, High: 2600}, "unknown"},                                 // and below
+		{search.Bounds{Low: 2500, Void: "at 2600/s other processes ran"}, "unknown"},      // somebody else's
+		{search.Bounds{Low: 500, High: 900, Void: "at 800/s other processes"}, "unknown"}, // likewise
+	} {
+		if got := h.bottleneck(c.found); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.found, got, c.want)
+		}
+	}
+}
+
+func TestSaturationIsReportedOfTheLowestRate(t *testing.T) {
+	tried := map[float64]attempts{}
+	for _, rate := range []float64{1000, 2000, 3000, 4000, 5000} {
+		tried[rate] = attempts{saturated: fmt.Sprintf("late at %g/s", rate)}
+	}
+	for range 50 { // maps are walked in random order
+		if got := (&rateSearch{tried: tried}).saturatedBetween(1000, 0); got != "late at 2000/s" {
+			t.Fatalf("above 1000/s the generator was %q", got)
+		}
+	}
+}
+
+func TestTheClientIsTheBottleneckIfItsProducersWaitOrSend(t *testing.T) {
+	b := &bench{lab: &lab{host: store.Host{Cores: 2}}, spec: study.Defaults()}
+	tr := &trial{
+		Outcome: worker.Outcome{Start: 0, From: 1e9, Until: 3e9, LastSent: 3e9, Producers: 2, Blocked: 4 * time.Second},
+		Window:  32 * time.Second, Cost: store.Cost{Shares: &store.Shares{Seconds: 2}},
+	}
+	h := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{1000: {failed: tr}}}
+	if l := h.bottleneck(search.Bounds{High: 1000}); l != "client-window" {
+		t.Error(l)
+	}
+	tr.Blocked, tr.Sending = 0, 5*time.Second
+	if l := h.bottleneck(search.Bounds{High: 1000}); l != "client-send" {
+		t.Error(l)
+	}
+}
+
+func TestTheLatencyBoundIsTheBottleneckAlsoWithoutSubscribers(t *testing.T) {
+	slow := hist.New()
+	slow.Record(int64(time.Second))
+	h := &rateSearch{
+		bench: &bench{lab: &lab{host: store.Host{Cores: 2}}}, goals: []search.Goal{{Latency: 100 * time.Millisecond, Quantile: 0.99}},
+		tried: map[float64]attempts{1000: {failed: &trial{Outcome: worker.Outcome{Histograms: measure.Histograms{Publish: slow.Snapshot()}}}}},
+	}
+	if l := h.bottleneck(search.Bounds{High: 1000}); l != "latency" {
+		t.Error(l)
+	}
+	h.bench.spec.SubscriptionsPerTopic = 1 // then only what was delivered has the latency that is bounded
+	if l := h.bottleneck(search.Bounds{High: 1000}); l != "unknown" {
+		t.Error(l)
+	}
+}
