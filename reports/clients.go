@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,29 +10,26 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// clientModes says how the client libraries of the compared contenders were used. It is empty for a single contender,
-// if the records do not know the mode, and if the mode is an axis of its own.
+// clientModes says how the client libraries of the compared contenders were used. It is empty for a single contender, if no record has
+// the mode, and if the mode is an axis of its own.
 func clientModes(points []results.Point) string {
-	names := map[string][]string{} // by mode
-	alone := func(p results.Point) bool { return p.Name == points[0].Name }
-	if !slices.ContainsFunc(points, func(p results.Point) bool { return !alone(p) }) {
+	isOther := func(p results.Point) bool { return p.Name != points[0].Name }
+	if !slices.ContainsFunc(points, isOther) {
 		return ""
 	}
+	names := map[string][]string{} // of contenders, by mode
 	for _, p := range points {
 		if p.Records[0].Axes["client.mode"] != "" {
 			return ""
 		}
-		mode := clientMode(p)
-		if mode == "" {
-			mode = "unknown"
-		}
+		mode := cmp.Or(clientMode(p), "unknown")
 		if !slices.Contains(names[mode], p.Name) {
 			names[mode] = append(names[mode], p.Name)
 		}
 	}
 	modes := slices.Sorted(maps.Keys(names))
 	switch {
-	case len(modes) == 0 || len(modes) == 1 && modes[0] == "unknown":
+	case len(modes) == 1 && modes[0] == "unknown":
 		return ""
 	case len(modes) == 1 && modes[0] == "stock":
 		return "Clients: every library is used as its documentation does (client.mode: stock)."
@@ -45,7 +43,7 @@ func clientModes(points []results.Point) string {
 	return "Clients not alike (client.mode): " + strings.Join(each, "; ") + ". A tuned client does more than the stock library that applications have."
 }
 
-// clientMode is that of a point. It is empty if its records don't tell, or differ.
+// clientMode is the mode of a point's client. It is empty if its records have none, or differ in it.
 func clientMode(p results.Point) string {
 	mode := results.ClientMode(p.Records[0])
 	for _, r := range p.Records {

@@ -34,8 +34,8 @@ func testPairs(pairs []pair) [][]metricTest {
 		}
 		first, second := p.first.usable(), p.second.usable()
 		for _, m := range p.metrics() {
-			d := results.ContrastOf(m, first, second)
-			tests[i] = append(tests[i], metricTest{m, p.first.side, p.second.side, d})
+			test := metricTest{metric: m, first: p.first.side, second: p.second.side, Difference: results.ContrastOf(m, first, second)}
+			tests[i] = append(tests[i], test)
 		}
 		for k := range tests[i] {
 			family = append(family, &tests[i][k].Difference)

@@ -11,12 +11,13 @@ import (
 // longFlush is the time that a flush of many messages takes on a slow disk, in seconds.
 const longFlush = 0.02
 
-// flushesFirst tells whether the broker can have flushed the messages that it acknowledged: one flush serves all messages that wait at a
-// time, which are, by Little's law, the rate times the time to the acknowledgement. Flushes of fewer than a quarter of that are its
-// housekeeping. Who waits longer than a flush takes waits in a queue before it.
+// flushesFirst tells whether a broker can have flushed messages before it acknowledged them. One flush serves all messages that wait at
+// the time; by Little's law these are the rate times the seconds from send to acknowledgement. A message that waits longer than a flush
+// takes spends the rest of the time in a queue. Fewer flushes than a quarter of what that asks for are the broker's housekeeping.
+// rate and seconds may be NaN, where no message was acknowledged.
 func flushesFirst(perMessage, rate, seconds float64) bool {
 	waiting := max(1, rate*min(seconds, longFlush))
-	if math.IsNaN(waiting) { // nobody acknowledged
+	if math.IsNaN(waiting) {
 		waiting = 1
 	}
 	return perMessage >= 0.25/waiting
@@ -25,24 +26,24 @@ func flushesFirst(perMessage, rate, seconds float64) bool {
 // unequalFlushes names the compared brokers that flush messages to the disk, and those that don't. It is empty if they are alike,
 // or if it is known of fewer than two.
 func unequalFlushes(points []results.Point) string {
-	var do, dont []string
-	seen := map[string]bool{}
+	var flush, others []string
+	seen := map[string]bool{} // by name; the first point of a broker for which flushes are known speaks for it
 	for _, p := range points {
 		median := func(key string) float64 { return summaryOf(key, p.Ok()).Median }
-		n := median(results.KeyBrokerFlushes)
-		if seen[p.Name] || math.IsNaN(n) {
+		perMessage := median(results.KeyBrokerFlushes)
+		if seen[p.Name] || math.IsNaN(perMessage) {
 			continue
 		}
 		seen[p.Name] = true
-		if flushesFirst(n, median(results.KeyPublishRate), median(results.KeyPublishMean)/1e9) {
-			do = append(do, p.Name+" ("+unit.None.Format(n)+" flushes per message)")
+		if flushesFirst(perMessage, median(results.KeyPublishRate), median(results.KeyPublishMean)/1e9) {
+			flush = append(flush, p.Name+" ("+unit.None.Format(perMessage)+" flushes per message)")
 		} else {
-			dont = append(dont, p.Name)
+			others = append(others, p.Name)
 		}
 	}
-	if len(do) == 0 || len(dont) == 0 {
+	if len(flush) == 0 || len(others) == 0 {
 		return ""
 	}
-	return "Not alike: " + strings.Join(do, ", ") + " flushed to the disk what they acknowledged, " + strings.Join(dont, ", ") +
+	return "Not alike: " + strings.Join(flush, ", ") + " flushed to the disk what they acknowledged, " + strings.Join(others, ", ") +
 		" left that to the operating system. A power failure takes more from the latter."
 }

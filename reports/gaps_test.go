@@ -111,7 +111,7 @@ func TestARecordThatIsNoJSONIsAnErrorThatNamesItsPoint(t *testing.T) {
 	spec.Spec.Client = map[string]any{"f": math.NaN()}
 	settings.Settings.Client = map[string]any{"f": math.Inf(1)}
 	for _, broken := range []store.Record{spec, settings} {
-		if _, err := r.Build(results.Of([]store.Record{broken})); err == nil || !strings.Contains(err.Error(), "point "+broken.PointID+": json: unsupported value") {
+		if _, err := r.Build(results.Of([]store.Record{broken})); err == nil || !strings.Contains(err.Error(), "point "+broken.PointID+" as YAML: json: unsupported value") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -1,30 +1,32 @@
 package reports
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/gate"
 )
 
-// Gates lists how loads fared under thresholds, those that failed first; nothing without verdicts.
+// Gates is a section with how each load fared under thresholds, failures first. It is empty without verdicts.
 func Gates(verdicts []gate.Verdict) []document.Block {
 	if len(verdicts) == 0 {
 		return nil
 	}
-	t := document.Table{Columns: []document.Column{
-		{Key: "outcome", Name: "outcome"},
-		{Key: "threshold", Name: "threshold"},
-		{Key: "label", Name: "point", Row: true},
-		{Key: "seen", Name: "seen", Wide: true},
-	}}
-	for _, outcome := range []gate.Outcome{gate.Failed, gate.Undecided, gate.Skipped, gate.Passed} {
-		for _, v := range verdicts {
-			if v.Outcome == outcome {
-				t.Rows = append(t.Rows, document.Row{
-					"outcome": document.Text(string(outcome)), "threshold": document.Text(v.Condition), "label": document.Text(v.Point), "seen": document.Text(v.Text),
-				})
-			}
-		}
+	title := "Gates: passed"
+	if gate.Failures(verdicts) > 0 {
+		title = "Gates: failed"
 	}
-	failed := gate.Failures(verdicts) > 0
-	return []document.Block{document.Heading{Level: 1, Text: map[bool]string{true: "Gates: failed", false: "Gates: passed"}[failed]}, t}
+	order := []gate.Outcome{gate.Failed, gate.Undecided, gate.Skipped, gate.Passed}
+	sorted := slices.SortedStableFunc(slices.Values(verdicts), func(a, b gate.Verdict) int {
+		return cmp.Compare(slices.Index(order, a.Outcome), slices.Index(order, b.Outcome))
+	})
+	return []document.Block{document.Heading{Level: 1, Text: title}, tableOf(gateColumns, sorted)}
+}
+
+var gateColumns = []columnOf[gate.Verdict]{
+	textColumn(document.Column{Key: "outcome", Name: "outcome"}, func(v gate.Verdict) string { return string(v.Outcome) }),
+	textColumn(document.Column{Key: "threshold", Name: "threshold"}, func(v gate.Verdict) string { return v.Condition }),
+	textColumn(document.Column{Key: "label", Name: "point", Row: true}, func(v gate.Verdict) string { return v.Point }),
+	textColumn(document.Column{Key: "seen", Name: "seen", Wide: true}, func(v gate.Verdict) string { return v.Text }),
 }

@@ -24,20 +24,19 @@ func init() {
 
 func points(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Points"}
-	all := set.Points
-	d.Say(statusSentence(all))
+	d.Say(statusSentence(set.Points))
 	cache := yamlCache{}
-	for _, p := range all {
+	for _, p := range set.Points {
 		d.Add(document.Heading{Level: 1, Text: fmt.Sprintf("%s, %s, %s (point %s)", p.Name, p.Setting(), p.Load(), p.ID)})
 		d.Say(repetitions(p))
 		last := p.Records[len(p.Records)-1]
 		spec, err := cache.write(last.Spec)
 		if err != nil {
-			return d, fmt.Errorf("point %s: %w", p.ID, err)
+			return d, fmt.Errorf("write the spec of point %s as YAML: %w", p.ID, err)
 		}
 		settings, err := cache.write(inForce{last.Settings, last.Versions, last.Host})
 		if err != nil {
-			return d, fmt.Errorf("point %s: %w", p.ID, err)
+			return d, fmt.Errorf("write the settings of point %s as YAML: %w", p.ID, err)
 		}
 		d.Say("The complete spec, every default filled in:")
 		d.Add(document.Listing{Text: spec})
@@ -48,7 +47,7 @@ func points(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// inForce holds the things that a spec leaves open.
+// inForce is what a spec leaves open: the settings that broker and client had, their versions, and the machine.
 type inForce struct {
 	Settings results.Settings `json:"settings"`
 	Versions results.Versions `json:"versions"`
@@ -68,8 +67,8 @@ func repetitions(p results.Point) string {
 	return strings.Join(words, "; ") + "."
 }
 
-// yamlCache holds, by name and JSON, the lines of every field that was written before: specs of one study differ in two
-// fields of fifty, and the settings in force are the same for most points.
+// yamlCache holds the YAML of fields by their name and JSON. Writing YAML is slow, and most fields of a study's points are alike: specs
+// differ in two fields of fifty, and the settings in force are the same for most points.
 type yamlCache map[string]string
 
 // write writes a struct as YAML. It goes by way of JSON, whose names and order are those of the spec; JSON is YAML in flow style.
@@ -121,7 +120,7 @@ func (y yamlCache) field(name string, value json.RawMessage) (string, error) {
 	return string(lines), err
 }
 
-// plainStyle takes the braces and quotes away; the encoder quotes if it must.
+// plainStyle sets the style of a tree to YAML's default: no braces, and quotes only where the encoder needs them.
 func plainStyle(n *yaml.Node) {
 	n.Style = 0
 	for _, child := range n.Content {

@@ -19,7 +19,7 @@ type side struct {
 
 func (s side) first() results.Point { return s.points[0] }
 
-// costBasis is the load of which the costs of a side are shown.
+// costBasis is the load at which the costs of a side are shown.
 type costBasis struct {
 	load    string
 	records []results.Record // empty if no cost is known
@@ -58,7 +58,7 @@ func (s side) repetitions() document.Cell {
 	return document.Number(len(repetitions))
 }
 
-// clientMode is the mode that all points of the side share; empty if they differ or don't know it.
+// clientMode is the mode that all points of the side share. It is empty if they differ, or if it is not known.
 func (s side) clientMode() string {
 	mode := clientMode(s.points[0])
 	if slices.ContainsFunc(s.points, func(p results.Point) bool { return clientMode(p) != mode }) {
@@ -139,23 +139,24 @@ func (s side) sustained() document.Cell {
 	return document.Cell{}
 }
 
-// costLoads are the kinds of measurement whose costs are shown, the first that has any; and the load that each cost is of. That of a
-// curve as a whole is of the sustainable rate that its search found.
+// costLoads are kinds of measurement in the order in which their costs are preferred, with the load at which each cost arose. The cost
+// of a curve as a whole is that of the sustainable rate which its search found.
 var costLoads = []struct{ measure, load string }{
 	{"sustainable", "sustainable rate"}, {"curve", "sustainable rate"}, {"peak", "peak"}, {"count", "count"}, {"backlog", "backlog"},
 }
 
 // costBasis is the first of costLoads that has a cost, else the highest fixed rate.
 func (s side) costBasis() costBasis {
-	for _, of := range costLoads {
-		if records := withCost(s.recordsOf(of.measure)); len(records) > 0 {
-			return costBasis{of.load, records}
+	for _, c := range costLoads {
+		if records := withCost(s.recordsOf(c.measure)); len(records) > 0 {
+			return costBasis{load: c.load, records: records}
 		}
 	}
-	if n := len(s.fixed); n > 0 {
-		return costBasis{results.RateText(s.fixed[n-1].Rate), s.fixed[n-1].Records}
+	if len(s.fixed) == 0 {
+		return costBasis{}
 	}
-	return costBasis{}
+	highest := s.fixed[len(s.fixed)-1]
+	return costBasis{load: results.RateText(highest.Rate), records: highest.Records}
 }
 
 // withCost are the records with a cost per message.

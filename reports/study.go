@@ -27,15 +27,15 @@ func init() {
 	})
 }
 
-// Paper is the content of a study's folder.
+// Paper is the content of a study's folder. A study need not repeat a publication; then it has neither claims nor figures.
 type Paper struct {
 	Study   *study.Study
-	Grid    []study.Point // as the publication ran it
-	Claims  []claim.Claim
-	Figures []results.Record // its own
+	Grid    []study.Point    // at full scale, as a publication ran it
+	Claims  []claim.Claim    // conclusions of the publication
+	Figures []results.Record // that the publication printed
 }
 
-// ReadPaper reads the folder of a study, embedded or on disk.
+// ReadPaper reads the folder of a study, embedded or on disk. The file of claims may be missing.
 func ReadPaper(name string) (Paper, error) {
 	var p Paper
 	folder, err := studies.FS(name)
@@ -188,7 +188,7 @@ func (p Paper) claims(d *document.Document, beside *results.Set, notes *document
 	sides := claim.Sides(beside, p.Study.Name)
 	var judged []judgedClaim
 	for _, c := range p.Claims {
-		j := judgedClaim{c, map[string]claim.Answer{}}
+		j := judgedClaim{Claim: c, answers: map[string]claim.Answer{}}
 		for _, side := range sides {
 			j.answers[side] = claim.Evaluate(c, beside, p.Study.Name, side)
 		}

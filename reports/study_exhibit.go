@@ -54,7 +54,7 @@ type exhibit struct {
 // exhibitColumn is a column of the publication.
 type exhibitColumn struct {
 	metric results.Metric
-	unit   string // in which the publication gives it, such as "ms"; empty if it is the metric's own
+	unit   string // the publication's, such as "ms"; empty if it is the metric's own
 }
 
 // exhibitRow has the load points that lie at one value of the rows and of the series.
@@ -70,7 +70,7 @@ func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
 	x := exhibit{Exhibit: e, sides: p.sides(beside)}
 	for _, c := range e.Columns {
 		if m, err := results.MetricByKey(c.Name); err == nil { // others are axes, which the rows show
-			x.columns = append(x.columns, exhibitColumn{m.AsRecorded(), c.Unit})
+			x.columns = append(x.columns, exhibitColumn{metric: m.AsRecorded(), unit: c.Unit})
 		}
 	}
 	for _, point := range beside.Points {
@@ -78,7 +78,8 @@ func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
 		if e.Experiment != "" && axes["sweep"] != e.Experiment || !liesAt(axes, e.Where) {
 			continue
 		}
-		if value, ok := axes[e.Rows]; ok || e.Rows != study.RowsOfRates {
+		value, onAxis := axes[e.Rows]
+		if onAxis || e.Rows != study.RowsOfRates {
 			x.put(exhibitRow{value: value, series: axes[e.Series]}, sideOf(point), point.AsLoadPoint())
 			continue
 		}
@@ -94,15 +95,11 @@ func (p Paper) exhibit(e study.Exhibit, beside *results.Set) exhibit {
 	return x
 }
 
-// put sets the load point of a side in its row. A later one replaces an earlier one, such as that of another scale.
+// put sets the load point of a side in its row, which is added if it is new. A later load point replaces an earlier one, such as that of another scale.
 func (x *exhibit) put(row exhibitRow, side string, l results.LoadPoint) {
-	i := slices.IndexFunc(x.rows, func(r exhibitRow) bool { return r.value == row.value && r.series == row.series })
-	if i < 0 {
-		i = len(x.rows)
-		row.sides = map[string]results.LoadPoint{}
-		x.rows = append(x.rows, row)
-	}
-	x.rows[i].sides[side] = l
+	row.sides = map[string]results.LoadPoint{}
+	same := func(r exhibitRow) bool { return r.value == row.value && r.series == row.series }
+	findOrAdd(&x.rows, same, row).sides[side] = l
 }
 
 // leaveOutUnmeasured leaves out the rows that only the publication has, unless nothing was measured at all.
@@ -157,7 +154,7 @@ func (x exhibit) table() document.Table {
 	for _, r := range x.rows {
 		for _, side := range x.sides {
 			if _, ok := r.sides[side]; ok {
-				rows = append(rows, sideRow{r, side})
+				rows = append(rows, sideRow{exhibitRow: r, side: side})
 			}
 		}
 	}
@@ -201,9 +198,8 @@ func (x exhibit) rowColumns() []columnOf[exhibitRow] {
 	if x.Rows == study.RowsOfRates {
 		name = "rate"
 	}
-	columns := []columnOf[exhibitRow]{
-		textColumn(document.Column{Key: x.Rows, Name: name, Row: true}, func(r exhibitRow) string { return r.value }),
-	}
+	value := document.Column{Key: x.Rows, Name: name, Row: true}
+	columns := []columnOf[exhibitRow]{textColumn(value, func(r exhibitRow) string { return r.value })}
 	if x.Series != "" {
 		columns = append(columns, textColumn(document.Column{Key: x.Series, Name: x.Series, Row: true}, func(r exhibitRow) string { return r.series }))
 	}
@@ -237,7 +233,7 @@ func (c exhibitColumn) cell(r exhibitRow, side string) document.Cell {
 	}
 	cell := c.metric.Over(l.Records).Cell()
 	factor, err := results.InUnit(c.metric.Unit, c.unit)
-	if err != nil || cell.Kind == document.Blank { // a study with a wrong unit was refused when it was read
+	if err != nil || cell.Kind == document.Blank { // there is no error: study.Parse refuses units that don't fit
 		return document.Cell{}
 	}
 	cell.Number, cell.Low, cell.High = cell.Number/factor, cell.Low/factor, cell.High/factor

@@ -86,10 +86,11 @@ func machine(h results.Host) string {
 	return strings.Join(words, ", ")
 }
 
-// settingChange is a setting with which points were run that differs from the full grid's.
+// settingChange is a setting that points were run with, other than in the full grid.
 type settingChange struct {
-	path, full, here string
-	points           int
+	path       string
+	full, here string // values; here is empty if the setting is unset
+	points     int    // that were run with it
 }
 
 func (p Paper) changeColumns() []columnOf[settingChange] {
@@ -114,12 +115,8 @@ func (p Paper) changedSettings(beside *results.Set) []settingChange {
 			continue
 		}
 		for _, c := range changesBetween(spec, point.Spec) {
-			i := slices.IndexFunc(changes, func(o settingChange) bool { return o.path == c.path && o.full == c.full && o.here == c.here })
-			if i < 0 {
-				i = len(changes)
-				changes = append(changes, c)
-			}
-			changes[i].points++
+			same := func(o settingChange) bool { return o.path == c.path && o.full == c.full && o.here == c.here }
+			findOrAdd(&changes, same, c).points++
 		}
 	}
 	slices.SortFunc(changes, func(a, b settingChange) int {

@@ -51,6 +51,7 @@ func addSearch(d *document.Document, p results.Point, r results.Record) {
 	d.Add(trialTable(name, search))
 }
 
+// limit says what the broker or the machine ran out of at the sustainable rate.
 func limit(search *results.Sustainable) string {
 	if search.Limit == "" || search.Limit == "unknown" {
 		return "what ran out is not known"
@@ -58,6 +59,7 @@ func limit(search *results.Sustainable) string {
 	return "what ran out: " + search.Limit
 }
 
+// ending is how a repetition ended, and why if that isn't ok: "void (the generator was late)".
 func ending(r results.Record) string {
 	if r.Reason == "" {
 		return string(r.Status)
@@ -113,7 +115,7 @@ func trialTable(name string, search *results.Sustainable) document.Table {
 		cellColumn(document.Column{Key: "verdict", Name: "verdict", Attribute: true}, func(t numberedTrial) document.Cell { return trialVerdict(t.Verdict) }),
 	}
 	for i, goal := range search.Goals {
-		if i == 0 { // the verdict above is for the first goal
+		if i == 0 { // has the column above
 			continue
 		}
 		columns = append(columns, cellColumn(document.Column{Key: fmt.Sprintf("verdict_%d", i+1), Name: "verdict\n" + results.GoalName(goal)},
@@ -135,7 +137,7 @@ func trialTable(name string, search *results.Sustainable) document.Table {
 	}...)
 	var numbered []numberedTrial
 	for i, trial := range search.Trials {
-		numbered = append(numbered, numberedTrial{i + 1, trial})
+		numbered = append(numbered, numberedTrial{number: i + 1, Trial: trial})
 	}
 	return tableOf(columns, numbered)
 }

@@ -12,7 +12,7 @@ import (
 // maxFullRankings is how many rankings at fixed rates a verdict words in full; with more it would be too long to read.
 const maxFullRankings = 2
 
-// verdict says who did best in g, workload by workload.
+// verdict says which contender did best in g, workload by workload.
 func verdict(g group) document.Verdict {
 	var c conclusions
 	workloads := byWorkload(g.points)

@@ -96,22 +96,22 @@ type content struct {
 	Policy  string // Content-Security-Policy
 	Style   template.CSS
 	Script  template.JS
-	Data    template.JS // JSON for the front end; null without figures
-	Lead    template.HTML
-	Rest    template.HTML
+	Data    template.JS   // JSON for the front end; null without figures
+	Lead    template.HTML // above the figures
+	Rest    template.HTML // below the figures
 	Figures bool
-	Origin  string
-	Command string
+	Origin  string // when, where and with which version the records were made
+	Command string // as typed to make the page
 }
 
 // write fills in the page. The texts and the figures are computed at the same time: of thousands of records each takes seconds.
-func write(w io.Writer, s Source, title string, compose func() (texts, error)) error {
+func write(w io.Writer, s Source, title string, makeTexts func() (texts, error)) error {
 	var text texts
 	var figures *data // nil without records
 	var repeat instructions
 	var work errgroup.Group
 	work.Go(func() (err error) {
-		text, err = compose()
+		text, err = makeTexts()
 		return err
 	})
 	if s.figures() {

@@ -11,7 +11,7 @@ import (
 // instructions are what is needed to repeat all points.
 type instructions struct {
 	points []repeating
-	lines  []string // which the listings of points are made of
+	lines  []string // of all listings, each once
 }
 
 // repeating is what is needed to repeat a point.
@@ -64,5 +64,5 @@ func instructionsOf(set *results.Set) (instructions, error) {
 			last.Parts = append(last.Parts, listing)
 		}
 	}
-	return instructions{points, lines.values}, nil
+	return instructions{points: points, lines: lines.values}, nil
 }

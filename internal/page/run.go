@@ -72,7 +72,7 @@ type phase struct {
 type plannedFault struct {
 	At   number `json:"t"`
 	Do   string `json:"do"`
-	Node string `json:"node"` // its words
+	Node string `json:"node"` // what was hit, in words
 	Err  string `json:"err,omitempty"`
 }
 
@@ -121,7 +121,7 @@ func loadRunsOf(points []results.Point) []loadRun {
 		for _, r := range p.Records {
 			for _, l := range results.Loads(r) {
 				if l.Record.Result != nil && len(l.Record.Result.Series) > 1 {
-					all = append(all, loadRun{i, l.RowTitle, l.Record})
+					all = append(all, loadRun{point: i, load: l.RowTitle, record: l.Record})
 				}
 			}
 		}
@@ -207,6 +207,7 @@ func books(r store.Record) []counted {
 	return out
 }
 
+// pausesOf is nil if pauses weren't recorded.
 func pausesOf(r store.Record) *pauses {
 	p := r.Result.Pauses
 	if p == nil {
@@ -218,7 +219,7 @@ func pausesOf(r store.Record) *pauses {
 	}
 }
 
-// thin leaves at most n ticks: of several it keeps the mean rates and the worst backlog and latency, because a stall
+// thin joins ticks until at most n are left. A joined tick has the mean rates and the largest backlog, latency and CPU, because a stall
 // must not vanish between two dots.
 func thin(ticks []store.Tick, n int) []store.Tick {
 	if len(ticks) <= n {
@@ -241,4 +242,5 @@ func thin(ticks []store.Tick, n int) []store.Tick {
 	return out
 }
 
+// seconds are cut to milliseconds: a chart over time shows no more.
 func seconds(ns int64) number { return number(float64(ns/1e6) / 1e3) }
