@@ -16,25 +16,8 @@ type group struct {
 // groupBy splits points by a key, which names their group. Groups keep the order in which they first appear.
 func groupBy(points []results.Point, key func(results.Point) string) []group {
 	var groups []group
-	for _, members := range grouped(points, key) {
-		groups = append(groups, group{name: key(members[0]), points: members})
-	}
-	return groups
-}
-
-// grouped splits items by a key. Groups keep the order in which they first appear, and so do the items of each.
-func grouped[T any](items []T, key func(T) string) [][]T {
-	var groups [][]T
-	places := map[string]int{} // in groups, by key
-	for _, item := range items {
-		k := key(item)
-		place, known := places[k]
-		if !known {
-			place = len(groups)
-			places[k] = place
-			groups = append(groups, nil)
-		}
-		groups[place] = append(groups[place], item)
+	for _, g := range results.GroupBy(points, key) {
+		groups = append(groups, group{name: g.Name, points: g.Members})
 	}
 	return groups
 }

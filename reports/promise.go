@@ -28,9 +28,9 @@ func promiseReport(set *results.Set) (document.Document, error) {
 	}
 	d.Say(countVerdicts(trials))
 	columns := promiseColumns(trials)
-	for _, ofBroker := range grouped(trials, faultTrial.broker) {
-		d.Add(document.Heading{Level: 1, Text: ofBroker[0].broker()})
-		d.Add(tableOf(columns, ofBroker))
+	for _, g := range results.GroupBy(trials, faultTrial.broker) {
+		d.Add(document.Heading{Level: 1, Text: g.Name})
+		d.Add(tableOf(columns, g.Members))
 	}
 	d.Say(promiseTerms(trials))
 	if withoutFault > 0 {

@@ -146,7 +146,7 @@ func summaryColumns(points []results.Point, loadPoints []results.LoadPoint, l la
 	)
 	for _, c := range metricColumns(summaryKeys, hiddenInSummary(points)) {
 		columns = append(columns, cellColumn(c, func(l results.LoadPoint) document.Cell {
-			if c.Unit == unit.Count && !rateOfCurve(l) {
+			if results.MustMetric(c.Key).Counts() && !rateOfCurve(l) {
 				return totalCell(l.Point, c.Key)
 			}
 			return l.Cell(c.Key)

@@ -34,14 +34,13 @@ var splits = map[string]split{
 // cost draws a row of panels for each size and guarantee: a panel for each cost.
 func cost(points []results.Point, _ Options) (Figure, error) {
 	names := results.Names(points)
-	settings, groups := results.PointsBySetting(points)
 	f := Figure{Title: "What a message costs", Width: 26 * vg.Centimeter}
 	rowCount, measured := 0, false
-	for _, setting := range settings {
-		rows := costRows(groups[setting])
+	for _, group := range results.BySetting(points) {
+		rows := costRows(group.Members)
 		rowCount += len(rows)
 		measured = measured || slices.ContainsFunc(rows, func(r costRow) bool { return len(r.loadPoint.Records) > 0 })
-		f.Panels = append(f.Panels, costPanels(setting, rows, names))
+		f.Panels = append(f.Panels, costPanels(group.Name, rows, names))
 	}
 	if !measured {
 		return Figure{}, nothing("none of the records holds what it cost")

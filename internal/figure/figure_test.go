@@ -194,8 +194,9 @@ func TestVoidPointsAreShownAndNeverJoined(t *testing.T) {
 	kind, _ := results.LatencyByName("")
 	points := results.Of(storetest.Demo()).Points
 	points = slices.DeleteFunc(points, func(p results.Point) bool { return p.Spec.Measure != "curve" })
-	_, groups := results.PointsBySetting(points)
-	marks := throughputMarks(groups["1 KiB, at-least-once"], "rabbitmq", kind.Quantile(0.99))
+	groups := results.BySetting(points)
+	i := slices.IndexFunc(groups, func(g results.Group[results.Point]) bool { return g.Name == "1 KiB, at-least-once" })
+	marks := throughputMarks(groups[i].Members, "rabbitmq", kind.Quantile(0.99))
 	if len(marks) != 6 || marks[2].used || !marks[1].used || !marks[3].used {
 		t.Errorf("the curve with a void point became %+v", marks)
 	}

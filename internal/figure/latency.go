@@ -27,14 +27,14 @@ func latencyThroughput(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return p.Spec.Measure != "curve" && p.Spec.Measure != "rate" })
-	settings, groups := results.PointsBySetting(points)
-	if err := tooMany(len(settings), maxPanels, "sizes and guarantees"); err != nil {
+	groups := results.BySetting(points)
+	if err := tooMany(len(groups), maxPanels, "sizes and guarantees"); err != nil {
 		return Figure{}, err
 	}
 	d := throughputDrawing{kind: kind, names: results.Names(points), options: o}
 	var panels []*Panel
-	for _, setting := range settings {
-		if p := d.panel(setting, groups[setting]); p != nil {
+	for _, group := range groups {
+		if p := d.panel(group.Name, group.Members); p != nil {
 			panels = append(panels, p)
 		}
 	}

@@ -35,16 +35,15 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	}
 	f := Figure{Title: "Latency by percentile", Width: 18 * vg.Centimeter}
 	var panels []*Panel
-	settings, _ := results.PointsBySetting(points)
-	for _, setting := range settings {
+	for _, group := range results.BySetting(points) {
 		var lines []percentileLine
 		for _, d := range drawn {
-			if d.Point.Setting() == setting {
+			if d.Point.Setting() == group.Name {
 				lines = append(lines, percentileLine{d, numbered(slices.Index(names, lineName(d, drawn)))})
 			}
 		}
 		if len(lines) > 0 {
-			p := panel(setting, "percentile (%)", kind.Text)
+			p := panel(group.Name, "percentile (%)", kind.Text)
 			drawPercentiles(p, lines, o)
 			panels = append(panels, p)
 		}

@@ -24,13 +24,12 @@ func sustainable(points []results.Point, _ Options) (Figure, error) {
 		return Figure{}, nothing("none of the records is of a search (measure sustainable)")
 	}
 	names := results.Names(points)
-	settings, groups := results.PointsBySetting(points)
 	f := Figure{Title: "Sustainable throughput", Width: 18 * vg.Centimeter}
 	rows := 0
-	for _, setting := range settings {
-		list := sustainableBars(groups[setting], names)
+	for _, group := range results.BySetting(points) {
+		list := sustainableBars(group.Members, names)
 		rows += len(list)
-		f.Panels = append(f.Panels, []*Panel{barsPanel(setting, "messages/s", list, unit.PerSecond)})
+		f.Panels = append(f.Panels, []*Panel{barsPanel(group.Name, "messages/s", list, unit.PerSecond)})
 	}
 	if err := tooMany(rows, maxBars, "bars"); err != nil {
 		return Figure{}, err

@@ -125,7 +125,7 @@ func (c Condition) judgeLoadOfPair(about Verdict, first, second sideLoad) Verdic
 	switch {
 	case a.N == 0 || b.N == 0:
 		v.Outcome = Skipped
-	case c.counts():
+	case c.metric.Counts():
 		v.Outcome, v.Text = c.judgeCounts(a, b)
 	default:
 		d := results.Contrast(c.values(first.records), c.values(second.records))

@@ -244,14 +244,11 @@ func (c Condition) values(records []store.Record) []float64 {
 	return values
 }
 
-// counts tells that the metric counts messages, which are summed over repetitions.
-func (c Condition) counts() bool { return c.metric.Unit == unit.Count }
-
 // over is the metric, or its share, over repetitions. Counts are summed, or the share is that of their sum in the sum of all amounts;
 // everything else is the median (decision 015).
 func (c Condition) over(records []store.Record) results.Summary {
 	switch {
-	case !c.counts():
+	case !c.metric.Counts():
 		s := results.Summarize(c.values(records))
 		s.Bound = c.metric.Bound(records)
 		return s

@@ -185,7 +185,7 @@ func (c Condition) judge(records []store.Record) (Outcome, string) {
 	}
 	text := fmt.Sprintf("%s (n=%d)", c.show(s.Median), s.N)
 	switch {
-	case s.N > 1 && c.counts():
+	case s.N > 1 && c.metric.Counts():
 		text = fmt.Sprintf("%s in all (n=%d)", c.show(s.Median), s.N)
 	case s.N > 1:
 		text = fmt.Sprintf("%s, %s–%s (n=%d)", c.show(s.Median), c.show(s.Low), c.show(s.High), s.N)

@@ -200,7 +200,7 @@ func books(r store.Record) []counted {
 	for _, m := range results.Metrics {
 		v := m.Of(r)
 		always := m.Better == results.Neither || m.Key == results.KeyUnsent || m.Key == results.KeyLost
-		if m.Unit == unit.Count && !math.IsNaN(v) && (always || v != 0) {
+		if m.Counts() && !math.IsNaN(v) && (always || v != 0) {
 			out = append(out, counted{m.Name, number(v)})
 		}
 	}

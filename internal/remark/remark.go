@@ -1,5 +1,5 @@
-// Package remark is sentences whose figures are also known as numbers, so that several sentences which differ in their
-// figures only can be told as one. It knows nothing of any measurement.
+// Package remark is sentences whose figures are also known as numbers, so that several sentences that differ only in their
+// figures can be joined into one. It knows nothing of any measurement.
 //
 //	late := remark.Of("the generator was %s late", 3*time.Millisecond)
 //	later := remark.Of("the generator was %s late", 9*time.Millisecond)
@@ -28,8 +28,8 @@ type Figure struct {
 	Value float64 `json:"value"` // as measured, to compare it with the same figure of another remark
 }
 
-// Stored is the remark of a text and figures that were read from somewhere. Figures that don't stand in the text, one behind
-// the other, are left out.
+// Stored makes a remark of a text and figures that were read from a file. It has no figures unless all of them stand in the text, in
+// this order.
 func Stored(text string, figures []Figure) Remark {
 	end := 0
 	for _, f := range figures {
@@ -38,52 +38,48 @@ func Stored(text string, figures []Figure) Remark {
 		}
 		end = f.At + len(f.Text)
 	}
-	return Remark{text, figures}
+	return Remark{Text: text, Figures: figures}
 }
-
-// place stands for a figure while the text around it is formatted.
-const place = "\x00"
 
 // Of formats a sentence as fmt.Sprintf does. Its figures are the arguments that are numbers, and those of arguments that
 // are remarks or have one.
 func Of(format string, args ...any) Remark {
 	var figures []Figure
-	watched := make([]any, len(args))
+	recorders := make([]any, len(args))
 	for i, arg := range args {
-		watched[i] = argument{arg, &figures}
+		recorders[i] = recorder{value: arg, figures: &figures}
 	}
-	return fill(fmt.Sprintf(format, watched...), figures)
+	return fill(fmt.Sprintf(format, recorders...), figures)
 }
 
-// fill sets figures into the places of a form.
+// placeholder stands for a figure in a form.
+const placeholder = "\x00"
+
+// fill puts figures into the placeholders of a form, in their order.
 func fill(form string, figures []Figure) Remark {
 	var text strings.Builder
-	var at []Figure
-	for i, part := range strings.Split(form, place) {
+	var placed []Figure
+	for i, part := range strings.Split(form, placeholder) {
 		if i > 0 && i <= len(figures) {
 			f := figures[i-1]
 			f.At = text.Len()
-			at = append(at, f)
+			placed = append(placed, f)
 			text.WriteString(f.Text)
 		}
 		text.WriteString(part)
 	}
-	return Remark{Text: text.String(), Figures: at}
+	return Remark{Text: text.String(), Figures: placed}
 }
 
-// argument notes the figures of an argument when it is formatted.
-type argument struct {
+// recorder is an argument of a format that records its figures when package fmt formats it.
+type recorder struct {
 	value   any
-	figures *[]Figure
+	figures *[]Figure // of all arguments
 }
 
-// Format leaves a place for every figure.
-func (a argument) Format(s fmt.State, verb rune) {
-	r, ok := a.value.(Remark)
-	if of, has := a.value.(interface{ Remark() Remark }); has {
-		r, ok = of.Remark(), true
-	}
-	if ok {
+// Format writes a placeholder for every figure, and records the figure.
+func (a recorder) Format(s fmt.State, verb rune) {
+	if r, ok := remarkOf(a.value); ok {
 		*a.figures = append(*a.figures, r.Figures...)
 		io.WriteString(s, r.Form())
 		return
@@ -91,11 +87,19 @@ func (a argument) Format(s fmt.State, verb rune) {
 	text := fmt.Sprintf(fmt.FormatString(s, verb), a.value)
 	if value, ok := number(a.value); ok {
 		*a.figures = append(*a.figures, Figure{Text: text, Value: value})
-		text = place
-	} else {
-		text = strings.ReplaceAll(text, place, "")
+		io.WriteString(s, placeholder)
+		return
 	}
-	io.WriteString(s, text)
+	io.WriteString(s, strings.ReplaceAll(text, placeholder, ""))
+}
+
+// remarkOf is the remark that a value is or has.
+func remarkOf(value any) (r Remark, ok bool) {
+	if v, has := value.(interface{ Remark() Remark }); has {
+		return v.Remark(), true
+	}
+	r, ok = value.(Remark)
+	return r, ok
 }
 
 func number(v any) (value float64, ok bool) {
@@ -112,18 +116,18 @@ func number(v any) (value float64, ok bool) {
 	return 0, false
 }
 
-// Form is the text without its figures: remarks of one form say the same.
+// Form is the text with a placeholder for each figure. Remarks of one form differ only in their figures.
 func (r Remark) Form() string {
 	var form strings.Builder
 	end := 0
 	for _, f := range r.Figures {
-		form.WriteString(r.Text[end:f.At] + place)
+		form.WriteString(r.Text[end:f.At] + placeholder)
 		end = f.At + len(f.Text)
 	}
 	return form.String() + r.Text[end:]
 }
 
-// List is several remarks behind one another.
+// List puts several remarks into one, with a separator between them.
 func List(remarks []Remark, separator string) Remark {
 	var all Remark
 	for i, r := range remarks {
@@ -139,8 +143,8 @@ func List(remarks []Remark, separator string) Remark {
 	return all
 }
 
-// Join tells remarks of one form, of which there is at least one, as one sentence, with the span of each figure and the number of remarks: "2.7–4ms late
-// (2 alike)".
+// Join makes one sentence of remarks of one form, with the span of each figure and the number of remarks: "2.7–4ms late (2 alike)".
+// There has to be at least one remark.
 func Join(remarks []Remark) string {
 	first := remarks[0]
 	if len(remarks) == 1 {
@@ -160,15 +164,15 @@ func Join(remarks []Remark) string {
 
 func byValue(a, b Figure) int { return cmp.Compare(a.Value, b.Value) }
 
-// span writes a unit that both figures have once: "2.7–4ms".
+// span writes a range, with a unit that both figures have only once: "2.7–4ms".
 func span(low, high string) string {
 	if low == high {
 		return low
 	}
 	unit := high[strings.LastIndexAny(high, "0123456789")+1:]
 	number := strings.TrimSuffix(low, unit)
-	if strings.LastIndexAny(number, "0123456789") != len(number)-1 { // of another unit
-		number = low
+	if strings.LastIndexAny(number, "0123456789") != len(number)-1 {
+		number = low // it has another unit, as in "900µs–4ms"
 	}
 	return number + "–" + high
 }

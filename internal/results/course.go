@@ -45,10 +45,32 @@ func Phases(r store.Record, ticks []store.Tick) []Phase {
 		if n := len(phases); n > 0 && phases[n-1].Name == t.Phase {
 			phases[n-1].Until = until
 		} else {
-			phases = append(phases, Phase{t.Phase, until})
+			phases = append(phases, Phase{Name: t.Phase, Until: until})
 		}
 	}
 	return phases
+}
+
+// Moment is the state of a repetition at one time: a tick, with what the broker and the parts of a pipeline reported then.
+type Moment struct {
+	store.Tick
+	Look        store.PipelineTick // the report on a pipeline that is nearest in time; empty if none is near
+	brokerKnown bool               // the broker's processes were metered
+}
+
+// Moments are the moments of ticks of r.
+func Moments(r store.Record, ticks []store.Tick) []Moment {
+	looks, metered := pipelineCourse(r), brokerMetered(r)
+	moments := make([]Moment, 0, len(ticks))
+	for _, t := range ticks {
+		moments = append(moments, Moment{Tick: t, Look: lookAt(looks, t.OffsetNs), brokerKnown: metered})
+	}
+	return moments
+}
+
+// brokerMetered tells whether the processor time of the broker was metered at any tick. A tick has 0 if it was not.
+func brokerMetered(r store.Record) bool {
+	return r.Result != nil && (r.Result.Cost.BrokerKnown || slices.ContainsFunc(r.Result.Series, func(t store.Tick) bool { return t.BrokerCPU > 0 }))
 }
 
 // CoursePanel is one part of a chart over time: a few lines of the same quantity. Pages and figures draw these panels.
@@ -63,23 +85,7 @@ type CoursePanel struct {
 type CourseLine struct {
 	Name string               // tells it from all other lines of a chart
 	Part string               // the part of a pipeline that it shows; empty if it shows none
-	At   func(Moment) float64 // NaN if it is not known
-}
-
-// Moment is the state of a repetition at one time: a tick, with what the broker and the parts of a pipeline reported then.
-type Moment struct {
-	store.Tick
-	Look store.PipelineTick // the report on a pipeline that is nearest in time; empty if none is near
-}
-
-// Moments are the moments of ticks of r.
-func Moments(r store.Record, ticks []store.Tick) []Moment {
-	looks := pipelineCourse(r)
-	moments := make([]Moment, 0, len(ticks))
-	for _, t := range ticks {
-		moments = append(moments, Moment{t, lookAt(looks, t.OffsetNs)})
-	}
-	return moments
+	At   func(Moment) float64 // the line's value at a moment; NaN if it is not known
 }
 
 // CoursePanels lists the panels that any of the runs has something to show in, in the order in which they are drawn. Parts of a
@@ -93,35 +99,37 @@ func CoursePanels(runs ...store.Record) []CoursePanel {
 }
 
 var coursePanels = []CoursePanel{
-	{"messages/s", unit.PerSecond, []CourseLine{
+	{Title: "messages/s", Unit: unit.PerSecond, shownIf: always, Lines: []CourseLine{
 		{Name: "published", At: func(m Moment) float64 { return m.PublishRate }},
 		{Name: "received", At: func(m Moment) float64 { return m.ReceiveRate }},
-	}, always},
-	{"backlog (messages)", unit.Count, []CourseLine{{Name: "backlog", At: func(m Moment) float64 { return float64(m.Backlog) }}}, always},
-	{"e2e latency", unit.Nanoseconds, []CourseLine{
-		{Name: "e2e p50", At: func(m Moment) float64 { return arrived(m.EndToEndP50) }},
-		{Name: "e2e p99", At: func(m Moment) float64 { return arrived(m.EndToEndP99) }},
-	}, CourseHasLatency},
-	{"CPU (cores)", unit.None, []CourseLine{
-		{Name: "broker CPU", At: func(m Moment) float64 { return m.BrokerCPU }},
+	}},
+	{Title: "backlog (messages)", Unit: unit.Count, shownIf: always, Lines: []CourseLine{
+		{Name: "backlog", At: func(m Moment) float64 { return float64(m.Backlog) }},
+	}},
+	{Title: "e2e latency", Unit: unit.Nanoseconds, shownIf: CourseHasLatency, Lines: []CourseLine{
+		{Name: "e2e p50", At: func(m Moment) float64 { return latencyOrNaN(m.EndToEndP50) }},
+		{Name: "e2e p99", At: func(m Moment) float64 { return latencyOrNaN(m.EndToEndP99) }},
+	}},
+	{Title: "CPU (cores)", Unit: unit.None, shownIf: always, Lines: []CourseLine{
+		{Name: "broker CPU", At: Moment.brokerCores},
 		{Name: "generator CPU", At: func(m Moment) float64 { return m.GeneratorCPU }},
-	}, always},
-	{"CPU of each side (cores)", unit.None, []CourseLine{
+	}},
+	{Title: "CPU of each side (cores)", Unit: unit.None, shownIf: hasSides, Lines: []CourseLine{
 		{Name: "producing CPU", At: side(func(s store.SidesTick) float64 { return s.Producing.User + s.Producing.System })},
 		{Name: "consuming CPU", At: side(func(s store.SidesTick) float64 { return s.Consuming.User + s.Consuming.System })},
-	}, hasSides},
-	{"memory of each side", unit.Bytes, []CourseLine{
+	}},
+	{Title: "memory of each side", Unit: unit.Bytes, shownIf: hasSides, Lines: []CourseLine{
 		{Name: "producing memory", At: side(func(s store.SidesTick) float64 { return float64(s.Producing.RSSBytes) })},
 		{Name: "consuming memory", At: side(func(s store.SidesTick) float64 { return float64(s.Consuming.RSSBytes) })},
-	}, hasSides},
-	{"queue (messages)", unit.Count, []CourseLine{
+	}},
+	{Title: "queue (messages)", Unit: unit.Count, shownIf: isPipeline, Lines: []CourseLine{
 		{Name: "waiting in the queue", At: func(m Moment) float64 { return orNaN(m.Look.Queue) }},
 		{Name: "unacknowledged", At: func(m Moment) float64 { return orNaN(m.Look.Unacked) }},
-	}, isPipeline},
-	{"through the queue (messages/s)", unit.PerSecond, []CourseLine{
+	}},
+	{Title: "through the queue (messages/s)", Unit: unit.PerSecond, shownIf: isPipeline, Lines: []CourseLine{
 		{Name: "into the queue", At: func(m Moment) float64 { return orNaN(m.Look.PublishedRate) }},
 		{Name: "out of the queue", At: func(m Moment) float64 { return orNaN(m.Look.DeliveredRate) }},
-	}, isPipeline},
+	}},
 }
 
 // partPanels have a line for each part of a pipeline.
@@ -129,27 +137,38 @@ func partPanels(parts []store.PipelinePart) []CoursePanel {
 	cpu := CoursePanel{Title: "CPU of each part (cores)", Unit: unit.None, shownIf: isPipeline}
 	memory := CoursePanel{Title: "memory of each part", Unit: unit.Bytes, shownIf: isPipeline}
 	for i, p := range parts {
-		cpu.Lines = append(cpu.Lines, CourseLine{p.Name + ", CPU", p.Name, func(m Moment) float64 { return nth(m.Look.CPU, i) }})
-		memory.Lines = append(memory.Lines, CourseLine{p.Name + ", memory", p.Name, func(m Moment) float64 { return nth(m.Look.RSSBytes, i) }})
+		cpu.Lines = append(cpu.Lines, CourseLine{
+			Name: p.Name + ", CPU", Part: p.Name, At: func(m Moment) float64 { return indexOrNaN(m.Look.CPU, i) },
+		})
+		memory.Lines = append(memory.Lines, CourseLine{
+			Name: p.Name + ", memory", Part: p.Name, At: func(m Moment) float64 { return indexOrNaN(m.Look.RSSBytes, i) },
+		})
 	}
 	return []CoursePanel{cpu, memory}
 }
 
 func always(store.Record) bool { return true }
 
-// CourseHasLatency tells that latencies are shown over time. The consumer of a pipeline tells them only at the end, and those of a
-// closed loop are left out.
+// CourseHasLatency tells whether latencies are shown over time. The consumer of a pipeline reports them only at the end, and those of
+// a closed loop are left out.
 func CourseHasLatency(r store.Record) bool { return !isPipeline(r) && !ClosedLoop(r.Spec) }
 
-// arrived turns the 0 of a moment in which nothing arrived into a gap.
-func arrived(ns int64) float64 {
+func (m Moment) brokerCores() float64 {
+	if !m.brokerKnown {
+		return math.NaN()
+	}
+	return m.BrokerCPU
+}
+
+// latencyOrNaN turns the 0 of a moment in which nothing arrived into a gap.
+func latencyOrNaN(ns int64) float64 {
 	if ns <= 0 {
 		return math.NaN()
 	}
 	return float64(ns)
 }
 
-func nth[N int64 | float64](values []N, i int) float64 {
+func indexOrNaN[N int64 | float64](values []N, i int) float64 {
 	if i >= len(values) {
 		return math.NaN()
 	}

@@ -163,7 +163,7 @@ func TestCountsAreSummedAndTheRestIsAMedian(t *testing.T) {
 			Books: store.Books{Sent: 10_000, Lost: n}, PublishRate: float64(n),
 		}}})
 	}
-	if s := MustMetric("lost").Over(records); s != (Summary{N: 3, Median: 5000, Low: 5000, High: 5000}) {
+	if s := MustMetric("lost").Over(records); s != (Summary{N: 3, Median: 5000, Low: 5000, High: 5000, Summed: true}) {
 		t.Errorf("lost %+v", s)
 	}
 	if s := MustMetric("publish_rate").Over(records); s.Median != 0 || s.High != 5000 || s.N != 3 {
@@ -189,6 +189,28 @@ func TestSixOfManyAreNamed(t *testing.T) {
 	for want, items := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
 		if got := enumerate(items); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A tick has 0 cores both where the broker was idle and where nobody metered it.
+func TestTheProcessorTimeOfABrokerThatWasNotMeteredIsAGap(t *testing.T) {
+	for _, c := range []struct {
+		metered, idle bool
+		want          float64
+	}{{metered: true, idle: true, want: 0}, {metered: true, want: 0.5}, {metered: false, idle: true, want: math.NaN()}} {
+		r := measured()
+		tick := store.Tick{Phase: "measure", GeneratorCPU: 1}
+		if !c.idle {
+			tick.BrokerCPU = 0.5
+		}
+		r.Result.Cost.BrokerKnown, r.Result.Series = c.metered, []store.Tick{tick}
+		for _, p := range CoursePanels(r) {
+			for _, l := range p.Lines {
+				if got := l.At(Moments(r, Course(r))[0]); l.Name == "broker CPU" && got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+					t.Errorf("metered %v, idle %v: %g cores, want %g", c.metered, c.idle, got, c.want)
+				}
+			}
 		}
 	}
 }

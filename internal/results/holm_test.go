@@ -87,7 +87,7 @@ func TestATestIsMadeWhereItCouldShowSomething(t *testing.T) {
 		for tests := 1; tests <= 50; tests += 1 + tests/8 {
 			var apart, alike []*Difference
 			for range tests {
-				a, b := contrast(sides(n, 1), sides(n, 100)), contrast(sides(n, 1), sides(n, 1.5))
+				a, b := Contrast(sides(n, 1), sides(n, 100)), Contrast(sides(n, 1), sides(n, 1.5))
 				apart, alike = append(apart, &a), append(alike, &b)
 			}
 			Correct(apart)
@@ -121,7 +121,7 @@ func binomial(n, k int) float64 {
 }
 
 func TestWhatWasRunOnceDoesNotWeakenTheOthers(t *testing.T) {
-	once, often, same, none := contrast([]float64{1}, []float64{9}), contrast(sides(4, 1), sides(4, 5)), contrast([]float64{5, 5, 5, 5}, []float64{5, 5, 5, 5}), contrast(nil, []float64{1})
+	once, often, same, none := Contrast([]float64{1}, []float64{9}), Contrast(sides(4, 1), sides(4, 5)), Contrast([]float64{5, 5, 5, 5}, []float64{5, 5, 5, 5}), Contrast(nil, []float64{1})
 	Correct([]*Difference{&once, &often, &same, &none})
 	if often.Answer() != Different || often.Family != 1 {
 		t.Errorf("four runs each: %v in a family of %d", often.Answer(), often.Family)
@@ -175,7 +175,7 @@ func TestFalseAlarmsStayBelowFivePerCentOfReports(t *testing.T) {
 		}
 		var family []*Difference
 		for range 10 {
-			d := contrast(draw(8), draw(7))
+			d := Contrast(draw(8), draw(7))
 			family = append(family, &d)
 		}
 		Correct(family)
@@ -292,7 +292,7 @@ func TestWhyNamesRunsTestAndFamily(t *testing.T) {
 	family := func(tests, n int, b float64) Difference {
 		var all []*Difference
 		for range tests {
-			d := contrast(sides(n, 1), sides(n, b))
+			d := Contrast(sides(n, 1), sides(n, b))
 			all = append(all, &d)
 		}
 		Correct(all)

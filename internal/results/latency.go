@@ -2,7 +2,6 @@ package results
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/hist"
@@ -16,14 +15,14 @@ type LatencyKind struct {
 	Of   func(store.Latency) hist.Snapshot
 }
 
-// LatencyKinds lists the histograms of a record. The first is meant if none is named.
+// LatencyKinds lists the histograms of a record. The first is the default.
 var LatencyKinds = []LatencyKind{
-	{"e2e", "end-to-end latency (received − intended)", func(l store.Latency) hist.Snapshot { return l.EndToEnd }},
-	{"e2e_service", "end-to-end service time (received − sent)", func(l store.Latency) hist.Snapshot { return l.EndToEndService }},
-	{"publish", "publish latency (acked − intended)", func(l store.Latency) hist.Snapshot { return l.Publish }},
-	{"service", "publish service time (acked − sent)", func(l store.Latency) hist.Snapshot { return l.Service }},
-	{"lag", "lag (sent − intended)", func(l store.Latency) hist.Snapshot { return l.Lag }},
-	{"generator_lag", "the generator's own lag", func(l store.Latency) hist.Snapshot { return l.GeneratorLag }},
+	{Name: "e2e", Text: "end-to-end latency (received − intended)", Of: func(l store.Latency) hist.Snapshot { return l.EndToEnd }},
+	{Name: "e2e_service", Text: "end-to-end service time (received − sent)", Of: func(l store.Latency) hist.Snapshot { return l.EndToEndService }},
+	{Name: "publish", Text: "publish latency (acked − intended)", Of: func(l store.Latency) hist.Snapshot { return l.Publish }},
+	{Name: "service", Text: "publish service time (acked − sent)", Of: func(l store.Latency) hist.Snapshot { return l.Service }},
+	{Name: "lag", Text: "lag (sent − intended)", Of: func(l store.Latency) hist.Snapshot { return l.Lag }},
+	{Name: "generator_lag", Text: "the generator's own lag", Of: func(l store.Latency) hist.Snapshot { return l.GeneratorLag }},
 }
 
 // LatencyByName finds a histogram; the first for an empty name. The error for an unknown name lists those that exist.
@@ -55,13 +54,13 @@ func LatencyNames() []string {
 type Distribution struct {
 	Point    Point
 	RowTitle string // of the load point: "rate 20k/s", "curve 50 %"
-	Used     bool   // of the load point; if it is false, no conclusion may be drawn
+	Used     bool   // whether conclusions may be drawn from it
 	N        int    // repetitions in it
 	// Closed tells whether it is of a closed loop. Such a latency says how full the window or the backlog was, nothing about a load.
-	// Formats that copy records keep it and say so; nothing is drawn or concluded from it.
-	Closed bool
-	Pauses hist.Snapshot // pauses of the measuring machine meanwhile; empty if they weren't recorded
-	hist.Snapshot
+	// Formats that copy records keep it and say so; no chart shows it and no report concludes from it.
+	Closed        bool
+	Pauses        hist.Snapshot // pauses of the measuring machine meanwhile; empty if they weren't recorded
+	hist.Snapshot               // the latencies
 }
 
 // Distributions merges the repetitions of every point and load. Loads without that histogram are left out.
@@ -92,17 +91,4 @@ func (l LoadPoint) Distribution(kind LatencyKind) Distribution {
 		}
 	}
 	return d
-}
-
-// PointsBySetting groups points that stand in one table or panel, in order of appearance.
-func PointsBySetting(points []Point) (settings []string, groups map[string][]Point) {
-	groups = map[string][]Point{}
-	for _, p := range points {
-		s := p.Setting()
-		if !slices.Contains(settings, s) {
-			settings = append(settings, s)
-		}
-		groups[s] = append(groups[s], p)
-	}
-	return settings, groups
 }

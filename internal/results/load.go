@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// LoadID identifies what load a spec asks for: what is measured, and at which rates in which shape. Points of different
-// load are never pooled, whatever they are called.
+// LoadID identifies the load that a spec asks for: what is measured, and at which rates in which shape. Points of different
+// loads are never pooled, whatever their names.
 func LoadID(s study.Spec) string {
 	id := struct {
 		Measure string
@@ -31,12 +31,13 @@ func LoadID(s study.Spec) string {
 	}
 	data, err := json.Marshal(id)
 	if err != nil {
-		return err.Error() // such a record was never stored
+		return err.Error() // no stored spec has such a load
 	}
 	return string(data)
 }
 
-// shape is what tells loads of equal rate apart: nothing, "poisson", or "steps" with all of the steps.
+// shape is the name of a load's shape, and its details but for the rate: "steps", and all of the steps. Both are empty for a constant
+// load.
 func shape(l study.Load) (name, detail string) {
 	if l.Shape == "" || l.Shape == "constant" {
 		return "", ""
@@ -44,7 +45,7 @@ func shape(l study.Load) (name, detail string) {
 	l.Rate = 0
 	data, err := json.Marshal(l)
 	if err != nil {
-		return l.Shape, err.Error()
+		return l.Shape, err.Error() // no stored spec has such a load
 	}
 	return l.Shape, string(data)
 }
@@ -52,12 +53,14 @@ func shape(l study.Load) (name, detail string) {
 // RateText names an offered rate: two rates have the same name only if they are equal.
 func RateText(rate float64) string { return unit.PerSecond.Exactly(rate, 1, "/s") }
 
-func shareText(share float64) string { return unit.Share.Exactly(share, 100, " %") }
+func (f fraction) text() string { return unit.Share.Exactly(float64(f), 100, " %") }
+
+func (f fraction) ofSustainable() string { return f.text() + " of sustainable" }
 
 // CurveLoad names a point of a curve the same in every repetition: by its fraction, else by its rate.
 func CurveLoad(c store.CurvePoint) string {
-	if c.Fraction > 0 {
-		return "curve " + shareText(c.Fraction)
+	if share := fraction(c.Fraction); share.given() {
+		return "curve " + share.text()
 	}
 	return "curve " + RateText(c.Rate)
 }

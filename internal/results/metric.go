@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,19 +34,22 @@ type Metric struct {
 	Better Better
 	Of     func(r store.Record) float64 // NaN if it was not measured or is not known
 
-	// Books counts the metric's messages, also those of a single stream; nil for metrics that don't count messages.
+	// Books counts the metric's messages, also those of a single stream; nil for metrics that don't count messages (see Counts).
 	Books func(store.Books) int64
 	// Histogram is the name of the LatencyKind that the metric is read from by Read; empty for metrics of no histogram.
 	Histogram string
 	Read      func(hist.Snapshot) float64
 
-	// raw is Of for latencies without regard to closed loops, whose latency Of doesn't give (see latency); nil for other metrics.
+	// raw is Of for latencies, but includes those of closed loops, which Of leaves out (see latency); nil for other metrics.
 	raw func(r store.Record) float64
-	// twoClocks tells that a value is taken between two agents, which may have different clocks.
+	// twoClocks tells whether a value may be the difference of the clocks of two agents.
 	twoClocks bool
 }
 
-// FromSend are the keys of latencies as other tools count them, from the actual send. Results imported from them have no others.
+// Counts tells whether m counts messages. Over repetitions counts are summed, because a loss isn't averaged away.
+func (m Metric) Counts() bool { return m.Books != nil }
+
+// FromSend are the keys of latencies from the actual send, as other tools measure them. Results imported from those have no others.
 var FromSend = []string{KeyServiceP50, KeyServiceP99, KeyEndToEndServiceP50, KeyEndToEndServiceP99}
 
 // OnlyFromSend tells whether a record has no other latencies than those of FromSend.
@@ -57,7 +61,7 @@ func OnlyFromSend(r store.Record) bool {
 	return l.EndToEnd.Count() == 0 && l.Publish.Count() == 0 && l.EndToEndService.Count()+l.Service.Count() > 0
 }
 
-// CostMetrics are the keys of the metrics that charts show of the cost of a message.
+// CostMetrics are the keys of the metrics by which charts show the cost of a message.
 var CostMetrics = []string{KeyBrokerCPU, KeyGeneratorCPU, KeyBrokerDiskPerMessage, KeyBrokerRSS}
 
 // headlines are the keys of the metrics that kinds of measurement are made for.
@@ -75,7 +79,7 @@ func Headline(measure string) (m Metric, ok bool) {
 	return MustMetric(key), true
 }
 
-// MetricByKey finds a metric, also one that only views have; an unknown key is answered with the keys there are.
+// MetricByKey finds a metric, also one of views. The error for an unknown key lists the keys of Metrics.
 func MetricByKey(key string) (Metric, error) {
 	for _, metrics := range [][]Metric{Metrics, views} {
 		if i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Key == key }); i >= 0 {
@@ -134,10 +138,21 @@ func Column(key string) document.Column {
 	return document.Column{Key: key, Name: cmp.Or(m.Head, m.Name), Unit: m.Unit}
 }
 
-// Over is m over repetitions: counts are summed, because a loss isn't averaged away; of everything else it is the median.
+// Values are the values of m in records, unknown ones left out.
+func (m Metric) Values(records []store.Record) []float64 {
+	var values []float64
+	for _, r := range records {
+		if v := m.Of(r); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// Over is m over repetitions: the sum of counts, the median of everything else.
 func (m Metric) Over(records []store.Record) Summary {
 	values := m.Values(records)
-	if m.Unit != unit.Count || len(values) == 0 {
+	if !m.Counts() || len(values) == 0 {
 		s := Summarize(values)
 		s.Bound = m.Bound(records)
 		return s
@@ -146,19 +161,21 @@ func (m Metric) Over(records []store.Record) Summary {
 	for _, v := range values {
 		sum += v
 	}
-	return Summary{N: len(values), Median: sum, Low: sum, High: sum}
+	return Summary{N: len(values), Median: sum, Low: sum, High: sum, Summed: true}
 }
 
-// acrossClocks is m where its values are taken by the clocks of two agents.
+// acrossClocks is m as a metric whose values may be the difference of the clocks of two agents.
 func (m Metric) acrossClocks() Metric {
 	m.twoClocks = true
 	return m
 }
 
-// Bound is by how much a value of m in records may be off, either way, ns: end-to-end latencies between agents are taken by two clocks.
-func (m Metric) Bound(records []store.Record) (bound float64) {
+// Bound is the largest error, either way, of a value of m in records, in nanoseconds. It is 0 unless the value is the difference of two
+// agents' clocks.
+func (m Metric) Bound(records []store.Record) float64 {
+	bound := 0.0
 	if !m.twoClocks {
-		return 0
+		return bound
 	}
 	for _, r := range records {
 		if r.Result != nil {

@@ -18,7 +18,6 @@ package results
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -29,17 +28,17 @@ import (
 
 // Point is everything the store holds about one point. It has at least one record.
 type Point struct {
-	ID       string
+	ID       string // hash of its complete spec
 	Product  string // broker, with its version if points of the same broker differ in it
-	Variant  string // what else tells it from other points of the same broker: "linger=5 topics=2"; empty if nothing does
+	Variant  string // the settings that tell it from other points of the same broker: "linger=5 topics=2"; empty if none do
 	Name     string // product, the shape of its load if points differ in it, and variant
 	Spec     study.Spec
 	Records  []store.Record // in order of appending, superseded attempts left out
 	Repeated int            // repetitions that ended ok and were measured again
 
-	shape string     // of its load, if it stands in the name
+	shape string     // of its load; empty unless it is part of the name
 	words []Word     // of its variant
-	facts *factCache // of the set that the point is part of
+	facts *factCache // shared by the points of a set
 }
 
 // Word is a setting in which points of a set differ, with the value that a point has.
@@ -111,7 +110,7 @@ func workloadOrder(a, b *Point) int {
 
 func (p Point) axes() map[string]string { return p.Records[0].Axes }
 
-// Ok are the records conclusions may be drawn from.
+// Ok are the records that conclusions may be drawn from: the repetitions that ended ok.
 func (p Point) Ok() []store.Record { return p.with(store.OK) }
 
 // Shown are the records whose figures may stand in a table, all of one status: the ok ones, else the failed, else the void or
@@ -135,11 +134,11 @@ func (p Point) with(status store.Status) []store.Record {
 	return records
 }
 
-// All tells that every repetition ended so.
+// All tells whether every repetition ended with this status.
 func (p Point) All(status store.Status) bool { return len(p.with(status)) == len(p.Records) }
 
-// Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3"; "ok" alone if all ended ok. There
-// is at least one.
+// Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3"; "ok" alone if all ended ok. The list
+// is never empty.
 func (p Point) Endings() []string {
 	var endings []string
 	for _, status := range []store.Status{store.Failed, store.Void, store.Aborted, store.Refused, store.OK, store.Published} {
@@ -178,30 +177,19 @@ func rate(l study.Load) string {
 	return text
 }
 
-// Setting names the group of points that stand in one table: "100 B, at-least-once". A latency through relays is that of two
-// ways and of the relays, and stands beside none of one way; nor does one between agents beside one that a single agent took.
+// Setting names the table that the point belongs to: "100 B, at-least-once". Points through relays and points between agents have tables
+// of their own: their latencies include the relays, or the error of two clocks.
 func (p Point) Setting() string {
 	size := p.Spec.MessageSize.Summary() + " B"
 	if len(p.Spec.MessageSize) == 1 {
 		size = unit.Bytes.Format(float64(p.Spec.MessageSize[0].Size))
 	}
-	how := ""
+	setting := size + ", " + p.Spec.Delivery
 	if p.Spec.Relays > 0 {
-		how += ", through relays"
+		setting += ", through relays"
 	}
 	if p.Spec.Place.Spread() {
-		how += ", agents' place " + p.Spec.Place.String()
+		setting += ", agents' place " + p.Spec.Place.String()
 	}
-	return size + ", " + p.Spec.Delivery + how
-}
-
-// Values are the values of m in records, unknown ones left out.
-func (m Metric) Values(records []store.Record) []float64 {
-	var values []float64
-	for _, r := range records {
-		if v := m.Of(r); !math.IsNaN(v) {
-			values = append(values, v)
-		}
-	}
-	return values
+	return setting
 }

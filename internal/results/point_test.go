@@ -318,9 +318,14 @@ func TestTheSettingsOfPointsComeInOrderOfAppearance(t *testing.T) {
 	point := func(id, delivery string) Point {
 		return Point{ID: id, Spec: study.Spec{Delivery: delivery, MessageSize: study.Sizes{{Size: 1, Weight: 1}}}}
 	}
-	settings, groups := PointsBySetting([]Point{point("1", "b"), point("2", "a"), point("3", "b")})
-	if !slices.Equal(settings, []string{"1 B, b", "1 B, a"}) || len(groups["1 B, b"]) != 2 || groups["1 B, b"][1].ID != "3" || groups["1 B, a"][0].ID != "2" {
-		t.Errorf("%q, %v", settings, groups)
+	var got []string
+	for _, g := range BySetting([]Point{point("1", "b"), point("2", "a"), point("3", "b")}) {
+		for _, p := range g.Members {
+			got = append(got, g.Name+": "+p.ID)
+		}
+	}
+	if want := []string{"1 B, b: 1", "1 B, b: 3", "1 B, a: 2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

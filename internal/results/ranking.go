@@ -7,12 +7,12 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Contender is one of those that a ranking compares: a name, and the values of one metric.
+// Contender is a competitor in a ranking: a name, and the values of one metric.
 type Contender struct {
 	Name    string
 	Values  []float64 // one for each repetition
-	Bracket *Bracket  // what the searches found, if the metric is a sustainable rate; shown, and nothing is concluded from its width
-	// ClockBound is by how much each value may be off, either way, because agents have different clocks.
+	Bracket *Bracket  // the bounds of the searches if the metric is a sustainable rate, to be shown; nil for other metrics
+	// ClockBound is the largest error of each value, either way, if it was taken by the clocks of two agents; 0 if by one.
 	ClockBound float64
 }
 
@@ -53,7 +53,7 @@ func Rank(m Metric, contenders []Contender) Ranking {
 	}
 	r := Ranking{Metric: m, Best: &ordered[0]}
 	for _, c := range ordered[1:] {
-		against := contrast(r.Best.Values, c.Values)
+		against := Contrast(r.Best.Values, c.Values)
 		against.A.Bound, against.B.Bound = r.Best.ClockBound, c.ClockBound
 		r.Rest = append(r.Rest, Standing{Contender: c, Against: against})
 	}
@@ -61,8 +61,8 @@ func Rank(m Metric, contenders []Contender) Ranking {
 	for i := range r.Rest {
 		tests = append(tests, &r.Rest[i].Against)
 	}
-	n := len(ordered)
-	correct(tests, testablePairs(ordered), n*(n-1)/2)
+	pairs := len(ordered) * (len(ordered) - 1) / 2
+	family{testable: testablePairs(ordered), intended: pairs}.correct(tests)
 	return r
 }
 

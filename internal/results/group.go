@@ -1,0 +1,28 @@
+package results
+
+// Group is items that belong together under a name.
+type Group[T any] struct {
+	Name    string
+	Members []T // at least one
+}
+
+// GroupBy splits items by a key, which names their group. Groups keep the order in which they first appear, and so do the items of
+// each.
+func GroupBy[T any](items []T, key func(T) string) []Group[T] {
+	var groups []Group[T]
+	indexes := map[string]int{} // in groups, by name
+	for _, item := range items {
+		name := key(item)
+		i, known := indexes[name]
+		if !known {
+			i = len(groups)
+			indexes[name] = i
+			groups = append(groups, Group[T]{Name: name})
+		}
+		groups[i].Members = append(groups[i].Members, item)
+	}
+	return groups
+}
+
+// BySetting groups the points that stand in one table or panel.
+func BySetting(points []Point) []Group[Point] { return GroupBy(points, Point.Setting) }

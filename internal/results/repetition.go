@@ -1,0 +1,85 @@
+package results
+
+import (
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// RepetitionLoad is one load that a repetition was measured under: its own, or one rate of its curve.
+type RepetitionLoad struct {
+	Name     string       // as of a LoadPoint
+	RowTitle string       // as of a LoadPoint
+	Rate     float64      // of a curve; 0 if the load is the repetition's own
+	fraction fraction     // as of a LoadPoint
+	Record   store.Record // as if nothing but this load had been measured
+}
+
+// searchTitle is the title of the search before a curve.
+const searchTitle = "curve, searched"
+
+// Loads lists the loads of a repetition: its own unless it was a curve of given rates, then those of its curve.
+func Loads(r store.Record) []RepetitionLoad {
+	title := Point{Spec: r.Spec}.Load()
+	own := RepetitionLoad{Name: title, RowTitle: title, Record: r}
+	if !hasCurve(r) {
+		return []RepetitionLoad{own}
+	}
+	var loads []RepetitionLoad
+	if r.Result.Sustainable != nil {
+		own.Name, own.RowTitle = "sustainable", searchTitle
+		loads = append(loads, own)
+	}
+	for _, c := range r.Result.Curve {
+		l := RepetitionLoad{
+			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: fraction(c.Fraction), Record: onlyRate(r, c),
+		}
+		if l.fraction.given() {
+			l.Name = l.fraction.ofSustainable()
+		}
+		loads = append(loads, l)
+	}
+	return loads
+}
+
+// measuredLoads lists the loads of a repetition without the search before a curve. There are none if nothing was measured.
+func measuredLoads(r store.Record) []RepetitionLoad {
+	switch {
+	case r.Result == nil:
+		return nil
+	case !hasCurve(r):
+		return Loads(r)
+	}
+	return slices.DeleteFunc(Loads(r), func(l RepetitionLoad) bool { return l.Rate == 0 })
+}
+
+func hasCurve(r store.Record) bool { return r.Result != nil && len(r.Result.Curve) > 0 }
+
+// onlyRate is the record as if nothing but one rate of its curve had been measured.
+func onlyRate(r store.Record, c store.CurvePoint) store.Record {
+	searched, hasDetails := r.Result.Sustainable != nil, ratesHaveDetails(r.Result.Curve)
+	r.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // the knee belongs to all rates together
+	r.Result.OfferedRate = c.Rate
+	if !hasDetails {
+		if r.Status == store.OK {
+			r.Status, r.Reason, r.Figures = c.Status, c.Reason, c.Figures
+		}
+		return r
+	}
+	doubts := slices.Clone(c.Doubts)
+	// Doubts about the whole repetition concern every rate. After a search they may be about the search alone, and are left out.
+	for _, d := range r.Doubts {
+		sameCode := func(o store.Doubt) bool { return o.Code == d.Code }
+		if !searched && d.Code != store.DoubtBadRates && !slices.ContainsFunc(doubts, sameCode) {
+			doubts = append(doubts, d)
+		}
+	}
+	r.Status, r.Reason, r.Figures, r.Doubts = c.Status, c.Reason, c.Figures, doubts
+	return r
+}
+
+// ratesHaveDetails tells whether the rates of a curve have books and doubts of their own. In records of older versions only the
+// repetition has. All rates are asked, because a single one that failed before anything was sent has neither in any version.
+func ratesHaveDetails(curve []store.CurvePoint) bool {
+	return slices.ContainsFunc(curve, func(c store.CurvePoint) bool { return c.Books != store.Books{} || len(c.Doubts) > 0 })
+}
