@@ -161,6 +161,9 @@ func (b *bench) bare(ctx context.Context, p loopPlan) (sample, error) {
 	if err := json.Unmarshal([]byte(w.lines[0].text), &r); err != nil {
 		return sample{}, err
 	}
+	if r.Received == 0 {
+		return sample{}, fmt.Errorf("the bare loop published %d messages and received none\n%s", r.Published, w.errors)
+	}
 	s := sample{
 		Rate: float64(r.Received) / float64(r.Until-r.From) * 1e9, Memory: w.memory, P50: r.P50,
 		CPU: w.total.Seconds() / float64(max(1, r.Published)) * 1e6,

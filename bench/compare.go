@@ -73,7 +73,7 @@ func (b *bench) compare(ctx context.Context, s section, list []contender, target
 		}
 		return r, nil
 	}
-	if !s.stockOnly {
+	if !s.oneMode {
 		list = b.bothModes(list)
 	}
 	if _, err := one(list[0]); err != nil {

@@ -35,7 +35,7 @@ type section struct {
 	Runs     []runs    `json:"runs,omitempty"`
 	Verdicts []verdict `json:"verdicts,omitempty"`
 
-	stockOnly bool // the driver has no other mode
+	oneMode bool // the driver has one mode: stock or tuned
 }
 
 type runs struct {

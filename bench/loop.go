@@ -70,6 +70,7 @@ type bareLoop func(ctx context.Context, p loopPlan, b *books, started func()) er
 var bareLoops = map[string]bareLoop{
 	"kafka": kafkaLoop, "rabbitmq": rabbitLoop, "nats": natsLoop, "amqp10": amqp10Loop, "mosquitto": mosquittoLoop, "stan": stanLoop,
 	"rabbitmq-stream": streamLoop, "pulsar": pulsarLoop, "jetstream": jetstreamLoop, "redis": redisLoop,
+	"rocketmq": rocketLoop,
 }
 
 // more tells whether message i, from 0, is to be sent, and waits until it is due.

@@ -60,6 +60,7 @@ var parts = []part{
 	{"activemq", (*bench).activemqPeak},
 	{"qpid", (*bench).qpidPeak},
 	{"pulsar", (*bench).pulsarPeak},
+	{"rocketmq", (*bench).rocketPeak},
 	{"mosquitto", (*bench).mosquittoPeak},
 	{"nats-streaming", (*bench).stanPeak},
 	{"pipeline", (*bench).pipeline},

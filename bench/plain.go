@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -16,10 +17,13 @@ type plainRun struct {
 	plan     loopPlan // Client, Window and Confirm; the rest is filled in
 	sets     []string // for Brokermark
 	declared bool     // the bare loop finds no topic unless somebody makes it
-	address  string
-	after    func(ctx context.Context) error // clears up behind every run; may be nil
-	names    int
-	messages int64 // of every run; 0 until the unrecorded one has told what takes the measured time
+	// persistence and client are what the topic is made with; memory and the defaults where they are left out.
+	persistence driver.Persistence
+	client      map[string]any
+	address     string
+	after       func(ctx context.Context) error // clears up behind every run; may be nil
+	names       int
+	messages    int64 // of every run; 0 until the unrecorded one has told what takes the measured time
 }
 
 // compare takes further contenders, which have no target.
@@ -51,10 +55,12 @@ func (r *plainRun) declare(ctx context.Context, name string) error {
 		return err
 	}
 	c := driver.Config{Target: driver.Target{Addresses: []string{r.address}}, Guarantee: driver.Guarantee{
-		Delivery: driver.AtLeastOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Unordered,
+		Delivery: driver.AtLeastOnce, Persistence: cmp.Or(r.persistence, driver.Memory), Replicas: 1, Acks: driver.AcksLeader, Ordering: driver.Unordered,
 	}}
-	c.Client, _ = driver.Decode(kind.Settings, driver.ClientScope, nil) // defaults
-	c.Topic, _ = driver.Decode(kind.Settings, driver.TopicScope, nil)
+	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, r.client); err != nil {
+		return err
+	}
+	c.Topic, _ = driver.Decode(kind.Settings, driver.TopicScope, nil) // defaults
 	d, err := kind.Open(ctx, c)
 	if err != nil {
 		return err

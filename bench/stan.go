@@ -46,7 +46,7 @@ func (b *bench) stanPeak(ctx context.Context) error {
 
 func (r *stanRun) compare(ctx context.Context, store string) error {
 	s := section{
-		Title: "NATS Streaming, 100 B, " + store + " store", stockOnly: true,
+		Title: "NATS Streaming, 100 B, " + store + " store", oneMode: true,
 		Settings: fmt.Sprintf("1 channel; 1 producer, %d may be unacknowledged; 1 consumer in a durable queue group, at most %d in flight, "+
 			"every message acknowledged (stan-bench: by the client itself, not durable, no latency taken)", stanWindow, stan.DefaultMaxInflight),
 	}
