@@ -3,6 +3,7 @@
 package pgtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,14 +29,15 @@ const Password = "gehe1m/%40#?"
 // User is the server's superuser.
 const User = "team"
 
-// server is the one all tests of this process share.
+// server is the one that all tests of this process share.
 var server = struct {
 	sync.Mutex
 	tried     bool
-	missing   error // why there is none
+	failed    error // why it couldn't be started
 	address   string
-	stdin     io.Closer
-	done      chan error
+	stdin     io.Closer     // closing it ends the server
+	ended     chan struct{} // closed when the server has ended and its files are gone
+	output    bytes.Buffer  // why it failed; complete when it has ended
 	databases int
 }{}
 
@@ -47,13 +49,13 @@ func Database(t testing.TB) string {
 	defer server.Unlock()
 	if !server.tried {
 		server.tried = true
-		server.missing = start()
+		server.failed = start()
 	}
-	if errors.Is(server.missing, exec.ErrNotFound) {
-		t.Skipf("no PostgreSQL server on this machine (apt-get install postgresql): %v", server.missing)
+	if errors.Is(server.failed, exec.ErrNotFound) {
+		t.Skipf("no PostgreSQL server on this machine (apt-get install postgresql): %v", server.failed)
 	}
-	if server.missing != nil {
-		t.Fatal(server.missing)
+	if server.failed != nil {
+		t.Fatal(server.failed)
 	}
 	server.databases++
 	name := fmt.Sprint("bm", server.databases)
@@ -93,18 +95,27 @@ func Stop() {
 	defer server.Unlock()
 	if server.stdin != nil {
 		_ = server.stdin.Close()
-		<-server.done
+		<-server.ended
 		server.stdin = nil
 	}
 }
 
-// watchdog runs the server until its standard input ends, which it also does when the test process is killed.
+// watchdog makes a directory, and runs the server in it until standard input ends, which it also does when the
+// test process is killed. The directory goes in any case. A background process of a shell ignores SIGINT until it handles it
+// itself, so a server that is only starting needs SIGTERM; one that runs would wait for its clients after that, but not after SIGINT.
+// When the test process is gone, so is the reader of the shell's messages, hence no SIGPIPE.
 const watchdog = `
-"$1" -D "$2/data" -p "$3" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$2" -c fsync=off >"$2/log" 2>&1 &
+trap '' PIPE
+dir=$(mktemp -d "/tmp/brokermark-pg-$3-XXXXXX") || exit # short: the path of a socket has at most 107 bytes
+trap 'cat "$dir/log" >&2; rm -rf "$dir"' EXIT
+echo "$PGTEST_PASSWORD" >"$dir/secret"
+"$1" -D "$dir/data" -U "$PGTEST_USER" -A scram-sha-256 --pwfile "$dir/secret" \
+	-E UTF8 --locale=C --no-sync --no-instructions >"$dir/log" 2>&1 || exit
+"$2" -D "$dir/data" -p "$4" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$dir" -c fsync=off >>"$dir/log" 2>&1 &
 cat >/dev/null
+kill -TERM $!
 kill -INT $!
-wait $!
-rm -rf "$2"/* "$2"`
+wait $!`
 
 func start() error {
 	initdb, err := find("initdb")
@@ -115,63 +126,51 @@ func start() error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("/tmp", "brokermark-pg-") // short: the path of a socket has at most 107 bytes
+	identity, err := unprivileged()
 	if err != nil {
-		return err
-	}
-	identity, err := unprivileged(dir)
-	if err != nil {
-		return err
-	}
-	if err := initialize(initdb, dir, identity); err != nil {
-		_ = os.RemoveAll(dir)
 		return err
 	}
 	port, err := freePort()
 	if err != nil {
 		return err
 	}
-	c := exec.Command("/bin/sh", "-c", watchdog, "sh", program, dir, strconv.Itoa(port))
+	c := exec.Command("/bin/sh", "-c", watchdog, "sh", initdb, program, strconv.Itoa(os.Getpid()), strconv.Itoa(port))
+	c.Env = append(os.Environ(), "PGTEST_USER="+User, "PGTEST_PASSWORD="+Password)
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: identity, Setpgid: true} // Ctrl-C is for the test process
-	c.Dir = dir
-	stdin, err := c.StdinPipe()
-	if err != nil {
+	c.Dir = "/tmp"                                                            // which every user may enter
+	c.Stderr = &server.output
+	if server.stdin, err = c.StdinPipe(); err != nil {
 		return err
 	}
 	if err := c.Start(); err != nil {
 		return err
 	}
-	server.stdin, server.done = stdin, make(chan error, 1)
-	go func() { server.done <- c.Wait() }()
+	server.ended = make(chan struct{})
+	go func() {
+		_ = c.Wait() // its output says more than its exit code
+		close(server.ended)
+	}()
 	server.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	return ready(filepath.Join(dir, "log"))
+	return ready()
 }
 
-func ready(log string) error {
-	var err error
-	for range 300 {
-		if err = execute(URL("postgres"), "SELECT 1"); err == nil {
+// ready waits until the server answers.
+func ready() error {
+	const limit = time.Minute
+	for began := time.Now(); time.Since(began) < limit; {
+		err := execute(URL("postgres"), "SELECT 1")
+		if err == nil {
 			return nil
 		}
-		time.Sleep(100 * time.Millisecond)
+		select {
+		case <-server.ended:
+			return fmt.Errorf("PostgreSQL ended before it was ready: %w\n%s", err, server.output.String())
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
-	text, _ := os.ReadFile(log)
-	return fmt.Errorf("PostgreSQL did not become ready: %w\n%s", err, text)
-}
-
-func initialize(initdb, dir string, identity *syscall.Credential) error {
-	secret := filepath.Join(dir, "secret")
-	if err := os.WriteFile(secret, []byte(Password+"\n"), 0o644); err != nil {
-		return err
-	}
-	c := exec.Command(initdb, "-D", filepath.Join(dir, "data"), "-U", User, "-A", "scram-sha-256", "--pwfile", secret,
-		"-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: identity}
-	c.Dir = dir
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	return nil
+	_ = server.stdin.Close()
+	<-server.ended
+	return fmt.Errorf("PostgreSQL was not ready after %v\n%s", limit, server.output.String())
 }
 
 // find looks where Debian puts the server's programs, too.
@@ -186,8 +185,8 @@ func find(program string) (string, error) {
 	return "", err
 }
 
-// unprivileged is who runs the server, and gives dir to them: PostgreSQL refuses to run as root.
-func unprivileged(dir string) (*syscall.Credential, error) {
+// unprivileged is the user who runs the server, nil for our own: PostgreSQL refuses to run as root.
+func unprivileged() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
@@ -199,7 +198,7 @@ func unprivileged(dir string) (*syscall.Credential, error) {
 	}
 	uid, _ := strconv.Atoi(u.Uid)
 	gid, _ := strconv.Atoi(u.Gid)
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chown(dir, uid, gid)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
 func freePort() (int, error) {
