@@ -12,26 +12,34 @@ import (
 	"github.com/brokermark/brokermark/internal/secret"
 )
 
-// backend is what the databases that can hold a store differ in.
+// backend is one of the databases that can hold a store.
 type backend struct {
-	open      func(a access, patience time.Duration) (*sql.DB, error)
-	frozen    func() (*sql.DB, error)                                             // for reading where nothing can be written; its DB is nil where that would miss something
-	abandon   func()                                                              // takes back what a failed open left; nil: nothing
-	tidy      func()                                                              // takes back what reading left; nil: nothing
-	enter     func(ctx context.Context, db *sql.DB, patience time.Duration) error // before the first append
-	diagnose  func(err error, doing string) (Problem, string, error)              // Problem "": the database has no say in err
-	tables    string                                                              // lists the tables there are
-	lock      string                                                              // begins a transaction that changes tables
-	insert    string                                                              // begins a transaction that appends
-	now       string                                                              // an expression: milliseconds since 1970
-	layouts   [][]string                                                          // statement lists: layouts[n] leads from layout n to n+1
-	elsewhere string                                                              // what to name instead of something foreign
+	open  func(a access, patience time.Duration) (*sql.DB, error)
+	enter func(ctx context.Context, db *sql.DB, patience time.Duration) error // prepares it for the first append
+
+	// openFrozen opens it for reading where nothing can be written. It returns nil if that is not possible without missing a record.
+	openFrozen func() (*sql.DB, error)
+	abandon    func() // removes what a failed open left
+	tidy       func() // removes what reading left
+
+	// diagnose says which problem an error of the database is, with a clause for people and the cause. The problem is empty if
+	// the error is not the database's.
+	diagnose func(err error, doing string) (Problem, string, error)
+
+	// Statements; an empty one is not needed.
+	tables string // lists the tables
+	lock   string // begins a transaction that changes tables
+	insert string // begins a transaction that appends
+
+	now       string     // an SQL expression: milliseconds since 1970
+	layouts   [][]string // layouts[n] are the statements that lead from layout n to n+1
+	elsewhere string     // what to name instead of a database that is no store
 }
 
 // layout is the version of the tables, not of the records in them (that is Schema).
 func (b *backend) layout() int { return len(b.layouts) }
 
-// choose finds the backend for a store's URL, and the name under which people may see it.
+// choose finds the backend for a store's path or URL, and the name that may be shown to anyone.
 func choose(store string) (b *backend, name string, err error) {
 	scheme, rest, found := strings.Cut(store, ":")
 	switch {
@@ -54,10 +62,10 @@ func choose(store string) (b *backend, name string, err error) {
 	return sqliteFile(store), store, nil
 }
 
-// connection is a connection string of key=value pairs, as libpq takes them.
+// connection matches a connection string of key=value pairs, as libpq takes them.
 var connection = regexp.MustCompile(`(^|\s)(host|hostaddr|dbname|user)=\S`)
 
-// IsURL tells a database's URL from the path of a file.
+// IsURL reports whether store is a URL of a store, and not the path of a file.
 func IsURL(store string) bool {
 	scheme, _, found := strings.Cut(store, ":")
 	return found && (scheme == "postgres" || scheme == "postgresql" || scheme == "sqlite")
@@ -66,7 +74,7 @@ func IsURL(store string) bool {
 // secrets are the parameters of a URL that no log may hold.
 var secrets = []string{"password", "sslpassword"}
 
-// Printable is a store's path or URL as it may be shown to anyone: without its password.
+// Printable is a store's path or URL without its password, which may be shown to anyone.
 func Printable(store string) string {
 	scheme, _, isURL := strings.Cut(store, "://")
 	if !isURL {

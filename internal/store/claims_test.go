@@ -18,7 +18,7 @@ func (c *Claims) finds(t *testing.T, want Standing, repetition int, when string)
 	t.Helper()
 	got, err := c.Claim(t.Context(), "p", repetition)
 	if err != nil || got != want {
-		t.Errorf("%s: a claim of repetition %d finds %d, %v; want %d", when, repetition, got, err, want)
+		t.Errorf("%s: a claim of repetition %d finds %q, %v; want %q", when, repetition, got, err, want)
 	}
 }
 

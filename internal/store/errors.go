@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Problem says what is wrong with a store, for the caller to choose an exit code or a hint.
+// Problem is what is wrong with a store. Callers choose an exit code and a hint by it.
 type Problem string
 
 // The problems a store can have.
@@ -14,8 +14,8 @@ const (
 	BadURL  Problem = "bad-url" // not a path or URL that names a store
 	Locked  Problem = "locked"  // another process holds it
 	Newer   Problem = "newer"   // written by a newer brokermark
-	Older   Problem = "older"   // written by an older one, and opened for reading only
-	Foreign Problem = "foreign" // somebody else's file
+	Older   Problem = "older"   // written by an older brokermark, and opened for reading only
+	Foreign Problem = "foreign" // a file or database that is no store
 	Corrupt Problem = "corrupt" // damaged
 	Full    Problem = "full"    // no room for another record
 	Denied  Problem = "denied"  // the server doesn't let this user do that
@@ -24,8 +24,8 @@ const (
 	Unreachable Problem = "unreachable" // the server doesn't answer
 )
 
-// Error is what every function of the package returns when the store itself is at fault. Its text is one sentence
-// that names the store.
+// Error is the error of every function of the package if the store itself is at fault. Its text is one sentence that names
+// the store.
 type Error struct {
 	Problem Problem
 	Store   string // path or URL as given
@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ProblemOf tells the problem of err, or "" when err isn't about a store.
+// ProblemOf is the problem that err reports. It is empty if err isn't about a store.
 func ProblemOf(err error) Problem {
 	var e *Error
 	if errors.As(err, &e) {

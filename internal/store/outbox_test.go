@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -287,6 +288,58 @@ func TestAFileThatIsLockedLosesNothing(t *testing.T) {
 	}
 	if records, err := s.Records(t.Context(), Filter{}); err != nil || len(records) != 1 || len(*said) != 2 {
 		t.Errorf("%d records, %v; said %q", len(records), err, *said)
+	}
+}
+
+// leave makes a file of waiting records in dir, as a run with the same store leaves it.
+func leave(t *testing.T, o *Outbox, dir, run, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, o.pattern(run)), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func line(t *testing.T, r Record) string {
+	t.Helper()
+	r.Schema = Schema
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text) + "\n"
+}
+
+func TestARecordBehindOneThatACrashCutIsDelivered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	o, s, dir, _ := outbox(t, path)
+	leave(t, o, dir, "1", line(t, record("a", 1))+line(t, record("a", 2))[:30])
+	exec := held(t, "sqlite", path, `BEGIN IMMEDIATE`)
+	o = s.Outbox(t.Logf, dir)
+	if err := o.Append(t.Context(), record("a", 3)); err != nil {
+		t.Fatal(err)
+	}
+	exec(`ROLLBACK`)
+	if err := o.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if records, err := s.Records(t.Context(), Filter{}); err != nil || len(records) != 2 || records[1].Repetition != 3 {
+		t.Errorf("stored are %v, %v; want repetitions 1 and 3", records, err)
+	}
+}
+
+func TestTheFilesOfAllEarlierRunsAreDelivered(t *testing.T) {
+	o, s, dir, _ := outbox(t, filepath.Join(t.TempDir(), "s.db"))
+	leave(t, o, dir, "1", line(t, record("a", 1)))
+	leave(t, o, dir, "2", line(t, record("a", 2)))
+	o = s.Outbox(t.Logf, dir)
+	if err := o.Append(t.Context(), record("a", 3)); err != nil {
+		t.Fatal(err)
+	}
+	if records, err := s.Records(t.Context(), Filter{}); err != nil || len(records) != 3 {
+		t.Errorf("stored are %d records, %v; want 3", len(records), err)
+	}
+	if left := names(t, dir); left != "" {
+		t.Errorf("left: %s", left)
 	}
 }
 

@@ -31,8 +31,8 @@ var layoutsPostgres = [][]string{{
 	`CREATE TABLE brokermark_store (layout INTEGER PRIMARY KEY)`,
 }}
 
-// connections bounds what one process takes of a server that a team shares.
-const connections = 4
+// maxConnections bounds the connections of one process to a server that a team shares.
+const maxConnections = 4
 
 // postgres is a store in the current schema of a PostgreSQL database.
 func postgres(store string) (*backend, error) {
@@ -45,11 +45,11 @@ func postgres(store string) (*backend, error) {
 	}
 	config, err := pgx.ParseConfig(store)
 	if err != nil {
-		var inner error
-		if inner = errors.Unwrap(err); inner == nil {
-			inner = errors.New("it can't be understood")
+		reason := "it can't be understood"
+		if inner := errors.Unwrap(err); inner != nil { // the outer error would quote the URL
+			reason = inner.Error()
 		}
-		return nil, bad("is no usable URL: " + inner.Error())
+		return nil, bad("is no usable URL: " + reason)
 	}
 	if config.Database == "" {
 		return nil, bad("names no database: postgres://user@host/database")
@@ -60,40 +60,42 @@ func postgres(store string) (*backend, error) {
 				config.ConnectTimeout = patience
 			}
 			db := stdlib.OpenDB(*config)
-			db.SetMaxOpenConns(connections)
+			db.SetMaxOpenConns(maxConnections)
 			return db, nil
 		},
-		enter:    func(context.Context, *sql.DB, time.Duration) error { return nil },
-		diagnose: func(err error, doing string) (Problem, string, error) { return diagnosePostgres(config, err, doing) },
-		// Without a current schema nothing is found and creating says why it can't.
+		enter:      func(context.Context, *sql.DB, time.Duration) error { return nil },
+		openFrozen: func() (*sql.DB, error) { return nil, nil },
+		abandon:    func() {},
+		tidy:       func() {},
+		diagnose:   func(err error, doing string) (Problem, string, error) { return diagnosePostgres(config, err, doing) },
+		// If the current schema doesn't exist, no table is found, and creating one says why that is impossible.
 		tables: `SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()`,
-		lock:   fmt.Sprintf(`SET LOCAL lock_timeout = %d; SELECT pg_advisory_xact_lock(hashtext('brokermark'))`, patience.Milliseconds()),
-		// Whatever the server's default, an append is on the disk when it returns; the lock is for ALTER TABLE and the like.
-		insert:    fmt.Sprintf(`SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = %d`, patience.Milliseconds()),
+		lock:   fmt.Sprintf(`SET LOCAL lock_timeout = %d; SELECT pg_advisory_xact_lock(hashtext('brokermark'))`, defaultPatience.Milliseconds()),
+		// Whatever the server's default, an append is on the disk when it returns. It waits for locks of ALTER TABLE and the like.
+		insert:    fmt.Sprintf(`SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = %d`, defaultPatience.Milliseconds()),
 		now:       `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
 		layouts:   layoutsPostgres,
 		elsewhere: "database, or a schema of its own with ?search_path=NAME",
 	}, nil
 }
 
-// diagnosePostgres says what happened, in a clause and a cause of one line.
+// diagnosePostgres is the diagnosis of an error: of the server's own, or of the connection to it.
 func diagnosePostgres(config *pgx.ConnConfig, err error, doing string) (Problem, string, error) {
 	server := net.JoinHostPort(config.Host, fmt.Sprint(config.Port))
-	var said *pgconn.PgError
-	if errors.As(err, &said) {
-		problem, detail := sentencePostgres(config, said.Code, doing)
-		return problem, detail, errors.New(said.Message)
+	var answered *pgconn.PgError
+	if errors.As(err, &answered) {
+		problem, detail := diagnoseState(config, answered.Code, doing)
+		return problem, detail, errors.New(answered.Message)
 	}
 	var connecting *pgconn.ConnectError
 	var network net.Error
-	switch {
-	case errors.As(err, &connecting) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded):
+	if errors.As(err, &connecting) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) {
 		return Unreachable, fmt.Sprintf("can't be reached at %s: could not %s", server, doing), causeOf(err)
 	}
 	return "", "", err
 }
 
-// causeOf is why a connection failed, without the address, which is said already.
+// causeOf is why a connection failed, in one line and without the address, which the sentence about it has already.
 func causeOf(err error) error {
 	var failed *net.OpError
 	if errors.As(err, &failed) {
@@ -102,8 +104,8 @@ func causeOf(err error) error {
 	return lastLine(err)
 }
 
-// sentencePostgres is for what the server itself said; the codes are PostgreSQL's SQLSTATEs.
-func sentencePostgres(config *pgx.ConnConfig, code, doing string) (Problem, string) {
+// diagnoseState is the diagnosis of an SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+func diagnoseState(config *pgx.ConnConfig, code, doing string) (Problem, string) {
 	switch {
 	case code == "28P01" || code == "28000":
 		return Denied, fmt.Sprintf("does not let user %q in", config.User)
@@ -129,7 +131,7 @@ func sentencePostgres(config *pgx.ConnConfig, code, doing string) (Problem, stri
 	return Other, "could not " + doing
 }
 
-// lastLine is the innermost cause; pgx lists every address it tried on a line of its own.
+// lastLine is the last line of an error's text: pgx lists every address it tried on a line of its own.
 func lastLine(err error) error {
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
 	return errors.New(strings.TrimSpace(lines[len(lines)-1]))

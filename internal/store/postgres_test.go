@@ -130,7 +130,7 @@ func TestAServerThatDroppedTheConnectionBetweenTwoAppendsLosesNothing(t *testing
 
 func TestALockedTableIsReportedAndRecovers(t *testing.T) {
 	url := places[1].fresh(t)
-	s, err := open(t.Context(), url, appending, patience)
+	s, err := open(t.Context(), url, appending, defaultPatience)
 	if err != nil {
 		t.Fatal(err)
 	}

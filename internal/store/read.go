@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,18 +17,19 @@ import (
 
 // Filter selects records; the zero Filter selects all of them.
 type Filter struct {
-	Study    string    // "" = every study
-	PointIDs []string  // none = every point
-	Statuses []Status  // none = every status
-	Since    time.Time // began at or after; zero = ever
+	Study    string    // empty: of every study
+	PointIDs []string  // none: of every point
+	Statuses []Status  // none: of every status
+	Since    time.Time // that began then or later; zero: at any time
 }
 
-// where writes the filter as SQL. Too many point IDs for one statement are left out; see each.
+// where writes the filter as SQL. If there are too many point IDs for one statement, it selects every point, and the
+// reader of the rows has to leave out the others.
 func (f Filter) where() (string, []any) {
 	var terms []string
 	var args []any
 	if f.Study != "" {
-		args = append(args, text(f.Study))
+		args = append(args, storable(f.Study))
 		terms = append(terms, fmt.Sprintf("study = $%d", len(args)))
 	}
 	if len(f.Statuses) > 0 {
@@ -68,8 +70,44 @@ func (s *Store) Records(ctx context.Context, f Filter) ([]Record, error) {
 // loop began. After an error it ends.
 func (s *Store) Each(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		if err := s.each(ctx, f, yield); err != nil {
-			yield(Record{}, s.explain(err, "read its records"))
+		ctx, timeout := s.withReadTimeout(ctx)
+		defer timeout.end()
+		err := s.each(ctx, f, timeout, func(r Record) bool { return yield(r, nil) })
+		if err == nil {
+			return
+		}
+		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			err = context.DeadlineExceeded
+		}
+		yield(Record{}, s.explain(err, "read its records"))
+	}
+}
+
+// each passes every record to yield until that returns false.
+func (s *Store) each(ctx context.Context, f Filter, timeout *readTimeout, yield func(Record) bool) error {
+	where, args := f.where()
+	rows, err := s.db.QueryContext(ctx, `SELECT id, point_id, schema, body FROM record`+where+` ORDER BY id`, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	wanted := set(f.PointIDs)
+	for {
+		batch, err := nextBatch(rows, wanted, timeout)
+		if err != nil {
+			return err
+		}
+		if len(batch) == 0 {
+			return rows.Err()
+		}
+		records, err := s.decodeAll(batch)
+		for _, r := range records {
+			if !yield(r) {
+				return nil
+			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -81,58 +119,52 @@ type stored struct {
 	body   string
 }
 
-// batchSize is how many records are decoded at a time, on all cores: a record is some ten kilobytes of JSON, and a report
-// over thousands of them would wait for it longest of all.
+// batchSize is how many records are decoded at a time, on all cores. A record is some ten kilobytes of JSON: decoding
+// takes most of the time of a report over thousands of them.
 const batchSize = 128
 
-// each gives every record to yield until that answers false; yield never sees an error here.
-func (s *Store) each(ctx context.Context, f Filter, yield func(Record, error) bool) (err error) {
-	where, args := f.where()
-	ctx, timeout := s.withReadTimeout(ctx)
-	defer timeout.end()
-	defer func() {
-		if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			err = context.DeadlineExceeded
+// nextBatch reads up to batchSize records of the wanted points, or of every point if wanted is empty. It returns none after the
+// last row, and after rows has met an error.
+func nextBatch(rows *sql.Rows, wanted map[string]bool, timeout *readTimeout) ([]stored, error) {
+	defer timeout.pause() // the caller may take as long as it likes
+	var batch []stored
+	for len(batch) < batchSize {
+		timeout.restart()
+		if !rows.Next() {
+			break
 		}
-	}()
-	rows, err := s.db.QueryContext(ctx, `SELECT id, point_id, schema, body FROM record`+where+` ORDER BY id`, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	wanted := set(f.PointIDs)
-	batch := make([]stored, 0, batchSize)
-	for more := true; more; {
-		batch = batch[:0]
-		for len(batch) < batchSize {
-			timeout.restart()
-			if more = rows.Next(); !more {
-				break
-			}
-			var r stored
-			var pointID string
-			if err := rows.Scan(&r.id, &pointID, &r.schema, &r.body); err != nil {
-				return err
-			}
-			if len(wanted) == 0 || wanted[pointID] {
-				batch = append(batch, r)
-			}
+		var r stored
+		var pointID string
+		if err := rows.Scan(&r.id, &pointID, &r.schema, &r.body); err != nil {
+			return nil, err
 		}
-		timeout.pause() // the caller may take as long as it likes
-		records, err := s.decodeAll(batch)
-		for _, r := range records {
-			if !yield(r, nil) {
-				return nil
-			}
-		}
-		if err != nil {
-			return err
+		if len(wanted) == 0 || wanted[pointID] {
+			batch = append(batch, r)
 		}
 	}
-	return rows.Err()
+	return batch, nil
 }
 
-// decodeAll decodes in order, up to the first that can't be read.
+// readTimeout cancels a reading if the database returns no row for a while. A deadline for the whole reading would
+// also end a long one that makes progress.
+type readTimeout struct {
+	timer  *time.Timer
+	limit  time.Duration
+	cancel context.CancelFunc
+}
+
+func (s *Store) withReadTimeout(ctx context.Context) (context.Context, *readTimeout) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := &readTimeout{limit: 2 * s.patience, cancel: func() { cancel(nil) }}
+	t.timer = time.AfterFunc(t.limit, func() { cancel(context.DeadlineExceeded) })
+	return ctx, t
+}
+
+func (t *readTimeout) restart() { t.timer.Reset(t.limit) }
+func (t *readTimeout) pause()   { t.timer.Stop() }
+func (t *readTimeout) end()     { t.timer.Stop(); t.cancel() }
+
+// decodeAll decodes records on all cores. If one can't be read, it returns those before it, and the error.
 func (s *Store) decodeAll(list []stored) ([]Record, error) {
 	records, failures := make([]Record, len(list)), make([]error, len(list))
 	var next atomic.Int64
@@ -153,6 +185,7 @@ func (s *Store) decodeAll(list []stored) ([]Record, error) {
 	return records, nil
 }
 
+// decode reads a record of any schema that this version knows.
 func (s *Store) decode(id int64, schema int, body string) (Record, error) {
 	if schema > s.forms.current {
 		return Record{}, &Error{Problem: Newer, Store: s.name, Detail: fmt.Sprintf(
@@ -175,12 +208,12 @@ func (s *Store) decode(id int64, schema int, body string) (Record, error) {
 	return r, nil
 }
 
-// pointsPerQuery stays below the number of arguments any database takes in one statement.
+// pointsPerQuery is less than the number of arguments that any database takes in one statement.
 const pointsPerQuery = 500
 
-// Done tells which repetitions of which points need not run again: those that ended ok once, or were refused, with the
-// latest such status. Failed and void ones may come out better another time (a broker that was down, a wrong password,
-// a busy machine), and aborted ones never finished, so none of these count.
+// Done returns the repetitions of points that need not run again, by point ID and number: those that ended ok once, or were
+// refused, with the latest such status. Failed and void ones may end better another time (the broker was down, the
+// password wrong, the machine busy), and aborted ones never finished.
 func (s *Store) Done(ctx context.Context, pointIDs []string) (map[string]map[int]Status, error) {
 	done := map[string]map[int]Status{}
 	for chunk := range slices.Chunk(pointIDs, pointsPerQuery) {
@@ -190,25 +223,6 @@ func (s *Store) Done(ctx context.Context, pointIDs []string) (map[string]map[int
 	}
 	return done, nil
 }
-
-// readTimeout cancels a reading if the database gives no row for a while. A deadline for the whole reading would end one of many
-// records that goes well.
-type readTimeout struct {
-	timer  *time.Timer
-	bound  time.Duration
-	cancel context.CancelFunc
-}
-
-func (s *Store) withReadTimeout(ctx context.Context) (context.Context, *readTimeout) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	t := &readTimeout{bound: 2 * s.patience, cancel: func() { cancel(nil) }}
-	t.timer = time.AfterFunc(t.bound, func() { cancel(context.DeadlineExceeded) })
-	return ctx, t
-}
-
-func (t *readTimeout) restart() { t.timer.Reset(t.bound) }
-func (t *readTimeout) pause()   { t.timer.Stop() }
-func (t *readTimeout) end()     { t.timer.Stop(); t.cancel() }
 
 func (s *Store) doneAmong(ctx context.Context, pointIDs []string, done map[string]map[int]Status) error {
 	args := make([]any, len(pointIDs))
@@ -236,6 +250,15 @@ func (s *Store) doneAmong(ctx context.Context, pointIDs []string, done map[strin
 		done[pointID][repetition] = status
 	}
 	return rows.Err()
+}
+
+// placeholders writes $from, $from+1, … for n arguments.
+func placeholders(from, n int) string {
+	marks := make([]string, n)
+	for i := range marks {
+		marks[i] = fmt.Sprintf("$%d", from+i)
+	}
+	return strings.Join(marks, ", ")
 }
 
 func set(names []string) map[string]bool {

@@ -1,5 +1,5 @@
 // Package store keeps the records of finished repetitions and reads them back. Records are appended as each
-// repetition ends and never edited. It knows nothing of how they were measured or how they will be shown.
+// repetition ends and never edited. It knows neither how they were measured nor how they will be shown.
 package store
 
 import (
@@ -17,13 +17,12 @@ type Status string
 
 // The ways a repetition can end.
 const (
-	OK      Status = "ok"
-	Failed  Status = "failed"  // the broker or the guarantee failed
-	Void    Status = "void"    // the generator, not the broker, limited the number
-	Refused Status = "refused" // the broker can't do what the spec asks
-	Aborted Status = "aborted" // interrupted; not counted as done on resume
-	// Published records were not run: they hold the figures of a publication.
-	Published Status = "published"
+	OK        Status = "ok"
+	Failed    Status = "failed"    // the broker or the guarantee failed
+	Void      Status = "void"      // the generator, not the broker, limited the number
+	Refused   Status = "refused"   // the broker can't do what the spec asks
+	Aborted   Status = "aborted"   // interrupted; not counted as done on resume
+	Published Status = "published" // nothing was run: the record holds the figures of a publication
 )
 
 // KindPublished is the kind of a record that holds the figures of a publication; a measured one has no kind.
@@ -33,11 +32,11 @@ const KindPublished = "published"
 type Record struct {
 	Schema     int               `json:"schema"`
 	Kind       string            `json:"kind,omitempty"` // "": measured
-	ID         int64             `json:"id,omitempty"`   // given by the store, in order of appending
+	ID         int64             `json:"id,omitempty"`   // given by the store, rising in the order of appending
 	PointID    string            `json:"point_id"`
 	Study      string            `json:"study"`
 	Label      string            `json:"label"`
-	Axes       map[string]string `json:"axes,omitempty"` // the axis values that tell this point from its neighbours
+	Axes       map[string]string `json:"axes,omitempty"` // this point's values on the axes of its study
 	Repetition int               `json:"repetition"`     // 1..repeats
 	Status     Status            `json:"status"`
 	Reason     string            `json:"reason,omitempty"`         // a sentence, whenever Status is not ok
@@ -45,23 +44,23 @@ type Record struct {
 	Doubts     []Doubt           `json:"doubts,omitempty"`
 	Began      time.Time         `json:"began"`
 	Ended      time.Time         `json:"ended"`
-	Spec       study.Spec        `json:"spec"`     // complete
-	Settings   Settings          `json:"settings"` // what was in force, defaults included
+	Spec       study.Spec        `json:"spec"` // complete
+	Settings   Settings          `json:"settings"`
 	Versions   Versions          `json:"versions"`
 	Host       Host              `json:"host"`
-	Failover   bool              `json:"failover,omitempty"` // another node leads when the one that did is gone; false in older records
-	Agents     []Agent           `json:"agents,omitempty"`   // that ran producers and consumers; none: the process on Host did
-	Meters     []Meter           `json:"meters,omitempty"`   // agents that metered an attached broker; none: the process on Host did, if anybody
-	Growth     []Growth          `json:"growth,omitempty"`   // how the agents became more, with --agents auto
-	Result     *Result           `json:"result,omitempty"`   // nil when nothing was measured
-	Source     string            `json:"source,omitempty"`   // of an imported record: the digest of the file it was read from; of a published one: its table and page
+	Failover   bool              `json:"failover,omitempty"` // another node takes over when the leader is gone; false in older records
+	Agents     []Agent           `json:"agents,omitempty"`   // that ran producers and consumers; none: a process on Host did
+	Meters     []Meter           `json:"meters,omitempty"`   // agents that metered an attached broker
+	Growth     []Growth          `json:"growth,omitempty"`   // when agents were added, with --agents auto
+	Result     *Result           `json:"result,omitempty"`   // nil if nothing was measured
+	Source     string            `json:"source,omitempty"`   // of an imported record: the digest of its file; of a published one: its table and page
 }
 
 // Doubt is a stated reason why the numbers of a record deserve less trust.
 type Doubt struct {
 	Code string `json:"code"` // e.g. "unbalanced-books", "old-version", "shared-cores"
 	Text string `json:"text"` // one sentence with the figures
-	// Figures are those of the text; records of before they were kept have none.
+	// Figures are those of the text; none in older records.
 	Figures []remark.Figure `json:"figures,omitempty"`
 }
 
@@ -69,39 +68,39 @@ type Doubt struct {
 const (
 	DoubtRateMissed   = "rate-missed"   // stands before all other doubts
 	DoubtOrderUnknown = "order-unknown" // agents' clocks do not show in which order messages came: Books.Reordered is the least it can be
-	DoubtBadRates     = "bad-levels"    // of a curve as a whole: some of its rates failed or are void
-	DoubtLate         = "late"          // deliveries still came when the drain ended: missing messages may only be late
+	DoubtBadRates     = "bad-levels"    // of a curve: some of its rates failed or are void
+	DoubtLate         = "late"          // deliveries still came when the drain ended, so missing messages may only be late
 	DoubtPauses       = "pauses"        // the generator's process or machine stood still
-	DoubtGeneratorLag = "generator-lag" // the generator itself sent late
+	DoubtGeneratorLag = "generator-lag" // the generator sent late by its own fault
 )
 
-// Remark is the doubt as a sentence that is joined with others of its kind.
+// Remark is the doubt as a sentence that can share a footnote with doubts that differ in their figures only.
 func (d Doubt) Remark() remark.Remark { return remark.Stored(d.Text, d.Figures) }
 
-// Same tells that two doubts say the same in the same words.
+// Same reports whether two doubts have the same code and text.
 func (d Doubt) Same(o Doubt) bool { return d.Code == o.Code && d.Text == o.Text }
 
-// Why is the reason as a sentence that is joined with others of its kind.
+// Why is the reason as a sentence that can share a footnote with reasons that differ in their figures only.
 func (r Record) Why() remark.Remark { return remark.Stored(r.Reason, r.Figures) }
 
-// Settings are the native settings in force.
+// Settings are the settings in force, defaults included, under their native names.
 type Settings struct {
 	Server map[string]any `json:"server,omitempty"`
 	Client map[string]any `json:"client,omitempty"`
 	Topic  map[string]any `json:"topic,omitempty"`
 }
 
-// Versions says what was measured with what.
+// Versions are those of everything that takes part in a measurement.
 type Versions struct {
-	Broker  string `json:"broker"`            // of an attached broker: as it says, or as its protocol tells; may be ""
-	Product string `json:"product,omitempty"` // what an attached broker calls itself
+	Broker  string `json:"broker"`            // of an attached broker: as it answers; may be empty
+	Product string `json:"product,omitempty"` // the name that an attached broker answers with
 	Client  string `json:"client"`            // module@version
-	TLS     string `json:"tls,omitempty"`     // as negotiated: "TLS 1.3, TLS_AES_128_GCM_SHA256"
+	TLS     string `json:"tls,omitempty"`     // as negotiated: "TLS 1.3, TLS_AES_128_GCM_SHA256"; empty without TLS
 	Tool    string `json:"tool"`
 	Go      string `json:"go"`
 }
 
-// Host is the machine.
+// Host is the machine that a repetition ran on.
 type Host struct {
 	Name        string `json:"name"`
 	OS          string `json:"os"`
@@ -112,25 +111,25 @@ type Host struct {
 	Clock       string `json:"clock"` // kernel clock source
 }
 
-// Meter is an agent on a host of an attached broker, which metered the broker's processes there. The cost of all is in the result.
+// Meter is an agent that metered the processes of an attached broker on their host. The result's cost is that of all meters.
 type Meter struct {
 	Name          string   `json:"name"`
 	Host          string   `json:"host"`
 	Processes     string   `json:"processes"`
-	Addresses     []string `json:"addresses"` // of those that the spec names, which its processes serve
+	Addresses     []string `json:"addresses"` // those of the spec that the metered processes serve
 	ClockOffsetNs int64    `json:"clock_offset_ns"`
-	ClockBoundNs  int64    `json:"clock_bound_ns"` // by so much the edges of the time in which the cost was taken are uncertain
+	ClockBoundNs  int64    `json:"clock_bound_ns"` // by so much the start and the end of the metered time may be off
 }
 
-// Growth is that a repetition went on with more agents.
+// Growth says that a repetition went on with more agents.
 type Growth struct {
 	Agents  int             `json:"agents"` // from then on
-	Reason  string          `json:"reason"` // why fewer were the limit
+	Reason  string          `json:"reason"` // why fewer would have limited the result
 	Figures []remark.Figure `json:"reason_figures,omitempty"`
 }
 
-// Agent is a process that ran producers and consumers, on this host or another one, as it was in the last trial. Its clock was
-// ClockOffsetNs ahead of the host's, give or take ClockBoundNs; both are 0 where it is the same clock.
+// Agent is a process that ran producers and consumers, with its figures of the last trial. Its clock was ClockOffsetNs ahead of
+// the coordinator's, with an error of up to ClockBoundNs either way; both are 0 if it is the same clock.
 type Agent struct {
 	Name          string `json:"name"`
 	Host          string `json:"host"`
@@ -139,13 +138,13 @@ type Agent struct {
 	Consumers     int    `json:"consumers,omitempty"`
 	ClockOffsetNs int64  `json:"clock_offset_ns"`
 	ClockBoundNs  int64  `json:"clock_bound_ns"`
-	// ClockKeptBy is what keeps its host's time of day (chrony, PTP, kernel), and ClockKeptNs how far off that is by its own account,
-	// where producers and consumers of one topic are on different agents.
+	// ClockKeptBy is what sets its host's time of day (chrony, PTP, kernel), and ClockKeptNs the error that this claims. They are
+	// known if producers and consumers of one topic are on different agents.
 	ClockKeptBy string `json:"clock_kept_by,omitempty"`
 	ClockKeptNs int64  `json:"clock_kept_ns,omitempty"`
-	// StartLateNs is how long after the start that all were told it woke, by its own clock.
+	// StartLateNs is how late it started, by its own clock.
 	StartLateNs int64 `json:"start_late_ns"`
-	// GeneratorLagP99Ns is how late it sent by its own fault, at p99, and CoresUsed what its process used in the measured phase.
+	// GeneratorLagP99Ns is how late it sent by its own fault, and CoresUsed how many cores its process used in the measured phase.
 	GeneratorLagP99Ns int64   `json:"generator_lag_p99_ns"`
 	CoresUsed         float64 `json:"cores_used"`
 }

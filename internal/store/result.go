@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/hist"
@@ -9,63 +10,64 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Result is what was measured: the point's own load, or the trial that the search reports, with what only some measures
-// have.
+// Result holds what a repetition measured. Its Measurement is that of the point's own load or, of a search, that of the trial
+// that the search reports. The other fields are nil for kinds of measurement that have no such figures.
 type Result struct {
 	Measurement
 	Sustainable *Sustainable `json:"sustainable,omitempty"`
 	Curve       []CurvePoint `json:"curve,omitempty"`
-	Knee        *Knee        `json:"knee,omitempty"` // of a curve; nil where its rates don't show one, or in older records
+	Knee        *Knee        `json:"knee,omitempty"` // of a curve; nil if its rates show none, and in older records
 	Count       *Count       `json:"count,omitempty"`
 	Backlog     *Backlog     `json:"backlog,omitempty"`
-	Pipeline    *Pipeline    `json:"pipeline,omitempty"` // of a pipeline
-	// Given are the figures of a published record by the keys of metrics, in base units. Of such a record nothing else is known.
+	Pipeline    *Pipeline    `json:"pipeline,omitempty"`
+	// Given are the figures of a published record, in base units by the keys of metrics. Nothing else is known of such a record.
 	Given map[string]float64 `json:"given,omitempty"`
 }
 
 // Measurement is one measured phase. Rates are messages per second, times nanoseconds, sizes bytes.
 type Measurement struct {
 	Books       Books    `json:"books"`
-	Streams     []Stream `json:"streams,omitempty"` // one per producer, topic and subscription that shows a fault
-	Seconds     float64  `json:"seconds"`           // length of the measured phase
+	Streams     []Stream `json:"streams,omitempty"` // those that lost, duplicated, reordered or corrupted messages
+	Seconds     float64  `json:"seconds"`           // length of the measured phase, drain left out
 	OfferedRate float64  `json:"offered_rate,omitempty"`
 	PublishRate float64  `json:"publish_rate"` // acked per second of the measured phase
-	ReceiveRate float64  `json:"receive_rate"` // received per second, all subscriptions
-	// Throughput, of a closed loop, is messages per second that came to every subscription (were confirmed, where there
-	// is none) from the start of the measured phase until 99 % of them had come; 0 in older records and of other loads.
+	ReceiveRate float64  `json:"receive_rate"` // received per second by all subscriptions together
+	// Throughput is that of a closed loop: messages per second that every subscription received (without subscriptions: that
+	// were confirmed) from the start of the measured phase until 99 % of them had come. 0 for other loads and in older records.
 	Throughput  float64 `json:"throughput,omitempty"`
 	PayloadSize float64 `json:"payload_size"` // mean bytes
 	Latency     Latency `json:"latency"`
-	// ClockBoundNs is by how much a latency from one agent to another may be off, either way: as far as their clocks are known to
-	// each other. 0: all had one clock.
+	// ClockBoundNs is the error, either way, that a latency from one agent to another may have because their clocks are known to
+	// each other only so far. 0 if all had one clock.
 	ClockBoundNs int64        `json:"clock_bound_ns,omitempty"`
 	Cost         Cost         `json:"cost"`
-	Pauses       *Pauses      `json:"pauses,omitempty"` // nil in records of before they were watched
+	Pauses       *Pauses      `json:"pauses,omitempty"` // nil in older records
 	Series       []Tick       `json:"series,omitempty"`
 	Faults       []FaultEvent `json:"faults,omitempty"`
-	Outage       *Outage      `json:"outage,omitempty"` // where faults were asked for
-	// BacklogMax is the largest backlog of all samples from the start of the measured phase on, also of those that are
-	// not kept; nil in older records.
+	Outage       *Outage      `json:"outage,omitempty"` // nil without faults
+	// BacklogMax is the largest backlog, in messages, of all samples from the start of the measured phase on, including those that
+	// Series leaves out. nil in older records.
 	BacklogMax    *int64     `json:"backlog_max,omitempty"`
-	Corrected     *Corrected `json:"corrected,omitempty"` // nil where nothing was received, or in older records
-	WarmupSeconds float64    `json:"warmup_seconds"`      // as it really was
+	Corrected     *Corrected `json:"corrected,omitempty"` // nil if nothing was received, and in older records
+	WarmupSeconds float64    `json:"warmup_seconds"`      // as it was, not as the spec asks
 }
 
 // Books count messages.
 type Books = ledger.Books
 
-// Guarantee is what a spec asks of the broker.
+// Guarantee is the guarantee that a spec asks for.
 func Guarantee(s study.Spec) ledger.Guarantee {
 	return ledger.Guarantee{
 		Delivery: s.Delivery, Persistence: s.Persistence, Acks: s.Acks, Replicas: s.Replicas, Ordering: s.Ordering, Counted: s.Pipeline != nil,
 	}
 }
 
-// Promise judges books by the guarantee that a spec asks for, of a broker that fails over or doesn't.
+// Promise judges books by the guarantee that a spec asks for. failover says that another node of the broker took the lead when
+// the leader was gone.
 func Promise(s study.Spec, failover bool, b Books) ledger.Verdict {
 	var faults []string
 	for _, f := range s.Faults {
-		if !slices.Contains(s.Parts(), f.Node) { // what holds messages is the broker
+		if !slices.Contains(s.Parts(), f.Node) { // a fault of another part of a pipeline costs no messages in the broker
 			faults = append(faults, f.Do)
 		}
 	}
@@ -74,52 +76,52 @@ func Promise(s study.Spec, failover bool, b Books) ledger.Verdict {
 	return ledger.Keeps(g, faults, b)
 }
 
-// Stream is the ledger of one (producer, topic, subscription), with the first ranges of lost sequence numbers.
+// Stream is the ledger of the messages of one producer to one topic, as one subscription received them.
 type Stream struct {
 	Producer      int        `json:"producer"`
 	Topic         string     `json:"topic"`
 	Subscription  string     `json:"subscription"`
 	Books         Books      `json:"books"`
-	LostRanges    [][2]int64 `json:"lost_ranges,omitempty"` // first..last, inclusive
-	LostRangesCut bool       `json:"lost_ranges_cut,omitempty"`
+	LostRanges    [][2]int64 `json:"lost_ranges,omitempty"`     // first and last sequence number of each
+	LostRangesCut bool       `json:"lost_ranges_cut,omitempty"` // there are more than are stored
 }
 
-// Latency holds whole histograms, in nanoseconds.
+// Latency holds the histograms of the measured phase, in nanoseconds.
 type Latency struct {
 	EndToEnd        hist.Snapshot `json:"e2e"`           // received − intended
 	EndToEndService hist.Snapshot `json:"e2e_service"`   // received − sent
 	Publish         hist.Snapshot `json:"publish"`       // acked − intended
 	Service         hist.Snapshot `json:"service"`       // acked − sent
 	Lag             hist.Snapshot `json:"lag"`           // sent − intended
-	GeneratorLag    hist.Snapshot `json:"generator_lag"` // the part of lag not caused by back-pressure
+	GeneratorLag    hist.Snapshot `json:"generator_lag"` // the part of Lag that the generator caused itself
 }
 
-// Corrected is latency from send to receipt (from send to acknowledgement where nobody subscribes) as HdrHistogram's
-// copyCorrectedForCoordinatedOmission has it: beside a value above the expected interval stand those that the messages
-// would have had that were not sent meanwhile.
+// Corrected is latency from send to receipt (without subscriptions: to acknowledgement), corrected as by HdrHistogram's
+// copyCorrectedForCoordinatedOmission: for each value above the expected interval, it adds the values of the messages that
+// would have been sent meanwhile.
 type Corrected struct {
 	IntervalNs int64   `json:"interval_ns"` // the mean gap between sends of one producer
 	MeanNs     float64 `json:"mean_ns"`
 	P99Ns      int64   `json:"p99_ns"`
 }
 
-// Sustainable is the outcome of the search. Low and High are the bounds of its first goal.
+// Sustainable is the outcome of a search, in messages per second. Low and High are the bounds of its first goal.
 type Sustainable struct {
 	Low    float64      `json:"low"`             // highest rate that passed, confirmed by long trials; 0: none did
 	High   float64      `json:"high"`            // lowest rate that failed; 0: none did
-	Goals  []GoalResult `json:"goals,omitempty"` // nil in records of before there were several
+	Goals  []GoalResult `json:"goals,omitempty"` // nil in older records, which had one goal
 	Trials []Trial      `json:"trials"`
-	Limit  string       `json:"limit"` // what ran out: generator | latency | consumer-delay | cpu | client-window | client-send | unknown
+	Limit  string       `json:"limit"` // what limited the rate: generator | latency | consumer-delay | cpu | client-window | client-send | unknown
 }
 
 // GoalResult answers one goal of a search (MLRsearch, docs/method.md).
 type GoalResult struct {
-	LatencyNs   int64   `json:"latency_ns,omitempty"` // bound at Quantile; 0: none
+	LatencyNs   int64   `json:"latency_ns,omitempty"` // highest latency allowed at Quantile; 0: any
 	Quantile    float64 `json:"quantile,omitempty"`
 	Low         float64 `json:"low"`                    // relevant lower bound; 0: none
 	High        float64 `json:"high"`                   // relevant upper bound; 0: none
-	Conditional float64 `json:"conditional_throughput"` // what came through at Low
-	Undecided   string  `json:"undecided,omitempty"`    // why a bound is unknown, or both are wider apart than asked
+	Conditional float64 `json:"conditional_throughput"` // messages per second that came through at Low
+	Undecided   string  `json:"undecided,omitempty"`    // why a bound is unknown, or the two are further apart than the spec allows
 }
 
 // Trial is one timed run of load inside a search.
@@ -130,18 +132,18 @@ type Trial struct {
 	Reason       string  `json:"reason,omitempty"`
 	PublishRate  float64 `json:"publish_rate"`
 	ReceiveRate  float64 `json:"receive_rate"`
-	BacklogSlope float64 `json:"backlog_slope"` // upper 95 % bound, messages per second
+	BacklogSlope float64 `json:"backlog_slope"` // messages per second, upper 95 % bound
 	EndToEndP50  int64   `json:"e2e_p50_ns"`
 	EndToEndP99  int64   `json:"e2e_p99_ns"`
 	Seconds      float64 `json:"seconds"`
-	// Others are the verdicts for the other goals, in their order.
+	// Others are the verdicts for the other goals, in the order of Sustainable.Goals.
 	Others []string `json:"others,omitempty"`
 }
 
-// CurvePoint is one fixed rate of a curve: a whole measurement with counts, doubts, cost and samples of its own. Of
-// records written before it was one, only the rates, the latency and the cost are known.
+// CurvePoint is one fixed rate of a curve, with a measurement and doubts of its own. Older records hold only its rates, latency and
+// cost.
 type CurvePoint struct {
-	Fraction float64         `json:"fraction,omitempty"` // of the sustainable rate; 0 where rates were given
+	Fraction float64         `json:"fraction,omitempty"` // of the sustainable rate; 0 if the spec gives rates
 	Rate     float64         `json:"rate"`
 	Status   Status          `json:"status"`
 	Reason   string          `json:"reason,omitempty"`
@@ -150,13 +152,13 @@ type CurvePoint struct {
 	Measurement
 }
 
-// Knee is where the mean latency of a curve jumps (docs/method.md), as one reads it off a plot.
+// Knee is where the mean latency of a curve jumps, as papers read it off a plot (docs/method.md).
 type Knee struct {
-	Rate     float64 `json:"rate"`                // the most that came through per second before it
-	JumpedAt float64 `json:"jumped_at,omitempty"` // the rate offered at which it had jumped; 0: it didn't, but no more came through
+	Rate     float64 `json:"rate"`                // highest rate that came through before the jump
+	JumpedAt float64 `json:"jumped_at,omitempty"` // first offered rate after the jump; 0: throughput stopped growing without a jump
 }
 
-// Count is the total time for a number of messages.
+// Count is the time that a fixed number of messages took.
 type Count struct {
 	Messages       int64   `json:"messages"`
 	Bytes          int64   `json:"bytes"`
@@ -164,7 +166,7 @@ type Count struct {
 	TotalSeconds   float64 `json:"total_seconds"`   // first send to last delivery
 }
 
-// Backlog is what filling and draining took.
+// Backlog is the time that filling and emptying a backlog took, and the messages per second.
 type Backlog struct {
 	Messages     int64   `json:"messages"`
 	Bytes        int64   `json:"bytes"`
@@ -174,87 +176,86 @@ type Backlog struct {
 	DrainRate    float64 `json:"drain_rate"`
 }
 
-// Cost is what the measured phase used. Broker figures cover its whole process tree.
+// Cost is what broker and generator used from the start of the measured phase to the end of the drain. The broker's figures are
+// those of all its processes.
 type Cost struct {
 	BrokerUserSeconds      float64 `json:"broker_user_seconds"`
 	BrokerSystemSeconds    float64 `json:"broker_system_seconds"`
 	BrokerRSSBytes         int64   `json:"broker_rss_bytes"` // largest seen
 	BrokerDiskWriteBytes   int64   `json:"broker_disk_write_bytes"`
-	BrokerDiskReadBytes    *int64  `json:"broker_disk_read_bytes,omitempty"` // from a disk, not from the page cache; nil: not known, also in older records
-	BrokerFlushes          *int64  `json:"broker_flushes,omitempty"`         // calls of fsync, fdatasync and msync; nil: not counted, also in older records
+	BrokerDiskReadBytes    *int64  `json:"broker_disk_read_bytes,omitempty"` // from a disk, not from the page cache; nil: not known
+	BrokerFlushes          *int64  `json:"broker_flushes,omitempty"`         // calls of fsync, fdatasync and msync; nil: not counted
 	BrokerDataGrowthBytes  int64   `json:"broker_data_growth_bytes"`         // -1: not known
-	BrokerKnown            bool    `json:"broker_known"`                     // false: in-process, or attached and not found on this machine
+	BrokerKnown            bool    `json:"broker_known"`                     // false: the broker was not metered, and its figures mean nothing
 	GeneratorUserSeconds   float64 `json:"generator_user_seconds"`
 	GeneratorSystemSeconds float64 `json:"generator_system_seconds"`
 	GeneratorRSSBytes      int64   `json:"generator_rss_bytes"`
 	GeneratorGCPauseNs     int64   `json:"generator_gc_pause_ns"`
-	Sides                  *Sides  `json:"sides,omitempty"`   // the generator's, where its consumers had a process of their own
-	Relays                 *Side   `json:"relays,omitempty"`  // all of them together, where there are any; no part of the generator
-	Seconds                float64 `json:"seconds,omitempty"` // from the start of the measured phase to the end of the drain
-	Shares                 *Shares `json:"shares,omitempty"`  // nil where the phase was too short to tell, or in older records
-	Messages               int64   `json:"messages"`          // acked in the same phase: the divisor
-	Bytes                  int64   `json:"bytes"`             // their payload bytes
+	Sides                  *Sides  `json:"sides,omitempty"`   // of the generator, if its consumers had a process of their own
+	Relays                 *Side   `json:"relays,omitempty"`  // all relays together, which are no part of the generator
+	Seconds                float64 `json:"seconds,omitempty"` // length of that time; 0 in older records
+	Shares                 *Shares `json:"shares,omitempty"`  // nil if the phase was too short to tell, and in older records
+	Messages               int64   `json:"messages"`          // acknowledged messages of the measured phase, by which costs are divided
+	Bytes                  int64   `json:"bytes"`             // of their payloads
 }
 
-// Sides are the producing and the consuming side of the generator, where they were processes of their own. Together they
-// are the generator.
+// Sides are the two processes of a generator whose consumers have a process of their own.
 type Sides struct {
 	Producing Side `json:"producing"`
 	Consuming Side `json:"consuming"`
 }
 
-// Side is what one side used.
+// Side is what one process used.
 type Side struct {
 	UserSeconds   float64 `json:"user_seconds"`
 	SystemSeconds float64 `json:"system_seconds"`
 	RSSBytes      int64   `json:"rss_bytes"` // largest seen
 }
 
-// SidesTick is what both sides used at a time.
+// SidesTick is what both sides use at a time.
 type SidesTick struct {
 	Producing SideTick `json:"producing"`
 	Consuming SideTick `json:"consuming"`
 }
 
-// SideTick is how many cores a side used, and its memory.
+// SideTick is how many cores one side uses, and its memory.
 type SideTick struct {
 	User     float64 `json:"user"`
 	System   float64 `json:"system"`
 	RSSBytes int64   `json:"rss_bytes"`
 }
 
-// Shares are how many cores were in use while the load was offered, drain and settling left out.
+// Shares are the numbers of cores in use while load was offered, drain left out.
 type Shares struct {
-	Seconds float64 `json:"seconds"` // what they are the mean of: the measured phase
-	Broker  float64 `json:"broker"`  // 0 where the broker was not metered
-	// BrokerUser and BrokerSystem are Broker's parts; both 0 in older records.
+	Seconds float64 `json:"seconds"` // length of the measured phase, over which they are means
+	Broker  float64 `json:"broker"`  // 0 if it wasn't metered; see Cost.BrokerKnown
+	// BrokerUser and BrokerSystem add up to Broker. Both are 0 in older records.
 	BrokerUser   float64 `json:"broker_user,omitempty"`
 	BrokerSystem float64 `json:"broker_system,omitempty"`
 	Generator    float64 `json:"generator"`
 	Relays       float64 `json:"relays,omitempty"`
-	// Sides are Generator's parts where its consumers had a process of their own.
+	// Sides add up to Generator. nil unless its consumers had a process of their own.
 	Sides  *SidesTick `json:"sides,omitempty"`
-	Others float64    `json:"others"` // other processes, and what the hypervisor took for other machines
+	Others float64    `json:"others"` // of other processes, and those that the hypervisor gave to other machines
 }
 
-// Pauses say how far the generator's machine and process stood still in the measured phase: below that, nothing is
-// known of the broker.
+// Pauses say how long the generator's machine or process stood still in the measured phase. A latency below that says nothing
+// about the broker.
 type Pauses struct {
-	// Late is how late a thread that only sleeps woke, ns; a pause longer than the distance of its wake-ups counts
-	// once for each wake-up that it swallowed (Gil Tene's jHiccup). Any latency may contain a pause of this
-	// distribution, on the sending and on the receiving side.
+	// Late is how late a thread woke that only sleeps, in nanoseconds. A pause that is longer than the sleep counts once for each
+	// wake-up that it delayed, as in Gil Tene's jHiccup. Any latency may contain such a pause, at its send and at its receipt.
 	Late            hist.Snapshot `json:"late"`
 	LongestNs       int64         `json:"longest_ns"`
 	LongestOffsetNs int64         `json:"longest_offset_ns"` // when it began, from the start of the measured phase
-	GCPauseNs       int64         `json:"gc_pause_ns"`       // of which the garbage collector stopped the process, summed
-	StolenSeconds   float64       `json:"stolen_seconds"`    // of all cores, by the hypervisor (/proc/stat, steal)
-	QueuedSeconds   float64       `json:"queued_seconds"`    // threads of this process were ready and waited for a core (schedstat)
+	GCPauseNs       int64         `json:"gc_pause_ns"`       // sum of the times for which the garbage collector stopped the process
+	StolenSeconds   float64       `json:"stolen_seconds"`    // core time that the hypervisor gave to other machines (/proc/stat, steal)
+	QueuedSeconds   float64       `json:"queued_seconds"`    // thread time ready to run and without a core (/proc/PID/schedstat)
 }
 
-// Tick is one sample of the run. Offsets are from the start of the measured phase (negative in warm-up).
+// Tick is one sample of a run over time.
 type Tick struct {
-	OffsetNs     int64   `json:"offset_ns"`
-	Phase        string  `json:"phase"` // warmup | measure | drain
+	OffsetNs     int64   `json:"offset_ns"` // from the start of the measured phase; negative in the warm-up
+	Phase        string  `json:"phase"`     // warmup | measure | drain
 	PublishRate  float64 `json:"publish_rate"`
 	ReceiveRate  float64 `json:"receive_rate"`
 	Backlog      int64   `json:"backlog"`
@@ -262,17 +263,17 @@ type Tick struct {
 	EndToEndP99  int64   `json:"e2e_p99_ns"`
 	BrokerCPU    float64 `json:"broker_cpu"`              // cores
 	GeneratorCPU float64 `json:"generator_cpu"`           // cores
-	BrokerUser   float64 `json:"broker_user,omitempty"`   // cores; with BrokerSystem the parts of BrokerCPU, both 0 in older records
+	BrokerUser   float64 `json:"broker_user,omitempty"`   // cores; adds up to BrokerCPU with BrokerSystem; both 0 in older records
 	BrokerSystem float64 `json:"broker_system,omitempty"` // cores
-	// Sides are GeneratorCPU's parts, with the memory of each, where the consumers had a process of their own.
+	// Sides add up to GeneratorCPU. nil unless the consumers had a process of their own.
 	Sides *SidesTick `json:"sides,omitempty"`
-	// FromSendNs is the mean of the latencies that came in since the tick before, from send to receipt (to
-	// acknowledgement where nobody subscribes), FromSendCount their number; 0 in older records.
+	// FromSendNs is the mean latency from send to receipt (without subscriptions: to acknowledgement) of the FromSendCount messages
+	// since the tick before. Both are 0 in older records.
 	FromSendNs    float64 `json:"from_send_ns,omitempty"`
 	FromSendCount int64   `json:"from_send_count,omitempty"`
 }
 
-// FaultEvent is a fault as it really happened.
+// FaultEvent is a fault that was done.
 type FaultEvent struct {
 	OffsetNs int64  `json:"offset_ns"`
 	Do       string `json:"do"`
@@ -281,14 +282,14 @@ type FaultEvent struct {
 	Err      string `json:"err,omitempty"`
 }
 
-// Outage is the longest time, while load was due, in which the application saw nothing move. It is read from samples.
+// Outage holds the longest times without a delivery and without a confirmation while load was due. They are read from samples.
 type Outage struct {
-	ReceiveNs int64 `json:"receive_ns"`          // nothing was delivered
-	PublishNs int64 `json:"publish_ns"`          // nothing was confirmed
-	SampleNs  int64 `json:"sample_ns,omitempty"` // between two samples; 0 in older records: 20 ms, of pipelines 50 ms
+	ReceiveNs int64 `json:"receive_ns"`          // without a delivery
+	PublishNs int64 `json:"publish_ns"`          // without a confirmation
+	SampleNs  int64 `json:"sample_ns,omitempty"` // between two samples; 0 in older records
 }
 
-// OutageSampleNs is the time between two of the samples that the outage was read from; 0 where none was.
+// OutageSampleNs is the time between the samples that the outage was read from, in nanoseconds. It is 0 without an outage.
 func (r *Result) OutageSampleNs() int64 {
 	switch {
 	case r.Outage == nil:
@@ -296,15 +297,15 @@ func (r *Result) OutageSampleNs() int64 {
 	case r.Outage.SampleNs > 0:
 		return r.Outage.SampleNs
 	case r.Pipeline != nil:
-		return 50e6
+		return 50e6 // of all pipelines whose records don't say
 	}
-	return 20e6
+	return 20e6 // of all other such records
 }
 
-// PerMillion scales seconds to seconds per million of the phase's messages; 0 when there were none.
+// PerMillion divides seconds by the messages: seconds per million of them. It is NaN without messages.
 func (c Cost) PerMillion(seconds float64) float64 {
 	if c.Messages == 0 {
-		return 0
+		return math.NaN()
 	}
 	return seconds * 1e6 / float64(c.Messages)
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// forms is how older forms of a record become the current one. Records are never edited in the store: they are
-// brought up to date whenever they are read.
+// forms turn older forms of a record into the current one. Records are never edited in the store; they are brought up to
+// date whenever they are read.
 type forms struct {
 	current int
-	// steps[n] turns the JSON fields of a record of schema n into those of schema n+1. A number that isn't there can't
-	// be read any more.
+	// steps[n] turns the JSON fields of a record of schema n into those of schema n+1. Records of a schema without a step can't be
+	// read any more.
 	steps map[int]func(fields map[string]json.RawMessage) error
 }
 

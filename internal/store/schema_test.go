@@ -137,8 +137,8 @@ func TestAnOlderLayoutIsBroughtUpToDateByWhoAppends(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.layouts = append(slices.Clone(b.layouts), []string{`ALTER TABLE record ADD COLUMN runner TEXT`})
-			s := &Store{name: name, backend: b, access: a, patience: patience, forms: known}
-			if s.db, err = b.open(a, patience); err != nil {
+			s := &Store{name: name, backend: b, access: a, patience: defaultPatience, forms: known}
+			if s.db, err = b.open(a, defaultPatience); err != nil {
 				t.Fatal(err)
 			}
 			defer s.Close()

@@ -34,20 +34,20 @@ var layoutsSQLite = [][]string{{
 func sqliteFile(path string) *backend {
 	there := beside(path)
 	return &backend{
-		open:      func(a access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, a, patience) },
-		frozen:    func() (*sql.DB, error) { return openFrozen(path) },
-		abandon:   func() { abandon(path, there) },
-		tidy:      func() { tidy(path, there) },
-		enter:     enterWAL,
-		diagnose:  func(err error, doing string) (Problem, string, error) { return diagnoseSQLite(path, err, doing) },
-		tables:    `SELECT name FROM sqlite_master WHERE type = 'table'`,
-		now:       `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`,
-		layouts:   layoutsSQLite,
-		elsewhere: "file",
+		open:       func(a access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, a, patience) },
+		enter:      enterWAL,
+		openFrozen: func() (*sql.DB, error) { return openFrozen(path) },
+		abandon:    func() { abandon(path, there) },
+		tidy:       func() { tidy(path, there) },
+		diagnose:   func(err error, doing string) (Problem, string, error) { return diagnoseSQLite(path, err, doing) },
+		tables:     `SELECT name FROM sqlite_master WHERE type = 'table'`,
+		now:        `CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`,
+		layouts:    layoutsSQLite,
+		elsewhere:  "file",
 	}
 }
 
-// openSQLite opens path. It doesn't touch the file yet, except for finding out whether there is one.
+// openSQLite opens the store at path. It finds out whether the file exists, and leaves opening it to the first statement.
 func openSQLite(path string, a access, patience time.Duration) (*sql.DB, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -73,12 +73,17 @@ func openSQLite(path string, a access, patience time.Duration) (*sql.DB, error) 
 		q.Set("mode", "ro")
 		q.Add("_pragma", "query_only(true)")
 	}
-	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}
-	return sql.Open("sqlite", name.String())
+	return sql.Open("sqlite", sqliteURL(path, q.Encode()))
 }
 
-// enterWAL switches to the write-ahead log, with which readers never wait for writers. SQLite answers "busy" at once,
-// without the busy timeout, when another process is switching the same new file; so this waits by itself.
+// sqliteURL names a file and how to open it (https://www.sqlite.org/uri.html).
+func sqliteURL(path, query string) string {
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query}
+	return u.String()
+}
+
+// enterWAL switches to the write-ahead log, with which readers never wait for writers. While another process is switching
+// the same new file, SQLite returns "busy" at once, without waiting for its busy timeout, so enterWAL tries again.
 func enterWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -96,6 +101,7 @@ func enterWAL(ctx context.Context, db *sql.DB, patience time.Duration) error {
 	}
 }
 
+// diagnoseSQLite is the diagnosis of an error by its result code (https://www.sqlite.org/rescode.html).
 func diagnoseSQLite(path string, err error, doing string) (Problem, string, error) {
 	var cause *sqlite.Error
 	if !errors.As(err, &cause) {
@@ -126,7 +132,7 @@ func diagnoseSQLite(path string, err error, doing string) (Problem, string, erro
 	return Other, "could not " + doing, err
 }
 
-// wordless is an error whose text would add nothing to the sentence about it: "disk I/O error (4874)".
+// wordless is an error whose own text adds nothing to the sentence about it, such as "disk I/O error (4874)".
 type wordless struct{ error }
 
 func (wordless) Error() string   { return "" }

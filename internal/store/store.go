@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// patience is how long an operation waits for another process to release the store.
-const patience = 10 * time.Second
+// defaultPatience is how long an operation waits for another process to release the store, or for a server that restarts.
+const defaultPatience = 10 * time.Second
 
 // Store is an open store. Its methods may be called from different goroutines, and several processes may have the
 // same store open and append to it.
 type Store struct {
-	name     string // for people: as given, but without a password
+	name     string // path or URL as given, but without a password
 	backend  *backend
 	db       *sql.DB
 	access   access
@@ -33,22 +33,22 @@ const (
 )
 
 // Open opens the store at url for appending and reading, and creates it when nothing is there. url is the path of a
-// SQLite file, optionally written sqlite:path, or the URL of a PostgreSQL database, in which it takes the current
+// SQLite file, optionally written sqlite:path, or the URL of a PostgreSQL database, in which the store takes the current
 // schema. Every failure is an *Error, which never holds a password.
 func Open(url string) (*Store, error) { return OpenContext(context.Background(), url) }
 
-// OpenContext is Open until ctx ends.
+// OpenContext is Open, which it gives up when ctx ends.
 func OpenContext(ctx context.Context, url string) (*Store, error) {
-	return open(ctx, url, appending, patience)
+	return open(ctx, url, appending, defaultPatience)
 }
 
-// OpenReadOnly opens a store that exists; it never creates or changes one, so that a report over a mistyped path is
-// an error (Missing) and not an empty report. Append on it fails.
+// OpenReadOnly opens an existing store. It never creates or changes one, so that a report over a mistyped path is
+// an error (Missing) instead of an empty report. Append fails on a store that was opened like this.
 func OpenReadOnly(url string) (*Store, error) { return OpenReadOnlyContext(context.Background(), url) }
 
-// OpenReadOnlyContext is OpenReadOnly until ctx ends.
+// OpenReadOnlyContext is OpenReadOnly, which it gives up when ctx ends.
 func OpenReadOnlyContext(ctx context.Context, url string) (*Store, error) {
-	return open(ctx, url, reading, patience)
+	return open(ctx, url, reading, defaultPatience)
 }
 
 func open(ctx context.Context, url string, a access, patience time.Duration) (*Store, error) {
@@ -63,120 +63,139 @@ func open(ctx context.Context, url string, a access, patience time.Duration) (*S
 	bounded, cancel := s.bounded(ctx)
 	defer cancel()
 	err = s.prepare(bounded)
-	if err != nil && a == reading && b.frozen != nil && (ProblemOf(err) == Full || mayNotShare(err)) {
-		err = s.freeze(bounded, err)
+	if a == reading && (ProblemOf(err) == Full || mayNotShare(err)) {
+		err = s.reopenFrozen(bounded, err)
 	}
-	if err != nil {
-		_ = s.db.Close()
-		if b.abandon != nil {
-			b.abandon()
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, err
+	if err == nil {
+		return s, nil
 	}
-	return s, nil
+	s.abandon()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, err
 }
 
-// freeze prepares the store once more, as it can be read on a full disk, or where nothing may be written; why is what
-// happened otherwise.
-func (s *Store) freeze(ctx context.Context, why error) error {
-	_ = s.db.Close()
-	if s.backend.abandon != nil {
-		s.backend.abandon()
-	}
-	db, err := s.backend.frozen()
+// reopenFrozen opens the store for reading without writing anything beside it. It returns failed, the error of the usual way, if
+// that would miss records.
+func (s *Store) reopenFrozen(ctx context.Context, failed error) error {
+	s.abandon()
+	db, err := s.backend.openFrozen()
 	if err != nil {
 		return s.explain(err, "read it")
 	}
 	if db == nil {
-		return why
+		return failed
 	}
 	s.db = db
 	return s.prepare(ctx)
 }
 
-// bounded gives a call of the database twice its patience, so that one that never answers holds nobody up for ever.
+// abandon closes a store whose opening failed, and removes what the attempt left on the disk.
+func (s *Store) abandon() {
+	_ = s.db.Close()
+	s.backend.abandon()
+}
+
+// bounded bounds an operation by twice the store's patience: a database that never answers must not hold the program up.
 func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, 2*s.patience)
 }
 
-// Name is the store's path or URL as it may be shown to anyone: without its password.
+// Name is the store's path or URL without its password, which may be shown to anyone.
 func (s *Store) Name() string { return s.name }
 
 // Close releases the store.
 func (s *Store) Close() error {
 	err := s.explain(s.db.Close(), "close it")
-	if s.access == reading && s.backend.tidy != nil {
+	if s.access == reading {
 		s.backend.tidy()
 	}
 	return err
 }
 
-// Append adds r as one durable transaction and returns the ID it was given; r.ID and r.Schema are ignored. When it
-// returns nil the record survives a crash of the machine. Cancelling ctx before it returns leaves the record out, so
-// callers that must not lose a finished record pass one that isn't cancelled by an interrupt.
+// Append adds r in one durable transaction and returns the ID it was given; r.ID and r.Schema are ignored. Once it
+// returns nil, the record survives a crash of the machine. If ctx ends before that, the record is left out, so a
+// caller that must not lose a finished record passes a context that no interrupt cancels.
 func (s *Store) Append(ctx context.Context, r Record) (int64, error) {
 	id, _, err := s.append(ctx, r, false)
 	return id, err
 }
 
-// AppendOnce is Append, unless the same record is there: an append whose answer was lost can be repeated.
+// AppendOnce appends r unless the store holds it already, which there reports. An append whose answer was lost can so be repeated.
 func (s *Store) AppendOnce(ctx context.Context, r Record) (there bool, err error) {
 	_, there, err = s.append(ctx, r, true)
 	return there, err
 }
 
 func (s *Store) append(ctx context.Context, r Record, once bool) (id int64, there bool, err error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
 	doing := fmt.Sprintf("append repetition %d of point %s", r.Repetition, r.PointID)
+	if s.access == reading {
+		return 0, false, &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + doing}
+	}
 	r.ID, r.Schema = 0, Schema
 	body, err := json.Marshal(r)
 	if err != nil {
 		return 0, false, fmt.Errorf("record of %s, repetition %d, can't be written as JSON: %w", r.PointID, r.Repetition, err)
 	}
-	if s.access == reading {
-		return 0, false, &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + doing}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	err = s.transact(ctx, func(tx *sql.Tx) (err error) {
+		if err := execAll(ctx, tx, s.backend.insert); err != nil {
+			return err
+		}
+		if once {
+			id, there, err = find(ctx, tx, r)
+			if err != nil || there {
+				return err
+			}
+		}
+		id, err = insert(ctx, tx, r, string(body))
+		return err
+	})
+	if err != nil {
+		return 0, false, s.explain(err, doing)
 	}
-	id, there, err = s.insert(ctx, r, string(body), once)
-	return id, there, s.explain(err, doing)
+	return id, there, nil
 }
 
-func (s *Store) insert(ctx context.Context, r Record, body string, once bool) (id int64, there bool, err error) {
-	tx, err := s.begin(ctx)
-	if err != nil {
-		return 0, false, err
+// find looks for r: a record of the same repetition of the same point that began at the same nanosecond and ended in the same way.
+func find(ctx context.Context, tx *sql.Tx, r Record) (id int64, found bool, err error) {
+	const same = `SELECT id FROM record WHERE point_id = $1 AND repetition = $2 AND status = $3 AND began = $4`
+	err = tx.QueryRowContext(ctx, same, r.PointID, r.Repetition, string(r.Status), r.Began.UnixNano()).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, false, nil
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	if s.backend.insert != "" {
-		if _, err := tx.ExecContext(ctx, s.backend.insert); err != nil {
-			return 0, false, err
-		}
-	}
-	if once {
-		const same = `SELECT id FROM record WHERE point_id = $1 AND repetition = $2 AND status = $3 AND began = $4`
-		switch err := tx.QueryRowContext(ctx, same, r.PointID, r.Repetition, string(r.Status), r.Began.UnixNano()).Scan(&id); {
-		case err == nil:
-			return id, true, nil
-		case !errors.Is(err, sql.ErrNoRows):
-			return 0, false, err
-		}
-	}
+	return id, err == nil, err
+}
+
+func insert(ctx context.Context, tx *sql.Tx, r Record, body string) (id int64, err error) {
 	const insert = `INSERT INTO record (point_id, study, repetition, status, began, schema, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`
-	if err := tx.QueryRowContext(ctx, insert,
-		r.PointID, text(r.Study), r.Repetition, string(r.Status), r.Began.UnixNano(), r.Schema, body).Scan(&id); err != nil {
-		return 0, false, err
-	}
-	if err := tx.Commit(); err != nil {
-		return 0, false, err
-	}
-	return id, false, nil
+	err = tx.QueryRowContext(ctx, insert,
+		r.PointID, storable(r.Study), r.Repetition, string(r.Status), r.Began.UnixNano(), r.Schema, body).Scan(&id)
+	return id, err
 }
 
-// begin begins a transaction, waiting a while for a server that restarts: in a run of hours that must not cost a
+// storable is s as every database can store it in a column: PostgreSQL takes neither zero bytes nor invalid UTF-8.
+func storable(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
+}
+
+// transact runs change in a transaction: all that it does takes effect, or nothing.
+func (s *Store) transact(ctx context.Context, change func(tx *sql.Tx) error) error {
+	tx, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	if err := change(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// begin begins a transaction. It waits a while for a server that restarts, which must not cost a run of hours a
 // record. Nothing has been written yet, so trying again is safe.
 func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	for deadline := time.Now().Add(s.patience); ; {
@@ -195,16 +214,15 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	}
 }
 
-// text is what every database can keep in a column: PostgreSQL takes neither zero bytes nor broken UTF-8.
-func text(s string) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
-}
-
-// placeholders writes $from, $from+1, … for n arguments.
-func placeholders(from, n int) string {
-	marks := make([]string, n)
-	for i := range marks {
-		marks[i] = fmt.Sprintf("$%d", from+i)
+// execAll executes statements that return no rows. It skips empty ones, which stand for what a backend doesn't need.
+func execAll(ctx context.Context, tx *sql.Tx, statements ...string) error {
+	for _, statement := range statements {
+		if statement == "" {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
 	}
-	return strings.Join(marks, ", ")
+	return nil
 }
