@@ -58,7 +58,7 @@ func (b *bench) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.start(ctx, &config); err != nil {
+	if config.Target, err = b.start(ctx, config); err != nil {
 		return err
 	}
 	if b.broker, err = b.link(config); err != nil {

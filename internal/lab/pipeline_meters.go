@@ -29,13 +29,14 @@ type pipelineMeters struct {
 // partMeter is what one part has used.
 type partMeter struct {
 	name    string
-	meter   meter       // nil: the client, which is this process
+	meter   meter       // nil for the client, which is this process
 	atBegin partReading // when the measured phase began
 	latest  partReading
 	peakCPU float64 // cores
 	peakRSS int64   // bytes
 }
 
+// partReading is what a part had used at a time.
 type partReading struct {
 	at    int64 // ns on the clock's axis
 	usage provision.Usage
@@ -44,6 +45,7 @@ type partReading struct {
 // tickEach is the time between two readings of the parts' meters.
 const tickEach = 500 * time.Millisecond
 
+// newPipelineMeters returns the meters of all parts, in the direction of the messages.
 func newPipelineMeters(p *pipeline) *pipelineMeters {
 	m := &pipelineMeters{began: clock.Now(), over: make(chan struct{})}
 	m.queue.gauge, _ = p.maker.(driver.Gauge)

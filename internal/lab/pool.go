@@ -14,10 +14,10 @@ import (
 
 // pool holds the brokers that several points share (isolation: shared), until no point to come needs them.
 type pool struct {
-	host *provision.Host
-	keep bool
-	open map[string]*provision.Instance
-	warm map[*provision.Instance]bool // of those, the ones that were driven before
+	host *provision.Host                // nil if no point starts a broker
+	keep bool                           // keep the brokers' directories
+	open map[string]*provision.Instance // shared brokers that run, by instanceKey
+	warm map[*provision.Instance]bool   // brokers that have been warmed up
 }
 
 func newPool(h *provision.Host, keep bool) *pool {
@@ -26,8 +26,9 @@ func newPool(h *provision.Host, keep bool) *pool {
 
 // instanceKey is equal for points that start the same broker, so that they can share it.
 func instanceKey(s study.Spec) string {
-	settings, _ := serverSettings(s)                                             // if they are refused, take refuses them as well
-	key, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings}) // can't fail: the settings were read from a document
+	settings, _ := serverSettings(s) // if they are refused, take refuses them as well
+	// Marshal can't fail: the settings were read from a document.
+	key, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, settings})
 	return string(key)
 }
 
@@ -98,11 +99,13 @@ func (p *pool) release(runs ...[]study.Run) {
 	}
 }
 
+// close stops all shared brokers.
 func (p *pool) close() { p.release() }
 
 // stopTimeout is how long a broker may take to stop by itself before it is killed.
 const stopTimeout = 30 * time.Second
 
+// stop stops a broker or another process of ours.
 func stop(in *provision.Instance) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()

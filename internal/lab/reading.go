@@ -36,6 +36,7 @@ type reading struct {
 	roots     []int            // roots of the process trees that take part in the measurement
 }
 
+// unknownFlushes stands for a number of flushes that the kernel does not count.
 const unknownFlushes = -1
 
 // generatorSeconds is the processor time of the producing and the consuming side.

@@ -16,64 +16,65 @@ type errStart struct{ error }
 
 func (e errStart) Unwrap() error { return e.error }
 
-// start starts the broker, or finds the one that the spec attaches to, and sets the target in c.
-func (b *bench) start(ctx context.Context, c *driver.Config) error {
+// start starts the broker, or attaches to the one that the spec names, and returns how clients reach it. c has everything else that a
+// client needs.
+func (b *bench) start(ctx context.Context, c driver.Config) (driver.Target, error) {
 	b.doubtUnmetered(provision.Metered)
 	recipe, hasProcesses := catalog.Started(b.spec.Broker)
 	switch {
 	case !hasProcesses:
-		return b.startInProcess(c)
-	case len(b.spec.Attach) > 0:
-		target, err := attachedTarget(b.spec)
-		if err != nil {
-			return errStart{err}
-		}
-		c.Target = target
-		b.tls.Watch(c.Target.TLS)
-		return b.attach(ctx, *c, recipe)
+		return b.startInProcess()
+	case len(b.spec.Attach) == 0:
+		return b.startInstance(ctx, recipe)
 	}
-	return b.startInstance(ctx, recipe, c)
+	target, err := attachedTarget(b.spec)
+	if err != nil {
+		return target, errStart{err}
+	}
+	b.tls.Watch(target.TLS)
+	c.Target = target
+	return target, b.attach(ctx, c, recipe)
 }
 
 // startInProcess chooses the name of a broker that runs in this process. The name is unique, so each repetition has a broker of
 // its own.
-func (b *bench) startInProcess(c *driver.Config) error {
+func (b *bench) startInProcess() (driver.Target, error) {
 	if err := inProcess(b.spec); err != nil {
-		return err
+		return driver.Target{}, err
 	}
-	c.Target.Addresses = []string{fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())}
 	b.doubt("in-process", "the broker ran inside the generator's process: its cost can't be told apart")
-	return nil
+	name := fmt.Sprintf("%s-%d-%d", b.record.PointID, b.record.Repetition, rand.Uint64())
+	return driver.Target{Addresses: []string{name}}, nil
 }
 
 // startInstance takes a broker from the pool, which starts one unless the point can share one that runs.
-func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe, c *driver.Config) error {
+func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t driver.Target, err error) {
 	if err := startable(recipe, b.spec); err != nil {
-		return err
+		return t, err
 	}
 	b.stage(Event{Kind: Staged, Stage: "starting " + b.spec.Broker})
 	instance, giveBack, err := b.lab.pool.take(ctx, b.spec)
 	if err != nil {
-		return err
+		return t, err
 	}
 	b.instance, b.giveBack = instance, giveBack
 	if provision.Metered {
 		b.meter, b.meterCoversBroker = instance.Meter(), true
 	}
-	c.Target = driver.Target{
+	t = driver.Target{
 		Addresses: instance.Addresses(), TLS: instance.ClientTLS(), Version: instance.Version(), Endpoints: instance.Endpoints(),
 	}
-	b.tls.Watch(c.Target.TLS)
+	b.tls.Watch(t.TLS)
 	b.record.Versions.Broker = instance.Version()
 	version, err := recipe.Version(instance.Version())
 	if err != nil {
-		return err
+		return t, err
 	}
 	b.doubtVersion(version)
-	if plain := cmp.Or(version.Plain, recipe.Plain); plain != "" && instance.Nodes() > 1 && c.Target.TLS != nil {
+	if plain := cmp.Or(version.Plain, recipe.Plain); plain != "" && instance.Nodes() > 1 && t.TLS != nil {
 		b.doubt("plain-between-nodes", "TLS is on for the clients; the nodes do without it for %s", plain)
 	}
-	return nil
+	return t, nil
 }
 
 // doubtVersion adds the doubt that a recipe has about a version, if any.
