@@ -38,7 +38,7 @@ func TestConsumersApartCountWhatConsumersBesideTheProducersCount(t *testing.T) {
 			for _, trial := range []*Trial{here, sender, away} {
 				trial.MeasureFrom(measured)
 				for i := range producers {
-					trial.Base(i, uint64(100*i))
+					trial.SetBase(i, uint64(100*i))
 				}
 			}
 			rng := rand.New(rand.NewPCG(3, 4))

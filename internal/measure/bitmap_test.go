@@ -17,7 +17,7 @@ func TestEveryNumberHasAPlaceOfItsOwnInABitmap(t *testing.T) {
 		if wantWord == uint64(len(*newPage(int(page)).words.Load())) {
 			wantPage, wantWord = page+1, 0
 		}
-		if page, word = place(w << 6); page != wantPage || word != wantWord {
+		if page, word = locate(w << 6); page != wantPage || word != wantWord {
 			t.Fatalf("word %d is word %d of page %d, want word %d of page %d", w, word, page, wantWord, wantPage)
 		}
 	}

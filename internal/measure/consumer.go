@@ -1,34 +1,102 @@
 package measure
 
 import (
+	"sync/atomic"
+
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Consumer records what one consumer receives. It is used by one goroutine at a time.
+// Consumer records the messages that one consumer receives. It belongs to one goroutine at a time.
 type Consumer struct {
 	trial        *Trial
 	lane         *lane
 	subscription int
 	keys         KeyOf
-	received     Tally // of the batch being booked
-	run          run
-	now          int64 // of the last delivery booked
-	endToEnd     [phases]hist.Batch
-	service      [phases]hist.Batch
+
+	// The batch since the last Commit.
+	received Tally
+	run      run
+	now      int64              // when its last message came, ns on the clock's axis
+	endToEnd [phases]hist.Batch // received − intended
+	service  [phases]hist.Batch // received − sent
 }
 
-// KeyOf tells which key message seq of a producer carries, -1 for none. It must be a pure function.
+// KeyOf returns the number of the key that message seq of a producer carries, below Shape.Keys. It must be a pure function.
 type KeyOf func(producer int, seq uint64) int
 
-// Consumer returns a recorder for consumer i, which belongs to subscription. keys may be nil.
+// Consumer returns a recorder for consumer i of a subscription. keys is nil if order is not promised per key.
 func (t *Trial) Consumer(i, subscription int, keys KeyOf) *Consumer {
 	return &Consumer{trial: t, lane: t.lane(i), subscription: subscription, keys: keys}
 }
 
+// Received books one delivery at now whose checksum is right. Commit publishes it.
+func (c *Consumer) Received(h wire.Header, now int64) {
+	producer, seq := int(h.ID.Producer()), h.ID.Seq()
+	if producer >= len(c.trial.streams) {
+		c.lane.corrupted[Measured].Add(1) // nothing tells its phase
+		return
+	}
+	s := &c.trial.streams[producer]
+	if seq < s.base {
+		c.lane.stale[Measured].Add(1)
+		return
+	}
+	n := seq - s.base
+	phase, sent := c.phaseOf(s, n, &h)
+	if !sent {
+		c.lane.corrupted[phase].Add(1)
+		return
+	}
+	l := &s.ledgers[c.subscription]
+	if l != c.run.ledger || n/64 != c.run.word {
+		c.publishRun()
+	}
+	c.now = now
+	var keyNext *atomic.Uint64
+	if c.keys != nil && l.keys > 0 {
+		keyNext = l.nextOf(c.keys(producer, seq))
+	}
+	if first := c.run.take(l, n, keyNext, phase, now); !first {
+		return
+	}
+	c.bookLatency(s, n, phase, &h, now)
+}
+
+// phaseOf returns the phase of message n of a stream, and whether it can have been sent. One that can't have been is taken for a
+// damaged identity.
+func (c *Consumer) phaseOf(s *stream, n uint64, h *wire.Header) (phase Phase, sent bool) {
+	switch {
+	case n < s.end.Load():
+		return s.phase(n), true
+	case s.host != nil && h.Timed: // only that host knows what was sent
+		return s.host.phase(h.Intended), true
+	case c.trial.apart && h.Timed: // only the process of the producers knows what was sent
+		return c.trial.phase(h.Intended), true
+	}
+	return s.phase(n), false
+}
+
+// bookLatency books the latency of a message, which comes for the first time.
+func (c *Consumer) bookLatency(s *stream, n uint64, phase Phase, h *wire.Header, now int64) {
+	intended, sent, known := h.Intended, h.Sent, h.Timed
+	if !known && s.times != nil {
+		intended, sent, known = s.times.look(n)
+	}
+	if !known {
+		c.lane.untimed[phase].Add(1)
+		return
+	}
+	if s.host != nil {
+		intended, sent = s.host.here(c.lane, intended, sent, now)
+	}
+	c.lane.endToEnd[phase].Add(&c.endToEnd[phase], now-intended)
+	c.lane.endToEndService[phase].Add(&c.service[phase], now-sent)
+}
+
 // Commit publishes the batch booked by Received.
 func (c *Consumer) Commit() {
-	c.tally()
+	c.publishRun()
 	for phase := range phases {
 		c.lane.endToEnd[phase].Flush(&c.endToEnd[phase])
 		c.lane.endToEndService[phase].Flush(&c.service[phase])
@@ -39,74 +107,12 @@ func (c *Consumer) Commit() {
 	}
 }
 
-// Received books one intact delivery at now; Commit counts it.
-func (c *Consumer) Received(h wire.Header, now int64) {
-	producer, seq := int(h.ID.Producer()), h.ID.Seq()
-	if producer >= len(c.trial.streams) {
-		c.lane.corrupted[Measured].Add(1)
-		return
-	}
-	s := &c.trial.streams[producer]
-	if seq < s.base {
-		c.lane.stale[Measured].Add(1)
-		return
-	}
-	n := seq - s.base
-	var phase Phase
-	switch {
-	case n < s.end.Load():
-		phase = s.phase(n)
-	case s.host != nil && h.Timed: // what has been sent is known there
-		phase = s.host.phase(h.Intended)
-	case c.trial.apart && h.Timed:
-		phase = c.trial.phase(h.Intended)
-	default:
-		c.lane.corrupted[s.phase(n)].Add(1) // never sent: a damaged identity
-		return
-	}
-	key := -1
-	if c.keys != nil {
-		key = c.keys(producer, seq)
-	}
-	l := &s.ledgers[c.subscription]
-	if l != c.run.ledger || n>>6 != c.run.word {
-		c.tally()
-	}
-	c.now = now
-	if !c.run.take(l, n, key, phase, now) {
-		return
-	}
-	intended, sent := h.Intended, h.Sent
-	if !h.Timed {
-		var ok bool
-		if s.times != nil {
-			intended, sent, ok = s.times.look(n)
-		}
-		if !ok {
-			c.lane.untimed[phase].Add(1)
-			return
-		}
-	}
-	if s.host != nil {
-		intended, sent = s.host.here(c.lane, intended, sent, now)
-	}
-	c.lane.endToEnd[phase].Add(&c.endToEnd[phase], now-intended)
-	c.lane.endToEndService[phase].Add(&c.service[phase], now-sent)
-}
-
-// tally publishes the run being gathered.
-func (c *Consumer) tally() {
+// publishRun writes the run under way into its ledger.
+func (c *Consumer) publishRun() {
 	for phase, n := range c.run.publish(c.now) {
 		c.received[phase] += n
 	}
 }
 
-// Corrupted books a delivery whose checksum doesn't match; which message it was can't be trusted, so that message
-// counts as lost as well.
-func (c *Consumer) Corrupted(now int64) {
-	phase := Warmup
-	if now >= c.trial.from.Load() {
-		phase = Measured
-	}
-	c.lane.corrupted[phase].Add(1)
-}
+// Corrupted books a delivery whose checksum is wrong. Its identity can't be trusted, so the message that it was counts as lost as well.
+func (c *Consumer) Corrupted(now int64) { c.lane.corrupted[c.trial.phase(now)].Add(1) }

@@ -9,31 +9,29 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// Part is what one agent counted. Axis converts the times of its host to those of the process that joins; the zero Line leaves
-// them as they are.
+// Part is the shard of one agent.
 type Part struct {
 	Shard
-	Axis clock.Line
+	Axis clock.Line // converts the times of its host to those of the process that joins; the zero Line leaves them as they are
 }
 
-// Join makes one trial of what several agents counted, as if one had counted it all: a message that one of them sent and
-// another one received is counted by its number, one that came to two of them is duplicated, and one that nobody sent is
-// corrupted. shape is that of the whole; most is the number of messages above which a stream is taken for damaged. Call
-// MeasureFrom afterwards where somebody asks the trial for MeasuredSince.
+// Join merges the shards of several agents into one trial, as if one agent had counted everything. A message that one agent sent and
+// another one received is received; one that two agents received is duplicated; one that nobody sent is corrupted. shape describes all
+// agents together. A stream of more than maxSent messages is refused as damaged. The joined trial has no MeasuredSince.
 //
-// Two things are lost. A message that two agents received has two latencies in the histograms. Which messages were reordered
-// between agents can't always be told (Unordered). Suppose that agent A received 1, 2 and 5 of a stream, and agent B 3 and 4:
+// Two things are lost. A message that two agents received has two latencies in the histograms. And the order of messages that came to
+// different agents isn't always known (Unordered). Suppose that agent A received 1, 2 and 5 of a stream, and agent B 3 and 4:
 //
-//   - If B's clock shows that 3 came after 5 had come to A, by more than both clocks' bounds, 3 and 4 were late: 2 reordered.
+//   - If the clocks show, beyond their bounds, that 3 came to B after 5 had come to A, then 3 and 4 are reordered.
 //   - If B's messages came after A's and had higher numbers than all of them, nothing was reordered.
-//   - Else 3 may have come before or after 5. The books have what each agent saw for itself, and the stream counts as unordered.
+//   - Otherwise 3 may have come before or after 5. Then only what one agent saw out of order counts, and the stream is unordered.
 //
-// Where order is promised by key, no two agents that share no key can have reordered anything.
-func Join(shape Shape, most uint64, parts []Part) (*Trial, error) {
+// If order is promised per key, agents that received different keys can't have reordered anything between them.
+func Join(shape Shape, maxSent uint64, parts []Part) (*Trial, error) {
 	t := newJoined(shape)
 	accounts := map[ledgerPlace][]agentAccount{}
 	for i := range parts {
-		err := t.takeSent(&parts[i].Shard, most)
+		err := t.addShard(&parts[i].Shard, maxSent)
 		if err == nil {
 			err = t.groupByLedger(&parts[i], i, accounts)
 		}
@@ -43,7 +41,8 @@ func Join(shape Shape, most uint64, parts []Part) (*Trial, error) {
 	}
 	for producer := range t.streams {
 		for subscription := range t.subscriptions {
-			if err := t.joinLedger(ledgerPlace{producer, subscription}, accounts); err != nil {
+			place := ledgerPlace{producer, subscription}
+			if err := t.joinLedger(place, accounts[place]); err != nil {
 				return nil, err
 			}
 		}
@@ -51,7 +50,7 @@ func Join(shape Shape, most uint64, parts []Part) (*Trial, error) {
 	return t, nil
 }
 
-// newJoined is a trial that counts what others counted: nobody receives into it, so it has no consumers and one lane for totals.
+// newJoined makes the trial that Join fills. Nobody sends or receives in it, so one lane is enough for the totals.
 func newJoined(shape Shape) *Trial {
 	shape.Consumers, shape.ShortPayload, shape.Apart = 0, false, false
 	t := NewTrial(shape)
@@ -59,7 +58,7 @@ func newJoined(shape Shape) *Trial {
 	return t
 }
 
-// ledgerPlace is the place of a ledger.
+// ledgerPlace identifies a ledger.
 type ledgerPlace struct{ producer, subscription int }
 
 // agentAccount is one agent's account of a ledger. Its times are on the axis of the process that joins.
@@ -67,7 +66,7 @@ type agentAccount struct {
 	*Account
 	agent       int
 	first, last int64
-	bound       int64 // by how much these times may be wrong
+	bound       int64 // how far these times may be off, ns either way
 }
 
 // groupByLedger adds the accounts of one agent to those of the same ledgers. It refuses an account of a ledger that doesn't exist,
@@ -75,39 +74,40 @@ type agentAccount struct {
 func (t *Trial) groupByLedger(p *Part, agent int, accounts map[ledgerPlace][]agentAccount) error {
 	for i := range p.Seen {
 		a := &p.Seen[i]
-		if a.Producer < 0 || a.Producer >= len(t.streams) || a.Subscription < 0 || a.Subscription >= t.subscriptions {
-			return fmt.Errorf("an account of producer %d and subscription %d, which are not there", a.Producer, a.Subscription)
+		if err := t.checkPlace(a.Producer, a.Subscription); err != nil {
+			return err
 		}
-		at := ledgerPlace{a.Producer, a.Subscription}
-		if others := accounts[at]; len(others) > 0 && others[len(others)-1].agent == agent {
+		place := ledgerPlace{a.Producer, a.Subscription}
+		if others := accounts[place]; len(others) > 0 && others[len(others)-1].agent == agent {
 			return fmt.Errorf("two accounts of producer %d and subscription %d", a.Producer, a.Subscription)
 		}
-		accounts[at] = append(accounts[at], agentAccount{a, agent, p.Axis.Here(a.First), p.Axis.Here(a.Last), p.Axis.Bound})
+		accounts[place] = append(accounts[place], agentAccount{
+			Account: a, agent: agent, first: p.Axis.Here(a.First), last: p.Axis.Here(a.Last), bound: p.Axis.Bound,
+		})
 	}
 	return nil
 }
 
 // joinLedger joins the accounts of one ledger, in the order in which their first messages came.
-func (t *Trial) joinLedger(at ledgerPlace, accounts map[ledgerPlace][]agentAccount) error {
-	all := accounts[at]
-	slices.SortFunc(all, func(a, b agentAccount) int { return cmp.Compare(a.first, b.first) })
-	s := &t.streams[at.producer]
-	l := &s.ledgers[at.subscription]
+func (t *Trial) joinLedger(place ledgerPlace, accounts []agentAccount) error {
+	slices.SortFunc(accounts, func(a, b agentAccount) int { return cmp.Compare(a.first, b.first) })
+	s := &t.streams[place.producer]
+	l := &s.ledgers[place.subscription]
 	order := orderEvidence{byKey: l.keys > 0, known: true}
-	var keys bitmap
-	for i, a := range all {
+	var keys bitmap // received by the agents before
+	for i, a := range accounts {
 		o := overlap{stream: s, ledger: l, high: l.next.Load()}
-		err := eachRun(a.Seen, o.addRun)
+		err := o.addAll(a.Seen)
 		sharesKeys := false
 		if err == nil {
-			sharesKeys, err = keys.meet(a.Keys, l.keys)
+			sharesKeys, err = keys.addPacked(a.Keys, l.keys)
 		}
 		if err != nil {
-			return fmt.Errorf("the counts of agent %d: producer %d and subscription %d: %w", a.agent, at.producer, at.subscription, err)
+			return fmt.Errorf("the counts of agent %d: producer %d and subscription %d: %w", a.agent, place.producer, place.subscription, err)
 		}
 		l.next.Store(max(o.high, o.next))
-		t.addCounts(l, a, o)
-		order.add(a, o, i == 0, i > 0 && a.first-a.bound > latest(all[:i]), sharesKeys)
+		t.addOverlap(l, a, o)
+		order.add(a, o, i == 0, i > 0 && a.first-a.bound > lastOf(accounts[:i]), sharesKeys)
 	}
 	reordered, known := order.verdict()
 	for phase, n := range reordered {
@@ -119,9 +119,9 @@ func (t *Trial) joinLedger(at ledgerPlace, accounts map[ledgerPlace][]agentAccou
 	return nil
 }
 
-// addCounts adds what an agent counted of a ledger. takeSent has added all that it received already: what another agent had
-// received before is taken out again as a duplicate, what nobody sent as corrupted.
-func (t *Trial) addCounts(l *ledger, a agentAccount, o overlap) {
+// addOverlap corrects the counts for one agent's account of a ledger. addShard has counted all that the agent received as received. A
+// message that another agent received before is a duplicate instead, and one that nobody sent is corrupted.
+func (t *Trial) addOverlap(l *ledger, a agentAccount, o overlap) {
 	for phase := range phases {
 		l.duplicated[phase].Add(a.Duplicated[phase] + o.repeated[phase])
 		t.lanes[0].received[phase].Add(-o.repeated[phase] - o.neverSent[phase])
@@ -129,17 +129,18 @@ func (t *Trial) addCounts(l *ledger, a agentAccount, o overlap) {
 	}
 }
 
-// orderEvidence is what the accounts of one ledger tell about the order in which its messages came.
+// orderEvidence is the evidence, in the accounts of one ledger, on the order in which its messages came.
 type orderEvidence struct {
-	byKey bool // order is promised for each key, not for the whole stream
-	known bool // so far
+	byKey bool // order is promised per key, not over the whole stream
+	known bool // the order between the agents so far is known
 
-	late     Tally // reordered, as each agent saw for itself
-	repeated Tally // came to another agent before
-	proven   Tally // came after all messages of the agents before, with a lower number than one of them
+	late     Tally // came after a later message to the same agent
+	repeated Tally // had come to another agent before
+	proven   Tally // came after all messages of the agents before, with a lower number than one of these
 }
 
-// add adds an agent's account. afterOthers tells that all of it came later than all of the accounts before.
+// add adds an agent's account. afterOthers is set if all its messages came later than all those of the accounts before; sharesKeys if
+// it has keys in common with them.
 func (e *orderEvidence) add(a agentAccount, o overlap, first, afterOthers, sharesKeys bool) {
 	for phase := range phases {
 		e.late[phase] += a.Reordered[phase]
@@ -148,20 +149,20 @@ func (e *orderEvidence) add(a agentAccount, o overlap, first, afterOthers, share
 			e.proven[phase] += o.belowHigh[phase]
 		}
 	}
-	continues := afterOthers && o.belowHigh == Tally{} // everything came later, and has higher numbers
+	continues := afterOthers && o.belowHigh == Tally{} // all its messages came later and have higher numbers
 	ownKeys := len(a.Keys) > 0 && !sharesKeys
 	e.known = e.known && (first || continues || ownKeys)
-	// An agent that only consumes can't know that a number was never sent. It takes all lower ones that come later for reordered.
+	// An agent that only consumes can't know that a number was never sent, and takes all lower ones that come later as reordered.
 	if o.neverSent != (Tally{}) && a.Reordered != (Tally{}) {
 		e.known = false
 	}
 }
 
-// verdict returns the least that was reordered, and whether that is all.
+// verdict returns how many messages were reordered at least, and whether that number is exact.
 //
-// A message that was late at one agent may have come in time to another one. It is a duplicate then, so up to the repeated ones
-// of the late are none. Those that the clocks prove were late wherever they are counted. The two overlap, so the larger counts and
-// not the sum.
+// A message that was late at one agent may have come in time to another one. Then it is a duplicate, so as many of the late messages as
+// were repeated may not count. The messages that the clocks prove late count in any case. Both kinds overlap, so the larger number
+// counts and not the sum.
 func (e *orderEvidence) verdict() (reordered Tally, known bool) {
 	for phase := range phases {
 		reordered[phase] = max(0, e.late[phase]-e.repeated[phase], e.proven[phase])
@@ -169,71 +170,80 @@ func (e *orderEvidence) verdict() (reordered Tally, known bool) {
 	return reordered, e.known && (e.late == Tally{} || e.repeated == Tally{})
 }
 
-// latest is when the last message came to any of the agents, at the latest.
-func latest(accounts []agentAccount) (at int64) {
+// lastOf returns when the last message came to any of the agents, at the latest.
+func lastOf(accounts []agentAccount) int64 {
+	var last int64
 	for _, a := range accounts {
-		at = max(at, a.last+a.bound)
+		last = max(last, a.last+a.bound)
 	}
-	return at
+	return last
 }
 
-// meet adds a packed bitmap of at most n members and tells whether they had any in common.
-func (b *bitmap) meet(packed []byte, n int) (common bool, err error) {
-	err = eachRun(packed, func(r packedRun) error {
+// addPacked adds a packed bitmap of numbers below end, and reports whether b had any of them before.
+func (b *bitmap) addPacked(packed []byte, end int) (bool, error) {
+	common := false
+	for r, err := range runsOf(packed) {
+		if err != nil {
+			return false, err
+		}
 		if r.kind == emptyRun {
-			return nil
+			continue
 		}
 		for i := range r.n {
-			w := r.word(i)
-			if w == 0 {
-				continue
+			seq, word := (r.first+i)*64, r.word(i)
+			if word&^maskBelow(seq, uint64(end)) != 0 {
+				return false, errKey
 			}
-			seq := (r.at + i) << 6
-			if seq+uint64(bits.Len64(w)) > uint64(n) {
-				return errKey
+			if word != 0 && b.addWord(seq, word)&word != 0 { // adding nothing would still make a page
+				common = true
 			}
-			common = b.addWord(seq, w)&w != 0 || common
 		}
-		return nil
-	})
-	return common, err
+	}
+	return common, nil
 }
 
-// overlap adds the messages that an agent received to a ledger, and counts what that ledger, with the agents before, says of them.
+// overlap adds the messages that an agent received to a ledger, and counts those that are special against the agents before.
 type overlap struct {
 	stream *stream
 	ledger *ledger
 	high   uint64 // one past the highest number that the agents before received
 	next   uint64 // one past the highest that this agent received
 
-	repeated  Tally // received by one before
-	belowHigh Tally // new, with a number below high
+	repeated  Tally // received by an agent before
+	belowHigh Tally // not received before, with a number below high
 	neverSent Tally
 }
 
-func (o *overlap) addRun(r packedRun) error {
-	if r.kind == emptyRun {
-		return nil
-	}
+// addAll adds the messages of a packed bitmap.
+func (o *overlap) addAll(packed []byte) error {
 	end := o.stream.end.Load()
-	sentWords := (end + 63) / 64 // that hold messages which were sent
-	var n uint64                 // of the run's words
-	if r.at < sentWords {
-		n = min(r.n, sentWords-r.at)
-	}
-	for i := range n {
-		o.addWord((r.at+i)<<6, r.word(i), end)
-	}
-	unsent := int64(0)
-	if r.kind == fullRun {
-		unsent = int64(64 * (r.n - n)) // eachRun bounds it
-	} else {
-		for i := n; i < r.n; i++ {
-			unsent += int64(bits.OnesCount64(r.word(i)))
+	sentWords := (end + 63) / 64 // words that hold messages which were sent
+	for r, err := range runsOf(packed) {
+		if err != nil {
+			return err
 		}
+		if r.kind == emptyRun {
+			continue
+		}
+		n := min(r.n, sentWords-min(sentWords, r.first)) // words of the run that may hold such messages
+		for i := range n {
+			o.addWord((r.first+i)*64, r.word(i), end)
+		}
+		o.neverSent[o.stream.phase(end)] += r.members(n)
 	}
-	o.neverSent[o.stream.phase(end)] += unsent
 	return nil
+}
+
+// members counts the members of the run in its words from index on.
+func (r packedRun) members(from uint64) int64 {
+	if r.kind == fullRun {
+		return int64(64 * (r.n - from)) // a loop could take minutes: a damaged run may claim any length
+	}
+	var n int
+	for i := from; i < r.n; i++ {
+		n += bits.OnesCount64(r.word(i))
+	}
+	return int64(n)
 }
 
 // addWord adds the messages of a word: bit i stands for number seq + i. The stream's numbers are below end.
@@ -248,24 +258,13 @@ func (o *overlap) addWord(seq, word, end uint64) {
 	before := o.ledger.seen.addWord(seq, word)
 	warmup := maskBelow(seq, o.stream.measured.Load())
 	belowHigh := word &^ before & maskBelow(seq, o.high)
-	for phase, ofPhase := range [phases]uint64{warmup, ^warmup} {
-		o.repeated[phase] += int64(bits.OnesCount64(word & before & ofPhase))
-		o.belowHigh[phase] += int64(bits.OnesCount64(belowHigh & ofPhase))
+	for phase, inPhase := range [phases]uint64{Warmup: warmup, Measured: ^warmup} {
+		o.repeated[phase] += int64(bits.OnesCount64(word & before & inPhase))
+		o.belowHigh[phase] += int64(bits.OnesCount64(belowHigh & inPhase))
 	}
 }
 
-// maskBelow has the bits set that stand for numbers below end, of the 64 numbers from seq on.
-func maskBelow(seq, end uint64) uint64 {
-	switch {
-	case end <= seq:
-		return 0
-	case end-seq >= 64:
-		return ^uint64(0)
-	}
-	return 1<<(end-seq) - 1
-}
-
-// Unordered returns the number of ledgers of a joined trial whose order across agents is not known. Their Reordered is the least there
-// can have been. The order is known if one agent received all, if each received keys of its own, or if each one's first message came
-// after the others' last, by more than the clocks' bounds, and all numbers after theirs.
+// Unordered returns the number of ledgers of a joined trial for which the order of messages that came to different agents is not known.
+// Their Reordered is a lower bound. The order is known if one agent received everything, if each agent received keys of its own, or if
+// each agent's first message came after the others' last, beyond the clocks' bounds, and had a higher number than all of theirs.
 func (t *Trial) Unordered() int { return t.unordered }

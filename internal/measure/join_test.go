@@ -50,10 +50,10 @@ func newFleet(shape Shape, n int, measured int64, rng *rand.Rand) *fleet {
 		}
 		for p, k := range f.at {
 			base := uint64(100 * p)
-			if t.Base(p, base); k != i {
-				t.Elsewhere(p, base, others[k])
+			if t.SetBase(p, base); k != i {
+				t.SetHost(p, base, others[k])
 			}
-			f.whole.Base(p, base)
+			f.whole.SetBase(p, base)
 		}
 	}
 	return f
@@ -275,8 +275,8 @@ func TestWhatNobodySentIsCorrupted(t *testing.T) {
 	f.at = []int{0, 0}
 	f.send(0, 100, rng)
 	stranger := f.agents[1].Consumer(0, 0, nil)
-	f.agents[1].Elsewhere(0, 0, NewHost(clock.Line{}))
-	f.agents[1].Elsewhere(1, 0, NewHost(clock.Line{}))
+	f.agents[1].SetHost(0, 0, NewHost(clock.Line{}))
+	f.agents[1].SetHost(1, 0, NewHost(clock.Line{}))
 	for _, seq := range []uint64{5, 100, 127, 128, 1000, 1 << 21} {
 		stranger.Received(wire.Header{ID: wire.MakeID(0, seq), Timed: true}, 1)
 	}
@@ -300,7 +300,7 @@ func TestOrderBehindANumberThatNobodySentIsNotKnown(t *testing.T) {
 	f := newFleet(shape, 2, 0, rng)
 	f.at = []int{0}
 	f.send(0, 10, rng)
-	f.agents[1].Elsewhere(0, 0, NewHost(clock.Line{}))
+	f.agents[1].SetHost(0, 0, NewHost(clock.Line{}))
 	consumer := f.agents[1].Consumer(0, 0, nil)
 	for _, seq := range []uint64{0, 1, 1000, 2, 3} {
 		consumer.Received(wire.Header{ID: wire.MakeID(0, seq), Timed: true}, 1)
@@ -319,7 +319,7 @@ func TestAMessageThatComesBeforeItWasSentIsCountedAndSeen(t *testing.T) {
 	trial := NewTrial(Shape{Producers: 1, Consumers: 1, Subscriptions: 1})
 	host := NewHost(clock.Line{Ns: 1000}) // in truth it is 1,030 ahead
 	host.MeasureFrom(0)
-	trial.Elsewhere(0, 0, host)
+	trial.SetHost(0, 0, host)
 	c := trial.Consumer(0, 0, nil)
 	for seq, way := range []int64{50, 20, 40, 5} {
 		sent := int64(100 * seq)
@@ -345,7 +345,7 @@ func TestAMessageThatComesBeforeItWasSentIsCountedAndSeen(t *testing.T) {
 // A message takes no memory for having come from elsewhere.
 func TestMessagesOfOtherHostsAllocateNothing(t *testing.T) {
 	trial := NewTrial(Shape{Producers: 1, Consumers: 1, Subscriptions: 1})
-	trial.Elsewhere(0, 0, NewHost(clock.Line{Ns: 1000, Drift: 1e-6, From: 5}))
+	trial.SetHost(0, 0, NewHost(clock.Line{Ns: 1000, Drift: 1e-6, From: 5}))
 	c := trial.Consumer(0, 0, nil)
 	seq := uint64(0)
 	if got := testing.AllocsPerRun(20_000, func() {
@@ -361,24 +361,24 @@ func TestAShardThatCannotBeIsRefused(t *testing.T) {
 	sent := func(s Sent) Shard { return Shard{Version: ShardVersion, Sent: []Sent{s}} }
 	seen := func(a ...Account) Shard { return Shard{Version: ShardVersion, Seen: a} }
 	for want, s := range map[string]Shard{
-		"agent 1: it has version 2":        {Version: 2},
-		"it has version 0":                 {},
-		"producer 3 is none of 3":          sent(Sent{Producer: 3, End: 1}),
-		"producer -1 is none":              sent(Sent{Producer: -1, End: 1}),
-		"sent for another agent":           sent(Sent{Producer: 0, End: 5}),
-		"1 to 1000 messages":               sent(Sent{Producer: 1, End: 1001}),
-		"sent 0 messages":                  sent(Sent{Producer: 1}),
-		"begins with number 7":             sent(Sent{Producer: 1, End: 6, Measured: 7}),
-		"unconfirmed messages of":          sent(Sent{Producer: 1, End: 6, Unconfirmed: []byte{9<<2 | fullRun}}),
-		"counts below 0":                   {Version: ShardVersion, Counts: Counts{Stale: Tally{0, -1}}},
-		"subscription 1, which":            seen(Account{Subscription: 1}),
-		"producer 3 and":                   seen(Account{Producer: 3}),
-		"two accounts":                     seen(Account{}, Account{}),
-		"don't add up":                     seen(Account{Seen: []byte{1<<2 | mixedRun, 1}}),
-		"never sent":                       seen(Account{Seen: []byte{0xfc, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}}),
-		"keys that are not there":          seen(Account{Keys: []byte{1<<2 | mixedRun, 1, 0, 0, 0, 0, 0, 0, 0}}),
-		"keys that are not there at all":   seen(Account{Keys: []byte{1<<2 | fullRun}}),
-		"producer 0 and subscription 0: d": seen(Account{Keys: []byte{0xff}}),
+		"agent 1: it has version 2":                 {Version: 2},
+		"it has version 0":                          {},
+		"producer 3 is not one of the trial's 3":    sent(Sent{Producer: 3, End: 1}),
+		"producer -1 is not":                        sent(Sent{Producer: -1, End: 1}),
+		"sent for another agent":                    sent(Sent{Producer: 0, End: 5}),
+		"1 to 1000 messages":                        sent(Sent{Producer: 1, End: 1001}),
+		"sent 0 messages":                           sent(Sent{Producer: 1}),
+		"begins with number 7":                      sent(Sent{Producer: 1, End: 6, Measured: 7}),
+		"unconfirmed messages of":                   sent(Sent{Producer: 1, End: 6, Unconfirmed: []byte{9<<2 | fullRun}}),
+		"counts below 0":                            {Version: ShardVersion, Counts: Counts{Stale: Tally{0, -1}}},
+		"subscription 1; the":                       seen(Account{Subscription: 1}),
+		"producer 3 and":                            seen(Account{Producer: 3}),
+		"two accounts":                              seen(Account{}, Account{}),
+		"cut short":                                 seen(Account{Seen: []byte{1<<2 | mixedRun, 1}}),
+		"never sent":                                seen(Account{Seen: []byte{0xfc, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}}),
+		"keys that the trial does not have":         seen(Account{Keys: []byte{1<<2 | mixedRun, 1, 0, 0, 0, 0, 0, 0, 0}}),
+		"keys that the trial does not have at all":  seen(Account{Keys: []byte{1<<2 | fullRun}}),
+		"producer 0 and subscription 0: its packed": seen(Account{Keys: []byte{0xff}}),
 	} {
 		shape := Shape{Producers: 3, Subscriptions: 1}
 		_, err := Join(shape, 1000, []Part{{Shard: sent(Sent{Producer: 0, End: 5, Measured: 1})}, {Shard: s}})

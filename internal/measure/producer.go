@@ -2,60 +2,53 @@ package measure
 
 import "github.com/brokermark/brokermark/internal/hist"
 
-// Producer records what one producer does. Sent and Commit belong to the goroutine that sends; the others may be
-// called from any goroutine.
+// Producer records the messages of one producer. Sent and Commit belong to the goroutine that sends; the other methods may be called
+// from any goroutine.
 type Producer struct {
 	trial  *Trial
 	stream *stream
 	lane   *lane
 
-	// The batch being stamped, until Commit publishes it.
-	sent, bytes Tally
-	end         uint64             // one past the last message, counted from the stream's base
-	lag         [phases]hist.Batch // sent − intended
-	own         [phases]hist.Batch // the part of the lag that the generator caused
+	// The batch since the last Commit.
+	sent, bytes  Tally
+	end          uint64             // one past its last message
+	lag          [phases]hist.Batch // sent − intended
+	generatorLag [phases]hist.Batch // the part of the lag that the generator caused
 }
-
-// Tally counts per phase.
-type Tally [phases]int64
 
 // Producer returns the recorder of producer i.
 func (t *Trial) Producer(i int) *Producer { return t.ProducerOn(i, i) }
 
-// ProducerOn is Producer for one of several producers that share a client. Producers of one client use the same lane, which is
-// the number of the client. One Acks may gather the acknowledgements of all of them.
+// ProducerOn returns the recorder of producer i, which shares a client with others. Producers of the same client pass the client's
+// number as lane. Then one Acks can gather the acknowledgements of all of them.
 func (t *Trial) ProducerOn(i, lane int) *Producer {
 	return &Producer{trial: t, stream: &t.streams[i], lane: t.lane(lane)}
 }
 
-// Of reports whether p records for t.
-func (p *Producer) Of(t *Trial) bool { return p.trial == t }
+// RecordsFor reports whether p records for t.
+func (p *Producer) RecordsFor(t *Trial) bool { return p.trial == t }
 
-// Sent books message seq of size bytes, due at intended and stamped at sent, before its batch is handed to the
-// client. own is the part of the delay in between that the generator itself caused. Times are ns, the first two on the
-// clock's axis.
-func (p *Producer) Sent(seq uint64, size int, intended, sent, own int64) Phase {
+// Sent books message seq of size bytes, before its batch is handed to the client, and returns its phase. The message was due at
+// intended and stamped at sent, ns on the clock's axis; the generator itself caused generatorLag ns of the delay in between.
+func (p *Producer) Sent(seq uint64, size int, intended, sent, generatorLag int64) Phase {
 	n := seq - p.stream.base
-	phase := Warmup
-	if intended >= p.trial.from.Load() {
-		phase = Measured
-		if n < p.stream.measured.Load() {
-			p.stream.measured.Store(n)
-		}
+	phase := p.trial.phase(intended)
+	if phase == Measured && n < p.stream.measured.Load() {
+		p.stream.measured.Store(n)
 	}
 	if p.stream.times != nil {
 		p.stream.times.put(n, intended, sent)
 	}
 	p.lane.lag[phase].Add(&p.lag[phase], sent-intended)
-	p.lane.generatorLag[phase].Add(&p.own[phase], own)
+	p.lane.generatorLag[phase].Add(&p.generatorLag[phase], generatorLag)
 	p.end = n + 1
 	p.sent[phase]++
 	p.bytes[phase] += int64(size)
 	return phase
 }
 
-// Commit publishes the batch booked by Sent; call it before handing the batch to the client, or a fast consumer
-// would see messages that were never sent.
+// Commit publishes the batch booked by Sent. Call it before the client gets the batch; otherwise a fast consumer would receive messages
+// that don't count as sent yet.
 func (p *Producer) Commit() {
 	p.stream.end.Store(p.end)
 	for phase := range phases {
@@ -63,55 +56,39 @@ func (p *Producer) Commit() {
 			p.lane.sent[phase].Add(p.sent[phase])
 			p.lane.sentBytes[phase].Add(p.bytes[phase])
 			p.lane.lag[phase].Flush(&p.lag[phase])
-			p.lane.generatorLag[phase].Flush(&p.own[phase])
+			p.lane.generatorLag[phase].Flush(&p.generatorLag[phase])
 		}
 	}
 	p.sent, p.bytes = Tally{}, Tally{}
 }
 
-// Unsent books n messages that were due at intended, or a little before, and were never handed to the client. Sending ended
-// at end. Each message counts with the latency end − intended, as a publish and for every subscription, since it would have
-// taken at least that long. own is the part of the wait that the generator caused. Call it when sending has ended.
-func (p *Producer) Unsent(phase Phase, n, intended, end, own int64) {
+// Unsent books n messages that were due at intended, or a little before, and had not been handed to the client when sending ended, at
+// end. Each counts with the latency end − intended, as a publish and for every subscription, because it would have taken at least that
+// long. The generator caused generatorLag ns of the wait. Call it when sending has ended.
+func (p *Producer) Unsent(phase Phase, n, intended, end, generatorLag int64) {
 	l := p.lane
 	l.unsent[phase].Add(n)
 	l.lag[phase].RecordN(end-intended, n)
 	l.publish[phase].RecordN(end-intended, n)
 	l.endToEnd[phase].RecordN(end-intended, n*int64(p.trial.subscriptions))
-	l.generatorLag[phase].RecordN(own, n)
+	l.generatorLag[phase].RecordN(generatorLag, n)
 }
 
-// UnsentUntimed books n messages that were asked for without a time, as in a closed loop, and never sent.
+// UnsentUntimed books n messages that were never sent and, as in a closed loop, had no intended time.
 func (p *Producer) UnsentUntimed(phase Phase, n int64) { p.lane.unsent[phase].Add(n) }
 
 // Acks gathers acknowledgements and failures that arrive together, until Producer.Confirm publishes them. Its zero value is
 // empty. It belongs to one goroutine.
 type Acks struct {
-	n, failed        [phases]int64
+	acked, failed    Tally
 	publish, service [phases]hist.Batch
 }
 
-// Acked books a message confirmed (or, at most once, handed over) at now.
+// Acked books a message that was confirmed at now; with at most once, that was handed over then.
 func (p *Producer) Acked(a *Acks, phase Phase, intended, sent, now int64) {
 	p.lane.publish[phase].Add(&a.publish[phase], now-intended)
 	p.lane.service[phase].Add(&a.service[phase], now-sent)
-	a.n[phase]++
-}
-
-// Confirm publishes what a has gathered from p, and from other producers of the same lane, and empties it.
-func (p *Producer) Confirm(a *Acks) {
-	for phase := range phases {
-		if a.n[phase] > 0 {
-			p.lane.publish[phase].Flush(&a.publish[phase])
-			p.lane.service[phase].Flush(&a.service[phase])
-			p.lane.acked[phase].Add(a.n[phase])
-			a.n[phase] = 0
-		}
-		if a.failed[phase] > 0 {
-			p.lane.failed[phase].Add(a.failed[phase])
-			a.failed[phase] = 0
-		}
-	}
+	a.acked[phase]++
 }
 
 // Failed books a message that the client reported as failed.
@@ -120,7 +97,23 @@ func (p *Producer) Failed(a *Acks, phase Phase, seq uint64) {
 	a.failed[phase]++
 }
 
-// Resent books that a message was sent once more. Its outcome is still open, and its times are those of the first attempt.
+// Confirm publishes the outcomes that a has gathered from p and from other producers of the same lane, and empties a.
+func (p *Producer) Confirm(a *Acks) {
+	for phase := range phases {
+		if a.acked[phase] > 0 {
+			p.lane.publish[phase].Flush(&a.publish[phase])
+			p.lane.service[phase].Flush(&a.service[phase])
+			p.lane.acked[phase].Add(a.acked[phase])
+			a.acked[phase] = 0
+		}
+		if a.failed[phase] > 0 {
+			p.lane.failed[phase].Add(a.failed[phase])
+			a.failed[phase] = 0
+		}
+	}
+}
+
+// Resent books that a message was sent once more. Its outcome is still open, and it keeps the times of its first attempt.
 func (p *Producer) Resent(phase Phase) { p.lane.resent[phase].Add(1) }
 
 // Unresolved books a message that was neither confirmed nor refused when the trial ended.

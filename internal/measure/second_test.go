@@ -194,7 +194,7 @@ func TestASecondTrialsBooksAreThoseOfItsOwnMessages(t *testing.T) {
 		trial.MeasureFrom(a.from)
 		for i := range producers {
 			base := rapid.SampledFrom([]uint64{0, 1, 63, 64, 1000, 1 << 30}).Draw(t, "base")
-			trial.Base(i, base)
+			trial.SetBase(i, base)
 			a.producers = append(a.producers, sender{base: base})
 		}
 		a.play(t, trial)

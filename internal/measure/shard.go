@@ -2,12 +2,11 @@ package measure
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// ShardVersion is that of a Shard's form. Join takes no other.
+// ShardVersion is the version of a Shard's fields. Join takes no other.
 const ShardVersion = 1
 
 // Shard is everything that one agent counted in a trial, as plain data.
@@ -17,97 +16,57 @@ type Shard struct {
 	Seen       []Account
 	Counts     Counts
 	Histograms [phases]Histograms
-	Due        *Tally `json:",omitempty"` // see Trial.Scheduled; nil: what was asked for was due
+	Due        *Tally `json:",omitempty"` // messages due by the schedule; nil without a schedule
 	Early      Early
 }
 
-// Sent is what one producer sent.
+// Sent describes the messages that one producer sent.
 type Sent struct {
 	Producer    int
-	Base        uint64 // number of its first message in the trial; the others are counted from there
-	End         uint64 // one past the last
-	Measured    uint64 // the first of the measured phase; End where there is none
-	Unconfirmed []byte // which failed or were unresolved; see bitmap.pack
+	Base        uint64 // number of its first message in the trial; the fields below count from it
+	End         uint64 // one past the last message
+	Measured    uint64 // the first message of the measured phase; End if there is none
+	Unconfirmed []byte // the messages that failed or were unresolved, as a packed bitmap
 }
 
-// Counts are what is counted beside the ledgers.
-type Counts struct {
-	Sent, Bytes, Acked, Failed, Unsent, Resent, Received, Corrupted, Stale, Untimed Tally
-}
-
-func (c *Counts) of(phase Phase) [10]*int64 {
-	return [...]*int64{
-		&c.Sent[phase], &c.Bytes[phase], &c.Acked[phase], &c.Failed[phase], &c.Unsent[phase],
-		&c.Resent[phase], &c.Received[phase], &c.Corrupted[phase], &c.Stale[phase], &c.Untimed[phase],
-	}
-}
-
-// counters are those of Counts, in the same order.
-func (l *lane) counters(phase Phase) [10]*atomic.Int64 {
-	return [...]*atomic.Int64{
-		&l.sent[phase], &l.sentBytes[phase], &l.acked[phase], &l.failed[phase], &l.unsent[phase],
-		&l.resent[phase], &l.received[phase], &l.corrupted[phase], &l.stale[phase], &l.untimed[phase],
-	}
-}
-
-// Shard is everything that t holds. Call it when its books are closed.
+// Shard returns everything that t holds. Call it when nothing is being sent or received any more.
 func (t *Trial) Shard() Shard {
-	s := Shard{Version: ShardVersion, Seen: t.Accounts(), Early: t.Early()}
+	s := Shard{Version: ShardVersion, Seen: t.Accounts(), Counts: t.counts(), Early: t.Early()}
 	for i := range t.streams {
 		st := &t.streams[i]
 		if end := st.end.Load(); end > 0 {
-			s.Sent = append(s.Sent, Sent{i, st.base, end, min(end, st.measured.Load()), st.unconfirmed.pack()})
+			s.Sent = append(s.Sent, Sent{
+				Producer: i, Base: st.base, End: end, Measured: min(end, st.measured.Load()), Unconfirmed: st.unconfirmed.pack(),
+			})
 		}
 	}
 	for phase := range phases {
 		s.Histograms[phase] = t.Histograms(phase)
-		counts := s.Counts.of(phase)
-		for i := range t.lanes {
-			for k, counter := range t.lanes[i].counters(phase) {
-				*counts[k] += counter.Load()
-			}
-		}
 	}
 	if t.scheduled {
-		due := Tally(t.due)
+		due := t.due
 		s.Due = &due
 	}
 	return s
 }
 
-// takeSent takes over what a shard sent, and its counts.
-func (t *Trial) takeSent(s *Shard, most uint64) error {
-	if s.Version != ShardVersion {
+// addShard adds a shard to a joined trial, except for its accounts. It refuses a stream of more than maxSent messages.
+func (t *Trial) addShard(s *Shard, maxSent uint64) error {
+	switch {
+	case s.Version != ShardVersion:
 		return fmt.Errorf("it has version %d; this program reads version %d", s.Version, ShardVersion)
+	case s.Counts.negative():
+		return fmt.Errorf("it has counts below 0: %+v", s.Counts)
 	}
 	for _, sent := range s.Sent {
-		if sent.Producer < 0 || sent.Producer >= len(t.streams) {
-			return fmt.Errorf("producer %d is none of %d", sent.Producer, len(t.streams))
-		}
-		st := &t.streams[sent.Producer]
-		switch {
-		case st.end.Load() > 0:
-			return fmt.Errorf("producer %d sent for another agent, too", sent.Producer)
-		case sent.End == 0 || sent.End > most || sent.Measured > sent.End:
-			return fmt.Errorf("producer %d sent %d messages, the measured phase begins with number %d; 1 to %d messages are possible", sent.Producer, sent.End, sent.Measured, most)
-		}
-		st.base = sent.Base
-		st.end.Store(sent.End)
-		st.measured.Store(sent.Measured)
-		if err := st.unconfirmed.unpack(sent.Unconfirmed, (sent.End+63)/64); err != nil {
-			return fmt.Errorf("the unconfirmed messages of producer %d: %w", sent.Producer, err)
+		if err := t.addSent(sent, maxSent); err != nil {
+			return err
 		}
 	}
 	l := &t.lanes[0]
+	l.addCounts(s.Counts)
 	for phase := range phases {
-		counters := l.counters(phase)
-		for k, n := range s.Counts.of(phase) {
-			if *n < 0 {
-				return fmt.Errorf("it has counts below 0: %+v", s.Counts)
-			}
-			counters[k].Add(*n)
-		}
-		l.grow(phase, &s.Histograms[phase])
+		l.addHistograms(phase, &s.Histograms[phase])
 	}
 	if s.Due != nil {
 		t.scheduled = true
@@ -120,13 +79,35 @@ func (t *Trial) takeSent(s *Shard, most uint64) error {
 	return nil
 }
 
-// grow adds the histograms of a phase.
-func (l *lane) grow(phase Phase, h *Histograms) {
-	var none hist.Snapshot
-	l.endToEnd[phase].Grow(none, h.EndToEnd)
-	l.endToEndService[phase].Grow(none, h.EndToEndService)
-	l.publish[phase].Grow(none, h.Publish)
-	l.service[phase].Grow(none, h.Service)
-	l.lag[phase].Grow(none, h.Lag)
-	l.generatorLag[phase].Grow(none, h.GeneratorLag)
+// addSent sets the stream of a producer, which only one agent has.
+func (t *Trial) addSent(sent Sent, maxSent uint64) error {
+	if sent.Producer < 0 || sent.Producer >= len(t.streams) {
+		return fmt.Errorf("producer %d is not one of the trial's %d, numbered from 0", sent.Producer, len(t.streams))
+	}
+	st := &t.streams[sent.Producer]
+	switch {
+	case st.end.Load() > 0:
+		return fmt.Errorf("producer %d sent for another agent, too", sent.Producer)
+	case sent.End == 0 || sent.End > maxSent || sent.Measured > sent.End:
+		return fmt.Errorf("producer %d sent %d messages, the measured phase begins with number %d; 1 to %d messages are possible",
+			sent.Producer, sent.End, sent.Measured, maxSent)
+	}
+	st.base = sent.Base
+	st.end.Store(sent.End)
+	st.measured.Store(sent.Measured)
+	if err := st.unconfirmed.unpack(sent.Unconfirmed, (sent.End+63)/64); err != nil {
+		return fmt.Errorf("the unconfirmed messages of producer %d: %w", sent.Producer, err)
+	}
+	return nil
+}
+
+// addHistograms adds the histograms of a phase to those of the lane.
+func (l *lane) addHistograms(phase Phase, h *Histograms) {
+	var empty hist.Snapshot
+	l.endToEnd[phase].Grow(empty, h.EndToEnd)
+	l.endToEndService[phase].Grow(empty, h.EndToEndService)
+	l.publish[phase].Grow(empty, h.Publish)
+	l.service[phase].Grow(empty, h.Service)
+	l.lag[phase].Grow(empty, h.Lag)
+	l.generatorLag[phase].Grow(empty, h.GeneratorLag)
 }

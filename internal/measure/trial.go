@@ -1,5 +1,5 @@
-// Package measure turns the events of a trial (sent, acknowledged, received) into counts, histograms and the ledger.
-// Recording is lock-free and allocation-free. It knows nothing of brokers, pacing or what the numbers will be used for.
+// Package measure turns the events of a trial (sent, acknowledged, received) into counts, histograms and a ledger of each stream.
+// Recording takes no lock and allocates nothing. It knows nothing of brokers, of pacing, or of what the numbers are used for.
 package measure
 
 import (
@@ -9,76 +9,78 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// Phase is the part of a trial a message belongs to, by its intended time. Nothing is reset between phases.
+// Phase is the part of a trial that a message belongs to, by its intended time. Nothing is reset between phases.
 type Phase int
 
 // The phases in which messages are sent.
 const (
 	Warmup Phase = iota
 	Measured
-	phases
+	phases // the number of phases
 )
 
-// maxLanes bounds how many lanes spread the counters over cache lines; producers and consumers use the lane of their
-// number. A lane takes 0.8 MiB, so there are no more of them than there are producers or consumers.
+// Trial records one trial. Producers, consumers and subscriptions are numbered from 0; each subscription receives the messages of
+// every producer.
+type Trial struct {
+	streams       []stream // by producer
+	subscriptions int
+	measuredFrom  atomic.Int64 // ns on the clock's axis; Undecided at first
+	lanes         []lane
+	apart         bool  // the producers run in another process
+	scheduled     bool  // SetDue was called
+	due           Tally // if scheduled
+	unordered     int   // ledgers whose order is not known; see Unordered
+}
+
+// Undecided is the beginning of the measured phase while it is not known: later than every time.
+const Undecided = math.MaxInt64
+
+// stream is all messages of one producer. Their numbers count from base.
+type stream struct {
+	base        uint64        // sequence number of the first message of this trial
+	end         atomic.Uint64 // one past the last message sent
+	measured    atomic.Uint64 // the first message of the measured phase; math.MaxUint64 if there is none
+	unconfirmed bitmap        // messages that failed, or were unresolved when the trial ended
+	ledgers     []ledger      // by subscription
+	times       *timeTable    // nil if payloads carry their times
+	host        *Host         // the producer's host; nil: this one
+}
+
+// lane holds counters and histograms. A trial has several, so that its producers and consumers don't write to the same cache lines;
+// the counts of a trial are the sums over all lanes.
+type lane struct {
+	sent, sentBytes, acked, failed, resent, unsent [phases]atomic.Int64
+	received, corrupted, stale, untimed            [phases]atomic.Int64
+	lag, generatorLag, publish, service            [phases]hist.Histogram
+	endToEnd, endToEndService                      [phases]hist.Histogram
+	early                                          atomic.Int64 // deliveries that seem to have come before they were sent
+	earliest                                       atomic.Int64 // the lowest latency of these, ns: 0 or negative
+	_                                              [64]byte     // keeps the next lane off this one's last cache line
+}
+
+// maxLanes bounds the lanes of a trial, since each takes 0.8 MiB.
 const maxLanes = 8
 
-type lane struct {
-	sent, sentBytes, acked, failed      [phases]atomic.Int64
-	resent, unsent                      [phases]atomic.Int64
-	received, corrupted, stale, untimed [phases]atomic.Int64
-	lag, generatorLag, publish, service [phases]hist.Histogram
-	endToEnd, endToEndService           [phases]hist.Histogram
-	early, earliest                     atomic.Int64 // see Early
-	_                                   [64]byte
-}
-
-// Trial collects one trial. Producers and consumers are numbered from 0; every subscription index occurs with every
-// producer whose topic it belongs to.
-type Trial struct {
-	streams       []stream
-	subscriptions int
-	from          atomic.Int64 // intended times from here on are Measured; ns on the clock's axis
-	lanes         []lane
-	apart         bool // the producers run in another process
-	scheduled     bool
-	due           [phases]int64 // where scheduled
-	unordered     int           // see Unordered
-}
-
-// stream is what one producer sends.
-type stream struct {
-	base        uint64        // its first sequence number in this trial; fixed before the trial begins
-	end         atomic.Uint64 // one past the last number stamped, from base
-	measured    atomic.Uint64 // the first number of the measured phase, from base
-	unconfirmed bitmap        // failed, or unresolved when the trial ended
-	ledgers     []ledger      // per subscription
-	times       *timeTable    // nil where payloads carry their times
-	host        *Host         // that has the producer; nil: this one
-}
-
-// Shape is what a Trial has to know of the topology.
+// Shape describes the producers and consumers of a trial.
 type Shape struct {
 	Producers     int
 	Consumers     int
-	Subscriptions int  // per producer's topic
-	Keys          int  // > 0: order is promised per key
-	ShortPayload  bool // payloads too short to carry their times
-	Outstanding   int  // messages per producer whose times are kept when payloads are short
-	// Apart tells that the producers are in another process: payloads carry their times, and whether a message was sent, and
-	// belongs to the stream, is for whoever enters the Accounts to say.
+	Subscriptions int
+	Keys          int  // distinct keys, if order is promised per key; 0: it is promised per stream
+	ShortPayload  bool // payloads are too short to carry their times
+	Outstanding   int  // messages of a producer whose times are kept, at least, if payloads are short
+	// Apart is set if the producers run in another process. Payloads must carry their times. Every number counts as sent: the
+	// process of the producers checks that when it takes over the accounts (Trial.Enter).
 	Apart bool
 }
 
-func (t *Trial) lane(i int) *lane { return &t.lanes[i%len(t.lanes)] }
-
-// NewTrial makes an empty trial. Every message counts as warm-up until MeasureFrom says when the measured phase begins.
+// NewTrial makes an empty trial. Every message counts as warm-up until MeasureFrom is called.
 func NewTrial(s Shape) *Trial {
 	t := &Trial{
 		streams: make([]stream, s.Producers), subscriptions: s.Subscriptions, apart: s.Apart,
 		lanes: make([]lane, max(1, min(maxLanes, max(s.Producers, s.Consumers)))),
 	}
-	t.from.Store(math.MaxInt64)
+	t.measuredFrom.Store(Undecided)
 	ledgers := make([]ledger, s.Producers*s.Subscriptions)
 	for i := range ledgers {
 		ledgers[i].keys = s.Keys
@@ -94,86 +96,40 @@ func NewTrial(s Shape) *Trial {
 	return t
 }
 
-// Base tells the number of a producer's first message in this trial. Call it before the trial begins.
-func (t *Trial) Base(producer int, seq uint64) { t.streams[producer].base = seq }
+// lane returns the lane of producer or consumer i.
+func (t *Trial) lane(i int) *lane { return &t.lanes[i%len(t.lanes)] }
+
+// SetBase sets the sequence number of a producer's first message in this trial, which is 0 otherwise. Call it before the producer's
+// first message.
+func (t *Trial) SetBase(producer int, seq uint64) { t.streams[producer].base = seq }
 
 // MeasureFrom begins the measured phase: messages intended at or after ns belong to it.
-func (t *Trial) MeasureFrom(ns int64) { t.from.Store(ns) }
+func (t *Trial) MeasureFrom(ns int64) { t.measuredFrom.Store(ns) }
 
-// Scheduled says how many messages were due in each phase by the schedule, counted apart from what the producers did.
-// Call it before Books.
-func (t *Trial) Scheduled(warmup, measured int64) {
-	t.scheduled, t.due = true, [phases]int64{warmup, measured}
+// MeasuredSince returns when the measured phase began, or Undecided.
+func (t *Trial) MeasuredSince() int64 { return t.measuredFrom.Load() }
+
+// SetDue sets how many messages were due in each phase by the schedule, which is not derived from what the producers did. Without it,
+// Books takes the messages that were sent or unsent as due.
+func (t *Trial) SetDue(warmup, measured int64) {
+	t.scheduled, t.due = true, Tally{Warmup: warmup, Measured: measured}
 }
 
-// MeasuredSince tells when the measured phase began; math.MaxInt64 while it hasn't been decided.
-func (t *Trial) MeasuredSince() int64 { return t.from.Load() }
+// Subscriptions returns how often each message should be delivered: once per subscription.
+func (t *Trial) Subscriptions() int { return t.subscriptions }
 
-// phase is that of a message due at intended.
+// phase returns the phase of a message by its intended time.
 func (t *Trial) phase(intended int64) Phase {
-	if intended >= t.from.Load() {
+	if intended >= t.measuredFrom.Load() {
 		return Measured
 	}
 	return Warmup
 }
 
+// phase returns the phase of message n.
 func (s *stream) phase(n uint64) Phase {
 	if n >= s.measured.Load() {
 		return Measured
 	}
 	return Warmup
-}
-
-// timeTable keeps the intended and sent times of the last messages of a stream, for payloads too short to carry
-// them. A message that arrives after its entry was reused counts as untimed.
-type timeTable struct {
-	mask    uint64
-	entries atomic.Pointer[[]timeEntry] // made with the first message
-}
-
-type timeEntry struct{ seq, intended, sent atomic.Int64 }
-
-// A table holds at least the messages in flight; since messages wait in the broker as well, it holds up to preferredEntries,
-// unless all tables together would exceed maxAllEntries.
-const (
-	preferredEntries = 1024
-	minEntries       = 64
-	maxAllEntries    = 1 << 20
-)
-
-func newTimeTable(outstanding, producers int) *timeTable {
-	size := minEntries
-	for size < outstanding || (size < preferredEntries && size*producers < maxAllEntries) {
-		size *= 2
-	}
-	return &timeTable{mask: uint64(size - 1)}
-}
-
-// put is called by the sending goroutine only.
-func (t *timeTable) put(n uint64, intended, sent int64) {
-	entries := t.entries.Load()
-	if entries == nil {
-		made := make([]timeEntry, t.mask+1)
-		entries = &made
-		t.entries.Store(entries)
-	}
-	e := &(*entries)[n&t.mask]
-	e.seq.Store(0) // a reader in between sees neither number
-	e.intended.Store(intended)
-	e.sent.Store(sent)
-	e.seq.Store(int64(n) + 1)
-}
-
-// look finds the times of a message, unless its entry has been used for another one.
-func (t *timeTable) look(n uint64) (intended, sent int64, ok bool) {
-	entries := t.entries.Load()
-	if entries == nil {
-		return 0, 0, false
-	}
-	e := &(*entries)[n&t.mask]
-	if e.seq.Load() != int64(n)+1 {
-		return 0, 0, false
-	}
-	intended, sent = e.intended.Load(), e.sent.Load()
-	return intended, sent, e.seq.Load() == int64(n)+1
 }

@@ -110,7 +110,7 @@ func TestBitmapHoldsWhatSeveralGoroutinesAdd(t *testing.T) {
 
 func TestWhatCannotHaveBeenSentIsNotReceived(t *testing.T) {
 	trial := NewTrial(Shape{Producers: 1, Subscriptions: 1})
-	trial.Base(0, 1000)
+	trial.SetBase(0, 1000)
 	trial.MeasureFrom(1005)
 	p := trial.Producer(0)
 	for seq := 1000; seq < 1010; seq++ {
@@ -230,7 +230,7 @@ func TestWhatWasDueAndNeverSentHasWaitedForEveryone(t *testing.T) {
 	if b.Due != 8 || !b.Balanced() {
 		t.Errorf("without a schedule what was asked for was due: %+v", b)
 	}
-	if trial.Scheduled(2, 9); trial.Books(Measured).Balanced() || trial.Books(Warmup).Due != 2 {
+	if trial.SetDue(2, 9); trial.Books(Measured).Balanced() || trial.Books(Warmup).Due != 2 {
 		t.Errorf("a message that was due is neither sent nor unsent, and the books balance: %+v", trial.Books(Measured))
 	}
 	h := trial.Histograms(Measured)
@@ -290,7 +290,7 @@ func TestATimeTableNeverMixesTwoMessages(t *testing.T) {
 	})
 	found := 0
 	for i := uint64(0); found < 1000; i++ {
-		at := uint64((*table.entries.Load())[5].seq.Load())
+		at := uint64((*table.entries.Load())[5].number.Load())
 		if at == 0 {
 			continue
 		}

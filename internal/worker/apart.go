@@ -14,39 +14,39 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// apart is the consumers of a worker where they are in another process.
+// apart is the consumers of a worker, in another process.
 type apart struct {
 	worker *Worker
 	conn   io.ReadWriteCloser
+	asking sync.Mutex // held from an order to its answer
 	orders *json.Encoder
-	asking sync.Mutex // one order at a time
 
-	answers chan report // the reader sends none that nobody waits for
-	ended   chan struct{}
-	trial   atomic.Pointer[trial]
-	seen    atomic.Pointer[span]
-	changed atomic.Bool // something came since the ledgers were collected
+	answers chan report           // answers to orders, from readReports
+	ended   chan struct{}         // closed when readReports has ended
+	trial   atomic.Pointer[trial] // whose receipts are booked; nil between trials
+	seen    atomic.Pointer[span]  // of that trial; nil if nothing was reported yet
+	changed atomic.Bool           // messages came since the ledgers were collected
 
 	prepared bool
 	started  bool
-	patience time.Duration
+	patience time.Duration // bounds the wait for an answer
 }
 
 func newApart(conn io.ReadWriteCloser, w *Worker) *apart {
 	a := &apart{worker: w, conn: conn, orders: json.NewEncoder(conn), answers: make(chan report, 1), ended: make(chan struct{}), patience: answerTime}
-	go a.read()
+	go a.readReports()
 	return a
 }
 
-// ErrApart is that the process of the consumers ended or doesn't answer.
+// ErrApart is an error of the other process: it ended, or it doesn't answer.
 var ErrApart = errors.New("the consumers' process")
 
-// read books what is reported until the connection ends.
-func (a *apart) read() {
+// readReports books reports and passes answers on, until the connection ends.
+func (a *apart) readReports() {
 	defer close(a.ended)
 	in := json.NewDecoder(a.conn)
-	var of *trial
-	var was measure.Receipts
+	var booked *trial
+	var before measure.Receipts // of booked
 	for {
 		var r report
 		if err := in.Decode(&r); err != nil {
@@ -61,15 +61,15 @@ func (a *apart) read() {
 				a.worker.probed.seen[i].Store(true)
 			}
 		}
-		if t := a.trial.Load(); t != of {
-			of, was = t, measure.Receipts{}
+		if t := a.trial.Load(); t != booked {
+			booked, before = t, measure.Receipts{}
 		}
-		if r.Receipts != nil && of != nil {
-			if r.Receipts.Received != was.Received {
+		if r.Receipts != nil && booked != nil {
+			if r.Receipts.Received != before.Received {
 				a.changed.Store(true)
 			}
 			a.seen.Store(r.Span)
-			was = of.measure.Absorb(was, *r.Receipts)
+			before = booked.measure.Absorb(before, *r.Receipts)
 		}
 		if r.To != "" {
 			a.answers <- r
@@ -77,20 +77,22 @@ func (a *apart) read() {
 	}
 }
 
-// answerTime bounds what every order but a start takes.
+// answerTime is how long an order may take. doStart may take Plan.Connect in addition.
 const answerTime = 30 * time.Second
 
-// ask gives an order and blocks until it is answered. Who doesn't answer in time is given up.
-func (a *apart) ask(o order) (report, error) { return a.wait(context.Background(), o, a.patience) }
+// ask sends an order and blocks until it is answered. If that takes too long, it gives the other process up.
+func (a *apart) ask(o order) (report, error) {
+	return a.askWithin(context.Background(), o, a.patience)
+}
 
-func (a *apart) wait(ctx context.Context, o order, within time.Duration) (report, error) {
+func (a *apart) askWithin(ctx context.Context, o order, within time.Duration) (report, error) {
 	a.asking.Lock()
 	defer a.asking.Unlock()
 	if err := a.worker.broken.now(); errors.Is(err, ErrApart) {
 		return report{}, err
 	}
 	if err := a.orders.Encode(o); err != nil {
-		return report{}, a.lost(fmt.Errorf("%w can't be told anything: %w", ErrApart, err))
+		return report{}, a.giveUp(fmt.Errorf("%w takes no order %q: %w", ErrApart, o.Do, err))
 	}
 	select {
 	case r := <-a.answers:
@@ -104,26 +106,26 @@ func (a *apart) wait(ctx context.Context, o order, within time.Duration) (report
 	case <-a.ended:
 		return report{}, a.worker.broken.now()
 	case <-ctx.Done():
-		return report{}, a.lost(ctx.Err())
+		return report{}, a.giveUp(ctx.Err())
 	case <-time.After(within):
-		return report{}, a.lost(fmt.Errorf("%w has not answered for %s", ErrApart, within))
+		return report{}, a.giveUp(fmt.Errorf("%w has not answered for %s", ErrApart, within))
 	}
 }
 
-// lost gives the other process up.
-func (a *apart) lost(err error) error {
+// giveUp breaks the worker, closes the connection and returns err.
+func (a *apart) giveUp(err error) error {
 	a.worker.broken.because(err)
-	_ = a.conn.Close()
+	_ = a.conn.Close() // err says more than another error of the same connection
 	return err
 }
 
-// prepare tells what stays the same, once.
+// prepare sends doPrepare if it hasn't yet.
 func (a *apart) prepare() error {
 	if a.prepared {
 		return nil
 	}
 	w := a.worker
-	if err := sharable(w.bodies); err != nil {
+	if err := w.bodies.checkTimed(); err != nil {
 		return err
 	}
 	_, err := a.ask(order{Do: doPrepare, Prepare: &preparation{
@@ -143,7 +145,7 @@ func (a *apart) start(ctx context.Context) (registered, error) {
 		within = time.Until(end)
 	}
 	a.started = true
-	r, err := a.wait(ctx, order{Do: doStart, Within: within}, within+a.patience)
+	r, err := a.askWithin(ctx, order{Do: doStart, Within: within}, within+a.patience)
 	if err != nil || r.Registered == nil {
 		return registered{}, err
 	}
@@ -166,7 +168,8 @@ func (a *apart) listen(t *trial) {
 	a.seen.Store(nil)
 	a.changed.Store(false)
 	a.trial.Store(t)
-	if _, err := a.ask(order{Do: doListen, Trial: &trialStart{bases, t.procs, phaseTimes{from, t.phaseEnd(from)}}}); err != nil {
+	start := trialStart{Bases: bases, Procs: t.procs, Phase: phaseTimes{From: from, Until: t.phaseEnd(from)}}
+	if _, err := a.ask(order{Do: doListen, Trial: &start}); err != nil {
 		w.broken.because(err)
 	}
 	if from == measure.Undecided {
@@ -174,16 +177,23 @@ func (a *apart) listen(t *trial) {
 	}
 }
 
-// lead is how long before the measured phase consumers in another process are told of it: by then they have to know, or
-// they would take its first messages for those of the warm-up.
+// lead is how long before the measured phase consumers in another process are told of it. If they learned later, they would book its
+// first messages as warm-up.
 const lead = 250 * time.Millisecond
 
-// ErrLate ends a trial whose consumers learned too late when its measured phase began.
+// ErrLate ends a trial that learned too late when it starts or when its measured phase begins.
 var ErrLate = errors.New("the consumers' process learned too late when the measured phase began: its messages can't be told from those of the warm-up")
 
+// lateError is an ErrLate with a text of its own.
+type lateError string
+
+func (e lateError) Error() string      { return string(e) }
+func (lateError) Is(target error) bool { return target == ErrLate }
+
+// announce implements trial.announce.
 func (a *apart) announce(t *trial, from int64) int64 {
 	from = max(from, clock.Now()+int64(lead))
-	if _, err := a.ask(order{Do: doMeasure, Phase: &phaseTimes{from, t.phaseEnd(from)}}); err != nil {
+	if _, err := a.ask(order{Do: doMeasure, Phase: &phaseTimes{From: from, Until: t.phaseEnd(from)}}); err != nil {
 		a.worker.broken.because(err)
 	} else if clock.Now() >= from {
 		a.worker.broken.because(ErrLate)

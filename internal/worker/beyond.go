@@ -11,30 +11,31 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// Beyond is what a worker has to know of others, on this host or another one, that share streams with it: their producers
-// send to its consumers, or its producers to their consumers. None of them can tell alone what was lost: its Outcome holds a
-// Shard, and measure.Join tells by the shards of all.
+// Beyond describes the other workers, on this host or another one, that share streams with a worker: their producers send to its
+// consumers, or its producers to theirs. No worker can tell alone which messages were lost. So the Outcome of each holds a Shard, and
+// measure.Join computes the books from all of them.
 type Beyond struct {
 	Producers int // of all these workers together; their IDs are below it, and each occurs in one worker
 }
 
-// Elsewhere are the producers of another worker in a trial.
+// Elsewhere describes the producers of another worker in a trial.
 type Elsewhere struct {
-	Axis      clock.Line // where that worker's clock lies on this one's
+	Axis      clock.Line // converts times of that worker's clock to this one's
 	From      int64      // when their measured phase begins, ns on their clock: the same number as in their own Load
 	Producers []Base
 }
 
-// Base is the number of a producer's first message in a trial: 0 in its first one, then one past the last of the trial before
-// (measure.Sent: Base + End).
+// Base is the sequence number of a producer's first message in a trial: 0 in the first trial, then one past its last message in the
+// trial before (measure.Sent: Base + End).
 type Base struct {
 	ID  int
 	Seq uint64
 }
 
-// Shared divides a plan into n whose workers share its streams. producing and consuming are which of them have clients of producers,
-// and consumers, in turn; nil: all of them, and the consumers go on where the producers have ended, or else one further, so that a
-// topic's producer and consumer are apart.
+// Shared divides a plan into n parts, for workers that share its streams. Clients of producers are dealt out in turn to the parts
+// listed in producing, and consumers to those listed in consuming. A nil list means all parts. Consumers without a list begin at the
+// part after that of the last client, or at part 1 if the clients end with the last part, so that a topic's producer and consumer are
+// in different parts.
 func (p Plan) Shared(n int, producing, consuming []int) ([]Plan, error) {
 	if n == 1 {
 		return []Plan{p}, nil
@@ -46,26 +47,23 @@ func (p Plan) Shared(n int, producing, consuming []int) ([]Plan, error) {
 		parts[k].Part, parts[k].Beyond = &Part{Of: p.deal()}, &Beyond{Producers: p.producers()}
 		parts[k].Topology.Existing = p.Topology.Existing || k > 0
 	}
-	turn := func(list []int, i, first int) *Plan {
-		if list == nil {
-			return &parts[(first+i)%n]
+	if producing == nil {
+		producing = partsFrom(0, n)
+	}
+	if consuming == nil {
+		consuming = partsFrom(max(1, p.clients()%n), n)
+	}
+	for i, producer := range p.Producers {
+		client := i % p.clients()
+		part := &parts[producing[client%len(producing)]]
+		if i == client { // the client's first producer
+			part.Part.Clients = append(part.Part.Clients, client)
 		}
-		return &parts[list[i%len(list)]]
+		part.Producers = append(part.Producers, producer)
 	}
-	further := p.clients() % n
-	if further == 0 {
-		further = 1
-	}
-	for i, one := range p.Producers {
-		part := turn(producing, i%p.clients(), 0)
-		if i < p.clients() {
-			part.Part.Clients = append(part.Part.Clients, i)
-		}
-		part.Producers = append(part.Producers, one)
-	}
-	for i, one := range p.Consumers {
-		part := turn(consuming, i, further)
-		part.Consumers = append(part.Consumers, one)
+	for i, consumer := range p.Consumers {
+		part := &parts[consuming[i%len(consuming)]]
+		part.Consumers = append(part.Consumers, consumer)
 	}
 	for k := range parts {
 		parts[k].Clients = len(parts[k].Part.Clients)
@@ -76,23 +74,32 @@ func (p Plan) Shared(n int, producing, consuming []int) ([]Plan, error) {
 	return parts, nil
 }
 
-// Probes tells workers that share streams which probes the consumers of the others have seen.
+// partsFrom lists n parts in turn, beginning with part first.
+func partsFrom(first, n int) []int {
+	parts := make([]int, n)
+	for i := range parts {
+		parts[i] = (first + i) % n
+	}
+	return parts
+}
+
+// Probes connects the probing of workers that share streams: each has to know which probes the consumers of the others have seen.
 type Probes struct{ probed *probed }
 
-// NewProbes makes the Probes of one worker. saw is called once for every producer and subscription of which its own consumers
-// have seen a probe, for the other workers' Seen; it comes from any goroutine and must not block. made, where it isn't nil, is called
-// when the topics are there, which one of the workers makes for the others.
+// NewProbes makes the Probes of one worker. saw is called once for every producer and subscription of which its own consumers have
+// seen a probe, to be passed to Seen of the other workers; it is called by any goroutine and must not block. made is called when the
+// worker has made the topics, which one worker does for all; it may be nil.
 func NewProbes(producers, subscriptions int, saw func(producer, subscription int), made func()) *Probes {
 	p := newProbed(producers, subscriptions)
 	p.saw, p.made = saw, made
 	return &Probes{p}
 }
 
-// Seen tells that another worker's consumers have seen a producer. It may be called at any time.
-func (p *Probes) Seen(producer, subscription int) { p.probed.at(producer, subscription).Store(true) }
+// Seen notes that another worker's consumers have seen a probe. It may be called at any time.
+func (p *Probes) Seen(producer, subscription int) { p.probed.mark(producer, subscription) }
 
-// PrepareShared is Prepare for a worker that shares streams with others, which plan.Beyond describes. All of them must be
-// prepared at the same time: it blocks until each subscription, wherever its consumers are, has seen every producer of plan.
+// PrepareShared is Prepare for a worker that shares streams with the workers that plan.Beyond describes. All of them must be prepared
+// at the same time: it blocks until each subscription, wherever its consumers are, has seen every producer of plan.
 func PrepareShared(ctx context.Context, d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 	switch {
 	case plan.Beyond == nil:
@@ -108,16 +115,16 @@ func PrepareShared(ctx context.Context, d driver.Driver, plan Plan, probes *Prob
 	return prepare(ctx, d, plan, nil, probes.probed)
 }
 
-// sharable is why payloads are too short to be received by another worker than the one that sent them.
-func sharable(b *bodies) error {
+// checkTimed refuses payloads that are too short to carry their times to consumers in another process.
+func (b *bodies) checkTimed() error {
 	if b.shortest() >= wire.HeaderSize {
 		return nil
 	}
 	return fmt.Errorf("payloads of %d bytes can't carry their times to consumers in another process; at least %d are needed", b.shortest(), wire.HeaderSize)
 }
 
-// shares is why a load is none for workers that share streams as the plan says.
-func (p *Plan) shares(l Load) error {
+// checkShared refuses a load that contradicts which streams the plan shares with other workers.
+func (p *Plan) checkShared(l Load) error {
 	switch {
 	case p.Beyond == nil && (len(l.Elsewhere) > 0 || l.Everywhere != nil):
 		return errors.New("a worker that shares no streams was told of messages of others")
@@ -140,38 +147,32 @@ func (p *Plan) shares(l Load) error {
 	return nil
 }
 
-// meet tells a trial whose messages come from other workers.
-func (t *trial) meet(others []Elsewhere) {
+// expectOthers lets the trial receive the messages of other workers' producers.
+func (t *trial) expectOthers(others []Elsewhere) {
 	for _, e := range others {
 		host := measure.NewHost(e.Axis)
 		host.MeasureFrom(e.From)
 		for _, b := range e.Producers {
-			t.measure.Elsewhere(b.ID, b.Seq, host)
+			t.measure.SetHost(b.ID, b.Seq, host)
 		}
 	}
 }
 
-// missedStart ends a trial before it began. It is an ErrLate.
-type missedStart struct{}
+// errMissedStart ends a trial before it began.
+var errMissedStart = lateError("the consumers listened only after the start that all workers were given, when messages may have been sent already")
 
-func (missedStart) Error() string {
-	return "the consumers listened only after the start that all workers were given, when messages may have been sent already"
-}
-
-func (missedStart) Is(err error) bool { return err == ErrLate }
-
-// listening is why a worker that shares streams can't take part in a trial: others may have sent before its consumers listened,
-// and what they missed would count as lost.
-func (w *Worker) listening(l Load) error {
+// checkStart returns errMissedStart if the consumers of a worker that shares streams listen too late. Messages that others sent before
+// would count as lost.
+func (w *Worker) checkStart(l Load) error {
 	if w.plan.Beyond != nil && l.Start != 0 && len(w.plan.Consumers) > 0 && clock.Now() > l.Start {
-		return missedStart{}
+		return errMissedStart
 	}
 	return nil
 }
 
-// count is what the workers that share a trial's streams have counted together, and whether one of them still sends.
-func (t *trial) count() (measure.Count, bool) {
-	c := t.measure.Count()
+// count returns the counts of all workers that share the trial's streams, and whether one of them still sends.
+func (t *trial) count() (c measure.Count, sending bool) {
+	c = t.measure.Count()
 	if t.load.Everywhere == nil {
 		return c, false
 	}

@@ -57,7 +57,7 @@ func (c *consumer) book(batch [][]byte) bool {
 				recorder.Corrupted(now)
 			}
 		case h.ID.Seq()&probeBit != 0:
-			c.probed.came(int(h.ID.Producer()), c.subscription)
+			c.probed.receive(int(h.ID.Producer()), c.subscription)
 		case recorder != nil:
 			recorder.Received(h, now)
 			counted = true

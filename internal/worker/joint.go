@@ -1,33 +1,34 @@
 package worker
 
 import (
-	"math"
 	"sort"
 
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// Joint makes one row of samples of those of several workers that run parts of one plan, whose times are on one clock. Counts are
-// added up. Quantiles can't be, so the latencies of each half second are merged before their quantiles are taken.
+// Joint joins the samples of several workers that run parts of one plan, with all times on one clock, into one sequence of samples.
+// Counts are added up. Quantiles can't be added, so the latencies of each half second are merged before their quantiles are taken.
+//
+// It goes round by round: a round has one sample of each part, and ends when a part's next sample comes.
 type Joint struct {
-	parts    []joined
-	first    int64         // time of the first sample that came
-	sampled  []Sample      // the latest of each part
-	last     int64         // time of the last sample that was taken in
-	fresh    bool          // an interval has ended since latencies were last passed on
+	parts    []jointPart
+	first    int64         // time of the latest sample in the first batch that came
+	last     int64         // time of the latest sample that is in a round
 	interval hist.Snapshot // latencies of the half second under way
-	now      Quantiles
-	over     Thinned[timedQuantiles]
+	ended    bool          // an interval has ended since latencies were last returned
+	now      Quantiles     // of the interval that ended last
+	all      Thinned[timedQuantiles]
 }
 
-// joined is what a Joint knows of one part.
-type joined struct {
-	waiting  []Sample
-	newest   int64    // time of the last sample that came
-	ended    bool     // no more come
-	inRound  bool     // it has a sample in the round that is not yet passed on
-	latency  *Latency // of its whole trial so far
-	measured bool     // its latencies of the interval under way are in
+// jointPart is the state of one part in a Joint.
+type jointPart struct {
+	waiting    []Sample // that are in no round yet
+	newest     int64    // time of the latest sample that came
+	complete   bool     // no more samples come
+	sample     Sample   // the latest that is in a round
+	inRound    bool     // sample is in the round under way
+	latency    *Latency // of its whole trial so far
+	inInterval bool     // its latencies of the interval under way are merged
 }
 
 type timedQuantiles struct {
@@ -35,23 +36,23 @@ type timedQuantiles struct {
 	Quantiles
 }
 
-// patience is how much later than the samples of one part those of the others may come before they are passed on without it: an
-// agent tells its samples twice a second.
-const patience = 1_500_000_000 // ns
+// maxWait is how much later than one part's samples those of another part may come before a round goes on without it. An agent sends
+// its samples twice a second.
+const maxWait = 1_500_000_000 // ns
 
-// NewJoint joins the samples of so many parts.
+// NewJoint makes a Joint of so many parts.
 func NewJoint(parts int) *Joint {
-	return &Joint{parts: make([]joined, parts), sampled: make([]Sample, parts), over: Thinned[timedQuantiles]{Limit: maxKept}}
+	return &Joint{parts: make([]jointPart, parts), all: Thinned[timedQuantiles]{Limit: maxKept}}
 }
 
-// Add takes samples of one part, in the order of time, and returns the joint ones up to the time until which all parts are known.
-// A part that is silent for long is not waited for.
+// Add adds samples of one part, in the order of time. It returns the joint samples up to the time for which those of all parts have
+// come; a part is not waited for longer than maxWait.
 func (j *Joint) Add(part int, samples []Sample) []Sample {
-	j.put(part, samples)
-	return j.take(patience)
+	j.queue(part, samples)
+	return j.advance()
 }
 
-func (j *Joint) put(part int, samples []Sample) {
+func (j *Joint) queue(part int, samples []Sample) {
 	p := &j.parts[part]
 	p.waiting = append(p.waiting, samples...)
 	for _, s := range samples {
@@ -62,70 +63,94 @@ func (j *Joint) put(part int, samples []Sample) {
 	}
 }
 
-// End tells that no more samples of a part come, and returns what Add would.
+// End notes that no more samples of a part come. It returns joint samples as Add does.
 func (j *Joint) End(part int) []Sample {
-	j.parts[part].ended = true
-	return j.take(patience)
+	j.parts[part].complete = true
+	return j.advance()
 }
 
 // Rest returns the joint samples that are left when no more come of any part.
 func (j *Joint) Rest() []Sample {
-	out := j.take(math.MinInt64)
-	j.fresh = true
-	if s, ok := j.pass(); ok {
-		out = append(out, s)
+	for i := range j.parts {
+		j.parts[i].complete = true
 	}
-	return out
+	samples := j.advance()
+	begun := false
+	for _, p := range j.parts {
+		begun = begun || p.inRound
+	}
+	if begun {
+		j.ended = true // so that the last sample has the latencies of all
+		samples = append(samples, j.endRound())
+	}
+	return samples
 }
 
-// take goes on by the earliest sample while every part has one, or is silent for longer than patience.
-func (j *Joint) take(patience int64) (out []Sample) {
+// advance moves waiting samples into rounds, the earliest first, until a part must be waited for. It returns the samples of the rounds
+// that end.
+func (j *Joint) advance() []Sample {
+	var samples []Sample
 	for {
-		first, newest := -1, j.first
-		for i, p := range j.parts {
-			newest = max(newest, p.newest)
-			if len(p.waiting) > 0 && (first < 0 || p.waiting[0].At < j.parts[first].waiting[0].At) {
-				first = i
-			}
+		p := j.earliestPart()
+		if p == nil || j.mustWait() {
+			return samples
 		}
-		if first < 0 {
-			return out
+		if p.inRound {
+			samples = append(samples, j.endRound())
 		}
-		for _, p := range j.parts {
-			if len(p.waiting) == 0 && !p.ended && newest-max(p.newest, j.first) < patience {
-				return out
-			}
-		}
-		// A round is over when a part comes a second time.
-		if j.parts[first].inRound {
-			s, _ := j.pass()
-			out = append(out, s)
-		}
-		j.next(first)
+		j.addToRound(p)
 	}
 }
 
-// next takes in the first sample that waits of a part.
-func (j *Joint) next(i int) {
-	p := &j.parts[i]
-	s := p.waiting[0]
-	p.waiting, p.inRound = p.waiting[1:], true
-	j.last = max(j.last, s.At)
-	j.sampled[i] = s
-	if s.Latency == nil {
-		return
+// earliestPart returns the part with the earliest waiting sample; nil if none waits.
+func (j *Joint) earliestPart() *jointPart {
+	var earliest *jointPart
+	for i := range j.parts {
+		p := &j.parts[i]
+		if len(p.waiting) > 0 && (earliest == nil || p.waiting[0].At < earliest.waiting[0].At) {
+			earliest = p
+		}
 	}
-	if p.measured { // a second time: the others have none in this interval
+	return earliest
+}
+
+// mustWait reports whether the next sample of some part may still come in time.
+func (j *Joint) mustWait() bool {
+	newest := j.first
+	for _, p := range j.parts {
+		newest = max(newest, p.newest)
+	}
+	for _, p := range j.parts {
+		if len(p.waiting) == 0 && !p.complete && newest-max(p.newest, j.first) < maxWait {
+			return true
+		}
+	}
+	return false
+}
+
+// addToRound moves the first waiting sample of a part into the round under way.
+func (j *Joint) addToRound(p *jointPart) {
+	p.sample, p.waiting, p.inRound = p.waiting[0], p.waiting[1:], true
+	j.last = max(j.last, p.sample.At)
+	if p.sample.Latency != nil {
+		j.addToInterval(p, p.sample.Latency)
+	}
+}
+
+// addToInterval merges the latencies of a part since its last ones. An interval ends when all parts are in it, or when a part comes a
+// second time because the others have no latencies.
+func (j *Joint) addToInterval(p *jointPart, latency *Latency) {
+	if p.inInterval {
 		j.endInterval()
 	}
 	var before hist.Snapshot
 	if p.latency != nil {
 		before = p.latency.EndToEnd
 	}
-	j.interval = j.interval.Merge(s.Latency.EndToEnd.Sub(before))
-	p.latency, p.measured = s.Latency, true
+	j.interval = j.interval.Merge(latency.EndToEnd.Sub(before))
+	p.latency, p.inInterval = latency, true
 	for _, p := range j.parts {
-		if !p.measured {
+		if !p.inInterval {
 			return
 		}
 	}
@@ -133,39 +158,56 @@ func (j *Joint) next(i int) {
 }
 
 func (j *Joint) endInterval() {
-	h := j.interval
-	j.now, j.interval = Quantiles{h.Count(), h.Quantile(0.5), h.Quantile(0.99)}, hist.Snapshot{}
-	j.over.Add(timedQuantiles{j.last, j.now})
-	j.fresh = true
+	j.now, j.interval, j.ended = quantilesOf(j.interval), hist.Snapshot{}, true
+	j.all.Add(timedQuantiles{j.last, j.now})
 	for i := range j.parts {
-		j.parts[i].measured = false
+		j.parts[i].inInterval = false
 	}
 }
 
-// pass ends a round; false: nothing has come since the last one.
-func (j *Joint) pass() (s Sample, ok bool) {
+// endRound ends the round under way and returns its sample, with latencies if an interval has ended since they were last returned. The
+// last sample of a part that is not in the round stands for it.
+func (j *Joint) endRound() Sample {
+	s := Sample{At: j.last, EndToEnd: j.now}
 	for i := range j.parts {
-		ok = ok || j.parts[i].inRound
 		j.parts[i].inRound = false
+		s.addCounts(j.parts[i].sample)
 	}
-	s = summed(j.sampled)
-	s.At, s.EndToEnd = j.last, j.now
-	if !j.fresh {
-		return s, ok
+	s.Undelivered = max(0, s.Undelivered) // below 0 in parts whose consumers receive messages of other parts
+	s.Backlog = max(s.Unconfirmed, s.Undelivered)
+	if !j.ended {
+		return s
 	}
-	j.fresh, s.Latency = false, &Latency{}
+	j.ended, s.Latency = false, &Latency{}
 	for _, p := range j.parts {
 		if p.latency != nil {
 			s.Latency.EndToEnd = s.Latency.EndToEnd.Merge(p.latency.EndToEnd)
 			s.Latency.Service = s.Latency.Service.Merge(p.latency.Service)
 		}
 	}
-	return s, ok
+	return s
 }
 
-// Quantiles sets in samples of the same trial, which hold no latencies, the quantiles that the parts had together at their times.
+// addCounts adds the counts of a part's sample.
+func (s *Sample) addCounts(part Sample) {
+	s.Sending = s.Sending || part.Sending
+	s.Phase = max(s.Phase, part.Phase)
+	s.Count.Sent += part.Count.Sent
+	s.Count.Bytes += part.Count.Bytes
+	s.Count.Acked += part.Count.Acked
+	s.Count.Failed += part.Count.Failed
+	s.Count.Received += part.Count.Received
+	s.Due += part.Due
+	s.Unconfirmed += part.Unconfirmed
+	s.Undelivered += part.Undelivered
+	s.FromSend.Count += part.FromSend.Count
+	s.FromSend.Sum += part.FromSend.Sum
+}
+
+// Quantiles sets EndToEnd in samples of the same trial, which have no latencies: to the joint quantiles at their times, or to zero
+// before the first interval ended.
 func (j *Joint) Quantiles(samples []Sample) {
-	known := j.over.Values()
+	known := j.all.Values()
 	for i := range samples {
 		n := sort.Search(len(known), func(k int) bool { return known[k].at > samples[i].At })
 		samples[i].EndToEnd = Quantiles{}
@@ -175,23 +217,7 @@ func (j *Joint) Quantiles(samples []Sample) {
 	}
 }
 
-// summed is one view of workers that run parts of one plan. It has no time and no latencies of its own.
-func summed(parts []Sample) (t Sample) {
-	for _, s := range parts {
-		t.Sending = t.Sending || s.Sending
-		t.Phase = max(t.Phase, s.Phase)
-		t.Count.Sent += s.Count.Sent
-		t.Count.Bytes += s.Count.Bytes
-		t.Count.Acked += s.Count.Acked
-		t.Count.Failed += s.Count.Failed
-		t.Count.Received += s.Count.Received
-		t.Due += s.Due
-		t.Unconfirmed += s.Unconfirmed
-		t.Undelivered += s.Undelivered
-		t.FromSend.Count += s.FromSend.Count
-		t.FromSend.Sum += s.FromSend.Sum
-	}
-	t.Undelivered = max(0, t.Undelivered) // of workers that share streams only the sum means something
-	t.Backlog = max(t.Unconfirmed, t.Undelivered)
-	return t
+// quantilesOf returns the quantiles of latencies.
+func quantilesOf(h hist.Snapshot) Quantiles {
+	return Quantiles{Count: h.Count(), P50: h.Quantile(0.5), P99: h.Quantile(0.99)}
 }

@@ -3,49 +3,51 @@ package worker
 import (
 	"cmp"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Moved returns the outcome with offset, in ns, added to all times: as another host's clock would have shown them. Times that
-// are 0 (it never happened) or math.MaxInt64 (undecided) stay as they are.
+// Moved returns the outcome with offset, in ns, added to all times, as another host's clock would have shown them. A time of 0, of an
+// event that didn't happen, stays 0.
 func (o Outcome) Moved(offset int64) Outcome {
-	if offset == 0 {
-		return o
-	}
-	move := func(times ...*int64) {
-		for _, t := range times {
-			if *t != 0 && *t != math.MaxInt64 {
-				*t += offset
-			}
+	for _, t := range []*int64{
+		&o.Start, &o.From, &o.Until, &o.FirstSent, &o.LastSent, &o.LastReceived, &o.LastAcked,
+		&o.Backlog.FilledAt, &o.Backlog.From, &o.Backlog.To,
+	} {
+		if *t != 0 {
+			*t += offset
 		}
 	}
-	move(&o.Start, &o.From, &o.Until, &o.FirstSent, &o.LastSent, &o.LastReceived, &o.LastAcked, &o.Backlog.FilledAt, &o.Backlog.From, &o.Backlog.To)
-	for _, stops := range []*[]Stop{&o.Pauses.Stops, &o.Undelivered, &o.Unconfirmed} {
-		*stops = slices.Clone(*stops) // the caller's outcome shares their memory
-		for i := range *stops {
-			move(&(*stops)[i].From, &(*stops)[i].To)
-		}
-	}
+	o.Pauses.Stops = movedStops(o.Pauses.Stops, offset)
+	o.Undelivered = movedStops(o.Undelivered, offset)
+	o.Unconfirmed = movedStops(o.Unconfirmed, offset)
 	o.Samples = slices.Clone(o.Samples)
 	for i := range o.Samples {
-		move(&o.Samples[i].At)
+		o.Samples[i].At += offset
 	}
 	return o
 }
 
+// movedStops returns a copy of stops with offset added to all times.
+func movedStops(stops []Stop, offset int64) []Stop {
+	stops = slices.Clone(stops)
+	for i := range stops {
+		stops[i].From += offset
+		stops[i].To += offset
+	}
+	return stops
+}
+
 // Merged returns the outcome of one trial that several workers ran together, each with a part of one plan (Plan.Split). All times
-// must be on one clock (Moved). Counts are added and histograms merged, both exactly; backlog and silences are computed anew,
-// from samples of all workers together. There must be at least one part. What the samples say of latencies is left to
-// Joint.Quantiles.
+// must be on one clock (Moved). Counts are added and histograms merged, both exactly. Backlog and silences are computed anew, from
+// the samples of all workers together; Joint.Quantiles sets the latencies of these samples. There must be at least one part.
 func Merged(parts []Outcome) Outcome {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	merged := Outcome{Drained: true, From: math.MaxInt64, Start: math.MaxInt64}
+	merged := Outcome{Drained: true}
 	for _, part := range parts {
 		merged.addCounts(part)
 		merged.addTimes(part)
@@ -56,7 +58,7 @@ func Merged(parts []Outcome) Outcome {
 	})
 	joint := NewJoint(len(parts))
 	for i, part := range parts {
-		joint.put(i, part.Samples)
+		joint.queue(i, part.Samples)
 	}
 	merged.Samples = joint.Rest()
 	for _, s := range merged.Samples {
@@ -78,14 +80,14 @@ func (o *Outcome) addCounts(part Outcome) {
 	o.Producers += part.Producers
 	o.Blocked += part.Blocked
 	o.Sending += part.Sending
-	o.Procs = max(o.Procs, part.Procs) // the limits of a trial are judged worker by worker
+	o.Procs = max(o.Procs, part.Procs) // of one worker, because the limits of a trial are judged worker by worker
 	o.Working = max(o.Working, part.Working)
 	o.Pauses = o.Pauses.With(part.Pauses)
 }
 
 func (o *Outcome) addTimes(part Outcome) {
-	o.Start = min(o.Start, part.Start)
-	o.From = min(o.From, part.From)
+	o.Start = earliest(o.Start, part.Start)
+	o.From = earliest(o.From, part.From)
 	o.Until = max(o.Until, part.Until)
 	o.FirstSent = earliest(o.FirstSent, part.FirstSent)
 	o.LastSent = max(o.LastSent, part.LastSent)
@@ -94,7 +96,7 @@ func (o *Outcome) addTimes(part Outcome) {
 	o.Backlog = o.Backlog.plus(part.Backlog)
 }
 
-// addEnding adds how a part ended. Of several errors, the first part's counts.
+// addEnding adds how a part ended. Of several errors, that of the first part counts.
 func (o *Outcome) addEnding(part Outcome) {
 	o.Drained = o.Drained && part.Drained
 	o.Arriving = o.Arriving || part.Arriving
@@ -107,45 +109,15 @@ func (o *Outcome) addEnding(part Outcome) {
 	}
 }
 
-// Joined is the outcome of one trial that workers with parts of the plan ran which share its streams: Merged, with the books and
-// latencies of what one of them sent and another one received. Outcomes are on the clock of this host; axes is where each worker's
-// clock lies on it.
-func (p Plan) Joined(outs []Outcome, axes []clock.Line, streams bool) Outcome {
-	out := Merged(outs)
-	parts := make([]measure.Part, len(outs))
-	var sent int64
-	out.Overdue = 0
-	for i, o := range outs {
-		if o.Shard == nil {
-			if out.Err == nil {
-				out.Err = errors.New("a worker that shares streams did not say what it counted")
-			}
-			return out
-		}
-		parts[i] = measure.Part{Shard: *o.Shard, Axis: axes[i]}
-		for _, n := range o.Shard.Counts.Sent {
-			sent += n
-		}
-		out.Overdue = max(out.Overdue, o.Overdue) // each of them has seen what was missing everywhere
+// plus returns the draining of both backlogs as one: it begins with the first and ends with the last.
+func (d Drained) plus(other Drained) Drained {
+	return Drained{
+		Filled: d.Filled + other.Filled, FilledBytes: d.FilledBytes + other.FilledBytes, FilledAt: max(d.FilledAt, other.FilledAt),
+		From: earliest(d.From, other.From), To: max(d.To, other.To), Received: d.Received + other.Received,
 	}
-	shape := measure.Shape{Producers: p.producers(), Subscriptions: len(p.Topology.Subscriptions)}
-	if p.KeyOrdered && p.Keys.some() {
-		shape.Keys = p.Keys.N
-	}
-	t, err := measure.Join(shape, uint64(sent), parts)
-	if err != nil {
-		if out.Err == nil {
-			out.Err = err
-		}
-		return out
-	}
-	out.Warmup, out.Measured = t.Books(measure.Warmup), t.Books(measure.Measured)
-	out.Histograms, out.Streams = t.Histograms(measure.Measured), t.Streams(streams)
-	out.Early, out.Unordered = t.Early(), t.Unordered()
-	return out
 }
 
-// earliest returns the earlier of two times. 0 means that it never happened.
+// earliest returns the earlier of two times, of which 0 means that the event didn't happen.
 func earliest(a, b int64) int64 {
 	switch {
 	case a == 0:
@@ -156,10 +128,43 @@ func earliest(a, b int64) int64 {
 	return min(a, b)
 }
 
-// plus returns the draining of both backlogs as one: it begins with the first and ends with the last.
-func (d Drained) plus(other Drained) Drained {
-	return Drained{
-		Filled: d.Filled + other.Filled, FilledBytes: d.FilledBytes + other.FilledBytes, FilledAt: max(d.FilledAt, other.FilledAt),
-		From: earliest(d.From, other.From), To: max(d.To, other.To), Received: d.Received + other.Received,
+// Joined returns the outcome of one trial of workers that share streams (Plan.Shared). It is Merged, but with books and latencies that
+// include the messages which one worker sent and another one received. All times must be on the clock of this host; axes has the line
+// that converts each worker's times to it, for those inside its shard. allStreams is Load.Streams.
+func (p Plan) Joined(outcomes []Outcome, axes []clock.Line, allStreams bool) Outcome {
+	out := Merged(outcomes)
+	t, err := p.joinShards(outcomes, axes)
+	if err != nil {
+		if out.Err == nil {
+			out.Err = err
+		}
+		return out
 	}
+	out.Warmup, out.Measured = t.Books(measure.Warmup), t.Books(measure.Measured)
+	out.Histograms, out.Streams = t.Histograms(measure.Measured), t.Streams(allStreams)
+	out.Early, out.Unordered = t.Early(), t.Unordered()
+	out.Overdue = 0
+	for _, o := range outcomes {
+		out.Overdue = max(out.Overdue, o.Overdue) // not the sum: each worker counted the missing deliveries of all
+	}
+	return out
+}
+
+func (p Plan) joinShards(outcomes []Outcome, axes []clock.Line) (*measure.Trial, error) {
+	parts := make([]measure.Part, len(outcomes))
+	var sent int64
+	for i, o := range outcomes {
+		if o.Shard == nil {
+			return nil, errors.New("a worker that shares streams returned no shard")
+		}
+		parts[i] = measure.Part{Shard: *o.Shard, Axis: axes[i]}
+		for _, n := range o.Shard.Counts.Sent {
+			sent += n
+		}
+	}
+	shape := measure.Shape{Producers: p.producers(), Subscriptions: len(p.Topology.Subscriptions)}
+	if p.KeyOrdered && p.Keys.some() {
+		shape.Keys = p.Keys.N
+	}
+	return measure.Join(shape, uint64(sent), parts)
 }

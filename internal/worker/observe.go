@@ -135,7 +135,7 @@ const announced = 10 * time.Millisecond
 func (o *observer) readLatency() {
 	h := o.trial.measure.EndToEnd()
 	since := h.Sub(o.histogram)
-	o.quantiles = Quantiles{since.Count(), since.Quantile(0.5), since.Quantile(0.99)}
+	o.quantiles = quantilesOf(since)
 	o.histogram = h
 	o.fromSend.Count, o.fromSend.Sum = o.trial.measure.FromSend()
 }

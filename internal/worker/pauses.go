@@ -10,46 +10,54 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// Pauses says when this process stood still during a trial, as seen by a thread that only sleeps. Times are ns on the clock's
-// axis.
+// Pauses are the times in which this process stood still during a trial, as seen by a thread that only sleeps. Times are ns on the
+// clock's axis.
 type Pauses struct {
-	// Late is how late the thread woke in the measured phase. A pause counts once for each wake-up that fell into it, with the
-	// rest of the pause, as jHiccup does. So Late is distributed as the wait of messages that come at random moments.
+	// Late is how late the thread woke in the measured phase, ns. Each wake-up that was due during a pause counts with the rest of
+	// the pause, as in jHiccup. So Late has the distribution of the waits of messages that come at random moments.
 	Late  hist.Snapshot
 	Stops []Stop // standstills of the whole trial, in order; the first maxStops of them
 }
 
-// Stop is one standstill.
+// Stop is one standstill, ns on the clock's axis.
 type Stop struct{ From, To int64 }
+
+func (s Stop) length() int64 { return s.To - s.From }
+
+// within returns how much of the standstill lies in [from, to).
+func (s Stop) within(from, to int64) int64 { return max(0, min(to, s.To)-max(from, s.From)) }
 
 // maxStops bounds the standstills that a trial keeps.
 const maxStops = 10_000
 
-// With adds the pauses of another process that works for the same trial. Standstills that overlap become one.
-func (p Pauses) With(o Pauses) Pauses {
-	p.Late = p.Late.Merge(o.Late)
-	if len(o.Stops) == 0 {
-		return p
+// With returns the times in which p's process or another one of the same trial stood still. Standstills that overlap become one.
+func (p Pauses) With(other Pauses) Pauses {
+	both := Pauses{Late: p.Late.Merge(other.Late), Stops: p.Stops}
+	if len(other.Stops) == 0 {
+		return both
 	}
-	all := slices.Concat(p.Stops, o.Stops)
+	all := slices.Concat(p.Stops, other.Stops)
 	slices.SortFunc(all, func(a, b Stop) int { return cmp.Compare(a.From, b.From) })
-	p.Stops = all[:1]
+	both.Stops = all[:1]
 	for _, s := range all[1:] {
-		if last := &p.Stops[len(p.Stops)-1]; s.From <= last.To {
-			last.To = max(last.To, s.To)
+		last := &both.Stops[len(both.Stops)-1]
+		if s.From > last.To {
+			both.Stops = append(both.Stops, s)
 		} else {
-			p.Stops = append(p.Stops, s)
+			last.To = max(last.To, s.To)
 		}
 	}
-	return p
+	return both
 }
 
 // Both returns the times in which both processes stood still.
-func (p Pauses) Both(o Pauses) (both []Stop) {
-	a, b := p.Stops, o.Stops
+func (p Pauses) Both(other Pauses) []Stop {
+	var both []Stop
+	a, b := p.Stops, other.Stops
 	for len(a) > 0 && len(b) > 0 {
-		if s := (Stop{max(a[0].From, b[0].From), min(a[0].To, b[0].To)}); s.From < s.To {
-			both = append(both, s)
+		common := Stop{From: max(a[0].From, b[0].From), To: min(a[0].To, b[0].To)}
+		if common.length() > 0 {
+			both = append(both, common)
 		}
 		if a[0].To < b[0].To {
 			a = a[1:]
@@ -64,7 +72,7 @@ func (p Pauses) Both(o Pauses) (both []Stop) {
 func (p Pauses) Within(from, to int64) int64 {
 	var sum int64
 	for _, s := range p.Stops {
-		sum += max(0, min(to, s.To)-max(from, s.From))
+		sum += s.within(from, to)
 	}
 	return sum
 }
@@ -73,25 +81,25 @@ func (p Pauses) Within(from, to int64) int64 {
 func (p Pauses) Longest(from, to int64) Stop {
 	var longest Stop
 	for _, s := range p.Stops {
-		if s.From < to && s.To > from && s.To-s.From > longest.To-longest.From {
+		if s.within(from, to) > 0 && s.length() > longest.length() {
 			longest = s
 		}
 	}
 	return longest
 }
 
-// PauseLog remembers when the process stood still, for whoever asks after a trial of which the process was told nothing. Close it.
+// PauseLog watches for pauses of a process that isn't told when trials begin. After a trial, PausesOf makes its Pauses from the log.
 type PauseLog struct {
 	watch *clock.Watch
 
 	mu   sync.Mutex
-	late []Stop // wake-ups that came late by lateEnough; the newest maxStops to 2·maxStops of them
+	late []Stop // wake-ups at least minLogged late: when they were due, and when they came; the newest maxStops to 2·maxStops
 }
 
-// lateEnough is the least lateness that a PauseLog remembers: less raises no doubt.
-const lateEnough = time.Millisecond
+// minLogged is the least lateness that a PauseLog keeps. Less raises no doubt about a result.
+const minLogged = time.Millisecond
 
-// NewPauseLog begins to watch.
+// NewPauseLog begins to watch. Close ends that.
 func NewPauseLog() *PauseLog {
 	l := &PauseLog{}
 	l.watch = clock.NewWatch(l.woke)
@@ -99,7 +107,7 @@ func NewPauseLog() *PauseLog {
 }
 
 func (l *PauseLog) woke(due, at int64) {
-	if at-due < int64(lateEnough) {
+	if at-due < int64(minLogged) {
 		return
 	}
 	l.mu.Lock()
@@ -107,7 +115,7 @@ func (l *PauseLog) woke(due, at int64) {
 	if len(l.late) == 2*maxStops {
 		l.late = slices.Clone(l.late[maxStops:])
 	}
-	l.late = append(l.late, Stop{due, at})
+	l.late = append(l.late, Stop{From: due, To: at})
 }
 
 // Within returns the late wake-ups that reach into [from, to), in order.
@@ -117,33 +125,34 @@ func (l *PauseLog) Within(from, to int64) []Stop {
 	return slices.DeleteFunc(slices.Clone(l.late), func(s Stop) bool { return s.To <= from || s.From >= to })
 }
 
-// Close ends the watching.
+// Close ends the watch.
 func (l *PauseLog) Close() { l.watch.Close() }
 
-// PausesOf makes Pauses of what a PauseLog has for the measured phase [from, until). Wake-ups that it doesn't remember came at
-// once.
+// PausesOf returns the Pauses of a measured phase [from, until), given the late wake-ups in it (PauseLog.Within). The log doesn't keep
+// wake-ups less than minLogged late, so they count as in time: quantiles of Late below minLogged are 0.
 func PausesOf(late []Stop, from, until int64) Pauses {
 	p := &pauses{from: func() int64 { return from }, until: func() int64 { return until }}
 	for _, s := range late {
 		p.woke(s.From, s.To)
 	}
-	out := p.outcome()
-	p.late.RecordN(0, (until-from)/int64(clock.WatchEvery)-out.Late.Count())
+	wakeUps := (until - from) / int64(clock.WatchEvery)
+	p.late.RecordN(0, wakeUps-p.outcome().Late.Count())
 	return p.outcome()
 }
 
-// pauses gathers Pauses; woke belongs to the watching thread.
+// pauses collects the Pauses of a trial under way.
 type pauses struct {
-	from, until func() int64 // the measured phase
+	from, until func() int64 // the measured phase as far as it is known, which may change during the trial
 	late        hist.Histogram
 
 	mu    sync.Mutex
 	stops []Stop
 }
 
-// woke notes that the thread woke at a time, and when it was due to wake.
+// woke notes a wake-up of the watching thread: when it was due, and when it came.
 func (p *pauses) woke(due, at int64) {
-	for d, from, until := due, p.from(), p.until(); d == due || d < at; d += int64(clock.WatchEvery) {
+	from, until := p.from(), p.until()
+	for d := due; d == due || d < at; d += int64(clock.WatchEvery) {
 		if d >= from && d < until {
 			p.late.Record(at - d)
 		}
@@ -154,12 +163,12 @@ func (p *pauses) woke(due, at int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.stops) < maxStops {
-		p.stops = append(p.stops, Stop{due, at})
+		p.stops = append(p.stops, Stop{From: due, To: at})
 	}
 }
 
 func (p *pauses) outcome() Pauses {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Pauses{p.late.Snapshot(), p.stops}
+	return Pauses{Late: p.late.Snapshot(), Stops: p.stops}
 }

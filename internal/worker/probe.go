@@ -14,36 +14,44 @@ import (
 // probeBit marks the sequence numbers of probes, which no trial counts.
 const probeBit = uint64(wire.MaxSeq+1) / 2
 
-// probed holds which subscription has seen which producer. It is made before anything is connected, since a delivery may
+// probed records which subscription has seen a probe of which producer. It is made before anything is connected, since a delivery may
 // come at any moment.
 type probed struct {
 	subscriptions int
-	seen          []atomic.Bool                    // by producer and subscription
-	saw           func(producer, subscription int) // called once for each that our own consumers saw; may be nil
-	made          func()                           // called when the topics are there; may be nil
+	seen          []atomic.Bool                    // at producer × subscriptions + subscription
+	saw           func(producer, subscription int) // called once for each probe that consumers of this process see; may be nil
+	made          func()                           // called when the topics have been made; may be nil
 }
 
 func newProbed(producers, subscriptions int) *probed {
 	return &probed{subscriptions: subscriptions, seen: make([]atomic.Bool, producers*subscriptions)}
 }
 
-// came notes a probe.
-func (p *probed) came(producer, subscription int) {
-	if !p.at(producer, subscription).Swap(true) && p.saw != nil {
+// receive notes a probe that a consumer of this process has seen.
+func (p *probed) receive(producer, subscription int) {
+	if p.mark(producer, subscription) && p.saw != nil {
 		p.saw(producer, subscription)
 	}
 }
 
-// at returns the flag of a producer and a subscription. Messages of other runs may name a producer that is not ours; its
-// flag is nobody's.
-func (p *probed) at(producer, subscription int) *atomic.Bool {
-	if i := producer*p.subscriptions + subscription; i < len(p.seen) {
-		return &p.seen[i]
-	}
-	return new(atomic.Bool)
+// mark notes that a subscription has seen a producer, and reports whether that is new. It ignores producers that the trial doesn't
+// have: messages of other runs may name any.
+func (p *probed) mark(producer, subscription int) bool {
+	i := producer*p.subscriptions + subscription
+	return i < len(p.seen) && !p.seen[i].Swap(true)
 }
 
-// target is a client with its streams that some subscription has not seen yet.
+// byAll reports whether every subscription has seen a producer.
+func (p *probed) byAll(producer int) bool {
+	for i := range p.subscriptions {
+		if !p.seen[producer*p.subscriptions+i].Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// target is a client with those of its streams that some subscription has not seen yet.
 type target struct {
 	*producer
 	unseen []*stream
@@ -69,19 +77,10 @@ func (w *Worker) probe(ctx context.Context) error {
 		if err := eachAtOnce(ctx, targets, func(ctx context.Context, i int) error { return targets[i].probe(ctx, attempt) }); err != nil {
 			return err
 		}
-		// The probes of a thousand producers take a while. To send them again too soon would only delay them.
-		again := time.After(wait + time.Duration(missing)*perProbe)
-		for waiting := true; waiting && missing > 0; targets, missing = w.unprobed(targets) {
-			select {
-			case <-w.broken.is:
-				return w.broken.err
-			case <-ctx.Done():
-				return fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
-					missing, len(w.plan.Producers), w.plan.Connect, targets[0].unseen[0].plan.ID, ctx.Err())
-			case <-again:
-				waiting = false
-			case <-time.After(2 * time.Millisecond):
-			}
+		// Probes that are sent again too soon only delay those under way.
+		var err error
+		if targets, err = w.awaitProbes(ctx, targets, wait+time.Duration(missing)*perProbe); err != nil {
+			return err
 		}
 		wait = min(2*wait, time.Second)
 	}
@@ -90,12 +89,34 @@ func (w *Worker) probe(ctx context.Context) error {
 // perProbe is how much longer probe waits for each probe that is under way.
 const perProbe = 200 * time.Microsecond
 
-// unprobed returns the targets with streams that are still to be seen, and counts the streams. It reuses the list it is
-// given.
+// awaitProbes blocks until every subscription has seen the targets, but no longer than allowance. It returns the targets that are left,
+// or an error if nothing can come any more. It overwrites targets.
+func (w *Worker) awaitProbes(ctx context.Context, targets []target, allowance time.Duration) ([]target, error) {
+	over := time.After(allowance)
+	for {
+		var missing int
+		if targets, missing = w.unprobed(targets); missing == 0 {
+			return nil, nil
+		}
+		select {
+		case <-w.broken.is:
+			return nil, w.broken.err
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%d of %d producers were not seen by every subscription within %s (the first is producer %d): %w",
+				missing, len(w.plan.Producers), w.plan.Connect, targets[0].unseen[0].plan.ID, ctx.Err())
+		case <-over:
+			return targets, nil
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// unprobed returns the targets with streams that some subscription has not seen yet, and the number of these streams. It overwrites
+// targets.
 func (w *Worker) unprobed(targets []target) (left []target, missing int) {
 	left = targets[:0]
 	for _, t := range targets {
-		t.unseen = slices.DeleteFunc(t.unseen, w.seen)
+		t.unseen = slices.DeleteFunc(t.unseen, func(s *stream) bool { return w.probed.byAll(s.plan.ID) })
 		if len(t.unseen) > 0 {
 			left = append(left, t)
 			missing += len(t.unseen)
@@ -104,17 +125,7 @@ func (w *Worker) unprobed(targets []target) (left []target, missing int) {
 	return left, missing
 }
 
-// seen reports whether every subscription has seen s.
-func (w *Worker) seen(s *stream) bool {
-	for subscription := range w.plan.Topology.Subscriptions {
-		if !w.probed.at(s.plan.ID, subscription).Load() {
-			return false
-		}
-	}
-	return true
-}
-
-// probe sends a probe for each of the target's streams, as far as there are slots: earlier probes may still hold some.
+// probe sends a probe for each of the target's streams, as far as there are free slots: earlier probes may still hold some.
 func (t target) probe(ctx context.Context, attempt uint64) error {
 	for rest := t.unseen; len(rest) > 0; {
 		n := t.freeSlots.take(t.batchSlots[:min(len(rest), len(t.batchSlots))])
@@ -123,7 +134,7 @@ func (t target) probe(ctx context.Context, attempt uint64) error {
 		}
 		now := clock.Now()
 		for i, s := range rest[:n] {
-			t.prepare(i, t.batchSlots[i], s, stamp{probeBit | attempt, now, now, 0}, nil)
+			t.prepare(i, t.batchSlots[i], s, stamp{seq: probeBit | attempt, intended: now, sent: now}, nil)
 		}
 		if err := t.client.Send(ctx, t.batch[:n]); err != nil {
 			return fmt.Errorf("producer %d: probe: %w", rest[0].plan.ID, err)

@@ -134,7 +134,7 @@ func (p *producer) begin(t *trial) {
 	for i := range p.streams {
 		s := &p.streams[i]
 		s.recorder = nil
-		t.measure.Base(s.plan.ID, s.seq)
+		t.measure.SetBase(s.plan.ID, s.seq)
 	}
 }
 
@@ -203,7 +203,7 @@ func (p *producer) Done(ids []uint32, err error) {
 	var recorder *measure.Producer // of any of the messages: those of a client share the counters that Confirm adds to
 	for _, id := range ids {
 		s := &p.slots[id]
-		if s.recorder == nil || !s.recorder.Of(current.trial) {
+		if s.recorder == nil || !s.recorder.RecordsFor(current.trial) {
 			continue
 		}
 		recorder = s.recorder
@@ -304,7 +304,7 @@ func (p *producer) awaitSlots(t *trial) (h hold, ok bool) {
 // Done that comes later finds closed books; the outcome has been read by then.
 func (p *producer) bookUnresolved(t *trial) {
 	for _, id := range p.freeSlots.inFlight() {
-		if s := &p.slots[id]; s.recorder != nil && s.recorder.Of(t.measure) {
+		if s := &p.slots[id]; s.recorder != nil && s.recorder.RecordsFor(t.measure) {
 			s.recorder.Unresolved(s.seq)
 		}
 	}

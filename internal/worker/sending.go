@@ -89,7 +89,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, c course) error {
 			for range w.producers {
 				err = errors.Join(err, <-s.flushed)
 			}
-			return errors.Join(err, w.broken.now(), t.tooLate())
+			return errors.Join(err, w.broken.now(), t.checkPhase())
 		case <-w.broken.is:
 			why = w.broken.err
 		case <-ctx.Done():

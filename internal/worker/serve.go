@@ -16,59 +16,67 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// ServeConsumers runs the consumers of a worker in another process. That worker was prepared with the other end of conn
+// ServeConsumers runs the consumers of a worker that is in another process and was prepared with the other end of conn
 // (PrepareApart). It blocks until the worker closes the consumers or conn ends. open connects to the broker, where the worker has
 // made all topics.
 func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Driver, error)) error {
 	h := &consumerHost{
 		open: open, broken: newBroken(), procs: runtime.GOMAXPROCS(0), over: make(chan struct{}), reports: json.NewEncoder(conn),
 	}
-	defer h.close() // with an error of doClose the worker was answered
 	var reporting sync.WaitGroup
 	reporting.Go(h.reportLoop)
-	defer reporting.Wait()
-	defer close(h.over)
-	for orders := json.NewDecoder(conn); ; {
-		var o order
-		if err := orders.Decode(&o); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("an order of the worker: %w", err)
-		}
-		answer := h.carryOut(o)
-		answer.To = o.Do
-		if err := h.send(answer); err != nil || o.Do == doClose {
-			return nil // if the worker can't be answered it has gone, and nobody is left to hear of it
-		}
-	}
+	err := h.carryOutAll(json.NewDecoder(conn))
+	close(h.over)
+	reporting.Wait()
+	return errors.Join(err, h.close())
 }
 
-// consumerHost runs consumers for a worker in another process. Orders come one after the other, by one goroutine; another one
-// sends reports meanwhile.
+// consumerHost runs consumers for a worker in another process. One goroutine carries out the orders, another one sends reports
+// meanwhile.
 type consumerHost struct {
 	open   func(context.Context) (driver.Driver, error)
 	driver driver.Driver // nil until doStart
 	broken *broken       // why a consumer ended by itself
 	procs  int           // GOMAXPROCS outside a trial
-	over   chan struct{} // closed when ServeConsumers returns
+	over   chan struct{} // closed when no more orders come
 	plan   *preparation  // nil until doPrepare
 	keys   *keys
 	side   *beside // the consumers; nil until doPrepare and after doClose
 
-	// mu is held while a report is made and sent, so that none of a trial follows the answer that ends it.
+	// mu is held while a report is made and sent, so that no report of a trial follows the answer that ends it.
 	mu       sync.Mutex
 	reports  *json.Encoder
-	probed   *probed // probes that the consumers have seen
-	reported []bool  // which of them the worker knows of
-	trial    *hostedTrial
+	probed   *probed      // probes that the consumers have seen
+	reported []bool       // by index in probed.seen: the worker knows of it
+	trial    *hostedTrial // nil between trials
 }
 
-// hostedTrial is what the consumers' process holds of a trial.
+// hostedTrial is the part of a trial in the process of the consumers.
 type hostedTrial struct {
 	measure *measure.Trial
 	watch   *clock.Watch
 	pauses  *pauses
 	until   atomic.Int64 // the end of the measured phase, ns on the clock's axis
+}
+
+// carryOutAll carries out orders and answers them, until the worker closes the consumers or the connection ends.
+func (h *consumerHost) carryOutAll(orders *json.Decoder) error {
+	for {
+		var o order
+		if err := orders.Decode(&o); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read the worker's next order: %w", err)
+		}
+		answer := h.carryOut(o)
+		answer.To = o.Do
+		if err := h.send(answer); err != nil {
+			return fmt.Errorf("answer the worker's order %q: %w", o.Do, err)
+		}
+		if o.Do == doClose {
+			return nil
+		}
+	}
 }
 
 func (h *consumerHost) send(r report) error {
@@ -77,7 +85,7 @@ func (h *consumerHost) send(r report) error {
 	return h.reports.Encode(r)
 }
 
-// reportLoop reports what is new every reportEvery, and at once that a consumer has ended by itself.
+// reportLoop sends a report every reportEvery if there is news, and at once when a consumer has ended by itself.
 func (h *consumerHost) reportLoop() {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
@@ -92,16 +100,24 @@ func (h *consumerHost) reportLoop() {
 			broken = nil // report it once
 		case <-tick.C:
 		}
-		h.mu.Lock()
-		h.addNews(&r, n%latenciesEvery == 0)
-		if r.Broken != "" || r.Receipts != nil || len(r.Probed) > 0 {
-			_ = h.reports.Encode(r) // if the connection has ended, so will ServeConsumers
+		if err := h.sendNews(r, n%latenciesEvery == 0); err != nil {
+			return // the connection has ended, which carryOutAll finds as well
 		}
-		h.mu.Unlock()
 	}
 }
 
-// addNews adds what the trial has received; between trials, which probes have come. The caller holds mu.
+// sendNews adds the news to a report and sends it, unless it is empty.
+func (h *consumerHost) sendNews(r report, withLatencies bool) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.addNews(&r, withLatencies)
+	if r.Broken == "" && r.Receipts == nil && len(r.Probed) == 0 {
+		return nil
+	}
+	return h.reports.Encode(r)
+}
+
+// addNews adds the receipts of the trial so far; between trials, the probes that came since the last report. The caller holds mu.
 func (h *consumerHost) addNews(r *report, withLatencies bool) {
 	switch {
 	case h.trial != nil:
@@ -118,7 +134,7 @@ func (h *consumerHost) addNews(r *report, withLatencies bool) {
 	}
 }
 
-// carryOut does what an order says and returns the answer.
+// carryOut carries out an order and returns the answer. It refuses an order that is out of turn, or whose field is missing.
 func (h *consumerHost) carryOut(o order) (answer report) {
 	var err error
 	switch {
@@ -127,10 +143,10 @@ func (h *consumerHost) carryOut(o order) (answer report) {
 	case o.Do == doPrepare && o.Prepare != nil && h.side == nil:
 		err = h.prepare(o.Prepare)
 	case h.side == nil:
-		err = fmt.Errorf("%q before anything was prepared", o.Do)
+		err = fmt.Errorf("order %q is out of turn: %q must come first, with its field set", o.Do, doPrepare)
 	case o.Do == doStart && h.driver == nil:
 		answer.Registered, err = h.start(o.Within)
-	case o.Do == doListen && o.Trial != nil && h.trial == nil: // before doStart where a backlog is filled first
+	case o.Do == doListen && o.Trial != nil && h.trial == nil: // also before doStart: a backlog is filled first
 		h.listen(o.Trial)
 	case o.Do == doMeasure && o.Phase != nil && h.trial != nil:
 		h.trial.measureDuring(*o.Phase)
@@ -139,7 +155,7 @@ func (h *consumerHost) carryOut(o order) (answer report) {
 	case o.Do == doEnd && h.trial != nil:
 		answer = h.endTrial()
 	default:
-		err = fmt.Errorf("%q is not what comes next", o.Do)
+		err = fmt.Errorf("order %q is unknown, out of turn or lacks its field", o.Do)
 	}
 	if err != nil && !errors.As(err, &answer.Refused) {
 		answer.Err = err.Error()
@@ -147,18 +163,21 @@ func (h *consumerHost) carryOut(o order) (answer report) {
 	return answer
 }
 
-func (h *consumerHost) prepare(p *preparation) (err error) {
-	if h.keys, err = newKeys(p.Keys); err != nil {
+// prepare makes the consumers. start connects them.
+func (h *consumerHost) prepare(p *preparation) error {
+	keys, err := newKeys(p.Keys)
+	if err != nil {
 		return err
 	}
 	probed := newProbed(p.Producers, p.Subscriptions)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.plan, h.probed, h.reported = p, probed, make([]bool, len(probed.seen))
+	h.plan, h.keys, h.probed, h.reported = p, keys, probed, make([]bool, len(probed.seen))
 	h.side = newBeside(nil, p.Audience, probed, h.broken) // start sets the driver
 	return nil
 }
 
+// start connects the consumers to the broker.
 func (h *consumerHost) start(within time.Duration) (*registered, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -183,7 +202,7 @@ func (h *consumerHost) listen(o *trialStart) {
 	t := &hostedTrial{measure: measure.NewTrial(shape)}
 	for producer, seq := range o.Bases {
 		if producer < h.plan.Producers {
-			t.measure.Base(producer, seq)
+			t.measure.SetBase(producer, seq)
 		}
 	}
 	t.measureDuring(o.Phase)
@@ -203,9 +222,9 @@ func (t *hostedTrial) measureDuring(p phaseTimes) {
 	t.measure.MeasureFrom(p.From)
 }
 
-// endTrial ends the trial and returns a report of all of it.
+// endTrial ends the trial and returns the report that answers doEnd.
 func (h *consumerHost) endTrial() report {
-	heard, _ := h.side.end(nil) // consumers of this process can always be asked
+	heard, _ := h.side.end(nil) // never an error for consumers of this process
 	h.trial.watch.Close()
 	heard.Pauses = h.trial.pauses.outcome()
 	runtime.GOMAXPROCS(h.procs)
@@ -217,7 +236,7 @@ func (h *consumerHost) endTrial() report {
 	return r
 }
 
-// close ends the trial, if there is one, and the consumers, and closes the driver. It may be called again.
+// close ends the trial, if there is one, and the consumers, and closes the driver. A second call does nothing.
 func (h *consumerHost) close() error {
 	if h.trial != nil {
 		h.endTrial()

@@ -41,7 +41,7 @@ type trial struct {
 	stop       chan struct{} // closed to end sending
 	stopOnce   sync.Once
 
-	learnedLate    atomic.Bool // told when the measured phase begins, too late
+	learnedLate    atomic.Bool // Hooks.MeasureFrom returned a beginning of the measured phase that was too near
 	sendingDone    atomic.Bool // all producers have sent their last message
 	sendingEndedAt int64       // when that was; set before the trial drains
 }
@@ -65,7 +65,7 @@ func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 // Run runs one trial and blocks until it has drained or its allowance is used up. Only one trial may run at a time. If ctx
 // ends it early, the outcome holds what was measured until then, with Err set.
 func (w *Worker) Run(ctx context.Context, load Load) Outcome {
-	if err := w.plan.shares(load); err != nil {
+	if err := w.plan.checkShared(load); err != nil {
 		return Outcome{Err: err}
 	}
 	procs, restore := w.limitThreads(load)
@@ -76,7 +76,7 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	observer := newObserver(t, &w.plan)
 	observing.Go(func() { observer.run(ended) })
 
-	err := w.listening(load)
+	err := w.checkStart(load)
 	if err == nil {
 		err = w.sendAll(ctx, t, t.course())
 	}
@@ -86,9 +86,8 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 		backlog, err = w.drainBacklog(ctx, t)
 	}
 	var rest arrivals
-	// Skipped after ErrRanDry, because drainBacklog has already used up the waiting time; and after a missed start, because
-	// nothing will come.
-	if !errors.Is(err, ErrRanDry) && err != (missedStart{}) {
+	// After ErrRanDry, drainBacklog has already used up the waiting time. After errMissedStart, nothing will come.
+	if !errors.Is(err, ErrRanDry) && err != errMissedStart {
 		var early error
 		rest, early = w.awaitArrivals(ctx, t, err == nil)
 		err = errors.Join(err, early)
@@ -117,7 +116,7 @@ func (w *Worker) begin(load Load, procs int) *trial {
 		shape.Keys = w.keys.N
 	}
 	t := &trial{load: load, procs: procs, startedAt: load.Start, measure: measure.NewTrial(shape), stop: make(chan struct{})}
-	t.meet(load.Elsewhere)
+	t.expectOthers(load.Elsewhere)
 	t.pauses = &pauses{from: t.measure.MeasuredSince, until: t.measuredUntil.Load}
 	t.watch = clock.NewWatch(t.pauses.woke)
 	if t.startedAt == 0 {
@@ -140,21 +139,13 @@ func (w *Worker) begin(load Load, procs int) *trial {
 	return t
 }
 
-// tooLate is an ErrLate where the trial learned too late when its measured phase begins.
-func (t *trial) tooLate() error {
+// checkPhase returns an ErrLate if the trial learned too late when its measured phase begins.
+func (t *trial) checkPhase() error {
 	if t.learnedLate.Load() {
-		return toldLate{}
+		return lateError("it was told too late when the measured phase began: the messages of that phase can't be told from those of the warm-up")
 	}
 	return nil
 }
-
-type toldLate struct{}
-
-func (toldLate) Error() string {
-	return "it was told too late when the measured phase began: the messages of that phase can't be told from those of the warm-up"
-}
-
-func (toldLate) Is(err error) bool { return err == ErrLate }
 
 // beginMeasuring fixes when the measured phase begins, and when it ends if time ends it. The first call counts.
 func (t *trial) beginMeasuring(from int64) {
@@ -181,9 +172,9 @@ func (t *trial) phaseEnd(from int64) int64 {
 
 // outcome stops the booking, closes the books and returns what they hold. Producers have ended by now.
 func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
-	heard, unheard := w.consuming.end(t)
+	heard, endErr := w.consuming.end(t)
 	if err == nil {
-		err = unheard
+		err = endErr
 	}
 	t.watch.Close()
 	t.fixMeasuredPhase(err)
@@ -203,8 +194,8 @@ func (w *Worker) outcome(t *trial, o *observer, err error) Outcome {
 	out.LastReceived, out.Working = heard.Span.Last, heard.Working
 	if t.load.Schedule != nil && t.load.Messages == 0 {
 		agenda := t.course().agenda(&w.plan)
-		warmup := agenda.due(out.From, out.Start, out.From) // first: an agenda is asked in the order of time
-		t.measure.Scheduled(warmup, agenda.due(out.From, out.From, out.Until))
+		warmup := agenda.due(out.From, out.Start, out.From) // before the other call, because an agenda is asked in the order of time
+		t.measure.SetDue(warmup, agenda.due(out.From, out.From, out.Until))
 	}
 	out.Warmup, out.Measured = t.measure.Books(measure.Warmup), t.measure.Books(measure.Measured)
 	out.Histograms = t.measure.Histograms(measure.Measured)

@@ -74,7 +74,7 @@ func prepare(ctx context.Context, d driver.Driver, plan Plan, away io.ReadWriteC
 		return nil, errors.Join(err, w.Close())
 	}
 	if plan.Beyond != nil {
-		if err := sharable(w.bodies); err != nil {
+		if err := w.bodies.checkTimed(); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
 	}
