@@ -167,14 +167,14 @@ func (b *bookkeeper) senders(t *measure.Trial, l worker.Load) []sender {
 		return b.clocks.byID[id]
 	}
 	for _, p := range b.plan.Producers {
-		t.Base(p.ID, b.next[p.ID])
+		t.SetBase(p.ID, b.next[p.ID])
 		list[p.ID] = sender{own: t.Producer(p.ID), base: b.next[p.ID], start: l.Start, clock: clockOf(p.ID)}
 	}
 	for _, e := range l.Elsewhere {
 		host := measure.NewHost(e.Axis)
 		host.MeasureFrom(e.From)
 		for _, p := range e.Producers {
-			t.Elsewhere(p.ID, p.Seq, host)
+			t.SetHost(p.ID, p.Seq, host)
 			list[p.ID] = sender{base: p.Seq, start: e.From - int64(l.Warmup.For), clock: clockOf(p.ID)}
 		}
 	}

@@ -1,5 +1,5 @@
-// Package hist is the histogram of the hot path: fixed buckets, lock-free recording, exact merging. It knows nothing of
-// what its values mean.
+// Package hist has a histogram for the hot path: fixed buckets, lock-free recording, exact merging. It doesn't know what its values
+// mean.
 //
 // For example, 1,000,000 ns falls into the bucket from 999,424 to 1,003,519 ns. Quantile reports the highest value of a
 // bucket, so it is at most 1/256 above the true one and never below it. Merging two histograms adds their counts bucket by
@@ -24,15 +24,15 @@ const (
 	buckets = top + 1
 )
 
-// Limit is the first value, in nanoseconds (73 minutes), that is no longer told from larger ones: such values are
-// counted in the last bucket and enter the mean as Limit. Max stays exact.
+// Limit is the lowest value of the last bucket, in nanoseconds: 73 minutes. Values from Limit on are not told apart: they count as Limit
+// in the mean, and as Max in quantiles. Max stays exact.
 const Limit = int64(1) << maxBits
 
 // Histogram counts nanosecond values. Its zero value is ready to use; it must not be copied. It takes 70 KiB.
 type Histogram struct {
-	// room is math.MaxInt64 − minimum, so that the zero value means "nothing yet" and both extremes only ever rise.
-	room, max atomic.Int64
-	counts    [buckets]atomic.Int64
+	// inverseMin is math.MaxInt64 − minimum. So both extremes only ever rise, and the zero value holds no value.
+	inverseMin, max atomic.Int64
+	counts          [buckets]atomic.Int64
 }
 
 // New makes an empty histogram.
@@ -48,12 +48,7 @@ func (h *Histogram) RecordN(ns, n int64) {
 		return
 	}
 	ns = max(ns, 0)
-	if ns > h.max.Load() {
-		raise(&h.max, ns)
-	}
-	if math.MaxInt64-ns > h.room.Load() {
-		raise(&h.room, math.MaxInt64-ns)
-	}
+	h.widen(ns, ns)
 	// The only locked instruction: a second one for an exact sum would double the cost of Record.
 	h.counts[index(ns)].Add(n)
 }
@@ -68,13 +63,13 @@ func (h *Histogram) Snapshot() Snapshot {
 // SnapshotInto is Snapshot, but reuses the memory of s. Copies of s share that memory and become invalid.
 func (h *Histogram) SnapshotInto(s *Snapshot) {
 	*s = Snapshot{cells: s.cells[:0]}
-	lo, hi := math.MaxInt64-h.room.Load(), h.max.Load()
-	if lo > hi {
+	lo, hi, ok := h.extremes()
+	if !ok {
 		return
 	}
 	for i := index(lo); i <= index(hi); i++ {
 		if n := h.counts[i].Load(); n > 0 {
-			s.cells = append(s.cells, cell{int32(i), n})
+			s.cells = append(s.cells, cell{i: int32(i), n: n})
 		}
 	}
 	s.recount(lo, hi)
@@ -83,8 +78,8 @@ func (h *Histogram) SnapshotInto(s *Snapshot) {
 // Totals returns the number of values and the sum of the middles of their buckets. The difference between two readings
 // belongs to the values recorded meanwhile. Totals allocates nothing and is much cheaper than a Snapshot.
 func (h *Histogram) Totals() (n int64, sum float64) {
-	lo, hi := math.MaxInt64-h.room.Load(), h.max.Load()
-	if lo > hi {
+	lo, hi, ok := h.extremes()
+	if !ok {
 		return 0, 0
 	}
 	for i := index(lo); i <= index(hi); i++ {
@@ -95,7 +90,21 @@ func (h *Histogram) Totals() (n int64, sum float64) {
 	return n, sum
 }
 
-// raise sets v to a value if that is higher. It never lowers v, whoever else writes to it.
+// extremes returns the smallest and the largest value; ok is false if there is none.
+func (h *Histogram) extremes() (lo, hi int64, ok bool) {
+	lo, hi = math.MaxInt64-h.inverseMin.Load(), h.max.Load()
+	return lo, hi, lo <= hi
+}
+
+// widen moves the extremes apart to include lo and hi.
+func (h *Histogram) widen(lo, hi int64) {
+	if hi > h.max.Load() || math.MaxInt64-lo > h.inverseMin.Load() {
+		raise(&h.max, hi)
+		raise(&h.inverseMin, math.MaxInt64-lo)
+	}
+}
+
+// raise sets v to a value if that is higher. It never lowers v, also if other goroutines raise it at once.
 func raise(v *atomic.Int64, to int64) {
 	for old := v.Load(); to > old; old = v.Load() {
 		if v.CompareAndSwap(old, to) {
@@ -146,7 +155,7 @@ type Batch struct {
 	lo, hi int64 // the smallest and the largest of them
 }
 
-// Add records a value by way of b. The value is in the histogram after the next Flush of b at the latest.
+// Add records a value through b. The value is in the histogram after the next Flush of b at the latest.
 func (h *Histogram) Add(b *Batch, ns int64) {
 	ns = max(ns, 0)
 	i := index(ns)
@@ -156,32 +165,27 @@ func (h *Histogram) Add(b *Batch, ns int64) {
 		return
 	}
 	h.Flush(b)
-	*b = Batch{i, 1, ns, ns}
+	*b = Batch{index: i, n: 1, lo: ns, hi: ns}
 }
 
-// Flush publishes what b holds and empties it.
+// Flush publishes the values of b and empties it.
 func (h *Histogram) Flush(b *Batch) {
 	if b.n == 0 {
 		return
 	}
-	if b.hi > h.max.Load() {
-		raise(&h.max, b.hi)
-	}
-	if math.MaxInt64-b.lo > h.room.Load() {
-		raise(&h.room, math.MaxInt64-b.lo)
-	}
+	h.widen(b.lo, b.hi)
 	h.counts[b.index].Add(b.n)
 	b.n = 0
 }
 
-// Grow records what another histogram recorded between two snapshots of it, was and now; both extremes are those of now.
-func (h *Histogram) Grow(was, now Snapshot) {
-	if now.n == was.n {
+// Grow records the values that another histogram recorded between two snapshots of it, to the precision of their buckets. The extremes of
+// now are taken as theirs.
+func (h *Histogram) Grow(before, now Snapshot) {
+	if now.n == before.n {
 		return
 	}
-	raise(&h.max, now.max)
-	raise(&h.room, math.MaxInt64-now.min)
-	for c := range now.since(was) {
+	h.widen(now.min, now.max)
+	for c := range now.since(before) {
 		h.counts[c.i].Add(c.n)
 	}
 }

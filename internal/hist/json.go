@@ -30,7 +30,7 @@ func (s Snapshot) MarshalJSON() ([]byte, error) {
 	return append(out, `"}`...), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Anything that no histogram could have written is an error.
+// UnmarshalJSON reads the form that MarshalJSON writes. It refuses anything that no histogram can have written.
 func (s *Snapshot) UnmarshalJSON(data []byte) error {
 	var in struct {
 		N   int64
@@ -69,7 +69,7 @@ func (s Snapshot) pack() []byte {
 	return packed
 }
 
-var errCutShort = errors.New("cut short")
+var errCutShort = errors.New("they are cut short in the middle of a number")
 
 func unpack(packed []byte) ([]cell, error) {
 	cells := slices.Grow([]cell(nil), varints(packed)/2)
@@ -93,7 +93,7 @@ func unpack(packed []byte) ([]cell, error) {
 		}
 		bucket += int(step)
 		total += count
-		cells = append(cells, cell{int32(bucket), int64(count)})
+		cells = append(cells, cell{i: int32(bucket), n: int64(count)})
 	}
 	return cells, nil
 }

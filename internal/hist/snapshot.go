@@ -15,21 +15,22 @@ type Snapshot struct {
 	min, max int64
 }
 
+// cell is a bucket that is not empty.
 type cell struct {
-	i int32 // bucket
-	n int64
+	i int32 // index of the bucket
+	n int64 // how many values it holds
 }
 
-// Count is the number of values.
+// Count returns the number of values.
 func (s Snapshot) Count() int64 { return s.n }
 
-// IsZero tells whether nothing was recorded (for omitzero).
+// IsZero reports whether the snapshot is empty. JSON fields with omitzero ask it.
 func (s Snapshot) IsZero() bool { return s.n == 0 }
 
-// Min is the smallest value, in nanoseconds; 0 when empty.
+// Min returns the smallest value, in nanoseconds; 0 if the snapshot is empty.
 func (s Snapshot) Min() int64 { return s.min }
 
-// Max is the largest value, in nanoseconds; 0 when empty.
+// Max returns the largest value, in nanoseconds; 0 if the snapshot is empty.
 func (s Snapshot) Max() int64 { return s.max }
 
 // Mean returns the arithmetic mean in nanoseconds; 0 if the snapshot is empty. Each value counts as the middle of its
@@ -91,10 +92,10 @@ func (s Snapshot) Buckets(f func(lowest, highest, count int64) bool) {
 
 // Merge returns what one histogram would hold if the values of both had been recorded in it.
 func (s Snapshot) Merge(other Snapshot) Snapshot {
-	if s.n == 0 || other.n == 0 {
-		if s.n == 0 {
-			return other
-		}
+	switch {
+	case s.n == 0:
+		return other
+	case other.n == 0:
 		return s
 	}
 	out := Snapshot{cells: make([]cell, 0, max(len(s.cells), len(other.cells))+8)}
@@ -106,7 +107,7 @@ func (s Snapshot) Merge(other Snapshot) Snapshot {
 		case len(a) == 0 || b[0].i < a[0].i:
 			out.cells, b = append(out.cells, b[0]), b[1:]
 		default:
-			out.cells = append(out.cells, cell{a[0].i, a[0].n + b[0].n})
+			out.cells = append(out.cells, cell{i: a[0].i, n: a[0].n + b[0].n})
 			a, b = a[1:], b[1:]
 		}
 	}
@@ -143,10 +144,11 @@ func (s Snapshot) Sub(earlier Snapshot) Snapshot {
 	return out
 }
 
-// recount counts the cells and sets the extremes to lo and hi, narrowed to what the cells allow: a snapshot taken beside
-// Record may have read an extreme whose value its bucket does not hold yet.
+// recount sets the number of values to that in the cells, and the extremes to lo and hi as far as the cells allow. A snapshot that is taken
+// beside Record may have read an extreme whose value is in no cell yet.
 func (s *Snapshot) recount(lo, hi int64) {
-	if s.n, s.min, s.max = 0, 0, 0; len(s.cells) == 0 {
+	s.n, s.min, s.max = 0, 0, 0
+	if len(s.cells) == 0 {
 		return
 	}
 	for _, c := range s.cells {
@@ -157,5 +159,5 @@ func (s *Snapshot) recount(lo, hi int64) {
 	s.min = min(max(lo, lowest(first)), highest(first), s.max)
 }
 
-// clip returns ns, within the exact Min and Max.
+// clip returns ns, or the nearer of Min and Max if ns is beyond them.
 func (s Snapshot) clip(ns int64) int64 { return min(max(ns, s.min), s.max) }

@@ -43,10 +43,13 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 		return
 	}
 	n := seq - s.base
-	phase, sent := c.phaseOf(s, n, &h)
-	if !sent {
-		c.lane.corrupted[phase].Add(1)
-		return
+	phase := s.phase(n)
+	if n >= s.end.Load() {
+		var possible bool
+		if phase, possible = c.phaseElsewhere(s, &h, phase); !possible {
+			c.lane.corrupted[phase].Add(1)
+			return
+		}
 	}
 	l := &s.ledgers[c.subscription]
 	if l != c.run.ledger || n/64 != c.run.word {
@@ -60,38 +63,41 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 	if first := c.run.take(l, n, keyNext, phase, now); !first {
 		return
 	}
-	c.bookLatency(s, n, phase, &h, now)
-}
-
-// phaseOf returns the phase of message n of a stream, and whether it can have been sent. One that can't have been is taken for a
-// damaged identity.
-func (c *Consumer) phaseOf(s *stream, n uint64, h *wire.Header) (phase Phase, sent bool) {
-	switch {
-	case n < s.end.Load():
-		return s.phase(n), true
-	case s.host != nil && h.Timed: // only that host knows what was sent
-		return s.host.phase(h.Intended), true
-	case c.trial.apart && h.Timed: // only the process of the producers knows what was sent
-		return c.trial.phase(h.Intended), true
-	}
-	return s.phase(n), false
-}
-
-// bookLatency books the latency of a message, which comes for the first time.
-func (c *Consumer) bookLatency(s *stream, n uint64, phase Phase, h *wire.Header, now int64) {
-	intended, sent, known := h.Intended, h.Sent, h.Timed
-	if !known && s.times != nil {
-		intended, sent, known = s.times.look(n)
-	}
-	if !known {
-		c.lane.untimed[phase].Add(1)
-		return
-	}
-	if s.host != nil {
-		intended, sent = s.host.here(c.lane, intended, sent, now)
+	intended, sent := h.Intended, h.Sent
+	if !h.Timed || s.host != nil {
+		var known bool
+		if intended, sent, known = c.timesElsewhere(s, n, &h, now); !known {
+			c.lane.untimed[phase].Add(1)
+			return
+		}
 	}
 	c.lane.endToEnd[phase].Add(&c.endToEnd[phase], now-intended)
 	c.lane.endToEndService[phase].Add(&c.service[phase], now-sent)
+}
+
+// phaseElsewhere returns the phase of a message that was not sent by this process, and whether another process can have sent it. If
+// not, its identity is taken for damaged, and its phase is otherwise.
+func (c *Consumer) phaseElsewhere(s *stream, h *wire.Header, otherwise Phase) (phase Phase, possible bool) {
+	switch {
+	case s.host != nil && h.Timed:
+		return s.host.phase(h.Intended), true
+	case c.trial.apart && h.Timed:
+		return c.trial.phase(h.Intended), true
+	}
+	return otherwise, false
+}
+
+// timesElsewhere returns the times of message n, ns on our axis, if the payload has none or has those of another host; known is false if
+// nobody has them.
+func (c *Consumer) timesElsewhere(s *stream, n uint64, h *wire.Header, now int64) (intended, sent int64, known bool) {
+	intended, sent, known = h.Intended, h.Sent, h.Timed
+	if !known && s.times != nil {
+		intended, sent, known = s.times.look(n)
+	}
+	if known && s.host != nil {
+		intended, sent = s.host.here(c.lane, intended, sent, now)
+	}
+	return intended, sent, known
 }
 
 // Commit publishes the batch booked by Received.

@@ -1,5 +1,12 @@
-// Package wire is identity and times inside the payload. It knows bytes; it knows nothing of brokers, of the clock
-// the times were read from, or of what a duplicate means.
+// Package wire writes the identity and the times of a message into its payload, and reads and checks them. It knows nothing of brokers,
+// of the clock that the times were read from, or of duplicates.
+//
+// A sender calls Prepare once for each payload buffer, and Stamp for each message:
+//
+//	sum := wire.Prepare(payload, run)
+//	wire.Stamp(payload, wire.MakeID(producer, seq), intended, sent, sum)
+//	…
+//	header, status := wire.Read(received)
 package wire
 
 import (
@@ -11,73 +18,76 @@ import (
 
 // A payload begins, little endian, with
 //
-//	 0..8   identity: producer in the top 22 bits, sequence below
+//	 0..8   identity: producer in the top 22 bits, sequence number below
 //	 8..16  intended time, ns        ┐
 //	16..24  sent time, ns            │ only in payloads of
 //	24..28  checksum                 │ HeaderSize and more
 //	28..32  magic, version, run      ┘
 //
-// The checksum is the lower half of the XXH3 hash (64 bits) of the first 24 bytes, seeded with that of everything from
-// byte 28 on. The latter is the same for every message sent from one buffer, so Prepare hashes it once and Stamp hashes
-// 24 bytes only. A damaged payload is taken for a sound one once in 2³² (decision 018: why no CRC).
+// The checksum is the lower half of the 64-bit XXH3 hash of the first 24 bytes, seeded with the hash of everything from byte 28 on.
+// That seed is the same for every message of one buffer, so Prepare computes it once and Stamp hashes only 24 bytes. One damaged payload
+// in 2³² has the right checksum by chance. Decision 018 says why it is no CRC.
 const (
 	IDSize     = 8  // the smallest payload
 	HeaderSize = 32 // the smallest payload that carries times and a checksum
 
-	sumAt = 24
-	tagAt = 28
+	intendedAt = 8
+	sentAt     = 16
+	sumAt      = 24
+	tagAt      = 28 // magic and version, one byte each
+	runAt      = 30
 
 	magic   = 0xB7
 	version = 3
 )
 
-// ID is the identity of a message: who sent it and its place among that producer's messages.
+// ID is the identity of a message: its producer and its sequence number.
 type ID uint64
 
 const (
 	seqBits = 42
 
-	// Producers is how many producers a run may have: a million topics with four producers each, as in the widest
-	// workloads of the OpenMessaging Benchmark, are fewer.
+	// Producers bounds the producers of a run. 4,194,304 are enough for a million topics with four producers each, as in the widest
+	// workloads of the OpenMessaging Benchmark.
 	Producers = 1 << (64 - seqBits)
-	// MaxSeq is the largest sequence number of one producer; at a million messages per second it lasts for 50 days.
+	// MaxSeq is the largest sequence number of a producer. A million messages per second reach it after 50 days.
 	MaxSeq = 1<<seqBits - 1
 )
 
-// MakeID makes an identity; seq beyond MaxSeq and producers beyond Producers lose their upper bits.
+// MakeID makes an identity. It cuts off the upper bits of a seq above MaxSeq and of a producer from Producers on.
 func MakeID(producer uint32, seq uint64) ID { return ID(uint64(producer)<<seqBits | seq&MaxSeq) }
 
-// Producer is the number of the producer in its run.
+// Producer returns the number of the producer in its run.
 func (id ID) Producer() uint32 { return uint32(id >> seqBits) }
 
-// Seq counts that producer's messages from 0.
+// Seq returns the sequence number, which counts the producer's messages from 0.
 func (id ID) Seq() uint64 { return uint64(id) & MaxSeq }
 
 func (id ID) String() string { return fmt.Sprintf("%d/%d", id.Producer(), id.Seq()) }
 
-// Header is what a payload says of itself. Without Timed only ID is known.
+// Header is the identity and the times that a payload carries.
 type Header struct {
 	ID       ID
 	Intended int64 // ns, on the sender's axis
 	Sent     int64 // ns, on the sender's axis
 	Run      uint16
-	Timed    bool
+	Timed    bool // the payload has room for all of these; otherwise only ID is set
 }
 
-// Status is whether a payload can be believed.
+// Status is the result of checking a payload.
 type Status uint8
 
-// What Read can find.
+// The results of Read.
 const (
-	OK       Status = iota // checked: every bit is as it was sent
-	Bare                   // shorter than HeaderSize: an ID that nothing vouches for
+	OK       Status = iota // the checksum is right
+	Bare                   // shorter than HeaderSize: it has an ID and no checksum
 	TooShort               // shorter than IDSize
-	Foreign                // no magic: not ours, or damaged
+	Foreign                // another magic or version: not ours, or damaged
 	Damaged                // the checksum is wrong
 )
 
-// Corrupt tells whether the payload can't be what was sent. A Bare one may still carry an impossible ID or have been
-// cut: its length and ID are for the caller to judge.
+// Corrupt reports whether the payload certainly differs from the one that was sent. A Bare payload may be damaged, too: the caller has to
+// check its length and ID.
 func (s Status) Corrupt() bool { return s >= TooShort }
 
 func (s Status) String() string {
@@ -87,27 +97,27 @@ func (s Status) String() string {
 	return fmt.Sprintf("status %d", uint8(s))
 }
 
-// Prepare writes what all messages of a run have in common into a payload whose body is in place, and returns the
-// sum that Stamp needs until the body changes. run tells the messages of this run from what an earlier one left on
-// the broker.
+// Prepare writes the part of the header that all messages of a run have in common into a payload whose body is in place. It returns the
+// sum to pass to Stamp until the body changes; 0 for payloads shorter than HeaderSize, which have no checksum. run tells the messages of
+// this run from those that an earlier run left on the broker.
 func Prepare(payload []byte, run uint16) (bodySum uint64) {
 	if len(payload) < HeaderSize {
 		return 0
 	}
 	payload[tagAt], payload[tagAt+1] = magic, version
-	binary.LittleEndian.PutUint16(payload[tagAt+2:], run)
+	binary.LittleEndian.PutUint16(payload[runAt:], run)
 	return xxh3.Hash(payload[tagAt:])
 }
 
-// Stamp makes a prepared payload one message. Payloads shorter than HeaderSize take the ID only; ones shorter than
-// IDSize panic.
+// Stamp writes a message's identity, times and checksum into a prepared payload; only its identity if the payload is shorter than
+// HeaderSize. It panics if the payload is shorter than IDSize.
 func Stamp(payload []byte, id ID, intended, sent int64, bodySum uint64) {
 	binary.LittleEndian.PutUint64(payload, uint64(id))
 	if len(payload) < HeaderSize {
 		return
 	}
-	binary.LittleEndian.PutUint64(payload[8:], uint64(intended))
-	binary.LittleEndian.PutUint64(payload[16:], uint64(sent))
+	binary.LittleEndian.PutUint64(payload[intendedAt:], uint64(intended))
+	binary.LittleEndian.PutUint64(payload[sentAt:], uint64(sent))
 	binary.LittleEndian.PutUint32(payload[sumAt:], checksum(payload, bodySum))
 }
 
@@ -115,8 +125,7 @@ func checksum(payload []byte, bodySum uint64) uint32 {
 	return uint32(xxh3.HashSeed(payload[:sumAt], bodySum))
 }
 
-// Read reads and checks a payload. The header is filled in as far as the status allows: after Foreign and Damaged it
-// holds what the bytes say, which is for diagnosis only.
+// Read reads and checks a payload. The header of a Foreign or Damaged payload is for diagnosis only.
 func Read(payload []byte) (Header, Status) {
 	if len(payload) < HeaderSize {
 		id, ok := ReadID(payload)
@@ -127,9 +136,9 @@ func Read(payload []byte) (Header, Status) {
 	}
 	h := Header{
 		ID:       ID(binary.LittleEndian.Uint64(payload)),
-		Intended: int64(binary.LittleEndian.Uint64(payload[8:])),
-		Sent:     int64(binary.LittleEndian.Uint64(payload[16:])),
-		Run:      binary.LittleEndian.Uint16(payload[tagAt+2:]),
+		Intended: int64(binary.LittleEndian.Uint64(payload[intendedAt:])),
+		Sent:     int64(binary.LittleEndian.Uint64(payload[sentAt:])),
+		Run:      binary.LittleEndian.Uint16(payload[runAt:]),
 		Timed:    true,
 	}
 	if payload[tagAt] != magic || payload[tagAt+1] != version {
@@ -141,8 +150,8 @@ func Read(payload []byte) (Header, Status) {
 	return h, OK
 }
 
-// ReadID reads the identity alone, unchecked; false if the payload is too short to have one.
-func ReadID(payload []byte) (ID, bool) {
+// ReadID reads the identity and checks nothing else. ok is false if the payload is too short to have one.
+func ReadID(payload []byte) (id ID, ok bool) {
 	if len(payload) < IDSize {
 		return 0, false
 	}
