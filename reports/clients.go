@@ -1,3 +1,5 @@
+// Whether the client libraries of compared contenders were used alike.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// The comparison of two sides: its sentences and tables, and why two sides cannot be compared.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// The metrics that a comparison tests, and the words for what a test shows.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// The comparison with figures of a publication, which no test applies to.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// Fault trials: repetitions in which faults were planned, judged by what the broker promised.
+
 package reports
 
 import (

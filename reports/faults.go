@@ -1,3 +1,5 @@
+// Planned faults in words, and whether they happened.
+
 package reports
 
 import (

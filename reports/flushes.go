@@ -1,3 +1,5 @@
+// Whether compared brokers flushed messages to the disk before they acknowledged them.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// The table of the thresholds that a command was given.
+
 package reports
 
 import (

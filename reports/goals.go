@@ -1,3 +1,5 @@
+// The table of the goals of searches.
+
 package reports
 
 import (

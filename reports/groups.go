@@ -1,3 +1,5 @@
+// How points are divided among tables and rankings.
+
 package reports
 
 import (

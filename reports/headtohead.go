@@ -1,3 +1,5 @@
+// The head-to-head report: a row for each broker.
+
 package reports
 
 import (

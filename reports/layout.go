@@ -1,3 +1,5 @@
+// How a table identifies its points: by their names, or by a column for each setting.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// Verdicts on the objectives that specs ask for, and the targets that a load missed.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// Which points of two sides a comparison sets beside each other.
+
 package reports
 
 import (

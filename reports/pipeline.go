@@ -1,3 +1,5 @@
+// The table of the pipelines among points.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// The points report: specs and settings as YAML, for repeating each point.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// The promise report: a table of fault trials for each broker.
+
 package reports
 
 import (

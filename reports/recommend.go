@@ -1,3 +1,5 @@
+// The recommend report: the best settings of a sweep, and what each axis changed.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// The registry of reports.
+
 package reports
 
 import (
@@ -10,11 +12,10 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// Report turns results into a document. Build may reorder its own view of them but never changes them; it answers every
-// set, an empty one too, with a document that says something.
+// Report turns results into a document. Build never changes the results, and makes a document of an empty set, too.
 type Report struct {
-	Name  string
-	Doc   string // one line
+	Name  string // for commands: "headtohead"
+	Doc   string // its contents in one line, for help
 	Build func(set *results.Set) (document.Document, error)
 }
 
@@ -23,7 +24,7 @@ const Default = "summary"
 
 var reports = map[string]Report{}
 
-// Register adds a report; call it from init. It panics on a duplicate name or an incomplete report.
+// Register adds a report. It panics on a duplicate name and on an incomplete report. Reports call it from init.
 func Register(r Report) {
 	if r.Name == "" || r.Doc == "" || r.Build == nil {
 		panic(fmt.Sprintf("report: incomplete report %q", r.Name))

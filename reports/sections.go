@@ -1,3 +1,5 @@
+// A report in parts, for pages that arrange them by themselves.
+
 package reports
 
 import (

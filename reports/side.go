@@ -1,3 +1,5 @@
+// A row of the head-to-head report: everything that was measured of one broker.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// How points and loads ended, in cells, footnotes and sentences.
+
 package reports
 
 import (
@@ -11,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// rateOfCurve tells whether a load point is one rate of a curve: each rate of a repetition ends in its own way.
+// rateOfCurve tells whether a load point is one rate of a curve. Each rate of a repetition has a status of its own.
 func rateOfCurve(l results.LoadPoint) bool { return l.Point.Spec.Measure == "curve" && l.Rate > 0 }
 
 // statusCell says how a load point ended, with footnotes that say why.
@@ -39,6 +41,7 @@ func toneOf(statuses ...results.Status) document.Tone {
 	return worst
 }
 
+// toneOfPoints is the tone of the worst repetition of points.
 func toneOfPoints(points ...results.Point) document.Tone {
 	var statuses []results.Status
 	for _, p := range points {

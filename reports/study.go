@@ -1,3 +1,5 @@
+// The study report: publications beside the records of their repetition.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// A publication's tables and figures, filled from records.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// Figures as older methods compute them, beside ours of the same messages.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// What a study's sides were run with, and where that differs from the full grid.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// The figures that decide a claim, in words.
+
 package reports
 
 import (

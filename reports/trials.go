@@ -1,3 +1,5 @@
+// The trials report: every search for a sustainable rate, trial by trial.
+
 package reports
 
 import (

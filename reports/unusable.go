@@ -1,3 +1,5 @@
+// The repetitions that have no usable figure, grouped by reason.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// The verdict on a group of points: who is best at each workload, in sentences.
+
 package reports
 
 import (

@@ -1,3 +1,5 @@
+// The first page of the site: the runs of a store.
+
 package browse
 
 import (

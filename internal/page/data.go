@@ -1,3 +1,5 @@
+// The figures of a page as JSON for the front end.
+
 package page
 
 import (

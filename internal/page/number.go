@@ -1,3 +1,5 @@
+// Numbers as short JSON.
+
 package page
 
 import (

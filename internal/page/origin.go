@@ -1,3 +1,5 @@
+// The line below the title of a page: when, where and with what its records were made.
+
 package page
 
 import (

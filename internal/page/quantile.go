@@ -1,3 +1,5 @@
+// Distributions of latency for the front end.
+
 package page
 
 import (

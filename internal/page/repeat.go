@@ -1,3 +1,5 @@
+// What is needed to repeat each point, for the front end.
+
 package page
 
 import (

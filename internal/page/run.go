@@ -1,3 +1,5 @@
+// Courses of repetitions over time, for the front end.
+
 package page
 
 import (

@@ -1,3 +1,5 @@
+// The texts of the report page: verdicts, pictures and tables.
+
 package page
 
 import (

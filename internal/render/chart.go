@@ -1,3 +1,5 @@
+// Tables as bar charts in HTML.
+
 package render
 
 import (

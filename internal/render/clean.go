@@ -1,3 +1,5 @@
+// Text without characters that could harm a page or a terminal.
+
 package render
 
 import (

@@ -1,3 +1,5 @@
+// Documents as CSV.
+
 package render
 
 import (

@@ -1,3 +1,5 @@
+// Blocks as pieces of HTML pages.
+
 package render
 
 import (

@@ -1,3 +1,5 @@
+// Documents as JSON lines.
+
 package render
 
 import (

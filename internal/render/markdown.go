@@ -1,3 +1,5 @@
+// Documents as GitHub-flavoured Markdown.
+
 package render
 
 import (

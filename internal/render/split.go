@@ -1,3 +1,5 @@
+// Tables cut into parts that fit a terminal.
+
 package render
 
 import (

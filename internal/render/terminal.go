@@ -1,3 +1,5 @@
+// Documents as text for a terminal.
+
 package render
 
 import (
