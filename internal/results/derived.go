@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// ifStored is NaN if nothing was stored, as in older records.
+// ifStored reads a figure that older records don't have: it is NaN if nothing was stored.
 func ifStored(of func(*store.Result) *int64) func(*store.Result) float64 {
 	return func(r *store.Result) float64 {
 		if v := of(r); v != nil {
@@ -37,8 +37,8 @@ func megabytes(rate func(*store.Result) float64) func(*store.Result) float64 {
 	}
 }
 
-// throughput is how many messages came through per second: of a closed loop until 99 % had come; elsewhere, and in older
-// records, what came through in the measured phase. Published results have it if the paper has.
+// throughput is how many messages came through per second: in a closed loop until 99 % had come; under other loads, and in older
+// records, in the measured phase.
 func throughput(r store.Record) float64 {
 	switch s := r.Result; {
 	case s == nil:
@@ -62,6 +62,7 @@ func consumerRate(r store.Record) float64 {
 	return per(r, r.Spec.Topics*r.Spec.ConsumersPerTopic(), receiveRate)
 }
 
+// per is a rate divided by n; NaN if n is 0.
 func per(r store.Record, n int, rate func(*store.Result) float64) float64 {
 	if r.Result == nil || n == 0 {
 		return math.NaN()
@@ -69,8 +70,8 @@ func per(r store.Record, n int, rate func(*store.Result) float64) float64 {
 	return rate(r.Result) / float64(n)
 }
 
-// brokerPercent is a part of the broker's processor time in the measured phase, of one core. Older records have the sum
-// alone.
+// brokerPercent is a part of the broker's processor time in the measured phase, in percent of one core. It is NaN in older records,
+// which have only the sum of the parts.
 func brokerPercent(of func(*store.Shares) float64) func(store.Record) float64 {
 	return fromResult(func(r *store.Result) float64 {
 		s := r.Cost.Shares
@@ -90,40 +91,37 @@ func corrected(of func(*store.Corrected) float64) func(store.Record) float64 {
 	})
 }
 
-// meanOfSeconds is the mean of the means of each second of the measured phase, however many messages came in it, as one
-// gets from the lines that PerfTest prints. Seconds in which nothing came have no mean. Ticks that are further apart
-// than a second, in runs of more than an hour, stand for a second each.
+// meanOfSeconds is the mean of the mean latencies of each second of the measured phase, in nanoseconds, however many messages came in a
+// second. That is what one gets from the lines that RabbitMQ's PerfTest prints. Seconds in which nothing came have no mean. Ticks that
+// are further apart than a second, in runs of more than an hour, stand for a second each.
 func meanOfSeconds(r store.Record) float64 {
 	if r.Result == nil {
 		return math.NaN()
 	}
-	var of, sum, n, seconds float64
-	second := int64(0)
-	end := func() {
-		if n > 0 {
-			of, seconds = of+sum/n, seconds+1
-		}
-		sum, n = 0, 0
-	}
+	type second struct{ sum, messages float64 }
+	seconds := map[int64]second{} // by their number since the start of the phase
 	for _, t := range r.Result.Series {
-		if t.Phase != "measure" {
+		if t.Phase != "measure" || t.FromSendCount == 0 {
 			continue
 		}
 		// A tick belongs to the second in which most of it lies: it ends some milliseconds after its offset.
-		if at := (t.OffsetNs - tickLength/2) / 1e9; at != second {
-			end()
-			second = at
-		}
-		sum, n = sum+t.FromSendNs*float64(t.FromSendCount), n+float64(t.FromSendCount)
+		number := (t.OffsetNs - tickLength/2) / 1e9
+		s := seconds[number]
+		s.sum += t.FromSendNs * float64(t.FromSendCount)
+		s.messages += float64(t.FromSendCount)
+		seconds[number] = s
 	}
-	end()
-	if seconds == 0 {
+	if len(seconds) == 0 {
 		return math.NaN()
 	}
-	return of / seconds
+	sumOfMeans := 0.0
+	for _, number := range sortedKeys(seconds) { // in order, so that rounding is the same every time
+		sumOfMeans += seconds[number].sum / seconds[number].messages
+	}
+	return sumOfMeans / float64(len(seconds))
 }
 
-// tickLength is how far ticks are apart in runs of less than half an hour.
+// tickLength is how far ticks are apart, in nanoseconds, in runs of less than half an hour.
 const tickLength = 500e6
 
 func kneeRate(r *store.Result) float64 {
@@ -133,7 +131,7 @@ func kneeRate(r *store.Result) float64 {
 	return r.Knee.Rate
 }
 
-// flushesPerMessage is 1 if each message is flushed to disk by itself, and next to nothing if none is.
+// flushesPerMessage is how many calls flushed to disk, per message: 1 if each message is flushed by itself.
 func flushesPerMessage(r *store.Result) float64 {
 	if c := r.Cost; c.BrokerFlushes != nil && c.Messages != 0 {
 		return float64(*c.BrokerFlushes) / float64(c.Messages)

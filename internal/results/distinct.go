@@ -2,11 +2,11 @@ package results
 
 import "slices"
 
-// TellingSettings are the spec paths that tell points of the same name apart, the most telling first. Others come after them.
+// TellingSettings are the spec paths by which points of the same name are told apart first. Other paths come after them.
 var TellingSettings = []string{"persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
-// distinguish adds to the names of points that would be the same in every table what they differ in. That is so where
-// a study varies settings otherwise than by axes of their names.
+// distinguish adds settings to the names of points that share name, table and load, until they differ. Points do if a study
+// varied settings without making them axes.
 func distinguish(points []*Point) {
 	for _, alike := range namesakes(points) {
 		specs := make([]map[string]string, len(alike))
@@ -29,13 +29,13 @@ func distinguish(points []*Point) {
 				if value == "" {
 					value = "unset"
 				}
-				p.addWords(Word{path, value})
+				p.addWords(Word{Name: path, Value: value})
 			}
 			if len(namesakes(alike)) == 0 {
 				break
 			}
 			for _, s := range specs {
-				delete(s, path) // said once
+				delete(s, path) // it is in the names now
 			}
 		}
 	}

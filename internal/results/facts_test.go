@@ -110,16 +110,16 @@ func TestASelectionQuotesTwelveValues(t *testing.T) {
 
 func TestFlatteningForgetsBeforeItGrowsWithoutBound(t *testing.T) {
 	var f factCache
-	for i := range mostFacts + 3 {
+	for i := range maxCached + 3 {
 		facts := f.flattened("p", []byte(`{"a":`+strconv.Itoa(i)+`}`))
 		if facts["p.a"] != strconv.Itoa(i) {
 			t.Fatalf("%d is %v", i, facts)
 		}
-		if len(f.known) > mostFacts {
+		if len(f.known) > maxCached {
 			t.Fatalf("%d are remembered", len(f.known))
 		}
 	}
-	if n := len(f.known); n > mostFacts || n < 1 {
+	if n := len(f.known); n > maxCached || n < 1 {
 		t.Errorf("%d are remembered", n)
 	}
 	before := len(f.known)

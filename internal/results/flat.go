@@ -14,9 +14,9 @@ import (
 // measured or is not known. Times are nanoseconds, rates messages per second.
 type FlatRecord struct {
 	Broker                 string   `json:"broker"`
-	Label                  string   `json:"label"` // a word of jq's own, hence Point
-	Point                  string   `json:"point"` // the same
-	Load                   string   `json:"load"`  // what was measured; of a curve there is an object for each of its rates
+	Label                  string   `json:"label"` // a keyword of jq: Point has the same value
+	Point                  string   `json:"point"` // the label
+	Load                   string   `json:"load"`  // "rate 1k/s"; a curve has an object for each of its rates
 	Status                 string   `json:"status"`
 	Reason                 string   `json:"reason"`       // "" when ok
 	Doubts                 []string `json:"doubts"`       // "code: sentence"
@@ -107,7 +107,7 @@ type FlatRecord struct {
 	ClosedLoop             bool     `json:"closed_loop"`    // the latencies say how full the client's window or the backlog was
 	ClockBound             *int64   `json:"clock_bound_ns"` // by how much each end-to-end latency may be off, either way; 0: one clock took both times
 
-	// Goals are the answers to all goals of a search, the first of which stands above as well; empty where there was none.
+	// Goals are the answers to all goals of a search; empty if there was none. SustainableLow and SustainableHigh answer the first.
 	Goals []FlatGoal `json:"goals"`
 }
 
@@ -193,8 +193,8 @@ var flatFields = func() map[string]int {
 func flatRecord(l RepetitionLoad) FlatRecord {
 	r := l.Record
 	f := FlatRecord{
-		Broker: r.Spec.Broker, Label: r.Label, Point: r.Label, Load: l.Name, Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, PointID: r.PointID, ClosedLoop: ClosedLoop(r.Spec),
-		Goals: flatGoals(r),
+		Broker: r.Spec.Broker, Label: r.Label, Point: r.Label, PointID: r.PointID, Load: l.Name, ClosedLoop: ClosedLoop(r.Spec),
+		Status: string(r.Status), Reason: r.Reason, Doubts: []string{}, Goals: flatGoals(r),
 	}
 	for _, d := range r.Doubts {
 		f.Doubts = append(f.Doubts, d.Code+": "+d.Text)
@@ -209,7 +209,7 @@ func flatRecord(l RepetitionLoad) FlatRecord {
 	fields := reflect.ValueOf(&f).Elem()
 	for _, m := range Metrics {
 		v := m.Recorded(r)
-		if math.IsNaN(v) || math.IsInf(v, 0) { // JSON has no word for either
+		if math.IsNaN(v) || math.IsInf(v, 0) { // the field stays null: JSON has neither
 			continue
 		}
 		switch p := fields.Field(flatFields[m.Key]).Addr().Interface().(type) {

@@ -77,7 +77,7 @@ var Metrics = publishedToo(append([]Metric{
 	{Key: KeyDrainRate, Name: "drained", Unit: unit.PerSecond, Better: Higher, Of: fromResult(drainRate)},
 }, append(sideMetrics, pipelineMetrics...)...))
 
-// views are further figures that some reports show. Exports and thresholds don't have them.
+// views are figures that only some reports show. Exports and thresholds don't have them.
 var views = []Metric{
 	counted(KeyExpected, "expected", Neither, func(b store.Books) int64 { return b.Expected }),
 	{
@@ -97,7 +97,7 @@ func (m Metric) headed(head string) Metric {
 	return m
 }
 
-// BrokerCPU is CPU-seconds of the broker's processes per million messages; NaN when it wasn't metered.
+// BrokerCPU is CPU-seconds of the broker's processes per million messages; NaN if they were not metered, or without messages.
 func BrokerCPU(c store.Cost) float64 {
 	if !c.BrokerKnown || c.Messages == 0 {
 		return math.NaN()
@@ -122,8 +122,7 @@ func fromResult(of func(*store.Result) float64) func(store.Record) float64 {
 	}
 }
 
-// counted counts messages. It is unknown if nothing was counted, as in results of other tools: no loss known isn't no
-// loss.
+// counted counts messages. It is unknown if the record has no books, as results of other tools: then a loss is unknown, and not 0.
 func counted(key, name string, better Better, count func(store.Books) int64) Metric {
 	return Metric{
 		Key: key, Name: name, Unit: unit.Count, Better: better,
@@ -137,8 +136,7 @@ func counted(key, name string, better Better, count func(store.Books) int64) Met
 	}
 }
 
-// scheduled counts messages that were due. It is unknown in records of before that was counted, which is not the same as
-// nothing.
+// scheduled counts messages that were due. It is unknown in older records, which have no such counts.
 func scheduled(key, name string, better Better, count func(store.Books) int64) Metric {
 	m := counted(key, name, better, count)
 	m.Of = fromResult(func(r *store.Result) float64 {
@@ -150,7 +148,7 @@ func scheduled(key, name string, better Better, count func(store.Books) int64) M
 	return m
 }
 
-// fromPauses is unknown in records of before they were watched.
+// fromPauses is unknown in older records, which have no pauses.
 func fromPauses(of func(*store.Pauses) float64) func(store.Record) float64 {
 	return fromResult(func(r *store.Result) float64 {
 		if r.Pauses == nil {
@@ -168,7 +166,7 @@ func offeredRate(r *store.Result) float64 {
 	return r.OfferedRate
 }
 
-// fromCost is unknown if the broker's processes weren't found, or the kernel didn't tell (−1).
+// fromCost is unknown if the broker's processes were not metered, or if the record has −1: the kernel did not report it.
 func fromCost(of func(store.Cost) int64) func(store.Record) float64 {
 	return fromResult(func(r *store.Result) float64 {
 		if !r.Cost.BrokerKnown || of(r.Cost) < 0 {

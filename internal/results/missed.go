@@ -24,10 +24,10 @@ func Missed(r store.Record) string {
 			}
 		}
 	}
-	return few(texts, "rate", "rates")
+	return firstTwo(texts)
 }
 
-// MissedRates is a verdict on the points that missed a rate, in the words of the first repetition that did. There is none if all
+// MissedRates is a verdict on the points that missed a rate, each in the words of its first repetition that did. It is nil if all
 // schedules were kept.
 func MissedRates(points []Point) []document.Verdict {
 	var texts []string
@@ -68,20 +68,20 @@ func MissedRates(points []Point) []document.Verdict {
 	return []document.Verdict{v}
 }
 
-// few joins the first texts and counts the others.
-func few(texts []string, one, several string) string {
+// firstTwo joins the first two texts and counts the others.
+func firstTwo(texts []string) string {
 	const most = 2
-	out := strings.Join(texts[:min(most, len(texts))], "; ")
+	joined := strings.Join(texts[:min(most, len(texts))], "; ")
 	switch more := len(texts) - most; {
 	case more == 1:
-		out += "; and 1 more " + one
+		joined += "; and 1 more rate"
 	case more > 1:
-		out += fmt.Sprintf("; and %d more %s", more, several)
+		joined += fmt.Sprintf("; and %d more rates", more)
 	}
-	return out
+	return joined
 }
 
-// Ending is a status in words: that of a load which ended ok and missed its rate never stands alone.
+// Ending is a status in words, with a remark if the rate was missed: a load may end ok and miss its rate.
 func Ending(status string, records []store.Record) string {
 	if RateMissed(records) {
 		return status + ", rate missed"

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// shownElsewhere are axes that every report has a place of its own for.
+// shownElsewhere are axes that reports show in columns and headings of their own, so that names leave them out.
 var shownElsewhere = map[string]bool{
 	"broker": true, "messageSize": true, "size": true, "delivery": true, "measure": true, "load.rate": true, "rate": true, "producerRate": true,
-	"version": true, // stands beside the broker
-	"sweep":   true, // how a study is written, not what is measured
+	"version": true, // follows the broker
+	"sweep":   true, // a part of the study's text, not of what is measured
 }
 
-// CompareNames orders names as people do: where both have a number at the same place, the numbers decide, so that 2KiB comes before
+// CompareNames orders names as people do: if both have a number at the same place, the numbers decide, so that 2KiB comes before
 // 16KiB.
 func CompareNames(a, b string) int {
 	for a != "" && b != "" {
@@ -83,7 +83,7 @@ func compareWords(a, b []Word) int {
 // InNames tells whether the values of an axis stand in the names of points that differ in it.
 func InNames(axis string) bool { return !shownElsewhere[axis] }
 
-// nameAll gives every point its name: its broker, with what else sets it apart from other points of the same broker.
+// nameAll gives every point its name: its broker, with the settings that set it apart from other points of the same broker.
 func nameAll(points []*Point) {
 	axes, versions, shapes := Values{}, Values{}, Values{}
 	for _, p := range points {
@@ -100,9 +100,9 @@ func nameAll(points []*Point) {
 		p.words = nil
 		for _, axis := range sortedKeys(p.axes()) {
 			value := p.axes()[axis]
-			namesBroker := value == p.Spec.Broker // a choice that is called like its broker says nothing more
-			if InNames(axis) && axes.Vary(axis) && !namesBroker {
-				p.words = append(p.words, Word{axis, value})
+			repeatsBroker := value == p.Spec.Broker
+			if InNames(axis) && axes.Vary(axis) && !repeatsBroker {
+				p.words = append(p.words, Word{Name: axis, Value: value})
 			}
 		}
 		p.addWords()
@@ -110,8 +110,8 @@ func nameAll(points []*Point) {
 	distinguish(points)
 }
 
-// shapeInName is the shape of a point's load if its name has to tell it: a load of another shape is another workload, and points of the
-// same name share a row or a line. It is empty if all loads have one shape, or if the shape is an axis of the study.
+// shapeInName is the part of a point's name that says the shape of its load: points of the same name share a row or a line, and loads of
+// different shapes are different workloads. It is empty if all loads have one shape, or if the shape is an axis of the study.
 func shapeInName(p *Point, shapes Values) string {
 	name, detail := shape(p.Spec.Load)
 	switch {
@@ -123,7 +123,7 @@ func shapeInName(p *Point, shapes Values) string {
 	return ""
 }
 
-// addWords adds words to the variant of p, and renews its name.
+// addWords adds words to the variant of p and makes its name anew.
 func (p *Point) addWords(words ...Word) {
 	p.words = append(p.words, words...)
 	var texts []string

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,7 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// forPeople are parts of a spec that change nothing.
+// forPeople are the parts of a spec that don't change the work: names, and where secrets are found.
 var forPeople = map[string]bool{
 	"name": true, "label": true,
 	"passwordEnv": true, "passwordFile": true, "caFile": true, "certFile": true, "keyFile": true,
@@ -23,27 +24,27 @@ var forPeople = map[string]bool{
 // settings.*, versions.* and host.*. Axis values come under their axis's name if the spec has no such path.
 func Facts(r store.Record) map[string]string { return new(factCache).of(r) }
 
-// Facts are those of the point's first record.
+// Facts are the facts of the point's first record.
 func (p Point) Facts() map[string]string { return p.facts.of(p.Records[0]) }
 
-// FactsOf are those of one of the point's records.
+// FactsOf are the facts of one of the point's records.
 func (p Point) FactsOf(r store.Record) map[string]string { return p.facts.of(r) }
 
 // factCache remembers flattened values: most records of a study share their settings, versions and host, and every
-// report asks for the same specs. A nil one remembers nothing.
+// report asks for the same specs. A nil cache remembers nothing.
 type factCache struct {
 	mu    sync.Mutex
 	known map[string]map[string]string // by path and JSON; its values are never changed
 }
 
-// mostFacts bounds what is remembered, at a few kilobytes each.
-const mostFacts = 20_000
+// maxCached bounds the number of values in a cache, which have a few kilobytes each.
+const maxCached = 20_000
 
 func (c *factCache) of(r store.Record) map[string]string {
 	facts := map[string]string{}
 	maps.Copy(facts, r.Axes)
 	spec := r.Spec
-	spec.Objectives = nil // an objective changes nothing in the work
+	spec.Objectives = nil // an objective doesn't change the work
 	c.flatten(facts, "", spec)
 	for name := range forPeople {
 		delete(facts, name)
@@ -51,27 +52,28 @@ func (c *factCache) of(r store.Record) map[string]string {
 	c.flatten(facts, "settings", r.Settings)
 	c.flatten(facts, "versions", r.Versions)
 	host := r.Host
-	host.MemoryBytes = 0 // differs by a few pages after a new kernel
+	host.MemoryBytes = 0 // so that hosts that differ in it alone share a cached value
 	c.flatten(facts, "host", host)
-	delete(facts, "host.memory_bytes")
+	delete(facts, "host.memory_bytes") // differs by a few pages after a new kernel
 	if host.Cores == 0 {
-		delete(facts, "host.cores") // not known, as of results from elsewhere
+		delete(facts, "host.cores") // not known, as in imported results
 	}
 	maps.DeleteFunc(facts, func(_, value string) bool { return value == "" })
 	facts["messageSize"] = r.Spec.MessageSize.String()
 	return facts
 }
 
-// flatten adds the values that v holds, below path.
+// flatten adds the values that v holds to into, under their paths below path.
 func (c *factCache) flatten(into map[string]string, path string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		into[path] = err.Error() // such a record was never stored
+		into[path] = err.Error() // no stored value has no JSON
 		return
 	}
 	maps.Copy(into, c.flattened(path, data))
 }
 
+// flattened is the flat form of a JSON value. The caller must not change it.
 func (c *factCache) flattened(path string, data []byte) map[string]string {
 	if c == nil {
 		return decodeFacts(path, data)
@@ -86,7 +88,7 @@ func (c *factCache) flattened(path string, data []byte) map[string]string {
 	facts = decodeFacts(path, data)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil || len(c.known) >= mostFacts {
+	if c.known == nil || len(c.known) >= maxCached {
 		c.known = map[string]map[string]string{}
 	}
 	c.known[key] = facts
@@ -116,7 +118,7 @@ func flattenTree(into map[string]string, path string, v any) {
 			flattenTree(into, below, value)
 		}
 	case []any:
-		data, _ := json.Marshal(v) // it just came from JSON
+		data, _ := json.Marshal(v) // cannot fail: v was decoded from JSON
 		into[path] = string(data)
 	case nil:
 	default:
@@ -124,7 +126,7 @@ func flattenTree(into map[string]string, path string, v any) {
 	}
 }
 
-// implied are the facts that differ of necessity when the named one does.
+// implied are the facts that necessarily differ when the named one does.
 var implied = map[string][]string{
 	"broker": {
 		"version", "attach", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls",
@@ -139,7 +141,7 @@ var implied = map[string][]string{
 	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup", "drain"},
 }
 
-// covering tells whether a path lies below one of the named facts or what they imply.
+// covering returns a test for paths: whether one is, or lies below, a named fact or one that is implied by it.
 func covering(named []string) func(path string) bool {
 	covered := slices.Clone(named)
 	for _, n := range named {
@@ -153,11 +155,10 @@ func covering(named []string) func(path string) bool {
 	}
 }
 
-// Workload identifies what a spec asks for, apart from the named facts: two points of equal workload were given the
-// same work.
+// Workload identifies what a spec asks for, apart from the named facts: two specs of equal workload ask for the same work.
 func Workload(s study.Spec, named ...string) string { return new(factCache).workload(s, named) }
 
-// Workload is that of the point's spec.
+// Workload is the workload of the point's spec.
 func (p Point) Workload(named ...string) string { return p.facts.workload(p.Spec, named) }
 
 func (c *factCache) workload(s study.Spec, named []string) string {
@@ -173,14 +174,14 @@ func (c *factCache) workload(s study.Spec, named []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Residue tells in which facts records that are about to be pooled or compared differ, apart from the named ones:
+// Residue lists the facts in which records that are to be pooled or compared differ, apart from the named ones:
 // "host.cores: 2, 8", sorted. A name covers everything below it and the facts that it implies.
 func Residue(records []store.Record, named ...string) []string {
 	if len(records) < 2 {
-		return nil // and thousands of points have one record each
+		return nil // for speed: thousands of points may have one record each
 	}
 	covered := covering(named)
-	counts := map[string]map[string]int{}
+	counts := map[string]map[string]int{} // how many records have a value, by path and value
 	facts := new(factCache)
 	for _, r := range records {
 		for path, value := range facts.of(r) {
@@ -207,4 +208,4 @@ func Residue(records []store.Record, named ...string) []string {
 	return lines
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -13,9 +13,12 @@ import (
 )
 
 // Select picks the records that match every term of expr, such as "broker=kafka,messageSize=1KiB". A term names
-// study, label, status, point (or the beginning of its ID), repetition, began (or its beginning: a day, an hour), an axis, or any path of the spec or of
-// settings.*, versions.* and host.*; "version" also matches the version that was measured. An unknown name or a value
-// that no record has is an error that lists those that exist.
+//
+//   - study, label, status or repetition,
+//   - point or began, of which the beginning is enough: "began=2026-03-01",
+//   - an axis, or any path of the spec, of settings.*, versions.* and host.*; "version" also matches the version that was measured.
+//
+// It is an error if no record has the name, or none has the value; the error names those that exist.
 func Select(records []store.Record, expr string) ([]store.Record, error) {
 	facts := new(factCache)
 	for term := range strings.SplitSeq(expr, ",") {
@@ -33,7 +36,7 @@ func Select(records []store.Record, expr string) ([]store.Record, error) {
 	return records, nil
 }
 
-// maxValuesListed is how many values an error lists.
+// maxValuesListed is how many values an error lists at most.
 const maxValuesListed = 12
 
 // selectTerm picks the records that match one term. It is an error if there are none.
@@ -83,7 +86,7 @@ func Selectable(records []store.Record) map[string][]string {
 	return out
 }
 
-// Named lists the names of expr's terms, which a comparison declares as the difference between its sides.
+// Named lists the names of a selection's terms. The sides of a comparison are meant to differ in them.
 func Named(expr string) []string {
 	var names []string
 	for term := range strings.SplitSeq(expr, ",") {
@@ -94,8 +97,7 @@ func Named(expr string) []string {
 	return names
 }
 
-// SideSelection is the selection that a side of a comparison stands for: a broker (kafka, kafka@4.3.1), or a selection
-// itself.
+// SideSelection is the selection for one side of a comparison, which is given as a broker (kafka, kafka@4.3.1) or as a selection.
 func SideSelection(side string) string {
 	if strings.Contains(side, "=") {
 		return side
@@ -136,7 +138,7 @@ func (c *factCache) selectable(r store.Record) map[string][]string {
 	return out
 }
 
-// matches tells whether one of the values is the wanted one, or begins with it where that is enough.
+// matches tells whether one of the values of a property is the wanted one, or begins with it if that is enough.
 func matches(name, want string, values []string) bool {
 	switch name {
 	case "point", "began":
