@@ -115,7 +115,7 @@ func (b *book) about(records []store.Record) {
 		row("disk read MB", "Bytes the kernel read from disks for the broker's processes, over the same time as disk MB; what came from the page cache is not in it.")
 		row("core %usr, core %sys", "CPU time of all of the broker's processes in the measured phase, in % of one core.")
 		row("disk MB", "Bytes the kernel wrote for the broker's processes from the start of the measured phase to the end of the drain, in 10^6 bytes.")
-		row("cpu %usr, cpu %sys", "CPU time of all of the broker's processes, as a share of what all cores of the machine had, from the start of the measured phase to the end of the drain.")
+		row("cpu %usr, cpu %sys", "CPU time of all of the broker's processes, as a share of what all cores of the machine had: in the measured phase, in records of older versions to the end of the drain.")
 		row("empty cells", "Not measured or not known, which is never the same as 0.")
 		row("resent, lost, duplicated, reordered", "Sums over all repetitions in the row. Resent: sent once more because the connection was lost or no answer came.")
 		versions := map[string]bool{}

@@ -68,8 +68,8 @@ var figureColumns = []column{
 	{"disk MB", "written, 10^6 B", tenths, 11, metric(results.KeyBrokerDiskWrite)},
 	{"disk read MB", "read, 10^6 B", tenths, 12, metric(results.KeyBrokerDiskRead)},
 	{"flushes", "per message", thirds, 11, metric(results.KeyBrokerFlushes)},
-	{"cpu %usr", "broker, % of all cores", percent, 11, median(func(r store.Record) float64 { return brokerShare(r, r.Result.Cost.BrokerUserSeconds) })},
-	{"cpu %sys", "broker, % of all cores", percent, 11, median(func(r store.Record) float64 { return brokerShare(r, r.Result.Cost.BrokerSystemSeconds) })},
+	{"cpu %usr", "broker, % of all cores", percent, 11, median(brokerUser)},
+	{"cpu %sys", "broker, % of all cores", percent, 11, median(brokerSystem)},
 	{"core %usr", "broker, % of one core", percent, 11, metric(results.KeyBrokerCPUUser)},
 	{"core %sys", "broker, % of one core", percent, 11, metric(results.KeyBrokerCPUSystem)},
 	{"generator cpu %", "% of all cores", percent, 11, median(generatorShare)},
@@ -121,8 +121,24 @@ func metered(r store.Record, v float64) float64 {
 	return v
 }
 
-// brokerShare is user or system time as a percentage of all cores. The shares in a record are of the measured phase and
-// don't tell the two apart; the cost does, drain included.
+// brokerUser is the broker's user time as a percentage of all cores.
+func brokerUser(r store.Record) float64 {
+	if s := r.Result.Cost.Shares; s != nil && s.BrokerUser+s.BrokerSystem > 0 {
+		return metered(r, ofCores(r, s.BrokerUser))
+	}
+	return brokerShare(r, r.Result.Cost.BrokerUserSeconds)
+}
+
+// brokerSystem is the broker's time in the kernel as a percentage of all cores.
+func brokerSystem(r store.Record) float64 {
+	if s := r.Result.Cost.Shares; s != nil && s.BrokerUser+s.BrokerSystem > 0 {
+		return metered(r, ofCores(r, s.BrokerSystem))
+	}
+	return brokerShare(r, r.Result.Cost.BrokerSystemSeconds)
+}
+
+// brokerShare is seconds of the broker, user or system, as a percentage of all cores, for records whose shares don't divide the
+// measured phase into the two: it is divided as the whole cost is, drain included.
 func brokerShare(r store.Record, seconds float64) float64 {
 	all := r.Result.Cost.BrokerUserSeconds + r.Result.Cost.BrokerSystemSeconds
 	if r.Result.Cost.Shares == nil || all == 0 {

@@ -27,3 +27,15 @@ func TestProcessorSharesAreThoseOfTheMeasuredPhase(t *testing.T) {
 		t.Errorf("a broker that nobody metered used %v %%", user)
 	}
 }
+
+// The measured phase divided user from system otherwise than the drain: 0.9 and 0.1 of a core, where the whole cost has 1.5 and 0.5 s.
+func TestTheBrokersUserAndSystemTimeAreThoseOfTheMeasuredPhase(t *testing.T) {
+	r := store.Record{Result: &store.Result{Measurement: store.Measurement{Cost: store.Cost{
+		BrokerKnown: true, Messages: 1000, BrokerUserSeconds: 1.5, BrokerSystemSeconds: 0.5,
+		Shares: &store.Shares{Seconds: 2, Broker: 1, BrokerUser: 0.9, BrokerSystem: 0.1},
+	}}}}
+	r.Host.Cores = 2
+	if user, system := brokerUser(r), brokerSystem(r); math.Abs(user-45) > 1e-9 || math.Abs(system-5) > 1e-9 {
+		t.Errorf("user %.1f %%, system %.1f %%; want 45 and 5", user, system)
+	}
+}
