@@ -50,7 +50,8 @@ func TestThePageShowsWhatTheRunDoesAsTextWithoutComplaints(t *testing.T) {
 			until(t, b, "#rate .value", "1k/s")
 			for selector, text := range map[string]string{
 				"#rate .beside": "of 1k/s · received 1.98k/s", "#backlog .value": "7", "#latency .value": "2 ms", "#latency .beside": "p50 1 ms",
-				"#cpu .value": "0.50 + 0.25", "#stage": "fixed load · draining", "#done": "1 of 3 repetitions", "#left": "about 1 h ",
+				"#cpu .value": "0.50 + 0.25", "#cpu .beside": "broker + 2 agents", "#agents li:last-child": "right on h0.15",
+				"#quiet": "At least one agent is silent", "#stage": "fixed load · draining", "#done": "1 of 3 repetitions", "#left": "about 1 h ",
 				"#title": "<script>alert(1)</script>", "#endings tbody": "<script>alert(1)</script>", "#rate .top": "up to ",
 			} {
 				until(t, b, selector, text)

@@ -22,9 +22,10 @@ type View struct {
 	Title    string `json:"title"` // the point under way; "" before the first
 	Stage    string `json:"stage"` // what happens now: "starting kafka", "short trial"
 	StageNs  int64  `json:"stage_ns"`
-	Phase    string `json:"phase"`   // warm-up | measuring | draining; "" while no load runs
-	LeftNs   int64  `json:"left_ns"` // estimate for everything; 0: unknown
-	Now      *Tick  `json:"now"`     // nil while no load runs
+	Phase    string `json:"phase"`    // warm-up | measuring | draining; "" while no load runs
+	LeftNs   int64  `json:"left_ns"`  // estimate for everything; 0: unknown
+	Now      *Tick  `json:"now"`      // nil while no load runs
+	QuietNs  int64  `json:"quiet_ns"` // since the last sample of the load that runs
 	Finished bool   `json:"finished"`
 }
 
@@ -79,6 +80,7 @@ type Follower struct {
 	view    View
 	since   time.Time // of the stage
 	ends    time.Time
+	sampled time.Time // the last time
 	samples []worker.Sample
 	ticks   []Tick   // of the stage
 	endings []Ending // the last ones
@@ -133,6 +135,7 @@ func (f *Follower) Event(e lab.Event) {
 
 func (f *Follower) sample(e lab.Event) {
 	f.view.Phase = phase(*e.Sample)
+	f.sampled = time.Now()
 	f.samples = append(f.samples, *e.Sample)
 	n := len(f.samples)
 	if n < 2 {
@@ -215,6 +218,9 @@ func (f *Follower) View(now time.Time) View {
 	v := f.view
 	if v.Stage != "" {
 		v.StageNs = max(0, int64(now.Sub(f.since)))
+	}
+	if v.Now != nil {
+		v.QuietNs = max(0, int64(now.Sub(f.sampled)))
 	}
 	if v.Title != "" {
 		v.LeftNs = max(0, int64(f.ends.Sub(now)))

@@ -75,12 +75,34 @@ function showNow(t) {
   const none = t.closed_loop ? "closed loop: it would say how full the window is" : "nothing arrived yet";
   say("latency", t.p99_ns > 0 ? time(t.p99_ns) : "–", t.p50_ns > 0 ? "p50 " + time(t.p50_ns) : none);
   const broker = t.broker_cpu > 0 ? cores(t.broker_cpu) : "–";
-  const agents = (t.agents || []).map((a) => a.name + " " + cores(a.cores)).join(", ");
-  say("cpu", broker + " + " + cores(t.generator_cpu), "cores: broker + " + (agents ? "agents: " + agents : "generator"));
+  const agents = (t.agents || []).length;
+  say("cpu", broker + " + " + cores(t.generator_cpu), "cores: broker + " + (agents ? (agents === 1 ? "agent" : agents + " agents") : "generator"));
   draw("rate", rate, [["t", (x) => x.target > 0 ? x.target : null], ["b", (x) => x.received], ["a", (x) => x.sent]]);
   draw("backlog", count, [["a", (x) => x.backlog]]);
   draw("latency", time, [["b", (x) => x.p50_ns > 0 ? x.p50_ns : null], ["a", (x) => x.p99_ns > 0 ? x.p99_ns : null]]);
   draw("cpu", cores, [["b", (x) => x.generator_cpu], ["a", (x) => x.broker_cpu > 0 ? x.broker_cpu : null]]);
+}
+
+// showAgents lists the agents that the load runs on, with the cores that each of them uses.
+function showAgents(agents) {
+  byId("agents").hidden = agents.length === 0;
+  byId("agents").querySelector("ul").replaceChildren(...agents.map((a) => {
+    const item = document.createElement("li"), name = document.createElement("span"), used = document.createElement("span");
+    name.textContent = a.name;
+    used.textContent = cores(a.cores);
+    item.append(name, used);
+    return item;
+  }));
+}
+
+const quietAfter = 1.5e9; // ns; samples come ten times a second, those of agents twice
+
+// showQuiet says that a load runs and no sample of it has come for a while.
+function showQuiet(ns, agents) {
+  const quiet = ns > quietAfter, line = byId("quiet");
+  line.hidden = !quiet;
+  const text = agents.length ? "At least one agent is silent. An agent that is silent for 4 s is lost." : "The generator is silent.";
+  if (quiet && line.textContent !== text) line.textContent = text;
 }
 
 let strips = new Map(); // of each point the latencies of its repetitions
@@ -170,7 +192,11 @@ function show(message) {
   document.title = v.finished ? "Finished · Brokermark" : v.total ? v.done + "/" + v.total + " · Brokermark" : "Brokermark";
   last = v.now || last;
   byId("now").hidden = v.finished && !last;
-  showNow(v.finished ? last : v.now); // what was seen last stays
+  const now = v.finished ? last : v.now; // what was seen last stays
+  const agents = now && now.agents || [];
+  showNow(now);
+  showAgents(agents);
+  showQuiet(v.finished ? 0 : v.quiet_ns, agents);
 }
 
 const source = new EventSource("events");
