@@ -9,31 +9,32 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// clocks are where the agents' clocks are now.
-func (c *crew) clocks(ctx context.Context, hands []*remote) ([]clock.Offset, error) {
-	where := make([]clock.Offset, len(hands))
-	err := each(hands, func(i int, r *remote) (err error) {
+// clocks measures the offsets of all agents' clocks.
+func (c *crew) clocks(ctx context.Context, agents []*remote) ([]clock.Offset, error) {
+	where := make([]clock.Offset, len(agents))
+	err := each(agents, func(i int, r *remote) (err error) {
 		where[i], err = r.clock(ctx)
-		c.settle(r, err)
+		c.forgetIfLost(r, err)
 		return err
 	})
 	return where, err
 }
 
-// loads are what each agent is told: where its consumers get messages from others, which producers those have, by which clock.
-func (c *crew) loads(l worker.Load, hands []*remote, start int64, lines []clock.Line) []worker.Load {
-	loads := make([]worker.Load, len(hands))
-	for k := range hands {
+// loads returns each agent's load. If agents share streams, an agent with consumers learns which producers the other agents have, and
+// the offsets of their clocks.
+func (c *crew) loads(l worker.Load, agents []*remote, start int64, lines []clock.Line) []worker.Load {
+	loads := make([]worker.Load, len(agents))
+	for k := range agents {
 		loads[k] = l
 		if !c.shared() || len(c.parts[k].Consumers) == 0 {
 			continue
 		}
-		for j := range hands {
+		for j := range agents {
 			if j == k || len(c.parts[j].Producers) == 0 {
 				continue
 			}
 			e := worker.Elsewhere{From: start + lines[j].At(start) + int64(l.Warmup.For)}
-			e.Axis, _ = c.between(hands, lines, k, j) // they were all measured at the same time
+			e.Axis, _ = c.between(agents, lines, k, j) // no error: all lines were measured at the same time
 			for _, p := range c.parts[j].Producers {
 				e.Producers = append(e.Producers, worker.Base{ID: p.ID, Seq: c.bases[p.ID]})
 			}
@@ -43,31 +44,30 @@ func (c *crew) loads(l worker.Load, hands []*remote, start int64, lines []clock.
 	return loads
 }
 
-// between is where the clock of agent j is on that of agent k.
-func (c *crew) between(hands []*remote, lines []clock.Line, k, j int) (clock.Line, error) {
-	if hands[k].info.Clock == hands[j].info.Clock {
+// between returns the offset of agent j's clock from agent k's.
+func (c *crew) between(agents []*remote, lines []clock.Line, k, j int) (clock.Line, error) {
+	if agents[k].info.Clock == agents[j].info.Clock {
 		return clock.Line{}, nil
 	}
 	return clock.Between(lines[k], lines[j])
 }
 
-// alike has agents with one clock have it at one place.
-func alike(hands []*remote, lines []clock.Line) {
-	for i, r := range hands {
-		lines[i] = lines[slices.IndexFunc(hands, func(one *remote) bool { return one.info.Clock == r.info.Clock })]
+// alike gives agents that read the same clock the same line, the first one's.
+func alike(agents []*remote, lines []clock.Line) {
+	for i, r := range agents {
+		lines[i] = lines[slices.IndexFunc(agents, func(one *remote) bool { return one.info.Clock == r.info.Clock })]
 	}
 }
 
-// lived is what is known of the agents' clocks in a trial: where they were before it, where they were taken to be, and by how much each
-// strayed from a straight line.
-type lived struct {
-	before []clock.Offset
-	taken  []clock.Line
-	bends  []int64
+// clockHistory holds what is known of the agents' clocks in a trial.
+type clockHistory struct {
+	before []clock.Offset // measured before it
+	taken  []clock.Line   // what the agents computed latencies with
+	bends  []int64        // answer.Bend
 }
 
-// join makes one outcome of those of agents that share streams.
-func (c *crew) join(ctx context.Context, l worker.Load, clocks lived, parts []agent.Part, outs []worker.Outcome) worker.Outcome {
+// join makes one outcome of those of agents that share streams, and advances bases to the next messages.
+func (c *crew) join(ctx context.Context, l worker.Load, clocks clockHistory, parts []agent.Part, outs []worker.Outcome) worker.Outcome {
 	for _, o := range outs {
 		if o.Shard == nil {
 			continue
@@ -78,9 +78,9 @@ func (c *crew) join(ctx context.Context, l worker.Load, clocks lived, parts []ag
 			}
 		}
 	}
-	lines, bound, err := c.looked(context.WithoutCancel(ctx), clocks, parts)
+	lines, bound, err := c.fitClocks(context.WithoutCancel(ctx), clocks, parts)
 	if bound == 0 {
-		clear(lines) // all have one clock, which may be another one than this process's
+		clear(lines) // the agents read one clock; an offset to this process's clock doesn't matter
 	}
 	out := c.whole.Joined(outs, lines, l.Streams)
 	out.ClockBound = bound
@@ -90,16 +90,16 @@ func (c *crew) join(ctx context.Context, l worker.Load, clocks lived, parts []ag
 	return out
 }
 
-// looked is where the agents' clocks were, by measurements before and after a trial, and by how much a latency between two of them may
-// be off: by what was taken for their distance.
-func (c *crew) looked(ctx context.Context, clocks lived, parts []agent.Part) (lines []clock.Line, bound int64, err error) {
-	hands := c.present()
-	lines = make([]clock.Line, len(hands))
-	after, err := c.clocks(ctx, hands)
+// fitClocks measures the agents' clocks after a trial and fits lines to the offsets before and after it. bound is the largest error of a
+// latency between two agents, which computed it with the lines foreseen before the trial.
+func (c *crew) fitClocks(ctx context.Context, clocks clockHistory, parts []agent.Part) (lines []clock.Line, bound int64, err error) {
+	agents := c.present()
+	lines = make([]clock.Line, len(agents))
+	after, err := c.clocks(ctx, agents)
 	if err != nil {
 		return lines, 0, err
 	}
-	for i, r := range hands {
+	for i, r := range agents {
 		if r.info.Clock == r.me.Clock {
 			continue
 		}
@@ -109,19 +109,19 @@ func (c *crew) looked(ctx context.Context, clocks lived, parts []agent.Part) (li
 		lines[i].Bound += clocks.bends[i]
 		parts[i].Bound = lines[i].Bound
 	}
-	alike(hands, lines)
-	for k := range hands {
-		for j := range hands {
-			if hands[k].info.Clock == hands[j].info.Clock || len(c.parts[k].Consumers) == 0 || len(c.parts[j].Producers) == 0 {
+	alike(agents, lines)
+	for k := range agents {
+		for j := range agents {
+			if agents[k].info.Clock == agents[j].info.Clock || len(c.parts[k].Consumers) == 0 || len(c.parts[j].Producers) == 0 {
 				continue
 			}
-			was, err := c.between(hands, lines, k, j)
+			was, err := c.between(agents, lines, k, j)
 			if err != nil {
-				return lines, 0, &agent.ErrClock{Agent: hands[j].info.String(), Why: err.Error()}
+				return lines, 0, &agent.ErrClock{Agent: agents[j].info.String(), Why: err.Error()}
 			}
-			taken, err := c.between(hands, clocks.taken, k, j)
+			taken, err := c.between(agents, clocks.taken, k, j)
 			if err != nil {
-				return lines, 0, &agent.ErrClock{Agent: hands[j].info.String(), Why: err.Error()}
+				return lines, 0, &agent.ErrClock{Agent: agents[j].info.String(), Why: err.Error()}
 			}
 			bound = max(bound, was.Off(taken))
 		}

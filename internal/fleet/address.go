@@ -21,7 +21,7 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// Address is where a control server is, and how it is known to be the right one.
+// Address is the address of a control server and how its certificate is verified.
 type Address struct {
 	Server string // nats://host:port
 	Pin    string // SHA-256 of its certificate, hexadecimal
@@ -30,8 +30,8 @@ type Address struct {
 
 const pinned = "sha256:"
 
-// ParseAddress reads nats://HOST:PORT?pin=sha256:… or ?ca=FILE. Without either, which a server on this machine allows only, the
-// connection is plain.
+// ParseAddress reads nats://HOST:PORT?pin=sha256:… or ?ca=FILE. Without either the connection is not encrypted, which is allowed
+// for a server on this machine only.
 func ParseAddress(text string) (Address, error) {
 	bad := func(why string, args ...any) (Address, error) {
 		return Address{}, fmt.Errorf("control server %q: %s; allowed is nats://HOST:PORT?pin=sha256:FINGERPRINT or nats://HOST:PORT?ca=FILE", text, fmt.Sprintf(why, args...))
@@ -64,13 +64,13 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// local tells that a host is this machine by its own loopback.
+// local reports whether host is this machine's loopback.
 func local(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// String is the address as ParseAddress reads it.
+// String returns the address in the form that ParseAddress reads.
 func (a Address) String() string {
 	switch {
 	case a.Pin != "":
@@ -81,7 +81,7 @@ func (a Address) String() string {
 	return a.Server
 }
 
-// errPin is that a server is not the one that was asked for.
+// errPin is the error of a server whose certificate has another fingerprint.
 var errPin = errors.New("its certificate is not the one with the fingerprint in the address: another program, or somebody in between, answers there")
 
 func (a Address) tls() (*tls.Config, error) {
@@ -134,7 +134,7 @@ func ReadToken(file string) (string, error) {
 	return TokenOf("token file "+file, string(text))
 }
 
-// TokenOf reads the first line of a text that comes from somewhere.
+// TokenOf returns the token in the first line of text. source names the text in errors.
 func TokenOf(source, text string) (string, error) {
 	line, _, _ := strings.Cut(text, "\n")
 	if line = strings.TrimSpace(line); len(line) < minToken {
@@ -145,10 +145,10 @@ func TokenOf(source, text string) (string, error) {
 
 const minToken = 16
 
-// reachTime bounds one attempt to reach a control server, for which everything stands still that wants to be posted.
+// reachTime bounds one attempt to connect. During a reconnection nothing can be sent.
 const reachTime = 2 * time.Second
 
-// options are those of every connection to a control server. It is kept through what the network loses.
+// options returns the options of every connection to a control server. It reconnects for ever.
 func options(token string) []nats.Option {
 	return []nats.Option{
 		nats.Token(token), nats.Name("brokermark"), nats.Timeout(reachTime), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
@@ -156,7 +156,7 @@ func options(token string) []nats.Option {
 	}
 }
 
-// connect reaches the control server, for which it waits until ctx ends. say tells of what it waits for.
+// connect connects to the control server and retries until ctx ends. say is called once if it has to wait.
 func (a Address) connect(ctx context.Context, token string, say func(string, ...any), further ...nats.Option) (*nats.Conn, error) {
 	config, err := a.tls()
 	if err != nil {
@@ -193,7 +193,7 @@ func (a Address) connect(ctx context.Context, token string, say func(string, ...
 	}
 }
 
-// reason is an error of dialling without the library's words around it.
+// reason returns the text of a dial error without the words that the library adds.
 func reason(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) {

@@ -14,18 +14,19 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// sundial answers agents' exchanges of clocks, beside the control server: at its address, by UDP.
-type sundial struct {
-	host  string // which agents reach; "": that of the control server, as each of them knows it
-	port  int
-	token string
-	at    []*clock.Answerer
+// clockServer answers the datagrams by which agents compare their clocks with this process's, at the address of the control
+// server.
+type clockServer struct {
+	host      string // which agents reach; "": that of the control server, as each of them knows it
+	port      int
+	token     string
+	answerers []*clock.Answerer
 }
 
-// newSundial answers on a host of this machine; where that stands for all of its addresses, on each of them. The port is taken by another
-// program only where it isn't the control server's.
-func newSundial(host string, port int, token string) (*sundial, error) {
-	s := &sundial{port: port, token: token}
+// newClockServer listens on a host of this machine, or on all its addresses if host is unspecified. Port 0 stands for any free
+// port.
+func newClockServer(host string, port int, token string) (*clockServer, error) {
+	s := &clockServer{port: port, token: token}
 	hosts := []string{host}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		hosts = nil
@@ -51,74 +52,74 @@ func newSundial(host string, port int, token string) (*sundial, error) {
 			return nil, errors.Join(err, a.Close())
 		}
 		s.port, _ = strconv.Atoi(text)
-		s.at = append(s.at, a)
+		s.answerers = append(s.answerers, a)
 	}
-	if len(s.at) == 0 {
+	if len(s.answerers) == 0 {
 		return nil, last
 	}
 	return s, nil
 }
 
-func (s *sundial) close() {
-	for _, a := range s.at {
+func (s *clockServer) close() {
+	for _, a := range s.answerers {
 		_ = a.Close() // nothing is lost with it
 	}
 }
 
-// lookTime bounds the exchanges of one measurement.
-const lookTime = 2 * time.Second
+// exchangeTime bounds the exchanges of one measurement.
+const exchangeTime = 2 * time.Second
 
-// clock answers where the coordinator's clock is on this agent's.
+// clock answers a clockQuestion.
 func (a *joined) clock(r micro.Request) {
-	var l look
+	var l clockQuestion
 	if err := json.Unmarshal(r.Data(), &l); err != nil {
 		_ = r.Error("400", err.Error(), nil)
 		return
 	}
-	said := looked{}
+	reply := clockReply{}
 	if l.Port != 0 {
 		host := l.Host
 		if host == "" {
 			host = hostOf(a.nc.ConnectedAddr())
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+		ctx, cancel := context.WithTimeout(context.Background(), exchangeTime)
 		defer cancel()
 		var err error
-		if said.Offset, err = a.compare(ctx, net.JoinHostPort(host, strconv.Itoa(l.Port)), l.Token); err != nil {
-			said.Why = err.Error()
+		if reply.Offset, err = a.compare(ctx, net.JoinHostPort(host, strconv.Itoa(l.Port)), l.Token); err != nil {
+			reply.Why = err.Error()
 		}
 	}
-	said.Now = now()
-	_ = r.RespondJSON(said)
+	reply.Now = now()
+	_ = r.RespondJSON(reply)
 }
 
-// questions is how many questions for the time are asked over the control channel, where the agent can't be reached directly.
+// questions is how often the time is asked over the control channel when no datagram gets through.
 const questions = 8
 
-// clock finds out where the agent's clock is on this process's.
+// clock measures the offset of the agent's clock from this process's.
 func (r *remote) clock(ctx context.Context) (clock.Offset, error) {
 	if r.info.Clock == r.me.Clock {
 		return clock.Offset{At: now()}, nil
 	}
-	if s := r.dial; s != nil && !r.deaf {
-		var said looked
-		if err := r.ask(ctx, clockEnd, look{s.host, s.port, s.token}, &said); err != nil {
+	if s := r.clockServer; s != nil && !r.noDatagrams {
+		var reply clockReply
+		if err := r.ask(ctx, clockEnd, clockQuestion{s.host, s.port, s.token}, &reply); err != nil {
 			return clock.Offset{}, err
 		}
-		if said.Why == "" {
-			return said.Offset.Turned(), nil
+		if reply.Why == "" {
+			return reply.Offset.Turned(), nil
 		}
-		r.deaf = true
-		r.tell("the clock of agent %s is compared over the control channel, which tells less: %s", r.info, said.Why)
+		r.noDatagrams = true
+		r.logf("the clock of agent %s is compared over the control channel, which tells less: %s", r.info, reply.Why)
 	}
 	pings := make([]clock.Ping, questions)
 	for i := range pings {
-		var said looked
+		var reply clockReply
 		asked := now()
-		if err := r.ask(ctx, clockEnd, look{}, &said); err != nil {
+		if err := r.ask(ctx, clockEnd, clockQuestion{}, &reply); err != nil {
 			return clock.Offset{}, err
 		}
-		pings[i] = clock.Ping{Sent: asked, Arrived: said.Now, Answered: said.Now, Received: now()}
+		pings[i] = clock.Ping{Sent: asked, Arrived: reply.Now, Answered: reply.Now, Received: now()}
 	}
 	o, err := clock.EstimateOffset(pings)
 	if err != nil {
@@ -127,24 +128,24 @@ func (r *remote) clock(ctx context.Context) (clock.Offset, error) {
 	return o, nil
 }
 
-// sure is how well, in ns of each ns, the drift between two clocks has to be known from earlier measurements for it to be foreseen.
-// Oscillators are off by tens of ppm.
-const sure = 1e-5
+// foreseeableDrift is how exactly the drift between two clocks has to be known, in ns per ns, to be extrapolated. Oscillators are
+// off by some 1e-5.
+const foreseeableDrift = 1e-5
 
-// steady is for how long the drift between two clocks is taken to be the same.
-const steady = 10 * time.Minute
+// steadyFor is how long the drift between two clocks counts as constant.
+const steadyFor = 10 * time.Minute
 
-// foresee is where the agent's clock will be until a time to come, from a measurement that was just made and the first one.
+// foresee extrapolates the offset of the agent's clock until a future time, from the measurement o and the first one.
 func (r *remote) foresee(o clock.Offset, until int64) clock.Line {
 	if r.info.Clock == r.me.Clock {
 		return clock.Line{}
 	}
 	first := r.first
-	if first == (clock.Offset{}) || o.At-first.At > int64(steady) {
+	if first == (clock.Offset{}) || o.At-first.At > int64(steadyFor) {
 		r.first = o
 	}
 	span := o.At - first.At
-	if first != (clock.Offset{}) && float64(o.Bound+first.Bound) < sure*float64(span) {
+	if first != (clock.Offset{}) && float64(o.Bound+first.Bound) < foreseeableDrift*float64(span) {
 		if l, err := clock.Foresee(first, o, until); err == nil {
 			return l
 		}

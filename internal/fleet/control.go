@@ -32,14 +32,14 @@ type Control struct {
 	Join Address
 }
 
-// Files of a control server, which stay the same so that agents know it again.
+// The files of a control server are kept, so that agents need no new address or token when it is started again.
 const (
 	tokenFile = "token"
 	certFile  = "control.pem"
 	keyFile   = "control.key"
 )
 
-// Listen starts a control server on listen, HOST:PORT. Its certificate, and where token is "" its token, are kept in dir.
+// Listen starts a control server on HOST:PORT. dir keeps its certificate, and its token if token is "".
 func Listen(listen, dir, token string) (*Control, error) {
 	host, portText, err := net.SplitHostPort(listen)
 	port, errPort := strconv.Atoi(portText)
@@ -95,21 +95,21 @@ func Listen(listen, dir, token string) (*Control, error) {
 	}, nil
 }
 
-// connect is a connection within this process.
+// connect returns a connection within this process.
 func (c *Control) connect() (*nats.Conn, error) {
 	return nats.Connect("", append(options(c.Token), nats.InProcessServer(c.server))...)
 }
 
-// Close ends the server and every connection.
+// Close ends the server and all connections.
 func (c *Control) Close() {
 	c.server.Shutdown()
 	c.server.WaitForShutdown()
 }
 
-// TokenFile is where a control server keeps the token that it made.
+// TokenFile returns the file in which a control server keeps the token that it made.
 func TokenFile(dir string) string { return filepath.Join(dir, tokenFile) }
 
-// keptToken reads a token, or makes one that only its user may read.
+// keptToken reads the token, or creates one in a file that only its user may read.
 func keptToken(file string) (string, error) {
 	token, err := ReadToken(file)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +119,7 @@ func keptToken(file string) (string, error) {
 	return made, os.WriteFile(file, []byte(made+"\n"), 0o600)
 }
 
-// keptCertificate reads a certificate with its key, or makes them.
+// keptCertificate reads the certificate and its key, or creates them.
 func keptCertificate(dir string) (tls.Certificate, error) {
 	cert, key := filepath.Join(dir, certFile), filepath.Join(dir, keyFile)
 	pair, err := tls.LoadX509KeyPair(cert, key)

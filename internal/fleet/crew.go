@@ -14,13 +14,13 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// How long before its start a load is told: one agent needs no more than the way of the order, several begin together.
+// Agents get a load this long before it starts. A single agent needs only the time that the order takes to arrive.
 const (
 	leadOfOne = 100 * time.Millisecond
 	lead      = 500 * time.Millisecond
 )
 
-// Agent is all agents of the fleet as one: of each point's streams, everything of one stream on one agent. It is made for one point.
+// Agent returns an agent.Agent that runs one point on all agents of the fleet.
 func (f *Fleet) Agent() agent.Agent {
 	c := &crew{fleet: f}
 	if f.auto {
@@ -33,31 +33,32 @@ func (f *Fleet) Agent() agent.Agent {
 type crew struct {
 	fleet *Fleet
 
-	mu    sync.Mutex // Used is asked while a load runs
-	hands []*remote  // replaced, never changed
+	mu     sync.Mutex // Used is called while a load runs
+	agents []*remote  // the slice is replaced, never changed
 
 	whole worker.Plan
-	parts []worker.Plan // by agent
-	bases []uint64      // by producer, of shared streams: the number of its next message
+	parts []worker.Plan // one for each agent
+	bases []uint64      // for each producer of shared streams, the number of its next message
 }
 
 func (c *crew) present() []*remote {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.hands
+	return c.agents
 }
 
-func (c *crew) set(hands []*remote) {
+func (c *crew) set(agents []*remote) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hands = hands
+	c.agents = agents
 }
 
-// each does something with all agents at once. Of several errors that of a lost agent counts.
-func each(hands []*remote, do func(i int, r *remote) error) error {
-	errs := make([]error, len(hands))
+// each calls do for all agents at the same time. It returns the error of a lost agent, if there is one, or else the first error: the
+// others often follow from a loss.
+func each(agents []*remote, do func(i int, r *remote) error) error {
+	errs := make([]error, len(agents))
 	var all sync.WaitGroup
-	for i, r := range hands {
+	for i, r := range agents {
 		all.Go(func() { errs[i] = do(i, r) })
 	}
 	all.Wait()
@@ -74,18 +75,18 @@ func each(hands []*remote, do func(i int, r *remote) error) error {
 	return nil
 }
 
-// Prepare has every agent prepare its part.
+// Prepare waits until the fleet is complete, splits the plan, and has every agent prepare its part. On an error it closes them all.
 func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error) {
 	if err := c.fleet.complete(ctx); err != nil {
 		return agent.Prepared{}, err
 	}
 	c.fleet.mu.Lock()
-	hands := slices.Clone(c.fleet.agents)
+	agents := slices.Clone(c.fleet.agents)
 	c.fleet.mu.Unlock()
-	if c.fleet.auto && !p.Place.Apart() { // an earlier point may have needed more than this one has topics for
-		hands = hands[:min(len(hands), p.Worker.Separable())]
+	if c.fleet.auto && !p.Place.Apart() { // a point before this one may have used more agents than this one has topics
+		agents = agents[:min(len(agents), p.Worker.Separable())]
 	}
-	parts, err := dealt(p, hands)
+	parts, err := dealt(p, agents)
 	if err != nil {
 		return agent.Prepared{}, err
 	}
@@ -93,42 +94,42 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 	if c.shared() {
 		c.bases = make([]uint64, parts[0].Beyond.Producers)
 	}
-	c.set(hands)
-	said := make([]agent.Prepared, len(hands))
+	c.set(agents)
+	prepared := make([]agent.Prepared, len(agents))
 	prepare := func(ctx context.Context, i int, r *remote) (err error) {
 		part := p
 		part.Worker, part.Place = parts[i], agent.Place{}
-		said[i], err = r.prepare(ctx, part)
-		c.settle(r, err)
+		prepared[i], err = r.prepare(ctx, part)
+		c.forgetIfLost(r, err)
 		if err != nil && len(parts) > 1 && !errors.As(err, new(*agent.ErrLost)) {
 			return fmt.Errorf("agent %s: %w", r.info, err)
 		}
 		return err
 	}
 	if c.shared() {
-		err = together(ctx, hands, prepare)
+		err = together(ctx, agents, prepare)
 	} else {
-		// The first makes its topics alone, lest several make what they share at once.
-		err = prepare(ctx, 0, hands[0])
+		// The first agent creates its topics alone: all of them use the same namespaces or exchanges.
+		err = prepare(ctx, 0, agents[0])
 		if err == nil {
-			err = each(hands[1:], func(i int, r *remote) error { return prepare(ctx, i+1, r) })
+			err = each(agents[1:], func(i int, r *remote) error { return prepare(ctx, i+1, r) })
 		}
 	}
 	if err != nil {
 		return agent.Prepared{}, errors.Join(err, c.Close())
 	}
-	return said[0], nil
+	return prepared[0], nil
 }
 
-// shared tells that the agents share streams.
+// shared reports whether agents share streams.
 func (c *crew) shared() bool { return len(c.parts) > 1 && c.parts[0].Beyond != nil }
 
-// together has agents that share streams prepare at the same time, since each of them waits until its producers were seen by the
-// consumers of all. The first makes the topics before the others begin. When one fails the others end.
-func together(ctx context.Context, hands []*remote, prepare func(ctx context.Context, i int, r *remote) error) error {
+// together has agents that share streams prepare at the same time: each of them waits until its producers were seen by the consumers
+// of all. The first one creates the topics before the others begin. If one fails, the others are canceled.
+func together(ctx context.Context, agents []*remote, prepare func(ctx context.Context, i int, r *remote) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	defer relay(hands, true)()
+	defer relay(agents, true)()
 	var all sync.WaitGroup
 	begin := func(i int, r *remote) {
 		all.Go(func() {
@@ -137,76 +138,76 @@ func together(ctx context.Context, hands []*remote, prepare func(ctx context.Con
 			}
 		})
 	}
-	begin(0, hands[0])
-	for !hands[0].made() {
+	begin(0, agents[0])
+	for !agents[0].topicsMade() {
 		select {
 		case <-ctx.Done():
 			all.Wait()
 			return context.Cause(ctx)
-		case <-time.After(soon):
+		case <-time.After(newsEvery):
 		}
 	}
-	for i, r := range hands[1:] {
+	for i, r := range agents[1:] {
 		begin(i+1, r)
 	}
 	all.Wait()
 	return context.Cause(ctx)
 }
 
-// settle forgets an agent that was lost.
-func (c *crew) settle(r *remote, err error) {
+// forgetIfLost removes agent r from the fleet if err says that it is lost.
+func (c *crew) forgetIfLost(r *remote, err error) {
 	if !errors.As(err, new(*agent.ErrLost)) {
 		return
 	}
 	c.fleet.drop(r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hands = slices.DeleteFunc(slices.Clone(c.hands), func(one *remote) bool { return one == r })
+	c.agents = slices.DeleteFunc(slices.Clone(c.agents), func(one *remote) bool { return one == r })
 }
 
-// Run has all agents begin a load at the same moment. When one is lost the others end, too.
+// Run starts a load on all agents at the same moment. If one is lost, the trial ends on the others as well.
 func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.Part) {
-	hands := c.present()
-	before, err := c.clocks(ctx, hands)
+	agents := c.present()
+	before, err := c.clocks(ctx, agents)
 	if err != nil {
 		return worker.Outcome{Err: err}, nil
 	}
 	ahead := leadOfOne
 	switch {
-	case c.shared(): // whose consumers have to listen before the start
+	case c.shared(): // consumers have to listen before the start of any agent
 		ahead = 2 * lead
-	case len(hands) > 1:
+	case len(agents) > 1:
 		ahead = lead
 	}
 	start := now() + int64(ahead)
-	lines := make([]clock.Line, len(hands))
-	for i, r := range hands {
+	lines := make([]clock.Line, len(agents))
+	for i, r := range agents {
 		lines[i] = r.foresee(before[i], start+int64(l.Warmup.For+l.Duration+l.Drain))
 	}
-	alike(hands, lines)
-	l.Warmup.Told = l.Warmup.Auto && len(hands) > 1
-	loads := c.loads(l, hands, start, lines)
+	alike(agents, lines)
+	l.Warmup.Told = l.Warmup.Auto && len(agents) > 1
+	loads := c.loads(l, agents, start, lines)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	v := newView(l, hands, start, lines)
-	parts := make([]agent.Part, len(hands))
-	bends := make([]int64, len(hands))
+	v := newView(l, agents, start, lines)
+	parts := make([]agent.Part, len(agents))
+	bends := make([]int64, len(agents))
 	end := func() {}
 	if c.shared() {
-		end = relay(hands, false)
+		end = relay(agents, false)
 	}
-	err = each(hands, func(i int, r *remote) (err error) {
+	err = each(agents, func(i int, r *remote) (err error) {
 		parts[i], bends[i], err = r.run(ctx, loads[i], start, lines[i], v.of(i))
 		parts[i].Bound, parts[i].Consumers = before[i].Bound, len(c.parts[i].Consumers)
 		if err != nil {
-			c.settle(r, err)
+			c.forgetIfLost(r, err)
 			stop()
 		}
-		v.over(i)
+		v.end(i)
 		return err
 	})
 	end()
-	if err != nil { // what the others still measured is of another load
+	if err != nil { // the other agents' figures are those of a smaller load
 		return worker.Outcome{Err: err}, nil
 	}
 	outs := make([]worker.Outcome, len(parts))
@@ -218,7 +219,7 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 	}
 	out := worker.Merged(outs)
 	if c.shared() {
-		out = c.join(ctx, l, lived{before, lines, bends}, parts, outs)
+		out = c.join(ctx, l, clockHistory{before, lines, bends}, parts, outs)
 	}
 	if len(parts) > 1 {
 		v.joint.Quantiles(out.Samples)
@@ -226,7 +227,7 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 	return out, parts
 }
 
-// Used is what the agents' processes have used, as they last said.
+// Used returns the sum of what the agents' processes have used, by their last beats.
 func (c *crew) Used() (all provision.Usage) {
 	for _, one := range c.Each() {
 		all.User += one.Used.User
@@ -236,7 +237,7 @@ func (c *crew) Used() (all provision.Usage) {
 	return all
 }
 
-// Each is what every agent's process has used, as it last said.
+// Each returns what each agent's process has used, by its last beat.
 func (c *crew) Each() (list []agent.UsedBy) {
 	for _, r := range c.present() {
 		r.mu.Lock()
@@ -246,24 +247,24 @@ func (c *crew) Each() (list []agent.UsedBy) {
 	return list
 }
 
-// Close has every agent end its part; the first one, which may have made what others share, ends last.
+// Close ends every agent's part. The first agent ends last, since it may have created what others use.
 func (c *crew) Close() error {
-	hands := c.present()
-	if len(hands) == 0 {
+	agents := c.present()
+	if len(agents) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cleanWithin)
 	defer cancel()
 	end := func(_ int, r *remote) error {
-		again := r.ended() // the next point asks it anew who it is
+		again := r.ended() // it may be another process now, so the next point claims it anew
 		err := r.close(ctx)
-		c.settle(r, err)
+		c.forgetIfLost(r, err)
 		if err == nil && again {
 			c.fleet.drop(r)
 		}
 		return err
 	}
-	err := errors.Join(each(hands[1:], end), end(0, hands[0]))
+	err := errors.Join(each(agents[1:], end), end(0, agents[0]))
 	c.set(nil)
 	return err
 }

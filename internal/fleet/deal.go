@@ -9,16 +9,16 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// dealt are the parts of a plan for agents.
-func dealt(p agent.Plan, hands []*remote) ([]worker.Plan, error) {
+// dealt splits a plan into one part for each agent.
+func dealt(p agent.Plan, agents []*remote) ([]worker.Plan, error) {
 	if !p.Place.Apart() {
-		return p.Worker.Split(len(hands))
+		return p.Worker.Split(len(agents))
 	}
 	numbers := func(names []string) (list []int, err error) {
 		for _, name := range names {
-			i := slices.IndexFunc(hands, func(r *remote) bool { return r.info.Name == name })
+			i := slices.IndexFunc(agents, func(r *remote) bool { return r.info.Name == name })
 			if i < 0 {
-				return nil, fmt.Errorf("place: no agent of this run is called %s; there are %s", name, called(hands))
+				return nil, fmt.Errorf("place: no agent of this run is called %s; there are %s", name, called(agents))
 			}
 			list = append(list, i)
 		}
@@ -32,12 +32,12 @@ func dealt(p agent.Plan, hands []*remote) ([]worker.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Worker.Shared(len(hands), producing, consuming)
+	return p.Worker.Shared(len(agents), producing, consuming)
 }
 
-func called(hands []*remote) string {
+func called(agents []*remote) string {
 	var names []string
-	for _, r := range hands {
+	for _, r := range agents {
 		names = append(names, r.info.Name)
 	}
 	return strings.Join(names, ", ")

@@ -1,5 +1,5 @@
-// Package fleet runs the worker of a point in agents: processes on this or other machines that dial out to a control server and
-// are told plans and loads through it. It knows nothing of specs and records; what a message touches never passes through it.
+// Package fleet runs the worker of a point in agents: processes on this or other machines that connect to a control server and get
+// plans and loads through it. It knows nothing of specs and records, and no measured message passes through it.
 package fleet
 
 import (
@@ -14,36 +14,36 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// service is the agents' name at the control server, and claimEnd the endpoint by which one is taken for a run. Its version is
-// that of the protocol.
+// Agents are a service of nats.go/micro with these endpoints.
 const (
 	service        = "brokermark-agent"
-	serviceVersion = "1.0.0"
-	claimEnd       = "claim"
-	clockEnd       = "clock"
-	meterEnd       = "meter"
+	serviceVersion = "1.0.0" // of the protocol
+	claimEnd       = "claim" // takes the agent for a run
+	clockEnd       = "clock" // compares its clock with the coordinator's
+	meterEnd       = "meter" // says which addresses its metered processes serve
 )
 
-// Beats go both ways twice a second, and nothing else does while a load is measured. Who isn't heard for lostAfter is given up:
-// longer than a network that is away for two seconds takes to send again what it lost, and short enough for agents to have
-// cleaned up five seconds after their coordinator died.
 const (
+	// beatEvery is the interval of the messages that coordinator and agent send each other. While a load is measured they send
+	// nothing else.
 	beatEvery = 500 * time.Millisecond
+	// lostAfter is the silence after which either side gives the other one up. TCP takes up to 3 s to repeat what was lost in a network
+	// outage of 2 s, and agents have to be clean 5 s after their coordinator died.
 	lostAfter = 4 * time.Second
 	// sendAgain is how long an order or an answer may be under way before it is sent once more.
 	sendAgain = time.Second
-	// cleanWithin bounds what an agent that was given up, or told to leave, takes to end its clients.
+	// cleanWithin bounds how long an agent takes to end its clients.
 	cleanWithin = 30 * time.Second
 )
 
-// Info says who an agent is. It doesn't change while the agent runs.
+// Info identifies an agent. It doesn't change while the agent runs.
 type Info struct {
 	ID      string // of the process
-	Name    string // as it was told, or its host's
+	Name    string // --name, or the host's name
 	Host    string
 	OS      string
 	Cores   int
-	Version int    // of what crosses
+	Version int    // of the messages, agent.Version
 	Build   string // of the program
 	Machine string // the same for all processes of a machine, until it is booted again
 	Clock   string // the same for all processes that read the same clock
@@ -52,7 +52,7 @@ type Info struct {
 	Meters  string `json:",omitempty"` // the broker's processes that it meters; "": it runs loads
 }
 
-// Self is this process as an agent.
+// Self describes this process. If name is empty, it is the host's.
 func Self(name, build string) Info {
 	i := Info{
 		Name: name, OS: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(), Version: agent.Version, Build: build, PID: os.Getpid(),
@@ -65,7 +65,7 @@ func Self(name, build string) Info {
 	return i
 }
 
-// String names the agent for people.
+// String returns the agent's name as people read it.
 func (i Info) String() string {
 	if i.Name == i.Host {
 		return fmt.Sprintf("%s (pid %d)", i.Host, i.PID)
@@ -73,7 +73,7 @@ func (i Info) String() string {
 	return fmt.Sprintf("%s on %s (pid %d)", i.Name, i.Host, i.PID)
 }
 
-// fits says, as a clause, why agent i can't work for the program me; "" where it can.
+// fits returns a clause that says why agent i can't work for the program me, or "" if it can.
 func (i Info) fits(me Info) string {
 	if i.Build == me.Build && i.Version == me.Version {
 		return ""
@@ -81,11 +81,11 @@ func (i Info) fits(me Info) string {
 	return fmt.Sprintf("it is brokermark %s (protocol %d), and this is %s (protocol %d): both sides have to be the same build", i.Build, i.Version, me.Build, me.Version)
 }
 
-// Status is how an agent is doing.
+// Status is an agent's answer to List.
 type Status struct {
 	Info Info
-	Busy string  // for whom it works; "": nobody
-	Load float64 // of its machine over the last minute; below 0: not known
+	Busy string  // the coordinator that it works for, or ""
+	Load float64 // load average of its machine over the last minute, or -1 if it is unknown
 }
 
 // claim asks an agent to work for a run.
@@ -94,51 +94,50 @@ type claim struct {
 	By      Info
 }
 
-// claimed is its answer.
+// claimed is the answer. Refused is the reason why the agent can't, or "".
 type claimed struct{ Refused string }
 
-// look asks an agent where its clock is: by exchanges with the coordinator's Answerer at Host and Port, or where Port is 0 just for the time.
-type look struct {
-	Host  string // "": that of the control server, as the agent reaches it
+// clockQuestion asks an agent to compare its clock with the coordinator's: with the clock server at Host and Port, or, if Port is 0, only for
+// the time on its clock.
+type clockQuestion struct {
+	Host  string // "": the control server's, as the agent reaches it
 	Port  int
 	Token string
 }
 
-// looked is its answer: where the coordinator's clock is on the agent's, or why that isn't known.
-type looked struct {
+// clockReply is the answer: the offset of the coordinator's clock on the agent's, or why it is unknown.
+type clockReply struct {
 	Offset clock.Offset
 	Why    string `json:",omitempty"`
 	Now    int64
 }
 
-// down is what goes to an agent. All of it but an Order is small.
+// down is a message to an agent. A beat is one without fields.
 type down struct {
 	Order  *order  `json:",omitempty"`
-	Again  int     `json:",omitempty"` // send the answer to this order once more
-	Cancel int     `json:",omitempty"` // end this order early
-	Halt   int     `json:",omitempty"` // the load of this order is hopeless: end its measured phase
-	Leave  bool    `json:",omitempty"` // the run is over
-	Others *shared `json:",omitempty"` // what the other agents know of streams that it shares with them
-	Cue    *cue    `json:",omitempty"` // what all agents do at once in the load under way; said again until its end
+	Again  int     `json:",omitempty"` // number of the order whose answer is to be sent once more
+	Cancel int     `json:",omitempty"` // number of the order that is to end early
+	Halt   int     `json:",omitempty"` // number of the order whose load is hopeless: its measured phase ends
+	Leave  bool    `json:",omitempty"` // the agent is free
+	Others *shared `json:",omitempty"` // state of the other agents that share streams with it
+	Cue    *cue    `json:",omitempty"` // repeated until the end of the load
 }
 
-// cue tells an agent what all of them wait for, each of which only the coordinator knows.
+// cue tells the agents of a load that all of them may go on. Only the coordinator can know it.
 type cue struct {
-	N       int   // the order
-	Measure int64 `json:",omitempty"` // when the measured phase begins, on the agent's clock; 0: that is not decided yet
-	Drain   bool  `json:",omitempty"` // the backlog is filled everywhere
+	N       int   // number of the order
+	Measure int64 `json:",omitempty"` // when the measured phase begins, on the agent's clock; 0: not decided yet
+	Drain   bool  `json:",omitempty"` // every agent has filled its backlog
 }
 
-// order is one of these verbs with what belongs to it. Orders are numbered from 1; each is answered before the next one is sent.
+// order is one step of a point. Orders are numbered from 1, and each is answered before the next one is sent.
 type order struct {
-	N    int
-	Do   string
-	Plan *agent.Plan `json:",omitempty"`
-	Load *agent.Load `json:",omitempty"`
-	// May the load be halted?
-	Haltable bool `json:",omitempty"`
-	// Do others run parts of the load, so that a backlog is drained on cue?
-	Others bool `json:",omitempty"`
+	N        int
+	Do       string      // doPrepare, doRun or doClose
+	Plan     *agent.Plan `json:",omitempty"`
+	Load     *agent.Load `json:",omitempty"`
+	Haltable bool        `json:",omitempty"` // the load may be halted
+	Others   bool        `json:",omitempty"` // other agents run parts of the load: the agent waits for their cue before it drains a backlog
 }
 
 const (
@@ -147,35 +146,35 @@ const (
 	doClose   = "close"
 )
 
-// up is what comes from an agent: a beat, with an answer where there is one.
+// up is a message from an agent: a beat, with an answer if an order has just been carried out.
 type up struct {
-	Got, Done int             // the last orders that it was given, and that it has carried out
-	Bare      bool            `json:",omitempty"` // the clients of the point have ended, with the process or since nobody was heard
-	Used      provision.Usage // by its process so far
-	Samples   []worker.Sample `json:",omitempty"` // of the trial under way, since the beat before
-	Measuring int64           `json:",omitempty"` // when the measured phase begins, on its clock
+	Got, Done int             // numbers of the last order received and of the last one carried out
+	Bare      bool            `json:",omitempty"` // the clients that were prepared are gone: the agent was restarted, or the coordinator was silent
+	Used      provision.Usage // by the agent's process so far
+	Samples   []worker.Sample `json:",omitempty"` // of the trial under way, since the last beat
+	Measuring int64           `json:",omitempty"` // when the measured phase begins, on the agent's clock
 	Sent      bool            `json:",omitempty"` // all messages of the trial have been sent
 	Filled    bool            `json:",omitempty"` // its backlog is filled
-	Own       *shared         `json:",omitempty"` // what it knows of streams that it shares
+	Own       *shared         `json:",omitempty"` // its own state of shared streams
 	Answer    *answer         `json:",omitempty"`
-	Metered   []agent.Metered `json:",omitempty"` // of the broker's processes, since the beat before
+	Metered   []agent.Metered `json:",omitempty"` // of the broker's processes, since the last beat
 }
 
-// answer is what became of an order.
+// answer is the result of an order.
 type answer struct {
 	N        int
 	Fault    *agent.Fault      `json:",omitempty"`
 	Prepared *agent.Prepared   `json:",omitempty"`
 	Outcome  *agent.Outcome    `json:",omitempty"`
 	Meters   *meters           `json:",omitempty"`
-	Woke     int64             `json:",omitempty"` // when it passed the start of the load, on its clock
-	Bend     int64             `json:",omitempty"` // by how much its clock strayed from a straight line meanwhile, ns
-	Clock    *clock.Discipline `json:",omitempty"` // what keeps its host's time of day
+	Woke     int64             `json:",omitempty"` // when the agent woke for the start of the load, on its clock
+	Bend     int64             `json:",omitempty"` // by how many ns its clock's rate changes moved it during the load
+	Clock    *clock.Discipline `json:",omitempty"` // what keeps the time of day of its host
 }
 
-// meters are the readings of an agent's own process around the measured phase and after the drain; the zero reading: it never came
-// that far.
+// meters are the readings of an agent's own process at the bounds of the measured phase and after the drain. A reading is zero if the
+// trial ended before.
 type meters struct{ Begin, Until, End agent.Reading }
 
-// now is the time on the clock of this process's host.
+// now returns the time on this host's clock, in ns.
 func now() int64 { return clock.Now() }

@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 )
 
-// Fleet is a number of agents that work for this process.
+// Fleet is a set of agents that work for this process.
 type Fleet struct {
 	nc    *nats.Conn
 	me    Info
@@ -26,14 +26,14 @@ type Fleet struct {
 	auto  bool // it grows, and goes on with fewer where one was lost
 	names []string
 
-	dial *sundial // nil: clocks are compared over the control channel
+	clockServer *clockServer // nil: clocks are compared over the control channel
 
 	mu     sync.Mutex
 	agents []*remote
 	meters []*meter
 }
 
-// Gathering says how a fleet comes together.
+// Gathering says which agents a fleet takes and how long it waits for them.
 type Gathering struct {
 	Agents int
 	Auto   bool          // Agents is where it begins: it grows where they limit what is measured
@@ -49,7 +49,7 @@ type Meeting struct {
 	control *Control // nil: another process has the control server
 }
 
-// Reach connects to the control server c of this process, or where that is nil to the one at a, for which it waits until ctx ends.
+// Reach connects to the control server c of this process, or, if c is nil, to the one at a. It waits for that one until ctx ends.
 func Reach(ctx context.Context, c *Control, a Address, token string, say func(string, ...any)) (*Meeting, error) {
 	var nc *nats.Conn
 	var err error
@@ -67,38 +67,39 @@ func Reach(ctx context.Context, c *Control, a Address, token string, say func(st
 // Close ends the connection.
 func (m *Meeting) Close() { m.nc.Close() }
 
-// List asks all agents who they are and how they are doing, in order of their names.
+// List returns the status of all agents at the control server, sorted by name.
 func (m *Meeting) List(ctx context.Context) ([]Status, error) { return list(ctx, m.nc) }
 
-// Gather claims agents. It waits for them, and fails saying which ones it found; the fleet is to be closed all the same.
+// Gather claims agents and waits for those that are missing. The caller closes the fleet even after an error, which names the
+// agents that came.
 func (m *Meeting) Gather(ctx context.Context, g Gathering) (*Fleet, error) {
 	f := &Fleet{nc: m.nc, me: Self("", g.Build), wait: g.Wait, say: g.Say, size: g.Agents, auto: g.Auto, names: g.Names}
 	var err error
-	if f.dial, err = m.sundial(); err != nil {
+	if f.clockServer, err = m.clockServer(); err != nil {
 		g.Say("agents' clocks are compared over the control channel, which tells less: %v", err)
 	}
 	return f, f.complete(ctx)
 }
 
-// sundial answers where agents reach this process.
-func (m *Meeting) sundial() (*sundial, error) {
+// clockServer starts a clock server at an address of this process that agents reach.
+func (m *Meeting) clockServer() (*clockServer, error) {
 	token := rand.Text()
 	if m.control == nil {
 		host := hostOf(m.nc.LocalAddr())
-		s, err := newSundial(host, 0, token)
+		s, err := newClockServer(host, 0, token)
 		if s != nil {
 			s.host = host
 		}
 		return s, err
 	}
-	s, err := newSundial(m.control.host, m.control.port, token)
+	s, err := newClockServer(m.control.host, m.control.port, token)
 	if err != nil { // another program has the port
-		return newSundial(m.control.host, 0, token)
+		return newClockServer(m.control.host, 0, token)
 	}
 	return s, nil
 }
 
-// Here are the agents' processes on this machine, as far as it knows them by their numbers.
+// Here returns the processes of agents on this machine, as far as they are in the same PID namespace.
 func (f *Fleet) Here() (pids []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,7 +116,7 @@ func (f *Fleet) Here() (pids []int) {
 	return pids
 }
 
-// Close lets the agents go.
+// Close frees all agents.
 func (f *Fleet) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,13 +127,13 @@ func (f *Fleet) Close() {
 		m.r.leave()
 	}
 	f.agents, f.meters = nil, nil
-	if f.dial != nil {
-		f.dial.close()
-		f.dial = nil
+	if f.clockServer != nil {
+		f.clockServer.close()
+		f.clockServer = nil
 	}
 }
 
-// complete claims as many agents as there are to be. Those that were lost in a trial have been dropped before.
+// complete claims agents until the fleet has its size. Agents that were lost have been dropped before.
 func (f *Fleet) complete(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -165,10 +166,10 @@ func (f *Fleet) complete(ctx context.Context) error {
 	}
 }
 
-// forget drops agents that went away while nobody asked anything of them: others may take their place, or they themselves again.
+// forget drops agents that fell silent between two points.
 func (f *Fleet) forget() {
 	f.agents = slices.DeleteFunc(f.agents, func(r *remote) bool {
-		err := r.silent()
+		err := r.checkHeard()
 		if err == nil {
 			return false
 		}
@@ -178,7 +179,7 @@ func (f *Fleet) forget() {
 	})
 }
 
-// incomplete says who is there and who isn't.
+// incomplete returns an error that names the agents that came and those that did not.
 func (f *Fleet) incomplete(refused []string) error {
 	var there []string
 	for _, r := range f.agents {
@@ -197,7 +198,7 @@ func (f *Fleet) incomplete(refused []string) error {
 	return &ErrIncomplete{text}
 }
 
-// absent are the names of agents that are wanted and aren't there.
+// absent returns the names of wanted agents that the fleet lacks.
 func (f *Fleet) absent() (names []string) {
 	for _, name := range f.names {
 		if !slices.ContainsFunc(f.agents, func(r *remote) bool { return r.info.Name == name }) {
@@ -207,12 +208,12 @@ func (f *Fleet) absent() (names []string) {
 	return names
 }
 
-// ErrIncomplete is that fewer agents came than a run wants.
+// ErrIncomplete is the error of a run that got fewer agents than it wants.
 type ErrIncomplete struct{ text string }
 
 func (e *ErrIncomplete) Error() string { return e.text }
 
-// claim takes agents that nobody has, and says why it couldn't take others.
+// claim claims free agents until the fleet has its size. It returns why it could not claim others.
 func (f *Fleet) claim(ctx context.Context) (refused []string) {
 	found, err := list(ctx, f.nc)
 	if err != nil {
@@ -237,23 +238,23 @@ func (f *Fleet) claim(ctx context.Context) (refused []string) {
 			refused = append(refused, err.Error())
 			continue
 		}
-		r.dial = f.dial
+		r.clockServer = f.clockServer
 		f.agents = append(f.agents, r)
 	}
 	return refused
 }
 
-// drop forgets an agent that was lost.
+// drop removes a lost agent from the fleet.
 func (f *Fleet) drop(lost *remote) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if i := slices.Index(f.agents, lost); i >= 0 { // else Close was first
+	if i := slices.Index(f.agents, lost); i >= 0 { // Close may have removed it already
 		f.agents = slices.Delete(f.agents, i, i+1)
 		lost.leave()
 	}
 }
 
-// listTime is how long agents have to answer who they are.
+// listTime is how long agents have to answer a list.
 const listTime = 300 * time.Millisecond
 
 func list(ctx context.Context, nc *nats.Conn) ([]Status, error) {
@@ -293,7 +294,7 @@ func list(ctx context.Context, nc *nats.Conn) ([]Status, error) {
 	return all, nil
 }
 
-// hostOf is the host of host:port.
+// hostOf returns the host of HOST:PORT, or the whole text if it has no port.
 func hostOf(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -2,7 +2,7 @@ package fleet
 
 import "context"
 
-// Grow doubles the fleet, as far as there are agents that are free and no more than most.
+// Grow doubles the fleet, up to most agents and as far as agents are free.
 func (f *Fleet) Grow(ctx context.Context, most int, why string) (agents int, grown bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -17,7 +17,7 @@ func (f *Fleet) Grow(ctx context.Context, most int, why string) (agents int, gro
 	return f.size, f.size > was
 }
 
-// growing is a crew of a fleet that grows. Others are no agent.Growing: their size is what was asked for.
+// growing is a crew whose fleet grows, which implements agent.Growing. A crew of a fixed size must not.
 type growing struct{ *crew }
 
 func (g growing) Grow(ctx context.Context, most int, why string) (int, bool) {

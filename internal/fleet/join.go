@@ -35,8 +35,9 @@ type Options struct {
 	Say    func(format string, args ...any)
 }
 
-// Join is an agent: it waits for a control server, works for whoever asks there, for one run after the other, and returns when ctx
-// ends or the control server refuses it. A run whose coordinator isn't heard any more ends, and everything of it is cleaned up.
+// Join runs an agent: it waits for a control server and works for one run after the other. It returns when ctx ends, when the
+// control server refuses it, or after the first run if Options.Once is set. If the coordinator of a run falls silent, the agent
+// cleans up.
 func Join(ctx context.Context, o Options) error {
 	a := &joined{Options: o, info: Self(o.Name, o.Build), claimed: make(chan *session), compare: clock.Compare}
 	return a.join(ctx)
@@ -103,12 +104,13 @@ func (a *joined) join(ctx context.Context) error {
 	}
 }
 
-// back is the session that this agent was in before it was started again, under the ID that it had then; nil: in none.
+// back returns the session that this agent was in before a restart, and takes over the ID that it had then. It returns nil if
+// there is none.
 func (a *joined) back() (*session, error) {
 	if a.Dir == "" || a.Meter != nil {
 		return nil, nil
 	}
-	k := leftover(a.Dir, a.info)
+	k := findLeftover(a.Dir, a.info)
 	if k == nil {
 		return nil, nil
 	}
@@ -120,7 +122,7 @@ func (a *joined) back() (*session, error) {
 // after a silence of the coordinator. Meanwhile the coordinator ends a point and starts the next one's broker.
 const renewWithin = 10 * time.Minute
 
-// joined is an agent at a control server.
+// joined is an agent that is connected to a control server.
 type joined struct {
 	Options
 	info    Info
@@ -134,7 +136,7 @@ type joined struct {
 	busy string // for whom it works
 }
 
-// announce makes the agent known at the control server.
+// announce registers the agent at the control server.
 func (a *joined) announce() (micro.Service, error) {
 	s, err := micro.AddService(a.nc, micro.Config{
 		Name: service, Version: serviceVersion, Description: "runs producers and consumers for brokermark", QueueGroupDisabled: true,
@@ -161,7 +163,7 @@ func (a *joined) status() Status {
 	return Status{a.info, a.busy, loadAverage()}
 }
 
-// claim lets one run after the other have the agent.
+// claim answers a coordinator that wants the agent for its run.
 func (a *joined) claim(r micro.Request) {
 	var c claim
 	if err := json.Unmarshal(r.Data(), &c); err != nil {
@@ -171,7 +173,7 @@ func (a *joined) claim(r micro.Request) {
 	_ = r.RespondJSON(claimed{a.take(c)})
 }
 
-// take begins a session, or says why not.
+// take begins a session, or returns the reason why it can't.
 func (a *joined) take(c claim) (refused string) {
 	if why := a.info.fits(c.By); why != "" {
 		return why
@@ -209,7 +211,7 @@ type session struct {
 	subscription *nats.Subscription
 	orders       chan down
 	over         chan struct{} // closed when nobody takes orders any more
-	hands        hands
+	executor     executor
 	got, done    int
 	last         *answer
 	kept         *kept              // the last trial's answer, on disk until its record is stored
@@ -224,13 +226,14 @@ type session struct {
 func newSession(a *joined, c claim) *session {
 	return &session{
 		joined: a, id: c.Session, by: c.By, orders: make(chan down, 16), over: make(chan struct{}), heard: time.Now(), ended: make(chan answer, 1),
-		hands: hands{local: a.Worker, tell: make(chan struct{}, 1)},
+		executor: executor{local: a.Worker, tell: make(chan struct{}, 1)},
 	}
 }
 
-// listen takes what comes from the coordinator. It is told before the coordinator is, so that nothing is missed.
+// listen subscribes to the messages of the coordinator. It returns when the control server knows of the subscription, so that the
+// coordinator's first message, sent after the answer to its claim, is not missed.
 func (s *session) listen() (err error) {
-	var p parcel
+	var p assembler
 	s.subscription, err = s.joined.nc.Subscribe(subjectDown(s.id), func(m *nats.Msg) {
 		var d down
 		if complete, err := p.add(m, &d); err != nil {
@@ -248,7 +251,7 @@ func (s *session) listen() (err error) {
 	return errors.Join(s.subscription.SetPendingLimits(-1, -1), s.joined.nc.Flush())
 }
 
-// serve carries out orders until the coordinator has no more of them or isn't heard.
+// serve carries out orders until the coordinator frees the agent or is given up.
 func (s *session) serve(ctx context.Context) error {
 	defer func() { _ = s.subscription.Unsubscribe() }()
 	defer close(s.over)
@@ -261,9 +264,9 @@ func (s *session) serve(ctx context.Context) error {
 	defer stop()
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
-	var own watch
+	var stall stallDetector
 	for {
-		own.begin()
+		stall.begin()
 		select {
 		case <-ctx.Done(): // what was not fetched stays on disk: the agent may be started again
 			if s.unfetched() && s.kept != nil {
@@ -286,10 +289,10 @@ func (s *session) serve(ctx context.Context) error {
 			s.keep(&a)
 			s.done, s.last = a.N, &a
 			s.say(up{Answer: &a})
-		case <-s.hands.news():
+		case <-s.executor.news():
 			s.say(up{})
 		case <-beat.C:
-			if own.stood() { // what came meanwhile is heard first
+			if stall.happened() { // what came meanwhile is heard first
 				s.heard = time.Now()
 			}
 			s.say(up{})
@@ -300,8 +303,8 @@ func (s *session) serve(ctx context.Context) error {
 	}
 }
 
-// alone ends a session whose coordinator has been silent for so long. A result that it may not have fetched is kept for longer than
-// the clients.
+// alone is called when the coordinator has been silent for the given time. After lostAfter it ends the clients. It ends the
+// session then, too, unless the coordinator may still fetch a result, which is kept for keptFor.
 func (s *session) alone(silent time.Duration) (over bool, err error) {
 	if silent <= lostAfter {
 		return false, nil
@@ -320,25 +323,26 @@ func (s *session) alone(silent time.Duration) (over bool, err error) {
 	return true, nil
 }
 
-// errBare is why a trial can't be run.
+// errBare is the answer to a load after the clients have ended.
 var errBare = errors.New("its clients have ended: it was started again, or did not hear this process for too long")
 
-// watch notices that this process stood still: then it can't tell how long others were silent.
-type watch struct{ since time.Time }
+// stallDetector notices that this process itself stood still, as under SIGSTOP or in a suspended machine. It then can't tell how
+// long the other side was silent.
+type stallDetector struct{ since time.Time }
 
-// begin is called before a wait of at most beatEvery.
-func (w *watch) begin() { w.since = time.Now() }
+// begin is called before each wait of at most beatEvery.
+func (d *stallDetector) begin() { d.since = time.Now() }
 
-// stood is asked after it.
-func (w *watch) stood() bool { return time.Since(w.since) > lostAfter/2 }
+// happened is called after the wait.
+func (d *stallDetector) happened() bool { return time.Since(d.since) > lostAfter/2 }
 
-// say sends a beat. What gets lost because the connection is away the coordinator asks for again.
+// say sends a beat. It sends nothing while the connection is down; the coordinator asks again for what it misses.
 func (s *session) say(u up) {
 	if s.joined.away.Load() {
 		return
 	}
 	u.Got, u.Done, u.Bare = s.got, s.done, s.bare
-	s.hands.report(&u)
+	s.executor.report(&u)
 	if s.readings != nil {
 		u.Metered = s.readings.tell()
 	}
@@ -349,7 +353,7 @@ func (s *session) say(u up) {
 
 func (s *session) obey(ctx context.Context, d down) {
 	if d.Others != nil {
-		s.hands.streams.heard(*d.Others)
+		s.executor.streams.heard(*d.Others)
 	}
 	switch o := d.Order; {
 	case o != nil && o.N == s.got+1 && s.done == s.got:
@@ -358,13 +362,13 @@ func (s *session) obey(ctx context.Context, d down) {
 			s.stored()
 			s.bare = false
 		}
-		s.hands.begin(o)
+		s.executor.begin(o)
 		ctx, s.cancel = context.WithCancel(ctx)
 		bare := s.bare && o.Do == doRun
 		go func() {
 			a := answer{Fault: agent.FaultOf(errBare)}
 			if !bare {
-				a = s.hands.do(ctx, o)
+				a = s.executor.do(ctx, o)
 			}
 			a.N = o.N
 			s.ended <- a
@@ -372,15 +376,15 @@ func (s *session) obey(ctx context.Context, d down) {
 	case d.Cancel == s.got && s.done < s.got:
 		s.cancel()
 	case d.Halt == s.got && s.done < s.got:
-		s.hands.halt()
+		s.executor.halt()
 	case d.Cue != nil && d.Cue.N == s.got && s.done < s.got:
-		s.hands.cue(*d.Cue)
+		s.executor.cue(*d.Cue)
 	case d.Again == s.done && s.last != nil:
 		s.say(up{Answer: s.last})
 	}
 }
 
-// cleanUp ends what is under way, and everything that was prepared.
+// cleanUp ends the order under way and all clients.
 func (s *session) cleanUp() error {
 	over := time.After(cleanWithin)
 	if s.done < s.got {
@@ -392,7 +396,7 @@ func (s *session) cleanUp() error {
 		}
 	}
 	closed := make(chan error, 1)
-	go func() { closed <- s.hands.local.Close() }()
+	go func() { closed <- s.executor.local.Close() }()
 	select {
 	case err := <-closed:
 		if err != nil {

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// keptFor bounds how long a result that nobody fetched is kept, and how long a coordinator waits for an agent that was last heard
-// when it had sent everything.
+// keptFor bounds how long an agent keeps a result that nobody fetched, and how long a coordinator waits for an agent that fell
+// silent after it had sent everything.
 const keptFor = 30 * time.Second
 
-// kept is the result of a trial as it lies on disk until the coordinator has stored the record: an agent that is started again
-// under the same name goes on with it.
+// kept is the result of a trial in a file, from the end of the trial until the coordinator has stored the record. An agent that is
+// restarted under the same name takes it over.
 type kept struct {
 	Info    Info // of the agent that made it
 	Session string
@@ -26,14 +26,14 @@ type kept struct {
 	at   time.Time
 }
 
-// keep writes the result into dir, in place of the one of the same session.
+// keep writes the result into dir and replaces the one of the same session.
 func (k *kept) keep(dir string) (err error) {
 	text, err := json.Marshal(k)
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(dir, k.Session)
-	f, err := privately(path + halfKept)
+	f, err := createLocked(path + halfKept)
 	if err != nil {
 		return err
 	}
@@ -47,11 +47,11 @@ func (k *kept) keep(dir string) (err error) {
 	return nil
 }
 
-// halfKept marks a result that is being written.
+// halfKept is the suffix of a result that is being written.
 const halfKept = ".half"
 
-// privately makes a locked file that only its user may read, and its directory.
-func privately(path string) (f *os.File, err error) {
+// createLocked creates a locked file that only its user may read, and its directory.
+func createLocked(path string) (f *os.File, err error) {
 	for range 3 { // an agent that ends removes the directory when it is empty
 		if err = os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
@@ -69,29 +69,29 @@ func privately(path string) (f *os.File, err error) {
 	return f, nil
 }
 
-// release lets go of the result's file without removing it.
+// release closes and unlocks the file without removing it.
 func (k *kept) release() {
 	if k.file != nil {
 		_ = k.file.Close()
 	}
 }
 
-// remove deletes the result, and its directory where that is empty then.
+// remove deletes the file, and its directory if that is empty.
 func (k *kept) remove(dir string) {
 	_ = os.Remove(filepath.Join(dir, k.Session))
 	k.release()
 	_ = os.Remove(dir) // refused while others keep something there
 }
 
-// leftover is the latest result in dir that an agent which ended had kept, and that me, the same agent started again, goes on with; nil:
-// there is none. What is too old, whoever's it was, is removed.
-func leftover(dir string, me Info) (latest *kept) {
+// findLeftover returns the latest result in dir that an agent of the same name and build left behind, or nil. It removes results
+// of any agent that are too old or can't be read.
+func findLeftover(dir string, me Info) (latest *kept) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
 		return nil
 	}
 	for _, path := range files {
-		k := seize(path)
+		k := openLocked(path)
 		switch {
 		case k == nil: // its agent lives
 		case k.Session == "" || time.Since(k.at) > keptFor:
@@ -110,8 +110,8 @@ func leftover(dir string, me Info) (latest *kept) {
 	return latest
 }
 
-// seize locks and reads a result; nil: somebody holds it. One that can't be read has no session.
-func seize(path string) *kept {
+// openLocked locks and reads a result. It returns nil if another agent holds it; a result that can't be read has no session.
+func openLocked(path string) *kept {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil
@@ -131,7 +131,7 @@ func seize(path string) *kept {
 	return &k
 }
 
-// keep puts the answer to an order to run on disk. One that can't be kept there is still in memory.
+// keep writes the answer to a load to disk. If that fails, the answer is still in memory.
 func (s *session) keep(a *answer) {
 	if s.joined.Dir == "" || a.Outcome == nil {
 		return
@@ -147,7 +147,7 @@ func (s *session) keep(a *answer) {
 	s.kept = k
 }
 
-// stored removes what was kept: the coordinator has it in its records, or will never have.
+// stored removes the kept result: the coordinator has stored it, or never will.
 func (s *session) stored() {
 	if s.kept != nil {
 		s.kept.remove(s.joined.Dir)
@@ -155,12 +155,12 @@ func (s *session) stored() {
 	}
 }
 
-// unfetched tells that the last order was a trial, whose result the coordinator may not have.
+// unfetched reports whether the last order was a load whose result the coordinator may not have.
 func (s *session) unfetched() bool {
 	return s.done == s.got && s.last != nil && s.last.Outcome != nil
 }
 
-// resume is the session that an agent of the same name was in when it ended.
+// resume continues the session of a kept result.
 func resume(a *joined, k *kept) (*session, error) {
 	s := newSession(a, claim{Session: k.Session, By: k.By})
 	s.kept, s.last, s.got, s.done, s.bare, s.heard = k, &k.Answer, k.Answer.N, k.Answer.N, true, k.at

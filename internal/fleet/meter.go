@@ -14,13 +14,13 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// gaugeEvery is how often an agent reads the meters of a broker's processes while a run wants to know.
+// gaugeEvery is how often an agent reads the meters of a broker's processes during a run.
 const gaugeEvery = 100 * time.Millisecond
 
-// asked is which of a broker's addresses the processes of an agent that meters may serve, and serving its answer.
+// metersQuestion asks which of a broker's addresses the metered processes serve, and metersReply is the answer.
 type (
-	asked   struct{ Addresses []string }
-	serving struct {
+	metersQuestion struct{ Addresses []string }
+	metersReply    struct {
 		Processes string
 		Serves    []string
 	}
@@ -28,17 +28,17 @@ type (
 
 // serves answers which addresses the metered processes listen on.
 func (a *joined) serves(r micro.Request) {
-	var q asked
+	var q metersQuestion
 	if err := json.Unmarshal(r.Data(), &q); err != nil {
 		_ = r.Error("400", err.Error(), nil)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
-	_ = r.RespondJSON(serving{a.Meter.String(), a.Meter.Serves(ctx, q.Addresses)})
+	_ = r.RespondJSON(metersReply{a.Meter.String(), a.Meter.Serves(ctx, q.Addresses)})
 }
 
-// readings are those of a session that have not been told yet.
+// readings collects a session's readings until a beat carries them.
 type readings struct {
 	of      *provision.Foreign
 	flushes *provision.Flushes // nil where the kernel does not tell
@@ -50,7 +50,7 @@ type readings struct {
 	untold []agent.Metered
 }
 
-// read begins to read the meters.
+// read starts to read the meters.
 func read(of *provision.Foreign) *readings {
 	r := &readings{of: of, over: make(chan struct{}), pids: map[int]bool{}}
 	if f, err := provision.WatchFlushes(); err == nil {
@@ -84,7 +84,7 @@ func (r *readings) once() {
 	r.untold = append(r.untold, m)
 }
 
-// tell hands out what has not been told.
+// tell returns the readings since the last call.
 func (r *readings) tell() []agent.Metered {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,13 +13,13 @@ import (
 	"github.com/brokermark/brokermark/internal/agent"
 )
 
-// Meters are the agents whose processes listen on addresses of a broker, as far as they are there; for each address there is one
-// at most. Those that are new are claimed, those that were lost are forgotten.
+// Meters returns agents whose metered processes listen on the broker's addresses, at most one for each address. It claims new
+// agents and drops lost ones.
 func (f *Fleet) Meters(ctx context.Context, addresses []string) (list []agent.Meter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.meters = slices.DeleteFunc(f.meters, func(m *meter) bool {
-		err := m.r.silent()
+		err := m.r.checkHeard()
 		if err != nil {
 			f.say("%v", err)
 			m.r.leave()
@@ -29,8 +29,8 @@ func (f *Fleet) Meters(ctx context.Context, addresses []string) (list []agent.Me
 	f.claimMeters(ctx)
 	served := map[string]bool{}
 	for _, m := range f.meters {
-		var a serving
-		if err := m.r.ask(ctx, meterEnd, asked{addresses}, &a); err != nil {
+		var a metersReply
+		if err := m.r.ask(ctx, meterEnd, metersQuestion{addresses}, &a); err != nil {
 			f.say("%v", err)
 			continue
 		}
@@ -52,7 +52,7 @@ func (f *Fleet) Meters(ctx context.Context, addresses []string) (list []agent.Me
 	return list
 }
 
-// claimMeters claims agents that meter and that nobody has.
+// claimMeters claims free agents that meter.
 func (f *Fleet) claimMeters(ctx context.Context) {
 	found, err := list(ctx, f.nc)
 	if err != nil {
@@ -71,12 +71,12 @@ func (f *Fleet) claimMeters(ctx context.Context) {
 			f.say("%v", err)
 			continue
 		}
-		r.dial = f.dial
+		r.clockServer = f.clockServer
 		f.meters = append(f.meters, r.meter)
 	}
 }
 
-// meter is an agent that this process has claimed and that meters.
+// meter is the coordinator's side of a claimed agent that meters.
 type meter struct {
 	r     *remote
 	facts agent.MeterFacts
@@ -89,7 +89,7 @@ func newMeter(r *remote) *meter {
 	return &meter{r: r, facts: agent.MeterFacts{Name: r.info.String(), Host: r.info.Host, Here: r.info.Machine == r.me.Machine}}
 }
 
-// hear takes readings in, in the order of their times.
+// hear appends readings, which come in the order of their times.
 func (m *meter) hear(list []agent.Metered) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -107,7 +107,7 @@ func (m *meter) Facts() agent.MeterFacts {
 	return m.facts
 }
 
-// Begin finds out where the agent's clock is, and forgets readings of before.
+// Begin measures the offset of the agent's clock and drops earlier readings but the last.
 func (m *meter) Begin(ctx context.Context) error {
 	stand, err := m.r.clock(ctx)
 	if err != nil {
@@ -120,7 +120,7 @@ func (m *meter) Begin(ctx context.Context) error {
 	return m.await(ctx, func() bool { return len(m.told) > 0 })
 }
 
-// await blocks until enough has been told; enough is called with the lock held.
+// await blocks until enough returns true. It calls enough with the lock held.
 func (m *meter) await(ctx context.Context, enough func() bool) error {
 	look := time.NewTicker(beatEvery / 10)
 	defer look.Stop()
@@ -131,7 +131,7 @@ func (m *meter) await(ctx context.Context, enough func() bool) error {
 		if done {
 			return nil
 		}
-		if err := m.r.silent(); err != nil {
+		if err := m.r.checkHeard(); err != nil {
 			return err
 		}
 		select {
@@ -142,7 +142,7 @@ func (m *meter) await(ctx context.Context, enough func() bool) error {
 	}
 }
 
-// toldAfter is how old a reading is at most when it has been told.
+// toldAfter is the largest age of a reading when it arrives.
 const toldAfter = beatEvery + 2*gaugeEvery
 
 func (m *meter) Latest() agent.Metered {
@@ -154,7 +154,7 @@ func (m *meter) Latest() agent.Metered {
 	return m.at(now() + m.facts.Offset - int64(toldAfter))
 }
 
-// at is what was used at a time on the agent's clock; something has been told, and the lock is held.
+// at returns the usage at a time on the agent's clock. The caller holds the lock, and there is at least one reading.
 func (m *meter) at(t int64) agent.Metered {
 	i := sort.Search(len(m.told), func(i int) bool { return m.told[i].At >= t })
 	switch i {

@@ -18,44 +18,45 @@ import (
 	"time"
 )
 
-// placing is what a host runs: it says what it is, takes this program from standard input into a folder that nobody else sees, and starts
-// an agent, whose control connection goes through the standard streams as well. The agent removes the folder as it begins, the shell does
-// where it never came to that.
-const placing = `umask 077; uname -sm; read -r size || exit 1; d=$(mktemp -d "${TMPDIR:-/tmp}/brokermark-XXXXXX") || exit 1
+// remoteScript runs on the host. It prints the system, reads this program from standard input into a private folder, and starts an
+// agent whose control connection uses the standard streams. The agent removes the folder when it starts; if it never does, the
+// shell removes it.
+const remoteScript = `umask 077; uname -sm; read -r size || exit 1; d=$(mktemp -d "${TMPDIR:-/tmp}/brokermark-XXXXXX") || exit 1
 trap "rm -rf \"$d\"" EXIT; trap "exit 1" HUP INT TERM
 head -c "$size" >"$d/brokermark"; [ "$(wc -c <"$d/brokermark")" -eq "$size" ] || exit 1
 chmod 700 "$d/brokermark" && echo copied && "$d/brokermark" agent --placed "$d" --join "$1" --name "$2"`
 
-// Bounds of what a host may take: to let us in and answer, to take some more of the program, and to end.
+// enterTime bounds the login and the first answer, stallTime each piece of the program's copy, and leaveTime each attempt to end
+// ssh.
 const (
 	enterTime = 30 * time.Second
 	stallTime = 30 * time.Second
 	leaveTime = 3 * time.Second
 )
 
-// Placed are agents that this process has put on other hosts. They end with it, and nothing of them stays behind.
+// Placed is the agents that this process has started on other hosts. They end with it and leave nothing behind.
 type Placed struct {
 	shells []*placed
 	closed chan struct{}
 }
 
-// placed is one of them.
+// placed is one of these agents.
 type placed struct {
 	host    string
 	ssh     *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Reader
-	said    tail
+	stderr  tail
 	ended   chan struct{} // closed when ssh has
-	because error         // of that; not before
+	exitErr error         // of that; not before
 
-	mu   sync.Mutex
-	slow string // what it took too long for
+	mu      sync.Mutex
+	timeout string // what it took too long for
 }
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:@\[\]-]*$`)
 
-// CheckHosts refuses what ssh would take for something else than a host.
+// CheckHosts refuses hosts that ssh would take for options or commands.
 func CheckHosts(hosts []string) error {
 	for _, h := range hosts {
 		if !hostName.MatchString(h) {
@@ -65,8 +66,8 @@ func CheckHosts(hosts []string) error {
 	return nil
 }
 
-// Place puts an agent on each host with the user's own ssh, of which nothing is asked but to let a user in without a password. failed is
-// told of an agent that ends before Close.
+// Place starts an agent on each host with the user's own ssh, which has to log in without a password. It calls failed if an agent
+// ends before Close.
 func Place(ctx context.Context, hosts []string, control Address, token string, say func(string, ...any), failed func(error)) (*Placed, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -104,12 +105,12 @@ func Place(ctx context.Context, hosts []string, control Address, token string, s
 	return p, nil
 }
 
-// place starts ssh, copies the program and hands the control connection over.
+// place starts ssh, copies the program and connects the agent to the control server.
 func (s *placed) place(ctx context.Context, program string, control Address, token string, say func(string, ...any)) error {
 	s.ssh = exec.Command("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", s.host,
-		"sh -c '"+placing+"' sh '"+control.String()+"' '"+s.host+"'")
+		"sh -c '"+remoteScript+"' sh '"+control.String()+"' '"+s.host+"'")
 	s.ssh.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C is for this process, which ends agents in order
-	s.ssh.Stderr = &s.said
+	s.ssh.Stderr = &s.stderr
 	in, err := s.ssh.StdinPipe()
 	out, errOut := s.ssh.StdoutPipe()
 	s.in, s.out = in, bufio.NewReader(out)
@@ -119,7 +120,7 @@ func (s *placed) place(ctx context.Context, program string, control Address, tok
 	}
 	interrupted := context.AfterFunc(ctx, s.kill)
 	defer interrupted()
-	alarm := time.AfterFunc(enterTime, func() { s.late("it let nobody in within %s", enterTime) })
+	alarm := time.AfterFunc(enterTime, func() { s.timeOut("it let nobody in within %s", enterTime) })
 	defer alarm.Stop()
 	if err := s.copy(program, alarm, say); err != nil {
 		s.kill()
@@ -136,12 +137,12 @@ func (s *placed) place(ctx context.Context, program string, control Address, tok
 	return s.connect(control, token)
 }
 
-// errHost is that a host is not one for this program.
+// errHost is the error of a host that this program does not run on. It holds the whole sentence.
 type errHost struct{ text string }
 
 func (e errHost) Error() string { return e.text }
 
-// copy sends the program to a host that is like this one.
+// copy sends the program to a host of the same system and architecture.
 func (s *placed) copy(program string, alarm *time.Timer, say func(string, ...any)) error {
 	line, err := s.out.ReadString('\n')
 	if err != nil {
@@ -160,7 +161,7 @@ func (s *placed) copy(program string, alarm *time.Timer, say func(string, ...any
 		return err
 	}
 	alarm.Stop()
-	alarm = time.AfterFunc(stallTime, func() { s.late("it took nothing of the program for %s", stallTime) })
+	alarm = time.AfterFunc(stallTime, func() { s.timeOut("it took nothing of the program for %s", stallTime) })
 	defer alarm.Stop()
 	say("copying brokermark (%d MB) to %s", info.Size()/1e6, s.host)
 	if _, err := fmt.Fprintf(s.in, "%d\n", info.Size()); err != nil {
@@ -182,7 +183,7 @@ func (s *placed) copy(program string, alarm *time.Timer, say func(string, ...any
 	return nil
 }
 
-// connect tells the agent the token, and passes on what it and the control server say to each other.
+// connect sends the agent the token, and copies data between it and the control server.
 func (s *placed) connect(control Address, token string) error {
 	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(control.Server, "nats://"), enterTime)
 	if err == nil {
@@ -201,30 +202,30 @@ func (s *placed) connect(control Address, token string) error {
 	go func() {
 		_, _ = io.Copy(conn, s.out)
 		_ = conn.Close()
-		s.because = s.ssh.Wait()
+		s.exitErr = s.ssh.Wait()
 		close(s.ended)
 	}()
 	return nil
 }
 
-// late ends an ssh that something takes too long for.
-func (s *placed) late(why string, args ...any) {
+// timeOut kills ssh. why becomes the text of the failure.
+func (s *placed) timeOut(why string, args ...any) {
 	s.mu.Lock()
-	s.slow = fmt.Sprintf(why, args...)
+	s.timeout = fmt.Sprintf(why, args...)
 	s.mu.Unlock()
 	s.kill()
 }
 
 func (s *placed) kill() { _ = s.ssh.Process.Kill() }
 
-// failure is what went wrong on the host, with what ssh or the host said of it.
+// failure returns an error with what went wrong on the host and the last line that ssh or the host printed.
 func (s *placed) failure(what string) error {
 	s.mu.Lock()
-	if s.slow != "" {
-		what = s.slow
+	if s.timeout != "" {
+		what = s.timeout
 	}
 	s.mu.Unlock()
-	said := s.said.last()
+	said := s.stderr.last()
 	switch {
 	case strings.Contains(said, "Permission denied ("):
 		what = "it lets nobody in without a password; give your ssh a key that the host knows"
@@ -237,7 +238,7 @@ func (s *placed) failure(what string) error {
 	return fmt.Errorf("agent on %s: %s", s.host, what)
 }
 
-// Close ends the agents, in bounded time.
+// Close ends the agents within three times leaveTime.
 func (p *Placed) Close() {
 	close(p.closed)
 	var all sync.WaitGroup
@@ -263,7 +264,7 @@ func (s *placed) close() {
 	}
 }
 
-// systemOf is what uname -sm says, as Go calls it.
+// systemOf translates the output of uname -sm to GOOS/GOARCH.
 func systemOf(uname string) string {
 	system, machine, _ := strings.Cut(strings.ToLower(uname), " ")
 	if known, ok := map[string]string{"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv7l": "arm"}[machine]; ok {
@@ -272,7 +273,7 @@ func systemOf(uname string) string {
 	return system + "/" + machine
 }
 
-// tail keeps the end of what a program says. Safe for use by several goroutines.
+// tail keeps the end of a program's output. Several goroutines may use it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -287,7 +288,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last is the last line that says something.
+// last returns the last line.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

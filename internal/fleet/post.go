@@ -14,15 +14,15 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// What is posted is JSON, compressed, in pieces that the control server takes.
+// Messages are compressed JSON, in pieces that the control server accepts.
 const (
 	pieceHeader = "Brokermark-Piece" // message, number and count of pieces
-	piece       = 256 << 10          // bytes
+	pieceSize   = 256 << 10          // bytes
 	maxMessage  = 1 << 30            // bytes of JSON: the samples of an hour with a topology of a million topics
-	maxPieces   = maxMessage / piece
+	maxPieces   = maxMessage / pieceSize
 )
 
-// Compressors and decompressors are kept: with 100 agents, making one for each message took half of what coordinating takes.
+// Making a compressor for each message took half of the CPU time that coordinating 100 agents takes.
 var (
 	deflaters = sync.Pool{New: func() any { z, _ := flate.NewWriter(nil, flate.BestSpeed); return z }} // it knows the level
 	inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
@@ -37,7 +37,7 @@ func post(nc *nats.Conn, subject string, v any) error {
 	if err := errors.Join(json.NewEncoder(z).Encode(v), z.Close()); err != nil {
 		return err
 	}
-	size := min(piece, max(1, int(nc.MaxPayload())-4096))
+	size := min(pieceSize, max(1, int(nc.MaxPayload())-4096))
 	id, text := nuid.Next(), packed.Bytes()
 	n := (len(text) + size - 1) / size
 	for i := range n {
@@ -51,23 +51,23 @@ func post(nc *nats.Conn, subject string, v any) error {
 	return nil
 }
 
-// parcel puts the pieces of one sender together. Those of a message come in order; a message of which one is missing is
-// dropped, and sent again by who sees that it wasn't heard.
-type parcel struct {
+// assembler joins the pieces of one sender's messages. Pieces come in order. A message that lacks one is dropped; the sender
+// repeats it when beats show that it did not arrive.
+type assembler struct {
 	id   string
 	next int
 	text []byte
 }
 
-// add takes a piece, and decodes the message into v when it is complete.
-func (p *parcel) add(m *nats.Msg, v any) (complete bool, err error) {
+// add takes a piece. If the message is complete, add decodes it into v.
+func (p *assembler) add(m *nats.Msg, v any) (complete bool, err error) {
 	var id string
 	var i, n int
 	if _, err := fmt.Sscanf(m.Header.Get(pieceHeader), "%s %d %d", &id, &i, &n); err != nil || i < 0 || i >= n || n > maxPieces {
 		return false, errors.New("a message that is no piece of another")
 	}
 	if i == 0 {
-		*p = parcel{id: id}
+		*p = assembler{id: id}
 	}
 	if id != p.id || i != p.next {
 		return false, nil // the rest of one that has lost a piece
@@ -77,7 +77,7 @@ func (p *parcel) add(m *nats.Msg, v any) (complete bool, err error) {
 		return false, nil
 	}
 	text := p.text
-	*p = parcel{}
+	*p = assembler{}
 	z := inflaters.Get().(io.ReadCloser)
 	defer inflaters.Put(z)
 	if err := z.(flate.Resetter).Reset(bytes.NewReader(text), nil); err != nil {
@@ -86,11 +86,11 @@ func (p *parcel) add(m *nats.Msg, v any) (complete bool, err error) {
 	return true, json.NewDecoder(io.LimitReader(z, maxMessage)).Decode(v)
 }
 
-// Subjects of a session: what goes to its agent, and what comes from it.
+// subjectDown and subjectUp are the subjects of messages to and from the agent of a session.
 func subjectDown(session string) string { return "brokermark.run." + session + ".down" }
 func subjectUp(session string) string   { return "brokermark.run." + session + ".up" }
 
-// subjectOf is an endpoint of an agent.
+// subjectOf returns the subject of an agent's endpoint.
 func subjectOf(id, end string) string {
 	return strings.Join([]string{"brokermark.agent", id, end}, ".")
 }

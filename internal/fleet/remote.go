@@ -18,22 +18,22 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// remote is an agent that this process has claimed.
+// remote is the coordinator's side of one claimed agent.
 type remote struct {
 	nc           *nats.Conn
 	id           string // of the session
 	info         Info
 	me           Info
-	tell         func(string, ...any)
+	logf         func(string, ...any)
 	subscription *nats.Subscription
 	over         chan struct{} // closed to end the beats
 	beating      sync.WaitGroup
 
-	answer chan answer
-	first  clock.Offset // an early one of its clock
-	dial   *sundial     // nil: there is none to ask
-	deaf   bool         // no exchange of clocks reaches this process from it
-	kept   *clock.Discipline
+	answer      chan answer
+	first       clock.Offset // an early one of its clock
+	clockServer *clockServer // nil: there is none to ask
+	noDatagrams bool         // no exchange of clocks reaches this process from it
+	discipline  *clock.Discipline
 
 	mu        sync.Mutex
 	n         int // the last order
@@ -41,26 +41,26 @@ type remote struct {
 	got, done int
 	bare      bool // its clients have ended
 	used      provision.Usage
-	watching  *watching // of the trial under way
+	feed      *trialFeed // of the trial under way
 
 	meter *meter  // of an agent that meters
-	own   shared  // what it said of streams that it shares
+	own   shared  // what it reply of streams that it shares
 	fresh bool    // since own was last asked for
 	told  *shared // what it is told with every beat
 }
 
-// askTime bounds the answer to a claim, and to a question for the time.
+// askTime bounds how long an agent takes to answer a question.
 const askTime = 3 * time.Second
 
-// take claims an agent.
-func take(ctx context.Context, nc *nats.Conn, me, info Info, tell func(string, ...any)) (*remote, error) {
+// take claims an agent and begins to exchange beats with it.
+func take(ctx context.Context, nc *nats.Conn, me, info Info, logf func(string, ...any)) (*remote, error) {
 	r := &remote{
-		nc: nc, id: nuid.Next(), info: info, me: me, tell: tell, over: make(chan struct{}), answer: make(chan answer, 1), heard: time.Now(),
+		nc: nc, id: nuid.Next(), info: info, me: me, logf: logf, over: make(chan struct{}), answer: make(chan answer, 1), heard: time.Now(),
 	}
 	if info.Meters != "" {
 		r.meter = newMeter(r)
 	}
-	var p parcel
+	var p assembler
 	var err error
 	if r.subscription, err = nc.Subscribe(subjectUp(r.id), func(m *nats.Msg) {
 		var u up
@@ -73,14 +73,14 @@ func take(ctx context.Context, nc *nats.Conn, me, info Info, tell func(string, .
 	if err := r.subscription.SetPendingLimits(-1, -1); err != nil {
 		return nil, err
 	}
-	var said claimed
-	if err := r.ask(ctx, claimEnd, claim{r.id, me}, &said); err != nil {
+	var reply claimed
+	if err := r.ask(ctx, claimEnd, claim{r.id, me}, &reply); err != nil {
 		_ = r.subscription.Unsubscribe()
 		return nil, err
 	}
-	if said.Refused != "" {
+	if reply.Refused != "" {
 		_ = r.subscription.Unsubscribe()
-		return nil, fmt.Errorf("agent %s refuses: %s", info, said.Refused)
+		return nil, fmt.Errorf("agent %s refuses: %s", info, reply.Refused)
 	}
 	r.beating.Go(r.beat)
 	return r, nil
@@ -105,8 +105,8 @@ func (r *remote) lost(why string, args ...any) error {
 	return &agent.ErrLost{Agent: r.info.String(), Why: fmt.Sprintf(why, args...)}
 }
 
-// silent is that the agent hasn't been heard for so long that it is lost.
-func (r *remote) silent() error {
+// checkHeard returns an error if the agent has been silent for longer than lostAfter.
+func (r *remote) checkHeard() error {
 	r.mu.Lock()
 	silent := time.Since(r.heard)
 	r.mu.Unlock()
@@ -116,7 +116,7 @@ func (r *remote) silent() error {
 	return r.lost("it was not heard for %s", silent.Round(100*time.Millisecond))
 }
 
-// beat tells the agent again and again that somebody is there.
+// beat sends beats until the agent is let go. A beat that can't be sent is not an error: the agent's silence will show it.
 func (r *remote) beat() {
 	t := time.NewTicker(beatEvery)
 	defer t.Stop()
@@ -125,18 +125,18 @@ func (r *remote) beat() {
 		case <-r.over:
 			return
 		case <-t.C:
-			_ = r.say(down{Cue: r.lastCue(), Others: r.others()}) // who can't be told is lost in time
+			_ = r.say(down{Cue: r.lastCue(), Others: r.others()})
 		}
 	}
 }
 
 func (r *remote) say(d down) error { return post(r.nc, subjectDown(r.id), d) }
 
-// hear takes a beat in. It is called by one goroutine.
+// hear processes a message of the agent. The subscription calls it from one goroutine.
 func (r *remote) hear(u up) {
 	r.mu.Lock()
 	r.heard, r.got, r.done, r.bare, r.used = time.Now(), u.Got, u.Done, u.Bare, u.Used
-	w := r.watching
+	w := r.feed
 	if u.Own != nil {
 		r.own, r.fresh = *u.Own, true
 	}
@@ -155,7 +155,7 @@ func (r *remote) hear(u up) {
 	}
 }
 
-// next is the number of the next order, which is given now.
+// next returns the number of a new order.
 func (r *remote) next() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,8 +163,8 @@ func (r *remote) next() int {
 	return r.n
 }
 
-// do gives an order and blocks until it is answered or the agent is lost. When ctx ends, the order is to end early, and its answer
-// is waited for a little longer.
+// do sends an order and blocks until it is answered or the agent is lost. When ctx ends, do cancels the order and waits up to
+// cleanWithin for its answer. Messages may get lost, so it repeats what the agent's beats show to be missing.
 func (r *remote) do(ctx context.Context, o order) (answer, error) {
 	o.N = r.next()
 	if err := r.say(down{Order: &o}); err != nil {
@@ -175,10 +175,10 @@ func (r *remote) do(ctx context.Context, o order) (answer, error) {
 	told := time.Now()
 	ended := ctx.Done()
 	var patience <-chan time.Time
-	var own watch
+	var stall stallDetector
 	hoping := false
 	for {
-		own.begin()
+		stall.begin()
 		select {
 		case a := <-r.answer:
 			if a.N == o.N {
@@ -186,23 +186,23 @@ func (r *remote) do(ctx context.Context, o order) (answer, error) {
 			}
 		case <-ended:
 			ended, patience = nil, time.After(cleanWithin)
-			_ = r.say(down{Cancel: o.N}) // said again below
+			_ = r.say(down{Cancel: o.N}) // reply again below
 		case <-patience:
 			return answer{}, r.lost("it did not end its work within %s", cleanWithin)
 		case <-look.C:
 			r.mu.Lock()
-			if own.stood() { // what came meanwhile is heard first
+			if stall.happened() { // this process did not run, so messages of the agent may be waiting
 				r.heard = time.Now()
 			}
-			silent, got, done, w := time.Since(r.heard), r.got, r.done, r.watching
+			silent, got, done, w := time.Since(r.heard), r.got, r.done, r.feed
 			r.mu.Unlock()
 			if silent > lostAfter {
 				hope := ended != nil && w != nil && w.ended.Load() && silent <= keptFor
-				if !hope || r.free(ctx) {
+				if !hope || r.isFree(ctx) {
 					return answer{}, r.lost("it was not heard for %s", silent.Round(100*time.Millisecond))
 				}
 				if !hoping {
-					r.tell("agent %s was not heard for %s, and had sent everything: waiting %s for it to come back with its result", r.info, silent.Round(100*time.Millisecond), keptFor-lostAfter)
+					r.logf("agent %s was not heard for %s, and had sent everything: waiting %s for it to come back with its result", r.info, silent.Round(100*time.Millisecond), keptFor-lostAfter)
 				}
 				hoping = true
 			}
@@ -222,15 +222,15 @@ func (r *remote) do(ctx context.Context, o order) (answer, error) {
 	}
 }
 
-// free tells that the agent is there and works for nobody: what it had of this run is gone.
-func (r *remote) free(ctx context.Context) bool {
+// isFree reports whether the agent is connected and works for nobody, so that its result is gone.
+func (r *remote) isFree(ctx context.Context) bool {
 	found, err := list(ctx, r.nc)
 	return err == nil && slices.ContainsFunc(found, func(s Status) bool {
 		return s.Info.Name == r.info.Name && s.Info.Host == r.info.Host && s.Info.Meters == r.info.Meters && s.Busy == ""
 	})
 }
 
-// prepare tells the plan.
+// prepare has the agent prepare its part of a plan.
 func (r *remote) prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error) {
 	if err := r.reaches(p); err != nil {
 		return agent.Prepared{}, err
@@ -246,11 +246,11 @@ func (r *remote) prepare(ctx context.Context, p agent.Plan) (agent.Prepared, err
 	if err != nil || a.Prepared == nil {
 		return agent.Prepared{}, err
 	}
-	r.kept = a.Clock
+	r.discipline = a.Clock
 	return *a.Prepared, nil
 }
 
-// reaches refuses a broker on this machine's loopback for an agent on another machine.
+// reaches returns an error if the broker listens on this machine's loopback and the agent is on another machine.
 func (r *remote) reaches(p agent.Plan) error {
 	if r.info.Machine == r.me.Machine {
 		return nil
@@ -263,16 +263,17 @@ func (r *remote) reaches(p agent.Plan) error {
 	return nil
 }
 
-// run runs a load from start on, by this process's clock. line is where the agent's clock is.
-func (r *remote) run(ctx context.Context, l worker.Load, start int64, line clock.Line, w *watching) (agent.Part, int64, error) {
-	p := agent.Part{Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Machine: r.info.Machine, Here: r.info.Machine == r.me.Machine, Clock: r.kept, Offset: line.At(start)}
+// run runs a load that starts at start on this process's clock. line gives the offset of the agent's clock. The second result is
+// answer.Bend.
+func (r *remote) run(ctx context.Context, l worker.Load, start int64, line clock.Line, w *trialFeed) (agent.Part, int64, error) {
+	p := agent.Part{Name: r.info.String(), Host: r.info.Host, Cores: r.info.Cores, Machine: r.info.Machine, Here: r.info.Machine == r.me.Machine, Clock: r.discipline, Offset: line.At(start)}
 	if r.info.PIDs == r.me.PIDs {
 		p.PID = r.info.PID
 	}
 	l.Start = start + p.Offset
 	w.offset = p.Offset
-	r.watch(w)
-	defer r.watch(nil)
+	r.setFeed(w)
+	defer r.setFeed(nil)
 	a, err := r.do(ctx, order{Do: doRun, Load: &agent.Load{Load: l}, Haltable: l.Hopeless != nil, Others: w.others})
 	if err == nil {
 		if err = a.Fault.Error(); err != nil && r.ended() {
@@ -290,20 +291,20 @@ func (r *remote) run(ctx context.Context, l worker.Load, start int64, line clock
 	return p, a.Bend, nil
 }
 
-// ended tells that the agent's clients have, though nobody told them to: its process is another one, or did not hear this one.
+// ended reports whether the agent's clients have ended unasked, because the agent was restarted or did not hear this process.
 func (r *remote) ended() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.bare
 }
 
-// close ends what was prepared; the agent stays claimed.
+// close ends the agent's clients. The agent stays claimed.
 func (r *remote) close(ctx context.Context) error {
 	a, err := r.do(ctx, order{Do: doClose})
 	return errors.Join(err, a.Fault.Error())
 }
 
-// leave lets the agent go.
+// leave frees the agent.
 func (r *remote) leave() {
 	close(r.over)
 	r.beating.Wait()

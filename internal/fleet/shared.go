@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// shared is what is known, while an order is carried out, of streams that agents share: by one of them, or by all others together. It
-// always holds everything, so that what gets lost on its way comes with the next beat.
+// shared is the state, during one order, of streams that agents share: of one agent, or the sum over several. A message always
+// holds all of it, so a lost message is made up for by the next beat.
 type shared struct {
 	N      int           // the order, as the agent counts them that says this or is told it
 	Made   bool          // the topics are there
@@ -18,8 +18,8 @@ type shared struct {
 	Drains bool          // everything has been sent
 }
 
-// with adds what others know.
-func (s shared) with(o shared) shared {
+// plus returns the sum of two states.
+func (s shared) plus(o shared) shared {
 	s.Made, s.Drains = s.Made || o.Made, s.Drains && o.Drains
 	for i, b := range o.Probed {
 		if i >= len(s.Probed) {
@@ -35,10 +35,10 @@ func (s shared) with(o shared) shared {
 	return s
 }
 
-// soon is how often news of shared streams cross while nothing is measured. While something is, they wait for the next beat.
-const soon = 10 * time.Millisecond
+// newsEvery is how often changes are sent while nothing is measured. During a measurement they wait for the next beat.
+const newsEvery = 10 * time.Millisecond
 
-// sharing is an agent's own account of the streams that it shares, and what it was told of the others.
+// sharing holds an agent's own state of shared streams, and the sum of the other agents' states.
 type sharing struct {
 	mu          sync.Mutex
 	own, others shared
@@ -49,7 +49,7 @@ type sharing struct {
 	width       int // subscriptions
 }
 
-// begin begins order n. plan is nil unless it is to prepare.
+// begin starts order n. plan is nil unless the order is to prepare.
 func (s *sharing) begin(n int, plan *worker.Plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,10 +59,10 @@ func (s *sharing) begin(n int, plan *worker.Plan) {
 	}
 	s.width = len(plan.Topology.Subscriptions)
 	s.own.Probed = make([]byte, (plan.Beyond.Producers*s.width+7)/8)
-	s.probes = worker.NewProbes(plan.Beyond.Producers, s.width, s.saw, s.made)
+	s.probes = worker.NewProbes(plan.Beyond.Producers, s.width, s.noteProbed, s.noteMade)
 }
 
-func (s *sharing) saw(producer, subscription int) {
+func (s *sharing) noteProbed(producer, subscription int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := producer*s.width + subscription; i/8 < len(s.own.Probed) {
@@ -71,13 +71,13 @@ func (s *sharing) saw(producer, subscription int) {
 	}
 }
 
-func (s *sharing) made() {
+func (s *sharing) noteMade() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.own.Made, s.news = true, true
 }
 
-// heard takes in what the others know.
+// heard stores the state of the other agents.
 func (s *sharing) heard(o shared) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,25 +94,26 @@ func (s *sharing) heard(o shared) {
 	s.others = o
 }
 
-// everywhere is worker.Hooks.Everywhere.
+// everywhere implements worker.Hooks.Everywhere.
 func (s *sharing) everywhere(own measure.Count) (all measure.Count, sending bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.urgent = s.urgent || !s.own.Drains
 	s.news = s.news || s.urgent || s.own.Count != own
 	s.own.Count, s.own.Drains = own, true
-	return s.own.with(s.others).Count, !s.others.Drains
+	return s.own.plus(s.others).Count, !s.others.Drains
 }
 
-// ended tells that this agent's part of the trial is over, perhaps before it came to drain: nobody waits for it any more.
+// ended is called at the end of the agent's part of a trial. If the part ended before its drain, the other agents must not wait
+// for it.
 func (s *sharing) ended() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.own.Drains, s.news, s.urgent = true, true, true
 }
 
-// tells is whether others should hear of something now.
-func (s *sharing) tells() bool {
+// takeNews reports whether the other agents should be sent something now, and marks it as sent.
+func (s *sharing) takeNews() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.news && (s.preparing || s.others.Drains || s.urgent)
@@ -122,8 +123,8 @@ func (s *sharing) tells() bool {
 	return now
 }
 
-// said is what the agent knows, to be told to others.
-func (s *sharing) said() *shared {
+// snapshot returns a copy of the agent's own state.
+func (s *sharing) snapshot() *shared {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.own
@@ -131,21 +132,21 @@ func (s *sharing) said() *shared {
 	return &o
 }
 
-// watch has tell called whenever others should hear something, until end is called.
+// watch calls tell whenever there is something to send, until the returned function is called.
 func (s *sharing) watch(tell func()) (end func()) {
-	return often(func() {
-		if s.tells() {
+	return repeat(func() {
+		if s.takeNews() {
 			tell()
 		}
 	})
 }
 
-// often calls do again and again, soon after each other, until end is called, which waits for the last.
-func often(do func()) (end func()) {
+// repeat calls do every newsEvery until the returned function is called, which waits for the last call.
+func repeat(do func()) (end func()) {
 	over := make(chan struct{})
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		tick := time.NewTicker(soon)
+		tick := time.NewTicker(newsEvery)
 		defer tick.Stop()
 		for {
 			select {
@@ -159,23 +160,23 @@ func often(do func()) (end func()) {
 	return func() { close(over); ended.Wait() }
 }
 
-// relay tells each agent what the others know of the streams they share, until it is told to end: at once while they prepare or drain,
-// else with the beats.
-func relay(hands []*remote, preparing bool) (end func()) {
-	stop := often(func() { spread(hands, preparing) })
+// relay passes each agent's state on to the others until the returned function is called: at once while they prepare or drain, and
+// with the beats otherwise.
+func relay(agents []*remote, preparing bool) (end func()) {
+	stop := repeat(func() { relayOnce(agents, preparing) })
 	return func() {
 		stop()
-		for _, r := range hands {
-			r.tellOthers(nil)
+		for _, r := range agents {
+			r.setOthers(nil)
 		}
 	}
 }
 
-// spread tells once what is new.
-func spread(hands []*remote, preparing bool) {
+// relayOnce computes for each agent the sum of the other agents' states, if any state has changed.
+func relayOnce(agents []*remote, preparing bool) {
 	news := false
-	known := make([]shared, len(hands))
-	for i, r := range hands {
+	known := make([]shared, len(agents))
+	for i, r := range agents {
 		var fresh bool
 		known[i], fresh = r.knows()
 		news = news || fresh
@@ -187,21 +188,21 @@ func spread(hands []*remote, preparing bool) {
 	for _, k := range known {
 		drains = drains && k.Drains
 	}
-	for i, r := range hands {
+	for i, r := range agents {
 		others := shared{Drains: true}
 		for j, k := range known {
 			if j != i {
-				others = others.with(k)
+				others = others.plus(k)
 			}
 		}
-		r.tellOthers(&others)
+		r.setOthers(&others)
 		if preparing || drains {
 			_ = r.say(down{Others: r.others()}) // what is lost comes with the next beat
 		}
 	}
 }
 
-// knows is what the agent knows of shared streams, of the order under way or the one that it has just answered, and whether that is new.
+// knows returns the agent's state in the last order, and whether it has changed since the last call.
 func (r *remote) knows() (shared, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -213,15 +214,15 @@ func (r *remote) knows() (shared, bool) {
 	return r.own, fresh
 }
 
-// made tells that the agent has made the topics, or found them.
-func (r *remote) made() bool {
+// topicsMade reports whether the agent has created the topics, or found them.
+func (r *remote) topicsMade() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.own.N == r.n && r.own.Made
 }
 
-// tellOthers has the agent be told, again and again, what others know; nil: nothing.
-func (r *remote) tellOthers(o *shared) {
+// setOthers sets the state of the other agents that each beat carries to this agent. nil means none.
+func (r *remote) setOthers(o *shared) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if o != nil {

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// Streams are a control connection through the standard streams of an agent that another host's coordinator has placed.
+// Streams is the control connection of a placed agent, over its standard streams.
 type Streams struct {
 	in    *bufio.Reader
 	out   io.Writer
@@ -18,8 +18,8 @@ type Streams struct {
 	used  atomic.Bool
 }
 
-// Begin is the first thing that a placed agent does: it removes the folder that it was started from and reads its token. ended is called
-// when nobody is at the other end any more.
+// Begin starts a placed agent: it removes the folder that the program is in and reads the token from in. ended is called when the
+// coordinator has closed the connection.
 func Begin(dir string, in io.Reader, out io.Writer, ended func()) (*Streams, string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, "", err
@@ -33,7 +33,7 @@ func Begin(dir string, in io.Reader, out io.Writer, ended func()) (*Streams, str
 	return s, strings.TrimSpace(token), err
 }
 
-// Dial is the connection, once: when it has ended there is no other.
+// Dial returns the connection. It works once.
 func (s *Streams) Dial(string, string) (net.Conn, error) {
 	if s.used.Swap(true) {
 		return nil, errors.New("the connection to the coordinator has ended")

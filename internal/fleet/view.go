@@ -8,13 +8,13 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// view makes one view of what the agents tell of a trial, for the load's hooks, and decides what only all of them together show: when
-// a warm-up is over, that a backlog is filled, that a load is hopeless.
+// view sums up the beats of all agents in a trial for the hooks of the load. It also takes the decisions that need all agents: the
+// end of an automatic warm-up, the begin of the drain, and that a load is hopeless.
 type view struct {
-	load  worker.Load
-	start int64
-	lines []clock.Line // where the agents' clocks are
-	hands []*remote
+	load   worker.Load
+	start  int64
+	lines  []clock.Line // where the agents' clocks are
+	agents []*remote
 
 	mu       sync.Mutex
 	joint    *worker.Joint
@@ -28,18 +28,18 @@ type view struct {
 	draining bool
 }
 
-func newView(l worker.Load, hands []*remote, start int64, lines []clock.Line) *view {
-	v := &view{load: l, start: start, lines: lines, hands: hands, joint: worker.NewJoint(len(hands)), sending: len(hands), running: len(hands), filled: make([]bool, len(hands))}
+func newView(l worker.Load, agents []*remote, start int64, lines []clock.Line) *view {
+	v := &view{load: l, start: start, lines: lines, agents: agents, joint: worker.NewJoint(len(agents)), sending: len(agents), running: len(agents), filled: make([]bool, len(agents))}
 	if l.Warmup.Told {
 		v.settling = worker.NewSettling(l.Warmup)
 	}
 	return v
 }
 
-// of is where the beats of agent i go.
-func (v *view) of(i int) *watching {
-	return &watching{
-		others: len(v.hands) > 1, measuring: v.measuring, sent: v.sent, filled: func() { v.full(i) },
+// of returns the receiver of agent i's beats.
+func (v *view) of(i int) *trialFeed {
+	return &trialFeed{
+		others: len(v.agents) > 1, measuring: v.measuring, sent: v.sent, filled: func() { v.backlogFilled(i) },
 		samples: func(s []worker.Sample) { v.samples(i, s) },
 	}
 }
@@ -61,9 +61,9 @@ func (v *view) sent() {
 	}
 }
 
-// full notes that agent i has filled its part of a backlog, or will never have. All begin to drain together: while one still fills, a
-// broker has less to drain with.
-func (v *view) full(i int) {
+// backlogFilled notes that agent i has filled its part of a backlog, or has ended. All agents begin to drain together: a broker
+// that still takes messages for one of them would drain more slowly.
+func (v *view) backlogFilled(i int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.filled[i] = true
@@ -76,14 +76,14 @@ func (v *view) full(i int) {
 		return
 	}
 	v.draining = true
-	for _, r := range v.hands {
-		r.give(func(c *cue) { c.Drain = true })
+	for _, r := range v.agents {
+		r.setCue(func(c *cue) { c.Drain = true })
 	}
 }
 
-// over tells that agent i has ended its part.
-func (v *view) over(i int) {
-	v.full(i)
+// end notes that agent i has ended its part.
+func (v *view) end(i int) {
+	v.backlogFilled(i)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.show(v.joint.End(i))
@@ -98,31 +98,31 @@ func (v *view) samples(i int, list []worker.Sample) {
 	v.show(v.joint.Add(i, list))
 }
 
-// show passes samples of all agents together on.
+// show passes samples of all agents together to the hooks.
 func (v *view) show(list []worker.Sample) {
 	for _, s := range list {
 		if v.load.Observe != nil {
 			v.load.Observe(s)
 		}
 		v.settle(s)
-		v.consider(s)
+		v.checkHopeless(s)
 	}
 }
 
-// settle ends an automatic warm-up that has settled, as soon as all agents can be told of it in time.
+// settle ends an automatic warm-up once the latency has settled. Agents learn of it before the measured phase begins.
 func (v *view) settle(s worker.Sample) {
 	if v.settling == nil || s.Latency == nil || !v.settling.Settled(time.Duration(s.At-v.start), s) {
 		return
 	}
 	v.settling = nil
 	from := now() + int64(lead)
-	for i, r := range v.hands {
-		r.give(func(c *cue) { c.Measure = v.lines[i].There(from) })
+	for i, r := range v.agents {
+		r.setCue(func(c *cue) { c.Measure = v.lines[i].There(from) })
 	}
 }
 
-// consider asks whether the load is hopeless, and if so ends it everywhere.
-func (v *view) consider(s worker.Sample) {
+// checkHopeless ends the measured phase on all agents if the load's rule says that it can't pass any more.
+func (v *view) checkHopeless(s worker.Sample) {
 	if v.load.Hopeless == nil || v.halted || !v.begun || !s.Sending || s.Phase == 0 {
 		return
 	}
@@ -131,7 +131,7 @@ func (v *view) consider(s worker.Sample) {
 		return
 	}
 	v.halted = true
-	for _, r := range v.hands {
+	for _, r := range v.agents {
 		r.halt()
 	}
 }

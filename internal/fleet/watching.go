@@ -6,8 +6,8 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// watching is what becomes of the beats of a trial.
-type watching struct {
+// trialFeed passes what one agent's beats say of a trial to the view, on this process's clock. Each event is passed once.
+type trialFeed struct {
 	n         int // the order
 	others    bool
 	offset    int64
@@ -21,7 +21,7 @@ type watching struct {
 	cue       cue // the last one, which is said again with every beat: the agent may have missed it
 }
 
-func (w *watching) take(u up) {
+func (w *trialFeed) take(u up) {
 	if u.Measuring != 0 && !w.begun {
 		w.begun = true
 		w.measuring(u.Measuring - w.offset)
@@ -41,10 +41,10 @@ func (w *watching) take(u up) {
 	}
 }
 
-func (r *remote) watch(w *watching) {
+func (r *remote) setFeed(w *trialFeed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.watching = w; w != nil {
+	if r.feed = w; w != nil {
 		w.n = r.n + 1
 	}
 }
@@ -52,28 +52,28 @@ func (r *remote) watch(w *watching) {
 // halt ends the measured phase of the trial under way.
 func (r *remote) halt() {
 	r.mu.Lock()
-	w := r.watching
+	w := r.feed
 	r.mu.Unlock()
 	if w != nil {
 		_ = r.say(down{Halt: w.n}) // lost: the load is sent to its end
 	}
 }
 
-// lastCue is the last cue of the trial under way; nil: there was none.
+// lastCue returns the last cue of the trial under way, or nil.
 func (r *remote) lastCue() *cue {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if w := r.watching; w != nil && w.cue != (cue{}) {
+	if w := r.feed; w != nil && w.cue != (cue{}) {
 		c := w.cue
 		return &c
 	}
 	return nil
 }
 
-// give gives a cue to the trial under way.
-func (r *remote) give(set func(*cue)) {
+// setCue changes the cue of the trial under way and sends it. If the message is lost, the next beat repeats it.
+func (r *remote) setCue(set func(*cue)) {
 	r.mu.Lock()
-	w := r.watching
+	w := r.feed
 	if w != nil {
 		w.cue.N = w.n
 		set(&w.cue)

@@ -1,0 +1,207 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// executor carries out the orders of a session, one after the other, with an agent.Agent in this process.
+type executor struct {
+	local   agent.Agent
+	tell    chan struct{} // something is to be reported at once
+	halted  atomic.Bool
+	from    atomic.Int64 // when the measured phase of the load under way begins, as the coordinator said
+	shares  bool         // streams with other agents, since it was last to prepare
+	streams sharing
+
+	mu        sync.Mutex
+	samples   []worker.Sample
+	measuring int64
+	sent      bool
+	filled    bool
+	draining  bool
+	drain     chan struct{} // closed when the backlog of the load under way may be drained, and draining is set
+}
+
+func (e *executor) news() <-chan struct{} { return e.tell }
+
+func (e *executor) tellNow() {
+	select {
+	case e.tell <- struct{}{}:
+	default:
+	}
+}
+
+// report adds to a beat what has changed since the last one.
+func (e *executor) report(u *up) {
+	u.Used = provision.SelfUsage()
+	if e.shares {
+		u.Own = e.streams.snapshot()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	u.Samples, u.Measuring, u.Sent, u.Filled = e.samples, e.measuring, e.sent, e.filled
+	e.samples = nil
+}
+
+// halt ends the measured phase of the load under way.
+func (e *executor) halt() { e.halted.Store(true) }
+
+// cue passes the coordinator's decision on to the load under way.
+func (e *executor) cue(c cue) {
+	e.from.Store(c.Measure)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c.Drain && !e.draining {
+		e.draining = true
+		close(e.drain)
+	}
+}
+
+// begin is called before an order is carried out.
+func (e *executor) begin(o *order) {
+	var plan *worker.Plan
+	if o.Plan != nil {
+		plan = &o.Plan.Worker
+		e.shares = plan.Beyond != nil
+	}
+	e.streams.begin(o.N, plan)
+}
+
+// do carries out an order.
+func (e *executor) do(ctx context.Context, o *order) (a answer) {
+	if e.shares {
+		defer e.streams.watch(e.tellNow)()
+	}
+	var err error
+	switch {
+	case o.Do == doPrepare && o.Plan != nil:
+		var p agent.Prepared
+		if e.shares {
+			if local, ok := e.local.(*agent.Local); ok { // what a test simulates has no streams
+				local.Probes = e.streams.probes
+			}
+			if by, ok := clock.Disciplined(ctx); ok {
+				a.Clock = &by
+			}
+		}
+		p, err = e.local.Prepare(ctx, *o.Plan)
+		a.Prepared = &p
+		if h.shares && err == nil {
+			h.streams.made() // by now; an agent.Local tells it before
+		}
+	case o.Do == doRun && o.Load != nil:
+		e.run(ctx, o, &a)
+	case o.Do == doClose:
+		err = e.local.Close()
+	default:
+		err = fmt.Errorf("%q is not what comes next", o.Do)
+	}
+	a.Fault = agent.FaultOf(err)
+	return a
+}
+
+// early is how long before its start a load with a schedule is handed to the worker, which waits for the start itself.
+const early = 50 * time.Millisecond
+
+// run runs a load and reads the meters of this process.
+func (e *executor) run(ctx context.Context, o *order, a *answer) {
+	e.mu.Lock()
+	e.samples, e.measuring, e.sent, e.filled, e.draining, e.drain = nil, 0, false, false, false, make(chan struct{})
+	e.mu.Unlock()
+	e.halted.Store(false)
+	e.from.Store(0)
+	g := newGauge()
+	l := o.Load.Load
+	l.Hooks = e.hooks(l, g, o.Haltable)
+	if o.Others && l.Backlog != nil {
+		l.Filled = e.awaitDrain
+	}
+	var starting sync.WaitGroup
+	starting.Go(func() { a.Woke = wake(l.Start) })
+	switch {
+	case e.shares: // what others send must find its consumers listening, even if a clock is wrong
+		steering := clock.WatchSteering()
+		defer func() { a.Bend = steering.Close() }()
+	case l.Schedule == nil:
+		wake(l.Start)
+	default:
+		wake(l.Start - int64(early))
+	}
+	out, _ := e.local.Run(ctx, l)
+	e.streams.ended()
+	starting.Wait()
+	a.Outcome, a.Meters = &agent.Outcome{Outcome: out}, g.finish()
+}
+
+// wake sleeps until a time on the clock and returns the time at which it woke.
+func wake(at int64) int64 {
+	s := clock.NewSleeper()
+	defer s.Close()
+	s.SleepUntil(at)
+	return now()
+}
+
+// hooks collects what the beats of a trial carry.
+func (e *executor) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
+	hooks := worker.Hooks{
+		Measuring: func(at int64) {
+			e.mu.Lock()
+			e.measuring = at
+			e.mu.Unlock()
+			e.tellNow()
+			g.schedule(at, l.Duration)
+		},
+		Sent: func() {
+			e.mu.Lock()
+			e.sent = true
+			e.mu.Unlock()
+			if l.Messages > 0 {
+				g.markUntil()
+			}
+			e.tellNow()
+		},
+		Observe: func(s worker.Sample) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.samples = append(e.samples, s)
+		},
+		MeasureFrom: e.from.Load,
+	}
+	if e.shares {
+		hooks.Everywhere = e.streams.everywhere
+	}
+	if haltable {
+		hooks.Hopeless = func([]worker.Sample) bool {
+			if !e.halted.Load() {
+				return false
+			}
+			g.markUntil()
+			return true
+		}
+	}
+	return hooks
+}
+
+// awaitDrain reports that this agent's backlog is filled, and blocks until every agent's is.
+func (e *executor) awaitDrain(ctx context.Context) error {
+	e.mu.Lock()
+	e.filled = true
+	drain := e.drain
+	e.mu.Unlock()
+	e.tellNow()
+	select {
+	case <-drain:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
