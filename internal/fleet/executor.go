@@ -95,8 +95,8 @@ func (e *executor) do(ctx context.Context, o *order) (a answer) {
 		}
 		p, err = e.local.Prepare(ctx, *o.Plan)
 		a.Prepared = &p
-		if h.shares && err == nil {
-			h.streams.made() // by now; an agent.Local tells it before
+		if e.shares && err == nil {
+			e.streams.noteMade() // by now; an agent.Local tells it before
 		}
 	case o.Do == doRun && o.Load != nil:
 		e.run(ctx, o, &a)
