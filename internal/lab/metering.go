@@ -37,7 +37,6 @@ type metering struct {
 	brokerUnknown bool  // a remote meter was lost, so what the broker used is not known
 
 	// For observe.
-	observed  int      // samples
 	latest    *reading // nil before the first
 	cores     Cores    // in use between the last two readings
 	usage     agentUsage
@@ -107,13 +106,14 @@ func (m *metering) sleepUntil(t int64) bool {
 	}
 }
 
-// meterEvery is how many observed samples share one reading of the meters. A worker has a sample observed every 100 ms, so the
-// meters are read every half second: more often, the kernel's ticks of up to 10 ms would show.
-const meterEvery = 5
+// meterEvery is the least time between two readings of the meters for observe. A worker has a sample observed every 100 ms, so
+// about five share a reading: in less time, the kernel's ticks of up to 10 ms would show. The samples of an agent that was silent
+// come all at once and share one, too.
+const meterEvery = 450 * time.Millisecond
 
 // observe reports a sample, with the cores in use.
 func (m *metering) observe(s worker.Sample) {
-	if m.observed%meterEvery == 0 {
+	if m.latest == nil || clock.Now()-m.latest.at >= int64(meterEvery) {
 		r := m.bench.read()
 		m.peak.add(r)
 		if m.latest != nil {
@@ -122,7 +122,6 @@ func (m *metering) observe(s worker.Sample) {
 		m.agents = m.coresOfAgents()
 		m.latest = &r
 	}
-	m.observed++
 	m.perSample.Add(m.cores)
 	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cores, Agents: m.agents})
 }

@@ -280,3 +280,16 @@ func TestEvidenceHasNoLatencyIfNoneWasMeasured(t *testing.T) {
 		t.Error(e.Latency(0.99))
 	}
 }
+
+// An agent that was silent sends the samples of that time all at once. Cores over the microseconds between them would be noise.
+func TestSamplesThatComeTogetherShareAReadingOfTheMeters(t *testing.T) {
+	m := newMetering(&bench{stage: func(Event) {}, queue: provision.Queue{}}, "rate", 1000)
+	m.observe(worker.Sample{})
+	first := m.latest
+	for range 3 * 5 {
+		m.observe(worker.Sample{})
+	}
+	if m.latest != first {
+		t.Errorf("the meters were read again after %v", time.Duration(m.latest.at-first.at))
+	}
+}
