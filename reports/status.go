@@ -26,7 +26,7 @@ func statusCell(l results.LoadPoint, notes *document.Footnotes) document.Cell {
 	if l.Why.Text == "" {
 		return cell
 	}
-	return cell.Marked(notes.Mark(p.Spec.Broker+l.RowTitle, remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
+	return cell.Marked(notes.Mark(aboutRate(p.Spec.Broker, l.RowTitle), remark.Of("%s, %s: %s", l.RowTitle, l.Status, l.Why)))
 }
 
 // tones are the tones of repetitions that didn't end ok; others are plain.
@@ -70,10 +70,16 @@ func reasons(p results.Point, notes *document.Footnotes) []int {
 	return marks
 }
 
-// doubtsOfOneRate maps the texts of doubts that only l has, among the load points of its point, to its title. Their footnotes name the
+// aboutRate is the subject of a footnote about one rate of a broker.
+func aboutRate(broker, title string) string { return broker + "\x00" + title }
+
+// doubtKey tells doubts of one point apart.
+type doubtKey struct{ code, text string }
+
+// doubtsOfOneRate maps the doubts that only l has, among the load points of its point, to its title. Their footnotes name the
 // rate; other doubts concern all rates of a curve, and have one footnote for them.
-func doubtsOfOneRate(l results.LoadPoint, ofPoint []results.LoadPoint) map[string]string {
-	titles := map[string]string{}
+func doubtsOfOneRate(l results.LoadPoint, ofPoint []results.LoadPoint) map[doubtKey]string {
+	titles := map[doubtKey]string{}
 	if l.Rate == 0 || len(ofPoint) < 2 {
 		return titles
 	}
@@ -84,7 +90,7 @@ func doubtsOfOneRate(l results.LoadPoint, ofPoint []results.LoadPoint) map[strin
 				return o.RowTitle != l.RowTitle && slices.ContainsFunc(o.Records, hasIt)
 			}
 			if !slices.ContainsFunc(ofPoint, elsewhere) {
-				titles[d.Text] = l.RowTitle
+				titles[doubtKey{d.Code, d.Text}] = l.RowTitle
 			}
 		}
 	}
@@ -93,15 +99,15 @@ func doubtsOfOneRate(l results.LoadPoint, ofPoint []results.LoadPoint) map[strin
 
 // doubts counts the kinds of doubts about records of p, with a footnote for each doubt. Brokers share no footnote. titles are those of
 // doubtsOfOneRate; it may be nil.
-func doubts(p results.Point, records []results.Record, titles map[string]string, notes *document.Footnotes) document.Cell {
+func doubts(p results.Point, records []results.Record, titles map[doubtKey]string, notes *document.Footnotes) document.Cell {
 	codes := map[string]bool{}
 	var marks []int
 	for _, r := range records {
 		for _, doubt := range r.Doubts {
 			codes[doubt.Code] = true
 			about, text := p.Spec.Broker, remark.Of("%s: %s", doubt.Code, doubt)
-			if title := titles[doubt.Text]; title != "" {
-				about, text = about+title, remark.Of("%s, %s", title, text)
+			if title := titles[doubtKey{doubt.Code, doubt.Text}]; title != "" {
+				about, text = aboutRate(about, title), remark.Of("%s, %s", title, text)
 			}
 			if mark := notes.Mark(about, text); !slices.Contains(marks, mark) {
 				marks = append(marks, mark)

@@ -221,8 +221,10 @@ func (h place) onHosts(t *testing.T, broker string, n, repeats int, set []string
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.db")
 	env := []string{"BROKERMARK_HOME=" + h.dir, asProgram + "=1"}
-	args := []string{"run", "--broker", "nats", "--attach", broker, "--agents", strconv.Itoa(n), "--control", here + ":0", "--repeat", strconv.Itoa(repeats),
-		"--rate", "1000", "--set", "warmup.for=500ms", "--duration", "2s", "--set", "drain=10s", "--store", path}
+	args := []string{
+		"run", "--broker", "nats", "--attach", broker, "--agents", strconv.Itoa(n), "--control", here + ":0", "--repeat", strconv.Itoa(repeats),
+		"--rate", "1000", "--set", "warmup.for=500ms", "--duration", "2s", "--set", "drain=10s", "--store", path,
+	}
 	for _, one := range set {
 		args = append(args, "--set", one)
 	}

@@ -138,8 +138,11 @@ func (s bars) Plot(c draw.Canvas, p *plot.Plot) {
 // drawParts stacks the parts of a bar, and returns where they end.
 func (b bar) drawParts(c draw.Canvas, x func(float64) vg.Length, middle, half vg.Length) (end vg.Length) {
 	end = x(0)
+	if math.IsNaN(b.sum()) { // labelled as not known: its known parts would look like the whole
+		return end
+	}
 	for k, part := range b.parts {
-		if math.IsNaN(part) || part <= 0 {
+		if part <= 0 {
 			continue
 		}
 		from := end
@@ -156,7 +159,7 @@ func (b bar) drawParts(c draw.Canvas, x func(float64) vg.Length, middle, half vg
 
 // drawInterval draws a line with a cap at either end, or with an arrow instead of an upper bound, and returns where it ends.
 func (b bar) drawInterval(c draw.Canvas, x func(float64) vg.Length, middle, half vg.Length, axisEnd float64) (end vg.Length) {
-	low, high := x(b.low), x(b.reach(axisEnd))
+	low, high := x(max(0, b.low)), x(b.reach(axisEnd)) // the axis begins at 0; left of it are the names
 	style := draw.LineStyle{Color: ink, Width: vg.Points(0.9)}
 	c.StrokeLine2(style, low, middle, high, middle)
 	c.StrokeLine2(style, low, middle-half/2, low, middle+half/2)

@@ -29,13 +29,18 @@ const restartsPerAgent = 6
 
 var (
 	label = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,40}[a-z0-9])?$`)
-	image = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+	// serviceName is what Kubernetes allows as the name of a Service.
+	serviceName = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	image       = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
 )
 
 // Check refuses what Kubernetes, or an agent in a pod, can't use.
 func (m Manifest) Check() error {
 	host := hostOf(strings.TrimPrefix(m.Join.Server, "nats://"))
+	u, err := url.Parse(m.Join.Server)
 	switch {
+	case err != nil || u.Port() == "":
+		return fmt.Errorf("--control %q: give the control server as nats://HOST:PORT", m.Join.Server)
 	case !label.MatchString(m.Name):
 		return fmt.Errorf("--name %q: allowed are up to 42 small letters, digits and -, of which the first is a letter and the last is no -", m.Name)
 	case !image.MatchString(m.Image):
@@ -56,7 +61,7 @@ func (m Manifest) Check() error {
 // addresses are outside the cluster, or of a Service that is there.
 func (m Manifest) service() string {
 	host := hostOf(strings.TrimPrefix(m.Join.Server, "nats://"))
-	if _, err := netip.ParseAddr(host); err == nil || !label.MatchString(host) {
+	if _, err := netip.ParseAddr(host); err == nil || !serviceName.MatchString(host) {
 		return ""
 	}
 	return host
@@ -68,27 +73,24 @@ func (m Manifest) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	token := ""
-	if m.Token != "" {
-		token = quoted(m.Token)
-	}
 	return manifest.Execute(w, struct {
 		Manifest
-		Restarts                                            int
-		Service, Port, Secret, Variable, Image, Join, Token string
+		Restarts                                int
+		Service, Port, Secret, Variable, Server string
 	}{
-		m, restartsPerAgent * m.Agents, m.service(), u.Port(), m.Name + "-token", TokenEnv, quoted(m.Image), quoted(m.Join.String()), token,
+		Manifest: m, Restarts: restartsPerAgent * m.Agents,
+		Service: m.service(), Port: u.Port(), Secret: m.Name + "-token", Variable: TokenEnv, Server: m.Join.String(),
 	})
 }
 
-// quoted is a text as YAML and JSON both read it.
+// quoted is a text as YAML and JSON both read it. Without quotes YAML reads the name "no" as a truth value.
 func quoted(s string) string {
 	text, _ := json.Marshal(s) // a string can always be written
 	return string(text)
 }
 
 // What an agent needs of a cluster is little: no rights, no account, and a folder that goes with the pod.
-var manifest = template.Must(template.New("manifest").Parse(`# Agents of brokermark for Kubernetes: kubectl apply -f FILE
+var manifest = template.Must(template.New("manifest").Funcs(template.FuncMap{"quoted": quoted}).Parse(`# Agents of brokermark for Kubernetes: kubectl apply -f FILE
 {{- if .Token}}
 # The Secret holds the token: keep this file to yourself.
 ---
@@ -96,10 +98,10 @@ apiVersion: v1
 kind: Secret
 metadata:
   name: {{.Secret}}
-  labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/instance: {{.Name}}}
+  labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/instance: {{quoted .Name}}}
 type: Opaque
 stringData:
-  token: {{.Token}}
+  token: {{quoted .Token}}
 {{- else}}
 # The token is not in here. Its Secret is made with: kubectl create secret generic {{.Secret}} --from-file=token=FILE
 {{- end}}
@@ -109,8 +111,8 @@ stringData:
 apiVersion: v1
 kind: Service
 metadata:
-  name: {{.Service}}
-  labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/instance: {{.Name}}}
+  name: {{quoted .Service}}
+  labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/instance: {{quoted .Name}}}
 spec:
   selector: {app.kubernetes.io/name: brokermark, app.kubernetes.io/component: coordinator}
   ports:
@@ -120,8 +122,8 @@ spec:
 apiVersion: batch/v1
 kind: Job
 metadata:
-  name: {{.Name}}
-  labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/instance: {{.Name}}}
+  name: {{quoted .Name}}
+  labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/instance: {{quoted .Name}}}
 spec:
   completionMode: Indexed
   completions: {{.Agents}}
@@ -130,7 +132,7 @@ spec:
   ttlSecondsAfterFinished: 3600
   template:
     metadata:
-      labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/component: agent, app.kubernetes.io/instance: {{.Name}}}
+      labels: {app.kubernetes.io/name: brokermark, app.kubernetes.io/component: agent, app.kubernetes.io/instance: {{quoted .Name}}}
     spec:
       restartPolicy: OnFailure
       automountServiceAccountToken: false
@@ -140,13 +142,13 @@ spec:
         - maxSkew: 1
           topologyKey: kubernetes.io/hostname
           whenUnsatisfiable: ScheduleAnyway
-          labelSelector: {matchLabels: {app.kubernetes.io/component: agent, app.kubernetes.io/instance: {{.Name}}}}
+          labelSelector: {matchLabels: {app.kubernetes.io/component: agent, app.kubernetes.io/instance: {{quoted .Name}}}}
       volumes:
         - {name: work, emptyDir: {}}
       containers:
         - name: agent
-          image: {{.Image}}
-          args: [agent, --join, {{.Join}}, --token-env, {{.Variable}}, --once]
+          image: {{quoted .Image}}
+          args: [agent, --join, {{quoted .Server}}, --token-env, {{.Variable}}, --once]
           env:
             - name: {{.Variable}}
               valueFrom: {secretKeyRef: {name: {{.Secret}}, key: token}}

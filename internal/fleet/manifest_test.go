@@ -144,3 +144,23 @@ func TestTheSchemaOfKubernetesRefusesAMistypedKey(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// YAML reads a bare no as a truth value, which Kubernetes refuses as a name. Services may have 63 characters.
+func TestAManifestTakesEveryNameThatIsAllowed(t *testing.T) {
+	host := strings.Repeat("b", 63)
+	m := fleet.Manifest{Name: "no", Image: "brokermark", Agents: 1, CPUs: 1, Join: address(t, strings.Replace(joining, "bench", host, 1))}
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := m.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	all, err := kinds(t, text.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at(all["Job"], "metadata", "name") != "no" || at(all["Service"], "metadata", "name") != host {
+		t.Errorf("%s", &text)
+	}
+}

@@ -152,7 +152,8 @@ func (b *bench) prepare(ctx context.Context, p agent.Plan) error {
 	return b.awaitReplicas(ctx)
 }
 
-// prepareAgain closes what the agent has prepared and has it prepare the point anew, on topics of other names.
+// prepareAgain closes what the agent has prepared and has it prepare the point anew, on topics of other names. Points on
+// agents have no relays, no consumers apart and no bound on threads, so the plan is whole.
 func (b *bench) prepareAgain(ctx context.Context) error {
 	if err := b.agent.Close(); err != nil {
 		return err

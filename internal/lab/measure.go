@@ -116,7 +116,8 @@ func (b *bench) count(ctx context.Context) error {
 // fillCount fills the parts of the result that a number of messages has. The rates are messages confirmed per second until the last
 // confirmation, and messages received per second until the last delivery, which at most once may come long after the last send.
 func (b *bench) fillCount(t trial) {
-	publishing, receiving := seconds(t.FirstSent, t.LastAcked), seconds(t.FirstSent, t.LastReceived)
+	publishing := max(0, seconds(t.FirstSent, t.LastAcked)) // 0 if none was confirmed
+	receiving := max(0, seconds(t.FirstSent, t.LastReceived))
 	r := b.record.Result
 	r.Count = &store.Count{Messages: t.Measured.Sent, Bytes: t.Measured.Bytes, PublishSeconds: publishing, TotalSeconds: max(publishing, receiving)}
 	r.Seconds, r.PublishRate, r.ReceiveRate = publishing, perSecond(t.Measured.Acked, publishing), perSecond(t.Measured.Received, receiving)

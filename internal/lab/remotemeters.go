@@ -66,6 +66,9 @@ func (r remoteMeters) at(times []int64) ([][]agent.Metered, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(list) != len(times) {
+			return nil, fmt.Errorf("agent %s sent %d readings of its meter for %d times", m.Facts().Name, len(list), len(times))
+		}
 		for i := range list {
 			readings[i] = append(readings[i], list[i])
 		}
@@ -73,7 +76,8 @@ func (r remoteMeters) at(times []int64) ([][]agent.Metered, error) {
 	return readings, nil
 }
 
-// addRemote sets what the broker used, in total, to what was read here and remotely.
+// addRemote sets what the broker used, in total, to what was read here and remotely, and adds the processes that were metered
+// remotely to the roots.
 func (r *reading) addRemote(remote []agent.Metered) {
 	r.broker, r.flushes, r.flushGaps = provision.Usage{}, 0, 0
 	for _, m := range slices.Concat(r.here, remote) {
