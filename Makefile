@@ -64,7 +64,7 @@ test: web ## the whole test ladder; the tests install and start the real brokers
 	$(BESIDE) --packages "$(LONGEST) $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')" -- $(TESTFLAGS) -p 4
 
 proof: web ## what takes long, too: older versions, clusters of JVMs, every guarantee on every number of nodes
-	BROKERMARK_LONG=1 $(call ALONE,$(MEASURING)) -run 'Capacity|Hiccups|Poisson|LittleLoss|LongLatency|SeveralBounds|Soaked|StillWarmsUp|TheirOwnProcess|OverRabbitMQ'
+	BROKERMARK_LONG=1 $(call ALONE,$(MEASURING)) -run 'Capacity|Hiccups|Poisson|LittleLoss|LongLatency|SeveralBounds|Soaked|StillWarmsUp|TheirOwnProcess|OverRabbitMQ|RelaysAreKilled|StoodStill|EveryKindOfMeasurement'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m -p 1 ./brokers/...
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 30m ./internal/cli -run 'NothingIsLeftHowever|OnePointOfEach|ThoughPartsDie|NoSpecMakes'
 	BROKERMARK_LONG=1 $(GO) test $(TESTFLAGS) -timeout 60m ./internal/cli -v -run 'AThousandRandomEndings' | grep -v '^ *=== '
