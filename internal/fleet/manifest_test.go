@@ -78,6 +78,23 @@ func at(o any, path ...any) any {
 	return o
 }
 
+// written checks and writes a manifest, and returns its objects by kind and its text.
+func written(t *testing.T, m fleet.Manifest) (map[string]map[string]any, string) {
+	t.Helper()
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := m.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	all, err := kinds(t, text.String())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &text)
+	}
+	return all, text.String()
+}
+
 func TestAManifestIsWhatKubernetesTakes(t *testing.T) {
 	for _, c := range []struct {
 		name, control, token string
@@ -90,24 +107,14 @@ func TestAManifestIsWhatKubernetesTakes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := fleet.Manifest{Name: "load", Image: "registry.example.org/team/brokermark:1.2@sha256:00", Agents: 7, CPUs: 3, Join: address(t, c.control), Token: c.token}
-			if err := m.Check(); err != nil {
-				t.Fatal(err)
-			}
-			var text bytes.Buffer
-			if err := m.Write(&text); err != nil {
-				t.Fatal(err)
-			}
-			all, err := kinds(t, text.String())
-			if err != nil {
-				t.Fatalf("%v\n%s", err, &text)
-			}
+			all, text := written(t, m)
 			for _, kind := range c.want {
 				if all[kind] == nil {
-					t.Errorf("no %s in\n%s", kind, &text)
+					t.Errorf("no %s in\n%s", kind, text)
 				}
 			}
 			if len(all) != len(c.want) {
-				t.Errorf("%d kinds in\n%s", len(all), &text)
+				t.Errorf("%d kinds in\n%s", len(all), text)
 			}
 			if got := at(all["Secret"], "stringData", "token"); c.token != "" && got != c.token {
 				t.Errorf("the token became %q", got)
@@ -117,17 +124,17 @@ func TestAManifestIsWhatKubernetesTakes(t *testing.T) {
 			secret := at(container, "env", 0, "valueFrom", "secretKeyRef", "name")
 			if at(job, "spec", "completions") != 7 || at(job, "spec", "parallelism") != 7 || at(job, "spec", "completionMode") != "Indexed" || at(container, "image") != m.Image ||
 				secret != "load-token" || c.token != "" && at(all["Secret"], "metadata", "name") != secret {
-				t.Errorf("%s", &text)
+				t.Errorf("%s", text)
 			}
 			// A container that is started again in its pod finds the results that its predecessor kept.
 			spec := at(job, "spec", "template", "spec")
 			home, volume, mount := at(container, "env", 1), at(spec, "volumes", 0), at(container, "volumeMounts", 0)
 			if at(spec, "restartPolicy") != "OnFailure" || at(job, "spec", "backoffLimit") != 6*m.Agents || at(volume, "emptyDir") == nil ||
 				at(home, "name") != "BROKERMARK_HOME" || at(home, "value") != at(mount, "mountPath") || at(volume, "name") != at(mount, "name") {
-				t.Errorf("results don't survive a restart:\n%s", &text)
+				t.Errorf("results don't survive a restart:\n%s", text)
 			}
 			if s := all["Service"]; s != nil && (at(s, "metadata", "name") != "bench" || at(s, "spec", "ports", 0, "port") != 4248) {
-				t.Errorf("%s", &text)
+				t.Errorf("%s", text)
 			}
 		})
 	}
@@ -149,18 +156,8 @@ func TestTheSchemaOfKubernetesRefusesAMistypedKey(t *testing.T) {
 func TestAManifestTakesEveryNameThatIsAllowed(t *testing.T) {
 	host := strings.Repeat("b", 63)
 	m := fleet.Manifest{Name: "no", Image: "brokermark", Agents: 1, CPUs: 1, Join: address(t, strings.Replace(joining, "bench", host, 1))}
-	if err := m.Check(); err != nil {
-		t.Fatal(err)
-	}
-	var text bytes.Buffer
-	if err := m.Write(&text); err != nil {
-		t.Fatal(err)
-	}
-	all, err := kinds(t, text.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all, text := written(t, m)
 	if at(all["Job"], "metadata", "name") != "no" || at(all["Service"], "metadata", "name") != host {
-		t.Errorf("%s", &text)
+		t.Errorf("%s", text)
 	}
 }
