@@ -72,6 +72,12 @@ func (q question) next() (Request, bool) {
 // maxTrials is how many trials of the search may have been run for this goal: each further goal may use as many as the first.
 func (q question) maxTrials() int { return q.search.MaxTrials * (q.index + 1) }
 
+// usedTrials is how many of them are used up. A void trial says nothing about the broker, and must not take the trials from it that
+// could confirm a rate; but a search whose trials are all void has to end as well, so only so many are passed over.
+func (q question) usedTrials() int {
+	return q.search.trials - min(q.search.voids, q.maxTrials())
+}
+
 // budget is the time that all trials up to this goal may take; 0: no bound.
 func (q question) budget() time.Duration { return q.search.Budget * time.Duration(q.index+1) }
 
@@ -103,7 +109,7 @@ func (q question) lastTrials() bool {
 	// not make it one more.
 	needed := math.Ceil(float64(g.Sum) * (1 - g.Exceed) / float64(g.Final) * (1 - rounding))
 	confirmed := q.search.spent + time.Duration(needed)*(g.Final+q.search.extra)
-	return q.search.trials+int(needed) >= q.maxTrials() || q.budget() > 0 && confirmed >= q.budget()
+	return q.usedTrials()+int(needed) >= q.maxTrials() || q.budget() > 0 && confirmed >= q.budget()
 }
 
 // voidToRetry returns a load whose trials were all void, and fewer than voidsToMoveOn; nil if there is none. A load that fell

@@ -40,7 +40,7 @@ type Plan struct {
 	Begin     float64       // where to begin; only a guess
 	Near      bool          // the guess is likely to be right within a few widths
 	Short     time.Duration // length of trials that only look for where the bounds may be
-	MaxTrials int           // for each goal
+	MaxTrials int           // for each goal; trials that are void for every goal don't count, up to as many again
 	Budget    time.Duration // for each goal: no trial begins that would end later, unless nothing is confirmed; 0: no bound
 	MaxRate   float64       // 0: no bound
 	Floor     float64       // give up below this rate; above 0
@@ -95,7 +95,8 @@ type searcher struct {
 	Plan
 	loads       []*load       // in ascending order of their rates; no two have the same
 	trials      int           // that were run
-	voidsInARow int           // of the last trials, how many in a row were void for every goal
+	voids       int           // of them, how many were void for every goal
+	voidsInARow int           // of the last trials, how many were so
 	spent       time.Duration // the time that all trials took
 	extra       time.Duration // how much longer than its load the last trial that passed took: warm-up and drain
 }
@@ -155,10 +156,12 @@ func (s *searcher) book(r Request, a Answer) {
 		st.slow = judgement.Slow
 		st.soakFailed = st.soakFailed || r.Kind == Soak
 	}
-	s.voidsInARow++
 	if !voidForAll {
 		s.voidsInARow = 0
+		return
 	}
+	s.voids++
+	s.voidsInARow++
 }
 
 // request returns the trial that brings the first unanswered goal closer to its answer; false if all goals are answered, or
@@ -169,7 +172,7 @@ func (s *searcher) request() (Request, bool) {
 	}
 	for i := range s.Goals {
 		q := s.question(i)
-		if s.trials >= q.maxTrials() {
+		if q.usedTrials() >= q.maxTrials() {
 			continue
 		}
 		if r, ok := q.next(); ok && q.affords(r) {

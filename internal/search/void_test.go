@@ -97,3 +97,51 @@ func TestTheFirstSoakIsAtTheRateThatWasConfirmed(t *testing.T) {
 		}
 	}
 }
+
+// Every second trial is void, as on a machine whose generator is often late.
+func TestVoidTrialsTakeNoTrialFromTheBroker(t *testing.T) {
+	for _, capacity := range []float64{300, 1500, 7000, 40_000} {
+		for most := 4; most <= 40; most++ {
+			p := planFor(confirmed(2, 0))
+			p.MaxTrials = most
+			broker := cliff(capacity)
+			quiet, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) { v, _ := broker(r); return v, 0 }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			disturbed, err := Run(t.Context(), p, on(func(r Request) (Verdict, float64) {
+				if n++; n%2 == 0 {
+					return Void, 0
+				}
+				v, _ := broker(r)
+				return v, 0
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if quiet.Goals[0].Low > 0 && disturbed.Goals[0].Low == 0 {
+				t.Errorf("capacity %g/s, %d trials: undisturbed %+v, disturbed %+v", capacity, most, quiet.Goals[0], disturbed.Goals[0])
+			}
+			if disturbed.Trials > 2*most {
+				t.Errorf("%d trials took %d", most, disturbed.Trials)
+			}
+		}
+	}
+}
+
+// A machine on which nothing can be measured ends a search, too.
+func TestASearchOfVoidTrialsEnds(t *testing.T) {
+	p := planFor(confirmed(2, 0))
+	p.MaxTrials = 3
+	n := 0
+	r, err := Run(t.Context(), p, on(func(Request) (Verdict, float64) {
+		if n++; n%7 == 0 {
+			return Pass, 0
+		}
+		return Void, 0
+	}))
+	if err != nil || r.Trials > 2*p.MaxTrials {
+		t.Errorf("%d trials, %v", r.Trials, err)
+	}
+}

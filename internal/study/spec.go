@@ -149,7 +149,7 @@ type Sustainable struct {
 	Exceed    float64      `json:"exceed,omitempty"`  // share of the trial time at a rate that may fail by backlog or latency
 	Soak      Duration     `json:"soak,omitempty"`    // one more trial of this length at the rate that was found; 0: none
 	Warmup    Duration     `json:"warmup"`            // at the start of every trial
-	MaxTrials int          `json:"maxTrials"`         // for each goal
+	MaxTrials int          `json:"maxTrials"`         // for each goal; void ones don't count, up to as many again
 	Budget    Duration     `json:"budget,omitempty"`  // for each goal: no trial begins that would end later; 0: no bound
 	MaxRate   float64      `json:"maxRate,omitempty"` // 0: no bound
 	Quantile  float64      `json:"quantile"`          // of the latency bound, e.g. 0.99
