@@ -3,20 +3,19 @@ package lab
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// curve measures latency at given rates, or at fractions of the sustainable rate, which it searches first.
-func (b *bench) curve(ctx context.Context) error {
+// measureCurve measures latency at given rates, or at fractions of the sustainable rate, which it searches first.
+func (b *bench) measureCurve(ctx context.Context) error {
 	rates, fractions := b.spec.Curve.Rates, b.spec.Curve.Fractions
 	general := slices.Clone(b.record.Doubts) // about the broker and how it was reached, so about every rate
 	searched := len(rates) == 0
 	if searched {
-		sustainable, err := b.sustainable(ctx)
+		sustainable, err := b.searchSustainable(ctx)
 		if err != nil {
 			return err
 		}
@@ -59,9 +58,7 @@ func (b *bench) curvePoint(ctx context.Context, rate float64, followed bool) (st
 		return p, err
 	}
 	before := b.before
-	load := worker.Load{
-		Schedule: arrivals, Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
-	}
+	load := b.timedLoad(arrivals)
 	if followed {
 		load.Settle = load.Drain + settleFactor*(max(load.Warmup.For, load.Warmup.Max)+load.Duration)
 	}

@@ -7,46 +7,64 @@ import (
 	"slices"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// measure runs the kind of measurement that the spec asks for and fills the record's result.
+// measure runs the kind of measurement that the spec asks for and fills the record's result. Each kind runs one trial, with a
+// load of its own, except the searches (sustain.go) and curves (curve.go), which run many.
 func (b *bench) measure(ctx context.Context) error {
 	switch b.spec.Measure {
 	case study.MeasureRate:
-		return b.rate(ctx)
+		return b.measureRate(ctx)
 	case study.MeasurePeak:
-		return b.peak(ctx)
+		return b.measurePeak(ctx)
 	case study.MeasureCount:
-		return b.count(ctx)
+		return b.measureCount(ctx)
 	case study.MeasureSustainable:
-		_, err := b.sustainable(ctx)
+		_, err := b.searchSustainable(ctx)
 		return err
 	case study.MeasureCurve:
-		return b.curve(ctx)
+		return b.measureCurve(ctx)
 	case study.MeasureBacklog:
-		return b.backlog(ctx)
+		return b.measureBacklog(ctx)
 	}
 	return fmt.Errorf("measure: unknown word %q; allowed: rate, peak, sustainable, curve, count, backlog", b.spec.Measure)
 }
 
-// warmup returns the spec's warm-up.
-func (b *bench) warmup() worker.Warmup {
+// timedLoad returns a load for the spec's warm-up, duration and drain. Without a schedule it is a closed loop.
+func (b *bench) timedLoad(s schedule.Schedule) worker.Load {
 	w := b.spec.Warmup
-	return worker.Warmup{Auto: w.Auto, For: time.Duration(w.For), Max: time.Duration(w.Max)}
+	return worker.Load{
+		Schedule: s, Warmup: worker.Warmup{Auto: w.Auto, For: time.Duration(w.For), Max: time.Duration(w.Max)},
+		Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
+	}
 }
 
-// rate offers the spec's load in open loop.
-func (b *bench) rate(ctx context.Context) error {
+// countedLoad returns a load of a number of messages: at the spec's rate, or as a closed loop if the spec gives no rate. The
+// number is given either as count, or as bytes of payload.
+func (b *bench) countedLoad(count int64, bytes study.Size) (worker.Load, error) {
+	if count == 0 {
+		count = max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
+	}
+	load := worker.Load{Messages: count, Drain: time.Duration(b.spec.Drain)}
+	if b.spec.Load.Rate == 0 {
+		return load, nil
+	}
+	var err error
+	load.Schedule, err = b.schedule()
+	return load, err
+}
+
+// measureRate offers the spec's load in open loop: messages are due by the schedule, however slow the broker is.
+func (b *bench) measureRate(ctx context.Context) error {
 	s, err := b.schedule()
 	if err != nil {
 		return err
 	}
-	load := worker.Load{
-		Schedule: s, Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
-	}
+	load := b.timedLoad(s)
 	if changing(b.spec.Load) {
 		if load.Before, err = meanRate(s, load.Duration); err != nil {
 			return err
@@ -54,27 +72,37 @@ func (b *bench) rate(ctx context.Context) error {
 	}
 	t := b.judgedTrial(ctx, "fixed load", b.spec.Load.Rate, load)
 	b.fill(t)
-	b.record.Result.OfferedRate = offered(t)
+	b.record.Result.OfferedRate = t.offeredRate()
 	return b.judge(t, b.record.Result.OfferedRate)
 }
 
-// offered returns the mean rate that was due in the measured phase; 0 if the phase is empty.
-func offered(t trial) float64 { return perSecond(t.Measured.Due, seconds(t.From, t.Until)) }
+// offeredRate returns the mean rate that was due in the measured phase; 0 if the phase is empty.
+func (t trial) offeredRate() float64 { return perSecond(t.Measured.Due, seconds(t.From, t.Until)) }
 
-// peak runs a closed loop.
-func (b *bench) peak(ctx context.Context) error {
-	t := b.judgedTrial(ctx, "as fast as the window allows", 0, worker.Load{
-		Warmup: b.warmup(), Duration: time.Duration(b.spec.Duration), Drain: time.Duration(b.spec.Drain),
-	})
+// measurePeak runs a closed loop: each producer sends as fast as its window of unconfirmed messages allows.
+func (b *bench) measurePeak(ctx context.Context) error {
+	t := b.judgedTrial(ctx, "as fast as the window allows", 0, b.timedLoad(nil))
 	b.fill(t)
-	// In a closed loop the client takes hundreds of messages at once, and all are due at that moment. With a slow broker few
-	// such batches begin within the phase, which is too coarse to count, so what was confirmed and delivered in it counts.
-	if acked, received, ok := t.flow(); ok {
-		b.record.Result.PublishRate, b.record.Result.ReceiveRate = acked, received
-	}
-	b.record.Result.Throughput = t.through(b.spec.SubscriptionsPerTopic)
-	b.doubtBuffered(b.record.Result.PublishRate, b.record.Result.Throughput)
+	b.setFlow(t)
+	result := b.record.Result
+	result.Throughput = t.through(b.spec.SubscriptionsPerTopic)
+	b.doubtBuffered(result.PublishRate, result.Throughput)
 	return b.judge(t, 0)
+}
+
+// setFlow sets the rates of a closed loop to what was confirmed and delivered in the measured phase. The books count by the time at
+// which a message was due. In a closed loop the client takes hundreds of messages at once, and all are due at that moment: of a
+// slow broker, few such batches begin within the phase, which is too coarse to count. If the phase is too short for the flow, the
+// coarse rates stay, with a doubt.
+func (b *bench) setFlow(t trial) {
+	acked, received, ok := t.flow()
+	switch {
+	case ok:
+		b.record.Result.PublishRate, b.record.Result.ReceiveRate = acked, received
+	case t.Err == nil:
+		b.doubt("coarse-rate", "the measured phase of %s has fewer than two samples of the counters, %s apart: its rates count whole batches of the client",
+			time.Duration(t.Until-t.From), worker.SampleEvery)
+	}
 }
 
 // bufferedRatio is how many times the rate that came through a closed loop may hand over before buffers are suspected.
@@ -88,26 +116,13 @@ func (b *bench) doubtBuffered(handedOver, through float64) {
 	}
 }
 
-// messages returns a number of messages, which a spec gives either as count or as bytes of payload.
-func (b *bench) messages(count int64, bytes study.Size) int64 {
-	if count > 0 {
-		return count
+// measureCount sends a number of messages and takes the time.
+func (b *bench) measureCount(ctx context.Context) error {
+	load, err := b.countedLoad(b.spec.Count.Messages, b.spec.Count.Bytes)
+	if err != nil {
+		return err
 	}
-	return max(1, int64(math.Round(float64(bytes)/b.spec.MessageSize.Mean())))
-}
-
-// count sends a number of messages and times it.
-func (b *bench) count(ctx context.Context) error {
-	n := b.messages(b.spec.Count.Messages, b.spec.Count.Bytes)
-	load := worker.Load{Messages: n, Drain: time.Duration(b.spec.Drain)}
-	if b.spec.Load.Rate > 0 {
-		s, err := b.schedule()
-		if err != nil {
-			return err
-		}
-		load.Schedule = s
-	}
-	t := b.judgedTrial(ctx, fmt.Sprintf("%d messages", n), b.spec.Load.Rate, load)
+	t := b.judgedTrial(ctx, fmt.Sprintf("%d messages", load.Messages), b.spec.Load.Rate, load)
 	b.fill(t)
 	b.fillCount(t)
 	return b.judge(t, 0)
@@ -131,31 +146,25 @@ func perSecond(messages int64, seconds float64) float64 {
 	return float64(messages) / seconds
 }
 
-// backlog fills the topics while the consumers are off, then lets the consumers drain them.
-func (b *bench) backlog(ctx context.Context) error {
-	n := b.messages(b.spec.Backlog.Messages, b.spec.Backlog.Bytes)
-	load := worker.Load{
-		Messages: n, Drain: time.Duration(b.spec.Drain), Backlog: &worker.Backlog{Ratio: b.spec.Backlog.DrainRatio, For: time.Duration(b.spec.Duration)},
+// measureBacklog fills the topics while the consumers are off, then lets the consumers drain them.
+func (b *bench) measureBacklog(ctx context.Context) error {
+	load, err := b.countedLoad(b.spec.Backlog.Messages, b.spec.Backlog.Bytes)
+	if err != nil {
+		return err
 	}
-	if b.spec.Load.Rate > 0 {
-		s, err := b.schedule()
-		if err != nil {
-			return err
-		}
-		load.Schedule = s
-		if b.spec.Backlog.KeepSending {
-			load.Backlog.Meanwhile = s
-		}
+	load.Backlog = &worker.Backlog{Ratio: b.spec.Backlog.DrainRatio, For: time.Duration(b.spec.Duration)}
+	if b.spec.Backlog.KeepSending {
+		load.Backlog.Meanwhile = load.Schedule
 	}
-	t := b.judgedTrial(ctx, fmt.Sprintf("filling and draining %d messages", n), b.spec.Load.Rate, load)
+	t := b.judgedTrial(ctx, fmt.Sprintf("filling and draining %d messages", load.Messages), b.spec.Load.Rate, load)
 	b.fill(t)
 	fill, drain := seconds(t.FirstSent, t.Backlog.FilledAt), seconds(t.Backlog.From, t.Backlog.To)
 	r := &store.Backlog{
 		Messages: t.Backlog.Filled, Bytes: t.Backlog.FilledBytes, FillSeconds: fill, DrainSeconds: drain,
 		FillRate: perSecond(t.Backlog.Filled, fill), DrainRate: perSecond(t.Backlog.Received, drain),
 	}
-	b.record.Result.Backlog = r
-	b.record.Result.PublishRate, b.record.Result.ReceiveRate = r.FillRate, r.DrainRate
+	result := b.record.Result
+	result.Backlog, result.PublishRate, result.ReceiveRate = r, r.FillRate, r.DrainRate
 	return b.judge(t, 0)
 }
 

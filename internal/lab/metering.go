@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -51,6 +52,27 @@ const maxCores = 10_000
 
 func newMetering(b *bench, stage string, rate float64) *metering {
 	return &metering{bench: b, stage: stage, rate: rate, over: make(chan struct{}), perSample: worker.Thinned[Cores]{Limit: maxCores}}
+}
+
+// follow has a load tell the meters when its phases begin and end. measuring is called with the start of the measured phase.
+func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
+	load.Observe = m.observe
+	load.Measuring = func(at int64) {
+		m.schedule(at, load.Duration)
+		measuring(at)
+	}
+	if m.counted = load.Messages > 0; m.counted {
+		load.Sent = m.endNow
+	}
+	if hopeless := load.Hopeless; hopeless != nil {
+		load.Hopeless = func(samples []worker.Sample) bool {
+			ends := hopeless(samples)
+			if ends {
+				m.endNow()
+			}
+			return ends
+		}
+	}
 }
 
 // peakMemory is the largest resident memory that was read, in bytes.
@@ -126,8 +148,8 @@ func (m *metering) observe(s worker.Sample) {
 	m.bench.stage(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.cores, Agents: m.agents})
 }
 
-// finish reads the meters after the drain and sets what the trial cost.
-func (m *metering) finish(t *trial) {
+// finish reads the meters after the drain and sets what the trial cost. If ctx has ended, it waits for no remote meter.
+func (m *metering) finish(ctx context.Context, t *trial) {
 	close(m.over)
 	m.pending.Wait()
 	drained := m.bench.survey()
@@ -138,7 +160,7 @@ func (m *metering) finish(t *trial) {
 	if m.end != nil && m.end.at > begin.at {
 		end = *m.end
 	}
-	m.settleRemote(t, &begin, &end, &drained)
+	m.settleRemote(ctx, t, &begin, &end, &drained)
 	begin = begin.withAgents(t.Parts, func(p agent.Part) agent.Reading { begin, _ := p.Bounds(); return begin })
 	end = end.withAgents(t.Parts, func(p agent.Part) agent.Reading { _, until := p.Bounds(); return until })
 	drained = drained.withAgents(t.Parts, func(p agent.Part) agent.Reading { return p.End })

@@ -57,7 +57,7 @@ func (b *bench) measurePipeline(ctx context.Context) error {
 	b.fill(t)
 	b.record.Result.Pipeline = stored
 	if b.spec.Measure == study.MeasureRate {
-		b.record.Result.OfferedRate = offered(t)
+		b.record.Result.OfferedRate = t.offeredRate()
 		return b.judge(t, b.record.Result.OfferedRate)
 	}
 	b.fillCount(t)

@@ -63,7 +63,7 @@ func (p *pipeline) run(ctx context.Context, l load.Load, rate float64) (trial, *
 		t.Err = died
 	}
 	t.Series = run.metering.series(t.Outcome)
-	run.metering.finish(&t)
+	run.metering.finish(ctx, &t)
 	p.bench.before = t.Outcome
 	return t, run.stored(outcome, redelivered), nil
 }

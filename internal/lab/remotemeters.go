@@ -55,10 +55,10 @@ func (r remoteMeters) latest() []agent.Metered {
 }
 
 // at returns the readings of all meters at each of several rising times, in ns on the clock's axis. It blocks until the agents
-// have sent them.
-func (r remoteMeters) at(times []int64) ([][]agent.Metered, error) {
+// have sent them, or ctx ends.
+func (r remoteMeters) at(ctx context.Context, times []int64) ([][]agent.Metered, error) {
 	const timeout = 15 * time.Second // an agent that is lost reports it long before
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	readings := make([][]agent.Metered, len(times))
 	for _, m := range r {
@@ -76,6 +76,56 @@ func (r remoteMeters) at(times []int64) ([][]agent.Metered, error) {
 	return readings, nil
 }
 
+// stored describes the meters for the record.
+func (r remoteMeters) stored() []store.Meter {
+	var list []store.Meter
+	for _, m := range r {
+		f := m.Facts()
+		list = append(list, store.Meter{
+			Name: f.Name, Host: f.Host, Processes: f.Processes, Addresses: f.Serves, ClockOffsetNs: f.Offset, ClockBoundNs: f.Bound,
+		})
+	}
+	return list
+}
+
+// settleRemote completes the readings of a trial with those of the remote meters. If an agent was lost, or the clocks are not
+// related, the broker's usage is unknown, and the trial gets a doubt.
+func (m *metering) settleRemote(ctx context.Context, t *trial, readings ...*reading) {
+	meters := m.bench.remoteMeters
+	if len(meters) == 0 {
+		return
+	}
+	if err := m.readRemote(ctx, meters, readings); err != nil {
+		m.brokerUnknown = true
+		for _, r := range readings {
+			r.broker = provision.Usage{}
+		}
+		t.Doubts = append(t.Doubts, doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", err)))
+		return
+	}
+	m.bench.record.Meters = meters.stored()
+}
+
+// readRemote replaces in readings what the remote meters had sent when the readings were taken by what they had read at those
+// times: an agent sends its readings some hundred milliseconds late.
+func (m *metering) readRemote(ctx context.Context, meters remoteMeters, readings []*reading) error {
+	if m.clockErr != nil {
+		return m.clockErr
+	}
+	var times []int64
+	for _, r := range readings {
+		times = append(times, r.at)
+	}
+	remote, err := meters.at(ctx, times)
+	if err != nil {
+		return err
+	}
+	for i, r := range readings {
+		r.addRemote(remote[i])
+	}
+	return nil
+}
+
 // addRemote sets what the broker used, in total, to what was read here and remotely, and adds the processes that were metered
 // remotely to the roots.
 func (r *reading) addRemote(remote []agent.Metered) {
@@ -89,41 +139,5 @@ func (r *reading) addRemote(remote []agent.Metered) {
 			continue
 		}
 		r.flushes += m.Flushes
-	}
-}
-
-// settleRemote replaces what the remote meters had sent when the readings were taken by what they had read at those times. If
-// an agent was lost, or the clocks are not related, the broker's usage is unknown, and the trial gets a doubt.
-func (m *metering) settleRemote(t *trial, readings ...*reading) {
-	b := m.bench
-	if len(b.remoteMeters) == 0 {
-		return
-	}
-	var times []int64
-	for _, r := range readings {
-		times = append(times, r.at)
-	}
-	err := m.clockErr
-	var remote [][]agent.Metered
-	if err == nil {
-		remote, err = b.remoteMeters.at(times)
-	}
-	if err != nil {
-		m.brokerUnknown = true
-		for _, r := range readings {
-			r.broker = provision.Usage{}
-		}
-		t.Doubts = append(t.Doubts, doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", err)))
-		return
-	}
-	for i, r := range readings {
-		r.addRemote(remote[i])
-	}
-	b.record.Meters = nil
-	for _, meter := range b.remoteMeters {
-		f := meter.Facts()
-		b.record.Meters = append(b.record.Meters, store.Meter{
-			Name: f.Name, Host: f.Host, Processes: f.Processes, Addresses: f.Serves, ClockOffsetNs: f.Offset, ClockBoundNs: f.Bound,
-		})
 	}
 }

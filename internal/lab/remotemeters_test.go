@@ -48,7 +48,7 @@ func metered(t *testing.T, here []agent.Metered, list ...agent.Meter) (trial, *b
 	m := &metering{bench: b}
 	var tr trial
 	begin, until, end := reading{at: 1e9, here: here}, reading{at: 2e9, here: here}, reading{at: 3e9, here: here}
-	m.settleRemote(&tr, &begin, &until, &end)
+	m.settleRemote(t.Context(), &tr, &begin, &until, &end)
 	tr.Cost = m.cost(begin, end, worker.Outcome{})
 	return tr, b
 }
@@ -67,6 +67,23 @@ func TestMetersOfSeveralHostsAddUp(t *testing.T) {
 	}
 	if tr, _ = metered(t, nil, fakeMeter{name: "a", cpu: 1, flushes: 2}, fakeMeter{name: "b", cpu: 1, flushes: -1}); tr.Cost.BrokerFlushes != nil || !tr.Cost.BrokerKnown {
 		t.Errorf("flushes that one host doesn't count: %+v", tr.Cost)
+	}
+}
+
+// silentMeter never answers what its processes had used.
+type silentMeter struct{ fakeMeter }
+
+func (silentMeter) At(ctx context.Context, _ ...int64) ([]agent.Metered, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestAnInterruptedRunWaitsForNoMeter(t *testing.T) {
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	began := time.Now()
+	if _, err := (remoteMeters{silentMeter{}}).at(interrupted, []int64{1}); !errors.Is(err, context.Canceled) || time.Since(began) > time.Second {
+		t.Errorf("after %s: %v", time.Since(began), err)
 	}
 }
 

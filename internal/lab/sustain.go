@@ -41,9 +41,9 @@ type attempts struct {
 	saturated string // how the generator was saturated in one of them; empty if it never was
 }
 
-// sustainable searches for the highest sustainable rate of each goal and returns that of the first goal. It fills the record's
+// searchSustainable searches for the highest sustainable rate of each goal and returns that of the first goal. It fills the record's
 // result from a trial that confirmed this rate.
-func (b *bench) sustainable(ctx context.Context) (float64, error) {
+func (b *bench) searchSustainable(ctx context.Context) (float64, error) {
 	s := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{}}
 	found, err := s.search(ctx)
 	s.recordResult(found)

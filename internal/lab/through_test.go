@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/measure"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -30,6 +31,25 @@ func TestOneStragglerDoesNotLowerAThroughput(t *testing.T) {
 		one.Samples = samples
 		if got := one.through(2); got != 0 {
 			t.Errorf("%s: %g/s", name, got)
+		}
+	}
+}
+
+func TestAPhaseTooShortForTheFlowLeavesCoarseRatesWithADoubt(t *testing.T) {
+	tr := trial{Outcome: worker.Outcome{From: 1e9, Until: 1e9 + 30e6}}
+	for name, c := range map[string]struct {
+		samples []worker.Sample
+		rate    float64
+		doubts  int
+	}{
+		"one sample":  {[]worker.Sample{{At: 1e9 + 5e6}}, 700, 1},
+		"two samples": {[]worker.Sample{{At: 1e9 + 5e6}, {At: 1e9 + 25e6, Count: measure.Count{Acked: 10, Received: 10}}}, 500, 0},
+	} {
+		b := &bench{record: &store.Record{Result: &store.Result{Measurement: store.Measurement{PublishRate: 700}}}}
+		tr.Samples = c.samples
+		b.setFlow(tr)
+		if r := b.record.Result.PublishRate; r != c.rate || len(b.record.Doubts) != c.doubts {
+			t.Errorf("%s: %g/s, %v", name, r, b.record.Doubts)
 		}
 	}
 }

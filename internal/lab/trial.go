@@ -40,44 +40,27 @@ type trial struct {
 
 // runTrial runs one load. It meters the measured phase and the drain, injects the spec's faults, and reports samples.
 func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load worker.Load) trial {
-	ctx, unguard := b.guard(ctx)
+	guarded, unguard := b.guard(ctx)
 	defer unguard()
 	b.stage(Event{Kind: Staged, Stage: stage, Target: rate})
 	runtime.GC() // or garbage of the trial before would be collected during this one
 	m := newMetering(b, stage, rate)
-	m.counted = load.Messages > 0
 	faults := newFaults(b)
+	m.follow(&load, func(measuring int64) { faults.begin(guarded, measuring) })
 	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // the drain must not wait for messages that were dropped
-	load.Measuring = func(at int64) {
-		m.schedule(at, load.Duration)
-		faults.begin(ctx, at)
-	}
-	if m.counted {
-		load.Sent = m.endNow
-	}
-	if hopeless := load.Hopeless; hopeless != nil {
-		load.Hopeless = func(samples []worker.Sample) bool {
-			if !hopeless(samples) {
-				return false
-			}
-			m.endNow()
-			return true
-		}
-	}
-	load.Observe = m.observe
-	m.clockErr = b.remoteMeters.relateClocks(ctx)
-	out, parts := b.agent.Run(ctx, load)
+	m.clockErr = b.remoteMeters.relateClocks(guarded)
+	out, parts := b.agent.Run(guarded, load)
 	b.setMayDrop(&out)
 	t := trial{
 		Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic,
 		Series: m.series(out), SampleEvery: worker.SampleEvery, Parts: parts,
 	}
 	t.Faults, t.Doubts = faults.end()
-	if cause := context.Cause(ctx); errors.Is(cause, errBrokerDied) || errors.As(cause, new(errRelayDied)) {
+	if cause := context.Cause(guarded); errors.Is(cause, errBrokerDied) || errors.As(cause, new(errRelayDied)) {
 		t.Err = cause
 	}
-	m.finish(&t)
-	b.askRelays(ctx, &t)
+	m.finish(ctx, &t)
+	b.askRelays(guarded, &t)
 	b.before = out
 	if len(parts) > 0 {
 		b.record.Agents = agentsOf(parts)
