@@ -80,27 +80,27 @@ func (b *bench) findMeters(ctx context.Context) string {
 	defer cancel()
 	unmetered := slices.Clone(b.spec.Attach)
 	if b.lab.Meters != nil {
-		b.remoteMeters = b.lab.Meters(ctx, unmetered)
-		for _, m := range b.remoteMeters {
+		b.meters.remote = b.lab.Meters(ctx, unmetered)
+		for _, m := range b.meters.remote {
 			unmetered = slices.DeleteFunc(unmetered, func(address string) bool { return slices.Contains(m.Facts().Serves, address) })
 		}
 	}
 	local, missing := provision.Find(ctx, unmetered)
 	var metered []string
 	if local != nil {
-		b.meter = local
+		b.meters.local = local
 		metered = append(metered, fmt.Sprintf("that listen here (%s)", local))
 	}
-	if len(b.remoteMeters) > 0 {
-		metered = append(metered, fmt.Sprintf("that agents meter (%s)", b.remoteMeters))
+	if len(b.meters.remote) > 0 {
+		metered = append(metered, fmt.Sprintf("that agents meter (%s)", b.meters.remote))
 	}
-	b.meterCoversBroker = len(metered) > 0 && len(missing) == 0
-	if b.meterCoversBroker {
+	b.meters.complete = len(metered) > 0 && len(missing) == 0
+	if b.meters.complete {
 		return "its cost is that of the processes " + strings.Join(metered, " and of those ")
 	}
 	for _, m := range missing {
 		if m.Here {
-			b.brokerHidden = true
+			b.meters.hidden = true
 			return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), so what other processes use may be the broker's", m.Address, m.Why)
 		}
 	}

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -14,38 +13,38 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// bench runs one repetition of a point: it holds the broker, what meters it, and what drives it.
+// bench runs one repetition of a point: it brings up the broker and its clients, measures, and takes everything down. It fills the
+// record as it goes on, so that a repetition that fails halfway keeps what is known by then.
 type bench struct {
 	lab      *lab
 	spec     study.Spec
-	payloads [][]byte      // read from files; none if payloads are generated
-	record   *store.Record // filled as the repetition goes on
-	stage    func(Event)   // reports progress
+	payloads [][]byte // read from files; none if payloads are generated
+	record   *store.Record
+	stage    func(Event) // reports progress
 
-	// The broker.
-	instance     *provision.Instance // nil if the broker is attached, or runs in this process
-	giveBack     func()              // stops the instance, unless other points share it; nil before start
-	died         *provision.Death    // nil while the broker lives
-	broker       link.Broker         // how other processes reach it; without a topology
-	tls          agent.TLS           // what was negotiated with it
-	limit        driver.Limit        // on what its queues keep, if the spec asks for one
-	limitSetting string              // the setting of limit that may have dropped messages; empty if none may have
+	broker  testedBroker
+	limit   queueLimit
+	meters  meters
+	clients clients
+	before  worker.Outcome // of the last trial
+}
 
-	// What meters the broker.
-	meter             meter        // of processes on this machine; nil if there are none, or they were not found
-	remoteMeters      remoteMeters // of an attached broker on other machines
-	meterCoversBroker bool         // the meters cover all nodes of the broker: only then its cost is known
-	brokerHidden      bool         // the attached broker is on this machine, but its processes were not found
-	pids              pidSet       // all processes that meter has reported
-	queue             provision.Queue
+// testedBroker is the broker that a repetition measures.
+type testedBroker struct {
+	instance *provision.Instance // nil if the broker is attached, or runs in this process
+	giveBack func()              // stops the instance, unless other points share it; nil before start
+	died     *provision.Death    // nil while the broker lives
+	link     link.Broker         // how other processes reach it; without a topology
+	tls      agent.TLS           // what was negotiated with it
+}
 
-	// What drives the broker.
+// clients are the processes that send to the broker and receive from it.
+type clients struct {
 	agent     agent.Agent         // nil until it has prepared the point, and for a pipeline
-	consuming *provision.Instance // the consumers' own process; nil if they run in this one
+	consumers *provision.Instance // the consumers' own process; nil if they run in the agent's
 	relays    *provision.Instance // nil if the spec asks for none
 	pipeline  *pipeline           // nil if the spec asks for none
 	exhausted string              // why no more agents can share the load; empty if more may, or were never needed
-	before    worker.Outcome      // of the last trial
 }
 
 // run brings everything up, measures and fills the record's result. The caller calls close, whatever run returns.
@@ -61,30 +60,13 @@ func (b *bench) run(ctx context.Context) error {
 	if config.Target, err = b.start(ctx, config); err != nil {
 		return err
 	}
-	if b.broker, err = b.link(config); err != nil {
+	if b.broker.link, err = b.link(config); err != nil {
 		return err
 	}
 	if b.spec.Pipeline != nil {
 		return b.measurePipeline(ctx)
 	}
-	plan := agent.Plan{Broker: b.broker, Worker: b.plan(), Place: placed(b.spec)}
-	if len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1 && !driver.UsesStock(config.Client) {
-		plan.Worker.Procs = threads(kind.Procs, b.lab.host.Cores)
-	}
-	if b.spec.Relays > 0 {
-		if err := b.startRelays(ctx, plan.Worker.Topology); err != nil {
-			return err
-		}
-		plan.Worker.Topology.Existing = true
-	}
-	if b.spec.ConsumersApart {
-		if plan.Consumers, err = b.startConsumers(ctx, plan.Worker.Topology); err != nil {
-			return err
-		}
-	}
-	b.stage(Event{Kind: Staged, Stage: "connecting"})
-	b.agent = b.lab.NewAgent()
-	if err := b.prepare(ctx, plan); err != nil {
+	if err := b.connect(ctx, b.agentPlan(kind, config)); err != nil {
 		return err
 	}
 	if err := b.warmBroker(ctx); err != nil {
@@ -93,56 +75,41 @@ func (b *bench) run(ctx context.Context) error {
 	return b.measure(ctx)
 }
 
-// config decodes the settings and refuses the point if its guarantee can't be kept.
-func (b *bench) config(kind driver.Kind) (driver.Config, error) {
-	c, err := decoded(kind, b.spec)
-	if err != nil {
-		return c, err
+// agentPlan returns what the agent prepares. A single client gets no more threads than it can use.
+func (b *bench) agentPlan(kind driver.Kind, config driver.Config) agent.Plan {
+	p := agent.Plan{Broker: b.broker.link, Worker: b.plan(), Place: placed(b.spec)}
+	if len(p.Worker.Producers) <= 1 && len(p.Worker.Consumers) <= 1 && !driver.UsesStock(config.Client) {
+		p.Worker.Procs = threads(kind.Procs, b.lab.host.Cores)
 	}
-	c.Log = b.lab.Log
-	server, err := serverSettings(b.spec)
-	if err != nil {
-		return c, err
-	}
-	b.record.Settings = store.Settings{Server: server, Client: readable(c.Client), Topic: readable(c.Topic)}
-	b.record.Versions.Client, b.record.Failover = moduleVersion(kind.Client), kind.Failover
-	b.record.Versions.Broker = b.spec.Version
-	size := max(1, int64(b.spec.MessageSize.Mean()))
-	if kind.Keeps != nil {
-		b.limit = kind.Keeps(c.Client, c.Topic, size)
-	}
-	if kind.ServerKeeps != nil {
-		b.limit = b.limit.Least(kind.ServerKeeps(b.spec.Server, size))
-	}
-	return c, supported(kind, b.spec, c)
+	return p
 }
 
-// readable replaces durations by text with their unit.
-func readable(values driver.Values) map[string]any {
-	out := map[string]any{}
-	for name, value := range values {
-		if d, ok := value.(time.Duration); ok {
-			value = d.String()
+// connect starts the relays and the consumers' process, if the spec asks for them, and has the agent prepare the plan.
+func (b *bench) connect(ctx context.Context, p agent.Plan) error {
+	if b.spec.Relays > 0 {
+		if err := b.startRelays(ctx, p.Worker.Topology); err != nil {
+			return err
 		}
-		out[name] = value
+		p.Worker.Topology.Existing = true
 	}
-	return out
-}
-
-func guarantee(s study.Spec) driver.Guarantee {
-	return driver.Guarantee{
-		Delivery: driver.Delivery(s.Delivery), Persistence: driver.Persistence(s.Persistence),
-		Replicas: s.Replicas, Acks: driver.Acks(s.Acks), Ordering: driver.Ordering(s.Ordering),
+	if b.spec.ConsumersApart {
+		var err error
+		if p.Consumers, err = b.startConsumers(ctx, p.Worker.Topology); err != nil {
+			return err
+		}
 	}
+	b.stage(Event{Kind: Staged, Stage: "connecting"})
+	b.clients.agent = b.lab.NewAgent()
+	return b.prepare(ctx, p)
 }
 
 // prepare has the agent connect producers and consumers, and waits until the broker has all the copies that were asked for.
 func (b *bench) prepare(ctx context.Context, p agent.Plan) error {
-	prepared, err := b.agent.Prepare(ctx, p)
-	b.tls.Note(prepared.TLS)
+	prepared, err := b.clients.agent.Prepare(ctx, p)
+	b.broker.tls.Note(prepared.TLS)
 	if err != nil {
-		b.agent = nil // it has left nothing behind that could be closed
-		if b.instance != nil {
+		b.clients.agent = nil // it has left nothing behind that could be closed
+		if b.broker.instance != nil {
 			b.noteDeath()
 		} else if errors.As(err, new(agent.ErrConnect)) {
 			return errStart{err}
@@ -155,33 +122,33 @@ func (b *bench) prepare(ctx context.Context, p agent.Plan) error {
 // prepareAgain closes what the agent has prepared and has it prepare the point anew, on topics of other names. Points on
 // agents have no relays, no consumers apart and no bound on threads, so the plan is whole.
 func (b *bench) prepareAgain(ctx context.Context) error {
-	if err := b.agent.Close(); err != nil {
+	if err := b.clients.agent.Close(); err != nil {
 		return err
 	}
 	b.before = worker.Outcome{}
-	return b.prepare(ctx, agent.Plan{Broker: b.broker, Worker: b.plan(), Place: placed(b.spec)})
+	return b.prepare(ctx, agent.Plan{Broker: b.broker.link, Worker: b.plan(), Place: placed(b.spec)})
 }
 
 // close takes everything down, also after run has failed halfway.
 func (b *bench) close() {
-	if b.relays != nil { // first, since closing the agent removes the relays' topics
-		stop(b.relays)
+	if b.clients.relays != nil { // first, since closing the agent removes the relays' topics
+		stop(b.clients.relays)
 	}
-	if b.agent != nil {
-		b.doubtClose(b.agent.Close(), "clients")
+	if b.clients.agent != nil {
+		b.doubtClose(b.clients.agent.Close(), "clients")
 	}
-	if b.consuming != nil {
-		stop(b.consuming)
+	if b.clients.consumers != nil {
+		stop(b.clients.consumers)
 	}
-	if b.giveBack != nil {
-		b.giveBack()
+	if b.broker.giveBack != nil {
+		b.broker.giveBack()
 	}
-	b.record.Versions.TLS = b.tls.String()
+	b.record.Versions.TLS = b.broker.tls.String()
 }
 
 // doubtClose adds a doubt if closing what was connected to a living broker failed.
 func (b *bench) doubtClose(err error, closed string) {
-	if err != nil && b.died == nil {
+	if err != nil && b.broker.died == nil {
 		b.doubt("unclean-close", "closing the %s failed: %v", closed, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // Processes that a repetition needs may die while it runs. guard ends a trial when one does.
 
-// errBrokerDied is the cause of a context that guard has ended because the broker died. bench.died says how.
+// errBrokerDied is the cause of a context that guard has ended because the broker died. bench.broker.died says how.
 var errBrokerDied = errors.New("the broker died")
 
 // errRelayDied is the cause of a context that guard has ended because a relay died.
@@ -21,15 +21,15 @@ type errRelayDied struct{ provision.Death }
 func (e errRelayDied) Error() string { return fmt.Sprintf("relay-%d died: %s", e.Node, e.Death) }
 
 // guard returns a context that ends when the broker or a relay dies, unless a fault ended it on purpose. The caller calls unguard
-// before it reads bench.died.
+// before it reads bench.broker.died.
 func (b *bench) guard(ctx context.Context) (guarded context.Context, unguard func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var broker, relays <-chan provision.Death // nil channels never deliver
-	if b.instance != nil {
-		broker = b.instance.Deaths()
+	if b.broker.instance != nil {
+		broker = b.broker.instance.Deaths()
 	}
-	if b.relays != nil {
-		relays = b.relays.Deaths()
+	if b.clients.relays != nil {
+		relays = b.clients.relays.Deaths()
 	}
 	over := make(chan struct{})
 	watched := make(chan struct{})
@@ -37,7 +37,7 @@ func (b *bench) guard(ctx context.Context) (guarded context.Context, unguard fun
 		defer close(watched)
 		select {
 		case death := <-broker:
-			b.died = &death
+			b.broker.died = &death
 			cancel(errBrokerDied)
 		case death := <-relays:
 			cancel(errRelayDied{death})
@@ -53,8 +53,8 @@ const deathDelay = time.Second
 // noteDeath notes the broker's death if it has been reported or is reported within deathDelay.
 func (b *bench) noteDeath() {
 	select {
-	case death := <-b.instance.Deaths():
-		b.died = &death
+	case death := <-b.broker.instance.Deaths():
+		b.broker.died = &death
 	case <-time.After(deathDelay):
 	}
 }
@@ -62,11 +62,11 @@ func (b *bench) noteDeath() {
 // explainLoss adds to an error of a lost consumers' process how that process died. It must be called before close, which ends
 // the process itself.
 func (b *bench) explainLoss(err error) error {
-	if b.consuming == nil || !errors.Is(err, worker.ErrApart) {
+	if b.clients.consumers == nil || !errors.Is(err, worker.ErrApart) {
 		return err
 	}
 	select {
-	case death := <-b.consuming.Deaths():
+	case death := <-b.clients.consumers.Deaths():
 		return fmt.Errorf("%w died: %s", worker.ErrApart, death)
 	case <-time.After(deathDelay):
 		return err

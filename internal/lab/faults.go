@@ -55,7 +55,7 @@ func actionsOf(list []study.Fault) []faultAction {
 // begin starts to inject the faults. from is the start of the measured phase, ns on the clock's axis. It does not block. Only its
 // first call counts, and it does nothing if the broker was not started here.
 func (f *faults) begin(ctx context.Context, from int64) {
-	if len(f.bench.spec.Faults) == 0 || f.bench.instance == nil {
+	if len(f.bench.spec.Faults) == 0 || f.bench.broker.instance == nil {
 		return
 	}
 	f.once.Do(func() {
@@ -100,7 +100,7 @@ func (f *faults) act(ctx context.Context, from int64, a faultAction, targets map
 	}[a.do]
 	for _, node := range nodes {
 		e := store.FaultEvent{OffsetNs: clock.Now() - from, Do: a.do, Node: node}
-		if instance != f.bench.instance {
+		if instance != f.bench.broker.instance {
 			e.Part = a.node
 		}
 		if err := do(ctx, node); err != nil {
@@ -114,15 +114,15 @@ func (f *faults) act(ctx context.Context, from int64, a faultAction, targets map
 // "server-1" node 1 of a pipeline's servers; all other names are nodes of the broker.
 func (b *bench) faultTarget(node string) (*provision.Instance, string) {
 	part, number, _ := strings.Cut(node, "-")
-	if b.relays != nil && part == study.PartRelay {
-		return b.relays, number
+	if b.clients.relays != nil && part == study.PartRelay {
+		return b.clients.relays, number
 	}
-	if b.pipeline != nil {
-		if in := b.pipeline.instances()[part]; in != nil {
+	if b.clients.pipeline != nil {
+		if in := b.clients.pipeline.instances()[part]; in != nil {
 			return in, cmp.Or(number, "1")
 		}
 	}
-	return b.instance, node
+	return b.broker.instance, node
 }
 
 // miss notes an action that was left out, if the spec lists it. What ends a fault is not missed: either the fault was left out as

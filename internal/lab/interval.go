@@ -58,7 +58,7 @@ func (m *metering) coresBetween(from, to reading) Cores {
 // sidesBetween returns the cores in use by each side of the generator between two readings, and its memory at the second. It
 // returns nil if both sides are one process.
 func (m *metering) sidesBetween(from, to reading) *store.SidesTick {
-	if m.bench.consuming == nil {
+	if m.bench.clients.consumers == nil {
 		return nil
 	}
 	elapsed := seconds(from.at, to.at)
@@ -121,10 +121,10 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 		}
 		return
 	}
-	brokerIsHere, generator := b.meter != nil || b.remoteMeters.allHere(), t.coresHere()
+	brokerIsHere, generator := b.meters.local != nil || b.meters.remote.allHere(), t.coresHere()
 	usedUp := brokerIsHere && s.Broker+generator+s.Relays > usedUpShare*cores
 	switch {
-	case usedUp && b.relays != nil:
+	case usedUp && b.clients.relays != nil:
 		d.add("shared-cores", "broker (%.1f), generator (%.1f) and relays (%.1f) together used up the %.0f cores they share", s.Broker, generator, s.Relays, cores)
 	case usedUp:
 		d.add("shared-cores", "broker (%.1f) and generator (%.1f) together used up the %.0f cores they share", s.Broker, generator, cores)

@@ -3,19 +3,27 @@ package lab
 import (
 	"time"
 
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// setMayDrop sets in the books how many messages may have been dropped by a queue limit that the spec asks for: by the number of
-// messages that the queue keeps, or by their age. No promise covers those (docs/decisions/023-loss-that-was-asked-for.md).
-func (b *bench) setMayDrop(out *worker.Outcome) {
-	byNumber, byAge := b.mayDropByNumber(out), b.mayDropByAge(out)
+// queueLimit is a limit on what the broker's queues keep, if the spec asks for one: on the number of messages, on their age, or on
+// both. What a queue drops for its limit is no loss: no promise covers it (docs/decisions/023-loss-that-was-asked-for.md).
+type queueLimit struct {
+	driver.Limit
+	reached string // the setting that may have dropped messages; empty if none may have
+}
+
+// setMayDrop sets in the books how many messages the queue may have dropped. For example, a queue that keeps 50 messages and was
+// full may have dropped all but the last 50 of 1,000 messages: 950.
+func (l *queueLimit) setMayDrop(out *worker.Outcome) {
+	byNumber, byAge := l.mayDropByNumber(out), l.mayDropByAge(out)
 	if byNumber == 0 && byAge == 0 {
 		return
 	}
-	b.limitSetting = b.limit.Setting
+	l.reached = l.Setting
 	if byAge > byNumber {
-		b.limitSetting = b.limit.AgeSetting
+		l.reached = l.AgeSetting
 	}
 	out.Measured.MayDrop = max(byNumber, byAge)
 	out.Warmup.MayDrop = out.Warmup.Expected // whether the limit was reached in the warm-up is not known
@@ -23,9 +31,9 @@ func (b *bench) setMayDrop(out *worker.Outcome) {
 
 // mayDropByNumber returns how many deliveries of the measured phase the queue may have dropped because it held too many messages.
 // It drops none before its limit is reached, and never those that it keeps.
-func (b *bench) mayDropByNumber(out *worker.Outcome) int64 {
-	limit := b.limit.Messages
-	if b.limit.Setting == "" || out.BacklogMax < limit {
+func (l *queueLimit) mayDropByNumber(out *worker.Outcome) int64 {
+	limit := l.Messages
+	if l.Setting == "" || out.BacklogMax < limit {
 		return 0
 	}
 	kept := max(0, limit-out.Warmup.Received) // some of the messages that it keeps may be of the warm-up
@@ -38,8 +46,8 @@ const nearlyAge = 0.9
 
 // mayDropByAge returns how many deliveries of the measured phase the queue may have dropped because they had waited for too long:
 // all of them once the age was reached, since nobody knows which messages waited how long.
-func (b *bench) mayDropByAge(out *worker.Outcome) int64 {
-	if b.limit.AgeSetting == "" || float64(longestWait(out)) < nearlyAge*float64(b.limit.Age) {
+func (l *queueLimit) mayDropByAge(out *worker.Outcome) int64 {
+	if l.AgeSetting == "" || float64(longestWait(out)) < nearlyAge*float64(l.Age) {
 		return 0
 	}
 	return out.Measured.Expected

@@ -178,7 +178,7 @@ func (m *metering) finish(ctx context.Context, t *trial) {
 	t.Window = max(time.Duration(drained.at-begin.at), time.Millisecond)
 	t.Cost = m.cost(begin, drained, t.Outcome)
 	t.Cost.Seconds, t.Cost.Shares = t.Window.Seconds(), shares.shares
-	t.neighbours, t.brokerMayBeNeighbour = shares.neighbours, m.bench.brokerHidden
+	t.neighbours, t.brokerMayBeNeighbour = shares.neighbours, m.bench.meters.hidden
 	t.GCPause, t.Queued, t.Stolen = end.gc-begin.gc, end.queued-begin.queued, phase.neighbours.Stolen
 }
 
@@ -193,16 +193,16 @@ func (m *metering) cost(begin, end reading, out worker.Outcome) store.Cost {
 		Messages:               out.Measured.Acked,
 		Bytes:                  confirmedBytes(out),
 	}
-	if m.bench.consuming != nil {
+	if m.bench.clients.consumers != nil {
 		c.Sides = &store.Sides{
 			Producing: side(begin.self, end.self, m.peak.self),
 			Consuming: side(begin.consumers, end.consumers, m.peak.consumers),
 		}
 	}
-	if m.bench.relays != nil {
+	if m.bench.clients.relays != nil {
 		c.Relays = new(side(begin.relays, end.relays, m.peak.relays))
 	}
-	if m.bench.meterCoversBroker && !m.brokerUnknown {
+	if m.bench.meters.complete && !m.brokerUnknown {
 		m.addBroker(&c, begin, end)
 	}
 	return c
@@ -234,7 +234,7 @@ func (m *metering) addBroker(c *store.Cost, begin, end reading) {
 	if begin.broker.DiskWriteBytes >= 0 && end.broker.DiskWriteBytes >= 0 {
 		c.BrokerDiskWriteBytes = end.broker.DiskWriteBytes - begin.broker.DiskWriteBytes
 	}
-	if m.bench.instance != nil {
+	if m.bench.broker.instance != nil {
 		c.BrokerDataGrowthBytes = end.dataBytes - begin.dataBytes
 	}
 	if begin.broker.DiskReadBytes >= 0 && end.broker.DiskReadBytes >= 0 {

@@ -57,7 +57,7 @@ func TestUserAndSystemTimeOfTheBrokerAreSeparate(t *testing.T) {
 }
 
 func TestDiskTrafficIsUnknownIfTheKernelDoesNotReportIt(t *testing.T) {
-	m := &metering{bench: &bench{meterCoversBroker: true}}
+	m := &metering{bench: &bench{meters: meters{complete: true}}}
 	disk := func(n int64) reading {
 		return reading{broker: provision.Usage{Disk: provision.Disk{DiskReadBytes: n, DiskWriteBytes: n}}}
 	}
@@ -82,13 +82,13 @@ func simBench(t *testing.T, client map[string]any) *bench {
 	s.Broker, s.Delivery, s.Persistence, s.Acks, s.Client = "sim", "at-least-once", "memory", "leader", client
 	b := &bench{
 		lab: &lab{host: HostFacts()}, record: &store.Record{PointID: "0123456789ab"}, spec: s,
-		agent: &agent.Local{}, stage: func(Event) {},
+		clients: clients{agent: &agent.Local{}}, stage: func(Event) {},
 	}
 	to := link.Broker{Broker: "sim", Addresses: []string{t.Name()}, Guarantee: guarantee(s), Client: client}
-	if _, err := b.agent.Prepare(t.Context(), agent.Plan{Broker: to, Worker: b.plan()}); err != nil {
+	if _, err := b.clients.agent.Prepare(t.Context(), agent.Plan{Broker: to, Worker: b.plan()}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = b.agent.Close(); sim.Remove(t.Name()) })
+	t.Cleanup(func() { _ = b.clients.agent.Close(); sim.Remove(t.Name()) })
 	return b
 }
 
@@ -283,7 +283,7 @@ func TestEvidenceHasNoLatencyIfNoneWasMeasured(t *testing.T) {
 
 // An agent that was silent sends the samples of that time all at once. Cores over the microseconds between them would be noise.
 func TestSamplesThatComeTogetherShareAReadingOfTheMeters(t *testing.T) {
-	m := newMetering(&bench{stage: func(Event) {}, queue: provision.Queue{}}, "rate", 1000)
+	m := newMetering(&bench{stage: func(Event) {}}, "rate", 1000)
 	m.observe(worker.Sample{})
 	first := m.latest
 	for range 3 * 5 {

@@ -41,7 +41,7 @@ func (b *bench) measurePipeline(ctx context.Context) error {
 		return err
 	}
 	p := &pipeline{bench: b}
-	b.pipeline = p
+	b.clients.pipeline = p
 	defer p.close()
 	if err := p.start(ctx); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (p *pipeline) start(ctx context.Context) error {
 // makeTopic makes the topic and returns how the other parts reach the broker.
 func (p *pipeline) makeTopic(ctx context.Context) (link.Broker, error) {
 	b := p.bench
-	broker := b.broker
+	broker := b.broker.link
 	broker.Topology = link.Topology(b.topicName(uint16(rand.Uint32())), b.spec.PartitionsPerTopic)
 	p.announce("connecting")
 	var err error

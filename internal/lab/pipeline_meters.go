@@ -57,7 +57,7 @@ func newPipelineMeters(p *pipeline) *pipelineMeters {
 	}
 	add(study.PartBalancer, p.balancer)
 	add(study.PartServer, p.servers)
-	add("broker", p.bench.instance)
+	add("broker", p.bench.broker.instance)
 	add(study.PartConsumer, p.consumer)
 	add(statePart, p.state)
 	return m

@@ -39,16 +39,6 @@ func Possible(s study.Spec) error {
 	return startable(recipe, s)
 }
 
-// decoded returns the guarantee and the settings of a spec as its driver takes them.
-func decoded(kind driver.Kind, s study.Spec) (c driver.Config, err error) {
-	c.Guarantee = guarantee(s)
-	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, s.Client); err != nil {
-		return c, err
-	}
-	c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, s.Topic)
-	return c, err
-}
-
 // supported returns an error if the driver can't do what a spec asks for.
 func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 	whyNoKeys := ""

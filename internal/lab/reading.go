@@ -1,7 +1,10 @@
 package lab
 
 import (
+	"maps"
 	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
@@ -14,6 +17,16 @@ type meter interface {
 	Sample() provision.Usage
 	Roots() []int // the broker's processes, with all their descendants, are the trees below these
 	PIDs() []int  // the broker's own processes
+}
+
+// meters are what reads the cost of a repetition, besides the processes of the clients, which have meters of their own.
+type meters struct {
+	local    meter           // of the broker's processes on this machine; nil if there are none, or they were not found
+	remote   remoteMeters    // of an attached broker's processes on other machines
+	complete bool            // local and remote cover all nodes of the broker: only then its cost is known
+	hidden   bool            // the attached broker is on this machine, but its processes were not found
+	pids     pidSet          // all processes that local has reported
+	runQueue provision.Queue // threads of this process that are ready and wait for a core
 }
 
 // reading is what all meters show at one time. The counters of processor time, pauses and flushes only rise, so what was used
@@ -47,21 +60,21 @@ func processor(u provision.Usage) float64 { return (u.User + u.System).Seconds()
 
 // read reads the meters. It takes less than a millisecond, so it may be called while a load is measured.
 func (b *bench) read() reading {
-	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: b.queue.Delay()}
-	if b.agent != nil {
-		r.self = b.agent.Used()
+	r := reading{at: clock.Now(), self: provision.SelfUsage(), queued: b.meters.runQueue.Delay()}
+	if b.clients.agent != nil {
+		r.self = b.clients.agent.Used()
 	}
-	if b.meter != nil {
-		used := agent.Metered{Used: b.meter.Sample()}
-		used.Flushes, used.Gaps = b.flushed()
+	if b.meters.local != nil {
+		used := agent.Metered{Used: b.meters.local.Sample()}
+		used.Flushes, used.Gaps = b.meters.flushed(b.lab.flushes)
 		r.here = []agent.Metered{used}
 	}
-	r.addRemote(b.remoteMeters.latest())
-	if b.consuming != nil {
-		r.consumers = b.consuming.Meter().Sample()
+	r.addRemote(b.meters.remote.latest())
+	if b.clients.consumers != nil {
+		r.consumers = b.clients.consumers.Meter().Sample()
 	}
-	if b.relays != nil {
-		r.relays = b.relays.Meter().Sample()
+	if b.clients.relays != nil {
+		r.relays = b.clients.relays.Meter().Sample()
 	}
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)
@@ -74,8 +87,8 @@ func (b *bench) read() reading {
 func (b *bench) survey() reading {
 	r := b.read()
 	r.census = provision.TakeCensus()
-	if b.instance != nil {
-		r.dataBytes = b.instance.Meter().DataBytes()
+	if b.broker.instance != nil {
+		r.dataBytes = b.broker.instance.Meter().DataBytes()
 	}
 	r.roots = append(r.roots, b.roots()...)
 	return r
@@ -85,12 +98,12 @@ func (b *bench) survey() reading {
 // disturb it.
 func (b *bench) roots() []int {
 	var roots []int
-	if b.meter != nil {
-		roots = append(roots, b.meter.Roots()...)
+	if b.meters.local != nil {
+		roots = append(roots, b.meters.local.Roots()...)
 	}
-	instances := []*provision.Instance{b.consuming, b.relays}
-	if b.pipeline != nil {
-		for _, part := range b.pipeline.instances() {
+	instances := []*provision.Instance{b.clients.consumers, b.clients.relays}
+	if b.clients.pipeline != nil {
+		for _, part := range b.clients.pipeline.instances() {
 			instances = append(instances, part)
 		}
 	}
@@ -100,4 +113,32 @@ func (b *bench) roots() []int {
 		}
 	}
 	return append(roots, b.lab.agentsHere()...)
+}
+
+// flushed returns how often the broker's processes, ended ones included, have flushed files, and how often the kernel could not
+// count that. The first is unknownFlushes if the kernel does not count at all, so that counter is nil.
+func (m *meters) flushed(counter *provision.Flushes) (flushes, gaps int64) {
+	if counter == nil {
+		return unknownFlushes, 0
+	}
+	return counter.Of(m.pids.add(m.local.PIDs()))
+}
+
+// pidSet is a set of process ids. It may be used by several goroutines.
+type pidSet struct {
+	mu   sync.Mutex
+	pids map[int]bool
+}
+
+// add adds processes and returns all processes of the set.
+func (s *pidSet) add(pids []int) []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pids == nil {
+		s.pids = map[int]bool{}
+	}
+	for _, pid := range pids {
+		s.pids[pid] = true
+	}
+	return slices.Collect(maps.Keys(s.pids))
 }

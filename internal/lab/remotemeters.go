@@ -91,11 +91,11 @@ func (r remoteMeters) stored() []store.Meter {
 // settleRemote completes the readings of a trial with those of the remote meters. If an agent was lost, or the clocks are not
 // related, the broker's usage is unknown, and the trial gets a doubt.
 func (m *metering) settleRemote(ctx context.Context, t *trial, readings ...*reading) {
-	meters := m.bench.remoteMeters
-	if len(meters) == 0 {
+	remote := m.bench.meters.remote
+	if len(remote) == 0 {
 		return
 	}
-	if err := m.readRemote(ctx, meters, readings); err != nil {
+	if err := m.readRemote(ctx, remote, readings); err != nil {
 		m.brokerUnknown = true
 		for _, r := range readings {
 			r.broker = provision.Usage{}
@@ -103,12 +103,12 @@ func (m *metering) settleRemote(ctx context.Context, t *trial, readings ...*read
 		t.Doubts = append(t.Doubts, doubtOf("meter-lost", remark.Of("what the broker cost is not known: %s", err)))
 		return
 	}
-	m.bench.record.Meters = meters.stored()
+	m.bench.record.Meters = remote.stored()
 }
 
 // readRemote replaces in readings what the remote meters had sent when the readings were taken by what they had read at those
 // times: an agent sends its readings some hundred milliseconds late.
-func (m *metering) readRemote(ctx context.Context, meters remoteMeters, readings []*reading) error {
+func (m *metering) readRemote(ctx context.Context, remote remoteMeters, readings []*reading) error {
 	if m.clockErr != nil {
 		return m.clockErr
 	}
@@ -116,12 +116,12 @@ func (m *metering) readRemote(ctx context.Context, meters remoteMeters, readings
 	for _, r := range readings {
 		times = append(times, r.at)
 	}
-	remote, err := meters.at(ctx, times)
+	exact, err := remote.at(ctx, times)
 	if err != nil {
 		return err
 	}
 	for i, r := range readings {
-		r.addRemote(remote[i])
+		r.addRemote(exact[i])
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (l *lab) repetition(ctx context.Context, run study.Run) (r store.Record, st
 	err := b.explainLoss(b.run(ctx))
 	b.close()
 	started = !errors.As(err, new(errStart))
-	if !started || b.died != nil {
+	if !started || b.broker.died != nil {
 		l.pool.drop(b.spec)
 	}
 	status, why := b.ending(ctx, err)
@@ -58,7 +58,7 @@ func (b *bench) classify(ctx context.Context, err error) (store.Status, remark.R
 		judged      judgement
 	)
 	switch {
-	case err == nil && ctx.Err() == nil && b.died == nil:
+	case err == nil && ctx.Err() == nil && b.broker.died == nil:
 		return store.OK, remark.Remark{}
 	case ctx.Err() != nil:
 		return store.Aborted, remark.Of("interrupted")
@@ -70,8 +70,8 @@ func (b *bench) classify(ctx context.Context, err error) (store.Status, remark.R
 		return store.Refused, remark.Of("%v", setting)
 	case errors.As(err, &refused):
 		return store.Refused, remark.Of("%v", err)
-	case b.died != nil:
-		return store.Failed, remark.Of("the broker died: %v", b.died)
+	case b.broker.died != nil:
+		return store.Failed, remark.Of("the broker died: %v", b.broker.died)
 	case errors.As(err, &judged):
 		return judged.status, remark.Of("%v", err)
 	case errors.Is(err, worker.ErrLate), errors.As(err, new(*agent.ErrClock)):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
@@ -31,7 +32,7 @@ func (b *bench) start(ctx context.Context, c driver.Config) (driver.Target, erro
 	if err != nil {
 		return target, errStart{err}
 	}
-	b.tls.Watch(target.TLS)
+	b.broker.tls.Watch(target.TLS)
 	c.Target = target
 	return target, b.attach(ctx, c, recipe)
 }
@@ -57,14 +58,14 @@ func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t 
 	if err != nil {
 		return t, err
 	}
-	b.instance, b.giveBack = instance, giveBack
+	b.broker.instance, b.broker.giveBack = instance, giveBack
 	if provision.Metered {
-		b.meter, b.meterCoversBroker = instance.Meter(), true
+		b.meters.local, b.meters.complete = instance.Meter(), true
 	}
 	t = driver.Target{
 		Addresses: instance.Addresses(), TLS: instance.ClientTLS(), Version: instance.Version(), Endpoints: instance.Endpoints(),
 	}
-	b.tls.Watch(t.TLS)
+	b.broker.tls.Watch(t.TLS)
 	b.record.Versions.Broker = instance.Version()
 	version, err := recipe.Version(instance.Version())
 	if err != nil {
@@ -82,4 +83,24 @@ func (b *bench) doubtVersion(v provision.Version) {
 	if v.Doubt != "" {
 		b.doubt("old-version", "%s %s: %s", b.spec.Broker, v.Name, v.Doubt)
 	}
+}
+
+// replicaTimeout is how long new topics may take until every replica follows its leader.
+const replicaTimeout = 60 * time.Second
+
+// awaitReplicas waits until the broker reports, by its own administration, as many replicas in sync as the spec asks for. A broker
+// may accept a number of replicas and run fewer. Nothing is measured before.
+func (b *bench) awaitReplicas(ctx context.Context) error {
+	if b.broker.instance == nil || b.spec.Replicas < 2 {
+		return nil
+	}
+	if r, ok := catalog.Started(b.spec.Broker); !ok || r.InSync == nil { // then the driver's Setup has checked them
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, replicaTimeout)
+	defer cancel()
+	if _, err := b.broker.instance.InSync(ctx, b.spec.Replicas); err != nil {
+		return fmt.Errorf("replicas: %d: %w", b.spec.Replicas, err)
+	}
+	return nil
 }

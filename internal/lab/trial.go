@@ -48,9 +48,9 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	faults := newFaults(b)
 	m.follow(&load, func(measuring int64) { faults.begin(guarded, measuring) })
 	load.Lossy = b.spec.Delivery == "at-most-once" || b.limit.Given() // the drain must not wait for messages that were dropped
-	m.clockErr = b.remoteMeters.relateClocks(guarded)
-	out, parts := b.agent.Run(guarded, load)
-	b.setMayDrop(&out)
+	m.clockErr = b.meters.remote.relateClocks(guarded)
+	out, parts := b.clients.agent.Run(guarded, load)
+	b.limit.setMayDrop(&out)
 	t := trial{
 		Outcome: out, Rate: rate, Scheduled: load.Schedule != nil && load.Messages == 0, Senders: b.spec.Topics * b.spec.ProducersPerTopic,
 		Series: m.series(out), SampleEvery: worker.SampleEvery, Parts: parts,

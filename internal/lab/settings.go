@@ -1,0 +1,88 @@
+package lab
+
+// A spec gives settings as text or YAML values. This file turns them into the types that drivers and recipes take.
+
+import (
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// config decodes the settings and refuses the point if its guarantee can't be kept.
+func (b *bench) config(kind driver.Kind) (driver.Config, error) {
+	c, err := decoded(kind, b.spec)
+	if err != nil {
+		return c, err
+	}
+	c.Log = b.lab.Log
+	server, err := serverSettings(b.spec)
+	if err != nil {
+		return c, err
+	}
+	b.record.Settings = store.Settings{Server: server, Client: readable(c.Client), Topic: readable(c.Topic)}
+	b.record.Versions.Client, b.record.Failover = moduleVersion(kind.Client), kind.Failover
+	b.record.Versions.Broker = b.spec.Version
+	size := max(1, int64(b.spec.MessageSize.Mean()))
+	if kind.Keeps != nil {
+		b.limit.Limit = kind.Keeps(c.Client, c.Topic, size)
+	}
+	if kind.ServerKeeps != nil {
+		b.limit.Limit = b.limit.Least(kind.ServerKeeps(b.spec.Server, size))
+	}
+	return c, supported(kind, b.spec, c)
+}
+
+// readable replaces durations by text with their unit.
+func readable(values driver.Values) map[string]any {
+	out := map[string]any{}
+	for name, value := range values {
+		if d, ok := value.(time.Duration); ok {
+			value = d.String()
+		}
+		out[name] = value
+	}
+	return out
+}
+
+func guarantee(s study.Spec) driver.Guarantee {
+	return driver.Guarantee{
+		Delivery: driver.Delivery(s.Delivery), Persistence: driver.Persistence(s.Persistence),
+		Replicas: s.Replicas, Acks: driver.Acks(s.Acks), Ordering: driver.Ordering(s.Ordering),
+	}
+}
+
+// decoded returns the guarantee and the settings of a spec as its driver takes them.
+func decoded(kind driver.Kind, s study.Spec) (c driver.Config, err error) {
+	c.Guarantee = guarantee(s)
+	if c.Client, err = driver.Decode(kind.Settings, driver.ClientScope, s.Client); err != nil {
+		return c, err
+	}
+	c.Topic, err = driver.Decode(kind.Settings, driver.TopicScope, s.Topic)
+	return c, err
+}
+
+// serverSettings returns the settings that a point's broker is started with: those of the spec, those that the guarantee needs,
+// and in a pipeline those that let the broker report its queue. For an attached broker they are those of the spec.
+func serverSettings(s study.Spec) (map[string]any, error) {
+	kind, err := driver.Lookup(s.Broker)
+	if err != nil || len(s.Attach) > 0 {
+		return s.Server, nil //nolint:nilerr // an unknown broker is refused elsewhere
+	}
+	settings := s.Server
+	if s.Pipeline != nil && kind.Watched != nil {
+		settings = kind.Watched(settings)
+	}
+	if kind.Transacts != nil {
+		client, err := driver.Decode(kind.Settings, driver.ClientScope, s.Client)
+		if err != nil {
+			return nil, err
+		}
+		settings = kind.Transacts(guarantee(s), client, s.Relays, settings)
+	}
+	if kind.Server == nil {
+		return settings, nil
+	}
+	return kind.Server(guarantee(s), settings)
+}
