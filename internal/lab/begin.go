@@ -12,6 +12,43 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
+// begin returns the rate at which the search begins, and whether the answer is likely to be near. It begins where a
+// neighbour's search ended, which costs nothing, or else at a rate that probes find. Repetitions begin at different rates on
+// purpose: from the same rate they would try the same rates, and find the same bounds by construction.
+func (s *rateSearch) begin(ctx context.Context) (rate float64, near bool, err error) {
+	b := s.bench
+	n, samePoint, known := b.lab.neighbourOf(b.record)
+	if known {
+		s.minWarmup = 2 * time.Duration(n.p99)
+		rate, near = math.Sqrt(n.low*n.high), samePoint
+		known, err = s.carries(ctx, rate/2)
+	}
+	if !known && err == nil {
+		near = false
+		rate, err = s.probe(ctx)
+	}
+	random := rand.New(rand.NewPCG(uint64(b.spec.Seed), uint64(b.record.Repetition)))
+	offset := random.Float64() - 0.5 // within half the width of the answer on either side
+	return rate * math.Pow(1+b.spec.Sustainable.Width, offset), near, err
+}
+
+// carries offers a load that a neighbour sustained with ease, and reports whether a quarter of it came through. The load also
+// warms the broker up.
+func (s *rateSearch) carries(ctx context.Context, rate float64) (bool, error) {
+	arrivals, err := s.bench.arrivals(rate)
+	if err != nil {
+		return false, err
+	}
+	load := s.load(neighbourWarmup * time.Duration(s.bench.spec.Sustainable.Warmup))
+	load.Schedule, load.About = arrivals, rate
+	t := s.bench.runTrial(ctx, "warming up", rate, load)
+	return s.bench.throughput(t) >= rate/4, t.Err
+}
+
+// neighbourWarmup is how long carries offers its load, in multiples of a trial's warm-up. Probes need no such warm-up: they are
+// repeated until the broker gets no faster.
+const neighbourWarmup = 5
+
 // neighbour is a point of this run whose sustainable rate is known. A search for a similar point begins there.
 type neighbour struct {
 	study, point, broker string
@@ -68,43 +105,6 @@ func differingAxes(a, b map[string]string) int {
 	}
 	return n
 }
-
-// begin returns the rate at which the search begins, and whether the answer is likely to be near. It begins where a
-// neighbour's search ended, which costs nothing, or else at a rate that probes find. Repetitions begin at different rates on
-// purpose: from the same rate they would try the same rates, and find the same bounds by construction.
-func (s *rateSearch) begin(ctx context.Context) (rate float64, near bool, err error) {
-	b := s.bench
-	n, samePoint, known := b.lab.neighbourOf(b.record)
-	if known {
-		s.minWarmup = 2 * time.Duration(n.p99)
-		rate, near = math.Sqrt(n.low*n.high), samePoint
-		known, err = s.carries(ctx, rate/2)
-	}
-	if !known && err == nil {
-		near = false
-		rate, err = s.probe(ctx)
-	}
-	random := rand.New(rand.NewPCG(uint64(b.spec.Seed), uint64(b.record.Repetition)))
-	offset := random.Float64() - 0.5 // within half the width of the answer on either side
-	return rate * math.Pow(1+b.spec.Sustainable.Width, offset), near, err
-}
-
-// carries offers a load that a neighbour sustained with ease, and reports whether a quarter of it came through. The load also
-// warms the broker up.
-func (s *rateSearch) carries(ctx context.Context, rate float64) (bool, error) {
-	arrivals, err := s.bench.arrivals(rate)
-	if err != nil {
-		return false, err
-	}
-	load := s.load(neighbourWarmup * time.Duration(s.bench.spec.Sustainable.Warmup))
-	load.Schedule, load.About = arrivals, rate
-	t := s.bench.runTrial(ctx, "warming up", rate, load)
-	return s.bench.throughput(t) >= rate/4, t.Err
-}
-
-// neighbourWarmup is how long carries offers its load, in multiples of a trial's warm-up. Probes need no such warm-up: they are
-// repeated until the broker gets no faster.
-const neighbourWarmup = 5
 
 // probe finds the rate at which to begin, by closed loops. At most once, nothing holds a closed loop back: it would pile up
 // more messages than the broker works off in minutes. So rising rates are tried instead.

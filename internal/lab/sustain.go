@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
-	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
-	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
@@ -208,97 +204,4 @@ func (s *rateSearch) stored(k search.Kind, t trial) store.Trial {
 // adaptWarmup makes the next warm-ups last twice the latency at p99: by then messages are delivered as fast as they are sent.
 func (s *rateSearch) adaptWarmup(t trial) {
 	s.minWarmup = 2 * time.Duration(s.bench.latency(t).Quantile(0.99))
-}
-
-// recordResult fills the record's result, also if the search has found nothing.
-func (s *rateSearch) recordResult(found search.Result) {
-	b, first := s.bench, found.Goals[0]
-	b.record.Result = &store.Result{}
-	if confirming := s.tried[first.Low].passed; confirming != nil {
-		b.fill(*confirming)
-		b.record.Result.OfferedRate = confirming.Rate
-	}
-	b.record.Result.Sustainable = &store.Sustainable{
-		Low: first.Low, High: first.High, Goals: goalResults(b.spec, found.Goals), Trials: s.trials, Limit: s.bottleneck(first),
-	}
-}
-
-// goalResults turns the bounds of all goals, in the order of the spec, into their stored form.
-func goalResults(spec study.Spec, found []search.Bounds) []store.GoalResult {
-	var results []store.GoalResult
-	for i, goal := range spec.Sustainable.Bounds() {
-		bounds := found[i]
-		results = append(results, store.GoalResult{
-			LatencyNs: int64(goal.Latency), Quantile: goal.Quantile,
-			Low: bounds.Low, High: bounds.High, Conditional: bounds.Conditional, Undecided: bounds.Undecided,
-		})
-	}
-	return results
-}
-
-// noRateError says why the search found no rate for its first goal; nil if it found one.
-func (s *rateSearch) noRateError(first search.Bounds) error {
-	switch {
-	case first.Low == 0 && first.Void != "":
-		return void("no rate could be confirmed: void %s", first.Void)
-	case first.Low == 0:
-		reasons := slices.DeleteFunc([]string{first.Undecided, s.lastReason}, func(reason string) bool { return reason == "" })
-		return failed("%s", strings.Join(reasons, ": "))
-	case s.tried[first.Low].passed == nil:
-		return fmt.Errorf("internal error: %g/s counts as sustained, but no full-length trial at this rate passed", first.Low)
-	}
-	return nil
-}
-
-// addDoubts adds doubts about goals that were not answered, and about rates that the broker may exceed.
-func (s *rateSearch) addDoubts(found search.Result) {
-	for i, bounds := range found.Goals {
-		if bounds.Undecided != "" {
-			s.bench.doubt("incomplete-search", "%s%s", goalPrefix(s.goals[i], len(s.goals)), bounds.Undecided)
-		}
-		if bounds.PassedAbove > 0 {
-			s.bench.doubt("not-monotonic", "%sonly its latency made %.0f/s fail, and %.0f/s passed a trial: the broker may keep the bound at higher rates than this",
-				goalPrefix(s.goals[i], len(s.goals)), bounds.High, bounds.PassedAbove)
-		}
-	}
-	if limit := s.bench.record.Result.Sustainable.Limit; limit == limitGenerator || limit == limitClientSend {
-		first := found.Goals[0]
-		why := s.saturatedBetween(first.Low, first.High)
-		if why != "" {
-			why = ": " + why
-		}
-		s.bench.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first%s%s", why, s.bench.whyNoMore())
-	}
-}
-
-// goalPrefix begins a sentence about one of several goals; empty if there is only one.
-func goalPrefix(g search.Goal, goals int) string {
-	switch {
-	case goals == 1:
-		return ""
-	case g.Latency == 0:
-		return "without a latency bound: "
-	}
-	return fmt.Sprintf("latency of at most %s at p%g: ", g.Latency, 100*g.Quantile)
-}
-
-// latency returns the latency that goals bound: end to end, or until the confirmation if nobody subscribes.
-func (b *bench) latency(t trial) hist.Snapshot {
-	if b.spec.SubscriptionsPerTopic == 0 {
-		return t.Histograms.Publish
-	}
-	return t.Histograms.EndToEnd
-}
-
-// throughput returns how many messages per second came through while the trial was sending: the slower of confirming and
-// receiving. It is 0 if there are too few samples to tell.
-func (b *bench) throughput(t trial) float64 {
-	acked, received, ok := t.flow()
-	if !ok {
-		return 0
-	}
-	if subscriptions := float64(b.spec.SubscriptionsPerTopic); subscriptions > 0 {
-		return min(acked, received/subscriptions)
-	}
-	return acked
 }

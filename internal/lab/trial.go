@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -104,6 +105,27 @@ func (t trial) flow() (acked, received float64, ok bool) {
 	acked = float64(last.Count.Acked-first.Count.Acked) / elapsed
 	received = float64(last.Count.Received-first.Count.Received) / elapsed
 	return acked, received, true
+}
+
+// latency returns the latency that goals bound: end to end, or until the confirmation if nobody subscribes.
+func (b *bench) latency(t trial) hist.Snapshot {
+	if b.spec.SubscriptionsPerTopic == 0 {
+		return t.Histograms.Publish
+	}
+	return t.Histograms.EndToEnd
+}
+
+// throughput returns how many messages per second came through while the trial was sending: the slower of confirming and
+// receiving. It is 0 if there are too few samples to tell.
+func (b *bench) throughput(t trial) float64 {
+	acked, received, ok := t.flow()
+	if !ok {
+		return 0
+	}
+	if subscriptions := float64(b.spec.SubscriptionsPerTopic); subscriptions > 0 {
+		return min(acked, received/subscriptions)
+	}
+	return acked
 }
 
 // nearlyAll is the share of messages after which the measurement of a throughput ends: a single late message must not decide it.

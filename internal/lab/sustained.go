@@ -1,0 +1,142 @@
+package lab
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/search"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+)
+
+// recordResult fills the record's result, also if the search has found nothing.
+func (s *rateSearch) recordResult(found search.Result) {
+	b, first := s.bench, found.Goals[0]
+	b.record.Result = &store.Result{}
+	if confirming := s.tried[first.Low].passed; confirming != nil {
+		b.fill(*confirming)
+		b.record.Result.OfferedRate = confirming.Rate
+	}
+	b.record.Result.Sustainable = &store.Sustainable{
+		Low: first.Low, High: first.High, Goals: goalResults(b.spec, found.Goals), Trials: s.trials, Limit: s.bottleneck(first),
+	}
+}
+
+// goalResults turns the bounds of all goals, in the order of the spec, into their stored form.
+func goalResults(spec study.Spec, found []search.Bounds) []store.GoalResult {
+	var results []store.GoalResult
+	for i, goal := range spec.Sustainable.Bounds() {
+		bounds := found[i]
+		results = append(results, store.GoalResult{
+			LatencyNs: int64(goal.Latency), Quantile: goal.Quantile,
+			Low: bounds.Low, High: bounds.High, Conditional: bounds.Conditional, Undecided: bounds.Undecided,
+		})
+	}
+	return results
+}
+
+// noRateError says why the search found no rate for its first goal; nil if it found one.
+func (s *rateSearch) noRateError(first search.Bounds) error {
+	switch {
+	case first.Low == 0 && first.Void != "":
+		return void("no rate could be confirmed: void %s", first.Void)
+	case first.Low == 0:
+		reasons := slices.DeleteFunc([]string{first.Undecided, s.lastReason}, func(reason string) bool { return reason == "" })
+		return failed("%s", strings.Join(reasons, ": "))
+	case s.tried[first.Low].passed == nil:
+		return fmt.Errorf("internal error: %g/s counts as sustained, but no full-length trial at this rate passed", first.Low)
+	}
+	return nil
+}
+
+// addDoubts adds doubts about goals that were not answered, and about rates that the broker may exceed.
+func (s *rateSearch) addDoubts(found search.Result) {
+	for i, bounds := range found.Goals {
+		if bounds.Undecided != "" {
+			s.bench.doubt("incomplete-search", "%s%s", goalPrefix(s.goals[i], len(s.goals)), bounds.Undecided)
+		}
+		if bounds.PassedAbove > 0 {
+			s.bench.doubt("not-monotonic", "%sonly its latency made %.0f/s fail, and %.0f/s passed a trial: the broker may keep the bound at higher rates than this",
+				goalPrefix(s.goals[i], len(s.goals)), bounds.High, bounds.PassedAbove)
+		}
+	}
+	if limit := s.bench.record.Result.Sustainable.Limit; limit == limitGenerator || limit == limitClientSend {
+		first := found.Goals[0]
+		why := s.saturatedBetween(first.Low, first.High)
+		if why != "" {
+			why = ": " + why
+		}
+		s.bench.doubt("generator-bound", "at least this: the generator or its client, not the broker, ran out first%s%s", why, s.bench.whyNoMore())
+	}
+}
+
+// goalPrefix begins a sentence about one of several goals; empty if there is only one.
+func goalPrefix(g search.Goal, goals int) string {
+	switch {
+	case goals == 1:
+		return ""
+	case g.Latency == 0:
+		return "without a latency bound: "
+	}
+	return fmt.Sprintf("latency of at most %s at p%g: ", g.Latency, 100*g.Quantile)
+}
+
+// The bottlenecks above a sustainable rate, as records hold them.
+const (
+	limitGenerator     = "generator"      // the generator was late, or used up its cores
+	limitLatency       = "latency"        // the goal's latency bound
+	limitConsumerDelay = "consumer-delay" // the consumers' own work on each message
+	limitCPU           = "cpu"            // the cores of the machine
+	limitClientWindow  = "client-window"  // places for unconfirmed messages
+	limitClientSend    = "client-send"    // the client's Send
+	limitUnknown       = "unknown"
+)
+
+// The thresholds of bottleneck. It only guesses, so each is well above what a trial with room to spare shows.
+const (
+	cpuFull     = 0.9 // of all cores: the rest goes to interrupts and to other processes
+	blockedMost = 0.5 // of the producers' time: without a wait for a slot they would have sent up to twice as much
+	sendingMost = 0.8 // of the producers' time: hardly any is left to wait for the next message to be due
+)
+
+// bottleneck guesses what ran out just above the rate found. The first cause that fits wins: what was asked for (a latency, the
+// consumers' delay) comes before what the machine lacks, and that before what the client lacks, since a machine without
+// free cores makes the client slow as well.
+func (s *rateSearch) bottleneck(found search.Bounds) string {
+	if found.Void != "" && s.saturatedBetween(found.Low, found.High) != "" {
+		return limitGenerator
+	}
+	t := s.tried[found.High].failed
+	if t == nil {
+		return limitUnknown
+	}
+	cores := float64(s.bench.lab.host.Cores)
+	producersTime := t.sendingTime()
+	goal := s.goals[0]
+	switch {
+	case goal.Latency > 0 && s.bench.latency(*t).Quantile(goal.Quantile) > int64(goal.Latency):
+		return limitLatency
+	case t.Working > busyConsumers:
+		return limitConsumerDelay
+	case t.brokerCPU()+t.coresHere() > cpuFull*cores:
+		return limitCPU
+	case t.Blocked.Seconds() > blockedMost*producersTime:
+		return limitClientWindow
+	case t.Sending.Seconds() > sendingMost*producersTime:
+		return limitClientSend
+	}
+	return limitUnknown
+}
+
+// saturatedBetween says how the generator was saturated at the lowest rate between two bounds at which it was; empty if it was at
+// none. high is 0 if there is no upper bound.
+func (s *rateSearch) saturatedBetween(low, high float64) string {
+	for _, rate := range slices.Sorted(maps.Keys(s.tried)) {
+		if why := s.tried[rate].saturated; why != "" && rate > low && (high == 0 || rate < high) {
+			return why
+		}
+	}
+	return ""
+}
