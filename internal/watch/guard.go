@@ -7,96 +7,86 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 )
 
-// ErrOpen refuses to show a run to everybody who can reach this machine.
+// ErrOpen is the error of serving beyond this machine without a token: everybody in the network could watch.
 var ErrOpen = errors.New("that address can be reached from other machines: a token is needed (--watch-token-env), and a proxy in front for TLS; or listen on 127.0.0.1")
 
-// connections bounds how many watch at once; who comes later waits.
-const connections = 64
+// tokenCookie carries the token in requests that the page makes by itself.
+const tokenCookie = "brokermark-token"
 
-// cookie carries the token, so that the page's own requests have it, too.
-const cookie = "brokermark-token"
-
-// loopback tells that only this machine reaches an address.
-func loopback(address string) bool {
+// isLoopback tells whether only this machine can reach an address.
+func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	return err == nil && local(host)
+	return err == nil && isLocalHost(host)
 }
 
-func local(host string) bool {
+func isLocalHost(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// guarded lets in who shows the token. Without one it answers only to this machine's own names, so that no web page
-// elsewhere reads the run by having its name point here, and to no other page's requests.
+// guarded keeps strangers from h. Requests that another site's page makes are refused. Without a token, h answers only to this machine's
+// own names: a name that somebody else pointed to 127.0.0.1 (DNS rebinding) would make his page one of this site. With a token, a
+// request has to show it: as ?token= once, which sets a cookie, then by the cookie, or as "Authorization: Bearer".
 func guarded(h http.Handler, token string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if origin := r.Header.Get("Origin"); origin != "" && !sameHost(origin, r.Host) {
+		switch {
+		case fromOtherSite(r):
 			http.Error(w, "this page belongs to another site", http.StatusForbidden)
-			return
-		}
-		if token == "" {
-			host, _, err := net.SplitHostPort(r.Host)
-			if err != nil {
-				host = strings.Trim(r.Host, "[]")
-			}
-			if !local(host) {
-				http.Error(w, "ask for localhost or 127.0.0.1", http.StatusForbidden)
-				return
-			}
-			h.ServeHTTP(w, r)
-			return
-		}
-		if shown := r.URL.Query().Get("token"); equal(shown, token) {
-			http.SetCookie(w, &http.Cookie{Name: cookie, Value: url.QueryEscape(token), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-			http.Redirect(w, r, r.URL.Path, http.StatusSeeOther) // the token isn't to stay in the address
-			return
-		}
-		shown, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if c, err := r.Cookie(cookie); !bearer && err == nil {
-			shown, _ = url.QueryUnescape(c.Value)
-		}
-		if !equal(shown, token) {
+		case token == "" && !isLocalHost(hostOf(r)):
+			http.Error(w, "ask for localhost or 127.0.0.1", http.StatusForbidden)
+		case token != "" && sameSecret(r.URL.Query().Get("token"), token):
+			moveToCookie(w, r, token)
+		case token != "" && !sameSecret(shownToken(r), token):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed: open /?token=TOKEN, or send Authorization: Bearer TOKEN", http.StatusUnauthorized)
-			return
+		default:
+			h.ServeHTTP(w, r)
 		}
-		h.ServeHTTP(w, r)
 	})
 }
 
-func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
-
-func sameHost(origin, host string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && u.Host == host
-}
-
-// few is a listener with a bound on open connections.
-type few struct {
-	net.Listener
-	places chan struct{}
-}
-
-func (f *few) Accept() (net.Conn, error) {
-	f.places <- struct{}{}
-	c, err := f.Listener.Accept()
-	if err != nil {
-		<-f.places
-		return nil, err
+// fromOtherSite tells whether a browser sent the request for a page of another site. Only browsers send an Origin.
+func fromOtherSite(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
 	}
-	return &placed{Conn: c, leave: sync.OnceFunc(func() { <-f.places })}, nil
+	u, err := url.Parse(origin)
+	return err != nil || u.Host != r.Host
 }
 
-type placed struct {
-	net.Conn
-	leave func()
+// hostOf is the host that a request asks for, without the port.
+func hostOf(r *http.Request) string {
+	if host, _, err := net.SplitHostPort(r.Host); err == nil {
+		return host
+	}
+	return strings.Trim(r.Host, "[]")
 }
 
-func (p *placed) Close() error {
-	defer p.leave()
-	return p.Conn.Close()
+// shownToken is the token of a request's Authorization header, else of its cookie. It is empty if there is none.
+func shownToken(r *http.Request) string {
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return token
+	}
+	c, err := r.Cookie(tokenCookie)
+	if err != nil {
+		return ""
+	}
+	token, err := url.QueryUnescape(c.Value)
+	if err != nil {
+		return ""
+	}
+	return token
 }
+
+// moveToCookie answers with a cookie and the same address without the token, which would stay in the browser's history.
+func moveToCookie(w http.ResponseWriter, r *http.Request, token string) {
+	http.SetCookie(w, &http.Cookie{Name: tokenCookie, Value: url.QueryEscape(token), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	path := "/" + strings.TrimLeft(r.URL.Path, `/\`) // "//example.org" would lead to another site
+	http.Redirect(w, r, path, http.StatusSeeOther)
+}
+
+// sameSecret compares in a time that does not tell how much of a is right.
+func sameSecret(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

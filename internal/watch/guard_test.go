@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -91,11 +92,11 @@ func TestOtherMachinesNeedTheToken(t *testing.T) {
 		"Prometheus":       {"/metrics", []string{"Authorization", "Bearer s3 cr&t"}, 200},
 		"a wrong address":  {"/?token=x", nil, 401},
 		"the address":      {"/?token=s3+cr%26t", nil, 303},
-		"the page's own":   {"/", []string{"Cookie", cookie + "=s3+cr%26t"}, 200},
-		"a wrong cookie":   {"/events", []string{"Cookie", cookie + "=x"}, 401},
-		"another site's":   {"/", []string{"Cookie", cookie + "=s3+cr%26t", "Origin", "http://evil.example"}, 403},
+		"the page's own":   {"/", []string{"Cookie", tokenCookie + "=s3+cr%26t"}, 200},
+		"a wrong cookie":   {"/events", []string{"Cookie", tokenCookie + "=x"}, 401},
+		"another site's":   {"/", []string{"Cookie", tokenCookie + "=s3+cr%26t", "Origin", "http://evil.example"}, 403},
 		"metrics without":  {"/metrics", nil, 401},
-		"any name with it": {"/", []string{"Host", "bench.example", "Cookie", cookie + "=s3+cr%26t"}, 200},
+		"any name with it": {"/", []string{"Host", "bench.example", "Cookie", tokenCookie + "=s3+cr%26t"}, 200},
 	} {
 		if got := asked(t, base, c.path, c.headers...); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
@@ -123,7 +124,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		_, err = c.Read(make([]byte, 1))
 		return err == nil
 	}
-	for n := range connections {
+	for n := range maxConnections {
 		if !answers() {
 			t.Fatalf("connection %d isn't answered", n+1)
 		}
@@ -132,8 +133,19 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Error("one more than allowed is answered")
 	}
 	idle[0].Close()
-	idle[connections].Close()
+	idle[maxConnections].Close()
 	if idle = idle[1:]; !answers() {
 		t.Error("nobody is let in after somebody left")
+	}
+}
+
+func TestTheTokenInAnAddressLeadsToThisSiteOnly(t *testing.T) {
+	for path, want := range map[string]string{"/": "/", "/events": "/events", "//evil.example": "/evil.example", "/%5cevil.example": "/evil.example"} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "http://bench.example"+path+"?token=secret", nil)
+		guarded(http.NotFoundHandler(), "secret").ServeHTTP(w, r)
+		if got := w.Header().Get("Location"); got != want {
+			t.Errorf("%s leads to %q, want %q", path, got, want)
+		}
 	}
 }

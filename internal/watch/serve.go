@@ -12,15 +12,23 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 //go:embed page
 var page embed.FS
 
-// Address completes HOST:PORT, :PORT or PORT; without a host it is this machine's own.
+const (
+	maxConnections = 64                     // open at once; further ones wait
+	sendEvery      = 500 * time.Millisecond // between two messages to a page
+	closeTime      = time.Second            // that Close waits for pages to receive their last message
+)
+
+// Address completes an address to HOST:PORT. Without a host it is this machine's own: "9464" is "127.0.0.1:9464".
 func Address(text string) (string, error) {
-	wrong := fmt.Errorf("%q is no address; allowed: HOST:PORT or PORT, such as 9464 or 127.0.0.1:9464", text)
 	host, port := "", text
+	wrong := fmt.Errorf("%q is no address; allowed: HOST:PORT or PORT, such as 9464 or 127.0.0.1:9464", text)
 	if strings.Contains(text, ":") {
 		var err error
 		if host, port, err = net.SplitHostPort(text); err != nil {
@@ -38,61 +46,67 @@ func Address(text string) (string, error) {
 
 // Server serves pages and metrics of a run, or the pages of a store.
 type Server struct {
-	URL      string // where it listens, without a path
-	http     http.Server
-	listener net.Listener
-	over     chan struct{} // closed when the run is over
-	ended    chan struct{}
+	URL     string // where it listens, without a path
+	http    http.Server
+	runOver chan struct{} // closed by Close
+	served  chan struct{} // closed when the last request is answered
 }
 
-// Serve listens at an address until Close. The page is at /, if f isn't nil; metrics are at /metrics, if m isn't. Beyond
-// this machine's own addresses everybody must show the token.
+// Serve serves a run at an address until Close: a live page at / unless f is nil, and metrics at /metrics unless m is nil. An address
+// that other machines can reach needs a token, which every request has to show; without one Serve returns ErrOpen.
 func Serve(address, token string, f *Follower, m *Metrics) (*Server, error) {
-	return listen(address, token, func(s *Server) http.Handler {
-		mux := http.NewServeMux()
-		if m != nil {
-			mux.Handle("GET /metrics", m.Handler())
+	s := newServer()
+	mux := http.NewServeMux()
+	if m != nil {
+		mux.Handle("GET /metrics", m.Handler())
+	}
+	if f != nil {
+		files, err := fs.Sub(page, "page")
+		if err != nil {
+			return nil, err
 		}
-		if f != nil {
-			files, _ := fs.Sub(page, "page") // the name is in the embed directive above
-			mux.Handle("GET /", secured(http.FileServerFS(files)))
-			mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) { s.events(w, r, f) })
-		}
-		return mux
-	})
+		mux.Handle("GET /", loadingOnlyItself(http.FileServerFS(files)))
+		mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) { s.streamEvents(w, r, f) })
+	}
+	return s.start(address, token, mux)
 }
 
-// Local serves h to this machine only, under the same guard, until Close.
+// Local serves h to this machine only, until Close.
 func Local(address string, h http.Handler) (*Server, error) {
-	return listen(address, "", func(*Server) http.Handler { return h })
+	return newServer().start(address, "", h)
 }
 
-func listen(address, token string, pages func(*Server) http.Handler) (*Server, error) {
-	if token == "" && !loopback(address) {
+func newServer() *Server {
+	return &Server{runOver: make(chan struct{}), served: make(chan struct{})}
+}
+
+// start listens and answers by h, behind the guard.
+func (s *Server) start(address, token string, h http.Handler) (*Server, error) {
+	if token == "" && !isLoopback(address) {
 		return nil, ErrOpen
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		var refused *net.OpError
-		if errors.As(err, &refused) {
-			err = refused.Err
+		var failed *net.OpError
+		if errors.As(err, &failed) {
+			err = failed.Err // without the address, which stands before it
 		}
 		return nil, fmt.Errorf("can't listen at %s: %w", address, err)
 	}
-	s := &Server{URL: "http://" + listener.Addr().String(), listener: listener, over: make(chan struct{}), ended: make(chan struct{})}
+	s.URL = "http://" + listener.Addr().String()
 	s.http = http.Server{
-		Handler: guarded(pages(s), token), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute,
-		MaxHeaderBytes: 16 << 10,
+		Handler: guarded(h, token), MaxHeaderBytes: 16 << 10,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: time.Minute,
 	}
 	go func() {
-		defer close(s.ended)
-		_ = s.http.Serve(&few{Listener: listener, places: make(chan struct{}, connections)}) // it ends with Close
+		defer close(s.served)
+		_ = s.http.Serve(netutil.LimitListener(listener, maxConnections)) // always an error: http.ErrServerClosed after Close
 	}()
 	return s, nil
 }
 
-// secured lets the page load nothing but itself, whatever a label holds.
-func secured(h http.Handler) http.Handler {
+// loadingOnlyItself forbids the page to load anything from elsewhere, whatever a label contains.
+func loadingOnlyItself(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -101,61 +115,65 @@ func secured(h http.Handler) http.Handler {
 	})
 }
 
-// closeTime bounds the last words to those who watch.
-const closeTime = time.Second
-
-// Close tells those who watch that the run is over, and ends the server.
+// Close sends the pages a last message, that the run is over, and ends the server.
 func (s *Server) Close() {
-	close(s.over)
+	close(s.runOver)
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
-		_ = s.http.Close()
+		_ = s.http.Close() // cuts off the pages that did not answer in time
 	}
-	<-s.ended
+	<-s.served
 }
 
-// sendEvery is the distance of events; a page that follows faster is not read faster.
-const sendEvery = 500 * time.Millisecond
-
-// message is what the page receives: all of the history with the first one, then only what is new.
+// message is what a page receives. The first one has the history so far, later ones only what is new.
 type message struct {
 	View    View     `json:"view"`
 	Ticks   []Tick   `json:"ticks,omitempty"`
 	Endings []Ending `json:"endings,omitempty"`
 }
 
-// events feeds one page (Server-Sent Events).
-func (s *Server) events(w http.ResponseWriter, r *http.Request, f *Follower) {
+// streamEvents sends a page messages until the run is over or the page is closed (Server-Sent Events).
+func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, f *Follower) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	out := http.NewResponseController(w)
-	tick := time.NewTicker(sendEvery)
-	defer tick.Stop()
-	seen := 0
-	for first, last := true, false; !last; first = false {
-		m := message{View: f.View(time.Now())}
-		if first {
-			m.Ticks = f.history()
-		}
-		m.Endings, seen = f.after(seen)
-		select {
-		case <-s.over:
-			m.View.Finished, last = true, true
-		default:
-		}
-		body, err := json.Marshal(m)
-		if err != nil {
+	ticker := time.NewTicker(sendEvery)
+	defer ticker.Stop()
+	ticks, endingsSeen := f.stageTicks(), 0
+	for {
+		over := s.isRunOver()
+		m := message{View: f.View(time.Now()), Ticks: ticks}
+		m.View.Finished = m.View.Finished || over
+		m.Endings, endingsSeen = f.endingsAfter(endingsSeen)
+		if err := send(w, m); err != nil || over {
 			return
 		}
-		if _, err := fmt.Fprintf(w, "data: %s\n\n", body); err != nil || out.Flush() != nil || last {
-			return
-		}
+		ticks = nil
 		select {
-		case <-tick.C:
-		case <-s.over:
+		case <-ticker.C:
+		case <-s.runOver:
 		case <-r.Context().Done():
 			return
 		}
 	}
+}
+
+func (s *Server) isRunOver() bool {
+	select {
+	case <-s.runOver:
+		return true
+	default:
+		return false
+	}
+}
+
+func send(w http.ResponseWriter, m message) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "data: %s\n\n", body); err != nil {
+		return err
+	}
+	return http.NewResponseController(w).Flush()
 }

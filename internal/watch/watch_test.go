@@ -189,7 +189,8 @@ func TestCountersNeverFallFromOneTrialToTheNext(t *testing.T) {
 		w.trial(i, 1000)
 		w.ended(i, store.Void)
 	}
-	w.event(lab.Event{Kind: lab.Skipped, Run: run(3), Done: 3, Total: 3})
+	w.event(lab.Event{Kind: lab.Skipped, Run: run(3), Done: 3, Total: 4})
+	w.event(lab.Event{Kind: lab.Spared, Run: run(4), Done: 4, Total: 4})
 	families := scrape(t, s)
 	if got := find(t, families, "messaging_client_consumed_messages_total", "", "").Counter.GetValue(); got != 4*3960 {
 		t.Errorf("%v messages consumed, want those of four trials: %d", got, 4*3960)
@@ -200,11 +201,15 @@ func TestCountersNeverFallFromOneTrialToTheNext(t *testing.T) {
 	if got := find(t, families, "brokermark_repetitions_total", "status", "void").Counter.GetValue(); got != 2 {
 		t.Errorf("%v void repetitions, want 2", got)
 	}
-	if got := find(t, families, "brokermark_repetitions_total", "status", "skipped").Counter.GetValue(); got != 1 {
-		t.Errorf("%v skipped repetitions, want 1", got)
+	for _, status := range []string{"skipped", "spared"} {
+		if got := find(t, families, "brokermark_repetitions_total", "status", status).Counter.GetValue(); got != 1 {
+			t.Errorf("%v %s repetitions, want 1", got, status)
+		}
 	}
-	if families["brokermark_run_info"] != nil || families["brokermark_backlog_messages"] != nil {
-		t.Error("something runs although nothing does")
+	for _, name := range []string{"brokermark_run_info", "brokermark_backlog_messages", "brokermark_time_left_seconds"} {
+		if families[name] != nil {
+			t.Errorf("%s is exposed although nothing runs", name)
+		}
 	}
 }
 
@@ -263,7 +268,7 @@ func TestAPageIsToldWhatItMissedThenWhatIsNewAndTheEnd(t *testing.T) {
 	for !m.View.Finished {
 		m = next()
 	}
-	<-s.ended
+	<-s.served
 }
 
 func TestNeitherPageNorMetricsHoldTheLatencyOfAClosedLoop(t *testing.T) {
@@ -360,10 +365,10 @@ func TestAHistoryStaysBounded(t *testing.T) {
 	for i := range maxEndings + 50 {
 		w.f.Event(lab.Event{Kind: lab.Ended, Run: run(1), Done: i + 1, Record: &store.Record{Status: store.OK}})
 	}
-	if list, n := w.f.after(0); len(list) != maxEndings || n != maxEndings+50 || list[0].Number != 51 {
+	if list, n := w.f.endingsAfter(0); len(list) != maxEndings || n != maxEndings+50 || list[0].Number != 51 {
 		t.Errorf("%d endings of %d, from %d", len(list), n, list[0].Number)
 	}
-	if list, _ := w.f.after(maxEndings + 48); len(list) != 2 || list[1].Number != maxEndings+50 {
+	if list, _ := w.f.endingsAfter(maxEndings + 48); len(list) != 2 || list[1].Number != maxEndings+50 {
 		t.Errorf("new endings: %+v", list)
 	}
 }
