@@ -1,3 +1,5 @@
+// Verdicts on what changed between the two sides of a comparison.
+
 package gate
 
 import (
@@ -10,11 +12,12 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Changes judges by how much the second side of each pair differs from the first, curves rate by rate.
+// Changes judges pairs of points that were given the same work, such as one broker in two versions, by how much the second differs from
+// the first. Curves are judged rate by rate. From 10 ms to 12 ms is a change of +20 %, which "e2e_p99 > +10%" is true of.
 //
-// Of counts it is the change of the amount per repetition, and it counts as it is: a loss is a fact, not a sample. Of every other metric
-// it is the change of the medians (decision 006). That counts if the test shows a difference. With too few repetitions for any test it
-// counts as it is, and the verdict says so, because a gate that can't fail is none.
+// A change of medians fails a pair only if a test shows the difference (decision 006). With too few repetitions for a test the medians
+// alone decide, and the verdict says so: otherwise the gate could never fail. Counts, per repetition, are not tested: a lost message is
+// a fact, not a sample.
 func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 	var verdicts []Verdict
 	for _, c := range conditions {
@@ -34,57 +37,61 @@ func Changes(pairs []results.Pair, conditions []Condition) []Verdict {
 
 // judgePair gives one verdict on a pair, or one for each rate of a curve that both sides have.
 func (c Condition) judgePair(p results.Pair) []Verdict {
-	about := Verdict{Condition: c.Text, Point: p.Title}
+	whole := Verdict{Condition: c.Text, Point: p.Title}
 	for _, points := range [][]results.Point{p.A, p.B} {
-		if outcome, text := endingOfSide(points); outcome != Passed {
-			about.Outcome, about.Text = outcome, text
-			return []Verdict{about}
+		if outcome, text := judgeSideEnding(points); outcome != Passed {
+			whole.Outcome, whole.Text = outcome, text
+			return []Verdict{whole}
 		}
 	}
 	var verdicts []Verdict
-	seconds := sideLoads(p.B)
-	for _, first := range sideLoads(p.A) {
+	seconds := sideLoadsOf(p.B)
+	for _, first := range sideLoadsOf(p.A) {
 		i := slices.IndexFunc(seconds, func(l sideLoad) bool { return l.rate == first.rate })
 		if i < 0 {
 			continue
 		}
-		if v := c.judgeLoadOfPair(about, first, seconds[i]); v.Outcome != Skipped {
+		v := whole
+		if first.rate != "" {
+			v.Point += ", " + first.rate
+		}
+		if v.Outcome, v.Text = c.judgeLoads(first, seconds[i]); v.Outcome != Skipped {
 			verdicts = append(verdicts, v)
 		}
 	}
 	if verdicts == nil {
-		about.Outcome, about.Text = Skipped, c.metric.Key+" was not measured on both sides"+c.closed(p.A[0].Records)
-		verdicts = append(verdicts, about)
+		whole.Outcome, whole.Text = Skipped, c.metric.Key+" was not measured on both sides"+c.closedLoopNote(p.A[0].Records)
+		verdicts = append(verdicts, whole)
 	}
 	return verdicts
 }
 
-// endingOfSide tells whether a side can be judged: not if a point of it failed, or if all were refused.
-func endingOfSide(points []results.Point) (outcome Outcome, text string) {
-	skipped := true
+// judgeSideEnding tells whether a side can be judged by its figures (Passed): not if a point of it failed, or if all were refused.
+func judgeSideEnding(points []results.Point) (outcome Outcome, text string) {
+	outcome = Skipped
 	for _, p := range points {
-		o, why := ending(p)
-		text = p.Name + " " + why
-		if o == Failed {
-			return Failed, text
+		ofPoint, why := judgeEnding(p)
+		switch ofPoint {
+		case Failed:
+			return Failed, p.Name + " " + why
+		case Passed:
+			outcome = Passed
+		default:
+			text = p.Name + " " + why
 		}
-		skipped = skipped && o == Skipped
 	}
-	if skipped {
-		return Skipped, text
-	}
-	return Passed, ""
+	return outcome, text
 }
 
 // sideLoad is one load of a side, over all its points.
 type sideLoad struct {
-	rate    string         // name of a curve's rate; empty for the load of the points themselves, in which the sides may be meant to differ
-	records []store.Record // that ended ok
-	failed  string         // how a repetition ended at this load that did not end ok, in words; empty if all did
+	rate     string         // of a curve; empty for the points' own load, in which the sides may be meant to differ
+	records  []store.Record // that ended ok
+	notEnded string         // how a repetition ended at this load that did not end ok, in words; empty if all did
 }
 
-// sideLoads gathers the loads of a side's repetitions that ended ok as a whole.
-func sideLoads(points []results.Point) []sideLoad {
+// sideLoadsOf gathers the loads of a side's repetitions that ended ok as a whole.
+func sideLoadsOf(points []results.Point) []sideLoad {
 	var loads []sideLoad
 	for _, p := range points {
 		for _, r := range p.Ok() {
@@ -101,7 +108,7 @@ func sideLoads(points []results.Point) []sideLoad {
 				if l.Record.Status == store.OK {
 					loads[i].records = append(loads[i].records, l.Record)
 				} else {
-					loads[i].failed = fmt.Sprintf("%s %s: %s", p.Name, l.Record.Status, l.Record.Reason)
+					loads[i].notEnded = fmt.Sprintf("%s %s: %s", p.Name, l.Record.Status, l.Record.Reason)
 				}
 			}
 		}
@@ -109,63 +116,44 @@ func sideLoads(points []results.Point) []sideLoad {
 	return loads
 }
 
-// judgeLoadOfPair judges one load that both sides have. about is the verdict to complete.
-func (c Condition) judgeLoadOfPair(about Verdict, first, second sideLoad) Verdict {
-	v := about
-	if first.rate != "" {
-		v.Point += ", " + first.rate
-	}
+// judgeLoads judges one load that both sides have.
+func (c Condition) judgeLoads(first, second sideLoad) (Outcome, string) {
 	for _, l := range []sideLoad{first, second} {
-		if l.failed != "" {
-			v.Outcome, v.Text = Failed, l.failed
-			return v
+		if l.notEnded != "" {
+			return Failed, l.notEnded
 		}
 	}
 	a, b := c.over(first.records), c.over(second.records)
 	switch {
 	case a.N == 0 || b.N == 0:
-		v.Outcome = Skipped
+		return Skipped, ""
 	case c.metric.Counts():
-		v.Outcome, v.Text = c.judgeCounts(a, b)
-	default:
-		d := results.Contrast(c.values(first.records), c.values(second.records))
-		d.A.Bound, d.B.Bound = a.Bound, b.Bound
-		v.Outcome, v.Text = c.judgeChange(d)
+		return c.judgeCounts(a, b)
 	}
-	return v
-}
-
-// changeOf is by how much b is more than a, as a share of a. From nothing to nothing is no change; from nothing to something has no
-// percentage, and is beyond any.
-func changeOf(a, b float64) float64 {
-	switch {
-	case a != 0:
-		return b/a - 1
-	case b != 0:
-		return math.Inf(1)
-	}
-	return 0
+	d := results.Contrast(c.values(first.records), c.values(second.records))
+	d.A.Bound, d.B.Bound = a.Bound, b.Bound
+	return c.judgeMedians(d)
 }
 
 // judgeCounts judges the change of sums, per repetition.
 func (c Condition) judgeCounts(a, b results.Summary) (Outcome, string) {
-	change := changeOf(a.Median/float64(a.N), b.Median/float64(b.N))
+	change := changeOf(a.Median/float64(a.N), b.Median/float64(b.N)) // the medians of counts are their sums
 	text := changeText(change, fmt.Sprintf("%s (n=%d) to %s (n=%d)", c.metric.Unit.Format(a.Median), a.N, c.metric.Unit.Format(b.Median), b.N))
-	if c.crossed(change) {
+	if c.crossedBy(change) {
 		return Failed, text
 	}
 	return Passed, text
 }
 
-// judgeChange judges the change of medians.
-func (c Condition) judgeChange(d results.Difference) (Outcome, string) {
+// judgeMedians judges the change of medians by the test of the values behind them.
+func (c Condition) judgeMedians(d results.Difference) (Outcome, string) {
 	change := changeOf(d.A.Median, d.B.Median)
 	text := changeText(change, fmt.Sprintf("%s to %s", c.metric.Unit.Format(d.A.Median), c.metric.Unit.Format(d.B.Median)))
 	bound := d.ClockBound()
-	if c.crossed(changeOf(d.A.Median, d.B.Median-bound)) != c.crossed(changeOf(d.A.Median, d.B.Median+bound)) {
+	if c.crossedBy(changeOf(d.A.Median, d.B.Median-bound)) != c.crossedBy(changeOf(d.A.Median, d.B.Median+bound)) {
 		return Undecided, fmt.Sprintf("%s: the clocks by which they were taken leave ±%s open", text, c.metric.Unit.Format(bound))
 	}
-	if !c.crossed(change) {
+	if !c.crossedBy(change) {
 		return Passed, fmt.Sprintf("%s (n=%d and n=%d)", text, d.A.N, d.B.N)
 	}
 	switch d.Answer() {
@@ -177,7 +165,19 @@ func (c Condition) judgeChange(d results.Difference) (Outcome, string) {
 	return Failed, fmt.Sprintf("%s (%s)", text, d.Why())
 }
 
-// changeText is the change before the figures it is of: "+5.0 %, 10 ms to 10.5 ms". A change from nothing has no percentage.
+// changeOf is by how much b is more than a, as a fraction of a. From zero to zero it is 0. From zero to something it is infinite, which
+// is more than any limit.
+func changeOf(a, b float64) float64 {
+	switch {
+	case a != 0:
+		return b/a - 1
+	case b != 0:
+		return math.Inf(1)
+	}
+	return 0
+}
+
+// changeText is the change before the figures that it is of: "+5.0 %, 10 ms to 10.5 ms". A change from zero has no percentage.
 func changeText(change float64, figures string) string {
 	switch {
 	case math.IsInf(change, 0):

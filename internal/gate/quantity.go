@@ -1,0 +1,89 @@
+// The values of thresholds as people write them.
+
+package gate
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
+)
+
+// parsePercent reads a percentage as a fraction: 0.05 for "5%".
+func parsePercent(value string) (float64, error) {
+	v, err := parseFinite(strings.TrimSpace(strings.TrimSuffix(value, "%")))
+	if err != nil {
+		return 0, fmt.Errorf("%q is no percentage; allowed: a number such as -5%%", value)
+	}
+	return v / 100, nil
+}
+
+// parseQuantity reads a value in the unit u: 5e7 for "50ms" in nanoseconds.
+func parseQuantity(u unit.Unit, value string) (float64, error) {
+	if strings.HasPrefix(value, "-") {
+		return 0, fmt.Errorf("%q is negative, which no measurement is; allowed: %s", value, exampleOf(u))
+	}
+	v, err := parseInUnit(u, value)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no value here; allowed: %s", value, exampleOf(u))
+	}
+	return v, nil
+}
+
+func parseInUnit(u unit.Unit, value string) (float64, error) {
+	switch u {
+	case unit.Nanoseconds:
+		d, err := time.ParseDuration(strings.ReplaceAll(value, " ", ""))
+		return float64(d), err
+	case unit.Seconds:
+		d, err := time.ParseDuration(strings.ReplaceAll(value, " ", ""))
+		return d.Seconds(), err
+	case unit.Bytes:
+		size, err := study.ParseSize(value)
+		return float64(size), err
+	case unit.CPUSeconds:
+		return parseFinite(strings.TrimSpace(strings.TrimSuffix(value, "s")))
+	case unit.PerSecond:
+		return parseDecimal(strings.TrimSpace(strings.TrimSuffix(value, "/s")))
+	}
+	return parseDecimal(value)
+}
+
+// exampleOf says how values of a unit are written.
+func exampleOf(u unit.Unit) string {
+	switch u {
+	case unit.Nanoseconds, unit.Seconds:
+		return "a time with its unit, such as 50ms or 300µs"
+	case unit.Bytes:
+		return "bytes, such as 200MiB"
+	case unit.PerSecond:
+		return "a rate, such as 10k/s or 25000"
+	case unit.CPUSeconds:
+		return "CPU seconds per million messages, such as 1.5s"
+	}
+	return "a number, such as 0 or 10k"
+}
+
+// parseDecimal reads a number that may end with k, M or G: 10,000 for "10k".
+func parseDecimal(value string) (float64, error) {
+	for suffix, factor := range map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9} {
+		if number, ok := strings.CutSuffix(value, suffix); ok {
+			v, err := parseFinite(strings.TrimSpace(number))
+			return v * factor, err
+		}
+	}
+	return parseFinite(value)
+}
+
+// parseFinite reads a number that is neither infinite nor NaN. Underscores may group its digits.
+func parseFinite(value string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.ReplaceAll(value, "_", ""), 64)
+	if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+		return 0, strconv.ErrRange
+	}
+	return v, err
+}
