@@ -1,93 +1,102 @@
-// Package agent is a worker as the lab sees it: prepare, run, close. What crosses these calls is plain data, so that they reach
-// another process, or another machine, as well as this one.
+// Package agent runs the producers and consumers of a point behind three calls: prepare, run a trial, close. An Agent works in this
+// process (Local), or stands for agents in other processes, here and on other machines (package fleet). What these calls exchange is
+// plain data (Plan, Load, Outcome), so that it can be sent to another process as JSON.
+//
+//	var a agent.Local
+//	_, err := a.Prepare(ctx, plan)      // connects to the broker and probes every route
+//	outcome, _ := a.Run(ctx, load)      // one trial; may be repeated
+//	err = a.Close()
 package agent
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
-	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// Plan is what an agent prepares.
-type Plan struct {
-	Broker link.Broker // its topology is the Worker's
-	Worker worker.Plan
-	// Place says which agents in other processes have what of Worker.
-	Place Place
-	// Consumers is where the consumers run that Worker plans; nil: in the agent's own process.
-	Consumers *Elsewhere
-}
-
-// Place says which agents have a topic's producers and consumers. The zero Place has everything of one topic on one agent.
-type Place struct {
-	Spread               bool     // over all of them
-	Producers, Consumers []string // names of those that have them, in turn
-}
-
-// Apart tells that a topic's producers and consumers may be on different agents.
-func (p Place) Apart() bool { return p.Spread || len(p.Producers)+len(p.Consumers) > 0 }
-
-// Agent runs one shard of every trial of a point. Its methods are called one after the other.
+// Agent runs the trials of a point, or its share of them. Its methods must not be called at the same time.
 type Agent interface {
-	// Prepare connects and, unless consumers come later, probes. It blocks; an error leaves nothing behind.
+	// Prepare connects to the broker and, unless the consumers come later, probes every route. It blocks. After an error there is
+	// nothing to close.
 	Prepare(ctx context.Context, p Plan) (Prepared, error)
-	// Run runs one trial; see worker.Worker.Run. The Hooks of the load are called in this process. The parts are those of agents in
-	// other processes; none: it ran in this one.
+	// Run runs one trial and blocks until it has ended; see worker.Worker.Run. The hooks of the load are called in this process. There
+	// is a Part for each agent in another process; none if the trial ran in this one.
 	Run(ctx context.Context, l worker.Load) (worker.Outcome, []Part)
-	// Used is what the processes that do the work have used so far; of others, as they last said.
+	// Used returns what the agents' processes have used so far, as they last reported it.
 	Used() provision.Usage
-	// Close ends everything Prepare made, in bounded time.
+	// Close ends everything that Prepare made, in bounded time.
 	Close() error
 }
 
-// Several is an Agent that is others, in other processes.
+// Several is implemented by an Agent that stands for several agents in other processes.
 type Several interface {
-	// Each is what each of them has used so far, as it last said.
+	// Each returns what each agent's process has used so far, as it last reported it.
 	Each() []UsedBy
 }
 
-// UsedBy is what an agent's process has used.
+// UsedBy is what the process of one agent has used.
 type UsedBy struct {
 	Name string
 	Used provision.Usage
 }
 
-// Growing is an Agent that is several others, of which there may be more.
+// Growing is implemented by an Agent that stands for several agents and can take on more of them.
 type Growing interface {
-	// Grow takes more agents for what is prepared from now on, though no more than most altogether, and says why. It returns how many
-	// there are; false: as many as before.
+	// Grow adds agents, up to most altogether, for whatever is prepared from now on. why is reported to the user. It returns the number
+	// of agents, and whether there are more of them than before.
 	Grow(ctx context.Context, most int, why string) (agents int, grown bool)
 }
 
-// Part is what an agent in another process did in a trial.
+// Plan is what an agent prepares.
+type Plan struct {
+	Broker link.Broker // its topology is not used: Worker has one
+	Worker worker.Plan
+	// Place divides Worker among several agents.
+	Place Place
+	// Consumers is where the consumers of Worker run; nil: in the agent's own process.
+	Consumers *ConsumerHost
+}
+
+// Place says which agents have the producers and the consumers of a topic. By default one agent has both.
+type Place struct {
+	Spread               bool     // over all agents, in turn
+	Producers, Consumers []string // names of the agents that have them, in turn
+}
+
+// Apart reports whether the producers and consumers of a topic may be on different agents.
+func (p Place) Apart() bool { return p.Spread || len(p.Producers)+len(p.Consumers) > 0 }
+
+// Prepared is what an agent knows once it has connected.
+type Prepared struct {
+	TLS string // version and cipher suite, as negotiated with the broker; "" without TLS
+}
+
+// Part is what one agent in another process did in a trial.
 type Part struct {
 	Name, Host string
 	Cores      int    // of its machine
-	Machine    string // the same for all agents on it
+	Machine    string // the same for all agents on one machine
 	Here       bool   // that machine is this one
-	PID        int    // of its process, where this one knows it by that; else 0
+	PID        int    // of its process, if it is a process of this machine; else 0
 	Consumers  int
-	// Outcome is on the clock of this process. An agent that was lost has none.
+	// Outcome is on the clock of this process. It is empty if the agent was lost.
 	Outcome worker.Outcome
-	// Begin and Until are readings at the bounds of the measured phase, End after the drain; the zero Reading: it didn't come that far.
+	// Begin and Until were read at the bounds of the measured phase, End after the drain. A Reading is zero if the trial ended before.
 	Begin, Until, End Reading
-	// Offset is what its clock was ahead of this process's, ns, give or take Bound; 0 and 0 where both read the same clock.
+	// Offset is by how much the agent's clock is ahead of this process's, ns. It is exact to ±Bound. Both are 0 if the two processes read
+	// the same clock.
 	Offset, Bound int64
-	// Clock is what its host's time of day is kept by, where that is known.
+	// Clock is what keeps the time of day on the agent's host; nil if that is not known.
 	Clock *clock.Discipline
-	// Late is how long after the start that all agents were told it woke, ns by its own clock.
+	// Late is how long after the common start the agent woke, ns on its own clock.
 	Late int64
 }
 
-// Bounds are the readings at the bounds of the measured phase, or nearest to them in a trial that ended before.
+// Bounds returns the readings at the bounds of the measured phase. If the trial ended before one of them, End takes its place.
 func (p Part) Bounds() (begin, until Reading) {
 	begin, until = p.Begin, p.Until
 	if begin.At == 0 {
@@ -99,122 +108,25 @@ func (p Part) Bounds() (begin, until Reading) {
 	return begin, until
 }
 
-// Reading is what an agent's process had used by a moment, ns on its own clock.
+// Reading is what an agent's process had used at a time.
 type Reading struct {
-	At         int64
-	Used       provision.Usage
-	GC, Queued time.Duration // pauses of the garbage collector; threads that waited for a core
+	At     int64 // ns on the agent's clock
+	Used   provision.Usage
+	GC     time.Duration // the garbage collector's pauses, summed
+	Queued time.Duration // how long threads waited for a core, summed
 }
 
-// ErrLost is that an agent in another process died or isn't heard any more.
+// ErrLost means that an agent in another process has ended or can't be reached any more.
 type ErrLost struct{ Agent, Why string }
 
 func (e *ErrLost) Error() string { return "agent " + e.Agent + " was lost: " + e.Why }
 
-// ErrClock is that the clocks of agents could not be related: what was measured between them means nothing.
+// ErrClock means that an agent's clock could not be related to the others', so latencies between them are unknown.
 type ErrClock struct{ Agent, Why string }
 
 func (e *ErrClock) Error() string { return "the clock of agent " + e.Agent + ": " + e.Why }
 
-// Prepared is what is known once an agent has connected.
-type Prepared struct {
-	TLS string // as negotiated with the broker; "" without it
-}
-
-// cleanTime bounds the removal of topics at the end of a point; so many more seconds for each thousand of them.
-const cleanTime = 5 * time.Second
-
-// ErrConnect marks a broker that could not be reached at all.
+// ErrConnect means that the broker could not be reached at all.
 type ErrConnect struct{ error }
 
 func (e ErrConnect) Unwrap() error { return e.error }
-
-// Local is an Agent in this process.
-type Local struct {
-	Log io.Writer // the client library's own log lines; nil: nowhere
-	// Probes are for a plan that shares streams with others.
-	Probes *worker.Probes
-
-	driver driver.Driver
-	worker *worker.Worker
-	plan   worker.Plan
-}
-
-// Prepare opens the driver and the worker.
-func (l *Local) Prepare(ctx context.Context, p Plan) (Prepared, error) {
-	log := l.Log
-	if log == nil {
-		log = io.Discard
-	}
-	kind, config, err := p.Broker.Config(log)
-	if err != nil {
-		return Prepared{}, err
-	}
-	var negotiated TLS
-	negotiated.Watch(config.Target.TLS)
-	open, cancel := context.WithTimeout(ctx, p.Worker.Connect)
-	defer cancel()
-	d, err := kind.Open(open, config)
-	if err != nil {
-		var explained *driver.ErrConnect
-		if !errors.As(err, &explained) { // whose sentence names the broker
-			err = fmt.Errorf("connect to %s: %w", p.Broker.Broker, err)
-		}
-		return Prepared{}, ErrConnect{err}
-	}
-	w, err := l.prepare(ctx, d, p)
-	if err != nil {
-		clean(d, p.Worker)
-		return Prepared{}, errors.Join(err, d.Close())
-	}
-	l.driver, l.worker, l.plan = d, w, p.Worker
-	return Prepared{negotiated.String()}, nil
-}
-
-func (l *Local) prepare(ctx context.Context, d driver.Driver, p Plan) (*worker.Worker, error) {
-	switch {
-	case p.Worker.Beyond != nil:
-		return worker.PrepareShared(ctx, d, p.Worker, l.Probes)
-	case p.Consumers == nil:
-		return worker.Prepare(ctx, d, p.Worker)
-	}
-	away, err := p.Consumers.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return worker.PrepareApart(ctx, d, p.Worker, away)
-}
-
-// Run runs one trial.
-func (l *Local) Run(ctx context.Context, load worker.Load) (worker.Outcome, []Part) {
-	return l.worker.Run(ctx, load), nil
-}
-
-// Used is what this process has used.
-func (l *Local) Used() provision.Usage { return provision.SelfUsage() }
-
-// Close ends producers, consumers and connections, and removes from the broker what Prepare made where the driver
-// can.
-func (l *Local) Close() error {
-	if l.worker == nil {
-		return nil
-	}
-	err := l.worker.Close()
-	clean(l.driver, l.plan)
-	err = errors.Join(err, l.driver.Close())
-	l.worker, l.driver = nil, nil
-	return err
-}
-
-// clean removes what a worker had made, unless that is for another one to do.
-func clean(d driver.Driver, p worker.Plan) {
-	if p.Beyond != nil && p.Topology.Existing {
-		return
-	}
-	if c, ok := d.(driver.Cleaner); ok {
-		ctx, cancel := context.WithTimeout(context.Background(), cleanTime+time.Duration(len(p.Topology.Topics))*cleanTime/1000)
-		defer cancel()
-		// A broker that died can't be cleaned; whoever stops it removes its data anyway.
-		_ = c.Clean(ctx)
-	}
-}

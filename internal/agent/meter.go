@@ -6,59 +6,63 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Meter is an agent on a broker's host that meters the broker's processes there.
+// Meter is an agent on a broker's host that meters the broker's processes there: it reads again and again what they have used in total.
 type Meter interface {
 	Facts() MeterFacts
-	// Begin is called before a load, which is what At may be asked for. It finds out where the agent's clock is.
+	// Begin relates the agent's clock to this process's. It must be called before each load: At depends on it.
 	Begin(ctx context.Context) error
-	// Latest is what the processes had used a moment ago: by so much that the agent has told of it.
+	// Latest returns the usage of a moment ago; how long that moment is, the agent's reports decide.
 	Latest() Metered
-	// At is what they had used at times on this process's clock, in order. It waits until the agent has told that much, and fails
-	// where the agent is lost or one of the processes has ended.
+	// At returns the usage at rising times on this process's clock. It waits until the agent has reported that much. It fails if the
+	// agent is lost or if one of the processes has ended.
 	At(ctx context.Context, times ...int64) ([]Metered, error)
 }
 
-// MeterFacts say who meters what.
+// MeterFacts describes a Meter.
 type MeterFacts struct {
 	Name, Host string
 	Processes  string   // as the agent names them
-	Serves     []string // of the addresses that were asked for, those on which they listen
-	Here       bool     // its machine is this one
-	// Offset is what its clock was ahead of this process's before the load, ns, give or take Bound.
+	Serves     []string // those of the broker's addresses on which these processes listen
+	Here       bool     // the agent's machine is this one
+	// Offset is by how much the agent's clock was ahead of this process's before the load, ns; exact to ±Bound.
 	Offset, Bound int64
 }
 
-// Metered is what processes had used by a moment.
+// Metered is what processes have used from their start to a time.
 type Metered struct {
-	At            int64 // ns on the clock of who read it
-	Used          provision.Usage
-	Flushes, Gaps int64 // calls to flush files, -1: not counted; how often the kernel left some out
-	PIDs          []int `json:",omitempty"`
-	Gone          bool  `json:",omitempty"` // one has ended, and no other has come in its place
+	At      int64 // ns on the clock of the process that read it
+	Used    provision.Usage
+	Flushes int64 // calls that flush files to disk (fsync and the like); -1: not counted
+	Gaps    int64 // how often the kernel lost some of these calls
+	PIDs    []int `json:",omitempty"`
+	Gone    bool  `json:",omitempty"` // a process has ended, and none has taken its place
 }
 
-// Between is the usage at a time between two readings. CPU time, disk traffic and flushes grow evenly between them.
-func Between(a, b Metered, at int64) Metered {
-	m := b
+// Between estimates the usage at a time between two readings, as if CPU time, disk traffic and flushes had grown evenly. Everything else
+// is that of the later reading. For example, 100 ms of CPU time at second 1 and 200 ms at second 2 make 125 ms at second 1.25. The
+// estimate for a time before or after both readings is that of the nearer one.
+func Between(earlier, later Metered, at int64) Metered {
+	m := later
 	m.At = at
-	if b.At <= a.At || at >= b.At {
+	if later.At <= earlier.At || at >= later.At {
 		return m
 	}
-	share := max(0, float64(at-a.At)/float64(b.At-a.At))
-	m.Used.User = a.Used.User + part(a.Used.User, b.Used.User, share)
-	m.Used.System = a.Used.System + part(a.Used.System, b.Used.System, share)
-	m.Used.DiskReadBytes = growth(a.Used.DiskReadBytes, b.Used.DiskReadBytes, share)
-	m.Used.DiskWriteBytes = growth(a.Used.DiskWriteBytes, b.Used.DiskWriteBytes, share)
-	m.Flushes = growth(a.Flushes, b.Flushes, share)
+	share := max(0, float64(at-earlier.At)/float64(later.At-earlier.At))
+	m.Used.User = interpolate(earlier.Used.User, later.Used.User, share)
+	m.Used.System = interpolate(earlier.Used.System, later.Used.System, share)
+	m.Used.DiskReadBytes = interpolateKnown(earlier.Used.DiskReadBytes, later.Used.DiskReadBytes, share)
+	m.Used.DiskWriteBytes = interpolateKnown(earlier.Used.DiskWriteBytes, later.Used.DiskWriteBytes, share)
+	m.Flushes = interpolateKnown(earlier.Flushes, later.Flushes, share)
 	return m
 }
 
-func part[T ~int64](a, b T, share float64) T { return T(float64(b-a) * share) }
+// interpolate returns the value at a share, from 0 to 1, of the way from a to b.
+func interpolate[T ~int64](a, b T, share float64) T { return a + T(float64(b-a)*share) }
 
-// growth is between a and b, of which -1 is not known.
-func growth(a, b int64, share float64) int64 {
+// interpolateKnown is interpolate for counts of which -1 stands for an unknown one.
+func interpolateKnown(a, b int64, share float64) int64 {
 	if a < 0 || b < 0 {
 		return -1
 	}
-	return a + part(a, b, share)
+	return interpolate(a, b, share)
 }

@@ -4,36 +4,47 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// Version is that of everything that crosses to another process: Plan, Load and Outcome as JSON. Processes of different versions
-// don't work together.
+// The types below send a worker's load and outcome to another process as JSON. All fields are sent as they are, except for two kinds
+// of interfaces, which get a plain form: a schedule becomes its parameters (schedule.Plain), and an error becomes a Fault.
+
+// Version is the version of Plan, Load and Outcome as JSON. Processes of different versions refuse to work together.
 const Version = 1
 
-// Load is a worker's load as data. Its Hooks stay behind.
+// Load is a worker.Load that can be sent to another process. Its hooks are not sent.
 type Load struct{ worker.Load }
 
+// plainLoad is a Load as JSON. Its own fields replace the fields of the embedded Load that have the same name.
 type plainLoad struct {
 	worker.Load
-	Schedule, Before, Meanwhile *schedule.Plain
+	Schedule, Before *schedule.Plain
+	Meanwhile        *schedule.Plain // that of Backlog
 }
 
-// MarshalJSON writes schedules as their plain form.
+// MarshalJSON writes the load with its schedules in plain form.
 func (l Load) MarshalJSON() ([]byte, error) {
 	p := plainLoad{Load: l.Load}
-	var errs [3]error
-	p.Schedule, errs[0] = schedule.Described(l.Schedule)
-	p.Before, errs[1] = schedule.Described(l.Before)
-	if b := l.Backlog; b != nil {
-		p.Meanwhile, errs[2] = schedule.Described(b.Meanwhile)
-		p.Backlog = &worker.Backlog{Ratio: b.Ratio, For: b.For}
+	var err error
+	if p.Schedule, err = schedule.Described(l.Schedule); err != nil {
+		return nil, fmt.Errorf("the load's schedule: %w", err)
 	}
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, err
+	if p.Before, err = schedule.Described(l.Before); err != nil {
+		return nil, fmt.Errorf("the schedule of the warm-up: %w", err)
+	}
+	if l.Backlog != nil {
+		if p.Meanwhile, err = schedule.Described(l.Backlog.Meanwhile); err != nil {
+			return nil, fmt.Errorf("the schedule while the backlog drains: %w", err)
+		}
+		backlog := *l.Backlog
+		backlog.Meanwhile = nil
+		p.Backlog = &backlog
 	}
 	return json.Marshal(p)
 }
@@ -41,32 +52,37 @@ func (l Load) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (l *Load) UnmarshalJSON(text []byte) error {
 	var p plainLoad
-	if err := json.Unmarshal(text, &p); err != nil {
+	err := json.Unmarshal(text, &p)
+	if err != nil {
 		return err
 	}
 	l.Load = p.Load
-	var errs [3]error
-	l.Schedule, errs[0] = p.Schedule.Schedule()
-	l.Before, errs[1] = p.Before.Schedule()
-	if l.Backlog != nil {
-		l.Backlog.Meanwhile, errs[2] = p.Meanwhile.Schedule()
+	if l.Schedule, err = p.Schedule.Schedule(); err != nil {
+		return fmt.Errorf("the load's schedule: %w", err)
 	}
-	return errors.Join(errs[:]...)
+	if l.Before, err = p.Before.Schedule(); err != nil {
+		return fmt.Errorf("the schedule of the warm-up: %w", err)
+	}
+	if l.Backlog != nil {
+		if l.Backlog.Meanwhile, err = p.Meanwhile.Schedule(); err != nil {
+			return fmt.Errorf("the schedule while the backlog drains: %w", err)
+		}
+	}
+	return nil
 }
 
-// Outcome is a worker's outcome as data.
+// Outcome is a worker.Outcome that can be sent to another process.
 type Outcome struct{ worker.Outcome }
 
+// plainOutcome is an Outcome as JSON. Its own fields replace the fields of the embedded Outcome that have the same name.
 type plainOutcome struct {
 	worker.Outcome
 	SendErr, Err *Fault
 }
 
-// MarshalJSON writes errors as Faults.
+// MarshalJSON writes the outcome with its errors as Faults.
 func (o Outcome) MarshalJSON() ([]byte, error) {
-	p := plainOutcome{o.Outcome, FaultOf(o.SendErr), FaultOf(o.Err)}
-	p.Outcome.SendErr, p.Outcome.Err = nil, nil
-	return json.Marshal(p)
+	return json.Marshal(plainOutcome{Outcome: o.Outcome, SendErr: FaultOf(o.SendErr), Err: FaultOf(o.Err)})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -76,63 +92,71 @@ func (o *Outcome) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	o.Outcome = p.Outcome
-	o.SendErr, o.Err = p.SendErr.Error(), p.Err.Error()
+	o.SendErr, o.Err = p.SendErr.Err(), p.Err.Err()
 	return nil
 }
 
-// Fault is an error as data: what it says, and which of the errors it is that somebody asks for.
+// Fault is an error that can be sent to another process: its text, and which of the errors it wraps that the receiver looks for with
+// errors.Is and errors.As.
 type Fault struct {
 	Text        string
-	Known       []string               `json:",omitempty"` // keys of known
-	Unconnected bool                   `json:",omitempty"` // ErrConnect
+	Known       []string               `json:",omitempty"` // names of knownErrors
+	Unconnected bool                   `json:",omitempty"` // it wraps ErrConnect
 	Refused     *driver.ErrUnsupported `json:",omitempty"`
 }
 
-var known = map[string]error{
-	"apart": worker.ErrApart, "late": worker.ErrLate, "ran dry": worker.ErrRanDry,
-	"canceled": context.Canceled, "deadline": context.DeadlineExceeded,
+// knownErrors are the errors that keep their identity in a Fault. The names are part of the format.
+var knownErrors = []struct {
+	name string
+	err  error
+}{
+	{"apart", worker.ErrApart},
+	{"late", worker.ErrLate},
+	{"ran dry", worker.ErrRanDry},
+	{"canceled", context.Canceled},
+	{"deadline", context.DeadlineExceeded},
 }
 
-// FaultOf is err as data; nil is no error.
+// FaultOf returns err as a Fault; nil if err is nil.
 func FaultOf(err error) *Fault {
 	if err == nil {
 		return nil
 	}
 	f := &Fault{Text: err.Error(), Unconnected: errors.As(err, new(ErrConnect))}
-	for name, one := range known {
-		if errors.Is(err, one) {
-			f.Known = append(f.Known, name)
+	for _, known := range knownErrors {
+		if errors.Is(err, known.err) {
+			f.Known = append(f.Known, known.name)
 		}
 	}
 	errors.As(err, &f.Refused)
 	return f
 }
 
-// Error is the fault as an error again; nil is none.
-func (f *Fault) Error() error {
+// Err returns the error that f stands for; nil if f is nil.
+func (f *Fault) Err() error {
 	if f == nil {
 		return nil
 	}
-	t := told{text: f.Text}
-	for _, name := range f.Known {
-		if err, ok := known[name]; ok {
-			t.are = append(t.are, err)
+	e := remoteError{text: f.Text}
+	for _, known := range knownErrors {
+		if slices.Contains(f.Known, known.name) {
+			e.wrapped = append(e.wrapped, known.err)
 		}
 	}
 	if f.Refused != nil {
-		t.are = append(t.are, f.Refused)
+		e.wrapped = append(e.wrapped, f.Refused)
 	}
 	if f.Unconnected {
-		return ErrConnect{t}
+		return ErrConnect{e}
 	}
-	return t
+	return e
 }
 
-// told is an error of another process.
-type told struct {
-	text string
-	are  []error
+// remoteError is an error of another process.
+type remoteError struct {
+	text    string
+	wrapped []error
 }
 
-func (t told) Error() string   { return t.text }
-func (t told) Unwrap() []error { return t.are }
+func (e remoteError) Error() string   { return e.text }
+func (e remoteError) Unwrap() []error { return e.wrapped }

@@ -153,7 +153,7 @@ func TestAnErrorStaysWhatItIs(t *testing.T) {
 		if err := json.Unmarshal(text, &f); err != nil {
 			t.Fatal(err)
 		}
-		got := f.Error()
+		got := f.Err()
 		if got.Error() != err.Error() {
 			t.Errorf("%s: %q; want %q", name, got, err)
 		}

@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// TLS is what was negotiated by the last handshake of the connections it watches.
+// TLS keeps what the latest TLS handshake with the broker negotiated. It may be used by several goroutines.
 type TLS struct{ negotiated atomic.Pointer[string] }
 
-// Watch has every handshake under c tell what was negotiated; c may be nil.
+// Watch notes the result of every handshake under c from now on; c may be nil.
 func (t *TLS) Watch(c *tls.Config) {
 	if c == nil {
 		return
@@ -19,14 +19,14 @@ func (t *TLS) Watch(c *tls.Config) {
 	}
 }
 
-// Note takes over what another process negotiated; "" is nothing.
+// Note sets what another process negotiated; "" changes nothing.
 func (t *TLS) Note(negotiated string) {
 	if negotiated != "" {
 		t.negotiated.Store(&negotiated)
 	}
 }
 
-// String is the version and the cipher suite; "" while there was no handshake.
+// String returns version and cipher suite, such as "TLS 1.3, TLS_AES_128_GCM_SHA256"; "" if there was no handshake.
 func (t *TLS) String() string {
 	if text := t.negotiated.Load(); text != nil {
 		return *text

@@ -241,7 +241,7 @@ func (r *remote) prepare(ctx context.Context, p agent.Plan) (agent.Prepared, err
 	}
 	a, err := r.do(ctx, order{Do: doPrepare, Plan: &p})
 	if err == nil {
-		err = a.Fault.Error()
+		err = a.Fault.Err()
 	}
 	if err != nil || a.Prepared == nil {
 		return agent.Prepared{}, err
@@ -276,7 +276,7 @@ func (r *remote) run(ctx context.Context, l worker.Load, start int64, line clock
 	defer r.setFeed(nil)
 	a, err := r.do(ctx, order{Do: doRun, Load: &agent.Load{Load: l}, Haltable: l.Hopeless != nil, Others: w.others})
 	if err == nil {
-		if err = a.Fault.Error(); err != nil && r.ended() {
+		if err = a.Fault.Err(); err != nil && r.ended() {
 			err = r.lost("%v", err)
 		}
 	}
@@ -301,7 +301,7 @@ func (r *remote) ended() bool {
 // close ends the agent's clients. The agent stays claimed.
 func (r *remote) close(ctx context.Context) error {
 	a, err := r.do(ctx, order{Do: doClose})
-	return errors.Join(err, a.Fault.Error())
+	return errors.Join(err, a.Fault.Err())
 }
 
 // leave frees the agent.

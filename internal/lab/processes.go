@@ -21,7 +21,7 @@ import (
 
 // startConsumers starts a process of their own for the consumers and returns how the agent reaches it. The agent makes the topics
 // before the process uses them.
-func (b *bench) startConsumers(ctx context.Context, t driver.Topology) (*agent.Elsewhere, error) {
+func (b *bench) startConsumers(ctx context.Context, t driver.Topology) (*agent.ConsumerHost, error) {
 	if b.lab.Host == nil {
 		return nil, errStart{errors.New("the consumers' process can't be started: there is no directory for it")}
 	}
@@ -37,7 +37,7 @@ func (b *bench) startConsumers(ctx context.Context, t driver.Topology) (*agent.E
 	if err != nil {
 		return nil, fmt.Errorf("start the consumers' process: %w", err)
 	}
-	return &agent.Elsewhere{Address: b.clients.consumers.Addresses()[0], Secret: secret}, nil
+	return &agent.ConsumerHost{Address: b.clients.consumers.Addresses()[0], Secret: secret}, nil
 }
 
 // startRelays makes the topics and starts the relays, each as a process. It blocks until the broker knows all of them.

@@ -1,0 +1,158 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/bounded"
+	"github.com/brokermark/brokermark/internal/provision"
+)
+
+// helper describes a kind of process that works for an experiment: the host of its consumers, or a relay. It is this executable, which
+// package provision starts like the node of a broker: it writes the settings S to a file, starts the process with the name of that file
+// as its argument, and waits until the process answers on its address:
+//
+//	→ {"Name":"brokermark-4711-1"}
+//
+// The name differs from node to node, so that no other program on that port is taken for the helper.
+type helper[S any] struct {
+	name     string // of recipe and program
+	file     string // with the settings, in the node's directory
+	maxNodes int
+	askedBy  string // the setting of a study that asks for these processes
+	// place returns settings with what is known only when a node has been placed: its number, and its own name and address.
+	place func(settings S, node int, name, address string) S
+	run   func(ctx context.Context, settings S) error // works until ctx ends
+}
+
+// settingsKey is the key of S in the settings that a recipe is given. Only this package sets it.
+const settingsKey = "part"
+
+// register makes the helper known to package provision. It is for init.
+func (h helper[S]) register() {
+	provision.RegisterProgram(h.name, h.main)
+	provision.Register(provision.Recipe{
+		Broker: h.name, Part: true, Versions: []provision.Version{{Name: "1"}}, Ports: []string{"client"}, MaxNodes: h.maxNodes,
+		Configure: h.configure,
+		Command: func(n *provision.Node) (provision.Command, error) {
+			return provision.Command{Program: h.name, Args: []string{filepath.Join(n.Dir, h.file)}}, nil
+		},
+		Ready: func(ctx context.Context, n *provision.Node) error {
+			return checkAnswers(ctx, nodeAddress(n), nodeName(n))
+		},
+	})
+}
+
+// configure writes the settings of a node.
+func (h helper[S]) configure(_ context.Context, n *provision.Node) error {
+	settings, ok := n.Cluster.Settings[settingsKey].(S)
+	if !ok {
+		return &provision.ErrRefused{Broker: h.name, Reason: "it is started by experiments: " + h.askedBy}
+	}
+	text, err := json.Marshal(h.place(settings, n.ID, nodeName(n), nodeAddress(n)))
+	if err != nil {
+		return err
+	}
+	return n.Write(h.file, text) // only the user it runs as may read it, since it may hold a password
+}
+
+func nodeName(n *provision.Node) string    { return fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID) }
+func nodeAddress(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports["client"]) }
+
+// main is the process. It returns the exit code.
+func (h helper[S]) main(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	settings, err := readSettings[S](args)
+	if err == nil {
+		err = h.run(ctx, settings)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", h.name, err)
+		return 1
+	}
+	return 0
+}
+
+// maxSettings bounds the file with a helper's settings, in bytes. It is large because a topology may have a million topics.
+const maxSettings = 512 << 20
+
+// readSettings reads the settings from the file that is the only argument.
+func readSettings[S any](args []string) (settings S, err error) {
+	if len(args) != 1 {
+		return settings, fmt.Errorf("%d arguments; want one, the file with the settings", len(args))
+	}
+	text, err := bounded.File(args[0], maxSettings)
+	if err != nil {
+		return settings, err
+	}
+	if err := json.Unmarshal(text, &settings); err != nil {
+		return settings, fmt.Errorf("settings in %s: %w", args[0], err)
+	}
+	return settings, nil
+}
+
+// greeting is the first line that a helper sends on a connection.
+type greeting struct{ Name string }
+
+// greetingTime bounds the wait for the first line of the other side.
+const greetingTime = 10 * time.Second
+
+// checkAnswers returns nil if the helper of that name answers at address.
+func checkAnswers(ctx context.Context, address, name string) error {
+	conn, got, err := dial(ctx, address)
+	if err != nil {
+		return err
+	}
+	if got != name {
+		err = fmt.Errorf("%s is answered by %q, not by %q", address, got, name)
+	}
+	return errors.Join(err, conn.Close())
+}
+
+// dial connects to a helper and returns the name from its greeting. The caller closes the connection.
+func dial(ctx context.Context, address string) (conn net.Conn, name string, err error) {
+	conn, err = new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, "", err
+	}
+	var g greeting
+	err = conn.SetReadDeadline(time.Now().Add(greetingTime))
+	if err == nil {
+		err = readLine(conn, &g)
+	}
+	if err == nil {
+		err = conn.SetReadDeadline(time.Time{})
+	}
+	if err != nil {
+		return nil, "", errors.Join(fmt.Errorf("read the greeting of %s: %w", address, err), conn.Close())
+	}
+	return conn, g.Name, nil
+}
+
+// maxLine bounds a line that readLine reads, in bytes.
+const maxLine = 4 << 10
+
+// readLine decodes one line of JSON. It reads byte by byte, so that what follows the line is left for another reader.
+func readLine(r io.Reader, v any) error {
+	var text []byte
+	for one := make([]byte, 1); len(text) < maxLine; text = append(text, one[0]) {
+		if _, err := io.ReadFull(r, one); err != nil {
+			return err
+		}
+		if one[0] == '\n' {
+			return json.Unmarshal(text, v)
+		}
+	}
+	return fmt.Errorf("the first %d bytes are not a line", maxLine)
+}

@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/pipeline/link"
+	"github.com/brokermark/brokermark/internal/worker"
+)
+
+// A relay is a process that consumes what is sent to a topic and produces it to a further one. If it stands still, messages wait for it
+// and not for the broker, so after a trial each relay (→) is asked when that happened:
+//
+//	→ {"Name":"brokermark-4711-2"}
+//	← {"From":1000000000,"To":11000000000}       the measured phase, ns on this machine's clock
+//	→ [{"From":4000000000,"To":4007000000}]      one wake-up came 7 ms late
+
+// RelaysPart is the name of the recipe that starts a point's relays. Each relay is a node.
+const RelaysPart = "relays"
+
+func init() {
+	helper[Relay]{
+		name: RelaysPart, file: "relay.json", maxNodes: 64, askedBy: "relays",
+		place: func(r Relay, node int, name, address string) Relay {
+			r.Name, r.Listen, r.Config.ID = name, address, node
+			return r
+		},
+		run: func(ctx context.Context, r Relay) error { return r.run(ctx, os.Stderr) },
+	}.register()
+}
+
+// Relay is what the process of a relay has to know.
+type Relay struct {
+	Name   string
+	Listen string      // host:port
+	Broker link.Broker // with the topology, which another process makes
+	Config driver.RelayConfig
+}
+
+// Settings returns the settings for the recipe RelaysPart. Name, Listen and Config.ID are set when the processes are started.
+func (r Relay) Settings() map[string]any { return map[string]any{settingsKey: r} }
+
+// run relays until ctx ends. It accepts connections from when the broker knows the relay: provision takes that for readiness.
+func (r Relay) run(ctx context.Context, log io.Writer) error {
+	d, err := r.Broker.Open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	relayer, ok := d.(driver.Relayer)
+	if !ok {
+		return fmt.Errorf("the driver of %s has no relay", r.Broker.Broker)
+	}
+	pauses := worker.NewPauseLog()
+	defer pauses.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ready := func() {
+		if err := r.answer(ctx, pauses); err != nil {
+			cancel(err)
+		}
+	}
+	if err := relayer.Relay(ctx, r.Config, ready); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// period is a time in which a relay may have stood still, ns on this machine's clock.
+type period struct{ From, To int64 }
+
+// answer begins to listen, and then answers clients until ctx ends. It doesn't wait for that.
+func (r Relay) answer(ctx context.Context, pauses *worker.PauseLog) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", r.Listen)
+	if err != nil {
+		return err
+	}
+	context.AfterFunc(ctx, func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go r.answerOne(conn, pauses)
+		}
+	}()
+	return nil
+}
+
+// answerOne answers a client. If that fails, the client notices it, so there is nobody to return an error to.
+func (r Relay) answerOne(conn net.Conn, pauses *worker.PauseLog) {
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(greetingTime))
+	if json.NewEncoder(conn).Encode(greeting{r.Name}) != nil {
+		return
+	}
+	var p period
+	if readLine(conn, &p) == nil {
+		_ = json.NewEncoder(conn).Encode(pauses.Within(p.From, p.To))
+	}
+}
+
+// relayPatience bounds how long RelayPauses waits for a relay.
+const relayPatience = 2 * time.Second
+
+// RelayPauses asks the relay at address when it stood still in the measured phase [from, until), ns on this machine's clock.
+func RelayPauses(ctx context.Context, address string, from, until int64) (worker.Pauses, error) {
+	ctx, cancel := context.WithTimeout(ctx, relayPatience)
+	defer cancel()
+	conn, _, err := dial(ctx, address)
+	if err != nil {
+		return worker.Pauses{}, err
+	}
+	defer conn.Close()
+	stopWaiting := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stopWaiting()
+	if err := json.NewEncoder(conn).Encode(period{From: from, To: until}); err != nil {
+		return worker.Pauses{}, fmt.Errorf("ask the relay at %s when it stood still: %w", address, err)
+	}
+	var late []worker.Stop
+	if err := json.NewDecoder(conn).Decode(&late); err != nil {
+		return worker.Pauses{}, fmt.Errorf("read when the relay at %s stood still: %w", address, err)
+	}
+	return worker.PausesOf(late, from, until), nil
+}
