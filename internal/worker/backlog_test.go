@@ -49,8 +49,7 @@ func TestABacklogIsFilledWithoutConsumersAndDrained(t *testing.T) {
 	}
 }
 
-// Share 0 is for a time.
-// tardy is a driver whose later consumers take their time to register, and get nothing before.
+// tardy is a driver whose consumers register late, by a time of their own, and receive nothing before.
 type tardy struct {
 	driver.Driver
 	by func(driver.ConsumerConfig) time.Duration
@@ -141,7 +140,8 @@ func TestABacklogWithoutProducersDrainsNoLongerThanThereIsSomething(t *testing.T
 func TestProducersGoOnWhileABacklogDrainsIfAsked(t *testing.T) {
 	plan := simple(2, 1)
 	plan.ConsumeLater = true
-	w := ready(t, open(t, map[string]any{"capacity": 20_000, "latency": "50ms"}), plan)
+	plan.Delay.Mean = 100 * time.Microsecond // the drain takes at least 0.2 s, long enough for producers to send something meanwhile
+	w := ready(t, open(t, nil), plan)
 	out := w.Run(t.Context(), Load{
 		Messages: 2000, Drain: 20 * time.Second, Backlog: &Backlog{Ratio: 1, Meanwhile: constant(t, 5000)},
 	})
